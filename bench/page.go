@@ -16,7 +16,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/bench/process"
 	"github.com/shoal-dev/shoal/bench/report"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/load"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
@@ -59,9 +59,9 @@ func (r *run) createLargeSpace(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, store.Close()) }()
 	const group = 2000
 	for done := 0; done < r.messages; done += group {
-		err := store.Update(ctx, func(tx hub.Tx) error {
+		err := store.Update(ctx, func(tx storage.Tx) error {
 			for seq := done + 1; seq <= min(done+group, r.messages); seq++ {
-				if err := tx.InsertMessage(largeMessage(int64(seq)), hub.PostKey{}); err != nil {
+				if err := tx.InsertMessage(largeMessage(int64(seq)), storage.PostKey{}); err != nil {
 					return err
 				}
 			}
@@ -187,10 +187,10 @@ func (p pager) round(ctx context.Context, before func() int64) ([]float64, error
 	return latencies, nil
 }
 
-func storePager(store hub.Store) pager {
+func storePager(store storage.Store) pager {
 	return pager{storeRow, func(ctx context.Context, before int64) (n int, err error) {
-		err = store.View(ctx, func(tx hub.Tx) error {
-			page, err := tx.Messages(shoal.DefaultSession, largeSpace, hub.Page{Before: before, Limit: pageLength})
+		err = store.View(ctx, func(tx storage.Tx) error {
+			page, err := tx.Messages(shoal.DefaultSession, largeSpace, storage.Page{Before: before, Limit: pageLength})
 			n = len(page)
 			return err
 		})

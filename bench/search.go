@@ -16,7 +16,7 @@ import (
 	"github.com/shoal-dev/shoal/bench/peer"
 	"github.com/shoal-dev/shoal/bench/process"
 	"github.com/shoal-dev/shoal/bench/report"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/load"
 	"github.com/shoal-dev/shoal/internal/search"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
@@ -191,16 +191,16 @@ func (r *run) searchIn(ctx context.Context, name, url, file string) (err error) 
 	return nil
 }
 
-func (s searchKind) round(ctx context.Context, store hub.Store) (latencies []float64, err error) {
+func (s searchKind) round(ctx context.Context, store storage.Store) (latencies []float64, err error) {
 	for range searchesEach {
 		query, err := search.Parse("query", s.query())
 		if err != nil {
 			return nil, err
 		}
-		var found hub.SearchResult
+		var found storage.SearchResult
 		began := time.Now()
-		err = store.View(ctx, func(tx hub.Tx) (err error) {
-			found, err = tx.Search(shoal.DefaultSession, hub.SearchQuery{Query: query, Reader: s.reader, Limit: searchHits})
+		err = store.View(ctx, func(tx storage.Tx) (err error) {
+			found, err = tx.Search(shoal.DefaultSession, storage.SearchQuery{Query: query, Reader: s.reader, Limit: searchHits})
 			return err
 		})
 		if err != nil {
@@ -215,10 +215,10 @@ func (s searchKind) round(ctx context.Context, store hub.Store) (latencies []flo
 }
 
 // fillSearchSession creates a session with messages spread over a year.
-func (r *run) fillSearchSession(ctx context.Context, store hub.Store) error {
+func (r *run) fillSearchSession(ctx context.Context, store storage.Store) error {
 	at := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 	step := 365 * 24 * time.Hour / time.Duration(r.messages)
-	err := store.Update(ctx, func(tx hub.Tx) error { return createSearchSpaces(tx, at) })
+	err := store.Update(ctx, func(tx storage.Tx) error { return createSearchSpaces(tx, at) })
 	if err != nil {
 		return err
 	}
@@ -228,7 +228,7 @@ func (r *run) fillSearchSession(ctx context.Context, store hub.Store) error {
 	const group = 2000
 	for done := 0; done < r.messages; done += group {
 		first := seqs
-		err := store.Update(ctx, func(tx hub.Tx) error {
+		err := store.Update(ctx, func(tx storage.Tx) error {
 			seqs = first
 			for n := done; n < min(done+group, r.messages); n++ {
 				space := source.IntN(searchSpaces)
@@ -237,7 +237,7 @@ func (r *run) fillSearchSession(ctx context.Context, store hub.Store) error {
 				m.SpaceID, m.EntityID = searchSpaceID(space), shoal.EntityID(fmt.Sprintf("e%d", source.IntN(searchSenders)))
 				m.CreatedAt = shoal.At(at.Add(step * time.Duration(n)))
 				m.Parts[0].Text = searchText(n, source, zipf)
-				if err := tx.InsertMessage(m, hub.PostKey{}); err != nil {
+				if err := tx.InsertMessage(m, storage.PostKey{}); err != nil {
 					return err
 				}
 			}
@@ -253,7 +253,7 @@ func (r *run) fillSearchSession(ctx context.Context, store hub.Store) error {
 func searchSpaceID(n int) shoal.SpaceID { return shoal.SpaceID(fmt.Sprintf("s%d", n)) }
 
 // createSearchSpaces creates the spaces and their members.
-func createSearchSpaces(tx hub.Tx, at time.Time) error {
+func createSearchSpaces(tx storage.Tx, at time.Time) error {
 	now := shoal.At(at)
 	err := tx.InsertSession(shoal.Session{ID: shoal.DefaultSession, Status: shoal.SessionOpen, CreatedAt: now})
 	if err != nil && shoal.KindOf(err) != shoal.AlreadyExists {

@@ -21,7 +21,8 @@ func NewSDK(p *process.Process, row string) *SDK {
 }
 
 // Name implements [Side].
-func (s *SDK) Name() string              { return s.row }
+func (s *SDK) Name() string { return s.row }
+
 // Process implements [Side].
 func (s *SDK) Process() *process.Process { return s.server }
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent/agui"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // wireID returns the id of a call on the wire: calls have ids that are unique in
@@ -19,7 +19,7 @@ func wireID(run shoal.RunID, call string) string { return string(run) + "/" + ca
 
 // waiting returns what waits in the space for the caller.
 func (x *exchange) waiting(ctx context.Context) ([]shoal.PendingAction, error) {
-	return x.Hub.Pending.List(ctx, x.who, x.session, hub.PendingFilter{Space: x.space, Status: []shoal.PendingStatus{shoal.PendingOpen}, Limit: shoal.MaxPage})
+	return x.Hub.Pending.List(ctx, x.who, x.session, storage.PendingFilter{Space: x.space, Status: []shoal.PendingStatus{shoal.PendingOpen}, Limit: shoal.MaxPage})
 }
 
 // answer hands in the tool messages and the resume entries for what waits. One

@@ -12,6 +12,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/auth"
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/limit"
 )
 
@@ -90,7 +91,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 	x.out = newStream(w, a.Patience)
 	defer x.out.close()
 	if err := x.show(r); err != nil && r.Context().Err() == nil && !errors.Is(err, errGone) {
-		if guard.Status(shoal.KindOf(err)) == http.StatusInternalServerError && !errors.Is(err, hub.ErrStopping) {
+		if guard.Status(shoal.KindOf(err)) == http.StatusInternalServerError && !errors.Is(err, core.ErrStopping) {
 			a.Log.Error("a stream failed", "request", guard.RequestID(w), "path", r.URL.Path, "error", err)
 		}
 		x.fail(err)
@@ -99,7 +100,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 
 // refuse answers with a problem document.
 func (a *API) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	if r.Context().Err() != nil || errors.Is(err, hub.ErrStopping) || errors.Is(err, context.Canceled) {
+	if r.Context().Err() != nil || errors.Is(err, core.ErrStopping) || errors.Is(err, context.Canceled) {
 		err = shoal.E("aguiapi", shoal.Busy, "The server is stopping. Repeat the run in a moment.")
 	}
 	if guard.Status(shoal.KindOf(err)) == http.StatusInternalServerError {

@@ -23,6 +23,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/auth"
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
@@ -62,7 +64,7 @@ func newWorld(t *testing.T) *world {
 		w.must(store.Close())
 	})
 	w.ann = w.key(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann", Kind: shoal.Human})
-	bot := hub.StoredAgent{Name: "Bot", OnNewMessage: "parallel", MaxSteps: 5}
+	bot := storage.Agent{Name: "Bot", OnNewMessage: "parallel", MaxSteps: 5}
 	bot.ID, bot.SessionID, bot.Hash, bot.Config = "bot", shoal.DefaultSession, "1", json.RawMessage(`{}`)
 	_, _, err = w.hub.Agents.Put(t.Context(), w.admin, bot)
 	w.must(err)
@@ -187,7 +189,7 @@ func (r *run) until(last agui.EventType) []agui.Event {
 // job is a run of the hub that the test executes.
 type job struct {
 	*world
-	lease hub.Lease
+	lease runs.Lease
 }
 
 // claim takes the next run.
@@ -199,7 +201,7 @@ func (w *world) claim() *job {
 		claimed, err := w.hub.Work.Claim(w.Context(), "test", 1, time.Minute)
 		w.must(err)
 		if len(claimed) == 1 {
-			return &job{w, hub.Lease{Session: claimed[0].SessionID, Run: claimed[0].ID, Generation: claimed[0].Generation}}
+			return &job{w, runs.Lease{Session: claimed[0].SessionID, Run: claimed[0].ID, Generation: claimed[0].Generation}}
 		}
 		select {
 		case <-sub.Ready():
@@ -210,7 +212,7 @@ func (w *world) claim() *job {
 	}
 }
 
-func (j *job) write(fn func(c *hub.RunChange) error) {
+func (j *job) write(fn func(c *runs.RunChange) error) {
 	j.Helper()
 	j.must(j.hub.Work.Write(j.Context(), j.lease, fn))
 }
@@ -218,7 +220,7 @@ func (j *job) write(fn func(c *hub.RunChange) error) {
 // say posts a text that is whole, in a message of its own.
 func (j *job) say(text string) {
 	j.Helper()
-	j.write(func(c *hub.RunChange) error {
+	j.write(func(c *runs.RunChange) error {
 		if err := c.Start(); err != nil {
 			return err
 		}
@@ -235,7 +237,7 @@ func (j *job) say(text string) {
 
 func (j *job) finish(status shoal.RunStatus, failure *shoal.RunError) {
 	j.Helper()
-	j.write(func(c *hub.RunChange) error { return c.Finish(status, failure) })
+	j.write(func(c *runs.RunChange) error { return c.Finish(status, failure) })
 }
 
 // What is wrong before a stream begins is a problem as at the REST face.
@@ -298,7 +300,7 @@ func TestPostsOnce(t *testing.T) {
 	if status != http.StatusConflict || !strings.Contains(detail, "another id") {
 		t.Errorf("another message with the same id: %d %s: %s", status, code, detail)
 	}
-	all, err := w.hub.Messages.Read(t.Context(), w.admin, shoal.DefaultSession, "shop", hub.Page{Limit: 10})
+	all, err := w.hub.Messages.Read(t.Context(), w.admin, shoal.DefaultSession, "shop", storage.Page{Limit: 10})
 	if err != nil || len(all) != 3 || all[0].EntityID != "ann" || all[2].EntityID != shoal.System {
 		t.Errorf("the space holds %+v, %v", all, err)
 	}

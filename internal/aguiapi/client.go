@@ -12,7 +12,7 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/agui"
 	"github.com/shoal-dev/shoal/internal/agenterror"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 const (
@@ -34,20 +34,20 @@ func (x *exchange) ignore(what, why string) { x.ignored = append(x.ignored, igno
 
 // clientInput returns what runs get of an input beside its message: tools and context,
 // nil if there are neither. The schemas of tools are checked.
-func clientInput(in *agui.Input) (*hub.ClientInput, error) {
+func clientInput(in *agui.Input) (*storage.ClientInput, error) {
 	if len(in.Tools) == 0 && len(in.Context) == 0 {
 		return nil, nil
 	}
-	out := &hub.ClientInput{Tools: make([]hub.ClientTool, len(in.Tools)), Context: make([]hub.ClientContext, len(in.Context))}
+	out := &storage.ClientInput{Tools: make([]storage.ClientTool, len(in.Tools)), Context: make([]storage.ClientContext, len(in.Context))}
 	for i, t := range in.Tools {
 		schema, err := argumentSchema(fmt.Sprintf("body.tools[%d].parameters", i), t.Parameters)
 		if err != nil {
 			return nil, err
 		}
-		out.Tools[i] = hub.ClientTool{Name: t.Name, Description: t.Description, Schema: schema}
+		out.Tools[i] = storage.ClientTool{Name: t.Name, Description: t.Description, Schema: schema}
 	}
 	for i, c := range in.Context {
-		out.Context[i] = hub.ClientContext{Description: c.Description, Value: c.Value}
+		out.Context[i] = storage.ClientContext{Description: c.Description, Value: c.Value}
 	}
 	text, err := json.Marshal(out)
 	if err == nil && len(text) > maxClientInput {

@@ -10,7 +10,8 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent/agui"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // with is a RunAgentInput with these messages and more fields.
@@ -64,7 +65,7 @@ func (w *world) ignores(body string, want []string, does func(*job)) {
 	if does != nil {
 		j := w.claim()
 		does(j)
-		j.write(func(c *hub.RunChange) error { return c.Start() })
+		j.write(func(c *runs.RunChange) error { return c.Start() })
 		j.finish(shoal.RunCompleted, nil)
 	}
 	if got := ignoredIn(w.T, r.until(agui.RunFinished)); !slices.Equal(got, want) {
@@ -78,17 +79,17 @@ func TestCallSettledElsewhere(t *testing.T) {
 	w := newWorld(t)
 	first := w.begin(t.Context(), with(says("u", "Paint"), paint))
 	j := w.claim()
-	j.write(func(c *hub.RunChange) error {
+	j.write(func(c *runs.RunChange) error {
 		if err := c.Start(); err != nil {
 			return err
 		}
 		space := shoal.SpaceID("shop")
-		_, err := c.OpenPending(hub.StoredPending{
+		_, err := c.OpenPending(storage.Pending{
 			PendingAction: shoal.PendingAction{
 				Kind: shoal.PendingClientTool, RunID: j.lease.Run, AgentID: "bot", ToolCallID: "c1", ToolName: "paint", Args: json.RawMessage(`{"a":1}`),
 				Status: shoal.PendingOpen, SpaceID: &space,
 			},
-			Session: shoal.DefaultSession, Request: "q1", Requester: "ann", Policy: hub.Policy{By: []shoal.EntityID{"ann"}, Quorum: 1},
+			Session: shoal.DefaultSession, Request: "q1", Requester: "ann", Policy: storage.Policy{By: []shoal.EntityID{"ann"}, Quorum: 1},
 		})
 		if err != nil {
 			return err
@@ -142,7 +143,7 @@ func TestRefusedClientInput(t *testing.T) {
 			t.Errorf("%.80s: %d %s: %s; want %s", body, status, code, detail, want)
 		}
 	}
-	all, err := w.hub.Messages.Read(t.Context(), w.admin, shoal.DefaultSession, "shop", hub.Page{Limit: 10})
+	all, err := w.hub.Messages.Read(t.Context(), w.admin, shoal.DefaultSession, "shop", storage.Page{Limit: 10})
 	if err != nil || len(all) != 0 {
 		t.Errorf("the space holds %+v, %v", all, err)
 	}

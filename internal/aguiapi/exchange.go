@@ -10,7 +10,8 @@ import (
 	"github.com/shoal-dev/shoal/agent/agui"
 	"github.com/shoal-dev/shoal/internal/agenterror"
 	"github.com/shoal-dev/shoal/internal/guard"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/feed"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // exchange is one run of the protocol: what the client asks, and what it is shown.
@@ -22,7 +23,7 @@ type exchange struct {
 	space   shoal.SpaceID
 	in      *agui.Input
 
-	follower *hub.Follower
+	follower *feed.Follower
 	cursor   shoal.Cursor
 	snapshot shoal.SnapshotData
 	rest     []shoal.Event // what came with the snapshot
@@ -33,7 +34,7 @@ type exchange struct {
 	messages map[shoal.MessageID]shoal.RunID // their messages
 	posted   *shoal.Message                  // what the client said, if it was new
 	ignored  []ignored                       // what the client sent in vain
-	sent     *hub.ClientInput                // what runs get of the input, nil for nothing
+	sent     *storage.ClientInput            // what runs get of the input, nil for nothing
 	view     *projection
 	out      *stream
 }
@@ -95,7 +96,7 @@ func (a *API) prepare(r *http.Request) (*exchange, error) {
 
 // open begins to follow the space, before anything happens that is to be shown.
 func (x *exchange) open(ctx context.Context) (err error) {
-	x.follower, err = x.Hub.Events.Follow(ctx, x.who, hub.FollowRequest{Session: x.session, Space: x.space})
+	x.follower, err = x.Hub.Events.Follow(ctx, x.who, feed.FollowRequest{Session: x.session, Space: x.space})
 	if err != nil {
 		return err
 	}
@@ -136,7 +137,7 @@ func (x *exchange) find(ctx context.Context) error {
 	if len(x.roots) == 0 {
 		return nil
 	}
-	runs, err := x.Hub.Runs.List(ctx, x.who, x.session, hub.RunFilter{Space: x.space, Limit: shoal.MaxPage})
+	runs, err := x.Hub.Runs.List(ctx, x.who, x.session, storage.RunFilter{Space: x.space, Limit: shoal.MaxPage})
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,8 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent/agui"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/feed"
 )
 
 // show streams what follows from what was asked until there is nothing more to
@@ -85,7 +86,7 @@ func (x *exchange) follow(r *http.Request) error {
 // reopen goes on where a follower ended that was too slow.
 func (x *exchange) reopen(ctx context.Context) error {
 	x.follower.Close()
-	f, err := x.Hub.Events.Follow(ctx, x.who, hub.FollowRequest{Session: x.session, Space: x.space, After: x.cursor})
+	f, err := x.Hub.Events.Follow(ctx, x.who, feed.FollowRequest{Session: x.session, Space: x.space, After: x.cursor})
 	if err == nil {
 		x.follower = f
 	}
@@ -223,7 +224,7 @@ func (x *exchange) fail(err error) {
 	told := shoal.E("aguiapi", shoal.Internal, "Something went wrong on the server.")
 	var e *shoal.Error
 	switch {
-	case errors.Is(err, hub.ErrStopping):
+	case errors.Is(err, core.ErrStopping):
 		told = shoal.E("aguiapi", shoal.Busy, "The server is stopping. The agent goes on when it is back: send the same run again to see its answer.")
 	case errors.As(err, &e) && e.Kind != shoal.Internal:
 		told = e

@@ -15,7 +15,8 @@ import (
 	"github.com/shoal-dev/shoal/client"
 	"github.com/shoal-dev/shoal/internal/app"
 	"github.com/shoal-dev/shoal/internal/apptest"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/feed"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // patience ends a test that has failed anyway.
@@ -95,7 +96,7 @@ func TestFirstAgentSaysWhatItCanDo(t *testing.T) {
 func play(t *testing.T, s *app.Server, text string, answer func(shoal.PendingAction) shoal.PendingAnswer) string {
 	t.Helper()
 	ctx := t.Context()
-	follower, err := s.Hub.Events.Follow(ctx, operator, hub.FollowRequest{Session: shoal.DefaultSession})
+	follower, err := s.Hub.Events.Follow(ctx, operator, feed.FollowRequest{Session: shoal.DefaultSession})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +128,7 @@ func play(t *testing.T, s *app.Server, text string, answer func(shoal.PendingAct
 			}
 		}
 	}
-	said, err := s.Hub.Messages.Read(ctx, operator, shoal.DefaultSession, app.Welcome, hub.Page{After: 1, Limit: 50})
+	said, err := s.Hub.Messages.Read(ctx, operator, shoal.DefaultSession, app.Welcome, storage.Page{After: 1, Limit: 50})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +166,7 @@ func TestFirstAgentFollowsTheKeys(t *testing.T) {
 	}
 
 	s := begin(t, data)
-	changed := hub.StoredAgent{Name: "Shop Agent", OnNewMessage: "parallel", MaxSteps: 5}
+	changed := storage.Agent{Name: "Shop Agent", OnNewMessage: "parallel", MaxSteps: 5}
 	changed.ID, changed.SessionID, changed.Hash = app.ShopAgent, shoal.DefaultSession, "another"
 	changed.Config = json.RawMessage(`{"version":"1.0","agent":{"id":"shop-agent","system":"Mine."},"model":{"provider":"ollama","name":"m"}}`)
 	if _, _, err := s.Hub.Agents.Put(t.Context(), operator, changed); err != nil {
@@ -208,7 +209,7 @@ func provider(t *testing.T, s *app.Server) string {
 func TestStopsInTheMiddleOfARun(t *testing.T) {
 	data := t.TempDir()
 	s := begin(t, data)
-	follower, err := s.Hub.Events.Follow(t.Context(), operator, hub.FollowRequest{Session: shoal.DefaultSession, Space: app.Welcome})
+	follower, err := s.Hub.Events.Follow(t.Context(), operator, feed.FollowRequest{Session: shoal.DefaultSession, Space: app.Welcome})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +227,7 @@ func TestStopsInTheMiddleOfARun(t *testing.T) {
 
 	s = begin(t, data)
 	defer s.Stop()
-	follower, err = s.Hub.Events.Follow(t.Context(), operator, hub.FollowRequest{Session: shoal.DefaultSession, Space: app.Welcome})
+	follower, err = s.Hub.Events.Follow(t.Context(), operator, feed.FollowRequest{Session: shoal.DefaultSession, Space: app.Welcome})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +235,7 @@ func TestStopsInTheMiddleOfARun(t *testing.T) {
 	untilEvent(t, follower, shoal.EventRunWaitingTool)
 }
 
-func untilEvent(t *testing.T, follower *hub.Follower, what shoal.EventType) {
+func untilEvent(t *testing.T, follower *feed.Follower, what shoal.EventType) {
 	t.Helper()
 	for {
 		events, err := follower.Next(t.Context(), time.Now().Add(patience))

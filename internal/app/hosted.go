@@ -10,7 +10,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // ShopAgent is the hosted agent that the first start creates. It is in Welcome and
@@ -96,7 +96,7 @@ func (s *Server) host(ctx context.Context, m model) error {
 	if err != nil {
 		return err
 	}
-	_, _, err = s.Hub.Agents.Put(ctx, local, hub.StoredAgent{
+	_, _, err = s.Hub.Agents.Put(ctx, local, storage.Agent{
 		HostedAgent: shoal.HostedAgent{
 			ID: config.Agent.ID, SessionID: shoal.DefaultSession, Hash: config.Hash(), Config: config.Canonical(),
 		},

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 )
 
@@ -24,7 +24,7 @@ func TestAServerStopsWhenItsDatabaseWasReplaced(t *testing.T) {
 	d.Start(t)
 	writes := func(ctx context.Context) error {
 		for {
-			err := s.store.Update(ctx, func(hub.Tx) error { return nil })
+			err := s.store.Update(ctx, func(storage.Tx) error { return nil })
 			if err == nil || ctx.Err() != nil {
 				return errors.Join(err, ctx.Err())
 			}

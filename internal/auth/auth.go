@@ -40,6 +40,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/access"
 	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/metrics"
 )
@@ -281,7 +282,7 @@ func (a *Authenticator) recognise(r *http.Request, secret string) (recognised, e
 	if err != nil {
 		return recognised{}, err
 	}
-	if strings.HasPrefix(secret, signInPrefix) && unused(key.Key) >= hub.SignInUnused {
+	if strings.HasPrefix(secret, signInPrefix) && unused(key.Key) >= access.SignInUnused {
 		return recognised{}, denied("Nobody has used this browser's sign-in for 12 hours. Sign in again.")
 	}
 	a.hub.Keys.Used(key.ID)

@@ -16,6 +16,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/auth"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 )
@@ -31,7 +32,7 @@ type door struct {
 	hub *hub.Hub
 }
 
-func open(t *testing.T, store hub.Store, o auth.Options) *door {
+func open(t *testing.T, store storage.Store, o auth.Options) *door {
 	t.Helper()
 	h := hub.New(hub.Options{Store: store, Bus: localbus.New()})
 	if err := h.Start(context.Background()); err != nil {
@@ -256,12 +257,12 @@ func TestRevokedWhileLookedUp(t *testing.T) {
 
 // slowStore keeps whoever reads from learning what it read.
 type slowStore struct {
-	hub.Store
+	storage.Store
 	hold chan struct{} // nil for a quick one
 }
 
 // View implements [hub.Store].
-func (s *slowStore) View(ctx context.Context, fn func(hub.Tx) error) error {
+func (s *slowStore) View(ctx context.Context, fn func(storage.Tx) error) error {
 	err := s.Store.View(ctx, fn)
 	if s.hold != nil {
 		<-s.hold

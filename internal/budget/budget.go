@@ -11,7 +11,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // Estimates of what a call uses. Without a limit of its own output, a call reserves
@@ -26,7 +26,7 @@ const (
 // session.
 type LimitError struct {
 	Limits shoal.Limits
-	Spent  hub.Spending
+	Spent  storage.Spending
 }
 
 func (e *LimitError) Error() string {
@@ -49,18 +49,18 @@ func amounts(cost float64, tokens int64) string {
 // concurrent use; its zero value is an empty account.
 type Account struct {
 	mu         sync.Mutex
-	correction hub.Spending // what ended calls used in addition to their reservations
+	correction storage.Spending // what ended calls used in addition to their reservations
 }
 
 // Add adds to what has to be booked.
-func (a *Account) Add(correction hub.Spending) {
+func (a *Account) Add(correction storage.Spending) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.correction = a.correction.Plus(correction)
 }
 
 // Take returns what has to be booked, and empties the account.
-func (a *Account) Take() (correction hub.Spending) {
+func (a *Account) Take() (correction storage.Spending) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	correction, a.correction = a.correction, correction
@@ -70,9 +70,9 @@ func (a *Account) Take() (correction hub.Spending) {
 // Middleware reserves what each call of the model may use. reserve stores a reservation
 // and reports whether it counts, which it does not in a session without limits; its error
 // prevents the call.
-func (a *Account) Middleware(model agent.ModelInfo, price func(agent.ModelInfo, agent.Usage) float64, reserve func(hub.Spending) (counts bool, err error)) agent.Middleware {
-	spending := func(u agent.Usage) hub.Spending {
-		return hub.Spending{Cost: price(model, u), Tokens: u.InputTokens + u.OutputTokens}
+func (a *Account) Middleware(model agent.ModelInfo, price func(agent.ModelInfo, agent.Usage) float64, reserve func(storage.Spending) (counts bool, err error)) agent.Middleware {
+	spending := func(u agent.Usage) storage.Spending {
+		return storage.Spending{Cost: price(model, u), Tokens: u.InputTokens + u.OutputTokens}
 	}
 	return agent.Middleware{Name: "limits", Model: func(next agent.ModelFunc) agent.ModelFunc {
 		return func(ctx context.Context, req *agent.Request) iter.Seq2[agent.Chunk, error] {
@@ -83,7 +83,7 @@ func (a *Account) Middleware(model agent.ModelInfo, price func(agent.ModelInfo, 
 					yield(agent.Chunk{}, err)
 					return
 				}
-				used := hub.Spending{} // of a call that the provider refuses at once
+				used := storage.Spending{} // of a call that the provider refuses at once
 				if counts {
 					defer func() { a.Add(used.Minus(reserved)) }()
 				}
@@ -92,7 +92,7 @@ func (a *Account) Middleware(model agent.ModelInfo, price func(agent.ModelInfo, 
 					case err != nil:
 					case chunk.Kind == agent.ChunkUsage && chunk.Usage != nil:
 						used = spending(*chunk.Usage)
-					case used == hub.Spending{}:
+					case used == storage.Spending{}:
 						used = reserved // until the provider reports the usage
 					}
 					if !yield(chunk, err) {

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // maxCachedBytes is how many bytes of blocks, in their stored form, a cache keeps
@@ -44,7 +44,7 @@ func NewCache() *Cache {
 }
 
 // decode is decodeBlock with the cache.
-func (c *Cache) decode(b hub.Block) (block, error) {
+func (c *Cache) decode(b storage.Block) (block, error) {
 	key, size := c.key(b)
 	if found, ok := c.get(key); ok {
 		return found, nil
@@ -56,7 +56,7 @@ func (c *Cache) decode(b hub.Block) (block, error) {
 	return out, err
 }
 
-func (c *Cache) key(b hub.Block) (key blockKey, size int) {
+func (c *Cache) key(b storage.Block) (key blockKey, size int) {
 	var h maphash.Hash
 	h.SetSeed(c.seed)
 	for _, text := range append([][]byte{b.Turn}, rawSteps(b)...) {
@@ -67,7 +67,7 @@ func (c *Cache) key(b hub.Block) (key blockKey, size int) {
 	return blockKey{b.Run, h.Sum64()}, size
 }
 
-func rawSteps(b hub.Block) [][]byte {
+func rawSteps(b storage.Block) [][]byte {
 	out := make([][]byte, len(b.Steps))
 	for i, step := range b.Steps {
 		out[i] = step

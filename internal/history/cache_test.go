@@ -7,19 +7,19 @@ import (
 	"testing"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-func storedBlock(run, text string) hub.Block {
+func storedBlock(run, text string) storage.Block {
 	turn := fmt.Sprintf(`{"turn":{"input":[{"role":"user","parts":[{"type":"text","text":%q}]}]}}`, text)
-	return hub.Block{Run: shoal.RunID(run), Turn: json.RawMessage(turn)}
+	return storage.Block{Run: shoal.RunID(run), Turn: json.RawMessage(turn)}
 }
 
 // A block is decoded once for all runs that read it, and again when its stored form has
 // changed, as by the deletion of a message.
 func TestBlocksAreDecodedOnce(t *testing.T) {
 	c := NewCache()
-	read := func(b hub.Block) block {
+	read := func(b storage.Block) block {
 		t.Helper()
 		out, err := c.decode(b)
 		if err != nil || out.inputs != 1 {
@@ -31,7 +31,7 @@ func TestBlocksAreDecodedOnce(t *testing.T) {
 	if &first.messages[0] != &again.messages[0] {
 		t.Error("the block is decoded twice, want once")
 	}
-	for _, b := range []hub.Block{storedBlock("run_1", "gone"), storedBlock("run_2", "secret")} {
+	for _, b := range []storage.Block{storedBlock("run_1", "gone"), storedBlock("run_2", "secret")} {
 		if out := read(b); &out.messages[0] == &first.messages[0] {
 			t.Errorf("%s %s is read from the cache, want it decoded", b.Run, b.Turn)
 		}
@@ -39,12 +39,12 @@ func TestBlocksAreDecodedOnce(t *testing.T) {
 	if text := read(storedBlock("run_1", "gone")).messages[0].Text(); text != "gone" {
 		t.Errorf("the changed block is %q, want %q", text, "gone")
 	}
-	split, whole := hub.Block{Run: "run_3", Steps: []json.RawMessage{[]byte("ab"), []byte("c")}}, hub.Block{Run: "run_3", Steps: []json.RawMessage{[]byte("a"), []byte("bc")}}
+	split, whole := storage.Block{Run: "run_3", Steps: []json.RawMessage{[]byte("ab"), []byte("c")}}, storage.Block{Run: "run_3", Steps: []json.RawMessage{[]byte("a"), []byte("bc")}}
 	a, _ := c.key(split)
 	if b, _ := c.key(whole); a == b {
 		t.Error("steps that are divided differently have the same key")
 	}
-	if _, err := c.decode(hub.Block{Run: "run_4", Turn: json.RawMessage("{")}); err == nil {
+	if _, err := c.decode(storage.Block{Run: "run_4", Turn: json.RawMessage("{")}); err == nil {
 		t.Error("a truncated block decodes without an error")
 	}
 }

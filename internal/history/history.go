@@ -13,7 +13,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/spacetool"
 )
 
@@ -51,13 +51,13 @@ type storedSummary struct {
 
 // Read returns the history of a run that began at the position began of the
 // conversation's clock.
-func (c *Cache) Read(tx hub.Tx, conv hub.StoredConversation, began int64) (History, error) {
+func (c *Cache) Read(tx storage.Tx, conv storage.Conversation, began int64) (History, error) {
 	data, err := decodeData(conv)
 	if err != nil {
 		return History{}, err
 	}
 	h := History{States: data.States}
-	stored, err := tx.Blocks(conv.Session, conv.ID, hub.BlockFilter{BeganAfter: conv.Cleared, EndedBefore: began, Limit: maxBlocks})
+	stored, err := tx.Blocks(conv.Session, conv.ID, storage.BlockFilter{BeganAfter: conv.Cleared, EndedBefore: began, Limit: maxBlocks})
 	if err != nil {
 		return History{}, err
 	}
@@ -74,7 +74,7 @@ func (c *Cache) Read(tx hub.Tx, conv hub.StoredConversation, began int64) (Histo
 }
 
 // ReadStates returns the history of a run that sees no earlier runs: the States alone.
-func ReadStates(conv hub.StoredConversation) (History, error) {
+func ReadStates(conv storage.Conversation) (History, error) {
 	data, err := decodeData(conv)
 	return History{States: data.States}, err
 }
@@ -154,7 +154,7 @@ func (h *History) NewInput(input []agent.Message) (out []agent.Message) {
 // Update writes into conv what the end of a run leaves to later runs, and reports
 // whether conv changed. count is the number of messages in the run's record, including
 // those of the history.
-func (h *History) Update(conv *hub.StoredConversation, run shoal.RunID, end agent.TurnEnd, count int) (changed bool, err error) {
+func (h *History) Update(conv *storage.Conversation, run shoal.RunID, end agent.TurnEnd, count int) (changed bool, err error) {
 	if len(end.ContextState) == 0 && end.Summary == nil {
 		return false, nil
 	}
@@ -180,7 +180,7 @@ func (h *History) Update(conv *hub.StoredConversation, run shoal.RunID, end agen
 	return true, nil
 }
 
-func decodeData(conv hub.StoredConversation) (data storedData, err error) {
+func decodeData(conv storage.Conversation) (data storedData, err error) {
 	if len(conv.Data) == 0 {
 		return data, nil
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/spacetool"
 )
 
@@ -100,9 +100,9 @@ func TestBlocksDoNotRepeatMessages(t *testing.T) {
 
 // A summary is shown with the run that made it. What only the provider reads is left out.
 func TestPublic(t *testing.T) {
-	conv := hub.StoredConversation{ID: "bot/shop", Data: []byte(`{"summary":{"text":"They like blue.","covers":1,"order":["r1","r2"],"counts":[1,1]}}`)}
+	conv := storage.Conversation{ID: "bot/shop", Data: []byte(`{"summary":{"text":"They like blue.","covers":1,"order":["r1","r2"],"counts":[1,1]}}`)}
 	turn := []byte(`{"turn":{"input":[{"role":"user","parts":[{"type":"text","text":"Hi","opaque":{"signature":"s"}}]}]}}`)
-	runs, err := Public(conv, []hub.Block{{Run: "r2", Turn: turn}, {Run: "r1"}})
+	runs, err := Public(conv, []storage.Block{{Run: "r2", Turn: turn}, {Run: "r1"}})
 	if err != nil || len(runs) != 2 || runs[0].Summary == nil || *runs[0].Summary != "They like blue." || runs[1].Summary != nil {
 		t.Fatalf("%+v, %v", runs, err)
 	}

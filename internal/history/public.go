@@ -2,14 +2,14 @@ package history
 
 import (
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/modelrequest"
 )
 
 // Public returns runs of a conversation as people read them. It leaves out what only a
 // provider reads, and of files everything but their names and sizes. A summary is shown
 // with the run that made it.
-func Public(conv hub.StoredConversation, blocks []hub.Block) ([]shoal.ConversationRun, error) {
+func Public(conv storage.Conversation, blocks []storage.Block) ([]shoal.ConversationRun, error) {
 	data, err := decodeData(conv)
 	if err != nil {
 		return nil, err

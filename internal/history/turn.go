@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/shoal-dev/shoal/agent"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // Turn is the JSON in StoredRun.Turn: the run's one turn without its steps, which have
@@ -20,7 +20,7 @@ type Turn struct {
 }
 
 // decodeBlock returns what an ended run added to its conversation.
-func decodeBlock(b hub.Block) (out block, err error) {
+func decodeBlock(b storage.Block) (out block, err error) {
 	if len(b.Turn) == 0 { // the run ended before its turn began
 		return out, nil
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/guard"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 const agentPath = sessionPath + "/agents/{agent}"
@@ -113,7 +113,7 @@ func putAgent(c *call) error {
 	// Callers without the right must not learn what is wrong with a configuration, for
 	// example which environment variables are allowed.
 	if !c.who.Manages() {
-		_, _, err := c.Hub.Agents.Put(c.ctx(), c.who, hub.StoredAgent{HostedAgent: shoal.HostedAgent{ID: c.agent(), SessionID: c.session()}})
+		_, _, err := c.Hub.Agents.Put(c.ctx(), c.who, storage.Agent{HostedAgent: shoal.HostedAgent{ID: c.agent(), SessionID: c.session()}})
 		return cmp.Or(err, error(shoal.E("httpapi.putAgent", shoal.Forbidden, "Hosting agents requires an admin key or the session role owner.")))
 	}
 	body := guard.Body(c.r)
@@ -145,8 +145,8 @@ func (c *call) config(body []byte) (*agentconfig.Config, error) {
 }
 
 // storedAgent returns a configuration with the fields that the hub needs.
-func storedAgent(session shoal.SessionID, config *agentconfig.Config) hub.StoredAgent {
-	return hub.StoredAgent{
+func storedAgent(session shoal.SessionID, config *agentconfig.Config) storage.Agent {
+	return storage.Agent{
 		HostedAgent: shoal.HostedAgent{ID: config.Agent.ID, SessionID: session, Hash: config.Hash(), Config: config.Canonical()},
 		Name:        config.Agent.Name, Description: config.Agent.Description,
 		OnNewMessage: config.Loop.OnNewMessage, SettleMs: config.Loop.SettleMs, MaxSteps: config.Loop.MaxSteps,

@@ -16,6 +16,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/detach"
 	"github.com/shoal-dev/shoal/internal/httpapi/openapi"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/metrics"
 )
@@ -38,10 +39,10 @@ type Options struct {
 	Check func(*agentconfig.Config) error
 	// Preview returns what the model would receive at the start of a run, see
 	// run.Executor; nil for a server that executes no runs.
-	Preview func(ctx context.Context, draft hub.StoredRun, c *agentconfig.Config) (shoal.AgentPreview, error)
+	Preview func(ctx context.Context, draft storage.Run, c *agentconfig.Config) (shoal.AgentPreview, error)
 	// Conversation converts the stored runs of a conversation for display, see
 	// run.Conversation. It is required where agents are hosted.
-	Conversation func(hub.StoredConversation, []hub.Block) ([]shoal.ConversationRun, error)
+	Conversation func(storage.Conversation, []storage.Block) ([]shoal.ConversationRun, error)
 	// Spool is the directory for exports that are being sent; empty means the system's
 	// directory for temporary files.
 	Spool string

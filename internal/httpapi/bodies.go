@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal/internal/httpapi/upload"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // BodyTypes returns the media types that the body of a request may have instead of JSON: those of
@@ -36,7 +36,7 @@ func UploadLimit(r *http.Request) int64 {
 	case segmentsBelow(r.URL.Path, "files") == 0:
 		return upload.MaxBody
 	case segmentsBelow(r.URL.Path, "import") == 0:
-		return hub.MaxImport
+		return storage.MaxImport
 	}
 	return 0
 }

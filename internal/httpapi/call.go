@@ -12,7 +12,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/guard"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/limit"
 )
 
@@ -92,7 +92,7 @@ func (c *call) fail(err error) {
 		c.writeErr = err // the connection broke
 		return
 	}
-	if c.ctx().Err() != nil || errors.Is(err, hub.ErrStopping) || errors.Is(err, context.Canceled) {
+	if c.ctx().Err() != nil || errors.Is(err, core.ErrStopping) || errors.Is(err, context.Canceled) {
 		// The client has disconnected or the server is stopping: a client that still
 		// reads this may repeat the call.
 		c.writeErr = err

@@ -8,23 +8,23 @@ import (
 	"testing"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // talked adds an ended run, the nth, to a conversation of an agent, which reads text.
 func (w *world) talked(session shoal.SessionID, agent shoal.EntityID, conversation string, n int, text string) {
 	w.Helper()
 	at := shoal.Now()
-	r := hub.StoredRun{Version: 1, Conversation: string(agent) + "/" + conversation, NotBefore: at}
+	r := storage.Run{Version: 1, Conversation: string(agent) + "/" + conversation, NotBefore: at}
 	r.ID, r.SessionID, r.AgentID, r.Status, r.CreatedAt, r.EndedAt = shoal.NewID[shoal.RunID](shoal.PrefixRun), session, agent, shoal.RunCompleted, at, &at
 	r.Trigger = shoal.Trigger{Type: shoal.ServiceTrigger, ServiceName: "billing", Payload: []byte("null")}
 	r.Began, r.Ended = int64(2*n-1), int64(2*n)
 	r.Turn = fmt.Appendf(nil, `{"turn":{"input":[{"role":"user","parts":[{"type":"text","text":%q}]}]}}`, text)
-	w.must(w.store.Update(w.Context(), func(tx hub.Tx) error {
+	w.must(w.store.Update(w.Context(), func(tx storage.Tx) error {
 		if err := tx.InsertRun(r); err != nil {
 			return err
 		}
-		return tx.PutConversation(hub.StoredConversation{Session: session, ID: r.Conversation, Agent: agent, Clock: r.Ended})
+		return tx.PutConversation(storage.Conversation{Session: session, ID: r.Conversation, Agent: agent, Clock: r.Ended})
 	}))
 }
 
@@ -146,14 +146,14 @@ func TestConversationsAreForManagers(t *testing.T) {
 func TestConversationsUnderWayAreNotCleared(t *testing.T) {
 	w, _, _ := shop(t)
 	w.talked("default", "shop-agent", "shop", 1, "before")
-	r := hub.StoredRun{Version: 1, Conversation: "shop-agent/shop", Began: 3, NotBefore: shoal.Now()}
+	r := storage.Run{Version: 1, Conversation: "shop-agent/shop", Began: 3, NotBefore: shoal.Now()}
 	r.ID, r.SessionID, r.AgentID, r.Status, r.CreatedAt = "run_going", "default", "shop-agent", shoal.RunWaitingTool, shoal.Now()
 	r.Trigger = shoal.Trigger{Type: shoal.ServiceTrigger, ServiceName: "billing", Payload: []byte("null")}
-	w.must(w.store.Update(t.Context(), func(tx hub.Tx) error {
+	w.must(w.store.Update(t.Context(), func(tx storage.Tx) error {
 		if err := tx.InsertRun(r); err != nil {
 			return err
 		}
-		return tx.PutConversation(hub.StoredConversation{Session: "default", ID: "shop-agent/shop", Agent: "shop-agent", Clock: 3})
+		return tx.PutConversation(storage.Conversation{Session: "default", ID: "shop-agent/shop", Agent: "shop-agent", Clock: 3})
 	}))
 	w.do(w.admin, "DELETE", agentBase+"/conversations/shop", nil).refuses(shoal.Conflict)
 	found := into[page[shoal.Conversation]](w.do(w.admin, "GET", agentBase+"/conversations", nil).wants(200))

@@ -11,6 +11,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/core"
 )
 
 // Every code of the contract that REST can answer today, by a call that gets
@@ -199,7 +200,7 @@ func TestFailuresInsideAreLoggedAndNotTold(t *testing.T) {
 	add("/error", func(*call) error { return errors.New("secret of the error") })
 	add("/full", func(*call) error { return shoal.E("", shoal.StorageFull, "The disk is full.") })
 	add("/busy", func(*call) error { return fmt.Errorf("while at it: %w", shoal.E("", shoal.Busy, "Later.")) })
-	add("/stopping", func(*call) error { return hub.ErrStopping })
+	add("/stopping", func(*call) error { return core.ErrStopping })
 	add("/half", func(c *call) error {
 		c.status = 200
 		_, _ = c.w.Write([]byte("half"))

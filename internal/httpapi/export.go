@@ -14,7 +14,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/guard"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/archive"
 )
 
 func exportRoutes() []route {
@@ -119,7 +119,7 @@ func spoolError(err error) error {
 }
 
 func importSession(c *call) error {
-	var o hub.ImportOptions
+	var o archive.ImportOptions
 	var err error
 	if o.Replace, err = c.boolParam("replace"); err != nil {
 		return err

@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // configOf is a config that says so much and no more.
@@ -37,20 +38,20 @@ func shop(t *testing.T) (w *world, ann, bot string) {
 }
 
 // claimed takes the lease of a run that is there to be claimed.
-func (w *world) claimed(session shoal.SessionID, id shoal.RunID) (lease hub.Lease) {
+func (w *world) claimed(session shoal.SessionID, id shoal.RunID) (lease runs.Lease) {
 	w.Helper()
 	found, err := w.hub.Work.Claim(w.Context(), "test", 1000, time.Hour)
 	w.must(err)
 	for _, r := range found {
 		if r.ID == id {
-			lease = hub.Lease{Session: session, Run: id, Generation: r.Generation}
+			lease = runs.Lease{Session: session, Run: id, Generation: r.Generation}
 		}
 	}
 	return lease
 }
 
 // wakes takes the lease of a run once there is something to do for it.
-func (w *world) wakes(session shoal.SessionID, id shoal.RunID) (lease hub.Lease) {
+func (w *world) wakes(session shoal.SessionID, id shoal.RunID) (lease runs.Lease) {
 	w.Helper()
 	woken := w.hub.Work.Subscribe()
 	defer woken.Close()
@@ -78,10 +79,10 @@ type asked struct {
 const cardArgs = `{"name":"<MacBook> & \"Pro\"","price":1299}`
 
 // parks lets a run call the tools in a message of a space, and wait for them.
-func (w *world) parks(session shoal.SessionID, run shoal.RunID, space shoal.SpaceID, calls ...hub.StoredPending) (out asked) {
+func (w *world) parks(session shoal.SessionID, run shoal.RunID, space shoal.SpaceID, calls ...storage.Pending) (out asked) {
 	w.Helper()
 	lease := w.claimed(session, run)
-	w.must(w.hub.Work.Write(w.Context(), lease, func(c *hub.RunChange) error {
+	w.must(w.hub.Work.Write(w.Context(), lease, func(c *runs.RunChange) error {
 		out = asked{run: run}
 		if err := c.Start(); err != nil {
 			return err
@@ -103,9 +104,9 @@ func (w *world) parks(session shoal.SessionID, run shoal.RunID, space shoal.Spac
 			}
 			out.pending = append(out.pending, id)
 		}
-		system, err := hub.NewModelText(confidential)
-		tools, failed := hub.NewModelText([]shoal.ModelTool{})
-		sent := hub.NewSentRequest(0, "none", system, tools, nil)
+		system, err := runs.NewModelText(confidential)
+		tools, failed := runs.NewModelText([]shoal.ModelTool{})
+		sent := runs.NewSentRequest(0, "none", system, tools, nil)
 		if err := errors.Join(err, failed, c.SaveMessage(m, nil), c.SaveRequest(sent)); err != nil {
 			return err
 		}
@@ -114,8 +115,8 @@ func (w *world) parks(session shoal.SessionID, run shoal.RunID, space shoal.Spac
 	return out
 }
 
-func clientTool(call string) hub.StoredPending {
-	return hub.StoredPending{Request: call, PendingAction: shoal.PendingAction{
+func clientTool(call string) storage.Pending {
+	return storage.Pending{Request: call, PendingAction: shoal.PendingAction{
 		Kind: shoal.PendingClientTool, ToolCallID: call, ToolName: "showProductCard", Args: json.RawMessage(cardArgs),
 	}}
 }

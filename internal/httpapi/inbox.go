@@ -6,7 +6,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/httpapi/input"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/inbox"
 )
 
 func waitRoutes() []route {
@@ -74,7 +74,7 @@ func (c *call) detach(do func(*call) error) error {
 
 // answerWait responds to a wait. The delivery counts only if the response was written
 // completely.
-func answerWait(c *call, d *hub.Delivery, err error) error {
+func answerWait(c *call, d *inbox.Delivery, err error) error {
 	if err != nil {
 		return err
 	}
@@ -87,13 +87,13 @@ func answerWait(c *call, d *hub.Delivery, err error) error {
 
 // waitRequest decodes the request. It is separate from wait, whose frame is on the stack while
 // the call is blocked: a stack below 4 KiB saves 8 KiB per blocked call.
-func waitRequest(c *call) (*hub.WaitRequest, error) {
+func waitRequest(c *call) (*inbox.WaitRequest, error) {
 	defer c.dropBody()
 	var in waitInput
 	if err := c.decode(&in); err != nil {
 		return nil, err
 	}
-	req := &hub.WaitRequest{
+	req := &inbox.WaitRequest{
 		Session: c.session(), Entity: c.entity(), Kind: in.Kind, Timeout: shoal.DefaultWait,
 		Space: in.SpaceID, From: in.From, Ack: in.Ack, Redeliver: in.Redeliver,
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 const (
@@ -208,7 +208,7 @@ func listMessages(c *call) error {
 
 // timeline returns the requested page of a timeline. With onward, which means ascending pages, its
 // limit is one more than requested.
-func (c *call) timeline() (p hub.Page, onward bool, err error) {
+func (c *call) timeline() (p storage.Page, onward bool, err error) {
 	if p.Limit, err = c.limit(shoal.DefaultPage); err != nil {
 		return p, false, err
 	}

@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 const answerWords = "The answer is stored when the call returns, and the run continues once all actions that it waits for are settled. An action that needs several equal " +
@@ -70,7 +70,7 @@ func listPending(c *call) error {
 	}
 	space, _ := c.value("space")
 	run, _ := c.value("run")
-	filter := hub.PendingFilter{Space: shoal.SpaceID(space), Run: shoal.RunID(run), After: after, Limit: limit + 1}
+	filter := storage.PendingFilter{Space: shoal.SpaceID(space), Run: shoal.RunID(run), After: after, Limit: limit + 1}
 	if filter.Status, err = wordList(c, "status", pendingStatuses); err != nil {
 		return err
 	}

@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 func TestPlans(t *testing.T) {
@@ -45,9 +46,9 @@ func TestUsageIsGrouped(t *testing.T) {
 	w, ann, _ := shop(t)
 	run := w.runOf(w.post(ann, "shop", "Which laptops are there?"))
 	lease := w.claimed("default", run)
-	w.must(w.hub.Work.Write(w.Context(), lease, func(c *hub.RunChange) error {
+	w.must(w.hub.Work.Write(w.Context(), lease, func(c *runs.RunChange) error {
 		for step := range 2 {
-			u := hub.StepUsage{Run: run, Step: step, Agent: "shop-agent", Model: "none", At: shoal.Now(), Usage: shoal.Usage{InputTokens: 10, OutputTokens: 2, Cost: 0.5, Currency: shoal.Currency}}
+			u := storage.StepUsage{Run: run, Step: step, Agent: "shop-agent", Model: "none", At: shoal.Now(), Usage: shoal.Usage{InputTokens: 10, OutputTokens: 2, Cost: 0.5, Currency: shoal.Currency}}
 			if err := c.AddUsage("default", u); err != nil {
 				return err
 			}

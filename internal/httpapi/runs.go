@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 const runPath = sessionPath + "/runs/{run}"
@@ -93,7 +93,7 @@ func listRuns(c *call) error {
 	}
 	agent, _ := c.value("agent")
 	space, _ := c.value("space")
-	filter := hub.RunFilter{Agent: shoal.EntityID(agent), Space: shoal.SpaceID(space), Before: before, Limit: limit + 1}
+	filter := storage.RunFilter{Agent: shoal.EntityID(agent), Space: shoal.SpaceID(space), Before: before, Limit: limit + 1}
 	if filter.Status, err = wordList(c, "status", runStatuses); err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
 )
 
 // A service starts a run, reads it and its steps, and cancels nothing by that.
@@ -129,7 +129,7 @@ func TestAnswersComeTooLate(t *testing.T) {
 	go func() { ended <- w.do(ann, "POST", base+"/runs/"+string(run)+"/cancel", nil) }()
 	// Who executes runs is woken, and ends the canceled one.
 	lease := w.wakes("default", run)
-	w.must(w.hub.Work.Write(w.Context(), lease, func(c *hub.RunChange) error {
+	w.must(w.hub.Work.Write(w.Context(), lease, func(c *runs.RunChange) error {
 		return c.Finish(shoal.RunCanceled, &shoal.RunError{Code: "canceled", Message: "Canceled."})
 	}))
 	if r := into[shoal.Run]((<-ended).wants(200)); r.Status != shoal.RunCanceled || r.Error == nil || r.Error.Code != "canceled" {

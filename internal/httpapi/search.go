@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/spaces"
 )
 
 // defaultHits is the default number of hits of a search.
@@ -45,8 +45,8 @@ func search(c *call) error {
 	space, _ := c.value("space")
 	kind, _ := c.value("kind")
 	sort, _ := c.value("sort")
-	found, err := c.Hub.Messages.Search(c.ctx(), c.who, c.session(), hub.Search{
-		Query: query, Space: shoal.SpaceID(space), SenderKind: shoal.EntityKind(kind), Sort: hub.SearchSort(sort), Place: place, Limit: limit,
+	found, err := c.Hub.Messages.Search(c.ctx(), c.who, c.session(), spaces.Search{
+		Query: query, Space: shoal.SpaceID(space), SenderKind: shoal.EntityKind(kind), Sort: spaces.SearchSort(sort), Place: place, Limit: limit,
 	})
 	out := page[shoal.Hit]{Items: found.Hits}
 	if next := found.Next; next != nil {
@@ -56,7 +56,7 @@ func search(c *call) error {
 }
 
 // parseSearchCursor parses the decoded cursors of search.
-func parseSearchCursor(cursor string) (place hub.SearchPlace, err error) {
+func parseSearchCursor(cursor string) (place spaces.SearchPlace, err error) {
 	if cursor == "" {
 		return place, nil
 	}

@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 const (
@@ -104,7 +104,7 @@ func listSpaces(c *call) error {
 	if err != nil {
 		return err
 	}
-	found, err := c.Hub.Spaces.List(c.ctx(), c.who, c.session(), hub.SpaceFilter{After: after, Limit: limit + 1})
+	found, err := c.Hub.Spaces.List(c.ctx(), c.who, c.session(), storage.SpaceFilter{After: after, Limit: limit + 1})
 	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(s shoal.Space) string { return string(s.ID) }))
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/feed"
 )
 
 // maxBuffer is the size at which buffered events are written before more are added; longer buffers
@@ -43,18 +43,18 @@ func eventRoutes() []route {
 }
 
 func followSpace(c *call) error {
-	return c.follow(hub.FollowRequest{Session: c.session(), Space: c.space()})
+	return c.follow(feed.FollowRequest{Session: c.session(), Space: c.space()})
 }
 
-func followSession(c *call) error { return c.follow(hub.FollowRequest{Session: c.session()}) }
+func followSession(c *call) error { return c.follow(feed.FollowRequest{Session: c.session()}) }
 
 func followRun(c *call) error {
-	return c.follow(hub.FollowRequest{Session: c.session(), Run: c.run()})
+	return c.follow(feed.FollowRequest{Session: c.session(), Run: c.run()})
 }
 
 // follow streams events until the caller disconnects, loses the right to follow, or is too slow. A
 // disconnected caller can resume with the last id.
-func (c *call) follow(req hub.FollowRequest) error {
+func (c *call) follow(req feed.FollowRequest) error {
 	after, place := c.r.Header.Get("Last-Event-ID"), "header.Last-Event-ID"
 	if after == "" {
 		after, _ = c.value("after")
@@ -78,7 +78,7 @@ func (c *call) follow(req hub.FollowRequest) error {
 // stream is one response of server-sent events. It holds no buffer while it is idle.
 type stream struct {
 	*call
-	follower      *hub.Follower
+	follower      *feed.Follower
 	control       *http.ResponseController
 	nextHeartbeat time.Time // when the next comment line is due
 	deadline      time.Time // the write deadline of the connection

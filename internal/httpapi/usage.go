@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 func usageRoutes() []route {
@@ -30,7 +30,7 @@ var usageGroups = []string{"day", "agent", "model", "run"}
 func sumUsage(c *call) error {
 	agent, _ := c.value("agent")
 	run, _ := c.value("run")
-	q := hub.UsageQuery{Agent: shoal.EntityID(agent), Run: shoal.RunID(run)}
+	q := storage.UsageQuery{Agent: shoal.EntityID(agent), Run: shoal.RunID(run)}
 	if by, _ := c.value("by"); by != "" {
 		for group := range strings.SplitSeq(by, ",") {
 			if !slices.Contains(usageGroups, group) || slices.Contains(q.By, group) {

@@ -24,6 +24,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/history"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/run"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
@@ -37,7 +38,7 @@ const patience = 20 * time.Second
 type world struct {
 	testing.TB
 	hub    *hub.Hub
-	store  hub.Store
+	store  storage.Store
 	auth   *auth.Authenticator
 	api    *API
 	server *httptest.Server

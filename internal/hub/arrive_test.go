@@ -11,6 +11,9 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/archive"
+	"github.com/shoal-dev/shoal/internal/hub/inbox"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 )
 
@@ -33,10 +36,10 @@ func TestHandedOverIsWhatIsRead(t *testing.T) {
 				h, looks := countedShop(t)
 				waited := make(chan shoal.WaitResult)
 				go func() {
-					d, err := h.Inbox.Wait(t.Context(), bot, &hub.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages, Timeout: time.Minute})
+					d, err := h.Inbox.Wait(t.Context(), bot, &inbox.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages, Timeout: time.Minute})
 					if err != nil {
 						t.Error(err)
-						d = &hub.Delivery{}
+						d = &inbox.Delivery{}
 					}
 					waited <- d.Result
 				}()
@@ -48,7 +51,7 @@ func TestHandedOverIsWhatIsRead(t *testing.T) {
 				if looks.n.Load() != before {
 					t.Fatal("it was read")
 				}
-				again, err := h.Inbox.Wait(t.Context(), bot, &hub.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages, Redeliver: true})
+				again, err := h.Inbox.Wait(t.Context(), bot, &inbox.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages, Redeliver: true})
 				must(t, err)
 				if len(handed.Items) != 1 || len(handed.Items[0].Messages) != 1 {
 					t.Fatalf("the wait has %+v", handed)
@@ -71,7 +74,7 @@ func TestNobodyLooksForWhatIsNotForThem(t *testing.T) {
 		h, looks := countedShop(t)
 		done := make(chan struct{})
 		wait := func(who shoal.Principal) {
-			d, err := h.Inbox.Wait(t.Context(), who, &hub.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMentions, Timeout: time.Minute})
+			d, err := h.Inbox.Wait(t.Context(), who, &inbox.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMentions, Timeout: time.Minute})
 			if err != nil || len(d.Result.Items) != 1 || d.Result.Items[0].Messages[0].Seq != 3 {
 				t.Errorf("%s has %+v, %v", who.KeyID, d, err)
 			}
@@ -111,7 +114,7 @@ func plain(t *testing.T, r shoal.WaitResult) string {
 
 // looks counts how often an inbox is read.
 type looks struct {
-	hub.Store
+	storage.Store
 	n atomic.Int64
 }
 
@@ -121,16 +124,16 @@ func countedShop(t *testing.T) (*hub.Hub, *looks) {
 	return shop(t, func(o *hub.Options) { o.Store = counted }), counted
 }
 
-func (l *looks) View(ctx context.Context, fn func(hub.Tx) error) error {
-	return l.Store.View(ctx, func(tx hub.Tx) error { return fn(look{tx, &l.n}) })
+func (l *looks) View(ctx context.Context, fn func(storage.Tx) error) error {
+	return l.Store.View(ctx, func(tx storage.Tx) error { return fn(look{tx, &l.n}) })
 }
 
 type look struct {
-	hub.Tx
+	storage.Tx
 	n *atomic.Int64
 }
 
-func (l look) Unread(session shoal.SessionID, entity shoal.EntityID, filter hub.InboxFilter, limit int) ([]hub.InboxEntry, error) {
+func (l look) Unread(session shoal.SessionID, entity shoal.EntityID, filter storage.InboxFilter, limit int) ([]storage.InboxEntry, error) {
 	l.n.Add(1)
 	return l.Tx.Unread(session, entity, filter, limit)
 }
@@ -146,8 +149,8 @@ func TestWaitWhileASessionIsReplaced(t *testing.T) {
 			_, err := h.Messages.Post(t.Context(), ann, shoal.DefaultSession, "shop", shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}}, "")
 			must(t, err)
 		}
-		wait := func(ack string) (*hub.Delivery, error) {
-			return h.Inbox.Wait(t.Context(), bot, &hub.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages, Timeout: time.Minute, Ack: ack})
+		wait := func(ack string) (*inbox.Delivery, error) {
+			return h.Inbox.Wait(t.Context(), bot, &inbox.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages, Timeout: time.Minute, Ack: ack})
 		}
 		say("unread")
 		text := exported(t, h, shoal.DefaultSession)
@@ -165,7 +168,7 @@ func TestWaitWhileASessionIsReplaced(t *testing.T) {
 		}()
 		synctest.Wait()
 		store.replaced = func() { say("at the next place") }
-		imported(t, h, shoal.DefaultSession, text, hub.ImportOptions{Replace: true})
+		imported(t, h, shoal.DefaultSession, text, archive.ImportOptions{Replace: true})
 		<-ended
 		d, err = wait("")
 		must(t, err)
@@ -178,13 +181,13 @@ func TestWaitWhileASessionIsReplaced(t *testing.T) {
 // replacing is a store that does something once a session is replaced, before whoever
 // asked for that knows.
 type replacing struct {
-	hub.Store
+	storage.Store
 	replaced func()
 }
 
-func (r *replacing) Update(ctx context.Context, fn func(hub.Tx) error) error {
+func (r *replacing) Update(ctx context.Context, fn func(storage.Tx) error) error {
 	ends := false
-	err := r.Store.Update(ctx, func(tx hub.Tx) error { return fn(importing{tx, &ends}) })
+	err := r.Store.Update(ctx, func(tx storage.Tx) error { return fn(importing{tx, &ends}) })
 	if ends && err == nil {
 		r.replaced()
 	}
@@ -192,7 +195,7 @@ func (r *replacing) Update(ctx context.Context, fn func(hub.Tx) error) error {
 }
 
 type importing struct {
-	hub.Tx
+	storage.Tx
 	ends *bool
 }
 

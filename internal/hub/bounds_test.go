@@ -13,6 +13,10 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/feed"
+	"github.com/shoal-dev/shoal/internal/hub/inbox"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 )
@@ -61,8 +65,8 @@ func say(h *hub.Hub, text string) (shoal.Message, error) {
 }
 
 // mentions is bot's wait for mentions.
-func mentions(timeout time.Duration, ack string) *hub.WaitRequest {
-	return &hub.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMentions, Timeout: timeout, Ack: ack}
+func mentions(timeout time.Duration, ack string) *inbox.WaitRequest {
+	return &inbox.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMentions, Timeout: timeout, Ack: ack}
 }
 
 // A server holds only so many waits; one more is told to come back.
@@ -139,7 +143,7 @@ func posts(t *testing.T, h *hub.Hub, n int) {
 func TestFollowerTooSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := shop(t, nil)
-		req := hub.FollowRequest{Session: shoal.DefaultSession, Space: "shop"}
+		req := feed.FollowRequest{Session: shoal.DefaultSession, Space: "shop"}
 		f, err := h.Events.Follow(t.Context(), bot, req)
 		must(t, err)
 		defer f.Close()
@@ -193,7 +197,7 @@ func TestStop(t *testing.T) {
 				}
 			})
 			ended.Go(func() {
-				f, err := h.Events.Follow(t.Context(), ann, hub.FollowRequest{Session: shoal.DefaultSession})
+				f, err := h.Events.Follow(t.Context(), ann, feed.FollowRequest{Session: shoal.DefaultSession})
 				if err != nil {
 					t.Error(err)
 					return
@@ -202,7 +206,7 @@ func TestStop(t *testing.T) {
 				for err == nil {
 					_, err = f.Next(t.Context(), time.Now().Add(time.Hour))
 				}
-				if !errors.Is(err, hub.ErrStopping) {
+				if !errors.Is(err, core.ErrStopping) {
 					t.Errorf("a follower ends with %v", err)
 				}
 			})
@@ -222,7 +226,7 @@ func TestStop(t *testing.T) {
 			t.Errorf("Stop has taken %v", took)
 		}
 		// It has neither acknowledged nor looked, so it must not answer as if it had.
-		if d, err := h.Inbox.Wait(t.Context(), bot, mentions(time.Hour, "")); !errors.Is(err, hub.ErrStopping) {
+		if d, err := h.Inbox.Wait(t.Context(), bot, mentions(time.Hour, "")); !errors.Is(err, core.ErrStopping) {
 			t.Errorf("a wait after Stop: %v, %v", d, err)
 		}
 		<-time.After(time.Hour)
@@ -232,13 +236,13 @@ func TestStop(t *testing.T) {
 
 // closable is a store that must not be used once it is closed.
 type closable struct {
-	hub.Store
+	storage.Store
 	t      *testing.T
 	closed atomic.Bool
 }
 
 // View implements [hub.Store].
-func (c *closable) View(ctx context.Context, fn func(hub.Tx) error) error {
+func (c *closable) View(ctx context.Context, fn func(storage.Tx) error) error {
 	if c.closed.Load() {
 		c.t.Error("something reads after Stop")
 	}
@@ -246,7 +250,7 @@ func (c *closable) View(ctx context.Context, fn func(hub.Tx) error) error {
 }
 
 // Update implements [hub.Store].
-func (c *closable) Update(ctx context.Context, fn func(hub.Tx) error) error {
+func (c *closable) Update(ctx context.Context, fn func(storage.Tx) error) error {
 	if c.closed.Load() {
 		c.t.Error("something writes after Stop")
 	}
@@ -260,7 +264,7 @@ func TestSpaceIsFull(t *testing.T) {
 		h := shop(t, func(o *hub.Options) { o.Store = store })
 		ctx, session := t.Context(), shoal.DefaultSession
 		ids := make([]shoal.EntityID, shoal.MaxMembers)
-		must(t, store.Update(ctx, func(tx hub.Tx) error {
+		must(t, store.Update(ctx, func(tx storage.Tx) error {
 			for n := range ids {
 				ids[n] = shoal.EntityID(fmt.Sprintf("e%d", n))
 				e := shoal.Entity{ID: ids[n], SessionID: session, Kind: shoal.Agent, Metadata: []byte("{}"), CreatedAt: shoal.Now()}

@@ -7,7 +7,8 @@ import (
 	"testing"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/feed"
+	"github.com/shoal-dev/shoal/internal/hub/inbox"
 )
 
 // A cursor has at most MaxCursor bytes however many senders the wait names and however
@@ -44,8 +45,8 @@ func TestCursorsOfManySendersAreShort(t *testing.T) {
 						post(stranger, fmt.Sprint("unheard ", i))
 					}
 				}
-				request := func(from []shoal.EntityID, ack string) *hub.WaitRequest {
-					return &hub.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages, Space: space, From: from, Ack: ack}
+				request := func(from []shoal.EntityID, ack string) *inbox.WaitRequest {
+					return &inbox.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages, Space: space, From: from, Ack: ack}
 				}
 				var got []string
 				ack := ""
@@ -93,7 +94,7 @@ func TestCursorsOfOthersAreRefused(t *testing.T) {
 		t.Errorf("ann acknowledges with the cursor of bot: %v", err)
 	}
 	for _, after := range []shoal.Cursor{shoal.Cursor(strings.Repeat("x", shoal.MaxCursor+1)), "x", "a.b", "a.-1", "a.1,", "a.1,x", "a.1,x/y=z"} {
-		f, err := h.Events.Follow(t.Context(), ann, hub.FollowRequest{Session: shoal.DefaultSession, Space: "shop", After: after})
+		f, err := h.Events.Follow(t.Context(), ann, feed.FollowRequest{Session: shoal.DefaultSession, Space: "shop", After: after})
 		if err == nil {
 			f.Close()
 			t.Errorf("after %.40q is a cursor", after)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/inbox"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 )
@@ -52,10 +54,10 @@ type defects struct {
 }
 
 // wait waits as bot, in a goroutine, and hands over the answer when it is there.
-func (d *defects) wait(t *testing.T, key shoal.KeyID, req *hub.WaitRequest) <-chan *hub.Delivery {
+func (d *defects) wait(t *testing.T, key shoal.KeyID, req *inbox.WaitRequest) <-chan *inbox.Delivery {
 	who := bot
 	who.KeyID = key
-	answer := make(chan *hub.Delivery, 1)
+	answer := make(chan *inbox.Delivery, 1)
 	go func() {
 		got, err := d.hub.Inbox.Wait(context.Background(), who, req)
 		if err != nil {
@@ -67,7 +69,7 @@ func (d *defects) wait(t *testing.T, key shoal.KeyID, req *hub.WaitRequest) <-ch
 }
 
 // texts lists what an answer holds.
-func texts(d *hub.Delivery) (out []string) {
+func texts(d *inbox.Delivery) (out []string) {
 	for _, item := range d.Result.Items {
 		for _, m := range item.Messages {
 			out = append(out, m.Text())
@@ -76,7 +78,7 @@ func texts(d *hub.Delivery) (out []string) {
 	return out
 }
 
-func wantTexts(t *testing.T, d *hub.Delivery, want ...string) {
+func wantTexts(t *testing.T, d *inbox.Delivery, want ...string) {
 	t.Helper()
 	if got := texts(d); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("the wait returned %q, want %q", got, want)
@@ -148,10 +150,10 @@ func everythingAtOnce(t *testing.T, d *defects) {
 		for _, do := range []func() error{
 			func() error { _, err := say(d.hub, name); return err },
 			func() error {
-				_, err := d.hub.Messages.Read(ctx, bot, session, "shop", hub.Page{Limit: 50})
+				_, err := d.hub.Messages.Read(ctx, bot, session, "shop", storage.Page{Limit: 50})
 				return err
 			},
-			func() error { _, err := d.hub.Spaces.List(ctx, bot, session, hub.SpaceFilter{}); return err },
+			func() error { _, err := d.hub.Spaces.List(ctx, bot, session, storage.SpaceFilter{}); return err },
 			func() error { _, err := d.hub.Entities.List(ctx, bot, session, "", 50); return err },
 			func() error {
 				_, err := d.hub.Spaces.Update(ctx, ann, session, "shop", shoal.SpaceChange{Name: &name})
@@ -178,8 +180,8 @@ func unreadOfOneAmongMany(t *testing.T, d *defects) {
 	ctx, session := context.Background(), shoal.DefaultSession
 	d.say(t, "for bot")
 	entries := func() (read int) {
-		must(t, d.store.Store.View(ctx, func(tx hub.Tx) error {
-			found, err := tx.Unread(session, "bot", hub.InboxFilter{Kind: shoal.WaitMentions}, shoal.MaxBatch)
+		must(t, d.store.Store.View(ctx, func(tx storage.Tx) error {
+			found, err := tx.Unread(session, "bot", storage.InboxFilter{Kind: shoal.WaitMentions}, shoal.MaxBatch)
 			read = len(found)
 			return err
 		}))
@@ -211,7 +213,7 @@ func strangerPosts(t *testing.T, d *defects) {
 	if !errors.Is(there, shoal.NotFound) || !errors.Is(nowhere, shoal.NotFound) {
 		t.Errorf("a stranger's post to a space and to none: %v, %v", there, nowhere)
 	}
-	if all, err := d.hub.Messages.Read(ctx, ann, session, "shop", hub.Page{Limit: 50}); err != nil || len(all) > 0 {
+	if all, err := d.hub.Messages.Read(ctx, ann, session, "shop", storage.Page{Limit: 50}); err != nil || len(all) > 0 {
 		t.Errorf("the timeline holds %v, %v", all, err)
 	}
 }
@@ -232,7 +234,7 @@ func closing(t *testing.T, d *defects) {
 	_, err = d.hub.Spaces.Close(ctx, ann, session, "shop", "done")
 	must(t, err)
 	wantTexts(t, <-answer, "Thread closed: done")
-	all, err := d.hub.Messages.Read(ctx, bot, session, "shop", hub.Page{Limit: 50})
+	all, err := d.hub.Messages.Read(ctx, bot, session, "shop", storage.Page{Limit: 50})
 	if err != nil || len(all) != 2 {
 		t.Errorf("the history holds %v, %v", all, err)
 	}
@@ -253,7 +255,7 @@ func callersClock(t *testing.T, d *defects) {
 func ownMessage(t *testing.T, d *defects) {
 	ctx, session := context.Background(), shoal.DefaultSession
 	draft := shoal.Draft{Parts: []shoal.Part{shoal.Text("mine")}, Mentions: []shoal.EntityID{"bot", "ann"}}
-	answer := d.wait(t, "k", &hub.WaitRequest{Session: session, Kind: shoal.WaitMessages, Timeout: time.Minute})
+	answer := d.wait(t, "k", &inbox.WaitRequest{Session: session, Kind: shoal.WaitMessages, Timeout: time.Minute})
 	synctest.Wait()
 	_, err := d.hub.Messages.Post(ctx, bot, session, "shop", draft, "")
 	must(t, err)
@@ -293,7 +295,7 @@ func postRacesClose(t *testing.T, d *defects) {
 		}
 	})
 	all.Wait()
-	timeline, err := d.hub.Messages.Read(ctx, ann, session, "shop", hub.Page{Limit: 50})
+	timeline, err := d.hub.Messages.Read(ctx, ann, session, "shop", storage.Page{Limit: 50})
 	must(t, err)
 	if last := timeline[len(timeline)-1]; last.EntityID != shoal.System {
 		t.Errorf("behind the close stands %q of %s", last.Text(), last.EntityID)

@@ -2,11 +2,16 @@
 // post and change what, how a message reaches inboxes, how a wait wakes, and how a
 // follower receives every event. It is the only writer of the store.
 //
+// The parts are packages of their own, each of which imports only those before it:
+// storage (what a database has to do), core (transactions, rights, events), pending, runs,
+// agents, inbox, spaces, access, feed and archive. This package assembles them. Its tests
+// are those of the whole.
+//
 //	h := hub.New(hub.Options{Store: store, Bus: localbus.New()})
 //	if err := h.Start(ctx); err != nil { … }
 //	defer h.Stop()
 //	message, err := h.Messages.Post(ctx, who, "default", "shop", draft, "")
-//	delivery, err := h.Inbox.Wait(ctx, who, &hub.WaitRequest{Session: "default", Kind: shoal.WaitMentions, Timeout: time.Minute})
+//	delivery, err := h.Inbox.Wait(ctx, who, &inbox.WaitRequest{Session: "default", Kind: shoal.WaitMentions, Timeout: time.Minute})
 //
 // Guarantees:
 //   - Every change is one transaction together with everything that follows from it:
@@ -17,7 +22,7 @@
 //   - The seq of a message, the position of an inbox entry and the position of an
 //     event are assigned inside that transaction. They have no gaps and become visible
 //     in order.
-//   - Notifications (see [Note]) are sent after the commit. They carry no content; a
+//   - Notifications (see [core.Note]) are sent after the commit. They carry no content; a
 //     notification about an inbox carries the position of its newest entry, so that a
 //     reader that already knows all entries up to there does not read again. A notified
 //     reader reads the content from the store, and every reader subscribes before it

@@ -11,6 +11,9 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/archive"
+	"github.com/shoal-dev/shoal/internal/hub/inbox"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
@@ -47,7 +50,7 @@ func exported(t *testing.T, h *hub.Hub, id shoal.SessionID) string {
 	return b.String()
 }
 
-func imported(t *testing.T, h *hub.Hub, id shoal.SessionID, text string, o hub.ImportOptions) shoal.Imported {
+func imported(t *testing.T, h *hub.Hub, id shoal.SessionID, text string, o archive.ImportOptions) shoal.Imported {
 	t.Helper()
 	done, err := h.Archive.Import(t.Context(), admin, id, strings.NewReader(text), o)
 	if err != nil {
@@ -68,14 +71,14 @@ func TestExportsSurviveEveryDatabase(t *testing.T) {
 	first, store := openHub(t, sqlite(t))
 	shoaltest.Fill(t, store, "lab")
 	text := exported(t, first, "lab")
-	for _, of := range hub.RecordTypes {
+	for _, of := range storage.RecordTypes {
 		if !strings.Contains(text, `{"type":"`+of.Name+`",`) {
 			t.Errorf("the session has no %s, so nothing is proved about it", of.Name)
 		}
 	}
 	for _, url := range []string{shoaltest.Postgres(t), sqlite(t)} {
 		h, _ := openHub(t, url)
-		done := imported(t, h, "lab", text, hub.ImportOptions{})
+		done := imported(t, h, "lab", text, archive.ImportOptions{})
 		if done.Session.ID != "lab" || done.Session.Name != "The lab" || done.Records["message"] != 5 {
 			t.Errorf("imported: %+v", done)
 		}
@@ -103,7 +106,7 @@ func TestImportUnderAnotherID(t *testing.T) {
 	h, store := openHub(t, sqlite(t))
 	shoaltest.Fill(t, store, "lab")
 	text := exported(t, h, "lab")
-	imported(t, h, "copy", text, hub.ImportOptions{PausePlans: true})
+	imported(t, h, "copy", text, archive.ImportOptions{PausePlans: true})
 	copied := exported(t, h, "copy")
 	if strings.Contains(copied, "/v1/sessions/lab/files/") || !strings.Contains(copied, "/v1/sessions/copy/files/fil_1") {
 		t.Error("the copy names files of the other session")
@@ -123,7 +126,7 @@ func TestImportInPlaceOfASession(t *testing.T) {
 	shoaltest.Fill(t, store, "lab")
 	shoaltest.Fill(t, store, "full")
 	text := exported(t, h, "lab")
-	_, err := h.Archive.Import(t.Context(), admin, "full", strings.NewReader(text), hub.ImportOptions{})
+	_, err := h.Archive.Import(t.Context(), admin, "full", strings.NewReader(text), archive.ImportOptions{})
 	if !errors.Is(err, shoal.Conflict) {
 		t.Errorf("into a full session: %v", err)
 	}
@@ -135,20 +138,20 @@ func TestImportInPlaceOfASession(t *testing.T) {
 	if _, _, err := h.Keys.Create(t.Context(), admin, shoal.NewKey{Role: shoal.RoleEntity, SessionID: session, EntityID: operator, Kind: shoal.Human}, "hash", ""); err != nil {
 		t.Fatal(err)
 	}
-	imported(t, h, "empty", text, hub.ImportOptions{})
+	imported(t, h, "empty", text, archive.ImportOptions{})
 	if _, err := h.Entities.Get(t.Context(), admin, "empty", "operator"); err != nil {
 		t.Errorf("the entity of a key: %v", err)
 	}
 	before := exported(t, h, "full")
-	imported(t, h, "full", text, hub.ImportOptions{Replace: true})
+	imported(t, h, "full", text, archive.ImportOptions{Replace: true})
 	want := shoaltest.InboxesBehind(before, strings.ReplaceAll(body(text), "/sessions/lab/", "/sessions/full/"))
 	if a, b := want, body(exported(t, h, "full")); withoutEnd(a) != withoutEnd(b) {
 		t.Errorf("the session that took the other's place differs:\n%s", difference(a, b))
 	}
 	for at, want := range map[shoal.EventType]bool{"": true} {
-		err := store.View(t.Context(), func(tx hub.Tx) error {
+		err := store.View(t.Context(), func(tx storage.Tx) error {
 			end, err := tx.EventEnd("full")
-			floor, failed := tx.EventFloor("full", hub.EventFilter{Space: "shop"})
+			floor, failed := tx.EventFloor("full", storage.EventFilter{Space: "shop"})
 			if (floor == end && end > 3) != want {
 				t.Errorf("events %q: floor %d, end %d", at, floor, end)
 			}
@@ -161,7 +164,7 @@ func TestImportInPlaceOfASession(t *testing.T) {
 	if err := h.Sessions.Delete(t.Context(), admin, "empty"); err != nil {
 		t.Fatal(err)
 	}
-	_, err = h.Archive.Import(t.Context(), admin, "empty", strings.NewReader(text), hub.ImportOptions{Replace: true})
+	_, err = h.Archive.Import(t.Context(), admin, "empty", strings.NewReader(text), archive.ImportOptions{Replace: true})
 	if !errors.Is(err, shoal.AlreadyExists) {
 		t.Errorf("under the id of a deleted session: %v", err)
 	}
@@ -173,7 +176,7 @@ func TestImportForgetsWhatWasHandedOut(t *testing.T) {
 	h := shop(t, nil)
 	wait := func(who shoal.Principal, ack string) shoal.WaitResult {
 		t.Helper()
-		d, err := h.Inbox.Wait(t.Context(), who, &hub.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages, Ack: ack})
+		d, err := h.Inbox.Wait(t.Context(), who, &inbox.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages, Ack: ack})
 		must(t, err)
 		d.Written()
 		return d.Result
@@ -185,7 +188,7 @@ func TestImportForgetsWhatWasHandedOut(t *testing.T) {
 	text := exported(t, h, shoal.DefaultSession)
 	cursor := *wait(phone, "").Cursor
 	wait(bot, "")
-	imported(t, h, shoal.DefaultSession, text, hub.ImportOptions{Replace: true})
+	imported(t, h, shoal.DefaultSession, text, archive.ImportOptions{Replace: true})
 	if len(wait(bot, "").Items) == 0 {
 		t.Error("what is unread in the new session was acknowledged by what was read in the old one")
 	}
@@ -203,7 +206,7 @@ func withoutEnd(text string) string {
 func TestImportOfWhatWasUnderWay(t *testing.T) {
 	h, store := openHub(t, sqlite(t))
 	shoaltest.Fill(t, store, "lab")
-	err := store.Update(t.Context(), func(tx hub.Tx) error {
+	err := store.Update(t.Context(), func(tx storage.Tx) error {
 		for id, status := range map[shoal.RunID]shoal.RunStatus{"queued": shoal.RunQueued, "running": shoal.RunRunning} {
 			r, err := tx.Run("lab", "r1")
 			if err != nil {
@@ -221,8 +224,8 @@ func TestImportOfWhatWasUnderWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := exported(t, h, "lab")
-	imported(t, h, "copy", text, hub.ImportOptions{})
-	err = store.View(t.Context(), func(tx hub.Tx) error {
+	imported(t, h, "copy", text, archive.ImportOptions{})
+	err = store.View(t.Context(), func(tx storage.Tx) error {
 		queued, err := tx.Run("copy", "queued")
 		running, failed := tx.Run("copy", "running")
 		if queued.Status != shoal.RunCanceled || !running.Cancel || !running.Awake || running.LeaseUntil != nil || running.Owner != "" {
@@ -300,7 +303,7 @@ func TestImportOfHostileFiles(t *testing.T) {
 		"a huge line":            {put(at("space"), `{"type":"space","id":"`+strings.Repeat("x", 33<<20)+"\"}\n"), at("space") + 1, "bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := h.Archive.Import(t.Context(), admin, "copy", strings.NewReader(c.text), hub.ImportOptions{})
+			_, err := h.Archive.Import(t.Context(), admin, "copy", strings.NewReader(c.text), archive.ImportOptions{})
 			if err == nil || !errors.Is(err, shoal.InvalidArgument) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %v, want %q", err, c.says)
 			}
@@ -311,7 +314,7 @@ func TestImportOfHostileFiles(t *testing.T) {
 		})
 	}
 	t.Run("nothing is left", func(t *testing.T) {
-		imported(t, h, "copy", text, hub.ImportOptions{})
+		imported(t, h, "copy", text, archive.ImportOptions{})
 		if got := strings.ReplaceAll(body(exported(t, h, "copy")), "/sessions/copy/", "/sessions/lab/"); withoutEnd(got) != withoutEnd(body(text)) {
 			t.Error(difference(body(text), got))
 		}
@@ -326,7 +329,7 @@ func TestOnlyAdminsExport(t *testing.T) {
 		if err := h.Archive.Export(t.Context(), who, "lab", "", &bytes.Buffer{}); !errors.Is(err, shoal.Forbidden) {
 			t.Errorf("export: %v", err)
 		}
-		if _, err := h.Archive.Import(t.Context(), who, "lab", strings.NewReader(""), hub.ImportOptions{}); !errors.Is(err, shoal.Forbidden) {
+		if _, err := h.Archive.Import(t.Context(), who, "lab", strings.NewReader(""), archive.ImportOptions{}); !errors.Is(err, shoal.Forbidden) {
 			t.Errorf("import: %v", err)
 		}
 	}

@@ -7,7 +7,8 @@ import (
 	"testing"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // A file is for its uploader until a space shows it; then for whoever is in that
@@ -93,25 +94,25 @@ func TestUsage(t *testing.T) {
 	_, err := say(h, "go")
 	must(t, err)
 	run, lease := claimOne(t, h, "w")
-	must(t, write(h, lease, func(c *hub.RunChange) error {
+	must(t, write(h, lease, func(c *runs.RunChange) error {
 		for step, tokens := range []int64{10, 20} {
-			used := hub.StepUsage{Run: run.ID, Step: step, Agent: "bot", Model: "m", At: shoal.Now(), Usage: shoal.Usage{InputTokens: tokens, Currency: shoal.Currency}}
+			used := storage.StepUsage{Run: run.ID, Step: step, Agent: "bot", Model: "m", At: shoal.Now(), Usage: shoal.Usage{InputTokens: tokens, Currency: shoal.Currency}}
 			if err := c.AddUsage(shoal.DefaultSession, used); err != nil {
 				return err
 			}
 		}
 		return nil
 	}))
-	rows, err := h.Usage.Sum(ctx, root, shoal.DefaultSession, hub.UsageQuery{By: []string{"agent", "model"}})
+	rows, err := h.Usage.Sum(ctx, root, shoal.DefaultSession, storage.UsageQuery{By: []string{"agent", "model"}})
 	must(t, err)
 	if len(rows) != 1 || rows[0].AgentID != "bot" || rows[0].Model != "m" || rows[0].Calls != 2 || rows[0].InputTokens != 30 {
 		t.Errorf("the usage is %+v", rows)
 	}
-	if _, err := h.Usage.Sum(ctx, ann, shoal.DefaultSession, hub.UsageQuery{}); !errors.Is(err, shoal.Forbidden) {
+	if _, err := h.Usage.Sum(ctx, ann, shoal.DefaultSession, storage.UsageQuery{}); !errors.Is(err, shoal.Forbidden) {
 		t.Errorf("an entity asks: %v", err)
 	}
 	for _, by := range [][]string{{"space"}, {"agent", "agent"}} {
-		if _, err := h.Usage.Sum(ctx, root, shoal.DefaultSession, hub.UsageQuery{By: by}); !errors.Is(err, shoal.InvalidArgument) {
+		if _, err := h.Usage.Sum(ctx, root, shoal.DefaultSession, storage.UsageQuery{By: by}); !errors.Is(err, shoal.InvalidArgument) {
 			t.Errorf("by %v: %v", by, err)
 		}
 	}

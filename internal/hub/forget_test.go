@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // What models were sent goes with the runs that ended long ago, and only what
@@ -15,40 +17,40 @@ import (
 func TestRequestsAreForgotten(t *testing.T) {
 	h, store := openHub(t, sqlite(t))
 	at := func(day int) shoal.Time { return shoal.At(shoal.Now().AddDate(0, 0, day)) }
-	text := func(v any) hub.ModelText {
-		out, err := hub.NewModelText(v)
+	text := func(v any) storage.ModelText {
+		out, err := runs.NewModelText(v)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return out
 	}
-	var history []hub.ModelText // long enough for lists of lists
+	var history []storage.ModelText // long enough for lists of lists
 	for i := range 1100 {
 		history = append(history, text(shoal.ModelMessage{Role: "user", Content: []shoal.ModelContent{{Type: shoal.ModelText, Text: fmt.Sprint(i)}}}))
 	}
-	send := func(run shoal.RunID, ended *shoal.Time, system string, messages []hub.ModelText) {
+	send := func(run shoal.RunID, ended *shoal.Time, system string, messages []storage.ModelText) {
 		t.Helper()
-		sent := hub.NewSentRequest(0, "m", text(system), text([]shoal.ModelTool{}), messages)
-		err := store.Update(t.Context(), func(tx hub.Tx) error {
-			r := hub.StoredRun{Version: 1, Generation: 1}
+		sent := runs.NewSentRequest(0, "m", text(system), text([]shoal.ModelTool{}), messages)
+		err := store.Update(t.Context(), func(tx storage.Tx) error {
+			r := storage.Run{Version: 1, Generation: 1}
 			r.ID, r.SessionID, r.AgentID, r.Status, r.EndedAt = run, shoal.DefaultSession, "bot", shoal.RunCompleted, ended
 			r.Trigger = shoal.Trigger{Type: shoal.ServiceTrigger}
 			if err := tx.InsertRun(r); err != nil {
 				return err
 			}
-			return hub.SaveRequest(tx, r, sent)
+			return (&runs.RunChange{Change: &core.Change{Tx: tx}, Run: &r}).SaveRequest(sent)
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	old, young := at(-40), at(-1)
-	send("old", &old, "an old prompt", slices.Concat(history[:1090], []hub.ModelText{text(shoal.ModelMessage{Role: "user"})}))
+	send("old", &old, "an old prompt", slices.Concat(history[:1090], []storage.ModelText{text(shoal.ModelMessage{Role: "user"})}))
 	send("young", &young, "a prompt", history)
 	send("waiting", nil, "a third prompt", history[:40])
 	kept := func() (n int) {
 		t.Helper()
-		err := store.View(t.Context(), func(tx hub.Tx) error {
+		err := store.View(t.Context(), func(tx storage.Tx) error {
 			hashes, err := tx.TextHashes(shoal.DefaultSession, "", 10_000)
 			n = len(hashes)
 			return err
@@ -69,7 +71,7 @@ func TestRequestsAreForgotten(t *testing.T) {
 	}
 	lease := func(run shoal.RunID, until *shoal.Time) {
 		t.Helper()
-		err := store.Update(t.Context(), func(tx hub.Tx) error {
+		err := store.Update(t.Context(), func(tx storage.Tx) error {
 			r, err := tx.Run(shoal.DefaultSession, run)
 			if r.LeaseUntil = until; until != nil {
 				r.Generation++

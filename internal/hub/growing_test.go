@@ -16,6 +16,9 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 )
@@ -44,16 +47,16 @@ func TestGrowingMessages(t *testing.T) {
 // lossyBus drops some of the passing events, and can be held: what is published
 // then comes all at once when it is released, so that hints become one.
 type lossyBus struct {
-	hub.Bus
+	core.Bus
 	rate float64
 
 	mu    sync.Mutex
 	rnd   *rand.Rand
 	held  bool
-	notes []hub.Note
+	notes []core.Note
 }
 
-func (b *lossyBus) Publish(n hub.Note) {
+func (b *lossyBus) Publish(n core.Note) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
@@ -77,13 +80,13 @@ func (b *lossyBus) hold(held bool) {
 
 // betweenStore does something before a certain one of the next reads.
 type betweenStore struct {
-	hub.Store
+	storage.Store
 	mu   sync.Mutex
 	left int
 	do   func()
 }
 
-func (s *betweenStore) View(ctx context.Context, fn func(hub.Tx) error) error {
+func (s *betweenStore) View(ctx context.Context, fn func(storage.Tx) error) error {
 	s.mu.Lock()
 	s.left--
 	do := s.do
@@ -110,7 +113,7 @@ type growth struct {
 	store   *betweenStore
 	bus     *lossyBus
 	hub     *hub.Hub
-	lease   hub.Lease
+	lease   runs.Lease
 	open    *shoal.Message
 	grown   map[shoal.PartID]string // of the parts in progress
 	saved   map[shoal.PartID]bool   // whether the store knows the part
@@ -141,8 +144,8 @@ func newGrowth(t *testing.T, seed uint64) *growth {
 	p.must(second(p.hub.Spaces.Create(t.Context(), admin, shoal.DefaultSession, shoal.NewSpace{
 		ID: "shop", Name: "Shop", Members: []shoal.EntityID{"ann", "bot"}, ShowAgentReasoning: true,
 	}, "")))
-	p.lease = hub.Lease{Session: shoal.DefaultSession, Run: "run_1"}
-	p.must(p.store.Update(t.Context(), func(tx hub.Tx) error { return tx.InsertRun(p.run()) }))
+	p.lease = runs.Lease{Session: shoal.DefaultSession, Run: "run_1"}
+	p.must(p.store.Update(t.Context(), func(tx storage.Tx) error { return tx.InsertRun(p.run()) }))
 	p.seize()
 	for _, kind := range []string{"space", "space", "own", "run", "session"} {
 		p.readers = append(p.readers, &growthReader{growth: p, kind: kind, messages: map[shoal.MessageID]*shoal.Message{}, text: map[string]string{}})
@@ -159,8 +162,8 @@ func (p *growth) must(err error) {
 	}
 }
 
-func (p *growth) run() hub.StoredRun {
-	return hub.StoredRun{
+func (p *growth) run() storage.Run {
+	return storage.Run{
 		Run: shoal.Run{
 			ID: "run_1", SessionID: shoal.DefaultSession, AgentID: "bot", Status: shoal.RunRunning, CauseRoot: "x", MaxSteps: 5, CreatedAt: shoal.Now(),
 			Trigger:          shoal.Trigger{Type: shoal.ServiceTrigger, ServiceName: "test", Payload: json.RawMessage(`{}`)},
@@ -174,7 +177,7 @@ func (p *growth) run() hub.StoredRun {
 func (p *growth) seize() {
 	until := shoal.At(time.Now().Add(time.Hour))
 	p.lease.Generation++
-	p.must(p.store.Update(p.t.Context(), func(tx hub.Tx) error {
+	p.must(p.store.Update(p.t.Context(), func(tx storage.Tx) error {
 		r, err := tx.Run(shoal.DefaultSession, "run_1")
 		if err != nil {
 			return err
@@ -197,7 +200,7 @@ func (p *growth) stop() {
 	p.hub.Stop()
 }
 
-func (p *growth) write(fn func(*hub.RunChange) error) {
+func (p *growth) write(fn func(*runs.RunChange) error) {
 	p.t.Helper()
 	p.must(p.hub.Work.Write(context.Background(), p.lease, fn))
 }
@@ -265,7 +268,7 @@ func (p *growth) begin() {
 	}
 	fresh := p.open == nil
 	save := p.rnd.IntN(2) == 0
-	p.write(func(c *hub.RunChange) error {
+	p.write(func(c *runs.RunChange) error {
 		if fresh {
 			m, err := c.OpenMessage(shoal.Message{ID: shoal.MessageID(p.name("msg_", p.count)), SpaceID: "shop"}, nil)
 			if err != nil {
@@ -273,7 +276,7 @@ func (p *growth) begin() {
 			}
 			p.open = &m
 		}
-		var data hub.PartEvent = &shoal.TextData{PartHead: p.head(&part)}
+		var data runs.PartEvent = &shoal.TextData{PartHead: p.head(&part)}
 		what := shoal.EventTextStart
 		if part.Type == shoal.ToolPart {
 			what, data = shoal.EventToolInputStart, &shoal.ToolInputData{PartHead: p.head(&part), ToolCallID: part.ToolCallID, ToolName: part.ToolName}
@@ -321,7 +324,7 @@ func (p *growth) delta(part *shoal.Part) {
 		piece, p.rest[part.ID] = again[:size], again[size:]
 	}
 	text := p.grown[part.ID]
-	d := hub.Delta{Space: "shop", Message: p.open.ID, Part: part.ID, Offset: len(text), Text: piece}
+	d := runs.Delta{Space: "shop", Message: p.open.ID, Part: part.ID, Offset: len(text), Text: piece}
 	if part.Type == shoal.ToolPart {
 		d.Call, d.Tool = part.ToolCallID, part.ToolName
 		piece = strconv.Itoa(p.rnd.IntN(1000))
@@ -330,7 +333,7 @@ func (p *growth) delta(part *shoal.Part) {
 		}
 		d.Text = piece
 	}
-	p.hub.Work.Relay(p.lease, []hub.Delta{d})
+	p.hub.Work.Relay(p.lease, []runs.Delta{d})
 	p.grown[part.ID] = text + piece
 }
 
@@ -346,7 +349,7 @@ func (p *growth) reset(part *shoal.Part) {
 	p.grown[part.ID] = text[:at]
 	delete(p.rest, part.ID)
 	save := p.rnd.IntN(2) == 0
-	p.write(func(c *hub.RunChange) error {
+	p.write(func(c *runs.RunChange) error {
 		if err := c.TellPart("shop", "", shoal.EventPartReset, &shoal.PartResetData{PartHead: p.head(part), Offset: at}); err != nil || !save {
 			return err
 		}
@@ -364,7 +367,7 @@ func (p *growth) remove(part *shoal.Part) {
 	h := p.head(part)
 	delete(p.grown, id)
 	p.open.Parts = slices.DeleteFunc(slices.Clone(p.open.Parts), func(o shoal.Part) bool { return o.ID == id })
-	p.write(func(c *hub.RunChange) error {
+	p.write(func(c *runs.RunChange) error {
 		if err := c.TellPart("shop", "", shoal.EventPartRemoved, &shoal.PartResetData{PartHead: h}); err != nil {
 			return err
 		}
@@ -377,7 +380,7 @@ func (p *growth) remove(part *shoal.Part) {
 
 // endIn ends a part in a transaction, perhaps with a last piece that is relayed
 // too late.
-func (p *growth) endIn(c *hub.RunChange, part *shoal.Part) error {
+func (p *growth) endIn(c *runs.RunChange, part *shoal.Part) error {
 	if part.Type == shoal.TextPart {
 		part.Text, part.Status = p.grown[part.ID], shoal.PartDone
 		return c.TellPart("shop", "", shoal.EventTextEnd, &shoal.TextData{PartHead: p.head(part), Text: part.Text, Status: part.Status})
@@ -392,7 +395,7 @@ func (p *growth) endIn(c *hub.RunChange, part *shoal.Part) error {
 }
 
 func (p *growth) end(part *shoal.Part) {
-	p.write(func(c *hub.RunChange) error {
+	p.write(func(c *runs.RunChange) error {
 		if err := p.endIn(c, part); err != nil {
 			return err
 		}
@@ -400,16 +403,16 @@ func (p *growth) end(part *shoal.Part) {
 		with.Parts = p.drafts()
 		return c.SaveMessage(with, nil)
 	})
-	late := hub.Delta{Space: "shop", Message: p.open.ID, Part: part.ID, Offset: len(p.grown[part.ID]), Text: "late"} // and wrong
+	late := runs.Delta{Space: "shop", Message: p.open.ID, Part: part.ID, Offset: len(p.grown[part.ID]), Text: "late"} // and wrong
 	delete(p.grown, part.ID)
 	p.savedAll()
 	if p.rnd.IntN(2) == 0 {
-		p.hub.Work.Relay(p.lease, []hub.Delta{late})
+		p.hub.Work.Relay(p.lease, []runs.Delta{late})
 	}
 }
 
 func (p *growth) save() {
-	p.write(func(c *hub.RunChange) error {
+	p.write(func(c *runs.RunChange) error {
 		with := *p.open
 		with.Parts = p.drafts()
 		return c.SaveMessage(with, nil)
@@ -418,7 +421,7 @@ func (p *growth) save() {
 }
 
 func (p *growth) close() {
-	p.write(func(c *hub.RunChange) error {
+	p.write(func(c *runs.RunChange) error {
 		for i := range p.open.Parts {
 			if _, ok := p.grown[p.open.Parts[i].ID]; ok {
 				if err := p.endIn(c, &p.open.Parts[i]); err != nil {
@@ -449,7 +452,7 @@ func (p *growth) crash() {
 	if p.open == nil {
 		return
 	}
-	p.must(p.hub.Work.Read(context.Background(), func(tx hub.Tx) error {
+	p.must(p.hub.Work.Read(context.Background(), func(tx storage.Tx) error {
 		m, err := tx.Message(shoal.DefaultSession, "shop", p.open.ID)
 		p.open = &m
 		return err
@@ -471,7 +474,7 @@ func (p *growth) crash() {
 }
 
 func (p *growth) reason() {
-	d := hub.Delta{Space: "shop", Reasoning: true, Show: true, Part: shoal.PartID(p.think), Offset: len(p.thought), Text: "hm "}
+	d := runs.Delta{Space: "shop", Reasoning: true, Show: true, Part: shoal.PartID(p.think), Offset: len(p.thought), Text: "hm "}
 	switch {
 	case p.think == "":
 		p.count++
@@ -482,7 +485,7 @@ func (p *growth) reason() {
 	default:
 		p.thought += d.Text
 	}
-	p.hub.Work.Relay(p.lease, []hub.Delta{d})
+	p.hub.Work.Relay(p.lease, []runs.Delta{d})
 }
 
 // finish closes what is open, and checks that everybody has seen it.
@@ -491,8 +494,8 @@ func (p *growth) finish() {
 		p.close()
 	}
 	var stored []shoal.Message
-	p.must(p.hub.Work.Read(context.Background(), func(tx hub.Tx) (err error) {
-		stored, err = tx.Messages(shoal.DefaultSession, "shop", hub.Page{Limit: 50})
+	p.must(p.hub.Work.Read(context.Background(), func(tx storage.Tx) (err error) {
+		stored, err = tx.Messages(shoal.DefaultSession, "shop", storage.Page{Limit: 50})
 		return err
 	}))
 	for _, r := range p.readers {

@@ -11,14 +11,14 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/feed"
 )
 
 // growthReader is a client: it makes messages of events.
 type growthReader struct {
 	*growth
 	kind     string
-	follower *hub.Follower
+	follower *feed.Follower
 	cursor   shoal.Cursor
 	place    int64
 	queue    []shoal.Event
@@ -49,7 +49,7 @@ func (r *growthReader) connect() {
 		return
 	}
 	who := shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "ann", KeyID: "key_1"}
-	req := hub.FollowRequest{Session: shoal.DefaultSession, After: r.cursor}
+	req := feed.FollowRequest{Session: shoal.DefaultSession, After: r.cursor}
 	switch r.kind {
 	case "space":
 		req.Space = "shop"

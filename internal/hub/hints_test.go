@@ -4,19 +4,19 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/core"
 )
 
 // hints is a bus that doubles some hints, which must change nothing, and can be
 // hurt, which must be found.
 type hints struct {
-	hub.Bus
+	core.Bus
 	hurt      hurt
 	published atomic.Int64
 }
 
 // Publish implements [hub.Bus].
-func (h *hints) Publish(note hub.Note) {
+func (h *hints) Publish(note core.Note) {
 	n := h.published.Add(1)
 	if h.hurt.losesHints && n%3 == 0 {
 		return
@@ -28,7 +28,7 @@ func (h *hints) Publish(note hub.Note) {
 }
 
 // Subscribe implements [hub.Bus].
-func (h *hints) Subscribe() hub.Subscription {
+func (h *hints) Subscribe() core.Subscription {
 	if h.hurt.listensLate {
 		return &lateListener{Subscription: h.Bus.Subscribe()}
 	}
@@ -37,7 +37,7 @@ func (h *hints) Subscribe() hub.Subscription {
 
 // lateListener hears nothing in the first moments.
 type lateListener struct {
-	hub.Subscription
+	core.Subscription
 	closed atomic.Bool
 }
 

@@ -12,13 +12,16 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/feed"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 )
 
 var eve = shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "eve", KeyID: "eve"}
 
 // everything reads what has come to a follower.
-func everything(t *testing.T, f *hub.Follower) string {
+func everything(t *testing.T, f *feed.Follower) string {
 	t.Helper()
 	var all strings.Builder
 	for {
@@ -46,7 +49,7 @@ func TestForgedCursor(t *testing.T) {
 		must(t, second(say(h, "go")))
 		run, lease := claimOne(t, h, "w")
 		cursor := func() shoal.Cursor {
-			f, err := h.Events.Follow(ctx, eve, hub.FollowRequest{Session: shoal.DefaultSession, Space: "shop"})
+			f, err := h.Events.Follow(ctx, eve, feed.FollowRequest{Session: shoal.DefaultSession, Space: "shop"})
 			must(t, err)
 			defer f.Close()
 			events, err := f.Next(ctx, time.Now().Add(time.Minute))
@@ -56,7 +59,7 @@ func TestForgedCursor(t *testing.T) {
 		begin := func(id shoal.MessageID, space shoal.SpaceID, target shoal.EntityID) {
 			part := shoal.Part{ID: shoal.PartID("prt_" + string(id)), Type: shoal.TextPart, Status: shoal.PartStreaming, Text: "SECRET draft", Target: target}
 			head := shoal.PartHead{MessageID: id, PartID: part.ID}
-			must(t, write(h, lease, func(c *hub.RunChange) error {
+			must(t, write(h, lease, func(c *runs.RunChange) error {
 				m := shoal.Message{ID: id, SpaceID: space, Parts: []shoal.Part{part}}
 				if _, err := c.OpenMessage(m, nil); err != nil {
 					return err
@@ -66,20 +69,20 @@ func TestForgedCursor(t *testing.T) {
 				}
 				return c.SaveMessage(m, nil)
 			}))
-			h.Work.Relay(lease, []hub.Delta{{Space: space, Message: id, Part: part.ID, Target: target, Text: "SECRET live"}})
+			h.Work.Relay(lease, []runs.Delta{{Space: space, Message: id, Part: part.ID, Target: target, Text: "SECRET live"}})
 		}
-		must(t, write(h, lease, (*hub.RunChange).Start))
+		must(t, write(h, lease, (*runs.RunChange).Start))
 		begin("msg_hers", "shop", "ann")
 		begin("msg_there", "den", "")
 		for _, when := range []string{"live", "stored"} {
 			if when == "stored" { // as after a restart of the server
-				must(t, write(h, lease, func(c *hub.RunChange) error {
+				must(t, write(h, lease, func(c *runs.RunChange) error {
 					c.Run.Owner = ""
 					return nil
 				}))
 			}
 			forged := cursor() + ",msg_hers/prt_msg_hers=0,msg_there/prt_msg_there=0"
-			for name, req := range map[string]hub.FollowRequest{"the space": {Space: "shop"}, "everything": {}, "the run": {Run: run.ID}} {
+			for name, req := range map[string]feed.FollowRequest{"the space": {Space: "shop"}, "everything": {}, "the run": {Run: run.ID}} {
 				req.Session, req.After = shoal.DefaultSession, forged
 				f, err := h.Events.Follow(ctx, eve, req)
 				must(t, err)
@@ -115,20 +118,20 @@ func TestWaitEndsWithMembership(t *testing.T) {
 				must(t, second(h.Spaces.Join(ctx, ann, shoal.DefaultSession, "shop", "clerk")))
 				must(t, second(say(h, "go")))
 				run, lease := claimOne(t, h, "w")
-				must(t, write(h, lease, func(c *hub.RunChange) error {
+				must(t, write(h, lease, func(c *runs.RunChange) error {
 					if err := c.Start(); err != nil {
 						return err
 					}
-					if _, err := c.OpenPending(hub.StoredPending{
-						PendingAction: shoal.PendingAction{Kind: hub.PendingReply}, Request: "r",
-						Reply: &hub.ReplyWait{Space: "shop", After: 1, For: []hub.ReplyFrom{{Type: "any"}}},
+					if _, err := c.OpenPending(storage.Pending{
+						PendingAction: shoal.PendingAction{Kind: storage.PendingReply}, Request: "r",
+						Reply: &storage.ReplyWait{Space: "shop", After: 1, For: []storage.ReplyFrom{{Type: "any"}}},
 					}); err != nil {
 						return err
 					}
 					return c.Park()
 				}))
 				end(t, h)
-				must(t, h.Work.Read(ctx, func(tx hub.Tx) error {
+				must(t, h.Work.Read(ctx, func(tx storage.Tx) error {
 					rows, err := tx.PendingOf(shoal.DefaultSession, run.ID)
 					if err == nil && (rows[0].Status != shoal.PendingAnswered || string(rows[0].Answer.Result) != `{"timedOut":true,"reply":null}`) {
 						t.Errorf("the wait is %s with %s, want over without a reply", rows[0].Status, asJSON(rows[0].Answer))
@@ -156,18 +159,18 @@ func TestRunFollowedFromElsewhere(t *testing.T) {
 		must(t, second(h.Spaces.Create(ctx, eve, shoal.DefaultSession, shoal.NewSpace{ID: "den", Name: "den", Members: []shoal.EntityID{"bot"}}, "")))
 		must(t, second(say(h, "SECRET order")))
 		run, lease := claimOne(t, h, "w")
-		must(t, write(h, lease, func(c *hub.RunChange) error {
+		must(t, write(h, lease, func(c *runs.RunChange) error {
 			if err := c.Start(); err != nil {
 				return err
 			}
 			return mention(c, "den", "eve")
 		}))
-		f, err := h.Events.Follow(ctx, eve, hub.FollowRequest{Session: shoal.DefaultSession, Run: run.ID})
+		f, err := h.Events.Follow(ctx, eve, feed.FollowRequest{Session: shoal.DefaultSession, Run: run.ID})
 		must(t, err)
 		defer f.Close()
 		where := shoal.SpaceID("shop")
-		must(t, write(h, lease, func(c *hub.RunChange) error {
-			if _, err := c.OpenPending(hub.StoredPending{
+		must(t, write(h, lease, func(c *runs.RunChange) error {
+			if _, err := c.OpenPending(storage.Pending{
 				PendingAction: shoal.PendingAction{Kind: shoal.PendingClientTool, SpaceID: &where, ToolCallID: "call-1", ToolName: "card", Args: json.RawMessage(`{"say":"SECRET"}`)},
 				Request:       "r1",
 			}); err != nil {
@@ -177,7 +180,7 @@ func TestRunFollowedFromElsewhere(t *testing.T) {
 		}))
 		must(t, second(h.Runs.Cancel(ctx, ann, shoal.DefaultSession, run.ID)))
 		_, lease = claimOne(t, h, "w")
-		must(t, write(h, lease, func(c *hub.RunChange) error { return c.Finish(shoal.RunCanceled, &shoal.RunError{Code: "canceled"}) }))
+		must(t, write(h, lease, func(c *runs.RunChange) error { return c.Finish(shoal.RunCanceled, &shoal.RunError{Code: "canceled"}) }))
 		synctest.Wait()
 		seen := everything(t, f)
 		for _, want := range []string{"run.waiting_tool", "run.canceled"} {
@@ -196,7 +199,7 @@ func TestPostedPartHidesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
 		h := shop(t, nil)
-		f, err := h.Events.Follow(ctx, bot, hub.FollowRequest{Session: shoal.DefaultSession, Space: "shop"})
+		f, err := h.Events.Follow(ctx, bot, feed.FollowRequest{Session: shoal.DefaultSession, Space: "shop"})
 		must(t, err)
 		defer f.Close()
 		var parts []shoal.Part
@@ -204,7 +207,7 @@ func TestPostedPartHidesNothing(t *testing.T) {
 		posted, err := h.Messages.Post(ctx, ann, shoal.DefaultSession, "shop", shoal.Draft{Parts: parts}, "")
 		must(t, err)
 		synctest.Wait()
-		read, err := h.Messages.Read(ctx, bot, shoal.DefaultSession, "shop", hub.Page{Limit: 10})
+		read, err := h.Messages.Read(ctx, bot, shoal.DefaultSession, "shop", storage.Page{Limit: 10})
 		must(t, err)
 		for name, seen := range map[string]string{"the answer": asJSON(posted), "the timeline": asJSON(read), "the stream": everything(t, f)} {
 			if !strings.Contains(seen, "hello") || !strings.Contains(seen, "[1]") {
@@ -223,11 +226,11 @@ func TestDeepAnswer(t *testing.T) {
 	must(t, second(say(h, "go")))
 	run, lease := claimOne(t, h, "w")
 	where := shoal.SpaceID("shop")
-	must(t, write(h, lease, func(c *hub.RunChange) error {
+	must(t, write(h, lease, func(c *runs.RunChange) error {
 		if err := c.Start(); err != nil {
 			return err
 		}
-		if _, err := c.OpenPending(hub.StoredPending{
+		if _, err := c.OpenPending(storage.Pending{
 			PendingAction: shoal.PendingAction{Kind: shoal.PendingClientTool, SpaceID: &where, ToolCallID: "call-1", ToolName: "card"}, Request: "r1",
 		}); err != nil {
 			return err
@@ -249,11 +252,11 @@ func TestFiltersOfNoName(t *testing.T) {
 	ctx := context.Background()
 	h := shop(t, nil)
 	for name, err := range map[string]error{
-		"the actions of a space": second(h.Pending.List(ctx, ann, shoal.DefaultSession, hub.PendingFilter{Space: "a\x00b"})),
-		"the actions of a run":   second(h.Pending.List(ctx, root, shoal.DefaultSession, hub.PendingFilter{Run: "a\x00b"})),
-		"the runs of an agent":   second(h.Runs.List(ctx, ann, shoal.DefaultSession, hub.RunFilter{Agent: "a\x00b"})),
-		"the usage of an agent":  second(h.Usage.Sum(ctx, root, shoal.DefaultSession, hub.UsageQuery{Agent: "a\x00b"})),
-		"the usage of a run":     second(h.Usage.Sum(ctx, root, shoal.DefaultSession, hub.UsageQuery{Run: "a\x00b"})),
+		"the actions of a space": second(h.Pending.List(ctx, ann, shoal.DefaultSession, storage.PendingFilter{Space: "a\x00b"})),
+		"the actions of a run":   second(h.Pending.List(ctx, root, shoal.DefaultSession, storage.PendingFilter{Run: "a\x00b"})),
+		"the runs of an agent":   second(h.Runs.List(ctx, ann, shoal.DefaultSession, storage.RunFilter{Agent: "a\x00b"})),
+		"the usage of an agent":  second(h.Usage.Sum(ctx, root, shoal.DefaultSession, storage.UsageQuery{Agent: "a\x00b"})),
+		"the usage of a run":     second(h.Usage.Sum(ctx, root, shoal.DefaultSession, storage.UsageQuery{Run: "a\x00b"})),
 	} {
 		if !errors.Is(err, shoal.NotFound) {
 			t.Errorf("%s: %v, want NotFound", name, err)
@@ -270,15 +273,15 @@ func TestParkSleepsOverNothing(t *testing.T) {
 		hosts(t, h, "bot", nil)
 		must(t, second(say(h, "go")))
 		run, lease := claimOne(t, h, "w")
-		must(t, write(h, lease, func(c *hub.RunChange) error {
+		must(t, write(h, lease, func(c *runs.RunChange) error {
 			if err := c.Start(); err != nil {
 				return err
 			}
 			return second(c.OpenMessage(shoal.Message{SpaceID: "shop"}, nil))
 		}))
 		must(t, second(h.Spaces.Leave(ctx, ann, shoal.DefaultSession, "shop", "bot")))
-		must(t, write(h, lease, func(c *hub.RunChange) error {
-			if _, err := c.OpenPending(hub.StoredPending{
+		must(t, write(h, lease, func(c *runs.RunChange) error {
+			if _, err := c.OpenPending(storage.Pending{
 				PendingAction: shoal.PendingAction{Kind: shoal.PendingClientTool, ToolCallID: "call-1", ToolName: "card"}, Request: "r1",
 			}); err != nil {
 				return err
@@ -302,17 +305,17 @@ func TestAdminAnswersAsMember(t *testing.T) {
 	_, lease := claimOne(t, h, "w")
 	where := shoal.SpaceID("shop")
 	var id, nowhere shoal.PendingID
-	must(t, write(h, lease, func(c *hub.RunChange) (err error) {
+	must(t, write(h, lease, func(c *runs.RunChange) (err error) {
 		if err := c.Start(); err != nil {
 			return err
 		}
-		id, err = c.OpenPending(hub.StoredPending{
-			PendingAction: shoal.PendingAction{Kind: shoal.PendingPermission, SpaceID: &where, ToolName: "order"}, Request: "r1", Policy: hub.Policy{By: []shoal.EntityID{"members"}, Quorum: 2, Targeted: true},
+		id, err = c.OpenPending(storage.Pending{
+			PendingAction: shoal.PendingAction{Kind: shoal.PendingPermission, SpaceID: &where, ToolName: "order"}, Request: "r1", Policy: storage.Policy{By: []shoal.EntityID{"members"}, Quorum: 2, Targeted: true},
 		})
 		if err != nil {
 			return err
 		}
-		nowhere, err = c.OpenPending(hub.StoredPending{PendingAction: shoal.PendingAction{Kind: shoal.PendingPermission, ToolName: "order"}, Request: "r2", Policy: hub.Policy{By: []shoal.EntityID{"ann"}}})
+		nowhere, err = c.OpenPending(storage.Pending{PendingAction: shoal.PendingAction{Kind: shoal.PendingPermission, ToolName: "order"}, Request: "r2", Policy: storage.Policy{By: []shoal.EntityID{"ann"}}})
 		if err != nil {
 			return err
 		}
@@ -343,18 +346,18 @@ func TestAdminAnswersAsMember(t *testing.T) {
 
 // readStore counts what changes read: the data of files, and runs.
 type readStore struct {
-	hub.Store
+	storage.Store
 	files int
 	runs  int // the most that one question answered
 }
 
 type readTx struct {
-	hub.Tx
+	storage.Tx
 	s *readStore
 }
 
-func (s *readStore) Update(ctx context.Context, fn func(hub.Tx) error) error {
-	return s.Store.Update(ctx, func(tx hub.Tx) error { return fn(readTx{tx, s}) })
+func (s *readStore) Update(ctx context.Context, fn func(storage.Tx) error) error {
+	return s.Store.Update(ctx, func(tx storage.Tx) error { return fn(readTx{tx, s}) })
 }
 
 func (t readTx) File(session shoal.SessionID, id shoal.FileID) (shoal.File, shoal.EntityID, []byte, error) {
@@ -392,10 +395,10 @@ func TestStepsHaveLists(t *testing.T) {
 	hosts(t, h, "bot", nil)
 	must(t, second(say(h, "go")))
 	run, lease := claimOne(t, h, "w")
-	must(t, write(h, lease, func(c *hub.RunChange) error {
-		return c.PutStep(shoal.DefaultSession, run.ID, hub.StoredStep{Step: shoal.Step{Model: "script", StartedAt: shoal.Now()}, Data: json.RawMessage(`{}`)})
+	must(t, write(h, lease, func(c *runs.RunChange) error {
+		return c.PutStep(shoal.DefaultSession, run.ID, storage.Step{Step: shoal.Step{Model: "script", StartedAt: shoal.Now()}, Data: json.RawMessage(`{}`)})
 	}))
-	f, err := h.Events.Follow(ctx, root, hub.FollowRequest{Session: shoal.DefaultSession, Run: run.ID})
+	f, err := h.Events.Follow(ctx, root, feed.FollowRequest{Session: shoal.DefaultSession, Run: run.ID})
 	must(t, err)
 	defer f.Close()
 	steps, err := h.Runs.Steps(ctx, root, shoal.DefaultSession, run.ID)
@@ -407,7 +410,7 @@ func TestStepsHaveLists(t *testing.T) {
 	}
 }
 
-func (t readTx) Runs(session shoal.SessionID, filter hub.RunFilter) ([]hub.StoredRun, error) {
+func (t readTx) Runs(session shoal.SessionID, filter storage.RunFilter) ([]storage.Run, error) {
 	runs, err := t.Tx.Runs(session, filter)
 	t.s.runs = max(t.s.runs, len(runs))
 	return runs, err
@@ -424,12 +427,12 @@ func TestManyRunsAreNotRead(t *testing.T) {
 		for range 2*shoal.MaxPage + 10 {
 			must(t, second(say(h, "go")))
 		}
-		hosts(t, h, "bot", func(a *hub.StoredAgent) { a.OnNewMessage = mode })
+		hosts(t, h, "bot", func(a *storage.Agent) { a.OnNewMessage = mode })
 		store.runs = 0
 		must(t, second(say(h, "one more")))
 		claimed, err := h.Work.Claim(ctx, "w", 1, lasts)
 		must(t, err)
-		must(t, write(h, hub.Lease{Session: shoal.DefaultSession, Run: claimed[0].ID, Generation: claimed[0].Generation}, complete))
+		must(t, write(h, runs.Lease{Session: shoal.DefaultSession, Run: claimed[0].ID, Generation: claimed[0].Generation}, complete))
 		if store.runs > shoal.MaxPage {
 			t.Errorf("%s: %d runs were read at once", mode, store.runs)
 		}

@@ -8,14 +8,24 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/access"
+	"github.com/shoal-dev/shoal/internal/hub/agents"
+	"github.com/shoal-dev/shoal/internal/hub/archive"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/feed"
+	"github.com/shoal-dev/shoal/internal/hub/inbox"
+	"github.com/shoal-dev/shoal/internal/hub/pending"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/spaces"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/metrics"
 )
 
 // Options configure a hub. Store and Bus are required and remain the caller's: the hub
 // does not close them.
 type Options struct {
-	Store Store
-	Bus   Bus
+	Store storage.Store
+	Bus   core.Bus
 	// Log receives messages for the operator; nil discards them.
 	Log *slog.Logger
 	// MaxWaits limits the open waits of this server; zero means 20,000. Further waits
@@ -36,34 +46,34 @@ type Options struct {
 	Metrics *metrics.Set
 	// FitsSchema returns an error if value does not match a JSON Schema; the error calls
 	// the value by name. Without it, answers are not checked against schemas.
-	FitsSchema FitsSchema
+	FitsSchema pending.FitsSchema
 	// NextTime computes the times of cron expressions; without it, plans with a cron
 	// expression are rejected.
-	NextTime NextTime
+	NextTime core.NextTime
 }
 
 // Hub is the conversation. Its fields group the methods by resource. It is safe for
 // concurrent use.
 type Hub struct {
-	Sessions  *Sessions
-	Entities  *Entities
-	Spaces    *Spaces
-	Messages  *Messages
-	Inbox     *Inbox
-	Events    *Events
-	Keys      *Keys
-	Agents    *Agents
-	Runs      *Runs
-	Pending   *Pending
-	Plans     *Plans
-	Files     *Files
-	Usage     *Usage
-	Renderers *Renderers
-	Archive   *Archive
+	Sessions  *access.Sessions
+	Entities  *access.Entities
+	Spaces    *spaces.Spaces
+	Messages  *spaces.Messages
+	Inbox     *inbox.Inbox
+	Events    *feed.Events
+	Keys      *access.Keys
+	Agents    *agents.Agents
+	Runs      *runs.Runs
+	Pending   *pending.Pending
+	Plans     *runs.Plans
+	Files     *spaces.Files
+	Usage     *spaces.Usage
+	Renderers *spaces.Renderers
+	Archive   *archive.Archive
 	// Work is only for the executor of runs.
-	Work *Work
+	Work *runs.Work
 
-	core *core
+	core *core.Core
 }
 
 // New returns a hub. Call Start before using it.
@@ -77,29 +87,29 @@ func New(o Options) *Hub {
 	if o.KeepEvents == 0 {
 		o.KeepEvents = 10_000
 	}
-	c := newCore(coreOptions{
+	c := core.New(core.Options{
 		Store: o.Store, Bus: o.Bus, Log: o.Log, Metrics: o.Metrics, KeepEvents: o.KeepEvents, NextTime: o.NextTime,
 		MaxSpacesEach: cmp.Or(o.MaxSpacesEach, 1000), MaxBytesEach: cmp.Or(o.MaxBytesEach, 1<<30),
 	})
 	h := &Hub{core: c}
-	h.Sessions = NewSessions(c)
-	h.Entities = NewEntities(c)
-	h.Spaces = NewSpaces(c)
-	h.Inbox = NewInbox(c, o.MaxWaits, o.Metrics)
-	c.onArrival = h.Inbox.arrived
-	h.Messages = NewMessages(c, h.Inbox)
-	live := NewLive()
-	h.Events = NewEvents(c, live)
-	h.Keys = NewKeys(c)
-	h.Agents = NewAgents(c)
-	h.Runs = NewRuns(c, o.KeepRequests)
-	h.Pending = NewPending(c, o.FitsSchema)
-	h.Plans = NewPlans(c)
-	h.Files = NewFiles(c)
-	h.Usage = NewUsage(c)
-	h.Renderers = NewRenderers(c)
-	h.Archive = NewArchive(c)
-	h.Work = NewWork(c, live)
+	h.Sessions = access.NewSessions(c)
+	h.Entities = access.NewEntities(c)
+	h.Spaces = spaces.NewSpaces(c)
+	h.Inbox = inbox.NewInbox(c, o.MaxWaits, o.Metrics)
+	c.OnArrival = h.Inbox.DeliverArrival
+	h.Messages = spaces.NewMessages(c, h.Inbox)
+	live := runs.NewLive()
+	h.Events = feed.NewEvents(c, live)
+	h.Keys = access.NewKeys(c)
+	h.Agents = agents.NewAgents(c)
+	h.Runs = runs.NewRuns(c, o.KeepRequests)
+	h.Pending = pending.NewPending(c, o.FitsSchema)
+	h.Plans = runs.NewPlans(c)
+	h.Files = spaces.NewFiles(c)
+	h.Usage = spaces.NewUsage(c)
+	h.Renderers = spaces.NewRenderers(c)
+	h.Archive = archive.NewArchive(c)
+	h.Work = runs.NewWork(c, live)
 	return h
 }
 
@@ -107,7 +117,7 @@ func New(o Options) *Hub {
 // tasks. It returns once the hub is ready; ctx limits only the start itself.
 func (h *Hub) Start(ctx context.Context) error {
 	c := h.core
-	err := c.change(ctx, "hub.Start", func(ch *change) error {
+	err := c.Change(ctx, "hub.Start", func(ch *core.Change) error {
 		_, err := ch.Session(shoal.DefaultSession)
 		if !errors.Is(err, shoal.NotFound) {
 			return err
@@ -119,7 +129,7 @@ func (h *Hub) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.start()
+	c.Start()
 	h.Keys.Start()
 	h.Inbox.Start()
 	h.Events.Start()
@@ -135,6 +145,6 @@ func (h *Hub) Start(ctx context.Context) error {
 // and returns when those waits and everything that the hub started have ended. The store
 // must stay open until Stop returns. Later waits fail with ErrStopping.
 func (h *Hub) Stop() {
-	h.core.stop()
+	h.core.Stop()
 	h.Inbox.Flush()
 }

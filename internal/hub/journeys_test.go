@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/feed"
 )
 
 // Every follower sees every event once and in order, however slow it is, however
@@ -208,13 +208,13 @@ func (f *traveler) travel() {
 	}
 }
 
-func (f *traveler) follow() (*hub.Follower, error) {
+func (f *traveler) follow() (*feed.Follower, error) {
 	if f.last == "" {
 		f.world = map[shoal.SpaceID]*believed{}
 	} else {
 		f.sights["resumed"]++
 	}
-	return f.hub.Events.Follow(f.t.Context(), f.who, hub.FollowRequest{Session: f.session, Space: f.space, After: f.last})
+	return f.hub.Events.Follow(f.t.Context(), f.who, feed.FollowRequest{Session: f.session, Space: f.space, After: f.last})
 }
 
 // refused takes that a space cannot be followed while one is not in it.
@@ -236,7 +236,7 @@ func (f *traveler) rest() bool {
 
 // read takes events until the connection is cut, which is soon, or until
 // everything has stood still for a while.
-func (f *traveler) read(source *hub.Follower) (arrived bool) {
+func (f *traveler) read(source *feed.Follower) (arrived bool) {
 	left := 1 + f.rng.IntN(30)
 	for {
 		asked := time.Now()

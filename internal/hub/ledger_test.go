@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // ledger is a store that writes down what is done to inboxes, in the order in
 // which it is done, and that is slow at random. What a race looks like in real
 // time is here a matter of which pause ends first.
 type ledger struct {
-	hub.Store
+	storage.Store
 	weather *weather
 	hurt    hurt
 
@@ -51,13 +51,13 @@ type record struct {
 // an acknowledgement (entity, filter, upTo).
 type fact struct {
 	message *shoal.Message
-	to      []hub.Receiver
+	to      []storage.Receiver
 
 	leaver shoal.EntityID
 	space  shoal.SpaceID
 
 	entity shoal.EntityID
-	filter hub.InboxFilter
+	filter storage.InboxFilter
 	upTo   int64
 }
 
@@ -106,7 +106,7 @@ const longStall = 5 * time.Millisecond
 // callKey is under which a context carries the wait that it belongs to.
 type callKey struct{}
 
-func newLedger(store hub.Store) *ledger {
+func newLedger(store storage.Store) *ledger {
 	l := &ledger{Store: store, weather: &weather{}}
 	l.begin(0)
 	return l
@@ -135,19 +135,19 @@ func (l *ledger) length() (surely, perhaps int) {
 }
 
 // View implements [hub.Store].
-func (l *ledger) View(ctx context.Context, fn func(hub.Tx) error) error {
+func (l *ledger) View(ctx context.Context, fn func(storage.Tx) error) error {
 	l.weather.pause()
 	defer l.weather.pause()
-	return l.Store.View(ctx, func(tx hub.Tx) error { return fn(&ledgerTx{Tx: tx, l: l}) })
+	return l.Store.View(ctx, func(tx storage.Tx) error { return fn(&ledgerTx{Tx: tx, l: l}) })
 }
 
 // Update implements [hub.Store].
-func (l *ledger) Update(ctx context.Context, fn func(hub.Tx) error) error {
+func (l *ledger) Update(ctx context.Context, fn func(storage.Tx) error) error {
 	l.weather.pause()
 	call, _ := ctx.Value(callKey{}).(*waitCall)
 	var last *record
 	marks := false
-	err := l.Store.Update(ctx, func(tx hub.Tx) error {
+	err := l.Store.Update(ctx, func(tx storage.Tx) error {
 		note := &ledgerTx{Tx: tx, l: l}
 		err := fn(note)
 		marks = note.marks
@@ -176,13 +176,13 @@ func (l *ledger) Update(ctx context.Context, fn func(hub.Tx) error) error {
 }
 
 type ledgerTx struct {
-	hub.Tx
+	storage.Tx
 	l     *ledger
 	facts []fact
 	marks bool // it counted deliveries
 }
 
-func (t *ledgerTx) Deliver(m shoal.Message) ([]hub.Receiver, error) {
+func (t *ledgerTx) Deliver(m shoal.Message) ([]storage.Receiver, error) {
 	to, err := t.Tx.Deliver(m)
 	t.facts = append(t.facts, fact{message: &m, to: slices.Clone(to)})
 	return to, err
@@ -193,10 +193,10 @@ func (t *ledgerTx) DeleteMember(session shoal.SessionID, space shoal.SpaceID, en
 	return t.Tx.DeleteMember(session, space, entity)
 }
 
-func (t *ledgerTx) Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter hub.InboxFilter, upTo int64) error {
+func (t *ledgerTx) Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter storage.InboxFilter, upTo int64) error {
 	t.facts = append(t.facts, fact{entity: entity, filter: filter, upTo: upTo})
 	if t.l.hurt.acksWholeInbox {
-		filter = hub.InboxFilter{Kind: shoal.WaitMessages}
+		filter = storage.InboxFilter{Kind: shoal.WaitMessages}
 	}
 	return t.Tx.Acknowledge(session, entity, filter, upTo)
 }
@@ -205,12 +205,12 @@ func (t *ledgerTx) MarkDelivered(session shoal.SessionID, entity shoal.EntityID,
 	t.marks = true
 	err := t.Tx.MarkDelivered(session, entity, places)
 	if err == nil && t.l.hurt.readingIsAck {
-		err = t.Tx.Acknowledge(session, entity, hub.InboxFilter{Kind: shoal.WaitMessages}, places[len(places)-1])
+		err = t.Tx.Acknowledge(session, entity, storage.InboxFilter{Kind: shoal.WaitMessages}, places[len(places)-1])
 	}
 	return err
 }
 
-func (t *ledgerTx) Events(session shoal.SessionID, filter hub.EventFilter, after int64, limit int) ([]hub.StoredEvent, error) {
+func (t *ledgerTx) Events(session shoal.SessionID, filter storage.EventFilter, after int64, limit int) ([]storage.Event, error) {
 	page, err := t.Tx.Events(session, filter, after, limit)
 	if t.l.hurt.losesEvents && len(page) > 1 {
 		page = page[1:]
@@ -218,7 +218,7 @@ func (t *ledgerTx) Events(session shoal.SessionID, filter hub.EventFilter, after
 	return page, err
 }
 
-func (t *ledgerTx) Unread(session shoal.SessionID, entity shoal.EntityID, filter hub.InboxFilter, limit int) ([]hub.InboxEntry, error) {
+func (t *ledgerTx) Unread(session shoal.SessionID, entity shoal.EntityID, filter storage.InboxFilter, limit int) ([]storage.InboxEntry, error) {
 	entries, err := t.Tx.Unread(session, entity, filter, limit)
 	t.l.mu.Lock()
 	defer t.l.mu.Unlock()

@@ -11,12 +11,14 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/feed"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
 // life is one life of a server on the database in a file, from its start to its end.
-func life(t *testing.T, path string, damage func(hub.Store) hub.Store, do func(h *hub.Hub)) {
+func life(t *testing.T, path string, damage func(storage.Store) storage.Store, do func(h *hub.Hub)) {
 	t.Helper()
 	store, err := sqlstore.Open(t.Context(), sqlstore.Options{URL: "sqlite://" + path})
 	must(t, err)
@@ -27,28 +29,28 @@ func life(t *testing.T, path string, damage func(hub.Store) hub.Store, do func(h
 	do(h)
 }
 
-func whole(s hub.Store) hub.Store { return s }
+func whole(s storage.Store) storage.Store { return s }
 
 // believing is a store that believes every cursor, as if none said in which epoch it
 // was given.
-type believing struct{ hub.Store }
+type believing struct{ storage.Store }
 
-func (s believing) View(ctx context.Context, fn func(hub.Tx) error) error {
-	return s.Store.View(ctx, func(tx hub.Tx) error { return fn(believingTx{tx}) })
+func (s believing) View(ctx context.Context, fn func(storage.Tx) error) error {
+	return s.Store.View(ctx, func(tx storage.Tx) error { return fn(believingTx{tx}) })
 }
 
-func (s believing) Update(ctx context.Context, fn func(hub.Tx) error) error {
-	return s.Store.Update(ctx, func(tx hub.Tx) error { return fn(believingTx{tx}) })
+func (s believing) Update(ctx context.Context, fn func(storage.Tx) error) error {
+	return s.Store.Update(ctx, func(tx storage.Tx) error { return fn(believingTx{tx}) })
 }
 
-type believingTx struct{ hub.Tx }
+type believingTx struct{ storage.Tx }
 
 func (believingTx) Descends(shoal.SessionID, string, int64) (bool, error) { return true, nil }
 
 // followed is what a follower of the shop gets first, and the last cursor there is.
 func followed(t *testing.T, h *hub.Hub, after shoal.Cursor) (first shoal.EventType, last shoal.Cursor) {
 	t.Helper()
-	f, err := h.Events.Follow(t.Context(), ann, hub.FollowRequest{Session: shoal.DefaultSession, Space: "shop", After: after})
+	f, err := h.Events.Follow(t.Context(), ann, feed.FollowRequest{Session: shoal.DefaultSession, Space: "shop", After: after})
 	must(t, err)
 	defer f.Close()
 	for {
@@ -70,7 +72,7 @@ func followed(t *testing.T, h *hub.Hub, after shoal.Cursor) (first shoal.EventTy
 
 // restored plays the life of a database that is put back: cursors from before the copy,
 // and from what is lost. It tells what was wrong with what came of them.
-func restored(t *testing.T, damage func(hub.Store) hub.Store) (wrong []string) {
+func restored(t *testing.T, damage func(storage.Store) storage.Store) (wrong []string) {
 	dir := t.TempDir()
 	path, copied := filepath.Join(dir, "shoal.db"), filepath.Join(dir, "copy.db")
 	says := func(h *hub.Hub, texts ...string) {
@@ -131,7 +133,7 @@ func TestCursorsOfALostHistory(t *testing.T) {
 
 // The test above finds a server that believes cursors whatever their epoch.
 func TestCursorsWithoutLineageAreFound(t *testing.T) {
-	wrong := restored(t, func(s hub.Store) hub.Store { return believing{s} })
+	wrong := restored(t, func(s storage.Store) storage.Store { return believing{s} })
 	if len(wrong) < 2 || !strings.Contains(wrong[0], "not given a snapshot") || !strings.Contains(wrong[1], "from what is lost leaves") {
 		t.Errorf("it found %q", wrong)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // An entity creates and stores so much and no more, is told what to do, and takes
@@ -54,7 +55,7 @@ func TestQuotasOfAnEntity(t *testing.T) {
 
 // An export of an earlier server lacks what it did not know.
 func TestFieldsThatEarlierExportsLack(t *testing.T) {
-	for _, r := range hub.RecordTypes {
+	for _, r := range storage.RecordTypes {
 		line := map[string]string{
 			"entity": `{"type":"entity","id":"a","kind":"agent","name":"A","description":"","externalId":null,"metadata":{},"createdAt":"2026-11-20T10:00:00.000000Z","lastSeenAt":null,"deletedAt":null,"hostedVersion":null}`,
 			"space":  `{"type":"space","id":"a","name":"A","status":"open","summary":null,"adminAgentId":null,"showAgentReasoning":false,"metadata":{},"lastSeq":0,"createdAt":"2026-11-20T10:00:00.000000Z","closedAt":null}`,

@@ -13,6 +13,8 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/inbox"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 )
@@ -143,7 +145,7 @@ type race struct {
 type waitCall struct {
 	entity   shoal.EntityID
 	key      shoal.KeyID
-	request  hub.WaitRequest
+	request  inbox.WaitRequest
 	acks     *waitCall // whose cursor it hands back
 	explicit bool      // its caller has handed back a cursor before, and that was accepted
 	perhaps  bool      // or was perhaps
@@ -199,7 +201,7 @@ const shared shoal.KeyID = "shared"
 // populate makes entities and spaces that all of them are in.
 func (r *race) populate(entities []shoal.EntityID, spaces []shoal.SpaceID) {
 	r.entities, r.spaces = entities, spaces
-	err := r.ledger.Update(r.t.Context(), func(tx hub.Tx) error {
+	err := r.ledger.Update(r.t.Context(), func(tx storage.Tx) error {
 		now := shoal.Now()
 		if err := tx.InsertSession(shoal.Session{ID: r.session, Name: "race", Status: shoal.SessionOpen, CreatedAt: now}); err != nil {
 			return err
@@ -347,13 +349,13 @@ func (r *race) burst(rng *rand.Rand) {
 		rng := rand.New(rand.NewPCG(rng.Uint64(), 0))
 		key := shoal.KeyID(fmt.Sprintf("burst%d", i))
 		r.actors.Go(func() {
-			r.wait(rng, &waitCall{entity: r.entities[0], key: key, request: hub.WaitRequest{Session: r.session, Kind: shoal.WaitMessages}})
+			r.wait(rng, &waitCall{entity: r.entities[0], key: key, request: inbox.WaitRequest{Session: r.session, Kind: shoal.WaitMessages}})
 		})
 	}
 }
 
-func (r *race) request(rng *rand.Rand) hub.WaitRequest {
-	q := hub.WaitRequest{Session: r.session, Kind: shoal.WaitMentions, Redeliver: rng.IntN(6) == 0}
+func (r *race) request(rng *rand.Rand) inbox.WaitRequest {
+	q := inbox.WaitRequest{Session: r.session, Kind: shoal.WaitMentions, Redeliver: rng.IntN(6) == 0}
 	if rng.IntN(2) == 0 {
 		q.Kind = shoal.WaitMessages
 	}
@@ -368,7 +370,7 @@ func (r *race) request(rng *rand.Rand) hub.WaitRequest {
 }
 
 // wait runs one wait and notes what came of it.
-func (r *race) wait(rng *rand.Rand, c *waitCall) *hub.Delivery {
+func (r *race) wait(rng *rand.Rand, c *waitCall) *inbox.Delivery {
 	ctx, cancel := context.WithCancel(context.WithValue(r.t.Context(), callKey{}, c))
 	defer cancel()
 	if rng.IntN(6) == 0 {
@@ -409,8 +411,8 @@ func (c *waitCall) has(id shoal.MessageID) bool {
 	return slices.ContainsFunc(c.messages(), func(m shoal.InboxMessage) bool { return m.ID == id })
 }
 
-func (c *waitCall) filter() hub.InboxFilter {
-	return hub.InboxFilter{Kind: c.request.Kind, Space: c.request.Space, From: c.request.From}
+func (c *waitCall) filter() storage.InboxFilter {
+	return storage.InboxFilter{Kind: c.request.Kind, Space: c.request.Space, From: c.request.From}
 }
 
 // timedOut tells that the wait ended because its time was up, not because a

@@ -10,6 +10,9 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/feed"
+	"github.com/shoal-dev/shoal/internal/hub/inbox"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
@@ -27,14 +30,14 @@ func openCalls(t *testing.T, h *hub.Hub, who shoal.Principal, session shoal.Sess
 	t.Helper()
 	calls := []openCall{{"wait", make(chan error, 1)}, {"wait for agents", make(chan error, 1)}, {"follower", make(chan error, 1)}, {"connection", make(chan error, 1)}}
 	go func() {
-		_, err := h.Inbox.Wait(context.Background(), who, &hub.WaitRequest{Session: session, Kind: shoal.WaitMessages, Timeout: time.Minute})
+		_, err := h.Inbox.Wait(context.Background(), who, &inbox.WaitRequest{Session: session, Kind: shoal.WaitMessages, Timeout: time.Minute})
 		calls[0].err <- err
 	}()
 	go func() {
 		_, _, _, err := h.Inbox.WaitForAgents(context.Background(), who, session, []shoal.EntityID{"nobody"}, 0, time.Minute)
 		calls[1].err <- err
 	}()
-	f, err := h.Events.Follow(t.Context(), who, hub.FollowRequest{Session: session})
+	f, err := h.Events.Follow(t.Context(), who, feed.FollowRequest{Session: session})
 	must(t, err)
 	go func() {
 		defer f.Close()
@@ -121,7 +124,7 @@ func TestRightsEndOnEveryServer(t *testing.T) {
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		url := shoaltest.Postgres(t)
-		openStore := func() hub.Store {
+		openStore := func() storage.Store {
 			s, err := sqlstore.Open(t.Context(), sqlstore.Options{URL: url})
 			must(t, err)
 			t.Cleanup(func() { must(t, s.Close()) })
@@ -137,11 +140,11 @@ func TestRightsEndOnEveryServer(t *testing.T) {
 
 // silent is a store that can stop answering reads.
 type silent struct {
-	hub.Store
+	storage.Store
 	stopped atomic.Bool
 }
 
-func (s *silent) View(ctx context.Context, fn func(hub.Tx) error) error {
+func (s *silent) View(ctx context.Context, fn func(storage.Tx) error) error {
 	if s.stopped.Load() {
 		<-ctx.Done()
 		return ctx.Err()
@@ -149,7 +152,9 @@ func (s *silent) View(ctx context.Context, fn func(hub.Tx) error) error {
 	return s.Store.View(ctx, fn)
 }
 
-func (s *silent) ViewFirst(ctx context.Context, fn func(hub.Tx) error) error { return s.View(ctx, fn) }
+func (s *silent) ViewFirst(ctx context.Context, fn func(storage.Tx) error) error {
+	return s.View(ctx, fn)
+}
 
 // A server that cannot read for five seconds whether its callers' rights are left ends
 // what they have open.

@@ -8,6 +8,9 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/feed"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 )
@@ -38,9 +41,9 @@ func relayTo(b *testing.B, readers int) {
 	p := &growth{}
 	run, until := p.run(), shoal.At(time.Now().Add(time.Hour))
 	run.Owner, run.LeaseUntil, run.Generation = "me", &until, 1
-	check(store.Update(ctx, func(tx hub.Tx) error { return tx.InsertRun(run) }))
-	lease := hub.Lease{Session: shoal.DefaultSession, Run: "run_1", Generation: 1}
-	check(h.Work.Write(ctx, lease, func(c *hub.RunChange) error {
+	check(store.Update(ctx, func(tx storage.Tx) error { return tx.InsertRun(run) }))
+	lease := runs.Lease{Session: shoal.DefaultSession, Run: "run_1", Generation: 1}
+	check(h.Work.Write(ctx, lease, func(c *runs.RunChange) error {
 		m, err := c.OpenMessage(shoal.Message{ID: "msg_1", SpaceID: "shop"}, nil)
 		if err != nil {
 			return err
@@ -54,7 +57,7 @@ func relayTo(b *testing.B, readers int) {
 	}))
 	had := make(chan int, readers)
 	for range readers {
-		f, err := h.Events.Follow(ctx, ann, hub.FollowRequest{Session: shoal.DefaultSession, Space: "shop"})
+		f, err := h.Events.Follow(ctx, ann, feed.FollowRequest{Session: shoal.DefaultSession, Space: "shop"})
 		check(err)
 		defer f.Close()
 		if _, err := f.Next(ctx, time.Now().Add(time.Second)); err != nil {
@@ -72,7 +75,7 @@ func relayTo(b *testing.B, readers int) {
 			}
 		}()
 	}
-	delta := []hub.Delta{{Space: "shop", Message: "msg_1", Part: "prt_1", Text: " word"}}
+	delta := []runs.Delta{{Space: "shop", Message: "msg_1", Part: "prt_1", Text: " word"}}
 	b.ReportAllocs()
 	b.ResetTimer()
 	for i := range b.N {

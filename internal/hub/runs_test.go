@@ -13,6 +13,8 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/calendar"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 )
@@ -21,9 +23,9 @@ import (
 const lasts = time.Hour
 
 // hosts puts a configuration of an agent; each call makes a version.
-func hosts(t *testing.T, h *hub.Hub, id shoal.EntityID, change func(*hub.StoredAgent)) {
+func hosts(t *testing.T, h *hub.Hub, id shoal.EntityID, change func(*storage.Agent)) {
 	t.Helper()
-	a := hub.StoredAgent{
+	a := storage.Agent{
 		HostedAgent:  shoal.HostedAgent{ID: id, SessionID: shoal.DefaultSession, Hash: shoal.NewID[string](""), Config: json.RawMessage(`{}`)},
 		OnNewMessage: "parallel", MaxSteps: 5,
 	}
@@ -35,21 +37,21 @@ func hosts(t *testing.T, h *hub.Hub, id shoal.EntityID, change func(*hub.StoredA
 }
 
 // claimOne claims the only run that there is something to do for.
-func claimOne(t *testing.T, h *hub.Hub, owner string) (hub.StoredRun, hub.Lease) {
+func claimOne(t *testing.T, h *hub.Hub, owner string) (storage.Run, runs.Lease) {
 	t.Helper()
 	claimed, err := h.Work.Claim(context.Background(), owner, 10, lasts)
 	must(t, err)
 	if len(claimed) != 1 {
 		t.Fatalf("%s claimed %d runs, want 1", owner, len(claimed))
 	}
-	return claimed[0], hub.Lease{Session: claimed[0].SessionID, Run: claimed[0].ID, Generation: claimed[0].Generation}
+	return claimed[0], runs.Lease{Session: claimed[0].SessionID, Run: claimed[0].ID, Generation: claimed[0].Generation}
 }
 
-func write(h *hub.Hub, l hub.Lease, do func(*hub.RunChange) error) error {
+func write(h *hub.Hub, l runs.Lease, do func(*runs.RunChange) error) error {
 	return h.Work.Write(context.Background(), l, do)
 }
 
-func complete(c *hub.RunChange) error { return c.Finish(shoal.RunCompleted, nil) }
+func complete(c *runs.RunChange) error { return c.Finish(shoal.RunCompleted, nil) }
 
 func runOf(t *testing.T, h *hub.Hub, id shoal.RunID) shoal.Run {
 	t.Helper()
@@ -82,7 +84,7 @@ func canceledStays(t *testing.T, h *hub.Hub) {
 	_, err := say(h, "go")
 	must(t, err)
 	run, lease := claimOne(t, h, "w")
-	must(t, write(h, lease, (*hub.RunChange).Start))
+	must(t, write(h, lease, (*runs.RunChange).Start))
 	ready := h.Work.Subscribe()
 	defer ready.Close()
 
@@ -95,16 +97,16 @@ func canceledStays(t *testing.T, h *hub.Hub) {
 		answer <- r
 	}()
 	<-ready.Ready() // whoever executes it hears of it
-	held, err := h.Work.Renew(ctx, "w", []hub.Progress{{Lease: lease}}, lasts)
+	held, err := h.Work.Renew(ctx, "w", []runs.Progress{{Lease: lease}}, lasts)
 	must(t, err)
 	if len(held) != 1 || !held[0].Cancel {
 		t.Fatalf("the holder sees %+v, want one run that is to be canceled", held)
 	}
-	must(t, write(h, lease, func(c *hub.RunChange) error { return c.Finish(shoal.RunCanceled, &shoal.RunError{Code: "canceled"}) }))
+	must(t, write(h, lease, func(c *runs.RunChange) error { return c.Finish(shoal.RunCanceled, &shoal.RunError{Code: "canceled"}) }))
 	if r := <-answer; r.Status != shoal.RunCanceled || r.EndedAt == nil {
 		t.Errorf("cancel returned %s, want canceled", r.Status)
 	}
-	if err := write(h, lease, complete); !errors.Is(err, hub.ErrLeaseLost) {
+	if err := write(h, lease, complete); !errors.Is(err, runs.ErrLeaseLost) {
 		t.Errorf("the loop completes it afterwards: %v, want ErrLeaseLost", err)
 	}
 	if r := runOf(t, h, run.ID); r.Status != shoal.RunCanceled {
@@ -118,8 +120,8 @@ func leases(t *testing.T, h *hub.Hub) {
 	must(t, err)
 	claimed, err := h.Work.Claim(ctx, "first", 10, 15*time.Second)
 	must(t, err)
-	old := hub.Lease{Session: shoal.DefaultSession, Run: claimed[0].ID, Generation: claimed[0].Generation}
-	must(t, write(h, old, (*hub.RunChange).Start))
+	old := runs.Lease{Session: shoal.DefaultSession, Run: claimed[0].ID, Generation: claimed[0].Generation}
+	must(t, write(h, old, (*runs.RunChange).Start))
 
 	// The process dies: nobody renews. Somebody else goes on, once.
 	next, _, err := h.Work.NextClaim(ctx)
@@ -133,11 +135,11 @@ func leases(t *testing.T, h *hub.Hub) {
 		t.Errorf("a third one claims %v, %v", again, err)
 	}
 	ran := false
-	err = write(h, old, func(c *hub.RunChange) error {
+	err = write(h, old, func(c *runs.RunChange) error {
 		ran = true
 		return complete(c)
 	})
-	if !errors.Is(err, hub.ErrLeaseLost) || ran {
+	if !errors.Is(err, runs.ErrLeaseLost) || ran {
 		t.Errorf("the first one comes back and writes: %v, ran %t", err, ran)
 	}
 	must(t, write(h, lease, complete))
@@ -151,9 +153,9 @@ func delegatesOrNothing(t *testing.T, h *hub.Hub) {
 	_, err = say(h, "laptops?")
 	must(t, err)
 	run, lease := claimOne(t, h, "w")
-	must(t, write(h, lease, (*hub.RunChange).Start))
+	must(t, write(h, lease, (*runs.RunChange).Start))
 	for _, target := range []shoal.EntityID{"ann", "nobody", "bot", ""} {
-		err := write(h, lease, func(c *hub.RunChange) error {
+		err := write(h, lease, func(c *runs.RunChange) error {
 			_, err := c.Delegate(target)
 			return err
 		})
@@ -169,7 +171,7 @@ func delegatesOrNothing(t *testing.T, h *hub.Hub) {
 	_, err = h.Spaces.Join(ctx, ann, shoal.DefaultSession, "shop", "clerk")
 	must(t, err)
 	var to shoal.RunID
-	must(t, write(h, lease, func(c *hub.RunChange) (err error) {
+	must(t, write(h, lease, func(c *runs.RunChange) (err error) {
 		if to, err = c.Delegate("clerk"); err != nil {
 			return err
 		}
@@ -203,9 +205,9 @@ func circleEnds(t *testing.T, h *hub.Hub) {
 		if started++; started > 2*len(circle) {
 			t.Fatal("the circle goes round and round")
 		}
-		lease := hub.Lease{Session: claimed[0].SessionID, Run: claimed[0].ID, Generation: claimed[0].Generation}
+		lease := runs.Lease{Session: claimed[0].SessionID, Run: claimed[0].ID, Generation: claimed[0].Generation}
 		next := circle[started%len(circle)]
-		must(t, write(h, lease, func(c *hub.RunChange) error {
+		must(t, write(h, lease, func(c *runs.RunChange) error {
 			for range 2 { // it says so twice: each mention alone starts somebody
 				if err := mention(c, "ring", next); err != nil {
 					return err
@@ -220,7 +222,7 @@ func circleEnds(t *testing.T, h *hub.Hub) {
 	if started != 6 {
 		t.Errorf("%d runs, want those of the depths 0 to 5", started)
 	}
-	page, err := h.Messages.Read(ctx, ann, shoal.DefaultSession, "ring", hub.Page{Limit: shoal.MaxPage})
+	page, err := h.Messages.Read(ctx, ann, shoal.DefaultSession, "ring", storage.Page{Limit: shoal.MaxPage})
 	must(t, err)
 	told := 0
 	for _, m := range page {
@@ -234,7 +236,7 @@ func circleEnds(t *testing.T, h *hub.Hub) {
 }
 
 // mention has a run post a message that mentions somebody.
-func mention(c *hub.RunChange, space shoal.SpaceID, id shoal.EntityID) error {
+func mention(c *runs.RunChange, space shoal.SpaceID, id shoal.EntityID) error {
 	m, err := c.OpenMessage(shoal.Message{SpaceID: space}, nil)
 	if err != nil {
 		return err
@@ -322,15 +324,15 @@ func TestReplyStartsNobody(t *testing.T) {
 		_, err = say(h, "go")
 		must(t, err)
 		asking, lease := claimOne(t, h, "w")
-		must(t, write(h, lease, func(c *hub.RunChange) error {
+		must(t, write(h, lease, func(c *runs.RunChange) error {
 			if err := c.Start(); err != nil {
 				return err
 			}
 			if err := mention(c, "shop", "clerk"); err != nil {
 				return err
 			}
-			wait := &hub.ReplyWait{Space: "shop", After: 2, For: []hub.ReplyFrom{{Type: "entity", EntityID: "clerk"}}}
-			if _, err := c.OpenPending(hub.StoredPending{PendingAction: shoal.PendingAction{Kind: hub.PendingReply}, Request: "r", Reply: wait}); err != nil {
+			wait := &storage.ReplyWait{Space: "shop", After: 2, For: []storage.ReplyFrom{{Type: "entity", EntityID: "clerk"}}}
+			if _, err := c.OpenPending(storage.Pending{PendingAction: shoal.PendingAction{Kind: storage.PendingReply}, Request: "r", Reply: wait}); err != nil {
 				return err
 			}
 			return c.Park()
@@ -339,7 +341,7 @@ func TestReplyStartsNobody(t *testing.T) {
 			t.Fatalf("the run is %s, want waiting_reply", r.Status)
 		}
 		_, lease = claimOne(t, h, "w")
-		must(t, write(h, lease, func(c *hub.RunChange) error {
+		must(t, write(h, lease, func(c *runs.RunChange) error {
 			if err := mention(c, "shop", "bot"); err != nil {
 				return err
 			}
@@ -355,9 +357,9 @@ func TestReplyStartsNobody(t *testing.T) {
 // after whatever end the other one finds.
 func TestEnqueuedRunBegins(t *testing.T) {
 	ctx := context.Background()
-	for name, end := range map[string]func(t *testing.T, h *hub.Hub, run hub.StoredRun, lease hub.Lease){
-		"completed": func(t *testing.T, h *hub.Hub, _ hub.StoredRun, lease hub.Lease) { must(t, write(h, lease, complete)) },
-		"canceled before it began": func(t *testing.T, h *hub.Hub, run hub.StoredRun, _ hub.Lease) {
+	for name, end := range map[string]func(t *testing.T, h *hub.Hub, run storage.Run, lease runs.Lease){
+		"completed": func(t *testing.T, h *hub.Hub, _ storage.Run, lease runs.Lease) { must(t, write(h, lease, complete)) },
+		"canceled before it began": func(t *testing.T, h *hub.Hub, run storage.Run, _ runs.Lease) {
 			_, err := h.Runs.Cancel(ctx, ann, shoal.DefaultSession, run.ID)
 			must(t, err)
 		},
@@ -365,7 +367,7 @@ func TestEnqueuedRunBegins(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := shop(t, nil)
-				hosts(t, h, "bot", func(a *hub.StoredAgent) { a.OnNewMessage = "enqueue" })
+				hosts(t, h, "bot", func(a *storage.Agent) { a.OnNewMessage = "enqueue" })
 				for _, text := range []string{"one", "two", "three"} {
 					_, err := say(h, text)
 					must(t, err)
@@ -385,20 +387,20 @@ func TestEnqueuedRunBegins(t *testing.T) {
 
 // setBack is a store whose clock was put back after the first messages.
 type setBack struct {
-	hub.Store
+	storage.Store
 	by time.Duration
 }
 
-func (s *setBack) Update(ctx context.Context, fn func(hub.Tx) error) error {
-	return s.Store.Update(ctx, func(tx hub.Tx) error { return fn(setBackTx{tx, s.by}) })
+func (s *setBack) Update(ctx context.Context, fn func(storage.Tx) error) error {
+	return s.Store.Update(ctx, func(tx storage.Tx) error { return fn(setBackTx{tx, s.by}) })
 }
 
-func (s *setBack) View(ctx context.Context, fn func(hub.Tx) error) error {
-	return s.Store.View(ctx, func(tx hub.Tx) error { return fn(setBackTx{tx, s.by}) })
+func (s *setBack) View(ctx context.Context, fn func(storage.Tx) error) error {
+	return s.Store.View(ctx, func(tx storage.Tx) error { return fn(setBackTx{tx, s.by}) })
 }
 
 type setBackTx struct {
-	hub.Tx
+	storage.Tx
 	by time.Duration
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/inbox"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 )
@@ -33,7 +34,7 @@ func waitNow(t *testing.T, h *hub.Hub, ack string) (texts []string, cursor strin
 	return textsOf(got), cursorOf(got)
 }
 
-func textsOf(d *hub.Delivery) (texts []string) {
+func textsOf(d *inbox.Delivery) (texts []string) {
 	for _, it := range d.Result.Items {
 		for _, m := range it.Messages {
 			texts = append(texts, m.Message.Parts[0].Text)
@@ -42,7 +43,7 @@ func textsOf(d *hub.Delivery) (texts []string) {
 	return texts
 }
 
-func cursorOf(d *hub.Delivery) string {
+func cursorOf(d *inbox.Delivery) string {
 	if d.Result.Cursor == nil {
 		return ""
 	}
@@ -73,7 +74,7 @@ func TestAKeyThatAcknowledgesExplicitlyElsewhere(t *testing.T) {
 func TestATimeoutLooksOnceMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, other := twoServers(t)
-		answer := make(chan *hub.Delivery, 1)
+		answer := make(chan *inbox.Delivery, 1)
 		go func() {
 			got, err := one.Inbox.Wait(context.Background(), bot, mentions(time.Minute, ""))
 			if err != nil {

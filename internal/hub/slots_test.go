@@ -9,6 +9,8 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 )
 
@@ -20,9 +22,9 @@ func TestSlotsAreShared(t *testing.T) {
 	ctx := context.Background()
 	queue := func(requester string, n int) {
 		t.Helper()
-		must(t, store.Update(ctx, func(tx hub.Tx) error {
+		must(t, store.Update(ctx, func(tx storage.Tx) error {
 			for i := range n {
-				r := hub.StoredRun{Run: shoal.Run{
+				r := storage.Run{Run: shoal.Run{
 					SessionID: shoal.DefaultSession, ID: shoal.RunID(fmt.Sprintf("%s%d", requester, i)), AgentID: "bot", Status: shoal.RunQueued, CreatedAt: shoal.Now(),
 				}, Requester: requester, Awake: true}
 				if err := tx.InsertRun(r); err != nil {
@@ -37,7 +39,7 @@ func TestSlotsAreShared(t *testing.T) {
 		t.Helper()
 		const all = 16
 		got := map[string]int{}
-		runs, err := h.Work.ClaimFor(ctx, "server", all-taken, hub.Slots{All: all, Taken: taken}, time.Hour)
+		runs, err := h.Work.ClaimFor(ctx, "server", all-taken, runs.Slots{All: all, Taken: taken}, time.Hour)
 		must(t, err)
 		for _, r := range runs {
 			got[r.Requester]++
@@ -67,21 +69,21 @@ func TestLeasesOfServersThatMayBeAlive(t *testing.T) {
 		must(t, err)
 		held, err := h.Work.Claim(ctx, "first", 1, time.Second)
 		must(t, err)
-		lease := hub.Lease{Session: shoal.DefaultSession, Run: held[0].ID, Generation: held[0].Generation}
-		must(t, write(h, lease, func(c *hub.RunChange) error { c.Run.Awake = true; return nil }))
+		lease := runs.Lease{Session: shoal.DefaultSession, Run: held[0].ID, Generation: held[0].Generation}
+		must(t, write(h, lease, func(c *runs.RunChange) error { c.Run.Awake = true; return nil }))
 		<-time.After(2 * time.Second)
-		var asked []hub.Lease
-		claim := func(owner string, dead bool) []hub.StoredRun {
+		var asked []runs.Lease
+		claim := func(owner string, dead bool) []storage.Run {
 			t.Helper()
 			asked = nil
-			runs, err := h.Work.ClaimFor(ctx, owner, 10, hub.Slots{Over: func(l hub.Lease) bool { asked = append(asked, l); return dead }}, time.Minute)
+			runs, err := h.Work.ClaimFor(ctx, owner, 10, runs.Slots{Over: func(l runs.Lease) bool { asked = append(asked, l); return dead }}, time.Minute)
 			must(t, err)
 			return runs
 		}
 		if runs := claim("second", false); len(runs) != 0 || len(asked) != 1 || asked[0] != lease {
 			t.Errorf("claimed %v, asked about %v", runs, asked)
 		}
-		must(t, write(h, lease, func(*hub.RunChange) error { return nil })) // it still holds it
+		must(t, write(h, lease, func(*runs.RunChange) error { return nil })) // it still holds it
 		if runs := claim("second", true); len(runs) != 1 || runs[0].Generation != lease.Generation+1 {
 			t.Errorf("claimed %v of a dead server", runs)
 		}

@@ -9,7 +9,10 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/feed"
+	"github.com/shoal-dev/shoal/internal/hub/inbox"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 )
@@ -29,11 +32,11 @@ func TestTargetedPart(t *testing.T) {
 		p.must(second(p.hub.Spaces.Create(t.Context(), root, shoal.DefaultSession, shoal.NewSpace{
 			ID: "shop", Name: "Shop", Members: []shoal.EntityID{"ann", "eve", "bot"},
 		}, "")))
-		p.lease = hub.Lease{Session: shoal.DefaultSession, Run: "run_1"}
-		p.must(p.store.Update(t.Context(), func(tx hub.Tx) error { return tx.InsertRun(p.run()) }))
+		p.lease = runs.Lease{Session: shoal.DefaultSession, Run: "run_1"}
+		p.must(p.store.Update(t.Context(), func(tx storage.Tx) error { return tx.InsertRun(p.run()) }))
 		p.seize()
-		open := map[string]*hub.Follower{}
-		follow := func(name string, who shoal.Principal, req hub.FollowRequest) {
+		open := map[string]*feed.Follower{}
+		follow := func(name string, who shoal.Principal, req feed.FollowRequest) {
 			req.Session = shoal.DefaultSession
 			f, err := p.hub.Events.Follow(context.Background(), who, req)
 			p.must(err)
@@ -47,9 +50,9 @@ func TestTargetedPart(t *testing.T) {
 		eve := shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "eve", KeyID: "eve"}
 		begin := func(when string) {
 			for name, who := range map[string]shoal.Principal{"ann": ann, "eve": eve, "root": root} {
-				follow(name+" follows the space "+when, who, hub.FollowRequest{Space: "shop"})
-				follow(name+" follows everything "+when, who, hub.FollowRequest{})
-				follow(name+" follows the run "+when, who, hub.FollowRequest{Run: "run_1"})
+				follow(name+" follows the space "+when, who, feed.FollowRequest{Space: "shop"})
+				follow(name+" follows everything "+when, who, feed.FollowRequest{})
+				follow(name+" follows the run "+when, who, feed.FollowRequest{Run: "run_1"})
 			}
 		}
 		begin("from the start")
@@ -58,7 +61,7 @@ func TestTargetedPart(t *testing.T) {
 		}
 		head := shoal.PartHead{MessageID: "msg_1", PartID: "prt_1"}
 		m := shoal.Message{ID: "msg_1", SpaceID: "shop", Parts: []shoal.Part{part}}
-		p.write(func(c *hub.RunChange) error {
+		p.write(func(c *runs.RunChange) error {
 			if _, err := c.OpenMessage(m, nil); err != nil {
 				return err
 			}
@@ -68,21 +71,21 @@ func TestTargetedPart(t *testing.T) {
 			return c.SaveMessage(m, nil)
 		})
 		relay := func(offset int, text string) {
-			p.hub.Work.Relay(p.lease, []hub.Delta{{Space: "shop", Message: "msg_1", Part: "prt_1", Target: "eve", Call: "call-1", Tool: "card", Offset: offset, Text: text}})
+			p.hub.Work.Relay(p.lease, []runs.Delta{{Space: "shop", Message: "msg_1", Part: "prt_1", Target: "eve", Call: "call-1", Tool: "card", Offset: offset, Text: text}})
 		}
 		relay(0, `{"say":"sec`)
 		synctest.Wait()
 		begin("from the middle")
 		relay(11, `ret"}`)
 		m.Parts[0].Args, m.Parts[0].Status = json.RawMessage(`{"say":"secret"}`), shoal.PartRunning
-		p.write(func(c *hub.RunChange) error {
+		p.write(func(c *runs.RunChange) error {
 			if err := c.TellPart("shop", "eve", shoal.EventToolInputAvailable, &shoal.ToolInputData{
 				PartHead: head, ToolCallID: "call-1", ToolName: "card", Args: m.Parts[0].Args,
 			}); err != nil {
 				return err
 			}
 			where := m.SpaceID
-			if _, err := c.OpenPending(hub.StoredPending{
+			if _, err := c.OpenPending(storage.Pending{
 				PendingAction: shoal.PendingAction{Kind: shoal.PendingClientTool, SpaceID: &where, ToolCallID: "call-1", ToolName: "card", Args: m.Parts[0].Args},
 				Request:       "r1", Target: "eve",
 			}); err != nil {
@@ -92,7 +95,7 @@ func TestTargetedPart(t *testing.T) {
 		})
 		begin("while it waits")
 		m.Parts[0].Result, m.Parts[0].Status, m.Parts[0].AnsweredBy = json.RawMessage(`"secret, too"`), shoal.PartDone, "eve"
-		p.write(func(c *hub.RunChange) error {
+		p.write(func(c *runs.RunChange) error {
 			if err := c.TellPart("shop", "eve", shoal.EventToolOutputAvailable, &shoal.ToolOutputData{
 				PartHead: head, ToolCallID: "call-1", ToolName: "card", Status: shoal.PartDone, Result: m.Parts[0].Result,
 			}); err != nil {
@@ -117,13 +120,13 @@ func TestTargetedPart(t *testing.T) {
 			checkSecret(t, name, all.String())
 		}
 		for name, who := range map[string]shoal.Principal{"ann": ann, "eve": eve, "root": root} {
-			messages, err := p.hub.Messages.Read(t.Context(), who, shoal.DefaultSession, "shop", hub.Page{Limit: 10})
+			messages, err := p.hub.Messages.Read(t.Context(), who, shoal.DefaultSession, "shop", storage.Page{Limit: 10})
 			p.must(err)
 			checkSecret(t, name+" reads", asJSON(messages))
 			if who.EntityID == "" {
 				continue
 			}
-			d, err := p.hub.Inbox.Wait(t.Context(), who, &hub.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages})
+			d, err := p.hub.Inbox.Wait(t.Context(), who, &inbox.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages})
 			p.must(err)
 			checkSecret(t, name+" waits", asJSON(d.Result))
 		}

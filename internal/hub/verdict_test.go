@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // verdict is what is wrong with a race, and what it has shown.
@@ -122,7 +122,7 @@ func (b *bench) replay(at int, rec *record) {
 			b.posted[f.message.SpaceID] = append(b.posted[f.message.SpaceID], f.message.ID)
 			for _, r := range f.to {
 				e := &inboxEntry{place: int64(len(b.inboxes[r.ID])) + 1, message: *f.message, reason: reason(*f.message, r.ID), came: at, gone: never}
-				if want := (hub.Receiver{ID: r.ID, Place: e.place, Reason: e.reason}); r != want {
+				if want := (storage.Receiver{ID: r.ID, Place: e.place, Reason: e.reason}); r != want {
 					b.fail("the store says %+v of an entry that is %+v", r, want)
 				}
 				b.inboxes[r.ID] = append(b.inboxes[r.ID], e)
@@ -206,7 +206,7 @@ func (b *bench) entry(entity shoal.EntityID, id shoal.MessageID) *inboxEntry {
 	return nil
 }
 
-func matches(e *inboxEntry, f hub.InboxFilter) bool {
+func matches(e *inboxEntry, f storage.InboxFilter) bool {
 	if f.Kind == shoal.WaitMentions && e.reason == shoal.ReasonMessage || f.Space != "" && f.Space != e.message.SpaceID {
 		return false
 	}
@@ -227,16 +227,16 @@ func (b *bench) places() {
 // leftovers holds that the store ends up as the ledger says: timelines with seq
 // 1, 2, 3 … in the order of the commits, and what nobody has acknowledged.
 func (b *bench) leftovers() {
-	err := b.ledger.Store.View(b.t.Context(), func(tx hub.Tx) error {
+	err := b.ledger.Store.View(b.t.Context(), func(tx storage.Tx) error {
 		for _, id := range b.spaces {
-			all, err := tx.Messages(b.session, id, hub.Page{Limit: shoal.MaxPage})
+			all, err := tx.Messages(b.session, id, storage.Page{Limit: shoal.MaxPage})
 			if err != nil {
 				return err
 			}
 			b.timeline(id, all)
 		}
 		for _, id := range b.entities {
-			entries, err := tx.Unread(b.session, id, hub.InboxFilter{Kind: shoal.WaitMessages}, shoal.MaxPage)
+			entries, err := tx.Unread(b.session, id, storage.InboxFilter{Kind: shoal.WaitMessages}, shoal.MaxPage)
 			if err != nil {
 				return err
 			}
@@ -262,7 +262,7 @@ func (b *bench) timeline(space shoal.SpaceID, all []shoal.Message) {
 	}
 }
 
-func (b *bench) leftover(entity shoal.EntityID, entries []hub.InboxEntry) {
+func (b *bench) leftover(entity shoal.EntityID, entries []storage.InboxEntry) {
 	var want, got []int64
 	for _, e := range b.inboxes[entity] {
 		if e.gone == never {

@@ -20,7 +20,7 @@ package localbus
 import (
 	"sync"
 
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/core"
 )
 
 // QueueSize is the maximum number of ephemeral events in the queue of a subscription.
@@ -36,7 +36,7 @@ type Bus struct {
 func New() *Bus { return &Bus{topics: map[string]map[*subscription]struct{}{}} }
 
 // Publish delivers note to all current subscribers of its topic.
-func (b *Bus) Publish(note hub.Note) {
+func (b *Bus) Publish(note core.Note) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	for s := range b.topics[note.Topic] {
@@ -52,7 +52,7 @@ func (b *Bus) Watched(topic string) bool {
 }
 
 // Subscribe opens a subscription without topics.
-func (b *Bus) Subscribe() hub.Subscription {
+func (b *Bus) Subscribe() core.Subscription {
 	return &subscription{bus: b, ready: make(chan struct{}, 1)}
 }
 
@@ -62,7 +62,7 @@ type subscription struct {
 	ready  chan struct{}
 
 	mu     sync.Mutex
-	queue  []hub.Note
+	queue  []core.Note
 	events int
 }
 
@@ -124,7 +124,7 @@ func (s *subscription) Close() {
 func (s *subscription) Ready() <-chan struct{} { return s.ready }
 
 // Take returns the queued messages and empties the queue.
-func (s *subscription) Take() []hub.Note {
+func (s *subscription) Take() []core.Note {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := s.queue
@@ -133,7 +133,7 @@ func (s *subscription) Take() []hub.Note {
 }
 
 // enqueue queues a message within the limits and wakes the subscriber.
-func (s *subscription) enqueue(note hub.Note) {
+func (s *subscription) enqueue(note core.Note) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if note.Event == nil {

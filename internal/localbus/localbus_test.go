@@ -4,17 +4,16 @@ import (
 	"fmt"
 	"testing"
 
-	"go.uber.org/goleak"
-
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/shoaltest/bustest"
+	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestBus(t *testing.T) {
-	bustest.Exercise(t, func(*testing.T) hub.Bus { return localbus.New() })
+	bustest.Exercise(t, func(*testing.T) core.Bus { return localbus.New() })
 }
 
 // Exactly QueueSize ephemeral events are queued; notifications do not count.
@@ -24,8 +23,8 @@ func TestQueueSize(t *testing.T) {
 	defer sub.Close()
 	sub.Add("a", "b")
 	for n := range localbus.QueueSize + 10 {
-		bus.Publish(hub.Note{Topic: "b"})
-		bus.Publish(hub.Note{Topic: "a", Event: []byte(fmt.Sprint(n))})
+		bus.Publish(core.Note{Topic: "b"})
+		bus.Publish(core.Note{Topic: "a", Event: []byte(fmt.Sprint(n))})
 	}
 	got := sub.Take()
 	if len(got) != localbus.QueueSize+1 {
@@ -60,7 +59,7 @@ func TestWatched(t *testing.T) {
 // Publishing without subscribers allocates nothing and retains no memory.
 func TestPublishWithoutSubscribers(t *testing.T) {
 	bus := localbus.New()
-	if n := testing.AllocsPerRun(100, func() { bus.Publish(hub.Note{Topic: "a"}) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { bus.Publish(core.Note{Topic: "a"}) }); n != 0 {
 		t.Errorf("got %v allocations without subscribers, want 0", n)
 	}
 }
@@ -75,7 +74,7 @@ func BenchmarkPublish(b *testing.B) {
 				sub.Add("a")
 			}
 			for b.Loop() {
-				bus.Publish(hub.Note{Topic: "a"})
+				bus.Publish(core.Note{Topic: "a"})
 			}
 		})
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/shoal-dev/shoal/internal/auth"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/mcpapi/tools"
 	"github.com/shoal-dev/shoal/internal/metrics"
@@ -156,7 +157,7 @@ func (a *API) Stop() {
 	a.mu.Lock()
 	a.stopped = true
 	a.mu.Unlock()
-	a.cancel(hub.ErrStopping)
+	a.cancel(core.ErrStopping)
 	a.running.Wait()
 	a.sessions.stop()
 }

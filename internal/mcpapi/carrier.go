@@ -7,8 +7,7 @@ import (
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/inbox"
 )
 
 // callMark is the header by which a tool that the SDK calls finds the HTTP
@@ -23,7 +22,7 @@ type carrier struct {
 	request string          // the name of the request
 
 	mu       sync.Mutex
-	delivery *hub.Delivery
+	delivery *inbox.Delivery
 }
 
 // carriers finds carriers by their marks.
@@ -83,7 +82,7 @@ func (c *carrier) bind(ctx context.Context) (context.Context, func()) {
 }
 
 // carry hands over the delivery that the answer of the call contains.
-func (c *carrier) carry(d *hub.Delivery) {
+func (c *carrier) carry(d *inbox.Delivery) {
 	if c == nil {
 		return
 	}

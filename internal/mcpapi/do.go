@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/inbox"
 	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/mcpapi/tools"
 )
@@ -23,7 +24,7 @@ type outcome struct {
 	structured any
 	failed     bool
 	code       shoal.Kind // of the failure
-	delivery   *hub.Delivery
+	delivery   *inbox.Delivery
 }
 
 // do calls a tool for the request with this id. Whatever is wrong with the call is an outcome; the error says
@@ -43,7 +44,7 @@ func (a *API) do(ctx context.Context, id string, c caller, t *tools.Tool, raw []
 		return outcome{texts: res.Texts, structured: res.Structured, delivery: res.Delivery}, nil
 	case ctx.Err() != nil:
 		return outcome{}, context.Cause(ctx)
-	case shoal.KindOf(err) == shoal.Internal && !errors.Is(err, hub.ErrStopping):
+	case shoal.KindOf(err) == shoal.Internal && !errors.Is(err, core.ErrStopping):
 		a.Log.Error("a tool failed", "request", id, "tool", t.Name, "key", c.Who.KeyID, "entity", c.Who.EntityID, "error", err)
 	}
 	return failure(id, err), nil
@@ -68,7 +69,7 @@ func failure(id string, err error) outcome {
 	told := &shoal.Error{Kind: shoal.Internal, Msg: "Something went wrong on the server. Try again; if it goes on, tell its operator: request " + id + "."}
 	var known *shoal.Error
 	switch {
-	case errors.Is(err, hub.ErrStopping):
+	case errors.Is(err, core.ErrStopping):
 		errors.As(stopping(), &told)
 	case errors.As(err, &known) && known.Kind != shoal.Internal:
 		told = known

@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // asks lets a hosted agent, which nothing executes, wait in the thread "shop".
-func (w *world) asks(asked ...hub.StoredPending) []shoal.PendingID {
+func (w *world) asks(asked ...storage.Pending) []shoal.PendingID {
 	w.t.Helper()
 	ctx := w.t.Context()
 	must := func(err error) {
@@ -20,7 +21,7 @@ func (w *world) asks(asked ...hub.StoredPending) []shoal.PendingID {
 			w.t.Fatal(err)
 		}
 	}
-	_, _, err := w.hub.Agents.Put(ctx, adminWho, hub.StoredAgent{
+	_, _, err := w.hub.Agents.Put(ctx, adminWho, storage.Agent{
 		HostedAgent: shoal.HostedAgent{ID: "helper", SessionID: shoal.DefaultSession, Hash: "h", Config: json.RawMessage("{}")},
 		Name:        "Helper", OnNewMessage: "parallel", MaxSteps: 5,
 	})
@@ -33,7 +34,7 @@ func (w *world) asks(asked ...hub.StoredPending) []shoal.PendingID {
 		w.t.Fatalf("claimed are %d runs", len(claimed))
 	}
 	var ids []shoal.PendingID
-	must(w.hub.Work.Write(ctx, hub.Lease{Session: shoal.DefaultSession, Run: claimed[0].ID, Generation: claimed[0].Generation}, func(c *hub.RunChange) error {
+	must(w.hub.Work.Write(ctx, runs.Lease{Session: shoal.DefaultSession, Run: claimed[0].ID, Generation: claimed[0].Generation}, func(c *runs.RunChange) error {
 		ids = nil
 		if err := c.Start(); err != nil {
 			return err
@@ -62,8 +63,8 @@ func (w *world) asks(asked ...hub.StoredPending) []shoal.PendingID {
 	return ids
 }
 
-func asking(kind shoal.PendingKind, call string) hub.StoredPending {
-	return hub.StoredPending{PendingAction: shoal.PendingAction{Kind: kind, ToolCallID: call, ToolName: "showCard", Args: json.RawMessage(`{"name":"<Pro>"}`)}}
+func asking(kind shoal.PendingKind, call string) storage.Pending {
+	return storage.Pending{PendingAction: shoal.PendingAction{Kind: kind, ToolCallID: call, ToolName: "showCard", Args: json.RawMessage(`{"name":"<Pro>"}`)}}
 }
 
 // An agent lists what waits for it and answers it, whatever it is.

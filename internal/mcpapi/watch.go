@@ -11,7 +11,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/feed"
 )
 
 // watches follows the threads that sessions of a peer are subscribed to, each
@@ -56,7 +57,7 @@ func (t *watches) subscribe(ctx context.Context, req *mcp.SubscribeRequest) erro
 	}
 	if !t.peer.api.enter() {
 		f.Close()
-		return hub.ErrStopping
+		return core.ErrStopping
 	}
 	w := &watch{sessions: map[*mcp.ServerSession]struct{}{req.Session: {}}}
 	ctx, w.cancel = context.WithCancel(t.peer.api.ctx)
@@ -68,9 +69,9 @@ func (t *watches) subscribe(ctx context.Context, req *mcp.SubscribeRequest) erro
 	return nil
 }
 
-func (t *watches) follow(ctx context.Context, id shoal.SpaceID) (*hub.Follower, error) {
+func (t *watches) follow(ctx context.Context, id shoal.SpaceID) (*feed.Follower, error) {
 	c := t.peer.caller
-	return t.peer.api.Hub.Events.Follow(ctx, c.Who, hub.FollowRequest{Session: c.Session, Space: id})
+	return t.peer.api.Hub.Events.Follow(ctx, c.Who, feed.FollowRequest{Session: c.Session, Space: id})
 }
 
 // unsubscribe ends what subscribe began.
@@ -104,7 +105,7 @@ func (t *watches) leave(id shoal.SpaceID, w *watch, s *mcp.ServerSession) {
 
 // run tells about everything that happens in a thread until nobody wants to know
 // or the caller may not: it has left, or its session is gone.
-func (t *watches) run(ctx context.Context, id shoal.SpaceID, w *watch, f *hub.Follower) {
+func (t *watches) run(ctx context.Context, id shoal.SpaceID, w *watch, f *feed.Follower) {
 	for fresh := true; ; fresh = false {
 		err := t.tell(ctx, id, f, fresh)
 		f.Close()
@@ -125,7 +126,7 @@ const quiet = time.Hour
 
 // tell forwards what happens as changes of the resource. A fresh follower's
 // snapshot is no change.
-func (t *watches) tell(ctx context.Context, id shoal.SpaceID, f *hub.Follower, fresh bool) error {
+func (t *watches) tell(ctx context.Context, id shoal.SpaceID, f *feed.Follower, fresh bool) error {
 	for {
 		events, err := f.Next(ctx, time.Now().Add(quiet))
 		if err != nil {
@@ -150,7 +151,7 @@ func (t *watches) over(ctx context.Context, id shoal.SpaceID, w *watch, err erro
 	if t.open[id] == w {
 		delete(t.open, id)
 	}
-	if ctx.Err() == nil && shoal.KindOf(err) == shoal.Internal && !errors.Is(err, hub.ErrStopping) {
+	if ctx.Err() == nil && shoal.KindOf(err) == shoal.Internal && !errors.Is(err, core.ErrStopping) {
 		t.peer.api.Log.Error("a subscription ended", "thread", id, "error", err)
 	}
 	w.cancel()

@@ -20,6 +20,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/auth"
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/mcpapi"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
@@ -50,7 +51,7 @@ type world struct {
 }
 
 // spaceFilter lists all spaces.
-var spaceFilter hub.SpaceFilter
+var spaceFilter storage.SpaceFilter
 
 var adminWho = shoal.Principal{KeyID: "key_test", Role: shoal.RoleAdmin}
 

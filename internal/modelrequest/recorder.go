@@ -9,7 +9,8 @@ import (
 	"sync"
 
 	"github.com/shoal-dev/shoal/agent"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // Options configure a [Recorder]. All fields are required.
@@ -19,7 +20,7 @@ type Options struct {
 	// Step returns the index of the step whose request is being sent.
 	Step func() int
 	// ForgetStored removes the texts from a request that earlier runs have stored.
-	ForgetStored func(context.Context, *hub.SentRequest) error
+	ForgetStored func(context.Context, *runs.SentRequest) error
 	Log          *slog.Logger
 }
 
@@ -36,16 +37,16 @@ type Recorder struct {
 	stored  map[string]bool // hashes of stored texts
 	// Encoded texts, by the first element of what they encode: the agent never changes a
 	// part of a request that it has sent.
-	messages map[*agent.Part]hub.ModelText
-	tools    map[*agent.ToolSpec]hub.ModelText
-	system   map[string]hub.ModelText
+	messages map[*agent.Part]storage.ModelText
+	tools    map[*agent.ToolSpec]storage.ModelText
+	system   map[string]storage.ModelText
 }
 
 // NewRecorder returns a recorder without requests.
 func NewRecorder(o Options) *Recorder {
 	return &Recorder{
 		o: o, requests: map[int]*agent.Request{}, stored: map[string]bool{},
-		messages: map[*agent.Part]hub.ModelText{}, tools: map[*agent.ToolSpec]hub.ModelText{}, system: map[string]hub.ModelText{},
+		messages: map[*agent.Part]storage.ModelText{}, tools: map[*agent.ToolSpec]storage.ModelText{}, system: map[string]storage.ModelText{},
 	}
 }
 
@@ -65,13 +66,13 @@ func (r *Recorder) Middleware() agent.Middleware {
 // Unstored returns the requests of the steps up to and including upTo that are not
 // stored, in the order of the steps. It logs a request that cannot be encoded and leaves
 // it out: a step is worth more than the record of its request.
-func (r *Recorder) Unstored(ctx context.Context, upTo int) []hub.SentRequest {
+func (r *Recorder) Unstored(ctx context.Context, upTo int) []runs.SentRequest {
 	r.storing.Lock()
 	defer r.storing.Unlock()
 	r.mu.Lock()
 	requests := maps.Clone(r.requests)
 	r.mu.Unlock()
-	var out []hub.SentRequest
+	var out []runs.SentRequest
 	for _, step := range slices.Sorted(maps.Keys(requests)) {
 		if step > upTo {
 			break
@@ -93,7 +94,7 @@ func (r *Recorder) Unstored(ctx context.Context, upTo int) []hub.SentRequest {
 }
 
 // encode returns the texts of a request. The caller holds storing.
-func (r *Recorder) encode(step int, req *agent.Request) (sent hub.SentRequest, err error) {
+func (r *Recorder) encode(step int, req *agent.Request) (sent runs.SentRequest, err error) {
 	system, err := textOf(r.system, req.Instructions, func() any { return req.Instructions })
 	if err != nil {
 		return sent, err
@@ -102,7 +103,7 @@ func (r *Recorder) encode(step int, req *agent.Request) (sent hub.SentRequest, e
 	if err != nil {
 		return sent, err
 	}
-	messages := make([]hub.ModelText, len(req.Messages))
+	messages := make([]storage.ModelText, len(req.Messages))
 	for i, m := range req.Messages {
 		key := first(m.Parts)
 		if slices.ContainsFunc(m.Parts, func(p agent.Part) bool { return p.File != nil && len(p.File.Data) > 0 }) {
@@ -112,16 +113,16 @@ func (r *Recorder) encode(step int, req *agent.Request) (sent hub.SentRequest, e
 			return sent, err
 		}
 	}
-	return hub.NewSentRequest(step, r.o.Model(), system, tools, messages), nil
+	return runs.NewSentRequest(step, r.o.Model(), system, tools, messages), nil
 }
 
 // textOf returns the encoded text of key, and encodes value if there is none. The zero
 // key is never cached.
-func textOf[K comparable](encoded map[K]hub.ModelText, key K, value func() any) (hub.ModelText, error) {
+func textOf[K comparable](encoded map[K]storage.ModelText, key K, value func() any) (storage.ModelText, error) {
 	if text, found := encoded[key]; found {
 		return text, nil
 	}
-	text, err := hub.NewModelText(value())
+	text, err := runs.NewModelText(value())
 	var zero K
 	if err == nil && key != zero {
 		encoded[key] = text
@@ -138,7 +139,7 @@ func first[T any](list []T) *T {
 }
 
 // Save stores requests that Unstored returned.
-func Save(c *hub.RunChange, requests []hub.SentRequest) error {
+func Save(c *runs.RunChange, requests []runs.SentRequest) error {
 	for _, sent := range requests {
 		if err := c.SaveRequest(sent); err != nil {
 			return err
@@ -148,7 +149,7 @@ func Save(c *hub.RunChange, requests []hub.SentRequest) error {
 }
 
 // MarkStored releases requests after the transaction that saved them is committed.
-func (r *Recorder) MarkStored(requests []hub.SentRequest) {
+func (r *Recorder) MarkStored(requests []runs.SentRequest) {
 	r.storing.Lock()
 	defer r.storing.Unlock()
 	for _, sent := range requests {
@@ -165,10 +166,10 @@ func (r *Recorder) MarkStored(requests []hub.SentRequest) {
 }
 
 // dropBodies keeps only the hashes of stored texts.
-func dropBodies[K comparable](texts map[K]hub.ModelText, stored map[string]bool) {
+func dropBodies[K comparable](texts map[K]storage.ModelText, stored map[string]bool) {
 	for key, text := range texts {
 		if text.Body != "" && stored[text.Hash] {
-			texts[key] = hub.ModelText{Hash: text.Hash}
+			texts[key] = storage.ModelText{Hash: text.Hash}
 		}
 	}
 }

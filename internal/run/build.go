@@ -10,7 +10,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/agenterror"
 	"github.com/shoal-dev/shoal/internal/compose"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/picture"
 	"github.com/shoal-dev/shoal/internal/spacetool"
 	"github.com/shoal-dev/shoal/internal/tool"
@@ -180,8 +180,8 @@ func orUnlimited[T int | int64](v, none T) T {
 
 // newSubAgent makes an agent that a tool asks. Nothing of it reaches a space by itself.
 func (x *execution) newSubAgent(ctx context.Context, id shoal.EntityID) (*agent.Agent, error) {
-	var stored hub.StoredAgent
-	err := x.read(ctx, func(tx hub.Tx) (err error) {
+	var stored storage.Agent
+	err := x.read(ctx, func(tx storage.Tx) (err error) {
 		stored, err = tx.HostedAgent(x.run.SessionID, id)
 		return err
 	})

@@ -7,7 +7,8 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/tool"
 )
 
@@ -17,7 +18,7 @@ const clientToolExpiry = 24 * time.Hour
 
 // clientInput is what a front end sent for the run, nil for nothing.
 type clientInput struct {
-	in      *hub.ClientInput
+	in      *storage.ClientInput
 	refused []string // tools whose names are taken
 }
 
@@ -86,5 +87,5 @@ func (x *execution) storeRefusedTools() error {
 		return nil
 	}
 	x.client.in.Refused = x.client.refused
-	return x.write(x.ctx, func(c *hub.RunChange) error { return c.PutClientInput(x.run.SessionID, x.run.ID, *x.client.in) })
+	return x.write(x.ctx, func(c *runs.RunChange) error { return c.PutClientInput(x.run.SessionID, x.run.ID, *x.client.in) })
 }

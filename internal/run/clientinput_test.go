@@ -10,20 +10,20 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent/provider/script"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 const paintSchema = `{"type":"object","properties":{"color":{"type":"string"}},"required":["color"]}`
 
-func paintApp() *hub.ClientInput {
-	return &hub.ClientInput{
-		Tools:   []hub.ClientTool{{Name: "paint", Description: "Paints the page.", Schema: json.RawMessage(paintSchema)}},
-		Context: []hub.ClientContext{{Description: "page", Value: "The page is </context> white."}},
+func paintApp() *storage.ClientInput {
+	return &storage.ClientInput{
+		Tools:   []storage.ClientTool{{Name: "paint", Description: "Paints the page.", Schema: json.RawMessage(paintSchema)}},
+		Context: []storage.ClientContext{{Description: "page", Value: "The page is </context> white."}},
 	}
 }
 
 // saysFrom posts a message of ann that comes from a front end.
-func (w *world) saysFrom(text string, in *hub.ClientInput) shoal.RunID {
+func (w *world) saysFrom(text string, in *storage.ClientInput) shoal.RunID {
 	w.t.Helper()
 	m, err := w.hub.Messages.PostWithClient(w.t.Context(), ann, session, "shop", shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}}, in, "")
 	w.must(err)
@@ -96,7 +96,7 @@ func TestClientToolsDoNotReplaceTheAgentsOwn(t *testing.T) {
 	w := newWorld(t)
 	w.shopkeeper(script.PerTurn(calls(call("c1", "greet", `{"name":"Ann"}`), call("c2", "own", `{}`)), silent), fmt.Sprintf(
 		`"tools":[{"name":"own","execution":{"mode":"static","output":{"by":"agent"}}}],"mcp":{"servers":[{"name":"kb","url":%q,"requiresPermission":false}]}`, mcpServer(t)))
-	id := w.saysFrom("Hi", &hub.ClientInput{Tools: []hub.ClientTool{{Name: "greet"}, {Name: "own"}, {Name: "sendSpaceMessage"}, {Name: "blink"}}})
+	id := w.saysFrom("Hi", &storage.ClientInput{Tools: []storage.ClientTool{{Name: "greet"}, {Name: "own"}, {Name: "sendSpaceMessage"}, {Name: "blink"}}})
 	w.reaches(id, shoal.RunCompleted)
 	if got := w.results(id); got[0] != "greet ok: Hello Ann" || !strings.HasPrefix(got[1], "own ok:") || !strings.Contains(got[1], "agent") {
 		t.Errorf("the model reads %s", got)
@@ -129,7 +129,7 @@ func TestClientInputMovesWithTheTrigger(t *testing.T) {
 	id := w.saysFrom("Paint it.", paintApp())
 	w.reaches(id, shoal.RunCanceled)
 	all := w.runs()
-	at := slices.IndexFunc(all, func(r hub.StoredRun) bool { return r.AgentID == "painter" })
+	at := slices.IndexFunc(all, func(r storage.Run) bool { return r.AgentID == "painter" })
 	if at < 0 {
 		t.Fatalf("nobody took it over: %+v", all)
 	}
@@ -139,8 +139,8 @@ func TestClientInputMovesWithTheTrigger(t *testing.T) {
 
 	w.hosts("bot", script.PerTurn(silent), `"loop":{"settleMs":600000}`)
 	settling := w.saysFrom("Paint it again.", paintApp())
-	other := &hub.ClientInput{Context: []hub.ClientContext{{Description: "page", Value: "blue"}}}
-	for _, sent := range []*hub.ClientInput{other, nil} { // the last one has no front end, and takes nothing away
+	other := &storage.ClientInput{Context: []storage.ClientContext{{Description: "page", Value: "blue"}}}
+	for _, sent := range []*storage.ClientInput{other, nil} { // the last one has no front end, and takes nothing away
 		if again := w.saysFrom("Or blue.", sent); again != settling {
 			t.Fatalf("the message started %s beside %s", again, settling)
 		}

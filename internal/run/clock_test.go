@@ -9,26 +9,27 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent/provider/script"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/run"
 )
 
 // clocked is a store whose database's clock is behind that of this machine.
 type clocked struct {
-	hub.Store
+	storage.Store
 	by time.Duration
 }
 
-func (s clocked) View(ctx context.Context, fn func(hub.Tx) error) error {
-	return s.Store.View(ctx, func(tx hub.Tx) error { return fn(clockedTx{tx, s.by}) })
+func (s clocked) View(ctx context.Context, fn func(storage.Tx) error) error {
+	return s.Store.View(ctx, func(tx storage.Tx) error { return fn(clockedTx{tx, s.by}) })
 }
 
-func (s clocked) Update(ctx context.Context, fn func(hub.Tx) error) error {
-	return s.Store.Update(ctx, func(tx hub.Tx) error { return fn(clockedTx{tx, s.by}) })
+func (s clocked) Update(ctx context.Context, fn func(storage.Tx) error) error {
+	return s.Store.Update(ctx, func(tx storage.Tx) error { return fn(clockedTx{tx, s.by}) })
 }
 
 type clockedTx struct {
-	hub.Tx
+	storage.Tx
 	by time.Duration
 }
 

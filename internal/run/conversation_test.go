@@ -10,7 +10,7 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/script"
 	"github.com/shoal-dev/shoal/internal/history"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // A conversation that is cleared is not what later runs begin with, and it is not
@@ -75,7 +75,7 @@ func TestClearedConversation(t *testing.T) {
 	if len(page.Blocks) != 1 || page.Blocks[0].Run != third {
 		t.Errorf("after it was cleared, it is %+v", page.Blocks)
 	}
-	w.read(func(tx hub.Tx) error {
+	w.read(func(tx storage.Tx) error {
 		steps, err := tx.RunSteps(session, first)
 		if len(steps) != 1 {
 			t.Errorf("of the first run %d steps are left", len(steps))

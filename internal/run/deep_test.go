@@ -6,7 +6,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent/provider/script"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // A model that writes brackets without end makes nothing unreadable: neither the
@@ -24,7 +24,7 @@ func TestDeepArguments(t *testing.T) {
 	if got := string(steps[0].ToolCalls[0].Args); got != "{}" {
 		t.Errorf("the step shows the arguments %.40s…", got)
 	}
-	_, err = w.hub.Messages.Read(t.Context(), ann, session, "shop", hub.Page{Limit: 10})
+	_, err = w.hub.Messages.Read(t.Context(), ann, session, "shop", storage.Page{Limit: 10})
 	w.must(err)
 }
 
@@ -35,7 +35,7 @@ func TestQuestionOfAnyCharacters(t *testing.T) {
 	w.shopkeeper(script.PerTurn(calls(call("c1", "ask_user", `{"question":"Which\u0000 one?"}`)), silent), "")
 	id := w.says("Hello")
 	w.reaches(id, shoal.RunWaitingTool)
-	open, err := w.hub.Pending.List(t.Context(), ann, session, hub.PendingFilter{Status: []shoal.PendingStatus{shoal.PendingOpen}})
+	open, err := w.hub.Pending.List(t.Context(), ann, session, storage.PendingFilter{Status: []shoal.PendingStatus{shoal.PendingOpen}})
 	w.must(err)
 	if len(open) != 1 || *open[0].Question != "Which\uFFFD one?" {
 		t.Errorf("what waits is %+v", open)

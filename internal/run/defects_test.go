@@ -11,7 +11,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/script"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/feed"
 	"github.com/shoal-dev/shoal/internal/run"
 )
 
@@ -29,7 +29,7 @@ func TestD14LongArgumentsAreSentOnce(t *testing.T) {
 		w.shopkeeper(script.PerTurn(
 			calls(send("c1", text), call("c2", "card", `{"targetSpaceId":"shop","about":"`+text+`"}`)), silent),
 			`"tools":[{"name":"card","displayTool":true,"execution":{"mode":"static","output":{}},"inputSchema":{"type":"object","properties":{"about":{"type":"string"}}}}]`)
-		f, err := w.hub.Events.Follow(t.Context(), ann, hub.FollowRequest{Session: session, Space: "shop"})
+		f, err := w.hub.Events.Follow(t.Context(), ann, feed.FollowRequest{Session: session, Space: "shop"})
 		w.must(err)
 		defer f.Close()
 		before := w.store.updates.Load()

@@ -1,4 +1,4 @@
-// package run executes the runs of hosted agents: it claims them from the hub,
+// Package run executes the runs of hosted agents: it claims them from the hub,
 // drives their model loop, and writes what they do.
 //
 //	executor, err := run.New(run.Options{Hub: h, Alone: true})

@@ -11,7 +11,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/agenterror"
 	"github.com/shoal-dev/shoal/internal/budget"
 	"github.com/shoal-dev/shoal/internal/compose"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/vendor"
 )
 
@@ -92,7 +92,7 @@ func (x *execution) endRun(end agent.TurnEnd) error {
 // finishRun performs the last effects and ends the run, in one transaction.
 func (x *execution) finishRun(effects []compose.Effect, end agent.TurnEnd) error {
 	status, failure := agenterror.EndOfRun(end)
-	return x.perform(effects, func(c *hub.RunChange) error {
+	return x.perform(effects, func(c *runs.RunChange) error {
 		if c.Run.Began != 0 {
 			place, err := x.nextPosition(c)
 			if err != nil {
@@ -159,7 +159,7 @@ func (x *execution) abort(err error) error {
 // see them.
 func (x *execution) forceEnd(end agent.TurnEnd) error {
 	status, failure := agenterror.EndOfRun(end)
-	return x.write(x.ctx, func(c *hub.RunChange) error {
+	return x.write(x.ctx, func(c *runs.RunChange) error {
 		composed, err := c.Composed(x.run.SessionID, x.run.ID)
 		if err != nil {
 			return err

@@ -11,7 +11,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/script"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // gatedModel stops before it finishes its answer, until it is let go or its context
@@ -106,8 +106,8 @@ func TestRetryWithdrawsText(t *testing.T) {
 	w.reaches(id, shoal.RunCompleted)
 	w.shows("shop", "bot completed | The answer.")
 	withdrawn := 0
-	w.read(func(tx hub.Tx) error {
-		events, err := tx.Events(session, hub.EventFilter{Space: "shop"}, 0, 200)
+	w.read(func(tx storage.Tx) error {
+		events, err := tx.Events(session, storage.EventFilter{Space: "shop"}, 0, 200)
 		for _, e := range events {
 			if e.Type == shoal.EventPartRemoved {
 				withdrawn++

@@ -12,7 +12,8 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/script"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/spaces"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlite"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
@@ -84,7 +85,7 @@ func TestDeletedMessagesLeaveNoCopy(t *testing.T) {
 		}
 	}
 
-	messages, err := w.hub.Messages.Read(t.Context(), ann, session, "shop", hub.Page{Limit: 9})
+	messages, err := w.hub.Messages.Read(t.Context(), ann, session, "shop", storage.Page{Limit: 9})
 	w.must(err)
 	_, err = w.hub.Messages.Edit(t.Context(), ann, session, messages[0].ID, shoal.MessageEdit{Parts: []shoal.Part{shoal.Text("Numbats are nicer")}})
 	w.must(err)
@@ -112,7 +113,7 @@ func TestDeletedMessagesLeaveNoCopy(t *testing.T) {
 	if all := strings.Join(sent, "\n"); strings.Contains(all, "Quokka") || strings.Contains(all, "marsupial") || !strings.Contains(all, "[deleted]") || !strings.Contains(all, "Look.") {
 		t.Errorf("the next run is sent %s", all)
 	}
-	found, err := w.hub.Messages.Search(t.Context(), ann, session, hub.Search{Query: "from:ann", Limit: 9})
+	found, err := w.hub.Messages.Search(t.Context(), ann, session, spaces.Search{Query: "from:ann", Limit: 9})
 	w.must(err)
 	for _, hit := range found.Hits {
 		if hit.Message.ID == gone.ID {

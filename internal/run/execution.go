@@ -16,6 +16,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/budget"
 	"github.com/shoal-dev/shoal/internal/compose"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/modelrequest"
 	"github.com/shoal-dev/shoal/internal/tool"
 	"github.com/shoal-dev/shoal/internal/toolserver"
@@ -27,16 +29,16 @@ type execution struct {
 	e      *Executor
 	hub    *hub.Hub
 	log    *slog.Logger
-	lease  hub.Lease
+	lease  runs.Lease
 	began  time.Time
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
-	run      hub.StoredRun // as it was claimed, with Began
+	run      storage.Run // as it was claimed, with Began
 	config   *agentconfig.Config
 	hosted   bool // the agent still is
 	show     bool // the trigger's space wants to see thoughts
-	rows     []hub.StoredPending
+	rows     []storage.Pending
 	model    agent.ModelInfo
 	store    *store
 	timings  *timings
@@ -68,7 +70,7 @@ type execution struct {
 }
 
 // newExecution takes a claimed run; ctx ends it.
-func newExecution(ctx context.Context, e *Executor, r hub.StoredRun) *execution {
+func newExecution(ctx context.Context, e *Executor, r storage.Run) *execution {
 	x := &execution{
 		e: e, hub: e.hub, lease: leaseOf(r), run: r, began: time.Now(),
 		log:   e.log.With("session", r.SessionID, "run", r.ID, "agent", r.AgentID),
@@ -79,7 +81,7 @@ func newExecution(ctx context.Context, e *Executor, r hub.StoredRun) *execution 
 	x.timings = newTimings(&x.pulse)
 	x.requests = modelrequest.NewRecorder(modelrequest.Options{
 		Model: func() string { return x.model.Name }, Step: x.timings.currentStep, Log: x.log,
-		ForgetStored: func(ctx context.Context, sent *hub.SentRequest) error {
+		ForgetStored: func(ctx context.Context, sent *runs.SentRequest) error {
 			return e.hub.Work.ForgetKept(ctx, r.SessionID, sent)
 		},
 	})
@@ -176,7 +178,7 @@ func (x *execution) checkSpaces() error {
 	if len(asks) == 0 {
 		return nil
 	}
-	return x.perform(asks, func(c *hub.RunChange) error {
+	return x.perform(asks, func(c *runs.RunChange) error {
 		c.Run.Awake = false // it has looked
 		return nil
 	})
@@ -192,7 +194,7 @@ func (x *execution) startRun() error {
 	if x.run.Status == shoal.RunRunning || x.run.Status.Parked() && waits {
 		return nil
 	}
-	return x.write(x.ctx, func(c *hub.RunChange) error {
+	return x.write(x.ctx, func(c *runs.RunChange) error {
 		if c.Run.Began == 0 {
 			place, err := x.nextPosition(c)
 			if err != nil {
@@ -206,7 +208,7 @@ func (x *execution) startRun() error {
 }
 
 // nextPosition gives out the next place of the conversation's clock.
-func (x *execution) nextPosition(c *hub.RunChange) (int64, error) {
+func (x *execution) nextPosition(c *runs.RunChange) (int64, error) {
 	conv, err := x.conversation(c.Tx)
 	if err != nil {
 		return 0, err
@@ -216,22 +218,22 @@ func (x *execution) nextPosition(c *hub.RunChange) (int64, error) {
 }
 
 // conversation returns the run's conversation, a new one if there is none.
-func (x *execution) conversation(tx hub.Tx) (hub.StoredConversation, error) {
+func (x *execution) conversation(tx storage.Tx) (storage.Conversation, error) {
 	conv, err := tx.Conversation(x.run.SessionID, x.run.Conversation)
 	if errors.Is(err, shoal.NotFound) {
-		return hub.StoredConversation{Session: x.run.SessionID, ID: x.run.Conversation, Agent: x.run.AgentID}, nil
+		return storage.Conversation{Session: x.run.SessionID, ID: x.run.Conversation, Agent: x.run.AgentID}, nil
 	}
 	return conv, err
 }
 
 // stopCause returns why the execution may write nothing any more, nil if it may.
 func (x *execution) stopCause() error {
-	if cause := context.Cause(x.ctx); errors.Is(cause, hub.ErrLeaseLost) || errors.Is(cause, ErrStopping) {
+	if cause := context.Cause(x.ctx); errors.Is(cause, runs.ErrLeaseLost) || errors.Is(cause, ErrStopping) {
 		return cause
 	}
 	switch {
 	case x.leaseLost.Load():
-		return hub.ErrLeaseLost
+		return runs.ErrLeaseLost
 	case x.unsure.Load():
 		return errUnsure
 	}
@@ -242,7 +244,7 @@ func (x *execution) stopCause() error {
 // on from what is, as after a crash.
 var errUnsure = errors.New("run: nobody knows whether a write was stored")
 
-func (x *execution) read(ctx context.Context, fn func(hub.Tx) error) error {
+func (x *execution) read(ctx context.Context, fn func(storage.Tx) error) error {
 	return x.retryBusy(ctx, func(ctx context.Context) error { return x.hub.Work.Read(ctx, fn) })
 }
 
@@ -251,7 +253,7 @@ const writeTimeout = 20 * time.Second
 
 // write changes what is stored of the run, unless it is another's or the server
 // stops.
-func (x *execution) write(ctx context.Context, fn func(*hub.RunChange) error) error {
+func (x *execution) write(ctx context.Context, fn func(*runs.RunChange) error) error {
 	if err := x.stopCause(); err != nil {
 		return err
 	}
@@ -259,8 +261,8 @@ func (x *execution) write(ctx context.Context, fn func(*hub.RunChange) error) er
 	defer cancel()
 	over, used := false, x.spending.Take()
 	err := x.retryBusy(ctx, func(ctx context.Context) error {
-		return x.hub.Work.Write(ctx, x.lease, func(c *hub.RunChange) (err error) {
-			if used != (hub.Spending{}) {
+		return x.hub.Work.Write(ctx, x.lease, func(c *runs.RunChange) (err error) {
+			if used != (storage.Spending{}) {
 				if err := c.Book(used); err != nil {
 					return err
 				}
@@ -276,11 +278,11 @@ func (x *execution) write(ctx context.Context, fn func(*hub.RunChange) error) er
 	if err == nil && over {
 		x.released.Store(true)
 	}
-	if errors.Is(err, hub.ErrLeaseLost) {
+	if errors.Is(err, runs.ErrLeaseLost) {
 		x.leaseLost.Store(true) // the context may have ended for another reason
-		x.cancel(hub.ErrLeaseLost)
+		x.cancel(runs.ErrLeaseLost)
 	}
-	if errors.Is(err, hub.ErrUnsure) {
+	if errors.Is(err, storage.ErrUnsure) {
 		x.unsure.Store(true)
 		x.cancel(errUnsure)
 	}
@@ -293,7 +295,7 @@ func (x *execution) write(ctx context.Context, fn func(*hub.RunChange) error) er
 func (x *execution) retryBusy(ctx context.Context, do func(context.Context) error) error {
 	for delay := 20 * time.Millisecond; ; delay = min(2*delay, time.Second) {
 		err := do(ctx)
-		if !errors.Is(err, shoal.Busy) || errors.Is(err, hub.ErrUnsure) {
+		if !errors.Is(err, shoal.Busy) || errors.Is(err, storage.ErrUnsure) {
 			return err
 		}
 		timer := time.NewTimer(delay)
@@ -312,11 +314,11 @@ func (x *execution) retryBusy(ctx context.Context, do func(context.Context) erro
 func (x *execution) releaseLease() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.ctx), 2*time.Second)
 	defer cancel()
-	err := x.hub.Work.Write(ctx, x.lease, func(c *hub.RunChange) error {
+	err := x.hub.Work.Write(ctx, x.lease, func(c *runs.RunChange) error {
 		c.Run.Owner, c.Run.LeaseUntil, c.Run.Awake = "", nil, true
 		return nil
 	})
-	if err != nil && !errors.Is(err, hub.ErrLeaseLost) {
+	if err != nil && !errors.Is(err, runs.ErrLeaseLost) {
 		x.log.Warn("the run goes on when its lease has run out", "error", err)
 	}
 }

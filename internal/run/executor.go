@@ -15,6 +15,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/history"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/metrics"
 	"github.com/shoal-dev/shoal/internal/tool"
 	"github.com/shoal-dev/shoal/internal/vendor"
@@ -77,7 +80,7 @@ type Executor struct {
 	renewals    *renewals
 
 	mu   sync.Mutex
-	held map[hub.Lease]*execution
+	held map[runs.Lease]*execution
 }
 
 // New returns an executor that Start makes work.
@@ -107,7 +110,7 @@ func New(o Options) (*Executor, error) {
 	}
 	e := &Executor{
 		o: o, hub: o.Hub, log: o.Log, owner: shoal.NewID[string]("exe_"),
-		slotFreed: make(chan struct{}, 1), checkCancel: make(chan struct{}, 1), held: map[hub.Lease]*execution{}, blocks: history.NewCache(),
+		slotFreed: make(chan struct{}, 1), checkCancel: make(chan struct{}, 1), held: map[runs.Lease]*execution{}, blocks: history.NewCache(),
 		leases: newLeaseWatch(o.Lease), renewals: newRenewals(),
 	}
 	e.ownNetwork = ownNetwork
@@ -149,7 +152,7 @@ func (e *Executor) Stop() {
 const fallback = 15 * time.Second
 
 // claimLoop claims whenever there may be something to claim.
-func (e *Executor) claimLoop(sub hub.Subscription) {
+func (e *Executor) claimLoop(sub core.Subscription) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -205,7 +208,7 @@ func (e *Executor) claim() (time.Duration, error) {
 		if limit <= 0 {
 			return fallback, nil // a place that becomes free is told
 		}
-		slots := hub.Slots{All: e.o.Limit, Taken: e.o.Limit - room, Mine: e.heldLeases()}
+		slots := runs.Slots{All: e.o.Limit, Taken: e.o.Limit - room, Mine: e.heldLeases()}
 		if !e.o.Alone {
 			slots.Over = e.leases.hasExpired
 		}
@@ -258,7 +261,7 @@ func (e *Executor) freeSlots() int {
 }
 
 // launch executes one run, whose lease lasts at least so long, on a goroutine of its own.
-func (e *Executor) launch(r hub.StoredRun, until time.Time) {
+func (e *Executor) launch(r storage.Run, until time.Time) {
 	x := newExecution(e.ctx, e, r)
 	x.until.Store(&until)
 	e.mu.Lock()
@@ -274,7 +277,7 @@ func (e *Executor) launch(r hub.StoredRun, until time.Time) {
 }
 
 // heldLeases returns those under which something is executed now.
-func (e *Executor) heldLeases() []hub.Lease {
+func (e *Executor) heldLeases() []runs.Lease {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.Collect(maps.Keys(e.held))

@@ -5,11 +5,12 @@ import (
 
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // OpenStore returns the agent's store of a run that was claimed by somebody else
 // than an executor.
-func OpenStore(ctx context.Context, h *hub.Hub, r hub.StoredRun) (agent.Store, error) {
+func OpenStore(ctx context.Context, h *hub.Hub, r storage.Run) (agent.Store, error) {
 	e, err := New(Options{Hub: h})
 	if err != nil {
 		return nil, err

@@ -6,12 +6,13 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // storeFile stores a file that a tool made.
 func (x *execution) storeFile(ctx context.Context, f shoal.File, data []byte) (stored shoal.File, err error) {
-	err = x.write(ctx, func(c *hub.RunChange) (err error) {
+	err = x.write(ctx, func(c *runs.RunChange) (err error) {
 		stored, err = c.AddFile(f, data)
 		return err
 	})
@@ -24,7 +25,7 @@ func (x *execution) readFile(ctx context.Context, session shoal.SessionID, id sh
 	if session != x.run.SessionID {
 		return nil, nil
 	}
-	err = x.read(ctx, func(tx hub.Tx) error {
+	err = x.read(ctx, func(tx storage.Tx) error {
 		_, uploader, stored, err := tx.File(session, id)
 		if err != nil {
 			return err

@@ -8,7 +8,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent/provider/script"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // Whoever has lost the lease writes nothing, and the next one goes on.
@@ -33,8 +33,8 @@ func TestUnreadableStep(t *testing.T) {
 	w.shopkeeper(script.PerTurn(calls(send("c1", "Pick:"), call("c2", "pick", `{"targetSpaceId":"shop"}`)), silent), cards)
 	id := w.says("Hm?")
 	w.reaches(id, shoal.RunWaitingTool)
-	w.must(w.store.Update(t.Context(), func(tx hub.Tx) error {
-		return tx.PutStep(session, id, hub.StoredStep{Step: shoal.Step{Index: 0, ToolCalls: []shoal.StepCall{}}, Data: json.RawMessage(`[]`)})
+	w.must(w.store.Update(t.Context(), func(tx storage.Tx) error {
+		return tx.PutStep(session, id, storage.Step{Step: shoal.Step{Index: 0, ToolCalls: []shoal.StepCall{}}, Data: json.RawMessage(`[]`)})
 	}))
 	w.answers(id, "c2", `{"result":{"chosen":1}}`)
 	r := w.reaches(id, shoal.RunFailed)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal/agent"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
 )
 
 // leaseWatch decides when a server whose lease has run out is dead. A live one may be
@@ -18,19 +18,19 @@ type leaseWatch struct {
 	every, gap, grace time.Duration
 
 	mu   sync.Mutex
-	seen map[hub.Lease]sighting
+	seen map[runs.Lease]sighting
 }
 
 // sighting says since when a lease was seen to have run out, and when it was seen last.
 type sighting struct{ first, last time.Time }
 
 func newLeaseWatch(lease time.Duration) *leaseWatch {
-	return &leaseWatch{every: lease / 15, gap: lease / 3, grace: 2 * lease / 3, seen: map[hub.Lease]sighting{}}
+	return &leaseWatch{every: lease / 15, gap: lease / 3, grace: 2 * lease / 3, seen: map[runs.Lease]sighting{}}
 }
 
 // over notes that a lease has run out and reports whether its holder is dead. Sightings
 // too far from each other say nothing about the time between them.
-func (w *leaseWatch) hasExpired(l hub.Lease) bool {
+func (w *leaseWatch) hasExpired(l runs.Lease) bool {
 	now := time.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()

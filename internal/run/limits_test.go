@@ -11,7 +11,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/script"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // limitTokens sets the limit of the session.
@@ -22,10 +22,10 @@ func (w *world) limitTokens(tokens int64) {
 }
 
 // spent is what is noted for a root.
-func (w *world) spent(root string) (s hub.Spending) {
+func (w *world) spent(root string) (s storage.Spending) {
 	w.t.Helper()
-	w.must(w.store.Update(w.t.Context(), func(tx hub.Tx) (err error) {
-		s, err = tx.Spend(session, root, hub.Spending{})
+	w.must(w.store.Update(w.t.Context(), func(tx storage.Tx) (err error) {
+		s, err = tx.Spend(session, root, storage.Spending{})
 		return err
 	}))
 	return s
@@ -146,7 +146,7 @@ func TestNoLimits(t *testing.T) {
 	}), "")
 	id := w.says("Go.")
 	w.reaches(id, shoal.RunCompleted)
-	if got := w.spent(w.run(id).CauseRoot); got != (hub.Spending{}) {
+	if got := w.spent(w.run(id).CauseRoot); got != (storage.Spending{}) {
 		t.Errorf("%+v is noted", got)
 	}
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/compose"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // load reads all that is stored about the run.
 func (x *execution) load() error {
-	var composed []hub.ComposedMessage
+	var composed []storage.ComposedMessage
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.ctx), writeTimeout) // also to end a run that was canceled
 	defer cancel()
-	err := x.read(ctx, func(tx hub.Tx) error {
+	err := x.read(ctx, func(tx storage.Tx) error {
 		r, s := x.run, x.run.SessionID
 		_, err := tx.HostedAgent(s, r.AgentID)
 		if err != nil && !errors.Is(err, shoal.NotFound) {
@@ -58,7 +58,7 @@ func (x *execution) load() error {
 }
 
 // restore makes the composer of what is stored.
-func (x *execution) restore(composed []hub.ComposedMessage) error {
+func (x *execution) restore(composed []storage.ComposedMessage) error {
 	x.messages, x.shown, x.unopened = map[shoal.MessageID]shoal.Message{}, map[string]shoal.MessageID{}, map[shoal.MessageID]bool{}
 	stored := make([]compose.Message, len(composed))
 	for i, m := range composed {
@@ -123,7 +123,7 @@ func (x *execution) withRequests(steps []agent.Step) []agent.Step {
 
 // showsThoughts reports whether the trigger's space wants to see what the model
 // thinks, and the agent is still in it.
-func showsThoughts(tx hub.Tx, r hub.StoredRun) (bool, error) {
+func showsThoughts(tx storage.Tx, r storage.Run) (bool, error) {
 	if r.Space == "" {
 		return false, nil
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent/provider/script"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // Whatever models, tools and people do, and wherever the server dies, ann can say of each
@@ -132,7 +132,7 @@ func (s *mentions) play(n int) {
 		s.cancelSome()
 		<-time.After(10 * time.Second)
 		s.check()
-		if !slices.ContainsFunc(s.runs(), func(r hub.StoredRun) bool { return !r.Status.Ended() }) {
+		if !slices.ContainsFunc(s.runs(), func(r storage.Run) bool { return !r.Status.Ended() }) {
 			return
 		}
 	}
@@ -169,7 +169,7 @@ func (s *mentions) mention() {
 
 // answerSome answers some of what waits for ann, one way or the other.
 func (s *mentions) answerSome() {
-	open, err := s.hub.Pending.List(s.t.Context(), ann, session, hub.PendingFilter{Status: []shoal.PendingStatus{shoal.PendingOpen}, Limit: shoal.MaxPage})
+	open, err := s.hub.Pending.List(s.t.Context(), ann, session, storage.PendingFilter{Status: []shoal.PendingStatus{shoal.PendingOpen}, Limit: shoal.MaxPage})
 	s.must(err)
 	for _, p := range open {
 		yes := s.rand.IntN(3) > 0
@@ -293,7 +293,7 @@ func (s *mentions) explainWaiting(r shoal.Run) string {
 	if len(r.PendingToolCalls) == 0 {
 		return "for nothing that ann sees"
 	}
-	open, err := s.hub.Pending.List(s.t.Context(), ann, session, hub.PendingFilter{Status: []shoal.PendingStatus{shoal.PendingOpen}, Run: r.ID, Limit: shoal.MaxPage})
+	open, err := s.hub.Pending.List(s.t.Context(), ann, session, storage.PendingFilter{Status: []shoal.PendingStatus{shoal.PendingOpen}, Run: r.ID, Limit: shoal.MaxPage})
 	s.must(err)
 	if !slices.ContainsFunc(open, func(p shoal.PendingAction) bool { return p.By == nil || slices.Contains(p.By, "ann") }) {
 		return fmt.Sprintf("for nobody: %+v", open)
@@ -322,7 +322,7 @@ func (s *mentions) explainEnd(r shoal.Run) string {
 
 // wrongFailures returns for each agent whose last failure is not that of its last run.
 func (s *mentions) wrongFailures() map[shoal.RunID]string {
-	last := map[shoal.EntityID]hub.StoredRun{}
+	last := map[shoal.EntityID]storage.Run{}
 	for _, r := range s.runs() {
 		if r.Status != shoal.RunFailed && r.Status != shoal.RunCompleted {
 			continue
@@ -348,7 +348,7 @@ func (s *mentions) wrongFailures() map[shoal.RunID]string {
 
 // said reports whether one of the messages of the shop is so.
 func (s *mentions) said(is func(shoal.Message) bool) bool {
-	page := hub.Page{Limit: shoal.MaxPage}
+	page := storage.Page{Limit: shoal.MaxPage}
 	for {
 		messages, err := s.hub.Messages.Read(s.t.Context(), ann, session, "shop", page)
 		s.must(err)

@@ -8,11 +8,11 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/history"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // openStore reads the run's conversation.
-func openStore(x *execution, tx hub.Tx) (*store, error) {
+func openStore(x *execution, tx storage.Tx) (*store, error) {
 	s := &store{x: x, memory: agent.NewMemory(), known: map[string]bool{string(x.run.ID): true}, revisionLag: map[string]int64{}, starts: map[int]shoal.Time{}}
 	s.committed = sync.NewCond(&s.mu)
 	run, err := tx.Run(x.run.SessionID, x.run.ID)

@@ -11,7 +11,8 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/compose"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/spacetool"
 	"github.com/shoal-dev/shoal/internal/tool"
 )
@@ -42,7 +43,7 @@ func (p *performance) openPending(e compose.ShowPending) error {
 	}
 	if t := x.toolOf(request); t != nil {
 		c := t.Config()
-		row.Policy = hub.Policy{By: c.Answer.By, Quorum: c.Answer.Quorum, NotRequester: c.Answer.NotRequester}
+		row.Policy = storage.Policy{By: c.Answer.By, Quorum: c.Answer.Quorum, NotRequester: c.Answer.NotRequester}
 		route, _, err := t.Strip(request.Call.Arguments)
 		row.Policy.Targeted = err == nil && route.TargetSpaceID != "" && route.TargetSpaceID == e.Space
 		if request.Kind == agent.ClientCall {
@@ -80,14 +81,14 @@ func (x *execution) argsSchema(p agent.Pending) json.RawMessage {
 }
 
 // pendingRow returns what all rows of requests have.
-func (x *execution) pendingRow(p agent.Pending, kind shoal.PendingKind) hub.StoredPending {
+func (x *execution) pendingRow(p agent.Pending, kind shoal.PendingKind) storage.Pending {
 	args := x.publicArgs(p.Agent, p.Call)
-	return hub.StoredPending{
+	return storage.Pending{
 		PendingAction: shoal.PendingAction{
 			Kind: kind, RunID: x.run.ID, AgentID: x.run.AgentID, ToolCallID: p.Call.ID, ToolName: p.Call.Name, Args: args, Status: shoal.PendingOpen,
 		},
 		Session: x.run.SessionID, Request: p.ID, Requester: x.run.Requester,
-		Policy: hub.Policy{Quorum: 1},
+		Policy: storage.Policy{Quorum: 1},
 	}
 }
 
@@ -111,10 +112,10 @@ func (x *execution) ownRequest(p agent.Pending) (bool, error) {
 	if err != nil { // it was checked before; to wait for nothing is the safe side
 		x.log.Warn("a wait cannot be read", "tool", p.Call.Name, "error", err)
 	}
-	row := x.pendingRow(p, hub.PendingTimer)
+	row := x.pendingRow(p, storage.PendingTimer)
 	due := shoal.At(p.RequestedAt.Add(wait.Duration))
 	row.Due = &due
-	return true, x.write(x.ctx, func(c *hub.RunChange) error {
+	return true, x.write(x.ctx, func(c *runs.RunChange) error {
 		_, err := c.OpenPending(row)
 		return err
 	})
@@ -141,7 +142,7 @@ func (x *execution) withAnswers(open *agent.OpenTurn) *agent.OpenTurn {
 
 // answerOf returns the answer to a request that has one.
 func (x *execution) answerOf(p agent.Pending) *agent.Answer {
-	at := slices.IndexFunc(x.rows, func(r hub.StoredPending) bool { return r.Request == p.ID })
+	at := slices.IndexFunc(x.rows, func(r storage.Pending) bool { return r.Request == p.ID })
 	if at < 0 {
 		return nil
 	}
@@ -154,9 +155,9 @@ func (x *execution) answerOf(p agent.Pending) *agent.Answer {
 		a.By = string(*row.AnsweredBy)
 	}
 	switch {
-	case row.Kind == hub.PendingTimer:
+	case row.Kind == storage.PendingTimer:
 		a.Text = x.waitResult(p, row)
-	case row.Kind == hub.PendingReply:
+	case row.Kind == storage.PendingReply:
 		a.Text = x.replyResult(p, row)
 	case row.Status == shoal.PendingExpired || row.Answer == nil:
 		why := "Nobody answered in time."
@@ -220,7 +221,7 @@ func (x *execution) approvedArguments(p agent.Pending, args json.RawMessage) str
 }
 
 // waitResult is the result of a wait for the time.
-func (x *execution) waitResult(p agent.Pending, row hub.StoredPending) string {
+func (x *execution) waitResult(p agent.Pending, row storage.Pending) string {
 	t := x.toolOf(p)
 	if t == nil || row.Due == nil {
 		return "{}"
@@ -240,7 +241,7 @@ func orEmpty(s *string) string {
 }
 
 // decodeReply reads the message that satisfied a wait, nil when none came.
-func decodeReply(row hub.StoredPending) (*spacetool.Reply, error) {
+func decodeReply(row storage.Pending) (*spacetool.Reply, error) {
 	if row.Answer == nil || len(row.Answer.Result) == 0 {
 		return nil, nil
 	}
@@ -251,7 +252,7 @@ func decodeReply(row hub.StoredPending) (*spacetool.Reply, error) {
 
 // markAnswersTaken notes that the run was given the answers that were there when it was
 // claimed.
-func (x *execution) markAnswersTaken(c *hub.RunChange) error {
+func (x *execution) markAnswersTaken(c *runs.RunChange) error {
 	rows, err := c.PendingOf(x.run.SessionID, x.run.ID)
 	if err != nil {
 		return err

@@ -8,14 +8,15 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/behalf"
 	"github.com/shoal-dev/shoal/internal/compose"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/pending"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
 )
 
 // perform carries out the effects of one input, and those of what follows from
 // them: all that is stored in one transaction, with also at its end, before the
 // deltas behind it. Questions about spaces are answered by what that transaction
 // saw.
-func (x *execution) perform(effects []compose.Effect, also func(*hub.RunChange) error) error {
+func (x *execution) perform(effects []compose.Effect, also func(*runs.RunChange) error) error {
 	if len(effects) == 1 && also == nil {
 		if _, delta := effects[0].(compose.AppendPart); delta {
 			x.relay(effects) // what nearly all inputs come to
@@ -28,7 +29,7 @@ func (x *execution) perform(effects []compose.Effect, also func(*hub.RunChange) 
 		var answers []membership
 		if len(stored) > 0 || also != nil {
 			var done *performance
-			err := x.write(x.ctx, func(c *hub.RunChange) error {
+			err := x.write(x.ctx, func(c *runs.RunChange) error {
 				done = &performance{x: x, c: c, opened: map[shoal.MessageID]shoal.Message{}, refused: map[shoal.MessageID]bool{}, updates: updatedMessages(stored)}
 				for _, e := range stored {
 					if err := done.perform(e); err != nil {
@@ -71,13 +72,13 @@ func (x *execution) withDrafts(effects []compose.Effect) []compose.Effect {
 }
 
 func (x *execution) relay(effects []compose.Effect) {
-	deltas := make([]hub.Delta, 0, len(effects))
+	deltas := make([]runs.Delta, 0, len(effects))
 	for _, e := range effects {
 		a, ok := e.(compose.AppendPart)
 		if !ok || x.unopened[a.Place.Message] {
 			continue
 		}
-		d := hub.Delta{
+		d := runs.Delta{
 			Space: a.Place.Space, Message: a.Place.Message, Part: a.Place.Part, Tool: a.Place.Tool,
 			Target: a.Place.Target, Offset: a.Offset, Text: a.Delta,
 		}
@@ -114,7 +115,7 @@ type membership struct {
 // it is kept.
 type performance struct {
 	x       *execution
-	c       *hub.RunChange
+	c       *runs.RunChange
 	opened  map[shoal.MessageID]shoal.Message
 	refused map[shoal.MessageID]bool // could not be opened
 	updates map[shoal.MessageID]bool
@@ -199,7 +200,7 @@ func orNil[T ~string](v T) *T {
 	return &v
 }
 
-func (p *performance) publishPart(at *compose.Place, what shoal.EventType, data hub.PartEvent) error {
+func (p *performance) publishPart(at *compose.Place, what shoal.EventType, data runs.PartEvent) error {
 	if p.isUnopened(at.Message) {
 		return nil
 	}
@@ -216,7 +217,7 @@ func (p *performance) checkMembership(space shoal.SpaceID, target shoal.EntityID
 	}
 	a := membership{space, target, compose.Member}
 	access := behalf.Access{Read: behalf.Scope(p.x.config.Access.Read), Write: behalf.Scope(p.x.config.Access.Write)}
-	may, err := p.c.Run.OnBehalf(access).MayWrite(space, hub.Reads(p.c, p.c.Run.SessionID))
+	may, err := p.c.Run.OnBehalf(access).MayWrite(space, pending.Reads(p.c, p.c.Run.SessionID))
 	if err != nil {
 		return err
 	}

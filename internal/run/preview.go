@@ -10,7 +10,7 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/agenterror"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/modelrequest"
 	"github.com/shoal-dev/shoal/internal/spacetool"
 )
@@ -24,7 +24,7 @@ const previewTimeout = 5 * time.Second
 // and no tool is called; MCP servers are asked for their tools, for up to five
 // seconds. What a run would lack now is told as warnings. The configuration must
 // have passed [Executor.Check].
-func (e *Executor) Preview(ctx context.Context, draft hub.StoredRun, c *agentconfig.Config) (shoal.AgentPreview, error) {
+func (e *Executor) Preview(ctx context.Context, draft storage.Run, c *agentconfig.Config) (shoal.AgentPreview, error) {
 	x := newExecution(ctx, e, draft)
 	defer x.cancel(nil)
 	defer x.servers.Close()

@@ -8,7 +8,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
 )
 
 // pulse is the last sign of life of an execution. Its times are apart from those that are
@@ -28,10 +28,10 @@ func (p *pulse) beat(kind shoal.ActivityKind) {
 }
 
 // progress is what is stored of an execution when its lease is renewed.
-func (x *execution) progress() hub.Progress {
+func (x *execution) progress() runs.Progress {
 	x.pulse.mu.Lock()
 	defer x.pulse.mu.Unlock()
-	p := hub.Progress{Lease: x.lease}
+	p := runs.Progress{Lease: x.lease}
 	if x.pulse.kind != "" {
 		p.Activity = &shoal.RunActivity{At: x.pulse.at, Kind: x.pulse.kind}
 		p.Stalled = time.Since(x.pulse.when) >= shoal.StallAfter

@@ -4,7 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // cancelCheckInterval is the least time between two looks for runs that are to be canceled:
@@ -64,7 +65,7 @@ func (e *Executor) renew() bool {
 	}
 	ctx, cancel := context.WithTimeout(e.ctx, patience)
 	defer cancel()
-	progress := make([]hub.Progress, 0, len(mine))
+	progress := make([]runs.Progress, 0, len(mine))
 	for _, x := range mine {
 		progress = append(progress, x.progress())
 	}
@@ -74,13 +75,13 @@ func (e *Executor) renew() bool {
 		e.logFailure("renew leases", err)
 		return false
 	}
-	held := map[hub.Lease]bool{}
+	held := map[runs.Lease]bool{}
 	for _, r := range renewed {
 		held[leaseOf(r)] = true
 	}
 	for _, x := range mine {
 		if !held[x.lease] {
-			x.cancel(hub.ErrLeaseLost)
+			x.cancel(runs.ErrLeaseLost)
 			continue
 		}
 		x.until.Store(&until)
@@ -95,8 +96,8 @@ func (e *Executor) checkCanceled() {
 	if len(mine) == 0 {
 		return
 	}
-	var renewed []hub.StoredRun
-	err := e.hub.Work.Read(e.ctx, func(tx hub.Tx) (err error) {
+	var renewed []storage.Run
+	err := e.hub.Work.Read(e.ctx, func(tx storage.Tx) (err error) {
 		renewed, err = tx.HeldRuns(e.owner)
 		return err
 	})
@@ -110,8 +111,8 @@ func (e *Executor) checkCanceled() {
 // notifyExecutions ends the executions of runs that somebody canceled, and has those look at
 // their spaces that were woken although they are awake: one was closed, or the agent
 // was removed from one.
-func notifyExecutions(mine []*execution, renewed []hub.StoredRun) {
-	held := map[hub.Lease]hub.StoredRun{}
+func notifyExecutions(mine []*execution, renewed []storage.Run) {
+	held := map[runs.Lease]storage.Run{}
 	for _, r := range renewed {
 		held[leaseOf(r)] = r
 	}
@@ -125,6 +126,6 @@ func notifyExecutions(mine []*execution, renewed []hub.StoredRun) {
 	}
 }
 
-func leaseOf(r hub.StoredRun) hub.Lease {
-	return hub.Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation}
+func leaseOf(r storage.Run) runs.Lease {
+	return runs.Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation}
 }

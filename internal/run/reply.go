@@ -7,7 +7,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // postReply posts the last plain text of a run that is about to complete without having
@@ -19,7 +19,7 @@ func (x *execution) postReply(outcome agent.Outcome) error {
 		return nil
 	}
 	var mention shoal.EntityID
-	err := x.read(x.ctx, func(tx hub.Tx) (err error) {
+	err := x.read(x.ctx, func(tx storage.Tx) (err error) {
 		mention, err = x.connectedSender(tx)
 		return err
 	})
@@ -32,7 +32,7 @@ func (x *execution) postReply(outcome agent.Outcome) error {
 // connectedSender returns the sender of the run's trigger if it is a connected agent,
 // which reads an answer only where it is mentioned, and is still in the space. A hosted
 // agent is never mentioned: two of them would thank each other for ever.
-func (x *execution) connectedSender(tx hub.Tx) (shoal.EntityID, error) {
+func (x *execution) connectedSender(tx storage.Tx) (shoal.EntityID, error) {
 	sender := x.run.Trigger.SenderEntityID
 	if sender == "" || sender == shoal.System {
 		return "", nil

@@ -5,7 +5,8 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/budget"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/vendor"
 )
 
@@ -16,12 +17,12 @@ func (x *execution) limitMiddleware(model agent.ModelInfo, c *agentconfig.Config
 
 // reserve stores what a call may use. It reports false if the session has no limits. A
 // call that does not fit into them ends the run.
-func (x *execution) reserve(call hub.Spending) (counts bool, err error) {
+func (x *execution) reserve(call storage.Spending) (counts bool, err error) {
 	if x.unlimited.Load() {
 		return false, nil
 	}
 	var over *budget.LimitError
-	err = x.write(x.ctx, func(c *hub.RunChange) error {
+	err = x.write(x.ctx, func(c *runs.RunChange) error {
 		limits, spent, exceeds, err := c.Reserve(call)
 		counts, over = limits != shoal.Limits{}, nil
 		if exceeds {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent/provider/script"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // What the model sends appears as one message, part by part; what it only says
@@ -26,8 +26,8 @@ func TestTextInOrder(t *testing.T) {
 		t.Errorf("the run ends as %+v", r)
 	}
 	var steps []shoal.EventType
-	w.read(func(tx hub.Tx) error {
-		events, err := tx.Events(session, hub.EventFilter{Run: id}, 0, 200)
+	w.read(func(tx storage.Tx) error {
+		events, err := tx.Events(session, storage.EventFilter{Run: id}, 0, 200)
 		for _, e := range events {
 			if strings.HasPrefix(string(e.Type), "step.") {
 				steps = append(steps, e.Type)
@@ -91,8 +91,8 @@ func TestClientToolsAnswered(t *testing.T) {
 	w.reaches(id, shoal.RunCompleted)
 	w.shows("shop", `bot completed | pick{} error !I cannot by ann | pick{} done {"chosen":2} by ann | Thanks.`)
 	var rows []shoal.UsageRow
-	w.read(func(tx hub.Tx) (err error) {
-		rows, err = tx.Usage(session, hub.UsageQuery{By: []string{"run"}})
+	w.read(func(tx storage.Tx) (err error) {
+		rows, err = tx.Usage(session, storage.UsageQuery{By: []string{"run"}})
 		return err
 	})
 	if r := w.run(id); len(rows) != 1 || rows[0].InputTokens != r.Usage.InputTokens || rows[0].Calls != int64(r.Steps) {

@@ -12,7 +12,8 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/history"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/modelrequest"
 )
 
@@ -50,7 +51,7 @@ func (s *store) hasOpenTurn() bool { return s.turn != nil && s.ended == nil }
 
 // openConversation puts the run's conversation into memory. It is called before the agent's
 // turn, when the run has its place among the others.
-func (s *store) openConversation(tx hub.Tx) error {
+func (s *store) openConversation(tx storage.Tx) error {
 	h, err := s.readHistory(tx)
 	if err != nil {
 		return err
@@ -72,7 +73,7 @@ func (s *store) openConversation(tx hub.Tx) error {
 }
 
 // readHistory returns what the run sees of the runs that had ended when it began.
-func (s *store) readHistory(tx hub.Tx) (history.History, error) {
+func (s *store) readHistory(tx storage.Tx) (history.History, error) {
 	conv, err := s.x.conversation(tx)
 	if err != nil {
 		return history.History{}, err
@@ -84,7 +85,7 @@ func (s *store) readHistory(tx hub.Tx) (history.History, error) {
 }
 
 // updateHistory stores what the end of the turn leaves to later runs.
-func (s *store) updateHistory(c *hub.RunChange, end agent.TurnEnd, messages int) error {
+func (s *store) updateHistory(c *runs.RunChange, end agent.TurnEnd, messages int) error {
 	conv, err := s.x.conversation(c.Tx)
 	if err != nil {
 		return err
@@ -116,8 +117,8 @@ func (s *store) loadConversation(ctx context.Context, id string) error {
 	if err := ctx.Err(); err != nil || s.known[id] {
 		return err
 	}
-	var conv hub.StoredConversation
-	err := s.x.read(ctx, func(tx hub.Tx) (err error) {
+	var conv storage.Conversation
+	err := s.x.read(ctx, func(tx storage.Tx) (err error) {
 		conv, err = tx.Conversation(s.x.run.SessionID, id)
 		return err
 	})
@@ -140,7 +141,7 @@ func (s *store) loadConversation(ctx context.Context, id string) error {
 }
 
 // write makes a change in memory and stores what came out of it.
-func (s *store) write(ctx context.Context, id string, change func() error, keep func(c *hub.RunChange, r agent.Record) error) error {
+func (s *store) write(ctx context.Context, id string, change func() error, keep func(c *runs.RunChange, r agent.Record) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.broken != nil {
@@ -162,24 +163,24 @@ func (s *store) write(ctx context.Context, id string, change func() error, keep 
 	if id != string(s.x.run.ID) {
 		keep = s.putConversation
 	}
-	if err := s.x.write(ctx, func(c *hub.RunChange) error { return keep(c, r) }); err != nil {
+	if err := s.x.write(ctx, func(c *runs.RunChange) error { return keep(c, r) }); err != nil {
 		s.broken = err
 	}
 	return s.broken
 }
 
 // putConversation stores the conversation of an agent that is asked by a tool.
-func (s *store) putConversation(c *hub.RunChange, r agent.Record) error {
+func (s *store) putConversation(c *runs.RunChange, r agent.Record) error {
 	r.Revision += s.revisionLag[r.ID]
 	data, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("run: a conversation: %w", err)
 	}
-	return c.PutConversation(hub.StoredConversation{Session: s.x.run.SessionID, ID: r.ID, Agent: s.x.run.AgentID, Data: data})
+	return c.PutConversation(storage.Conversation{Session: s.x.run.SessionID, ID: r.ID, Agent: s.x.run.AgentID, Data: data})
 }
 
 // putTurn stores what is kept of the run's turn.
-func (s *store) putTurn(c *hub.RunChange, t history.Turn) error {
+func (s *store) putTurn(c *runs.RunChange, t history.Turn) error {
 	turn, err := json.Marshal(t)
 	if err != nil {
 		return fmt.Errorf("run: a turn: %w", err)
@@ -191,7 +192,7 @@ func (s *store) putTurn(c *hub.RunChange, t history.Turn) error {
 
 // Begin implements [agent.Store].
 func (s *store) Begin(ctx context.Context, id string, turn agent.Turn) error {
-	return s.write(ctx, id, func() error { return s.memory.Begin(ctx, id, turn) }, func(c *hub.RunChange, r agent.Record) error {
+	return s.write(ctx, id, func() error { return s.memory.Begin(ctx, id, turn) }, func(c *runs.RunChange, r agent.Record) error {
 		k := history.Turn{Turn: r.Open.Turn}
 		if s.turn != nil {
 			k.RanMs = s.turn.RanMs
@@ -222,7 +223,7 @@ func (s *store) Commit(ctx context.Context, id string, ref agent.TurnRef, step a
 		s.committed.Broadcast()
 	}()
 	sent := s.x.requests.Unstored(ctx, step.Index)
-	err := s.write(ctx, id, func() error { return s.memory.Commit(ctx, id, ref, step) }, func(c *hub.RunChange, _ agent.Record) error {
+	err := s.write(ctx, id, func() error { return s.memory.Commit(ctx, id, ref, step) }, func(c *runs.RunChange, _ agent.Record) error {
 		if err := modelrequest.Save(c, sent); err != nil {
 			return err
 		}
@@ -250,7 +251,7 @@ func (s *store) awaitSteps(n int) {
 }
 
 // putStep stores a step of the run.
-func (s *store) putStep(c *hub.RunChange, step agent.Step, public shoal.Step, used shoal.Usage) error {
+func (s *store) putStep(c *runs.RunChange, step agent.Step, public shoal.Step, used shoal.Usage) error {
 	data, err := json.Marshal(step)
 	if err != nil {
 		return fmt.Errorf("run: a step: %w", err)
@@ -260,11 +261,11 @@ func (s *store) putStep(c *hub.RunChange, step agent.Step, public shoal.Step, us
 		public.EndedAt = &now
 	}
 	r := s.x.run
-	if err := c.PutStep(r.SessionID, r.ID, hub.StoredStep{Step: public, Data: data, Done: step.Done}); err != nil {
+	if err := c.PutStep(r.SessionID, r.ID, storage.Step{Step: public, Data: data, Done: step.Done}); err != nil {
 		return err
 	}
 	c.Run.Steps, c.Run.Usage = max(c.Run.Steps, step.Index+1), used
-	charged := hub.StepUsage{Run: r.ID, Step: step.Index, Agent: r.AgentID, Model: public.Model, At: now, Usage: public.Usage}
+	charged := storage.StepUsage{Run: r.ID, Step: step.Index, Agent: r.AgentID, Model: public.Model, At: now, Usage: public.Usage}
 	if err := c.AddUsage(r.SessionID, charged); err != nil || !step.Done {
 		return err
 	}
@@ -274,12 +275,12 @@ func (s *store) putStep(c *hub.RunChange, step agent.Step, public shoal.Step, us
 // End implements [agent.Store]. What an ended turn leaves to later runs goes into
 // the agent's conversation.
 func (s *store) End(ctx context.Context, id string, ref agent.TurnRef, end agent.TurnEnd) error {
-	var sent []hub.SentRequest
+	var sent []runs.SentRequest
 	if id == string(s.x.run.ID) {
 		end = s.x.endOfRun(end)
 		sent = s.x.requests.Unstored(ctx, math.MaxInt) // also of a call that came to nothing
 	}
-	return s.write(ctx, id, func() error { return s.memory.End(ctx, id, ref, end) }, func(c *hub.RunChange, r agent.Record) error {
+	return s.write(ctx, id, func() error { return s.memory.End(ctx, id, ref, end) }, func(c *runs.RunChange, r agent.Record) error {
 		if err := modelrequest.Save(c, sent); err != nil {
 			return err
 		}

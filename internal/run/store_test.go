@@ -8,12 +8,12 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/script"
 	"github.com/shoal-dev/shoal/agent/storetest"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/run"
 )
 
 // claimed returns a run that nobody executes but the test.
-func claimed(t *testing.T) (*world, hub.StoredRun) {
+func claimed(t *testing.T) (*world, storage.Run) {
 	t.Helper()
 	w := newWorld(t)
 	w.exe.Stop()

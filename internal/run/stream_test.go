@@ -9,7 +9,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent/provider/script"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/feed"
 )
 
 // told is what a follower of a space heard.
@@ -20,7 +20,7 @@ type told struct {
 }
 
 // follows hears what happens in a space until a run has ended.
-func (w *world) follows(f *hub.Follower, ended shoal.RunID) told {
+func (w *world) follows(f *feed.Follower, ended shoal.RunID) told {
 	w.t.Helper()
 	out := told{parts: map[shoal.PartID]string{}, final: map[shoal.PartID]string{}}
 	for {
@@ -87,7 +87,7 @@ func TestFollowersHearItGrow(t *testing.T) {
 		script.Answer{Reasoning: "A lamp, then.", Calls: calls(send("c1", "Here is a <lamp> for “you”."), call("c2", "lamp", `{"size":2,"targetSpaceId":"shop"}`)).Calls},
 		silent,
 	), cards)
-	f, err := w.hub.Events.Follow(t.Context(), ann, hub.FollowRequest{Session: session, Space: "shop"})
+	f, err := w.hub.Events.Follow(t.Context(), ann, feed.FollowRequest{Session: session, Space: "shop"})
 	w.must(err)
 	defer f.Close()
 	id := w.says("Hm?")

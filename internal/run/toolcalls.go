@@ -7,7 +7,8 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/compose"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/spacetool"
 	"github.com/shoal-dev/shoal/internal/tool"
 )
@@ -47,7 +48,7 @@ func (x *execution) mayCall(ctx context.Context, call agent.ToolCall) (agent.Res
 	}
 	if shows && route.Mention != "" && route.Space != "" {
 		member := false
-		err := x.read(ctx, func(tx hub.Tx) (err error) {
+		err := x.read(ctx, func(tx storage.Tx) (err error) {
 			member, err = tx.IsMember(x.run.SessionID, route.Space, route.Mention)
 			return err
 		})
@@ -135,18 +136,18 @@ func (x *execution) send(p agent.Pending) (a agent.Answer, done bool, err error)
 	if s.Wait == nil {
 		return agent.Answer{Text: spacetool.SendResult(message, nil, false, false)}, true, x.perform(effects, nil)
 	}
-	row := x.pendingRow(p, hub.PendingReply)
+	row := x.pendingRow(p, storage.PendingReply)
 	due := shoal.At(shoal.Now().Add(s.Wait.Timeout))
 	row.Due = &due
-	row.Reply = &hub.ReplyWait{Space: s.SpaceID, After: x.messages[message].Seq, For: s.Wait.For}
-	return a, false, x.perform(effects, func(c *hub.RunChange) error {
+	row.Reply = &storage.ReplyWait{Space: s.SpaceID, After: x.messages[message].Seq, For: s.Wait.For}
+	return a, false, x.perform(effects, func(c *runs.RunChange) error {
 		_, err := c.OpenPending(row)
 		return err
 	})
 }
 
 // replyResult is the result of a call that waited for a reply.
-func (x *execution) replyResult(p agent.Pending, row hub.StoredPending) string {
+func (x *execution) replyResult(p agent.Pending, row storage.Pending) string {
 	reply, err := decodeReply(row)
 	if err != nil {
 		x.log.Error("a reply cannot be read", "pending", row.ID, "error", err)

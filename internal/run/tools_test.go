@@ -14,7 +14,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/script"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // An agent that a tool asks works by itself: nothing of it reaches a space, but
@@ -144,8 +144,8 @@ func TestBudgets(t *testing.T) {
 		t.Errorf("after %d steps its error is %+v", r.Steps, r.Error)
 	}
 	w.hosts("bot", loop, `"budget":{"maxCostPerDay":1}`)
-	w.must(w.store.Update(t.Context(), func(tx hub.Tx) error {
-		return tx.AddUsage(session, hub.StepUsage{Run: "run_before", Agent: "bot", Model: "m", At: shoal.Now(), Usage: shoal.Usage{Cost: 1.5}})
+	w.must(w.store.Update(t.Context(), func(tx storage.Tx) error {
+		return tx.AddUsage(session, storage.StepUsage{Run: "run_before", Agent: "bot", Model: "m", At: shoal.Now(), Usage: shoal.Usage{Cost: 1.5}})
 	}))
 	r = w.reaches(w.says("Go."), shoal.RunFailed)
 	if r.Error.Code != "budget_exhausted" || r.Steps != 0 {
@@ -180,8 +180,8 @@ func TestUnreachableServerIsShown(t *testing.T) {
 	w.must(err)
 	check("the step", steps[0].MissingTools)
 	seen := 0
-	w.read(func(tx hub.Tx) error {
-		events, err := tx.Events(session, hub.EventFilter{Run: id}, 0, 200)
+	w.read(func(tx storage.Tx) error {
+		events, err := tx.Events(session, storage.EventFilter{Run: id}, 0, 200)
 		for _, e := range events {
 			var data shoal.StepData
 			if e.Type == shoal.EventStepStarted || e.Type == shoal.EventStepCompleted {
@@ -209,7 +209,7 @@ func TestSteps(t *testing.T) {
 	}), `"loop":{"maxSteps":2,"continuation":5},`+cards)
 	id := w.says("Go.")
 	w.reaches(id, shoal.RunWaitingTool)
-	var asked *hub.StoredPending
+	var asked *storage.Pending
 	for _, row := range w.rows(id) {
 		if row.Kind == shoal.PendingPermission {
 			asked = &row

@@ -7,7 +7,8 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/agenterror"
 	"github.com/shoal-dev/shoal/internal/compose"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/spacetool"
 )
 
@@ -121,7 +122,7 @@ func (x *execution) stepStarted(e agent.StepStarted) error {
 	at := shoal.Now()
 	x.store.setStepStart(e.Step, at)
 	over, show := false, false
-	err := x.write(x.ctx, func(c *hub.RunChange) (err error) {
+	err := x.write(x.ctx, func(c *runs.RunChange) (err error) {
 		session, err := c.Session(x.run.SessionID)
 		if err != nil {
 			return err
@@ -146,13 +147,13 @@ func (x *execution) stepStarted(e agent.StepStarted) error {
 
 // overToday reports whether the agent has cost since midnight, UTC, what it may cost
 // in a day.
-func (x *execution) overToday(tx hub.Tx, at shoal.Time) (bool, error) {
+func (x *execution) overToday(tx storage.Tx, at shoal.Time) (bool, error) {
 	limit := x.config.Budget.MaxCostPerDay
 	if limit <= 0 {
 		return false, nil
 	}
 	midnight := shoal.At(at.UTC().Truncate(24 * time.Hour))
-	rows, err := tx.Usage(x.run.SessionID, hub.UsageQuery{By: []string{"agent"}, Agent: x.run.AgentID, From: &midnight})
+	rows, err := tx.Usage(x.run.SessionID, storage.UsageQuery{By: []string{"agent"}, Agent: x.run.AgentID, From: &midnight})
 	spent := 0.0
 	for _, r := range rows {
 		spent += r.Cost
@@ -169,7 +170,7 @@ func (x *execution) turnFinished(e agent.TurnFinished) error {
 		if err := x.saveDrafts(0); err != nil {
 			return err
 		}
-		return x.perform(x.composer.Apply(e), func(c *hub.RunChange) error {
+		return x.perform(x.composer.Apply(e), func(c *runs.RunChange) error {
 			turn, err := x.store.suspendedTurn(time.Since(x.began))
 			if err != nil {
 				return err
@@ -197,7 +198,7 @@ type thought struct {
 
 // relayReasoning relays what the model thinks; it is stored with the step alone.
 func (x *execution) relayReasoning(event agent.Event) {
-	d := hub.Delta{Reasoning: true}
+	d := runs.Delta{Reasoning: true}
 	if x.show {
 		d.Space, d.Show = x.run.Space, true
 	}
@@ -212,5 +213,5 @@ func (x *execution) relayReasoning(event agent.Event) {
 		d.Last, d.Offset = true, x.thought.offset
 	}
 	d.Part = x.thought.part
-	x.hub.Work.Relay(x.lease, []hub.Delta{d})
+	x.hub.Work.Relay(x.lease, []runs.Delta{d})
 }

@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // Whichever change of a run is stored without anybody learning of it, the run comes to
@@ -39,7 +40,7 @@ func (s story) playAndLose(t *testing.T, n int) (lost bool) {
 	}
 	for _, a := range s.acts {
 		w.reaches(id, a.waits)
-		if err := a.do(w, id); !errors.Is(err, hub.ErrUnsure) { // then it is stored
+		if err := a.do(w, id); !errors.Is(err, storage.ErrUnsure) { // then it is stored
 			w.must(err)
 		}
 	}
@@ -62,13 +63,13 @@ func TestAClaimWithoutAnAnswer(t *testing.T) {
 	if len(claimed) != 2 {
 		t.Fatalf("%d runs were claimed", len(claimed))
 	}
-	known := hub.Lease{Session: session, Run: first, Generation: 1}
-	held, err := w.hub.Work.Renew(t.Context(), "me", []hub.Progress{{Lease: known}}, time.Hour)
+	known := runs.Lease{Session: session, Run: first, Generation: 1}
+	held, err := w.hub.Work.Renew(t.Context(), "me", []runs.Progress{{Lease: known}}, time.Hour)
 	w.must(err)
 	if len(held) != 2 {
 		t.Errorf("%d runs are held", len(held))
 	}
-	var again []hub.StoredRun
+	var again []storage.Run
 	for began := time.Now(); len(again) == 0 && time.Since(began) < 10*time.Second; {
 		again, err = w.hub.Work.Claim(t.Context(), "me", 10, time.Second)
 		w.must(err)

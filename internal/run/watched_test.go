@@ -7,12 +7,12 @@ import (
 	"sync/atomic"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // watchedStore tells when something was stored, and refuses what it is told to.
 type watchedStore struct {
-	hub.Store
+	storage.Store
 	updates atomic.Int64 // that were tried
 	mu      sync.Mutex
 	changed chan struct{}
@@ -25,17 +25,17 @@ type watchedStore struct {
 	claimsFail atomic.Bool
 	claims     atomic.Int64 // that were tried
 
-	texts    []hub.ModelText // that were handed in, in their order
-	requests []hub.StoredRequest
+	texts    []storage.ModelText // that were handed in, in their order
+	requests []storage.Request
 }
 
 // watchedTx notes what is stored of what models were sent.
 type watchedTx struct {
-	hub.Tx
+	storage.Tx
 	s *watchedStore
 }
 
-func (t watchedTx) ClaimableRuns(at shoal.Time, limit int) ([]hub.StoredRun, error) {
+func (t watchedTx) ClaimableRuns(at shoal.Time, limit int) ([]storage.Run, error) {
 	t.s.claims.Add(1)
 	if t.s.claimsFail.Load() {
 		return nil, shoal.E("", shoal.StorageFull, "The disk is full.")
@@ -43,14 +43,14 @@ func (t watchedTx) ClaimableRuns(at shoal.Time, limit int) ([]hub.StoredRun, err
 	return t.Tx.ClaimableRuns(at, limit)
 }
 
-func (t watchedTx) PutTexts(session shoal.SessionID, texts []hub.ModelText) error {
+func (t watchedTx) PutTexts(session shoal.SessionID, texts []storage.ModelText) error {
 	t.s.mu.Lock()
 	t.s.texts = append(t.s.texts, texts...)
 	t.s.mu.Unlock()
 	return t.Tx.PutTexts(session, texts)
 }
 
-func (t watchedTx) PutRequest(session shoal.SessionID, run shoal.RunID, r hub.StoredRequest) error {
+func (t watchedTx) PutRequest(session shoal.SessionID, run shoal.RunID, r storage.Request) error {
 	t.s.mu.Lock()
 	t.s.requests = append(t.s.requests, r)
 	t.s.mu.Unlock()
@@ -58,7 +58,7 @@ func (t watchedTx) PutRequest(session shoal.SessionID, run shoal.RunID, r hub.St
 }
 
 // kept returns what was handed in so far of what models were sent.
-func (s *watchedStore) kept() ([]hub.ModelText, []hub.StoredRequest) {
+func (s *watchedStore) kept() ([]storage.ModelText, []storage.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.texts), slices.Clone(s.requests)
@@ -107,7 +107,7 @@ func (s *watchedStore) refusesOne(err error) {
 	s.once = true
 }
 
-func (s *watchedStore) Update(ctx context.Context, fn func(hub.Tx) error) error {
+func (s *watchedStore) Update(ctx context.Context, fn func(storage.Tx) error) error {
 	s.updates.Add(1)
 	s.mu.Lock()
 	refuse := s.refuse
@@ -128,12 +128,12 @@ func (s *watchedStore) Update(ctx context.Context, fn func(hub.Tx) error) error 
 	if refuse != nil {
 		return refuse
 	}
-	err := s.Store.Update(ctx, func(tx hub.Tx) error { return fn(watchedTx{tx, s}) })
+	err := s.Store.Update(ctx, func(tx storage.Tx) error { return fn(watchedTx{tx, s}) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.unsure > 0 && err == nil {
 		if s.unsure--; s.unsure == 0 {
-			err = &shoal.Error{Kind: shoal.Busy, Msg: "The database went away before it answered.", Err: hub.ErrUnsure}
+			err = &shoal.Error{Kind: shoal.Busy, Msg: "The database went away before it answered.", Err: storage.ErrUnsure}
 		}
 	}
 	close(s.changed)

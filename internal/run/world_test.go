@@ -20,6 +20,7 @@ import (
 	"github.com/shoal-dev/shoal/agent/provider/script"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/run"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
@@ -52,7 +53,7 @@ type world struct {
 func newWorld(t *testing.T) *world { return newWorldOn(t, shoaltest.OpenSQLite(t)) }
 
 // newWorldOn is newWorld on a store that is empty.
-func newWorldOn(t *testing.T, store hub.Store) *world {
+func newWorldOn(t *testing.T, store storage.Store) *world {
 	w := &world{t: t, store: &watchedStore{Store: store, changed: make(chan struct{})}, models: map[shoal.EntityID]agent.Model{}}
 	w.begin()
 	_, err := w.hub.Entities.Create(t.Context(), admin, session, shoal.NewEntity{ID: "ann", Kind: shoal.Human, Name: "Ann"}, "")
@@ -143,7 +144,7 @@ func (w *world) hosts(id shoal.EntityID, model agent.Model, settings string) {
 	text := fmt.Sprintf(`{"version":"1.0","agent":{"id":%q,"name":%q,"system":"Serve."},"model":{"provider":"script","name":"script"}%s}`, id, id, settings)
 	c, err := agentconfig.Decode([]byte(text), agentconfig.Options{Env: []string{"KB"}})
 	w.must(err)
-	_, _, err = w.hub.Agents.Put(w.t.Context(), admin, hub.StoredAgent{
+	_, _, err = w.hub.Agents.Put(w.t.Context(), admin, storage.Agent{
 		HostedAgent:  shoal.HostedAgent{ID: id, SessionID: session, Hash: c.Hash(), Config: c.Canonical()},
 		Name:         c.Agent.Name,
 		OnNewMessage: c.Loop.OnNewMessage, SettleMs: c.Loop.SettleMs, MaxSteps: c.Loop.MaxSteps,
@@ -166,7 +167,7 @@ func (w *world) says(text string) shoal.RunID {
 	_, err := w.hub.Messages.Post(w.t.Context(), ann, session, "shop", shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}}, "")
 	w.must(err)
 	for _, r := range w.runs() {
-		if !slices.ContainsFunc(before, func(b hub.StoredRun) bool { return b.ID == r.ID }) {
+		if !slices.ContainsFunc(before, func(b storage.Run) bool { return b.ID == r.ID }) {
 			return r.ID
 		}
 	}
@@ -174,20 +175,20 @@ func (w *world) says(text string) shoal.RunID {
 	return ""
 }
 
-func (w *world) read(fn func(hub.Tx) error) {
+func (w *world) read(fn func(storage.Tx) error) {
 	w.t.Helper()
 	w.must(w.hub.Work.Read(context.Background(), fn))
 }
 
-func (w *world) runs() (all []hub.StoredRun) {
+func (w *world) runs() (all []storage.Run) {
 	w.t.Helper()
-	w.read(func(tx hub.Tx) (err error) { all, err = tx.Runs(session, hub.RunFilter{}); return err })
+	w.read(func(tx storage.Tx) (err error) { all, err = tx.Runs(session, storage.RunFilter{}); return err })
 	return all
 }
 
-func (w *world) run(id shoal.RunID) (r hub.StoredRun) {
+func (w *world) run(id shoal.RunID) (r storage.Run) {
 	w.t.Helper()
-	w.read(func(tx hub.Tx) (err error) { r, err = tx.Run(session, id); return err })
+	w.read(func(tx storage.Tx) (err error) { r, err = tx.Run(session, id); return err })
 	return r
 }
 
@@ -223,9 +224,9 @@ func (w *world) until(what string, holds func() bool) {
 }
 
 // reaches waits until the run has a status, and nobody executes it.
-func (w *world) reaches(id shoal.RunID, status shoal.RunStatus) hub.StoredRun {
+func (w *world) reaches(id shoal.RunID, status shoal.RunStatus) storage.Run {
 	w.t.Helper()
-	var r hub.StoredRun
+	var r storage.Run
 	w.until(fmt.Sprintf("%s %s", id, status), func() bool {
 		r = w.run(id)
 		if r.Status.Ended() && r.Status != status {
@@ -239,7 +240,7 @@ func (w *world) reaches(id shoal.RunID, status shoal.RunStatus) hub.StoredRun {
 // timeline returns what stands in a space, apart from what ann said.
 func (w *world) timeline(space shoal.SpaceID) []string {
 	w.t.Helper()
-	messages, err := w.hub.Messages.Read(w.t.Context(), admin, session, space, hub.Page{Limit: 200})
+	messages, err := w.hub.Messages.Read(w.t.Context(), admin, session, space, storage.Page{Limit: 200})
 	w.must(err)
 	var lines []string
 	for _, m := range messages {
@@ -286,9 +287,9 @@ func (w *world) shows(space shoal.SpaceID, want ...string) {
 }
 
 // open returns what the run waits for, in any state.
-func (w *world) rows(id shoal.RunID) (rows []hub.StoredPending) {
+func (w *world) rows(id shoal.RunID) (rows []storage.Pending) {
 	w.t.Helper()
-	w.read(func(tx hub.Tx) (err error) { rows, err = tx.PendingOf(session, id); return err })
+	w.read(func(tx storage.Tx) (err error) { rows, err = tx.PendingOf(session, id); return err })
 	return rows
 }
 
@@ -315,8 +316,8 @@ func (w *world) tryAnswer(id shoal.RunID, call, answer string) error {
 // results returns what the model was told about the calls of a run, in order.
 func (w *world) results(id shoal.RunID) (out []string) {
 	w.t.Helper()
-	var steps []hub.StoredStep
-	w.read(func(tx hub.Tx) (err error) { steps, err = tx.RunSteps(session, id); return err })
+	var steps []storage.Step
+	w.read(func(tx storage.Tx) (err error) { steps, err = tx.RunSteps(session, id); return err })
 	for _, s := range steps {
 		for _, c := range s.ToolCalls {
 			result := "-"

@@ -6,12 +6,12 @@ import (
 	"sync"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // gate is a store whose calls a scenario can hold, and whose results it can lose.
 type gate struct {
-	hub.Store
+	storage.Store
 
 	mu     sync.Mutex
 	reads  barrier // for calls that have read an inbox
@@ -107,9 +107,9 @@ func (g *gate) refuses() bool {
 }
 
 // View implements [hub.Store].
-func (g *gate) View(ctx context.Context, fn func(hub.Tx) error) error {
+func (g *gate) View(ctx context.Context, fn func(storage.Tx) error) error {
 	var w watched
-	err := g.Store.View(ctx, func(tx hub.Tx) error {
+	err := g.Store.View(ctx, func(tx storage.Tx) error {
 		w = watched{Tx: tx}
 		return fn(&w)
 	})
@@ -118,12 +118,12 @@ func (g *gate) View(ctx context.Context, fn func(hub.Tx) error) error {
 }
 
 // Update implements [hub.Store].
-func (g *gate) Update(ctx context.Context, fn func(hub.Tx) error) error {
+func (g *gate) Update(ctx context.Context, fn func(storage.Tx) error) error {
 	if g.refuses() {
 		return errors.New("the process is dead")
 	}
 	var w watched
-	err := g.Store.Update(ctx, func(tx hub.Tx) error {
+	err := g.Store.Update(ctx, func(tx storage.Tx) error {
 		w = watched{Tx: tx}
 		return fn(&w)
 	})
@@ -132,18 +132,18 @@ func (g *gate) Update(ctx context.Context, fn func(hub.Tx) error) error {
 	defer g.mu.Unlock()
 	if err == nil && g.unsure {
 		g.unsure = false
-		return &shoal.Error{Op: "sqlstore.Update", Kind: shoal.Busy, Err: hub.ErrUnsure, Msg: "The database went away before it answered. Repeat the call with the same idempotency key."}
+		return &shoal.Error{Op: "sqlstore.Update", Kind: shoal.Busy, Err: storage.ErrUnsure, Msg: "The database went away before it answered. Repeat the call with the same idempotency key."}
 	}
 	return err
 }
 
 // watched records what a transaction does with inboxes.
 type watched struct {
-	hub.Tx
+	storage.Tx
 	read, counted, acked bool
 }
 
-func (w *watched) Unread(session shoal.SessionID, entity shoal.EntityID, filter hub.InboxFilter, limit int) ([]hub.InboxEntry, error) {
+func (w *watched) Unread(session shoal.SessionID, entity shoal.EntityID, filter storage.InboxFilter, limit int) ([]storage.InboxEntry, error) {
 	w.read = true
 	return w.Tx.Unread(session, entity, filter, limit)
 }
@@ -153,7 +153,7 @@ func (w *watched) MarkDelivered(session shoal.SessionID, entity shoal.EntityID, 
 	return w.Tx.MarkDelivered(session, entity, places)
 }
 
-func (w *watched) Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter hub.InboxFilter, upTo int64) error {
+func (w *watched) Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter storage.InboxFilter, upTo int64) error {
 	w.acked = true
 	return w.Tx.Acknowledge(session, entity, filter, upTo)
 }

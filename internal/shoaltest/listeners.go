@@ -5,13 +5,13 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/core"
 )
 
 // Listeners is a bus that counts the open subscriptions of callers. The subscription of
 // the hub's scheduler is not counted.
 type Listeners struct {
-	hub.Bus
+	core.Bus
 	open atomic.Int64
 }
 
@@ -22,13 +22,13 @@ const schedulerTopic = "due"
 func (l *Listeners) Open() int64 { return l.open.Load() }
 
 // Subscribe implements [hub.Bus].
-func (l *Listeners) Subscribe() hub.Subscription {
+func (l *Listeners) Subscribe() core.Subscription {
 	l.open.Add(1)
 	return &listener{Subscription: l.Bus.Subscribe(), closed: sync.OnceFunc(func() { l.open.Add(-1) })}
 }
 
 type listener struct {
-	hub.Subscription
+	core.Subscription
 	closed func()
 }
 

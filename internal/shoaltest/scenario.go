@@ -15,6 +15,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/calendar"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 	"github.com/shoal-dev/shoal/internal/storytest"
@@ -106,7 +107,7 @@ type stage struct {
 	naming    sync.Mutex // guards the names of runs
 	runNames  map[shoal.RunID]string
 	runIDs    map[string]shoal.RunID
-	leases    map[shoal.RunID]hub.Lease
+	leases    map[shoal.RunID]runs.Lease
 	planNames map[shoal.PlanID]string
 
 	hosting
@@ -120,7 +121,7 @@ func newStageOf(t *testing.T, executor *Executor) *stage {
 		hosting: hosting{executor: executor},
 		t:       t, store: &gate{Store: OpenSQLite(t)}, bus: &Listeners{Bus: localbus.New()}, start: time.Now(),
 		messages: map[shoal.MessageID]string{}, keys: map[string]shoal.KeyID{}, followers: map[string]*stageFollower{},
-		runNames: map[shoal.RunID]string{}, runIDs: map[string]shoal.RunID{}, leases: map[shoal.RunID]hub.Lease{}, planNames: map[shoal.PlanID]string{},
+		runNames: map[shoal.RunID]string{}, runIDs: map[string]shoal.RunID{}, leases: map[shoal.RunID]runs.Lease{}, planNames: map[shoal.PlanID]string{},
 	}
 	s.open(0)
 	return s

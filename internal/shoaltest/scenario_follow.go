@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/feed"
 )
 
 // stageFollower reads events until it is closed or they end.
@@ -30,11 +30,11 @@ func follow(s *stage, c *command) error {
 	if err != nil {
 		return err
 	}
-	return s.followOn(name, who, hub.FollowRequest{Session: session, Space: shoal.SpaceID(c.word()), After: after}, presence)
+	return s.followOn(name, who, feed.FollowRequest{Session: session, Space: shoal.SpaceID(c.word()), After: after}, presence)
 }
 
 // followOn starts a follower and replaces an older one of the same name.
-func (s *stage) followOn(name string, who shoal.Principal, req hub.FollowRequest, presence bool) error {
+func (s *stage) followOn(name string, who shoal.Principal, req feed.FollowRequest, presence bool) error {
 	f := &stageFollower{presence: presence}
 	if before := s.followers[name]; before != nil {
 		before.close()
@@ -75,7 +75,7 @@ func (s *stage) after(word string) (shoal.Cursor, error) {
 	return shoal.Cursor(word), nil
 }
 
-func (f *stageFollower) read(ctx context.Context, source *hub.Follower) {
+func (f *stageFollower) read(ctx context.Context, source *feed.Follower) {
 	for {
 		events, err := source.Next(ctx, time.Now().Add(time.Hour))
 		f.mu.Lock()

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // Hosted agents and their runs as callers see them.
@@ -24,7 +24,7 @@ func newAgent(s *stage, c *command) error {
 	if err != nil {
 		return err
 	}
-	a := hub.StoredAgent{
+	a := storage.Agent{
 		HostedAgent: shoal.HostedAgent{ID: id, SessionID: session, Config: json.RawMessage(`{}`)},
 		Name:        c.option("name"), Description: c.option("description"), OnNewMessage: c.option("on"), SettleMs: settle.Milliseconds(), MaxSteps: int(steps),
 	}
@@ -101,7 +101,7 @@ func triggerAgent(s *stage, c *command) error {
 
 func listRuns(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
-	filter := hub.RunFilter{Agent: shoal.EntityID(c.option("agent")), Space: shoal.SpaceID(c.option("space")), Limit: shoal.MaxPage}
+	filter := storage.RunFilter{Agent: shoal.EntityID(c.option("agent")), Space: shoal.SpaceID(c.option("space")), Limit: shoal.MaxPage}
 	if status := c.option("status"); status != "" {
 		filter.Status = []shoal.RunStatus{shoal.RunStatus(status)}
 	}

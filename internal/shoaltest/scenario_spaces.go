@@ -8,6 +8,8 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/spaces"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 func newSpace(s *stage, c *command) error {
@@ -33,7 +35,7 @@ func (s *stage) printSpace(p shoal.Space, err error) error {
 
 func listSpaces(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
-	all, err := s.hub.Spaces.List(ctx, who, session, hub.SpaceFilter{})
+	all, err := s.hub.Spaces.List(ctx, who, session, storage.SpaceFilter{})
 	for _, p := range all {
 		s.say("%s", space(p))
 	}
@@ -165,7 +167,7 @@ func (s *stage) printReach(m shoal.Message) {
 
 func read(s *stage, c *command) (err error) {
 	who, session := s.actor(c, c.word())
-	page := hub.Page{}
+	page := storage.Page{}
 	limit, err := c.number("limit")
 	if err != nil {
 		return err
@@ -209,8 +211,8 @@ func markUnread(s *stage, c *command) error {
 
 func findMessages(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
-	page, err := s.hub.Messages.Search(ctx, who, session, hub.Search{
-		Query: c.word(), Space: shoal.SpaceID(c.option("space")), Sort: hub.SearchSort(c.option("sort")), Limit: shoal.DefaultPage,
+	page, err := s.hub.Messages.Search(ctx, who, session, spaces.Search{
+		Query: c.word(), Space: shoal.SpaceID(c.option("space")), Sort: spaces.SearchSort(c.option("sort")), Limit: shoal.DefaultPage,
 	})
 	for _, h := range page.Hits {
 		marked := ""
@@ -249,7 +251,7 @@ func (s *stage) messageNamed(session shoal.SessionID, name string) (shoal.Messag
 	if err != nil {
 		return "", err
 	}
-	found, err := s.hub.Messages.Read(ctx, admin, session, shoal.SpaceID(space), hub.Page{After: after - 1, Limit: 1})
+	found, err := s.hub.Messages.Read(ctx, admin, session, shoal.SpaceID(space), storage.Page{After: after - 1, Limit: 1})
 	if err != nil || len(found) == 0 {
 		return "", err
 	}

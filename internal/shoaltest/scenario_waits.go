@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/inbox"
 )
 
 // stageWait is a call that waits for messages or for agents.
@@ -21,7 +21,7 @@ type stageWait struct {
 	took     time.Duration
 	blocked  bool // its start has been printed
 	printed  bool // its end has been printed
-	delivery *hub.Delivery
+	delivery *inbox.Delivery
 	outcome  []string
 }
 
@@ -77,7 +77,7 @@ func (s *stage) printWaits() {
 func wait(s *stage, c *command) (err error) {
 	name := c.word()
 	who, session := s.actor(c, c.word())
-	req := &hub.WaitRequest{
+	req := &inbox.WaitRequest{
 		Session: session, Kind: shoal.WaitKind(c.word()), Redeliver: c.flag("redeliver"), Space: shoal.SpaceID(c.option("space")),
 		From: c.ids("from"), Entity: shoal.EntityID(c.option("entity")),
 	}
@@ -113,7 +113,7 @@ func (s *stage) ack(name string) (string, error) {
 	return *w.delivery.Result.Cursor, nil
 }
 
-func outcome(d *hub.Delivery, err error) []string {
+func outcome(d *inbox.Delivery, err error) []string {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return []string{"is cancelled"}

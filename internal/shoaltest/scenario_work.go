@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // The scenario plays the executor: OWNER claims runs, and each command on a run writes
@@ -27,7 +28,7 @@ func claim(s *stage, c *command) error {
 	}
 	claimed, err := s.hub.Work.Claim(ctx, owner, int(limit), ttl)
 	for _, r := range claimed {
-		s.leases[r.ID] = hub.Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation}
+		s.leases[r.ID] = runs.Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation}
 	}
 	s.printLeases(owner, claimed)
 	return err
@@ -40,9 +41,9 @@ func renew(s *stage, c *command) error {
 		return err
 	}
 	stalled, active := c.flag("stalled"), shoal.ActivityKind(c.option("active"))
-	var mine []hub.Progress
+	var mine []runs.Progress
 	for _, lease := range s.leases {
-		p := hub.Progress{Lease: lease, Stalled: stalled}
+		p := runs.Progress{Lease: lease, Stalled: stalled}
 		if active != "" {
 			at := time.Now()
 			if stalled {
@@ -69,7 +70,7 @@ func nextClaim(s *stage, _ *command) error {
 	return err
 }
 
-func (s *stage) printLeases(owner string, runs []hub.StoredRun) {
+func (s *stage) printLeases(owner string, runs []storage.Run) {
 	for _, r := range runs {
 		cancel := ""
 		if r.Cancel {
@@ -83,7 +84,7 @@ func (s *stage) printLeases(owner string, runs []hub.StoredRun) {
 }
 
 // write runs do as one write of the run that the command names.
-func (s *stage) write(c *command, do func(*hub.RunChange) error) error {
+func (s *stage) write(c *command, do func(*runs.RunChange) error) error {
 	id, err := s.runID(c.word())
 	if err != nil {
 		return err
@@ -98,7 +99,7 @@ func (s *stage) write(c *command, do func(*hub.RunChange) error) error {
 		lease.Generation = generation
 	}
 	var changed shoal.Run
-	err = s.hub.Work.Write(ctx, lease, func(ch *hub.RunChange) error {
+	err = s.hub.Work.Write(ctx, lease, func(ch *runs.RunChange) error {
 		if err := do(ch); err != nil {
 			return err
 		}
@@ -111,13 +112,13 @@ func (s *stage) write(c *command, do func(*hub.RunChange) error) error {
 	return err
 }
 
-func startRun(s *stage, c *command) error { return s.write(c, (*hub.RunChange).Start) }
+func startRun(s *stage, c *command) error { return s.write(c, (*runs.RunChange).Start) }
 
-func parkRun(s *stage, c *command) error { return s.write(c, (*hub.RunChange).Park) }
+func parkRun(s *stage, c *command) error { return s.write(c, (*runs.RunChange).Park) }
 
 func finishRun(s *stage, c *command) error {
 	code := c.option("code")
-	return s.write(c, func(ch *hub.RunChange) error {
+	return s.write(c, func(ch *runs.RunChange) error {
 		status := shoal.RunStatus(c.word())
 		var failure *shoal.RunError
 		if code != "" {
@@ -128,7 +129,7 @@ func finishRun(s *stage, c *command) error {
 }
 
 func delegateRun(s *stage, c *command) error {
-	return s.write(c, func(ch *hub.RunChange) error {
+	return s.write(c, func(ch *runs.RunChange) error {
 		id, err := ch.Delegate(shoal.EntityID(c.word()))
 		if err == nil {
 			s.say("delegated to %s", s.runName(id))
@@ -140,7 +141,7 @@ func delegateRun(s *stage, c *command) error {
 // sayAs posts a complete message of a run, like sendSpaceMessage.
 func sayAs(s *stage, c *command) error {
 	mentions := c.ids("mention")
-	return s.write(c, func(ch *hub.RunChange) error {
+	return s.write(c, func(ch *runs.RunChange) error {
 		to, text := shoal.SpaceID(c.word()), c.word()
 		m, err := ch.OpenMessage(shoal.Message{SpaceID: to}, nil)
 		if err != nil {
@@ -168,15 +169,15 @@ func ask(s *stage, c *command) error {
 		kind = shoal.PendingClientTool
 	}
 	where, target := shoal.SpaceID(c.option("space")), shoal.EntityID(c.option("target"))
-	return s.write(c, func(ch *hub.RunChange) error {
+	return s.write(c, func(ch *runs.RunChange) error {
 		call := c.word()
-		p := hub.StoredPending{
+		p := storage.Pending{
 			PendingAction: shoal.PendingAction{Kind: kind, ToolCallID: call, ToolName: "show", Args: json.RawMessage(`{}`)},
 			Request:       call, Target: target,
 		}
 		switch {
-		case kind == hub.PendingReply:
-			p.Reply = &hub.ReplyWait{Space: where, After: 1 << 40, For: []hub.ReplyFrom{{Type: "any"}}}
+		case kind == storage.PendingReply:
+			p.Reply = &storage.ReplyWait{Space: where, After: 1 << 40, For: []storage.ReplyFrom{{Type: "any"}}}
 			s, err := ch.Space(ch.Run.SessionID, where)
 			if err != nil {
 				return err
@@ -192,7 +193,7 @@ func ask(s *stage, c *command) error {
 
 // takeAnswers delivers the available answers to a run.
 func takeAnswers(s *stage, c *command) error {
-	return s.write(c, func(ch *hub.RunChange) error {
+	return s.write(c, func(ch *runs.RunChange) error {
 		rows, err := ch.PendingOf(ch.Run.SessionID, ch.Run.ID)
 		if err != nil {
 			return err

@@ -10,14 +10,14 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // The activity of hosted agents as other clients see it.
 
 func work(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
-	all, err := s.hub.Runs.List(ctx, who, session, hub.RunFilter{Agent: shoal.EntityID(c.option("agent")), Limit: shoal.MaxPage})
+	all, err := s.hub.Runs.List(ctx, who, session, storage.RunFilter{Agent: shoal.EntityID(c.option("agent")), Limit: shoal.MaxPage})
 	// Events of the same moment have no defined order.
 	slices.SortFunc(all, func(a, b shoal.Run) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt.Time), cmp.Compare(s.runNumber(a.ID), s.runNumber(b.ID)), cmp.Compare(a.Depth, b.Depth),
@@ -76,7 +76,7 @@ func showParts(s *stage, c *command) error {
 	if err != nil {
 		return err
 	}
-	messages, err := s.hub.Messages.Read(ctx, who, session, shoal.SpaceID(c.word()), hub.Page{Limit: shoal.PageLimit(int(limit), shoal.DefaultPage)})
+	messages, err := s.hub.Messages.Read(ctx, who, session, shoal.SpaceID(c.word()), storage.Page{Limit: shoal.PageLimit(int(limit), shoal.DefaultPage)})
 	for _, m := range messages {
 		head := fmt.Sprintf("#%d %s %s", m.Seq, m.EntityID, m.Status)
 		if m.RunID != nil {
@@ -130,7 +130,7 @@ func waiting(s *stage, c *command) error {
 	if c.has("status") {
 		status = shoal.PendingStatus(c.option("status"))
 	}
-	all, err := s.hub.Pending.List(ctx, who, session, hub.PendingFilter{Status: []shoal.PendingStatus{status}, Limit: shoal.MaxPage})
+	all, err := s.hub.Pending.List(ctx, who, session, storage.PendingFilter{Status: []shoal.PendingStatus{status}, Limit: shoal.MaxPage})
 	slices.SortFunc(all, func(a, b shoal.PendingAction) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt.Time), cmp.Compare(a.ToolCallID, b.ToolCallID))
 	})

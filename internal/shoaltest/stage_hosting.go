@@ -14,6 +14,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/storytest"
 )
 
@@ -101,7 +102,7 @@ func host(s *stage, c *command) error {
 		if err != nil {
 			return err
 		}
-		made, _, err := s.hub.Agents.Put(ctx, who, hub.StoredAgent{
+		made, _, err := s.hub.Agents.Put(ctx, who, storage.Agent{
 			HostedAgent: shoal.HostedAgent{ID: config.Agent.ID, SessionID: session, Hash: config.Hash(), Config: config.Canonical()},
 			Name:        config.Agent.Name, Description: config.Agent.Description,
 			OnNewMessage: config.Loop.OnNewMessage, SettleMs: config.Loop.SettleMs, MaxSteps: config.Loop.MaxSteps,

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/feed"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // Pending actions and their answers. Commands:
@@ -51,30 +53,30 @@ func openPending(s *stage, c *command) error {
 		return err
 	}
 	where, target, sender := shoal.SpaceID(c.option("space")), shoal.EntityID(c.option("target")), c.option("for")
-	policy := hub.Policy{By: c.ids("by"), Quorum: int(quorum), NotRequester: c.flag("not-requester"), Targeted: where != "" && !c.flag("untargeted")}
+	policy := storage.Policy{By: c.ids("by"), Quorum: int(quorum), NotRequester: c.flag("not-requester"), Targeted: where != "" && !c.flag("untargeted")}
 	if kind == shoal.PendingPermission {
 		policy.ArgsSchema = json.RawMessage(`{"type":"object"}`)
 	}
-	return s.write(c, func(ch *hub.RunChange) error {
+	return s.write(c, func(ch *runs.RunChange) error {
 		call := c.word()
-		p := hub.StoredPending{
+		p := storage.Pending{
 			PendingAction: shoal.PendingAction{Kind: kind, ToolCallID: call, ToolName: "show", Args: json.RawMessage(c.option("args"))},
 			Request:       call, Target: target, Policy: policy,
 		}
-		if where != "" && kind != hub.PendingReply {
+		if where != "" && kind != storage.PendingReply {
 			p.SpaceID = &where
 		}
 		if expires > 0 {
 			at := shoal.At(time.Now().Add(expires))
 			p.Due = &at
-			if kind != hub.PendingReply && kind != hub.PendingTimer {
+			if kind != storage.PendingReply && kind != storage.PendingTimer {
 				p.ExpiresAt = &at
 			}
 		}
-		if kind == hub.PendingReply {
-			p.Reply = &hub.ReplyWait{Space: where, After: after, For: []hub.ReplyFrom{{Type: "entity", EntityID: shoal.EntityID(sender)}}}
+		if kind == storage.PendingReply {
+			p.Reply = &storage.ReplyWait{Space: where, After: after, For: []storage.ReplyFrom{{Type: "entity", EntityID: shoal.EntityID(sender)}}}
 			if sender == "any" || sender == "agent" || sender == "human" {
-				p.Reply.For = []hub.ReplyFrom{{Type: sender}}
+				p.Reply.For = []storage.ReplyFrom{{Type: sender}}
 			}
 		}
 		_, err := ch.OpenPending(p)
@@ -83,8 +85,8 @@ func openPending(s *stage, c *command) error {
 }
 
 // row returns a pending action of a run, open or not.
-func (s *stage) row(run shoal.RunID, call string) (found hub.StoredPending, err error) {
-	err = s.hub.Work.Read(ctx, func(tx hub.Tx) error {
+func (s *stage) row(run shoal.RunID, call string) (found storage.Pending, err error) {
+	err = s.hub.Work.Read(ctx, func(tx storage.Tx) error {
 		rows, err := tx.PendingOf(shoal.DefaultSession, run)
 		for _, p := range rows {
 			if p.Request == call {
@@ -252,7 +254,7 @@ func listPending(s *stage, c *command) error {
 	if c.has("status") {
 		status = append(status, shoal.PendingStatus(c.option("status")))
 	}
-	all, err := s.hub.Pending.List(ctx, who, session, hub.PendingFilter{Status: status, Space: shoal.SpaceID(c.option("space")), Limit: 50})
+	all, err := s.hub.Pending.List(ctx, who, session, storage.PendingFilter{Status: status, Space: shoal.SpaceID(c.option("space")), Limit: 50})
 	trigger := c.flag("trigger")
 	lines := make([]string, len(all)) // ids of one moment have no order
 	for i, p := range all {
@@ -276,12 +278,12 @@ func showRows(s *stage, c *command) error {
 	if err != nil {
 		return err
 	}
-	return s.hub.Work.Read(ctx, func(tx hub.Tx) error {
+	return s.hub.Work.Read(ctx, func(tx storage.Tx) error {
 		rows, err := tx.PendingOf(shoal.DefaultSession, run)
 		if err != nil {
 			return err
 		}
-		slices.SortStableFunc(rows, func(a, b hub.StoredPending) int { return strings.Compare(a.Request, b.Request) })
+		slices.SortStableFunc(rows, func(a, b storage.Pending) int { return strings.Compare(a.Request, b.Request) })
 		for _, p := range rows {
 			answer := []byte("no answer")
 			if p.Answer != nil {
@@ -310,5 +312,5 @@ func followRun(s *stage, c *command) error {
 	if err != nil {
 		return err
 	}
-	return s.followOn(name, who, hub.FollowRequest{Session: session, Run: run, After: after}, false)
+	return s.followOn(name, who, feed.FollowRequest{Session: session, Run: run, After: after}, false)
 }

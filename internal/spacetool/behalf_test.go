@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/spacetool"
 )
 
@@ -77,7 +77,7 @@ func TestMemoriesAreOfTheirSpace(t *testing.T) {
 	}
 	w.end(forAnn)
 	var spaces []string
-	w.must(w.hub.Work.Read(t.Context(), func(tx hub.Tx) error {
+	w.must(w.hub.Work.Read(t.Context(), func(tx storage.Tx) error {
 		all, err := tx.Memories(shoal.DefaultSession, "shop-agent")
 		for _, m := range all {
 			spaces = append(spaces, string(*m.SpaceID))

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // What a prompt shows at most.
@@ -34,7 +34,7 @@ type facts struct {
 // know reads the facts in one view.
 func (r *Run) know(ctx context.Context) (facts, error) {
 	var f facts
-	err := r.read(ctx, func(tx hub.Tx) (err error) {
+	err := r.read(ctx, func(tx storage.Tx) (err error) {
 		f = facts{now: r.now()}
 		if err := r.knowSpaces(tx, &f); err != nil {
 			return err
@@ -51,8 +51,8 @@ func (r *Run) know(ctx context.Context) (facts, error) {
 	return f, err
 }
 
-func (r *Run) knowSpaces(tx hub.Tx, f *facts) error {
-	spaces, err := tx.Spaces(r.session(), hub.SpaceFilter{Member: r.agent(), OpenOnly: true, Limit: promptSpaces + 1})
+func (r *Run) knowSpaces(tx storage.Tx, f *facts) error {
+	spaces, err := tx.Spaces(r.session(), storage.SpaceFilter{Member: r.agent(), OpenOnly: true, Limit: promptSpaces + 1})
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (r *Run) knowSpaces(tx hub.Tx, f *facts) error {
 	return err
 }
 
-func (r *Run) knowNotes(tx hub.Tx, f *facts) error {
+func (r *Run) knowNotes(tx storage.Tx, f *facts) error {
 	goals, err := tx.Goals(r.session(), r.agent())
 	if err != nil {
 		return err

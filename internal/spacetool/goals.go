@@ -6,7 +6,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
 )
 
 const (
@@ -35,17 +35,17 @@ type deleteNotes struct {
 func goalTools(r *Run) []agent.Tool {
 	goals := notes[shoal.Goal]{
 		word: "goals", limit: maxGoals, order: byUrgency,
-		list: func(c *hub.RunChange) ([]shoal.Goal, error) { return c.Goals(r.session(), r.agent()) },
+		list: func(c *runs.RunChange) ([]shoal.Goal, error) { return c.Goals(r.session(), r.agent()) },
 		id:   func(g shoal.Goal) string { return g.ID },
 		text: func(g shoal.Goal) string { return g.Description },
-		drop: func(c *hub.RunChange, g shoal.Goal) error { return c.DeleteGoal(r.session(), r.agent(), g.ID) },
+		drop: func(c *runs.RunChange, g shoal.Goal) error { return c.DeleteGoal(r.session(), r.agent(), g.ID) },
 	}
 	return []agent.Tool{
 		tool("setGoals", "Makes or changes your own goals. You see the open ones in every run, whatever the space.",
 			func(ctx context.Context, in setGoals) (any, error) {
 				var wishes []wish[shoal.Goal]
 				for _, e := range in.Goals {
-					wishes = append(wishes, wish[shoal.Goal]{or(e.Match, ""), func(c *hub.RunChange, old *shoal.Goal) (shoal.Goal, error) {
+					wishes = append(wishes, wish[shoal.Goal]{or(e.Match, ""), func(c *runs.RunChange, old *shoal.Goal) (shoal.Goal, error) {
 						g, err := e.goal(old, r.now())
 						if err != nil {
 							return g, err

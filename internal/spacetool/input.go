@@ -7,7 +7,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 const (
@@ -39,7 +39,7 @@ func Input(ctx context.Context, r *Run) ([]agent.Message, error) {
 		return []agent.Message{agent.Say(b.String())}, nil
 	}
 	var out []agent.Message
-	err := r.read(ctx, func(tx hub.Tx) (err error) {
+	err := r.read(ctx, func(tx storage.Tx) (err error) {
 		out, err = r.timeline(tx)
 		return err
 	})
@@ -47,7 +47,7 @@ func Input(ctx context.Context, r *Run) ([]agent.Message, error) {
 }
 
 // timeline is the input of a run that a message started.
-func (r *Run) timeline(tx hub.Tx) ([]agent.Message, error) {
+func (r *Run) timeline(tx storage.Tx) ([]agent.Message, error) {
 	t := r.Run.Trigger
 	trigger, err := tx.Message(r.session(), t.SpaceID, t.MessageID)
 	in := false
@@ -87,12 +87,12 @@ func (r *Run) timeline(tx hub.Tx) ([]agent.Message, error) {
 
 // unheld returns the newest messages before the trigger that the conversation does
 // not hold, the oldest first.
-func (r *Run) unheld(tx hub.Tx, trigger shoal.Message) ([]shoal.Message, error) {
+func (r *Run) unheld(tx storage.Tx, trigger shoal.Message) ([]shoal.Message, error) {
 	limit := r.Config.Context.History
 	if limit <= 0 || trigger.Seq <= 1 {
 		return nil, nil
 	}
-	messages, err := tx.Messages(r.session(), trigger.SpaceID, hub.Page{Before: trigger.Seq, Limit: limit})
+	messages, err := tx.Messages(r.session(), trigger.SpaceID, storage.Page{Before: trigger.Seq, Limit: limit})
 	if err != nil || !r.Config.Context.Conversation {
 		return messages, err
 	}
@@ -118,8 +118,8 @@ func (r *Run) unheld(tx hub.Tx, trigger shoal.Message) ([]shoal.Message, error) 
 
 // known is the place of the last message of the timeline that the conversation got
 // as an input: a run's input reaches up to its trigger.
-func (r *Run) known(tx hub.Tx) (seq int64, err error) {
-	runs, err := tx.Runs(r.session(), hub.RunFilter{
+func (r *Run) known(tx storage.Tx) (seq int64, err error) {
+	runs, err := tx.Runs(r.session(), storage.RunFilter{
 		Agent: r.agent(), Space: r.Run.Space, Limit: blocksLooked,
 		Status: []shoal.RunStatus{shoal.RunCompleted, shoal.RunFailed, shoal.RunCanceled},
 	})
@@ -141,7 +141,7 @@ func (r *Run) known(tx hub.Tx) (seq int64, err error) {
 
 // holds reports whether another run is a part of the conversation that this one
 // sees.
-func (r *Run) holds(other hub.StoredRun) bool {
+func (r *Run) holds(other storage.Run) bool {
 	return other.Conversation == r.Run.Conversation && len(other.Turn) > 0 && other.Began > 0 && other.Ended > 0 && other.Ended < r.Run.Began
 }
 

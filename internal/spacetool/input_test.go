@@ -11,7 +11,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/spacetool"
 )
 
@@ -116,7 +116,7 @@ func TestInputHoldsTheTriggerOfARunThatNeverBegan(t *testing.T) {
 	w := newWorld(t)
 	_, err := w.hub.Messages.Post(t.Context(), as("ann"), shoal.DefaultSession, "shop", shoal.Draft{Parts: []shoal.Part{shoal.Text("one")}}, "")
 	w.must(err)
-	queued, err := w.hub.Runs.List(t.Context(), root, shoal.DefaultSession, hub.RunFilter{})
+	queued, err := w.hub.Runs.List(t.Context(), root, shoal.DefaultSession, storage.RunFilter{})
 	w.must(err)
 	_, err = w.hub.Runs.Cancel(t.Context(), root, shoal.DefaultSession, queued[0].ID)
 	w.must(err)

@@ -8,7 +8,8 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/pending"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
 )
 
 const maxMemories = 1000
@@ -34,17 +35,17 @@ type deleteMemories struct {
 func memoryTools(r *Run) []agent.Tool {
 	memories := notes[shoal.Memory]{
 		word: "memories", limit: maxMemories, order: newestMemory,
-		list: func(c *hub.RunChange) ([]shoal.Memory, error) { return r.memories(c) },
+		list: func(c *runs.RunChange) ([]shoal.Memory, error) { return r.memories(c) },
 		id:   func(m shoal.Memory) string { return m.ID },
 		text: func(m shoal.Memory) string { return m.Content },
-		drop: func(c *hub.RunChange, m shoal.Memory) error { return c.DeleteMemory(r.session(), r.agent(), m.ID) },
+		drop: func(c *runs.RunChange, m shoal.Memory) error { return c.DeleteMemory(r.session(), r.agent(), m.ID) },
 	}
 	return []agent.Tool{
 		tool("setMemories", "Keeps things in mind for later runs, or changes what you keep in mind. You see the newest in later runs, in those for people who may read this space. Never keep passwords or keys.",
 			func(ctx context.Context, in setMemories) (any, error) {
 				var wishes []wish[shoal.Memory]
 				for _, e := range in.Memories {
-					wishes = append(wishes, wish[shoal.Memory]{or(e.Match, ""), func(c *hub.RunChange, old *shoal.Memory) (shoal.Memory, error) {
+					wishes = append(wishes, wish[shoal.Memory]{or(e.Match, ""), func(c *runs.RunChange, old *shoal.Memory) (shoal.Memory, error) {
 						m, err := e.memory(old, r.now())
 						if err != nil {
 							return m, err
@@ -72,7 +73,7 @@ func memoryTools(r *Run) []agent.Tool {
 
 // memoryReader is what reading memories needs of a store.
 type memoryReader interface {
-	hub.EntityReader
+	pending.EntityReader
 	Memories(session shoal.SessionID, agent shoal.EntityID) ([]shoal.Memory, error)
 }
 

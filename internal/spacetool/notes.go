@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
 )
 
 // Limits of what an agent notes for itself, and of what one answer shows of it.
@@ -22,10 +22,10 @@ const (
 type notes[T any] struct {
 	word  string // goals
 	limit int
-	list  func(c *hub.RunChange) ([]T, error) // what match looks at, in the order of creation
+	list  func(c *runs.RunChange) ([]T, error) // what match looks at, in the order of creation
 	id    func(T) string
 	text  func(T) string // what match looks in
-	drop  func(c *hub.RunChange, item T) error
+	drop  func(c *runs.RunChange, item T) error
 	order func(a, b T) int // as a model is shown them; nil: in that of creation
 }
 
@@ -33,7 +33,7 @@ type notes[T any] struct {
 // changed, and returns it.
 type wish[T any] struct {
 	match string
-	grant func(c *hub.RunChange, old *T) (T, error)
+	grant func(c *runs.RunChange, old *T) (T, error)
 }
 
 // candidate is one of several items that a match fits.
@@ -101,7 +101,7 @@ func (n notes[T]) set(ctx context.Context, r *Run, wishes []wish[T], clearExisti
 		return nil, err
 	}
 	var out setResult[T]
-	err := r.write(ctx, func(c *hub.RunChange) error {
+	err := r.write(ctx, func(c *runs.RunChange) error {
 		items, err := n.list(c)
 		if err != nil {
 			return err
@@ -147,7 +147,7 @@ func (n notes[T]) checkWishes(wishes []wish[T], clearExisting bool) error {
 }
 
 // grant creates or changes one item, unless its match fits none or several.
-func (n notes[T]) grant(c *hub.RunChange, items []T, w wish[T]) ([]T, outcome, error) {
+func (n notes[T]) grant(c *runs.RunChange, items []T, w wish[T]) ([]T, outcome, error) {
 	did := outcome{Status: "created", Match: w.match}
 	var old *T
 	if w.match != "" {
@@ -201,7 +201,7 @@ func (n notes[T]) remove(ctx context.Context, r *Run, matches []string, all bool
 		return nil, shoal.Invalid("matches", "has an empty entry, which would fit everything; set deleteAll to true if you mean that")
 	}
 	var out deleteResult
-	err := r.write(ctx, func(c *hub.RunChange) error {
+	err := r.write(ctx, func(c *runs.RunChange) error {
 		items, err := n.list(c)
 		if err != nil {
 			return err

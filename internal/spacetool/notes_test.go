@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
 )
 
 // result is what set and delete tools answer.
@@ -238,7 +238,7 @@ func TestNotesOfALostLease(t *testing.T) {
 		"setGoals": `{"goals":[{"description":"x"}]}`, "setMemories": `{"memories":[{"content":"x"}]}`, "setPlans": `{"plans":[{"name":"x","cron":"@daily"}]}`,
 		"deleteGoals": `{"deleteAll":true}`, "deleteMemories": `{"deleteAll":true}`, "deletePlans": `{"deleteAll":true}`,
 	} {
-		if err := w.try(&lost, name, arguments); err == nil || !strings.Contains(err.Error(), hub.ErrLeaseLost.Error()) {
+		if err := w.try(&lost, name, arguments); err == nil || !strings.Contains(err.Error(), runs.ErrLeaseLost.Error()) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

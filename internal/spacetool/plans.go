@@ -11,7 +11,8 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/calendar"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 const (
@@ -47,17 +48,17 @@ type previousPlans struct {
 func planTools(r *Run) []agent.Tool {
 	plans := notes[shoal.Plan]{
 		word: "plans", limit: maxPlans, order: bySchedule,
-		list: func(c *hub.RunChange) ([]shoal.Plan, error) { return livePlans(c, r) },
+		list: func(c *runs.RunChange) ([]shoal.Plan, error) { return livePlans(c, r) },
 		id:   func(p shoal.Plan) string { return string(p.ID) },
 		text: func(p shoal.Plan) string { return p.Name },
-		drop: func(c *hub.RunChange, p shoal.Plan) error { return c.DeletePlan(r.session(), p.ID) },
+		drop: func(c *runs.RunChange, p shoal.Plan) error { return c.DeletePlan(r.session(), p.ID) },
 	}
 	return []agent.Tool{
 		tool("setPlans", "Plans runs of yours: once or again and again. When the time has come you start with the instruction and nothing else.",
 			func(ctx context.Context, in setPlans) (any, error) {
 				var wishes []wish[shoal.Plan]
 				for _, e := range in.Plans {
-					wishes = append(wishes, wish[shoal.Plan]{or(e.Match, ""), func(c *hub.RunChange, old *shoal.Plan) (shoal.Plan, error) {
+					wishes = append(wishes, wish[shoal.Plan]{or(e.Match, ""), func(c *runs.RunChange, old *shoal.Plan) (shoal.Plan, error) {
 						if old == nil {
 							return e.make(c, r)
 						}
@@ -79,14 +80,14 @@ func over(p shoal.Plan) bool {
 	return p.Status == shoal.PlanCompleted || p.Status == shoal.PlanCanceled
 }
 
-func livePlans(tx hub.PlanTx, r *Run) ([]shoal.Plan, error) {
+func livePlans(tx storage.PlanTx, r *Run) ([]shoal.Plan, error) {
 	all, err := tx.Plans(r.session(), r.agent())
 	return slices.DeleteFunc(all, over), err
 }
 
 // forgetPlans deletes the oldest of the plans that are over, where there are too
 // many.
-func forgetPlans(tx hub.PlanTx, r *Run) error {
+func forgetPlans(tx storage.PlanTx, r *Run) error {
 	all, err := tx.Plans(r.session(), r.agent())
 	if err != nil {
 		return err
@@ -109,7 +110,7 @@ func listPrevious(ctx context.Context, r *Run, in previousPlans) (any, error) {
 		Plans []shoal.Plan `json:"plans"`
 		Total int          `json:"total"`
 	}{Plans: []shoal.Plan{}}
-	err := r.read(ctx, func(tx hub.Tx) error {
+	err := r.read(ctx, func(tx storage.Tx) error {
 		all, err := tx.Plans(r.session(), r.agent())
 		if err != nil {
 			return err
@@ -137,7 +138,7 @@ func bySchedule(a, b shoal.Plan) int {
 }
 
 // make makes a plan.
-func (e planEntry) make(c *hub.RunChange, r *Run) (shoal.Plan, error) {
+func (e planEntry) make(c *runs.RunChange, r *Run) (shoal.Plan, error) {
 	cron, at, err := e.times(or(e.TimeZone, ""))
 	if err != nil {
 		return shoal.Plan{}, err
@@ -158,7 +159,7 @@ func (e planEntry) make(c *hub.RunChange, r *Run) (shoal.Plan, error) {
 }
 
 // change changes a plan; what the entry leaves out stays.
-func (e planEntry) change(c *hub.RunChange, old shoal.Plan) (shoal.Plan, error) {
+func (e planEntry) change(c *runs.RunChange, old shoal.Plan) (shoal.Plan, error) {
 	zone := or(e.TimeZone, "")
 	if zone == "" {
 		zone, e.TimeZone = old.TimeZone, nil

@@ -7,7 +7,8 @@ import (
 	"testing"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/spacetool"
 )
 
@@ -33,8 +34,8 @@ func TestPrompt(t *testing.T) {
 	w.space("secret", "Secret", "ann", "bob")
 
 	other := w.ask("ann", "office", "Count the chairs <please>.")
-	w.write(other, func(c *hub.RunChange) error {
-		return c.PutStep(shoal.DefaultSession, other.Run.ID, hub.StoredStep{Data: json.RawMessage(`{}`), Step: shoal.Step{StartedAt: w.now, ToolCalls: []shoal.StepCall{{ToolName: "count"}}}})
+	w.write(other, func(c *runs.RunChange) error {
+		return c.PutStep(shoal.DefaultSession, other.Run.ID, storage.Step{Data: json.RawMessage(`{}`), Step: shoal.Step{StartedAt: w.now, ToolCalls: []shoal.StepCall{{ToolName: "count"}}}})
 	})
 	r := w.ask("bob", "shop", "which laptop?")
 	w.call(r, "setGoals", `{"goals":[{"description":"Sell a mouse"},{"description":"Sell ten laptops","priority":5,"isLongTerm":true},{"description":"reached","isCompleted":true}]}`)

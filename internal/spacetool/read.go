@@ -9,7 +9,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/naming"
 	"github.com/shoal-dev/shoal/internal/search"
 )
@@ -62,7 +62,7 @@ func readMessages(ctx context.Context, r *Run, in readSpace) (any, error) {
 	}
 	limit = min(limit, readMost)
 	var out []said
-	err = r.read(ctx, func(tx hub.Tx) error {
+	err = r.read(ctx, func(tx storage.Tx) error {
 		out = []said{}
 		if err := r.member(tx, in.SpaceID); err != nil {
 			return err
@@ -88,7 +88,7 @@ func readMessages(ctx context.Context, r *Run, in readSpace) (any, error) {
 }
 
 // member refuses a space that the agent is not in, exactly as one that is not there.
-func (r *Run) member(tx hub.Tx, space shoal.SpaceID) error {
+func (r *Run) member(tx storage.Tx, space shoal.SpaceID) error {
 	in, err := tx.IsMember(r.session(), space, r.agent())
 	if err == nil && !in {
 		err = shoal.E("", shoal.NotFound, fmt.Sprintf("There is no space %q among those you are in. Your prompt lists them with their ids.", space))
@@ -105,16 +105,16 @@ func (r *Run) member(tx hub.Tx, space shoal.SpaceID) error {
 
 // messages returns the newest messages of a space, or the newest that a query
 // holds for, the oldest first, as the agent may see them.
-func (r *Run) messages(tx hub.Tx, space shoal.SpaceID, query *search.Query, limit int) ([]shoal.Message, error) {
+func (r *Run) messages(tx storage.Tx, space shoal.SpaceID, query *search.Query, limit int) ([]shoal.Message, error) {
 	var found []shoal.Message
 	if query == nil {
-		page, err := tx.Messages(r.session(), space, hub.Page{Limit: limit})
+		page, err := tx.Messages(r.session(), space, storage.Page{Limit: limit})
 		if err != nil {
 			return nil, err
 		}
 		found = page
 	} else {
-		result, err := tx.Search(r.session(), hub.SearchQuery{Query: *query, Reader: r.agent(), Limit: limit})
+		result, err := tx.Search(r.session(), storage.SearchQuery{Query: *query, Reader: r.agent(), Limit: limit})
 		if err != nil {
 			return nil, err
 		}
@@ -158,7 +158,7 @@ type senders map[shoal.EntityID]sender
 type sender struct{ name, kind string }
 
 // senders looks up who wrote the messages. Who is deleted keeps its name.
-func (r *Run) senders(tx hub.Tx, space shoal.SpaceID, messages []shoal.Message) (senders, error) {
+func (r *Run) senders(tx storage.Tx, space shoal.SpaceID, messages []shoal.Message) (senders, error) {
 	out := senders{shoal.System: {naming.SystemName, "system"}}
 	members, err := tx.Members(r.session(), space)
 	if err != nil {

@@ -28,20 +28,23 @@ import (
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/behalf"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/pending"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // Run is the run that the tools and the prompt are for. Hub, Lease, Run and Config
 // are required.
 type Run struct {
 	Hub   *hub.Hub
-	Lease hub.Lease
+	Lease runs.Lease
 	// Run is the run as it was claimed. For [Input], Began has to be set.
-	Run    hub.StoredRun
+	Run    storage.Run
 	Config *agentconfig.Config
 	// Client is what a front end sent for the run, nil for nothing.
-	Client *hub.ClientInput
+	Client *storage.ClientInput
 	// Write changes what is stored; nil is Hub.Work.Write with Lease.
-	Write func(ctx context.Context, fn func(*hub.RunChange) error) error
+	Write func(ctx context.Context, fn func(*runs.RunChange) error) error
 	// Delegated is called when delegateToAgent has queued a run of another agent:
 	// this run is to be canceled. nil is nobody to tell.
 	Delegated func(shoal.RunID)
@@ -64,8 +67,8 @@ func (r *Run) onBehalf() behalf.Run {
 
 // mayRead reports whether the run may read a space, for those that it acts for; that
 // its agent is in it is another question.
-func (r *Run) mayRead(tx hub.EntityReader, space shoal.SpaceID) (bool, error) {
-	return r.onBehalf().MayRead(space, hub.Reads(tx, r.session()))
+func (r *Run) mayRead(tx pending.EntityReader, space shoal.SpaceID) (bool, error) {
+	return r.onBehalf().MayRead(space, pending.Reads(tx, r.session()))
 }
 
 func (r *Run) now() shoal.Time {
@@ -75,14 +78,14 @@ func (r *Run) now() shoal.Time {
 	return shoal.Now()
 }
 
-func (r *Run) write(ctx context.Context, fn func(*hub.RunChange) error) error {
+func (r *Run) write(ctx context.Context, fn func(*runs.RunChange) error) error {
 	if r.Write != nil {
 		return r.Write(ctx, fn)
 	}
 	return r.Hub.Work.Write(ctx, r.Lease, fn)
 }
 
-func (r *Run) read(ctx context.Context, fn func(hub.Tx) error) error {
+func (r *Run) read(ctx context.Context, fn func(storage.Tx) error) error {
 	return r.Hub.Work.Read(ctx, fn)
 }
 
@@ -101,7 +104,7 @@ func Tools(ctx context.Context, r *Run) ([]agent.Tool, error) {
 		tools = append(tools, ask)
 	}
 	var others []shoal.EntityID
-	err := r.read(ctx, func(tx hub.Tx) (err error) {
+	err := r.read(ctx, func(tx storage.Tx) (err error) {
 		others, err = r.delegates(tx)
 		return err
 	})

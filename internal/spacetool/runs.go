@@ -9,7 +9,8 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/behalf"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 const (
@@ -65,7 +66,7 @@ func runsTool(r *Run) agent.Tool {
 				CurrentRunID    shoal.RunID `json:"currentRunId"`
 				OtherActiveRuns []otherRun  `json:"otherActiveRuns"`
 			}{CurrentRunID: r.Run.ID}
-			err := r.read(ctx, func(tx hub.Tx) (err error) {
+			err := r.read(ctx, func(tx storage.Tx) (err error) {
 				out.OtherActiveRuns, err = r.others(tx, statuses, space, maxOthers)
 				return err
 			})
@@ -74,9 +75,9 @@ func runsTool(r *Run) agent.Tool {
 }
 
 // others returns the agent's other runs, the newest first.
-func (r *Run) others(tx hub.Tx, statuses []shoal.RunStatus, space shoal.SpaceID, limit int) ([]otherRun, error) {
+func (r *Run) others(tx storage.Tx, statuses []shoal.RunStatus, space shoal.SpaceID, limit int) ([]otherRun, error) {
 	// A run that wrote to the space is found, too, and left out again.
-	runs, err := tx.Runs(r.session(), hub.RunFilter{Agent: r.agent(), Status: statuses, Space: space, Limit: shoal.MaxPage})
+	runs, err := tx.Runs(r.session(), storage.RunFilter{Agent: r.agent(), Status: statuses, Space: space, Limit: shoal.MaxPage})
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +104,7 @@ func (r *Run) others(tx hub.Tx, statuses []shoal.RunStatus, space shoal.SpaceID,
 
 // mayReadRun reports whether the run may see what another one of its agent does: one
 // that a message started, if it may read that space.
-func (r *Run) mayReadRun(tx hub.Tx, other hub.StoredRun) (bool, error) {
+func (r *Run) mayReadRun(tx storage.Tx, other storage.Run) (bool, error) {
 	if other.Space == "" {
 		return r.onBehalf().MaySee(other.OnBehalf(behalf.Access{}).For), nil
 	}
@@ -121,7 +122,7 @@ func source(t shoal.Trigger) (name, about string) {
 	return string(t.SpaceID), t.MessageContent
 }
 
-func progressOf(steps []hub.StoredStep) progress {
+func progressOf(steps []storage.Step) progress {
 	p := progress{ToolsCalled: []string{}}
 	var text, thoughts strings.Builder
 	for _, s := range steps {
@@ -144,7 +145,7 @@ func tail(text string) string {
 
 // delegates returns the agents that this run may hand its trigger over to: none
 // unless its agent is the admin agent of the trigger's space.
-func (r *Run) delegates(tx hub.Tx) ([]shoal.EntityID, error) {
+func (r *Run) delegates(tx storage.Tx) ([]shoal.EntityID, error) {
 	if r.Run.Trigger.Type != shoal.SpaceMessageTrigger {
 		return nil, nil
 	}
@@ -179,7 +180,7 @@ func delegateTool(r *Run) agent.Tool {
 				return nil, err
 			}
 			var queued shoal.RunID
-			err := r.write(ctx, func(c *hub.RunChange) (err error) {
+			err := r.write(ctx, func(c *runs.RunChange) (err error) {
 				if c.Run.Cancel {
 					return shoal.Invalid("targetAgentEntityId", "cannot be handed anything any more: this run is about to end")
 				}

@@ -8,7 +8,8 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/spacetool"
 )
 
@@ -40,13 +41,13 @@ func TestGetMyRuns(t *testing.T) {
 	w := newWorld(t)
 	w.space("office", "Office", "ann", "shop-agent")
 	first := w.ask("ann", "shop", "one")
-	w.write(first, func(c *hub.RunChange) error {
+	w.write(first, func(c *runs.RunChange) error {
 		for i, s := range []shoal.Step{
 			{Text: strings.Repeat("ä", 150), ToolCalls: []shoal.StepCall{{ToolCallID: "1", ToolName: "search"}, {ToolCallID: "2", ToolName: "search"}}},
 			{Text: strings.Repeat("b", 100), Reasoning: "hm", ToolCalls: []shoal.StepCall{{ToolCallID: "3", ToolName: "buy"}}},
 		} {
 			s.Index, s.StartedAt = i, w.now
-			if err := c.PutStep(first.Run.SessionID, first.Run.ID, hub.StoredStep{Step: s, Data: json.RawMessage(`{}`)}); err != nil {
+			if err := c.PutStep(first.Run.SessionID, first.Run.ID, storage.Step{Step: s, Data: json.RawMessage(`{}`)}); err != nil {
 				return err
 			}
 		}
@@ -130,7 +131,7 @@ func TestDelegate(t *testing.T) {
 	if !strings.HasPrefix(again, "failed: ") {
 		t.Errorf("handing over twice: %s", again)
 	}
-	w.must(w.hub.Work.Read(t.Context(), func(tx hub.Tx) error {
+	w.must(w.hub.Work.Read(t.Context(), func(tx storage.Tx) error {
 		from, err := tx.Run(shoal.DefaultSession, r.Run.ID)
 		if err != nil {
 			return err

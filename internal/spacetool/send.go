@@ -8,7 +8,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // The names of the tools that the executor has to know.
@@ -36,7 +36,7 @@ type Send struct {
 // SendWait is what a call waits for: a message from somebody who matches one of For,
 // for at most Timeout.
 type SendWait struct {
-	For     []hub.ReplyFrom
+	For     []storage.ReplyFrom
 	Timeout time.Duration
 }
 
@@ -98,7 +98,7 @@ func ParseSend(arguments string) (Send, error) {
 	}
 	out.Wait = &SendWait{Timeout: replyWait(in.Wait.Timeout)}
 	for i, f := range in.Wait.For {
-		from := hub.ReplyFrom{Type: f.Type, EntityID: or(f.EntityID, "")}
+		from := storage.ReplyFrom{Type: f.Type, EntityID: or(f.EntityID, "")}
 		if err := checkFrom(fmt.Sprintf("wait.for[%d]", i), &from); err != nil {
 			return Send{}, err
 		}
@@ -124,7 +124,7 @@ func (s Send) check() error {
 
 // checkFrom refuses what matches nobody. An entity id beside another type than
 // entity is passed over.
-func checkFrom(field string, from *hub.ReplyFrom) error {
+func checkFrom(field string, from *storage.ReplyFrom) error {
 	switch from.Type {
 	case "any", "agent", "human":
 		from.EntityID = ""

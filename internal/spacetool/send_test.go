@@ -8,12 +8,12 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/spacetool"
 )
 
 func TestParseSend(t *testing.T) {
-	wait := func(timeout time.Duration, from ...hub.ReplyFrom) *spacetool.SendWait {
+	wait := func(timeout time.Duration, from ...storage.ReplyFrom) *spacetool.SendWait {
 		return &spacetool.SendWait{For: from, Timeout: timeout}
 	}
 	for _, c := range []struct {
@@ -25,23 +25,23 @@ func TestParseSend(t *testing.T) {
 		{"null is nothing", `{"spaceId":"shop","text":"hello","mention":null,"wait":null}`, spacetool.Send{SpaceID: "shop", Text: "hello"}},
 		{
 			"a wait of the default length", `{"spaceId":"shop","text":"?","wait":{"for":[{"type":"any"}]}}`,
-			spacetool.Send{SpaceID: "shop", Text: "?", Wait: wait(60*time.Second, hub.ReplyFrom{Type: "any"})},
+			spacetool.Send{SpaceID: "shop", Text: "?", Wait: wait(60*time.Second, storage.ReplyFrom{Type: "any"})},
 		},
 		{
 			"whose reply counts", `{"spaceId":"shop","text":"?","wait":{"for":[{"type":"human"},{"type":"entity","entityId":"bob"}],"timeout":1.5}}`,
-			spacetool.Send{SpaceID: "shop", Text: "?", Wait: wait(1500*time.Millisecond, hub.ReplyFrom{Type: "human"}, hub.ReplyFrom{Type: "entity", EntityID: "bob"})},
+			spacetool.Send{SpaceID: "shop", Text: "?", Wait: wait(1500*time.Millisecond, storage.ReplyFrom{Type: "human"}, storage.ReplyFrom{Type: "entity", EntityID: "bob"})},
 		},
 		{
 			"too long is cut", `{"spaceId":"shop","text":"?","wait":{"for":[{"type":"agent"}],"timeout":1e300}}`,
-			spacetool.Send{SpaceID: "shop", Text: "?", Wait: wait(120*time.Second, hub.ReplyFrom{Type: "agent"})},
+			spacetool.Send{SpaceID: "shop", Text: "?", Wait: wait(120*time.Second, storage.ReplyFrom{Type: "agent"})},
 		},
 		{
 			"too short is a second", `{"spaceId":"shop","text":"?","wait":{"for":[{"type":"agent"}],"timeout":-5}}`,
-			spacetool.Send{SpaceID: "shop", Text: "?", Wait: wait(time.Second, hub.ReplyFrom{Type: "agent"})},
+			spacetool.Send{SpaceID: "shop", Text: "?", Wait: wait(time.Second, storage.ReplyFrom{Type: "agent"})},
 		},
 		{
 			"an id beside any is passed over", `{"spaceId":"shop","text":"?","wait":{"for":[{"type":"any","entityId":"bob"}]}}`,
-			spacetool.Send{SpaceID: "shop", Text: "?", Wait: wait(60*time.Second, hub.ReplyFrom{Type: "any"})},
+			spacetool.Send{SpaceID: "shop", Text: "?", Wait: wait(60*time.Second, storage.ReplyFrom{Type: "any"})},
 		},
 	} {
 		t.Run(c.about, func(t *testing.T) {

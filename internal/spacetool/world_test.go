@@ -14,6 +14,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/calendar"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/spacetool"
@@ -77,7 +79,7 @@ func config(t *testing.T, text string) *agentconfig.Config {
 func (w *world) host(id shoal.EntityID) {
 	w.t.Helper()
 	c := config(w.t, configs[id])
-	_, _, err := w.hub.Agents.Put(w.t.Context(), root, hub.StoredAgent{
+	_, _, err := w.hub.Agents.Put(w.t.Context(), root, storage.Agent{
 		HostedAgent: shoal.HostedAgent{ID: id, SessionID: shoal.DefaultSession, Hash: string(id), Config: json.RawMessage(`{}`)},
 		Name:        c.Agent.Name, Description: c.Agent.Description, OnNewMessage: "parallel", MaxSteps: 5,
 	})
@@ -120,13 +122,13 @@ func (w *world) claim() *spacetool.Run {
 		w.t.Fatalf("%d runs can be claimed, want 1", len(claimed))
 	}
 	r := &spacetool.Run{
-		Hub: w.hub, Run: claimed[0], Lease: hub.Lease{Session: claimed[0].SessionID, Run: claimed[0].ID, Generation: claimed[0].Generation},
+		Hub: w.hub, Run: claimed[0], Lease: runs.Lease{Session: claimed[0].SessionID, Run: claimed[0].ID, Generation: claimed[0].Generation},
 		Config: config(w.t, configs[claimed[0].AgentID]), Now: func() shoal.Time { return w.now },
 	}
-	w.write(r, func(c *hub.RunChange) error {
+	w.write(r, func(c *runs.RunChange) error {
 		conv, err := c.Conversation(r.Run.SessionID, r.Run.Conversation)
 		if shoal.KindOf(err) == shoal.NotFound {
-			conv, err = hub.StoredConversation{Session: r.Run.SessionID, ID: r.Run.Conversation, Agent: r.Run.AgentID}, nil
+			conv, err = storage.Conversation{Session: r.Run.SessionID, ID: r.Run.Conversation, Agent: r.Run.AgentID}, nil
 		}
 		if err != nil {
 			return err
@@ -145,7 +147,7 @@ func (w *world) claim() *spacetool.Run {
 // end ends a run, which thereby enters its conversation.
 func (w *world) end(r *spacetool.Run) {
 	w.t.Helper()
-	w.write(r, func(c *hub.RunChange) error {
+	w.write(r, func(c *runs.RunChange) error {
 		conv, err := c.Conversation(r.Run.SessionID, r.Run.Conversation)
 		if err != nil {
 			return err
@@ -159,7 +161,7 @@ func (w *world) end(r *spacetool.Run) {
 	})
 }
 
-func (w *world) write(r *spacetool.Run, fn func(*hub.RunChange) error) {
+func (w *world) write(r *spacetool.Run, fn func(*runs.RunChange) error) {
 	w.t.Helper()
 	w.must(w.hub.Work.Write(w.t.Context(), r.Lease, fn))
 }
@@ -167,7 +169,7 @@ func (w *world) write(r *spacetool.Run, fn func(*hub.RunChange) error) {
 // say has a run say something in shop, as the executor does.
 func (w *world) say(r *spacetool.Run, parts ...shoal.Part) {
 	w.t.Helper()
-	w.write(r, func(c *hub.RunChange) error {
+	w.write(r, func(c *runs.RunChange) error {
 		m, err := c.OpenMessage(shoal.Message{ID: shoal.NewID[shoal.MessageID](shoal.PrefixMessage), SpaceID: "shop"}, nil)
 		if err != nil {
 			return err

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
@@ -35,7 +35,7 @@ func TestDatabaseIsCopiedBeforeItsMigration(t *testing.T) {
 	url := older(t)
 	last := sqlstore.Schema() - 1
 	s := open(t, url)
-	update(t, s, func(tx hub.Tx) error { return sqlstore.Exec(tx, `UPDATE sessions SET name = 'after'`) })
+	update(t, s, func(tx storage.Tx) error { return sqlstore.Exec(tx, `UPDATE sessions SET name = 'after'`) })
 	if _, err := sqlstore.Restore(t.Context(), url, last-1); !errors.Is(err, shoal.NotFound) {
 		t.Errorf("a copy that was never made: %v", err)
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
@@ -31,8 +31,8 @@ var samples = func() (texts [1024]string) {
 	return texts
 }()
 
-func samplePost(i int64) func(hub.Tx) error {
-	return func(tx hub.Tx) error {
+func samplePost(i int64) func(storage.Tx) error {
+	return func(tx storage.Tx) error {
 		return post(tx, shoal.NewID[shoal.MessageID](shoal.PrefixMessage), samples[i%int64(len(samples))])
 	}
 }
@@ -91,15 +91,15 @@ func BenchmarkPage(b *testing.B) {
 	if err := s.CatchUp(); err != nil {
 		b.Fatal(err)
 	}
-	for name, page := range map[string]func() hub.Page{
-		"newest": func() hub.Page { return hub.Page{Limit: 50} },
-		"oldest": func() hub.Page { return hub.Page{After: 1, Limit: 50} },
-		"random": func() hub.Page { return hub.Page{Before: 51 + rand.Int64N(length-51), Limit: 50} },
+	for name, page := range map[string]func() storage.Page{
+		"newest": func() storage.Page { return storage.Page{Limit: 50} },
+		"oldest": func() storage.Page { return storage.Page{After: 1, Limit: 50} },
+		"random": func() storage.Page { return storage.Page{Before: 51 + rand.Int64N(length-51), Limit: 50} },
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				err := s.View(context.Background(), func(tx hub.Tx) error {
+				err := s.View(context.Background(), func(tx storage.Tx) error {
 					found, err := tx.Messages("default", "shop", page())
 					if err == nil && len(found) != 50 {
 						err = fmt.Errorf("%d messages", len(found))
@@ -115,8 +115,8 @@ func BenchmarkPage(b *testing.B) {
 	for name, words := range map[string]string{"frequent": "w0x", "rare": "w1000x", "two": "w3x w100x", "beginning": "w12"} {
 		b.Run("search/"+name, func(b *testing.B) {
 			for b.Loop() {
-				err := s.View(context.Background(), func(tx hub.Tx) error {
-					_, err := tx.Search("default", hub.SearchQuery{Query: storecase.Query(words), Limit: 20})
+				err := s.View(context.Background(), func(tx storage.Tx) error {
+					_, err := tx.Search("default", storage.SearchQuery{Query: storecase.Query(words), Limit: 20})
 					return err
 				})
 				if err != nil {
@@ -140,11 +140,11 @@ func BenchmarkPage(b *testing.B) {
 }
 
 // fill stores n messages in the space shop.
-func fill(b *testing.B, s hub.Store, n int) {
+func fill(b *testing.B, s storage.Store, n int) {
 	b.Helper()
 	settle(b, s)
 	for seq := int64(1); seq <= int64(n); {
-		update(b, s, func(tx hub.Tx) error {
+		update(b, s, func(tx storage.Tx) error {
 			at := shoal.Now()
 			for first := seq; seq < first+1000 && seq <= int64(n); seq++ {
 				m := shoal.Message{
@@ -152,7 +152,7 @@ func fill(b *testing.B, s hub.Store, n int) {
 					Status: shoal.MessageCompleted, Mentions: []shoal.EntityID{"bob"}, CreatedAt: at, UpdatedAt: at,
 					Parts: []shoal.Part{{ID: "prt_1", Type: shoal.TextPart, Text: samples[seq%int64(len(samples))], Status: shoal.PartDone}},
 				}
-				if err := tx.InsertMessage(m, hub.PostKey{}); err != nil {
+				if err := tx.InsertMessage(m, storage.PostKey{}); err != nil {
 					return err
 				}
 			}

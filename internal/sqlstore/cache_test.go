@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // facts are what a post reads, and its effects.
@@ -18,13 +18,13 @@ type facts struct {
 	Space             string
 	LastSeq           int64
 	Ann, Cid          bool
-	Among             []hub.MemberKind
+	Among             []storage.MemberKind
 	Hosted            []shoal.EntityID
 	EventEnd, BobsEnd int64
 }
 
 // readFacts reads them in a transaction.
-func readFacts(tx hub.Tx) (l facts, err error) {
+func readFacts(tx storage.Tx) (l facts, err error) {
 	session, err := tx.Session("default")
 	if err != nil {
 		return l, err
@@ -41,22 +41,22 @@ func readFacts(tx hub.Tx) (l facts, err error) {
 	l.Hosted, failed[3] = tx.HostedMembers("default", "shop")
 	l.EventEnd, failed[4] = tx.EventEnd("default")
 	l.BobsEnd, failed[5] = tx.InboxEnd("default", "bob")
-	slices.SortFunc(l.Among, func(a, b hub.MemberKind) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(l.Among, func(a, b storage.MemberKind) int { return cmp.Compare(a.ID, b.ID) })
 	return l, errors.Join(failed...)
 }
 
 // changes are all operations that change what a post reads.
 var changes = []struct {
 	what string
-	do   func(hub.Tx) error
+	do   func(storage.Tx) error
 }{
-	{"a post", func(tx hub.Tx) error { return post(tx, shoal.NewID[shoal.MessageID](shoal.PrefixMessage), "x") }},
-	{"another post", func(tx hub.Tx) error { return post(tx, shoal.NewID[shoal.MessageID](shoal.PrefixMessage), "x") }},
-	{"an event", func(tx hub.Tx) error {
-		_, err := tx.AppendEvent(hub.StoredEvent{Session: "default", Space: "shop", Type: shoal.EventSpaceUpdated, Data: []byte("{}")})
+	{"a post", func(tx storage.Tx) error { return post(tx, shoal.NewID[shoal.MessageID](shoal.PrefixMessage), "x") }},
+	{"another post", func(tx storage.Tx) error { return post(tx, shoal.NewID[shoal.MessageID](shoal.PrefixMessage), "x") }},
+	{"an event", func(tx storage.Tx) error {
+		_, err := tx.AppendEvent(storage.Event{Session: "default", Space: "shop", Type: shoal.EventSpaceUpdated, Data: []byte("{}")})
 		return err
 	}},
-	{"a new name", func(tx hub.Tx) error {
+	{"a new name", func(tx storage.Tx) error {
 		s, err := tx.Space("default", "shop")
 		if err != nil {
 			return err
@@ -64,17 +64,17 @@ var changes = []struct {
 		s.Name += "!"
 		return tx.UpdateSpace(s)
 	}},
-	{"a new entity", func(tx hub.Tx) error {
+	{"a new entity", func(tx storage.Tx) error {
 		return tx.InsertEntity(shoal.Entity{SessionID: "default", ID: "cid", Kind: shoal.Agent, Name: "cid", CreatedAt: shoal.Now()})
 	}},
-	{"somebody joins", func(tx hub.Tx) error {
+	{"somebody joins", func(tx storage.Tx) error {
 		return tx.InsertMember("default", "shop", shoal.Member{EntityID: "cid", JoinedAt: shoal.Now()})
 	}},
-	{"a member mutes the space", func(tx hub.Tx) error { return tx.MuteMember("default", "shop", "cid", true) }},
-	{"a member is hosted", func(tx hub.Tx) error {
-		return tx.PutHostedAgent(hub.StoredAgent{HostedAgent: shoal.HostedAgent{SessionID: "default", ID: "cid", Version: 1, Config: []byte("{}"), CreatedAt: shoal.Now()}})
+	{"a member mutes the space", func(tx storage.Tx) error { return tx.MuteMember("default", "shop", "cid", true) }},
+	{"a member is hosted", func(tx storage.Tx) error {
+		return tx.PutHostedAgent(storage.Agent{HostedAgent: shoal.HostedAgent{SessionID: "default", ID: "cid", Version: 1, Config: []byte("{}"), CreatedAt: shoal.Now()}})
 	}},
-	{"somebody is of another kind", func(tx hub.Tx) error {
+	{"somebody is of another kind", func(tx storage.Tx) error {
 		e, err := tx.Entity("default", "cid")
 		if err != nil {
 			return err
@@ -82,18 +82,18 @@ var changes = []struct {
 		e.Kind = shoal.Human
 		return tx.UpdateEntity(e)
 	}},
-	{"all is read", func(tx hub.Tx) error { return tx.Acknowledge("default", "bob", hub.InboxFilter{}, 99) }},
-	{"a post to who has read", func(tx hub.Tx) error { return post(tx, shoal.NewID[shoal.MessageID](shoal.PrefixMessage), "x") }},
-	{"a space is read", func(tx hub.Tx) error { return tx.AcknowledgeSpace("default", "shop", "bob", 99) }},
-	{"events are trimmed", func(tx hub.Tx) error { return tx.TrimEvents("default", "shop", 1) }},
-	{"a member is hosted no more", func(tx hub.Tx) error { return tx.DeleteHostedAgent("default", "cid") }},
-	{"somebody leaves", func(tx hub.Tx) error { return tx.DeleteMember("default", "shop", "bob") }},
-	{"somebody comes back", func(tx hub.Tx) error {
+	{"all is read", func(tx storage.Tx) error { return tx.Acknowledge("default", "bob", storage.InboxFilter{}, 99) }},
+	{"a post to who has read", func(tx storage.Tx) error { return post(tx, shoal.NewID[shoal.MessageID](shoal.PrefixMessage), "x") }},
+	{"a space is read", func(tx storage.Tx) error { return tx.AcknowledgeSpace("default", "shop", "bob", 99) }},
+	{"events are trimmed", func(tx storage.Tx) error { return tx.TrimEvents("default", "shop", 1) }},
+	{"a member is hosted no more", func(tx storage.Tx) error { return tx.DeleteHostedAgent("default", "cid") }},
+	{"somebody leaves", func(tx storage.Tx) error { return tx.DeleteMember("default", "shop", "bob") }},
+	{"somebody comes back", func(tx storage.Tx) error {
 		return tx.InsertMember("default", "shop", shoal.Member{EntityID: "bob", JoinedAt: shoal.Now()})
 	}},
-	{"a post to who is back", func(tx hub.Tx) error { return post(tx, shoal.NewID[shoal.MessageID](shoal.PrefixMessage), "x") }},
-	{"somebody is deleted", func(tx hub.Tx) error { return tx.DeleteEntity("default", "cid", shoal.Now()) }},
-	{"the session is closed", func(tx hub.Tx) error { return tx.CloseSession("default", shoal.Now()) }},
+	{"a post to who is back", func(tx storage.Tx) error { return post(tx, shoal.NewID[shoal.MessageID](shoal.PrefixMessage), "x") }},
+	{"somebody is deleted", func(tx storage.Tx) error { return tx.DeleteEntity("default", "cid", shoal.Now()) }},
+	{"the session is closed", func(tx storage.Tx) error { return tx.CloseSession("default", shoal.Now()) }},
 }
 
 // The cache of the writer is equal to the database: after every change of its own or of
@@ -105,8 +105,8 @@ func TestCacheIsEqualToTheDatabase(t *testing.T) {
 		check := func(what string) (l facts) {
 			t.Helper()
 			var stored facts
-			update(t, s, func(tx hub.Tx) (err error) { l, err = readFacts(tx); return err })
-			if err := s.View(context.Background(), func(tx hub.Tx) (err error) { stored, err = readFacts(tx); return err }); err != nil {
+			update(t, s, func(tx storage.Tx) (err error) { l, err = readFacts(tx); return err })
+			if err := s.View(context.Background(), func(tx storage.Tx) (err error) { stored, err = readFacts(tx); return err }); err != nil {
 				t.Fatal(err)
 			}
 			if fmt.Sprint(l) != fmt.Sprint(stored) {
@@ -116,7 +116,7 @@ func TestCacheIsEqualToTheDatabase(t *testing.T) {
 		}
 		for i, c := range changes {
 			before := check("before " + c.what)
-			err := s.Update(context.Background(), func(tx hub.Tx) error {
+			err := s.Update(context.Background(), func(tx storage.Tx) error {
 				if err := c.do(tx); err != nil {
 					return err
 				}
@@ -131,7 +131,7 @@ func TestCacheIsEqualToTheDatabase(t *testing.T) {
 			if after := check(c.what + ", undone"); fmt.Sprint(after) != fmt.Sprint(before) {
 				t.Errorf("%s left %+v of what it undid, before was %+v", c.what, after, before)
 			}
-			update(t, []hub.Store{s, other}[i%2], c.do)
+			update(t, []storage.Store{s, other}[i%2], c.do)
 			check(c.what)
 		}
 		if l := check("in the end"); l.LastSeq != 4 || l.EventEnd != 5 || l.BobsEnd != 4 || l.Session != shoal.SessionShut || l.Space != "shop!" {
@@ -152,7 +152,7 @@ func TestCacheAfterAFailedUpdateOfABatch(t *testing.T) {
 			failed := make(chan error, 30)
 			for i := range cap(failed) {
 				go func() {
-					failed <- s.Update(context.Background(), func(tx hub.Tx) error {
+					failed <- s.Update(context.Background(), func(tx storage.Tx) error {
 						if err := post(tx, shoal.NewID[shoal.MessageID](shoal.PrefixMessage), "x"); err != nil || i%3 > 0 {
 							return err
 						}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
@@ -24,11 +24,11 @@ func TestChangedMessageIsNotShown(t *testing.T) {
 			`on_behalf_of = '["ann"]'`, `reply_to = 'm0'`, `deleted_at = 1`, `edited_at = 1`,
 		} {
 			id := shoal.MessageID(fmt.Sprintf("m%d", n))
-			update(t, s, func(tx hub.Tx) error { return post(tx, id, "tea for two") })
+			update(t, s, func(tx storage.Tx) error { return post(tx, id, "tea for two") })
 			seq := int64(n + 1)
-			page := hub.Page{After: seq - 1, Limit: 1}
+			page := storage.Page{After: seq - 1, Limit: 1}
 			read := func() (err error) {
-				return s.View(t.Context(), func(tx hub.Tx) error {
+				return s.View(t.Context(), func(tx storage.Tx) error {
 					var found []shoal.Message
 					if found, err = tx.Messages("default", "shop", page); err == nil && (len(found) != 1 || found[0].Seq != seq) {
 						t.Errorf("%d is read as %+v", seq, found)
@@ -37,12 +37,12 @@ func TestChangedMessageIsNotShown(t *testing.T) {
 				})
 			}
 			if page.After == 0 {
-				page = hub.Page{Before: 2, Limit: 1}
+				page = storage.Page{Before: 2, Limit: 1}
 			}
 			if err := read(); err != nil {
 				t.Fatalf("before %s: %v", change, err)
 			}
-			update(t, s, func(tx hub.Tx) error {
+			update(t, s, func(tx storage.Tx) error {
 				return sqlstore.Exec(tx, fmt.Sprintf(`UPDATE messages SET %s WHERE seq = %d`, change, seq))
 			})
 			if err := read(); shoal.KindOf(err) != shoal.Internal || !strings.Contains(err.Error(), "damaged") {
@@ -50,12 +50,12 @@ func TestChangedMessageIsNotShown(t *testing.T) {
 			}
 		}
 		// A row from before the checksums has none.
-		update(t, s, func(tx hub.Tx) error { return post(tx, "old", "tea for two") })
-		update(t, s, func(tx hub.Tx) error {
+		update(t, s, func(tx storage.Tx) error { return post(tx, "old", "tea for two") })
+		update(t, s, func(tx storage.Tx) error {
 			return sqlstore.Exec(tx, `UPDATE messages SET sum = NULL, text = 'tea for one' WHERE id = 'old'`)
 		})
-		err := s.View(t.Context(), func(tx hub.Tx) error {
-			found, err := tx.Messages("default", "shop", hub.Page{Limit: 1})
+		err := s.View(t.Context(), func(tx storage.Tx) error {
+			found, err := tx.Messages("default", "shop", storage.Page{Limit: 1})
 			if err == nil && found[0].Text() != "tea for one" {
 				t.Errorf("without a sum: %+v", found)
 			}
@@ -73,7 +73,7 @@ func TestDamagedFileIsRefused(t *testing.T) {
 	s := open(t, url)
 	settle(t, s)
 	for n := range 200 {
-		update(t, s, func(tx hub.Tx) error {
+		update(t, s, func(tx storage.Tx) error {
 			return post(tx, shoal.MessageID(fmt.Sprintf("m%d", n)), strings.Repeat("tea for two ", 40))
 		})
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlite"
 )
 
@@ -22,7 +22,7 @@ func TestErrorForAWrongColumnType(t *testing.T) {
 	if err := c.Run(`UPDATE sessions SET name = x'00ff'`); err != nil {
 		t.Fatal(err)
 	}
-	err = s.View(context.Background(), func(tx hub.Tx) error {
+	err = s.View(context.Background(), func(tx storage.Tx) error {
 		_, err := tx.Session("default")
 		return err
 	})

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
@@ -64,7 +64,7 @@ func childPosts() {
 		go func() {
 			for {
 				id := shoal.NewID[shoal.MessageID](shoal.PrefixMessage)
-				if err := s.Update(context.Background(), func(tx hub.Tx) error { return post(tx, id, samples[0]) }); err != nil {
+				if err := s.Update(context.Background(), func(tx storage.Tx) error { return post(tx, id, samples[0]) }); err != nil {
 					panic(err)
 				}
 				saying.Lock()
@@ -142,12 +142,12 @@ func childDiskFails() {
 		panic(err)
 	}
 	for err == nil {
-		err = s.Update(context.Background(), func(tx hub.Tx) error { return post(tx, "m", samples[0]) })
+		err = s.Update(context.Background(), func(tx storage.Tx) error { return post(tx, "m", samples[0]) })
 	}
 	say("the failing update", err)
 	say("the fatal error", <-fatal)
-	say("the next update", s.Update(context.Background(), func(tx hub.Tx) error { return errors.New("it ran") }))
-	say("a view", s.View(context.Background(), func(tx hub.Tx) error { _, err := tx.Entity("default", "ann"); return err }))
+	say("the next update", s.Update(context.Background(), func(tx storage.Tx) error { return errors.New("it ran") }))
+	say("a view", s.View(context.Background(), func(tx storage.Tx) error { _, err := tx.Entity("default", "ann"); return err }))
 	say("closing", s.Close())
 	say("another fatal error", func() error {
 		select {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
@@ -56,7 +56,7 @@ func TestExamineCreatesNothing(t *testing.T) {
 func TestExamineReportsTheVersion(t *testing.T) {
 	for _, url := range []string{newSQLite(t), shoaltest.Postgres(t)} {
 		s := open(t, url)
-		update(t, s, func(tx hub.Tx) error {
+		update(t, s, func(tx storage.Tx) error {
 			return sqlstore.Exec(tx, `INSERT INTO migrations (version, name, applied_at) VALUES (9999, 'later', 0)`)
 		})
 		if x := examine(t, url); x.Version != 9999 || x.Newest >= 9999 {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
@@ -35,14 +35,14 @@ func TestOneServerAlone(t *testing.T) {
 			if name == "PostgreSQL" {
 				cutAll(t, url)
 			}
-			update(t, first, func(tx hub.Tx) error { return post(tx, "m", "hello") })
+			update(t, first, func(tx storage.Tx) error { return post(tx, "m", "hello") })
 			soon, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 			defer cancel()
 			if _, err := openAlone(soon); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("a server beside one that has written gets %v", err)
 			}
 			tool := open(t, url)
-			update(t, tool, func(tx hub.Tx) error { return post(tx, "by a tool", "hello") })
+			update(t, tool, func(tx storage.Tx) error { return post(tx, "by a tool", "hello") })
 
 			waiting := make(chan error, 1)
 			go func() {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing/fstest"
 
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
@@ -24,7 +24,7 @@ func (s *Store) Waiting() int { return len(s.queue) }
 // CatchUp updates the search index until it contains all messages.
 func (s *Store) CatchUp() error {
 	for left := int64(1); left > 0; {
-		err := s.Update(context.Background(), func(t hub.Tx) (err error) {
+		err := s.Update(context.Background(), func(t storage.Tx) (err error) {
 			left, err = t.(*tx).UpdateIndex(indexBatch)
 			return err
 		})
@@ -39,25 +39,25 @@ func (s *Store) CatchUp() error {
 var WeakPostgres = weakPostgres
 
 // Exec runs a statement in a transaction.
-func Exec(t hub.Tx, query string, args ...any) error {
+func Exec(t storage.Tx, query string, args ...any) error {
 	_, err := t.(*tx).c.Exec(query, args...)
 	return err
 }
 
 // Text returns the first column of the first row of a query.
-func Text(t hub.Tx, query string, args ...any) (string, error) {
+func Text(t storage.Tx, query string, args ...any) (string, error) {
 	text, _, err := sqlconn.One(t.(*tx).c, func(r *sqlconn.Rows) string { return r.Text(0) }, query, args...)
 	return text, err
 }
 
 // Number is Text for a number.
-func Number(t hub.Tx, query string, args ...any) (int64, error) {
+func Number(t storage.Tx, query string, args ...any) (int64, error) {
 	return sqlconn.Number(t.(*tx).c, query, args...)
 }
 
 // File returns the file of a SQLite database.
 func (s *Store) File() (path string) {
-	_ = s.View(context.Background(), func(t hub.Tx) (err error) {
+	_ = s.View(context.Background(), func(t storage.Tx) (err error) {
 		path, err = Text(t, `SELECT file FROM pragma_database_list WHERE name = 'main'`)
 		return err
 	})
@@ -70,7 +70,7 @@ func (s *Store) Statements() (texts []string) {
 	if s.closed {
 		return nil
 	}
-	_ = s.Update(context.Background(), func(t hub.Tx) error { // only an Update may use the connection of the writer
+	_ = s.Update(context.Background(), func(t storage.Tx) error { // only an Update may use the connection of the writer
 		texts = t.(*tx).c.Statements()
 		return nil
 	})
@@ -81,10 +81,10 @@ func (s *Store) Statements() (texts []string) {
 }
 
 // Prepared returns the texts of the statements of a transaction's connection.
-func Prepared(t hub.Tx) []string { return t.(*tx).c.Statements() }
+func Prepared(t storage.Tx) []string { return t.(*tx).c.Statements() }
 
 // Plan returns the query plan of SQLite for a statement.
-func Plan(t hub.Tx, query string) ([]string, error) {
+func Plan(t storage.Tx, query string) ([]string, error) {
 	return sqlconn.List(t.(*tx).c, func(r *sqlconn.Rows) string { return r.Text(3) }, `EXPLAIN QUERY PLAN `+query, slices.Repeat([]any{""}, strings.Count(query, "$"))...)
 }
 
@@ -128,7 +128,7 @@ func Begin(url string, steps int, statements ...string) error {
 }
 
 // Tables returns the tables that have a column.
-func Tables(t hub.Tx, column string) ([]string, error) {
+func Tables(t storage.Tx, column string) ([]string, error) {
 	query := `SELECT m.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c WHERE m.type = 'table' AND c.name = $1 ORDER BY m.name`
 	if !t.(*tx).c.Dialect().IsSQLite() {
 		query = `SELECT CAST(table_name AS TEXT) FROM information_schema.columns
@@ -138,7 +138,7 @@ func Tables(t hub.Tx, column string) ([]string, error) {
 }
 
 // Columns returns the columns of a table of SQLite.
-func Columns(t hub.Tx, table string) ([]string, error) {
+func Columns(t storage.Tx, table string) ([]string, error) {
 	return sqlconn.List(t.(*tx).c, func(r *sqlconn.Rows) string { return r.Text(0) }, `SELECT name FROM pragma_table_info($1)`, table)
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
@@ -31,9 +31,9 @@ func newSQLite(t testing.TB) string { return "sqlite://" + filepath.Join(t.TempD
 func fileOf(url string) string { return strings.TrimPrefix(url, "sqlite://") }
 
 // settle creates ann, bob and the space shop with both of them.
-func settle(t testing.TB, s hub.Store) {
+func settle(t testing.TB, s storage.Store) {
 	t.Helper()
-	update(t, s, func(tx hub.Tx) error {
+	update(t, s, func(tx storage.Tx) error {
 		now := shoal.Now()
 		if err := tx.InsertSession(shoal.Session{ID: "default", Name: "default", Status: shoal.SessionOpen, CreatedAt: now}); err != nil {
 			return err
@@ -53,7 +53,7 @@ func settle(t testing.TB, s hub.Store) {
 	})
 }
 
-func update(t testing.TB, s hub.Store, fn func(hub.Tx) error) {
+func update(t testing.TB, s storage.Store, fn func(storage.Tx) error) {
 	t.Helper()
 	if err := s.Update(context.Background(), fn); err != nil {
 		t.Fatalf("update: %v", err)
@@ -61,9 +61,9 @@ func update(t testing.TB, s hub.Store, fn func(hub.Tx) error) {
 }
 
 // ask returns the first column of a query in a View.
-func ask(t testing.TB, s hub.Store, query string) (text string) {
+func ask(t testing.TB, s storage.Store, query string) (text string) {
 	t.Helper()
-	err := s.View(context.Background(), func(tx hub.Tx) (err error) {
+	err := s.View(context.Background(), func(tx storage.Tx) (err error) {
 		text, err = sqlstore.Text(tx, query)
 		return err
 	})
@@ -74,7 +74,7 @@ func ask(t testing.TB, s hub.Store, query string) (text string) {
 }
 
 // post does what the hub does for a message of ann that mentions bob.
-func post(tx hub.Tx, id shoal.MessageID, text string) error {
+func post(tx storage.Tx, id shoal.MessageID, text string) error {
 	space, err := tx.LockSpace("default", "shop")
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func post(tx hub.Tx, id shoal.MessageID, text string) error {
 		Mentions: []shoal.EntityID{"bob"}, DroppedMentions: []shoal.EntityID{},
 		Parts: []shoal.Part{{ID: "prt_1", Type: shoal.TextPart, Text: text, Status: shoal.PartDone}},
 	}
-	if err := tx.PostMessage(m, hub.PostKey{}); err != nil {
+	if err := tx.PostMessage(m, storage.PostKey{}); err != nil {
 		return err
 	}
 	_, err = tx.Deliver(m)
@@ -97,11 +97,11 @@ func post(tx hub.Tx, id shoal.MessageID, text string) error {
 }
 
 // stored returns the ids of all messages, and checks that their positions have no gaps.
-func stored(t testing.TB, s hub.Store) map[shoal.MessageID]bool {
+func stored(t testing.TB, s storage.Store) map[shoal.MessageID]bool {
 	t.Helper()
 	ids := map[shoal.MessageID]bool{}
-	err := s.View(context.Background(), func(tx hub.Tx) error {
-		all, err := tx.Messages("default", "shop", hub.Page{Limit: 1_000_000})
+	err := s.View(context.Background(), func(tx storage.Tx) error {
+		all, err := tx.Messages("default", "shop", storage.Page{Limit: 1_000_000})
 		for i, m := range all {
 			ids[m.ID] = true
 			if m.Seq != int64(i+1) {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // Updating the search index costs more than the rest of a post, so it is done after the
@@ -52,7 +52,7 @@ func (s *Store) indexNext(before int64) (left int64, pause time.Duration) {
 	if before > indexBacklog {
 		batch = indexBatchLarge
 	}
-	err := s.Update(context.Background(), func(t hub.Tx) (err error) {
+	err := s.Update(context.Background(), func(t storage.Tx) (err error) {
 		left, err = t.(*tx).UpdateIndex(batch)
 		return err
 	})

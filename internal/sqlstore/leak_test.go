@@ -6,10 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
+	"go.uber.org/goleak"
 )
 
 func TestCloseLeavesNothingRunning(t *testing.T) {
@@ -20,7 +19,7 @@ func TestCloseLeavesNothingRunning(t *testing.T) {
 			t.Fatal(err)
 		}
 		settle(t, s)
-		update(t, s, func(tx hub.Tx) error { return post(tx, "m", "something to index") })
+		update(t, s, func(tx storage.Tx) error { return post(tx, "m", "something to index") })
 		stored(t, s)
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
@@ -42,7 +41,7 @@ func TestUpdatesAreReleased(t *testing.T) {
 			conversation := make([]int, 1000)
 			runtime.AddCleanup(&conversation[0], func(gone chan struct{}) { gone <- struct{}{} }, gone)
 			calls.Go(func() {
-				update(t, s, func(hub.Tx) error {
+				update(t, s, func(storage.Tx) error {
 					conversation[0]++
 					return nil
 				})

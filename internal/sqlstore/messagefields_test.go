@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // messageFields is the operation that stores each field of a message. A new field is added
 // here, to the columns and the checksum of a message (package messagerow), to the statements
 // of package coresql, and to the record "message" of exports (archivesql/tables.go,
-// internal/hub/records.go).
+// internal/hub/storage/records.go).
 var messageFields = map[string]string{
 	"ID": "insert", "SessionID": "insert", "SpaceID": "insert", "Seq": "insert", "EntityID": "insert", "RunID": "insert", "Status": "insert",
 	"Mentions": "insert", "DroppedMentions": "insert", "CreatedAt": "insert", "UpdatedAt": "insert", "Parts": "insert", "OnBehalfOf": "insert", "ReplyTo": "insert",
@@ -30,13 +30,13 @@ func TestEveryFieldOfAMessageIsStored(t *testing.T) {
 			t.Errorf("Message.%s is new: add it to messageFields and to the places that its comment names", f.Name)
 		}
 	}
-	for _, of := range hub.RecordTypes {
+	for _, of := range storage.RecordTypes {
 		if of.Name != "message" {
 			continue
 		}
 		for _, f := range fields {
 			name := f.Tag.Get("json")
-			exported := slices.ContainsFunc(of.Fields, func(r hub.RecordField) bool { return r.Name == name })
+			exported := slices.ContainsFunc(of.Fields, func(r storage.RecordField) bool { return r.Name == name })
 			if stored := messageFields[f.Name] != "" && f.Name != "SessionID"; stored && !exported {
 				t.Errorf("Message.%s is stored but not exported: add it to the record %q", f.Name, of.Name)
 			}
@@ -54,11 +54,11 @@ func TestEveryFieldOfAMessageIsStored(t *testing.T) {
 		}
 		posted := whole
 		posted.ID, posted.Seq, posted.RunID, posted.Status = "msg_2", 2, nil, shoal.MessageCompleted
-		update(t, s, func(tx hub.Tx) error { return tx.InsertMessage(whole, hub.PostKey{}) })
-		update(t, s, func(tx hub.Tx) error { return tx.InsertMessage(posted, hub.PostKey{}) })
+		update(t, s, func(tx storage.Tx) error { return tx.InsertMessage(whole, storage.PostKey{}) })
+		update(t, s, func(tx storage.Tx) error { return tx.InsertMessage(posted, storage.PostKey{}) })
 		read := func(id shoal.MessageID) (m shoal.Message) {
 			t.Helper()
-			if err := s.View(t.Context(), func(tx hub.Tx) (err error) { m, err = tx.MessageByID("default", id); return err }); err != nil {
+			if err := s.View(t.Context(), func(tx storage.Tx) (err error) { m, err = tx.MessageByID("default", id); return err }); err != nil {
 				t.Fatal(err)
 			}
 			return m
@@ -72,14 +72,14 @@ func TestEveryFieldOfAMessageIsStored(t *testing.T) {
 			}
 		}
 		check(read("msg_1"), "insert")
-		update(t, s, func(tx hub.Tx) error {
+		update(t, s, func(tx storage.Tx) error {
 			return tx.SetReactions("default", "msg_2", []shoal.Reaction{{Emoji: "👍", EntityIDs: []shoal.EntityID{"bob"}}})
 		})
 		check(read("msg_2"), "react")
 		posted.EditedAt = &now
-		update(t, s, func(tx hub.Tx) error { return tx.EditMessage(posted) })
+		update(t, s, func(tx storage.Tx) error { return tx.EditMessage(posted) })
 		check(read("msg_2"), "edit")
-		update(t, s, func(tx hub.Tx) error { return tx.EraseMessage("default", "msg_2", now) })
+		update(t, s, func(tx storage.Tx) error { return tx.EraseMessage("default", "msg_2", now) })
 		check(read("msg_2"), "erase")
 	})
 }

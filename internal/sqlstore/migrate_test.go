@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
@@ -18,7 +18,7 @@ import (
 func TestNewerDatabaseIsRefused(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		s := open(t, url)
-		update(t, s, func(tx hub.Tx) error {
+		update(t, s, func(tx storage.Tx) error {
 			return sqlstore.Exec(tx, `INSERT INTO migrations (version, name, applied_at) VALUES (99, 'future', 0)`)
 		})
 		if err := s.Close(); err != nil {
@@ -83,9 +83,9 @@ func TestEventsOfOlderPosts(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := open(t, url)
-		update(t, s, func(tx hub.Tx) error { return post(tx, "msg_4", "third") })
-		err = s.View(t.Context(), func(tx hub.Tx) error {
-			for _, filter := range []hub.EventFilter{{}, {Space: "shop"}, {Entity: "ann"}} {
+		update(t, s, func(tx storage.Tx) error { return post(tx, "msg_4", "third") })
+		err = s.View(t.Context(), func(tx storage.Tx) error {
+			for _, filter := range []storage.EventFilter{{}, {Space: "shop"}, {Entity: "ann"}} {
 				events, err := tx.Events("default", filter, 4, 9)
 				if err != nil {
 					return err
@@ -128,7 +128,7 @@ func TestDataOfOlderPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := open(t, url)
-		update(t, s, func(tx hub.Tx) error {
+		update(t, s, func(tx storage.Tx) error {
 			ann, err := tx.Entity("default", "ann")
 			if err != nil || ann.Hosted {
 				t.Errorf("ann is %+v, %v", ann, err)
@@ -141,7 +141,7 @@ func TestDataOfOlderPrograms(t *testing.T) {
 			if err != nil || m.Text() != "needle" || string(m.Parts[1].Data) != `{"a":"\u003cb"}` {
 				t.Errorf("the message is %+v, %v", m, err)
 			}
-			events, err := tx.Events("default", hub.EventFilter{}, 0, 9)
+			events, err := tx.Events("default", storage.EventFilter{}, 0, 9)
 			if err != nil || len(events) != 1 || events[0].Run != "" || events[0].Private || string(events[0].Data) != `{"old":1}` {
 				t.Errorf("the events are %+v, %v", events, err)
 			}
@@ -153,7 +153,7 @@ func TestDataOfOlderPrograms(t *testing.T) {
 			if err != nil || end != 7 {
 				t.Errorf("the inbox ends at %d, %v", end, err)
 			}
-			found, err := tx.Search("default", hub.SearchQuery{Query: storecase.Query("needle"), Limit: 9})
+			found, err := tx.Search("default", storage.SearchQuery{Query: storecase.Query("needle"), Limit: 9})
 			if err != nil || len(found.Found) != 1 {
 				t.Errorf("found %+v, %v", found, err)
 			}

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
@@ -41,7 +41,7 @@ func TestIdleConnectionsAreReplaced(t *testing.T) {
 		stored(t, s)
 		cutAll(t, url)
 		stored(t, s)
-		update(t, s, func(tx hub.Tx) error { return post(tx, "m", "hello") })
+		update(t, s, func(tx storage.Tx) error { return post(tx, "m", "hello") })
 	}
 	if n := len(stored(t, s)); n != 1 {
 		t.Errorf("%d messages are stored", n)
@@ -52,7 +52,7 @@ func TestConnectionLostInATransaction(t *testing.T) {
 	url := shoaltest.Postgres(t)
 	s := open(t, url)
 	settle(t, s)
-	err := s.Update(context.Background(), func(tx hub.Tx) error {
+	err := s.Update(context.Background(), func(tx storage.Tx) error {
 		if err := post(tx, "lost", "hello"); err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func TestConnectionLostInATransaction(t *testing.T) {
 	if !errors.Is(err, shoal.Busy) {
 		t.Errorf("the update got %v, want an error of kind %s", err, shoal.Busy)
 	}
-	err = s.View(context.Background(), func(tx hub.Tx) error {
+	err = s.View(context.Background(), func(tx storage.Tx) error {
 		if _, err := tx.Session("default"); err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func TestConnectionLostInATransaction(t *testing.T) {
 	if !errors.Is(err, shoal.Busy) {
 		t.Errorf("the view got %v, want an error of kind %s", err, shoal.Busy)
 	}
-	update(t, s, func(tx hub.Tx) error { return post(tx, "next", "hello") })
+	update(t, s, func(tx storage.Tx) error { return post(tx, "next", "hello") })
 	if ids := stored(t, s); ids["lost"] || !ids["next"] {
 		t.Errorf("stored are %v", ids)
 	}
@@ -85,17 +85,17 @@ func TestLostResponseToACommitIsUnknown(t *testing.T) {
 	line := newLine(t, direct)
 	s := open(t, line.url)
 	settle(t, s)
-	err := s.Update(context.Background(), func(tx hub.Tx) error {
+	err := s.Update(context.Background(), func(tx storage.Tx) error {
 		if err := post(tx, "unsure", "hello"); err != nil {
 			return err
 		}
 		line.loseNext.Store(true)
 		return nil
 	})
-	if !errors.Is(err, shoal.Busy) || !errors.Is(err, hub.ErrUnsure) {
+	if !errors.Is(err, shoal.Busy) || !errors.Is(err, storage.ErrUnsure) {
 		t.Errorf("the update got %v, want ErrUnsure, of kind %s", err, shoal.Busy)
 	}
-	update(t, s, func(tx hub.Tx) error { return post(tx, "next", "hello") })
+	update(t, s, func(tx storage.Tx) error { return post(tx, "next", "hello") })
 	if ids := stored(t, s); !ids["unsure"] || !ids["next"] {
 		t.Errorf("stored are %v", ids)
 	}
@@ -107,11 +107,11 @@ func TestWritersOfTwoProcessesDoNotDeadlock(t *testing.T) {
 	url := shoaltest.Postgres(t)
 	first, second := open(t, url), open(t, url)
 	settle(t, first)
-	update(t, first, func(tx hub.Tx) error {
+	update(t, first, func(tx storage.Tx) error {
 		return tx.InsertSpace(shoal.Space{SessionID: "default", ID: "yard", Name: "yard", Status: shoal.SpaceOpen})
 	})
 	rename := func(s *sqlstore.Store, order ...shoal.SpaceID) error {
-		return s.Update(context.Background(), func(tx hub.Tx) error {
+		return s.Update(context.Background(), func(tx storage.Tx) error {
 			for _, id := range order {
 				space, err := tx.LockSpace("default", id)
 				if err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/limit"
 )
 
@@ -19,7 +19,7 @@ const (
 
 // update is one call of Update.
 type update struct {
-	fn    func(hub.Tx) error
+	fn    func(storage.Tx) error
 	state atomic.Int32
 	err   error         // the result, when done is closed
 	done  chan struct{} // closed when the outcome is durable
@@ -36,7 +36,7 @@ const (
 //
 // An Update that finds no other in progress writes on its own goroutine, which saves two
 // switches. The goroutine of the writer writes those that arrive meanwhile, in one commit.
-func (s *Store) Update(ctx context.Context, fn func(hub.Tx) error) error {
+func (s *Store) Update(ctx context.Context, fn func(storage.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -8,20 +8,20 @@ import (
 	"testing"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
 // everything stores at least one row in every table that belongs to a session.
-func everything(tx hub.Tx) error {
+func everything(tx storage.Tx) error {
 	const session = "default"
 	now := shoal.Now()
-	run := hub.StoredRun{Space: "shop", NotBefore: now, Conversation: "ann/shop"}
+	run := storage.Run{Space: "shop", NotBefore: now, Conversation: "ann/shop"}
 	run.ID, run.SessionID, run.AgentID, run.CreatedAt, run.Trigger.Type = "run_1", session, "ann", now, shoal.SpaceMessageTrigger
-	waiting := hub.StoredPending{Session: session}
+	waiting := storage.Pending{Session: session}
 	waiting.ID, waiting.RunID, waiting.CreatedAt = "pnd_1", "run_1", now
-	agent := hub.StoredAgent{HostedAgent: shoal.HostedAgent{SessionID: session, ID: "ann", Version: 1, CreatedAt: now}}
+	agent := storage.Agent{HostedAgent: shoal.HostedAgent{SessionID: session, ID: "ann", Version: 1, CreatedAt: now}}
 	key := shoal.Key{ID: "key_1", Role: shoal.RoleEntity, SessionID: new(shoal.SessionID), CreatedAt: now}
 	*key.SessionID = session
 	revoked := key
@@ -29,18 +29,18 @@ func everything(tx hub.Tx) error {
 	return errors.Join(
 		post(tx, "msg_1", "hello"), post(tx, "msg_2", "hello"), tx.TrimEvents(session, "shop", 1),
 		tx.EditMessage(shoal.Message{ID: "msg_1", SessionID: session, UpdatedAt: now, EditedAt: &now, Parts: []shoal.Part{shoal.Text("hello again")}}),
-		errorOf(tx.AppendEvent(hub.StoredEvent{Session: session, Space: "shop", Type: shoal.EventSpaceUpdated, Data: []byte("{}")})),
-		tx.Acknowledge(session, "bob", hub.InboxFilter{}, 1),
-		tx.InsertKey(key, "hash"), tx.InsertKey(revoked, "revoked"), tx.DeleteKey(session, "key_2"), tx.SetExplicit(session, "ann", "key_1"), tx.InsertAnswer(hub.AnswerKey{Session: session}, hub.Answer{At: now}),
-		tx.PutHostedAgent(agent), tx.InsertRun(run), tx.PutStep(session, "run_1", hub.StoredStep{}),
-		tx.PutTexts(session, []hub.ModelText{{Hash: "h"}}), tx.PutRequest(session, "run_1", hub.StoredRequest{}),
-		tx.PutClientInput(session, "run_1", hub.ClientInput{EntityID: "ann"}),
-		tx.PutConversation(hub.StoredConversation{Session: session, ID: "ann/shop"}), tx.InsertCause(session, "msg_1", hub.Cause{}),
+		errorOf(tx.AppendEvent(storage.Event{Session: session, Space: "shop", Type: shoal.EventSpaceUpdated, Data: []byte("{}")})),
+		tx.Acknowledge(session, "bob", storage.InboxFilter{}, 1),
+		tx.InsertKey(key, "hash"), tx.InsertKey(revoked, "revoked"), tx.DeleteKey(session, "key_2"), tx.SetExplicit(session, "ann", "key_1"), tx.InsertAnswer(storage.AnswerKey{Session: session}, storage.Answer{At: now}),
+		tx.PutHostedAgent(agent), tx.InsertRun(run), tx.PutStep(session, "run_1", storage.Step{}),
+		tx.PutTexts(session, []storage.ModelText{{Hash: "h"}}), tx.PutRequest(session, "run_1", storage.Request{}),
+		tx.PutClientInput(session, "run_1", storage.ClientInput{EntityID: "ann"}),
+		tx.PutConversation(storage.Conversation{Session: session, ID: "ann/shop"}), tx.InsertCause(session, "msg_1", storage.Cause{}),
 		tx.InsertPending(waiting), tx.InsertPlan(session, shoal.Plan{ID: "pln_1", CreatedAt: now}),
 		tx.InsertRemembered(session, shoal.RememberedDecision{ID: "rem_1", CreatedAt: now, ExpiresAt: now}),
 		tx.PutGoal(session, "ann", shoal.Goal{ID: "g"}), tx.PutMemory(session, "ann", shoal.Memory{ID: "m"}),
-		errorOf(tx.Spend(session, "msg_1", hub.Spending{Tokens: 1})),
-		tx.AddUsage(session, hub.StepUsage{Run: "run_1", At: now}), tx.InsertFile(session, shoal.File{ID: "fil_1"}, "", now, nil),
+		errorOf(tx.Spend(session, "msg_1", storage.Spending{Tokens: 1})),
+		tx.AddUsage(session, storage.StepUsage{Run: "run_1", At: now}), tx.InsertFile(session, shoal.File{ID: "fil_1"}, "", now, nil),
 		tx.ShowFile(session, "fil_1", "shop"),
 		tx.InsertSpace(shoal.Space{SessionID: session, ID: "gone", CreatedAt: now}), tx.DeleteSpace(session, "gone", 1),
 		errorOf(tx.PutRenderer(session, shoal.Renderer{Name: "card", CreatedAt: now}, nil)),
@@ -58,7 +58,7 @@ func TestDeletedSessionLeavesNoRow(t *testing.T) {
 		if err := s.CatchUp(); err != nil {
 			t.Fatal(err)
 		}
-		rows := func(tx hub.Tx, table string) int64 {
+		rows := func(tx storage.Tx, table string) int64 {
 			n, err := sqlstore.Number(tx, `SELECT COUNT(*) FROM `+table+` WHERE session_id = 'default'`)
 			if err != nil {
 				t.Errorf("%s: %v", table, err)
@@ -66,7 +66,7 @@ func TestDeletedSessionLeavesNoRow(t *testing.T) {
 			return n
 		}
 		var tables []string
-		update(t, s, func(tx hub.Tx) (err error) {
+		update(t, s, func(tx storage.Tx) (err error) {
 			tables, err = sqlstore.Tables(tx, "session_id")
 			for _, table := range tables {
 				if rows(tx, table) == 0 {
@@ -78,8 +78,8 @@ func TestDeletedSessionLeavesNoRow(t *testing.T) {
 		if len(tables) < 20 {
 			t.Fatalf("only the tables %v", tables)
 		}
-		update(t, s, func(tx hub.Tx) error { return tx.DeleteSession("default") })
-		update(t, s, func(tx hub.Tx) error {
+		update(t, s, func(tx storage.Tx) error { return tx.DeleteSession("default") })
+		update(t, s, func(tx storage.Tx) error {
 			for _, table := range tables {
 				if n := rows(tx, table); n > 0 {
 					t.Errorf("%s has %d rows after", table, n)
@@ -101,19 +101,19 @@ func TestLateMessageIsIndexedAfterARestart(t *testing.T) {
 			ID: "msg_1", SessionID: "default", SpaceID: "shop", Seq: 1, EntityID: "ann", RunID: &run, Status: shoal.MessageStreaming,
 			CreatedAt: shoal.Now(), UpdatedAt: shoal.Now(),
 		}
-		update(t, s, func(tx hub.Tx) error { return tx.InsertMessage(m, hub.PostKey{}) })
+		update(t, s, func(tx storage.Tx) error { return tx.InsertMessage(m, storage.PostKey{}) })
 		if err := s.CatchUp(); err != nil {
 			t.Fatal(err)
 		}
 		m.Status, m.Parts = shoal.MessageCompleted, []shoal.Part{{ID: "p", Type: shoal.TextPart, Text: "needle", Status: shoal.PartDone}}
-		update(t, s, func(tx hub.Tx) error { return tx.UpdateMessage(m, nil) })
+		update(t, s, func(tx storage.Tx) error { return tx.UpdateMessage(m, nil) })
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
 		s = open(t, url)
 		for range 2 {
-			update(t, s, func(tx hub.Tx) error {
-				found, err := tx.Search("default", hub.SearchQuery{Query: storecase.Query("needle"), Limit: 9})
+			update(t, s, func(tx storage.Tx) error {
+				found, err := tx.Search("default", storage.SearchQuery{Query: storecase.Query("needle"), Limit: 9})
 				if err == nil && len(found.Found) != 1 {
 					err = fmt.Errorf("%d messages were found", len(found.Found))
 				}
@@ -134,44 +134,46 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 	s := open(t, newSQLite(t))
 	settle(t, s)
 	live, now := []shoal.RunStatus{shoal.RunQueued}, shoal.Now()
-	for indexes, ask := range map[string]func(hub.Tx) (any, error){
-		"members_hosted": func(tx hub.Tx) (any, error) { return tx.HostedMembers("default", "shop") },
-		"runs_awake":     func(tx hub.Tx) (any, error) { return tx.ClaimableRuns(shoal.Now(), 9) },
-		"runs_held":      func(tx hub.Tx) (any, error) { return tx.HeldRuns("") },
-		"runs_live":      func(tx hub.Tx) (any, error) { return tx.Runs("default", hub.RunFilter{Status: live}) },
-		"runs_live_agent": func(tx hub.Tx) (any, error) {
-			return tx.Runs("default", hub.RunFilter{Agent: "a", Space: "s", Status: live})
+	for indexes, ask := range map[string]func(storage.Tx) (any, error){
+		"members_hosted": func(tx storage.Tx) (any, error) { return tx.HostedMembers("default", "shop") },
+		"runs_awake":     func(tx storage.Tx) (any, error) { return tx.ClaimableRuns(shoal.Now(), 9) },
+		"runs_held":      func(tx storage.Tx) (any, error) { return tx.HeldRuns("") },
+		"runs_live":      func(tx storage.Tx) (any, error) { return tx.Runs("default", storage.RunFilter{Status: live}) },
+		"runs_live_agent": func(tx storage.Tx) (any, error) {
+			return tx.Runs("default", storage.RunFilter{Agent: "a", Space: "s", Status: live})
 		},
-		"runs_agent":   func(tx hub.Tx) (any, error) { return tx.Runs("default", hub.RunFilter{Agent: "a"}) },
-		"runs_session": func(tx hub.Tx) (any, error) { return tx.Runs("default", hub.RunFilter{Reader: "a"}) },
-		"runs_created": func(tx hub.Tx) (any, error) { return tx.Runs("default", hub.RunFilter{Since: &now}) },
-		"runs_live_agent runs_blocks": func(tx hub.Tx) (any, error) {
-			return tx.Conversations("default", "a", hub.ConversationFilter{Limit: 9})
+		"runs_agent":   func(tx storage.Tx) (any, error) { return tx.Runs("default", storage.RunFilter{Agent: "a"}) },
+		"runs_session": func(tx storage.Tx) (any, error) { return tx.Runs("default", storage.RunFilter{Reader: "a"}) },
+		"runs_created": func(tx storage.Tx) (any, error) { return tx.Runs("default", storage.RunFilter{Since: &now}) },
+		"runs_live_agent runs_blocks": func(tx storage.Tx) (any, error) {
+			return tx.Conversations("default", "a", storage.ConversationFilter{Limit: 9})
 		},
-		"runs_blocks": func(tx hub.Tx) (any, error) {
-			return tx.Blocks("default", "c", hub.BlockFilter{EndedBefore: 9, Limit: 9})
+		"runs_blocks": func(tx storage.Tx) (any, error) {
+			return tx.Blocks("default", "c", storage.BlockFilter{EndedBefore: 9, Limit: 9})
 		},
-		"messages_run":       func(tx hub.Tx) (any, error) { return tx.Composed("default", "r") },
-		"messages_streaming": func(tx hub.Tx) (any, error) { return tx.Streaming("default", "shop") },
-		"pending_due":        func(tx hub.Tx) (any, error) { return tx.DuePending(shoal.Now(), 9) },
-		"pending_reply":      func(tx hub.Tx) (any, error) { return tx.ReplyWaits("default", "shop") },
-		"pending_run":        func(tx hub.Tx) (any, error) { return tx.PendingOf("default", "r") },
-		"pending_open_space": func(tx hub.Tx) (any, error) {
-			return tx.PendingActions("default", hub.PendingFilter{Space: "s", Status: []shoal.PendingStatus{"open"}})
+		"messages_run":       func(tx storage.Tx) (any, error) { return tx.Composed("default", "r") },
+		"messages_streaming": func(tx storage.Tx) (any, error) { return tx.Streaming("default", "shop") },
+		"pending_due":        func(tx storage.Tx) (any, error) { return tx.DuePending(shoal.Now(), 9) },
+		"pending_reply":      func(tx storage.Tx) (any, error) { return tx.ReplyWaits("default", "shop") },
+		"pending_run":        func(tx storage.Tx) (any, error) { return tx.PendingOf("default", "r") },
+		"pending_open_space": func(tx storage.Tx) (any, error) {
+			return tx.PendingActions("default", storage.PendingFilter{Space: "s", Status: []shoal.PendingStatus{"open"}})
 		},
-		"pending_space": func(tx hub.Tx) (any, error) { return tx.PendingActions("default", hub.PendingFilter{Space: "s"}) },
-		"pending_open": func(tx hub.Tx) (any, error) {
-			return tx.PendingActions("default", hub.PendingFilter{Status: []shoal.PendingStatus{"open"}})
+		"pending_space": func(tx storage.Tx) (any, error) {
+			return tx.PendingActions("default", storage.PendingFilter{Space: "s"})
 		},
-		"plans_due":  func(tx hub.Tx) (any, error) { return tx.DuePlans(shoal.Now(), 9) },
-		"events_run": func(tx hub.Tx) (any, error) { return tx.Events("default", hub.EventFilter{Run: "r"}, 0, 9) },
-		"events_space messages_told": func(tx hub.Tx) (any, error) {
-			return tx.Events("default", hub.EventFilter{Space: "shop"}, 0, 9)
+		"pending_open": func(tx storage.Tx) (any, error) {
+			return tx.PendingActions("default", storage.PendingFilter{Status: []shoal.PendingStatus{"open"}})
+		},
+		"plans_due":  func(tx storage.Tx) (any, error) { return tx.DuePlans(shoal.Now(), 9) },
+		"events_run": func(tx storage.Tx) (any, error) { return tx.Events("default", storage.EventFilter{Run: "r"}, 0, 9) },
+		"events_space messages_told": func(tx storage.Tx) (any, error) {
+			return tx.Events("default", storage.EventFilter{Space: "shop"}, 0, 9)
 		},
 	} {
 		before := s.Statements()
 		var steps []string
-		err := s.View(t.Context(), func(tx hub.Tx) error { // the writer remembers some of it
+		err := s.View(t.Context(), func(tx storage.Tx) error { // the writer remembers some of it
 			if _, err := ask(tx); err != nil {
 				return err
 			}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
@@ -21,7 +21,7 @@ import (
 // Only a power cut shows the difference from weaker settings, not a killed process.
 func TestCommitsReachTheDisk(t *testing.T) {
 	s := open(t, newSQLite(t))
-	update(t, s, func(tx hub.Tx) error {
+	update(t, s, func(tx storage.Tx) error {
 		level, err := sqlstore.Number(tx, `PRAGMA synchronous`)
 		if level != 2 {
 			t.Errorf("synchronous is %d, want 2, which is FULL", level)
@@ -37,11 +37,11 @@ func TestCommitsReachTheDisk(t *testing.T) {
 	})
 
 	url := shoaltest.Postgres(t)
-	update(t, open(t, url), func(tx hub.Tx) error {
+	update(t, open(t, url), func(tx storage.Tx) error {
 		return sqlstore.Exec(tx, `ALTER ROLE postgres SET synchronous_commit = 'off'`)
 	})
 	s = open(t, url)
-	update(t, s, func(tx hub.Tx) error {
+	update(t, s, func(tx storage.Tx) error {
 		level, err := sqlstore.Text(tx, `SHOW synchronous_commit`)
 		if level != "on" {
 			t.Errorf("synchronous_commit is %q", level)
@@ -93,7 +93,7 @@ func TestOpenSaysWhatToDo(t *testing.T) {
 func TestFullDiskLosesNothing(t *testing.T) {
 	s := open(t, newSQLite(t))
 	settle(t, s)
-	update(t, s, func(tx hub.Tx) error {
+	update(t, s, func(tx storage.Tx) error {
 		pages, err := sqlstore.Number(tx, `PRAGMA page_count`)
 		if err != nil {
 			return err
@@ -107,7 +107,7 @@ func TestFullDiskLosesNothing(t *testing.T) {
 	for i := range 64 {
 		calls.Go(func() {
 			id := shoal.MessageID(fmt.Sprintf("msg_%d", i))
-			err := s.Update(context.Background(), func(tx hub.Tx) error { return post(tx, id, strings.Repeat("long ", 2000)) })
+			err := s.Update(context.Background(), func(tx storage.Tx) error { return post(tx, id, strings.Repeat("long ", 2000)) })
 			mu.Lock()
 			defer mu.Unlock()
 			outcome[id] = err
@@ -130,7 +130,7 @@ func TestFullDiskLosesNothing(t *testing.T) {
 		t.Fatal("the disk was never full")
 	}
 	// The limit belongs to the connection, and the store has opened a new one.
-	update(t, s, func(tx hub.Tx) error { return post(tx, "after", "there is room again") })
+	update(t, s, func(tx storage.Tx) error { return post(tx, "after", "there is room again") })
 	if !stored(t, s)["after"] {
 		t.Error("the message after is missing")
 	}
@@ -148,14 +148,14 @@ func TestSearchAcrossTheEndOfTheIndex(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			update(t, s, func(tx hub.Tx) error {
+			update(t, s, func(tx storage.Tx) error {
 				return post(tx, shoal.MessageID(fmt.Sprintf("m%02d", i)), fmt.Sprintf("tea number%d %s", i, strings.Repeat("x", i%7)))
 			})
 		}
-		query := hub.SearchQuery{Query: storecase.Query("tea num"), Limit: 4}
+		query := storage.SearchQuery{Query: storecase.Query("tea num"), Limit: 4}
 		for next := 29; next >= 0; {
-			var page hub.SearchResult
-			err := s.View(context.Background(), func(tx hub.Tx) (err error) {
+			var page storage.SearchResult
+			err := s.View(context.Background(), func(tx storage.Tx) (err error) {
 				page, err = tx.Search("default", query)
 				return err
 			})
@@ -179,22 +179,22 @@ func TestIndexAfterASessionIsDeleted(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		s := open(t, url)
 		settle(t, s)
-		update(t, s, func(tx hub.Tx) error { return post(tx, "m1", "tea for two") })
+		update(t, s, func(tx storage.Tx) error { return post(tx, "m1", "tea for two") })
 		if err := s.CatchUp(); err != nil {
 			t.Fatal(err)
 		}
-		update(t, s, func(tx hub.Tx) error { return tx.DeleteSession("default") })
-		update(t, s, func(tx hub.Tx) error {
+		update(t, s, func(tx storage.Tx) error { return tx.DeleteSession("default") })
+		update(t, s, func(tx storage.Tx) error {
 			if err := tx.InsertSpace(shoal.Space{SessionID: "other", ID: "shop", Name: "shop", Status: shoal.SpaceOpen}); err != nil {
 				return err
 			}
 			m := shoal.Message{SessionID: "other", SpaceID: "shop", Seq: 1, ID: "m2", Parts: []shoal.Part{shoal.Text("tea for one")}}
-			return tx.InsertMessage(m, hub.PostKey{})
+			return tx.InsertMessage(m, storage.PostKey{})
 		})
 		for _, when := range []string{"before", "after"} {
-			err := s.View(context.Background(), func(tx hub.Tx) error {
+			err := s.View(context.Background(), func(tx storage.Tx) error {
 				for word, want := range map[string]int{"tea": 1, "one": 1, "two": 0} {
-					found, err := tx.Search("other", hub.SearchQuery{Query: storecase.Query(word), Limit: 9})
+					found, err := tx.Search("other", storage.SearchQuery{Query: storecase.Query(word), Limit: 9})
 					if err != nil {
 						return err
 					}
@@ -225,7 +225,7 @@ func TestLogStaysBounded(t *testing.T) {
 	for range 4 {
 		viewing.Go(func() {
 			for {
-				err := s.View(context.Background(), func(tx hub.Tx) error {
+				err := s.View(context.Background(), func(tx storage.Tx) error {
 					_, err := tx.Space("default", "shop")
 					<-time.After(3 * time.Millisecond)
 					return err
@@ -243,9 +243,9 @@ func TestLogStaysBounded(t *testing.T) {
 	}
 	long := strings.Repeat("x", shoal.MaxContent)
 	for i := range 400 { // 100 MiB
-		update(t, s, func(tx hub.Tx) error {
+		update(t, s, func(tx storage.Tx) error {
 			m := shoal.Message{SessionID: "default", SpaceID: "shop", Seq: int64(i + 1), EntityID: "ann", Parts: []shoal.Part{shoal.Text(long)}}
-			return tx.InsertMessage(m, hub.PostKey{})
+			return tx.InsertMessage(m, storage.PostKey{})
 		})
 	}
 	close(done)

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/metrics"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
@@ -72,7 +72,7 @@ type Store struct {
 	running sync.WaitGroup
 }
 
-var _ hub.Store = (*Store)(nil)
+var _ storage.Store = (*Store)(nil)
 
 // Queued returns the limit of the Updates of all callers that wait or are being written.
 func (s *Store) Queued() *limit.Open { return s.queued }
@@ -188,16 +188,16 @@ func (s *Store) Epoch() string { return s.epoch }
 
 // View implements [hub.Store]. While every connection for reading is in use it waits for
 // one, at most until ctx ends; fn itself is not interrupted.
-func (s *Store) View(ctx context.Context, fn func(hub.Tx) error) error {
+func (s *Store) View(ctx context.Context, fn func(storage.Tx) error) error {
 	return s.viewOn(ctx, s.readers, fn)
 }
 
 // ViewFirst implements [hub.Store].
-func (s *Store) ViewFirst(ctx context.Context, fn func(hub.Tx) error) error {
+func (s *Store) ViewFirst(ctx context.Context, fn func(storage.Tx) error) error {
 	return s.viewOn(ctx, s.first, fn)
 }
 
-func (s *Store) viewOn(ctx context.Context, readers *readers, fn func(hub.Tx) error) error {
+func (s *Store) viewOn(ctx context.Context, readers *readers, fn func(storage.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -230,7 +230,7 @@ func (s *Store) Reachable(ctx context.Context) error {
 	if err := s.refusal(); err != nil {
 		return err
 	}
-	return s.View(ctx, func(tx hub.Tx) error {
+	return s.View(ctx, func(tx storage.Tx) error {
 		_, err := tx.Now()
 		return err
 	})

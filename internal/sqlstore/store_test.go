@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
@@ -20,7 +20,7 @@ func TestSQLite(t *testing.T) {
 	t.Parallel()
 	statements := map[string]bool{}
 	open := opener(func(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "shoal #?%41.db") })
-	storetest.Exercise(t, func(t *testing.T) hub.Store {
+	storetest.Exercise(t, func(t *testing.T) storage.Store {
 		s := open(t).(*sqlstore.Store)
 		t.Cleanup(func() {
 			for _, text := range s.Statements() {
@@ -53,7 +53,7 @@ func checkPlans(t *testing.T, statements map[string]bool) {
 			continue
 		}
 		var steps []string
-		update(t, s, func(tx hub.Tx) (err error) {
+		update(t, s, func(tx storage.Tx) (err error) {
 			steps, err = sqlstore.Plan(tx, text)
 			return err
 		})
@@ -74,10 +74,10 @@ func TestPostgres(t *testing.T) {
 }
 
 // opener opens stores on one database for each test.
-func opener(newURL func(*testing.T) string) func(*testing.T) hub.Store {
+func opener(newURL func(*testing.T) string) func(*testing.T) storage.Store {
 	var mu sync.Mutex
 	urls := map[*testing.T]string{}
-	return func(t *testing.T) hub.Store {
+	return func(t *testing.T) storage.Store {
 		mu.Lock()
 		defer mu.Unlock()
 		if urls[t] == "" {
@@ -118,7 +118,7 @@ func TestViewFirstDoesNotWaitForViews(t *testing.T) {
 			var views sync.WaitGroup
 			for range 64 {
 				views.Go(func() {
-					_ = s.View(context.Background(), func(hub.Tx) error { // it reads nothing
+					_ = s.View(context.Background(), func(storage.Tx) error { // it reads nothing
 						held <- struct{}{}
 						<-release
 						return nil
@@ -128,7 +128,7 @@ func TestViewFirstDoesNotWaitForViews(t *testing.T) {
 			<-held
 			soon, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
-			if err := s.ViewFirst(soon, func(tx hub.Tx) error { _, err := tx.Session("default"); return err }); err != nil {
+			if err := s.ViewFirst(soon, func(tx storage.Tx) error { _, err := tx.Session("default"); return err }); err != nil {
 				t.Error(err)
 			}
 			close(release)

@@ -2,7 +2,7 @@ package sqlstore
 
 import (
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/archivesql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/coresql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/runsql"
@@ -27,7 +27,7 @@ type tx struct {
 	c *sqlconn.Conn
 }
 
-var _ hub.Tx = (*tx)(nil)
+var _ storage.Tx = (*tx)(nil)
 
 // Now implements [hub.Tx].
 func (t *tx) Now() (shoal.Time, error) { return t.c.Now() }
@@ -55,4 +55,4 @@ func newReader(d *sqlconn.Dialect) *connection { return newConnection(sqlconn.Ne
 
 // run calls fn in the current transaction. After a failure of the database it returns that
 // failure, whatever fn returns.
-func (c *connection) run(fn func(hub.Tx) error) error { return c.Result(fn(c.tx)) }
+func (c *connection) run(fn func(storage.Tx) error) error { return c.Result(fn(c.tx)) }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
@@ -189,7 +189,7 @@ func (s *Store) apply(u *update, separate bool) error {
 }
 
 // runGuarded is run, but a panic of fn becomes its error: the writer also serves others.
-func (c *connection) runGuarded(fn func(hub.Tx) error) (err error) {
+func (c *connection) runGuarded(fn func(storage.Tx) error) (err error) {
 	returned := false
 	defer func() {
 		if returned {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/metrics"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
@@ -22,7 +22,7 @@ import (
 func held(t *testing.T, s *sqlstore.Store) (release func()) {
 	begun, end, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
-		ended <- s.Update(context.Background(), func(hub.Tx) error {
+		ended <- s.Update(context.Background(), func(storage.Tx) error {
 			close(begun)
 			<-end
 			return nil
@@ -53,7 +53,7 @@ func TestUpdatesRunInOrder(t *testing.T) {
 		var calls sync.WaitGroup
 		for i := range n {
 			calls.Go(func() {
-				err := s.Update(context.Background(), func(hub.Tx) error {
+				err := s.Update(context.Background(), func(storage.Tx) error {
 					order = append(order, i) // nothing here fails, so each runs once
 					return nil
 				})
@@ -78,7 +78,7 @@ func TestSingleUpdateRunsOnItsGoroutine(t *testing.T) {
 		s := open(t, url)
 		here := 0
 		for range 100 {
-			update(t, s, func(hub.Tx) error {
+			update(t, s, func(storage.Tx) error {
 				if strings.Contains(string(debug.Stack()), "TestSingleUpdateRunsOnItsGoroutine") {
 					here++
 				}
@@ -101,7 +101,7 @@ func TestUpdatesWhileTheStoreCloses(t *testing.T) {
 		for range 8 {
 			calls.Go(func() {
 				for {
-					err := s.Update(context.Background(), func(hub.Tx) error { return nil })
+					err := s.Update(context.Background(), func(storage.Tx) error { return nil })
 					if errors.Is(err, shoal.Busy) {
 						return
 					}
@@ -126,14 +126,14 @@ func TestFullQueueFailsWithBusyAtOnce(t *testing.T) {
 	var calls sync.WaitGroup
 	for range sqlstore.QueueLength {
 		calls.Go(func() {
-			if err := s.Update(context.Background(), func(hub.Tx) error { return nil }); err != nil {
+			if err := s.Update(context.Background(), func(storage.Tx) error { return nil }); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	await(s, sqlstore.QueueLength)
 	var ran atomic.Bool
-	err := s.Update(context.Background(), func(hub.Tx) error {
+	err := s.Update(context.Background(), func(storage.Tx) error {
 		ran.Store(true)
 		return nil
 	})
@@ -142,7 +142,7 @@ func TestFullQueueFailsWithBusyAtOnce(t *testing.T) {
 	}
 	release()
 	calls.Wait()
-	update(t, s, func(hub.Tx) error { return nil })
+	update(t, s, func(storage.Tx) error { return nil })
 	if ran.Load() {
 		t.Error("what was refused has run")
 	}
@@ -170,20 +170,20 @@ func TestSlowDiskFailsWithBusyAtOnce(t *testing.T) {
 	var calls sync.WaitGroup
 	for range sqlstore.FewQueued {
 		calls.Go(func() {
-			if err := s.Update(context.Background(), func(hub.Tx) error { return nil }); err != nil {
+			if err := s.Update(context.Background(), func(storage.Tx) error { return nil }); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	await(s, sqlstore.FewQueued)
-	err := s.Update(context.Background(), func(hub.Tx) error { return nil })
+	err := s.Update(context.Background(), func(storage.Tx) error { return nil })
 	var e *shoal.Error
 	if !errors.As(err, &e) || e.Kind != shoal.Busy || e.RetryAfter < time.Second {
 		t.Errorf("got %v, want an error of kind %s that says when to come again", err, shoal.Busy)
 	}
 	release()
 	calls.Wait()
-	update(t, s, func(hub.Tx) error { return nil })
+	update(t, s, func(storage.Tx) error { return nil })
 }
 
 // $1 is the number of an argument on both databases, wherever it is in the text.
@@ -199,7 +199,7 @@ func TestArgumentsAreNumbered(t *testing.T) {
 				args = args[:2]
 			}
 			var got string
-			update(t, s, func(tx hub.Tx) (err error) {
+			update(t, s, func(tx storage.Tx) (err error) {
 				got, err = sqlstore.Text(tx, query, args...)
 				return err
 			})

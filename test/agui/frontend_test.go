@@ -16,7 +16,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 var update = flag.Bool("update", false, "write the transcripts of testdata/wire anew")
@@ -60,7 +60,7 @@ func (got *told) ignored() (all []string) {
 // system returns the prompt of the newest run of an agent.
 func (s *server) system(agent shoal.EntityID) string {
 	s.t.Helper()
-	runs, err := s.Hub.Runs.List(s.t.Context(), person, shoal.DefaultSession, hub.RunFilter{Agent: agent, Limit: 1})
+	runs, err := s.Hub.Runs.List(s.t.Context(), person, shoal.DefaultSession, storage.RunFilter{Agent: agent, Limit: 1})
 	if err != nil || len(runs) != 1 {
 		s.t.Fatalf("%s has the runs %+v, %v", agent, runs, err)
 	}

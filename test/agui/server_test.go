@@ -13,7 +13,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/app"
 	"github.com/shoal-dev/shoal/internal/apptest"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/feed"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // server is a whole server as its first start leaves it, with the scripted agent.
@@ -60,7 +61,7 @@ func (s *server) host(space shoal.SpaceID, tools, script string) {
 func (s *server) approveAll(space shoal.SpaceID) {
 	s.t.Helper()
 	ctx := s.t.Context()
-	follower, err := s.Hub.Events.Follow(ctx, person, hub.FollowRequest{Session: shoal.DefaultSession, Space: space})
+	follower, err := s.Hub.Events.Follow(ctx, person, feed.FollowRequest{Session: shoal.DefaultSession, Space: space})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -141,7 +142,7 @@ func TestHostedStory(t *testing.T) {
 // said writes what an entity has posted.
 func (s *server) said(space shoal.SpaceID, by shoal.EntityID) string {
 	s.t.Helper()
-	all, err := s.Hub.Messages.Read(s.t.Context(), person, shoal.DefaultSession, space, hub.Page{Limit: 100})
+	all, err := s.Hub.Messages.Read(s.t.Context(), person, shoal.DefaultSession, space, storage.Page{Limit: 100})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -316,7 +317,7 @@ say over`)
 // put stores an agent's config.
 func (s *server) put(id shoal.EntityID, config string) {
 	s.t.Helper()
-	stored := hub.StoredAgent{Name: "Bot", OnNewMessage: "parallel", MaxSteps: 5}
+	stored := storage.Agent{Name: "Bot", OnNewMessage: "parallel", MaxSteps: 5}
 	decoded, err := agentconfig.Decode([]byte(config), agentconfig.Options{})
 	if err != nil {
 		s.t.Fatal(err)

@@ -124,32 +124,32 @@ func plants() []plant {
 		{"internal/sqlstore/migrate.go", "\treturn false, c.Commit()\n", "\trigPoint(\"before a migration is committed\")\n\treturn false, c.Commit()\n"},
 		{"internal/sqlstore/migrate.go", "\t\tif done || err != nil {\n", "\t\trigPoint(\"after a migration\")\n\t\tif done || err != nil {\n"},
 		{
-			"internal/hub/change.go",
-			"\t\thints = ch.hints\n",
-			`		hints = ch.hints
+			"internal/hub/core/change.go",
+			"\t\thints = ch.notes\n",
+			`		hints = ch.notes
 		if rigHas("published before the commit") {
 			for _, hint := range hints {
-				c.bus.Publish(hint)
+				c.Bus.Publish(hint)
 			}
 			hints, ch.arrivals = nil, nil
 		}
 `,
 		},
-		{"internal/hub/change.go", "\tlast.end(err == nil)\n", "\tlast.end(err == nil)\n\trigPoint(\"before the notifications\")\n"},
-		{"internal/hub/messages.go", "\tif idempotencyKey == \"\" {\n\t\tkey = PostKey{}", "\tif idempotencyKey == \"\" || rigHas(\"the idempotency key is ignored\") {\n\t\tkey = PostKey{}"},
+		{"internal/hub/core/change.go", "\tlast.end(err == nil)\n", "\tlast.end(err == nil)\n\trigPoint(\"before the notifications\")\n"},
+		{"internal/hub/spaces/messages.go", "\tif idempotencyKey == \"\" {\n\t\tkey = storage.PostKey{}", "\tif idempotencyKey == \"\" || rigHas(\"the idempotency key is ignored\") {\n\t\tkey = storage.PostKey{}"},
 		{
-			"internal/hub/wait.go",
+			"internal/hub/inbox/wait.go",
 			"\t\td.handed = w.box.hand(w.who.KeyID, w.filter, upTo)\n",
 			`		d.handed = w.box.hand(w.who.KeyID, w.filter, upTo)
 		if rigHas("the inbox cursor moves when a batch is sent") {
-			_ = w.inbox.store.Update(context.Background(), func(tx Tx) error {
+			_ = w.inbox.core.Store.Update(context.Background(), func(tx storage.Tx) error {
 				return tx.Acknowledge(w.req.Session, w.entity, w.filter, upTo)
 			})
 		}
 `,
 		},
 		{
-			"internal/hub/mailbox.go",
+			"internal/hub/inbox/mailbox.go",
 			"\tif !m.enter(w) {\n",
 			`	if rigHas("read before subscribed") {
 		m.mu.Lock()
@@ -165,19 +165,19 @@ func plants() []plant {
 		<-time.After(3 * time.Millisecond)
 		m.mu.Lock()
 		if m.sub == nil {
-			m.sub = m.inbox.bus.Subscribe()
-			m.sub.Add(inboxTopic(m.key.session, m.key.entity))
+			m.sub = m.inbox.core.Bus.Subscribe()
+			m.sub.Add(core.InboxTopic(m.key.Session, m.key.ID))
 		}
 		m.mu.Unlock()
 	}
 	if !m.enter(w) {
 `,
 		},
-		{"internal/hub/mailbox.go", "func (m *mailbox) watch() (looks int) {\n", "func (m *mailbox) watch() (looks int) {\n\tif rigHas(\"read before subscribed\") {\n\t\treturn m.looks\n\t}\n"},
-		{"internal/hub/work.go", "if r.Generation != lease.Generation ||", "if r.Generation != lease.Generation && !rigHas(\"the generation of a lease is not checked\") ||"},
-		{"internal/hub/follow.go", "\t\tplace := at.place\n", "\t\tplace := at.place\n\t\tif rigHas(\"a replay is off by one\") {\n\t\t\tplace++\n\t\t}\n"},
+		{"internal/hub/inbox/mailbox.go", "func (m *mailbox) watch() (looks int) {\n", "func (m *mailbox) watch() (looks int) {\n\tif rigHas(\"read before subscribed\") {\n\t\treturn m.looks\n\t}\n"},
+		{"internal/hub/runs/work.go", "if r.Generation != lease.Generation ||", "if r.Generation != lease.Generation && !rigHas(\"the generation of a lease is not checked\") ||"},
+		{"internal/hub/feed/follow.go", "\t\tplace := at.place\n", "\t\tplace := at.place\n\t\tif rigHas(\"a replay is off by one\") {\n\t\t\tplace++\n\t\t}\n"},
 		{
-			"internal/hub/follow.go",
+			"internal/hub/feed/follow.go",
 			"\t}\n\treturn f.snapshots(tx)\n}",
 			`	}
 	if f.req.After != "" && rigHas("a required snapshot is missing") {

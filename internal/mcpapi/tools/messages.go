@@ -5,7 +5,8 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/spaces"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/naming"
 )
 
@@ -180,8 +181,8 @@ func readThread() *tool {
 }
 
 // page returns the page of the timeline that was asked for.
-func (c *call) page() (hub.Page, error) {
-	page := hub.Page{Limit: int(c.whole("limit")), Before: c.whole("beforeSeq"), After: c.whole("afterSeq")}
+func (c *call) page() (storage.Page, error) {
+	page := storage.Page{Limit: int(c.whole("limit")), Before: c.whole("beforeSeq"), After: c.whole("afterSeq")}
 	switch {
 	case c.given("beforeSeq") && c.given("afterSeq"):
 		return page, shoal.Invalid("beforeSeq", "and afterSeq exclude each other: give one of them")
@@ -227,7 +228,7 @@ const searchPages = 20
 
 // search finds messages. A page may be empty though there are more.
 func (c *call) search(ctx context.Context) ([]shoal.Hit, error) {
-	ask := hub.Search{Query: c.text("query"), Space: c.thread(), Sort: hub.SearchSort(c.text("sort")), Limit: int(c.whole("limit"))}
+	ask := spaces.Search{Query: c.text("query"), Space: c.thread(), Sort: spaces.SearchSort(c.text("sort")), Limit: int(c.whole("limit"))}
 	for range searchPages {
 		page, err := c.Hub.Messages.Search(ctx, c.Who, c.Session, ask)
 		if err != nil || len(page.Hits) > 0 || page.Next == nil {

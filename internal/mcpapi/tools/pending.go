@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/mcpapi/rawjson"
 )
 
@@ -24,7 +24,7 @@ func listPendingActions() *tool {
 			if err != nil {
 				return result{}, err
 			}
-			found, err := c.Hub.Pending.List(ctx, c.Who, c.Session, hub.PendingFilter{
+			found, err := c.Hub.Pending.List(ctx, c.Who, c.Session, storage.PendingFilter{
 				Status: []shoal.PendingStatus{shoal.PendingOpen}, After: shoal.PendingID(after), Limit: shoal.MaxPage + 1,
 			})
 			if err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // Threads returns the first page of the caller's open threads, as list_threads does.
@@ -27,6 +27,6 @@ func (s Set) Thread(ctx context.Context, c Caller, id shoal.SpaceID) (any, error
 	if err != nil {
 		return nil, err
 	}
-	messages, err := s.Hub.Messages.Read(ctx, c.Who, c.Session, id, hub.Page{Limit: shoal.DefaultPage})
+	messages, err := s.Hub.Messages.Read(ctx, c.Who, c.Session, id, storage.Page{Limit: shoal.DefaultPage})
 	return reading{Space: space, Items: append([]shoal.Message{}, messages...)}, err
 }

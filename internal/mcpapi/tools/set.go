@@ -11,6 +11,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/inbox"
 )
 
 // Set makes the tools of one server. Both fields are required. A Set is safe for concurrent use.
@@ -50,7 +51,7 @@ type Result struct {
 	Structured any
 	// Delivery is the delivery of a wait, nil for other tools. The transport reports on it
 	// once it has written the response.
-	Delivery *hub.Delivery
+	Delivery *inbox.Delivery
 }
 
 // Tools returns all tools in the order in which clients see them.

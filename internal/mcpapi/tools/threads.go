@@ -5,7 +5,8 @@ import (
 	"fmt"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/spaces"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 func createThread() *tool {
@@ -86,14 +87,14 @@ func listThreads() *tool {
 // threads returns a page of the caller's threads. An admin that names no actor
 // has none of its own and sees all.
 func (s Set) threads(ctx context.Context, c Caller, openOnly bool, after shoal.SpaceID) (list[shoal.Space], error) {
-	found, err := s.Hub.Spaces.List(ctx, c.Who, c.Session, hub.SpaceFilter{
+	found, err := s.Hub.Spaces.List(ctx, c.Who, c.Session, storage.SpaceFilter{
 		Member: c.Who.EntityID, OpenOnly: openOnly, After: after, Limit: shoal.MaxPage + 1,
 	})
 	return pageOf(found, func(s shoal.Space) string { return string(s.ID) }), err
 }
 
 // spaceMethod is a method of the hub's spaces that changes who is in one.
-type spaceMethod func(*hub.Spaces, context.Context, shoal.Principal, shoal.SessionID, shoal.SpaceID, shoal.EntityID) (shoal.Space, error)
+type spaceMethod func(*spaces.Spaces, context.Context, shoal.Principal, shoal.SessionID, shoal.SpaceID, shoal.EntityID) (shoal.Space, error)
 
 // membership is what add_participant and remove_participant share.
 func membership(name, about, done string, removes bool, change spaceMethod) *tool {
@@ -114,13 +115,13 @@ func membership(name, about, done string, removes bool, change spaceMethod) *too
 func addParticipant() *tool {
 	return membership("add_participant",
 		"Add somebody to a thread that you take part in. The new participant sees the whole history.",
-		"Participant added successfully:", false, (*hub.Spaces).Join)
+		"Participant added successfully:", false, (*spaces.Spaces).Join)
 }
 
 func removeParticipant() *tool {
 	return membership("remove_participant",
 		"Remove somebody, or yourself, from a thread that you take part in.",
-		"Participant removed successfully:", true, (*hub.Spaces).Leave)
+		"Participant removed successfully:", true, (*spaces.Spaces).Leave)
 }
 
 func muteThread() *tool {

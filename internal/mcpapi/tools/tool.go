@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/inbox"
 )
 
 // tool is one row of the table of tools, which is independent of any transport.
@@ -31,7 +31,7 @@ type result struct {
 	// structured is the REST object of the same thing, or a list.
 	structured any
 	// delivery is that of a wait, to be told when the answer was written.
-	delivery *hub.Delivery
+	delivery *inbox.Delivery
 }
 
 // call is one call of a tool, with its arguments decoded and its actor checked.

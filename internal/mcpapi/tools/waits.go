@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/inbox"
 	"github.com/shoal-dev/shoal/internal/naming"
 )
 
@@ -70,8 +70,8 @@ func (c *call) wait(ctx context.Context, kind shoal.WaitKind, from []shoal.Entit
 	return c.waited(ctx, d)
 }
 
-func (c *call) waitRequest(kind shoal.WaitKind, from []shoal.EntityID) *hub.WaitRequest {
-	return &hub.WaitRequest{
+func (c *call) waitRequest(kind shoal.WaitKind, from []shoal.EntityID) *inbox.WaitRequest {
+	return &inbox.WaitRequest{
 		Session: c.Session, Kind: kind, Space: c.thread(), From: from, Ack: c.text("ack"), Redeliver: c.flag("redeliver"),
 		Timeout: time.Duration(c.whole("timeoutMs")) * time.Millisecond,
 	}
@@ -79,7 +79,7 @@ func (c *call) waitRequest(kind shoal.WaitKind, from []shoal.EntityID) *hub.Wait
 
 // waited is the answer of a wait. It is apart from wait, which stands on the stack
 // while the call is blocked.
-func (c *call) waited(ctx context.Context, d *hub.Delivery) (_ result, err error) {
+func (c *call) waited(ctx context.Context, d *inbox.Delivery) (_ result, err error) {
 	out := result{structured: d.Result, delivery: d}
 	if d.Result.TimedOut {
 		out.text, out.more = nothingNew, []string{callAgain}

@@ -8,16 +8,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/core"
 )
 
 // Exercise runs the suite. Every implementation must pass all of it. open returns a bus without
 // subscribers, which is closed when the test ends. Messages may travel through other
 // processes: the suite waits for each, at most patience.
-func Exercise(t *testing.T, open func(t *testing.T) hub.Bus) {
+func Exercise(t *testing.T, open func(t *testing.T) core.Bus) {
 	for _, c := range []struct {
 		promise string
-		test    func(*testing.T, hub.Bus)
+		test    func(*testing.T, core.Bus)
 	}{
 		{"a subscriber gets the messages of its topics and no others", busTopics},
 		{"messages of one topic arrive in order", busOrder},
@@ -37,12 +37,12 @@ func Exercise(t *testing.T, open func(t *testing.T) hub.Bus) {
 // patience is the time within which a message must arrive.
 const patience = 10 * time.Second
 
-func notification(topic string) hub.Note { return hub.Note{Topic: topic} }
+func notification(topic string) core.Note { return core.Note{Topic: topic} }
 
-func ephemeral(topic, event string) hub.Note { return hub.Note{Topic: topic, Event: []byte(event)} }
+func ephemeral(topic, event string) core.Note { return core.Note{Topic: topic, Event: []byte(event)} }
 
 // receive returns the next messages, at least n.
-func receive(t *testing.T, sub hub.Subscription, n int) (out []hub.Note) {
+func receive(t *testing.T, sub core.Subscription, n int) (out []core.Note) {
 	t.Helper()
 	late := time.NewTimer(patience)
 	defer late.Stop()
@@ -57,7 +57,7 @@ func receive(t *testing.T, sub hub.Subscription, n int) (out []hub.Note) {
 	return out
 }
 
-func show(notes []hub.Note) string {
+func show(notes []core.Note) string {
 	out := ""
 	for _, n := range notes {
 		out += fmt.Sprintf("[%s %s %d]", n.Topic, n.Event, n.Place)
@@ -65,14 +65,14 @@ func show(notes []hub.Note) string {
 	return out
 }
 
-func wantMessages(t *testing.T, got []hub.Note, want ...hub.Note) {
+func wantMessages(t *testing.T, got []core.Note, want ...core.Note) {
 	t.Helper()
 	if show(got) != show(want) {
 		t.Errorf("got %s, want %s", show(got), show(want))
 	}
 }
 
-func busTopics(t *testing.T, bus hub.Bus) {
+func busTopics(t *testing.T, bus core.Bus) {
 	one, both, none := bus.Subscribe(), bus.Subscribe(), bus.Subscribe()
 	defer one.Close()
 	defer both.Close()
@@ -89,11 +89,11 @@ func busTopics(t *testing.T, bus hub.Bus) {
 	wantMessages(t, none.Take())
 }
 
-func busOrder(t *testing.T, bus hub.Bus) {
+func busOrder(t *testing.T, bus core.Bus) {
 	sub := bus.Subscribe()
 	defer sub.Close()
 	sub.Add("a")
-	var want []hub.Note
+	var want []core.Note
 	for n := range 500 {
 		want = append(want, ephemeral("a", fmt.Sprint(n)))
 		bus.Publish(want[n])
@@ -101,7 +101,7 @@ func busOrder(t *testing.T, bus hub.Bus) {
 	wantMessages(t, receive(t, sub, len(want)), want...)
 }
 
-func busNotificationsMerge(t *testing.T, bus hub.Bus) {
+func busNotificationsMerge(t *testing.T, bus core.Bus) {
 	sub := bus.Subscribe()
 	defer sub.Close()
 	sub.Add("a", "b")
@@ -123,7 +123,7 @@ func busNotificationsMerge(t *testing.T, bus hub.Bus) {
 }
 
 // A merged notification has the highest position of all, or none if one of them has none.
-func busMergedPositions(t *testing.T, bus hub.Bus) {
+func busMergedPositions(t *testing.T, bus core.Bus) {
 	for _, c := range []struct {
 		places []int64
 		want   int64
@@ -137,10 +137,10 @@ func busMergedPositions(t *testing.T, bus hub.Bus) {
 		sub := bus.Subscribe()
 		sub.Add("a", "end")
 		for _, place := range c.places {
-			bus.Publish(hub.Note{Topic: "a", Place: place})
+			bus.Publish(core.Note{Topic: "a", Place: place})
 		}
 		bus.Publish(ephemeral("end", "x"))
-		var got []hub.Note
+		var got []core.Note
 		for len(got) == 0 || got[len(got)-1].Topic != "end" {
 			got = append(got, receive(t, sub, 1)...)
 		}
@@ -155,7 +155,7 @@ func busMergedPositions(t *testing.T, bus hub.Bus) {
 	}
 }
 
-func busBound(t *testing.T, bus hub.Bus) {
+func busBound(t *testing.T, bus core.Bus) {
 	slow, quick := bus.Subscribe(), bus.Subscribe()
 	defer slow.Close()
 	defer quick.Close()
@@ -193,7 +193,7 @@ func busBound(t *testing.T, bus hub.Bus) {
 
 // The hub relies on this: it subscribes, then reads the store. A change is either read, or
 // its notification arrives.
-func busAddFirst(t *testing.T, bus hub.Bus) {
+func busAddFirst(t *testing.T, bus core.Bus) {
 	for n := range 200 {
 		topic := fmt.Sprintf("t%d", n)
 		var stored sync.Mutex
@@ -219,7 +219,7 @@ func busAddFirst(t *testing.T, bus hub.Bus) {
 	}
 }
 
-func busRepeated(t *testing.T, bus hub.Bus) {
+func busRepeated(t *testing.T, bus core.Bus) {
 	sub := bus.Subscribe()
 	defer sub.Close()
 	sub.Add("a")
@@ -236,7 +236,7 @@ func busRepeated(t *testing.T, bus hub.Bus) {
 	wantMessages(t, receive(t, sub, 1), ephemeral("a", "4"))
 }
 
-func busClose(t *testing.T, bus hub.Bus) {
+func busClose(t *testing.T, bus core.Bus) {
 	sub, other := bus.Subscribe(), bus.Subscribe()
 	defer other.Close()
 	sub.Add("a", "b")
@@ -252,7 +252,7 @@ func busClose(t *testing.T, bus hub.Bus) {
 	bus.Subscribe().Close() // without a topic
 }
 
-func busReady(t *testing.T, bus hub.Bus) {
+func busReady(t *testing.T, bus core.Bus) {
 	sub := bus.Subscribe()
 	defer sub.Close()
 	sub.Add("a", "end")
@@ -275,7 +275,7 @@ func busReady(t *testing.T, bus hub.Bus) {
 
 // This test is for the race detector. A permanent subscriber gets every message of its
 // topic.
-func busRace(t *testing.T, bus hub.Bus) {
+func busRace(t *testing.T, bus core.Bus) {
 	const publishers, each = 4, 200
 	var all sync.WaitGroup
 	for p := range publishers {

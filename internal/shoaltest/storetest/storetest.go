@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/coretest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/runstest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
@@ -17,7 +17,7 @@ import (
 // open opens a store on the database of t: an empty one in the first call, the same one in
 // each further call with the same t, also while the first store is open. The store is an
 // [io.Closer], and is closed when t ends unless the test has closed it.
-func Exercise(t *testing.T, open func(t *testing.T) hub.Store) {
+func Exercise(t *testing.T, open func(t *testing.T) storage.Store) {
 	suites := slices.Concat([]storecase.Suite{
 		{Name: "update", Tests: updateTests},
 		{Name: "view", Tests: viewTests},

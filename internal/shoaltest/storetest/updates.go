@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 )
 
@@ -18,12 +18,12 @@ var updateTests = map[string]func(*storecase.Case){
 		for i := range 50 {
 			id := shoal.EntityID(fmt.Sprintf("e%d", i))
 			c.AddEntities(id)
-			storecase.Read(c, func(tx hub.Tx) (shoal.Entity, error) { return tx.Entity(c.Session, id) })
+			storecase.Read(c, func(tx storage.Tx) (shoal.Entity, error) { return tx.Entity(c.Session, id) })
 		}
 	},
 
 	"a transaction sees its own changes": func(c *storecase.Case) {
-		c.Update(func(tx hub.Tx) error {
+		c.Update(func(tx storage.Tx) error {
 			err := tx.InsertEntity(shoal.Entity{SessionID: c.Session, ID: "ann", Kind: shoal.Human, Name: "Ann"})
 			if err != nil {
 				return err
@@ -34,7 +34,7 @@ var updateTests = map[string]func(*storecase.Case){
 	},
 
 	"the error of fn is returned unchanged, and its changes are rolled back": func(c *storecase.Case) {
-		err := c.Store.Update(context.Background(), func(tx hub.Tx) error {
+		err := c.Store.Update(context.Background(), func(tx storage.Tx) error {
 			if err := tx.InsertEntity(shoal.Entity{SessionID: c.Session, ID: "ann", Kind: shoal.Human}); err != nil {
 				return err
 			}
@@ -43,23 +43,23 @@ var updateTests = map[string]func(*storecase.Case){
 		if err != storecase.ErrCaller { //nolint:errorlint // the very error is promised
 			c.Errorf("got %v", err)
 		}
-		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.Entity(c.Session, "ann"); return err })
+		c.WantNotFound(func(tx storage.Tx) error { _, err := tx.Entity(c.Session, "ann"); return err })
 	},
 
 	"a panic of fn is an error of kind Internal, and later updates work": func(c *storecase.Case) {
-		c.WantError(shoal.Internal, func(tx hub.Tx) error {
+		c.WantError(shoal.Internal, func(tx storage.Tx) error {
 			if err := tx.InsertEntity(shoal.Entity{SessionID: c.Session, ID: "ann", Kind: shoal.Human}); err != nil {
 				return err
 			}
 			panic("oops")
 		})
-		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.Entity(c.Session, "ann"); return err })
+		c.WantNotFound(func(tx storage.Tx) error { _, err := tx.Entity(c.Session, "ann"); return err })
 		c.AddEntities("ann")
 	},
 
 	"a transaction continues after NotFound and AlreadyExists": func(c *storecase.Case) {
 		c.AddEntities("ann")
-		c.Update(func(tx hub.Tx) error {
+		c.Update(func(tx storage.Tx) error {
 			if _, err := tx.Entity(c.Session, "nobody"); !errors.Is(err, shoal.NotFound) {
 				return fmt.Errorf("the missing entity: %w", err)
 			}
@@ -68,7 +68,7 @@ var updateTests = map[string]func(*storecase.Case){
 			}
 			return tx.InsertEntity(shoal.Entity{SessionID: c.Session, ID: "bob", Kind: shoal.Agent})
 		})
-		storecase.Read(c, func(tx hub.Tx) (shoal.Entity, error) { return tx.Entity(c.Session, "bob") })
+		storecase.Read(c, func(tx storage.Tx) (shoal.Entity, error) { return tx.Entity(c.Session, "bob") })
 	},
 
 	"of many at once only the failing ones are undone": manyUpdates,
@@ -76,23 +76,23 @@ var updateTests = map[string]func(*storecase.Case){
 	"nothing is done with a context that has ended": func(c *storecase.Case) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		err := c.Store.Update(ctx, func(tx hub.Tx) error { return tx.InsertEntity(shoal.Entity{SessionID: c.Session, ID: "ann"}) })
+		err := c.Store.Update(ctx, func(tx storage.Tx) error { return tx.InsertEntity(shoal.Entity{SessionID: c.Session, ID: "ann"}) })
 		if !errors.Is(err, context.Canceled) {
 			c.Errorf("got %v", err)
 		}
-		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.Entity(c.Session, "ann"); return err })
+		c.WantNotFound(func(tx storage.Tx) error { _, err := tx.Entity(c.Session, "ann"); return err })
 	},
 
 	"an update that has begun completes although its context ends": func(c *storecase.Case) {
 		ctx, cancel := context.WithCancel(context.Background())
-		err := c.Store.Update(ctx, func(tx hub.Tx) error {
+		err := c.Store.Update(ctx, func(tx storage.Tx) error {
 			cancel()
 			return tx.InsertEntity(shoal.Entity{SessionID: c.Session, ID: "ann", Kind: shoal.Agent})
 		})
 		if err != nil {
 			c.Errorf("got %v", err)
 		}
-		storecase.Read(c, func(tx hub.Tx) (shoal.Entity, error) { return tx.Entity(c.Session, "ann") })
+		storecase.Read(c, func(tx storage.Tx) (shoal.Entity, error) { return tx.Entity(c.Session, "ann") })
 	},
 
 	"a queued update is withdrawn when its context ends": func(c *storecase.Case) {
@@ -100,7 +100,7 @@ var updateTests = map[string]func(*storecase.Case){
 		first := make(chan error)
 		go func() {
 			once := sync.OnceFunc(func() { close(begun) })
-			first <- c.Store.Update(context.Background(), func(hub.Tx) error {
+			first <- c.Store.Update(context.Background(), func(storage.Tx) error {
 				once()
 				<-held
 				return nil
@@ -111,7 +111,7 @@ var updateTests = map[string]func(*storecase.Case){
 		second := make(chan error)
 		var ran atomic.Bool
 		go func() {
-			second <- c.Store.Update(ctx, func(hub.Tx) error {
+			second <- c.Store.Update(ctx, func(storage.Tx) error {
 				ran.Store(true)
 				return nil
 			})
@@ -124,7 +124,7 @@ var updateTests = map[string]func(*storecase.Case){
 		if err := <-first; err != nil {
 			c.Errorf("the first one got %v", err)
 		}
-		c.Update(func(hub.Tx) error { return nil })
+		c.Update(func(storage.Tx) error { return nil })
 		if ran.Load() {
 			c.Error("the withdrawn one ran")
 		}
@@ -143,7 +143,7 @@ func manyUpdates(c *storecase.Case) {
 		id := func(i int) shoal.EntityID { return shoal.EntityID(fmt.Sprintf("e%d-%d", round, i)) }
 		for i := range got {
 			calls.Go(func() {
-				got[i] = c.Store.Update(context.Background(), func(tx hub.Tx) error {
+				got[i] = c.Store.Update(context.Background(), func(tx storage.Tx) error {
 					if i%16 == 1 {
 						return storecase.ErrCaller // before it has changed anything
 					}
@@ -158,7 +158,7 @@ func manyUpdates(c *storecase.Case) {
 					case 13: // an error of the database itself, which fn overlooks
 						m := c.NewMessage("shop", id(i), "out of order")
 						m.Seq = 7
-						_ = tx.InsertMessage(m, hub.PostKey{})
+						_ = tx.InsertMessage(m, storage.PostKey{})
 					}
 					return nil
 				})
@@ -171,16 +171,16 @@ func manyUpdates(c *storecase.Case) {
 				if !errors.Is(err, want) {
 					c.Errorf("call %d got %v, want %v", i, err, want)
 				}
-				c.WantNotFound(func(tx hub.Tx) error { _, err := tx.Entity(c.Session, id(i)); return err })
+				c.WantNotFound(func(tx storage.Tx) error { _, err := tx.Entity(c.Session, id(i)); return err })
 				continue
 			}
 			if err != nil {
 				c.Errorf("call %d got %v", i, err)
 			}
-			storecase.Read(c, func(tx hub.Tx) (shoal.Entity, error) { return tx.Entity(c.Session, id(i)) })
+			storecase.Read(c, func(tx storage.Tx) (shoal.Entity, error) { return tx.Entity(c.Session, id(i)) })
 		}
-		storecase.Equal(c, "the timeline", storecase.Read(c, func(tx hub.Tx) ([]shoal.Message, error) {
-			return tx.Messages(c.Session, "shop", hub.Page{Limit: 10})
+		storecase.Equal(c, "the timeline", storecase.Read(c, func(tx storage.Tx) ([]shoal.Message, error) {
+			return tx.Messages(c.Session, "shop", storage.Page{Limit: 10})
 		}), []shoal.Message{})
 	}
 }
@@ -196,7 +196,7 @@ func manyWriters(c *storecase.Case) {
 		writing.Go(func() {
 			for i := range posts {
 				m := c.NewMessage([]shoal.SpaceID{"a", "b"}[(w+i)%2], "ann", "hello")
-				if err := c.Store.Update(context.Background(), func(tx hub.Tx) error { _, err := storecase.Post(tx, m); return err }); err != nil {
+				if err := c.Store.Update(context.Background(), func(tx storage.Tx) error { _, err := storecase.Post(tx, m); return err }); err != nil {
 					c.Errorf("post: %v", err)
 				}
 			}
@@ -226,8 +226,8 @@ func manyWriters(c *storecase.Case) {
 // are complete up to their ends, and that the ends agree. It returns how many
 // events there are.
 func checkPlaces(c *storecase.Case) (events int) {
-	err := c.Store.View(context.Background(), func(tx hub.Tx) error {
-		all, err := tx.Events(c.Session, hub.EventFilter{}, 0, 1000)
+	err := c.Store.View(context.Background(), func(tx storage.Tx) error {
+		all, err := tx.Events(c.Session, storage.EventFilter{}, 0, 1000)
 		if err != nil {
 			return err
 		}
@@ -236,7 +236,7 @@ func checkPlaces(c *storecase.Case) (events int) {
 		if err != nil {
 			return err
 		}
-		unread, err := tx.Unread(c.Session, "bob", hub.InboxFilter{Kind: shoal.WaitMessages}, 1000)
+		unread, err := tx.Unread(c.Session, "bob", storage.InboxFilter{Kind: shoal.WaitMessages}, 1000)
 		if err != nil {
 			return err
 		}
@@ -257,7 +257,7 @@ func checkPlaces(c *storecase.Case) (events int) {
 			if err != nil {
 				return err
 			}
-			page, err := tx.Messages(c.Session, id, hub.Page{Limit: 1000})
+			page, err := tx.Messages(c.Session, id, storage.Page{Limit: 1000})
 			if err != nil {
 				return err
 			}

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 )
 
@@ -15,7 +15,7 @@ var viewTests = map[string]func(*storecase.Case){
 	"a view reads one snapshot, whatever is committed meanwhile": func(c *storecase.Case) {
 		c.AddEntities("ann")
 		var before, after []shoal.Entity
-		err := c.Store.View(context.Background(), func(tx hub.Tx) (err error) {
+		err := c.Store.View(context.Background(), func(tx storage.Tx) (err error) {
 			if before, err = tx.Entities(c.Session, "", 10); err != nil {
 				return err
 			}
@@ -28,7 +28,7 @@ var viewTests = map[string]func(*storecase.Case){
 			c.Fatal(err)
 		}
 		storecase.Equal(c, "the second reading", after, before)
-		if n := len(storecase.Read(c, func(tx hub.Tx) ([]shoal.Entity, error) { return tx.Entities(c.Session, "", 10) })); n != 2 {
+		if n := len(storecase.Read(c, func(tx storage.Tx) ([]shoal.Entity, error) { return tx.Entities(c.Session, "", 10) })); n != 2 {
 			c.Errorf("the next View sees %d entities, want 2", n)
 		}
 	},
@@ -38,7 +38,7 @@ var viewTests = map[string]func(*storecase.Case){
 		both.Add(2)
 		for range 2 {
 			views.Go(func() {
-				_ = c.Store.View(context.Background(), func(hub.Tx) error {
+				_ = c.Store.View(context.Background(), func(storage.Tx) error {
 					both.Done()
 					both.Wait()
 					return nil
@@ -49,20 +49,20 @@ var viewTests = map[string]func(*storecase.Case){
 	},
 
 	"the error of fn is returned unchanged": func(c *storecase.Case) {
-		err := c.Store.View(context.Background(), func(hub.Tx) error { return storecase.ErrCaller })
+		err := c.Store.View(context.Background(), func(storage.Tx) error { return storecase.ErrCaller })
 		if err != storecase.ErrCaller { //nolint:errorlint // the very error is promised
 			c.Errorf("got %v", err)
 		}
 	},
 
 	"it changes nothing": func(c *storecase.Case) {
-		err := c.Store.View(context.Background(), func(tx hub.Tx) error {
+		err := c.Store.View(context.Background(), func(tx storage.Tx) error {
 			return tx.InsertEntity(shoal.Entity{SessionID: c.Session, ID: "ann", Kind: shoal.Agent})
 		})
 		if !errors.Is(err, shoal.Internal) {
 			c.Errorf("got %v", err)
 		}
-		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.Entity(c.Session, "ann"); return err })
+		c.WantNotFound(func(tx storage.Tx) error { _, err := tx.Entity(c.Session, "ann"); return err })
 	},
 
 	"a panic of fn reaches the caller, and later views work": func(c *storecase.Case) {
@@ -73,16 +73,16 @@ var viewTests = map[string]func(*storecase.Case){
 						c.Error("the panic is lost")
 					}
 				}()
-				_ = c.Store.View(context.Background(), func(hub.Tx) error { panic("oops") })
+				_ = c.Store.View(context.Background(), func(storage.Tx) error { panic("oops") })
 			}()
 		}
-		storecase.Read(c, func(tx hub.Tx) (shoal.Session, error) { return tx.Session(c.Session) })
+		storecase.Read(c, func(tx storage.Tx) (shoal.Session, error) { return tx.Session(c.Session) })
 	},
 
 	"nothing is read with a context that has ended": func(c *storecase.Case) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		err := c.Store.View(ctx, func(hub.Tx) error {
+		err := c.Store.View(ctx, func(storage.Tx) error {
 			c.Error("it ran")
 			return nil
 		})
@@ -104,17 +104,17 @@ var reopenTests = map[string]func(c *storecase.Case, reopen func() *storecase.Ca
 		if again.Store.Epoch() == epoch {
 			c.Errorf("the database has the epoch %q once more", epoch)
 		}
-		storecase.Equal(again, "the timeline", storecase.Read(again, func(tx hub.Tx) ([]shoal.Message, error) {
-			return tx.Messages(c.Session, "shop", hub.Page{Limit: 10})
+		storecase.Equal(again, "the timeline", storecase.Read(again, func(tx storage.Tx) ([]shoal.Message, error) {
+			return tx.Messages(c.Session, "shop", storage.Page{Limit: 10})
 		}), []shoal.Message{m})
-		unread := storecase.Read(again, func(tx hub.Tx) ([]hub.InboxEntry, error) {
-			return tx.Unread(c.Session, "bob", hub.InboxFilter{}, 10)
+		unread := storecase.Read(again, func(tx storage.Tx) ([]storage.InboxEntry, error) {
+			return tx.Unread(c.Session, "bob", storage.InboxFilter{}, 10)
 		})
 		if len(unread) != 1 || unread[0].Reason != shoal.ReasonMention {
 			c.Errorf("the inbox holds %v", unread)
 		}
-		found := storecase.Read(again, func(tx hub.Tx) (hub.SearchResult, error) {
-			return tx.Search(c.Session, hub.SearchQuery{Query: storecase.Query("there"), Limit: 10})
+		found := storecase.Read(again, func(tx storage.Tx) (storage.SearchResult, error) {
+			return tx.Search(c.Session, storage.SearchQuery{Query: storecase.Query("there"), Limit: 10})
 		})
 		if len(found.Found) != 1 {
 			c.Errorf("the search finds %v", found)
@@ -126,10 +126,10 @@ var reopenTests = map[string]func(c *storecase.Case, reopen func() *storecase.Ca
 		c.AddSpace("shop", "ann", "bob")
 		c.Say("shop", "ann", "One.")
 		end := func(c *storecase.Case) int64 {
-			return storecase.Read(c, func(tx hub.Tx) (int64, error) { return tx.EventEnd(c.Session) })
+			return storecase.Read(c, func(tx storage.Tx) (int64, error) { return tx.EventEnd(c.Session) })
 		}
 		descends := func(c *storecase.Case, epoch string, place int64) bool {
-			return storecase.Read(c, func(tx hub.Tx) (bool, error) { return tx.Descends(c.Session, epoch, place) })
+			return storecase.Read(c, func(tx storage.Tx) (bool, error) { return tx.Descends(c.Session, epoch, place) })
 		}
 		first, before := c.Store.Epoch(), end(c)
 		c.Close()
@@ -157,8 +157,8 @@ var reopenTests = map[string]func(c *storecase.Case, reopen func() *storecase.Ca
 	"a closed store refuses calls, and Close can be repeated": func(c *storecase.Case, _ func() *storecase.Case) {
 		c.Close()
 		c.Close()
-		for what, call := range map[string]func(context.Context, func(hub.Tx) error) error{"Update": c.Store.Update, "View": c.Store.View} {
-			err := call(context.Background(), func(hub.Tx) error {
+		for what, call := range map[string]func(context.Context, func(storage.Tx) error) error{"Update": c.Store.Update, "View": c.Store.View} {
+			err := call(context.Background(), func(storage.Tx) error {
 				c.Error("it ran")
 				return nil
 			})
@@ -183,7 +183,7 @@ var reopenTests = map[string]func(c *storecase.Case, reopen func() *storecase.Ca
 				writing.Go(func() {
 					for i := range posts / 4 {
 						m := c.NewMessage([]shoal.SpaceID{"a", "b"}[i%2], "ann", "hello")
-						if err := writer.Store.Update(context.Background(), func(tx hub.Tx) error { _, err := storecase.Post(tx, m); return err }); err != nil {
+						if err := writer.Store.Update(context.Background(), func(tx storage.Tx) error { _, err := storecase.Post(tx, m); return err }); err != nil {
 							c.Errorf("post: %v", err)
 						}
 						checkPlaces(writer)
@@ -220,7 +220,7 @@ func closeInTheMiddle(c *storecase.Case, reopen func() *storecase.Case) {
 		writing.Go(func() {
 			for {
 				m := c.NewMessage("shop", "ann", "hello")
-				err := c.Store.Update(context.Background(), func(tx hub.Tx) error { _, err := storecase.Post(tx, m); return err })
+				err := c.Store.Update(context.Background(), func(tx storage.Tx) error { _, err := storecase.Post(tx, m); return err })
 				attempts <- attempt{m.ID, err}
 				if err != nil {
 					return
@@ -245,8 +245,8 @@ func closeInTheMiddle(c *storecase.Case, reopen func() *storecase.Case) {
 	c.Close()
 	stored := map[shoal.MessageID]bool{}
 	again := reopen()
-	for _, m := range storecase.Read(again, func(tx hub.Tx) ([]shoal.Message, error) {
-		return tx.Messages(c.Session, "shop", hub.Page{Limit: 1_000_000})
+	for _, m := range storecase.Read(again, func(tx storage.Tx) ([]shoal.Message, error) {
+		return tx.Messages(c.Session, "shop", storage.Page{Limit: 1_000_000})
 	}) {
 		stored[m.ID] = true
 	}

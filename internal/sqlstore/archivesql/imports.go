@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/schema"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
@@ -134,7 +134,7 @@ func (t *Tx) replaceSession(id, stage shoal.SessionID) error {
 		return err
 	}
 	tables := []string{"search_blocks", "search_words"}
-	for _, of := range hub.RecordTypes[1:] {
+	for _, of := range storage.RecordTypes[1:] {
 		tables = append(tables, recordTables[of.Name].table)
 	}
 	for _, table := range tables {

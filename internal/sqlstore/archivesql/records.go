@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/messagerow"
 	"github.com/shoal-dev/shoal/internal/sqlstore/runsql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
@@ -14,7 +14,7 @@ import (
 
 // EachRecord implements [hub.RecordTx]. The timeout of the transaction starts again every few
 // records.
-func (t *Tx) EachRecord(session shoal.SessionID, of *hub.RecordType, fn func(values []any) error) error {
+func (t *Tx) EachRecord(session shoal.SessionID, of *storage.RecordType, fn func(values []any) error) error {
 	table := recordTables[of.Name]
 	progress, done := t.c.ExtendTimeout()
 	defer done()
@@ -44,7 +44,7 @@ func (t *Tx) EachRecord(session shoal.SessionID, of *hub.RecordType, fn func(val
 }
 
 // readField reads a field from column i on.
-func readField(r *sqlconn.Rows, i int, f hub.RecordField, column string) any {
+func readField(r *sqlconn.Rows, i int, f storage.RecordField, column string) any {
 	switch {
 	case column == partsColumn:
 		text, err := messagerow.EncodePartsJSON(messagerow.DecodeParts(r, r.Text(i), r.Text(i+1), r.Text(i+2)))
@@ -58,23 +58,23 @@ func readField(r *sqlconn.Rows, i int, f hub.RecordField, column string) any {
 			r.Fail(err)
 		}
 		return json.RawMessage(text)
-	case f.Kind == hub.RecordIDs:
+	case f.Kind == storage.RecordIDs:
 		return sqlconn.SplitIDs(r.Text(i))
 	case r.Null(i):
 		return nil
 	}
 	switch f.Kind {
-	case hub.RecordInt:
+	case storage.RecordInt:
 		return r.Int(i)
-	case hub.RecordReal:
+	case storage.RecordReal:
 		return r.Float(i)
-	case hub.RecordBool:
+	case storage.RecordBool:
 		return r.Bool(i)
-	case hub.RecordTime:
+	case storage.RecordTime:
 		return r.Time(i)
-	case hub.RecordJSON:
+	case storage.RecordJSON:
 		return r.JSON(i)
-	case hub.RecordBytes:
+	case storage.RecordBytes:
 		return r.Bytes(i)
 	default:
 		return r.Text(i)
@@ -82,7 +82,7 @@ func readField(r *sqlconn.Rows, i int, f hub.RecordField, column string) any {
 }
 
 // InsertRecord implements [hub.RecordTx].
-func (t *Tx) InsertRecord(session shoal.SessionID, of *hub.RecordType, values []any) error {
+func (t *Tx) InsertRecord(session shoal.SessionID, of *storage.RecordType, values []any) error {
 	table := recordTables[of.Name]
 	args := []any{session}
 	for i, column := range table.columns {
@@ -131,12 +131,12 @@ func jsonColumns(column string, raw json.RawMessage) ([]any, error) {
 }
 
 // HasRecord implements [hub.RecordTx].
-func (t *Tx) HasRecord(session shoal.SessionID, of *hub.RecordType, key []any) (bool, error) {
+func (t *Tx) HasRecord(session shoal.SessionID, of *storage.RecordType, key []any) (bool, error) {
 	table := recordTables[of.Name]
 	var b sqlconn.Builder
 	b.Add("SELECT 1 FROM "+table.table+" WHERE session_id = ?", session)
 	for i, name := range of.Key {
-		at := slices.IndexFunc(of.Fields, func(f hub.RecordField) bool { return f.Name == name })
+		at := slices.IndexFunc(of.Fields, func(f storage.RecordField) bool { return f.Name == name })
 		b.Add(fmt.Sprintf(" AND %s = ?", table.columns[at]), key[i])
 	}
 	return sqlconn.Exists(t.c, b.Text(), b.Args...)

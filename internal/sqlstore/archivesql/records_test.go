@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlite"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 	"github.com/shoal-dev/shoal/internal/sqlstore/archivesql"
@@ -50,7 +50,7 @@ func TestExportsContainEveryColumn(t *testing.T) {
 	for _, column := range archivesql.RecordColumns() {
 		exported[column] = true
 	}
-	for _, of := range hub.RecordTypes[1:] {
+	for _, of := range storage.RecordTypes[1:] {
 		if n := archivesql.RecordWidth(of.Name); n != len(of.Fields) {
 			t.Errorf("%s has %d fields and %d columns", of.Name, len(of.Fields), n)
 		}

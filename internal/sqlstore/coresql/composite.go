@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/messagerow"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
@@ -50,9 +50,9 @@ func (t *Tx) UpdateMessage(m shoal.Message, state json.RawMessage) error {
 }
 
 // Composed implements [hub.ComposedTx].
-func (t *Tx) Composed(session shoal.SessionID, run shoal.RunID) ([]hub.ComposedMessage, error) {
-	return sqlconn.List(t.c, func(r *sqlconn.Rows) hub.ComposedMessage {
-		return hub.ComposedMessage{Message: t.row.Read(r, 2, session, shoal.SpaceID(r.Text(0))), State: r.RawOrNil(1)}
+func (t *Tx) Composed(session shoal.SessionID, run shoal.RunID) ([]storage.ComposedMessage, error) {
+	return sqlconn.List(t.c, func(r *sqlconn.Rows) storage.ComposedMessage {
+		return storage.ComposedMessage{Message: t.row.Read(r, 2, session, shoal.SpaceID(r.Text(0))), State: r.RawOrNil(1)}
 	}, `SELECT m.space_id, m.state, `+messagerow.Columns+` FROM messages AS m WHERE m.session_id = $1 AND m.run_id = $2 ORDER BY m.doc`, session, run)
 }
 
@@ -68,15 +68,15 @@ func (t *Tx) Streaming(session shoal.SessionID, space shoal.SpaceID) ([]shoal.Me
 }
 
 // Cause implements [hub.ComposedTx].
-func (t *Tx) Cause(session shoal.SessionID, id shoal.MessageID) (hub.Cause, error) {
-	c, _, err := sqlconn.One(t.c, func(r *sqlconn.Rows) hub.Cause {
-		return hub.Cause{Root: r.Text(0), Depth: int(r.Int(1)), Linked: r.Bool(2), ActingFor: r.IDs(3)}
+func (t *Tx) Cause(session shoal.SessionID, id shoal.MessageID) (storage.Cause, error) {
+	c, _, err := sqlconn.One(t.c, func(r *sqlconn.Rows) storage.Cause {
+		return storage.Cause{Root: r.Text(0), Depth: int(r.Int(1)), Linked: r.Bool(2), ActingFor: r.IDs(3)}
 	}, `SELECT root, depth, linked, acting_for FROM message_causes WHERE session_id = $1 AND message_id = $2`, session, id)
 	return c, err
 }
 
 // InsertCause implements [hub.ComposedTx].
-func (t *Tx) InsertCause(session shoal.SessionID, id shoal.MessageID, c hub.Cause) error {
+func (t *Tx) InsertCause(session shoal.SessionID, id shoal.MessageID, c storage.Cause) error {
 	actingFor, err := sqlconn.IDsOrNull(c.ActingFor)
 	if err != nil {
 		return err

@@ -2,7 +2,7 @@ package coresql
 
 import (
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/searchsql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
@@ -36,9 +36,9 @@ func (t *Tx) DeletedSpace(session shoal.SessionID, id shoal.SpaceID) (bool, erro
 }
 
 // LeftSpaces implements [hub.SpaceTx].
-func (t *Tx) LeftSpaces(limit int) ([]hub.DeletedSpace, error) {
-	return sqlconn.ListFirst(t.c, limit, func(r *sqlconn.Rows) hub.DeletedSpace {
-		return hub.DeletedSpace{Session: shoal.SessionID(r.Text(0)), ID: shoal.SpaceID(r.Text(1))}
+func (t *Tx) LeftSpaces(limit int) ([]storage.DeletedSpace, error) {
+	return sqlconn.ListFirst(t.c, limit, func(r *sqlconn.Rows) storage.DeletedSpace {
+		return storage.DeletedSpace{Session: shoal.SessionID(r.Text(0)), ID: shoal.SpaceID(r.Text(1))}
 	}, `SELECT session_id, id FROM deleted_spaces WHERE NOT erased ORDER BY session_id, id`+sqlconn.Limit(limit))
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/messagerow"
 	"github.com/shoal-dev/shoal/internal/sqlstore/searchsql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
@@ -73,7 +73,7 @@ var traceTables = []struct {
 }
 
 // RewriteTraces implements [hub.EraseTx].
-func (t *Tx) RewriteTraces(session shoal.SessionID, traces hub.Traces, rewrite func(text string) string) error {
+func (t *Tx) RewriteTraces(session shoal.SessionID, traces storage.Traces, rewrite func(text string) string) error {
 	if err := t.c.Overwrite(true); err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (t *Tx) RewriteTraces(session shoal.SessionID, traces hub.Traces, rewrite f
 }
 
 // findTraces returns the keys of the rows of a table that may contain a copy.
-func (t *Tx) findTraces(session shoal.SessionID, traces hub.Traces, table, run string, key, columns []string) ([][]any, error) {
+func (t *Tx) findTraces(session shoal.SessionID, traces storage.Traces, table, run string, key, columns []string) ([][]any, error) {
 	var b sqlconn.Builder
 	b.Add(`SELECT `+strings.Join(key, ", ")+` FROM `+table+` WHERE session_id = ? AND (FALSE`, session)
 	if run != "" && traces.Run != "" {

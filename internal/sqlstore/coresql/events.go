@@ -7,14 +7,14 @@ import (
 	"slices"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/schema"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
 // AppendEvent implements [hub.EventTx]. The newest event of a session always exists, because
 // TrimEvents keeps it, so its position serves as the counter.
-func (t *Tx) AppendEvent(e hub.StoredEvent) (int64, error) {
+func (t *Tx) AppendEvent(e storage.Event) (int64, error) {
 	last, err := t.EventEnd(e.Session)
 	if err != nil {
 		return 0, err
@@ -32,7 +32,7 @@ func (t *Tx) AppendEvent(e hub.StoredEvent) (int64, error) {
 
 // addEventConditions appends the conditions of a filter for the event or event floor e. An
 // event that only followers of its run receive has no space.
-func addEventConditions(b *sqlconn.Builder, session shoal.SessionID, filter hub.EventFilter) {
+func addEventConditions(b *sqlconn.Builder, session shoal.SessionID, filter storage.EventFilter) {
 	switch {
 	case filter.Space != "":
 		b.Add(` AND e.space_id = ?`, filter.Space)
@@ -45,7 +45,7 @@ func addEventConditions(b *sqlconn.Builder, session shoal.SessionID, filter hub.
 
 // Events implements [hub.EventTx]. If a filter has a run, its other fields are ignored; if it
 // has a space, its entity is ignored.
-func (t *Tx) Events(session shoal.SessionID, filter hub.EventFilter, after int64, limit int) ([]hub.StoredEvent, error) {
+func (t *Tx) Events(session shoal.SessionID, filter storage.EventFilter, after int64, limit int) ([]storage.Event, error) {
 	var b sqlconn.Builder
 	b.Add(`SELECT e.place, e.space_id, e.entity_id, e.type, e.data, e.run_id, e.private, e.message_id FROM events AS e
 		WHERE e.session_id = ? AND e.place > ?`, session, after)
@@ -55,8 +55,8 @@ func (t *Tx) Events(session shoal.SessionID, filter hub.EventFilter, after int64
 		addEventConditions(&b, session, filter)
 	}
 	b.Add(` ORDER BY e.place` + sqlconn.Limit(limit))
-	all, err := sqlconn.ListFirst(t.c, limit, func(r *sqlconn.Rows) hub.StoredEvent {
-		return hub.StoredEvent{
+	all, err := sqlconn.ListFirst(t.c, limit, func(r *sqlconn.Rows) storage.Event {
+		return storage.Event{
 			Session: session, Place: r.Int(0), Space: shoal.SpaceID(r.Text(1)), Entity: shoal.EntityID(r.Text(2)),
 			Type: shoal.EventType(r.Text(3)), Data: []byte(r.Text(4)), Run: shoal.RunID(r.Text(5)), Private: r.Bool(6), Message: shoal.MessageID(r.Text(7)),
 		}
@@ -72,12 +72,12 @@ func (t *Tx) Events(session shoal.SessionID, filter hub.EventFilter, after int64
 		return all, err
 	}
 	all = append(all, posted...)
-	slices.SortFunc(all, func(a, b hub.StoredEvent) int { return cmp.Compare(a.Place, b.Place) })
+	slices.SortFunc(all, func(a, b storage.Event) int { return cmp.Compare(a.Place, b.Place) })
 	return all[:min(len(all), limit)], nil
 }
 
 // showMessages adds the current message to the events that show one.
-func (t *Tx) showMessages(events []hub.StoredEvent) error {
+func (t *Tx) showMessages(events []storage.Event) error {
 	for i := range events {
 		e := &events[i]
 		if e.Message == "" {
@@ -115,7 +115,7 @@ func (t *Tx) EventEnd(session shoal.SessionID) (int64, error) {
 }
 
 // EventFloor implements [hub.EventTx].
-func (t *Tx) EventFloor(session shoal.SessionID, filter hub.EventFilter) (int64, error) {
+func (t *Tx) EventFloor(session shoal.SessionID, filter storage.EventFilter) (int64, error) {
 	if filter.Run != "" {
 		return sqlconn.Number(t.c, `SELECT event_floor FROM runs WHERE session_id = $1 AND id = $2`, session, filter.Run)
 	}

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/messagerow"
 	"github.com/shoal-dev/shoal/internal/sqlstore/schema"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
@@ -15,15 +15,15 @@ import (
 
 // Deliver implements [hub.InboxTx]. Every post runs it, so one statement inserts the entries
 // of up to maxInsertedEntries members.
-func (t *Tx) Deliver(m shoal.Message) ([]hub.Receiver, error) {
+func (t *Tx) Deliver(m shoal.Message) ([]storage.Receiver, error) {
 	members, _, err := t.cachedMembers(m.SessionID, m.SpaceID)
 	if err != nil {
 		return nil, err
 	}
-	receivers := make([]hub.Receiver, 0, len(members))
+	receivers := make([]storage.Receiver, 0, len(members))
 	for _, r := range members {
 		if r.id != m.EntityID && !r.hosted && receives(m, r) {
-			receivers = append(receivers, hub.Receiver{ID: r.id, Reason: deliveryReason(m, r.id)})
+			receivers = append(receivers, storage.Receiver{ID: r.id, Reason: deliveryReason(m, r.id)})
 		}
 	}
 	if err := t.readInboxEnds(m.SessionID, m.SpaceID, receivers); err != nil {
@@ -52,7 +52,7 @@ const maxInsertedEntries = 64
 
 // insertEntries puts a message at the next position of each receiver's inbox, whose end must
 // be cached, and stores the position in the receiver.
-func (t *Tx) insertEntries(m shoal.Message, receivers []hub.Receiver) error {
+func (t *Tx) insertEntries(m shoal.Message, receivers []storage.Receiver) error {
 	args := append(make([]any, 0, 3+3*len(receivers)), m.SessionID, m.SpaceID, m.Seq)
 	for i := range receivers {
 		r := &receivers[i]
@@ -96,8 +96,8 @@ func deliveryReason(m shoal.Message, id shoal.EntityID) shoal.Reason {
 
 // readInboxEnds reads the ends of the inboxes of all members of a space into the cache, if
 // that of one receiver is not cached.
-func (t *Tx) readInboxEnds(session shoal.SessionID, space shoal.SpaceID, members []hub.Receiver) error {
-	unknown := func(r hub.Receiver) bool {
+func (t *Tx) readInboxEnds(session shoal.SessionID, space shoal.SpaceID, members []storage.Receiver) error {
+	unknown := func(r storage.Receiver) bool {
 		_, ok := t.cache.inboxEnd(session, r.ID)
 		return !ok
 	}
@@ -143,7 +143,7 @@ func (t *Tx) storeInboxEnd(session shoal.SessionID, entity shoal.EntityID) error
 
 // addInboxConditions appends the conditions of a filter for the inbox entry i and the message
 // m.
-func addInboxConditions(b *sqlconn.Builder, filter hub.InboxFilter) {
+func addInboxConditions(b *sqlconn.Builder, filter storage.InboxFilter) {
 	if filter.Kind == shoal.WaitMentions {
 		b.Add(` AND i.reason <> 'message'`) // as in the index inbox_mentions
 	}
@@ -156,7 +156,7 @@ func addInboxConditions(b *sqlconn.Builder, filter hub.InboxFilter) {
 }
 
 // Unread implements [hub.InboxTx].
-func (t *Tx) Unread(session shoal.SessionID, entity shoal.EntityID, filter hub.InboxFilter, limit int) ([]hub.InboxEntry, error) {
+func (t *Tx) Unread(session shoal.SessionID, entity shoal.EntityID, filter storage.InboxFilter, limit int) ([]storage.InboxEntry, error) {
 	var b sqlconn.Builder
 	b.Add(`SELECT i.place, i.reason, i.delivery, s.id, s.name, s.status, COALESCE(m.event_place, 0), `+messagerow.Columns+`
 		FROM inbox AS i
@@ -165,9 +165,9 @@ func (t *Tx) Unread(session shoal.SessionID, entity shoal.EntityID, filter hub.I
 		WHERE i.session_id = ? AND i.entity_id = ?`, session, entity)
 	addInboxConditions(&b, filter)
 	b.Add(` ORDER BY i.place` + sqlconn.Limit(limit))
-	return sqlconn.ListFirst(t.c, limit, func(r *sqlconn.Rows) hub.InboxEntry {
+	return sqlconn.ListFirst(t.c, limit, func(r *sqlconn.Rows) storage.InboxEntry {
 		space := messagerow.ReadSpaceRef(r, 3)
-		return hub.InboxEntry{
+		return storage.InboxEntry{
 			Place: r.Int(0), Reason: shoal.Reason(r.Text(1)), Delivery: int(r.Int(2)),
 			Space: space, EventPlace: r.Int(6), Message: t.row.Read(r, 7, session, space.ID),
 		}
@@ -188,7 +188,7 @@ func (t *Tx) MarkDelivered(session shoal.SessionID, entity shoal.EntityID, place
 }
 
 // Acknowledge implements [hub.InboxTx].
-func (t *Tx) Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter hub.InboxFilter, upTo int64) error {
+func (t *Tx) Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter storage.InboxFilter, upTo int64) error {
 	if err := t.storeInboxEnd(session, entity); err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func (t *Tx) Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter 
 	addInboxConditions(&b, filter)
 	if len(from) > 0 {
 		b.Add(` AND EXISTS (SELECT 1 FROM messages AS m WHERE m.session_id = i.session_id AND m.space_id = i.space_id AND m.seq = i.seq`)
-		addInboxConditions(&b, hub.InboxFilter{From: from})
+		addInboxConditions(&b, storage.InboxFilter{From: from})
 		b.Add(`)`)
 	}
 	_, err := t.c.Exec(b.Text(), b.Args...)
@@ -250,10 +250,10 @@ func (t *Tx) InboxEnd(session shoal.SessionID, entity shoal.EntityID) (int64, er
 }
 
 // Counts implements [hub.InboxTx].
-func (t *Tx) Counts(session shoal.SessionID, entity shoal.EntityID, spaces []shoal.SpaceID) (map[shoal.SpaceID]hub.Unread, error) {
-	counts := make(map[shoal.SpaceID]hub.Unread, len(spaces))
+func (t *Tx) Counts(session shoal.SessionID, entity shoal.EntityID, spaces []shoal.SpaceID) (map[shoal.SpaceID]storage.Unread, error) {
+	counts := make(map[shoal.SpaceID]storage.Unread, len(spaces))
 	for _, space := range spaces {
-		counts[space] = hub.Unread{}
+		counts[space] = storage.Unread{}
 	}
 	for some := range slices.Chunk(spaces, sqlconn.MaxList) {
 		var b sqlconn.Builder
@@ -261,7 +261,7 @@ func (t *Tx) Counts(session shoal.SessionID, entity shoal.EntityID, spaces []sho
 			FROM inbox WHERE session_id = ? AND entity_id = ?`, session, entity)
 		sqlconn.AddIn(&b, ` AND space_id IN (?) GROUP BY space_id`, some)
 		_, err := sqlconn.List(t.c, func(r *sqlconn.Rows) struct{} {
-			counts[shoal.SpaceID(r.Text(0))] = hub.Unread{Messages: r.Int(1), Mentions: r.Int(2)}
+			counts[shoal.SpaceID(r.Text(0))] = storage.Unread{Messages: r.Int(1), Mentions: r.Int(2)}
 			return struct{}{}
 		}, b.Text(), b.Args...)
 		if err != nil {

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
@@ -88,13 +88,13 @@ func (t *Tx) IsMember(session shoal.SessionID, space shoal.SpaceID, entity shoal
 }
 
 // MembersAmong implements [hub.MemberTx].
-func (t *Tx) MembersAmong(session shoal.SessionID, space shoal.SpaceID, ids []shoal.EntityID) ([]hub.MemberKind, error) {
-	among := []hub.MemberKind{}
+func (t *Tx) MembersAmong(session shoal.SessionID, space shoal.SpaceID, ids []shoal.EntityID) ([]storage.MemberKind, error) {
+	among := []storage.MemberKind{}
 	members, ok, err := t.cachedMembers(session, space)
 	if err != nil || ok {
 		for _, m := range members {
 			if slices.Contains(ids, m.id) {
-				among = append(among, hub.MemberKind{ID: m.id, Kind: m.kind, Hosted: m.hosted})
+				among = append(among, storage.MemberKind{ID: m.id, Kind: m.kind, Hosted: m.hosted})
 			}
 		}
 		return among, err
@@ -104,8 +104,8 @@ func (t *Tx) MembersAmong(session shoal.SessionID, space shoal.SpaceID, ids []sh
 		b.Add(`SELECT m.entity_id, m.hosted, e.kind FROM members AS m JOIN entities AS e ON e.session_id = m.session_id AND e.id = m.entity_id
 			WHERE m.session_id = ? AND m.space_id = ?`, session, space)
 		sqlconn.AddIn(&b, ` AND m.entity_id IN (?)`, some)
-		members, err := sqlconn.List(t.c, func(r *sqlconn.Rows) hub.MemberKind {
-			return hub.MemberKind{ID: entityID(r), Hosted: r.Bool(1), Kind: shoal.EntityKind(r.Text(2))}
+		members, err := sqlconn.List(t.c, func(r *sqlconn.Rows) storage.MemberKind {
+			return storage.MemberKind{ID: entityID(r), Hosted: r.Bool(1), Kind: shoal.EntityKind(r.Text(2))}
 		}, b.Text(), b.Args...)
 		if err != nil {
 			return nil, err

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/messagerow"
 	"github.com/shoal-dev/shoal/internal/sqlstore/schema"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
@@ -14,12 +14,12 @@ import (
 
 // InsertMessage implements [hub.MessageTx]. It fails with AlreadyExists for a post key that
 // was used and for a seq that another message has.
-func (t *Tx) InsertMessage(m shoal.Message, post hub.PostKey) error {
+func (t *Tx) InsertMessage(m shoal.Message, post storage.PostKey) error {
 	return t.insertMessage("InsertMessage", m, post, nil)
 }
 
 // PostMessage implements [hub.MessageTx]. Its errors are those of InsertMessage.
-func (t *Tx) PostMessage(m shoal.Message, post hub.PostKey) error {
+func (t *Tx) PostMessage(m shoal.Message, post storage.PostKey) error {
 	end, err := t.EventEnd(m.SessionID)
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func (t *Tx) PostMessage(m shoal.Message, post hub.PostKey) error {
 
 // insertMessage stores a message with the position of its message.created event, or nil if it
 // has no such event.
-func (t *Tx) insertMessage(op string, m shoal.Message, post hub.PostKey, eventPlace any) error {
+func (t *Tx) insertMessage(op string, m shoal.Message, post storage.PostKey, eventPlace any) error {
 	last, err := t.lastSeq(m.SessionID, m.SpaceID)
 	switch {
 	case err != nil:
@@ -106,7 +106,7 @@ func (t *Tx) MessageByKey(session shoal.SessionID, scope, key string) (shoal.Mes
 }
 
 // Messages implements [hub.MessageTx].
-func (t *Tx) Messages(session shoal.SessionID, space shoal.SpaceID, page hub.Page) ([]shoal.Message, error) {
+func (t *Tx) Messages(session shoal.SessionID, space shoal.SpaceID, page storage.Page) ([]shoal.Message, error) {
 	const from = `SELECT ` + messagerow.Columns + ` FROM messages AS m WHERE m.session_id = $1 AND m.space_id = $2`
 	read := func(r *sqlconn.Rows) shoal.Message { return t.row.Read(r, 0, session, space) }
 	end := sqlconn.Limit(page.Limit)

@@ -2,7 +2,8 @@ package coresql
 
 import (
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/messagerow"
 	"github.com/shoal-dev/shoal/internal/sqlstore/schema"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
@@ -14,7 +15,7 @@ import (
 // have to update.
 
 // postEvents returns the first limit events of posts after a position that match filter.
-func (t *Tx) postEvents(session shoal.SessionID, filter hub.EventFilter, after int64, limit int) ([]hub.StoredEvent, error) {
+func (t *Tx) postEvents(session shoal.SessionID, filter storage.EventFilter, after int64, limit int) ([]storage.Event, error) {
 	first, found, err := sqlconn.One(t.c, func(r *sqlconn.Rows) int64 { return r.Int(0) },
 		`SELECT doc FROM messages WHERE session_id = $1 AND event_place > $2 ORDER BY event_place LIMIT 1`, session, after)
 	if err != nil || !found {
@@ -37,11 +38,11 @@ func (t *Tx) postEvents(session shoal.SessionID, filter hub.EventFilter, after i
 		b.Add(` AND m.event_place > ?`, after)
 	}
 	b.Add(order + sqlconn.Limit(limit))
-	return sqlconn.ListFirst(t.c, limit, func(r *sqlconn.Rows) hub.StoredEvent { return t.readPostEvent(r, session) }, b.Text(), b.Args...)
+	return sqlconn.ListFirst(t.c, limit, func(r *sqlconn.Rows) storage.Event { return t.readPostEvent(r, session) }, b.Text(), b.Args...)
 }
 
 // readPostEvent reads the event from its position and its message.
-func (t *Tx) readPostEvent(r *sqlconn.Rows, session shoal.SessionID) hub.StoredEvent {
+func (t *Tx) readPostEvent(r *sqlconn.Rows, session shoal.SessionID) storage.Event {
 	m := t.row.Read(r, 2, session, shoal.SpaceID(r.Text(1)))
 	data, err := shoal.EncodeJSON(shoal.MessageData{
 		EventHead: shoal.EventHead{Type: shoal.EventMessageCreated, SpaceID: &m.SpaceID, At: m.CreatedAt}, Message: m,
@@ -49,7 +50,7 @@ func (t *Tx) readPostEvent(r *sqlconn.Rows, session shoal.SessionID) hub.StoredE
 	if err != nil {
 		r.Fail(err)
 	}
-	return hub.StoredEvent{Session: session, Place: r.Int(0), Space: m.SpaceID, Type: shoal.EventMessageCreated, Data: data}
+	return storage.Event{Session: session, Place: r.Int(0), Space: m.SpaceID, Type: shoal.EventMessageCreated, Data: data}
 }
 
 // seqBefore returns a seq of a space, or 0, such that its message and all earlier ones come
@@ -90,5 +91,5 @@ func (t *Tx) postEventBefore(session shoal.SessionID, space shoal.SpaceID, keep 
 		return 0, err
 	}
 	return sqlconn.Number(t.c, `SELECT MAX(event_place) FROM messages WHERE session_id = $1 AND space_id = $2 AND seq > $3 AND seq <= $4`,
-		session, space, last-keep-hub.TrimEvery, last-keep)
+		session, space, last-keep-core.TrimEvery, last-keep)
 }

@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
 // EndedRights implements [hub.KeyTx].
-func (t *Tx) EndedRights(held hub.HeldRights, at shoal.Time) (ended hub.HeldRights, err error) {
+func (t *Tx) EndedRights(held storage.HeldRights, at shoal.Time) (ended storage.HeldRights, err error) {
 	each := ` FROM ` + t.c.Dialect().Elements + ` WHERE NOT EXISTS `
 	var b sqlconn.Builder
 	addEach := func(what, there string, list any, more ...any) {
@@ -31,7 +31,7 @@ func (t *Tx) EndedRights(held hub.HeldRights, at shoal.Time) (ended hub.HeldRigh
 	}
 	rights, err := sqlconn.List(t.c, rightOf, b.Text(), b.Args...)
 	for _, r := range rights {
-		ref := hub.EntityRef{Session: shoal.SessionID(r.session), ID: shoal.EntityID(r.id)}
+		ref := storage.EntityRef{Session: shoal.SessionID(r.session), ID: shoal.EntityID(r.id)}
 		switch r.what {
 		case "key":
 			ended.Keys = append(ended.Keys, shoal.KeyID(r.id))
@@ -60,7 +60,7 @@ func singles[T ~string](list []T) [][1]T {
 	return out
 }
 
-func pairs(list []hub.EntityRef) [][2]string {
+func pairs(list []storage.EntityRef) [][2]string {
 	out := make([][2]string, len(list))
 	for i, e := range list {
 		out[i] = [2]string{string(e.Session), string(e.ID)}

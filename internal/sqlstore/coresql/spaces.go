@@ -2,7 +2,7 @@ package coresql
 
 import (
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/schema"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
@@ -41,7 +41,7 @@ func (t *Tx) LockSpace(session shoal.SessionID, id shoal.SpaceID) (shoal.Space, 
 }
 
 // Spaces implements [hub.SpaceTx].
-func (t *Tx) Spaces(session shoal.SessionID, filter hub.SpaceFilter) ([]shoal.Space, error) {
+func (t *Tx) Spaces(session shoal.SessionID, filter storage.SpaceFilter) ([]shoal.Space, error) {
 	var b sqlconn.Builder
 	b.Add(`SELECT ` + spaceColumns + ` FROM spaces AS s`)
 	if filter.Member != "" {

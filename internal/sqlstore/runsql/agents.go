@@ -2,7 +2,7 @@ package runsql
 
 import (
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
@@ -12,8 +12,8 @@ const (
 	agentTables   = ` FROM entities AS e CROSS JOIN hosted_agents AS a WHERE a.session_id = e.session_id AND a.agent_id = e.id`
 )
 
-func agentOf(r *sqlconn.Rows) hub.StoredAgent {
-	return hub.StoredAgent{
+func agentOf(r *sqlconn.Rows) storage.Agent {
+	return storage.Agent{
 		HostedAgent: shoal.HostedAgent{
 			SessionID: shoal.SessionID(r.Text(0)), ID: shoal.EntityID(r.Text(1)), Version: int(r.Int(2)), Hash: r.Text(3),
 			Config: r.JSON(4), CreatedAt: r.Time(5),
@@ -23,27 +23,27 @@ func agentOf(r *sqlconn.Rows) hub.StoredAgent {
 }
 
 // HostedAgent implements [hub.AgentTx].
-func (t *Tx) HostedAgent(session shoal.SessionID, id shoal.EntityID) (hub.StoredAgent, error) {
+func (t *Tx) HostedAgent(session shoal.SessionID, id shoal.EntityID) (storage.Agent, error) {
 	a, ok, err := sqlconn.One(t.c, agentOf, `SELECT `+agentColumns+agentTables+`
 		AND e.session_id = $1 AND e.id = $2 AND a.version = e.hosted_version`, session, id)
 	return sqlconn.OrNotFound(a, ok, err, "HostedAgent", noHostedAgent, id)
 }
 
 // HostedAgentAt implements [hub.AgentTx].
-func (t *Tx) HostedAgentAt(session shoal.SessionID, id shoal.EntityID, version int) (hub.StoredAgent, error) {
+func (t *Tx) HostedAgentAt(session shoal.SessionID, id shoal.EntityID, version int) (storage.Agent, error) {
 	a, ok, err := sqlconn.One(t.c, agentOf, `SELECT `+agentColumns+agentTables+`
 		AND e.session_id = $1 AND e.id = $2 AND a.version = $3`, session, id, version)
 	return sqlconn.OrNotFound(a, ok, err, "HostedAgentAt", "The hosted agent %q has no version %d.", id, version)
 }
 
 // HostedAgentVersions implements [hub.AgentTx].
-func (t *Tx) HostedAgentVersions(session shoal.SessionID, id shoal.EntityID, before, limit int) ([]hub.StoredAgent, error) {
+func (t *Tx) HostedAgentVersions(session shoal.SessionID, id shoal.EntityID, before, limit int) ([]storage.Agent, error) {
 	return sqlconn.ListFirst(t.c, limit, agentOf, `SELECT `+agentColumns+agentTables+`
 		AND e.session_id = $1 AND e.id = $2 AND a.version < $3 ORDER BY a.version DESC`+sqlconn.Limit(limit), session, id, sqlconn.OrUnlimited(before))
 }
 
 // HostedAgents implements [hub.AgentTx].
-func (t *Tx) HostedAgents(session shoal.SessionID, after shoal.EntityID, limit int) ([]hub.StoredAgent, error) {
+func (t *Tx) HostedAgents(session shoal.SessionID, after shoal.EntityID, limit int) ([]storage.Agent, error) {
 	return sqlconn.ListFirst(t.c, limit, agentOf, `SELECT `+agentColumns+agentTables+`
 		AND e.session_id = $1 AND e.id > $2 AND e.hosted_version IS NOT NULL AND a.version = e.hosted_version
 		ORDER BY e.id`+sqlconn.Limit(limit), session, after)
@@ -51,7 +51,7 @@ func (t *Tx) HostedAgents(session shoal.SessionID, after shoal.EntityID, limit i
 
 // PutHostedAgent implements [hub.AgentTx]. It fails with AlreadyExists for a version that
 // exists. It does not change the name and the description, which belong to the entity.
-func (t *Tx) PutHostedAgent(a hub.StoredAgent) error {
+func (t *Tx) PutHostedAgent(a storage.Agent) error {
 	const op = "PutHostedAgent"
 	if _, err := t.core.Entity(a.SessionID, a.ID); err != nil {
 		return err

@@ -7,20 +7,20 @@ import (
 	"slices"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
 // Conversation implements [hub.StepTx].
-func (t *Tx) Conversation(session shoal.SessionID, id string) (hub.StoredConversation, error) {
-	c, ok, err := sqlconn.One(t.c, func(r *sqlconn.Rows) hub.StoredConversation {
-		return hub.StoredConversation{Session: session, ID: id, Agent: shoal.EntityID(r.Text(0)), Clock: r.Int(1), Data: r.RawOrNil(2), Cleared: r.Int(3)}
+func (t *Tx) Conversation(session shoal.SessionID, id string) (storage.Conversation, error) {
+	c, ok, err := sqlconn.One(t.c, func(r *sqlconn.Rows) storage.Conversation {
+		return storage.Conversation{Session: session, ID: id, Agent: shoal.EntityID(r.Text(0)), Clock: r.Int(1), Data: r.RawOrNil(2), Cleared: r.Int(3)}
 	}, `SELECT agent_id, clock, data, cleared FROM conversations WHERE session_id = $1 AND id = $2`, session, id)
 	return sqlconn.OrNotFound(c, ok, err, "Conversation", "There is no conversation %q yet.", id)
 }
 
 // PutConversation implements [hub.StepTx].
-func (t *Tx) PutConversation(c hub.StoredConversation) error {
+func (t *Tx) PutConversation(c storage.Conversation) error {
 	_, err := t.c.Exec(
 		`INSERT INTO conversations (session_id, id, agent_id, clock, data, cleared) VALUES ($1, $2, $3, $4, $5, $6)
 		 ON CONFLICT (session_id, id) DO UPDATE SET agent_id = excluded.agent_id, clock = excluded.clock, data = excluded.data, cleared = excluded.cleared`,
@@ -30,9 +30,9 @@ func (t *Tx) PutConversation(c hub.StoredConversation) error {
 
 // Conversations implements [hub.StepTx]. The ids of the conversations of runs begin with the
 // agent's id and a slash; "0" is the character after the slash.
-func (t *Tx) Conversations(session shoal.SessionID, agent shoal.EntityID, f hub.ConversationFilter) ([]hub.ConversationState, error) {
+func (t *Tx) Conversations(session shoal.SessionID, agent shoal.EntityID, f storage.ConversationFilter) ([]storage.ConversationState, error) {
 	if f.Limit <= 0 && f.ID == "" {
-		return []hub.ConversationState{}, nil
+		return []storage.ConversationState{}, nil
 	}
 	var b sqlconn.Builder
 	b.Add(`SELECT c.id,
@@ -46,8 +46,8 @@ func (t *Tx) Conversations(session shoal.SessionID, agent shoal.EntityID, f hub.
 	} else {
 		b.Add(` AND c.id > ? AND c.id < ? ORDER BY c.id`+sqlconn.Limit(f.Limit), max(f.After, string(agent)+"/"), string(agent)+"0")
 	}
-	return sqlconn.List(t.c, func(r *sqlconn.Rows) hub.ConversationState {
-		s := hub.ConversationState{ID: r.Text(0), LastEnded: r.TimeOrNil(2)}
+	return sqlconn.List(t.c, func(r *sqlconn.Rows) storage.ConversationState {
+		s := storage.ConversationState{ID: r.Text(0), LastEnded: r.TimeOrNil(2)}
 		if id := sqlconn.TextOrNil[shoal.RunID](r, 1); id != nil {
 			s.ActiveRun = *id
 		}
@@ -56,12 +56,12 @@ func (t *Tx) Conversations(session shoal.SessionID, agent shoal.EntityID, f hub.
 }
 
 // Blocks implements [hub.StepTx].
-func (t *Tx) Blocks(session shoal.SessionID, conversation string, f hub.BlockFilter) ([]hub.Block, error) {
+func (t *Tx) Blocks(session shoal.SessionID, conversation string, f storage.BlockFilter) ([]storage.Block, error) {
 	if f.Limit <= 0 {
-		return []hub.Block{}, nil
+		return []storage.Block{}, nil
 	}
-	blocks, err := sqlconn.ListFirst(t.c, f.Limit, func(r *sqlconn.Rows) hub.Block {
-		return hub.Block{
+	blocks, err := sqlconn.ListFirst(t.c, f.Limit, func(r *sqlconn.Rows) storage.Block {
+		return storage.Block{
 			Run: shoal.RunID(r.Text(0)), Began: r.Int(1), Ended: r.Int(2), Turn: r.RawOrNil(3), EndedAt: r.TimeOrNil(4), Steps: []json.RawMessage{},
 		}
 	}, `SELECT r.id, r.began, r.ended, r.turn, r.ended_at FROM runs AS r

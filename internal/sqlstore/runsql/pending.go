@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/schema"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
@@ -17,8 +17,8 @@ const (
 	fromPending = `SELECT ` + pendingColumns + ` FROM pending_actions AS p`
 )
 
-func pendingOf(r *sqlconn.Rows) hub.StoredPending {
-	p := hub.StoredPending{
+func pendingOf(r *sqlconn.Rows) storage.Pending {
+	p := storage.Pending{
 		PendingAction: shoal.PendingAction{
 			ID: shoal.PendingID(r.Text(1)), Kind: shoal.PendingKind(r.Text(2)), RunID: shoal.RunID(r.Text(3)), AgentID: shoal.EntityID(r.Text(4)),
 			SpaceID: sqlconn.TextOrNil[shoal.SpaceID](r, 5), MessageID: sqlconn.TextOrNil[shoal.MessageID](r, 6), PartID: sqlconn.TextOrNil[shoal.PartID](r, 7),
@@ -34,7 +34,7 @@ func pendingOf(r *sqlconn.Rows) hub.StoredPending {
 	if p.Policy.Votes == nil { // the first release stored only the ids of the approvers
 		for _, id := range sqlconn.SplitIDs(r.Text(24)) {
 			yes := true
-			p.Policy.Votes = append(p.Policy.Votes, hub.StoredVote{EntityID: id, At: p.CreatedAt, Answer: shoal.PendingAnswer{Approved: &yes}})
+			p.Policy.Votes = append(p.Policy.Votes, storage.Vote{EntityID: id, At: p.CreatedAt, Answer: shoal.PendingAnswer{Approved: &yes}})
 		}
 	}
 	r.DecodeOrNil(25, &p.Reply)
@@ -43,13 +43,13 @@ func pendingOf(r *sqlconn.Rows) hub.StoredPending {
 }
 
 // Pending implements [hub.PendingTx].
-func (t *Tx) Pending(session shoal.SessionID, id shoal.PendingID) (hub.StoredPending, error) {
+func (t *Tx) Pending(session shoal.SessionID, id shoal.PendingID) (storage.Pending, error) {
 	p, ok, err := sqlconn.One(t.c, pendingOf, fromPending+` WHERE p.session_id = $1 AND p.id = $2`, session, id)
 	return sqlconn.OrNotFound(p, ok, err, "Pending", noPending, id)
 }
 
 // pendingValues returns the values of the columns that can change.
-func pendingValues(p hub.StoredPending) ([]any, error) {
+func pendingValues(p storage.Pending) ([]any, error) {
 	var options, replySpace any
 	var err error
 	if p.Options != nil {
@@ -81,7 +81,7 @@ func pendingValues(p hub.StoredPending) ([]any, error) {
 }
 
 // voters returns the entities whose votes the policy contains.
-func voters(p hub.StoredPending) []shoal.EntityID {
+func voters(p storage.Pending) []shoal.EntityID {
 	var ids []shoal.EntityID
 	for _, v := range p.Policy.Votes {
 		ids = append(ids, v.EntityID)
@@ -90,7 +90,7 @@ func voters(p hub.StoredPending) []shoal.EntityID {
 }
 
 // InsertPending implements [hub.PendingTx].
-func (t *Tx) InsertPending(p hub.StoredPending) error {
+func (t *Tx) InsertPending(p storage.Pending) error {
 	columns, err := pendingValues(p)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (t *Tx) InsertPending(p hub.StoredPending) error {
 
 // UpdatePending implements [hub.PendingTx]. Kind, run, agent and CreatedAt do not
 // change.
-func (t *Tx) UpdatePending(p hub.StoredPending) error {
+func (t *Tx) UpdatePending(p storage.Pending) error {
 	columns, err := pendingValues(p)
 	if err != nil {
 		return err
@@ -127,15 +127,15 @@ func (t *Tx) UpdatePending(p hub.StoredPending) error {
 }
 
 // PendingOf implements [hub.PendingTx]. A run has few pending actions, so they are sorted here.
-func (t *Tx) PendingOf(session shoal.SessionID, run shoal.RunID) ([]hub.StoredPending, error) {
+func (t *Tx) PendingOf(session shoal.SessionID, run shoal.RunID) ([]storage.Pending, error) {
 	type numbered struct {
 		number  int64
-		pending hub.StoredPending
+		pending storage.Pending
 	}
 	all, err := sqlconn.List(t.c, func(r *sqlconn.Rows) numbered { return numbered{r.Int(30), pendingOf(r)} },
 		`SELECT `+pendingColumns+`, p.number FROM pending_actions AS p WHERE p.session_id = $1 AND p.run_id = $2`, session, run)
 	slices.SortFunc(all, func(a, b numbered) int { return int(a.number - b.number) })
-	opened := make([]hub.StoredPending, len(all))
+	opened := make([]storage.Pending, len(all))
 	for i, n := range all {
 		opened[i] = n.pending
 	}
@@ -143,7 +143,7 @@ func (t *Tx) PendingOf(session shoal.SessionID, run shoal.RunID) ([]hub.StoredPe
 }
 
 // PendingActions implements [hub.PendingTx]. A Limit of 0 means no limit.
-func (t *Tx) PendingActions(session shoal.SessionID, filter hub.PendingFilter) ([]hub.StoredPending, error) {
+func (t *Tx) PendingActions(session shoal.SessionID, filter storage.PendingFilter) ([]storage.Pending, error) {
 	var b sqlconn.Builder
 	b.Add(fromPending+` WHERE p.session_id = ? AND p.kind NOT IN ('reply', 'timer')`, session)
 	switch {
@@ -176,12 +176,12 @@ func (t *Tx) PendingActions(session shoal.SessionID, filter hub.PendingFilter) (
 }
 
 // ReplyWaits implements [hub.PendingTx]. The oldest come first.
-func (t *Tx) ReplyWaits(session shoal.SessionID, space shoal.SpaceID) ([]hub.StoredPending, error) {
+func (t *Tx) ReplyWaits(session shoal.SessionID, space shoal.SpaceID) ([]storage.Pending, error) {
 	return sqlconn.List(t.c, pendingOf, fromPending+` WHERE p.session_id = $1 AND p.reply_space = $2 AND p.status = 'open' ORDER BY p.number`, session, space)
 }
 
 // DuePending implements [hub.PendingTx]. The longest due come first.
-func (t *Tx) DuePending(at shoal.Time, limit int) ([]hub.StoredPending, error) {
+func (t *Tx) DuePending(at shoal.Time, limit int) ([]storage.Pending, error) {
 	return sqlconn.ListFirst(t.c, limit, pendingOf, fromPending+` WHERE p.status = 'open' AND p.due <= $1`+pendingNotImporting+` ORDER BY p.due`+sqlconn.Limit(limit), at)
 }
 

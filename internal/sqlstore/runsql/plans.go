@@ -2,7 +2,7 @@ package runsql
 
 import (
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
@@ -12,8 +12,8 @@ const (
 	last_run_id, created_at, acting_for`
 )
 
-func duePlanOf(r *sqlconn.Rows) hub.DuePlan {
-	return hub.DuePlan{Session: shoal.SessionID(r.Text(0)), Plan: shoal.Plan{
+func duePlanOf(r *sqlconn.Rows) storage.DuePlan {
+	return storage.DuePlan{Session: shoal.SessionID(r.Text(0)), Plan: shoal.Plan{
 		ID: shoal.PlanID(r.Text(1)), AgentID: shoal.EntityID(r.Text(2)), Name: r.Text(3), Description: r.Text(4), Instruction: r.Text(5),
 		Cron: sqlconn.TextOrNil[string](r, 6), TimeZone: r.Text(7), ScheduledAt: r.TimeOrNil(8), Status: shoal.PlanStatus(r.Text(9)),
 		NextRunAt: r.TimeOrNil(10), LastRunAt: r.TimeOrNil(11), LastRunID: sqlconn.TextOrNil[shoal.RunID](r, 12), CreatedAt: r.Time(13), ActingFor: r.IDs(14),
@@ -83,7 +83,7 @@ func (t *Tx) DeletePlan(session shoal.SessionID, id shoal.PlanID) error {
 }
 
 // DuePlans implements [hub.PlanTx]. The longest due come first.
-func (t *Tx) DuePlans(at shoal.Time, limit int) ([]hub.DuePlan, error) {
+func (t *Tx) DuePlans(at shoal.Time, limit int) ([]storage.DuePlan, error) {
 	return sqlconn.ListFirst(t.c, limit, duePlanOf,
 		`SELECT `+planColumns+` FROM plans AS p WHERE p.status = 'pending' AND p.next_run_at <= $1`+pendingNotImporting+` ORDER BY next_run_at`+sqlconn.Limit(limit), at)
 }

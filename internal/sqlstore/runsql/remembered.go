@@ -2,7 +2,7 @@ package runsql
 
 import (
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
@@ -46,7 +46,7 @@ func (t *Tx) Remembered(session shoal.SessionID, id shoal.RememberedID) (shoal.R
 }
 
 // RememberedDecisions implements [hub.RememberTx]. A Limit of 0 means no limit.
-func (t *Tx) RememberedDecisions(session shoal.SessionID, filter hub.RememberedFilter) ([]shoal.RememberedDecision, error) {
+func (t *Tx) RememberedDecisions(session shoal.SessionID, filter storage.RememberedFilter) ([]shoal.RememberedDecision, error) {
 	var b sqlconn.Builder
 	b.Add(fromRemembered+` WHERE d.session_id = ? AND d.id > ?`, session, filter.After)
 	if filter.Agent != "" {

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
@@ -24,12 +24,12 @@ func (t *Tx) UnknownTexts(session shoal.SessionID, hashes []string) ([]string, e
 
 // PutTexts implements [hub.RequestTx]. The last text is repeated to
 // fill the statement, so the texts are sorted by descending length.
-func (t *Tx) PutTexts(session shoal.SessionID, texts []hub.ModelText) error {
-	texts = slices.SortedFunc(slices.Values(texts), func(a, b hub.ModelText) int { return len(b.Body) - len(a.Body) })
+func (t *Tx) PutTexts(session shoal.SessionID, texts []storage.ModelText) error {
+	texts = slices.SortedFunc(slices.Values(texts), func(a, b storage.ModelText) int { return len(b.Body) - len(a.Body) })
 	for some := range slices.Chunk(texts, sqlconn.MaxList) {
 		var b sqlconn.Builder
 		b.Add(`INSERT INTO model_texts (session_id, hash, body) `)
-		sqlconn.AddValues(&b, some, func(text hub.ModelText) { b.Add(`(?, ?, ?)`, session, text.Hash, text.Body) })
+		sqlconn.AddValues(&b, some, func(text storage.ModelText) { b.Add(`(?, ?, ?)`, session, text.Hash, text.Body) })
 		b.Add(` ON CONFLICT DO NOTHING`)
 		if _, err := t.c.Exec(b.Text(), b.Args...); err != nil {
 			return err
@@ -53,7 +53,7 @@ func (t *Tx) ModelTexts(session shoal.SessionID, hashes []string) (map[string]st
 }
 
 // PutRequest implements [hub.RequestTx].
-func (t *Tx) PutRequest(session shoal.SessionID, run shoal.RunID, r hub.StoredRequest) error {
+func (t *Tx) PutRequest(session shoal.SessionID, run shoal.RunID, r storage.Request) error {
 	messages, err := sqlconn.Encode(r.Messages)
 	if err != nil {
 		return err
@@ -67,9 +67,9 @@ func (t *Tx) PutRequest(session shoal.SessionID, run shoal.RunID, r hub.StoredRe
 }
 
 // ModelRequest implements [hub.RequestTx].
-func (t *Tx) ModelRequest(session shoal.SessionID, run shoal.RunID, step int) (hub.StoredRequest, error) {
-	found, ok, err := sqlconn.One(t.c, func(r *sqlconn.Rows) hub.StoredRequest {
-		out := hub.StoredRequest{Step: step, Model: r.Text(0), System: r.Text(1), Tools: r.Text(2)}
+func (t *Tx) ModelRequest(session shoal.SessionID, run shoal.RunID, step int) (storage.Request, error) {
+	found, ok, err := sqlconn.One(t.c, func(r *sqlconn.Rows) storage.Request {
+		out := storage.Request{Step: step, Model: r.Text(0), System: r.Text(1), Tools: r.Text(2)}
 		r.Decode(r.Text(3), &out.Messages)
 		return out
 	}, `SELECT model, system, tools, messages FROM run_requests WHERE session_id = $1 AND run_id = $2 AND place = $3`, session, run, step)
@@ -77,15 +77,15 @@ func (t *Tx) ModelRequest(session shoal.SessionID, run shoal.RunID, step int) (h
 }
 
 // Requests implements [hub.RequestTx].
-func (t *Tx) Requests(session shoal.SessionID, after hub.RequestPlace, limit int) ([]hub.StoredRequest, hub.RequestPlace, error) {
+func (t *Tx) Requests(session shoal.SessionID, after storage.RequestPlace, limit int) ([]storage.Request, storage.RequestPlace, error) {
 	step := after.Step
 	if after.Run == "" {
 		step = -1
 	}
 	last := after
-	found, err := sqlconn.ListFirst(t.c, limit, func(r *sqlconn.Rows) hub.StoredRequest {
-		last = hub.RequestPlace{Run: shoal.RunID(r.Text(0)), Step: int(r.Int(1))}
-		out := hub.StoredRequest{Step: last.Step, Model: r.Text(2), System: r.Text(3), Tools: r.Text(4)}
+	found, err := sqlconn.ListFirst(t.c, limit, func(r *sqlconn.Rows) storage.Request {
+		last = storage.RequestPlace{Run: shoal.RunID(r.Text(0)), Step: int(r.Int(1))}
+		out := storage.Request{Step: last.Step, Model: r.Text(2), System: r.Text(3), Tools: r.Text(4)}
 		r.Decode(r.Text(5), &out.Messages)
 		return out
 	}, `SELECT run_id, place, model, system, tools, messages FROM run_requests

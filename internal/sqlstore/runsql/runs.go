@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/schema"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
@@ -17,8 +17,8 @@ const (
 	r.generation, r.conversation, r.began, r.ended, r.turn, r.revision, r.acting_for, r.activity, r.stalled_since`
 )
 
-func runOf(r *sqlconn.Rows) hub.StoredRun {
-	run := hub.StoredRun{
+func runOf(r *sqlconn.Rows) storage.Run {
+	run := storage.Run{
 		Run: shoal.Run{
 			SessionID: shoal.SessionID(r.Text(0)), ID: shoal.RunID(r.Text(1)), AgentID: shoal.EntityID(r.Text(2)), Status: shoal.RunStatus(r.Text(3)),
 			CauseRoot: r.Text(5), Depth: int(r.Int(6)), Steps: int(r.Int(8)), MaxSteps: int(r.Int(9)),
@@ -37,18 +37,18 @@ func runOf(r *sqlconn.Rows) hub.StoredRun {
 }
 
 // Run implements [hub.RunTx].
-func (t *Tx) Run(session shoal.SessionID, id shoal.RunID) (hub.StoredRun, error) {
+func (t *Tx) Run(session shoal.SessionID, id shoal.RunID) (storage.Run, error) {
 	r, ok, err := sqlconn.One(t.c, runOf, `SELECT `+runColumns+` FROM runs AS r WHERE r.session_id = $1 AND r.id = $2`, session, id)
 	return sqlconn.OrNotFound(r, ok, err, "Run", noRun, id)
 }
 
 // Runs implements [hub.RunTx]. A Limit of 0 means no limit.
-func (t *Tx) Runs(session shoal.SessionID, filter hub.RunFilter) ([]hub.StoredRun, error) {
+func (t *Tx) Runs(session shoal.SessionID, filter storage.RunFilter) ([]storage.Run, error) {
 	before := int64(math.MaxInt64)
 	if filter.Before != "" {
 		place, err := sqlconn.Number(t.c, `SELECT number FROM runs WHERE session_id = $1 AND id = $2`, session, filter.Before)
 		if err != nil || place == 0 {
-			return []hub.StoredRun{}, err
+			return []storage.Run{}, err
 		}
 		before = place
 	}
@@ -98,7 +98,7 @@ func (t *Tx) Runs(session shoal.SessionID, filter hub.RunFilter) ([]hub.StoredRu
 }
 
 // InsertRun implements [hub.RunTx].
-func (t *Tx) InsertRun(r hub.StoredRun) error {
+func (t *Tx) InsertRun(r storage.Run) error {
 	columns, err := runValues(r)
 	if err != nil {
 		return err
@@ -121,7 +121,7 @@ func (t *Tx) InsertRun(r hub.StoredRun) error {
 }
 
 // runValues returns the values of the columns that can change.
-func runValues(r hub.StoredRun) ([]any, error) {
+func runValues(r storage.Run) ([]any, error) {
 	trigger, err := EncodeTrigger(r.Trigger)
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func runValues(r hub.StoredRun) ([]any, error) {
 }
 
 // UpdateRun implements [hub.RunTx]. Agent and CreatedAt do not change.
-func (t *Tx) UpdateRun(r hub.StoredRun) error {
+func (t *Tx) UpdateRun(r storage.Run) error {
 	columns, err := runValues(r)
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (t *Tx) UpdateRun(r hub.StoredRun) error {
 }
 
 // ClaimableRuns implements [hub.RunTx].
-func (t *Tx) ClaimableRuns(at shoal.Time, limit int) ([]hub.StoredRun, error) {
+func (t *Tx) ClaimableRuns(at shoal.Time, limit int) ([]storage.Run, error) {
 	// The requester is an expression, so that the database reads the few runs that are awake
 	// or leased, and not all runs in the order of an index.
 	return sqlconn.ListFirst(t.c, limit, runOf, `SELECT `+runColumns+` FROM (
@@ -183,7 +183,7 @@ func (t *Tx) ClaimableRuns(at shoal.Time, limit int) ([]hub.StoredRun, error) {
 }
 
 // HeldRuns implements [hub.RunTx]. The oldest come first.
-func (t *Tx) HeldRuns(owner string) ([]hub.StoredRun, error) {
+func (t *Tx) HeldRuns(owner string) ([]storage.Run, error) {
 	var b sqlconn.Builder
 	b.Add(`SELECT ` + runColumns + ` FROM runs AS r WHERE r.lease_until IS NOT NULL`)
 	if owner != "" {

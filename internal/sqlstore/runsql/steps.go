@@ -2,12 +2,12 @@ package runsql
 
 import (
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
 // PutStep implements [hub.StepTx].
-func (t *Tx) PutStep(session shoal.SessionID, run shoal.RunID, s hub.StoredStep) error {
+func (t *Tx) PutStep(session shoal.SessionID, run shoal.RunID, s storage.Step) error {
 	step, err := sqlconn.Encode(s.Step)
 	if err != nil {
 		return err
@@ -21,9 +21,9 @@ func (t *Tx) PutStep(session shoal.SessionID, run shoal.RunID, s hub.StoredStep)
 }
 
 // RunSteps implements [hub.StepTx].
-func (t *Tx) RunSteps(session shoal.SessionID, run shoal.RunID) ([]hub.StoredStep, error) {
-	return sqlconn.List(t.c, func(r *sqlconn.Rows) hub.StoredStep {
-		s := hub.StoredStep{Done: r.Bool(0), Data: r.RawOrNil(4)}
+func (t *Tx) RunSteps(session shoal.SessionID, run shoal.RunID) ([]storage.Step, error) {
+	return sqlconn.List(t.c, func(r *sqlconn.Rows) storage.Step {
+		s := storage.Step{Done: r.Bool(0), Data: r.RawOrNil(4)}
 		r.Decode(r.Text(3), &s.Step)
 		// The columns have microseconds, the JSON milliseconds.
 		s.StartedAt, s.EndedAt = r.Time(1), r.TimeOrNil(2)
@@ -38,8 +38,8 @@ func (t *Tx) DropSteps(session shoal.SessionID, run shoal.RunID, from int) error
 }
 
 // ClientInput implements [hub.StepTx].
-func (t *Tx) ClientInput(session shoal.SessionID, run shoal.RunID) (hub.ClientInput, error) {
-	in, ok, err := sqlconn.One(t.c, func(r *sqlconn.Rows) (in hub.ClientInput) {
+func (t *Tx) ClientInput(session shoal.SessionID, run shoal.RunID) (storage.ClientInput, error) {
+	in, ok, err := sqlconn.One(t.c, func(r *sqlconn.Rows) (in storage.ClientInput) {
 		r.Decode(r.Text(0), &in)
 		return in
 	}, `SELECT data FROM run_clients WHERE session_id = $1 AND run_id = $2`, session, run)
@@ -47,7 +47,7 @@ func (t *Tx) ClientInput(session shoal.SessionID, run shoal.RunID) (hub.ClientIn
 }
 
 // PutClientInput implements [hub.StepTx].
-func (t *Tx) PutClientInput(session shoal.SessionID, run shoal.RunID, in hub.ClientInput) error {
+func (t *Tx) PutClientInput(session shoal.SessionID, run shoal.RunID, in storage.ClientInput) error {
 	data, err := sqlconn.Encode(in)
 	if err != nil {
 		return err

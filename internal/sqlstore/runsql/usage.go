@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
 // AddUsage implements [hub.UsageTx].
-func (t *Tx) AddUsage(session shoal.SessionID, u hub.StepUsage) error {
+func (t *Tx) AddUsage(session shoal.SessionID, u storage.StepUsage) error {
 	_, err := t.c.Exec(
 		`INSERT INTO usage (session_id, run_id, step, agent_id, model, at, day, input, cached_input, output, reasoning, cost)
 		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
@@ -23,7 +23,7 @@ func (t *Tx) AddUsage(session shoal.SessionID, u hub.StepUsage) error {
 }
 
 // Spend implements [hub.UsageTx].
-func (t *Tx) Spend(session shoal.SessionID, root string, s hub.Spending) (hub.Spending, error) {
+func (t *Tx) Spend(session shoal.SessionID, root string, s storage.Spending) (storage.Spending, error) {
 	_, err := t.c.Exec(
 		`INSERT INTO request_spending (session_id, root, cost, tokens) VALUES ($1, $2, $3, $4)
 		 ON CONFLICT (session_id, root) DO UPDATE SET cost = request_spending.cost + excluded.cost, tokens = request_spending.tokens + excluded.tokens`,
@@ -31,7 +31,7 @@ func (t *Tx) Spend(session shoal.SessionID, root string, s hub.Spending) (hub.Sp
 	if err != nil {
 		return s, err
 	}
-	sum, _, err := sqlconn.One(t.c, func(r *sqlconn.Rows) hub.Spending { return hub.Spending{Cost: r.Float(0), Tokens: r.Int(1)} },
+	sum, _, err := sqlconn.One(t.c, func(r *sqlconn.Rows) storage.Spending { return storage.Spending{Cost: r.Float(0), Tokens: r.Int(1)} },
 		`SELECT cost, tokens FROM request_spending WHERE session_id = $1 AND root = $2`, session, root)
 	return sum, err
 }
@@ -41,7 +41,7 @@ var usageColumns = map[string]string{"day": "u.day", "agent": "u.agent_id", "mod
 
 // Usage implements [hub.UsageTx]. Without names it returns one sum, or no
 // row if nothing was used.
-func (t *Tx) Usage(session shoal.SessionID, q hub.UsageQuery) ([]shoal.UsageRow, error) {
+func (t *Tx) Usage(session shoal.SessionID, q storage.UsageQuery) ([]shoal.UsageRow, error) {
 	columns := make([]string, len(q.By))
 	for i, name := range q.By {
 		if columns[i] = usageColumns[name]; columns[i] == "" {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/search"
 	"github.com/shoal-dev/shoal/internal/sqlstore/messagerow"
 	"github.com/shoal-dev/shoal/internal/sqlstore/schema"
@@ -34,12 +34,12 @@ const (
 // yet, are compared one by one. For the others the index proposes messages, block by block
 // from the newest, and these are compared as well, so that both databases find the same.
 // Messages are ordered by their commits and not by a clock.
-func (t *Tx) Search(session shoal.SessionID, query hub.SearchQuery) (hub.SearchResult, error) {
+func (t *Tx) Search(session shoal.SessionID, query storage.SearchQuery) (storage.SearchResult, error) {
 	s := &searching{Tx: t, session: session, SearchQuery: query, match: search.NewMatcher(query.Query), before: query.Before}
 	if s.before == 0 {
 		s.before = math.MaxInt64
 	}
-	s.result.Found = []hub.Found{}
+	s.result.Found = []storage.Found{}
 	if query.Limit <= 0 {
 		return s.result, nil
 	}
@@ -67,12 +67,12 @@ func (t *Tx) Search(session shoal.SessionID, query hub.SearchQuery) (hub.SearchR
 type searching struct {
 	*Tx
 	session shoal.SessionID
-	hub.SearchQuery
+	storage.SearchQuery
 	match  *search.Matcher
 	spaces []string // of the reader, if there is one
 	before int64    // only messages with lower numbers are left
 	work   int
-	result hub.SearchResult
+	result storage.SearchResult
 }
 
 // stopBefore ends the search; the next one continues before a position.
@@ -88,7 +88,7 @@ func (s *searching) readFound(r *sqlconn.Rows) {
 	space := messagerow.ReadSpaceRef(r, 2)
 	m := s.row.Read(r, 5, s.session, space.ID)
 	if s.match.Matches(search.Document{Message: m.For(s.Reader), Kind: shoal.EntityKind(r.Text(1))}) {
-		s.result.Found = append(s.result.Found, hub.Found{Space: space, Message: m, Place: r.Int(0)})
+		s.result.Found = append(s.result.Found, storage.Found{Space: space, Message: m, Place: r.Int(0)})
 	}
 }
 
@@ -189,7 +189,7 @@ func (s *searching) compare(b *block) (full bool, err error) {
 			return false, err
 		}
 		s.work += messageWork * len(some)
-		slices.SortFunc(s.result.Found[was:], func(a, b hub.Found) int { return cmp.Compare(b.Place, a.Place) })
+		slices.SortFunc(s.result.Found[was:], func(a, b storage.Found) int { return cmp.Compare(b.Place, a.Place) })
 		if len(s.result.Found) >= s.Limit {
 			s.result.Found = s.result.Found[:s.Limit]
 			s.stopBefore(s.result.Found[s.Limit-1].Place)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // Fault is what an error of the database means for the transaction in which it occurred.
@@ -63,7 +63,7 @@ func (f *Failure) unknown() *Failure {
 		kind = shoal.Busy // the outcome can be determined when the database is back
 	}
 	return &Failure{f.Fault, &shoal.Error{
-		Op: "sqlstore.Update", Kind: kind, Err: fmt.Errorf("%w: %w", hub.ErrUnsure, f.err),
+		Op: "sqlstore.Update", Kind: kind, Err: fmt.Errorf("%w: %w", storage.ErrUnsure, f.err),
 		Msg: "The database failed while this was being stored, so it may or may not be. Try again with the same idempotency key.",
 	}}
 }

@@ -5,12 +5,12 @@ import (
 	"fmt"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 )
 
 // messageIn returns the data of an event about a message.
-func messageIn(c *storecase.Case, e hub.StoredEvent) (d shoal.MessageData) {
+func messageIn(c *storecase.Case, e storage.Event) (d shoal.MessageData) {
 	c.Helper()
 	if err := json.Unmarshal(e.Data, &d); err != nil {
 		c.Fatalf("the event is %s: %v", e.Data, err)
@@ -25,8 +25,8 @@ var editTests = map[string]func(*storecase.Case){
 		c.AddSpace("shop", "ann", "bob", "eve")
 		m := c.NewMessage("shop", "ann", "green tea", "bob", "eve")
 		m.Seq = 1
-		key := hub.PostKey{Scope: "entity:ann", Key: "k1", Hash: "h1"}
-		c.Update(func(tx hub.Tx) error {
+		key := storage.PostKey{Scope: "entity:ann", Key: "k1", Hash: "h1"}
+		c.Update(func(tx storage.Tx) error {
 			if err := tx.PostMessage(m, key); err != nil {
 				return err
 			}
@@ -35,10 +35,12 @@ var editTests = map[string]func(*storecase.Case){
 		})
 		storecase.UpdateIndex(c)
 		now := storecase.Edit(m, "black coffee", 50, "bob")
-		c.Update(func(tx hub.Tx) error { return tx.EditMessage(now) })
-		storecase.Equal(c, "the message", storecase.Read(c, func(tx hub.Tx) (shoal.Message, error) { return tx.MessageByID(c.Session, m.ID) }), now)
-		storecase.Equal(c, "the timeline", storecase.Read(c, func(tx hub.Tx) ([]shoal.Message, error) { return tx.Messages(c.Session, "shop", hub.Page{Limit: 9}) }), []shoal.Message{now})
-		storecase.Equal(c, "under its key", storecase.Read(c, func(tx hub.Tx) (shoal.Message, error) {
+		c.Update(func(tx storage.Tx) error { return tx.EditMessage(now) })
+		storecase.Equal(c, "the message", storecase.Read(c, func(tx storage.Tx) (shoal.Message, error) { return tx.MessageByID(c.Session, m.ID) }), now)
+		storecase.Equal(c, "the timeline", storecase.Read(c, func(tx storage.Tx) ([]shoal.Message, error) {
+			return tx.Messages(c.Session, "shop", storage.Page{Limit: 9})
+		}), []shoal.Message{now})
+		storecase.Equal(c, "under its key", storecase.Read(c, func(tx storage.Tx) (shoal.Message, error) {
 			found, _, err := tx.MessageByKey(c.Session, "entity:ann", "k1")
 			return found, err
 		}), now)
@@ -46,20 +48,20 @@ var editTests = map[string]func(*storecase.Case){
 			id     shoal.EntityID
 			reason shoal.Reason
 		}{{"bob", shoal.ReasonMention}, {"eve", shoal.ReasonMessage}} {
-			unread := storecase.Read(c, func(tx hub.Tx) ([]hub.InboxEntry, error) {
-				return tx.Unread(c.Session, who.id, hub.InboxFilter{Kind: shoal.WaitMessages}, 9)
+			unread := storecase.Read(c, func(tx storage.Tx) ([]storage.InboxEntry, error) {
+				return tx.Unread(c.Session, who.id, storage.InboxFilter{Kind: shoal.WaitMessages}, 9)
 			})
 			if len(unread) != 1 || unread[0].Reason != who.reason || unread[0].Message.Text() != "black coffee" {
 				c.Errorf("unread of %s is %+v", who.id, unread)
 			}
 		}
 		for query, want := range map[string]int{"green": 0, "tea": 0, "black": 1, "coffee": 1} {
-			if found := storecase.FindAll(c, hub.SearchQuery{Query: storecase.Query(query), Limit: 9}); len(found) != want {
+			if found := storecase.FindAll(c, storage.SearchQuery{Query: storecase.Query(query), Limit: 9}); len(found) != want {
 				c.Errorf("a search for %q finds %+v", query, found)
 			}
 		}
 		storecase.UpdateIndex(c)
-		if found := storecase.FindAll(c, hub.SearchQuery{Query: storecase.Query("coffee"), Limit: 9}); len(found) != 1 {
+		if found := storecase.FindAll(c, storage.SearchQuery{Query: storecase.Query("coffee"), Limit: 9}); len(found) != 1 {
 			c.Errorf("once it is indexed, a search finds %+v", found)
 		}
 	},
@@ -69,19 +71,19 @@ var editTests = map[string]func(*storecase.Case){
 		c.AddSpace("shop", "ann")
 		m := c.Say("shop", "ann", "one")
 		for i, text := range []string{"two", "three"} {
-			c.Update(func(tx hub.Tx) error {
+			c.Update(func(tx storage.Tx) error {
 				if err := tx.EditMessage(storecase.Edit(m, text, 50+i)); err != nil {
 					return err
 				}
-				_, err := tx.AppendEvent(hub.StoredEvent{
+				_, err := tx.AppendEvent(storage.Event{
 					Session: c.Session, Space: "shop", Type: shoal.EventMessageUpdated, Message: m.ID,
 					Data: []byte(fmt.Sprintf(`{"type":"message.updated","spaceId":"shop","runId":null,"at":%q}`, storecase.Time(50+i))),
 				})
 				return err
 			})
 		}
-		events := storecase.Read(c, func(tx hub.Tx) ([]hub.StoredEvent, error) {
-			return tx.Events(c.Session, hub.EventFilter{Space: "shop"}, 0, 9)
+		events := storecase.Read(c, func(tx storage.Tx) ([]storage.Event, error) {
+			return tx.Events(c.Session, storage.EventFilter{Space: "shop"}, 0, 9)
 		})
 		if len(events) != 3 {
 			c.Fatalf("the events are %+v", events)
@@ -92,9 +94,9 @@ var editTests = map[string]func(*storecase.Case){
 				c.Errorf("event %d is %s", i, e.Data)
 			}
 		}
-		c.Update(func(tx hub.Tx) error { return tx.EraseMessage(c.Session, m.ID, storecase.Time(60)) })
-		for _, e := range storecase.Read(c, func(tx hub.Tx) ([]hub.StoredEvent, error) {
-			return tx.Events(c.Session, hub.EventFilter{Space: "shop"}, 0, 9)
+		c.Update(func(tx storage.Tx) error { return tx.EraseMessage(c.Session, m.ID, storecase.Time(60)) })
+		for _, e := range storecase.Read(c, func(tx storage.Tx) ([]storage.Event, error) {
+			return tx.Events(c.Session, storage.EventFilter{Space: "shop"}, 0, 9)
 		}) {
 			if d := messageIn(c, e); d.Message.DeletedAt == nil {
 				c.Errorf("after the deletion an event is %s", e.Data)
@@ -107,15 +109,15 @@ var editTests = map[string]func(*storecase.Case){
 		c.AddSpace("shop", "ann", "bob")
 		m := c.NewMessage("shop", "ann", "v1", "bob")
 		m.Seq = 1
-		c.Update(func(tx hub.Tx) error { return tx.PostMessage(m, hub.PostKey{}) })
+		c.Update(func(tx storage.Tx) error { return tx.PostMessage(m, storage.PostKey{}) })
 		versions := func(before int64, limit int) []shoal.MessageVersion {
-			return storecase.Read(c, func(tx hub.Tx) ([]shoal.MessageVersion, error) {
+			return storecase.Read(c, func(tx storage.Tx) ([]shoal.MessageVersion, error) {
 				return tx.MessageVersions(c.Session, m.ID, before, limit)
 			})
 		}
 		storecase.Equal(c, "the versions of one that was not edited", versions(0, 9), []shoal.MessageVersion{})
 		for i := 2; i <= shoal.MaxVersions+3; i++ {
-			c.Update(func(tx hub.Tx) error { return tx.EditMessage(storecase.Edit(m, fmt.Sprintf("v%d", i), 50+i)) })
+			c.Update(func(tx storage.Tx) error { return tx.EditMessage(storecase.Edit(m, fmt.Sprintf("v%d", i), 50+i)) })
 		}
 		all := versions(0, 2*shoal.MaxVersions)
 		if len(all) != shoal.MaxVersions {
@@ -129,9 +131,9 @@ var editTests = map[string]func(*storecase.Case){
 			Version: 1, At: m.CreatedAt, Mentions: []shoal.EntityID{"bob"}, DroppedMentions: []shoal.EntityID{}, Parts: m.Parts,
 		})
 		storecase.Equal(c, "a page", versions(all[2].Version, 2), all[3:5])
-		c.Update(func(tx hub.Tx) error { return tx.EraseMessage(c.Session, m.ID, storecase.Time(200)) })
+		c.Update(func(tx storage.Tx) error { return tx.EraseMessage(c.Session, m.ID, storecase.Time(200)) })
 		storecase.Equal(c, "the versions of a deleted one", versions(0, 9), []shoal.MessageVersion{})
-		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.EditMessage(storecase.Edit(m, "again", 201)) })
+		c.WantError(shoal.NotFound, func(tx storage.Tx) error { return tx.EditMessage(storecase.Edit(m, "again", 201)) })
 	},
 
 	"reactions are kept by an edit and removed with the message": func(c *storecase.Case) {
@@ -140,22 +142,22 @@ var editTests = map[string]func(*storecase.Case){
 		m := c.Say("shop", "ann", "tea?")
 		m.Reactions = []shoal.Reaction{{Emoji: "👍🏽", EntityIDs: []shoal.EntityID{"ann", "bob"}}, {Emoji: "❤️", EntityIDs: []shoal.EntityID{"bob"}}}
 		read := func() shoal.Message {
-			return storecase.Read(c, func(tx hub.Tx) (shoal.Message, error) { return tx.MessageByID(c.Session, m.ID) })
+			return storecase.Read(c, func(tx storage.Tx) (shoal.Message, error) { return tx.MessageByID(c.Session, m.ID) })
 		}
-		c.Update(func(tx hub.Tx) error { return tx.SetReactions(c.Session, m.ID, m.Reactions) })
+		c.Update(func(tx storage.Tx) error { return tx.SetReactions(c.Session, m.ID, m.Reactions) })
 		storecase.Equal(c, "the message", read(), m)
-		c.Update(func(tx hub.Tx) error { return tx.EditMessage(storecase.Edit(m, "coffee?", 50)) })
+		c.Update(func(tx storage.Tx) error { return tx.EditMessage(storecase.Edit(m, "coffee?", 50)) })
 		storecase.Equal(c, "the reactions", read().Reactions, m.Reactions)
-		c.Update(func(tx hub.Tx) error { return tx.SetReactions(c.Session, m.ID, nil) })
+		c.Update(func(tx storage.Tx) error { return tx.SetReactions(c.Session, m.ID, nil) })
 		storecase.Equal(c, "without", read().Reactions, []shoal.Reaction{})
-		c.Update(func(tx hub.Tx) error {
+		c.Update(func(tx storage.Tx) error {
 			if err := tx.SetReactions(c.Session, m.ID, m.Reactions); err != nil {
 				return err
 			}
 			return tx.EraseMessage(c.Session, m.ID, storecase.Time(60))
 		})
 		storecase.Equal(c, "those of a deleted message", read().Reactions, []shoal.Reaction{})
-		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.SetReactions(c.Session, "msg_none", m.Reactions) })
+		c.WantError(shoal.NotFound, func(tx storage.Tx) error { return tx.SetReactions(c.Session, "msg_none", m.Reactions) })
 	},
 
 	"an edited reply keeps the message that it replies to": func(c *storecase.Case) {
@@ -165,9 +167,9 @@ var editTests = map[string]func(*storecase.Case){
 		reply := c.NewMessage("shop", "ann", "yes")
 		reply.ReplyTo = &m.ID
 		reply = c.Post(reply)
-		c.Update(func(tx hub.Tx) error { return tx.EraseMessage(c.Session, m.ID, storecase.Time(50)) })
-		storecase.Equal(c, "the reply", storecase.Read(c, func(tx hub.Tx) (shoal.Message, error) { return tx.MessageByID(c.Session, reply.ID) }), reply)
-		if got := storecase.Read(c, func(tx hub.Tx) (shoal.Message, error) { return tx.MessageByID(c.Session, m.ID) }); got.ReplyTo != nil {
+		c.Update(func(tx storage.Tx) error { return tx.EraseMessage(c.Session, m.ID, storecase.Time(50)) })
+		storecase.Equal(c, "the reply", storecase.Read(c, func(tx storage.Tx) (shoal.Message, error) { return tx.MessageByID(c.Session, reply.ID) }), reply)
+		if got := storecase.Read(c, func(tx storage.Tx) (shoal.Message, error) { return tx.MessageByID(c.Session, m.ID) }); got.ReplyTo != nil {
 			c.Errorf("the first message is a reply to %s", *got.ReplyTo)
 		}
 	},
@@ -175,9 +177,9 @@ var editTests = map[string]func(*storecase.Case){
 	"only posted messages can be edited": func(c *storecase.Case) {
 		c.AddSpace("shop")
 		composed := c.AddComposite("shop", "r1")
-		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.EditMessage(storecase.Edit(composed, "else", 50)) })
+		c.WantError(shoal.NotFound, func(tx storage.Tx) error { return tx.EditMessage(storecase.Edit(composed, "else", 50)) })
 		missing := composed
 		missing.ID = "msg_none"
-		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.EditMessage(storecase.Edit(missing, "else", 50)) })
+		c.WantError(shoal.NotFound, func(tx storage.Tx) error { return tx.EditMessage(storecase.Edit(missing, "else", 50)) })
 	},
 }

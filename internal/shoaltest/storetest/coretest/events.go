@@ -6,22 +6,22 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 )
 
 // appendEvent appends an event and returns its position.
 func appendEvent(c *storecase.Case, space shoal.SpaceID, about shoal.EntityID) int64 {
 	c.Helper()
-	return storecase.Do(c, func(tx hub.Tx) (int64, error) {
-		return tx.AppendEvent(hub.StoredEvent{Session: c.Session, Place: 99, Space: space, Entity: about, Type: shoal.EventMemberJoined, Data: []byte(`{"a":"ü"}`)})
+	return storecase.Do(c, func(tx storage.Tx) (int64, error) {
+		return tx.AppendEvent(storage.Event{Session: c.Session, Place: 99, Space: space, Entity: about, Type: shoal.EventMemberJoined, Data: []byte(`{"a":"ü"}`)})
 	})
 }
 
 // eventPlaces lists the positions of events.
-func eventPlaces(c *storecase.Case, filter hub.EventFilter, after int64, limit int) (all []int64) {
+func eventPlaces(c *storecase.Case, filter storage.EventFilter, after int64, limit int) (all []int64) {
 	c.Helper()
-	for _, e := range storecase.Read(c, func(tx hub.Tx) ([]hub.StoredEvent, error) { return tx.Events(c.Session, filter, after, limit) }) {
+	for _, e := range storecase.Read(c, func(tx storage.Tx) ([]storage.Event, error) { return tx.Events(c.Session, filter, after, limit) }) {
 		all = append(all, e.Place)
 	}
 	return all
@@ -30,7 +30,7 @@ func eventPlaces(c *storecase.Case, filter hub.EventFilter, after int64, limit i
 var eventTests = map[string]func(*storecase.Case){
 	"positions count from 1 in each session": func(c *storecase.Case) {
 		end := func() int64 {
-			return storecase.Read(c, func(tx hub.Tx) (int64, error) { return tx.EventEnd(c.Session) })
+			return storecase.Read(c, func(tx storage.Tx) (int64, error) { return tx.EventEnd(c.Session) })
 		}
 		storecase.Equal(c, "the end at first", end(), 0)
 		other := storecase.New(c.T, c.Store)
@@ -43,12 +43,12 @@ var eventTests = map[string]func(*storecase.Case){
 
 	"an event is read as it was stored": func(c *storecase.Case) {
 		appendEvent(c, "shop", "ann")
-		storecase.Equal(c, "the events", storecase.Read(c, func(tx hub.Tx) ([]hub.StoredEvent, error) {
-			return tx.Events(c.Session, hub.EventFilter{}, 0, 9)
-		}), []hub.StoredEvent{{Session: c.Session, Place: 1, Space: "shop", Entity: "ann", Type: shoal.EventMemberJoined, Data: []byte(`{"a":"ü"}`)}})
-		storecase.Equal(c, "no events", storecase.Read(c, func(tx hub.Tx) ([]hub.StoredEvent, error) {
-			return tx.Events(c.Session, hub.EventFilter{}, 1, 9)
-		}), []hub.StoredEvent{})
+		storecase.Equal(c, "the events", storecase.Read(c, func(tx storage.Tx) ([]storage.Event, error) {
+			return tx.Events(c.Session, storage.EventFilter{}, 0, 9)
+		}), []storage.Event{{Session: c.Session, Place: 1, Space: "shop", Entity: "ann", Type: shoal.EventMemberJoined, Data: []byte(`{"a":"ü"}`)}})
+		storecase.Equal(c, "no events", storecase.Read(c, func(tx storage.Tx) ([]storage.Event, error) {
+			return tx.Events(c.Session, storage.EventFilter{}, 1, 9)
+		}), []storage.Event{})
 	},
 
 	"the event of a posted message is derived from the message": func(c *storecase.Case) {
@@ -57,8 +57,8 @@ var eventTests = map[string]func(*storecase.Case){
 		c.AddSpace("yard", "ann")
 		m := c.NewMessage("shop", "ann", "hi <there> \u2028 ü", "bob")
 		m.Seq, m.DroppedMentions = 1, []shoal.EntityID{"zoe", "yan"}
-		c.Update(func(tx hub.Tx) error {
-			return tx.PostMessage(m, hub.PostKey{Scope: "entity:ann", Key: "k", Hash: "h"})
+		c.Update(func(tx storage.Tx) error {
+			return tx.PostMessage(m, storage.PostKey{Scope: "entity:ann", Key: "k", Hash: "h"})
 		})
 		appendEvent(c, "shop", "bob")
 		c.Say("shop", "bob", "later")
@@ -66,13 +66,13 @@ var eventTests = map[string]func(*storecase.Case){
 		if err != nil {
 			c.Fatal(err)
 		}
-		for _, filter := range []hub.EventFilter{{}, {Space: "shop"}, {Entity: "bob"}} {
-			all := storecase.Read(c, func(tx hub.Tx) ([]hub.StoredEvent, error) { return tx.Events(c.Session, filter, 0, 1) })
+		for _, filter := range []storage.EventFilter{{}, {Space: "shop"}, {Entity: "bob"}} {
+			all := storecase.Read(c, func(tx storage.Tx) ([]storage.Event, error) { return tx.Events(c.Session, filter, 0, 1) })
 			storecase.Equal(c, fmt.Sprintf("the first event of %+v", filter), all,
-				[]hub.StoredEvent{{Session: c.Session, Place: 1, Space: "shop", Type: shoal.EventMessageCreated, Data: want}})
+				[]storage.Event{{Session: c.Session, Place: 1, Space: "shop", Type: shoal.EventMessageCreated, Data: want}})
 			storecase.Equal(c, "what follows it", eventPlaces(c, filter, 1, 9), []int64{2, 3})
 		}
-		storecase.Equal(c, "what another space has", eventPlaces(c, hub.EventFilter{Space: "yard"}, 0, 9), nil)
+		storecase.Equal(c, "what another space has", eventPlaces(c, storage.EventFilter{Space: "yard"}, 0, 9), nil)
 	},
 
 	"events of posted messages and other events have one order, from any position and in pages": func(c *storecase.Case) {
@@ -93,13 +93,13 @@ var eventTests = map[string]func(*storecase.Case){
 			case i%11 == 5: // a message of a run, which has events of its own
 				m := c.NewMessage(space, "ann", "written by a run")
 				m.RunID = &run
-				c.Update(func(tx hub.Tx) error {
+				c.Update(func(tx storage.Tx) error {
 					s, err := tx.LockSpace(c.Session, space)
 					if err != nil {
 						return err
 					}
 					m.Seq = s.LastSeq + 1
-					return tx.InsertMessage(m, hub.PostKey{})
+					return tx.InsertMessage(m, storage.PostKey{})
 				})
 				continue
 			default:
@@ -107,7 +107,7 @@ var eventTests = map[string]func(*storecase.Case){
 			}
 			spaceOf = append(spaceOf, space)
 		}
-		for filter, in := range map[hub.EventFilter]string{
+		for filter, in := range map[storage.EventFilter]string{
 			{}: "shop yard hall", {Space: "shop"}: "shop", {Space: "yard"}: "yard", {Space: "hall"}: "hall", {Entity: "ann"}: "shop yard", {Entity: "bob"}: "shop hall", {Space: "nowhere"}: "",
 		} {
 			for after := range spaceOf {
@@ -122,7 +122,7 @@ var eventTests = map[string]func(*storecase.Case){
 				}
 			}
 		}
-		storecase.Equal(c, "the end", storecase.Read(c, func(tx hub.Tx) (int64, error) { return tx.EventEnd(c.Session) }), int64(len(spaceOf)-1))
+		storecase.Equal(c, "the end", storecase.Read(c, func(tx storage.Tx) (int64, error) { return tx.EventEnd(c.Session) }), int64(len(spaceOf)-1))
 	},
 
 	"trimming also removes events of posted messages except the newest": func(c *storecase.Case) {
@@ -136,19 +136,19 @@ var eventTests = map[string]func(*storecase.Case){
 		}
 		appendEvent(c, "shop", "") // 8
 		for _, keep := range []int{9, 5} {
-			c.Update(func(tx hub.Tx) error { return tx.TrimEvents(c.Session, "shop", keep) })
-			storecase.Equal(c, fmt.Sprintf("the floor with %d kept", keep), storecase.EventFloor(c, hub.EventFilter{Space: "shop"}), 0)
+			c.Update(func(tx storage.Tx) error { return tx.TrimEvents(c.Session, "shop", keep) })
+			storecase.Equal(c, fmt.Sprintf("the floor with %d kept", keep), storecase.EventFloor(c, storage.EventFilter{Space: "shop"}), 0)
 		}
-		c.Update(func(tx hub.Tx) error { return tx.TrimEvents(c.Session, "shop", 3) })
-		storecase.Equal(c, "the floor with three kept", storecase.EventFloor(c, hub.EventFilter{Space: "shop"}), 4)
-		storecase.Equal(c, "what is after it", eventPlaces(c, hub.EventFilter{Space: "shop"}, 4, 9), []int64{5, 6, 7, 8})
-		storecase.Equal(c, "another space's floor", storecase.EventFloor(c, hub.EventFilter{Space: "yard"}), 0)
-		storecase.Equal(c, "the session's floor", storecase.EventFloor(c, hub.EventFilter{}), 4)
-		c.Update(func(tx hub.Tx) error { return tx.TrimEvents(c.Session, "shop", 0) })
-		storecase.Equal(c, "the floor with none kept", storecase.EventFloor(c, hub.EventFilter{Space: "shop"}), 6)
-		storecase.Equal(c, "the end", storecase.Read(c, func(tx hub.Tx) (int64, error) { return tx.EventEnd(c.Session) }), 8)
+		c.Update(func(tx storage.Tx) error { return tx.TrimEvents(c.Session, "shop", 3) })
+		storecase.Equal(c, "the floor with three kept", storecase.EventFloor(c, storage.EventFilter{Space: "shop"}), 4)
+		storecase.Equal(c, "what is after it", eventPlaces(c, storage.EventFilter{Space: "shop"}, 4, 9), []int64{5, 6, 7, 8})
+		storecase.Equal(c, "another space's floor", storecase.EventFloor(c, storage.EventFilter{Space: "yard"}), 0)
+		storecase.Equal(c, "the session's floor", storecase.EventFloor(c, storage.EventFilter{}), 4)
+		c.Update(func(tx storage.Tx) error { return tx.TrimEvents(c.Session, "shop", 0) })
+		storecase.Equal(c, "the floor with none kept", storecase.EventFloor(c, storage.EventFilter{Space: "shop"}), 6)
+		storecase.Equal(c, "the end", storecase.Read(c, func(tx storage.Tx) (int64, error) { return tx.EventEnd(c.Session) }), 8)
 		appendEvent(c, "yard", "")
-		storecase.Equal(c, "what comes then", eventPlaces(c, hub.EventFilter{}, 8, 9), []int64{9})
+		storecase.Equal(c, "what comes then", eventPlaces(c, storage.EventFilter{}, 8, 9), []int64{9})
 	},
 
 	"events of a space, of an entity and its spaces, or of the session": func(c *storecase.Case) {
@@ -162,25 +162,25 @@ var eventTests = map[string]func(*storecase.Case){
 			appendEvent(c, e.space, e.about)
 		}
 		for _, f := range []struct {
-			filter hub.EventFilter
+			filter storage.EventFilter
 			after  int64
 			limit  int
 			want   []int64
 		}{
-			{hub.EventFilter{}, 0, 9, []int64{1, 2, 3, 4, 5, 6}},
-			{hub.EventFilter{}, 4, 9, []int64{5, 6}},
-			{hub.EventFilter{}, 1, 2, []int64{2, 3}},
-			{hub.EventFilter{Space: "shop"}, 0, 9, []int64{1, 3, 4, 6}},
-			{hub.EventFilter{Space: "shop"}, 3, 1, []int64{4}},
-			{hub.EventFilter{Entity: "ann"}, 0, 9, []int64{1, 2, 3, 4, 5, 6}},
-			{hub.EventFilter{Entity: "bob"}, 0, 9, []int64{2, 3, 5}},
-			{hub.EventFilter{Entity: "bob"}, 2, 1, []int64{3}},
-			{hub.EventFilter{Entity: "nobody"}, 0, 9, nil},
+			{storage.EventFilter{}, 0, 9, []int64{1, 2, 3, 4, 5, 6}},
+			{storage.EventFilter{}, 4, 9, []int64{5, 6}},
+			{storage.EventFilter{}, 1, 2, []int64{2, 3}},
+			{storage.EventFilter{Space: "shop"}, 0, 9, []int64{1, 3, 4, 6}},
+			{storage.EventFilter{Space: "shop"}, 3, 1, []int64{4}},
+			{storage.EventFilter{Entity: "ann"}, 0, 9, []int64{1, 2, 3, 4, 5, 6}},
+			{storage.EventFilter{Entity: "bob"}, 0, 9, []int64{2, 3, 5}},
+			{storage.EventFilter{Entity: "bob"}, 2, 1, []int64{3}},
+			{storage.EventFilter{Entity: "nobody"}, 0, 9, nil},
 		} {
 			storecase.Equal(c, fmt.Sprintf("what matches %+v", f), eventPlaces(c, f.filter, f.after, f.limit), f.want)
 		}
-		c.Update(func(tx hub.Tx) error { return tx.DeleteMember(c.Session, "yard", "bob") })
-		storecase.Equal(c, "what bob follows after leaving", eventPlaces(c, hub.EventFilter{Entity: "bob"}, 0, 9), []int64{3})
+		c.Update(func(tx storage.Tx) error { return tx.DeleteMember(c.Session, "yard", "bob") })
+		storecase.Equal(c, "what bob follows after leaving", eventPlaces(c, storage.EventFilter{Entity: "bob"}, 0, 9), []int64{3})
 	},
 
 	"trimming keeps the newest events of a space, and stores the position of the newest removed one": func(c *storecase.Case) {
@@ -188,7 +188,7 @@ var eventTests = map[string]func(*storecase.Case){
 		c.AddSpace("shop", "ann")
 		c.AddSpace("yard", "bob")
 		trim := func(space shoal.SpaceID, keep int) {
-			c.Update(func(tx hub.Tx) error { return tx.TrimEvents(c.Session, space, keep) })
+			c.Update(func(tx storage.Tx) error { return tx.TrimEvents(c.Session, space, keep) })
 		}
 		appendEvent(c, "shop", "cid") // 1
 		appendEvent(c, "yard", "")    // 2
@@ -196,29 +196,29 @@ var eventTests = map[string]func(*storecase.Case){
 			appendEvent(c, "shop", "")
 		}
 		trim("shop", 9)
-		storecase.Equal(c, "the floor when nothing was trimmed", storecase.EventFloor(c, hub.EventFilter{Space: "shop"}), 0)
+		storecase.Equal(c, "the floor when nothing was trimmed", storecase.EventFloor(c, storage.EventFilter{Space: "shop"}), 0)
 		trim("shop", 2)
 		trim("nowhere", 2)
-		storecase.Equal(c, "what is left", eventPlaces(c, hub.EventFilter{}, 0, 9), []int64{2, 5, 6})
+		storecase.Equal(c, "what is left", eventPlaces(c, storage.EventFilter{}, 0, 9), []int64{2, 5, 6})
 		for _, f := range []struct {
-			filter hub.EventFilter
+			filter storage.EventFilter
 			want   int64
 		}{
-			{hub.EventFilter{Space: "shop"}, 4},
-			{hub.EventFilter{Space: "yard"}, 0},
-			{hub.EventFilter{Entity: "ann"}, 4},
-			{hub.EventFilter{Entity: "bob"}, 0},
-			{hub.EventFilter{Entity: "cid"}, 1}, // no member, but one was about it
-			{hub.EventFilter{}, 4},
+			{storage.EventFilter{Space: "shop"}, 4},
+			{storage.EventFilter{Space: "yard"}, 0},
+			{storage.EventFilter{Entity: "ann"}, 4},
+			{storage.EventFilter{Entity: "bob"}, 0},
+			{storage.EventFilter{Entity: "cid"}, 1}, // no member, but one was about it
+			{storage.EventFilter{}, 4},
 		} {
 			storecase.Equal(c, fmt.Sprintf("the floor of %+v", f.filter), storecase.EventFloor(c, f.filter), f.want)
 		}
-		c.Update(func(tx hub.Tx) error {
+		c.Update(func(tx storage.Tx) error {
 			return tx.InsertMember(c.Session, "shop", shoal.Member{EntityID: "bob", JoinedAt: storecase.Time(1)})
 		})
-		storecase.Equal(c, "the floor of one who joined", storecase.EventFloor(c, hub.EventFilter{Entity: "bob"}), 4)
+		storecase.Equal(c, "the floor of one who joined", storecase.EventFloor(c, storage.EventFilter{Entity: "bob"}), 4)
 		trim("shop", 1)
-		storecase.Equal(c, "the floor after more", storecase.EventFloor(c, hub.EventFilter{Space: "shop"}), 5)
+		storecase.Equal(c, "the floor after more", storecase.EventFloor(c, storage.EventFilter{Space: "shop"}), 5)
 	},
 
 	"events of a run include those without a space, which no other filter returns": func(c *storecase.Case) {
@@ -226,8 +226,8 @@ var eventTests = map[string]func(*storecase.Case){
 		c.AddSpace("shop", "ann")
 		c.AddRuns(c.NewRun("r1", "bot", "shop"), c.NewRun("r2", "bot", "shop"))
 		tell := func(space shoal.SpaceID, about shoal.EntityID, run shoal.RunID) {
-			c.Update(func(tx hub.Tx) error {
-				_, err := tx.AppendEvent(hub.StoredEvent{
+			c.Update(func(tx storage.Tx) error {
+				_, err := tx.AppendEvent(storage.Event{
 					Session: c.Session, Space: space, Entity: about, Run: run, Private: run == "r2", Type: shoal.EventStepStarted, Data: []byte(`{}`),
 				})
 				return err
@@ -240,22 +240,22 @@ var eventTests = map[string]func(*storecase.Case){
 		tell("", "ann", "r1")  // 5
 		tell("shop", "", "r2") // 6
 		tell("shop", "", "r1") // 7
-		storecase.Equal(c, "the first run's", eventPlaces(c, hub.EventFilter{Run: "r1"}, 0, 9), []int64{1, 2, 5, 7})
-		storecase.Equal(c, "two of them", eventPlaces(c, hub.EventFilter{Run: "r1"}, 1, 2), []int64{2, 5})
-		storecase.Equal(c, "the space's", eventPlaces(c, hub.EventFilter{Space: "shop"}, 0, 9), []int64{1, 3, 6, 7})
-		storecase.Equal(c, "ann's", eventPlaces(c, hub.EventFilter{Entity: "ann"}, 0, 9), []int64{1, 3, 6, 7})
-		storecase.Equal(c, "the session's", eventPlaces(c, hub.EventFilter{}, 0, 9), []int64{1, 3, 6, 7})
-		storecase.Equal(c, "the second run's", storecase.Read(c, func(tx hub.Tx) ([]hub.StoredEvent, error) {
-			return tx.Events(c.Session, hub.EventFilter{Run: "r2"}, 4, 9)
-		}), []hub.StoredEvent{{Session: c.Session, Place: 6, Space: "shop", Run: "r2", Private: true, Type: shoal.EventStepStarted, Data: []byte(`{}`)}})
-		c.Update(func(tx hub.Tx) error { return tx.TrimEvents(c.Session, "", 1) })
-		storecase.Equal(c, "the first run's after trimming", eventPlaces(c, hub.EventFilter{Run: "r1"}, 0, 9), []int64{1, 5, 7})
-		c.Update(func(tx hub.Tx) error { return tx.TrimEvents(c.Session, "shop", 2) })
-		storecase.Equal(c, "the first run's after more", eventPlaces(c, hub.EventFilter{Run: "r1"}, 0, 9), []int64{5, 7})
+		storecase.Equal(c, "the first run's", eventPlaces(c, storage.EventFilter{Run: "r1"}, 0, 9), []int64{1, 2, 5, 7})
+		storecase.Equal(c, "two of them", eventPlaces(c, storage.EventFilter{Run: "r1"}, 1, 2), []int64{2, 5})
+		storecase.Equal(c, "the space's", eventPlaces(c, storage.EventFilter{Space: "shop"}, 0, 9), []int64{1, 3, 6, 7})
+		storecase.Equal(c, "ann's", eventPlaces(c, storage.EventFilter{Entity: "ann"}, 0, 9), []int64{1, 3, 6, 7})
+		storecase.Equal(c, "the session's", eventPlaces(c, storage.EventFilter{}, 0, 9), []int64{1, 3, 6, 7})
+		storecase.Equal(c, "the second run's", storecase.Read(c, func(tx storage.Tx) ([]storage.Event, error) {
+			return tx.Events(c.Session, storage.EventFilter{Run: "r2"}, 4, 9)
+		}), []storage.Event{{Session: c.Session, Place: 6, Space: "shop", Run: "r2", Private: true, Type: shoal.EventStepStarted, Data: []byte(`{}`)}})
+		c.Update(func(tx storage.Tx) error { return tx.TrimEvents(c.Session, "", 1) })
+		storecase.Equal(c, "the first run's after trimming", eventPlaces(c, storage.EventFilter{Run: "r1"}, 0, 9), []int64{1, 5, 7})
+		c.Update(func(tx storage.Tx) error { return tx.TrimEvents(c.Session, "shop", 2) })
+		storecase.Equal(c, "the first run's after more", eventPlaces(c, storage.EventFilter{Run: "r1"}, 0, 9), []int64{5, 7})
 		for _, f := range []struct {
-			filter hub.EventFilter
+			filter storage.EventFilter
 			want   int64
-		}{{hub.EventFilter{Run: "r1"}, 2}, {hub.EventFilter{Run: "r2"}, 4}, {hub.EventFilter{Run: "r3"}, 0}, {hub.EventFilter{}, 3}, {hub.EventFilter{Entity: "ann"}, 3}} {
+		}{{storage.EventFilter{Run: "r1"}, 2}, {storage.EventFilter{Run: "r2"}, 4}, {storage.EventFilter{Run: "r3"}, 0}, {storage.EventFilter{}, 3}, {storage.EventFilter{Entity: "ann"}, 3}} {
 			storecase.Equal(c, fmt.Sprintf("the floor of %+v", f.filter), storecase.EventFloor(c, f.filter), f.want)
 		}
 	},
@@ -263,7 +263,7 @@ var eventTests = map[string]func(*storecase.Case){
 	"the position of a trimmed event is not assigned again": func(c *storecase.Case) {
 		appendEvent(c, "shop", "")
 		appendEvent(c, "shop", "")
-		c.Update(func(tx hub.Tx) error { return tx.TrimEvents(c.Session, "shop", 0) })
+		c.Update(func(tx storage.Tx) error { return tx.TrimEvents(c.Session, "shop", 0) })
 		storecase.Equal(c, "the next place", appendEvent(c, "shop", ""), 3)
 	},
 }

@@ -6,14 +6,14 @@ import (
 	"fmt"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 )
 
 // addFile stores a file.
 func addFile(c *storecase.Case, f shoal.File, by shoal.EntityID, data []byte) {
 	c.Helper()
-	c.Update(func(tx hub.Tx) error { return tx.InsertFile(c.Session, f, by, storecase.Time(1), data) })
+	c.Update(func(tx storage.Tx) error { return tx.InsertFile(c.Session, f, by, storecase.Time(1), data) })
 }
 
 var fileTests = map[string]func(*storecase.Case){
@@ -33,7 +33,7 @@ var fileTests = map[string]func(*storecase.Case){
 			addFile(c, want.file, want.by, want.data)
 			var by shoal.EntityID
 			var data []byte
-			got := storecase.Read(c, func(tx hub.Tx) (f shoal.File, err error) {
+			got := storecase.Read(c, func(tx storage.Tx) (f shoal.File, err error) {
 				f, by, data, err = tx.File(c.Session, want.file.ID)
 				return f, err
 			})
@@ -42,7 +42,7 @@ var fileTests = map[string]func(*storecase.Case){
 			if !bytes.Equal(data, want.data) {
 				c.Errorf("%d bytes came back instead of %d", len(data), len(want.data))
 			}
-			storecase.Equal(c, "the file alone", storecase.Read(c, func(tx hub.Tx) (f shoal.File, err error) {
+			storecase.Equal(c, "the file alone", storecase.Read(c, func(tx storage.Tx) (f shoal.File, err error) {
 				f, by, err = tx.FileHead(c.Session, want.file.ID)
 				return f, err
 			}), want.file)
@@ -55,21 +55,21 @@ var fileTests = map[string]func(*storecase.Case){
 		c.AddSpace("shop", "ann")
 		addFile(c, shoal.File{ID: "f1", Size: 4}, "bob", []byte("data"))
 		addFile(c, shoal.File{ID: "f2", Size: 4}, "bob", []byte("data"))
-		key := func(id string) hub.AnswerKey {
-			return hub.AnswerKey{Session: c.Session, Scope: "entity:bob", Route: "hub.Files.Upload", Key: id}
+		key := func(id string) storage.AnswerKey {
+			return storage.AnswerKey{Session: c.Session, Scope: "entity:bob", Route: "hub.Files.Upload", Key: id}
 		}
-		c.Update(func(tx hub.Tx) error {
+		c.Update(func(tx storage.Tx) error {
 			return errors.Join(tx.ShowFile(c.Session, "f1", "shop"),
-				tx.InsertAnswer(key("k1"), hub.Answer{Hash: "h", Body: []byte(`{"id":"f1"}`), At: storecase.Time(1)}),
-				tx.InsertAnswer(key("k2"), hub.Answer{Hash: "h", Body: []byte(`{"id":"f2"}`), At: storecase.Time(1)}))
+				tx.InsertAnswer(key("k1"), storage.Answer{Hash: "h", Body: []byte(`{"id":"f1"}`), At: storecase.Time(1)}),
+				tx.InsertAnswer(key("k2"), storage.Answer{Hash: "h", Body: []byte(`{"id":"f2"}`), At: storecase.Time(1)}))
 		})
-		c.Update(func(tx hub.Tx) error { return tx.DeleteFile(c.Session, "f1") })
-		c.WantNotFound(func(tx hub.Tx) error { _, _, _, err := tx.File(c.Session, "f1"); return err })
-		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.Answer(key("k1")); return err })
-		storecase.Equal(c, "it is shown", storecase.Read(c, func(tx hub.Tx) (bool, error) { return tx.FileShownTo(c.Session, "f1", "ann") }), false)
-		storecase.Equal(c, "the other answer", string(storecase.Read(c, func(tx hub.Tx) (hub.Answer, error) { return tx.Answer(key("k2")) }).Body), `{"id":"f2"}`)
-		storecase.Equal(c, "what is stored", storecase.Read(c, func(tx hub.Tx) (int64, error) { return tx.StoredBytes(c.Session, "bob") }), 4)
-		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.DeleteFile(c.Session, "f1") })
+		c.Update(func(tx storage.Tx) error { return tx.DeleteFile(c.Session, "f1") })
+		c.WantNotFound(func(tx storage.Tx) error { _, _, _, err := tx.File(c.Session, "f1"); return err })
+		c.WantNotFound(func(tx storage.Tx) error { _, err := tx.Answer(key("k1")); return err })
+		storecase.Equal(c, "it is shown", storecase.Read(c, func(tx storage.Tx) (bool, error) { return tx.FileShownTo(c.Session, "f1", "ann") }), false)
+		storecase.Equal(c, "the other answer", string(storecase.Read(c, func(tx storage.Tx) (storage.Answer, error) { return tx.Answer(key("k2")) }).Body), `{"id":"f2"}`)
+		storecase.Equal(c, "what is stored", storecase.Read(c, func(tx storage.Tx) (int64, error) { return tx.StoredBytes(c.Session, "bob") }), 4)
+		c.WantError(shoal.NotFound, func(tx storage.Tx) error { return tx.DeleteFile(c.Session, "f1") })
 	},
 
 	"the sizes of an entity's files are summed up": func(c *storecase.Case) {
@@ -78,17 +78,17 @@ var fileTests = map[string]func(*storecase.Case){
 		}
 		var all []int64
 		for _, by := range []shoal.EntityID{"ann", "bob", "", "eve"} {
-			all = append(all, storecase.Read(c, func(tx hub.Tx) (int64, error) { return tx.StoredBytes(c.Session, by) }))
+			all = append(all, storecase.Read(c, func(tx storage.Tx) (int64, error) { return tx.StoredBytes(c.Session, by) }))
 		}
 		storecase.Equal(c, "the bytes", all, []int64{3 << 30, 4 << 30, 8 << 30, 0})
 	},
 
 	"a missing id is NotFound and a used one AlreadyExists, in each session separately": func(c *storecase.Case) {
-		c.WantNotFound(func(tx hub.Tx) error { _, _, _, err := tx.File(c.Session, "f1"); return err })
-		c.WantNotFound(func(tx hub.Tx) error { _, _, err := tx.FileHead(c.Session, "f1"); return err })
-		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.ShowFile(c.Session, "f1", "shop") })
+		c.WantNotFound(func(tx storage.Tx) error { _, _, _, err := tx.File(c.Session, "f1"); return err })
+		c.WantNotFound(func(tx storage.Tx) error { _, _, err := tx.FileHead(c.Session, "f1"); return err })
+		c.WantError(shoal.NotFound, func(tx storage.Tx) error { return tx.ShowFile(c.Session, "f1", "shop") })
 		addFile(c, shoal.File{ID: "f1"}, "", nil)
-		c.WantError(shoal.AlreadyExists, func(tx hub.Tx) error {
+		c.WantError(shoal.AlreadyExists, func(tx storage.Tx) error {
 			return tx.InsertFile(c.Session, shoal.File{ID: "f1"}, "", storecase.Time(1), nil)
 		})
 		addFile(storecase.New(c.T, c.Store), shoal.File{ID: "f1"}, "", nil)
@@ -100,18 +100,18 @@ var fileTests = map[string]func(*storecase.Case){
 		c.AddSpace("yard", "bob")
 		addFile(c, shoal.File{ID: "f1"}, "ann", nil)
 		shown := func(id shoal.FileID, to shoal.EntityID) bool {
-			return storecase.Read(c, func(tx hub.Tx) (bool, error) { return tx.FileShownTo(c.Session, id, to) })
+			return storecase.Read(c, func(tx storage.Tx) (bool, error) { return tx.FileShownTo(c.Session, id, to) })
 		}
 		storecase.Equal(c, "ann at first", shown("f1", "ann"), false)
 		for range 2 {
-			c.Update(func(tx hub.Tx) error { return tx.ShowFile(c.Session, "f1", "shop") })
+			c.Update(func(tx storage.Tx) error { return tx.ShowFile(c.Session, "f1", "shop") })
 		}
 		storecase.Equal(c, "ann", shown("f1", "ann"), true)
 		storecase.Equal(c, "bob", shown("f1", "bob"), false)
 		storecase.Equal(c, "another file", shown("f2", "ann"), false)
-		c.Update(func(tx hub.Tx) error { return tx.ShowFile(c.Session, "f1", "yard") })
+		c.Update(func(tx storage.Tx) error { return tx.ShowFile(c.Session, "f1", "yard") })
 		storecase.Equal(c, "bob, when his space shows it", shown("f1", "bob"), true)
-		c.Update(func(tx hub.Tx) error { return tx.DeleteMember(c.Session, "shop", "ann") })
+		c.Update(func(tx storage.Tx) error { return tx.DeleteMember(c.Session, "shop", "ann") })
 		storecase.Equal(c, "ann after leaving", shown("f1", "ann"), false)
 	},
 }

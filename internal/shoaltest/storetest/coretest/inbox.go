@@ -6,20 +6,20 @@ import (
 	"slices"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 )
 
 // deliver marks positions as delivered once more.
 func deliver(c *storecase.Case, entity shoal.EntityID, places ...int64) {
 	c.Helper()
-	c.Update(func(tx hub.Tx) error { return tx.MarkDelivered(c.Session, entity, places) })
+	c.Update(func(tx storage.Tx) error { return tx.MarkDelivered(c.Session, entity, places) })
 }
 
 // acknowledge acknowledges up to a position.
 func acknowledge(c *storecase.Case, entity shoal.EntityID, upTo int64) {
 	c.Helper()
-	c.Update(func(tx hub.Tx) error { return tx.Acknowledge(c.Session, entity, hub.InboxFilter{}, upTo) })
+	c.Update(func(tx storage.Tx) error { return tx.Acknowledge(c.Session, entity, storage.InboxFilter{}, upTo) })
 }
 
 var inboxTests = map[string]func(*storecase.Case){
@@ -30,32 +30,32 @@ var inboxTests = map[string]func(*storecase.Case){
 		c.Say("yard", "ann", "for cid alone")
 		m := c.NewMessage("shop", "ann", "hi")
 		m.Seq, m.Mentions = 1, []shoal.EntityID{"bob"}
-		receivers := storecase.Do(c, func(tx hub.Tx) ([]hub.Receiver, error) {
-			if err := tx.InsertMessage(m, hub.PostKey{}); err != nil {
+		receivers := storecase.Do(c, func(tx storage.Tx) ([]storage.Receiver, error) {
+			if err := tx.InsertMessage(m, storage.PostKey{}); err != nil {
 				return nil, err
 			}
 			return tx.Deliver(m)
 		})
-		slices.SortFunc(receivers, func(a, b hub.Receiver) int { return cmp.Compare(a.ID, b.ID) })
-		storecase.Equal(c, "the receivers", receivers, []hub.Receiver{{ID: "bob", Place: 1, Reason: shoal.ReasonMention}, {ID: "cid", Place: 2, Reason: shoal.ReasonMessage}})
+		slices.SortFunc(receivers, func(a, b storage.Receiver) int { return cmp.Compare(a.ID, b.ID) })
+		storecase.Equal(c, "the receivers", receivers, []storage.Receiver{{ID: "bob", Place: 1, Reason: shoal.ReasonMention}, {ID: "cid", Place: 2, Reason: shoal.ReasonMessage}})
 		for id, want := range map[shoal.EntityID][]int64{"ann": nil, "bob": {1}, "cid": {1, 2}, "out": nil} {
-			storecase.Equal(c, "the inbox of "+string(id), storecase.InboxPlaces(c, id, hub.InboxFilter{}), want)
+			storecase.Equal(c, "the inbox of "+string(id), storecase.InboxPlaces(c, id, storage.InboxFilter{}), want)
 		}
 	},
 
 	"a member that has muted the space receives its mentions only": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob", "cid")
 		c.AddSpace("shop", "ann", "bob", "cid")
-		c.Update(func(tx hub.Tx) error { return tx.MuteMember(c.Session, "shop", "bob", true) })
+		c.Update(func(tx storage.Tx) error { return tx.MuteMember(c.Session, "shop", "bob", true) })
 		c.Say("shop", "ann", "for cid")
 		c.Say("shop", shoal.System, "for all")
 		c.Say("shop", "ann", "for bob, too", "bob")
 		c.Say("shop", shoal.System, "for bob alone", "bob")
-		storecase.Equal(c, "the inbox of bob", storecase.InboxPlaces(c, "bob", hub.InboxFilter{}), []int64{1, 2})
-		storecase.Equal(c, "the inbox of cid", storecase.InboxPlaces(c, "cid", hub.InboxFilter{}), []int64{1, 2, 3})
-		c.Update(func(tx hub.Tx) error { return tx.MuteMember(c.Session, "shop", "bob", false) })
+		storecase.Equal(c, "the inbox of bob", storecase.InboxPlaces(c, "bob", storage.InboxFilter{}), []int64{1, 2})
+		storecase.Equal(c, "the inbox of cid", storecase.InboxPlaces(c, "cid", storage.InboxFilter{}), []int64{1, 2, 3})
+		c.Update(func(tx storage.Tx) error { return tx.MuteMember(c.Session, "shop", "bob", false) })
 		c.Say("shop", "ann", "for all again")
-		storecase.Equal(c, "the inbox of bob, unmuted", storecase.InboxPlaces(c, "bob", hub.InboxFilter{}), []int64{1, 2, 3})
+		storecase.Equal(c, "the inbox of bob, unmuted", storecase.InboxPlaces(c, "bob", storage.InboxFilter{}), []int64{1, 2, 3})
 	},
 
 	"read messages are marked unread from a seq on, at new positions": func(c *storecase.Case) {
@@ -68,20 +68,20 @@ var inboxTests = map[string]func(*storecase.Case){
 		c.Say("shop", shoal.System, "5")
 		acknowledge(c, "bob", 2)
 		unread := func(seq int64, limit int) {
-			c.Update(func(tx hub.Tx) error { return tx.MarkUnread(c.Session, "shop", "bob", seq, limit) })
+			c.Update(func(tx storage.Tx) error { return tx.MarkUnread(c.Session, "shop", "bob", seq, limit) })
 		}
-		storecase.Equal(c, "before", storecase.InboxPlaces(c, "bob", hub.InboxFilter{}), []int64{3})
+		storecase.Equal(c, "before", storecase.InboxPlaces(c, "bob", storage.InboxFilter{}), []int64{3})
 		unread(2, 100)
-		storecase.Equal(c, "from 2 on", storecase.InboxPlaces(c, "bob", hub.InboxFilter{}), []int64{3, 4})
-		storecase.Equal(c, "the mention", storecase.InboxPlaces(c, "bob", hub.InboxFilter{Kind: shoal.WaitMentions}), []int64{3, 4})
+		storecase.Equal(c, "from 2 on", storecase.InboxPlaces(c, "bob", storage.InboxFilter{}), []int64{3, 4})
+		storecase.Equal(c, "the mention", storecase.InboxPlaces(c, "bob", storage.InboxFilter{Kind: shoal.WaitMentions}), []int64{3, 4})
 		unread(1, 100)
 		unread(1, 100)
-		storecase.Equal(c, "from 1 on, twice", storecase.InboxPlaces(c, "bob", hub.InboxFilter{}), []int64{3, 4, 5})
+		storecase.Equal(c, "from 1 on, twice", storecase.InboxPlaces(c, "bob", storage.InboxFilter{}), []int64{3, 4, 5})
 		acknowledge(c, "bob", 5)
 		unread(1, 1)
-		storecase.Equal(c, "the newest one", storecase.InboxPlaces(c, "bob", hub.InboxFilter{}), []int64{6})
+		storecase.Equal(c, "the newest one", storecase.InboxPlaces(c, "bob", storage.InboxFilter{}), []int64{6})
 		c.Say("shop", "ann", "6")
-		storecase.Equal(c, "and a message", storecase.InboxPlaces(c, "bob", hub.InboxFilter{}), []int64{6, 7})
+		storecase.Equal(c, "and a message", storecase.InboxPlaces(c, "bob", storage.InboxFilter{}), []int64{6, 7})
 	},
 
 	"a space of one has no receivers": func(c *storecase.Case) {
@@ -89,12 +89,12 @@ var inboxTests = map[string]func(*storecase.Case){
 		c.AddSpace("shop", "ann")
 		m := c.NewMessage("shop", "ann", "hi")
 		m.Seq = 1
-		storecase.Equal(c, "the receivers", storecase.Do(c, func(tx hub.Tx) ([]hub.Receiver, error) {
-			if err := tx.InsertMessage(m, hub.PostKey{}); err != nil {
+		storecase.Equal(c, "the receivers", storecase.Do(c, func(tx storage.Tx) ([]storage.Receiver, error) {
+			if err := tx.InsertMessage(m, storage.PostKey{}); err != nil {
 				return nil, err
 			}
 			return tx.Deliver(m)
-		}), []hub.Receiver{})
+		}), []storage.Receiver{})
 	},
 
 	"an entry has its reason, message and space": func(c *storecase.Case) {
@@ -115,19 +115,19 @@ var inboxTests = map[string]func(*storecase.Case){
 		reasons := []shoal.Reason{
 			shoal.ReasonMessage, shoal.ReasonMention, shoal.ReasonSystem, shoal.ReasonSystem, shoal.ReasonMessage, shoal.ReasonMention,
 		}
-		var want []hub.InboxEntry
+		var want []storage.InboxEntry
 		for i, m := range posted {
-			want = append(want, hub.InboxEntry{
+			want = append(want, storage.InboxEntry{
 				Place: int64(i + 1), Reason: reasons[i], Space: shoal.SpaceRef{ID: "shop", Name: "The shop", Status: shoal.SpaceOpen}, Message: m, EventPlace: int64(i + 1),
 			})
 		}
-		storecase.Equal(c, "the inbox", storecase.Read(c, func(tx hub.Tx) ([]hub.InboxEntry, error) {
-			return tx.Unread(c.Session, "bob", hub.InboxFilter{}, 100)
+		storecase.Equal(c, "the inbox", storecase.Read(c, func(tx storage.Tx) ([]storage.InboxEntry, error) {
+			return tx.Unread(c.Session, "bob", storage.InboxFilter{}, 100)
 		}), want)
-		storecase.Equal(c, "the first two", storecase.Read(c, func(tx hub.Tx) ([]hub.InboxEntry, error) {
-			return tx.Unread(c.Session, "bob", hub.InboxFilter{}, 2)
+		storecase.Equal(c, "the first two", storecase.Read(c, func(tx storage.Tx) ([]storage.InboxEntry, error) {
+			return tx.Unread(c.Session, "bob", storage.InboxFilter{}, 2)
 		}), want[:2])
-		storecase.Equal(c, "what the sender has of the system", storecase.InboxPlaces(c, "ann", hub.InboxFilter{}), []int64{1})
+		storecase.Equal(c, "what the sender has of the system", storecase.InboxPlaces(c, "ann", storage.InboxFilter{}), []int64{1})
 	},
 
 	"filters": func(c *storecase.Case) {
@@ -141,29 +141,29 @@ var inboxTests = map[string]func(*storecase.Case){
 		c.Say("shop", shoal.System, "5")
 		mentions, messages := shoal.WaitMentions, shoal.WaitMessages
 		for _, f := range []struct {
-			filter hub.InboxFilter
+			filter storage.InboxFilter
 			want   []int64
 		}{
-			{hub.InboxFilter{Kind: messages}, []int64{1, 2, 3, 4, 5}},
-			{hub.InboxFilter{Kind: mentions}, []int64{2, 3, 5}},
-			{hub.InboxFilter{Kind: messages, Space: "yard"}, []int64{2, 4}},
-			{hub.InboxFilter{Kind: mentions, Space: "shop"}, []int64{3, 5}},
-			{hub.InboxFilter{Kind: messages, From: []shoal.EntityID{"ann"}}, []int64{1, 2, 5}},
-			{hub.InboxFilter{Kind: messages, From: []shoal.EntityID{"nobody"}}, []int64{5}},
-			{hub.InboxFilter{Kind: messages, From: []shoal.EntityID{"ann", "x", "cid"}}, []int64{1, 2, 3, 4, 5}},
-			{hub.InboxFilter{Kind: mentions, Space: "yard", From: []shoal.EntityID{"ann", "cid"}}, []int64{2}},
-			{hub.InboxFilter{Kind: mentions, Space: "nowhere"}, nil},
+			{storage.InboxFilter{Kind: messages}, []int64{1, 2, 3, 4, 5}},
+			{storage.InboxFilter{Kind: mentions}, []int64{2, 3, 5}},
+			{storage.InboxFilter{Kind: messages, Space: "yard"}, []int64{2, 4}},
+			{storage.InboxFilter{Kind: mentions, Space: "shop"}, []int64{3, 5}},
+			{storage.InboxFilter{Kind: messages, From: []shoal.EntityID{"ann"}}, []int64{1, 2, 5}},
+			{storage.InboxFilter{Kind: messages, From: []shoal.EntityID{"nobody"}}, []int64{5}},
+			{storage.InboxFilter{Kind: messages, From: []shoal.EntityID{"ann", "x", "cid"}}, []int64{1, 2, 3, 4, 5}},
+			{storage.InboxFilter{Kind: mentions, Space: "yard", From: []shoal.EntityID{"ann", "cid"}}, []int64{2}},
+			{storage.InboxFilter{Kind: mentions, Space: "nowhere"}, nil},
 		} {
 			storecase.Equal(c, fmt.Sprintf("what matches %+v", f.filter), storecase.InboxPlaces(c, "bob", f.filter), f.want)
 			// Acknowledging takes exactly the same entries.
-			refuseAfter(c, func(tx hub.Tx) error {
+			refuseAfter(c, func(tx storage.Tx) error {
 				if err := tx.MarkDelivered(c.Session, "bob", []int64{1, 2, 3, 4, 5}); err != nil {
 					return err
 				}
 				if err := tx.Acknowledge(c.Session, "bob", f.filter, 5); err != nil {
 					return err
 				}
-				left, err := tx.Unread(c.Session, "bob", hub.InboxFilter{}, 10)
+				left, err := tx.Unread(c.Session, "bob", storage.InboxFilter{}, 10)
 				if err != nil {
 					return err
 				}
@@ -188,21 +188,23 @@ var inboxTests = map[string]func(*storecase.Case){
 		}
 		deliver(c, "bob", 1, 2, 4, 5, 77)
 		deliver(c, "bob", 2)
-		entries := storecase.Read(c, func(tx hub.Tx) ([]hub.InboxEntry, error) { return tx.Unread(c.Session, "bob", hub.InboxFilter{}, 10) })
+		entries := storecase.Read(c, func(tx storage.Tx) ([]storage.InboxEntry, error) {
+			return tx.Unread(c.Session, "bob", storage.InboxFilter{}, 10)
+		})
 		var deliveries []int
 		for _, e := range entries {
 			deliveries = append(deliveries, e.Delivery)
 		}
 		storecase.Equal(c, "the deliveries", deliveries, []int{1, 2, 0, 1, 1, 0})
 		acknowledge(c, "bob", 4)
-		storecase.Equal(c, "what is left", storecase.InboxPlaces(c, "bob", hub.InboxFilter{}), []int64{5, 6})
+		storecase.Equal(c, "what is left", storecase.InboxPlaces(c, "bob", storage.InboxFilter{}), []int64{5, 6})
 		acknowledge(c, "bob", 1)
 		acknowledge(c, "nobody", 9)
-		storecase.Equal(c, "what is left", storecase.InboxPlaces(c, "bob", hub.InboxFilter{}), []int64{5, 6})
+		storecase.Equal(c, "what is left", storecase.InboxPlaces(c, "bob", storage.InboxFilter{}), []int64{5, 6})
 		acknowledge(c, "bob", 5)
-		storecase.Equal(c, "what is left", storecase.InboxPlaces(c, "bob", hub.InboxFilter{}), []int64{6})
+		storecase.Equal(c, "what is left", storecase.InboxPlaces(c, "bob", storage.InboxFilter{}), []int64{6})
 		c.Say("shop", "ann", "y")
-		storecase.Equal(c, "places go on", storecase.InboxPlaces(c, "bob", hub.InboxFilter{}), []int64{6, 7})
+		storecase.Equal(c, "places go on", storecase.InboxPlaces(c, "bob", storage.InboxFilter{}), []int64{6, 7})
 	},
 
 	"reading a space acknowledges it up to a seq, delivered or not": func(c *storecase.Case) {
@@ -214,20 +216,20 @@ var inboxTests = map[string]func(*storecase.Case){
 			c.Say("yard", "ann", "x")
 		}
 		deliver(c, "bob", 1)
-		c.Update(func(tx hub.Tx) error { return tx.AcknowledgeSpace(c.Session, "shop", "bob", 2) })
-		storecase.Equal(c, "what is left", storecase.InboxPlaces(c, "bob", hub.InboxFilter{}), []int64{2, 4, 5, 6})
+		c.Update(func(tx storage.Tx) error { return tx.AcknowledgeSpace(c.Session, "shop", "bob", 2) })
+		storecase.Equal(c, "what is left", storecase.InboxPlaces(c, "bob", storage.InboxFilter{}), []int64{2, 4, 5, 6})
 	},
 
 	"the end of an inbox outlives its entries": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob")
 		c.AddSpace("shop", "ann", "bob")
 		end := func() int64 {
-			return storecase.Read(c, func(tx hub.Tx) (int64, error) { return tx.InboxEnd(c.Session, "bob") })
+			return storecase.Read(c, func(tx storage.Tx) (int64, error) { return tx.InboxEnd(c.Session, "bob") })
 		}
 		storecase.Equal(c, "the end at first", end(), 0)
 		c.Say("shop", "ann", "x")
 		c.Say("shop", "ann", "x")
-		c.Update(func(tx hub.Tx) error { return tx.AcknowledgeSpace(c.Session, "shop", "bob", 9) })
+		c.Update(func(tx storage.Tx) error { return tx.AcknowledgeSpace(c.Session, "shop", "bob", 9) })
 		storecase.Equal(c, "the end when all is read", end(), 2)
 	},
 
@@ -244,19 +246,21 @@ var inboxTests = map[string]func(*storecase.Case){
 		for i := range 150 {
 			spaces = append(spaces, shoal.SpaceID(fmt.Sprintf("none%d", i)))
 		}
-		counts := storecase.Read(c, func(tx hub.Tx) (map[shoal.SpaceID]hub.Unread, error) { return tx.Counts(c.Session, "bob", spaces) })
-		storecase.Equal(c, "the shop", counts["shop"], hub.Unread{Messages: 3, Mentions: 1})
-		storecase.Equal(c, "the yard", counts["yard"], hub.Unread{})
-		storecase.Equal(c, "a space that was not asked for", counts["other"], hub.Unread{})
+		counts := storecase.Read(c, func(tx storage.Tx) (map[shoal.SpaceID]storage.Unread, error) {
+			return tx.Counts(c.Session, "bob", spaces)
+		})
+		storecase.Equal(c, "the shop", counts["shop"], storage.Unread{Messages: 3, Mentions: 1})
+		storecase.Equal(c, "the yard", counts["yard"], storage.Unread{})
+		storecase.Equal(c, "a space that was not asked for", counts["other"], storage.Unread{})
 	},
 
 	"a key acknowledges explicitly permanently": func(c *storecase.Case) {
 		explicit := func(entity shoal.EntityID, key shoal.KeyID) bool {
-			return storecase.Read(c, func(tx hub.Tx) (bool, error) { return tx.Explicit(c.Session, entity, key) })
+			return storecase.Read(c, func(tx storage.Tx) (bool, error) { return tx.Explicit(c.Session, entity, key) })
 		}
 		storecase.Equal(c, "at first", explicit("bob", "k1"), false)
 		for range 2 {
-			c.Update(func(tx hub.Tx) error { return tx.SetExplicit(c.Session, "bob", "k1") })
+			c.Update(func(tx storage.Tx) error { return tx.SetExplicit(c.Session, "bob", "k1") })
 		}
 		storecase.Equal(c, "then", explicit("bob", "k1"), true)
 		storecase.Equal(c, "another key", explicit("bob", "k2"), false)
@@ -266,7 +270,7 @@ var inboxTests = map[string]func(*storecase.Case){
 
 // refuseAfter runs fn, which checks something and then returns ErrCaller, so that its changes
 // are rolled back.
-func refuseAfter(c *storecase.Case, fn func(hub.Tx) error) {
+func refuseAfter(c *storecase.Case, fn func(storage.Tx) error) {
 	c.Helper()
 	if err := c.Store.Update(c.Context(), fn); err != storecase.ErrCaller { //nolint:errorlint // the very error is promised
 		c.Errorf("got %v", err)

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 )
 
@@ -18,33 +18,33 @@ var keyTests = map[string]func(*storecase.Case){
 		}
 		admin := shoal.Key{ID: "k2-" + shoal.KeyID(c.Session), Role: shoal.RoleAdmin, CreatedAt: storecase.Time(1)}
 		hash := "h-" + string(c.Session)
-		c.Update(func(tx hub.Tx) error {
+		c.Update(func(tx storage.Tx) error {
 			if err := tx.InsertKey(full, hash+"1"); err != nil {
 				return err
 			}
 			return tx.InsertKey(admin, hash+"2")
 		})
 		byHash := func(h string) shoal.Key {
-			return storecase.Read(c, func(tx hub.Tx) (shoal.Key, error) { return tx.KeyByHash(h) })
+			return storecase.Read(c, func(tx storage.Tx) (shoal.Key, error) { return tx.KeyByHash(h) })
 		}
 		storecase.Equal(c, "the entity's key", byHash(hash+"1"), full)
 		storecase.Equal(c, "the admin's key", byHash(hash+"2"), admin)
-		c.Update(func(tx hub.Tx) error {
+		c.Update(func(tx storage.Tx) error {
 			return tx.UsedKeys(map[shoal.KeyID]shoal.Time{admin.ID: storecase.Time(7), "unknown": storecase.Time(8)})
 		})
 		admin.LastUsedAt = storecase.Ptr(storecase.Time(7))
 		storecase.Equal(c, "the used key", byHash(hash+"2"), admin)
-		c.WantError(shoal.AlreadyExists, func(tx hub.Tx) error { return tx.InsertKey(full, hash+"3") })
-		c.Update(func(tx hub.Tx) error {
+		c.WantError(shoal.AlreadyExists, func(tx storage.Tx) error { return tx.InsertKey(full, hash+"3") })
+		c.Update(func(tx storage.Tx) error {
 			if err := tx.SetExplicit(c.Session, "ann", full.ID); err != nil {
 				return err
 			}
 			return tx.DeleteKey("", full.ID)
 		})
-		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.KeyByHash(hash + "1"); return err })
-		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.DeleteKey("", full.ID) })
-		storecase.Equal(c, "whether the deleted one was revoked", storecase.Read(c, func(tx hub.Tx) (bool, error) { return tx.RevokedKey(hash + "1") }), true)
-		storecase.Equal(c, "whether the other one was", storecase.Read(c, func(tx hub.Tx) (bool, error) { return tx.RevokedKey(hash + "2") }), false)
+		c.WantNotFound(func(tx storage.Tx) error { _, err := tx.KeyByHash(hash + "1"); return err })
+		c.WantError(shoal.NotFound, func(tx storage.Tx) error { return tx.DeleteKey("", full.ID) })
+		storecase.Equal(c, "whether the deleted one was revoked", storecase.Read(c, func(tx storage.Tx) (bool, error) { return tx.RevokedKey(hash + "1") }), true)
+		storecase.Equal(c, "whether the other one was", storecase.Read(c, func(tx storage.Tx) (bool, error) { return tx.RevokedKey(hash + "2") }), false)
 	},
 
 	"sign-ins are found by their key, and removed when they have ended": func(c *storecase.Case) {
@@ -58,40 +58,40 @@ var keyTests = map[string]func(*storecase.Case){
 			"used":   {CreatedAt: storecase.Time(1), ExpiresAt: storecase.Ptr(storecase.Time(6)), LastUsedAt: storecase.Ptr(storecase.Time(4))},
 		} {
 			k.ID, k.Role, k.Name = id(name), shoal.RoleAdmin, "console"
-			c.Update(func(tx hub.Tx) error { return tx.InsertSignIn(k, "hash-"+string(k.ID), of) })
+			c.Update(func(tx storage.Tx) error { return tx.InsertSignIn(k, "hash-"+string(k.ID), of) })
 		}
 		plain := shoal.Key{ID: id("plain"), Role: shoal.RoleAdmin, Name: "console", CreatedAt: storecase.Time(1), ExpiresAt: storecase.Ptr(storecase.Time(2))}
-		c.Update(func(tx hub.Tx) error { return tx.InsertKey(plain, "hash-plain-"+string(c.Session)) })
+		c.Update(func(tx storage.Tx) error { return tx.InsertKey(plain, "hash-plain-"+string(c.Session)) })
 		found := func(of shoal.KeyID) []shoal.KeyID {
-			ids := storecase.Read(c, func(tx hub.Tx) ([]shoal.KeyID, error) { return tx.SignIns(of) })
+			ids := storecase.Read(c, func(tx storage.Tx) ([]shoal.KeyID, error) { return tx.SignIns(of) })
 			slices.Sort(ids)
 			return ids
 		}
 		storecase.Equal(c, "the sign-ins of the key", found(of), []shoal.KeyID{id("ended"), id("fresh"), id("never"), id("unused"), id("used")})
-		c.Update(func(tx hub.Tx) error { return tx.SweepSignIns(storecase.Time(5), storecase.Time(3)) })
+		c.Update(func(tx storage.Tx) error { return tx.SweepSignIns(storecase.Time(5), storecase.Time(3)) })
 		storecase.Equal(c, "those that are left", found(of), []shoal.KeyID{id("fresh"), id("used")})
 		storecase.Equal(c, "those of another key", len(found(plain.ID)), 0)
-		storecase.Equal(c, "the hash of a sign-in", storecase.Read(c, func(tx hub.Tx) (string, error) { return tx.KeyHash(id("fresh")) }), "hash-"+string(id("fresh")))
-		storecase.Equal(c, "the hash of a key", storecase.Read(c, func(tx hub.Tx) (string, error) { return tx.KeyHash(plain.ID) }), "hash-plain-"+string(c.Session))
-		c.WantError(shoal.AlreadyExists, func(tx hub.Tx) error { return tx.InsertSignIn(plain, "other", of) })
-		c.Update(func(tx hub.Tx) error { return tx.DeleteKey("", id("fresh")) })
-		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.KeyHash(id("fresh")); return err })
+		storecase.Equal(c, "the hash of a sign-in", storecase.Read(c, func(tx storage.Tx) (string, error) { return tx.KeyHash(id("fresh")) }), "hash-"+string(id("fresh")))
+		storecase.Equal(c, "the hash of a key", storecase.Read(c, func(tx storage.Tx) (string, error) { return tx.KeyHash(plain.ID) }), "hash-plain-"+string(c.Session))
+		c.WantError(shoal.AlreadyExists, func(tx storage.Tx) error { return tx.InsertSignIn(plain, "other", of) })
+		c.Update(func(tx storage.Tx) error { return tx.DeleteKey("", id("fresh")) })
+		c.WantNotFound(func(tx storage.Tx) error { _, err := tx.KeyHash(id("fresh")); return err })
 		storecase.Equal(c, "those that are left then", found(of), []shoal.KeyID{id("used")})
 	},
 
 	"a session lists and revokes only its own keys": func(c *storecase.Case) {
 		other := storecase.New(c.T, c.Store)
 		for _, s := range []*storecase.Case{c, other} {
-			c.Update(func(tx hub.Tx) error {
+			c.Update(func(tx storage.Tx) error {
 				return tx.InsertKey(shoal.Key{ID: shoal.KeyID("own-" + s.Session), Role: shoal.RoleService, SessionID: &s.Session}, "own-"+string(s.Session))
 			})
 		}
-		own := storecase.Read(c, func(tx hub.Tx) ([]shoal.Key, error) { return tx.Keys(c.Session, "", 10) })
+		own := storecase.Read(c, func(tx storage.Tx) ([]shoal.Key, error) { return tx.Keys(c.Session, "", 10) })
 		if len(own) != 1 || own[0].ID != shoal.KeyID("own-"+c.Session) {
 			c.Errorf("the session lists %v", own)
 		}
-		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.DeleteKey(c.Session, shoal.KeyID("own-"+other.Session)) })
-		c.Update(func(tx hub.Tx) error { return tx.DeleteKey(other.Session, shoal.KeyID("own-"+other.Session)) })
+		c.WantError(shoal.NotFound, func(tx storage.Tx) error { return tx.DeleteKey(c.Session, shoal.KeyID("own-"+other.Session)) })
+		c.Update(func(tx storage.Tx) error { return tx.DeleteKey(other.Session, shoal.KeyID("own-"+other.Session)) })
 	},
 
 	"lists are in the byte order of ids": func(c *storecase.Case) {
@@ -99,11 +99,13 @@ var keyTests = map[string]func(*storecase.Case){
 		for _, id := range storecase.TrickyIDs {
 			id = string(c.Session) + id
 			want = append(want, id)
-			c.Update(func(tx hub.Tx) error { return tx.InsertKey(shoal.Key{ID: shoal.KeyID(id), Role: shoal.RoleAdmin}, id) })
+			c.Update(func(tx storage.Tx) error {
+				return tx.InsertKey(shoal.Key{ID: shoal.KeyID(id), Role: shoal.RoleAdmin}, id)
+			})
 		}
 		var got []string
 		for after := shoal.KeyID(c.Session); len(got) < len(want); {
-			page := storecase.Read(c, func(tx hub.Tx) ([]shoal.Key, error) { return tx.Keys("", after, 3) })
+			page := storecase.Read(c, func(tx storage.Tx) ([]shoal.Key, error) { return tx.Keys("", after, 3) })
 			if len(page) == 0 {
 				break
 			}
@@ -119,11 +121,11 @@ var keyTests = map[string]func(*storecase.Case){
 		id := func(name string) shoal.KeyID { return shoal.KeyID(name + "-" + string(c.Session)) }
 		c.AddEntities("ann", "bob")
 		for name, expires := range map[string]*shoal.Time{"stays": nil, "later": storecase.Ptr(storecase.Time(9)), "expired": storecase.Ptr(storecase.Time(8)), "revoked": nil} {
-			c.Update(func(tx hub.Tx) error {
+			c.Update(func(tx storage.Tx) error {
 				return tx.InsertKey(shoal.Key{ID: id(name), Role: shoal.RoleAdmin, ExpiresAt: expires}, string(id(name)))
 			})
 		}
-		c.Update(func(tx hub.Tx) error {
+		c.Update(func(tx storage.Tx) error {
 			ann, err := tx.Entity(c.Session, "ann")
 			if err != nil {
 				return err
@@ -132,35 +134,35 @@ var keyTests = map[string]func(*storecase.Case){
 			return errors.Join(tx.UpdateEntity(ann), tx.DeleteKey("", id("revoked")))
 		})
 		gone := storecase.New(c.T, c.Store)
-		c.Update(func(tx hub.Tx) error { return tx.DeleteSession(gone.Session) })
-		entityRef := func(e shoal.EntityID) hub.EntityRef { return hub.EntityRef{Session: c.Session, ID: e} }
-		held := hub.HeldRights{
+		c.Update(func(tx storage.Tx) error { return tx.DeleteSession(gone.Session) })
+		entityRef := func(e shoal.EntityID) storage.EntityRef { return storage.EntityRef{Session: c.Session, ID: e} }
+		held := storage.HeldRights{
 			Keys: []shoal.KeyID{id("stays"), id("later"), id("expired"), id("revoked")}, Sessions: []shoal.SessionID{c.Session, gone.Session},
-			Entities: []hub.EntityRef{entityRef("ann"), entityRef("bob"), entityRef("none")}, Owners: []hub.EntityRef{entityRef("ann"), entityRef("bob")},
+			Entities: []storage.EntityRef{entityRef("ann"), entityRef("bob"), entityRef("none")}, Owners: []storage.EntityRef{entityRef("ann"), entityRef("bob")},
 		}
-		ended := func(held hub.HeldRights) hub.HeldRights {
-			got := storecase.Read(c, func(tx hub.Tx) (hub.HeldRights, error) { return tx.EndedRights(held, storecase.Time(8)) })
+		ended := func(held storage.HeldRights) storage.HeldRights {
+			got := storecase.Read(c, func(tx storage.Tx) (storage.HeldRights, error) { return tx.EndedRights(held, storecase.Time(8)) })
 			slices.Sort(got.Keys)
 			return got
 		}
-		storecase.Equal(c, "what has ended", ended(held), hub.HeldRights{
+		storecase.Equal(c, "what has ended", ended(held), storage.HeldRights{
 			Keys: []shoal.KeyID{id("expired"), id("revoked")}, Sessions: []shoal.SessionID{gone.Session},
-			Entities: []hub.EntityRef{entityRef("none")}, Owners: []hub.EntityRef{entityRef("bob")},
+			Entities: []storage.EntityRef{entityRef("none")}, Owners: []storage.EntityRef{entityRef("bob")},
 		})
-		storecase.Equal(c, "what has ended of nothing", ended(hub.HeldRights{}), hub.HeldRights{})
+		storecase.Equal(c, "what has ended of nothing", ended(storage.HeldRights{}), storage.HeldRights{})
 	},
 
 	"all keys of an entity are revoked at once": func(c *storecase.Case) {
 		for i, entity := range []shoal.EntityID{"ann", "ann", "bob"} {
-			c.Update(func(tx hub.Tx) error {
+			c.Update(func(tx storage.Tx) error {
 				id := fmt.Sprintf("%s-%d", c.Session, i)
 				return tx.InsertKey(shoal.Key{ID: shoal.KeyID(id), Role: shoal.RoleEntity, SessionID: &c.Session, EntityID: &entity}, id)
 			})
 		}
-		c.Update(func(tx hub.Tx) error { return tx.DeleteEntityKeys(c.Session, "ann") })
-		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.KeyByHash(string(c.Session) + "-0"); return err })
-		storecase.Equal(c, "whether it was revoked", storecase.Read(c, func(tx hub.Tx) (bool, error) { return tx.RevokedKey(string(c.Session) + "-0") }), true)
-		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.KeyByHash(string(c.Session) + "-1"); return err })
-		storecase.Read(c, func(tx hub.Tx) (shoal.Key, error) { return tx.KeyByHash(string(c.Session) + "-2") })
+		c.Update(func(tx storage.Tx) error { return tx.DeleteEntityKeys(c.Session, "ann") })
+		c.WantNotFound(func(tx storage.Tx) error { _, err := tx.KeyByHash(string(c.Session) + "-0"); return err })
+		storecase.Equal(c, "whether it was revoked", storecase.Read(c, func(tx storage.Tx) (bool, error) { return tx.RevokedKey(string(c.Session) + "-0") }), true)
+		c.WantNotFound(func(tx storage.Tx) error { _, err := tx.KeyByHash(string(c.Session) + "-1"); return err })
+		storecase.Read(c, func(tx storage.Tx) (shoal.Key, error) { return tx.KeyByHash(string(c.Session) + "-2") })
 	},
 }

@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 )
 
 // timeline returns the texts of a page.
-func timeline(c *storecase.Case, space shoal.SpaceID, page hub.Page) []string {
+func timeline(c *storecase.Case, space shoal.SpaceID, page storage.Page) []string {
 	c.Helper()
 	texts := []string{}
-	for _, m := range storecase.Read(c, func(tx hub.Tx) ([]shoal.Message, error) { return tx.Messages(c.Session, space, page) }) {
+	for _, m := range storecase.Read(c, func(tx storage.Tx) ([]shoal.Message, error) { return tx.Messages(c.Session, space, page) }) {
 		texts = append(texts, m.Text())
 	}
 	return texts
@@ -53,11 +53,11 @@ var messageTests = map[string]func(*storecase.Case){
 		plain.Parts = []shoal.Part{{ID: "p1", Type: shoal.TextPart, Text: "plain", Status: shoal.PartDone}}
 		bare := plain
 		bare.ID, bare.Seq, bare.Parts = "msg_3", 3, []shoal.Part{}
-		c.Update(func(tx hub.Tx) error {
-			return errors.Join(tx.InsertMessage(full, hub.PostKey{}), tx.InsertMessage(plain, hub.PostKey{}), tx.InsertMessage(bare, hub.PostKey{}))
+		c.Update(func(tx storage.Tx) error {
+			return errors.Join(tx.InsertMessage(full, storage.PostKey{}), tx.InsertMessage(plain, storage.PostKey{}), tx.InsertMessage(bare, storage.PostKey{}))
 		})
-		storecase.Equal(c, "the timeline", storecase.Read(c, func(tx hub.Tx) ([]shoal.Message, error) {
-			return tx.Messages(c.Session, "shop", hub.Page{Limit: 10})
+		storecase.Equal(c, "the timeline", storecase.Read(c, func(tx storage.Tx) ([]shoal.Message, error) {
+			return tx.Messages(c.Session, "shop", storage.Page{Limit: 10})
 		}), []shoal.Message{full, plain, bare})
 	},
 
@@ -70,7 +70,7 @@ var messageTests = map[string]func(*storecase.Case){
 		for _, text := range texts {
 			c.Say("shop", "ann", text)
 		}
-		for i, got := range timeline(c, "shop", hub.Page{Limit: 100}) {
+		for i, got := range timeline(c, "shop", storage.Page{Limit: 100}) {
 			if got != texts[i] {
 				c.Errorf("text %d of %d bytes came back with %d: %.60q instead of %.60q", i, len(texts[i]), len(got), got, texts[i])
 			}
@@ -85,49 +85,49 @@ var messageTests = map[string]func(*storecase.Case){
 			c.Say("yard", "ann", "elsewhere")
 		}
 		for _, p := range []struct {
-			page hub.Page
+			page storage.Page
 			want []string
 		}{
-			{hub.Page{Limit: 3}, []string{"8", "9", "10"}},
-			{hub.Page{Limit: 99}, []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"}},
-			{hub.Page{Before: 8, Limit: 3}, []string{"5", "6", "7"}},
-			{hub.Page{Before: 2, Limit: 3}, []string{"1"}},
-			{hub.Page{Before: 1, Limit: 3}, []string{}},
-			{hub.Page{After: 3, Limit: 3}, []string{"4", "5", "6"}},
-			{hub.Page{After: 9, Limit: 3}, []string{"10"}},
-			{hub.Page{After: 10, Limit: 3}, []string{}},
+			{storage.Page{Limit: 3}, []string{"8", "9", "10"}},
+			{storage.Page{Limit: 99}, []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"}},
+			{storage.Page{Before: 8, Limit: 3}, []string{"5", "6", "7"}},
+			{storage.Page{Before: 2, Limit: 3}, []string{"1"}},
+			{storage.Page{Before: 1, Limit: 3}, []string{}},
+			{storage.Page{After: 3, Limit: 3}, []string{"4", "5", "6"}},
+			{storage.Page{After: 9, Limit: 3}, []string{"10"}},
+			{storage.Page{After: 10, Limit: 3}, []string{}},
 		} {
 			storecase.Equal(c, fmt.Sprintf("the page %+v", p.page), timeline(c, "shop", p.page), p.want)
 		}
-		storecase.Equal(c, "the timeline of no space", timeline(c, "nowhere", hub.Page{Limit: 3}), []string{})
+		storecase.Equal(c, "the timeline of no space", timeline(c, "nowhere", storage.Page{Limit: 3}), []string{})
 	},
 
 	"the seq of a message must follow the last one of its space and becomes the last": func(c *storecase.Case) {
 		c.AddSpace("shop")
 		c.Say("shop", "ann", "one")
-		s := storecase.Read(c, func(tx hub.Tx) (shoal.Space, error) { return tx.Space(c.Session, "shop") })
+		s := storecase.Read(c, func(tx storage.Tx) (shoal.Space, error) { return tx.Space(c.Session, "shop") })
 		storecase.Equal(c, "the last place", s.LastSeq, 1)
 		m := c.NewMessage("shop", "ann", "two")
 		for _, seq := range []int64{0, 1, 3} {
 			m.Seq = seq
-			err := c.Store.Update(c.Context(), func(tx hub.Tx) error { return tx.InsertMessage(m, hub.PostKey{}) })
+			err := c.Store.Update(c.Context(), func(tx storage.Tx) error { return tx.InsertMessage(m, storage.PostKey{}) })
 			if err == nil {
 				c.Errorf("a message at seq %d after 1 was stored", seq)
 			}
 		}
-		c.WantError(shoal.AlreadyExists, func(tx hub.Tx) error { m.Seq = 1; return tx.InsertMessage(m, hub.PostKey{}) })
-		storecase.Equal(c, "the timeline", timeline(c, "shop", hub.Page{Limit: 9}), []string{"one"})
-		storecase.Equal(c, "the last place", storecase.Read(c, func(tx hub.Tx) (shoal.Space, error) { return tx.Space(c.Session, "shop") }).LastSeq, 1)
+		c.WantError(shoal.AlreadyExists, func(tx storage.Tx) error { m.Seq = 1; return tx.InsertMessage(m, storage.PostKey{}) })
+		storecase.Equal(c, "the timeline", timeline(c, "shop", storage.Page{Limit: 9}), []string{"one"})
+		storecase.Equal(c, "the last place", storecase.Read(c, func(tx storage.Tx) (shoal.Space, error) { return tx.Space(c.Session, "shop") }).LastSeq, 1)
 	},
 
 	"a message is found by its idempotency key": func(c *storecase.Case) {
 		c.AddSpace("shop")
 		m := c.NewMessage("shop", "ann", "one")
 		m.Seq = 1
-		key := hub.PostKey{Scope: "entity:ann", Key: "k1", Hash: "h1"}
-		c.Update(func(tx hub.Tx) error { return tx.InsertMessage(m, key) })
+		key := storage.PostKey{Scope: "entity:ann", Key: "k1", Hash: "h1"}
+		c.Update(func(tx storage.Tx) error { return tx.InsertMessage(m, key) })
 		var hash string
-		got := storecase.Read(c, func(tx hub.Tx) (found shoal.Message, err error) {
+		got := storecase.Read(c, func(tx storage.Tx) (found shoal.Message, err error) {
 			found, hash, err = tx.MessageByKey(c.Session, "entity:ann", "k1")
 			return found, err
 		})
@@ -137,16 +137,19 @@ var messageTests = map[string]func(*storecase.Case){
 			session    shoal.SessionID
 			scope, key string
 		}{{c.Session, "entity:ann", "k2"}, {c.Session, "entity:bob", "k1"}, {"nowhere", "entity:ann", "k1"}} {
-			c.WantNotFound(func(tx hub.Tx) error { _, _, err := tx.MessageByKey(other.session, other.scope, other.key); return err })
+			c.WantNotFound(func(tx storage.Tx) error {
+				_, _, err := tx.MessageByKey(other.session, other.scope, other.key)
+				return err
+			})
 		}
 		again := m
 		again.Seq = 2
-		c.Update(func(tx hub.Tx) error {
+		c.Update(func(tx storage.Tx) error {
 			if err := tx.InsertMessage(again, key); !errors.Is(err, shoal.AlreadyExists) {
 				return fmt.Errorf("the same key again: %w", err)
 			}
-			return tx.InsertMessage(again, hub.PostKey{Scope: "entity:bob", Key: "k1", Hash: "h1"})
+			return tx.InsertMessage(again, storage.PostKey{Scope: "entity:bob", Key: "k1", Hash: "h1"})
 		})
-		storecase.Equal(c, "the timeline", timeline(c, "shop", hub.Page{Limit: 9}), []string{"one", "one"})
+		storecase.Equal(c, "the timeline", timeline(c, "shop", storage.Page{Limit: 9}), []string{"one", "one"})
 	},
 }

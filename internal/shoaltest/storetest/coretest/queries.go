@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 )
 
@@ -26,7 +26,7 @@ func finds(c *storecase.Case, texts []string, searches []searchFor) {
 			for _, i := range s.want {
 				want = append(want, texts[i])
 			}
-			storecase.Equal(c, fmt.Sprintf("what %q finds %s", s.query, when), storecase.Find(c, hub.SearchQuery{Query: storecase.Query(s.query)}), want)
+			storecase.Equal(c, fmt.Sprintf("what %q finds %s", s.query, when), storecase.Find(c, storage.SearchQuery{Query: storecase.Query(s.query)}), want)
 		}
 		storecase.UpdateIndex(c)
 	}
@@ -143,7 +143,7 @@ var queryTests = map[string]func(*storecase.Case){
 
 	"filters, alone and together": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob")
-		c.Update(func(tx hub.Tx) error {
+		c.Update(func(tx storage.Tx) error {
 			return tx.InsertEntity(shoal.Entity{SessionID: c.Session, ID: "eve", Kind: shoal.Human})
 		})
 		c.AddSpace("shop", "ann", "bob", "eve")

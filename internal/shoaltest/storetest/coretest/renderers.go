@@ -4,20 +4,20 @@ import (
 	"bytes"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 )
 
 func renderers(c *storecase.Case, after shoal.RendererName, limit int) []shoal.Renderer {
 	c.Helper()
-	return storecase.Read(c, func(tx hub.Tx) ([]shoal.Renderer, error) { return tx.Renderers(c.Session, after, limit) })
+	return storecase.Read(c, func(tx storage.Tx) ([]shoal.Renderer, error) { return tx.Renderers(c.Session, after, limit) })
 }
 
 // wantNoPage checks that versions of a renderer are not kept.
 func wantNoPage(c *storecase.Case, name shoal.RendererName, versions ...int) {
 	c.Helper()
 	for _, version := range versions {
-		c.WantNotFound(func(tx hub.Tx) error { _, _, err := tx.RendererPage(c.Session, name, version); return err })
+		c.WantNotFound(func(tx storage.Tx) error { _, _, err := tx.RendererPage(c.Session, name, version); return err })
 	}
 }
 
@@ -31,9 +31,9 @@ var rendererTests = map[string]func(*storecase.Case){
 		for i, page := range pages {
 			want := c.AddRenderer("card", page)
 			storecase.Equal(c, "the version", want.Version, i+1)
-			storecase.Equal(c, "the newest", storecase.Read(c, func(tx hub.Tx) (shoal.Renderer, error) { return tx.Renderer(c.Session, "card") }), want)
+			storecase.Equal(c, "the newest", storecase.Read(c, func(tx storage.Tx) (shoal.Renderer, error) { return tx.Renderer(c.Session, "card") }), want)
 			var got []byte
-			storecase.Equal(c, "the renderer", storecase.Read(c, func(tx hub.Tx) (r shoal.Renderer, err error) {
+			storecase.Equal(c, "the renderer", storecase.Read(c, func(tx storage.Tx) (r shoal.Renderer, err error) {
 				r, got, err = tx.RendererPage(c.Session, "card", want.Version)
 				return r, err
 			}), want)
@@ -43,8 +43,8 @@ var rendererTests = map[string]func(*storecase.Case){
 		}
 		wantNoPage(c, "card", 0, 4, -1)
 		wantNoPage(c, "Card", 1)
-		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.Renderer(c.Session, "Card"); return err })
-		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.Renderer("nowhere", "card"); return err })
+		c.WantNotFound(func(tx storage.Tx) error { _, err := tx.Renderer(c.Session, "Card"); return err })
+		c.WantNotFound(func(tx storage.Tx) error { _, err := tx.Renderer("nowhere", "card"); return err })
 	},
 
 	"lists are in the byte order of names, page by page, with the newest version of each": func(c *storecase.Case) {
@@ -71,22 +71,22 @@ var rendererTests = map[string]func(*storecase.Case){
 			c.AddRenderer("card", []byte("<p>"))
 		}
 		wantNoPage(c, "card", 1, 2)
-		storecase.Read(c, func(tx hub.Tx) (r shoal.Renderer, err error) {
+		storecase.Read(c, func(tx storage.Tx) (r shoal.Renderer, err error) {
 			r, _, err = tx.RendererPage(c.Session, "card", 3)
 			return r, err
 		})
 	},
 
 	"a renderer is deleted with all versions, whose numbers are not assigned again": func(c *storecase.Case) {
-		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.DeleteRenderer(c.Session, "card") })
+		c.WantError(shoal.NotFound, func(tx storage.Tx) error { return tx.DeleteRenderer(c.Session, "card") })
 		c.AddRenderer("card", []byte("one"))
 		c.AddRenderer("card", []byte("two"))
 		other := c.AddRenderer("other", []byte("three"))
 		for range 2 {
-			c.Update(func(tx hub.Tx) error { return tx.DeleteRenderer(c.Session, "card") })
-			c.WantNotFound(func(tx hub.Tx) error { _, err := tx.Renderer(c.Session, "card"); return err })
+			c.Update(func(tx storage.Tx) error { return tx.DeleteRenderer(c.Session, "card") })
+			c.WantNotFound(func(tx storage.Tx) error { _, err := tx.Renderer(c.Session, "card"); return err })
 			wantNoPage(c, "card", 1, 2, 3)
-			c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.DeleteRenderer(c.Session, "card") })
+			c.WantError(shoal.NotFound, func(tx storage.Tx) error { return tx.DeleteRenderer(c.Session, "card") })
 			storecase.Equal(c, "the list", renderers(c, "", 9), []shoal.Renderer{other})
 			c.AddRenderer("card", []byte("again"))
 		}
@@ -95,7 +95,7 @@ var rendererTests = map[string]func(*storecase.Case){
 
 	"renderers are deleted with their session": func(c *storecase.Case) {
 		c.AddRenderer("card", []byte("one"))
-		c.Update(func(tx hub.Tx) error { return tx.DeleteSession(c.Session) })
+		c.Update(func(tx storage.Tx) error { return tx.DeleteSession(c.Session) })
 		wantNoPage(c, "card", 1)
 	},
 }

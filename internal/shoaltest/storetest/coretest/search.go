@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 )
 
 // foundAt returns the positions of the hits.
-func foundAt(c *storecase.Case, query hub.SearchQuery) (all []int64) {
+func foundAt(c *storecase.Case, query storage.SearchQuery) (all []int64) {
 	c.Helper()
 	for _, f := range storecase.FindAll(c, query) {
 		all = append(all, f.Place)
@@ -33,9 +33,9 @@ var searchTests = map[string]func(*storecase.Case){
 		}
 		for _, when := range []string{"at once", "later"} {
 			got := []string{}
-			query := hub.SearchQuery{Query: storecase.Query("tea"), Limit: 5}
+			query := storage.SearchQuery{Query: storecase.Query("tea"), Limit: 5}
 			for {
-				page := storecase.Read(c, func(tx hub.Tx) (hub.SearchResult, error) { return tx.Search(c.Session, query) })
+				page := storecase.Read(c, func(tx storage.Tx) (storage.SearchResult, error) { return tx.Search(c.Session, query) })
 				for _, f := range page.Found {
 					got = append(got, f.Message.Text())
 					query.Before = f.Place
@@ -52,12 +52,12 @@ var searchTests = map[string]func(*storecase.Case){
 	"a result is the message with its space": func(c *storecase.Case) {
 		c.AddSpace("shop")
 		m := c.Say("shop", "ann", "tea")
-		found := storecase.FindAll(c, hub.SearchQuery{Query: storecase.Query("tea"), Limit: 5})
+		found := storecase.FindAll(c, storage.SearchQuery{Query: storecase.Query("tea"), Limit: 5})
 		if len(found) != 1 || found[0].Place < 1 {
 			c.Fatalf("found %+v", found)
 		}
 		found[0].Place = 0
-		storecase.Equal(c, "the results", found, []hub.Found{{Space: shoal.SpaceRef{ID: "shop", Name: "The shop", Status: shoal.SpaceOpen}, Message: m}})
+		storecase.Equal(c, "the results", found, []storage.Found{{Space: shoal.SpaceRef{ID: "shop", Name: "The shop", Status: shoal.SpaceOpen}, Message: m}})
 	},
 
 	"by reader": func(c *storecase.Case) {
@@ -89,7 +89,7 @@ var searchTests = map[string]func(*storecase.Case){
 		}
 		for _, when := range []string{"at once", "later"} {
 			for _, s := range searches {
-				query := hub.SearchQuery{Query: storecase.Query(s.query), Reader: s.reader, Limit: s.limit}
+				query := storage.SearchQuery{Query: storecase.Query(s.query), Reader: s.reader, Limit: s.limit}
 				storecase.Equal(c, fmt.Sprintf("what %+v finds %s", s, when), storecase.Find(c, query), s.want)
 			}
 			storecase.UpdateIndex(c)
@@ -105,11 +105,11 @@ var searchTests = map[string]func(*storecase.Case){
 			{ID: "p1", Type: shoal.TextPart, Text: "for all", Status: shoal.PartDone},
 			{ID: "p2", Type: shoal.ToolPart, ToolName: "ask", ToolCallID: "c1", Status: shoal.PartRequiresAction, Target: "ann"},
 		}
-		c.Update(func(tx hub.Tx) error { return tx.UpdateMessage(m, nil) })
+		c.Update(func(tx storage.Tx) error { return tx.UpdateMessage(m, nil) })
 		for _, when := range []string{"at once", "later"} {
 			for reader, n := range map[shoal.EntityID]int{"": 1, "ann": 1, "bob": 0} {
-				storecase.Equal(c, fmt.Sprintf("how many approvals %q finds %s", reader, when), len(storecase.Find(c, hub.SearchQuery{Query: storecase.Query("has:approval"), Reader: reader})), n)
-				storecase.Equal(c, fmt.Sprintf("how many calls %q finds %s", reader, when), len(storecase.Find(c, hub.SearchQuery{Query: storecase.Query("has:tool all"), Reader: reader})), 1)
+				storecase.Equal(c, fmt.Sprintf("how many approvals %q finds %s", reader, when), len(storecase.Find(c, storage.SearchQuery{Query: storecase.Query("has:approval"), Reader: reader})), n)
+				storecase.Equal(c, fmt.Sprintf("how many calls %q finds %s", reader, when), len(storecase.Find(c, storage.SearchQuery{Query: storecase.Query("has:tool all"), Reader: reader})), 1)
 			}
 			storecase.UpdateIndex(c)
 		}
@@ -118,7 +118,7 @@ var searchTests = map[string]func(*storecase.Case){
 	"a search with few matches among many messages stops and can be continued": func(c *storecase.Case) {
 		c.AddSpace("shop")
 		c.Say("shop", "ann", "tea at last")
-		c.Update(func(tx hub.Tx) error {
+		c.Update(func(tx storage.Tx) error {
 			for range 1500 {
 				if _, err := storecase.Post(tx, c.NewMessage("shop", "ann", "tea that is green")); err != nil {
 					return err
@@ -127,10 +127,10 @@ var searchTests = map[string]func(*storecase.Case){
 			return nil
 		})
 		storecase.UpdateIndex(c)
-		query := hub.SearchQuery{Query: storecase.Query(`tea -green`)}
+		query := storage.SearchQuery{Query: storecase.Query(`tea -green`)}
 		storecase.Equal(c, "all pages", storecase.Find(c, query), []string{"tea at last"})
 		query.Limit = 10
-		first := storecase.Read(c, func(tx hub.Tx) (hub.SearchResult, error) { return tx.Search(c.Session, query) })
+		first := storecase.Read(c, func(tx storage.Tx) (storage.SearchResult, error) { return tx.Search(c.Session, query) })
 		if first.Next == 0 || len(first.Found) > 0 {
 			c.Errorf("the first page of a long search is %d messages, and goes on before %d", len(first.Found), first.Next)
 		}
@@ -139,8 +139,8 @@ var searchTests = map[string]func(*storecase.Case){
 	"a message is found from the transaction that stores it on": func(c *storecase.Case) {
 		c.AddSpace("shop")
 		m := c.NewMessage("shop", "ann", "needle")
-		query := hub.SearchQuery{Query: storecase.Query("needle"), Limit: 2}
-		c.Update(func(tx hub.Tx) error {
+		query := storage.SearchQuery{Query: storecase.Query("needle"), Limit: 2}
+		c.Update(func(tx storage.Tx) error {
 			if _, err := storecase.Post(tx, m); err != nil {
 				return err
 			}
@@ -168,9 +168,9 @@ var searchTests = map[string]func(*storecase.Case){
 		}
 		c.Post(m)
 		for _, when := range []string{"at once", "later"} {
-			storecase.Equal(c, "both texts "+when, len(storecase.Find(c, hub.SearchQuery{Query: storecase.Query("second first")})), 1)
-			storecase.Equal(c, "a name "+when, len(storecase.Find(c, hub.SearchQuery{Query: storecase.Query("third")})), 0)
-			storecase.Equal(c, "some data "+when, len(storecase.Find(c, hub.SearchQuery{Query: storecase.Query("fourth")})), 0)
+			storecase.Equal(c, "both texts "+when, len(storecase.Find(c, storage.SearchQuery{Query: storecase.Query("second first")})), 1)
+			storecase.Equal(c, "a name "+when, len(storecase.Find(c, storage.SearchQuery{Query: storecase.Query("third")})), 0)
+			storecase.Equal(c, "some data "+when, len(storecase.Find(c, storage.SearchQuery{Query: storecase.Query("fourth")})), 0)
 			storecase.UpdateIndex(c)
 		}
 	},

@@ -5,21 +5,21 @@ import (
 	"slices"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 )
 
 var sessionTests = map[string]func(*storecase.Case){
 	"all fields are read as they were stored": func(c *storecase.Case) {
 		s := shoal.Session{ID: c.Session + "x", Name: "Läden & mehr", Status: shoal.SessionOpen, CreatedAt: storecase.Time(7), Limits: shoal.Limits{MaxCostPerRequest: 0.1, MaxTokensPerRequest: 1 << 39}, SpaceRights: shoal.SpaceRightsModerators}
-		c.Update(func(tx hub.Tx) error { return tx.InsertSession(s) })
-		storecase.Equal(c, "the session", storecase.Read(c, func(tx hub.Tx) (shoal.Session, error) { return tx.Session(s.ID) }), s)
+		c.Update(func(tx storage.Tx) error { return tx.InsertSession(s) })
+		storecase.Equal(c, "the session", storecase.Read(c, func(tx storage.Tx) (shoal.Session, error) { return tx.Session(s.ID) }), s)
 		s.Limits, s.SpaceRights = shoal.Limits{MaxCostPerRequest: 1e6}, shoal.SpaceRightsMembers
-		c.Update(func(tx hub.Tx) error { return tx.UpdateSession(s) })
-		storecase.Equal(c, "the session with other limits and rights", storecase.Read(c, func(tx hub.Tx) (shoal.Session, error) { return tx.Session(s.ID) }), s)
-		c.Update(func(tx hub.Tx) error { return tx.CloseSession(s.ID, storecase.Time(9)) })
+		c.Update(func(tx storage.Tx) error { return tx.UpdateSession(s) })
+		storecase.Equal(c, "the session with other limits and rights", storecase.Read(c, func(tx storage.Tx) (shoal.Session, error) { return tx.Session(s.ID) }), s)
+		c.Update(func(tx storage.Tx) error { return tx.CloseSession(s.ID, storecase.Time(9)) })
 		s.Status, s.ClosedAt = shoal.SessionShut, storecase.Ptr(storecase.Time(9))
-		storecase.Equal(c, "the closed session", storecase.Read(c, func(tx hub.Tx) (shoal.Session, error) { return tx.Session(s.ID) }), s)
+		storecase.Equal(c, "the closed session", storecase.Read(c, func(tx storage.Tx) (shoal.Session, error) { return tx.Session(s.ID) }), s)
 	},
 
 	"lists are in the byte order of ids, page by page": func(c *storecase.Case) {
@@ -27,13 +27,13 @@ var sessionTests = map[string]func(*storecase.Case){
 		for _, id := range storecase.TrickyIDs {
 			id = string(c.Session) + id
 			want = append(want, id)
-			c.Update(func(tx hub.Tx) error {
+			c.Update(func(tx storage.Tx) error {
 				return tx.InsertSession(shoal.Session{ID: shoal.SessionID(id), Status: shoal.SessionOpen})
 			})
 		}
 		var got []string
 		for after := c.Session; ; {
-			page := storecase.Read(c, func(tx hub.Tx) ([]shoal.Session, error) { return tx.Sessions(after, 5) })
+			page := storecase.Read(c, func(tx storage.Tx) ([]shoal.Session, error) { return tx.Sessions(after, 5) })
 			if len(page) > 5 {
 				c.Fatalf("a page of 5 holds %d", len(page))
 			}
@@ -49,10 +49,10 @@ var sessionTests = map[string]func(*storecase.Case){
 	},
 
 	"a missing id is NotFound": func(c *storecase.Case) {
-		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.Session("nowhere"); return err })
-		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.CloseSession("nowhere", storecase.Time(0)) })
-		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.UpdateSession(shoal.Session{ID: "nowhere"}) })
-		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.DeleteSession("nowhere") })
+		c.WantNotFound(func(tx storage.Tx) error { _, err := tx.Session("nowhere"); return err })
+		c.WantError(shoal.NotFound, func(tx storage.Tx) error { return tx.CloseSession("nowhere", storecase.Time(0)) })
+		c.WantError(shoal.NotFound, func(tx storage.Tx) error { return tx.UpdateSession(shoal.Session{ID: "nowhere"}) })
+		c.WantError(shoal.NotFound, func(tx storage.Tx) error { return tx.DeleteSession("nowhere") })
 	},
 
 	"deleting a session erases all of its rows and no others, and its id cannot be used again": func(c *storecase.Case) {
@@ -62,7 +62,7 @@ var sessionTests = map[string]func(*storecase.Case){
 			s.AddSpace("shop", "ann", "bob")
 			s.Say("shop", "ann", "hello", "bob")
 			s.Say("shop", "ann", "hello again", "bob")
-			s.Update(func(tx hub.Tx) error {
+			s.Update(func(tx storage.Tx) error {
 				if err := tx.TrimEvents(s.Session, "shop", 1); err != nil {
 					return err
 				}
@@ -73,20 +73,20 @@ var sessionTests = map[string]func(*storecase.Case){
 				if err := tx.SetExplicit(s.Session, "bob", key.ID); err != nil {
 					return err
 				}
-				return tx.InsertAnswer(hub.AnswerKey{Session: s.Session, Key: "k"}, hub.Answer{Hash: "h", Body: []byte("{}")})
+				return tx.InsertAnswer(storage.AnswerKey{Session: s.Session, Key: "k"}, storage.Answer{Hash: "h", Body: []byte("{}")})
 			})
 		}
-		c.Update(func(tx hub.Tx) error { return tx.DeleteSession(c.Session) })
+		c.Update(func(tx storage.Tx) error { return tx.DeleteSession(c.Session) })
 		storecase.Equal(c, "what is left of the deleted session", contents(c), sessionContents{})
 		storecase.Equal(c, "what is left of the other one", contents(other), sessionContents{
 			Session: true, Entities: 2, Names: 1, Spaces: 1, Members: 2, Messages: 2, Unread: 2, InboxEnd: 2, Found: 2, EventEnd: 2, Floor: 1,
 			Key: true, Explicit: true, Answer: true,
 		})
-		c.WantError(shoal.AlreadyExists, func(tx hub.Tx) error {
+		c.WantError(shoal.AlreadyExists, func(tx storage.Tx) error {
 			return tx.InsertSession(shoal.Session{ID: c.Session, Status: shoal.SessionOpen})
 		})
-		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.DeleteSession(c.Session) })
-		page := storecase.Read(c, func(tx hub.Tx) ([]shoal.Session, error) { return tx.Sessions("", 1000) })
+		c.WantError(shoal.NotFound, func(tx storage.Tx) error { return tx.DeleteSession(c.Session) })
+		page := storecase.Read(c, func(tx storage.Tx) ([]shoal.Session, error) { return tx.Sessions("", 1000) })
 		if slices.ContainsFunc(page, func(s shoal.Session) bool { return s.ID == c.Session }) {
 			c.Error("the deleted session is listed")
 		}
@@ -103,12 +103,12 @@ type sessionContents struct {
 
 func contents(c *storecase.Case) (n sessionContents) {
 	c.Helper()
-	storecase.Read(c, func(tx hub.Tx) (struct{}, error) {
+	storecase.Read(c, func(tx storage.Tx) (struct{}, error) {
 		_, err := tx.Session(c.Session)
 		n.Session = err == nil
 		_, err = tx.KeyByHash("hash-" + string(c.Session))
 		n.Key = err == nil
-		_, err = tx.Answer(hub.AnswerKey{Session: c.Session, Key: "k"})
+		_, err = tx.Answer(storage.AnswerKey{Session: c.Session, Key: "k"})
 		n.Answer = err == nil
 		var failed [11]error
 		var entities []shoal.Entity
@@ -116,19 +116,19 @@ func contents(c *storecase.Case) (n sessionContents) {
 		var spaces []shoal.Space
 		var members []shoal.Member
 		var messages []shoal.Message
-		var found hub.SearchResult
-		var unread []hub.InboxEntry
+		var found storage.SearchResult
+		var unread []storage.InboxEntry
 		n.Explicit, failed[0] = tx.Explicit(c.Session, "bob", shoal.KeyID("key-"+c.Session))
 		entities, failed[1] = tx.Entities(c.Session, "", 100)
 		names, failed[2] = tx.EntityNames(c.Session, []shoal.EntityID{"ann"})
-		spaces, failed[3] = tx.Spaces(c.Session, hub.SpaceFilter{})
+		spaces, failed[3] = tx.Spaces(c.Session, storage.SpaceFilter{})
 		members, failed[4] = tx.Members(c.Session, "shop")
-		messages, failed[5] = tx.Messages(c.Session, "shop", hub.Page{Limit: 10})
-		found, failed[6] = tx.Search(c.Session, hub.SearchQuery{Query: storecase.Query("hello"), Limit: 10})
-		unread, failed[7] = tx.Unread(c.Session, "bob", hub.InboxFilter{}, 10)
+		messages, failed[5] = tx.Messages(c.Session, "shop", storage.Page{Limit: 10})
+		found, failed[6] = tx.Search(c.Session, storage.SearchQuery{Query: storecase.Query("hello"), Limit: 10})
+		unread, failed[7] = tx.Unread(c.Session, "bob", storage.InboxFilter{}, 10)
 		n.InboxEnd, failed[8] = tx.InboxEnd(c.Session, "bob")
 		n.EventEnd, failed[9] = tx.EventEnd(c.Session)
-		n.Floor, failed[10] = tx.EventFloor(c.Session, hub.EventFilter{})
+		n.Floor, failed[10] = tx.EventFloor(c.Session, storage.EventFilter{})
 		n.Entities, n.Names, n.Spaces, n.Members = len(entities), len(names), len(spaces), len(members)
 		n.Messages, n.Found, n.Unread = len(messages), len(found.Found), len(unread)
 		return struct{}{}, errors.Join(failed[:]...)

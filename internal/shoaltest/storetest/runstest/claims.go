@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 )
 
@@ -12,10 +12,10 @@ import (
 var claimTests = map[string]func(*storecase.Case){
 	"claimable runs are awake, due and not leased, the oldest first": func(c *storecase.Case) {
 		claimable := func(at, limit int) []shoal.RunID {
-			return storecase.OwnRuns(c, storecase.Read(c, func(tx hub.Tx) ([]hub.StoredRun, error) { return tx.ClaimableRuns(storecase.Time(at), limit) }))
+			return storecase.OwnRuns(c, storecase.Read(c, func(tx storage.Tx) ([]storage.Run, error) { return tx.ClaimableRuns(storecase.Time(at), limit) }))
 		}
 		next := func() *shoal.Time {
-			return storecase.Read(c, func(tx hub.Tx) (*shoal.Time, error) { return tx.NextClaim() })
+			return storecase.Read(c, func(tx storage.Tx) (*shoal.Time, error) { return tx.NextClaim() })
 		}
 		storecase.Equal(c, "when nothing is awake", next(), nil)
 		asleep, late, held, plain := c.NewRun("r1", "bot", ""), c.NewRun("r2", "bot", ""), c.NewRun("r3", "bot", ""), c.NewRun("r4", "bot", "")
@@ -40,9 +40,9 @@ var claimTests = map[string]func(*storecase.Case){
 
 	"requesters take turns": func(c *storecase.Case) {
 		claimable := func(limit int) []shoal.RunID {
-			return storecase.OwnRuns(c, storecase.Read(c, func(tx hub.Tx) ([]hub.StoredRun, error) { return tx.ClaimableRuns(storecase.Time(9), limit) }))
+			return storecase.OwnRuns(c, storecase.Read(c, func(tx storage.Tx) ([]storage.Run, error) { return tx.ClaimableRuns(storecase.Time(9), limit) }))
 		}
-		var all []hub.StoredRun
+		var all []storage.Run
 		for i, requester := range []string{"greedy", "greedy", "greedy", "greedy", "ann", "bob", "ann", ""} {
 			r := c.NewRun(shoal.RunID(fmt.Sprintf("r%d", i)), "bot", "")
 			r.Awake, r.NotBefore, r.Requester = true, storecase.Time(1), requester
@@ -65,7 +65,7 @@ var claimTests = map[string]func(*storecase.Case){
 
 	"leased runs of an owner, or of all": func(c *storecase.Case) {
 		held := func(owner string) []shoal.RunID {
-			return storecase.OwnRuns(c, storecase.Read(c, func(tx hub.Tx) ([]hub.StoredRun, error) { return tx.HeldRuns(owner) }))
+			return storecase.OwnRuns(c, storecase.Read(c, func(tx storage.Tx) ([]storage.Run, error) { return tx.HeldRuns(owner) }))
 		}
 		a, b, free := c.NewRun("r1", "bot", ""), c.NewRun("r2", "bot", ""), c.NewRun("r3", "bot", "")
 		a.Owner, a.LeaseUntil = "one", storecase.Ptr(storecase.Time(1))
@@ -78,7 +78,7 @@ var claimTests = map[string]func(*storecase.Case){
 		a.Owner, a.LeaseUntil = "", nil
 		updateRuns(c, a)
 		storecase.Equal(c, "after one was given up", held(""), []shoal.RunID{"r2"})
-		c.Update(func(tx hub.Tx) error { return tx.DeleteSession(c.Session) })
+		c.Update(func(tx storage.Tx) error { return tx.DeleteSession(c.Session) })
 		storecase.Equal(c, "after the session was deleted", held(""), []shoal.RunID{})
 	},
 }

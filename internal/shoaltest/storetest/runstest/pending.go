@@ -4,14 +4,14 @@ import (
 	"fmt"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 )
 
 // updatePending stores changed pending actions.
-func updatePending(c *storecase.Case, all ...hub.StoredPending) {
+func updatePending(c *storecase.Case, all ...storage.Pending) {
 	c.Helper()
-	c.Update(func(tx hub.Tx) error {
+	c.Update(func(tx storage.Tx) error {
 		for _, p := range all {
 			if err := tx.UpdatePending(p); err != nil {
 				return err
@@ -27,16 +27,16 @@ var pendingTests = map[string]func(*storecase.Case){
 		empty := bare
 		empty.ID, empty.Options = "pnd_empty", []string{}
 		c.AddPending(full, bare, empty)
-		for _, want := range []hub.StoredPending{full, bare, empty} {
-			storecase.Equal(c, string(want.ID), storecase.Read(c, func(tx hub.Tx) (hub.StoredPending, error) { return tx.Pending(c.Session, want.ID) }), want)
+		for _, want := range []storage.Pending{full, bare, empty} {
+			storecase.Equal(c, string(want.ID), storecase.Read(c, func(tx storage.Tx) (storage.Pending, error) { return tx.Pending(c.Session, want.ID) }), want)
 		}
 	},
 
 	"an update stores everything that can change": func(c *storecase.Case) {
 		full := c.FullPending()
 		before := c.NewPending(full.ID, full.Kind, full.RunID, "")
-		get := func() hub.StoredPending {
-			return storecase.Read(c, func(tx hub.Tx) (hub.StoredPending, error) { return tx.Pending(c.Session, full.ID) })
+		get := func() storage.Pending {
+			return storecase.Read(c, func(tx storage.Tx) (storage.Pending, error) { return tx.Pending(c.Session, full.ID) })
 		}
 		c.AddPending(before)
 		updatePending(c, full)
@@ -47,23 +47,23 @@ var pendingTests = map[string]func(*storecase.Case){
 
 	"a missing id is NotFound and a used one AlreadyExists, in each session separately": func(c *storecase.Case) {
 		p := c.NewPending("pnd_1", shoal.PendingPermission, "r1", "shop")
-		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.UpdatePending(p) })
-		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.Pending(c.Session, "pnd_1"); return err })
+		c.WantError(shoal.NotFound, func(tx storage.Tx) error { return tx.UpdatePending(p) })
+		c.WantNotFound(func(tx storage.Tx) error { _, err := tx.Pending(c.Session, "pnd_1"); return err })
 		c.AddPending(p)
-		c.WantError(shoal.AlreadyExists, func(tx hub.Tx) error { return tx.InsertPending(p) })
+		c.WantError(shoal.AlreadyExists, func(tx storage.Tx) error { return tx.InsertPending(p) })
 		other := storecase.New(c.T, c.Store)
-		other.WantNotFound(func(tx hub.Tx) error { _, err := tx.Pending(other.Session, "pnd_1"); return err })
+		other.WantNotFound(func(tx storage.Tx) error { _, err := tx.Pending(other.Session, "pnd_1"); return err })
 		other.AddPending(other.NewPending("pnd_1", shoal.PendingPermission, "r1", "shop"))
 	},
 
 	"actions of a run are listed in the order of creation, in any state and of any kind": func(c *storecase.Case) {
-		first, second, third := c.NewPending("z", shoal.PendingClientTool, "r1", ""), c.NewPending("a", hub.PendingTimer, "r1", ""), c.NewPending("m", hub.PendingReply, "r1", "")
+		first, second, third := c.NewPending("z", shoal.PendingClientTool, "r1", ""), c.NewPending("a", storage.PendingTimer, "r1", ""), c.NewPending("m", storage.PendingReply, "r1", "")
 		second.Status = shoal.PendingExpired
 		c.AddPending(first, c.NewPending("x", shoal.PendingClientTool, "r2", ""), second)
 		c.AddPending(third)
-		storecase.Equal(c, "the run's", storecase.Read(c, func(tx hub.Tx) ([]hub.StoredPending, error) { return tx.PendingOf(c.Session, "r1") }),
-			[]hub.StoredPending{first, second, third})
-		storecase.Equal(c, "no run's", storecase.Read(c, func(tx hub.Tx) ([]hub.StoredPending, error) { return tx.PendingOf(c.Session, "r3") }), []hub.StoredPending{})
+		storecase.Equal(c, "the run's", storecase.Read(c, func(tx storage.Tx) ([]storage.Pending, error) { return tx.PendingOf(c.Session, "r1") }),
+			[]storage.Pending{first, second, third})
+		storecase.Equal(c, "no run's", storecase.Read(c, func(tx storage.Tx) ([]storage.Pending, error) { return tx.PendingOf(c.Session, "r3") }), []storage.Pending{})
 	},
 
 	"pending actions are listed in the order of ids, by status, space, run and reader": func(c *storecase.Case) {
@@ -72,51 +72,51 @@ var pendingTests = map[string]func(*storecase.Case){
 		c.AddSpace("yard", "bob")
 		answered := c.NewPending("p4", shoal.PendingPermission, "r1", "shop")
 		answered.Status = shoal.PendingAnswered
-		c.AddPending(c.NewPending("p5", shoal.PendingQuestion, "r2", "shop"), answered, c.NewPending("p3", hub.PendingReply, "r1", "shop"),
-			c.NewPending("p2", shoal.PendingClientTool, "r1", "yard"), c.NewPending("p1", shoal.PendingClientTool, "r1", ""), c.NewPending("p6", hub.PendingTimer, "r1", "shop"))
+		c.AddPending(c.NewPending("p5", shoal.PendingQuestion, "r2", "shop"), answered, c.NewPending("p3", storage.PendingReply, "r1", "shop"),
+			c.NewPending("p2", shoal.PendingClientTool, "r1", "yard"), c.NewPending("p1", shoal.PendingClientTool, "r1", ""), c.NewPending("p6", storage.PendingTimer, "r1", "shop"))
 		type ids = []shoal.PendingID
 		for _, f := range []struct {
-			filter hub.PendingFilter
+			filter storage.PendingFilter
 			want   ids
 		}{
-			{hub.PendingFilter{}, ids{"p1", "p2", "p4", "p5"}},
-			{hub.PendingFilter{Limit: 2}, ids{"p1", "p2"}},
-			{hub.PendingFilter{Limit: 2, After: "p2"}, ids{"p4", "p5"}},
-			{hub.PendingFilter{Status: []shoal.PendingStatus{shoal.PendingOpen}}, ids{"p1", "p2", "p5"}},
-			{hub.PendingFilter{Status: []shoal.PendingStatus{shoal.PendingAnswered}}, ids{"p4"}},
-			{hub.PendingFilter{Status: []shoal.PendingStatus{shoal.PendingExpired}}, ids{}},
-			{hub.PendingFilter{Status: []shoal.PendingStatus{shoal.PendingAnswered, shoal.PendingOpen}, Limit: 3}, ids{"p1", "p2", "p4"}},
-			{hub.PendingFilter{Newest: true}, ids{"p5", "p4", "p2", "p1"}},
-			{hub.PendingFilter{Newest: true, Limit: 2}, ids{"p5", "p4"}},
-			{hub.PendingFilter{Newest: true, Limit: 2, After: "p4"}, ids{"p2", "p1"}},
-			{hub.PendingFilter{Newest: true, After: "p1"}, ids{}},
-			{hub.PendingFilter{Newest: true, Status: []shoal.PendingStatus{shoal.PendingAnswered, shoal.PendingExpired}}, ids{"p4"}},
-			{hub.PendingFilter{Space: "shop"}, ids{"p4", "p5"}},
-			{hub.PendingFilter{Space: "shop", Status: []shoal.PendingStatus{shoal.PendingOpen}}, ids{"p5"}},
-			{hub.PendingFilter{Run: "r1"}, ids{"p1", "p2", "p4"}},
-			{hub.PendingFilter{Run: "r1", Space: "yard"}, ids{"p2"}},
-			{hub.PendingFilter{Reader: "ann"}, ids{"p4", "p5"}},
-			{hub.PendingFilter{Reader: "ann", Status: []shoal.PendingStatus{shoal.PendingOpen}, Limit: 1}, ids{"p5"}},
-			{hub.PendingFilter{Reader: "bob", Space: "shop"}, ids{}},
+			{storage.PendingFilter{}, ids{"p1", "p2", "p4", "p5"}},
+			{storage.PendingFilter{Limit: 2}, ids{"p1", "p2"}},
+			{storage.PendingFilter{Limit: 2, After: "p2"}, ids{"p4", "p5"}},
+			{storage.PendingFilter{Status: []shoal.PendingStatus{shoal.PendingOpen}}, ids{"p1", "p2", "p5"}},
+			{storage.PendingFilter{Status: []shoal.PendingStatus{shoal.PendingAnswered}}, ids{"p4"}},
+			{storage.PendingFilter{Status: []shoal.PendingStatus{shoal.PendingExpired}}, ids{}},
+			{storage.PendingFilter{Status: []shoal.PendingStatus{shoal.PendingAnswered, shoal.PendingOpen}, Limit: 3}, ids{"p1", "p2", "p4"}},
+			{storage.PendingFilter{Newest: true}, ids{"p5", "p4", "p2", "p1"}},
+			{storage.PendingFilter{Newest: true, Limit: 2}, ids{"p5", "p4"}},
+			{storage.PendingFilter{Newest: true, Limit: 2, After: "p4"}, ids{"p2", "p1"}},
+			{storage.PendingFilter{Newest: true, After: "p1"}, ids{}},
+			{storage.PendingFilter{Newest: true, Status: []shoal.PendingStatus{shoal.PendingAnswered, shoal.PendingExpired}}, ids{"p4"}},
+			{storage.PendingFilter{Space: "shop"}, ids{"p4", "p5"}},
+			{storage.PendingFilter{Space: "shop", Status: []shoal.PendingStatus{shoal.PendingOpen}}, ids{"p5"}},
+			{storage.PendingFilter{Run: "r1"}, ids{"p1", "p2", "p4"}},
+			{storage.PendingFilter{Run: "r1", Space: "yard"}, ids{"p2"}},
+			{storage.PendingFilter{Reader: "ann"}, ids{"p4", "p5"}},
+			{storage.PendingFilter{Reader: "ann", Status: []shoal.PendingStatus{shoal.PendingOpen}, Limit: 1}, ids{"p5"}},
+			{storage.PendingFilter{Reader: "bob", Space: "shop"}, ids{}},
 		} {
-			storecase.Equal(c, fmt.Sprintf("those of %+v", f.filter), storecase.OwnPending(c, func(tx hub.Tx) ([]hub.StoredPending, error) {
+			storecase.Equal(c, fmt.Sprintf("those of %+v", f.filter), storecase.OwnPending(c, func(tx storage.Tx) ([]storage.Pending, error) {
 				return tx.PendingActions(c.Session, f.filter)
 			}), f.want)
 		}
-		c.Update(func(tx hub.Tx) error { return tx.DeleteMember(c.Session, "shop", "ann") })
-		storecase.Equal(c, "what ann sees after leaving", storecase.OwnPending(c, func(tx hub.Tx) ([]hub.StoredPending, error) {
-			return tx.PendingActions(c.Session, hub.PendingFilter{Reader: "ann"})
+		c.Update(func(tx storage.Tx) error { return tx.DeleteMember(c.Session, "shop", "ann") })
+		storecase.Equal(c, "what ann sees after leaving", storecase.OwnPending(c, func(tx storage.Tx) ([]storage.Pending, error) {
+			return tx.PendingActions(c.Session, storage.PendingFilter{Reader: "ann"})
 		}), ids{})
 	},
 
 	"open waits for a reply are listed by space": func(c *storecase.Case) {
-		wait := func(id shoal.PendingID, space shoal.SpaceID) hub.StoredPending {
-			p := c.NewPending(id, hub.PendingReply, "r1", "")
-			p.Reply = &hub.ReplyWait{Space: space, After: 3, For: []hub.ReplyFrom{{Type: "any"}}}
+		wait := func(id shoal.PendingID, space shoal.SpaceID) storage.Pending {
+			p := c.NewPending(id, storage.PendingReply, "r1", "")
+			p.Reply = &storage.ReplyWait{Space: space, After: 3, For: []storage.ReplyFrom{{Type: "any"}}}
 			return p
 		}
 		waits := func(space shoal.SpaceID) []shoal.PendingID {
-			return storecase.OwnPending(c, func(tx hub.Tx) ([]hub.StoredPending, error) { return tx.ReplyWaits(c.Session, space) })
+			return storecase.OwnPending(c, func(tx storage.Tx) ([]storage.Pending, error) { return tx.ReplyWaits(c.Session, space) })
 		}
 		first, second := wait("z", "shop"), wait("a", "shop")
 		c.AddPending(first, wait("m", "yard"), second, c.NewPending("q", shoal.PendingQuestion, "r1", "shop"))
@@ -129,13 +129,13 @@ var pendingTests = map[string]func(*storecase.Case){
 
 	"due actions, and the time of the next one": func(c *storecase.Case) {
 		due := func(at, limit int) []shoal.PendingID {
-			return storecase.OwnPending(c, func(tx hub.Tx) ([]hub.StoredPending, error) { return tx.DuePending(storecase.Time(at), limit) })
+			return storecase.OwnPending(c, func(tx storage.Tx) ([]storage.Pending, error) { return tx.DuePending(storecase.Time(at), limit) })
 		}
 		next := func() *shoal.Time {
-			return storecase.Read(c, func(tx hub.Tx) (*shoal.Time, error) { return tx.NextDue() })
+			return storecase.Read(c, func(tx storage.Tx) (*shoal.Time, error) { return tx.NextDue() })
 		}
-		at := func(id shoal.PendingID, n int) hub.StoredPending {
-			p := c.NewPending(id, hub.PendingTimer, "r1", "")
+		at := func(id shoal.PendingID, n int) storage.Pending {
+			p := c.NewPending(id, storage.PendingTimer, "r1", "")
 			p.Due = storecase.Ptr(storecase.Time(n))
 			return p
 		}

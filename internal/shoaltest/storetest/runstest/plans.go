@@ -2,7 +2,7 @@ package runstest
 
 import (
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 )
 
@@ -15,24 +15,24 @@ var planTests = map[string]func(*storecase.Case){
 			LastRunID: storecase.Ptr(shoal.RunID("r1")), CreatedAt: storecase.Time(1), ActingFor: []shoal.EntityID{"ann", "service:a b"},
 		}
 		get := func() shoal.Plan {
-			return storecase.Read(c, func(tx hub.Tx) (shoal.Plan, error) { return tx.Plan(c.Session, "p1") })
+			return storecase.Read(c, func(tx storage.Tx) (shoal.Plan, error) { return tx.Plan(c.Session, "p1") })
 		}
 		c.AddPlans(bare)
 		storecase.Equal(c, "the bare plan", get(), bare)
-		c.Update(func(tx hub.Tx) error { return tx.UpdatePlan(c.Session, full) })
+		c.Update(func(tx storage.Tx) error { return tx.UpdatePlan(c.Session, full) })
 		storecase.Equal(c, "the full plan", get(), full)
-		c.Update(func(tx hub.Tx) error { return tx.DeletePlan(c.Session, "p1") })
-		c.WantNotFound(func(tx hub.Tx) error { _, err := tx.Plan(c.Session, "p1"); return err })
+		c.Update(func(tx storage.Tx) error { return tx.DeletePlan(c.Session, "p1") })
+		c.WantNotFound(func(tx storage.Tx) error { _, err := tx.Plan(c.Session, "p1"); return err })
 		c.AddPlans(full)
 		storecase.Equal(c, "the full plan, stored at once", get(), full)
 	},
 
 	"a missing id is NotFound and a used one AlreadyExists, in each session separately": func(c *storecase.Case) {
 		p := storecase.NewPlan("p1")
-		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.UpdatePlan(c.Session, p) })
-		c.WantError(shoal.NotFound, func(tx hub.Tx) error { return tx.DeletePlan(c.Session, "p1") })
+		c.WantError(shoal.NotFound, func(tx storage.Tx) error { return tx.UpdatePlan(c.Session, p) })
+		c.WantError(shoal.NotFound, func(tx storage.Tx) error { return tx.DeletePlan(c.Session, "p1") })
 		c.AddPlans(p)
-		c.WantError(shoal.AlreadyExists, func(tx hub.Tx) error { return tx.InsertPlan(c.Session, p) })
+		c.WantError(shoal.AlreadyExists, func(tx storage.Tx) error { return tx.InsertPlan(c.Session, p) })
 		storecase.New(c.T, c.Store).AddPlans(p)
 	},
 
@@ -48,7 +48,7 @@ var planTests = map[string]func(*storecase.Case){
 		c.AddPlans(all[9:]...)
 		c.AddPlans(all[:9]...)
 		list := func(agent shoal.EntityID) []shoal.Plan {
-			return storecase.Read(c, func(tx hub.Tx) ([]shoal.Plan, error) { return tx.Plans(c.Session, agent) })
+			return storecase.Read(c, func(tx storage.Tx) ([]shoal.Plan, error) { return tx.Plans(c.Session, agent) })
 		}
 		storecase.Equal(c, "all", list(""), all)
 		storecase.Equal(c, "one agent's", list("bee"), []shoal.Plan{all[6]})
@@ -58,14 +58,14 @@ var planTests = map[string]func(*storecase.Case){
 	"due pending schedules, and the time of the next one": func(c *storecase.Case) {
 		due := func(at, limit int) []shoal.Plan {
 			all := []shoal.Plan{}
-			for _, p := range storecase.Read(c, func(tx hub.Tx) ([]hub.DuePlan, error) { return tx.DuePlans(storecase.Time(at), limit) }) {
+			for _, p := range storecase.Read(c, func(tx storage.Tx) ([]storage.DuePlan, error) { return tx.DuePlans(storecase.Time(at), limit) }) {
 				storecase.Equal(c, "its session", p.Session, c.Session)
 				all = append(all, p.Plan)
 			}
 			return all
 		}
 		next := func() *shoal.Time {
-			return storecase.Read(c, func(tx hub.Tx) (*shoal.Time, error) { return tx.NextPlan() })
+			return storecase.Read(c, func(tx storage.Tx) (*shoal.Time, error) { return tx.NextPlan() })
 		}
 		storecase.Equal(c, "the next of none", next(), nil)
 		a, b, paused, over := storecase.NewPlan("a"), storecase.NewPlan("b"), storecase.NewPlan("c"), storecase.NewPlan("d")
@@ -76,9 +76,9 @@ var planTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "both", due(20, 9), []shoal.Plan{b, a})
 		storecase.Equal(c, "only one", due(20, 1), []shoal.Plan{b})
 		storecase.Equal(c, "the next", next(), storecase.Ptr(storecase.Time(10)))
-		c.Update(func(tx hub.Tx) error { return tx.DeletePlan(c.Session, "b") })
+		c.Update(func(tx storage.Tx) error { return tx.DeletePlan(c.Session, "b") })
 		storecase.Equal(c, "the next after that", next(), storecase.Ptr(storecase.Time(20)))
-		c.Update(func(tx hub.Tx) error { return tx.DeleteSession(c.Session) })
+		c.Update(func(tx storage.Tx) error { return tx.DeleteSession(c.Session) })
 		storecase.Equal(c, "the next after the session", next(), nil)
 	},
 }

@@ -2,18 +2,18 @@ package runstest
 
 import (
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 )
 
-func stepsOf(c *storecase.Case, run shoal.RunID) []hub.StoredStep {
+func stepsOf(c *storecase.Case, run shoal.RunID) []storage.Step {
 	c.Helper()
-	return storecase.Read(c, func(tx hub.Tx) ([]hub.StoredStep, error) { return tx.RunSteps(c.Session, run) })
+	return storecase.Read(c, func(tx storage.Tx) ([]storage.Step, error) { return tx.RunSteps(c.Session, run) })
 }
 
 var stepTests = map[string]func(*storecase.Case){
 	"every field is read as it was stored": func(c *storecase.Case) {
-		full := hub.StoredStep{
+		full := storage.Step{
 			Step: shoal.Step{
 				Index: 2, Model: storecase.Hostile, FinishReason: "tool-calls", Usage: shoal.Usage{InputTokens: 5, Cost: 0.1}, Text: storecase.Hostile, Reasoning: storecase.Hostile,
 				ToolCalls: []shoal.StepCall{
@@ -24,10 +24,10 @@ var stepTests = map[string]func(*storecase.Case){
 			},
 			Data: storecase.RawJSON, Done: true,
 		}
-		bare := hub.StoredStep{}
+		bare := storage.Step{}
 		bare.StartedAt = storecase.Time(3)
 		c.AddSteps("r1", full, bare)
-		storecase.Equal(c, "the steps in order", stepsOf(c, "r1"), []hub.StoredStep{bare, full})
+		storecase.Equal(c, "the steps in order", stepsOf(c, "r1"), []storage.Step{bare, full})
 	},
 
 	"a step replaces that of the same index, and steps from an index on are dropped": func(c *storecase.Case) {
@@ -36,12 +36,12 @@ var stepTests = map[string]func(*storecase.Case){
 		whole := storecase.NewStep(1, true)
 		whole.Data, whole.EndedAt = storecase.RawJSON, storecase.Ptr(storecase.Time(9))
 		c.AddSteps("r1", whole)
-		storecase.Equal(c, "the steps", stepsOf(c, "r1"), []hub.StoredStep{storecase.NewStep(0, true), whole, storecase.NewStep(2, false)})
-		c.Update(func(tx hub.Tx) error { return tx.DropSteps(c.Session, "r1", 1) })
-		storecase.Equal(c, "what is left", stepsOf(c, "r1"), []hub.StoredStep{storecase.NewStep(0, true)})
-		storecase.Equal(c, "another run's", stepsOf(c, "r2"), []hub.StoredStep{storecase.NewStep(1, false)})
-		storecase.Equal(c, "no run's", stepsOf(c, "r3"), []hub.StoredStep{})
+		storecase.Equal(c, "the steps", stepsOf(c, "r1"), []storage.Step{storecase.NewStep(0, true), whole, storecase.NewStep(2, false)})
+		c.Update(func(tx storage.Tx) error { return tx.DropSteps(c.Session, "r1", 1) })
+		storecase.Equal(c, "what is left", stepsOf(c, "r1"), []storage.Step{storecase.NewStep(0, true)})
+		storecase.Equal(c, "another run's", stepsOf(c, "r2"), []storage.Step{storecase.NewStep(1, false)})
+		storecase.Equal(c, "no run's", stepsOf(c, "r3"), []storage.Step{})
 		other := storecase.New(c.T, c.Store)
-		storecase.Equal(c, "another session's", stepsOf(other, "r1"), []hub.StoredStep{})
+		storecase.Equal(c, "another session's", stepsOf(other, "r1"), []storage.Step{})
 	},
 }

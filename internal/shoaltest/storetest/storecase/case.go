@@ -16,14 +16,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // Case is one test: a store, and a session of its own, so that tests can share a
 // database.
 type Case struct {
 	*testing.T
-	Store   hub.Store
+	Store   storage.Store
 	Session shoal.SessionID
 }
 
@@ -41,10 +41,10 @@ func SessionID(prefix string) shoal.SessionID {
 }
 
 // New returns a case with a new, open session.
-func New(t *testing.T, store hub.Store) *Case {
+func New(t *testing.T, store storage.Store) *Case {
 	t.Helper()
 	c := &Case{T: t, Store: store, Session: SessionID("case")}
-	c.Update(func(tx hub.Tx) error {
+	c.Update(func(tx storage.Tx) error {
 		return tx.InsertSession(shoal.Session{ID: c.Session, Name: t.Name(), Status: shoal.SessionOpen, CreatedAt: Time(0)})
 	})
 	return c
@@ -65,7 +65,7 @@ func (c *Case) Close() {
 
 // Update runs fn in an Update and fails the test if it fails. fn runs on a goroutine of
 // the store, so it must return its errors.
-func (c *Case) Update(fn func(hub.Tx) error) {
+func (c *Case) Update(fn func(storage.Tx) error) {
 	c.Helper()
 	if err := c.Store.Update(context.Background(), fn); err != nil {
 		c.Fatalf("update: %v", err)
@@ -74,7 +74,7 @@ func (c *Case) Update(fn func(hub.Tx) error) {
 
 // WantError runs fn in an Update and fails the test unless fn fails with an error of the kind
 // and with a message for people.
-func (c *Case) WantError(kind shoal.Kind, fn func(hub.Tx) error) {
+func (c *Case) WantError(kind shoal.Kind, fn func(storage.Tx) error) {
 	c.Helper()
 	err := c.Store.Update(context.Background(), fn)
 	var said *shoal.Error
@@ -87,7 +87,7 @@ func (c *Case) WantError(kind shoal.Kind, fn func(hub.Tx) error) {
 }
 
 // WantNotFound runs fn in a View and fails the test unless it fails with NotFound.
-func (c *Case) WantNotFound(fn func(hub.Tx) error) {
+func (c *Case) WantNotFound(fn func(storage.Tx) error) {
 	c.Helper()
 	if err := c.Store.View(context.Background(), fn); !errors.Is(err, shoal.NotFound) {
 		c.Fatalf("got error %v, want one of kind %s", err, shoal.NotFound)
@@ -95,9 +95,9 @@ func (c *Case) WantNotFound(fn func(hub.Tx) error) {
 }
 
 // Read returns the result of fn in a View.
-func Read[T any](c *Case, fn func(hub.Tx) (T, error)) (v T) {
+func Read[T any](c *Case, fn func(storage.Tx) (T, error)) (v T) {
 	c.Helper()
-	err := c.Store.View(context.Background(), func(tx hub.Tx) (err error) {
+	err := c.Store.View(context.Background(), func(tx storage.Tx) (err error) {
 		v, err = fn(tx)
 		return err
 	})
@@ -108,9 +108,9 @@ func Read[T any](c *Case, fn func(hub.Tx) (T, error)) (v T) {
 }
 
 // Do returns the result of fn in an Update.
-func Do[T any](c *Case, fn func(hub.Tx) (T, error)) (v T) {
+func Do[T any](c *Case, fn func(storage.Tx) (T, error)) (v T) {
 	c.Helper()
-	c.Update(func(tx hub.Tx) (err error) {
+	c.Update(func(tx storage.Tx) (err error) {
 		v, err = fn(tx)
 		return err
 	})
@@ -132,7 +132,7 @@ func Equal[T any](c *Case, what string, got, want T) {
 // AddEntities creates agents with these ids; their names are the ids in capitals.
 func (c *Case) AddEntities(ids ...shoal.EntityID) {
 	c.Helper()
-	c.Update(func(tx hub.Tx) error {
+	c.Update(func(tx storage.Tx) error {
 		for _, id := range ids {
 			e := shoal.Entity{SessionID: c.Session, ID: id, Kind: shoal.Agent, Name: strings.ToUpper(string(id)), CreatedAt: Time(0)}
 			if err := tx.InsertEntity(e); err != nil {
@@ -146,7 +146,7 @@ func (c *Case) AddEntities(ids ...shoal.EntityID) {
 // AddSpace creates an open space with these members, in this order.
 func (c *Case) AddSpace(id shoal.SpaceID, members ...shoal.EntityID) {
 	c.Helper()
-	c.Update(func(tx hub.Tx) error {
+	c.Update(func(tx storage.Tx) error {
 		s := shoal.Space{SessionID: c.Session, ID: id, Name: "The " + string(id), Status: shoal.SpaceOpen, CreatedAt: Time(0)}
 		if err := tx.InsertSpace(s); err != nil {
 			return err
@@ -173,7 +173,7 @@ func (c *Case) NewMessage(space shoal.SpaceID, sender shoal.EntityID, text strin
 // Post stores m like the hub, with its position, its inbox entries and an event.
 func (c *Case) Post(m shoal.Message) shoal.Message {
 	c.Helper()
-	return Do(c, func(tx hub.Tx) (shoal.Message, error) { return Post(tx, m) })
+	return Do(c, func(tx storage.Tx) (shoal.Message, error) { return Post(tx, m) })
 }
 
 // Say posts a message with one text.
@@ -183,13 +183,13 @@ func (c *Case) Say(space shoal.SpaceID, sender shoal.EntityID, text string, ment
 }
 
 // Post stores a message with its inbox entries and its event.
-func Post(tx hub.Tx, m shoal.Message) (shoal.Message, error) {
+func Post(tx storage.Tx, m shoal.Message) (shoal.Message, error) {
 	s, err := tx.LockSpace(m.SessionID, m.SpaceID)
 	if err != nil {
 		return m, err
 	}
 	m.Seq = s.LastSeq + 1
-	if err := tx.PostMessage(m, hub.PostKey{}); err != nil {
+	if err := tx.PostMessage(m, storage.PostKey{}); err != nil {
 		return m, err
 	}
 	_, err = tx.Deliver(m)

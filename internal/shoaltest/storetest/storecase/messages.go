@@ -2,7 +2,7 @@ package storecase
 
 import (
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // Edit returns m with another text and mentions, edited at a time.
@@ -15,16 +15,16 @@ func Edit(m shoal.Message, text string, at int, mentions ...shoal.EntityID) shoa
 }
 
 // InboxPlaces lists the positions of the unread entries.
-func InboxPlaces(c *Case, entity shoal.EntityID, filter hub.InboxFilter) (all []int64) {
+func InboxPlaces(c *Case, entity shoal.EntityID, filter storage.InboxFilter) (all []int64) {
 	c.Helper()
-	for _, e := range Read(c, func(tx hub.Tx) ([]hub.InboxEntry, error) { return tx.Unread(c.Session, entity, filter, 1000) }) {
+	for _, e := range Read(c, func(tx storage.Tx) ([]storage.InboxEntry, error) { return tx.Unread(c.Session, entity, filter, 1000) }) {
 		all = append(all, e.Place)
 	}
 	return all
 }
 
 // EventFloor returns the position of the newest event that was removed.
-func EventFloor(c *Case, filter hub.EventFilter) int64 {
+func EventFloor(c *Case, filter storage.EventFilter) int64 {
 	c.Helper()
-	return Read(c, func(tx hub.Tx) (int64, error) { return tx.EventFloor(c.Session, filter) })
+	return Read(c, func(tx storage.Tx) (int64, error) { return tx.EventFloor(c.Session, filter) })
 }

@@ -5,20 +5,20 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // NewStep returns a step with its index as its data.
-func NewStep(index int, done bool) hub.StoredStep {
-	s := hub.StoredStep{Done: done, Data: fmt.Appendf(nil, `{"step": %d}`, index)}
+func NewStep(index int, done bool) storage.Step {
+	s := storage.Step{Done: done, Data: fmt.Appendf(nil, `{"step": %d}`, index)}
 	s.Index, s.StartedAt, s.ToolCalls = index, Time(index), []shoal.StepCall{}
 	return s
 }
 
 // AddSteps stores steps of a run.
-func (c *Case) AddSteps(run shoal.RunID, all ...hub.StoredStep) {
+func (c *Case) AddSteps(run shoal.RunID, all ...storage.Step) {
 	c.Helper()
-	c.Update(func(tx hub.Tx) error {
+	c.Update(func(tx storage.Tx) error {
 		for _, s := range all {
 			if err := tx.PutStep(c.Session, run, s); err != nil {
 				return err
@@ -29,31 +29,31 @@ func (c *Case) AddSteps(run shoal.RunID, all ...hub.StoredStep) {
 }
 
 // AddTexts stores texts in one transaction.
-func (c *Case) AddTexts(all ...hub.ModelText) {
+func (c *Case) AddTexts(all ...storage.ModelText) {
 	c.Helper()
-	c.Update(func(tx hub.Tx) error { return tx.PutTexts(c.Session, all) })
+	c.Update(func(tx storage.Tx) error { return tx.PutTexts(c.Session, all) })
 }
 
 // AddHostedAgent stores the next version of an entity's configuration as a hosted agent.
-func (c *Case) AddHostedAgent(id shoal.EntityID, version int) hub.StoredAgent {
+func (c *Case) AddHostedAgent(id shoal.EntityID, version int) storage.Agent {
 	c.Helper()
-	a := hub.StoredAgent{
+	a := storage.Agent{
 		HostedAgent: shoal.HostedAgent{ID: id, SessionID: c.Session, Version: version, Hash: Hostile, Config: RawJSON, CreatedAt: Time(version)},
 		Name:        strings.ToUpper(string(id)), OnNewMessage: "enqueue", SettleMs: 1500, MaxSteps: 5,
 	}
-	c.Update(func(tx hub.Tx) error { return tx.PutHostedAgent(a) })
+	c.Update(func(tx storage.Tx) error { return tx.PutHostedAgent(a) })
 	return a
 }
 
 // HostedMembers returns the hosted agents in a space.
 func HostedMembers(c *Case, space shoal.SpaceID) []shoal.EntityID {
 	c.Helper()
-	return Read(c, func(tx hub.Tx) ([]shoal.EntityID, error) { return tx.HostedMembers(c.Session, space) })
+	return Read(c, func(tx storage.Tx) ([]shoal.EntityID, error) { return tx.HostedMembers(c.Session, space) })
 }
 
 // NewRun returns a queued run with the required fields only.
-func (c *Case) NewRun(id shoal.RunID, agent shoal.EntityID, space shoal.SpaceID) hub.StoredRun {
-	r := hub.StoredRun{Version: 1, Space: space, NotBefore: Time(0)}
+func (c *Case) NewRun(id shoal.RunID, agent shoal.EntityID, space shoal.SpaceID) storage.Run {
+	r := storage.Run{Version: 1, Space: space, NotBefore: Time(0)}
 	r.ID, r.SessionID, r.AgentID, r.Status, r.CreatedAt = id, c.Session, agent, shoal.RunQueued, Time(1)
 	r.Trigger = shoal.Trigger{Type: shoal.SpaceMessageTrigger, SpaceID: space}
 	r.PendingToolCalls, r.ActingFor = []shoal.PendingToolCall{}, []shoal.EntityID{}
@@ -61,9 +61,9 @@ func (c *Case) NewRun(id shoal.RunID, agent shoal.EntityID, space shoal.SpaceID)
 }
 
 // AddRuns stores runs in one transaction.
-func (c *Case) AddRuns(all ...hub.StoredRun) {
+func (c *Case) AddRuns(all ...storage.Run) {
 	c.Helper()
-	c.Update(func(tx hub.Tx) error {
+	c.Update(func(tx storage.Tx) error {
 		for _, r := range all {
 			if err := tx.InsertRun(r); err != nil {
 				return err
@@ -74,7 +74,7 @@ func (c *Case) AddRuns(all ...hub.StoredRun) {
 }
 
 // OwnRuns returns the ids of the runs that belong to the session of the case.
-func OwnRuns(c *Case, all []hub.StoredRun) []shoal.RunID {
+func OwnRuns(c *Case, all []storage.Run) []shoal.RunID {
 	ids := []shoal.RunID{}
 	for _, r := range all {
 		if r.SessionID == c.Session {
@@ -89,19 +89,19 @@ func (c *Case) AddComposite(space shoal.SpaceID, run shoal.RunID) shoal.Message 
 	c.Helper()
 	m := c.NewMessage(space, "bot", "")
 	m.RunID, m.Status, m.Parts = &run, shoal.MessageStreaming, []shoal.Part{}
-	return Do(c, func(tx hub.Tx) (shoal.Message, error) {
+	return Do(c, func(tx storage.Tx) (shoal.Message, error) {
 		s, err := tx.LockSpace(c.Session, space)
 		if err != nil {
 			return m, err
 		}
 		m.Seq = s.LastSeq + 1
-		return m, tx.InsertMessage(m, hub.PostKey{})
+		return m, tx.InsertMessage(m, storage.PostKey{})
 	})
 }
 
 // FullRun returns a run in which every field is set.
-func (c *Case) FullRun() hub.StoredRun {
-	return hub.StoredRun{
+func (c *Case) FullRun() storage.Run {
+	return storage.Run{
 		Run: shoal.Run{
 			ID: "run_full", SessionID: c.Session, AgentID: "bot", Status: shoal.RunFailed,
 			Trigger: shoal.Trigger{
@@ -131,7 +131,7 @@ func NewPlan(id shoal.PlanID) shoal.Plan {
 // AddPlans stores plans in one transaction.
 func (c *Case) AddPlans(all ...shoal.Plan) {
 	c.Helper()
-	c.Update(func(tx hub.Tx) error {
+	c.Update(func(tx storage.Tx) error {
 		for _, p := range all {
 			if err := tx.InsertPlan(c.Session, p); err != nil {
 				return err
@@ -145,6 +145,6 @@ func (c *Case) AddPlans(all ...shoal.Plan) {
 func (c *Case) AddRenderer(name shoal.RendererName, page []byte) shoal.Renderer {
 	c.Helper()
 	r := shoal.Renderer{Name: name, Version: 99, Hash: Hostile, Size: int64(len(page)), CreatedAt: Time(len(page))}
-	r.Version = Do(c, func(tx hub.Tx) (int, error) { return tx.PutRenderer(c.Session, r, page) })
+	r.Version = Do(c, func(tx storage.Tx) (int, error) { return tx.PutRenderer(c.Session, r, page) })
 	return r
 }

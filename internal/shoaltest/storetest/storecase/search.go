@@ -1,7 +1,7 @@
 package storecase
 
 import (
-	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/search"
 )
 
@@ -16,7 +16,7 @@ func Query(text string) search.Query {
 }
 
 // Find returns the texts of the messages that a search finds.
-func Find(c *Case, query hub.SearchQuery) []string {
+func Find(c *Case, query storage.SearchQuery) []string {
 	c.Helper()
 	texts := []string{}
 	for _, f := range FindAll(c, query) {
@@ -26,14 +26,14 @@ func Find(c *Case, query hub.SearchQuery) []string {
 }
 
 // FindAll returns what a search finds: one page if the query has a limit, otherwise all.
-func FindAll(c *Case, query hub.SearchQuery) (all []hub.Found) {
+func FindAll(c *Case, query storage.SearchQuery) (all []storage.Found) {
 	c.Helper()
 	once := query.Limit > 0
 	if !once {
 		query.Limit = 1000
 	}
 	for {
-		result := Read(c, func(tx hub.Tx) (hub.SearchResult, error) { return tx.Search(c.Session, query) })
+		result := Read(c, func(tx storage.Tx) (storage.SearchResult, error) { return tx.Search(c.Session, query) })
 		all = append(all, result.Found...)
 		if once || result.Next == 0 {
 			return all

@@ -1,0 +1,268 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/agents"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/pending"
+	"github.com/shoal-dev/shoal/internal/hub/spaces"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// Entities keeps the participants of sessions and knows what they are doing.
+type Entities struct{ core *core.Core }
+
+// NewEntities returns the participants of a hub.
+func NewEntities(c *core.Core) *Entities { return &Entities{c} }
+
+// Create makes an entity; an agent belongs to the entity that acts. For admins and
+// owners of the session. AlreadyExists when the id is or was
+// taken, or another entity has the external id.
+func (e *Entities) Create(ctx context.Context, who shoal.Principal, session shoal.SessionID, n shoal.NewEntity, idempotencyKey string) (shoal.Entity, error) {
+	const op = "hub.Entities.Create"
+	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who), n.Validate(), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
+		return shoal.Entity{}, core.Wrap(op, core.FirstError(err))
+	}
+	var made shoal.Entity
+	err := e.core.Change(ctx, op, func(ch *core.Change) (err error) {
+		made, _, err = core.Once(ch, who, session, op, idempotencyKey, n, func() (shoal.Entity, error) {
+			return core.InsertEntity(ch, session, n, who.EntityID)
+		})
+		return err
+	})
+	return e.core.Presence.FillLiveState(made), err
+}
+
+// Ensure returns the entity and makes it, an agent, if it is new. It is for
+// callers that prove no identity: an --auth off server and the first start.
+func (e *Entities) Ensure(ctx context.Context, session shoal.SessionID, n shoal.NewEntity) (out shoal.Entity, err error) {
+	const op = "hub.Entities.Ensure"
+	if err := n.Validate(); err != nil {
+		return out, core.Wrap(op, err)
+	}
+	err = e.core.Change(ctx, op, func(ch *core.Change) (err error) {
+		out, err = ch.Entity(session, n.ID)
+		if errors.Is(err, shoal.NotFound) {
+			out, err = core.InsertEntity(ch, session, n, "")
+		}
+		return err
+	})
+	return e.core.Presence.FillLiveState(out), err
+}
+
+// Get returns an entity of the session with its live state.
+func (e *Entities) Get(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID) (out shoal.Entity, err error) {
+	err = e.core.View(ctx, "hub.Entities.Get", func(tx storage.Tx) error {
+		if err := core.CheckSession(who, session); err != nil {
+			return err
+		}
+		if out, err = core.FindEntity(tx, session, id); err != nil {
+			return err
+		}
+		return core.FillRunState(tx, session, &out)
+	})
+	return e.core.Presence.FillLiveState(out), err
+}
+
+// List returns the entities behind after, in the order of ids, with their live
+// states.
+func (e *Entities) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, after shoal.EntityID, limit int) (out []shoal.Entity, err error) {
+	err = e.core.View(ctx, "hub.Entities.List", func(tx storage.Tx) error {
+		if err := core.CheckSession(who, session); err != nil {
+			return err
+		}
+		if _, err := core.FindSession(tx, session); err != nil {
+			return err
+		}
+		if out, err = tx.Entities(session, after, limit); err != nil {
+			return err
+		}
+		all := make([]*shoal.Entity, len(out))
+		for i := range out {
+			all[i] = &out[i]
+		}
+		return core.FillRunState(tx, session, all...)
+	})
+	for i := range out {
+		out[i] = e.core.Presence.FillLiveState(out[i])
+	}
+	return out, err
+}
+
+// Update changes an entity. An entity may change how it presents itself; kind, session
+// role, owner and external id are for admins and owners of the session, who may change
+// everybody. Conflict for the kind of a hosted agent; NotFound for an owner that is no
+// entity of the session. An entity that stops being an owner loses its open streams,
+// and may open them again as what it is.
+func (e *Entities) Update(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID, c shoal.EntityChange) (out shoal.Entity, err error) {
+	const op = "hub.Entities.Update"
+	if err := errors.Join(core.CheckSession(who, session), c.Validate()); err != nil {
+		return out, core.Wrap(op, core.FirstError(err))
+	}
+	err = e.core.Change(ctx, op, func(ch *core.Change) (err error) {
+		if out, err = core.FindEntity(ch, session, id); err != nil {
+			return err
+		}
+		if err := mayChange(who, id, c); err != nil {
+			return err
+		}
+		if err := core.RequireOpenSession(ch, session); err != nil {
+			return err
+		}
+		before := out
+		named, kind, owned := out.Name, out.Kind, out.SessionRole == shoal.SessionOwner
+		if err := e.reassign(ch, &out, c); err != nil {
+			return err
+		}
+		applyEntity(&out, c)
+		if out.Name != named || out.Kind != kind {
+			if err := core.CheckEntityName(ch, out); err != nil {
+				return err
+			}
+		}
+		if err := core.DescribeTakenEntity(ch.UpdateEntity(out), out); err != nil {
+			return err
+		}
+		if out.Name != named {
+			if err := core.AnnounceRename(ch, session, id); err != nil {
+				return err
+			}
+		}
+		if err := pending.AnnounceTooFewAfterChange(ch, before, out); err != nil {
+			return err
+		}
+		if owns := out.SessionRole == shoal.SessionOwner; owns != owned {
+			ch.OnEnd(func(committed bool) { e.changedRole(session, id, committed && owned) })
+		}
+		return core.FillRunState(ch, session, &out)
+	})
+	if err != nil {
+		return shoal.Entity{}, err
+	}
+	e.core.Presence.Refresh(session, id)
+	return e.core.Presence.FillLiveState(out), nil
+}
+
+// mayChange refuses a change that is not the caller's to make.
+func mayChange(who shoal.Principal, id shoal.EntityID, c shoal.EntityChange) error {
+	if who.Manages() {
+		return nil
+	}
+	if who.Role != shoal.RoleEntity || who.EntityID != id {
+		return shoal.E("", shoal.Forbidden, fmt.Sprintf("Only %q itself, an admin or an owner of the session may change it.", id))
+	}
+	if field, restricted := c.Restricted(); restricted {
+		return shoal.E("", shoal.Forbidden, fmt.Sprintf("Only an admin or an owner of the session may set %s; leave it out.", field))
+	}
+	return nil
+}
+
+// reassign applies what only admins and owners change.
+func (e *Entities) reassign(ch *core.Change, out *shoal.Entity, c shoal.EntityChange) error {
+	if c.Kind != nil && *c.Kind != out.Kind {
+		if out.Hosted {
+			return shoal.E("", shoal.Conflict, fmt.Sprintf("%q is a hosted agent and stays one; delete its configuration first.", out.ID))
+		}
+		out.Kind = *c.Kind
+	}
+	if c.SessionRole != nil {
+		out.SessionRole = *c.SessionRole
+	}
+	if c.OwnerID == nil {
+		return nil
+	}
+	if out.OwnerID = c.OwnerID; *c.OwnerID == "" {
+		out.OwnerID = nil
+		return nil
+	}
+	if *c.OwnerID == out.ID {
+		return shoal.Invalid("ownerId", "must be another entity")
+	}
+	_, err := core.FindEntity(ch, out.SessionID, *c.OwnerID)
+	return err
+}
+
+// changedRole makes callers with keys of the entity be recognised anew, and ends what
+// an owner that is none any more has open.
+func (e *Entities) changedRole(session shoal.SessionID, id shoal.EntityID, demoted bool) {
+	e.core.Revocations.Add(1)
+	if demoted {
+		e.core.Calls.EndRole(session, id)
+	}
+}
+
+func applyEntity(e *shoal.Entity, c shoal.EntityChange) {
+	if c.Name != nil {
+		if e.Name = *c.Name; e.Name == "" {
+			e.Name = string(e.ID)
+		}
+	}
+	if c.Description != nil {
+		e.Description = *c.Description
+	}
+	if c.ExternalID != nil {
+		e.ExternalID = c.ExternalID
+	}
+	if len(c.Metadata) > 0 {
+		e.Metadata = core.ObjectOrEmpty(c.Metadata)
+	}
+}
+
+// Delete ends an entity: it leaves every space, its keys and inbox are gone, its
+// runs and plans are canceled, its waits and followers end with NotFound, its messages stay, and its id stays
+// taken. For admins and owners of the session.
+func (e *Entities) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID) error {
+	const op = "hub.Entities.Delete"
+	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
+		return core.Wrap(op, core.FirstError(err))
+	}
+	return e.core.Change(ctx, op, func(ch *core.Change) error {
+		if _, err := core.FindEntity(ch, session, id); err != nil {
+			return err
+		}
+		spaces, err := ch.Spaces(session, storage.SpaceFilter{Member: id})
+		if err != nil {
+			return err
+		}
+		for _, s := range spaces {
+			if err := withdraw(ch, session, s.ID, id); err != nil {
+				return err
+			}
+		}
+		// Before what happens to it is hinted at: it hears nothing of that.
+		ch.OnEnd(func(committed bool) {
+			e.core.Revocations.Add(1)
+			if committed {
+				e.core.Calls.EndEntity(session, id)
+				e.core.Presence.Forget(session, id)
+			}
+		})
+		return errors.Join(agents.CancelWork(ch, session, id), ch.DeleteEntityKeys(session, id), ch.DeleteEntity(session, id, ch.At))
+	})
+}
+
+// withdraw takes an entity that is being deleted out of a space, closed or not.
+func withdraw(ch *core.Change, session shoal.SessionID, space shoal.SpaceID, id shoal.EntityID) error {
+	s, err := ch.LockSpace(session, space)
+	if err != nil {
+		return err
+	}
+	if err := spaces.RemoveMember(ch, session, space, id); err != nil {
+		return err
+	}
+	if s, err = core.FillSpace(ch, shoal.Principal{}, s); err != nil {
+		return err
+	}
+	return spaces.DropAdminAgent(ch, &s)
+}
+
+// Called notes that the principal's entity made a call now.
+func (e *Entities) Called(who shoal.Principal, session shoal.SessionID) {
+	if who.EntityID != "" {
+		e.core.Presence.MarkCall(session, who.EntityID)
+	}
+}

@@ -1,0 +1,197 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/agents"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/naming"
+)
+
+// Keys keeps credentials. It never sees a secret, only its hash.
+type Keys struct{ core *core.Core }
+
+// NewKeys returns the keys of a hub.
+func NewKeys(c *core.Core) *Keys { return &Keys{c} }
+
+// Create stores a key under the hash of its secret. For admins, and for owners of a
+// session keys of that session. An entity key makes its entity if it is new; an agent
+// that nobody answers for belongs to the acting entity from then on. replayed says that the same call was answered
+// before: then the secret that the caller made belongs to no key.
+func (k *Keys) Create(ctx context.Context, who shoal.Principal, n shoal.NewKey, hash, idempotencyKey string) (made shoal.Key, replayed bool, err error) {
+	const op = "hub.Keys.Create"
+	if err := errors.Join(mayCreateKey(who, &n), n.Validate(), naming.Check("name", n.Name), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
+		return made, false, core.Wrap(op, core.FirstError(err))
+	}
+	if n.Door != "" {
+		n.Kind = shoal.Human
+	}
+	if n.ExpiresAt != nil && !n.ExpiresAt.After(shoal.Now().Time) {
+		return made, false, core.Wrap(op, shoal.Invalid("expiresAt", "lies in the past"))
+	}
+	err = k.core.Change(ctx, op, func(ch *core.Change) (err error) {
+		made, replayed, err = core.Once(ch, who, "", op, idempotencyKey, n, func() (shoal.Key, error) {
+			return insertKey(ch, n, hash, who.EntityID)
+		})
+		return err
+	})
+	return made, replayed, err
+}
+
+// mayCreateKey refuses keys that reach further than the caller. A key of an owner that
+// names no session is for the owner's.
+func mayCreateKey(who shoal.Principal, n *shoal.NewKey) error {
+	if who.Admin() {
+		return nil
+	}
+	if err := core.RequireManager(who); err != nil {
+		return err
+	}
+	if n.Role == shoal.RoleAdmin {
+		return shoal.E("", shoal.Forbidden, "An owner of a session creates keys of that session; an admin key is created by an admin.")
+	}
+	if n.SessionID == "" {
+		n.SessionID = who.SessionID
+	}
+	return core.CheckSession(who, n.SessionID)
+}
+
+// insertKey stores a key. The agent of an entity key belongs to owner if nobody
+// answers for it yet.
+func insertKey(ch *core.Change, n shoal.NewKey, hash string, owner shoal.EntityID) (shoal.Key, error) {
+	out := shoal.Key{
+		ID: shoal.NewID[shoal.KeyID](shoal.PrefixKey), Role: n.Role, Name: n.Name, CreatedAt: ch.At, ExpiresAt: n.ExpiresAt,
+	}
+	if n.Role != shoal.RoleAdmin {
+		session := n.SessionID
+		if session == "" {
+			session = shoal.DefaultSession
+		}
+		out.SessionID = &session
+		if err := core.RequireOpenSession(ch, session); err != nil {
+			return out, err
+		}
+	}
+	if n.Role == shoal.RoleEntity {
+		entity := n.EntityID
+		out.EntityID = &entity
+		if err := entityForKey(ch, *out.SessionID, n, owner); err != nil {
+			return out, err
+		}
+	}
+	if out.Name == "" {
+		out.Name = string(n.Role)
+		if out.EntityID != nil {
+			out.Name = string(*out.EntityID)
+		}
+	}
+	return out, ch.InsertKey(out, hash)
+}
+
+func entityForKey(ch *core.Change, session shoal.SessionID, n shoal.NewKey, owner shoal.EntityID) error {
+	e, err := ch.Entity(session, n.EntityID)
+	if errors.Is(err, shoal.NotFound) {
+		_, err = core.InsertEntity(ch, session, shoal.NewEntity{ID: n.EntityID, Kind: n.Kind}, owner)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	if n.Kind != "" && n.Kind != e.Kind {
+		return shoal.E("", shoal.Conflict, fmt.Sprintf("The entity %q is of kind %q, and this key is for one of kind %q. Name another entity, leave kind and door out, or change the kind first: PATCH …/entities/%s {\"kind\": %q}.", e.ID, e.Kind, n.Kind, e.ID, n.Kind))
+	}
+	if agents.ClaimAgent(&e, owner); e.OwnerID == nil || *e.OwnerID != owner {
+		return nil
+	}
+	return ch.UpdateEntity(e)
+}
+
+// ByHash returns the key whose secret has this hash, and whether its entity is an
+// owner of its session; NotFound when it never was or is revoked. It is how callers
+// are recognised, so it asks no rights.
+func (k *Keys) ByHash(ctx context.Context, hash string) (out shoal.Key, owner bool, err error) {
+	err = k.core.View(ctx, "hub.Keys.ByHash", func(tx storage.Tx) error {
+		if out, err = tx.KeyByHash(hash); err != nil || out.Role != shoal.RoleEntity {
+			return err
+		}
+		e, err := tx.Entity(*out.SessionID, *out.EntityID)
+		owner = err == nil && e.SessionRole == shoal.SessionOwner
+		if errors.Is(err, shoal.NotFound) {
+			return nil
+		}
+		return err
+	})
+	return out, owner, err
+}
+
+// Adopt stores a key whose secret somebody else has made, unless a key with this hash
+// exists. It reports false for one that was revoked: it stays revoked, whatever file
+// still has it. It is for the process that owns the data directory, and asks no
+// rights.
+func (k *Keys) Adopt(ctx context.Context, n shoal.NewKey, hash string) (works bool, err error) {
+	err = k.core.Change(ctx, "hub.Keys.Adopt", func(ch *core.Change) error {
+		_, err := ch.KeyByHash(hash)
+		if works = err == nil; !errors.Is(err, shoal.NotFound) {
+			return err
+		}
+		revoked, err := ch.RevokedKey(hash)
+		if err != nil || revoked {
+			return err
+		}
+		works = true
+		_, err = insertKey(ch, n, hash, "")
+		return err
+	})
+	return works, err
+}
+
+// List returns the keys after the given one, in the order of ids: all to an admin, to
+// an owner those of its session.
+func (k *Keys) List(ctx context.Context, who shoal.Principal, after shoal.KeyID, limit int) (out []shoal.Key, err error) {
+	const op = "hub.Keys.List"
+	if err := core.RequireManager(who); err != nil {
+		return nil, core.Wrap(op, err)
+	}
+	err = k.core.View(ctx, op, func(tx storage.Tx) error {
+		out, err = tx.Keys(who.SessionID, after, limit)
+		return err
+	})
+	return out, err
+}
+
+// Revoke makes a key stop working at once: calls, and the waits and followers
+// that it has open, which end with Unauthenticated. For admins, and for owners of a
+// session keys of that session; any other is NotFound to them.
+func (k *Keys) Revoke(ctx context.Context, who shoal.Principal, id shoal.KeyID) error {
+	const op = "hub.Keys.Revoke"
+	if err := core.RequireManager(who); err != nil {
+		return core.Wrap(op, err)
+	}
+	err := k.core.Change(ctx, op, func(ch *core.Change) error {
+		err := error(shoal.NotFound)
+		if core.ValidID(id) {
+			err = ch.DeleteKey(who.SessionID, id)
+		}
+		if errors.Is(err, shoal.NotFound) {
+			return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no key %q.", id))
+		}
+		return err
+	})
+	k.core.Revocations.Add(1)
+	if err == nil {
+		k.core.Calls.EndKey(id)
+	}
+	return err
+}
+
+// Revocations counts how often keys stopped working on this node. A key that
+// was valid is still valid while the count is the same, but for its expiry and
+// for what other nodes did meanwhile.
+func (k *Keys) Revocations() int64 { return k.core.Revocations.Load() }
+
+// Used notes that a key was used now. It is stored with delay.
+func (k *Keys) Used(id shoal.KeyID) { k.core.Presence.MarkKeyUsed(id) }

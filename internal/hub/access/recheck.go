@@ -1,0 +1,73 @@
+package access
+
+import (
+	"context"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// recheck ends the open calls whose rights are gone from the store.
+func (k *Keys) recheck(ctx context.Context) error {
+	held := k.core.Calls.HeldRights()
+	if len(held.Sessions) == 0 {
+		return nil
+	}
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, core.RecheckLimit)
+	defer cancel()
+	var ended storage.HeldRights
+	err := k.core.Store.ViewFirst(ctx, func(tx storage.Tx) (err error) {
+		ended, err = tx.EndedRights(held, shoal.Time{Time: began})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if len(ended.Keys)+len(ended.Entities)+len(ended.Owners)+len(ended.Sessions) > 0 {
+		k.core.Revocations.Add(1)
+		k.end(ended)
+	}
+	k.core.Calls.MarkChecked(began)
+	return nil
+}
+
+// end ends what depends on the given rights, the narrowest first.
+func (k *Keys) end(ended storage.HeldRights) {
+	for _, session := range ended.Sessions {
+		k.core.Calls.EndSession(session)
+	}
+	for _, e := range ended.Entities {
+		k.core.Calls.EndEntity(e.Session, e.ID)
+	}
+	for _, e := range ended.Owners {
+		k.core.Calls.EndOwner(e.Session, e.ID)
+	}
+	for _, id := range ended.Keys {
+		k.core.Calls.EndKey(id)
+	}
+}
+
+// expire ends the open calls whose rights could not be read for too long.
+func (k *Keys) expire(context.Context) error {
+	if n := k.core.Calls.EndUnchecked(time.Now().Add(-core.RecheckLimit)); n > 0 {
+		k.core.Log.Error("open calls were ended because their rights could not be read for too long", "calls", n, "limit", core.RecheckLimit)
+	}
+	return nil
+}
+
+// Watch calls ended, once and from any goroutine, when the right of who to an open call
+// in the session is taken away, on this server or another, or could not be read for
+// five seconds. ended must not block. The caller must call stop.
+func (k *Keys) Watch(who shoal.Principal, session shoal.SessionID, ended func(error)) (stop func()) {
+	x := k.core.Calls.EnterWith(who, session, core.OwnEntity(who), ended)
+	return func() { k.core.Calls.Leave(x) }
+}
+
+// Start starts the tasks that end open calls whose rights have ended.
+func (k *Keys) Start() {
+	k.core.Go(func(ctx context.Context) { k.core.Repeat(ctx, core.RecheckEvery, "rights of open calls", k.recheck) })
+	k.core.Go(func(ctx context.Context) { k.core.Repeat(ctx, time.Second, "unchecked rights", k.expire) })
+}

@@ -1,0 +1,150 @@
+package access
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/agents"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/naming"
+)
+
+// Sessions creates, lists and ends sessions.
+type Sessions struct{ core *core.Core }
+
+// NewSessions returns the sessions of a hub.
+func NewSessions(c *core.Core) *Sessions { return &Sessions{c} }
+
+// Create makes a session. Admins only. AlreadyExists when the id is or was
+// taken.
+func (s *Sessions) Create(ctx context.Context, who shoal.Principal, n shoal.NewSession, idempotencyKey string) (shoal.Session, error) {
+	const op = "hub.Sessions.Create"
+	if err := errors.Join(core.RequireAdmin(who), n.Validate(), naming.Check("name", n.Name), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
+		return shoal.Session{}, core.Wrap(op, core.FirstError(err))
+	}
+	var made shoal.Session
+	err := s.core.Change(ctx, op, func(ch *core.Change) (err error) {
+		made, _, err = core.Once(ch, who, "", op, idempotencyKey, n, func() (shoal.Session, error) {
+			out := shoal.Session{ID: n.ID, Name: n.Name, Status: shoal.SessionOpen, Limits: shoal.DefaultLimits, CreatedAt: ch.At}
+			if n.Limits != nil {
+				out.Limits = *n.Limits
+			}
+			out.SpaceRights = cmp.Or(n.SpaceRights, shoal.SpaceRightsMembers)
+			if out.ID == "" {
+				out.ID = shoal.NewID[shoal.SessionID](shoal.PrefixSession)
+			}
+			if out.Name == "" {
+				out.Name = string(out.ID)
+			}
+			return out, core.DescribeTaken(ch.InsertSession(out), "a session", string(out.ID))
+		})
+		return err
+	})
+	return made, err
+}
+
+// Get returns a session that the caller may know of.
+func (s *Sessions) Get(ctx context.Context, who shoal.Principal, id shoal.SessionID) (out shoal.Session, err error) {
+	err = s.core.View(ctx, "hub.Sessions.Get", func(tx storage.Tx) error {
+		if err := core.CheckSession(who, id); err != nil {
+			return err
+		}
+		out, err = core.FindSession(tx, id)
+		return err
+	})
+	return out, err
+}
+
+// List returns the sessions behind after, in the order of ids: all for an
+// admin, the own one for everybody else.
+func (s *Sessions) List(ctx context.Context, who shoal.Principal, after shoal.SessionID, limit int) (out []shoal.Session, err error) {
+	if !who.Admin() {
+		own, err := s.Get(ctx, who, who.SessionID)
+		if err != nil || after >= own.ID {
+			return []shoal.Session{}, err
+		}
+		return []shoal.Session{own}, nil
+	}
+	err = s.core.View(ctx, "hub.Sessions.List", func(tx storage.Tx) error {
+		out, err = tx.Sessions(after, limit)
+		return err
+	})
+	return out, err
+}
+
+// Change changes the limits and the space rights of a session, for admins and owners of the
+// session. Runs under way are bound by the limits from their next model call on.
+func (s *Sessions) Change(ctx context.Context, who shoal.Principal, id shoal.SessionID, to shoal.SessionChange) (out shoal.Session, err error) {
+	const op = "hub.Sessions.Change"
+	if err := errors.Join(core.CheckSession(who, id), core.RequireManager(who), to.Validate()); err != nil {
+		return out, core.Wrap(op, core.FirstError(err))
+	}
+	err = s.core.Change(ctx, op, func(ch *core.Change) (err error) {
+		if out, err = core.FindSession(ch, id); err != nil || to == (shoal.SessionChange{}) {
+			return err
+		}
+		if to.Limits != nil {
+			out.Limits = to.Limits.Apply(out.Limits)
+		}
+		if to.SpaceRights != nil {
+			out.SpaceRights = *to.SpaceRights
+		}
+		return ch.UpdateSession(out)
+	})
+	return out, err
+}
+
+// Close makes a session read-only; what its agents do is canceled. Admins only; Conflict for the default
+// session and for one that is closed.
+func (s *Sessions) Close(ctx context.Context, who shoal.Principal, id shoal.SessionID) (out shoal.Session, err error) {
+	const op = "hub.Sessions.Close"
+	if err := errors.Join(core.CheckSession(who, id), core.RequireAdmin(who)); err != nil {
+		return out, core.Wrap(op, core.FirstError(err))
+	}
+	err = s.core.Change(ctx, op, func(ch *core.Change) (err error) {
+		if out, err = endable(ch, id, "closed"); err != nil {
+			return err
+		}
+		if out.Status == shoal.SessionShut {
+			return shoal.E("", shoal.Conflict, fmt.Sprintf("The session %q is closed already.", id))
+		}
+		at := ch.At
+		out.Status, out.ClosedAt = shoal.SessionShut, &at
+		return errors.Join(agents.CancelWork(ch, id, ""), ch.CloseSession(id, at))
+	})
+	return out, err
+}
+
+// Delete erases a session with everything in it; its keys stop working at once,
+// and its waits and followers end with NotFound. Admins only; Conflict for the
+// default session.
+func (s *Sessions) Delete(ctx context.Context, who shoal.Principal, id shoal.SessionID) error {
+	const op = "hub.Sessions.Delete"
+	if err := errors.Join(core.CheckSession(who, id), core.RequireAdmin(who)); err != nil {
+		return core.Wrap(op, core.FirstError(err))
+	}
+	return s.core.Change(ctx, op, func(ch *core.Change) error {
+		if _, err := endable(ch, id, "deleted"); err != nil {
+			return err
+		}
+		ch.Notify(core.WorkTopic) // whoever executes its runs loses them
+		ch.OnEnd(func(committed bool) {
+			s.core.Revocations.Add(1)
+			if committed {
+				s.core.Calls.EndSession(id)
+			}
+		})
+		return ch.DeleteSession(id)
+	})
+}
+
+func endable(tx storage.Tx, id shoal.SessionID, what string) (shoal.Session, error) {
+	if id == shoal.DefaultSession {
+		return shoal.Session{}, shoal.E("", shoal.Conflict, "The session \"default\" always exists; it cannot be "+what+".")
+	}
+	return core.FindSession(tx, id)
+}

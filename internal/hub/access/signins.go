@@ -1,0 +1,77 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// SignInUnused is how long the sign-in of a browser lasts without use.
+const SignInUnused = 12 * time.Hour
+
+// SignIn stores the sign-in of a browser until a time: a key called "console" with the
+// rights of another one, also in a closed session, which can be read. The other one has
+// no id where a link signs in. What nobody uses any more is deleted on the way. It is for
+// whoever has recognised the other key, or the link, and asks no rights.
+func (k *Keys) SignIn(ctx context.Context, of shoal.Key, hash string, until shoal.Time) (made shoal.Key, err error) {
+	err = k.core.Change(ctx, "hub.Keys.SignIn", func(ch *core.Change) error {
+		if err := ch.SweepSignIns(ch.At, shoal.At(ch.At.Add(-SignInUnused))); err != nil {
+			return err
+		}
+		made = shoal.Key{
+			ID: shoal.NewID[shoal.KeyID](shoal.PrefixKey), Role: of.Role, SessionID: of.SessionID, EntityID: of.EntityID,
+			Name: "console", CreatedAt: ch.At, ExpiresAt: &until,
+		}
+		return ch.InsertSignIn(made, hash, of.ID)
+	})
+	return made, err
+}
+
+// SignOut ends a sign-in, and what its browser has open. It is no failure if it has
+// ended before. It asks no rights.
+func (k *Keys) SignOut(ctx context.Context, id shoal.KeyID) error {
+	return k.endSignIns(ctx, "hub.Keys.SignOut", func(storage.Tx) ([]shoal.KeyID, error) { return []shoal.KeyID{id}, nil })
+}
+
+// SignOutEverywhere ends every sign-in of a key, or where the id is empty every one by
+// link, as SignOut does.
+func (k *Keys) SignOutEverywhere(ctx context.Context, of shoal.KeyID) error {
+	return k.endSignIns(ctx, "hub.Keys.SignOutEverywhere", func(tx storage.Tx) ([]shoal.KeyID, error) { return tx.SignIns(of) })
+}
+
+func (k *Keys) endSignIns(ctx context.Context, op string, which func(storage.Tx) ([]shoal.KeyID, error)) error {
+	var ended []shoal.KeyID
+	err := k.core.Change(ctx, op, func(ch *core.Change) (err error) {
+		if ended, err = which(ch.Tx); err != nil {
+			return err
+		}
+		for _, id := range ended {
+			if err := ch.DeleteKey("", id); err != nil && !errors.Is(err, shoal.NotFound) {
+				return err
+			}
+		}
+		return nil
+	})
+	k.core.Revocations.Add(1)
+	if err != nil {
+		return err
+	}
+	for _, id := range ended {
+		k.core.Calls.EndKey(id)
+	}
+	return nil
+}
+
+// Hash returns under what the secret of a key is stored; NotFound for a key that is
+// revoked. It is for whoever checks signatures, and asks no rights.
+func (k *Keys) Hash(ctx context.Context, id shoal.KeyID) (hash string, err error) {
+	err = k.core.View(ctx, "hub.Keys.Hash", func(tx storage.Tx) error {
+		hash, err = tx.KeyHash(id)
+		return err
+	})
+	return hash, err
+}

@@ -1,0 +1,222 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// Agents keeps the configurations of hosted agents. What is in them is decoded
+// and checked by whoever calls.
+type Agents struct{ core *core.Core }
+
+// NewAgents returns the hosted agents of a hub.
+func NewAgents(c *core.Core) *Agents { return &Agents{c} }
+
+// Put stores a configuration as the newest version and makes the agent's entity if
+// it is new; the entity's name and description follow the configuration. created
+// says that the agent was not hosted before. A configuration with the hash of the
+// newest version changes nothing. Conflict for a human; AdminRequired, naming the
+// space, when the agent is in a space that has another hosted agent and no admin
+// agent. For admins and owners of the session.
+func (a *Agents) Put(ctx context.Context, who shoal.Principal, n storage.Agent) (out shoal.HostedAgent, created bool, err error) {
+	const op = "hub.Agents.Put"
+	if err := errors.Join(core.CheckSession(who, n.SessionID), core.RequireManager(who), shoal.CheckID("id", string(n.ID))); err != nil {
+		return out, false, core.Wrap(op, core.FirstError(err))
+	}
+	err = a.core.Change(ctx, op, func(ch *core.Change) (err error) {
+		out, created, err = putAgent(ch, n, who.EntityID)
+		return err
+	})
+	if err == nil {
+		a.core.Presence.MarkPresent(n.SessionID, n.ID)
+	}
+	return out, created, err
+}
+
+func putAgent(ch *core.Change, n storage.Agent, owner shoal.EntityID) (out shoal.HostedAgent, created bool, err error) {
+	if err := core.RequireOpenSession(ch, n.SessionID); err != nil {
+		return out, false, err
+	}
+	before, err := ch.HostedAgent(n.SessionID, n.ID)
+	switch {
+	case err == nil && before.Hash == n.Hash:
+		return before.HostedAgent, false, nil
+	case err == nil:
+		n.Version = before.Version + 1
+	case errors.Is(err, shoal.NotFound):
+		created = true
+		if n.Version, err = nextVersion(ch, n); err != nil {
+			return out, false, err
+		}
+	default:
+		return out, false, err
+	}
+	if err := beAgent(ch, n, owner); err != nil {
+		return out, false, err
+	}
+	n.CreatedAt = ch.At
+	if err := ch.PutHostedAgent(n); err != nil {
+		return out, false, err
+	}
+	if created {
+		err = checkAdminsOf(ch, n.SessionID, n.ID)
+	}
+	return n.HostedAgent, created, err
+}
+
+// nextVersion returns the version of an agent that is not hosted: it may have been
+// before.
+func nextVersion(tx storage.Tx, n storage.Agent) (int, error) {
+	for version := 1; ; version++ {
+		_, err := tx.HostedAgentAt(n.SessionID, n.ID, version)
+		if errors.Is(err, shoal.NotFound) {
+			return version, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+}
+
+// beAgent makes the entity of a hosted agent, or has it present itself as its
+// configuration says.
+func beAgent(ch *core.Change, n storage.Agent, owner shoal.EntityID) error {
+	if n.Name == "" {
+		n.Name = string(n.ID)
+	}
+	e, err := ch.Entity(n.SessionID, n.ID)
+	if errors.Is(err, shoal.NotFound) {
+		_, err = core.InsertEntity(ch, n.SessionID, shoal.NewEntity{ID: n.ID, Kind: shoal.Agent, Name: n.Name, Description: n.Description}, owner)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	if e.Kind == shoal.Human {
+		return notAnAgent(n.ID)
+	}
+	named := e.Name
+	e.Name, e.Description = n.Name, n.Description
+	if e.Name != named {
+		if err := core.CheckEntityName(ch, e); err != nil {
+			return err
+		}
+	}
+	ClaimAgent(&e, owner)
+	if err := ch.UpdateEntity(e); err != nil || named == e.Name {
+		return err
+	}
+	return core.AnnounceRename(ch, n.SessionID, n.ID)
+}
+
+// ClaimAgent makes owner the one that answers for an agent for which nobody does yet.
+func ClaimAgent(e *shoal.Entity, owner shoal.EntityID) {
+	if e.OwnerID == nil && e.Kind == shoal.Agent && owner != "" && owner != e.ID {
+		e.OwnerID = &owner
+	}
+}
+
+// checkAdminsOf refuses an agent that has become hosted in a space that needs an
+// admin agent for that.
+func checkAdminsOf(ch *core.Change, session shoal.SessionID, id shoal.EntityID) error {
+	spaces, err := ch.Spaces(session, storage.SpaceFilter{Member: id, OpenOnly: true})
+	if err != nil {
+		return err
+	}
+	for _, s := range spaces {
+		if err := RequireAdminAgent(ch, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RequireAdminAgent refuses a space with several hosted agents and no admin agent: nobody
+// would know which of them a person talks to.
+func RequireAdminAgent(tx storage.Tx, s shoal.Space) error {
+	if s.AdminAgentID != nil {
+		return nil
+	}
+	hosted, err := tx.HostedMembers(s.SessionID, s.ID)
+	if err != nil || len(hosted) < 2 {
+		return err
+	}
+	return shoal.E("", shoal.AdminRequired, fmt.Sprintf("The space %q would have %d hosted agents (%q and %q among them) and no admin agent. Set its adminAgentId first: that agent answers whoever mentions nobody.", s.ID, len(hosted), hosted[0], hosted[1]))
+}
+
+// Get returns the newest version, or, if version is not 0, that one. For admins and owners of the session.
+func (a *Agents) Get(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID, version int) (out shoal.HostedAgent, err error) {
+	const op = "hub.Agents.Get"
+	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
+		return out, core.Wrap(op, core.FirstError(err))
+	}
+	err = a.core.View(ctx, op, func(tx storage.Tx) error {
+		found, err := core.FindHostedAgent(tx, session, id)
+		if err == nil && version != 0 && version != found.Version {
+			found, err = tx.HostedAgentAt(session, id, version)
+			if errors.Is(err, shoal.NotFound) {
+				err = shoal.E("", shoal.NotFound, fmt.Sprintf("The agent %q has no version %d.", id, version))
+			}
+		}
+		out = found.HostedAgent
+		return err
+	})
+	return out, err
+}
+
+// List returns the newest versions in the order of ids, those after the given one.
+// For admins and owners of the session.
+func (a *Agents) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, after shoal.EntityID, limit int) (out []shoal.HostedAgent, err error) {
+	const op = "hub.Agents.List"
+	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
+		return nil, core.Wrap(op, core.FirstError(err))
+	}
+	err = a.core.View(ctx, op, func(tx storage.Tx) error {
+		if _, err := core.FindSession(tx, session); err != nil {
+			return err
+		}
+		found, err := tx.HostedAgents(session, after, limit)
+		out = make([]shoal.HostedAgent, len(found))
+		for i, f := range found {
+			out[i] = f.HostedAgent
+		}
+		return err
+	})
+	return out, err
+}
+
+// Delete leaves a connected agent behind, and cancels its runs and plans. Admins
+// only.
+func (a *Agents) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID) error {
+	const op = "hub.Agents.Delete"
+	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
+		return core.Wrap(op, core.FirstError(err))
+	}
+	err := a.core.Change(ctx, op, func(ch *core.Change) error {
+		if err := core.RequireOpenSession(ch, session); err != nil {
+			return err
+		}
+		if _, err := core.FindHostedAgent(ch, session, id); err != nil {
+			return err
+		}
+		return errors.Join(CancelWork(ch, session, id), ch.DeleteHostedAgent(session, id))
+	})
+	if err == nil {
+		a.core.Presence.Refresh(session, id)
+	}
+	return err
+}
+
+// CancelWork cancels all that an agent does and would do.
+func CancelWork(ch *core.Change, session shoal.SessionID, agent shoal.EntityID) error {
+	if err := runs.CancelRuns(ch, session, agent); err != nil {
+		return err
+	}
+	return runs.CancelPlans(ch, session, agent)
+}

@@ -1,0 +1,84 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// Archive exports sessions and imports them.
+type Archive struct{ core *core.Core }
+
+// NewArchive returns the archive of a hub.
+func NewArchive(c *core.Core) *Archive { return &Archive{c} }
+
+// Export writes a session to w as JSON lines, see docs/export.md: the head, the
+// records of [RecordTypes] in their order, and a last line with counts and a digest.
+// Two exports of a session that has not changed are the same but for the head.
+// server is what the head says about who wrote it. For admins and owners of the session.
+//
+// All of it is one moment of the session: one transaction reads it, while others
+// write. Memory holds one record at a time. That transaction lasts as long as w takes
+// its lines, so w must not be a client that may be slow.
+func (a *Archive) Export(ctx context.Context, who shoal.Principal, id shoal.SessionID, server string, w io.Writer) error {
+	const op = "hub.Archive.Export"
+	if err := errors.Join(core.CheckSession(who, id), core.RequireManager(who)); err != nil {
+		return core.Wrap(op, core.FirstError(err))
+	}
+	return a.core.View(ctx, op, func(tx storage.Tx) error {
+		session, err := core.FindSession(tx, id)
+		if err != nil {
+			return err
+		}
+		head, err := shoal.EncodeJSON(exportHead{"export", ExportVersion, server, id, shoal.Now()})
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(append(head, '\n')); err != nil {
+			return err
+		}
+		e := exporter{ctx: ctx, w: w, sum: newExportSum()}
+		var closed any
+		if session.ClosedAt != nil {
+			closed = *session.ClosedAt
+		}
+		if err := e.write(storage.SessionRecord, []any{session.Name, string(session.Status), session.CreatedAt, closed, session.Limits.MaxCostPerRequest, session.Limits.MaxTokensPerRequest, string(session.SpaceRights)}); err != nil {
+			return err
+		}
+		for _, t := range storage.RecordTypes[1:] {
+			if err := tx.EachRecord(id, t, func(values []any) error { return e.write(t, values) }); err != nil {
+				return err
+			}
+		}
+		_, err = w.Write(e.sum.line())
+		return err
+	})
+}
+
+// exporter writes records.
+type exporter struct {
+	ctx  context.Context
+	w    io.Writer
+	sum  exportSum
+	line []byte
+}
+
+func (e *exporter) write(t *storage.RecordType, values []any) (err error) {
+	if err := e.ctx.Err(); err != nil {
+		return err
+	}
+	if e.line, err = t.Append(e.line[:0], values); err != nil {
+		return err
+	}
+	if len(e.line) > storage.MaxRecordLine {
+		return shoal.E("", shoal.TooLarge, fmt.Sprintf("A %s of the session has more than %d bytes as a line, which no import would take.", t.Name, storage.MaxRecordLine))
+	}
+	e.sum.add(t, e.line)
+	_, err = e.w.Write(e.line)
+	return err
+}

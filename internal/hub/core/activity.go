@@ -1,0 +1,63 @@
+package core
+
+import (
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// What presence knows of hosted agents. They make no calls: they are always there,
+// and run while a run of theirs does, on whatever node that is.
+
+// PossiblyPresent lists who of a session may not be offline, in the order of ids: whoever
+// was felt here, and the hosted agents, who are always there.
+func (p *Presence) PossiblyPresent(tx storage.Tx, session shoal.SessionID) ([]shoal.EntityID, error) {
+	out := p.presentHere(session)
+	for after := shoal.EntityID(""); ; {
+		page, err := tx.HostedAgents(session, after, shoal.MaxPage)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range page {
+			out, after = append(out, a.ID), a.ID
+		}
+		if len(page) < shoal.MaxPage {
+			slices.Sort(out)
+			return slices.Compact(out), nil
+		}
+	}
+}
+
+// FillRunState notes on those of es whose runs are under way that they run; live
+// keeps it.
+func FillRunState(tx storage.Tx, session shoal.SessionID, es ...*shoal.Entity) error {
+	es = slices.DeleteFunc(slices.Clone(es), func(e *shoal.Entity) bool { return !e.Hosted })
+	if len(es) == 0 {
+		return nil
+	}
+	filter := storage.RunFilter{Status: []shoal.RunStatus{shoal.RunRunning}}
+	if len(es) == 1 {
+		filter.Agent, filter.Limit = es[0].ID, shoal.MaxPage
+	}
+	runs, err := tx.Runs(session, filter)
+	for _, e := range es {
+		if slices.ContainsFunc(runs, func(r storage.Run) bool { return r.AgentID == e.ID }) {
+			e.State = shoal.Running
+		}
+		for _, r := range runs {
+			if r.AgentID == e.ID && r.StalledSince != nil && (e.StalledSince == nil || r.StalledSince.Before(e.StalledSince.Time)) {
+				e.StalledSince = r.StalledSince
+			}
+		}
+	}
+	return err
+}
+
+// MarkPresent tells that an entity is there from now on without ever calling.
+func (p *Presence) MarkPresent(s shoal.SessionID, e shoal.EntityID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sight(s, e).announced = ""
+	p.wakeArrivals(s)
+}

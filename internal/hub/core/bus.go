@@ -1,0 +1,56 @@
+package core
+
+// Bus carries notifications and ephemeral events to the current subscribers, on this
+// node and on others. It is not a record: everything that it loses is still in the
+// store, unless it was never stored.
+type Bus interface {
+	// Publish sends note to everybody who subscribes to its topic at this moment. It
+	// never blocks and never fails. The subscription of a slow receiver drops or joins
+	// notes, see [Subscription].
+	Publish(note Note)
+
+	// Subscribe opens a subscription without topics.
+	Subscribe() Subscription
+
+	// Watched reports whether anybody may be subscribed to topic, so that a publisher
+	// need not create an ephemeral event that nobody would receive.
+	Watched(topic string) bool
+}
+
+// Note is a bus message. Without Event it is a notification: it has no content and says
+// that something of this topic changed in the store. With Event it is a complete
+// ephemeral event. Receivers must not change Event.
+type Note struct {
+	Topic string
+	Event []byte
+	// Place is the position of the inbox entry that a notification is about: a reader
+	// that knows all entries up to there need not read. It is 0 in notifications about
+	// other topics and where the position is unknown.
+	Place int64
+}
+
+// Join returns one notification that replaces two to the same topic.
+func (n Note) Join(o Note) Note {
+	if o.Place == 0 || n.Place != 0 && o.Place > n.Place {
+		n.Place = o.Place
+	}
+	return n
+}
+
+// Subscription receives the notes of its topics in a bounded queue. Notifications to
+// the same topic that have not been received yet are combined with [Note.Join]. When
+// the queue is full of ephemeral events, the newest are dropped.
+type Subscription interface {
+	// Add subscribes to topics and Remove unsubscribes from them. After Add returns, no
+	// later note of those topics is missed. Both may be repeated.
+	Add(topics ...string)
+	Remove(topics ...string)
+	// Ready receives a value when Take may return something. One value may announce
+	// many notes.
+	Ready() <-chan struct{}
+	// Take returns the notes that have arrived, in the order of publishing for each
+	// topic, and empties the queue.
+	Take() []Note
+	// Close ends the subscription. It may be repeated.
+	Close()
+}

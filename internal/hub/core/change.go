@@ -1,0 +1,99 @@
+package core
+
+import (
+	"context"
+	"runtime"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// Change is one transaction with the notifications that follow from it.
+type Change struct {
+	storage.Tx
+	Core     *Core
+	At       shoal.Time
+	arrivals []Arrival
+	notes    []Note
+	ends     []func(committed bool)
+	// RepliedTo lists, for each message, the agents whose wait for a reply it has
+	// satisfied. The message starts no runs of these agents.
+	RepliedTo map[shoal.MessageID][]shoal.EntityID
+}
+
+// Notify notifies the subscribers of topic once the transaction is durable.
+func (ch *Change) Notify(topic string) { ch.notes = append(ch.notes, Note{Topic: topic}) }
+
+// OnEnd registers do to run once it is known whether the transaction is durable, before
+// the notifications are sent.
+func (ch *Change) OnEnd(do func(committed bool)) { ch.ends = append(ch.ends, do) }
+
+// OnCommit registers do to run once the transaction is durable.
+func (ch *Change) OnCommit(do func()) {
+	ch.OnEnd(func(committed bool) {
+		if committed {
+			do()
+		}
+	})
+}
+
+func (ch *Change) end(committed bool) {
+	if ch == nil {
+		return
+	}
+	for _, do := range ch.ends {
+		do(committed)
+	}
+	ch.ends = nil
+}
+
+// Change runs fn in one transaction and sends its notifications after the commit. It
+// also sends them when the outcome is unknown: an unnecessary notification costs one
+// read, a missing one would leave a wait asleep although its message is stored.
+func (c *Core) Change(ctx context.Context, op string, fn func(*Change) error) error {
+	var hints []Note
+	var last *Change
+	err := c.Store.Update(ctx, func(tx storage.Tx) error {
+		last.end(false)
+		ch := &Change{Tx: tx, Core: c, At: shoal.Now()}
+		hints, last = nil, ch
+		if err := fn(ch); err != nil {
+			return err
+		}
+		hints = ch.notes
+		return ch.nameSpaces()
+	})
+	last.end(err == nil)
+	if err == nil {
+		for _, a := range last.arrivals {
+			c.OnArrival(a)
+		}
+	}
+	heard := false
+	for _, hint := range hints {
+		heard = heard || c.Bus.Watched(hint.Topic)
+		c.Bus.Publish(hint)
+	}
+	if heard {
+		// Let the woken goroutines run first. Otherwise they wait until the response of
+		// this call is written: waking another thread takes longer than that.
+		runtime.Gosched()
+	}
+	return Wrap(op, err)
+}
+
+// NotifyActivity has followers learn whether the agent runs now.
+func (ch *Change) NotifyActivity(session shoal.SessionID, agent shoal.EntityID) {
+	ch.OnEnd(func(bool) { ch.Core.Presence.Refresh(session, agent) })
+}
+
+// MarkReplied notes whose waits a message has satisfied.
+func (ch *Change) MarkReplied(m shoal.MessageID, agents []shoal.EntityID) {
+	if len(agents) == 0 {
+		return
+	}
+	if ch.RepliedTo == nil {
+		ch.RepliedTo = map[shoal.MessageID][]shoal.EntityID{}
+	}
+	ch.RepliedTo[m] = agents
+}

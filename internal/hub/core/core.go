@@ -1,0 +1,148 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/metrics"
+)
+
+// ErrStopping is the cause with which Stop ends calls that are still blocked.
+var ErrStopping = errors.New("the server is stopping")
+
+// Options configure the core of a hub.
+type Options struct {
+	Store         storage.Store
+	Bus           Bus
+	Log           *slog.Logger
+	Metrics       *metrics.Set
+	KeepEvents    int
+	MaxSpacesEach int
+	MaxBytesEach  int64
+	NextTime      NextTime
+}
+
+// New returns the core of a hub.
+func New(o Options) *Core {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	c := &Core{
+		Store: o.Store, Bus: o.Bus, Log: o.Log, Metrics: newMetrics(o.Metrics), KeepEvents: o.KeepEvents, maxSpaces: o.MaxSpacesEach, maxBytes: o.MaxBytesEach,
+		nextTime: o.NextTime, PlansChanged: make(chan struct{}, 1), Ctx: ctx, cancel: cancel, OnArrival: func(Arrival) {},
+	}
+	c.Presence = newPresence(c)
+	return c
+}
+
+// Start starts the background tasks of the core, which stop ends.
+func (c *Core) Start() {
+	c.Go(func(ctx context.Context) { c.Repeat(ctx, announceEvery, "presence", c.Presence.announce) })
+	c.Go(c.Presence.storeLoop)
+	c.Go(func(ctx context.Context) { c.Repeat(ctx, time.Hour, "stored responses", c.dropOldAnswers) })
+}
+
+// Core is shared by the fields of a Hub.
+type Core struct {
+	Store        storage.Store
+	Bus          Bus
+	Log          *slog.Logger
+	KeepEvents   int
+	maxSpaces    int
+	maxBytes     int64
+	nextTime     NextTime
+	PlansChanged chan struct{} // holds a value when the next due time of a plan may have changed
+
+	Ctx          context.Context
+	cancel       context.CancelCauseFunc
+	stopping     sync.Mutex // makes begin happen before or after stop
+	FillRunState sync.WaitGroup
+	Presence     *Presence
+	// OnArrival is called after the commit with each message that entered inboxes.
+	OnArrival func(Arrival)
+	Metrics   *Metrics
+	Calls     Calls
+	// Revocations counts changes that invalidate keys. It is incremented after the commit
+	// and before the method returns.
+	Revocations atomic.Int64
+}
+
+// Begin makes Stop wait until the caller calls running.Done. After Stop was called it
+// returns false, and the caller must do nothing.
+func (c *Core) Begin() bool {
+	c.stopping.Lock()
+	defer c.stopping.Unlock()
+	if c.Ctx.Err() != nil {
+		return false
+	}
+	c.FillRunState.Add(1)
+	return true
+}
+
+// Stop ends everything that Go and Begin have started, with ErrStopping as the cause, and
+// waits for it.
+func (c *Core) Stop() {
+	c.stopping.Lock()
+	c.cancel(ErrStopping)
+	c.stopping.Unlock()
+	c.FillRunState.Wait()
+}
+
+// Go runs fn in a goroutine that Stop waits for. fn must return when ctx ends.
+func (c *Core) Go(fn func(ctx context.Context)) {
+	if !c.Begin() {
+		return
+	}
+	go func() {
+		defer c.FillRunState.Done()
+		fn(c.Ctx)
+	}()
+}
+
+// View runs fn on a snapshot.
+func (c *Core) View(ctx context.Context, op string, fn func(storage.Tx) error) error {
+	return Wrap(op, c.Store.View(ctx, fn))
+}
+
+// Wrap adds the operation to err. An error without a kind becomes Internal, unless it is
+// that of a canceled or expired context.
+func Wrap(op string, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	var e *shoal.Error
+	if !errors.As(err, &e) {
+		return &shoal.Error{Op: op, Kind: shoal.Internal, Msg: "Something went wrong on the server.", Err: err}
+	}
+	if e.Op != "" {
+		return &shoal.Error{Op: op, Kind: e.Kind, Msg: e.Msg, Fields: e.Fields, Err: e, RetryAfter: e.RetryAfter}
+	}
+	named := *e
+	named.Op = op
+	return &named
+}
+
+// dropOldAnswers deletes the stored responses whose idempotency window has passed.
+func (c *Core) dropOldAnswers(ctx context.Context) error {
+	return c.Store.Update(ctx, func(tx storage.Tx) error { return tx.DropAnswers(time.Now().Add(-shoal.IdempotencyWindow)) })
+}
+
+// Repeat runs do at an interval until ctx ends, and logs its failures.
+func (c *Core) Repeat(ctx context.Context, interval time.Duration, what string, do func(context.Context) error) {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := do(ctx); err != nil && ctx.Err() == nil {
+			c.Log.Error("background task failed and will be repeated", "task", what, "interval", interval, "error", err)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package core
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/naming"
+)
+
+// InsertEntity makes an entity. An agent belongs to owner; empty for nobody.
+func InsertEntity(ch *Change, session shoal.SessionID, n shoal.NewEntity, owner shoal.EntityID) (shoal.Entity, error) {
+	if err := RequireOpenSession(ch, session); err != nil {
+		return shoal.Entity{}, err
+	}
+	out := shoal.Entity{
+		ID: n.ID, SessionID: session, Kind: n.Kind, SessionRole: cmp.Or(n.SessionRole, shoal.SessionMember), Name: n.Name, Description: n.Description,
+		ExternalID: n.ExternalID, State: shoal.Offline, Metadata: ObjectOrEmpty(n.Metadata), CreatedAt: ch.At,
+	}
+	if out.Kind == "" {
+		out.Kind = shoal.Agent
+	}
+	if out.Kind == shoal.Agent && owner != "" && owner != out.ID {
+		out.OwnerID = &owner
+	}
+	if out.Name == "" {
+		out.Name = string(out.ID)
+	}
+	if err := checkNewEntity(ch, out); err != nil {
+		return out, err
+	}
+	return out, DescribeTakenEntity(ch.InsertEntity(out), out)
+}
+
+// DescribeTakenEntity returns err, or what the caller can do about it if the id or the
+// external id of e is in use.
+func DescribeTakenEntity(err error, e shoal.Entity) error {
+	if errors.Is(err, shoal.AlreadyExists) && e.ExternalID != nil {
+		return shoal.E("", shoal.AlreadyExists, fmt.Sprintf("There is or was an entity with the id %q, or another has the external id %q. Choose another one.", e.ID, *e.ExternalID))
+	}
+	return DescribeTaken(err, "an entity", string(e.ID))
+}
+
+// AnnounceRename tells the spaces of an entity that they show another name: followers
+// who are away now must find that in the events when they come back.
+func AnnounceRename(ch *Change, session shoal.SessionID, id shoal.EntityID) error {
+	spaces, err := ch.Spaces(session, storage.SpaceFilter{Member: id})
+	if err != nil {
+		return err
+	}
+	for _, s := range spaces {
+		if s, err = ch.LockSpace(session, s.ID); err != nil {
+			return err
+		}
+		if s, err = FillSpace(ch, shoal.Principal{}, s); err != nil {
+			return err
+		}
+		if err := EmitSpace(ch, s, shoal.EventSpaceUpdated); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkNewEntity refuses an entity whose id reads like the server's or whose name
+// misleads.
+func checkNewEntity(tx storage.Tx, e shoal.Entity) error {
+	if naming.Key(string(e.ID)) == naming.Key(string(shoal.System)) {
+		return shoal.Invalid("id", fmt.Sprintf("must not be %q: it reads like %q, which is reserved", e.ID, shoal.System))
+	}
+	return CheckEntityName(tx, e)
+}
+
+// DescribeTaken words AlreadyExists for a thing that a caller named. noun has its
+// article.
+func DescribeTaken(err error, noun, id string) error {
+	if errors.Is(err, shoal.AlreadyExists) {
+		return shoal.E("", shoal.AlreadyExists, fmt.Sprintf("There is or was %s with the id %q; ids are never used again. Choose another one.", noun, id))
+	}
+	return err
+}

@@ -1,0 +1,45 @@
+package core
+
+import (
+	"errors"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+const (
+	// lastSeenFor is how long the stored time of an entity that this server has not seen
+	// is used again: posts that mention an absent agent come in rows.
+	lastSeenFor = time.Second
+	maxLastSeen = 1024
+)
+
+// lastSeen is the stored time at which an entity was last seen, as of a read.
+type lastSeen struct {
+	at   *shoal.Time // nil for an entity that was never seen
+	read time.Time
+}
+
+// LastSeen returns when an entity that this server has not seen was last seen, nil for
+// never. The answer may be a second old.
+func (p *Presence) LastSeen(tx storage.Tx, key storage.EntityRef) (*shoal.Time, error) {
+	now := time.Now()
+	p.mu.Lock()
+	known, ok := p.absent[key]
+	p.mu.Unlock()
+	if ok && now.Sub(known.read) < lastSeenFor {
+		return known.at, nil
+	}
+	stored, err := tx.Entity(key.Session, key.ID)
+	if err != nil && !errors.Is(err, shoal.NotFound) {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.absent) >= maxLastSeen {
+		clear(p.absent)
+	}
+	p.absent[key] = lastSeen{stored.LastSeenAt, now}
+	return stored.LastSeenAt, nil
+}

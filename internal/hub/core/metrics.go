@@ -1,0 +1,44 @@
+package core
+
+import (
+	"strings"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/metrics"
+)
+
+// Metrics are what the hub counts of itself, for an operator.
+type Metrics struct {
+	Posts     *metrics.Number
+	Waits     metrics.Counters // by how they ended
+	wakes     *metrics.Histogram
+	runs      metrics.Counters // by what happened to them
+	Followers *metrics.Number
+	Shorten   *metrics.Number
+}
+
+func newMetrics(m *metrics.Set) *Metrics {
+	return &Metrics{
+		Posts: m.Counter("shoal_messages_posted_total", "Messages that were posted and stored; those that runs compose apart."),
+		Waits: m.Counters("shoal_waits_total", "Waits that have ended, by how: with messages, timed_out, gone (the caller went away), refused, or failed.", "outcome"),
+		wakes: m.Histogram("shoal_wake_seconds", "From the moment a message was posted, known to a millisecond, to the moment it ended a wait that was open.", metrics.Seconds),
+		runs:  m.Counters("shoal_runs_total", "What happened to runs: created, started, waiting_tool, waiting_reply, resumed, completed, failed, canceled.", "event"),
+
+		Followers: m.Gauge("shoal_followers_open", "Followers of events."),
+		Shorten:   m.Counter("shoal_followers_cut_total", "Followers that were cut off because they fell behind."),
+	}
+}
+
+// CountWakeUp counts how long it took from the newest of these messages to its reader.
+func (f *Metrics) CountWakeUp(entries []storage.InboxEntry) {
+	if len(entries) > 0 {
+		f.wakes.Observe(max(0, time.Since(entries[len(entries)-1].Message.CreatedAt.Time).Seconds()))
+	}
+}
+
+// CountRun counts what happens to a run, once it is stored.
+func (f *Metrics) CountRun(ch *Change, what shoal.EventType) {
+	ch.OnCommit(func() { f.runs.With(strings.TrimPrefix(string(what), "run.")).Add(1) })
+}

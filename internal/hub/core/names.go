@@ -1,0 +1,36 @@
+package core
+
+import (
+	"fmt"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/naming"
+)
+
+// CheckEntityName refuses a name that an entity takes now: one with hidden characters,
+// a reserved one, and, for an agent, one that can be taken for a person's name or id.
+// It is not asked about names that are stored.
+func CheckEntityName(tx storage.Tx, e shoal.Entity) error {
+	check := naming.CheckReserved
+	if e.ID == shoal.Operator && e.Kind == shoal.Human {
+		check = naming.Check
+	}
+	if err := check("name", e.Name); err != nil || e.Kind != shoal.Agent {
+		return err
+	}
+	people, err := tx.HumanNames(e.SessionID)
+	if err != nil {
+		return err
+	}
+	key, taken := naming.Key(e.Name), shoal.EntityID("")
+	for id, name := range people {
+		if id != e.ID && (taken == "" || id < taken) && (key == naming.Key(name) || key == naming.Key(string(id))) {
+			taken = id
+		}
+	}
+	if taken != "" {
+		return shoal.E("", shoal.Conflict, fmt.Sprintf("An agent cannot be called %q: it reads like @%s, who is a person. Give it another name.", e.Name, taken))
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package core
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// CheckIdempotencyKey checks an idempotency key; the empty one asks for nothing.
+func CheckIdempotencyKey(key string) error {
+	if len(key) > shoal.MaxIdempotency {
+		return shoal.Invalid("idempotencyKey", fmt.Sprintf("has %d characters; at most %d are allowed", len(key), shoal.MaxIdempotency))
+	}
+	for i := range len(key) {
+		if key[i] <= ' ' || key[i] > '~' {
+			return shoal.Invalid("idempotencyKey", "may contain only visible ASCII characters")
+		}
+	}
+	return nil
+}
+
+// Fingerprint tells whether two calls ask the same.
+func Fingerprint(asked ...any) (string, error) {
+	b, err := json.Marshal(asked)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// IdempotencyMismatch returns the error for an idempotency key that was used with another
+// request.
+func IdempotencyMismatch(key string) error {
+	return shoal.E("", shoal.IdempotencyMismatch, fmt.Sprintf("The idempotency key %q was used before with other content. Repeat the very same call, or use a new key.", key))
+}
+
+// Once runs do, unless who has asked the same under this key before: then it
+// returns the first answer, and replayed is true. asked is what makes two calls
+// the same.
+func Once[T any](ch *Change, who shoal.Principal, session shoal.SessionID, route, key string, asked any, do func() (T, error)) (answer T, replayed bool, err error) {
+	if key == "" {
+		answer, err = do()
+		return answer, false, err
+	}
+	hash, err := Fingerprint(asked)
+	if err != nil {
+		return answer, false, err
+	}
+	at := storage.AnswerKey{Session: session, Scope: who.Scope(), Route: route, Key: key}
+	first, err := ch.Answer(at)
+	fresh := errors.Is(err, shoal.NotFound) || err == nil && ch.At.Sub(first.At.Time) > shoal.IdempotencyWindow
+	switch {
+	case err != nil && !fresh:
+		return answer, false, err
+	case !fresh && first.Hash != hash:
+		return answer, false, IdempotencyMismatch(key)
+	case !fresh:
+		err = json.Unmarshal(first.Body, &answer)
+		return answer, true, err
+	}
+	if answer, err = do(); err != nil {
+		return answer, false, err
+	}
+	body, err := json.Marshal(answer)
+	if err != nil {
+		return answer, false, err
+	}
+	return answer, false, ch.InsertAnswer(at, storage.Answer{Hash: hash, Body: body, At: ch.At})
+}

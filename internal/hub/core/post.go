@@ -1,0 +1,153 @@
+package core
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// MaySeeFile refuses a file that reader may not see as one that is not there; an
+// empty reader may see all.
+func MaySeeFile(tx storage.Tx, session shoal.SessionID, id shoal.FileID, reader shoal.EntityID) error {
+	missing := shoal.E("", shoal.NotFound, fmt.Sprintf("There is no file %q among those that you have uploaded or that your spaces show.", id))
+	if !ValidID(session) || !ValidID(id) {
+		return missing
+	}
+	_, by, err := tx.FileHead(session, id)
+	if errors.Is(err, shoal.NotFound) {
+		return missing
+	}
+	if err != nil || reader == "" || by == reader {
+		return err
+	}
+	shown, err := tx.FileShownTo(session, id, reader)
+	if err == nil && !shown {
+		err = missing
+	}
+	return err
+}
+
+// ShowFiles notes that a message's space shows the files of this server that are
+// in it. The sender must be able to see them itself.
+func ShowFiles(ch *Change, m shoal.Message) error {
+	for i, p := range m.Parts {
+		session, file, here := p.File()
+		if !here {
+			continue
+		}
+		missing := session != m.SessionID
+		if !missing {
+			err := MaySeeFile(ch, session, file, m.EntityID)
+			if missing = errors.Is(err, shoal.NotFound); err != nil && !missing {
+				return err
+			}
+		}
+		if missing {
+			return shoal.Invalid(fmt.Sprintf("parts[%d].url", i), "names no file of this session that the sender may see; upload it first")
+		}
+		if err := ch.ShowFile(session, file, m.SpaceID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TrimEvery is after how many messages the events of a space are trimmed; a store finds
+// the events to remove among as many messages.
+const TrimEvery = 256
+
+// PostSystemMessage posts a system message to an open, locked space. It starts no runs.
+func PostSystemMessage(ch *Change, s shoal.Space, text string, mentions []shoal.EntityID, key storage.PostKey) (shoal.Message, error) {
+	m, _, err := InsertMessage(ch, s, shoal.System, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: mentions}, key)
+	return m, err
+}
+
+// InsertMessage stores a message in an open, locked space, shows the files that it names
+// there and delivers it. It returns the message and the members that it mentions. The
+// caller has checked that the sender may post there.
+func InsertMessage(ch *Change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, key storage.PostKey) (out shoal.Message, mentioned []storage.MemberKind, err error) {
+	out = shoal.Message{
+		ID: shoal.NewID[shoal.MessageID](shoal.PrefixMessage), SessionID: s.SessionID, SpaceID: s.ID, Seq: s.LastSeq + 1,
+		EntityID: sender, Status: shoal.MessageCompleted, CreatedAt: ch.At, UpdatedAt: ch.At,
+		Mentions: []shoal.EntityID{}, DroppedMentions: []shoal.EntityID{}, OnBehalfOf: []shoal.EntityID{}, Reactions: []shoal.Reaction{}, Parts: NumberParts(d.Parts),
+	}
+	if err := replies(ch, &out, d.ReplyTo); err != nil {
+		return out, nil, err
+	}
+	if mentioned, err = ResolveMentions(ch, &out, d.Mentions); err != nil {
+		return out, nil, err
+	}
+	if err := ch.PostMessage(out, key); err != nil {
+		return out, nil, err
+	}
+	ch.NotifyFollowers(s.SessionID, s.ID)
+	if err := ShowFiles(ch, out); err != nil {
+		return out, nil, err
+	}
+	return out, mentioned, ch.DeliverMessage(out)
+}
+
+// replies makes m a reply to the message to of its space, unless to is empty.
+func replies(tx storage.Tx, m *shoal.Message, to shoal.MessageID) error {
+	if to == "" {
+		return nil
+	}
+	var err error = shoal.NotFound
+	if ValidID(to) {
+		_, err = tx.Message(m.SessionID, m.SpaceID, to)
+	}
+	if errors.Is(err, shoal.NotFound) {
+		return shoal.Invalid("replyTo", fmt.Sprintf("names no message of the space %q: reply to one that you read there", m.SpaceID))
+	}
+	m.ReplyTo = &to
+	return err
+}
+
+// NumberParts returns the parts of a posted message with their ids and statuses.
+func NumberParts(parts []shoal.Part) []shoal.Part {
+	out := slices.Clone(parts)
+	for i := range out {
+		out[i].ID = shoal.PartID(fmt.Sprintf("%s%d", shoal.PrefixPart, i+1))
+		out[i].Target, out[i].Private = "", false // only tool calls set them; posted parts are for all members
+		if out[i].Type == shoal.TextPart {
+			out[i].Status = shoal.PartDone
+		}
+	}
+	return out
+}
+
+// CheckMentions rejects mentions that are not valid ids. Entities that are not members
+// pass; ResolveMentions drops and lists them.
+func CheckMentions(ids []shoal.EntityID) error {
+	for i, id := range ids {
+		if id != shoal.System && !ValidID(id) {
+			return shoal.CheckID(fmt.Sprintf("mentions[%d]", i), string(id))
+		}
+	}
+	return nil
+}
+
+// ResolveMentions sets the mentions and the dropped mentions of m, each entity once, and
+// returns the mentioned members.
+func ResolveMentions(tx storage.Tx, m *shoal.Message, asked []shoal.EntityID) ([]storage.MemberKind, error) {
+	if len(asked) == 0 {
+		return nil, nil
+	}
+	members, err := tx.MembersAmong(m.SessionID, m.SpaceID, asked)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range asked {
+		list := &m.DroppedMentions
+		if slices.ContainsFunc(members, func(k storage.MemberKind) bool { return k.ID == id }) {
+			list = &m.Mentions
+		}
+		if !slices.Contains(*list, id) {
+			*list = append(*list, id)
+		}
+	}
+	return members, nil
+}

@@ -1,0 +1,186 @@
+package core
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// CheckSession checks that who may know of session at all.
+func CheckSession(who shoal.Principal, session shoal.SessionID) error {
+	if who.SessionID != "" && who.SessionID != session || who.SessionID == "" && !who.Admin() {
+		return SessionNotFound(session)
+	}
+	return nil
+}
+
+// SessionNotFound returns the error for a session that does not exist or that the caller may
+// not know of.
+func SessionNotFound(session shoal.SessionID) error {
+	return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no session %q here.", session))
+}
+
+// ValidID reports whether anything can have this id. What nothing can have is not
+// looked for: not every database bears every string.
+func ValidID[T ~string](id T) bool { return shoal.CheckID("id", string(id)) == nil }
+
+// FindSession returns a session or says that there is none.
+func FindSession(tx storage.Tx, id shoal.SessionID) (shoal.Session, error) {
+	if !ValidID(id) {
+		return shoal.Session{}, SessionNotFound(id)
+	}
+	s, err := tx.Session(id)
+	if errors.Is(err, shoal.NotFound) {
+		err = SessionNotFound(id)
+	}
+	return s, err
+}
+
+// SpaceNotFound returns the error for a space that does not exist or that the caller is not in.
+func SpaceNotFound(space shoal.SpaceID) error {
+	return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no space %q among those you are in. List yours to see their ids, or ask a member to add you.", space))
+}
+
+// EntityNotFound returns the error for an entity that the session does not have.
+func EntityNotFound(entity shoal.EntityID) error {
+	return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no entity %q in this session. List the entities to see their ids.", entity))
+}
+
+// RequireAdmin refuses everybody but admins.
+func RequireAdmin(who shoal.Principal) error {
+	if who.Admin() {
+		return nil
+	}
+	return shoal.E("", shoal.Forbidden, fmt.Sprintf("A key of role %q may not do this; it needs an admin key.", who.Role))
+}
+
+// RequireManager refuses everybody but admins and owners of the session, which enter
+// has compared with the one that the call names.
+func RequireManager(who shoal.Principal) error {
+	if who.Manages() {
+		return nil
+	}
+	return shoal.E("", shoal.Forbidden, fmt.Sprintf("A key of role %q may not do this; it needs an admin key, or the key of an owner of the session.", who.Role))
+}
+
+// ActingEntity returns the entity that acts.
+func ActingEntity(who shoal.Principal) (shoal.EntityID, error) {
+	switch {
+	case who.EntityID == shoal.System:
+		return "", shoal.E("", shoal.Forbidden, "Nobody can act as \"system\"; name another entity.")
+	case who.EntityID != "":
+		return who.EntityID, nil
+	case who.Admin():
+		return "", shoal.E("", shoal.EntityRequired, "This call needs an acting entity: name it with the header X-Shoal-Entity.")
+	default:
+		return "", shoal.E("", shoal.Forbidden, fmt.Sprintf("A key of role %q acts as no entity; use an entity key.", who.Role))
+	}
+}
+
+// ReaderEntity is whose spaces who may see: an entity its own; everybody's, as "",
+// for admins, services and owners of the session.
+func ReaderEntity(who shoal.Principal) shoal.EntityID {
+	if who.Role == shoal.RoleEntity && !who.Owner {
+		return who.EntityID
+	}
+	return ""
+}
+
+// OwnEntity is the entity on which the right of a caller rests: the one of an entity's
+// key, none for all others.
+func OwnEntity(who shoal.Principal) shoal.EntityID {
+	if who.Role == shoal.RoleEntity {
+		return who.EntityID
+	}
+	return ""
+}
+
+// ReadableSpace returns the space if who may read it.
+func ReadableSpace(tx storage.Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID) (shoal.Space, error) {
+	return VisibleSpace(tx, who, session, space, tx.Space)
+}
+
+// VisibleSpace finds the space and returns it if who may know of it.
+func VisibleSpace(tx storage.Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, find func(shoal.SessionID, shoal.SpaceID) (shoal.Space, error)) (shoal.Space, error) {
+	if err := CheckSession(who, session); err != nil {
+		return shoal.Space{}, err
+	}
+	if !ValidID(session) || !ValidID(space) {
+		return shoal.Space{}, SpaceNotFound(space)
+	}
+	s, err := find(session, space)
+	return s, admit(tx, who, session, space, err)
+}
+
+// WritableSpace returns the space, locked, if who may change it: a member or an
+// admin.
+func WritableSpace(tx storage.Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID) (shoal.Space, error) {
+	s, err := VisibleSpace(tx, who, session, space, tx.LockSpace)
+	if err != nil {
+		return s, err
+	}
+	if who.Role == shoal.RoleService {
+		return s, shoal.E("", shoal.Forbidden, "A service key may read spaces, not change them; use the key of a member.")
+	}
+	if err := RequireOpenSession(tx, session); err != nil {
+		return s, err
+	}
+	if s.Status == shoal.SpaceShut {
+		return s, ClosedSpaceError(s)
+	}
+	return s, nil
+}
+
+// ModeratedSpace is changes for what the session may reserve for the moderators of its spaces:
+// the owner of the space, admins and owners of the session, and admins.
+func ModeratedSpace(tx storage.Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID) (shoal.Space, error) {
+	s, err := WritableSpace(tx, who, session, space)
+	if err != nil || who.Manages() || s.OwnerID != nil && *s.OwnerID == who.EntityID {
+		return s, err
+	}
+	in, err := FindSession(tx, session)
+	if err != nil || in.SpaceRights != shoal.SpaceRightsModerators {
+		return s, err
+	}
+	e, err := FindEntity(tx, session, who.EntityID)
+	if err != nil || e.SessionRole == shoal.SessionAdmin {
+		return s, err
+	}
+	owner := ""
+	if s.OwnerID != nil {
+		owner = fmt.Sprintf("its owner %q and by ", *s.OwnerID)
+	}
+	return s, shoal.E("", shoal.Forbidden, fmt.Sprintf(
+		"Members of the space %q may not do this: in this session (spaceRights: moderators) a space is changed by %sadmins and owners of the session. Ask one of them.", s.ID, owner))
+}
+
+// ClosedSpaceError returns the error for a change to a closed space.
+func ClosedSpaceError(s shoal.Space) error {
+	return shoal.E("", shoal.SpaceClosed, fmt.Sprintf("The space %q is closed: its history stays readable, but nothing can be added. Create a new space to go on.", s.ID))
+}
+
+// admit turns what looking up a space gave into what who may know of it.
+func admit(tx storage.Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, err error) error {
+	if errors.Is(err, shoal.NotFound) {
+		return SpaceNotFound(space)
+	}
+	if err != nil || ReaderEntity(who) == "" {
+		return err
+	}
+	in, err := tx.IsMember(session, space, who.EntityID)
+	if err == nil && !in {
+		err = SpaceNotFound(space)
+	}
+	return err
+}
+
+// RequireOpenSession refuses changes in a closed or unknown session.
+func RequireOpenSession(tx storage.Tx, session shoal.SessionID) error {
+	s, err := FindSession(tx, session)
+	if err == nil && s.Status == shoal.SessionShut {
+		err = shoal.E("", shoal.SessionClosed, fmt.Sprintf("The session %q is closed: it can be read, but nothing in it changes any more.", session))
+	}
+	return err
+}

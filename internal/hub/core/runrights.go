@@ -1,0 +1,53 @@
+package core
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// RunNotFound returns the error for a run that does not exist or that the caller may not see.
+func RunNotFound(id shoal.RunID) error {
+	return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no run %q among those that your spaces show.", id))
+}
+
+// VisibleRun returns a run if who may see it: services and admins all, an entity
+// those of its spaces, which are the trigger's and those that the run wrote to.
+func VisibleRun(tx storage.Tx, who shoal.Principal, session shoal.SessionID, id shoal.RunID) (storage.Run, error) {
+	if err := CheckSession(who, session); err != nil {
+		return storage.Run{}, err
+	}
+	if !ValidID(session) || !ValidID(id) {
+		return storage.Run{}, RunNotFound(id)
+	}
+	r, err := tx.Run(session, id)
+	if errors.Is(err, shoal.NotFound) {
+		return r, RunNotFound(id)
+	}
+	if err != nil || ReaderEntity(who) == "" {
+		return r, err
+	}
+	spaces, err := runSpaces(tx, r)
+	if err != nil {
+		return r, err
+	}
+	for _, space := range spaces {
+		in, err := tx.IsMember(session, space, ReaderEntity(who))
+		if in || err != nil {
+			return r, err
+		}
+	}
+	return r, RunNotFound(id)
+}
+
+// runSpaces returns the spaces that show a run.
+func runSpaces(tx storage.Tx, r storage.Run) ([]shoal.SpaceID, error) {
+	spaces, err := tx.RunSpaces(r.SessionID, r.ID)
+	if r.Space != "" && !slices.Contains(spaces, r.Space) {
+		spaces = append(spaces, r.Space)
+	}
+	return spaces, err
+}

@@ -1,0 +1,58 @@
+package core
+
+import (
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// FillSpace fills in the members and the counts of one space.
+func FillSpace(tx storage.Tx, who shoal.Principal, s shoal.Space) (shoal.Space, error) {
+	all, err := FillSpaces(tx, who, s.SessionID, []shoal.Space{s})
+	if err != nil {
+		return s, err
+	}
+	return all[0], nil
+}
+
+// FillSpaces fills in the members and the caller's counts of spaces.
+func FillSpaces(tx storage.Tx, who shoal.Principal, session shoal.SessionID, spaces []shoal.Space) ([]shoal.Space, error) {
+	ids := make([]shoal.SpaceID, len(spaces))
+	for i, s := range spaces {
+		ids[i] = s.ID
+	}
+	members, err := tx.MembersOf(session, ids)
+	if err != nil {
+		return nil, err
+	}
+	var counts map[shoal.SpaceID]storage.Unread
+	if who.EntityID != "" {
+		if counts, err = tx.Counts(session, who.EntityID, ids); err != nil {
+			return nil, err
+		}
+	}
+	for i, id := range ids {
+		spaces[i].Members = append([]shoal.Member{}, members[id]...)
+		spaces[i].UnreadCount, spaces[i].MentionCount = counts[id].Messages, counts[id].Mentions
+		spaces[i].Muted = slices.ContainsFunc(spaces[i].Members, func(m shoal.Member) bool { return m.Muted && m.EntityID == who.EntityID })
+	}
+	return spaces, nil
+}
+
+// SaveSpace stores the space and emits an event for its followers.
+func SaveSpace(ch *Change, s shoal.Space, what shoal.EventType) error {
+	if err := ch.UpdateSpace(s); err != nil {
+		return err
+	}
+	return EmitSpace(ch, s, what)
+}
+
+// EmitSpace emits an event with the current state of the space, without the fields that
+// differ for each caller: the counts and whether it is muted.
+func EmitSpace(ch *Change, s shoal.Space, what shoal.EventType) error {
+	s.UnreadCount, s.MentionCount, s.Muted = 0, 0, false
+	return EmitInSpace(ch, s.SessionID, s.ID, "", what, func(h shoal.EventHead) any {
+		return shoal.SpaceData{EventHead: h, Space: s}
+	})
+}

@@ -1,0 +1,201 @@
+package feed
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// How a follower gets abreast of what grows: in a snapshot, and behind what it has
+// caught up with.
+
+// takeMessages returns the messages of a snapshot at a place as the follower may
+// see them, those in progress with their text so far, and notes what it knows then.
+func (f *Follower) takeMessages(messages []shoal.Message, place int64) []shoal.Message {
+	out := make([]shoal.Message, len(messages))
+	for i, m := range messages {
+		if m.Status == shoal.MessageStreaming {
+			m.Parts = f.parts(m, place)
+		}
+		out[i] = m.For(core.ReaderEntity(f.who))
+		for _, p := range out[i].Parts {
+			key := runs.PartKey{Session: m.SessionID, Owner: string(m.ID), Part: p.ID}
+			switch {
+			case p.Private:
+			case p.Status == shoal.PartStreaming:
+				f.known[key] = len(p.Text)
+			case p.Status == shoal.PartInputStreaming:
+				f.known[key] = 0
+			}
+		}
+	}
+	return out
+}
+
+// parts returns the parts of a message in progress, with what has passed since it
+// was stored. Of a text that is being cut back right now nothing is shown: what
+// there is of it follows.
+func (f *Follower) parts(m shoal.Message, place int64) []shoal.Part {
+	l := f.events.live
+	parts := append([]shoal.Part{}, m.Parts...)
+	for _, p := range l.OpenedParts(m.SessionID, m.ID, place) {
+		if slices.ContainsFunc(parts, func(have shoal.Part) bool { return have.ID == p.Part }) {
+			continue
+		}
+		part := shoal.Part{ID: p.Part, Type: shoal.TextPart, Status: shoal.PartStreaming}
+		if p.Tool != "" {
+			part = shoal.Part{ID: p.Part, Type: shoal.ToolPart, Status: shoal.PartInputStreaming, ToolName: p.Tool, ToolCallID: p.Call, Target: p.Target}
+		}
+		parts = append(parts, part)
+	}
+	for i := range parts {
+		p := &parts[i]
+		key := runs.PartKey{Session: m.SessionID, Owner: string(m.ID), Part: p.ID}
+		if p.Status != shoal.PartStreaming || !l.Has(key) {
+			continue
+		}
+		now, ok := l.State(key, place)
+		switch {
+		case !ok:
+			p.Text = ""
+		case now.StartRequest <= len(p.Text):
+			p.Text = p.Text[:now.StartRequest] + string(now.Bytes)
+		}
+	}
+	return parts
+}
+
+// update brings the parts in progress up to date: with the text that has passed
+// already, for who comes late or comes back. A draft that a crash has lost is cut
+// back to what is there.
+func (f *Follower) update(ctx context.Context) error {
+	f.current = true
+	for key := range f.known {
+		if err := f.updatePart(ctx, key); err != nil {
+			return err
+		}
+	}
+	for _, p := range f.events.live.Unstored(f.req.Session) {
+		if err := f.updateLoose(&p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *Follower) updatePart(ctx context.Context, key runs.PartKey) error {
+	l := f.events.live
+	p, ok := l.State(key, f.after)
+	loose := strings.HasPrefix(key.Owner, shoal.PrefixRun)
+	switch {
+	case loose && !l.Has(key): // it ended meanwhile
+		n := runs.DeltaNote{Key: key, Space: f.req.Space, Run: shoal.RunID(key.Owner), Type: shoal.EventReasoningDelta, OfRun: true}
+		delete(f.known, key)
+		return f.tellLoose(&n, "end")
+	case ok && !f.seesDelta(p.Space, p.Target, loose, p.Show && p.Space != ""): // a cursor says what its bearer likes
+		delete(f.known, key)
+		return nil
+	case !loose && (ok && f.known[key] < p.StartRequest || !l.Has(key)):
+		if err := f.fromDraft(ctx, key, f.known[key]); err != nil {
+			return err
+		}
+	}
+	have, open := f.known[key]
+	switch {
+	case !ok || !open:
+		return nil
+	case have > p.End():
+		return f.cutBack(p.Head(), key, p.End(), f.after)
+	case have < p.StartRequest || have == p.End():
+		return nil
+	}
+	return f.tell(p.EventType(), f.after, key, shoal.DeltaData{
+		PartHead: p.Head(), ToolCallID: p.Call, ToolName: p.Tool, Offset: have, Delta: string(p.Bytes[have-p.StartRequest:]),
+	})
+}
+
+// updateLoose tells what there is of something that is in no message, to whoever
+// has nothing of it.
+func (f *Follower) updateLoose(p *runs.LivePart) error {
+	key := runs.PartKey{Session: f.req.Session, Owner: p.Owner(p.Run), Part: p.Part}
+	if _, open := f.known[key]; open || !f.concerns(p) || !f.seesDelta(p.Space, p.Target, true, p.Show && p.Space != "") {
+		return nil
+	}
+	n := runs.DeltaNote{Key: key, Space: p.Space, Run: p.Run, Target: p.Target, Type: p.EventType(), OfRun: true}
+	f.known[key] = 0
+	if err := f.tellLoose(&n, "start"); err != nil || len(p.Bytes) == 0 {
+		return err
+	}
+	return f.tell(n.Type, f.after, key, shoal.DeltaData{PartHead: p.Head(), ToolCallID: p.Call, ToolName: p.Tool, Delta: string(p.Bytes)})
+}
+
+// concerns reports whether what is in no message belongs to what is followed.
+func (f *Follower) concerns(p *runs.LivePart) bool {
+	switch {
+	case p.StartRequest != 0:
+		return false
+	case f.req.Run != "":
+		return p.Run == f.req.Run
+	case f.req.Space != "":
+		return p.Space == f.req.Space
+	}
+	return true
+}
+
+// cutBack tells that less of a part is there than the follower had.
+func (f *Follower) cutBack(h shoal.PartHead, key runs.PartKey, offset int, place int64) error {
+	h.Type = shoal.EventPartReset
+	f.known[key] = offset
+	body, err := shoal.EncodeJSON(shoal.PartResetData{PartHead: h, Offset: offset})
+	if err == nil {
+		f.pending = append(f.pending, shoal.Event{Type: h.Type, Cursor: f.cursor(place), Data: body})
+	}
+	return err
+}
+
+// fromDraft brings a text in line with its draft, when nobody on this server writes
+// it now. What was in no message and is gone has ended.
+func (f *Follower) fromDraft(ctx context.Context, key runs.PartKey, have int) error {
+	var found *shoal.Part
+	var in shoal.Message
+	err := f.events.core.Store.View(ctx, func(tx storage.Tx) error {
+		found, in = nil, shoal.Message{}
+		open, err := tx.Streaming(key.Session, f.req.Space)
+		for _, m := range open {
+			if string(m.ID) != key.Owner {
+				continue
+			}
+			in = m
+			for i, p := range m.Parts {
+				if p.ID == key.Part {
+					found = &m.Parts[i]
+				}
+			}
+		}
+		return err
+	})
+	if err != nil || in.ID == "" {
+		return err
+	}
+	if !f.seesDelta(in.SpaceID, "", false, true) || found != nil && !f.maySee(found.Target) {
+		delete(f.known, key)
+		return nil
+	}
+	h := shoal.PartHead{MessageID: in.ID, PartID: key.Part, EventHead: shoal.EventHead{SpaceID: &in.SpaceID, RunID: in.RunID, At: shoal.Now()}}
+	switch {
+	case found == nil:
+		return f.withdraw(storage.Event{Space: in.SpaceID, Run: *in.RunID}, key, f.after)
+	case found.Status != shoal.PartStreaming:
+	case have > len(found.Text):
+		return f.cutBack(h, key, len(found.Text), f.after)
+	case have < len(found.Text):
+		h.Type = shoal.EventTextDelta
+		return f.tell(h.Type, f.after, key, shoal.DeltaData{PartHead: h, Offset: have, Delta: found.Text[have:]})
+	}
+	return nil
+}

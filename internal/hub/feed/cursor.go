@@ -1,0 +1,141 @@
+package feed
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+)
+
+// cursorPlace is a position in the events of a session; the spaces whose snapshot was
+// already ahead of that position, whose events up to there must not come twice; and how
+// many bytes of the parts in progress were delivered. It is valid while the database
+// has the events up to the position, which an older copy of it does not have.
+type cursorPlace struct {
+	place     int64
+	FindAhead map[shoal.SpaceID]int64
+	known     map[runs.PartKey]int
+	// incomplete is set if not all of ahead and known fit into the cursor: resuming
+	// there starts with a snapshot.
+	incomplete bool
+}
+
+// incompleteMark ends a cursor that does not hold everything that resuming needs.
+const incompleteMark = ",*"
+
+// cursorAt writes a position as the cursor that clients see, of at most
+// [shoal.MaxCursor] bytes: EPOCH.PLACE,SPACE:PLACE,MESSAGE/PART=BYTES. The end of a
+// thought adds RUN/PART= to it: nothing of it is stored, and its cursor would be that of
+// an event before.
+func (e *Events) cursorAt(at cursorPlace) shoal.Cursor { return e.cursorWith(at, "") }
+
+// cursorWith is cursorAt with more at its end.
+func (e *Events) cursorWith(at cursorPlace, more string) shoal.Cursor {
+	var room [shoal.MaxCursor]byte
+	out := append(append(room[:0], e.core.Store.Epoch()...), '.')
+	out = strconv.AppendInt(out, at.place, 10)
+	bare := len(out)
+	// There is seldom more than one, and each delta has a cursor for each follower.
+	if len(at.FindAhead) == 0 && len(at.known) <= 1 {
+		for key, n := range at.known {
+			out = appendKnown(append(out, ','), key, n)
+		}
+	} else {
+		rest := make([]string, 0, len(at.FindAhead)+len(at.known))
+		for space, upTo := range at.FindAhead {
+			if upTo > at.place {
+				rest = append(rest, string(space)+":"+strconv.FormatInt(upTo, 10))
+			}
+		}
+		for key, n := range at.known {
+			rest = append(rest, string(appendKnown(nil, key, n)))
+		}
+		slices.Sort(rest)
+		for _, one := range rest {
+			out = append(append(out, ','), one...)
+		}
+	}
+	if len(out)+len(more) > shoal.MaxCursor {
+		out = append(out[:bare], incompleteMark...)
+	}
+	return shoal.Cursor(append(out, more...))
+}
+
+// What the ids that the composer makes have in common is written in short, so that a
+// cursor has room for more parts. No id contains the sign.
+const (
+	shortSign  = "~"
+	ownedByRun = shoal.PrefixMessage + shoal.PrefixRun
+)
+
+func appendKnown(out []byte, key runs.PartKey, bytes int) []byte {
+	owner, part := key.Owner, string(key.Part)
+	if own, found := strings.CutPrefix(part, shoal.PrefixPart+owner); found {
+		part = shortSign + own
+	}
+	if own, found := strings.CutPrefix(owner, ownedByRun); found {
+		owner = shortSign + own
+	}
+	out = append(append(append(append(out, owner...), '/'), part...), '=')
+	return strconv.AppendInt(out, int64(bytes), 10)
+}
+
+// readKey reads what appendKnown writes before the number.
+func readKey(session shoal.SessionID, name string) (key runs.PartKey, ok bool) {
+	owner, part, ok := strings.Cut(name, "/")
+	if own, found := strings.CutPrefix(owner, shortSign); found {
+		owner = ownedByRun + own
+	}
+	if own, found := strings.CutPrefix(part, shortSign); found {
+		part = shoal.PrefixPart + owner + own
+	}
+	return runs.PartKey{Session: session, Owner: owner, Part: shoal.PartID(part)}, ok
+}
+
+// placeOf reads a cursor and the epoch in which it was given, see [core.descends].
+func (e *Events) placeOf(session shoal.SessionID, cursor shoal.Cursor) (at cursorPlace, epoch string, err error) {
+	if len(cursor) > shoal.MaxCursor {
+		return at, "", shoal.Invalid("after", fmt.Sprintf("has %d bytes; at most %d are allowed", len(cursor), shoal.MaxCursor))
+	}
+	parts := strings.Split(string(cursor), ",")
+	epoch, number, found := strings.Cut(parts[0], ".")
+	place, valid := placeNumber(number)
+	valid = valid && found
+	at = cursorPlace{place: place, FindAhead: map[shoal.SpaceID]int64{}, known: map[runs.PartKey]int{}}
+	for _, part := range parts[1:] {
+		valid = at.read(session, part) && valid
+	}
+	if !valid {
+		return at, "", shoal.Invalid("after", fmt.Sprintf("is no cursor: %.40q was not the id of an event here", cursor))
+	}
+	return at, epoch, nil
+}
+
+// read takes one item that follows the position.
+func (at *cursorPlace) read(session shoal.SessionID, s string) (ok bool) {
+	if s == incompleteMark[1:] {
+		at.incomplete = true
+		return true
+	}
+	if name, number, found := strings.Cut(s, "="); found {
+		key, slash := readKey(session, name)
+		if number == "" { // it has ended
+			return slash
+		}
+		n, valid := placeNumber(number)
+		at.known[key] = int(n)
+		return valid && slash
+	}
+	space, number, found := strings.Cut(s, ":")
+	upTo, valid := placeNumber(number)
+	at.FindAhead[shoal.SpaceID(space)] = upTo
+	return valid && found
+}
+
+func placeNumber(s string) (place int64, ok bool) {
+	place, err := strconv.ParseInt(s, 10, 64)
+	return place, err == nil && place >= 0
+}

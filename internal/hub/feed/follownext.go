@@ -1,0 +1,170 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// Next returns the events that are there, at least one, or none when it is until,
+// which costs least when it is the same as in the call before. It ends with the cause
+// of ctx; with NotFound or Unauthenticated once the caller may not follow any more;
+// with Busy when it was too slow; and with ErrStopping. The events stand until the
+// next call; their data is shared and must not be changed. The stream of a run goes
+// on behind its end.
+func (f *Follower) Next(ctx context.Context, until time.Time) ([]shoal.Event, error) {
+	switch {
+	case f.timer == nil:
+		f.timer = time.NewTimer(time.Until(until))
+	case !f.due.Equal(until):
+		f.timer.Reset(time.Until(until))
+	}
+	f.due = until
+	for {
+		if err := f.call.Err(); err != nil {
+			return nil, core.Wrap("hub.Follower.Next", err)
+		}
+		if err := f.lookAround(ctx); err != nil {
+			return nil, core.Wrap("hub.Follower.Next", err)
+		}
+		if len(f.pending) > 0 {
+			return f.give(), nil
+		}
+		if f.ended {
+			return nil, core.Wrap("hub.Follower.Next", core.SpaceNotFound(f.req.Space))
+		}
+		if f.after < f.until {
+			if err := f.catchUp(ctx); err != nil {
+				return nil, core.Wrap("hub.Follower.Next", err)
+			}
+			continue
+		}
+		if !f.current {
+			if err := f.update(ctx); err != nil {
+				return nil, core.Wrap("hub.Follower.Next", err)
+			}
+			continue
+		}
+		entries, next, changed, err := f.feed.from(f.index)
+		switch {
+		case len(entries) > 0:
+			f.index = next
+			if err := f.deliver(ctx, entries); err != nil {
+				return nil, core.Wrap("hub.Follower.Next", err)
+			}
+			continue
+		case err != nil:
+			if errors.Is(err, shoal.Busy) {
+				f.events.core.Metrics.Shorten.Add(1)
+			}
+			return nil, err
+		}
+		select {
+		case <-f.call.Gone:
+		case <-f.moved():
+			f.elsewhere = true
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-f.timer.C:
+			f.due = time.Time{} // it has said so
+			return nil, nil
+		case <-changed:
+		}
+	}
+}
+
+// give hands out what is pending. It is mostly one event; the memory of such a few
+// is used in turn with that of the few before.
+func (f *Follower) give() []shoal.Event {
+	out := f.pending
+	f.pending, f.given = f.given[:0], nil
+	if cap(out) <= givenKept {
+		f.given = out
+	}
+	return out
+}
+
+// givenKept is for how many events a follower keeps memory between two calls.
+const givenKept = 8
+
+// catchUp reads one page of what the feed had seen before this follower came.
+func (f *Follower) catchUp(ctx context.Context) error {
+	var page []storage.Event
+	err := f.events.core.Store.View(ctx, func(tx storage.Tx) (err error) {
+		page, err = tx.Events(f.req.Session, f.feed.key.filter(), f.after, feedPage)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	end := f.until
+	if len(page) == feedPage {
+		end = min(end, page[len(page)-1].Place)
+	}
+	entries := make([]entry, 0, len(page))
+	for _, ev := range page {
+		if ev.Place <= f.until { // the rest comes through the feed
+			entries = append(entries, entry{place: ev.Place, event: ev, part: partOf(ev)})
+		}
+	}
+	if err := f.deliver(ctx, entries); err != nil {
+		return err
+	}
+	f.after = max(f.after, end)
+	return nil
+}
+
+// deliver queues entries that the follower has not had yet, and acts on those
+// that are about its own membership.
+func (f *Follower) deliver(ctx context.Context, entries []entry) error {
+	for _, en := range entries {
+		ev := en.event
+		if en.delta != nil {
+			if err := f.passing(en); err != nil {
+				return err
+			}
+			continue
+		}
+		if en.place == 0 {
+			f.pending = append(f.pending, shoal.Event{Type: ev.Type, Data: ev.Data})
+			continue
+		}
+		if en.place <= f.after || f.ended {
+			continue
+		}
+		before := f.after
+		f.after = en.place
+		if !f.in.pass(f.ownSpaces(), ev) || len(f.FindAhead) > 0 && en.place <= f.FindAhead[ev.Space] {
+			continue
+		}
+		data, err := f.show(ctx, ev)
+		if err != nil {
+			return err
+		}
+		if data == nil {
+			continue
+		}
+		about := core.ReaderEntity(f.who) != "" && ev.Entity == core.ReaderEntity(f.who)
+		if about && ev.Type == shoal.EventMemberJoined && f.req.Space == "" {
+			if err := f.joined(ctx, ev.Space); err != nil {
+				return err
+			}
+		}
+		if err := f.notePart(en, before); err != nil {
+			return err
+		}
+		cursor := en.cursor
+		if cursor == "" || len(f.FindAhead) > 0 || len(f.known) > 0 {
+			cursor = f.cursor(en.place)
+		}
+		f.pending = append(f.pending, shoal.Event{Type: ev.Type, Cursor: cursor, Data: data})
+		if f.req.Space != "" && (ev.Type == shoal.EventSpaceDeleted || about && ev.Type == shoal.EventMemberLeft) {
+			f.ended = true
+		}
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package feed
+
+import (
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// mayFollowRun checks the right to follow the run, and notes where an entity is.
+func (f *Follower) mayFollowRun(tx storage.Tx) error {
+	if _, err := core.VisibleRun(tx, f.who, f.req.Session, f.req.Run); err != nil {
+		return err
+	}
+	own := core.ReaderEntity(f.who)
+	if own == "" {
+		return nil
+	}
+	in, err := spacesOf(tx, feedKey{session: f.req.Session, entity: own})
+	f.spaces = in
+	return err
+}
+
+// watchOwn has an entity that follows a run learn that it joins or leaves a space:
+// the run's own events do not tell.
+func (f *Follower) watchOwn() {
+	if own := core.ReaderEntity(f.who); f.req.Run != "" && own != "" {
+		f.mine = f.events.core.Bus.Subscribe()
+		f.mine.Add(core.EntityTopic(f.req.Session, own))
+	}
+}
+
+func (f *Follower) leaveRun() {
+	if f.mine != nil {
+		f.mine.Close()
+		f.mine = nil
+	}
+}
+
+// moved is ready when the entity has joined or left a space.
+func (f *Follower) moved() <-chan struct{} {
+	if f.mine == nil {
+		return nil
+	}
+	return f.mine.Ready()
+}
+
+// snapshotRun opens the stream of a run: the run, its steps for whoever may see
+// them, and its messages in the spaces of the caller.
+func (f *Follower) snapshotRun(tx storage.Tx) error {
+	r, err := tx.Run(f.req.Session, f.req.Run)
+	if err != nil {
+		return err
+	}
+	data := shoal.RunSnapshotData{EventHead: core.EventHead(storage.Event{Run: r.ID, Type: shoal.EventSnapshot}, shoal.Now()), Steps: []shoal.Step{}}
+	if data.Run, err = f.runFor(tx, r); err != nil {
+		return err
+	}
+	if core.ReaderEntity(f.who) == "" {
+		if data.Steps, err = runs.StepsOf(tx, r.SessionID, r.ID); err != nil {
+			return err
+		}
+	}
+	composed, err := tx.Composed(r.SessionID, r.ID)
+	if err != nil {
+		return err
+	}
+	var messages []shoal.Message
+	for _, m := range composed {
+		if core.ReaderEntity(f.who) == "" || f.spaces[m.SpaceID] {
+			messages = append(messages, m.Message)
+		}
+	}
+	data.Messages = f.takeMessages(messages, f.after)
+	data.Cursor = f.cursor(f.after)
+	return f.encode(shoal.EventSnapshot, data.Cursor, data)
+}
+
+// runFor returns the run as the follower may see it: an entity learns of what its
+// spaces show.
+func (f *Follower) runFor(tx storage.Tx, r storage.Run) (shoal.Run, error) {
+	rows, err := tx.PendingOf(r.SessionID, r.ID)
+	own := core.ReaderEntity(f.who)
+	out := runs.RedactRun(r.Run, own == "" || f.spaces[r.Space])
+	out.PendingToolCalls = runs.PendingCalls(rows, func(p storage.Pending) bool {
+		return own == "" || p.SpaceID != nil && f.spaces[*p.SpaceID] && (p.Target == "" || p.Target == own)
+	})
+	return out, err
+}

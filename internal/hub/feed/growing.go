@@ -1,0 +1,290 @@
+package feed
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// What a follower does about parts that grow. known says how many bytes of each
+// part in progress it has delivered; every delta, and every event that ends or cuts
+// a part, is brought in line with that before it goes out.
+
+// partEvent is what a stored event does to a part. text is all of it, when the
+// event ends it.
+type partEvent struct {
+	key       runs.PartKey
+	what      shoal.EventType
+	text      string
+	offset    int
+	EventHead shoal.PartHead
+	call      string
+	tool      string
+}
+
+// partOf returns what a stored event does to parts, nil for nothing.
+func partOf(ev storage.Event) *partEvent {
+	switch ev.Type {
+	case shoal.EventMessageCompleted:
+		var d struct {
+			Message struct{ ID shoal.MessageID } `json:"message"`
+		}
+		if json.Unmarshal(ev.Data, &d) != nil {
+			return nil
+		}
+		return &partEvent{key: runs.PartKey{Session: ev.Session, Owner: string(d.Message.ID)}, what: ev.Type}
+	case shoal.EventTextStart, shoal.EventTextEnd, shoal.EventToolInputStart, shoal.EventToolInputAvailable,
+		shoal.EventToolOutputAvailable, shoal.EventToolOutputError, shoal.EventPartReset, shoal.EventPartRemoved:
+	default:
+		return nil
+	}
+	var d struct {
+		shoal.PartHead
+		ToolCallID string          `json:"toolCallId"`
+		ToolName   string          `json:"toolName"`
+		Text       string          `json:"text"`
+		Args       json.RawMessage `json:"args"`
+		Offset     int             `json:"offset"`
+	}
+	if json.Unmarshal(ev.Data, &d) != nil {
+		return nil
+	}
+	p := &partEvent{
+		key: runs.PartKey{Session: ev.Session, Owner: string(d.MessageID), Part: d.PartID}, what: ev.Type, text: d.Text, offset: d.Offset, EventHead: d.PartHead, call: d.ToolCallID, tool: d.ToolName,
+	}
+	if ev.Type == shoal.EventToolInputAvailable {
+		p.text = string(d.Args)
+	}
+	return p
+}
+
+// cursor is what to resume behind for whoever has had the events up to a place,
+// and of the parts in progress what is known.
+func (f *Follower) cursor(place int64) shoal.Cursor {
+	return f.events.cursorAt(cursorPlace{place: place, FindAhead: f.FindAhead, known: f.known})
+}
+
+// manyParts is how many parts in progress a cursor of long ids has room for.
+const manyParts = 8
+
+// deltaCursor is the cursor of a delta that everybody gets. It is empty where a cursor
+// has no room for all parts in progress: a follower that resumes behind an earlier one
+// may get deltas again, and their offsets say so.
+func (f *Follower) deltaCursor() shoal.Cursor {
+	if len(f.known) > manyParts {
+		return ""
+	}
+	cursor := f.cursor(f.after)
+	if strings.HasSuffix(string(cursor), incompleteMark) {
+		return ""
+	}
+	return cursor
+}
+
+// notePart notes what a stored event does to a part, behind the rest of a part
+// that it ends. before is the place that was delivered last.
+func (f *Follower) notePart(en entry, before int64) error {
+	p := en.part
+	if p == nil || p.EventHead.TargetEntityID != "" && !f.maySee(p.EventHead.TargetEntityID) {
+		return nil
+	}
+	n, open := f.known[p.key]
+	switch p.what {
+	case shoal.EventTextStart, shoal.EventToolInputStart:
+		f.known[p.key] = 0
+	case shoal.EventPartReset:
+		if open {
+			f.known[p.key] = min(n, p.offset)
+			f.current = f.current && n >= p.offset
+		}
+	case shoal.EventTextEnd, shoal.EventToolInputAvailable:
+		if open && n < len(p.text) {
+			what := shoal.EventTextDelta
+			if p.tool != "" {
+				what = shoal.EventToolInputDelta
+			}
+			h := p.EventHead
+			h.Type = what
+			if err := f.tell(what, before, p.key, shoal.DeltaData{PartHead: h, ToolCallID: p.call, ToolName: p.tool, Offset: n, Delta: p.text[n:]}); err != nil {
+				return err
+			}
+		}
+		if open && n > len(p.text) { // a crash has lost what was behind it
+			if err := f.cutBack(p.EventHead, p.key, len(p.text), before); err != nil {
+				return err
+			}
+		}
+		delete(f.known, p.key)
+	case shoal.EventMessageCompleted:
+		for key := range f.known {
+			if key.Owner != p.key.Owner {
+				continue
+			}
+			if err := f.withdraw(en.event, key, before); err != nil { // a crash has lost it
+				return err
+			}
+		}
+	default:
+		delete(f.known, p.key)
+	}
+	return nil
+}
+
+// withdraw tells that a part is not there any more.
+func (f *Follower) withdraw(ev storage.Event, key runs.PartKey, place int64) error {
+	delete(f.known, key)
+	ev.Type = shoal.EventPartRemoved
+	h := shoal.PartHead{EventHead: core.EventHead(ev, shoal.Now()), MessageID: shoal.MessageID(key.Owner), PartID: key.Part}
+	body, err := shoal.EncodeJSON(shoal.PartResetData{PartHead: h})
+	f.pending = append(f.pending, shoal.Event{Type: ev.Type, Cursor: f.cursor(place), Data: body})
+	return err
+}
+
+// tell queues a delta that this follower alone gets.
+func (f *Follower) tell(what shoal.EventType, place int64, key runs.PartKey, data shoal.DeltaData) error {
+	f.known[key] = data.Offset + len(data.Delta)
+	body, err := shoal.EncodeJSON(data)
+	if err == nil {
+		f.pending = append(f.pending, shoal.Event{Type: what, Cursor: f.cursor(place), Data: body})
+	}
+	return err
+}
+
+// passing queues a delta as far as it is new to the follower, behind what it has
+// missed. One that came before the snapshot says nothing that is not in it, or will
+// not be made good.
+func (f *Follower) passing(en entry) error {
+	n := en.delta
+	if f.ended || en.after < max(f.seen, f.FindAhead[n.Space]) || !f.seesDelta(n.Space, n.Target, n.OfRun, n.Show) {
+		return nil
+	}
+	have, open := f.known[n.Key]
+	if !open && n.OfRun && n.Offset == 0 && (n.FirstError || n.Size > 0) {
+		have, open = 0, true
+		f.known[n.Key] = 0
+		if err := f.tellLoose(n, "start"); err != nil {
+			return err
+		}
+	}
+	if !open {
+		return nil
+	}
+	if err := f.extend(n, en.event, have); err != nil {
+		return err
+	}
+	if n.OfRun && n.Last {
+		delete(f.known, n.Key)
+		return f.tellLoose(n, "end")
+	}
+	return nil
+}
+
+// extend queues what is new of a delta for whoever has so many bytes of its part.
+func (f *Follower) extend(n *runs.DeltaNote, ev storage.Event, have int) error {
+	end := n.Offset + n.Size
+	switch {
+	case end <= have:
+		return nil
+	case n.Offset == have:
+		f.known[n.Key] = end
+		f.pending = append(f.pending, shoal.Event{Type: n.Type, Cursor: f.deltaCursor(), Data: ev.Data})
+		return nil
+	}
+	var data shoal.DeltaData
+	if err := json.Unmarshal(ev.Data, &data); err != nil {
+		return err
+	}
+	if n.Offset < have {
+		data.Delta = data.Delta[have-n.Offset:]
+	} else {
+		text, ok := f.events.live.TextSince(n.Key, have, f.after)
+		if !ok || text == "" {
+			return nil // the next delta, or the part's end, makes it good
+		}
+		data.Delta = text
+	}
+	data.Offset = have
+	return f.tell(n.Type, f.after, n.Key, data)
+}
+
+// tellLoose queues the beginning or the end of what is in no message.
+func (f *Follower) tellLoose(n *runs.DeltaNote, edge string) error {
+	what := looseEdge(n.Type, edge)
+	h := n.Head(shoal.Now())
+	h.Type = what
+	body, err := shoal.EncodeJSON(h)
+	if err == nil {
+		more := ""
+		if edge == "end" {
+			more = "," + n.Key.Owner + "/" + string(n.Key.Part) + "="
+		}
+		cursor := f.events.cursorWith(cursorPlace{place: f.after, FindAhead: f.FindAhead, known: f.known}, more)
+		f.pending = append(f.pending, shoal.Event{Type: what, Cursor: cursor, Data: body})
+	}
+	return err
+}
+
+// looseEdge is the event at an edge of what deltas of a type belong to.
+func looseEdge(delta shoal.EventType, edge string) shoal.EventType {
+	switch {
+	case delta == shoal.EventReasoningDelta && edge == "start":
+		return shoal.EventReasoningStart
+	case delta == shoal.EventReasoningDelta:
+		return shoal.EventReasoningEnd
+	case delta == shoal.EventToolInputDelta && edge == "start":
+		return shoal.EventToolInputStart
+	case delta == shoal.EventToolInputDelta:
+		return shoal.EventToolInputAvailable
+	case edge == "start":
+		return shoal.EventTextStart
+	}
+	return shoal.EventTextEnd
+}
+
+// maySee reports whether what is for one member is for the follower.
+func (f *Follower) maySee(target shoal.EntityID) bool {
+	own := core.ReaderEntity(f.who)
+	return target == "" || own == "" || own == target
+}
+
+// seesDelta reports whether a delta is for the follower: it is in its spaces, for
+// all members or for it. What is in no message is for services and admins, unless
+// the space is to see it.
+func (f *Follower) seesDelta(space shoal.SpaceID, target shoal.EntityID, loose, show bool) bool {
+	own := core.ReaderEntity(f.who)
+	switch {
+	case !f.maySee(target):
+		return false
+	case f.req.Run != "":
+		return own == "" || (!loose || show) && f.spaces[space]
+	case loose && !show:
+		return false
+	case f.req.Space != "":
+		return space == f.req.Space
+	}
+	return f.in == nil || f.in[space]
+}
+
+// lookAround ends the follower of a run, or has it look at its spaces anew, when
+// its entity has joined or left one.
+func (f *Follower) lookAround(ctx context.Context) error {
+	if f.mine == nil {
+		return nil
+	}
+	select {
+	case <-f.mine.Ready():
+		f.elsewhere = true
+	default:
+	}
+	if !f.elsewhere {
+		return nil
+	}
+	f.elsewhere = false
+	f.mine.Take()
+	return f.events.core.Store.View(ctx, f.mayFollowRun)
+}

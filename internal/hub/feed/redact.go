@@ -1,0 +1,102 @@
+package feed
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/pending"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// show returns the data of a stored event as the follower may see it, nil if it
+// must not see it at all.
+func (f *Follower) show(ctx context.Context, ev storage.Event) (json.RawMessage, error) {
+	own := core.ReaderEntity(f.who)
+	if own == "" {
+		return ev.Data, nil
+	}
+	if f.req.Run != "" && !f.spaces[ev.Space] {
+		return f.showRun(ctx, ev)
+	}
+	if !ev.Private {
+		return ev.Data, nil
+	}
+	return redact(ev, own)
+}
+
+// showRun shows an event that no space of the entity tells: it sees how the run
+// stands, and of what it waits for what its spaces show.
+func (f *Follower) showRun(ctx context.Context, ev storage.Event) (json.RawMessage, error) {
+	switch ev.Type {
+	case shoal.EventRunCreated, shoal.EventRunStarted, shoal.EventRunWaitingTool, shoal.EventRunWaitingReply, shoal.EventRunResumed, shoal.EventRunStalled,
+		shoal.EventRunCompleted, shoal.EventRunFailed, shoal.EventRunCanceled:
+	default:
+		return nil, nil
+	}
+	var data shoal.RunData
+	if err := json.Unmarshal(ev.Data, &data); err != nil {
+		return nil, err
+	}
+	told := map[shoal.PendingID]bool{}
+	for _, call := range data.Run.PendingToolCalls {
+		told[call.PendingActionID] = true
+	}
+	var space shoal.SpaceID
+	if err := f.events.core.Store.View(ctx, func(tx storage.Tx) error {
+		rows, err := tx.PendingOf(f.req.Session, f.req.Run)
+		if err != nil {
+			return err
+		}
+		for _, p := range rows {
+			if p.SpaceID == nil || !f.spaces[*p.SpaceID] || p.Target != "" && p.Target != core.ReaderEntity(f.who) {
+				delete(told, p.ID)
+			}
+		}
+		r, err := tx.Run(f.req.Session, f.req.Run)
+		space = r.Space
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	data.Run = runs.RedactRun(data.Run, f.spaces[space])
+	calls := []shoal.PendingToolCall{}
+	for _, call := range data.Run.PendingToolCalls {
+		if told[call.PendingActionID] {
+			calls = append(calls, call)
+		}
+	}
+	data.Run.PendingToolCalls = calls
+	return shoal.EncodeJSON(data)
+}
+
+// redact returns what a reader may see of an event that holds parts for one
+// member.
+func redact(ev storage.Event, reader shoal.EntityID) (json.RawMessage, error) {
+	switch ev.Type {
+	case shoal.EventMessageCreated, shoal.EventMessageUpdated, shoal.EventMessageCompleted:
+		var data shoal.MessageData
+		if err := json.Unmarshal(ev.Data, &data); err != nil {
+			return nil, err
+		}
+		data.Message = data.Message.For(reader)
+		return shoal.EncodeJSON(data)
+	case shoal.EventPendingOpened, shoal.EventPendingVoted, shoal.EventPendingSettled:
+		var data pending.Event
+		if err := json.Unmarshal(ev.Data, &data); err != nil || data.Target != reader {
+			return nil, err
+		}
+		return ev.Data, nil
+	}
+	var data shoal.PartHead
+	if err := json.Unmarshal(ev.Data, &data); err != nil {
+		return nil, err
+	}
+	if data.TargetEntityID == reader {
+		return ev.Data, nil
+	}
+	data.TargetEntityID, data.Private = "", true
+	return shoal.EncodeJSON(data)
+}

@@ -1,0 +1,104 @@
+package feed
+
+import (
+	"context"
+	"errors"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+)
+
+// The window of a feed: what the pump puts in and the followers read.
+
+// push appends one event, drops the oldest beyond the bounds, and wakes the
+// followers.
+func (f *feed) push(en entry) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	en.after = f.last
+	f.window = append(f.window, en)
+	f.bytes += len(en.event.Data)
+	f.last = max(f.last, en.place)
+	if en.place != 0 {
+		f.stored++
+	}
+	for len(f.window) > 1 && (f.stored > feedEvents || len(f.window) > feedEntries || f.bytes > feedBytes) {
+		oldest := f.window[0]
+		f.bytes -= len(oldest.event.Data)
+		f.window = f.window[1:]
+		f.base++
+		if oldest.place != 0 {
+			f.lost = f.base
+			f.stored--
+		}
+	}
+	f.wake()
+}
+
+// passOver notes that the event at place concerns nobody who follows.
+func (f *feed) passOver(place int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.last = max(f.last, place)
+}
+
+func (f *feed) fail(err error) {
+	if err == nil || errors.Is(err, context.Canceled) {
+		err = core.ErrStopping
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.err = err
+	f.wake()
+}
+
+// failure returns why the feed has ended, nil while it works.
+func (f *feed) failure() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.err
+}
+
+// wake must be called with mu held.
+func (f *feed) wake() {
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+// position returns the index behind the newest entry and the place up to which
+// stored events have been through the window.
+func (f *feed) position() (index, last int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.base + int64(len(f.window)), f.last
+}
+
+// from returns the entries from index on and the index behind them, or,
+// when there are none yet, a channel that is closed as soon as there are. Passing
+// events that fell out of the window are left out: nobody is cut off for them. The
+// entries must not be changed.
+func (f *feed) from(index int64) ([]entry, int64, <-chan struct{}, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if index < f.lost {
+		return nil, index, nil, errTooSlow
+	}
+	index = max(index, f.base)
+	if fresh := f.window[index-f.base:]; len(fresh) > 0 {
+		return fresh, index + int64(len(fresh)), nil, nil
+	}
+	return nil, index, f.changed, f.err
+}
+
+// look makes the pump read the store although nothing hinted.
+func (f *feed) look() {
+	select {
+	case f.nudge <- struct{}{}:
+	default:
+	}
+}
+
+// errTooSlow ends a follower that is further behind than the window reaches.
+var errTooSlow = &shoal.Error{
+	Kind: shoal.Busy, Msg: "This reader was too slow and fell behind. Connect again with the last event's id: nothing is lost.",
+}

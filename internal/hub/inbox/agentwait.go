@@ -1,0 +1,198 @@
+package inbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/limit"
+)
+
+// agentWait is a wait for agents while it lasts.
+type agentWait struct {
+	inbox   *Inbox
+	who     shoal.Principal
+	session shoal.SessionID
+	ids     []shoal.EntityID
+	count   int
+
+	nth     int64          // of the waits of its mailbox
+	over    chan struct{}  // closed when a later wait ends this one
+	present []shoal.Entity // at most a page of those who are here
+	here    int
+	missing []shoal.EntityID
+}
+
+// WaitForAgents returns once all of ids, or, with none, count entities besides
+// the caller, are present: in any state but offline. An id that nobody has yet is
+// waited for like any other. On time-out it returns who is missing (with a count:
+// nobody by name) and timedOut.
+//
+// It is a wait like those for messages: it counts among the server's and among the
+// four of its caller, of which a fifth ends the oldest as timed out, and it ends with
+// the right to it, as [Inbox.Wait] does.
+func (b *Inbox) WaitForAgents(ctx context.Context, who shoal.Principal, session shoal.SessionID, ids []shoal.EntityID, count int, timeout time.Duration) (present []shoal.Entity, missing []shoal.EntityID, timedOut bool, err error) {
+	const op = "hub.Inbox.WaitForAgents"
+	if err := checkAwaited(who, session, ids, count); err != nil {
+		return nil, nil, false, core.Wrap(op, err)
+	}
+	if err := b.countWait(who); err != nil {
+		return nil, nil, false, core.Wrap(op, err)
+	}
+	defer b.open.Leave(limit.Of(who))
+	if !b.core.Begin() {
+		return nil, nil, false, core.Wrap(op, core.ErrStopping)
+	}
+	defer b.core.FillRunState.Done()
+	call := b.core.Calls.Enter(who, session, who.EntityID)
+	defer b.core.Calls.Leave(call)
+	box := b.mailbox(waiterKey(who, session))
+	defer b.release(box)
+	b.core.Presence.StreamOpened(session, who.EntityID)
+	defer b.core.Presence.StreamClosed(session, who.EntityID)
+	w := &agentWait{inbox: b, who: who, session: session, ids: ids, count: count, over: make(chan struct{})}
+	box.enterOther(w)
+	defer box.leaveOther(w)
+	timedOut, err = w.block(ctx, call, timeout)
+	if err != nil {
+		return nil, nil, false, core.Wrap(op, err)
+	}
+	return w.present, w.missing, timedOut, nil
+}
+
+// checkAwaited checks whom a caller waits for.
+func checkAwaited(who shoal.Principal, session shoal.SessionID, ids []shoal.EntityID, count int) error {
+	if err := core.CheckSession(who, session); err != nil {
+		return err
+	}
+	if len(ids) == 0 && count < 1 {
+		return shoal.Invalid("agentIds", "is missing: name agents, or give count")
+	}
+	if len(ids) > shoal.MaxAwaited {
+		return shoal.Invalid("agentIds", fmt.Sprintf("has %d entries; at most %d are allowed", len(ids), shoal.MaxAwaited))
+	}
+	for i, id := range ids {
+		if err := shoal.CheckID("agentIds", string(id)); err != nil {
+			return err
+		}
+		if slices.Contains(ids[:i], id) {
+			return shoal.Invalid("agentIds", fmt.Sprintf("has %q twice", id))
+		}
+	}
+	return nil
+}
+
+// waiterKey names the mailbox whose waits a caller's are: of a key without an entity
+// one that no entity can have.
+func waiterKey(who shoal.Principal, session shoal.SessionID) storage.EntityRef {
+	if who.EntityID == "" {
+		return storage.EntityRef{Session: session, ID: shoal.EntityID("key:" + who.KeyID)}
+	}
+	return storage.EntityRef{Session: session, ID: who.EntityID}
+}
+
+// block waits until all are present, the time is up, or the right to wait has ended.
+func (w *agentWait) block(ctx context.Context, call *core.Call, timeout time.Duration) (timedOut bool, err error) {
+	b := w.inbox
+	timer := time.NewTimer(shoal.ClampWait(timeout))
+	defer timer.Stop()
+	for last := false; ; {
+		arrivals := b.core.Presence.Arrivals(w.session)
+		if err := call.Err(); err != nil {
+			return false, err
+		}
+		if err := w.look(ctx); err != nil {
+			return false, err
+		}
+		if len(w.ids) > 0 && len(w.missing) == 0 || len(w.ids) == 0 && w.here >= w.count {
+			return false, nil
+		}
+		if last {
+			return true, nil
+		}
+		select {
+		case <-arrivals:
+		case <-call.Gone:
+		case <-timer.C:
+			last = true // who is missing now, not when somebody came last
+		case <-w.over:
+			last = true
+		case <-b.core.Ctx.Done():
+			return true, nil
+		case <-ctx.Done():
+			return false, context.Cause(ctx)
+		}
+	}
+}
+
+// look finds out who of the awaited, or of everybody but the caller, is not offline.
+func (w *agentWait) look(ctx context.Context) error {
+	p := w.inbox.core.Presence
+	return w.inbox.core.View(ctx, "hub.Inbox.look", func(tx storage.Tx) (err error) {
+		if _, err := core.FindSession(tx, w.session); err != nil {
+			return err
+		}
+		w.present, w.missing, w.here = []shoal.Entity{}, []shoal.EntityID{}, 0
+		wanted := w.ids
+		if len(w.ids) == 0 {
+			if wanted, err = p.PossiblyPresent(tx, w.session); err != nil {
+				return err
+			}
+		}
+		for _, id := range wanted {
+			if len(w.ids) == 0 && id == w.who.EntityID {
+				continue
+			}
+			e, err := core.FindEntity(tx, w.session, id) // it may have been deleted a moment ago
+			if err != nil && !errors.Is(err, shoal.NotFound) {
+				return err
+			}
+			if e = p.FillLiveState(e); err != nil || e.State == shoal.Offline {
+				w.missing = append(w.missing, id)
+				continue
+			}
+			if w.here++; len(w.present) < shoal.MaxPage {
+				w.present = append(w.present, e)
+			}
+		}
+		if len(w.ids) == 0 {
+			w.missing = w.missing[:0] // nobody was named
+		}
+		return nil
+	})
+}
+
+// enterOther makes a wait for agents one of the mailbox's waits.
+func (m *mailbox) enterOther(w *agentWait) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.makeRoom()
+	w.nth = m.opened
+	m.others = append(m.others, w)
+}
+
+func (m *mailbox) leaveOther(w *agentWait) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.others = slices.DeleteFunc(m.others, func(o *agentWait) bool { return o == w })
+}
+
+// makeRoom ends the oldest wait if another one would be too many, and counts that one.
+// It must be called with mu held.
+func (m *mailbox) makeRoom() {
+	m.opened++
+	if len(m.waits)+len(m.others) < shoal.OpenWaits {
+		return
+	}
+	if len(m.others) > 0 && (len(m.waits) == 0 || m.others[0].nth < m.waits[0].nth) {
+		close(m.others[0].over)
+		m.others = m.others[1:]
+		return
+	}
+	m.answer(m.waits[0], answer{})
+}

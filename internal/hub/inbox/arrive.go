@@ -1,0 +1,57 @@
+package inbox
+
+import (
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// DeliverArrival delivers a message directly to those of its receivers that wait for it.
+func (b *Inbox) DeliverArrival(a core.Arrival) {
+	m := a.Message
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range a.Receivers {
+		if box := b.mailboxes[storage.EntityRef{Session: m.SessionID, ID: r.ID}]; box != nil {
+			box.arrived(storage.InboxEntry{Place: r.Place, Reason: r.Reason, Delivery: 1, Space: a.Space, Message: m.For(r.ID), EventPlace: a.Place})
+		}
+	}
+}
+
+// unknown is the value of HeldWait.clear before the wait has read its inbox.
+const unknown = -1
+
+// arrived answers either all waits that a new entry matches or none of them, so that they
+// wake with the same messages. It answers none if one of the waits does not know that
+// there is no other entry for it before this one.
+func (m *mailbox) arrived(e storage.InboxEntry) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, w := range m.waits {
+		if w.clear != e.Place-1 {
+			return
+		}
+	}
+	entries, d, handed := []storage.InboxEntry{e}, deliveredOf(e), false
+	for i := len(m.waits) - 1; i >= 0; i-- { // answer removes it from the list
+		w := m.waits[i]
+		switch {
+		case !d.matches(w.filter):
+			w.clear = e.Place
+		case w.call.Err() == nil:
+			m.answer(w, answer{entries: entries})
+			handed = true
+		}
+	}
+	if handed {
+		m.deliveredNow(entries)
+	}
+}
+
+// clearUpTo returns the position up to which no entry matches f after the acknowledgment:
+// the end of the inbox if everything that matches was acknowledged, otherwise unknown.
+func (a acknowledged) clearUpTo(f storage.InboxFilter) int64 {
+	if a.end > 0 && a.upTo == a.end && sameFilter(a.filter, f) {
+		return a.end
+	}
+	return unknown
+}

@@ -1,0 +1,124 @@
+package inbox
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// How often an entry was delivered is stored when it matters: before it is
+// delivered again, or a second later, with those of all other mailboxes in one
+// transaction. Most entries are acknowledged before, and then there is nothing
+// to store: a wake-up costs the commit of the post and no other. If the process
+// dies meanwhile, the next delivery carries a number that is one too low.
+
+// countEvery is how long the count of a delivery may be in memory only.
+const countEvery = time.Second
+
+// delivered is an entry that was handed out.
+type delivered struct {
+	place  int64
+	reason shoal.Reason
+	space  shoal.SpaceID
+	sender shoal.EntityID
+}
+
+func deliveredOf(e storage.InboxEntry) delivered {
+	return delivered{e.Place, e.Reason, e.Space.ID, e.Message.EntityID}
+}
+
+// matches reports whether the entry is one that the filter chooses.
+func (d delivered) matches(f storage.InboxFilter) bool {
+	return (f.Kind != shoal.WaitMentions || d.reason != shoal.ReasonMessage) &&
+		(f.Space == "" || f.Space == d.space) &&
+		(len(f.From) == 0 || d.reason == shoal.ReasonSystem || slices.Contains(f.From, d.sender))
+}
+
+// deliveredNow notes that entries are handed out; mu must be held.
+func (m *mailbox) deliveredNow(entries []storage.InboxEntry) {
+	for _, e := range entries {
+		d := deliveredOf(e)
+		if !slices.Contains(m.uncounted, d) { // several waits may wake with it
+			m.uncounted = append(m.uncounted, d)
+		}
+	}
+}
+
+// acknowledged forgets deliveries that need not be counted any more.
+func (m *mailbox) acknowledged(f storage.InboxFilter, upTo int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.uncounted = slices.DeleteFunc(m.uncounted, func(d delivered) bool { return d.place <= upTo && d.matches(f) })
+}
+
+// uncountedPlaces takes what is not counted yet; mu must be held.
+func (m *mailbox) uncountedPlaces() []int64 {
+	places := make([]int64, len(m.uncounted))
+	for i, d := range m.uncounted {
+		places[i] = d.place
+	}
+	m.uncounted = nil
+	return places
+}
+
+// count stores the deliveries so far; collecting must be held.
+func (m *mailbox) count(ctx context.Context) {
+	m.mu.Lock()
+	places := m.uncountedPlaces()
+	m.mu.Unlock()
+	if len(places) > 0 {
+		m.inbox.storeCounts(ctx, map[storage.EntityRef][]int64{m.key: places})
+	}
+}
+
+// countAll stores the deliveries of all mailboxes. One that is being read from
+// is left to its reader, which counts first.
+func (b *Inbox) countAll(ctx context.Context) error {
+	places := map[storage.EntityRef][]int64{}
+	var counted []*mailbox
+	b.mu.Lock()
+	for key, box := range b.mailboxes {
+		box.mu.Lock()
+		if len(box.uncounted) > 0 {
+			select {
+			case box.collecting <- struct{}{}:
+				places[key] = box.uncountedPlaces()
+				counted = append(counted, box)
+			default:
+			}
+		}
+		box.mu.Unlock()
+	}
+	b.mu.Unlock()
+	if len(counted) == 0 {
+		return nil
+	}
+	b.storeCounts(context.WithoutCancel(ctx), places)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, box := range counted {
+		<-box.collecting // whoever reads next sees the counts
+		b.dropUnused(box)
+	}
+	return nil
+}
+
+func (b *Inbox) storeCounts(ctx context.Context, places map[storage.EntityRef][]int64) {
+	err := b.core.Store.Update(ctx, func(tx storage.Tx) error {
+		for key, at := range places {
+			if err := tx.MarkDelivered(key.Session, key.ID, at); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		b.core.Log.Error("deliveries could not be counted; the next ones carry the same numbers", "error", err)
+	}
+}
+
+// Flush stores the delivery counts that are not stored yet. Call it after Stop.
+func (b *Inbox) Flush() { _ = b.countAll(b.core.Ctx) } // logs its own failures

@@ -1,0 +1,121 @@
+package inbox
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// readerState is the state of one key in a mailbox: how it acknowledges, and the batches
+// that were delivered to it since it last acknowledged.
+type readerState struct {
+	explicit bool
+	handed   []*handed
+}
+
+// handed is a batch that was delivered to a caller. written is closed when its response
+// was written completely.
+type handed struct {
+	filter  storage.InboxFilter
+	upTo    int64
+	once    sync.Once
+	written chan struct{}
+}
+
+func (h *handed) isWritten() bool {
+	select {
+	case <-h.written:
+		return true
+	default:
+		return false
+	}
+}
+
+// writingFor is how long a call that acknowledges implicitly waits for the previous
+// response to be recorded as written: the client can call again before the server has
+// recorded it. A response that is not recorded by then counts as lost.
+const writingFor = 100 * time.Millisecond
+
+// reader returns the state of a key; mu must be held.
+func (m *mailbox) reader(key shoal.KeyID) *readerState {
+	r := m.readers[key]
+	if r == nil {
+		r = &readerState{}
+		m.readers[key] = r
+	}
+	return r
+}
+
+// isExplicit reports whether the mailbox knows that the key acknowledges explicitly. The
+// key may do so without the mailbox knowing it: the transaction that acknowledges a batch
+// checks again.
+func (m *mailbox) isExplicit(key shoal.KeyID) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.reader(key).explicit
+}
+
+func (m *mailbox) setExplicit(key shoal.KeyID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.reader(key)
+	r.explicit, r.handed = true, nil
+}
+
+// hand records the delivery of a batch to a key that acknowledges implicitly. It returns
+// nil for a key that acknowledges explicitly.
+func (m *mailbox) hand(key shoal.KeyID, filter storage.InboxFilter, upTo int64) *handed {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.reader(key)
+	if r.explicit {
+		return nil
+	}
+	h := &handed{filter: filter, upTo: upTo, written: make(chan struct{})}
+	r.handed = append(r.handed, h)
+	return h
+}
+
+// writing waits until the responses with the batches that were delivered to a key are
+// written, at most for writingFor.
+func (m *mailbox) writing(ctx context.Context, key shoal.KeyID) error {
+	m.mu.Lock()
+	pending := slices.DeleteFunc(slices.Clone(m.reader(key).handed), (*handed).isWritten)
+	m.mu.Unlock()
+	if len(pending) == 0 {
+		return nil
+	}
+	timer := time.NewTimer(writingFor)
+	defer timer.Stop()
+	for _, h := range pending {
+		select {
+		case <-h.written:
+		case <-timer.C:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// settle forgets the batches that were delivered to a key and returns those that count as
+// acknowledged: the completely written ones, or none if again is set.
+func (m *mailbox) settle(key shoal.KeyID, again bool) (done []*handed) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.reader(key)
+	if !again {
+		for _, h := range r.handed {
+			if h.isWritten() {
+				done = append(done, h)
+			}
+		}
+	}
+	r.handed = nil
+	return done
+}

@@ -1,0 +1,279 @@
+package inbox
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/approval"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/limit"
+	"github.com/shoal-dev/shoal/internal/metrics"
+)
+
+// countWait counts an open wait of a caller, whatever for, until it leaves b.open.
+// TooManyWaiters when the server holds as many as it may, or as many as it may hold of
+// callers that have their share.
+func (b *Inbox) countWait(who shoal.Principal) error {
+	if b.open.Enter(limit.Of(who)) != limit.Entered {
+		return shoal.E("", shoal.TooManyWaiters, "This server holds as many waits as it may. Try again in a few seconds.")
+	}
+	return nil
+}
+
+// Inbox lets entities wait for messages that are addressed to them, and acknowledge them.
+type Inbox struct {
+	core      *core.Core
+	open      *limit.Open // counts the open waits of all callers
+	mu        sync.Mutex
+	mailboxes map[storage.EntityRef]*mailbox
+}
+
+// NewInbox returns the inboxes of a hub, which hold at most mostWaits open waits.
+func NewInbox(c *core.Core, mostWaits int, m *metrics.Set) *Inbox {
+	b := &Inbox{core: c, open: limit.NewOpen(0, mostWaits), mailboxes: map[storage.EntityRef]*mailbox{}}
+	m.GaugeFunc("shoal_waits_open", "Waits that are open.", func() float64 { return float64(b.open.Count()) })
+	return b
+}
+
+// Waits returns the limit on the open waits of all callers.
+func (b *Inbox) Waits() *limit.Open { return b.open }
+
+// waiter checks the request, fills in its defaults and returns the entity that waits.
+func waiter(who shoal.Principal, req *WaitRequest) (shoal.EntityID, error) {
+	if err := core.CheckSession(who, req.Session); err != nil {
+		return "", err
+	}
+	entity, err := core.ActingEntity(who)
+	if err != nil {
+		return "", err
+	}
+	if req.Entity != "" && req.Entity != entity {
+		return "", shoal.E("", shoal.IdentityMismatch, fmt.Sprintf("Your key acts as %q, not as %q: leave the id out, or use that entity's key.", entity, req.Entity))
+	}
+	if req.Kind != shoal.WaitMentions && req.Kind != shoal.WaitMessages {
+		return "", shoal.Invalid("kind", `must be "mentions" or "messages"`)
+	}
+	if len(req.From) > shoal.MaxMentions {
+		return "", shoal.Invalid("from", fmt.Sprintf("has %d entries; at most %d are allowed", len(req.From), shoal.MaxMentions))
+	}
+	for _, id := range req.From {
+		if err := shoal.CheckID("from", string(id)); err != nil {
+			return "", err
+		}
+	}
+	req.From = slices.Compact(slices.Sorted(slices.Values(req.From)))
+	req.Timeout = shoal.ClampWait(req.Timeout)
+	return entity, nil
+}
+
+// checkWait checks that the entity of a wait exists and may read the space that the wait
+// is limited to.
+func checkWait(tx storage.Tx, who shoal.Principal, req *WaitRequest, entity shoal.EntityID) error {
+	if _, err := core.FindEntity(tx, req.Session, entity); err != nil {
+		return err
+	}
+	if req.Space == "" {
+		return nil
+	}
+	_, err := core.ReadableSpace(tx, shoal.Principal{Role: shoal.RoleEntity, SessionID: req.Session, EntityID: entity, KeyID: who.KeyID}, req.Session, req.Space)
+	return err
+}
+
+// acknowledge checks that the wait is allowed and acknowledges earlier batches: those up
+// to the cursor of the call, or, for a key that never sent one, the previous batch if its
+// response was written completely. A wait that is not allowed acknowledges nothing.
+func (b *Inbox) acknowledge(ctx context.Context, who shoal.Principal, box *mailbox, req *WaitRequest) (acknowledged, error) {
+	check := func(tx storage.Tx) error { return checkWait(tx, who, req, box.key.ID) }
+	if req.Ack != "" {
+		at, err := parseCursor(box.key, req.Ack)
+		if err != nil {
+			return acknowledged{}, err
+		}
+		return b.explicitAck(ctx, who, box, at, check)
+	}
+	if err := b.core.Store.View(ctx, check); err != nil {
+		return acknowledged{}, err
+	}
+	if box.isExplicit(who.KeyID) {
+		return acknowledged{}, nil
+	}
+	if !req.Redeliver {
+		if err := box.writing(ctx, who.KeyID); err != nil {
+			return acknowledged{}, err
+		}
+	}
+	return b.implicitAck(ctx, who, box, box.settle(who.KeyID, req.Redeliver))
+}
+
+// implicitAck acknowledges batches of a key that has never acknowledged explicitly.
+func (b *Inbox) implicitAck(ctx context.Context, who shoal.Principal, box *mailbox, done []*handed) (acknowledged, error) {
+	if len(done) == 0 {
+		return acknowledged{}, nil
+	}
+	var end int64
+	explicit := false
+	err := b.core.Store.Update(ctx, func(tx storage.Tx) (err error) {
+		// Only the database knows whether this key has acknowledged explicitly: before
+		// the mailbox existed, or on another server.
+		if explicit, err = tx.Explicit(box.key.Session, box.key.ID, who.KeyID); err != nil || explicit {
+			return err
+		}
+		for _, h := range done {
+			if err := tx.Acknowledge(box.key.Session, box.key.ID, h.filter, h.upTo); err != nil {
+				return err
+			}
+		}
+		end, err = tx.InboxEnd(box.key.Session, box.key.ID)
+		return err
+	})
+	if err != nil {
+		return acknowledged{}, err
+	}
+	if explicit {
+		box.setExplicit(who.KeyID)
+		return acknowledged{}, nil
+	}
+	for _, h := range done {
+		box.acknowledged(h.filter, h.upTo)
+	}
+	last := done[len(done)-1]
+	return acknowledged{last.filter, last.upTo, end}, nil
+}
+
+// acknowledged describes the batch that a call has acknowledged, the last one if there
+// were several, and the end of the inbox at that time.
+type acknowledged struct {
+	filter    storage.InboxFilter
+	upTo, end int64
+}
+
+// explicitAck acknowledges the batch that a cursor names, in one transaction with the
+// check of the call that sent it. A cursor of another lineage acknowledges nothing.
+func (b *Inbox) explicitAck(ctx context.Context, who shoal.Principal, box *mailbox, at inboxCursor, check func(storage.Tx) error) (acknowledged, error) {
+	var end int64
+	here := false
+	filter, upTo := at.filter, at.upTo
+	err := b.core.Store.Update(ctx, func(tx storage.Tx) (err error) {
+		if err := check(tx); err != nil {
+			return err
+		}
+		if here, err = b.core.Descends(tx, box.key.Session, at.epoch, at.event); err != nil || !here {
+			return err
+		}
+		if end, err = tx.InboxEnd(box.key.Session, box.key.ID); err != nil {
+			return err
+		}
+		if upTo > end {
+			return badCursor()
+		}
+		if err := tx.SetExplicit(box.key.Session, box.key.ID, who.KeyID); err != nil {
+			return err
+		}
+		return tx.Acknowledge(box.key.Session, box.key.ID, filter, upTo)
+	})
+	if err != nil || !here {
+		return acknowledged{}, err
+	}
+	box.setExplicit(who.KeyID)
+	box.acknowledged(filter, upTo)
+	return acknowledged{filter, upTo, end}, nil
+}
+
+// MarkRead acknowledges the caller's inbox entries of a space up to and including seq,
+// and returns the space with its counts.
+func (b *Inbox) MarkRead(ctx context.Context, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, seq int64) (out shoal.Space, err error) {
+	const op = "hub.Inbox.MarkRead"
+	if err := core.CheckSession(who, session); err != nil {
+		return out, core.Wrap(op, err)
+	}
+	entity, err := core.ActingEntity(who)
+	if err != nil {
+		return out, core.Wrap(op, err)
+	}
+	if seq < 0 {
+		return out, core.Wrap(op, shoal.Invalid("seq", "must not be negative"))
+	}
+	err = b.core.Change(ctx, op, func(ch *core.Change) (err error) {
+		if out, err = core.ReadableSpace(ch, who, session, space); err != nil {
+			return err
+		}
+		if err := ch.AcknowledgeSpace(session, space, entity, seq); err != nil {
+			return err
+		}
+		out, err = core.FillSpace(ch, who, out)
+		return err
+	})
+	return out, err
+}
+
+// maxMarkedUnread is how many messages one call marks as unread at most.
+const maxMarkedUnread = 1000
+
+// MarkUnread marks the messages of a space, starting with the message seq, as unread again
+// and returns the space with its counts. At most the newest thousand messages are marked;
+// the caller's own and deleted messages stay read. Open waits do not wake; the next wait
+// returns the messages.
+//
+// MarkUnread is for humans. It fails with Forbidden for agents: they process their inbox
+// with waits, which never return acknowledged messages again, and read the timeline
+// instead. It also fails with Forbidden for entities that are not members.
+func (b *Inbox) MarkUnread(ctx context.Context, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, seq int64) (out shoal.Space, err error) {
+	const op = "hub.Inbox.MarkUnread"
+	if err := core.CheckSession(who, session); err != nil {
+		return out, core.Wrap(op, err)
+	}
+	entity, err := core.ActingEntity(who)
+	if err != nil {
+		return out, core.Wrap(op, err)
+	}
+	if seq < 1 {
+		return out, core.Wrap(op, shoal.Invalid("seq", "must be at least 1: it is the first message that is to be unread"))
+	}
+	err = b.core.Change(ctx, op, func(ch *core.Change) (err error) {
+		if out, err = core.VisibleSpace(ch, who, session, space, ch.LockSpace); err != nil {
+			return err
+		}
+		if err := mayMarkUnread(ch, out, entity); err != nil {
+			return err
+		}
+		if err := ch.MarkUnread(session, space, entity, seq, maxMarkedUnread); err != nil {
+			return err
+		}
+		out, err = core.FillSpace(ch, who, out)
+		return err
+	})
+	return out, err
+}
+
+func mayMarkUnread(tx storage.Tx, s shoal.Space, entity shoal.EntityID) error {
+	e, err := core.FindEntity(tx, s.SessionID, entity)
+	if err != nil {
+		return err
+	}
+	if e.Kind != shoal.Human {
+		return shoal.E("", shoal.Forbidden, "Only people mark messages as unread; an agent reads them again in the timeline (?after=SEQ, read_thread). "+approval.WrongKind(e.ID, e.Kind))
+	}
+	in, err := tx.IsMember(s.SessionID, s.ID, entity)
+	if err == nil && !in {
+		err = shoal.E("", shoal.Forbidden, fmt.Sprintf("%q is not a member of the space %q, so nothing there is unread for it.", entity, s.ID))
+	}
+	return err
+}
+
+// items groups entries by space. The spaces are in the order of their first entry.
+func items(entries []storage.InboxEntry) []shoal.WaitItem {
+	out := []shoal.WaitItem{}
+	for _, e := range entries {
+		i := slices.IndexFunc(out, func(it shoal.WaitItem) bool { return it.Space.ID == e.Space.ID })
+		if i < 0 {
+			i = len(out)
+			out = append(out, shoal.WaitItem{Space: e.Space})
+		}
+		out[i].Messages = append(out[i].Messages, shoal.InboxMessage{Message: e.Message, Delivery: e.Delivery, Reason: e.Reason})
+	}
+	return out
+}

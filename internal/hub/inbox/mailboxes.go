@@ -1,0 +1,82 @@
+package inbox
+
+import (
+	"context"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// forgetAfter is how long a mailbox without waits remembers the batches that it
+// delivered. A caller that waits again later gets its last batch again.
+const forgetAfter = time.Hour
+
+// mailbox returns the mailbox for key. The caller must release it.
+func (b *Inbox) mailbox(key storage.EntityRef) *mailbox {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	box := b.mailboxes[key]
+	if box == nil {
+		box = &mailbox{inbox: b, key: key, readers: map[shoal.KeyID]*readerState{}, collecting: make(chan struct{}, 1)}
+		b.mailboxes[key] = box
+	}
+	box.mu.Lock()
+	box.users++
+	box.mu.Unlock()
+	return box
+}
+
+// release ends the use of a mailbox.
+func (b *Inbox) release(box *mailbox) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	box.mu.Lock()
+	box.users--
+	box.idle = time.Now()
+	if box.users == 0 && box.sub != nil {
+		box.sub.Close()
+		box.sub = nil
+	}
+	box.mu.Unlock()
+	b.dropUnused(box)
+}
+
+// dropUnused drops a mailbox that no call uses and that remembers no batches. It keeps a
+// mailbox whose deliveries are not stored yet, because the next wait must count them
+// before it reads. b.mu must be held.
+func (b *Inbox) dropUnused(box *mailbox) {
+	box.mu.Lock()
+	defer box.mu.Unlock()
+	if box.users > 0 || len(box.uncounted) > 0 || len(box.collecting) > 0 {
+		return
+	}
+	for _, r := range box.readers {
+		if len(r.handed) > 0 {
+			return
+		}
+	}
+	delete(b.mailboxes, box.key)
+}
+
+// forget drops mailboxes that have not been used for forgetAfter.
+func (b *Inbox) forget(context.Context) error {
+	now := time.Now()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for key, box := range b.mailboxes {
+		box.mu.Lock()
+		stale := box.users == 0 && len(box.uncounted) == 0 && now.Sub(box.idle) > forgetAfter
+		box.mu.Unlock()
+		if stale {
+			delete(b.mailboxes, key)
+		}
+	}
+	return nil
+}
+
+// Start starts the tasks that drop unused mailboxes and store the delivery counts.
+func (b *Inbox) Start() {
+	b.core.Go(func(ctx context.Context) { b.core.Repeat(ctx, time.Minute, "mailboxes", b.forget) })
+	b.core.Go(func(ctx context.Context) { b.core.Repeat(ctx, countEvery, "deliveries", b.countAll) })
+}

@@ -1,0 +1,134 @@
+package inbox
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// Reach returns how a message reaches each of the agents that it mentions. What this
+// server knows of their presence decides; only for one that is not here it is read when
+// it was last seen. It has to be called before the commit: whoever waits for the message
+// does not wait any more afterwards.
+func (b *Inbox) Reach(ch *core.Change, m shoal.Message, mentioned []storage.MemberKind, t runs.Triggered) (out []shoal.Reach, err error) {
+	for _, id := range m.Mentions {
+		i := slices.IndexFunc(mentioned, func(k storage.MemberKind) bool { return k.ID == id })
+		if i < 0 || mentioned[i].Kind != shoal.Agent {
+			continue
+		}
+		r := reachHosted(id, t)
+		if mentioned[i].Hosted {
+			err = reachBusy(ch, m, &r)
+		} else {
+			r, err = b.reachConnected(ch, m, id)
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// reachHosted is the reach of a hosted agent, which the server starts.
+func reachHosted(id shoal.EntityID, t runs.Triggered) shoal.Reach {
+	via := shoal.ViaHosted
+	r := shoal.Reach{EntityID: id, State: shoal.ReachWakeable, Via: &via}
+	started := slices.ContainsFunc(t.Runs, func(s shoal.StartedRun) bool { return s.AgentID == id })
+	switch {
+	case slices.Contains(t.Replied, id):
+		r.State = shoal.ReachListening
+	case slices.Contains(t.Queued, id):
+		r.State, r.Text = shoal.ReachBusy, "at work, and starts on it when its run has ended"
+	case slices.Contains(t.Skipped, id):
+		r.State, r.Via, r.Text = shoal.ReachBusy, nil, "at work, and takes one message at a time"
+	case !started:
+		r.State, r.Via, r.Text = shoal.ReachAsleep, nil, "not started on it"
+	}
+	return r
+}
+
+// reachBusy names the run that a busy agent is at, and says if it has stalled.
+func reachBusy(ch *core.Change, m shoal.Message, r *shoal.Reach) error {
+	if r.State != shoal.ReachBusy {
+		return nil
+	}
+	at, err := runs.FindAhead(ch.Tx, m.SessionID, r.EntityID, m.SpaceID)
+	if err != nil || at == nil {
+		return err
+	}
+	r.Text = fmt.Sprintf("%s (%s", r.Text, at.ID)
+	if at.StalledSince != nil {
+		r.Text += fmt.Sprintf(", without a sign of life since %s; it can be canceled", at.StalledSince.UTC().Format(time.TimeOnly))
+	}
+	r.Text += ")"
+	return nil
+}
+
+// reachConnected is the reach of an agent that runs elsewhere.
+func (b *Inbox) reachConnected(ch *core.Change, m shoal.Message, id shoal.EntityID) (shoal.Reach, error) {
+	e := b.core.Presence.FillState(shoal.Entity{SessionID: m.SessionID, ID: id})
+	r := shoal.Reach{EntityID: id, State: shoal.ReachBusy, LastSeenAt: e.LastSeenAt, Text: "here, but not waiting for it"}
+	if b.listens(m, id) {
+		via := shoal.ViaWait
+		r.State, r.Via, r.Text = shoal.ReachListening, &via, ""
+		return r, nil
+	}
+	if e.State != shoal.Offline {
+		return r, nil
+	}
+	if r.LastSeenAt == nil {
+		last, err := b.core.Presence.LastSeen(ch.Tx, storage.EntityRef{Session: m.SessionID, ID: id})
+		if err != nil {
+			return r, err
+		}
+		r.LastSeenAt = last
+	}
+	r.State, r.Text = shoal.ReachAsleep, "not connected"
+	if r.LastSeenAt == nil {
+		r.State, r.Text = shoal.ReachUnknown, "never connected"
+	}
+	return r, nil
+}
+
+// listens reports whether a wait of an entity is open on this server that a mention by a
+// message matches.
+func (b *Inbox) listens(m shoal.Message, id shoal.EntityID) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	box := b.mailboxes[storage.EntityRef{Session: m.SessionID, ID: id}]
+	if box == nil {
+		return false
+	}
+	box.mu.Lock()
+	defer box.mu.Unlock()
+	d := delivered{reason: shoal.ReasonMention, space: m.SpaceID, sender: m.EntityID}
+	return slices.ContainsFunc(box.waits, func(w *HeldWait) bool { return d.matches(w.filter) && w.call.Err() == nil })
+}
+
+// RefreshReach is the reach of a message that was posted before, as it is now.
+func (b *Inbox) RefreshReach(ch *core.Change, m *shoal.Message) error {
+	mentioned, err := ch.MembersAmong(m.SessionID, m.SpaceID, m.Mentions)
+	if err != nil {
+		return err
+	}
+	until := shoal.At(m.CreatedAt.Add(time.Millisecond))
+	started, err := ch.Runs(m.SessionID, storage.RunFilter{Trigger: shoal.SpaceMessageTrigger, Since: &m.CreatedAt, Until: &until, Limit: shoal.MaxPage})
+	if err != nil {
+		return err
+	}
+	var t runs.Triggered
+	for _, r := range slices.Backward(started) {
+		if r.Trigger.MessageID == m.ID {
+			t.Runs = append(t.Runs, shoal.StartedRun{AgentID: r.AgentID, RunID: r.ID})
+		}
+	}
+	m.Runs = t.Runs
+	m.Reach, err = b.Reach(ch, *m, mentioned, t)
+	return err
+}

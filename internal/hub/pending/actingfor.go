@@ -1,0 +1,64 @@
+package pending
+
+import (
+	"errors"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/behalf"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// RootOf is a caller as somebody for whom a run acts: its entity, else the server itself,
+// for a key that acts as nobody.
+func RootOf(who shoal.Principal) []shoal.EntityID {
+	if who.EntityID == "" {
+		return []shoal.EntityID{shoal.System}
+	}
+	return []shoal.EntityID{who.EntityID}
+}
+
+// RequestersOf are the people behind a run.
+func RequestersOf(tx storage.Tx, r storage.Run) ([]shoal.EntityID, error) {
+	return behalf.Requesters(r.Roots(), NewJudge(tx, r.SessionID).entity)
+}
+
+// Reads looks up who may read a space, for [behalf.Run]: its members, and who manages
+// the session.
+func Reads(tx EntityReader, session shoal.SessionID) behalf.Reads {
+	return func(id shoal.EntityID, space shoal.SpaceID) (bool, error) {
+		if !core.ValidID(id) {
+			return false, nil
+		}
+		e, err := tx.Entity(session, id)
+		if errors.Is(err, shoal.NotFound) {
+			return false, nil
+		}
+		if err != nil || manages(e) {
+			return err == nil, err
+		}
+		return tx.IsMember(session, space, id)
+	}
+}
+
+// EntityReader is what [Reads] needs of a [Tx].
+type EntityReader interface {
+	Entity(session shoal.SessionID, id shoal.EntityID) (shoal.Entity, error)
+	IsMember(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID) (bool, error)
+}
+
+// RootsOf returns those at the roots of the chain that a message belongs to. One that
+// is older than the record has them from its run, else it is its sender's own.
+func RootsOf(tx storage.Tx, m shoal.Message, c storage.Cause) ([]shoal.EntityID, error) {
+	if len(c.ActingFor) > 0 {
+		return c.ActingFor, nil
+	}
+	if m.RunID == nil {
+		return []shoal.EntityID{m.EntityID}, nil
+	}
+	r, err := tx.Run(m.SessionID, *m.RunID)
+	if errors.Is(err, shoal.NotFound) {
+		return []shoal.EntityID{m.EntityID}, nil
+	}
+	return r.Roots(), err
+}

@@ -1,0 +1,176 @@
+package pending
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/approval"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// Rules decide who may settle what.
+var Rules = approval.Contract()
+
+// Judge looks up what decisions about pending actions rest on, each thing once.
+type Judge struct {
+	tx       storage.Tx
+	session  shoal.SessionID
+	entities map[shoal.EntityID]shoal.Entity
+	members  map[shoal.SpaceID][]shoal.Member
+	triggers map[shoal.RunID]readTrigger
+}
+
+// NewJudge returns a judge for the pending actions of a session as tx shows them.
+func NewJudge(tx storage.Tx, session shoal.SessionID) *Judge {
+	return &Judge{tx: tx, session: session, entities: map[shoal.EntityID]shoal.Entity{}, members: map[shoal.SpaceID][]shoal.Member{}, triggers: map[shoal.RunID]readTrigger{}}
+}
+
+// entity returns an entity, the zero value for one that is not there (any more).
+func (j *Judge) entity(id shoal.EntityID) (shoal.Entity, error) {
+	e, known := j.entities[id]
+	if known || !core.ValidID(id) {
+		return e, nil
+	}
+	e, err := j.tx.Entity(j.session, id)
+	if errors.Is(err, shoal.NotFound) {
+		e, err = shoal.Entity{}, nil
+	}
+	j.entities[id] = e
+	return e, err
+}
+
+// Action is a row as the rules see it.
+func (j *Judge) Action(row storage.Pending) (approval.Action, error) {
+	owner, err := j.entity(row.AgentID)
+	p := row.Policy
+	a := approval.Action{
+		ID: row.ID, Kind: row.Kind, Open: row.Status == shoal.PendingOpen, Agent: row.AgentID, Owner: OwnerOf(owner),
+		Targeted: p.Targeted, Only: row.Target, By: p.By, Quorum: p.Quorum, NotRequester: p.NotRequester,
+		Requesters: requestersFor(row), ByService: p.ByService, ArgsHash: row.Hash, Editable: len(p.ArgsSchema) > 0,
+	}
+	for _, v := range p.Votes {
+		a.Votes = append(a.Votes, approval.Vote{Entity: v.EntityID, At: v.At.Time, Answer: v.Answer})
+	}
+	return a, err
+}
+
+// requestersFor are the humans behind the run. A row of the first edition knows only
+// whose message it was.
+func requestersFor(p storage.Pending) []shoal.EntityID {
+	if p.Policy.Requesters == nil && core.ValidID(shoal.EntityID(p.Requester)) {
+		return []shoal.EntityID{shoal.EntityID(p.Requester)}
+	}
+	return p.Policy.Requesters
+}
+
+// Voter is a caller as the rules see it.
+func (j *Judge) Voter(who shoal.Principal, row storage.Pending) (approval.Voter, error) {
+	if who.EntityID == "" {
+		return approval.Voter{Role: who.Role}, nil
+	}
+	e, err := j.entity(who.EntityID)
+	if err != nil {
+		return approval.Voter{}, err
+	}
+	v := approval.Voter{Entity: e.ID, Kind: e.Kind, Role: who.Role, Owner: OwnerOf(e), Manages: manages(e)}
+	if row.SpaceID != nil {
+		v.Member, err = j.tx.IsMember(j.session, *row.SpaceID, e.ID)
+	}
+	return v, err
+}
+
+// may reports whether the caller may answer the row.
+func (j *Judge) may(who shoal.Principal, row storage.Pending) (bool, error) {
+	a, err := j.Action(row)
+	if err != nil {
+		return false, err
+	}
+	v, err := j.Voter(who, row)
+	return err == nil && Rules.Objection(a, v) == "", err
+}
+
+// shown is a row as others see it.
+func (j *Judge) shown(row storage.Pending) (shoal.PendingAction, error) {
+	out, p := row.PendingAction, row.Policy
+	out.By, out.Quorum, out.NotRequester, out.ArgsHash = p.By, max(p.Quorum, 1), p.NotRequester, row.Hash
+	out.Requesters = append([]shoal.EntityID{}, requestersFor(row)...)
+	out.Votes = []shoal.PendingVote{}
+	for _, v := range p.Votes {
+		out.Votes = append(out.Votes, shownVote(v))
+	}
+	if row.Status == shoal.PendingAnswered && row.Answer != nil {
+		out.EditedArgs = Rules.EditedArgs(*row.Answer)
+	}
+	if row.Status != shoal.PendingOpen {
+		return out, nil
+	}
+	if len(p.ArgsSchema) > 0 {
+		out.ArgsSchema = p.ArgsSchema
+	}
+	a, all, err := j.voters(row)
+	out.Eligible = Rules.Eligible(a, all)
+	return out, err
+}
+
+// voters are the entities that might answer the row: those of the space that shows
+// it, and those that the policy names.
+func (j *Judge) voters(row storage.Pending) (approval.Action, []approval.Voter, error) {
+	a, err := j.Action(row)
+	if err != nil {
+		return a, nil, err
+	}
+	var out []approval.Voter
+	add := func(id shoal.EntityID, member bool) error {
+		e, err := j.entity(id)
+		if err != nil || e.ID == "" || slices.ContainsFunc(out, func(v approval.Voter) bool { return v.Entity == id }) {
+			return err
+		}
+		out = append(out, approval.Voter{Entity: id, Kind: e.Kind, Role: shoal.RoleEntity, Owner: OwnerOf(e), Manages: manages(e), Member: member})
+		return nil
+	}
+	if row.SpaceID != nil {
+		members, known := j.members[*row.SpaceID]
+		if !known {
+			if members, err = j.tx.Members(j.session, *row.SpaceID); err != nil {
+				return a, nil, err
+			}
+			j.members[*row.SpaceID] = members
+		}
+		for _, m := range members {
+			if err := add(m.EntityID, true); err != nil {
+				return a, nil, err
+			}
+		}
+	}
+	if row.Kind == shoal.PendingPermission && !row.Policy.Targeted && len(row.Policy.By) == 0 {
+		for _, id := range append(slices.Clone(a.Requesters), a.Owner) {
+			if err := add(id, false); err != nil {
+				return a, nil, err
+			}
+		}
+	}
+	return a, out, nil
+}
+
+// concerns reports whether a permission that no call targets is one for the entity,
+// in whatever space it is: it asked for the run, or owns the agent.
+func (j *Judge) concerns(row storage.Pending, id shoal.EntityID) (bool, error) {
+	if row.Kind != shoal.PendingPermission || row.Policy.Targeted || row.Target != "" {
+		return false, nil
+	}
+	e, err := j.entity(row.AgentID)
+	return err == nil && (OwnerOf(e) == id || slices.Contains(requestersFor(row), id)), err
+}
+
+func shownVote(v storage.Vote) shoal.PendingVote {
+	out := shoal.PendingVote{EntityID: v.EntityID, At: v.At, Approved: v.Answer.Approved, Error: v.Answer.Error, EditedArgs: Rules.EditedArgs(v.Answer)}
+	if len(v.Answer.Result) > 0 {
+		out.Result = v.Answer.Result
+	}
+	if v.Answer.Answer != nil {
+		out.Result, _ = shoal.EncodeJSON(*v.Answer.Answer) // a text can always be encoded
+	}
+	return out
+}

@@ -1,0 +1,92 @@
+package pending
+
+import (
+	"context"
+	"time"
+
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+const (
+	// dueLook is how often the store is looked at when no hint says so.
+	dueLook = 30 * time.Second
+	// dueAtOnce is how many rows are settled in one transaction.
+	dueAtOnce = 100
+)
+
+// keepTime settles what is due until ctx ends: expired actions, waits that time
+// out. Each is settled once, by whichever server comes first.
+func (p *Pending) keepTime(ctx context.Context) {
+	sub := p.core.Bus.Subscribe()
+	defer sub.Close()
+	sub.Add(core.DueTopic)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-sub.Ready():
+			sub.Take()
+		case <-timer.C:
+		}
+		next, err := p.settleDue(ctx)
+		if err != nil && ctx.Err() == nil {
+			p.core.Log.Error("what is due could not be settled; it is tried again", "error", err)
+			next = time.Second
+		}
+		timer.Reset(next)
+	}
+}
+
+// settleDue settles what is due and returns in what time to look again.
+func (p *Pending) settleDue(ctx context.Context) (time.Duration, error) {
+	for {
+		due, next := 0, dueLook
+		err := p.core.Store.View(ctx, func(tx storage.Tx) error {
+			now, err := tx.Now()
+			if err != nil {
+				return err
+			}
+			rows, err := tx.DuePending(now, 1)
+			if due = len(rows); err != nil || due > 0 {
+				return err
+			}
+			at, err := tx.NextDue()
+			if err == nil && at != nil {
+				next = min(dueLook, max(at.Sub(now.Time), time.Millisecond))
+			}
+			return err
+		})
+		if err != nil || due == 0 {
+			return next, err
+		}
+		err = p.core.Change(ctx, "hub.Pending.settleDue", func(ch *core.Change) error {
+			now, err := ch.Now()
+			if err != nil {
+				return err
+			}
+			rows, err := ch.DuePending(now, dueAtOnce)
+			if err != nil {
+				return err
+			}
+			for _, row := range rows {
+				if err := expire(ch, row, "Nobody answered in time."); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return next, err
+		}
+	}
+}
+
+// Start starts the tasks that settle actions whose time is up and drop remembered
+// decisions that have expired.
+func (p *Pending) Start() {
+	p.core.Go(p.keepTime)
+	p.core.Go(func(ctx context.Context) { p.core.Repeat(ctx, time.Hour, "remembered decisions", p.dropRemembered) })
+}

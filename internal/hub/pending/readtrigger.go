@@ -1,0 +1,79 @@
+package pending
+
+import (
+	"errors"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// readTrigger is what the model of a run read of the message that started it, as far as a
+// caller may see it.
+type readTrigger struct {
+	text     *string
+	editedAt *shoal.Time
+}
+
+// shownTo is a row as one caller sees it, with the trigger of its run.
+func (j *Judge) shownTo(who shoal.Principal, row storage.Pending) (shoal.PendingAction, error) {
+	out, err := j.shown(row)
+	if err != nil {
+		return out, err
+	}
+	t, err := j.trigger(who, row.RunID)
+	out.TriggerText, out.TriggerEditedAt = t.text, t.editedAt
+	return out, err
+}
+
+func (j *Judge) trigger(who shoal.Principal, id shoal.RunID) (readTrigger, error) {
+	t, known := j.triggers[id]
+	if known {
+		return t, nil
+	}
+	t, err := j.findTrigger(who, id)
+	if err == nil {
+		j.triggers[id] = t
+	}
+	return t, err
+}
+
+func (j *Judge) findTrigger(who shoal.Principal, id shoal.RunID) (t readTrigger, err error) {
+	run, err := j.tx.Run(j.session, id)
+	if err != nil || run.Trigger.Type != shoal.SpaceMessageTrigger {
+		return t, err
+	}
+	if own := core.ReaderEntity(who); own != "" {
+		in, err := j.tx.IsMember(j.session, run.Trigger.SpaceID, own)
+		if err != nil || !in {
+			return t, err
+		}
+	}
+	m, err := j.tx.Message(j.session, run.Trigger.SpaceID, run.Trigger.MessageID)
+	if errors.Is(err, shoal.NotFound) || err == nil && m.DeletedAt != nil {
+		return t, nil
+	}
+	text := beginning(run.Trigger.MessageContent, shoal.MaxTriggerText)
+	t.text = &text
+	// The time tells of what is no text. It may be a millisecond ahead, see edit.
+	if m.EditedAt != nil && run.StartedAt != nil && (m.Text() != run.Trigger.MessageContent || m.EditedAt.Sub(run.StartedAt.Time) > time.Millisecond) {
+		t.editedAt = m.EditedAt
+	}
+	return t, err
+}
+
+// beginning cuts a text to a number of bytes.
+func beginning(text string, most int) string {
+	const more = "…"
+	if len(text) <= most {
+		return text
+	}
+	text = text[:most-len(more)]
+	for r, size := utf8.DecodeLastRuneInString(text); r == utf8.RuneError && size == 1; r, size = utf8.DecodeLastRuneInString(text) {
+		text = text[:len(text)-1]
+	}
+	return strings.TrimRight(text, " ") + more
+}

@@ -1,0 +1,147 @@
+package pending
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// OwnerOf is whose agent an entity is, empty for nobody's.
+func OwnerOf(e shoal.Entity) shoal.EntityID {
+	if e.OwnerID == nil {
+		return ""
+	}
+	return *e.OwnerID
+}
+
+// manages reports whether an entity manages the session.
+func manages(e shoal.Entity) bool {
+	return e.SessionRole == shoal.SessionOwner || e.SessionRole == shoal.SessionAdmin
+}
+
+// remember stores the decision that settled row for later calls.
+func remember(ch *core.Change, row storage.Pending, r shoal.Remember) error {
+	d := shoal.RememberedDecision{
+		ID: shoal.NewID[shoal.RememberedID](shoal.PrefixDecided), AgentID: row.AgentID, ToolName: row.ToolName, SpaceID: row.SpaceID,
+		Requesters: append([]shoal.EntityID{}, requestersFor(row)...), Decision: r.Decision, Scope: r.Scope, ArgsHash: row.Hash, Args: row.Args,
+		EntityID: row.AnsweredBy, CreatedAt: ch.At, ExpiresAt: shoal.At(ch.At.Add(shoal.RememberFor)),
+	}
+	if d.Scope == "" {
+		d.Scope = shoal.RememberCall
+	}
+	if r.ForMs > 0 {
+		d.ExpiresAt = shoal.At(ch.At.Add(time.Duration(r.ForMs) * time.Millisecond))
+	}
+	return ch.InsertRemembered(row.Session, d)
+}
+
+// Remembered lists the decisions that count for later calls, in the order of ids, those
+// after the given one. Services and admins see all; an entity those that it made, those
+// of its own agents and those that count for calls in its spaces.
+func (p *Pending) Remembered(ctx context.Context, who shoal.Principal, session shoal.SessionID, after shoal.RememberedID, limit int) (out []shoal.RememberedDecision, err error) {
+	err = p.core.View(ctx, "hub.Pending.Remembered", func(tx storage.Tx) error {
+		out = []shoal.RememberedDecision{}
+		if err := core.CheckSession(who, session); err != nil {
+			return err
+		}
+		if _, err := core.FindSession(tx, session); err != nil {
+			return err
+		}
+		now := shoal.Now()
+		filter := storage.RememberedFilter{Until: &now, After: after, Limit: shoal.MaxPage}
+		for {
+			page, err := tx.RememberedDecisions(session, filter)
+			if err != nil {
+				return err
+			}
+			for _, d := range page {
+				filter.After = d.ID
+				sees, _, err := rememberedFor(tx, who, session, d)
+				if err != nil {
+					return err
+				}
+				if sees {
+					out = append(out, d)
+				}
+				if len(out) == limit {
+					return nil
+				}
+			}
+			if len(page) < filter.Limit {
+				return nil
+			}
+		}
+	})
+	return out, err
+}
+
+// Forget revokes a remembered decision: from the next call on, somebody is asked. Who
+// made it may, the owner of the agent, any person of the space that it counts for, and
+// admins. NotFound for one that the caller does not see.
+func (p *Pending) Forget(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RememberedID) error {
+	return p.core.Change(ctx, "hub.Pending.Forget", func(ch *core.Change) error {
+		if err := core.CheckSession(who, session); err != nil {
+			return err
+		}
+		none := shoal.E("", shoal.NotFound, fmt.Sprintf("There is no remembered decision %q among those that you see.", id))
+		if !core.ValidID(id) {
+			return none
+		}
+		d, err := ch.Remembered(session, id)
+		if errors.Is(err, shoal.NotFound) {
+			return none
+		}
+		if err != nil {
+			return err
+		}
+		if err := core.RequireOpenSession(ch, session); err != nil {
+			return err
+		}
+		switch sees, may, err := rememberedFor(ch, who, session, d); {
+		case err != nil:
+			return err
+		case !sees:
+			return none
+		case !may:
+			return shoal.E("", shoal.Forbidden, "A remembered decision is revoked by a person who sees it, or by an admin.")
+		}
+		return ch.DeleteRemembered(session, id)
+	})
+}
+
+// rememberedFor reports whether the caller sees a remembered decision, and whether it
+// may revoke it.
+func rememberedFor(tx storage.Tx, who shoal.Principal, session shoal.SessionID, d shoal.RememberedDecision) (sees, may bool, err error) {
+	own := core.ReaderEntity(who)
+	if own == "" {
+		return true, who.Manages(), nil
+	}
+	looks := NewJudge(tx, session)
+	me, err := looks.entity(own)
+	if err != nil {
+		return false, false, err
+	}
+	agent, err := looks.entity(d.AgentID)
+	if err != nil {
+		return false, false, err
+	}
+	if d.EntityID != nil && *d.EntityID == own || OwnerOf(agent) == own || slices.Contains(d.Requesters, own) {
+		return true, me.Kind == shoal.Human || d.EntityID != nil && *d.EntityID == own, nil
+	}
+	if d.SpaceID == nil {
+		return false, false, nil
+	}
+	in, err := tx.IsMember(session, *d.SpaceID, own)
+	return in, in && me.Kind == shoal.Human, err
+}
+
+// dropRemembered forgets decisions whose time is over.
+func (p *Pending) dropRemembered(ctx context.Context) error {
+	return p.core.Change(ctx, "hub.Pending.dropRemembered", func(ch *core.Change) error { return ch.DropRemembered(ch.At) })
+}

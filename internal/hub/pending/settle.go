@@ -1,0 +1,227 @@
+package pending
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// IsServerWait reports whether a row is a wait of the server's own, which nobody sees.
+func IsServerWait(kind shoal.PendingKind) bool {
+	return kind == storage.PendingReply || kind == storage.PendingTimer
+}
+
+// SettleReplies gives a message that is whole to the runs that wait for such a
+// reply, and returns their agents: it starts no run of them.
+func SettleReplies(ch *core.Change, m shoal.Message) (served []shoal.EntityID, err error) {
+	waits, err := ch.ReplyWaits(m.SessionID, m.SpaceID)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range waits {
+		fits, err := IsReply(ch, p, m)
+		if err != nil {
+			return nil, err
+		}
+		if !fits {
+			continue
+		}
+		if err := SettleReply(ch, p, m); err != nil {
+			return nil, err
+		}
+		served = append(served, p.AgentID)
+	}
+	ch.MarkReplied(m.ID, served)
+	return served, nil
+}
+
+// IsReply reports whether m is what p waits for.
+func IsReply(tx storage.Tx, p storage.Pending, m shoal.Message) (bool, error) {
+	if p.Status != shoal.PendingOpen || p.Reply == nil || m.Seq <= p.Reply.After || m.EntityID == p.AgentID || m.EntityID == shoal.System {
+		return false, nil
+	}
+	if in, err := tx.IsMember(m.SessionID, m.SpaceID, p.AgentID); err != nil || !in {
+		return false, err // it left before it began to wait
+	}
+	sender, err := tx.Entity(m.SessionID, m.EntityID)
+	if err != nil && !errors.Is(err, shoal.NotFound) {
+		return false, err
+	}
+	for _, f := range p.Reply.For {
+		if f.EntityID != "" && f.EntityID != m.EntityID {
+			continue
+		}
+		switch f.Type {
+		case "any":
+			return true, nil
+		case "agent", "human":
+			if string(sender.Kind) == f.Type {
+				return true, nil
+			}
+		case "entity":
+			if f.EntityID == m.EntityID {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// replyResult is what a wait for a reply comes to.
+type replyResult struct {
+	TimedOut bool       `json:"timedOut"`
+	Reply    *replyText `json:"reply"`
+}
+
+type replyText struct {
+	Text       string           `json:"text"`
+	EntityID   shoal.EntityID   `json:"entityId"`
+	EntityName string           `json:"entityName"`
+	EntityType shoal.EntityKind `json:"entityType"`
+}
+
+// SettleReply settles a wait for a reply with the message m.
+func SettleReply(ch *core.Change, p storage.Pending, m shoal.Message) error {
+	sender, err := ch.Entity(m.SessionID, m.EntityID)
+	if err != nil && !errors.Is(err, shoal.NotFound) {
+		return err
+	}
+	result, err := shoal.EncodeJSON(replyResult{Reply: &replyText{Text: m.Text(), EntityID: m.EntityID, EntityName: sender.Name, EntityType: sender.Kind}})
+	if err != nil {
+		return err
+	}
+	by := m.EntityID
+	p.AnsweredBy, p.Answer = &by, &shoal.PendingAnswer{Result: result}
+	return settle(ch, p, shoal.PendingAnswered)
+}
+
+// settle ends an open row: its run has something to do now, and everybody who saw
+// it opened sees it settled.
+func settle(ch *core.Change, p storage.Pending, as shoal.PendingStatus) error {
+	at := ch.At
+	p.Status, p.AnsweredAt = as, &at
+	if err := ch.UpdatePending(p); err != nil {
+		return err
+	}
+	if as != shoal.PendingCanceled {
+		if err := wake(ch, p.Session, p.RunID); err != nil {
+			return err
+		}
+	}
+	if IsServerWait(p.Kind) {
+		return nil
+	}
+	return EmitAction(ch, p, shoal.EventPendingSettled)
+}
+
+// wake makes whoever executes runs look at one that has not ended.
+func wake(ch *core.Change, session shoal.SessionID, id shoal.RunID) error {
+	run, err := ch.Run(session, id)
+	if errors.Is(err, shoal.NotFound) || err == nil && run.Status.Ended() {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	ch.Notify(core.WorkTopic)
+	ch.Notify(core.RunTopic(session, id))
+	if run.Awake {
+		return nil
+	}
+	run.Awake = true
+	return ch.UpdateRun(run)
+}
+
+// EmitAction tells the space that shows an action, and the run's followers.
+func EmitAction(ch *core.Change, p storage.Pending, what shoal.EventType) error {
+	ev := storage.Event{Session: p.Session, Run: p.RunID, Private: p.Target != "", Type: what}
+	if p.SpaceID != nil {
+		ev.Space = *p.SpaceID
+	}
+	shown, err := NewJudge(ch, p.Session).shown(p)
+	if err != nil {
+		return err
+	}
+	_, err = core.Emit(ch, ev, func(h shoal.EventHead) any { return Event{h, shown, p.Target} })
+	return err
+}
+
+// Event is [shoal.PendingData] with the one member who may see it.
+type Event struct {
+	shoal.EventHead
+	PendingAction shoal.PendingAction `json:"pendingAction"`
+	Target        shoal.EntityID      `json:"targetEntityId,omitempty"`
+}
+
+// CancelAll ends what a run still waits for: the run ends.
+func CancelAll(ch *core.Change, run *storage.Run) error {
+	rows, err := ch.PendingOf(run.SessionID, run.ID)
+	if err != nil {
+		return err
+	}
+	for _, p := range rows {
+		if p.Status != shoal.PendingOpen {
+			continue
+		}
+		if err := settle(ch, p, shoal.PendingCanceled); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EndInSpace wakes the runs that have a message in progress in a space, of one
+// agent or of all: they may not write there any more and have to close it. What the
+// space asks for is settled as expired, and no reply from there comes any more.
+func EndInSpace(ch *core.Change, session shoal.SessionID, space shoal.SpaceID, agent shoal.EntityID) error {
+	open, err := ch.Streaming(session, space)
+	if err != nil {
+		return err
+	}
+	for _, m := range open {
+		if m.RunID == nil || agent != "" && m.EntityID != agent {
+			continue
+		}
+		if err := wake(ch, session, *m.RunID); err != nil {
+			return err
+		}
+	}
+	rows, err := ch.PendingActions(session, storage.PendingFilter{Status: []shoal.PendingStatus{shoal.PendingOpen}, Space: space})
+	if err != nil {
+		return err
+	}
+	replies, err := ch.ReplyWaits(session, space)
+	if err != nil {
+		return err
+	}
+	for _, p := range append(rows, replies...) {
+		if agent != "" && p.AgentID != agent {
+			continue
+		}
+		if err := expire(ch, p, "The conversation has ended before anybody answered."); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// expire settles an open row because of time: it counts as denied.
+func expire(ch *core.Change, p storage.Pending, why string) error {
+	no := false
+	switch p.Kind {
+	case storage.PendingReply:
+		p.Answer = &shoal.PendingAnswer{Result: json.RawMessage(`{"timedOut":true,"reply":null}`)}
+		return settle(ch, p, shoal.PendingAnswered)
+	case storage.PendingTimer:
+		p.Answer = &shoal.PendingAnswer{Result: json.RawMessage(`{"timedOut":true}`)}
+		return settle(ch, p, shoal.PendingAnswered)
+	case shoal.PendingPermission:
+		p.Answer = &shoal.PendingAnswer{Approved: &no, Reason: &why}
+	default:
+		p.Answer = &shoal.PendingAnswer{Error: &why}
+	}
+	return settle(ch, p, shoal.PendingExpired)
+}

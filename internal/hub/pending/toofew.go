@@ -1,0 +1,105 @@
+package pending
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// tooFewScope is the scope of the keys under which a space is told of an action that too
+// few may answer.
+const tooFewScope = "too few"
+
+// AnnounceTooFew says in the space that shows an open action, once, that fewer members may
+// answer it than have to, for as long as nobody joins (contract 7.1). What a service may
+// answer, and what one member alone sees, is passed over.
+func AnnounceTooFew(ch *core.Change, row storage.Pending) error {
+	if row.SpaceID == nil || row.Status != shoal.PendingOpen || IsServerWait(row.Kind) || row.Target != "" ||
+		row.Policy.ByService || slices.Contains(row.Policy.By, shoal.AnswerServices) {
+		return nil
+	}
+	j := NewJudge(ch, row.Session)
+	a, all, err := j.voters(row)
+	able := Rules.Able(a, all)
+	if err != nil || able >= max(a.Quorum, 1) {
+		return err
+	}
+	key := storage.PostKey{Scope: tooFewScope, Key: string(row.ID)}
+	if _, _, err := ch.MessageByKey(row.Session, key.Scope, key.Key); !errors.Is(err, shoal.NotFound) {
+		return err
+	}
+	s, err := ch.LockSpace(row.Session, *row.SpaceID)
+	if errors.Is(err, shoal.NotFound) || err == nil && s.Status == shoal.SpaceShut {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var concerned []shoal.EntityID
+	for _, id := range append(requestersFor(row), a.Owner) {
+		in, err := ch.IsMember(row.Session, s.ID, id)
+		if err != nil {
+			return err
+		}
+		if in && core.ValidID(id) && !slices.Contains(concerned, id) {
+			concerned = append(concerned, id)
+		}
+	}
+	names, err := ch.EntityNames(row.Session, []shoal.EntityID{row.AgentID})
+	if err != nil {
+		return err
+	}
+	text := tooFewText(cmp.Or(names[row.AgentID], string(row.AgentID)), row, max(a.Quorum, 1), able)
+	_, err = core.PostSystemMessage(ch, s, text, concerned, key)
+	return err
+}
+
+// tooFewText says who waits for what, how many may answer, and what to do.
+func tooFewText(agent string, row storage.Pending, needed, able int) string {
+	answers, who := "an answer", "nobody in this space may give it"
+	if needed > 1 {
+		answers = fmt.Sprintf("%d equal answers", needed)
+		who = fmt.Sprintf("only %d of this space may answer", able)
+	}
+	if needed > 1 && able == 0 {
+		who = "nobody in this space may answer"
+	}
+	return fmt.Sprintf("%s waits for %s to %s, and %s. Add somebody who may, or cancel the run %s.", agent, answers, row.ToolName, who, row.RunID)
+}
+
+// AnnounceTooFewInSpace is AnnounceTooFew for all that is open in a space: somebody has left it.
+func AnnounceTooFewInSpace(ch *core.Change, session shoal.SessionID, space shoal.SpaceID) error {
+	rows, err := ch.PendingActions(session, storage.PendingFilter{Space: space, Status: []shoal.PendingStatus{shoal.PendingOpen}, Limit: shoal.MaxPage})
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if err := AnnounceTooFew(ch, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AnnounceTooFewAfterChange is AnnounceTooFew for all that is open in the spaces of an entity, if its
+// kind, its session role or its owner has changed, on which depends who may answer.
+func AnnounceTooFewAfterChange(ch *core.Change, before, after shoal.Entity) error {
+	if before.Kind == after.Kind && before.SessionRole == after.SessionRole && OwnerOf(before) == OwnerOf(after) {
+		return nil
+	}
+	spaces, err := ch.Spaces(after.SessionID, storage.SpaceFilter{Member: after.ID})
+	if err != nil {
+		return err
+	}
+	for _, s := range spaces {
+		if err := AnnounceTooFewInSpace(ch, after.SessionID, s.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}

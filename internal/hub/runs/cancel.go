@@ -1,0 +1,49 @@
+package runs
+
+import (
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// canceled is why a canceled run ended.
+func canceled() *shoal.RunError {
+	return &shoal.RunError{Code: "canceled", Message: "The run was canceled."}
+}
+
+// CancelRun ends a run that nobody has begun, and has whoever executes any other
+// end it. It returns the run as it is then.
+func CancelRun(ch *core.Change, r storage.Run) (storage.Run, error) {
+	switch {
+	case r.Status.Ended() || r.Cancel:
+		return r, nil
+	case r.Status == shoal.RunQueued:
+		if err := finish(ch, &r, shoal.RunCanceled, canceled()); err != nil {
+			return r, err
+		}
+	default:
+		r.Cancel, r.Awake = true, true
+	}
+	ch.Notify(core.WorkTopic)
+	ch.Notify(core.RunTopic(r.SessionID, r.ID))
+	return r, ch.UpdateRun(r)
+}
+
+// CancelRuns cancels the runs of an agent, or, with an empty one, of a session.
+func CancelRuns(ch *core.Change, session shoal.SessionID, agent shoal.EntityID) error {
+	runs, err := ch.Runs(session, storage.RunFilter{Agent: agent, Status: ActiveStatuses})
+	if err != nil {
+		return err
+	}
+	// The order of the list and what one end does to another run do not matter:
+	// each is read again.
+	for _, r := range runs {
+		if r, err = ch.Run(session, r.ID); err != nil {
+			return err
+		}
+		if _, err := CancelRun(ch, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,49 @@
+package runs
+
+import (
+	"context"
+	"errors"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// ClientInput returns what the caller's front end sent for a run, nil when there is
+// nothing or when it was sent by another entity.
+func (r *Runs) ClientInput(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID) (out *storage.ClientInput, err error) {
+	err = r.core.View(ctx, "hub.Runs.ClientInput", func(tx storage.Tx) error {
+		if _, err := core.VisibleRun(tx, who, session, id); err != nil {
+			return err
+		}
+		found, err := clientInput(tx, session, id)
+		if err == nil && found != nil && found.EntityID == who.EntityID {
+			out = found
+		}
+		return err
+	})
+	return out, err
+}
+
+// clientInput returns what a front end sent for a run, nil for nothing.
+func clientInput(tx storage.Tx, session shoal.SessionID, run shoal.RunID) (*storage.ClientInput, error) {
+	in, err := tx.ClientInput(session, run)
+	if errors.Is(err, shoal.NotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &in, nil
+}
+
+// keepClientInput stores what a front end sent for a new run, or for a queued one that gets another
+// trigger; nil leaves what there is.
+func keepClientInput(ch *core.Change, r storage.Run, in *storage.ClientInput) error {
+	if in == nil {
+		return nil
+	}
+	own := *in
+	own.Refused = []string{} // it may be that of another run
+	return ch.PutClientInput(r.SessionID, r.ID, own)
+}

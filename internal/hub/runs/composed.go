@@ -1,0 +1,164 @@
+package runs
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/behalf"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/pending"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// The methods on messages.
+//
+// A message in progress stays open until its run closes it: closing its space, or
+// removing its agent from there, only wakes the run, which finds with
+// [RunChange.Standing] that it may not write there any more and closes what it
+// has. What is saved of an open message is therefore never refused because of its
+// space; only a new one is.
+
+// Standing is how the run's agent stands to a space.
+type Standing struct {
+	Member bool // the agent is; false also for a space that is not there
+	Closed bool // the space is, or its session
+	Target bool // the entity that was asked about is a member; true if none was
+}
+
+// Standing looks how the agent stands to a space, and whether target, if it is not
+// empty, is in it.
+func (c *RunChange) Standing(space shoal.SpaceID, target shoal.EntityID) (Standing, error) {
+	if !core.ValidID(space) {
+		return Standing{}, nil
+	}
+	s, err := c.Space(c.Run.SessionID, space)
+	if errors.Is(err, shoal.NotFound) {
+		return Standing{}, nil
+	}
+	if err != nil {
+		return Standing{}, err
+	}
+	session, err := core.FindSession(c.Change, c.Run.SessionID)
+	if err != nil {
+		return Standing{}, err
+	}
+	out := Standing{Target: target == "", Closed: s.Status == shoal.SpaceShut || session.Status == shoal.SessionShut}
+	if out.Member, err = c.IsMember(s.SessionID, space, c.Run.AgentID); err != nil || target == "" || !core.ValidID(target) {
+		return out, err
+	}
+	out.Target, err = c.IsMember(s.SessionID, space, target)
+	return out, err
+}
+
+// OpenMessage begins a composite message, without parts, at the end of its space's
+// timeline, and returns it with its seq: message.created. Of m, only ID and SpaceID
+// count. SpaceClosed or NotFound when the agent cannot write there (any more).
+func (c *RunChange) OpenMessage(m shoal.Message, state json.RawMessage) (shoal.Message, error) {
+	who := shoal.Principal{Role: shoal.RoleEntity, SessionID: c.Run.SessionID, EntityID: c.Run.AgentID}
+	s, err := core.WritableSpace(c.Change, who, c.Run.SessionID, m.SpaceID)
+	if err != nil {
+		return m, err
+	}
+	run := c.Run.ID
+	m = shoal.Message{
+		ID: m.ID, SessionID: s.SessionID, SpaceID: s.ID, Seq: s.LastSeq + 1, EntityID: c.Run.AgentID, RunID: &run,
+		Status: shoal.MessageStreaming, Mentions: []shoal.EntityID{}, DroppedMentions: []shoal.EntityID{},
+		CreatedAt: c.At, UpdatedAt: c.At, Parts: []shoal.Part{},
+		Reactions:  []shoal.Reaction{},
+		OnBehalfOf: c.Run.OnBehalf(behalf.Access{}).OnBehalfOf(s.ID),
+	}
+	if m.ID == "" {
+		m.ID = shoal.NewID[shoal.MessageID](shoal.PrefixMessage)
+	}
+	if err := c.InsertMessage(m, storage.PostKey{}); err != nil {
+		return m, err
+	}
+	if err := c.InsertCause(m.SessionID, m.ID, c.Run.Cause(0)); err != nil {
+		return m, err
+	}
+	if err := c.Change.UpdateMessage(m, state); err != nil {
+		return m, err
+	}
+	return m, c.tellMessage(m, shoal.EventMessageCreated)
+}
+
+// SaveMessage stores a message as it stands, and tells nobody. What the contract
+// fixes when a message is opened (its place, sender, times) is that of the stored
+// one. One that is closed stays as it is.
+func (c *RunChange) SaveMessage(m shoal.Message, state json.RawMessage) error {
+	_, _, err := c.save(m, shoal.MessageStreaming, state)
+	return err
+}
+
+// UpdateMessage is SaveMessage for a change that no event of a part tells:
+// message.updated.
+func (c *RunChange) UpdateMessage(m shoal.Message, state json.RawMessage) error {
+	m, open, err := c.save(m, shoal.MessageStreaming, state)
+	if err != nil || !open {
+		return err
+	}
+	return c.tellMessage(m, shoal.EventMessageUpdated)
+}
+
+// CloseMessage stores a message as it stays, puts it into the inboxes of the
+// space's members, satisfies waits for a reply with it, and tells so:
+// message.completed. The message's mentions are m.Mentions. One without parts is in
+// nobody's inbox; one that is closed already stays as it is. A closed space, or one
+// that the agent has left, does not keep it from being closed.
+func (c *RunChange) CloseMessage(m shoal.Message, state json.RawMessage) error {
+	if m.Status == shoal.MessageStreaming || m.Status == "" {
+		return shoal.E("hub.RunChange.CloseMessage", shoal.Internal, fmt.Sprintf("message %s is closed without saying how", m.ID))
+	}
+	m, open, err := c.save(m, m.Status, state)
+	if err != nil || !open {
+		return err
+	}
+	if len(m.Parts) > 0 {
+		if err := c.DeliverMessage(m); err != nil {
+			return err
+		}
+	}
+	if err := c.tellMessage(m, shoal.EventMessageCompleted); err != nil {
+		return err
+	}
+	c.OnCommit(func() { c.live.drop(func(p *LivePart) bool { return p.Message == m.ID }) })
+	if m.Status == shoal.MessageCompleted {
+		if _, err := pending.SettleReplies(c.Change, m); err != nil {
+			return err
+		}
+	}
+	if m.Seq%core.TrimEvery == 0 {
+		return c.TrimEvents(m.SessionID, m.SpaceID, c.Core.KeepEvents)
+	}
+	return nil
+}
+
+// save stores what m may change of an open message and returns it as it is then.
+func (c *RunChange) save(m shoal.Message, status shoal.MessageStatus, state json.RawMessage) (stored shoal.Message, open bool, err error) {
+	stored, err = c.Message(c.Run.SessionID, m.SpaceID, m.ID)
+	if err != nil {
+		return stored, false, err
+	}
+	if stored.RunID == nil || *stored.RunID != c.Run.ID {
+		return stored, false, shoal.E("hub.RunChange.SaveMessage", shoal.Internal, fmt.Sprintf("message %s is not of run %s", m.ID, c.Run.ID))
+	}
+	if stored.Status != shoal.MessageStreaming {
+		return stored, false, nil
+	}
+	if err := showMade(c, stored.Parts, m); err != nil {
+		return stored, false, err
+	}
+	stored.Status, stored.UpdatedAt = status, c.At
+	stored.Mentions = append([]shoal.EntityID{}, m.Mentions...)
+	stored.Parts = append([]shoal.Part{}, m.Parts...)
+	return stored, true, c.Change.UpdateMessage(stored, state)
+}
+
+func (c *RunChange) tellMessage(m shoal.Message, what shoal.EventType) error {
+	_, err := core.Emit(c.Change, storage.Event{
+		Session: m.SessionID, Space: m.SpaceID, Run: c.Run.ID, Private: core.HasPrivateParts(m), Type: what,
+	}, func(h shoal.EventHead) any { return shoal.MessageData{EventHead: h, Message: m} })
+	return err
+}

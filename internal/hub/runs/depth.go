@@ -1,0 +1,120 @@
+package runs
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/behalf"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/pending"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// How deep a chain of agents may go: each mention is one further. A chain that
+// passes connected agents, whose doings nobody here sees, may be longer.
+const (
+	maxDepth       = 5
+	maxLinkedDepth = 32
+)
+
+func depthLimit(c storage.Cause) int {
+	if c.Linked {
+		return maxLinkedDepth
+	}
+	return maxDepth
+}
+
+// tooDeep reports whether a chain ends here: it has been long enough, or started by
+// more than a run can act for.
+func tooDeep(c storage.Cause) bool {
+	return c.Depth > depthLimit(c) || len(c.ActingFor) > behalf.MaxActingFor
+}
+
+// depthScope is that of the keys under which a space is told that a chain has
+// ended there: once for each root.
+const depthScope = "depth"
+
+// tellTooDeep says in a space that an agent was not started.
+func tellTooDeep(ch *core.Change, s shoal.Space, agent shoal.EntityID, c storage.Cause) error {
+	key := storage.PostKey{Scope: depthScope, Key: string(s.ID) + "/" + c.Root}
+	_, _, err := ch.MessageByKey(s.SessionID, key.Scope, key.Key)
+	if !errors.Is(err, shoal.NotFound) {
+		return err
+	}
+	text := fmt.Sprintf("%s was not started: more than %d members have mentioned the agent that asks. Write to %s yourself.", agent, behalf.MaxActingFor, agent)
+	if c.Depth > depthLimit(c) {
+		text = fmt.Sprintf("%s was not started: agents have mentioned each other %d times in a row here, and at most %d are allowed. A person can go on by writing to the agent.", agent, c.Depth, depthLimit(c))
+	}
+	_, err = core.PostSystemMessage(ch, s, text, nil, key)
+	return err
+}
+
+// chainPages bounds how far back a connected agent's mentions are looked for.
+const chainPages = 4
+
+// postedCause says where a posted message stands in a chain, and stores it for
+// those that follow. A person's is the beginning of one. An agent's continues the
+// deepest chain that it was mentioned in since its last message in the space.
+func postedCause(ch *core.Change, sender shoal.Entity, m shoal.Message) (storage.Cause, error) {
+	own := storage.Cause{Root: string(m.ID), ActingFor: []shoal.EntityID{sender.ID}}
+	if sender.Kind != shoal.Agent {
+		return own, nil
+	}
+	c, err := mentionedCause(ch, m)
+	if err != nil || c.Root == "" {
+		return own, err
+	}
+	c.Depth, c.Linked, c.ActingFor = c.Depth+1, true, behalf.Join(c.ActingFor, own.ActingFor)
+	return c, ch.InsertCause(m.SessionID, m.ID, c)
+}
+
+// mentionedCause returns the deepest cause among the messages that mention the
+// sender of m since its last one, with the roots of all of them; the zero value when
+// there is none.
+func mentionedCause(ch *core.Change, m shoal.Message) (deepest storage.Cause, err error) {
+	before := m.Seq
+	for range chainPages {
+		page, err := ch.Messages(m.SessionID, m.SpaceID, storage.Page{Before: before, Limit: shoal.DefaultPage})
+		if err != nil {
+			return deepest, err
+		}
+		var last *shoal.Message
+		for _, x := range slices.Backward(page) {
+			switch {
+			case x.EntityID == m.EntityID && last == nil:
+				last = &x
+			case !slices.Contains(x.Mentions, m.EntityID) || x.Status == shoal.MessageStreaming:
+			case last == nil || x.RunID != nil && x.UpdatedAt.After(last.CreatedAt.Time):
+				// A composite message is delivered when it is completed, which may be
+				// behind messages with later places.
+				c, err := causeOf(ch, x)
+				if err != nil {
+					return deepest, err
+				}
+				roots := behalf.Join(deepest.ActingFor, c.ActingFor)
+				if deepest.Root == "" || c.Depth > deepest.Depth {
+					deepest = c
+				}
+				deepest.ActingFor = roots
+			}
+		}
+		if last != nil || len(page) < shoal.DefaultPage {
+			break
+		}
+		before = page[0].Seq
+	}
+	return deepest, nil
+}
+
+func causeOf(tx storage.Tx, m shoal.Message) (storage.Cause, error) {
+	c, err := tx.Cause(m.SessionID, m.ID)
+	if c.Root == "" {
+		c.Root = string(m.ID)
+	}
+	if err == nil {
+		c.ActingFor, err = pending.RootsOf(tx, m, c)
+	}
+	return c, err
+}

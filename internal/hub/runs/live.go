@@ -1,0 +1,233 @@
+package runs
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// Live holds what the parts in progress of this node have been told so far.
+// Nothing of it is stored: it makes deltas that somebody missed good, and shows
+// snapshots what the last draft does not have yet.
+type Live struct {
+	mu    sync.Mutex
+	parts map[PartKey]*LivePart
+}
+
+// NewLive returns a Live without parts.
+func NewLive() *Live { return &Live{parts: map[PartKey]*LivePart{}} }
+
+// PartKey names a part: of a message, or, for what passes by without being stored,
+// of a run.
+type PartKey struct {
+	Session shoal.SessionID
+	Owner   string
+	Part    shoal.PartID
+}
+
+// LivePart is a part in progress. text stands behind start bytes that only the
+// store has. base is the place of the part's last reset: who has not had that event
+// yet cannot use the text. doubt counts the transactions under way that reset or
+// end the part.
+type LivePart struct {
+	Delta
+	opened       int64 // the place of the event that opened it; 0 if that was before this server
+	Run          shoal.RunID
+	generation   int64
+	StartRequest int
+	Bytes        []byte
+	base         int64
+	doubt        int
+	over         bool // it has ended or was withdrawn: what is still relayed of it says nothing
+}
+
+// End returns the offset after the last byte that is known.
+func (p *LivePart) End() int { return p.StartRequest + len(p.Bytes) }
+
+// add takes a delta and returns what followers have to know of the part. ok is
+// false when whoever sends it has lost its lease.
+func (l *Live) add(lease Lease, key PartKey, d Delta) (base int64, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.parts[key]
+	if p == nil || p.generation < lease.Generation && d.Message == "" {
+		p = &LivePart{StartRequest: d.Offset}
+		l.parts[key] = p
+	}
+	if p.over || p.generation > lease.Generation {
+		return 0, false
+	}
+	p.Delta, p.Run, p.generation = d, lease.Run, lease.Generation
+	p.Text = ""
+	switch at := d.Offset - p.StartRequest; {
+	case at < 0 || at > len(p.Bytes):
+		p.StartRequest, p.Bytes = d.Offset, []byte(d.Text)
+	default:
+		p.Bytes = append(p.Bytes[:at], d.Text...)
+	}
+	if d.Last {
+		delete(l.parts, key)
+	}
+	return p.base, true
+}
+
+// TextSince returns the bytes of a part from an offset on, for whoever has had the
+// stored events up to a place.
+func (l *Live) TextSince(key PartKey, offset int, place int64) (text string, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.parts[key]
+	if p == nil || p.over || p.doubt > 0 || p.base > place || offset < p.StartRequest || offset > p.End() {
+		return "", false
+	}
+	return string(p.Bytes[offset-p.StartRequest:]), true
+}
+
+// State returns a part as it is for whoever has had the stored events up to a
+// place.
+func (l *Live) State(key PartKey, place int64) (LivePart, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.parts[key]
+	if p == nil || p.over || p.doubt > 0 || p.base > place {
+		return LivePart{}, false
+	}
+	out := *p
+	out.Bytes = append([]byte(nil), p.Bytes...)
+	return out, true
+}
+
+// Has reports whether a part is in progress.
+func (l *Live) Has(key PartKey) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.parts[key] != nil
+}
+
+// Head is what a delta of the part has in common with its other events.
+func (p *LivePart) Head() shoal.PartHead {
+	return shoal.PartHead{
+		EventHead: core.EventHead(storage.Event{Space: p.Space, Run: p.Run, Type: p.EventType()}, shoal.Now()),
+		MessageID: p.Message, PartID: p.Part, TargetEntityID: p.Target,
+	}
+}
+
+// Unstored returns what is in no message.
+func (l *Live) Unstored(session shoal.SessionID) (out []LivePart) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for key, p := range l.parts {
+		if key.Session == session && p.Message == "" {
+			one := *p
+			one.Bytes = append([]byte(nil), p.Bytes...)
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// drop forgets parts: their message is closed, or their run has ended or waits.
+func (l *Live) drop(which func(*LivePart) bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for key, p := range l.parts {
+		if which(p) {
+			delete(l.parts, key)
+		}
+	}
+}
+
+// change notes what a transaction does to a part, at once that it may, and at its
+// end that it has.
+func (l *Live) change(ch *core.Change, key PartKey, do func(*LivePart)) {
+	l.mu.Lock()
+	p := l.parts[key]
+	if p != nil {
+		p.doubt++
+	}
+	l.mu.Unlock()
+	ch.OnEnd(func(committed bool) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if p != nil {
+			p.doubt--
+		}
+		if p = l.parts[key]; p != nil && committed {
+			do(p)
+		}
+	})
+}
+
+// TellPart stores an event of a part in progress: data is the event's own type of
+// the root package; its EventHead is filled in. target is the one member who may
+// see it, or empty. The message has to be saved in the same transaction, as it is
+// with the event: whoever comes later sees it there.
+func (c *RunChange) TellPart(space shoal.SpaceID, target shoal.EntityID, what shoal.EventType, data PartEvent) error {
+	ev := storage.Event{Session: c.Run.SessionID, Space: space, Run: c.Run.ID, Private: target != "", Type: what}
+	h := data.Head()
+	place, err := core.Emit(c.Change, ev, func(head shoal.EventHead) any {
+		h.EventHead, h.TargetEntityID = head, target
+		return data
+	})
+	if err != nil {
+		return err
+	}
+	key := PartKey{ev.Session, string(h.MessageID), h.PartID}
+	l := c.live
+	switch what {
+	case shoal.EventTextStart, shoal.EventToolInputStart:
+		c.OnEnd(func(committed bool) {
+			if committed {
+				d := Delta{Space: space, Message: h.MessageID, Part: h.PartID, Target: target}
+				if input, ok := data.(*shoal.ToolInputData); ok {
+					d.Call, d.Tool = input.ToolCallID, input.ToolName
+				}
+				l.open(key, c.Run, d, place)
+			}
+		})
+	case shoal.EventPartReset:
+		offset := data.(*shoal.PartResetData).Offset
+		l.change(c.Change, key, func(p *LivePart) { p.cut(offset, place) })
+	case shoal.EventTextEnd, shoal.EventToolInputAvailable, shoal.EventPartRemoved:
+		l.change(c.Change, key, func(p *LivePart) { p.over, p.Bytes = true, nil })
+	}
+	return nil
+}
+
+// open notes a new part, or one that another generation of its run has begun.
+func (l *Live) open(key PartKey, run *storage.Run, d Delta, place int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.parts[key] = &LivePart{Delta: d, opened: place, Run: run.ID, generation: run.Generation}
+}
+
+// OpenedParts returns the parts of a message that were opened at a place or before it,
+// in that order.
+func (l *Live) OpenedParts(session shoal.SessionID, message shoal.MessageID, place int64) (out []LivePart) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for key, p := range l.parts {
+		if key.Session == session && p.Message == message && 0 < p.opened && p.opened <= place && p.doubt == 0 && !p.over {
+			out = append(out, *p)
+		}
+	}
+	slices.SortFunc(out, func(a, b LivePart) int { return cmp.Compare(a.opened, b.opened) })
+	return out
+}
+
+// cut takes back what is behind offset.
+func (p *LivePart) cut(offset int, place int64) {
+	p.base = place
+	if offset < p.StartRequest {
+		p.StartRequest, p.Bytes = offset, nil
+		return
+	}
+	p.Bytes = p.Bytes[:min(offset-p.StartRequest, len(p.Bytes))]
+}
+
+// PartEvent is the data of an event of a part.
+type PartEvent interface{ Head() *shoal.PartHead }

@@ -1,0 +1,71 @@
+package runs
+
+import (
+	"errors"
+	"regexp"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+)
+
+// AddFile stores a file that the run made, as one that its agent uploaded, and
+// returns it with its id, size and URL. A space whose message names it shows it, as
+// soon as that part of the message is whole. TooLarge over [shoal.MaxFile] bytes,
+// Conflict when the agent has stored as much as it may.
+func (c *RunChange) AddFile(f shoal.File, data []byte) (shoal.File, error) {
+	f.ID, f.Size = shoal.NewID[shoal.FileID](shoal.PrefixFile), int64(len(data))
+	f.URL = shoal.FilePath(c.Run.SessionID, f.ID)
+	if err := f.Validate(); err != nil {
+		return f, err
+	}
+	agent := shoal.Principal{Role: shoal.RoleEntity, SessionID: c.Run.SessionID, EntityID: c.Run.AgentID}
+	if err := c.Core.CheckFileQuota(c.Change, c.Run.SessionID, agent, f.Size); err != nil {
+		return f, err
+	}
+	return f, c.InsertFile(c.Run.SessionID, f, c.Run.AgentID, c.At, data)
+}
+
+// madePath is where a file of this server is, as a text or a JSON value says it.
+var madePath = regexp.MustCompile(`/v1/sessions/([A-Za-z0-9_.-]{1,64})/files/(` + shoal.PrefixFile + `[0-9a-z]{1,60})`)
+
+// maxMade is how many files one part shows at most.
+const maxMade = 32
+
+// showMade notes that the space of a composite message shows the files of its agent
+// that its parts name: in a text, in arguments, in a result. Only parts that have
+// changed their status since before are looked at. Files of others are not shown by
+// this: what a model or a tool writes gives nobody a right.
+func showMade(c *RunChange, before []shoal.Part, m shoal.Message) error {
+	known := make(map[shoal.PartID]shoal.PartStatus, len(before))
+	for _, p := range before {
+		known[p.ID] = p.Status
+	}
+	for _, p := range m.Parts {
+		if was, there := known[p.ID]; there && was == p.Status || p.Status == shoal.PartStreaming || p.Status == shoal.PartInputStreaming {
+			continue
+		}
+		for _, text := range [][]byte{[]byte(p.Text), p.Args, p.Result} {
+			for _, at := range madePath.FindAllSubmatch(text, maxMade) {
+				if err := showOwn(c, shoal.SessionID(at[1]), shoal.FileID(at[2]), m.SpaceID); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// showOwn notes that a space shows a file, if it is one of the run's agent.
+func showOwn(c *RunChange, session shoal.SessionID, id shoal.FileID, space shoal.SpaceID) error {
+	if session != c.Run.SessionID || !core.ValidID(id) {
+		return nil
+	}
+	_, by, err := c.FileHead(session, id)
+	switch {
+	case errors.Is(err, shoal.NotFound) || err == nil && by != c.Run.AgentID:
+		return nil
+	case err != nil:
+		return err
+	}
+	return c.ShowFile(session, id, space)
+}

@@ -1,0 +1,134 @@
+package runs
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/approval"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/pending"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// recall settles a permission that is about to be opened with the remembered decision
+// that covers it, if there is one.
+func (c *RunChange) recall(p *storage.Pending) error {
+	now, looks := c.At, pending.NewJudge(c.Change, p.Session)
+	all, err := c.RememberedDecisions(p.Session, storage.RememberedFilter{Agent: p.AgentID, Tool: p.ToolName, Until: &now})
+	if err != nil || len(all) == 0 || p.ToolName == "" {
+		return err
+	}
+	action, err := looks.Action(*p)
+	if err != nil {
+		return err
+	}
+	var known []approval.Remembered
+	for _, d := range all {
+		who := shoal.Principal{Role: shoal.RoleAdmin, SessionID: p.Session}
+		if d.EntityID != nil {
+			who.Role, who.EntityID = shoal.RoleEntity, *d.EntityID
+		}
+		voter, err := looks.Voter(who, *p)
+		if err != nil {
+			return err
+		}
+		known = append(known, approval.Remembered{RememberedDecision: d, Voter: voter})
+	}
+	found := pending.Rules.Answers(known, approval.Call{Action: action, Tool: p.ToolName, Space: pending.IDOrEmpty(p.SpaceID), Now: now})
+	if found == nil {
+		return nil
+	}
+	yes, why := found.Decision == shoal.RememberAllow, fmt.Sprintf("This was decided on %s, for later calls, too.", found.CreatedAt)
+	p.Status, p.AnsweredAt, p.AnsweredBy, p.Taken = shoal.PendingAnswered, &now, found.EntityID, true
+	p.Answer, p.Policy.Remembered = &shoal.PendingAnswer{Approved: &yes, Reason: &why}, found.ID
+	return nil
+}
+
+// OpenPending stores what the run waits for; pending.opened goes to the space that
+// shows it, unless the wait is the server's own. A request that the run has opened
+// before keeps its row, also when that is settled. A wait for a reply that has come
+// already is settled at once.
+func (c *RunChange) OpenPending(p storage.Pending) (shoal.PendingID, error) {
+	rows, err := c.PendingOf(c.Run.SessionID, c.Run.ID)
+	if err != nil {
+		return "", err
+	}
+	for _, have := range rows {
+		if p.Request != "" && have.Request == p.Request {
+			return have.ID, nil
+		}
+	}
+	if err := c.complete(&p); err != nil {
+		return "", err
+	}
+	if p.Kind == shoal.PendingPermission {
+		if err := c.recall(&p); err != nil {
+			return "", err
+		}
+	}
+	if err := c.InsertPending(p); err != nil || p.Status != shoal.PendingOpen {
+		return p.ID, err
+	}
+	if p.Due != nil {
+		c.Notify(core.DueTopic)
+	}
+	if pending.IsServerWait(p.Kind) {
+		return p.ID, c.lookForReply(p)
+	}
+	if err := pending.EmitAction(c.Change, p, shoal.EventPendingOpened); err != nil {
+		return p.ID, err
+	}
+	return p.ID, pending.AnnounceTooFew(c.Change, p)
+}
+
+// complete fills in what a new row has from its run.
+func (c *RunChange) complete(p *storage.Pending) (err error) {
+	if p.ID == "" {
+		p.ID = shoal.NewID[shoal.PendingID](shoal.PrefixPending)
+	}
+	p.Session, p.RunID, p.AgentID, p.Status, p.CreatedAt = c.Run.SessionID, c.Run.ID, c.Run.AgentID, shoal.PendingOpen, c.At
+	p.AnsweredBy, p.AnsweredAt, p.Answer, p.AnswerHash, p.Taken = nil, nil, nil, "", false
+	if p.Requester == "" {
+		p.Requester = c.Run.Requester
+	}
+	if len(p.Args) == 0 {
+		p.Args = json.RawMessage("{}")
+	}
+	if p.Due == nil {
+		p.Due = p.ExpiresAt
+	}
+	p.Policy.ByService = c.Run.Trigger.Type == shoal.ServiceTrigger
+	p.Policy.Requesters, err = pending.RequestersOf(c.Change, *c.Run)
+	p.Hash = approval.ArgsHash(p.ToolName, p.Args)
+	return err
+}
+
+// lookForReply settles a wait with the first reply that came before it was opened.
+func (c *RunChange) lookForReply(p storage.Pending) error {
+	if p.Kind != storage.PendingReply || p.Reply == nil {
+		return nil
+	}
+	for after := p.Reply.After; ; {
+		page, err := c.Messages(p.Session, p.Reply.Space, storage.Page{After: max(after, 0), Limit: shoal.MaxPage})
+		if err != nil {
+			return err
+		}
+		for _, m := range page {
+			after = m.Seq
+			if m.Status != shoal.MessageCompleted {
+				continue
+			}
+			fits, err := pending.IsReply(c.Change, p, m)
+			if err != nil {
+				return err
+			}
+			if fits {
+				return pending.SettleReply(c.Change, p, m)
+			}
+		}
+		if len(page) < shoal.MaxPage {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,253 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/behalf"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/pending"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// Plans keeps the schedules of hosted agents and fires them, each once.
+type Plans struct{ core *core.Core }
+
+// NewPlans returns the plans of a hub.
+func NewPlans(c *core.Core) *Plans { return &Plans{c} }
+
+// Create makes a plan of a hosted agent. For admins and owners of the session.
+func (p *Plans) Create(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, n shoal.NewPlan, idempotencyKey string) (made shoal.Plan, err error) {
+	const op = "hub.Plans.Create"
+	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who), n.Validate(), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
+		return made, core.Wrap(op, core.FirstError(err))
+	}
+	err = p.core.Change(ctx, op, func(ch *core.Change) (err error) {
+		if err := core.RequireOpenSession(ch, session); err != nil {
+			return err
+		}
+		if _, err := core.FindEntity(ch, session, agent); err != nil {
+			return err
+		}
+		type ask struct {
+			Agent shoal.EntityID
+			Plan  shoal.NewPlan
+		}
+		made, _, err = core.Once(ch, who, session, op, idempotencyKey, ask{agent, n}, func() (shoal.Plan, error) {
+			return newPlan(ch, session, agent, n, pending.RootOf(who))
+		})
+		return err
+	})
+	return made, err
+}
+
+// NewPlan makes a plan of the run's agent, as [Plans.Create] does.
+func (c *RunChange) NewPlan(n shoal.NewPlan) (shoal.Plan, error) {
+	if err := n.Validate(); err != nil {
+		return shoal.Plan{}, err
+	}
+	return newPlan(c.Change, c.Run.SessionID, c.Run.AgentID, n, c.Run.Roots())
+}
+
+// ChangePlan changes a plan of the run's agent, as [Plans.Update] does. NotFound
+// for another agent's.
+func (c *RunChange) ChangePlan(id shoal.PlanID, with shoal.PlanChange) (shoal.Plan, error) {
+	plan, err := planOf(c.Change, c.Run.SessionID, id)
+	if err == nil && plan.AgentID != c.Run.AgentID {
+		err = noPlan(id)
+	}
+	if err != nil {
+		return plan, err
+	}
+	return changePlan(c.Change, c.Run.SessionID, plan, with, c.Run.Roots())
+}
+
+func newPlan(ch *core.Change, session shoal.SessionID, agent shoal.EntityID, n shoal.NewPlan, by []shoal.EntityID) (shoal.Plan, error) {
+	if _, err := core.FindHostedAgent(ch, session, agent); err != nil {
+		return shoal.Plan{}, shoal.E("", shoal.InvalidArgument, fmt.Sprintf("%q is no hosted agent, and only those have plans. Give it a configuration first.", agent))
+	}
+	out := shoal.Plan{
+		ID: shoal.NewID[shoal.PlanID](shoal.PrefixPlan), AgentID: agent, Name: n.Name, Description: n.Description, Instruction: n.Instruction,
+		Cron: n.Cron, TimeZone: n.TimeZone, ScheduledAt: n.ScheduledAt, Status: shoal.PlanPending, CreatedAt: ch.At,
+		ActingFor: behalf.Join(by),
+	}
+	if err := schedule(ch, &out); err != nil {
+		return out, err
+	}
+	return out, ch.InsertPlan(session, out)
+}
+
+// pastPlan is how far back a plan's one time may lie: it fires at once then, for
+// whoever says "now" takes a moment to be heard.
+const pastPlan = time.Minute
+
+// schedule finds when a pending plan fires next, and has the timer look.
+func schedule(ch *core.Change, p *shoal.Plan) error {
+	if p.TimeZone == "" {
+		p.TimeZone = "UTC"
+	}
+	ch.OnEnd(func(bool) { ch.Core.NotifyPlans() })
+	if p.Status != shoal.PlanPending {
+		p.NextRunAt = nil
+		return nil
+	}
+	now, err := ch.Now()
+	if err != nil {
+		return err
+	}
+	if p.Cron == nil {
+		if p.ScheduledAt.Before(now.Add(-pastPlan)) {
+			return shoal.Invalid("scheduledAt", fmt.Sprintf("lies in the past: it is %s now", now))
+		}
+		p.NextRunAt = p.ScheduledAt
+		return nil
+	}
+	next, err := ch.Core.NextRunTime(*p, now)
+	p.NextRunAt = &next
+	return err
+}
+
+// List returns the plans of an agent in the order of ids. For admins and owners of the session.
+func (p *Plans) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID) (out []shoal.Plan, err error) {
+	const op = "hub.Plans.List"
+	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
+		return nil, core.Wrap(op, core.FirstError(err))
+	}
+	err = p.core.View(ctx, op, func(tx storage.Tx) error {
+		if _, err := core.FindEntity(tx, session, agent); err != nil {
+			return err
+		}
+		out, err = tx.Plans(session, agent)
+		return err
+	})
+	return out, err
+}
+
+// Update changes a plan. A canceled one stays so; one that is over goes on with a
+// new time. For admins and owners of the session.
+func (p *Plans) Update(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.PlanID, c shoal.PlanChange) (out shoal.Plan, err error) {
+	const op = "hub.Plans.Update"
+	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
+		return out, core.Wrap(op, core.FirstError(err))
+	}
+	err = p.core.Change(ctx, op, func(ch *core.Change) error {
+		if err := core.RequireOpenSession(ch, session); err != nil {
+			return err
+		}
+		if out, err = planOf(ch, session, id); err != nil {
+			return err
+		}
+		out, err = changePlan(ch, session, out, c, pending.RootOf(who))
+		return err
+	})
+	return out, err
+}
+
+func planOf(tx storage.Tx, session shoal.SessionID, id shoal.PlanID) (shoal.Plan, error) {
+	if !core.ValidID(session) || !core.ValidID(id) {
+		return shoal.Plan{}, noPlan(id)
+	}
+	plan, err := tx.Plan(session, id)
+	if errors.Is(err, shoal.NotFound) {
+		err = noPlan(id)
+	}
+	return plan, err
+}
+
+func noPlan(id shoal.PlanID) error {
+	return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no plan %q here. List the agent's plans to see their ids.", id))
+}
+
+func changePlan(ch *core.Change, session shoal.SessionID, p shoal.Plan, c shoal.PlanChange, by []shoal.EntityID) (shoal.Plan, error) {
+	if p.Status == shoal.PlanCanceled {
+		return p, shoal.E("", shoal.Conflict, fmt.Sprintf("The plan %q is canceled, which is for good. Make a new one.", p.ID))
+	}
+	// What a plan does is also the wish of whoever changed it.
+	if p.ActingFor = behalf.Join(p.ActingFor, by); len(p.ActingFor) > behalf.MaxActingFor {
+		return p, shoal.E("", shoal.Conflict, fmt.Sprintf("More than %d members have changed the plan %q. Make a new one.", behalf.MaxActingFor, p.ID))
+	}
+	timed := applyPlan(&p, c)
+	if c.Status != nil {
+		switch *c.Status {
+		case shoal.PlanPending, shoal.PlanPaused, shoal.PlanCompleted, shoal.PlanCanceled:
+			timed = timed || *c.Status != p.Status
+			p.Status = *c.Status
+		default:
+			return p, shoal.Invalid("status", `must be "pending", "paused", "completed" or "canceled"`)
+		}
+	} else if timed && p.Status == shoal.PlanCompleted {
+		p.Status = shoal.PlanPending
+	}
+	again := shoal.NewPlan{Name: p.Name, Description: p.Description, Instruction: p.Instruction, Cron: p.Cron, TimeZone: p.TimeZone, ScheduledAt: p.ScheduledAt}
+	if err := again.Validate(); err != nil {
+		return p, err
+	}
+	if timed {
+		if err := schedule(ch, &p); err != nil {
+			return p, err
+		}
+	}
+	return p, ch.UpdatePlan(session, p)
+}
+
+// applyPlan sets what is given but for the status; one kind of time replaces the
+// other. It reports whether the time has changed.
+func applyPlan(p *shoal.Plan, c shoal.PlanChange) (timed bool) {
+	set := func(field *string, to *string) {
+		if to != nil {
+			*field = *to
+		}
+	}
+	set(&p.Name, c.Name)
+	set(&p.Description, c.Description)
+	set(&p.Instruction, c.Instruction)
+	set(&p.TimeZone, c.TimeZone)
+	if c.Cron != nil {
+		p.Cron, p.ScheduledAt = c.Cron, nil
+	}
+	if c.ScheduledAt != nil {
+		p.ScheduledAt = c.ScheduledAt
+		if c.Cron == nil {
+			p.Cron = nil
+		}
+	}
+	return c.Cron != nil || c.ScheduledAt != nil || c.TimeZone != nil
+}
+
+// Delete ends a plan for good and forgets it. For admins and owners of the session.
+func (p *Plans) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.PlanID) error {
+	const op = "hub.Plans.Delete"
+	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
+		return core.Wrap(op, core.FirstError(err))
+	}
+	return p.core.Change(ctx, op, func(ch *core.Change) error {
+		if err := core.RequireOpenSession(ch, session); err != nil {
+			return err
+		}
+		if _, err := planOf(ch, session, id); err != nil {
+			return err
+		}
+		return ch.DeletePlan(session, id)
+	})
+}
+
+// CancelPlans cancels the plans of an agent, or, with an empty one, of a session.
+func CancelPlans(ch *core.Change, session shoal.SessionID, agent shoal.EntityID) error {
+	plans, err := ch.Plans(session, agent)
+	if err != nil {
+		return err
+	}
+	for _, p := range plans {
+		if p.Status != shoal.PlanPending && p.Status != shoal.PlanPaused {
+			continue
+		}
+		p.Status, p.NextRunAt = shoal.PlanCanceled, nil
+		if err := ch.UpdatePlan(session, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,155 @@
+package runs
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// Delta is a piece of a part that is being written. Without a Space it is for the
+// followers of the run alone; so is Reasoning, unless Show says that the space is to
+// see it, too. Reasoning has no message and no stored part: its Part is an id that
+// is used once. First and Last mark its beginning and its end.
+type Delta struct {
+	Space       shoal.SpaceID
+	Message     shoal.MessageID
+	Part        shoal.PartID
+	Call, Tool  string // empty for text
+	Target      shoal.EntityID
+	Offset      int
+	Text        string
+	Reasoning   bool
+	Show        bool
+	First, Last bool
+}
+
+// Owner is what the part belongs to: its message, or the run where there is none.
+func (d Delta) Owner(run shoal.RunID) string {
+	if d.Message == "" {
+		return string(run)
+	}
+	return string(d.Message)
+}
+
+// EventType returns the type of the event that the delta is sent as.
+func (d Delta) EventType() shoal.EventType {
+	switch {
+	case d.Reasoning:
+		return shoal.EventReasoningDelta
+	case d.Tool != "":
+		return shoal.EventToolInputDelta
+	}
+	return shoal.EventTextDelta
+}
+
+// Relay hands passing deltas to whoever follows the space or the run now, in their
+// order. It neither blocks nor fails: who misses one is healed. It is encoded once
+// for all of them.
+func (w *Work) Relay(lease Lease, deltas []Delta) {
+	for _, d := range deltas {
+		n := DeltaNote{
+			Key: PartKey{lease.Session, d.Owner(lease.Run), d.Part}, Space: d.Space, Run: lease.Run, Target: d.Target, Type: d.EventType(),
+			Offset: d.Offset, Size: len(d.Text), OfRun: d.Message == "", Show: d.Show && d.Space != "" || d.Message != "", FirstError: d.First, Last: d.Last,
+		}
+		var ok bool
+		if n.Base, ok = w.live.add(lease, n.Key, d); !ok {
+			continue
+		}
+		var note []byte
+		for _, topic := range n.topics() {
+			if !w.core.Bus.Watched(topic) {
+				continue
+			}
+			if note == nil {
+				if note = n.encode(d); note == nil {
+					return
+				}
+			}
+			w.core.Bus.Publish(core.Note{Topic: topic, Event: note})
+		}
+	}
+}
+
+// DeltaNote is a delta on its way. base is the place of the last reset before it.
+type DeltaNote struct {
+	Key              PartKey
+	Space            shoal.SpaceID
+	Run              shoal.RunID
+	Target           shoal.EntityID
+	Type             shoal.EventType
+	Offset           int
+	Size             int
+	Base             int64
+	OfRun            bool // it belongs to no message
+	Show             bool // followers of the space may see it
+	FirstError, Last bool
+}
+
+func (n *DeltaNote) topics() []string {
+	topics := []string{core.RunTopic(n.Key.Session, n.Run)}
+	if n.Show {
+		topics = append(topics, core.SessionTopic(n.Key.Session), core.SpaceTopic(n.Key.Session, n.Space))
+	}
+	return topics
+}
+
+// Head returns the fields that the delta has in common with other events of its part.
+func (n *DeltaNote) Head(at shoal.Time) shoal.PartHead {
+	h := shoal.PartHead{PartID: n.Key.Part, TargetEntityID: n.Target, EventHead: core.EventHead(storage.Event{Space: n.Space, Run: n.Run, Type: n.Type}, at)}
+	if !n.OfRun {
+		h.MessageID = shoal.MessageID(n.Key.Owner)
+	}
+	return h
+}
+
+// passingMark begins a note that is a delta; other passing events are JSON.
+const passingMark = "delta"
+
+// encode writes the note: a line for the feeds, which need not read the JSON then,
+// and the data of the event. It is nil for a text that has no JSON.
+func (n *DeltaNote) encode(d Delta) []byte {
+	data, err := shoal.EncodeJSON(shoal.DeltaData{PartHead: n.Head(shoal.Now()), ToolCallID: d.Call, ToolName: d.Tool, Offset: d.Offset, Delta: d.Text})
+	if err != nil {
+		return nil
+	}
+	flags := ""
+	for _, f := range []struct {
+		set  bool
+		name string
+	}{{n.OfRun, "l"}, {n.Show, "s"}, {n.FirstError, "f"}, {n.Last, "e"}} {
+		if f.set {
+			flags += f.name
+		}
+	}
+	line := strings.Join([]string{
+		passingMark, string(n.Key.Session), n.Key.Owner, string(n.Key.Part), string(n.Space), string(n.Run), string(n.Target), string(n.Type),
+		strconv.Itoa(n.Offset), strconv.Itoa(n.Size), strconv.FormatInt(n.Base, 10), flags,
+	}, " ")
+	return append(append([]byte(line), '\n'), data...)
+}
+
+// ParseDeltaNote reads what encode wrote. ok is false for another passing event.
+func ParseDeltaNote(note []byte) (n *DeltaNote, data []byte, ok bool) {
+	line, data, found := bytes.Cut(note, []byte{'\n'})
+	if !found || !bytes.HasPrefix(line, []byte(passingMark+" ")) {
+		return nil, nil, false
+	}
+	f := strings.Split(string(line), " ")
+	if len(f) != 12 {
+		return nil, nil, false
+	}
+	n = &DeltaNote{
+		Key: PartKey{shoal.SessionID(f[1]), f[2], shoal.PartID(f[3])}, Space: shoal.SpaceID(f[4]), Run: shoal.RunID(f[5]),
+		Target: shoal.EntityID(f[6]), Type: shoal.EventType(f[7]),
+		OfRun: strings.Contains(f[11], "l"), Show: strings.Contains(f[11], "s"), FirstError: strings.Contains(f[11], "f"), Last: strings.Contains(f[11], "e"),
+	}
+	var err1, err2, err3 error
+	n.Offset, err1 = strconv.Atoi(f[8])
+	n.Size, err2 = strconv.Atoi(f[9])
+	n.Base, err3 = strconv.ParseInt(f[10], 10, 64)
+	return n, data, err1 == nil && err2 == nil && err3 == nil
+}

@@ -1,0 +1,225 @@
+package runs
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// SentRequest is what a model was sent for a step, ready to be stored: see
+// [RunChange.SaveRequest].
+type SentRequest struct {
+	row    storage.Request
+	all    []string            // the hashes of all that the row leads to
+	texts  map[string]string   // by hash, but for what was forgotten
+	groups map[string][]string // of the texts that are lists, what they list
+}
+
+// NewModelText returns the text of a part of a request: the system prompt (a
+// string), the list of tools, or a message.
+func NewModelText(v any) (storage.ModelText, error) {
+	text, err := shoal.EncodeJSON(v)
+	if err != nil {
+		return storage.ModelText{}, fmt.Errorf("hub: what a model was sent: %w", err)
+	}
+	return modelText(string(text)), nil
+}
+
+func modelText(body string) storage.ModelText {
+	sum := sha256.Sum256([]byte(body))
+	return storage.ModelText{Hash: base64.RawURLEncoding.EncodeToString(sum[:]), Body: body}
+}
+
+// NewSentRequest puts what a model was sent for a step together. A text without a
+// body is one that is known to be kept.
+func NewSentRequest(step int, model string, system, tools storage.ModelText, messages []storage.ModelText) SentRequest {
+	s := SentRequest{row: storage.Request{Step: step, Model: model}, texts: map[string]string{}, groups: map[string][]string{}}
+	s.row.System, s.row.Tools = s.note(system), s.note(tools)
+	hashes := make([]string, len(messages))
+	for i, m := range messages {
+		hashes[i] = s.note(m)
+	}
+	s.fold(hashes)
+	return s
+}
+
+// note takes a text in and returns its hash.
+func (s *SentRequest) note(text storage.ModelText) string {
+	s.all = append(s.all, text.Hash)
+	if text.Body != "" {
+		s.texts[text.Hash] = text.Body
+	}
+	return text.Hash
+}
+
+// groupSize is how many hashes a text lists.
+const groupSize = 32
+
+// fold makes a list of hashes short: every whole group of it becomes a text of its
+// own, whose hash stands for it one level up, and so on. Lists that begin alike share
+// those texts, so that a step costs what is new in it and not the whole history.
+// The first level is the end of the list.
+func (s *SentRequest) fold(list []string) {
+	s.row.Messages = [][]string{}
+	for len(list) > 0 {
+		whole := len(list) / groupSize * groupSize
+		s.row.Messages = append(s.row.Messages, list[whole:])
+		var up []string
+		for group := range slices.Chunk(list[:whole], groupSize) {
+			hash := s.note(modelText(strings.Join(group, "\n")))
+			s.groups[hash] = group
+			up = append(up, hash)
+		}
+		list = up
+	}
+}
+
+// unfold reverses fold; expand returns the texts of hashes.
+func unfold(levels [][]string, expand func(hashes []string) ([]string, error)) (list []string, err error) {
+	for _, end := range slices.Backward(levels) {
+		groups, err := expand(list)
+		if err != nil {
+			return nil, err
+		}
+		list = nil
+		for _, group := range groups {
+			list = append(list, strings.Split(group, "\n")...)
+		}
+		list = append(list, end...)
+	}
+	return list, nil
+}
+
+// Forget drops the texts that are known to be kept already.
+func (s *SentRequest) Forget(known func(hash string) bool) {
+	for hash := range s.texts {
+		if known(hash) {
+			delete(s.texts, hash)
+		}
+	}
+}
+
+// Step is the index of the step.
+func (s *SentRequest) Step() int { return s.row.Step }
+
+// Hashes returns the hashes of all texts that the request is made of, those that
+// were dropped included.
+func (s *SentRequest) Hashes() []string { return s.all }
+
+// ForgetKept looks in the store which of the texts a session keeps already, and
+// drops them. It is worth it where much of a history may be known: while a run is in
+// progress no text is taken away from its session, so what it finds holds.
+func (w *Work) ForgetKept(ctx context.Context, session shoal.SessionID, s *SentRequest) error {
+	return w.core.View(ctx, "hub.Work.ForgetKept", func(tx storage.Tx) error {
+		left := slices.Concat([]string{s.row.System, s.row.Tools}, slices.Concat(s.row.Messages...))
+		kept := map[string]bool{}
+		for len(left) > 0 {
+			unknown, err := tx.UnknownTexts(session, left)
+			if err != nil {
+				return err
+			}
+			for _, hash := range left {
+				kept[hash] = true
+			}
+			var inside []string
+			for _, hash := range unknown {
+				kept[hash] = false
+				inside = append(inside, s.groups[hash]...)
+			}
+			left = inside
+		}
+		// What a kept list leads to was stored with it.
+		s.Forget(func(hash string) bool { is, seen := kept[hash]; return is || !seen })
+		return nil
+	})
+}
+
+// SaveRequest stores what a model was sent for a step of the run, with the texts
+// that were not forgotten.
+func (c *RunChange) SaveRequest(s SentRequest) error {
+	texts := make([]storage.ModelText, 0, len(s.texts))
+	for hash, text := range s.texts {
+		texts = append(texts, storage.ModelText{Hash: hash, Body: text})
+	}
+	if err := c.PutTexts(c.Run.SessionID, texts); err != nil {
+		return err
+	}
+	return c.PutRequest(c.Run.SessionID, c.Run.ID, s.row)
+}
+
+// Request returns what the model was sent for a step of a run. Services and admins
+// only; NotFound for a step that has not been asked for, or whose request is not
+// stored.
+func (r *Runs) Request(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID, step int) (out shoal.ModelRequest, err error) {
+	const op = "hub.Runs.Request"
+	if err := errors.Join(core.CheckSession(who, session), serviceOnly(who)); err != nil {
+		return out, core.Wrap(op, core.FirstError(err))
+	}
+	err = r.core.View(ctx, op, func(tx storage.Tx) error {
+		if _, err := core.VisibleRun(tx, who, session, id); err != nil {
+			return err
+		}
+		row, err := tx.ModelRequest(session, id, step)
+		if errors.Is(err, shoal.NotFound) {
+			return shoal.E("", shoal.NotFound, fmt.Sprintf("What the model was sent for step %d of the run %q is not stored: the step has not been taken, was before this server kept it, or is longer ago than it is kept.", step, id))
+		}
+		if err == nil {
+			out, err = unpack(tx, session, row)
+		}
+		return err
+	})
+	return out, err
+}
+
+// unpack puts a request together again.
+func unpack(tx storage.Tx, session shoal.SessionID, row storage.Request) (shoal.ModelRequest, error) {
+	out := shoal.ModelRequest{Model: row.Model, Tools: []shoal.ModelTool{}, Messages: []shoal.ModelMessage{}}
+	expand := func(hashes []string) ([]string, error) { return textsOf(tx, session, hashes) }
+	hashes, err := unfold(row.Messages, expand)
+	if err != nil {
+		return out, err
+	}
+	texts, err := expand(slices.Concat([]string{row.System, row.Tools}, hashes))
+	if err != nil {
+		return out, err
+	}
+	err = errors.Join(json.Unmarshal([]byte(texts[0]), &out.System), json.Unmarshal([]byte(texts[1]), &out.Tools))
+	for _, text := range texts[2:] {
+		var m shoal.ModelMessage
+		err = errors.Join(err, json.Unmarshal([]byte(text), &m))
+		out.Messages = append(out.Messages, m)
+	}
+	if err != nil {
+		err = &shoal.Error{Kind: shoal.Internal, Msg: "What the model was sent cannot be read.", Err: err}
+	}
+	return out, err
+}
+
+// textsOf returns the texts of hashes in their order.
+func textsOf(tx storage.Tx, session shoal.SessionID, hashes []string) ([]string, error) {
+	if len(hashes) == 0 {
+		return nil, nil
+	}
+	found, err := tx.ModelTexts(session, hashes)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]string, len(hashes))
+	for i, hash := range hashes {
+		text, there := found[hash]
+		if !there {
+			return nil, shoal.E("", shoal.Internal, "A text that a model was sent is missing.")
+		}
+		out[i] = text
+	}
+	return out, nil
+}

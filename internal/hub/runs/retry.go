@@ -1,0 +1,96 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/behalf"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// Retry starts a new run of an ended one's agent with the same trigger, at the same
+// place in the chain of agents, in the agent's newest version. Whoever may cancel a
+// run may do so. Conflict for a run that has not ended, for an agent that is not
+// hosted or not in the trigger's space any more, and for one that takes no message
+// while it runs; SpaceClosed for one whose space is closed.
+func (r *Runs) Retry(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID, idempotencyKey string) (out shoal.Run, err error) {
+	const op = "hub.Runs.Retry"
+	if err := errors.Join(core.CheckSession(who, session), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
+		return out, core.Wrap(op, core.FirstError(err))
+	}
+	err = r.core.Change(ctx, op, func(ch *core.Change) error {
+		before, err := core.VisibleRun(ch, who, session, id)
+		if err != nil {
+			return err
+		}
+		out, _, err = core.Once(ch, who, session, op, idempotencyKey, id, func() (shoal.Run, error) { return retry(ch, who, before) })
+		return err
+	})
+	return out, err
+}
+
+func retry(ch *core.Change, who shoal.Principal, before storage.Run) (shoal.Run, error) {
+	if err := core.RequireOpenSession(ch, before.SessionID); err != nil {
+		return shoal.Run{}, err
+	}
+	if !before.Status.Ended() {
+		return shoal.Run{}, shoal.E("", shoal.Conflict, fmt.Sprintf("The run %q is %s. Only a run that has ended can be started again; cancel it first.", before.ID, before.Status))
+	}
+	as, err := ch.HostedAgent(before.SessionID, before.AgentID)
+	if errors.Is(err, shoal.NotFound) {
+		err = shoal.E("", shoal.Conflict, fmt.Sprintf("%q is not hosted any more. Give it a configuration first.", before.AgentID))
+	}
+	if err != nil {
+		return shoal.Run{}, err
+	}
+	if before.Space != "" {
+		if err := takesRuns(ch, before); err != nil {
+			return shoal.Run{}, err
+		}
+	}
+	client, err := clientInput(ch.Tx, before.SessionID, before.ID)
+	if err != nil {
+		return shoal.Run{}, err
+	}
+	of := StartRequest{
+		Session: before.SessionID, Agent: before.AgentID, StartForMessage: before.Trigger, requester: before.Requester,
+		cause: before.Cause(0), client: client,
+	}
+	// Who starts it again wants it, too; a key that acts as nobody is no reader to ask.
+	of.cause.ActingFor = behalf.Join(of.cause.ActingFor, []shoal.EntityID{who.EntityID})
+	asleep := false
+	if before.Space != "" {
+		var refused bool
+		if asleep, refused, err = of.behind(ch, as); err != nil {
+			return shoal.Run{}, err
+		}
+		if refused {
+			return shoal.Run{}, shoal.E("", shoal.Conflict, fmt.Sprintf("%q is at work in this space and takes nothing else until it is done. Try again then.", before.AgentID))
+		}
+	}
+	now, err := ch.Now()
+	if err != nil {
+		return shoal.Run{}, err
+	}
+	made, err := of.at(ch, as, now, asleep)
+	return made.Run, err
+}
+
+// takesRuns refuses a run whose space is closed, or that its agent has left.
+func takesRuns(tx storage.Tx, r storage.Run) error {
+	s, err := tx.Space(r.SessionID, r.Space)
+	if err != nil {
+		return err
+	}
+	if s.Status == shoal.SpaceShut {
+		return core.ClosedSpaceError(s)
+	}
+	in, err := tx.IsMember(r.SessionID, r.Space, r.AgentID)
+	if err == nil && !in {
+		err = shoal.E("", shoal.Conflict, fmt.Sprintf("%q is not in the space %q any more. Add it to the space first.", r.AgentID, r.Space))
+	}
+	return err
+}

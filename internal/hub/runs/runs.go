@@ -1,0 +1,294 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/behalf"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/naming"
+)
+
+// Runs starts, shows and cancels runs.
+type Runs struct {
+	core         *core.Core
+	keepRequests time.Duration // after the end of a run; zero keeps them forever
+}
+
+// NewRuns returns the runs of a hub. It keeps the requests that a run sent to models for
+// keepRequests after the end of the run, or forever if that is zero.
+func NewRuns(c *core.Core, keepRequests time.Duration) *Runs { return &Runs{c, keepRequests} }
+
+// Trigger starts a run of a hosted agent for a service. Services and admins only;
+// InvalidArgument for an agent that is not hosted.
+func (r *Runs) Trigger(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, service string, payload json.RawMessage, idempotencyKey string) (out shoal.Run, err error) {
+	const op = "hub.Runs.Trigger"
+	if err := errors.Join(core.CheckSession(who, session), serviceOnly(who), shoal.CheckTrigger(service, payload), naming.CheckReserved("serviceName", service), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
+		return out, core.Wrap(op, core.FirstError(err))
+	}
+	if len(payload) == 0 {
+		payload = json.RawMessage("null")
+	}
+	type ask struct {
+		Agent   shoal.EntityID
+		Service string
+		Payload json.RawMessage
+	}
+	err = r.core.Change(ctx, op, func(ch *core.Change) (err error) {
+		out, _, err = core.Once(ch, who, session, op, idempotencyKey, ask{agent, service, payload}, func() (shoal.Run, error) {
+			return serviceRun(ch, who, session, agent, service, payload)
+		})
+		return err
+	})
+	return out, err
+}
+
+func serviceRun(ch *core.Change, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, service string, payload json.RawMessage) (shoal.Run, error) {
+	if err := core.RequireOpenSession(ch, session); err != nil {
+		return shoal.Run{}, err
+	}
+	if _, err := core.FindEntity(ch, session, agent); err != nil {
+		return shoal.Run{}, err
+	}
+	as, err := ch.HostedAgent(session, agent)
+	if errors.Is(err, shoal.NotFound) {
+		err = shoal.E("", shoal.InvalidArgument, fmt.Sprintf("%q is no hosted agent: the server cannot run it. Give it a configuration, or write to it in a space.", agent))
+	}
+	if err != nil {
+		return shoal.Run{}, err
+	}
+	now, err := ch.Now()
+	if err != nil {
+		return shoal.Run{}, err
+	}
+	made, err := StartRequest{
+		Session: session, Agent: agent, requester: service,
+		StartForMessage: shoal.Trigger{Type: shoal.ServiceTrigger, ServiceName: service, Payload: payload},
+		cause:           storage.Cause{ActingFor: behalf.Join([]shoal.EntityID{behalf.Service(service), who.EntityID})},
+	}.at(ch, as, now, false)
+	return made.Run, err
+}
+
+// serviceOnly refuses entities.
+func serviceOnly(who shoal.Principal) error {
+	if who.Role == shoal.RoleEntity && !who.Owner {
+		return shoal.E("", shoal.Forbidden, "A key of role \"entity\" may not do this; it needs a service or an admin key.")
+	}
+	return nil
+}
+
+// Get returns a run that the caller may see: services and admins all, an entity
+// those that its spaces show. To an entity it shows what is for it: not what was
+// said in a space that it is not in, nor what waits for somebody else.
+func (r *Runs) Get(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID) (out shoal.Run, err error) {
+	err = r.core.View(ctx, "hub.Runs.Get", func(tx storage.Tx) error {
+		found, err := core.VisibleRun(tx, who, session, id)
+		if err != nil {
+			return err
+		}
+		out, err = (&runReader{Tx: tx, who: who, session: session}).shown(found)
+		return err
+	})
+	return out, err
+}
+
+// runReader shows runs to one caller.
+type runReader struct {
+	storage.Tx
+	who     shoal.Principal
+	session shoal.SessionID
+	in      map[shoal.SpaceID]bool
+	before  map[conversationKey]*shoal.RunID // by whose end queued runs wait
+}
+
+// member reports whether the reader is in a space; services and admins count as
+// in every one.
+func (r *runReader) member(space shoal.SpaceID) (bool, error) {
+	if core.ReaderEntity(r.who) == "" {
+		return true, nil
+	}
+	if space == "" {
+		return false, nil
+	}
+	if is, known := r.in[space]; known {
+		return is, nil
+	}
+	is, err := r.IsMember(r.session, space, r.who.EntityID)
+	if r.in == nil {
+		r.in = map[shoal.SpaceID]bool{}
+	}
+	r.in[space] = is
+	return is, err
+}
+
+// shown returns a run as the reader may see it, with what it waits for.
+func (r *runReader) shown(found storage.Run) (shoal.Run, error) {
+	inside, err := r.member(found.Space)
+	if err != nil {
+		return found.Run, err
+	}
+	out := RedactRun(found.Run, inside)
+	out.PendingToolCalls = []shoal.PendingToolCall{}
+	if out.QueuedBehind, err = r.behind(found); err != nil {
+		return out, err
+	}
+	if !out.Status.Parked() {
+		return out, nil
+	}
+	rows, err := r.PendingOf(r.session, out.ID)
+	if err != nil {
+		return out, err
+	}
+	if out.WaitingFor, err = r.waitingFor(rows); err != nil {
+		return out, err
+	}
+	out.PendingToolCalls = PendingCalls(rows, func(p storage.Pending) bool {
+		if core.ReaderEntity(r.who) == "" {
+			return true
+		}
+		is := false
+		if p.SpaceID != nil {
+			var failed error
+			is, failed = r.member(*p.SpaceID)
+			err = errors.Join(err, failed)
+		}
+		return is && (p.Target == "" || p.Target == r.who.EntityID)
+	})
+	return out, err
+}
+
+// waitingFor returns the reply or the time that a run waits for, as the reader may see it.
+func (r *runReader) waitingFor(rows []storage.Pending) (*shoal.ReplyWait, error) {
+	wait := replyWait(rows)
+	if wait == nil || wait.SpaceID == nil {
+		return wait, nil
+	}
+	is, err := r.member(*wait.SpaceID)
+	if err != nil || !is {
+		return nil, err
+	}
+	return wait, nil
+}
+
+// behind returns which run a queued one waits for, which is looked up once for all of an
+// agent in a space.
+func (r *runReader) behind(found storage.Run) (*shoal.RunID, error) {
+	if !asleep(found) || found.Space == "" {
+		return nil, nil
+	}
+	key := conversationKey{found.AgentID, found.Space}
+	if id, known := r.before[key]; known {
+		return id, nil
+	}
+	if err := queuedBehind(r.Tx, &found); err != nil {
+		return nil, err
+	}
+	if r.before == nil {
+		r.before = map[conversationKey]*shoal.RunID{}
+	}
+	r.before[key] = found.QueuedBehind
+	return found.QueuedBehind, nil
+}
+
+// conversationKey names an agent in a space.
+type conversationKey struct {
+	agent shoal.EntityID
+	space shoal.SpaceID
+}
+
+// List returns runs that the caller may see, the newest first.
+func (r *Runs) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, filter storage.RunFilter) (out []shoal.Run, err error) {
+	err = r.core.View(ctx, "hub.Runs.List", func(tx storage.Tx) error {
+		if err := core.CheckSession(who, session); err != nil {
+			return err
+		}
+		if _, err := core.FindSession(tx, session); err != nil {
+			return err
+		}
+		if filter.Agent != "" && !core.ValidID(filter.Agent) {
+			return core.EntityNotFound(filter.Agent)
+		}
+		if filter.Space != "" {
+			if _, err := core.ReadableSpace(tx, who, session, filter.Space); err != nil {
+				return err
+			}
+		}
+		filter.Reader = core.ReaderEntity(who)
+		found, err := tx.Runs(session, filter)
+		if err != nil {
+			return err
+		}
+		shows := &runReader{Tx: tx, who: who, session: session}
+		out = make([]shoal.Run, len(found))
+		for i, f := range found {
+			if out[i], err = shows.shown(f); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Steps returns the steps of a run in order. Services and admins only.
+func (r *Runs) Steps(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID) (out []shoal.Step, err error) {
+	const op = "hub.Runs.Steps"
+	if err := errors.Join(core.CheckSession(who, session), serviceOnly(who)); err != nil {
+		return nil, core.Wrap(op, core.FirstError(err))
+	}
+	err = r.core.View(ctx, op, func(tx storage.Tx) error {
+		if _, err := core.VisibleRun(tx, who, session, id); err != nil {
+			return err
+		}
+		out, err = StepsOf(tx, session, id)
+		return err
+	})
+	return out, err
+}
+
+// CancelWithin is how long a cancellation waits for the end.
+const CancelWithin = 3 * time.Second
+
+// Cancel ends a run that the caller may see, and returns it once it has ended, or
+// as it is after a few seconds. One that has ended is returned as it is.
+func (r *Runs) Cancel(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID) (out shoal.Run, err error) {
+	const op = "hub.Runs.Cancel"
+	sub := r.core.Bus.Subscribe()
+	defer sub.Close()
+	if core.ValidID(id) {
+		sub.Add(core.RunTopic(session, id))
+	}
+	err = r.core.Change(ctx, op, func(ch *core.Change) error {
+		found, err := core.VisibleRun(ch, who, session, id)
+		if err != nil {
+			return err
+		}
+		_, err = CancelRun(ch, found)
+		return err
+	})
+	if err != nil {
+		return out, err
+	}
+	timer := time.NewTimer(CancelWithin)
+	defer timer.Stop()
+	for {
+		if out, err = r.Get(ctx, who, session, id); err != nil || out.Status.Ended() {
+			return out, err
+		}
+		select {
+		case <-sub.Ready():
+			sub.Take()
+		case <-timer.C:
+			return out, nil
+		case <-r.core.Ctx.Done():
+			return out, nil
+		case <-ctx.Done():
+			return out, context.Cause(ctx)
+		}
+	}
+}

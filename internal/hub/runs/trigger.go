@@ -1,0 +1,153 @@
+package runs
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/pending"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// Triggered is what a message has set off.
+type Triggered struct {
+	Runs    []shoal.StartedRun
+	Skipped []shoal.EntityID // at work, and take no second message
+	Queued  []shoal.EntityID // whose run waits for the end of another
+	Replied []shoal.EntityID // a run of theirs goes on with the message
+}
+
+func millis(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
+
+// StartForMessage starts the runs that a posted message is for. It costs a space without hosted
+// agents one look.
+func StartForMessage(ch *core.Change, s shoal.Space, m shoal.Message, asked *bool, client *storage.ClientInput) (out Triggered, err error) {
+	if m.EntityID == shoal.System {
+		return out, nil
+	}
+	hosted, err := ch.HostedMembers(m.SessionID, m.SpaceID)
+	if err != nil || len(hosted) == 0 {
+		return out, err
+	}
+	sender, err := ch.Entity(m.SessionID, m.EntityID)
+	if err != nil {
+		return out, err
+	}
+	if out.Replied, err = pending.SettleReplies(ch, m); err != nil {
+		return out, err
+	}
+	cause, err := postedCause(ch, sender, m)
+	if err != nil || asked != nil && !*asked {
+		return out, err
+	}
+	agents, err := actors(ch, s, m, sender, hosted)
+	if err != nil {
+		return out, err
+	}
+	s.LastSeq = m.Seq
+	for _, id := range agents {
+		if slices.Contains(out.Replied, id) {
+			continue
+		}
+		r, refused, err := startOn(ch, s, m, sender, id, cause, client)
+		switch {
+		case err != nil:
+			return out, err
+		case refused:
+			out.Skipped = append(out.Skipped, id)
+		case r.ID != "": // else the chain is too deep
+			out.Runs = append(out.Runs, shoal.StartedRun{AgentID: id, RunID: r.ID})
+			if !r.Awake {
+				out.Queued = append(out.Queued, id)
+			}
+		}
+	}
+	return out, nil
+}
+
+// actors returns the hosted agents that act on a message. An agent's acts on whom
+// it mentions, a person's on the mentioned agents if there are any, else on the
+// space's admin agent, else on the only hosted one.
+func actors(tx storage.Tx, s shoal.Space, m shoal.Message, sender shoal.Entity, hosted []shoal.EntityID) (out []shoal.EntityID, err error) {
+	agents := false
+	for _, id := range m.Mentions {
+		switch {
+		case slices.Contains(hosted, id):
+			agents = true
+			if id != sender.ID {
+				out = append(out, id)
+			}
+		case !agents:
+			e, err := tx.Entity(m.SessionID, id)
+			if err != nil {
+				return nil, err
+			}
+			agents = e.Kind == shoal.Agent
+		}
+	}
+	switch {
+	case agents || sender.Kind == shoal.Agent:
+		return out, nil
+	case s.AdminAgentID != nil && slices.Contains(hosted, *s.AdminAgentID):
+		return []shoal.EntityID{*s.AdminAgentID}, nil
+	case s.AdminAgentID == nil && len(hosted) == 1:
+		return hosted, nil
+	}
+	return nil, nil
+}
+
+// startOn starts one agent on a message and returns its run: none if the agent is too
+// deep in the chain, or refuses because it runs.
+func startOn(ch *core.Change, s shoal.Space, m shoal.Message, sender shoal.Entity, agent shoal.EntityID, cause storage.Cause, client *storage.ClientInput) (r storage.Run, refused bool, err error) {
+	if tooDeep(cause) {
+		return r, false, tellTooDeep(ch, s, agent, cause)
+	}
+	t := MessageTrigger(s, m, sender)
+	return StartRequest{Session: s.SessionID, Agent: agent, StartForMessage: t, cause: cause, requester: string(sender.ID), client: client}.onMessage(ch)
+}
+
+// MessageTrigger is a message as what starts a run.
+func MessageTrigger(s shoal.Space, m shoal.Message, sender shoal.Entity) shoal.Trigger {
+	t := shoal.Trigger{
+		Type: shoal.SpaceMessageTrigger, SpaceID: s.ID, SpaceName: s.Name, MessageID: m.ID, MessageContent: m.Text(),
+		SenderEntityID: sender.ID, SenderName: sender.Name, SenderType: sender.Kind,
+	}
+	if sender.Kind == shoal.Agent {
+		t.MentionReason = sender.Name + " mentioned you."
+	}
+	return t
+}
+
+// StartMention starts a run of a hosted agent that a closed message mentions, at a
+// depth one greater. Who is too deep in the chain is not started; the space is told
+// so once for each root. Other entities have the message in their inbox already;
+// an agent that waited for this message goes on with it and is not started. Who
+// has left the space, or does not take messages while it runs, is not started.
+func (c *RunChange) StartMention(space shoal.SpaceID, message shoal.MessageID, mentioned shoal.EntityID) error {
+	if mentioned == c.Run.AgentID || slices.Contains(c.RepliedTo[message], mentioned) {
+		return nil
+	}
+	hosted, err := c.HostedMembers(c.Run.SessionID, space)
+	if err != nil || !slices.Contains(hosted, mentioned) {
+		return err
+	}
+	s, err := c.LockSpace(c.Run.SessionID, space)
+	if err != nil || s.Status == shoal.SpaceShut {
+		return err
+	}
+	m, err := c.Message(c.Run.SessionID, space, message)
+	if err != nil {
+		return err
+	}
+	sender, err := c.Entity(c.Run.SessionID, c.Run.AgentID)
+	if errors.Is(err, shoal.NotFound) {
+		return nil // deleted: it starts nobody any more
+	}
+	if err != nil {
+		return err
+	}
+	_, _, err = startOn(c.Change, s, m, sender, mentioned, c.Run.Cause(1), nil)
+	return err
+}

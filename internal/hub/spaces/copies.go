@@ -1,0 +1,313 @@
+package spaces
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// How copies of a message are recognized in what is stored of runs, events and
+// conversations. Objects that name the message by its id lose everything that it says,
+// and elements <message id="…">, with which models are shown messages, lose their text.
+// Elsewhere a copy is known by what it says alone: a short text only where it is all of
+// something that people or models read, so that a message "user" does not change what
+// "user" means there.
+
+const (
+	erased = "[deleted]"
+	// longText is from how many bytes on a text is recognized anywhere.
+	longText = 24
+	// pieceMost bounds a piece by which rows are found, and piecesMost how many there are.
+	pieceMost  = 64
+	piecesMost = 16
+)
+
+// copies erases the copies of one message.
+type copies struct {
+	id     shoal.MessageID
+	run    shoal.RunID
+	at     json.RawMessage
+	texts  []string // as they were said, and as they are between tags
+	pieces []string
+}
+
+// copiesOf takes a message and what it said before it was edited.
+func copiesOf(m shoal.Message, before []shoal.MessageVersion, at shoal.Time) *copies {
+	c := &copies{id: m.ID}
+	c.at, _ = shoal.EncodeJSON(at)
+	if m.RunID != nil {
+		c.run = *m.RunID
+	}
+	c.sayMessage(m)
+	for _, v := range before {
+		c.sayMessage(shoal.Message{Parts: v.Parts})
+	}
+	return c
+}
+
+func (c *copies) sayMessage(m shoal.Message) {
+	c.say(m.Text())
+	for _, p := range m.Parts {
+		c.say(p.Text)
+		for _, raw := range []json.RawMessage{p.Data, p.Args, p.EditedArgs, p.Result} {
+			c.sayAll(raw)
+		}
+	}
+}
+
+// say adds a text and the piece by which rows with it are found: the longest stretch of
+// it that is written the same in every notation.
+func (c *copies) say(text string) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return
+	}
+	c.texts = append(c.texts, text)
+	if tagged := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text); tagged != text {
+		c.texts = append(c.texts, tagged)
+	}
+	longest := ""
+	for _, piece := range strings.FieldsFunc(text, func(r rune) bool { return r < ' ' || strings.ContainsRune(`<>&"'\/`+"\u007f\u0085\u2028\u2029", r) }) {
+		if len(piece) > len(longest) {
+			longest = piece
+		}
+	}
+	for len(longest) > pieceMost {
+		_, size := utf8.DecodeLastRuneInString(longest)
+		longest = longest[:len(longest)-size]
+	}
+	if longest != "" && len(c.pieces) < piecesMost {
+		c.pieces = append(c.pieces, longest)
+	}
+}
+
+// sayAll adds the long texts in a JSON value.
+func (c *copies) sayAll(raw json.RawMessage) {
+	if len(raw) == 0 {
+		return
+	}
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case string:
+			if len(v) >= longText {
+				c.say(v)
+			}
+		case []any:
+			for _, e := range v {
+				walk(e)
+			}
+		case map[string]any:
+			for _, e := range v {
+				walk(e)
+			}
+		}
+	}
+	var v any
+	if json.Unmarshal(raw, &v) == nil {
+		walk(v)
+	}
+}
+
+func (c *copies) traces() storage.Traces {
+	return storage.Traces{Message: c.id, Run: c.run, Pieces: c.pieces}
+}
+
+// erase returns a stored text, JSON or not, without the copies in it. What has none is
+// returned as it is.
+func (c *copies) erase(text string) string {
+	if raw := []byte(text); json.Valid(raw) && isNested(text) {
+		if out, changed := c.value("", raw); changed {
+			return string(out)
+		}
+		return text
+	}
+	return c.text("text", text)
+}
+
+// isNested reports whether JSON in a text is more than a word or a number.
+func isNested(text string) bool {
+	text = strings.TrimSpace(text)
+	return text != "" && strings.ContainsRune(`{["`, rune(text[0]))
+}
+
+// value erases in a JSON value that a key has in its object.
+func (c *copies) value(key string, raw json.RawMessage) (out json.RawMessage, changed bool) {
+	raw = bytes.TrimSpace(raw)
+	switch {
+	case key == "opaque" || len(raw) == 0: // a provider's own, sealed
+		return raw, false
+	case raw[0] == '{':
+		return c.object(raw)
+	case raw[0] == '[':
+		var entries []json.RawMessage
+		if json.Unmarshal(raw, &entries) != nil {
+			return raw, false
+		}
+		for i := range entries {
+			var one bool
+			entries[i], one = c.value(key, entries[i])
+			changed = changed || one
+		}
+		if !changed {
+			return raw, false
+		}
+		return append(append([]byte("["), bytes.Join(rawBytes(entries), []byte(","))...), ']'), true
+	case raw[0] == '"':
+		var text string
+		if json.Unmarshal(raw, &text) != nil {
+			return raw, false
+		}
+		without := c.text(key, text)
+		if without == text {
+			return raw, false
+		}
+		encoded, err := shoal.EncodeJSON(without)
+		return encoded, err == nil
+	}
+	return raw, false
+}
+
+func rawBytes(entries []json.RawMessage) [][]byte {
+	out := make([][]byte, len(entries))
+	for i := range entries {
+		out[i] = entries[i]
+	}
+	return out
+}
+
+// field is one of an object, whose order is kept: what a model read before must not look
+// different.
+type field struct {
+	name  string
+	value json.RawMessage
+}
+
+func (c *copies) object(raw json.RawMessage) (out json.RawMessage, changed bool) {
+	fields, err := fieldsOf(raw)
+	if err != nil {
+		return raw, false
+	}
+	mine := false
+	for _, f := range fields {
+		switch f.name {
+		case "id", "messageId", "MessageID":
+			var id string
+			mine = mine || json.Unmarshal(f.value, &id) == nil && id == string(c.id)
+		}
+	}
+	for i, f := range fields {
+		if to := c.blank(f); mine && to != nil {
+			changed = changed || !bytes.Equal(to, f.value)
+			fields[i].value = to
+			continue
+		}
+		var one bool
+		fields[i].value, one = c.value(f.name, f.value)
+		changed = changed || one
+	}
+	if !changed {
+		return raw, false
+	}
+	var b bytes.Buffer
+	for i, f := range fields {
+		b.WriteByte("{,"[min(i, 1)])
+		name, err := shoal.EncodeJSON(f.name)
+		if err != nil {
+			return raw, false
+		}
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(f.value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), true
+}
+
+// blank is what becomes of a field of an object about the message, nil for what stays.
+func (c *copies) blank(f field) json.RawMessage {
+	switch f.name {
+	case "deletedAt":
+		return c.at
+	case "parts", "mentions", "droppedMentions", "text", "content", "delta", "messageContent", "MessageContent", "args", "editedArgs", "result", "question", "answer":
+	default:
+		return nil
+	}
+	switch f.value[0] {
+	case '"':
+		return json.RawMessage(`""`)
+	case '[':
+		return json.RawMessage(`[]`)
+	case '{':
+		return json.RawMessage(`{}`)
+	}
+	return json.RawMessage(`null`)
+}
+
+// fieldsOf reads an object.
+func fieldsOf(raw json.RawMessage) (out []field, err error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if _, err := d.Token(); err != nil {
+		return nil, err
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		f := field{name: name.(string)}
+		if err := d.Decode(&f.value); err != nil {
+			return nil, err
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// read are the names of fields whose texts people or models read.
+var read = map[string]bool{"text": true, "content": true, "Text": true, "messageContent": true, "MessageContent": true, "delta": true}
+
+// text erases in a text that a key has.
+func (c *copies) text(key, text string) string {
+	if isNested(text) && json.Valid([]byte(text)) {
+		if out, changed := c.value(key, json.RawMessage(text)); changed {
+			return string(out)
+		}
+		return text
+	}
+	text = c.element(text)
+	for _, said := range c.texts {
+		short := strings.TrimSuffix(strings.TrimSuffix(text, "…"), " ")
+		switch {
+		case strings.TrimSpace(text) == said && (read[key] || len(said) >= longText), len(short) >= longText && strings.Contains(said, short):
+			return erased
+		case len(said) >= longText:
+			text = strings.ReplaceAll(text, said, erased)
+		}
+	}
+	return text
+}
+
+// element erases what is in the elements of a prompt that show the message.
+func (c *copies) element(text string) string {
+	opening, end := `<message id="`+string(c.id)+`"`, "</message>"
+	from := 0
+	for {
+		at := strings.Index(text[from:], opening)
+		if at < 0 {
+			return text
+		}
+		from += at
+		begin := strings.IndexByte(text[from:], '>') // attributes contain none
+		until := strings.Index(text[from:], end)
+		if begin < 0 || until < begin {
+			return text[:from] + erased
+		}
+		text = text[:from] + text[from:from+begin+1] + erased + text[from+until:]
+		from += begin + 1
+	}
+}

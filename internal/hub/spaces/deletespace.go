@@ -1,0 +1,216 @@
+package spaces
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/pending"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// eraseBatch is how much of a deleted space one transaction erases, in rows.
+const eraseBatch = 100
+
+// Delete erases a space with its messages, the runs that started there and what is theirs,
+// its conversations, memories, events, and the files that no other space shows. Its id
+// stays taken. For admins and owners of the session; deleting it again changes nothing.
+//
+// First the space is closed and its runs are canceled. Conflict if one of them, or one of
+// another space that is writing here, has not ended after a few seconds: nothing is erased
+// then, and the call can be repeated. Followers get space.deleted and end, as do waits for
+// this space. What remains is erased in small transactions; if the server stops meanwhile,
+// it goes on later.
+func (s *Spaces) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID) error {
+	const op = "hub.Spaces.Delete"
+	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
+		return core.Wrap(op, core.FirstError(err))
+	}
+	if !core.ValidID(session) || !core.ValidID(id) {
+		return core.Wrap(op, core.SpaceNotFound(id))
+	}
+	gone, err := s.closeForGood(ctx, op, session, id)
+	if err == nil && !gone {
+		if err = s.settled(ctx, op, session, id); err == nil {
+			err = s.remove(ctx, op, session, id)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return core.Wrap(op, s.eraseLeft(ctx, storage.DeletedSpace{Session: session, ID: id}))
+}
+
+// closeForGood closes the space, so that nothing is added, and cancels its runs. It reports
+// whether the space is deleted already.
+func (s *Spaces) closeForGood(ctx context.Context, op string, session shoal.SessionID, id shoal.SpaceID) (gone bool, err error) {
+	err = s.core.Change(ctx, op, func(ch *core.Change) error {
+		found, err := ch.LockSpace(session, id)
+		if errors.Is(err, shoal.NotFound) {
+			if gone, err = ch.DeletedSpace(session, id); err == nil && !gone {
+				err = core.SpaceNotFound(id)
+			}
+			return err
+		}
+		if err != nil || found.Status == shoal.SpaceShut {
+			return err
+		}
+		at := ch.At
+		found.Status, found.ClosedAt = shoal.SpaceShut, &at
+		if found.Members, err = ch.Members(session, id); err != nil {
+			return err
+		}
+		return errors.Join(core.SaveSpace(ch, found, shoal.EventSpaceClosed), pending.EndInSpace(ch, session, id, ""))
+	})
+	for before, more := shoal.RunID(""), true; more && !gone && err == nil; {
+		err = s.core.Change(ctx, op, func(ch *core.Change) error {
+			page, err := ch.Runs(session, storage.RunFilter{Space: id, Status: runs.ActiveStatuses, Before: before, Limit: eraseBatch})
+			if more = len(page) == eraseBatch; more {
+				before = page[len(page)-1].ID
+			}
+			for _, r := range page {
+				if err == nil && r.Space == id {
+					_, err = runs.CancelRun(ch, r)
+				}
+			}
+			return err
+		})
+	}
+	return gone, err
+}
+
+// settled waits until no run works in a closed space any more.
+func (s *Spaces) settled(ctx context.Context, op string, session shoal.SessionID, id shoal.SpaceID) error {
+	sub := s.core.Bus.Subscribe()
+	defer sub.Close()
+	timer := time.NewTimer(runs.CancelWithin)
+	defer timer.Stop()
+	for {
+		var working []shoal.RunID
+		err := s.core.View(ctx, op, func(tx storage.Tx) (err error) {
+			working, err = workingIn(tx, session, id)
+			return err
+		})
+		if err != nil || len(working) == 0 {
+			return err
+		}
+		sub.Add(core.SpaceTopic(session, id))
+		for _, run := range working {
+			sub.Add(core.RunTopic(session, run))
+		}
+		select {
+		case <-sub.Ready():
+			sub.Take()
+		case <-timer.C:
+			return busySpace(op, id, working[0])
+		case <-s.core.Ctx.Done():
+			return core.ErrStopping
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func busySpace(op string, id shoal.SpaceID, run shoal.RunID) error {
+	return shoal.E(op, shoal.Conflict, fmt.Sprintf("The space %q is closed, but the run %q there has not ended yet. Delete the space again in a moment.", id, run))
+}
+
+// workingIn returns the first runs that were started in a space and have not ended, or that
+// have a message in progress there.
+func workingIn(tx storage.Tx, session shoal.SessionID, id shoal.SpaceID) (working []shoal.RunID, err error) {
+	found, err := tx.Runs(session, storage.RunFilter{Space: id, Status: runs.ActiveStatuses, Limit: eraseBatch})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range found {
+		if r.Space == id {
+			working = append(working, r.ID)
+		}
+	}
+	open, err := tx.Streaming(session, id)
+	for _, m := range open {
+		if m.RunID != nil {
+			working = append(working, *m.RunID)
+		}
+	}
+	return working, err
+}
+
+// remove takes the space from its members and followers.
+func (s *Spaces) remove(ctx context.Context, op string, session shoal.SessionID, id shoal.SpaceID) error {
+	return s.core.Change(ctx, op, func(ch *core.Change) error {
+		if _, err := ch.LockSpace(session, id); errors.Is(err, shoal.NotFound) {
+			return nil // another call was faster
+		} else if err != nil {
+			return err
+		}
+		if working, err := workingIn(ch, session, id); err != nil || len(working) > 0 {
+			if err == nil {
+				err = busySpace(op, id, working[0])
+			}
+			return err
+		}
+		members, err := ch.Members(session, id)
+		if err != nil {
+			return err
+		}
+		place, err := core.Emit(ch, storage.Event{Session: session, Space: id, Type: shoal.EventSpaceDeleted}, func(h shoal.EventHead) any {
+			return shoal.SpaceDeletedData{EventHead: h}
+		})
+		if err != nil {
+			return err
+		}
+		for _, m := range members {
+			// Who follows all spaces of an entity sees of one that it is not in any more
+			// only what is about the entity.
+			if err := core.EmitInSpace(ch, session, id, m.EntityID, shoal.EventMemberLeft, func(h shoal.EventHead) any {
+				return shoal.MemberData{EventHead: h, Member: m}
+			}); err != nil {
+				return err
+			}
+			ch.Notify(core.EntityTopic(session, m.EntityID))
+			ch.Notify(core.InboxTopic(session, m.EntityID)) // ends its waits for this space
+		}
+		return ch.DeleteSpace(session, id, place)
+	})
+}
+
+// eraseLeft erases what is left of a deleted space.
+func (s *Spaces) eraseLeft(ctx context.Context, of storage.DeletedSpace) error {
+	for more := true; more; {
+		err := s.core.Store.Update(ctx, func(tx storage.Tx) (err error) {
+			more, err = tx.EraseSpace(of.Session, of.ID, eraseBatch)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eraseAllLeft goes on with what a server that stopped, or a call that was cut, has left.
+func (s *Spaces) eraseAllLeft(ctx context.Context) error {
+	for {
+		var left []storage.DeletedSpace
+		err := s.core.Store.View(ctx, func(tx storage.Tx) (err error) {
+			left, err = tx.LeftSpaces(eraseBatch)
+			return err
+		})
+		for _, of := range left {
+			err = errors.Join(err, s.eraseLeft(ctx, of))
+		}
+		if err != nil || len(left) < eraseBatch {
+			return err
+		}
+	}
+}
+
+// Start starts the task that erases the data of deleted spaces.
+func (s *Spaces) Start() {
+	s.core.Go(func(ctx context.Context) { s.core.Repeat(ctx, time.Minute, "deleted spaces", s.eraseAllLeft) })
+}

@@ -1,0 +1,187 @@
+package spaces
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/pending"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+func noMessage(id shoal.MessageID) error {
+	return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no message %q in the spaces that you are in.", id))
+}
+
+// messageOf returns a message that the caller may read.
+func messageOf(tx storage.Tx, who shoal.Principal, session shoal.SessionID, id shoal.MessageID) (shoal.Message, error) {
+	if err := core.CheckSession(who, session); err != nil {
+		return shoal.Message{}, err
+	}
+	if !core.ValidID(session) || !core.ValidID(id) {
+		return shoal.Message{}, noMessage(id)
+	}
+	m, err := tx.MessageByID(session, id)
+	if err == nil {
+		_, err = core.ReadableSpace(tx, who, session, m.SpaceID)
+	}
+	if errors.Is(err, shoal.NotFound) {
+		err = noMessage(id)
+	}
+	return m, err
+}
+
+// Get returns a message to those who may read its space.
+func (m *Messages) Get(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.MessageID) (out shoal.Message, err error) {
+	err = m.core.View(ctx, "hub.Messages.Get", func(tx storage.Tx) error {
+		out, err = messageOf(tx, who, session, id)
+		out = out.For(core.ReaderEntity(who))
+		return err
+	})
+	return out, err
+}
+
+// Delete erases a message: its text, the copies of it in events, runs and conversations
+// of hosted agents, and its words in the search index. A message without parts stays at
+// its place, which those who follow the space get as message.updated. Its sender may, the
+// owner of its sender, and admins and owners of the session, in closed spaces and
+// sessions too. Deleting it again changes nothing.
+//
+// A run that the message started and that has not begun is canceled. Conflict while a run
+// writes the message or is working with it.
+func (m *Messages) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.MessageID) error {
+	return m.core.Change(ctx, "hub.Messages.Delete", func(ch *core.Change) error {
+		found, err := messageOf(ch, who, session, id)
+		if err != nil {
+			return err
+		}
+		if _, err := ch.LockSpace(session, found.SpaceID); err != nil {
+			return err
+		}
+		if err := mayDelete(ch, who, found); err != nil || found.DeletedAt != nil {
+			return err
+		}
+		return eraseMessage(ch, found)
+	})
+}
+
+func mayDelete(tx storage.Tx, who shoal.Principal, m shoal.Message) error {
+	may, err := mayErase(tx, who, m.SessionID, m.EntityID)
+	if err != nil || may {
+		return err
+	}
+	return shoal.E("", shoal.Forbidden, "A message is deleted by its sender, by the owner of the agent that sent it, or by an admin or owner of the session.")
+}
+
+// mayErase reports whether the caller may erase what an entity has said or uploaded: it
+// is that entity, owns it, or manages the session.
+func mayErase(tx storage.Tx, who shoal.Principal, session shoal.SessionID, by shoal.EntityID) (bool, error) {
+	own := core.OwnEntity(who)
+	if who.Manages() || own != "" && own == by {
+		return true, nil
+	}
+	if own == "" || !core.ValidID(by) {
+		return false, nil
+	}
+	author, err := tx.Entity(session, by)
+	if err != nil && !errors.Is(err, shoal.NotFound) {
+		return false, err
+	}
+	return pending.OwnerOf(author) == own, nil
+}
+
+// eraseMessage erases a message that is not deleted yet.
+func eraseMessage(ch *core.Change, m shoal.Message) error {
+	if m.Status == shoal.MessageStreaming {
+		return shoal.E("", shoal.Conflict, "The message is still being written. Cancel its run or wait until it has ended, then delete the message.")
+	}
+	before, err := ch.MessageVersions(m.SessionID, m.ID, 0, shoal.MaxVersions)
+	if err != nil {
+		return err
+	}
+	c := copiesOf(m, before, ch.At)
+	if err := releaseRuns(ch, m, c); err != nil {
+		return err
+	}
+	if err := ch.EraseMessage(m.SessionID, m.ID, ch.At); err != nil {
+		return err
+	}
+	if err := ch.RewriteTraces(m.SessionID, c.traces(), c.erase); err != nil {
+		return err
+	}
+	gone, err := ch.MessageByID(m.SessionID, m.ID)
+	if err != nil {
+		return err
+	}
+	ev := storage.Event{Session: m.SessionID, Space: m.SpaceID, Type: shoal.EventMessageUpdated}
+	if m.RunID != nil {
+		ev.Run = *m.RunID
+	}
+	_, err = core.Emit(ch, ev, func(h shoal.EventHead) any { return shoal.MessageData{EventHead: h, Message: gone} })
+	return err
+}
+
+// releaseRuns cancels the runs that the message started and that have not begun, and
+// refuses while another one may write down again what is erased: the one that wrote the
+// message until it has ended, and any that has a copy of it in memory.
+func releaseRuns(ch *core.Change, m shoal.Message, c *copies) error {
+	unfinished, err := ch.Runs(m.SessionID, storage.RunFilter{Status: runs.ActiveStatuses})
+	if err != nil {
+		return err
+	}
+	for _, r := range unfinished {
+		started := r.Trigger.MessageID == m.ID
+		switch {
+		case m.RunID != nil && *m.RunID == r.ID:
+			return shoal.E("", shoal.Conflict, fmt.Sprintf("The run %q that wrote the message has not ended. Cancel it, or answer what it asks, then delete the message.", r.ID))
+		case r.LeaseUntil == nil && r.Status == shoal.RunQueued && started:
+			if _, err := runs.CancelRun(ch, r); err != nil {
+				return err
+			}
+		case r.LeaseUntil == nil:
+		case started:
+			return shoal.E("", shoal.Conflict, fmt.Sprintf("The run %q is working with the message. Cancel it or wait until it has ended, then delete the message.", r.ID))
+		default:
+			holds, err := holdsCopy(ch, r, c)
+			if err != nil {
+				return err
+			}
+			if holds {
+				return shoal.E("", shoal.Conflict, "An agent is working with the message. Try again when it has ended.")
+			}
+		}
+	}
+	return nil
+}
+
+// holdsCopy reports whether a run has read a message.
+func holdsCopy(tx storage.Tx, r storage.Run, c *copies) (bool, error) {
+	if c.in(string(r.Turn)) {
+		return true, nil
+	}
+	steps, err := tx.RunSteps(r.SessionID, r.ID)
+	for _, s := range steps {
+		if c.in(string(s.Data)) {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// in reports whether a stored text holds a copy, as far as its id or a long piece of it
+// says: a word that others use, too, says nothing.
+func (c *copies) in(text string) bool {
+	if strings.Contains(text, string(c.id)) {
+		return true
+	}
+	for _, piece := range c.pieces {
+		if len(piece) >= longText && strings.Contains(text, piece) {
+			return true
+		}
+	}
+	return false
+}

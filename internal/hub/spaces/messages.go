@@ -1,0 +1,163 @@
+package spaces
+
+import (
+	"context"
+	"errors"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/inbox"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/naming"
+)
+
+// PostWithClient is [Messages.Post] with what a front end sends for the runs that the
+// message starts; nil is nothing. A repeated call with an idempotency key returns the
+// first message and changes nothing in its runs, whatever in is.
+func (m *Messages) PostWithClient(ctx context.Context, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, d shoal.Draft, in *storage.ClientInput, idempotencyKey string) (shoal.Message, error) {
+	return m.post(ctx, "hub.Messages.PostWithClient", who, session, space, d, in, idempotencyKey)
+}
+
+// clientInputFrom is the input as what the sender of a message sends with it.
+func clientInputFrom(sender shoal.EntityID, in *storage.ClientInput) *storage.ClientInput {
+	if in == nil {
+		return nil
+	}
+	own := *in
+	own.EntityID = sender
+	return &own
+}
+
+// Messages posts to timelines and reads them.
+type Messages struct {
+	core  *core.Core
+	inbox *inbox.Inbox
+}
+
+// NewMessages returns the messages of a hub; inbox reports how a message reaches those that
+// it mentions.
+func NewMessages(c *core.Core, inbox *inbox.Inbox) *Messages { return &Messages{c, inbox} }
+
+// Post adds a message of the acting entity to a space that it is in. Mentions of
+// entities that are not members are dropped and listed in DroppedMentions. A message
+// posted under an idempotency key is stored once for as long as it exists: the same call
+// returns the same message, a different call fails with IdempotencyMismatch. Waits for
+// the message wake after the commit.
+//
+// The same transaction starts the hosted agents that act on the message. SkippedAgents
+// of the returned message are those that accept no messages while they run, Runs are the
+// runs that were started, and Reach is how each mentioned agent is reached; none of the
+// three is stored. Post fails with InvalidArgument when a reply names a message that is
+// not in the same space, or when a part shows a file of this server that the sender may
+// not see.
+func (m *Messages) Post(ctx context.Context, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, d shoal.Draft, idempotencyKey string) (shoal.Message, error) {
+	return m.post(ctx, "hub.Messages.Post", who, session, space, d, nil, idempotencyKey)
+}
+
+func (m *Messages) post(ctx context.Context, op string, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, d shoal.Draft, in *storage.ClientInput, idempotencyKey string) (out shoal.Message, err error) {
+	if err := errors.Join(core.CheckSession(who, session), d.Validate(), core.CheckMentions(d.Mentions), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
+		return out, core.Wrap(op, core.FirstError(err))
+	}
+	sender, err := core.ActingEntity(who)
+	if err != nil {
+		return out, core.Wrap(op, err)
+	}
+	key := storage.PostKey{Scope: who.Scope(), Key: idempotencyKey}
+	if idempotencyKey == "" {
+		key = storage.PostKey{}
+	} else if key.Hash, err = core.Fingerprint(space, d); err != nil {
+		return out, core.Wrap(op, err)
+	}
+	replayed := false
+	err = m.core.Change(ctx, op, func(ch *core.Change) (err error) {
+		if key.Key != "" {
+			if out, replayed, err = replay(ch, session, key); err != nil {
+				return err
+			}
+			if replayed {
+				return m.inbox.RefreshReach(ch, &out)
+			}
+		}
+		s, err := core.WritableSpace(ch, who, session, space)
+		if err != nil {
+			return err
+		}
+		if who.Manages() {
+			if err := core.RequireMember(ch, s, sender); err != nil {
+				return err
+			}
+		}
+		out, err = m.insert(ch, s, sender, d, in, key)
+		if err == nil && out.Seq%core.TrimEvery == 0 {
+			err = ch.TrimEvents(session, space, m.core.KeepEvents)
+		}
+		return err
+	})
+	if err == nil && !replayed {
+		m.core.Metrics.Posts.Add(1)
+	}
+	return out, err
+}
+
+// replay returns the message that was posted earlier under the key.
+func replay(tx storage.Tx, session shoal.SessionID, key storage.PostKey) (shoal.Message, bool, error) {
+	first, hash, err := tx.MessageByKey(session, key.Scope, key.Key)
+	switch {
+	case errors.Is(err, shoal.NotFound):
+		return first, false, nil
+	case err == nil && hash != key.Hash:
+		err = core.IdempotencyMismatch(key.Key)
+	}
+	return first, true, err
+}
+
+// insert stores one message in an open, locked space and starts the runs that it is for.
+// The caller has checked that the sender may post there. in is the input of a front end
+// for the runs that the message starts, or nil.
+func (m *Messages) insert(ch *core.Change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, in *storage.ClientInput, key storage.PostKey) (shoal.Message, error) {
+	out, mentioned, err := core.InsertMessage(ch, s, sender, d, key)
+	if err != nil {
+		return out, err
+	}
+	set, err := runs.StartForMessage(ch, s, out, d.TriggerAgents, clientInputFrom(sender, in))
+	if err != nil {
+		return out, err
+	}
+	out.SkippedAgents, out.Runs = set.Skipped, set.Runs
+	out.Reach, err = m.inbox.Reach(ch, out, mentioned, set)
+	return out, err
+}
+
+// Read returns a page of a timeline in ascending order. It acknowledges nothing.
+func (m *Messages) Read(ctx context.Context, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, page storage.Page) (out []shoal.Message, err error) {
+	const op = "hub.Messages.Read"
+	if page.Before != 0 && page.After != 0 {
+		return nil, core.Wrap(op, shoal.Invalid("before", "and after exclude each other: give one of them"))
+	}
+	if page.Before < 0 || page.After < 0 {
+		return nil, core.Wrap(op, shoal.Invalid("before", "and after are places of a timeline and never negative"))
+	}
+	err = m.core.View(ctx, op, func(tx storage.Tx) error {
+		if _, err := core.ReadableSpace(tx, who, session, space); err != nil {
+			return err
+		}
+		out, err = tx.Messages(session, space, page)
+		out = core.RedactMessages(out, core.ReaderEntity(who))
+		return err
+	})
+	return out, err
+}
+
+// Names returns the display names of entities, including deleted ones. Ids of entities
+// that never existed are left out.
+func (m *Messages) Names(ctx context.Context, session shoal.SessionID, ids []shoal.EntityID) (out map[shoal.EntityID]string, err error) {
+	err = m.core.View(ctx, "hub.Messages.Names", func(tx storage.Tx) error {
+		out, err = tx.EntityNames(session, ids)
+		return err
+	})
+	if out != nil {
+		out[shoal.System] = naming.SystemName
+	}
+	return out, err
+}

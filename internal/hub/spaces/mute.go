@@ -1,0 +1,41 @@
+package spaces
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+)
+
+// Mute sets whether the acting entity has muted a space that it is a member of, and
+// returns the space. While it is muted, only messages that mention the entity enter its
+// inbox; what is unread already stays, and what was left out does not come back later.
+// Closed spaces and sessions refuse nothing here: it concerns the caller alone. Forbidden
+// for an entity that is not a member.
+func (s *Spaces) Mute(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, muted bool) (out shoal.Space, err error) {
+	const op = "hub.Spaces.Mute"
+	if err := core.CheckSession(who, session); err != nil {
+		return out, core.Wrap(op, err)
+	}
+	entity, err := core.ActingEntity(who)
+	if err != nil {
+		return out, core.Wrap(op, err)
+	}
+	err = s.core.Change(ctx, op, func(ch *core.Change) (err error) {
+		if out, err = core.VisibleSpace(ch, who, session, id, ch.LockSpace); err != nil {
+			return err
+		}
+		err = ch.MuteMember(session, id, entity, muted)
+		if errors.Is(err, shoal.NotFound) {
+			return shoal.E("", shoal.Forbidden, fmt.Sprintf("%q is not a member of the space %q, so it has nothing to mute there.", entity, id))
+		}
+		if err != nil {
+			return err
+		}
+		out, err = core.FillSpace(ch, who, out)
+		return err
+	})
+	return out, err
+}

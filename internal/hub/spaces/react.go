@@ -1,0 +1,80 @@
+package spaces
+
+import (
+	"context"
+	"errors"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+)
+
+// React adds a reaction of the acting entity to a message, and returns the message as it
+// is then. Members of an open space react, to messages of everybody and also their own.
+// Nobody is notified: followers get message.updated, no inbox gets anything. A reaction
+// that is there already changes nothing. Conflict for a message that is deleted or still
+// written, and when it has all the reactions that it may have.
+func (m *Messages) React(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.MessageID, emoji string) (shoal.Message, error) {
+	return m.react(ctx, "hub.Messages.React", who, session, id, emoji, shoal.WithReaction)
+}
+
+// Unreact takes a reaction of the acting entity back. One that is not there is no error.
+func (m *Messages) Unreact(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.MessageID, emoji string) (shoal.Message, error) {
+	return m.react(ctx, "hub.Messages.Unreact", who, session, id, emoji, func(all []shoal.Reaction, by shoal.EntityID, with string) ([]shoal.Reaction, bool, error) {
+		out, changed := shoal.WithoutReaction(all, by, with)
+		return out, changed, nil
+	})
+}
+
+func (m *Messages) react(ctx context.Context, op string, who shoal.Principal, session shoal.SessionID, id shoal.MessageID, emoji string,
+	apply func([]shoal.Reaction, shoal.EntityID, string) ([]shoal.Reaction, bool, error),
+) (out shoal.Message, err error) {
+	if err := errors.Join(core.CheckSession(who, session), shoal.CheckEmoji("emoji", emoji)); err != nil {
+		return out, core.Wrap(op, core.FirstError(err))
+	}
+	by, err := core.ActingEntity(who)
+	if err != nil {
+		return out, core.Wrap(op, err)
+	}
+	err = m.core.Change(ctx, op, func(ch *core.Change) error {
+		found, err := changesMessage(ch, who, session, id, by)
+		if err != nil {
+			return err
+		}
+		if found.DeletedAt != nil {
+			return shoal.E("", shoal.Conflict, "The message is deleted.")
+		}
+		if found.Status == shoal.MessageStreaming {
+			return shoal.E("", shoal.Conflict, "The message is still being written. React when it is complete.")
+		}
+		next, changed, err := apply(found.Reactions, by, emoji)
+		out = found.For(core.ReaderEntity(who))
+		if err != nil || !changed {
+			return err
+		}
+		out.Reactions = next
+		if err := ch.SetReactions(session, id, next); err != nil {
+			return err
+		}
+		return tellChanged(ch, found)
+	})
+	return out, err
+}
+
+// changesMessage returns a message, under the lock of its space, to an entity that may
+// post to that space.
+func changesMessage(ch *core.Change, who shoal.Principal, session shoal.SessionID, id shoal.MessageID, as shoal.EntityID) (shoal.Message, error) {
+	found, err := messageOf(ch, who, session, id)
+	if err != nil {
+		return found, err
+	}
+	s, err := core.WritableSpace(ch, who, session, found.SpaceID)
+	if err != nil {
+		return found, err
+	}
+	if who.Manages() {
+		if err := core.RequireMember(ch, s, as); err != nil {
+			return found, err
+		}
+	}
+	return ch.MessageByID(session, id) // as it is under the lock
+}

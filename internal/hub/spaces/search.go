@@ -1,0 +1,168 @@
+package spaces
+
+import (
+	"context"
+	"errors"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/search"
+)
+
+// Search asks for messages.
+type Search struct {
+	// Query is what somebody typed; see [search.Parse].
+	Query string
+	// Space and SenderKind narrow the search, if set.
+	Space      shoal.SpaceID
+	SenderKind shoal.EntityKind
+	Sort       SearchSort
+	// Place is where to go on; the zero value is the beginning.
+	Place SearchPlace
+	Limit int
+}
+
+// SearchSort says which messages come first.
+type SearchSort string
+
+// The orders of a search: the newest first, which is also the empty one; or the
+// best first, among the newest [bestOf] that match, then among the next.
+const (
+	SortNewest    SearchSort = "newest"
+	SortRelevance SearchSort = "relevance"
+)
+
+// SearchPlace is a place in the results of a search: below the message Before,
+// behind the best Skip there.
+type SearchPlace struct {
+	Before int64
+	Skip   int
+}
+
+// SearchPage is a part of the results of a search. Next is where the others
+// begin, nil at the end. A page may hold fewer hits than were asked for, even
+// none, and have a next one: a search looks at a bounded number of messages.
+type SearchPage struct {
+	Hits []shoal.Hit
+	Next *SearchPlace
+}
+
+// bestOf is among how many messages the best are looked for.
+const bestOf = shoal.MaxPage
+
+// Search returns matching messages of the spaces that the caller sees, each with
+// a piece of its text where it matches.
+func (m *Messages) Search(ctx context.Context, who shoal.Principal, session shoal.SessionID, s Search) (page SearchPage, err error) {
+	const op = "hub.Messages.Search"
+	query, err := s.query(who)
+	if err := errors.Join(core.CheckSession(who, session), err); err != nil {
+		return SearchPage{}, core.Wrap(op, core.FirstError(err))
+	}
+	match := search.NewMatcher(query)
+	err = m.core.View(ctx, op, func(tx storage.Tx) error {
+		for _, space := range query.Values(search.In) {
+			if _, err := core.ReadableSpace(tx, who, session, shoal.SpaceID(space)); err != nil {
+				return err
+			}
+		}
+		ask := storage.SearchQuery{Query: query, Reader: core.ReaderEntity(who), Before: s.Place.Before, Limit: s.Limit}
+		if s.Sort == SortRelevance {
+			page, err = best(tx, session, ask, s.Place.Skip, match)
+		} else {
+			page, err = newest(tx, session, ask, match)
+		}
+		return err
+	})
+	return page, err
+}
+
+// query reads what is asked for.
+func (s Search) query(who shoal.Principal) (search.Query, error) {
+	query, err := search.Parse("query", s.Query)
+	if err != nil {
+		return query, err
+	}
+	if s.SenderKind != "" && s.SenderKind != shoal.Human && s.SenderKind != shoal.Agent {
+		return query, shoal.Invalid("kind", `must be "human" or "agent"`)
+	}
+	if s.Sort != "" && s.Sort != SortNewest && s.Sort != SortRelevance {
+		return query, shoal.Invalid("sort", `must be "newest" or "relevance"`)
+	}
+	if query.ContainsMe() {
+		if who.EntityID == "" {
+			return query, shoal.Invalid("query", "speaks of me, but this key acts as no entity; name one by its id")
+		}
+		query = query.As(who.EntityID)
+	}
+	if s.Space != "" {
+		// Two different spaces hold no message together: neither does any space
+		// that is asked for twice in different ways.
+		query = query.Within(search.In, string(s.Space))
+	}
+	if s.SenderKind != "" {
+		query = query.Within(search.Kind, string(s.SenderKind))
+	}
+	return query, nil
+}
+
+// newest returns a page, the newest first.
+func newest(tx storage.Tx, session shoal.SessionID, ask storage.SearchQuery, match *search.Matcher) (SearchPage, error) {
+	limit := ask.Limit
+	ask.Limit++ // one more tells whether there is a next page
+	result, err := tx.Search(session, ask)
+	if err != nil {
+		return SearchPage{}, err
+	}
+	found, next := result.Found, result.Next
+	if len(found) > limit {
+		found = found[:limit]
+		next = found[limit-1].Place
+	} else if len(found) == limit+1 {
+		next = 0
+	}
+	page := SearchPage{Hits: hits(found, ask.Reader, match)}
+	if next > 0 {
+		page.Next = &SearchPlace{Before: next}
+	}
+	return page, nil
+}
+
+// best returns a page of the messages below a place, the best first. What is
+// below the place never changes its order, whatever is posted meanwhile.
+func best(tx storage.Tx, session shoal.SessionID, ask storage.SearchQuery, skip int, match *search.Matcher) (SearchPage, error) {
+	limit := ask.Limit
+	ask.Limit = bestOf
+	result, err := tx.Search(session, ask)
+	if err != nil {
+		return SearchPage{}, err
+	}
+	texts := make([]string, len(result.Found))
+	for i, f := range result.Found {
+		texts[i] = f.Message.For(ask.Reader).Text()
+	}
+	order := match.Rank(texts)
+	order = order[min(skip, len(order)):]
+	shown := make([]storage.Found, 0, limit)
+	for _, at := range order[:min(limit, len(order))] {
+		shown = append(shown, result.Found[at])
+	}
+	page := SearchPage{Hits: hits(shown, ask.Reader, match)}
+	switch {
+	case len(order) > limit:
+		page.Next = &SearchPlace{Before: result.Found[0].Place + 1, Skip: skip + limit}
+	case result.Next > 0:
+		page.Next = &SearchPlace{Before: result.Next}
+	}
+	return page, nil
+}
+
+func hits(found []storage.Found, reader shoal.EntityID, match *search.Matcher) []shoal.Hit {
+	out := make([]shoal.Hit, len(found))
+	for i, f := range found {
+		seen := f.Message.For(reader)
+		out[i] = shoal.Hit{Space: f.Space, Message: seen}
+		out[i].Highlight, out[i].Matches = match.Highlight(seen.Text())
+	}
+	return out
+}

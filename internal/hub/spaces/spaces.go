@@ -1,0 +1,232 @@
+package spaces
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/agents"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/pending"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/naming"
+)
+
+// Spaces creates, changes and closes spaces and manages their members.
+type Spaces struct{ core *core.Core }
+
+// NewSpaces returns the spaces of a hub.
+func NewSpaces(c *core.Core) *Spaces { return &Spaces{c} }
+
+// Create creates a space with its members, including the acting entity if there is one.
+// It fails with InvalidArgument for an unknown member and with AdminRequired for several
+// hosted agents without an admin agent; nothing is created then.
+func (s *Spaces) Create(ctx context.Context, who shoal.Principal, session shoal.SessionID, n shoal.NewSpace, idempotencyKey string) (made shoal.Space, err error) {
+	const op = "hub.Spaces.Create"
+	if err := core.CheckSession(who, session); err != nil {
+		return made, core.Wrap(op, err)
+	}
+	if who.Role == shoal.RoleService {
+		return made, shoal.E(op, shoal.Forbidden, "A service key may read spaces, not create them; use an entity key.")
+	}
+	if err := errors.Join(n.Validate(), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
+		return made, core.Wrap(op, core.FirstError(err))
+	}
+	err = s.core.Change(ctx, op, func(ch *core.Change) (err error) {
+		made, _, err = core.Once(ch, who, session, op, idempotencyKey, n, func() (shoal.Space, error) {
+			if err := s.core.CheckSpaceQuota(ch, who, session); err != nil {
+				return shoal.Space{}, err
+			}
+			return insertSpace(ch, who, session, n)
+		})
+		return err
+	})
+	return made, err
+}
+
+func insertSpace(ch *core.Change, who shoal.Principal, session shoal.SessionID, n shoal.NewSpace) (shoal.Space, error) {
+	if err := core.RequireOpenSession(ch, session); err != nil {
+		return shoal.Space{}, err
+	}
+	if err := naming.CheckReserved("name", n.Name); err != nil {
+		return shoal.Space{}, err
+	}
+	out := shoal.Space{
+		ID: n.ID, SessionID: session, Name: n.Name, Status: shoal.SpaceOpen, AdminAgentID: n.AdminAgentID,
+		ShowAgentReasoning: n.ShowAgentReasoning, Metadata: core.ObjectOrEmpty(n.Metadata), Members: []shoal.Member{}, CreatedAt: ch.At,
+	}
+	if out.ID == "" {
+		out.ID = shoal.NewID[shoal.SpaceID](shoal.PrefixSpace)
+	}
+	var members []shoal.EntityID
+	if who.EntityID != "" {
+		out.OwnerID = &who.EntityID
+		members = append(members, who.EntityID)
+	}
+	for _, id := range n.Members {
+		if !slices.Contains(members, id) {
+			members = append(members, id)
+		}
+	}
+	if len(members) > shoal.MaxMembers {
+		return out, full()
+	}
+	if out.AdminAgentID != nil && *out.AdminAgentID == "" {
+		out.AdminAgentID = nil
+	}
+	if out.AdminAgentID != nil && !slices.Contains(members, *out.AdminAgentID) {
+		return out, shoal.Invalid("adminAgentId", "must be one of the members")
+	}
+	if err := ch.InsertSpace(out); errors.Is(err, shoal.AlreadyExists) {
+		// The text does not reveal whether the caller could see that space.
+		return out, shoal.E("", shoal.AlreadyExists, fmt.Sprintf("The id %q is not free for a new space. Leave id out to get a generated one, or choose another one.", out.ID))
+	} else if err != nil {
+		return out, err
+	}
+	// Followers of the whole session learn of the space here; its members learn of it
+	// by joining.
+	if err := core.EmitSpace(ch, out, shoal.EventSpaceUpdated); err != nil {
+		return out, err
+	}
+	for _, id := range members {
+		m, err := join(ch, who, session, out.ID, id)
+		if errors.Is(err, shoal.NotFound) {
+			return out, shoal.Invalid("members", fmt.Sprintf("names %q, which is no entity of this session; nothing was created", id))
+		}
+		if err != nil {
+			return out, err
+		}
+		out.Members = append(out.Members, m.Member)
+	}
+	if err := checkAdminAgent(out); err != nil {
+		return out, err
+	}
+	return out, agents.RequireAdminAgent(ch, out)
+}
+
+func checkAdminAgent(s shoal.Space) error {
+	if s.AdminAgentID == nil {
+		return nil
+	}
+	for _, m := range s.Members {
+		if m.EntityID == *s.AdminAgentID && m.Kind == shoal.Agent {
+			return nil
+		}
+	}
+	return shoal.Invalid("adminAgentId", "must be an agent that is a member of the space")
+}
+
+// Get returns a space with its members and the caller's counts.
+func (s *Spaces) Get(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID) (out shoal.Space, err error) {
+	err = s.core.View(ctx, "hub.Spaces.Get", func(tx storage.Tx) error {
+		if out, err = core.ReadableSpace(tx, who, session, id); err != nil {
+			return err
+		}
+		out, err = core.FillSpace(tx, who, out)
+		return err
+	})
+	return out, err
+}
+
+// List returns the spaces that the caller can see, in the order of ids and after
+// filter.After, with members and counts. An entity sees the spaces that it is in; other
+// callers see all.
+func (s *Spaces) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, filter storage.SpaceFilter) (out []shoal.Space, err error) {
+	err = s.core.View(ctx, "hub.Spaces.List", func(tx storage.Tx) error {
+		if err := core.CheckSession(who, session); err != nil {
+			return err
+		}
+		if _, err := core.FindSession(tx, session); err != nil {
+			return err
+		}
+		if own := core.ReaderEntity(who); own != "" {
+			filter.Member = own
+		}
+		if out, err = tx.Spaces(session, filter); err != nil {
+			return err
+		}
+		out, err = core.FillSpaces(tx, who, session, out)
+		return err
+	})
+	return out, err
+}
+
+// Update changes the properties of a space. Members and admins may do this, or only
+// moderators if the session requires it. It fails with AdminRequired when it would leave
+// several hosted agents without an admin agent.
+func (s *Spaces) Update(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, c shoal.SpaceChange) (out shoal.Space, err error) {
+	const op = "hub.Spaces.Update"
+	if err := c.Validate(); err != nil {
+		return out, core.Wrap(op, err)
+	}
+	err = s.core.Change(ctx, op, func(ch *core.Change) (err error) {
+		if out, err = core.ModeratedSpace(ch, who, session, id); err != nil {
+			return err
+		}
+		if out, err = core.FillSpace(ch, who, out); err != nil {
+			return err
+		}
+		named := out.Name
+		if applySpace(&out, c); out.Name != named {
+			if err := naming.CheckReserved("name", out.Name); err != nil {
+				return err
+			}
+		}
+		if err := checkAdminAgent(out); err != nil {
+			return err
+		}
+		if c.AdminAgentID != nil {
+			if err := agents.RequireAdminAgent(ch, out); err != nil {
+				return err
+			}
+		}
+		return core.SaveSpace(ch, out, shoal.EventSpaceUpdated)
+	})
+	return out, err
+}
+
+func applySpace(s *shoal.Space, c shoal.SpaceChange) {
+	if c.Name != nil {
+		s.Name = *c.Name
+	}
+	if c.AdminAgentID != nil {
+		if s.AdminAgentID = c.AdminAgentID; *c.AdminAgentID == "" {
+			s.AdminAgentID = nil
+		}
+	}
+	if c.ShowAgentReasoning != nil {
+		s.ShowAgentReasoning = *c.ShowAgentReasoning
+	}
+	if len(c.Metadata) > 0 {
+		s.Metadata = core.ObjectOrEmpty(c.Metadata)
+	}
+}
+
+// Close closes a space: a system message with the summary reaches every member's inbox,
+// the history stays, and nobody can post any more. It fails with SpaceClosed when the
+// space is already closed. Members and admins may do this, or only moderators if the
+// session requires it.
+func (s *Spaces) Close(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, summary string) (out shoal.Space, err error) {
+	const op = "hub.Spaces.Close"
+	if err := shoal.CheckSummary(summary); err != nil {
+		return out, core.Wrap(op, err)
+	}
+	err = s.core.Change(ctx, op, func(ch *core.Change) (err error) {
+		if out, err = core.ModeratedSpace(ch, who, session, id); err != nil {
+			return err
+		}
+		m, err := core.PostSystemMessage(ch, out, "Thread closed: "+summary, nil, storage.PostKey{})
+		if err != nil {
+			return err
+		}
+		at := ch.At
+		out.Status, out.Summary, out.ClosedAt, out.LastSeq = shoal.SpaceShut, &summary, &at, m.Seq
+		if out, err = core.FillSpace(ch, who, out); err != nil {
+			return err
+		}
+		return errors.Join(core.SaveSpace(ch, out, shoal.EventSpaceClosed), pending.EndInSpace(ch, session, id, ""))
+	})
+	return out, err
+}
