@@ -142,7 +142,7 @@ func (s *Sessions) Delete(ctx context.Context, who shoal.Principal, id shoal.Ses
 	})
 }
 
-func endable(tx storage.Tx, id shoal.SessionID, what string) (shoal.Session, error) {
+func endable(tx Tx, id shoal.SessionID, what string) (shoal.Session, error) {
 	if id == shoal.DefaultSession {
 		return shoal.Session{}, shoal.E("", shoal.Conflict, "The session \"default\" always exists; it cannot be "+what+".")
 	}

@@ -68,7 +68,7 @@ func (a *Agents) ReadConversation(ctx context.Context, who shoal.Principal, sess
 }
 
 // fill reads runs from the newest to older ones until there are enough.
-func (p *ConversationPage) fill(tx storage.Tx, before int64, limit int) error {
+func (p *ConversationPage) fill(tx Tx, before int64, limit int) error {
 	conv := p.Conversation
 	read := func(limit int) ([]storage.Block, error) {
 		older, err := tx.Blocks(conv.Session, conv.ID, storage.BlockFilter{BeganAfter: conv.Cleared, BeganBefore: before, Limit: limit})
@@ -121,7 +121,7 @@ func (a *Agents) ClearConversation(ctx context.Context, who shoal.Principal, ses
 	})
 }
 
-func findConversation(tx storage.Tx, session shoal.SessionID, agent shoal.EntityID, id string) (conv storage.Conversation, state storage.ConversationState, err error) {
+func findConversation(tx Tx, session shoal.SessionID, agent shoal.EntityID, id string) (conv storage.Conversation, state storage.ConversationState, err error) {
 	none := shoal.E("", shoal.NotFound, fmt.Sprintf("The agent has no conversation %q. List them to see their ids.", id))
 	name, err := conversationName(agent, id)
 	if err != nil {

@@ -72,7 +72,7 @@ func putAgent(ch *core.Change, n storage.Agent, owner shoal.EntityID) (out shoal
 
 // nextVersion returns the version of an agent that is not hosted: it may have been
 // before.
-func nextVersion(tx storage.Tx, n storage.Agent) (int, error) {
+func nextVersion(tx Tx, n storage.Agent) (int, error) {
 	for version := 1; ; version++ {
 		_, err := tx.HostedAgentAt(n.SessionID, n.ID, version)
 		if errors.Is(err, shoal.NotFound) {
@@ -139,7 +139,7 @@ func checkAdminsOf(ch *core.Change, session shoal.SessionID, id shoal.EntityID) 
 
 // RequireAdminAgent refuses a space with several hosted agents and no admin agent: nobody
 // would know which of them a person talks to.
-func RequireAdminAgent(tx storage.Tx, s shoal.Space) error {
+func RequireAdminAgent(tx Tx, s shoal.Space) error {
 	if s.AdminAgentID != nil {
 		return nil
 	}

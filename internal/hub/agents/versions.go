@@ -92,7 +92,7 @@ func (a *Agents) Draft(ctx context.Context, who shoal.Principal, session shoal.S
 }
 
 // exampleTrigger is the message of a space that would start an agent.
-func exampleTrigger(tx storage.Tx, who shoal.Principal, s shoal.Space, agent shoal.EntityID) (shoal.Trigger, error) {
+func exampleTrigger(tx Tx, who shoal.Principal, s shoal.Space, agent shoal.EntityID) (shoal.Trigger, error) {
 	newest, err := tx.Messages(s.SessionID, s.ID, storage.Page{Before: s.LastSeq + 1, Limit: shoal.DefaultPage})
 	if err != nil {
 		return shoal.Trigger{}, err

@@ -108,7 +108,7 @@ func (im *importer) begin(ctx context.Context) error {
 
 // mayReplace refuses to replace a session that has something in it, unless that is
 // asked for.
-func (im *importer) mayReplace(tx storage.Tx) error {
+func (im *importer) mayReplace(tx Tx) error {
 	empty, err := tx.EmptySession(im.id)
 	if err == nil && !empty && !im.options.Replace {
 		err = shoal.E("", shoal.Conflict, fmt.Sprintf(
@@ -200,7 +200,7 @@ func (im *importer) store(ctx context.Context, batch []importLine) error {
 }
 
 // insert stores a record whose references are there, and returns their keys.
-func (im *importer) insert(tx storage.Tx, line importLine) (found []string, err error) {
+func (im *importer) insert(tx Tx, line importLine) (found []string, err error) {
 	for _, ref := range line.t.Refs {
 		to, _ := storage.FindRecordType(ref.To)
 		key := make([]any, len(ref.Fields))

@@ -12,7 +12,7 @@ import (
 
 // PossiblyPresent lists who of a session may not be offline, in the order of ids: whoever
 // was felt here, and the hosted agents, who are always there.
-func (p *Presence) PossiblyPresent(tx storage.Tx, session shoal.SessionID) ([]shoal.EntityID, error) {
+func (p *Presence) PossiblyPresent(tx Tx, session shoal.SessionID) ([]shoal.EntityID, error) {
 	out := p.presentHere(session)
 	for after := shoal.EntityID(""); ; {
 		page, err := tx.HostedAgents(session, after, shoal.MaxPage)
@@ -31,7 +31,7 @@ func (p *Presence) PossiblyPresent(tx storage.Tx, session shoal.SessionID) ([]sh
 
 // FillRunState notes on those of es whose runs are under way that they run; live
 // keeps it.
-func FillRunState(tx storage.Tx, session shoal.SessionID, es ...*shoal.Entity) error {
+func FillRunState(tx Tx, session shoal.SessionID, es ...*shoal.Entity) error {
 	es = slices.DeleteFunc(slices.Clone(es), func(e *shoal.Entity) bool { return !e.Hosted })
 	if len(es) == 0 {
 		return nil

@@ -66,7 +66,7 @@ func AnnounceRename(ch *Change, session shoal.SessionID, id shoal.EntityID) erro
 
 // checkNewEntity refuses an entity whose id reads like the server's or whose name
 // misleads.
-func checkNewEntity(tx storage.Tx, e shoal.Entity) error {
+func checkNewEntity(tx Tx, e shoal.Entity) error {
 	if naming.Key(string(e.ID)) == naming.Key(string(shoal.System)) {
 		return shoal.Invalid("id", fmt.Sprintf("must not be %q: it reads like %q, which is reserved", e.ID, shoal.System))
 	}

@@ -23,7 +23,7 @@ type lastSeen struct {
 
 // LastSeen returns when an entity that this server has not seen was last seen, nil for
 // never. The answer may be a second old.
-func (p *Presence) LastSeen(tx storage.Tx, key storage.EntityRef) (*shoal.Time, error) {
+func (p *Presence) LastSeen(tx Tx, key storage.EntityRef) (*shoal.Time, error) {
 	now := time.Now()
 	p.mu.Lock()
 	known, ok := p.absent[key]

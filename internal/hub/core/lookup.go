@@ -18,7 +18,7 @@ func ObjectOrEmpty(raw json.RawMessage) json.RawMessage {
 }
 
 // FindEntity returns an entity of a session; NotFound if it does not exist or is deleted.
-func FindEntity(tx storage.Tx, session shoal.SessionID, id shoal.EntityID) (shoal.Entity, error) {
+func FindEntity(tx Tx, session shoal.SessionID, id shoal.EntityID) (shoal.Entity, error) {
 	if !ValidID(session) || !ValidID(id) {
 		return shoal.Entity{}, EntityNotFound(id)
 	}
@@ -30,7 +30,7 @@ func FindEntity(tx storage.Tx, session shoal.SessionID, id shoal.EntityID) (shoa
 }
 
 // FindHostedAgent returns the configuration of an agent, or says that there is none.
-func FindHostedAgent(tx storage.Tx, session shoal.SessionID, id shoal.EntityID) (storage.Agent, error) {
+func FindHostedAgent(tx Tx, session shoal.SessionID, id shoal.EntityID) (storage.Agent, error) {
 	if !ValidID(session) || !ValidID(id) {
 		return storage.Agent{}, notHosted(id)
 	}
@@ -46,7 +46,7 @@ func notHosted(id shoal.EntityID) error {
 }
 
 // RequireMember checks that the entity an admin acts as is a member of the space.
-func RequireMember(tx storage.Tx, s shoal.Space, sender shoal.EntityID) error {
+func RequireMember(tx Tx, s shoal.Space, sender shoal.EntityID) error {
 	in, err := tx.IsMember(s.SessionID, s.ID, sender)
 	if err != nil || in {
 		return err

@@ -4,14 +4,13 @@ import (
 	"fmt"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/naming"
 )
 
 // CheckEntityName refuses a name that an entity takes now: one with hidden characters,
 // a reserved one, and, for an agent, one that can be taken for a person's name or id.
 // It is not asked about names that are stored.
-func CheckEntityName(tx storage.Tx, e shoal.Entity) error {
+func CheckEntityName(tx Tx, e shoal.Entity) error {
 	check := naming.CheckReserved
 	if e.ID == shoal.Operator && e.Kind == shoal.Human {
 		check = naming.Check

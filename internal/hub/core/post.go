@@ -11,7 +11,7 @@ import (
 
 // MaySeeFile refuses a file that reader may not see as one that is not there; an
 // empty reader may see all.
-func MaySeeFile(tx storage.Tx, session shoal.SessionID, id shoal.FileID, reader shoal.EntityID) error {
+func MaySeeFile(tx Tx, session shoal.SessionID, id shoal.FileID, reader shoal.EntityID) error {
 	missing := shoal.E("", shoal.NotFound, fmt.Sprintf("There is no file %q among those that you have uploaded or that your spaces show.", id))
 	if !ValidID(session) || !ValidID(id) {
 		return missing
@@ -91,7 +91,7 @@ func InsertMessage(ch *Change, s shoal.Space, sender shoal.EntityID, d shoal.Dra
 }
 
 // replies makes m a reply to the message to of its space, unless to is empty.
-func replies(tx storage.Tx, m *shoal.Message, to shoal.MessageID) error {
+func replies(tx Tx, m *shoal.Message, to shoal.MessageID) error {
 	if to == "" {
 		return nil
 	}
@@ -132,7 +132,7 @@ func CheckMentions(ids []shoal.EntityID) error {
 
 // ResolveMentions sets the mentions and the dropped mentions of m, each entity once, and
 // returns the mentioned members.
-func ResolveMentions(tx storage.Tx, m *shoal.Message, asked []shoal.EntityID) ([]storage.MemberKind, error) {
+func ResolveMentions(tx Tx, m *shoal.Message, asked []shoal.EntityID) ([]storage.MemberKind, error) {
 	if len(asked) == 0 {
 		return nil, nil
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // What one entity creates and stores in its session has a bound, so that none fills the
@@ -12,7 +11,7 @@ import (
 // the entity's own, but is never refused.
 
 // CheckSpaceQuota refuses an entity another space when it has created as many as it may.
-func (c *Core) CheckSpaceQuota(tx storage.Tx, who shoal.Principal, session shoal.SessionID) error {
+func (c *Core) CheckSpaceQuota(tx Tx, who shoal.Principal, session shoal.SessionID) error {
 	if who.Admin() || who.EntityID == "" {
 		return nil
 	}
@@ -26,7 +25,7 @@ func (c *Core) CheckSpaceQuota(tx storage.Tx, who shoal.Principal, session shoal
 
 // CheckFileQuota refuses an entity, or all services of the session together, a file when it
 // would store more than it may.
-func (c *Core) CheckFileQuota(tx storage.Tx, session shoal.SessionID, who shoal.Principal, size int64) error {
+func (c *Core) CheckFileQuota(tx Tx, session shoal.SessionID, who shoal.Principal, size int64) error {
 	if who.Admin() {
 		return nil
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // CheckSession checks that who may know of session at all.
@@ -27,7 +26,7 @@ func SessionNotFound(session shoal.SessionID) error {
 func ValidID[T ~string](id T) bool { return shoal.CheckID("id", string(id)) == nil }
 
 // FindSession returns a session or says that there is none.
-func FindSession(tx storage.Tx, id shoal.SessionID) (shoal.Session, error) {
+func FindSession(tx Tx, id shoal.SessionID) (shoal.Session, error) {
 	if !ValidID(id) {
 		return shoal.Session{}, SessionNotFound(id)
 	}
@@ -98,12 +97,12 @@ func OwnEntity(who shoal.Principal) shoal.EntityID {
 }
 
 // ReadableSpace returns the space if who may read it.
-func ReadableSpace(tx storage.Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID) (shoal.Space, error) {
+func ReadableSpace(tx Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID) (shoal.Space, error) {
 	return VisibleSpace(tx, who, session, space, tx.Space)
 }
 
 // VisibleSpace finds the space and returns it if who may know of it.
-func VisibleSpace(tx storage.Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, find func(shoal.SessionID, shoal.SpaceID) (shoal.Space, error)) (shoal.Space, error) {
+func VisibleSpace(tx Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, find func(shoal.SessionID, shoal.SpaceID) (shoal.Space, error)) (shoal.Space, error) {
 	if err := CheckSession(who, session); err != nil {
 		return shoal.Space{}, err
 	}
@@ -116,7 +115,7 @@ func VisibleSpace(tx storage.Tx, who shoal.Principal, session shoal.SessionID, s
 
 // WritableSpace returns the space, locked, if who may change it: a member or an
 // admin.
-func WritableSpace(tx storage.Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID) (shoal.Space, error) {
+func WritableSpace(tx Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID) (shoal.Space, error) {
 	s, err := VisibleSpace(tx, who, session, space, tx.LockSpace)
 	if err != nil {
 		return s, err
@@ -135,7 +134,7 @@ func WritableSpace(tx storage.Tx, who shoal.Principal, session shoal.SessionID, 
 
 // ModeratedSpace is changes for what the session may reserve for the moderators of its spaces:
 // the owner of the space, admins and owners of the session, and admins.
-func ModeratedSpace(tx storage.Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID) (shoal.Space, error) {
+func ModeratedSpace(tx Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID) (shoal.Space, error) {
 	s, err := WritableSpace(tx, who, session, space)
 	if err != nil || who.Manages() || s.OwnerID != nil && *s.OwnerID == who.EntityID {
 		return s, err
@@ -162,7 +161,7 @@ func ClosedSpaceError(s shoal.Space) error {
 }
 
 // admit turns what looking up a space gave into what who may know of it.
-func admit(tx storage.Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, err error) error {
+func admit(tx Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, err error) error {
 	if errors.Is(err, shoal.NotFound) {
 		return SpaceNotFound(space)
 	}
@@ -177,7 +176,7 @@ func admit(tx storage.Tx, who shoal.Principal, session shoal.SessionID, space sh
 }
 
 // RequireOpenSession refuses changes in a closed or unknown session.
-func RequireOpenSession(tx storage.Tx, session shoal.SessionID) error {
+func RequireOpenSession(tx Tx, session shoal.SessionID) error {
 	s, err := FindSession(tx, session)
 	if err == nil && s.Status == shoal.SessionShut {
 		err = shoal.E("", shoal.SessionClosed, fmt.Sprintf("The session %q is closed: it can be read, but nothing in it changes any more.", session))

@@ -16,7 +16,7 @@ func RunNotFound(id shoal.RunID) error {
 
 // VisibleRun returns a run if who may see it: services and admins all, an entity
 // those of its spaces, which are the trigger's and those that the run wrote to.
-func VisibleRun(tx storage.Tx, who shoal.Principal, session shoal.SessionID, id shoal.RunID) (storage.Run, error) {
+func VisibleRun(tx Tx, who shoal.Principal, session shoal.SessionID, id shoal.RunID) (storage.Run, error) {
 	if err := CheckSession(who, session); err != nil {
 		return storage.Run{}, err
 	}
@@ -44,7 +44,7 @@ func VisibleRun(tx storage.Tx, who shoal.Principal, session shoal.SessionID, id 
 }
 
 // runSpaces returns the spaces that show a run.
-func runSpaces(tx storage.Tx, r storage.Run) ([]shoal.SpaceID, error) {
+func runSpaces(tx Tx, r storage.Run) ([]shoal.SpaceID, error) {
 	spaces, err := tx.RunSpaces(r.SessionID, r.ID)
 	if r.Space != "" && !slices.Contains(spaces, r.Space) {
 		spaces = append(spaces, r.Space)

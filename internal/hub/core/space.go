@@ -8,7 +8,7 @@ import (
 )
 
 // FillSpace fills in the members and the counts of one space.
-func FillSpace(tx storage.Tx, who shoal.Principal, s shoal.Space) (shoal.Space, error) {
+func FillSpace(tx Tx, who shoal.Principal, s shoal.Space) (shoal.Space, error) {
 	all, err := FillSpaces(tx, who, s.SessionID, []shoal.Space{s})
 	if err != nil {
 		return s, err
@@ -17,7 +17,7 @@ func FillSpace(tx storage.Tx, who shoal.Principal, s shoal.Space) (shoal.Space, 
 }
 
 // FillSpaces fills in the members and the caller's counts of spaces.
-func FillSpaces(tx storage.Tx, who shoal.Principal, session shoal.SessionID, spaces []shoal.Space) ([]shoal.Space, error) {
+func FillSpaces(tx Tx, who shoal.Principal, session shoal.SessionID, spaces []shoal.Space) ([]shoal.Space, error) {
 	ids := make([]shoal.SpaceID, len(spaces))
 	for i, s := range spaces {
 		ids[i] = s.ID

@@ -155,7 +155,7 @@ func (f *Follower) begin(tx storage.Tx) error {
 	return f.snapshots(tx)
 }
 
-func (f *Follower) resumable(tx storage.Tx, here bool, place int64) (bool, error) {
+func (f *Follower) resumable(tx Tx, here bool, place int64) (bool, error) {
 	if !here {
 		return false, nil
 	}

@@ -47,7 +47,7 @@ func (f *Follower) moved() <-chan struct{} {
 
 // snapshotRun opens the stream of a run: the run, its steps for whoever may see
 // them, and its messages in the spaces of the caller.
-func (f *Follower) snapshotRun(tx storage.Tx) error {
+func (f *Follower) snapshotRun(tx Tx) error {
 	r, err := tx.Run(f.req.Session, f.req.Run)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (f *Follower) snapshotRun(tx storage.Tx) error {
 
 // runFor returns the run as the follower may see it: an entity learns of what its
 // spaces show.
-func (f *Follower) runFor(tx storage.Tx, r storage.Run) (shoal.Run, error) {
+func (f *Follower) runFor(tx Tx, r storage.Run) (shoal.Run, error) {
 	rows, err := tx.PendingOf(r.SessionID, r.ID)
 	own := core.ReaderEntity(f.who)
 	out := runs.RedactRun(r.Run, own == "" || f.spaces[r.Space])

@@ -12,7 +12,7 @@ import (
 )
 
 // snapshots puts the present state of everything followed before the events.
-func (f *Follower) snapshots(tx storage.Tx) (err error) {
+func (f *Follower) snapshots(tx Tx) (err error) {
 	f.pending, f.FindAhead = nil, map[shoal.SpaceID]int64{}
 	if f.after, err = tx.EventEnd(f.req.Session); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (f *Follower) snapshots(tx storage.Tx) (err error) {
 
 // snapshot appends the snapshot of one space. Whoever has it resumes behind a
 // place, and with what it knows of the parts in progress.
-func (f *Follower) snapshot(tx storage.Tx, id shoal.SpaceID, behind int64) error {
+func (f *Follower) snapshot(tx Tx, id shoal.SpaceID, behind int64) error {
 	s, err := tx.Space(f.req.Session, id)
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (f *Follower) joined(ctx context.Context, id shoal.SpaceID) error {
 }
 
 // leaving finds where the entity next leaves a space.
-func (f *Follower) leaving(tx storage.Tx, id shoal.SpaceID) (place int64, err error) {
+func (f *Follower) leaving(tx Tx, id shoal.SpaceID) (place int64, err error) {
 	for place = f.after; ; {
 		page, err := tx.Events(f.req.Session, f.key().filter(), place, feedPage)
 		if err != nil {

@@ -23,7 +23,7 @@ func (in spacesIn) pass(entity shoal.EntityID, ev storage.Event) bool {
 }
 
 // spacesOf tells in which spaces the entity of a feed is now.
-func spacesOf(tx storage.Tx, key feedKey) (spacesIn, error) {
+func spacesOf(tx Tx, key feedKey) (spacesIn, error) {
 	if key.entity == "" {
 		return nil, nil
 	}
@@ -37,7 +37,7 @@ func spacesOf(tx storage.Tx, key feedKey) (spacesIn, error) {
 
 // spacesAt tells in which spaces the entity of a feed was at a place: where it
 // is now, but for what the events since then say.
-func spacesAt(tx storage.Tx, key feedKey, place int64) (spacesIn, error) {
+func spacesAt(tx Tx, key feedKey, place int64) (spacesIn, error) {
 	in, err := spacesOf(tx, key)
 	if in == nil || err != nil {
 		return nil, err

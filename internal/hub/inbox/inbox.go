@@ -72,7 +72,7 @@ func waiter(who shoal.Principal, req *WaitRequest) (shoal.EntityID, error) {
 
 // checkWait checks that the entity of a wait exists and may read the space that the wait
 // is limited to.
-func checkWait(tx storage.Tx, who shoal.Principal, req *WaitRequest, entity shoal.EntityID) error {
+func checkWait(tx Tx, who shoal.Principal, req *WaitRequest, entity shoal.EntityID) error {
 	if _, err := core.FindEntity(tx, req.Session, entity); err != nil {
 		return err
 	}
@@ -249,7 +249,7 @@ func (b *Inbox) MarkUnread(ctx context.Context, who shoal.Principal, session sho
 	return out, err
 }
 
-func mayMarkUnread(tx storage.Tx, s shoal.Space, entity shoal.EntityID) error {
+func mayMarkUnread(tx Tx, s shoal.Space, entity shoal.EntityID) error {
 	e, err := core.FindEntity(tx, s.SessionID, entity)
 	if err != nil {
 		return err

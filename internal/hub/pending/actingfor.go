@@ -19,7 +19,7 @@ func RootOf(who shoal.Principal) []shoal.EntityID {
 }
 
 // RequestersOf are the people behind a run.
-func RequestersOf(tx storage.Tx, r storage.Run) ([]shoal.EntityID, error) {
+func RequestersOf(tx Tx, r storage.Run) ([]shoal.EntityID, error) {
 	return behalf.Requesters(r.Roots(), NewJudge(tx, r.SessionID).entity)
 }
 
@@ -49,7 +49,7 @@ type EntityReader interface {
 
 // RootsOf returns those at the roots of the chain that a message belongs to. One that
 // is older than the record has them from its run, else it is its sender's own.
-func RootsOf(tx storage.Tx, m shoal.Message, c storage.Cause) ([]shoal.EntityID, error) {
+func RootsOf(tx Tx, m shoal.Message, c storage.Cause) ([]shoal.EntityID, error) {
 	if len(c.ActingFor) > 0 {
 		return c.ActingFor, nil
 	}

@@ -15,7 +15,7 @@ var Rules = approval.Contract()
 
 // Judge looks up what decisions about pending actions rest on, each thing once.
 type Judge struct {
-	tx       storage.Tx
+	tx       Tx
 	session  shoal.SessionID
 	entities map[shoal.EntityID]shoal.Entity
 	members  map[shoal.SpaceID][]shoal.Member
@@ -23,7 +23,7 @@ type Judge struct {
 }
 
 // NewJudge returns a judge for the pending actions of a session as tx shows them.
-func NewJudge(tx storage.Tx, session shoal.SessionID) *Judge {
+func NewJudge(tx Tx, session shoal.SessionID) *Judge {
 	return &Judge{tx: tx, session: session, entities: map[shoal.EntityID]shoal.Entity{}, members: map[shoal.SpaceID][]shoal.Member{}, triggers: map[shoal.RunID]readTrigger{}}
 }
 

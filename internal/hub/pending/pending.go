@@ -350,7 +350,7 @@ func seesPending(j *Judge, who shoal.Principal, row storage.Pending) error {
 
 // actsIn checks that the entity that an admin named, or an owner is, is there, in the space that shows
 // the action.
-func actsIn(tx storage.Tx, who shoal.Principal, row storage.Pending) error {
+func actsIn(tx Tx, who shoal.Principal, row storage.Pending) error {
 	if !who.Manages() || who.EntityID == "" {
 		return nil
 	}

@@ -117,7 +117,7 @@ func (p *Pending) Forget(ctx context.Context, who shoal.Principal, session shoal
 
 // rememberedFor reports whether the caller sees a remembered decision, and whether it
 // may revoke it.
-func rememberedFor(tx storage.Tx, who shoal.Principal, session shoal.SessionID, d shoal.RememberedDecision) (sees, may bool, err error) {
+func rememberedFor(tx Tx, who shoal.Principal, session shoal.SessionID, d shoal.RememberedDecision) (sees, may bool, err error) {
 	own := core.ReaderEntity(who)
 	if own == "" {
 		return true, who.Manages(), nil

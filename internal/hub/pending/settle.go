@@ -39,7 +39,7 @@ func SettleReplies(ch *core.Change, m shoal.Message) (served []shoal.EntityID, e
 }
 
 // IsReply reports whether m is what p waits for.
-func IsReply(tx storage.Tx, p storage.Pending, m shoal.Message) (bool, error) {
+func IsReply(tx Tx, p storage.Pending, m shoal.Message) (bool, error) {
 	if p.Status != shoal.PendingOpen || p.Reply == nil || m.Seq <= p.Reply.After || m.EntityID == p.AgentID || m.EntityID == shoal.System {
 		return false, nil
 	}

@@ -7,7 +7,7 @@ import (
 
 // FindAhead returns the run whose end the queued runs of an agent in a space wait for, nil if
 // there is none: the oldest one that is under way, else the one that begins next.
-func FindAhead(tx storage.Tx, session shoal.SessionID, agent shoal.EntityID, space shoal.SpaceID) (found *storage.Run, err error) {
+func FindAhead(tx Tx, session shoal.SessionID, agent shoal.EntityID, space shoal.SpaceID) (found *storage.Run, err error) {
 	for _, status := range [][]shoal.RunStatus{{shoal.RunRunning, shoal.RunWaitingReply}, {shoal.RunQueued}} {
 		filter := storage.RunFilter{Agent: agent, Space: space, Status: status, Limit: shoal.MaxPage}
 		for {
@@ -35,7 +35,7 @@ func FindAhead(tx storage.Tx, session shoal.SessionID, agent shoal.EntityID, spa
 func asleep(r storage.Run) bool { return r.Status == shoal.RunQueued && !r.Awake && r.Owner == "" }
 
 // queuedBehind notes on a run that waits for the end of another which one that is.
-func queuedBehind(tx storage.Tx, r *storage.Run) error {
+func queuedBehind(tx Tx, r *storage.Run) error {
 	if !asleep(*r) || r.Space == "" {
 		return nil
 	}

@@ -26,7 +26,7 @@ func (r *Runs) ClientInput(ctx context.Context, who shoal.Principal, session sho
 }
 
 // clientInput returns what a front end sent for a run, nil for nothing.
-func clientInput(tx storage.Tx, session shoal.SessionID, run shoal.RunID) (*storage.ClientInput, error) {
+func clientInput(tx Tx, session shoal.SessionID, run shoal.RunID) (*storage.ClientInput, error) {
 	in, err := tx.ClientInput(session, run)
 	if errors.Is(err, shoal.NotFound) {
 		return nil, nil

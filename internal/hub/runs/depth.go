@@ -108,7 +108,7 @@ func mentionedCause(ch *core.Change, m shoal.Message) (deepest storage.Cause, er
 	return deepest, nil
 }
 
-func causeOf(tx storage.Tx, m shoal.Message) (storage.Cause, error) {
+func causeOf(tx Tx, m shoal.Message) (storage.Cause, error) {
 	c, err := tx.Cause(m.SessionID, m.ID)
 	if c.Root == "" {
 		c.Root = string(m.ID)

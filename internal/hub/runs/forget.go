@@ -111,7 +111,7 @@ func (s textSet) has(hash string) bool {
 }
 
 // neededTexts returns all texts that the requests of a session lead to.
-func neededTexts(tx storage.Tx, session shoal.SessionID) (textSet, error) {
+func neededTexts(tx Tx, session shoal.SessionID) (textSet, error) {
 	needed := textSet{maphash.MakeSeed(), map[uint64]struct{}{}}
 	var groups [][]string // that are still to be looked into, by how many levels they lead down
 	for place, more := (storage.RequestPlace{}), true; more; {
@@ -154,7 +154,7 @@ func neededTexts(tx storage.Tx, session shoal.SessionID) (textSet, error) {
 }
 
 // others returns the texts of a session that are not in the set, forgetMost at most.
-func (s textSet) others(tx storage.Tx, session shoal.SessionID) (idle []string, err error) {
+func (s textSet) others(tx Tx, session shoal.SessionID) (idle []string, err error) {
 	for after, more := "", true; more && len(idle) < forgetMost; {
 		hashes, err := tx.TextHashes(session, after, forgetAtOnce)
 		if err != nil {

@@ -146,7 +146,7 @@ func (p *Plans) Update(ctx context.Context, who shoal.Principal, session shoal.S
 	return out, err
 }
 
-func planOf(tx storage.Tx, session shoal.SessionID, id shoal.PlanID) (shoal.Plan, error) {
+func planOf(tx Tx, session shoal.SessionID, id shoal.PlanID) (shoal.Plan, error) {
 	if !core.ValidID(session) || !core.ValidID(id) {
 		return shoal.Plan{}, noPlan(id)
 	}

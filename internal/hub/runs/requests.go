@@ -181,7 +181,7 @@ func (r *Runs) Request(ctx context.Context, who shoal.Principal, session shoal.S
 }
 
 // unpack puts a request together again.
-func unpack(tx storage.Tx, session shoal.SessionID, row storage.Request) (shoal.ModelRequest, error) {
+func unpack(tx Tx, session shoal.SessionID, row storage.Request) (shoal.ModelRequest, error) {
 	out := shoal.ModelRequest{Model: row.Model, Tools: []shoal.ModelTool{}, Messages: []shoal.ModelMessage{}}
 	expand := func(hashes []string) ([]string, error) { return textsOf(tx, session, hashes) }
 	hashes, err := unfold(row.Messages, expand)
@@ -205,7 +205,7 @@ func unpack(tx storage.Tx, session shoal.SessionID, row storage.Request) (shoal.
 }
 
 // textsOf returns the texts of hashes in their order.
-func textsOf(tx storage.Tx, session shoal.SessionID, hashes []string) ([]string, error) {
+func textsOf(tx Tx, session shoal.SessionID, hashes []string) ([]string, error) {
 	if len(hashes) == 0 {
 		return nil, nil
 	}

@@ -80,7 +80,7 @@ func retry(ch *core.Change, who shoal.Principal, before storage.Run) (shoal.Run,
 }
 
 // takesRuns refuses a run whose space is closed, or that its agent has left.
-func takesRuns(tx storage.Tx, r storage.Run) error {
+func takesRuns(tx Tx, r storage.Run) error {
 	s, err := tx.Space(r.SessionID, r.Space)
 	if err != nil {
 		return err

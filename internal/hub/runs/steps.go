@@ -8,7 +8,7 @@ import (
 )
 
 // StepsOf returns the steps of a run as others read them.
-func StepsOf(tx storage.Tx, session shoal.SessionID, id shoal.RunID) ([]shoal.Step, error) {
+func StepsOf(tx Tx, session shoal.SessionID, id shoal.RunID) ([]shoal.Step, error) {
 	steps, err := tx.RunSteps(session, id)
 	if err != nil {
 		return nil, err

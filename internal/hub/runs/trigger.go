@@ -70,7 +70,7 @@ func StartForMessage(ch *core.Change, s shoal.Space, m shoal.Message, asked *boo
 // actors returns the hosted agents that act on a message. An agent's acts on whom
 // it mentions, a person's on the mentioned agents if there are any, else on the
 // space's admin agent, else on the only hosted one.
-func actors(tx storage.Tx, s shoal.Space, m shoal.Message, sender shoal.Entity, hosted []shoal.EntityID) (out []shoal.EntityID, err error) {
+func actors(tx Tx, s shoal.Space, m shoal.Message, sender shoal.Entity, hosted []shoal.EntityID) (out []shoal.EntityID, err error) {
 	agents := false
 	for _, id := range m.Mentions {
 		switch {

@@ -97,7 +97,7 @@ func (w *Work) ClaimFor(ctx context.Context, owner string, most int, slots Slots
 }
 
 // fitting returns those of runs that find a slot.
-func (s Slots) fitting(tx storage.Tx, runs []storage.Run) (out []storage.Run, err error) {
+func (s Slots) fitting(tx Tx, runs []storage.Run) (out []storage.Run, err error) {
 	if s.Taken+len(runs) <= s.All-s.All/4 || s.All == 0 {
 		return runs, nil
 	}

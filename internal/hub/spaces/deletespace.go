@@ -121,7 +121,7 @@ func busySpace(op string, id shoal.SpaceID, run shoal.RunID) error {
 
 // workingIn returns the first runs that were started in a space and have not ended, or that
 // have a message in progress there.
-func workingIn(tx storage.Tx, session shoal.SessionID, id shoal.SpaceID) (working []shoal.RunID, err error) {
+func workingIn(tx Tx, session shoal.SessionID, id shoal.SpaceID) (working []shoal.RunID, err error) {
 	found, err := tx.Runs(session, storage.RunFilter{Space: id, Status: runs.ActiveStatuses, Limit: eraseBatch})
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ func noMessage(id shoal.MessageID) error {
 }
 
 // messageOf returns a message that the caller may read.
-func messageOf(tx storage.Tx, who shoal.Principal, session shoal.SessionID, id shoal.MessageID) (shoal.Message, error) {
+func messageOf(tx Tx, who shoal.Principal, session shoal.SessionID, id shoal.MessageID) (shoal.Message, error) {
 	if err := core.CheckSession(who, session); err != nil {
 		return shoal.Message{}, err
 	}
@@ -69,7 +69,7 @@ func (m *Messages) Delete(ctx context.Context, who shoal.Principal, session shoa
 	})
 }
 
-func mayDelete(tx storage.Tx, who shoal.Principal, m shoal.Message) error {
+func mayDelete(tx Tx, who shoal.Principal, m shoal.Message) error {
 	may, err := mayErase(tx, who, m.SessionID, m.EntityID)
 	if err != nil || may {
 		return err
@@ -79,7 +79,7 @@ func mayDelete(tx storage.Tx, who shoal.Principal, m shoal.Message) error {
 
 // mayErase reports whether the caller may erase what an entity has said or uploaded: it
 // is that entity, owns it, or manages the session.
-func mayErase(tx storage.Tx, who shoal.Principal, session shoal.SessionID, by shoal.EntityID) (bool, error) {
+func mayErase(tx Tx, who shoal.Principal, session shoal.SessionID, by shoal.EntityID) (bool, error) {
 	own := core.OwnEntity(who)
 	if who.Manages() || own != "" && own == by {
 		return true, nil
@@ -159,7 +159,7 @@ func releaseRuns(ch *core.Change, m shoal.Message, c *copies) error {
 }
 
 // holdsCopy reports whether a run has read a message.
-func holdsCopy(tx storage.Tx, r storage.Run, c *copies) (bool, error) {
+func holdsCopy(tx Tx, r storage.Run, c *copies) (bool, error) {
 	if c.in(string(r.Turn)) {
 		return true, nil
 	}

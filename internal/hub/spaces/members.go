@@ -50,7 +50,7 @@ func join(ch *core.Change, who shoal.Principal, session shoal.SessionID, space s
 // mayInvite checks that the caller may add a hosted agent to a space: its configuration
 // must list the caller (invite). Admins and the owners of the session and of the agent
 // always may.
-func mayInvite(tx storage.Tx, who shoal.Principal, e shoal.Entity) error {
+func mayInvite(tx Tx, who shoal.Principal, e shoal.Entity) error {
 	if !e.Hosted || who.Manages() || who.EntityID == e.ID || e.OwnerID != nil && *e.OwnerID == who.EntityID {
 		return nil
 	}

@@ -101,7 +101,7 @@ func (m *Messages) post(ctx context.Context, op string, who shoal.Principal, ses
 }
 
 // replay returns the message that was posted earlier under the key.
-func replay(tx storage.Tx, session shoal.SessionID, key storage.PostKey) (shoal.Message, bool, error) {
+func replay(tx Tx, session shoal.SessionID, key storage.PostKey) (shoal.Message, bool, error) {
 	first, hash, err := tx.MessageByKey(session, key.Scope, key.Key)
 	switch {
 	case errors.Is(err, shoal.NotFound):

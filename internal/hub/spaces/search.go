@@ -107,7 +107,7 @@ func (s Search) query(who shoal.Principal) (search.Query, error) {
 }
 
 // newest returns a page, the newest first.
-func newest(tx storage.Tx, session shoal.SessionID, ask storage.SearchQuery, match *search.Matcher) (SearchPage, error) {
+func newest(tx Tx, session shoal.SessionID, ask storage.SearchQuery, match *search.Matcher) (SearchPage, error) {
 	limit := ask.Limit
 	ask.Limit++ // one more tells whether there is a next page
 	result, err := tx.Search(session, ask)
@@ -130,7 +130,7 @@ func newest(tx storage.Tx, session shoal.SessionID, ask storage.SearchQuery, mat
 
 // best returns a page of the messages below a place, the best first. What is
 // below the place never changes its order, whatever is posted meanwhile.
-func best(tx storage.Tx, session shoal.SessionID, ask storage.SearchQuery, skip int, match *search.Matcher) (SearchPage, error) {
+func best(tx Tx, session shoal.SessionID, ask storage.SearchQuery, skip int, match *search.Matcher) (SearchPage, error) {
 	limit := ask.Limit
 	ask.Limit = bestOf
 	result, err := tx.Search(session, ask)

@@ -1,0 +1,19 @@
+package access
+
+import (
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// Tx is what the functions of this package read in a transaction, see [core.Tx].
+type Tx interface {
+	core.Tx
+	EndedRights(held storage.HeldRights, at shoal.Time) (storage.HeldRights, error)
+	Entities(session shoal.SessionID, after shoal.EntityID, limit int) ([]shoal.Entity, error)
+	KeyByHash(hash string) (shoal.Key, error)
+	KeyHash(id shoal.KeyID) (string, error)
+	Keys(session shoal.SessionID, after shoal.KeyID, limit int) ([]shoal.Key, error)
+	Sessions(after shoal.SessionID, limit int) ([]shoal.Session, error)
+	SignIns(of shoal.KeyID) ([]shoal.KeyID, error)
+}

@@ -1,0 +1,17 @@
+package pending
+
+import (
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// Tx is what the functions of this package read in a transaction, see [core.Tx].
+type Tx interface {
+	core.Tx
+	DuePending(at shoal.Time, limit int) ([]storage.Pending, error)
+	Members(session shoal.SessionID, space shoal.SpaceID) ([]shoal.Member, error)
+	NextDue() (*shoal.Time, error)
+	PendingActions(session shoal.SessionID, filter storage.PendingFilter) ([]storage.Pending, error)
+	RememberedDecisions(session shoal.SessionID, filter storage.RememberedFilter) ([]shoal.RememberedDecision, error)
+}
