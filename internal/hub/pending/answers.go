@@ -1,0 +1,278 @@
+package pending
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/approval"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// Answer settles a pending action: one claim, the first answer wins. The answer is
+// stored when it returns, and the run goes on once it has all that it waits for.
+// NotFound for whoever does not see the action; Forbidden by the action's policy;
+// ArgsChanged for an answer to other arguments; AlreadyAnswered, unless the same
+// caller repeats the same answer; Expired when it has expired or its run is over. A
+// result or changed arguments that do not fit the tool's schema are InvalidArgument
+// and settle nothing.
+//
+// An action that needs several equal answers stays open until it has them, each from
+// another entity, whose vote it is until then and may be replaced by another one of
+// its own; one denial settles a permission. The rules are those of the package
+// approval.
+func (p *Pending) Answer(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.PendingID, a shoal.PendingAnswer) (out shoal.PendingAction, err error) {
+	err = p.core.Change(ctx, "hub.Pending.Answer", func(ch *core.Change) error {
+		if err := core.CheckSession(who, session); err != nil {
+			return err
+		}
+		if !core.ValidID(id) {
+			return noPending(id)
+		}
+		row, err := ch.Pending(session, id)
+		if errors.Is(err, shoal.NotFound) || err == nil && IsServerWait(row.Kind) {
+			return noPending(id)
+		}
+		if err != nil {
+			return err
+		}
+		out, err = p.answer(ch, who, row, a)
+		return err
+	})
+	return out, err
+}
+
+// AnswerCall is Answer by run and tool call. NotFound for an unknown call,
+// RunNotWaiting for a run that waits for nothing.
+func (p *Pending) AnswerCall(ctx context.Context, who shoal.Principal, session shoal.SessionID, run shoal.RunID, callID string, a shoal.PendingAnswer) (out shoal.PendingAction, err error) {
+	err = p.core.Change(ctx, "hub.Pending.AnswerCall", func(ch *core.Change) error {
+		if err := core.CheckSession(who, session); err != nil {
+			return err
+		}
+		if !core.ValidID(session) || !core.ValidID(run) {
+			return core.RunNotFound(run)
+		}
+		rows, err := ch.PendingOf(session, run)
+		if err != nil {
+			return err
+		}
+		row, waiting := callOf(rows, callID)
+		if row != nil {
+			if out, err = p.answer(ch, who, *row, a); !errors.Is(err, shoal.NotFound) {
+				return err
+			}
+		}
+		r, err := core.VisibleRun(ch, who, session, run)
+		switch {
+		case err != nil:
+			return err
+		case !waiting && !r.Status.Parked():
+			return shoal.E("", shoal.RunNotWaiting, fmt.Sprintf("The run %q is %s and waits for no answer.", run, r.Status))
+		}
+		return shoal.E("", shoal.NotFound, fmt.Sprintf("The run %q waits for no tool call %q. Its pendingToolCalls name those that it waits for.", run, callID))
+	})
+	return out, err
+}
+
+// callOf finds the action of a tool call, an open one first, and tells whether
+// anything is open.
+func callOf(rows []storage.Pending, callID string) (found *storage.Pending, waiting bool) {
+	for i, row := range rows {
+		if IsServerWait(row.Kind) {
+			continue
+		}
+		open := row.Status == shoal.PendingOpen
+		waiting = waiting || open
+		if row.ToolCallID == callID && callID != "" && (found == nil || open || found.Status != shoal.PendingOpen) {
+			found = &rows[i]
+		}
+	}
+	return found, waiting
+}
+
+// answer is the one claim on a row, and on its equals if the answer is for them, too.
+func (p *Pending) answer(ch *core.Change, who shoal.Principal, row storage.Pending, a shoal.PendingAnswer) (shoal.PendingAction, error) {
+	out, err := p.claim(ch, who, row, a)
+	if err != nil || !a.AlsoEqual {
+		return out, err
+	}
+	return out, p.answerEquals(ch, who, row, a)
+}
+
+// claim gives one row the answer.
+func (p *Pending) claim(ch *core.Change, who shoal.Principal, row storage.Pending, a shoal.PendingAnswer) (shoal.PendingAction, error) {
+	none, looks := shoal.PendingAction{}, NewJudge(ch, row.Session)
+	if err := seesPending(looks, who, row); err != nil {
+		return none, err
+	}
+	if err := core.RequireOpenSession(ch, row.Session); err != nil {
+		return none, err
+	}
+	hash, err := core.Fingerprint(who.Scope(), a)
+	if err != nil {
+		return none, shoal.Invalid("result", "must be a JSON value")
+	}
+	if row.Status != shoal.PendingOpen {
+		if err := settled(row, hash); err != nil {
+			return none, err
+		}
+		return looks.shownTo(who, row)
+	}
+	run, err := ch.Run(row.Session, row.RunID)
+	if err != nil {
+		return none, err
+	}
+	now, err := ch.Now()
+	if err != nil {
+		return none, err
+	}
+	action, err := looks.Action(row)
+	if err != nil {
+		return none, err
+	}
+	action.Expired = run.Status.Ended() || row.Due != nil && !row.Due.After(now.Time)
+	if action.Expired {
+		return none, tooLate(row, run)
+	}
+	if err := actsIn(ch, who, row); err != nil {
+		return none, err
+	}
+	voter, err := looks.Voter(who, row)
+	if err != nil {
+		return none, err
+	}
+	if why := Rules.Objection(action, voter); why != "" {
+		return none, shoal.E("", shoal.Forbidden, why)
+	}
+	if err := p.check(row, a); err != nil {
+		return none, err
+	}
+	outcome, err := Rules.Settle(action, voter, a, ch.At.Time)
+	if err != nil {
+		return none, err
+	}
+	return p.record(ch, who, row, a, hash, outcome)
+}
+
+// record stores what came of an answer.
+func (p *Pending) record(ch *core.Change, who shoal.Principal, row storage.Pending, a shoal.PendingAnswer, hash string, outcome approval.Outcome) (shoal.PendingAction, error) {
+	row.Policy.Votes = nil
+	for _, v := range outcome.Votes {
+		row.Policy.Votes = append(row.Policy.Votes, storage.Vote{EntityID: v.Entity, At: shoal.At(v.At), Answer: v.Answer})
+	}
+	var err error
+	if !outcome.Settled {
+		if err = ch.UpdatePending(row); err == nil {
+			err = EmitAction(ch, row, shoal.EventPendingVoted)
+		}
+	} else {
+		at := ch.At
+		row.Answer, row.AnswerHash, row.AnsweredAt, row.Status = &a, hash, &at, shoal.PendingAnswered
+		if who.EntityID != "" {
+			by := who.EntityID
+			row.AnsweredBy = &by
+		}
+		if err = settle(ch, row, shoal.PendingAnswered); err == nil && a.Remember != nil {
+			err = remember(ch, row, *a.Remember)
+		}
+	}
+	if err != nil {
+		return shoal.PendingAction{}, err
+	}
+	return NewJudge(ch, row.Session).shownTo(who, row)
+}
+
+// maxEqual is how many open actions one answer looks at for equal ones.
+const maxEqual = 1000
+
+// answerEquals gives the answer to what is open beside row and equal to it: of the
+// same agent, kind, space, tool and arguments. What the caller may not answer, and
+// what does not take the answer, stays open.
+func (p *Pending) answerEquals(ch *core.Change, who shoal.Principal, row storage.Pending, a shoal.PendingAnswer) error {
+	filter := storage.PendingFilter{Status: []shoal.PendingStatus{shoal.PendingOpen}, Limit: maxEqual}
+	if row.SpaceID != nil {
+		filter.Space = *row.SpaceID
+	}
+	all, err := ch.PendingActions(row.Session, filter)
+	if err != nil {
+		return err
+	}
+	a.Remember, a.AlsoEqual = nil, false // the first one has remembered it
+	for _, other := range all {
+		if other.ID == row.ID || other.AgentID != row.AgentID || other.Kind != row.Kind || other.ToolName != row.ToolName ||
+			other.Hash != row.Hash || IDOrEmpty(other.SpaceID) != IDOrEmpty(row.SpaceID) {
+			continue
+		}
+		var e *shoal.Error
+		if _, err := p.claim(ch, who, other, a); err != nil && !errors.As(err, &e) {
+			return err
+		} else if e != nil && !slices.Contains(refusals, e.Kind) {
+			return err
+		}
+	}
+	return nil
+}
+
+// refusals are the ways in which an equal action does not take an answer.
+var refusals = []shoal.Kind{
+	shoal.Forbidden, shoal.NotFound, shoal.Expired, shoal.AlreadyAnswered, shoal.ArgsChanged, shoal.InvalidArgument,
+}
+
+// settled tells whoever answers too late why, unless it is the first answer again.
+func settled(row storage.Pending, hash string) error {
+	switch {
+	case row.Status != shoal.PendingAnswered:
+		return tooLate(row, storage.Run{})
+	case row.AnswerHash == hash:
+		return nil
+	}
+	by := "a service"
+	if row.AnsweredBy != nil {
+		by = fmt.Sprintf("%q", *row.AnsweredBy)
+	}
+	return shoal.E("", shoal.AlreadyAnswered, fmt.Sprintf("The pending action %q was answered by %s already; the first answer stands.", row.ID, by))
+}
+
+func tooLate(row storage.Pending, run storage.Run) error {
+	if row.Status == shoal.PendingCanceled || run.Status.Ended() {
+		return shoal.E("", shoal.Expired, fmt.Sprintf("The run %q is over; nothing waits for this answer any more.", row.RunID))
+	}
+	return shoal.E("", shoal.Expired, fmt.Sprintf("The pending action %q has expired; it counts as denied.", row.ID))
+}
+
+// actsIn checks that the entity that an admin named, or an owner is, is there, in the space that shows
+// the action.
+func actsIn(tx Tx, who shoal.Principal, row storage.Pending) error {
+	if !who.Manages() || who.EntityID == "" {
+		return nil
+	}
+	if row.SpaceID != nil {
+		return core.RequireMember(tx, shoal.Space{SessionID: row.Session, ID: *row.SpaceID}, who.EntityID)
+	}
+	_, err := core.FindEntity(tx, row.Session, who.EntityID)
+	return err
+}
+
+// check refuses an answer that does not fit the question.
+func (p *Pending) check(row storage.Pending, a shoal.PendingAnswer) error {
+	if err := a.Validate(row.Kind); err != nil {
+		return err
+	}
+	if p.fits == nil {
+		return nil
+	}
+	if len(a.Result) > 0 && len(row.ResultSchema) > 0 && string(row.ResultSchema) != "null" {
+		if err := p.fits("result", row.ResultSchema, a.Result); err != nil {
+			return shoal.Invalid("result", "does not fit the tool's schema: "+err.Error())
+		}
+	}
+	if len(a.Args) > 0 && len(row.Policy.ArgsSchema) > 0 {
+		if err := p.fits("args", row.Policy.ArgsSchema, a.Args); err != nil {
+			return shoal.Invalid("args", "do not fit the tool's schema: "+err.Error())
+		}
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package storage
+
+import (
+	"github.com/shoal-dev/shoal"
+)
+
+// EntityTx stores entities. State and WaitEndsAt of the returned entities are zero;
+// LastSeenAt is the last stored value.
+type EntityTx interface {
+	// Entity fails with NotFound for a deleted entity.
+	Entity(session shoal.SessionID, id shoal.EntityID) (shoal.Entity, error)
+	// Entities lists entities in the order of ids, starting after the given one.
+	Entities(session shoal.SessionID, after shoal.EntityID, limit int) ([]shoal.Entity, error)
+	// InsertEntity fails with AlreadyExists also for the id of a deleted entity and for an
+	// external id that another entity of the session has.
+	InsertEntity(e shoal.Entity) error
+	// UpdateEntity stores kind, session role, owner, name, description, external id and
+	// metadata. It fails with AlreadyExists when another entity has the external id.
+	UpdateEntity(e shoal.Entity) error
+	// DeleteEntity hides the entity and erases its inbox and its memberships. Its messages
+	// stay, and its id cannot be used again.
+	DeleteEntity(session shoal.SessionID, id shoal.EntityID, at shoal.Time) error
+	// EntityNames returns the display names of those entities that exist or existed.
+	EntityNames(session shoal.SessionID, ids []shoal.EntityID) (map[shoal.EntityID]string, error)
+	// SetLastFailure stores the last failure of an agent; nil removes it.
+	SetLastFailure(session shoal.SessionID, agent shoal.EntityID, f *shoal.Failure) error
+	// HumanNames returns the display names of the session's humans, without deleted ones.
+	HumanNames(session shoal.SessionID) (map[shoal.EntityID]string, error)
+	// SawEntities stores when entities were last seen. Unknown entities are ignored.
+	SawEntities(seen []Sighting) error
+}
+
+// Sighting records when an entity was last active.
+type Sighting struct {
+	Session shoal.SessionID
+	Entity  shoal.EntityID
+	At      shoal.Time
+}
+
+// EntityRef names an entity across sessions.
+type EntityRef struct {
+	Session shoal.SessionID
+	ID      shoal.EntityID
+}

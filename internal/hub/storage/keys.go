@@ -1,0 +1,49 @@
+package storage
+
+import (
+	"github.com/shoal-dev/shoal"
+)
+
+// KeyTx stores keys. A hash is the SHA-256 of the secret, in hexadecimal.
+type KeyTx interface {
+	InsertKey(k shoal.Key, hash string) error
+	// InsertSignIn stores the sign-in of a browser that used the key of, or no key if of
+	// is empty.
+	InsertSignIn(k shoal.Key, hash string, of shoal.KeyID) error
+	// SignIns lists the sign-ins of a key, or those without a key if of is empty, in any
+	// order.
+	SignIns(of shoal.KeyID) ([]shoal.KeyID, error)
+	// SweepSignIns deletes the sign-ins that had expired at the time ended or were not used
+	// since the time unused. RevokedKey does not report them as revoked.
+	SweepSignIns(ended, unused shoal.Time) error
+	// KeyHash returns the hash of a key; NotFound for a revoked key.
+	KeyHash(id shoal.KeyID) (string, error)
+	// KeyByHash fails with NotFound for a revoked key; it returns expired keys.
+	KeyByHash(hash string) (shoal.Key, error)
+	// Keys lists the keys of a session, or all if session is empty, in the order of ids,
+	// starting after the given one.
+	Keys(session shoal.SessionID, after shoal.KeyID, limit int) ([]shoal.Key, error)
+	// DeleteKey fails with NotFound also for a key of another session; an empty session
+	// means any.
+	DeleteKey(session shoal.SessionID, id shoal.KeyID) error
+	// RevokedKey reports whether a key with this hash was deleted, alone or together with
+	// its entity. It does not know the keys of deleted sessions.
+	RevokedKey(hash string) (bool, error)
+	// DeleteEntityKeys revokes every key of an entity.
+	DeleteEntityKeys(session shoal.SessionID, entity shoal.EntityID) error
+	// EndedRights returns those of the given rights that have ended at a time: revoked or
+	// expired keys, deleted entities and sessions, and owners that no longer own their
+	// session. It uses one query, however many rights are given.
+	EndedRights(held HeldRights, at shoal.Time) (HeldRights, error)
+	// UsedKeys stores when keys were last used. Unknown keys are ignored.
+	UsedKeys(used map[shoal.KeyID]shoal.Time) error
+}
+
+// HeldRights are the keys, entities and sessions that open calls depend on. Owners are
+// the entities that have to be owners of their session besides.
+type HeldRights struct {
+	Keys     []shoal.KeyID
+	Entities []EntityRef
+	Owners   []EntityRef
+	Sessions []shoal.SessionID
+}
