@@ -125,17 +125,17 @@ func plants() []plant {
 		{"internal/sqlstore/migrate.go", "\t\tif done || err != nil {\n", "\t\trigPoint(\"after a migration\")\n\t\tif done || err != nil {\n"},
 		{
 			"internal/hub/core/change.go",
-			"\t\thints = ch.notes\n",
-			`		hints = ch.notes
+			"\t\tnotes = ch.notes\n",
+			`		notes = ch.notes
 		if rigHas("published before the commit") {
-			for _, hint := range hints {
-				c.Bus.Publish(hint)
+			for _, note := range notes {
+				c.Bus.Publish(note)
 			}
-			hints, ch.arrivals = nil, nil
+			notes, ch.arrivals = nil, nil
 		}
 `,
 		},
-		{"internal/hub/core/change.go", "\tlast.end(err == nil)\n", "\tlast.end(err == nil)\n\trigPoint(\"before the notifications\")\n"},
+		{"internal/hub/core/change.go", "\tlast.runEndFuncs(err == nil)\n", "\tlast.runEndFuncs(err == nil)\n\trigPoint(\"before the notifications\")\n"},
 		{"internal/hub/spaces/messages.go", "\tif idempotencyKey == \"\" {\n\t\tkey = storage.PostKey{}", "\tif idempotencyKey == \"\" || rigHas(\"the idempotency key is ignored\") {\n\t\tkey = storage.PostKey{}"},
 		{
 			"internal/hub/inbox/wait.go",

@@ -14,9 +14,9 @@ import (
 // right away ends those that rest on it, or a revoked key would go on reading
 // through a call that it opened before.
 type Calls struct {
-	mu      sync.Mutex
-	open    map[*Call]struct{}
-	revoked map[shoal.KeyID]time.Time // lately
+	mu        sync.Mutex
+	open      map[*Call]struct{}
+	revokedAt map[shoal.KeyID]time.Time // lately
 }
 
 // Call is one open call. Entity is whose right to read it rests on, if it is
@@ -34,9 +34,9 @@ type Call struct {
 	err       error
 }
 
-// rememberRevoked is longer than it takes from proving a key to opening a call
+// revokedKeyRetention is longer than it takes from proving a key to opening a call
 // with it.
-const rememberRevoked = time.Minute
+const revokedKeyRetention = time.Minute
 
 // Enter notes an open call until leave. Rights that the store knows must be
 // checked after it, so that none is taken away unseen.
@@ -54,7 +54,7 @@ func (c *Calls) EnterWith(who shoal.Principal, session shoal.SessionID, entity s
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, key := range []shoal.KeyID{x.key, x.signIn} {
-		if _, late := c.revoked[key]; late {
+		if _, late := c.revokedAt[key]; late {
 			x.end(keyRevoked())
 			return x
 		}
@@ -97,30 +97,30 @@ func (c *Calls) EndKey(id shoal.KeyID) {
 	now := time.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for key, at := range c.revoked {
-		if now.Sub(at) > rememberRevoked {
-			delete(c.revoked, key)
+	for key, at := range c.revokedAt {
+		if now.Sub(at) > revokedKeyRetention {
+			delete(c.revokedAt, key)
 		}
 	}
-	if c.revoked == nil {
-		c.revoked = map[shoal.KeyID]time.Time{}
+	if c.revokedAt == nil {
+		c.revokedAt = map[shoal.KeyID]time.Time{}
 	}
-	c.revoked[id] = now
-	c.endWhere(keyRevoked(), func(x *Call) bool { return x.key == id || x.signIn == id })
+	c.revokedAt[id] = now
+	c.endMatching(keyRevoked(), func(x *Call) bool { return x.key == id || x.signIn == id })
 }
 
 // EndEntity ends the open calls that depend on an entity.
 func (c *Calls) EndEntity(session shoal.SessionID, id shoal.EntityID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.endWhere(EntityNotFound(id), func(x *Call) bool { return x.session == session && x.entity == id })
+	c.endMatching(EntityNotFound(id), func(x *Call) bool { return x.session == session && x.entity == id })
 }
 
 // EndRole ends what an entity has open that is no owner of its session any more.
 func (c *Calls) EndRole(session shoal.SessionID, id shoal.EntityID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.endWhere(roleChanged(id), func(x *Call) bool { return x.session == session && x.entity == id })
+	c.endMatching(roleChanged(id), func(x *Call) bool { return x.session == session && x.entity == id })
 }
 
 func roleChanged(id shoal.EntityID) error {
@@ -131,13 +131,13 @@ func roleChanged(id shoal.EntityID) error {
 func (c *Calls) EndSession(id shoal.SessionID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.endWhere(SessionNotFound(id), func(x *Call) bool { return x.session == id })
+	c.endMatching(SessionNotFound(id), func(x *Call) bool { return x.session == id })
 }
 
-// endWhere must be called with mu held.
-func (c *Calls) endWhere(err error, which func(*Call) bool) {
+// endMatching must be called with mu held.
+func (c *Calls) endMatching(err error, matches func(*Call) bool) {
 	for x := range c.open {
-		if which(x) {
+		if matches(x) {
 			delete(c.open, x)
 			x.end(err)
 		}
@@ -179,15 +179,15 @@ func (c *Calls) HeldRights() storage.HeldRights {
 			owners[e] = struct{}{}
 		}
 	}
-	return storage.HeldRights{Keys: listOf(keys), Entities: listOf(entities), Owners: listOf(owners), Sessions: listOf(sessions)}
+	return storage.HeldRights{Keys: keysOf(keys), Entities: keysOf(entities), Owners: keysOf(owners), Sessions: keysOf(sessions)}
 }
 
-func listOf[T comparable](set map[T]struct{}) []T {
-	list := make([]T, 0, len(set))
+func keysOf[T comparable](set map[T]struct{}) []T {
+	keys := make([]T, 0, len(set))
 	for x := range set {
-		list = append(list, x)
+		keys = append(keys, x)
 	}
-	return list
+	return keys
 }
 
 // MarkChecked notes when the rights of the open calls were read: of those that were open
@@ -207,7 +207,7 @@ func (c *Calls) EndUnchecked(before time.Time) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	open := len(c.open)
-	c.endWhere(uncheckedRights(), func(x *Call) bool { return !x.checkedAt.After(before) })
+	c.endMatching(uncheckedRights(), func(x *Call) bool { return !x.checkedAt.After(before) })
 	return open - len(c.open)
 }
 
@@ -215,7 +215,7 @@ func (c *Calls) EndUnchecked(before time.Time) int {
 func (c *Calls) EndOwner(session shoal.SessionID, id shoal.EntityID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.endWhere(roleChanged(id), func(x *Call) bool { return x.owner && x.session == session && x.entity == id })
+	c.endMatching(roleChanged(id), func(x *Call) bool { return x.owner && x.session == session && x.entity == id })
 }
 
 func uncheckedRights() error {

@@ -15,7 +15,7 @@ type Change struct {
 	At       shoal.Time
 	arrivals []Arrival
 	notes    []Note
-	ends     []func(committed bool)
+	endFuncs []func(committed bool)
 	// RepliedTo lists, for each message, the agents whose wait for a reply it has
 	// satisfied. The message starts no runs of these agents.
 	RepliedTo map[shoal.MessageID][]shoal.EntityID
@@ -26,7 +26,7 @@ func (ch *Change) Notify(topic string) { ch.notes = append(ch.notes, Note{Topic:
 
 // OnEnd registers do to run once it is known whether the transaction is durable, before
 // the notifications are sent.
-func (ch *Change) OnEnd(do func(committed bool)) { ch.ends = append(ch.ends, do) }
+func (ch *Change) OnEnd(do func(committed bool)) { ch.endFuncs = append(ch.endFuncs, do) }
 
 // OnCommit registers do to run once the transaction is durable.
 func (ch *Change) OnCommit(do func()) {
@@ -37,44 +37,44 @@ func (ch *Change) OnCommit(do func()) {
 	})
 }
 
-func (ch *Change) end(committed bool) {
+func (ch *Change) runEndFuncs(committed bool) {
 	if ch == nil {
 		return
 	}
-	for _, do := range ch.ends {
+	for _, do := range ch.endFuncs {
 		do(committed)
 	}
-	ch.ends = nil
+	ch.endFuncs = nil
 }
 
 // Change runs fn in one transaction and sends its notifications after the commit. It
 // also sends them when the outcome is unknown: an unnecessary notification costs one
 // read, a missing one would leave a wait asleep although its message is stored.
 func (c *Core) Change(ctx context.Context, op string, fn func(*Change) error) error {
-	var hints []Note
+	var notes []Note
 	var last *Change
 	err := c.Store.Update(ctx, func(tx storage.Tx) error {
-		last.end(false)
+		last.runEndFuncs(false)
 		ch := &Change{Tx: tx, Core: c, At: shoal.Now()}
-		hints, last = nil, ch
+		notes, last = nil, ch
 		if err := fn(ch); err != nil {
 			return err
 		}
-		hints = ch.notes
-		return ch.nameSpaces()
+		notes = ch.notes
+		return ch.fillArrivals()
 	})
-	last.end(err == nil)
+	last.runEndFuncs(err == nil)
 	if err == nil {
 		for _, a := range last.arrivals {
 			c.OnArrival(a)
 		}
 	}
-	heard := false
-	for _, hint := range hints {
-		heard = heard || c.Bus.Watched(hint.Topic)
-		c.Bus.Publish(hint)
+	watched := false
+	for _, note := range notes {
+		watched = watched || c.Bus.Watched(note.Topic)
+		c.Bus.Publish(note)
 	}
-	if heard {
+	if watched {
 		// Let the woken goroutines run first. Otherwise they wait until the response of
 		// this call is written: waking another thread takes longer than that.
 		runtime.Gosched()

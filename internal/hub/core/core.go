@@ -41,7 +41,7 @@ func New(o Options) *Core {
 
 // Start starts the background tasks of the core, which stop ends.
 func (c *Core) Start() {
-	c.Go(func(ctx context.Context) { c.Repeat(ctx, announceEvery, "presence", c.Presence.announce) })
+	c.Go(func(ctx context.Context) { c.Repeat(ctx, publishInterval, "presence", c.Presence.publishChangedStates) })
 	c.Go(c.Presence.storeLoop)
 	c.Go(func(ctx context.Context) { c.Repeat(ctx, time.Hour, "stored responses", c.dropOldAnswers) })
 }
@@ -59,7 +59,7 @@ type Core struct {
 
 	Ctx          context.Context
 	cancel       context.CancelCauseFunc
-	stopping     sync.Mutex // makes begin happen before or after stop
+	stopMu       sync.Mutex // makes begin happen before or after stop
 	FillRunState sync.WaitGroup
 	Presence     *Presence
 	// OnArrival is called after the commit with each message that entered inboxes.
@@ -74,8 +74,8 @@ type Core struct {
 // Begin makes Stop wait until the caller calls running.Done. After Stop was called it
 // returns false, and the caller must do nothing.
 func (c *Core) Begin() bool {
-	c.stopping.Lock()
-	defer c.stopping.Unlock()
+	c.stopMu.Lock()
+	defer c.stopMu.Unlock()
 	if c.Ctx.Err() != nil {
 		return false
 	}
@@ -86,9 +86,9 @@ func (c *Core) Begin() bool {
 // Stop ends everything that Go and Begin have started, with ErrStopping as the cause, and
 // waits for it.
 func (c *Core) Stop() {
-	c.stopping.Lock()
+	c.stopMu.Lock()
 	c.cancel(ErrStopping)
-	c.stopping.Unlock()
+	c.stopMu.Unlock()
 	c.FillRunState.Wait()
 }
 

@@ -44,8 +44,8 @@ func (ch *Change) DeliverMessageTo(m shoal.Message, mentions []shoal.EntityID) e
 	return nil
 }
 
-// nameSpaces sets the space of each arrival to its state at the end of the transaction.
-func (ch *Change) nameSpaces() error {
+// fillArrivals sets the space of each arrival to its state at the end of the transaction.
+func (ch *Change) fillArrivals() error {
 	for i := range ch.arrivals {
 		a := &ch.arrivals[i]
 		s, err := ch.Space(a.Message.SessionID, a.Message.SpaceID)

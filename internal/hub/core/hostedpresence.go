@@ -13,7 +13,7 @@ import (
 // PossiblyPresent lists who of a session may not be offline, in the order of ids: whoever
 // was felt here, and the hosted agents, who are always there.
 func (p *Presence) PossiblyPresent(tx Tx, session shoal.SessionID) ([]shoal.EntityID, error) {
-	out := p.presentHere(session)
+	out := p.presentEntities(session)
 	for after := shoal.EntityID(""); ; {
 		page, err := tx.HostedAgents(session, after, shoal.MaxPage)
 		if err != nil {
@@ -58,6 +58,6 @@ func FillRunState(tx Tx, session shoal.SessionID, es ...*shoal.Entity) error {
 func (p *Presence) MarkPresent(s shoal.SessionID, e shoal.EntityID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.sight(s, e).announced = ""
-	p.wakeArrivals(s)
+	p.activityOf(s, e).publishedState = ""
+	p.notifyArrivals(s)
 }

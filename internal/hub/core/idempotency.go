@@ -25,8 +25,8 @@ func CheckIdempotencyKey(key string) error {
 }
 
 // Fingerprint tells whether two calls ask the same.
-func Fingerprint(asked ...any) (string, error) {
-	b, err := json.Marshal(asked)
+func Fingerprint(request ...any) (string, error) {
+	b, err := json.Marshal(request)
 	if err != nil {
 		return "", err
 	}
@@ -43,25 +43,25 @@ func IdempotencyMismatch(key string) error {
 // Once runs do, unless who has asked the same under this key before: then it
 // returns the first answer, and replayed is true. asked is what makes two calls
 // the same.
-func Once[T any](ch *Change, who shoal.Principal, session shoal.SessionID, route, key string, asked any, do func() (T, error)) (answer T, replayed bool, err error) {
+func Once[T any](ch *Change, who shoal.Principal, session shoal.SessionID, route, key string, request any, do func() (T, error)) (answer T, replayed bool, err error) {
 	if key == "" {
 		answer, err = do()
 		return answer, false, err
 	}
-	hash, err := Fingerprint(asked)
+	hash, err := Fingerprint(request)
 	if err != nil {
 		return answer, false, err
 	}
 	at := storage.AnswerKey{Session: session, Scope: who.Scope(), Route: route, Key: key}
-	first, err := ch.Answer(at)
-	fresh := errors.Is(err, shoal.NotFound) || err == nil && ch.At.Sub(first.At.Time) > shoal.IdempotencyWindow
+	stored, err := ch.Answer(at)
+	isNew := errors.Is(err, shoal.NotFound) || err == nil && ch.At.Sub(stored.At.Time) > shoal.IdempotencyWindow
 	switch {
-	case err != nil && !fresh:
+	case err != nil && !isNew:
 		return answer, false, err
-	case !fresh && first.Hash != hash:
+	case !isNew && stored.Hash != hash:
 		return answer, false, IdempotencyMismatch(key)
-	case !fresh:
-		err = json.Unmarshal(first.Body, &answer)
+	case !isNew:
+		err = json.Unmarshal(stored.Body, &answer)
 		return answer, true, err
 	}
 	if answer, err = do(); err != nil {

@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// lastSeenFor is how long the stored time of an entity that this server has not seen
+	// lastSeenTTL is how long the stored time of an entity that this server has not seen
 	// is used again: posts that mention an absent agent come in rows.
-	lastSeenFor = time.Second
-	maxLastSeen = 1024
+	lastSeenTTL       = time.Second
+	maxLastSeenCached = 1024
 )
 
 // lastSeen is the stored time at which an entity was last seen, as of a read.
 type lastSeen struct {
-	at   *shoal.Time // nil for an entity that was never seen
-	read time.Time
+	at     *shoal.Time // nil for an entity that was never seen
+	readAt time.Time
 }
 
 // LastSeen returns when an entity that this server has not seen was last seen, nil for
@@ -26,9 +26,9 @@ type lastSeen struct {
 func (p *Presence) LastSeen(tx Tx, key storage.EntityRef) (*shoal.Time, error) {
 	now := time.Now()
 	p.mu.Lock()
-	known, ok := p.absent[key]
+	known, ok := p.lastSeenCache[key]
 	p.mu.Unlock()
-	if ok && now.Sub(known.read) < lastSeenFor {
+	if ok && now.Sub(known.readAt) < lastSeenTTL {
 		return known.at, nil
 	}
 	stored, err := tx.Entity(key.Session, key.ID)
@@ -37,9 +37,9 @@ func (p *Presence) LastSeen(tx Tx, key storage.EntityRef) (*shoal.Time, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.absent) >= maxLastSeen {
-		clear(p.absent)
+	if len(p.lastSeenCache) >= maxLastSeenCached {
+		clear(p.lastSeenCache)
 	}
-	p.absent[key] = lastSeen{stored.LastSeenAt, now}
+	p.lastSeenCache[key] = lastSeen{stored.LastSeenAt, now}
 	return stored.LastSeenAt, nil
 }

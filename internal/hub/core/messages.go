@@ -74,7 +74,7 @@ func InsertMessage(ch *Change, s shoal.Space, sender shoal.EntityID, d shoal.Dra
 		EntityID: sender, Status: shoal.MessageCompleted, CreatedAt: ch.At, UpdatedAt: ch.At,
 		Mentions: []shoal.EntityID{}, DroppedMentions: []shoal.EntityID{}, OnBehalfOf: []shoal.EntityID{}, Reactions: []shoal.Reaction{}, Parts: NumberParts(d.Parts),
 	}
-	if err := replies(ch, &out, d.ReplyTo); err != nil {
+	if err := setReplyTo(ch, &out, d.ReplyTo); err != nil {
 		return out, nil, err
 	}
 	if mentioned, err = ResolveMentions(ch, &out, d.Mentions); err != nil {
@@ -90,8 +90,8 @@ func InsertMessage(ch *Change, s shoal.Space, sender shoal.EntityID, d shoal.Dra
 	return out, mentioned, ch.DeliverMessage(out)
 }
 
-// replies makes m a reply to the message to of its space, unless to is empty.
-func replies(tx Tx, m *shoal.Message, to shoal.MessageID) error {
+// setReplyTo makes m a reply to the message to of its space, unless to is empty.
+func setReplyTo(tx Tx, m *shoal.Message, to shoal.MessageID) error {
 	if to == "" {
 		return nil
 	}
@@ -132,15 +132,15 @@ func CheckMentions(ids []shoal.EntityID) error {
 
 // ResolveMentions sets the mentions and the dropped mentions of m, each entity once, and
 // returns the mentioned members.
-func ResolveMentions(tx Tx, m *shoal.Message, asked []shoal.EntityID) ([]storage.MemberKind, error) {
-	if len(asked) == 0 {
+func ResolveMentions(tx Tx, m *shoal.Message, mentions []shoal.EntityID) ([]storage.MemberKind, error) {
+	if len(mentions) == 0 {
 		return nil, nil
 	}
-	members, err := tx.MembersAmong(m.SessionID, m.SpaceID, asked)
+	members, err := tx.MembersAmong(m.SessionID, m.SpaceID, mentions)
 	if err != nil {
 		return nil, err
 	}
-	for _, id := range asked {
+	for _, id := range mentions {
 		list := &m.DroppedMentions
 		if slices.ContainsFunc(members, func(k storage.MemberKind) bool { return k.ID == id }) {
 			list = &m.Mentions

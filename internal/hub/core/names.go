@@ -22,14 +22,14 @@ func CheckEntityName(tx Tx, e shoal.Entity) error {
 	if err != nil {
 		return err
 	}
-	key, taken := naming.Key(e.Name), shoal.EntityID("")
+	key, namesake := naming.Key(e.Name), shoal.EntityID("")
 	for id, name := range people {
-		if id != e.ID && (taken == "" || id < taken) && (key == naming.Key(name) || key == naming.Key(string(id))) {
-			taken = id
+		if id != e.ID && (namesake == "" || id < namesake) && (key == naming.Key(name) || key == naming.Key(string(id))) {
+			namesake = id
 		}
 	}
-	if taken != "" {
-		return shoal.E("", shoal.Conflict, fmt.Sprintf("An agent cannot be called %q: it reads like @%s, who is a person. Give it another name.", e.Name, taken))
+	if namesake != "" {
+		return shoal.E("", shoal.Conflict, fmt.Sprintf("An agent cannot be called %q: it reads like @%s, who is a person. Give it another name.", e.Name, namesake))
 	}
 	return nil
 }

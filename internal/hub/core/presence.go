@@ -16,62 +16,64 @@ import (
 // Presence knows what entities are doing now on this node. It is never stored
 // but for when they were last seen, and that with delay.
 type Presence struct {
-	core    *Core
-	mu      sync.Mutex
-	seen    map[storage.EntityRef]*sight
-	keys    map[shoal.KeyID]shoal.Time
-	arrived map[shoal.SessionID]chan struct{} // of the sessions that somebody watches
-	absent  map[storage.EntityRef]lastSeen    // of entities that this node has not seen
+	core          *Core
+	mu            sync.Mutex
+	activities    map[storage.EntityRef]*entityActivity
+	keys          map[shoal.KeyID]shoal.Time
+	arrivals      map[shoal.SessionID]chan struct{} // of the sessions that somebody watches
+	lastSeenCache map[storage.EntityRef]lastSeen    // of entities that this node has not seen
 }
 
-// sight is what is known of one entity.
-type sight struct {
-	last      time.Time
-	streams   int
-	waits     []time.Time // when each open wait ends at the latest
-	announced shoal.State // the state that followers know
-	stored    time.Time
+// entityActivity is what is known of one entity.
+type entityActivity struct {
+	lastCallAt     time.Time
+	streams        int
+	waitEnds       []time.Time // when each open wait ends at the latest
+	publishedState shoal.State // the state that followers know
+	storedAt       time.Time
 }
 
 // Intervals of the upkeep.
 const (
-	announceEvery = time.Second
-	storeEvery    = 30 * time.Second
-	dropAfter     = 10 * time.Minute
+	publishInterval = time.Second
+	storeInterval   = 30 * time.Second
+	forgetAfter     = 10 * time.Minute
 
-	// flushTogether is how many sightings are stored at once: posts wait behind
+	// storeBatchSize is how many sightings are stored at once: posts wait behind
 	// them.
-	flushTogether = 500
+	storeBatchSize = 500
 )
 
 func newPresence(c *Core) *Presence {
-	return &Presence{core: c, seen: map[storage.EntityRef]*sight{}, keys: map[shoal.KeyID]shoal.Time{}, arrived: map[shoal.SessionID]chan struct{}{}, absent: map[storage.EntityRef]lastSeen{}}
+	return &Presence{core: c, activities: map[storage.EntityRef]*entityActivity{}, keys: map[shoal.KeyID]shoal.Time{}, arrivals: map[shoal.SessionID]chan struct{}{}, lastSeenCache: map[storage.EntityRef]lastSeen{}}
 }
 
 // MarkCall records that an entity made a call now.
-func (p *Presence) MarkCall(s shoal.SessionID, e shoal.EntityID) { p.update(s, e, func(*sight) {}) }
+func (p *Presence) MarkCall(s shoal.SessionID, e shoal.EntityID) {
+	p.update(s, e, func(*entityActivity) {})
+}
 
 // StreamOpened records a stream that an entity follows, until StreamClosed.
 func (p *Presence) StreamOpened(s shoal.SessionID, e shoal.EntityID) {
-	p.update(s, e, func(x *sight) { x.streams++ })
+	p.update(s, e, func(x *entityActivity) { x.streams++ })
 }
 
 // StreamClosed records that a stream of an entity has ended.
 func (p *Presence) StreamClosed(s shoal.SessionID, e shoal.EntityID) {
-	p.update(s, e, func(x *sight) { x.streams-- })
+	p.update(s, e, func(x *entityActivity) { x.streams-- })
 }
 
 // WaitOpened notes a wait that ends at the latest at the given time; WaitClosed
 // takes the same time.
 func (p *Presence) WaitOpened(s shoal.SessionID, e shoal.EntityID, ends time.Time) {
-	p.update(s, e, func(x *sight) { x.waits = append(x.waits, ends) })
+	p.update(s, e, func(x *entityActivity) { x.waitEnds = append(x.waitEnds, ends) })
 }
 
 // WaitClosed records that a wait has ended that was opened with the same time.
 func (p *Presence) WaitClosed(s shoal.SessionID, e shoal.EntityID, ends time.Time) {
-	p.update(s, e, func(x *sight) {
-		if i := slices.Index(x.waits, ends); i >= 0 {
-			x.waits = slices.Delete(x.waits, i, i+1)
+	p.update(s, e, func(x *entityActivity) {
+		if i := slices.Index(x.waitEnds, ends); i >= 0 {
+			x.waitEnds = slices.Delete(x.waitEnds, i, i+1)
 		}
 	})
 }
@@ -80,15 +82,15 @@ func (p *Presence) WaitClosed(s shoal.SessionID, e shoal.EntityID, ends time.Tim
 func (p *Presence) Refresh(s shoal.SessionID, e shoal.EntityID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.sight(s, e).announced = ""
+	p.activityOf(s, e).publishedState = ""
 }
 
 // Forget drops what is known about an entity that is deleted.
 func (p *Presence) Forget(s shoal.SessionID, e shoal.EntityID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.seen, storage.EntityRef{Session: s, ID: e})
-	delete(p.absent, storage.EntityRef{Session: s, ID: e})
+	delete(p.activities, storage.EntityRef{Session: s, ID: e})
+	delete(p.lastSeenCache, storage.EntityRef{Session: s, ID: e})
 }
 
 // MarkKeyUsed records that a key is used now.
@@ -98,38 +100,38 @@ func (p *Presence) MarkKeyUsed(id shoal.KeyID) {
 	p.keys[id] = shoal.Now()
 }
 
-func (p *Presence) update(s shoal.SessionID, e shoal.EntityID, change func(*sight)) {
+func (p *Presence) update(s shoal.SessionID, e shoal.EntityID, change func(*entityActivity)) {
 	if e == "" {
 		return
 	}
 	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	x := p.sight(s, e)
-	away := x.state(now) == shoal.Offline
-	x.last = now
+	x := p.activityOf(s, e)
+	wasOffline := x.state(now) == shoal.Offline
+	x.lastCallAt = now
 	change(x)
-	if away {
-		p.wakeArrivals(s)
+	if wasOffline {
+		p.notifyArrivals(s)
 	}
 }
 
-// sight must be called with mu held.
-func (p *Presence) sight(s shoal.SessionID, e shoal.EntityID) *sight {
+// activityOf must be called with mu held.
+func (p *Presence) activityOf(s shoal.SessionID, e shoal.EntityID) *entityActivity {
 	key := storage.EntityRef{Session: s, ID: e}
-	x := p.seen[key]
+	x := p.activities[key]
 	if x == nil {
-		x = &sight{announced: shoal.Offline}
-		p.seen[key] = x
+		x = &entityActivity{publishedState: shoal.Offline}
+		p.activities[key] = x
 	}
 	return x
 }
 
-func (x *sight) state(now time.Time) shoal.State {
+func (x *entityActivity) state(now time.Time) shoal.State {
 	switch {
-	case len(x.waits) > 0:
+	case len(x.waitEnds) > 0:
 		return shoal.Waiting
-	case x.streams > 0 || now.Sub(x.last) < shoal.ConnectedFor:
+	case x.streams > 0 || now.Sub(x.lastCallAt) < shoal.ConnectedFor:
 		return shoal.Connected
 	}
 	return shoal.Offline
@@ -140,27 +142,27 @@ func (x *sight) state(now time.Time) shoal.State {
 func (p *Presence) Arrivals(session shoal.SessionID) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.arrived[session] == nil {
-		p.arrived[session] = make(chan struct{})
+	if p.arrivals[session] == nil {
+		p.arrivals[session] = make(chan struct{})
 	}
-	return p.arrived[session]
+	return p.arrivals[session]
 }
 
-// wakeArrivals wakes whoever watches the arrivals of a session. It must be called with mu
+// notifyArrivals wakes whoever watches the arrivals of a session. It must be called with mu
 // held.
-func (p *Presence) wakeArrivals(session shoal.SessionID) {
-	if arrived := p.arrived[session]; arrived != nil {
+func (p *Presence) notifyArrivals(session shoal.SessionID) {
+	if arrived := p.arrivals[session]; arrived != nil {
 		close(arrived)
-		delete(p.arrived, session)
+		delete(p.arrivals, session)
 	}
 }
 
-// presentHere lists who of a session is not offline, in the order of ids.
-func (p *Presence) presentHere(session shoal.SessionID) (out []shoal.EntityID) {
+// presentEntities lists who of a session is not offline, in the order of ids.
+func (p *Presence) presentEntities(session shoal.SessionID) (out []shoal.EntityID) {
 	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for key, x := range p.seen {
+	for key, x := range p.activities {
 		if key.Session == session && x.state(now) != shoal.Offline {
 			out = append(out, key.ID)
 		}
@@ -188,17 +190,17 @@ func (p *Presence) FillState(e shoal.Entity) shoal.Entity {
 	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	x := p.seen[storage.EntityRef{Session: e.SessionID, ID: e.ID}]
+	x := p.activities[storage.EntityRef{Session: e.SessionID, ID: e.ID}]
 	if x == nil {
 		return e
 	}
 	e.State = x.state(now)
-	if !x.last.IsZero() {
-		last := shoal.At(x.last)
+	if !x.lastCallAt.IsZero() {
+		last := shoal.At(x.lastCallAt)
 		e.LastSeenAt = &last
 	}
 	var ends time.Time
-	for _, t := range x.waits {
+	for _, t := range x.waitEnds {
 		if t.After(ends) {
 			ends = t
 		}
@@ -210,25 +212,25 @@ func (p *Presence) FillState(e shoal.Entity) shoal.Entity {
 	return e
 }
 
-// announce tells followers about changed states; run once a second, it tells
+// publishChangedStates tells followers about changed states; run once a second, it tells
 // them at most once a second about each entity.
-func (p *Presence) announce(ctx context.Context) error {
+func (p *Presence) publishChangedStates(ctx context.Context) error {
 	var errs []error
-	for _, key := range p.changed() {
-		errs = append(errs, p.publish(ctx, key))
+	for _, key := range p.takeChangedStates() {
+		errs = append(errs, p.publishState(ctx, key))
 	}
 	return errors.Join(errs...)
 }
 
-// changed returns whose state followers do not know, and takes it as told. They
+// takeChangedStates returns whose state followers do not know, and takes it as told. They
 // come in the order of ids, so that followers of several see the same order.
-func (p *Presence) changed() (out []storage.EntityRef) {
+func (p *Presence) takeChangedStates() (out []storage.EntityRef) {
 	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for key, x := range p.seen {
-		if state := x.state(now); state != x.announced {
-			x.announced = state
+	for key, x := range p.activities {
+		if state := x.state(now); state != x.publishedState {
+			x.publishedState = state
 			out = append(out, key)
 		}
 	}
@@ -238,7 +240,7 @@ func (p *Presence) changed() (out []storage.EntityRef) {
 	return out
 }
 
-func (p *Presence) publish(ctx context.Context, key storage.EntityRef) error {
+func (p *Presence) publishState(ctx context.Context, key storage.EntityRef) error {
 	topics := []string{EntityTopic(key.Session, key.ID), SessionTopic(key.Session)}
 	topics = slices.DeleteFunc(topics, func(t string) bool { return !p.core.Bus.Watched(t) })
 	if len(topics) == 0 {
@@ -270,26 +272,26 @@ func (p *Presence) publish(ctx context.Context, key storage.EntityRef) error {
 // storeLoop stores now and then, and at the end, when entities were last seen and
 // keys last used, and forgets those who are long gone.
 func (p *Presence) storeLoop(ctx context.Context) {
-	tick := time.NewTicker(storeEvery)
+	tick := time.NewTicker(storeInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			p.flush()
+			p.storeTimes()
 			return
 		case <-tick.C:
-			p.flush()
+			p.storeTimes()
 		}
 	}
 }
 
-func (p *Presence) flush() {
-	seen, keys := p.unstored()
+func (p *Presence) storeTimes() {
+	seen, keys := p.takeUnstored()
 	var err error
 	if len(keys) > 0 {
 		err = p.core.Store.Update(context.WithoutCancel(p.core.Ctx), func(tx storage.Tx) error { return tx.UsedKeys(keys) })
 	}
-	for some := range slices.Chunk(seen, flushTogether) {
+	for some := range slices.Chunk(seen, storeBatchSize) {
 		err = errors.Join(err, p.core.Store.Update(context.WithoutCancel(p.core.Ctx), func(tx storage.Tx) error { return tx.SawEntities(some) }))
 	}
 	if err != nil {
@@ -297,17 +299,17 @@ func (p *Presence) flush() {
 	}
 }
 
-func (p *Presence) unstored() (seen []storage.Sighting, keys map[shoal.KeyID]shoal.Time) {
+func (p *Presence) takeUnstored() (seen []storage.Sighting, keys map[shoal.KeyID]shoal.Time) {
 	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for key, x := range p.seen {
-		if x.last.After(x.stored) {
-			seen = append(seen, storage.Sighting{Session: key.Session, Entity: key.ID, At: shoal.At(x.last)})
-			x.stored = x.last
+	for key, x := range p.activities {
+		if x.lastCallAt.After(x.storedAt) {
+			seen = append(seen, storage.Sighting{Session: key.Session, Entity: key.ID, At: shoal.At(x.lastCallAt)})
+			x.storedAt = x.lastCallAt
 		}
-		if x.state(now) == shoal.Offline && x.announced == shoal.Offline && now.Sub(x.last) > dropAfter {
-			delete(p.seen, key)
+		if x.state(now) == shoal.Offline && x.publishedState == shoal.Offline && now.Sub(x.lastCallAt) > forgetAfter {
+			delete(p.activities, key)
 		}
 	}
 	keys, p.keys = p.keys, map[shoal.KeyID]shoal.Time{}

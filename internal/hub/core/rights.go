@@ -110,7 +110,7 @@ func VisibleSpace(tx Tx, who shoal.Principal, session shoal.SessionID, space sho
 		return shoal.Space{}, SpaceNotFound(space)
 	}
 	s, err := find(session, space)
-	return s, admit(tx, who, session, space, err)
+	return s, checkReadable(tx, who, session, space, err)
 }
 
 // WritableSpace returns the space, locked, if who may change it: a member or an
@@ -160,8 +160,8 @@ func ClosedSpaceError(s shoal.Space) error {
 	return shoal.E("", shoal.SpaceClosed, fmt.Sprintf("The space %q is closed: its history stays readable, but nothing can be added. Create a new space to go on.", s.ID))
 }
 
-// admit turns what looking up a space gave into what who may know of it.
-func admit(tx Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, err error) error {
+// checkReadable turns what looking up a space gave into what who may know of it.
+func checkReadable(tx Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, err error) error {
 	if errors.Is(err, shoal.NotFound) {
 		return SpaceNotFound(space)
 	}
