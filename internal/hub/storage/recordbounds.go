@@ -78,19 +78,19 @@ var recordBounds = map[string]RecordBound{
 	"usage.day": shortText,
 }
 
-// withBounds gives every field of the types its bound.
-func withBounds(types []*RecordType) []*RecordType {
+// setBounds gives every field of the types its bound.
+func setBounds(types []*RecordType) []*RecordType {
 	for _, t := range types {
 		for i := range t.Fields {
-			t.Fields[i].Bound = t.boundOf(t.Fields[i])
+			t.Fields[i].Bound = t.findBound(t.Fields[i])
 		}
 	}
 	return types
 }
 
-// boundOf is how much a field of the type may hold. Times and truth values, and words of
+// findBound is how much a field of the type may hold. Times and truth values, and words of
 // a list, are bounded by what they are.
-func (t *RecordType) boundOf(f RecordField) RecordBound {
+func (t *RecordType) findBound(f RecordField) RecordBound {
 	for _, name := range []string{t.Name + "." + f.Name, f.Name} {
 		if b, found := recordBounds[name]; found {
 			return b

@@ -15,8 +15,8 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// recordTime is how a time stands in an export: with every digit that is kept.
-const recordTime = "2006-01-02T15:04:05.000000Z"
+// recordTimeLayout is how a time stands in an export: with every digit that is kept.
+const recordTimeLayout = "2006-01-02T15:04:05.000000Z"
 
 // maxRecordDepth is how deep the JSON of a line may nest.
 const maxRecordDepth = 256
@@ -47,7 +47,7 @@ func appendValue(b []byte, value any) ([]byte, error) {
 	case bool:
 		return strconv.AppendBool(b, v), nil
 	case shoal.Time:
-		return v.UTC().AppendFormat(b, `"`+recordTime+`"`), nil
+		return v.UTC().AppendFormat(b, `"`+recordTimeLayout+`"`), nil
 	case []byte:
 		b = append(b, '"')
 		b = base64.StdEncoding.AppendEncode(b, v)
@@ -156,15 +156,15 @@ func (f RecordField) parse(raw json.RawMessage) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		at, err := time.Parse(recordTime, s)
+		at, err := time.Parse(recordTimeLayout, s)
 		if err != nil {
-			return nil, fmt.Errorf("is no time such as %s", recordTime)
+			return nil, fmt.Errorf("is no time such as %s", recordTimeLayout)
 		}
 		return shoal.At(at), nil
 	case RecordIDs:
 		ids, err := ParseAs[[]shoal.EntityID](raw, "a list of ids")
 		for _, id := range ids {
-			if why := wrongID(string(id)); why != nil {
+			if why := checkRecordID(string(id)); why != nil {
 				return nil, why
 			}
 		}
@@ -195,7 +195,7 @@ func (f RecordField) parseText(raw json.RawMessage) (any, error) {
 	case bytes.IndexByte([]byte(s), 0) >= 0:
 		return nil, errors.New("holds the character U+0000")
 	case f.Kind == RecordID:
-		return s, wrongID(s)
+		return s, checkRecordID(s)
 	case f.Of != nil && !slices.Contains(f.Of, s):
 		return nil, fmt.Errorf("is %q and not one of %q", Shorten(s), f.Of)
 	case f.Kind == RecordLine && slices.ContainsFunc([]rune(s), unicode.IsControl):
@@ -218,8 +218,8 @@ func (f RecordField) parseJSON(raw json.RawMessage) (any, error) {
 	return raw, nil
 }
 
-// wrongID says why a text is no id, if so.
-func wrongID(s string) error {
+// checkRecordID says why a text is no id, if so.
+func checkRecordID(s string) error {
 	if err := shoal.CheckID("id", s); err != nil && s != string(shoal.System) {
 		return fmt.Errorf("is no id: %q", Shorten(s))
 	}

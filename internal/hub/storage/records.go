@@ -63,36 +63,38 @@ const (
 	RecordBytes                   // []byte; base64
 )
 
-// reads checks that JSON can be read as a T.
-func reads[T any](raw json.RawMessage) error {
+// checkDecodes checks that JSON can be read as a T.
+func checkDecodes[T any](raw json.RawMessage) error {
 	var v T
 	return json.Unmarshal(raw, &v)
 }
 
 // Fields in short.
-func id(name string) RecordField { return RecordField{Name: name, Kind: RecordID} }
+func idField(name string) RecordField { return RecordField{Name: name, Kind: RecordID} }
 
-func idOrNull(name string) RecordField { return RecordField{Name: name, Kind: RecordID, Null: true} }
+func nullableID(name string) RecordField { return RecordField{Name: name, Kind: RecordID, Null: true} }
 
-func text(name string) RecordField { return RecordField{Name: name, Kind: RecordText} }
+func textField(name string) RecordField { return RecordField{Name: name, Kind: RecordText} }
 
-func textOrNull(name string) RecordField {
+func nullableText(name string) RecordField {
 	return RecordField{Name: name, Kind: RecordText, Null: true}
 }
 
-func nameLine() RecordField { return RecordField{Name: "name", Kind: RecordLine} }
+func nameField() RecordField { return RecordField{Name: "name", Kind: RecordLine} }
 
-func count(name string) RecordField { return RecordField{Name: name, Kind: RecordInt} }
+func intField(name string) RecordField { return RecordField{Name: name, Kind: RecordInt} }
 
-func truth(name string) RecordField { return RecordField{Name: name, Kind: RecordBool} }
+func boolField(name string) RecordField { return RecordField{Name: name, Kind: RecordBool} }
 
-func momentOf(name string) RecordField { return RecordField{Name: name, Kind: RecordTime} }
+func timeField(name string) RecordField { return RecordField{Name: name, Kind: RecordTime} }
 
-func momentOr0(name string) RecordField { return RecordField{Name: name, Kind: RecordTime, Null: true} }
+func nullableTime(name string) RecordField {
+	return RecordField{Name: name, Kind: RecordTime, Null: true}
+}
 
-func idList(name string) RecordField { return RecordField{Name: name, Kind: RecordIDs} }
+func idListField(name string) RecordField { return RecordField{Name: name, Kind: RecordIDs} }
 
-func oneOf[T ~string](name string, of ...T) RecordField {
+func enumField[T ~string](name string, of ...T) RecordField {
 	f := RecordField{Name: name, Kind: RecordText}
 	for _, v := range of {
 		f.Of = append(f.Of, string(v))
@@ -100,26 +102,28 @@ func oneOf[T ~string](name string, of ...T) RecordField {
 	return f
 }
 
-func jsonAs[T any](name string) RecordField {
-	return RecordField{Name: name, Kind: RecordJSON, Check: reads[T]}
+func jsonField[T any](name string) RecordField {
+	return RecordField{Name: name, Kind: RecordJSON, Check: checkDecodes[T]}
 }
 
-func jsonOrNull[T any](name string) RecordField {
-	return RecordField{Name: name, Kind: RecordJSON, Null: true, Check: reads[T]}
+func nullableJSON[T any](name string) RecordField {
+	return RecordField{Name: name, Kind: RecordJSON, Null: true, Check: checkDecodes[T]}
 }
 
-func actingFor() RecordField { return since(jsonOrNull[[]shoal.EntityID]("actingFor"), "null") }
+func actingForField() RecordField {
+	return withDefault(nullableJSON[[]shoal.EntityID]("actingFor"), "null")
+}
 
-func linking(f RecordField) RecordField { f.Links = true; return f }
+func withLinks(f RecordField) RecordField { f.Links = true; return f }
 
-// since is a field that an export of an earlier server does not have: it reads as
+// withDefault is a field that an export of an earlier server does not have: it reads as
 // otherwise there, which is JSON.
-func since(f RecordField, otherwise string) RecordField {
+func withDefault(f RecordField, otherwise string) RecordField {
 	f.Absent = json.RawMessage(otherwise)
 	return f
 }
 
-func ref(to string, fields ...string) RecordRef { return RecordRef{to, fields} }
+func refTo(to string, fields ...string) RecordRef { return RecordRef{to, fields} }
 
 // anyJSON is JSON that only its writer reads.
 type anyJSON = json.RawMessage
@@ -131,153 +135,153 @@ type anyJSON = json.RawMessage
 // What is not in it: keys, and how each acknowledges; idempotency keys and first
 // answers; the log of events, with which streams resume; who holds the lease of a
 // run; the search index.
-var RecordTypes = withBounds([]*RecordType{
+var RecordTypes = setBounds([]*RecordType{
 	SessionRecord,
 	{
 		Name: "entity", Key: []string{"id"},
 		Fields: []RecordField{
-			id("id"), oneOf("kind", shoal.Human, shoal.Agent), nameLine(), text("description"), textOrNull("externalId"),
-			jsonAs[map[string]any]("metadata"), momentOf("createdAt"), momentOr0("lastSeenAt"), momentOr0("deletedAt"),
+			idField("id"), enumField("kind", shoal.Human, shoal.Agent), nameField(), textField("description"), nullableText("externalId"),
+			jsonField[map[string]any]("metadata"), timeField("createdAt"), nullableTime("lastSeenAt"), nullableTime("deletedAt"),
 			{Name: "hostedVersion", Kind: RecordInt, Null: true},
-			since(oneOf("sessionRole", shoal.SessionOwner, shoal.SessionAdmin, shoal.SessionMember, shoal.SessionGuest, shoal.SessionAuditor), `"member"`), since(idOrNull("ownerId"), "null"),
-			since(jsonOrNull[shoal.Failure]("lastFailure"), "null"),
+			withDefault(enumField("sessionRole", shoal.SessionOwner, shoal.SessionAdmin, shoal.SessionMember, shoal.SessionGuest, shoal.SessionAuditor), `"member"`), withDefault(nullableID("ownerId"), "null"),
+			withDefault(nullableJSON[shoal.Failure]("lastFailure"), "null"),
 		},
 	},
 	{
-		Name: "agent", Key: []string{"agentId", "version"}, Refs: []RecordRef{ref("entity", "agentId")},
+		Name: "agent", Key: []string{"agentId", "version"}, Refs: []RecordRef{refTo("entity", "agentId")},
 		Fields: []RecordField{
-			id("agentId"), count("version"), text("hash"), jsonAs[map[string]any]("config"), momentOf("createdAt"),
-			oneOf("onNewMessage", "parallel", "enqueue", "interrupt", "reject"), count("settleMs"), count("maxSteps"),
+			idField("agentId"), intField("version"), textField("hash"), jsonField[map[string]any]("config"), timeField("createdAt"),
+			enumField("onNewMessage", "parallel", "enqueue", "interrupt", "reject"), intField("settleMs"), intField("maxSteps"),
 		},
 	},
 	{
-		Name: "space", Key: []string{"id"}, Refs: []RecordRef{ref("entity", "adminAgentId"), ref("entity", "createdBy")},
+		Name: "space", Key: []string{"id"}, Refs: []RecordRef{refTo("entity", "adminAgentId"), refTo("entity", "createdBy")},
 		Fields: []RecordField{
-			id("id"), nameLine(), oneOf("status", shoal.SpaceOpen, shoal.SpaceShut), textOrNull("summary"), idOrNull("adminAgentId"),
-			truth("showAgentReasoning"), jsonAs[map[string]any]("metadata"), count("lastSeq"), momentOf("createdAt"), momentOr0("closedAt"), since(idOrNull("createdBy"), "null"),
+			idField("id"), nameField(), enumField("status", shoal.SpaceOpen, shoal.SpaceShut), nullableText("summary"), nullableID("adminAgentId"),
+			boolField("showAgentReasoning"), jsonField[map[string]any]("metadata"), intField("lastSeq"), timeField("createdAt"), nullableTime("closedAt"), withDefault(nullableID("createdBy"), "null"),
 		},
 	},
 	{
-		Name: "member", Key: []string{"spaceId", "entityId"}, Refs: []RecordRef{ref("space", "spaceId"), ref("entity", "entityId"), ref("entity", "addedBy")},
-		Fields: []RecordField{id("spaceId"), id("entityId"), count("place"), momentOf("joinedAt"), since(idOrNull("addedBy"), "null"), since(truth("muted"), "false")},
+		Name: "member", Key: []string{"spaceId", "entityId"}, Refs: []RecordRef{refTo("space", "spaceId"), refTo("entity", "entityId"), refTo("entity", "addedBy")},
+		Fields: []RecordField{idField("spaceId"), idField("entityId"), intField("place"), timeField("joinedAt"), withDefault(nullableID("addedBy"), "null"), withDefault(boolField("muted"), "false")},
 	},
 	{
 		Name: "file", Key: []string{"id"},
 		Fields: []RecordField{
-			id("id"), text("name"), text("mediaType"), count("size"), linking(text("url")), text("uploadedBy"), momentOf("createdAt"),
+			idField("id"), textField("name"), textField("mediaType"), intField("size"), withLinks(textField("url")), textField("uploadedBy"), timeField("createdAt"),
 			{Name: "data", Kind: RecordBytes},
 		},
 	},
 	{
-		Name: "fileInSpace", Refs: []RecordRef{ref("file", "fileId"), ref("space", "spaceId")},
-		Fields: []RecordField{id("fileId"), id("spaceId")},
+		Name: "fileInSpace", Refs: []RecordRef{refTo("file", "fileId"), refTo("space", "spaceId")},
+		Fields: []RecordField{idField("fileId"), idField("spaceId")},
 	},
 	{
 		Name:   "renderer",
-		Fields: []RecordField{nameLine(), count("version"), text("hash"), count("size"), momentOf("createdAt"), {Name: "page", Kind: RecordBytes, Null: true}},
+		Fields: []RecordField{nameField(), intField("version"), textField("hash"), intField("size"), timeField("createdAt"), {Name: "page", Kind: RecordBytes, Null: true}},
 	},
 	{
-		Name: "run", Key: []string{"id"}, Refs: []RecordRef{ref("entity", "agentId"), ref("space", "spaceId")},
+		Name: "run", Key: []string{"id"}, Refs: []RecordRef{refTo("entity", "agentId"), refTo("space", "spaceId")},
 		Fields: []RecordField{
-			id("id"), id("agentId"),
-			oneOf("status", shoal.RunQueued, shoal.RunRunning, shoal.RunWaitingTool, shoal.RunWaitingReply, shoal.RunCompleted, shoal.RunFailed, shoal.RunCanceled),
-			jsonAs[shoal.Trigger]("trigger"), text("causeRoot"), count("depth"), truth("linked"), count("steps"), count("maxSteps"),
-			jsonAs[shoal.Usage]("usage"), jsonOrNull[shoal.RunError]("error"), momentOf("createdAt"), momentOr0("startedAt"), momentOr0("endedAt"),
-			count("version"), text("spaceId"), text("requester"), truth("awake"), momentOf("notBefore"), truth("cancel"), count("generation"),
-			text("conversation"), count("began"), count("ended"), linking(jsonOrNull[anyJSON]("turn")), count("revision"), actingFor(),
-			since(jsonOrNull[shoal.RunActivity]("activity"), "null"),
+			idField("id"), idField("agentId"),
+			enumField("status", shoal.RunQueued, shoal.RunRunning, shoal.RunWaitingTool, shoal.RunWaitingReply, shoal.RunCompleted, shoal.RunFailed, shoal.RunCanceled),
+			jsonField[shoal.Trigger]("trigger"), textField("causeRoot"), intField("depth"), boolField("linked"), intField("steps"), intField("maxSteps"),
+			jsonField[shoal.Usage]("usage"), nullableJSON[shoal.RunError]("error"), timeField("createdAt"), nullableTime("startedAt"), nullableTime("endedAt"),
+			intField("version"), textField("spaceId"), textField("requester"), boolField("awake"), timeField("notBefore"), boolField("cancel"), intField("generation"),
+			textField("conversation"), intField("began"), intField("ended"), withLinks(nullableJSON[anyJSON]("turn")), intField("revision"), actingForField(),
+			withDefault(nullableJSON[shoal.RunActivity]("activity"), "null"),
 		},
 	},
 	{
-		Name: "runInSpace", Refs: []RecordRef{ref("run", "runId"), ref("space", "spaceId")},
-		Fields: []RecordField{id("runId"), id("spaceId")},
+		Name: "runInSpace", Refs: []RecordRef{refTo("run", "runId"), refTo("space", "spaceId")},
+		Fields: []RecordField{idField("runId"), idField("spaceId")},
 	},
 	{
 		Name: "message", Key: []string{"spaceId", "seq"},
-		Refs: []RecordRef{ref("space", "spaceId"), ref("entity", "entityId"), ref("run", "runId")},
+		Refs: []RecordRef{refTo("space", "spaceId"), refTo("entity", "entityId"), refTo("run", "runId")},
 		Fields: []RecordField{
-			id("spaceId"), count("seq"), id("id"), text("entityId"), idOrNull("runId"),
-			oneOf("status", shoal.MessageStreaming, shoal.MessageCompleted, shoal.MessageFailed, shoal.MessageCanceled),
-			idList("mentions"), idList("droppedMentions"), momentOf("createdAt"), momentOf("updatedAt"),
-			linking(jsonAs[[]shoal.Part]("parts")), linking(jsonOrNull[anyJSON]("state")),
-			since(jsonOrNull[[]shoal.EntityID]("onBehalfOf"), "null"), since(momentOr0("deletedAt"), "null"), since(momentOr0("editedAt"), "null"),
-			since(idOrNull("replyTo"), "null"), since(jsonOrNull[[]shoal.Reaction]("reactions"), "null"),
+			idField("spaceId"), intField("seq"), idField("id"), textField("entityId"), nullableID("runId"),
+			enumField("status", shoal.MessageStreaming, shoal.MessageCompleted, shoal.MessageFailed, shoal.MessageCanceled),
+			idListField("mentions"), idListField("droppedMentions"), timeField("createdAt"), timeField("updatedAt"),
+			withLinks(jsonField[[]shoal.Part]("parts")), withLinks(nullableJSON[anyJSON]("state")),
+			withDefault(nullableJSON[[]shoal.EntityID]("onBehalfOf"), "null"), withDefault(nullableTime("deletedAt"), "null"), withDefault(nullableTime("editedAt"), "null"),
+			withDefault(nullableID("replyTo"), "null"), withDefault(nullableJSON[[]shoal.Reaction]("reactions"), "null"),
 		},
 	},
 	{
 		Name:   "messageVersion",
-		Fields: []RecordField{id("messageId"), count("version"), momentOf("at"), idList("mentions"), idList("droppedMentions"), linking(jsonAs[[]shoal.Part]("parts"))},
+		Fields: []RecordField{idField("messageId"), intField("version"), timeField("at"), idListField("mentions"), idListField("droppedMentions"), withLinks(jsonField[[]shoal.Part]("parts"))},
 	},
-	{Name: "cause", Fields: []RecordField{id("messageId"), text("root"), count("depth"), truth("linked"), actingFor()}},
+	{Name: "cause", Fields: []RecordField{idField("messageId"), textField("root"), intField("depth"), boolField("linked"), actingForField()}},
 	{
-		Name: "inbox", Refs: []RecordRef{ref("entity", "entityId")},
-		Fields: []RecordField{id("entityId"), count("lastPlace")},
+		Name: "inbox", Refs: []RecordRef{refTo("entity", "entityId")},
+		Fields: []RecordField{idField("entityId"), intField("lastPlace")},
 	},
 	{
-		Name: "inboxEntry", Refs: []RecordRef{ref("entity", "entityId"), ref("message", "spaceId", "seq")},
+		Name: "inboxEntry", Refs: []RecordRef{refTo("entity", "entityId"), refTo("message", "spaceId", "seq")},
 		Fields: []RecordField{
-			id("entityId"), count("place"), id("spaceId"), count("seq"),
-			oneOf("reason", shoal.ReasonMention, shoal.ReasonSystem, shoal.ReasonMessage), count("delivery"),
+			idField("entityId"), intField("place"), idField("spaceId"), intField("seq"),
+			enumField("reason", shoal.ReasonMention, shoal.ReasonSystem, shoal.ReasonMessage), intField("delivery"),
 		},
 	},
 	{
-		Name: "step", Refs: []RecordRef{ref("run", "runId")},
+		Name: "step", Refs: []RecordRef{refTo("run", "runId")},
 		Fields: []RecordField{
-			id("runId"), count("index"), truth("done"), momentOf("startedAt"), momentOr0("endedAt"), linking(jsonAs[shoal.Step]("step")),
-			linking(jsonOrNull[anyJSON]("data")),
+			idField("runId"), intField("index"), boolField("done"), timeField("startedAt"), nullableTime("endedAt"), withLinks(jsonField[shoal.Step]("step")),
+			withLinks(nullableJSON[anyJSON]("data")),
 		},
 	},
-	{Name: "modelText", Fields: []RecordField{text("hash"), text("body")}},
+	{Name: "modelText", Fields: []RecordField{textField("hash"), textField("body")}},
 	{
-		Name: "modelRequest", Refs: []RecordRef{ref("run", "runId")},
-		Fields: []RecordField{id("runId"), count("step"), text("model"), text("system"), text("tools"), jsonAs[[][]string]("messages")},
+		Name: "modelRequest", Refs: []RecordRef{refTo("run", "runId")},
+		Fields: []RecordField{idField("runId"), intField("step"), textField("model"), textField("system"), textField("tools"), jsonField[[][]string]("messages")},
 	},
 	{
-		Name: "clientInput", Refs: []RecordRef{ref("run", "runId")},
-		Fields: []RecordField{id("runId"), jsonAs[ClientInput]("input")},
+		Name: "clientInput", Refs: []RecordRef{refTo("run", "runId")},
+		Fields: []RecordField{idField("runId"), jsonField[ClientInput]("input")},
 	},
 	{
-		Name: "conversation", Refs: []RecordRef{ref("entity", "agentId")},
-		Fields: []RecordField{text("id"), id("agentId"), count("clock"), linking(jsonOrNull[anyJSON]("data")), since(count("cleared"), "0")},
+		Name: "conversation", Refs: []RecordRef{refTo("entity", "agentId")},
+		Fields: []RecordField{textField("id"), idField("agentId"), intField("clock"), withLinks(nullableJSON[anyJSON]("data")), withDefault(intField("cleared"), "0")},
 	},
 	{
-		Name: "pendingAction", Refs: []RecordRef{ref("run", "runId"), ref("entity", "agentId"), ref("space", "spaceId")},
+		Name: "pendingAction", Refs: []RecordRef{refTo("run", "runId"), refTo("entity", "agentId"), refTo("space", "spaceId")},
 		Fields: []RecordField{
-			id("id"), oneOf("kind", shoal.PendingClientTool, shoal.PendingPermission, shoal.PendingQuestion, PendingReply, PendingTimer),
-			id("runId"), id("agentId"), idOrNull("spaceId"), idOrNull("messageId"), idOrNull("partId"), text("toolCallId"), text("toolName"),
-			linking(jsonOrNull[anyJSON]("args")), textOrNull("question"), jsonOrNull[[]string]("options"), jsonOrNull[anyJSON]("resultSchema"),
-			text("status"), momentOr0("expiresAt"), momentOf("createdAt"), idOrNull("answeredBy"), momentOr0("answeredAt"), text("request"), text("hash"),
-			text("requester"), text("targetEntityId"), jsonAs[Policy]("policy"), idList("votes"), jsonOrNull[ReplyWait]("reply"), idOrNull("replySpaceId"),
-			momentOr0("due"), jsonOrNull[shoal.PendingAnswer]("answer"), text("answerHash"), truth("taken"),
-		},
-	},
-	{
-		Name: "plan", Refs: []RecordRef{ref("entity", "agentId")},
-		Fields: []RecordField{
-			id("id"), id("agentId"), text("name"), text("description"), text("instruction"), textOrNull("cron"), text("timeZone"),
-			momentOr0("scheduledAt"), oneOf("status", shoal.PlanPending, shoal.PlanPaused, shoal.PlanCompleted, shoal.PlanCanceled),
-			momentOr0("nextRunAt"), momentOr0("lastRunAt"), idOrNull("lastRunId"), momentOf("createdAt"), actingFor(),
+			idField("id"), enumField("kind", shoal.PendingClientTool, shoal.PendingPermission, shoal.PendingQuestion, PendingReply, PendingTimer),
+			idField("runId"), idField("agentId"), nullableID("spaceId"), nullableID("messageId"), nullableID("partId"), textField("toolCallId"), textField("toolName"),
+			withLinks(nullableJSON[anyJSON]("args")), nullableText("question"), nullableJSON[[]string]("options"), nullableJSON[anyJSON]("resultSchema"),
+			textField("status"), nullableTime("expiresAt"), timeField("createdAt"), nullableID("answeredBy"), nullableTime("answeredAt"), textField("request"), textField("hash"),
+			textField("requester"), textField("targetEntityId"), jsonField[Policy]("policy"), idListField("votes"), nullableJSON[ReplyWait]("reply"), nullableID("replySpaceId"),
+			nullableTime("due"), nullableJSON[shoal.PendingAnswer]("answer"), textField("answerHash"), boolField("taken"),
 		},
 	},
 	{
-		Name: "goal", Refs: []RecordRef{ref("entity", "agentId")},
+		Name: "plan", Refs: []RecordRef{refTo("entity", "agentId")},
 		Fields: []RecordField{
-			id("agentId"), text("id"), count("place"), text("description"), count("priority"), truth("isLongTerm"), truth("isCompleted"),
-			momentOf("createdAt"), momentOf("updatedAt"),
+			idField("id"), idField("agentId"), textField("name"), textField("description"), textField("instruction"), nullableText("cron"), textField("timeZone"),
+			nullableTime("scheduledAt"), enumField("status", shoal.PlanPending, shoal.PlanPaused, shoal.PlanCompleted, shoal.PlanCanceled),
+			nullableTime("nextRunAt"), nullableTime("lastRunAt"), nullableID("lastRunId"), timeField("createdAt"), actingForField(),
 		},
 	},
 	{
-		Name: "memory", Refs: []RecordRef{ref("entity", "agentId")},
+		Name: "goal", Refs: []RecordRef{refTo("entity", "agentId")},
 		Fields: []RecordField{
-			id("agentId"), text("id"), count("place"), text("topic"), text("content"), jsonAs[anyJSON]("metadata"), momentOf("createdAt"), momentOf("updatedAt"),
-			since(idOrNull("spaceId"), "null"),
+			idField("agentId"), textField("id"), intField("place"), textField("description"), intField("priority"), boolField("isLongTerm"), boolField("isCompleted"),
+			timeField("createdAt"), timeField("updatedAt"),
 		},
 	},
 	{
-		Name: "usage", Refs: []RecordRef{ref("run", "runId"), ref("entity", "agentId")},
+		Name: "memory", Refs: []RecordRef{refTo("entity", "agentId")},
 		Fields: []RecordField{
-			id("runId"), count("step"), id("agentId"), text("model"), momentOf("at"), text("day"), count("inputTokens"), count("cachedInputTokens"),
-			count("outputTokens"), count("reasoningTokens"),
+			idField("agentId"), textField("id"), intField("place"), textField("topic"), textField("content"), jsonField[anyJSON]("metadata"), timeField("createdAt"), timeField("updatedAt"),
+			withDefault(nullableID("spaceId"), "null"),
+		},
+	},
+	{
+		Name: "usage", Refs: []RecordRef{refTo("run", "runId"), refTo("entity", "agentId")},
+		Fields: []RecordField{
+			idField("runId"), intField("step"), idField("agentId"), textField("model"), timeField("at"), textField("day"), intField("inputTokens"), intField("cachedInputTokens"),
+			intField("outputTokens"), intField("reasoningTokens"),
 			{Name: "cost", Kind: RecordReal},
 		},
 	},
@@ -287,9 +291,9 @@ var RecordTypes = withBounds([]*RecordType{
 var SessionRecord = &RecordType{
 	Name: "session",
 	Fields: []RecordField{
-		nameLine(), oneOf("status", shoal.SessionOpen, shoal.SessionShut), momentOf("createdAt"), momentOr0("closedAt"),
-		since(RecordField{Name: "maxCostPerRequest", Kind: RecordReal}, "0"), since(count("maxTokensPerRequest"), "0"),
-		since(oneOf("spaceRights", shoal.SpaceRightsMembers, shoal.SpaceRightsModerators), `"members"`),
+		nameField(), enumField("status", shoal.SessionOpen, shoal.SessionShut), timeField("createdAt"), nullableTime("closedAt"),
+		withDefault(RecordField{Name: "maxCostPerRequest", Kind: RecordReal}, "0"), withDefault(intField("maxTokensPerRequest"), "0"),
+		withDefault(enumField("spaceRights", shoal.SpaceRightsMembers, shoal.SpaceRightsModerators), `"members"`),
 	},
 }
 
