@@ -30,16 +30,16 @@ func (p *Pending) Answer(ctx context.Context, who shoal.Principal, session shoal
 			return err
 		}
 		if !core.ValidID(id) {
-			return noPending(id)
+			return pendingNotFound(id)
 		}
 		row, err := ch.Pending(session, id)
 		if errors.Is(err, shoal.NotFound) || err == nil && IsServerWait(row.Kind) {
-			return noPending(id)
+			return pendingNotFound(id)
 		}
 		if err != nil {
 			return err
 		}
-		out, err = p.answer(ch, who, row, a)
+		out, err = p.settleRows(ch, who, row, a)
 		return err
 	})
 	return out, err
@@ -59,9 +59,9 @@ func (p *Pending) AnswerCall(ctx context.Context, who shoal.Principal, session s
 		if err != nil {
 			return err
 		}
-		row, waiting := callOf(rows, callID)
+		row, waiting := findCall(rows, callID)
 		if row != nil {
-			if out, err = p.answer(ch, who, *row, a); !errors.Is(err, shoal.NotFound) {
+			if out, err = p.settleRows(ch, who, *row, a); !errors.Is(err, shoal.NotFound) {
 				return err
 			}
 		}
@@ -77,9 +77,9 @@ func (p *Pending) AnswerCall(ctx context.Context, who shoal.Principal, session s
 	return out, err
 }
 
-// callOf finds the action of a tool call, an open one first, and tells whether
+// findCall finds the action of a tool call, an open one first, and tells whether
 // anything is open.
-func callOf(rows []storage.Pending, callID string) (found *storage.Pending, waiting bool) {
+func findCall(rows []storage.Pending, callID string) (found *storage.Pending, waiting bool) {
 	for i, row := range rows {
 		if IsServerWait(row.Kind) {
 			continue
@@ -93,72 +93,72 @@ func callOf(rows []storage.Pending, callID string) (found *storage.Pending, wait
 	return found, waiting
 }
 
-// answer is the one claim on a row, and on its equals if the answer is for them, too.
-func (p *Pending) answer(ch *core.Change, who shoal.Principal, row storage.Pending, a shoal.PendingAnswer) (shoal.PendingAction, error) {
-	out, err := p.claim(ch, who, row, a)
+// settleRows is the one claim on a row, and on its equals if the answer is for them, too.
+func (p *Pending) settleRows(ch *core.Change, who shoal.Principal, row storage.Pending, a shoal.PendingAnswer) (shoal.PendingAction, error) {
+	out, err := p.answerRow(ch, who, row, a)
 	if err != nil || !a.AlsoEqual {
 		return out, err
 	}
 	return out, p.answerEquals(ch, who, row, a)
 }
 
-// claim gives one row the answer.
-func (p *Pending) claim(ch *core.Change, who shoal.Principal, row storage.Pending, a shoal.PendingAnswer) (shoal.PendingAction, error) {
-	none, looks := shoal.PendingAction{}, NewJudge(ch, row.Session)
-	if err := seesPending(looks, who, row); err != nil {
-		return none, err
+// answerRow gives one row the answer.
+func (p *Pending) answerRow(ch *core.Change, who shoal.Principal, row storage.Pending, a shoal.PendingAnswer) (shoal.PendingAction, error) {
+	noAction, judge := shoal.PendingAction{}, NewJudge(ch, row.Session)
+	if err := checkVisible(judge, who, row); err != nil {
+		return noAction, err
 	}
 	if err := core.RequireOpenSession(ch, row.Session); err != nil {
-		return none, err
+		return noAction, err
 	}
 	hash, err := core.Fingerprint(who.Scope(), a)
 	if err != nil {
-		return none, shoal.Invalid("result", "must be a JSON value")
+		return noAction, shoal.Invalid("result", "must be a JSON value")
 	}
 	if row.Status != shoal.PendingOpen {
-		if err := settled(row, hash); err != nil {
-			return none, err
+		if err := checkRepeatedAnswer(row, hash); err != nil {
+			return noAction, err
 		}
-		return looks.shownTo(who, row)
+		return judge.viewFor(who, row)
 	}
 	run, err := ch.Run(row.Session, row.RunID)
 	if err != nil {
-		return none, err
+		return noAction, err
 	}
 	now, err := ch.Now()
 	if err != nil {
-		return none, err
+		return noAction, err
 	}
-	action, err := looks.Action(row)
+	action, err := judge.Action(row)
 	if err != nil {
-		return none, err
+		return noAction, err
 	}
 	action.Expired = run.Status.Ended() || row.Due != nil && !row.Due.After(now.Time)
 	if action.Expired {
-		return none, tooLate(row, run)
+		return noAction, expiredError(row, run)
 	}
-	if err := actsIn(ch, who, row); err != nil {
-		return none, err
+	if err := checkActingEntity(ch, who, row); err != nil {
+		return noAction, err
 	}
-	voter, err := looks.Voter(who, row)
+	voter, err := judge.Voter(who, row)
 	if err != nil {
-		return none, err
+		return noAction, err
 	}
 	if why := Rules.Objection(action, voter); why != "" {
-		return none, shoal.E("", shoal.Forbidden, why)
+		return noAction, shoal.E("", shoal.Forbidden, why)
 	}
-	if err := p.check(row, a); err != nil {
-		return none, err
+	if err := p.checkAnswer(row, a); err != nil {
+		return noAction, err
 	}
 	outcome, err := Rules.Settle(action, voter, a, ch.At.Time)
 	if err != nil {
-		return none, err
+		return noAction, err
 	}
-	return p.record(ch, who, row, a, hash, outcome)
+	return p.storeAnswer(ch, who, row, a, hash, outcome)
 }
 
-// record stores what came of an answer.
-func (p *Pending) record(ch *core.Change, who shoal.Principal, row storage.Pending, a shoal.PendingAnswer, hash string, outcome approval.Outcome) (shoal.PendingAction, error) {
+// storeAnswer stores what came of an answer.
+func (p *Pending) storeAnswer(ch *core.Change, who shoal.Principal, row storage.Pending, a shoal.PendingAnswer, hash string, outcome approval.Outcome) (shoal.PendingAction, error) {
 	row.Policy.Votes = nil
 	for _, v := range outcome.Votes {
 		row.Policy.Votes = append(row.Policy.Votes, storage.Vote{EntityID: v.Entity, At: shoal.At(v.At), Answer: v.Answer})
@@ -175,24 +175,24 @@ func (p *Pending) record(ch *core.Change, who shoal.Principal, row storage.Pendi
 			by := who.EntityID
 			row.AnsweredBy = &by
 		}
-		if err = settle(ch, row, shoal.PendingAnswered); err == nil && a.Remember != nil {
-			err = remember(ch, row, *a.Remember)
+		if err = settleRow(ch, row, shoal.PendingAnswered); err == nil && a.Remember != nil {
+			err = storeDecision(ch, row, *a.Remember)
 		}
 	}
 	if err != nil {
 		return shoal.PendingAction{}, err
 	}
-	return NewJudge(ch, row.Session).shownTo(who, row)
+	return NewJudge(ch, row.Session).viewFor(who, row)
 }
 
-// maxEqual is how many open actions one answer looks at for equal ones.
-const maxEqual = 1000
+// maxEqualActions is how many open actions one answer looks at for equal ones.
+const maxEqualActions = 1000
 
 // answerEquals gives the answer to what is open beside row and equal to it: of the
 // same agent, kind, space, tool and arguments. What the caller may not answer, and
 // what does not take the answer, stays open.
 func (p *Pending) answerEquals(ch *core.Change, who shoal.Principal, row storage.Pending, a shoal.PendingAnswer) error {
-	filter := storage.PendingFilter{Status: []shoal.PendingStatus{shoal.PendingOpen}, Limit: maxEqual}
+	filter := storage.PendingFilter{Status: []shoal.PendingStatus{shoal.PendingOpen}, Limit: maxEqualActions}
 	if row.SpaceID != nil {
 		filter.Space = *row.SpaceID
 	}
@@ -207,25 +207,25 @@ func (p *Pending) answerEquals(ch *core.Change, who shoal.Principal, row storage
 			continue
 		}
 		var e *shoal.Error
-		if _, err := p.claim(ch, who, other, a); err != nil && !errors.As(err, &e) {
+		if _, err := p.answerRow(ch, who, other, a); err != nil && !errors.As(err, &e) {
 			return err
-		} else if e != nil && !slices.Contains(refusals, e.Kind) {
+		} else if e != nil && !slices.Contains(skippableKinds, e.Kind) {
 			return err
 		}
 	}
 	return nil
 }
 
-// refusals are the ways in which an equal action does not take an answer.
-var refusals = []shoal.Kind{
+// skippableKinds are the ways in which an equal action does not take an answer.
+var skippableKinds = []shoal.Kind{
 	shoal.Forbidden, shoal.NotFound, shoal.Expired, shoal.AlreadyAnswered, shoal.ArgsChanged, shoal.InvalidArgument,
 }
 
-// settled tells whoever answers too late why, unless it is the first answer again.
-func settled(row storage.Pending, hash string) error {
+// checkRepeatedAnswer tells whoever answers too late why, unless it is the first answer again.
+func checkRepeatedAnswer(row storage.Pending, hash string) error {
 	switch {
 	case row.Status != shoal.PendingAnswered:
-		return tooLate(row, storage.Run{})
+		return expiredError(row, storage.Run{})
 	case row.AnswerHash == hash:
 		return nil
 	}
@@ -236,16 +236,16 @@ func settled(row storage.Pending, hash string) error {
 	return shoal.E("", shoal.AlreadyAnswered, fmt.Sprintf("The pending action %q was answered by %s already; the first answer stands.", row.ID, by))
 }
 
-func tooLate(row storage.Pending, run storage.Run) error {
+func expiredError(row storage.Pending, run storage.Run) error {
 	if row.Status == shoal.PendingCanceled || run.Status.Ended() {
 		return shoal.E("", shoal.Expired, fmt.Sprintf("The run %q is over; nothing waits for this answer any more.", row.RunID))
 	}
 	return shoal.E("", shoal.Expired, fmt.Sprintf("The pending action %q has expired; it counts as denied.", row.ID))
 }
 
-// actsIn checks that the entity that an admin named, or an owner is, is there, in the space that shows
+// checkActingEntity checks that the entity that an admin named, or an owner is, is there, in the space that shows
 // the action.
-func actsIn(tx Tx, who shoal.Principal, row storage.Pending) error {
+func checkActingEntity(tx Tx, who shoal.Principal, row storage.Pending) error {
 	if !who.Manages() || who.EntityID == "" {
 		return nil
 	}
@@ -256,8 +256,8 @@ func actsIn(tx Tx, who shoal.Principal, row storage.Pending) error {
 	return err
 }
 
-// check refuses an answer that does not fit the question.
-func (p *Pending) check(row storage.Pending, a shoal.PendingAnswer) error {
+// checkAnswer refuses an answer that does not fit the question.
+func (p *Pending) checkAnswer(row storage.Pending, a shoal.PendingAnswer) error {
 	if err := a.Validate(row.Kind); err != nil {
 		return err
 	}

@@ -20,13 +20,13 @@ func OwnerOf(e shoal.Entity) shoal.EntityID {
 	return *e.OwnerID
 }
 
-// manages reports whether an entity manages the session.
-func manages(e shoal.Entity) bool {
+// managesSession reports whether an entity manages the session.
+func managesSession(e shoal.Entity) bool {
 	return e.SessionRole == shoal.SessionOwner || e.SessionRole == shoal.SessionAdmin
 }
 
-// remember stores the decision that settled row for later calls.
-func remember(ch *core.Change, row storage.Pending, r shoal.Remember) error {
+// storeDecision stores the decision that settled row for later calls.
+func storeDecision(ch *core.Change, row storage.Pending, r shoal.Remember) error {
 	d := shoal.RememberedDecision{
 		ID: shoal.NewID[shoal.RememberedID](shoal.PrefixDecided), AgentID: row.AgentID, ToolName: row.ToolName, SpaceID: row.SpaceID,
 		Requesters: append([]shoal.EntityID{}, requestersFor(row)...), Decision: r.Decision, Scope: r.Scope, ArgsHash: row.Hash, Args: row.Args,
@@ -62,7 +62,7 @@ func (p *Pending) Remembered(ctx context.Context, who shoal.Principal, session s
 			}
 			for _, d := range page {
 				filter.After = d.ID
-				sees, _, err := rememberedFor(tx, who, session, d)
+				sees, _, err := decisionRights(tx, who, session, d)
 				if err != nil {
 					return err
 				}
@@ -89,13 +89,13 @@ func (p *Pending) Forget(ctx context.Context, who shoal.Principal, session shoal
 		if err := core.CheckSession(who, session); err != nil {
 			return err
 		}
-		none := shoal.E("", shoal.NotFound, fmt.Sprintf("There is no remembered decision %q among those that you see.", id))
+		notFound := shoal.E("", shoal.NotFound, fmt.Sprintf("There is no remembered decision %q among those that you see.", id))
 		if !core.ValidID(id) {
-			return none
+			return notFound
 		}
 		d, err := ch.Remembered(session, id)
 		if errors.Is(err, shoal.NotFound) {
-			return none
+			return notFound
 		}
 		if err != nil {
 			return err
@@ -103,11 +103,11 @@ func (p *Pending) Forget(ctx context.Context, who shoal.Principal, session shoal
 		if err := core.RequireOpenSession(ch, session); err != nil {
 			return err
 		}
-		switch sees, may, err := rememberedFor(ch, who, session, d); {
+		switch sees, may, err := decisionRights(ch, who, session, d); {
 		case err != nil:
 			return err
 		case !sees:
-			return none
+			return notFound
 		case !may:
 			return shoal.E("", shoal.Forbidden, "A remembered decision is revoked by a person who sees it, or by an admin.")
 		}
@@ -115,19 +115,19 @@ func (p *Pending) Forget(ctx context.Context, who shoal.Principal, session shoal
 	})
 }
 
-// rememberedFor reports whether the caller sees a remembered decision, and whether it
+// decisionRights reports whether the caller sees a remembered decision, and whether it
 // may revoke it.
-func rememberedFor(tx Tx, who shoal.Principal, session shoal.SessionID, d shoal.RememberedDecision) (sees, may bool, err error) {
+func decisionRights(tx Tx, who shoal.Principal, session shoal.SessionID, d shoal.RememberedDecision) (sees, may bool, err error) {
 	own := core.ReaderEntity(who)
 	if own == "" {
 		return true, who.Manages(), nil
 	}
-	looks := NewJudge(tx, session)
-	me, err := looks.entity(own)
+	judge := NewJudge(tx, session)
+	me, err := judge.entity(own)
 	if err != nil {
 		return false, false, err
 	}
-	agent, err := looks.entity(d.AgentID)
+	agent, err := judge.entity(d.AgentID)
 	if err != nil {
 		return false, false, err
 	}
@@ -141,7 +141,7 @@ func rememberedFor(tx Tx, who shoal.Principal, session shoal.SessionID, d shoal.
 	return in, in && me.Kind == shoal.Human, err
 }
 
-// dropRemembered forgets decisions whose time is over.
-func (p *Pending) dropRemembered(ctx context.Context) error {
+// dropExpiredDecisions forgets decisions whose time is over.
+func (p *Pending) dropExpiredDecisions(ctx context.Context) error {
 	return p.core.Change(ctx, "hub.Pending.dropRemembered", func(ch *core.Change) error { return ch.DropRemembered(ch.At) })
 }

@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// dueLook is how often the store is looked at when no hint says so.
-	dueLook = 30 * time.Second
-	// dueAtOnce is how many rows are settled in one transaction.
-	dueAtOnce = 100
+	// maxExpiryDelay is how often the store is looked at when no hint says so.
+	maxExpiryDelay = 30 * time.Second
+	// expiryBatchSize is how many rows are settled in one transaction.
+	expiryBatchSize = 100
 )
 
-// keepTime settles what is due until ctx ends: expired actions, waits that time
+// runExpiry settles what is due until ctx ends: expired actions, waits that time
 // out. Each is settled once, by whichever server comes first.
-func (p *Pending) keepTime(ctx context.Context) {
+func (p *Pending) runExpiry(ctx context.Context) {
 	sub := p.core.Bus.Subscribe()
 	defer sub.Close()
 	sub.Add(core.DueTopic)
@@ -31,7 +31,7 @@ func (p *Pending) keepTime(ctx context.Context) {
 			sub.Take()
 		case <-timer.C:
 		}
-		next, err := p.settleDue(ctx)
+		next, err := p.expireDue(ctx)
 		if err != nil && ctx.Err() == nil {
 			p.core.Log.Error("what is due could not be settled; it is tried again", "error", err)
 			next = time.Second
@@ -40,10 +40,10 @@ func (p *Pending) keepTime(ctx context.Context) {
 	}
 }
 
-// settleDue settles what is due and returns in what time to look again.
-func (p *Pending) settleDue(ctx context.Context) (time.Duration, error) {
+// expireDue settles what is due and returns in what time to look again.
+func (p *Pending) expireDue(ctx context.Context) (time.Duration, error) {
 	for {
-		due, next := 0, dueLook
+		due, next := 0, maxExpiryDelay
 		err := p.core.Store.View(ctx, func(tx storage.Tx) error {
 			now, err := tx.Now()
 			if err != nil {
@@ -55,7 +55,7 @@ func (p *Pending) settleDue(ctx context.Context) (time.Duration, error) {
 			}
 			at, err := tx.NextDue()
 			if err == nil && at != nil {
-				next = min(dueLook, max(at.Sub(now.Time), time.Millisecond))
+				next = min(maxExpiryDelay, max(at.Sub(now.Time), time.Millisecond))
 			}
 			return err
 		})
@@ -67,12 +67,12 @@ func (p *Pending) settleDue(ctx context.Context) (time.Duration, error) {
 			if err != nil {
 				return err
 			}
-			rows, err := ch.DuePending(now, dueAtOnce)
+			rows, err := ch.DuePending(now, expiryBatchSize)
 			if err != nil {
 				return err
 			}
 			for _, row := range rows {
-				if err := expire(ch, row, "Nobody answered in time."); err != nil {
+				if err := expireRow(ch, row, "Nobody answered in time."); err != nil {
 					return err
 				}
 			}
@@ -87,6 +87,8 @@ func (p *Pending) settleDue(ctx context.Context) (time.Duration, error) {
 // Start starts the tasks that settle actions whose time is up and drop remembered
 // decisions that have expired.
 func (p *Pending) Start() {
-	p.core.Go(p.keepTime)
-	p.core.Go(func(ctx context.Context) { p.core.Repeat(ctx, time.Hour, "remembered decisions", p.dropRemembered) })
+	p.core.Go(p.runExpiry)
+	p.core.Go(func(ctx context.Context) {
+		p.core.Repeat(ctx, time.Hour, "remembered decisions", p.dropExpiredDecisions)
+	})
 }

@@ -19,12 +19,12 @@ type Judge struct {
 	session  shoal.SessionID
 	entities map[shoal.EntityID]shoal.Entity
 	members  map[shoal.SpaceID][]shoal.Member
-	triggers map[shoal.RunID]readTrigger
+	triggers map[shoal.RunID]triggerText
 }
 
 // NewJudge returns a judge for the pending actions of a session as tx shows them.
 func NewJudge(tx Tx, session shoal.SessionID) *Judge {
-	return &Judge{tx: tx, session: session, entities: map[shoal.EntityID]shoal.Entity{}, members: map[shoal.SpaceID][]shoal.Member{}, triggers: map[shoal.RunID]readTrigger{}}
+	return &Judge{tx: tx, session: session, entities: map[shoal.EntityID]shoal.Entity{}, members: map[shoal.SpaceID][]shoal.Member{}, triggers: map[shoal.RunID]triggerText{}}
 }
 
 // entity returns an entity, the zero value for one that is not there (any more).
@@ -74,15 +74,15 @@ func (j *Judge) Voter(who shoal.Principal, row storage.Pending) (approval.Voter,
 	if err != nil {
 		return approval.Voter{}, err
 	}
-	v := approval.Voter{Entity: e.ID, Kind: e.Kind, Role: who.Role, Owner: OwnerOf(e), Manages: manages(e)}
+	v := approval.Voter{Entity: e.ID, Kind: e.Kind, Role: who.Role, Owner: OwnerOf(e), Manages: managesSession(e)}
 	if row.SpaceID != nil {
 		v.Member, err = j.tx.IsMember(j.session, *row.SpaceID, e.ID)
 	}
 	return v, err
 }
 
-// may reports whether the caller may answer the row.
-func (j *Judge) may(who shoal.Principal, row storage.Pending) (bool, error) {
+// mayAnswer reports whether the caller may answer the row.
+func (j *Judge) mayAnswer(who shoal.Principal, row storage.Pending) (bool, error) {
 	a, err := j.Action(row)
 	if err != nil {
 		return false, err
@@ -91,14 +91,14 @@ func (j *Judge) may(who shoal.Principal, row storage.Pending) (bool, error) {
 	return err == nil && Rules.Objection(a, v) == "", err
 }
 
-// shown is a row as others see it.
-func (j *Judge) shown(row storage.Pending) (shoal.PendingAction, error) {
+// publicView is a row as others see it.
+func (j *Judge) publicView(row storage.Pending) (shoal.PendingAction, error) {
 	out, p := row.PendingAction, row.Policy
 	out.By, out.Quorum, out.NotRequester, out.ArgsHash = p.By, max(p.Quorum, 1), p.NotRequester, row.Hash
 	out.Requesters = append([]shoal.EntityID{}, requestersFor(row)...)
 	out.Votes = []shoal.PendingVote{}
 	for _, v := range p.Votes {
-		out.Votes = append(out.Votes, shownVote(v))
+		out.Votes = append(out.Votes, publicVote(v))
 	}
 	if row.Status == shoal.PendingAnswered && row.Answer != nil {
 		out.EditedArgs = Rules.EditedArgs(*row.Answer)
@@ -109,14 +109,14 @@ func (j *Judge) shown(row storage.Pending) (shoal.PendingAction, error) {
 	if len(p.ArgsSchema) > 0 {
 		out.ArgsSchema = p.ArgsSchema
 	}
-	a, all, err := j.voters(row)
+	a, all, err := j.possibleVoters(row)
 	out.Eligible = Rules.Eligible(a, all)
 	return out, err
 }
 
-// voters are the entities that might answer the row: those of the space that shows
+// possibleVoters are the entities that might answer the row: those of the space that shows
 // it, and those that the policy names.
-func (j *Judge) voters(row storage.Pending) (approval.Action, []approval.Voter, error) {
+func (j *Judge) possibleVoters(row storage.Pending) (approval.Action, []approval.Voter, error) {
 	a, err := j.Action(row)
 	if err != nil {
 		return a, nil, err
@@ -127,7 +127,7 @@ func (j *Judge) voters(row storage.Pending) (approval.Action, []approval.Voter, 
 		if err != nil || e.ID == "" || slices.ContainsFunc(out, func(v approval.Voter) bool { return v.Entity == id }) {
 			return err
 		}
-		out = append(out, approval.Voter{Entity: id, Kind: e.Kind, Role: shoal.RoleEntity, Owner: OwnerOf(e), Manages: manages(e), Member: member})
+		out = append(out, approval.Voter{Entity: id, Kind: e.Kind, Role: shoal.RoleEntity, Owner: OwnerOf(e), Manages: managesSession(e), Member: member})
 		return nil
 	}
 	if row.SpaceID != nil {
@@ -164,7 +164,7 @@ func (j *Judge) concerns(row storage.Pending, id shoal.EntityID) (bool, error) {
 	return err == nil && (OwnerOf(e) == id || slices.Contains(requestersFor(row), id)), err
 }
 
-func shownVote(v storage.Vote) shoal.PendingVote {
+func publicVote(v storage.Vote) shoal.PendingVote {
 	out := shoal.PendingVote{EntityID: v.EntityID, At: v.At, Approved: v.Answer.Approved, Error: v.Answer.Error, EditedArgs: Rules.EditedArgs(v.Answer)}
 	if len(v.Answer.Result) > 0 {
 		out.Result = v.Answer.Result

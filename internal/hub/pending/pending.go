@@ -45,7 +45,7 @@ func (p *Pending) List(ctx context.Context, who shoal.Principal, session shoal.S
 			return core.RunNotFound(filter.Run)
 		}
 		filter.Reader = core.ReaderEntity(who)
-		want, looks := filter.Limit, NewJudge(tx, session)
+		limit, judge := filter.Limit, NewJudge(tx, session)
 		for {
 			page, err := tx.PendingActions(session, filter)
 			if err != nil {
@@ -55,22 +55,22 @@ func (p *Pending) List(ctx context.Context, who shoal.Principal, session shoal.S
 				filter.After = row.ID
 				may := filter.Reader == ""
 				if !may {
-					if may, err = looks.may(who, row); err != nil {
+					if may, err = judge.mayAnswer(who, row); err != nil {
 						return err
 					}
 				}
 				if may && (row.Target == "" || filter.Reader == "" || row.Target == filter.Reader) {
-					shown, err := looks.shownTo(who, row)
+					shown, err := judge.viewFor(who, row)
 					if err != nil {
 						return err
 					}
 					out = append(out, shown)
 				}
-				if want > 0 && len(out) == want {
+				if limit > 0 && len(out) == limit {
 					return nil
 				}
 			}
-			if want == 0 || len(page) < want {
+			if limit == 0 || len(page) < limit {
 				return nil
 			}
 		}
@@ -86,30 +86,30 @@ func IDOrEmpty(id *shoal.SpaceID) shoal.SpaceID {
 	return *id
 }
 
-func noPending(id shoal.PendingID) error {
+func pendingNotFound(id shoal.PendingID) error {
 	return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no pending action %q among those that your spaces show.", id))
 }
 
-// seesPending refuses whoever may not know of the action: who is not in the space
+// checkVisible refuses whoever may not know of the action: who is not in the space
 // that shows it and is not concerned by it, or is not the one member that it is for.
-func seesPending(j *Judge, who shoal.Principal, row storage.Pending) error {
+func checkVisible(j *Judge, who shoal.Principal, row storage.Pending) error {
 	own := core.ReaderEntity(who)
 	if own == "" {
 		return nil
 	}
 	if row.Target != "" && row.Target != own {
-		return noPending(row.ID)
+		return pendingNotFound(row.ID)
 	}
 	concerned, err := j.concerns(row, own)
 	if err != nil || concerned {
 		return err
 	}
 	if row.SpaceID == nil {
-		return noPending(row.ID)
+		return pendingNotFound(row.ID)
 	}
 	in, err := j.tx.IsMember(row.Session, *row.SpaceID, own)
 	if err == nil && !in {
-		err = noPending(row.ID)
+		err = pendingNotFound(row.ID)
 	}
 	return err
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// tooFewScope is the scope of the keys under which a space is told of an action that too
+// quorumNoticeScope is the scope of the keys under which a space is told of an action that too
 // few may answer.
-const tooFewScope = "too few"
+const quorumNoticeScope = "too few"
 
 // AnnounceTooFew says in the space that shows an open action, once, that fewer members may
 // answer it than have to, for as long as nobody joins (contract 7.1). What a service may
@@ -24,12 +24,12 @@ func AnnounceTooFew(ch *core.Change, row storage.Pending) error {
 		return nil
 	}
 	j := NewJudge(ch, row.Session)
-	a, all, err := j.voters(row)
+	a, all, err := j.possibleVoters(row)
 	able := Rules.Able(a, all)
 	if err != nil || able >= max(a.Quorum, 1) {
 		return err
 	}
-	key := storage.PostKey{Scope: tooFewScope, Key: string(row.ID)}
+	key := storage.PostKey{Scope: quorumNoticeScope, Key: string(row.ID)}
 	if _, _, err := ch.MessageByKey(row.Session, key.Scope, key.Key); !errors.Is(err, shoal.NotFound) {
 		return err
 	}
@@ -54,13 +54,13 @@ func AnnounceTooFew(ch *core.Change, row storage.Pending) error {
 	if err != nil {
 		return err
 	}
-	text := tooFewText(cmp.Or(names[row.AgentID], string(row.AgentID)), row, max(a.Quorum, 1), able)
+	text := quorumNoticeText(cmp.Or(names[row.AgentID], string(row.AgentID)), row, max(a.Quorum, 1), able)
 	_, err = core.PostSystemMessage(ch, s, text, concerned, key)
 	return err
 }
 
-// tooFewText says who waits for what, how many may answer, and what to do.
-func tooFewText(agent string, row storage.Pending, needed, able int) string {
+// quorumNoticeText says who waits for what, how many may answer, and what to do.
+func quorumNoticeText(agent string, row storage.Pending, needed, able int) string {
 	answers, who := "an answer", "nobody in this space may give it"
 	if needed > 1 {
 		answers = fmt.Sprintf("%d equal answers", needed)

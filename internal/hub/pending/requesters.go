@@ -34,7 +34,7 @@ func Reads(tx EntityReader, session shoal.SessionID) behalf.Reads {
 		if errors.Is(err, shoal.NotFound) {
 			return false, nil
 		}
-		if err != nil || manages(e) {
+		if err != nil || managesSession(e) {
 			return err == nil, err
 		}
 		return tx.IsMember(session, space, id)

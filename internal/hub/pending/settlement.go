@@ -16,7 +16,7 @@ func IsServerWait(kind shoal.PendingKind) bool {
 
 // SettleReplies gives a message that is whole to the runs that wait for such a
 // reply, and returns their agents: it starts no run of them.
-func SettleReplies(ch *core.Change, m shoal.Message) (served []shoal.EntityID, err error) {
+func SettleReplies(ch *core.Change, m shoal.Message) (agents []shoal.EntityID, err error) {
 	waits, err := ch.ReplyWaits(m.SessionID, m.SpaceID)
 	if err != nil {
 		return nil, err
@@ -32,10 +32,10 @@ func SettleReplies(ch *core.Change, m shoal.Message) (served []shoal.EntityID, e
 		if err := SettleReply(ch, p, m); err != nil {
 			return nil, err
 		}
-		served = append(served, p.AgentID)
+		agents = append(agents, p.AgentID)
 	}
-	ch.MarkReplied(m.ID, served)
-	return served, nil
+	ch.MarkReplied(m.ID, agents)
+	return agents, nil
 }
 
 // IsReply reports whether m is what p waits for.
@@ -95,19 +95,19 @@ func SettleReply(ch *core.Change, p storage.Pending, m shoal.Message) error {
 	}
 	by := m.EntityID
 	p.AnsweredBy, p.Answer = &by, &shoal.PendingAnswer{Result: result}
-	return settle(ch, p, shoal.PendingAnswered)
+	return settleRow(ch, p, shoal.PendingAnswered)
 }
 
-// settle ends an open row: its run has something to do now, and everybody who saw
+// settleRow ends an open row: its run has something to do now, and everybody who saw
 // it opened sees it settled.
-func settle(ch *core.Change, p storage.Pending, as shoal.PendingStatus) error {
+func settleRow(ch *core.Change, p storage.Pending, as shoal.PendingStatus) error {
 	at := ch.At
 	p.Status, p.AnsweredAt = as, &at
 	if err := ch.UpdatePending(p); err != nil {
 		return err
 	}
 	if as != shoal.PendingCanceled {
-		if err := wake(ch, p.Session, p.RunID); err != nil {
+		if err := wakeRun(ch, p.Session, p.RunID); err != nil {
 			return err
 		}
 	}
@@ -117,8 +117,8 @@ func settle(ch *core.Change, p storage.Pending, as shoal.PendingStatus) error {
 	return EmitAction(ch, p, shoal.EventPendingSettled)
 }
 
-// wake makes whoever executes runs look at one that has not ended.
-func wake(ch *core.Change, session shoal.SessionID, id shoal.RunID) error {
+// wakeRun makes whoever executes runs look at one that has not ended.
+func wakeRun(ch *core.Change, session shoal.SessionID, id shoal.RunID) error {
 	run, err := ch.Run(session, id)
 	if errors.Is(err, shoal.NotFound) || err == nil && run.Status.Ended() {
 		return nil
@@ -141,7 +141,7 @@ func EmitAction(ch *core.Change, p storage.Pending, what shoal.EventType) error 
 	if p.SpaceID != nil {
 		ev.Space = *p.SpaceID
 	}
-	shown, err := NewJudge(ch, p.Session).shown(p)
+	shown, err := NewJudge(ch, p.Session).publicView(p)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func CancelAll(ch *core.Change, run *storage.Run) error {
 		if p.Status != shoal.PendingOpen {
 			continue
 		}
-		if err := settle(ch, p, shoal.PendingCanceled); err != nil {
+		if err := settleRow(ch, p, shoal.PendingCanceled); err != nil {
 			return err
 		}
 	}
@@ -185,7 +185,7 @@ func EndInSpace(ch *core.Change, session shoal.SessionID, space shoal.SpaceID, a
 		if m.RunID == nil || agent != "" && m.EntityID != agent {
 			continue
 		}
-		if err := wake(ch, session, *m.RunID); err != nil {
+		if err := wakeRun(ch, session, *m.RunID); err != nil {
 			return err
 		}
 	}
@@ -201,27 +201,27 @@ func EndInSpace(ch *core.Change, session shoal.SessionID, space shoal.SpaceID, a
 		if agent != "" && p.AgentID != agent {
 			continue
 		}
-		if err := expire(ch, p, "The conversation has ended before anybody answered."); err != nil {
+		if err := expireRow(ch, p, "The conversation has ended before anybody answered."); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// expire settles an open row because of time: it counts as denied.
-func expire(ch *core.Change, p storage.Pending, why string) error {
+// expireRow settles an open row because of time: it counts as denied.
+func expireRow(ch *core.Change, p storage.Pending, why string) error {
 	no := false
 	switch p.Kind {
 	case storage.PendingReply:
 		p.Answer = &shoal.PendingAnswer{Result: json.RawMessage(`{"timedOut":true,"reply":null}`)}
-		return settle(ch, p, shoal.PendingAnswered)
+		return settleRow(ch, p, shoal.PendingAnswered)
 	case storage.PendingTimer:
 		p.Answer = &shoal.PendingAnswer{Result: json.RawMessage(`{"timedOut":true}`)}
-		return settle(ch, p, shoal.PendingAnswered)
+		return settleRow(ch, p, shoal.PendingAnswered)
 	case shoal.PendingPermission:
 		p.Answer = &shoal.PendingAnswer{Approved: &no, Reason: &why}
 	default:
 		p.Answer = &shoal.PendingAnswer{Error: &why}
 	}
-	return settle(ch, p, shoal.PendingExpired)
+	return settleRow(ch, p, shoal.PendingExpired)
 }

@@ -11,37 +11,37 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// readTrigger is what the model of a run read of the message that started it, as far as a
+// triggerText is what the model of a run read of the message that started it, as far as a
 // caller may see it.
-type readTrigger struct {
+type triggerText struct {
 	text     *string
 	editedAt *shoal.Time
 }
 
-// shownTo is a row as one caller sees it, with the trigger of its run.
-func (j *Judge) shownTo(who shoal.Principal, row storage.Pending) (shoal.PendingAction, error) {
-	out, err := j.shown(row)
+// viewFor is a row as one caller sees it, with the trigger of its run.
+func (j *Judge) viewFor(who shoal.Principal, row storage.Pending) (shoal.PendingAction, error) {
+	out, err := j.publicView(row)
 	if err != nil {
 		return out, err
 	}
-	t, err := j.trigger(who, row.RunID)
+	t, err := j.triggerOf(who, row.RunID)
 	out.TriggerText, out.TriggerEditedAt = t.text, t.editedAt
 	return out, err
 }
 
-func (j *Judge) trigger(who shoal.Principal, id shoal.RunID) (readTrigger, error) {
+func (j *Judge) triggerOf(who shoal.Principal, id shoal.RunID) (triggerText, error) {
 	t, known := j.triggers[id]
 	if known {
 		return t, nil
 	}
-	t, err := j.findTrigger(who, id)
+	t, err := j.readTrigger(who, id)
 	if err == nil {
 		j.triggers[id] = t
 	}
 	return t, err
 }
 
-func (j *Judge) findTrigger(who shoal.Principal, id shoal.RunID) (t readTrigger, err error) {
+func (j *Judge) readTrigger(who shoal.Principal, id shoal.RunID) (t triggerText, err error) {
 	run, err := j.tx.Run(j.session, id)
 	if err != nil || run.Trigger.Type != shoal.SpaceMessageTrigger {
 		return t, err
@@ -56,7 +56,7 @@ func (j *Judge) findTrigger(who shoal.Principal, id shoal.RunID) (t readTrigger,
 	if errors.Is(err, shoal.NotFound) || err == nil && m.DeletedAt != nil {
 		return t, nil
 	}
-	text := beginning(run.Trigger.MessageContent, shoal.MaxTriggerText)
+	text := truncateText(run.Trigger.MessageContent, shoal.MaxTriggerText)
 	t.text = &text
 	// The time tells of what is no text. It may be a millisecond ahead, see edit.
 	if m.EditedAt != nil && run.StartedAt != nil && (m.Text() != run.Trigger.MessageContent || m.EditedAt.Sub(run.StartedAt.Time) > time.Millisecond) {
@@ -65,15 +65,15 @@ func (j *Judge) findTrigger(who shoal.Principal, id shoal.RunID) (t readTrigger,
 	return t, err
 }
 
-// beginning cuts a text to a number of bytes.
-func beginning(text string, most int) string {
-	const more = "…"
-	if len(text) <= most {
+// truncateText cuts a text to a number of bytes.
+func truncateText(text string, maxBytes int) string {
+	const ellipsis = "…"
+	if len(text) <= maxBytes {
 		return text
 	}
-	text = text[:most-len(more)]
+	text = text[:maxBytes-len(ellipsis)]
 	for r, size := utf8.DecodeLastRuneInString(text); r == utf8.RuneError && size == 1; r, size = utf8.DecodeLastRuneInString(text) {
 		text = text[:len(text)-1]
 	}
-	return strings.TrimRight(text, " ") + more
+	return strings.TrimRight(text, " ") + ellipsis
 }
