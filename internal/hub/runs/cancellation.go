@@ -6,8 +6,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// canceled is why a canceled run ended.
-func canceled() *shoal.RunError {
+// canceledError is why a canceled run ended.
+func canceledError() *shoal.RunError {
 	return &shoal.RunError{Code: "canceled", Message: "The run was canceled."}
 }
 
@@ -18,7 +18,7 @@ func CancelRun(ch *core.Change, r storage.Run) (storage.Run, error) {
 	case r.Status.Ended() || r.Cancel:
 		return r, nil
 	case r.Status == shoal.RunQueued:
-		if err := finish(ch, &r, shoal.RunCanceled, canceled()); err != nil {
+		if err := finishRun(ch, &r, shoal.RunCanceled, canceledError()); err != nil {
 			return r, err
 		}
 	default:

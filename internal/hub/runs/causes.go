@@ -26,9 +26,9 @@ func depthLimit(c storage.Cause) int {
 	return maxDepth
 }
 
-// tooDeep reports whether a chain ends here: it has been long enough, or started by
+// isTooDeep reports whether a chain ends here: it has been long enough, or started by
 // more than a run can act for.
-func tooDeep(c storage.Cause) bool {
+func isTooDeep(c storage.Cause) bool {
 	return c.Depth > depthLimit(c) || len(c.ActingFor) > behalf.MaxActingFor
 }
 
@@ -36,8 +36,8 @@ func tooDeep(c storage.Cause) bool {
 // ended there: once for each root.
 const depthScope = "depth"
 
-// tellTooDeep says in a space that an agent was not started.
-func tellTooDeep(ch *core.Change, s shoal.Space, agent shoal.EntityID, c storage.Cause) error {
+// postDepthNotice says in a space that an agent was not started.
+func postDepthNotice(ch *core.Change, s shoal.Space, agent shoal.EntityID, c storage.Cause) error {
 	key := storage.PostKey{Scope: depthScope, Key: string(s.ID) + "/" + c.Root}
 	_, _, err := ch.MessageByKey(s.SessionID, key.Scope, key.Key)
 	if !errors.Is(err, shoal.NotFound) {
@@ -54,15 +54,15 @@ func tellTooDeep(ch *core.Change, s shoal.Space, agent shoal.EntityID, c storage
 // chainPages bounds how far back a connected agent's mentions are looked for.
 const chainPages = 4
 
-// postedCause says where a posted message stands in a chain, and stores it for
+// storePostCause says where a posted message stands in a chain, and stores it for
 // those that follow. A person's is the beginning of one. An agent's continues the
 // deepest chain that it was mentioned in since its last message in the space.
-func postedCause(ch *core.Change, sender shoal.Entity, m shoal.Message) (storage.Cause, error) {
+func storePostCause(ch *core.Change, sender shoal.Entity, m shoal.Message) (storage.Cause, error) {
 	own := storage.Cause{Root: string(m.ID), ActingFor: []shoal.EntityID{sender.ID}}
 	if sender.Kind != shoal.Agent {
 		return own, nil
 	}
-	c, err := mentionedCause(ch, m)
+	c, err := deepestMentionCause(ch, m)
 	if err != nil || c.Root == "" {
 		return own, err
 	}
@@ -70,10 +70,10 @@ func postedCause(ch *core.Change, sender shoal.Entity, m shoal.Message) (storage
 	return c, ch.InsertCause(m.SessionID, m.ID, c)
 }
 
-// mentionedCause returns the deepest cause among the messages that mention the
+// deepestMentionCause returns the deepest cause among the messages that mention the
 // sender of m since its last one, with the roots of all of them; the zero value when
 // there is none.
-func mentionedCause(ch *core.Change, m shoal.Message) (deepest storage.Cause, err error) {
+func deepestMentionCause(ch *core.Change, m shoal.Message) (deepest storage.Cause, err error) {
 	before := m.Seq
 	for range chainPages {
 		page, err := ch.Messages(m.SessionID, m.SpaceID, storage.Page{Before: before, Limit: shoal.DefaultPage})
@@ -89,7 +89,7 @@ func mentionedCause(ch *core.Change, m shoal.Message) (deepest storage.Cause, er
 			case last == nil || x.RunID != nil && x.UpdatedAt.After(last.CreatedAt.Time):
 				// A composite message is delivered when it is completed, which may be
 				// behind messages with later places.
-				c, err := causeOf(ch, x)
+				c, err := findCause(ch, x)
 				if err != nil {
 					return deepest, err
 				}
@@ -108,7 +108,7 @@ func mentionedCause(ch *core.Change, m shoal.Message) (deepest storage.Cause, er
 	return deepest, nil
 }
 
-func causeOf(tx Tx, m shoal.Message) (storage.Cause, error) {
+func findCause(tx Tx, m shoal.Message) (storage.Cause, error) {
 	c, err := tx.Cause(m.SessionID, m.ID)
 	if c.Root == "" {
 		c.Root = string(m.ID)

@@ -16,7 +16,7 @@ func (r *Runs) ClientInput(ctx context.Context, who shoal.Principal, session sho
 		if _, err := core.VisibleRun(tx, who, session, id); err != nil {
 			return err
 		}
-		found, err := clientInput(tx, session, id)
+		found, err := findClientInput(tx, session, id)
 		if err == nil && found != nil && found.EntityID == who.EntityID {
 			out = found
 		}
@@ -25,8 +25,8 @@ func (r *Runs) ClientInput(ctx context.Context, who shoal.Principal, session sho
 	return out, err
 }
 
-// clientInput returns what a front end sent for a run, nil for nothing.
-func clientInput(tx Tx, session shoal.SessionID, run shoal.RunID) (*storage.ClientInput, error) {
+// findClientInput returns what a front end sent for a run, nil for nothing.
+func findClientInput(tx Tx, session shoal.SessionID, run shoal.RunID) (*storage.ClientInput, error) {
 	in, err := tx.ClientInput(session, run)
 	if errors.Is(err, shoal.NotFound) {
 		return nil, nil
@@ -37,9 +37,9 @@ func clientInput(tx Tx, session shoal.SessionID, run shoal.RunID) (*storage.Clie
 	return &in, nil
 }
 
-// keepClientInput stores what a front end sent for a new run, or for a queued one that gets another
+// storeClientInput stores what a front end sent for a new run, or for a queued one that gets another
 // trigger; nil leaves what there is.
-func keepClientInput(ch *core.Change, r storage.Run, in *storage.ClientInput) error {
+func storeClientInput(ch *core.Change, r storage.Run, in *storage.ClientInput) error {
 	if in == nil {
 		return nil
 	}

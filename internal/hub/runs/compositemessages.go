@@ -81,25 +81,25 @@ func (c *RunChange) OpenMessage(m shoal.Message, state json.RawMessage) (shoal.M
 	if err := c.Change.UpdateMessage(m, state); err != nil {
 		return m, err
 	}
-	return m, c.tellMessage(m, shoal.EventMessageCreated)
+	return m, c.emitMessage(m, shoal.EventMessageCreated)
 }
 
 // SaveMessage stores a message as it stands, and tells nobody. What the contract
 // fixes when a message is opened (its place, sender, times) is that of the stored
 // one. One that is closed stays as it is.
 func (c *RunChange) SaveMessage(m shoal.Message, state json.RawMessage) error {
-	_, _, err := c.save(m, shoal.MessageStreaming, state)
+	_, _, err := c.storeOpenMessage(m, shoal.MessageStreaming, state)
 	return err
 }
 
 // UpdateMessage is SaveMessage for a change that no event of a part tells:
 // message.updated.
 func (c *RunChange) UpdateMessage(m shoal.Message, state json.RawMessage) error {
-	m, open, err := c.save(m, shoal.MessageStreaming, state)
+	m, open, err := c.storeOpenMessage(m, shoal.MessageStreaming, state)
 	if err != nil || !open {
 		return err
 	}
-	return c.tellMessage(m, shoal.EventMessageUpdated)
+	return c.emitMessage(m, shoal.EventMessageUpdated)
 }
 
 // CloseMessage stores a message as it stays, puts it into the inboxes of the
@@ -111,7 +111,7 @@ func (c *RunChange) CloseMessage(m shoal.Message, state json.RawMessage) error {
 	if m.Status == shoal.MessageStreaming || m.Status == "" {
 		return shoal.E("hub.RunChange.CloseMessage", shoal.Internal, fmt.Sprintf("message %s is closed without saying how", m.ID))
 	}
-	m, open, err := c.save(m, m.Status, state)
+	m, open, err := c.storeOpenMessage(m, m.Status, state)
 	if err != nil || !open {
 		return err
 	}
@@ -120,10 +120,10 @@ func (c *RunChange) CloseMessage(m shoal.Message, state json.RawMessage) error {
 			return err
 		}
 	}
-	if err := c.tellMessage(m, shoal.EventMessageCompleted); err != nil {
+	if err := c.emitMessage(m, shoal.EventMessageCompleted); err != nil {
 		return err
 	}
-	c.OnCommit(func() { c.live.drop(func(p *LivePart) bool { return p.Message == m.ID }) })
+	c.OnCommit(func() { c.live.dropParts(func(p *LivePart) bool { return p.Message == m.ID }) })
 	if m.Status == shoal.MessageCompleted {
 		if _, err := pending.SettleReplies(c.Change, m); err != nil {
 			return err
@@ -135,8 +135,8 @@ func (c *RunChange) CloseMessage(m shoal.Message, state json.RawMessage) error {
 	return nil
 }
 
-// save stores what m may change of an open message and returns it as it is then.
-func (c *RunChange) save(m shoal.Message, status shoal.MessageStatus, state json.RawMessage) (stored shoal.Message, open bool, err error) {
+// storeOpenMessage stores what m may change of an open message and returns it as it is then.
+func (c *RunChange) storeOpenMessage(m shoal.Message, status shoal.MessageStatus, state json.RawMessage) (stored shoal.Message, open bool, err error) {
 	stored, err = c.Message(c.Run.SessionID, m.SpaceID, m.ID)
 	if err != nil {
 		return stored, false, err
@@ -147,7 +147,7 @@ func (c *RunChange) save(m shoal.Message, status shoal.MessageStatus, state json
 	if stored.Status != shoal.MessageStreaming {
 		return stored, false, nil
 	}
-	if err := showMade(c, stored.Parts, m); err != nil {
+	if err := showRunFiles(c, stored.Parts, m); err != nil {
 		return stored, false, err
 	}
 	stored.Status, stored.UpdatedAt = status, c.At
@@ -156,7 +156,7 @@ func (c *RunChange) save(m shoal.Message, status shoal.MessageStatus, state json
 	return stored, true, c.Change.UpdateMessage(stored, state)
 }
 
-func (c *RunChange) tellMessage(m shoal.Message, what shoal.EventType) error {
+func (c *RunChange) emitMessage(m shoal.Message, what shoal.EventType) error {
 	_, err := core.Emit(c.Change, storage.Event{
 		Session: m.SessionID, Space: m.SpaceID, Run: c.Run.ID, Private: core.HasPrivateParts(m), Type: what,
 	}, func(h shoal.EventHead) any { return shoal.MessageData{EventHead: h, Message: m} })

@@ -13,53 +13,53 @@ import (
 // agent of the trigger's space or this run's agent is not the space's admin agent;
 // nothing has happened then. The caller cancels the present run itself.
 func (c *RunChange) Delegate(target shoal.EntityID) (shoal.RunID, error) {
-	s, err := c.delegates()
+	s, err := c.delegationSpace()
 	if err != nil {
 		return "", err
 	}
 	if target == c.Run.AgentID {
-		return "", cannotDelegate("you cannot delegate to yourself")
+		return "", delegationError("you cannot delegate to yourself")
 	}
 	hosted, err := c.HostedMembers(s.SessionID, s.ID)
 	if err != nil {
 		return "", err
 	}
 	if !slices.Contains(hosted, target) {
-		return "", cannotDelegate(fmt.Sprintf("%q is no hosted agent of the space %q; it has %q", target, s.ID, hosted))
+		return "", delegationError(fmt.Sprintf("%q is no hosted agent of the space %q; it has %q", target, s.ID, hosted))
 	}
-	client, err := clientInput(c.Tx, s.SessionID, c.Run.ID)
+	client, err := findClientInput(c.Tx, s.SessionID, c.Run.ID)
 	if err != nil {
 		return "", err
 	}
 	r, refused, err := StartRequest{
 		Session: s.SessionID, Agent: target, StartForMessage: c.Run.Trigger, requester: c.Run.Requester,
 		cause: c.Run.Cause(0), client: client,
-	}.onMessage(c.Change)
+	}.startOnMessage(c.Change)
 	if err == nil && refused {
-		err = cannotDelegate(fmt.Sprintf("%q is busy with another message and takes no second one", target))
+		err = delegationError(fmt.Sprintf("%q is busy with another message and takes no second one", target))
 	}
 	return r.ID, err
 }
 
-// delegates returns the space of the trigger if the run's agent is its admin agent.
-func (c *RunChange) delegates() (shoal.Space, error) {
+// delegationSpace returns the space of the trigger if the run's agent is its admin agent.
+func (c *RunChange) delegationSpace() (shoal.Space, error) {
 	if c.Run.Space == "" {
-		return shoal.Space{}, cannotDelegate("no message of a space started this run")
+		return shoal.Space{}, delegationError("no message of a space started this run")
 	}
 	s, err := c.LockSpace(c.Run.SessionID, c.Run.Space)
 	switch {
 	case errors.Is(err, shoal.NotFound):
-		return s, cannotDelegate("the space is gone")
+		return s, delegationError("the space is gone")
 	case err != nil:
 		return s, err
 	case s.Status == shoal.SpaceShut:
-		return s, cannotDelegate("the space is closed")
+		return s, delegationError("the space is closed")
 	case s.AdminAgentID == nil || *s.AdminAgentID != c.Run.AgentID:
-		return s, cannotDelegate("only the admin agent of the space delegates")
+		return s, delegationError("only the admin agent of the space delegates")
 	}
 	return s, nil
 }
 
-func cannotDelegate(why string) error {
+func delegationError(why string) error {
 	return shoal.E("", shoal.InvalidArgument, "Nothing was delegated: "+why+". Go on yourself.")
 }

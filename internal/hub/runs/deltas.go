@@ -56,7 +56,7 @@ func (w *Work) Relay(lease Lease, deltas []Delta) {
 			Offset: d.Offset, Size: len(d.Text), OfRun: d.Message == "", Show: d.Show && d.Space != "" || d.Message != "", FirstError: d.First, Last: d.Last,
 		}
 		var ok bool
-		if n.Base, ok = w.live.add(lease, n.Key, d); !ok {
+		if n.Base, ok = w.live.addDelta(lease, n.Key, d); !ok {
 			continue
 		}
 		var note []byte
@@ -106,8 +106,8 @@ func (n *DeltaNote) Head(at shoal.Time) shoal.PartHead {
 	return h
 }
 
-// passingMark begins a note that is a delta; other passing events are JSON.
-const passingMark = "delta"
+// deltaPrefix begins a note that is a delta; other passing events are JSON.
+const deltaPrefix = "delta"
 
 // encode writes the note: a line for the feeds, which need not read the JSON then,
 // and the data of the event. It is nil for a text that has no JSON.
@@ -126,7 +126,7 @@ func (n *DeltaNote) encode(d Delta) []byte {
 		}
 	}
 	line := strings.Join([]string{
-		passingMark, string(n.Key.Session), n.Key.Owner, string(n.Key.Part), string(n.Space), string(n.Run), string(n.Target), string(n.Type),
+		deltaPrefix, string(n.Key.Session), n.Key.Owner, string(n.Key.Part), string(n.Space), string(n.Run), string(n.Target), string(n.Type),
 		strconv.Itoa(n.Offset), strconv.Itoa(n.Size), strconv.FormatInt(n.Base, 10), flags,
 	}, " ")
 	return append(append([]byte(line), '\n'), data...)
@@ -135,7 +135,7 @@ func (n *DeltaNote) encode(d Delta) []byte {
 // ParseDeltaNote reads what encode wrote. ok is false for another passing event.
 func ParseDeltaNote(note []byte) (n *DeltaNote, data []byte, ok bool) {
 	line, data, found := bytes.Cut(note, []byte{'\n'})
-	if !found || !bytes.HasPrefix(line, []byte(passingMark+" ")) {
+	if !found || !bytes.HasPrefix(line, []byte(deltaPrefix+" ")) {
 		return nil, nil, false
 	}
 	f := strings.Split(string(line), " ")

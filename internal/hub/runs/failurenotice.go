@@ -17,9 +17,9 @@ import (
 // once for each agent and code until a run of the agent succeeds.
 const failureScope = "failure"
 
-// advice says what to do about a failure, by its code. Other codes have the run itself
+// failureAdvice says what to do about a failure, by its code. Other codes have the run itself
 // to look at.
-var advice = map[string]string{
+var failureAdvice = map[string]string{
 	"provider_auth":         "The operator of the server has to set the key of the model's provider.",
 	"provider_rate_limited": "Ask again in a few minutes.",
 	"provider_unavailable":  "Ask again in a few minutes.",
@@ -28,13 +28,13 @@ var advice = map[string]string{
 	"budget_exhausted":      "Somebody who manages the agent or the session can raise the limit.",
 }
 
-// tellFailure says in the space of a run's trigger that the run has failed, to those who
+// postFailureNotice says in the space of a run's trigger that the run has failed, to those who
 // wait for it: the sender of the trigger and the people behind the run. It is in nobody
 // else's inbox and starts no run. While the space knows already, because no run of the
 // agent has succeeded since, the message comes to those who wait now. It returns the
 // message's id. Runs that no message started, and those of a space that is closed, fail
 // without it.
-func tellFailure(ch *core.Change, r storage.Run) (shoal.MessageID, error) {
+func postFailureNotice(ch *core.Change, r storage.Run) (shoal.MessageID, error) {
 	if r.Trigger.Type != shoal.SpaceMessageTrigger || r.Error == nil {
 		return "", nil
 	}
@@ -45,11 +45,11 @@ func tellFailure(ch *core.Change, r storage.Run) (shoal.MessageID, error) {
 	if err != nil {
 		return "", err
 	}
-	concerned, err := concernedBy(ch, r)
+	concerned, err := failureRecipients(ch, r)
 	if err != nil || len(concerned) == 0 {
 		return "", err
 	}
-	key, earlier, err := failureKey(ch, r)
+	key, earlier, err := findFailureNotice(ch, r)
 	if err != nil {
 		return "", err
 	}
@@ -70,7 +70,7 @@ func failureText(ch *core.Change, r storage.Run) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	what, known := advice[r.Error.Code]
+	what, known := failureAdvice[r.Error.Code]
 	if !known {
 		what = "Ask again, or look at the run " + string(r.ID) + "."
 	}
@@ -97,9 +97,9 @@ func deliverAgain(ch *core.Change, m shoal.Message, to []shoal.EntityID) error {
 	return ch.DeliverMessageTo(m, missing)
 }
 
-// failureKey is the key of the message about a failure, and the message if there is one
+// findFailureNotice is the key of the message about a failure, and the message if there is one
 // already since a run of the agent succeeded.
-func failureKey(ch *core.Change, r storage.Run) (key storage.PostKey, earlier *shoal.Message, err error) {
+func findFailureNotice(ch *core.Change, r storage.Run) (key storage.PostKey, earlier *shoal.Message, err error) {
 	done, err := ch.Runs(r.SessionID, storage.RunFilter{Agent: r.AgentID, Status: []shoal.RunStatus{shoal.RunCompleted}, Limit: 1})
 	if err != nil {
 		return key, nil, err
@@ -116,8 +116,8 @@ func failureKey(ch *core.Change, r storage.Run) (key storage.PostKey, earlier *s
 	return key, &m, err
 }
 
-// concernedBy are the members of the trigger's space that a failed run concerns.
-func concernedBy(ch *core.Change, r storage.Run) (out []shoal.EntityID, err error) {
+// failureRecipients are the members of the trigger's space that a failed run concerns.
+func failureRecipients(ch *core.Change, r storage.Run) (out []shoal.EntityID, err error) {
 	people, err := pending.RequestersOf(ch, r)
 	if err != nil {
 		return nil, err
@@ -137,14 +137,14 @@ func concernedBy(ch *core.Change, r storage.Run) (out []shoal.EntityID, err erro
 	return out, nil
 }
 
-// noteOutcome keeps the last failure of an agent until a run of it succeeds, and tells
+// recordOutcome keeps the last failure of an agent until a run of it succeeds, and tells
 // those whom a failure concerns.
-func noteOutcome(ch *core.Change, r storage.Run) error {
+func recordOutcome(ch *core.Change, r storage.Run) error {
 	switch r.Status {
 	case shoal.RunCompleted:
 		return ch.SetLastFailure(r.SessionID, r.AgentID, nil)
 	case shoal.RunFailed:
-		message, err := tellFailure(ch, r)
+		message, err := postFailureNotice(ch, r)
 		if err != nil {
 			return err
 		}

@@ -35,22 +35,22 @@ type PartKey struct {
 // end the part.
 type LivePart struct {
 	Delta
-	opened       int64 // the place of the event that opened it; 0 if that was before this server
-	Run          shoal.RunID
-	generation   int64
-	StartRequest int
-	Bytes        []byte
-	base         int64
-	doubt        int
-	over         bool // it has ended or was withdrawn: what is still relayed of it says nothing
+	openedAt       int64 // the place of the event that opened it; 0 if that was before this server
+	Run            shoal.RunID
+	generation     int64
+	StartRequest   int
+	Bytes          []byte
+	resetAt        int64
+	pendingChanges int
+	ended          bool // it has ended or was withdrawn: what is still relayed of it says nothing
 }
 
 // End returns the offset after the last byte that is known.
 func (p *LivePart) End() int { return p.StartRequest + len(p.Bytes) }
 
-// add takes a delta and returns what followers have to know of the part. ok is
+// addDelta takes a delta and returns what followers have to know of the part. ok is
 // false when whoever sends it has lost its lease.
-func (l *Live) add(lease Lease, key PartKey, d Delta) (base int64, ok bool) {
+func (l *Live) addDelta(lease Lease, key PartKey, d Delta) (resetAt int64, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.parts[key]
@@ -58,7 +58,7 @@ func (l *Live) add(lease Lease, key PartKey, d Delta) (base int64, ok bool) {
 		p = &LivePart{StartRequest: d.Offset}
 		l.parts[key] = p
 	}
-	if p.over || p.generation > lease.Generation {
+	if p.ended || p.generation > lease.Generation {
 		return 0, false
 	}
 	p.Delta, p.Run, p.generation = d, lease.Run, lease.Generation
@@ -72,7 +72,7 @@ func (l *Live) add(lease Lease, key PartKey, d Delta) (base int64, ok bool) {
 	if d.Last {
 		delete(l.parts, key)
 	}
-	return p.base, true
+	return p.resetAt, true
 }
 
 // TextSince returns the bytes of a part from an offset on, for whoever has had the
@@ -81,7 +81,7 @@ func (l *Live) TextSince(key PartKey, offset int, place int64) (text string, ok 
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.parts[key]
-	if p == nil || p.over || p.doubt > 0 || p.base > place || offset < p.StartRequest || offset > p.End() {
+	if p == nil || p.ended || p.pendingChanges > 0 || p.resetAt > place || offset < p.StartRequest || offset > p.End() {
 		return "", false
 	}
 	return string(p.Bytes[offset-p.StartRequest:]), true
@@ -93,7 +93,7 @@ func (l *Live) State(key PartKey, place int64) (LivePart, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.parts[key]
-	if p == nil || p.over || p.doubt > 0 || p.base > place {
+	if p == nil || p.ended || p.pendingChanges > 0 || p.resetAt > place {
 		return LivePart{}, false
 	}
 	out := *p
@@ -130,31 +130,31 @@ func (l *Live) Unstored(session shoal.SessionID) (out []LivePart) {
 	return out
 }
 
-// drop forgets parts: their message is closed, or their run has ended or waits.
-func (l *Live) drop(which func(*LivePart) bool) {
+// dropParts forgets parts: their message is closed, or their run has ended or waits.
+func (l *Live) dropParts(matches func(*LivePart) bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for key, p := range l.parts {
-		if which(p) {
+		if matches(p) {
 			delete(l.parts, key)
 		}
 	}
 }
 
-// change notes what a transaction does to a part, at once that it may, and at its
+// changePart notes what a transaction does to a part, at once that it may, and at its
 // end that it has.
-func (l *Live) change(ch *core.Change, key PartKey, do func(*LivePart)) {
+func (l *Live) changePart(ch *core.Change, key PartKey, do func(*LivePart)) {
 	l.mu.Lock()
 	p := l.parts[key]
 	if p != nil {
-		p.doubt++
+		p.pendingChanges++
 	}
 	l.mu.Unlock()
 	ch.OnEnd(func(committed bool) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if p != nil {
-			p.doubt--
+			p.pendingChanges--
 		}
 		if p = l.parts[key]; p != nil && committed {
 			do(p)
@@ -186,23 +186,23 @@ func (c *RunChange) TellPart(space shoal.SpaceID, target shoal.EntityID, what sh
 				if input, ok := data.(*shoal.ToolInputData); ok {
 					d.Call, d.Tool = input.ToolCallID, input.ToolName
 				}
-				l.open(key, c.Run, d, place)
+				l.openPart(key, c.Run, d, place)
 			}
 		})
 	case shoal.EventPartReset:
 		offset := data.(*shoal.PartResetData).Offset
-		l.change(c.Change, key, func(p *LivePart) { p.cut(offset, place) })
+		l.changePart(c.Change, key, func(p *LivePart) { p.truncate(offset, place) })
 	case shoal.EventTextEnd, shoal.EventToolInputAvailable, shoal.EventPartRemoved:
-		l.change(c.Change, key, func(p *LivePart) { p.over, p.Bytes = true, nil })
+		l.changePart(c.Change, key, func(p *LivePart) { p.ended, p.Bytes = true, nil })
 	}
 	return nil
 }
 
-// open notes a new part, or one that another generation of its run has begun.
-func (l *Live) open(key PartKey, run *storage.Run, d Delta, place int64) {
+// openPart notes a new part, or one that another generation of its run has begun.
+func (l *Live) openPart(key PartKey, run *storage.Run, d Delta, place int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.parts[key] = &LivePart{Delta: d, opened: place, Run: run.ID, generation: run.Generation}
+	l.parts[key] = &LivePart{Delta: d, openedAt: place, Run: run.ID, generation: run.Generation}
 }
 
 // OpenedParts returns the parts of a message that were opened at a place or before it,
@@ -211,17 +211,17 @@ func (l *Live) OpenedParts(session shoal.SessionID, message shoal.MessageID, pla
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for key, p := range l.parts {
-		if key.Session == session && p.Message == message && 0 < p.opened && p.opened <= place && p.doubt == 0 && !p.over {
+		if key.Session == session && p.Message == message && 0 < p.openedAt && p.openedAt <= place && p.pendingChanges == 0 && !p.ended {
 			out = append(out, *p)
 		}
 	}
-	slices.SortFunc(out, func(a, b LivePart) int { return cmp.Compare(a.opened, b.opened) })
+	slices.SortFunc(out, func(a, b LivePart) int { return cmp.Compare(a.openedAt, b.openedAt) })
 	return out
 }
 
-// cut takes back what is behind offset.
-func (p *LivePart) cut(offset int, place int64) {
-	p.base = place
+// truncate takes back what is behind offset.
+func (p *LivePart) truncate(offset int, place int64) {
+	p.resetAt = place
 	if offset < p.StartRequest {
 		p.StartRequest, p.Bytes = offset, nil
 		return

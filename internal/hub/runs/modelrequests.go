@@ -19,7 +19,7 @@ import (
 // [RunChange.SaveRequest].
 type SentRequest struct {
 	row    storage.Request
-	all    []string            // the hashes of all that the row leads to
+	hashes []string            // the hashes of all that the row leads to
 	texts  map[string]string   // by hash, but for what was forgotten
 	groups map[string][]string // of the texts that are lists, what they list
 }
@@ -43,18 +43,18 @@ func modelText(body string) storage.ModelText {
 // body is one that is known to be kept.
 func NewSentRequest(step int, model string, system, tools storage.ModelText, messages []storage.ModelText) SentRequest {
 	s := SentRequest{row: storage.Request{Step: step, Model: model}, texts: map[string]string{}, groups: map[string][]string{}}
-	s.row.System, s.row.Tools = s.note(system), s.note(tools)
+	s.row.System, s.row.Tools = s.addText(system), s.addText(tools)
 	hashes := make([]string, len(messages))
 	for i, m := range messages {
-		hashes[i] = s.note(m)
+		hashes[i] = s.addText(m)
 	}
 	s.fold(hashes)
 	return s
 }
 
-// note takes a text in and returns its hash.
-func (s *SentRequest) note(text storage.ModelText) string {
-	s.all = append(s.all, text.Hash)
+// addText takes a text in and returns its hash.
+func (s *SentRequest) addText(text storage.ModelText) string {
+	s.hashes = append(s.hashes, text.Hash)
 	if text.Body != "" {
 		s.texts[text.Hash] = text.Body
 	}
@@ -75,7 +75,7 @@ func (s *SentRequest) fold(list []string) {
 		s.row.Messages = append(s.row.Messages, list[whole:])
 		var up []string
 		for group := range slices.Chunk(list[:whole], groupSize) {
-			hash := s.note(modelText(strings.Join(group, "\n")))
+			hash := s.addText(modelText(strings.Join(group, "\n")))
 			s.groups[hash] = group
 			up = append(up, hash)
 		}
@@ -113,7 +113,7 @@ func (s *SentRequest) Step() int { return s.row.Step }
 
 // Hashes returns the hashes of all texts that the request is made of, those that
 // were dropped included.
-func (s *SentRequest) Hashes() []string { return s.all }
+func (s *SentRequest) Hashes() []string { return s.hashes }
 
 // ForgetKept looks in the store which of the texts a session keeps already, and
 // drops them. It is worth it where much of a history may be known: while a run is in
@@ -161,7 +161,7 @@ func (c *RunChange) SaveRequest(s SentRequest) error {
 // stored.
 func (r *Runs) Request(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID, step int) (out shoal.ModelRequest, err error) {
 	const op = "hub.Runs.Request"
-	if err := errors.Join(core.CheckSession(who, session), serviceOnly(who)); err != nil {
+	if err := errors.Join(core.CheckSession(who, session), requireService(who)); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
 	err = r.core.View(ctx, op, func(tx storage.Tx) error {
@@ -173,17 +173,17 @@ func (r *Runs) Request(ctx context.Context, who shoal.Principal, session shoal.S
 			return shoal.E("", shoal.NotFound, fmt.Sprintf("What the model was sent for step %d of the run %q is not stored: the step has not been taken, was before this server kept it, or is longer ago than it is kept.", step, id))
 		}
 		if err == nil {
-			out, err = unpack(tx, session, row)
+			out, err = assembleRequest(tx, session, row)
 		}
 		return err
 	})
 	return out, err
 }
 
-// unpack puts a request together again.
-func unpack(tx Tx, session shoal.SessionID, row storage.Request) (shoal.ModelRequest, error) {
+// assembleRequest puts a request together again.
+func assembleRequest(tx Tx, session shoal.SessionID, row storage.Request) (shoal.ModelRequest, error) {
 	out := shoal.ModelRequest{Model: row.Model, Tools: []shoal.ModelTool{}, Messages: []shoal.ModelMessage{}}
-	expand := func(hashes []string) ([]string, error) { return textsOf(tx, session, hashes) }
+	expand := func(hashes []string) ([]string, error) { return readTexts(tx, session, hashes) }
 	hashes, err := unfold(row.Messages, expand)
 	if err != nil {
 		return out, err
@@ -204,8 +204,8 @@ func unpack(tx Tx, session shoal.SessionID, row storage.Request) (shoal.ModelReq
 	return out, err
 }
 
-// textsOf returns the texts of hashes in their order.
-func textsOf(tx Tx, session shoal.SessionID, hashes []string) ([]string, error) {
+// readTexts returns the texts of hashes in their order.
+func readTexts(tx Tx, session shoal.SessionID, hashes []string) ([]string, error) {
 	if len(hashes) == 0 {
 		return nil, nil
 	}

@@ -83,7 +83,7 @@ func TestContentOfRequestsSurvives(t *testing.T) {
 		{Type: shoal.ModelToolResult, ToolCallID: "c", ToolName: "t", Status: "ok", Text: "\x00", Files: []shoal.ModelFileInfo{{MediaType: "image/png", Size: 4}}},
 	}}, {Role: "user", Content: []shoal.ModelContent{}}}
 	sent := apart(t, 0, r)
-	got, err := unpack(keptTexts{texts: sent.texts}, "s", sent.row)
+	got, err := assembleRequest(keptTexts{texts: sent.texts}, "s", sent.row)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestContentOfRequestsSurvives(t *testing.T) {
 		t.Errorf("%v\n%s comes back as\n%s", err, want, text)
 	}
 	delete(sent.texts, sent.row.System)
-	if _, err := unpack(keptTexts{texts: sent.texts}, "s", sent.row); shoal.KindOf(err) != shoal.Internal {
+	if _, err := assembleRequest(keptTexts{texts: sent.texts}, "s", sent.row); shoal.KindOf(err) != shoal.Internal {
 		t.Errorf("without a text: %v", err)
 	}
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// recall settles a permission that is about to be opened with the remembered decision
+// applyRememberedDecision settles a permission that is about to be opened with the remembered decision
 // that covers it, if there is one.
-func (c *RunChange) recall(p *storage.Pending) error {
-	now, looks := c.At, pending.NewJudge(c.Change, p.Session)
+func (c *RunChange) applyRememberedDecision(p *storage.Pending) error {
+	now, judge := c.At, pending.NewJudge(c.Change, p.Session)
 	all, err := c.RememberedDecisions(p.Session, storage.RememberedFilter{Agent: p.AgentID, Tool: p.ToolName, Until: &now})
 	if err != nil || len(all) == 0 || p.ToolName == "" {
 		return err
 	}
-	action, err := looks.Action(*p)
+	action, err := judge.Action(*p)
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (c *RunChange) recall(p *storage.Pending) error {
 		if d.EntityID != nil {
 			who.Role, who.EntityID = shoal.RoleEntity, *d.EntityID
 		}
-		voter, err := looks.Voter(who, *p)
+		voter, err := judge.Voter(who, *p)
 		if err != nil {
 			return err
 		}
@@ -59,11 +59,11 @@ func (c *RunChange) OpenPending(p storage.Pending) (shoal.PendingID, error) {
 			return have.ID, nil
 		}
 	}
-	if err := c.complete(&p); err != nil {
+	if err := c.fillFromRun(&p); err != nil {
 		return "", err
 	}
 	if p.Kind == shoal.PendingPermission {
-		if err := c.recall(&p); err != nil {
+		if err := c.applyRememberedDecision(&p); err != nil {
 			return "", err
 		}
 	}
@@ -74,7 +74,7 @@ func (c *RunChange) OpenPending(p storage.Pending) (shoal.PendingID, error) {
 		c.Notify(core.DueTopic)
 	}
 	if pending.IsServerWait(p.Kind) {
-		return p.ID, c.lookForReply(p)
+		return p.ID, c.settleWithEarlierReply(p)
 	}
 	if err := pending.EmitAction(c.Change, p, shoal.EventPendingOpened); err != nil {
 		return p.ID, err
@@ -82,8 +82,8 @@ func (c *RunChange) OpenPending(p storage.Pending) (shoal.PendingID, error) {
 	return p.ID, pending.AnnounceTooFew(c.Change, p)
 }
 
-// complete fills in what a new row has from its run.
-func (c *RunChange) complete(p *storage.Pending) (err error) {
+// fillFromRun fills in what a new row has from its run.
+func (c *RunChange) fillFromRun(p *storage.Pending) (err error) {
 	if p.ID == "" {
 		p.ID = shoal.NewID[shoal.PendingID](shoal.PrefixPending)
 	}
@@ -104,8 +104,8 @@ func (c *RunChange) complete(p *storage.Pending) (err error) {
 	return err
 }
 
-// lookForReply settles a wait with the first reply that came before it was opened.
-func (c *RunChange) lookForReply(p storage.Pending) error {
+// settleWithEarlierReply settles a wait with the first reply that came before it was opened.
+func (c *RunChange) settleWithEarlierReply(p storage.Pending) error {
 	if p.Kind != storage.PendingReply || p.Reply == nil {
 		return nil
 	}

@@ -20,10 +20,10 @@ type Plans struct{ core *core.Core }
 func NewPlans(c *core.Core) *Plans { return &Plans{c} }
 
 // Create makes a plan of a hosted agent. For admins and owners of the session.
-func (p *Plans) Create(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, n shoal.NewPlan, idempotencyKey string) (made shoal.Plan, err error) {
+func (p *Plans) Create(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, n shoal.NewPlan, idempotencyKey string) (plan shoal.Plan, err error) {
 	const op = "hub.Plans.Create"
 	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who), n.Validate(), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
-		return made, core.Wrap(op, core.FirstError(err))
+		return plan, core.Wrap(op, core.FirstError(err))
 	}
 	err = p.core.Change(ctx, op, func(ch *core.Change) (err error) {
 		if err := core.RequireOpenSession(ch, session); err != nil {
@@ -32,16 +32,16 @@ func (p *Plans) Create(ctx context.Context, who shoal.Principal, session shoal.S
 		if _, err := core.FindEntity(ch, session, agent); err != nil {
 			return err
 		}
-		type ask struct {
+		type input struct {
 			Agent shoal.EntityID
 			Plan  shoal.NewPlan
 		}
-		made, _, err = core.Once(ch, who, session, op, idempotencyKey, ask{agent, n}, func() (shoal.Plan, error) {
-			return newPlan(ch, session, agent, n, pending.RootOf(who))
+		plan, _, err = core.Once(ch, who, session, op, idempotencyKey, input{agent, n}, func() (shoal.Plan, error) {
+			return createPlan(ch, session, agent, n, pending.RootOf(who))
 		})
 		return err
 	})
-	return made, err
+	return plan, err
 }
 
 // NewPlan makes a plan of the run's agent, as [Plans.Create] does.
@@ -49,15 +49,15 @@ func (c *RunChange) NewPlan(n shoal.NewPlan) (shoal.Plan, error) {
 	if err := n.Validate(); err != nil {
 		return shoal.Plan{}, err
 	}
-	return newPlan(c.Change, c.Run.SessionID, c.Run.AgentID, n, c.Run.Roots())
+	return createPlan(c.Change, c.Run.SessionID, c.Run.AgentID, n, c.Run.Roots())
 }
 
 // ChangePlan changes a plan of the run's agent, as [Plans.Update] does. NotFound
 // for another agent's.
 func (c *RunChange) ChangePlan(id shoal.PlanID, with shoal.PlanChange) (shoal.Plan, error) {
-	plan, err := planOf(c.Change, c.Run.SessionID, id)
+	plan, err := findPlan(c.Change, c.Run.SessionID, id)
 	if err == nil && plan.AgentID != c.Run.AgentID {
-		err = noPlan(id)
+		err = planNotFound(id)
 	}
 	if err != nil {
 		return plan, err
@@ -65,7 +65,7 @@ func (c *RunChange) ChangePlan(id shoal.PlanID, with shoal.PlanChange) (shoal.Pl
 	return changePlan(c.Change, c.Run.SessionID, plan, with, c.Run.Roots())
 }
 
-func newPlan(ch *core.Change, session shoal.SessionID, agent shoal.EntityID, n shoal.NewPlan, by []shoal.EntityID) (shoal.Plan, error) {
+func createPlan(ch *core.Change, session shoal.SessionID, agent shoal.EntityID, n shoal.NewPlan, by []shoal.EntityID) (shoal.Plan, error) {
 	if _, err := core.FindHostedAgent(ch, session, agent); err != nil {
 		return shoal.Plan{}, shoal.E("", shoal.InvalidArgument, fmt.Sprintf("%q is no hosted agent, and only those have plans. Give it a configuration first.", agent))
 	}
@@ -74,18 +74,18 @@ func newPlan(ch *core.Change, session shoal.SessionID, agent shoal.EntityID, n s
 		Cron: n.Cron, TimeZone: n.TimeZone, ScheduledAt: n.ScheduledAt, Status: shoal.PlanPending, CreatedAt: ch.At,
 		ActingFor: behalf.Join(by),
 	}
-	if err := schedule(ch, &out); err != nil {
+	if err := setNextRun(ch, &out); err != nil {
 		return out, err
 	}
 	return out, ch.InsertPlan(session, out)
 }
 
-// pastPlan is how far back a plan's one time may lie: it fires at once then, for
+// maxPlanDelay is how far back a plan's one time may lie: it fires at once then, for
 // whoever says "now" takes a moment to be heard.
-const pastPlan = time.Minute
+const maxPlanDelay = time.Minute
 
-// schedule finds when a pending plan fires next, and has the timer look.
-func schedule(ch *core.Change, p *shoal.Plan) error {
+// setNextRun finds when a pending plan fires next, and has the timer look.
+func setNextRun(ch *core.Change, p *shoal.Plan) error {
 	if p.TimeZone == "" {
 		p.TimeZone = "UTC"
 	}
@@ -99,7 +99,7 @@ func schedule(ch *core.Change, p *shoal.Plan) error {
 		return err
 	}
 	if p.Cron == nil {
-		if p.ScheduledAt.Before(now.Add(-pastPlan)) {
+		if p.ScheduledAt.Before(now.Add(-maxPlanDelay)) {
 			return shoal.Invalid("scheduledAt", fmt.Sprintf("lies in the past: it is %s now", now))
 		}
 		p.NextRunAt = p.ScheduledAt
@@ -137,7 +137,7 @@ func (p *Plans) Update(ctx context.Context, who shoal.Principal, session shoal.S
 		if err := core.RequireOpenSession(ch, session); err != nil {
 			return err
 		}
-		if out, err = planOf(ch, session, id); err != nil {
+		if out, err = findPlan(ch, session, id); err != nil {
 			return err
 		}
 		out, err = changePlan(ch, session, out, c, pending.RootOf(who))
@@ -146,18 +146,18 @@ func (p *Plans) Update(ctx context.Context, who shoal.Principal, session shoal.S
 	return out, err
 }
 
-func planOf(tx Tx, session shoal.SessionID, id shoal.PlanID) (shoal.Plan, error) {
+func findPlan(tx Tx, session shoal.SessionID, id shoal.PlanID) (shoal.Plan, error) {
 	if !core.ValidID(session) || !core.ValidID(id) {
-		return shoal.Plan{}, noPlan(id)
+		return shoal.Plan{}, planNotFound(id)
 	}
 	plan, err := tx.Plan(session, id)
 	if errors.Is(err, shoal.NotFound) {
-		err = noPlan(id)
+		err = planNotFound(id)
 	}
 	return plan, err
 }
 
-func noPlan(id shoal.PlanID) error {
+func planNotFound(id shoal.PlanID) error {
 	return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no plan %q here. List the agent's plans to see their ids.", id))
 }
 
@@ -169,7 +169,7 @@ func changePlan(ch *core.Change, session shoal.SessionID, p shoal.Plan, c shoal.
 	if p.ActingFor = behalf.Join(p.ActingFor, by); len(p.ActingFor) > behalf.MaxActingFor {
 		return p, shoal.E("", shoal.Conflict, fmt.Sprintf("More than %d members have changed the plan %q. Make a new one.", behalf.MaxActingFor, p.ID))
 	}
-	timed := applyPlan(&p, c)
+	timed := applyPlanChange(&p, c)
 	if c.Status != nil {
 		switch *c.Status {
 		case shoal.PlanPending, shoal.PlanPaused, shoal.PlanCompleted, shoal.PlanCanceled:
@@ -186,16 +186,16 @@ func changePlan(ch *core.Change, session shoal.SessionID, p shoal.Plan, c shoal.
 		return p, err
 	}
 	if timed {
-		if err := schedule(ch, &p); err != nil {
+		if err := setNextRun(ch, &p); err != nil {
 			return p, err
 		}
 	}
 	return p, ch.UpdatePlan(session, p)
 }
 
-// applyPlan sets what is given but for the status; one kind of time replaces the
+// applyPlanChange sets what is given but for the status; one kind of time replaces the
 // other. It reports whether the time has changed.
-func applyPlan(p *shoal.Plan, c shoal.PlanChange) (timed bool) {
+func applyPlanChange(p *shoal.Plan, c shoal.PlanChange) (timed bool) {
 	set := func(field *string, to *string) {
 		if to != nil {
 			*field = *to
@@ -227,7 +227,7 @@ func (p *Plans) Delete(ctx context.Context, who shoal.Principal, session shoal.S
 		if err := core.RequireOpenSession(ch, session); err != nil {
 			return err
 		}
-		if _, err := planOf(ch, session, id); err != nil {
+		if _, err := findPlan(ch, session, id); err != nil {
 			return err
 		}
 		return ch.DeletePlan(session, id)

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// plansEvery is how often plans are looked for that another server has made.
-	plansEvery = 30 * time.Second
-	// fireTogether is how many due plans fire in one transaction.
-	fireTogether = 50
+	// planPollInterval is how often plans are looked for that another server has made.
+	planPollInterval = 30 * time.Second
+	// planBatchSize is how many due plans fire in one transaction.
+	planBatchSize = 50
 )
 
-// keep fires plans when they are due, until ctx ends.
-func (p *Plans) keep(ctx context.Context) {
+// runScheduler fires plans when they are due, until ctx ends.
+func (p *Plans) runScheduler(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -48,18 +48,18 @@ func (p *Plans) fireDue(ctx context.Context) (wait time.Duration, err error) {
 			return err
 		})
 		if err != nil || next == nil {
-			return plansEvery, err
+			return planPollInterval, err
 		}
 		if wait = next.Sub(now.Time); wait > 0 {
-			return min(wait, plansEvery), nil
+			return min(wait, planPollInterval), nil
 		}
 		fired := 0
 		err = p.core.Change(ctx, "hub.Plans.fire", func(ch *core.Change) (err error) {
-			fired, err = firePlans(ch)
+			fired, err = fireDuePlans(ch)
 			return err
 		})
 		if err != nil {
-			return plansEvery, err
+			return planPollInterval, err
 		}
 		if fired == 0 { // another server was faster
 			return time.Second, nil
@@ -67,27 +67,27 @@ func (p *Plans) fireDue(ctx context.Context) (wait time.Duration, err error) {
 	}
 }
 
-// firePlans starts a run for each due plan and moves the plan on, in one
+// fireDuePlans starts a run for each due plan and moves the plan on, in one
 // transaction: however many servers look, each time fires once. It returns how many
 // were due.
-func firePlans(ch *core.Change) (int, error) {
+func fireDuePlans(ch *core.Change) (int, error) {
 	now, err := ch.Now()
 	if err != nil {
 		return 0, err
 	}
-	due, err := ch.DuePlans(now, fireTogether)
+	due, err := ch.DuePlans(now, planBatchSize)
 	if err != nil {
 		return 0, err
 	}
 	for _, d := range due {
-		if err := fire(ch, d, now); err != nil {
+		if err := firePlan(ch, d, now); err != nil {
 			return 0, err
 		}
 	}
 	return len(due), nil
 }
 
-func fire(ch *core.Change, d storage.DuePlan, now shoal.Time) error {
+func firePlan(ch *core.Change, d storage.DuePlan, now shoal.Time) error {
 	plan := d.Plan
 	as, err := ch.HostedAgent(d.Session, plan.AgentID)
 	if errors.Is(err, shoal.NotFound) {
@@ -103,17 +103,17 @@ func fire(ch *core.Change, d storage.DuePlan, now shoal.Time) error {
 			Type: shoal.PlanTrigger, PlanID: plan.ID, PlanName: plan.Name, ScheduledAt: *plan.NextRunAt, Instruction: plan.Instruction,
 		},
 	}
-	r, err := s.at(ch, as, now, false)
+	r, err := s.start(ch, as, now, false)
 	if err != nil {
 		return err
 	}
 	plan.LastRunAt, plan.LastRunID = &now, &r.ID
-	moveOn(ch, &plan, now)
+	advancePlan(ch, &plan, now)
 	return ch.UpdatePlan(d.Session, plan)
 }
 
-// moveOn finds a plan's time behind now; what was missed before is passed over.
-func moveOn(ch *core.Change, p *shoal.Plan, now shoal.Time) {
+// advancePlan finds a plan's time behind now; what was missed before is passed over.
+func advancePlan(ch *core.Change, p *shoal.Plan, now shoal.Time) {
 	if p.Cron == nil {
 		p.Status, p.NextRunAt = shoal.PlanCompleted, nil
 		return
@@ -130,4 +130,4 @@ func moveOn(ch *core.Change, p *shoal.Plan, now shoal.Time) {
 }
 
 // Start starts the task that fires plans.
-func (p *Plans) Start() { p.core.Go(p.keep) }
+func (p *Plans) Start() { p.core.Go(p.runScheduler) }

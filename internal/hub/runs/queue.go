@@ -7,7 +7,7 @@ import (
 
 // FindAhead returns the run whose end the queued runs of an agent in a space wait for, nil if
 // there is none: the oldest one that is under way, else the one that begins next.
-func FindAhead(tx Tx, session shoal.SessionID, agent shoal.EntityID, space shoal.SpaceID) (found *storage.Run, err error) {
+func FindAhead(tx Tx, session shoal.SessionID, agent shoal.EntityID, space shoal.SpaceID) (head *storage.Run, err error) {
 	for _, status := range [][]shoal.RunStatus{{shoal.RunRunning, shoal.RunWaitingReply}, {shoal.RunQueued}} {
 		filter := storage.RunFilter{Agent: agent, Space: space, Status: status, Limit: shoal.MaxPage}
 		for {
@@ -16,27 +16,29 @@ func FindAhead(tx Tx, session shoal.SessionID, agent shoal.EntityID, space shoal
 				return nil, err
 			}
 			for i, r := range page { // the newest first
-				if filter.Before = r.ID; r.Space == space && !asleep(r) {
-					found = &page[i]
+				if filter.Before = r.ID; r.Space == space && !isWaitingInQueue(r) {
+					head = &page[i]
 				}
 			}
 			if len(page) < filter.Limit {
 				break
 			}
 		}
-		if found != nil {
-			return found, nil
+		if head != nil {
+			return head, nil
 		}
 	}
 	return nil, nil
 }
 
-// asleep reports whether a run waits for the end of another one.
-func asleep(r storage.Run) bool { return r.Status == shoal.RunQueued && !r.Awake && r.Owner == "" }
+// isWaitingInQueue reports whether a run waits for the end of another one.
+func isWaitingInQueue(r storage.Run) bool {
+	return r.Status == shoal.RunQueued && !r.Awake && r.Owner == ""
+}
 
-// queuedBehind notes on a run that waits for the end of another which one that is.
-func queuedBehind(tx Tx, r *storage.Run) error {
-	if !asleep(*r) || r.Space == "" {
+// fillQueuedBehind notes on a run that waits for the end of another which one that is.
+func fillQueuedBehind(tx Tx, r *storage.Run) error {
+	if !isWaitingInQueue(*r) || r.Space == "" {
 		return nil
 	}
 	before, err := FindAhead(tx, r.SessionID, r.AgentID, r.Space)

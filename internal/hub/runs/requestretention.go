@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	// forgetAtOnce is how many requests or texts are erased in one transaction.
-	forgetAtOnce = 500
-	// forgetMost is how many texts of a session are erased in one round.
-	forgetMost = 50_000
+	// eraseBatchSize is how many requests or texts are erased in one transaction.
+	eraseBatchSize = 500
+	// maxErasedTexts is how many texts of a session are erased in one round.
+	maxErasedTexts = 50_000
 )
 
 // ForgetRequests erases what models were sent for runs that ended before a time, and
@@ -26,55 +26,55 @@ const (
 // erased. Others change the store in between.
 func (r *Runs) ForgetRequests(ctx context.Context, before shoal.Time) error {
 	const op = "hub.Runs.ForgetRequests"
-	lost := map[shoal.SessionID]bool{}
+	affected := map[shoal.SessionID]bool{}
 	for more := true; more; {
 		var sessions []shoal.SessionID
 		err := r.core.Change(ctx, op, func(ch *core.Change) (err error) {
-			sessions, err = ch.DropRequests(before, forgetAtOnce)
+			sessions, err = ch.DropRequests(before, eraseBatchSize)
 			return err
 		})
 		if err != nil {
 			return err
 		}
 		for _, session := range sessions {
-			lost[session] = true
+			affected[session] = true
 		}
 		more = len(sessions) > 0
 	}
 	var failed error
-	for session := range lost {
-		failed = errors.Join(failed, core.Wrap(op, r.forgetTexts(ctx, session)))
+	for session := range affected {
+		failed = errors.Join(failed, core.Wrap(op, r.eraseUnusedTexts(ctx, session)))
 	}
 	return failed
 }
 
-// forgetRequests is ForgetRequests of what has been kept for long enough.
-func (r *Runs) forgetRequests(ctx context.Context) error {
+// eraseOldRequests is ForgetRequests of what has been kept for long enough.
+func (r *Runs) eraseOldRequests(ctx context.Context) error {
 	return r.ForgetRequests(ctx, shoal.At(time.Now().Add(-r.keepRequests)))
 }
 
-// forgetTexts erases the texts of a session that no request leads to. A run in
+// eraseUnusedTexts erases the texts of a session that no request leads to. A run in
 // progress may be about to refer to any that is kept, so nothing is erased then, nor
 // when one was in progress since the texts were looked at.
-func (r *Runs) forgetTexts(ctx context.Context, session shoal.SessionID) error {
+func (r *Runs) eraseUnusedTexts(ctx context.Context, session shoal.SessionID) error {
 	var claims int64
 	var held bool
-	var idle []string
+	var unused []string
 	err := r.core.Store.View(ctx, func(tx storage.Tx) (err error) {
 		if claims, held, err = tx.Claims(session); err != nil || held {
 			return err
 		}
-		needed, err := neededTexts(tx, session)
+		referenced, err := referencedTexts(tx, session)
 		if err != nil {
 			return err
 		}
-		idle, err = needed.others(tx, session)
+		unused, err = referenced.unusedTexts(tx, session)
 		return err
 	})
 	if err != nil || held {
 		return err
 	}
-	for some := range slices.Chunk(idle, forgetAtOnce) {
+	for some := range slices.Chunk(unused, eraseBatchSize) {
 		changed := false
 		err := r.core.Store.Update(ctx, func(tx storage.Tx) error {
 			now, held, err := tx.Claims(session)
@@ -110,24 +110,24 @@ func (s textSet) has(hash string) bool {
 	return known
 }
 
-// neededTexts returns all texts that the requests of a session lead to.
-func neededTexts(tx Tx, session shoal.SessionID) (textSet, error) {
-	needed := textSet{maphash.MakeSeed(), map[uint64]struct{}{}}
+// referencedTexts returns all texts that the requests of a session lead to.
+func referencedTexts(tx Tx, session shoal.SessionID) (textSet, error) {
+	referenced := textSet{maphash.MakeSeed(), map[uint64]struct{}{}}
 	var groups [][]string // that are still to be looked into, by how many levels they lead down
 	for place, more := (storage.RequestPlace{}), true; more; {
-		requests, last, err := tx.Requests(session, place, forgetAtOnce)
+		requests, last, err := tx.Requests(session, place, eraseBatchSize)
 		if err != nil {
-			return needed, err
+			return referenced, err
 		}
 		for _, r := range requests {
-			needed.add(r.System)
-			needed.add(r.Tools)
+			referenced.add(r.System)
+			referenced.add(r.Tools)
 			for level, hashes := range r.Messages {
 				for len(groups) <= level {
 					groups = append(groups, nil)
 				}
 				for _, hash := range hashes {
-					if needed.add(hash) && level > 0 {
+					if referenced.add(hash) && level > 0 {
 						groups[level] = append(groups[level], hash)
 					}
 				}
@@ -136,44 +136,44 @@ func neededTexts(tx Tx, session shoal.SessionID) (textSet, error) {
 		place, more = last, len(requests) > 0
 	}
 	for level := len(groups) - 1; level > 0; level-- {
-		for some := range slices.Chunk(groups[level], forgetAtOnce) {
+		for some := range slices.Chunk(groups[level], eraseBatchSize) {
 			texts, err := tx.ModelTexts(session, some)
 			if err != nil {
-				return needed, err
+				return referenced, err
 			}
 			for _, text := range texts {
 				for hash := range strings.SplitSeq(text, "\n") {
-					if needed.add(hash) && level > 1 {
+					if referenced.add(hash) && level > 1 {
 						groups[level-1] = append(groups[level-1], hash)
 					}
 				}
 			}
 		}
 	}
-	return needed, nil
+	return referenced, nil
 }
 
-// others returns the texts of a session that are not in the set, forgetMost at most.
-func (s textSet) others(tx Tx, session shoal.SessionID) (idle []string, err error) {
-	for after, more := "", true; more && len(idle) < forgetMost; {
-		hashes, err := tx.TextHashes(session, after, forgetAtOnce)
+// unusedTexts returns the texts of a session that are not in the set, maxErasedTexts at most.
+func (s textSet) unusedTexts(tx Tx, session shoal.SessionID) (unused []string, err error) {
+	for after, more := "", true; more && len(unused) < maxErasedTexts; {
+		hashes, err := tx.TextHashes(session, after, eraseBatchSize)
 		if err != nil {
 			return nil, err
 		}
 		for _, hash := range hashes {
 			after = hash
 			if !s.has(hash) {
-				idle = append(idle, hash)
+				unused = append(unused, hash)
 			}
 		}
 		more = len(hashes) > 0
 	}
-	return idle, nil
+	return unused, nil
 }
 
 // Start starts the task that erases the requests that were kept for long enough.
 func (r *Runs) Start() {
 	if r.keepRequests > 0 {
-		r.core.Go(func(ctx context.Context) { r.core.Repeat(ctx, time.Hour, "stored model requests", r.forgetRequests) })
+		r.core.Go(func(ctx context.Context) { r.core.Repeat(ctx, time.Hour, "stored model requests", r.eraseOldRequests) })
 	}
 }

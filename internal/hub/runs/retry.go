@@ -26,13 +26,13 @@ func (r *Runs) Retry(ctx context.Context, who shoal.Principal, session shoal.Ses
 		if err != nil {
 			return err
 		}
-		out, _, err = core.Once(ch, who, session, op, idempotencyKey, id, func() (shoal.Run, error) { return retry(ch, who, before) })
+		out, _, err = core.Once(ch, who, session, op, idempotencyKey, id, func() (shoal.Run, error) { return retryRun(ch, who, before) })
 		return err
 	})
 	return out, err
 }
 
-func retry(ch *core.Change, who shoal.Principal, before storage.Run) (shoal.Run, error) {
+func retryRun(ch *core.Change, who shoal.Principal, before storage.Run) (shoal.Run, error) {
 	if err := core.RequireOpenSession(ch, before.SessionID); err != nil {
 		return shoal.Run{}, err
 	}
@@ -47,24 +47,24 @@ func retry(ch *core.Change, who shoal.Principal, before storage.Run) (shoal.Run,
 		return shoal.Run{}, err
 	}
 	if before.Space != "" {
-		if err := takesRuns(ch, before); err != nil {
+		if err := checkTakesRuns(ch, before); err != nil {
 			return shoal.Run{}, err
 		}
 	}
-	client, err := clientInput(ch.Tx, before.SessionID, before.ID)
+	client, err := findClientInput(ch.Tx, before.SessionID, before.ID)
 	if err != nil {
 		return shoal.Run{}, err
 	}
-	of := StartRequest{
+	start := StartRequest{
 		Session: before.SessionID, Agent: before.AgentID, StartForMessage: before.Trigger, requester: before.Requester,
 		cause: before.Cause(0), client: client,
 	}
 	// Who starts it again wants it, too; a key that acts as nobody is no reader to ask.
-	of.cause.ActingFor = behalf.Join(of.cause.ActingFor, []shoal.EntityID{who.EntityID})
+	start.cause.ActingFor = behalf.Join(start.cause.ActingFor, []shoal.EntityID{who.EntityID})
 	asleep := false
 	if before.Space != "" {
 		var refused bool
-		if asleep, refused, err = of.behind(ch, as); err != nil {
+		if asleep, refused, err = start.checkBusy(ch, as); err != nil {
 			return shoal.Run{}, err
 		}
 		if refused {
@@ -75,12 +75,12 @@ func retry(ch *core.Change, who shoal.Principal, before storage.Run) (shoal.Run,
 	if err != nil {
 		return shoal.Run{}, err
 	}
-	made, err := of.at(ch, as, now, asleep)
+	made, err := start.start(ch, as, now, asleep)
 	return made.Run, err
 }
 
-// takesRuns refuses a run whose space is closed, or that its agent has left.
-func takesRuns(tx Tx, r storage.Run) error {
+// checkTakesRuns refuses a run whose space is closed, or that its agent has left.
+func checkTakesRuns(tx Tx, r storage.Run) error {
 	s, err := tx.Space(r.SessionID, r.Space)
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ func (c *RunChange) Start() error {
 	case c.Run.Status == shoal.RunQueued:
 		at := c.At
 		c.Run.StartedAt, what = &at, shoal.EventRunStarted
-		if err := c.readTrigger(); err != nil {
+		if err := c.refreshTriggerText(); err != nil {
 			return err
 		}
 	case !c.Run.Status.Parked():
@@ -40,12 +40,12 @@ func (c *RunChange) Start() error {
 	}
 	c.Run.Status, c.Run.Activity, c.Run.StalledSince = shoal.RunRunning, &shoal.RunActivity{At: c.At, Kind: shoal.ActivityStarted}, nil
 	c.NotifyActivity(c.Run.SessionID, c.Run.AgentID)
-	return tellRun(c.Change, *c.Run, what)
+	return emitRun(c.Change, *c.Run, what)
 }
 
-// readTrigger gives the run the text of its trigger as its model is about to read it: the
+// refreshTriggerText gives the run the text of its trigger as its model is about to read it: the
 // message may have been edited since it was posted.
-func (c *RunChange) readTrigger() error {
+func (c *RunChange) refreshTriggerText() error {
 	t := &c.Run.Trigger
 	if t.Type != shoal.SpaceMessageTrigger {
 		return nil
@@ -70,42 +70,42 @@ func (c *RunChange) Park() error {
 		return err
 	}
 	before := c.Run.Status
-	status, answered := parked(before, rows)
+	status, answered := suspendedStatus(before, rows)
 	// Who woke the run since it was claimed may have had another reason: a space is
 	// closed, or the agent was removed from it.
 	c.Run.Status, c.Run.Awake = status, answered || c.Run.Awake || c.Run.Cancel
 	if c.Run.StalledSince = nil; before == shoal.RunRunning {
 		c.Run.Activity = &shoal.RunActivity{At: c.At, Kind: shoal.ActivityWait}
 	}
-	c.release()
+	c.releaseLease()
 	c.NotifyActivity(c.Run.SessionID, c.Run.AgentID)
-	if !busy(*c.Run) {
+	if !isBusy(*c.Run) {
 		if err := wakeNext(c.Change, *c.Run); err != nil {
 			return err
 		}
 	}
-	tell := c.Run.Status != before
-	if !tell && c.Run.Status == shoal.RunWaitingTool {
-		if tell, err = c.untold(rows); err != nil {
+	emit := c.Run.Status != before
+	if !emit && c.Run.Status == shoal.RunWaitingTool {
+		if emit, err = c.hasUnreportedAction(rows); err != nil {
 			return err
 		}
 	}
 	switch {
-	case !tell:
+	case !emit:
 		return nil
 	case c.Run.Status == shoal.RunWaitingTool:
-		return tellWaitingTool(c.Change, *c.Run, rows)
+		return emitWaitingTool(c.Change, *c.Run, rows)
 	}
-	told := *c.Run
-	if wait := replyWait(rows); wait != nil && (wait.SpaceID == nil || *wait.SpaceID == told.Space) {
-		told.WaitingFor = wait // elsewhere, the readers of the event need not be members
+	event := *c.Run
+	if wait := findReplyWait(rows); wait != nil && (wait.SpaceID == nil || *wait.SpaceID == event.Space) {
+		event.WaitingFor = wait // elsewhere, the readers of the event need not be members
 	}
-	return tellRun(c.Change, told, shoal.EventRunWaitingReply)
+	return emitRun(c.Change, event, shoal.EventRunWaitingReply)
 }
 
-// replyWait returns the first open wait for a reply or for a time among the rows of a
+// findReplyWait returns the first open wait for a reply or for a time among the rows of a
 // run, nil if there is none.
-func replyWait(rows []storage.Pending) *shoal.ReplyWait {
+func findReplyWait(rows []storage.Pending) *shoal.ReplyWait {
 	i := slices.IndexFunc(rows, func(p storage.Pending) bool { return p.Status == shoal.PendingOpen && pending.IsServerWait(p.Kind) })
 	if i < 0 {
 		return nil
@@ -126,9 +126,9 @@ func replyWait(rows []storage.Pending) *shoal.ReplyWait {
 	return &out
 }
 
-// parked returns how a run waits for these rows, and whether there is something to
+// suspendedStatus returns how a run waits for these rows, and whether there is something to
 // do for it at once: one of them was settled that it has not been given, or all.
-func parked(before shoal.RunStatus, rows []storage.Pending) (status shoal.RunStatus, awake bool) {
+func suspendedStatus(before shoal.RunStatus, rows []storage.Pending) (status shoal.RunStatus, awake bool) {
 	open, action, openAction := false, false, false
 	for _, p := range rows {
 		settled := p.Status != shoal.PendingOpen
@@ -153,32 +153,32 @@ func parked(before shoal.RunStatus, rows []storage.Pending) (status shoal.RunSta
 	return shoal.RunWaitingReply, true
 }
 
-// eventPage is how many events of a run are read at once.
-const eventPage = 256
+// eventPageSize is how many events of a run are read at once.
+const eventPageSize = 256
 
-// untold reports whether one of the open actions is in no run.waiting_tool yet:
+// hasUnreportedAction reports whether one of the open actions is in no run.waiting_tool yet:
 // some of what the run waits for has come, and it waits for something new.
-func (c *RunChange) untold(rows []storage.Pending) (bool, error) {
-	told := map[shoal.PendingID]bool{}
+func (c *RunChange) hasUnreportedAction(rows []storage.Pending) (bool, error) {
+	reported := map[shoal.PendingID]bool{}
 	for place := int64(0); ; {
-		page, err := c.Events(c.Run.SessionID, storage.EventFilter{Run: c.Run.ID}, place, eventPage)
+		page, err := c.Events(c.Run.SessionID, storage.EventFilter{Run: c.Run.ID}, place, eventPageSize)
 		if err != nil {
 			return false, err
 		}
 		for _, ev := range page {
 			place = ev.Place
 			if ev.Type == shoal.EventRunWaitingTool {
-				if err := noteTold(ev, told); err != nil {
+				if err := addReportedActions(ev, reported); err != nil {
 					return false, err
 				}
 			}
 		}
-		if len(page) < eventPage {
+		if len(page) < eventPageSize {
 			break
 		}
 	}
 	return slices.ContainsFunc(rows, func(p storage.Pending) bool {
-		return p.Status == shoal.PendingOpen && !pending.IsServerWait(p.Kind) && !told[p.ID]
+		return p.Status == shoal.PendingOpen && !pending.IsServerWait(p.Kind) && !reported[p.ID]
 	}), nil
 }
 
@@ -186,11 +186,11 @@ func (c *RunChange) untold(rows []storage.Pending) (bool, error) {
 // waits for its end, and gives the lease up. failure is nil for a completed run.
 // The run's messages must be closed before.
 func (c *RunChange) Finish(status shoal.RunStatus, failure *shoal.RunError) error {
-	return finish(c.Change, c.Run, status, failure)
+	return finishRun(c.Change, c.Run, status, failure)
 }
 
-// finish ends a run, but for storing it.
-func finish(ch *core.Change, r *storage.Run, status shoal.RunStatus, failure *shoal.RunError) error {
+// finishRun ends a run, but for storing it.
+func finishRun(ch *core.Change, r *storage.Run, status shoal.RunStatus, failure *shoal.RunError) error {
 	at := ch.At
 	r.Status, r.Error, r.EndedAt = status, failure, &at
 	r.Owner, r.LeaseUntil, r.Awake, r.StalledSince = "", nil, false, nil
@@ -200,10 +200,10 @@ func finish(ch *core.Change, r *storage.Run, status shoal.RunStatus, failure *sh
 	what := map[shoal.RunStatus]shoal.EventType{
 		shoal.RunCompleted: shoal.EventRunCompleted, shoal.RunFailed: shoal.EventRunFailed, shoal.RunCanceled: shoal.EventRunCanceled,
 	}[status]
-	if err := tellRun(ch, *r, what); err != nil {
+	if err := emitRun(ch, *r, what); err != nil {
 		return err
 	}
-	if err := noteOutcome(ch, *r); err != nil {
+	if err := recordOutcome(ch, *r); err != nil {
 		return err
 	}
 	ch.NotifyActivity(r.SessionID, r.AgentID)
@@ -211,8 +211,8 @@ func finish(ch *core.Change, r *storage.Run, status shoal.RunStatus, failure *sh
 	return wakeNext(ch, *r)
 }
 
-// release gives the lease up.
-func (c *RunChange) release() {
+// releaseLease gives the lease up.
+func (c *RunChange) releaseLease() {
 	c.Run.Owner, c.Run.LeaseUntil = "", nil
 	if c.Run.Awake {
 		c.Notify(core.WorkTopic)
@@ -220,17 +220,17 @@ func (c *RunChange) release() {
 }
 
 // StepStarted tells the followers of the run.
-func (c *RunChange) StepStarted(s shoal.Step) error { return c.tellStep(shoal.EventStepStarted, s) }
+func (c *RunChange) StepStarted(s shoal.Step) error { return c.emitStep(shoal.EventStepStarted, s) }
 
 // StepCompleted tells the followers of the run.
-func (c *RunChange) StepCompleted(s shoal.Step) error { return c.tellStep(shoal.EventStepCompleted, s) }
+func (c *RunChange) StepCompleted(s shoal.Step) error { return c.emitStep(shoal.EventStepCompleted, s) }
 
-func (c *RunChange) tellStep(what shoal.EventType, s shoal.Step) error {
+func (c *RunChange) emitStep(what shoal.EventType, s shoal.Step) error {
 	if s.ToolCalls == nil {
 		s.ToolCalls = []shoal.StepCall{}
 	}
 	if s.MissingTools == nil {
 		s.MissingTools = []shoal.MissingTool{}
 	}
-	return recordRun(c.Change, *c.Run, "", true, what, func(h shoal.EventHead) any { return shoal.StepData{EventHead: h, Step: s} })
+	return emitRunEvent(c.Change, *c.Run, "", true, what, func(h shoal.EventHead) any { return shoal.StepData{EventHead: h, Step: s} })
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// recordRun stores an event of a run: for the followers of a space, if one is
+// emitRunEvent stores an event of a run: for the followers of a space, if one is
 // given, and for those of the run itself.
-func recordRun(ch *core.Change, r storage.Run, space shoal.SpaceID, inStream bool, what shoal.EventType, data func(shoal.EventHead) any) error {
+func emitRunEvent(ch *core.Change, r storage.Run, space shoal.SpaceID, inStream bool, what shoal.EventType, data func(shoal.EventHead) any) error {
 	ev := storage.Event{Session: r.SessionID, Space: space, Type: what}
 	if inStream {
 		ev.Run = r.ID
@@ -24,37 +24,37 @@ func recordRun(ch *core.Change, r storage.Run, space shoal.SpaceID, inStream boo
 	return err
 }
 
-// tellRun tells the followers of a run, and those of its trigger's space, how it
+// emitRun tells the followers of a run, and those of its trigger's space, how it
 // stands.
-func tellRun(ch *core.Change, r storage.Run, what shoal.EventType) error {
+func emitRun(ch *core.Change, r storage.Run, what shoal.EventType) error {
 	ch.Core.Metrics.CountRun(ch, what)
 	run := r.Run
 	run.PendingToolCalls = []shoal.PendingToolCall{}
-	return recordRun(ch, r, r.Space, true, what, func(h shoal.EventHead) any { return shoal.RunData{EventHead: h, Run: run} })
+	return emitRunEvent(ch, r, r.Space, true, what, func(h shoal.EventHead) any { return shoal.RunData{EventHead: h, Run: run} })
 }
 
-// tellWaitingTool tells that a run waits for answers. The run's own followers
+// emitWaitingTool tells that a run waits for answers. The run's own followers
 // learn of all that it waits for; a space, of what it shows itself to everybody.
-func tellWaitingTool(ch *core.Change, r storage.Run, rows []storage.Pending) error {
+func emitWaitingTool(ch *core.Change, r storage.Run, rows []storage.Pending) error {
 	what, all := shoal.EventRunWaitingTool, PendingCalls(rows, func(storage.Pending) bool { return true })
 	ch.Core.Metrics.CountRun(ch, what)
-	tell := func(space shoal.SpaceID, inStream bool, run shoal.Run, calls []shoal.PendingToolCall) error {
+	emit := func(space shoal.SpaceID, inStream bool, run shoal.Run, calls []shoal.PendingToolCall) error {
 		run.PendingToolCalls = calls
-		return recordRun(ch, r, space, inStream, what, func(h shoal.EventHead) any { return shoal.RunData{EventHead: h, Run: run} })
+		return emitRunEvent(ch, r, space, inStream, what, func(h shoal.EventHead) any { return shoal.RunData{EventHead: h, Run: run} })
 	}
-	told := false
+	emitted := false
 	for _, space := range waitingSpaces(r, rows) {
-		calls := PendingCalls(rows, func(p storage.Pending) bool { return shows(p, space) && p.Target == "" })
-		whole := !told && space == r.Space && len(calls) == len(all)
-		told = told || whole
-		if err := tell(space, whole, RedactRun(r.Run, space == r.Space), calls); err != nil {
+		calls := PendingCalls(rows, func(p storage.Pending) bool { return isShownIn(p, space) && p.Target == "" })
+		whole := !emitted && space == r.Space && len(calls) == len(all)
+		emitted = emitted || whole
+		if err := emit(space, whole, RedactRun(r.Run, space == r.Space), calls); err != nil {
 			return err
 		}
 	}
-	if told {
+	if emitted {
 		return nil
 	}
-	return tell("", true, r.Run, all)
+	return emit("", true, r.Run, all)
 }
 
 // waitingSpaces returns the trigger's space and those that show what the run
@@ -71,16 +71,16 @@ func waitingSpaces(r storage.Run, rows []storage.Pending) (out []shoal.SpaceID) 
 	return out
 }
 
-func shows(p storage.Pending, space shoal.SpaceID) bool {
+func isShownIn(p storage.Pending, space shoal.SpaceID) bool {
 	return p.SpaceID != nil && *p.SpaceID == space
 }
 
 // PendingCalls lists the open actions that keep chooses, in the order of their
 // opening.
-func PendingCalls(rows []storage.Pending, keep func(storage.Pending) bool) []shoal.PendingToolCall {
+func PendingCalls(rows []storage.Pending, include func(storage.Pending) bool) []shoal.PendingToolCall {
 	out := []shoal.PendingToolCall{}
 	for _, p := range rows {
-		if p.Status == shoal.PendingOpen && !pending.IsServerWait(p.Kind) && keep(p) {
+		if p.Status == shoal.PendingOpen && !pending.IsServerWait(p.Kind) && include(p) {
 			out = append(out, shoal.PendingToolCall{
 				ToolCallID: p.ToolCallID, ToolName: p.ToolName, Args: core.ObjectOrEmpty(p.Args), PendingActionID: p.ID, SpaceID: p.SpaceID, ExpiresAt: p.ExpiresAt,
 			})
@@ -105,14 +105,14 @@ func RedactRun(run shoal.Run, inside bool) shoal.Run {
 	return run
 }
 
-// noteTold notes which actions an event of the type run.waiting_tool told.
-func noteTold(ev storage.Event, told map[shoal.PendingID]bool) error {
+// addReportedActions notes which actions an event of the type run.waiting_tool told.
+func addReportedActions(ev storage.Event, reported map[shoal.PendingID]bool) error {
 	var data shoal.RunData
 	if err := json.Unmarshal(ev.Data, &data); err != nil {
 		return err
 	}
 	for _, call := range data.Run.PendingToolCalls {
-		told[call.PendingActionID] = true
+		reported[call.PendingActionID] = true
 	}
 	return nil
 }

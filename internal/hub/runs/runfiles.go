@@ -25,17 +25,17 @@ func (c *RunChange) AddFile(f shoal.File, data []byte) (shoal.File, error) {
 	return f, c.InsertFile(c.Run.SessionID, f, c.Run.AgentID, c.At, data)
 }
 
-// madePath is where a file of this server is, as a text or a JSON value says it.
-var madePath = regexp.MustCompile(`/v1/sessions/([A-Za-z0-9_.-]{1,64})/files/(` + shoal.PrefixFile + `[0-9a-z]{1,60})`)
+// filePathPattern is where a file of this server is, as a text or a JSON value says it.
+var filePathPattern = regexp.MustCompile(`/v1/sessions/([A-Za-z0-9_.-]{1,64})/files/(` + shoal.PrefixFile + `[0-9a-z]{1,60})`)
 
-// maxMade is how many files one part shows at most.
-const maxMade = 32
+// maxFilesPerPart is how many files one part shows at most.
+const maxFilesPerPart = 32
 
-// showMade notes that the space of a composite message shows the files of its agent
+// showRunFiles notes that the space of a composite message shows the files of its agent
 // that its parts name: in a text, in arguments, in a result. Only parts that have
 // changed their status since before are looked at. Files of others are not shown by
 // this: what a model or a tool writes gives nobody a right.
-func showMade(c *RunChange, before []shoal.Part, m shoal.Message) error {
+func showRunFiles(c *RunChange, before []shoal.Part, m shoal.Message) error {
 	known := make(map[shoal.PartID]shoal.PartStatus, len(before))
 	for _, p := range before {
 		known[p.ID] = p.Status
@@ -45,8 +45,8 @@ func showMade(c *RunChange, before []shoal.Part, m shoal.Message) error {
 			continue
 		}
 		for _, text := range [][]byte{[]byte(p.Text), p.Args, p.Result} {
-			for _, at := range madePath.FindAllSubmatch(text, maxMade) {
-				if err := showOwn(c, shoal.SessionID(at[1]), shoal.FileID(at[2]), m.SpaceID); err != nil {
+			for _, at := range filePathPattern.FindAllSubmatch(text, maxFilesPerPart) {
+				if err := showAgentFile(c, shoal.SessionID(at[1]), shoal.FileID(at[2]), m.SpaceID); err != nil {
 					return err
 				}
 			}
@@ -55,8 +55,8 @@ func showMade(c *RunChange, before []shoal.Part, m shoal.Message) error {
 	return nil
 }
 
-// showOwn notes that a space shows a file, if it is one of the run's agent.
-func showOwn(c *RunChange, session shoal.SessionID, id shoal.FileID, space shoal.SpaceID) error {
+// showAgentFile notes that a space shows a file, if it is one of the run's agent.
+func showAgentFile(c *RunChange, session shoal.SessionID, id shoal.FileID, space shoal.SpaceID) error {
 	if session != c.Run.SessionID || !core.ValidID(id) {
 		return nil
 	}

@@ -28,27 +28,27 @@ func NewRuns(c *core.Core, keepRequests time.Duration) *Runs { return &Runs{c, k
 // InvalidArgument for an agent that is not hosted.
 func (r *Runs) Trigger(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, service string, payload json.RawMessage, idempotencyKey string) (out shoal.Run, err error) {
 	const op = "hub.Runs.Trigger"
-	if err := errors.Join(core.CheckSession(who, session), serviceOnly(who), shoal.CheckTrigger(service, payload), naming.CheckReserved("serviceName", service), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
+	if err := errors.Join(core.CheckSession(who, session), requireService(who), shoal.CheckTrigger(service, payload), naming.CheckReserved("serviceName", service), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
 	if len(payload) == 0 {
 		payload = json.RawMessage("null")
 	}
-	type ask struct {
+	type input struct {
 		Agent   shoal.EntityID
 		Service string
 		Payload json.RawMessage
 	}
 	err = r.core.Change(ctx, op, func(ch *core.Change) (err error) {
-		out, _, err = core.Once(ch, who, session, op, idempotencyKey, ask{agent, service, payload}, func() (shoal.Run, error) {
-			return serviceRun(ch, who, session, agent, service, payload)
+		out, _, err = core.Once(ch, who, session, op, idempotencyKey, input{agent, service, payload}, func() (shoal.Run, error) {
+			return startServiceRun(ch, who, session, agent, service, payload)
 		})
 		return err
 	})
 	return out, err
 }
 
-func serviceRun(ch *core.Change, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, service string, payload json.RawMessage) (shoal.Run, error) {
+func startServiceRun(ch *core.Change, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, service string, payload json.RawMessage) (shoal.Run, error) {
 	if err := core.RequireOpenSession(ch, session); err != nil {
 		return shoal.Run{}, err
 	}
@@ -70,12 +70,12 @@ func serviceRun(ch *core.Change, who shoal.Principal, session shoal.SessionID, a
 		Session: session, Agent: agent, requester: service,
 		StartForMessage: shoal.Trigger{Type: shoal.ServiceTrigger, ServiceName: service, Payload: payload},
 		cause:           storage.Cause{ActingFor: behalf.Join([]shoal.EntityID{behalf.Service(service), who.EntityID})},
-	}.at(ch, as, now, false)
+	}.start(ch, as, now, false)
 	return made.Run, err
 }
 
-// serviceOnly refuses entities.
-func serviceOnly(who shoal.Principal) error {
+// requireService refuses entities.
+func requireService(who shoal.Principal) error {
 	if who.Role == shoal.RoleEntity && !who.Owner {
 		return shoal.E("", shoal.Forbidden, "A key of role \"entity\" may not do this; it needs a service or an admin key.")
 	}
@@ -91,7 +91,7 @@ func (r *Runs) Get(ctx context.Context, who shoal.Principal, session shoal.Sessi
 		if err != nil {
 			return err
 		}
-		out, err = (&runReader{Tx: tx, who: who, session: session}).shown(found)
+		out, err = (&runReader{Tx: tx, who: who, session: session}).view(found)
 		return err
 	})
 	return out, err
@@ -100,41 +100,41 @@ func (r *Runs) Get(ctx context.Context, who shoal.Principal, session shoal.Sessi
 // runReader shows runs to one caller.
 type runReader struct {
 	storage.Tx
-	who     shoal.Principal
-	session shoal.SessionID
-	in      map[shoal.SpaceID]bool
-	before  map[conversationKey]*shoal.RunID // by whose end queued runs wait
+	who         shoal.Principal
+	session     shoal.SessionID
+	memberships map[shoal.SpaceID]bool
+	queueHeads  map[conversationKey]*shoal.RunID // by whose end queued runs wait
 }
 
-// member reports whether the reader is in a space; services and admins count as
+// canRead reports whether the reader is in a space; services and admins count as
 // in every one.
-func (r *runReader) member(space shoal.SpaceID) (bool, error) {
+func (r *runReader) canRead(space shoal.SpaceID) (bool, error) {
 	if core.ReaderEntity(r.who) == "" {
 		return true, nil
 	}
 	if space == "" {
 		return false, nil
 	}
-	if is, known := r.in[space]; known {
+	if is, known := r.memberships[space]; known {
 		return is, nil
 	}
 	is, err := r.IsMember(r.session, space, r.who.EntityID)
-	if r.in == nil {
-		r.in = map[shoal.SpaceID]bool{}
+	if r.memberships == nil {
+		r.memberships = map[shoal.SpaceID]bool{}
 	}
-	r.in[space] = is
+	r.memberships[space] = is
 	return is, err
 }
 
-// shown returns a run as the reader may see it, with what it waits for.
-func (r *runReader) shown(found storage.Run) (shoal.Run, error) {
-	inside, err := r.member(found.Space)
+// view returns a run as the reader may see it, with what it waits for.
+func (r *runReader) view(found storage.Run) (shoal.Run, error) {
+	inside, err := r.canRead(found.Space)
 	if err != nil {
 		return found.Run, err
 	}
 	out := RedactRun(found.Run, inside)
 	out.PendingToolCalls = []shoal.PendingToolCall{}
-	if out.QueuedBehind, err = r.behind(found); err != nil {
+	if out.QueuedBehind, err = r.queuedBehind(found); err != nil {
 		return out, err
 	}
 	if !out.Status.Parked() {
@@ -154,7 +154,7 @@ func (r *runReader) shown(found storage.Run) (shoal.Run, error) {
 		is := false
 		if p.SpaceID != nil {
 			var failed error
-			is, failed = r.member(*p.SpaceID)
+			is, failed = r.canRead(*p.SpaceID)
 			err = errors.Join(err, failed)
 		}
 		return is && (p.Target == "" || p.Target == r.who.EntityID)
@@ -164,34 +164,34 @@ func (r *runReader) shown(found storage.Run) (shoal.Run, error) {
 
 // waitingFor returns the reply or the time that a run waits for, as the reader may see it.
 func (r *runReader) waitingFor(rows []storage.Pending) (*shoal.ReplyWait, error) {
-	wait := replyWait(rows)
+	wait := findReplyWait(rows)
 	if wait == nil || wait.SpaceID == nil {
 		return wait, nil
 	}
-	is, err := r.member(*wait.SpaceID)
+	is, err := r.canRead(*wait.SpaceID)
 	if err != nil || !is {
 		return nil, err
 	}
 	return wait, nil
 }
 
-// behind returns which run a queued one waits for, which is looked up once for all of an
+// fillQueuedBehind returns which run a queued one waits for, which is looked up once for all of an
 // agent in a space.
-func (r *runReader) behind(found storage.Run) (*shoal.RunID, error) {
-	if !asleep(found) || found.Space == "" {
+func (r *runReader) queuedBehind(found storage.Run) (*shoal.RunID, error) {
+	if !isWaitingInQueue(found) || found.Space == "" {
 		return nil, nil
 	}
 	key := conversationKey{found.AgentID, found.Space}
-	if id, known := r.before[key]; known {
+	if id, known := r.queueHeads[key]; known {
 		return id, nil
 	}
-	if err := queuedBehind(r.Tx, &found); err != nil {
+	if err := fillQueuedBehind(r.Tx, &found); err != nil {
 		return nil, err
 	}
-	if r.before == nil {
-		r.before = map[conversationKey]*shoal.RunID{}
+	if r.queueHeads == nil {
+		r.queueHeads = map[conversationKey]*shoal.RunID{}
 	}
-	r.before[key] = found.QueuedBehind
+	r.queueHeads[key] = found.QueuedBehind
 	return found.QueuedBehind, nil
 }
 
@@ -223,10 +223,10 @@ func (r *Runs) List(ctx context.Context, who shoal.Principal, session shoal.Sess
 		if err != nil {
 			return err
 		}
-		shows := &runReader{Tx: tx, who: who, session: session}
+		reader := &runReader{Tx: tx, who: who, session: session}
 		out = make([]shoal.Run, len(found))
 		for i, f := range found {
-			if out[i], err = shows.shown(f); err != nil {
+			if out[i], err = reader.view(f); err != nil {
 				return err
 			}
 		}
@@ -238,7 +238,7 @@ func (r *Runs) List(ctx context.Context, who shoal.Principal, session shoal.Sess
 // Steps returns the steps of a run in order. Services and admins only.
 func (r *Runs) Steps(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID) (out []shoal.Step, err error) {
 	const op = "hub.Runs.Steps"
-	if err := errors.Join(core.CheckSession(who, session), serviceOnly(who)); err != nil {
+	if err := errors.Join(core.CheckSession(who, session), requireService(who)); err != nil {
 		return nil, core.Wrap(op, core.FirstError(err))
 	}
 	err = r.core.View(ctx, op, func(tx storage.Tx) error {

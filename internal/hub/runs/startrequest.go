@@ -33,9 +33,9 @@ func (s StartRequest) ConversationName() string {
 	}
 }
 
-// at starts the run of an agent that is configured so, and tells so. asleep says
+// start starts the run of an agent that is configured so, and tells so. asleep says
 // that it waits for the end of another run.
-func (s StartRequest) at(ch *core.Change, as storage.Agent, now shoal.Time, asleep bool) (storage.Run, error) {
+func (s StartRequest) start(ch *core.Change, as storage.Agent, now shoal.Time, asleep bool) (storage.Run, error) {
 	r := storage.Run{
 		Run: shoal.Run{
 			ID: shoal.NewID[shoal.RunID](shoal.PrefixRun), SessionID: s.Session, AgentID: s.Agent, Status: shoal.RunQueued, Trigger: s.StartForMessage,
@@ -43,10 +43,10 @@ func (s StartRequest) at(ch *core.Change, as storage.Agent, now shoal.Time, asle
 			PendingToolCalls: []shoal.PendingToolCall{}, CreatedAt: ch.At,
 		},
 		Version: as.Version, Space: s.StartForMessage.SpaceID, Requester: s.requester, Linked: s.cause.Linked,
-		Awake: !asleep, NotBefore: later(now, as.SettleMs), Conversation: s.ConversationName(),
+		Awake: !asleep, NotBefore: addMillis(now, as.SettleMs), Conversation: s.ConversationName(),
 	}
 	if r.Space == "" || as.SettleMs == 0 { // only messages settle
-		r.NotBefore = always
+		r.NotBefore = alwaysDue
 	}
 	if r.CauseRoot == "" {
 		r.CauseRoot = string(r.ID)
@@ -54,20 +54,20 @@ func (s StartRequest) at(ch *core.Change, as storage.Agent, now shoal.Time, asle
 	if err := ch.InsertRun(r); err != nil {
 		return r, err
 	}
-	if err := keepClientInput(ch, r, s.client); err != nil {
+	if err := storeClientInput(ch, r, s.client); err != nil {
 		return r, err
 	}
 	ch.Notify(core.WorkTopic)
-	if err := queuedBehind(ch, &r); err != nil {
+	if err := fillQueuedBehind(ch, &r); err != nil {
 		return r, err
 	}
-	return r, tellRun(ch, r, shoal.EventRunCreated)
+	return r, emitRun(ch, r, shoal.EventRunCreated)
 }
 
-// onMessage starts a run for a message, as the agent takes a message that comes while it
+// startOnMessage starts a run for a message, as the agent takes a message that comes while it
 // runs. It returns the run that acts on the message, which may be one that was queued
 // before; refused says that the agent does not take it.
-func (s StartRequest) onMessage(ch *core.Change) (r storage.Run, refused bool, err error) {
+func (s StartRequest) startOnMessage(ch *core.Change) (r storage.Run, refused bool, err error) {
 	as, err := ch.HostedAgent(s.Session, s.Agent)
 	if err != nil {
 		return r, false, err
@@ -78,67 +78,67 @@ func (s StartRequest) onMessage(ch *core.Change) (r storage.Run, refused bool, e
 	}
 	if as.SettleMs > 0 {
 		queued, err := s.findActive(ch, func(r storage.Run) bool {
-			return settling(r, now) && len(behalf.Join(r.Roots(), s.cause.ActingFor)) <= behalf.MaxActingFor
+			return isSettling(r, now) && len(behalf.Join(r.Roots(), s.cause.ActingFor)) <= behalf.MaxActingFor
 		})
 		if err != nil {
 			return r, false, err
 		}
 		if queued != nil {
-			r, err = s.instead(ch, *queued, later(now, as.SettleMs))
+			r, err = s.replaceTrigger(ch, *queued, addMillis(now, as.SettleMs))
 			return r, false, err
 		}
 	}
-	asleep, refused, err := s.behind(ch, as)
+	asleep, refused, err := s.checkBusy(ch, as)
 	if err != nil || refused {
 		return r, refused, err
 	}
-	r, err = s.at(ch, as, now, asleep)
+	r, err = s.start(ch, as, now, asleep)
 	return r, false, err
 }
 
-// behind reports how the agent takes one more run in the space: whether the run has
+// checkBusy reports how the agent takes one more run in the space: whether the run has
 // to wait for the end of another, or is not taken at all.
-func (s StartRequest) behind(ch *core.Change, as storage.Agent) (asleep, refused bool, err error) {
+func (s StartRequest) checkBusy(ch *core.Change, as storage.Agent) (asleep, refused bool, err error) {
 	switch as.OnNewMessage {
 	case "reject", "enqueue":
-		at, err := s.findActive(ch, busy)
+		at, err := s.findActive(ch, isBusy)
 		if err != nil || at != nil && as.OnNewMessage == "reject" {
 			return false, at != nil, err
 		}
 		return at != nil, false, nil
 	case "interrupt":
-		asleep, err = s.interrupt(ch)
+		asleep, err = s.cancelActive(ch)
 	}
 	return asleep, false, err
 }
 
-// instead makes a newer message the trigger of a run that nobody has begun. The run
+// replaceTrigger makes a newer message the trigger of a run that nobody has begun. The run
 // acts for the senders of both.
-func (s StartRequest) instead(ch *core.Change, r storage.Run, notBefore shoal.Time) (storage.Run, error) {
+func (s StartRequest) replaceTrigger(ch *core.Change, r storage.Run, notBefore shoal.Time) (storage.Run, error) {
 	r.Trigger, r.Requester, r.NotBefore = s.StartForMessage, s.requester, notBefore
 	r.ActingFor = behalf.Join(r.Roots(), s.cause.ActingFor)
 	r.CauseRoot, r.Depth, r.Linked = s.cause.Root, s.cause.Depth, s.cause.Linked
-	if err := keepClientInput(ch, r, s.client); err != nil {
+	if err := storeClientInput(ch, r, s.client); err != nil {
 		return r, err
 	}
 	ch.Notify(core.WorkTopic)
 	return r, ch.UpdateRun(r)
 }
 
-// always is due whatever the clock is set to: a run that waits for nothing must not
+// alwaysDue is due whatever the clock is set to: a run that waits for nothing must not
 // wait for a clock that was set back to come round again.
-var always = shoal.At(time.Unix(0, 0))
+var alwaysDue = shoal.At(time.Unix(0, 0))
 
-func later(t shoal.Time, ms int64) shoal.Time { return shoal.At(t.Add(millis(ms))) }
+func addMillis(t shoal.Time, ms int64) shoal.Time { return shoal.At(t.Add(milliseconds(ms))) }
 
-// settling reports whether the run waits for messages that may follow.
-func settling(r storage.Run, now shoal.Time) bool {
+// isSettling reports whether the run waits for messages that may follow.
+func isSettling(r storage.Run, now shoal.Time) bool {
 	return r.Status == shoal.RunQueued && r.Owner == "" && r.NotBefore.After(now.Time)
 }
 
-// busy reports whether a run is under way or about to be, or waits for a reply in the
+// isBusy reports whether a run is under way or about to be, or waits for a reply in the
 // middle of a conversation. One that waits for a tool is not: it may take days.
-func busy(r storage.Run) bool {
+func isBusy(r storage.Run) bool {
 	return r.Status == shoal.RunRunning || r.Status == shoal.RunQueued || r.Status == shoal.RunWaitingReply || r.Status.Parked() && r.Cancel
 }
 
@@ -164,9 +164,9 @@ func (s StartRequest) findActive(ch *core.Change, wanted func(storage.Run) bool)
 	}
 }
 
-// interrupt cancels what the agent does for the space. going says that some of it
+// cancelActive cancels what the agent does for the space. going says that some of it
 // has not ended yet.
-func (s StartRequest) interrupt(ch *core.Change) (going bool, err error) {
+func (s StartRequest) cancelActive(ch *core.Change) (going bool, err error) {
 	var all []storage.Run
 	if _, err := s.findActive(ch, func(r storage.Run) bool {
 		all = append(all, r)
@@ -191,16 +191,16 @@ func wakeNext(ch *core.Change, r storage.Run) error {
 		return nil
 	}
 	var next *storage.Run
-	of := StartRequest{Session: r.SessionID, Agent: r.AgentID, StartForMessage: shoal.Trigger{SpaceID: r.Space}}
-	other, err := of.findActive(ch, func(other storage.Run) bool {
+	queue := StartRequest{Session: r.SessionID, Agent: r.AgentID, StartForMessage: shoal.Trigger{SpaceID: r.Space}}
+	other, err := queue.findActive(ch, func(other storage.Run) bool {
 		switch {
 		case other.ID == r.ID:
 			return false
-		case asleep(other):
+		case isWaitingInQueue(other):
 			next = &other // the last of them is the oldest
 			return false
 		}
-		return busy(other)
+		return isBusy(other)
 	})
 	if err != nil || other != nil || next == nil {
 		return err

@@ -29,15 +29,15 @@ func StepsOf(tx Tx, session shoal.SessionID, id shoal.RunID) ([]shoal.Step, erro
 	}
 	rows, err := tx.PendingOf(session, id)
 	for i := range out {
-		waited(&out[i], rows)
+		fillWaitTimes(&out[i], rows)
 	}
 	return out, err
 }
 
-// waited puts into the calls of a step whose results come from outside from when
+// fillWaitTimes puts into the calls of a step whose results come from outside from when
 // until when they were waited for. A permission is no result: the call comes after
 // it.
-func waited(s *shoal.Step, rows []storage.Pending) {
+func fillWaitTimes(s *shoal.Step, rows []storage.Pending) {
 	for i := range s.ToolCalls {
 		c := &s.ToolCalls[i]
 		if c.StartedAt != nil {

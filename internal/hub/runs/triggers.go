@@ -19,11 +19,11 @@ type Triggered struct {
 	Replied []shoal.EntityID // a run of theirs goes on with the message
 }
 
-func millis(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
+func milliseconds(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
 
 // StartForMessage starts the runs that a posted message is for. It costs a space without hosted
 // agents one look.
-func StartForMessage(ch *core.Change, s shoal.Space, m shoal.Message, asked *bool, client *storage.ClientInput) (out Triggered, err error) {
+func StartForMessage(ch *core.Change, s shoal.Space, m shoal.Message, start *bool, client *storage.ClientInput) (out Triggered, err error) {
 	if m.EntityID == shoal.System {
 		return out, nil
 	}
@@ -38,11 +38,11 @@ func StartForMessage(ch *core.Change, s shoal.Space, m shoal.Message, asked *boo
 	if out.Replied, err = pending.SettleReplies(ch, m); err != nil {
 		return out, err
 	}
-	cause, err := postedCause(ch, sender, m)
-	if err != nil || asked != nil && !*asked {
+	cause, err := storePostCause(ch, sender, m)
+	if err != nil || start != nil && !*start {
 		return out, err
 	}
-	agents, err := actors(ch, s, m, sender, hosted)
+	agents, err := actingAgents(ch, s, m, sender, hosted)
 	if err != nil {
 		return out, err
 	}
@@ -51,7 +51,7 @@ func StartForMessage(ch *core.Change, s shoal.Space, m shoal.Message, asked *boo
 		if slices.Contains(out.Replied, id) {
 			continue
 		}
-		r, refused, err := startOn(ch, s, m, sender, id, cause, client)
+		r, refused, err := startAgent(ch, s, m, sender, id, cause, client)
 		switch {
 		case err != nil:
 			return out, err
@@ -67,10 +67,10 @@ func StartForMessage(ch *core.Change, s shoal.Space, m shoal.Message, asked *boo
 	return out, nil
 }
 
-// actors returns the hosted agents that act on a message. An agent's acts on whom
+// actingAgents returns the hosted agents that act on a message. An agent's acts on whom
 // it mentions, a person's on the mentioned agents if there are any, else on the
 // space's admin agent, else on the only hosted one.
-func actors(tx Tx, s shoal.Space, m shoal.Message, sender shoal.Entity, hosted []shoal.EntityID) (out []shoal.EntityID, err error) {
+func actingAgents(tx Tx, s shoal.Space, m shoal.Message, sender shoal.Entity, hosted []shoal.EntityID) (out []shoal.EntityID, err error) {
 	agents := false
 	for _, id := range m.Mentions {
 		switch {
@@ -98,14 +98,14 @@ func actors(tx Tx, s shoal.Space, m shoal.Message, sender shoal.Entity, hosted [
 	return nil, nil
 }
 
-// startOn starts one agent on a message and returns its run: none if the agent is too
+// startAgent starts one agent on a message and returns its run: none if the agent is too
 // deep in the chain, or refuses because it runs.
-func startOn(ch *core.Change, s shoal.Space, m shoal.Message, sender shoal.Entity, agent shoal.EntityID, cause storage.Cause, client *storage.ClientInput) (r storage.Run, refused bool, err error) {
-	if tooDeep(cause) {
-		return r, false, tellTooDeep(ch, s, agent, cause)
+func startAgent(ch *core.Change, s shoal.Space, m shoal.Message, sender shoal.Entity, agent shoal.EntityID, cause storage.Cause, client *storage.ClientInput) (r storage.Run, refused bool, err error) {
+	if isTooDeep(cause) {
+		return r, false, postDepthNotice(ch, s, agent, cause)
 	}
 	t := MessageTrigger(s, m, sender)
-	return StartRequest{Session: s.SessionID, Agent: agent, StartForMessage: t, cause: cause, requester: string(sender.ID), client: client}.onMessage(ch)
+	return StartRequest{Session: s.SessionID, Agent: agent, StartForMessage: t, cause: cause, requester: string(sender.ID), client: client}.startOnMessage(ch)
 }
 
 // MessageTrigger is a message as what starts a run.
@@ -148,6 +148,6 @@ func (c *RunChange) StartMention(space shoal.SpaceID, message shoal.MessageID, m
 	if err != nil {
 		return err
 	}
-	_, _, err = startOn(c.Change, s, m, sender, mentioned, c.Run.Cause(1), nil)
+	_, _, err = startAgent(c.Change, s, m, sender, mentioned, c.Run.Cause(1), nil)
 	return err
 }

@@ -35,7 +35,7 @@ type Lease struct {
 // lease any more is refused: nothing was written.
 var ErrLeaseLost error = shoal.E("", shoal.Conflict, "Another server executes this run now.")
 
-func leaseLost(l Lease) error {
+func leaseLostError(l Lease) error {
 	return &shoal.Error{Kind: shoal.Conflict, Msg: "The run " + string(l.Run) + " is executed elsewhere now, or has ended.", Err: ErrLeaseLost}
 }
 
@@ -71,16 +71,16 @@ func (w *Work) ClaimFor(ctx context.Context, owner string, most int, slots Slots
 		}
 		until := shoal.At(now.Add(ttl))
 		ranOut := func(r storage.Run) bool {
-			return r.LeaseUntil != nil && !r.LeaseUntil.After(now.Time) && slots.over(owner, r)
+			return r.LeaseUntil != nil && !r.LeaseUntil.After(now.Time) && slots.isAbandoned(owner, r)
 		}
-		if err := free(ch, ranOut, slots.mine(owner), until); err != nil {
+		if err := endLeases(ch, ranOut, slots.isMine(owner), until); err != nil {
 			return err
 		}
 		if claimed, err = ch.ClaimableRuns(now, most); err != nil {
 			return err
 		}
 		claimed = slices.DeleteFunc(claimed, func(r storage.Run) bool { return r.LeaseUntil != nil }) // whose holder may be alive
-		if claimed, err = slots.fitting(ch, claimed); err != nil {
+		if claimed, err = slots.selectFitting(ch, claimed); err != nil {
 			return err
 		}
 		for i := range claimed {
@@ -96,8 +96,8 @@ func (w *Work) ClaimFor(ctx context.Context, owner string, most int, slots Slots
 	return claimed, err
 }
 
-// fitting returns those of runs that find a slot.
-func (s Slots) fitting(tx Tx, runs []storage.Run) (out []storage.Run, err error) {
+// selectFitting returns those of runs that find a slot.
+func (s Slots) selectFitting(tx Tx, runs []storage.Run) (out []storage.Run, err error) {
 	if s.Taken+len(runs) <= s.All-s.All/4 || s.All == 0 {
 		return runs, nil
 	}
@@ -119,15 +119,15 @@ func (s Slots) fitting(tx Tx, runs []storage.Run) (out []storage.Run, err error)
 	return out, nil
 }
 
-// mine reports whether a run is executed by owner, as far as owner says.
-func (s Slots) mine(owner string) func(storage.Run) bool {
+// isMine reports whether a run is executed by owner, as far as owner says.
+func (s Slots) isMine(owner string) func(storage.Run) bool {
 	return func(r storage.Run) bool {
 		return r.Owner == owner && slices.Contains(s.Mine, Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation})
 	}
 }
 
-// over reports whether a lease that has run out is given up.
-func (s Slots) over(owner string, r storage.Run) bool {
+// isAbandoned reports whether a lease that has run out is given up.
+func (s Slots) isAbandoned(owner string, r storage.Run) bool {
 	return r.Owner == owner || s.Over == nil || s.Over(Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation})
 }
 
@@ -135,18 +135,18 @@ func requesterOf(r storage.Run) storage.EntityRef {
 	return storage.EntityRef{Session: r.SessionID, ID: shoal.EntityID(r.Requester)}
 }
 
-// free ends the leases that which chooses, and wakes their runs. Those that kept
+// endLeases ends the leases that which chooses, and wakes their runs. Those that kept
 // chooses of them last until a time instead.
-func free(ch *core.Change, which, kept func(storage.Run) bool, until shoal.Time) error {
+func endLeases(ch *core.Change, matches, renew func(storage.Run) bool, until shoal.Time) error {
 	held, err := ch.HeldRuns("")
 	if err != nil {
 		return err
 	}
 	for _, r := range held {
-		if !which(r) {
+		if !matches(r) {
 			continue
 		}
-		if kept(r) {
+		if renew(r) {
 			r.LeaseUntil = &until
 			if err := ch.UpdateRun(r); err != nil {
 				return err
@@ -195,7 +195,7 @@ func (w *Work) Renew(ctx context.Context, owner string, mine []Progress, ttl tim
 				continue
 			}
 			held[i].LeaseUntil = &until
-			if err := progressed(ch, &held[i], mine[at]); err != nil {
+			if err := storeProgress(ch, &held[i], mine[at]); err != nil {
 				return err
 			}
 			if err := ch.UpdateRun(held[i]); err != nil {
@@ -207,8 +207,8 @@ func (w *Work) Renew(ctx context.Context, owner string, mine []Progress, ttl tim
 	return held, err
 }
 
-// progressed notes what a running run did last, and tells when it stalls or goes on.
-func progressed(ch *core.Change, r *storage.Run, p Progress) error {
+// storeProgress notes what a running run did last, and tells when it stalls or goes on.
+func storeProgress(ch *core.Change, r *storage.Run, p Progress) error {
 	if p.Activity == nil || r.Status != shoal.RunRunning {
 		return nil
 	}
@@ -223,7 +223,7 @@ func progressed(ch *core.Change, r *storage.Run, p Progress) error {
 		r.StalledSince, what = nil, shoal.EventRunResumed
 	}
 	ch.NotifyActivity(r.SessionID, r.AgentID)
-	return tellRun(ch, *r, what)
+	return emitRun(ch, *r, what)
 }
 
 // Orphan ends the leases of everybody but owner, and wakes their runs. It is for
@@ -231,7 +231,7 @@ func progressed(ch *core.Change, r *storage.Run, p Progress) error {
 func (w *Work) Orphan(ctx context.Context, owner string) error {
 	return w.core.Change(ctx, "hub.Work.Orphan", func(ch *core.Change) error {
 		none := func(storage.Run) bool { return false }
-		return free(ch, func(r storage.Run) bool { return r.Owner != owner }, none, shoal.Time{})
+		return endLeases(ch, func(r storage.Run) bool { return r.Owner != owner }, none, shoal.Time{})
 	})
 }
 
@@ -286,13 +286,13 @@ func (w *Work) Write(ctx context.Context, lease Lease, fn func(*RunChange) error
 	return w.core.Change(ctx, "hub.Work.Write", func(ch *core.Change) error {
 		r, err := ch.Run(lease.Session, lease.Run)
 		if errors.Is(err, shoal.NotFound) {
-			return leaseLost(lease)
+			return leaseLostError(lease)
 		}
 		if err != nil {
 			return err
 		}
 		if r.Generation != lease.Generation || r.Owner == "" || r.Status.Ended() {
-			return leaseLost(lease)
+			return leaseLostError(lease)
 		}
 		before := r
 		if err := fn(&RunChange{Change: ch, Run: &r, live: w.live}); err != nil {
@@ -302,7 +302,7 @@ func (w *Work) Write(ctx context.Context, lease Lease, fn func(*RunChange) error
 			return nil // as nearly always while its messages grow
 		}
 		if r.Owner == "" { // it has ended, or it waits: nothing of it grows now
-			ch.OnCommit(func() { w.live.drop(func(p *LivePart) bool { return p.Run == r.ID }) })
+			ch.OnCommit(func() { w.live.dropParts(func(p *LivePart) bool { return p.Run == r.ID }) })
 		}
 		return ch.UpdateRun(r)
 	})
