@@ -37,9 +37,9 @@ func (n Note) Join(o Note) Note {
 	return n
 }
 
-// Subscription receives the notes of its topics in a bounded queue. Notifications to
-// the same topic that have not been received yet are combined with [Note.Join]. When
-// the queue is full of ephemeral events, the newest are dropped.
+// Subscription receives the notes of its topics in a bounded queue. Notifications to the
+// same topic that have not been received yet are combined with [Note.Join]. When the queue
+// is full of ephemeral events, the newest are dropped.
 type Subscription interface {
 	// Add subscribes to topics and Remove unsubscribes from them. After Add returns, no
 	// later note of those topics is missed. Both may be repeated.

@@ -10,42 +10,41 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Calls are the calls that stay open: waits and followers. Whoever takes a
-// right away ends those that rest on it, or a revoked key would go on reading
-// through a call that it opened before.
+// Calls are the open calls of this server: waits and followers. Withdrawing a right ends
+// the calls that depend on it. Otherwise a revoked key could go on reading through a call
+// that it opened before.
 type Calls struct {
 	mu        sync.Mutex
 	open      map[*Call]struct{}
-	revokedAt map[shoal.KeyID]time.Time // lately
+	revokedAt map[shoal.KeyID]time.Time // the keys revoked within the last revokedKeyRetention
 }
 
-// Call is one open call. Entity is whose right to read it rests on, if it is
-// an entity's.
+// Call is one open call. If entity is set, the call reads with the rights of that entity.
 type Call struct {
 	key     shoal.KeyID
-	signIn  shoal.KeyID // of the browser that called; empty for a key in a header
+	signIn  shoal.KeyID // the sign-in of the browser that called; empty for a key in a header
 	session shoal.SessionID
 	entity  shoal.EntityID
-	owner   bool // it reads as an owner of the session
+	owner   bool // the caller reads as an owner of the session
 
-	checkedAt time.Time     // when its rights were last read; guarded by callers.mu
+	checkedAt time.Time     // when its rights were last read; guarded by Calls.mu
 	onEnd     func(error)   // nil is allowed
 	Gone      chan struct{} // closed when the right has ended; err is set then
 	err       error
 }
 
-// revokedKeyRetention is longer than it takes from proving a key to opening a call
-// with it.
+// revokedKeyRetention is how long a revoked key is remembered. It is longer than the time
+// between proving a key and opening a call with it.
 const revokedKeyRetention = time.Minute
 
-// Enter notes an open call until leave. Rights that the store knows must be
-// checked after it, so that none is taken away unseen.
+// Enter registers an open call until [Calls.Leave]. The caller must check the rights in the
+// store after Enter returns, so that no revocation goes unnoticed in between.
 func (c *Calls) Enter(who shoal.Principal, session shoal.SessionID, entity shoal.EntityID) *Call {
 	return c.EnterWith(who, session, entity, nil)
 }
 
-// EnterWith is enter for a call that is to be called when its right has ended. onEnd
-// must not block.
+// EnterWith is Enter with a function that is called when the call has to end because its
+// right has ended. onEnd must not block.
 func (c *Calls) EnterWith(who shoal.Principal, session shoal.SessionID, entity shoal.EntityID, onEnd func(error)) *Call {
 	x := &Call{
 		key: who.KeyID, signIn: who.SignIn, session: session, entity: entity, owner: who.Owner && who.Role == shoal.RoleEntity,
@@ -66,14 +65,14 @@ func (c *Calls) EnterWith(who shoal.Principal, session shoal.SessionID, entity s
 	return x
 }
 
-// Leave records that a call has ended.
+// Leave removes a call that has ended.
 func (c *Calls) Leave(x *Call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.open, x)
 }
 
-// Err returns why the call must end, nil if it need not.
+// Err returns the reason why the call must end, or nil if it may continue.
 func (x *Call) Err() error {
 	select {
 	case <-x.Gone:
@@ -91,8 +90,8 @@ func (x *Call) end(err error) {
 	}
 }
 
-// EndKey ends the open calls of a revoked key, and those that enter with it within the next
-// minute.
+// EndKey ends the open calls of a revoked key, and those that are entered with it within
+// the next minute.
 func (c *Calls) EndKey(id shoal.KeyID) {
 	now := time.Now()
 	c.mu.Lock()
@@ -109,14 +108,14 @@ func (c *Calls) EndKey(id shoal.KeyID) {
 	c.endMatching(keyRevoked(), func(x *Call) bool { return x.key == id || x.signIn == id })
 }
 
-// EndEntity ends the open calls that depend on an entity.
+// EndEntity ends the open calls that depend on an entity, because it was deleted.
 func (c *Calls) EndEntity(session shoal.SessionID, id shoal.EntityID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.endMatching(EntityNotFound(id), func(x *Call) bool { return x.session == session && x.entity == id })
 }
 
-// EndRole ends what an entity has open that is no owner of its session any more.
+// EndRole ends the open calls of an entity that is no longer an owner of its session.
 func (c *Calls) EndRole(session shoal.SessionID, id shoal.EntityID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,14 +126,14 @@ func roleChanged(id shoal.EntityID) error {
 	return shoal.E("", shoal.Unauthenticated, fmt.Sprintf("The role of %q in the session has changed. Connect again.", id))
 }
 
-// EndSession ends the open calls in a session.
+// EndSession ends the open calls in a session, because it was deleted.
 func (c *Calls) EndSession(id shoal.SessionID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.endMatching(SessionNotFound(id), func(x *Call) bool { return x.session == id })
 }
 
-// endMatching must be called with mu held.
+// endMatching ends the calls that matches selects. The caller must hold mu.
 func (c *Calls) endMatching(err error, matches func(*Call) bool) {
 	for x := range c.open {
 		if matches(x) {
@@ -148,17 +147,18 @@ func keyRevoked() error {
 	return shoal.E("", shoal.Unauthenticated, "This key was revoked. Ask an admin for a new one.")
 }
 
-// Another server, or a command beside this one, revokes keys and removes entities and
-// sessions in the store alone. What an open call depends on is therefore read again at
-// intervals, for all calls in one query. A call whose rights were not read for
-// RecheckLimit ends, too: nobody knows whether its caller may still read.
+// RecheckEvery is how often the rights of the open calls are read again, for all calls in
+// one query: another server, or a command on this machine, revokes keys and removes
+// entities and sessions only in the store. A call whose rights could not be read for
+// RecheckLimit ends, too, because its caller may have lost the right to read.
 const (
 	RecheckEvery = 2 * time.Second
 	RecheckLimit = 5 * time.Second
 )
 
-// HeldRights lists what the open calls depend on, each once. A key that the store does not
-// know, like that of a server without keys, has no id that the hub gave.
+// HeldRights lists the rights that the open calls depend on, each once. It skips keys that
+// the store does not know, such as that of a server without keys: their ids do not have the
+// prefix of ids that the hub creates.
 func (c *Calls) HeldRights() storage.HeldRights {
 	keys, sessions := map[shoal.KeyID]struct{}{}, map[shoal.SessionID]struct{}{}
 	entities, owners := map[storage.EntityRef]struct{}{}, map[storage.EntityRef]struct{}{}
@@ -190,7 +190,7 @@ func keysOf[T comparable](set map[T]struct{}) []T {
 	return keys
 }
 
-// MarkChecked notes when the rights of the open calls were read: of those that were open
+// MarkChecked records that the rights of the calls that were open at that time were read
 // then.
 func (c *Calls) MarkChecked(at time.Time) {
 	c.mu.Lock()
@@ -202,7 +202,8 @@ func (c *Calls) MarkChecked(at time.Time) {
 	}
 }
 
-// EndUnchecked ends the calls whose rights were read before a time, and counts them.
+// EndUnchecked ends the calls whose rights were last read at or before a time, and returns
+// their number.
 func (c *Calls) EndUnchecked(before time.Time) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -211,7 +212,7 @@ func (c *Calls) EndUnchecked(before time.Time) int {
 	return open - len(c.open)
 }
 
-// EndOwner ends what an entity has open as an owner of its session.
+// EndOwner ends the open calls that an entity made as an owner of its session.
 func (c *Calls) EndOwner(session shoal.SessionID, id shoal.EntityID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

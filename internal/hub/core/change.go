@@ -21,7 +21,7 @@ type Change struct {
 	RepliedTo map[shoal.MessageID][]shoal.EntityID
 }
 
-// Notify notifies the subscribers of topic once the transaction is durable.
+// Notify notifies the subscribers of a topic once the transaction is durable.
 func (ch *Change) Notify(topic string) { ch.notes = append(ch.notes, Note{Topic: topic}) }
 
 // OnEnd registers do to run once it is known whether the transaction is durable, before
@@ -82,12 +82,13 @@ func (c *Core) Change(ctx context.Context, op string, fn func(*Change) error) er
 	return Wrap(op, err)
 }
 
-// NotifyActivity has followers learn whether the agent runs now.
+// NotifyActivity publishes the state of an agent again, because a run of it has started or
+// ended.
 func (ch *Change) NotifyActivity(session shoal.SessionID, agent shoal.EntityID) {
 	ch.OnEnd(func(bool) { ch.Core.Presence.Refresh(session, agent) })
 }
 
-// MarkReplied notes whose waits a message has satisfied.
+// MarkReplied records the agents whose wait for a reply a message has satisfied.
 func (ch *Change) MarkReplied(m shoal.MessageID, agents []shoal.EntityID) {
 	if len(agents) == 0 {
 		return

@@ -39,7 +39,7 @@ func New(o Options) *Core {
 	return c
 }
 
-// Start starts the background tasks of the core, which stop ends.
+// Start starts the background tasks of the core. Stop ends them.
 func (c *Core) Start() {
 	c.Go(func(ctx context.Context) { c.Repeat(ctx, publishInterval, "presence", c.Presence.publishChangedStates) })
 	c.Go(c.Presence.storeLoop)
@@ -55,11 +55,11 @@ type Core struct {
 	maxSpaces    int
 	maxBytes     int64
 	nextTime     NextTime
-	PlansChanged chan struct{} // holds a value when the next due time of a plan may have changed
+	PlansChanged chan struct{} // receives a value when the next due time of a plan may have changed
 
 	Ctx          context.Context
 	cancel       context.CancelCauseFunc
-	stopMu       sync.Mutex // makes begin happen before or after stop
+	stopMu       sync.Mutex // orders Begin and Stop
 	FillRunState sync.WaitGroup
 	Presence     *Presence
 	// OnArrival is called after the commit with each message that entered inboxes.
@@ -71,8 +71,8 @@ type Core struct {
 	Revocations atomic.Int64
 }
 
-// Begin makes Stop wait until the caller calls running.Done. After Stop was called it
-// returns false, and the caller must do nothing.
+// Begin makes Stop wait until the caller calls FillRunState.Done. After Stop was called it
+// returns false, and the caller must not start.
 func (c *Core) Begin() bool {
 	c.stopMu.Lock()
 	defer c.stopMu.Unlock()
@@ -103,7 +103,7 @@ func (c *Core) Go(fn func(ctx context.Context)) {
 	}()
 }
 
-// View runs fn on a snapshot.
+// View runs fn on a snapshot and adds the operation to its error.
 func (c *Core) View(ctx context.Context, op string, fn func(storage.Tx) error) error {
 	return Wrap(op, c.Store.View(ctx, fn))
 }
@@ -131,7 +131,7 @@ func (c *Core) dropOldAnswers(ctx context.Context) error {
 	return c.Store.Update(ctx, func(tx storage.Tx) error { return tx.DropAnswers(time.Now().Add(-shoal.IdempotencyWindow)) })
 }
 
-// Repeat runs do at an interval until ctx ends, and logs its failures.
+// Repeat runs do at an interval until ctx ends, and logs its errors.
 func (c *Core) Repeat(ctx context.Context, interval time.Duration, what string, do func(context.Context) error) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()

@@ -5,17 +5,17 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Direct delivery: a blocked wait knows up to which position of its inbox no entry matches
-// it, from its last read or because its caller acknowledged everything in the inbox.
-// Usually the next entry has the position after that one. The entry is then the answer of
-// the wait, and the transaction that posts the message delivers it directly, without
-// another read: after the commit and before the notification. The notification wakes all
-// other waits: those that know less, those that have not seen an earlier entry, and those
-// on other nodes.
+// Direct delivery: a blocked wait knows the position up to which no entry of its inbox
+// matches it, from its last read or because its caller acknowledged everything in the
+// inbox. Usually the next entry has the position after that one. That entry is then the
+// result of the wait, and the transaction that posts the message delivers it directly,
+// without another read: after the commit and before the notification. The notification
+// wakes all other waits: those that know less, those that have not seen an earlier entry,
+// and those on other servers.
 //
 // A change between the commit and the direct delivery has the same effect as one that
-// overtakes a response on its way to the client: another call may acknowledge the entry,
-// or its message may be withdrawn. A caller whose right has ended gets nothing.
+// happens while a response is on its way to the client: another call may acknowledge the
+// entry, or its message may be deleted. A caller whose right has ended gets nothing.
 
 // Arrival is a message that enters inboxes.
 type Arrival struct {
@@ -25,11 +25,11 @@ type Arrival struct {
 	Place     int64 // the last position of the session's events, including this message's
 }
 
-// DeliverMessage puts a message into the inboxes of the members of its space and wakes their
-// waits once the transaction is durable.
+// DeliverMessage puts a message into the inboxes of the members of its space and wakes
+// their waits once the transaction is durable.
 func (ch *Change) DeliverMessage(m shoal.Message) error { return ch.DeliverMessageTo(m, m.Mentions) }
 
-// DeliverMessageTo is deliver with other mentions than those of the message.
+// DeliverMessageTo is DeliverMessage with other mentions than those of the message.
 func (ch *Change) DeliverMessageTo(m shoal.Message, mentions []shoal.EntityID) error {
 	as := m
 	as.Mentions = mentions
@@ -44,7 +44,8 @@ func (ch *Change) DeliverMessageTo(m shoal.Message, mentions []shoal.EntityID) e
 	return nil
 }
 
-// fillArrivals sets the space of each arrival to its state at the end of the transaction.
+// fillArrivals sets the space of each arrival to its state at the end of the transaction,
+// and its event position.
 func (ch *Change) fillArrivals() error {
 	for i := range ch.arrivals {
 		a := &ch.arrivals[i]

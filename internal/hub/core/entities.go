@@ -10,7 +10,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/naming"
 )
 
-// InsertEntity makes an entity. An agent belongs to owner; empty for nobody.
+// InsertEntity creates an entity. If it is an agent, it belongs to owner, or to nobody if
+// owner is empty.
 func InsertEntity(ch *Change, session shoal.SessionID, n shoal.NewEntity, owner shoal.EntityID) (shoal.Entity, error) {
 	if err := RequireOpenSession(ch, session); err != nil {
 		return shoal.Entity{}, err
@@ -34,8 +35,8 @@ func InsertEntity(ch *Change, session shoal.SessionID, n shoal.NewEntity, owner 
 	return out, DescribeTakenEntity(ch.InsertEntity(out), out)
 }
 
-// DescribeTakenEntity returns err, or what the caller can do about it if the id or the
-// external id of e is in use.
+// DescribeTakenEntity returns an error that says what the caller can do if err is
+// AlreadyExists because the id or the external id of e is in use, else err.
 func DescribeTakenEntity(err error, e shoal.Entity) error {
 	if errors.Is(err, shoal.AlreadyExists) && e.ExternalID != nil {
 		return shoal.E("", shoal.AlreadyExists, fmt.Sprintf("There is or was an entity with the id %q, or another has the external id %q. Choose another one.", e.ID, *e.ExternalID))
@@ -43,8 +44,9 @@ func DescribeTakenEntity(err error, e shoal.Entity) error {
 	return DescribeTaken(err, "an entity", string(e.ID))
 }
 
-// AnnounceRename tells the spaces of an entity that they show another name: followers
-// who are away now must find that in the events when they come back.
+// AnnounceRename emits space.updated in every space of an entity, because the spaces show
+// another name. Followers that are disconnected now find the change in the events when they
+// return.
 func AnnounceRename(ch *Change, session shoal.SessionID, id shoal.EntityID) error {
 	spaces, err := ch.Spaces(session, storage.SpaceFilter{Member: id})
 	if err != nil {
@@ -64,8 +66,8 @@ func AnnounceRename(ch *Change, session shoal.SessionID, id shoal.EntityID) erro
 	return nil
 }
 
-// checkNewEntity refuses an entity whose id reads like the server's or whose name
-// misleads.
+// checkNewEntity rejects an entity whose id resembles the server's or whose name is
+// misleading.
 func checkNewEntity(tx Tx, e shoal.Entity) error {
 	if naming.Key(string(e.ID)) == naming.Key(string(shoal.System)) {
 		return shoal.Invalid("id", fmt.Sprintf("must not be %q: it reads like %q, which is reserved", e.ID, shoal.System))
@@ -73,8 +75,8 @@ func checkNewEntity(tx Tx, e shoal.Entity) error {
 	return CheckEntityName(tx, e)
 }
 
-// DescribeTaken words AlreadyExists for a thing that a caller named. noun has its
-// article.
+// DescribeTaken returns an error with a message for people if err is AlreadyExists, else
+// err. noun is the kind of the object with its article, id the id that the caller chose.
 func DescribeTaken(err error, noun, id string) error {
 	if errors.Is(err, shoal.AlreadyExists) {
 		return shoal.E("", shoal.AlreadyExists, fmt.Sprintf("There is or was %s with the id %q; ids are never used again. Choose another one.", noun, id))

@@ -7,11 +7,10 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// What presence knows of hosted agents. They make no calls: they are always there,
-// and run while a run of theirs does, on whatever node that is.
-
-// PossiblyPresent lists who of a session may not be offline, in the order of ids: whoever
-// was felt here, and the hosted agents, who are always there.
+// PossiblyPresent returns the ids of the entities of a session that may not be offline,
+// sorted: those that were active on this server, and all hosted agents. Hosted agents make
+// no calls; they are always present, and run while one of their runs does, on whatever
+// server that is.
 func (p *Presence) PossiblyPresent(tx Tx, session shoal.SessionID) ([]shoal.EntityID, error) {
 	out := p.presentEntities(session)
 	for after := shoal.EntityID(""); ; {
@@ -29,8 +28,9 @@ func (p *Presence) PossiblyPresent(tx Tx, session shoal.SessionID) ([]shoal.Enti
 	}
 }
 
-// FillRunState notes on those of es whose runs are under way that they run; live
-// keeps it.
+// FillRunState sets the state of each of es that has a run in progress to running, and its
+// StalledSince to that of the run that stalled first. Call it before
+// [Presence.FillLiveState], which keeps the state.
 func FillRunState(tx Tx, session shoal.SessionID, es ...*shoal.Entity) error {
 	es = slices.DeleteFunc(slices.Clone(es), func(e *shoal.Entity) bool { return !e.Hosted })
 	if len(es) == 0 {
@@ -54,7 +54,7 @@ func FillRunState(tx Tx, session shoal.SessionID, es ...*shoal.Entity) error {
 	return err
 }
 
-// MarkPresent tells that an entity is there from now on without ever calling.
+// MarkPresent records that an entity is present from now on although it makes no calls.
 func (p *Presence) MarkPresent(s shoal.SessionID, e shoal.EntityID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

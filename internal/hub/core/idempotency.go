@@ -11,7 +11,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// CheckIdempotencyKey checks an idempotency key; the empty one asks for nothing.
+// CheckIdempotencyKey checks an idempotency key. An empty key is valid and means that the
+// call is not idempotent.
 func CheckIdempotencyKey(key string) error {
 	if len(key) > shoal.MaxIdempotency {
 		return shoal.Invalid("idempotencyKey", fmt.Sprintf("has %d characters; at most %d are allowed", len(key), shoal.MaxIdempotency))
@@ -24,7 +25,8 @@ func CheckIdempotencyKey(key string) error {
 	return nil
 }
 
-// Fingerprint tells whether two calls ask the same.
+// Fingerprint returns a hash of a request. Two calls have the same fingerprint if their
+// requests are equal.
 func Fingerprint(request ...any) (string, error) {
 	b, err := json.Marshal(request)
 	if err != nil {
@@ -40,9 +42,9 @@ func IdempotencyMismatch(key string) error {
 	return shoal.E("", shoal.IdempotencyMismatch, fmt.Sprintf("The idempotency key %q was used before with other content. Repeat the very same call, or use a new key.", key))
 }
 
-// Once runs do, unless who has asked the same under this key before: then it
-// returns the first answer, and replayed is true. asked is what makes two calls
-// the same.
+// Once runs do, unless the caller has made the same request under this key before: then it
+// returns the first response, and replayed is true. request is what makes two calls the
+// same. With an empty key it always runs do.
 func Once[T any](ch *Change, who shoal.Principal, session shoal.SessionID, route, key string, request any, do func() (T, error)) (answer T, replayed bool, err error) {
 	if key == "" {
 		answer, err = do()

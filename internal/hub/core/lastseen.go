@@ -9,20 +9,21 @@ import (
 )
 
 const (
-	// lastSeenTTL is how long the stored time of an entity that this server has not seen
-	// is used again: posts that mention an absent agent come in rows.
+	// lastSeenTTL is how long the stored time of an entity that this server has not seen is
+	// used without reading it again: posts that mention an absent agent often follow each
+	// other quickly.
 	lastSeenTTL       = time.Second
 	maxLastSeenCached = 1024
 )
 
-// lastSeen is the stored time at which an entity was last seen, as of a read.
+// lastSeen is the stored time at which an entity was last seen, with the time of the read.
 type lastSeen struct {
 	at     *shoal.Time // nil for an entity that was never seen
 	readAt time.Time
 }
 
-// LastSeen returns when an entity that this server has not seen was last seen, nil for
-// never. The answer may be a second old.
+// LastSeen returns when an entity that this server has not seen was last seen, or nil for
+// never. The result may be up to a second old.
 func (p *Presence) LastSeen(tx Tx, key storage.EntityRef) (*shoal.Time, error) {
 	now := time.Now()
 	p.mu.Lock()

@@ -9,7 +9,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// ObjectOrEmpty returns raw, or an empty object when there is none.
+// ObjectOrEmpty returns raw, or an empty object if raw is empty or null.
 func ObjectOrEmpty(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 || string(raw) == "null" {
 		return json.RawMessage("{}")
@@ -29,7 +29,8 @@ func FindEntity(tx Tx, session shoal.SessionID, id shoal.EntityID) (shoal.Entity
 	return out, err
 }
 
-// FindHostedAgent returns the configuration of an agent, or says that there is none.
+// FindHostedAgent returns the configuration of a hosted agent; NotFound, with a message for
+// people, if the entity does not have one.
 func FindHostedAgent(tx Tx, session shoal.SessionID, id shoal.EntityID) (storage.Agent, error) {
 	if !ValidID(session) || !ValidID(id) {
 		return storage.Agent{}, notHosted(id)
@@ -42,10 +43,10 @@ func FindHostedAgent(tx Tx, session shoal.SessionID, id shoal.EntityID) (storage
 }
 
 func notHosted(id shoal.EntityID) error {
-	return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no hosted agent %q in this session. Give it a configuration first.", id))
+	return shoal.E("", shoal.NotFound, fmt.Sprintf("Hosted agent %q not found in this session. Give it a configuration first.", id))
 }
 
-// RequireMember checks that the entity an admin acts as is a member of the space.
+// RequireMember checks that the entity that an admin acts as is a member of the space.
 func RequireMember(tx Tx, s shoal.Space, sender shoal.EntityID) error {
 	in, err := tx.IsMember(s.SessionID, s.ID, sender)
 	if err != nil || in {
@@ -54,11 +55,11 @@ func RequireMember(tx Tx, s shoal.Space, sender shoal.EntityID) error {
 	if _, err := FindEntity(tx, s.SessionID, sender); err != nil {
 		return err
 	}
-	return shoal.E("", shoal.Forbidden, fmt.Sprintf("%q is no member of the space %q; add it first.", sender, s.ID))
+	return shoal.E("", shoal.Forbidden, fmt.Sprintf("%q is not a member of the space %q; add it first.", sender, s.ID))
 }
 
-// FirstError returns the first error of a joined one, so that one answer has one
-// kind.
+// FirstError returns the first error of a joined error, so that a response has one kind;
+// any other error is returned as it is.
 func FirstError(err error) error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		return joined.Unwrap()[0]

@@ -9,10 +9,10 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// MaySeeFile refuses a file that reader may not see as one that is not there; an
-// empty reader may see all.
+// MaySeeFile returns nil if reader may see a file. For a file that it may not see the error
+// is NotFound, as for one that does not exist. An empty reader may see all files.
 func MaySeeFile(tx Tx, session shoal.SessionID, id shoal.FileID, reader shoal.EntityID) error {
-	missing := shoal.E("", shoal.NotFound, fmt.Sprintf("There is no file %q among those that you have uploaded or that your spaces show.", id))
+	missing := shoal.E("", shoal.NotFound, fmt.Sprintf("File %q not found among your uploads and the files in your spaces.", id))
 	if !ValidID(session) || !ValidID(id) {
 		return missing
 	}
@@ -30,8 +30,8 @@ func MaySeeFile(tx Tx, session shoal.SessionID, id shoal.FileID, reader shoal.En
 	return err
 }
 
-// ShowFiles notes that a message's space shows the files of this server that are
-// in it. The sender must be able to see them itself.
+// ShowFiles records that the space of a message shows the files of this server that the
+// message contains. It rejects files that the sender itself may not see.
 func ShowFiles(ch *Change, m shoal.Message) error {
 	for i, p := range m.Parts {
 		session, file, here := p.File()
@@ -55,8 +55,7 @@ func ShowFiles(ch *Change, m shoal.Message) error {
 	return nil
 }
 
-// TrimEvery is after how many messages the events of a space are trimmed; a store finds
-// the events to remove among as many messages.
+// TrimEvery is the number of messages after which the events of a space are trimmed.
 const TrimEvery = 256
 
 // PostSystemMessage posts a system message to an open, locked space. It starts no runs.
@@ -65,9 +64,9 @@ func PostSystemMessage(ch *Change, s shoal.Space, text string, mentions []shoal.
 	return m, err
 }
 
-// InsertMessage stores a message in an open, locked space, shows the files that it names
-// there and delivers it. It returns the message and the members that it mentions. The
-// caller has checked that the sender may post there.
+// InsertMessage stores a message in an open, locked space, records that the space shows its
+// files, and delivers it. It returns the message and the members that it mentions. The
+// caller must have checked that the sender may post there.
 func InsertMessage(ch *Change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, key storage.PostKey) (out shoal.Message, mentioned []storage.MemberKind, err error) {
 	out = shoal.Message{
 		ID: shoal.NewID[shoal.MessageID](shoal.PrefixMessage), SessionID: s.SessionID, SpaceID: s.ID, Seq: s.LastSeq + 1,
@@ -90,7 +89,8 @@ func InsertMessage(ch *Change, s shoal.Space, sender shoal.EntityID, d shoal.Dra
 	return out, mentioned, ch.DeliverMessage(out)
 }
 
-// setReplyTo makes m a reply to the message to of its space, unless to is empty.
+// setReplyTo makes m a reply to the message with the id to in the same space, unless to is
+// empty.
 func setReplyTo(tx Tx, m *shoal.Message, to shoal.MessageID) error {
 	if to == "" {
 		return nil
@@ -106,7 +106,7 @@ func setReplyTo(tx Tx, m *shoal.Message, to shoal.MessageID) error {
 	return err
 }
 
-// NumberParts returns the parts of a posted message with their ids and statuses.
+// NumberParts returns a copy of the parts of a posted message with their ids and statuses.
 func NumberParts(parts []shoal.Part) []shoal.Part {
 	out := slices.Clone(parts)
 	for i := range out {
@@ -119,8 +119,8 @@ func NumberParts(parts []shoal.Part) []shoal.Part {
 	return out
 }
 
-// CheckMentions rejects mentions that are not valid ids. Entities that are not members
-// pass; ResolveMentions drops and lists them.
+// CheckMentions rejects mentions that are not valid ids. It accepts entities that are not
+// members; [ResolveMentions] drops and lists them.
 func CheckMentions(ids []shoal.EntityID) error {
 	for i, id := range ids {
 		if id != shoal.System && !ValidID(id) {

@@ -9,12 +9,12 @@ import (
 	"github.com/shoal-dev/shoal/internal/metrics"
 )
 
-// Metrics are what the hub counts of itself, for an operator.
+// Metrics are the hub's metrics for the operator.
 type Metrics struct {
 	Posts     *metrics.Number
-	Waits     metrics.Counters // by how they ended
+	Waits     metrics.Counters // by outcome
 	wakes     *metrics.Histogram
-	runs      metrics.Counters // by what happened to them
+	runs      metrics.Counters // by event
 	Followers *metrics.Number
 	Shorten   *metrics.Number
 }
@@ -31,14 +31,15 @@ func newMetrics(m *metrics.Set) *Metrics {
 	}
 }
 
-// CountWakeUp counts how long it took from the newest of these messages to its reader.
+// CountWakeUp records the time from the newest of these messages to now, when its reader
+// gets it.
 func (f *Metrics) CountWakeUp(entries []storage.InboxEntry) {
 	if len(entries) > 0 {
 		f.wakes.Observe(max(0, time.Since(entries[len(entries)-1].Message.CreatedAt.Time).Seconds()))
 	}
 }
 
-// CountRun counts what happens to a run, once it is stored.
+// CountRun counts an event of a run once it is stored.
 func (f *Metrics) CountRun(ch *Change, what shoal.EventType) {
 	ch.OnCommit(func() { f.runs.With(strings.TrimPrefix(string(what), "run.")).Add(1) })
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/naming"
 )
 
-// CheckEntityName refuses a name that an entity takes now: one with hidden characters,
-// a reserved one, and, for an agent, one that can be taken for a person's name or id.
-// It is not asked about names that are stored.
+// CheckEntityName rejects a new name of an entity if it has hidden characters, is reserved,
+// or, for an agent, can be mistaken for a person's name or id. Names that are already
+// stored are not checked.
 func CheckEntityName(tx Tx, e shoal.Entity) error {
 	check := naming.CheckReserved
 	if e.ID == shoal.Operator && e.Kind == shoal.Human {

@@ -6,20 +6,21 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// NotifyPlans has the timer of the plans look when the next one is due.
+// NotifyPlans makes the plan scheduler compute again when the next plan is due.
 func (c *Core) NotifyPlans() {
 	select {
 	case c.PlansChanged <- struct{}{}:
-	default: // it will look anyhow
+	default: // a notification is already waiting
 	}
 }
 
-// NextTime returns the first time behind after that a cron expression names in a
-// time zone. InvalidArgument when either means nothing, or no time follows.
+// NextTime returns the first time after the given one that a cron expression matches in a
+// time zone. It fails with InvalidArgument when the expression or the time zone is invalid,
+// or when no time follows.
 type NextTime func(cron, timeZone string, after time.Time) (time.Time, error)
 
-// NextRunTime returns the first time after a moment at which a plan with a cron expression
-// fires.
+// NextRunTime returns the first time after the given one at which a plan with a cron
+// expression fires.
 func (c *Core) NextRunTime(p shoal.Plan, after shoal.Time) (shoal.Time, error) {
 	if c.nextTime == nil {
 		return after, shoal.Invalid("cron", "cannot be read by this server; give scheduledAt")

@@ -13,34 +13,34 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Presence knows what entities are doing now on this node. It is never stored
-// but for when they were last seen, and that with delay.
+// Presence knows what entities are doing now on this server. Only the times at which
+// entities were last seen are stored, with a delay.
 type Presence struct {
 	core          *Core
 	mu            sync.Mutex
 	activities    map[storage.EntityRef]*entityActivity
 	keys          map[shoal.KeyID]shoal.Time
-	arrivals      map[shoal.SessionID]chan struct{} // of the sessions that somebody watches
-	lastSeenCache map[storage.EntityRef]lastSeen    // of entities that this node has not seen
+	arrivals      map[shoal.SessionID]chan struct{} // closed on the next arrival; only of watched sessions
+	lastSeenCache map[storage.EntityRef]lastSeen    // of entities that this server has not seen
 }
 
-// entityActivity is what is known of one entity.
+// entityActivity is what is known about one entity on this server.
 type entityActivity struct {
 	lastCallAt     time.Time
 	streams        int
-	waitEnds       []time.Time // when each open wait ends at the latest
-	publishedState shoal.State // the state that followers know
+	waitEnds       []time.Time // the latest end of each open wait
+	publishedState shoal.State // the state that followers know; empty to publish it again
 	storedAt       time.Time
 }
 
-// Intervals of the upkeep.
 const (
+	// Intervals of the background tasks.
 	publishInterval = time.Second
 	storeInterval   = 30 * time.Second
 	forgetAfter     = 10 * time.Minute
 
-	// storeBatchSize is how many sightings are stored at once: posts wait behind
-	// them.
+	// storeBatchSize is how many times are stored in one transaction. Posts wait for that
+	// transaction.
 	storeBatchSize = 500
 )
 
@@ -48,7 +48,7 @@ func newPresence(c *Core) *Presence {
 	return &Presence{core: c, activities: map[storage.EntityRef]*entityActivity{}, keys: map[shoal.KeyID]shoal.Time{}, arrivals: map[shoal.SessionID]chan struct{}{}, lastSeenCache: map[storage.EntityRef]lastSeen{}}
 }
 
-// MarkCall records that an entity made a call now.
+// MarkCall records that an entity makes a call now.
 func (p *Presence) MarkCall(s shoal.SessionID, e shoal.EntityID) {
 	p.update(s, e, func(*entityActivity) {})
 }
@@ -63,13 +63,13 @@ func (p *Presence) StreamClosed(s shoal.SessionID, e shoal.EntityID) {
 	p.update(s, e, func(x *entityActivity) { x.streams-- })
 }
 
-// WaitOpened notes a wait that ends at the latest at the given time; WaitClosed
-// takes the same time.
+// WaitOpened records a wait that ends at the given time at the latest. Pass the same time
+// to WaitClosed.
 func (p *Presence) WaitOpened(s shoal.SessionID, e shoal.EntityID, ends time.Time) {
 	p.update(s, e, func(x *entityActivity) { x.waitEnds = append(x.waitEnds, ends) })
 }
 
-// WaitClosed records that a wait has ended that was opened with the same time.
+// WaitClosed records the end of a wait that was opened with the same time.
 func (p *Presence) WaitClosed(s shoal.SessionID, e shoal.EntityID, ends time.Time) {
 	p.update(s, e, func(x *entityActivity) {
 		if i := slices.Index(x.waitEnds, ends); i >= 0 {
@@ -78,14 +78,15 @@ func (p *Presence) WaitClosed(s shoal.SessionID, e shoal.EntityID, ends time.Tim
 	})
 }
 
-// Refresh makes followers learn anew about an entity.
+// Refresh publishes the state of an entity to its followers again, even if it has not
+// changed.
 func (p *Presence) Refresh(s shoal.SessionID, e shoal.EntityID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.activityOf(s, e).publishedState = ""
 }
 
-// Forget drops what is known about an entity that is deleted.
+// Forget removes what is known about a deleted entity.
 func (p *Presence) Forget(s shoal.SessionID, e shoal.EntityID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -116,7 +117,8 @@ func (p *Presence) update(s shoal.SessionID, e shoal.EntityID, change func(*enti
 	}
 }
 
-// activityOf must be called with mu held.
+// activityOf returns the activity of an entity and creates it if necessary. The caller must
+// hold mu.
 func (p *Presence) activityOf(s shoal.SessionID, e shoal.EntityID) *entityActivity {
 	key := storage.EntityRef{Session: s, ID: e}
 	x := p.activities[key]
@@ -137,7 +139,7 @@ func (x *entityActivity) state(now time.Time) shoal.State {
 	return shoal.Offline
 }
 
-// Arrivals returns a channel that is closed when somebody of a session stops being
+// Arrivals returns a channel that is closed when the next entity of a session stops being
 // offline.
 func (p *Presence) Arrivals(session shoal.SessionID) <-chan struct{} {
 	p.mu.Lock()
@@ -148,8 +150,8 @@ func (p *Presence) Arrivals(session shoal.SessionID) <-chan struct{} {
 	return p.arrivals[session]
 }
 
-// notifyArrivals wakes whoever watches the arrivals of a session. It must be called with mu
-// held.
+// notifyArrivals closes the channel that [Presence.Arrivals] returned for a session. The
+// caller must hold mu.
 func (p *Presence) notifyArrivals(session shoal.SessionID) {
 	if arrived := p.arrivals[session]; arrived != nil {
 		close(arrived)
@@ -157,7 +159,8 @@ func (p *Presence) notifyArrivals(session shoal.SessionID) {
 	}
 }
 
-// presentEntities lists who of a session is not offline, in the order of ids.
+// presentEntities returns the ids of the entities of a session that are not offline on this
+// server, sorted.
 func (p *Presence) presentEntities(session shoal.SessionID) (out []shoal.EntityID) {
 	now := time.Now()
 	p.mu.Lock()
@@ -171,7 +174,8 @@ func (p *Presence) presentEntities(session shoal.SessionID) (out []shoal.EntityI
 	return out
 }
 
-// FillLiveState fills in what e is doing now. A hosted agent is always there.
+// FillLiveState sets what e is doing now: from its calls, from its runs if [FillRunState]
+// has set the state, and as connected for a hosted agent.
 func (p *Presence) FillLiveState(e shoal.Entity) shoal.Entity {
 	runs := e.State == shoal.Running
 	e = p.FillState(e)
@@ -184,7 +188,7 @@ func (p *Presence) FillLiveState(e shoal.Entity) shoal.Entity {
 	return e
 }
 
-// FillState fills in what the calls of e say.
+// FillState sets the state, LastSeenAt and WaitEndsAt of e from its calls on this server.
 func (p *Presence) FillState(e shoal.Entity) shoal.Entity {
 	e.State = shoal.Offline
 	now := time.Now()
@@ -212,8 +216,9 @@ func (p *Presence) FillState(e shoal.Entity) shoal.Entity {
 	return e
 }
 
-// publishChangedStates tells followers about changed states; run once a second, it tells
-// them at most once a second about each entity.
+// publishChangedStates publishes the states that have changed to their followers. It runs
+// once per publishInterval, so followers receive at most one update about an entity in that
+// time.
 func (p *Presence) publishChangedStates(ctx context.Context) error {
 	var errs []error
 	for _, key := range p.takeChangedStates() {
@@ -222,8 +227,9 @@ func (p *Presence) publishChangedStates(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// takeChangedStates returns whose state followers do not know, and takes it as told. They
-// come in the order of ids, so that followers of several see the same order.
+// takeChangedStates returns the entities whose current state followers do not know, and
+// records it as published. The entities are sorted, so that followers of several see one
+// order.
 func (p *Presence) takeChangedStates() (out []storage.EntityRef) {
 	now := time.Now()
 	p.mu.Lock()
@@ -269,8 +275,8 @@ func (p *Presence) publishState(ctx context.Context, key storage.EntityRef) erro
 	return nil
 }
 
-// storeLoop stores now and then, and at the end, when entities were last seen and
-// keys last used, and forgets those who are long gone.
+// storeLoop stores at an interval, and when ctx ends, when entities were last seen and keys
+// last used, and drops entities that have been offline for a long time.
 func (p *Presence) storeLoop(ctx context.Context) {
 	tick := time.NewTicker(storeInterval)
 	defer tick.Stop()
@@ -295,7 +301,7 @@ func (p *Presence) storeTimes() {
 		err = errors.Join(err, p.core.Store.Update(context.WithoutCancel(p.core.Ctx), func(tx storage.Tx) error { return tx.SawEntities(some) }))
 	}
 	if err != nil {
-		p.core.Log.Error("the times of the last calls could not be stored", "error", err)
+		p.core.Log.Error("storing the times of the last calls failed", "error", err)
 	}
 }
 

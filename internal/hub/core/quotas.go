@@ -6,11 +6,11 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// What one entity creates and stores in its session has a bound, so that none fills the
-// server for the others. Admins have none: what they create for an entity counts among
-// the entity's own, but is never refused.
+// Each entity may create and store a limited amount in its session, so that no entity fills
+// the server for the others. Admins have no limit: what they create for an entity counts
+// toward the entity's quota, but is never rejected.
 
-// CheckSpaceQuota refuses an entity another space when it has created as many as it may.
+// CheckSpaceQuota fails with Conflict if the caller has created as many spaces as it may.
 func (c *Core) CheckSpaceQuota(tx Tx, who shoal.Principal, session shoal.SessionID) error {
 	if who.Admin() || who.EntityID == "" {
 		return nil
@@ -23,8 +23,8 @@ func (c *Core) CheckSpaceQuota(tx Tx, who shoal.Principal, session shoal.Session
 		"You have created %d spaces, as many as one entity may. Use one that you have, or ask an admin to create it or to raise --max-spaces-each.", n))
 }
 
-// CheckFileQuota refuses an entity, or all services of the session together, a file when it
-// would store more than it may.
+// CheckFileQuota fails with Conflict if the caller would store more bytes of files than it
+// may with a file of this size. The services of a session share one quota.
 func (c *Core) CheckFileQuota(tx Tx, session shoal.SessionID, who shoal.Principal, size int64) error {
 	if who.Admin() {
 		return nil

@@ -4,7 +4,7 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// HasPrivateParts reports whether a part of m is for one member alone.
+// HasPrivateParts reports whether a part of m is for one member only.
 func HasPrivateParts(m shoal.Message) bool {
 	for _, p := range m.Parts {
 		if p.Target != "" {
@@ -14,7 +14,8 @@ func HasPrivateParts(m shoal.Message) bool {
 	return false
 }
 
-// RedactMessages leaves out what is not for a reader.
+// RedactMessages removes from messages, in place, the content that is not for a reader, and
+// returns them.
 func RedactMessages(messages []shoal.Message, reader shoal.EntityID) []shoal.Message {
 	for i := range messages {
 		messages[i] = messages[i].For(reader)

@@ -7,7 +7,7 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// CheckSession checks that who may know of session at all.
+// CheckSession checks that the caller may know of a session at all.
 func CheckSession(who shoal.Principal, session shoal.SessionID) error {
 	if who.SessionID != "" && who.SessionID != session || who.SessionID == "" && !who.Admin() {
 		return SessionNotFound(session)
@@ -18,14 +18,14 @@ func CheckSession(who shoal.Principal, session shoal.SessionID) error {
 // SessionNotFound returns the error for a session that does not exist or that the caller may
 // not know of.
 func SessionNotFound(session shoal.SessionID) error {
-	return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no session %q here.", session))
+	return shoal.E("", shoal.NotFound, fmt.Sprintf("Session %q not found.", session))
 }
 
-// ValidID reports whether anything can have this id. What nothing can have is not
-// looked for: not every database bears every string.
+// ValidID reports whether id has the form of an id. Lookups check it first: no object has
+// an invalid id, and not every database accepts every string.
 func ValidID[T ~string](id T) bool { return shoal.CheckID("id", string(id)) == nil }
 
-// FindSession returns a session or says that there is none.
+// FindSession returns a session; NotFound, with a message for people, if it does not exist.
 func FindSession(tx Tx, id shoal.SessionID) (shoal.Session, error) {
 	if !ValidID(id) {
 		return shoal.Session{}, SessionNotFound(id)
@@ -39,32 +39,32 @@ func FindSession(tx Tx, id shoal.SessionID) (shoal.Session, error) {
 
 // SpaceNotFound returns the error for a space that does not exist or that the caller is not in.
 func SpaceNotFound(space shoal.SpaceID) error {
-	return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no space %q among those you are in. List yours to see their ids, or ask a member to add you.", space))
+	return shoal.E("", shoal.NotFound, fmt.Sprintf("Space %q not found among the spaces you are in. List your spaces to see their ids, or ask a member to add you.", space))
 }
 
-// EntityNotFound returns the error for an entity that the session does not have.
+// EntityNotFound returns the error for an entity that does not exist in the session.
 func EntityNotFound(entity shoal.EntityID) error {
-	return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no entity %q in this session. List the entities to see their ids.", entity))
+	return shoal.E("", shoal.NotFound, fmt.Sprintf("Entity %q not found in this session. List the entities to see their ids.", entity))
 }
 
-// RequireAdmin refuses everybody but admins.
+// RequireAdmin rejects callers that are not admins.
 func RequireAdmin(who shoal.Principal) error {
 	if who.Admin() {
 		return nil
 	}
-	return shoal.E("", shoal.Forbidden, fmt.Sprintf("A key of role %q may not do this; it needs an admin key.", who.Role))
+	return shoal.E("", shoal.Forbidden, fmt.Sprintf("A key with the role %q may not do this. Use an admin key.", who.Role))
 }
 
-// RequireManager refuses everybody but admins and owners of the session, which enter
-// has compared with the one that the call names.
+// RequireManager rejects callers that are neither admins nor owners of the session. It does
+// not check which session: [CheckSession] does.
 func RequireManager(who shoal.Principal) error {
 	if who.Manages() {
 		return nil
 	}
-	return shoal.E("", shoal.Forbidden, fmt.Sprintf("A key of role %q may not do this; it needs an admin key, or the key of an owner of the session.", who.Role))
+	return shoal.E("", shoal.Forbidden, fmt.Sprintf("A key with the role %q may not do this. Use an admin key or the key of an owner of the session.", who.Role))
 }
 
-// ActingEntity returns the entity that acts.
+// ActingEntity returns the entity that the caller acts as.
 func ActingEntity(who shoal.Principal) (shoal.EntityID, error) {
 	switch {
 	case who.EntityID == shoal.System:
@@ -74,12 +74,12 @@ func ActingEntity(who shoal.Principal) (shoal.EntityID, error) {
 	case who.Admin():
 		return "", shoal.E("", shoal.EntityRequired, "This call needs an acting entity: name it with the header X-Shoal-Entity.")
 	default:
-		return "", shoal.E("", shoal.Forbidden, fmt.Sprintf("A key of role %q acts as no entity; use an entity key.", who.Role))
+		return "", shoal.E("", shoal.Forbidden, fmt.Sprintf("A key with the role %q does not act as an entity. Use an entity key.", who.Role))
 	}
 }
 
-// ReaderEntity is whose spaces who may see: an entity its own; everybody's, as "",
-// for admins, services and owners of the session.
+// ReaderEntity returns the entity to whose spaces a caller is limited, or an empty id for
+// admins, services and owners of the session, who see all spaces.
 func ReaderEntity(who shoal.Principal) shoal.EntityID {
 	if who.Role == shoal.RoleEntity && !who.Owner {
 		return who.EntityID
@@ -87,8 +87,8 @@ func ReaderEntity(who shoal.Principal) shoal.EntityID {
 	return ""
 }
 
-// OwnEntity is the entity on which the right of a caller rests: the one of an entity's
-// key, none for all others.
+// OwnEntity returns the entity that the rights of a caller depend on: the entity of an
+// entity key, empty for all other keys.
 func OwnEntity(who shoal.Principal) shoal.EntityID {
 	if who.Role == shoal.RoleEntity {
 		return who.EntityID
@@ -96,12 +96,13 @@ func OwnEntity(who shoal.Principal) shoal.EntityID {
 	return ""
 }
 
-// ReadableSpace returns the space if who may read it.
+// ReadableSpace returns a space that the caller may read.
 func ReadableSpace(tx Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID) (shoal.Space, error) {
 	return VisibleSpace(tx, who, session, space, tx.Space)
 }
 
-// VisibleSpace finds the space and returns it if who may know of it.
+// VisibleSpace returns the space that find returns if the caller may know of it; NotFound
+// otherwise.
 func VisibleSpace(tx Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, find func(shoal.SessionID, shoal.SpaceID) (shoal.Space, error)) (shoal.Space, error) {
 	if err := CheckSession(who, session); err != nil {
 		return shoal.Space{}, err
@@ -113,7 +114,7 @@ func VisibleSpace(tx Tx, who shoal.Principal, session shoal.SessionID, space sho
 	return s, checkReadable(tx, who, session, space, err)
 }
 
-// WritableSpace returns the space, locked, if who may change it: a member or an
+// WritableSpace returns a space, locked, that the caller may change: as a member or as an
 // admin.
 func WritableSpace(tx Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID) (shoal.Space, error) {
 	s, err := VisibleSpace(tx, who, session, space, tx.LockSpace)
@@ -132,8 +133,9 @@ func WritableSpace(tx Tx, who shoal.Principal, session shoal.SessionID, space sh
 	return s, nil
 }
 
-// ModeratedSpace is changes for what the session may reserve for the moderators of its spaces:
-// the owner of the space, admins and owners of the session, and admins.
+// ModeratedSpace is WritableSpace for changes that the session may reserve for the
+// moderators of its spaces: the owner of the space, admins and owners of the session, and
+// admins.
 func ModeratedSpace(tx Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID) (shoal.Space, error) {
 	s, err := WritableSpace(tx, who, session, space)
 	if err != nil || who.Manages() || s.OwnerID != nil && *s.OwnerID == who.EntityID {
@@ -160,7 +162,8 @@ func ClosedSpaceError(s shoal.Space) error {
 	return shoal.E("", shoal.SpaceClosed, fmt.Sprintf("The space %q is closed: its history stays readable, but nothing can be added. Create a new space to go on.", s.ID))
 }
 
-// checkReadable turns what looking up a space gave into what who may know of it.
+// checkReadable takes the error of looking up a space and returns NotFound if the space
+// does not exist or the caller may not know of it.
 func checkReadable(tx Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, err error) error {
 	if errors.Is(err, shoal.NotFound) {
 		return SpaceNotFound(space)
@@ -175,7 +178,7 @@ func checkReadable(tx Tx, who shoal.Principal, session shoal.SessionID, space sh
 	return err
 }
 
-// RequireOpenSession refuses changes in a closed or unknown session.
+// RequireOpenSession rejects changes in a session that is closed or does not exist.
 func RequireOpenSession(tx Tx, session shoal.SessionID) error {
 	s, err := FindSession(tx, session)
 	if err == nil && s.Status == shoal.SessionShut {

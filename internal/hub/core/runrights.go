@@ -11,11 +11,12 @@ import (
 
 // RunNotFound returns the error for a run that does not exist or that the caller may not see.
 func RunNotFound(id shoal.RunID) error {
-	return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no run %q among those that your spaces show.", id))
+	return shoal.E("", shoal.NotFound, fmt.Sprintf("Run %q not found in your spaces.", id))
 }
 
-// VisibleRun returns a run if who may see it: services and admins all, an entity
-// those of its spaces, which are the trigger's and those that the run wrote to.
+// VisibleRun returns a run that the caller may see. Services and admins see all runs; an
+// entity sees those of its spaces: the space of the trigger and the spaces that the run
+// wrote to.
 func VisibleRun(tx Tx, who shoal.Principal, session shoal.SessionID, id shoal.RunID) (storage.Run, error) {
 	if err := CheckSession(who, session); err != nil {
 		return storage.Run{}, err
@@ -43,7 +44,8 @@ func VisibleRun(tx Tx, who shoal.Principal, session shoal.SessionID, id shoal.Ru
 	return r, RunNotFound(id)
 }
 
-// runSpaces returns the spaces that show a run.
+// runSpaces returns the spaces that show a run: that of its trigger and those that it wrote
+// to.
 func runSpaces(tx Tx, r storage.Run) ([]shoal.SpaceID, error) {
 	spaces, err := tx.RunSpaces(r.SessionID, r.ID)
 	if r.Space != "" && !slices.Contains(spaces, r.Space) {

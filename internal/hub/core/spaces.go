@@ -7,7 +7,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// FillSpace fills in the members and the counts of one space.
+// FillSpace fills in the members of one space and the counts of the caller.
 func FillSpace(tx Tx, who shoal.Principal, s shoal.Space) (shoal.Space, error) {
 	all, err := FillSpaces(tx, who, s.SessionID, []shoal.Space{s})
 	if err != nil {
@@ -16,7 +16,7 @@ func FillSpace(tx Tx, who shoal.Principal, s shoal.Space) (shoal.Space, error) {
 	return all[0], nil
 }
 
-// FillSpaces fills in the members and the caller's counts of spaces.
+// FillSpaces fills in the members of spaces and the counts of the caller.
 func FillSpaces(tx Tx, who shoal.Principal, session shoal.SessionID, spaces []shoal.Space) ([]shoal.Space, error) {
 	ids := make([]shoal.SpaceID, len(spaces))
 	for i, s := range spaces {

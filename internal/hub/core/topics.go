@@ -4,35 +4,32 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// Topics of the bus. An id has no slash, so topics never meet by accident.
-
-// SessionTopic is hinted at by every event of a session and carries the passing
-// events about its entities.
+// SessionTopic is notified about every event of a session and carries the ephemeral events
+// about its entities. Ids contain no slash, so topics are never equal by accident.
 func SessionTopic(s shoal.SessionID) string { return "session/" + string(s) }
 
-// SpaceTopic is hinted at by every event of a space.
+// SpaceTopic is notified about every event of a space.
 func SpaceTopic(s shoal.SessionID, p shoal.SpaceID) string {
 	return "space/" + string(s) + "/" + string(p)
 }
 
-// InboxTopic is hinted at by every new entry of an inbox.
+// InboxTopic is notified about every new entry of an inbox.
 func InboxTopic(s shoal.SessionID, e shoal.EntityID) string {
 	return "inbox/" + string(s) + "/" + string(e)
 }
 
-// EntityTopic is hinted at when an entity joins or leaves a space, and carries
-// the passing events about the entity.
+// EntityTopic is notified when an entity joins or leaves a space, and carries the ephemeral
+// events about the entity.
 func EntityTopic(s shoal.SessionID, e shoal.EntityID) string {
 	return "entity/" + string(s) + "/" + string(e)
 }
 
-// RunTopic is hinted at by every event of a run and by every change of it that
-// whoever executes or cancels it has to see, and carries its deltas.
+// RunTopic is notified about every event of a run and about every change of it that its
+// executor or a caller that cancels it has to see. It carries the deltas of the run.
 func RunTopic(s shoal.SessionID, r shoal.RunID) string { return "run/" + string(s) + "/" + string(r) }
 
-// WorkTopic is hinted at when there may be something to do for whoever executes
-// runs.
+// WorkTopic is notified when an executor may have something to do.
 const WorkTopic = "work"
 
-// DueTopic is hinted at when a pending row has a time at which it is due.
+// DueTopic is notified when a pending row is stored that has a due time.
 const DueTopic = "due"

@@ -5,8 +5,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Tx is what the functions of this package read in a transaction. Each part of the hub
-// declares its own; [storage.Tx] has all of them, and what changes state goes through
+// Tx has the reads that the functions of this package need from a transaction. Each part of
+// the hub declares its own; [storage.Tx] has all of them. Changes of the state go through
 // [Change].
 type Tx interface {
 	CountCreated(session shoal.SessionID, by shoal.EntityID, upTo int) (int, error)

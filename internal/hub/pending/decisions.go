@@ -89,7 +89,7 @@ func (p *Pending) Forget(ctx context.Context, who shoal.Principal, session shoal
 		if err := core.CheckSession(who, session); err != nil {
 			return err
 		}
-		notFound := shoal.E("", shoal.NotFound, fmt.Sprintf("There is no remembered decision %q among those that you see.", id))
+		notFound := shoal.E("", shoal.NotFound, fmt.Sprintf("Remembered decision %q not found among those you can see.", id))
 		if !core.ValidID(id) {
 			return notFound
 		}

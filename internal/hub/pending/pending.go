@@ -87,7 +87,7 @@ func IDOrEmpty(id *shoal.SpaceID) shoal.SpaceID {
 }
 
 func pendingNotFound(id shoal.PendingID) error {
-	return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no pending action %q among those that your spaces show.", id))
+	return shoal.E("", shoal.NotFound, fmt.Sprintf("Pending action %q not found in your spaces.", id))
 }
 
 // checkVisible refuses whoever may not know of the action: who is not in the space

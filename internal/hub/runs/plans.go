@@ -158,7 +158,7 @@ func findPlan(tx Tx, session shoal.SessionID, id shoal.PlanID) (shoal.Plan, erro
 }
 
 func planNotFound(id shoal.PlanID) error {
-	return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no plan %q here. List the agent's plans to see their ids.", id))
+	return shoal.E("", shoal.NotFound, fmt.Sprintf("Plan %q not found. List the agent's plans to see their ids.", id))
 }
 
 func changePlan(ch *core.Change, session shoal.SessionID, p shoal.Plan, c shoal.PlanChange, by []shoal.EntityID) (shoal.Plan, error) {

@@ -77,7 +77,7 @@ func startServiceRun(ch *core.Change, who shoal.Principal, session shoal.Session
 // requireService refuses entities.
 func requireService(who shoal.Principal) error {
 	if who.Role == shoal.RoleEntity && !who.Owner {
-		return shoal.E("", shoal.Forbidden, "A key of role \"entity\" may not do this; it needs a service or an admin key.")
+		return shoal.E("", shoal.Forbidden, "A key with the role \"entity\" may not do this. Use a service key or an admin key.")
 	}
 	return nil
 }
