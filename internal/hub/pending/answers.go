@@ -12,18 +12,18 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Answer settles a pending action: one claim, the first answer wins. The answer is
-// stored when it returns, and the run goes on once it has all that it waits for.
-// NotFound for whoever does not see the action; Forbidden by the action's policy;
-// ArgsChanged for an answer to other arguments; AlreadyAnswered, unless the same
-// caller repeats the same answer; Expired when it has expired or its run is over. A
-// result or changed arguments that do not fit the tool's schema are InvalidArgument
-// and settle nothing.
+// Answer settles a pending action; the first answer wins. When it returns, the answer is
+// stored, and the run continues once it has everything that it waits for.
+//
+// It fails with NotFound for a caller that may not see the action; with Forbidden for one
+// that the action's policy excludes; with ArgsChanged for an answer to other arguments;
+// with AlreadyAnswered, unless the same caller repeats the same answer; with Expired when
+// the action has expired or its run has ended; and with InvalidArgument, without settling
+// anything, for a result or changed arguments that do not match the tool's schema.
 //
 // An action that needs several equal answers stays open until it has them, each from
-// another entity, whose vote it is until then and may be replaced by another one of
-// its own; one denial settles a permission. The rules are those of the package
-// approval.
+// another entity. Until then each answer is the vote of its entity, which may replace it.
+// One denial settles a permission. The package approval has these rules.
 func (p *Pending) Answer(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.PendingID, a shoal.PendingAnswer) (out shoal.PendingAction, err error) {
 	err = p.core.Change(ctx, "hub.Pending.Answer", func(ch *core.Change) error {
 		if err := core.CheckSession(who, session); err != nil {
@@ -45,8 +45,8 @@ func (p *Pending) Answer(ctx context.Context, who shoal.Principal, session shoal
 	return out, err
 }
 
-// AnswerCall is Answer by run and tool call. NotFound for an unknown call,
-// RunNotWaiting for a run that waits for nothing.
+// AnswerCall is Answer for an action that is identified by run and tool call. It fails with
+// NotFound for an unknown call and with RunNotWaiting for a run that waits for nothing.
 func (p *Pending) AnswerCall(ctx context.Context, who shoal.Principal, session shoal.SessionID, run shoal.RunID, callID string, a shoal.PendingAnswer) (out shoal.PendingAction, err error) {
 	err = p.core.Change(ctx, "hub.Pending.AnswerCall", func(ch *core.Change) error {
 		if err := core.CheckSession(who, session); err != nil {
@@ -70,15 +70,15 @@ func (p *Pending) AnswerCall(ctx context.Context, who shoal.Principal, session s
 		case err != nil:
 			return err
 		case !waiting && !r.Status.Parked():
-			return shoal.E("", shoal.RunNotWaiting, fmt.Sprintf("The run %q is %s and waits for no answer.", run, r.Status))
+			return shoal.E("", shoal.RunNotWaiting, fmt.Sprintf("The run %q is %s and does not wait for an answer.", run, r.Status))
 		}
-		return shoal.E("", shoal.NotFound, fmt.Sprintf("The run %q waits for no tool call %q. Its pendingToolCalls name those that it waits for.", run, callID))
+		return shoal.E("", shoal.NotFound, fmt.Sprintf("The run %q does not wait for the tool call %q. Its pendingToolCalls list the calls that it waits for.", run, callID))
 	})
 	return out, err
 }
 
-// findCall finds the action of a tool call, an open one first, and tells whether
-// anything is open.
+// findCall returns the action of a tool call, preferably an open one, and reports whether
+// any action is open.
 func findCall(rows []storage.Pending, callID string) (found *storage.Pending, waiting bool) {
 	for i, row := range rows {
 		if IsServerWait(row.Kind) {
@@ -93,7 +93,7 @@ func findCall(rows []storage.Pending, callID string) (found *storage.Pending, wa
 	return found, waiting
 }
 
-// settleRows is the one claim on a row, and on its equals if the answer is for them, too.
+// settleRows gives an answer to a row, and to equal rows if the answer says so.
 func (p *Pending) settleRows(ch *core.Change, who shoal.Principal, row storage.Pending, a shoal.PendingAnswer) (shoal.PendingAction, error) {
 	out, err := p.answerRow(ch, who, row, a)
 	if err != nil || !a.AlsoEqual {
@@ -102,7 +102,7 @@ func (p *Pending) settleRows(ch *core.Change, who shoal.Principal, row storage.P
 	return out, p.answerEquals(ch, who, row, a)
 }
 
-// answerRow gives one row the answer.
+// answerRow checks an answer to one row and stores it as its result or as a vote.
 func (p *Pending) answerRow(ch *core.Change, who shoal.Principal, row storage.Pending, a shoal.PendingAnswer) (shoal.PendingAction, error) {
 	noAction, judge := shoal.PendingAction{}, NewJudge(ch, row.Session)
 	if err := checkVisible(judge, who, row); err != nil {
@@ -157,7 +157,7 @@ func (p *Pending) answerRow(ch *core.Change, who shoal.Principal, row storage.Pe
 	return p.storeAnswer(ch, who, row, a, hash, outcome)
 }
 
-// storeAnswer stores what came of an answer.
+// storeAnswer stores the outcome of an answer.
 func (p *Pending) storeAnswer(ch *core.Change, who shoal.Principal, row storage.Pending, a shoal.PendingAnswer, hash string, outcome approval.Outcome) (shoal.PendingAction, error) {
 	row.Policy.Votes = nil
 	for _, v := range outcome.Votes {
@@ -185,12 +185,12 @@ func (p *Pending) storeAnswer(ch *core.Change, who shoal.Principal, row storage.
 	return NewJudge(ch, row.Session).viewFor(who, row)
 }
 
-// maxEqualActions is how many open actions one answer looks at for equal ones.
+// maxEqualActions is how many open actions one answer searches for equal ones.
 const maxEqualActions = 1000
 
-// answerEquals gives the answer to what is open beside row and equal to it: of the
-// same agent, kind, space, tool and arguments. What the caller may not answer, and
-// what does not take the answer, stays open.
+// answerEquals gives the answer to the other open actions that equal row: those with the
+// same agent, kind, space, tool and arguments. Actions that the caller may not answer, or
+// that do not accept the answer, stay open.
 func (p *Pending) answerEquals(ch *core.Change, who shoal.Principal, row storage.Pending, a shoal.PendingAnswer) error {
 	filter := storage.PendingFilter{Status: []shoal.PendingStatus{shoal.PendingOpen}, Limit: maxEqualActions}
 	if row.SpaceID != nil {
@@ -200,7 +200,7 @@ func (p *Pending) answerEquals(ch *core.Change, who shoal.Principal, row storage
 	if err != nil {
 		return err
 	}
-	a.Remember, a.AlsoEqual = nil, false // the first one has remembered it
+	a.Remember, a.AlsoEqual = nil, false // the first action has stored the decision
 	for _, other := range all {
 		if other.ID == row.ID || other.AgentID != row.AgentID || other.Kind != row.Kind || other.ToolName != row.ToolName ||
 			other.Hash != row.Hash || IDOrEmpty(other.SpaceID) != IDOrEmpty(row.SpaceID) {
@@ -216,12 +216,13 @@ func (p *Pending) answerEquals(ch *core.Change, who shoal.Principal, row storage
 	return nil
 }
 
-// skippableKinds are the ways in which an equal action does not take an answer.
+// skippableKinds are the errors with which an equal action may reject an answer.
 var skippableKinds = []shoal.Kind{
 	shoal.Forbidden, shoal.NotFound, shoal.Expired, shoal.AlreadyAnswered, shoal.ArgsChanged, shoal.InvalidArgument,
 }
 
-// checkRepeatedAnswer tells whoever answers too late why, unless it is the first answer again.
+// checkRepeatedAnswer returns nil if a settled row was settled by the same answer of the
+// same caller, else the error for an answer that is too late.
 func checkRepeatedAnswer(row storage.Pending, hash string) error {
 	switch {
 	case row.Status != shoal.PendingAnswered:
@@ -233,18 +234,20 @@ func checkRepeatedAnswer(row storage.Pending, hash string) error {
 	if row.AnsweredBy != nil {
 		by = fmt.Sprintf("%q", *row.AnsweredBy)
 	}
-	return shoal.E("", shoal.AlreadyAnswered, fmt.Sprintf("The pending action %q was answered by %s already; the first answer stands.", row.ID, by))
+	return shoal.E("", shoal.AlreadyAnswered, fmt.Sprintf("The pending action %q was already answered by %s; the first answer counts.", row.ID, by))
 }
 
+// expiredError returns the error for an answer to an action that has expired or whose run
+// has ended.
 func expiredError(row storage.Pending, run storage.Run) error {
 	if row.Status == shoal.PendingCanceled || run.Status.Ended() {
-		return shoal.E("", shoal.Expired, fmt.Sprintf("The run %q is over; nothing waits for this answer any more.", row.RunID))
+		return shoal.E("", shoal.Expired, fmt.Sprintf("The run %q has ended; nothing waits for this answer any more.", row.RunID))
 	}
 	return shoal.E("", shoal.Expired, fmt.Sprintf("The pending action %q has expired; it counts as denied.", row.ID))
 }
 
-// checkActingEntity checks that the entity that an admin named, or an owner is, is there, in the space that shows
-// the action.
+// checkActingEntity checks, for an admin or an owner of the session, that the entity that
+// it acts as exists and is a member of the space that shows the action.
 func checkActingEntity(tx Tx, who shoal.Principal, row storage.Pending) error {
 	if !who.Manages() || who.EntityID == "" {
 		return nil
@@ -256,7 +259,7 @@ func checkActingEntity(tx Tx, who shoal.Principal, row storage.Pending) error {
 	return err
 }
 
-// checkAnswer refuses an answer that does not fit the question.
+// checkAnswer rejects an answer that does not match the kind of the action or its schemas.
 func (p *Pending) checkAnswer(row storage.Pending, a shoal.PendingAnswer) error {
 	if err := a.Validate(row.Kind); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// OwnerOf is whose agent an entity is, empty for nobody's.
+// OwnerOf returns the owner of an agent, or an empty id for an entity without one.
 func OwnerOf(e shoal.Entity) shoal.EntityID {
 	if e.OwnerID == nil {
 		return ""
@@ -20,12 +20,13 @@ func OwnerOf(e shoal.Entity) shoal.EntityID {
 	return *e.OwnerID
 }
 
-// managesSession reports whether an entity manages the session.
+// managesSession reports whether an entity manages the session: as its owner or as an admin
+// of it.
 func managesSession(e shoal.Entity) bool {
 	return e.SessionRole == shoal.SessionOwner || e.SessionRole == shoal.SessionAdmin
 }
 
-// storeDecision stores the decision that settled row for later calls.
+// storeDecision stores the decision that settled row, so that it answers later calls.
 func storeDecision(ch *core.Change, row storage.Pending, r shoal.Remember) error {
 	d := shoal.RememberedDecision{
 		ID: shoal.NewID[shoal.RememberedID](shoal.PrefixDecided), AgentID: row.AgentID, ToolName: row.ToolName, SpaceID: row.SpaceID,
@@ -41,9 +42,9 @@ func storeDecision(ch *core.Change, row storage.Pending, r shoal.Remember) error
 	return ch.InsertRemembered(row.Session, d)
 }
 
-// Remembered lists the decisions that count for later calls, in the order of ids, those
-// after the given one. Services and admins see all; an entity those that it made, those
-// of its own agents and those that count for calls in its spaces.
+// Remembered lists the decisions that have not expired, in the order of ids, starting after
+// the given one. Services and admins see all. An entity sees those that it made, those for
+// its own agents, those for runs that it requested, and those for calls in its spaces.
 func (p *Pending) Remembered(ctx context.Context, who shoal.Principal, session shoal.SessionID, after shoal.RememberedID, limit int) (out []shoal.RememberedDecision, err error) {
 	err = p.core.View(ctx, "hub.Pending.Remembered", func(tx storage.Tx) error {
 		out = []shoal.RememberedDecision{}
@@ -81,9 +82,9 @@ func (p *Pending) Remembered(ctx context.Context, who shoal.Principal, session s
 	return out, err
 }
 
-// Forget revokes a remembered decision: from the next call on, somebody is asked. Who
-// made it may, the owner of the agent, any person of the space that it counts for, and
-// admins. NotFound for one that the caller does not see.
+// Forget revokes a remembered decision: the next call asks again. The entity that made it
+// may revoke it, and so may every person who sees it, and admins. It fails with NotFound
+// for a decision that the caller does not see.
 func (p *Pending) Forget(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RememberedID) error {
 	return p.core.Change(ctx, "hub.Pending.Forget", func(ch *core.Change) error {
 		if err := core.CheckSession(who, session); err != nil {
@@ -109,14 +110,14 @@ func (p *Pending) Forget(ctx context.Context, who shoal.Principal, session shoal
 		case !sees:
 			return notFound
 		case !may:
-			return shoal.E("", shoal.Forbidden, "A remembered decision is revoked by a person who sees it, or by an admin.")
+			return shoal.E("", shoal.Forbidden, "Only a person who sees a remembered decision, or an admin, can revoke it.")
 		}
 		return ch.DeleteRemembered(session, id)
 	})
 }
 
-// decisionRights reports whether the caller sees a remembered decision, and whether it
-// may revoke it.
+// decisionRights reports whether the caller sees a remembered decision, and whether it may
+// revoke it.
 func decisionRights(tx Tx, who shoal.Principal, session shoal.SessionID, d shoal.RememberedDecision) (sees, may bool, err error) {
 	own := core.ReaderEntity(who)
 	if own == "" {
@@ -141,7 +142,7 @@ func decisionRights(tx Tx, who shoal.Principal, session shoal.SessionID, d shoal
 	return in, in && me.Kind == shoal.Human, err
 }
 
-// dropExpiredDecisions forgets decisions whose time is over.
+// dropExpiredDecisions erases remembered decisions that have expired.
 func (p *Pending) dropExpiredDecisions(ctx context.Context) error {
-	return p.core.Change(ctx, "hub.Pending.dropRemembered", func(ch *core.Change) error { return ch.DropRemembered(ch.At) })
+	return p.core.Change(ctx, "hub.Pending.dropExpiredDecisions", func(ch *core.Change) error { return ch.DropRemembered(ch.At) })
 }

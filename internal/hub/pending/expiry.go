@@ -9,14 +9,15 @@ import (
 )
 
 const (
-	// maxExpiryDelay is how often the store is looked at when no hint says so.
+	// maxExpiryDelay is the longest time between two reads of the due rows without a
+	// notification.
 	maxExpiryDelay = 30 * time.Second
 	// expiryBatchSize is how many rows are settled in one transaction.
 	expiryBatchSize = 100
 )
 
-// runExpiry settles what is due until ctx ends: expired actions, waits that time
-// out. Each is settled once, by whichever server comes first.
+// runExpiry settles due rows until ctx ends: expired actions, and waits that time out. Each
+// row is settled once, by whichever server is first.
 func (p *Pending) runExpiry(ctx context.Context) {
 	sub := p.core.Bus.Subscribe()
 	defer sub.Close()
@@ -33,14 +34,14 @@ func (p *Pending) runExpiry(ctx context.Context) {
 		}
 		next, err := p.expireDue(ctx)
 		if err != nil && ctx.Err() == nil {
-			p.core.Log.Error("what is due could not be settled; it is tried again", "error", err)
+			p.core.Log.Error("settling due pending actions failed and will be repeated", "error", err)
 			next = time.Second
 		}
 		timer.Reset(next)
 	}
 }
 
-// expireDue settles what is due and returns in what time to look again.
+// expireDue settles the due rows and returns the time until the next read.
 func (p *Pending) expireDue(ctx context.Context) (time.Duration, error) {
 	for {
 		due, next := 0, maxExpiryDelay
@@ -62,7 +63,7 @@ func (p *Pending) expireDue(ctx context.Context) (time.Duration, error) {
 		if err != nil || due == 0 {
 			return next, err
 		}
-		err = p.core.Change(ctx, "hub.Pending.settleDue", func(ch *core.Change) error {
+		err = p.core.Change(ctx, "hub.Pending.expireDue", func(ch *core.Change) error {
 			now, err := ch.Now()
 			if err != nil {
 				return err
@@ -84,8 +85,8 @@ func (p *Pending) expireDue(ctx context.Context) (time.Duration, error) {
 	}
 }
 
-// Start starts the tasks that settle actions whose time is up and drop remembered
-// decisions that have expired.
+// Start starts the background tasks, which settle due actions and erase expired remembered
+// decisions.
 func (p *Pending) Start() {
 	p.core.Go(p.runExpiry)
 	p.core.Go(func(ctx context.Context) {

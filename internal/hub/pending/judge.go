@@ -10,10 +10,10 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Rules decide who may settle what.
+// Rules decide which entities may answer a pending action and when it is settled.
 var Rules = approval.Contract()
 
-// Judge looks up what decisions about pending actions rest on, each thing once.
+// Judge reads what decisions about pending actions depend on, each object once.
 type Judge struct {
 	tx       Tx
 	session  shoal.SessionID
@@ -22,12 +22,12 @@ type Judge struct {
 	triggers map[shoal.RunID]triggerText
 }
 
-// NewJudge returns a judge for the pending actions of a session as tx shows them.
+// NewJudge returns a judge for the pending actions of a session, as seen by tx.
 func NewJudge(tx Tx, session shoal.SessionID) *Judge {
 	return &Judge{tx: tx, session: session, entities: map[shoal.EntityID]shoal.Entity{}, members: map[shoal.SpaceID][]shoal.Member{}, triggers: map[shoal.RunID]triggerText{}}
 }
 
-// entity returns an entity, the zero value for one that is not there (any more).
+// entity returns an entity, or the zero value if it does not exist or is deleted.
 func (j *Judge) entity(id shoal.EntityID) (shoal.Entity, error) {
 	e, known := j.entities[id]
 	if known || !core.ValidID(id) {
@@ -41,7 +41,7 @@ func (j *Judge) entity(id shoal.EntityID) (shoal.Entity, error) {
 	return e, err
 }
 
-// Action is a row as the rules see it.
+// Action returns a row as an action of the approval rules.
 func (j *Judge) Action(row storage.Pending) (approval.Action, error) {
 	owner, err := j.entity(row.AgentID)
 	p := row.Policy
@@ -56,8 +56,8 @@ func (j *Judge) Action(row storage.Pending) (approval.Action, error) {
 	return a, err
 }
 
-// requestersFor are the humans behind the run. A row of the first edition knows only
-// whose message it was.
+// requestersFor returns the humans whose messages led to the run. A row from before they
+// were recorded knows only the sender of the message that started the run.
 func requestersFor(p storage.Pending) []shoal.EntityID {
 	if p.Policy.Requesters == nil && core.ValidID(shoal.EntityID(p.Requester)) {
 		return []shoal.EntityID{shoal.EntityID(p.Requester)}
@@ -65,7 +65,7 @@ func requestersFor(p storage.Pending) []shoal.EntityID {
 	return p.Policy.Requesters
 }
 
-// Voter is a caller as the rules see it.
+// Voter returns a caller as a voter of the approval rules.
 func (j *Judge) Voter(who shoal.Principal, row storage.Pending) (approval.Voter, error) {
 	if who.EntityID == "" {
 		return approval.Voter{Role: who.Role}, nil
@@ -91,7 +91,7 @@ func (j *Judge) mayAnswer(who shoal.Principal, row storage.Pending) (bool, error
 	return err == nil && Rules.Objection(a, v) == "", err
 }
 
-// publicView is a row as others see it.
+// publicView returns a row as clients see it, without the text of the run's trigger.
 func (j *Judge) publicView(row storage.Pending) (shoal.PendingAction, error) {
 	out, p := row.PendingAction, row.Policy
 	out.By, out.Quorum, out.NotRequester, out.ArgsHash = p.By, max(p.Quorum, 1), p.NotRequester, row.Hash
@@ -114,8 +114,9 @@ func (j *Judge) publicView(row storage.Pending) (shoal.PendingAction, error) {
 	return out, err
 }
 
-// possibleVoters are the entities that might answer the row: those of the space that shows
-// it, and those that the policy names.
+// possibleVoters returns the action of a row and the entities that may be able to answer
+// it: the members of the space that shows it, and for a permission that its call does not
+// target, the requesters and the agent's owner.
 func (j *Judge) possibleVoters(row storage.Pending) (approval.Action, []approval.Voter, error) {
 	a, err := j.Action(row)
 	if err != nil {
@@ -154,8 +155,9 @@ func (j *Judge) possibleVoters(row storage.Pending) (approval.Action, []approval
 	return a, out, nil
 }
 
-// concerns reports whether a permission that no call targets is one for the entity,
-// in whatever space it is: it asked for the run, or owns the agent.
+// concerns reports whether a permission that its call does not target concerns the entity
+// in whatever space it is shown, because the entity is a requester of the run or owns the
+// agent.
 func (j *Judge) concerns(row storage.Pending, id shoal.EntityID) (bool, error) {
 	if row.Kind != shoal.PendingPermission || row.Policy.Targeted || row.Target != "" {
 		return false, nil

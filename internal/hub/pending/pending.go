@@ -10,7 +10,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Pending is what runs wait for somebody to do.
+// Pending are the pending actions of a hub: the answers that runs wait for.
 type Pending struct {
 	core *core.Core
 	fits FitsSchema
@@ -24,9 +24,9 @@ type FitsSchema func(name string, schema, value json.RawMessage) error
 // against schemas.
 func NewPending(c *core.Core, fits FitsSchema) *Pending { return &Pending{c, fits} }
 
-// List returns what waits for the caller, in the filter's order: for an entity what
-// its spaces show and what it may answer, for services and admins everything.
-// NotFound for a space that the caller does not see.
+// List returns pending actions that the caller may answer, in the order of the filter. An
+// entity gets those that its spaces show and the policy lets it answer; services and admins
+// get all. It fails with NotFound for a space that the caller may not read.
 func (p *Pending) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, filter storage.PendingFilter) (out []shoal.PendingAction, err error) {
 	err = p.core.View(ctx, "hub.Pending.List", func(tx storage.Tx) error {
 		out = []shoal.PendingAction{}
@@ -90,8 +90,9 @@ func pendingNotFound(id shoal.PendingID) error {
 	return shoal.E("", shoal.NotFound, fmt.Sprintf("Pending action %q not found in your spaces.", id))
 }
 
-// checkVisible refuses whoever may not know of the action: who is not in the space
-// that shows it and is not concerned by it, or is not the one member that it is for.
+// checkVisible fails with NotFound for a caller that may not know of an action: one that is
+// neither in the space that shows the action nor concerned by it, or that is not the one
+// member that may see it.
 func checkVisible(j *Judge, who shoal.Principal, row storage.Pending) error {
 	own := core.ReaderEntity(who)
 	if own == "" {

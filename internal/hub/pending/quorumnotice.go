@@ -11,13 +11,13 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// quorumNoticeScope is the scope of the keys under which a space is told of an action that too
-// few may answer.
+// quorumNoticeScope is the scope of the keys of the messages that say that too few members
+// may answer an action. Stored keys depend on it.
 const quorumNoticeScope = "too few"
 
-// AnnounceTooFew says in the space that shows an open action, once, that fewer members may
-// answer it than have to, for as long as nobody joins (contract 7.1). What a service may
-// answer, and what one member alone sees, is passed over.
+// AnnounceTooFew posts a message in the space that shows an open action, once per action,
+// if fewer members may answer it than the action needs (contract 7.1). It skips actions
+// that a service may answer and actions that one member sees alone.
 func AnnounceTooFew(ch *core.Change, row storage.Pending) error {
 	if row.SpaceID == nil || row.Status != shoal.PendingOpen || IsServerWait(row.Kind) || row.Target != "" ||
 		row.Policy.ByService || slices.Contains(row.Policy.By, shoal.AnswerServices) {
@@ -59,7 +59,8 @@ func AnnounceTooFew(ch *core.Change, row storage.Pending) error {
 	return err
 }
 
-// quorumNoticeText says who waits for what, how many may answer, and what to do.
+// quorumNoticeText says which agent waits for what, how many members may answer, and what
+// to do.
 func quorumNoticeText(agent string, row storage.Pending, needed, able int) string {
 	answers, who := "an answer", "nobody in this space may give it"
 	if needed > 1 {
@@ -72,7 +73,8 @@ func quorumNoticeText(agent string, row storage.Pending, needed, able int) strin
 	return fmt.Sprintf("%s waits for %s to %s, and %s. Add somebody who may, or cancel the run %s.", agent, answers, row.ToolName, who, row.RunID)
 }
 
-// AnnounceTooFewInSpace is AnnounceTooFew for all that is open in a space: somebody has left it.
+// AnnounceTooFewInSpace is AnnounceTooFew for all open actions of a space that a member has
+// left.
 func AnnounceTooFewInSpace(ch *core.Change, session shoal.SessionID, space shoal.SpaceID) error {
 	rows, err := ch.PendingActions(session, storage.PendingFilter{Space: space, Status: []shoal.PendingStatus{shoal.PendingOpen}, Limit: shoal.MaxPage})
 	if err != nil {
@@ -86,8 +88,9 @@ func AnnounceTooFewInSpace(ch *core.Change, session shoal.SessionID, space shoal
 	return nil
 }
 
-// AnnounceTooFewAfterChange is AnnounceTooFew for all that is open in the spaces of an entity, if its
-// kind, its session role or its owner has changed, on which depends who may answer.
+// AnnounceTooFewAfterChange is AnnounceTooFew for all open actions in the spaces of an
+// entity whose kind, session role or owner has changed, because these determine who may
+// answer.
 func AnnounceTooFewAfterChange(ch *core.Change, before, after shoal.Entity) error {
 	if before.Kind == after.Kind && before.SessionRole == after.SessionRole && OwnerOf(before) == OwnerOf(after) {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// RootOf is a caller as somebody for whom a run acts: its entity, else the server itself,
-// for a key that acts as nobody.
+// RootOf returns the root of what a caller starts: its entity, or [shoal.System] for a key
+// that acts as no entity.
 func RootOf(who shoal.Principal) []shoal.EntityID {
 	if who.EntityID == "" {
 		return []shoal.EntityID{shoal.System}
@@ -18,13 +18,13 @@ func RootOf(who shoal.Principal) []shoal.EntityID {
 	return []shoal.EntityID{who.EntityID}
 }
 
-// RequestersOf are the people behind a run.
+// RequestersOf returns the people whose messages led to a run.
 func RequestersOf(tx Tx, r storage.Run) ([]shoal.EntityID, error) {
 	return behalf.Requesters(r.Roots(), NewJudge(tx, r.SessionID).entity)
 }
 
-// Reads looks up who may read a space, for [behalf.Run]: its members, and who manages
-// the session.
+// Reads returns the function with which [behalf.Run] checks whether an entity may read a
+// space: members may, and those who manage the session.
 func Reads(tx EntityReader, session shoal.SessionID) behalf.Reads {
 	return func(id shoal.EntityID, space shoal.SpaceID) (bool, error) {
 		if !core.ValidID(id) {
@@ -41,14 +41,14 @@ func Reads(tx EntityReader, session shoal.SessionID) behalf.Reads {
 	}
 }
 
-// EntityReader is what [Reads] needs of a [Tx].
+// EntityReader has the methods of [Tx] that [Reads] needs.
 type EntityReader interface {
 	Entity(session shoal.SessionID, id shoal.EntityID) (shoal.Entity, error)
 	IsMember(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID) (bool, error)
 }
 
-// RootsOf returns those at the roots of the chain that a message belongs to. One that
-// is older than the record has them from its run, else it is its sender's own.
+// RootsOf returns the roots of the chain that a message belongs to. A message from before
+// roots were recorded has those of its run; a posted one has its sender.
 func RootsOf(tx Tx, m shoal.Message, c storage.Cause) ([]shoal.EntityID, error) {
 	if len(c.ActingFor) > 0 {
 		return c.ActingFor, nil

@@ -9,13 +9,14 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// IsServerWait reports whether a row is a wait of the server's own, which nobody sees.
+// IsServerWait reports whether a row of this kind is an internal wait of the server, which
+// clients do not see.
 func IsServerWait(kind shoal.PendingKind) bool {
 	return kind == storage.PendingReply || kind == storage.PendingTimer
 }
 
-// SettleReplies gives a message that is whole to the runs that wait for such a
-// reply, and returns their agents: it starts no run of them.
+// SettleReplies settles the waits that a complete message is a reply for, and returns the
+// agents of the waiting runs. The message starts no runs of these agents.
 func SettleReplies(ch *core.Change, m shoal.Message) (agents []shoal.EntityID, err error) {
 	waits, err := ch.ReplyWaits(m.SessionID, m.SpaceID)
 	if err != nil {
@@ -38,13 +39,13 @@ func SettleReplies(ch *core.Change, m shoal.Message) (agents []shoal.EntityID, e
 	return agents, nil
 }
 
-// IsReply reports whether m is what p waits for.
+// IsReply reports whether m is a reply that p waits for.
 func IsReply(tx Tx, p storage.Pending, m shoal.Message) (bool, error) {
 	if p.Status != shoal.PendingOpen || p.Reply == nil || m.Seq <= p.Reply.After || m.EntityID == p.AgentID || m.EntityID == shoal.System {
 		return false, nil
 	}
 	if in, err := tx.IsMember(m.SessionID, m.SpaceID, p.AgentID); err != nil || !in {
-		return false, err // it left before it began to wait
+		return false, err // it left the space before the wait was opened
 	}
 	sender, err := tx.Entity(m.SessionID, m.EntityID)
 	if err != nil && !errors.Is(err, shoal.NotFound) {
@@ -70,7 +71,7 @@ func IsReply(tx Tx, p storage.Pending, m shoal.Message) (bool, error) {
 	return false, nil
 }
 
-// replyResult is what a wait for a reply comes to.
+// replyResult is the result of a wait for a reply, as the model reads it.
 type replyResult struct {
 	TimedOut bool       `json:"timedOut"`
 	Reply    *replyText `json:"reply"`
@@ -98,8 +99,8 @@ func SettleReply(ch *core.Change, p storage.Pending, m shoal.Message) error {
 	return settleRow(ch, p, shoal.PendingAnswered)
 }
 
-// settleRow ends an open row: its run has something to do now, and everybody who saw
-// it opened sees it settled.
+// settleRow settles an open row: it wakes its run and emits an event to everybody who saw
+// the row being opened.
 func settleRow(ch *core.Change, p storage.Pending, as shoal.PendingStatus) error {
 	at := ch.At
 	p.Status, p.AnsweredAt = as, &at
@@ -117,7 +118,7 @@ func settleRow(ch *core.Change, p storage.Pending, as shoal.PendingStatus) error
 	return EmitAction(ch, p, shoal.EventPendingSettled)
 }
 
-// wakeRun makes whoever executes runs look at one that has not ended.
+// wakeRun makes an executor check a run, unless the run has ended.
 func wakeRun(ch *core.Change, session shoal.SessionID, id shoal.RunID) error {
 	run, err := ch.Run(session, id)
 	if errors.Is(err, shoal.NotFound) || err == nil && run.Status.Ended() {
@@ -135,7 +136,8 @@ func wakeRun(ch *core.Change, session shoal.SessionID, id shoal.RunID) error {
 	return ch.UpdateRun(run)
 }
 
-// EmitAction tells the space that shows an action, and the run's followers.
+// EmitAction emits an event about an action to the space that shows it and to the run's
+// followers.
 func EmitAction(ch *core.Change, p storage.Pending, what shoal.EventType) error {
 	ev := storage.Event{Session: p.Session, Run: p.RunID, Private: p.Target != "", Type: what}
 	if p.SpaceID != nil {
@@ -149,14 +151,14 @@ func EmitAction(ch *core.Change, p storage.Pending, what shoal.EventType) error 
 	return err
 }
 
-// Event is [shoal.PendingData] with the one member who may see it.
+// Event is [shoal.PendingData] with the one member that may see it.
 type Event struct {
 	shoal.EventHead
 	PendingAction shoal.PendingAction `json:"pendingAction"`
 	Target        shoal.EntityID      `json:"targetEntityId,omitempty"`
 }
 
-// CancelAll ends what a run still waits for: the run ends.
+// CancelAll cancels everything that a run waits for, because the run ends.
 func CancelAll(ch *core.Change, run *storage.Run) error {
 	rows, err := ch.PendingOf(run.SessionID, run.ID)
 	if err != nil {
@@ -173,9 +175,10 @@ func CancelAll(ch *core.Change, run *storage.Run) error {
 	return nil
 }
 
-// EndInSpace wakes the runs that have a message in progress in a space, of one
-// agent or of all: they may not write there any more and have to close it. What the
-// space asks for is settled as expired, and no reply from there comes any more.
+// EndInSpace wakes the runs that have a message in progress in a space, because they can no
+// longer write there and have to close it. It settles the pending actions of the space as
+// expired, and ends the waits for a reply there. An empty agent means the runs of all
+// agents.
 func EndInSpace(ch *core.Change, session shoal.SessionID, space shoal.SpaceID, agent shoal.EntityID) error {
 	open, err := ch.Streaming(session, space)
 	if err != nil {
@@ -201,14 +204,15 @@ func EndInSpace(ch *core.Change, session shoal.SessionID, space shoal.SpaceID, a
 		if agent != "" && p.AgentID != agent {
 			continue
 		}
-		if err := expireRow(ch, p, "The conversation has ended before anybody answered."); err != nil {
+		if err := expireRow(ch, p, "The conversation ended before anybody answered."); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// expireRow settles an open row because of time: it counts as denied.
+// expireRow settles an open row without an answer: a permission counts as denied, an
+// internal wait as timed out.
 func expireRow(ch *core.Change, p storage.Pending, why string) error {
 	no := false
 	switch p.Kind {

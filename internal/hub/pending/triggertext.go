@@ -11,14 +11,14 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// triggerText is what the model of a run read of the message that started it, as far as a
-// caller may see it.
+// triggerText is the text of the message that started a run, as the run's model read it and
+// as far as a caller may see it.
 type triggerText struct {
 	text     *string
 	editedAt *shoal.Time
 }
 
-// viewFor is a row as one caller sees it, with the trigger of its run.
+// viewFor returns a row as one caller sees it, with the text of its run's trigger.
 func (j *Judge) viewFor(who shoal.Principal, row storage.Pending) (shoal.PendingAction, error) {
 	out, err := j.publicView(row)
 	if err != nil {
@@ -58,14 +58,15 @@ func (j *Judge) readTrigger(who shoal.Principal, id shoal.RunID) (t triggerText,
 	}
 	text := truncateText(run.Trigger.MessageContent, shoal.MaxTriggerText)
 	t.text = &text
-	// The time tells of what is no text. It may be a millisecond ahead, see edit.
+	// The times reveal a change of parts that are not text. The time of an edit may be a
+	// millisecond ahead.
 	if m.EditedAt != nil && run.StartedAt != nil && (m.Text() != run.Trigger.MessageContent || m.EditedAt.Sub(run.StartedAt.Time) > time.Millisecond) {
 		t.editedAt = m.EditedAt
 	}
 	return t, err
 }
 
-// truncateText cuts a text to a number of bytes.
+// truncateText shortens a text to at most maxBytes bytes, with an ellipsis at its end.
 func truncateText(text string, maxBytes int) string {
 	const ellipsis = "…"
 	if len(text) <= maxBytes {
