@@ -15,7 +15,7 @@ type ClientInput struct {
 	Tools    []ClientTool    `json:"tools"`
 	Context  []ClientContext `json:"context"`
 	// Refused are the names of the tools that the run does not use, because its agent
-	// has tools of these names. It is empty until the run has begun.
+	// has tools with the same names. It is empty until the run has started.
 	Refused []string `json:"refused"`
 }
 

@@ -23,10 +23,10 @@ const (
 	MaxEntities = 1_000_000
 )
 
-// RecordBound is how much a field of a record may hold: the bytes of a text, of JSON or
-// of decoded data, the entries of a list, also one in JSON, or how little and how much a
-// number may be. Bounds of what callers write are those of the inputs; what only the
-// server writes has room for all that it may have stored.
+// RecordBound limits the value of a field of a record: the bytes of a text, of JSON or of
+// decoded data (Bytes); the entries of a list, including a JSON list (Entries); or the
+// range of a number (Least to Most). What callers write has the bounds of the inputs. What
+// only the server writes has room for everything that it may have stored.
 type RecordBound struct {
 	Bytes, Entries int
 	Least, Most    int64
@@ -34,17 +34,18 @@ type RecordBound struct {
 
 // Bounds that several fields have.
 var (
-	shortText   = RecordBound{Bytes: 4 << 10} // names that clients and models give, and the server's own words
+	// Bounds that several fields have.
+	shortText   = RecordBound{Bytes: 4 << 10} // names from clients and models, and the server's own words
 	serverText  = RecordBound{Bytes: MaxRecordLine}
 	contentText = RecordBound{Bytes: shoal.MaxContent}
 	manyIDs     = RecordBound{Bytes: MaxRecordLine, Entries: 10_000}
 	AnyWhole    = RecordBound{Least: 0, Most: 1<<53 - 1}
 )
 
-// recordBounds is the one table of the bounds of what an import holds, by the type of
-// the record and its field. Where a type is left out, the field has this bound in every
-// type. Ids, names of one line, numbers and lists of ids have one without it. A test
-// fails for a field without a bound, and imports one more of each than it may have.
+// recordBounds is the only table of the bounds of an import, by the type of the record and
+// its field. A key without a type applies to the field in every type. Ids, single-line
+// names, numbers and lists of ids have default bounds. A test fails for a field without a
+// bound, and imports one more of each than it may have.
 var recordBounds = map[string]RecordBound{
 	"description": {Bytes: shoal.MaxDescription}, "metadata": {Bytes: shoal.MaxMetadata}, "actingFor": manyIDs, "onBehalfOf": manyIDs,
 	"hash": shortText, "requester": shortText, "name": {Bytes: shoal.MaxName}, "model": shortText,
@@ -78,7 +79,7 @@ var recordBounds = map[string]RecordBound{
 	"usage.day": shortText,
 }
 
-// setBounds gives every field of the types its bound.
+// setBounds sets the bound of every field of the types, and returns them.
 func setBounds(types []*RecordType) []*RecordType {
 	for _, t := range types {
 		for i := range t.Fields {
@@ -88,8 +89,8 @@ func setBounds(types []*RecordType) []*RecordType {
 	return types
 }
 
-// findBound is how much a field of the type may hold. Times and truth values, and words of
-// a list, are bounded by what they are.
+// findBound returns the bound of a field of the type. Times, booleans and enumerations need
+// none.
 func (t *RecordType) findBound(f RecordField) RecordBound {
 	for _, name := range []string{t.Name + "." + f.Name, f.Name} {
 		if b, found := recordBounds[name]; found {
@@ -109,7 +110,7 @@ func (t *RecordType) findBound(f RecordField) RecordBound {
 	return RecordBound{}
 }
 
-// check says what is too much of a value.
+// check returns an error that says by how much a value exceeds the bound.
 func (b RecordBound) check(f RecordField, value any) error {
 	switch v := value.(type) {
 	case string:
@@ -145,7 +146,8 @@ func (b RecordBound) checkEntries(n int) error {
 	return nil
 }
 
-// checkList checks the length of a list in JSON.
+// checkList checks the number of entries of a JSON list. It accepts JSON that is not a
+// list.
 func (b RecordBound) checkList(raw json.RawMessage) error {
 	var list []json.RawMessage
 	if b.Entries == 0 || json.Unmarshal(raw, &list) != nil {

@@ -15,10 +15,10 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// recordTimeLayout is how a time stands in an export: with every digit that is kept.
+// recordTimeLayout is the layout of a time in an export, with every digit that is stored.
 const recordTimeLayout = "2006-01-02T15:04:05.000000Z"
 
-// maxRecordDepth is how deep the JSON of a line may nest.
+// maxRecordDepth is the maximum nesting depth of the JSON of a line.
 const maxRecordDepth = 256
 
 // Append appends the line of a record to b, with the line break.
@@ -54,7 +54,7 @@ func appendValue(b []byte, value any) ([]byte, error) {
 		return append(b, '"'), nil
 	case json.RawMessage:
 		if !bytes.ContainsAny(v, "\r\n") {
-			return append(b, v...), nil // byte for byte, as far as a line can hold it
+			return append(b, v...), nil // byte for byte, unless it contains line breaks
 		}
 		var flat bytes.Buffer
 		if err := json.Compact(&flat, v); err != nil {
@@ -65,7 +65,7 @@ func appendValue(b []byte, value any) ([]byte, error) {
 		text, err := shoal.EncodeJSON(v)
 		return append(b, text...), err
 	}
-	return b, fmt.Errorf("holds a %T", value)
+	return b, fmt.Errorf("contains a %T", value)
 }
 
 // Parse reads a line of this type. The error says in a sentence what is wrong.
@@ -98,7 +98,8 @@ func (t *RecordType) Parse(line []byte) ([]any, error) {
 	return values, nil
 }
 
-// MembersOf takes an object apart.
+// MembersOf returns the members of a JSON object by name. It rejects duplicate names and an
+// object whose first member is not "type".
 func MembersOf(line []byte) (map[string]json.RawMessage, error) {
 	switch {
 	case !utf8.Valid(line):
@@ -120,7 +121,7 @@ func MembersOf(line []byte) (map[string]json.RawMessage, error) {
 		}
 		name, _ := token.(string)
 		if _, twice := members[name]; twice {
-			return nil, fmt.Errorf("the field %q is there twice", name)
+			return nil, fmt.Errorf("the field %q occurs twice", name)
 		}
 		if len(members) == 0 && name != "type" {
 			return nil, errors.New("its first field is not \"type\"")
@@ -158,7 +159,7 @@ func (f RecordField) parse(raw json.RawMessage) (any, error) {
 		}
 		at, err := time.Parse(recordTimeLayout, s)
 		if err != nil {
-			return nil, fmt.Errorf("is no time such as %s", recordTimeLayout)
+			return nil, fmt.Errorf("is not a time such as %s", recordTimeLayout)
 		}
 		return shoal.At(at), nil
 	case RecordIDs:
@@ -179,7 +180,8 @@ func (f RecordField) parse(raw json.RawMessage) (any, error) {
 	return f.parseJSON(raw)
 }
 
-// ParseAs decodes a JSON value; the error calls it by what it should be.
+// ParseAs decodes a JSON value. The error says that the value is not what, such as "a
+// number".
 func ParseAs[T any](raw json.RawMessage, what string) (v T, err error) {
 	if err := json.Unmarshal(raw, &v); err != nil {
 		return v, fmt.Errorf("is not %s", what)
@@ -193,19 +195,18 @@ func (f RecordField) parseText(raw json.RawMessage) (any, error) {
 	case err != nil:
 		return nil, err
 	case bytes.IndexByte([]byte(s), 0) >= 0:
-		return nil, errors.New("holds the character U+0000")
+		return nil, errors.New("contains the character U+0000")
 	case f.Kind == RecordID:
 		return s, checkRecordID(s)
 	case f.Of != nil && !slices.Contains(f.Of, s):
 		return nil, fmt.Errorf("is %q and not one of %q", Shorten(s), f.Of)
 	case f.Kind == RecordLine && slices.ContainsFunc([]rune(s), unicode.IsControl):
-		return nil, errors.New("holds control characters")
+		return nil, errors.New("contains control characters")
 	}
 	return s, nil
 }
 
-// parseJSON reads JSON. A null is the absence of a value where that is allowed, and
-// so it is written.
+// parseJSON reads JSON. Null means no value where the field may be null.
 func (f RecordField) parseJSON(raw json.RawMessage) (any, error) {
 	if f.Null && string(raw) == "null" {
 		return nil, nil
@@ -218,15 +219,15 @@ func (f RecordField) parseJSON(raw json.RawMessage) (any, error) {
 	return raw, nil
 }
 
-// checkRecordID says why a text is no id, if so.
+// checkRecordID returns an error if a text is not an id.
 func checkRecordID(s string) error {
 	if err := shoal.CheckID("id", s); err != nil && s != string(shoal.System) {
-		return fmt.Errorf("is no id: %q", Shorten(s))
+		return fmt.Errorf("is not an id: %q", Shorten(s))
 	}
 	return nil
 }
 
-// Shorten shortens what a message quotes.
+// Shorten shortens a text that an error message quotes.
 func Shorten(s string) string {
 	if len(s) > 80 {
 		return s[:80] + "…"

@@ -8,45 +8,44 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// RecordType is one of the nouns of which an export consists, one record a line.
+// RecordType is a type of the records of an export, which has one record per line.
 type RecordType struct {
 	// Name is the line's "type".
 	Name   string
 	Fields []RecordField
-	// Key are the fields that name a record of the type in its session; none where
-	// nothing refers to it.
+	// Key are the fields that identify a record of the type in its session; empty if
+	// nothing refers to records of the type.
 	Key []string
-	// Refs are the records that a record refers to. They stand in front of it.
+	// Refs are the records that a record refers to. They precede it in an export.
 	Refs []RecordRef
 }
 
-// RecordField is a field of a record. Every line that is written has
-// every field of its type.
+// RecordField is a field of a record. Every line of an export has all fields of its type.
 type RecordField struct {
 	Name string
 	Kind RecordKind
-	Null bool     // null is a value of it
-	Of   []string // what it may be, if not everything
-	// Links says that the field may name files of the session by their path, which
-	// holds the session's id.
+	Null bool     // whether the value may be null
+	Of   []string // the allowed values; empty for any
+	// Links reports whether the value may contain paths of files of the session, which
+	// contain the session's id.
 	Links bool
-	// Absent is the JSON that stands for a field which a line does not have; nil where
-	// every line has it.
+	// Absent is the JSON value of a field that a line does not have; nil if every line
+	// must have the field.
 	Absent json.RawMessage
-	// Check tells why JSON could not be read later; nil takes all.
+	// Check returns an error for JSON that could not be read later; nil accepts any JSON.
 	Check func(json.RawMessage) error
 
 	Bound RecordBound
 }
 
-// RecordRef says that the values of Fields are the key of a record of the type To.
-// Nothing is referred to where one of them is null or empty, or the system.
+// RecordRef says that the values of Fields are the key of a record of the type To. If one
+// of them is null, empty or the system, they refer to nothing.
 type RecordRef struct {
 	To     string
 	Fields []string
 }
 
-// RecordKind says what the values of a field are, in Go and in an export.
+// RecordKind determines the values of a field, in Go and in an export.
 type RecordKind int
 
 // The kinds of fields. A null is nil.
@@ -63,13 +62,12 @@ const (
 	RecordBytes                   // []byte; base64
 )
 
-// checkDecodes checks that JSON can be read as a T.
+// checkDecodes returns an error if JSON cannot be decoded into a T.
 func checkDecodes[T any](raw json.RawMessage) error {
 	var v T
 	return json.Unmarshal(raw, &v)
 }
 
-// Fields in short.
 func idField(name string) RecordField { return RecordField{Name: name, Kind: RecordID} }
 
 func nullableID(name string) RecordField { return RecordField{Name: name, Kind: RecordID, Null: true} }
@@ -116,8 +114,8 @@ func actingForField() RecordField {
 
 func withLinks(f RecordField) RecordField { f.Links = true; return f }
 
-// withDefault is a field that an export of an earlier server does not have: it reads as
-// otherwise there, which is JSON.
+// withDefault returns the field for exports of earlier servers, which do not have it: it
+// then has the value otherwise, which is JSON.
 func withDefault(f RecordField, otherwise string) RecordField {
 	f.Absent = json.RawMessage(otherwise)
 	return f
@@ -125,16 +123,16 @@ func withDefault(f RecordField, otherwise string) RecordField {
 
 func refTo(to string, fields ...string) RecordRef { return RecordRef{to, fields} }
 
-// anyJSON is JSON that only its writer reads.
+// anyJSON is JSON that only the server that wrote it reads.
 type anyJSON = json.RawMessage
 
-// RecordTypes are the nouns of an export, in the order of their lines. Its readers
-// depend on each name here: a change of one, or of an order, is a new version of the
-// format ([ExportVersion]).
+// RecordTypes are the types of the records of an export, in the order of their lines.
+// Readers of exports depend on every name here: a change of a name or of the order is a new
+// version of the format ([ExportVersion]).
 //
-// What is not in it: keys, and how each acknowledges; idempotency keys and first
-// answers; the log of events, with which streams resume; who holds the lease of a
-// run; the search index.
+// An export does not contain: keys, and how they acknowledge; idempotency keys and the
+// first responses; the log of events, which streams need to resume; the leases of runs; and
+// the search index.
 var RecordTypes = setBounds([]*RecordType{
 	SessionRecord,
 	{
@@ -287,7 +285,8 @@ var RecordTypes = setBounds([]*RecordType{
 	},
 })
 
-// SessionRecord is the first record of an export. The store keeps it apart.
+// SessionRecord is the type of the first record of an export. A store reads and writes it
+// separately.
 var SessionRecord = &RecordType{
 	Name: "session",
 	Fields: []RecordField{
@@ -297,7 +296,7 @@ var SessionRecord = &RecordType{
 	},
 }
 
-// FindRecordType returns the type with a name and its place in the order.
+// FindRecordType returns the type with a name and its index in the order, or nil and -1.
 func FindRecordType(name string) (*RecordType, int) {
 	i := slices.IndexFunc(RecordTypes, func(t *RecordType) bool { return t.Name == name })
 	if i < 0 {
@@ -306,7 +305,7 @@ func FindRecordType(name string) (*RecordType, int) {
 	return RecordTypes[i], i
 }
 
-// FieldIndex returns the place of a field, which must be there.
+// FieldIndex returns the index of a field. It panics if the type does not have the field.
 func (t *RecordType) FieldIndex(field string) int {
 	i := slices.IndexFunc(t.Fields, func(f RecordField) bool { return f.Name == field })
 	if i < 0 {

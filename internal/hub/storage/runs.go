@@ -62,8 +62,8 @@ type Run struct {
 	Revision int64
 }
 
-// Roots returns for whom a run acts. A run that is older than the record acts for whom
-// its trigger names.
+// Roots returns the entities and services that a run acts for. A run from before these were
+// recorded acts for those that its trigger names.
 func (r Run) Roots() []shoal.EntityID {
 	if len(r.ActingFor) > 0 {
 		return r.ActingFor
@@ -77,12 +77,13 @@ func (r Run) Roots() []shoal.EntityID {
 	return []shoal.EntityID{}
 }
 
-// Cause is where what the run says and starts belongs in its chain, deeper by so much.
+// Cause returns the cause of what the run says or starts, deeper levels further down the
+// chain.
 func (r Run) Cause(deeper int) Cause {
 	return Cause{Root: r.CauseRoot, Depth: r.Depth + deeper, Linked: r.Linked, ActingFor: r.Roots()}
 }
 
-// OnBehalf is the run as the rules of [behalf] see it.
+// OnBehalf returns the run in the form that the rules of [behalf] use.
 func (r Run) OnBehalf(access behalf.Access) behalf.Run {
 	return behalf.Run{Space: r.Space, For: r.Roots(), Access: access}
 }

@@ -56,16 +56,16 @@ type BlockFilter struct {
 	Limit                                int
 }
 
-// Step is a step as readers see it, with the executor's own data.
+// Step is a step as clients see it, with the executor's own data.
 type Step struct {
 	shoal.Step
 	Data json.RawMessage // opaque to the hub
 	Done bool
 }
 
-// Conversation is the model-facing history of one hosted agent in one space, without
-// its runs. Clock is the last position that was assigned to a start or an end of a run.
-// Runs that began at Cleared or before are no longer part of it.
+// Conversation is the model-facing history of one hosted agent in one space, without its
+// runs. Clock is the last position that was assigned to a start or an end of a run. It
+// excludes the runs that began at Cleared or before.
 type Conversation struct {
 	Session shoal.SessionID
 	ID      string
