@@ -212,7 +212,7 @@ func TestPicturesForModelsThatRefuseThem(t *testing.T) {
 	}), `"loop":{"maxSteps":1}`)
 	w.reaches(w.posts("Look.", "image/png", dot(t, 1)), shoal.RunFailed) // of max_steps
 	w.shows("shop", "bot failed | I cannot see it.",
-		"system completed @[ann] | bot could not answer (max_steps): The turn used all of its 1 steps. Ask again, for less at once, or raise loop.maxSteps of the agent.")
+		"system completed @[ann] | bot could not answer (max_steps): The turn used all of its 1 steps. Ask again for less at once, or raise loop.maxSteps of the agent.")
 	if n := asked.Load(); n != 2 {
 		t.Errorf("the model was asked %d times", n)
 	}

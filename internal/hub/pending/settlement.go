@@ -16,7 +16,7 @@ func IsServerWait(kind shoal.PendingKind) bool {
 }
 
 // SettleReplies settles the waits that a complete message is a reply for, and returns the
-// agents of the waiting runs. The message starts no runs of these agents.
+// agents of the waiting runs. The message does not start them.
 func SettleReplies(ch *core.Change, m shoal.Message) (agents []shoal.EntityID, err error) {
 	waits, err := ch.ReplyWaits(m.SessionID, m.SpaceID)
 	if err != nil {

@@ -6,13 +6,13 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// canceledError is why a canceled run ended.
+// canceledError returns the error of a canceled run.
 func canceledError() *shoal.RunError {
 	return &shoal.RunError{Code: "canceled", Message: "The run was canceled."}
 }
 
-// CancelRun ends a run that nobody has begun, and has whoever executes any other
-// end it. It returns the run as it is then.
+// CancelRun ends a queued run, and makes the executor of any other run end it. It returns
+// the run with the changes.
 func CancelRun(ch *core.Change, r storage.Run) (storage.Run, error) {
 	switch {
 	case r.Status.Ended() || r.Cancel:
@@ -29,14 +29,13 @@ func CancelRun(ch *core.Change, r storage.Run) (storage.Run, error) {
 	return r, ch.UpdateRun(r)
 }
 
-// CancelRuns cancels the runs of an agent, or, with an empty one, of a session.
+// CancelRuns cancels the runs of an agent, or of the session if agent is empty.
 func CancelRuns(ch *core.Change, session shoal.SessionID, agent shoal.EntityID) error {
 	runs, err := ch.Runs(session, storage.RunFilter{Agent: agent, Status: ActiveStatuses})
 	if err != nil {
 		return err
 	}
-	// The order of the list and what one end does to another run do not matter:
-	// each is read again.
+	// Canceling one run may change another, so each is read again.
 	for _, r := range runs {
 		if r, err = ch.Run(session, r.ID); err != nil {
 			return err

@@ -12,8 +12,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// How deep a chain of agents may go: each mention is one further. A chain that
-// passes connected agents, whose doings nobody here sees, may be longer.
+// The maximum depth of a chain of agents: each mention is one deeper. A chain that passes
+// connected agents may be longer, because the server does not see what they do.
 const (
 	maxDepth       = 5
 	maxLinkedDepth = 32
@@ -26,37 +26,38 @@ func depthLimit(c storage.Cause) int {
 	return maxDepth
 }
 
-// isTooDeep reports whether a chain ends here: it has been long enough, or started by
-// more than a run can act for.
+// isTooDeep reports whether a chain ends here, because it is too long or because it has
+// more roots than a run can act for.
 func isTooDeep(c storage.Cause) bool {
 	return c.Depth > depthLimit(c) || len(c.ActingFor) > behalf.MaxActingFor
 }
 
-// depthScope is that of the keys under which a space is told that a chain has
-// ended there: once for each root.
+// depthScope is the scope of the keys of the messages that say that a chain has ended in a
+// space, once for each root. Stored keys depend on it.
 const depthScope = "depth"
 
-// postDepthNotice says in a space that an agent was not started.
+// postDepthNotice posts a message in a space that says that an agent was not started.
 func postDepthNotice(ch *core.Change, s shoal.Space, agent shoal.EntityID, c storage.Cause) error {
 	key := storage.PostKey{Scope: depthScope, Key: string(s.ID) + "/" + c.Root}
 	_, _, err := ch.MessageByKey(s.SessionID, key.Scope, key.Key)
 	if !errors.Is(err, shoal.NotFound) {
 		return err
 	}
-	text := fmt.Sprintf("%s was not started: more than %d members have mentioned the agent that asks. Write to %s yourself.", agent, behalf.MaxActingFor, agent)
+	text := fmt.Sprintf("%s was not started: more than %d members have mentioned the agent that mentions it. Write to %s yourself.", agent, behalf.MaxActingFor, agent)
 	if c.Depth > depthLimit(c) {
-		text = fmt.Sprintf("%s was not started: agents have mentioned each other %d times in a row here, and at most %d are allowed. A person can go on by writing to the agent.", agent, c.Depth, depthLimit(c))
+		text = fmt.Sprintf("%s was not started: agents have mentioned each other %d times in a row here, and at most %d are allowed. A person can continue by writing to the agent.", agent, c.Depth, depthLimit(c))
 	}
 	_, err = core.PostSystemMessage(ch, s, text, nil, key)
 	return err
 }
 
-// chainPages bounds how far back a connected agent's mentions are looked for.
+// chainPages limits how many pages of the timeline are searched for mentions of a connected
+// agent.
 const chainPages = 4
 
-// storePostCause says where a posted message stands in a chain, and stores it for
-// those that follow. A person's is the beginning of one. An agent's continues the
-// deepest chain that it was mentioned in since its last message in the space.
+// storePostCause returns the cause of a posted message and stores it for the messages that
+// follow. A message of a person starts a chain. A message of an agent continues the deepest
+// chain that it was mentioned in since its last message in the space.
 func storePostCause(ch *core.Change, sender shoal.Entity, m shoal.Message) (storage.Cause, error) {
 	own := storage.Cause{Root: string(m.ID), ActingFor: []shoal.EntityID{sender.ID}}
 	if sender.Kind != shoal.Agent {
@@ -70,9 +71,9 @@ func storePostCause(ch *core.Change, sender shoal.Entity, m shoal.Message) (stor
 	return c, ch.InsertCause(m.SessionID, m.ID, c)
 }
 
-// deepestMentionCause returns the deepest cause among the messages that mention the
-// sender of m since its last one, with the roots of all of them; the zero value when
-// there is none.
+// deepestMentionCause returns the deepest cause among the messages that mention the sender
+// of m since its last message, with the roots of all of them. It returns the zero value if
+// there are no such messages.
 func deepestMentionCause(ch *core.Change, m shoal.Message) (deepest storage.Cause, err error) {
 	before := m.Seq
 	for range chainPages {
@@ -87,8 +88,8 @@ func deepestMentionCause(ch *core.Change, m shoal.Message) (deepest storage.Caus
 				last = &x
 			case !slices.Contains(x.Mentions, m.EntityID) || x.Status == shoal.MessageStreaming:
 			case last == nil || x.RunID != nil && x.UpdatedAt.After(last.CreatedAt.Time):
-				// A composite message is delivered when it is completed, which may be
-				// behind messages with later places.
+				// A composite message is delivered when it is completed, which may be after
+				// messages with higher seqs.
 				c, err := findCause(ch, x)
 				if err != nil {
 					return deepest, err
@@ -108,6 +109,7 @@ func deepestMentionCause(ch *core.Change, m shoal.Message) (deepest storage.Caus
 	return deepest, nil
 }
 
+// findCause returns the cause of a message with its roots.
 func findCause(tx Tx, m shoal.Message) (storage.Cause, error) {
 	c, err := tx.Cause(m.SessionID, m.ID)
 	if c.Root == "" {

@@ -9,8 +9,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// ClientInput returns what the caller's front end sent for a run, nil when there is
-// nothing or when it was sent by another entity.
+// ClientInput returns what the caller's front end sent for a run. It returns nil if there
+// is nothing or if another entity sent it.
 func (r *Runs) ClientInput(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID) (out *storage.ClientInput, err error) {
 	err = r.core.View(ctx, "hub.Runs.ClientInput", func(tx storage.Tx) error {
 		if _, err := core.VisibleRun(tx, who, session, id); err != nil {
@@ -25,7 +25,7 @@ func (r *Runs) ClientInput(ctx context.Context, who shoal.Principal, session sho
 	return out, err
 }
 
-// findClientInput returns what a front end sent for a run, nil for nothing.
+// findClientInput returns what a front end sent for a run, or nil for nothing.
 func findClientInput(tx Tx, session shoal.SessionID, run shoal.RunID) (*storage.ClientInput, error) {
 	in, err := tx.ClientInput(session, run)
 	if errors.Is(err, shoal.NotFound) {
@@ -37,13 +37,13 @@ func findClientInput(tx Tx, session shoal.SessionID, run shoal.RunID) (*storage.
 	return &in, nil
 }
 
-// storeClientInput stores what a front end sent for a new run, or for a queued one that gets another
-// trigger; nil leaves what there is.
+// storeClientInput stores what a front end sent for a new run, or for a queued run that
+// gets another trigger. It changes nothing if in is nil.
 func storeClientInput(ch *core.Change, r storage.Run, in *storage.ClientInput) error {
 	if in == nil {
 		return nil
 	}
 	own := *in
-	own.Refused = []string{} // it may be that of another run
+	own.Refused = []string{} // in may come from another run
 	return ch.PutClientInput(r.SessionID, r.ID, own)
 }

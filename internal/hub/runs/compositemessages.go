@@ -12,23 +12,20 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// The methods on messages.
-//
-// A message in progress stays open until its run closes it: closing its space, or
-// removing its agent from there, only wakes the run, which finds with
-// [RunChange.Standing] that it may not write there any more and closes what it
-// has. What is saved of an open message is therefore never refused because of its
-// space; only a new one is.
+// A message in progress stays open until its run closes it. Closing its space, or removing
+// its agent from the space, only wakes the run, which then learns from [RunChange.Standing]
+// that it may no longer write there and closes its messages. Saving an open message
+// therefore never fails because of its space; opening one does.
 
-// Standing is how the run's agent stands to a space.
+// Standing says whether a run's agent may write in a space.
 type Standing struct {
-	Member bool // the agent is; false also for a space that is not there
-	Closed bool // the space is, or its session
-	Target bool // the entity that was asked about is a member; true if none was
+	Member bool // the agent is a member; false also if the space does not exist
+	Closed bool // the space or its session is closed
+	Target bool // the target is a member; true if no target was given
 }
 
-// Standing looks how the agent stands to a space, and whether target, if it is not
-// empty, is in it.
+// Standing returns whether the agent may write in a space, and whether target, if it is not
+// empty, is a member of it.
 func (c *RunChange) Standing(space shoal.SpaceID, target shoal.EntityID) (Standing, error) {
 	if !core.ValidID(space) {
 		return Standing{}, nil
@@ -52,9 +49,10 @@ func (c *RunChange) Standing(space shoal.SpaceID, target shoal.EntityID) (Standi
 	return out, err
 }
 
-// OpenMessage begins a composite message, without parts, at the end of its space's
-// timeline, and returns it with its seq: message.created. Of m, only ID and SpaceID
-// count. SpaceClosed or NotFound when the agent cannot write there (any more).
+// OpenMessage creates a composite message without parts at the end of its space's timeline,
+// emits message.created, and returns the message with its seq. It uses only ID and SpaceID
+// of m. It fails with SpaceClosed or NotFound when the agent cannot, or can no longer,
+// write there.
 func (c *RunChange) OpenMessage(m shoal.Message, state json.RawMessage) (shoal.Message, error) {
 	who := shoal.Principal{Role: shoal.RoleEntity, SessionID: c.Run.SessionID, EntityID: c.Run.AgentID}
 	s, err := core.WritableSpace(c.Change, who, c.Run.SessionID, m.SpaceID)
@@ -84,15 +82,15 @@ func (c *RunChange) OpenMessage(m shoal.Message, state json.RawMessage) (shoal.M
 	return m, c.emitMessage(m, shoal.EventMessageCreated)
 }
 
-// SaveMessage stores a message as it stands, and tells nobody. What the contract
-// fixes when a message is opened (its place, sender, times) is that of the stored
-// one. One that is closed stays as it is.
+// SaveMessage stores the current state of a message without an event. Fields that are fixed
+// when a message is opened (its seq, sender and times) keep their stored values. A closed
+// message does not change.
 func (c *RunChange) SaveMessage(m shoal.Message, state json.RawMessage) error {
 	_, _, err := c.storeOpenMessage(m, shoal.MessageStreaming, state)
 	return err
 }
 
-// UpdateMessage is SaveMessage for a change that no event of a part tells:
+// UpdateMessage is SaveMessage for a change that no event about a part describes. It emits
 // message.updated.
 func (c *RunChange) UpdateMessage(m shoal.Message, state json.RawMessage) error {
 	m, open, err := c.storeOpenMessage(m, shoal.MessageStreaming, state)
@@ -102,11 +100,11 @@ func (c *RunChange) UpdateMessage(m shoal.Message, state json.RawMessage) error 
 	return c.emitMessage(m, shoal.EventMessageUpdated)
 }
 
-// CloseMessage stores a message as it stays, puts it into the inboxes of the
-// space's members, satisfies waits for a reply with it, and tells so:
-// message.completed. The message's mentions are m.Mentions. One without parts is in
-// nobody's inbox; one that is closed already stays as it is. A closed space, or one
-// that the agent has left, does not keep it from being closed.
+// CloseMessage stores the final state of a message with the mentions of m, puts it into the
+// inboxes of the space's members, settles the waits for a reply that it satisfies, and
+// emits message.completed. A message without parts enters no inbox. A message that is
+// already closed does not change. Closing succeeds even if the space is closed or the agent
+// has left it.
 func (c *RunChange) CloseMessage(m shoal.Message, state json.RawMessage) error {
 	if m.Status == shoal.MessageStreaming || m.Status == "" {
 		return shoal.E("hub.RunChange.CloseMessage", shoal.Internal, fmt.Sprintf("message %s is closed without saying how", m.ID))
@@ -135,7 +133,8 @@ func (c *RunChange) CloseMessage(m shoal.Message, state json.RawMessage) error {
 	return nil
 }
 
-// storeOpenMessage stores what m may change of an open message and returns it as it is then.
+// storeOpenMessage stores the fields of m that may change in an open message, and returns
+// the message as stored. open is false if the message was closed before.
 func (c *RunChange) storeOpenMessage(m shoal.Message, status shoal.MessageStatus, state json.RawMessage) (stored shoal.Message, open bool, err error) {
 	stored, err = c.Message(c.Run.SessionID, m.SpaceID, m.ID)
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// Delegate queues a run of target with this run's own trigger, cause and depth.
-// InvalidArgument, in a sentence for the model, when target is no other hosted
-// agent of the trigger's space or this run's agent is not the space's admin agent;
-// nothing has happened then. The caller cancels the present run itself.
+// Delegate queues a run of target with this run's trigger, cause and depth. It fails with
+// InvalidArgument, with a message for the model, when target is not another hosted agent of
+// the trigger's space or when this run's agent is not the space's admin agent; nothing has
+// changed then. The caller cancels this run itself.
 func (c *RunChange) Delegate(target shoal.EntityID) (shoal.RunID, error) {
 	s, err := c.delegationSpace()
 	if err != nil {
@@ -25,7 +25,7 @@ func (c *RunChange) Delegate(target shoal.EntityID) (shoal.RunID, error) {
 		return "", err
 	}
 	if !slices.Contains(hosted, target) {
-		return "", delegationError(fmt.Sprintf("%q is no hosted agent of the space %q; it has %q", target, s.ID, hosted))
+		return "", delegationError(fmt.Sprintf("%q is not a hosted agent of the space %q; its hosted agents are %q", target, s.ID, hosted))
 	}
 	client, err := findClientInput(c.Tx, s.SessionID, c.Run.ID)
 	if err != nil {
@@ -36,12 +36,13 @@ func (c *RunChange) Delegate(target shoal.EntityID) (shoal.RunID, error) {
 		cause: c.Run.Cause(0), client: client,
 	}.startOnMessage(c.Change)
 	if err == nil && refused {
-		err = delegationError(fmt.Sprintf("%q is busy with another message and takes no second one", target))
+		err = delegationError(fmt.Sprintf("%q is busy with another message and does not accept a second one", target))
 	}
 	return r.ID, err
 }
 
-// delegationSpace returns the space of the trigger if the run's agent is its admin agent.
+// delegationSpace returns the space of the trigger, locked, if the run's agent is its admin
+// agent.
 func (c *RunChange) delegationSpace() (shoal.Space, error) {
 	if c.Run.Space == "" {
 		return shoal.Space{}, delegationError("no message of a space started this run")
@@ -49,17 +50,17 @@ func (c *RunChange) delegationSpace() (shoal.Space, error) {
 	s, err := c.LockSpace(c.Run.SessionID, c.Run.Space)
 	switch {
 	case errors.Is(err, shoal.NotFound):
-		return s, delegationError("the space is gone")
+		return s, delegationError("the space no longer exists")
 	case err != nil:
 		return s, err
 	case s.Status == shoal.SpaceShut:
 		return s, delegationError("the space is closed")
 	case s.AdminAgentID == nil || *s.AdminAgentID != c.Run.AgentID:
-		return s, delegationError("only the admin agent of the space delegates")
+		return s, delegationError("only the admin agent of the space can delegate")
 	}
 	return s, nil
 }
 
 func delegationError(why string) error {
-	return shoal.E("", shoal.InvalidArgument, "Nothing was delegated: "+why+". Go on yourself.")
+	return shoal.E("", shoal.InvalidArgument, "Nothing was delegated: "+why+". Continue yourself.")
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Delta is a piece of a part that is being written. Without a Space it is for the
-// followers of the run alone; so is Reasoning, unless Show says that the space is to
-// see it, too. Reasoning has no message and no stored part: its Part is an id that
-// is used once. First and Last mark its beginning and its end.
+// Delta is a piece of a part that is being written. Without a Space only the followers of
+// the run receive it. The same applies to Reasoning, unless Show makes it visible to the
+// space. Reasoning has no message and no stored part: its Part is an id that is used once.
+// First and Last mark the first and the last delta of a part.
 type Delta struct {
 	Space       shoal.SpaceID
 	Message     shoal.MessageID
@@ -27,7 +27,8 @@ type Delta struct {
 	First, Last bool
 }
 
-// Owner is what the part belongs to: its message, or the run where there is none.
+// Owner returns the id of what the part belongs to: its message, or the run if it has no
+// message.
 func (d Delta) Owner(run shoal.RunID) string {
 	if d.Message == "" {
 		return string(run)
@@ -46,9 +47,9 @@ func (d Delta) EventType() shoal.EventType {
 	return shoal.EventTextDelta
 }
 
-// Relay hands passing deltas to whoever follows the space or the run now, in their
-// order. It neither blocks nor fails: who misses one is healed. It is encoded once
-// for all of them.
+// Relay publishes deltas, in order, to the current followers of the space or the run. It
+// neither blocks nor fails: a follower that misses a delta recovers the text later. Each
+// delta is encoded once for all followers.
 func (w *Work) Relay(lease Lease, deltas []Delta) {
 	for _, d := range deltas {
 		n := DeltaNote{
@@ -74,7 +75,8 @@ func (w *Work) Relay(lease Lease, deltas []Delta) {
 	}
 }
 
-// DeltaNote is a delta on its way. base is the place of the last reset before it.
+// DeltaNote is a delta as a bus message. Base is the position of the part's last reset
+// before it.
 type DeltaNote struct {
 	Key              PartKey
 	Space            shoal.SpaceID
@@ -84,7 +86,7 @@ type DeltaNote struct {
 	Offset           int
 	Size             int
 	Base             int64
-	OfRun            bool // it belongs to no message
+	OfRun            bool // the part belongs to the run and not to a message
 	Show             bool // followers of the space may see it
 	FirstError, Last bool
 }
@@ -106,11 +108,12 @@ func (n *DeltaNote) Head(at shoal.Time) shoal.PartHead {
 	return h
 }
 
-// deltaPrefix begins a note that is a delta; other passing events are JSON.
+// deltaPrefix begins the bus message of a delta; other ephemeral events are JSON.
 const deltaPrefix = "delta"
 
-// encode writes the note: a line for the feeds, which need not read the JSON then,
-// and the data of the event. It is nil for a text that has no JSON.
+// encode returns the bus message: a line with the fields that the feeds need, so that they
+// need not parse JSON, and the data of the event. It is nil for a text that cannot be
+// encoded as JSON.
 func (n *DeltaNote) encode(d Delta) []byte {
 	data, err := shoal.EncodeJSON(shoal.DeltaData{PartHead: n.Head(shoal.Now()), ToolCallID: d.Call, ToolName: d.Tool, Offset: d.Offset, Delta: d.Text})
 	if err != nil {
@@ -132,7 +135,8 @@ func (n *DeltaNote) encode(d Delta) []byte {
 	return append(append([]byte(line), '\n'), data...)
 }
 
-// ParseDeltaNote reads what encode wrote. ok is false for another passing event.
+// ParseDeltaNote parses the bus message of a delta. ok is false for another ephemeral
+// event.
 func ParseDeltaNote(note []byte) (n *DeltaNote, data []byte, ok bool) {
 	line, data, found := bytes.Cut(note, []byte{'\n'})
 	if !found || !bytes.HasPrefix(line, []byte(deltaPrefix+" ")) {

@@ -13,27 +13,26 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// failureScope is that of the keys under which a space is told that an agent failed:
-// once for each agent and code until a run of the agent succeeds.
+// failureScope is the scope of the keys of the messages that say that an agent failed, once
+// for each agent and code until a run of the agent succeeds. Stored keys depend on it.
 const failureScope = "failure"
 
-// failureAdvice says what to do about a failure, by its code. Other codes have the run itself
-// to look at.
+// failureAdvice says what to do about a failure, by its code. For other codes the message
+// names the run.
 var failureAdvice = map[string]string{
 	"provider_auth":         "The operator of the server has to set the key of the model's provider.",
 	"provider_rate_limited": "Ask again in a few minutes.",
 	"provider_unavailable":  "Ask again in a few minutes.",
-	"timeout":               "Ask again, for less at once.",
-	"max_steps":             "Ask again, for less at once, or raise loop.maxSteps of the agent.",
+	"timeout":               "Ask again for less at once.",
+	"max_steps":             "Ask again for less at once, or raise loop.maxSteps of the agent.",
 	"budget_exhausted":      "Somebody who manages the agent or the session can raise the limit.",
 }
 
-// postFailureNotice says in the space of a run's trigger that the run has failed, to those who
-// wait for it: the sender of the trigger and the people behind the run. It is in nobody
-// else's inbox and starts no run. While the space knows already, because no run of the
-// agent has succeeded since, the message comes to those who wait now. It returns the
-// message's id. Runs that no message started, and those of a space that is closed, fail
-// without it.
+// postFailureNotice posts a message in the space of a run's trigger that says that the run
+// has failed. It mentions the sender of the trigger and the requesters of the run; it
+// enters no other inbox and starts no run. If the space has such a message since the
+// agent's last completed run, that message is delivered again instead. It returns the id of
+// the message, or an empty id for runs that no message started and for closed spaces.
 func postFailureNotice(ch *core.Change, r storage.Run) (shoal.MessageID, error) {
 	if r.Trigger.Type != shoal.SpaceMessageTrigger || r.Error == nil {
 		return "", nil
@@ -72,14 +71,14 @@ func failureText(ch *core.Change, r storage.Run) (string, error) {
 	}
 	what, known := failureAdvice[r.Error.Code]
 	if !known {
-		what = "Ask again, or look at the run " + string(r.ID) + "."
+		what = "Ask again, or open the run " + string(r.ID) + "."
 	}
 	name := cmp.Or(names[r.AgentID], string(r.AgentID))
 	return fmt.Sprintf("%s could not answer (%s): %s. %s", name, r.Error.Code, strings.TrimRight(r.Error.Message, ". "), what), nil
 }
 
-// deliverAgain puts a message of the system into the inboxes of these members in which it
-// is not unread.
+// deliverAgain delivers a system message to those of the members whose inbox does not
+// contain it.
 func deliverAgain(ch *core.Change, m shoal.Message, to []shoal.EntityID) error {
 	var missing []shoal.EntityID
 	for _, id := range to {
@@ -97,8 +96,8 @@ func deliverAgain(ch *core.Change, m shoal.Message, to []shoal.EntityID) error {
 	return ch.DeliverMessageTo(m, missing)
 }
 
-// findFailureNotice is the key of the message about a failure, and the message if there is one
-// already since a run of the agent succeeded.
+// findFailureNotice returns the key of the message about a failure, and the message itself
+// if one was posted since the agent's last completed run.
 func findFailureNotice(ch *core.Change, r storage.Run) (key storage.PostKey, earlier *shoal.Message, err error) {
 	done, err := ch.Runs(r.SessionID, storage.RunFilter{Agent: r.AgentID, Status: []shoal.RunStatus{shoal.RunCompleted}, Limit: 1})
 	if err != nil {
@@ -116,7 +115,7 @@ func findFailureNotice(ch *core.Change, r storage.Run) (key storage.PostKey, ear
 	return key, &m, err
 }
 
-// failureRecipients are the members of the trigger's space that a failed run concerns.
+// failureRecipients returns the members of the trigger's space that a failed run concerns.
 func failureRecipients(ch *core.Change, r storage.Run) (out []shoal.EntityID, err error) {
 	people, err := pending.RequestersOf(ch, r)
 	if err != nil {
@@ -137,8 +136,8 @@ func failureRecipients(ch *core.Change, r storage.Run) (out []shoal.EntityID, er
 	return out, nil
 }
 
-// recordOutcome keeps the last failure of an agent until a run of it succeeds, and tells
-// those whom a failure concerns.
+// recordOutcome stores the last failure of an agent until a run of it succeeds, and
+// notifies the members that a failure concerns.
 func recordOutcome(ch *core.Change, r storage.Run) error {
 	switch r.Status {
 	case shoal.RunCompleted:

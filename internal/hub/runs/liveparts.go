@@ -10,9 +10,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Live holds what the parts in progress of this node have been told so far.
-// Nothing of it is stored: it makes deltas that somebody missed good, and shows
-// snapshots what the last draft does not have yet.
+// Live holds the text of the parts in progress on this server, as far as followers have
+// received it. It is not stored: it replaces deltas that a follower missed, and completes
+// snapshots with the text after the last draft.
 type Live struct {
 	mu    sync.Mutex
 	parts map[PartKey]*LivePart
@@ -21,35 +21,34 @@ type Live struct {
 // NewLive returns a Live without parts.
 func NewLive() *Live { return &Live{parts: map[PartKey]*LivePart{}} }
 
-// PartKey names a part: of a message, or, for what passes by without being stored,
-// of a run.
+// PartKey identifies a part: of a message, or, if it is not stored, of a run.
 type PartKey struct {
 	Session shoal.SessionID
 	Owner   string
 	Part    shoal.PartID
 }
 
-// LivePart is a part in progress. text stands behind start bytes that only the
-// store has. base is the place of the part's last reset: who has not had that event
-// yet cannot use the text. doubt counts the transactions under way that reset or
-// end the part.
+// LivePart is a part in progress. Bytes start at offset StartRequest; the text before that
+// is only in the store. resetAt is the position of the part's last reset: a follower that
+// has not received that event cannot use the text. pendingChanges counts the open
+// transactions that reset or end the part.
 type LivePart struct {
 	Delta
-	openedAt       int64 // the place of the event that opened it; 0 if that was before this server
+	openedAt       int64 // the position of the event that opened it; 0 if this server did not see it
 	Run            shoal.RunID
 	generation     int64
 	StartRequest   int
 	Bytes          []byte
 	resetAt        int64
 	pendingChanges int
-	ended          bool // it has ended or was withdrawn: what is still relayed of it says nothing
+	ended          bool // it was completed or removed: later deltas of it are ignored
 }
 
-// End returns the offset after the last byte that is known.
+// End returns the offset after the last known byte.
 func (p *LivePart) End() int { return p.StartRequest + len(p.Bytes) }
 
-// addDelta takes a delta and returns what followers have to know of the part. ok is
-// false when whoever sends it has lost its lease.
+// addDelta adds a delta and returns the position of the part's last reset. ok is false when
+// the part has ended or the sender has lost its lease.
 func (l *Live) addDelta(lease Lease, key PartKey, d Delta) (resetAt int64, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,8 +74,8 @@ func (l *Live) addDelta(lease Lease, key PartKey, d Delta) (resetAt int64, ok bo
 	return p.resetAt, true
 }
 
-// TextSince returns the bytes of a part from an offset on, for whoever has had the
-// stored events up to a place.
+// TextSince returns the bytes of a part from an offset on, for a follower that has received
+// the stored events up to a position. ok is false if this server does not have them.
 func (l *Live) TextSince(key PartKey, offset int, place int64) (text string, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,8 +86,8 @@ func (l *Live) TextSince(key PartKey, offset int, place int64) (text string, ok 
 	return string(p.Bytes[offset-p.StartRequest:]), true
 }
 
-// State returns a part as it is for whoever has had the stored events up to a
-// place.
+// State returns the state of a part for a follower that has received the stored events up
+// to a position.
 func (l *Live) State(key PartKey, place int64) (LivePart, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -108,7 +107,7 @@ func (l *Live) Has(key PartKey) bool {
 	return l.parts[key] != nil
 }
 
-// Head is what a delta of the part has in common with its other events.
+// Head returns the fields that a delta of the part has in common with its other events.
 func (p *LivePart) Head() shoal.PartHead {
 	return shoal.PartHead{
 		EventHead: core.EventHead(storage.Event{Space: p.Space, Run: p.Run, Type: p.EventType()}, shoal.Now()),
@@ -116,7 +115,7 @@ func (p *LivePart) Head() shoal.PartHead {
 	}
 }
 
-// Unstored returns what is in no message.
+// Unstored returns the parts of a session that belong to no message.
 func (l *Live) Unstored(session shoal.SessionID) (out []LivePart) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -130,7 +129,8 @@ func (l *Live) Unstored(session shoal.SessionID) (out []LivePart) {
 	return out
 }
 
-// dropParts forgets parts: their message is closed, or their run has ended or waits.
+// dropParts removes the parts that matches selects, because their message is closed, or
+// their run has ended or is suspended.
 func (l *Live) dropParts(matches func(*LivePart) bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -141,8 +141,8 @@ func (l *Live) dropParts(matches func(*LivePart) bool) {
 	}
 }
 
-// changePart notes what a transaction does to a part, at once that it may, and at its
-// end that it has.
+// changePart marks a part as changing until the transaction ends, and then calls do with it
+// if the transaction was committed.
 func (l *Live) changePart(ch *core.Change, key PartKey, do func(*LivePart)) {
 	l.mu.Lock()
 	p := l.parts[key]
@@ -162,10 +162,10 @@ func (l *Live) changePart(ch *core.Change, key PartKey, do func(*LivePart)) {
 	})
 }
 
-// TellPart stores an event of a part in progress: data is the event's own type of
-// the root package; its EventHead is filled in. target is the one member who may
-// see it, or empty. The message has to be saved in the same transaction, as it is
-// with the event: whoever comes later sees it there.
+// TellPart stores an event of a part in progress. data is the event's own type in the root
+// package; TellPart fills in its EventHead. target is the one member that may see the
+// event, or empty. The caller must save the message in the same transaction, including the
+// change that the event describes, so that later readers find it there.
 func (c *RunChange) TellPart(space shoal.SpaceID, target shoal.EntityID, what shoal.EventType, data PartEvent) error {
 	ev := storage.Event{Session: c.Run.SessionID, Space: space, Run: c.Run.ID, Private: target != "", Type: what}
 	h := data.Head()
@@ -198,14 +198,14 @@ func (c *RunChange) TellPart(space shoal.SpaceID, target shoal.EntityID, what sh
 	return nil
 }
 
-// openPart notes a new part, or one that another generation of its run has begun.
+// openPart adds a new part, or one that another generation of its run has opened.
 func (l *Live) openPart(key PartKey, run *storage.Run, d Delta, place int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.parts[key] = &LivePart{Delta: d, openedAt: place, Run: run.ID, generation: run.Generation}
 }
 
-// OpenedParts returns the parts of a message that were opened at a place or before it,
+// OpenedParts returns the parts of a message that were opened at a position or before it,
 // in that order.
 func (l *Live) OpenedParts(session shoal.SessionID, message shoal.MessageID, place int64) (out []LivePart) {
 	l.mu.Lock()
@@ -219,7 +219,7 @@ func (l *Live) OpenedParts(session shoal.SessionID, message shoal.MessageID, pla
 	return out
 }
 
-// truncate takes back what is behind offset.
+// truncate removes the text from offset on, as of the reset at the given position.
 func (p *LivePart) truncate(offset int, place int64) {
 	p.resetAt = place
 	if offset < p.StartRequest {
@@ -229,5 +229,5 @@ func (p *LivePart) truncate(offset int, place int64) {
 	p.Bytes = p.Bytes[:min(offset-p.StartRequest, len(p.Bytes))]
 }
 
-// PartEvent is the data of an event of a part.
+// PartEvent is the data of an event about a part.
 type PartEvent interface{ Head() *shoal.PartHead }

@@ -15,16 +15,16 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// SentRequest is what a model was sent for a step, ready to be stored: see
+// SentRequest is the model request of a step, ready to be stored with
 // [RunChange.SaveRequest].
 type SentRequest struct {
 	row    storage.Request
-	hashes []string            // the hashes of all that the row leads to
-	texts  map[string]string   // by hash, but for what was forgotten
-	groups map[string][]string // of the texts that are lists, what they list
+	hashes []string            // the hashes of all texts that the row refers to, directly or through lists
+	texts  map[string]string   // by hash, without those that Forget dropped
+	groups map[string][]string // the entries of the texts that are lists
 }
 
-// NewModelText returns the text of a part of a request: the system prompt (a
+// NewModelText returns a component of a model request as a text: the system prompt (a
 // string), the list of tools, or a message.
 func NewModelText(v any) (storage.ModelText, error) {
 	text, err := shoal.EncodeJSON(v)
@@ -39,8 +39,8 @@ func modelText(body string) storage.ModelText {
 	return storage.ModelText{Hash: base64.RawURLEncoding.EncodeToString(sum[:]), Body: body}
 }
 
-// NewSentRequest puts what a model was sent for a step together. A text without a
-// body is one that is known to be kept.
+// NewSentRequest composes the model request of a step from its texts. A text without a body
+// is known to be stored.
 func NewSentRequest(step int, model string, system, tools storage.ModelText, messages []storage.ModelText) SentRequest {
 	s := SentRequest{row: storage.Request{Step: step, Model: model}, texts: map[string]string{}, groups: map[string][]string{}}
 	s.row.System, s.row.Tools = s.addText(system), s.addText(tools)
@@ -52,7 +52,7 @@ func NewSentRequest(step int, model string, system, tools storage.ModelText, mes
 	return s
 }
 
-// addText takes a text in and returns its hash.
+// addText adds a text and returns its hash.
 func (s *SentRequest) addText(text storage.ModelText) string {
 	s.hashes = append(s.hashes, text.Hash)
 	if text.Body != "" {
@@ -64,10 +64,10 @@ func (s *SentRequest) addText(text storage.ModelText) string {
 // groupSize is how many hashes a text lists.
 const groupSize = 32
 
-// fold makes a list of hashes short: every whole group of it becomes a text of its
-// own, whose hash stands for it one level up, and so on. Lists that begin alike share
-// those texts, so that a step costs what is new in it and not the whole history.
-// The first level is the end of the list.
+// fold shortens a list of hashes: each full group becomes a text of its own, whose hash
+// replaces it one level higher, and so on. Lists with the same beginning share these texts,
+// so that a step stores only what is new and not the whole history. The first level is the
+// end of the list.
 func (s *SentRequest) fold(list []string) {
 	s.row.Messages = [][]string{}
 	for len(list) > 0 {
@@ -99,7 +99,7 @@ func unfold(levels [][]string, expand func(hashes []string) ([]string, error)) (
 	return list, nil
 }
 
-// Forget drops the texts that are known to be kept already.
+// Forget drops the texts that are known to be stored.
 func (s *SentRequest) Forget(known func(hash string) bool) {
 	for hash := range s.texts {
 		if known(hash) {
@@ -108,16 +108,16 @@ func (s *SentRequest) Forget(known func(hash string) bool) {
 	}
 }
 
-// Step is the index of the step.
+// Step returns the index of the step.
 func (s *SentRequest) Step() int { return s.row.Step }
 
-// Hashes returns the hashes of all texts that the request is made of, those that
-// were dropped included.
+// Hashes returns the hashes of all texts of the request, including those that Forget
+// dropped.
 func (s *SentRequest) Hashes() []string { return s.hashes }
 
-// ForgetKept looks in the store which of the texts a session keeps already, and
-// drops them. It is worth it where much of a history may be known: while a run is in
-// progress no text is taken away from its session, so what it finds holds.
+// ForgetKept drops the texts that the session already stores. It is useful when a large
+// part of a history may be stored. While a run is in progress no text of its session is
+// erased, so the result stays valid.
 func (w *Work) ForgetKept(ctx context.Context, session shoal.SessionID, s *SentRequest) error {
 	return w.core.View(ctx, "hub.Work.ForgetKept", func(tx storage.Tx) error {
 		left := slices.Concat([]string{s.row.System, s.row.Tools}, slices.Concat(s.row.Messages...))
@@ -137,14 +137,14 @@ func (w *Work) ForgetKept(ctx context.Context, session shoal.SessionID, s *SentR
 			}
 			left = inside
 		}
-		// What a kept list leads to was stored with it.
+		// The entries of a stored list were stored with it.
 		s.Forget(func(hash string) bool { is, seen := kept[hash]; return is || !seen })
 		return nil
 	})
 }
 
-// SaveRequest stores what a model was sent for a step of the run, with the texts
-// that were not forgotten.
+// SaveRequest stores the model request of a step of the run, with the texts that were not
+// dropped.
 func (c *RunChange) SaveRequest(s SentRequest) error {
 	texts := make([]storage.ModelText, 0, len(s.texts))
 	for hash, text := range s.texts {
@@ -156,8 +156,8 @@ func (c *RunChange) SaveRequest(s SentRequest) error {
 	return c.PutRequest(c.Run.SessionID, c.Run.ID, s.row)
 }
 
-// Request returns what the model was sent for a step of a run. Services and admins
-// only; NotFound for a step that has not been asked for, or whose request is not
+// Request returns the model request of a step of a run. It requires a service or an admin.
+// It fails with NotFound for a step that the run has not reached or whose request is not
 // stored.
 func (r *Runs) Request(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID, step int) (out shoal.ModelRequest, err error) {
 	const op = "hub.Runs.Request"
@@ -170,7 +170,7 @@ func (r *Runs) Request(ctx context.Context, who shoal.Principal, session shoal.S
 		}
 		row, err := tx.ModelRequest(session, id, step)
 		if errors.Is(err, shoal.NotFound) {
-			return shoal.E("", shoal.NotFound, fmt.Sprintf("What the model was sent for step %d of the run %q is not stored: the step has not been taken, was before this server kept it, or is longer ago than it is kept.", step, id))
+			return shoal.E("", shoal.NotFound, fmt.Sprintf("The model request of step %d of the run %q is not stored: the run has not reached the step, or the request was never stored or is older than the retention time.", step, id))
 		}
 		if err == nil {
 			out, err = assembleRequest(tx, session, row)
@@ -180,7 +180,7 @@ func (r *Runs) Request(ctx context.Context, who shoal.Principal, session shoal.S
 	return out, err
 }
 
-// assembleRequest puts a request together again.
+// assembleRequest rebuilds a model request from its stored texts.
 func assembleRequest(tx Tx, session shoal.SessionID, row storage.Request) (shoal.ModelRequest, error) {
 	out := shoal.ModelRequest{Model: row.Model, Tools: []shoal.ModelTool{}, Messages: []shoal.ModelMessage{}}
 	expand := func(hashes []string) ([]string, error) { return readTexts(tx, session, hashes) }
@@ -199,12 +199,12 @@ func assembleRequest(tx Tx, session shoal.SessionID, row storage.Request) (shoal
 		out.Messages = append(out.Messages, m)
 	}
 	if err != nil {
-		err = &shoal.Error{Kind: shoal.Internal, Msg: "What the model was sent cannot be read.", Err: err}
+		err = &shoal.Error{Kind: shoal.Internal, Msg: "The stored model request cannot be read.", Err: err}
 	}
 	return out, err
 }
 
-// readTexts returns the texts of hashes in their order.
+// readTexts returns the texts of hashes in the same order.
 func readTexts(tx Tx, session shoal.SessionID, hashes []string) ([]string, error) {
 	if len(hashes) == 0 {
 		return nil, nil
@@ -217,7 +217,7 @@ func readTexts(tx Tx, session shoal.SessionID, hashes []string) ([]string, error
 	for i, hash := range hashes {
 		text, there := found[hash]
 		if !there {
-			return nil, shoal.E("", shoal.Internal, "A text that a model was sent is missing.")
+			return nil, shoal.E("", shoal.Internal, "A text of the stored model request is missing.")
 		}
 		out[i] = text
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// applyRememberedDecision settles a permission that is about to be opened with the remembered decision
-// that covers it, if there is one.
+// applyRememberedDecision settles a permission that is about to be opened, if a remembered
+// decision covers it.
 func (c *RunChange) applyRememberedDecision(p *storage.Pending) error {
 	now, judge := c.At, pending.NewJudge(c.Change, p.Session)
 	all, err := c.RememberedDecisions(p.Session, storage.RememberedFilter{Agent: p.AgentID, Tool: p.ToolName, Until: &now})
@@ -39,16 +39,16 @@ func (c *RunChange) applyRememberedDecision(p *storage.Pending) error {
 	if found == nil {
 		return nil
 	}
-	yes, why := found.Decision == shoal.RememberAllow, fmt.Sprintf("This was decided on %s, for later calls, too.", found.CreatedAt)
+	yes, why := found.Decision == shoal.RememberAllow, fmt.Sprintf("A decision of %s that also covers later calls.", found.CreatedAt)
 	p.Status, p.AnsweredAt, p.AnsweredBy, p.Taken = shoal.PendingAnswered, &now, found.EntityID, true
 	p.Answer, p.Policy.Remembered = &shoal.PendingAnswer{Approved: &yes, Reason: &why}, found.ID
 	return nil
 }
 
-// OpenPending stores what the run waits for; pending.opened goes to the space that
-// shows it, unless the wait is the server's own. A request that the run has opened
-// before keeps its row, also when that is settled. A wait for a reply that has come
-// already is settled at once.
+// OpenPending stores a row that the run waits for and emits pending.opened to the space
+// that shows it, unless the row is an internal wait. A request that the run has opened
+// before keeps its row, even if that is settled. A wait for a reply that has already
+// arrived is settled at once.
 func (c *RunChange) OpenPending(p storage.Pending) (shoal.PendingID, error) {
 	rows, err := c.PendingOf(c.Run.SessionID, c.Run.ID)
 	if err != nil {
@@ -82,7 +82,7 @@ func (c *RunChange) OpenPending(p storage.Pending) (shoal.PendingID, error) {
 	return p.ID, pending.AnnounceTooFew(c.Change, p)
 }
 
-// fillFromRun fills in what a new row has from its run.
+// fillFromRun sets the fields of a new row that come from its run.
 func (c *RunChange) fillFromRun(p *storage.Pending) (err error) {
 	if p.ID == "" {
 		p.ID = shoal.NewID[shoal.PendingID](shoal.PrefixPending)
@@ -104,7 +104,8 @@ func (c *RunChange) fillFromRun(p *storage.Pending) (err error) {
 	return err
 }
 
-// settleWithEarlierReply settles a wait with the first reply that came before it was opened.
+// settleWithEarlierReply settles a wait with the first reply that arrived before the wait
+// was opened.
 func (c *RunChange) settleWithEarlierReply(p storage.Pending) error {
 	if p.Kind != storage.PendingReply || p.Reply == nil {
 		return nil

@@ -13,13 +13,13 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Plans keeps the schedules of hosted agents and fires them, each once.
+// Plans are the plans (schedules) of hosted agents. It fires each of their times once.
 type Plans struct{ core *core.Core }
 
 // NewPlans returns the plans of a hub.
 func NewPlans(c *core.Core) *Plans { return &Plans{c} }
 
-// Create makes a plan of a hosted agent. For admins and owners of the session.
+// Create creates a plan of a hosted agent. It requires an admin or an owner of the session.
 func (p *Plans) Create(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, n shoal.NewPlan, idempotencyKey string) (plan shoal.Plan, err error) {
 	const op = "hub.Plans.Create"
 	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who), n.Validate(), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
@@ -44,7 +44,7 @@ func (p *Plans) Create(ctx context.Context, who shoal.Principal, session shoal.S
 	return plan, err
 }
 
-// NewPlan makes a plan of the run's agent, as [Plans.Create] does.
+// NewPlan creates a plan of the run's agent, as [Plans.Create] does.
 func (c *RunChange) NewPlan(n shoal.NewPlan) (shoal.Plan, error) {
 	if err := n.Validate(); err != nil {
 		return shoal.Plan{}, err
@@ -52,8 +52,8 @@ func (c *RunChange) NewPlan(n shoal.NewPlan) (shoal.Plan, error) {
 	return createPlan(c.Change, c.Run.SessionID, c.Run.AgentID, n, c.Run.Roots())
 }
 
-// ChangePlan changes a plan of the run's agent, as [Plans.Update] does. NotFound
-// for another agent's.
+// ChangePlan changes a plan of the run's agent, as [Plans.Update] does. It fails with
+// NotFound for a plan of another agent.
 func (c *RunChange) ChangePlan(id shoal.PlanID, with shoal.PlanChange) (shoal.Plan, error) {
 	plan, err := findPlan(c.Change, c.Run.SessionID, id)
 	if err == nil && plan.AgentID != c.Run.AgentID {
@@ -67,7 +67,7 @@ func (c *RunChange) ChangePlan(id shoal.PlanID, with shoal.PlanChange) (shoal.Pl
 
 func createPlan(ch *core.Change, session shoal.SessionID, agent shoal.EntityID, n shoal.NewPlan, by []shoal.EntityID) (shoal.Plan, error) {
 	if _, err := core.FindHostedAgent(ch, session, agent); err != nil {
-		return shoal.Plan{}, shoal.E("", shoal.InvalidArgument, fmt.Sprintf("%q is no hosted agent, and only those have plans. Give it a configuration first.", agent))
+		return shoal.Plan{}, shoal.E("", shoal.InvalidArgument, fmt.Sprintf("%q is not a hosted agent, and only hosted agents have plans. Give it a configuration first.", agent))
 	}
 	out := shoal.Plan{
 		ID: shoal.NewID[shoal.PlanID](shoal.PrefixPlan), AgentID: agent, Name: n.Name, Description: n.Description, Instruction: n.Instruction,
@@ -80,11 +80,11 @@ func createPlan(ch *core.Change, session shoal.SessionID, agent shoal.EntityID, 
 	return out, ch.InsertPlan(session, out)
 }
 
-// maxPlanDelay is how far back a plan's one time may lie: it fires at once then, for
-// whoever says "now" takes a moment to be heard.
+// maxPlanDelay is how far in the past the single time of a new plan may be, because a
+// request for "now" takes a moment to arrive. Such a plan fires at once.
 const maxPlanDelay = time.Minute
 
-// setNextRun finds when a pending plan fires next, and has the timer look.
+// setNextRun sets the time at which a plan fires next, and notifies the scheduler.
 func setNextRun(ch *core.Change, p *shoal.Plan) error {
 	if p.TimeZone == "" {
 		p.TimeZone = "UTC"
@@ -100,7 +100,7 @@ func setNextRun(ch *core.Change, p *shoal.Plan) error {
 	}
 	if p.Cron == nil {
 		if p.ScheduledAt.Before(now.Add(-maxPlanDelay)) {
-			return shoal.Invalid("scheduledAt", fmt.Sprintf("lies in the past: it is %s now", now))
+			return shoal.Invalid("scheduledAt", fmt.Sprintf("is in the past: it is %s now", now))
 		}
 		p.NextRunAt = p.ScheduledAt
 		return nil
@@ -110,7 +110,8 @@ func setNextRun(ch *core.Change, p *shoal.Plan) error {
 	return err
 }
 
-// List returns the plans of an agent in the order of ids. For admins and owners of the session.
+// List returns the plans of an agent in the order of ids. It requires an admin or an owner
+// of the session.
 func (p *Plans) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID) (out []shoal.Plan, err error) {
 	const op = "hub.Plans.List"
 	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
@@ -126,8 +127,8 @@ func (p *Plans) List(ctx context.Context, who shoal.Principal, session shoal.Ses
 	return out, err
 }
 
-// Update changes a plan. A canceled one stays so; one that is over goes on with a
-// new time. For admins and owners of the session.
+// Update changes a plan. A canceled plan cannot be changed; a new time makes a completed
+// plan pending again. It requires an admin or an owner of the session.
 func (p *Plans) Update(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.PlanID, c shoal.PlanChange) (out shoal.Plan, err error) {
 	const op = "hub.Plans.Update"
 	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
@@ -163,11 +164,11 @@ func planNotFound(id shoal.PlanID) error {
 
 func changePlan(ch *core.Change, session shoal.SessionID, p shoal.Plan, c shoal.PlanChange, by []shoal.EntityID) (shoal.Plan, error) {
 	if p.Status == shoal.PlanCanceled {
-		return p, shoal.E("", shoal.Conflict, fmt.Sprintf("The plan %q is canceled, which is for good. Make a new one.", p.ID))
+		return p, shoal.E("", shoal.Conflict, fmt.Sprintf("The plan %q is canceled and cannot be changed. Create a new one.", p.ID))
 	}
-	// What a plan does is also the wish of whoever changed it.
+	// From now on the plan also acts for the entity that changed it.
 	if p.ActingFor = behalf.Join(p.ActingFor, by); len(p.ActingFor) > behalf.MaxActingFor {
-		return p, shoal.E("", shoal.Conflict, fmt.Sprintf("More than %d members have changed the plan %q. Make a new one.", behalf.MaxActingFor, p.ID))
+		return p, shoal.E("", shoal.Conflict, fmt.Sprintf("More than %d members have changed the plan %q. Create a new one.", behalf.MaxActingFor, p.ID))
 	}
 	timed := applyPlanChange(&p, c)
 	if c.Status != nil {
@@ -193,8 +194,8 @@ func changePlan(ch *core.Change, session shoal.SessionID, p shoal.Plan, c shoal.
 	return p, ch.UpdatePlan(session, p)
 }
 
-// applyPlanChange sets what is given but for the status; one kind of time replaces the
-// other. It reports whether the time has changed.
+// applyPlanChange applies a change without its status. A cron expression replaces a single
+// time and the reverse. It reports whether the time has changed.
 func applyPlanChange(p *shoal.Plan, c shoal.PlanChange) (timed bool) {
 	set := func(field *string, to *string) {
 		if to != nil {
@@ -217,7 +218,7 @@ func applyPlanChange(p *shoal.Plan, c shoal.PlanChange) (timed bool) {
 	return c.Cron != nil || c.ScheduledAt != nil || c.TimeZone != nil
 }
 
-// Delete ends a plan for good and forgets it. For admins and owners of the session.
+// Delete erases a plan. It requires an admin or an owner of the session.
 func (p *Plans) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.PlanID) error {
 	const op = "hub.Plans.Delete"
 	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
@@ -234,7 +235,7 @@ func (p *Plans) Delete(ctx context.Context, who shoal.Principal, session shoal.S
 	})
 }
 
-// CancelPlans cancels the plans of an agent, or, with an empty one, of a session.
+// CancelPlans cancels the plans of an agent, or of the session if agent is empty.
 func CancelPlans(ch *core.Change, session shoal.SessionID, agent shoal.EntityID) error {
 	plans, err := ch.Plans(session, agent)
 	if err != nil {

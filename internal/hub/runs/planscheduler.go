@@ -11,7 +11,8 @@ import (
 )
 
 const (
-	// planPollInterval is how often plans are looked for that another server has made.
+	// planPollInterval is the longest time between two reads of the due plans, so that
+	// plans of other servers are found.
 	planPollInterval = 30 * time.Second
 	// planBatchSize is how many due plans fire in one transaction.
 	planBatchSize = 50
@@ -30,13 +31,13 @@ func (p *Plans) runScheduler(ctx context.Context) {
 		}
 		wait, err := p.fireDue(ctx)
 		if err != nil && ctx.Err() == nil {
-			p.core.Log.Error("due plans could not be fired; it is tried again", "error", err)
+			p.core.Log.Error("firing due plans failed and will be repeated", "error", err)
 		}
 		timer.Reset(wait)
 	}
 }
 
-// fireDue fires what is due and returns how long there is nothing more to do.
+// fireDue fires the due plans and returns the time until the next read.
 func (p *Plans) fireDue(ctx context.Context) (wait time.Duration, err error) {
 	for {
 		var next *shoal.Time
@@ -67,9 +68,9 @@ func (p *Plans) fireDue(ctx context.Context) (wait time.Duration, err error) {
 	}
 }
 
-// fireDuePlans starts a run for each due plan and moves the plan on, in one
-// transaction: however many servers look, each time fires once. It returns how many
-// were due.
+// fireDuePlans starts a run for each due plan and sets the plan's next time, in one
+// transaction: each time fires once, however many servers check. It returns the number of
+// due plans.
 func fireDuePlans(ch *core.Change) (int, error) {
 	now, err := ch.Now()
 	if err != nil {
@@ -112,7 +113,7 @@ func firePlan(ch *core.Change, d storage.DuePlan, now shoal.Time) error {
 	return ch.UpdatePlan(d.Session, plan)
 }
 
-// advancePlan finds a plan's time behind now; what was missed before is passed over.
+// advancePlan sets a plan's first time after now. It skips times that were missed.
 func advancePlan(ch *core.Change, p *shoal.Plan, now shoal.Time) {
 	if p.Cron == nil {
 		p.Status, p.NextRunAt = shoal.PlanCompleted, nil
@@ -120,9 +121,9 @@ func advancePlan(ch *core.Change, p *shoal.Plan, now shoal.Time) {
 	}
 	next, err := ch.Core.NextRunTime(*p, now)
 	if err != nil {
-		// Nothing follows, or this server cannot tell: firing again and again would
-		// be worse than never.
-		ch.Core.Log.Warn("a plan has no next time and is over", "plan", p.ID, "error", err)
+		// Either no time follows, or this server cannot compute it. Firing repeatedly would
+		// be worse than not firing.
+		ch.Core.Log.Warn("plan completed because it has no next time", "plan", p.ID, "error", err)
 		p.Status, p.NextRunAt = shoal.PlanCompleted, nil
 		return
 	}

@@ -5,8 +5,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// FindAhead returns the run whose end the queued runs of an agent in a space wait for, nil if
-// there is none: the oldest one that is under way, else the one that begins next.
+// FindAhead returns the run that the queued runs of an agent in a space wait for: the
+// oldest one in progress, or else the one that starts next. It returns nil if there is no
+// such run.
 func FindAhead(tx Tx, session shoal.SessionID, agent shoal.EntityID, space shoal.SpaceID) (head *storage.Run, err error) {
 	for _, status := range [][]shoal.RunStatus{{shoal.RunRunning, shoal.RunWaitingReply}, {shoal.RunQueued}} {
 		filter := storage.RunFilter{Agent: agent, Space: space, Status: status, Limit: shoal.MaxPage}
@@ -31,12 +32,12 @@ func FindAhead(tx Tx, session shoal.SessionID, agent shoal.EntityID, space shoal
 	return nil, nil
 }
 
-// isWaitingInQueue reports whether a run waits for the end of another one.
+// isWaitingInQueue reports whether a run waits for the end of another run.
 func isWaitingInQueue(r storage.Run) bool {
 	return r.Status == shoal.RunQueued && !r.Awake && r.Owner == ""
 }
 
-// fillQueuedBehind notes on a run that waits for the end of another which one that is.
+// fillQueuedBehind sets QueuedBehind of a run that waits for the end of another run.
 func fillQueuedBehind(tx Tx, r *storage.Run) error {
 	if !isWaitingInQueue(*r) || r.Space == "" {
 		return nil

@@ -20,10 +20,10 @@ const (
 	maxErasedTexts = 50_000
 )
 
-// ForgetRequests erases what models were sent for runs that ended before a time, and
-// the texts that nothing leads to any more; some of these stay for as long as a run
-// of their session is in progress, and are looked at again with the next that is
-// erased. Others change the store in between.
+// ForgetRequests erases the model requests of runs that ended before a time, and the texts
+// that no request refers to any more. While a run of a session is in progress, none of the
+// session's texts are erased; a later call that erases requests of the session checks them
+// again. It uses several transactions, so other changes happen in between.
 func (r *Runs) ForgetRequests(ctx context.Context, before shoal.Time) error {
 	const op = "hub.Runs.ForgetRequests"
 	affected := map[shoal.SessionID]bool{}
@@ -48,14 +48,14 @@ func (r *Runs) ForgetRequests(ctx context.Context, before shoal.Time) error {
 	return failed
 }
 
-// eraseOldRequests is ForgetRequests of what has been kept for long enough.
+// eraseOldRequests calls ForgetRequests for the requests whose retention has passed.
 func (r *Runs) eraseOldRequests(ctx context.Context) error {
 	return r.ForgetRequests(ctx, shoal.At(time.Now().Add(-r.keepRequests)))
 }
 
-// eraseUnusedTexts erases the texts of a session that no request leads to. A run in
-// progress may be about to refer to any that is kept, so nothing is erased then, nor
-// when one was in progress since the texts were looked at.
+// eraseUnusedTexts erases the texts of a session that no request refers to. A run in
+// progress may be about to refer to any stored text, so nothing is erased while one is in
+// progress, or if one was claimed since the texts were read.
 func (r *Runs) eraseUnusedTexts(ctx context.Context, session shoal.SessionID) error {
 	var claims int64
 	var held bool
@@ -90,14 +90,14 @@ func (r *Runs) eraseUnusedTexts(ctx context.Context, session shoal.SessionID) er
 	return nil
 }
 
-// textSet is a set of hashes, of which it keeps a hash only: where two are taken for
-// one, a text stays that could go.
+// textSet is a set of hashes of texts. It stores a short hash of each: in a collision, a
+// text stays that could be erased.
 type textSet struct {
 	seed maphash.Seed
 	in   map[uint64]struct{}
 }
 
-// add reports whether the hash is new.
+// add adds a hash and reports whether it is new.
 func (s textSet) add(hash string) bool {
 	short := maphash.String(s.seed, hash)
 	_, known := s.in[short]
@@ -110,10 +110,11 @@ func (s textSet) has(hash string) bool {
 	return known
 }
 
-// referencedTexts returns all texts that the requests of a session lead to.
+// referencedTexts returns all texts that the requests of a session refer to, directly or
+// through lists.
 func referencedTexts(tx Tx, session shoal.SessionID) (textSet, error) {
 	referenced := textSet{maphash.MakeSeed(), map[uint64]struct{}{}}
-	var groups [][]string // that are still to be looked into, by how many levels they lead down
+	var groups [][]string // lists still to be read, by the number of levels below them
 	for place, more := (storage.RequestPlace{}), true; more; {
 		requests, last, err := tx.Requests(session, place, eraseBatchSize)
 		if err != nil {
@@ -153,7 +154,8 @@ func referencedTexts(tx Tx, session shoal.SessionID) (textSet, error) {
 	return referenced, nil
 }
 
-// unusedTexts returns the texts of a session that are not in the set, maxErasedTexts at most.
+// unusedTexts returns the texts of a session that are not in the set, at most
+// maxErasedTexts.
 func (s textSet) unusedTexts(tx Tx, session shoal.SessionID) (unused []string, err error) {
 	for after, more := "", true; more && len(unused) < maxErasedTexts; {
 		hashes, err := tx.TextHashes(session, after, eraseBatchSize)
@@ -171,7 +173,7 @@ func (s textSet) unusedTexts(tx Tx, session shoal.SessionID) (unused []string, e
 	return unused, nil
 }
 
-// Start starts the task that erases the requests that were kept for long enough.
+// Start starts the task that erases model requests whose retention has passed.
 func (r *Runs) Start() {
 	if r.keepRequests > 0 {
 		r.core.Go(func(ctx context.Context) { r.core.Repeat(ctx, time.Hour, "stored model requests", r.eraseOldRequests) })

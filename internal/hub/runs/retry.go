@@ -11,11 +11,11 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Retry starts a new run of an ended one's agent with the same trigger, at the same
-// place in the chain of agents, in the agent's newest version. Whoever may cancel a
-// run may do so. Conflict for a run that has not ended, for an agent that is not
-// hosted or not in the trigger's space any more, and for one that takes no message
-// while it runs; SpaceClosed for one whose space is closed.
+// Retry starts a new run with the trigger of a run that has ended, in the same chain of
+// agents, with the agent's newest version. Every caller that may cancel the run may retry
+// it. It fails with Conflict for a run that has not ended, for an agent that is no longer
+// hosted or no longer in the trigger's space, and for an agent that rejects messages while
+// it runs; with SpaceClosed if the space is closed.
 func (r *Runs) Retry(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID, idempotencyKey string) (out shoal.Run, err error) {
 	const op = "hub.Runs.Retry"
 	if err := errors.Join(core.CheckSession(who, session), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
@@ -59,7 +59,8 @@ func retryRun(ch *core.Change, who shoal.Principal, before storage.Run) (shoal.R
 		Session: before.SessionID, Agent: before.AgentID, StartForMessage: before.Trigger, requester: before.Requester,
 		cause: before.Cause(0), client: client,
 	}
-	// Who starts it again wants it, too; a key that acts as nobody is no reader to ask.
+	// The new run also acts for the entity that retries it. A key without an entity has no
+	// reader that could limit the run.
 	start.cause.ActingFor = behalf.Join(start.cause.ActingFor, []shoal.EntityID{who.EntityID})
 	asleep := false
 	if before.Space != "" {
@@ -68,7 +69,7 @@ func retryRun(ch *core.Change, who shoal.Principal, before storage.Run) (shoal.R
 			return shoal.Run{}, err
 		}
 		if refused {
-			return shoal.Run{}, shoal.E("", shoal.Conflict, fmt.Sprintf("%q is at work in this space and takes nothing else until it is done. Try again then.", before.AgentID))
+			return shoal.Run{}, shoal.E("", shoal.Conflict, fmt.Sprintf("%q is busy in this space and does not accept another run until it has finished. Try again then.", before.AgentID))
 		}
 	}
 	now, err := ch.Now()
@@ -79,7 +80,7 @@ func retryRun(ch *core.Change, who shoal.Principal, before storage.Run) (shoal.R
 	return made.Run, err
 }
 
-// checkTakesRuns refuses a run whose space is closed, or that its agent has left.
+// checkTakesRuns returns an error if the space of a run is closed or its agent has left it.
 func checkTakesRuns(tx Tx, r storage.Run) error {
 	s, err := tx.Space(r.SessionID, r.Space)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// RunChange is one transaction of a run. What it has of [Tx] is for what the
-// executor keeps (steps, conversations, notes, usage); everything that others see
-// goes through its own methods.
+// RunChange is one transaction of a run. Use its methods of [storage.Tx] only for what the
+// executor itself stores (steps, conversations, goals, memories, usage); everything that
+// others see goes through the methods of RunChange.
 type RunChange struct {
 	*core.Change
 	// Run is the run as it will be stored when the transaction ends: Turn, Steps,
@@ -22,10 +22,9 @@ type RunChange struct {
 	live *Live
 }
 
-// The methods on status. Each tells the run's followers and those of its spaces.
-
-// Start makes a queued run running, a parked one running again (run.resumed).
-// Nothing happens to one that is running.
+// Start makes a queued run running (run.started) and a suspended run running again
+// (run.resumed). It does nothing for a running one. Like all methods that change the
+// status, it notifies the followers of the run and of its spaces.
 func (c *RunChange) Start() error {
 	what := shoal.EventRunResumed
 	switch {
@@ -43,7 +42,7 @@ func (c *RunChange) Start() error {
 	return emitRun(c.Change, *c.Run, what)
 }
 
-// refreshTriggerText gives the run the text of its trigger as its model is about to read it: the
+// refreshTriggerText updates the text of the run's trigger before its model reads it: the
 // message may have been edited since it was posted.
 func (c *RunChange) refreshTriggerText() error {
 	t := &c.Run.Trigger
@@ -60,10 +59,10 @@ func (c *RunChange) refreshTriggerText() error {
 	return err
 }
 
-// Park makes the run wait, waiting_tool if it waits for any pending action, else
-// waiting_reply, and gives the lease up. run.waiting_tool goes to each space that
-// shows one of the actions, and only if one of them was not told before. If an
-// answer came meanwhile, the run is awake again at once.
+// Park suspends the run and releases the lease. The status becomes waiting_tool if the run
+// waits for a pending action, else waiting_reply. run.waiting_tool is emitted to each space
+// that shows one of the actions, but only if one of them was not reported before. If an
+// answer has arrived in the meantime, the run is awake again at once.
 func (c *RunChange) Park() error {
 	rows, err := c.PendingOf(c.Run.SessionID, c.Run.ID)
 	if err != nil {
@@ -71,7 +70,7 @@ func (c *RunChange) Park() error {
 	}
 	before := c.Run.Status
 	status, answered := suspendedStatus(before, rows)
-	// Who woke the run since it was claimed may have had another reason: a space is
+	// The run may have been woken since it was claimed for another reason: a space was
 	// closed, or the agent was removed from it.
 	c.Run.Status, c.Run.Awake = status, answered || c.Run.Awake || c.Run.Cancel
 	if c.Run.StalledSince = nil; before == shoal.RunRunning {
@@ -104,7 +103,7 @@ func (c *RunChange) Park() error {
 }
 
 // findReplyWait returns the first open wait for a reply or for a time among the rows of a
-// run, nil if there is none.
+// run, or nil.
 func findReplyWait(rows []storage.Pending) *shoal.ReplyWait {
 	i := slices.IndexFunc(rows, func(p storage.Pending) bool { return p.Status == shoal.PendingOpen && pending.IsServerWait(p.Kind) })
 	if i < 0 {
@@ -126,8 +125,9 @@ func findReplyWait(rows []storage.Pending) *shoal.ReplyWait {
 	return &out
 }
 
-// suspendedStatus returns how a run waits for these rows, and whether there is something to
-// do for it at once: one of them was settled that it has not been given, or all.
+// suspendedStatus returns the status of a suspended run that waits for these rows. awake
+// reports whether the run can continue at once: a settled row has not been delivered to it,
+// or all rows are settled.
 func suspendedStatus(before shoal.RunStatus, rows []storage.Pending) (status shoal.RunStatus, awake bool) {
 	open, action, openAction := false, false, false
 	for _, p := range rows {
@@ -156,8 +156,8 @@ func suspendedStatus(before shoal.RunStatus, rows []storage.Pending) (status sho
 // eventPageSize is how many events of a run are read at once.
 const eventPageSize = 256
 
-// hasUnreportedAction reports whether one of the open actions is in no run.waiting_tool yet:
-// some of what the run waits for has come, and it waits for something new.
+// hasUnreportedAction reports whether one of the open actions is in no run.waiting_tool
+// event yet: some answers have arrived, and the run waits for something new.
 func (c *RunChange) hasUnreportedAction(rows []storage.Pending) (bool, error) {
 	reported := map[shoal.PendingID]bool{}
 	for place := int64(0); ; {
@@ -182,14 +182,14 @@ func (c *RunChange) hasUnreportedAction(rows []storage.Pending) (bool, error) {
 	}), nil
 }
 
-// Finish ends the run, cancels what it still waits for, wakes the next one that
-// waits for its end, and gives the lease up. failure is nil for a completed run.
-// The run's messages must be closed before.
+// Finish ends the run, cancels what it still waits for, wakes the next run that waits for
+// its end, and releases the lease. failure is nil for a completed run. The run's messages
+// must be closed before.
 func (c *RunChange) Finish(status shoal.RunStatus, failure *shoal.RunError) error {
 	return finishRun(c.Change, c.Run, status, failure)
 }
 
-// finishRun ends a run, but for storing it.
+// finishRun ends a run without storing it.
 func finishRun(ch *core.Change, r *storage.Run, status shoal.RunStatus, failure *shoal.RunError) error {
 	at := ch.At
 	r.Status, r.Error, r.EndedAt = status, failure, &at
@@ -211,7 +211,7 @@ func finishRun(ch *core.Change, r *storage.Run, status shoal.RunStatus, failure 
 	return wakeNext(ch, *r)
 }
 
-// releaseLease gives the lease up.
+// releaseLease releases the lease of the run.
 func (c *RunChange) releaseLease() {
 	c.Run.Owner, c.Run.LeaseUntil = "", nil
 	if c.Run.Awake {
@@ -219,10 +219,10 @@ func (c *RunChange) releaseLease() {
 	}
 }
 
-// StepStarted tells the followers of the run.
+// StepStarted emits step.started to the followers of the run.
 func (c *RunChange) StepStarted(s shoal.Step) error { return c.emitStep(shoal.EventStepStarted, s) }
 
-// StepCompleted tells the followers of the run.
+// StepCompleted emits step.completed to the followers of the run.
 func (c *RunChange) StepCompleted(s shoal.Step) error { return c.emitStep(shoal.EventStepCompleted, s) }
 
 func (c *RunChange) emitStep(what shoal.EventType, s shoal.Step) error {

@@ -10,8 +10,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// emitRunEvent stores an event of a run: for the followers of a space, if one is
-// given, and for those of the run itself.
+// emitRunEvent stores an event of a run for the followers of a space, unless it is empty,
+// and, if inStream is set, for those of the run.
 func emitRunEvent(ch *core.Change, r storage.Run, space shoal.SpaceID, inStream bool, what shoal.EventType, data func(shoal.EventHead) any) error {
 	ev := storage.Event{Session: r.SessionID, Space: space, Type: what}
 	if inStream {
@@ -24,8 +24,8 @@ func emitRunEvent(ch *core.Change, r storage.Run, space shoal.SpaceID, inStream 
 	return err
 }
 
-// emitRun tells the followers of a run, and those of its trigger's space, how it
-// stands.
+// emitRun emits the current state of a run to its followers and to those of its trigger's
+// space.
 func emitRun(ch *core.Change, r storage.Run, what shoal.EventType) error {
 	ch.Core.Metrics.CountRun(ch, what)
 	run := r.Run
@@ -33,8 +33,8 @@ func emitRun(ch *core.Change, r storage.Run, what shoal.EventType) error {
 	return emitRunEvent(ch, r, r.Space, true, what, func(h shoal.EventHead) any { return shoal.RunData{EventHead: h, Run: run} })
 }
 
-// emitWaitingTool tells that a run waits for answers. The run's own followers
-// learn of all that it waits for; a space, of what it shows itself to everybody.
+// emitWaitingTool emits run.waiting_tool. The run's own followers receive everything that
+// it waits for; a space receives what it shows to all of its members.
 func emitWaitingTool(ch *core.Change, r storage.Run, rows []storage.Pending) error {
 	what, all := shoal.EventRunWaitingTool, PendingCalls(rows, func(storage.Pending) bool { return true })
 	ch.Core.Metrics.CountRun(ch, what)
@@ -57,8 +57,8 @@ func emitWaitingTool(ch *core.Change, r storage.Run, rows []storage.Pending) err
 	return emit("", true, r.Run, all)
 }
 
-// waitingSpaces returns the trigger's space and those that show what the run
-// waits for, once each.
+// waitingSpaces returns the trigger's space and those that show what the run waits for,
+// each once.
 func waitingSpaces(r storage.Run, rows []storage.Pending) (out []shoal.SpaceID) {
 	if r.Space != "" {
 		out = append(out, r.Space)
@@ -75,8 +75,8 @@ func isShownIn(p storage.Pending, space shoal.SpaceID) bool {
 	return p.SpaceID != nil && *p.SpaceID == space
 }
 
-// PendingCalls lists the open actions that keep chooses, in the order of their
-// opening.
+// PendingCalls lists the open actions that include selects, in the order in which they were
+// opened.
 func PendingCalls(rows []storage.Pending, include func(storage.Pending) bool) []shoal.PendingToolCall {
 	out := []shoal.PendingToolCall{}
 	for _, p := range rows {
@@ -89,8 +89,8 @@ func PendingCalls(rows []storage.Pending, include func(storage.Pending) bool) []
 	return out
 }
 
-// RedactRun returns a run as those may see it who are not where it was triggered: what
-// was said there, and by whom, is not theirs.
+// RedactRun returns a run as a reader may see it. A reader outside of the trigger's space
+// does not see what was said there, nor by whom.
 func RedactRun(run shoal.Run, inside bool) shoal.Run {
 	switch {
 	case inside:
@@ -105,7 +105,7 @@ func RedactRun(run shoal.Run, inside bool) shoal.Run {
 	return run
 }
 
-// addReportedActions notes which actions an event of the type run.waiting_tool told.
+// addReportedActions adds the actions of a run.waiting_tool event to reported.
 func addReportedActions(ev storage.Event, reported map[shoal.PendingID]bool) error {
 	var data shoal.RunData
 	if err := json.Unmarshal(ev.Data, &data); err != nil {

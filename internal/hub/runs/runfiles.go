@@ -8,10 +8,10 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/core"
 )
 
-// AddFile stores a file that the run made, as one that its agent uploaded, and
-// returns it with its id, size and URL. A space whose message names it shows it, as
-// soon as that part of the message is whole. TooLarge over [shoal.MaxFile] bytes,
-// Conflict when the agent has stored as much as it may.
+// AddFile stores a file that the run created, as if its agent had uploaded it, and returns
+// it with its id, size and URL. Once a part of a message that names the file is complete,
+// the message's space shows the file. It fails with TooLarge above [shoal.MaxFile] bytes
+// and with Conflict when the agent's quota is used up.
 func (c *RunChange) AddFile(f shoal.File, data []byte) (shoal.File, error) {
 	f.ID, f.Size = shoal.NewID[shoal.FileID](shoal.PrefixFile), int64(len(data))
 	f.URL = shoal.FilePath(c.Run.SessionID, f.ID)
@@ -25,16 +25,16 @@ func (c *RunChange) AddFile(f shoal.File, data []byte) (shoal.File, error) {
 	return f, c.InsertFile(c.Run.SessionID, f, c.Run.AgentID, c.At, data)
 }
 
-// filePathPattern is where a file of this server is, as a text or a JSON value says it.
+// filePathPattern matches the path of a file of this server in a text or a JSON value.
 var filePathPattern = regexp.MustCompile(`/v1/sessions/([A-Za-z0-9_.-]{1,64})/files/(` + shoal.PrefixFile + `[0-9a-z]{1,60})`)
 
-// maxFilesPerPart is how many files one part shows at most.
+// maxFilesPerPart is how many files of one text of a part are shown.
 const maxFilesPerPart = 32
 
-// showRunFiles notes that the space of a composite message shows the files of its agent
-// that its parts name: in a text, in arguments, in a result. Only parts that have
-// changed their status since before are looked at. Files of others are not shown by
-// this: what a model or a tool writes gives nobody a right.
+// showRunFiles records that the space of a composite message shows the files of its agent
+// that the message's parts name in texts, arguments or results. It checks only parts whose
+// status has changed since before. It never shows files of others: the output of a model or
+// a tool gives nobody a right.
 func showRunFiles(c *RunChange, before []shoal.Part, m shoal.Message) error {
 	known := make(map[shoal.PartID]shoal.PartStatus, len(before))
 	for _, p := range before {
@@ -55,7 +55,7 @@ func showRunFiles(c *RunChange, before []shoal.Part, m shoal.Message) error {
 	return nil
 }
 
-// showAgentFile notes that a space shows a file, if it is one of the run's agent.
+// showAgentFile records that a space shows a file, if it belongs to the run's agent.
 func showAgentFile(c *RunChange, session shoal.SessionID, id shoal.FileID, space shoal.SpaceID) error {
 	if session != c.Run.SessionID || !core.ValidID(id) {
 		return nil

@@ -14,18 +14,18 @@ import (
 	"github.com/shoal-dev/shoal/internal/naming"
 )
 
-// Runs starts, shows and cancels runs.
+// Runs starts, reads and cancels runs.
 type Runs struct {
 	core         *core.Core
 	keepRequests time.Duration // after the end of a run; zero keeps them forever
 }
 
-// NewRuns returns the runs of a hub. It keeps the requests that a run sent to models for
-// keepRequests after the end of the run, or forever if that is zero.
+// NewRuns returns the runs of a hub. It keeps the model requests of a run for keepRequests
+// after the run's end, or forever if that is zero.
 func NewRuns(c *core.Core, keepRequests time.Duration) *Runs { return &Runs{c, keepRequests} }
 
-// Trigger starts a run of a hosted agent for a service. Services and admins only;
-// InvalidArgument for an agent that is not hosted.
+// Trigger starts a run of a hosted agent for a service. It requires a service or an admin,
+// and fails with InvalidArgument for an agent that is not hosted.
 func (r *Runs) Trigger(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, service string, payload json.RawMessage, idempotencyKey string) (out shoal.Run, err error) {
 	const op = "hub.Runs.Trigger"
 	if err := errors.Join(core.CheckSession(who, session), requireService(who), shoal.CheckTrigger(service, payload), naming.CheckReserved("serviceName", service), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
@@ -57,7 +57,7 @@ func startServiceRun(ch *core.Change, who shoal.Principal, session shoal.Session
 	}
 	as, err := ch.HostedAgent(session, agent)
 	if errors.Is(err, shoal.NotFound) {
-		err = shoal.E("", shoal.InvalidArgument, fmt.Sprintf("%q is no hosted agent: the server cannot run it. Give it a configuration, or write to it in a space.", agent))
+		err = shoal.E("", shoal.InvalidArgument, fmt.Sprintf("%q is not a hosted agent, so the server cannot run it. Give it a configuration, or write to it in a space.", agent))
 	}
 	if err != nil {
 		return shoal.Run{}, err
@@ -74,7 +74,7 @@ func startServiceRun(ch *core.Change, who shoal.Principal, session shoal.Session
 	return made.Run, err
 }
 
-// requireService refuses entities.
+// requireService rejects entities that are not owners of the session.
 func requireService(who shoal.Principal) error {
 	if who.Role == shoal.RoleEntity && !who.Owner {
 		return shoal.E("", shoal.Forbidden, "A key with the role \"entity\" may not do this. Use a service key or an admin key.")
@@ -82,9 +82,9 @@ func requireService(who shoal.Principal) error {
 	return nil
 }
 
-// Get returns a run that the caller may see: services and admins all, an entity
-// those that its spaces show. To an entity it shows what is for it: not what was
-// said in a space that it is not in, nor what waits for somebody else.
+// Get returns a run that the caller may see: services and admins see all runs, an entity
+// those that its spaces show. An entity gets it without the content of spaces that it is
+// not in and without the pending actions of others.
 func (r *Runs) Get(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID) (out shoal.Run, err error) {
 	err = r.core.View(ctx, "hub.Runs.Get", func(tx storage.Tx) error {
 		found, err := core.VisibleRun(tx, who, session, id)
@@ -97,17 +97,17 @@ func (r *Runs) Get(ctx context.Context, who shoal.Principal, session shoal.Sessi
 	return out, err
 }
 
-// runReader shows runs to one caller.
+// runReader reads runs for one caller.
 type runReader struct {
 	storage.Tx
 	who         shoal.Principal
 	session     shoal.SessionID
 	memberships map[shoal.SpaceID]bool
-	queueHeads  map[conversationKey]*shoal.RunID // by whose end queued runs wait
+	queueHeads  map[conversationKey]*shoal.RunID // the runs that queued runs wait for
 }
 
-// canRead reports whether the reader is in a space; services and admins count as
-// in every one.
+// canRead reports whether the reader may read a space: a member may, and services and
+// admins always.
 func (r *runReader) canRead(space shoal.SpaceID) (bool, error) {
 	if core.ReaderEntity(r.who) == "" {
 		return true, nil
@@ -175,8 +175,8 @@ func (r *runReader) waitingFor(rows []storage.Pending) (*shoal.ReplyWait, error)
 	return wait, nil
 }
 
-// fillQueuedBehind returns which run a queued one waits for, which is looked up once for all of an
-// agent in a space.
+// queuedBehind returns the run that a queued run waits for. It is read once for all runs of
+// an agent in a space.
 func (r *runReader) queuedBehind(found storage.Run) (*shoal.RunID, error) {
 	if !isWaitingInQueue(found) || found.Space == "" {
 		return nil, nil
@@ -195,7 +195,7 @@ func (r *runReader) queuedBehind(found storage.Run) (*shoal.RunID, error) {
 	return found.QueuedBehind, nil
 }
 
-// conversationKey names an agent in a space.
+// conversationKey identifies an agent in a space.
 type conversationKey struct {
 	agent shoal.EntityID
 	space shoal.SpaceID
@@ -235,7 +235,7 @@ func (r *Runs) List(ctx context.Context, who shoal.Principal, session shoal.Sess
 	return out, err
 }
 
-// Steps returns the steps of a run in order. Services and admins only.
+// Steps returns the steps of a run in order. It requires a service or an admin.
 func (r *Runs) Steps(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID) (out []shoal.Step, err error) {
 	const op = "hub.Runs.Steps"
 	if err := errors.Join(core.CheckSession(who, session), requireService(who)); err != nil {
@@ -251,11 +251,11 @@ func (r *Runs) Steps(ctx context.Context, who shoal.Principal, session shoal.Ses
 	return out, err
 }
 
-// CancelWithin is how long a cancellation waits for the end.
+// CancelWithin is how long Cancel waits for the end of the run.
 const CancelWithin = 3 * time.Second
 
-// Cancel ends a run that the caller may see, and returns it once it has ended, or
-// as it is after a few seconds. One that has ended is returned as it is.
+// Cancel cancels a run that the caller may see. It returns the run once it has ended, or in
+// its current state after CancelWithin. A run that has already ended is returned unchanged.
 func (r *Runs) Cancel(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID) (out shoal.Run, err error) {
 	const op = "hub.Runs.Cancel"
 	sub := r.core.Bus.Subscribe()

@@ -5,10 +5,10 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Reserve sets aside what a call of a model may use, of what the message at the run's root
-// may set off. over says that the limits of the session leave less than that: nothing is
-// set aside then, and the call must not be made. spent is what all runs of the root have
-// used or set aside, without the call. Where the session has no limits nothing is noted.
+// Reserve reserves the usage of a model call from the limits of the message at the run's
+// root. If over is true, the limits of the session leave less than that: nothing is
+// reserved, and the call must not be made. spent is what all runs of the root have used or
+// reserved, without the call. If the session has no limits, nothing is recorded.
 func (c *RunChange) Reserve(call storage.Spending) (limits shoal.Limits, spent storage.Spending, over bool, err error) {
 	session, err := c.Session(c.Run.SessionID)
 	if err != nil || session.Limits == (shoal.Limits{}) {
@@ -27,7 +27,8 @@ func (c *RunChange) Reserve(call storage.Spending) (limits shoal.Limits, spent s
 	return limits, sum.Minus(call), over, err
 }
 
-// Book corrects what Reserve set aside by what calls have used more, or less.
+// Book adds to the reserved usage the difference, which may be negative, to what calls have
+// really used.
 func (c *RunChange) Book(more storage.Spending) error {
 	_, err := c.Spend(c.Run.SessionID, c.Run.CauseRoot, more)
 	return err

@@ -10,7 +10,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// StartRequest is what a run is started with.
+// StartRequest describes a run that is to be started.
 type StartRequest struct {
 	Session         shoal.SessionID
 	Agent           shoal.EntityID
@@ -20,8 +20,8 @@ type StartRequest struct {
 	client          *storage.ClientInput
 }
 
-// ConversationName names the conversation that the run belongs to. An id has no
-// slash, so these names never meet by accident.
+// ConversationName returns the name of the conversation that the run belongs to. Ids
+// contain no slash, so these names are never equal by accident.
 func (s StartRequest) ConversationName() string {
 	switch t := s.StartForMessage; t.Type {
 	case shoal.PlanTrigger:
@@ -33,8 +33,8 @@ func (s StartRequest) ConversationName() string {
 	}
 }
 
-// start starts the run of an agent that is configured so, and tells so. asleep says
-// that it waits for the end of another run.
+// start creates the run with the given configuration of its agent and emits run.created.
+// asleep makes it wait for the end of another run.
 func (s StartRequest) start(ch *core.Change, as storage.Agent, now shoal.Time, asleep bool) (storage.Run, error) {
 	r := storage.Run{
 		Run: shoal.Run{
@@ -45,7 +45,7 @@ func (s StartRequest) start(ch *core.Change, as storage.Agent, now shoal.Time, a
 		Version: as.Version, Space: s.StartForMessage.SpaceID, Requester: s.requester, Linked: s.cause.Linked,
 		Awake: !asleep, NotBefore: addMillis(now, as.SettleMs), Conversation: s.ConversationName(),
 	}
-	if r.Space == "" || as.SettleMs == 0 { // only messages settle
+	if r.Space == "" || as.SettleMs == 0 { // only messages wait for others that may follow
 		r.NotBefore = alwaysDue
 	}
 	if r.CauseRoot == "" {
@@ -64,9 +64,9 @@ func (s StartRequest) start(ch *core.Change, as storage.Agent, now shoal.Time, a
 	return r, emitRun(ch, r, shoal.EventRunCreated)
 }
 
-// startOnMessage starts a run for a message, as the agent takes a message that comes while it
-// runs. It returns the run that acts on the message, which may be one that was queued
-// before; refused says that the agent does not take it.
+// startOnMessage starts a run for a message, according to the agent's setting for messages
+// that arrive while it runs. It returns the run that acts on the message, which may have
+// been queued before. refused reports that the agent does not accept the message.
 func (s StartRequest) startOnMessage(ch *core.Change) (r storage.Run, refused bool, err error) {
 	as, err := ch.HostedAgent(s.Session, s.Agent)
 	if err != nil {
@@ -96,8 +96,8 @@ func (s StartRequest) startOnMessage(ch *core.Change) (r storage.Run, refused bo
 	return r, false, err
 }
 
-// checkBusy reports how the agent takes one more run in the space: whether the run has
-// to wait for the end of another, or is not taken at all.
+// checkBusy reports whether a new run has to wait for the end of another one (asleep), or
+// is not accepted at all (refused).
 func (s StartRequest) checkBusy(ch *core.Change, as storage.Agent) (asleep, refused bool, err error) {
 	switch as.OnNewMessage {
 	case "reject", "enqueue":
@@ -112,8 +112,8 @@ func (s StartRequest) checkBusy(ch *core.Change, as storage.Agent) (asleep, refu
 	return asleep, false, err
 }
 
-// replaceTrigger makes a newer message the trigger of a run that nobody has begun. The run
-// acts for the senders of both.
+// replaceTrigger makes a newer message the trigger of a queued run. The run acts for the
+// senders of both messages.
 func (s StartRequest) replaceTrigger(ch *core.Change, r storage.Run, notBefore shoal.Time) (storage.Run, error) {
 	r.Trigger, r.Requester, r.NotBefore = s.StartForMessage, s.requester, notBefore
 	r.ActingFor = behalf.Join(r.Roots(), s.cause.ActingFor)
@@ -125,8 +125,8 @@ func (s StartRequest) replaceTrigger(ch *core.Change, r storage.Run, notBefore s
 	return r, ch.UpdateRun(r)
 }
 
-// alwaysDue is due whatever the clock is set to: a run that waits for nothing must not
-// wait for a clock that was set back to come round again.
+// alwaysDue is before every time of the clock. A run that waits for nothing uses it, so
+// that it is not delayed when the clock is set back.
 var alwaysDue = shoal.At(time.Unix(0, 0))
 
 func addMillis(t shoal.Time, ms int64) shoal.Time { return shoal.At(t.Add(milliseconds(ms))) }
@@ -136,18 +136,18 @@ func isSettling(r storage.Run, now shoal.Time) bool {
 	return r.Status == shoal.RunQueued && r.Owner == "" && r.NotBefore.After(now.Time)
 }
 
-// isBusy reports whether a run is under way or about to be, or waits for a reply in the
-// middle of a conversation. One that waits for a tool is not: it may take days.
+// isBusy reports whether a run is in progress or about to be, or waits for a reply in the
+// middle of a conversation. A run that waits for a tool is not busy, because it may wait
+// for days.
 func isBusy(r storage.Run) bool {
 	return r.Status == shoal.RunRunning || r.Status == shoal.RunQueued || r.Status == shoal.RunWaitingReply || r.Status.Parked() && r.Cancel
 }
 
-// ActiveStatuses are the states of a run that has not ended.
+// ActiveStatuses are the statuses of a run that has not ended.
 var ActiveStatuses = []shoal.RunStatus{shoal.RunQueued, shoal.RunRunning, shoal.RunWaitingTool, shoal.RunWaitingReply}
 
-// findActive returns the newest run of the agent that a message of the space
-// started, that has not ended and that is wanted, nil if there is none. There may be
-// many of them, so it looks no further than that one.
+// findActive returns the newest active run of the agent that a message of the space started
+// and that wanted selects, or nil. It stops reading at that run, because there may be many.
 func (s StartRequest) findActive(ch *core.Change, wanted func(storage.Run) bool) (*storage.Run, error) {
 	filter := storage.RunFilter{Agent: s.Agent, Space: s.StartForMessage.SpaceID, Status: ActiveStatuses, Limit: shoal.MaxPage}
 	for {
@@ -164,8 +164,8 @@ func (s StartRequest) findActive(ch *core.Change, wanted func(storage.Run) bool)
 	}
 }
 
-// cancelActive cancels what the agent does for the space. going says that some of it
-// has not ended yet.
+// cancelActive cancels the active runs of the agent for the space. going reports whether
+// one of them has not ended yet.
 func (s StartRequest) cancelActive(ch *core.Change) (going bool, err error) {
 	var all []storage.Run
 	if _, err := s.findActive(ch, func(r storage.Run) bool {
@@ -184,8 +184,7 @@ func (s StartRequest) cancelActive(ch *core.Change) (going bool, err error) {
 	return going, nil
 }
 
-// wakeNext wakes the oldest run that waits for the end of r, if nothing else is in
-// its way.
+// wakeNext wakes the oldest run that waits for the end of r, unless another run is busy.
 func wakeNext(ch *core.Change, r storage.Run) error {
 	if r.Space == "" {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// StepsOf returns the steps of a run as others read them.
+// StepsOf returns the steps of a run as clients see them.
 func StepsOf(tx Tx, session shoal.SessionID, id shoal.RunID) ([]shoal.Step, error) {
 	steps, err := tx.RunSteps(session, id)
 	if err != nil {
@@ -34,9 +34,9 @@ func StepsOf(tx Tx, session shoal.SessionID, id shoal.RunID) ([]shoal.Step, erro
 	return out, err
 }
 
-// fillWaitTimes puts into the calls of a step whose results come from outside from when
-// until when they were waited for. A permission is no result: the call comes after
-// it.
+// fillWaitTimes sets the start and the end of the calls of a step whose results come from
+// outside of the server, from the times of their pending actions. A permission does not
+// count, because the call follows it.
 func fillWaitTimes(s *shoal.Step, rows []storage.Pending) {
 	for i := range s.ToolCalls {
 		c := &s.ToolCalls[i]

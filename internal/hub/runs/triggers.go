@@ -11,18 +11,19 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Triggered is what a message has set off.
+// Triggered is the effect of a message on hosted agents.
 type Triggered struct {
 	Runs    []shoal.StartedRun
-	Skipped []shoal.EntityID // at work, and take no second message
-	Queued  []shoal.EntityID // whose run waits for the end of another
-	Replied []shoal.EntityID // a run of theirs goes on with the message
+	Skipped []shoal.EntityID // are busy and do not accept a second message
+	Queued  []shoal.EntityID // their run waits for the end of another
+	Replied []shoal.EntityID // a run of theirs continues with the message
 }
 
 func milliseconds(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
 
-// StartForMessage starts the runs that a posted message is for. It costs a space without hosted
-// agents one look.
+// StartForMessage starts the runs of the hosted agents that act on a posted message. If
+// start points to false, it only settles the waits for a reply. In a space without hosted
+// agents it costs one read.
 func StartForMessage(ch *core.Change, s shoal.Space, m shoal.Message, start *bool, client *storage.ClientInput) (out Triggered, err error) {
 	if m.EntityID == shoal.System {
 		return out, nil
@@ -67,9 +68,9 @@ func StartForMessage(ch *core.Change, s shoal.Space, m shoal.Message, start *boo
 	return out, nil
 }
 
-// actingAgents returns the hosted agents that act on a message. An agent's acts on whom
-// it mentions, a person's on the mentioned agents if there are any, else on the
-// space's admin agent, else on the only hosted one.
+// actingAgents returns the hosted agents that act on a message. On an agent's message,
+// those that it mentions act; on a person's, the mentioned agents if there are any, else
+// the space's admin agent, else the only hosted agent.
 func actingAgents(tx Tx, s shoal.Space, m shoal.Message, sender shoal.Entity, hosted []shoal.EntityID) (out []shoal.EntityID, err error) {
 	agents := false
 	for _, id := range m.Mentions {
@@ -98,8 +99,8 @@ func actingAgents(tx Tx, s shoal.Space, m shoal.Message, sender shoal.Entity, ho
 	return nil, nil
 }
 
-// startAgent starts one agent on a message and returns its run: none if the agent is too
-// deep in the chain, or refuses because it runs.
+// startAgent starts one agent on a message and returns its run. The run is empty if the
+// chain is too deep, or if the agent refuses the message because it is busy.
 func startAgent(ch *core.Change, s shoal.Space, m shoal.Message, sender shoal.Entity, agent shoal.EntityID, cause storage.Cause, client *storage.ClientInput) (r storage.Run, refused bool, err error) {
 	if isTooDeep(cause) {
 		return r, false, postDepthNotice(ch, s, agent, cause)
@@ -108,7 +109,7 @@ func startAgent(ch *core.Change, s shoal.Space, m shoal.Message, sender shoal.En
 	return StartRequest{Session: s.SessionID, Agent: agent, StartForMessage: t, cause: cause, requester: string(sender.ID), client: client}.startOnMessage(ch)
 }
 
-// MessageTrigger is a message as what starts a run.
+// MessageTrigger returns the trigger of a run that a message starts.
 func MessageTrigger(s shoal.Space, m shoal.Message, sender shoal.Entity) shoal.Trigger {
 	t := shoal.Trigger{
 		Type: shoal.SpaceMessageTrigger, SpaceID: s.ID, SpaceName: s.Name, MessageID: m.ID, MessageContent: m.Text(),
@@ -120,11 +121,11 @@ func MessageTrigger(s shoal.Space, m shoal.Message, sender shoal.Entity) shoal.T
 	return t
 }
 
-// StartMention starts a run of a hosted agent that a closed message mentions, at a
-// depth one greater. Who is too deep in the chain is not started; the space is told
-// so once for each root. Other entities have the message in their inbox already;
-// an agent that waited for this message goes on with it and is not started. Who
-// has left the space, or does not take messages while it runs, is not started.
+// StartMention starts a run of a hosted agent that a closed message mentions, one level
+// deeper in the chain. If the agent is too deep in the chain, StartMention posts a message
+// about it in the space instead, once for each root. It does nothing for an agent that has
+// continued because it waited for this message, has left the space, or rejects messages
+// while it runs; nor for an entity that is not hosted, which has the message in its inbox.
 func (c *RunChange) StartMention(space shoal.SpaceID, message shoal.MessageID, mentioned shoal.EntityID) error {
 	if mentioned == c.Run.AgentID || slices.Contains(c.RepliedTo[message], mentioned) {
 		return nil

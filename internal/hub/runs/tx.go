@@ -6,7 +6,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Tx is what the functions of this package read in a transaction, see [core.Tx].
+// Tx has the reads that the functions of this package need from a transaction, see
+// [core.Tx].
 type Tx interface {
 	pending.Tx
 	Cause(session shoal.SessionID, id shoal.MessageID) (storage.Cause, error)

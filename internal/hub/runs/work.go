@@ -13,56 +13,57 @@ import (
 	"github.com/shoal-dev/shoal/internal/limit"
 )
 
-// Work is for what executes runs: it claims them and writes what they do. Nobody
-// else may use it; it asks for no rights. All that a run writes goes through
-// [Work.Write], which refuses whoever has lost the lease.
+// Work is the API for the executor of runs: it claims runs and writes what they do. It
+// checks no rights, so nothing else may use it. Everything that a run writes goes through
+// [Work.Write], which rejects an executor that has lost the lease.
 type Work struct {
 	core *core.Core
 	live *Live
 }
 
-// NewWork returns the executor's side of the runs of a hub.
+// NewWork returns the executor's API to the runs of a hub.
 func NewWork(c *core.Core, live *Live) *Work { return &Work{c, live} }
 
-// Lease is the right to execute a run. Its Generation is in every write.
+// Lease is the right to execute a run. Every write states its Generation.
 type Lease struct {
 	Session    shoal.SessionID
 	Run        shoal.RunID
 	Generation int64
 }
 
-// ErrLeaseLost is the cause with which a write of somebody who does not hold the
-// lease any more is refused: nothing was written.
+// ErrLeaseLost is in the chain of the error with which a write is rejected because the
+// writer no longer holds the lease: nothing was written.
 var ErrLeaseLost error = shoal.E("", shoal.Conflict, "Another server executes this run now.")
 
 func leaseLostError(l Lease) error {
-	return &shoal.Error{Kind: shoal.Conflict, Msg: "The run " + string(l.Run) + " is executed elsewhere now, or has ended.", Err: ErrLeaseLost}
+	return &shoal.Error{Kind: shoal.Conflict, Msg: "The run " + string(l.Run) + " is now executed by another server, or has ended.", Err: ErrLeaseLost}
 }
 
-// Slots say how many runs a server executes at most, how many of them it does, and with
-// which leases. A lease of these that has run out, because the store did not answer for
-// as long, is renewed and not given away: the server would execute the run twice.
+// Slots say how many runs a server executes at most (All), how many it executes now
+// (Taken), and with which leases (Mine). A lease of Mine that has expired, because the
+// store was unreachable for that long, is renewed; giving it away would make the server
+// execute the run twice.
 //
-// Over decides about a lease of another server that has run out: whether that server is
-// taken for dead, so that its run is given to others. nil takes each for dead at once. It
-// is called in the transaction that claims, and may be called again for the same lease.
+// Over decides about an expired lease of another server: it returns true if that server
+// counts as dead, so that other servers may claim its run. nil means always true. It is
+// called in the transaction that claims, and may be called again for the same lease.
 type Slots struct {
 	All, Taken int
 	Mine       []Lease
 	Over       func(Lease) bool
 }
 
-// Claim takes a lease of up to limit runs that there is something to do for. The
-// requesters take turns (see [RunTx]). A claimed run is not awake any more; who claims it looks at what
-// it finds. The leases last ttl from now by the database's clock. A run whose
-// lease ran out is claimed like any other.
+// Claim leases up to limit runs that can start or continue. The requesters take turns (see
+// [storage.RunTx]). A claimed run stops being awake; its executor determines what there is
+// to do. The leases expire after ttl by the database's clock. A run whose lease has expired
+// is claimed like any other.
 func (w *Work) Claim(ctx context.Context, owner string, limit int, ttl time.Duration) (claimed []storage.Run, err error) {
 	return w.ClaimFor(ctx, owner, limit, Slots{}, ttl)
 }
 
-// ClaimFor is Claim for a server with so many slots, which are divided over requesters
-// as [limit.Fits] says: one that has many runs under way leaves the last ones to
-// others. What no entity has asked for may have every slot.
+// ClaimFor is Claim for a server with limited slots, which [limit.Fits] divides among
+// requesters: a requester with many running runs leaves the last slots to others. Runs that
+// no entity requested may use every slot.
 func (w *Work) ClaimFor(ctx context.Context, owner string, most int, slots Slots, ttl time.Duration) (claimed []storage.Run, err error) {
 	err = w.core.Change(ctx, "hub.Work.Claim", func(ch *core.Change) error {
 		now, err := ch.Now()
@@ -79,7 +80,7 @@ func (w *Work) ClaimFor(ctx context.Context, owner string, most int, slots Slots
 		if claimed, err = ch.ClaimableRuns(now, most); err != nil {
 			return err
 		}
-		claimed = slices.DeleteFunc(claimed, func(r storage.Run) bool { return r.LeaseUntil != nil }) // whose holder may be alive
+		claimed = slices.DeleteFunc(claimed, func(r storage.Run) bool { return r.LeaseUntil != nil }) // the holder may be alive
 		if claimed, err = slots.selectFitting(ch, claimed); err != nil {
 			return err
 		}
@@ -96,7 +97,7 @@ func (w *Work) ClaimFor(ctx context.Context, owner string, most int, slots Slots
 	return claimed, err
 }
 
-// selectFitting returns those of runs that find a slot.
+// selectFitting returns those of runs that get a slot.
 func (s Slots) selectFitting(tx Tx, runs []storage.Run) (out []storage.Run, err error) {
 	if s.Taken+len(runs) <= s.All-s.All/4 || s.All == 0 {
 		return runs, nil
@@ -119,14 +120,14 @@ func (s Slots) selectFitting(tx Tx, runs []storage.Run) (out []storage.Run, err 
 	return out, nil
 }
 
-// isMine reports whether a run is executed by owner, as far as owner says.
+// isMine returns a function that reports whether owner executes a run, according to Mine.
 func (s Slots) isMine(owner string) func(storage.Run) bool {
 	return func(r storage.Run) bool {
 		return r.Owner == owner && slices.Contains(s.Mine, Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation})
 	}
 }
 
-// isAbandoned reports whether a lease that has run out is given up.
+// isAbandoned reports whether an expired lease may be given to another server.
 func (s Slots) isAbandoned(owner string, r storage.Run) bool {
 	return r.Owner == owner || s.Over == nil || s.Over(Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation})
 }
@@ -135,8 +136,8 @@ func requesterOf(r storage.Run) storage.EntityRef {
 	return storage.EntityRef{Session: r.SessionID, ID: shoal.EntityID(r.Requester)}
 }
 
-// endLeases ends the leases that which chooses, and wakes their runs. Those that kept
-// chooses of them last until a time instead.
+// endLeases ends the leases that matches selects, and wakes their runs. It extends those
+// that renew selects among them to until instead.
 func endLeases(ch *core.Change, matches, renew func(storage.Run) bool, until shoal.Time) error {
 	held, err := ch.HeldRuns("")
 	if err != nil {
@@ -162,21 +163,20 @@ func endLeases(ch *core.Change, matches, renew func(storage.Run) bool, until sho
 	return nil
 }
 
-// Progress is what a server says of a run that it executes when it renews the lease: its
-// last activity, nil if there was none, and whether the run has stalled since.
+// Progress is what a server reports about a run when it renews the lease: the run's last
+// activity, or nil, and whether the run has stalled since.
 type Progress struct {
 	Lease
 	Activity *shoal.RunActivity
 	Stalled  bool
 }
 
-// Renew makes these leases of owner last ttl from now, and stores what their runs did
-// last. A run that stalls is told to its followers (run.stalled), and so is one that goes
-// on after it had stalled (run.resumed). It returns the runs that
-// owner holds, with Cancel as it is now: who executes a run that is not among
-// them has lost it. A run that owner holds and does not name, because it never
-// learned that its claim was stored or could not give it up, becomes claimable when
-// its lease runs out.
+// Renew extends these leases of owner to ttl from now, and stores the last activity of
+// their runs. It emits run.stalled for a run that stalls, and run.resumed for one that
+// continues. It returns the runs that owner holds, with the current value of Cancel: an
+// executor has lost the runs that are not among them. A run that owner holds but does not
+// list, because it never learned that its claim was stored or could not release it, becomes
+// claimable when its lease expires.
 func (w *Work) Renew(ctx context.Context, owner string, mine []Progress, ttl time.Duration) (held []storage.Run, err error) {
 	err = w.core.Change(ctx, "hub.Work.Renew", func(ch *core.Change) error {
 		now, err := ch.Now()
@@ -207,7 +207,8 @@ func (w *Work) Renew(ctx context.Context, owner string, mine []Progress, ttl tim
 	return held, err
 }
 
-// storeProgress notes what a running run did last, and tells when it stalls or goes on.
+// storeProgress sets the last activity of a running run, and emits an event when it stalls
+// or continues.
 func storeProgress(ch *core.Change, r *storage.Run, p Progress) error {
 	if p.Activity == nil || r.Status != shoal.RunRunning {
 		return nil
@@ -226,8 +227,8 @@ func storeProgress(ch *core.Change, r *storage.Run, p Progress) error {
 	return emitRun(ch, *r, what)
 }
 
-// Orphan ends the leases of everybody but owner, and wakes their runs. It is for
-// the start of a server that has its database for itself.
+// Orphan ends the leases of all servers but owner, and wakes their runs. It is for the
+// start of a server that is the only user of its database.
 func (w *Work) Orphan(ctx context.Context, owner string) error {
 	return w.core.Change(ctx, "hub.Work.Orphan", func(ch *core.Change) error {
 		none := func(storage.Run) bool { return false }
@@ -235,19 +236,18 @@ func (w *Work) Orphan(ctx context.Context, owner string) error {
 	})
 }
 
-// Subscribe returns a subscription that is ready when a run may have become
-// claimable or is to be canceled. The caller must close it.
+// Subscribe returns a subscription that is ready when a run may have become claimable or is
+// to be canceled. The caller must close it.
 func (w *Work) Subscribe() core.Subscription {
 	sub := w.core.Bus.Subscribe()
 	sub.Add(core.WorkTopic)
 	return sub
 }
 
-// NextClaim returns in what time a run becomes claimable that is not yet, if one will:
-// an awake one when it may begin, one under way when its lease runs out. The duration
-// is that of the database's clock, whatever this machine's says; it is no longer than
-// the truth, and not above 0 for a run that is claimable already. The holder of a
-// lease may find nothing then.
+// NextClaim returns the time until the next run becomes claimable, if there is one: an
+// awake run when it may start, a leased run when its lease expires. The time is measured by
+// the database's clock. It is never too long, and not above 0 for a run that is claimable
+// already. A caller that claims then may get nothing.
 func (w *Work) NextClaim(ctx context.Context) (in time.Duration, some bool, err error) {
 	err = w.core.View(ctx, "hub.Work.NextClaim", func(tx storage.Tx) error {
 		next, err := tx.NextClaim()
@@ -278,10 +278,10 @@ func (w *Work) Read(ctx context.Context, fn func(storage.Tx) error) error {
 	return w.core.View(ctx, "hub.Work.Read", fn)
 }
 
-// Write runs fn in one transaction, in which the run is as it is stored and may be
-// changed. ErrLeaseLost, and nothing is done, when the lease is another's. fn may
-// run more than once, as that of [Store].Update. What is relayed meanwhile comes
-// to followers behind what this writes, if it is relayed after Write returned.
+// Write runs fn in one transaction with the stored run, which fn may change. It fails with
+// ErrLeaseLost, and changes nothing, if the lease is lost. fn may run more than once, as in
+// [storage.Store].Update. Followers receive what is relayed after Write has returned after
+// the events of this transaction.
 func (w *Work) Write(ctx context.Context, lease Lease, fn func(*RunChange) error) error {
 	return w.core.Change(ctx, "hub.Work.Write", func(ch *core.Change) error {
 		r, err := ch.Run(lease.Session, lease.Run)
@@ -299,9 +299,9 @@ func (w *Work) Write(ctx context.Context, lease Lease, fn func(*RunChange) error
 			return err
 		}
 		if reflect.DeepEqual(before, r) {
-			return nil // as nearly always while its messages grow
+			return nil // the common case while its messages are streaming
 		}
-		if r.Owner == "" { // it has ended, or it waits: nothing of it grows now
+		if r.Owner == "" { // the run has ended or is suspended: no part of it is streaming
 			ch.OnCommit(func() { w.live.dropParts(func(p *LivePart) bool { return p.Run == r.ID }) })
 		}
 		return ch.UpdateRun(r)
