@@ -17,7 +17,7 @@ type Change struct {
 	notes    []Note
 	endFuncs []func(committed bool)
 	// RepliedTo lists, for each message, the agents whose wait for a reply it has
-	// satisfied. The message starts no runs of these agents.
+	// satisfied. The message does not start them.
 	RepliedTo map[shoal.MessageID][]shoal.EntityID
 }
 

@@ -27,11 +27,11 @@ func newMetrics(m *metrics.Set) *Metrics {
 		runs:  m.Counters("shoal_runs_total", "What happened to runs: created, started, waiting_tool, waiting_reply, resumed, completed, failed, canceled.", "event"),
 
 		Followers: m.Gauge("shoal_followers_open", "Followers of events."),
-		Shorten:   m.Counter("shoal_followers_cut_total", "Followers that were cut off because they fell behind."),
+		Shorten:   m.Counter("shoal_followers_cut_total", "Followers that were disconnected because they were too slow."),
 	}
 }
 
-// CountWakeUp records the time from the newest of these messages to now, when its reader
+// CountWakeUp records the time from the newest message of entries to now, when its reader
 // gets it.
 func (f *Metrics) CountWakeUp(entries []storage.InboxEntry) {
 	if len(entries) > 0 {
