@@ -9,7 +9,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// request returns one of so many messages.
+// request returns a model request with the given number of messages.
 func request(messages int) shoal.ModelRequest {
 	r := shoal.ModelRequest{Model: "m", System: "s", Tools: []shoal.ModelTool{}}
 	for i := range messages {
@@ -18,8 +18,8 @@ func request(messages int) shoal.ModelRequest {
 	return r
 }
 
-// apart takes a request apart.
-func apart(t *testing.T, step int, r shoal.ModelRequest) SentRequest {
+// splitRequest returns a model request as its texts.
+func splitRequest(t *testing.T, step int, r shoal.ModelRequest) SentRequest {
 	t.Helper()
 	text := func(v any) storage.ModelText {
 		out, err := NewModelText(v)
@@ -35,41 +35,41 @@ func apart(t *testing.T, step int, r shoal.ModelRequest) SentRequest {
 	return NewSentRequest(step, r.Model, text(r.System), text(r.Tools), messages)
 }
 
-// However long a history is, what a step refers to is short and leads to all of it,
-// in order; and a step that adds one message to it adds few texts.
+// A step refers to a history of any length with few references, which lead to all of its
+// messages in order. A step that adds one message stores few texts.
 func TestLongHistoriesFold(t *testing.T) {
-	kept := map[string]string{}
+	stored := map[string]string{}
 	for _, n := range []int{0, 1, groupSize - 1, groupSize, groupSize + 1, groupSize*groupSize - 1, groupSize * groupSize, 2*groupSize*groupSize + 3, 5000, 5001} {
-		sent := apart(t, 3, request(n))
+		sent := splitRequest(t, 3, request(n))
 		all := len(sent.texts)
-		sent.Forget(func(hash string) bool { _, there := kept[hash]; return there })
+		sent.Forget(func(hash string) bool { _, there := stored[hash]; return there })
 		if n == 5001 && len(sent.texts) > 3 {
-			t.Errorf("one message more takes %d of %d texts", len(sent.texts), all)
+			t.Errorf("one more message stores %d of %d texts, want at most 3", len(sent.texts), all)
 		}
 		for hash, text := range sent.texts {
-			kept[hash] = text
+			stored[hash] = text
 		}
 		if refs := len(slices.Concat(sent.row.Messages...)); refs > 3*groupSize {
-			t.Errorf("%d messages take %d references", n, refs)
+			t.Errorf("%d messages have %d references, want at most 3 groups", n, refs)
 		}
 		texts, err := unfold(sent.row.Messages, func(hashes []string) (out []string, _ error) {
 			for _, hash := range hashes {
-				out = append(out, kept[hash])
+				out = append(out, stored[hash])
 			}
 			return out, nil
 		})
 		if err != nil || len(texts) != n {
-			t.Fatalf("%d messages come back as %d, %v", n, len(texts), err)
+			t.Fatalf("got %[2]d messages, want %[1]d; error %[3]v", n, len(texts), err)
 		}
 		for i, hash := range texts {
-			if want := fmt.Sprintf(`{"role":"user","content":[{"type":"text","text":"%d"}]}`, i); kept[hash] != want {
-				t.Fatalf("message %d of %d is %s", i, n, kept[hash])
+			if want := fmt.Sprintf(`{"role":"user","content":[{"type":"text","text":"%d"}]}`, i); stored[hash] != want {
+				t.Fatalf("message %d of %d: got %s", i, n, stored[hash])
 			}
 		}
 	}
 }
 
-// Every byte of what was sent comes back as it was.
+// A stored request is read back byte for byte.
 func TestContentOfRequestsSurvives(t *testing.T) {
 	r := request(0)
 	r.System = "a <b> & \u2028 \x00 ü"
@@ -82,27 +82,27 @@ func TestContentOfRequestsSurvives(t *testing.T) {
 		{Type: shoal.ModelToolCall, ToolCallID: "c", ToolName: "t", Args: []byte(`{"b":1.50,"a":"<"}`)},
 		{Type: shoal.ModelToolResult, ToolCallID: "c", ToolName: "t", Status: "ok", Text: "\x00", Files: []shoal.ModelFileInfo{{MediaType: "image/png", Size: 4}}},
 	}}, {Role: "user", Content: []shoal.ModelContent{}}}
-	sent := apart(t, 0, r)
-	got, err := assembleRequest(keptTexts{texts: sent.texts}, "s", sent.row)
+	sent := splitRequest(t, 0, r)
+	got, err := assembleRequest(textTx{texts: sent.texts}, "s", sent.row)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want, _ := shoal.EncodeJSON(r)
 	if text, err := shoal.EncodeJSON(got); err != nil || string(text) != string(want) {
-		t.Errorf("%v\n%s comes back as\n%s", err, want, text)
+		t.Errorf("error %v\nwant %s\ngot  %s", err, want, text)
 	}
 	delete(sent.texts, sent.row.System)
-	if _, err := assembleRequest(keptTexts{texts: sent.texts}, "s", sent.row); shoal.KindOf(err) != shoal.Internal {
-		t.Errorf("without a text: %v", err)
+	if _, err := assembleRequest(textTx{texts: sent.texts}, "s", sent.row); shoal.KindOf(err) != shoal.Internal {
+		t.Errorf("a request with a missing text: got error %v, want internal", err)
 	}
 }
 
-// keptTexts is a transaction that has texts alone.
-type keptTexts struct {
+// textTx is a transaction that has only texts.
+type textTx struct {
 	storage.Tx
 	texts map[string]string
 }
 
-func (k keptTexts) ModelTexts(shoal.SessionID, []string) (map[string]string, error) {
+func (k textTx) ModelTexts(shoal.SessionID, []string) (map[string]string, error) {
 	return k.texts, nil
 }
