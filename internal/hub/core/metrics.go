@@ -21,10 +21,10 @@ type Metrics struct {
 
 func newMetrics(m *metrics.Set) *Metrics {
 	return &Metrics{
-		Posts: m.Counter("shoal_messages_posted_total", "Messages that were posted and stored; those that runs compose apart."),
-		Waits: m.Counters("shoal_waits_total", "Waits that have ended, by how: with messages, timed_out, gone (the caller went away), refused, or failed.", "outcome"),
-		wakes: m.Histogram("shoal_wake_seconds", "From the moment a message was posted, known to a millisecond, to the moment it ended a wait that was open.", metrics.Seconds),
-		runs:  m.Counters("shoal_runs_total", "What happened to runs: created, started, waiting_tool, waiting_reply, resumed, completed, failed, canceled.", "event"),
+		Posts: m.Counter("shoal_messages_posted_total", "Messages that were posted and stored, without those that runs compose."),
+		Waits: m.Counters("shoal_waits_total", "Waits that have ended, by outcome: messages, timed_out, gone (the caller disconnected), refused, or failed.", "outcome"),
+		wakes: m.Histogram("shoal_wake_seconds", "Time from the posting of a message, known to a millisecond, to the end of the open wait that it ended.", metrics.Seconds),
+		runs:  m.Counters("shoal_runs_total", "Events of runs: created, started, waiting_tool, waiting_reply, resumed, completed, failed, canceled.", "event"),
 
 		Followers: m.Gauge("shoal_followers_open", "Followers of events."),
 		Shorten:   m.Counter("shoal_followers_cut_total", "Followers that were disconnected because they were too slow."),

@@ -10,9 +10,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Live holds the text of the parts in progress on this server, as far as followers have
-// received it. It is not stored: it replaces deltas that a follower missed, and completes
-// snapshots with the text after the last draft.
+// Live holds the text of the parts in progress that this server has relayed so far. It is
+// not stored: it provides the text of deltas that a follower missed, and the text that a
+// snapshot's last stored draft does not have yet.
 type Live struct {
 	mu    sync.Mutex
 	parts map[PartKey]*LivePart
