@@ -54,7 +54,7 @@ func (c *Calls) EnterWith(who shoal.Principal, session shoal.SessionID, entity s
 	defer c.mu.Unlock()
 	for _, key := range []shoal.KeyID{x.key, x.signIn} {
 		if _, late := c.revokedAt[key]; late {
-			x.end(keyRevoked())
+			x.end(keyRevokedError())
 			return x
 		}
 	}
@@ -105,7 +105,7 @@ func (c *Calls) EndKey(id shoal.KeyID) {
 		c.revokedAt = map[shoal.KeyID]time.Time{}
 	}
 	c.revokedAt[id] = now
-	c.endMatching(keyRevoked(), func(x *Call) bool { return x.key == id || x.signIn == id })
+	c.endMatching(keyRevokedError(), func(x *Call) bool { return x.key == id || x.signIn == id })
 }
 
 // EndEntity ends the open calls that depend on an entity, because it was deleted.
@@ -119,10 +119,10 @@ func (c *Calls) EndEntity(session shoal.SessionID, id shoal.EntityID) {
 func (c *Calls) EndRole(session shoal.SessionID, id shoal.EntityID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.endMatching(roleChanged(id), func(x *Call) bool { return x.session == session && x.entity == id })
+	c.endMatching(roleChangedError(id), func(x *Call) bool { return x.session == session && x.entity == id })
 }
 
-func roleChanged(id shoal.EntityID) error {
+func roleChangedError(id shoal.EntityID) error {
 	return shoal.E("", shoal.Unauthenticated, fmt.Sprintf("The role of %q in the session has changed. Connect again.", id))
 }
 
@@ -143,7 +143,7 @@ func (c *Calls) endMatching(err error, matches func(*Call) bool) {
 	}
 }
 
-func keyRevoked() error {
+func keyRevokedError() error {
 	return shoal.E("", shoal.Unauthenticated, "This key was revoked. Ask an admin for a new one.")
 }
 
@@ -208,7 +208,7 @@ func (c *Calls) EndUnchecked(before time.Time) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	open := len(c.open)
-	c.endMatching(uncheckedRights(), func(x *Call) bool { return !x.checkedAt.After(before) })
+	c.endMatching(uncheckedRightsError(), func(x *Call) bool { return !x.checkedAt.After(before) })
 	return open - len(c.open)
 }
 
@@ -216,10 +216,10 @@ func (c *Calls) EndUnchecked(before time.Time) int {
 func (c *Calls) EndOwner(session shoal.SessionID, id shoal.EntityID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.endMatching(roleChanged(id), func(x *Call) bool { return x.owner && x.session == session && x.entity == id })
+	c.endMatching(roleChangedError(id), func(x *Call) bool { return x.owner && x.session == session && x.entity == id })
 }
 
-func uncheckedRights() error {
+func uncheckedRightsError() error {
 	err := shoal.E("", shoal.Busy, "The server could not read for 5 s whether this key still works. Try again in a moment.")
 	err.RetryAfter = RecheckLimit
 	return err

@@ -33,16 +33,16 @@ func FindEntity(tx Tx, session shoal.SessionID, id shoal.EntityID) (shoal.Entity
 // people, if the entity does not have one.
 func FindHostedAgent(tx Tx, session shoal.SessionID, id shoal.EntityID) (storage.Agent, error) {
 	if !ValidID(session) || !ValidID(id) {
-		return storage.Agent{}, notHosted(id)
+		return storage.Agent{}, hostedAgentNotFound(id)
 	}
 	found, err := tx.HostedAgent(session, id)
 	if errors.Is(err, shoal.NotFound) {
-		err = notHosted(id)
+		err = hostedAgentNotFound(id)
 	}
 	return found, err
 }
 
-func notHosted(id shoal.EntityID) error {
+func hostedAgentNotFound(id shoal.EntityID) error {
 	return shoal.E("", shoal.NotFound, fmt.Sprintf("Hosted agent %q not found in this session. Give it a configuration first.", id))
 }
 

@@ -121,24 +121,24 @@ func (s *SentRequest) Hashes() []string { return s.hashes }
 func (w *Work) ForgetKept(ctx context.Context, session shoal.SessionID, s *SentRequest) error {
 	return w.core.View(ctx, "hub.Work.ForgetKept", func(tx storage.Tx) error {
 		left := slices.Concat([]string{s.row.System, s.row.Tools}, slices.Concat(s.row.Messages...))
-		kept := map[string]bool{}
+		stored := map[string]bool{}
 		for len(left) > 0 {
 			unknown, err := tx.UnknownTexts(session, left)
 			if err != nil {
 				return err
 			}
 			for _, hash := range left {
-				kept[hash] = true
+				stored[hash] = true
 			}
 			var inside []string
 			for _, hash := range unknown {
-				kept[hash] = false
+				stored[hash] = false
 				inside = append(inside, s.groups[hash]...)
 			}
 			left = inside
 		}
 		// The entries of a stored list were stored with it.
-		s.Forget(func(hash string) bool { is, seen := kept[hash]; return is || !seen })
+		s.Forget(func(hash string) bool { is, seen := stored[hash]; return is || !seen })
 		return nil
 	})
 }

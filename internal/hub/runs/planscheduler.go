@@ -104,7 +104,7 @@ func firePlan(ch *core.Change, d storage.DuePlan, now shoal.Time) error {
 			Type: shoal.PlanTrigger, PlanID: plan.ID, PlanName: plan.Name, ScheduledAt: *plan.NextRunAt, Instruction: plan.Instruction,
 		},
 	}
-	r, err := s.start(ch, as, now, false)
+	r, err := s.create(ch, as, now, false)
 	if err != nil {
 		return err
 	}

@@ -55,17 +55,17 @@ func retryRun(ch *core.Change, who shoal.Principal, before storage.Run) (shoal.R
 	if err != nil {
 		return shoal.Run{}, err
 	}
-	start := StartRequest{
+	req := StartRequest{
 		Session: before.SessionID, Agent: before.AgentID, StartForMessage: before.Trigger, requester: before.Requester,
 		cause: before.Cause(0), client: client,
 	}
 	// The new run also acts for the entity that retries it. A key without an entity has no
 	// reader that could limit the run.
-	start.cause.ActingFor = behalf.Join(start.cause.ActingFor, []shoal.EntityID{who.EntityID})
+	req.cause.ActingFor = behalf.Join(req.cause.ActingFor, []shoal.EntityID{who.EntityID})
 	asleep := false
 	if before.Space != "" {
 		var refused bool
-		if asleep, refused, err = start.checkBusy(ch, as); err != nil {
+		if asleep, refused, err = req.checkBusy(ch, as); err != nil {
 			return shoal.Run{}, err
 		}
 		if refused {
@@ -76,8 +76,8 @@ func retryRun(ch *core.Change, who shoal.Principal, before storage.Run) (shoal.R
 	if err != nil {
 		return shoal.Run{}, err
 	}
-	made, err := start.start(ch, as, now, asleep)
-	return made.Run, err
+	run, err := req.create(ch, as, now, asleep)
+	return run.Run, err
 }
 
 // checkTakesRuns returns an error if the space of a run is closed or its agent has left it.

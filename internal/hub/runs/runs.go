@@ -66,12 +66,12 @@ func startServiceRun(ch *core.Change, who shoal.Principal, session shoal.Session
 	if err != nil {
 		return shoal.Run{}, err
 	}
-	made, err := StartRequest{
+	run, err := StartRequest{
 		Session: session, Agent: agent, requester: service,
 		StartForMessage: shoal.Trigger{Type: shoal.ServiceTrigger, ServiceName: service, Payload: payload},
 		cause:           storage.Cause{ActingFor: behalf.Join([]shoal.EntityID{behalf.Service(service), who.EntityID})},
-	}.start(ch, as, now, false)
-	return made.Run, err
+	}.create(ch, as, now, false)
+	return run.Run, err
 }
 
 // requireService rejects entities that are not owners of the session.

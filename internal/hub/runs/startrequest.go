@@ -33,9 +33,9 @@ func (s StartRequest) ConversationName() string {
 	}
 }
 
-// start creates the run with the given configuration of its agent and emits run.created.
+// create creates the run with the given configuration of its agent and emits run.created.
 // asleep makes it wait for the end of another run.
-func (s StartRequest) start(ch *core.Change, as storage.Agent, now shoal.Time, asleep bool) (storage.Run, error) {
+func (s StartRequest) create(ch *core.Change, as storage.Agent, now shoal.Time, asleep bool) (storage.Run, error) {
 	r := storage.Run{
 		Run: shoal.Run{
 			ID: shoal.NewID[shoal.RunID](shoal.PrefixRun), SessionID: s.Session, AgentID: s.Agent, Status: shoal.RunQueued, Trigger: s.StartForMessage,
@@ -92,7 +92,7 @@ func (s StartRequest) startOnMessage(ch *core.Change) (r storage.Run, refused bo
 	if err != nil || refused {
 		return r, refused, err
 	}
-	r, err = s.start(ch, as, now, asleep)
+	r, err = s.create(ch, as, now, asleep)
 	return r, false, err
 }
 
@@ -147,13 +147,13 @@ func isBusy(r storage.Run) bool {
 var ActiveStatuses = []shoal.RunStatus{shoal.RunQueued, shoal.RunRunning, shoal.RunWaitingTool, shoal.RunWaitingReply}
 
 // findActive returns the newest active run of the agent that a message of the space started
-// and that wanted selects, or nil. It stops reading at that run, because there may be many.
-func (s StartRequest) findActive(ch *core.Change, wanted func(storage.Run) bool) (*storage.Run, error) {
+// and that matches selects, or nil. It stops reading at that run, because there may be many.
+func (s StartRequest) findActive(ch *core.Change, matches func(storage.Run) bool) (*storage.Run, error) {
 	filter := storage.RunFilter{Agent: s.Agent, Space: s.StartForMessage.SpaceID, Status: ActiveStatuses, Limit: shoal.MaxPage}
 	for {
 		page, err := ch.Runs(s.Session, filter)
 		for i, r := range page {
-			if r.Space == s.StartForMessage.SpaceID && wanted(r) {
+			if r.Space == s.StartForMessage.SpaceID && matches(r) {
 				return &page[i], nil
 			}
 			filter.Before = r.ID
