@@ -175,9 +175,9 @@ func plants() []plant {
 		},
 		{"internal/hub/inbox/mailbox.go", "func (m *mailbox) watch() (looks int) {\n", "func (m *mailbox) watch() (looks int) {\n\tif rigHas(\"read before subscribed\") {\n\t\treturn m.looks\n\t}\n"},
 		{"internal/hub/runs/work.go", "if r.Generation != lease.Generation ||", "if r.Generation != lease.Generation && !rigHas(\"the generation of a lease is not checked\") ||"},
-		{"internal/hub/feed/follow.go", "\t\tplace := at.place\n", "\t\tplace := at.place\n\t\tif rigHas(\"a replay is off by one\") {\n\t\t\tplace++\n\t\t}\n"},
+		{"internal/hub/feed/follower.go", "\t\tplace := at.place\n", "\t\tplace := at.place\n\t\tif rigHas(\"a replay is off by one\") {\n\t\t\tplace++\n\t\t}\n"},
 		{
-			"internal/hub/feed/follow.go",
+			"internal/hub/feed/follower.go",
 			"\t}\n\treturn f.snapshots(tx)\n}",
 			`	}
 	if f.req.After != "" && rigHas("a required snapshot is missing") {
