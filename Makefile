@@ -19,7 +19,7 @@ RACING := /(agent(/agui|/filestore|/mcptool|/provider/(anthropic|google|openai))
 
 # With it, several times as slow, these take a part of their seeds or points in
 # time: they also run without it, and take them all.
-SEEDED := ^Test(Simulation|WaitRaces|FollowersJourneys|CrashBetweenAnyTwoChanges|TheAnswerToAnyChangeIsLost|EveryMentionIsExplained)
+SEEDED := ^Test(Simulation|WaitRaces|FollowerSimulation|CrashBetweenAnyTwoChanges|TheAnswerToAnyChangeIsLost|EveryMentionIsExplained)
 
 # These are one goroutine with much to do: they run without it only.
 ALONE := ^Test(TheWorkOfCompilingIsBounded|TheWorkOfACheckIsBounded|TheWalkAgreesWithTheLibrary)$$

@@ -96,7 +96,7 @@ func TestTooManyWaiters(t *testing.T) {
 
 // A wait returns at most a hundred messages, and its cursor is good for exactly
 // these.
-func TestBatchOfAHundred(t *testing.T) {
+func TestBatchLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := shop(t, nil)
 		posts(t, h, 250)
@@ -140,7 +140,7 @@ func posts(t *testing.T, h *hub.Hub, n int) {
 
 // A follower that lags further behind than the window reaches is cut off, and
 // resumes from the store without losing anything.
-func TestFollowerTooSlow(t *testing.T) {
+func TestSlowFollower(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := shop(t, nil)
 		req := feed.FollowRequest{Session: shoal.DefaultSession, Space: "shop"}
@@ -258,7 +258,7 @@ func (c *closable) Update(ctx context.Context, fn func(storage.Tx) error) error 
 }
 
 // A space holds so many members and not one more, however they come.
-func TestSpaceIsFull(t *testing.T) {
+func TestFullSpace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := shoaltest.OpenSQLite(t)
 		h := shop(t, func(o *hub.Options) { o.Store = store })

@@ -14,7 +14,7 @@ import (
 // A cursor has at most MaxCursor bytes however many senders the wait names and however
 // long the ids are, and acknowledges exactly what came with it: every message comes
 // once, and those of other senders stay.
-func TestCursorsOfManySendersAreShort(t *testing.T) {
+func TestCursorLengthWithManySenders(t *testing.T) {
 	space := shoal.SpaceID(strings.Repeat("s", shoal.MaxID))
 	reader := shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: shoal.EntityID(strings.Repeat("r", shoal.MaxID)), KeyID: "key_r"}
 	for _, explicit := range []bool{true, false} {
@@ -80,7 +80,7 @@ func TestCursorsOfManySendersAreShort(t *testing.T) {
 }
 
 // What is longer than a cursor can be is not one, and neither is that of another entity.
-func TestCursorsOfOthersAreRefused(t *testing.T) {
+func TestForeignCursorsAreRejected(t *testing.T) {
 	h := shop(t, nil)
 	_, err := say(h, "one")
 	must(t, err)

@@ -67,7 +67,7 @@ func body(text string) string {
 
 // An export of what was imported is the export that was imported, from database to
 // database and back.
-func TestExportsSurviveEveryDatabase(t *testing.T) {
+func TestExportRoundTrip(t *testing.T) {
 	first, store := openHub(t, sqlite(t))
 	shoaltest.Fill(t, store, "lab")
 	text := exported(t, first, "lab")
@@ -121,7 +121,7 @@ func TestImportUnderAnotherID(t *testing.T) {
 
 // A session gives way only when it is empty, or when that is asked for; its keys
 // stay, and so do the entities that they speak for.
-func TestImportInPlaceOfASession(t *testing.T) {
+func TestImportReplacesSession(t *testing.T) {
 	h, store := openHub(t, sqlite(t))
 	shoaltest.Fill(t, store, "lab")
 	shoaltest.Fill(t, store, "full")
@@ -172,7 +172,7 @@ func TestImportInPlaceOfASession(t *testing.T) {
 
 // What somebody was handed of a session is not acknowledged in the one that takes its
 // place, in which the same places are others'.
-func TestImportForgetsWhatWasHandedOut(t *testing.T) {
+func TestImportDropsDeliveredBatches(t *testing.T) {
 	h := shop(t, nil)
 	wait := func(who shoal.Principal, ack string) shoal.WaitResult {
 		t.Helper()
@@ -203,7 +203,7 @@ func withoutEnd(text string) string {
 }
 
 // Runs that were under way are canceled, those that wait can be answered.
-func TestImportOfWhatWasUnderWay(t *testing.T) {
+func TestImportOfActiveRuns(t *testing.T) {
 	h, store := openHub(t, sqlite(t))
 	shoaltest.Fill(t, store, "lab")
 	err := store.Update(t.Context(), func(tx storage.Tx) error {
@@ -243,7 +243,7 @@ func TestImportOfWhatWasUnderWay(t *testing.T) {
 }
 
 // Whatever is wrong with a file, the error says in which line, and nothing is left.
-func TestImportOfHostileFiles(t *testing.T) {
+func TestImportRejectsInvalidFiles(t *testing.T) {
 	h, store := openHub(t, sqlite(t))
 	shoaltest.Fill(t, store, "lab")
 	text := exported(t, h, "lab")
@@ -322,7 +322,7 @@ func TestImportOfHostileFiles(t *testing.T) {
 }
 
 // Nobody but admins exports and imports.
-func TestOnlyAdminsExport(t *testing.T) {
+func TestExportRequiresAdmin(t *testing.T) {
 	h, store := openHub(t, sqlite(t))
 	shoaltest.Fill(t, store, "lab")
 	for _, who := range []shoal.Principal{{Role: shoal.RoleService, SessionID: "lab"}, {Role: shoal.RoleEntity, SessionID: "lab", EntityID: "ann"}} {

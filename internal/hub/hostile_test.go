@@ -150,7 +150,7 @@ func TestWaitEndsWithMembership(t *testing.T) {
 
 // Who is in a space that a run wrote to follows the run to its end, also when
 // another space started it: without what was said there.
-func TestRunFollowedFromElsewhere(t *testing.T) {
+func TestFollowRunFromAnotherSpace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
 		h := shop(t, nil)
@@ -195,7 +195,7 @@ func TestRunFollowedFromElsewhere(t *testing.T) {
 }
 
 // What is said to all cannot be posted as if it were for one member, or hidden.
-func TestPostedPartHidesNothing(t *testing.T) {
+func TestPostedPartsAreVisible(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
 		h := shop(t, nil)
@@ -219,7 +219,7 @@ func TestPostedPartHidesNothing(t *testing.T) {
 
 // An answer that no reader of JSON could read again is refused, and settles
 // nothing.
-func TestDeepAnswer(t *testing.T) {
+func TestDeeplyNestedAnswer(t *testing.T) {
 	ctx := context.Background()
 	h := shop(t, nil)
 	hosts(t, h, "bot", nil)
@@ -248,7 +248,7 @@ func TestDeepAnswer(t *testing.T) {
 }
 
 // What nothing can be called is not looked for: not every database bears it.
-func TestFiltersOfNoName(t *testing.T) {
+func TestInvalidFilterIDs(t *testing.T) {
 	ctx := context.Background()
 	h := shop(t, nil)
 	for name, err := range map[string]error{
@@ -266,7 +266,7 @@ func TestFiltersOfNoName(t *testing.T) {
 
 // A run whose space is taken from it while it is about to wait looks at that before
 // it sleeps: its message there is in progress, and nobody else closes it.
-func TestParkSleepsOverNothing(t *testing.T) {
+func TestSuspendAfterMembershipEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
 		h := shop(t, nil)
@@ -367,7 +367,7 @@ func (t readTx) File(session shoal.SessionID, id shoal.FileID) (shoal.File, shoa
 
 // A message that shows files reads none of them: many large ones would keep all
 // others from writing.
-func TestShownFilesAreNotRead(t *testing.T) {
+func TestPostReadsNoFileData(t *testing.T) {
 	ctx := context.Background()
 	store := &readStore{Store: shoaltest.OpenSQLite(t)}
 	h := shop(t, func(o *hub.Options) { o.Store = store })
@@ -389,7 +389,7 @@ func TestShownFilesAreNotRead(t *testing.T) {
 }
 
 // A step without tool calls has an empty list of them, wherever it is read.
-func TestStepsHaveLists(t *testing.T) {
+func TestStepsHaveToolCallLists(t *testing.T) {
 	ctx := context.Background()
 	h := shop(t, nil)
 	hosts(t, h, "bot", nil)
@@ -418,7 +418,7 @@ func (t readTx) Runs(session shoal.SessionID, filter storage.RunFilter) ([]stora
 
 // However many runs of an agent wait, what a further message reads of them is
 // bounded, and so is what the end of one reads where none waits for it.
-func TestManyRunsAreNotRead(t *testing.T) {
+func TestRunReadsAreBounded(t *testing.T) {
 	for _, mode := range []string{"parallel", "enqueue", "reject"} {
 		ctx := context.Background()
 		store := &readStore{Store: shoaltest.OpenSQLite(t)}

@@ -125,14 +125,14 @@ func restored(t *testing.T, damage func(storage.Store) storage.Store) (wrong []s
 
 // A cursor from a part of the history that an older copy of the database does not have
 // gets a snapshot and acknowledges nothing; one from before the copy goes on.
-func TestCursorsOfALostHistory(t *testing.T) {
+func TestCursorsAfterRestore(t *testing.T) {
 	for _, wrong := range restored(t, whole) {
 		t.Error(wrong)
 	}
 }
 
 // The test above finds a server that believes cursors whatever their epoch.
-func TestCursorsWithoutLineageAreFound(t *testing.T) {
+func TestCursorsAfterRestoreFindsFaults(t *testing.T) {
 	wrong := restored(t, func(s storage.Store) storage.Store { return believing{s} })
 	if len(wrong) < 2 || !strings.Contains(wrong[0], "not given a snapshot") || !strings.Contains(wrong[1], "from what is lost leaves") {
 		t.Errorf("it found %q", wrong)

@@ -14,7 +14,7 @@ import (
 
 // An entity creates and stores so much and no more, is told what to do, and takes
 // nothing from others. Repeating a call that went well is not another one.
-func TestQuotasOfAnEntity(t *testing.T) {
+func TestEntityQuotas(t *testing.T) {
 	h := shop(t, func(o *hub.Options) { o.MaxSpacesEach, o.MaxBytesEach = 3, 100 })
 	ctx := context.Background()
 	create := func(who shoal.Principal, key string) error {
@@ -54,7 +54,7 @@ func TestQuotasOfAnEntity(t *testing.T) {
 }
 
 // An export of an earlier server lacks what it did not know.
-func TestFieldsThatEarlierExportsLack(t *testing.T) {
+func TestParseOlderExports(t *testing.T) {
 	for _, r := range storage.RecordTypes {
 		line := map[string]string{
 			"entity": `{"type":"entity","id":"a","kind":"agent","name":"A","description":"","externalId":null,"metadata":{},"createdAt":"2026-11-20T10:00:00.000000Z","lastSeenAt":null,"deletedAt":null,"hostedVersion":null}`,

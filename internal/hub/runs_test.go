@@ -309,7 +309,7 @@ func TestReplicas(t *testing.T) {
 
 // An agent whose wait for a reply a mention satisfies goes on with it: the mention
 // starts no second run.
-func TestReplyStartsNobody(t *testing.T) {
+func TestReplyStartsNoRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
 		h := shop(t, nil)
@@ -355,7 +355,7 @@ func TestReplyStartsNobody(t *testing.T) {
 
 // A run that waits for an agent that is busy is forgotten by nobody: it begins
 // after whatever end the other one finds.
-func TestEnqueuedRunBegins(t *testing.T) {
+func TestEnqueuedRunStarts(t *testing.T) {
 	ctx := context.Background()
 	for name, end := range map[string]func(t *testing.T, h *hub.Hub, run storage.Run, lease runs.Lease){
 		"completed": func(t *testing.T, h *hub.Hub, _ storage.Run, lease runs.Lease) { must(t, write(h, lease, complete)) },
@@ -411,7 +411,7 @@ func (t setBackTx) Now() (shoal.Time, error) {
 
 // A run that waits for nothing is due, though the clock says that it was not even
 // made yet: it does not wait until that time comes round again.
-func TestARunIsDueWhenTheClockWasSetBack(t *testing.T) {
+func TestRunIsDueAfterClockSetBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &setBack{Store: shoaltest.OpenSQLite(t)}
 		h := shop(t, func(o *hub.Options) { o.Store = store })

@@ -51,7 +51,7 @@ func cursorOf(d *inbox.Delivery) string {
 }
 
 // A key that acknowledges explicitly on one server does so on every other.
-func TestAKeyThatAcknowledgesExplicitlyElsewhere(t *testing.T) {
+func TestExplicitAcknowledgmentOnAnotherServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, other := twoServers(t)
 		_, err := say(one, "first")
@@ -71,7 +71,7 @@ func TestAKeyThatAcknowledgesExplicitlyElsewhere(t *testing.T) {
 
 // A wait whose time is up reads its inbox once more: the hint of another server may
 // never have come.
-func TestATimeoutLooksOnceMore(t *testing.T) {
+func TestTimeoutReadsOnceMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, other := twoServers(t)
 		answer := make(chan *inbox.Delivery, 1)

@@ -60,7 +60,7 @@ func TestSlotsAreShared(t *testing.T) {
 
 // A lease that has run out is claimed by another server only when that server says that
 // its holder is dead, also if the run has been woken meanwhile.
-func TestLeasesOfServersThatMayBeAlive(t *testing.T) {
+func TestClaimOfExpiredLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := shop(t, nil)
 		ctx := context.Background()

@@ -72,7 +72,7 @@ func FuzzReadExport(f *testing.F) {
 }
 
 // Each line is read to its last byte, and written again byte for byte.
-func TestLinesComeBackAsTheyAre(t *testing.T) {
+func TestRecordLineRoundTrip(t *testing.T) {
 	for _, want := range []string{sessionLine, memberLine, usageLine} {
 		r := newExportReader(strings.NewReader(seed(sessionLine, want)))
 		if _, err := r.head(); err != nil {
@@ -94,7 +94,7 @@ func TestLinesComeBackAsTheyAre(t *testing.T) {
 }
 
 // The page about exports names every field as it is.
-func TestPageOfExportsIsFresh(t *testing.T) {
+func TestExportDocsAreCurrent(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/export.md")
 	if err != nil {
 		t.Fatal(err)

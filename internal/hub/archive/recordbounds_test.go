@@ -87,7 +87,7 @@ func fullAndMore(f storage.RecordField) (pairs [][2][]byte) {
 
 // Every field of an import has a bound, and one more than it allows is refused in words
 // that name the field. What is bounded by the line alone is refused with the line.
-func TestEveryFieldOfAnImportHasABound(t *testing.T) {
+func TestImportFieldsAreBounded(t *testing.T) {
 	walked := 0
 	for _, of := range storage.RecordTypes {
 		for _, f := range of.Fields {
@@ -107,7 +107,7 @@ func TestEveryFieldOfAnImportHasABound(t *testing.T) {
 			for _, pair := range fullAndMore(f) {
 				walked++
 				if len(pair[1]) > storage.MaxRecordLine {
-					continue // see TestBoundsOfAWholeImport
+					continue // see TestImportBounds
 				}
 				if _, err := of.Parse(sample(of, f.Name, pair[0])); err != nil {
 					t.Errorf("%s.%s with as much as it may have: %.200s", of.Name, f.Name, err)
@@ -126,7 +126,7 @@ func TestEveryFieldOfAnImportHasABound(t *testing.T) {
 
 // An import has a bound for its first line, for every other line, for the number of its
 // records and of its entities, and for all of its bytes.
-func TestBoundsOfAWholeImport(t *testing.T) {
+func TestImportBounds(t *testing.T) {
 	entity := func(n int) string {
 		return strings.TrimSuffix(string(sample(storage.RecordTypes[1], "id", fmt.Appendf(nil, `"e%d"`, n))), "\n")
 	}
@@ -162,7 +162,7 @@ func TestBoundsOfAWholeImport(t *testing.T) {
 }
 
 // The reader never holds more than one line, however long the export is.
-func TestAnEndlessLineIsGivenUp(t *testing.T) {
+func TestEndlessLineIsRejected(t *testing.T) {
 	r := newExportReader(io.MultiReader(strings.NewReader(seed(sessionLine)[:10]), endless{}))
 	if _, err := r.head(); err == nil || cap(r.buf) > 4*storage.MaxHeadLine {
 		t.Errorf("%v, and %d bytes are held", err, cap(r.buf))
@@ -179,7 +179,7 @@ func (endless) Read(p []byte) (int, error) {
 }
 
 // The page about exports states the bounds.
-func TestPageOfExportsStatesTheBounds(t *testing.T) {
+func TestExportDocsStateBounds(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/export.md")
 	if err != nil {
 		t.Fatal(err)

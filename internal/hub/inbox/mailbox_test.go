@@ -9,7 +9,7 @@ import (
 // A mailbox whose deliveries are being stored stays the one that everybody uses:
 // a wait that made a new one would read the inbox before they are in it, and the
 // same message would be delivered twice under one number.
-func TestAMailboxThatIsCountedStays(t *testing.T) {
+func TestMailboxStaysWhileCounting(t *testing.T) {
 	b := &Inbox{mailboxes: map[storage.EntityRef]*mailbox{}}
 	key := storage.EntityRef{Session: "default", ID: "ann"}
 	box := b.mailbox(key)

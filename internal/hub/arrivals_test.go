@@ -18,7 +18,7 @@ import (
 )
 
 // What a wait is handed is what it would have read, whatever the message holds.
-func TestHandedOverIsWhatIsRead(t *testing.T) {
+func TestDirectDeliveryEqualsRead(t *testing.T) {
 	for name, d := range map[string]shoal.Draft{
 		"text":                    {Parts: []shoal.Part{shoal.Text("héllo\n\"<&>\u2028\" 🐟")}},
 		"mentions and nobody":     {Parts: []shoal.Part{shoal.Text("x")}, Mentions: []shoal.EntityID{"bot", "ghost", "bot", "ann"}},
@@ -69,7 +69,7 @@ func TestHandedOverIsWhatIsRead(t *testing.T) {
 }
 
 // A message makes nobody look who waits for something else.
-func TestNobodyLooksForWhatIsNotForThem(t *testing.T) {
+func TestUnrelatedMessagesCauseNoReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, looks := countedShop(t)
 		done := make(chan struct{})
@@ -141,7 +141,7 @@ func (l look) Unread(session shoal.SessionID, entity shoal.EntityID, filter stor
 // Who waits while its session is replaced gets nothing of the new one without what is
 // unread there before it: no place means one entry in the old inbox and another in the
 // new one.
-func TestWaitWhileASessionIsReplaced(t *testing.T) {
+func TestWaitDuringSessionReplacement(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &replacing{Store: shoaltest.OpenSQLite(t)}
 		h := shop(t, func(o *hub.Options) { o.Store = store })

@@ -115,7 +115,7 @@ func rightsEnd(t *testing.T, one, other *hub.Hub) {
 
 // What a server takes away ends within five seconds what is open on the others, also if
 // no bus connects them.
-func TestRightsEndOnEveryServer(t *testing.T) {
+func TestRevokedRightsEndCallsOnAllServers(t *testing.T) {
 	t.Run("SQLite", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			one, other := twoServers(t)
@@ -158,7 +158,7 @@ func (s *silent) ViewFirst(ctx context.Context, fn func(storage.Tx) error) error
 
 // A server that cannot read for five seconds whether its callers' rights are left ends
 // what they have open.
-func TestRightsThatCannotBeReadEnd(t *testing.T) {
+func TestUncheckedRightsEndCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &silent{Store: shoaltest.OpenSQLite(t)}
 		h := shop(t, func(o *hub.Options) { o.Store = store })

@@ -16,7 +16,7 @@ import (
 // Every follower sees every event once and in order, however slow it is, however
 // often it is cut and resumes, also in the middle of what it was given; and what
 // it makes of its first snapshot and the events is what a fresh snapshot says.
-func TestFollowersJourneys(t *testing.T) {
+func TestFollowerSimulation(t *testing.T) {
 	eachSeed(t, *seeds/16, func(t *testing.T, lane func(func(seed uint64) bool)) {
 		w := newRaceWorld(t, hurt{})
 		seen := sights{}
@@ -35,7 +35,7 @@ func TestFollowersJourneys(t *testing.T) {
 }
 
 // The journeys find what they are for.
-func TestFollowersJourneysFindFaults(t *testing.T) {
+func TestFollowerSimulationFindsFaults(t *testing.T) {
 	for name, broken := range map[string]hurt{
 		"hints are lost":   {losesHints: true},
 		"an event is lost": {losesEvents: true},

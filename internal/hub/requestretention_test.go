@@ -14,7 +14,7 @@ import (
 
 // What models were sent goes with the runs that ended long ago, and only what
 // nothing else leads to; nothing is looked for while a run is in progress.
-func TestRequestsAreForgotten(t *testing.T) {
+func TestRequestRetention(t *testing.T) {
 	h, store := openHub(t, sqlite(t))
 	at := func(day int) shoal.Time { return shoal.At(shoal.Now().AddDate(0, 0, day)) }
 	text := func(v any) storage.ModelText {

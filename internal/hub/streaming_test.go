@@ -28,7 +28,7 @@ import (
 // twice. A run is played at random: it opens, grows, cuts back, withdraws and ends
 // parts, closes messages, thinks, and loses its server; followers join, read late,
 // are cut off in the middle of what they got, and resume.
-func TestGrowingMessages(t *testing.T) {
+func TestStreamingMessages(t *testing.T) {
 	const seeds = 20
 	for seed := range seeds {
 		t.Run(strconv.Itoa(seed), func(t *testing.T) {
