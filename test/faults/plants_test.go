@@ -178,17 +178,17 @@ func plants() []plant {
 		{"internal/hub/feed/follower.go", "\t\tplace := at.place\n", "\t\tplace := at.place\n\t\tif rigHas(\"a replay is off by one\") {\n\t\t\tplace++\n\t\t}\n"},
 		{
 			"internal/hub/feed/follower.go",
-			"\t}\n\treturn f.snapshots(tx)\n}",
+			"\t}\n\treturn f.takeSnapshots(tx)\n}",
 			`	}
 	if f.req.After != "" && rigHas("a required snapshot is missing") {
 		var err error
 		if f.after, err = tx.EventEnd(f.req.Session); err == nil {
-			f.ahead = map[shoal.SpaceID]int64{}
-			f.in, err = spacesOf(tx, f.key())
+			f.FindAhead = map[shoal.SpaceID]int64{}
+			f.memberOf, err = currentSpaces(tx, f.key())
 		}
 		return err
 	}
-	return f.snapshots(tx)
+	return f.takeSnapshots(tx)
 }`,
 		},
 		{

@@ -14,13 +14,13 @@ import (
 // How a follower gets abreast of what grows: in a snapshot, and behind what it has
 // caught up with.
 
-// takeMessages returns the messages of a snapshot at a place as the follower may
+// snapshotMessages returns the messages of a snapshot at a place as the follower may
 // see them, those in progress with their text so far, and notes what it knows then.
-func (f *Follower) takeMessages(messages []shoal.Message, place int64) []shoal.Message {
+func (f *Follower) snapshotMessages(messages []shoal.Message, place int64) []shoal.Message {
 	out := make([]shoal.Message, len(messages))
 	for i, m := range messages {
 		if m.Status == shoal.MessageStreaming {
-			m.Parts = f.parts(m, place)
+			m.Parts = f.currentParts(m, place)
 		}
 		out[i] = m.For(core.ReaderEntity(f.who))
 		for _, p := range out[i].Parts {
@@ -28,19 +28,19 @@ func (f *Follower) takeMessages(messages []shoal.Message, place int64) []shoal.M
 			switch {
 			case p.Private:
 			case p.Status == shoal.PartStreaming:
-				f.known[key] = len(p.Text)
+				f.offsets[key] = len(p.Text)
 			case p.Status == shoal.PartInputStreaming:
-				f.known[key] = 0
+				f.offsets[key] = 0
 			}
 		}
 	}
 	return out
 }
 
-// parts returns the parts of a message in progress, with what has passed since it
+// currentParts returns the parts of a message in progress, with what has passed since it
 // was stored. Of a text that is being cut back right now nothing is shown: what
 // there is of it follows.
-func (f *Follower) parts(m shoal.Message, place int64) []shoal.Part {
+func (f *Follower) currentParts(m shoal.Message, place int64) []shoal.Part {
 	l := f.events.live
 	parts := append([]shoal.Part{}, m.Parts...)
 	for _, p := range l.OpenedParts(m.SessionID, m.ID, place) {
@@ -73,69 +73,69 @@ func (f *Follower) parts(m shoal.Message, place int64) []shoal.Part {
 // update brings the parts in progress up to date: with the text that has passed
 // already, for who comes late or comes back. A draft that a crash has lost is cut
 // back to what is there.
-func (f *Follower) update(ctx context.Context) error {
-	f.current = true
-	for key := range f.known {
-		if err := f.updatePart(ctx, key); err != nil {
+func (f *Follower) catchUpParts(ctx context.Context) error {
+	f.partsCurrent = true
+	for key := range f.offsets {
+		if err := f.catchUpPart(ctx, key); err != nil {
 			return err
 		}
 	}
 	for _, p := range f.events.live.Unstored(f.req.Session) {
-		if err := f.updateLoose(&p); err != nil {
+		if err := f.catchUpStandalone(&p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (f *Follower) updatePart(ctx context.Context, key runs.PartKey) error {
+func (f *Follower) catchUpPart(ctx context.Context, key runs.PartKey) error {
 	l := f.events.live
 	p, ok := l.State(key, f.after)
-	loose := strings.HasPrefix(key.Owner, shoal.PrefixRun)
+	standalone := strings.HasPrefix(key.Owner, shoal.PrefixRun)
 	switch {
-	case loose && !l.Has(key): // it ended meanwhile
+	case standalone && !l.Has(key): // it ended meanwhile
 		n := runs.DeltaNote{Key: key, Space: f.req.Space, Run: shoal.RunID(key.Owner), Type: shoal.EventReasoningDelta, OfRun: true}
-		delete(f.known, key)
-		return f.tellLoose(&n, "end")
-	case ok && !f.seesDelta(p.Space, p.Target, loose, p.Show && p.Space != ""): // a cursor says what its bearer likes
-		delete(f.known, key)
+		delete(f.offsets, key)
+		return f.queueStandaloneEdge(&n, "end")
+	case ok && !f.seesDelta(p.Space, p.Target, standalone, p.Show && p.Space != ""): // a cursor says what its bearer likes
+		delete(f.offsets, key)
 		return nil
-	case !loose && (ok && f.known[key] < p.StartRequest || !l.Has(key)):
-		if err := f.fromDraft(ctx, key, f.known[key]); err != nil {
+	case !standalone && (ok && f.offsets[key] < p.StartRequest || !l.Has(key)):
+		if err := f.catchUpFromDraft(ctx, key, f.offsets[key]); err != nil {
 			return err
 		}
 	}
-	have, open := f.known[key]
+	have, open := f.offsets[key]
 	switch {
 	case !ok || !open:
 		return nil
 	case have > p.End():
-		return f.cutBack(p.Head(), key, p.End(), f.after)
+		return f.queueReset(p.Head(), key, p.End(), f.after)
 	case have < p.StartRequest || have == p.End():
 		return nil
 	}
-	return f.tell(p.EventType(), f.after, key, shoal.DeltaData{
+	return f.queueDelta(p.EventType(), f.after, key, shoal.DeltaData{
 		PartHead: p.Head(), ToolCallID: p.Call, ToolName: p.Tool, Offset: have, Delta: string(p.Bytes[have-p.StartRequest:]),
 	})
 }
 
-// updateLoose tells what there is of something that is in no message, to whoever
+// catchUpStandalone tells what there is of something that is in no message, to whoever
 // has nothing of it.
-func (f *Follower) updateLoose(p *runs.LivePart) error {
+func (f *Follower) catchUpStandalone(p *runs.LivePart) error {
 	key := runs.PartKey{Session: f.req.Session, Owner: p.Owner(p.Run), Part: p.Part}
-	if _, open := f.known[key]; open || !f.concerns(p) || !f.seesDelta(p.Space, p.Target, true, p.Show && p.Space != "") {
+	if _, open := f.offsets[key]; open || !f.includesStandalone(p) || !f.seesDelta(p.Space, p.Target, true, p.Show && p.Space != "") {
 		return nil
 	}
 	n := runs.DeltaNote{Key: key, Space: p.Space, Run: p.Run, Target: p.Target, Type: p.EventType(), OfRun: true}
-	f.known[key] = 0
-	if err := f.tellLoose(&n, "start"); err != nil || len(p.Bytes) == 0 {
+	f.offsets[key] = 0
+	if err := f.queueStandaloneEdge(&n, "start"); err != nil || len(p.Bytes) == 0 {
 		return err
 	}
-	return f.tell(n.Type, f.after, key, shoal.DeltaData{PartHead: p.Head(), ToolCallID: p.Call, ToolName: p.Tool, Delta: string(p.Bytes)})
+	return f.queueDelta(n.Type, f.after, key, shoal.DeltaData{PartHead: p.Head(), ToolCallID: p.Call, ToolName: p.Tool, Delta: string(p.Bytes)})
 }
 
-// concerns reports whether what is in no message belongs to what is followed.
-func (f *Follower) concerns(p *runs.LivePart) bool {
+// includesStandalone reports whether what is in no message belongs to what is followed.
+func (f *Follower) includesStandalone(p *runs.LivePart) bool {
 	switch {
 	case p.StartRequest != 0:
 		return false
@@ -147,10 +147,10 @@ func (f *Follower) concerns(p *runs.LivePart) bool {
 	return true
 }
 
-// cutBack tells that less of a part is there than the follower had.
-func (f *Follower) cutBack(h shoal.PartHead, key runs.PartKey, offset int, place int64) error {
+// queueReset tells that less of a part is there than the follower had.
+func (f *Follower) queueReset(h shoal.PartHead, key runs.PartKey, offset int, place int64) error {
 	h.Type = shoal.EventPartReset
-	f.known[key] = offset
+	f.offsets[key] = offset
 	body, err := shoal.EncodeJSON(shoal.PartResetData{PartHead: h, Offset: offset})
 	if err == nil {
 		f.pending = append(f.pending, shoal.Event{Type: h.Type, Cursor: f.cursor(place), Data: body})
@@ -158,9 +158,9 @@ func (f *Follower) cutBack(h shoal.PartHead, key runs.PartKey, offset int, place
 	return err
 }
 
-// fromDraft brings a text in line with its draft, when nobody on this server writes
+// catchUpFromDraft brings a text in line with its draft, when nobody on this server writes
 // it now. What was in no message and is gone has ended.
-func (f *Follower) fromDraft(ctx context.Context, key runs.PartKey, have int) error {
+func (f *Follower) catchUpFromDraft(ctx context.Context, key runs.PartKey, have int) error {
 	var found *shoal.Part
 	var in shoal.Message
 	err := f.events.core.Store.View(ctx, func(tx storage.Tx) error {
@@ -183,19 +183,19 @@ func (f *Follower) fromDraft(ctx context.Context, key runs.PartKey, have int) er
 		return err
 	}
 	if !f.seesDelta(in.SpaceID, "", false, true) || found != nil && !f.maySee(found.Target) {
-		delete(f.known, key)
+		delete(f.offsets, key)
 		return nil
 	}
 	h := shoal.PartHead{MessageID: in.ID, PartID: key.Part, EventHead: shoal.EventHead{SpaceID: &in.SpaceID, RunID: in.RunID, At: shoal.Now()}}
 	switch {
 	case found == nil:
-		return f.withdraw(storage.Event{Space: in.SpaceID, Run: *in.RunID}, key, f.after)
+		return f.queueRemoval(storage.Event{Space: in.SpaceID, Run: *in.RunID}, key, f.after)
 	case found.Status != shoal.PartStreaming:
 	case have > len(found.Text):
-		return f.cutBack(h, key, len(found.Text), f.after)
+		return f.queueReset(h, key, len(found.Text), f.after)
 	case have < len(found.Text):
 		h.Type = shoal.EventTextDelta
-		return f.tell(h.Type, f.after, key, shoal.DeltaData{PartHead: h, Offset: have, Delta: found.Text[have:]})
+		return f.queueDelta(h.Type, f.after, key, shoal.DeltaData{PartHead: h, Offset: have, Delta: found.Text[have:]})
 	}
 	return nil
 }

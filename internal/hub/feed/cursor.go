@@ -10,14 +10,14 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 )
 
-// cursorPlace is a position in the events of a session; the spaces whose snapshot was
+// cursorPosition is a position in the events of a session; the spaces whose snapshot was
 // already ahead of that position, whose events up to there must not come twice; and how
 // many bytes of the parts in progress were delivered. It is valid while the database
 // has the events up to the position, which an older copy of it does not have.
-type cursorPlace struct {
-	place     int64
-	FindAhead map[shoal.SpaceID]int64
-	known     map[runs.PartKey]int
+type cursorPosition struct {
+	place   int64
+	ahead   map[shoal.SpaceID]int64
+	offsets map[runs.PartKey]int
 	// incomplete is set if not all of ahead and known fit into the cursor: resuming
 	// there starts with a snapshot.
 	incomplete bool
@@ -30,27 +30,27 @@ const incompleteMark = ",*"
 // [shoal.MaxCursor] bytes: EPOCH.PLACE,SPACE:PLACE,MESSAGE/PART=BYTES. The end of a
 // thought adds RUN/PART= to it: nothing of it is stored, and its cursor would be that of
 // an event before.
-func (e *Events) cursorAt(at cursorPlace) shoal.Cursor { return e.cursorWith(at, "") }
+func (e *Events) cursorAt(at cursorPosition) shoal.Cursor { return e.cursorWith(at, "") }
 
 // cursorWith is cursorAt with more at its end.
-func (e *Events) cursorWith(at cursorPlace, more string) shoal.Cursor {
+func (e *Events) cursorWith(at cursorPosition, more string) shoal.Cursor {
 	var room [shoal.MaxCursor]byte
 	out := append(append(room[:0], e.core.Store.Epoch()...), '.')
 	out = strconv.AppendInt(out, at.place, 10)
 	bare := len(out)
 	// There is seldom more than one, and each delta has a cursor for each follower.
-	if len(at.FindAhead) == 0 && len(at.known) <= 1 {
-		for key, n := range at.known {
+	if len(at.ahead) == 0 && len(at.offsets) <= 1 {
+		for key, n := range at.offsets {
 			out = appendKnown(append(out, ','), key, n)
 		}
 	} else {
-		rest := make([]string, 0, len(at.FindAhead)+len(at.known))
-		for space, upTo := range at.FindAhead {
+		rest := make([]string, 0, len(at.ahead)+len(at.offsets))
+		for space, upTo := range at.ahead {
 			if upTo > at.place {
 				rest = append(rest, string(space)+":"+strconv.FormatInt(upTo, 10))
 			}
 		}
-		for key, n := range at.known {
+		for key, n := range at.offsets {
 			rest = append(rest, string(appendKnown(nil, key, n)))
 		}
 		slices.Sort(rest)
@@ -83,8 +83,8 @@ func appendKnown(out []byte, key runs.PartKey, bytes int) []byte {
 	return strconv.AppendInt(out, int64(bytes), 10)
 }
 
-// readKey reads what appendKnown writes before the number.
-func readKey(session shoal.SessionID, name string) (key runs.PartKey, ok bool) {
+// parsePartKey reads what appendKnown writes before the number.
+func parsePartKey(session shoal.SessionID, name string) (key runs.PartKey, ok bool) {
 	owner, part, ok := strings.Cut(name, "/")
 	if own, found := strings.CutPrefix(owner, shortSign); found {
 		owner = ownedByRun + own
@@ -95,18 +95,18 @@ func readKey(session shoal.SessionID, name string) (key runs.PartKey, ok bool) {
 	return runs.PartKey{Session: session, Owner: owner, Part: shoal.PartID(part)}, ok
 }
 
-// placeOf reads a cursor and the epoch in which it was given, see [core.descends].
-func (e *Events) placeOf(session shoal.SessionID, cursor shoal.Cursor) (at cursorPlace, epoch string, err error) {
+// parseCursor reads a cursor and the epoch in which it was given, see [core.descends].
+func (e *Events) parseCursor(session shoal.SessionID, cursor shoal.Cursor) (at cursorPosition, epoch string, err error) {
 	if len(cursor) > shoal.MaxCursor {
 		return at, "", shoal.Invalid("after", fmt.Sprintf("has %d bytes; at most %d are allowed", len(cursor), shoal.MaxCursor))
 	}
 	parts := strings.Split(string(cursor), ",")
 	epoch, number, found := strings.Cut(parts[0], ".")
-	place, valid := placeNumber(number)
+	place, valid := parsePlace(number)
 	valid = valid && found
-	at = cursorPlace{place: place, FindAhead: map[shoal.SpaceID]int64{}, known: map[runs.PartKey]int{}}
+	at = cursorPosition{place: place, ahead: map[shoal.SpaceID]int64{}, offsets: map[runs.PartKey]int{}}
 	for _, part := range parts[1:] {
-		valid = at.read(session, part) && valid
+		valid = at.parseItem(session, part) && valid
 	}
 	if !valid {
 		return at, "", shoal.Invalid("after", fmt.Sprintf("is no cursor: %.40q was not the id of an event here", cursor))
@@ -115,27 +115,27 @@ func (e *Events) placeOf(session shoal.SessionID, cursor shoal.Cursor) (at curso
 }
 
 // read takes one item that follows the position.
-func (at *cursorPlace) read(session shoal.SessionID, s string) (ok bool) {
+func (at *cursorPosition) parseItem(session shoal.SessionID, s string) (ok bool) {
 	if s == incompleteMark[1:] {
 		at.incomplete = true
 		return true
 	}
 	if name, number, found := strings.Cut(s, "="); found {
-		key, slash := readKey(session, name)
+		key, slash := parsePartKey(session, name)
 		if number == "" { // it has ended
 			return slash
 		}
-		n, valid := placeNumber(number)
-		at.known[key] = int(n)
+		n, valid := parsePlace(number)
+		at.offsets[key] = int(n)
 		return valid && slash
 	}
 	space, number, found := strings.Cut(s, ":")
-	upTo, valid := placeNumber(number)
-	at.FindAhead[shoal.SpaceID(space)] = upTo
+	upTo, valid := parsePlace(number)
+	at.ahead[shoal.SpaceID(space)] = upTo
 	return valid && found
 }
 
-func placeNumber(s string) (place int64, ok bool) {
+func parsePlace(s string) (place int64, ok bool) {
 	place, err := strconv.ParseInt(s, 10, 64)
 	return place, err == nil && place >= 0
 }

@@ -28,32 +28,32 @@ func (f *Follower) Next(ctx context.Context, until time.Time) ([]shoal.Event, er
 		if err := f.call.Err(); err != nil {
 			return nil, core.Wrap("hub.Follower.Next", err)
 		}
-		if err := f.lookAround(ctx); err != nil {
+		if err := f.refreshRunSpaces(ctx); err != nil {
 			return nil, core.Wrap("hub.Follower.Next", err)
 		}
 		if len(f.pending) > 0 {
-			return f.give(), nil
+			return f.takePending(), nil
 		}
 		if f.ended {
 			return nil, core.Wrap("hub.Follower.Next", core.SpaceNotFound(f.req.Space))
 		}
 		if f.after < f.until {
-			if err := f.catchUp(ctx); err != nil {
+			if err := f.catchUpEvents(ctx); err != nil {
 				return nil, core.Wrap("hub.Follower.Next", err)
 			}
 			continue
 		}
-		if !f.current {
-			if err := f.update(ctx); err != nil {
+		if !f.partsCurrent {
+			if err := f.catchUpParts(ctx); err != nil {
 				return nil, core.Wrap("hub.Follower.Next", err)
 			}
 			continue
 		}
-		entries, next, changed, err := f.feed.from(f.index)
+		entries, next, changed, err := f.feed.entriesFrom(f.index)
 		switch {
 		case len(entries) > 0:
 			f.index = next
-			if err := f.deliver(ctx, entries); err != nil {
+			if err := f.queueEntries(ctx, entries); err != nil {
 				return nil, core.Wrap("hub.Follower.Next", err)
 			}
 			continue
@@ -65,8 +65,8 @@ func (f *Follower) Next(ctx context.Context, until time.Time) ([]shoal.Event, er
 		}
 		select {
 		case <-f.call.Gone:
-		case <-f.moved():
-			f.elsewhere = true
+		case <-f.membersChanged():
+			f.spacesStale = true
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		case <-f.timer.C:
@@ -77,22 +77,22 @@ func (f *Follower) Next(ctx context.Context, until time.Time) ([]shoal.Event, er
 	}
 }
 
-// give hands out what is pending. It is mostly one event; the memory of such a few
+// takePending hands out what is pending. It is mostly one event; the memory of such a few
 // is used in turn with that of the few before.
-func (f *Follower) give() []shoal.Event {
+func (f *Follower) takePending() []shoal.Event {
 	out := f.pending
-	f.pending, f.given = f.given[:0], nil
-	if cap(out) <= givenKept {
-		f.given = out
+	f.pending, f.reusable = f.reusable[:0], nil
+	if cap(out) <= maxReusedEvents {
+		f.reusable = out
 	}
 	return out
 }
 
-// givenKept is for how many events a follower keeps memory between two calls.
-const givenKept = 8
+// maxReusedEvents is for how many events a follower keeps memory between two calls.
+const maxReusedEvents = 8
 
 // catchUp reads one page of what the feed had seen before this follower came.
-func (f *Follower) catchUp(ctx context.Context) error {
+func (f *Follower) catchUpEvents(ctx context.Context) error {
 	var page []storage.Event
 	err := f.events.core.Store.View(ctx, func(tx storage.Tx) (err error) {
 		page, err = tx.Events(f.req.Session, f.feed.key.filter(), f.after, feedPage)
@@ -108,23 +108,23 @@ func (f *Follower) catchUp(ctx context.Context) error {
 	entries := make([]entry, 0, len(page))
 	for _, ev := range page {
 		if ev.Place <= f.until { // the rest comes through the feed
-			entries = append(entries, entry{place: ev.Place, event: ev, part: partOf(ev)})
+			entries = append(entries, entry{place: ev.Place, event: ev, part: partEventOf(ev)})
 		}
 	}
-	if err := f.deliver(ctx, entries); err != nil {
+	if err := f.queueEntries(ctx, entries); err != nil {
 		return err
 	}
 	f.after = max(f.after, end)
 	return nil
 }
 
-// deliver queues entries that the follower has not had yet, and acts on those
+// queueEntries queues entries that the follower has not had yet, and acts on those
 // that are about its own membership.
-func (f *Follower) deliver(ctx context.Context, entries []entry) error {
+func (f *Follower) queueEntries(ctx context.Context, entries []entry) error {
 	for _, en := range entries {
 		ev := en.event
 		if en.delta != nil {
-			if err := f.passing(en); err != nil {
+			if err := f.queueEphemeralDelta(en); err != nil {
 				return err
 			}
 			continue
@@ -138,10 +138,10 @@ func (f *Follower) deliver(ctx context.Context, entries []entry) error {
 		}
 		before := f.after
 		f.after = en.place
-		if !f.in.pass(f.ownSpaces(), ev) || len(f.FindAhead) > 0 && en.place <= f.FindAhead[ev.Space] {
+		if !f.memberOf.apply(f.followedEntity(), ev) || len(f.FindAhead) > 0 && en.place <= f.FindAhead[ev.Space] {
 			continue
 		}
-		data, err := f.show(ctx, ev)
+		data, err := f.visibleData(ctx, ev)
 		if err != nil {
 			return err
 		}
@@ -150,15 +150,15 @@ func (f *Follower) deliver(ctx context.Context, entries []entry) error {
 		}
 		about := core.ReaderEntity(f.who) != "" && ev.Entity == core.ReaderEntity(f.who)
 		if about && ev.Type == shoal.EventMemberJoined && f.req.Space == "" {
-			if err := f.joined(ctx, ev.Space); err != nil {
+			if err := f.queueJoinedSpace(ctx, ev.Space); err != nil {
 				return err
 			}
 		}
-		if err := f.notePart(en, before); err != nil {
+		if err := f.trackPart(en, before); err != nil {
 			return err
 		}
 		cursor := en.cursor
-		if cursor == "" || len(f.FindAhead) > 0 || len(f.known) > 0 {
+		if cursor == "" || len(f.FindAhead) > 0 || len(f.offsets) > 0 {
 			cursor = f.cursor(en.place)
 		}
 		f.pending = append(f.pending, shoal.Event{Type: ev.Type, Cursor: cursor, Data: data})

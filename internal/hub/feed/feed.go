@@ -27,8 +27,8 @@ func NewEvents(c *core.Core, live *runs.Live) *Events {
 	return &Events{core: c, live: live, feeds: map[feedKey]*feed{}}
 }
 
-// trimRuns keeps only the newest of the events that no space tells.
-func (e *Events) trimRuns(ctx context.Context) error {
+// trimRunEvents keeps only the newest of the events that no space tells.
+func (e *Events) trimRunEvents(ctx context.Context) error {
 	for after := shoal.SessionID(""); ; {
 		var page []shoal.Session
 		err := e.core.Store.View(ctx, func(tx storage.Tx) (err error) {
@@ -47,7 +47,7 @@ func (e *Events) trimRuns(ctx context.Context) error {
 
 // Start starts the task that trims the events without a space.
 func (e *Events) Start() {
-	e.core.Go(func(ctx context.Context) { e.core.Repeat(ctx, time.Hour, "events of runs", e.trimRuns) })
+	e.core.Go(func(ctx context.Context) { e.core.Repeat(ctx, time.Hour, "events of runs", e.trimRunEvents) })
 }
 
 // feedKey names what is followed: a run, a space, all spaces of an entity, or,
@@ -103,14 +103,14 @@ type entry struct {
 // and keeps the newest in a window. Followers read the window by index, so a
 // slow one costs nobody anything: it just falls out of the window.
 type feed struct {
-	key       feedKey
-	cancel    context.CancelCauseFunc
-	opened    chan struct{} // closed when the feed works, or has failed to
-	ended     chan struct{}
-	nudge     chan struct{}          // holds a value when the pump is to look at the store
-	in        spacesIn               // as of last; it belongs to the pump
-	resets    map[runs.PartKey]int64 // where parts in progress were reset last; of the pump
-	followers int                    // guarded by Events.mu
+	key          feedKey
+	cancel       context.CancelCauseFunc
+	opened       chan struct{} // closed when the feed works, or has failed to
+	ended        chan struct{}
+	loadRequests chan struct{}          // holds a value when the pump is to look at the store
+	memberOf     memberSpaces           // as of last; it belongs to the pump
+	resets       map[runs.PartKey]int64 // where parts in progress were reset last; of the pump
+	followers    int                    // guarded by Events.mu
 
 	mu      sync.Mutex
 	window  []entry
@@ -126,7 +126,7 @@ type feed struct {
 // attach joins the feed for key, starting it if nobody else follows it. The
 // caller must detach it.
 func (e *Events) attach(ctx context.Context, key feedKey) (*feed, error) {
-	f, err := e.join(key)
+	f, err := e.findOrStart(key)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (e *Events) attach(ctx context.Context, key feedKey) (*feed, error) {
 	return f, nil
 }
 
-func (e *Events) join(key feedKey) (*feed, error) {
+func (e *Events) findOrStart(key feedKey) (*feed, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	f := e.feeds[key]
@@ -154,10 +154,10 @@ func (e *Events) join(key feedKey) (*feed, error) {
 		ctx, cancel := context.WithCancelCause(e.core.Ctx)
 		f = &feed{
 			key: key, cancel: cancel, opened: make(chan struct{}), ended: make(chan struct{}), changed: make(chan struct{}),
-			nudge: make(chan struct{}, 1), resets: map[runs.PartKey]int64{},
+			loadRequests: make(chan struct{}, 1), resets: map[runs.PartKey]int64{},
 		}
 		e.feeds[key] = f
-		go e.run(ctx, f)
+		go e.runFeed(ctx, f)
 	}
 	f.followers++
 	return f, nil
@@ -179,14 +179,14 @@ func (e *Events) detach(f *feed) {
 }
 
 // run is the feed's goroutine.
-func (e *Events) run(ctx context.Context, f *feed) {
+func (e *Events) runFeed(ctx context.Context, f *feed) {
 	defer e.core.FillRunState.Done()
 	defer close(f.ended)
 	sub := e.core.Bus.Subscribe()
 	defer sub.Close()
-	topics, err := e.retopic(ctx, f.key, sub, nil)
+	topics, err := e.resubscribe(ctx, f.key, sub, nil)
 	if err == nil {
-		err = e.open(ctx, f)
+		err = e.openFeed(ctx, f)
 	}
 	if err != nil {
 		f.fail(err)
@@ -201,12 +201,12 @@ func (e *Events) run(ctx context.Context, f *feed) {
 }
 
 // open notes where the events end: whatever comes later goes through the window.
-func (e *Events) open(ctx context.Context, f *feed) error {
+func (e *Events) openFeed(ctx context.Context, f *feed) error {
 	return e.core.Store.View(ctx, func(tx storage.Tx) (err error) {
 		if f.last, err = tx.EventEnd(f.key.session); err != nil {
 			return err
 		}
-		f.in, err = spacesOf(tx, f.key)
+		f.memberOf, err = currentSpaces(tx, f.key)
 		return err
 	})
 }
@@ -220,7 +220,7 @@ func (e *Events) topics(ctx context.Context, key feedKey) ([]string, error) {
 	}
 	err := e.core.Store.View(ctx, func(tx storage.Tx) error {
 		out = out[:1]
-		in, err := spacesOf(tx, key)
+		in, err := currentSpaces(tx, key)
 		if err != nil {
 			return err
 		}
@@ -245,23 +245,23 @@ func (e *Events) topics(ctx context.Context, key feedKey) ([]string, error) {
 
 // pump moves notes and stored events into the window until ctx ends.
 func (e *Events) pump(ctx context.Context, f *feed, sub core.Subscription, topics []string) (err error) {
-	for moved := true; ; {
-		for moved {
-			if topics, err = e.retopic(ctx, f.key, sub, topics); err != nil {
+	for membersChanged := true; ; {
+		for membersChanged {
+			if topics, err = e.resubscribe(ctx, f.key, sub, topics); err != nil {
 				return err
 			}
 			// What was stored before the new topics were heard gave no hint here.
-			if moved, err = e.load(ctx, f); err != nil {
+			if membersChanged, err = e.loadEvents(ctx, f); err != nil {
 				return err
 			}
 		}
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-f.nudge:
-			moved, err = e.load(ctx, f)
+		case <-f.loadRequests:
+			membersChanged, err = e.loadEvents(ctx, f)
 		case <-sub.Ready():
-			moved, err = e.take(ctx, f, sub.Take())
+			membersChanged, err = e.handleNotes(ctx, f, sub.Take())
 		}
 		if err != nil {
 			return err
@@ -269,36 +269,36 @@ func (e *Events) pump(ctx context.Context, f *feed, sub core.Subscription, topic
 	}
 }
 
-// take handles notes in their order: what a hint tells of is in the window before
+// handleNotes handles notes in their order: what a hint tells of is in the window before
 // the passing events behind the hint, or a delta would come before its part.
-func (e *Events) take(ctx context.Context, f *feed, notes []core.Note) (moved bool, err error) {
-	hinted := false
-	look := func() error {
-		some, err := e.load(ctx, f)
-		moved, hinted = moved || some, false
+func (e *Events) handleNotes(ctx context.Context, f *feed, notes []core.Note) (membersChanged bool, err error) {
+	notified := false
+	load := func() error {
+		some, err := e.loadEvents(ctx, f)
+		membersChanged, notified = membersChanged || some, false
 		return err
 	}
 	for _, note := range notes {
 		if note.Event == nil {
-			hinted = true
+			notified = true
 			continue
 		}
-		if hinted {
-			if err := look(); err != nil {
-				return moved, err
+		if notified {
+			if err := load(); err != nil {
+				return membersChanged, err
 			}
 		}
-		f.pass(note.Event)
+		f.pushEphemeral(note.Event)
 	}
-	if hinted {
-		err = look()
+	if notified {
+		err = load()
 	}
-	return moved, err
+	return membersChanged, err
 }
 
 // pass puts a passing event into the window. A delta from before a reset that is
 // there already has nothing to say.
-func (f *feed) pass(note []byte) {
+func (f *feed) pushEphemeral(note []byte) {
 	n, data, isDelta := runs.ParseDeltaNote(note)
 	if !isDelta {
 		f.push(entry{event: storage.Event{Type: shoal.EventEntityUpdated, Data: note}})
@@ -309,8 +309,8 @@ func (f *feed) pass(note []byte) {
 	}
 }
 
-// noteResets remembers where a part in progress was reset last.
-func (f *feed) noteResets(p *partEvent, place int64) {
+// recordResets remembers where a part in progress was reset last.
+func (f *feed) recordResets(p *partEvent, place int64) {
 	switch {
 	case p == nil:
 	case p.what == shoal.EventPartReset:
@@ -326,7 +326,7 @@ func (f *feed) noteResets(p *partEvent, place int64) {
 
 // load reads what is stored behind f.last. moved says that somebody joined or
 // left.
-func (e *Events) load(ctx context.Context, f *feed) (moved bool, err error) {
+func (e *Events) loadEvents(ctx context.Context, f *feed) (membersChanged bool, err error) {
 	for {
 		var page []storage.Event
 		var end int64
@@ -338,27 +338,27 @@ func (e *Events) load(ctx context.Context, f *feed) (moved bool, err error) {
 			return err
 		})
 		if err != nil {
-			return moved, err
+			return membersChanged, err
 		}
 		for _, ev := range page {
-			moved = moved || ev.Type == shoal.EventMemberJoined || ev.Type == shoal.EventMemberLeft
-			part := partOf(ev)
-			f.noteResets(part, ev.Place)
-			if f.in.pass(f.key.entity, ev) {
-				f.push(entry{place: ev.Place, cursor: e.cursorAt(cursorPlace{place: ev.Place}), event: ev, part: part})
+			membersChanged = membersChanged || ev.Type == shoal.EventMemberJoined || ev.Type == shoal.EventMemberLeft
+			part := partEventOf(ev)
+			f.recordResets(part, ev.Place)
+			if f.memberOf.apply(f.key.entity, ev) {
+				f.push(entry{place: ev.Place, cursor: e.cursorAt(cursorPosition{place: ev.Place}), event: ev, part: part})
 			} else {
-				f.passOver(ev.Place)
+				f.advanceTo(ev.Place)
 			}
 		}
 		if len(page) < feedPage {
-			f.passOver(end)
-			return moved, nil
+			f.advanceTo(end)
+			return membersChanged, nil
 		}
 	}
 }
 
-// retopic subscribes to what the feed concerns now and drops the rest.
-func (e *Events) retopic(ctx context.Context, key feedKey, sub core.Subscription, before []string) ([]string, error) {
+// resubscribe subscribes to what the feed concerns now and drops the rest.
+func (e *Events) resubscribe(ctx context.Context, key feedKey, sub core.Subscription, before []string) ([]string, error) {
 	now, err := e.topics(ctx, key)
 	if err != nil {
 		return nil, err

@@ -28,42 +28,42 @@ type FollowRequest struct {
 // reset are what is stored of it, also for who missed some or was away. It belongs
 // to one goroutine.
 type Follower struct {
-	events    *Events
-	who       shoal.Principal
-	req       FollowRequest
-	call      *core.Call
-	feed      *feed
-	index     int64
-	after     int64                   // stored events up to this place are delivered or in a snapshot
-	until     int64                   // catch-up reads the store up to this place
-	FindAhead map[shoal.SpaceID]int64 // places that the snapshots of spaces joined on the way were at
-	in        spacesIn                // as of after
-	known     map[runs.PartKey]int    // bytes of the parts in progress that were delivered
-	seen      int64                   // the first snapshot was taken there
-	current   bool                    // what is known was brought up to date
-	mine      core.Subscription       // of an entity that follows a run: it joined or left a space
-	spaces    map[shoal.SpaceID]bool  // where such an entity is
-	// elsewhere says that it is to be found out anew where the entity is.
-	elsewhere bool
-	pending   []shoal.Event
-	given     []shoal.Event // what Next returned last; its memory is for what comes after the next
-	ended     bool
-	timer     *time.Timer // of Next; it goes on from one call to the next
-	due       time.Time   // when it fires
+	events       *Events
+	who          shoal.Principal
+	req          FollowRequest
+	call         *core.Call
+	feed         *feed
+	index        int64
+	after        int64                   // stored events up to this place are delivered or in a snapshot
+	until        int64                   // catch-up reads the store up to this place
+	FindAhead    map[shoal.SpaceID]int64 // places that the snapshots of spaces joined on the way were at
+	memberOf     memberSpaces            // as of after
+	offsets      map[runs.PartKey]int    // bytes of the parts in progress that were delivered
+	snapshotAt   int64                   // the first snapshot was taken there
+	partsCurrent bool                    // what is known was brought up to date
+	membership   core.Subscription       // of an entity that follows a run: it joined or left a space
+	runSpaces    map[shoal.SpaceID]bool  // where such an entity is
+	// spacesStale says that it is to be found out anew where the entity is.
+	spacesStale bool
+	pending     []shoal.Event
+	reusable    []shoal.Event // what Next returned last; its memory is for what comes after the next
+	ended       bool
+	timer       *time.Timer // of Next; it goes on from one call to the next
+	due         time.Time   // when it fires
 }
 
 // Follow starts to follow. It is the one way to watch. The caller must Close the
 // follower.
 func (e *Events) Follow(ctx context.Context, who shoal.Principal, req FollowRequest) (*Follower, error) {
 	const op = "hub.Events.Follow"
-	f := &Follower{events: e, who: who, req: req, known: map[runs.PartKey]int{}}
+	f := &Follower{events: e, who: who, req: req, offsets: map[runs.PartKey]int{}}
 	if req.Run != "" {
 		f.req.Space = ""
 	}
 	f.call = e.core.Calls.Enter(who, req.Session, core.OwnEntity(who))
 	if err := f.open(ctx); err != nil {
 		e.core.Calls.Leave(f.call)
-		f.leaveRun()
+		f.unwatchMembership()
 		return nil, core.Wrap(op, err)
 	}
 	e.core.Presence.StreamOpened(req.Session, who.EntityID)
@@ -86,23 +86,23 @@ func (f *Follower) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.index, f.until = feed.position()
-	f.watchOwn()
-	if err := store.View(ctx, f.begin); err != nil {
+	f.index, f.until = feed.end()
+	f.watchMembership()
+	if err := store.View(ctx, f.resumeOrSnapshot); err != nil {
 		f.events.detach(feed)
 		return err
 	}
 	f.feed = feed
-	feed.look()
+	feed.requestLoad()
 	return nil
 }
 
 func (f *Follower) key() feedKey {
-	return feedKey{f.req.Session, f.req.Run, f.req.Space, f.ownSpaces()}
+	return feedKey{f.req.Session, f.req.Run, f.req.Space, f.followedEntity()}
 }
 
-// ownSpaces is the entity whose spaces are followed, if it is not one space or run.
-func (f *Follower) ownSpaces() shoal.EntityID {
+// followedEntity is the entity whose spaces are followed, if it is not one space or run.
+func (f *Follower) followedEntity() shoal.EntityID {
 	if f.req.Space != "" || f.req.Run != "" {
 		return ""
 	}
@@ -120,7 +120,7 @@ func (f *Follower) mayFollow(tx storage.Tx) error {
 	if err := core.CheckSession(f.who, f.req.Session); err != nil {
 		return err
 	}
-	if own := f.ownSpaces(); own != "" {
+	if own := f.followedEntity(); own != "" {
 		_, err := core.FindEntity(tx, f.req.Session, own)
 		return err
 	}
@@ -128,13 +128,13 @@ func (f *Follower) mayFollow(tx storage.Tx) error {
 	return err
 }
 
-// begin resumes behind the cursor, or takes a snapshot where it cannot.
-func (f *Follower) begin(tx storage.Tx) error {
+// resumeOrSnapshot resumes behind the cursor, or takes a snapshot where it cannot.
+func (f *Follower) resumeOrSnapshot(tx storage.Tx) error {
 	if err := f.mayFollow(tx); err != nil {
 		return err
 	}
 	if f.req.After != "" {
-		at, epoch, err := f.events.placeOf(f.req.Session, f.req.After)
+		at, epoch, err := f.events.parseCursor(f.req.Session, f.req.After)
 		if err != nil {
 			return err
 		}
@@ -143,19 +143,19 @@ func (f *Follower) begin(tx storage.Tx) error {
 		if err != nil {
 			return err
 		}
-		if here, err = f.resumable(tx, here && !at.incomplete, place); err != nil {
+		if here, err = f.isResumable(tx, here && !at.incomplete, place); err != nil {
 			return err
 		}
 		if here {
-			f.after, f.FindAhead, f.known = place, at.FindAhead, at.known
-			f.in, err = spacesAt(tx, f.key(), place)
+			f.after, f.FindAhead, f.offsets = place, at.ahead, at.offsets
+			f.memberOf, err = spacesAt(tx, f.key(), place)
 			return err
 		}
 	}
-	return f.snapshots(tx)
+	return f.takeSnapshots(tx)
 }
 
-func (f *Follower) resumable(tx Tx, here bool, place int64) (bool, error) {
+func (f *Follower) isResumable(tx Tx, here bool, place int64) (bool, error) {
 	if !here {
 		return false, nil
 	}
@@ -176,7 +176,7 @@ func (f *Follower) Close() {
 		f.timer.Stop()
 	}
 	f.events.detach(f.feed)
-	f.leaveRun()
+	f.unwatchMembership()
 	f.events.core.Calls.Leave(f.call)
 	f.events.core.Presence.StreamClosed(f.req.Session, f.who.EntityID)
 	f.events.core.Metrics.Followers.Add(-1)

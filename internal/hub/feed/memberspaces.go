@@ -5,13 +5,13 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// spacesIn says in which spaces an entity is, at a place in the events of its
+// memberSpaces says in which spaces an entity is, at a place in the events of its
 // session. The store chooses by where the entity is now, so what happened in a
 // space before it joined must be left out here. nil leaves out nothing.
-type spacesIn map[shoal.SpaceID]bool
+type memberSpaces map[shoal.SpaceID]bool
 
 // pass goes one event on and tells whether that concerns the entity.
-func (in spacesIn) pass(entity shoal.EntityID, ev storage.Event) bool {
+func (in memberSpaces) apply(entity shoal.EntityID, ev storage.Event) bool {
 	if in == nil {
 		return true
 	}
@@ -22,13 +22,13 @@ func (in spacesIn) pass(entity shoal.EntityID, ev storage.Event) bool {
 	return in[ev.Space]
 }
 
-// spacesOf tells in which spaces the entity of a feed is now.
-func spacesOf(tx Tx, key feedKey) (spacesIn, error) {
+// currentSpaces tells in which spaces the entity of a feed is now.
+func currentSpaces(tx Tx, key feedKey) (memberSpaces, error) {
 	if key.entity == "" {
 		return nil, nil
 	}
 	spaces, err := tx.Spaces(key.session, storage.SpaceFilter{Member: key.entity})
-	in := make(spacesIn, len(spaces))
+	in := make(memberSpaces, len(spaces))
 	for _, s := range spaces {
 		in[s.ID] = true
 	}
@@ -37,8 +37,8 @@ func spacesOf(tx Tx, key feedKey) (spacesIn, error) {
 
 // spacesAt tells in which spaces the entity of a feed was at a place: where it
 // is now, but for what the events since then say.
-func spacesAt(tx Tx, key feedKey, place int64) (spacesIn, error) {
-	in, err := spacesOf(tx, key)
+func spacesAt(tx Tx, key feedKey, place int64) (memberSpaces, error) {
+	in, err := currentSpaces(tx, key)
 	if in == nil || err != nil {
 		return nil, err
 	}

@@ -11,15 +11,15 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// show returns the data of a stored event as the follower may see it, nil if it
+// visibleData returns the data of a stored event as the follower may see it, nil if it
 // must not see it at all.
-func (f *Follower) show(ctx context.Context, ev storage.Event) (json.RawMessage, error) {
+func (f *Follower) visibleData(ctx context.Context, ev storage.Event) (json.RawMessage, error) {
 	own := core.ReaderEntity(f.who)
 	if own == "" {
 		return ev.Data, nil
 	}
-	if f.req.Run != "" && !f.spaces[ev.Space] {
-		return f.showRun(ctx, ev)
+	if f.req.Run != "" && !f.runSpaces[ev.Space] {
+		return f.visibleRunData(ctx, ev)
 	}
 	if !ev.Private {
 		return ev.Data, nil
@@ -27,9 +27,9 @@ func (f *Follower) show(ctx context.Context, ev storage.Event) (json.RawMessage,
 	return redact(ev, own)
 }
 
-// showRun shows an event that no space of the entity tells: it sees how the run
+// visibleRunData shows an event that no space of the entity tells: it sees how the run
 // stands, and of what it waits for what its spaces show.
-func (f *Follower) showRun(ctx context.Context, ev storage.Event) (json.RawMessage, error) {
+func (f *Follower) visibleRunData(ctx context.Context, ev storage.Event) (json.RawMessage, error) {
 	switch ev.Type {
 	case shoal.EventRunCreated, shoal.EventRunStarted, shoal.EventRunWaitingTool, shoal.EventRunWaitingReply, shoal.EventRunResumed, shoal.EventRunStalled,
 		shoal.EventRunCompleted, shoal.EventRunFailed, shoal.EventRunCanceled:
@@ -40,9 +40,9 @@ func (f *Follower) showRun(ctx context.Context, ev storage.Event) (json.RawMessa
 	if err := json.Unmarshal(ev.Data, &data); err != nil {
 		return nil, err
 	}
-	told := map[shoal.PendingID]bool{}
+	visible := map[shoal.PendingID]bool{}
 	for _, call := range data.Run.PendingToolCalls {
-		told[call.PendingActionID] = true
+		visible[call.PendingActionID] = true
 	}
 	var space shoal.SpaceID
 	if err := f.events.core.Store.View(ctx, func(tx storage.Tx) error {
@@ -51,8 +51,8 @@ func (f *Follower) showRun(ctx context.Context, ev storage.Event) (json.RawMessa
 			return err
 		}
 		for _, p := range rows {
-			if p.SpaceID == nil || !f.spaces[*p.SpaceID] || p.Target != "" && p.Target != core.ReaderEntity(f.who) {
-				delete(told, p.ID)
+			if p.SpaceID == nil || !f.runSpaces[*p.SpaceID] || p.Target != "" && p.Target != core.ReaderEntity(f.who) {
+				delete(visible, p.ID)
 			}
 		}
 		r, err := tx.Run(f.req.Session, f.req.Run)
@@ -61,10 +61,10 @@ func (f *Follower) showRun(ctx context.Context, ev storage.Event) (json.RawMessa
 	}); err != nil {
 		return nil, err
 	}
-	data.Run = runs.RedactRun(data.Run, f.spaces[space])
+	data.Run = runs.RedactRun(data.Run, f.runSpaces[space])
 	calls := []shoal.PendingToolCall{}
 	for _, call := range data.Run.PendingToolCalls {
-		if told[call.PendingActionID] {
+		if visible[call.PendingActionID] {
 			calls = append(calls, call)
 		}
 	}

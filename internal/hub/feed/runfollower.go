@@ -16,33 +16,33 @@ func (f *Follower) mayFollowRun(tx storage.Tx) error {
 	if own == "" {
 		return nil
 	}
-	in, err := spacesOf(tx, feedKey{session: f.req.Session, entity: own})
-	f.spaces = in
+	in, err := currentSpaces(tx, feedKey{session: f.req.Session, entity: own})
+	f.runSpaces = in
 	return err
 }
 
-// watchOwn has an entity that follows a run learn that it joins or leaves a space:
+// watchMembership has an entity that follows a run learn that it joins or leaves a space:
 // the run's own events do not tell.
-func (f *Follower) watchOwn() {
+func (f *Follower) watchMembership() {
 	if own := core.ReaderEntity(f.who); f.req.Run != "" && own != "" {
-		f.mine = f.events.core.Bus.Subscribe()
-		f.mine.Add(core.EntityTopic(f.req.Session, own))
+		f.membership = f.events.core.Bus.Subscribe()
+		f.membership.Add(core.EntityTopic(f.req.Session, own))
 	}
 }
 
-func (f *Follower) leaveRun() {
-	if f.mine != nil {
-		f.mine.Close()
-		f.mine = nil
+func (f *Follower) unwatchMembership() {
+	if f.membership != nil {
+		f.membership.Close()
+		f.membership = nil
 	}
 }
 
-// moved is ready when the entity has joined or left a space.
-func (f *Follower) moved() <-chan struct{} {
-	if f.mine == nil {
+// membersChanged is ready when the entity has joined or left a space.
+func (f *Follower) membersChanged() <-chan struct{} {
+	if f.membership == nil {
 		return nil
 	}
-	return f.mine.Ready()
+	return f.membership.Ready()
 }
 
 // snapshotRun opens the stream of a run: the run, its steps for whoever may see
@@ -53,7 +53,7 @@ func (f *Follower) snapshotRun(tx Tx) error {
 		return err
 	}
 	data := shoal.RunSnapshotData{EventHead: core.EventHead(storage.Event{Run: r.ID, Type: shoal.EventSnapshot}, shoal.Now()), Steps: []shoal.Step{}}
-	if data.Run, err = f.runFor(tx, r); err != nil {
+	if data.Run, err = f.visibleRun(tx, r); err != nil {
 		return err
 	}
 	if core.ReaderEntity(f.who) == "" {
@@ -67,23 +67,23 @@ func (f *Follower) snapshotRun(tx Tx) error {
 	}
 	var messages []shoal.Message
 	for _, m := range composed {
-		if core.ReaderEntity(f.who) == "" || f.spaces[m.SpaceID] {
+		if core.ReaderEntity(f.who) == "" || f.runSpaces[m.SpaceID] {
 			messages = append(messages, m.Message)
 		}
 	}
-	data.Messages = f.takeMessages(messages, f.after)
+	data.Messages = f.snapshotMessages(messages, f.after)
 	data.Cursor = f.cursor(f.after)
-	return f.encode(shoal.EventSnapshot, data.Cursor, data)
+	return f.queueEvent(shoal.EventSnapshot, data.Cursor, data)
 }
 
-// runFor returns the run as the follower may see it: an entity learns of what its
+// visibleRun returns the run as the follower may see it: an entity learns of what its
 // spaces show.
-func (f *Follower) runFor(tx Tx, r storage.Run) (shoal.Run, error) {
+func (f *Follower) visibleRun(tx Tx, r storage.Run) (shoal.Run, error) {
 	rows, err := tx.PendingOf(r.SessionID, r.ID)
 	own := core.ReaderEntity(f.who)
-	out := runs.RedactRun(r.Run, own == "" || f.spaces[r.Space])
+	out := runs.RedactRun(r.Run, own == "" || f.runSpaces[r.Space])
 	out.PendingToolCalls = runs.PendingCalls(rows, func(p storage.Pending) bool {
-		return own == "" || p.SpaceID != nil && f.spaces[*p.SpaceID] && (p.Target == "" || p.Target == own)
+		return own == "" || p.SpaceID != nil && f.runSpaces[*p.SpaceID] && (p.Target == "" || p.Target == own)
 	})
 	return out, err
 }

@@ -18,17 +18,17 @@ import (
 // partEvent is what a stored event does to a part. text is all of it, when the
 // event ends it.
 type partEvent struct {
-	key       runs.PartKey
-	what      shoal.EventType
-	text      string
-	offset    int
-	EventHead shoal.PartHead
-	call      string
-	tool      string
+	key    runs.PartKey
+	what   shoal.EventType
+	text   string
+	offset int
+	head   shoal.PartHead
+	call   string
+	tool   string
 }
 
-// partOf returns what a stored event does to parts, nil for nothing.
-func partOf(ev storage.Event) *partEvent {
+// partEventOf returns what a stored event does to parts, nil for nothing.
+func partEventOf(ev storage.Event) *partEvent {
 	switch ev.Type {
 	case shoal.EventMessageCompleted:
 		var d struct {
@@ -55,7 +55,7 @@ func partOf(ev storage.Event) *partEvent {
 		return nil
 	}
 	p := &partEvent{
-		key: runs.PartKey{Session: ev.Session, Owner: string(d.MessageID), Part: d.PartID}, what: ev.Type, text: d.Text, offset: d.Offset, EventHead: d.PartHead, call: d.ToolCallID, tool: d.ToolName,
+		key: runs.PartKey{Session: ev.Session, Owner: string(d.MessageID), Part: d.PartID}, what: ev.Type, text: d.Text, offset: d.Offset, head: d.PartHead, call: d.ToolCallID, tool: d.ToolName,
 	}
 	if ev.Type == shoal.EventToolInputAvailable {
 		p.text = string(d.Args)
@@ -66,17 +66,17 @@ func partOf(ev storage.Event) *partEvent {
 // cursor is what to resume behind for whoever has had the events up to a place,
 // and of the parts in progress what is known.
 func (f *Follower) cursor(place int64) shoal.Cursor {
-	return f.events.cursorAt(cursorPlace{place: place, FindAhead: f.FindAhead, known: f.known})
+	return f.events.cursorAt(cursorPosition{place: place, ahead: f.FindAhead, offsets: f.offsets})
 }
 
-// manyParts is how many parts in progress a cursor of long ids has room for.
-const manyParts = 8
+// maxCursorParts is how many parts in progress a cursor of long ids has room for.
+const maxCursorParts = 8
 
 // deltaCursor is the cursor of a delta that everybody gets. It is empty where a cursor
 // has no room for all parts in progress: a follower that resumes behind an earlier one
 // may get deltas again, and their offsets say so.
 func (f *Follower) deltaCursor() shoal.Cursor {
-	if len(f.known) > manyParts {
+	if len(f.offsets) > maxCursorParts {
 		return ""
 	}
 	cursor := f.cursor(f.after)
@@ -86,21 +86,21 @@ func (f *Follower) deltaCursor() shoal.Cursor {
 	return cursor
 }
 
-// notePart notes what a stored event does to a part, behind the rest of a part
+// trackPart notes what a stored event does to a part, behind the rest of a part
 // that it ends. before is the place that was delivered last.
-func (f *Follower) notePart(en entry, before int64) error {
+func (f *Follower) trackPart(en entry, before int64) error {
 	p := en.part
-	if p == nil || p.EventHead.TargetEntityID != "" && !f.maySee(p.EventHead.TargetEntityID) {
+	if p == nil || p.head.TargetEntityID != "" && !f.maySee(p.head.TargetEntityID) {
 		return nil
 	}
-	n, open := f.known[p.key]
+	n, open := f.offsets[p.key]
 	switch p.what {
 	case shoal.EventTextStart, shoal.EventToolInputStart:
-		f.known[p.key] = 0
+		f.offsets[p.key] = 0
 	case shoal.EventPartReset:
 		if open {
-			f.known[p.key] = min(n, p.offset)
-			f.current = f.current && n >= p.offset
+			f.offsets[p.key] = min(n, p.offset)
+			f.partsCurrent = f.partsCurrent && n >= p.offset
 		}
 	case shoal.EventTextEnd, shoal.EventToolInputAvailable:
 		if open && n < len(p.text) {
@@ -108,36 +108,36 @@ func (f *Follower) notePart(en entry, before int64) error {
 			if p.tool != "" {
 				what = shoal.EventToolInputDelta
 			}
-			h := p.EventHead
+			h := p.head
 			h.Type = what
-			if err := f.tell(what, before, p.key, shoal.DeltaData{PartHead: h, ToolCallID: p.call, ToolName: p.tool, Offset: n, Delta: p.text[n:]}); err != nil {
+			if err := f.queueDelta(what, before, p.key, shoal.DeltaData{PartHead: h, ToolCallID: p.call, ToolName: p.tool, Offset: n, Delta: p.text[n:]}); err != nil {
 				return err
 			}
 		}
 		if open && n > len(p.text) { // a crash has lost what was behind it
-			if err := f.cutBack(p.EventHead, p.key, len(p.text), before); err != nil {
+			if err := f.queueReset(p.head, p.key, len(p.text), before); err != nil {
 				return err
 			}
 		}
-		delete(f.known, p.key)
+		delete(f.offsets, p.key)
 	case shoal.EventMessageCompleted:
-		for key := range f.known {
+		for key := range f.offsets {
 			if key.Owner != p.key.Owner {
 				continue
 			}
-			if err := f.withdraw(en.event, key, before); err != nil { // a crash has lost it
+			if err := f.queueRemoval(en.event, key, before); err != nil { // a crash has lost it
 				return err
 			}
 		}
 	default:
-		delete(f.known, p.key)
+		delete(f.offsets, p.key)
 	}
 	return nil
 }
 
-// withdraw tells that a part is not there any more.
-func (f *Follower) withdraw(ev storage.Event, key runs.PartKey, place int64) error {
-	delete(f.known, key)
+// queueRemoval tells that a part is not there any more.
+func (f *Follower) queueRemoval(ev storage.Event, key runs.PartKey, place int64) error {
+	delete(f.offsets, key)
 	ev.Type = shoal.EventPartRemoved
 	h := shoal.PartHead{EventHead: core.EventHead(ev, shoal.Now()), MessageID: shoal.MessageID(key.Owner), PartID: key.Part}
 	body, err := shoal.EncodeJSON(shoal.PartResetData{PartHead: h})
@@ -145,9 +145,9 @@ func (f *Follower) withdraw(ev storage.Event, key runs.PartKey, place int64) err
 	return err
 }
 
-// tell queues a delta that this follower alone gets.
-func (f *Follower) tell(what shoal.EventType, place int64, key runs.PartKey, data shoal.DeltaData) error {
-	f.known[key] = data.Offset + len(data.Delta)
+// queueDelta queues a delta that this follower alone gets.
+func (f *Follower) queueDelta(what shoal.EventType, place int64, key runs.PartKey, data shoal.DeltaData) error {
+	f.offsets[key] = data.Offset + len(data.Delta)
 	body, err := shoal.EncodeJSON(data)
 	if err == nil {
 		f.pending = append(f.pending, shoal.Event{Type: what, Cursor: f.cursor(place), Data: body})
@@ -155,43 +155,43 @@ func (f *Follower) tell(what shoal.EventType, place int64, key runs.PartKey, dat
 	return err
 }
 
-// passing queues a delta as far as it is new to the follower, behind what it has
+// queueEphemeralDelta queues a delta as far as it is new to the follower, behind what it has
 // missed. One that came before the snapshot says nothing that is not in it, or will
 // not be made good.
-func (f *Follower) passing(en entry) error {
+func (f *Follower) queueEphemeralDelta(en entry) error {
 	n := en.delta
-	if f.ended || en.after < max(f.seen, f.FindAhead[n.Space]) || !f.seesDelta(n.Space, n.Target, n.OfRun, n.Show) {
+	if f.ended || en.after < max(f.snapshotAt, f.FindAhead[n.Space]) || !f.seesDelta(n.Space, n.Target, n.OfRun, n.Show) {
 		return nil
 	}
-	have, open := f.known[n.Key]
+	have, open := f.offsets[n.Key]
 	if !open && n.OfRun && n.Offset == 0 && (n.FirstError || n.Size > 0) {
 		have, open = 0, true
-		f.known[n.Key] = 0
-		if err := f.tellLoose(n, "start"); err != nil {
+		f.offsets[n.Key] = 0
+		if err := f.queueStandaloneEdge(n, "start"); err != nil {
 			return err
 		}
 	}
 	if !open {
 		return nil
 	}
-	if err := f.extend(n, en.event, have); err != nil {
+	if err := f.queueNewText(n, en.event, have); err != nil {
 		return err
 	}
 	if n.OfRun && n.Last {
-		delete(f.known, n.Key)
-		return f.tellLoose(n, "end")
+		delete(f.offsets, n.Key)
+		return f.queueStandaloneEdge(n, "end")
 	}
 	return nil
 }
 
-// extend queues what is new of a delta for whoever has so many bytes of its part.
-func (f *Follower) extend(n *runs.DeltaNote, ev storage.Event, have int) error {
+// queueNewText queues what is new of a delta for whoever has so many bytes of its part.
+func (f *Follower) queueNewText(n *runs.DeltaNote, ev storage.Event, have int) error {
 	end := n.Offset + n.Size
 	switch {
 	case end <= have:
 		return nil
 	case n.Offset == have:
-		f.known[n.Key] = end
+		f.offsets[n.Key] = end
 		f.pending = append(f.pending, shoal.Event{Type: n.Type, Cursor: f.deltaCursor(), Data: ev.Data})
 		return nil
 	}
@@ -209,12 +209,12 @@ func (f *Follower) extend(n *runs.DeltaNote, ev storage.Event, have int) error {
 		data.Delta = text
 	}
 	data.Offset = have
-	return f.tell(n.Type, f.after, n.Key, data)
+	return f.queueDelta(n.Type, f.after, n.Key, data)
 }
 
-// tellLoose queues the beginning or the end of what is in no message.
-func (f *Follower) tellLoose(n *runs.DeltaNote, edge string) error {
-	what := looseEdge(n.Type, edge)
+// queueStandaloneEdge queues the beginning or the end of what is in no message.
+func (f *Follower) queueStandaloneEdge(n *runs.DeltaNote, edge string) error {
+	what := standaloneEdgeType(n.Type, edge)
 	h := n.Head(shoal.Now())
 	h.Type = what
 	body, err := shoal.EncodeJSON(h)
@@ -223,14 +223,14 @@ func (f *Follower) tellLoose(n *runs.DeltaNote, edge string) error {
 		if edge == "end" {
 			more = "," + n.Key.Owner + "/" + string(n.Key.Part) + "="
 		}
-		cursor := f.events.cursorWith(cursorPlace{place: f.after, FindAhead: f.FindAhead, known: f.known}, more)
+		cursor := f.events.cursorWith(cursorPosition{place: f.after, ahead: f.FindAhead, offsets: f.offsets}, more)
 		f.pending = append(f.pending, shoal.Event{Type: what, Cursor: cursor, Data: body})
 	}
 	return err
 }
 
-// looseEdge is the event at an edge of what deltas of a type belong to.
-func looseEdge(delta shoal.EventType, edge string) shoal.EventType {
+// standaloneEdgeType is the event at an edge of what deltas of a type belong to.
+func standaloneEdgeType(delta shoal.EventType, edge string) shoal.EventType {
 	switch {
 	case delta == shoal.EventReasoningDelta && edge == "start":
 		return shoal.EventReasoningStart
@@ -255,36 +255,36 @@ func (f *Follower) maySee(target shoal.EntityID) bool {
 // seesDelta reports whether a delta is for the follower: it is in its spaces, for
 // all members or for it. What is in no message is for services and admins, unless
 // the space is to see it.
-func (f *Follower) seesDelta(space shoal.SpaceID, target shoal.EntityID, loose, show bool) bool {
+func (f *Follower) seesDelta(space shoal.SpaceID, target shoal.EntityID, standalone, show bool) bool {
 	own := core.ReaderEntity(f.who)
 	switch {
 	case !f.maySee(target):
 		return false
 	case f.req.Run != "":
-		return own == "" || (!loose || show) && f.spaces[space]
-	case loose && !show:
+		return own == "" || (!standalone || show) && f.runSpaces[space]
+	case standalone && !show:
 		return false
 	case f.req.Space != "":
 		return space == f.req.Space
 	}
-	return f.in == nil || f.in[space]
+	return f.memberOf == nil || f.memberOf[space]
 }
 
-// lookAround ends the follower of a run, or has it look at its spaces anew, when
+// refreshRunSpaces ends the follower of a run, or has it look at its spaces anew, when
 // its entity has joined or left one.
-func (f *Follower) lookAround(ctx context.Context) error {
-	if f.mine == nil {
+func (f *Follower) refreshRunSpaces(ctx context.Context) error {
+	if f.membership == nil {
 		return nil
 	}
 	select {
-	case <-f.mine.Ready():
-		f.elsewhere = true
+	case <-f.membership.Ready():
+		f.spacesStale = true
 	default:
 	}
-	if !f.elsewhere {
+	if !f.spacesStale {
 		return nil
 	}
-	f.elsewhere = false
-	f.mine.Take()
+	f.spacesStale = false
+	f.membership.Take()
 	return f.events.core.Store.View(ctx, f.mayFollowRun)
 }

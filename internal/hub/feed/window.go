@@ -35,8 +35,8 @@ func (f *feed) push(en entry) {
 	f.wake()
 }
 
-// passOver notes that the event at place concerns nobody who follows.
-func (f *feed) passOver(place int64) {
+// advanceTo notes that the event at place concerns nobody who follows.
+func (f *feed) advanceTo(place int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.last = max(f.last, place)
@@ -67,7 +67,7 @@ func (f *feed) wake() {
 
 // position returns the index behind the newest entry and the place up to which
 // stored events have been through the window.
-func (f *feed) position() (index, last int64) {
+func (f *feed) end() (index, last int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.base + int64(len(f.window)), f.last
@@ -77,7 +77,7 @@ func (f *feed) position() (index, last int64) {
 // when there are none yet, a channel that is closed as soon as there are. Passing
 // events that fell out of the window are left out: nobody is cut off for them. The
 // entries must not be changed.
-func (f *feed) from(index int64) ([]entry, int64, <-chan struct{}, error) {
+func (f *feed) entriesFrom(index int64) ([]entry, int64, <-chan struct{}, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if index < f.lost {
@@ -90,10 +90,10 @@ func (f *feed) from(index int64) ([]entry, int64, <-chan struct{}, error) {
 	return nil, index, f.changed, f.err
 }
 
-// look makes the pump read the store although nothing hinted.
-func (f *feed) look() {
+// load makes the pump read the store although nothing hinted.
+func (f *feed) requestLoad() {
 	select {
-	case f.nudge <- struct{}{}:
+	case f.loadRequests <- struct{}{}:
 	default:
 	}
 }
