@@ -11,11 +11,12 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// How a follower gets abreast of what grows: in a snapshot, and behind what it has
-// caught up with.
+// Catch-up: how a follower receives the current state of streaming parts, in a snapshot or
+// after the stored events that it has missed.
 
-// snapshotMessages returns the messages of a snapshot at a place as the follower may
-// see them, those in progress with their text so far, and notes what it knows then.
+// snapshotMessages returns the messages of a snapshot at a position as the follower may see
+// them, streaming ones with their text so far, and records what the follower then has of
+// each streaming part.
 func (f *Follower) snapshotMessages(messages []shoal.Message, place int64) []shoal.Message {
 	out := make([]shoal.Message, len(messages))
 	for i, m := range messages {
@@ -37,9 +38,9 @@ func (f *Follower) snapshotMessages(messages []shoal.Message, place int64) []sho
 	return out
 }
 
-// currentParts returns the parts of a message in progress, with what has passed since it
-// was stored. Of a text that is being cut back right now nothing is shown: what
-// there is of it follows.
+// currentParts returns the parts of a streaming message, including the text that was
+// relayed since the message was stored. A text that is being reset at this moment is
+// returned empty: the follower receives its content afterwards.
 func (f *Follower) currentParts(m shoal.Message, place int64) []shoal.Part {
 	l := f.events.live
 	parts := append([]shoal.Part{}, m.Parts...)
@@ -70,9 +71,9 @@ func (f *Follower) currentParts(m shoal.Message, place int64) []shoal.Part {
 	return parts
 }
 
-// update brings the parts in progress up to date: with the text that has passed
-// already, for who comes late or comes back. A draft that a crash has lost is cut
-// back to what is there.
+// catchUpParts brings the follower's streaming parts up to date with the text that was
+// relayed before it connected or while it was away. If a crash has lost a part of a draft,
+// the part is reset to the text that remains.
 func (f *Follower) catchUpParts(ctx context.Context) error {
 	f.partsCurrent = true
 	for key := range f.offsets {
@@ -93,11 +94,11 @@ func (f *Follower) catchUpPart(ctx context.Context, key runs.PartKey) error {
 	p, ok := l.State(key, f.after)
 	standalone := strings.HasPrefix(key.Owner, shoal.PrefixRun)
 	switch {
-	case standalone && !l.Has(key): // it ended meanwhile
+	case standalone && !l.Has(key): // it has ended since
 		n := runs.DeltaNote{Key: key, Space: f.req.Space, Run: shoal.RunID(key.Owner), Type: shoal.EventReasoningDelta, OfRun: true}
 		delete(f.offsets, key)
 		return f.queueStandaloneEdge(&n, "end")
-	case ok && !f.seesDelta(p.Space, p.Target, standalone, p.Show && p.Space != ""): // a cursor says what its bearer likes
+	case ok && !f.seesDelta(p.Space, p.Target, standalone, p.Show && p.Space != ""): // a client can put any part into a cursor
 		delete(f.offsets, key)
 		return nil
 	case !standalone && (ok && f.offsets[key] < p.StartRequest || !l.Has(key)):
@@ -119,8 +120,8 @@ func (f *Follower) catchUpPart(ctx context.Context, key runs.PartKey) error {
 	})
 }
 
-// catchUpStandalone tells what there is of something that is in no message, to whoever
-// has nothing of it.
+// catchUpStandalone queues the current content of a part that belongs to no message, if the
+// follower has nothing of it yet.
 func (f *Follower) catchUpStandalone(p *runs.LivePart) error {
 	key := runs.PartKey{Session: f.req.Session, Owner: p.Owner(p.Run), Part: p.Part}
 	if _, open := f.offsets[key]; open || !f.includesStandalone(p) || !f.seesDelta(p.Space, p.Target, true, p.Show && p.Space != "") {
@@ -134,7 +135,8 @@ func (f *Follower) catchUpStandalone(p *runs.LivePart) error {
 	return f.queueDelta(n.Type, f.after, key, shoal.DeltaData{PartHead: p.Head(), ToolCallID: p.Call, ToolName: p.Tool, Delta: string(p.Bytes)})
 }
 
-// includesStandalone reports whether what is in no message belongs to what is followed.
+// includesStandalone reports whether a part that belongs to no message is part of what the
+// follower follows.
 func (f *Follower) includesStandalone(p *runs.LivePart) bool {
 	switch {
 	case p.StartRequest != 0:
@@ -147,7 +149,7 @@ func (f *Follower) includesStandalone(p *runs.LivePart) bool {
 	return true
 }
 
-// queueReset tells that less of a part is there than the follower had.
+// queueReset queues part.reset: the part has less text than the follower has received.
 func (f *Follower) queueReset(h shoal.PartHead, key runs.PartKey, offset int, place int64) error {
 	h.Type = shoal.EventPartReset
 	f.offsets[key] = offset
@@ -158,8 +160,8 @@ func (f *Follower) queueReset(h shoal.PartHead, key runs.PartKey, offset int, pl
 	return err
 }
 
-// catchUpFromDraft brings a text in line with its draft, when nobody on this server writes
-// it now. What was in no message and is gone has ended.
+// catchUpFromDraft brings a text in line with its stored draft when no run on this server
+// is writing it. A part whose draft is gone is removed.
 func (f *Follower) catchUpFromDraft(ctx context.Context, key runs.PartKey, have int) error {
 	var found *shoal.Part
 	var in shoal.Message

@@ -10,35 +10,37 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 )
 
-// cursorPosition is a position in the events of a session; the spaces whose snapshot was
-// already ahead of that position, whose events up to there must not come twice; and how
-// many bytes of the parts in progress were delivered. It is valid while the database
-// has the events up to the position, which an older copy of it does not have.
+// cursorPosition is a position in the events of a session, together with the spaces whose
+// snapshots were taken after that position, so that their events up to there are not
+// delivered twice, and the number of delivered bytes of each streaming part. It is valid
+// while the database has the events up to the position; an older copy of the database does
+// not have them.
 type cursorPosition struct {
 	place   int64
 	ahead   map[shoal.SpaceID]int64
 	offsets map[runs.PartKey]int
-	// incomplete is set if not all of ahead and known fit into the cursor: resuming
-	// there starts with a snapshot.
+	// incomplete is set if ahead and offsets do not fit into the cursor: resuming from it
+	// starts with a snapshot.
 	incomplete bool
 }
 
-// incompleteMark ends a cursor that does not hold everything that resuming needs.
+// incompleteMark ends a cursor that does not contain everything that resuming needs.
 const incompleteMark = ",*"
 
-// cursorAt writes a position as the cursor that clients see, of at most
-// [shoal.MaxCursor] bytes: EPOCH.PLACE,SPACE:PLACE,MESSAGE/PART=BYTES. The end of a
-// thought adds RUN/PART= to it: nothing of it is stored, and its cursor would be that of
-// an event before.
+// cursorAt encodes a position as the cursor that clients see, of at most [shoal.MaxCursor]
+// bytes: EPOCH.PLACE,SPACE:PLACE,MESSAGE/PART=BYTES. The end of a reasoning part adds
+// RUN/PART=: reasoning is not stored, so its cursor would otherwise equal that of an
+// earlier event.
 func (e *Events) cursorAt(at cursorPosition) shoal.Cursor { return e.cursorWith(at, "") }
 
-// cursorWith is cursorAt with more at its end.
+// cursorWith is cursorAt with more appended.
 func (e *Events) cursorWith(at cursorPosition, more string) shoal.Cursor {
 	var room [shoal.MaxCursor]byte
 	out := append(append(room[:0], e.core.Store.Epoch()...), '.')
 	out = strconv.AppendInt(out, at.place, 10)
 	bare := len(out)
-	// There is seldom more than one, and each delta has a cursor for each follower.
+	// The fast path: there is seldom more than one part, and each delta has a cursor for
+	// each follower.
 	if len(at.ahead) == 0 && len(at.offsets) <= 1 {
 		for key, n := range at.offsets {
 			out = appendKnown(append(out, ','), key, n)
@@ -64,8 +66,8 @@ func (e *Events) cursorWith(at cursorPosition, more string) shoal.Cursor {
 	return shoal.Cursor(append(out, more...))
 }
 
-// What the ids that the composer makes have in common is written in short, so that a
-// cursor has room for more parts. No id contains the sign.
+// The common prefix of the ids that the composer creates is abbreviated, so that a cursor
+// has room for more parts. No id contains the sign.
 const (
 	shortSign  = "~"
 	ownedByRun = shoal.PrefixMessage + shoal.PrefixRun
@@ -83,7 +85,7 @@ func appendKnown(out []byte, key runs.PartKey, bytes int) []byte {
 	return strconv.AppendInt(out, int64(bytes), 10)
 }
 
-// parsePartKey reads what appendKnown writes before the number.
+// parsePartKey parses what appendKnown writes before the number.
 func parsePartKey(session shoal.SessionID, name string) (key runs.PartKey, ok bool) {
 	owner, part, ok := strings.Cut(name, "/")
 	if own, found := strings.CutPrefix(owner, shortSign); found {
@@ -95,7 +97,8 @@ func parsePartKey(session shoal.SessionID, name string) (key runs.PartKey, ok bo
 	return runs.PartKey{Session: session, Owner: owner, Part: shoal.PartID(part)}, ok
 }
 
-// parseCursor reads a cursor and the epoch in which it was given, see [core.descends].
+// parseCursor parses a cursor. It returns the epoch that the cursor was issued in, see
+// [core.Core.Descends].
 func (e *Events) parseCursor(session shoal.SessionID, cursor shoal.Cursor) (at cursorPosition, epoch string, err error) {
 	if len(cursor) > shoal.MaxCursor {
 		return at, "", shoal.Invalid("after", fmt.Sprintf("has %d bytes; at most %d are allowed", len(cursor), shoal.MaxCursor))
@@ -109,12 +112,12 @@ func (e *Events) parseCursor(session shoal.SessionID, cursor shoal.Cursor) (at c
 		valid = at.parseItem(session, part) && valid
 	}
 	if !valid {
-		return at, "", shoal.Invalid("after", fmt.Sprintf("is no cursor: %.40q was not the id of an event here", cursor))
+		return at, "", shoal.Invalid("after", fmt.Sprintf("is not a cursor: %.40q was not the id of an event here", cursor))
 	}
 	return at, epoch, nil
 }
 
-// read takes one item that follows the position.
+// parseItem parses one item that follows the position and adds it to at.
 func (at *cursorPosition) parseItem(session shoal.SessionID, s string) (ok bool) {
 	if s == incompleteMark[1:] {
 		at.incomplete = true
@@ -122,7 +125,7 @@ func (at *cursorPosition) parseItem(session shoal.SessionID, s string) (ok bool)
 	}
 	if name, number, found := strings.Cut(s, "="); found {
 		key, slash := parsePartKey(session, name)
-		if number == "" { // it has ended
+		if number == "" { // the part has ended
 			return slash
 		}
 		n, valid := parsePlace(number)

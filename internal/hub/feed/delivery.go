@@ -10,12 +10,12 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Next returns the events that are there, at least one, or none when it is until,
-// which costs least when it is the same as in the call before. It ends with the cause
-// of ctx; with NotFound or Unauthenticated once the caller may not follow any more;
-// with Busy when it was too slow; and with ErrStopping. The events stand until the
-// next call; their data is shared and must not be changed. The stream of a run goes
-// on behind its end.
+// Next returns the next events, at least one, or none once the time until is reached. It
+// costs least if until is the same as in the previous call. Next fails with the cause of
+// ctx; with NotFound or Unauthenticated once the caller may no longer follow; with Busy if
+// the follower was too slow; and with ErrStopping. The events are valid until the next
+// call; their data is shared and must not be changed. The stream of a run continues after
+// the run has ended.
 func (f *Follower) Next(ctx context.Context, until time.Time) ([]shoal.Event, error) {
 	switch {
 	case f.timer == nil:
@@ -70,15 +70,15 @@ func (f *Follower) Next(ctx context.Context, until time.Time) ([]shoal.Event, er
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		case <-f.timer.C:
-			f.due = time.Time{} // it has said so
+			f.due = time.Time{} // it has fired
 			return nil, nil
 		case <-changed:
 		}
 	}
 }
 
-// takePending hands out what is pending. It is mostly one event; the memory of such a few
-// is used in turn with that of the few before.
+// takePending returns the pending events and empties the queue. Most calls return one
+// event, so the memory of small results is used again by the call after the next.
 func (f *Follower) takePending() []shoal.Event {
 	out := f.pending
 	f.pending, f.reusable = f.reusable[:0], nil
@@ -88,10 +88,12 @@ func (f *Follower) takePending() []shoal.Event {
 	return out
 }
 
-// maxReusedEvents is for how many events a follower keeps memory between two calls.
+// maxReusedEvents is the number of events up to which a follower reuses the memory of a
+// result.
 const maxReusedEvents = 8
 
-// catchUp reads one page of what the feed had seen before this follower came.
+// catchUpEvents reads one page of the events that the feed had loaded before this follower
+// connected.
 func (f *Follower) catchUpEvents(ctx context.Context) error {
 	var page []storage.Event
 	err := f.events.core.Store.View(ctx, func(tx storage.Tx) (err error) {
@@ -107,7 +109,7 @@ func (f *Follower) catchUpEvents(ctx context.Context) error {
 	}
 	entries := make([]entry, 0, len(page))
 	for _, ev := range page {
-		if ev.Place <= f.until { // the rest comes through the feed
+		if ev.Place <= f.until { // the feed delivers the rest
 			entries = append(entries, entry{place: ev.Place, event: ev, part: partEventOf(ev)})
 		}
 	}
@@ -118,8 +120,8 @@ func (f *Follower) catchUpEvents(ctx context.Context) error {
 	return nil
 }
 
-// queueEntries queues entries that the follower has not had yet, and acts on those
-// that are about its own membership.
+// queueEntries queues the entries that the follower has not received yet, and handles those
+// that concern its own membership.
 func (f *Follower) queueEntries(ctx context.Context, entries []entry) error {
 	for _, en := range entries {
 		ev := en.event

@@ -1,4 +1,4 @@
-// Package feed delivers events to followers, in order and without a gap: what a follower has
-// missed or a snapshot first, then every event as it is stored, and the text of messages in
-// progress as it is written.
+// Package feed delivers events to followers, in order and without gaps: first a snapshot or
+// the events that the follower has missed, then every event as it is stored, and the text of
+// streaming messages as it is written.
 package feed

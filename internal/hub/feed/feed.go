@@ -14,7 +14,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Events lets callers follow what happens.
+// Events lets callers follow the events of runs, spaces and sessions.
 type Events struct {
 	core  *core.Core
 	live  *runs.Live
@@ -22,12 +22,14 @@ type Events struct {
 	feeds map[feedKey]*feed
 }
 
-// NewEvents returns the events of a hub.
+// NewEvents returns the events of a hub. live holds the parts that the runs of this server
+// are streaming.
 func NewEvents(c *core.Core, live *runs.Live) *Events {
 	return &Events{core: c, live: live, feeds: map[feedKey]*feed{}}
 }
 
-// trimRunEvents keeps only the newest of the events that no space tells.
+// trimRunEvents deletes the oldest events that belong to no space, so that each session
+// keeps at most the configured number.
 func (e *Events) trimRunEvents(ctx context.Context) error {
 	for after := shoal.SessionID(""); ; {
 		var page []shoal.Session
@@ -50,8 +52,8 @@ func (e *Events) Start() {
 	e.core.Go(func(ctx context.Context) { e.core.Repeat(ctx, time.Hour, "events of runs", e.trimRunEvents) })
 }
 
-// feedKey names what is followed: a run, a space, all spaces of an entity, or,
-// with all empty, all of a session.
+// feedKey identifies what is followed: a run, a space, all spaces of an entity, or, if all
+// three are empty, everything in a session.
 type feedKey struct {
 	session shoal.SessionID
 	run     shoal.RunID
@@ -63,8 +65,8 @@ func (k feedKey) filter() storage.EventFilter {
 	return storage.EventFilter{Run: k.run, Space: k.space, Entity: k.entity}
 }
 
-// topic is hinted at by every event of the thing, but for those of an entity's
-// spaces, which have their own.
+// topic returns the topic that is notified of every event of the feed. The events of an
+// entity's spaces have topics of their own.
 func (k feedKey) topic() string {
 	switch {
 	case k.run != "":
@@ -77,8 +79,8 @@ func (k feedKey) topic() string {
 	return core.SessionTopic(k.session)
 }
 
-// Bounds of a feed's window, which is also how far a follower may lag: stored events,
-// all entries, and their bytes.
+// Bounds of the window of a feed, and so of the lag of a follower: stored events, all
+// entries, and their bytes. feedPage is how many events one transaction reads.
 const (
 	feedEvents  = 1024
 	feedEntries = 8192
@@ -86,10 +88,10 @@ const (
 	feedPage    = 256
 )
 
-// entry is an event in a feed's window; place is 0 for a passing one. Of a passing
-// one, after is the place up to which stored events came before it, and delta what
-// it is if it is a delta; part is what a stored one does to a part, and cursor the one
-// that it has for all who know of no part in progress.
+// entry is an event in the window of a feed. place is the position of a stored event and 0
+// for an ephemeral one. after is the position up to which stored events came before an
+// ephemeral event, and delta its delta, if it is one. part is what a stored event does to a
+// part, and cursor is its cursor for followers without streaming parts.
 type entry struct {
 	place  int64
 	after  int64
@@ -99,32 +101,32 @@ type entry struct {
 	part   *partEvent
 }
 
-// feed reads the events of one thing once, for all who follow it on this node,
-// and keeps the newest in a window. Followers read the window by index, so a
-// slow one costs nobody anything: it just falls out of the window.
+// feed reads the events of one feedKey once, for all its followers on this server, and
+// keeps the newest ones in a window. Followers read the window by index, so a slow follower
+// does not delay others: it falls out of the window.
 type feed struct {
 	key          feedKey
 	cancel       context.CancelCauseFunc
-	opened       chan struct{} // closed when the feed works, or has failed to
+	opened       chan struct{} // closed once the feed has started or failed to
 	ended        chan struct{}
-	loadRequests chan struct{}          // holds a value when the pump is to look at the store
-	memberOf     memberSpaces           // as of last; it belongs to the pump
-	resets       map[runs.PartKey]int64 // where parts in progress were reset last; of the pump
+	loadRequests chan struct{}          // holds a value if the pump must read the store
+	memberOf     memberSpaces           // as of last; owned by the pump
+	resets       map[runs.PartKey]int64 // position of the last reset of each streaming part; owned by the pump
 	followers    int                    // guarded by Events.mu
 
 	mu      sync.Mutex
 	window  []entry
 	base    int64 // index of window[0]
-	lost    int64 // index behind the newest stored event that fell out of the window
+	lost    int64 // index after the newest stored event that fell out of the window
 	bytes   int
-	stored  int   // how many of window are stored events
+	stored  int   // number of stored events in window
 	last    int64 // stored events up to this place have been through the window
 	changed chan struct{}
 	err     error
 }
 
-// attach joins the feed for key, starting it if nobody else follows it. The
-// caller must detach it.
+// attach joins the feed for key and starts it if it has no other followers. The caller must
+// detach from it.
 func (e *Events) attach(ctx context.Context, key feedKey) (*feed, error) {
 	f, err := e.findOrStart(key)
 	if err != nil {
@@ -163,7 +165,7 @@ func (e *Events) findOrStart(key feedKey) (*feed, error) {
 	return f, nil
 }
 
-// detach leaves the feed and ends it when nobody follows it any more.
+// detach leaves the feed and ends it if it has no other followers.
 func (e *Events) detach(f *feed) {
 	e.mu.Lock()
 	f.followers--
@@ -178,7 +180,7 @@ func (e *Events) detach(f *feed) {
 	}
 }
 
-// run is the feed's goroutine.
+// runFeed is the goroutine of a feed.
 func (e *Events) runFeed(ctx context.Context, f *feed) {
 	defer e.core.FillRunState.Done()
 	defer close(f.ended)
@@ -191,8 +193,8 @@ func (e *Events) runFeed(ctx context.Context, f *feed) {
 	if err != nil {
 		f.fail(err)
 	}
-	// A delta that came until now may be from before a reset that the feed will not
-	// read. Who follows looks for itself what has passed.
+	// A delta that has arrived by now may precede a reset that the feed will not read.
+	// Each follower reads what was relayed before.
 	sub.Take()
 	close(f.opened)
 	if err == nil {
@@ -200,7 +202,7 @@ func (e *Events) runFeed(ctx context.Context, f *feed) {
 	}
 }
 
-// open notes where the events end: whatever comes later goes through the window.
+// openFeed records where the events end: later ones go through the window.
 func (e *Events) openFeed(ctx context.Context, f *feed) error {
 	return e.core.Store.View(ctx, func(tx storage.Tx) (err error) {
 		if f.last, err = tx.EventEnd(f.key.session); err != nil {
@@ -211,8 +213,8 @@ func (e *Events) openFeed(ctx context.Context, f *feed) error {
 	})
 }
 
-// topics are those whose notes concern the feed: events of its spaces, and
-// passing events of the entities in them.
+// topics returns the topics of the bus messages that concern the feed: those of its spaces,
+// and those of the entities in them, whose ephemeral events it delivers.
 func (e *Events) topics(ctx context.Context, key feedKey) ([]string, error) {
 	out := []string{key.topic()}
 	if key.run != "" || key.space == "" && key.entity == "" {
@@ -243,14 +245,14 @@ func (e *Events) topics(ctx context.Context, key feedKey) ([]string, error) {
 	return out, err
 }
 
-// pump moves notes and stored events into the window until ctx ends.
+// pump moves bus messages and stored events into the window until ctx ends.
 func (e *Events) pump(ctx context.Context, f *feed, sub core.Subscription, topics []string) (err error) {
 	for membersChanged := true; ; {
 		for membersChanged {
 			if topics, err = e.resubscribe(ctx, f.key, sub, topics); err != nil {
 				return err
 			}
-			// What was stored before the new topics were heard gave no hint here.
+			// Events that were stored before the new subscriptions sent no notification here.
 			if membersChanged, err = e.loadEvents(ctx, f); err != nil {
 				return err
 			}
@@ -269,8 +271,8 @@ func (e *Events) pump(ctx context.Context, f *feed, sub core.Subscription, topic
 	}
 }
 
-// handleNotes handles notes in their order: what a hint tells of is in the window before
-// the passing events behind the hint, or a delta would come before its part.
+// handleNotes handles bus messages in order: what a notification announces is in the window
+// before the ephemeral events that follow it. Otherwise a delta would come before its part.
 func (e *Events) handleNotes(ctx context.Context, f *feed, notes []core.Note) (membersChanged bool, err error) {
 	notified := false
 	load := func() error {
@@ -296,8 +298,8 @@ func (e *Events) handleNotes(ctx context.Context, f *feed, notes []core.Note) (m
 	return membersChanged, err
 }
 
-// pass puts a passing event into the window. A delta from before a reset that is
-// there already has nothing to say.
+// pushEphemeral puts an ephemeral event into the window, except for a delta that precedes a
+// reset that was loaded already.
 func (f *feed) pushEphemeral(note []byte) {
 	n, data, isDelta := runs.ParseDeltaNote(note)
 	if !isDelta {
@@ -309,7 +311,7 @@ func (f *feed) pushEphemeral(note []byte) {
 	}
 }
 
-// recordResets remembers where a part in progress was reset last.
+// recordResets records the position of the last reset of each streaming part.
 func (f *feed) recordResets(p *partEvent, place int64) {
 	switch {
 	case p == nil:
@@ -324,8 +326,8 @@ func (f *feed) recordResets(p *partEvent, place int64) {
 	}
 }
 
-// load reads what is stored behind f.last. moved says that somebody joined or
-// left.
+// loadEvents reads the events stored after f.last into the window. It reports whether an
+// entity joined or left a space.
 func (e *Events) loadEvents(ctx context.Context, f *feed) (membersChanged bool, err error) {
 	for {
 		var page []storage.Event
@@ -357,7 +359,7 @@ func (e *Events) loadEvents(ctx context.Context, f *feed) (membersChanged bool, 
 	}
 }
 
-// resubscribe subscribes to what the feed concerns now and drops the rest.
+// resubscribe subscribes to the topics that now concern the feed, and removes the others.
 func (e *Events) resubscribe(ctx context.Context, key feedKey, sub core.Subscription, before []string) ([]string, error) {
 	now, err := e.topics(ctx, key)
 	if err != nil {

@@ -10,23 +10,23 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// FollowRequest says what to follow: one run, one space, or, with both empty, all
-// spaces of the caller, those it joins later included. An entity that follows a run
-// sees of it what its spaces show; steps and reasoning are for services and admins.
+// FollowRequest selects what to follow: one run, one space, or, with both empty, all spaces
+// of the caller, including those that it joins later. An entity that follows a run sees
+// only what its spaces show of it; steps and reasoning are for services and admins.
 type FollowRequest struct {
 	Session shoal.SessionID
 	Run     shoal.RunID
 	Space   shoal.SpaceID
-	// After resumes behind the event with this cursor. Empty, unknown or too old,
-	// the follower starts with a snapshot.
+	// After is the cursor of the last event that the caller has received; the follower
+	// resumes after it. If it is empty, unknown or too old, the follower starts with a
+	// snapshot.
 	After shoal.Cursor
 }
 
-// Follower delivers events in order: first what was missed, or a snapshot for
-// each space (and snapshot.end behind those of several), then what follows it,
-// without a gap and without anything twice. The deltas of a part since its last
-// reset are what is stored of it, also for who missed some or was away. It belongs
-// to one goroutine.
+// Follower delivers events in order: first the missed events, or a snapshot of each space
+// (and snapshot.end after several), then every later event, without gaps or duplicates. The
+// deltas of a part since its last reset add up to its stored text, also for a follower that
+// missed some or was disconnected. A Follower must be used by one goroutine at a time.
 type Follower struct {
 	events       *Events
 	who          shoal.Principal
@@ -34,25 +34,26 @@ type Follower struct {
 	call         *core.Call
 	feed         *feed
 	index        int64
-	after        int64                   // stored events up to this place are delivered or in a snapshot
-	until        int64                   // catch-up reads the store up to this place
-	FindAhead    map[shoal.SpaceID]int64 // places that the snapshots of spaces joined on the way were at
+	after        int64                   // stored events up to this position are delivered or in a snapshot
+	until        int64                   // catch-up reads the store up to this position
+	FindAhead    map[shoal.SpaceID]int64 // positions of the snapshots of spaces that were joined since
 	memberOf     memberSpaces            // as of after
-	offsets      map[runs.PartKey]int    // bytes of the parts in progress that were delivered
-	snapshotAt   int64                   // the first snapshot was taken there
-	partsCurrent bool                    // what is known was brought up to date
-	membership   core.Subscription       // of an entity that follows a run: it joined or left a space
-	runSpaces    map[shoal.SpaceID]bool  // where such an entity is
-	// spacesStale says that it is to be found out anew where the entity is.
+	offsets      map[runs.PartKey]int    // delivered bytes of each streaming part
+	snapshotAt   int64                   // position of the first snapshot
+	partsCurrent bool                    // catchUpParts has run
+	membership   core.Subscription       // notifies an entity that follows a run when it joins or leaves a space
+	runSpaces    map[shoal.SpaceID]bool  // the spaces of such an entity
+	// spacesStale is set if runSpaces must be read again.
 	spacesStale bool
 	pending     []shoal.Event
-	reusable    []shoal.Event // what Next returned last; its memory is for what comes after the next
+	reusable    []shoal.Event // the result of the last Next; the call after the next reuses its memory
 	ended       bool
-	timer       *time.Timer // of Next; it goes on from one call to the next
+	timer       *time.Timer // of Next; it runs on between calls
 	due         time.Time   // when it fires
 }
 
-// Follow starts to follow. It is the one way to watch. The caller must Close the
+// Follow starts to follow what req selects. It fails with NotFound if the caller may not
+// follow it, and with InvalidArgument for a malformed cursor. The caller must close the
 // follower.
 func (e *Events) Follow(ctx context.Context, who shoal.Principal, req FollowRequest) (*Follower, error) {
 	const op = "hub.Events.Follow"
@@ -71,9 +72,9 @@ func (e *Events) Follow(ctx context.Context, who shoal.Principal, req FollowRequ
 	return f, nil
 }
 
-// open joins the feed and takes what comes before it. It asks for the right to
-// follow twice: before a feed is opened for a stranger, and in the snapshot that
-// decides, for whoever loses it between the two.
+// open joins the feed and reads what precedes it. It checks the right to follow twice:
+// before it opens a feed, and in the transaction of the snapshot, because the right may be
+// withdrawn in between.
 func (f *Follower) open(ctx context.Context) error {
 	if err := f.call.Err(); err != nil {
 		return err
@@ -101,7 +102,8 @@ func (f *Follower) key() feedKey {
 	return feedKey{f.req.Session, f.req.Run, f.req.Space, f.followedEntity()}
 }
 
-// followedEntity is the entity whose spaces are followed, if it is not one space or run.
+// followedEntity returns the entity whose spaces are followed, or "" if one space or run is
+// followed, or all.
 func (f *Follower) followedEntity() shoal.EntityID {
 	if f.req.Space != "" || f.req.Run != "" {
 		return ""
@@ -128,7 +130,7 @@ func (f *Follower) mayFollow(tx storage.Tx) error {
 	return err
 }
 
-// resumeOrSnapshot resumes behind the cursor, or takes a snapshot where it cannot.
+// resumeOrSnapshot resumes after the cursor, or takes a snapshot if that is not possible.
 func (f *Follower) resumeOrSnapshot(tx storage.Tx) error {
 	if err := f.mayFollow(tx); err != nil {
 		return err
@@ -167,7 +169,7 @@ func (f *Follower) isResumable(tx Tx, here bool, place int64) (bool, error) {
 	return floor <= place && place <= end, err
 }
 
-// Close ends the follower. It may be repeated.
+// Close ends the follower. Later calls do nothing.
 func (f *Follower) Close() {
 	if f.feed == nil {
 		return

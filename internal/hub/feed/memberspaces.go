@@ -5,12 +5,13 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// memberSpaces says in which spaces an entity is, at a place in the events of its
-// session. The store chooses by where the entity is now, so what happened in a
-// space before it joined must be left out here. nil leaves out nothing.
+// memberSpaces is the set of spaces that an entity is in, at a position in the events of
+// its session. The store selects events by the spaces that the entity is in now, so events
+// in a space before the entity joined it are filtered out here. A nil set filters out
+// nothing.
 type memberSpaces map[shoal.SpaceID]bool
 
-// pass goes one event on and tells whether that concerns the entity.
+// apply advances the set by one event and reports whether the event concerns the entity.
 func (in memberSpaces) apply(entity shoal.EntityID, ev storage.Event) bool {
 	if in == nil {
 		return true
@@ -22,7 +23,7 @@ func (in memberSpaces) apply(entity shoal.EntityID, ev storage.Event) bool {
 	return in[ev.Space]
 }
 
-// currentSpaces tells in which spaces the entity of a feed is now.
+// currentSpaces returns the spaces that the entity of a feed is in now.
 func currentSpaces(tx Tx, key feedKey) (memberSpaces, error) {
 	if key.entity == "" {
 		return nil, nil
@@ -35,8 +36,8 @@ func currentSpaces(tx Tx, key feedKey) (memberSpaces, error) {
 	return in, err
 }
 
-// spacesAt tells in which spaces the entity of a feed was at a place: where it
-// is now, but for what the events since then say.
+// spacesAt returns the spaces that the entity of a feed was in at a position, computed from
+// its current spaces and the events since.
 func spacesAt(tx Tx, key feedKey, place int64) (memberSpaces, error) {
 	in, err := currentSpaces(tx, key)
 	if in == nil || err != nil {

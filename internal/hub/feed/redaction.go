@@ -11,8 +11,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// visibleData returns the data of a stored event as the follower may see it, nil if it
-// must not see it at all.
+// visibleData returns the data of a stored event as the follower may see it, or nil if it
+// must not see the event.
 func (f *Follower) visibleData(ctx context.Context, ev storage.Event) (json.RawMessage, error) {
 	own := core.ReaderEntity(f.who)
 	if own == "" {
@@ -27,8 +27,8 @@ func (f *Follower) visibleData(ctx context.Context, ev storage.Event) (json.RawM
 	return redact(ev, own)
 }
 
-// visibleRunData shows an event that no space of the entity tells: it sees how the run
-// stands, and of what it waits for what its spaces show.
+// visibleRunData returns an event that belongs to none of the entity's spaces: the state of
+// the run, and of its pending actions those that the entity's spaces show.
 func (f *Follower) visibleRunData(ctx context.Context, ev storage.Event) (json.RawMessage, error) {
 	switch ev.Type {
 	case shoal.EventRunCreated, shoal.EventRunStarted, shoal.EventRunWaitingTool, shoal.EventRunWaitingReply, shoal.EventRunResumed, shoal.EventRunStalled,
@@ -72,8 +72,8 @@ func (f *Follower) visibleRunData(ctx context.Context, ev storage.Event) (json.R
 	return shoal.EncodeJSON(data)
 }
 
-// redact returns what a reader may see of an event that holds parts for one
-// member.
+// redact returns what a reader may see of an event that contains parts for one member, or
+// nil for nothing.
 func redact(ev storage.Event, reader shoal.EntityID) (json.RawMessage, error) {
 	switch ev.Type {
 	case shoal.EventMessageCreated, shoal.EventMessageUpdated, shoal.EventMessageCompleted:

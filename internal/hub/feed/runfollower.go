@@ -7,7 +7,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// mayFollowRun checks the right to follow the run, and notes where an entity is.
+// mayFollowRun checks the right to follow the run, and reads the spaces of an entity into
+// runSpaces.
 func (f *Follower) mayFollowRun(tx storage.Tx) error {
 	if _, err := core.VisibleRun(tx, f.who, f.req.Session, f.req.Run); err != nil {
 		return err
@@ -21,8 +22,8 @@ func (f *Follower) mayFollowRun(tx storage.Tx) error {
 	return err
 }
 
-// watchMembership has an entity that follows a run learn that it joins or leaves a space:
-// the run's own events do not tell.
+// watchMembership notifies an entity that follows a run when it joins or leaves a space.
+// The events of the run do not include that.
 func (f *Follower) watchMembership() {
 	if own := core.ReaderEntity(f.who); f.req.Run != "" && own != "" {
 		f.membership = f.events.core.Bus.Subscribe()
@@ -37,7 +38,8 @@ func (f *Follower) unwatchMembership() {
 	}
 }
 
-// membersChanged is ready when the entity has joined or left a space.
+// membersChanged returns a channel that is ready when the entity has joined or left a
+// space.
 func (f *Follower) membersChanged() <-chan struct{} {
 	if f.membership == nil {
 		return nil
@@ -45,8 +47,8 @@ func (f *Follower) membersChanged() <-chan struct{} {
 	return f.membership.Ready()
 }
 
-// snapshotRun opens the stream of a run: the run, its steps for whoever may see
-// them, and its messages in the spaces of the caller.
+// snapshotRun queues the snapshot of a run: the run, its steps if the caller may see them,
+// and its messages in the spaces of the caller.
 func (f *Follower) snapshotRun(tx Tx) error {
 	r, err := tx.Run(f.req.Session, f.req.Run)
 	if err != nil {
@@ -76,8 +78,8 @@ func (f *Follower) snapshotRun(tx Tx) error {
 	return f.queueEvent(shoal.EventSnapshot, data.Cursor, data)
 }
 
-// visibleRun returns the run as the follower may see it: an entity learns of what its
-// spaces show.
+// visibleRun returns the run as the follower may see it. An entity sees what its spaces
+// show.
 func (f *Follower) visibleRun(tx Tx, r storage.Run) (shoal.Run, error) {
 	rows, err := tx.PendingOf(r.SessionID, r.ID)
 	own := core.ReaderEntity(f.who)

@@ -11,7 +11,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// takeSnapshots puts the present state of everything followed before the events.
+// takeSnapshots queues the current state of everything that is followed, as the start of
+// the stream.
 func (f *Follower) takeSnapshots(tx Tx) (err error) {
 	f.pending, f.FindAhead = nil, map[shoal.SpaceID]int64{}
 	if f.after, err = tx.EventEnd(f.req.Session); err != nil {
@@ -35,7 +36,7 @@ func (f *Follower) takeSnapshots(tx Tx) (err error) {
 		if err := f.queueSnapshot(tx, s.ID, f.after); err != nil {
 			return err
 		}
-		// No place to resume behind: the other snapshots are still to come.
+		// A follower cannot resume here: the other snapshots are still missing.
 		f.pending[len(f.pending)-1].Cursor = ""
 	}
 	cursor := f.cursor(f.after)
@@ -44,8 +45,8 @@ func (f *Follower) takeSnapshots(tx Tx) (err error) {
 	})
 }
 
-// queueSnapshot appends the snapshot of one space. Whoever has it resumes behind a
-// place, and with what it knows of the parts in progress.
+// queueSnapshot queues the snapshot of one space. Its cursor resumes after the position
+// resumeAt, with the streaming parts of the snapshot.
 func (f *Follower) queueSnapshot(tx Tx, id shoal.SpaceID, resumeAt int64) error {
 	s, err := tx.Space(f.req.Session, id)
 	if err != nil {
@@ -76,9 +77,9 @@ func (f *Follower) queueEvent(what shoal.EventType, cursor shoal.Cursor, data an
 	return err
 }
 
-// queueJoinedSpace puts the snapshot of a space before its first event. A space that the
-// entity has left again meanwhile has none: all that there is to see of it is
-// the leaving.
+// queueJoinedSpace queues the snapshot of a space before its first event. If the entity has
+// left the space again since, there is no snapshot, and the follower receives only the
+// member.left event.
 func (f *Follower) queueJoinedSpace(ctx context.Context, id shoal.SpaceID) error {
 	maps.DeleteFunc(f.FindAhead, func(_ shoal.SpaceID, upTo int64) bool { return upTo <= f.after })
 	return f.events.core.Store.View(ctx, func(tx storage.Tx) error {
@@ -91,7 +92,7 @@ func (f *Follower) queueJoinedSpace(ctx context.Context, id shoal.SpaceID) error
 		if err != nil {
 			return err
 		}
-		// Who is cut off here and resumes has the joining come again.
+		// A follower that is disconnected here and resumes receives member.joined again.
 		if err := f.queueSnapshot(tx, id, f.after-1); err != nil {
 			return err
 		}
@@ -102,7 +103,7 @@ func (f *Follower) queueJoinedSpace(ctx context.Context, id shoal.SpaceID) error
 	})
 }
 
-// findLeaving finds where the entity next leaves a space.
+// findLeaving returns the position of the event with which the entity next leaves a space.
 func (f *Follower) findLeaving(tx Tx, id shoal.SpaceID) (place int64, err error) {
 	for place = f.after; ; {
 		page, err := tx.Events(f.req.Session, f.key().filter(), place, feedPage)

@@ -11,12 +11,12 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// What a follower does about parts that grow. known says how many bytes of each
-// part in progress it has delivered; every delta, and every event that ends or cuts
-// a part, is brought in line with that before it goes out.
+// Streaming parts. Follower.offsets contains the number of bytes of each streaming part
+// that were delivered. Every delta, and every event that ends or resets a part, is
+// adjusted to that before it is delivered.
 
-// partEvent is what a stored event does to a part. text is all of it, when the
-// event ends it.
+// partEvent is what a stored event does to a part. text is the complete text of the part if
+// the event ends it.
 type partEvent struct {
 	key    runs.PartKey
 	what   shoal.EventType
@@ -27,7 +27,7 @@ type partEvent struct {
 	tool   string
 }
 
-// partEventOf returns what a stored event does to parts, nil for nothing.
+// partEventOf returns what a stored event does to a part, or nil for nothing.
 func partEventOf(ev storage.Event) *partEvent {
 	switch ev.Type {
 	case shoal.EventMessageCompleted:
@@ -63,18 +63,18 @@ func partEventOf(ev storage.Event) *partEvent {
 	return p
 }
 
-// cursor is what to resume behind for whoever has had the events up to a place,
-// and of the parts in progress what is known.
+// cursor returns the cursor of a follower that has received the events up to a position,
+// and of the streaming parts what offsets says.
 func (f *Follower) cursor(place int64) shoal.Cursor {
 	return f.events.cursorAt(cursorPosition{place: place, ahead: f.FindAhead, offsets: f.offsets})
 }
 
-// maxCursorParts is how many parts in progress a cursor of long ids has room for.
+// maxCursorParts is the number of streaming parts with long ids that fit into a cursor.
 const maxCursorParts = 8
 
-// deltaCursor is the cursor of a delta that everybody gets. It is empty where a cursor
-// has no room for all parts in progress: a follower that resumes behind an earlier one
-// may get deltas again, and their offsets say so.
+// deltaCursor returns the cursor of a delta that all followers receive. It is empty if a
+// cursor has no room for all streaming parts: a follower that resumes after an earlier one
+// may receive deltas again, which their offsets show.
 func (f *Follower) deltaCursor() shoal.Cursor {
 	if len(f.offsets) > maxCursorParts {
 		return ""
@@ -86,8 +86,8 @@ func (f *Follower) deltaCursor() shoal.Cursor {
 	return cursor
 }
 
-// trackPart notes what a stored event does to a part, behind the rest of a part
-// that it ends. before is the place that was delivered last.
+// trackPart records what a stored event does to a part. If the event ends a part, it first
+// queues the rest of its text. before is the position that was delivered last.
 func (f *Follower) trackPart(en entry, before int64) error {
 	p := en.part
 	if p == nil || p.head.TargetEntityID != "" && !f.maySee(p.head.TargetEntityID) {
@@ -114,7 +114,7 @@ func (f *Follower) trackPart(en entry, before int64) error {
 				return err
 			}
 		}
-		if open && n > len(p.text) { // a crash has lost what was behind it
+		if open && n > len(p.text) { // a crash has lost the rest of it
 			if err := f.queueReset(p.head, p.key, len(p.text), before); err != nil {
 				return err
 			}
@@ -135,7 +135,7 @@ func (f *Follower) trackPart(en entry, before int64) error {
 	return nil
 }
 
-// queueRemoval tells that a part is not there any more.
+// queueRemoval queues part.removed: the part no longer exists.
 func (f *Follower) queueRemoval(ev storage.Event, key runs.PartKey, place int64) error {
 	delete(f.offsets, key)
 	ev.Type = shoal.EventPartRemoved
@@ -145,7 +145,7 @@ func (f *Follower) queueRemoval(ev storage.Event, key runs.PartKey, place int64)
 	return err
 }
 
-// queueDelta queues a delta that this follower alone gets.
+// queueDelta queues a delta for this follower alone.
 func (f *Follower) queueDelta(what shoal.EventType, place int64, key runs.PartKey, data shoal.DeltaData) error {
 	f.offsets[key] = data.Offset + len(data.Delta)
 	body, err := shoal.EncodeJSON(data)
@@ -155,9 +155,9 @@ func (f *Follower) queueDelta(what shoal.EventType, place int64, key runs.PartKe
 	return err
 }
 
-// queueEphemeralDelta queues a delta as far as it is new to the follower, behind what it has
-// missed. One that came before the snapshot says nothing that is not in it, or will
-// not be made good.
+// queueEphemeralDelta queues the part of a delta that is new to the follower, after the
+// text that it has missed. A delta from before the snapshot is dropped: the snapshot
+// contains it, or it is lost.
 func (f *Follower) queueEphemeralDelta(en entry) error {
 	n := en.delta
 	if f.ended || en.after < max(f.snapshotAt, f.FindAhead[n.Space]) || !f.seesDelta(n.Space, n.Target, n.OfRun, n.Show) {
@@ -184,7 +184,8 @@ func (f *Follower) queueEphemeralDelta(en entry) error {
 	return nil
 }
 
-// queueNewText queues what is new of a delta for whoever has so many bytes of its part.
+// queueNewText queues what is new in a delta to a follower that has received have bytes of
+// its part.
 func (f *Follower) queueNewText(n *runs.DeltaNote, ev storage.Event, have int) error {
 	end := n.Offset + n.Size
 	switch {
@@ -204,7 +205,7 @@ func (f *Follower) queueNewText(n *runs.DeltaNote, ev storage.Event, have int) e
 	} else {
 		text, ok := f.events.live.TextSince(n.Key, have, f.after)
 		if !ok || text == "" {
-			return nil // the next delta, or the part's end, makes it good
+			return nil // the next delta or the end of the part includes it
 		}
 		data.Delta = text
 	}
@@ -212,7 +213,7 @@ func (f *Follower) queueNewText(n *runs.DeltaNote, ev storage.Event, have int) e
 	return f.queueDelta(n.Type, f.after, n.Key, data)
 }
 
-// queueStandaloneEdge queues the beginning or the end of what is in no message.
+// queueStandaloneEdge queues the start or the end of a part that belongs to no message.
 func (f *Follower) queueStandaloneEdge(n *runs.DeltaNote, edge string) error {
 	what := standaloneEdgeType(n.Type, edge)
 	h := n.Head(shoal.Now())
@@ -229,7 +230,8 @@ func (f *Follower) queueStandaloneEdge(n *runs.DeltaNote, edge string) error {
 	return err
 }
 
-// standaloneEdgeType is the event at an edge of what deltas of a type belong to.
+// standaloneEdgeType returns the type of the event that starts or ends a part with deltas
+// of the given type.
 func standaloneEdgeType(delta shoal.EventType, edge string) shoal.EventType {
 	switch {
 	case delta == shoal.EventReasoningDelta && edge == "start":
@@ -246,15 +248,15 @@ func standaloneEdgeType(delta shoal.EventType, edge string) shoal.EventType {
 	return shoal.EventTextEnd
 }
 
-// maySee reports whether what is for one member is for the follower.
+// maySee reports whether the follower may see content for the given member.
 func (f *Follower) maySee(target shoal.EntityID) bool {
 	own := core.ReaderEntity(f.who)
 	return target == "" || own == "" || own == target
 }
 
-// seesDelta reports whether a delta is for the follower: it is in its spaces, for
-// all members or for it. What is in no message is for services and admins, unless
-// the space is to see it.
+// seesDelta reports whether the follower may see a delta: it is in one of its spaces, and
+// for all members or for the follower. Deltas that belong to no message are for services
+// and admins, unless the space shows them.
 func (f *Follower) seesDelta(space shoal.SpaceID, target shoal.EntityID, standalone, show bool) bool {
 	own := core.ReaderEntity(f.who)
 	switch {
@@ -270,8 +272,8 @@ func (f *Follower) seesDelta(space shoal.SpaceID, target shoal.EntityID, standal
 	return f.memberOf == nil || f.memberOf[space]
 }
 
-// refreshRunSpaces ends the follower of a run, or has it look at its spaces anew, when
-// its entity has joined or left one.
+// refreshRunSpaces reads the spaces of an entity that follows a run again after it has
+// joined or left one. It fails if the entity may no longer follow the run.
 func (f *Follower) refreshRunSpaces(ctx context.Context) error {
 	if f.membership == nil {
 		return nil

@@ -8,10 +8,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/core"
 )
 
-// The window of a feed: what the pump puts in and the followers read.
+// The window of a feed: the pump writes to it and the followers read it.
 
-// push appends one event, drops the oldest beyond the bounds, and wakes the
-// followers.
+// push appends one event, drops the oldest ones beyond the bounds, and wakes the followers.
 func (f *feed) push(en entry) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -35,7 +34,8 @@ func (f *feed) push(en entry) {
 	f.wake()
 }
 
-// advanceTo notes that the event at place concerns nobody who follows.
+// advanceTo records that the events up to a position are read, without an event for the
+// window.
 func (f *feed) advanceTo(place int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -52,31 +52,31 @@ func (f *feed) fail(err error) {
 	f.wake()
 }
 
-// failure returns why the feed has ended, nil while it works.
+// failure returns why the feed has ended, or nil while it runs.
 func (f *feed) failure() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.err
 }
 
-// wake must be called with mu held.
+// wake wakes the followers. f.mu must be held.
 func (f *feed) wake() {
 	close(f.changed)
 	f.changed = make(chan struct{})
 }
 
-// position returns the index behind the newest entry and the place up to which
-// stored events have been through the window.
+// end returns the index after the newest entry, and the position up to which stored events
+// have been through the window.
 func (f *feed) end() (index, last int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.base + int64(len(f.window)), f.last
 }
 
-// from returns the entries from index on and the index behind them, or,
-// when there are none yet, a channel that is closed as soon as there are. Passing
-// events that fell out of the window are left out: nobody is cut off for them. The
-// entries must not be changed.
+// entriesFrom returns the entries from index on and the index after them. If there are none
+// yet, it returns a channel that is closed once there are. Ephemeral events that fell out
+// of the window are skipped; a follower that missed a stored event fails with errTooSlow.
+// The entries must not be changed.
 func (f *feed) entriesFrom(index int64) ([]entry, int64, <-chan struct{}, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -90,7 +90,7 @@ func (f *feed) entriesFrom(index int64) ([]entry, int64, <-chan struct{}, error)
 	return nil, index, f.changed, f.err
 }
 
-// load makes the pump read the store although nothing hinted.
+// requestLoad makes the pump read the store without a notification.
 func (f *feed) requestLoad() {
 	select {
 	case f.loadRequests <- struct{}{}:
@@ -98,7 +98,7 @@ func (f *feed) requestLoad() {
 	}
 }
 
-// errTooSlow ends a follower that is further behind than the window reaches.
+// errTooSlow ends a follower that lags more than the window allows.
 var errTooSlow = &shoal.Error{
-	Kind: shoal.Busy, Msg: "This reader was too slow and fell behind. Connect again with the last event's id: nothing is lost.",
+	Kind: shoal.Busy, Msg: "This reader was too slow. Connect again with the id of the last event that you received: nothing is lost.",
 }
