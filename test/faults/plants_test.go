@@ -139,8 +139,8 @@ func plants() []plant {
 		{"internal/hub/spaces/messages.go", "\tif idempotencyKey == \"\" {\n\t\tkey = storage.PostKey{}", "\tif idempotencyKey == \"\" || rigHas(\"the idempotency key is ignored\") {\n\t\tkey = storage.PostKey{}"},
 		{
 			"internal/hub/inbox/wait.go",
-			"\t\td.handed = w.box.hand(w.who.KeyID, w.filter, upTo)\n",
-			`		d.handed = w.box.hand(w.who.KeyID, w.filter, upTo)
+			"\t\td.batch = w.box.recordBatch(w.who.KeyID, w.filter, upTo)\n",
+			`		d.batch = w.box.recordBatch(w.who.KeyID, w.filter, upTo)
 		if rigHas("the inbox cursor moves when a batch is sent") {
 			_ = w.inbox.core.Store.Update(context.Background(), func(tx storage.Tx) error {
 				return tx.Acknowledge(w.req.Session, w.entity, w.filter, upTo)
@@ -150,14 +150,14 @@ func plants() []plant {
 		},
 		{
 			"internal/hub/inbox/mailbox.go",
-			"\tif !m.enter(w) {\n",
+			"\tif !m.addWait(w) {\n",
 			`	if rigHas("read before subscribed") {
 		m.mu.Lock()
 		m.waits = append(m.waits, w)
 		m.mu.Unlock()
-		m.collect(0)
+		m.readForAll(0)
 		m.mu.Lock()
-		m.remove(w)
+		m.removeLocked(w)
 		m.mu.Unlock()
 		if len(w.result) > 0 {
 			return
@@ -170,10 +170,10 @@ func plants() []plant {
 		}
 		m.mu.Unlock()
 	}
-	if !m.enter(w) {
+	if !m.addWait(w) {
 `,
 		},
-		{"internal/hub/inbox/mailbox.go", "func (m *mailbox) watch() (looks int) {\n", "func (m *mailbox) watch() (looks int) {\n\tif rigHas(\"read before subscribed\") {\n\t\treturn m.looks\n\t}\n"},
+		{"internal/hub/inbox/mailbox.go", "func (m *mailbox) subscribe() (notifications int) {\n", "func (m *mailbox) subscribe() (notifications int) {\n\tif rigHas(\"read before subscribed\") {\n\t\treturn m.notifications\n\t}\n"},
 		{"internal/hub/runs/work.go", "if r.Generation != lease.Generation ||", "if r.Generation != lease.Generation && !rigHas(\"the generation of a lease is not checked\") ||"},
 		{"internal/hub/feed/follower.go", "\t\tplace := at.place\n", "\t\tplace := at.place\n\t\tif rigHas(\"a replay is off by one\") {\n\t\t\tplace++\n\t\t}\n"},
 		{

@@ -27,14 +27,14 @@ func (e *Entities) Create(ctx context.Context, who shoal.Principal, session shoa
 	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who), n.Validate(), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
 		return shoal.Entity{}, core.Wrap(op, core.FirstError(err))
 	}
-	var made shoal.Entity
+	var entity shoal.Entity
 	err := e.core.Change(ctx, op, func(ch *core.Change) (err error) {
-		made, _, err = core.Once(ch, who, session, op, idempotencyKey, n, func() (shoal.Entity, error) {
+		entity, _, err = core.Once(ch, who, session, op, idempotencyKey, n, func() (shoal.Entity, error) {
 			return core.InsertEntity(ch, session, n, who.EntityID)
 		})
 		return err
 	})
-	return e.core.Presence.FillLiveState(made), err
+	return e.core.Presence.FillLiveState(entity), err
 }
 
 // Ensure returns the entity and makes it, an agent, if it is new. It is for
@@ -114,12 +114,12 @@ func (e *Entities) Update(ctx context.Context, who shoal.Principal, session shoa
 			return err
 		}
 		before := out
-		named, kind, owned := out.Name, out.Kind, out.SessionRole == shoal.SessionOwner
-		if err := e.reassign(ch, &out, c); err != nil {
+		oldName, kind, wasOwner := out.Name, out.Kind, out.SessionRole == shoal.SessionOwner
+		if err := e.applyRestricted(ch, &out, c); err != nil {
 			return err
 		}
-		applyEntity(&out, c)
-		if out.Name != named || out.Kind != kind {
+		applyChange(&out, c)
+		if out.Name != oldName || out.Kind != kind {
 			if err := core.CheckEntityName(ch, out); err != nil {
 				return err
 			}
@@ -127,7 +127,7 @@ func (e *Entities) Update(ctx context.Context, who shoal.Principal, session shoa
 		if err := core.DescribeTakenEntity(ch.UpdateEntity(out), out); err != nil {
 			return err
 		}
-		if out.Name != named {
+		if out.Name != oldName {
 			if err := core.AnnounceRename(ch, session, id); err != nil {
 				return err
 			}
@@ -135,8 +135,8 @@ func (e *Entities) Update(ctx context.Context, who shoal.Principal, session shoa
 		if err := pending.AnnounceTooFewAfterChange(ch, before, out); err != nil {
 			return err
 		}
-		if owns := out.SessionRole == shoal.SessionOwner; owns != owned {
-			ch.OnEnd(func(committed bool) { e.changedRole(session, id, committed && owned) })
+		if isOwner := out.SessionRole == shoal.SessionOwner; isOwner != wasOwner {
+			ch.OnEnd(func(committed bool) { e.endRoleCalls(session, id, committed && wasOwner) })
 		}
 		return core.FillRunState(ch, session, &out)
 	})
@@ -161,8 +161,8 @@ func mayChange(who shoal.Principal, id shoal.EntityID, c shoal.EntityChange) err
 	return nil
 }
 
-// reassign applies what only admins and owners change.
-func (e *Entities) reassign(ch *core.Change, out *shoal.Entity, c shoal.EntityChange) error {
+// applyRestricted applies what only admins and owners change.
+func (e *Entities) applyRestricted(ch *core.Change, out *shoal.Entity, c shoal.EntityChange) error {
 	if c.Kind != nil && *c.Kind != out.Kind {
 		if out.Hosted {
 			return shoal.E("", shoal.Conflict, fmt.Sprintf("%q is a hosted agent and stays one; delete its configuration first.", out.ID))
@@ -186,16 +186,16 @@ func (e *Entities) reassign(ch *core.Change, out *shoal.Entity, c shoal.EntityCh
 	return err
 }
 
-// changedRole makes callers with keys of the entity be recognised anew, and ends what
+// endRoleCalls makes callers with keys of the entity be recognised anew, and ends what
 // an owner that is none any more has open.
-func (e *Entities) changedRole(session shoal.SessionID, id shoal.EntityID, demoted bool) {
+func (e *Entities) endRoleCalls(session shoal.SessionID, id shoal.EntityID, demoted bool) {
 	e.core.Revocations.Add(1)
 	if demoted {
 		e.core.Calls.EndRole(session, id)
 	}
 }
 
-func applyEntity(e *shoal.Entity, c shoal.EntityChange) {
+func applyChange(e *shoal.Entity, c shoal.EntityChange) {
 	if c.Name != nil {
 		if e.Name = *c.Name; e.Name == "" {
 			e.Name = string(e.ID)
@@ -229,7 +229,7 @@ func (e *Entities) Delete(ctx context.Context, who shoal.Principal, session shoa
 			return err
 		}
 		for _, s := range spaces {
-			if err := withdraw(ch, session, s.ID, id); err != nil {
+			if err := removeFromSpace(ch, session, s.ID, id); err != nil {
 				return err
 			}
 		}
@@ -245,8 +245,8 @@ func (e *Entities) Delete(ctx context.Context, who shoal.Principal, session shoa
 	})
 }
 
-// withdraw takes an entity that is being deleted out of a space, closed or not.
-func withdraw(ch *core.Change, session shoal.SessionID, space shoal.SpaceID, id shoal.EntityID) error {
+// removeFromSpace takes an entity that is being deleted out of a space, closed or not.
+func removeFromSpace(ch *core.Change, session shoal.SessionID, space shoal.SpaceID, id shoal.EntityID) error {
 	s, err := ch.LockSpace(session, space)
 	if err != nil {
 		return err

@@ -22,24 +22,24 @@ func NewKeys(c *core.Core) *Keys { return &Keys{c} }
 // session keys of that session. An entity key makes its entity if it is new; an agent
 // that nobody answers for belongs to the acting entity from then on. replayed says that the same call was answered
 // before: then the secret that the caller made belongs to no key.
-func (k *Keys) Create(ctx context.Context, who shoal.Principal, n shoal.NewKey, hash, idempotencyKey string) (made shoal.Key, replayed bool, err error) {
+func (k *Keys) Create(ctx context.Context, who shoal.Principal, n shoal.NewKey, hash, idempotencyKey string) (key shoal.Key, replayed bool, err error) {
 	const op = "hub.Keys.Create"
 	if err := errors.Join(mayCreateKey(who, &n), n.Validate(), naming.Check("name", n.Name), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
-		return made, false, core.Wrap(op, core.FirstError(err))
+		return key, false, core.Wrap(op, core.FirstError(err))
 	}
 	if n.Door != "" {
 		n.Kind = shoal.Human
 	}
 	if n.ExpiresAt != nil && !n.ExpiresAt.After(shoal.Now().Time) {
-		return made, false, core.Wrap(op, shoal.Invalid("expiresAt", "lies in the past"))
+		return key, false, core.Wrap(op, shoal.Invalid("expiresAt", "lies in the past"))
 	}
 	err = k.core.Change(ctx, op, func(ch *core.Change) (err error) {
-		made, replayed, err = core.Once(ch, who, "", op, idempotencyKey, n, func() (shoal.Key, error) {
+		key, replayed, err = core.Once(ch, who, "", op, idempotencyKey, n, func() (shoal.Key, error) {
 			return insertKey(ch, n, hash, who.EntityID)
 		})
 		return err
 	})
-	return made, replayed, err
+	return key, replayed, err
 }
 
 // mayCreateKey refuses keys that reach further than the caller. A key of an owner that
@@ -79,7 +79,7 @@ func insertKey(ch *core.Change, n shoal.NewKey, hash string, owner shoal.EntityI
 	if n.Role == shoal.RoleEntity {
 		entity := n.EntityID
 		out.EntityID = &entity
-		if err := entityForKey(ch, *out.SessionID, n, owner); err != nil {
+		if err := ensureKeyEntity(ch, *out.SessionID, n, owner); err != nil {
 			return out, err
 		}
 	}
@@ -92,7 +92,7 @@ func insertKey(ch *core.Change, n shoal.NewKey, hash string, owner shoal.EntityI
 	return out, ch.InsertKey(out, hash)
 }
 
-func entityForKey(ch *core.Change, session shoal.SessionID, n shoal.NewKey, owner shoal.EntityID) error {
+func ensureKeyEntity(ch *core.Change, session shoal.SessionID, n shoal.NewKey, owner shoal.EntityID) error {
 	e, err := ch.Entity(session, n.EntityID)
 	if errors.Is(err, shoal.NotFound) {
 		_, err = core.InsertEntity(ch, session, shoal.NewEntity{ID: n.EntityID, Kind: n.Kind}, owner)

@@ -9,18 +9,18 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// recheck ends the open calls whose rights are gone from the store.
-func (k *Keys) recheck(ctx context.Context) error {
+// checkRights ends the open calls whose rights are gone from the store.
+func (k *Keys) checkRights(ctx context.Context) error {
 	held := k.core.Calls.HeldRights()
 	if len(held.Sessions) == 0 {
 		return nil
 	}
-	began := time.Now()
+	start := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, core.RecheckLimit)
 	defer cancel()
 	var ended storage.HeldRights
 	err := k.core.Store.ViewFirst(ctx, func(tx storage.Tx) (err error) {
-		ended, err = tx.EndedRights(held, shoal.Time{Time: began})
+		ended, err = tx.EndedRights(held, shoal.Time{Time: start})
 		return err
 	})
 	if err != nil {
@@ -28,14 +28,14 @@ func (k *Keys) recheck(ctx context.Context) error {
 	}
 	if len(ended.Keys)+len(ended.Entities)+len(ended.Owners)+len(ended.Sessions) > 0 {
 		k.core.Revocations.Add(1)
-		k.end(ended)
+		k.endCalls(ended)
 	}
-	k.core.Calls.MarkChecked(began)
+	k.core.Calls.MarkChecked(start)
 	return nil
 }
 
-// end ends what depends on the given rights, the narrowest first.
-func (k *Keys) end(ended storage.HeldRights) {
+// endCalls ends what depends on the given rights, the narrowest first.
+func (k *Keys) endCalls(ended storage.HeldRights) {
 	for _, session := range ended.Sessions {
 		k.core.Calls.EndSession(session)
 	}
@@ -50,8 +50,8 @@ func (k *Keys) end(ended storage.HeldRights) {
 	}
 }
 
-// expire ends the open calls whose rights could not be read for too long.
-func (k *Keys) expire(context.Context) error {
+// endUnchecked ends the open calls whose rights could not be read for too long.
+func (k *Keys) endUnchecked(context.Context) error {
 	if n := k.core.Calls.EndUnchecked(time.Now().Add(-core.RecheckLimit)); n > 0 {
 		k.core.Log.Error("open calls were ended because their rights could not be read for too long", "calls", n, "limit", core.RecheckLimit)
 	}
@@ -68,6 +68,8 @@ func (k *Keys) Watch(who shoal.Principal, session shoal.SessionID, ended func(er
 
 // Start starts the tasks that end open calls whose rights have ended.
 func (k *Keys) Start() {
-	k.core.Go(func(ctx context.Context) { k.core.Repeat(ctx, core.RecheckEvery, "rights of open calls", k.recheck) })
-	k.core.Go(func(ctx context.Context) { k.core.Repeat(ctx, time.Second, "unchecked rights", k.expire) })
+	k.core.Go(func(ctx context.Context) {
+		k.core.Repeat(ctx, core.RecheckEvery, "rights of open calls", k.checkRights)
+	})
+	k.core.Go(func(ctx context.Context) { k.core.Repeat(ctx, time.Second, "unchecked rights", k.endUnchecked) })
 }

@@ -26,9 +26,9 @@ func (s *Sessions) Create(ctx context.Context, who shoal.Principal, n shoal.NewS
 	if err := errors.Join(core.RequireAdmin(who), n.Validate(), naming.Check("name", n.Name), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
 		return shoal.Session{}, core.Wrap(op, core.FirstError(err))
 	}
-	var made shoal.Session
+	var session shoal.Session
 	err := s.core.Change(ctx, op, func(ch *core.Change) (err error) {
-		made, _, err = core.Once(ch, who, "", op, idempotencyKey, n, func() (shoal.Session, error) {
+		session, _, err = core.Once(ch, who, "", op, idempotencyKey, n, func() (shoal.Session, error) {
 			out := shoal.Session{ID: n.ID, Name: n.Name, Status: shoal.SessionOpen, Limits: shoal.DefaultLimits, CreatedAt: ch.At}
 			if n.Limits != nil {
 				out.Limits = *n.Limits
@@ -44,7 +44,7 @@ func (s *Sessions) Create(ctx context.Context, who shoal.Principal, n shoal.NewS
 		})
 		return err
 	})
-	return made, err
+	return session, err
 }
 
 // Get returns a session that the caller may know of.
@@ -106,7 +106,7 @@ func (s *Sessions) Close(ctx context.Context, who shoal.Principal, id shoal.Sess
 		return out, core.Wrap(op, core.FirstError(err))
 	}
 	err = s.core.Change(ctx, op, func(ch *core.Change) (err error) {
-		if out, err = endable(ch, id, "closed"); err != nil {
+		if out, err = findEndable(ch, id, "closed"); err != nil {
 			return err
 		}
 		if out.Status == shoal.SessionShut {
@@ -128,7 +128,7 @@ func (s *Sessions) Delete(ctx context.Context, who shoal.Principal, id shoal.Ses
 		return core.Wrap(op, core.FirstError(err))
 	}
 	return s.core.Change(ctx, op, func(ch *core.Change) error {
-		if _, err := endable(ch, id, "deleted"); err != nil {
+		if _, err := findEndable(ch, id, "deleted"); err != nil {
 			return err
 		}
 		ch.Notify(core.WorkTopic) // whoever executes its runs loses them
@@ -142,7 +142,7 @@ func (s *Sessions) Delete(ctx context.Context, who shoal.Principal, id shoal.Ses
 	})
 }
 
-func endable(tx Tx, id shoal.SessionID, what string) (shoal.Session, error) {
+func findEndable(tx Tx, id shoal.SessionID, what string) (shoal.Session, error) {
 	if id == shoal.DefaultSession {
 		return shoal.Session{}, shoal.E("", shoal.Conflict, "The session \"default\" always exists; it cannot be "+what+".")
 	}

@@ -17,18 +17,18 @@ const SignInUnused = 12 * time.Hour
 // rights of another one, also in a closed session, which can be read. The other one has
 // no id where a link signs in. What nobody uses any more is deleted on the way. It is for
 // whoever has recognised the other key, or the link, and asks no rights.
-func (k *Keys) SignIn(ctx context.Context, of shoal.Key, hash string, until shoal.Time) (made shoal.Key, err error) {
+func (k *Keys) SignIn(ctx context.Context, of shoal.Key, hash string, until shoal.Time) (key shoal.Key, err error) {
 	err = k.core.Change(ctx, "hub.Keys.SignIn", func(ch *core.Change) error {
 		if err := ch.SweepSignIns(ch.At, shoal.At(ch.At.Add(-SignInUnused))); err != nil {
 			return err
 		}
-		made = shoal.Key{
+		key = shoal.Key{
 			ID: shoal.NewID[shoal.KeyID](shoal.PrefixKey), Role: of.Role, SessionID: of.SessionID, EntityID: of.EntityID,
 			Name: "console", CreatedAt: ch.At, ExpiresAt: &until,
 		}
-		return ch.InsertSignIn(made, hash, of.ID)
+		return ch.InsertSignIn(key, hash, of.ID)
 	})
-	return made, err
+	return key, err
 }
 
 // SignOut ends a sign-in, and what its browser has open. It is no failure if it has
@@ -43,10 +43,10 @@ func (k *Keys) SignOutEverywhere(ctx context.Context, of shoal.KeyID) error {
 	return k.endSignIns(ctx, "hub.Keys.SignOutEverywhere", func(tx storage.Tx) ([]shoal.KeyID, error) { return tx.SignIns(of) })
 }
 
-func (k *Keys) endSignIns(ctx context.Context, op string, which func(storage.Tx) ([]shoal.KeyID, error)) error {
+func (k *Keys) endSignIns(ctx context.Context, op string, find func(storage.Tx) ([]shoal.KeyID, error)) error {
 	var ended []shoal.KeyID
 	err := k.core.Change(ctx, op, func(ch *core.Change) (err error) {
-		if ended, err = which(ch.Tx); err != nil {
+		if ended, err = find(ch.Tx); err != nil {
 			return err
 		}
 		for _, id := range ended {

@@ -36,7 +36,7 @@ func (a *Agents) Conversations(ctx context.Context, who shoal.Principal, session
 		filter.After = name
 	}
 	out := []shoal.Conversation{}
-	err := a.notes(ctx, op, who, session, agent, func(tx storage.Tx) error {
+	err := a.viewNotes(ctx, op, who, session, agent, func(tx storage.Tx) error {
 		found, err := tx.Conversations(session, agent, filter)
 		for _, state := range found {
 			out = append(out, publicConversation(state, agent))
@@ -58,17 +58,17 @@ type ConversationPage struct {
 // conversation (0 for its end), fewer when they are large. NotFound if no run of it has
 // begun since it was cleared. For the readers of [Agents.Conversations].
 func (a *Agents) ReadConversation(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, id string, before int64, limit int) (page ConversationPage, err error) {
-	err = a.notes(ctx, "hub.Agents.ReadConversation", who, session, agent, func(tx storage.Tx) error {
+	err = a.viewNotes(ctx, "hub.Agents.ReadConversation", who, session, agent, func(tx storage.Tx) error {
 		if page.Conversation, _, err = findConversation(tx, session, agent, id); err != nil {
 			return err
 		}
-		return page.fill(tx, before, limit)
+		return page.fillBlocks(tx, before, limit)
 	})
 	return page, err
 }
 
-// fill reads runs from the newest to older ones until there are enough.
-func (p *ConversationPage) fill(tx Tx, before int64, limit int) error {
+// fillBlocks reads runs from the newest to older ones until there are enough.
+func (p *ConversationPage) fillBlocks(tx Tx, before int64, limit int) error {
 	conv := p.Conversation
 	read := func(limit int) ([]storage.Block, error) {
 		older, err := tx.Blocks(conv.Session, conv.ID, storage.BlockFilter{BeganAfter: conv.Cleared, BeganBefore: before, Limit: limit})
@@ -85,7 +85,7 @@ func (p *ConversationPage) fill(tx Tx, before int64, limit int) error {
 				break
 			}
 			p.Blocks, before = append(p.Blocks, b), b.Began
-			size += sizeOf(b)
+			size += blockSize(b)
 		}
 	}
 	older, err := read(1)
@@ -95,7 +95,7 @@ func (p *ConversationPage) fill(tx Tx, before int64, limit int) error {
 	return err
 }
 
-func sizeOf(b storage.Block) int {
+func blockSize(b storage.Block) int {
 	n := len(b.Turn)
 	for _, step := range b.Steps {
 		n += len(step)
@@ -108,7 +108,7 @@ func sizeOf(b storage.Block) int {
 // since it was cleared, Conflict while one is under way. For the readers of
 // [Agents.Conversations].
 func (a *Agents) ClearConversation(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, id string) error {
-	return a.dropNotes(ctx, "hub.Agents.ClearConversation", who, session, agent, func(ch *core.Change) error {
+	return a.changeNotes(ctx, "hub.Agents.ClearConversation", who, session, agent, func(ch *core.Change) error {
 		conv, state, err := findConversation(ch, session, agent, id)
 		if err != nil {
 			return err
@@ -122,17 +122,17 @@ func (a *Agents) ClearConversation(ctx context.Context, who shoal.Principal, ses
 }
 
 func findConversation(tx Tx, session shoal.SessionID, agent shoal.EntityID, id string) (conv storage.Conversation, state storage.ConversationState, err error) {
-	none := shoal.E("", shoal.NotFound, fmt.Sprintf("The agent has no conversation %q. List them to see their ids.", id))
+	notFound := shoal.E("", shoal.NotFound, fmt.Sprintf("The agent has no conversation %q. List them to see their ids.", id))
 	name, err := conversationName(agent, id)
 	if err != nil {
-		return conv, state, none
+		return conv, state, notFound
 	}
 	found, err := tx.Conversations(session, agent, storage.ConversationFilter{ID: name})
 	if err != nil {
 		return conv, state, err
 	}
 	if len(found) == 0 {
-		return conv, state, none
+		return conv, state, notFound
 	}
 	conv, err = tx.Conversation(session, name)
 	return conv, found[0], err

@@ -43,12 +43,12 @@ func putAgent(ch *core.Change, n storage.Agent, owner shoal.EntityID) (out shoal
 	if err := core.RequireOpenSession(ch, n.SessionID); err != nil {
 		return out, false, err
 	}
-	before, err := ch.HostedAgent(n.SessionID, n.ID)
+	newest, err := ch.HostedAgent(n.SessionID, n.ID)
 	switch {
-	case err == nil && before.Hash == n.Hash:
-		return before.HostedAgent, false, nil
+	case err == nil && newest.Hash == n.Hash:
+		return newest.HostedAgent, false, nil
 	case err == nil:
-		n.Version = before.Version + 1
+		n.Version = newest.Version + 1
 	case errors.Is(err, shoal.NotFound):
 		created = true
 		if n.Version, err = nextVersion(ch, n); err != nil {
@@ -57,7 +57,7 @@ func putAgent(ch *core.Change, n storage.Agent, owner shoal.EntityID) (out shoal
 	default:
 		return out, false, err
 	}
-	if err := beAgent(ch, n, owner); err != nil {
+	if err := ensureAgentEntity(ch, n, owner); err != nil {
 		return out, false, err
 	}
 	n.CreatedAt = ch.At
@@ -65,7 +65,7 @@ func putAgent(ch *core.Change, n storage.Agent, owner shoal.EntityID) (out shoal
 		return out, false, err
 	}
 	if created {
-		err = checkAdminsOf(ch, n.SessionID, n.ID)
+		err = checkAdminAgents(ch, n.SessionID, n.ID)
 	}
 	return n.HostedAgent, created, err
 }
@@ -84,9 +84,9 @@ func nextVersion(tx Tx, n storage.Agent) (int, error) {
 	}
 }
 
-// beAgent makes the entity of a hosted agent, or has it present itself as its
+// ensureAgentEntity makes the entity of a hosted agent, or has it present itself as its
 // configuration says.
-func beAgent(ch *core.Change, n storage.Agent, owner shoal.EntityID) error {
+func ensureAgentEntity(ch *core.Change, n storage.Agent, owner shoal.EntityID) error {
 	if n.Name == "" {
 		n.Name = string(n.ID)
 	}
@@ -101,15 +101,15 @@ func beAgent(ch *core.Change, n storage.Agent, owner shoal.EntityID) error {
 	if e.Kind == shoal.Human {
 		return notAnAgent(n.ID)
 	}
-	named := e.Name
+	oldName := e.Name
 	e.Name, e.Description = n.Name, n.Description
-	if e.Name != named {
+	if e.Name != oldName {
 		if err := core.CheckEntityName(ch, e); err != nil {
 			return err
 		}
 	}
 	ClaimAgent(&e, owner)
-	if err := ch.UpdateEntity(e); err != nil || named == e.Name {
+	if err := ch.UpdateEntity(e); err != nil || oldName == e.Name {
 		return err
 	}
 	return core.AnnounceRename(ch, n.SessionID, n.ID)
@@ -122,9 +122,9 @@ func ClaimAgent(e *shoal.Entity, owner shoal.EntityID) {
 	}
 }
 
-// checkAdminsOf refuses an agent that has become hosted in a space that needs an
+// checkAdminAgents refuses an agent that has become hosted in a space that needs an
 // admin agent for that.
-func checkAdminsOf(ch *core.Change, session shoal.SessionID, id shoal.EntityID) error {
+func checkAdminAgents(ch *core.Change, session shoal.SessionID, id shoal.EntityID) error {
 	spaces, err := ch.Spaces(session, storage.SpaceFilter{Member: id, OpenOnly: true})
 	if err != nil {
 		return err

@@ -15,9 +15,9 @@ import (
 // after the one with the given id: so many at most. It works for agents that were
 // hosted before, too. For admins and owners of the session.
 func (a *Agents) Memories(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, after string, limit int) (out []shoal.Memory, err error) {
-	err = a.notes(ctx, "hub.Agents.Memories", who, session, agent, func(tx storage.Tx) error {
+	err = a.viewNotes(ctx, "hub.Agents.Memories", who, session, agent, func(tx storage.Tx) error {
 		all, err := tx.Memories(session, agent)
-		out = afterNote(all, memoryID, after, limit)
+		out = notesAfter(all, memoryID, after, limit)
 		return err
 	})
 	return out, err
@@ -25,9 +25,9 @@ func (a *Agents) Memories(ctx context.Context, who shoal.Principal, session shoa
 
 // Goals is Memories for the agent's goals, reached ones included.
 func (a *Agents) Goals(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, after string, limit int) (out []shoal.Goal, err error) {
-	err = a.notes(ctx, "hub.Agents.Goals", who, session, agent, func(tx storage.Tx) error {
+	err = a.viewNotes(ctx, "hub.Agents.Goals", who, session, agent, func(tx storage.Tx) error {
 		all, err := tx.Goals(session, agent)
-		out = afterNote(all, goalID, after, limit)
+		out = notesAfter(all, goalID, after, limit)
 		return err
 	})
 	return out, err
@@ -37,23 +37,23 @@ func (a *Agents) Goals(ctx context.Context, who shoal.Principal, session shoal.S
 // have begun may still know them. NotFound if there is none with the id. For admins
 // and owners of the session.
 func (a *Agents) DeleteMemory(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, id string) error {
-	return a.dropNotes(ctx, "hub.Agents.DeleteMemory", who, session, agent, func(ch *core.Change) error {
+	return a.changeNotes(ctx, "hub.Agents.DeleteMemory", who, session, agent, func(ch *core.Change) error {
 		all, err := ch.Memories(session, agent)
 		if err != nil {
 			return err
 		}
-		return dropNotes(all, memoryID, id, "memory", func(id string) error { return ch.DeleteMemory(session, agent, id) })
+		return deleteNotes(all, memoryID, id, "memory", func(id string) error { return ch.DeleteMemory(session, agent, id) })
 	})
 }
 
 // DeleteGoal is DeleteMemory for the agent's goals.
 func (a *Agents) DeleteGoal(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, id string) error {
-	return a.dropNotes(ctx, "hub.Agents.DeleteGoal", who, session, agent, func(ch *core.Change) error {
+	return a.changeNotes(ctx, "hub.Agents.DeleteGoal", who, session, agent, func(ch *core.Change) error {
 		all, err := ch.Goals(session, agent)
 		if err != nil {
 			return err
 		}
-		return dropNotes(all, goalID, id, "goal", func(id string) error { return ch.DeleteGoal(session, agent, id) })
+		return deleteNotes(all, goalID, id, "goal", func(id string) error { return ch.DeleteGoal(session, agent, id) })
 	})
 }
 
@@ -61,8 +61,8 @@ func memoryID(m shoal.Memory) string { return m.ID }
 
 func goalID(g shoal.Goal) string { return g.ID }
 
-// notes reads what an agent has noted.
-func (a *Agents) notes(ctx context.Context, op string, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, read func(storage.Tx) error) error {
+// viewNotes reads what an agent has noted.
+func (a *Agents) viewNotes(ctx context.Context, op string, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, read func(storage.Tx) error) error {
 	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
@@ -74,8 +74,8 @@ func (a *Agents) notes(ctx context.Context, op string, who shoal.Principal, sess
 	})
 }
 
-// dropNotes changes what an agent has noted.
-func (a *Agents) dropNotes(ctx context.Context, op string, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, drop func(*core.Change) error) error {
+// changeNotes changes what an agent has noted.
+func (a *Agents) changeNotes(ctx context.Context, op string, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, drop func(*core.Change) error) error {
 	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
@@ -90,15 +90,15 @@ func (a *Agents) dropNotes(ctx context.Context, op string, who shoal.Principal, 
 	})
 }
 
-// afterNote returns the notes after the one with an id, from the first if it is empty
+// notesAfter returns the notes after the one with an id, from the first if it is empty
 // or gone.
-func afterNote[T any](all []T, idOf func(T) string, after string, limit int) []T {
+func notesAfter[T any](all []T, idOf func(T) string, after string, limit int) []T {
 	at := slices.IndexFunc(all, func(note T) bool { return after != "" && idOf(note) == after })
 	all = all[at+1:]
 	return all[:min(len(all), max(limit, 0))]
 }
 
-func dropNotes[T any](all []T, idOf func(T) string, id, noun string, drop func(id string) error) error {
+func deleteNotes[T any](all []T, idOf func(T) string, id, noun string, drop func(id string) error) error {
 	found := false
 	for _, note := range all {
 		if id == "" || idOf(note) == id {

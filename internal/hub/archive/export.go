@@ -47,15 +47,15 @@ func (a *Archive) Export(ctx context.Context, who shoal.Principal, id shoal.Sess
 		if session.ClosedAt != nil {
 			closed = *session.ClosedAt
 		}
-		if err := e.write(storage.SessionRecord, []any{session.Name, string(session.Status), session.CreatedAt, closed, session.Limits.MaxCostPerRequest, session.Limits.MaxTokensPerRequest, string(session.SpaceRights)}); err != nil {
+		if err := e.writeRecord(storage.SessionRecord, []any{session.Name, string(session.Status), session.CreatedAt, closed, session.Limits.MaxCostPerRequest, session.Limits.MaxTokensPerRequest, string(session.SpaceRights)}); err != nil {
 			return err
 		}
 		for _, t := range storage.RecordTypes[1:] {
-			if err := tx.EachRecord(id, t, func(values []any) error { return e.write(t, values) }); err != nil {
+			if err := tx.EachRecord(id, t, func(values []any) error { return e.writeRecord(t, values) }); err != nil {
 				return err
 			}
 		}
-		_, err = w.Write(e.sum.line())
+		_, err = w.Write(e.sum.endLine())
 		return err
 	})
 }
@@ -68,7 +68,7 @@ type exporter struct {
 	line []byte
 }
 
-func (e *exporter) write(t *storage.RecordType, values []any) (err error) {
+func (e *exporter) writeRecord(t *storage.RecordType, values []any) (err error) {
 	if err := e.ctx.Err(); err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func (s *exportSum) add(t *storage.RecordType, line []byte) {
 }
 
 // line is the last line of an export.
-func (s *exportSum) line() []byte {
+func (s *exportSum) endLine() []byte {
 	b := []byte(`{"type":"end","records":{`)
 	for i, t := range storage.RecordTypes {
 		if i > 0 {
@@ -62,21 +62,21 @@ type exportReader struct {
 	buf   []byte
 	size  int64 // of the lines so far
 	// What it takes at most.
-	bytes, records, entities int64
+	maxBytes, maxRecords, maxEntities int64
 }
 
 func newExportReader(r io.Reader) *exportReader {
 	return &exportReader{
-		in: bufio.NewReaderSize(r, 64<<10), sum: newExportSum(), bytes: storage.MaxImport, records: storage.MaxRecords, entities: storage.MaxEntities,
+		in: bufio.NewReaderSize(r, 64<<10), sum: newExportSum(), maxBytes: storage.MaxImport, maxRecords: storage.MaxRecords, maxEntities: storage.MaxEntities,
 	}
 }
 
-// wrong is an error about the line that was read last.
-func (r *exportReader) wrong(format string, args ...any) error {
-	return wrongLine(r.line, format, args...)
+// errorf is an error about the line that was read last.
+func (r *exportReader) errorf(format string, args ...any) error {
+	return lineError(r.line, format, args...)
 }
 
-func wrongLine(line int, format string, args ...any) error {
+func lineError(line int, format string, args ...any) error {
 	why := fmt.Sprintf(format, args...)
 	place := fmt.Sprintf("line %d", line)
 	return &shoal.Error{
@@ -86,7 +86,7 @@ func wrongLine(line int, format string, args ...any) error {
 }
 
 // next reads a line with its line break. It is valid until the next call.
-func (r *exportReader) next() ([]byte, error) {
+func (r *exportReader) nextLine() ([]byte, error) {
 	r.buf = r.buf[:0]
 	r.line++
 	most := storage.MaxRecordLine
@@ -99,14 +99,14 @@ func (r *exportReader) next() ([]byte, error) {
 		r.size += int64(len(piece))
 		switch {
 		case len(r.buf) > most:
-			return nil, r.wrong("it has more than the %d bytes that are allowed at most", most)
-		case r.size > r.bytes:
-			return nil, r.wrong("the export has more bytes than the %d that are allowed at most", r.bytes)
+			return nil, r.errorf("it has more than the %d bytes that are allowed at most", most)
+		case r.size > r.maxBytes:
+			return nil, r.errorf("the export has more bytes than the %d that are allowed at most", r.maxBytes)
 		case err == nil:
 			return r.buf, nil
 		case errors.Is(err, bufio.ErrBufferFull):
 		case errors.Is(err, io.EOF):
-			return nil, r.wrong("the export ends here and not with the line of the type \"end\"; it was cut off")
+			return nil, r.errorf("the export ends here and not with the line of the type \"end\"; it was cut off")
 		default:
 			return nil, err
 		}
@@ -114,76 +114,76 @@ func (r *exportReader) next() ([]byte, error) {
 }
 
 // head reads the first line.
-func (r *exportReader) head() (head exportHead, err error) {
-	line, err := r.next()
+func (r *exportReader) readHead() (head exportHead, err error) {
+	line, err := r.nextLine()
 	if err != nil {
 		return head, err
 	}
 	members, err := storage.MembersOf(line)
 	if err != nil || string(members["type"]) != `"export"` {
-		return head, r.wrong("this is no export of a session; one begins with {\"type\":\"export\"")
+		return head, r.errorf("this is no export of a session; one begins with {\"type\":\"export\"")
 	}
 	if head.Version, err = storage.ParseAs[int](members["version"], "a whole number"); err != nil || head.Version != ExportVersion {
-		return head, r.wrong("the export has the version %s, and this server reads version %d", storage.Shorten(string(members["version"])), ExportVersion)
+		return head, r.errorf("the export has the version %s, and this server reads version %d", storage.Shorten(string(members["version"])), ExportVersion)
 	}
 	if head.Session, err = storage.ParseAs[shoal.SessionID](members["session"], "an id"); err != nil || shoal.CheckID("session", string(head.Session)) != nil {
-		return head, r.wrong("the field \"session\" is no id")
+		return head, r.errorf("the field \"session\" is no id")
 	}
 	return head, nil
 }
 
 // record reads the next record; t is nil when the last line has been read, and was
 // right.
-func (r *exportReader) record() (t *storage.RecordType, values []any, err error) {
-	line, err := r.next()
+func (r *exportReader) readRecord() (t *storage.RecordType, values []any, err error) {
+	line, err := r.nextLine()
 	if err != nil {
 		return nil, nil, err
 	}
 	rest, found := bytes.CutPrefix(line, []byte(`{"type":"`))
 	name, _, quoted := bytes.Cut(rest, []byte{'"'})
 	if !found || !quoted {
-		return nil, nil, r.wrong("it does not begin with {\"type\":\"")
+		return nil, nil, r.errorf("it does not begin with {\"type\":\"")
 	}
 	if string(name) == "end" {
-		return nil, nil, r.end(line)
+		return nil, nil, r.checkEnd(line)
 	}
 	t, place := storage.FindRecordType(string(name))
 	switch {
 	case t == nil:
-		return nil, nil, r.wrong("there is no type %q", storage.Shorten(string(name)))
+		return nil, nil, r.errorf("there is no type %q", storage.Shorten(string(name)))
 	case r.line == 2 && t != storage.SessionRecord:
-		return nil, nil, r.wrong("the first record is a %s and not the session", t.Name)
+		return nil, nil, r.errorf("the first record is a %s and not the session", t.Name)
 	case place < r.place:
-		return nil, nil, r.wrong("a %s stands behind a %s; the types have an order", t.Name, storage.RecordTypes[r.place].Name)
+		return nil, nil, r.errorf("a %s stands behind a %s; the types have an order", t.Name, storage.RecordTypes[r.place].Name)
 	case t == storage.SessionRecord && r.line > 2:
-		return nil, nil, r.wrong("the session is there twice")
+		return nil, nil, r.errorf("the session is there twice")
 	}
 	if values, err = t.Parse(line); err != nil {
-		return nil, nil, r.wrong("%s", err)
+		return nil, nil, r.errorf("%s", err)
 	}
 	r.place = place
 	r.sum.add(t, line)
 	switch {
-	case int64(r.line)-1 > r.records:
-		return nil, nil, r.wrong("the export has more records than the %d that are allowed at most", r.records)
-	case t.Name == "entity" && r.sum.counts[t.Name] > r.entities:
-		return nil, nil, r.wrong("the export has more entities than the %d that are allowed at most", r.entities)
+	case int64(r.line)-1 > r.maxRecords:
+		return nil, nil, r.errorf("the export has more records than the %d that are allowed at most", r.maxRecords)
+	case t.Name == "entity" && r.sum.counts[t.Name] > r.maxEntities:
+		return nil, nil, r.errorf("the export has more entities than the %d that are allowed at most", r.maxEntities)
 	}
 	return t, values, nil
 }
 
 // end checks the last line, and that it is the last.
-func (r *exportReader) end(line []byte) error {
+func (r *exportReader) checkEnd(line []byte) error {
 	if r.line == 2 {
-		return r.wrong("the export holds no session")
+		return r.errorf("the export holds no session")
 	}
-	if !bytes.Equal(line, r.sum.line()) {
-		return r.wrong("its counts or its digest are not those of the lines before; the export was changed or damaged")
+	if !bytes.Equal(line, r.sum.endLine()) {
+		return r.errorf("its counts or its digest are not those of the lines before; the export was changed or damaged")
 	}
 	if _, err := r.in.ReadByte(); !errors.Is(err, io.EOF) {
 		if err == nil {
 			r.line++
-			err = r.wrong("something follows the line of the type \"end\"")
+			err = r.errorf("something follows the line of the type \"end\"")
 		}
 		return err
 	}

@@ -22,7 +22,7 @@ func seed(records ...string) string {
 		}
 		text += line + "\n"
 	}
-	return text + string(sum.line())
+	return text + string(sum.endLine())
 }
 
 const (
@@ -45,11 +45,11 @@ func FuzzReadExport(f *testing.F) {
 	f.Add([]byte(seed()))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r := newExportReader(bytes.NewReader(data))
-		_, err := r.head()
+		_, err := r.readHead()
 		for err == nil {
 			var of *storage.RecordType
 			var values []any
-			if of, values, err = r.record(); of == nil {
+			if of, values, err = r.readRecord(); of == nil {
 				break
 			}
 			line, failed := of.Append(nil, values)
@@ -75,11 +75,11 @@ func FuzzReadExport(f *testing.F) {
 func TestRecordLineRoundTrip(t *testing.T) {
 	for _, want := range []string{sessionLine, memberLine, usageLine} {
 		r := newExportReader(strings.NewReader(seed(sessionLine, want)))
-		if _, err := r.head(); err != nil {
+		if _, err := r.readHead(); err != nil {
 			t.Fatal(err)
 		}
 		for {
-			of, values, err := r.record()
+			of, values, err := r.readRecord()
 			if err != nil && want != sessionLine { // which is there twice
 				t.Fatal(err)
 			}

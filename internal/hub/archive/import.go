@@ -27,11 +27,11 @@ const (
 	// so how long others wait for it.
 	importLines = 256
 	importBytes = 1 << 20
-	// importPatience is how long an import may make no progress before its leftovers
+	// importTimeout is how long an import may make no progress before its leftovers
 	// are taken for those of one that was given up.
-	importPatience = 3 * time.Minute
-	// importRefs is how many records are remembered as being there.
-	importRefs = 20_000
+	importTimeout = 3 * time.Minute
+	// maxKnownRefs is how many records are remembered as being there.
+	maxKnownRefs = 20_000
 )
 
 // Import reads an export and makes the session id of it, with the ids, places and
@@ -53,39 +53,39 @@ func (a *Archive) Import(ctx context.Context, who shoal.Principal, id shoal.Sess
 		return shoal.Imported{}, core.Wrap(op, core.FirstError(err))
 	}
 	in := newExportReader(r)
-	head, err := in.head()
+	head, err := in.readHead()
 	if err != nil {
 		return shoal.Imported{}, core.Wrap(op, err)
 	}
-	im := &importer{core: a.core, in: in, from: head.Session, id: id, stage: id, options: o, token: rand.Text(), known: map[string]bool{}}
-	if err := im.begin(ctx); err != nil {
+	im := &importer{core: a.core, in: in, from: head.Session, id: id, stage: id, options: o, token: rand.Text(), knownRefs: map[string]bool{}}
+	if err := im.beginImport(ctx); err != nil {
 		return shoal.Imported{}, core.Wrap(op, err)
 	}
-	done, err := im.run(ctx)
+	result, err := im.storeAll(ctx)
 	if err != nil {
 		// The client may be gone; what it left must go all the same.
 		if err := a.dropImport(context.WithoutCancel(ctx), im.stage); err != nil {
 			a.core.Log.Error("what a failed import left could not be erased; it is tried again", "session", im.stage, "error", err)
 		}
 	}
-	return done, core.Wrap(op, err)
+	return result, core.Wrap(op, err)
 }
 
 // importer is an import under way.
 type importer struct {
-	core    *core.Core
-	in      *exportReader
-	from    shoal.SessionID // where the export is from
-	id      shoal.SessionID // what it becomes
-	stage   shoal.SessionID // the hidden session that it is until then
-	token   string
-	options ImportOptions
-	session shoal.Session
-	known   map[string]bool // keys of records that are there
+	core      *core.Core
+	in        *exportReader
+	from      shoal.SessionID // where the export is from
+	id        shoal.SessionID // what it becomes
+	stage     shoal.SessionID // the hidden session that it is until then
+	token     string
+	options   ImportOptions
+	session   shoal.Session
+	knownRefs map[string]bool // keys of records that are there
 }
 
 // begin makes the hidden session.
-func (im *importer) begin(ctx context.Context) error {
+func (im *importer) beginImport(ctx context.Context) error {
 	return im.core.Change(ctx, "", func(ch *core.Change) error {
 		im.stage = im.id
 		switch _, err := ch.Session(im.id); {
@@ -118,18 +118,18 @@ func (im *importer) mayReplace(tx Tx) error {
 }
 
 // run stores all records and shows the session.
-func (im *importer) run(ctx context.Context) (shoal.Imported, error) {
+func (im *importer) storeAll(ctx context.Context) (shoal.Imported, error) {
 	for more := true; more; {
 		var batch []importLine
 		var err error
-		if batch, more, err = im.gather(); err != nil {
+		if batch, more, err = im.readBatch(); err != nil {
 			return shoal.Imported{}, err
 		}
-		if err := im.store(ctx, batch); err != nil {
+		if err := im.storeBatch(ctx, batch); err != nil {
 			return shoal.Imported{}, err
 		}
 	}
-	if err := im.end(ctx); err != nil {
+	if err := im.endImport(ctx); err != nil {
 		return shoal.Imported{}, err
 	}
 	im.core.NotifyPlans()
@@ -143,15 +143,15 @@ type importLine struct {
 	values []any
 }
 
-// gather reads the records of one transaction, and reports whether there may be
+// readBatch reads the records of one transaction, and reports whether there may be
 // more.
-func (im *importer) gather() (batch []importLine, more bool, err error) {
+func (im *importer) readBatch() (batch []importLine, more bool, err error) {
 	for size := 0; len(batch) < importLines && size < importBytes; size += len(im.in.buf) {
-		t, values, err := im.in.record()
+		t, values, err := im.in.readRecord()
 		if err != nil || t == nil {
 			return batch, false, err
 		}
-		im.adapt(t, values)
+		im.adaptRecord(t, values)
 		if t == storage.SessionRecord {
 			im.session = shoal.Session{
 				ID: im.id, Name: values[0].(string), Status: shoal.SessionStatus(values[1].(string)), CreatedAt: values[2].(shoal.Time),
@@ -169,7 +169,7 @@ func (im *importer) gather() (batch []importLine, more bool, err error) {
 }
 
 // store stores a batch in one transaction.
-func (im *importer) store(ctx context.Context, batch []importLine) error {
+func (im *importer) storeBatch(ctx context.Context, batch []importLine) error {
 	var found []string
 	err := im.core.Change(ctx, "", func(ch *core.Change) error {
 		found = nil
@@ -182,7 +182,7 @@ func (im *importer) store(ctx context.Context, batch []importLine) error {
 				return err
 			}
 			var there []string
-			there, err = im.insert(ch, line)
+			there, err = im.insertRecord(ch, line)
 			found = append(found, there...)
 		}
 		return err
@@ -190,17 +190,17 @@ func (im *importer) store(ctx context.Context, batch []importLine) error {
 	if err != nil {
 		return err
 	}
-	if len(im.known) > importRefs {
-		clear(im.known)
+	if len(im.knownRefs) > maxKnownRefs {
+		clear(im.knownRefs)
 	}
 	for _, key := range found {
-		im.known[key] = true
+		im.knownRefs[key] = true
 	}
 	return nil
 }
 
 // insert stores a record whose references are there, and returns their keys.
-func (im *importer) insert(tx Tx, line importLine) (found []string, err error) {
+func (im *importer) insertRecord(tx Tx, line importLine) (found []string, err error) {
 	for _, ref := range line.t.Refs {
 		to, _ := storage.FindRecordType(ref.To)
 		key := make([]any, len(ref.Fields))
@@ -211,7 +211,7 @@ func (im *importer) insert(tx Tx, line importLine) (found []string, err error) {
 			continue
 		}
 		name := fmt.Sprint(ref.To, key)
-		if im.known[name] {
+		if im.knownRefs[name] {
 			continue
 		}
 		there, err := tx.HasRecord(im.stage, to, key)
@@ -219,19 +219,19 @@ func (im *importer) insert(tx Tx, line importLine) (found []string, err error) {
 			return nil, err
 		}
 		if !there {
-			return nil, wrongLine(line.number, "its %s refers to a %s that is not in front of it: %q", ref.Fields[len(ref.Fields)-1], ref.To, storage.Shorten(fmt.Sprint(key...)))
+			return nil, lineError(line.number, "its %s refers to a %s that is not in front of it: %q", ref.Fields[len(ref.Fields)-1], ref.To, storage.Shorten(fmt.Sprint(key...)))
 		}
 		found = append(found, name)
 	}
 	err = tx.InsertRecord(im.stage, line.t, line.values)
 	if errors.Is(err, shoal.AlreadyExists) {
-		return nil, wrongLine(line.number, "the %s is there twice, or takes the place of another", line.t.Name)
+		return nil, lineError(line.number, "the %s is there twice, or takes the place of another", line.t.Name)
 	}
 	return found, err
 }
 
 // end shows the session and ends what was under way in it.
-func (im *importer) end(ctx context.Context) error {
+func (im *importer) endImport(ctx context.Context) error {
 	return im.core.Change(ctx, "", func(ch *core.Change) error {
 		if im.stage != im.id {
 			if err := im.mayReplace(ch); err != nil {
@@ -241,11 +241,11 @@ func (im *importer) end(ctx context.Context) error {
 		if err := ch.EndImport(im.stage, im.token, im.session); err != nil {
 			return err
 		}
-		under, err := ch.Runs(im.id, storage.RunFilter{Status: []shoal.RunStatus{shoal.RunQueued, shoal.RunRunning}})
+		active, err := ch.Runs(im.id, storage.RunFilter{Status: []shoal.RunStatus{shoal.RunQueued, shoal.RunRunning}})
 		if err != nil {
 			return err
 		}
-		for _, r := range under {
+		for _, r := range active {
 			if _, err := runs.CancelRun(ch, r); err != nil {
 				return err
 			}
@@ -273,8 +273,8 @@ func (a *Archive) dropImport(ctx context.Context, stage shoal.SessionID) error {
 	return nil
 }
 
-// dropImports erases what imports that were last felt before a time have left.
-func (a *Archive) dropImports(ctx context.Context, before shoal.Time) error {
+// dropStaleImports erases what imports that were last felt before a time have left.
+func (a *Archive) dropStaleImports(ctx context.Context, before shoal.Time) error {
 	var left []shoal.SessionID
 	err := a.core.Store.View(ctx, func(tx storage.Tx) (err error) {
 		left, err = tx.Imports(before)
@@ -286,12 +286,12 @@ func (a *Archive) dropImports(ctx context.Context, before shoal.Time) error {
 	return err
 }
 
-// clearImports erases, until ctx ends, what imports have left that make no progress:
+// sweepImports erases, until ctx ends, what imports have left that make no progress:
 // those that an earlier process did not end, above all. One of another process goes
 // on.
-func (a *Archive) clearImports(ctx context.Context) {
+func (a *Archive) sweepImports(ctx context.Context) {
 	drop := func(ctx context.Context) error {
-		return a.dropImports(ctx, shoal.At(time.Now().Add(-importPatience)))
+		return a.dropStaleImports(ctx, shoal.At(time.Now().Add(-importTimeout)))
 	}
 	if err := drop(ctx); err != nil && ctx.Err() == nil {
 		a.core.Log.Error("what an unfinished import left could not be erased; it is tried again", "error", err)
@@ -300,4 +300,4 @@ func (a *Archive) clearImports(ctx context.Context) {
 }
 
 // Start starts the task that erases what unfinished imports left.
-func (a *Archive) Start() { a.core.Go(a.clearImports) }
+func (a *Archive) Start() { a.core.Go(a.sweepImports) }

@@ -10,18 +10,18 @@ import (
 )
 
 // adapt changes what a record must say differently where it is imported.
-func (im *importer) adapt(t *storage.RecordType, values []any) {
+func (im *importer) adaptRecord(t *storage.RecordType, values []any) {
 	if im.from != im.id {
-		before, behind := filesOf(im.from), filesOf(im.id)
+		from, to := filesPath(im.from), filesPath(im.id)
 		for i, f := range t.Fields {
 			if !f.Links {
 				continue
 			}
 			switch v := values[i].(type) {
 			case string:
-				values[i] = strings.ReplaceAll(v, before, behind)
+				values[i] = strings.ReplaceAll(v, from, to)
 			case json.RawMessage:
-				values[i] = json.RawMessage(bytes.ReplaceAll(v, []byte(before), []byte(behind)))
+				values[i] = json.RawMessage(bytes.ReplaceAll(v, []byte(from), []byte(to)))
 			}
 		}
 	}
@@ -33,5 +33,5 @@ func (im *importer) adapt(t *storage.RecordType, values []any) {
 	}
 }
 
-// filesOf is the path of the files of a session.
-func filesOf(id shoal.SessionID) string { return shoal.FilePath(id, "") }
+// filesPath is the path of the files of a session.
+func filesPath(id shoal.SessionID) string { return shoal.FilePath(id, "") }

@@ -137,12 +137,12 @@ func TestImportBounds(t *testing.T) {
 		says string
 	}{
 		"as it is":               {text, func(*exportReader) {}, ""},
-		"as many records":        {text, func(r *exportReader) { r.records = 4 }, ""},
-		"one record more":        {text, func(r *exportReader) { r.records = 3 }, "more records than the 3 that are allowed at most"},
-		"as many entities":       {text, func(r *exportReader) { r.entities = 3 }, ""},
-		"one entity more":        {text, func(r *exportReader) { r.entities = 2 }, "more entities than the 2 that are allowed at most"},
-		"as many bytes":          {text, func(r *exportReader) { r.bytes = int64(len(text)) }, ""},
-		"one byte more":          {text, func(r *exportReader) { r.bytes = int64(len(text)) - 1 }, "more bytes than the"},
+		"as many records":        {text, func(r *exportReader) { r.maxRecords = 4 }, ""},
+		"one record more":        {text, func(r *exportReader) { r.maxRecords = 3 }, "more records than the 3 that are allowed at most"},
+		"as many entities":       {text, func(r *exportReader) { r.maxEntities = 3 }, ""},
+		"one entity more":        {text, func(r *exportReader) { r.maxEntities = 2 }, "more entities than the 2 that are allowed at most"},
+		"as many bytes":          {text, func(r *exportReader) { r.maxBytes = int64(len(text)) }, ""},
+		"one byte more":          {text, func(r *exportReader) { r.maxBytes = int64(len(text)) - 1 }, "more bytes than the"},
 		"a long first line":      {`{"type":"export","x":"` + strings.Repeat("x", storage.MaxHeadLine) + "\n", func(*exportReader) {}, "more than the 65536 bytes"},
 		"a long line":            {strings.Replace(text, "\n", "\n"+strings.Repeat("x", storage.MaxRecordLine)+"\n", 1), func(*exportReader) {}, "more than the 33554432 bytes"},
 		"a line without its end": {text[:strings.Index(text, "\n")+1] + strings.Repeat("x", storage.MaxRecordLine+1), func(*exportReader) {}, "more than the 33554432 bytes"},
@@ -150,9 +150,9 @@ func TestImportBounds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newExportReader(strings.NewReader(c.text))
 			c.set(r)
-			_, err := r.head()
+			_, err := r.readHead()
 			for of := storage.SessionRecord; err == nil && of != nil; {
-				of, _, err = r.record()
+				of, _, err = r.readRecord()
 			}
 			if (err == nil) != (c.says == "") || err != nil && (!errors.Is(err, shoal.InvalidArgument) || !strings.Contains(err.Error(), c.says)) {
 				t.Errorf("got %v, want %q", err, c.says)
@@ -164,7 +164,7 @@ func TestImportBounds(t *testing.T) {
 // The reader never holds more than one line, however long the export is.
 func TestEndlessLineIsRejected(t *testing.T) {
 	r := newExportReader(io.MultiReader(strings.NewReader(seed(sessionLine)[:10]), endless{}))
-	if _, err := r.head(); err == nil || cap(r.buf) > 4*storage.MaxHeadLine {
+	if _, err := r.readHead(); err == nil || cap(r.buf) > 4*storage.MaxHeadLine {
 		t.Errorf("%v, and %d bytes are held", err, cap(r.buf))
 	}
 }

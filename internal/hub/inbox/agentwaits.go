@@ -21,11 +21,11 @@ type agentWait struct {
 	ids     []shoal.EntityID
 	count   int
 
-	nth     int64          // of the waits of its mailbox
-	over    chan struct{}  // closed when a later wait ends this one
-	present []shoal.Entity // at most a page of those who are here
-	here    int
-	missing []shoal.EntityID
+	nth          int64          // of the waits of its mailbox
+	over         chan struct{}  // closed when a later wait ends this one
+	present      []shoal.Entity // at most a page of those who are here
+	presentCount int
+	missing      []shoal.EntityID
 }
 
 // WaitForAgents returns once all of ids, or, with none, count entities besides
@@ -38,7 +38,7 @@ type agentWait struct {
 // the right to it, as [Inbox.Wait] does.
 func (b *Inbox) WaitForAgents(ctx context.Context, who shoal.Principal, session shoal.SessionID, ids []shoal.EntityID, count int, timeout time.Duration) (present []shoal.Entity, missing []shoal.EntityID, timedOut bool, err error) {
 	const op = "hub.Inbox.WaitForAgents"
-	if err := checkAwaited(who, session, ids, count); err != nil {
+	if err := checkAgentWait(who, session, ids, count); err != nil {
 		return nil, nil, false, core.Wrap(op, err)
 	}
 	if err := b.countWait(who); err != nil {
@@ -51,13 +51,13 @@ func (b *Inbox) WaitForAgents(ctx context.Context, who shoal.Principal, session 
 	defer b.core.FillRunState.Done()
 	call := b.core.Calls.Enter(who, session, who.EntityID)
 	defer b.core.Calls.Leave(call)
-	box := b.mailbox(waiterKey(who, session))
+	box := b.mailbox(mailboxKey(who, session))
 	defer b.release(box)
 	b.core.Presence.StreamOpened(session, who.EntityID)
 	defer b.core.Presence.StreamClosed(session, who.EntityID)
 	w := &agentWait{inbox: b, who: who, session: session, ids: ids, count: count, over: make(chan struct{})}
-	box.enterOther(w)
-	defer box.leaveOther(w)
+	box.addAgentWait(w)
+	defer box.removeAgentWait(w)
 	timedOut, err = w.block(ctx, call, timeout)
 	if err != nil {
 		return nil, nil, false, core.Wrap(op, err)
@@ -65,8 +65,8 @@ func (b *Inbox) WaitForAgents(ctx context.Context, who shoal.Principal, session 
 	return w.present, w.missing, timedOut, nil
 }
 
-// checkAwaited checks whom a caller waits for.
-func checkAwaited(who shoal.Principal, session shoal.SessionID, ids []shoal.EntityID, count int) error {
+// checkAgentWait checks whom a caller waits for.
+func checkAgentWait(who shoal.Principal, session shoal.SessionID, ids []shoal.EntityID, count int) error {
 	if err := core.CheckSession(who, session); err != nil {
 		return err
 	}
@@ -87,9 +87,9 @@ func checkAwaited(who shoal.Principal, session shoal.SessionID, ids []shoal.Enti
 	return nil
 }
 
-// waiterKey names the mailbox whose waits a caller's are: of a key without an entity
+// mailboxKey names the mailbox whose waits a caller's are: of a key without an entity
 // one that no entity can have.
-func waiterKey(who shoal.Principal, session shoal.SessionID) storage.EntityRef {
+func mailboxKey(who shoal.Principal, session shoal.SessionID) storage.EntityRef {
 	if who.EntityID == "" {
 		return storage.EntityRef{Session: session, ID: shoal.EntityID("key:" + who.KeyID)}
 	}
@@ -106,10 +106,10 @@ func (w *agentWait) block(ctx context.Context, call *core.Call, timeout time.Dur
 		if err := call.Err(); err != nil {
 			return false, err
 		}
-		if err := w.look(ctx); err != nil {
+		if err := w.readPresence(ctx); err != nil {
 			return false, err
 		}
-		if len(w.ids) > 0 && len(w.missing) == 0 || len(w.ids) == 0 && w.here >= w.count {
+		if len(w.ids) > 0 && len(w.missing) == 0 || len(w.ids) == 0 && w.presentCount >= w.count {
 			return false, nil
 		}
 		if last {
@@ -131,13 +131,13 @@ func (w *agentWait) block(ctx context.Context, call *core.Call, timeout time.Dur
 }
 
 // look finds out who of the awaited, or of everybody but the caller, is not offline.
-func (w *agentWait) look(ctx context.Context) error {
+func (w *agentWait) readPresence(ctx context.Context) error {
 	p := w.inbox.core.Presence
 	return w.inbox.core.View(ctx, "hub.Inbox.look", func(tx storage.Tx) (err error) {
 		if _, err := core.FindSession(tx, w.session); err != nil {
 			return err
 		}
-		w.present, w.missing, w.here = []shoal.Entity{}, []shoal.EntityID{}, 0
+		w.present, w.missing, w.presentCount = []shoal.Entity{}, []shoal.EntityID{}, 0
 		wanted := w.ids
 		if len(w.ids) == 0 {
 			if wanted, err = p.PossiblyPresent(tx, w.session); err != nil {
@@ -156,7 +156,7 @@ func (w *agentWait) look(ctx context.Context) error {
 				w.missing = append(w.missing, id)
 				continue
 			}
-			if w.here++; len(w.present) < shoal.MaxPage {
+			if w.presentCount++; len(w.present) < shoal.MaxPage {
 				w.present = append(w.present, e)
 			}
 		}
@@ -167,32 +167,32 @@ func (w *agentWait) look(ctx context.Context) error {
 	})
 }
 
-// enterOther makes a wait for agents one of the mailbox's waits.
-func (m *mailbox) enterOther(w *agentWait) {
+// addAgentWait makes a wait for agents one of the mailbox's waits.
+func (m *mailbox) addAgentWait(w *agentWait) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.makeRoom()
 	w.nth = m.opened
-	m.others = append(m.others, w)
+	m.agentWaits = append(m.agentWaits, w)
 }
 
-func (m *mailbox) leaveOther(w *agentWait) {
+func (m *mailbox) removeAgentWait(w *agentWait) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.others = slices.DeleteFunc(m.others, func(o *agentWait) bool { return o == w })
+	m.agentWaits = slices.DeleteFunc(m.agentWaits, func(o *agentWait) bool { return o == w })
 }
 
 // makeRoom ends the oldest wait if another one would be too many, and counts that one.
 // It must be called with mu held.
 func (m *mailbox) makeRoom() {
 	m.opened++
-	if len(m.waits)+len(m.others) < shoal.OpenWaits {
+	if len(m.waits)+len(m.agentWaits) < shoal.OpenWaits {
 		return
 	}
-	if len(m.others) > 0 && (len(m.waits) == 0 || m.others[0].nth < m.waits[0].nth) {
-		close(m.others[0].over)
-		m.others = m.others[1:]
+	if len(m.agentWaits) > 0 && (len(m.waits) == 0 || m.agentWaits[0].nth < m.waits[0].nth) {
+		close(m.agentWaits[0].over)
+		m.agentWaits = m.agentWaits[1:]
 		return
 	}
-	m.answer(m.waits[0], answer{})
+	m.sendAnswer(m.waits[0], answer{})
 }

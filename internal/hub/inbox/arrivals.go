@@ -12,18 +12,18 @@ func (b *Inbox) DeliverArrival(a core.Arrival) {
 	defer b.mu.Unlock()
 	for _, r := range a.Receivers {
 		if box := b.mailboxes[storage.EntityRef{Session: m.SessionID, ID: r.ID}]; box != nil {
-			box.arrived(storage.InboxEntry{Place: r.Place, Reason: r.Reason, Delivery: 1, Space: a.Space, Message: m.For(r.ID), EventPlace: a.Place})
+			box.deliverDirectly(storage.InboxEntry{Place: r.Place, Reason: r.Reason, Delivery: 1, Space: a.Space, Message: m.For(r.ID), EventPlace: a.Place})
 		}
 	}
 }
 
-// unknown is the value of HeldWait.clear before the wait has read its inbox.
-const unknown = -1
+// unknownPosition is the value of HeldWait.clear before the wait has read its inbox.
+const unknownPosition = -1
 
-// arrived answers either all waits that a new entry matches or none of them, so that they
+// deliverDirectly answers either all waits that a new entry matches or none of them, so that they
 // wake with the same messages. It answers none if one of the waits does not know that
 // there is no other entry for it before this one.
-func (m *mailbox) arrived(e storage.InboxEntry) {
+func (m *mailbox) deliverDirectly(e storage.InboxEntry) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, w := range m.waits {
@@ -31,27 +31,27 @@ func (m *mailbox) arrived(e storage.InboxEntry) {
 			return
 		}
 	}
-	entries, d, handed := []storage.InboxEntry{e}, deliveredOf(e), false
+	entries, d, delivered := []storage.InboxEntry{e}, newDelivery(e), false
 	for i := len(m.waits) - 1; i >= 0; i-- { // answer removes it from the list
 		w := m.waits[i]
 		switch {
 		case !d.matches(w.filter):
 			w.clear = e.Place
 		case w.call.Err() == nil:
-			m.answer(w, answer{entries: entries})
-			handed = true
+			m.sendAnswer(w, answer{entries: entries})
+			delivered = true
 		}
 	}
-	if handed {
-		m.deliveredNow(entries)
+	if delivered {
+		m.recordDelivered(entries)
 	}
 }
 
 // clearUpTo returns the position up to which no entry matches f after the acknowledgment:
 // the end of the inbox if everything that matches was acknowledged, otherwise unknown.
-func (a acknowledged) clearUpTo(f storage.InboxFilter) int64 {
+func (a ackResult) clearUpTo(f storage.InboxFilter) int64 {
 	if a.end > 0 && a.upTo == a.end && sameFilter(a.filter, f) {
 		return a.end
 	}
-	return unknown
+	return unknownPosition
 }

@@ -14,19 +14,19 @@ import (
 // that were delivered to it since it last acknowledged.
 type readerState struct {
 	explicit bool
-	handed   []*handed
+	batches  []*batch
 }
 
 // handed is a batch that was delivered to a caller. written is closed when its response
 // was written completely.
-type handed struct {
+type batch struct {
 	filter  storage.InboxFilter
 	upTo    int64
 	once    sync.Once
 	written chan struct{}
 }
 
-func (h *handed) isWritten() bool {
+func (h *batch) isWritten() bool {
 	select {
 	case <-h.written:
 		return true
@@ -35,10 +35,10 @@ func (h *handed) isWritten() bool {
 	}
 }
 
-// writingFor is how long a call that acknowledges implicitly waits for the previous
+// writeGrace is how long a call that acknowledges implicitly waits for the previous
 // response to be recorded as written: the client can call again before the server has
 // recorded it. A response that is not recorded by then counts as lost.
-const writingFor = 100 * time.Millisecond
+const writeGrace = 100 * time.Millisecond
 
 // reader returns the state of a key; mu must be held.
 func (m *mailbox) reader(key shoal.KeyID) *readerState {
@@ -63,33 +63,33 @@ func (m *mailbox) setExplicit(key shoal.KeyID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.reader(key)
-	r.explicit, r.handed = true, nil
+	r.explicit, r.batches = true, nil
 }
 
-// hand records the delivery of a batch to a key that acknowledges implicitly. It returns
+// recordBatch records the delivery of a batch to a key that acknowledges implicitly. It returns
 // nil for a key that acknowledges explicitly.
-func (m *mailbox) hand(key shoal.KeyID, filter storage.InboxFilter, upTo int64) *handed {
+func (m *mailbox) recordBatch(key shoal.KeyID, filter storage.InboxFilter, upTo int64) *batch {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.reader(key)
 	if r.explicit {
 		return nil
 	}
-	h := &handed{filter: filter, upTo: upTo, written: make(chan struct{})}
-	r.handed = append(r.handed, h)
+	h := &batch{filter: filter, upTo: upTo, written: make(chan struct{})}
+	r.batches = append(r.batches, h)
 	return h
 }
 
-// writing waits until the responses with the batches that were delivered to a key are
+// awaitWritten waits until the responses with the batches that were delivered to a key are
 // written, at most for writingFor.
-func (m *mailbox) writing(ctx context.Context, key shoal.KeyID) error {
+func (m *mailbox) awaitWritten(ctx context.Context, key shoal.KeyID) error {
 	m.mu.Lock()
-	pending := slices.DeleteFunc(slices.Clone(m.reader(key).handed), (*handed).isWritten)
+	pending := slices.DeleteFunc(slices.Clone(m.reader(key).batches), (*batch).isWritten)
 	m.mu.Unlock()
 	if len(pending) == 0 {
 		return nil
 	}
-	timer := time.NewTimer(writingFor)
+	timer := time.NewTimer(writeGrace)
 	defer timer.Stop()
 	for _, h := range pending {
 		select {
@@ -103,19 +103,19 @@ func (m *mailbox) writing(ctx context.Context, key shoal.KeyID) error {
 	return nil
 }
 
-// settle forgets the batches that were delivered to a key and returns those that count as
+// takeBatches forgets the batches that were delivered to a key and returns those that count as
 // acknowledged: the completely written ones, or none if again is set.
-func (m *mailbox) settle(key shoal.KeyID, again bool) (done []*handed) {
+func (m *mailbox) takeBatches(key shoal.KeyID, again bool) (done []*batch) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.reader(key)
 	if !again {
-		for _, h := range r.handed {
+		for _, h := range r.batches {
 			if h.isWritten() {
 				done = append(done, h)
 			}
 		}
 	}
-	r.handed = nil
+	r.batches = nil
 	return done
 }

@@ -27,8 +27,8 @@ type inboxCursor struct {
 // The first field of a cursor is its format. Cursors of the first format contain the
 // session and the entity in full.
 const (
-	cursorForm      = "w"
-	firstCursorForm = "in"
+	cursorFormat      = "w"
+	firstCursorFormat = "in"
 )
 
 // ownerMark returns the field of a cursor that identifies the inbox it was issued for.
@@ -41,10 +41,10 @@ func ownerMark(box storage.EntityRef) string {
 // filter has too many senders to fit, the cursor lists the senders of the batch instead,
 // which selects the same entries; [fitting] limits the senders of a batch to those that
 // fit.
-func (b *Inbox) cursor(box storage.EntityRef, f storage.InboxFilter, entries []storage.InboxEntry) string {
+func (b *Inbox) encodeCursor(box storage.EntityRef, f storage.InboxFilter, entries []storage.InboxEntry) string {
 	last := entries[len(entries)-1]
 	head := strings.Join([]string{
-		cursorForm, b.core.Store.Epoch(), ownerMark(box), strconv.FormatInt(last.Place, 36), strconv.FormatInt(last.EventPlace, 36),
+		cursorFormat, b.core.Store.Epoch(), ownerMark(box), strconv.FormatInt(last.Place, 36), strconv.FormatInt(last.EventPlace, 36),
 		string(f.Kind), string(f.Space), "",
 	}, ":")
 	from := joinIDs(f.From)
@@ -79,11 +79,11 @@ func sendersOf(entries []storage.InboxEntry) (senders []shoal.EntityID) {
 // roomForSenders is the space in a cursor for the ids of senders and their separators. The
 // rest is an epoch of 16 bytes, two numbers of 13, a space and the separators of the
 // fields. It is always enough for one sender.
-const roomForSenders = shoal.MaxCursor - len(cursorForm) - 16 - 12 - 2*13 - len(shoal.WaitMessages) - shoal.MaxID - 7
+const roomForSenders = shoal.MaxCursor - len(cursorFormat) - 16 - 12 - 2*13 - len(shoal.WaitMessages) - shoal.MaxID - 7
 
-// fitting returns the longest prefix of entries whose senders fit into a cursor, if the
+// fitSenders returns the longest prefix of entries whose senders fit into a cursor, if the
 // filter has senders.
-func fitting(f storage.InboxFilter, entries []storage.InboxEntry) []storage.InboxEntry {
+func fitSenders(f storage.InboxFilter, entries []storage.InboxEntry) []storage.InboxEntry {
 	if len(joinIDs(f.From)) <= roomForSenders {
 		return entries
 	}
@@ -106,29 +106,29 @@ func fitting(f storage.InboxFilter, entries []storage.InboxEntry) []storage.Inbo
 // and an unknown epoch.
 func parseCursor(box storage.EntityRef, s string) (at inboxCursor, err error) {
 	if len(s) > shoal.MaxCursor {
-		return at, badCursor()
+		return at, invalidCursor()
 	}
 	part := strings.Split(s, ":")
 	var numbers [2]string
 	base := 36
 	switch {
-	case len(part) == 8 && part[0] == cursorForm && part[2] == ownerMark(box):
+	case len(part) == 8 && part[0] == cursorFormat && part[2] == ownerMark(box):
 		at.epoch, numbers, part = part[1], [2]string{part[3], part[4]}, part[5:]
-	case len(part) == 8 && part[0] == firstCursorForm && part[2] == string(box.Session) && part[3] == string(box.ID):
+	case len(part) == 8 && part[0] == firstCursorFormat && part[2] == string(box.Session) && part[3] == string(box.ID):
 		base, numbers, part = 10, [2]string{part[4], "0"}, part[5:]
 	default:
-		return at, badCursor()
+		return at, invalidCursor()
 	}
 	if at.upTo, err = strconv.ParseInt(numbers[0], base, 64); err != nil || at.upTo < 1 {
-		return at, badCursor()
+		return at, invalidCursor()
 	}
 	if at.event, err = strconv.ParseInt(numbers[1], base, 64); err != nil || at.event < 0 {
-		return at, badCursor()
+		return at, invalidCursor()
 	}
 	f := &at.filter
 	f.Kind, f.Space = shoal.WaitKind(part[0]), shoal.SpaceID(part[1])
 	if f.Kind != shoal.WaitMentions && f.Kind != shoal.WaitMessages {
-		return at, badCursor()
+		return at, invalidCursor()
 	}
 	if part[2] != "" {
 		for id := range strings.SplitSeq(part[2], ",") {
@@ -138,6 +138,6 @@ func parseCursor(box storage.EntityRef, s string) (at inboxCursor, err error) {
 	return at, nil
 }
 
-func badCursor() error {
+func invalidCursor() error {
 	return shoal.Invalid("ack", "must be the cursor of an earlier answer to a wait of this entity, unchanged")
 }

@@ -15,47 +15,47 @@ import (
 // to store: a wake-up costs the commit of the post and no other. If the process
 // dies meanwhile, the next delivery carries a number that is one too low.
 
-// countEvery is how long the count of a delivery may be in memory only.
-const countEvery = time.Second
+// countInterval is how long the count of a delivery may be in memory only.
+const countInterval = time.Second
 
 // delivered is an entry that was handed out.
-type delivered struct {
+type delivery struct {
 	place  int64
 	reason shoal.Reason
 	space  shoal.SpaceID
 	sender shoal.EntityID
 }
 
-func deliveredOf(e storage.InboxEntry) delivered {
-	return delivered{e.Place, e.Reason, e.Space.ID, e.Message.EntityID}
+func newDelivery(e storage.InboxEntry) delivery {
+	return delivery{e.Place, e.Reason, e.Space.ID, e.Message.EntityID}
 }
 
 // matches reports whether the entry is one that the filter chooses.
-func (d delivered) matches(f storage.InboxFilter) bool {
+func (d delivery) matches(f storage.InboxFilter) bool {
 	return (f.Kind != shoal.WaitMentions || d.reason != shoal.ReasonMessage) &&
 		(f.Space == "" || f.Space == d.space) &&
 		(len(f.From) == 0 || d.reason == shoal.ReasonSystem || slices.Contains(f.From, d.sender))
 }
 
-// deliveredNow notes that entries are handed out; mu must be held.
-func (m *mailbox) deliveredNow(entries []storage.InboxEntry) {
+// recordDelivered notes that entries are handed out; mu must be held.
+func (m *mailbox) recordDelivered(entries []storage.InboxEntry) {
 	for _, e := range entries {
-		d := deliveredOf(e)
+		d := newDelivery(e)
 		if !slices.Contains(m.uncounted, d) { // several waits may wake with it
 			m.uncounted = append(m.uncounted, d)
 		}
 	}
 }
 
-// acknowledged forgets deliveries that need not be counted any more.
-func (m *mailbox) acknowledged(f storage.InboxFilter, upTo int64) {
+// dropUncounted forgets deliveries that need not be counted any more.
+func (m *mailbox) dropUncounted(f storage.InboxFilter, upTo int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.uncounted = slices.DeleteFunc(m.uncounted, func(d delivered) bool { return d.place <= upTo && d.matches(f) })
+	m.uncounted = slices.DeleteFunc(m.uncounted, func(d delivery) bool { return d.place <= upTo && d.matches(f) })
 }
 
-// uncountedPlaces takes what is not counted yet; mu must be held.
-func (m *mailbox) uncountedPlaces() []int64 {
+// takeUncounted takes what is not counted yet; mu must be held.
+func (m *mailbox) takeUncounted() []int64 {
 	places := make([]int64, len(m.uncounted))
 	for i, d := range m.uncounted {
 		places[i] = d.place
@@ -65,18 +65,18 @@ func (m *mailbox) uncountedPlaces() []int64 {
 }
 
 // count stores the deliveries so far; collecting must be held.
-func (m *mailbox) count(ctx context.Context) {
+func (m *mailbox) storeUncounted(ctx context.Context) {
 	m.mu.Lock()
-	places := m.uncountedPlaces()
+	places := m.takeUncounted()
 	m.mu.Unlock()
 	if len(places) > 0 {
 		m.inbox.storeCounts(ctx, map[storage.EntityRef][]int64{m.key: places})
 	}
 }
 
-// countAll stores the deliveries of all mailboxes. One that is being read from
+// storeAllCounts stores the deliveries of all mailboxes. One that is being read from
 // is left to its reader, which counts first.
-func (b *Inbox) countAll(ctx context.Context) error {
+func (b *Inbox) storeAllCounts(ctx context.Context) error {
 	places := map[storage.EntityRef][]int64{}
 	var counted []*mailbox
 	b.mu.Lock()
@@ -84,8 +84,8 @@ func (b *Inbox) countAll(ctx context.Context) error {
 		box.mu.Lock()
 		if len(box.uncounted) > 0 {
 			select {
-			case box.collecting <- struct{}{}:
-				places[key] = box.uncountedPlaces()
+			case box.reading <- struct{}{}:
+				places[key] = box.takeUncounted()
 				counted = append(counted, box)
 			default:
 			}
@@ -100,7 +100,7 @@ func (b *Inbox) countAll(ctx context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, box := range counted {
-		<-box.collecting // whoever reads next sees the counts
+		<-box.reading // whoever reads next sees the counts
 		b.dropUnused(box)
 	}
 	return nil
@@ -121,4 +121,4 @@ func (b *Inbox) storeCounts(ctx context.Context, places map[storage.EntityRef][]
 }
 
 // Flush stores the delivery counts that are not stored yet. Call it after Stop.
-func (b *Inbox) Flush() { _ = b.countAll(b.core.Ctx) } // logs its own failures
+func (b *Inbox) Flush() { _ = b.storeAllCounts(b.core.Ctx) } // logs its own failures

@@ -43,7 +43,7 @@ func NewInbox(c *core.Core, mostWaits int, m *metrics.Set) *Inbox {
 func (b *Inbox) Waits() *limit.Open { return b.open }
 
 // waiter checks the request, fills in its defaults and returns the entity that waits.
-func waiter(who shoal.Principal, req *WaitRequest) (shoal.EntityID, error) {
+func prepareRequest(who shoal.Principal, req *WaitRequest) (shoal.EntityID, error) {
 	if err := core.CheckSession(who, req.Session); err != nil {
 		return "", err
 	}
@@ -70,9 +70,9 @@ func waiter(who shoal.Principal, req *WaitRequest) (shoal.EntityID, error) {
 	return entity, nil
 }
 
-// checkWait checks that the entity of a wait exists and may read the space that the wait
+// checkWaitRights checks that the entity of a wait exists and may read the space that the wait
 // is limited to.
-func checkWait(tx Tx, who shoal.Principal, req *WaitRequest, entity shoal.EntityID) error {
+func checkWaitRights(tx Tx, who shoal.Principal, req *WaitRequest, entity shoal.EntityID) error {
 	if _, err := core.FindEntity(tx, req.Session, entity); err != nil {
 		return err
 	}
@@ -86,33 +86,33 @@ func checkWait(tx Tx, who shoal.Principal, req *WaitRequest, entity shoal.Entity
 // acknowledge checks that the wait is allowed and acknowledges earlier batches: those up
 // to the cursor of the call, or, for a key that never sent one, the previous batch if its
 // response was written completely. A wait that is not allowed acknowledges nothing.
-func (b *Inbox) acknowledge(ctx context.Context, who shoal.Principal, box *mailbox, req *WaitRequest) (acknowledged, error) {
-	check := func(tx storage.Tx) error { return checkWait(tx, who, req, box.key.ID) }
+func (b *Inbox) acknowledge(ctx context.Context, who shoal.Principal, box *mailbox, req *WaitRequest) (ackResult, error) {
+	check := func(tx storage.Tx) error { return checkWaitRights(tx, who, req, box.key.ID) }
 	if req.Ack != "" {
 		at, err := parseCursor(box.key, req.Ack)
 		if err != nil {
-			return acknowledged{}, err
+			return ackResult{}, err
 		}
 		return b.explicitAck(ctx, who, box, at, check)
 	}
 	if err := b.core.Store.View(ctx, check); err != nil {
-		return acknowledged{}, err
+		return ackResult{}, err
 	}
 	if box.isExplicit(who.KeyID) {
-		return acknowledged{}, nil
+		return ackResult{}, nil
 	}
 	if !req.Redeliver {
-		if err := box.writing(ctx, who.KeyID); err != nil {
-			return acknowledged{}, err
+		if err := box.awaitWritten(ctx, who.KeyID); err != nil {
+			return ackResult{}, err
 		}
 	}
-	return b.implicitAck(ctx, who, box, box.settle(who.KeyID, req.Redeliver))
+	return b.implicitAck(ctx, who, box, box.takeBatches(who.KeyID, req.Redeliver))
 }
 
 // implicitAck acknowledges batches of a key that has never acknowledged explicitly.
-func (b *Inbox) implicitAck(ctx context.Context, who shoal.Principal, box *mailbox, done []*handed) (acknowledged, error) {
+func (b *Inbox) implicitAck(ctx context.Context, who shoal.Principal, box *mailbox, done []*batch) (ackResult, error) {
 	if len(done) == 0 {
-		return acknowledged{}, nil
+		return ackResult{}, nil
 	}
 	var end int64
 	explicit := false
@@ -131,29 +131,29 @@ func (b *Inbox) implicitAck(ctx context.Context, who shoal.Principal, box *mailb
 		return err
 	})
 	if err != nil {
-		return acknowledged{}, err
+		return ackResult{}, err
 	}
 	if explicit {
 		box.setExplicit(who.KeyID)
-		return acknowledged{}, nil
+		return ackResult{}, nil
 	}
 	for _, h := range done {
-		box.acknowledged(h.filter, h.upTo)
+		box.dropUncounted(h.filter, h.upTo)
 	}
 	last := done[len(done)-1]
-	return acknowledged{last.filter, last.upTo, end}, nil
+	return ackResult{last.filter, last.upTo, end}, nil
 }
 
-// acknowledged describes the batch that a call has acknowledged, the last one if there
+// ackResult describes the batch that a call has acknowledged, the last one if there
 // were several, and the end of the inbox at that time.
-type acknowledged struct {
+type ackResult struct {
 	filter    storage.InboxFilter
 	upTo, end int64
 }
 
 // explicitAck acknowledges the batch that a cursor names, in one transaction with the
 // check of the call that sent it. A cursor of another lineage acknowledges nothing.
-func (b *Inbox) explicitAck(ctx context.Context, who shoal.Principal, box *mailbox, at inboxCursor, check func(storage.Tx) error) (acknowledged, error) {
+func (b *Inbox) explicitAck(ctx context.Context, who shoal.Principal, box *mailbox, at inboxCursor, check func(storage.Tx) error) (ackResult, error) {
 	var end int64
 	here := false
 	filter, upTo := at.filter, at.upTo
@@ -168,7 +168,7 @@ func (b *Inbox) explicitAck(ctx context.Context, who shoal.Principal, box *mailb
 			return err
 		}
 		if upTo > end {
-			return badCursor()
+			return invalidCursor()
 		}
 		if err := tx.SetExplicit(box.key.Session, box.key.ID, who.KeyID); err != nil {
 			return err
@@ -176,11 +176,11 @@ func (b *Inbox) explicitAck(ctx context.Context, who shoal.Principal, box *mailb
 		return tx.Acknowledge(box.key.Session, box.key.ID, filter, upTo)
 	})
 	if err != nil || !here {
-		return acknowledged{}, err
+		return ackResult{}, err
 	}
 	box.setExplicit(who.KeyID)
-	box.acknowledged(filter, upTo)
-	return acknowledged{filter, upTo, end}, nil
+	box.dropUncounted(filter, upTo)
+	return ackResult{filter, upTo, end}, nil
 }
 
 // MarkRead acknowledges the caller's inbox entries of a space up to and including seq,
@@ -264,8 +264,8 @@ func mayMarkUnread(tx Tx, s shoal.Space, entity shoal.EntityID) error {
 	return err
 }
 
-// items groups entries by space. The spaces are in the order of their first entry.
-func items(entries []storage.InboxEntry) []shoal.WaitItem {
+// groupBySpace groups entries by space. The spaces are in the order of their first entry.
+func groupBySpace(entries []storage.InboxEntry) []shoal.WaitItem {
 	out := []shoal.WaitItem{}
 	for _, e := range entries {
 		i := slices.IndexFunc(out, func(it shoal.WaitItem) bool { return it.Space.ID == e.Space.ID })

@@ -18,18 +18,18 @@ type mailbox struct {
 	inbox *Inbox
 	key   storage.EntityRef
 
-	mu        sync.Mutex
-	users     int // calls that use the mailbox
-	waits     []*HeldWait
-	others    []*agentWait      // open waits for agents, which also count as waits
-	opened    int64             // how many waits of both kinds were ever opened
-	sub       core.Subscription // nil while no call waits or is about to
-	looks     int               // how often notifications were received from sub
-	readers   map[shoal.KeyID]*readerState
-	uncounted []delivered // deliveries that are not stored yet
-	idle      time.Time
+	mu            sync.Mutex
+	users         int // calls that use the mailbox
+	waits         []*HeldWait
+	agentWaits    []*agentWait      // open waits for agents, which also count as waits
+	opened        int64             // how many waits of both kinds were ever opened
+	sub           core.Subscription // nil while no call waits or is about to
+	notifications int               // how often notifications were received from sub
+	readers       map[shoal.KeyID]*readerState
+	uncounted     []delivery // deliveries that are not stored yet
+	idle          time.Time
 
-	collecting chan struct{} // holds a value while one call reads for all
+	reading chan struct{} // holds a value while one call reads for all
 }
 
 // answer ends a wait. Without entries and error it is a time-out.
@@ -40,190 +40,190 @@ type answer struct {
 
 // begin opens a wait and reads the inbox, unless the wait already knows that nothing
 // matches. The timer of the wait fires after while.
-func (m *mailbox) begin(w *HeldWait, while time.Duration) {
+func (m *mailbox) openWait(w *HeldWait, while time.Duration) {
 	w.result = make(chan answer, 1)
 	w.timer = time.NewTimer(while)
-	if !m.enter(w) {
+	if !m.addWait(w) {
 		// The subscription exists: every later commit sends a notification.
-		m.collect(0)
+		m.readForAll(0)
 	}
 }
 
 // block blocks until the wait has an answer, its time is up, or ctx ends. If the timer
 // of the wait fires before that, block returns goesOn, and the wait remains open.
-func (m *mailbox) block(ctx context.Context, w *HeldWait) (goesOn bool, err error) {
+func (m *mailbox) block(ctx context.Context, w *HeldWait) (stillOpen bool, err error) {
 	for {
 		if err := w.call.Err(); err != nil {
 			return false, err
 		}
-		if ok, err := w.answered(); ok || w.over {
-			if w.slept {
+		if ok, err := w.takeAnswer(); ok || w.over {
+			if w.hasSlept {
 				m.inbox.core.Metrics.CountWakeUp(w.entries)
 			}
 			return false, err
 		}
-		w.slept = true
+		w.hasSlept = true
 		switch m.sleep(ctx, w) {
-		case hinted:
+		case notified:
 			// The notification is for all waits, so it is processed even if this call is
 			// about to end.
-			m.follow(w.sub)
-		case rang:
-			if time.Now().Before(w.ends) {
+			m.handleNotifications(w.sub)
+		case timerFired:
+			if time.Now().Before(w.deadline) {
 				return true, nil
 			}
-			m.lastLook(w)
+			m.readLast(w)
 		case stopping:
-			m.lastLook(w)
-		case callGone:
+			m.readLast(w)
+		case canceled:
 			return false, context.Cause(ctx)
 		}
 	}
 }
 
-// wakeUp is a reason why a blocked wait wakes.
-type wakeUp int
+// wakeReason is a reason why a blocked wait wakes.
+type wakeReason int
 
 const (
-	lookAgain wakeUp = iota // an answer has arrived, or the right to wait has ended
-	hinted
-	rang
+	answerReady wakeReason = iota // an answer has arrived, or the right to wait has ended
+	notified
+	timerFired
 	stopping
-	callGone
+	canceled
 )
 
 // sleep blocks until one of the reasons to wake w occurs.
 //
 //go:noinline
-func (m *mailbox) sleep(ctx context.Context, w *HeldWait) wakeUp {
+func (m *mailbox) sleep(ctx context.Context, w *HeldWait) wakeReason {
 	select {
 	case a := <-w.result:
 		w.result <- a
-		return lookAgain
+		return answerReady
 	case <-w.call.Gone:
-		return lookAgain
+		return answerReady
 	case <-w.sub.Ready():
-		return hinted
+		return notified
 	case <-w.timer.C:
-		return rang
+		return timerFired
 	case <-m.inbox.core.Ctx.Done():
 		return stopping
 	case <-ctx.Done():
-		return callGone
+		return canceled
 	}
 }
 
-// lastLook reads the inbox once more, even without a notification: those of other servers
+// readLast reads the inbox once more, even without a notification: those of other servers
 // can be lost or late. A wait with a timeout of zero has only just read.
-func (m *mailbox) lastLook(w *HeldWait) {
+func (m *mailbox) readLast(w *HeldWait) {
 	w.over = true
 	select {
 	case <-w.sub.Ready():
-		m.follow(w.sub)
+		m.handleNotifications(w.sub)
 	default:
 		if w.req.Timeout > 0 {
-			m.forgetClear()
-			m.collect(0)
+			m.resetClear()
+			m.readForAll(0)
 		}
 	}
 }
 
-// forgetClear resets what the open waits know about the inbox, so that none receives an
+// resetClear resets what the open waits know about the inbox, so that none receives an
 // entry directly while another call reads for all of them: the entry would be delivered
 // twice with the same delivery number.
-func (m *mailbox) forgetClear() {
+func (m *mailbox) resetClear() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, w := range m.waits {
-		w.clear = unknown
+		w.clear = unknownPosition
 	}
 }
 
 // follow processes the notifications that have arrived.
-func (m *mailbox) follow(sub core.Subscription) {
+func (m *mailbox) handleNotifications(sub core.Subscription) {
 	m.mu.Lock()
-	m.looks++ // waits that enter later have missed them
+	m.notifications++ // waits that enter later have missed them
 	m.mu.Unlock()
 	var all core.Note // stays zero if another wait has just received them; read nevertheless
-	for i, hint := range sub.Take() {
+	for i, note := range sub.Take() {
 		if i == 0 {
-			all = hint
+			all = note
 		}
-		all = all.Join(hint)
+		all = all.Join(note)
 	}
-	m.collect(all.Place)
+	m.readForAll(all.Place)
 }
 
 // watch subscribes the mailbox to notifications and returns the value of looks. The caller
 // calls it before it changes or reads anything in the inbox.
-func (m *mailbox) watch() (looks int) {
+func (m *mailbox) subscribe() (notifications int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.sub == nil {
 		m.sub = m.inbox.core.Bus.Subscribe()
 		m.sub.Add(core.InboxTopic(m.key.Session, m.key.ID))
 	}
-	return m.looks
+	return m.notifications
 }
 
 // enter registers w, which shares the subscription of the mailbox with the other waits,
 // and ends the oldest wait if there are too many. It reports whether w knows which
 // entries match it: no notification was processed since it acknowledged.
-func (m *mailbox) enter(w *HeldWait) (knows bool) {
+func (m *mailbox) addWait(w *HeldWait) (knows bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if w.looks != m.looks {
-		w.clear = unknown
+	if w.notifications != m.notifications {
+		w.clear = unknownPosition
 	}
 	m.makeRoom()
 	w.nth = m.opened
 	m.waits = append(m.waits, w)
 	w.sub = m.sub
-	return w.clear != unknown
+	return w.clear != unknownPosition
 }
 
-func (m *mailbox) leave(w *HeldWait) {
+func (m *mailbox) removeWait(w *HeldWait) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.remove(w)
+	m.removeLocked(w)
 }
 
 // remove must be called with mu held.
-func (m *mailbox) remove(w *HeldWait) {
+func (m *mailbox) removeLocked(w *HeldWait) {
 	m.waits = slices.DeleteFunc(m.waits, func(o *HeldWait) bool { return o == w })
 }
 
 // answer sends w its only answer and removes it from the list; mu must be held.
-func (m *mailbox) answer(w *HeldWait, a answer) {
-	m.remove(w)
+func (m *mailbox) sendAnswer(w *HeldWait, a answer) {
+	m.removeLocked(w)
 	w.result <- a
 }
 
-// aware reports whether every open wait knows that no entry up to the position upTo
+// isClear reports whether every open wait knows that no entry up to the position upTo
 // matches it. An upTo of 0 means that the position is unknown. Without open waits aware
 // returns true.
-func (m *mailbox) aware(upTo int64) bool {
+func (m *mailbox) isClear(upTo int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return !slices.ContainsFunc(m.waits, func(w *HeldWait) bool { return upTo == 0 || w.clear < upTo })
 }
 
-// collect reads the unread entries and answers every open wait that they match, unless
+// readForAll reads the unread entries and answers every open wait that they match, unless
 // every wait is aware of the inbox up to upTo. Waits with the same filter get the same
 // entries. If the read fails, every wait gets the error, because the notification that
 // would wake it has already been received.
-func (m *mailbox) collect(upTo int64) {
-	m.collecting <- struct{}{}
-	defer func() { <-m.collecting }()
-	if m.aware(upTo) {
+func (m *mailbox) readForAll(upTo int64) {
+	m.reading <- struct{}{}
+	defer func() { <-m.reading }()
+	if m.isClear(upTo) {
 		return
 	}
 	ctx := context.WithoutCancel(m.inbox.core.Ctx)
-	m.count(ctx)
+	m.storeUncounted(ctx)
 	m.mu.Lock()
 	waits := slices.Clone(m.waits)
 	m.mu.Unlock()
-	found, gone, end, err := m.read(ctx, waits)
+	found, gone, end, err := m.readEntries(ctx, waits)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i, w := range waits {
@@ -231,26 +231,26 @@ func (m *mailbox) collect(upTo int64) {
 			continue // it has an answer, or finds out itself that its right has ended
 		}
 		if err != nil {
-			m.answer(w, answer{err: err})
+			m.sendAnswer(w, answer{err: err})
 			continue
 		}
 		if gone[i] {
-			m.answer(w, answer{err: core.SpaceNotFound(w.filter.Space)})
+			m.sendAnswer(w, answer{err: core.SpaceNotFound(w.filter.Space)})
 			continue
 		}
 		if len(found[i]) == 0 {
 			w.clear = max(w.clear, end)
 			continue
 		}
-		m.answer(w, answer{entries: found[i]})
-		m.deliveredNow(found[i])
+		m.sendAnswer(w, answer{entries: found[i]})
+		m.recordDelivered(found[i])
 	}
 }
 
 // read returns the entries that match each wait, from one snapshot. end is the end of the
 // inbox in that snapshot if nothing matches one of the waits. gone marks the waits whose
 // space is deleted.
-func (m *mailbox) read(ctx context.Context, waits []*HeldWait) (found [][]storage.InboxEntry, gone []bool, end int64, err error) {
+func (m *mailbox) readEntries(ctx context.Context, waits []*HeldWait) (found [][]storage.InboxEntry, gone []bool, end int64, err error) {
 	err = m.inbox.core.Store.View(ctx, func(tx storage.Tx) (err error) {
 		found, gone = make([][]storage.InboxEntry, len(waits)), make([]bool, len(waits))
 		for i, w := range waits {
@@ -267,7 +267,7 @@ func (m *mailbox) read(ctx context.Context, waits []*HeldWait) (found [][]storag
 			if err != nil {
 				return err
 			}
-			entries = fitting(w.filter, entries)
+			entries = fitSenders(w.filter, entries)
 			for k := range entries {
 				entries[k].Delivery++
 				entries[k].Message = entries[k].Message.For(m.key.ID)

@@ -13,12 +13,12 @@ func TestMailboxStaysWhileCounting(t *testing.T) {
 	b := &Inbox{mailboxes: map[storage.EntityRef]*mailbox{}}
 	key := storage.EntityRef{Session: "default", ID: "ann"}
 	box := b.mailbox(key)
-	box.collecting <- struct{}{} // as countAll does
+	box.reading <- struct{}{} // as storeAllCounts does
 	b.release(box)
 	if b.mailbox(key) != box {
 		t.Fatal("the next wait gets another mailbox")
 	}
-	<-box.collecting
+	<-box.reading
 	b.release(box)
 	if len(b.mailboxes) != 0 {
 		t.Error("a mailbox that nobody uses is kept")

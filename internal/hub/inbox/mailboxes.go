@@ -8,9 +8,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// forgetAfter is how long a mailbox without waits remembers the batches that it
+// mailboxTTL is how long a mailbox without waits remembers the batches that it
 // delivered. A caller that waits again later gets its last batch again.
-const forgetAfter = time.Hour
+const mailboxTTL = time.Hour
 
 // mailbox returns the mailbox for key. The caller must release it.
 func (b *Inbox) mailbox(key storage.EntityRef) *mailbox {
@@ -18,7 +18,7 @@ func (b *Inbox) mailbox(key storage.EntityRef) *mailbox {
 	defer b.mu.Unlock()
 	box := b.mailboxes[key]
 	if box == nil {
-		box = &mailbox{inbox: b, key: key, readers: map[shoal.KeyID]*readerState{}, collecting: make(chan struct{}, 1)}
+		box = &mailbox{inbox: b, key: key, readers: map[shoal.KeyID]*readerState{}, reading: make(chan struct{}, 1)}
 		b.mailboxes[key] = box
 	}
 	box.mu.Lock()
@@ -48,11 +48,11 @@ func (b *Inbox) release(box *mailbox) {
 func (b *Inbox) dropUnused(box *mailbox) {
 	box.mu.Lock()
 	defer box.mu.Unlock()
-	if box.users > 0 || len(box.uncounted) > 0 || len(box.collecting) > 0 {
+	if box.users > 0 || len(box.uncounted) > 0 || len(box.reading) > 0 {
 		return
 	}
 	for _, r := range box.readers {
-		if len(r.handed) > 0 {
+		if len(r.batches) > 0 {
 			return
 		}
 	}
@@ -60,13 +60,13 @@ func (b *Inbox) dropUnused(box *mailbox) {
 }
 
 // forget drops mailboxes that have not been used for forgetAfter.
-func (b *Inbox) forget(context.Context) error {
+func (b *Inbox) dropStale(context.Context) error {
 	now := time.Now()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for key, box := range b.mailboxes {
 		box.mu.Lock()
-		stale := box.users == 0 && len(box.uncounted) == 0 && now.Sub(box.idle) > forgetAfter
+		stale := box.users == 0 && len(box.uncounted) == 0 && now.Sub(box.idle) > mailboxTTL
 		box.mu.Unlock()
 		if stale {
 			delete(b.mailboxes, key)
@@ -77,6 +77,6 @@ func (b *Inbox) forget(context.Context) error {
 
 // Start starts the tasks that drop unused mailboxes and store the delivery counts.
 func (b *Inbox) Start() {
-	b.core.Go(func(ctx context.Context) { b.core.Repeat(ctx, time.Minute, "mailboxes", b.forget) })
-	b.core.Go(func(ctx context.Context) { b.core.Repeat(ctx, countEvery, "deliveries", b.countAll) })
+	b.core.Go(func(ctx context.Context) { b.core.Repeat(ctx, time.Minute, "mailboxes", b.dropStale) })
+	b.core.Go(func(ctx context.Context) { b.core.Repeat(ctx, countInterval, "deliveries", b.storeAllCounts) })
 }

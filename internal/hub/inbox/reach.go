@@ -23,7 +23,7 @@ func (b *Inbox) Reach(ch *core.Change, m shoal.Message, mentioned []storage.Memb
 		}
 		r := reachHosted(id, t)
 		if mentioned[i].Hosted {
-			err = reachBusy(ch, m, &r)
+			err = describeBusy(ch, m, &r)
 		} else {
 			r, err = b.reachConnected(ch, m, id)
 		}
@@ -53,8 +53,8 @@ func reachHosted(id shoal.EntityID, t runs.Triggered) shoal.Reach {
 	return r
 }
 
-// reachBusy names the run that a busy agent is at, and says if it has stalled.
-func reachBusy(ch *core.Change, m shoal.Message, r *shoal.Reach) error {
+// describeBusy names the run that a busy agent is at, and says if it has stalled.
+func describeBusy(ch *core.Change, m shoal.Message, r *shoal.Reach) error {
 	if r.State != shoal.ReachBusy {
 		return nil
 	}
@@ -74,7 +74,7 @@ func reachBusy(ch *core.Change, m shoal.Message, r *shoal.Reach) error {
 func (b *Inbox) reachConnected(ch *core.Change, m shoal.Message, id shoal.EntityID) (shoal.Reach, error) {
 	e := b.core.Presence.FillState(shoal.Entity{SessionID: m.SessionID, ID: id})
 	r := shoal.Reach{EntityID: id, State: shoal.ReachBusy, LastSeenAt: e.LastSeenAt, Text: "here, but not waiting for it"}
-	if b.listens(m, id) {
+	if b.isListening(m, id) {
 		via := shoal.ViaWait
 		r.State, r.Via, r.Text = shoal.ReachListening, &via, ""
 		return r, nil
@@ -96,9 +96,9 @@ func (b *Inbox) reachConnected(ch *core.Change, m shoal.Message, id shoal.Entity
 	return r, nil
 }
 
-// listens reports whether a wait of an entity is open on this server that a mention by a
+// isListening reports whether a wait of an entity is open on this server that a mention by a
 // message matches.
-func (b *Inbox) listens(m shoal.Message, id shoal.EntityID) bool {
+func (b *Inbox) isListening(m shoal.Message, id shoal.EntityID) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	box := b.mailboxes[storage.EntityRef{Session: m.SessionID, ID: id}]
@@ -107,7 +107,7 @@ func (b *Inbox) listens(m shoal.Message, id shoal.EntityID) bool {
 	}
 	box.mu.Lock()
 	defer box.mu.Unlock()
-	d := delivered{reason: shoal.ReasonMention, space: m.SpaceID, sender: m.EntityID}
+	d := delivery{reason: shoal.ReasonMention, space: m.SpaceID, sender: m.EntityID}
 	return slices.ContainsFunc(box.waits, func(w *HeldWait) bool { return d.matches(w.filter) && w.call.Err() == nil })
 }
 

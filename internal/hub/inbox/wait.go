@@ -13,7 +13,7 @@ import (
 )
 
 // count counts a wait that has ended.
-func (w *HeldWait) count(err error) {
+func (w *HeldWait) countOutcome(err error) {
 	outcome := "messages"
 	var known *shoal.Error
 	switch {
@@ -31,8 +31,8 @@ func (w *HeldWait) count(err error) {
 
 // failure returns why an agent that a wait names is not going to answer, if one of the
 // messages that ended the wait says so.
-func (w *HeldWait) failure() *shoal.WaitFailure {
-	said := func(id shoal.MessageID) bool {
+func (w *HeldWait) senderFailure() *shoal.WaitFailure {
+	isEntry := func(id shoal.MessageID) bool {
 		return id != "" && slices.ContainsFunc(w.entries, func(e storage.InboxEntry) bool { return e.Message.ID == id })
 	}
 	if !slices.ContainsFunc(w.entries, func(e storage.InboxEntry) bool { return e.Message.EntityID == shoal.System }) {
@@ -44,7 +44,7 @@ func (w *HeldWait) failure() *shoal.WaitFailure {
 		out = nil
 		for _, id := range w.filter.From {
 			e, err := tx.Entity(w.req.Session, id)
-			if err == nil && e.LastFailure != nil && said(e.LastFailure.MessageID) {
+			if err == nil && e.LastFailure != nil && isEntry(e.LastFailure.MessageID) {
 				out = &shoal.WaitFailure{EntityID: id, Code: e.LastFailure.Code, Message: e.LastFailure.Message}
 				return nil
 			}
@@ -80,15 +80,15 @@ type Delivery struct {
 	// Result is the part that clients receive.
 	Result shoal.WaitResult
 
-	handed *handed
+	batch *batch
 }
 
 // Written records that the response was written completely to a connection that was
 // still open. Without this call the response counts as lost, and a caller that
 // acknowledges implicitly gets the batch again. It may be called from any goroutine.
 func (d *Delivery) Written() {
-	if d.handed != nil {
-		d.handed.once.Do(func() { close(d.handed.written) })
+	if d.batch != nil {
+		d.batch.once.Do(func() { close(d.batch.written) })
 	}
 }
 
@@ -110,39 +110,39 @@ func (b *Inbox) Wait(ctx context.Context, who shoal.Principal, req *WaitRequest)
 // WaitShortly is Wait for callers that continue a long wait elsewhere, for example on a
 // goroutine with a smaller stack. If the wait is not over after while, WaitShortly
 // returns only the open wait, and the caller must call [HeldWait.Wait] once.
-func (b *Inbox) WaitShortly(ctx context.Context, who shoal.Principal, req *WaitRequest, while time.Duration) (_ *Delivery, on *HeldWait, err error) {
+func (b *Inbox) WaitShortly(ctx context.Context, who shoal.Principal, req *WaitRequest, while time.Duration) (_ *Delivery, open *HeldWait, err error) {
 	w := &HeldWait{inbox: b, who: who, req: req}
 	defer func() {
-		if on == nil {
-			w.letGo()
+		if open == nil {
+			w.release()
 		}
 	}()
-	if err = w.hold(ctx); err == nil {
-		w.box.begin(w, min(while, req.Timeout))
-		goesOn := false
-		if goesOn, err = w.box.block(ctx, w); goesOn {
+	if err = w.prepare(ctx); err == nil {
+		w.box.openWait(w, min(while, req.Timeout))
+		stillOpen := false
+		if stillOpen, err = w.box.block(ctx, w); stillOpen {
 			return nil, w, nil
 		}
 	}
-	d, err := w.outcome(err)
+	d, err := w.finish(err)
 	return d, nil, err
 }
 
 // Wait continues the wait as [Inbox.Wait] does, under the new ctx.
 func (w *HeldWait) Wait(ctx context.Context) (*Delivery, error) {
-	defer w.letGo()
-	w.timer.Reset(time.Until(w.ends))
+	defer w.release()
+	w.timer.Reset(time.Until(w.deadline))
 	_, err := w.box.block(ctx, w) // returns only when the wait has ended
-	return w.outcome(err)
+	return w.finish(err)
 }
 
 // outcome returns the result of a wait that has ended with err.
-func (w *HeldWait) outcome(err error) (*Delivery, error) {
-	w.count(err)
+func (w *HeldWait) finish(err error) (*Delivery, error) {
+	w.countOutcome(err)
 	if err != nil {
 		return nil, core.Wrap("hub.Inbox.Wait", err)
 	}
-	return w.delivery(), nil
+	return w.newDelivery(), nil
 }
 
 // HeldWait is an open wait. Its state is kept here and not in the frames of the
@@ -153,31 +153,31 @@ type HeldWait struct {
 	who   shoal.Principal
 	req   *WaitRequest
 
-	entity       shoal.EntityID
-	filter       storage.InboxFilter
-	counted      bool      // it counts as one of the open waits
-	nth          int64     // its number among the waits of box, in the order in which they began
-	FillRunState bool      // Stop waits for it
-	ends         time.Time // zero until presence shows it
-	call         *core.Call
-	box          *mailbox
-	timer        *time.Timer
-	sub          core.Subscription // nil until it is one of the waits of box
-	looks        int               // box.looks before anything was acknowledged
-	clear        int64             // no entry up to this position matches it; guarded by box.mu
-	slept        bool
-	over         bool // the time is up, and everything that arrived before has been read
-	result       chan answer
-	entries      []storage.InboxEntry
+	entity        shoal.EntityID
+	filter        storage.InboxFilter
+	counted       bool      // it counts as one of the open waits
+	nth           int64     // its number among the waits of box, in the order in which they began
+	FillRunState  bool      // Stop waits for it
+	deadline      time.Time // zero until presence shows it
+	call          *core.Call
+	box           *mailbox
+	timer         *time.Timer
+	sub           core.Subscription // nil until it is one of the waits of box
+	notifications int               // box.looks before anything was acknowledged
+	clear         int64             // no entry up to this position matches it; guarded by box.mu
+	hasSlept      bool
+	over          bool // the time is up, and everything that arrived before has been read
+	result        chan answer
+	entries       []storage.InboxEntry
 }
 
 // hold does everything that precedes blocking: it checks the request, counts the wait and
 // acknowledges earlier batches.
 //
 //go:noinline
-func (w *HeldWait) hold(ctx context.Context) (err error) {
+func (w *HeldWait) prepare(ctx context.Context) (err error) {
 	b := w.inbox
-	if w.entity, err = waiter(w.who, w.req); err != nil {
+	if w.entity, err = prepareRequest(w.who, w.req); err != nil {
 		return err
 	}
 	w.filter = storage.InboxFilter{Kind: w.req.Kind, Space: w.req.Space, From: w.req.From}
@@ -190,26 +190,26 @@ func (w *HeldWait) hold(ctx context.Context) (err error) {
 	}
 	w.call = b.core.Calls.Enter(w.who, w.req.Session, w.entity)
 	w.box = b.mailbox(storage.EntityRef{Session: w.req.Session, ID: w.entity})
-	w.looks = w.box.watch()
+	w.notifications = w.box.subscribe()
 	done, err := b.acknowledge(ctx, w.who, w.box, w.req)
 	if err != nil {
 		return err
 	}
 	w.clear = done.clearUpTo(w.filter)
-	w.ends = time.Now().Add(w.req.Timeout)
-	b.core.Presence.WaitOpened(w.req.Session, w.entity, w.ends)
+	w.deadline = time.Now().Add(w.req.Timeout)
+	b.core.Presence.WaitOpened(w.req.Session, w.entity, w.deadline)
 	return nil
 }
 
-// letGo undoes what hold has done, in reverse order.
-func (w *HeldWait) letGo() {
+// release undoes what hold has done, in reverse order.
+func (w *HeldWait) release() {
 	b := w.inbox
 	if w.sub != nil {
 		w.timer.Stop()
-		w.box.leave(w)
+		w.box.removeWait(w)
 	}
-	if !w.ends.IsZero() {
-		b.core.Presence.WaitClosed(w.req.Session, w.entity, w.ends)
+	if !w.deadline.IsZero() {
+		b.core.Presence.WaitClosed(w.req.Session, w.entity, w.deadline)
 	}
 	if w.box != nil {
 		b.release(w.box)
@@ -224,19 +224,19 @@ func (w *HeldWait) letGo() {
 }
 
 // delivery builds the response from the entries that the wait has found.
-func (w *HeldWait) delivery() *Delivery {
+func (w *HeldWait) newDelivery() *Delivery {
 	d := &Delivery{Result: shoal.WaitResult{Items: []shoal.WaitItem{}, TimedOut: true, TimeoutMs: w.req.Timeout.Milliseconds()}}
 	if len(w.entries) > 0 {
 		upTo := w.entries[len(w.entries)-1].Place
-		cursor := w.inbox.cursor(w.box.key, w.filter, w.entries)
-		d.Result.Items, d.Result.Cursor, d.Result.TimedOut, d.Result.Failed = items(w.entries), &cursor, false, w.failure()
-		d.handed = w.box.hand(w.who.KeyID, w.filter, upTo)
+		cursor := w.inbox.encodeCursor(w.box.key, w.filter, w.entries)
+		d.Result.Items, d.Result.Cursor, d.Result.TimedOut, d.Result.Failed = groupBySpace(w.entries), &cursor, false, w.senderFailure()
+		d.batch = w.box.recordBatch(w.who.KeyID, w.filter, upTo)
 	}
 	return d
 }
 
 // answered receives the answer of the wait, if it has one.
-func (w *HeldWait) answered() (ok bool, err error) {
+func (w *HeldWait) takeAnswer() (ok bool, err error) {
 	select {
 	case a := <-w.result:
 		w.entries = a.entries

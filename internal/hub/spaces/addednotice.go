@@ -12,11 +12,11 @@ import (
 // announceAdded posts a system message into a space when somebody adds a member to it.
 // The message mentions the new member, so it enters that inbox alone and ends a wait for
 // mentions.
-func announceAdded(ch *core.Change, who shoal.Principal, s shoal.Space, added newMember) error {
-	if !learnsOfBeingAdded(ch, who, added.entity) {
+func announceAdded(ch *core.Change, who shoal.Principal, s shoal.Space, member newMember) error {
+	if !needsNotice(ch, who, member.entity) {
 		return nil
 	}
-	names, err := ch.EntityNames(s.SessionID, []shoal.EntityID{added.EntityID, who.EntityID})
+	names, err := ch.EntityNames(s.SessionID, []shoal.EntityID{member.EntityID, who.EntityID})
 	if err != nil {
 		return err
 	}
@@ -25,18 +25,18 @@ func announceAdded(ch *core.Change, who shoal.Principal, s shoal.Space, added ne
 		by = nameAndID(names, who.EntityID)
 	}
 	text := fmt.Sprintf("%s added %s to the space %q (id %s). Leave or mute the space to stop receiving its messages.",
-		by, nameAndID(names, added.EntityID), s.Name, s.ID)
-	_, err = core.PostSystemMessage(ch, s, text, []shoal.EntityID{added.EntityID}, storage.PostKey{})
+		by, nameAndID(names, member.EntityID), s.Name, s.ID)
+	_, err = core.PostSystemMessage(ch, s, text, []shoal.EntityID{member.EntityID}, storage.PostKey{})
 	return err
 }
 
-// learnsOfBeingAdded reports whether an entity gets a message when the caller adds it to a
+// needsNotice reports whether an entity gets a message when the caller adds it to a
 // space. An entity that adds itself does not, nor does a hosted agent, which has no inbox.
 // Neither does one that has never connected and that its owner or a manager of the session
 // adds: that is setting it up, and its first message should be the first that somebody
 // writes to it. The members of a new space are not asked about here: there is nothing to
 // read yet, and a message would wake each of them once more than the first post does.
-func learnsOfBeingAdded(ch *core.Change, who shoal.Principal, e shoal.Entity) bool {
+func needsNotice(ch *core.Change, who shoal.Principal, e shoal.Entity) bool {
 	if e.Hosted || e.ID == who.EntityID {
 		return false
 	}

@@ -30,14 +30,14 @@ func (m *Messages) Edit(ctx context.Context, who shoal.Principal, session shoal.
 		return out, core.Wrap(op, err)
 	}
 	err = m.core.Change(ctx, op, func(ch *core.Change) error {
-		found, err := changesMessage(ch, who, session, id, sender)
+		found, err := lockMessage(ch, who, session, id, sender)
 		if err != nil {
 			return err
 		}
 		if err := mayEdit(found, sender, e); err != nil {
 			return err
 		}
-		out, err = edit(ch, found, e)
+		out, err = editMessage(ch, found, e)
 		return err
 	})
 	return out, err
@@ -58,7 +58,7 @@ func mayEdit(m shoal.Message, sender shoal.EntityID, e shoal.MessageEdit) error 
 }
 
 // edit stores what a message says from now on, if that is something else.
-func edit(ch *core.Change, m shoal.Message, e shoal.MessageEdit) (shoal.Message, error) {
+func editMessage(ch *core.Change, m shoal.Message, e shoal.MessageEdit) (shoal.Message, error) {
 	next := m
 	next.Parts = core.NumberParts(e.Parts)
 	if e.Mentions != nil {
@@ -83,15 +83,15 @@ func edit(ch *core.Change, m shoal.Message, e shoal.MessageEdit) (shoal.Message,
 	if err := retrigger(ch, next); err != nil {
 		return m, err
 	}
-	return next, tellChanged(ch, next)
+	return next, emitUpdated(ch, next)
 }
 
 // replaceMentions gives m new mentions. Entities that it mentions already stay
 // mentioned, also if they have left the space.
-func replaceMentions(ch *core.Change, m *shoal.Message, asked []shoal.EntityID) error {
+func replaceMentions(ch *core.Change, m *shoal.Message, mentions []shoal.EntityID) error {
 	before := m.Mentions
 	m.Mentions, m.DroppedMentions = []shoal.EntityID{}, []shoal.EntityID{}
-	if _, err := core.ResolveMentions(ch, m, asked); err != nil {
+	if _, err := core.ResolveMentions(ch, m, mentions); err != nil {
 		return err
 	}
 	var left []shoal.EntityID
@@ -125,10 +125,10 @@ func retrigger(ch *core.Change, m shoal.Message) error {
 	return nil
 }
 
-// tellChanged tells those who follow the space, and the run that wrote the message, that
+// emitUpdated tells those who follow the space, and the run that wrote the message, that
 // it is not what it was: message.updated. The event shows the message as it is whenever
 // the event is read.
-func tellChanged(ch *core.Change, m shoal.Message) error {
+func emitUpdated(ch *core.Change, m shoal.Message) error {
 	ev := storage.Event{Session: m.SessionID, Space: m.SpaceID, Type: shoal.EventMessageUpdated, Message: m.ID, Private: core.HasPrivateParts(m)}
 	if m.RunID != nil {
 		ev.Run = *m.RunID
@@ -142,7 +142,7 @@ func tellChanged(ch *core.Change, m shoal.Message) error {
 // none.
 func (m *Messages) Versions(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.MessageID, before int64, limit int) (out []shoal.MessageVersion, err error) {
 	err = m.core.View(ctx, "hub.Messages.Versions", func(tx storage.Tx) error {
-		if _, err := messageOf(tx, who, session, id); err != nil {
+		if _, err := visibleMessage(tx, who, session, id); err != nil {
 			return err
 		}
 		out, err = tx.MessageVersions(session, id, before, limit)

@@ -20,19 +20,19 @@ func NewFiles(c *core.Core) *Files { return &Files{c} }
 
 // Upload stores a file. url makes its URL from its id. TooLarge over
 // [shoal.MaxFile] bytes.
-func (f *Files) Upload(ctx context.Context, who shoal.Principal, session shoal.SessionID, n shoal.File, data []byte, url func(shoal.FileID) string, idempotencyKey string) (made shoal.File, err error) {
+func (f *Files) Upload(ctx context.Context, who shoal.Principal, session shoal.SessionID, n shoal.File, data []byte, url func(shoal.FileID) string, idempotencyKey string) (file shoal.File, err error) {
 	const op = "hub.Files.Upload"
 	n.Size = int64(len(data))
 	if err := errors.Join(core.CheckSession(who, session), n.Validate(), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
-		return made, core.Wrap(op, core.FirstError(err))
+		return file, core.Wrap(op, core.FirstError(err))
 	}
-	type ask struct{ Name, MediaType, Hash string }
+	type fingerprint struct{ Name, MediaType, Hash string }
 	sum := sha256.Sum256(data)
 	err = f.core.Change(ctx, op, func(ch *core.Change) (err error) {
 		if err := core.RequireOpenSession(ch, session); err != nil {
 			return err
 		}
-		made, _, err = core.Once(ch, who, session, op, idempotencyKey, ask{n.Name, n.MediaType, hex.EncodeToString(sum[:])}, func() (shoal.File, error) {
+		file, _, err = core.Once(ch, who, session, op, idempotencyKey, fingerprint{n.Name, n.MediaType, hex.EncodeToString(sum[:])}, func() (shoal.File, error) {
 			if err := f.core.CheckFileQuota(ch, session, who, n.Size); err != nil {
 				return shoal.File{}, err
 			}
@@ -43,7 +43,7 @@ func (f *Files) Upload(ctx context.Context, who shoal.Principal, session shoal.S
 		})
 		return err
 	})
-	return made, err
+	return file, err
 }
 
 // Get returns a file to its uploader, to members of the spaces that show it, to
@@ -95,8 +95,8 @@ type Usage struct{ core *core.Core }
 // NewUsage returns the usage of a hub.
 func NewUsage(c *core.Core) *Usage { return &Usage{c} }
 
-// usageNames are what usage can be grouped by.
-var usageNames = []string{"day", "agent", "model", "run"}
+// usageGroups are what usage can be grouped by.
+var usageGroups = []string{"day", "agent", "model", "run"}
 
 // Sum adds up what was used, grouped. For admins and owners of the session.
 func (u *Usage) Sum(ctx context.Context, who shoal.Principal, session shoal.SessionID, q storage.UsageQuery) (out []shoal.UsageRow, err error) {
@@ -105,7 +105,7 @@ func (u *Usage) Sum(ctx context.Context, who shoal.Principal, session shoal.Sess
 		return nil, core.Wrap(op, core.FirstError(err))
 	}
 	for i, name := range q.By {
-		if !slices.Contains(usageNames, name) || slices.Contains(q.By[:i], name) {
+		if !slices.Contains(usageGroups, name) || slices.Contains(q.By[:i], name) {
 			return nil, core.Wrap(op, shoal.Invalid("by", "must be of day, agent, model and run, each once"))
 		}
 	}

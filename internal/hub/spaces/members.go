@@ -14,7 +14,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-func full() error {
+func spaceFull() error {
 	return shoal.E("", shoal.Conflict, fmt.Sprintf("A space has at most %d members.", shoal.MaxMembers))
 }
 
@@ -26,7 +26,7 @@ type newMember struct {
 
 // join adds a member and emits member.joined. It fails with NotFound when the entity does
 // not exist and with Forbidden for an agent that the caller may not invite.
-func join(ch *core.Change, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, id shoal.EntityID) (newMember, error) {
+func addMember(ch *core.Change, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, id shoal.EntityID) (newMember, error) {
 	e, err := core.FindEntity(ch, session, id)
 	if err != nil {
 		return newMember{}, err
@@ -111,7 +111,7 @@ func DropAdminAgent(ch *core.Change, s *shoal.Space) error {
 // sees the whole history; only later messages are unread for it. Join fails with
 // AdminRequired for a second hosted agent when the space has no admin agent.
 func (s *Spaces) Join(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID) (shoal.Space, error) {
-	return s.membership(ctx, "hub.Spaces.Join", who, session, id, entity, func(ch *core.Change, to shoal.Space) error {
+	return s.changeMembership(ctx, "hub.Spaces.Join", who, session, id, entity, func(ch *core.Change, to shoal.Space) error {
 		if !core.ValidID(entity) {
 			return core.EntityNotFound(entity)
 		}
@@ -123,9 +123,9 @@ func (s *Spaces) Join(ctx context.Context, who shoal.Principal, session shoal.Se
 			return err
 		}
 		if n >= shoal.MaxMembers {
-			return full()
+			return spaceFull()
 		}
-		m, err := join(ch, who, session, id, entity)
+		m, err := addMember(ch, who, session, id, entity)
 		if err != nil {
 			return err
 		}
@@ -167,15 +167,15 @@ func (s *Spaces) Members(ctx context.Context, who shoal.Principal, session shoal
 // entity itself if the session requires it. It fails with NotFound when the entity is not
 // a member.
 func (s *Spaces) Leave(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID) (shoal.Space, error) {
-	return s.membership(ctx, "hub.Spaces.Leave", who, session, id, entity, func(ch *core.Change, _ shoal.Space) error {
+	return s.changeMembership(ctx, "hub.Spaces.Leave", who, session, id, entity, func(ch *core.Change, _ shoal.Space) error {
 		return RemoveMember(ch, session, id, entity)
 	})
 }
 
-// membership runs do, which changes the membership of an entity, on a locked, open space
+// changeMembership runs do, which changes the membership of an entity, on a locked, open space
 // and returns the space after the change. An entity may change its own membership without
 // being a moderator.
-func (s *Spaces) membership(ctx context.Context, op string, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID, do func(*core.Change, shoal.Space) error) (out shoal.Space, err error) {
+func (s *Spaces) changeMembership(ctx context.Context, op string, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID, do func(*core.Change, shoal.Space) error) (out shoal.Space, err error) {
 	allowed := core.ModeratedSpace
 	if entity == core.OwnEntity(who) {
 		allowed = core.WritableSpace

@@ -18,16 +18,16 @@ import (
 // "user" means there.
 
 const (
-	erased = "[deleted]"
-	// longText is from how many bytes on a text is recognized anywhere.
-	longText = 24
-	// pieceMost bounds a piece by which rows are found, and piecesMost how many there are.
-	pieceMost  = 64
-	piecesMost = 16
+	erasedText = "[deleted]"
+	// minLongText is from how many bytes on a text is recognized anywhere.
+	minLongText = 24
+	// maxPiece bounds a piece by which rows are found, and maxPieces how many there are.
+	maxPiece  = 64
+	maxPieces = 16
 )
 
-// copies erases the copies of one message.
-type copies struct {
+// copyEraser erases the copies of one message.
+type copyEraser struct {
 	id     shoal.MessageID
 	run    shoal.RunID
 	at     json.RawMessage
@@ -35,33 +35,33 @@ type copies struct {
 	pieces []string
 }
 
-// copiesOf takes a message and what it said before it was edited.
-func copiesOf(m shoal.Message, before []shoal.MessageVersion, at shoal.Time) *copies {
-	c := &copies{id: m.ID}
+// newCopyEraser takes a message and what it said before it was edited.
+func newCopyEraser(m shoal.Message, before []shoal.MessageVersion, at shoal.Time) *copyEraser {
+	c := &copyEraser{id: m.ID}
 	c.at, _ = shoal.EncodeJSON(at)
 	if m.RunID != nil {
 		c.run = *m.RunID
 	}
-	c.sayMessage(m)
+	c.addMessage(m)
 	for _, v := range before {
-		c.sayMessage(shoal.Message{Parts: v.Parts})
+		c.addMessage(shoal.Message{Parts: v.Parts})
 	}
 	return c
 }
 
-func (c *copies) sayMessage(m shoal.Message) {
-	c.say(m.Text())
+func (c *copyEraser) addMessage(m shoal.Message) {
+	c.addText(m.Text())
 	for _, p := range m.Parts {
-		c.say(p.Text)
+		c.addText(p.Text)
 		for _, raw := range []json.RawMessage{p.Data, p.Args, p.EditedArgs, p.Result} {
-			c.sayAll(raw)
+			c.addJSON(raw)
 		}
 	}
 }
 
-// say adds a text and the piece by which rows with it are found: the longest stretch of
+// addText adds a text and the piece by which rows with it are found: the longest stretch of
 // it that is written the same in every notation.
-func (c *copies) say(text string) {
+func (c *copyEraser) addText(text string) {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return
@@ -76,17 +76,17 @@ func (c *copies) say(text string) {
 			longest = piece
 		}
 	}
-	for len(longest) > pieceMost {
+	for len(longest) > maxPiece {
 		_, size := utf8.DecodeLastRuneInString(longest)
 		longest = longest[:len(longest)-size]
 	}
-	if longest != "" && len(c.pieces) < piecesMost {
+	if longest != "" && len(c.pieces) < maxPieces {
 		c.pieces = append(c.pieces, longest)
 	}
 }
 
-// sayAll adds the long texts in a JSON value.
-func (c *copies) sayAll(raw json.RawMessage) {
+// addJSON adds the long texts in a JSON value.
+func (c *copyEraser) addJSON(raw json.RawMessage) {
 	if len(raw) == 0 {
 		return
 	}
@@ -94,8 +94,8 @@ func (c *copies) sayAll(raw json.RawMessage) {
 	walk = func(v any) {
 		switch v := v.(type) {
 		case string:
-			if len(v) >= longText {
-				c.say(v)
+			if len(v) >= minLongText {
+				c.addText(v)
 			}
 		case []any:
 			for _, e := range v {
@@ -113,20 +113,20 @@ func (c *copies) sayAll(raw json.RawMessage) {
 	}
 }
 
-func (c *copies) traces() storage.Traces {
+func (c *copyEraser) traces() storage.Traces {
 	return storage.Traces{Message: c.id, Run: c.run, Pieces: c.pieces}
 }
 
 // erase returns a stored text, JSON or not, without the copies in it. What has none is
 // returned as it is.
-func (c *copies) erase(text string) string {
+func (c *copyEraser) erase(text string) string {
 	if raw := []byte(text); json.Valid(raw) && isNested(text) {
-		if out, changed := c.value("", raw); changed {
+		if out, changed := c.eraseValue("", raw); changed {
 			return string(out)
 		}
 		return text
 	}
-	return c.text("text", text)
+	return c.eraseText("text", text)
 }
 
 // isNested reports whether JSON in a text is more than a word or a number.
@@ -136,13 +136,13 @@ func isNested(text string) bool {
 }
 
 // value erases in a JSON value that a key has in its object.
-func (c *copies) value(key string, raw json.RawMessage) (out json.RawMessage, changed bool) {
+func (c *copyEraser) eraseValue(key string, raw json.RawMessage) (out json.RawMessage, changed bool) {
 	raw = bytes.TrimSpace(raw)
 	switch {
 	case key == "opaque" || len(raw) == 0: // a provider's own, sealed
 		return raw, false
 	case raw[0] == '{':
-		return c.object(raw)
+		return c.eraseObject(raw)
 	case raw[0] == '[':
 		var entries []json.RawMessage
 		if json.Unmarshal(raw, &entries) != nil {
@@ -150,7 +150,7 @@ func (c *copies) value(key string, raw json.RawMessage) (out json.RawMessage, ch
 		}
 		for i := range entries {
 			var one bool
-			entries[i], one = c.value(key, entries[i])
+			entries[i], one = c.eraseValue(key, entries[i])
 			changed = changed || one
 		}
 		if !changed {
@@ -162,7 +162,7 @@ func (c *copies) value(key string, raw json.RawMessage) (out json.RawMessage, ch
 		if json.Unmarshal(raw, &text) != nil {
 			return raw, false
 		}
-		without := c.text(key, text)
+		without := c.eraseText(key, text)
 		if without == text {
 			return raw, false
 		}
@@ -187,27 +187,27 @@ type field struct {
 	value json.RawMessage
 }
 
-func (c *copies) object(raw json.RawMessage) (out json.RawMessage, changed bool) {
-	fields, err := fieldsOf(raw)
+func (c *copyEraser) eraseObject(raw json.RawMessage) (out json.RawMessage, changed bool) {
+	fields, err := parseFields(raw)
 	if err != nil {
 		return raw, false
 	}
-	mine := false
+	isMessage := false
 	for _, f := range fields {
 		switch f.name {
 		case "id", "messageId", "MessageID":
 			var id string
-			mine = mine || json.Unmarshal(f.value, &id) == nil && id == string(c.id)
+			isMessage = isMessage || json.Unmarshal(f.value, &id) == nil && id == string(c.id)
 		}
 	}
 	for i, f := range fields {
-		if to := c.blank(f); mine && to != nil {
+		if to := c.blankValue(f); isMessage && to != nil {
 			changed = changed || !bytes.Equal(to, f.value)
 			fields[i].value = to
 			continue
 		}
 		var one bool
-		fields[i].value, one = c.value(f.name, f.value)
+		fields[i].value, one = c.eraseValue(f.name, f.value)
 		changed = changed || one
 	}
 	if !changed {
@@ -229,7 +229,7 @@ func (c *copies) object(raw json.RawMessage) (out json.RawMessage, changed bool)
 }
 
 // blank is what becomes of a field of an object about the message, nil for what stays.
-func (c *copies) blank(f field) json.RawMessage {
+func (c *copyEraser) blankValue(f field) json.RawMessage {
 	switch f.name {
 	case "deletedAt":
 		return c.at
@@ -248,8 +248,8 @@ func (c *copies) blank(f field) json.RawMessage {
 	return json.RawMessage(`null`)
 }
 
-// fieldsOf reads an object.
-func fieldsOf(raw json.RawMessage) (out []field, err error) {
+// parseFields reads an object.
+func parseFields(raw json.RawMessage) (out []field, err error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if _, err := d.Token(); err != nil {
 		return nil, err
@@ -269,31 +269,31 @@ func fieldsOf(raw json.RawMessage) (out []field, err error) {
 }
 
 // read are the names of fields whose texts people or models read.
-var read = map[string]bool{"text": true, "content": true, "Text": true, "messageContent": true, "MessageContent": true, "delta": true}
+var readableFields = map[string]bool{"text": true, "content": true, "Text": true, "messageContent": true, "MessageContent": true, "delta": true}
 
 // text erases in a text that a key has.
-func (c *copies) text(key, text string) string {
+func (c *copyEraser) eraseText(key, text string) string {
 	if isNested(text) && json.Valid([]byte(text)) {
-		if out, changed := c.value(key, json.RawMessage(text)); changed {
+		if out, changed := c.eraseValue(key, json.RawMessage(text)); changed {
 			return string(out)
 		}
 		return text
 	}
-	text = c.element(text)
-	for _, said := range c.texts {
+	text = c.eraseElements(text)
+	for _, known := range c.texts {
 		short := strings.TrimSuffix(strings.TrimSuffix(text, "…"), " ")
 		switch {
-		case strings.TrimSpace(text) == said && (read[key] || len(said) >= longText), len(short) >= longText && strings.Contains(said, short):
-			return erased
-		case len(said) >= longText:
-			text = strings.ReplaceAll(text, said, erased)
+		case strings.TrimSpace(text) == known && (readableFields[key] || len(known) >= minLongText), len(short) >= minLongText && strings.Contains(known, short):
+			return erasedText
+		case len(known) >= minLongText:
+			text = strings.ReplaceAll(text, known, erasedText)
 		}
 	}
 	return text
 }
 
 // element erases what is in the elements of a prompt that show the message.
-func (c *copies) element(text string) string {
+func (c *copyEraser) eraseElements(text string) string {
 	opening, end := `<message id="`+string(c.id)+`"`, "</message>"
 	from := 0
 	for {
@@ -305,9 +305,9 @@ func (c *copies) element(text string) string {
 		begin := strings.IndexByte(text[from:], '>') // attributes contain none
 		until := strings.Index(text[from:], end)
 		if begin < 0 || until < begin {
-			return text[:from] + erased
+			return text[:from] + erasedText
 		}
-		text = text[:from] + text[from:from+begin+1] + erased + text[from+until:]
+		text = text[:from] + text[from:from+begin+1] + erasedText + text[from+until:]
 		from += begin + 1
 	}
 }

@@ -13,24 +13,24 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-func noMessage(id shoal.MessageID) error {
+func messageNotFound(id shoal.MessageID) error {
 	return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no message %q in the spaces that you are in.", id))
 }
 
-// messageOf returns a message that the caller may read.
-func messageOf(tx Tx, who shoal.Principal, session shoal.SessionID, id shoal.MessageID) (shoal.Message, error) {
+// visibleMessage returns a message that the caller may read.
+func visibleMessage(tx Tx, who shoal.Principal, session shoal.SessionID, id shoal.MessageID) (shoal.Message, error) {
 	if err := core.CheckSession(who, session); err != nil {
 		return shoal.Message{}, err
 	}
 	if !core.ValidID(session) || !core.ValidID(id) {
-		return shoal.Message{}, noMessage(id)
+		return shoal.Message{}, messageNotFound(id)
 	}
 	m, err := tx.MessageByID(session, id)
 	if err == nil {
 		_, err = core.ReadableSpace(tx, who, session, m.SpaceID)
 	}
 	if errors.Is(err, shoal.NotFound) {
-		err = noMessage(id)
+		err = messageNotFound(id)
 	}
 	return m, err
 }
@@ -38,7 +38,7 @@ func messageOf(tx Tx, who shoal.Principal, session shoal.SessionID, id shoal.Mes
 // Get returns a message to those who may read its space.
 func (m *Messages) Get(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.MessageID) (out shoal.Message, err error) {
 	err = m.core.View(ctx, "hub.Messages.Get", func(tx storage.Tx) error {
-		out, err = messageOf(tx, who, session, id)
+		out, err = visibleMessage(tx, who, session, id)
 		out = out.For(core.ReaderEntity(who))
 		return err
 	})
@@ -55,7 +55,7 @@ func (m *Messages) Get(ctx context.Context, who shoal.Principal, session shoal.S
 // writes the message or is working with it.
 func (m *Messages) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.MessageID) error {
 	return m.core.Change(ctx, "hub.Messages.Delete", func(ch *core.Change) error {
-		found, err := messageOf(ch, who, session, id)
+		found, err := visibleMessage(ch, who, session, id)
 		if err != nil {
 			return err
 		}
@@ -103,8 +103,8 @@ func eraseMessage(ch *core.Change, m shoal.Message) error {
 	if err != nil {
 		return err
 	}
-	c := copiesOf(m, before, ch.At)
-	if err := releaseRuns(ch, m, c); err != nil {
+	c := newCopyEraser(m, before, ch.At)
+	if err := cancelQueuedRuns(ch, m, c); err != nil {
 		return err
 	}
 	if err := ch.EraseMessage(m.SessionID, m.ID, ch.At); err != nil {
@@ -113,7 +113,7 @@ func eraseMessage(ch *core.Change, m shoal.Message) error {
 	if err := ch.RewriteTraces(m.SessionID, c.traces(), c.erase); err != nil {
 		return err
 	}
-	gone, err := ch.MessageByID(m.SessionID, m.ID)
+	tombstone, err := ch.MessageByID(m.SessionID, m.ID)
 	if err != nil {
 		return err
 	}
@@ -121,14 +121,14 @@ func eraseMessage(ch *core.Change, m shoal.Message) error {
 	if m.RunID != nil {
 		ev.Run = *m.RunID
 	}
-	_, err = core.Emit(ch, ev, func(h shoal.EventHead) any { return shoal.MessageData{EventHead: h, Message: gone} })
+	_, err = core.Emit(ch, ev, func(h shoal.EventHead) any { return shoal.MessageData{EventHead: h, Message: tombstone} })
 	return err
 }
 
-// releaseRuns cancels the runs that the message started and that have not begun, and
+// cancelQueuedRuns cancels the runs that the message started and that have not begun, and
 // refuses while another one may write down again what is erased: the one that wrote the
 // message until it has ended, and any that has a copy of it in memory.
-func releaseRuns(ch *core.Change, m shoal.Message, c *copies) error {
+func cancelQueuedRuns(ch *core.Change, m shoal.Message, c *copyEraser) error {
 	unfinished, err := ch.Runs(m.SessionID, storage.RunFilter{Status: runs.ActiveStatuses})
 	if err != nil {
 		return err
@@ -159,13 +159,13 @@ func releaseRuns(ch *core.Change, m shoal.Message, c *copies) error {
 }
 
 // holdsCopy reports whether a run has read a message.
-func holdsCopy(tx Tx, r storage.Run, c *copies) (bool, error) {
-	if c.in(string(r.Turn)) {
+func holdsCopy(tx Tx, r storage.Run, c *copyEraser) (bool, error) {
+	if c.hasCopy(string(r.Turn)) {
 		return true, nil
 	}
 	steps, err := tx.RunSteps(r.SessionID, r.ID)
 	for _, s := range steps {
-		if c.in(string(s.Data)) {
+		if c.hasCopy(string(s.Data)) {
 			return true, err
 		}
 	}
@@ -174,12 +174,12 @@ func holdsCopy(tx Tx, r storage.Run, c *copies) (bool, error) {
 
 // in reports whether a stored text holds a copy, as far as its id or a long piece of it
 // says: a word that others use, too, says nothing.
-func (c *copies) in(text string) bool {
+func (c *copyEraser) hasCopy(text string) bool {
 	if strings.Contains(text, string(c.id)) {
 		return true
 	}
 	for _, piece := range c.pieces {
-		if len(piece) >= longText && strings.Contains(text, piece) {
+		if len(piece) >= minLongText && strings.Contains(text, piece) {
 			return true
 		}
 	}

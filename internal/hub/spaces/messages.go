@@ -19,8 +19,8 @@ func (m *Messages) PostWithClient(ctx context.Context, who shoal.Principal, sess
 	return m.post(ctx, "hub.Messages.PostWithClient", who, session, space, d, in, idempotencyKey)
 }
 
-// clientInputFrom is the input as what the sender of a message sends with it.
-func clientInputFrom(sender shoal.EntityID, in *storage.ClientInput) *storage.ClientInput {
+// withSender is the input as what the sender of a message sends with it.
+func withSender(sender shoal.EntityID, in *storage.ClientInput) *storage.ClientInput {
 	if in == nil {
 		return nil
 	}
@@ -72,7 +72,7 @@ func (m *Messages) post(ctx context.Context, op string, who shoal.Principal, ses
 	replayed := false
 	err = m.core.Change(ctx, op, func(ch *core.Change) (err error) {
 		if key.Key != "" {
-			if out, replayed, err = replay(ch, session, key); err != nil {
+			if out, replayed, err = findReplayed(ch, session, key); err != nil {
 				return err
 			}
 			if replayed {
@@ -88,7 +88,7 @@ func (m *Messages) post(ctx context.Context, op string, who shoal.Principal, ses
 				return err
 			}
 		}
-		out, err = m.insert(ch, s, sender, d, in, key)
+		out, err = m.insertMessage(ch, s, sender, d, in, key)
 		if err == nil && out.Seq%core.TrimEvery == 0 {
 			err = ch.TrimEvents(session, space, m.core.KeepEvents)
 		}
@@ -100,8 +100,8 @@ func (m *Messages) post(ctx context.Context, op string, who shoal.Principal, ses
 	return out, err
 }
 
-// replay returns the message that was posted earlier under the key.
-func replay(tx Tx, session shoal.SessionID, key storage.PostKey) (shoal.Message, bool, error) {
+// findReplayed returns the message that was posted earlier under the key.
+func findReplayed(tx Tx, session shoal.SessionID, key storage.PostKey) (shoal.Message, bool, error) {
 	first, hash, err := tx.MessageByKey(session, key.Scope, key.Key)
 	switch {
 	case errors.Is(err, shoal.NotFound):
@@ -112,20 +112,20 @@ func replay(tx Tx, session shoal.SessionID, key storage.PostKey) (shoal.Message,
 	return first, true, err
 }
 
-// insert stores one message in an open, locked space and starts the runs that it is for.
+// insertMessage stores one message in an open, locked space and starts the runs that it is for.
 // The caller has checked that the sender may post there. in is the input of a front end
 // for the runs that the message starts, or nil.
-func (m *Messages) insert(ch *core.Change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, in *storage.ClientInput, key storage.PostKey) (shoal.Message, error) {
+func (m *Messages) insertMessage(ch *core.Change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, in *storage.ClientInput, key storage.PostKey) (shoal.Message, error) {
 	out, mentioned, err := core.InsertMessage(ch, s, sender, d, key)
 	if err != nil {
 		return out, err
 	}
-	set, err := runs.StartForMessage(ch, s, out, d.TriggerAgents, clientInputFrom(sender, in))
+	triggered, err := runs.StartForMessage(ch, s, out, d.TriggerAgents, withSender(sender, in))
 	if err != nil {
 		return out, err
 	}
-	out.SkippedAgents, out.Runs = set.Skipped, set.Runs
-	out.Reach, err = m.inbox.Reach(ch, out, mentioned, set)
+	out.SkippedAgents, out.Runs = triggered.Skipped, triggered.Runs
+	out.Reach, err = m.inbox.Reach(ch, out, mentioned, triggered)
 	return out, err
 }
 

@@ -14,18 +14,18 @@ import (
 // that is there already changes nothing. Conflict for a message that is deleted or still
 // written, and when it has all the reactions that it may have.
 func (m *Messages) React(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.MessageID, emoji string) (shoal.Message, error) {
-	return m.react(ctx, "hub.Messages.React", who, session, id, emoji, shoal.WithReaction)
+	return m.changeReactions(ctx, "hub.Messages.React", who, session, id, emoji, shoal.WithReaction)
 }
 
 // Unreact takes a reaction of the acting entity back. One that is not there is no error.
 func (m *Messages) Unreact(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.MessageID, emoji string) (shoal.Message, error) {
-	return m.react(ctx, "hub.Messages.Unreact", who, session, id, emoji, func(all []shoal.Reaction, by shoal.EntityID, with string) ([]shoal.Reaction, bool, error) {
+	return m.changeReactions(ctx, "hub.Messages.Unreact", who, session, id, emoji, func(all []shoal.Reaction, by shoal.EntityID, with string) ([]shoal.Reaction, bool, error) {
 		out, changed := shoal.WithoutReaction(all, by, with)
 		return out, changed, nil
 	})
 }
 
-func (m *Messages) react(ctx context.Context, op string, who shoal.Principal, session shoal.SessionID, id shoal.MessageID, emoji string,
+func (m *Messages) changeReactions(ctx context.Context, op string, who shoal.Principal, session shoal.SessionID, id shoal.MessageID, emoji string,
 	apply func([]shoal.Reaction, shoal.EntityID, string) ([]shoal.Reaction, bool, error),
 ) (out shoal.Message, err error) {
 	if err := errors.Join(core.CheckSession(who, session), shoal.CheckEmoji("emoji", emoji)); err != nil {
@@ -36,7 +36,7 @@ func (m *Messages) react(ctx context.Context, op string, who shoal.Principal, se
 		return out, core.Wrap(op, err)
 	}
 	err = m.core.Change(ctx, op, func(ch *core.Change) error {
-		found, err := changesMessage(ch, who, session, id, by)
+		found, err := lockMessage(ch, who, session, id, by)
 		if err != nil {
 			return err
 		}
@@ -55,15 +55,15 @@ func (m *Messages) react(ctx context.Context, op string, who shoal.Principal, se
 		if err := ch.SetReactions(session, id, next); err != nil {
 			return err
 		}
-		return tellChanged(ch, found)
+		return emitUpdated(ch, found)
 	})
 	return out, err
 }
 
-// changesMessage returns a message, under the lock of its space, to an entity that may
+// lockMessage returns a message, under the lock of its space, to an entity that may
 // post to that space.
-func changesMessage(ch *core.Change, who shoal.Principal, session shoal.SessionID, id shoal.MessageID, as shoal.EntityID) (shoal.Message, error) {
-	found, err := messageOf(ch, who, session, id)
+func lockMessage(ch *core.Change, who shoal.Principal, session shoal.SessionID, id shoal.MessageID, as shoal.EntityID) (shoal.Message, error) {
+	found, err := visibleMessage(ch, who, session, id)
 	if err != nil {
 		return found, err
 	}

@@ -41,7 +41,7 @@ func (n *Renderers) Put(ctx context.Context, who shoal.Principal, session shoal.
 		out.Version, err = ch.PutRenderer(session, out, page)
 		return err
 	})
-	return served(session, out), created, err
+	return withURL(session, out), created, err
 }
 
 // List returns the newest versions in the order of names, those after the given
@@ -59,7 +59,7 @@ func (n *Renderers) List(ctx context.Context, who shoal.Principal, session shoal
 		return err
 	})
 	for i, r := range out {
-		out[i] = served(session, r)
+		out[i] = withURL(session, r)
 	}
 	return out, err
 }
@@ -82,7 +82,7 @@ func (n *Renderers) Page(ctx context.Context, who shoal.Principal, session shoal
 		}
 		return err
 	})
-	return served(session, out), page, err
+	return withURL(session, out), page, err
 }
 
 // Delete takes a renderer away with all its versions: the calls that it showed are
@@ -107,8 +107,8 @@ func (n *Renderers) Delete(ctx context.Context, who shoal.Principal, session sho
 	})
 }
 
-// served says where a renderer is served.
-func served(session shoal.SessionID, r shoal.Renderer) shoal.Renderer {
+// withURL says where a renderer is served.
+func withURL(session shoal.SessionID, r shoal.Renderer) shoal.Renderer {
 	r.URL = shoal.RendererPath(session, r.Name, r.Version)
 	return r
 }

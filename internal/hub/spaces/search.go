@@ -27,7 +27,7 @@ type Search struct {
 type SearchSort string
 
 // The orders of a search: the newest first, which is also the empty one; or the
-// best first, among the newest [bestOf] that match, then among the next.
+// best first, among the newest [rankedMessages] that match, then among the next.
 const (
 	SortNewest    SearchSort = "newest"
 	SortRelevance SearchSort = "relevance"
@@ -48,14 +48,14 @@ type SearchPage struct {
 	Next *SearchPlace
 }
 
-// bestOf is among how many messages the best are looked for.
-const bestOf = shoal.MaxPage
+// rankedMessages is among how many messages the best are looked for.
+const rankedMessages = shoal.MaxPage
 
 // Search returns matching messages of the spaces that the caller sees, each with
 // a piece of its text where it matches.
 func (m *Messages) Search(ctx context.Context, who shoal.Principal, session shoal.SessionID, s Search) (page SearchPage, err error) {
 	const op = "hub.Messages.Search"
-	query, err := s.query(who)
+	query, err := s.parse(who)
 	if err := errors.Join(core.CheckSession(who, session), err); err != nil {
 		return SearchPage{}, core.Wrap(op, core.FirstError(err))
 	}
@@ -66,11 +66,11 @@ func (m *Messages) Search(ctx context.Context, who shoal.Principal, session shoa
 				return err
 			}
 		}
-		ask := storage.SearchQuery{Query: query, Reader: core.ReaderEntity(who), Before: s.Place.Before, Limit: s.Limit}
+		sq := storage.SearchQuery{Query: query, Reader: core.ReaderEntity(who), Before: s.Place.Before, Limit: s.Limit}
 		if s.Sort == SortRelevance {
-			page, err = best(tx, session, ask, s.Place.Skip, match)
+			page, err = bestPage(tx, session, sq, s.Place.Skip, match)
 		} else {
-			page, err = newest(tx, session, ask, match)
+			page, err = newestPage(tx, session, sq, match)
 		}
 		return err
 	})
@@ -78,7 +78,7 @@ func (m *Messages) Search(ctx context.Context, who shoal.Principal, session shoa
 }
 
 // query reads what is asked for.
-func (s Search) query(who shoal.Principal) (search.Query, error) {
+func (s Search) parse(who shoal.Principal) (search.Query, error) {
 	query, err := search.Parse("query", s.Query)
 	if err != nil {
 		return query, err
@@ -106,11 +106,11 @@ func (s Search) query(who shoal.Principal) (search.Query, error) {
 	return query, nil
 }
 
-// newest returns a page, the newest first.
-func newest(tx Tx, session shoal.SessionID, ask storage.SearchQuery, match *search.Matcher) (SearchPage, error) {
-	limit := ask.Limit
-	ask.Limit++ // one more tells whether there is a next page
-	result, err := tx.Search(session, ask)
+// newestPage returns a page, the newest first.
+func newestPage(tx Tx, session shoal.SessionID, sq storage.SearchQuery, match *search.Matcher) (SearchPage, error) {
+	limit := sq.Limit
+	sq.Limit++ // one more tells whether there is a next page
+	result, err := tx.Search(session, sq)
 	if err != nil {
 		return SearchPage{}, err
 	}
@@ -121,25 +121,25 @@ func newest(tx Tx, session shoal.SessionID, ask storage.SearchQuery, match *sear
 	} else if len(found) == limit+1 {
 		next = 0
 	}
-	page := SearchPage{Hits: hits(found, ask.Reader, match)}
+	page := SearchPage{Hits: toHits(found, sq.Reader, match)}
 	if next > 0 {
 		page.Next = &SearchPlace{Before: next}
 	}
 	return page, nil
 }
 
-// best returns a page of the messages below a place, the best first. What is
+// bestPage returns a page of the messages below a place, the best first. What is
 // below the place never changes its order, whatever is posted meanwhile.
-func best(tx Tx, session shoal.SessionID, ask storage.SearchQuery, skip int, match *search.Matcher) (SearchPage, error) {
-	limit := ask.Limit
-	ask.Limit = bestOf
-	result, err := tx.Search(session, ask)
+func bestPage(tx Tx, session shoal.SessionID, sq storage.SearchQuery, skip int, match *search.Matcher) (SearchPage, error) {
+	limit := sq.Limit
+	sq.Limit = rankedMessages
+	result, err := tx.Search(session, sq)
 	if err != nil {
 		return SearchPage{}, err
 	}
 	texts := make([]string, len(result.Found))
 	for i, f := range result.Found {
-		texts[i] = f.Message.For(ask.Reader).Text()
+		texts[i] = f.Message.For(sq.Reader).Text()
 	}
 	order := match.Rank(texts)
 	order = order[min(skip, len(order)):]
@@ -147,7 +147,7 @@ func best(tx Tx, session shoal.SessionID, ask storage.SearchQuery, skip int, mat
 	for _, at := range order[:min(limit, len(order))] {
 		shown = append(shown, result.Found[at])
 	}
-	page := SearchPage{Hits: hits(shown, ask.Reader, match)}
+	page := SearchPage{Hits: toHits(shown, sq.Reader, match)}
 	switch {
 	case len(order) > limit:
 		page.Next = &SearchPlace{Before: result.Found[0].Place + 1, Skip: skip + limit}
@@ -157,12 +157,12 @@ func best(tx Tx, session shoal.SessionID, ask storage.SearchQuery, skip int, mat
 	return page, nil
 }
 
-func hits(found []storage.Found, reader shoal.EntityID, match *search.Matcher) []shoal.Hit {
+func toHits(found []storage.Found, reader shoal.EntityID, match *search.Matcher) []shoal.Hit {
 	out := make([]shoal.Hit, len(found))
 	for i, f := range found {
-		seen := f.Message.For(reader)
-		out[i] = shoal.Hit{Space: f.Space, Message: seen}
-		out[i].Highlight, out[i].Matches = match.Highlight(seen.Text())
+		message := f.Message.For(reader)
+		out[i] = shoal.Hit{Space: f.Space, Message: message}
+		out[i].Highlight, out[i].Matches = match.Highlight(message.Text())
 	}
 	return out
 }

@@ -33,21 +33,21 @@ func (s *Spaces) Delete(ctx context.Context, who shoal.Principal, session shoal.
 	if !core.ValidID(session) || !core.ValidID(id) {
 		return core.Wrap(op, core.SpaceNotFound(id))
 	}
-	gone, err := s.closeForGood(ctx, op, session, id)
+	gone, err := s.closeAndCancel(ctx, op, session, id)
 	if err == nil && !gone {
-		if err = s.settled(ctx, op, session, id); err == nil {
-			err = s.remove(ctx, op, session, id)
+		if err = s.awaitRuns(ctx, op, session, id); err == nil {
+			err = s.removeSpace(ctx, op, session, id)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	return core.Wrap(op, s.eraseLeft(ctx, storage.DeletedSpace{Session: session, ID: id}))
+	return core.Wrap(op, s.eraseRemainder(ctx, storage.DeletedSpace{Session: session, ID: id}))
 }
 
-// closeForGood closes the space, so that nothing is added, and cancels its runs. It reports
+// closeAndCancel closes the space, so that nothing is added, and cancels its runs. It reports
 // whether the space is deleted already.
-func (s *Spaces) closeForGood(ctx context.Context, op string, session shoal.SessionID, id shoal.SpaceID) (gone bool, err error) {
+func (s *Spaces) closeAndCancel(ctx context.Context, op string, session shoal.SessionID, id shoal.SpaceID) (gone bool, err error) {
 	err = s.core.Change(ctx, op, func(ch *core.Change) error {
 		found, err := ch.LockSpace(session, id)
 		if errors.Is(err, shoal.NotFound) {
@@ -83,8 +83,8 @@ func (s *Spaces) closeForGood(ctx context.Context, op string, session shoal.Sess
 	return gone, err
 }
 
-// settled waits until no run works in a closed space any more.
-func (s *Spaces) settled(ctx context.Context, op string, session shoal.SessionID, id shoal.SpaceID) error {
+// awaitRuns waits until no run works in a closed space any more.
+func (s *Spaces) awaitRuns(ctx context.Context, op string, session shoal.SessionID, id shoal.SpaceID) error {
 	sub := s.core.Bus.Subscribe()
 	defer sub.Close()
 	timer := time.NewTimer(runs.CancelWithin)
@@ -92,7 +92,7 @@ func (s *Spaces) settled(ctx context.Context, op string, session shoal.SessionID
 	for {
 		var working []shoal.RunID
 		err := s.core.View(ctx, op, func(tx storage.Tx) (err error) {
-			working, err = workingIn(tx, session, id)
+			working, err = activeRunsIn(tx, session, id)
 			return err
 		})
 		if err != nil || len(working) == 0 {
@@ -106,7 +106,7 @@ func (s *Spaces) settled(ctx context.Context, op string, session shoal.SessionID
 		case <-sub.Ready():
 			sub.Take()
 		case <-timer.C:
-			return busySpace(op, id, working[0])
+			return spaceBusy(op, id, working[0])
 		case <-s.core.Ctx.Done():
 			return core.ErrStopping
 		case <-ctx.Done():
@@ -115,13 +115,13 @@ func (s *Spaces) settled(ctx context.Context, op string, session shoal.SessionID
 	}
 }
 
-func busySpace(op string, id shoal.SpaceID, run shoal.RunID) error {
+func spaceBusy(op string, id shoal.SpaceID, run shoal.RunID) error {
 	return shoal.E(op, shoal.Conflict, fmt.Sprintf("The space %q is closed, but the run %q there has not ended yet. Delete the space again in a moment.", id, run))
 }
 
-// workingIn returns the first runs that were started in a space and have not ended, or that
+// activeRunsIn returns the first runs that were started in a space and have not ended, or that
 // have a message in progress there.
-func workingIn(tx Tx, session shoal.SessionID, id shoal.SpaceID) (working []shoal.RunID, err error) {
+func activeRunsIn(tx Tx, session shoal.SessionID, id shoal.SpaceID) (working []shoal.RunID, err error) {
 	found, err := tx.Runs(session, storage.RunFilter{Space: id, Status: runs.ActiveStatuses, Limit: eraseBatch})
 	if err != nil {
 		return nil, err
@@ -140,17 +140,17 @@ func workingIn(tx Tx, session shoal.SessionID, id shoal.SpaceID) (working []shoa
 	return working, err
 }
 
-// remove takes the space from its members and followers.
-func (s *Spaces) remove(ctx context.Context, op string, session shoal.SessionID, id shoal.SpaceID) error {
+// removeSpace takes the space from its members and followers.
+func (s *Spaces) removeSpace(ctx context.Context, op string, session shoal.SessionID, id shoal.SpaceID) error {
 	return s.core.Change(ctx, op, func(ch *core.Change) error {
 		if _, err := ch.LockSpace(session, id); errors.Is(err, shoal.NotFound) {
 			return nil // another call was faster
 		} else if err != nil {
 			return err
 		}
-		if working, err := workingIn(ch, session, id); err != nil || len(working) > 0 {
+		if working, err := activeRunsIn(ch, session, id); err != nil || len(working) > 0 {
 			if err == nil {
-				err = busySpace(op, id, working[0])
+				err = spaceBusy(op, id, working[0])
 			}
 			return err
 		}
@@ -179,8 +179,8 @@ func (s *Spaces) remove(ctx context.Context, op string, session shoal.SessionID,
 	})
 }
 
-// eraseLeft erases what is left of a deleted space.
-func (s *Spaces) eraseLeft(ctx context.Context, of storage.DeletedSpace) error {
+// eraseRemainder erases what is left of a deleted space.
+func (s *Spaces) eraseRemainder(ctx context.Context, of storage.DeletedSpace) error {
 	for more := true; more; {
 		err := s.core.Store.Update(ctx, func(tx storage.Tx) (err error) {
 			more, err = tx.EraseSpace(of.Session, of.ID, eraseBatch)
@@ -193,8 +193,8 @@ func (s *Spaces) eraseLeft(ctx context.Context, of storage.DeletedSpace) error {
 	return nil
 }
 
-// eraseAllLeft goes on with what a server that stopped, or a call that was cut, has left.
-func (s *Spaces) eraseAllLeft(ctx context.Context) error {
+// eraseRemainders goes on with what a server that stopped, or a call that was cut, has left.
+func (s *Spaces) eraseRemainders(ctx context.Context) error {
 	for {
 		var left []storage.DeletedSpace
 		err := s.core.Store.View(ctx, func(tx storage.Tx) (err error) {
@@ -202,7 +202,7 @@ func (s *Spaces) eraseAllLeft(ctx context.Context) error {
 			return err
 		})
 		for _, of := range left {
-			err = errors.Join(err, s.eraseLeft(ctx, of))
+			err = errors.Join(err, s.eraseRemainder(ctx, of))
 		}
 		if err != nil || len(left) < eraseBatch {
 			return err
@@ -212,5 +212,5 @@ func (s *Spaces) eraseAllLeft(ctx context.Context) error {
 
 // Start starts the task that erases the data of deleted spaces.
 func (s *Spaces) Start() {
-	s.core.Go(func(ctx context.Context) { s.core.Repeat(ctx, time.Minute, "deleted spaces", s.eraseAllLeft) })
+	s.core.Go(func(ctx context.Context) { s.core.Repeat(ctx, time.Minute, "deleted spaces", s.eraseRemainders) })
 }

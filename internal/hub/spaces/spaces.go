@@ -23,19 +23,19 @@ func NewSpaces(c *core.Core) *Spaces { return &Spaces{c} }
 // Create creates a space with its members, including the acting entity if there is one.
 // It fails with InvalidArgument for an unknown member and with AdminRequired for several
 // hosted agents without an admin agent; nothing is created then.
-func (s *Spaces) Create(ctx context.Context, who shoal.Principal, session shoal.SessionID, n shoal.NewSpace, idempotencyKey string) (made shoal.Space, err error) {
+func (s *Spaces) Create(ctx context.Context, who shoal.Principal, session shoal.SessionID, n shoal.NewSpace, idempotencyKey string) (space shoal.Space, err error) {
 	const op = "hub.Spaces.Create"
 	if err := core.CheckSession(who, session); err != nil {
-		return made, core.Wrap(op, err)
+		return space, core.Wrap(op, err)
 	}
 	if who.Role == shoal.RoleService {
-		return made, shoal.E(op, shoal.Forbidden, "A service key may read spaces, not create them; use an entity key.")
+		return space, shoal.E(op, shoal.Forbidden, "A service key may read spaces, not create them; use an entity key.")
 	}
 	if err := errors.Join(n.Validate(), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
-		return made, core.Wrap(op, core.FirstError(err))
+		return space, core.Wrap(op, core.FirstError(err))
 	}
 	err = s.core.Change(ctx, op, func(ch *core.Change) (err error) {
-		made, _, err = core.Once(ch, who, session, op, idempotencyKey, n, func() (shoal.Space, error) {
+		space, _, err = core.Once(ch, who, session, op, idempotencyKey, n, func() (shoal.Space, error) {
 			if err := s.core.CheckSpaceQuota(ch, who, session); err != nil {
 				return shoal.Space{}, err
 			}
@@ -43,7 +43,7 @@ func (s *Spaces) Create(ctx context.Context, who shoal.Principal, session shoal.
 		})
 		return err
 	})
-	return made, err
+	return space, err
 }
 
 func insertSpace(ch *core.Change, who shoal.Principal, session shoal.SessionID, n shoal.NewSpace) (shoal.Space, error) {
@@ -71,7 +71,7 @@ func insertSpace(ch *core.Change, who shoal.Principal, session shoal.SessionID, 
 		}
 	}
 	if len(members) > shoal.MaxMembers {
-		return out, full()
+		return out, spaceFull()
 	}
 	if out.AdminAgentID != nil && *out.AdminAgentID == "" {
 		out.AdminAgentID = nil
@@ -91,7 +91,7 @@ func insertSpace(ch *core.Change, who shoal.Principal, session shoal.SessionID, 
 		return out, err
 	}
 	for _, id := range members {
-		m, err := join(ch, who, session, out.ID, id)
+		m, err := addMember(ch, who, session, out.ID, id)
 		if errors.Is(err, shoal.NotFound) {
 			return out, shoal.Invalid("members", fmt.Sprintf("names %q, which is no entity of this session; nothing was created", id))
 		}
@@ -168,8 +168,8 @@ func (s *Spaces) Update(ctx context.Context, who shoal.Principal, session shoal.
 		if out, err = core.FillSpace(ch, who, out); err != nil {
 			return err
 		}
-		named := out.Name
-		if applySpace(&out, c); out.Name != named {
+		oldName := out.Name
+		if applyChange(&out, c); out.Name != oldName {
 			if err := naming.CheckReserved("name", out.Name); err != nil {
 				return err
 			}
@@ -187,7 +187,7 @@ func (s *Spaces) Update(ctx context.Context, who shoal.Principal, session shoal.
 	return out, err
 }
 
-func applySpace(s *shoal.Space, c shoal.SpaceChange) {
+func applyChange(s *shoal.Space, c shoal.SpaceChange) {
 	if c.Name != nil {
 		s.Name = *c.Name
 	}
