@@ -1,3 +1,3 @@
-// Package archive exports a session as lines of JSON and imports it again; docs/export.md
-// describes the format.
+// Package archive exports a session as lines of JSON and imports such an export. The format is
+// described in docs/export.md.
 package archive

@@ -11,20 +11,21 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Archive exports sessions and imports them.
+// Archive exports and imports sessions.
 type Archive struct{ core *core.Core }
 
 // NewArchive returns the archive of a hub.
 func NewArchive(c *core.Core) *Archive { return &Archive{c} }
 
-// Export writes a session to w as JSON lines, see docs/export.md: the head, the
-// records of [RecordTypes] in their order, and a last line with counts and a digest.
-// Two exports of a session that has not changed are the same but for the head.
-// server is what the head says about who wrote it. For admins and owners of the session.
+// Export writes a session to w as JSON lines, as docs/export.md describes: the head, the
+// records of [storage.RecordTypes] in their order, and a last line with counts and a
+// digest. Two exports of an unchanged session differ only in the head. server is the
+// version of the server, which the head states. For admins and owners of the session;
+// Forbidden otherwise.
 //
-// All of it is one moment of the session: one transaction reads it, while others
-// write. Memory holds one record at a time. That transaction lasts as long as w takes
-// its lines, so w must not be a client that may be slow.
+// The export shows one moment of the session: one transaction reads it while other calls
+// can write. Only one record at a time is in memory. The transaction lasts until w has
+// accepted all lines, so w must not be a client that can be slow.
 func (a *Archive) Export(ctx context.Context, who shoal.Principal, id shoal.SessionID, server string, w io.Writer) error {
 	const op = "hub.Archive.Export"
 	if err := errors.Join(core.CheckSession(who, id), core.RequireManager(who)); err != nil {
@@ -60,7 +61,7 @@ func (a *Archive) Export(ctx context.Context, who shoal.Principal, id shoal.Sess
 	})
 }
 
-// exporter writes records.
+// exporter writes the records of an export.
 type exporter struct {
 	ctx  context.Context
 	w    io.Writer

@@ -14,8 +14,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// ExportVersion is the version of the format of exports that is written, and the only
-// one that is read.
+// ExportVersion is the version of the export format that Export writes, and the only one
+// that Import reads.
 const ExportVersion = 1
 
 // exportHead is the first line of an export.
@@ -27,8 +27,8 @@ type exportHead struct {
 	ExportedAt shoal.Time      `json:"exportedAt"`
 }
 
-// exportSum is what the last line of an export says about all lines between it and
-// the first: how many of each type there are, and their SHA-256.
+// exportSum computes what the last line of an export says about all lines between it and
+// the first: the number of records of each type, and their SHA-256.
 type exportSum struct {
 	counts map[string]int64
 	digest hash.Hash
@@ -41,7 +41,7 @@ func (s *exportSum) add(t *storage.RecordType, line []byte) {
 	s.digest.Write(line) // a hash never fails
 }
 
-// line is the last line of an export.
+// endLine returns the last line of an export.
 func (s *exportSum) endLine() []byte {
 	b := []byte(`{"type":"end","records":{`)
 	for i, t := range storage.RecordTypes {
@@ -53,15 +53,15 @@ func (s *exportSum) endLine() []byte {
 	return fmt.Appendf(b, "},\"digest\":\"sha256:%s\"}\n", hex.EncodeToString(s.digest.Sum(nil)))
 }
 
-// exportReader reads an export line by line. Memory holds one line.
+// exportReader reads an export line by line. Only one line is in memory.
 type exportReader struct {
 	in    *bufio.Reader
 	sum   exportSum
-	line  int // the number of the line that was read last
-	place int // of the type of that line in RecordTypes
+	line  int // number of the line that was read last
+	place int // index of the type of that line in RecordTypes
 	buf   []byte
-	size  int64 // of the lines so far
-	// What it takes at most.
+	size  int64 // bytes of the lines so far
+	// The limits of an export.
 	maxBytes, maxRecords, maxEntities int64
 }
 
@@ -71,7 +71,7 @@ func newExportReader(r io.Reader) *exportReader {
 	}
 }
 
-// errorf is an error about the line that was read last.
+// errorf returns an error about the line that was read last.
 func (r *exportReader) errorf(format string, args ...any) error {
 	return lineError(r.line, format, args...)
 }
@@ -80,12 +80,12 @@ func lineError(line int, format string, args ...any) error {
 	why := fmt.Sprintf(format, args...)
 	place := fmt.Sprintf("line %d", line)
 	return &shoal.Error{
-		Kind: shoal.InvalidArgument, Msg: fmt.Sprintf("Line %d of the export is wrong: %s. Nothing was imported.", line, why),
+		Kind: shoal.InvalidArgument, Msg: fmt.Sprintf("Line %d of the export is invalid: %s. Nothing was imported.", line, why),
 		Fields: []shoal.FieldError{{Location: place, Message: why}},
 	}
 }
 
-// next reads a line with its line break. It is valid until the next call.
+// nextLine reads a line, including its line break. The result is valid until the next call.
 func (r *exportReader) nextLine() ([]byte, error) {
 	r.buf = r.buf[:0]
 	r.line++
@@ -99,21 +99,21 @@ func (r *exportReader) nextLine() ([]byte, error) {
 		r.size += int64(len(piece))
 		switch {
 		case len(r.buf) > most:
-			return nil, r.errorf("it has more than the %d bytes that are allowed at most", most)
+			return nil, r.errorf("it has more than %d bytes, the most that is allowed", most)
 		case r.size > r.maxBytes:
-			return nil, r.errorf("the export has more bytes than the %d that are allowed at most", r.maxBytes)
+			return nil, r.errorf("the export has more than %d bytes, the most that is allowed", r.maxBytes)
 		case err == nil:
 			return r.buf, nil
 		case errors.Is(err, bufio.ErrBufferFull):
 		case errors.Is(err, io.EOF):
-			return nil, r.errorf("the export ends here and not with the line of the type \"end\"; it was cut off")
+			return nil, r.errorf("the export ends here without a line of the type \"end\"; it was cut off")
 		default:
 			return nil, err
 		}
 	}
 }
 
-// head reads the first line.
+// readHead reads and checks the first line.
 func (r *exportReader) readHead() (head exportHead, err error) {
 	line, err := r.nextLine()
 	if err != nil {
@@ -121,19 +121,18 @@ func (r *exportReader) readHead() (head exportHead, err error) {
 	}
 	members, err := storage.MembersOf(line)
 	if err != nil || string(members["type"]) != `"export"` {
-		return head, r.errorf("this is no export of a session; one begins with {\"type\":\"export\"")
+		return head, r.errorf("this is not an export of a session, which begins with {\"type\":\"export\"")
 	}
 	if head.Version, err = storage.ParseAs[int](members["version"], "a whole number"); err != nil || head.Version != ExportVersion {
-		return head, r.errorf("the export has the version %s, and this server reads version %d", storage.Shorten(string(members["version"])), ExportVersion)
+		return head, r.errorf("the export has version %s, and this server reads version %d", storage.Shorten(string(members["version"])), ExportVersion)
 	}
 	if head.Session, err = storage.ParseAs[shoal.SessionID](members["session"], "an id"); err != nil || shoal.CheckID("session", string(head.Session)) != nil {
-		return head, r.errorf("the field \"session\" is no id")
+		return head, r.errorf("the field \"session\" is not a valid id")
 	}
 	return head, nil
 }
 
-// record reads the next record; t is nil when the last line has been read, and was
-// right.
+// readRecord reads the next record. t is nil once the last line has been read and verified.
 func (r *exportReader) readRecord() (t *storage.RecordType, values []any, err error) {
 	line, err := r.nextLine()
 	if err != nil {
@@ -150,13 +149,13 @@ func (r *exportReader) readRecord() (t *storage.RecordType, values []any, err er
 	t, place := storage.FindRecordType(string(name))
 	switch {
 	case t == nil:
-		return nil, nil, r.errorf("there is no type %q", storage.Shorten(string(name)))
+		return nil, nil, r.errorf("unknown type %q", storage.Shorten(string(name)))
 	case r.line == 2 && t != storage.SessionRecord:
-		return nil, nil, r.errorf("the first record is a %s and not the session", t.Name)
+		return nil, nil, r.errorf("the first record is a %s instead of the session", t.Name)
 	case place < r.place:
-		return nil, nil, r.errorf("a %s stands behind a %s; the types have an order", t.Name, storage.RecordTypes[r.place].Name)
+		return nil, nil, r.errorf("a %s follows a %s; the records must be in the order of their types", t.Name, storage.RecordTypes[r.place].Name)
 	case t == storage.SessionRecord && r.line > 2:
-		return nil, nil, r.errorf("the session is there twice")
+		return nil, nil, r.errorf("there is a second session")
 	}
 	if values, err = t.Parse(line); err != nil {
 		return nil, nil, r.errorf("%s", err)
@@ -165,25 +164,25 @@ func (r *exportReader) readRecord() (t *storage.RecordType, values []any, err er
 	r.sum.add(t, line)
 	switch {
 	case int64(r.line)-1 > r.maxRecords:
-		return nil, nil, r.errorf("the export has more records than the %d that are allowed at most", r.maxRecords)
+		return nil, nil, r.errorf("the export has more than %d records, the most that is allowed", r.maxRecords)
 	case t.Name == "entity" && r.sum.counts[t.Name] > r.maxEntities:
-		return nil, nil, r.errorf("the export has more entities than the %d that are allowed at most", r.maxEntities)
+		return nil, nil, r.errorf("the export has more than %d entities, the most that is allowed", r.maxEntities)
 	}
 	return t, values, nil
 }
 
-// end checks the last line, and that it is the last.
+// checkEnd verifies the last line, and that nothing follows it.
 func (r *exportReader) checkEnd(line []byte) error {
 	if r.line == 2 {
-		return r.errorf("the export holds no session")
+		return r.errorf("the export contains no session")
 	}
 	if !bytes.Equal(line, r.sum.endLine()) {
-		return r.errorf("its counts or its digest are not those of the lines before; the export was changed or damaged")
+		return r.errorf("its counts or its digest do not match the lines before it; the export was changed or damaged")
 	}
 	if _, err := r.in.ReadByte(); !errors.Is(err, io.EOF) {
 		if err == nil {
 			r.line++
-			err = r.errorf("something follows the line of the type \"end\"")
+			err = r.errorf("there is another line after the line of the type \"end\"")
 		}
 		return err
 	}

@@ -34,9 +34,8 @@ const (
 		`"createdAt":"2026-11-20T10:00:00.000001Z","updatedAt":"0001-01-01T00:00:00.000000Z"}`
 )
 
-// Whatever bytes come, the reader ends with an error that names a line or with the
-// last line; and what it accepts, it writes again as something that it reads the
-// same.
+// For any input, the reader ends with an error that names a line or with the last line.
+// Every record that it accepts can be written and read back unchanged.
 func FuzzReadExport(f *testing.F) {
 	f.Add([]byte(seed(sessionLine)))
 	f.Add([]byte(seed(sessionLine, memberLine, memoryLine, usageLine)))
@@ -54,11 +53,11 @@ func FuzzReadExport(f *testing.F) {
 			}
 			line, failed := of.Append(nil, values)
 			if failed != nil {
-				t.Fatalf("%s was read and cannot be written: %v", of.Name, failed)
+				t.Fatalf("write a %s that was read: %v", of.Name, failed)
 			}
 			again, failed := of.Parse(line)
 			if failed != nil {
-				t.Fatalf("%s was written and cannot be read: %v\n%s", of.Name, failed, line)
+				t.Fatalf("read a %s that was written: %v\n%s", of.Name, failed, line)
 			}
 			if twice, _ := of.Append(nil, again); !bytes.Equal(twice, line) {
 				t.Fatalf("%s differs when it is written again:\n%s%s", of.Name, line, twice)
@@ -66,12 +65,12 @@ func FuzzReadExport(f *testing.F) {
 		}
 		var e *shoal.Error
 		if err != nil && (!errors.As(err, &e) || e.Kind != shoal.InvalidArgument || len(e.Fields) != 1) {
-			t.Fatalf("an error without a line: %v", err)
+			t.Fatalf("got the error %v, want one that names a line", err)
 		}
 	})
 }
 
-// Each line is read to its last byte, and written again byte for byte.
+// Each line is parsed completely and written back byte for byte.
 func TestRecordLineRoundTrip(t *testing.T) {
 	for _, want := range []string{sessionLine, memberLine, usageLine} {
 		r := newExportReader(strings.NewReader(seed(sessionLine, want)))
@@ -80,7 +79,7 @@ func TestRecordLineRoundTrip(t *testing.T) {
 		}
 		for {
 			of, values, err := r.readRecord()
-			if err != nil && want != sessionLine { // which is there twice
+			if err != nil && want != sessionLine { // a second session is an error
 				t.Fatal(err)
 			}
 			if of == nil {
@@ -93,7 +92,7 @@ func TestRecordLineRoundTrip(t *testing.T) {
 	}
 }
 
-// The page about exports names every field as it is.
+// docs/export.md lists every field with its type.
 func TestExportDocsAreCurrent(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/export.md")
 	if err != nil {
@@ -113,7 +112,7 @@ func TestExportDocsAreCurrent(t *testing.T) {
 			fields = append(fields, "`"+f.Name+"` "+kind)
 		}
 		if row := "| `" + of.Name + "` | " + strings.Join(fields, ", ") + " |\n"; !strings.Contains(string(page), row) {
-			t.Errorf("docs/export.md lacks this row:\n%s", row)
+			t.Errorf("docs/export.md does not contain this row:\n%s", row)
 		}
 	}
 }

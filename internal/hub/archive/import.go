@@ -14,38 +14,40 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// ImportOptions say how a session is imported.
+// ImportOptions controls how a session is imported.
 type ImportOptions struct {
-	// Replace lets a session that has something in it give way.
+	// Replace allows the import to replace a session that is not empty.
 	Replace bool
-	// PausePlans imports plans that are pending as paused.
+	// PausePlans imports pending plans as paused.
 	PausePlans bool
 }
 
 const (
-	// importLines and importBytes bound what one transaction of an import stores, and
-	// so how long others wait for it.
+	// importLines and importBytes bound what one transaction of an import stores, and so
+	// how long other changes wait for it.
 	importLines = 256
 	importBytes = 1 << 20
-	// importTimeout is how long an import may make no progress before its leftovers
-	// are taken for those of one that was given up.
+	// importTimeout is how long an import may make no progress before it counts as
+	// abandoned and its remains are erased.
 	importTimeout = 3 * time.Minute
-	// maxKnownRefs is how many records are remembered as being there.
+	// maxKnownRefs is the number of records that are remembered to exist.
 	maxKnownRefs = 20_000
 )
 
-// Import reads an export and makes the session id of it, with the ids, places and
-// times of the export. Nobody sees anything of it before all of it was read and
-// found right: until then it is hidden, and what fails leaves nothing behind. Other
-// changes go on meanwhile, in between.
+// Import reads an export and creates the session id from it, with the ids, positions and
+// times of the export. The session is hidden until the whole export was read and verified;
+// an import that fails leaves nothing behind. Other changes can commit between the
+// transactions of the import.
 //
-// A session that exists gives way only when it is empty, or with Replace; its keys
-// stay. Conflict otherwise. A deleted one stays deleted: AlreadyExists.
+// An existing session is replaced only if it is empty or with Replace; its keys remain.
+// Otherwise Import fails with Conflict. It fails with AlreadyExists for the id of a deleted
+// session.
 //
-// Runs that were queued or running at the time of the export are canceled: where they
-// come from they may have gone on. Runs that wait go on waiting, and can be answered.
+// Runs that were queued or running at the time of the export are canceled, because they may
+// have continued on the server that they come from. Suspended runs stay suspended and can
+// be answered.
 //
-// InvalidArgument says which line of the export is wrong. Errors of r are returned.
+// InvalidArgument says which line of the export is invalid. Errors of r are returned.
 // Admins only.
 func (a *Archive) Import(ctx context.Context, who shoal.Principal, id shoal.SessionID, r io.Reader, o ImportOptions) (shoal.Imported, error) {
 	const op = "hub.Archive.Import"
@@ -63,28 +65,28 @@ func (a *Archive) Import(ctx context.Context, who shoal.Principal, id shoal.Sess
 	}
 	result, err := im.storeAll(ctx)
 	if err != nil {
-		// The client may be gone; what it left must go all the same.
+		// The context may have ended; the hidden session must be erased nevertheless.
 		if err := a.dropImport(context.WithoutCancel(ctx), im.stage); err != nil {
-			a.core.Log.Error("what a failed import left could not be erased; it is tried again", "session", im.stage, "error", err)
+			a.core.Log.Error("the remains of a failed import could not be erased; retrying later", "session", im.stage, "error", err)
 		}
 	}
 	return result, core.Wrap(op, err)
 }
 
-// importer is an import under way.
+// importer is an import in progress.
 type importer struct {
 	core      *core.Core
 	in        *exportReader
-	from      shoal.SessionID // where the export is from
-	id        shoal.SessionID // what it becomes
-	stage     shoal.SessionID // the hidden session that it is until then
+	from      shoal.SessionID // the session that was exported
+	id        shoal.SessionID // the session to create
+	stage     shoal.SessionID // the hidden session until then
 	token     string
 	options   ImportOptions
 	session   shoal.Session
-	knownRefs map[string]bool // keys of records that are there
+	knownRefs map[string]bool // keys of records that exist
 }
 
-// begin makes the hidden session.
+// beginImport creates the hidden session.
 func (im *importer) beginImport(ctx context.Context) error {
 	return im.core.Change(ctx, "", func(ch *core.Change) error {
 		im.stage = im.id
@@ -100,24 +102,24 @@ func (im *importer) beginImport(ctx context.Context) error {
 		err := ch.BeginImport(im.stage, im.token, ch.At)
 		if errors.Is(err, shoal.AlreadyExists) {
 			return shoal.E("", shoal.AlreadyExists, fmt.Sprintf(
-				"The session id %q belongs to a session that was deleted, or is just being imported; ids are never used again. Import it under another id.", im.id))
+				"The session id %q belongs to a session that was deleted or that is being imported; ids are never reused. Import the export under another id.", im.id))
 		}
 		return err
 	})
 }
 
-// mayReplace refuses to replace a session that has something in it, unless that is
-// asked for.
+// mayReplace fails with Conflict if the existing session is not empty and Replace is not
+// set.
 func (im *importer) mayReplace(tx Tx) error {
 	empty, err := tx.EmptySession(im.id)
 	if err == nil && !empty && !im.options.Replace {
 		err = shoal.E("", shoal.Conflict, fmt.Sprintf(
-			"The session %q exists and is not empty. Import the export under another id, or ask to replace what is there.", im.id))
+			"The session %q exists and is not empty. Import the export under another id, or replace the session.", im.id))
 	}
 	return err
 }
 
-// run stores all records and shows the session.
+// storeAll stores all records and publishes the session.
 func (im *importer) storeAll(ctx context.Context) (shoal.Imported, error) {
 	for more := true; more; {
 		var batch []importLine
@@ -136,15 +138,14 @@ func (im *importer) storeAll(ctx context.Context) (shoal.Imported, error) {
 	return shoal.Imported{Session: im.session, Records: im.in.sum.counts}, nil
 }
 
-// importLine is a record that was read.
+// importLine is a record that was read, with the number of its line.
 type importLine struct {
 	number int
 	t      *storage.RecordType
 	values []any
 }
 
-// readBatch reads the records of one transaction, and reports whether there may be
-// more.
+// readBatch reads the records of one transaction, and reports whether there may be more.
 func (im *importer) readBatch() (batch []importLine, more bool, err error) {
 	for size := 0; len(batch) < importLines && size < importBytes; size += len(im.in.buf) {
 		t, values, err := im.in.readRecord()
@@ -175,7 +176,7 @@ func (im *importer) storeBatch(ctx context.Context, batch []importLine) error {
 		found = nil
 		err := ch.TouchImport(im.stage, im.token, ch.At)
 		if errors.Is(err, shoal.NotFound) {
-			return shoal.E("", shoal.Busy, "The import took too long, or the server was started again meanwhile. Nothing was imported; try again.")
+			return shoal.E("", shoal.Busy, "The import made no progress for too long, or the server was restarted. Nothing was imported; try again.")
 		}
 		for _, line := range batch {
 			if err != nil {
@@ -199,7 +200,8 @@ func (im *importer) storeBatch(ctx context.Context, batch []importLine) error {
 	return nil
 }
 
-// insert stores a record whose references are there, and returns their keys.
+// insertRecord stores a record and checks that the records exist that it refers to. It
+// returns the keys of those that it had to look up.
 func (im *importer) insertRecord(tx Tx, line importLine) (found []string, err error) {
 	for _, ref := range line.t.Refs {
 		to, _ := storage.FindRecordType(ref.To)
@@ -219,18 +221,18 @@ func (im *importer) insertRecord(tx Tx, line importLine) (found []string, err er
 			return nil, err
 		}
 		if !there {
-			return nil, lineError(line.number, "its %s refers to a %s that is not in front of it: %q", ref.Fields[len(ref.Fields)-1], ref.To, storage.Shorten(fmt.Sprint(key...)))
+			return nil, lineError(line.number, "its %s refers to a %s that no earlier line contains: %q", ref.Fields[len(ref.Fields)-1], ref.To, storage.Shorten(fmt.Sprint(key...)))
 		}
 		found = append(found, name)
 	}
 	err = tx.InsertRecord(im.stage, line.t, line.values)
 	if errors.Is(err, shoal.AlreadyExists) {
-		return nil, lineError(line.number, "the %s is there twice, or takes the place of another", line.t.Name)
+		return nil, lineError(line.number, "the %s appears twice, or its position is already taken", line.t.Name)
 	}
 	return found, err
 }
 
-// end shows the session and ends what was under way in it.
+// endImport publishes the session and cancels the runs that were in progress.
 func (im *importer) endImport(ctx context.Context) error {
 	return im.core.Change(ctx, "", func(ch *core.Change) error {
 		if im.stage != im.id {
@@ -253,13 +255,13 @@ func (im *importer) endImport(ctx context.Context) error {
 		ch.Notify(core.WorkTopic)
 		ch.Notify(core.DueTopic)
 		if im.stage != im.id {
-			ch.OnCommit(func() { im.core.Calls.EndSession(im.id) }) // they follow what is no more
+			ch.OnCommit(func() { im.core.Calls.EndSession(im.id) }) // they read the session that was replaced
 		}
 		return nil
 	})
 }
 
-// dropImport erases a hidden session, a part at a time.
+// dropImport erases a hidden session in small transactions.
 func (a *Archive) dropImport(ctx context.Context, stage shoal.SessionID) error {
 	for left := true; left; {
 		err := a.core.Store.Update(ctx, func(tx storage.Tx) (err error) {
@@ -273,7 +275,8 @@ func (a *Archive) dropImport(ctx context.Context, stage shoal.SessionID) error {
 	return nil
 }
 
-// dropStaleImports erases what imports that were last felt before a time have left.
+// dropStaleImports erases the hidden sessions of imports that made no progress since
+// before.
 func (a *Archive) dropStaleImports(ctx context.Context, before shoal.Time) error {
 	var left []shoal.SessionID
 	err := a.core.Store.View(ctx, func(tx storage.Tx) (err error) {
@@ -286,18 +289,18 @@ func (a *Archive) dropStaleImports(ctx context.Context, before shoal.Time) error
 	return err
 }
 
-// sweepImports erases, until ctx ends, what imports have left that make no progress:
-// those that an earlier process did not end, above all. One of another process goes
-// on.
+// sweepImports erases the remains of abandoned imports until ctx ends, mainly those of an
+// earlier process. An import that another process is running is not affected.
 func (a *Archive) sweepImports(ctx context.Context) {
 	drop := func(ctx context.Context) error {
 		return a.dropStaleImports(ctx, shoal.At(time.Now().Add(-importTimeout)))
 	}
 	if err := drop(ctx); err != nil && ctx.Err() == nil {
-		a.core.Log.Error("what an unfinished import left could not be erased; it is tried again", "error", err)
+		a.core.Log.Error("the remains of an unfinished import could not be erased; retrying later", "error", err)
 	}
-	a.core.Repeat(ctx, time.Minute, "imports that were given up", drop)
+	a.core.Repeat(ctx, time.Minute, "abandoned imports", drop)
 }
 
-// Start starts the task that erases what unfinished imports left.
+// Start starts the task that erases what unfinished imports left. It ends when the hub
+// stops.
 func (a *Archive) Start() { a.core.Go(a.sweepImports) }

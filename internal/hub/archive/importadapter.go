@@ -9,7 +9,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// adapt changes what a record must say differently where it is imported.
+// adaptRecord changes what must differ in the imported session: links to its files, and the
+// status of plans if they are imported as paused.
 func (im *importer) adaptRecord(t *storage.RecordType, values []any) {
 	if im.from != im.id {
 		from, to := filesPath(im.from), filesPath(im.id)
@@ -33,5 +34,5 @@ func (im *importer) adaptRecord(t *storage.RecordType, values []any) {
 	}
 }
 
-// filesPath is the path of the files of a session.
+// filesPath returns the path of the files of a session.
 func filesPath(id shoal.SessionID) string { return shoal.FilePath(id, "") }

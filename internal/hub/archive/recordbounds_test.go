@@ -15,7 +15,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// sample is a line of a type with every field as small as it may be, but one.
+// sample returns a line of a type in which one field has the given value and all others are
+// as small as allowed.
 func sample(of *storage.RecordType, field string, value []byte) []byte {
 	var b bytes.Buffer
 	b.WriteString(`{"type":"` + of.Name + `"`)
@@ -50,8 +51,9 @@ func sample(of *storage.RecordType, field string, value []byte) []byte {
 	return b.Bytes()
 }
 
-// fullAndMore are values of a field that are as much as its bound allows, and one more.
-func fullAndMore(f storage.RecordField) (pairs [][2][]byte) {
+// boundaryValues returns pairs of values of a field: the largest that its bound allows, and one
+// that exceeds it.
+func boundaryValues(f storage.RecordField) (pairs [][2][]byte) {
 	b := f.Bound
 	quoted := func(n int) []byte { return []byte(`"` + strings.Repeat("x", n) + `"`) }
 	list := func(n int) []byte {
@@ -85,8 +87,8 @@ func fullAndMore(f storage.RecordField) (pairs [][2][]byte) {
 	return pairs
 }
 
-// Every field of an import has a bound, and one more than it allows is refused in words
-// that name the field. What is bounded by the line alone is refused with the line.
+// Every field of an import has a bound. A value beyond it is rejected with an error that
+// names the field, or, if only the length of the line bounds it, the line.
 func TestImportFieldsAreBounded(t *testing.T) {
 	walked := 0
 	for _, of := range storage.RecordTypes {
@@ -104,28 +106,28 @@ func TestImportFieldsAreBounded(t *testing.T) {
 				t.Errorf("%s.%s has no bound; add it to recordBounds", of.Name, f.Name)
 				continue
 			}
-			for _, pair := range fullAndMore(f) {
+			for _, pair := range boundaryValues(f) {
 				walked++
 				if len(pair[1]) > storage.MaxRecordLine {
 					continue // see TestImportBounds
 				}
 				if _, err := of.Parse(sample(of, f.Name, pair[0])); err != nil {
-					t.Errorf("%s.%s with as much as it may have: %.200s", of.Name, f.Name, err)
+					t.Errorf("%s.%s with the largest allowed value: got %.200s, want no error", of.Name, f.Name, err)
 				}
 				_, err := of.Parse(sample(of, f.Name, pair[1]))
 				if err == nil || !strings.Contains(err.Error(), `"`+f.Name+`"`) || !strings.Contains(err.Error(), "at most") && f.Kind != storage.RecordID {
-					t.Errorf("%s.%s with one more: %v", of.Name, f.Name, err)
+					t.Errorf("%s.%s beyond its bound: got %v, want an error that names it", of.Name, f.Name, err)
 				}
 			}
 		}
 	}
 	if walked < 150 {
-		t.Errorf("only %d bounds were walked", walked)
+		t.Errorf("only %d bounds were tested", walked)
 	}
 }
 
-// An import has a bound for its first line, for every other line, for the number of its
-// records and of its entities, and for all of its bytes.
+// An import has bounds for its first line, every other line, the number of records and of
+// entities, and its total size.
 func TestImportBounds(t *testing.T) {
 	entity := func(n int) string {
 		return strings.TrimSuffix(string(sample(storage.RecordTypes[1], "id", fmt.Appendf(nil, `"e%d"`, n))), "\n")
@@ -138,14 +140,14 @@ func TestImportBounds(t *testing.T) {
 	}{
 		"as it is":               {text, func(*exportReader) {}, ""},
 		"as many records":        {text, func(r *exportReader) { r.maxRecords = 4 }, ""},
-		"one record more":        {text, func(r *exportReader) { r.maxRecords = 3 }, "more records than the 3 that are allowed at most"},
+		"one record more":        {text, func(r *exportReader) { r.maxRecords = 3 }, "more than 3 records"},
 		"as many entities":       {text, func(r *exportReader) { r.maxEntities = 3 }, ""},
-		"one entity more":        {text, func(r *exportReader) { r.maxEntities = 2 }, "more entities than the 2 that are allowed at most"},
+		"one entity more":        {text, func(r *exportReader) { r.maxEntities = 2 }, "more than 2 entities"},
 		"as many bytes":          {text, func(r *exportReader) { r.maxBytes = int64(len(text)) }, ""},
-		"one byte more":          {text, func(r *exportReader) { r.maxBytes = int64(len(text)) - 1 }, "more bytes than the"},
-		"a long first line":      {`{"type":"export","x":"` + strings.Repeat("x", storage.MaxHeadLine) + "\n", func(*exportReader) {}, "more than the 65536 bytes"},
-		"a long line":            {strings.Replace(text, "\n", "\n"+strings.Repeat("x", storage.MaxRecordLine)+"\n", 1), func(*exportReader) {}, "more than the 33554432 bytes"},
-		"a line without its end": {text[:strings.Index(text, "\n")+1] + strings.Repeat("x", storage.MaxRecordLine+1), func(*exportReader) {}, "more than the 33554432 bytes"},
+		"one byte more":          {text, func(r *exportReader) { r.maxBytes = int64(len(text)) - 1 }, "bytes, the most that is allowed"},
+		"a long first line":      {`{"type":"export","x":"` + strings.Repeat("x", storage.MaxHeadLine) + "\n", func(*exportReader) {}, "more than 65536 bytes"},
+		"a long line":            {strings.Replace(text, "\n", "\n"+strings.Repeat("x", storage.MaxRecordLine)+"\n", 1), func(*exportReader) {}, "more than 33554432 bytes"},
+		"a line without its end": {text[:strings.Index(text, "\n")+1] + strings.Repeat("x", storage.MaxRecordLine+1), func(*exportReader) {}, "more than 33554432 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newExportReader(strings.NewReader(c.text))
@@ -161,11 +163,11 @@ func TestImportBounds(t *testing.T) {
 	}
 }
 
-// The reader never holds more than one line, however long the export is.
+// The reader never holds more than one line in memory, however long the export is.
 func TestEndlessLineIsRejected(t *testing.T) {
 	r := newExportReader(io.MultiReader(strings.NewReader(seed(sessionLine)[:10]), endless{}))
 	if _, err := r.readHead(); err == nil || cap(r.buf) > 4*storage.MaxHeadLine {
-		t.Errorf("%v, and %d bytes are held", err, cap(r.buf))
+		t.Errorf("got %v and a buffer of %d bytes, want an error and a small buffer", err, cap(r.buf))
 	}
 }
 
@@ -178,7 +180,7 @@ func (endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The page about exports states the bounds.
+// docs/export.md states the bounds.
 func TestExportDocsStateBounds(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/export.md")
 	if err != nil {
@@ -191,13 +193,13 @@ func TestExportDocsStateBounds(t *testing.T) {
 				continue
 			}
 			if row := "| `" + of.Name + "." + f.Name + "` | " + boundInWords(b) + " |\n"; !strings.Contains(string(page), row) {
-				t.Errorf("docs/export.md lacks this row:\n%s", row)
+				t.Errorf("docs/export.md does not contain this row:\n%s", row)
 			}
 		}
 	}
 }
 
-// words is a bound as the page states it.
+// boundInWords returns a bound as docs/export.md states it.
 func boundInWords(b storage.RecordBound) string {
 	var words []string
 	if b.Bytes > 0 && b.Bytes != storage.MaxRecordLine {

@@ -13,7 +13,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/limit"
 )
 
-// agentWait is a wait for agents while it lasts.
+// agentWait is an open wait for agents.
 type agentWait struct {
 	inbox   *Inbox
 	who     shoal.Principal
@@ -21,21 +21,21 @@ type agentWait struct {
 	ids     []shoal.EntityID
 	count   int
 
-	nth          int64          // of the waits of its mailbox
+	nth          int64          // its number among the waits of its mailbox
 	over         chan struct{}  // closed when a later wait ends this one
-	present      []shoal.Entity // at most a page of those who are here
+	present      []shoal.Entity // at most a page of the present entities
 	presentCount int
 	missing      []shoal.EntityID
 }
 
-// WaitForAgents returns once all of ids, or, with none, count entities besides
-// the caller, are present: in any state but offline. An id that nobody has yet is
-// waited for like any other. On time-out it returns who is missing (with a count:
-// nobody by name) and timedOut.
+// WaitForAgents returns once all of ids are present, that is, in any state but offline.
+// Without ids it returns once count entities besides the caller are present. Ids that do
+// not exist yet are allowed. At the time-out it returns timedOut and the ids that are
+// missing; with a count, missing is empty.
 //
-// It is a wait like those for messages: it counts among the server's and among the
-// four of its caller, of which a fifth ends the oldest as timed out, and it ends with
-// the right to it, as [Inbox.Wait] does.
+// A wait for agents counts as a wait for messages does: among those of the server and among
+// the four of its caller, of which a fifth ends the oldest as timed out. It ends when the
+// right to it is withdrawn, as [Inbox.Wait] does.
 func (b *Inbox) WaitForAgents(ctx context.Context, who shoal.Principal, session shoal.SessionID, ids []shoal.EntityID, count int, timeout time.Duration) (present []shoal.Entity, missing []shoal.EntityID, timedOut bool, err error) {
 	const op = "hub.Inbox.WaitForAgents"
 	if err := checkAgentWait(who, session, ids, count); err != nil {
@@ -65,7 +65,7 @@ func (b *Inbox) WaitForAgents(ctx context.Context, who shoal.Principal, session 
 	return w.present, w.missing, timedOut, nil
 }
 
-// checkAgentWait checks whom a caller waits for.
+// checkAgentWait checks that the caller may wait in the session, and the ids and the count.
 func checkAgentWait(who shoal.Principal, session shoal.SessionID, ids []shoal.EntityID, count int) error {
 	if err := core.CheckSession(who, session); err != nil {
 		return err
@@ -87,8 +87,8 @@ func checkAgentWait(who shoal.Principal, session shoal.SessionID, ids []shoal.En
 	return nil
 }
 
-// mailboxKey names the mailbox whose waits a caller's are: of a key without an entity
-// one that no entity can have.
+// mailboxKey returns the key of the mailbox that counts the waits of a caller. A key
+// without an entity has a mailbox of its own, under an id that no entity can have.
 func mailboxKey(who shoal.Principal, session shoal.SessionID) storage.EntityRef {
 	if who.EntityID == "" {
 		return storage.EntityRef{Session: session, ID: shoal.EntityID("key:" + who.KeyID)}
@@ -119,7 +119,7 @@ func (w *agentWait) block(ctx context.Context, call *core.Call, timeout time.Dur
 		case <-arrivals:
 		case <-call.Gone:
 		case <-timer.C:
-			last = true // who is missing now, not when somebody came last
+			last = true // read once more: the last read is from the last arrival
 		case <-w.over:
 			last = true
 		case <-b.core.Ctx.Done():
@@ -130,10 +130,10 @@ func (w *agentWait) block(ctx context.Context, call *core.Call, timeout time.Dur
 	}
 }
 
-// look finds out who of the awaited, or of everybody but the caller, is not offline.
+// readPresence finds which of the ids, or of all entities but the caller, are not offline.
 func (w *agentWait) readPresence(ctx context.Context) error {
 	p := w.inbox.core.Presence
-	return w.inbox.core.View(ctx, "hub.Inbox.look", func(tx storage.Tx) (err error) {
+	return w.inbox.core.View(ctx, "hub.Inbox.WaitForAgents", func(tx storage.Tx) (err error) {
 		if _, err := core.FindSession(tx, w.session); err != nil {
 			return err
 		}
@@ -148,7 +148,7 @@ func (w *agentWait) readPresence(ctx context.Context) error {
 			if len(w.ids) == 0 && id == w.who.EntityID {
 				continue
 			}
-			e, err := core.FindEntity(tx, w.session, id) // it may have been deleted a moment ago
+			e, err := core.FindEntity(tx, w.session, id) // it may have been deleted since
 			if err != nil && !errors.Is(err, shoal.NotFound) {
 				return err
 			}
@@ -161,13 +161,13 @@ func (w *agentWait) readPresence(ctx context.Context) error {
 			}
 		}
 		if len(w.ids) == 0 {
-			w.missing = w.missing[:0] // nobody was named
+			w.missing = w.missing[:0] // the caller named no ids
 		}
 		return nil
 	})
 }
 
-// addAgentWait makes a wait for agents one of the mailbox's waits.
+// addAgentWait adds w to the open waits of the mailbox.
 func (m *mailbox) addAgentWait(w *agentWait) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -182,8 +182,8 @@ func (m *mailbox) removeAgentWait(w *agentWait) {
 	m.agentWaits = slices.DeleteFunc(m.agentWaits, func(o *agentWait) bool { return o == w })
 }
 
-// makeRoom ends the oldest wait if another one would be too many, and counts that one.
-// It must be called with mu held.
+// makeRoom counts a new wait, and ends the oldest one if there are too many. m.mu must be
+// held.
 func (m *mailbox) makeRoom() {
 	m.opened++
 	if len(m.waits)+len(m.agentWaits) < shoal.OpenWaits {

@@ -5,7 +5,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// DeliverArrival delivers a message directly to those of its receivers that wait for it.
+// DeliverArrival delivers a message directly to the open waits of its receivers, without a
+// read of their inboxes. It must be called after the commit.
 func (b *Inbox) DeliverArrival(a core.Arrival) {
 	m := a.Message
 	b.mu.Lock()
@@ -20,9 +21,9 @@ func (b *Inbox) DeliverArrival(a core.Arrival) {
 // unknownPosition is the value of HeldWait.clear before the wait has read its inbox.
 const unknownPosition = -1
 
-// deliverDirectly answers either all waits that a new entry matches or none of them, so that they
-// wake with the same messages. It answers none if one of the waits does not know that
-// there is no other entry for it before this one.
+// deliverDirectly answers either all waits that a new entry matches or none of them, so
+// that they wake with the same messages. It answers none if one of the waits does not know
+// whether an earlier entry matches it.
 func (m *mailbox) deliverDirectly(e storage.InboxEntry) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

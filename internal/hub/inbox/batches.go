@@ -17,8 +17,8 @@ type readerState struct {
 	batches  []*batch
 }
 
-// handed is a batch that was delivered to a caller. written is closed when its response
-// was written completely.
+// batch is a batch that was delivered to a caller. written is closed once its response was
+// written completely.
 type batch struct {
 	filter  storage.InboxFilter
 	upTo    int64
@@ -40,7 +40,7 @@ func (h *batch) isWritten() bool {
 // recorded it. A response that is not recorded by then counts as lost.
 const writeGrace = 100 * time.Millisecond
 
-// reader returns the state of a key; mu must be held.
+// reader returns the state of a key. m.mu must be held.
 func (m *mailbox) reader(key shoal.KeyID) *readerState {
 	r := m.readers[key]
 	if r == nil {
@@ -81,7 +81,7 @@ func (m *mailbox) recordBatch(key shoal.KeyID, filter storage.InboxFilter, upTo 
 }
 
 // awaitWritten waits until the responses with the batches that were delivered to a key are
-// written, at most for writingFor.
+// written, for at most writeGrace.
 func (m *mailbox) awaitWritten(ctx context.Context, key shoal.KeyID) error {
 	m.mu.Lock()
 	pending := slices.DeleteFunc(slices.Clone(m.reader(key).batches), (*batch).isWritten)
@@ -103,8 +103,8 @@ func (m *mailbox) awaitWritten(ctx context.Context, key shoal.KeyID) error {
 	return nil
 }
 
-// takeBatches forgets the batches that were delivered to a key and returns those that count as
-// acknowledged: the completely written ones, or none if again is set.
+// takeBatches removes the batches that were delivered to a key and returns those that count
+// as acknowledged: the completely written ones, or none if again is set.
 func (m *mailbox) takeBatches(key shoal.KeyID, again bool) (done []*batch) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

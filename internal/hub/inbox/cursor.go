@@ -37,9 +37,9 @@ func ownerMark(box storage.EntityRef) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:9])
 }
 
-// cursor returns the cursor of a batch, at most [shoal.MaxCursor] bytes long. If the
+// encodeCursor returns the cursor of a batch, at most [shoal.MaxCursor] bytes long. If the
 // filter has too many senders to fit, the cursor lists the senders of the batch instead,
-// which selects the same entries; [fitting] limits the senders of a batch to those that
+// which selects the same entries; [fitSenders] limits the senders of a batch to those that
 // fit.
 func (b *Inbox) encodeCursor(box storage.EntityRef, f storage.InboxFilter, entries []storage.InboxEntry) string {
 	last := entries[len(entries)-1]

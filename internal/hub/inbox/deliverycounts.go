@@ -9,16 +9,16 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// How often an entry was delivered is stored when it matters: before it is
-// delivered again, or a second later, with those of all other mailboxes in one
-// transaction. Most entries are acknowledged before, and then there is nothing
-// to store: a wake-up costs the commit of the post and no other. If the process
-// dies meanwhile, the next delivery carries a number that is one too low.
+// The number of deliveries of an entry is stored before the entry is delivered again, or a
+// second later in one transaction with those of all other mailboxes. Most entries are
+// acknowledged before that, and then nothing needs to be stored: a wake-up costs no commit
+// besides that of the post. If the process dies in between, the number of the next delivery
+// is too low by one.
 
-// countInterval is how long the count of a delivery may be in memory only.
+// countInterval is how long the count of a delivery may exist in memory only.
 const countInterval = time.Second
 
-// delivered is an entry that was handed out.
+// delivery is an entry that was delivered and is not counted yet.
 type delivery struct {
 	place  int64
 	reason shoal.Reason
@@ -30,31 +30,33 @@ func newDelivery(e storage.InboxEntry) delivery {
 	return delivery{e.Place, e.Reason, e.Space.ID, e.Message.EntityID}
 }
 
-// matches reports whether the entry is one that the filter chooses.
+// matches reports whether the filter selects the entry.
 func (d delivery) matches(f storage.InboxFilter) bool {
 	return (f.Kind != shoal.WaitMentions || d.reason != shoal.ReasonMessage) &&
 		(f.Space == "" || f.Space == d.space) &&
 		(len(f.From) == 0 || d.reason == shoal.ReasonSystem || slices.Contains(f.From, d.sender))
 }
 
-// recordDelivered notes that entries are handed out; mu must be held.
+// recordDelivered records that entries were delivered. m.mu must be held.
 func (m *mailbox) recordDelivered(entries []storage.InboxEntry) {
 	for _, e := range entries {
 		d := newDelivery(e)
-		if !slices.Contains(m.uncounted, d) { // several waits may wake with it
+		if !slices.Contains(m.uncounted, d) { // several waits can wake with the same entry
 			m.uncounted = append(m.uncounted, d)
 		}
 	}
 }
 
-// dropUncounted forgets deliveries that need not be counted any more.
+// dropUncounted removes deliveries that no longer need to be counted, because the entries
+// are acknowledged.
 func (m *mailbox) dropUncounted(f storage.InboxFilter, upTo int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.uncounted = slices.DeleteFunc(m.uncounted, func(d delivery) bool { return d.place <= upTo && d.matches(f) })
 }
 
-// takeUncounted takes what is not counted yet; mu must be held.
+// takeUncounted returns the positions of the uncounted deliveries and clears the list. m.mu
+// must be held.
 func (m *mailbox) takeUncounted() []int64 {
 	places := make([]int64, len(m.uncounted))
 	for i, d := range m.uncounted {
@@ -64,7 +66,7 @@ func (m *mailbox) takeUncounted() []int64 {
 	return places
 }
 
-// count stores the deliveries so far; collecting must be held.
+// storeUncounted stores the deliveries so far. The caller must hold m.reading.
 func (m *mailbox) storeUncounted(ctx context.Context) {
 	m.mu.Lock()
 	places := m.takeUncounted()
@@ -74,8 +76,8 @@ func (m *mailbox) storeUncounted(ctx context.Context) {
 	}
 }
 
-// storeAllCounts stores the deliveries of all mailboxes. One that is being read from
-// is left to its reader, which counts first.
+// storeAllCounts stores the deliveries of all mailboxes. It skips a mailbox that is being
+// read: the reader stores the counts before it reads.
 func (b *Inbox) storeAllCounts(ctx context.Context) error {
 	places := map[storage.EntityRef][]int64{}
 	var counted []*mailbox
@@ -100,7 +102,7 @@ func (b *Inbox) storeAllCounts(ctx context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, box := range counted {
-		<-box.reading // whoever reads next sees the counts
+		<-box.reading // the next reader sees the counts
 		b.dropUnused(box)
 	}
 	return nil

@@ -14,9 +14,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/metrics"
 )
 
-// countWait counts an open wait of a caller, whatever for, until it leaves b.open.
-// TooManyWaiters when the server holds as many as it may, or as many as it may hold of
-// callers that have their share.
+// countWait counts an open wait of a caller, of either kind, until the caller leaves
+// b.open. It fails with TooManyWaiters if the server has as many open waits as it allows,
+// or if the caller has used its share of them.
 func (b *Inbox) countWait(who shoal.Principal) error {
 	if b.open.Enter(limit.Of(who)) != limit.Entered {
 		return shoal.E("", shoal.TooManyWaiters, "This server holds as many waits as it may. Try again in a few seconds.")
@@ -32,7 +32,8 @@ type Inbox struct {
 	mailboxes map[storage.EntityRef]*mailbox
 }
 
-// NewInbox returns the inboxes of a hub, which hold at most mostWaits open waits.
+// NewInbox returns the inboxes of a hub, which hold at most mostWaits open waits. It
+// registers the number of open waits as a gauge in m.
 func NewInbox(c *core.Core, mostWaits int, m *metrics.Set) *Inbox {
 	b := &Inbox{core: c, open: limit.NewOpen(0, mostWaits), mailboxes: map[storage.EntityRef]*mailbox{}}
 	m.GaugeFunc("shoal_waits_open", "Waits that are open.", func() float64 { return float64(b.open.Count()) })
@@ -42,7 +43,8 @@ func NewInbox(c *core.Core, mostWaits int, m *metrics.Set) *Inbox {
 // Waits returns the limit on the open waits of all callers.
 func (b *Inbox) Waits() *limit.Open { return b.open }
 
-// waiter checks the request, fills in its defaults and returns the entity that waits.
+// prepareRequest checks the request, fills in its defaults and returns the entity that
+// waits.
 func prepareRequest(who shoal.Principal, req *WaitRequest) (shoal.EntityID, error) {
 	if err := core.CheckSession(who, req.Session); err != nil {
 		return "", err

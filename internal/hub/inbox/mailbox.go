@@ -113,8 +113,9 @@ func (m *mailbox) sleep(ctx context.Context, w *HeldWait) wakeReason {
 	}
 }
 
-// readLast reads the inbox once more, even without a notification: those of other servers
-// can be lost or late. A wait with a timeout of zero has only just read.
+// readLast reads the inbox once more when the time is up, even without a notification:
+// those of other servers can be lost or late. A wait with a timeout of zero has only just
+// read.
 func (m *mailbox) readLast(w *HeldWait) {
 	w.over = true
 	select {
@@ -139,7 +140,7 @@ func (m *mailbox) resetClear() {
 	}
 }
 
-// follow processes the notifications that have arrived.
+// handleNotifications receives the notifications that have arrived and reads the inbox.
 func (m *mailbox) handleNotifications(sub core.Subscription) {
 	m.mu.Lock()
 	m.notifications++ // waits that enter later have missed them
@@ -154,8 +155,8 @@ func (m *mailbox) handleNotifications(sub core.Subscription) {
 	m.readForAll(all.Place)
 }
 
-// watch subscribes the mailbox to notifications and returns the value of looks. The caller
-// calls it before it changes or reads anything in the inbox.
+// subscribe subscribes the mailbox to notifications and returns the value of
+// m.notifications. Callers subscribe before they change or read anything in the inbox.
 func (m *mailbox) subscribe() (notifications int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -166,9 +167,9 @@ func (m *mailbox) subscribe() (notifications int) {
 	return m.notifications
 }
 
-// enter registers w, which shares the subscription of the mailbox with the other waits,
-// and ends the oldest wait if there are too many. It reports whether w knows which
-// entries match it: no notification was processed since it acknowledged.
+// addWait registers w, which shares the subscription of the mailbox with the other waits,
+// and ends the oldest wait if there are too many. It reports whether w knows which entries
+// match it: no notification was processed since it acknowledged.
 func (m *mailbox) addWait(w *HeldWait) (knows bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -188,19 +189,19 @@ func (m *mailbox) removeWait(w *HeldWait) {
 	m.removeLocked(w)
 }
 
-// remove must be called with mu held.
+// removeLocked removes w from the open waits. m.mu must be held.
 func (m *mailbox) removeLocked(w *HeldWait) {
 	m.waits = slices.DeleteFunc(m.waits, func(o *HeldWait) bool { return o == w })
 }
 
-// answer sends w its only answer and removes it from the list; mu must be held.
+// sendAnswer sends w its only answer and removes it from the open waits. m.mu must be held.
 func (m *mailbox) sendAnswer(w *HeldWait, a answer) {
 	m.removeLocked(w)
 	w.result <- a
 }
 
 // isClear reports whether every open wait knows that no entry up to the position upTo
-// matches it. An upTo of 0 means that the position is unknown. Without open waits aware
+// matches it. An upTo of 0 means that the position is unknown. Without open waits isClear
 // returns true.
 func (m *mailbox) isClear(upTo int64) bool {
 	m.mu.Lock()
@@ -208,10 +209,10 @@ func (m *mailbox) isClear(upTo int64) bool {
 	return !slices.ContainsFunc(m.waits, func(w *HeldWait) bool { return upTo == 0 || w.clear < upTo })
 }
 
-// readForAll reads the unread entries and answers every open wait that they match, unless
-// every wait is aware of the inbox up to upTo. Waits with the same filter get the same
-// entries. If the read fails, every wait gets the error, because the notification that
-// would wake it has already been received.
+// readForAll reads the unread entries and answers every open wait that they match. It does
+// nothing if isClear(upTo). Waits with the same filter get the same entries. If the read
+// fails, every wait gets the error, because the notification that would wake it has already
+// been received.
 func (m *mailbox) readForAll(upTo int64) {
 	m.reading <- struct{}{}
 	defer func() { <-m.reading }()
@@ -247,9 +248,9 @@ func (m *mailbox) readForAll(upTo int64) {
 	}
 }
 
-// read returns the entries that match each wait, from one snapshot. end is the end of the
-// inbox in that snapshot if nothing matches one of the waits. gone marks the waits whose
-// space is deleted.
+// readEntries returns the entries that match each wait, from one snapshot. end is the end
+// of the inbox in that snapshot if nothing matches one of the waits. gone marks the waits
+// whose space is deleted.
 func (m *mailbox) readEntries(ctx context.Context, waits []*HeldWait) (found [][]storage.InboxEntry, gone []bool, end int64, err error) {
 	err = m.inbox.core.Store.View(ctx, func(tx storage.Tx) (err error) {
 		found, gone = make([][]storage.InboxEntry, len(waits)), make([]bool, len(waits))

@@ -6,9 +6,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// A mailbox whose deliveries are being stored stays the one that everybody uses:
-// a wait that made a new one would read the inbox before they are in it, and the
-// same message would be delivered twice under one number.
+// A mailbox stays in use while its deliveries are stored. A wait that created another one
+// would read the inbox before they are counted, and deliver the same message twice under
+// one number.
 func TestMailboxStaysWhileCounting(t *testing.T) {
 	b := &Inbox{mailboxes: map[storage.EntityRef]*mailbox{}}
 	key := storage.EntityRef{Session: "default", ID: "ann"}
@@ -16,11 +16,11 @@ func TestMailboxStaysWhileCounting(t *testing.T) {
 	box.reading <- struct{}{} // as storeAllCounts does
 	b.release(box)
 	if b.mailbox(key) != box {
-		t.Fatal("the next wait gets another mailbox")
+		t.Fatal("the next wait got another mailbox")
 	}
 	<-box.reading
 	b.release(box)
 	if len(b.mailboxes) != 0 {
-		t.Error("a mailbox that nobody uses is kept")
+		t.Error("an unused mailbox was not dropped")
 	}
 }

@@ -59,7 +59,7 @@ func (b *Inbox) dropUnused(box *mailbox) {
 	delete(b.mailboxes, box.key)
 }
 
-// forget drops mailboxes that have not been used for forgetAfter.
+// dropStale drops mailboxes that have not been used for mailboxTTL.
 func (b *Inbox) dropStale(context.Context) error {
 	now := time.Now()
 	b.mu.Lock()
@@ -75,7 +75,8 @@ func (b *Inbox) dropStale(context.Context) error {
 	return nil
 }
 
-// Start starts the tasks that drop unused mailboxes and store the delivery counts.
+// Start starts the tasks that drop unused mailboxes and store the delivery counts. They end
+// when the hub stops.
 func (b *Inbox) Start() {
 	b.core.Go(func(ctx context.Context) { b.core.Repeat(ctx, time.Minute, "mailboxes", b.dropStale) })
 	b.core.Go(func(ctx context.Context) { b.core.Repeat(ctx, countInterval, "deliveries", b.storeAllCounts) })

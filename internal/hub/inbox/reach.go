@@ -11,10 +11,10 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Reach returns how a message reaches each of the agents that it mentions. What this
-// server knows of their presence decides; only for one that is not here it is read when
-// it was last seen. It has to be called before the commit: whoever waits for the message
-// does not wait any more afterwards.
+// Reach returns how a message reaches each of the agents that it mentions. mentioned are
+// the mentioned members, and t the runs that the message started. Reach uses the presence
+// that this server knows, and reads from the store only when an absent agent was last seen.
+// It must be called before the commit, because the commit ends the waits for the message.
 func (b *Inbox) Reach(ch *core.Change, m shoal.Message, mentioned []storage.MemberKind, t runs.Triggered) (out []shoal.Reach, err error) {
 	for _, id := range m.Mentions {
 		i := slices.IndexFunc(mentioned, func(k storage.MemberKind) bool { return k.ID == id })
@@ -35,7 +35,7 @@ func (b *Inbox) Reach(ch *core.Change, m shoal.Message, mentioned []storage.Memb
 	return out, nil
 }
 
-// reachHosted is the reach of a hosted agent, which the server starts.
+// reachHosted returns the reach of a hosted agent, which the server starts.
 func reachHosted(id shoal.EntityID, t runs.Triggered) shoal.Reach {
 	via := shoal.ViaHosted
 	r := shoal.Reach{EntityID: id, State: shoal.ReachWakeable, Via: &via}
@@ -53,7 +53,8 @@ func reachHosted(id shoal.EntityID, t runs.Triggered) shoal.Reach {
 	return r
 }
 
-// describeBusy names the run that a busy agent is at, and says if it has stalled.
+// describeBusy adds the run of a busy agent to the text of its reach, and whether the run
+// has stalled.
 func describeBusy(ch *core.Change, m shoal.Message, r *shoal.Reach) error {
 	if r.State != shoal.ReachBusy {
 		return nil
@@ -70,7 +71,7 @@ func describeBusy(ch *core.Change, m shoal.Message, r *shoal.Reach) error {
 	return nil
 }
 
-// reachConnected is the reach of an agent that runs elsewhere.
+// reachConnected returns the reach of a connected agent.
 func (b *Inbox) reachConnected(ch *core.Change, m shoal.Message, id shoal.EntityID) (shoal.Reach, error) {
 	e := b.core.Presence.FillState(shoal.Entity{SessionID: m.SessionID, ID: id})
 	r := shoal.Reach{EntityID: id, State: shoal.ReachBusy, LastSeenAt: e.LastSeenAt, Text: "here, but not waiting for it"}
@@ -96,8 +97,8 @@ func (b *Inbox) reachConnected(ch *core.Change, m shoal.Message, id shoal.Entity
 	return r, nil
 }
 
-// isListening reports whether a wait of an entity is open on this server that a mention by a
-// message matches.
+// isListening reports whether the entity has an open wait on this server that a mention in
+// the message matches.
 func (b *Inbox) isListening(m shoal.Message, id shoal.EntityID) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -111,7 +112,8 @@ func (b *Inbox) isListening(m shoal.Message, id shoal.EntityID) bool {
 	return slices.ContainsFunc(box.waits, func(w *HeldWait) bool { return d.matches(w.filter) && w.call.Err() == nil })
 }
 
-// RefreshReach is the reach of a message that was posted before, as it is now.
+// RefreshReach sets the runs and the reach of a message that was posted earlier to their
+// current state.
 func (b *Inbox) RefreshReach(ch *core.Change, m *shoal.Message) error {
 	mentioned, err := ch.MembersAmong(m.SessionID, m.SpaceID, m.Mentions)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/limit"
 )
 
-// count counts a wait that has ended.
+// countOutcome counts the outcome of a wait in the metrics.
 func (w *HeldWait) countOutcome(err error) {
 	outcome := "messages"
 	var known *shoal.Error
@@ -23,14 +23,14 @@ func (w *HeldWait) countOutcome(err error) {
 		outcome = "refused"
 	case errors.As(err, &known):
 		outcome = "failed"
-	case err != nil: // the cause of its context, whatever the face says
+	case err != nil: // the cause of the context, which the transport chooses
 		outcome = "gone"
 	}
 	w.inbox.core.Metrics.Waits.With(outcome).Add(1)
 }
 
-// failure returns why an agent that a wait names is not going to answer, if one of the
-// messages that ended the wait says so.
+// senderFailure returns why an agent that the wait names as a sender will not answer, if
+// one of the messages that ended the wait reports its failure.
 func (w *HeldWait) senderFailure() *shoal.WaitFailure {
 	isEntry := func(id shoal.MessageID) bool {
 		return id != "" && slices.ContainsFunc(w.entries, func(e storage.InboxEntry) bool { return e.Message.ID == id })
@@ -39,7 +39,7 @@ func (w *HeldWait) senderFailure() *shoal.WaitFailure {
 		return nil
 	}
 	var out *shoal.WaitFailure
-	// The answer is complete without it: who is not told the code reads the sentence.
+	// An error is ignored: the failure is also in the text of the message.
 	_ = w.inbox.core.Store.View(context.WithoutCancel(w.inbox.core.Ctx), func(tx storage.Tx) error {
 		out = nil
 		for _, id := range w.filter.From {
@@ -57,7 +57,7 @@ func (w *HeldWait) senderFailure() *shoal.WaitFailure {
 // WaitRequest describes a wait.
 type WaitRequest struct {
 	Session shoal.SessionID
-	// Entity may name the caller; another one is IdentityMismatch.
+	// Entity may name the caller; any other entity fails with IdentityMismatch.
 	Entity shoal.EntityID
 	Kind   shoal.WaitKind
 	// Timeout is clamped to 0…MaxWait. With zero the call reads once and does not wait.
@@ -108,7 +108,7 @@ func (b *Inbox) Wait(ctx context.Context, who shoal.Principal, req *WaitRequest)
 }
 
 // WaitShortly is Wait for callers that continue a long wait elsewhere, for example on a
-// goroutine with a smaller stack. If the wait is not over after while, WaitShortly
+// goroutine with a smaller stack. If the wait is still open after while, WaitShortly
 // returns only the open wait, and the caller must call [HeldWait.Wait] once.
 func (b *Inbox) WaitShortly(ctx context.Context, who shoal.Principal, req *WaitRequest, while time.Duration) (_ *Delivery, open *HeldWait, err error) {
 	w := &HeldWait{inbox: b, who: who, req: req}
@@ -136,7 +136,7 @@ func (w *HeldWait) Wait(ctx context.Context) (*Delivery, error) {
 	return w.finish(err)
 }
 
-// outcome returns the result of a wait that has ended with err.
+// finish returns the result of a wait that has ended with err.
 func (w *HeldWait) finish(err error) (*Delivery, error) {
 	w.countOutcome(err)
 	if err != nil {
@@ -155,15 +155,15 @@ type HeldWait struct {
 
 	entity        shoal.EntityID
 	filter        storage.InboxFilter
-	counted       bool      // it counts as one of the open waits
+	counted       bool      // it is counted in inbox.open
 	nth           int64     // its number among the waits of box, in the order in which they began
-	FillRunState  bool      // Stop waits for it
-	deadline      time.Time // zero until presence shows it
+	FillRunState  bool      // it is registered with the hub, whose Stop waits for it
+	deadline      time.Time // zero until the presence shows the wait
 	call          *core.Call
 	box           *mailbox
 	timer         *time.Timer
 	sub           core.Subscription // nil until it is one of the waits of box
-	notifications int               // box.looks before anything was acknowledged
+	notifications int               // box.notifications before anything was acknowledged
 	clear         int64             // no entry up to this position matches it; guarded by box.mu
 	hasSlept      bool
 	over          bool // the time is up, and everything that arrived before has been read
@@ -171,8 +171,8 @@ type HeldWait struct {
 	entries       []storage.InboxEntry
 }
 
-// hold does everything that precedes blocking: it checks the request, counts the wait and
-// acknowledges earlier batches.
+// prepare does everything that precedes blocking: it checks the request, counts the wait
+// and acknowledges earlier batches.
 //
 //go:noinline
 func (w *HeldWait) prepare(ctx context.Context) (err error) {
@@ -201,7 +201,7 @@ func (w *HeldWait) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// release undoes what hold has done, in reverse order.
+// release undoes what prepare has done, in reverse order.
 func (w *HeldWait) release() {
 	b := w.inbox
 	if w.sub != nil {
@@ -223,7 +223,7 @@ func (w *HeldWait) release() {
 	}
 }
 
-// delivery builds the response from the entries that the wait has found.
+// newDelivery builds the response from the entries that the wait has found.
 func (w *HeldWait) newDelivery() *Delivery {
 	d := &Delivery{Result: shoal.WaitResult{Items: []shoal.WaitItem{}, TimedOut: true, TimeoutMs: w.req.Timeout.Milliseconds()}}
 	if len(w.entries) > 0 {
@@ -235,7 +235,7 @@ func (w *HeldWait) newDelivery() *Delivery {
 	return d
 }
 
-// answered receives the answer of the wait, if it has one.
+// takeAnswer receives the answer of the wait, if there is one.
 func (w *HeldWait) takeAnswer() (ok bool, err error) {
 	select {
 	case a := <-w.result:
