@@ -1,3 +1,3 @@
-// Package access keeps sessions, participants, keys and browser sign-ins, and ends the open
-// calls of those whose rights are withdrawn.
+// Package access manages sessions, participants, keys and browser sign-ins, and ends open calls
+// when the rights that they depend on are withdrawn.
 package access

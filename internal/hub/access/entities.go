@@ -13,15 +13,15 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Entities keeps the participants of sessions and knows what they are doing.
+// Entities manages the participants of sessions and reports their live state.
 type Entities struct{ core *core.Core }
 
 // NewEntities returns the participants of a hub.
 func NewEntities(c *core.Core) *Entities { return &Entities{c} }
 
-// Create makes an entity; an agent belongs to the entity that acts. For admins and
-// owners of the session. AlreadyExists when the id is or was
-// taken, or another entity has the external id.
+// Create creates an entity; an agent is owned by the acting entity. For admins and owners
+// of the session. It fails with AlreadyExists if the id is or was in use, or if another
+// entity has the external id.
 func (e *Entities) Create(ctx context.Context, who shoal.Principal, session shoal.SessionID, n shoal.NewEntity, idempotencyKey string) (shoal.Entity, error) {
 	const op = "hub.Entities.Create"
 	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who), n.Validate(), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
@@ -37,8 +37,8 @@ func (e *Entities) Create(ctx context.Context, who shoal.Principal, session shoa
 	return e.core.Presence.FillLiveState(entity), err
 }
 
-// Ensure returns the entity and makes it, an agent, if it is new. It is for
-// callers that prove no identity: an --auth off server and the first start.
+// Ensure returns the entity, and creates it if it does not exist. It checks no rights: it
+// is for callers that prove no identity, a server with --auth off and the first start.
 func (e *Entities) Ensure(ctx context.Context, session shoal.SessionID, n shoal.NewEntity) (out shoal.Entity, err error) {
 	const op = "hub.Entities.Ensure"
 	if err := n.Validate(); err != nil {
@@ -68,8 +68,8 @@ func (e *Entities) Get(ctx context.Context, who shoal.Principal, session shoal.S
 	return e.core.Presence.FillLiveState(out), err
 }
 
-// List returns the entities behind after, in the order of ids, with their live
-// states.
+// List returns at most limit entities with ids after the given one, in the order of ids,
+// with their live states.
 func (e *Entities) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, after shoal.EntityID, limit int) (out []shoal.Entity, err error) {
 	err = e.core.View(ctx, "hub.Entities.List", func(tx storage.Tx) error {
 		if err := core.CheckSession(who, session); err != nil {
@@ -93,11 +93,11 @@ func (e *Entities) List(ctx context.Context, who shoal.Principal, session shoal.
 	return out, err
 }
 
-// Update changes an entity. An entity may change how it presents itself; kind, session
-// role, owner and external id are for admins and owners of the session, who may change
-// everybody. Conflict for the kind of a hosted agent; NotFound for an owner that is no
-// entity of the session. An entity that stops being an owner loses its open streams,
-// and may open them again as what it is.
+// Update changes an entity. An entity may change its own name, description and metadata.
+// Kind, session role, owner and external id are for admins and owners of the session, who
+// may change every entity. Update fails with Conflict for the kind of a hosted agent, and
+// with NotFound for an owner that is not an entity of the session. An entity that is no
+// longer a session owner loses its open streams and can reopen them with its new role.
 func (e *Entities) Update(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID, c shoal.EntityChange) (out shoal.Entity, err error) {
 	const op = "hub.Entities.Update"
 	if err := errors.Join(core.CheckSession(who, session), c.Validate()); err != nil {
@@ -147,7 +147,7 @@ func (e *Entities) Update(ctx context.Context, who shoal.Principal, session shoa
 	return e.core.Presence.FillLiveState(out), nil
 }
 
-// mayChange refuses a change that is not the caller's to make.
+// mayChange checks that the caller may make the change.
 func mayChange(who shoal.Principal, id shoal.EntityID, c shoal.EntityChange) error {
 	if who.Manages() {
 		return nil
@@ -161,7 +161,7 @@ func mayChange(who shoal.Principal, id shoal.EntityID, c shoal.EntityChange) err
 	return nil
 }
 
-// applyRestricted applies what only admins and owners change.
+// applyRestricted applies the changes that only admins and owners may make.
 func (e *Entities) applyRestricted(ch *core.Change, out *shoal.Entity, c shoal.EntityChange) error {
 	if c.Kind != nil && *c.Kind != out.Kind {
 		if out.Hosted {
@@ -186,8 +186,8 @@ func (e *Entities) applyRestricted(ch *core.Change, out *shoal.Entity, c shoal.E
 	return err
 }
 
-// endRoleCalls makes callers with keys of the entity be recognised anew, and ends what
-// an owner that is none any more has open.
+// endRoleCalls makes servers look up the role of the entity's keys again, and ends the open
+// calls of a former session owner.
 func (e *Entities) endRoleCalls(session shoal.SessionID, id shoal.EntityID, demoted bool) {
 	e.core.Revocations.Add(1)
 	if demoted {
@@ -212,9 +212,9 @@ func applyChange(e *shoal.Entity, c shoal.EntityChange) {
 	}
 }
 
-// Delete ends an entity: it leaves every space, its keys and inbox are gone, its
-// runs and plans are canceled, its waits and followers end with NotFound, its messages stay, and its id stays
-// taken. For admins and owners of the session.
+// Delete deletes an entity. It leaves every space, its keys and its inbox are deleted, its
+// runs and plans are canceled, and its waits and followers end with NotFound. Its messages
+// remain, and its id cannot be used again. For admins and owners of the session.
 func (e *Entities) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID) error {
 	const op = "hub.Entities.Delete"
 	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
@@ -233,7 +233,7 @@ func (e *Entities) Delete(ctx context.Context, who shoal.Principal, session shoa
 				return err
 			}
 		}
-		// Before what happens to it is hinted at: it hears nothing of that.
+		// This runs before the notifications are sent, so the entity does not receive them.
 		ch.OnEnd(func(committed bool) {
 			e.core.Revocations.Add(1)
 			if committed {
@@ -245,7 +245,7 @@ func (e *Entities) Delete(ctx context.Context, who shoal.Principal, session shoa
 	})
 }
 
-// removeFromSpace takes an entity that is being deleted out of a space, closed or not.
+// removeFromSpace removes an entity that is being deleted from a space, open or closed.
 func removeFromSpace(ch *core.Change, session shoal.SessionID, space shoal.SpaceID, id shoal.EntityID) error {
 	s, err := ch.LockSpace(session, space)
 	if err != nil {
@@ -260,7 +260,7 @@ func removeFromSpace(ch *core.Change, session shoal.SessionID, space shoal.Space
 	return spaces.DropAdminAgent(ch, &s)
 }
 
-// Called notes that the principal's entity made a call now.
+// Called records that the principal's entity made a call now.
 func (e *Entities) Called(who shoal.Principal, session shoal.SessionID) {
 	if who.EntityID != "" {
 		e.core.Presence.MarkCall(session, who.EntityID)

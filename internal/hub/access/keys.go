@@ -12,16 +12,17 @@ import (
 	"github.com/shoal-dev/shoal/internal/naming"
 )
 
-// Keys keeps credentials. It never sees a secret, only its hash.
+// Keys manages keys. It never sees a secret, only its hash.
 type Keys struct{ core *core.Core }
 
 // NewKeys returns the keys of a hub.
 func NewKeys(c *core.Core) *Keys { return &Keys{c} }
 
-// Create stores a key under the hash of its secret. For admins, and for owners of a
-// session keys of that session. An entity key makes its entity if it is new; an agent
-// that nobody answers for belongs to the acting entity from then on. replayed says that the same call was answered
-// before: then the secret that the caller made belongs to no key.
+// Create stores a key under the hash of its secret. For admins, and for owners of a session
+// for keys of that session. An entity key creates its entity if it does not exist; an agent
+// without an owner is owned by the acting entity from then on. replayed reports that an
+// earlier call with the same idempotency key created the key: then the secret that the
+// caller generated belongs to no key.
 func (k *Keys) Create(ctx context.Context, who shoal.Principal, n shoal.NewKey, hash, idempotencyKey string) (key shoal.Key, replayed bool, err error) {
 	const op = "hub.Keys.Create"
 	if err := errors.Join(mayCreateKey(who, &n), n.Validate(), naming.Check("name", n.Name), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
@@ -42,8 +43,8 @@ func (k *Keys) Create(ctx context.Context, who shoal.Principal, n shoal.NewKey, 
 	return key, replayed, err
 }
 
-// mayCreateKey refuses keys that reach further than the caller. A key of an owner that
-// names no session is for the owner's.
+// mayCreateKey rejects keys with more rights than the caller. If a session owner names no
+// session, the key is for the owner's session.
 func mayCreateKey(who shoal.Principal, n *shoal.NewKey) error {
 	if who.Admin() {
 		return nil
@@ -60,8 +61,8 @@ func mayCreateKey(who shoal.Principal, n *shoal.NewKey) error {
 	return core.CheckSession(who, n.SessionID)
 }
 
-// insertKey stores a key. The agent of an entity key belongs to owner if nobody
-// answers for it yet.
+// insertKey stores a key. The agent of an entity key is owned by owner if it has no owner
+// yet.
 func insertKey(ch *core.Change, n shoal.NewKey, hash string, owner shoal.EntityID) (shoal.Key, error) {
 	out := shoal.Key{
 		ID: shoal.NewID[shoal.KeyID](shoal.PrefixKey), Role: n.Role, Name: n.Name, CreatedAt: ch.At, ExpiresAt: n.ExpiresAt,
@@ -110,9 +111,9 @@ func ensureKeyEntity(ch *core.Change, session shoal.SessionID, n shoal.NewKey, o
 	return ch.UpdateEntity(e)
 }
 
-// ByHash returns the key whose secret has this hash, and whether its entity is an
-// owner of its session; NotFound when it never was or is revoked. It is how callers
-// are recognised, so it asks no rights.
+// ByHash returns the key whose secret has this hash, and whether its entity is an owner of
+// its session. It fails with NotFound if the key never existed or is revoked. It identifies
+// callers, so it checks no rights.
 func (k *Keys) ByHash(ctx context.Context, hash string) (out shoal.Key, owner bool, err error) {
 	err = k.core.View(ctx, "hub.Keys.ByHash", func(tx storage.Tx) error {
 		if out, err = tx.KeyByHash(hash); err != nil || out.Role != shoal.RoleEntity {
@@ -128,10 +129,9 @@ func (k *Keys) ByHash(ctx context.Context, hash string) (out shoal.Key, owner bo
 	return out, owner, err
 }
 
-// Adopt stores a key whose secret somebody else has made, unless a key with this hash
-// exists. It reports false for one that was revoked: it stays revoked, whatever file
-// still has it. It is for the process that owns the data directory, and asks no
-// rights.
+// Adopt stores a key whose secret was generated elsewhere, unless a key with this hash
+// exists. It reports false for a revoked key, which stays revoked even if a file still
+// contains it. It is for the process that owns the data directory, and checks no rights.
 func (k *Keys) Adopt(ctx context.Context, n shoal.NewKey, hash string) (works bool, err error) {
 	err = k.core.Change(ctx, "hub.Keys.Adopt", func(ch *core.Change) error {
 		_, err := ch.KeyByHash(hash)
@@ -149,8 +149,8 @@ func (k *Keys) Adopt(ctx context.Context, n shoal.NewKey, hash string) (works bo
 	return works, err
 }
 
-// List returns the keys after the given one, in the order of ids: all to an admin, to
-// an owner those of its session.
+// List returns at most limit keys after the given one, in the order of ids: all keys for an
+// admin, those of the session for an owner.
 func (k *Keys) List(ctx context.Context, who shoal.Principal, after shoal.KeyID, limit int) (out []shoal.Key, err error) {
 	const op = "hub.Keys.List"
 	if err := core.RequireManager(who); err != nil {
@@ -163,9 +163,9 @@ func (k *Keys) List(ctx context.Context, who shoal.Principal, after shoal.KeyID,
 	return out, err
 }
 
-// Revoke makes a key stop working at once: calls, and the waits and followers
-// that it has open, which end with Unauthenticated. For admins, and for owners of a
-// session keys of that session; any other is NotFound to them.
+// Revoke revokes a key. Calls with it fail from now on, and its open waits and followers
+// end with Unauthenticated. For admins, and for owners of a session for keys of that
+// session; any other key is NotFound for them.
 func (k *Keys) Revoke(ctx context.Context, who shoal.Principal, id shoal.KeyID) error {
 	const op = "hub.Keys.Revoke"
 	if err := core.RequireManager(who); err != nil {
@@ -188,10 +188,10 @@ func (k *Keys) Revoke(ctx context.Context, who shoal.Principal, id shoal.KeyID) 
 	return err
 }
 
-// Revocations counts how often keys stopped working on this node. A key that
-// was valid is still valid while the count is the same, but for its expiry and
-// for what other nodes did meanwhile.
+// Revocations returns how often keys were revoked on this server. While the count is the
+// same, a key that was valid is still valid, unless it has expired or another server has
+// revoked it.
 func (k *Keys) Revocations() int64 { return k.core.Revocations.Load() }
 
-// Used notes that a key was used now. It is stored with delay.
+// Used records that a key was used now. The time is stored with a delay.
 func (k *Keys) Used(id shoal.KeyID) { k.core.Presence.MarkKeyUsed(id) }

@@ -9,7 +9,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// checkRights ends the open calls whose rights are gone from the store.
+// checkRights ends the open calls whose rights no longer exist in the store.
 func (k *Keys) checkRights(ctx context.Context) error {
 	held := k.core.Calls.HeldRights()
 	if len(held.Sessions) == 0 {
@@ -34,7 +34,8 @@ func (k *Keys) checkRights(ctx context.Context) error {
 	return nil
 }
 
-// endCalls ends what depends on the given rights, the narrowest first.
+// endCalls ends the calls that depend on the given rights, and those of the widest rights
+// first.
 func (k *Keys) endCalls(ended storage.HeldRights) {
 	for _, session := range ended.Sessions {
 		k.core.Calls.EndSession(session)
@@ -58,15 +59,16 @@ func (k *Keys) endUnchecked(context.Context) error {
 	return nil
 }
 
-// Watch calls ended, once and from any goroutine, when the right of who to an open call
-// in the session is taken away, on this server or another, or could not be read for
-// five seconds. ended must not block. The caller must call stop.
+// Watch calls ended, once and from any goroutine, when the right of who to an open call in
+// the session is withdrawn on any server, or could not be read for five seconds. ended must
+// not block. The caller must call stop.
 func (k *Keys) Watch(who shoal.Principal, session shoal.SessionID, ended func(error)) (stop func()) {
 	x := k.core.Calls.EnterWith(who, session, core.OwnEntity(who), ended)
 	return func() { k.core.Calls.Leave(x) }
 }
 
-// Start starts the tasks that end open calls whose rights have ended.
+// Start starts the tasks that end open calls whose rights have ended. They end when the hub
+// stops.
 func (k *Keys) Start() {
 	k.core.Go(func(ctx context.Context) {
 		k.core.Repeat(ctx, core.RecheckEvery, "rights of open calls", k.checkRights)

@@ -19,8 +19,8 @@ type Sessions struct{ core *core.Core }
 // NewSessions returns the sessions of a hub.
 func NewSessions(c *core.Core) *Sessions { return &Sessions{c} }
 
-// Create makes a session. Admins only. AlreadyExists when the id is or was
-// taken.
+// Create creates a session. Admins only. It fails with AlreadyExists if the id is or was in
+// use.
 func (s *Sessions) Create(ctx context.Context, who shoal.Principal, n shoal.NewSession, idempotencyKey string) (shoal.Session, error) {
 	const op = "hub.Sessions.Create"
 	if err := errors.Join(core.RequireAdmin(who), n.Validate(), naming.Check("name", n.Name), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
@@ -47,7 +47,7 @@ func (s *Sessions) Create(ctx context.Context, who shoal.Principal, n shoal.NewS
 	return session, err
 }
 
-// Get returns a session that the caller may know of.
+// Get returns a session that the caller may see.
 func (s *Sessions) Get(ctx context.Context, who shoal.Principal, id shoal.SessionID) (out shoal.Session, err error) {
 	err = s.core.View(ctx, "hub.Sessions.Get", func(tx storage.Tx) error {
 		if err := core.CheckSession(who, id); err != nil {
@@ -59,8 +59,8 @@ func (s *Sessions) Get(ctx context.Context, who shoal.Principal, id shoal.Sessio
 	return out, err
 }
 
-// List returns the sessions behind after, in the order of ids: all for an
-// admin, the own one for everybody else.
+// List returns at most limit sessions with ids after the given one, in the order of ids:
+// all sessions for an admin, their own for other callers.
 func (s *Sessions) List(ctx context.Context, who shoal.Principal, after shoal.SessionID, limit int) (out []shoal.Session, err error) {
 	if !who.Admin() {
 		own, err := s.Get(ctx, who, who.SessionID)
@@ -76,8 +76,8 @@ func (s *Sessions) List(ctx context.Context, who shoal.Principal, after shoal.Se
 	return out, err
 }
 
-// Change changes the limits and the space rights of a session, for admins and owners of the
-// session. Runs under way are bound by the limits from their next model call on.
+// Change changes the limits and the space rights of a session. For admins and owners of the
+// session. New limits apply to runs in progress from their next model call.
 func (s *Sessions) Change(ctx context.Context, who shoal.Principal, id shoal.SessionID, to shoal.SessionChange) (out shoal.Session, err error) {
 	const op = "hub.Sessions.Change"
 	if err := errors.Join(core.CheckSession(who, id), core.RequireManager(who), to.Validate()); err != nil {
@@ -98,8 +98,8 @@ func (s *Sessions) Change(ctx context.Context, who shoal.Principal, id shoal.Ses
 	return out, err
 }
 
-// Close makes a session read-only; what its agents do is canceled. Admins only; Conflict for the default
-// session and for one that is closed.
+// Close makes a session read-only and cancels the runs and plans of its agents. Admins
+// only. It fails with Conflict for the default session and for a closed one.
 func (s *Sessions) Close(ctx context.Context, who shoal.Principal, id shoal.SessionID) (out shoal.Session, err error) {
 	const op = "hub.Sessions.Close"
 	if err := errors.Join(core.CheckSession(who, id), core.RequireAdmin(who)); err != nil {
@@ -110,7 +110,7 @@ func (s *Sessions) Close(ctx context.Context, who shoal.Principal, id shoal.Sess
 			return err
 		}
 		if out.Status == shoal.SessionShut {
-			return shoal.E("", shoal.Conflict, fmt.Sprintf("The session %q is closed already.", id))
+			return shoal.E("", shoal.Conflict, fmt.Sprintf("The session %q is already closed.", id))
 		}
 		at := ch.At
 		out.Status, out.ClosedAt = shoal.SessionShut, &at
@@ -119,8 +119,8 @@ func (s *Sessions) Close(ctx context.Context, who shoal.Principal, id shoal.Sess
 	return out, err
 }
 
-// Delete erases a session with everything in it; its keys stop working at once,
-// and its waits and followers end with NotFound. Admins only; Conflict for the
+// Delete erases a session and everything in it. Its keys stop working at once, and its
+// waits and followers end with NotFound. Admins only. It fails with Conflict for the
 // default session.
 func (s *Sessions) Delete(ctx context.Context, who shoal.Principal, id shoal.SessionID) error {
 	const op = "hub.Sessions.Delete"
@@ -131,7 +131,7 @@ func (s *Sessions) Delete(ctx context.Context, who shoal.Principal, id shoal.Ses
 		if _, err := findEndable(ch, id, "deleted"); err != nil {
 			return err
 		}
-		ch.Notify(core.WorkTopic) // whoever executes its runs loses them
+		ch.Notify(core.WorkTopic) // executors must stop its runs
 		ch.OnEnd(func(committed bool) {
 			s.core.Revocations.Add(1)
 			if committed {
@@ -142,6 +142,8 @@ func (s *Sessions) Delete(ctx context.Context, who shoal.Principal, id shoal.Ses
 	})
 }
 
+// findEndable returns a session, unless it is the default one, which cannot be closed or
+// deleted.
 func findEndable(tx Tx, id shoal.SessionID, what string) (shoal.Session, error) {
 	if id == shoal.DefaultSession {
 		return shoal.Session{}, shoal.E("", shoal.Conflict, "The session \"default\" always exists; it cannot be "+what+".")

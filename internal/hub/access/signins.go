@@ -10,13 +10,13 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// SignInUnused is how long the sign-in of a browser lasts without use.
+// SignInUnused is how long a browser sign-in lasts without use.
 const SignInUnused = 12 * time.Hour
 
-// SignIn stores the sign-in of a browser until a time: a key called "console" with the
-// rights of another one, also in a closed session, which can be read. The other one has
-// no id where a link signs in. What nobody uses any more is deleted on the way. It is for
-// whoever has recognised the other key, or the link, and asks no rights.
+// SignIn stores the sign-in of a browser, valid until the given time: a key named "console"
+// with the rights of the key of, also in a closed session, which can be read. of has no id
+// if the browser signs in with a link. SignIn also deletes expired and unused sign-ins. The
+// caller must have verified the other key or the link; SignIn checks no rights.
 func (k *Keys) SignIn(ctx context.Context, of shoal.Key, hash string, until shoal.Time) (key shoal.Key, err error) {
 	err = k.core.Change(ctx, "hub.Keys.SignIn", func(ch *core.Change) error {
 		if err := ch.SweepSignIns(ch.At, shoal.At(ch.At.Add(-SignInUnused))); err != nil {
@@ -31,14 +31,14 @@ func (k *Keys) SignIn(ctx context.Context, of shoal.Key, hash string, until shoa
 	return key, err
 }
 
-// SignOut ends a sign-in, and what its browser has open. It is no failure if it has
-// ended before. It asks no rights.
+// SignOut ends a sign-in and the open calls of its browser. It does nothing if the sign-in
+// has ended. It checks no rights.
 func (k *Keys) SignOut(ctx context.Context, id shoal.KeyID) error {
 	return k.endSignIns(ctx, "hub.Keys.SignOut", func(storage.Tx) ([]shoal.KeyID, error) { return []shoal.KeyID{id}, nil })
 }
 
-// SignOutEverywhere ends every sign-in of a key, or where the id is empty every one by
-// link, as SignOut does.
+// SignOutEverywhere ends every sign-in of a key as SignOut does, or every sign-in by link
+// if the id is empty. It checks no rights.
 func (k *Keys) SignOutEverywhere(ctx context.Context, of shoal.KeyID) error {
 	return k.endSignIns(ctx, "hub.Keys.SignOutEverywhere", func(tx storage.Tx) ([]shoal.KeyID, error) { return tx.SignIns(of) })
 }
@@ -66,8 +66,8 @@ func (k *Keys) endSignIns(ctx context.Context, op string, find func(storage.Tx) 
 	return nil
 }
 
-// Hash returns under what the secret of a key is stored; NotFound for a key that is
-// revoked. It is for whoever checks signatures, and asks no rights.
+// Hash returns the hash under which the secret of a key is stored. It fails with NotFound
+// for a revoked key. It is for callers that verify signatures, and checks no rights.
 func (k *Keys) Hash(ctx context.Context, id shoal.KeyID) (hash string, err error) {
 	err = k.core.View(ctx, "hub.Keys.Hash", func(tx storage.Tx) error {
 		hash, err = tx.KeyHash(id)

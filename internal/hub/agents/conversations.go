@@ -14,17 +14,18 @@ import (
 const (
 	planConversation    = "plan:"
 	serviceConversation = "service:"
-	// maxConversationPage is about how many bytes of stored runs a page of a conversation
-	// has at most, unless its first run has more.
+	// maxConversationPage is the approximate size in bytes up to which a page of a
+	// conversation is filled with runs. A page has at least one run, however large it is.
 	maxConversationPage = 1 << 20
-	// conversationChunk is how many runs are read at once to fill a page.
+	// conversationChunk is the number of runs that are read at once to fill a page.
 	conversationChunk = 10
 )
 
-// Conversations lists the conversations of an agent, also of one that is not hosted any
-// more, in the order of their ids: limit of them, after the one with the given id. For
-// admins and owners of the session, as steps and requests are: runs read other spaces on
-// behalf of those they act for, so neither being in a space nor owning the agent is enough.
+// Conversations returns at most limit conversations of an agent in the order of their ids,
+// starting after the one with the id after. It also works for agents that are no longer
+// hosted. For admins and owners of the session, as are steps and requests: a run reads
+// other spaces on behalf of its requesters, so neither membership of a space nor ownership
+// of the agent is sufficient.
 func (a *Agents) Conversations(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, after string, limit int) ([]shoal.Conversation, error) {
 	const op = "hub.Agents.Conversations"
 	filter := storage.ConversationFilter{Limit: limit}
@@ -46,17 +47,18 @@ func (a *Agents) Conversations(ctx context.Context, who shoal.Principal, session
 	return out, err
 }
 
-// ConversationPage is a part of a conversation as it is stored, the newest run first.
-// Before is the place before which the runs of the next page began, 0 if there is none.
+// ConversationPage is a page of a stored conversation, the newest run first. Before is the
+// position before which the runs of the next page began, or 0 if there is none.
 type ConversationPage struct {
 	Conversation storage.Conversation
 	Blocks       []storage.Block
 	Before       int64
 }
 
-// ReadConversation returns the newest limit runs that began before a place of a
-// conversation (0 for its end), fewer when they are large. NotFound if no run of it has
-// begun since it was cleared. For the readers of [Agents.Conversations].
+// ReadConversation returns the newest limit runs that began before a position of a
+// conversation (0 for its end), or fewer if they are large. It fails with NotFound if no
+// run of the conversation has begun since it was cleared. For the callers that may call
+// [Agents.Conversations].
 func (a *Agents) ReadConversation(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, id string, before int64, limit int) (page ConversationPage, err error) {
 	err = a.viewNotes(ctx, "hub.Agents.ReadConversation", who, session, agent, func(tx storage.Tx) error {
 		if page.Conversation, _, err = findConversation(tx, session, agent, id); err != nil {
@@ -67,7 +69,7 @@ func (a *Agents) ReadConversation(ctx context.Context, who shoal.Principal, sess
 	return page, err
 }
 
-// fillBlocks reads runs from the newest to older ones until there are enough.
+// fillBlocks reads runs from the newest to older ones until the page is full.
 func (p *ConversationPage) fillBlocks(tx Tx, before int64, limit int) error {
 	conv := p.Conversation
 	read := func(limit int) ([]storage.Block, error) {
@@ -103,10 +105,10 @@ func blockSize(b storage.Block) int {
 	return n
 }
 
-// ClearConversation makes later runs begin without what was said in a conversation,
-// its summary included. The runs themselves stay. NotFound if no run of it has begun
-// since it was cleared, Conflict while one is under way. For the readers of
-// [Agents.Conversations].
+// ClearConversation makes later runs start without the history of a conversation, including
+// its summary. The runs themselves remain. It fails with NotFound if no run of the
+// conversation has begun since it was cleared, and with Conflict while a run is in
+// progress. For the callers that may call [Agents.Conversations].
 func (a *Agents) ClearConversation(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, id string) error {
 	return a.changeNotes(ctx, "hub.Agents.ClearConversation", who, session, agent, func(ch *core.Change) error {
 		conv, state, err := findConversation(ch, session, agent, id)
@@ -114,7 +116,7 @@ func (a *Agents) ClearConversation(ctx context.Context, who shoal.Principal, ses
 			return err
 		}
 		if state.ActiveRun != "" {
-			return shoal.E("", shoal.Conflict, fmt.Sprintf("The run %q of this conversation is under way. Cancel it or wait until it has ended, then clear the conversation.", state.ActiveRun))
+			return shoal.E("", shoal.Conflict, fmt.Sprintf("The run %q of this conversation is in progress. Cancel it or wait until it has ended, then clear the conversation.", state.ActiveRun))
 		}
 		conv.Cleared, conv.Data = conv.Clock, nil
 		return ch.PutConversation(conv)
@@ -138,7 +140,8 @@ func findConversation(tx Tx, session shoal.SessionID, agent shoal.EntityID, id s
 	return conv, found[0], err
 }
 
-// conversationName returns the stored name of a conversation, see start.conversation.
+// conversationName returns the stored name of a conversation, see
+// [runs.StartRequest.ConversationName].
 func conversationName(agent shoal.EntityID, id string) (string, error) {
 	if plan, found := strings.CutPrefix(id, planConversation); found {
 		return fmt.Sprintf("%s/plan/%s", agent, plan), shoal.CheckID("conversation", plan)
@@ -149,7 +152,7 @@ func conversationName(agent shoal.EntityID, id string) (string, error) {
 	return fmt.Sprintf("%s/%s", agent, id), shoal.CheckID("conversation", id)
 }
 
-// publicConversation is the conversation as others read it.
+// publicConversation returns the conversation as the API shows it.
 func publicConversation(s storage.ConversationState, agent shoal.EntityID) shoal.Conversation {
 	out := shoal.Conversation{AgentID: agent, LastRunAt: s.LastEnded}
 	if s.ActiveRun != "" {

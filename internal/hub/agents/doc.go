@@ -1,3 +1,3 @@
-// Package agents keeps the configurations of hosted agents with their versions, and what an
-// agent remembers: its notes, goals and conversations.
+// Package agents stores the configurations of hosted agents with their versions, and gives
+// access to what an agent remembers: its memories, goals and conversations.
 package agents

@@ -11,19 +11,19 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Agents keeps the configurations of hosted agents. What is in them is decoded
-// and checked by whoever calls.
+// Agents stores the configurations of hosted agents. Callers decode and validate the
+// content of a configuration.
 type Agents struct{ core *core.Core }
 
 // NewAgents returns the hosted agents of a hub.
 func NewAgents(c *core.Core) *Agents { return &Agents{c} }
 
-// Put stores a configuration as the newest version and makes the agent's entity if
-// it is new; the entity's name and description follow the configuration. created
-// says that the agent was not hosted before. A configuration with the hash of the
-// newest version changes nothing. Conflict for a human; AdminRequired, naming the
-// space, when the agent is in a space that has another hosted agent and no admin
-// agent. For admins and owners of the session.
+// Put stores a configuration as the newest version, and creates the entity of the agent if
+// it does not exist. The name and description of the entity follow the configuration.
+// created reports that the agent was not hosted before. A configuration with the hash of
+// the newest version changes nothing. Put fails with Conflict if the entity is a human, and
+// with AdminRequired, naming the space, if the agent is in a space that has another hosted
+// agent and no admin agent. For admins and owners of the session.
 func (a *Agents) Put(ctx context.Context, who shoal.Principal, n storage.Agent) (out shoal.HostedAgent, created bool, err error) {
 	const op = "hub.Agents.Put"
 	if err := errors.Join(core.CheckSession(who, n.SessionID), core.RequireManager(who), shoal.CheckID("id", string(n.ID))); err != nil {
@@ -70,7 +70,7 @@ func putAgent(ch *core.Change, n storage.Agent, owner shoal.EntityID) (out shoal
 	return n.HostedAgent, created, err
 }
 
-// nextVersion returns the version of an agent that is not hosted: it may have been
+// nextVersion returns the version of an agent that is not hosted. It may have been hosted
 // before.
 func nextVersion(tx Tx, n storage.Agent) (int, error) {
 	for version := 1; ; version++ {
@@ -84,8 +84,8 @@ func nextVersion(tx Tx, n storage.Agent) (int, error) {
 	}
 }
 
-// ensureAgentEntity makes the entity of a hosted agent, or has it present itself as its
-// configuration says.
+// ensureAgentEntity creates the entity of a hosted agent, or updates its name and
+// description from the configuration.
 func ensureAgentEntity(ch *core.Change, n storage.Agent, owner shoal.EntityID) error {
 	if n.Name == "" {
 		n.Name = string(n.ID)
@@ -115,15 +115,15 @@ func ensureAgentEntity(ch *core.Change, n storage.Agent, owner shoal.EntityID) e
 	return core.AnnounceRename(ch, n.SessionID, n.ID)
 }
 
-// ClaimAgent makes owner the one that answers for an agent for which nobody does yet.
+// ClaimAgent makes owner the owner of an agent that has none.
 func ClaimAgent(e *shoal.Entity, owner shoal.EntityID) {
 	if e.OwnerID == nil && e.Kind == shoal.Agent && owner != "" && owner != e.ID {
 		e.OwnerID = &owner
 	}
 }
 
-// checkAdminAgents refuses an agent that has become hosted in a space that needs an
-// admin agent for that.
+// checkAdminAgents checks the spaces of an agent that has become hosted as
+// RequireAdminAgent does.
 func checkAdminAgents(ch *core.Change, session shoal.SessionID, id shoal.EntityID) error {
 	spaces, err := ch.Spaces(session, storage.SpaceFilter{Member: id, OpenOnly: true})
 	if err != nil {
@@ -137,8 +137,8 @@ func checkAdminAgents(ch *core.Change, session shoal.SessionID, id shoal.EntityI
 	return nil
 }
 
-// RequireAdminAgent refuses a space with several hosted agents and no admin agent: nobody
-// would know which of them a person talks to.
+// RequireAdminAgent fails with AdminRequired for a space with several hosted agents and no
+// admin agent: it would be unclear which of them answers a message without mentions.
 func RequireAdminAgent(tx Tx, s shoal.Space) error {
 	if s.AdminAgentID != nil {
 		return nil
@@ -147,10 +147,12 @@ func RequireAdminAgent(tx Tx, s shoal.Space) error {
 	if err != nil || len(hosted) < 2 {
 		return err
 	}
-	return shoal.E("", shoal.AdminRequired, fmt.Sprintf("The space %q would have %d hosted agents (%q and %q among them) and no admin agent. Set its adminAgentId first: that agent answers whoever mentions nobody.", s.ID, len(hosted), hosted[0], hosted[1]))
+	return shoal.E("", shoal.AdminRequired, fmt.Sprintf("The space %q would have %d hosted agents (%q and %q among them) and no admin agent. Set its adminAgentId first: that agent answers messages that mention nobody.", s.ID, len(hosted), hosted[0], hosted[1]))
 }
 
-// Get returns the newest version, or, if version is not 0, that one. For admins and owners of the session.
+// Get returns the newest version of a hosted agent, or the given one if version is not 0.
+// It fails with NotFound if there is no such agent or version. For admins and owners of the
+// session.
 func (a *Agents) Get(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID, version int) (out shoal.HostedAgent, err error) {
 	const op = "hub.Agents.Get"
 	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
@@ -170,8 +172,8 @@ func (a *Agents) Get(ctx context.Context, who shoal.Principal, session shoal.Ses
 	return out, err
 }
 
-// List returns the newest versions in the order of ids, those after the given one.
-// For admins and owners of the session.
+// List returns the newest versions of at most limit hosted agents after the given one, in
+// the order of ids. For admins and owners of the session.
 func (a *Agents) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, after shoal.EntityID, limit int) (out []shoal.HostedAgent, err error) {
 	const op = "hub.Agents.List"
 	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
@@ -191,8 +193,8 @@ func (a *Agents) List(ctx context.Context, who shoal.Principal, session shoal.Se
 	return out, err
 }
 
-// Delete leaves a connected agent behind, and cancels its runs and plans. Admins
-// only.
+// Delete removes the configuration of an agent, which becomes a connected agent, and
+// cancels its runs and plans. For admins and owners of the session.
 func (a *Agents) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID) error {
 	const op = "hub.Agents.Delete"
 	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
@@ -213,7 +215,8 @@ func (a *Agents) Delete(ctx context.Context, who shoal.Principal, session shoal.
 	return err
 }
 
-// CancelWork cancels all that an agent does and would do.
+// CancelWork cancels all runs and plans of an agent, or of all agents of the session if
+// agent is empty.
 func CancelWork(ch *core.Change, session shoal.SessionID, agent shoal.EntityID) error {
 	if err := runs.CancelRuns(ch, session, agent); err != nil {
 		return err

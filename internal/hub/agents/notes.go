@@ -11,9 +11,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Memories lists what a hosted agent keeps in mind, in the order of its making, those
-// after the one with the given id: so many at most. It works for agents that were
-// hosted before, too. For admins and owners of the session.
+// Memories returns at most limit memories of an agent in the order of their creation,
+// starting after the one with the id after. It also works for agents that are no longer
+// hosted. For admins and owners of the session.
 func (a *Agents) Memories(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, after string, limit int) (out []shoal.Memory, err error) {
 	err = a.viewNotes(ctx, "hub.Agents.Memories", who, session, agent, func(tx storage.Tx) error {
 		all, err := tx.Memories(session, agent)
@@ -23,7 +23,7 @@ func (a *Agents) Memories(ctx context.Context, who shoal.Principal, session shoa
 	return out, err
 }
 
-// Goals is Memories for the agent's goals, reached ones included.
+// Goals is Memories for the goals of the agent, including those that are reached.
 func (a *Agents) Goals(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, after string, limit int) (out []shoal.Goal, err error) {
 	err = a.viewNotes(ctx, "hub.Agents.Goals", who, session, agent, func(tx storage.Tx) error {
 		all, err := tx.Goals(session, agent)
@@ -33,9 +33,9 @@ func (a *Agents) Goals(ctx context.Context, who shoal.Principal, session shoal.S
 	return out, err
 }
 
-// DeleteMemory erases one memory of an agent, all of them if id is empty. Runs that
-// have begun may still know them. NotFound if there is none with the id. For admins
-// and owners of the session.
+// DeleteMemory erases one memory of an agent, or all of them if id is empty. Runs that have
+// started may still contain them. It fails with NotFound for an unknown id. For admins and
+// owners of the session.
 func (a *Agents) DeleteMemory(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, id string) error {
 	return a.changeNotes(ctx, "hub.Agents.DeleteMemory", who, session, agent, func(ch *core.Change) error {
 		all, err := ch.Memories(session, agent)
@@ -46,7 +46,7 @@ func (a *Agents) DeleteMemory(ctx context.Context, who shoal.Principal, session 
 	})
 }
 
-// DeleteGoal is DeleteMemory for the agent's goals.
+// DeleteGoal is DeleteMemory for the goals of the agent.
 func (a *Agents) DeleteGoal(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, id string) error {
 	return a.changeNotes(ctx, "hub.Agents.DeleteGoal", who, session, agent, func(ch *core.Change) error {
 		all, err := ch.Goals(session, agent)
@@ -61,7 +61,7 @@ func memoryID(m shoal.Memory) string { return m.ID }
 
 func goalID(g shoal.Goal) string { return g.ID }
 
-// viewNotes reads what an agent has noted.
+// viewNotes checks the rights of the caller and runs read on the notes of an agent.
 func (a *Agents) viewNotes(ctx context.Context, op string, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, read func(storage.Tx) error) error {
 	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
 		return core.Wrap(op, core.FirstError(err))
@@ -74,7 +74,8 @@ func (a *Agents) viewNotes(ctx context.Context, op string, who shoal.Principal, 
 	})
 }
 
-// changeNotes changes what an agent has noted.
+// changeNotes checks the rights of the caller and runs drop, which changes the notes of an
+// agent.
 func (a *Agents) changeNotes(ctx context.Context, op string, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, drop func(*core.Change) error) error {
 	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
 		return core.Wrap(op, core.FirstError(err))
@@ -90,14 +91,15 @@ func (a *Agents) changeNotes(ctx context.Context, op string, who shoal.Principal
 	})
 }
 
-// notesAfter returns the notes after the one with an id, from the first if it is empty
-// or gone.
+// notesAfter returns at most limit notes after the one with an id, from the first if the id
+// is empty or no longer exists.
 func notesAfter[T any](all []T, idOf func(T) string, after string, limit int) []T {
 	at := slices.IndexFunc(all, func(note T) bool { return after != "" && idOf(note) == after })
 	all = all[at+1:]
 	return all[:min(len(all), max(limit, 0))]
 }
 
+// deleteNotes deletes the note with an id, or all notes if the id is empty.
 func deleteNotes[T any](all []T, idOf func(T) string, id, noun string, drop func(id string) error) error {
 	found := false
 	for _, note := range all {

@@ -12,8 +12,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Versions returns the versions of a hosted agent, the newest first, those below
-// the given one (0: all). For admins and owners of the session.
+// Versions returns at most limit versions of a hosted agent, the newest first, with numbers
+// below before, or all if before is 0. For admins and owners of the session.
 func (a *Agents) Versions(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID, before, limit int) (out []shoal.HostedAgent, err error) {
 	const op = "hub.Agents.Versions"
 	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
@@ -41,11 +41,11 @@ const (
 	exampleRun     = "run_preview"
 )
 
-// Draft returns the run that an agent would begin now, for a preview: the newest
-// message of somebody else in the space starts it, an example from the caller where
-// there is none, and a service where no space is given. The agent need not be there
-// yet. member says whether it is in the space. Nothing is stored. For admins and owners of the session;
-// NotFound for a session or a space that is not there.
+// Draft returns the run that an agent would start now, for a preview. Its trigger is the
+// newest message of another sender in the space, or an example from the caller if there is
+// none; without a space it is a service. The agent does not need to exist yet. member
+// reports whether it is in the space. Nothing is stored. Draft fails with NotFound for a
+// session or space that does not exist. For admins and owners of the session.
 func (a *Agents) Draft(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, space shoal.SpaceID) (r storage.Run, member bool, err error) {
 	const op = "hub.Agents.Draft"
 	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who), shoal.CheckID("id", string(agent))); err != nil {
@@ -91,7 +91,8 @@ func (a *Agents) Draft(ctx context.Context, who shoal.Principal, session shoal.S
 	return r, member, err
 }
 
-// exampleTrigger is the message of a space that would start an agent.
+// exampleTrigger returns the trigger of the newest message in a space that would start an
+// agent, or of an example.
 func exampleTrigger(tx Tx, who shoal.Principal, s shoal.Space, agent shoal.EntityID) (shoal.Trigger, error) {
 	newest, err := tx.Messages(s.SessionID, s.ID, storage.Page{Before: s.LastSeq + 1, Limit: shoal.DefaultPage})
 	if err != nil {
@@ -117,5 +118,5 @@ func exampleTrigger(tx Tx, who shoal.Principal, s shoal.Space, agent shoal.Entit
 }
 
 func notAnAgent(id shoal.EntityID) error {
-	return shoal.E("", shoal.Conflict, fmt.Sprintf("%q is a person; only an agent can be given a configuration. Choose another id.", id))
+	return shoal.E("", shoal.Conflict, fmt.Sprintf("%q is a person; only an agent can have a configuration. Choose another id.", id))
 }
