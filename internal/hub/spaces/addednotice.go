@@ -9,9 +9,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// announceAdded posts a system message into a space when somebody adds a member to it.
-// The message mentions the new member, so it enters that inbox alone and ends a wait for
-// mentions.
+// announceAdded posts a system message into a space when an entity or an administrator adds
+// a member to it. The message mentions the new member, so it enters only that inbox and
+// ends a wait for mentions.
 func announceAdded(ch *core.Change, who shoal.Principal, s shoal.Space, member newMember) error {
 	if !needsNotice(ch, who, member.entity) {
 		return nil
@@ -30,12 +30,13 @@ func announceAdded(ch *core.Change, who shoal.Principal, s shoal.Space, member n
 	return err
 }
 
-// needsNotice reports whether an entity gets a message when the caller adds it to a
+// needsNotice reports whether an entity receives a message when the caller adds it to a
 // space. An entity that adds itself does not, nor does a hosted agent, which has no inbox.
-// Neither does one that has never connected and that its owner or a manager of the session
-// adds: that is setting it up, and its first message should be the first that somebody
-// writes to it. The members of a new space are not asked about here: there is nothing to
-// read yet, and a message would wake each of them once more than the first post does.
+// Neither does an entity that has never connected and is added by its owner or by a manager
+// of the session: that is part of its setup, and its first message should be the first one
+// that is written to it. The members of a new space receive no notice either: there is
+// nothing to read yet, and the notice would wake each of them once more than the first post
+// does.
 func needsNotice(ch *core.Change, who shoal.Principal, e shoal.Entity) bool {
 	if e.Hosted || e.ID == who.EntityID {
 		return false
@@ -44,7 +45,7 @@ func needsNotice(ch *core.Change, who shoal.Principal, e shoal.Entity) bool {
 	return !owns || ch.Core.Presence.FillState(e).LastSeenAt != nil
 }
 
-// nameAndID is the name of an entity, with its id if that is another one.
+// nameAndID returns the name of an entity, with its id if the two differ.
 func nameAndID(names map[shoal.EntityID]string, id shoal.EntityID) string {
 	name := cmp.Or(names[id], string(id))
 	if name == string(id) {

@@ -1,3 +1,3 @@
-// Package spaces keeps spaces, their members and their timelines: posting, editing, erasing
-// and searching messages, reactions, files and renderers.
+// Package spaces implements spaces, their members and their timelines: posting, editing,
+// deleting and searching messages, reactions, files, renderers and the usage of models.
 package spaces

@@ -12,14 +12,14 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Edit changes what a posted message says. Only its sender edits it, while it may post
-// to the space. The message keeps its place, its sender and who has read it; what it said
-// before stays as a version. Nobody is notified again: an unread message is delivered as
-// it is now, a run that has not begun starts with the new text, and followers get
-// message.updated. An edit that changes nothing is not one.
+// Edit changes the content of a posted message. Only its sender may edit it, while it may
+// post to the space. The message keeps its position, its sender and its read state; its
+// previous content is kept as a version. Nobody is notified again: an unread message is
+// delivered with its new content, a run that has not started uses the new text, and
+// followers receive message.updated. An edit that changes nothing is not recorded.
 //
-// Forbidden for messages of others and of runs, Conflict for a deleted message and for
-// one that is not as e.UpdatedAt says.
+// Edit fails with Forbidden for messages of other entities and of runs, and with Conflict
+// for a deleted message and for one that was updated after e.UpdatedAt.
 func (m *Messages) Edit(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.MessageID, e shoal.MessageEdit) (out shoal.Message, err error) {
 	const op = "hub.Messages.Edit"
 	if err := errors.Join(core.CheckSession(who, session), e.Validate(), core.CheckMentions(e.Mentions)); err != nil {
@@ -46,9 +46,9 @@ func (m *Messages) Edit(ctx context.Context, who shoal.Principal, session shoal.
 func mayEdit(m shoal.Message, sender shoal.EntityID, e shoal.MessageEdit) error {
 	switch {
 	case m.EntityID != sender:
-		return shoal.E("", shoal.Forbidden, "Only its sender edits a message. Reply to it, or ask its sender.")
+		return shoal.E("", shoal.Forbidden, "Only the sender of a message can edit it. Reply to it, or ask its sender.")
 	case m.RunID != nil:
-		return shoal.E("", shoal.Forbidden, "A message that a run has written is not edited. Delete it, or send a correction.")
+		return shoal.E("", shoal.Forbidden, "A message that a run has written cannot be edited. Delete it, or send a correction.")
 	case m.DeletedAt != nil:
 		return shoal.E("", shoal.Conflict, "The message is deleted. Send a new one.")
 	case e.UpdatedAt != nil && e.UpdatedAt.String() != m.UpdatedAt.String():
@@ -57,7 +57,7 @@ func mayEdit(m shoal.Message, sender shoal.EntityID, e shoal.MessageEdit) error 
 	return nil
 }
 
-// edit stores what a message says from now on, if that is something else.
+// editMessage stores the new content of a message, if it differs from the old one.
 func editMessage(ch *core.Change, m shoal.Message, e shoal.MessageEdit) (shoal.Message, error) {
 	next := m
 	next.Parts = core.NumberParts(e.Parts)
@@ -70,7 +70,7 @@ func editMessage(ch *core.Change, m shoal.Message, e shoal.MessageEdit) (shoal.M
 		return m, nil
 	}
 	at := ch.At
-	if at.Sub(m.UpdatedAt.Time) < time.Millisecond { // clients, who see milliseconds, name what they have read by it
+	if at.Sub(m.UpdatedAt.Time) < time.Millisecond { // clients identify a version by this time, which they see in milliseconds
 		at = shoal.At(m.UpdatedAt.Add(time.Millisecond))
 	}
 	next.EditedAt, next.UpdatedAt = &at, at
@@ -86,8 +86,8 @@ func editMessage(ch *core.Change, m shoal.Message, e shoal.MessageEdit) (shoal.M
 	return next, emitUpdated(ch, next)
 }
 
-// replaceMentions gives m new mentions. Entities that it mentions already stay
-// mentioned, also if they have left the space.
+// replaceMentions replaces the mentions of m. Entities that m mentions already stay
+// mentioned, even if they have left the space.
 func replaceMentions(ch *core.Change, m *shoal.Message, mentions []shoal.EntityID) error {
 	before := m.Mentions
 	m.Mentions, m.DroppedMentions = []shoal.EntityID{}, []shoal.EntityID{}
@@ -106,7 +106,7 @@ func replaceMentions(ch *core.Change, m *shoal.Message, mentions []shoal.EntityI
 	return nil
 }
 
-// retrigger gives the new text of a message to the runs that it starts and that have not
+// retrigger updates the text of the message in the runs that it starts and that have not
 // begun. A run that has begun keeps what its model has read.
 func retrigger(ch *core.Change, m shoal.Message) error {
 	runs, err := ch.Runs(m.SessionID, storage.RunFilter{Status: []shoal.RunStatus{shoal.RunQueued}, Space: m.SpaceID})
@@ -125,9 +125,8 @@ func retrigger(ch *core.Change, m shoal.Message) error {
 	return nil
 }
 
-// emitUpdated tells those who follow the space, and the run that wrote the message, that
-// it is not what it was: message.updated. The event shows the message as it is whenever
-// the event is read.
+// emitUpdated emits message.updated to the followers of the space, and of the run that
+// wrote the message. The event contains the message as it is when the event is read.
 func emitUpdated(ch *core.Change, m shoal.Message) error {
 	ev := storage.Event{Session: m.SessionID, Space: m.SpaceID, Type: shoal.EventMessageUpdated, Message: m.ID, Private: core.HasPrivateParts(m)}
 	if m.RunID != nil {
@@ -137,9 +136,9 @@ func emitUpdated(ch *core.Change, m shoal.Message) error {
 	return err
 }
 
-// Versions returns what a message said before it was edited, the newest first: versions
-// below before, or all if it is 0. For those who may read the message; a deleted one has
-// none.
+// Versions returns at most limit earlier versions of a message, the newest first, with
+// numbers below before, or all if before is 0. For callers that may read the message. A
+// deleted message has no versions.
 func (m *Messages) Versions(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.MessageID, before int64, limit int) (out []shoal.MessageVersion, err error) {
 	err = m.core.View(ctx, "hub.Messages.Versions", func(tx storage.Tx) error {
 		if _, err := visibleMessage(tx, who, session, id); err != nil {

@@ -12,14 +12,15 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Files keeps uploaded files.
+// Files stores uploaded files.
 type Files struct{ core *core.Core }
 
 // NewFiles returns the files of a hub.
 func NewFiles(c *core.Core) *Files { return &Files{c} }
 
-// Upload stores a file. url makes its URL from its id. TooLarge over
-// [shoal.MaxFile] bytes.
+// Upload stores a file. url returns the URL of a file from its id. Upload fails with
+// TooLarge for more than [shoal.MaxFile] bytes, and with Conflict if the caller has used
+// its quota.
 func (f *Files) Upload(ctx context.Context, who shoal.Principal, session shoal.SessionID, n shoal.File, data []byte, url func(shoal.FileID) string, idempotencyKey string) (file shoal.File, err error) {
 	const op = "hub.Files.Upload"
 	n.Size = int64(len(data))
@@ -46,9 +47,10 @@ func (f *Files) Upload(ctx context.Context, who shoal.Principal, session shoal.S
 	return file, err
 }
 
-// Get returns a file to its uploader, to members of the spaces that show it, to
-// services and admins. A space shows what is posted there as a file part, and what a
-// hosted agent made and names there.
+// Get returns a file to its uploader, to members of the spaces that show it, and to
+// services and admins. A space shows the files that are posted there as file parts, and
+// those that a hosted agent has created and names there. For other callers Get fails with
+// NotFound.
 func (f *Files) Get(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.FileID) (out shoal.File, data []byte, err error) {
 	err = f.core.View(ctx, "hub.Files.Get", func(tx storage.Tx) error {
 		if err := core.CheckSession(who, session); err != nil {
@@ -63,8 +65,8 @@ func (f *Files) Get(ctx context.Context, who shoal.Principal, session shoal.Sess
 	return out, data, err
 }
 
-// Delete erases a file. Messages that show it keep their part, whose URL leads nowhere
-// any more. Its uploader may, the owner of the agent that uploaded or made it, and admins
+// Delete erases a file. Messages that show it keep their part, whose URL is not found from
+// then on. For its uploader, the owner of the agent that uploaded or created it, and admins
 // and owners of the session, in closed spaces and sessions too.
 func (f *Files) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.FileID) error {
 	return f.core.Change(ctx, "hub.Files.Delete", func(ch *core.Change) error {
@@ -83,22 +85,23 @@ func (f *Files) Delete(ctx context.Context, who shoal.Principal, session shoal.S
 			return err
 		}
 		if !may {
-			return shoal.E("", shoal.Forbidden, "A file is deleted by its uploader, by the owner of the agent that uploaded it, or by an admin or owner of the session.")
+			return shoal.E("", shoal.Forbidden, "Only its uploader, the owner of the agent that uploaded it, or an admin or owner of the session can delete a file.")
 		}
 		return ch.DeleteFile(session, id)
 	})
 }
 
-// Usage says what model calls used.
+// Usage reports the usage of model calls.
 type Usage struct{ core *core.Core }
 
 // NewUsage returns the usage of a hub.
 func NewUsage(c *core.Core) *Usage { return &Usage{c} }
 
-// usageGroups are what usage can be grouped by.
+// usageGroups are the names that usage can be grouped by.
 var usageGroups = []string{"day", "agent", "model", "run"}
 
-// Sum adds up what was used, grouped. For admins and owners of the session.
+// Sum adds up the usage that q selects, in the groups of q. For admins and owners of the
+// session.
 func (u *Usage) Sum(ctx context.Context, who shoal.Principal, session shoal.SessionID, q storage.UsageQuery) (out []shoal.UsageRow, err error) {
 	const op = "hub.Usage.Sum"
 	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {

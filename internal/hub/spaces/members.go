@@ -18,14 +18,14 @@ func spaceFull() error {
 	return shoal.E("", shoal.Conflict, fmt.Sprintf("A space has at most %d members.", shoal.MaxMembers))
 }
 
-// newMember is an entity that has just become a member of a space.
+// newMember is an entity that has just joined a space.
 type newMember struct {
 	shoal.Member
 	entity shoal.Entity
 }
 
-// join adds a member and emits member.joined. It fails with NotFound when the entity does
-// not exist and with Forbidden for an agent that the caller may not invite.
+// addMember adds a member and emits member.joined. It fails with NotFound if the entity
+// does not exist and with Forbidden for an agent that the caller may not invite.
 func addMember(ch *core.Change, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, id shoal.EntityID) (newMember, error) {
 	e, err := core.FindEntity(ch, session, id)
 	if err != nil {
@@ -59,7 +59,7 @@ func mayInvite(tx Tx, who shoal.Principal, e shoal.Entity) error {
 		return err
 	}
 	var config struct {
-		Invite []shoal.EntityID `json:"invite"` // none: anyone
+		Invite []shoal.EntityID `json:"invite"` // empty: anyone
 	}
 	if err := json.Unmarshal(a.Config, &config); err != nil {
 		return shoal.E("", shoal.Internal, fmt.Sprintf("the configuration of %q cannot be read: %v", e.ID, err))
@@ -70,8 +70,9 @@ func mayInvite(tx Tx, who shoal.Principal, e shoal.Entity) error {
 	return shoal.E("", shoal.Forbidden, fmt.Sprintf("You may not add the agent %q to a space: its configuration says who may (invite). Ask an admin or the owner of the agent.", e.ID))
 }
 
-// RemoveMember ends a membership and emits member.left. The runs of an agent close the messages
-// that they are writing there. It fails with NotFound when the entity is not a member.
+// RemoveMember ends a membership and emits member.left. The runs of an agent close the
+// messages that they are writing there. It fails with NotFound if the entity is not a
+// member.
 func RemoveMember(ch *core.Change, session shoal.SessionID, space shoal.SpaceID, id shoal.EntityID) error {
 	members, err := ch.Members(session, space)
 	if err != nil {
@@ -79,7 +80,7 @@ func RemoveMember(ch *core.Change, session shoal.SessionID, space shoal.SpaceID,
 	}
 	i := slices.IndexFunc(members, func(m shoal.Member) bool { return m.EntityID == id })
 	if i < 0 {
-		return shoal.E("", shoal.NotFound, fmt.Sprintf("%q is no member of the space %q.", id, space))
+		return shoal.E("", shoal.NotFound, fmt.Sprintf("%q is not a member of the space %q.", id, space))
 	}
 	if err := ch.DeleteMember(session, space, id); err != nil {
 		return err
@@ -97,7 +98,8 @@ func RemoveMember(ch *core.Change, session shoal.SessionID, space shoal.SpaceID,
 	return pending.EndInSpace(ch, session, space, id)
 }
 
-// DropAdminAgent unsets the admin agent of a space that it has left and emits an event.
+// DropAdminAgent unsets the admin agent of a space that the agent has left, and emits
+// space.updated.
 func DropAdminAgent(ch *core.Change, s *shoal.Space) error {
 	if checkAdminAgent(*s) == nil {
 		return nil
@@ -138,8 +140,8 @@ func (s *Spaces) Join(ctx context.Context, who shoal.Principal, session shoal.Se
 	})
 }
 
-// Members returns at most limit members of a space that the caller can see, in the order
-// of ids, starting after the given one.
+// Members returns at most limit members of a space that the caller can see, with ids after
+// the given one, in the order of ids.
 func (s *Spaces) Members(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, after shoal.EntityID, limit int) (out []shoal.Member, err error) {
 	err = s.core.View(ctx, "hub.Spaces.Members", func(tx storage.Tx) error {
 		if _, err := core.ReadableSpace(tx, who, session, id); err != nil {
@@ -172,9 +174,9 @@ func (s *Spaces) Leave(ctx context.Context, who shoal.Principal, session shoal.S
 	})
 }
 
-// changeMembership runs do, which changes the membership of an entity, on a locked, open space
-// and returns the space after the change. An entity may change its own membership without
-// being a moderator.
+// changeMembership calls do, which changes the membership of an entity, on a locked, open
+// space and returns the space after the change. An entity may change its own membership
+// without being a moderator.
 func (s *Spaces) changeMembership(ctx context.Context, op string, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID, do func(*core.Change, shoal.Space) error) (out shoal.Space, err error) {
 	allowed := core.ModeratedSpace
 	if entity == core.OwnEntity(who) {
@@ -187,7 +189,7 @@ func (s *Spaces) changeMembership(ctx context.Context, op string, who shoal.Prin
 		if err := do(ch, out); err != nil {
 			return err
 		}
-		if out, err = ch.Space(session, id); err != nil { // includes the messages that do has posted
+		if out, err = ch.Space(session, id); err != nil { // includes the messages that do posted
 			return err
 		}
 		if out, err = core.FillSpace(ch, who, out); err != nil {

@@ -10,18 +10,19 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// How copies of a message are recognized in what is stored of runs, events and
-// conversations. Objects that name the message by its id lose everything that it says,
-// and elements <message id="…">, with which models are shown messages, lose their text.
-// Elsewhere a copy is known by what it says alone: a short text only where it is all of
-// something that people or models read, so that a message "user" does not change what
-// "user" means there.
+// Copies of a deleted message in stored runs, events and conversations. A JSON object that
+// names the message by its id loses all content of the message, and an element
+// <message id="…">, the form in which models read messages, loses its text. Elsewhere a copy
+// is recognized by its text alone. A short text is recognized only where it is the whole of a
+// text that people or models read, so that deleting a message "user" does not change what
+// "user" means elsewhere.
 
 const (
 	erasedText = "[deleted]"
-	// minLongText is from how many bytes on a text is recognized anywhere.
+	// minLongText is the length in bytes from which a text is recognized anywhere.
 	minLongText = 24
-	// maxPiece bounds a piece by which rows are found, and maxPieces how many there are.
+	// maxPiece bounds the length of a piece that is used to find rows, and maxPieces the
+	// number of pieces.
 	maxPiece  = 64
 	maxPieces = 16
 )
@@ -31,11 +32,11 @@ type copyEraser struct {
 	id     shoal.MessageID
 	run    shoal.RunID
 	at     json.RawMessage
-	texts  []string // as they were said, and as they are between tags
+	texts  []string // as they were written, and as they are escaped between tags
 	pieces []string
 }
 
-// newCopyEraser takes a message and what it said before it was edited.
+// newCopyEraser returns an eraser for a message and its earlier versions.
 func newCopyEraser(m shoal.Message, before []shoal.MessageVersion, at shoal.Time) *copyEraser {
 	c := &copyEraser{id: m.ID}
 	c.at, _ = shoal.EncodeJSON(at)
@@ -59,8 +60,8 @@ func (c *copyEraser) addMessage(m shoal.Message) {
 	}
 }
 
-// addText adds a text and the piece by which rows with it are found: the longest stretch of
-// it that is written the same in every notation.
+// addText adds a text, and the piece by which rows that contain it are found: its longest
+// stretch that is written the same in every encoding.
 func (c *copyEraser) addText(text string) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -117,8 +118,8 @@ func (c *copyEraser) traces() storage.Traces {
 	return storage.Traces{Message: c.id, Run: c.run, Pieces: c.pieces}
 }
 
-// erase returns a stored text, JSON or not, without the copies in it. What has none is
-// returned as it is.
+// erase returns a stored text, JSON or not, without the copies in it. A text without copies
+// is returned unchanged.
 func (c *copyEraser) erase(text string) string {
 	if raw := []byte(text); json.Valid(raw) && isNested(text) {
 		if out, changed := c.eraseValue("", raw); changed {
@@ -129,17 +130,17 @@ func (c *copyEraser) erase(text string) string {
 	return c.eraseText("text", text)
 }
 
-// isNested reports whether JSON in a text is more than a word or a number.
+// isNested reports whether JSON in a text is an object, an array or a string.
 func isNested(text string) bool {
 	text = strings.TrimSpace(text)
 	return text != "" && strings.ContainsRune(`{["`, rune(text[0]))
 }
 
-// value erases in a JSON value that a key has in its object.
+// eraseValue erases the copies in the JSON value of a key.
 func (c *copyEraser) eraseValue(key string, raw json.RawMessage) (out json.RawMessage, changed bool) {
 	raw = bytes.TrimSpace(raw)
 	switch {
-	case key == "opaque" || len(raw) == 0: // a provider's own, sealed
+	case key == "opaque" || len(raw) == 0: // sealed data of a model provider
 		return raw, false
 	case raw[0] == '{':
 		return c.eraseObject(raw)
@@ -180,13 +181,15 @@ func rawBytes(entries []json.RawMessage) [][]byte {
 	return out
 }
 
-// field is one of an object, whose order is kept: what a model read before must not look
-// different.
+// field is a field of an object. The order of the fields is preserved, so that a text that
+// a model has read before does not change.
 type field struct {
 	name  string
 	value json.RawMessage
 }
 
+// eraseObject erases the copies in a JSON object. If the object is about the message, it
+// also clears the fields with its content.
 func (c *copyEraser) eraseObject(raw json.RawMessage) (out json.RawMessage, changed bool) {
 	fields, err := parseFields(raw)
 	if err != nil {
@@ -228,7 +231,8 @@ func (c *copyEraser) eraseObject(raw json.RawMessage) (out json.RawMessage, chan
 	return b.Bytes(), true
 }
 
-// blank is what becomes of a field of an object about the message, nil for what stays.
+// blankValue returns the value that replaces a field of an object about the message, or nil
+// for a field that stays.
 func (c *copyEraser) blankValue(f field) json.RawMessage {
 	switch f.name {
 	case "deletedAt":
@@ -248,7 +252,7 @@ func (c *copyEraser) blankValue(f field) json.RawMessage {
 	return json.RawMessage(`null`)
 }
 
-// parseFields reads an object.
+// parseFields parses the fields of an object in order.
 func parseFields(raw json.RawMessage) (out []field, err error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if _, err := d.Token(); err != nil {
@@ -268,10 +272,10 @@ func parseFields(raw json.RawMessage) (out []field, err error) {
 	return out, nil
 }
 
-// read are the names of fields whose texts people or models read.
+// readableFields are the names of fields whose texts people or models read.
 var readableFields = map[string]bool{"text": true, "content": true, "Text": true, "messageContent": true, "MessageContent": true, "delta": true}
 
-// text erases in a text that a key has.
+// eraseText erases the copies in the text of a key.
 func (c *copyEraser) eraseText(key, text string) string {
 	if isNested(text) && json.Valid([]byte(text)) {
 		if out, changed := c.eraseValue(key, json.RawMessage(text)); changed {
@@ -292,7 +296,7 @@ func (c *copyEraser) eraseText(key, text string) string {
 	return text
 }
 
-// element erases what is in the elements of a prompt that show the message.
+// eraseElements erases the content of the elements of a prompt that show the message.
 func (c *copyEraser) eraseElements(text string) string {
 	opening, end := `<message id="`+string(c.id)+`"`, "</message>"
 	from := 0
@@ -302,7 +306,7 @@ func (c *copyEraser) eraseElements(text string) string {
 			return text
 		}
 		from += at
-		begin := strings.IndexByte(text[from:], '>') // attributes contain none
+		begin := strings.IndexByte(text[from:], '>') // attributes contain no '>'
 		until := strings.Index(text[from:], end)
 		if begin < 0 || until < begin {
 			return text[:from] + erasedText

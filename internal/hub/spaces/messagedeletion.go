@@ -14,10 +14,10 @@ import (
 )
 
 func messageNotFound(id shoal.MessageID) error {
-	return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no message %q in the spaces that you are in.", id))
+	return shoal.E("", shoal.NotFound, fmt.Sprintf("Message %q not found in your spaces.", id))
 }
 
-// visibleMessage returns a message that the caller may read.
+// visibleMessage returns a message that the caller may read, and NotFound for any other.
 func visibleMessage(tx Tx, who shoal.Principal, session shoal.SessionID, id shoal.MessageID) (shoal.Message, error) {
 	if err := core.CheckSession(who, session); err != nil {
 		return shoal.Message{}, err
@@ -35,7 +35,7 @@ func visibleMessage(tx Tx, who shoal.Principal, session shoal.SessionID, id shoa
 	return m, err
 }
 
-// Get returns a message to those who may read its space.
+// Get returns a message to callers that may read its space, and NotFound to others.
 func (m *Messages) Get(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.MessageID) (out shoal.Message, err error) {
 	err = m.core.View(ctx, "hub.Messages.Get", func(tx storage.Tx) error {
 		out, err = visibleMessage(tx, who, session, id)
@@ -45,14 +45,14 @@ func (m *Messages) Get(ctx context.Context, who shoal.Principal, session shoal.S
 	return out, err
 }
 
-// Delete erases a message: its text, the copies of it in events, runs and conversations
-// of hosted agents, and its words in the search index. A message without parts stays at
-// its place, which those who follow the space get as message.updated. Its sender may, the
-// owner of its sender, and admins and owners of the session, in closed spaces and
-// sessions too. Deleting it again changes nothing.
+// Delete erases a message: its text, the copies of it in events, runs and conversations of
+// hosted agents, and its words in the search index. A tombstone without parts remains at
+// its position, which followers of the space receive as message.updated. For its sender,
+// the owner of its sender, and admins and owners of the session, in closed spaces and
+// sessions too. Deleting a deleted message changes nothing.
 //
-// A run that the message started and that has not begun is canceled. Conflict while a run
-// writes the message or is working with it.
+// A run that the message started and that has not begun is canceled. Delete fails with
+// Conflict while a run is writing the message or working with it.
 func (m *Messages) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.MessageID) error {
 	return m.core.Change(ctx, "hub.Messages.Delete", func(ch *core.Change) error {
 		found, err := visibleMessage(ch, who, session, id)
@@ -74,11 +74,11 @@ func mayDelete(tx Tx, who shoal.Principal, m shoal.Message) error {
 	if err != nil || may {
 		return err
 	}
-	return shoal.E("", shoal.Forbidden, "A message is deleted by its sender, by the owner of the agent that sent it, or by an admin or owner of the session.")
+	return shoal.E("", shoal.Forbidden, "Only its sender, the owner of the agent that sent it, or an admin or owner of the session can delete a message.")
 }
 
-// mayErase reports whether the caller may erase what an entity has said or uploaded: it
-// is that entity, owns it, or manages the session.
+// mayErase reports whether the caller may erase what an entity has posted or uploaded: the
+// caller is that entity, owns it, or manages the session.
 func mayErase(tx Tx, who shoal.Principal, session shoal.SessionID, by shoal.EntityID) (bool, error) {
 	own := core.OwnEntity(who)
 	if who.Manages() || own != "" && own == by {
@@ -125,9 +125,9 @@ func eraseMessage(ch *core.Change, m shoal.Message) error {
 	return err
 }
 
-// cancelQueuedRuns cancels the runs that the message started and that have not begun, and
-// refuses while another one may write down again what is erased: the one that wrote the
-// message until it has ended, and any that has a copy of it in memory.
+// cancelQueuedRuns cancels the runs that the message started and that have not begun. It
+// fails with Conflict while a run could store the erased content again: the run that wrote
+// the message, until it has ended, and any run that has a copy of the message in memory.
 func cancelQueuedRuns(ch *core.Change, m shoal.Message, c *copyEraser) error {
 	unfinished, err := ch.Runs(m.SessionID, storage.RunFilter{Status: runs.ActiveStatuses})
 	if err != nil {
@@ -151,14 +151,14 @@ func cancelQueuedRuns(ch *core.Change, m shoal.Message, c *copyEraser) error {
 				return err
 			}
 			if holds {
-				return shoal.E("", shoal.Conflict, "An agent is working with the message. Try again when it has ended.")
+				return shoal.E("", shoal.Conflict, "An agent is working with the message. Try again when its run has ended.")
 			}
 		}
 	}
 	return nil
 }
 
-// holdsCopy reports whether a run has read a message.
+// holdsCopy reports whether a run has read the message.
 func holdsCopy(tx Tx, r storage.Run, c *copyEraser) (bool, error) {
 	if c.hasCopy(string(r.Turn)) {
 		return true, nil
@@ -172,8 +172,8 @@ func holdsCopy(tx Tx, r storage.Run, c *copyEraser) (bool, error) {
 	return false, err
 }
 
-// in reports whether a stored text holds a copy, as far as its id or a long piece of it
-// says: a word that others use, too, says nothing.
+// hasCopy reports whether a stored text contains the id of the message or a long piece of
+// its text. A short piece proves nothing, because other texts contain it too.
 func (c *copyEraser) hasCopy(text string) bool {
 	if strings.Contains(text, string(c.id)) {
 		return true

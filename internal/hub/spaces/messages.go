@@ -12,14 +12,14 @@ import (
 	"github.com/shoal-dev/shoal/internal/naming"
 )
 
-// PostWithClient is [Messages.Post] with what a front end sends for the runs that the
-// message starts; nil is nothing. A repeated call with an idempotency key returns the
-// first message and changes nothing in its runs, whatever in is.
+// PostWithClient is [Messages.Post] with the input of a front end for the runs that the
+// message starts; nil means no input. A repeated call with an idempotency key returns the
+// first message and does not change its runs, whatever in is.
 func (m *Messages) PostWithClient(ctx context.Context, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, d shoal.Draft, in *storage.ClientInput, idempotencyKey string) (shoal.Message, error) {
 	return m.post(ctx, "hub.Messages.PostWithClient", who, session, space, d, in, idempotencyKey)
 }
 
-// withSender is the input as what the sender of a message sends with it.
+// withSender returns a copy of the input with the sender of its message.
 func withSender(sender shoal.EntityID, in *storage.ClientInput) *storage.ClientInput {
 	if in == nil {
 		return nil
@@ -100,7 +100,8 @@ func (m *Messages) post(ctx context.Context, op string, who shoal.Principal, ses
 	return out, err
 }
 
-// findReplayed returns the message that was posted earlier under the key.
+// findReplayed returns the message that was posted earlier under the key, and whether there
+// is one.
 func findReplayed(tx Tx, session shoal.SessionID, key storage.PostKey) (shoal.Message, bool, error) {
 	first, hash, err := tx.MessageByKey(session, key.Scope, key.Key)
 	switch {
@@ -112,9 +113,9 @@ func findReplayed(tx Tx, session shoal.SessionID, key storage.PostKey) (shoal.Me
 	return first, true, err
 }
 
-// insertMessage stores one message in an open, locked space and starts the runs that it is for.
-// The caller has checked that the sender may post there. in is the input of a front end
-// for the runs that the message starts, or nil.
+// insertMessage stores one message in an open, locked space and starts the runs that it
+// triggers. The caller has checked that the sender may post there. in is the input of a
+// front end for these runs, or nil.
 func (m *Messages) insertMessage(ch *core.Change, s shoal.Space, sender shoal.EntityID, d shoal.Draft, in *storage.ClientInput, key storage.PostKey) (shoal.Message, error) {
 	out, mentioned, err := core.InsertMessage(ch, s, sender, d, key)
 	if err != nil {
@@ -136,7 +137,7 @@ func (m *Messages) Read(ctx context.Context, who shoal.Principal, session shoal.
 		return nil, core.Wrap(op, shoal.Invalid("before", "and after exclude each other: give one of them"))
 	}
 	if page.Before < 0 || page.After < 0 {
-		return nil, core.Wrap(op, shoal.Invalid("before", "and after are places of a timeline and never negative"))
+		return nil, core.Wrap(op, shoal.Invalid("before", "and after are positions in a timeline and must not be negative"))
 	}
 	err = m.core.View(ctx, op, func(tx storage.Tx) error {
 		if _, err := core.ReadableSpace(tx, who, session, space); err != nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/core"
 )
 
-// Mute sets whether the acting entity has muted a space that it is a member of, and
-// returns the space. While it is muted, only messages that mention the entity enter its
-// inbox; what is unread already stays, and what was left out does not come back later.
-// Closed spaces and sessions refuse nothing here: it concerns the caller alone. Forbidden
-// for an entity that is not a member.
+// Mute sets whether the acting entity has muted a space that it is a member of, and returns
+// the space. While a space is muted, only messages that mention the entity enter its inbox.
+// Unread messages remain; messages that were skipped are not added later. Mute also works
+// in closed spaces and sessions, because it affects only the caller. It fails with
+// Forbidden for an entity that is not a member.
 func (s *Spaces) Mute(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, muted bool) (out shoal.Space, err error) {
 	const op = "hub.Spaces.Mute"
 	if err := core.CheckSession(who, session); err != nil {

@@ -8,16 +8,17 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/core"
 )
 
-// React adds a reaction of the acting entity to a message, and returns the message as it
-// is then. Members of an open space react, to messages of everybody and also their own.
-// Nobody is notified: followers get message.updated, no inbox gets anything. A reaction
-// that is there already changes nothing. Conflict for a message that is deleted or still
-// written, and when it has all the reactions that it may have.
+// React adds a reaction of the acting entity to a message, and returns the message with it.
+// Members of an open space may react to all messages, including their own. Followers
+// receive message.updated; inboxes receive nothing. An existing reaction changes nothing.
+// React fails with Conflict for a message that is deleted or still streaming, and if the
+// message has the maximum number of reactions.
 func (m *Messages) React(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.MessageID, emoji string) (shoal.Message, error) {
 	return m.changeReactions(ctx, "hub.Messages.React", who, session, id, emoji, shoal.WithReaction)
 }
 
-// Unreact takes a reaction of the acting entity back. One that is not there is no error.
+// Unreact removes a reaction of the acting entity. Removing a reaction that does not exist
+// is not an error.
 func (m *Messages) Unreact(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.MessageID, emoji string) (shoal.Message, error) {
 	return m.changeReactions(ctx, "hub.Messages.Unreact", who, session, id, emoji, func(all []shoal.Reaction, by shoal.EntityID, with string) ([]shoal.Reaction, bool, error) {
 		out, changed := shoal.WithoutReaction(all, by, with)
@@ -60,8 +61,8 @@ func (m *Messages) changeReactions(ctx context.Context, op string, who shoal.Pri
 	return out, err
 }
 
-// lockMessage returns a message, under the lock of its space, to an entity that may
-// post to that space.
+// lockMessage locks the space of a message and returns the message, if the entity may post
+// to that space.
 func lockMessage(ch *core.Change, who shoal.Principal, session shoal.SessionID, id shoal.MessageID, as shoal.EntityID) (shoal.Message, error) {
 	found, err := visibleMessage(ch, who, session, id)
 	if err != nil {
@@ -76,5 +77,5 @@ func lockMessage(ch *core.Change, who shoal.Principal, session shoal.SessionID, 
 			return found, err
 		}
 	}
-	return ch.MessageByID(session, id) // as it is under the lock
+	return ch.MessageByID(session, id) // read again under the lock
 }

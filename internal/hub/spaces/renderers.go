@@ -12,16 +12,16 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Renderers keeps the web pages that show the calls of tools. What is in them is
-// for browsers to run, in a sandbox; the hub never reads it.
+// Renderers stores the web pages that display tool calls. Browsers run them in a sandbox;
+// the hub never reads their content.
 type Renderers struct{ core *core.Core }
 
 // NewRenderers returns the renderers of a hub.
 func NewRenderers(c *core.Core) *Renderers { return &Renderers{c} }
 
-// Put stores a page as the newest version of a renderer. created says that there
-// was no renderer of this name. The page of the newest version changes nothing.
-// TooLarge over [shoal.MaxRenderer] bytes. For admins and owners of the session.
+// Put stores a page as the newest version of a renderer. created reports that there was no
+// renderer with this name. The page of the newest version changes nothing. Put fails with
+// TooLarge for more than [shoal.MaxRenderer] bytes. For admins and owners of the session.
 func (n *Renderers) Put(ctx context.Context, who shoal.Principal, session shoal.SessionID, name shoal.RendererName, page []byte) (out shoal.Renderer, created bool, err error) {
 	const op = "hub.Renderers.Put"
 	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who), shoal.CheckID("name", string(name)), shoal.CheckRenderer(page)); err != nil {
@@ -44,8 +44,8 @@ func (n *Renderers) Put(ctx context.Context, who shoal.Principal, session shoal.
 	return withURL(session, out), created, err
 }
 
-// List returns the newest versions in the order of names, those after the given
-// one, to everybody in the session.
+// List returns the newest versions of at most limit renderers with names after the given
+// one, in the order of names. For every caller in the session.
 func (n *Renderers) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, after shoal.RendererName, limit int) (out []shoal.Renderer, err error) {
 	const op = "hub.Renderers.List"
 	if err := core.CheckSession(who, session); err != nil {
@@ -64,14 +64,14 @@ func (n *Renderers) List(ctx context.Context, who shoal.Principal, session shoal
 	return out, err
 }
 
-// Page returns a version of a renderer with its page, to everybody in the session.
-// NotFound for a version that is not kept any more.
+// Page returns a version of a renderer with its page. For every caller in the session. It
+// fails with NotFound for a version that is no longer kept.
 func (n *Renderers) Page(ctx context.Context, who shoal.Principal, session shoal.SessionID, name shoal.RendererName, version int) (out shoal.Renderer, page []byte, err error) {
 	const op = "hub.Renderers.Page"
 	if err := core.CheckSession(who, session); err != nil {
 		return out, nil, core.Wrap(op, err)
 	}
-	missing := shoal.E("", shoal.NotFound, fmt.Sprintf("There is no version %d of a renderer %q in this session. List the renderers to see their newest versions.", version, name))
+	missing := shoal.E("", shoal.NotFound, fmt.Sprintf("Version %d of the renderer %q not found in this session. List the renderers to see their newest versions.", version, name))
 	if !core.ValidID(session) || !core.ValidID(name) || version < 1 {
 		return out, nil, core.Wrap(op, missing)
 	}
@@ -85,8 +85,8 @@ func (n *Renderers) Page(ctx context.Context, who shoal.Principal, session shoal
 	return withURL(session, out), page, err
 }
 
-// Delete takes a renderer away with all its versions: the calls that it showed are
-// shown as those of other tools. For admins and owners of the session.
+// Delete deletes a renderer with all its versions: the calls that it displayed are
+// displayed like those of other tools. For admins and owners of the session.
 func (n *Renderers) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, name shoal.RendererName) error {
 	const op = "hub.Renderers.Delete"
 	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
@@ -101,13 +101,13 @@ func (n *Renderers) Delete(ctx context.Context, who shoal.Principal, session sho
 			err = ch.DeleteRenderer(session, name)
 		}
 		if errors.Is(err, shoal.NotFound) {
-			err = shoal.E("", shoal.NotFound, fmt.Sprintf("There is no renderer %q in this session. List the renderers to see their names.", name))
+			err = shoal.E("", shoal.NotFound, fmt.Sprintf("Renderer %q not found in this session. List the renderers to see their names.", name))
 		}
 		return err
 	})
 }
 
-// withURL says where a renderer is served.
+// withURL returns r with the URL under which it is served.
 func withURL(session shoal.SessionID, r shoal.Renderer) shoal.Renderer {
 	r.URL = shoal.RendererPath(session, r.Name, r.Version)
 	return r

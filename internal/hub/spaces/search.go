@@ -10,49 +10,49 @@ import (
 	"github.com/shoal-dev/shoal/internal/search"
 )
 
-// Search asks for messages.
+// Search describes a search for messages.
 type Search struct {
-	// Query is what somebody typed; see [search.Parse].
+	// Query is the query as it was typed; see [search.Parse].
 	Query string
 	// Space and SenderKind narrow the search, if set.
 	Space      shoal.SpaceID
 	SenderKind shoal.EntityKind
 	Sort       SearchSort
-	// Place is where to go on; the zero value is the beginning.
+	// Place is where to continue; the zero value is the beginning.
 	Place SearchPlace
 	Limit int
 }
 
-// SearchSort says which messages come first.
+// SearchSort is the order of the results.
 type SearchSort string
 
-// The orders of a search: the newest first, which is also the empty one; or the
-// best first, among the newest [rankedMessages] that match, then among the next.
+// The orders of a search. SortNewest, the default, returns the newest first. SortRelevance
+// returns the best first among the newest [rankedMessages] that match, then among the next.
 const (
 	SortNewest    SearchSort = "newest"
 	SortRelevance SearchSort = "relevance"
 )
 
-// SearchPlace is a place in the results of a search: below the message Before,
-// behind the best Skip there.
+// SearchPlace is a position in the results of a search: below the message Before, after the
+// best Skip results there.
 type SearchPlace struct {
 	Before int64
 	Skip   int
 }
 
-// SearchPage is a part of the results of a search. Next is where the others
-// begin, nil at the end. A page may hold fewer hits than were asked for, even
-// none, and have a next one: a search looks at a bounded number of messages.
+// SearchPage is a page of the results of a search. Next is where the next page begins, or
+// nil after the last. A page may contain fewer hits than the limit, or none, and still have
+// a next page, because one call examines a bounded number of messages.
 type SearchPage struct {
 	Hits []shoal.Hit
 	Next *SearchPlace
 }
 
-// rankedMessages is among how many messages the best are looked for.
+// rankedMessages is the number of matching messages that are ranked together.
 const rankedMessages = shoal.MaxPage
 
-// Search returns matching messages of the spaces that the caller sees, each with
-// a piece of its text where it matches.
+// Search returns matching messages of the spaces that the caller may read, each with an
+// excerpt of its text around the match. It fails with InvalidArgument for an invalid query.
 func (m *Messages) Search(ctx context.Context, who shoal.Principal, session shoal.SessionID, s Search) (page SearchPage, err error) {
 	const op = "hub.Messages.Search"
 	query, err := s.parse(who)
@@ -77,7 +77,7 @@ func (m *Messages) Search(ctx context.Context, who shoal.Principal, session shoa
 	return page, err
 }
 
-// query reads what is asked for.
+// parse checks the search and returns its query.
 func (s Search) parse(who shoal.Principal) (search.Query, error) {
 	query, err := search.Parse("query", s.Query)
 	if err != nil {
@@ -91,13 +91,13 @@ func (s Search) parse(who shoal.Principal) (search.Query, error) {
 	}
 	if query.ContainsMe() {
 		if who.EntityID == "" {
-			return query, shoal.Invalid("query", "speaks of me, but this key acts as no entity; name one by its id")
+			return query, shoal.Invalid("query", "contains \"me\", but this key does not act as an entity; name an entity by its id")
 		}
 		query = query.As(who.EntityID)
 	}
 	if s.Space != "" {
-		// Two different spaces hold no message together: neither does any space
-		// that is asked for twice in different ways.
+		// The query may name a space too. Within intersects them, and no message is in
+		// two different spaces.
 		query = query.Within(search.In, string(s.Space))
 	}
 	if s.SenderKind != "" {
@@ -106,10 +106,10 @@ func (s Search) parse(who shoal.Principal) (search.Query, error) {
 	return query, nil
 }
 
-// newestPage returns a page, the newest first.
+// newestPage returns a page of results, the newest first.
 func newestPage(tx Tx, session shoal.SessionID, sq storage.SearchQuery, match *search.Matcher) (SearchPage, error) {
 	limit := sq.Limit
-	sq.Limit++ // one more tells whether there is a next page
+	sq.Limit++ // one more, to see whether there is a next page
 	result, err := tx.Search(session, sq)
 	if err != nil {
 		return SearchPage{}, err
@@ -128,8 +128,8 @@ func newestPage(tx Tx, session shoal.SessionID, sq storage.SearchQuery, match *s
 	return page, nil
 }
 
-// bestPage returns a page of the messages below a place, the best first. What is
-// below the place never changes its order, whatever is posted meanwhile.
+// bestPage returns a page of the messages below a position, the best first. Messages that
+// are posted in between do not change the order below the position.
 func bestPage(tx Tx, session shoal.SessionID, sq storage.SearchQuery, skip int, match *search.Matcher) (SearchPage, error) {
 	limit := sq.Limit
 	sq.Limit = rankedMessages

@@ -13,18 +13,19 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// eraseBatch is how much of a deleted space one transaction erases, in rows.
+// eraseBatch is the number of rows of a deleted space that one transaction erases.
 const eraseBatch = 100
 
-// Delete erases a space with its messages, the runs that started there and what is theirs,
-// its conversations, memories, events, and the files that no other space shows. Its id
-// stays taken. For admins and owners of the session; deleting it again changes nothing.
+// Delete erases a space: its messages, the runs that started there and their data, its
+// conversations, memories and events, and the files that no other space shows. Its id
+// cannot be used again. For admins and owners of the session. Deleting a deleted space
+// changes nothing.
 //
-// First the space is closed and its runs are canceled. Conflict if one of them, or one of
-// another space that is writing here, has not ended after a few seconds: nothing is erased
-// then, and the call can be repeated. Followers get space.deleted and end, as do waits for
-// this space. What remains is erased in small transactions; if the server stops meanwhile,
-// it goes on later.
+// Delete first closes the space and cancels its runs. It fails with Conflict if one of
+// them, or a run of another space that is writing here, has not ended after a few seconds;
+// then nothing is erased, and the call can be repeated. Followers receive space.deleted and
+// end, as do waits for this space. The rest is erased in small transactions; if the server
+// stops during that, it continues after the next start.
 func (s *Spaces) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID) error {
 	const op = "hub.Spaces.Delete"
 	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
@@ -45,8 +46,8 @@ func (s *Spaces) Delete(ctx context.Context, who shoal.Principal, session shoal.
 	return core.Wrap(op, s.eraseRemainder(ctx, storage.DeletedSpace{Session: session, ID: id}))
 }
 
-// closeAndCancel closes the space, so that nothing is added, and cancels its runs. It reports
-// whether the space is deleted already.
+// closeAndCancel closes the space, so that nothing can be added, and cancels its runs. It
+// reports whether the space is already deleted.
 func (s *Spaces) closeAndCancel(ctx context.Context, op string, session shoal.SessionID, id shoal.SpaceID) (gone bool, err error) {
 	err = s.core.Change(ctx, op, func(ch *core.Change) error {
 		found, err := ch.LockSpace(session, id)
@@ -83,7 +84,7 @@ func (s *Spaces) closeAndCancel(ctx context.Context, op string, session shoal.Se
 	return gone, err
 }
 
-// awaitRuns waits until no run works in a closed space any more.
+// awaitRuns waits until no run is active in a closed space.
 func (s *Spaces) awaitRuns(ctx context.Context, op string, session shoal.SessionID, id shoal.SpaceID) error {
 	sub := s.core.Bus.Subscribe()
 	defer sub.Close()
@@ -119,8 +120,8 @@ func spaceBusy(op string, id shoal.SpaceID, run shoal.RunID) error {
 	return shoal.E(op, shoal.Conflict, fmt.Sprintf("The space %q is closed, but the run %q there has not ended yet. Delete the space again in a moment.", id, run))
 }
 
-// activeRunsIn returns the first runs that were started in a space and have not ended, or that
-// have a message in progress there.
+// activeRunsIn returns the first runs that were started in a space and have not ended, or
+// that are writing a message there.
 func activeRunsIn(tx Tx, session shoal.SessionID, id shoal.SpaceID) (working []shoal.RunID, err error) {
 	found, err := tx.Runs(session, storage.RunFilter{Space: id, Status: runs.ActiveStatuses, Limit: eraseBatch})
 	if err != nil {
@@ -140,11 +141,11 @@ func activeRunsIn(tx Tx, session shoal.SessionID, id shoal.SpaceID) (working []s
 	return working, err
 }
 
-// removeSpace takes the space from its members and followers.
+// removeSpace removes the space from its members and followers.
 func (s *Spaces) removeSpace(ctx context.Context, op string, session shoal.SessionID, id shoal.SpaceID) error {
 	return s.core.Change(ctx, op, func(ch *core.Change) error {
 		if _, err := ch.LockSpace(session, id); errors.Is(err, shoal.NotFound) {
-			return nil // another call was faster
+			return nil // another call has deleted it
 		} else if err != nil {
 			return err
 		}
@@ -165,8 +166,8 @@ func (s *Spaces) removeSpace(ctx context.Context, op string, session shoal.Sessi
 			return err
 		}
 		for _, m := range members {
-			// Who follows all spaces of an entity sees of one that it is not in any more
-			// only what is about the entity.
+			// A follower of all spaces of an entity receives only events about the entity
+			// from a space that the entity has left.
 			if err := core.EmitInSpace(ch, session, id, m.EntityID, shoal.EventMemberLeft, func(h shoal.EventHead) any {
 				return shoal.MemberData{EventHead: h, Member: m}
 			}); err != nil {
@@ -179,7 +180,7 @@ func (s *Spaces) removeSpace(ctx context.Context, op string, session shoal.Sessi
 	})
 }
 
-// eraseRemainder erases what is left of a deleted space.
+// eraseRemainder erases the remaining data of a deleted space.
 func (s *Spaces) eraseRemainder(ctx context.Context, of storage.DeletedSpace) error {
 	for more := true; more; {
 		err := s.core.Store.Update(ctx, func(tx storage.Tx) (err error) {
@@ -193,7 +194,8 @@ func (s *Spaces) eraseRemainder(ctx context.Context, of storage.DeletedSpace) er
 	return nil
 }
 
-// eraseRemainders goes on with what a server that stopped, or a call that was cut, has left.
+// eraseRemainders erases the remaining data of all deleted spaces: a server may have
+// stopped, or a call may have ended, before it was erased.
 func (s *Spaces) eraseRemainders(ctx context.Context) error {
 	for {
 		var left []storage.DeletedSpace
@@ -210,7 +212,7 @@ func (s *Spaces) eraseRemainders(ctx context.Context) error {
 	}
 }
 
-// Start starts the task that erases the data of deleted spaces.
+// Start starts the task that erases the data of deleted spaces. It ends when the hub stops.
 func (s *Spaces) Start() {
 	s.core.Go(func(ctx context.Context) { s.core.Repeat(ctx, time.Minute, "deleted spaces", s.eraseRemainders) })
 }

@@ -81,19 +81,19 @@ func insertSpace(ch *core.Change, who shoal.Principal, session shoal.SessionID, 
 	}
 	if err := ch.InsertSpace(out); errors.Is(err, shoal.AlreadyExists) {
 		// The text does not reveal whether the caller could see that space.
-		return out, shoal.E("", shoal.AlreadyExists, fmt.Sprintf("The id %q is not free for a new space. Leave id out to get a generated one, or choose another one.", out.ID))
+		return out, shoal.E("", shoal.AlreadyExists, fmt.Sprintf("The id %q is not available for a new space. Omit id to get a generated one, or choose another one.", out.ID))
 	} else if err != nil {
 		return out, err
 	}
-	// Followers of the whole session learn of the space here; its members learn of it
-	// by joining.
+	// Followers of the whole session learn of the space from this event; its members learn
+	// of it when they join.
 	if err := core.EmitSpace(ch, out, shoal.EventSpaceUpdated); err != nil {
 		return out, err
 	}
 	for _, id := range members {
 		m, err := addMember(ch, who, session, out.ID, id)
 		if errors.Is(err, shoal.NotFound) {
-			return out, shoal.Invalid("members", fmt.Sprintf("names %q, which is no entity of this session; nothing was created", id))
+			return out, shoal.Invalid("members", fmt.Sprintf("names %q, which is not an entity of this session; nothing was created", id))
 		}
 		if err != nil {
 			return out, err
