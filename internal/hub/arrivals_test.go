@@ -33,7 +33,7 @@ func TestDirectDeliveryEqualsRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h, looks := countedShop(t)
+				h, readCounter := shopWithReadCounter(t)
 				waited := make(chan shoal.WaitResult)
 				go func() {
 					d, err := h.Inbox.Wait(t.Context(), bot, &inbox.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages, Timeout: time.Minute})
@@ -44,23 +44,23 @@ func TestDirectDeliveryEqualsRead(t *testing.T) {
 					waited <- d.Result
 				}()
 				synctest.Wait()
-				before := looks.n.Load()
+				before := readCounter.n.Load()
 				_, err := h.Messages.Post(t.Context(), ann, shoal.DefaultSession, "shop", d, "")
 				must(t, err)
-				handed := <-waited
-				if looks.n.Load() != before {
+				direct := <-waited
+				if readCounter.n.Load() != before {
 					t.Fatal("it was read")
 				}
 				again, err := h.Inbox.Wait(t.Context(), bot, &inbox.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages, Redeliver: true})
 				must(t, err)
-				if len(handed.Items) != 1 || len(handed.Items[0].Messages) != 1 {
-					t.Fatalf("the wait has %+v", handed)
+				if len(direct.Items) != 1 || len(direct.Items[0].Messages) != 1 {
+					t.Fatalf("the wait has %+v", direct)
 				}
 				read := again.Result
-				for _, r := range []*shoal.WaitResult{&handed, &read} {
+				for _, r := range []*shoal.WaitResult{&direct, &read} {
 					r.Items[0].Messages[0].Delivery, r.TimeoutMs = 0, 0
 				}
-				if got, want := plain(t, handed), plain(t, read); got != want {
+				if got, want := plain(t, direct), plain(t, read); got != want {
 					t.Errorf("handed over was\n%s\nand read\n%s", got, want)
 				}
 			})
@@ -71,7 +71,7 @@ func TestDirectDeliveryEqualsRead(t *testing.T) {
 // A message makes nobody look who waits for something else.
 func TestUnrelatedMessagesCauseNoReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h, looks := countedShop(t)
+		h, readCounter := shopWithReadCounter(t)
 		done := make(chan struct{})
 		wait := func(who shoal.Principal) {
 			d, err := h.Inbox.Wait(t.Context(), who, &inbox.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMentions, Timeout: time.Minute})
@@ -86,7 +86,7 @@ func TestUnrelatedMessagesCauseNoReads(t *testing.T) {
 			go wait(who)
 		}
 		synctest.Wait()
-		before := looks.n.Load()
+		before := readCounter.n.Load()
 		for _, d := range []shoal.Draft{
 			{Parts: []shoal.Part{shoal.Text("to all")}},
 			{Parts: []shoal.Part{shoal.Text("to all again")}},
@@ -99,7 +99,7 @@ func TestUnrelatedMessagesCauseNoReads(t *testing.T) {
 		for range 3 {
 			<-done
 		}
-		if n := looks.n.Load() - before; n != 0 {
+		if n := readCounter.n.Load() - before; n != 0 {
 			t.Errorf("the inbox was read %d times", n)
 		}
 	})
@@ -112,28 +112,28 @@ func plain(t *testing.T, r shoal.WaitResult) string {
 	return string(text)
 }
 
-// looks counts how often an inbox is read.
-type looks struct {
+// readCounter counts how often an inbox is read.
+type readCounter struct {
 	storage.Store
 	n atomic.Int64
 }
 
-// countedShop is a shop of whose inboxes the looks are counted.
-func countedShop(t *testing.T) (*hub.Hub, *looks) {
-	counted := &looks{Store: shoaltest.OpenSQLite(t)}
+// shopWithReadCounter is a shop of whose inboxes the looks are counted.
+func shopWithReadCounter(t *testing.T) (*hub.Hub, *readCounter) {
+	counted := &readCounter{Store: shoaltest.OpenSQLite(t)}
 	return shop(t, func(o *hub.Options) { o.Store = counted }), counted
 }
 
-func (l *looks) View(ctx context.Context, fn func(storage.Tx) error) error {
-	return l.Store.View(ctx, func(tx storage.Tx) error { return fn(look{tx, &l.n}) })
+func (l *readCounter) View(ctx context.Context, fn func(storage.Tx) error) error {
+	return l.Store.View(ctx, func(tx storage.Tx) error { return fn(unreadTx{tx, &l.n}) })
 }
 
-type look struct {
+type unreadTx struct {
 	storage.Tx
 	n *atomic.Int64
 }
 
-func (l look) Unread(session shoal.SessionID, entity shoal.EntityID, filter storage.InboxFilter, limit int) ([]storage.InboxEntry, error) {
+func (l unreadTx) Unread(session shoal.SessionID, entity shoal.EntityID, filter storage.InboxFilter, limit int) ([]storage.InboxEntry, error) {
 	l.n.Add(1)
 	return l.Tx.Unread(session, entity, filter, limit)
 }
@@ -143,7 +143,7 @@ func (l look) Unread(session shoal.SessionID, entity shoal.EntityID, filter stor
 // new one.
 func TestWaitDuringSessionReplacement(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &replacing{Store: shoaltest.OpenSQLite(t)}
+		store := &replaceStore{Store: shoaltest.OpenSQLite(t)}
 		h := shop(t, func(o *hub.Options) { o.Store = store })
 		say := func(text string) {
 			_, err := h.Messages.Post(t.Context(), ann, shoal.DefaultSession, "shop", shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}}, "")
@@ -178,28 +178,28 @@ func TestWaitDuringSessionReplacement(t *testing.T) {
 	})
 }
 
-// replacing is a store that does something once a session is replaced, before whoever
+// replaceStore is a store that does something once a session is replaced, before whoever
 // asked for that knows.
-type replacing struct {
+type replaceStore struct {
 	storage.Store
 	replaced func()
 }
 
-func (r *replacing) Update(ctx context.Context, fn func(storage.Tx) error) error {
+func (r *replaceStore) Update(ctx context.Context, fn func(storage.Tx) error) error {
 	ends := false
-	err := r.Store.Update(ctx, func(tx storage.Tx) error { return fn(importing{tx, &ends}) })
+	err := r.Store.Update(ctx, func(tx storage.Tx) error { return fn(replaceTx{tx, &ends}) })
 	if ends && err == nil {
 		r.replaced()
 	}
 	return err
 }
 
-type importing struct {
+type replaceTx struct {
 	storage.Tx
 	ends *bool
 }
 
-func (i importing) EndImport(stage shoal.SessionID, token string, session shoal.Session) error {
+func (i replaceTx) EndImport(stage shoal.SessionID, token string, session shoal.Session) error {
 	*i.ends = true
 	return i.Tx.EndImport(stage, token, session)
 }

@@ -98,10 +98,10 @@ func (d *defects) say(t *testing.T, text string) shoal.Message {
 func messageBetweenCheckAndWait(t *testing.T, d *defects) {
 	ack := ""
 	for at := time.Duration(0); at < 100*time.Millisecond; at += 5 * time.Millisecond {
-		d.store.weather.every(10 * time.Millisecond) // before and after it reads
+		d.store.delays.setFixed(10 * time.Millisecond) // before and after it reads
 		answer := d.wait(t, "k", mentions(time.Minute, ack))
 		<-time.After(at)
-		d.store.weather.every(0)
+		d.store.delays.setFixed(0)
 		d.say(t, "M1")
 		first := <-answer
 		wantTexts(t, first, "M1")

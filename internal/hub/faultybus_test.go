@@ -7,18 +7,18 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/core"
 )
 
-// hints is a bus that doubles some hints, which must change nothing, and can be
-// hurt, which must be found.
-type hints struct {
+// faultyBus is a bus that doubles some hints, which must change nothing, and can be
+// faults, which must be found.
+type faultyBus struct {
 	core.Bus
-	hurt      hurt
+	faults    faults
 	published atomic.Int64
 }
 
 // Publish implements [hub.Bus].
-func (h *hints) Publish(note core.Note) {
+func (h *faultyBus) Publish(note core.Note) {
 	n := h.published.Add(1)
-	if h.hurt.losesHints && n%3 == 0 {
+	if h.faults.losesNotifications && n%3 == 0 {
 		return
 	}
 	h.Bus.Publish(note)
@@ -28,21 +28,21 @@ func (h *hints) Publish(note core.Note) {
 }
 
 // Subscribe implements [hub.Bus].
-func (h *hints) Subscribe() core.Subscription {
-	if h.hurt.listensLate {
-		return &lateListener{Subscription: h.Bus.Subscribe()}
+func (h *faultyBus) Subscribe() core.Subscription {
+	if h.faults.subscribesLate {
+		return &lateSubscription{Subscription: h.Bus.Subscribe()}
 	}
 	return h.Bus.Subscribe()
 }
 
-// lateListener hears nothing in the first moments.
-type lateListener struct {
+// lateSubscription hears nothing in the first moments.
+type lateSubscription struct {
 	core.Subscription
 	closed atomic.Bool
 }
 
 // Add implements [hub.Subscription].
-func (l *lateListener) Add(topics ...string) {
+func (l *lateSubscription) Add(topics ...string) {
 	time.AfterFunc(100*longestPause, func() {
 		if !l.closed.Load() {
 			l.Subscription.Add(topics...)
@@ -51,7 +51,7 @@ func (l *lateListener) Add(topics ...string) {
 }
 
 // Close implements [hub.Subscription].
-func (l *lateListener) Close() {
+func (l *lateSubscription) Close() {
 	l.closed.Store(true)
 	l.Subscription.Close()
 }

@@ -90,7 +90,7 @@ func TestFiles(t *testing.T) {
 func TestUsage(t *testing.T) {
 	ctx := context.Background()
 	h := shop(t, nil)
-	hosts(t, h, "bot", nil)
+	putAgent(t, h, "bot", nil)
 	_, err := say(h, "go")
 	must(t, err)
 	run, lease := claimOne(t, h, "w")

@@ -18,8 +18,8 @@ import (
 // it makes of its first snapshot and the events is what a fresh snapshot says.
 func TestFollowerSimulation(t *testing.T) {
 	eachSeed(t, *seeds/16, func(t *testing.T, lane func(func(seed uint64) bool)) {
-		w := newRaceWorld(t, hurt{})
-		seen := sights{}
+		w := newRaceWorld(t, faults{})
+		seen := eventCounts{}
 		lane(func(seed uint64) bool {
 			wrong, s := w.journey(seed)
 			for _, line := range wrong {
@@ -29,15 +29,15 @@ func TestFollowerSimulation(t *testing.T) {
 			return len(wrong) == 0
 		})
 		if *onlySeed == 0 {
-			seen.mustBeWide(t)
+			seen.requireAll(t)
 		}
 	})
 }
 
 // The journeys find what they are for.
 func TestFollowerSimulationFindsFaults(t *testing.T) {
-	for name, broken := range map[string]hurt{
-		"hints are lost":   {losesHints: true},
+	for name, broken := range map[string]faults{
+		"hints are lost":   {losesNotifications: true},
 		"an event is lost": {losesEvents: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -54,16 +54,16 @@ func TestFollowerSimulationFindsFaults(t *testing.T) {
 	}
 }
 
-// sights counts what followers met.
-type sights map[string]int
+// eventCounts counts what followers met.
+type eventCounts map[string]int
 
-func (s sights) add(o sights) {
+func (s eventCounts) add(o eventCounts) {
 	for what, n := range o {
 		s[what] += n
 	}
 }
 
-func (s sights) mustBeWide(t *testing.T) {
+func (s eventCounts) requireAll(t *testing.T) {
 	t.Log(s)
 	for _, what := range []string{
 		"message.created", "member.joined", "member.left", "space.updated", "space.closed", "snapshot", "cut", "resumed", "joined on the way", "the end",
@@ -78,40 +78,40 @@ func (s sights) mustBeWide(t *testing.T) {
 type journey struct {
 	*race
 	mutating  chan struct{} // closed when nothing changes any more
-	travelers []*traveler
+	followers []*testFollower
 }
 
-func (w *raceWorld) journey(seed uint64) (wrong []string, seen sights) {
+func (w *raceWorld) journey(seed uint64) (wrong []string, seen eventCounts) {
 	r := &race{raceWorld: w, rng: rand.New(rand.NewPCG(seed, 2)), session: shoal.SessionID(fmt.Sprintf("j%d", seed)), start: time.Now()}
 	r.populate([]shoal.EntityID{"a", "b", "c", "d"}, []shoal.SpaceID{"x", "y"})
-	w.ledger.begin(seed)
+	w.ledger.reset(seed)
 	j := &journey{race: r, mutating: make(chan struct{})}
 	service := shoal.Principal{Role: shoal.RoleService, SessionID: r.session, KeyID: "service"}
 	for _, who := range []shoal.Principal{r.as("a", "f"), r.as("b", "f"), r.as("c", "f"), service} {
 		for _, space := range []shoal.SpaceID{"", "x"} {
-			j.travelers = append(j.travelers, &traveler{
-				journey: j, who: who, space: space, rng: rand.New(rand.NewPCG(r.rng.Uint64(), 0)), sights: sights{},
+			j.followers = append(j.followers, &testFollower{
+				journey: j, who: who, space: space, rng: rand.New(rand.NewPCG(r.rng.Uint64(), 0)), eventCounts: eventCounts{},
 			})
 		}
 	}
 	var following, mutators sync.WaitGroup
-	for _, f := range j.travelers {
-		following.Go(f.travel)
+	for _, f := range j.followers {
+		following.Go(f.run)
 	}
 	for range 2 {
 		rng := rand.New(rand.NewPCG(r.rng.Uint64(), 0))
 		mutators.Go(func() { j.mutate(rng) })
 	}
 	mutators.Wait()
-	j.lastAct()
+	j.changeLast()
 	<-time.After(time.Second) // whoever lags has time to find the end
 	close(j.mutating)
 	following.Wait()
 	<-time.After(time.Second)
-	seen = sights{}
-	for _, f := range j.travelers {
+	seen = eventCounts{}
+	for _, f := range j.followers {
 		wrong = append(wrong, f.wrong...)
-		seen.add(f.sights)
+		seen.add(f.eventCounts)
 	}
 	if n := w.bus.Open(); n != 0 {
 		wrong = append(wrong, fmt.Sprintf("%d subscriptions are open, but nobody follows", n))
@@ -154,8 +154,8 @@ func (j *journey) mutate(rng *rand.Rand) {
 	}
 }
 
-// lastAct lets somebody in and speaks at once, and then nothing more happens.
-func (j *journey) lastAct() {
+// changeLast lets somebody in and speaks at once, and then nothing more happens.
+func (j *journey) changeLast() {
 	ctx, a := j.t.Context(), j.as("a", "m")
 	_, _ = j.hub.Spaces.Leave(ctx, a, j.session, "x", "b") // is not in it, or it is closed
 	_, _ = j.hub.Spaces.Join(ctx, a, j.session, "x", "b")
@@ -165,67 +165,67 @@ func (j *journey) lastAct() {
 	_, _ = j.hub.Messages.Post(ctx, a, j.session, "x", shoal.Draft{Parts: []shoal.Part{shoal.Text("welcome")}}, "")
 }
 
-// traveler follows a space, or all, and believes what it is told.
-type traveler struct {
+// testFollower follows a space, or all, and believes what it is told.
+type testFollower struct {
 	*journey
 	who   shoal.Principal
 	space shoal.SpaceID
 	rng   *rand.Rand
 
-	world  map[shoal.SpaceID]*believed
-	last   shoal.Cursor
-	place  int64 // of the last stored event
-	sights sights
-	wrong  []string
+	world       map[shoal.SpaceID]*spaceState
+	last        shoal.Cursor
+	place       int64 // of the last stored event
+	eventCounts eventCounts
+	wrong       []string
 }
 
-func (f *traveler) fail(format string, args ...any) {
+func (f *testFollower) fail(format string, args ...any) {
 	f.wrong = append(f.wrong, fmt.Sprintf("%s following %q: ", f.who.Scope(), f.space)+fmt.Sprintf(format, args...))
 }
 
 // travel follows until nothing changes any more and nothing is left to see.
-func (f *traveler) travel() {
+func (f *testFollower) run() {
 	idle(f.rng)
 	for len(f.wrong) == 0 {
 		source, err := f.follow()
 		if err != nil {
-			f.refused(err)
-			if !f.rest() {
+			f.checkRefused(err)
+			if !f.waitToRetry() {
 				return
 			}
 			continue
 		}
-		arrived := f.read(source)
+		arrived := f.readEvents(source)
 		source.Close()
 		if arrived {
 			f.compare()
 			return
 		}
-		f.sights["cut"]++
+		f.eventCounts["cut"]++
 		if f.rng.IntN(2) == 0 {
 			idle(f.rng)
 		}
 	}
 }
 
-func (f *traveler) follow() (*feed.Follower, error) {
+func (f *testFollower) follow() (*feed.Follower, error) {
 	if f.last == "" {
-		f.world = map[shoal.SpaceID]*believed{}
+		f.world = map[shoal.SpaceID]*spaceState{}
 	} else {
-		f.sights["resumed"]++
+		f.eventCounts["resumed"]++
 	}
 	return f.hub.Events.Follow(f.t.Context(), f.who, feed.FollowRequest{Session: f.session, Space: f.space, After: f.last})
 }
 
 // refused takes that a space cannot be followed while one is not in it.
-func (f *traveler) refused(err error) {
+func (f *testFollower) checkRefused(err error) {
 	if shoal.KindOf(err) != shoal.NotFound || f.space == "" {
 		f.fail("%v", err)
 	}
 }
 
 // rest waits a while and tells whether the journey goes on.
-func (f *traveler) rest() bool {
+func (f *testFollower) waitToRetry() bool {
 	select {
 	case <-f.mutating:
 		return false
@@ -236,14 +236,14 @@ func (f *traveler) rest() bool {
 
 // read takes events until the connection is cut, which is soon, or until
 // everything has stood still for a while.
-func (f *traveler) read(source *feed.Follower) (arrived bool) {
+func (f *testFollower) readEvents(source *feed.Follower) (arrived bool) {
 	left := 1 + f.rng.IntN(30)
 	for {
-		asked := time.Now()
+		since := time.Now()
 		events, err := source.Next(f.t.Context(), time.Now().Add(500*time.Millisecond))
 		if err != nil {
-			f.sights["the end"]++
-			f.refused(err)
+			f.eventCounts["the end"]++
+			f.checkRefused(err)
 			return false
 		}
 		if len(events) == 0 {
@@ -258,7 +258,7 @@ func (f *traveler) read(source *feed.Follower) (arrived bool) {
 			if left--; left < 0 {
 				return false // in the middle of what it was given
 			}
-			f.see(ev, asked)
+			f.apply(ev, since)
 		}
 		if f.rng.IntN(3) == 0 {
 			<-time.After(time.Duration(f.rng.IntN(60)) * time.Millisecond) // a slow reader
@@ -267,10 +267,10 @@ func (f *traveler) read(source *feed.Follower) (arrived bool) {
 }
 
 // compare holds what is believed against a fresh snapshot.
-func (f *traveler) compare() {
+func (f *testFollower) compare() {
 	ctx, cancel := context.WithCancel(f.t.Context())
 	defer cancel()
-	fresh := &traveler{journey: f.journey, who: f.who, space: f.space, rng: f.rng, sights: sights{}}
+	fresh := &testFollower{journey: f.journey, who: f.who, space: f.space, rng: f.rng, eventCounts: eventCounts{}}
 	source, err := fresh.follow()
 	if err != nil {
 		f.fail("a fresh snapshot: %v", err)
@@ -282,9 +282,9 @@ func (f *traveler) compare() {
 		f.fail("a fresh snapshot: %v", err)
 	}
 	for _, ev := range events {
-		fresh.see(ev, time.Now())
+		fresh.apply(ev, time.Now())
 	}
-	if got, want := f.beliefs(), fresh.beliefs(); got != want {
+	if got, want := f.stateText(), fresh.stateText(); got != want {
 		f.fail("believes\n%s\nbut a fresh snapshot says\n%s", got, want)
 	}
 }

@@ -12,19 +12,19 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// believed is what a follower knows of a space.
-type believed struct {
+// spaceState is what a follower knows of a space.
+type spaceState struct {
 	space    shoal.Space
 	messages []shoal.Message
 }
 
-// soon is how late an event may reach a follower that was waiting for it.
-const soon = 30 * longestPause
+// maxLag is how late an event may reach a follower that was waiting for it.
+const maxLag = 30 * longestPause
 
 // see takes one event as a client would, from its data alone, that has waited
 // since some moment.
-func (f *traveler) see(ev shoal.Event, since time.Time) {
-	f.sights[string(ev.Type)]++
+func (f *testFollower) apply(ev shoal.Event, since time.Time) {
+	f.eventCounts[string(ev.Type)]++
 	var data struct {
 		shoal.EventHead
 		Space    *shoal.Space    `json:"space"`
@@ -37,18 +37,18 @@ func (f *traveler) see(ev shoal.Event, since time.Time) {
 		f.fail("%s: %v", ev.Data, err)
 		return
 	}
-	if lag := time.Since(data.At.Time); lag > soon && data.At.After(since) && ev.Cursor != "" {
+	if lag := time.Since(data.At.Time); lag > maxLag && data.At.After(since) && ev.Cursor != "" {
 		f.fail("%s %s came %v late", ev.Type, ev.Cursor, lag)
 	}
-	f.order(ev)
+	f.checkOrder(ev)
 	if ev.Type == shoal.EventSnapshot {
 		if f.last != "" {
-			f.sights["joined on the way"]++
+			f.eventCounts["joined on the way"]++
 		}
 		if !reflect.DeepEqual(data.Members, data.Space.Members) {
 			f.fail("a snapshot has the members %v and %v", data.Members, data.Space.Members)
 		}
-		f.world[*data.SpaceID] = &believed{space: *data.Space, messages: data.Messages}
+		f.world[*data.SpaceID] = &spaceState{space: *data.Space, messages: data.Messages}
 	}
 	if ev.Cursor != "" {
 		f.last = ev.Cursor
@@ -59,13 +59,13 @@ func (f *traveler) see(ev shoal.Event, since time.Time) {
 	known := f.world[*data.SpaceID]
 	switch {
 	case data.Member != nil:
-		f.seeMember(ev.Type, *data.SpaceID, *data.Member)
+		f.applyMember(ev.Type, *data.SpaceID, *data.Member)
 	case known == nil && f.who.Role == shoal.RoleService && ev.Type == shoal.EventSpaceUpdated:
-		f.world[*data.SpaceID] = &believed{space: *data.Space} // a new one
+		f.world[*data.SpaceID] = &spaceState{space: *data.Space} // a new one
 	case known == nil:
 		f.fail("%s of the space %s, which it has not been told of", ev.Type, *data.SpaceID)
 	case data.Message != nil:
-		f.seeMessage(known, *data.Message)
+		f.applyMessage(known, *data.Message)
 	case !reflect.DeepEqual(data.Space.Members, known.space.Members) && !f.onlyRenamed(data.Space.Members, known.space.Members):
 		f.fail("%s has the members %v, believed were %v", ev.Type, data.Space.Members, known.space.Members)
 	default:
@@ -74,7 +74,7 @@ func (f *traveler) see(ev shoal.Event, since time.Time) {
 }
 
 // order holds that places only grow, also over cuts.
-func (f *traveler) order(ev shoal.Event) {
+func (f *testFollower) checkOrder(ev shoal.Event) {
 	if ev.Cursor == "" || ev.Type == shoal.EventSnapshot {
 		return // the snapshot of a joined space stands behind the event before it
 	}
@@ -87,7 +87,7 @@ func (f *traveler) order(ev shoal.Event) {
 	f.place = place
 }
 
-func (f *traveler) seeMessage(known *believed, m shoal.Message) {
+func (f *testFollower) applyMessage(known *spaceState, m shoal.Message) {
 	if m.Seq != known.space.LastSeq+1 {
 		f.fail("message %d of %s came behind message %d", m.Seq, m.SpaceID, known.space.LastSeq)
 	}
@@ -95,9 +95,9 @@ func (f *traveler) seeMessage(known *believed, m shoal.Message) {
 	known.messages = append(known.messages, m)
 }
 
-// seeMember takes a joining or leaving. Its own joining comes behind a snapshot
+// applyMember takes a joining or leaving. Its own joining comes behind a snapshot
 // that holds it already; its own leaving ends what it knows.
-func (f *traveler) seeMember(what shoal.EventType, space shoal.SpaceID, m shoal.Member) {
+func (f *testFollower) applyMember(what shoal.EventType, space shoal.SpaceID, m shoal.Member) {
 	own := f.who.Role == shoal.RoleEntity && m.EntityID == f.who.EntityID && f.space == ""
 	known := f.world[space]
 	switch {
@@ -120,16 +120,16 @@ func (f *traveler) seeMember(what shoal.EventType, space shoal.SpaceID, m shoal.
 
 // onlyRenamed tells that the members are the same but for their names, which a
 // renaming tells by space.updated.
-func (f *traveler) onlyRenamed(now, before []shoal.Member) bool {
+func (f *testFollower) onlyRenamed(now, before []shoal.Member) bool {
 	return slices.EqualFunc(now, before, func(a, b shoal.Member) bool {
 		a.Name = b.Name
 		return reflect.DeepEqual(a, b)
 	})
 }
 
-// beliefs writes down what is believed, without the counts, which are the
+// stateText writes down what is believed, without the counts, which are the
 // reader's and told by no event.
-func (f *traveler) beliefs() string {
+func (f *testFollower) stateText() string {
 	var out strings.Builder
 	for _, id := range slices.Sorted(maps.Keys(f.world)) {
 		b := f.world[id]

@@ -42,7 +42,7 @@ func TestForgedCursor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
 		h := shop(t, nil)
-		hosts(t, h, "bot", nil)
+		putAgent(t, h, "bot", nil)
 		must(t, second(h.Entities.Create(ctx, root, shoal.DefaultSession, shoal.NewEntity{ID: "eve"}, "")))
 		must(t, second(h.Spaces.Join(ctx, ann, shoal.DefaultSession, "shop", "eve")))
 		must(t, second(h.Spaces.Create(ctx, ann, shoal.DefaultSession, shoal.NewSpace{ID: "den", Name: "den", Members: []shoal.EntityID{"bot"}}, "")))
@@ -112,9 +112,9 @@ func TestWaitEndsWithMembership(t *testing.T) {
 				ctx := context.Background()
 				h := shop(t, nil)
 				admin := shoal.EntityID("bot")
-				hosts(t, h, "bot", nil)
+				putAgent(t, h, "bot", nil)
 				must(t, second(h.Spaces.Update(ctx, ann, shoal.DefaultSession, "shop", shoal.SpaceChange{AdminAgentID: &admin})))
-				hosts(t, h, "clerk", nil) // the space stays one with a hosted agent
+				putAgent(t, h, "clerk", nil) // the space stays one with a hosted agent
 				must(t, second(h.Spaces.Join(ctx, ann, shoal.DefaultSession, "shop", "clerk")))
 				must(t, second(say(h, "go")))
 				run, lease := claimOne(t, h, "w")
@@ -138,7 +138,7 @@ func TestWaitEndsWithMembership(t *testing.T) {
 					}
 					return err
 				}))
-				again, err := h.Work.Claim(ctx, "w", 10, lasts)
+				again, err := h.Work.Claim(ctx, "w", 10, longLease)
 				must(t, err)
 				if len(again) == 0 || again[0].ID != run.ID {
 					t.Errorf("claimed %v, want %s to go on", again, run.ID)
@@ -154,7 +154,7 @@ func TestFollowRunFromAnotherSpace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
 		h := shop(t, nil)
-		hosts(t, h, "bot", nil)
+		putAgent(t, h, "bot", nil)
 		must(t, second(h.Entities.Create(ctx, root, shoal.DefaultSession, shoal.NewEntity{ID: "eve"}, "")))
 		must(t, second(h.Spaces.Create(ctx, eve, shoal.DefaultSession, shoal.NewSpace{ID: "den", Name: "den", Members: []shoal.EntityID{"bot"}}, "")))
 		must(t, second(say(h, "SECRET order")))
@@ -222,7 +222,7 @@ func TestPostedPartsAreVisible(t *testing.T) {
 func TestDeeplyNestedAnswer(t *testing.T) {
 	ctx := context.Background()
 	h := shop(t, nil)
-	hosts(t, h, "bot", nil)
+	putAgent(t, h, "bot", nil)
 	must(t, second(say(h, "go")))
 	run, lease := claimOne(t, h, "w")
 	where := shoal.SpaceID("shop")
@@ -270,7 +270,7 @@ func TestSuspendAfterMembershipEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
 		h := shop(t, nil)
-		hosts(t, h, "bot", nil)
+		putAgent(t, h, "bot", nil)
 		must(t, second(say(h, "go")))
 		run, lease := claimOne(t, h, "w")
 		must(t, write(h, lease, func(c *runs.RunChange) error {
@@ -299,7 +299,7 @@ func TestSuspendAfterMembershipEnds(t *testing.T) {
 func TestAdminAnswersAsMember(t *testing.T) {
 	ctx := context.Background()
 	h := shop(t, nil)
-	hosts(t, h, "bot", nil)
+	putAgent(t, h, "bot", nil)
 	must(t, second(h.Entities.Create(ctx, root, shoal.DefaultSession, shoal.NewEntity{ID: "eve"}, "")))
 	must(t, second(say(h, "go")))
 	_, lease := claimOne(t, h, "w")
@@ -344,23 +344,23 @@ func TestAdminAnswersAsMember(t *testing.T) {
 	}
 }
 
-// readStore counts what changes read: the data of files, and runs.
-type readStore struct {
+// countingStore counts what changes read: the data of files, and runs.
+type countingStore struct {
 	storage.Store
 	files int
 	runs  int // the most that one question answered
 }
 
-type readTx struct {
+type countingTx struct {
 	storage.Tx
-	s *readStore
+	s *countingStore
 }
 
-func (s *readStore) Update(ctx context.Context, fn func(storage.Tx) error) error {
-	return s.Store.Update(ctx, func(tx storage.Tx) error { return fn(readTx{tx, s}) })
+func (s *countingStore) Update(ctx context.Context, fn func(storage.Tx) error) error {
+	return s.Store.Update(ctx, func(tx storage.Tx) error { return fn(countingTx{tx, s}) })
 }
 
-func (t readTx) File(session shoal.SessionID, id shoal.FileID) (shoal.File, shoal.EntityID, []byte, error) {
+func (t countingTx) File(session shoal.SessionID, id shoal.FileID) (shoal.File, shoal.EntityID, []byte, error) {
 	t.s.files++
 	return t.Tx.File(session, id)
 }
@@ -369,7 +369,7 @@ func (t readTx) File(session shoal.SessionID, id shoal.FileID) (shoal.File, shoa
 // others from writing.
 func TestPostReadsNoFileData(t *testing.T) {
 	ctx := context.Background()
-	store := &readStore{Store: shoaltest.OpenSQLite(t)}
+	store := &countingStore{Store: shoaltest.OpenSQLite(t)}
 	h := shop(t, func(o *hub.Options) { o.Store = store })
 	url := func(id shoal.FileID) string { return shoal.FilePath(shoal.DefaultSession, id) }
 	file, err := h.Files.Upload(ctx, ann, shoal.DefaultSession, shoal.File{Name: "a.png", MediaType: "image/png"}, []byte("picture"), url, "")
@@ -392,7 +392,7 @@ func TestPostReadsNoFileData(t *testing.T) {
 func TestStepsHaveToolCallLists(t *testing.T) {
 	ctx := context.Background()
 	h := shop(t, nil)
-	hosts(t, h, "bot", nil)
+	putAgent(t, h, "bot", nil)
 	must(t, second(say(h, "go")))
 	run, lease := claimOne(t, h, "w")
 	must(t, write(h, lease, func(c *runs.RunChange) error {
@@ -410,7 +410,7 @@ func TestStepsHaveToolCallLists(t *testing.T) {
 	}
 }
 
-func (t readTx) Runs(session shoal.SessionID, filter storage.RunFilter) ([]storage.Run, error) {
+func (t countingTx) Runs(session shoal.SessionID, filter storage.RunFilter) ([]storage.Run, error) {
 	runs, err := t.Tx.Runs(session, filter)
 	t.s.runs = max(t.s.runs, len(runs))
 	return runs, err
@@ -421,16 +421,16 @@ func (t readTx) Runs(session shoal.SessionID, filter storage.RunFilter) ([]stora
 func TestRunReadsAreBounded(t *testing.T) {
 	for _, mode := range []string{"parallel", "enqueue", "reject"} {
 		ctx := context.Background()
-		store := &readStore{Store: shoaltest.OpenSQLite(t)}
+		store := &countingStore{Store: shoaltest.OpenSQLite(t)}
 		h := shop(t, func(o *hub.Options) { o.Store = store })
-		hosts(t, h, "bot", nil)
+		putAgent(t, h, "bot", nil)
 		for range 2*shoal.MaxPage + 10 {
 			must(t, second(say(h, "go")))
 		}
-		hosts(t, h, "bot", func(a *storage.Agent) { a.OnNewMessage = mode })
+		putAgent(t, h, "bot", func(a *storage.Agent) { a.OnNewMessage = mode })
 		store.runs = 0
 		must(t, second(say(h, "one more")))
-		claimed, err := h.Work.Claim(ctx, "w", 1, lasts)
+		claimed, err := h.Work.Claim(ctx, "w", 1, longLease)
 		must(t, err)
 		must(t, write(h, runs.Lease{Session: shoal.DefaultSession, Run: claimed[0].ID, Generation: claimed[0].Generation}, complete))
 		if store.runs > shoal.MaxPage {

@@ -18,7 +18,7 @@ import (
 )
 
 // life is one life of a server on the database in a file, from its start to its end.
-func life(t *testing.T, path string, damage func(storage.Store) storage.Store, do func(h *hub.Hub)) {
+func withServer(t *testing.T, path string, damage func(storage.Store) storage.Store, do func(h *hub.Hub)) {
 	t.Helper()
 	store, err := sqlstore.Open(t.Context(), sqlstore.Options{URL: "sqlite://" + path})
 	must(t, err)
@@ -29,26 +29,26 @@ func life(t *testing.T, path string, damage func(storage.Store) storage.Store, d
 	do(h)
 }
 
-func whole(s storage.Store) storage.Store { return s }
+func undamaged(s storage.Store) storage.Store { return s }
 
-// believing is a store that believes every cursor, as if none said in which epoch it
+// trustingStore is a store that believes every cursor, as if none said in which epoch it
 // was given.
-type believing struct{ storage.Store }
+type trustingStore struct{ storage.Store }
 
-func (s believing) View(ctx context.Context, fn func(storage.Tx) error) error {
-	return s.Store.View(ctx, func(tx storage.Tx) error { return fn(believingTx{tx}) })
+func (s trustingStore) View(ctx context.Context, fn func(storage.Tx) error) error {
+	return s.Store.View(ctx, func(tx storage.Tx) error { return fn(trustingTx{tx}) })
 }
 
-func (s believing) Update(ctx context.Context, fn func(storage.Tx) error) error {
-	return s.Store.Update(ctx, func(tx storage.Tx) error { return fn(believingTx{tx}) })
+func (s trustingStore) Update(ctx context.Context, fn func(storage.Tx) error) error {
+	return s.Store.Update(ctx, func(tx storage.Tx) error { return fn(trustingTx{tx}) })
 }
 
-type believingTx struct{ storage.Tx }
+type trustingTx struct{ storage.Tx }
 
-func (believingTx) Descends(shoal.SessionID, string, int64) (bool, error) { return true, nil }
+func (trustingTx) Descends(shoal.SessionID, string, int64) (bool, error) { return true, nil }
 
-// followed is what a follower of the shop gets first, and the last cursor there is.
-func followed(t *testing.T, h *hub.Hub, after shoal.Cursor) (first shoal.EventType, last shoal.Cursor) {
+// readStream is what a follower of the shop gets first, and the last cursor there is.
+func readStream(t *testing.T, h *hub.Hub, after shoal.Cursor) (first shoal.EventType, last shoal.Cursor) {
 	t.Helper()
 	f, err := h.Events.Follow(t.Context(), ann, feed.FollowRequest{Session: shoal.DefaultSession, Space: "shop", After: after})
 	must(t, err)
@@ -70,9 +70,9 @@ func followed(t *testing.T, h *hub.Hub, after shoal.Cursor) (first shoal.EventTy
 	}
 }
 
-// restored plays the life of a database that is put back: cursors from before the copy,
+// checkRestore plays the life of a database that is put back: cursors from before the copy,
 // and from what is lost. It tells what was wrong with what came of them.
-func restored(t *testing.T, damage func(storage.Store) storage.Store) (wrong []string) {
+func checkRestore(t *testing.T, damage func(storage.Store) storage.Store) (wrong []string) {
 	dir := t.TempDir()
 	path, copied := filepath.Join(dir, "shoal.db"), filepath.Join(dir, "copy.db")
 	says := func(h *hub.Hub, texts ...string) {
@@ -83,7 +83,7 @@ func restored(t *testing.T, damage func(storage.Store) storage.Store) (wrong []s
 	}
 	var kept, lost string
 	var keptEvent, lostEvent shoal.Cursor
-	life(t, path, whole, func(h *hub.Hub) {
+	withServer(t, path, undamaged, func(h *hub.Hub) {
 		for _, id := range []shoal.EntityID{"ann", "bot"} {
 			_, err := h.Entities.Create(t.Context(), root, shoal.DefaultSession, shoal.NewEntity{ID: id}, "")
 			must(t, err)
@@ -92,25 +92,25 @@ func restored(t *testing.T, damage func(storage.Store) storage.Store) (wrong []s
 		must(t, err)
 		says(h, "one")
 		_, kept = waitNow(t, h, "")
-		_, keptEvent = followed(t, h, "")
+		_, keptEvent = readStream(t, h, "")
 	})
 	data, err := os.ReadFile(path)
 	must(t, err)
 	must(t, os.WriteFile(copied, data, 0o600))
-	life(t, path, whole, func(h *hub.Hub) {
-		if first, _ := followed(t, h, keptEvent); first == shoal.EventSnapshot {
+	withServer(t, path, undamaged, func(h *hub.Hub) {
+		if first, _ := readStream(t, h, keptEvent); first == shoal.EventSnapshot {
 			wrong = append(wrong, "a start makes followers begin anew")
 		}
 		says(h, "lost 1", "lost 2")
 		_, lost = waitNow(t, h, "")
-		_, lostEvent = followed(t, h, "")
+		_, lostEvent = readStream(t, h, "")
 	})
-	life(t, copied, damage, func(h *hub.Hub) {
+	withServer(t, copied, damage, func(h *hub.Hub) {
 		says(h, "two", "three", "four")
-		if first, _ := followed(t, h, lostEvent); first != shoal.EventSnapshot {
+		if first, _ := readStream(t, h, lostEvent); first != shoal.EventSnapshot {
 			wrong = append(wrong, "a follower from what is lost is not given a snapshot but "+string(first))
 		}
-		if first, _ := followed(t, h, keptEvent); first == shoal.EventSnapshot {
+		if first, _ := readStream(t, h, keptEvent); first == shoal.EventSnapshot {
 			wrong = append(wrong, "a follower from before the copy begins anew")
 		}
 		if got, _ := waitNow(t, h, lost); !slices.Equal(got, []string{"one", "two", "three", "four"}) {
@@ -126,14 +126,14 @@ func restored(t *testing.T, damage func(storage.Store) storage.Store) (wrong []s
 // A cursor from a part of the history that an older copy of the database does not have
 // gets a snapshot and acknowledges nothing; one from before the copy goes on.
 func TestCursorsAfterRestore(t *testing.T) {
-	for _, wrong := range restored(t, whole) {
+	for _, wrong := range checkRestore(t, undamaged) {
 		t.Error(wrong)
 	}
 }
 
 // The test above finds a server that believes cursors whatever their epoch.
 func TestCursorsAfterRestoreFindsFaults(t *testing.T) {
-	wrong := restored(t, func(s storage.Store) storage.Store { return believing{s} })
+	wrong := checkRestore(t, func(s storage.Store) storage.Store { return trustingStore{s} })
 	if len(wrong) < 2 || !strings.Contains(wrong[0], "not given a snapshot") || !strings.Contains(wrong[1], "from what is lost leaves") {
 		t.Errorf("it found %q", wrong)
 	}

@@ -36,7 +36,7 @@ func (c *coverage) all() []*int {
 	}
 }
 
-func (c *coverage) mustBeWide(t *testing.T) {
+func (c *coverage) requireAll(t *testing.T) {
 	t.Logf("%+v", *c)
 	for _, n := range c.all() {
 		if *n == 0 {
@@ -68,8 +68,8 @@ func (c *waitCall) surelyOpen() time.Time {
 	return from
 }
 
-// bench judges one race.
-type bench struct {
+// raceChecker judges one race.
+type raceChecker struct {
 	*race
 	records []*record
 	inboxes map[shoal.EntityID][]*inboxEntry
@@ -77,8 +77,8 @@ type bench struct {
 	verdict
 }
 
-func (r *race) judge() verdict {
-	b := &bench{race: r, inboxes: map[shoal.EntityID][]*inboxEntry{}, posted: map[shoal.SpaceID][]shoal.MessageID{}}
+func (r *race) check() verdict {
+	b := &raceChecker{race: r, inboxes: map[shoal.EntityID][]*inboxEntry{}, posted: map[shoal.SpaceID][]shoal.MessageID{}}
 	r.ledger.mu.Lock()
 	defer r.ledger.mu.Unlock()
 	b.records = r.ledger.records
@@ -88,17 +88,17 @@ func (r *race) judge() verdict {
 		}
 	}
 	b.wrong = append(b.wrong, r.ledger.clashes...)
-	b.places()
-	b.leftovers()
+	b.checkPlaces()
+	b.checkStore()
 	for i, c := range b.calls {
 		b.count(c)
-		b.answer(c)
-		b.lostWakeUp(c)
-		b.acknowledgedBefore(c)
+		b.checkAnswer(c)
+		b.checkWakeUp(c)
+		b.checkImplicitAck(c)
 		for _, o := range b.calls[:i] {
-			b.together(c, o)
-			b.deliveries(c, o)
-			b.deliveries(o, c)
+			b.checkTogether(c, o)
+			b.checkDeliveries(c, o)
+			b.checkDeliveries(o, c)
 		}
 	}
 	if n := r.bus.Open(); n != 0 {
@@ -110,12 +110,12 @@ func (r *race) judge() verdict {
 	return b.verdict
 }
 
-func (b *bench) fail(format string, args ...any) {
+func (b *raceChecker) fail(format string, args ...any) {
 	b.wrong = append(b.wrong, fmt.Sprintf(format, args...))
 }
 
 // replay does to the inboxes what the transaction at a place of the ledger did.
-func (b *bench) replay(at int, rec *record) {
+func (b *raceChecker) replay(at int, rec *record) {
 	for _, f := range rec.facts {
 		switch {
 		case f.message != nil:
@@ -152,7 +152,7 @@ func reason(m shoal.Message, reader shoal.EntityID) shoal.Reason {
 
 // acknowledge holds that an acknowledgement takes what was handed to its key and
 // nothing else.
-func (b *bench) acknowledge(at int, call *waitCall, f fact) {
+func (b *raceChecker) acknowledge(at int, call *waitCall, f fact) {
 	if call == nil {
 		b.fail("%v was acknowledged by nobody", f)
 		return
@@ -191,13 +191,13 @@ func (b *bench) acknowledge(at int, call *waitCall, f fact) {
 
 // wasWritten reports whether an earlier answer to the key of a call held the
 // message and was written.
-func (b *bench) wasWritten(call *waitCall, id shoal.MessageID) bool {
+func (b *raceChecker) wasWritten(call *waitCall, id shoal.MessageID) bool {
 	return slices.ContainsFunc(b.calls, func(o *waitCall) bool {
 		return o != call && o.entity == call.entity && o.key == call.key && o.written && o.has(id) && !o.ended.After(call.ended)
 	})
 }
 
-func (b *bench) entry(entity shoal.EntityID, id shoal.MessageID) *inboxEntry {
+func (b *raceChecker) entry(entity shoal.EntityID, id shoal.MessageID) *inboxEntry {
 	for _, e := range b.inboxes[entity] {
 		if e.message.ID == id {
 			return e
@@ -215,7 +215,7 @@ func matches(e *inboxEntry, f storage.InboxFilter) bool {
 
 // places holds that the places of an inbox are 1, 2, 3 … in the order of the
 // commits.
-func (b *bench) places() {
+func (b *raceChecker) checkPlaces() {
 	for key, id := range b.ledger.places {
 		inbox := b.inboxes[key.entity]
 		if key.place < 1 || key.place > int64(len(inbox)) || inbox[key.place-1].message.ID != id {
@@ -224,23 +224,23 @@ func (b *bench) places() {
 	}
 }
 
-// leftovers holds that the store ends up as the ledger says: timelines with seq
+// checkStore holds that the store ends up as the ledger says: timelines with seq
 // 1, 2, 3 … in the order of the commits, and what nobody has acknowledged.
-func (b *bench) leftovers() {
+func (b *raceChecker) checkStore() {
 	err := b.ledger.Store.View(b.t.Context(), func(tx storage.Tx) error {
 		for _, id := range b.spaces {
 			all, err := tx.Messages(b.session, id, storage.Page{Limit: shoal.MaxPage})
 			if err != nil {
 				return err
 			}
-			b.timeline(id, all)
+			b.checkTimeline(id, all)
 		}
 		for _, id := range b.entities {
 			entries, err := tx.Unread(b.session, id, storage.InboxFilter{Kind: shoal.WaitMessages}, shoal.MaxPage)
 			if err != nil {
 				return err
 			}
-			b.leftover(id, entries)
+			b.checkUnread(id, entries)
 		}
 		return nil
 	})
@@ -249,7 +249,7 @@ func (b *bench) leftovers() {
 	}
 }
 
-func (b *bench) timeline(space shoal.SpaceID, all []shoal.Message) {
+func (b *raceChecker) checkTimeline(space shoal.SpaceID, all []shoal.Message) {
 	var ids []shoal.MessageID
 	for i, m := range all {
 		ids = append(ids, m.ID)
@@ -262,7 +262,7 @@ func (b *bench) timeline(space shoal.SpaceID, all []shoal.Message) {
 	}
 }
 
-func (b *bench) leftover(entity shoal.EntityID, entries []storage.InboxEntry) {
+func (b *raceChecker) checkUnread(entity shoal.EntityID, entries []storage.InboxEntry) {
 	var want, got []int64
 	for _, e := range b.inboxes[entity] {
 		if e.gone == never {
@@ -277,7 +277,7 @@ func (b *bench) leftover(entity shoal.EntityID, entries []storage.InboxEntry) {
 	}
 }
 
-func (b *bench) count(c *waitCall) {
+func (b *raceChecker) count(c *waitCall) {
 	switch {
 	case c.err != nil && c.cancelled:
 		b.cancelled++
@@ -297,8 +297,8 @@ func (b *bench) count(c *waitCall) {
 // answer holds that a wait returned what was unread and matched, all of it and
 // in the order of the inbox, at some moment of the call behind its own
 // acknowledgement.
-func (b *bench) answer(c *waitCall) {
-	if c.err != nil || c.result.TimedOut && (!c.timedOut() || b.crowded(c)) {
+func (b *raceChecker) checkAnswer(c *waitCall) {
+	if c.err != nil || c.result.TimedOut && (!c.timedOut() || b.mayBeDisplaced(c)) {
 		return
 	}
 	from := c.lo
@@ -320,7 +320,7 @@ func (b *bench) answer(c *waitCall) {
 }
 
 // unread lists what a wait would return in a state.
-func (b *bench) unread(c *waitCall, state int) (out []string) {
+func (b *raceChecker) unread(c *waitCall, state int) (out []string) {
 	bySpace := map[shoal.SpaceID][]string{}
 	var spaces []shoal.SpaceID
 	for _, e := range b.inboxes[c.entity] {
@@ -340,10 +340,10 @@ func (b *bench) unread(c *waitCall, state int) (out []string) {
 // lateAfter is more than all pauses between a post and the wait that it wakes.
 const lateAfter = 40 * time.Millisecond
 
-// lostWakeUp holds that a wait got what was posted while it was surely open and
+// checkWakeUp holds that a wait got what was posted while it was surely open and
 // acknowledged to the sender before its time was up.
-func (b *bench) lostWakeUp(c *waitCall) {
-	if c.err != nil || c.result.TimedOut && (!c.timedOut() || b.crowded(c)) {
+func (b *raceChecker) checkWakeUp(c *waitCall) {
+	if c.err != nil || c.result.TimedOut && (!c.timedOut() || b.mayBeDisplaced(c)) {
 		return
 	}
 	for _, p := range b.posts {
@@ -366,8 +366,8 @@ func (b *bench) lostWakeUp(c *waitCall) {
 	}
 }
 
-// crowded tells that a wait may have been ended by a fifth one.
-func (b *bench) crowded(c *waitCall) bool {
+// mayBeDisplaced tells that a wait may have been ended by a fifth one.
+func (b *raceChecker) mayBeDisplaced(c *waitCall) bool {
 	beside := 0
 	for _, o := range b.calls {
 		if o != c && o.entity == c.entity && !o.begun.After(c.ended) && !o.ended.Before(c.begun) {
@@ -377,7 +377,7 @@ func (b *bench) crowded(c *waitCall) bool {
 	return beside >= shoal.OpenWaits
 }
 
-func (b *bench) messageOf(p *postCall) shoal.MessageID {
+func (b *raceChecker) messageOf(p *postCall) shoal.MessageID {
 	if p.closed != "" {
 		return b.posted[p.closed][len(b.posted[p.closed])-1]
 	}
@@ -386,7 +386,7 @@ func (b *bench) messageOf(p *postCall) shoal.MessageID {
 
 // together holds that waits with the same filter that are open when something is
 // posted for them return the same.
-func (b *bench) together(c, o *waitCall) {
+func (b *raceChecker) checkTogether(c, o *waitCall) {
 	woken := func(w *waitCall) bool { return w.err == nil && !w.result.TimedOut }
 	if c.entity != o.entity || !woken(c) || !woken(o) || fmt.Sprint(c.filter()) != fmt.Sprint(o.filter()) {
 		return
@@ -411,7 +411,7 @@ func (b *bench) together(c, o *waitCall) {
 	}
 }
 
-func (b *bench) idsOf(c *waitCall) (out []shoal.MessageID) {
+func (b *raceChecker) idsOf(c *waitCall) (out []shoal.MessageID) {
 	for _, m := range c.messages() {
 		out = append(out, m.ID)
 	}
@@ -419,7 +419,7 @@ func (b *bench) idsOf(c *waitCall) (out []shoal.MessageID) {
 }
 
 // deliveries holds that a later delivery has a greater number.
-func (b *bench) deliveries(before, after *waitCall) {
+func (b *raceChecker) checkDeliveries(before, after *waitCall) {
 	if before.entity != after.entity || !after.begun.After(before.ended) {
 		return
 	}
@@ -435,9 +435,9 @@ func (b *bench) deliveries(before, after *waitCall) {
 	}
 }
 
-// acknowledgedBefore holds that a caller without cursors acknowledges its
+// checkImplicitAck holds that a caller without cursors acknowledges its
 // previous batch by waiting again, if that was written.
-func (b *bench) acknowledgedBefore(c *waitCall) {
+func (b *raceChecker) checkImplicitAck(c *waitCall) {
 	if c.err != nil || c.perhaps || c.acks != nil || c.request.Redeliver || c.key == shared {
 		return
 	}
@@ -458,7 +458,7 @@ func (b *bench) acknowledgedBefore(c *waitCall) {
 }
 
 // dump writes down a race for whoever must understand it.
-func (b *bench) dump() {
+func (b *raceChecker) dump() {
 	at := func(t time.Time) string { return fmt.Sprint(t.Sub(b.start)) }
 	for i, rec := range b.records {
 		for _, f := range rec.facts {

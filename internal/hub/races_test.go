@@ -35,11 +35,11 @@ func TestWaitRaces(t *testing.T) {
 	var everywhere coverage
 	t.Cleanup(func() { // when the last lane has come to its end
 		if *onlySeed == 0 {
-			everywhere.mustBeWide(t)
+			everywhere.requireAll(t)
 		}
 	})
 	eachSeed(t, *seeds, func(t *testing.T, lane func(func(seed uint64) bool)) {
-		w := newRaceWorld(t, hurt{})
+		w := newRaceWorld(t, faults{})
 		var seen coverage
 		lane(func(seed uint64) bool {
 			verdict := w.race(seed)
@@ -57,9 +57,9 @@ func TestWaitRaces(t *testing.T) {
 
 // The races find what they are for: each of these faults is reported.
 func TestWaitRacesFindFaults(t *testing.T) {
-	for name, broken := range map[string]hurt{
-		"hints are lost":                        {losesHints: true},
-		"a wait looks before it listens":        {listensLate: true},
+	for name, broken := range map[string]faults{
+		"hints are lost":                        {losesNotifications: true},
+		"a wait looks before it listens":        {subscribesLate: true},
 		"an acknowledgement forgets its filter": {acksWholeInbox: true},
 		"delivering acknowledges":               {readingIsAck: true},
 	} {
@@ -110,10 +110,10 @@ type raceWorld struct {
 	other  *hub.Hub // another node, from which only hints come
 }
 
-func newRaceWorld(t *testing.T, broken hurt) *raceWorld {
-	bus := &shoaltest.Listeners{Bus: &hints{Bus: localbus.New(), hurt: broken}}
+func newRaceWorld(t *testing.T, broken faults) *raceWorld {
+	bus := &shoaltest.Listeners{Bus: &faultyBus{Bus: localbus.New(), faults: broken}}
 	w := &raceWorld{t: t, ledger: newLedger(shoaltest.OpenSQLite(t)), bus: bus}
-	w.ledger.hurt = broken
+	w.ledger.faults = broken
 	for _, node := range []**hub.Hub{&w.hub, &w.other} {
 		*node = hub.New(hub.Options{Store: w.ledger, Bus: w.bus})
 		if err := (*node).Start(t.Context()); err != nil {
@@ -170,7 +170,7 @@ type postCall struct {
 func (w *raceWorld) race(seed uint64) verdict {
 	r := &race{raceWorld: w, rng: rand.New(rand.NewPCG(seed, 0)), session: shoal.SessionID(fmt.Sprintf("s%d", seed)), start: time.Now()}
 	r.populate([]shoal.EntityID{"a", "b", "c"}[:2+r.rng.IntN(2)], []shoal.SpaceID{"x", "y"}[:1+r.rng.IntN(2)])
-	w.ledger.begin(seed)
+	w.ledger.reset(seed)
 	act := func(do func(*rand.Rand)) {
 		rng := rand.New(rand.NewPCG(r.rng.Uint64(), r.rng.Uint64()))
 		r.actors.Go(func() { do(rng) })
@@ -192,7 +192,7 @@ func (w *raceWorld) race(seed uint64) verdict {
 	act(r.burst)
 	r.actors.Wait()
 	<-time.After(time.Second) // the last deliveries are counted meanwhile
-	return r.judge()
+	return r.check()
 }
 
 // shared is the key with which several callers of one entity wait at once.
@@ -387,12 +387,12 @@ func (r *race) wait(rng *rand.Rand, c *waitCall) *inbox.Delivery {
 	if c.request.Timeout >= 80*time.Millisecond && rng.IntN(3) == 0 {
 		r.snipe(rng, c, c.request.Timeout-time.Duration(rng.IntN(3_000))*time.Microsecond, pick(rng, r.spaces))
 	}
-	c.lo, _ = r.ledger.length()
+	c.lo, _ = r.ledger.visibleRecords()
 	c.begun = time.Now()
-	asked := c.request
-	d, err := r.hub.Inbox.Wait(ctx, r.as(c.entity, c.key), &asked)
+	request := c.request
+	d, err := r.hub.Inbox.Wait(ctx, r.as(c.entity, c.key), &request)
 	c.ended, c.err = time.Now(), err
-	_, c.hi = r.ledger.length()
+	_, c.hi = r.ledger.visibleRecords()
 	if d != nil {
 		c.result = d.Result
 	}

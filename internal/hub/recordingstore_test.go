@@ -16,8 +16,8 @@ import (
 // time is here a matter of which pause ends first.
 type ledger struct {
 	storage.Store
-	weather *weather
-	hurt    hurt
+	delays *delays
+	faults faults
 
 	mu      sync.Mutex
 	records []*record
@@ -30,13 +30,13 @@ type placeKey struct {
 	place  int64
 }
 
-// hurt is what is broken on purpose, to see that the checks find it.
-type hurt struct {
-	acksWholeInbox bool // an acknowledgement forgets its filter
-	readingIsAck   bool // what is delivered is gone
-	losesHints     bool // every third hint is lost
-	listensLate    bool // a subscription misses what comes a moment after it
-	losesEvents    bool // of several events that are read together the first is missing
+// faults is what is broken on purpose, to see that the checks find it.
+type faults struct {
+	acksWholeInbox     bool // an acknowledgement forgets its filter
+	readingIsAck       bool // what is delivered is gone
+	losesNotifications bool // every third hint is lost
+	subscribesLate     bool // a subscription misses what comes a moment after it
+	losesEvents        bool // of several events that are read together the first is missing
 }
 
 // record is one transaction that changed inboxes.
@@ -61,15 +61,15 @@ type fact struct {
 	upTo   int64
 }
 
-// weather gives pauses.
-type weather struct {
+// delays gives pauses.
+type delays struct {
 	mu    sync.Mutex
 	rng   *rand.Rand
 	fixed time.Duration // instead of a random one, if set
 }
 
 // every makes each pause as long as this; 0 makes them random again.
-func (w *weather) every(d time.Duration) {
+func (w *delays) setFixed(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.fixed = d
@@ -79,7 +79,7 @@ func (w *weather) every(d time.Duration) {
 const longestPause = time.Millisecond
 
 // pause returns after up to longestPause, often at once.
-func (w *weather) pause() {
+func (w *delays) pause() {
 	w.mu.Lock()
 	d := w.fixed
 	if d == 0 && w.rng.IntN(2) == 0 {
@@ -92,7 +92,7 @@ func (w *weather) pause() {
 }
 
 // stall is now and then a long pause, for what is done beside the answers.
-func (w *weather) stall() {
+func (w *delays) stall() {
 	w.mu.Lock()
 	long := w.rng.IntN(3) == 0
 	w.mu.Unlock()
@@ -107,23 +107,23 @@ const longStall = 5 * time.Millisecond
 type callKey struct{}
 
 func newLedger(store storage.Store) *ledger {
-	l := &ledger{Store: store, weather: &weather{}}
-	l.begin(0)
+	l := &ledger{Store: store, delays: &delays{}}
+	l.reset(0)
 	return l
 }
 
 // begin forgets everything and makes weather of a seed.
-func (l *ledger) begin(seed uint64) {
-	l.weather.mu.Lock()
-	l.weather.rng = rand.New(rand.NewPCG(seed, 1))
-	l.weather.mu.Unlock()
+func (l *ledger) reset(seed uint64) {
+	l.delays.mu.Lock()
+	l.delays.rng = rand.New(rand.NewPCG(seed, 1))
+	l.delays.mu.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.records, l.places, l.clashes = nil, map[placeKey]shoal.MessageID{}, nil
 }
 
 // length is how many transactions whoever reads now sees at least, and at most.
-func (l *ledger) length() (surely, perhaps int) {
+func (l *ledger) visibleRecords() (surely, perhaps int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, r := range l.records {
@@ -136,14 +136,14 @@ func (l *ledger) length() (surely, perhaps int) {
 
 // View implements [hub.Store].
 func (l *ledger) View(ctx context.Context, fn func(storage.Tx) error) error {
-	l.weather.pause()
-	defer l.weather.pause()
+	l.delays.pause()
+	defer l.delays.pause()
 	return l.Store.View(ctx, func(tx storage.Tx) error { return fn(&ledgerTx{Tx: tx, l: l}) })
 }
 
 // Update implements [hub.Store].
 func (l *ledger) Update(ctx context.Context, fn func(storage.Tx) error) error {
-	l.weather.pause()
+	l.delays.pause()
 	call, _ := ctx.Value(callKey{}).(*waitCall)
 	var last *record
 	marks := false
@@ -168,9 +168,9 @@ func (l *ledger) Update(ctx context.Context, fn func(storage.Tx) error) error {
 		last.done, last.dead = true, err != nil
 		l.mu.Unlock()
 	}
-	l.weather.pause()
+	l.delays.pause()
 	if marks {
-		l.weather.stall()
+		l.delays.stall()
 	}
 	return err
 }
@@ -195,7 +195,7 @@ func (t *ledgerTx) DeleteMember(session shoal.SessionID, space shoal.SpaceID, en
 
 func (t *ledgerTx) Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter storage.InboxFilter, upTo int64) error {
 	t.facts = append(t.facts, fact{entity: entity, filter: filter, upTo: upTo})
-	if t.l.hurt.acksWholeInbox {
+	if t.l.faults.acksWholeInbox {
 		filter = storage.InboxFilter{Kind: shoal.WaitMessages}
 	}
 	return t.Tx.Acknowledge(session, entity, filter, upTo)
@@ -204,7 +204,7 @@ func (t *ledgerTx) Acknowledge(session shoal.SessionID, entity shoal.EntityID, f
 func (t *ledgerTx) MarkDelivered(session shoal.SessionID, entity shoal.EntityID, places []int64) error {
 	t.marks = true
 	err := t.Tx.MarkDelivered(session, entity, places)
-	if err == nil && t.l.hurt.readingIsAck {
+	if err == nil && t.l.faults.readingIsAck {
 		err = t.Tx.Acknowledge(session, entity, storage.InboxFilter{Kind: shoal.WaitMessages}, places[len(places)-1])
 	}
 	return err
@@ -212,7 +212,7 @@ func (t *ledgerTx) MarkDelivered(session shoal.SessionID, entity shoal.EntityID,
 
 func (t *ledgerTx) Events(session shoal.SessionID, filter storage.EventFilter, after int64, limit int) ([]storage.Event, error) {
 	page, err := t.Tx.Events(session, filter, after, limit)
-	if t.l.hurt.losesEvents && len(page) > 1 {
+	if t.l.faults.losesEvents && len(page) > 1 {
 		page = page[1:]
 	}
 	return page, err

@@ -38,7 +38,7 @@ func relayTo(b *testing.B, readers int) {
 		check(second(h.Entities.Create(ctx, root, shoal.DefaultSession, shoal.NewEntity{ID: id}, "")))
 	}
 	check(second(h.Spaces.Create(ctx, root, shoal.DefaultSession, shoal.NewSpace{ID: "shop", Name: "Shop", Members: []shoal.EntityID{"ann", "bot"}}, "")))
-	p := &growth{}
+	p := &streamSim{}
 	run, until := p.run(), shoal.At(time.Now().Add(time.Hour))
 	run.Owner, run.LeaseUntil, run.Generation = "me", &until, 1
 	check(store.Update(ctx, func(tx storage.Tx) error { return tx.InsertRun(run) }))

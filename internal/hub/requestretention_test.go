@@ -85,8 +85,8 @@ func TestRequestRetention(t *testing.T) {
 	if err := h.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	before, soon := kept(), at(1)
-	lease("waiting", &soon)
+	before, maxLag := kept(), at(1)
+	lease("waiting", &maxLag)
 	forget()
 	if _, err := request("old"); !errors.Is(err, shoal.NotFound) {
 		t.Errorf("the old request: %v", err)

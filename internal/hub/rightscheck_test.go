@@ -76,8 +76,8 @@ func lab(t *testing.T, h *hub.Hub, eve shoal.EntityID) shoal.Principal {
 	return shoal.Principal{Role: shoal.RoleEntity, KeyID: key.ID, SessionID: "lab", EntityID: eve}
 }
 
-// rightsEnd plays on one server what must end the calls that are open on another.
-func rightsEnd(t *testing.T, one, other *hub.Hub) {
+// checkRightsEnd plays on one server what must end the calls that are open on another.
+func checkRightsEnd(t *testing.T, one, other *hub.Hub) {
 	ctx := context.Background()
 	owner := lab(t, one, "owner")
 	role := shoal.SessionOwner
@@ -119,7 +119,7 @@ func TestRevokedRightsEndCallsOnAllServers(t *testing.T) {
 	t.Run("SQLite", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			one, other := twoServers(t)
-			rightsEnd(t, one, other)
+			checkRightsEnd(t, one, other)
 		})
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
@@ -134,17 +134,17 @@ func TestRevokedRightsEndCallsOnAllServers(t *testing.T) {
 		other := hub.New(hub.Options{Store: openStore(), Bus: localbus.New()})
 		must(t, other.Start(t.Context()))
 		t.Cleanup(other.Stop)
-		rightsEnd(t, one, other)
+		checkRightsEnd(t, one, other)
 	})
 }
 
 // silent is a store that can stop answering reads.
-type silent struct {
+type unresponsiveStore struct {
 	storage.Store
 	stopped atomic.Bool
 }
 
-func (s *silent) View(ctx context.Context, fn func(storage.Tx) error) error {
+func (s *unresponsiveStore) View(ctx context.Context, fn func(storage.Tx) error) error {
 	if s.stopped.Load() {
 		<-ctx.Done()
 		return ctx.Err()
@@ -152,7 +152,7 @@ func (s *silent) View(ctx context.Context, fn func(storage.Tx) error) error {
 	return s.Store.View(ctx, fn)
 }
 
-func (s *silent) ViewFirst(ctx context.Context, fn func(storage.Tx) error) error {
+func (s *unresponsiveStore) ViewFirst(ctx context.Context, fn func(storage.Tx) error) error {
 	return s.View(ctx, fn)
 }
 
@@ -160,7 +160,7 @@ func (s *silent) ViewFirst(ctx context.Context, fn func(storage.Tx) error) error
 // what they have open.
 func TestUncheckedRightsEndCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &silent{Store: shoaltest.OpenSQLite(t)}
+		store := &unresponsiveStore{Store: shoaltest.OpenSQLite(t)}
 		h := shop(t, func(o *hub.Options) { o.Store = store })
 		calls := openCalls(t, h, ann, shoal.DefaultSession)
 		synctest.Wait()

@@ -19,11 +19,11 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 )
 
-// lasts is long enough for a lease that nothing in a test is to end.
-const lasts = time.Hour
+// longLease is long enough for a lease that nothing in a test is to end.
+const longLease = time.Hour
 
-// hosts puts a configuration of an agent; each call makes a version.
-func hosts(t *testing.T, h *hub.Hub, id shoal.EntityID, change func(*storage.Agent)) {
+// putAgent puts a configuration of an agent; each call makes a version.
+func putAgent(t *testing.T, h *hub.Hub, id shoal.EntityID, change func(*storage.Agent)) {
 	t.Helper()
 	a := storage.Agent{
 		HostedAgent:  shoal.HostedAgent{ID: id, SessionID: shoal.DefaultSession, Hash: shoal.NewID[string](""), Config: json.RawMessage(`{}`)},
@@ -39,7 +39,7 @@ func hosts(t *testing.T, h *hub.Hub, id shoal.EntityID, change func(*storage.Age
 // claimOne claims the only run that there is something to do for.
 func claimOne(t *testing.T, h *hub.Hub, owner string) (storage.Run, runs.Lease) {
 	t.Helper()
-	claimed, err := h.Work.Claim(context.Background(), owner, 10, lasts)
+	claimed, err := h.Work.Claim(context.Background(), owner, 10, longLease)
 	must(t, err)
 	if len(claimed) != 1 {
 		t.Fatalf("%s claimed %d runs, want 1", owner, len(claimed))
@@ -72,7 +72,7 @@ func TestRunDefects(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := shop(t, nil)
-				hosts(t, h, "bot", nil)
+				putAgent(t, h, "bot", nil)
 				test(t, h)
 			})
 		})
@@ -97,7 +97,7 @@ func canceledStays(t *testing.T, h *hub.Hub) {
 		answer <- r
 	}()
 	<-ready.Ready() // whoever executes it hears of it
-	held, err := h.Work.Renew(ctx, "w", []runs.Progress{{Lease: lease}}, lasts)
+	held, err := h.Work.Renew(ctx, "w", []runs.Progress{{Lease: lease}}, longLease)
 	must(t, err)
 	if len(held) != 1 || !held[0].Cancel {
 		t.Fatalf("the holder sees %+v, want one run that is to be canceled", held)
@@ -131,7 +131,7 @@ func leases(t *testing.T, h *hub.Hub) {
 	if run.ID != old.Run || run.Generation != old.Generation+1 || run.Status != shoal.RunRunning {
 		t.Fatalf("the second one has %s %s in generation %d", run.ID, run.Status, run.Generation)
 	}
-	if again, err := h.Work.Claim(ctx, "third", 10, lasts); err != nil || len(again) != 0 {
+	if again, err := h.Work.Claim(ctx, "third", 10, longLease); err != nil || len(again) != 0 {
 		t.Errorf("a third one claims %v, %v", again, err)
 	}
 	ran := false
@@ -167,7 +167,7 @@ func delegatesOrNothing(t *testing.T, h *hub.Hub) {
 		t.Fatalf("after all that the run is %s, want running: the message is lost else", r.Status)
 	}
 
-	hosts(t, h, "clerk", nil)
+	putAgent(t, h, "clerk", nil)
 	_, err = h.Spaces.Join(ctx, ann, shoal.DefaultSession, "shop", "clerk")
 	must(t, err)
 	var to shoal.RunID
@@ -188,7 +188,7 @@ func circleEnds(t *testing.T, h *hub.Hub) {
 	circle := make([]shoal.EntityID, 10)
 	for i := range circle {
 		circle[i] = shoal.EntityID(fmt.Sprintf("agent%d", i))
-		hosts(t, h, circle[i], nil)
+		putAgent(t, h, circle[i], nil)
 	}
 	_, err := h.Spaces.Create(ctx, ann, shoal.DefaultSession, shoal.NewSpace{ID: "ring", Name: "ring", Members: circle, AdminAgentID: &circle[0]}, "")
 	must(t, err)
@@ -197,7 +197,7 @@ func circleEnds(t *testing.T, h *hub.Hub) {
 
 	started := 0
 	for {
-		claimed, err := h.Work.Claim(ctx, "w", 1, lasts)
+		claimed, err := h.Work.Claim(ctx, "w", 1, longLease)
 		must(t, err)
 		if len(claimed) == 0 {
 			break
@@ -224,14 +224,14 @@ func circleEnds(t *testing.T, h *hub.Hub) {
 	}
 	page, err := h.Messages.Read(ctx, ann, shoal.DefaultSession, "ring", storage.Page{Limit: shoal.MaxPage})
 	must(t, err)
-	told := 0
+	notices := 0
 	for _, m := range page {
 		if m.EntityID == shoal.System {
-			told++
+			notices++
 		}
 	}
-	if told != 1 {
-		t.Errorf("the space was told %d times, want once", told)
+	if notices != 1 {
+		t.Errorf("the space was told %d times, want once", notices)
 	}
 }
 
@@ -264,7 +264,7 @@ func TestReplicas(t *testing.T) {
 			t.Cleanup(h.Stop)
 			servers = append(servers, h)
 		}
-		hosts(t, servers[0], "bot", nil)
+		putAgent(t, servers[0], "bot", nil)
 		hourly := "0 * * * *"
 		_, err := servers[0].Plans.Create(ctx, root, shoal.DefaultSession, "bot", shoal.NewPlan{Name: "tick", Cron: &hourly}, "")
 		must(t, err)
@@ -280,7 +280,7 @@ func TestReplicas(t *testing.T) {
 		for i, h := range servers {
 			all.Go(func() {
 				for {
-					claimed, err := h.Work.Claim(ctx, fmt.Sprint(i), 2, lasts)
+					claimed, err := h.Work.Claim(ctx, fmt.Sprint(i), 2, longLease)
 					if err != nil {
 						t.Errorf("claim: %v", err)
 					}
@@ -314,10 +314,10 @@ func TestReplyStartsNoRun(t *testing.T) {
 		ctx := context.Background()
 		h := shop(t, nil)
 		admin := shoal.EntityID("bot")
-		hosts(t, h, "bot", nil)
+		putAgent(t, h, "bot", nil)
 		_, err := h.Spaces.Update(ctx, ann, shoal.DefaultSession, "shop", shoal.SpaceChange{AdminAgentID: &admin})
 		must(t, err)
-		hosts(t, h, "clerk", nil)
+		putAgent(t, h, "clerk", nil)
 		_, err = h.Spaces.Join(ctx, ann, shoal.DefaultSession, "shop", "clerk")
 		must(t, err)
 
@@ -367,7 +367,7 @@ func TestEnqueuedRunStarts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := shop(t, nil)
-				hosts(t, h, "bot", func(a *storage.Agent) { a.OnNewMessage = "enqueue" })
+				putAgent(t, h, "bot", func(a *storage.Agent) { a.OnNewMessage = "enqueue" })
 				for _, text := range []string{"one", "two", "three"} {
 					_, err := say(h, text)
 					must(t, err)
@@ -385,26 +385,26 @@ func TestEnqueuedRunStarts(t *testing.T) {
 	}
 }
 
-// setBack is a store whose clock was put back after the first messages.
-type setBack struct {
+// skewedStore is a store whose clock was put back after the first messages.
+type skewedStore struct {
 	storage.Store
 	by time.Duration
 }
 
-func (s *setBack) Update(ctx context.Context, fn func(storage.Tx) error) error {
-	return s.Store.Update(ctx, func(tx storage.Tx) error { return fn(setBackTx{tx, s.by}) })
+func (s *skewedStore) Update(ctx context.Context, fn func(storage.Tx) error) error {
+	return s.Store.Update(ctx, func(tx storage.Tx) error { return fn(skewedTx{tx, s.by}) })
 }
 
-func (s *setBack) View(ctx context.Context, fn func(storage.Tx) error) error {
-	return s.Store.View(ctx, func(tx storage.Tx) error { return fn(setBackTx{tx, s.by}) })
+func (s *skewedStore) View(ctx context.Context, fn func(storage.Tx) error) error {
+	return s.Store.View(ctx, func(tx storage.Tx) error { return fn(skewedTx{tx, s.by}) })
 }
 
-type setBackTx struct {
+type skewedTx struct {
 	storage.Tx
 	by time.Duration
 }
 
-func (t setBackTx) Now() (shoal.Time, error) {
+func (t skewedTx) Now() (shoal.Time, error) {
 	now, err := t.Tx.Now()
 	return shoal.At(now.Add(-t.by)), err
 }
@@ -413,9 +413,9 @@ func (t setBackTx) Now() (shoal.Time, error) {
 // made yet: it does not wait until that time comes round again.
 func TestRunIsDueAfterClockSetBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &setBack{Store: shoaltest.OpenSQLite(t)}
+		store := &skewedStore{Store: shoaltest.OpenSQLite(t)}
 		h := shop(t, func(o *hub.Options) { o.Store = store })
-		hosts(t, h, "bot", nil)
+		putAgent(t, h, "bot", nil)
 		_, err := say(h, "go")
 		must(t, err)
 		store.by = 24 * time.Hour

@@ -64,7 +64,7 @@ func TestClaimOfExpiredLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := shop(t, nil)
 		ctx := context.Background()
-		hosts(t, h, "bot", nil)
+		putAgent(t, h, "bot", nil)
 		_, err := say(h, "go")
 		must(t, err)
 		held, err := h.Work.Claim(ctx, "first", 1, time.Second)
@@ -72,16 +72,16 @@ func TestClaimOfExpiredLease(t *testing.T) {
 		lease := runs.Lease{Session: shoal.DefaultSession, Run: held[0].ID, Generation: held[0].Generation}
 		must(t, write(h, lease, func(c *runs.RunChange) error { c.Run.Awake = true; return nil }))
 		<-time.After(2 * time.Second)
-		var asked []runs.Lease
+		var checked []runs.Lease
 		claim := func(owner string, dead bool) []storage.Run {
 			t.Helper()
-			asked = nil
-			runs, err := h.Work.ClaimFor(ctx, owner, 10, runs.Slots{Over: func(l runs.Lease) bool { asked = append(asked, l); return dead }}, time.Minute)
+			checked = nil
+			runs, err := h.Work.ClaimFor(ctx, owner, 10, runs.Slots{Over: func(l runs.Lease) bool { checked = append(checked, l); return dead }}, time.Minute)
 			must(t, err)
 			return runs
 		}
-		if runs := claim("second", false); len(runs) != 0 || len(asked) != 1 || asked[0] != lease {
-			t.Errorf("claimed %v, asked about %v", runs, asked)
+		if runs := claim("second", false); len(runs) != 0 || len(checked) != 1 || checked[0] != lease {
+			t.Errorf("claimed %v, asked about %v", runs, checked)
 		}
 		must(t, write(h, lease, func(*runs.RunChange) error { return nil })) // it still holds it
 		if runs := claim("second", true); len(runs) != 1 || runs[0].Generation != lease.Generation+1 {

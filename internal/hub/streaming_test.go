@@ -33,7 +33,7 @@ func TestStreamingMessages(t *testing.T) {
 	for seed := range seeds {
 		t.Run(strconv.Itoa(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := newGrowth(t, uint64(seed))
+				p := newStreamSim(t, uint64(seed))
 				defer p.stop()
 				for range 120 {
 					p.step()
@@ -78,15 +78,15 @@ func (b *lossyBus) hold(held bool) {
 	b.notes = nil
 }
 
-// betweenStore does something before a certain one of the next reads.
-type betweenStore struct {
+// hookStore does something before a certain one of the next reads.
+type hookStore struct {
 	storage.Store
 	mu   sync.Mutex
 	left int
 	do   func()
 }
 
-func (s *betweenStore) View(ctx context.Context, fn func(storage.Tx) error) error {
+func (s *hookStore) View(ctx context.Context, fn func(storage.Tx) error) error {
 	s.mu.Lock()
 	s.left--
 	do := s.do
@@ -100,42 +100,42 @@ func (s *betweenStore) View(ctx context.Context, fn func(storage.Tx) error) erro
 	return s.Store.View(ctx, fn)
 }
 
-func (s *betweenStore) before(reads int, do func()) {
+func (s *hookStore) beforeRead(reads int, do func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.left, s.do = reads, do
 }
 
-// growth is the run that is played, and what should be seen of it.
-type growth struct {
-	t       *testing.T
-	rnd     *rand.Rand
-	store   *betweenStore
-	bus     *lossyBus
-	hub     *hub.Hub
-	lease   runs.Lease
-	open    *shoal.Message
-	grown   map[shoal.PartID]string // of the parts in progress
-	saved   map[shoal.PartID]bool   // whether the store knows the part
-	rest    map[shoal.PartID]string // what a crash has lost, which comes again
-	count   int
-	think   string
-	thought string
-	readers []*growthReader
-	long    bool // ids are as long as those of runs
+// streamSim is the run that is played, and what should be seen of it.
+type streamSim struct {
+	t             *testing.T
+	rnd           *rand.Rand
+	store         *hookStore
+	bus           *lossyBus
+	hub           *hub.Hub
+	lease         runs.Lease
+	open          *shoal.Message
+	partTexts     map[shoal.PartID]string // of the parts in progress
+	saved         map[shoal.PartID]bool   // whether the store knows the part
+	rest          map[shoal.PartID]string // what a crash has lost, which comes again
+	count         int
+	reasoningPart string
+	reasoningText string
+	readers       []*streamReader
+	long          bool // ids are as long as those of runs
 }
 
 // name returns an id; where ids are long, a cursor has no room for all parts.
-func (p *growth) name(prefix string, n int) string {
+func (p *streamSim) name(prefix string, n int) string {
 	if p.long {
 		return fmt.Sprintf("%s%040d", prefix, n)
 	}
 	return fmt.Sprint(prefix, n)
 }
 
-func newGrowth(t *testing.T, seed uint64) *growth {
-	p := &growth{t: t, rnd: rand.New(rand.NewPCG(seed, 7)), store: &betweenStore{Store: shoaltest.OpenSQLite(t)}, long: seed%4 > 1}
-	p.bus = &lossyBus{Bus: localbus.New(), rnd: newGrowthRand(seed), rate: []float64{0, 0.3}[seed%2]}
+func newStreamSim(t *testing.T, seed uint64) *streamSim {
+	p := &streamSim{t: t, rnd: rand.New(rand.NewPCG(seed, 7)), store: &hookStore{Store: shoaltest.OpenSQLite(t)}, long: seed%4 > 1}
+	p.bus = &lossyBus{Bus: localbus.New(), rnd: newStreamRand(seed), rate: []float64{0, 0.3}[seed%2]}
 	p.start()
 	admin := shoal.Principal{Role: shoal.RoleAdmin}
 	for _, e := range []shoal.NewEntity{{ID: "ann", Kind: shoal.Human}, {ID: "bot", Kind: shoal.Agent}} {
@@ -146,23 +146,23 @@ func newGrowth(t *testing.T, seed uint64) *growth {
 	}, "")))
 	p.lease = runs.Lease{Session: shoal.DefaultSession, Run: "run_1"}
 	p.must(p.store.Update(t.Context(), func(tx storage.Tx) error { return tx.InsertRun(p.run()) }))
-	p.seize()
+	p.takeLease()
 	for _, kind := range []string{"space", "space", "own", "run", "session"} {
-		p.readers = append(p.readers, &growthReader{growth: p, kind: kind, messages: map[shoal.MessageID]*shoal.Message{}, text: map[string]string{}})
+		p.readers = append(p.readers, &streamReader{streamSim: p, kind: kind, messages: map[shoal.MessageID]*shoal.Message{}, text: map[string]string{}})
 	}
 	return p
 }
 
 func second[T any](_ T, err error) error { return err }
 
-func (p *growth) must(err error) {
+func (p *streamSim) must(err error) {
 	p.t.Helper()
 	if err != nil {
 		p.t.Fatal(err)
 	}
 }
 
-func (p *growth) run() storage.Run {
+func (p *streamSim) run() storage.Run {
 	return storage.Run{
 		Run: shoal.Run{
 			ID: "run_1", SessionID: shoal.DefaultSession, AgentID: "bot", Status: shoal.RunRunning, CauseRoot: "x", MaxSteps: 5, CreatedAt: shoal.Now(),
@@ -173,8 +173,8 @@ func (p *growth) run() storage.Run {
 	}
 }
 
-// seize takes the lease of the run.
-func (p *growth) seize() {
+// takeLease takes the lease of the run.
+func (p *streamSim) takeLease() {
 	until := shoal.At(time.Now().Add(time.Hour))
 	p.lease.Generation++
 	p.must(p.store.Update(p.t.Context(), func(tx storage.Tx) error {
@@ -187,32 +187,32 @@ func (p *growth) seize() {
 	}))
 }
 
-func (p *growth) start() {
+func (p *streamSim) start() {
 	p.hub = hub.New(hub.Options{Store: p.store, Bus: p.bus})
 	p.must(p.hub.Start(context.Background()))
-	p.grown, p.saved, p.rest = map[shoal.PartID]string{}, map[shoal.PartID]bool{}, map[shoal.PartID]string{}
+	p.partTexts, p.saved, p.rest = map[shoal.PartID]string{}, map[shoal.PartID]bool{}, map[shoal.PartID]string{}
 }
 
-func (p *growth) stop() {
+func (p *streamSim) stop() {
 	for _, r := range p.readers {
 		r.cut(0)
 	}
 	p.hub.Stop()
 }
 
-func (p *growth) write(fn func(*runs.RunChange) error) {
+func (p *streamSim) write(fn func(*runs.RunChange) error) {
 	p.t.Helper()
 	p.must(p.hub.Work.Write(context.Background(), p.lease, fn))
 }
 
-// growing returns a part in progress, nil if there is none.
-func (p *growth) growing() *shoal.Part {
+// streaming returns a part in progress, nil if there is none.
+func (p *streamSim) streamingPart() *shoal.Part {
 	if p.open == nil {
 		return nil
 	}
 	var all []*shoal.Part
 	for i := range p.open.Parts {
-		if _, ok := p.grown[p.open.Parts[i].ID]; ok {
+		if _, ok := p.partTexts[p.open.Parts[i].ID]; ok {
 			all = append(all, &p.open.Parts[i])
 		}
 	}
@@ -222,8 +222,8 @@ func (p *growth) growing() *shoal.Part {
 	return all[p.rnd.IntN(len(all))]
 }
 
-func (p *growth) step() {
-	part := p.growing()
+func (p *streamSim) step() {
+	part := p.streamingPart()
 	switch n := p.rnd.IntN(100); {
 	case n < 45 && part != nil:
 		p.delta(part)
@@ -254,11 +254,11 @@ func (p *growth) step() {
 	}
 }
 
-func (p *growth) head(part *shoal.Part) shoal.PartHead {
+func (p *streamSim) head(part *shoal.Part) shoal.PartHead {
 	return shoal.PartHead{MessageID: p.open.ID, PartID: part.ID}
 }
 
-func (p *growth) begin() {
+func (p *streamSim) begin() {
 	p.count++
 	part := shoal.Part{ID: shoal.PartID(p.name("prt_", p.count)), Type: shoal.TextPart, Status: shoal.PartStreaming}
 	if p.rnd.IntN(3) == 0 {
@@ -292,23 +292,23 @@ func (p *growth) begin() {
 		return c.SaveMessage(with, nil)
 	})
 	p.open.Parts = append(p.open.Parts, part)
-	p.grown[part.ID] = ""
+	p.partTexts[part.ID] = ""
 	if save {
-		p.savedAll()
+		p.markSaved()
 	}
 }
 
-func (p *growth) savedAll() {
+func (p *streamSim) markSaved() {
 	for _, part := range p.open.Parts {
 		p.saved[part.ID] = true
 	}
 }
 
 // drafts are the parts as they stand.
-func (p *growth) drafts() []shoal.Part {
+func (p *streamSim) drafts() []shoal.Part {
 	out := slices.Clone(p.open.Parts)
 	for i := range out {
-		if text, ok := p.grown[out[i].ID]; ok && out[i].Type == shoal.TextPart {
+		if text, ok := p.partTexts[out[i].ID]; ok && out[i].Type == shoal.TextPart {
 			out[i].Text = text
 		}
 	}
@@ -317,13 +317,13 @@ func (p *growth) drafts() []shoal.Part {
 
 var pieces = []string{"a", "bc", "<b>&", "größe", "日本", "🙂", " and so on", "\n"}
 
-func (p *growth) delta(part *shoal.Part) {
+func (p *streamSim) delta(part *shoal.Part) {
 	piece := pieces[p.rnd.IntN(len(pieces))]
 	if again := p.rest[part.ID]; again != "" {
 		_, size := utf8.DecodeRuneInString(again)
 		piece, p.rest[part.ID] = again[:size], again[size:]
 	}
-	text := p.grown[part.ID]
+	text := p.partTexts[part.ID]
 	d := runs.Delta{Space: "shop", Message: p.open.ID, Part: part.ID, Offset: len(text), Text: piece}
 	if part.Type == shoal.ToolPart {
 		d.Call, d.Tool = part.ToolCallID, part.ToolName
@@ -334,11 +334,11 @@ func (p *growth) delta(part *shoal.Part) {
 		d.Text = piece
 	}
 	p.hub.Work.Relay(p.lease, []runs.Delta{d})
-	p.grown[part.ID] = text + piece
+	p.partTexts[part.ID] = text + piece
 }
 
-func (p *growth) reset(part *shoal.Part) {
-	text := p.grown[part.ID]
+func (p *streamSim) reset(part *shoal.Part) {
+	text := p.partTexts[part.ID]
 	at := 0
 	if len(text) > 0 && part.Type == shoal.TextPart {
 		at = p.rnd.IntN(len(text))
@@ -346,7 +346,7 @@ func (p *growth) reset(part *shoal.Part) {
 			at--
 		}
 	}
-	p.grown[part.ID] = text[:at]
+	p.partTexts[part.ID] = text[:at]
 	delete(p.rest, part.ID)
 	save := p.rnd.IntN(2) == 0
 	p.write(func(c *runs.RunChange) error {
@@ -358,14 +358,14 @@ func (p *growth) reset(part *shoal.Part) {
 		return c.SaveMessage(with, nil)
 	})
 	if save {
-		p.savedAll()
+		p.markSaved()
 	}
 }
 
-func (p *growth) remove(part *shoal.Part) {
+func (p *streamSim) remove(part *shoal.Part) {
 	id := part.ID
 	h := p.head(part)
-	delete(p.grown, id)
+	delete(p.partTexts, id)
 	p.open.Parts = slices.DeleteFunc(slices.Clone(p.open.Parts), func(o shoal.Part) bool { return o.ID == id })
 	p.write(func(c *runs.RunChange) error {
 		if err := c.TellPart("shop", "", shoal.EventPartRemoved, &shoal.PartResetData{PartHead: h}); err != nil {
@@ -375,18 +375,18 @@ func (p *growth) remove(part *shoal.Part) {
 		with.Parts = p.drafts()
 		return c.SaveMessage(with, nil)
 	})
-	p.savedAll()
+	p.markSaved()
 }
 
 // endIn ends a part in a transaction, perhaps with a last piece that is relayed
 // too late.
-func (p *growth) endIn(c *runs.RunChange, part *shoal.Part) error {
+func (p *streamSim) endIn(c *runs.RunChange, part *shoal.Part) error {
 	if part.Type == shoal.TextPart {
-		part.Text, part.Status = p.grown[part.ID], shoal.PartDone
+		part.Text, part.Status = p.partTexts[part.ID], shoal.PartDone
 		return c.TellPart("shop", "", shoal.EventTextEnd, &shoal.TextData{PartHead: p.head(part), Text: part.Text, Status: part.Status})
 	}
-	part.Args, part.Status = json.RawMessage(p.grown[part.ID]+"}"), shoal.PartRunning
-	if p.grown[part.ID] == "" {
+	part.Args, part.Status = json.RawMessage(p.partTexts[part.ID]+"}"), shoal.PartRunning
+	if p.partTexts[part.ID] == "" {
 		part.Args = json.RawMessage("{}")
 	}
 	return c.TellPart("shop", "", shoal.EventToolInputAvailable, &shoal.ToolInputData{
@@ -394,7 +394,7 @@ func (p *growth) endIn(c *runs.RunChange, part *shoal.Part) error {
 	})
 }
 
-func (p *growth) end(part *shoal.Part) {
+func (p *streamSim) end(part *shoal.Part) {
 	p.write(func(c *runs.RunChange) error {
 		if err := p.endIn(c, part); err != nil {
 			return err
@@ -403,27 +403,27 @@ func (p *growth) end(part *shoal.Part) {
 		with.Parts = p.drafts()
 		return c.SaveMessage(with, nil)
 	})
-	late := runs.Delta{Space: "shop", Message: p.open.ID, Part: part.ID, Offset: len(p.grown[part.ID]), Text: "late"} // and wrong
-	delete(p.grown, part.ID)
-	p.savedAll()
+	late := runs.Delta{Space: "shop", Message: p.open.ID, Part: part.ID, Offset: len(p.partTexts[part.ID]), Text: "late"} // and wrong
+	delete(p.partTexts, part.ID)
+	p.markSaved()
 	if p.rnd.IntN(2) == 0 {
 		p.hub.Work.Relay(p.lease, []runs.Delta{late})
 	}
 }
 
-func (p *growth) save() {
+func (p *streamSim) save() {
 	p.write(func(c *runs.RunChange) error {
 		with := *p.open
 		with.Parts = p.drafts()
 		return c.SaveMessage(with, nil)
 	})
-	p.savedAll()
+	p.markSaved()
 }
 
-func (p *growth) close() {
+func (p *streamSim) close() {
 	p.write(func(c *runs.RunChange) error {
 		for i := range p.open.Parts {
-			if _, ok := p.grown[p.open.Parts[i].ID]; ok {
+			if _, ok := p.partTexts[p.open.Parts[i].ID]; ok {
 				if err := p.endIn(c, &p.open.Parts[i]); err != nil {
 					return err
 				}
@@ -433,22 +433,22 @@ func (p *growth) close() {
 		m.Status = shoal.MessageCompleted
 		return c.CloseMessage(m, nil)
 	})
-	p.open, p.grown = nil, map[shoal.PartID]string{}
+	p.open, p.partTexts = nil, map[shoal.PartID]string{}
 }
 
 // crash is the end of a server: what was not saved is lost, and the run goes on
 // from there, or withdraws what it had.
-func (p *growth) crash() {
+func (p *streamSim) crash() {
 	for _, r := range p.readers {
 		r.cut(p.rnd.IntN(3))
 	}
 	p.hub.Stop()
 	p.bus.hold(false)
-	before := p.grown
+	before := p.partTexts
 	saved := p.saved
-	p.think = ""
+	p.reasoningPart = ""
 	p.start()
-	p.seize()
+	p.takeLease()
 	if p.open == nil {
 		return
 	}
@@ -462,7 +462,7 @@ func (p *growth) crash() {
 			continue
 		}
 		p.saved[part.ID] = true
-		p.grown[part.ID] = part.Text
+		p.partTexts[part.ID] = part.Text
 		i := slices.IndexFunc(p.open.Parts, func(o shoal.Part) bool { return o.ID == part.ID })
 		if part.Type == shoal.ToolPart || p.rnd.IntN(2) == 0 {
 			p.remove(&p.open.Parts[i])
@@ -473,23 +473,23 @@ func (p *growth) crash() {
 	}
 }
 
-func (p *growth) reason() {
-	d := runs.Delta{Space: "shop", Reasoning: true, Show: true, Part: shoal.PartID(p.think), Offset: len(p.thought), Text: "hm "}
+func (p *streamSim) reason() {
+	d := runs.Delta{Space: "shop", Reasoning: true, Show: true, Part: shoal.PartID(p.reasoningPart), Offset: len(p.reasoningText), Text: "hm "}
 	switch {
-	case p.think == "":
+	case p.reasoningPart == "":
 		p.count++
-		p.think, p.thought = fmt.Sprintf("prt_r%d", p.count), ""
-		d.Part, d.Offset, d.First, d.Text = shoal.PartID(p.think), 0, true, ""
+		p.reasoningPart, p.reasoningText = fmt.Sprintf("prt_r%d", p.count), ""
+		d.Part, d.Offset, d.First, d.Text = shoal.PartID(p.reasoningPart), 0, true, ""
 	case p.rnd.IntN(4) == 0:
-		d.Last, d.Text, p.think = true, "", ""
+		d.Last, d.Text, p.reasoningPart = true, "", ""
 	default:
-		p.thought += d.Text
+		p.reasoningText += d.Text
 	}
 	p.hub.Work.Relay(p.lease, []runs.Delta{d})
 }
 
 // finish closes what is open, and checks that everybody has seen it.
-func (p *growth) finish() {
+func (p *streamSim) finish() {
 	if p.open != nil {
 		p.close()
 	}
@@ -522,4 +522,4 @@ func asJSON(v any) string {
 	return string(out)
 }
 
-func newGrowthRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 8)) }
+func newStreamRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 8)) }

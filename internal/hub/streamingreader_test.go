@@ -14,9 +14,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/feed"
 )
 
-// growthReader is a client: it makes messages of events.
-type growthReader struct {
-	*growth
+// streamReader is a client: it makes messages of events.
+type streamReader struct {
+	*streamSim
 	kind     string
 	follower *feed.Follower
 	cursor   shoal.Cursor
@@ -27,7 +27,7 @@ type growthReader struct {
 	log      []string
 }
 
-func (r *growthReader) act() {
+func (r *streamReader) act() {
 	switch n := r.rnd.IntN(10); {
 	case r.follower == nil:
 		if r.rnd.IntN(6) == 0 { // as a new client
@@ -37,14 +37,14 @@ func (r *growthReader) act() {
 	case n < 6:
 		r.drain()
 	case n < 8:
-		r.take()
+		r.readEvents()
 		r.cut(r.rnd.IntN(len(r.queue) + 1))
 	default:
-		r.take()
+		r.readEvents()
 	}
 }
 
-func (r *growthReader) connect() {
+func (r *streamReader) connect() {
 	if r.follower != nil {
 		return
 	}
@@ -58,17 +58,17 @@ func (r *growthReader) connect() {
 	case "session":
 		who = shoal.Principal{Role: shoal.RoleAdmin}
 	}
-	if part := r.growing(); part != nil && r.rnd.IntN(2) == 0 {
+	if part := r.streamingPart(); part != nil && r.rnd.IntN(2) == 0 {
 		// A delta and a reset come between the end of the window and the snapshot, of
 		// which the feed learns later.
 		synctest.Wait()
-		r.store.before(2, func() {
+		r.store.beforeRead(2, func() {
 			r.delta(part)
 			synctest.Wait()
 			r.bus.hold(true)
 			r.reset(part)
 		})
-		defer r.store.before(0, nil)
+		defer r.store.beforeRead(0, nil)
 	}
 	f, err := r.hub.Events.Follow(context.Background(), who, req)
 	r.must(err)
@@ -76,7 +76,7 @@ func (r *growthReader) connect() {
 }
 
 // take reads what has come.
-func (r *growthReader) take() {
+func (r *streamReader) readEvents() {
 	for r.follower != nil {
 		events, err := r.follower.Next(context.Background(), time.Now().Add(time.Millisecond))
 		r.must(err)
@@ -87,31 +87,31 @@ func (r *growthReader) take() {
 	}
 }
 
-func (r *growthReader) drain() {
+func (r *streamReader) drain() {
 	r.bus.hold(false)
 	synctest.Wait()
-	r.take()
+	r.readEvents()
 	r.handle(len(r.queue))
-	r.settled()
+	r.checkCurrent()
 }
 
 // settled checks that what the reader has is what there is, as far as it can be:
 // what the bus has lost comes with the next event.
-func (r *growthReader) settled() {
+func (r *streamReader) checkCurrent() {
 	if r.open == nil || r.messages[r.open.ID] == nil {
 		return
 	}
 	for _, part := range r.open.Parts {
-		want, growing := r.grown[part.ID]
+		want, streaming := r.partTexts[part.ID]
 		have, known := r.text[string(r.open.ID)+"/"+string(part.ID)]
-		if growing && (!known || !strings.HasPrefix(want, have) || r.bus.rate == 0 && want != have) {
+		if streaming && (!known || !strings.HasPrefix(want, have) || r.bus.rate == 0 && want != have) {
 			r.fail("has %q (%v) of %s, there is %q", have, known, part.ID, want)
 		}
 	}
 }
 
 // cut ends the connection when so many of the events on the way have been handled.
-func (r *growthReader) cut(handled int) {
+func (r *streamReader) cut(handled int) {
 	if r.follower == nil {
 		return
 	}
@@ -120,12 +120,12 @@ func (r *growthReader) cut(handled int) {
 	r.follower, r.queue = nil, nil
 }
 
-func (r *growthReader) fail(format string, args ...any) {
+func (r *streamReader) fail(format string, args ...any) {
 	r.t.Helper()
 	r.t.Fatalf("%s: %s\n%s", r.kind, fmt.Sprintf(format, args...), strings.Join(r.log, "\n"))
 }
 
-func (r *growthReader) handle(n int) {
+func (r *streamReader) handle(n int) {
 	for _, ev := range r.queue[:n] {
 		r.log = append(r.log, fmt.Sprintf("%s %s %s", ev.Cursor, ev.Type, ev.Data))
 		if len(ev.Cursor) > shoal.MaxCursor {
@@ -139,7 +139,7 @@ func (r *growthReader) handle(n int) {
 	r.queue = r.queue[n:]
 }
 
-func (r *growthReader) event(ev shoal.Event) {
+func (r *streamReader) event(ev shoal.Event) {
 	var d struct {
 		shoal.PartHead
 		Message  shoal.Message   `json:"message"`
@@ -156,7 +156,7 @@ func (r *growthReader) event(ev shoal.Event) {
 	}
 	key := string(d.MessageID) + "/" + string(d.PartID)
 	if d.Delta == nil && ev.Type != shoal.EventSnapshot && ev.Type != shoal.EventSnapshotEnd {
-		r.once(ev)
+		r.checkOrder(ev)
 	}
 	switch ev.Type {
 	case shoal.EventSnapshot:
@@ -170,7 +170,7 @@ func (r *growthReader) event(ev shoal.Event) {
 			}
 		}
 	case shoal.EventMessageCreated, shoal.EventMessageCompleted:
-		r.completed(ev, d.Message)
+		r.applyMessage(ev, d.Message)
 	case shoal.EventReasoningStart, shoal.EventTextStart, shoal.EventToolInputStart:
 		if _, there := r.text[key]; there {
 			r.fail("%s is begun twice", key)
@@ -210,7 +210,7 @@ func (r *growthReader) event(ev shoal.Event) {
 }
 
 // once checks that a stored event comes once, in order.
-func (r *growthReader) once(ev shoal.Event) {
+func (r *streamReader) checkOrder(ev shoal.Event) {
 	if ev.Cursor == "" || strings.HasPrefix(string(ev.Type), "reasoning") {
 		return
 	}
@@ -223,7 +223,7 @@ func (r *growthReader) once(ev shoal.Event) {
 	r.place = place
 }
 
-func (r *growthReader) part(message shoal.MessageID, id shoal.PartID) *shoal.Part {
+func (r *streamReader) part(message shoal.MessageID, id shoal.PartID) *shoal.Part {
 	if m := r.messages[message]; m != nil {
 		for i := range m.Parts {
 			if m.Parts[i].ID == id {
@@ -236,7 +236,7 @@ func (r *growthReader) part(message shoal.MessageID, id shoal.PartID) *shoal.Par
 }
 
 // completed takes a message, which must be what the reader has of it already.
-func (r *growthReader) completed(ev shoal.Event, m shoal.Message) {
+func (r *streamReader) applyMessage(ev shoal.Event, m shoal.Message) {
 	if have := r.messages[m.ID]; have != nil && ev.Type == shoal.EventMessageCompleted {
 		for key := range r.text {
 			if strings.HasPrefix(key, string(m.ID)+"/") {

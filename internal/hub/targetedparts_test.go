@@ -22,8 +22,8 @@ import (
 // timeline, in their inbox and in the stream of the run.
 func TestTargetedPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &growth{t: t, store: &betweenStore{Store: shoaltest.OpenSQLite(t)}, bus: &lossyBus{Bus: localbus.New()}}
-		p.bus.rnd = newGrowthRand(1)
+		p := &streamSim{t: t, store: &hookStore{Store: shoaltest.OpenSQLite(t)}, bus: &lossyBus{Bus: localbus.New()}}
+		p.bus.rnd = newStreamRand(1)
 		p.start()
 		defer p.hub.Stop()
 		for _, id := range []shoal.EntityID{"ann", "eve", "bot"} {
@@ -34,7 +34,7 @@ func TestTargetedPart(t *testing.T) {
 		}, "")))
 		p.lease = runs.Lease{Session: shoal.DefaultSession, Run: "run_1"}
 		p.must(p.store.Update(t.Context(), func(tx storage.Tx) error { return tx.InsertRun(p.run()) }))
-		p.seize()
+		p.takeLease()
 		open := map[string]*feed.Follower{}
 		follow := func(name string, who shoal.Principal, req feed.FollowRequest) {
 			req.Session = shoal.DefaultSession
