@@ -17,16 +17,17 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 )
 
-// What a wait is handed is what it would have read, whatever the message holds.
+// A message that is delivered directly to a wait equals the message that the wait would
+// have read, whatever it contains.
 func TestDirectDeliveryEqualsRead(t *testing.T) {
 	for name, d := range map[string]shoal.Draft{
-		"text":                    {Parts: []shoal.Part{shoal.Text("héllo\n\"<&>\u2028\" 🐟")}},
-		"mentions and nobody":     {Parts: []shoal.Part{shoal.Text("x")}, Mentions: []shoal.EntityID{"bot", "ghost", "bot", "ann"}},
-		"several texts":           {Parts: []shoal.Part{shoal.Text("a"), shoal.Text("b")}},
-		"a link":                  {Parts: []shoal.Part{{Type: shoal.FilePart, Name: "a.png", MediaType: "image/png", Size: 7, URL: "https://example.com/a.png?x=<1>&y"}}},
-		"data with spaces":        {Parts: []shoal.Part{{Type: shoal.DataPart, Name: "d", Data: json.RawMessage(" {\"b\" : [ 1.0, 1e3, -0 , null ],\n\"a\":\"\\u00e9<\\/\" } ")}}},
-		"data that is no object":  {Parts: []shoal.Part{{Type: shoal.DataPart, Name: "d", Data: json.RawMessage(`"text"`)}}},
-		"data with large numbers": {Parts: []shoal.Part{{Type: shoal.DataPart, Name: "d", Data: json.RawMessage(`12345678901234567890.123`)}}},
+		"text":                       {Parts: []shoal.Part{shoal.Text("héllo\n\"<&>\u2028\" 🐟")}},
+		"mentions and nobody":        {Parts: []shoal.Part{shoal.Text("x")}, Mentions: []shoal.EntityID{"bot", "ghost", "bot", "ann"}},
+		"several texts":              {Parts: []shoal.Part{shoal.Text("a"), shoal.Text("b")}},
+		"a link":                     {Parts: []shoal.Part{{Type: shoal.FilePart, Name: "a.png", MediaType: "image/png", Size: 7, URL: "https://example.com/a.png?x=<1>&y"}}},
+		"data with spaces":           {Parts: []shoal.Part{{Type: shoal.DataPart, Name: "d", Data: json.RawMessage(" {\"b\" : [ 1.0, 1e3, -0 , null ],\n\"a\":\"\\u00e9<\\/\" } ")}}},
+		"data that is not an object": {Parts: []shoal.Part{{Type: shoal.DataPart, Name: "d", Data: json.RawMessage(`"text"`)}}},
+		"data with large numbers":    {Parts: []shoal.Part{{Type: shoal.DataPart, Name: "d", Data: json.RawMessage(`12345678901234567890.123`)}}},
 		"fields that do not count": {Parts: []shoal.Part{{
 			Type: shoal.TextPart, Text: "x", ID: "mine", Name: "n", URL: "u", Target: "bot", Private: true, Data: json.RawMessage(`1`),
 		}}},
@@ -49,26 +50,26 @@ func TestDirectDeliveryEqualsRead(t *testing.T) {
 				must(t, err)
 				direct := <-waited
 				if readCounter.n.Load() != before {
-					t.Fatal("it was read")
+					t.Fatal("the inbox was read; want direct delivery")
 				}
 				again, err := h.Inbox.Wait(t.Context(), bot, &inbox.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages, Redeliver: true})
 				must(t, err)
 				if len(direct.Items) != 1 || len(direct.Items[0].Messages) != 1 {
-					t.Fatalf("the wait has %+v", direct)
+					t.Fatalf("the wait returned %+v, want one message", direct)
 				}
 				read := again.Result
 				for _, r := range []*shoal.WaitResult{&direct, &read} {
 					r.Items[0].Messages[0].Delivery, r.TimeoutMs = 0, 0
 				}
 				if got, want := plain(t, direct), plain(t, read); got != want {
-					t.Errorf("handed over was\n%s\nand read\n%s", got, want)
+					t.Errorf("delivered directly:\n%s\nread:\n%s", got, want)
 				}
 			})
 		})
 	}
 }
 
-// A message makes nobody look who waits for something else.
+// A message causes no read of an inbox whose waits do not match it.
 func TestUnrelatedMessagesCauseNoReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, readCounter := shopWithReadCounter(t)
@@ -76,7 +77,7 @@ func TestUnrelatedMessagesCauseNoReads(t *testing.T) {
 		wait := func(who shoal.Principal) {
 			d, err := h.Inbox.Wait(t.Context(), who, &inbox.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMentions, Timeout: time.Minute})
 			if err != nil || len(d.Result.Items) != 1 || d.Result.Items[0].Messages[0].Seq != 3 {
-				t.Errorf("%s has %+v, %v", who.KeyID, d, err)
+				t.Errorf("the wait of %s returned %+v, %v; want message 3", who.KeyID, d, err)
 			}
 			done <- struct{}{}
 		}
@@ -100,25 +101,25 @@ func TestUnrelatedMessagesCauseNoReads(t *testing.T) {
 			<-done
 		}
 		if n := readCounter.n.Load() - before; n != 0 {
-			t.Errorf("the inbox was read %d times", n)
+			t.Errorf("the inbox was read %d times, want 0", n)
 		}
 	})
 }
 
-// plain is what a client gets.
+// plain returns the JSON that a client receives.
 func plain(t *testing.T, r shoal.WaitResult) string {
 	text, err := shoal.EncodeJSON(r)
 	must(t, err)
 	return string(text)
 }
 
-// readCounter counts how often an inbox is read.
+// readCounter is a store that counts the reads of inboxes.
 type readCounter struct {
 	storage.Store
 	n atomic.Int64
 }
 
-// shopWithReadCounter is a shop of whose inboxes the looks are counted.
+// shopWithReadCounter returns a shop and the counter of its inbox reads.
 func shopWithReadCounter(t *testing.T) (*hub.Hub, *readCounter) {
 	counted := &readCounter{Store: shoaltest.OpenSQLite(t)}
 	return shop(t, func(o *hub.Options) { o.Store = counted }), counted
@@ -138,9 +139,9 @@ func (l unreadTx) Unread(session shoal.SessionID, entity shoal.EntityID, filter 
 	return l.Tx.Unread(session, entity, filter, limit)
 }
 
-// Who waits while its session is replaced gets nothing of the new one without what is
-// unread there before it: no place means one entry in the old inbox and another in the
-// new one.
+// A wait that is open while its session is replaced returns nothing from the new session
+// without the unread messages before it: a position may mean one entry in the old inbox and
+// another in the new one.
 func TestWaitDuringSessionReplacement(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &replaceStore{Store: shoaltest.OpenSQLite(t)}
@@ -161,7 +162,7 @@ func TestWaitDuringSessionReplacement(t *testing.T) {
 			defer close(ended)
 			switch d, err := wait(*d.Result.Cursor); {
 			case err == nil && d.Result.Items[0].Messages[0].Parts[0].Text != "unread":
-				t.Errorf("the wait has %+v", d.Result)
+				t.Errorf("the wait returned %+v, want the unread message first", d.Result)
 			case err != nil && !errors.Is(err, shoal.NotFound):
 				t.Errorf("the wait ends with %v, want NotFound", err)
 			}
@@ -173,13 +174,13 @@ func TestWaitDuringSessionReplacement(t *testing.T) {
 		d, err = wait("")
 		must(t, err)
 		if got := d.Result.Items[0].Messages; len(got) != 2 || got[0].Parts[0].Text != "unread" {
-			t.Errorf("unread is %+v", got)
+			t.Errorf("got the unread messages %+v, want two, the first one \"unread\"", got)
 		}
 	})
 }
 
-// replaceStore is a store that does something once a session is replaced, before whoever
-// asked for that knows.
+// replaceStore is a store that calls replaced once a session is replaced, before the caller
+// of Update returns.
 type replaceStore struct {
 	storage.Store
 	replaced func()

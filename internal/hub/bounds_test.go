@@ -27,8 +27,8 @@ var (
 	bot  = shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "bot", KeyID: "bot"}
 )
 
-// shop is a hub with ann and bot in the space shop. It has what a test changes
-// of its options.
+// shop returns a hub with ann and bot in the space shop. options changes the options of the
+// hub.
 func shop(t *testing.T, options func(*hub.Options)) *hub.Hub {
 	t.Helper()
 	o := hub.Options{Bus: localbus.New()}
@@ -58,18 +58,18 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// say posts as ann, mentioning bot.
+// say posts a message of ann that mentions bot.
 func say(h *hub.Hub, text string) (shoal.Message, error) {
 	draft := shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: []shoal.EntityID{"bot"}}
 	return h.Messages.Post(context.Background(), ann, shoal.DefaultSession, "shop", draft, "")
 }
 
-// mentions is bot's wait for mentions.
+// mentions returns a request of bot to wait for mentions.
 func mentions(timeout time.Duration, ack string) *inbox.WaitRequest {
 	return &inbox.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMentions, Timeout: timeout, Ack: ack}
 }
 
-// A server holds only so many waits; one more is told to come back.
+// A server has a limit on open waits and rejects further ones with TooManyWaiters.
 func TestTooManyWaiters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := shop(t, func(o *hub.Options) { o.MaxWaits = 2 })
@@ -83,19 +83,18 @@ func TestTooManyWaiters(t *testing.T) {
 		}
 		synctest.Wait()
 		if _, err := h.Inbox.Wait(t.Context(), ann, mentions(0, "")); !errors.Is(err, shoal.TooManyWaiters) {
-			t.Errorf("the third wait: %v, want %v", err, shoal.TooManyWaiters)
+			t.Errorf("the third wait: got %v, want %v", err, shoal.TooManyWaiters)
 		}
 		<-time.After(time.Minute)
 		synctest.Wait()
 		if _, err := h.Inbox.Wait(t.Context(), ann, mentions(0, "")); err != nil {
-			t.Errorf("when one has ended: %v", err)
+			t.Errorf("after one wait has ended: %v", err)
 		}
 		open.Wait()
 	})
 }
 
-// A wait returns at most a hundred messages, and its cursor is good for exactly
-// these.
+// A wait returns at most a hundred messages, and its cursor acknowledges exactly these.
 func TestBatchLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := shop(t, nil)
@@ -108,14 +107,14 @@ func TestBatchLimit(t *testing.T) {
 			for _, item := range d.Result.Items {
 				for _, m := range item.Messages {
 					if m.Seq != next {
-						t.Fatalf("message %d came where %d was next", m.Seq, next)
+						t.Fatalf("got message %d, want %d", m.Seq, next)
 					}
 					next++
 					got++
 				}
 			}
 			if got != want {
-				t.Fatalf("a batch of %d, want %d", got, want)
+				t.Fatalf("got a batch of %d messages, want %d", got, want)
 			}
 			if want > 0 {
 				ack = *d.Result.Cursor
@@ -124,7 +123,7 @@ func TestBatchLimit(t *testing.T) {
 	})
 }
 
-// posts says n things, many at once, so that they share commits.
+// posts posts n messages concurrently, so that they share commits.
 func posts(t *testing.T, h *hub.Hub, n int) {
 	t.Helper()
 	var all sync.WaitGroup
@@ -138,8 +137,8 @@ func posts(t *testing.T, h *hub.Hub, n int) {
 	all.Wait()
 }
 
-// A follower that lags further behind than the window reaches is cut off, and
-// resumes from the store without losing anything.
+// A follower that lags more than the window allows ends with Busy, and resumes from the
+// store without losing events.
 func TestSlowFollower(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := shop(t, nil)
@@ -150,13 +149,13 @@ func TestSlowFollower(t *testing.T) {
 		events, err := f.Next(t.Context(), time.Now().Add(time.Second))
 		must(t, err)
 		if len(events) != 1 || events[0].Type != shoal.EventSnapshot {
-			t.Fatalf("the stream begins with %v", events)
+			t.Fatalf("the stream starts with %v, want a snapshot", events)
 		}
 		const n = 1500
 		posts(t, h, n)
 		synctest.Wait()
 		if _, err := f.Next(t.Context(), time.Now().Add(time.Second)); !errors.Is(err, shoal.Busy) {
-			t.Errorf("a reader %d events behind: %v, want %v", n, err, shoal.Busy)
+			t.Errorf("a reader that lags %d events: got %v, want %v", n, err, shoal.Busy)
 		}
 		req.After = events[0].Cursor
 		resumed, err := h.Events.Follow(t.Context(), bot, req)
@@ -167,12 +166,12 @@ func TestSlowFollower(t *testing.T) {
 			events, err := resumed.Next(t.Context(), time.Now().Add(time.Second))
 			must(t, err)
 			if len(events) == 0 {
-				t.Fatalf("nothing comes behind message %d of %d", seq-1, n)
+				t.Fatalf("no events after message %d of %d", seq-1, n)
 			}
 			for _, ev := range events {
 				want = fmt.Appendf(want[:0], `"seq":%d,`, seq)
 				if ev.Type == shoal.EventMessageCreated && !bytes.Contains(ev.Data, want) {
-					t.Fatalf("where message %d should be is %s", seq, ev.Data)
+					t.Fatalf("want message %d, got %s", seq, ev.Data)
 				}
 				if ev.Type == shoal.EventMessageCreated {
 					seq++
@@ -182,8 +181,8 @@ func TestSlowFollower(t *testing.T) {
 	})
 }
 
-// Stop ends waits as timed out and followers with ErrStopping; nothing of the hub
-// touches the store when it has returned.
+// Stop ends waits as timed out and followers with ErrStopping. The hub does not use the
+// store after Stop has returned.
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &closable{Store: shoaltest.OpenSQLite(t), t: t}
@@ -193,7 +192,7 @@ func TestStop(t *testing.T) {
 			ended.Go(func() {
 				d, err := h.Inbox.Wait(t.Context(), bot, mentions(time.Hour, ""))
 				if err != nil || !d.Result.TimedOut {
-					t.Errorf("a wait ends with %v, %v", d, err)
+					t.Errorf("the wait ended with %v, %v, want a time-out", d, err)
 				}
 			})
 			ended.Go(func() {
@@ -207,14 +206,14 @@ func TestStop(t *testing.T) {
 					_, err = f.Next(t.Context(), time.Now().Add(time.Hour))
 				}
 				if !errors.Is(err, core.ErrStopping) {
-					t.Errorf("a follower ends with %v", err)
+					t.Errorf("the follower ended with %v, want ErrStopping", err)
 				}
 			})
 		}
 		ended.Go(func() {
 			_, _, timedOut, err := h.Inbox.WaitForAgents(t.Context(), ann, shoal.DefaultSession, nil, 99, time.Hour)
 			if err != nil || !timedOut {
-				t.Errorf("waiting for agents ends with %t, %v", timedOut, err)
+				t.Errorf("the wait for agents ended with timedOut %t, %v", timedOut, err)
 			}
 		})
 		synctest.Wait()
@@ -223,41 +222,41 @@ func TestStop(t *testing.T) {
 		store.closed.Store(true)
 		ended.Wait()
 		if took := time.Since(begun); took > 0 {
-			t.Errorf("Stop has taken %v", took)
+			t.Errorf("Stop took %v, want 0", took)
 		}
-		// It has neither acknowledged nor looked, so it must not answer as if it had.
+		// This wait neither acknowledges nor reads, so it must not return a result.
 		if d, err := h.Inbox.Wait(t.Context(), bot, mentions(time.Hour, "")); !errors.Is(err, core.ErrStopping) {
-			t.Errorf("a wait after Stop: %v, %v", d, err)
+			t.Errorf("a wait after Stop: got %v, %v, want ErrStopping", d, err)
 		}
 		<-time.After(time.Hour)
-		store.closed.Store(false) // the clean-up of the test stops it once more
+		store.closed.Store(false) // the cleanup of the test calls Stop again
 	})
 }
 
-// closable is a store that must not be used once it is closed.
+// closable is a store that fails the test if it is used after it is closed.
 type closable struct {
 	storage.Store
 	t      *testing.T
 	closed atomic.Bool
 }
 
-// View implements [hub.Store].
+// View implements [storage.Store].
 func (c *closable) View(ctx context.Context, fn func(storage.Tx) error) error {
 	if c.closed.Load() {
-		c.t.Error("something reads after Stop")
+		c.t.Error("the store was read after Stop")
 	}
 	return c.Store.View(ctx, fn)
 }
 
-// Update implements [hub.Store].
+// Update implements [storage.Store].
 func (c *closable) Update(ctx context.Context, fn func(storage.Tx) error) error {
 	if c.closed.Load() {
-		c.t.Error("something writes after Stop")
+		c.t.Error("the store was written after Stop")
 	}
 	return c.Store.Update(ctx, fn)
 }
 
-// A space holds so many members and not one more, however they come.
+// A space has at most MaxMembers members, whether they are added at its creation or later.
 func TestFullSpace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := shoaltest.OpenSQLite(t)
@@ -274,7 +273,7 @@ func TestFullSpace(t *testing.T) {
 			}
 			return nil
 		}))
-		// Whoever makes it is a member, too.
+		// The creator is a member too.
 		_, err := h.Spaces.Create(ctx, ann, session, shoal.NewSpace{ID: "crowd", Name: "crowd", Members: ids}, "")
 		if !errors.Is(err, shoal.Conflict) {
 			t.Errorf("a space for %d members: %v, want %v", len(ids)+1, err, shoal.Conflict)

@@ -11,9 +11,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/inbox"
 )
 
-// A cursor has at most MaxCursor bytes however many senders the wait names and however
-// long the ids are, and acknowledges exactly what came with it: every message comes
-// once, and those of other senders stay.
+// A cursor has at most MaxCursor bytes, however many senders the wait names and however
+// long their ids are. It acknowledges exactly its batch: every message is returned once,
+// and the messages of other senders stay unread.
 func TestCursorLengthWithManySenders(t *testing.T) {
 	space := shoal.SpaceID(strings.Repeat("s", shoal.MaxID))
 	reader := shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: shoal.EntityID(strings.Repeat("r", shoal.MaxID)), KeyID: "key_r"}
@@ -72,14 +72,14 @@ func TestCursorLengthWithManySenders(t *testing.T) {
 				left, err := h.Inbox.Wait(t.Context(), reader, request(nil, ack))
 				must(t, err)
 				if texts := textsOf(left); len(texts) != shoal.MaxMentions/10 || !strings.HasPrefix(texts[0], "unheard") {
-					t.Errorf("of other senders %q are left, want %d", texts, shoal.MaxMentions/10)
+					t.Errorf("unread messages of other senders: got %q, want %d", texts, shoal.MaxMentions/10)
 				}
 			})
 		}
 	}
 }
 
-// What is longer than a cursor can be is not one, and neither is that of another entity.
+// A cursor that is too long is rejected, and so is the cursor of another entity.
 func TestForeignCursorsAreRejected(t *testing.T) {
 	h := shop(t, nil)
 	_, err := say(h, "one")

@@ -17,9 +17,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 )
 
-// What the systems before this one got wrong, as far as it belongs to the hub:
-// each defect once, by name, so that nobody builds it again. The numbers are
-// those of the list of these defects.
+// Defects of earlier systems in the hub's area, one test for each, so that none of them
+// returns. The numbers are those of docs/defects.md.
 func TestDefects(t *testing.T) {
 	for name, test := range map[string]func(t *testing.T, d *defects){
 		"S1 a message between the check and the wait was lost for good":     messageBetweenCheckAndWait,
@@ -46,14 +45,14 @@ func TestDefects(t *testing.T) {
 	}
 }
 
-// defects is the world in which a defect would show.
+// defects is the hub that a test of a defect uses.
 type defects struct {
 	hub   *hub.Hub
 	store *ledger
 	bus   *shoaltest.Listeners
 }
 
-// wait waits as bot, in a goroutine, and hands over the answer when it is there.
+// wait waits as bot in a goroutine and sends the response to the returned channel.
 func (d *defects) wait(t *testing.T, key shoal.KeyID, req *inbox.WaitRequest) <-chan *inbox.Delivery {
 	who := bot
 	who.KeyID = key
@@ -68,7 +67,7 @@ func (d *defects) wait(t *testing.T, key shoal.KeyID, req *inbox.WaitRequest) <-
 	return answer
 }
 
-// texts lists what an answer holds.
+// texts returns the texts of the messages in a response.
 func texts(d *inbox.Delivery) (out []string) {
 	for _, item := range d.Result.Items {
 		for _, m := range item.Messages {
@@ -92,9 +91,8 @@ func (d *defects) say(t *testing.T, text string) shoal.Message {
 	return m
 }
 
-// M1 is committed at every moment of a wait that takes long to read, thus also
-// when it has read an empty inbox and does not know it yet; M2 follows. The
-// cursor of the answer must not pass over M1.
+// M1 is committed at every moment of a wait that reads slowly, including the moment after
+// it has read an empty inbox; M2 follows. The cursor of the response must not skip M1.
 func messageBetweenCheckAndWait(t *testing.T, d *defects) {
 	ack := ""
 	for at := time.Duration(0); at < 100*time.Millisecond; at += 5 * time.Millisecond {
@@ -121,12 +119,12 @@ func secondWait(t *testing.T, d *defects) {
 	wantTexts(t, <-first, "both")
 	wantTexts(t, <-second, "both")
 	third := d.wait(t, "c", mentions(time.Minute, ""))
-	wantTexts(t, <-third, "both") // their ends took nothing from a third
+	wantTexts(t, <-third, "both") // the first two have not acknowledged it for the third
 }
 
 func readBeforeWritten(t *testing.T, d *defects) {
 	d.say(t, "M")
-	<-d.wait(t, "k", mentions(0, "")) // the connection breaks: nobody says Written
+	<-d.wait(t, "k", mentions(0, "")) // the connection breaks: Written is not called
 	again := <-d.wait(t, "k", mentions(0, ""))
 	wantTexts(t, again, "M")
 	again.Written()
@@ -141,7 +139,7 @@ func wakeUpWithAllUnread(t *testing.T, d *defects) {
 	wantTexts(t, <-d.wait(t, "k", mentions(time.Minute, "")), "M1", "M2", "M3")
 }
 
-// The race detector watches this.
+// The race detector checks this test.
 func everythingAtOnce(t *testing.T, d *defects) {
 	ctx, session := context.Background(), shoal.DefaultSession
 	var all sync.WaitGroup
@@ -175,7 +173,7 @@ func everythingAtOnce(t *testing.T, d *defects) {
 	all.Wait()
 }
 
-// What a wait reads does not grow with the spaces and messages of others.
+// The cost of a wait does not grow with the spaces and messages of others.
 func unreadOfOneAmongMany(t *testing.T, d *defects) {
 	ctx, session := context.Background(), shoal.DefaultSession
 	d.say(t, "for bot")
@@ -197,7 +195,7 @@ func unreadOfOneAmongMany(t *testing.T, d *defects) {
 		}
 	}
 	if n := entries(); n != 1 {
-		t.Errorf("a wait reads %d entries for one mention among 101 messages", n)
+		t.Errorf("a wait read %d entries, want 1: one mention among 101 messages", n)
 	}
 	wantTexts(t, <-d.wait(t, "k", mentions(0, "")), "for bot")
 }
@@ -211,7 +209,7 @@ func strangerPosts(t *testing.T, d *defects) {
 	_, there := d.hub.Messages.Post(ctx, eve, session, "shop", draft, "")
 	_, nowhere := d.hub.Messages.Post(ctx, eve, session, "none", draft, "")
 	if !errors.Is(there, shoal.NotFound) || !errors.Is(nowhere, shoal.NotFound) {
-		t.Errorf("a stranger's post to a space and to none: %v, %v", there, nowhere)
+		t.Errorf("a stranger's posts to a space and to an unknown one: got %v, %v, want NotFound", there, nowhere)
 	}
 	if all, err := d.hub.Messages.Read(ctx, ann, session, "shop", storage.Page{Limit: 50}); err != nil || len(all) > 0 {
 		t.Errorf("the timeline holds %v, %v", all, err)
@@ -240,8 +238,8 @@ func closing(t *testing.T, d *defects) {
 	}
 }
 
-// Nothing that a caller says is a time: a message of yesterday and one that was
-// posted between two waits come as they were stored, by whatever clock.
+// No input of a caller is a time. Messages from yesterday and between two waits are
+// delivered as they were stored, whatever any clock says.
 func callersClock(t *testing.T, d *defects) {
 	d.say(t, "yesterday")
 	<-time.After(24 * time.Hour)
@@ -271,7 +269,7 @@ func timedOutWaitStays(t *testing.T, d *defects) {
 	}
 	synctest.Wait()
 	if n := d.bus.Open(); n != 0 {
-		t.Errorf("ten waits have timed out, and %d of them still listen", n)
+		t.Errorf("after ten timed-out waits, %d subscriptions are open, want 0", n)
 	}
 	e, err := d.hub.Entities.Get(context.Background(), ann, shoal.DefaultSession, "bot")
 	if err != nil || e.State == shoal.Waiting || e.WaitEndsAt != nil {
@@ -298,6 +296,6 @@ func postRacesClose(t *testing.T, d *defects) {
 	timeline, err := d.hub.Messages.Read(ctx, ann, session, "shop", storage.Page{Limit: 50})
 	must(t, err)
 	if last := timeline[len(timeline)-1]; last.EntityID != shoal.System {
-		t.Errorf("behind the close stands %q of %s", last.Text(), last.EntityID)
+		t.Errorf("the last message after the close is %q of %s, want the system message", last.Text(), last.EntityID)
 	}
 }

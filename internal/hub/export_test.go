@@ -21,7 +21,7 @@ import (
 
 var admin = shoal.Principal{Role: shoal.RoleAdmin}
 
-// openHub returns a hub that is not started, over a database.
+// openHub returns a hub on a database. The hub is not started.
 func openHub(t *testing.T, url string) (*hub.Hub, *sqlstore.Store) {
 	t.Helper()
 	store, err := sqlstore.Open(context.Background(), sqlstore.Options{URL: url, Fatal: func(err error) { t.Error(err) }})
@@ -59,21 +59,20 @@ func imported(t *testing.T, h *hub.Hub, id shoal.SessionID, text string, o archi
 	return done
 }
 
-// body is an export without its head.
+// body returns an export without its head.
 func body(text string) string {
 	_, rest, _ := strings.Cut(text, "\n")
 	return rest
 }
 
-// An export of what was imported is the export that was imported, from database to
-// database and back.
+// Exporting an imported session returns the same export, across databases.
 func TestExportRoundTrip(t *testing.T) {
 	first, store := openHub(t, sqlite(t))
 	shoaltest.Fill(t, store, "lab")
 	text := exported(t, first, "lab")
 	for _, of := range storage.RecordTypes {
 		if !strings.Contains(text, `{"type":"`+of.Name+`",`) {
-			t.Errorf("the session has no %s, so nothing is proved about it", of.Name)
+			t.Errorf("the session has no %s, so this test does not cover it", of.Name)
 		}
 	}
 	for _, url := range []string{shoaltest.Postgres(t), sqlite(t)} {
@@ -90,7 +89,7 @@ func TestExportRoundTrip(t *testing.T) {
 	}
 }
 
-// difference is the first line in which two texts differ.
+// difference returns the first line in which two texts differ.
 func difference(a, b string) string {
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for i := range min(len(x), len(y)) {
@@ -101,7 +100,7 @@ func difference(a, b string) string {
 	return fmt.Sprintf("%d and %d lines", len(x), len(y))
 }
 
-// What is imported under another id is the same session, and its files are its own.
+// A session that is imported under another id has its own files and is otherwise the same.
 func TestImportUnderAnotherID(t *testing.T) {
 	h, store := openHub(t, sqlite(t))
 	shoaltest.Fill(t, store, "lab")
@@ -119,8 +118,8 @@ func TestImportUnderAnotherID(t *testing.T) {
 	}
 }
 
-// A session gives way only when it is empty, or when that is asked for; its keys
-// stay, and so do the entities that they speak for.
+// An import replaces a session only if it is empty or if the options allow it. The keys of
+// the session remain, and so do the entities that they act for.
 func TestImportReplacesSession(t *testing.T) {
 	h, store := openHub(t, sqlite(t))
 	shoaltest.Fill(t, store, "lab")
@@ -128,7 +127,7 @@ func TestImportReplacesSession(t *testing.T) {
 	text := exported(t, h, "lab")
 	_, err := h.Archive.Import(t.Context(), admin, "full", strings.NewReader(text), archive.ImportOptions{})
 	if !errors.Is(err, shoal.Conflict) {
-		t.Errorf("into a full session: %v", err)
+		t.Errorf("import into a full session: got %v, want Conflict", err)
 	}
 	if _, err := h.Sessions.Create(t.Context(), admin, shoal.NewSession{ID: "empty"}, ""); err != nil {
 		t.Fatal(err)
@@ -146,7 +145,7 @@ func TestImportReplacesSession(t *testing.T) {
 	imported(t, h, "full", text, archive.ImportOptions{Replace: true})
 	want := shoaltest.InboxesBehind(before, strings.ReplaceAll(body(text), "/sessions/lab/", "/sessions/full/"))
 	if a, b := want, body(exported(t, h, "full")); withoutEnd(a) != withoutEnd(b) {
-		t.Errorf("the session that took the other's place differs:\n%s", difference(a, b))
+		t.Errorf("the replaced session differs from the export:\n%s", difference(a, b))
 	}
 	for at, want := range map[shoal.EventType]bool{"": true} {
 		err := store.View(t.Context(), func(tx storage.Tx) error {
@@ -166,12 +165,12 @@ func TestImportReplacesSession(t *testing.T) {
 	}
 	_, err = h.Archive.Import(t.Context(), admin, "empty", strings.NewReader(text), archive.ImportOptions{Replace: true})
 	if !errors.Is(err, shoal.AlreadyExists) {
-		t.Errorf("under the id of a deleted session: %v", err)
+		t.Errorf("import under the id of a deleted session: got %v, want AlreadyExists", err)
 	}
 }
 
-// What somebody was handed of a session is not acknowledged in the one that takes its
-// place, in which the same places are others'.
+// A batch that was delivered from a session is not acknowledged in the session that
+// replaces it, in which the same positions belong to other messages.
 func TestImportDropsDeliveredBatches(t *testing.T) {
 	h := shop(t, nil)
 	wait := func(who shoal.Principal, ack string) shoal.WaitResult {
@@ -190,19 +189,19 @@ func TestImportDropsDeliveredBatches(t *testing.T) {
 	wait(bot, "")
 	imported(t, h, shoal.DefaultSession, text, archive.ImportOptions{Replace: true})
 	if len(wait(bot, "").Items) == 0 {
-		t.Error("what is unread in the new session was acknowledged by what was read in the old one")
+		t.Error("a batch of the old session acknowledged messages of the new one")
 	}
 	if len(wait(phone, cursor).Items) == 0 {
-		t.Error("what is unread in the new session was acknowledged by a cursor of the old one")
+		t.Error("a cursor of the old session acknowledged messages of the new one")
 	}
 }
 
-// withoutEnd is an export without its last line.
+// withoutEnd returns an export without its last line.
 func withoutEnd(text string) string {
 	return text[:strings.LastIndex(strings.TrimSuffix(text, "\n"), "\n")]
 }
 
-// Runs that were under way are canceled, those that wait can be answered.
+// Runs that were in progress are canceled; suspended runs can be answered.
 func TestImportOfActiveRuns(t *testing.T) {
 	h, store := openHub(t, sqlite(t))
 	shoaltest.Fill(t, store, "lab")
@@ -238,11 +237,12 @@ func TestImportOfActiveRuns(t *testing.T) {
 	}
 	ann := shoal.Principal{Role: shoal.RoleEntity, SessionID: "copy", EntityID: "ann"}
 	if _, err := h.Pending.Answer(t.Context(), ann, "copy", "pnd_open", shoal.PendingAnswer{Result: json.RawMessage(`1`)}); err != nil {
-		t.Errorf("the answer of what waits: %v", err)
+		t.Errorf("answer a suspended run: %v", err)
 	}
 }
 
-// Whatever is wrong with a file, the error says in which line, and nothing is left.
+// For every kind of invalid file, the error names the line, and nothing of the file is
+// stored.
 func TestImportRejectsInvalidFiles(t *testing.T) {
 	h, store := openHub(t, sqlite(t))
 	shoaltest.Fill(t, store, "lab")
@@ -270,7 +270,7 @@ func TestImportRejectsInvalidFiles(t *testing.T) {
 	deep := strings.Repeat("[", 300) + strings.Repeat("]", 300)
 	for name, c := range map[string]struct {
 		text string
-		line int // from 1; 0: whichever
+		line int // from 1; 0 means any
 		says string
 	}{
 		"nothing":                {"", 1, "cut off"},
@@ -278,10 +278,10 @@ func TestImportRejectsInvalidFiles(t *testing.T) {
 		"another version":        {strings.Replace(text, `"version":1`, `"version":2`, 1), 1, "version 2"},
 		"no session":             {lines[0] + lines[at("end")], 2, "no session"},
 		"cut off in a line":      {text[:len(text)/2], 0, "cut off"},
-		"cut off behind a line":  {strings.Join(lines[:at("run")], ""), at("run") + 1, "cut off"},
+		"cut off after a line":   {strings.Join(lines[:at("run")], ""), at("run") + 1, "cut off"},
 		"a line is missing":      {put(at("usage"), ""), 0, "digest"},
 		"a line is changed":      {change("goal", "DROP", "KEEP"), len(lines) - 1, "digest"},
-		"something behind":       {text + "{}\n", len(lines), "another line"},
+		"another line":           {text + "{}\n", len(lines), "another line"},
 		"no JSON":                {put(at("space"), "{\"type\":\"space\",\n"), at("space") + 1, "not JSON"},
 		"no UTF-8":               {change("space", `"name":"`, "\"name\":\"\xff"), at("space") + 1, "UTF-8"},
 		"an unknown type":        {put(at("space"), "{\"type\":\"key\"}\n"), at("space") + 1, `unknown type "key"`},
@@ -321,7 +321,7 @@ func TestImportRejectsInvalidFiles(t *testing.T) {
 	})
 }
 
-// Nobody but admins exports and imports.
+// Only admins may export and import.
 func TestExportRequiresAdmin(t *testing.T) {
 	h, store := openHub(t, sqlite(t))
 	shoaltest.Fill(t, store, "lab")

@@ -7,15 +7,15 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/core"
 )
 
-// faultyBus is a bus that doubles some hints, which must change nothing, and can be
-// faults, which must be found.
+// faultyBus is a bus that duplicates some notifications, which must change nothing, and
+// that can inject faults, which the tests must detect.
 type faultyBus struct {
 	core.Bus
 	faults    faults
 	published atomic.Int64
 }
 
-// Publish implements [hub.Bus].
+// Publish implements [core.Bus].
 func (h *faultyBus) Publish(note core.Note) {
 	n := h.published.Add(1)
 	if h.faults.losesNotifications && n%3 == 0 {
@@ -27,7 +27,7 @@ func (h *faultyBus) Publish(note core.Note) {
 	}
 }
 
-// Subscribe implements [hub.Bus].
+// Subscribe implements [core.Bus].
 func (h *faultyBus) Subscribe() core.Subscription {
 	if h.faults.subscribesLate {
 		return &lateSubscription{Subscription: h.Bus.Subscribe()}
@@ -35,13 +35,13 @@ func (h *faultyBus) Subscribe() core.Subscription {
 	return h.Bus.Subscribe()
 }
 
-// lateSubscription hears nothing in the first moments.
+// lateSubscription receives nothing at first.
 type lateSubscription struct {
 	core.Subscription
 	closed atomic.Bool
 }
 
-// Add implements [hub.Subscription].
+// Add implements [core.Subscription].
 func (l *lateSubscription) Add(topics ...string) {
 	time.AfterFunc(100*longestPause, func() {
 		if !l.closed.Load() {
@@ -50,7 +50,7 @@ func (l *lateSubscription) Add(topics ...string) {
 	})
 }
 
-// Close implements [hub.Subscription].
+// Close implements [core.Subscription].
 func (l *lateSubscription) Close() {
 	l.closed.Store(true)
 	l.Subscription.Close()

@@ -11,8 +11,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// A file is for its uploader until a space shows it; then for whoever is in that
-// space. Nobody shows what he may not see.
+// Only the uploader can read a file until a space shows it; then the members of that space
+// can. Nobody can show a file that they may not read.
 func TestFiles(t *testing.T) {
 	ctx := context.Background()
 	h := shop(t, nil)
@@ -80,13 +80,13 @@ func TestFiles(t *testing.T) {
 	must(t, show(ann, "shop", "https://example.com/elsewhere.png"))
 	sees(bot, true)
 	sees(eve, false)
-	must(t, show(bot, "shop", file.URL)) // who sees it may show it
+	must(t, show(bot, "shop", file.URL)) // members that can read it may show it
 	_, err = h.Spaces.Leave(ctx, ann, shoal.DefaultSession, "shop", "bot")
 	must(t, err)
 	sees(bot, false)
 }
 
-// What is used is added up for admins, by names that exist, each once.
+// Admins can sum the usage, grouped by known names, each at most once.
 func TestUsage(t *testing.T) {
 	ctx := context.Background()
 	h := shop(t, nil)
@@ -109,7 +109,7 @@ func TestUsage(t *testing.T) {
 		t.Errorf("the usage is %+v", rows)
 	}
 	if _, err := h.Usage.Sum(ctx, ann, shoal.DefaultSession, storage.UsageQuery{}); !errors.Is(err, shoal.Forbidden) {
-		t.Errorf("an entity asks: %v", err)
+		t.Errorf("usage for an entity: got %v, want Forbidden", err)
 	}
 	for _, by := range [][]string{{"space"}, {"agent", "agent"}} {
 		if _, err := h.Usage.Sum(ctx, root, shoal.DefaultSession, storage.UsageQuery{By: by}); !errors.Is(err, shoal.InvalidArgument) {

@@ -13,9 +13,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/feed"
 )
 
-// Every follower sees every event once and in order, however slow it is, however
-// often it is cut and resumes, also in the middle of what it was given; and what
-// it makes of its first snapshot and the events is what a fresh snapshot says.
+// Every follower receives every event once and in order, however slow it is and however
+// often it is disconnected and resumes, even in the middle of a result of Next. The state
+// that it derives from its first snapshot and the events equals a new snapshot.
 func TestFollowerSimulation(t *testing.T) {
 	eachSeed(t, *seeds/16, func(t *testing.T, lane func(func(seed uint64) bool)) {
 		w := newRaceWorld(t, faults{})
@@ -34,11 +34,11 @@ func TestFollowerSimulation(t *testing.T) {
 	})
 }
 
-// The journeys find what they are for.
+// The simulation detects injected faults.
 func TestFollowerSimulationFindsFaults(t *testing.T) {
 	for name, broken := range map[string]faults{
-		"hints are lost":   {losesNotifications: true},
-		"an event is lost": {losesEvents: true},
+		"notifications are lost": {losesNotifications: true},
+		"an event is lost":       {losesEvents: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -48,13 +48,13 @@ func TestFollowerSimulationFindsFaults(t *testing.T) {
 						return
 					}
 				}
-				t.Error("50 seeds have not shown it")
+				t.Error("50 seeds have not detected the fault")
 			})
 		})
 	}
 }
 
-// eventCounts counts what followers met.
+// eventCounts counts what followers have received and what has happened to them.
 type eventCounts map[string]int
 
 func (s eventCounts) add(o eventCounts) {
@@ -69,7 +69,7 @@ func (s eventCounts) requireAll(t *testing.T) {
 		"message.created", "member.joined", "member.left", "space.updated", "space.closed", "snapshot", "cut", "resumed", "joined on the way", "the end",
 	} {
 		if s[what] == 0 {
-			t.Errorf("no follower has met %q", what)
+			t.Errorf("no follower has received %q", what)
 		}
 	}
 }
@@ -104,7 +104,7 @@ func (w *raceWorld) journey(seed uint64) (wrong []string, seen eventCounts) {
 	}
 	mutators.Wait()
 	j.changeLast()
-	<-time.After(time.Second) // whoever lags has time to find the end
+	<-time.After(time.Second) // slow followers have time to reach the end
 	close(j.mutating)
 	following.Wait()
 	<-time.After(time.Second)
@@ -114,13 +114,13 @@ func (w *raceWorld) journey(seed uint64) (wrong []string, seen eventCounts) {
 		seen.add(f.eventCounts)
 	}
 	if n := w.bus.Open(); n != 0 {
-		wrong = append(wrong, fmt.Sprintf("%d subscriptions are open, but nobody follows", n))
+		wrong = append(wrong, fmt.Sprintf("%d subscriptions are open without a follower", n))
 	}
 	return wrong, seen
 }
 
-// mutate does whatever changes a session. a is in every space and lets others in
-// again; d may be deleted. Some of it is refused, because others were faster.
+// mutate makes all kinds of changes to a session. a is in every space and adds other
+// members again; d may be deleted. Some changes fail because others were made first.
 func (j *journey) mutate(rng *rand.Rand) {
 	ctx, a, admin := j.t.Context(), j.as("a", "m"), shoal.Principal{Role: shoal.RoleAdmin, KeyID: "m"}
 	for n := range 4 + rng.IntN(12) {
@@ -154,7 +154,7 @@ func (j *journey) mutate(rng *rand.Rand) {
 	}
 }
 
-// changeLast lets somebody in and speaks at once, and then nothing more happens.
+// changeLast adds a member and posts at once. Nothing changes afterwards.
 func (j *journey) changeLast() {
 	ctx, a := j.t.Context(), j.as("a", "m")
 	_, _ = j.hub.Spaces.Leave(ctx, a, j.session, "x", "b") // is not in it, or it is closed
@@ -165,7 +165,7 @@ func (j *journey) changeLast() {
 	_, _ = j.hub.Messages.Post(ctx, a, j.session, "x", shoal.Draft{Parts: []shoal.Part{shoal.Text("welcome")}}, "")
 }
 
-// testFollower follows a space, or all, and believes what it is told.
+// testFollower follows a space, or all spaces, and derives their state from the events.
 type testFollower struct {
 	*journey
 	who   shoal.Principal
@@ -183,7 +183,7 @@ func (f *testFollower) fail(format string, args ...any) {
 	f.wrong = append(f.wrong, fmt.Sprintf("%s following %q: ", f.who.Scope(), f.space)+fmt.Sprintf(format, args...))
 }
 
-// travel follows until nothing changes any more and nothing is left to see.
+// run follows until nothing changes any more and all events are read.
 func (f *testFollower) run() {
 	idle(f.rng)
 	for len(f.wrong) == 0 {
@@ -217,14 +217,14 @@ func (f *testFollower) follow() (*feed.Follower, error) {
 	return f.hub.Events.Follow(f.t.Context(), f.who, feed.FollowRequest{Session: f.session, Space: f.space, After: f.last})
 }
 
-// refused takes that a space cannot be followed while one is not in it.
+// checkRefused accepts that a space cannot be followed while the entity is not in it.
 func (f *testFollower) checkRefused(err error) {
 	if shoal.KindOf(err) != shoal.NotFound || f.space == "" {
 		f.fail("%v", err)
 	}
 }
 
-// rest waits a while and tells whether the journey goes on.
+// waitToRetry waits for a while and reports whether to continue.
 func (f *testFollower) waitToRetry() bool {
 	select {
 	case <-f.mutating:
@@ -234,8 +234,8 @@ func (f *testFollower) waitToRetry() bool {
 	}
 }
 
-// read takes events until the connection is cut, which is soon, or until
-// everything has stood still for a while.
+// readEvents reads events until the connection is closed, which happens soon, or until
+// nothing has changed for a while.
 func (f *testFollower) readEvents(source *feed.Follower) (arrived bool) {
 	left := 1 + f.rng.IntN(30)
 	for {
@@ -256,7 +256,7 @@ func (f *testFollower) readEvents(source *feed.Follower) (arrived bool) {
 		}
 		for _, ev := range events {
 			if left--; left < 0 {
-				return false // in the middle of what it was given
+				return false // in the middle of a result
 			}
 			f.apply(ev, since)
 		}
@@ -266,7 +266,7 @@ func (f *testFollower) readEvents(source *feed.Follower) (arrived bool) {
 	}
 }
 
-// compare holds what is believed against a fresh snapshot.
+// compare compares the derived state with a new snapshot.
 func (f *testFollower) compare() {
 	ctx, cancel := context.WithCancel(f.t.Context())
 	defer cancel()
@@ -285,6 +285,6 @@ func (f *testFollower) compare() {
 		fresh.apply(ev, time.Now())
 	}
 	if got, want := f.stateText(), fresh.stateText(); got != want {
-		f.fail("believes\n%s\nbut a fresh snapshot says\n%s", got, want)
+		f.fail("has derived\n%s\nbut a new snapshot is\n%s", got, want)
 	}
 }

@@ -12,17 +12,17 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// spaceState is what a follower knows of a space.
+// spaceState is the state of a space that a follower has derived from events.
 type spaceState struct {
 	space    shoal.Space
 	messages []shoal.Message
 }
 
-// maxLag is how late an event may reach a follower that was waiting for it.
+// maxLag is the longest time after which an event must reach a waiting follower.
 const maxLag = 30 * longestPause
 
-// see takes one event as a client would, from its data alone, that has waited
-// since some moment.
+// apply applies one event as a client would, from its data alone. The follower has been
+// waiting since the given time.
 func (f *testFollower) apply(ev shoal.Event, since time.Time) {
 	f.eventCounts[string(ev.Type)]++
 	var data struct {
@@ -38,7 +38,7 @@ func (f *testFollower) apply(ev shoal.Event, since time.Time) {
 		return
 	}
 	if lag := time.Since(data.At.Time); lag > maxLag && data.At.After(since) && ev.Cursor != "" {
-		f.fail("%s %s came %v late", ev.Type, ev.Cursor, lag)
+		f.fail("%s %s arrived %v late", ev.Type, ev.Cursor, lag)
 	}
 	f.checkOrder(ev)
 	if ev.Type == shoal.EventSnapshot {
@@ -46,7 +46,7 @@ func (f *testFollower) apply(ev shoal.Event, since time.Time) {
 			f.eventCounts["joined on the way"]++
 		}
 		if !reflect.DeepEqual(data.Members, data.Space.Members) {
-			f.fail("a snapshot has the members %v and %v", data.Members, data.Space.Members)
+			f.fail("a snapshot has the members %v and its space %v", data.Members, data.Space.Members)
 		}
 		f.world[*data.SpaceID] = &spaceState{space: *data.Space, messages: data.Messages}
 	}
@@ -61,42 +61,43 @@ func (f *testFollower) apply(ev shoal.Event, since time.Time) {
 	case data.Member != nil:
 		f.applyMember(ev.Type, *data.SpaceID, *data.Member)
 	case known == nil && f.who.Role == shoal.RoleService && ev.Type == shoal.EventSpaceUpdated:
-		f.world[*data.SpaceID] = &spaceState{space: *data.Space} // a new one
+		f.world[*data.SpaceID] = &spaceState{space: *data.Space} // a new space
 	case known == nil:
-		f.fail("%s of the space %s, which it has not been told of", ev.Type, *data.SpaceID)
+		f.fail("%s of the unknown space %s", ev.Type, *data.SpaceID)
 	case data.Message != nil:
 		f.applyMessage(known, *data.Message)
 	case !reflect.DeepEqual(data.Space.Members, known.space.Members) && !f.onlyRenamed(data.Space.Members, known.space.Members):
-		f.fail("%s has the members %v, believed were %v", ev.Type, data.Space.Members, known.space.Members)
+		f.fail("%s has the members %v, want %v", ev.Type, data.Space.Members, known.space.Members)
 	default:
 		known.space = *data.Space
 	}
 }
 
-// order holds that places only grow, also over cuts.
+// checkOrder checks that positions only increase, also across reconnections.
 func (f *testFollower) checkOrder(ev shoal.Event) {
 	if ev.Cursor == "" || ev.Type == shoal.EventSnapshot {
-		return // the snapshot of a joined space stands behind the event before it
+		return // the snapshot of a joined space has the position of the event before it
 	}
 	_, number, _ := strings.Cut(string(ev.Cursor), ".")
 	number, _, _ = strings.Cut(number, ",")
 	place, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || place <= f.place && ev.Type != shoal.EventSnapshotEnd {
-		f.fail("%s with the cursor %s came behind place %d", ev.Type, ev.Cursor, f.place)
+		f.fail("%s with the cursor %s came after position %d", ev.Type, ev.Cursor, f.place)
 	}
 	f.place = place
 }
 
 func (f *testFollower) applyMessage(known *spaceState, m shoal.Message) {
 	if m.Seq != known.space.LastSeq+1 {
-		f.fail("message %d of %s came behind message %d", m.Seq, m.SpaceID, known.space.LastSeq)
+		f.fail("message %d of %s came after message %d", m.Seq, m.SpaceID, known.space.LastSeq)
 	}
 	known.space.LastSeq = m.Seq
 	known.messages = append(known.messages, m)
 }
 
-// applyMember takes a joining or leaving. Its own joining comes behind a snapshot
-// that holds it already; its own leaving ends what it knows.
+// applyMember applies member.joined and member.left. When the follower's own entity joins a
+// space, a snapshot that contains it comes first; when it leaves, the state of the space is
+// dropped.
 func (f *testFollower) applyMember(what shoal.EventType, space shoal.SpaceID, m shoal.Member) {
 	own := f.who.Role == shoal.RoleEntity && m.EntityID == f.who.EntityID && f.space == ""
 	known := f.world[space]
@@ -105,7 +106,7 @@ func (f *testFollower) applyMember(what shoal.EventType, space shoal.SpaceID, m 
 		delete(f.world, space)
 	case own:
 	case known == nil:
-		f.fail("%s of %s in the space %s, which it has not been told of", what, m.EntityID, space)
+		f.fail("%s of %s in the unknown space %s", what, m.EntityID, space)
 	case (what == shoal.EventMemberLeft) != slices.ContainsFunc(known.space.Members, func(o shoal.Member) bool { return o.EntityID == m.EntityID }):
 		f.fail("%s of %s in %s, where the members were %v", what, m.EntityID, space, known.space.Members)
 	case what == shoal.EventMemberLeft:
@@ -118,8 +119,8 @@ func (f *testFollower) applyMember(what shoal.EventType, space shoal.SpaceID, m 
 	}
 }
 
-// onlyRenamed tells that the members are the same but for their names, which a
-// renaming tells by space.updated.
+// onlyRenamed reports whether the members differ only in their names: renaming an entity
+// emits space.updated.
 func (f *testFollower) onlyRenamed(now, before []shoal.Member) bool {
 	return slices.EqualFunc(now, before, func(a, b shoal.Member) bool {
 		a.Name = b.Name
@@ -127,8 +128,8 @@ func (f *testFollower) onlyRenamed(now, before []shoal.Member) bool {
 	})
 }
 
-// stateText writes down what is believed, without the counts, which are the
-// reader's and told by no event.
+// stateText returns the derived state as text, without the counts of the reader, which no
+// event contains.
 func (f *testFollower) stateText() string {
 	var out strings.Builder
 	for _, id := range slices.Sorted(maps.Keys(f.world)) {

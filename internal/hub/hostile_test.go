@@ -20,7 +20,7 @@ import (
 
 var eve = shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "eve", KeyID: "eve"}
 
-// everything reads what has come to a follower.
+// everything returns all events that a follower receives until it would have to wait.
 func everything(t *testing.T, f *feed.Follower) string {
 	t.Helper()
 	var all strings.Builder
@@ -36,8 +36,8 @@ func everything(t *testing.T, f *feed.Follower) string {
 	}
 }
 
-// A cursor comes from a client, which may name in it whatever parts it likes: it
-// gets nothing of those that are for another member or in another space.
+// A client can put any parts into a cursor. It receives nothing of parts for another member
+// or in another space.
 func TestForgedCursor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
@@ -75,7 +75,7 @@ func TestForgedCursor(t *testing.T) {
 		begin("msg_hers", "shop", "ann")
 		begin("msg_there", "den", "")
 		for _, when := range []string{"live", "stored"} {
-			if when == "stored" { // as after a restart of the server
+			if when == "stored" { // the state after a restart of the server
 				must(t, write(h, lease, func(c *runs.RunChange) error {
 					c.Run.Owner = ""
 					return nil
@@ -87,7 +87,7 @@ func TestForgedCursor(t *testing.T) {
 				f, err := h.Events.Follow(ctx, eve, req)
 				must(t, err)
 				if seen := everything(t, f); strings.Contains(seen, "SECRET") {
-					t.Errorf("%s: who follows %s is told\n%s", when, name, seen)
+					t.Errorf("%s: a follower of %s received\n%s", when, name, seen)
 				}
 				f.Close()
 			}
@@ -95,8 +95,8 @@ func TestForgedCursor(t *testing.T) {
 	})
 }
 
-// An agent that waits for a reply in a space learns nothing of that space once it
-// has been removed from there: the wait is over.
+// An agent that waits for a reply in a space learns nothing of that space after it has been
+// removed: its wait ends.
 func TestWaitEndsWithMembership(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, h *hub.Hub){
 		"removed": func(t *testing.T, h *hub.Hub) {
@@ -114,7 +114,7 @@ func TestWaitEndsWithMembership(t *testing.T) {
 				admin := shoal.EntityID("bot")
 				putAgent(t, h, "bot", nil)
 				must(t, second(h.Spaces.Update(ctx, ann, shoal.DefaultSession, "shop", shoal.SpaceChange{AdminAgentID: &admin})))
-				putAgent(t, h, "clerk", nil) // the space stays one with a hosted agent
+				putAgent(t, h, "clerk", nil) // the space keeps a hosted agent
 				must(t, second(h.Spaces.Join(ctx, ann, shoal.DefaultSession, "shop", "clerk")))
 				must(t, second(say(h, "go")))
 				run, lease := claimOne(t, h, "w")
@@ -134,22 +134,22 @@ func TestWaitEndsWithMembership(t *testing.T) {
 				must(t, h.Work.Read(ctx, func(tx storage.Tx) error {
 					rows, err := tx.PendingOf(shoal.DefaultSession, run.ID)
 					if err == nil && (rows[0].Status != shoal.PendingAnswered || string(rows[0].Answer.Result) != `{"timedOut":true,"reply":null}`) {
-						t.Errorf("the wait is %s with %s, want over without a reply", rows[0].Status, asJSON(rows[0].Answer))
+						t.Errorf("the wait is %s with %s, want answered without a reply", rows[0].Status, asJSON(rows[0].Answer))
 					}
 					return err
 				}))
 				again, err := h.Work.Claim(ctx, "w", 10, longLease)
 				must(t, err)
 				if len(again) == 0 || again[0].ID != run.ID {
-					t.Errorf("claimed %v, want %s to go on", again, run.ID)
+					t.Errorf("claimed %v, want %s to continue", again, run.ID)
 				}
 			})
 		})
 	}
 }
 
-// Who is in a space that a run wrote to follows the run to its end, also when
-// another space started it: without what was said there.
+// A member of a space that a run has written to follows the run to its end, even if another
+// space started it, without the content of that space.
 func TestFollowRunFromAnotherSpace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
@@ -185,16 +185,16 @@ func TestFollowRunFromAnotherSpace(t *testing.T) {
 		seen := everything(t, f)
 		for _, want := range []string{"run.waiting_tool", "run.canceled"} {
 			if !strings.Contains(seen, want+" {") {
-				t.Errorf("%s was not told:\n%s", want, seen)
+				t.Errorf("the follower received no %s:\n%s", want, seen)
 			}
 		}
 		if strings.Contains(seen, "SECRET") || strings.Contains(seen, "card") {
-			t.Errorf("eve is told what the other space shows:\n%s", seen)
+			t.Errorf("eve received content of the other space:\n%s", seen)
 		}
 	})
 }
 
-// What is said to all cannot be posted as if it were for one member, or hidden.
+// A post cannot mark its parts as private or as being for one member.
 func TestPostedPartsAreVisible(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
@@ -217,8 +217,7 @@ func TestPostedPartsAreVisible(t *testing.T) {
 	})
 }
 
-// An answer that no reader of JSON could read again is refused, and settles
-// nothing.
+// An answer that is nested too deeply for JSON decoders is rejected and settles nothing.
 func TestDeeplyNestedAnswer(t *testing.T) {
 	ctx := context.Background()
 	h := shop(t, nil)
@@ -241,13 +240,14 @@ func TestDeeplyNestedAnswer(t *testing.T) {
 		deep := json.RawMessage(strings.Repeat("[", depth) + strings.Repeat("]", depth))
 		_, err := h.Pending.AnswerCall(ctx, ann, shoal.DefaultSession, run.ID, "call-1", shoal.PendingAnswer{Result: deep})
 		if !errors.Is(err, shoal.InvalidArgument) {
-			t.Errorf("a result %d levels deep: %v, want InvalidArgument", depth, err)
+			t.Errorf("a result %d levels deep: got %v, want InvalidArgument", depth, err)
 		}
 	}
 	must(t, second(h.Pending.AnswerCall(ctx, ann, shoal.DefaultSession, run.ID, "call-1", shoal.PendingAnswer{Result: json.RawMessage(`1`)})))
 }
 
-// What nothing can be called is not looked for: not every database bears it.
+// Filters with an invalid id are rejected without a query, which not every database would
+// accept.
 func TestInvalidFilterIDs(t *testing.T) {
 	ctx := context.Background()
 	h := shop(t, nil)
@@ -264,8 +264,9 @@ func TestInvalidFilterIDs(t *testing.T) {
 	}
 }
 
-// A run whose space is taken from it while it is about to wait looks at that before
-// it sleeps: its message there is in progress, and nobody else closes it.
+// A run whose agent is removed from its space while the run is about to suspend is
+// claimable again: its streaming message there must be closed, and only the run can do
+// that.
 func TestSuspendAfterMembershipEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
@@ -294,8 +295,8 @@ func TestSuspendAfterMembershipEnds(t *testing.T) {
 	})
 }
 
-// An admin answers in the name of somebody who could: nobody that is not there, or
-// not in the space, gives an approval.
+// An admin can answer only as an entity that may answer: not as one that does not exist or
+// is not in the space.
 func TestAdminAnswersAsMember(t *testing.T) {
 	ctx := context.Background()
 	h := shop(t, nil)
@@ -348,7 +349,7 @@ func TestAdminAnswersAsMember(t *testing.T) {
 type countingStore struct {
 	storage.Store
 	files int
-	runs  int // the most that one question answered
+	runs  int // the most that one query returned
 }
 
 type countingTx struct {
@@ -365,8 +366,8 @@ func (t countingTx) File(session shoal.SessionID, id shoal.FileID) (shoal.File, 
 	return t.Tx.File(session, id)
 }
 
-// A message that shows files reads none of them: many large ones would keep all
-// others from writing.
+// Posting a message with files does not read their data: many large files would keep other
+// callers from writing.
 func TestPostReadsNoFileData(t *testing.T) {
 	ctx := context.Background()
 	store := &countingStore{Store: shoaltest.OpenSQLite(t)}
@@ -381,14 +382,14 @@ func TestPostReadsNoFileData(t *testing.T) {
 	}
 	must(t, second(h.Messages.Post(ctx, ann, shoal.DefaultSession, "shop", shoal.Draft{Parts: parts}, "")))
 	if store.files != 0 {
-		t.Errorf("the data was read %d times", store.files)
+		t.Errorf("the data was read %d times, want 0", store.files)
 	}
 	if _, data, err := h.Files.Get(ctx, bot, shoal.DefaultSession, file.ID); err != nil || string(data) != "picture" {
 		t.Errorf("bot gets %q, %v", data, err)
 	}
 }
 
-// A step without tool calls has an empty list of them, wherever it is read.
+// A step without tool calls has an empty list of them in every response.
 func TestStepsHaveToolCallLists(t *testing.T) {
 	ctx := context.Background()
 	h := shop(t, nil)
@@ -416,8 +417,8 @@ func (t countingTx) Runs(session shoal.SessionID, filter storage.RunFilter) ([]s
 	return runs, err
 }
 
-// However many runs of an agent wait, what a further message reads of them is
-// bounded, and so is what the end of one reads where none waits for it.
+// The number of runs that a message reads is bounded, however many runs of the agent are
+// waiting, and so is the number that the end of a run reads.
 func TestRunReadsAreBounded(t *testing.T) {
 	for _, mode := range []string{"parallel", "enqueue", "reject"} {
 		ctx := context.Background()
@@ -434,7 +435,7 @@ func TestRunReadsAreBounded(t *testing.T) {
 		must(t, err)
 		must(t, write(h, runs.Lease{Session: shoal.DefaultSession, Run: claimed[0].ID, Generation: claimed[0].Generation}, complete))
 		if store.runs > shoal.MaxPage {
-			t.Errorf("%s: %d runs were read at once", mode, store.runs)
+			t.Errorf("%s: one query read %d runs, want at most a page", mode, store.runs)
 		}
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 )
 
-var update = flag.Bool("update", false, "write the outcomes of the scenarios anew")
+var update = flag.Bool("update", false, "rewrite the expected output of the scenarios")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// The rules of the conversation, one promise a file. What the files say and how
-// they are written stands in the package comment of shoaltest.
+// The rules of the conversation, one promise in each file. The package comment of shoaltest
+// describes the format.
 func TestScenarios(t *testing.T) { shoaltest.Play(t, "testdata/*.txt", *update) }

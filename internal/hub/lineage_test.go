@@ -17,7 +17,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
-// life is one life of a server on the database in a file, from its start to its end.
+// withServer starts a server on the database in a file, calls do, and stops the server.
 func withServer(t *testing.T, path string, damage func(storage.Store) storage.Store, do func(h *hub.Hub)) {
 	t.Helper()
 	store, err := sqlstore.Open(t.Context(), sqlstore.Options{URL: "sqlite://" + path})
@@ -31,8 +31,7 @@ func withServer(t *testing.T, path string, damage func(storage.Store) storage.St
 
 func undamaged(s storage.Store) storage.Store { return s }
 
-// trustingStore is a store that believes every cursor, as if none said in which epoch it
-// was given.
+// trustingStore is a store that accepts every cursor, whatever epoch it was issued in.
 type trustingStore struct{ storage.Store }
 
 func (s trustingStore) View(ctx context.Context, fn func(storage.Tx) error) error {
@@ -47,7 +46,8 @@ type trustingTx struct{ storage.Tx }
 
 func (trustingTx) Descends(shoal.SessionID, string, int64) (bool, error) { return true, nil }
 
-// readStream is what a follower of the shop gets first, and the last cursor there is.
+// readStream returns the type of the first event that a follower of the shop receives, and
+// the last cursor.
 func readStream(t *testing.T, h *hub.Hub, after shoal.Cursor) (first shoal.EventType, last shoal.Cursor) {
 	t.Helper()
 	f, err := h.Events.Follow(t.Context(), ann, feed.FollowRequest{Session: shoal.DefaultSession, Space: "shop", After: after})
@@ -70,8 +70,8 @@ func readStream(t *testing.T, h *hub.Hub, after shoal.Cursor) (first shoal.Event
 	}
 }
 
-// checkRestore plays the life of a database that is put back: cursors from before the copy,
-// and from what is lost. It tells what was wrong with what came of them.
+// checkRestore restores an older copy of a database and uses cursors from before the copy
+// and from the lost history. It returns what was wrong with the results.
 func checkRestore(t *testing.T, damage func(storage.Store) storage.Store) (wrong []string) {
 	dir := t.TempDir()
 	path, copied := filepath.Join(dir, "shoal.db"), filepath.Join(dir, "copy.db")
@@ -99,7 +99,7 @@ func checkRestore(t *testing.T, damage func(storage.Store) storage.Store) (wrong
 	must(t, os.WriteFile(copied, data, 0o600))
 	withServer(t, path, undamaged, func(h *hub.Hub) {
 		if first, _ := readStream(t, h, keptEvent); first == shoal.EventSnapshot {
-			wrong = append(wrong, "a start makes followers begin anew")
+			wrong = append(wrong, "after a restart, a follower did not resume")
 		}
 		says(h, "lost 1", "lost 2")
 		_, lost = waitNow(t, h, "")
@@ -108,33 +108,33 @@ func checkRestore(t *testing.T, damage func(storage.Store) storage.Store) (wrong
 	withServer(t, copied, damage, func(h *hub.Hub) {
 		says(h, "two", "three", "four")
 		if first, _ := readStream(t, h, lostEvent); first != shoal.EventSnapshot {
-			wrong = append(wrong, "a follower from what is lost is not given a snapshot but "+string(first))
+			wrong = append(wrong, "a follower from the lost history got no snapshot but "+string(first))
 		}
 		if first, _ := readStream(t, h, keptEvent); first == shoal.EventSnapshot {
-			wrong = append(wrong, "a follower from before the copy begins anew")
+			wrong = append(wrong, "a follower from before the copy did not resume")
 		}
 		if got, _ := waitNow(t, h, lost); !slices.Equal(got, []string{"one", "two", "three", "four"}) {
-			wrong = append(wrong, "a cursor from what is lost leaves "+strings.Join(got, ", "))
+			wrong = append(wrong, "a cursor from the lost history leaves unread "+strings.Join(got, ", "))
 		}
 		if got, _ := waitNow(t, h, kept); !slices.Equal(got, []string{"two", "three", "four"}) {
-			wrong = append(wrong, "a cursor from before the copy leaves "+strings.Join(got, ", "))
+			wrong = append(wrong, "a cursor from before the copy leaves unread "+strings.Join(got, ", "))
 		}
 	})
 	return wrong
 }
 
 // A cursor from a part of the history that an older copy of the database does not have
-// gets a snapshot and acknowledges nothing; one from before the copy goes on.
+// leads to a snapshot and acknowledges nothing. A cursor from before the copy stays valid.
 func TestCursorsAfterRestore(t *testing.T) {
 	for _, wrong := range checkRestore(t, undamaged) {
 		t.Error(wrong)
 	}
 }
 
-// The test above finds a server that believes cursors whatever their epoch.
+// The test above detects a server that accepts cursors whatever their epoch.
 func TestCursorsAfterRestoreFindsFaults(t *testing.T) {
 	wrong := checkRestore(t, func(s storage.Store) storage.Store { return trustingStore{s} })
-	if len(wrong) < 2 || !strings.Contains(wrong[0], "not given a snapshot") || !strings.Contains(wrong[1], "from what is lost leaves") {
-		t.Errorf("it found %q", wrong)
+	if len(wrong) < 2 || !strings.Contains(wrong[0], "got no snapshot") || !strings.Contains(wrong[1], "from the lost history leaves unread") {
+		t.Errorf("the test found %q, want both faults", wrong)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 )
 
-// BenchmarkPost is a post into a space of two connected agents, durable: alone,
-// and with others that share its commit.
+// BenchmarkPost measures a durable post into a space with two connected agents: alone, and
+// concurrently with others that share its commit.
 func BenchmarkPost(b *testing.B) {
 	ctx := context.Background()
 	h := hub.New(hub.Options{Store: shoaltest.OpenSQLite(b), Bus: localbus.New()})

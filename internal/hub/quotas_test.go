@@ -12,8 +12,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// An entity creates and stores so much and no more, is told what to do, and takes
-// nothing from others. Repeating a call that went well is not another one.
+// An entity can create and store only as much as its quotas allow. The error says what to
+// do, and other entities are not affected. A repeated call does not count again.
 func TestEntityQuotas(t *testing.T) {
 	h := shop(t, func(o *hub.Options) { o.MaxSpacesEach, o.MaxBytesEach = 3, 100 })
 	ctx := context.Background()
@@ -42,7 +42,7 @@ func TestEntityQuotas(t *testing.T) {
 	acting.EntityID = "ann"
 	must(t, create(root, ""))
 	must(t, create(acting, ""))
-	refused("one more behind the admin's", create(ann, ""), "--max-spaces-each")
+	refused("one more after the admin's", create(ann, ""), "--max-spaces-each")
 
 	must(t, upload(ann, 60, "file"))
 	refused("41 bytes more", upload(ann, 41, ""), "60 bytes")
@@ -53,7 +53,7 @@ func TestEntityQuotas(t *testing.T) {
 	must(t, upload(acting, 100, ""))
 }
 
-// An export of an earlier server lacks what it did not know.
+// The export of an earlier server lacks fields that were added since.
 func TestParseOlderExports(t *testing.T) {
 	for _, r := range storage.RecordTypes {
 		line := map[string]string{

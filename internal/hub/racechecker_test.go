@@ -10,14 +10,14 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// verdict is what is wrong with a race, and what it has shown.
+// verdict is what is wrong with a race, and what it has covered.
 type verdict struct {
 	wrong []string
 	coverage
 }
 
-// coverage counts what happened, so that a race in which nothing meets does not
-// pass for one in which nothing goes wrong.
+// coverage counts what happened in a race, so that races without concurrency do not count
+// as correct.
 type coverage struct {
 	returned, timedOut, displaced, cancelled, redelivered int
 	open, together, explicitAcks, implicitAcks, withdrawn int
@@ -40,14 +40,14 @@ func (c *coverage) requireAll(t *testing.T) {
 	t.Logf("%+v", *c)
 	for _, n := range c.all() {
 		if *n == 0 {
-			t.Errorf("something never happened in all these races: %+v", *c)
+			t.Errorf("the races do not cover everything: %+v", *c)
 			return
 		}
 	}
 }
 
-// inboxEntry is an entry of an inbox as the ledger tells it: it is there in the
-// states behind came up to gone. State n is that after n transactions.
+// inboxEntry is an entry of an inbox according to the ledger. It exists in the states after
+// came up to gone. State n is the state after n transactions.
 type inboxEntry struct {
 	place      int64
 	message    shoal.Message
@@ -58,8 +58,8 @@ type inboxEntry struct {
 
 const never = 1 << 30
 
-// surelyOpen is from when on a wait listens in any case: after some transactions,
-// and the time that an unwritten answer is granted.
+// surelyOpen returns the time from which the wait is open in any case: after several
+// transactions, and after the grace period of an unwritten response.
 func (c *waitCall) surelyOpen() time.Time {
 	from := c.begun.Add(30*longestPause + 5*longStall)
 	if c.graced {
@@ -68,7 +68,7 @@ func (c *waitCall) surelyOpen() time.Time {
 	return from
 }
 
-// raceChecker judges one race.
+// raceChecker checks one race.
 type raceChecker struct {
 	*race
 	records []*record
@@ -102,7 +102,7 @@ func (r *race) check() verdict {
 		}
 	}
 	if n := r.bus.Open(); n != 0 {
-		b.fail("%d subscriptions are open, but nobody waits", n)
+		b.fail("%d subscriptions are open without a wait", n)
 	}
 	if len(b.wrong) > 0 && *onlySeed != 0 {
 		b.dump()
@@ -114,7 +114,7 @@ func (b *raceChecker) fail(format string, args ...any) {
 	b.wrong = append(b.wrong, fmt.Sprintf(format, args...))
 }
 
-// replay does to the inboxes what the transaction at a place of the ledger did.
+// replay applies a transaction of the ledger to the inboxes.
 func (b *raceChecker) replay(at int, rec *record) {
 	for _, f := range rec.facts {
 		switch {
@@ -123,7 +123,7 @@ func (b *raceChecker) replay(at int, rec *record) {
 			for _, r := range f.to {
 				e := &inboxEntry{place: int64(len(b.inboxes[r.ID])) + 1, message: *f.message, reason: reason(*f.message, r.ID), came: at, gone: never}
 				if want := (storage.Receiver{ID: r.ID, Place: e.place, Reason: e.reason}); r != want {
-					b.fail("the store says %+v of an entry that is %+v", r, want)
+					b.fail("the store delivered %+v, want %+v", r, want)
 				}
 				b.inboxes[r.ID] = append(b.inboxes[r.ID], e)
 			}
@@ -150,11 +150,10 @@ func reason(m shoal.Message, reader shoal.EntityID) shoal.Reason {
 	return shoal.ReasonMessage
 }
 
-// acknowledge holds that an acknowledgement takes what was handed to its key and
-// nothing else.
+// acknowledge checks that an acknowledgment removes exactly what was delivered to its key.
 func (b *raceChecker) acknowledge(at int, call *waitCall, f fact) {
 	if call == nil {
-		b.fail("%v was acknowledged by nobody", f)
+		b.fail("%v was acknowledged without a call", f)
 		return
 	}
 	explicit := call.acks != nil
@@ -164,7 +163,7 @@ func (b *raceChecker) acknowledge(at int, call *waitCall, f fact) {
 	case call.explicit:
 		b.fail("%v acknowledged by waiting, though its key acknowledges explicitly", call)
 	case call.request.Redeliver:
-		b.fail("%v acknowledged what it asked for again", call)
+		b.fail("%v acknowledged the batch that it asked to redeliver", call)
 	default:
 		b.implicitAcks++
 	}
@@ -177,7 +176,7 @@ func (b *raceChecker) acknowledge(at int, call *waitCall, f fact) {
 			b.fail("%v acknowledged %s, which did not come with the cursor", call, e.message.ID)
 		}
 		if !explicit && !b.wasWritten(call, e.message.ID) {
-			b.fail("%v acknowledged %s, which its key had not been handed whole", call, e.message.ID)
+			b.fail("%v acknowledged %s, which was not written completely to its key", call, e.message.ID)
 		}
 	}
 	if explicit {
@@ -189,8 +188,8 @@ func (b *raceChecker) acknowledge(at int, call *waitCall, f fact) {
 	}
 }
 
-// wasWritten reports whether an earlier answer to the key of a call held the
-// message and was written.
+// wasWritten reports whether an earlier response to the key of a call contained the message
+// and was written.
 func (b *raceChecker) wasWritten(call *waitCall, id shoal.MessageID) bool {
 	return slices.ContainsFunc(b.calls, func(o *waitCall) bool {
 		return o != call && o.entity == call.entity && o.key == call.key && o.written && o.has(id) && !o.ended.After(call.ended)
@@ -213,19 +212,19 @@ func matches(e *inboxEntry, f storage.InboxFilter) bool {
 	return len(f.From) == 0 || e.reason == shoal.ReasonSystem || slices.Contains(f.From, e.message.EntityID)
 }
 
-// places holds that the places of an inbox are 1, 2, 3 … in the order of the
+// checkPlaces checks that the positions of an inbox are 1, 2, 3 … in the order of the
 // commits.
 func (b *raceChecker) checkPlaces() {
 	for key, id := range b.ledger.places {
 		inbox := b.inboxes[key.entity]
 		if key.place < 1 || key.place > int64(len(inbox)) || inbox[key.place-1].message.ID != id {
-			b.fail("%s stood at place %d of the inbox of %s", id, key.place, key.entity)
+			b.fail("%s was at position %d of the inbox of %s", id, key.place, key.entity)
 		}
 	}
 }
 
-// checkStore holds that the store ends up as the ledger says: timelines with seq
-// 1, 2, 3 … in the order of the commits, and what nobody has acknowledged.
+// checkStore checks that the final state of the store matches the ledger: timelines with
+// seq 1, 2, 3 … in the order of the commits, and the unacknowledged entries.
 func (b *raceChecker) checkStore() {
 	err := b.ledger.Store.View(b.t.Context(), func(tx storage.Tx) error {
 		for _, id := range b.spaces {
@@ -254,11 +253,11 @@ func (b *raceChecker) checkTimeline(space shoal.SpaceID, all []shoal.Message) {
 	for i, m := range all {
 		ids = append(ids, m.ID)
 		if m.Seq != int64(i)+1 {
-			b.fail("%s has seq %d at place %d", m.ID, m.Seq, i+1)
+			b.fail("%s has seq %d at position %d", m.ID, m.Seq, i+1)
 		}
 	}
 	if !slices.Equal(ids, b.posted[space]) {
-		b.fail("the timeline of %s is %v, committed was %v", space, ids, b.posted[space])
+		b.fail("the timeline of %s is %v, want %v as committed", space, ids, b.posted[space])
 	}
 }
 
@@ -273,7 +272,7 @@ func (b *raceChecker) checkUnread(entity shoal.EntityID, entries []storage.Inbox
 		got = append(got, e.Place)
 	}
 	if !slices.Equal(got, want) {
-		b.fail("in the inbox of %s are the places %v; unacknowledged are %v", entity, got, want)
+		b.fail("the inbox of %s has the positions %v, want %v", entity, got, want)
 	}
 }
 
@@ -294,9 +293,8 @@ func (b *raceChecker) count(c *waitCall) {
 	}
 }
 
-// answer holds that a wait returned what was unread and matched, all of it and
-// in the order of the inbox, at some moment of the call behind its own
-// acknowledgement.
+// checkAnswer checks that a wait returned all matching unread entries in the order of the
+// inbox, as they were at some moment of the call after its own acknowledgment.
 func (b *raceChecker) checkAnswer(c *waitCall) {
 	if c.err != nil || c.result.TimedOut && (!c.timedOut() || b.mayBeDisplaced(c)) {
 		return
@@ -319,7 +317,7 @@ func (b *raceChecker) checkAnswer(c *waitCall) {
 	b.fail("%v returned %v; unread was %v at first and %v at last", c, got, b.unread(c, from), b.unread(c, c.hi))
 }
 
-// unread lists what a wait would return in a state.
+// unread returns what a wait would return in a state.
 func (b *raceChecker) unread(c *waitCall, state int) (out []string) {
 	bySpace := map[shoal.SpaceID][]string{}
 	var spaces []shoal.SpaceID
@@ -337,11 +335,11 @@ func (b *raceChecker) unread(c *waitCall, state int) (out []string) {
 	return out
 }
 
-// lateAfter is more than all pauses between a post and the wait that it wakes.
+// lateAfter is longer than all pauses between a post and the wake-up of a wait.
 const lateAfter = 40 * time.Millisecond
 
-// checkWakeUp holds that a wait got what was posted while it was surely open and
-// acknowledged to the sender before its time was up.
+// checkWakeUp checks that a wait received what was posted while it was surely open and
+// whose post returned before the wait timed out.
 func (b *raceChecker) checkWakeUp(c *waitCall) {
 	if c.err != nil || c.result.TimedOut && (!c.timedOut() || b.mayBeDisplaced(c)) {
 		return
@@ -359,14 +357,14 @@ func (b *raceChecker) checkWakeUp(c *waitCall) {
 			b.fail("lost wake-up: %v, open since %v, timed out at %v and did not get %s, posted from %v to %v",
 				c, c.begun, c.ended, e.message.ID, p.begun, p.ended)
 		} else if c.ended.Sub(c.begun) >= c.request.Timeout && c.ended.Sub(p.ended) > lateAfter {
-			// Its last read would hide that nothing woke it.
+			// The read at its time-out would hide that nothing woke it.
 			b.fail("late wake-up: %v, open since %v, got at %v, when its time was up, what was posted from %v to %v",
 				c, c.begun, c.ended, p.begun, p.ended)
 		}
 	}
 }
 
-// mayBeDisplaced tells that a wait may have been ended by a fifth one.
+// mayBeDisplaced reports whether a fifth wait may have ended the wait.
 func (b *raceChecker) mayBeDisplaced(c *waitCall) bool {
 	beside := 0
 	for _, o := range b.calls {
@@ -384,8 +382,8 @@ func (b *raceChecker) messageOf(p *postCall) shoal.MessageID {
 	return p.id
 }
 
-// together holds that waits with the same filter that are open when something is
-// posted for them return the same.
+// checkTogether checks that waits with the same filter return the same entries if they are
+// open when a matching message is posted.
 func (b *raceChecker) checkTogether(c, o *waitCall) {
 	woken := func(w *waitCall) bool { return w.err == nil && !w.result.TimedOut }
 	if c.entity != o.entity || !woken(c) || !woken(o) || fmt.Sprint(c.filter()) != fmt.Sprint(o.filter()) {
@@ -418,7 +416,7 @@ func (b *raceChecker) idsOf(c *waitCall) (out []shoal.MessageID) {
 	return out
 }
 
-// deliveries holds that a later delivery has a greater number.
+// checkDeliveries checks that a later delivery of an entry has a greater number.
 func (b *raceChecker) checkDeliveries(before, after *waitCall) {
 	if before.entity != after.entity || !after.begun.After(before.ended) {
 		return
@@ -435,8 +433,8 @@ func (b *raceChecker) checkDeliveries(before, after *waitCall) {
 	}
 }
 
-// checkImplicitAck holds that a caller without cursors acknowledges its
-// previous batch by waiting again, if that was written.
+// checkImplicitAck checks that a caller without cursors acknowledges its previous batch by
+// waiting again, if the batch was written.
 func (b *raceChecker) checkImplicitAck(c *waitCall) {
 	if c.err != nil || c.perhaps || c.acks != nil || c.request.Redeliver || c.key == shared {
 		return
@@ -457,7 +455,7 @@ func (b *raceChecker) checkImplicitAck(c *waitCall) {
 	}
 }
 
-// dump writes down a race for whoever must understand it.
+// dump logs a race for debugging.
 func (b *raceChecker) dump() {
 	at := func(t time.Time) string { return fmt.Sprint(t.Sub(b.start)) }
 	for i, rec := range b.records {

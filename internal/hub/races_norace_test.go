@@ -2,5 +2,5 @@
 
 package hub_test
 
-// defaultSeeds is how many courses a change has to survive.
+// defaultSeeds is the number of seeds that every change must pass.
 const defaultSeeds = 2000

@@ -2,6 +2,6 @@
 
 package hub_test
 
-// defaultSeeds is a fifth under the race detector, which is several times as slow:
-// it looks at memory, and the outcome of all of them is seen without it.
+// defaultSeeds is smaller with the race detector, which is several times slower. It checks
+// memory accesses; the outcome of all seeds is checked without it.
 const defaultSeeds = 400

@@ -20,20 +20,21 @@ import (
 )
 
 var (
-	seeds    = flag.Int("seeds", defaultSeeds, "how many seeds the wait races run; the journeys of followers, which are longer, run a sixteenth of it")
+	seeds    = flag.Int("seeds", defaultSeeds, "number of seeds of the wait races; the follower simulation, which takes longer, runs a sixteenth of them")
 	onlySeed = flag.Uint64("seed", 0, "run only this seed")
 )
 
-// lanes is how many databases the seeds are spread over, to run side by side.
+// lanes is the number of databases over which the seeds are spread, to run in parallel.
 const lanes = 4
 
-// No wait misses what was committed before its time was up, and nothing is
-// acknowledged that was not handed to that key: whatever posts, waits, filters,
-// cancellations, lost answers, joins, leaves and closes meet in the same moment.
+// No wait misses a message that was committed before its time was up, and nothing is
+// acknowledged that was not delivered to the key, whatever combination of posts, waits,
+// filters, cancellations, lost responses, joins, leaves and closes happens at the same
+// moment.
 func TestWaitRaces(t *testing.T) {
 	var mu sync.Mutex
 	var everywhere coverage
-	t.Cleanup(func() { // when the last lane has come to its end
+	t.Cleanup(func() { // after the last lane has ended
 		if *onlySeed == 0 {
 			everywhere.requireAll(t)
 		}
@@ -55,11 +56,11 @@ func TestWaitRaces(t *testing.T) {
 	})
 }
 
-// The races find what they are for: each of these faults is reported.
+// The races detect each of these faults.
 func TestWaitRacesFindFaults(t *testing.T) {
 	for name, broken := range map[string]faults{
-		"hints are lost":                        {losesNotifications: true},
-		"a wait looks before it listens":        {subscribesLate: true},
+		"notifications are lost":                {losesNotifications: true},
+		"a wait reads before it subscribes":     {subscribesLate: true},
 		"an acknowledgement forgets its filter": {acksWholeInbox: true},
 		"delivering acknowledges":               {readingIsAck: true},
 	} {
@@ -71,13 +72,13 @@ func TestWaitRacesFindFaults(t *testing.T) {
 						return
 					}
 				}
-				t.Error("200 seeds have not shown it")
+				t.Error("200 seeds have not detected the fault")
 			})
 		})
 	}
 }
 
-// eachSeed runs lanes of seeds, each in a bubble of its own.
+// eachSeed runs the seeds in lanes, each in its own synctest bubble.
 func eachSeed(t *testing.T, n int, run func(t *testing.T, lane func(func(seed uint64) bool))) {
 	if *onlySeed != 0 {
 		synctest.Test(t, func(t *testing.T) {
@@ -101,13 +102,13 @@ func eachSeed(t *testing.T, n int, run func(t *testing.T, lane func(func(seed ui
 	}
 }
 
-// raceWorld is a hub that races are run on, one session after the other.
+// raceWorld is a hub on which races run, one session after the other.
 type raceWorld struct {
 	t      *testing.T
 	ledger *ledger
 	bus    *shoaltest.Listeners
-	hub    *hub.Hub // where all wait
-	other  *hub.Hub // another node, from which only hints come
+	hub    *hub.Hub // all waits are on this server
+	other  *hub.Hub // another server, which only sends notifications
 }
 
 func newRaceWorld(t *testing.T, broken faults) *raceWorld {
@@ -124,7 +125,7 @@ func newRaceWorld(t *testing.T, broken faults) *raceWorld {
 	return w
 }
 
-// race is one seed: who is there, and what was seen.
+// race is one seed: its participants, and what was observed.
 type race struct {
 	*raceWorld
 	rng      *rand.Rand
@@ -140,16 +141,16 @@ type race struct {
 	posts []*postCall
 }
 
-// waitCall is one wait and what came of it. lo and hi bound how much of the
-// ledger it can have seen.
+// waitCall is one wait and its outcome. lo and hi bound the number of ledger records that
+// it can have seen.
 type waitCall struct {
 	entity   shoal.EntityID
 	key      shoal.KeyID
 	request  inbox.WaitRequest
-	acks     *waitCall // whose cursor it hands back
-	explicit bool      // its caller has handed back a cursor before, and that was accepted
-	perhaps  bool      // or was perhaps
-	graced   bool      // it may have been kept waiting for an unwritten answer
+	acks     *waitCall // the wait whose cursor it acknowledges
+	explicit bool      // its key has acknowledged with a cursor before
+	perhaps  bool      // its key may have acknowledged with a cursor before
+	graced   bool      // it may have waited for an unwritten response
 
 	begun, ended time.Time
 	lo, hi       int
@@ -162,11 +163,11 @@ type waitCall struct {
 // postCall is one post, or a close with its message.
 type postCall struct {
 	begun, ended time.Time
-	id           shoal.MessageID // empty when it was refused
+	id           shoal.MessageID // empty if it was refused
 	closed       shoal.SpaceID
 }
 
-// race runs one seed and judges it.
+// race runs one seed and checks it.
 func (w *raceWorld) race(seed uint64) verdict {
 	r := &race{raceWorld: w, rng: rand.New(rand.NewPCG(seed, 0)), session: shoal.SessionID(fmt.Sprintf("s%d", seed)), start: time.Now()}
 	r.populate([]shoal.EntityID{"a", "b", "c"}[:2+r.rng.IntN(2)], []shoal.SpaceID{"x", "y"}[:1+r.rng.IntN(2)])
@@ -191,14 +192,14 @@ func (w *raceWorld) race(seed uint64) verdict {
 	act(r.mover)
 	act(r.burst)
 	r.actors.Wait()
-	<-time.After(time.Second) // the last deliveries are counted meanwhile
+	<-time.After(time.Second) // the last deliveries are counted during this time
 	return r.check()
 }
 
 // shared is the key with which several callers of one entity wait at once.
 const shared shoal.KeyID = "shared"
 
-// populate makes entities and spaces that all of them are in.
+// populate creates entities, and spaces that all of them are in.
 func (r *race) populate(entities []shoal.EntityID, spaces []shoal.SpaceID) {
 	r.entities, r.spaces = entities, spaces
 	err := r.ledger.Update(r.t.Context(), func(tx storage.Tx) error {
@@ -232,7 +233,7 @@ func (r *race) populate(entities []shoal.EntityID, spaces []shoal.SpaceID) {
 
 func pick[T any](rng *rand.Rand, from []T) T { return from[rng.IntN(len(from))] }
 
-// idle waits so that many things meet at whole milliseconds.
+// idle waits so that many operations happen at whole milliseconds.
 func idle(rng *rand.Rand) {
 	d := pick(rng, []time.Duration{0, 0, time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 40 * time.Millisecond, 150 * time.Millisecond})
 	if rng.IntN(3) == 0 {
@@ -252,7 +253,7 @@ func (r *race) poster(rng *rand.Rand) {
 	for range 1 + rng.IntN(4) {
 		idle(rng)
 		if rng.IntN(2) == 0 {
-			<-time.After(40 * time.Millisecond) // let waits be open
+			<-time.After(40 * time.Millisecond) // so that waits are open
 		}
 		var mentions []shoal.EntityID
 		for _, id := range r.entities {
@@ -264,7 +265,8 @@ func (r *race) poster(rng *rand.Rand) {
 	}
 }
 
-// post posts, here or on the other node, and notes it. Who has left the space is refused.
+// post posts on either server and records the call. It is refused if the sender has left
+// the space.
 func (r *race) post(rng *rand.Rand, sender shoal.EntityID, space shoal.SpaceID, mentions []shoal.EntityID) {
 	p := &postCall{begun: time.Now()}
 	draft := shoal.Draft{Parts: []shoal.Part{shoal.Text("hello")}, Mentions: mentions}
@@ -290,8 +292,8 @@ func (r *race) snipe(rng *rand.Rand, c *waitCall, in time.Duration, space shoal.
 	})
 }
 
-// mover makes others leave and join, and now and then closes a space. The first
-// entity stays, or nobody could let the others in again.
+// mover makes members leave and join, and sometimes closes a space. The first entity stays,
+// because it adds the others again.
 func (r *race) mover(rng *rand.Rand) {
 	for range rng.IntN(3) {
 		idle(rng)
@@ -316,7 +318,7 @@ func (r *race) mover(rng *rand.Rand) {
 	r.posts = append(r.posts, p)
 }
 
-// waiter waits several times with one key, in one of the shapes of callers.
+// waiter waits several times with one key, as one of several kinds of callers.
 func (r *race) waiter(rng *rand.Rand, entity shoal.EntityID, key shoal.KeyID) {
 	acks, lossy := rng.IntN(2) == 0, rng.IntN(3) == 0
 	explicit, perhaps, lost := false, false, key == shared
@@ -340,8 +342,7 @@ func (r *race) waiter(rng *rand.Rand, entity shoal.EntityID, key shoal.KeyID) {
 	}
 }
 
-// burst opens waits of one entity right behind each other, when something may be
-// there for them.
+// burst opens waits of one entity in quick succession, when there may be entries for them.
 func (r *race) burst(rng *rand.Rand) {
 	<-time.After(time.Duration(rng.IntN(100)) * time.Millisecond)
 	for i := range rng.IntN(6) {
@@ -369,7 +370,7 @@ func (r *race) request(rng *rand.Rand) inbox.WaitRequest {
 	return q
 }
 
-// wait runs one wait and notes what came of it.
+// wait runs one wait and records its outcome.
 func (r *race) wait(rng *rand.Rand, c *waitCall) *inbox.Delivery {
 	ctx, cancel := context.WithCancel(context.WithValue(r.t.Context(), callKey{}, c))
 	defer cancel()
@@ -399,7 +400,7 @@ func (r *race) wait(rng *rand.Rand, c *waitCall) *inbox.Delivery {
 	return d
 }
 
-// messages lists what a wait returned, in the order of its answer.
+// messages returns the messages of the result in order.
 func (c *waitCall) messages() (out []shoal.InboxMessage) {
 	for _, item := range c.result.Items {
 		out = append(out, item.Messages...)
@@ -415,8 +416,8 @@ func (c *waitCall) filter() storage.InboxFilter {
 	return storage.InboxFilter{Kind: c.request.Kind, Space: c.request.Space, From: c.request.From}
 }
 
-// timedOut tells that the wait ended because its time was up, not because a
-// fifth one came.
+// timedOut reports whether the wait ended because its time was up, and not because of a
+// fifth wait.
 func (c *waitCall) timedOut() bool {
 	return c.err == nil && c.result.TimedOut && c.ended.Sub(c.begun) >= c.request.Timeout
 }

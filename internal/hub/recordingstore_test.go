@@ -11,9 +11,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// ledger is a store that writes down what is done to inboxes, in the order in
-// which it is done, and that is slow at random. What a race looks like in real
-// time is here a matter of which pause ends first.
+// ledger is a store that records every change of inboxes in the order of the commits, and
+// that is slow at random. The outcome of a race depends only on which pause ends first.
 type ledger struct {
 	storage.Store
 	delays *delays
@@ -21,7 +20,7 @@ type ledger struct {
 
 	mu      sync.Mutex
 	records []*record
-	places  map[placeKey]shoal.MessageID // as Unread told them
+	places  map[placeKey]shoal.MessageID // as Unread returned them
 	clashes []string
 }
 
@@ -30,25 +29,25 @@ type placeKey struct {
 	place  int64
 }
 
-// faults is what is broken on purpose, to see that the checks find it.
+// faults are the faults that the tests inject to verify that the checks detect them.
 type faults struct {
-	acksWholeInbox     bool // an acknowledgement forgets its filter
-	readingIsAck       bool // what is delivered is gone
-	losesNotifications bool // every third hint is lost
-	subscribesLate     bool // a subscription misses what comes a moment after it
-	losesEvents        bool // of several events that are read together the first is missing
+	acksWholeInbox     bool // an acknowledgment ignores its filter
+	readingIsAck       bool // delivering acknowledges
+	losesNotifications bool // every third notification is lost
+	subscribesLate     bool // a subscription starts late
+	losesEvents        bool // a read of several events omits the first
 }
 
 // record is one transaction that changed inboxes.
 type record struct {
 	facts []fact
-	call  *waitCall // the wait that asked for it, if one did
-	done  bool      // whoever reads now sees it
-	dead  bool      // it failed, or ran again later
+	call  *waitCall // the wait that caused it, if any
+	done  bool      // it is visible to reads
+	dead  bool      // it failed or was retried
 }
 
-// fact is one change: a delivery (message, to), a withdrawal (leaver, space) or
-// an acknowledgement (entity, filter, upTo).
+// fact is one change: a delivery (message, to), a withdrawal (leaver, space) or an
+// acknowledgment (entity, filter, upTo).
 type fact struct {
 	message *shoal.Message
 	to      []storage.Receiver
@@ -61,21 +60,21 @@ type fact struct {
 	upTo   int64
 }
 
-// delays gives pauses.
+// delays generates pauses.
 type delays struct {
 	mu    sync.Mutex
 	rng   *rand.Rand
-	fixed time.Duration // instead of a random one, if set
+	fixed time.Duration // replaces the random pause if set
 }
 
-// every makes each pause as long as this; 0 makes them random again.
+// setFixed makes every pause d long; 0 makes them random again.
 func (w *delays) setFixed(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.fixed = d
 }
 
-// longestPause bounds each pause.
+// longestPause bounds the random pauses.
 const longestPause = time.Millisecond
 
 // pause returns after up to longestPause, often at once.
@@ -91,7 +90,7 @@ func (w *delays) pause() {
 	}
 }
 
-// stall is now and then a long pause, for what is done beside the answers.
+// stall sometimes pauses for longer. It is for work that no response waits for.
 func (w *delays) stall() {
 	w.mu.Lock()
 	long := w.rng.IntN(3) == 0
@@ -103,7 +102,7 @@ func (w *delays) stall() {
 
 const longStall = 5 * time.Millisecond
 
-// callKey is under which a context carries the wait that it belongs to.
+// callKey is the context key of the wait that a transaction belongs to.
 type callKey struct{}
 
 func newLedger(store storage.Store) *ledger {
@@ -112,7 +111,7 @@ func newLedger(store storage.Store) *ledger {
 	return l
 }
 
-// begin forgets everything and makes weather of a seed.
+// reset clears all records and seeds the delays.
 func (l *ledger) reset(seed uint64) {
 	l.delays.mu.Lock()
 	l.delays.rng = rand.New(rand.NewPCG(seed, 1))
@@ -122,7 +121,8 @@ func (l *ledger) reset(seed uint64) {
 	l.records, l.places, l.clashes = nil, map[placeKey]shoal.MessageID{}, nil
 }
 
-// length is how many transactions whoever reads now sees at least, and at most.
+// visibleRecords returns how many records a read that starts now sees at least, and at
+// most.
 func (l *ledger) visibleRecords() (surely, perhaps int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -134,14 +134,14 @@ func (l *ledger) visibleRecords() (surely, perhaps int) {
 	return surely, len(l.records)
 }
 
-// View implements [hub.Store].
+// View implements [storage.Store].
 func (l *ledger) View(ctx context.Context, fn func(storage.Tx) error) error {
 	l.delays.pause()
 	defer l.delays.pause()
 	return l.Store.View(ctx, func(tx storage.Tx) error { return fn(&ledgerTx{Tx: tx, l: l}) })
 }
 
-// Update implements [hub.Store].
+// Update implements [storage.Store].
 func (l *ledger) Update(ctx context.Context, fn func(storage.Tx) error) error {
 	l.delays.pause()
 	call, _ := ctx.Value(callKey{}).(*waitCall)
@@ -225,7 +225,7 @@ func (t *ledgerTx) Unread(session shoal.SessionID, entity shoal.EntityID, filter
 	for _, e := range entries {
 		key := placeKey{entity, e.Place}
 		if had, ok := t.l.places[key]; ok && had != e.Message.ID {
-			t.l.clashes = append(t.l.clashes, string(had)+" and "+string(e.Message.ID)+" had one place")
+			t.l.clashes = append(t.l.clashes, string(had)+" and "+string(e.Message.ID)+" had the same position")
 		}
 		t.l.places[key] = e.Message.ID
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 )
 
-// BenchmarkRelay is one delta on its way to the readers of a space: 200 runs that
-// write 30 a second, each read by five, are 6,000 of them.
+// BenchmarkRelay measures the delivery of one delta to the readers of a space. 200 runs
+// that write 30 deltas a second, each for five readers, need 6,000 a second.
 func BenchmarkRelay(b *testing.B) {
 	for _, readers := range []int{1, 5} {
 		b.Run(fmt.Sprintf("readers=%d", readers), func(b *testing.B) { relayTo(b, readers) })
@@ -85,7 +85,7 @@ func relayTo(b *testing.B, readers int) {
 	b.StopTimer()
 	for range readers {
 		if n := <-had; n == 0 {
-			b.Error("a reader has had nothing")
+			b.Error("a reader received nothing")
 		}
 	}
 }

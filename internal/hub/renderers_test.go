@@ -8,8 +8,8 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// A renderer is an admin's to push and everybody's of the session to see. The same
-// page again is no new version, another one is, also after it was deleted.
+// Admins store renderers, and every caller of the session can read them. Storing the same
+// page again creates no version; another page does, also after a deletion.
 func TestRenderers(t *testing.T) {
 	ctx := context.Background()
 	h := shop(t, nil)
@@ -46,13 +46,13 @@ func TestRenderers(t *testing.T) {
 	_, listed := h.Renderers.List(ctx, stranger, shoal.DefaultSession, "", 9)
 	_, page, got := h.Renderers.Page(ctx, stranger, shoal.DefaultSession, "card", 1)
 	if !errors.Is(listed, shoal.NotFound) || !errors.Is(got, shoal.NotFound) || page != nil {
-		t.Errorf("somebody of another session: %v, %v", listed, got)
+		t.Errorf("a caller of another session: got %v, %v, want NotFound", listed, got)
 	}
 	must(t, h.Renderers.Delete(ctx, root, shoal.DefaultSession, "card"))
 	if _, _, err := h.Renderers.Page(ctx, root, shoal.DefaultSession, "card", 3); !errors.Is(err, shoal.NotFound) {
-		t.Errorf("deleted: %v", err)
+		t.Errorf("after the deletion: got %v, want NotFound", err)
 	}
 	if again, created, err := put(root, "card", "one"); err != nil || !created || again.Version != 4 {
-		t.Errorf("made anew: %+v, %v, %v", again, created, err)
+		t.Errorf("stored again: got %+v, created %v, %v; want version 4", again, created, err)
 	}
 }

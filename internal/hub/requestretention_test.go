@@ -12,8 +12,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// What models were sent goes with the runs that ended long ago, and only what
-// nothing else leads to; nothing is looked for while a run is in progress.
+// Model requests are deleted with the runs that ended long ago, except for texts that other
+// requests use. Nothing is deleted while a run is in progress.
 func TestRequestRetention(t *testing.T) {
 	h, store := openHub(t, sqlite(t))
 	at := func(day int) shoal.Time { return shoal.At(shoal.Now().AddDate(0, 0, day)) }
@@ -92,14 +92,14 @@ func TestRequestRetention(t *testing.T) {
 		t.Errorf("the old request: %v", err)
 	}
 	if kept() != before {
-		t.Errorf("%d of %d texts are kept while a run is in progress", kept(), before)
+		t.Errorf("%d of %d texts remain while a run is in progress, want all", kept(), before)
 	}
 	lease("waiting", nil)
 	send("old again", &old, "a prompt", history)
 	forget()
 	// The old prompt, the old last message, and the end of the old list.
 	if gone := before - kept(); gone < 2 || gone > 4 {
-		t.Errorf("%d of %d texts are gone", gone, before)
+		t.Errorf("%d of %d texts were deleted, want 2 to 4", gone, before)
 	}
 	for run, want := range map[shoal.RunID]int{"young": 1100, "waiting": 40} {
 		if got, err := request(run); err != nil || len(got.Messages) != want || got.Messages[want-1].Content[0].Text != fmt.Sprint(want-1) {

@@ -18,14 +18,14 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
-// openCall is a call that stays open, and how it ends.
+// openCall is a call that stays open, and the error that it ends with.
 type openCall struct {
 	name string
 	err  chan error
 }
 
-// openCalls opens on h what who can have open in a session: a wait, a wait for agents,
-// a follower and a watched connection.
+// openCalls opens all kinds of calls that who can have open in a session on h: a wait, a
+// wait for agents, a follower and a watched connection.
 func openCalls(t *testing.T, h *hub.Hub, who shoal.Principal, session shoal.SessionID) []openCall {
 	t.Helper()
 	calls := []openCall{{"wait", make(chan error, 1)}, {"wait for agents", make(chan error, 1)}, {"follower", make(chan error, 1)}, {"connection", make(chan error, 1)}}
@@ -51,7 +51,7 @@ func openCalls(t *testing.T, h *hub.Hub, who shoal.Principal, session shoal.Sess
 	return calls
 }
 
-// wantEnded checks that every call has ended with want within 5 s of since.
+// wantEnded checks that every call ends with want within 5 s of since.
 func wantEnded(t *testing.T, calls []openCall, since time.Time, want shoal.Kind) {
 	t.Helper()
 	for _, c := range calls {
@@ -59,12 +59,13 @@ func wantEnded(t *testing.T, calls []openCall, since time.Time, want shoal.Kind)
 			t.Errorf("%s: ended with %v, want %s", c.name, err, want)
 		}
 		if took := time.Since(since); took > 5*time.Second {
-			t.Errorf("%s: ended after %v", c.name, took)
+			t.Errorf("%s: ended after %v, want at most 5s", c.name, took)
 		}
 	}
 }
 
-// lab makes the session lab, if it is new, with the member eve, whose key this is.
+// lab creates the session lab, if it does not exist, with the member eve, and returns the
+// principal of a new key of eve.
 func lab(t *testing.T, h *hub.Hub, eve shoal.EntityID) shoal.Principal {
 	t.Helper()
 	ctx := context.Background()
@@ -76,7 +77,8 @@ func lab(t *testing.T, h *hub.Hub, eve shoal.EntityID) shoal.Principal {
 	return shoal.Principal{Role: shoal.RoleEntity, KeyID: key.ID, SessionID: "lab", EntityID: eve}
 }
 
-// checkRightsEnd plays on one server what must end the calls that are open on another.
+// checkRightsEnd withdraws rights on one server and checks that the calls end that are open
+// on the other.
 func checkRightsEnd(t *testing.T, one, other *hub.Hub) {
 	ctx := context.Background()
 	owner := lab(t, one, "owner")
@@ -92,7 +94,7 @@ func checkRightsEnd(t *testing.T, one, other *hub.Hub) {
 	}{
 		{"a revoked key", lab(t, one, "revoked"), shoal.Unauthenticated, func(who shoal.Principal) error { return one.Keys.Revoke(ctx, root, who.KeyID) }},
 		{"a removed entity", lab(t, one, "removed"), shoal.NotFound, func(who shoal.Principal) error { return one.Entities.Delete(ctx, root, "lab", who.EntityID) }},
-		{"an owner who is none any more", owner, shoal.Unauthenticated, func(shoal.Principal) error {
+		{"a former owner", owner, shoal.Unauthenticated, func(shoal.Principal) error {
 			member := shoal.SessionMember
 			_, err := one.Entities.Update(ctx, root, "lab", "owner", shoal.EntityChange{SessionRole: &member})
 			return err
@@ -106,15 +108,15 @@ func checkRightsEnd(t *testing.T, one, other *hub.Hub) {
 		for _, b := range bystander {
 			select {
 			case err := <-b.err:
-				t.Errorf("%s: the %s of somebody else ended, too: %v", c.name, b.name, err)
+				t.Errorf("%s: the %s of another caller ended too: %v", c.name, b.name, err)
 			default:
 			}
 		}
 	}
 }
 
-// What a server takes away ends within five seconds what is open on the others, also if
-// no bus connects them.
+// Rights that one server withdraws end the open calls on other servers within five seconds,
+// even if no bus connects them.
 func TestRevokedRightsEndCallsOnAllServers(t *testing.T) {
 	t.Run("SQLite", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -138,7 +140,7 @@ func TestRevokedRightsEndCallsOnAllServers(t *testing.T) {
 	})
 }
 
-// silent is a store that can stop answering reads.
+// unresponsiveStore is a store that can stop answering reads.
 type unresponsiveStore struct {
 	storage.Store
 	stopped atomic.Bool
@@ -156,8 +158,7 @@ func (s *unresponsiveStore) ViewFirst(ctx context.Context, fn func(storage.Tx) e
 	return s.View(ctx, fn)
 }
 
-// A server that cannot read for five seconds whether its callers' rights are left ends
-// what they have open.
+// A server that cannot read its callers' rights for five seconds ends their open calls.
 func TestUncheckedRightsEndCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &unresponsiveStore{Store: shoaltest.OpenSQLite(t)}
@@ -179,7 +180,7 @@ func TestUncheckedRightsEndCalls(t *testing.T) {
 			}
 		}
 		if took := time.Since(began); took > 6*time.Second {
-			t.Errorf("they ended after %v", took)
+			t.Errorf("the calls ended after %v, want at most 6s", took)
 		}
 	})
 }

@@ -19,10 +19,10 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 )
 
-// longLease is long enough for a lease that nothing in a test is to end.
+// longLease is longer than any test.
 const longLease = time.Hour
 
-// putAgent puts a configuration of an agent; each call makes a version.
+// putAgent stores a configuration of an agent; each call creates a version.
 func putAgent(t *testing.T, h *hub.Hub, id shoal.EntityID, change func(*storage.Agent)) {
 	t.Helper()
 	a := storage.Agent{
@@ -36,7 +36,7 @@ func putAgent(t *testing.T, h *hub.Hub, id shoal.EntityID, change func(*storage.
 	must(t, err)
 }
 
-// claimOne claims the only run that there is something to do for.
+// claimOne claims the only run that is due.
 func claimOne(t *testing.T, h *hub.Hub, owner string) (storage.Run, runs.Lease) {
 	t.Helper()
 	claimed, err := h.Work.Claim(context.Background(), owner, 10, longLease)
@@ -60,13 +60,13 @@ func runOf(t *testing.T, h *hub.Hub, id shoal.RunID) shoal.Run {
 	return r
 }
 
-// What the systems before this one got wrong with runs, as far as it belongs to
-// the hub. The numbers are those of the list of these defects.
+// Defects of earlier systems with runs, as far as they concern the hub. The numbers are
+// those of docs/defects.md.
 func TestRunDefects(t *testing.T) {
 	for name, test := range map[string]func(t *testing.T, h *hub.Hub){
 		"D22 a canceled run went on and was completed later":             canceledStays,
 		"D23 a run died with its process, and two of them could have it": leases,
-		"D24 delegating canceled before it looked at the target":         delegatesOrNothing,
+		"D24 delegating canceled before it checked the target":           delegatesOrNothing,
 		"D25 agents that mention each other never came to an end":        circleEnds,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -96,21 +96,21 @@ func canceledStays(t *testing.T, h *hub.Hub) {
 		}
 		answer <- r
 	}()
-	<-ready.Ready() // whoever executes it hears of it
+	<-ready.Ready() // the executor is notified
 	held, err := h.Work.Renew(ctx, "w", []runs.Progress{{Lease: lease}}, longLease)
 	must(t, err)
 	if len(held) != 1 || !held[0].Cancel {
-		t.Fatalf("the holder sees %+v, want one run that is to be canceled", held)
+		t.Fatalf("the executor sees %+v, want one run to be canceled", held)
 	}
 	must(t, write(h, lease, func(c *runs.RunChange) error { return c.Finish(shoal.RunCanceled, &shoal.RunError{Code: "canceled"}) }))
 	if r := <-answer; r.Status != shoal.RunCanceled || r.EndedAt == nil {
 		t.Errorf("cancel returned %s, want canceled", r.Status)
 	}
 	if err := write(h, lease, complete); !errors.Is(err, runs.ErrLeaseLost) {
-		t.Errorf("the loop completes it afterwards: %v, want ErrLeaseLost", err)
+		t.Errorf("the executor completes it afterwards: got %v, want ErrLeaseLost", err)
 	}
 	if r := runOf(t, h, run.ID); r.Status != shoal.RunCanceled {
-		t.Errorf("the run is %s now, want canceled for good", r.Status)
+		t.Errorf("the run is %s, want canceled", r.Status)
 	}
 }
 
@@ -123,16 +123,16 @@ func leases(t *testing.T, h *hub.Hub) {
 	old := runs.Lease{Session: shoal.DefaultSession, Run: claimed[0].ID, Generation: claimed[0].Generation}
 	must(t, write(h, old, (*runs.RunChange).Start))
 
-	// The process dies: nobody renews. Somebody else goes on, once.
+	// The process dies and does not renew. One other server continues the run.
 	next, _, err := h.Work.NextClaim(ctx)
 	must(t, err)
 	<-time.After(next)
 	run, lease := claimOne(t, h, "second")
 	if run.ID != old.Run || run.Generation != old.Generation+1 || run.Status != shoal.RunRunning {
-		t.Fatalf("the second one has %s %s in generation %d", run.ID, run.Status, run.Generation)
+		t.Fatalf("the second server has %s %s in generation %d", run.ID, run.Status, run.Generation)
 	}
 	if again, err := h.Work.Claim(ctx, "third", 10, longLease); err != nil || len(again) != 0 {
-		t.Errorf("a third one claims %v, %v", again, err)
+		t.Errorf("a third server claimed %v, %v, want nothing", again, err)
 	}
 	ran := false
 	err = write(h, old, func(c *runs.RunChange) error {
@@ -140,7 +140,7 @@ func leases(t *testing.T, h *hub.Hub) {
 		return complete(c)
 	})
 	if !errors.Is(err, runs.ErrLeaseLost) || ran {
-		t.Errorf("the first one comes back and writes: %v, ran %t", err, ran)
+		t.Errorf("the first server writes again: got %v, ran %t, want ErrLeaseLost", err, ran)
 	}
 	must(t, write(h, lease, complete))
 }
@@ -164,7 +164,7 @@ func delegatesOrNothing(t *testing.T, h *hub.Hub) {
 		}
 	}
 	if r := runOf(t, h, run.ID); r.Status != shoal.RunRunning {
-		t.Fatalf("after all that the run is %s, want running: the message is lost else", r.Status)
+		t.Fatalf("after failed delegations the run is %s, want running, or the message is lost", r.Status)
 	}
 
 	putAgent(t, h, "clerk", nil)
@@ -203,12 +203,12 @@ func circleEnds(t *testing.T, h *hub.Hub) {
 			break
 		}
 		if started++; started > 2*len(circle) {
-			t.Fatal("the circle goes round and round")
+			t.Fatal("the agents start each other without end")
 		}
 		lease := runs.Lease{Session: claimed[0].SessionID, Run: claimed[0].ID, Generation: claimed[0].Generation}
 		next := circle[started%len(circle)]
 		must(t, write(h, lease, func(c *runs.RunChange) error {
-			for range 2 { // it says so twice: each mention alone starts somebody
+			for range 2 { // each of two mentions starts a run
 				if err := mention(c, "ring", next); err != nil {
 					return err
 				}
@@ -220,7 +220,7 @@ func circleEnds(t *testing.T, h *hub.Hub) {
 		}))
 	}
 	if started != 6 {
-		t.Errorf("%d runs, want those of the depths 0 to 5", started)
+		t.Errorf("%d runs started, want 6, of the depths 0 to 5", started)
 	}
 	page, err := h.Messages.Read(ctx, ann, shoal.DefaultSession, "ring", storage.Page{Limit: shoal.MaxPage})
 	must(t, err)
@@ -231,11 +231,11 @@ func circleEnds(t *testing.T, h *hub.Hub) {
 		}
 	}
 	if notices != 1 {
-		t.Errorf("the space was told %d times, want once", notices)
+		t.Errorf("the space received %d notices, want 1", notices)
 	}
 }
 
-// mention has a run post a message that mentions somebody.
+// mention makes a run post a message that mentions an entity.
 func mention(c *runs.RunChange, space shoal.SpaceID, id shoal.EntityID) error {
 	m, err := c.OpenMessage(shoal.Message{SpaceID: space}, nil)
 	if err != nil {
@@ -250,8 +250,8 @@ func mention(c *runs.RunChange, space shoal.SpaceID, id shoal.EntityID) error {
 	return c.StartMention(space, m.ID, id)
 }
 
-// However many servers look at the same store, each run is claimed once and each
-// time of a plan fires once (D23).
+// However many servers use the same store, each run is claimed once and each time of a plan
+// fires once (D23).
 func TestReplicas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
@@ -307,8 +307,7 @@ func TestReplicas(t *testing.T) {
 	})
 }
 
-// An agent whose wait for a reply a mention satisfies goes on with it: the mention
-// starts no second run.
+// A mention that is the reply an agent waits for resumes its run and starts no second one.
 func TestReplyStartsNoRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
@@ -348,13 +347,12 @@ func TestReplyStartsNoRun(t *testing.T) {
 			return complete(c)
 		}))
 		if woken, _ := claimOne(t, h, "w"); woken.ID != asking.ID {
-			t.Errorf("the mention started %s, want %s to go on with the reply", woken.ID, asking.ID)
+			t.Errorf("the mention started %s, want %s to continue with the reply", woken.ID, asking.ID)
 		}
 	})
 }
 
-// A run that waits for an agent that is busy is forgotten by nobody: it begins
-// after whatever end the other one finds.
+// A run that waits for a busy agent starts after the other run, however that one ends.
 func TestEnqueuedRunStarts(t *testing.T) {
 	ctx := context.Background()
 	for name, end := range map[string]func(t *testing.T, h *hub.Hub, run storage.Run, lease runs.Lease){
@@ -385,7 +383,7 @@ func TestEnqueuedRunStarts(t *testing.T) {
 	}
 }
 
-// skewedStore is a store whose clock was put back after the first messages.
+// skewedStore is a store whose clock can be set back.
 type skewedStore struct {
 	storage.Store
 	by time.Duration
@@ -409,8 +407,7 @@ func (t skewedTx) Now() (shoal.Time, error) {
 	return shoal.At(now.Add(-t.by)), err
 }
 
-// A run that waits for nothing is due, though the clock says that it was not even
-// made yet: it does not wait until that time comes round again.
+// A run that waits for nothing is due even if the clock says that it will be created later.
 func TestRunIsDueAfterClockSetBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &skewedStore{Store: shoaltest.OpenSQLite(t)}

@@ -12,8 +12,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 )
 
-// twoServers are two hubs on one store without a bus between them: what happens on
-// one reaches the other through the store alone.
+// twoServers returns two hubs on one store without a bus between them: changes on one reach
+// the other only through the store.
 func twoServers(t *testing.T) (one, other *hub.Hub) {
 	t.Helper()
 	store := shoaltest.OpenSQLite(t)
@@ -24,8 +24,8 @@ func twoServers(t *testing.T) (one, other *hub.Hub) {
 	return one, other
 }
 
-// waitNow returns the texts that bot's wait finds at once, and its cursor. Its answer
-// is written.
+// waitNow returns the texts that a wait of bot returns at once, and its cursor, and marks
+// the response as written.
 func waitNow(t *testing.T, h *hub.Hub, ack string) (texts []string, cursor string) {
 	t.Helper()
 	got, err := h.Inbox.Wait(context.Background(), bot, mentions(0, ack))
@@ -60,17 +60,17 @@ func TestExplicitAcknowledgmentOnAnotherServer(t *testing.T) {
 		_, err = say(one, "second")
 		must(t, err)
 		if got, _ := waitNow(t, one, ""); len(got) != 1 || got[0] != "second" {
-			t.Fatalf("the second wait returns %q", got)
+			t.Fatalf("the second wait returned %q, want \"second\"", got)
 		}
 		waitNow(t, other, first)
 		if got, _ := waitNow(t, one, ""); len(got) != 1 || got[0] != "second" {
-			t.Errorf("a message that was not acknowledged is gone: the next wait returns %q", got)
+			t.Errorf("the next wait returned %q, want the unacknowledged message \"second\"", got)
 		}
 	})
 }
 
-// A wait whose time is up reads its inbox once more: the hint of another server may
-// never have come.
+// A wait reads its inbox once more at its time-out, because a notification of another
+// server may have been lost.
 func TestTimeoutReadsOnceMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, other := twoServers(t)
@@ -86,7 +86,7 @@ func TestTimeoutReadsOnceMore(t *testing.T) {
 		_, err := say(other, "hello")
 		must(t, err)
 		if got := <-answer; got == nil || got.Result.TimedOut || len(textsOf(got)) != 1 {
-			t.Errorf("the wait ends with %+v", got)
+			t.Errorf("the wait ended with %+v, want one message", got)
 		}
 	})
 }

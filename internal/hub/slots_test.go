@@ -14,8 +14,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 )
 
-// A requester that has many runs takes no more of a server's slots than its share: the
-// last quarter is left to others, who find a slot at once.
+// A requester with many runs gets no more than its share of a server's slots: the last
+// quarter is reserved for others, who get a slot at once.
 func TestSlotsAreShared(t *testing.T) {
 	store := shoaltest.OpenSQLite(t)
 	h := shop(t, func(o *hub.Options) { o.Store = store })
@@ -58,8 +58,8 @@ func TestSlotsAreShared(t *testing.T) {
 	claim(map[string]int{"cat": 1})
 }
 
-// A lease that has run out is claimed by another server only when that server says that
-// its holder is dead, also if the run has been woken meanwhile.
+// A server claims an expired lease of another server only if it knows that its holder is
+// dead, even if the run was woken since.
 func TestClaimOfExpiredLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := shop(t, nil)
@@ -81,11 +81,11 @@ func TestClaimOfExpiredLease(t *testing.T) {
 			return runs
 		}
 		if runs := claim("second", false); len(runs) != 0 || len(checked) != 1 || checked[0] != lease {
-			t.Errorf("claimed %v, asked about %v", runs, checked)
+			t.Errorf("claimed %v, checked %v; want no claim and one check", runs, checked)
 		}
-		must(t, write(h, lease, func(*runs.RunChange) error { return nil })) // it still holds it
+		must(t, write(h, lease, func(*runs.RunChange) error { return nil })) // the first server still holds the lease
 		if runs := claim("second", true); len(runs) != 1 || runs[0].Generation != lease.Generation+1 {
-			t.Errorf("claimed %v of a dead server", runs)
+			t.Errorf("claimed %v, want the run of the dead server", runs)
 		}
 	})
 }

@@ -23,11 +23,11 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 )
 
-// Whoever follows messages in progress, however late, interrupted and lossy, has
-// of each part what is stored of it, in deltas that fit together, and no event
-// twice. A run is played at random: it opens, grows, cuts back, withdraws and ends
-// parts, closes messages, thinks, and loses its server; followers join, read late,
-// are cut off in the middle of what they got, and resume.
+// Every follower of streaming messages, however late, interrupted or lossy, has of each
+// part the stored text, in deltas that fit together, and receives no event twice. A random
+// run opens, extends, resets, removes and ends parts, closes messages, streams reasoning,
+// and loses its server. Followers join, read late, are disconnected in the middle of a
+// result, and resume.
 func TestStreamingMessages(t *testing.T) {
 	const seeds = 20
 	for seed := range seeds {
@@ -44,8 +44,8 @@ func TestStreamingMessages(t *testing.T) {
 	}
 }
 
-// lossyBus drops some of the passing events, and can be held: what is published
-// then comes all at once when it is released, so that hints become one.
+// lossyBus drops some ephemeral events. It can hold bus messages back and release them at
+// once, so that notifications are merged.
 type lossyBus struct {
 	core.Bus
 	rate float64
@@ -78,7 +78,7 @@ func (b *lossyBus) hold(held bool) {
 	b.notes = nil
 }
 
-// hookStore does something before a certain one of the next reads.
+// hookStore calls a function before one of the next reads.
 type hookStore struct {
 	storage.Store
 	mu   sync.Mutex
@@ -106,7 +106,7 @@ func (s *hookStore) beforeRead(reads int, do func()) {
 	s.left, s.do = reads, do
 }
 
-// streamSim is the run that is played, and what should be seen of it.
+// streamSim is a simulated run, and what followers should receive of it.
 type streamSim struct {
 	t             *testing.T
 	rnd           *rand.Rand
@@ -115,9 +115,9 @@ type streamSim struct {
 	hub           *hub.Hub
 	lease         runs.Lease
 	open          *shoal.Message
-	partTexts     map[shoal.PartID]string // of the parts in progress
-	saved         map[shoal.PartID]bool   // whether the store knows the part
-	rest          map[shoal.PartID]string // what a crash has lost, which comes again
+	partTexts     map[shoal.PartID]string // of the streaming parts
+	saved         map[shoal.PartID]bool   // whether the part is stored
+	rest          map[shoal.PartID]string // text that a crash has lost and that is streamed again
 	count         int
 	reasoningPart string
 	reasoningText string
@@ -125,7 +125,7 @@ type streamSim struct {
 	long          bool // ids are as long as those of runs
 }
 
-// name returns an id; where ids are long, a cursor has no room for all parts.
+// name returns an id. With long ids, a cursor has no room for all parts.
 func (p *streamSim) name(prefix string, n int) string {
 	if p.long {
 		return fmt.Sprintf("%s%040d", prefix, n)
@@ -205,7 +205,7 @@ func (p *streamSim) write(fn func(*runs.RunChange) error) {
 	p.must(p.hub.Work.Write(context.Background(), p.lease, fn))
 }
 
-// streaming returns a part in progress, nil if there is none.
+// streamingPart returns a random streaming part, or nil if there is none.
 func (p *streamSim) streamingPart() *shoal.Part {
 	if p.open == nil {
 		return nil
@@ -304,7 +304,7 @@ func (p *streamSim) markSaved() {
 	}
 }
 
-// drafts are the parts as they stand.
+// drafts returns the parts with their current text.
 func (p *streamSim) drafts() []shoal.Part {
 	out := slices.Clone(p.open.Parts)
 	for i := range out {
@@ -378,8 +378,7 @@ func (p *streamSim) remove(part *shoal.Part) {
 	p.markSaved()
 }
 
-// endIn ends a part in a transaction, perhaps with a last piece that is relayed
-// too late.
+// endIn ends a part in a transaction.
 func (p *streamSim) endIn(c *runs.RunChange, part *shoal.Part) error {
 	if part.Type == shoal.TextPart {
 		part.Text, part.Status = p.partTexts[part.ID], shoal.PartDone
@@ -403,7 +402,7 @@ func (p *streamSim) end(part *shoal.Part) {
 		with.Parts = p.drafts()
 		return c.SaveMessage(with, nil)
 	})
-	late := runs.Delta{Space: "shop", Message: p.open.ID, Part: part.ID, Offset: len(p.partTexts[part.ID]), Text: "late"} // and wrong
+	late := runs.Delta{Space: "shop", Message: p.open.ID, Part: part.ID, Offset: len(p.partTexts[part.ID]), Text: "late"} // and with a wrong offset
 	delete(p.partTexts, part.ID)
 	p.markSaved()
 	if p.rnd.IntN(2) == 0 {
@@ -436,8 +435,8 @@ func (p *streamSim) close() {
 	p.open, p.partTexts = nil, map[shoal.PartID]string{}
 }
 
-// crash is the end of a server: what was not saved is lost, and the run goes on
-// from there, or withdraws what it had.
+// crash stops the server. What was not saved is lost, and the run continues from there or
+// removes its parts.
 func (p *streamSim) crash() {
 	for _, r := range p.readers {
 		r.cut(p.rnd.IntN(3))
@@ -488,7 +487,7 @@ func (p *streamSim) reason() {
 	p.hub.Work.Relay(p.lease, []runs.Delta{d})
 }
 
-// finish closes what is open, and checks that everybody has seen it.
+// finish closes the open message and checks that all readers have received everything.
 func (p *streamSim) finish() {
 	if p.open != nil {
 		p.close()
@@ -504,11 +503,11 @@ func (p *streamSim) finish() {
 		for _, m := range stored {
 			have := r.messages[m.ID]
 			if have == nil {
-				p.t.Errorf("%s has not seen message %s", r.kind, m.ID)
+				p.t.Errorf("%s has not received message %s", r.kind, m.ID)
 				continue
 			}
 			if got, want := asJSON(have), asJSON(m); got != want {
-				p.t.Errorf("%s has of message %s\n%s\nstored is\n%s", r.kind, m.ID, got, want)
+				p.t.Errorf("%s has message %s\n%s\nwant, as stored,\n%s", r.kind, m.ID, got, want)
 			}
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/feed"
 )
 
-// streamReader is a client: it makes messages of events.
+// streamReader is a client that builds messages from events.
 type streamReader struct {
 	*streamSim
 	kind     string
@@ -23,7 +23,7 @@ type streamReader struct {
 	place    int64
 	queue    []shoal.Event
 	messages map[shoal.MessageID]*shoal.Message
-	text     map[string]string // of parts in progress
+	text     map[string]string // of streaming parts
 	log      []string
 }
 
@@ -59,8 +59,8 @@ func (r *streamReader) connect() {
 		who = shoal.Principal{Role: shoal.RoleAdmin}
 	}
 	if part := r.streamingPart(); part != nil && r.rnd.IntN(2) == 0 {
-		// A delta and a reset come between the end of the window and the snapshot, of
-		// which the feed learns later.
+		// A delta and a reset happen between the end of the window and the snapshot. The
+		// feed is notified of them later.
 		synctest.Wait()
 		r.store.beforeRead(2, func() {
 			r.delta(part)
@@ -75,7 +75,7 @@ func (r *streamReader) connect() {
 	r.follower = f
 }
 
-// take reads what has come.
+// readEvents reads all available events.
 func (r *streamReader) readEvents() {
 	for r.follower != nil {
 		events, err := r.follower.Next(context.Background(), time.Now().Add(time.Millisecond))
@@ -95,8 +95,8 @@ func (r *streamReader) drain() {
 	r.checkCurrent()
 }
 
-// settled checks that what the reader has is what there is, as far as it can be:
-// what the bus has lost comes with the next event.
+// checkCurrent checks that the reader has the current texts. What the bus has dropped
+// arrives with a later event.
 func (r *streamReader) checkCurrent() {
 	if r.open == nil || r.messages[r.open.ID] == nil {
 		return
@@ -105,12 +105,12 @@ func (r *streamReader) checkCurrent() {
 		want, streaming := r.partTexts[part.ID]
 		have, known := r.text[string(r.open.ID)+"/"+string(part.ID)]
 		if streaming && (!known || !strings.HasPrefix(want, have) || r.bus.rate == 0 && want != have) {
-			r.fail("has %q (%v) of %s, there is %q", have, known, part.ID, want)
+			r.fail("has %q (%v) of %s, want %q", have, known, part.ID, want)
 		}
 	}
 }
 
-// cut ends the connection when so many of the events on the way have been handled.
+// cut ends the connection after the given number of the events that were read is handled.
 func (r *streamReader) cut(handled int) {
 	if r.follower == nil {
 		return
@@ -173,14 +173,14 @@ func (r *streamReader) event(ev shoal.Event) {
 		r.applyMessage(ev, d.Message)
 	case shoal.EventReasoningStart, shoal.EventTextStart, shoal.EventToolInputStart:
 		if _, there := r.text[key]; there {
-			r.fail("%s is begun twice", key)
+			r.fail("%s starts twice", key)
 		}
 		r.text[key] = ""
 		part := shoal.Part{ID: d.PartID, Type: shoal.TextPart, Status: shoal.PartStreaming, ToolCallID: d.Call, ToolName: d.Tool}
 		if m := r.messages[d.MessageID]; m != nil {
 			m.Parts = append(m.Parts, part)
 		} else if d.MessageID != "" {
-			r.fail("%s begins in an unknown message", key)
+			r.fail("%s starts in an unknown message", key)
 		}
 	case shoal.EventTextDelta, shoal.EventToolInputDelta, shoal.EventReasoningDelta:
 		have, there := r.text[key]
@@ -190,7 +190,7 @@ func (r *streamReader) event(ev shoal.Event) {
 		r.text[key] += *d.Delta
 	case shoal.EventReasoningEnd:
 		if _, there := r.text[key]; !there {
-			r.fail("%s ends, but has not begun", key)
+			r.fail("%s ends but has not started", key)
 		}
 		delete(r.text, key)
 	case shoal.EventTextEnd, shoal.EventToolInputAvailable:
@@ -209,7 +209,7 @@ func (r *streamReader) event(ev shoal.Event) {
 	}
 }
 
-// once checks that a stored event comes once, in order.
+// checkOrder checks that a stored event arrives once and in order.
 func (r *streamReader) checkOrder(ev shoal.Event) {
 	if ev.Cursor == "" || strings.HasPrefix(string(ev.Type), "reasoning") {
 		return
@@ -218,7 +218,7 @@ func (r *streamReader) checkOrder(ev shoal.Event) {
 	place, err := strconv.ParseInt(number, 10, 64)
 	made := ev.Type == shoal.EventPartReset || ev.Type == shoal.EventPartRemoved
 	if err != nil || place < r.place || place == r.place && !made {
-		r.fail("event %s comes behind place %d", ev.Cursor, r.place)
+		r.fail("event %s came after position %d", ev.Cursor, r.place)
 	}
 	r.place = place
 }
@@ -231,24 +231,25 @@ func (r *streamReader) part(message shoal.MessageID, id shoal.PartID) *shoal.Par
 			}
 		}
 	}
-	r.fail("there is no part %s of message %s", id, message)
+	r.fail("unknown part %s of message %s", id, message)
 	return nil
 }
 
-// completed takes a message, which must be what the reader has of it already.
+// applyMessage applies a created or completed message. A completed one must equal what the
+// reader has already.
 func (r *streamReader) applyMessage(ev shoal.Event, m shoal.Message) {
 	if have := r.messages[m.ID]; have != nil && ev.Type == shoal.EventMessageCompleted {
 		for key := range r.text {
 			if strings.HasPrefix(key, string(m.ID)+"/") {
-				r.fail("message %s is completed, but %s grows", m.ID, key)
+				r.fail("message %s is completed, but %s is streaming", m.ID, key)
 			}
 		}
 		if len(have.Parts) != len(m.Parts) {
-			r.fail("message %s has %d parts, seen were %s", m.ID, len(m.Parts), asJSON(have.Parts))
+			r.fail("message %s has %d parts, received were %s", m.ID, len(m.Parts), asJSON(have.Parts))
 		}
 		for i, p := range m.Parts {
 			if q := have.Parts[i]; p.ID != q.ID || p.Text != q.Text || p.Type == shoal.ToolPart && string(p.Args) != string(q.Args) {
-				r.fail("part %d of message %s is %s, seen was %s", i, m.ID, asJSON(p), asJSON(q))
+				r.fail("part %d of message %s is %s, received was %s", i, m.ID, asJSON(p), asJSON(q))
 			}
 		}
 	}

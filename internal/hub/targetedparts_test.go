@@ -17,9 +17,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 )
 
-// A part for one member is seen by that member, services and admins; others learn
-// that it is there, wherever they read: in a snapshot, in events and deltas, in the
-// timeline, in their inbox and in the stream of the run.
+// A part for one member is visible to that member, services and admins. Other readers see
+// only that it exists, in snapshots, events and deltas, in the timeline, in their inbox and
+// in the stream of the run.
 func TestTargetedPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &streamSim{t: t, store: &hookStore{Store: shoaltest.OpenSQLite(t)}, bus: &lossyBus{Bus: localbus.New()}}
@@ -137,9 +137,9 @@ func checkSecret(t *testing.T, name, seen string) {
 	t.Helper()
 	hidden := strings.HasPrefix(name, "ann")
 	if strings.Contains(seen, "sec") == hidden || strings.Contains(seen, `"card"`) == hidden {
-		t.Errorf("%s and sees\n%s", name, seen)
+		t.Errorf("%s: visibility of the part is wrong in\n%s", name, seen)
 	}
 	if !strings.Contains(seen, "prt_1") {
-		t.Errorf("%s and does not learn of the part\n%s", name, seen)
+		t.Errorf("%s: the part is missing in\n%s", name, seen)
 	}
 }

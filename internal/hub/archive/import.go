@@ -36,7 +36,7 @@ const (
 
 // Import reads an export and creates the session id from it, with the ids, positions and
 // times of the export. The session is hidden until the whole export was read and verified;
-// an import that fails leaves nothing behind. Other changes can commit between the
+// an import that fails leaves nothing in the store. Other changes can commit between the
 // transactions of the import.
 //
 // An existing session is replaced only if it is empty or with Replace; its keys remain.
