@@ -223,3 +223,7 @@ func CancelWork(ch *core.Change, session shoal.SessionID, agent shoal.EntityID) 
 	}
 	return runs.CancelPlans(ch, session, agent)
 }
+
+func notAnAgent(id shoal.EntityID) error {
+	return shoal.E("", shoal.Conflict, fmt.Sprintf("%q is a person; only an agent can have a configuration. Choose another id.", id))
+}
