@@ -77,7 +77,7 @@ func (s eventCounts) requireAll(t *testing.T) {
 // journey is one seed: a session in which everything changes, and its followers.
 type journey struct {
 	*race
-	mutating  chan struct{} // closed when nothing changes any more
+	mutating  chan struct{} // closed after the last change
 	followers []*testFollower
 }
 
@@ -183,7 +183,7 @@ func (f *testFollower) fail(format string, args ...any) {
 	f.wrong = append(f.wrong, fmt.Sprintf("%s following %q: ", f.who.Scope(), f.space)+fmt.Sprintf(format, args...))
 }
 
-// run follows until nothing changes any more and all events are read.
+// run follows until the last change was made and all events are read.
 func (f *testFollower) run() {
 	idle(f.rng)
 	for len(f.wrong) == 0 {

@@ -81,8 +81,8 @@ func checkRestore(t *testing.T, damage func(storage.Store) storage.Store) (wrong
 			must(t, err)
 		}
 	}
-	var kept, lost string
-	var keptEvent, lostEvent shoal.Cursor
+	var retained, lost string
+	var retainedEvent, lostEvent shoal.Cursor
 	withServer(t, path, undamaged, func(h *hub.Hub) {
 		for _, id := range []shoal.EntityID{"ann", "bot"} {
 			_, err := h.Entities.Create(t.Context(), root, shoal.DefaultSession, shoal.NewEntity{ID: id}, "")
@@ -91,14 +91,14 @@ func checkRestore(t *testing.T, damage func(storage.Store) storage.Store) (wrong
 		_, err := h.Spaces.Create(t.Context(), ann, shoal.DefaultSession, shoal.NewSpace{ID: "shop", Name: "shop", Members: []shoal.EntityID{"bot"}}, "")
 		must(t, err)
 		says(h, "one")
-		_, kept = waitNow(t, h, "")
-		_, keptEvent = readStream(t, h, "")
+		_, retained = waitNow(t, h, "")
+		_, retainedEvent = readStream(t, h, "")
 	})
 	data, err := os.ReadFile(path)
 	must(t, err)
 	must(t, os.WriteFile(copied, data, 0o600))
 	withServer(t, path, undamaged, func(h *hub.Hub) {
-		if first, _ := readStream(t, h, keptEvent); first == shoal.EventSnapshot {
+		if first, _ := readStream(t, h, retainedEvent); first == shoal.EventSnapshot {
 			wrong = append(wrong, "after a restart, a follower did not resume")
 		}
 		says(h, "lost 1", "lost 2")
@@ -110,13 +110,13 @@ func checkRestore(t *testing.T, damage func(storage.Store) storage.Store) (wrong
 		if first, _ := readStream(t, h, lostEvent); first != shoal.EventSnapshot {
 			wrong = append(wrong, "a follower from the lost history got no snapshot but "+string(first))
 		}
-		if first, _ := readStream(t, h, keptEvent); first == shoal.EventSnapshot {
+		if first, _ := readStream(t, h, retainedEvent); first == shoal.EventSnapshot {
 			wrong = append(wrong, "a follower from before the copy did not resume")
 		}
 		if got, _ := waitNow(t, h, lost); !slices.Equal(got, []string{"one", "two", "three", "four"}) {
 			wrong = append(wrong, "a cursor from the lost history leaves unread "+strings.Join(got, ", "))
 		}
-		if got, _ := waitNow(t, h, kept); !slices.Equal(got, []string{"two", "three", "four"}) {
+		if got, _ := waitNow(t, h, retained); !slices.Equal(got, []string{"two", "three", "four"}) {
 			wrong = append(wrong, "a cursor from before the copy leaves unread "+strings.Join(got, ", "))
 		}
 	})

@@ -48,7 +48,7 @@ func TestRequestRetention(t *testing.T) {
 	send("old", &old, "an old prompt", slices.Concat(history[:1090], []storage.ModelText{text(shoal.ModelMessage{Role: "user"})}))
 	send("young", &young, "a prompt", history)
 	send("waiting", nil, "a third prompt", history[:40])
-	kept := func() (n int) {
+	countTexts := func() (n int) {
 		t.Helper()
 		err := store.View(t.Context(), func(tx storage.Tx) error {
 			hashes, err := tx.TextHashes(shoal.DefaultSession, "", 10_000)
@@ -85,20 +85,20 @@ func TestRequestRetention(t *testing.T) {
 	if err := h.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	before, maxLag := kept(), at(1)
-	lease("waiting", &maxLag)
+	before, tomorrow := countTexts(), at(1)
+	lease("waiting", &tomorrow)
 	forget()
 	if _, err := request("old"); !errors.Is(err, shoal.NotFound) {
 		t.Errorf("the old request: %v", err)
 	}
-	if kept() != before {
-		t.Errorf("%d of %d texts remain while a run is in progress, want all", kept(), before)
+	if countTexts() != before {
+		t.Errorf("%d of %d texts remain while a run is in progress, want all", countTexts(), before)
 	}
 	lease("waiting", nil)
 	send("old again", &old, "a prompt", history)
 	forget()
 	// The old prompt, the old last message, and the end of the old list.
-	if gone := before - kept(); gone < 2 || gone > 4 {
+	if gone := before - countTexts(); gone < 2 || gone > 4 {
 		t.Errorf("%d of %d texts were deleted, want 2 to 4", gone, before)
 	}
 	for run, want := range map[shoal.RunID]int{"young": 1100, "waiting": 40} {

@@ -24,7 +24,7 @@ type openCall struct {
 	err  chan error
 }
 
-// openCalls opens all kinds of calls that who can have open in a session on h: a wait, a
+// openCalls opens every kind of call that a caller can have open in a session on h: a wait, a
 // wait for agents, a follower and a watched connection.
 func openCalls(t *testing.T, h *hub.Hub, who shoal.Principal, session shoal.SessionID) []openCall {
 	t.Helper()

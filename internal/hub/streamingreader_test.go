@@ -216,8 +216,8 @@ func (r *streamReader) checkOrder(ev shoal.Event) {
 	}
 	number, _, _ := strings.Cut(strings.TrimPrefix(string(ev.Cursor), r.store.Epoch()+"."), ",")
 	place, err := strconv.ParseInt(number, 10, 64)
-	made := ev.Type == shoal.EventPartReset || ev.Type == shoal.EventPartRemoved
-	if err != nil || place < r.place || place == r.place && !made {
+	isSynthetic := ev.Type == shoal.EventPartReset || ev.Type == shoal.EventPartRemoved
+	if err != nil || place < r.place || place == r.place && !isSynthetic {
 		r.fail("event %s came after position %d", ev.Cursor, r.place)
 	}
 	r.place = place

@@ -177,7 +177,7 @@ func (k *Keys) Revoke(ctx context.Context, who shoal.Principal, id shoal.KeyID) 
 			err = ch.DeleteKey(who.SessionID, id)
 		}
 		if errors.Is(err, shoal.NotFound) {
-			return shoal.E("", shoal.NotFound, fmt.Sprintf("There is no key %q.", id))
+			return shoal.E("", shoal.NotFound, fmt.Sprintf("Key %q not found. List the keys to see their ids.", id))
 		}
 		return err
 	})

@@ -20,8 +20,7 @@ func NewArchive(c *core.Core) *Archive { return &Archive{c} }
 // Export writes a session to w as JSON lines, as docs/export.md describes: the head, the
 // records of [storage.RecordTypes] in their order, and a last line with counts and a
 // digest. Two exports of an unchanged session differ only in the head. server is the
-// version of the server, which the head states. For admins and owners of the session;
-// Forbidden otherwise.
+// version of the server, which the head states. For admins and owners of the session.
 //
 // The export shows one moment of the session: one transaction reads it while other calls
 // can write. Only one record at a time is in memory. The transaction lasts until w has

@@ -120,7 +120,7 @@ type feed struct {
 	lost    int64 // index after the newest stored event that fell out of the window
 	bytes   int
 	stored  int   // number of stored events in window
-	last    int64 // stored events up to this place have been through the window
+	last    int64 // stored events up to this position have been through the window
 	changed chan struct{}
 	err     error
 }

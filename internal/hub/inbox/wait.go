@@ -100,7 +100,7 @@ func (d *Delivery) Written() {
 // Wait fails with the cause of ctx, having acknowledged only what the request
 // acknowledged when it was accepted; with TooManyWaiters when the server has too many
 // open waits; with Unauthenticated or NotFound when the key, the entity or the session
-// is removed meanwhile; and with ErrStopping when it is called after Stop. Stop ends the
+// is removed during the wait; and with ErrStopping when it is called after Stop. Stop ends the
 // open waits as timed out. Wait owns the request and fills in its defaults.
 func (b *Inbox) Wait(ctx context.Context, who shoal.Principal, req *WaitRequest) (*Delivery, error) {
 	d, _, err := b.WaitShortly(ctx, who, req, shoal.MaxWait)

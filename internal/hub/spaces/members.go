@@ -67,7 +67,7 @@ func mayInvite(tx Tx, who shoal.Principal, e shoal.Entity) error {
 	if len(config.Invite) == 0 || slices.Contains(config.Invite, who.EntityID) {
 		return nil
 	}
-	return shoal.E("", shoal.Forbidden, fmt.Sprintf("You may not add the agent %q to a space: its configuration says who may (invite). Ask an admin or the owner of the agent.", e.ID))
+	return shoal.E("", shoal.Forbidden, fmt.Sprintf("You may not add the agent %q to a space: its configuration lists the entities that may (invite). Ask an admin or the owner of the agent.", e.ID))
 }
 
 // RemoveMember ends a membership and emits member.left. The runs of an agent close the

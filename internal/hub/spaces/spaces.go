@@ -205,7 +205,7 @@ func applyChange(s *shoal.Space, c shoal.SpaceChange) {
 }
 
 // Close closes a space: a system message with the summary reaches every member's inbox,
-// the history stays, and nobody can post any more. It fails with SpaceClosed when the
+// the history remains, and nobody can post afterwards. It fails with SpaceClosed when the
 // space is already closed. Members and admins may do this, or only moderators if the
 // session requires it.
 func (s *Spaces) Close(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, summary string) (out shoal.Space, err error) {
