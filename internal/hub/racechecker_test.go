@@ -401,7 +401,7 @@ func (b *raceChecker) checkTogether(c, o *waitCall) {
 		if !bothOpen {
 			continue
 		}
-		b.coverage.together++
+		b.together++
 		if !slices.Equal(b.idsOf(c), b.idsOf(o)) {
 			b.fail("%v and %v were open together and returned %v and %v", c, o, b.idsOf(c), b.idsOf(o))
 		}
