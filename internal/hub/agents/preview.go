@@ -38,7 +38,7 @@ func (a *Agents) Draft(ctx context.Context, who shoal.Principal, session shoal.S
 		} else if err != nil && !errors.Is(err, shoal.NotFound) {
 			return err
 		}
-		of := runs.StartRequest{Session: session, Agent: agent, StartForMessage: shoal.Trigger{Type: shoal.ServiceTrigger, ServiceName: exampleService, Payload: []byte("null")}}
+		of := runs.StartRequest{Session: session, Agent: agent, Trigger: shoal.Trigger{Type: shoal.ServiceTrigger, ServiceName: exampleService, Payload: []byte("null")}}
 		if space != "" {
 			s, err := core.ReadableSpace(tx, who, session, space)
 			if err != nil {
@@ -47,16 +47,16 @@ func (a *Agents) Draft(ctx context.Context, who shoal.Principal, session shoal.S
 			if member, err = tx.IsMember(session, space, agent); err != nil {
 				return err
 			}
-			if of.StartForMessage, err = exampleTrigger(tx, who, s, agent); err != nil {
+			if of.Trigger, err = exampleTrigger(tx, who, s, agent); err != nil {
 				return err
 			}
 		}
 		r = storage.Run{
 			Run: shoal.Run{
-				ID: exampleRun, SessionID: session, AgentID: agent, Status: shoal.RunRunning, Trigger: of.StartForMessage, CauseRoot: exampleRun,
+				ID: exampleRun, SessionID: session, AgentID: agent, Status: shoal.RunRunning, Trigger: of.Trigger, CauseRoot: exampleRun,
 				Usage: shoal.Usage{Currency: shoal.Currency}, PendingToolCalls: []shoal.PendingToolCall{}, CreatedAt: shoal.Now(),
 			},
-			Space: space, Requester: string(of.StartForMessage.SenderEntityID), Conversation: of.ConversationName(), Began: 1,
+			Space: space, Requester: string(of.Trigger.SenderEntityID), Conversation: of.ConversationName(), Began: 1,
 		}
 		conv, err := tx.Conversation(session, r.Conversation)
 		if err == nil {

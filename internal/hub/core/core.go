@@ -57,11 +57,11 @@ type Core struct {
 	nextTime     NextTime
 	PlansChanged chan struct{} // receives a value when the next due time of a plan may have changed
 
-	Ctx          context.Context
-	cancel       context.CancelCauseFunc
-	stopMu       sync.Mutex // orders Begin and Stop
-	FillRunState sync.WaitGroup
-	Presence     *Presence
+	Ctx      context.Context
+	cancel   context.CancelCauseFunc
+	stopMu   sync.Mutex // orders Begin and Stop
+	Running  sync.WaitGroup
+	Presence *Presence
 	// OnArrival is called after the commit with each message that entered inboxes.
 	OnArrival func(Arrival)
 	Metrics   *Metrics
@@ -71,7 +71,7 @@ type Core struct {
 	Revocations atomic.Int64
 }
 
-// Begin makes Stop wait until the caller calls FillRunState.Done. After Stop was called it
+// Begin makes Stop wait until the caller calls Running.Done. After Stop was called it
 // returns false, and the caller must not start.
 func (c *Core) Begin() bool {
 	c.stopMu.Lock()
@@ -79,7 +79,7 @@ func (c *Core) Begin() bool {
 	if c.Ctx.Err() != nil {
 		return false
 	}
-	c.FillRunState.Add(1)
+	c.Running.Add(1)
 	return true
 }
 
@@ -89,7 +89,7 @@ func (c *Core) Stop() {
 	c.stopMu.Lock()
 	c.cancel(ErrStopping)
 	c.stopMu.Unlock()
-	c.FillRunState.Wait()
+	c.Running.Wait()
 }
 
 // Go runs fn in a goroutine that Stop waits for. fn must return when ctx ends.
@@ -98,7 +98,7 @@ func (c *Core) Go(fn func(ctx context.Context)) {
 		return
 	}
 	go func() {
-		defer c.FillRunState.Done()
+		defer c.Running.Done()
 		fn(c.Ctx)
 	}()
 }

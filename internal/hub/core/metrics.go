@@ -16,7 +16,7 @@ type Metrics struct {
 	wakes     *metrics.Histogram
 	runs      metrics.Counters // by event
 	Followers *metrics.Number
-	Shorten   *metrics.Number
+	CutOff    *metrics.Number
 }
 
 func newMetrics(m *metrics.Set) *Metrics {
@@ -27,7 +27,7 @@ func newMetrics(m *metrics.Set) *Metrics {
 		runs:  m.Counters("shoal_runs_total", "Events of runs: created, started, waiting_tool, waiting_reply, resumed, completed, failed, canceled.", "event"),
 
 		Followers: m.Gauge("shoal_followers_open", "Followers of events."),
-		Shorten:   m.Counter("shoal_followers_cut_total", "Followers that were disconnected because they were too slow."),
+		CutOff:    m.Counter("shoal_followers_cut_total", "Followers that were disconnected because they were too slow."),
 	}
 }
 

@@ -64,8 +64,8 @@ func (f *Follower) currentParts(m shoal.Message, place int64) []shoal.Part {
 		switch {
 		case !ok:
 			p.Text = ""
-		case now.StartRequest <= len(p.Text):
-			p.Text = p.Text[:now.StartRequest] + string(now.Bytes)
+		case now.Start <= len(p.Text):
+			p.Text = p.Text[:now.Start] + string(now.Bytes)
 		}
 	}
 	return parts
@@ -101,7 +101,7 @@ func (f *Follower) catchUpPart(ctx context.Context, key runs.PartKey) error {
 	case ok && !f.seesDelta(p.Space, p.Target, standalone, p.Show && p.Space != ""): // a client can put any part into a cursor
 		delete(f.offsets, key)
 		return nil
-	case !standalone && (ok && f.offsets[key] < p.StartRequest || !l.Has(key)):
+	case !standalone && (ok && f.offsets[key] < p.Start || !l.Has(key)):
 		if err := f.catchUpFromDraft(ctx, key, f.offsets[key]); err != nil {
 			return err
 		}
@@ -112,11 +112,11 @@ func (f *Follower) catchUpPart(ctx context.Context, key runs.PartKey) error {
 		return nil
 	case have > p.End():
 		return f.queueReset(p.Head(), key, p.End(), f.after)
-	case have < p.StartRequest || have == p.End():
+	case have < p.Start || have == p.End():
 		return nil
 	}
 	return f.queueDelta(p.EventType(), f.after, key, shoal.DeltaData{
-		PartHead: p.Head(), ToolCallID: p.Call, ToolName: p.Tool, Offset: have, Delta: string(p.Bytes[have-p.StartRequest:]),
+		PartHead: p.Head(), ToolCallID: p.Call, ToolName: p.Tool, Offset: have, Delta: string(p.Bytes[have-p.Start:]),
 	})
 }
 
@@ -139,7 +139,7 @@ func (f *Follower) catchUpStandalone(p *runs.LivePart) error {
 // follower follows.
 func (f *Follower) includesStandalone(p *runs.LivePart) bool {
 	switch {
-	case p.StartRequest != 0:
+	case p.Start != 0:
 		return false
 	case f.req.Run != "":
 		return p.Run == f.req.Run

@@ -59,7 +59,7 @@ func (f *Follower) Next(ctx context.Context, until time.Time) ([]shoal.Event, er
 			continue
 		case err != nil:
 			if errors.Is(err, shoal.Busy) {
-				f.events.core.Metrics.Shorten.Add(1)
+				f.events.core.Metrics.CutOff.Add(1)
 			}
 			return nil, err
 		}
@@ -140,7 +140,7 @@ func (f *Follower) queueEntries(ctx context.Context, entries []entry) error {
 		}
 		before := f.after
 		f.after = en.place
-		if !f.memberOf.apply(f.followedEntity(), ev) || len(f.FindAhead) > 0 && en.place <= f.FindAhead[ev.Space] {
+		if !f.memberOf.apply(f.followedEntity(), ev) || len(f.ahead) > 0 && en.place <= f.ahead[ev.Space] {
 			continue
 		}
 		data, err := f.visibleData(ctx, ev)
@@ -160,7 +160,7 @@ func (f *Follower) queueEntries(ctx context.Context, entries []entry) error {
 			return err
 		}
 		cursor := en.cursor
-		if cursor == "" || len(f.FindAhead) > 0 || len(f.offsets) > 0 {
+		if cursor == "" || len(f.ahead) > 0 || len(f.offsets) > 0 {
 			cursor = f.cursor(en.place)
 		}
 		f.pending = append(f.pending, shoal.Event{Type: ev.Type, Cursor: cursor, Data: data})

@@ -182,7 +182,7 @@ func (e *Events) detach(f *feed) {
 
 // runFeed is the goroutine of a feed.
 func (e *Events) runFeed(ctx context.Context, f *feed) {
-	defer e.core.FillRunState.Done()
+	defer e.core.Running.Done()
 	defer close(f.ended)
 	sub := e.core.Bus.Subscribe()
 	defer sub.Close()

@@ -36,7 +36,7 @@ type Follower struct {
 	index        int64
 	after        int64                   // stored events up to this position are delivered or in a snapshot
 	until        int64                   // catch-up reads the store up to this position
-	FindAhead    map[shoal.SpaceID]int64 // positions of the snapshots of spaces that were joined since
+	ahead        map[shoal.SpaceID]int64 // positions of the snapshots of spaces that were joined since
 	memberOf     memberSpaces            // as of after
 	offsets      map[runs.PartKey]int    // delivered bytes of each streaming part
 	snapshotAt   int64                   // position of the first snapshot
@@ -149,7 +149,7 @@ func (f *Follower) resumeOrSnapshot(tx storage.Tx) error {
 			return err
 		}
 		if here {
-			f.after, f.FindAhead, f.offsets = place, at.ahead, at.offsets
+			f.after, f.ahead, f.offsets = place, at.ahead, at.offsets
 			f.memberOf, err = spacesAt(tx, f.key(), place)
 			return err
 		}

@@ -14,7 +14,7 @@ import (
 // takeSnapshots queues the current state of everything that is followed, as the start of
 // the stream.
 func (f *Follower) takeSnapshots(tx Tx) (err error) {
-	f.pending, f.FindAhead = nil, map[shoal.SpaceID]int64{}
+	f.pending, f.ahead = nil, map[shoal.SpaceID]int64{}
 	if f.after, err = tx.EventEnd(f.req.Session); err != nil {
 		return err
 	}
@@ -81,12 +81,12 @@ func (f *Follower) queueEvent(what shoal.EventType, cursor shoal.Cursor, data an
 // left the space again since, there is no snapshot, and the follower receives only the
 // member.left event.
 func (f *Follower) queueJoinedSpace(ctx context.Context, id shoal.SpaceID) error {
-	maps.DeleteFunc(f.FindAhead, func(_ shoal.SpaceID, upTo int64) bool { return upTo <= f.after })
+	maps.DeleteFunc(f.ahead, func(_ shoal.SpaceID, upTo int64) bool { return upTo <= f.after })
 	return f.events.core.Store.View(ctx, func(tx storage.Tx) error {
 		_, err := core.ReadableSpace(tx, f.who, f.req.Session, id)
 		if errors.Is(err, shoal.NotFound) {
 			place, err := f.findLeaving(tx, id)
-			f.FindAhead[id] = place - 1
+			f.ahead[id] = place - 1
 			return err
 		}
 		if err != nil {
@@ -98,7 +98,7 @@ func (f *Follower) queueJoinedSpace(ctx context.Context, id shoal.SpaceID) error
 		}
 		f.partsCurrent = false
 		f.feed.requestLoad()
-		f.FindAhead[id], err = tx.EventEnd(f.req.Session)
+		f.ahead[id], err = tx.EventEnd(f.req.Session)
 		return err
 	})
 }

@@ -66,7 +66,7 @@ func partEventOf(ev storage.Event) *partEvent {
 // cursor returns the cursor of a follower that has received the events up to a position,
 // and of the streaming parts what offsets says.
 func (f *Follower) cursor(place int64) shoal.Cursor {
-	return f.events.cursorAt(cursorPosition{place: place, ahead: f.FindAhead, offsets: f.offsets})
+	return f.events.cursorAt(cursorPosition{place: place, ahead: f.ahead, offsets: f.offsets})
 }
 
 // maxCursorParts is the number of streaming parts with long ids that fit into a cursor.
@@ -160,11 +160,11 @@ func (f *Follower) queueDelta(what shoal.EventType, place int64, key runs.PartKe
 // contains it, or it is lost.
 func (f *Follower) queueEphemeralDelta(en entry) error {
 	n := en.delta
-	if f.ended || en.after < max(f.snapshotAt, f.FindAhead[n.Space]) || !f.seesDelta(n.Space, n.Target, n.OfRun, n.Show) {
+	if f.ended || en.after < max(f.snapshotAt, f.ahead[n.Space]) || !f.seesDelta(n.Space, n.Target, n.OfRun, n.Show) {
 		return nil
 	}
 	have, open := f.offsets[n.Key]
-	if !open && n.OfRun && n.Offset == 0 && (n.FirstError || n.Size > 0) {
+	if !open && n.OfRun && n.Offset == 0 && (n.First || n.Size > 0) {
 		have, open = 0, true
 		f.offsets[n.Key] = 0
 		if err := f.queueStandaloneEdge(n, "start"); err != nil {
@@ -224,7 +224,7 @@ func (f *Follower) queueStandaloneEdge(n *runs.DeltaNote, edge string) error {
 		if edge == "end" {
 			more = "," + n.Key.Owner + "/" + string(n.Key.Part) + "="
 		}
-		cursor := f.events.cursorWith(cursorPosition{place: f.after, ahead: f.FindAhead, offsets: f.offsets}, more)
+		cursor := f.events.cursorWith(cursorPosition{place: f.after, ahead: f.ahead, offsets: f.offsets}, more)
 		f.pending = append(f.pending, shoal.Event{Type: what, Cursor: cursor, Data: body})
 	}
 	return err

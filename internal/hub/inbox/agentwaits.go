@@ -48,7 +48,7 @@ func (b *Inbox) WaitForAgents(ctx context.Context, who shoal.Principal, session 
 	if !b.core.Begin() {
 		return nil, nil, false, core.Wrap(op, core.ErrStopping)
 	}
-	defer b.core.FillRunState.Done()
+	defer b.core.Running.Done()
 	call := b.core.Calls.Enter(who, session, who.EntityID)
 	defer b.core.Calls.Leave(call)
 	box := b.mailbox(mailboxKey(who, session))

@@ -157,7 +157,7 @@ type HeldWait struct {
 	filter        storage.InboxFilter
 	counted       bool      // it is counted in inbox.open
 	nth           int64     // its number among the waits of box, in the order in which they began
-	FillRunState  bool      // it is registered with the hub, whose Stop waits for it
+	registered    bool      // it is registered with the hub, whose Stop waits for it
 	deadline      time.Time // zero until the presence shows the wait
 	call          *core.Call
 	box           *mailbox
@@ -185,7 +185,7 @@ func (w *HeldWait) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	w.counted = true
-	if w.FillRunState = b.core.Begin(); !w.FillRunState {
+	if w.registered = b.core.Begin(); !w.registered {
 		return core.ErrStopping // not a time-out: nothing was acknowledged or read
 	}
 	w.call = b.core.Calls.Enter(w.who, w.req.Session, w.entity)
@@ -215,8 +215,8 @@ func (w *HeldWait) release() {
 		b.release(w.box)
 		b.core.Calls.Leave(w.call)
 	}
-	if w.FillRunState {
-		b.core.FillRunState.Done()
+	if w.registered {
+		b.core.Running.Done()
 	}
 	if w.counted {
 		b.open.Leave(limit.Of(w.who))

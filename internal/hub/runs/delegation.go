@@ -32,7 +32,7 @@ func (c *RunChange) Delegate(target shoal.EntityID) (shoal.RunID, error) {
 		return "", err
 	}
 	r, refused, err := StartRequest{
-		Session: s.SessionID, Agent: target, StartForMessage: c.Run.Trigger, requester: c.Run.Requester,
+		Session: s.SessionID, Agent: target, Trigger: c.Run.Trigger, requester: c.Run.Requester,
 		cause: c.Run.Cause(0), client: client,
 	}.startOnMessage(c.Change)
 	if err == nil && refused {

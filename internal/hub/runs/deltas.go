@@ -54,7 +54,7 @@ func (w *Work) Relay(lease Lease, deltas []Delta) {
 	for _, d := range deltas {
 		n := DeltaNote{
 			Key: PartKey{lease.Session, d.Owner(lease.Run), d.Part}, Space: d.Space, Run: lease.Run, Target: d.Target, Type: d.EventType(),
-			Offset: d.Offset, Size: len(d.Text), OfRun: d.Message == "", Show: d.Show && d.Space != "" || d.Message != "", FirstError: d.First, Last: d.Last,
+			Offset: d.Offset, Size: len(d.Text), OfRun: d.Message == "", Show: d.Show && d.Space != "" || d.Message != "", First: d.First, Last: d.Last,
 		}
 		var ok bool
 		if n.Base, ok = w.live.addDelta(lease, n.Key, d); !ok {
@@ -78,17 +78,17 @@ func (w *Work) Relay(lease Lease, deltas []Delta) {
 // DeltaNote is a delta as a bus message. Base is the position of the part's last reset
 // before it.
 type DeltaNote struct {
-	Key              PartKey
-	Space            shoal.SpaceID
-	Run              shoal.RunID
-	Target           shoal.EntityID
-	Type             shoal.EventType
-	Offset           int
-	Size             int
-	Base             int64
-	OfRun            bool // the part belongs to the run and not to a message
-	Show             bool // followers of the space may see it
-	FirstError, Last bool
+	Key         PartKey
+	Space       shoal.SpaceID
+	Run         shoal.RunID
+	Target      shoal.EntityID
+	Type        shoal.EventType
+	Offset      int
+	Size        int
+	Base        int64
+	OfRun       bool // the part belongs to the run and not to a message
+	Show        bool // followers of the space may see it
+	First, Last bool
 }
 
 func (n *DeltaNote) topics() []string {
@@ -123,7 +123,7 @@ func (n *DeltaNote) encode(d Delta) []byte {
 	for _, f := range []struct {
 		set  bool
 		name string
-	}{{n.OfRun, "l"}, {n.Show, "s"}, {n.FirstError, "f"}, {n.Last, "e"}} {
+	}{{n.OfRun, "l"}, {n.Show, "s"}, {n.First, "f"}, {n.Last, "e"}} {
 		if f.set {
 			flags += f.name
 		}
@@ -149,7 +149,7 @@ func ParseDeltaNote(note []byte) (n *DeltaNote, data []byte, ok bool) {
 	n = &DeltaNote{
 		Key: PartKey{shoal.SessionID(f[1]), f[2], shoal.PartID(f[3])}, Space: shoal.SpaceID(f[4]), Run: shoal.RunID(f[5]),
 		Target: shoal.EntityID(f[6]), Type: shoal.EventType(f[7]),
-		OfRun: strings.Contains(f[11], "l"), Show: strings.Contains(f[11], "s"), FirstError: strings.Contains(f[11], "f"), Last: strings.Contains(f[11], "e"),
+		OfRun: strings.Contains(f[11], "l"), Show: strings.Contains(f[11], "s"), First: strings.Contains(f[11], "f"), Last: strings.Contains(f[11], "e"),
 	}
 	var err1, err2, err3 error
 	n.Offset, err1 = strconv.Atoi(f[8])

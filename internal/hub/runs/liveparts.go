@@ -28,7 +28,7 @@ type PartKey struct {
 	Part    shoal.PartID
 }
 
-// LivePart is a part in progress. Bytes start at offset StartRequest; the text before that
+// LivePart is a part in progress. Bytes start at offset Start; the text before that
 // is only in the store. resetAt is the position of the part's last reset: a follower that
 // has not received that event cannot use the text. pendingChanges counts the open
 // transactions that reset or end the part.
@@ -37,7 +37,7 @@ type LivePart struct {
 	openedAt       int64 // the position of the event that opened it; 0 if this server did not see it
 	Run            shoal.RunID
 	generation     int64
-	StartRequest   int
+	Start          int
 	Bytes          []byte
 	resetAt        int64
 	pendingChanges int
@@ -45,7 +45,7 @@ type LivePart struct {
 }
 
 // End returns the offset after the last known byte.
-func (p *LivePart) End() int { return p.StartRequest + len(p.Bytes) }
+func (p *LivePart) End() int { return p.Start + len(p.Bytes) }
 
 // addDelta adds a delta and returns the position of the part's last reset. ok is false when
 // the part has ended or the sender has lost its lease.
@@ -54,7 +54,7 @@ func (l *Live) addDelta(lease Lease, key PartKey, d Delta) (resetAt int64, ok bo
 	defer l.mu.Unlock()
 	p := l.parts[key]
 	if p == nil || p.generation < lease.Generation && d.Message == "" {
-		p = &LivePart{StartRequest: d.Offset}
+		p = &LivePart{Start: d.Offset}
 		l.parts[key] = p
 	}
 	if p.ended || p.generation > lease.Generation {
@@ -62,9 +62,9 @@ func (l *Live) addDelta(lease Lease, key PartKey, d Delta) (resetAt int64, ok bo
 	}
 	p.Delta, p.Run, p.generation = d, lease.Run, lease.Generation
 	p.Text = ""
-	switch at := d.Offset - p.StartRequest; {
+	switch at := d.Offset - p.Start; {
 	case at < 0 || at > len(p.Bytes):
-		p.StartRequest, p.Bytes = d.Offset, []byte(d.Text)
+		p.Start, p.Bytes = d.Offset, []byte(d.Text)
 	default:
 		p.Bytes = append(p.Bytes[:at], d.Text...)
 	}
@@ -80,10 +80,10 @@ func (l *Live) TextSince(key PartKey, offset int, place int64) (text string, ok 
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.parts[key]
-	if p == nil || p.ended || p.pendingChanges > 0 || p.resetAt > place || offset < p.StartRequest || offset > p.End() {
+	if p == nil || p.ended || p.pendingChanges > 0 || p.resetAt > place || offset < p.Start || offset > p.End() {
 		return "", false
 	}
-	return string(p.Bytes[offset-p.StartRequest:]), true
+	return string(p.Bytes[offset-p.Start:]), true
 }
 
 // State returns the state of a part for a follower that has received the stored events up
@@ -222,11 +222,11 @@ func (l *Live) OpenedParts(session shoal.SessionID, message shoal.MessageID, pla
 // truncate removes the text from offset on, as of the reset at the given position.
 func (p *LivePart) truncate(offset int, place int64) {
 	p.resetAt = place
-	if offset < p.StartRequest {
-		p.StartRequest, p.Bytes = offset, nil
+	if offset < p.Start {
+		p.Start, p.Bytes = offset, nil
 		return
 	}
-	p.Bytes = p.Bytes[:min(offset-p.StartRequest, len(p.Bytes))]
+	p.Bytes = p.Bytes[:min(offset-p.Start, len(p.Bytes))]
 }
 
 // PartEvent is the data of an event about a part.

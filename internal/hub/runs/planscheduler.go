@@ -100,7 +100,7 @@ func firePlan(ch *core.Change, d storage.DuePlan, now shoal.Time) error {
 	}
 	s := StartRequest{
 		Session: d.Session, Agent: plan.AgentID, cause: storage.Cause{Root: string(plan.ID), ActingFor: plan.ActingFor}, requester: plan.Name,
-		StartForMessage: shoal.Trigger{
+		Trigger: shoal.Trigger{
 			Type: shoal.PlanTrigger, PlanID: plan.ID, PlanName: plan.Name, ScheduledAt: *plan.NextRunAt, Instruction: plan.Instruction,
 		},
 	}

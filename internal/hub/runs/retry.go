@@ -56,7 +56,7 @@ func retryRun(ch *core.Change, who shoal.Principal, before storage.Run) (shoal.R
 		return shoal.Run{}, err
 	}
 	req := StartRequest{
-		Session: before.SessionID, Agent: before.AgentID, StartForMessage: before.Trigger, requester: before.Requester,
+		Session: before.SessionID, Agent: before.AgentID, Trigger: before.Trigger, requester: before.Requester,
 		cause: before.Cause(0), client: client,
 	}
 	// The new run also acts for the entity that retries it. A key without an entity has no

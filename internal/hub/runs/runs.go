@@ -68,8 +68,8 @@ func startServiceRun(ch *core.Change, who shoal.Principal, session shoal.Session
 	}
 	run, err := StartRequest{
 		Session: session, Agent: agent, requester: service,
-		StartForMessage: shoal.Trigger{Type: shoal.ServiceTrigger, ServiceName: service, Payload: payload},
-		cause:           storage.Cause{ActingFor: behalf.Join([]shoal.EntityID{behalf.Service(service), who.EntityID})},
+		Trigger: shoal.Trigger{Type: shoal.ServiceTrigger, ServiceName: service, Payload: payload},
+		cause:   storage.Cause{ActingFor: behalf.Join([]shoal.EntityID{behalf.Service(service), who.EntityID})},
 	}.create(ch, as, now, false)
 	return run.Run, err
 }

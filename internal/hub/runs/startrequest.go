@@ -12,18 +12,18 @@ import (
 
 // StartRequest describes a run that is to be started.
 type StartRequest struct {
-	Session         shoal.SessionID
-	Agent           shoal.EntityID
-	StartForMessage shoal.Trigger
-	cause           storage.Cause
-	requester       string
-	client          *storage.ClientInput
+	Session   shoal.SessionID
+	Agent     shoal.EntityID
+	Trigger   shoal.Trigger
+	cause     storage.Cause
+	requester string
+	client    *storage.ClientInput
 }
 
 // ConversationName returns the name of the conversation that the run belongs to. Ids
 // contain no slash, so these names are never equal by accident.
 func (s StartRequest) ConversationName() string {
-	switch t := s.StartForMessage; t.Type {
+	switch t := s.Trigger; t.Type {
 	case shoal.PlanTrigger:
 		return fmt.Sprintf("%s/plan/%s", s.Agent, t.PlanID)
 	case shoal.ServiceTrigger:
@@ -38,11 +38,11 @@ func (s StartRequest) ConversationName() string {
 func (s StartRequest) create(ch *core.Change, as storage.Agent, now shoal.Time, asleep bool) (storage.Run, error) {
 	r := storage.Run{
 		Run: shoal.Run{
-			ID: shoal.NewID[shoal.RunID](shoal.PrefixRun), SessionID: s.Session, AgentID: s.Agent, Status: shoal.RunQueued, Trigger: s.StartForMessage,
+			ID: shoal.NewID[shoal.RunID](shoal.PrefixRun), SessionID: s.Session, AgentID: s.Agent, Status: shoal.RunQueued, Trigger: s.Trigger,
 			CauseRoot: s.cause.Root, Depth: s.cause.Depth, ActingFor: behalf.Join(s.cause.ActingFor), MaxSteps: as.MaxSteps, Usage: shoal.Usage{Currency: shoal.Currency},
 			PendingToolCalls: []shoal.PendingToolCall{}, CreatedAt: ch.At,
 		},
-		Version: as.Version, Space: s.StartForMessage.SpaceID, Requester: s.requester, Linked: s.cause.Linked,
+		Version: as.Version, Space: s.Trigger.SpaceID, Requester: s.requester, Linked: s.cause.Linked,
 		Awake: !asleep, NotBefore: addMillis(now, as.SettleMs), Conversation: s.ConversationName(),
 	}
 	if r.Space == "" || as.SettleMs == 0 { // only messages wait for others that may follow
@@ -115,7 +115,7 @@ func (s StartRequest) checkBusy(ch *core.Change, as storage.Agent) (asleep, refu
 // replaceTrigger makes a newer message the trigger of a queued run. The run acts for the
 // senders of both messages.
 func (s StartRequest) replaceTrigger(ch *core.Change, r storage.Run, notBefore shoal.Time) (storage.Run, error) {
-	r.Trigger, r.Requester, r.NotBefore = s.StartForMessage, s.requester, notBefore
+	r.Trigger, r.Requester, r.NotBefore = s.Trigger, s.requester, notBefore
 	r.ActingFor = behalf.Join(r.Roots(), s.cause.ActingFor)
 	r.CauseRoot, r.Depth, r.Linked = s.cause.Root, s.cause.Depth, s.cause.Linked
 	if err := storeClientInput(ch, r, s.client); err != nil {
@@ -149,11 +149,11 @@ var ActiveStatuses = []shoal.RunStatus{shoal.RunQueued, shoal.RunRunning, shoal.
 // findActive returns the newest active run of the agent that a message of the space started
 // and that matches selects, or nil. It stops reading at that run, because there may be many.
 func (s StartRequest) findActive(ch *core.Change, matches func(storage.Run) bool) (*storage.Run, error) {
-	filter := storage.RunFilter{Agent: s.Agent, Space: s.StartForMessage.SpaceID, Status: ActiveStatuses, Limit: shoal.MaxPage}
+	filter := storage.RunFilter{Agent: s.Agent, Space: s.Trigger.SpaceID, Status: ActiveStatuses, Limit: shoal.MaxPage}
 	for {
 		page, err := ch.Runs(s.Session, filter)
 		for i, r := range page {
-			if r.Space == s.StartForMessage.SpaceID && matches(r) {
+			if r.Space == s.Trigger.SpaceID && matches(r) {
 				return &page[i], nil
 			}
 			filter.Before = r.ID
@@ -190,7 +190,7 @@ func wakeNext(ch *core.Change, r storage.Run) error {
 		return nil
 	}
 	var next *storage.Run
-	queue := StartRequest{Session: r.SessionID, Agent: r.AgentID, StartForMessage: shoal.Trigger{SpaceID: r.Space}}
+	queue := StartRequest{Session: r.SessionID, Agent: r.AgentID, Trigger: shoal.Trigger{SpaceID: r.Space}}
 	other, err := queue.findActive(ch, func(other storage.Run) bool {
 		switch {
 		case other.ID == r.ID:

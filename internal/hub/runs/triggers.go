@@ -106,7 +106,7 @@ func startAgent(ch *core.Change, s shoal.Space, m shoal.Message, sender shoal.En
 		return r, false, postDepthNotice(ch, s, agent, cause)
 	}
 	t := MessageTrigger(s, m, sender)
-	return StartRequest{Session: s.SessionID, Agent: agent, StartForMessage: t, cause: cause, requester: string(sender.ID), client: client}.startOnMessage(ch)
+	return StartRequest{Session: s.SessionID, Agent: agent, Trigger: t, cause: cause, requester: string(sender.ID), client: client}.startOnMessage(ch)
 }
 
 // MessageTrigger returns the trigger of a run that a message starts.
