@@ -37,41 +37,6 @@ func Exercise(t *testing.T, open func(t *testing.T) core.Bus) {
 // patience is the time within which a message must arrive.
 const patience = 10 * time.Second
 
-func notification(topic string) core.Note { return core.Note{Topic: topic} }
-
-func ephemeral(topic, event string) core.Note { return core.Note{Topic: topic, Event: []byte(event)} }
-
-// receive returns the next messages, at least n.
-func receive(t *testing.T, sub core.Subscription, n int) (out []core.Note) {
-	t.Helper()
-	late := time.NewTimer(patience)
-	defer late.Stop()
-	for len(out) < n {
-		select {
-		case <-sub.Ready():
-			out = append(out, sub.Take()...)
-		case <-late.C:
-			t.Fatalf("got %d messages after %v, want %d: %s", len(out), patience, n, show(out))
-		}
-	}
-	return out
-}
-
-func show(notes []core.Note) string {
-	out := ""
-	for _, n := range notes {
-		out += fmt.Sprintf("[%s %s %d]", n.Topic, n.Event, n.Place)
-	}
-	return out
-}
-
-func wantMessages(t *testing.T, got []core.Note, want ...core.Note) {
-	t.Helper()
-	if show(got) != show(want) {
-		t.Errorf("got %s, want %s", show(got), show(want))
-	}
-}
-
 func busTopics(t *testing.T, bus core.Bus) {
 	one, both, none := bus.Subscribe(), bus.Subscribe(), bus.Subscribe()
 	defer one.Close()
