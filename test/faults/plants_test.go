@@ -183,7 +183,7 @@ func plants() []plant {
 	if f.req.After != "" && rigHas("a required snapshot is missing") {
 		var err error
 		if f.after, err = tx.EventEnd(f.req.Session); err == nil {
-			f.FindAhead = map[shoal.SpaceID]int64{}
+			f.ahead = map[shoal.SpaceID]int64{}
 			f.memberOf, err = currentSpaces(tx, f.key())
 		}
 		return err
