@@ -18,10 +18,10 @@ import (
 	"github.com/shoal-dev/shoal/internal/vendor"
 )
 
-// agentName is who speaks in events and requests of the run itself.
+// agentName is the name of the run's own agent in events and requests.
 func (x *execution) agentName() string { return string(x.run.AgentID) }
 
-// forTools is the run as its built-in tools know it.
+// forTools returns the run as the built-in tools see it.
 func (x *execution) forTools() *spacetool.Run {
 	return &spacetool.Run{
 		Hub: x.hub, Lease: x.lease, Client: x.client.in, Run: x.run, Config: x.config, Write: x.write,
@@ -29,8 +29,7 @@ func (x *execution) forTools() *spacetool.Run {
 	}
 }
 
-// composeTools says how the calls of the run's tools appear in spaces. It also
-// makes the tools.
+// composeTools makes the run's tools and returns how their calls appear in spaces.
 func (x *execution) composeTools() ([]compose.Tool, error) {
 	tools, err := x.makeTools(x.config)
 	if err != nil {
@@ -45,7 +44,7 @@ func (x *execution) composeTools() ([]compose.Tool, error) {
 			if shown.Rendering, err = json.Marshal(d); err != nil {
 				return nil, err
 			}
-			client := t.Kind() == tool.Client // who executes it has to see it
+			client := t.Kind() == tool.Client // the program that executes it has to see it
 			shown.Hidden = d.Mode == "hidden" && !client
 			shown.HideInput = d.ShowInput != nil && !*d.ShowInput && !client
 			shown.HideOutput = d.ShowOutput != nil && !*d.ShowOutput && !client
@@ -55,10 +54,10 @@ func (x *execution) composeTools() ([]compose.Tool, error) {
 	return out, nil
 }
 
-// makeTools makes the tools of a configuration, and notes them under its agent.
+// makeTools makes the tools of a configuration and registers them under its agent.
 func (x *execution) makeTools(c *agentconfig.Config) ([]*tool.Tool, error) {
 	o := tool.Options{Network: x.e.o.Network, Env: x.e.o.Env, Agent: x.newSubAgent, Keys: x.e.o.Keys, StoreFile: x.storeFile}
-	if c.Agent.ID == x.run.AgentID { // an agent that is asked does not see the run's conversation
+	if c.Agent.ID == x.run.AgentID { // a sub-agent does not see the run's conversation
 		o.History = x.conversationSoFar
 	}
 	tools, err := tool.All(c, o)
@@ -109,8 +108,8 @@ func (x *execution) build() (a *agent.Agent, closed func(), err error) {
 }
 
 // modelOptions returns the options of the run's agent as far as a model sees them: the
-// prompt and the tools. Servers get so long to answer; what is missing of them is
-// told.
+// prompt and the tools. Each MCP server has to answer within patience; missing are the
+// tools that the agent has to do without.
 func (x *execution) modelOptions(patience time.Duration) (o agent.Options, missing []toolserver.Missing, err error) {
 	o = agentOptions(x.config)
 	if o.Instructions, err = spacetool.Prompt(x.ctx, x.forTools()); err != nil {
@@ -127,7 +126,7 @@ func (x *execution) modelOptions(patience time.Duration) (o agent.Options, missi
 	return o, missing, nil
 }
 
-// configuredTools returns the tools that makeTools noted.
+// configuredTools returns the tools that makeTools registered.
 func (x *execution) configuredTools(c *agentconfig.Config) []agent.Tool {
 	x.toolsMu.Lock()
 	defer x.toolsMu.Unlock()
@@ -140,11 +139,11 @@ func (x *execution) configuredTools(c *agentconfig.Config) []agent.Tool {
 	return out
 }
 
-// manyTools stands for no limit of tools at once.
+// manyTools is the number of parallel tools without a limit.
 const manyTools = 1 << 16
 
-// agentOptions maps a configuration. There 0 is no limit; here it is the default, and a
-// negative number no limit.
+// agentOptions converts a configuration. There 0 means unlimited; in agent.Options 0 is the
+// default, and a negative number means unlimited.
 func agentOptions(c *agentconfig.Config) agent.Options {
 	l := c.Loop
 	return agent.Options{
@@ -170,7 +169,7 @@ func agentOptions(c *agentconfig.Config) agent.Options {
 	}
 }
 
-// orUnlimited returns none for 0.
+// orUnlimited returns none for 0, else v.
 func orUnlimited[T int | int64](v, none T) T {
 	if v == 0 {
 		return none
@@ -178,7 +177,7 @@ func orUnlimited[T int | int64](v, none T) T {
 	return v
 }
 
-// newSubAgent makes an agent that a tool asks. Nothing of it reaches a space by itself.
+// newSubAgent makes the agent that a tool calls. Its output does not reach a space by itself.
 func (x *execution) newSubAgent(ctx context.Context, id shoal.EntityID) (*agent.Agent, error) {
 	var stored storage.Agent
 	err := x.read(ctx, func(tx storage.Tx) (err error) {
@@ -199,7 +198,7 @@ func (x *execution) newSubAgent(ctx context.Context, id shoal.EntityID) (*agent.
 		t.DisplayTool, t.Targeted = false, false
 		own.Tools[i] = t
 	}
-	if id != x.run.AgentID { // its own tools are noted already, and may be shown
+	if id != x.run.AgentID { // its own tools are registered already, and may be shown
 		if _, err := x.makeTools(&own); err != nil {
 			return nil, err
 		}
@@ -222,7 +221,7 @@ func (x *execution) newSubAgent(ctx context.Context, id shoal.EntityID) (*agent.
 	toolserver.Log(x.log, missing)
 	o.Tools = append(o.Tools, more...)
 	o.Instructions += spacetool.MissingTools(toolserver.Public(missing))
-	o.Middleware = []agent.Middleware{picture.Middleware(x.readFile), x.limitMiddleware(model.Info(), &own), x.activityMiddleware(), x.leaseMiddleware()} // the caller's history may hold some
+	o.Middleware = []agent.Middleware{picture.Middleware(x.readFile), x.limitMiddleware(model.Info(), &own), x.activityMiddleware(), x.leaseMiddleware()} // the caller's history may contain pictures
 	a, err := agent.New(model, o)
 	return a, agenterror.Convert(err)
 }

@@ -18,7 +18,7 @@ func decoded(t *testing.T, settings string) *agentconfig.Config {
 	return c
 }
 
-// No limit in a configuration is none for the agent; what an author leaves out is
+// Unlimited in a configuration is unlimited for the agent; what an author omits is
 // the contract's default.
 func TestAgentOptions(t *testing.T) {
 	model := `"model":{"provider":"script","name":"s","providerOptions":{"script":"say hi","x":1}}`

@@ -16,14 +16,14 @@ import (
 // whose page may be closed for good.
 const clientToolExpiry = 24 * time.Hour
 
-// clientInput is what a front end sent for the run, nil for nothing.
+// clientInput is what a front end sent with the message; in is nil if it sent nothing.
 type clientInput struct {
 	in      *storage.ClientInput
 	refused []string // tools whose names are taken
 }
 
-// makeClientTools makes the tools that the front end executes and notes them under the
-// run's agent, whose own tools are noted already and win.
+// makeClientTools makes the tools that the front end executes and registers them under the
+// run's agent. Tools that the agent has already take precedence.
 func (x *execution) makeClientTools() []*tool.Tool {
 	if x.client.in == nil {
 		return nil
@@ -44,7 +44,7 @@ func (x *execution) makeClientTools() []*tool.Tool {
 			Answer:      agentconfig.Answer{By: []shoal.EntityID{x.client.in.EntityID}, Quorum: 1},
 			ExpiresInMs: clientToolExpiry.Milliseconds(),
 		}, tool.Options{})
-		if err != nil { // its schema was checked when it came
+		if err != nil { // its schema was checked when it arrived
 			x.log.Warn("a tool of a front end cannot be made", "tool", c.Name, "error", err)
 			x.client.refused = append(x.client.refused, c.Name)
 			continue
@@ -55,8 +55,8 @@ func (x *execution) makeClientTools() []*tool.Tool {
 	return out
 }
 
-// clientTools returns the tools that the front end executes, without those whose names
-// others have: these are refused.
+// clientTools returns the tools that the front end executes. It refuses those that have
+// the name of one in others.
 func (x *execution) clientTools(others []agent.Tool) (out []agent.Tool) {
 	if x.client.in == nil {
 		return nil
@@ -71,7 +71,7 @@ func (x *execution) clientTools(others []agent.Tool) (out []agent.Tool) {
 	for _, c := range x.client.in.Tools {
 		switch {
 		case slices.Contains(x.client.refused, c.Name):
-		case taken[c.Name]: // a tool of an MCP server, which is not noted
+		case taken[c.Name]: // a tool of an MCP server, which is not registered
 			delete(own, c.Name)
 			x.client.refused = append(x.client.refused, c.Name)
 		default:
@@ -81,7 +81,7 @@ func (x *execution) clientTools(others []agent.Tool) (out []agent.Tool) {
 	return out
 }
 
-// storeRefusedTools stores which tools the run does not use, for the front end.
+// storeRefusedTools stores the names of the refused tools, for the front end.
 func (x *execution) storeRefusedTools() error {
 	if x.client.in == nil || slices.Equal(x.client.in.Refused, x.client.refused) {
 		return nil

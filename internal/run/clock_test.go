@@ -14,7 +14,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/run"
 )
 
-// clocked is a store whose database's clock is behind that of this machine.
+// clocked is a store whose database's clock is late by comparison with this machine's.
 type clocked struct {
 	storage.Store
 	by time.Duration

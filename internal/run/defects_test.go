@@ -16,7 +16,7 @@ import (
 )
 
 // Defects of earlier systems that only a whole executor can have; docs/defects.md
-// names the test of each. Most of them are told in testdata/scenarios.
+// names the test of each. Most of them are scenarios in testdata/scenarios.
 
 // D14: the whole argument string was parsed, stored and sent again for each delta.
 // Here what readers are sent is as long as what the model wrote, and the number of
@@ -63,7 +63,7 @@ func TestD14LongArgumentsAreSentOnce(t *testing.T) {
 }
 
 // D20: results were read, changed and written without a claim, so that a run could
-// go on twice. Here, whoever answers at the same moment, one answer counts, and the
+// go on twice. Here, with answers at the same moment, one answer counts, and the
 // model is asked once more, also with two servers.
 func TestD20OneAnswerResumesOnce(t *testing.T) {
 	w := newWorld(t)

@@ -7,16 +7,16 @@
 //	defer executor.Stop() // before the hub is stopped
 //
 // Guarantees:
-//   - A run is executed under a lease. Everything that it writes is refused once
-//     the lease is another's, and its context ends then.
-//   - What others see of a run is stored before the run's next event is taken;
-//     deltas follow the commit of the part that they belong to.
-//   - A run that waits for people, for a reply or for the time holds no goroutine
-//     and nothing in memory: what it waits for are rows of the hub.
-//   - A run that was cut off goes on from its last stored step. Tools that had
-//     finished are not executed again.
+//   - A run is executed under a lease. Once another server has
+//     the lease, every write is refused and the run's context ends.
+//   - What others see of a run is stored before the run's next event is handled;
+//     deltas are sent after the commit of the part that they belong to.
+//   - A suspended run uses no goroutine and no memory: what it waits for is stored by
+//     the hub.
+//   - An interrupted run continues from its last stored step. Finished tools are not
+//     executed again.
 //   - Every end of a run closes its messages in the transaction that ends it. A run
-//     that cannot store fails as such, or, if even that cannot be stored, stays for
-//     whoever claims it next; it never goes on unseen.
-//   - Stop leaves no goroutine behind.
+//     whose writes fail is ended as failed; if that cannot be stored either, the next
+//     server that claims the run continues it.
+//   - After Stop no goroutine of the executor is running.
 package run

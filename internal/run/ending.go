@@ -15,16 +15,16 @@ import (
 	"github.com/shoal-dev/shoal/internal/vendor"
 )
 
-// Causes with which an execution is ended from inside.
+// Causes with which an execution ends itself.
 var (
 	errCanceled = errors.New("the run was canceled")
 	errBudget   = errors.New("the agent's budget of the day is used up")
 )
 
-// delegatedError is the cause that ends a run whose work another agent does.
+// delegatedError is the cause that ends a run that delegated its work to another agent.
 type delegatedError struct{ to shoal.RunID }
 
-func (e *delegatedError) Error() string { return "the work was handed over to the run " + string(e.to) }
+func (e *delegatedError) Error() string { return "the work was delegated to the run " + string(e.to) }
 
 // brokenError is the cause that ends a run whose effects could not be stored.
 type brokenError struct{ err error }
@@ -32,8 +32,8 @@ type brokenError struct{ err error }
 func (e *brokenError) Error() string { return "an effect could not be stored: " + e.err.Error() }
 func (e *brokenError) Unwrap() error { return e.err }
 
-// unreadableError is about something stored that means nothing to this server, or a
-// fault of its own: to try again would not help.
+// unreadableError reports stored data that this server cannot decode, or a fault of its
+// own. Retrying does not help.
 type unreadableError struct {
 	what string
 	err  error
@@ -46,7 +46,7 @@ func canceledEnd(message string) agent.TurnEnd {
 	return agent.TurnEnd{Outcome: agent.Canceled, Reason: agent.ReasonCanceled, Message: message, At: time.Now()}
 }
 
-// buildFailure is the end of a run whose agent cannot be made.
+// buildFailure is the end of a run whose agent cannot be built.
 func buildFailure(err error) agent.TurnEnd {
 	end := agent.TurnEnd{Outcome: agent.Failed, Reason: agent.ReasonInternal, Message: publicSentence(err, "The agent cannot be made from its configuration.")}
 	var key *vendor.MissingKeyError
@@ -56,8 +56,8 @@ func buildFailure(err error) agent.TurnEnd {
 	return end
 }
 
-// endOfRun says what the end of a turn is for the run: what canceled the turn from
-// here is not always a cancellation.
+// endOfRun returns the end of the run for the end of its turn: a turn that the executor
+// canceled is not always a canceled run.
 func (x *execution) endOfRun(end agent.TurnEnd) agent.TurnEnd {
 	if end.Outcome != agent.Canceled {
 		return end
@@ -68,13 +68,13 @@ func (x *execution) endOfRun(end agent.TurnEnd) agent.TurnEnd {
 	switch cause := context.Cause(x.ctx); {
 	case errors.Is(cause, errBudget):
 		end.Outcome, end.Reason = agent.Failed, agent.ReasonBudget
-		end.Message = fmt.Sprintf("The agent has used its %.2f USD of today.", x.config.Budget.MaxCostPerDay)
+		end.Message = fmt.Sprintf("The agent has used its %.2f USD for today.", x.config.Budget.MaxCostPerDay)
 	case errors.As(cause, &limit):
 		end.Outcome, end.Reason, end.Message = agent.Failed, agent.ReasonBudget, limit.Error()
 	case errors.As(cause, &broken):
 		end.Outcome, end.Reason, end.Message = agent.Failed, agent.ReasonStorage, "What the run did could not be stored."
 	case errors.As(cause, &handed):
-		end.Message = fmt.Sprintf("The work was handed over to the run %s.", handed.to)
+		end.Message = fmt.Sprintf("The work was delegated to the run %s.", handed.to)
 	case errors.Is(cause, errCanceled):
 		end.Message = "The run was canceled."
 	}
@@ -104,8 +104,8 @@ func (x *execution) finishRun(effects []compose.Effect, end agent.TurnEnd) error
 	})
 }
 
-// endWaiting ends a run whose turn is not under way: it waits, or was cut off. What
-// its tools did stays in the conversation.
+// endWaiting ends a run whose turn is not running: it is suspended, or was interrupted. The
+// results of its tools remain in the conversation.
 func (x *execution) endWaiting(end agent.TurnEnd) error {
 	effects := x.composer.End(end.Outcome)
 	if x.store.hasOpenTurn() {
@@ -119,17 +119,17 @@ func (x *execution) endWaiting(end agent.TurnEnd) error {
 	return x.finishRun(effects, end)
 }
 
-// openConversation makes the store ready for the agent.
+// openConversation reads the conversation into the store.
 func (x *execution) openConversation() error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.ctx), writeTimeout)
 	defer cancel()
 	return x.read(ctx, x.store.openConversation)
 }
 
-// abort ends a run that could not go on because of err: once more from what is
-// stored, since nobody knows how much of it is.
+// abort ends a run that could not continue because of err. It loads the run again first,
+// because the error does not say how much was stored.
 func (x *execution) abort(err error) error {
-	end := agent.TurnEnd{Outcome: agent.Failed, Reason: agent.ReasonInternal, Message: publicSentence(err, "The run could not go on because of a fault in the server.")}
+	end := agent.TurnEnd{Outcome: agent.Failed, Reason: agent.ReasonInternal, Message: publicSentence(err, "The run could not continue because of a fault in the server.")}
 	switch {
 	case x.ctx.Err() != nil && errors.Is(err, context.Canceled):
 		end = x.endOfRun(canceledEnd("The run was canceled."))
@@ -137,7 +137,7 @@ func (x *execution) abort(err error) error {
 		end.Reason, end.Message = agent.ReasonStorage, "What the run did could not be stored."
 	}
 	if end.Outcome == agent.Failed {
-		x.log.Error("the run cannot go on", "error", err)
+		x.log.Error("the run cannot continue", "error", err)
 	}
 	if err := x.load(); err != nil {
 		if isStorageError(err) {
@@ -155,8 +155,8 @@ func (x *execution) abort(err error) error {
 	return x.endWaiting(end)
 }
 
-// forceEnd ends a run of which not even the messages can be read: they stay as others
-// see them.
+// forceEnd ends a run whose composed messages cannot be decoded: they remain as members of
+// the space see them.
 func (x *execution) forceEnd(end agent.TurnEnd) error {
 	status, failure := agenterror.EndOfRun(end)
 	return x.write(x.ctx, func(c *runs.RunChange) error {
@@ -177,7 +177,7 @@ func (x *execution) forceEnd(end agent.TurnEnd) error {
 	})
 }
 
-// isStorageError reports whether err is one of the store's.
+// isStorageError reports whether err is a failure of the store.
 func isStorageError(err error) bool {
 	var broken *brokenError
 	var unreadable *unreadableError
@@ -191,7 +191,7 @@ func isStorageError(err error) bool {
 	return kind == shoal.Busy || kind == shoal.StorageFull || kind == shoal.Internal
 }
 
-// publicSentence is what people may read of err.
+// publicSentence returns the text of err that people may read, or otherwise.
 func publicSentence(err error, otherwise string) string {
 	var e *shoal.Error
 	if errors.As(err, &e) && e.Msg != "" && e.Kind != shoal.Internal {

@@ -70,7 +70,7 @@ func TestCancelWhileRunning(t *testing.T) {
 	w.shows("shop", "bot canceled | Let me th")
 }
 
-// A parked run that is canceled closes its message and what it asked for.
+// A canceled suspended run closes its message and its requests.
 func TestCancelWhileParked(t *testing.T) {
 	w := newWorld(t)
 	w.shopkeeper(script.PerTurn(calls(send("c1", "Pick:"), call("c2", "pick", `{"targetSpaceId":"shop"}`)), silent), cards)
@@ -186,8 +186,8 @@ func TestMentions(t *testing.T) {
 			t.Errorf("the attic shows\n%s\nwithout %s", got, want)
 		}
 	}
-	if told := w.results(id)[0]; !strings.Contains(told, "mention is no member") {
-		t.Errorf("the model was told %s", told)
+	if told := w.results(id)[0]; !strings.Contains(told, "mention is not a member") {
+		t.Errorf("the model received %s", told)
 	}
 	w.until("helper has ended", func() bool {
 		for _, r := range w.runs() {
@@ -277,6 +277,6 @@ func TestSpaceIsClosedWhileRunning(t *testing.T) {
 		t.Errorf("the shop shows %s", got)
 	}
 	if got := w.results(id)[2]; !strings.HasPrefix(got, "sendSpaceMessage failed: Error: this space is closed") {
-		t.Errorf("the model was told %s", got)
+		t.Errorf("the model received %s", got)
 	}
 }

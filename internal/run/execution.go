@@ -23,8 +23,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/toolserver"
 )
 
-// execution is one run while this server holds its lease. All of it but the store
-// and what tools are given runs on one goroutine.
+// execution is one run while this server holds its lease. It runs on one
+// goroutine, except for the store and the functions that tools call.
 type execution struct {
 	e      *Executor
 	hub    *hub.Hub
@@ -34,49 +34,49 @@ type execution struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
-	run      storage.Run // as it was claimed, with Began
+	run      storage.Run // as claimed, with Began
 	config   *agentconfig.Config
-	hosted   bool // the agent still is
-	show     bool // the trigger's space wants to see thoughts
+	hosted   bool // the agent still has a configuration
+	show     bool // the trigger's space shows reasoning
 	rows     []storage.Pending
 	model    agent.ModelInfo
 	store    *store
 	timings  *timings
 	requests *modelrequest.Recorder
 
-	toolsMu sync.Mutex                       // agents that tools ask add theirs
+	toolsMu sync.Mutex                       // sub-agents add theirs
 	tools   map[string]map[string]*tool.Tool // by agent and name
 	servers *toolserver.Connections
 	missing []shoal.MissingTool // what the model does without
 
 	composer     *compose.Composer
-	restored     []compose.Effect // what brings the messages to where the steps stand
+	restored     []compose.Effect // effects that bring the messages up to the steps
 	leaseLost    atomic.Bool
-	unsure       atomic.Bool                       // whether its last write was stored
-	released     atomic.Bool                       // it gave up its lease itself: the run has ended or waits
-	storeFailure error                             // a hook of the turn could not store something
-	woken        atomic.Bool                       // one of its spaces may take nothing any more
+	unsure       atomic.Bool                       // its last write may or may not be stored
+	released     atomic.Bool                       // it released its lease itself: the run has ended or is suspended
+	storeFailure error                             // why a hook of the turn could not write
+	woken        atomic.Bool                       // a space may have been closed, or the agent removed
 	messages     map[shoal.MessageID]shoal.Message // as the hub returned them
 	shown        map[string]shoal.MessageID        // where calls were shown before this execution
-	unopened     map[shoal.MessageID]bool          // the space took them no more
+	unopened     map[shoal.MessageID]bool          // the space refused them
 	draftsSaved  time.Time                         // when drafts were stored last
 	client       clientInput
-	steps        int // how many were announced
+	steps        int // announced steps
 	thought      thought
 	spending     budget.Account
 	pulse        pulse
-	unlimited    atomic.Bool               // its session had no limits when it was last looked
-	until        atomic.Pointer[time.Time] // the lease lasts at least so long
+	unlimited    atomic.Bool               // its session had no limits at the last check
+	until        atomic.Pointer[time.Time] // the lease lasts at least until then
 }
 
-// newExecution takes a claimed run; ctx ends it.
+// newExecution returns the execution of a claimed run; ctx ends it.
 func newExecution(ctx context.Context, e *Executor, r storage.Run) *execution {
 	x := &execution{
 		e: e, hub: e.hub, lease: leaseOf(r), run: r, began: time.Now(),
 		log:   e.log.With("session", r.SessionID, "run", r.ID, "agent", r.AgentID),
 		tools: map[string]map[string]*tool.Tool{},
 	}
-	x.until.Store(&x.began) // until somebody says how long the lease lasts
+	x.until.Store(&x.began) // until the executor sets how long the lease lasts
 	x.servers = toolserver.New(toolserver.Options{Network: e.o.Network, Env: e.o.Env})
 	x.timings = newTimings(&x.pulse)
 	x.requests = modelrequest.NewRecorder(modelrequest.Options{
@@ -90,7 +90,7 @@ func newExecution(ctx context.Context, e *Executor, r storage.Run) *execution {
 	return x
 }
 
-// executeAndRelease executes the run until it ends, waits, or is another's.
+// executeAndRelease executes the run until it ends, is suspended, or its lease is lost.
 func (x *execution) executeAndRelease() {
 	defer x.cancel(nil)
 	err := recoverPanics(x.execute)
@@ -101,18 +101,18 @@ func (x *execution) executeAndRelease() {
 	}
 	switch {
 	case away && x.stopCause() == nil:
-		x.log.Warn("the store does not answer; the run goes on when it does", "error", err)
+		x.log.Warn("the store does not answer; the run continues when it does", "error", err)
 		x.releaseLease()
 	case errors.Is(x.stopCause(), ErrStopping), errors.Is(x.stopCause(), errUnsure):
 		x.releaseLease()
 	case x.stopCause() != nil && !x.released.Load():
-		x.log.Info("the run is not this server's any more")
+		x.log.Info("another server has claimed the run")
 	case err != nil:
-		x.log.Error("the run could not be ended; it is taken up again when its lease runs out", "error", err)
+		x.log.Error("the run could not be ended; it is claimed again when its lease expires", "error", err)
 	}
 }
 
-// recoverPanics keeps a fault in one run from ending the others.
+// recoverPanics converts a panic in one run into an error, so that the other runs continue.
 func recoverPanics(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -122,7 +122,7 @@ func recoverPanics(do func() error) (err error) {
 	return do()
 }
 
-// execute brings the run as far as it can go now.
+// execute continues the run until it ends or is suspended.
 func (x *execution) execute() error {
 	if err := x.load(); err != nil {
 		return err
@@ -131,12 +131,12 @@ func (x *execution) execute() error {
 		return err
 	}
 	switch end := x.store.ended; {
-	case end != nil: // it ended, and the server died before it could say so
+	case end != nil: // the turn ended, and the server died before it stored the end of the run
 		return x.endRun(*end)
 	case x.run.Cancel:
 		return x.endWaiting(canceledEnd("The run was canceled."))
 	case !x.hosted:
-		return x.endWaiting(canceledEnd("The agent is not hosted any more."))
+		return x.endWaiting(canceledEnd("The agent is no longer hosted."))
 	}
 	if err := x.startRun(); err != nil {
 		return err
@@ -153,8 +153,8 @@ func (x *execution) execute() error {
 	return x.turn(a)
 }
 
-// restoreMessages brings the messages to where the steps stand, and closes those in spaces
-// that the agent cannot write to any more.
+// restoreMessages brings the messages up to the stored steps, and closes those in
+// spaces that the agent can no longer write to.
 func (x *execution) restoreMessages() error {
 	if err := x.perform(x.restored, nil); err != nil {
 		return err
@@ -162,8 +162,7 @@ func (x *execution) restoreMessages() error {
 	return x.checkSpaces()
 }
 
-// checkSpaces closes the messages in spaces that the agent cannot write to any
-// more.
+// checkSpaces closes the messages in spaces that the agent can no longer write to.
 func (x *execution) checkSpaces() error {
 	open := map[shoal.SpaceID]bool{}
 	for _, m := range x.messages {
@@ -179,13 +178,13 @@ func (x *execution) checkSpaces() error {
 		return nil
 	}
 	return x.perform(asks, func(c *runs.RunChange) error {
-		c.Run.Awake = false // it has looked
+		c.Run.Awake = false // the check is done
 		return nil
 	})
 }
 
-// begin makes the run running, and gives it its place in the conversation. A run
-// that takes one answer and waits for others does not begin again.
+// begin sets the status to running and assigns the run its position in the
+// conversation. A run that received one answer and waits for others is not started again.
 func (x *execution) startRun() error {
 	waits := false
 	for _, row := range x.rows {
@@ -207,7 +206,7 @@ func (x *execution) startRun() error {
 	})
 }
 
-// nextPosition gives out the next place of the conversation's clock.
+// nextPosition advances the conversation's clock and returns its new value.
 func (x *execution) nextPosition(c *runs.RunChange) (int64, error) {
 	conv, err := x.conversation(c.Tx)
 	if err != nil {
@@ -226,7 +225,7 @@ func (x *execution) conversation(tx storage.Tx) (storage.Conversation, error) {
 	return conv, err
 }
 
-// stopCause returns why the execution may write nothing any more, nil if it may.
+// stopCause returns why the execution must not write any more, nil if it may.
 func (x *execution) stopCause() error {
 	if cause := context.Cause(x.ctx); errors.Is(cause, runs.ErrLeaseLost) || errors.Is(cause, ErrStopping) {
 		return cause
@@ -240,19 +239,18 @@ func (x *execution) stopCause() error {
 	return nil
 }
 
-// errUnsure ends an execution that does not know what is stored of it. The run goes
-// on from what is, as after a crash.
-var errUnsure = errors.New("run: nobody knows whether a write was stored")
+// errUnsure ends an execution that does not know whether its last write was stored. The
+// run continues from what is stored, as after a crash.
+var errUnsure = errors.New("run: it is unknown whether a write was stored")
 
 func (x *execution) read(ctx context.Context, fn func(storage.Tx) error) error {
 	return x.retryBusy(ctx, func(ctx context.Context) error { return x.hub.Work.Read(ctx, fn) })
 }
 
-// writeTimeout bounds a write, which goes on when the run is canceled.
+// writeTimeout bounds a write. A write is completed even if the run is canceled.
 const writeTimeout = 20 * time.Second
 
-// write changes what is stored of the run, unless it is another's or the server
-// stops.
+// write changes the stored run, unless the lease is lost or the server stops.
 func (x *execution) write(ctx context.Context, fn func(*runs.RunChange) error) error {
 	if err := x.stopCause(); err != nil {
 		return err
@@ -289,9 +287,9 @@ func (x *execution) write(ctx context.Context, fn func(*runs.RunChange) error) e
 	return err
 }
 
-// retryBusy tries again what a busy store refused, as long as ctx stands and the
-// executor works: a server whose disk failed must not wait for it to come back. It
-// does not do again what may be done.
+// retryBusy retries an operation that the store refused as busy, until ctx or the executor
+// ends: a stopping server must not wait for a failed disk. It does not retry a write that
+// may have been stored.
 func (x *execution) retryBusy(ctx context.Context, do func(context.Context) error) error {
 	for delay := 20 * time.Millisecond; ; delay = min(2*delay, time.Second) {
 		err := do(ctx)
@@ -310,7 +308,7 @@ func (x *execution) retryBusy(ctx context.Context, do func(context.Context) erro
 	}
 }
 
-// releaseLease leaves the run to whoever claims it next.
+// releaseLease gives up the lease, so that the next executor can claim the run at once.
 func (x *execution) releaseLease() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.ctx), 2*time.Second)
 	defer cancel()
@@ -319,6 +317,6 @@ func (x *execution) releaseLease() {
 		return nil
 	})
 	if err != nil && !errors.Is(err, runs.ErrLeaseLost) {
-		x.log.Warn("the run goes on when its lease has run out", "error", err)
+		x.log.Warn("the run continues when its lease has expired", "error", err)
 	}
 }

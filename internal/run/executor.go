@@ -23,40 +23,40 @@ import (
 	"github.com/shoal-dev/shoal/internal/vendor"
 )
 
-// Options say what an executor stands on. Hub is required and stays the caller's.
+// Options configure an executor. Hub is required; the caller closes it.
 type Options struct {
 	Hub *hub.Hub
-	// Log receives what an operator should know; nil discards it.
+	// Log receives messages for the operator; nil discards them.
 	Log *slog.Logger
-	// Metrics counts what models are asked; nil is allowed.
+	// Metrics counts model calls; it may be nil.
 	Metrics *metrics.Set
-	// Limit is how many runs are executed at once, 512 if zero. The others stay
-	// queued.
+	// Limit is the maximum number of runs that are executed at once, 512 if zero. Others
+	// remain queued.
 	Limit int
-	// Lease is how long a run stays with a server that does not renew it, 15 s if zero.
-	// Another server takes the run when it has seen for two thirds of that besides,
-	// while the database answered, that the lease had run out.
+	// Lease is for how long a server may execute a run without renewing its lease, 15 s if
+	// zero. Another server claims the run after it has observed the expired lease for two
+	// thirds of that time, while the database answered.
 	Lease time.Duration
-	// Alone says that no other server works on the database, so that what the
-	// server before this one held is free at once, and that executions go on while
-	// the store does not answer: nobody else can have taken their leases. Without it a
-	// model is called only under a lease that has not run out.
+	// Alone means that no other server uses the database: leases of a previous server are
+	// released at the start, and executions continue while the store does not answer,
+	// because nobody else can have their leases. Otherwise a model is called only under a
+	// lease that has not expired.
 	Alone bool
-	// Network makes the requests of request tools and to MCP servers. nil is one
-	// that reaches public addresses.
+	// Network makes the requests of request tools and to MCP servers. The default reaches
+	// public addresses only.
 	Network *tool.Network
-	// Env answers ${env.NAME} of configurations, for the names that the operator has
-	// allowed. nil allows none.
+	// Env returns the value of ${env.NAME} in configurations, for the names that the
+	// operator allows; nil allows none.
 	Env func(name string) (value string, ok bool)
-	// Keys looks up the keys of the model vendors by the names of their variables;
-	// nil is the server's environment.
+	// Keys returns the keys of model vendors by the names of their variables; nil reads the
+	// server's environment.
 	Keys func(name string) string
-	// Models makes the model of a configuration; nil asks the vendors.
+	// Models makes the model of a configuration; nil uses package vendor.
 	Models func(*agentconfig.Config) (agent.Model, error)
 }
 
-// ErrStopping is the cause with which [Executor.Stop] ends what is executed. It
-// does not end the runs: whoever claims them next goes on.
+// ErrStopping is the cause with which [Executor.Stop] ends executions. The runs do not
+// end: the next executor that claims them continues.
 var ErrStopping = errors.New("the server is stopping")
 
 // Executor claims runs and executes them. It is safe for concurrent use.
@@ -74,7 +74,7 @@ type Executor struct {
 	cancel      context.CancelCauseFunc
 	loops       sync.WaitGroup
 	runs        sync.WaitGroup
-	slotFreed   chan struct{} // a place has become free
+	slotFreed   chan struct{} // an execution has ended
 	checkCancel chan struct{} // a run may have been canceled
 	leases      *leaseWatch
 	renewals    *renewals
@@ -83,7 +83,7 @@ type Executor struct {
 	held map[runs.Lease]*execution
 }
 
-// New returns an executor that Start makes work.
+// New returns an executor; Start starts it.
 func New(o Options) (*Executor, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -122,23 +122,23 @@ func New(o Options) (*Executor, error) {
 	return e, nil
 }
 
-// Start begins to claim runs. ctx bounds the start only.
+// Start starts claiming runs. ctx bounds the start only.
 func (e *Executor) Start(ctx context.Context) error {
 	if e.o.Alone {
 		if err := e.hub.Work.Orphan(ctx, e.owner); err != nil {
 			return err
 		}
 	}
-	sub := e.hub.Work.Subscribe() // before the first look, or what comes between is missed
+	sub := e.hub.Work.Subscribe() // before the first claim, so that no notification is missed
 	e.loops.Go(func() { defer sub.Close(); e.claimLoop(sub) })
 	e.loops.Go(e.renewLoop)
 	e.loops.Go(e.cancelLoop)
 	return nil
 }
 
-// Stop claims nothing more, ends what is executed and waits for it. Runs that had
-// not ended stay as they are and are given up, so that another executor goes on
-// with them at once. The hub must work until Stop returns. Stop may be repeated.
+// Stop stops claiming, ends all executions and waits for them. It releases the leases of
+// runs that have not ended, so that another executor can continue them at once. The hub
+// must work until Stop returns. Stop may be called again.
 func (e *Executor) Stop() {
 	e.cancel(ErrStopping)
 	e.loops.Wait()
@@ -148,10 +148,11 @@ func (e *Executor) Stop() {
 	}
 }
 
-// fallback is how long a hint that was lost goes unnoticed.
+// fallback is the interval between claims without a notification: a lost notification is
+// noticed after that time.
 const fallback = 15 * time.Second
 
-// claimLoop claims whenever there may be something to claim.
+// claimLoop claims whenever a run may be claimable.
 func (e *Executor) claimLoop(sub core.Subscription) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -173,9 +174,9 @@ func (e *Executor) claimLoop(sub core.Subscription) {
 	}
 }
 
-// pause lets a store that refuses come to itself: hints and runs that fail in it
-// would otherwise ask it again at once, and fill the log. It reports false when the
-// executor ends.
+// pause waits a second after a failure of the store: notifications and failing runs would
+// otherwise call it again at once and fill the log. It reports false when the executor
+// stops.
 func (e *Executor) pause() bool {
 	select {
 	case <-e.ctx.Done():
@@ -188,25 +189,25 @@ func (e *Executor) pause() bool {
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
-	default: // one is enough
+	default: // a signal is pending already
 	}
 }
 
-// maxClaims is how many runs one claim takes at most.
+// maxClaims is the maximum number of runs of one claim.
 const maxClaims = 64
 
-// shareInterval is how soon it is looked again for runs that find a slot among the last
-// ones, which are not for every requester.
+// shareInterval is the interval between claims when few slots are free: the last slots are
+// not available to every requester.
 const shareInterval = 250 * time.Millisecond
 
-// claim starts what there is room for and returns when to look again. It has
-// complained about an error.
+// claim claims and starts runs while slots are free, and returns the time until the next
+// claim. It logs its error.
 func (e *Executor) claim() (time.Duration, error) {
 	for {
 		room := e.freeSlots()
 		limit := min(room, maxClaims)
 		if limit <= 0 {
-			return fallback, nil // a place that becomes free is told
+			return fallback, nil // slotFreed signals a free slot
 		}
 		slots := runs.Slots{All: e.o.Limit, Taken: e.o.Limit - room, Mine: e.heldLeases()}
 		if !e.o.Alone {
@@ -224,7 +225,7 @@ func (e *Executor) claim() (time.Duration, error) {
 		}
 		if len(runs) < limit {
 			wait, err := e.untilNextClaim()
-			if room-len(runs) <= e.o.Limit/4 { // what waits may have its share; a slot that becomes free says so
+			if room-len(runs) <= e.o.Limit/4 { // the waiting runs may have used their share; slotFreed signals a free slot
 				wait = max(wait, shareInterval)
 			}
 			if e.leases.isWatching() {
@@ -235,11 +236,11 @@ func (e *Executor) claim() (time.Duration, error) {
 	}
 }
 
-// untilNextClaim is how long it is until a run becomes claimable by time alone.
+// untilNextClaim returns the time until a run becomes claimable without a notification.
 func (e *Executor) untilNextClaim() (time.Duration, error) {
 	in, some, err := e.hub.Work.NextClaim(e.ctx)
 	if err != nil {
-		e.logFailure("look for the next run", err)
+		e.logFailure("find the next run", err)
 		return 0, err
 	}
 	if !some {
@@ -250,7 +251,7 @@ func (e *Executor) untilNextClaim() (time.Duration, error) {
 
 func (e *Executor) logFailure(what string, err error) {
 	if e.ctx.Err() == nil {
-		e.log.Error("runs cannot be executed; it is tried again", "cannot", what, "error", err)
+		e.log.Error("runs cannot be executed; retrying", "operation", what, "error", err)
 	}
 }
 
@@ -260,7 +261,8 @@ func (e *Executor) freeSlots() int {
 	return e.o.Limit - len(e.held)
 }
 
-// launch executes one run, whose lease lasts at least so long, on a goroutine of its own.
+// launch executes one run, whose lease lasts at least until the given time, on a goroutine
+// of its own.
 func (e *Executor) launch(r storage.Run, until time.Time) {
 	x := newExecution(e.ctx, e, r)
 	x.until.Store(&until)
@@ -276,14 +278,14 @@ func (e *Executor) launch(r storage.Run, until time.Time) {
 	})
 }
 
-// heldLeases returns those under which something is executed now.
+// heldLeases returns the leases of the current executions.
 func (e *Executor) heldLeases() []runs.Lease {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.Collect(maps.Keys(e.held))
 }
 
-// executions returns what is executed now.
+// executions returns the current executions.
 func (e *Executor) executions() []*execution {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -154,7 +154,7 @@ func (w *world) posts(text string, mediaType string, files ...[]byte) shoal.RunI
 	return ""
 }
 
-// pictures are the names of those that a request holds, with the texts they are told
+// pictures are the names of those that a request holds, with the texts that name them
 // in.
 func pictures(req *agent.Request) (names []string) {
 	for _, m := range req.Messages {
@@ -169,7 +169,7 @@ func pictures(req *agent.Request) (names []string) {
 
 // A model sees the pictures that people post: those of the trigger and of what came
 // before, four at most, those of the newest messages, and none that a vendor would
-// refuse. It is told of all of them.
+// refuse. Their names are in the request.
 func TestPicturesForModels(t *testing.T) {
 	w := newWorld(t)
 	asked := make(chan *agent.Request, 10)
@@ -183,7 +183,7 @@ func TestPicturesForModels(t *testing.T) {
 		t.Errorf("the model sees %s, want %s", got, want)
 	}
 	if told := req.Messages[0].Text(); strings.Count(told, `<part>{"id":`) != 5 || !strings.Contains(told, `"name":"3.png"`) {
-		t.Errorf("the model is told %s", told)
+		t.Errorf("the model receives %s", told)
 	}
 	w.reaches(w.posts("And these.", "image/png", wide, wide, wide), shoal.RunCompleted)
 	if got, want := strings.Join(pictures(<-asked), "|"), strings.Join([]string{n("1.png", small), n("1.png", wide), n("2.png", wide), n("3.png", wide)}, "|"); got != want {
@@ -200,7 +200,7 @@ func TestPicturesForModels(t *testing.T) {
 	}
 }
 
-// A model that takes no pictures is told of them; any other refusal is one.
+// A model that refuses pictures receives their names; any other refusal is one.
 func TestPicturesForModelsThatRefuseThem(t *testing.T) {
 	w := newWorld(t)
 	var asked atomic.Int64

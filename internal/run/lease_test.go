@@ -11,7 +11,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Whoever has lost the lease writes nothing, and the next one goes on.
+// A server that has lost the lease writes nothing, and the next server continues.
 func TestLostLease(t *testing.T) {
 	w := newWorld(t)
 	model := gated(script.PerTurn(calls(send("c1", "One.")), silent))

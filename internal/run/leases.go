@@ -10,10 +10,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 )
 
-// leaseWatch decides when a server whose lease has run out is dead. A live one may be
-// late with its renewal, because the database did not answer or had much to do: it gets
-// as long again as it needs to renew twice, counted while this server finds the database
-// answering.
+// leaseWatch decides when the server that held an expired lease is dead. A live server may
+// renew late because the database did not answer or was busy. It gets the time of two more
+// renewals, counted only while the database answers this server.
 type leaseWatch struct {
 	every, gap, grace time.Duration
 
@@ -21,15 +20,15 @@ type leaseWatch struct {
 	seen map[runs.Lease]sighting
 }
 
-// sighting says since when a lease was seen to have run out, and when it was seen last.
+// sighting is when an expired lease was first and last seen.
 type sighting struct{ first, last time.Time }
 
 func newLeaseWatch(lease time.Duration) *leaseWatch {
 	return &leaseWatch{every: lease / 15, gap: lease / 3, grace: 2 * lease / 3, seen: map[runs.Lease]sighting{}}
 }
 
-// over notes that a lease has run out and reports whether its holder is dead. Sightings
-// too far from each other say nothing about the time between them.
+// over records that a lease has expired and reports whether its holder is dead. Two
+// sightings with a long gap do not count as one period.
 func (w *leaseWatch) hasExpired(l runs.Lease) bool {
 	now := time.Now()
 	w.mu.Lock()
@@ -50,7 +49,7 @@ func (w *leaseWatch) reset() {
 	clear(w.seen)
 }
 
-// isWatching reports whether a lease was seen lately that has run out.
+// isWatching reports whether an expired lease was seen recently.
 func (w *leaseWatch) isWatching() bool {
 	now := time.Now()
 	w.mu.Lock()
@@ -89,9 +88,9 @@ func (r *renewals) request() <-chan struct{} {
 	return r.next
 }
 
-// leaseMiddleware is the middleware that calls a model only under a lease that has not run out:
-// nobody else can have begun the same step. It has the lease renewed first, and waits
-// for that.
+// leaseMiddleware calls a model only under a lease that has not expired, so that no other
+// server can have started the same step. If necessary it requests a renewal and waits for
+// it.
 func (x *execution) leaseMiddleware() agent.Middleware {
 	return agent.Middleware{Name: "lease", Model: func(next agent.ModelFunc) agent.ModelFunc {
 		return func(ctx context.Context, req *agent.Request) iter.Seq2[agent.Chunk, error] {

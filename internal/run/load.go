@@ -13,10 +13,10 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// load reads all that is stored about the run.
+// load reads everything that is stored about the run.
 func (x *execution) load() error {
 	var composed []storage.ComposedMessage
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.ctx), writeTimeout) // also to end a run that was canceled
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.ctx), writeTimeout) // a canceled run is loaded, too, to end it
 	defer cancel()
 	err := x.read(ctx, func(tx storage.Tx) error {
 		r, s := x.run, x.run.SessionID
@@ -57,7 +57,7 @@ func (x *execution) load() error {
 	return x.restore(composed)
 }
 
-// restore makes the composer of what is stored.
+// restore makes the composer from the stored messages and steps.
 func (x *execution) restore(composed []storage.ComposedMessage) error {
 	x.messages, x.shown, x.unopened = map[shoal.MessageID]shoal.Message{}, map[string]shoal.MessageID{}, map[shoal.MessageID]bool{}
 	stored := make([]compose.Message, len(composed))
@@ -89,10 +89,9 @@ var requestKinds = map[shoal.PendingKind]agent.PendingKind{
 	shoal.PendingPermission: agent.Permission, shoal.PendingClientTool: agent.ClientCall, shoal.PendingQuestion: agent.Clarification,
 }
 
-// withRequests returns the steps as the composer has to know them: what an asked
-// agent asked has the answer that the hub has, for that agent does not tell it again
-// once it has gone on; and it is there although it has left the step, for its part
-// stays.
+// withRequests returns the steps as the composer needs them. Requests of sub-agents have
+// the answers that the hub has, because a sub-agent that has continued does not emit them
+// again. Requests that are no longer in a step are added, because their parts remain.
 func (x *execution) withRequests(steps []agent.Step) []agent.Step {
 	if len(steps) == 0 {
 		return steps
@@ -121,8 +120,8 @@ func (x *execution) withRequests(steps []agent.Step) []agent.Step {
 	return steps
 }
 
-// showsThoughts reports whether the trigger's space wants to see what the model
-// thinks, and the agent is still in it.
+// showsThoughts reports whether the trigger's space shows the reasoning of agents and the
+// agent is still a member.
 func showsThoughts(tx storage.Tx, r storage.Run) (bool, error) {
 	if r.Space == "" {
 		return false, nil

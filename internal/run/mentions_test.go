@@ -110,7 +110,7 @@ func (s *mentions) play(n int) {
 		case r < 60:
 			s.answerSome()
 		case r < 70:
-			s.others++ // for whoever waits for a reply, else for the admin agent
+			s.others++ // for a run that waits for a reply, else for the admin agent
 			_, err := s.post(fmt.Sprintf("Well, go on with m9%03d!", s.others))
 			s.must(err)
 		case r < 78:
@@ -194,7 +194,7 @@ func (s *mentions) cancelSome() {
 	}
 }
 
-// check looks at what every mention is in. What is on its way from one state to the next
+// check checks the state of every mention. What is on its way from one state to the next
 // has five seconds to arrive.
 func (s *mentions) check() {
 	s.t.Helper()
@@ -248,7 +248,7 @@ func (s *mentions) explain(m *mentioned, r shoal.Run) (is state, problem string)
 	switch r.Status {
 	case shoal.RunQueued:
 		if r.QueuedBehind == nil {
-			return progressing, ago(now, r.CreatedAt.Time, time.Second, "queued behind nothing, and not begun since")
+			return progressing, ago(now, r.CreatedAt.Time, time.Second, "queued with nothing before it, and not started")
 		}
 		other := s.run(*r.QueuedBehind)
 		if other.Status.Ended() || other.AgentID != r.AgentID {

@@ -8,26 +8,26 @@ import (
 	"github.com/shoal-dev/shoal/internal/vendor"
 )
 
-// figures are what the executor counts of itself, for an operator.
+// figures are the metrics of the executor.
 type runMetrics struct {
 	steps, tokens, cost metrics.Counters
 }
 
 func newMetrics(m *metrics.Set, e *Executor) runMetrics {
-	m.GaugeFunc("shoal_runs_executing", "Runs that this server executes at this moment; those that wait for somebody are none of them.", func() float64 {
+	m.GaugeFunc("shoal_runs_executing", "Runs that this server executes at this moment, without suspended runs.", func() float64 {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		return float64(len(e.held))
 	})
 	return runMetrics{
 		steps:  m.Counters("shoal_model_steps_total", "Steps of runs that are done, each with one answer of a model, by the model's provider.", "provider"),
-		tokens: m.Counters("shoal_model_tokens_total", "Tokens that models took and gave; cached ones are input, too, and reasoning is output, too.", "provider", "kind"),
+		tokens: m.Counters("shoal_model_tokens_total", "Tokens that models read and wrote; cached ones count as input, too, and reasoning as output, too.", "provider", "kind"),
 		cost:   m.Counters("shoal_model_cost_usd_total", "What model calls cost, where the price is known.", "provider"),
 	}
 }
 
-// step counts a step that is stored. The names of models are their makers', and
-// there is no end of them: only the provider is a label.
+// step counts a step that is stored. Only the provider is a label: the names of
+// models are unbounded.
 func (f *runMetrics) step(provider string, used shoal.Usage) {
 	if !slices.Contains(providers, provider) {
 		provider = "other"

@@ -84,7 +84,7 @@ func (b *misbehaving) logOf(m *mentioned) string {
 	return strings.Join(b.lines[key{m.agent, m.token}], "\n")
 }
 
-// most returns the message that has used most, with all that it set off.
+// most returns the message that has used most, with all its runs.
 func (b *misbehaving) most() (root string, used int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -17,14 +17,14 @@ import (
 	"github.com/shoal-dev/shoal/internal/tool"
 )
 
-// kinds of requests as others see them.
+// kinds are the public kinds of requests.
 var kinds = map[agent.PendingKind]shoal.PendingKind{
 	agent.ClientCall: shoal.PendingClientTool, agent.Permission: shoal.PendingPermission,
 	agent.Clarification: shoal.PendingQuestion, agent.Continuation: shoal.PendingPermission,
 }
 
-// openPending stores a request that people see. A request that a turn asks again when
-// it goes on keeps its row.
+// openPending stores a request that people see. A request that a resumed turn emits again
+// keeps its row.
 func (p *performance) openPending(e compose.ShowPending) error {
 	x, request := p.x, e.Pending
 	row := x.pendingRow(request, kinds[request.Kind])
@@ -34,7 +34,7 @@ func (p *performance) openPending(e compose.ShowPending) error {
 	}
 	switch request.Kind {
 	case agent.Clarification:
-		// A model may write any character, and not every database bears this one.
+		// A model may write any character, and PostgreSQL does not store this one.
 		asked := strings.ReplaceAll(request.Question, "\x00", "\uFFFD")
 		row.Question, row.Options = &asked, request.Options
 	case agent.Continuation:
@@ -61,11 +61,11 @@ func (p *performance) openPending(e compose.ShowPending) error {
 	return err
 }
 
-// anyObject is the schema of a tool that has none.
+// anyObject is the schema of a tool without a schema.
 var anyObject = json.RawMessage(`{"type":"object"}`)
 
-// argsSchema is what changed arguments of a call have to fit, without what says where
-// the call shows.
+// argsSchema returns the schema for edited arguments of a call, without the fields that state
+// where the call is shown.
 func (x *execution) argsSchema(p agent.Pending) json.RawMessage {
 	if t := x.toolOf(p); t != nil {
 		if schema := t.Config().InputSchema; len(schema) > 0 {
@@ -80,7 +80,7 @@ func (x *execution) argsSchema(p agent.Pending) json.RawMessage {
 	return schema
 }
 
-// pendingRow returns what all rows of requests have.
+// pendingRow returns the fields that all rows of requests have.
 func (x *execution) pendingRow(p agent.Pending, kind shoal.PendingKind) storage.Pending {
 	args := x.publicArgs(p.Agent, p.Call)
 	return storage.Pending{
@@ -95,8 +95,8 @@ func (x *execution) pendingRow(p agent.Pending, kind shoal.PendingKind) storage.
 // toolOf returns the configured tool that a request is about, nil for another.
 func (x *execution) toolOf(p agent.Pending) *tool.Tool { return x.findTool(p.Agent, p.Call.Name) }
 
-// ownRequest takes requests that nobody outside answers: messages, which
-// Options.Answer sends, and waits for the time.
+// ownRequest handles requests that nobody outside answers: messages, which Options.Answer
+// sends, and timers.
 func (x *execution) ownRequest(p agent.Pending) (bool, error) {
 	if p.Kind != agent.ClientCall {
 		return false, nil
@@ -109,8 +109,8 @@ func (x *execution) ownRequest(p agent.Pending) (bool, error) {
 		return false, nil
 	}
 	wait, err := t.Wait(p.Call.Arguments)
-	if err != nil { // it was checked before; to wait for nothing is the safe side
-		x.log.Warn("a wait cannot be read", "tool", p.Call.Name, "error", err)
+	if err != nil { // it was checked before; not waiting is the safe choice
+		x.log.Warn("the arguments of a wait cannot be decoded", "tool", p.Call.Name, "error", err)
 	}
 	row := x.pendingRow(p, storage.PendingTimer)
 	due := shoal.At(p.RequestedAt.Add(wait.Duration))
@@ -121,8 +121,8 @@ func (x *execution) ownRequest(p agent.Pending) (bool, error) {
 	})
 }
 
-// withAnswers puts the answers that the hub has into an open turn. Rows are the only
-// truth about answers.
+// withAnswers adds the answers that the hub has to an open turn. The rows of the hub are
+// authoritative.
 func (x *execution) withAnswers(open *agent.OpenTurn) *agent.OpenTurn {
 	if open == nil || len(open.Steps) == 0 || len(x.rows) == 0 {
 		return open
@@ -161,7 +161,7 @@ func (x *execution) answerOf(p agent.Pending) *agent.Answer {
 		a.Text = x.replyResult(p, row)
 	case row.Status == shoal.PendingExpired || row.Answer == nil:
 		why := "Nobody answered in time."
-		if row.Answer != nil { // the hub says why it is over
+		if row.Answer != nil { // the hub stored the reason
 			why = cmp.Or(orEmpty(row.Answer.Reason), orEmpty(row.Answer.Error), why)
 		}
 		a.Reason, a.Text, a.Failed = why, "Error: "+why, true
@@ -171,7 +171,7 @@ func (x *execution) answerOf(p agent.Pending) *agent.Answer {
 	return &a
 }
 
-// translateAnswer translates what somebody handed in.
+// translateAnswer converts an answer of the API.
 func (x *execution) translateAnswer(a *agent.Answer, p agent.Pending, in shoal.PendingAnswer) {
 	switch p.Kind {
 	case agent.ClientCall:
@@ -196,8 +196,8 @@ func (x *execution) translateAnswer(a *agent.Answer, p agent.Pending, in shoal.P
 	}
 }
 
-// approvedArguments returns the arguments that run in place of the model's: those that were
-// approved, with what says where the call shows.
+// approvedArguments returns the arguments that replace the model's: the approved ones, with
+// the fields that state where the call is shown.
 func (x *execution) approvedArguments(p agent.Pending, args json.RawMessage) string {
 	var written, public, out map[string]json.RawMessage
 	if json.Unmarshal(args, &out) != nil || out == nil { // the hub has checked it
@@ -220,7 +220,7 @@ func (x *execution) approvedArguments(p agent.Pending, args json.RawMessage) str
 	return string(text)
 }
 
-// waitResult is the result of a wait for the time.
+// waitResult is the result of a timer.
 func (x *execution) waitResult(p agent.Pending, row storage.Pending) string {
 	t := x.toolOf(p)
 	if t == nil || row.Due == nil {
@@ -228,7 +228,7 @@ func (x *execution) waitResult(p agent.Pending, row storage.Pending) string {
 	}
 	wait, err := t.Wait(p.Call.Arguments)
 	if err != nil {
-		x.log.Warn("a wait cannot be read", "tool", p.Call.Name, "error", err)
+		x.log.Warn("the arguments of a wait cannot be decoded", "tool", p.Call.Name, "error", err)
 	}
 	return wait.Result(row.Due.Time)
 }
@@ -240,7 +240,7 @@ func orEmpty(s *string) string {
 	return *s
 }
 
-// decodeReply reads the message that satisfied a wait, nil when none came.
+// decodeReply returns the message that satisfied a wait, nil if none arrived.
 func decodeReply(row storage.Pending) (*spacetool.Reply, error) {
 	if row.Answer == nil || len(row.Answer.Result) == 0 {
 		return nil, nil
@@ -250,8 +250,7 @@ func decodeReply(row storage.Pending) (*spacetool.Reply, error) {
 	return result.Reply, err
 }
 
-// markAnswersTaken notes that the run was given the answers that were there when it was
-// claimed.
+// markAnswersTaken records that the run received the answers that existed when it was claimed.
 func (x *execution) markAnswersTaken(c *runs.RunChange) error {
 	rows, err := c.PendingOf(x.run.SessionID, x.run.ID)
 	if err != nil {

@@ -12,14 +12,13 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 )
 
-// perform carries out the effects of one input, and those of what follows from
-// them: all that is stored in one transaction, with also at its end, before the
-// deltas behind it. Questions about spaces are answered by what that transaction
-// saw.
+// perform performs the effects of one input, and the effects that follow from them. All
+// stored effects, and also after them, run in one transaction; the remaining deltas are
+// relayed after it. The transaction also answers questions about memberships.
 func (x *execution) perform(effects []compose.Effect, also func(*runs.RunChange) error) error {
 	if len(effects) == 1 && also == nil {
 		if _, delta := effects[0].(compose.AppendPart); delta {
-			x.relay(effects) // what nearly all inputs come to
+			x.relay(effects) // nearly all inputs
 			return nil
 		}
 	}
@@ -56,8 +55,8 @@ func (x *execution) perform(effects []compose.Effect, also func(*runs.RunChange)
 	return nil
 }
 
-// withDrafts adds the messages that are in progress where a part was opened or cut
-// back: what is told of it must not survive a crash without it.
+// withDrafts adds the messages in progress if a part was opened or truncated: its events
+// must not survive a crash without the part.
 func (x *execution) withDrafts(effects []compose.Effect) []compose.Effect {
 	for _, e := range effects {
 		switch e.(type) {
@@ -92,8 +91,8 @@ func (x *execution) relay(effects []compose.Effect) {
 	}
 }
 
-// updatedMessages are the messages in which a part changed in a way that no event of the
-// part tells.
+// updatedMessages returns the messages in which a part changed without an event of the
+// part.
 func updatedMessages(effects []compose.Effect) map[shoal.MessageID]bool {
 	changed := map[shoal.MessageID]bool{}
 	for _, e := range effects {
@@ -104,20 +103,20 @@ func updatedMessages(effects []compose.Effect) map[shoal.MessageID]bool {
 	return changed
 }
 
-// membership is how the agent stands to a space.
+// membership is an answer to a question about a space.
 type membership struct {
 	space    shoal.SpaceID
 	target   shoal.EntityID
 	standing compose.Membership
 }
 
-// performance is one attempt at a transaction. It changes the execution only when
-// it is kept.
+// performance is one attempt at a transaction. It changes the execution only in
+// apply.
 type performance struct {
 	x       *execution
 	c       *runs.RunChange
 	opened  map[shoal.MessageID]shoal.Message
-	refused map[shoal.MessageID]bool // could not be opened
+	refused map[shoal.MessageID]bool // the space refused them
 	updates map[shoal.MessageID]bool
 	asked   map[shoal.SpaceID]bool
 	answers []membership
@@ -148,7 +147,7 @@ func (p *performance) perform(e compose.Effect) error {
 		return p.saveMessage(e.Message, p.c.CloseMessage)
 	case compose.StartMention:
 		if p.isUnopened(e.Message) || e.Entity == p.x.run.AgentID {
-			return nil // nobody triggers itself
+			return nil // an agent does not trigger itself
 		}
 		return p.c.StartMention(e.Space, e.Message, e.Entity)
 	case compose.ShowPending:
@@ -183,7 +182,7 @@ func (p *performance) performPart(e compose.Effect) error {
 			ToolCallID: e.Place.Call, ToolName: e.Place.Tool, Status: e.Status, Result: e.Result, Error: orNil(e.Error), AnsweredBy: orNil(e.AnsweredBy),
 		})
 	}
-	return nil // seals and changes of a status are stored with their message
+	return nil // seals and status changes are stored with their message
 }
 
 func outputEvent(s shoal.PartStatus) shoal.EventType {
@@ -209,7 +208,7 @@ func (p *performance) publishPart(at *compose.Place, what shoal.EventType, data 
 	return p.c.TellPart(at.Space, at.Target, what, data)
 }
 
-// checkMembership keeps the answer to a question about a space.
+// checkMembership answers a question about a space.
 func (p *performance) checkMembership(space shoal.SpaceID, target shoal.EntityID) error {
 	s, err := p.c.Standing(space, target)
 	if err != nil {
@@ -233,7 +232,7 @@ func (p *performance) checkMembership(space shoal.SpaceID, target shoal.EntityID
 	return nil
 }
 
-// recheckMembership looks whether a message that was opened before may go on.
+// recheckMembership checks once per transaction whether an open message may continue.
 func (p *performance) recheckMembership(space shoal.SpaceID) error {
 	if p.asked[space] {
 		return nil
@@ -246,14 +245,13 @@ func (p *performance) recheckMembership(space shoal.SpaceID) error {
 	if err := p.checkMembership(space, ""); err != nil {
 		return err
 	}
-	if p.answers[before].standing == compose.Member { // as it was known
+	if p.answers[before].standing == compose.Member { // no change
 		p.answers = p.answers[:before]
 	}
 	return nil
 }
 
-// openMessage begins a message. A space that takes none any more is an answer, no
-// failure.
+// openMessage opens a message. A space that refuses it is an answer, not a failure.
 func (p *performance) openMessage(m compose.Message) error {
 	state, err := json.Marshal(m)
 	if err != nil {
@@ -275,7 +273,7 @@ func (p *performance) openMessage(m compose.Message) error {
 	return nil
 }
 
-// saveMessage stores a message as it stands, or as it stays.
+// saveMessage stores a message in progress, or its final state.
 func (p *performance) saveMessage(m compose.Message, store func(shoal.Message, json.RawMessage) error) error {
 	if p.isUnopened(m.ID) {
 		return nil
@@ -291,7 +289,7 @@ func (p *performance) saveMessage(m compose.Message, store func(shoal.Message, j
 	out := m.Public(base)
 	p.opened[m.ID] = out
 	if m.Status == shoal.MessageStreaming && p.updates[m.ID] {
-		delete(p.updates, m.ID) // once
+		delete(p.updates, m.ID) // one event for each
 		store = p.c.UpdateMessage
 	}
 	return store(out, state)

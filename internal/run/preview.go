@@ -18,12 +18,11 @@ import (
 // previewTimeout bounds how long a preview waits for MCP servers.
 const previewTimeout = 5 * time.Second
 
-// Preview returns what the model would be sent at the beginning of a run, made by
-// what makes it for runs: the agent takes the first step of the draft, with a model
-// that keeps the request and answers nothing. Nothing is stored, no vendor is asked
-// and no tool is called; MCP servers are asked for their tools, for up to five
-// seconds. What a run would lack now is told as warnings. The configuration must
-// have passed [Executor.Check].
+// Preview returns what the model would receive at the beginning of a run. It uses the code
+// of runs: the agent takes the first step of the draft with a model that records the
+// request. Nothing is stored, no vendor is called and no tool is executed; MCP servers have
+// five seconds to list their tools. Warnings state what a run would lack now. The
+// configuration must have passed [Executor.Check].
 func (e *Executor) Preview(ctx context.Context, draft storage.Run, c *agentconfig.Config) (shoal.AgentPreview, error) {
 	x := newExecution(ctx, e, draft)
 	defer x.cancel(nil)
@@ -63,7 +62,7 @@ func (e *Executor) Preview(ctx context.Context, draft storage.Run, c *agentconfi
 
 // firstRequest returns the request of an agent's first step.
 func firstRequest(ctx context.Context, o agent.Options, input []agent.Message) (*agent.Request, error) {
-	o.Reduction = agent.Reduction{} // there is nothing to be made shorter, and a summary is a call of its own
+	o.Reduction = agent.Reduction{} // there is nothing to shorten, and a summary would be another call
 	m := &recordingModel{}
 	a, err := agent.New(m, o)
 	if err != nil {
@@ -80,12 +79,12 @@ func firstRequest(ctx context.Context, o agent.Options, input []agent.Message) (
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	}
-	return nil, shoal.E("run.Preview", shoal.Internal, "the agent did not come to ask its model")
+	return nil, shoal.E("run.Preview", shoal.Internal, "the agent did not call its model")
 }
 
 const exampleConversation = "preview"
 
-// recordingModel keeps what it is sent, and answers nothing.
+// recordingModel records the request and answers with a dash.
 type recordingModel struct{ request *agent.Request }
 
 func (m *recordingModel) Info() agent.ModelInfo {

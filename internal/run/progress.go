@@ -11,8 +11,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 )
 
-// pulse is the last sign of life of an execution. Its times are apart from those that are
-// stored: a clock that is set must not make a run stall.
+// pulse is the last activity of an execution. It has a monotonic time besides the stored
+// one: setting the clock must not make a run count as stalled.
 type pulse struct {
 	mu   sync.Mutex
 	kind shoal.ActivityKind
@@ -20,14 +20,14 @@ type pulse struct {
 	when time.Time
 }
 
-// beat notes that something happened.
+// beat records an activity.
 func (p *pulse) beat(kind shoal.ActivityKind) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.kind, p.at, p.when = kind, shoal.Now(), time.Now()
 }
 
-// progress is what is stored of an execution when its lease is renewed.
+// progress returns what is stored of an execution when its lease is renewed.
 func (x *execution) progress() runs.Progress {
 	x.pulse.mu.Lock()
 	defer x.pulse.mu.Unlock()
@@ -39,8 +39,8 @@ func (x *execution) progress() runs.Progress {
 	return p
 }
 
-// activityMiddleware is the middleware that notes what a model does, also that of an agent that this
-// one asks. Every chunk counts: not each of them is an event.
+// activityMiddleware records the activity of models, also of sub-agents. Every chunk counts,
+// because not every chunk is an event.
 func (x *execution) activityMiddleware() agent.Middleware {
 	return agent.Middleware{Name: "alive", Model: func(next agent.ModelFunc) agent.ModelFunc {
 		return func(ctx context.Context, req *agent.Request) iter.Seq2[agent.Chunk, error] {
@@ -59,8 +59,8 @@ func (x *execution) activityMiddleware() agent.Middleware {
 	}}
 }
 
-// recordActivity notes what an event says about the run's being alive. Of the tools of its own
-// agent the timings know.
+// recordActivity records the activity that an event shows. The timings record the tools of the
+// run's own agent.
 func (x *execution) recordActivity(event agent.Event) {
 	if nested, is := event.(agent.Nested); is {
 		switch nested.Event.(type) {

@@ -8,12 +8,12 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// cancelCheckInterval is the least time between two looks for runs that are to be canceled:
-// a hint may come with every run that is queued.
+// cancelCheckInterval is the minimum interval between two checks for canceled runs: a
+// notification may arrive with every run that is queued.
 const cancelCheckInterval = 100 * time.Millisecond
 
-// cancelLoop ends executions whose run is to be canceled. It is apart from
-// the renewal of leases, which must not wait for it.
+// cancelLoop ends executions whose run was canceled. It is separate from the renewal of
+// leases, which must not wait for it.
 func (e *Executor) cancelLoop() {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
@@ -32,9 +32,9 @@ func (e *Executor) cancelLoop() {
 	}
 }
 
-// renewLoop renews the leases, and ends executions whose lease is lost. A renewal that
-// fails is tried again soon, where another server may take the lease: it is a change of
-// every run, and a store that has much to do should not make it for nothing.
+// renewLoop renews the leases and ends executions whose lease is lost. After a failure it
+// retries soon only if another server could claim the leases: a renewal writes every run,
+// and a busy store should not do that needlessly.
 func (e *Executor) renewLoop() {
 	timer := time.NewTimer(e.o.Lease / 3)
 	defer timer.Stop()
@@ -55,11 +55,11 @@ func (e *Executor) renewLoop() {
 
 // renew reports whether the leases were renewed.
 func (e *Executor) renew() bool {
-	mine := e.executions() // before the renewal: what is claimed meanwhile is not judged by it
+	mine := e.executions() // before the renewal, which does not cover later claims
 	if len(mine) == 0 {
 		return true
 	}
-	patience := e.o.Lease // a store under load does not answer sooner if it is asked again
+	patience := e.o.Lease // a busy store does not answer sooner if it is called again
 	if e.o.Alone {
 		patience = e.o.Lease / 3
 	}
@@ -102,15 +102,14 @@ func (e *Executor) checkCanceled() {
 		return err
 	})
 	if err != nil {
-		e.logFailure("look for canceled runs", err) // the next renewal sees them
+		e.logFailure("find canceled runs", err) // the next renewal sees them
 		return
 	}
 	notifyExecutions(mine, renewed)
 }
 
-// notifyExecutions ends the executions of runs that somebody canceled, and has those look at
-// their spaces that were woken although they are awake: one was closed, or the agent
-// was removed from one.
+// notifyExecutions ends the executions of canceled runs. Executions whose run was woken check
+// their spaces: one was closed, or the agent was removed from one.
 func notifyExecutions(mine []*execution, renewed []storage.Run) {
 	held := map[runs.Lease]storage.Run{}
 	for _, r := range renewed {

@@ -10,9 +10,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// postReply posts the last plain text of a run that is about to complete without having
-// shown anything, into the space of the message that started it. Without that a model
-// that never calls sendSpaceMessage would answer nobody.
+// postReply posts the last plain text of a run that completes without output into the space
+// of the message that started it. Otherwise the answer of a model that never calls
+// sendSpaceMessage would be lost.
 func (x *execution) postReply(outcome agent.Outcome) error {
 	text := x.store.lastText()
 	if x.config.Reply != agentconfig.ReplyAuto || outcome != agent.Completed || x.run.Space == "" || text == "" || x.composer.HasOutput() {
@@ -31,7 +31,7 @@ func (x *execution) postReply(outcome agent.Outcome) error {
 
 // connectedSender returns the sender of the run's trigger if it is a connected agent,
 // which reads an answer only where it is mentioned, and is still in the space. A hosted
-// agent is never mentioned: two of them would thank each other for ever.
+// agent is never mentioned: two of them would answer each other endlessly.
 func (x *execution) connectedSender(tx storage.Tx) (shoal.EntityID, error) {
 	sender := x.run.Trigger.SenderEntityID
 	if sender == "" || sender == shoal.System {
@@ -51,15 +51,16 @@ func (x *execution) connectedSender(tx storage.Tx) (shoal.EntityID, error) {
 	return sender, nil
 }
 
-// lastText returns what the model said last outside of its calls in the steps that are
-// stored, empty if it never did.
+// lastText returns the last text outside of tool calls in the stored steps; empty if the
+// steps have no text.
 func (s *store) lastText() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.lastPlainText
 }
 
-// recordText notes the plain text of a step. The caller holds mu, or is alone.
+// recordText records the plain text of a step. The caller holds mu, or no other goroutine has the
+// store yet.
 func (s *store) recordText(step agent.Step) {
 	if text := strings.TrimSpace(step.Assistant.Text()); text != "" {
 		s.lastPlainText = text

@@ -52,7 +52,7 @@ func (w *world) holds(id shoal.RunID, want ...shoal.ModelRequest) {
 	w.t.Helper()
 	for step, heard := range want {
 		if diff := cmp.Diff(plainJSON(w.t, heard), plainJSON(w.t, w.sent(id, step))); diff != "" {
-			w.t.Errorf("step %d: - the model heard, + is told:\n%s", step, diff)
+			w.t.Errorf("step %d: - the model received, + is shown:\n%s", step, diff)
 		}
 	}
 }
@@ -79,7 +79,7 @@ func said(m shoal.ModelMessage) string {
 	return b.String()
 }
 
-// What is told of a step is what the model was sent: the prompt, the tools with the
+// The shown request of a step is what the model was sent: the prompt, the tools with the
 // fields that the server adds, and the messages so far.
 func TestWhatTheModelSaw(t *testing.T) {
 	w := newWorld(t)
@@ -117,7 +117,7 @@ func TestWhatTheModelSaw(t *testing.T) {
 	}
 }
 
-// Where the history is made shorter for the model, what is told is the short one.
+// Where the history is made shorter for the model, the shown request is the short one.
 func TestWhatTheModelSawAfterReduction(t *testing.T) {
 	w := newWorld(t)
 	model := &hearing{Model: script.PerTurn(calls(send("c1", "Hm.")), silent)}
@@ -202,7 +202,7 @@ func (w *world) steps(id shoal.RunID) []shoal.Step {
 	return steps
 }
 
-// The bytes of files are not told.
+// The bytes of files are not shown.
 func TestWhatTheModelSawOfFiles(t *testing.T) {
 	w := newWorld(t)
 	model := &hearing{Model: script.PerTurn(silent)}
@@ -224,7 +224,7 @@ func TestWhatTheModelSawOfFiles(t *testing.T) {
 	w.holds(id, model.all()...)
 	content := w.sent(id, 0).Messages[0].Content
 	if got := content[len(content)-1]; got.Type != shoal.ModelFile || got.File.MediaType != "image/png" || got.File.Size != int64(len(picture)) {
-		t.Errorf("the picture is told as %+v", got)
+		t.Errorf("the picture is shown as %+v", got)
 	}
 	texts, _ := w.store.kept()
 	for _, text := range texts {
@@ -288,7 +288,7 @@ func TestWhatTheModelSawHoldsNoSecrets(t *testing.T) {
 	id := w.says("Hm?")
 	w.reaches(id, shoal.RunCompleted)
 	if got := w.results(id)[0]; got != "greet ok: Hello Ann" {
-		t.Fatalf("the model was told %s", got)
+		t.Fatalf("the model received %s", got)
 	}
 	texts, _ := w.store.kept()
 	for _, text := range texts {

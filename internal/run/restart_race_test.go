@@ -3,7 +3,7 @@
 package run_test
 
 // dieEvery is the distance of the changes after which the process dies. Under the
-// race detector, which looks at memory, some of them will do: the outcome of all is
+// race detector, which checks memory, some of them will do: the outcome of all is
 // seen without it.
 const dieEvery = 7
 

@@ -83,7 +83,7 @@ func TestRestartInTools(t *testing.T) {
 	w.reaches(id, shoal.RunCompleted)
 	got := w.results(id)
 	if !strings.HasPrefix(got[0], "fast ok") || got[1] != "slow interrupted: Error: interrupted, effect unknown." || !strings.HasPrefix(got[2], "again ok") {
-		t.Errorf("the model was told %q", got)
+		t.Errorf("the model received %q", got)
 	}
 	if server.seen["/fast"] != 1 || server.seen["/slow"] != 1 || server.seen["/slow-again"] != 2 {
 		t.Errorf("the tools had the effects %v", server.seen)

@@ -39,7 +39,7 @@ func TestTextInOrder(t *testing.T) {
 		t.Errorf("the run's followers hear %s", got)
 	}
 	if got := w.results(id); len(got) != 4 || !strings.Contains(got[0], `"sent":true`) {
-		t.Errorf("the model was told %q", got)
+		t.Errorf("the model received %q", got)
 	}
 }
 
@@ -65,11 +65,11 @@ func TestDisplayToolGoesWhereItSays(t *testing.T) {
 	w.shows("shop", "bot completed | See the attic.")
 	w.shows("secret")
 	if got := w.results(id); !strings.HasPrefix(got[2], "lamp failed: Error: you are not a member") {
-		t.Errorf("the model was told %q", got)
+		t.Errorf("the model received %q", got)
 	}
 }
 
-// A client's tool parks the run; an answer to one of two calls keeps it parked, and
+// A client's tool suspends the run; an answer to one of two calls keeps it suspended, and
 // the other lets it go on, with both results and without asking the model again.
 func TestClientToolsAnswered(t *testing.T) {
 	w := newWorld(t)
@@ -100,7 +100,7 @@ func TestClientToolsAnswered(t *testing.T) {
 	}
 	want := []string{"pick failed: I cannot", `lamp ok: {"price":5,"success":true}`, `pick ok: {"chosen":2}`}
 	if got := w.results(id); strings.Join(got[:3], "\n") != strings.Join(want, "\n") {
-		t.Errorf("the model was told %q", got)
+		t.Errorf("the model received %q", got)
 	}
 }
 
@@ -140,7 +140,7 @@ func TestWaitForReply(t *testing.T) {
 	w.reaches(id, shoal.RunCompleted)
 	w.shows("shop", "bot completed | Which?", "bot completed | Good.")
 	if got := w.results(id)[0]; !strings.Contains(got, `"timedOut":false`) || !strings.Contains(got, `"text":"The red one."`) {
-		t.Errorf("the model was told %s", got)
+		t.Errorf("the model received %s", got)
 	}
 	if n := len(w.runs()); n != 1 {
 		t.Errorf("%d runs, want that which waited alone", n)
@@ -154,7 +154,7 @@ func TestWaitForReplyTimesOut(t *testing.T) {
 	id := w.says("Lamp?")
 	w.reaches(id, shoal.RunCompleted)
 	if got := w.results(id)[0]; !strings.Contains(got, `"timedOut":true`) || !strings.Contains(got, `"reply":null`) {
-		t.Errorf("the model was told %s", got)
+		t.Errorf("the model received %s", got)
 	}
 }
 
@@ -169,6 +169,6 @@ func TestClockTool(t *testing.T) {
 		t.Fatalf("it waited for %+v", rows)
 	}
 	if got := w.results(id)[0]; !strings.Contains(got, `"waited":30`) {
-		t.Errorf("the model was told %s", got)
+		t.Errorf("the model received %s", got)
 	}
 }

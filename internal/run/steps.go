@@ -34,8 +34,8 @@ func (x *execution) publicStep(s agent.Step, started shoal.Time) shoal.Step {
 	return out
 }
 
-// publicArgs returns the arguments of a call without what says where it is shown;
-// {} for what is no JSON object, or one that not every reader takes.
+// publicArgs returns the arguments of a call without the fields that state where it is
+// shown. It returns {} for anything but a JSON object, and for one that nests too deeply.
 func (x *execution) publicArgs(asker string, c agent.ToolCall) json.RawMessage {
 	arguments := c.Arguments
 	if t := x.findTool(asker, c.Name); t != nil {

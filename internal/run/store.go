@@ -19,27 +19,27 @@ import (
 
 // store is the agent's store for one execution. The run is a conversation of its
 // own, named by the run's id: the blocks that it sees, its input and its steps.
-// Agents that are asked by tools have conversations beside it, stored whole.
+// Sub-agents have conversations of their own, which are stored whole.
 //
-// What a conversation is, agent's own store in memory decides; this one stores what
-// came out of it, and is broken for good when that fails once.
+// The agent's store in memory executes each change; this store then writes the result. After
+// one failed write every later one fails.
 type store struct {
 	x *execution
 
-	mu            sync.Mutex // orders the writes of the run and of agents that it asks
+	mu            sync.Mutex // orders the writes of the run and of its sub-agents
 	memory        agent.Store
 	known         map[string]bool  // the conversations that are in memory
-	revisionLag   map[string]int64 // by how many revisions memory is behind what is stored
+	revisionLag   map[string]int64 // by how many revisions the stored record is ahead of memory
 	broken        error
-	starts        map[int]shoal.Time // of steps
-	doneSteps     int                // steps that are whole
+	starts        map[int]shoal.Time // of steps, by index
+	doneSteps     int                // complete steps
 	used          shoal.Usage        // by them
 	failed        bool               // a step could not be stored
-	lastPlainText string             // the last plain text of the steps that are stored
-	// committed is told after every commit of a step.
+	lastPlainText string             // of the stored steps
+	// committed is signaled after every commit of a step.
 	committed *sync.Cond
 
-	// These are what was stored when the execution began.
+	// The fields below are what was stored when the execution began.
 	turn    *history.Turn
 	ended   *agent.TurnEnd
 	steps   []agent.Step
@@ -49,8 +49,8 @@ type store struct {
 // open reports whether the turn has begun and not ended.
 func (s *store) hasOpenTurn() bool { return s.turn != nil && s.ended == nil }
 
-// openConversation puts the run's conversation into memory. It is called before the agent's
-// turn, when the run has its place among the others.
+// openConversation loads the run's conversation into memory. It is called before the
+// agent's turn, after the run got its position among the other runs.
 func (s *store) openConversation(tx storage.Tx) error {
 	h, err := s.readHistory(tx)
 	if err != nil {
@@ -112,7 +112,7 @@ func (s *store) Load(ctx context.Context, id string) (agent.Record, error) {
 	return r, err
 }
 
-// loadConversation puts a conversation into memory that is not there yet.
+// loadConversation loads a conversation into memory unless it is there.
 func (s *store) loadConversation(ctx context.Context, id string) error {
 	if err := ctx.Err(); err != nil || s.known[id] {
 		return err
@@ -140,7 +140,7 @@ func (s *store) loadConversation(ctx context.Context, id string) error {
 	return nil
 }
 
-// write makes a change in memory and stores what came out of it.
+// write makes a change in memory and stores the result with keep.
 func (s *store) write(ctx context.Context, id string, change func() error, keep func(c *runs.RunChange, r agent.Record) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,7 +169,7 @@ func (s *store) write(ctx context.Context, id string, change func() error, keep 
 	return s.broken
 }
 
-// putConversation stores the conversation of an agent that is asked by a tool.
+// putConversation stores the conversation of a sub-agent.
 func (s *store) putConversation(c *runs.RunChange, r agent.Record) error {
 	r.Revision += s.revisionLag[r.ID]
 	data, err := json.Marshal(r)
@@ -179,7 +179,7 @@ func (s *store) putConversation(c *runs.RunChange, r agent.Record) error {
 	return c.PutConversation(storage.Conversation{Session: s.x.run.SessionID, ID: r.ID, Agent: s.x.run.AgentID, Data: data})
 }
 
-// putTurn stores what is kept of the run's turn.
+// putTurn stores the run's turn without its steps.
 func (s *store) putTurn(c *runs.RunChange, t history.Turn) error {
 	turn, err := json.Marshal(t)
 	if err != nil {
@@ -202,8 +202,8 @@ func (s *store) Begin(ctx context.Context, id string, turn agent.Turn) error {
 	})
 }
 
-// Commit implements [agent.Store]. A step is counted as soon as the model has
-// answered, and told when it is done.
+// Commit implements [agent.Store]. Usage is counted as soon as the model has
+// answered; the event step.completed follows when the tools are done.
 func (s *store) Commit(ctx context.Context, id string, ref agent.TurnRef, step agent.Step) error {
 	if id != string(s.x.run.ID) {
 		return s.write(ctx, id, func() error { return s.memory.Commit(ctx, id, ref, step) }, nil)
@@ -240,8 +240,8 @@ func (s *store) Commit(ctx context.Context, id string, ref agent.TurnRef, step a
 	return err
 }
 
-// awaitSteps waits until so many steps are stored whole, or cannot be: what follows
-// them is told behind them.
+// awaitSteps waits until the first n steps are stored completely or storing failed, so that
+// later events follow theirs.
 func (s *store) awaitSteps(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -272,13 +272,13 @@ func (s *store) putStep(c *runs.RunChange, step agent.Step, public shoal.Step, u
 	return c.StepCompleted(public)
 }
 
-// End implements [agent.Store]. What an ended turn leaves to later runs goes into
+// End implements [agent.Store]. It stores what an ended turn leaves to later runs in
 // the agent's conversation.
 func (s *store) End(ctx context.Context, id string, ref agent.TurnRef, end agent.TurnEnd) error {
 	var sent []runs.SentRequest
 	if id == string(s.x.run.ID) {
 		end = s.x.endOfRun(end)
-		sent = s.x.requests.Unstored(ctx, math.MaxInt) // also of a call that came to nothing
+		sent = s.x.requests.Unstored(ctx, math.MaxInt) // also of a failed call
 	}
 	return s.write(ctx, id, func() error { return s.memory.End(ctx, id, ref, end) }, func(c *runs.RunChange, r agent.Record) error {
 		if err := modelrequest.Save(c, sent); err != nil {
@@ -300,11 +300,11 @@ func (s *store) End(ctx context.Context, id string, ref agent.TurnRef, end agent
 	})
 }
 
-// Replace implements [agent.Store]. A run's own conversation is not replaced:
-// nothing of it can be named, forked or cleared.
+// Replace implements [agent.Store]. The conversation of the run itself cannot be
+// replaced.
 func (s *store) Replace(ctx context.Context, record agent.Record) error {
 	if record.ID == string(s.x.run.ID) {
-		return agent.NewError("run.Replace", agent.ErrConflict, "The conversation of a run changes by its turn alone.")
+		return agent.NewError("run.Replace", agent.ErrConflict, "The conversation of a run changes only through its turn.")
 	}
 	return s.write(ctx, record.ID, func() error {
 		record.Revision -= s.revisionLag[record.ID]
@@ -312,14 +312,14 @@ func (s *store) Replace(ctx context.Context, record agent.Record) error {
 	}, nil)
 }
 
-// setStepStart notes when a step began.
+// setStepStart records when a step began.
 func (s *store) setStepStart(index int, at shoal.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.starts[index] = at
 }
 
-// stepStart is when a step began. The caller holds mu.
+// stepStart returns when a step began. The caller holds mu.
 func (s *store) stepStart(step agent.Step) shoal.Time {
 	if at, ok := s.starts[step.Index]; ok {
 		return at
@@ -327,7 +327,7 @@ func (s *store) stepStart(step agent.Step) shoal.Time {
 	return shoal.At(step.Assistant.CreatedAt)
 }
 
-// suspendedTurn adds to the time that the run was executed, and returns its turn.
+// suspendedTurn adds to the run's execution time and returns the turn to store.
 func (s *store) suspendedTurn(more time.Duration) (json.RawMessage, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -337,8 +337,7 @@ func (s *store) suspendedTurn(more time.Duration) (json.RawMessage, error) {
 	return json.Marshal(k)
 }
 
-// remainingTime is how much of a limit for the time of execution is left; negative for no
-// limit.
+// remainingTime returns the rest of a limit of the execution time; negative means unlimited.
 func (s *store) remainingTime(limit time.Duration) time.Duration {
 	if limit <= 0 {
 		return -1

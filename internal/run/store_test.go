@@ -39,7 +39,7 @@ func (r reopened) Load(ctx context.Context, id string) (agent.Record, error) {
 }
 
 // The conversations of agents that tools ask are as good as any. A run's own one is
-// smaller: it holds one turn and is never replaced, which the tests of runs look at.
+// smaller: it holds one turn and is never replaced, which the tests of runs check.
 func TestConversationsBesideTheRun(t *testing.T) {
 	storetest.Exercise(t, func(t *testing.T) agent.Store {
 		w, claim := claimed(t)

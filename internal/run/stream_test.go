@@ -12,22 +12,22 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/feed"
 )
 
-// told is what a follower of a space heard.
-type told struct {
+// received is what a follower of a space received.
+type received struct {
 	types []shoal.EventType // in order, deltas of a part as one
 	parts map[shoal.PartID]string
 	final map[shoal.PartID]string
 }
 
 // follows hears what happens in a space until a run has ended.
-func (w *world) follows(f *feed.Follower, ended shoal.RunID) told {
+func (w *world) follows(f *feed.Follower, ended shoal.RunID) received {
 	w.t.Helper()
-	out := told{parts: map[shoal.PartID]string{}, final: map[shoal.PartID]string{}}
+	out := received{parts: map[shoal.PartID]string{}, final: map[shoal.PartID]string{}}
 	for {
 		events, err := f.Next(w.t.Context(), time.Now().Add(20*time.Second))
 		w.must(err)
 		if len(events) == 0 {
-			w.t.Fatalf("nothing more is told after %v", out.types)
+			w.t.Fatalf("no event follows after %v", out.types)
 		}
 		for _, e := range events {
 			if e.Type == shoal.EventEntityUpdated {
@@ -46,7 +46,7 @@ func (w *world) follows(f *feed.Follower, ended shoal.RunID) told {
 	}
 }
 
-func (o *told) take(w *world, e shoal.Event) {
+func (o *received) take(w *world, e shoal.Event) {
 	var data struct {
 		shoal.PartHead
 		Offset int
@@ -60,12 +60,12 @@ func (o *told) take(w *world, e shoal.Event) {
 	switch id := data.PartID; e.Type {
 	case shoal.EventTextDelta, shoal.EventToolInputDelta, shoal.EventReasoningDelta:
 		if data.Offset != len(o.parts[id]) {
-			w.t.Errorf("a delta of %s is at %d, with %d bytes told", id, data.Offset, len(o.parts[id]))
+			w.t.Errorf("a delta of %s is at %d, with %d bytes received", id, data.Offset, len(o.parts[id]))
 		}
 		o.parts[id] += data.Delta
 	case shoal.EventToolInputStart:
 		if data.Tool == "lamp" && string(data.Hints) != `{"customUI":"Lamp"}` {
-			w.t.Errorf("how the lamp is drawn was told as %q at its beginning", data.Hints)
+			w.t.Errorf("how the lamp is drawn was sent as %q at its beginning", data.Hints)
 		}
 	case shoal.EventTextEnd:
 		o.final[id] = data.Text
@@ -94,7 +94,7 @@ func TestFollowersHearItGrow(t *testing.T) {
 	heard := w.follows(f, id)
 	for part, text := range heard.final {
 		if heard.parts[part] != text {
-			t.Errorf("%s was told as %q and ended as %q", part, heard.parts[part], text)
+			t.Errorf("%s was sent as %q and ended as %q", part, heard.parts[part], text)
 		}
 	}
 	if len(heard.final) != 2 {

@@ -13,19 +13,19 @@ import (
 	"github.com/shoal-dev/shoal/internal/tool"
 )
 
-// refusals tells the model why a call that names a space did not happen.
+// refusals are the results of calls that name a space and were not executed.
 var refusals = map[compose.Refusal]string{
-	compose.RefusedNotMember: "Error: you are not a member of this space, or there is none; use the id of a space that you are in.",
-	compose.RefusedClosed:    "Error: this space is closed; nothing can be said there any more.",
-	compose.RefusedTarget:    "Error: targetEntityId is no member of this space; name one of its members, or leave it out.",
-	compose.RefusedMention:   "Error: mention is no member of this space, so nothing was sent; mention one of its members, or leave it out.",
-	compose.RefusedSpace:     "Error: the id of the space is missing or is no id; use the id of a space that you are in.",
+	compose.RefusedNotMember: "Error: you are not a member of this space, or it does not exist; use the id of a space that you are in.",
+	compose.RefusedClosed:    "Error: this space is closed; you cannot write there any more.",
+	compose.RefusedTarget:    "Error: targetEntityId is not a member of this space; name one of its members, or leave it out.",
+	compose.RefusedMention:   "Error: mention is not a member of this space, so nothing was sent; mention one of its members, or leave it out.",
+	compose.RefusedSpace:     "Error: the id of the space is missing or invalid; use the id of a space that you are in.",
 	compose.RefusedEmpty:     "Error: text is empty; nothing was sent.",
 	compose.RefusedTooLarge:  "Error: this is too large for one message; send it in several.",
 	compose.RefusedMalformed: "Error: the arguments are not JSON; write one JSON object.",
 }
 
-// beforeTools blocks the calls of a step that must not happen.
+// beforeTools blocks calls of a step that must not be executed.
 func (x *execution) beforeTools(ctx context.Context, batch *agent.Batch) error {
 	for _, call := range batch.Calls {
 		status, why, err := x.mayCall(ctx, call)
@@ -40,7 +40,7 @@ func (x *execution) beforeTools(ctx context.Context, batch *agent.Batch) error {
 	return nil
 }
 
-// mayCall returns what is wrong with a call, empty if nothing is.
+// mayCall returns why a call must not be executed, empty if it may.
 func (x *execution) mayCall(ctx context.Context, call agent.ToolCall) (agent.ResultStatus, string, error) {
 	route, shows := x.composer.Route(call.ID)
 	if shows && route.Refusal != "" {
@@ -65,7 +65,7 @@ func (x *execution) mayCall(ctx context.Context, call agent.ToolCall) (agent.Res
 	}
 	t := x.findTool(x.agentName(), call.Name)
 	if t == nil || t.Kind() == tool.Here {
-		return "", "", nil // it checks itself
+		return "", "", nil // the tool checks its arguments
 	}
 	_, arguments, err := t.Strip(call.Arguments)
 	if err == nil {
@@ -77,7 +77,7 @@ func (x *execution) mayCall(ctx context.Context, call agent.ToolCall) (agent.Res
 	return agent.ResultInvalid, forModel(err), nil
 }
 
-// forModel is what the model reads of what is wrong with its call.
+// forModel returns the text of an error as the model reads it.
 func forModel(err error) string {
 	var e *shoal.Error
 	switch {
@@ -89,11 +89,11 @@ func forModel(err error) string {
 	return "Error: " + err.Error()
 }
 
-// answer sends messages on the spot. What waits for a reply, and every other
-// request, it leaves to the hub.
+// answer sends a message that waits for no reply at once. All other requests are answered
+// through the hub.
 func (x *execution) answer(_ context.Context, p agent.Pending) (agent.Answer, bool) {
 	if p.Kind != agent.ClientCall || p.Call.Name != spacetool.SendTool || p.Conversation != string(x.run.ID) {
-		return agent.Answer{}, false // also those of agents that are asked, from other goroutines
+		return agent.Answer{}, false // also requests of sub-agents, from other goroutines
 	}
 	var a agent.Answer
 	var done bool
@@ -108,13 +108,13 @@ func (x *execution) answer(_ context.Context, p agent.Pending) (agent.Answer, bo
 	return a, done && err == nil
 }
 
-// failTurn ends the turn because something of it could not be stored.
+// failTurn ends the turn because a write failed.
 func (x *execution) failTurn(err error) {
 	x.storeFailure = &brokenError{err}
 	x.cancel(x.storeFailure)
 }
 
-// send lets the text of a call stand. done is false for one that waits.
+// send accepts the message of a call. done is false for a call that waits for a reply.
 func (x *execution) send(p agent.Pending) (a agent.Answer, done bool, err error) {
 	s, err := spacetool.ParseSend(p.Call.Arguments)
 	if err != nil {
@@ -146,11 +146,11 @@ func (x *execution) send(p agent.Pending) (a agent.Answer, done bool, err error)
 	})
 }
 
-// replyResult is the result of a call that waited for a reply.
+// replyResult returns the result of a call that waited for a reply.
 func (x *execution) replyResult(p agent.Pending, row storage.Pending) string {
 	reply, err := decodeReply(row)
 	if err != nil {
-		x.log.Error("a reply cannot be read", "pending", row.ID, "error", err)
+		x.log.Error("a reply cannot be decoded", "pending", row.ID, "error", err)
 	}
 	return spacetool.SendResult(x.shown[p.Call.ID], reply, true, reply == nil)
 }

@@ -32,7 +32,7 @@ func TestAskedAgent(t *testing.T) {
 	w.reaches(id, shoal.RunCompleted)
 	w.shows("shop", `bot completed | One moment. | danger{} done {"approved":true} by ann`)
 	if got := w.results(id)[0]; got != "consult ok: It costs 5." {
-		t.Errorf("the model was told %s", got)
+		t.Errorf("the model received %s", got)
 	}
 }
 
@@ -64,7 +64,7 @@ func TestMCPServers(t *testing.T) {
 	id := w.says("Hm?")
 	w.reaches(id, shoal.RunCompleted)
 	if got := w.results(id)[0]; got != "greet ok: Hello Ann" {
-		t.Errorf("the model was told %s", got)
+		t.Errorf("the model received %s", got)
 	}
 }
 
@@ -81,7 +81,7 @@ func TestQuestion(t *testing.T) {
 	w.answers(id, "c1", `{"answer":"red"}`)
 	w.reaches(id, shoal.RunCompleted)
 	if got := w.results(id)[0]; got != "ask_user ok: red" {
-		t.Errorf("the model was told %s", got)
+		t.Errorf("the model received %s", got)
 	}
 }
 
@@ -121,7 +121,7 @@ func TestDelegate(t *testing.T) {
 	w.join("shop", "helper")
 	id := w.says("Do it.")
 	r := w.reaches(id, shoal.RunCanceled)
-	if !strings.Contains(r.Error.Message, "handed over") {
+	if !strings.Contains(r.Error.Message, "delegated") {
 		t.Errorf("its error is %+v", r.Error)
 	}
 	w.until("the helper has done it", func() bool {
@@ -246,7 +246,7 @@ func TestConfigurationOfARunStays(t *testing.T) {
 	w.answers(id, "c1", `{"result":{"chosen":1}}`)
 	w.reaches(id, shoal.RunCompleted)
 	if got := w.results(id)[1]; !strings.HasPrefix(got, "lamp ok") {
-		t.Errorf("the model was told %s", got)
+		t.Errorf("the model received %s", got)
 	}
 }
 
@@ -278,10 +278,10 @@ func TestTargetedTool(t *testing.T) {
 	w := newWorld(t)
 	w.shopkeeper(script.PerTurn(
 		calls(
-			call("c1", "hint", `{"targetSpaceId":"shop","targetEntityId":"ann","text":"psst"}`),
-			call("c2", "hint", `{"targetSpaceId":"shop","targetEntityId":"eve","text":"psst"}`),
+			call("c1", "whisper", `{"targetSpaceId":"shop","targetEntityId":"ann","text":"psst"}`),
+			call("c2", "whisper", `{"targetSpaceId":"shop","targetEntityId":"eve","text":"psst"}`),
 		), silent),
-		`"tools":[{"name":"hint","displayTool":true,"targeted":true,"execution":{"mode":"no-execution"}}]`)
+		`"tools":[{"name":"whisper","displayTool":true,"targeted":true,"execution":{"mode":"no-execution"}}]`)
 	id := w.says("Hm?")
 	w.reaches(id, shoal.RunWaitingTool)
 	rows := w.rows(id)
@@ -290,8 +290,8 @@ func TestTargetedTool(t *testing.T) {
 	}
 	w.answers(id, "c1", `{"result":1}`)
 	w.reaches(id, shoal.RunCompleted)
-	w.shows("shop", `bot completed | hint{"text":"psst"} done 1 by ann`)
-	if got := w.results(id)[1]; !strings.HasPrefix(got, "hint failed: Error: targetEntityId is no member") {
-		t.Errorf("the model was told %s", got)
+	w.shows("shop", `bot completed | whisper{"text":"psst"} done 1 by ann`)
+	if got := w.results(id)[1]; !strings.HasPrefix(got, "whisper failed: Error: targetEntityId is not a member") {
+		t.Errorf("the model received %s", got)
 	}
 }

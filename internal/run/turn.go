@@ -12,7 +12,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/spacetool"
 )
 
-// turn takes the run's one turn, or goes on with it.
+// turn executes the run's one turn, or continues it.
 func (x *execution) turn(a *agent.Agent) error {
 	if err := x.openConversation(); err != nil {
 		return err
@@ -32,13 +32,13 @@ func (x *execution) turn(a *agent.Agent) error {
 			return agenterror.Convert(err)
 		}
 		if x.stopCause() != nil {
-			break // nothing that follows may be told
+			break // later events must not be published
 		}
 		if failure == nil {
 			failure = x.storeFailure
 		}
 		if failure != nil {
-			continue // the turn comes to its end, and is ended from what is stored
+			continue // drain the turn; the run is then ended from what is stored
 		}
 		if failure = x.handleEvent(event); failure != nil {
 			failure = &brokenError{failure}
@@ -48,7 +48,7 @@ func (x *execution) turn(a *agent.Agent) error {
 	return failure
 }
 
-// handleEvent takes one event of the turn.
+// handleEvent handles one event of the turn.
 func (x *execution) handleEvent(event agent.Event) error {
 	x.recordActivity(event)
 	if x.woken.Swap(false) {
@@ -69,14 +69,14 @@ func (x *execution) handleEvent(event agent.Event) error {
 			return err
 		}
 	case agent.Nested:
-		answered, ok := e.Event.(agent.RequestAnswered) // what an asked agent asked, this run has shown
+		answered, ok := e.Event.(agent.RequestAnswered) // this run has shown the sub-agent's request
 		if !ok {
 			return nil
 		}
 		answered.Pending.Via = e.CallID
 		event = answered
 	case agent.Warning:
-		x.log.Warn("something beside the run failed", "source", e.Source, "error", e.Err)
+		x.log.Warn("the agent warns", "source", e.Source, "error", e.Err)
 		return nil
 	case agent.ToolFinished:
 		if e.Err != nil {
@@ -95,10 +95,10 @@ func (x *execution) handleEvent(event agent.Event) error {
 	return nil
 }
 
-// draftEvery is how often messages are stored while they grow.
+// draftEvery is how often streaming messages are stored.
 const draftEvery = 250 * time.Millisecond
 
-// saveDrafts stores the messages that grow, unless that was done just now.
+// saveDrafts stores the streaming messages, unless it did less than every ago.
 func (x *execution) saveDrafts(every time.Duration) error {
 	if time.Since(x.draftsSaved) < every {
 		return nil
@@ -111,8 +111,8 @@ func (x *execution) saveDrafts(every time.Duration) error {
 	return x.perform(effects, nil)
 }
 
-// stepStarted tells that a step begins, unless it did before, and stops an agent
-// that has used what it may use in a day.
+// stepStarted announces a step, unless it did before, and stops an agent that has used its
+// budget of the day.
 func (x *execution) stepStarted(e agent.StepStarted) error {
 	if e.Step < x.steps {
 		return nil
@@ -141,12 +141,11 @@ func (x *execution) stepStarted(e agent.StepStarted) error {
 	if over {
 		x.cancel(errBudget)
 	}
-	x.show = show // the space may have changed its mind since the last step
+	x.show = show // the space's setting may have changed
 	return err
 }
 
-// overToday reports whether the agent has cost since midnight, UTC, what it may cost
-// in a day.
+// overToday reports whether the agent has used its budget since midnight UTC.
 func (x *execution) overToday(tx storage.Tx, at shoal.Time) (bool, error) {
 	limit := x.config.Budget.MaxCostPerDay
 	if limit <= 0 {
@@ -161,7 +160,7 @@ func (x *execution) overToday(tx storage.Tx, at shoal.Time) (bool, error) {
 	return spent >= limit, err
 }
 
-// turnFinished parks the run or ends it.
+// turnFinished suspends or ends the run.
 func (x *execution) turnFinished(e agent.TurnFinished) error {
 	if e.Err != nil && e.Outcome != agent.Canceled {
 		x.log.Warn("the run failed", "reason", e.Reason, "error", e.Err)
@@ -190,13 +189,13 @@ func (x *execution) turnFinished(e agent.TurnFinished) error {
 	return x.finishRun(x.composer.Apply(e), end)
 }
 
-// thought is the part of reasoning that is open.
+// thought is the open part of reasoning.
 type thought struct {
 	part   shoal.PartID
 	offset int
 }
 
-// relayReasoning relays what the model thinks; it is stored with the step alone.
+// relayReasoning relays reasoning, which is stored only with the step.
 func (x *execution) relayReasoning(event agent.Event) {
 	d := runs.Delta{Reasoning: true}
 	if x.show {

@@ -10,7 +10,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// watchedStore tells when something was stored, and refuses what it is told to.
+// watchedStore reports when something was stored, and refuses what the test chooses.
 type watchedStore struct {
 	storage.Store
 	updates atomic.Int64 // that were tried
@@ -64,7 +64,7 @@ func (s *watchedStore) kept() ([]storage.ModelText, []storage.Request) {
 	return slices.Clone(s.texts), slices.Clone(s.requests)
 }
 
-// refused is closed when the store has refused something since it was told to.
+// refused is closed when the store has refused something since the test chose it.
 func (s *watchedStore) refused() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -237,7 +237,7 @@ func (w *world) reaches(id shoal.RunID, status shoal.RunStatus) storage.Run {
 	return r
 }
 
-// timeline returns what stands in a space, apart from what ann said.
+// timeline returns the messages of a space, apart from what ann said.
 func (w *world) timeline(space shoal.SpaceID) []string {
 	w.t.Helper()
 	messages, err := w.hub.Messages.Read(w.t.Context(), admin, session, space, storage.Page{Limit: 200})
@@ -313,7 +313,7 @@ func (w *world) tryAnswer(id shoal.RunID, call, answer string) error {
 	return nil
 }
 
-// results returns what the model was told about the calls of a run, in order.
+// results returns the results that the model received for the calls of a run, in order.
 func (w *world) results(id shoal.RunID) (out []string) {
 	w.t.Helper()
 	var steps []storage.Step
