@@ -9,7 +9,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/spacetool"
 )
 
-// Whoever mentions a hosted agent reads through it no space that they are not in.
+// The sender of a mention cannot read, through a hosted agent, spaces that it is not in.
 func TestARunReadsForThoseWhomItActsFor(t *testing.T) {
 	w := newWorld(t)
 	w.must(w.join("shop", "bob"))

@@ -43,9 +43,9 @@ func goalTools(r *Run) []agent.Tool {
 	return []agent.Tool{
 		tool("setGoals", "Makes or changes your own goals. You see the open ones in every run, whatever the space.",
 			func(ctx context.Context, in setGoals) (any, error) {
-				var wishes []wish[shoal.Goal]
+				var changes []change[shoal.Goal]
 				for _, e := range in.Goals {
-					wishes = append(wishes, wish[shoal.Goal]{or(e.Match, ""), func(c *runs.RunChange, old *shoal.Goal) (shoal.Goal, error) {
+					changes = append(changes, change[shoal.Goal]{or(e.Match, ""), func(c *runs.RunChange, old *shoal.Goal) (shoal.Goal, error) {
 						g, err := e.goal(old, r.now())
 						if err != nil {
 							return g, err
@@ -53,7 +53,7 @@ func goalTools(r *Run) []agent.Tool {
 						return g, c.PutGoal(r.session(), r.agent(), g)
 					}})
 				}
-				return goals.set(ctx, r, wishes, or(in.ClearExisting, false))
+				return goals.set(ctx, r, changes, or(in.ClearExisting, false))
 			}),
 		tool("deleteGoals", "Deletes goals of yours.", func(ctx context.Context, in deleteNotes) (any, error) {
 			return goals.remove(ctx, r, in.Matches, or(in.DeleteAll, false), nil)

@@ -19,8 +19,8 @@ const (
 	blocksLooked = 50
 )
 
-// Pictures are the media types of the files that models look at; of others they are
-// told that they are there.
+// Pictures are the media types of the files whose content models receive; of other files
+// they receive the names.
 var Pictures = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
 // Input returns what a run begins with: the messages of the trigger's space that the
@@ -55,7 +55,7 @@ func (r *Run) timeline(tx storage.Tx) ([]agent.Message, error) {
 		in, err = tx.IsMember(r.session(), t.SpaceID, r.agent())
 	}
 	if shoal.KindOf(err) == shoal.NotFound || err == nil && !in {
-		// All that may still be told is what the trigger itself holds.
+		// The run may see only what the trigger itself contains.
 		return []agent.Message{r.triggerAlone()}, nil
 	}
 	if err != nil {
@@ -145,9 +145,9 @@ func (r *Run) holds(other storage.Run) bool {
 	return other.Conversation == r.Run.Conversation && len(other.Turn) > 0 && other.Began > 0 && other.Ended > 0 && other.Ended < r.Run.Began
 }
 
-// message tells one message of the timeline: as a text, and with the pictures among
-// its files. A picture is told by the path of its file on this server; whoever
-// sends the request to a model puts the bytes in its place.
+// message converts one message of the timeline to a text and the pictures among its files.
+// A picture is the path of its file on this server; package picture replaces it with the
+// bytes when a request is sent to a model.
 func (r *Run) message(m shoal.Message, who senders, most int) (agent.Message, error) {
 	text, parts, err := shown(m, most)
 	if err != nil {
@@ -218,7 +218,7 @@ func unusual(s shoal.MessageStatus) string {
 	return string(s)
 }
 
-// triggerAlone tells the trigger where its message cannot be read any more.
+// triggerAlone converts the trigger if its message can no longer be read.
 func (r *Run) triggerAlone() agent.Message {
 	t := r.Run.Trigger
 	var b strings.Builder

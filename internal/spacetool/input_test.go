@@ -53,7 +53,7 @@ func TestInputOfAMessage(t *testing.T) {
 }
 
 // The history is the newest before the trigger, never the oldest, and nothing of it
-// comes behind the trigger.
+// comes after the trigger.
 func TestInputTakesTheNewestHistory(t *testing.T) {
 	w := newWorld(t)
 	for i := range 60 {
@@ -143,7 +143,7 @@ func TestInputShowsParts(t *testing.T) {
 	}
 }
 
-// The pictures among the files are told as such, by their paths; the others, and
+// The pictures among the files are pictures with their paths; the others, and
 // what lies elsewhere, as texts alone.
 func TestInputNamesPictures(t *testing.T) {
 	w := newWorld(t)
@@ -196,7 +196,7 @@ func TestInputCutsHistory(t *testing.T) {
 	}
 }
 
-// What people post is told whole to the agent that it starts, data too.
+// A message reaches the agent that it starts completely, including data.
 func TestInputHoldsAllOfTheTrigger(t *testing.T) {
 	w := newWorld(t)
 	data := `"` + strings.Repeat("0123456789", 20_000) + `"`
@@ -213,7 +213,7 @@ func TestInputHoldsAllOfTheTrigger(t *testing.T) {
 	expect(t, "whether a part that is too long has an end", len(read) < 170<<10 && strings.Contains(read, ` …"]`), true)
 }
 
-// Who is in the space no more is told nothing but what the trigger holds.
+// An agent that has left the space receives only what the trigger contains.
 func TestInputOfAStranger(t *testing.T) {
 	w := newWorld(t)
 	w.post("ann", "shop", "secret")

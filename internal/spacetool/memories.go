@@ -43,9 +43,9 @@ func memoryTools(r *Run) []agent.Tool {
 	return []agent.Tool{
 		tool("setMemories", "Keeps things in mind for later runs, or changes what you keep in mind. You see the newest in later runs, in those for people who may read this space. Never keep passwords or keys.",
 			func(ctx context.Context, in setMemories) (any, error) {
-				var wishes []wish[shoal.Memory]
+				var changes []change[shoal.Memory]
 				for _, e := range in.Memories {
-					wishes = append(wishes, wish[shoal.Memory]{or(e.Match, ""), func(c *runs.RunChange, old *shoal.Memory) (shoal.Memory, error) {
+					changes = append(changes, change[shoal.Memory]{or(e.Match, ""), func(c *runs.RunChange, old *shoal.Memory) (shoal.Memory, error) {
 						m, err := e.memory(old, r.now())
 						if err != nil {
 							return m, err
@@ -59,7 +59,7 @@ func memoryTools(r *Run) []agent.Tool {
 						return m, c.PutMemory(r.session(), r.agent(), m)
 					}})
 				}
-				return memories.set(ctx, r, wishes, or(in.ClearExisting, false))
+				return memories.set(ctx, r, changes, or(in.ClearExisting, false))
 			}),
 		tool("deleteMemories", "Deletes memories of yours.", func(ctx context.Context, in deleteMemories) (any, error) {
 			all, topic := or(in.DeleteAll, false), strings.TrimSpace(or(in.Topic, ""))

@@ -22,16 +22,16 @@ const (
 type notes[T any] struct {
 	word  string // goals
 	limit int
-	list  func(c *runs.RunChange) ([]T, error) // what match looks at, in the order of creation
+	list  func(c *runs.RunChange) ([]T, error) // the items that match searches, in the order of creation
 	id    func(T) string
-	text  func(T) string // what match looks in
+	text  func(T) string // the text that match searches
 	drop  func(c *runs.RunChange, item T) error
-	order func(a, b T) int // as a model is shown them; nil: in that of creation
+	order func(a, b T) int // in which a model sees them; nil: the order of creation
 }
 
-// wish is one entry of a call that sets. grant stores a new item, or the old one
+// change is one entry of a call that sets notes. grant stores a new item, or the old one
 // changed, and returns it.
-type wish[T any] struct {
+type change[T any] struct {
 	match string
 	grant func(c *runs.RunChange, old *T) (T, error)
 }
@@ -95,9 +95,9 @@ func (n notes[T]) candidates(items []T) []candidate {
 	return out
 }
 
-// set makes every wish come true in one transaction, or none.
-func (n notes[T]) set(ctx context.Context, r *Run, wishes []wish[T], clearExisting bool) (any, error) {
-	if err := n.checkWishes(wishes, clearExisting); err != nil {
+// set makes all changes in one transaction, or none of them.
+func (n notes[T]) set(ctx context.Context, r *Run, changes []change[T], clearExisting bool) (any, error) {
+	if err := n.checkChanges(changes, clearExisting); err != nil {
 		return nil, err
 	}
 	var out setResult[T]
@@ -115,7 +115,7 @@ func (n notes[T]) set(ctx context.Context, r *Run, wishes []wish[T], clearExisti
 			items = nil
 		}
 		out = setResult[T]{Modified: []outcome{}}
-		for i, w := range wishes {
+		for i, w := range changes {
 			var did outcome
 			if items, did, err = n.grant(c, items, w); err != nil {
 				return inEntry(n.word, i, err)
@@ -131,14 +131,14 @@ func (n notes[T]) set(ctx context.Context, r *Run, wishes []wish[T], clearExisti
 	return out, err
 }
 
-func (n notes[T]) checkWishes(wishes []wish[T], clearExisting bool) error {
-	if len(wishes) > maxItems {
-		return shoal.Invalid(n.word, fmt.Sprintf("has %d entries; at most %d are allowed in one call", len(wishes), maxItems))
+func (n notes[T]) checkChanges(changes []change[T], clearExisting bool) error {
+	if len(changes) > maxItems {
+		return shoal.Invalid(n.word, fmt.Sprintf("has %d entries; at most %d are allowed in one call", len(changes), maxItems))
 	}
-	if len(wishes) == 0 && !clearExisting {
+	if len(changes) == 0 && !clearExisting {
 		return shoal.Invalid(n.word, "is empty: give at least one entry")
 	}
-	for i, w := range wishes {
+	for i, w := range changes {
 		if w.match != "" && clearExisting {
 			return shoal.Invalid(fmt.Sprintf("%s[%d].match", n.word, i), "has nothing to fit when clearExisting is true: leave it out, or leave out clearExisting")
 		}
@@ -147,7 +147,7 @@ func (n notes[T]) checkWishes(wishes []wish[T], clearExisting bool) error {
 }
 
 // grant creates or changes one item, unless its match fits none or several.
-func (n notes[T]) grant(c *runs.RunChange, items []T, w wish[T]) ([]T, outcome, error) {
+func (n notes[T]) grant(c *runs.RunChange, items []T, w change[T]) ([]T, outcome, error) {
 	did := outcome{Status: "created", Match: w.match}
 	var old *T
 	if w.match != "" {

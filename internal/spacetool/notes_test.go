@@ -145,9 +145,9 @@ func TestMemories(t *testing.T) {
 	expect(t, "what was changed last comes first, its topic stays", got.Current[0].Content+" "+got.Current[0].Topic, "likes green ann")
 
 	for about, c := range map[string][2]string{
-		"metadata that is no object": {`{"memories":[{"content":"x","metadata":[1]}]}`, "metadata"},
-		"a topic of two lines":       {`{"memories":[{"content":"x","topic":"a\nb"}]}`, "memories[0]: topic must be one line"},
-		"too much metadata":          {`{"memories":[{"content":"x","metadata":{"a":"` + strings.Repeat("a", shoal.MaxMetadata) + `"}}]}`, "memories[0]: metadata has"},
+		"metadata other than an object": {`{"memories":[{"content":"x","metadata":[1]}]}`, "metadata"},
+		"a topic of two lines":          {`{"memories":[{"content":"x","topic":"a\nb"}]}`, "memories[0]: topic must be one line"},
+		"too much metadata":             {`{"memories":[{"content":"x","metadata":{"a":"` + strings.Repeat("a", shoal.MaxMetadata) + `"}}]}`, "memories[0]: metadata has"},
 	} {
 		t.Run(about, func(t *testing.T) {
 			if text := w.call(r, "setMemories", c[0]); !strings.HasPrefix(text, "failed: ") || !strings.Contains(text, c[1]) {
@@ -197,10 +197,10 @@ func TestPlans(t *testing.T) {
 		"a day that does not exist": {`{"name":"x","cron":"0 0 31 2 *"}`, "never occurs"},
 		"every second":              {`{"name":"x","cron":"@every 1s"}`, "plans[0]: cron"},
 		"no zone":                   {`{"name":"x","cron":"@daily","timeZone":"Mars"}`, `plans[0]: timeZone "Mars" is not a time zone`},
-		"no time at all":            {`{"name":"x","scheduledAt":"tomorrow"}`, `plans[0]: scheduledAt "tomorrow" is no time`},
+		"no time at all":            {`{"name":"x","scheduledAt":"tomorrow"}`, `plans[0]: scheduledAt "tomorrow" is not a time`},
 		"what is past":              {`{"name":"x","scheduledAt":"2001-01-01T00:00:00Z"}`, "plans[0]: scheduledAt"},
 		"no name":                   {`{"name":"","cron":"@daily"}`, "plans[0]: name is missing"},
-		"a status that is none":     {`{"name":"x","cron":"@daily","status":"soon"}`, "plans[0]: status must be"},
+		"an unknown status":         {`{"name":"x","cron":"@daily","status":"soon"}`, "plans[0]: status must be"},
 		"too long an instruction":   {`{"name":"x","cron":"@daily","instruction":"` + strings.Repeat("a", shoal.MaxSummary+1) + `"}`, "plans[0]: instruction has"},
 	} {
 		t.Run(about, func(t *testing.T) {
@@ -228,7 +228,7 @@ func TestPlans(t *testing.T) {
 	})
 }
 
-// Who has lost the lease changes nothing, and the loss is no result for a model.
+// A run without its lease changes nothing, and the model receives no result.
 func TestNotesOfALostLease(t *testing.T) {
 	w := newWorld(t)
 	r := w.ask("ann", "shop", "hello")

@@ -56,16 +56,16 @@ func planTools(r *Run) []agent.Tool {
 	return []agent.Tool{
 		tool("setPlans", "Plans runs of yours: once or again and again. When the time has come you start with the instruction and nothing else.",
 			func(ctx context.Context, in setPlans) (any, error) {
-				var wishes []wish[shoal.Plan]
+				var changes []change[shoal.Plan]
 				for _, e := range in.Plans {
-					wishes = append(wishes, wish[shoal.Plan]{or(e.Match, ""), func(c *runs.RunChange, old *shoal.Plan) (shoal.Plan, error) {
+					changes = append(changes, change[shoal.Plan]{or(e.Match, ""), func(c *runs.RunChange, old *shoal.Plan) (shoal.Plan, error) {
 						if old == nil {
 							return e.make(c, r)
 						}
 						return e.change(c, *old)
 					}})
 				}
-				return plans.set(ctx, r, wishes, or(in.ClearExisting, false))
+				return plans.set(ctx, r, changes, or(in.ClearExisting, false))
 			}),
 		tool("deletePlans", "Deletes plans of yours that are not over.", func(ctx context.Context, in deleteNotes) (any, error) {
 			return plans.remove(ctx, r, in.Matches, or(in.DeleteAll, false), nil)
@@ -205,7 +205,7 @@ func parseMoment(text string, zone *time.Location) (*shoal.Time, error) {
 		moment, err = time.ParseInLocation(localTime, text, zone)
 	}
 	if err != nil {
-		return nil, shoal.Invalid("scheduledAt", fmt.Sprintf("%q is no time; write it as 2026-11-20T09:30:00Z", cut(text, maxNoteText)))
+		return nil, shoal.Invalid("scheduledAt", fmt.Sprintf("%q is not a time; write it as 2026-11-20T09:30:00Z", cut(text, maxNoteText)))
 	}
 	at := shoal.At(moment)
 	return &at, nil

@@ -19,7 +19,7 @@ func (w *world) prompt(r *spacetool.Run) string {
 	return text
 }
 
-// Everything that a prompt can hold, as it is told.
+// Everything that a prompt can contain.
 func TestPrompt(t *testing.T) {
 	w := newWorld(t)
 	w.now = moment(t, "2998-12-31T12:00:00Z")

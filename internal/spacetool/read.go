@@ -27,8 +27,8 @@ type readSpace struct {
 	Search  *string       `json:"search" jsonschema:"Only messages that hold all of these words; from:ID, has:link, before:2027-01-31 and the like narrow it down."`
 }
 
-// said is one message as readSpaceMessages tells it. Parts are those that are no
-// text; one that is too long is a string with the beginning of its JSON.
+// said is one message in the result of readSpaceMessages. Parts are all parts but text; a
+// part that is too long is a string with the beginning of its JSON.
 type said struct {
 	Sender   string         `json:"sender"`
 	SenderID shoal.EntityID `json:"senderId"`
@@ -139,7 +139,7 @@ func (r *Run) visible(messages []shoal.Message) []shoal.Message {
 	return out
 }
 
-// query reads a search within a space; nil is none.
+// query parses a search within a space; it returns nil for an empty one.
 func (r *Run) query(text string, space shoal.SpaceID) (*search.Query, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil

@@ -10,14 +10,14 @@ import (
 	"github.com/shoal-dev/shoal/internal/spacetool"
 )
 
-// told is what readSpaceMessages answers about one message.
-type told struct {
+// shownMessage is one message in the result of readSpaceMessages.
+type shownMessage struct {
 	Sender, SenderID, Type, Text string
 	Timestamp                    shoal.Time
 	Parts                        []shoal.Part
 }
 
-func (w *world) messages(r *spacetool.Run, arguments string) (all []told) {
+func (w *world) messages(r *spacetool.Run, arguments string) (all []shownMessage) {
 	w.t.Helper()
 	text := w.call(r, "readSpaceMessages", arguments)
 	if err := json.Unmarshal([]byte(text), &all); err != nil {
@@ -78,7 +78,7 @@ func TestReadSpaceMessagesOfStrangers(t *testing.T) {
 	}
 }
 
-// What is private to one member is told to that member alone.
+// What is private to one member is shown only to that member.
 func TestReadSpaceMessagesLeavesOutWhatIsPrivate(t *testing.T) {
 	w := newWorld(t)
 	w.must(w.setAdmin())
@@ -104,7 +104,7 @@ func TestReadSpaceMessagesLeavesOutWhatIsPrivate(t *testing.T) {
 	expect(t, "the text", all[1].Text, "see here")
 }
 
-// However long the messages are, the newest is among those that are told.
+// However long the messages are, the newest is in the result.
 func TestReadSpaceMessagesIsBounded(t *testing.T) {
 	w := newWorld(t)
 	for range 20 {

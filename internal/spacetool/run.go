@@ -1,6 +1,5 @@
-// Package spacetool is what every hosted agent is given so that it can live in
-// spaces: the tools that all agents have, the prompt that tells it where it is, and
-// the input that a trigger makes.
+// Package spacetool contains what every hosted agent gets to work in spaces: the built-in
+// tools, the prompt that describes its spaces, and the input that a trigger makes.
 //
 //	run := &spacetool.Run{Hub: h, Lease: lease, Run: stored, Config: config, Delegated: cancel}
 //	tools, err := spacetool.Tools(ctx, run)   // with sendSpaceMessage, which the executor performs
@@ -46,7 +45,7 @@ type Run struct {
 	// Write changes what is stored; nil is Hub.Work.Write with Lease.
 	Write func(ctx context.Context, fn func(*runs.RunChange) error) error
 	// Delegated is called when delegateToAgent has queued a run of another agent:
-	// this run is to be canceled. nil is nobody to tell.
+	// this run has to be canceled. It may be nil.
 	Delegated func(shoal.RunID)
 	// Now is the clock; nil is [shoal.Now].
 	Now func() shoal.Time
@@ -140,7 +139,7 @@ var mistakes = []shoal.Kind{
 	shoal.InvalidArgument, shoal.NotFound, shoal.Forbidden, shoal.TooLarge, shoal.SpaceClosed, shoal.SessionClosed, shoal.AdminRequired, shoal.AlreadyExists,
 }
 
-// forModel returns what a model is told about an error, if it is one of its own.
+// forModel returns the text of an error for a model, if the model caused the error.
 func forModel(err error) (string, bool) {
 	var e *shoal.Error
 	if !errors.As(err, &e) || e.Msg == "" || !slices.Contains(mistakes, e.Kind) {

@@ -182,10 +182,10 @@ func delegateTool(r *Run) agent.Tool {
 			var queued shoal.RunID
 			err := r.write(ctx, func(c *runs.RunChange) (err error) {
 				if c.Run.Cancel {
-					return shoal.Invalid("targetAgentEntityId", "cannot be handed anything any more: this run is about to end")
+					return shoal.Invalid("targetAgentEntityId", "cannot be used any more: this run is about to end")
 				}
 				if queued, err = c.Delegate(in.Target); err == nil {
-					c.Run.Cancel = true // also for whoever takes the run over if this server dies now
+					c.Run.Cancel = true // also for the server that claims the run if this one dies now
 				}
 				return err
 			})

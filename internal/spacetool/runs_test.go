@@ -120,7 +120,7 @@ func TestDelegate(t *testing.T) {
 	for _, target := range []string{"ann", "shop-agent", "nobody", "a/b", ""} {
 		text := w.call(r, "delegateToAgent", `{"targetAgentEntityId":"`+target+`"}`)
 		if !strings.HasPrefix(text, "failed: Error: ") || queued != "" {
-			t.Errorf("handing over to %q gives %s", target, text)
+			t.Errorf("delegating to %q gives %s", target, text)
 		}
 	}
 	text := w.call(r, "delegateToAgent", `{"targetAgentEntityId":"stock-agent","reason":"it knows"}`)
@@ -129,7 +129,7 @@ func TestDelegate(t *testing.T) {
 	}
 	again := w.call(r, "delegateToAgent", `{"targetAgentEntityId":"stock-agent"}`)
 	if !strings.HasPrefix(again, "failed: ") {
-		t.Errorf("handing over twice: %s", again)
+		t.Errorf("delegating twice: %s", again)
 	}
 	w.must(w.hub.Work.Read(t.Context(), func(tx storage.Tx) error {
 		from, err := tx.Run(shoal.DefaultSession, r.Run.ID)
