@@ -136,7 +136,7 @@ func (x *execution) execute() error {
 	case x.run.Cancel:
 		return x.endWaiting(canceledEnd("The run was canceled."))
 	case !x.hosted:
-		return x.endWaiting(canceledEnd("The agent is no longer hosted."))
+		return x.endWaiting(canceledEnd("The configuration of the agent was deleted."))
 	}
 	if err := x.startRun(); err != nil {
 		return err
