@@ -240,7 +240,7 @@ func TestOtherKindsOfTools(t *testing.T) {
 		t.Errorf("the nap tells %s", *c.Result)
 	}
 	// The first run posted nothing itself, so its last words stand for it.
-	if got := s.by(t, "clerk"); !slices.Equal(got, []string{"text done That is all that I was told.", "text done Awake."}) {
+	if got := s.by(t, "clerk"); !slices.Equal(got, []string{"text done These were all instructions.", "text done Awake."}) {
 		t.Errorf("the clerk says %q", got)
 	}
 }

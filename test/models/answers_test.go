@@ -13,7 +13,7 @@ import (
 // What server.mjs says.
 const (
 	grey    = "Grüße aus Kiel: es ist grau ☂, und bis heute Abend fällt noch viel Regen. Nimm bitte einen Schirm mit."
-	thought = "Kiel lies on the coast, so I should look at the wind as well as at the rain before I say anything about an umbrella."
+	thought = "Kiel lies on the coast, so I should check the wind as well as the rain before I say anything about an umbrella."
 )
 
 // report is the form of a structured answer.
@@ -101,7 +101,7 @@ var answers = []play{
 	{name: "quiet call", attempts: 2, calls: 1, after: true},
 	{name: "camera", attempts: 2, text: "A dot.", check: func(t *testing.T, w wire, s story) {
 		oneResult(t, s, agent.ResultOK)
-		if sent := string(s.attempts[1].body); !strings.Contains(sent, cmp.Or(w.told, pixel)) {
+		if sent := string(s.attempts[1].body); !strings.Contains(sent, cmp.Or(w.imageText, pixel)) {
 			t.Errorf("the picture did not go to the vendor: %s", sent)
 		}
 	}},
@@ -117,7 +117,7 @@ var answers = []play{
 				}
 			}
 			if results != 6 {
-				t.Errorf("aimock was told %d results of 6: %v", results, said)
+				t.Errorf("aimock received %d results, want 6: %v", results, said)
 			}
 		},
 	},
@@ -255,7 +255,7 @@ func imageArrived(t *testing.T, w wire, s story) {
 	}
 	said := entries[0].Body.Messages[len(entries[0].Body.Messages)-1]
 	if said.Role != "user" || !strings.Contains(string(said.Content), "image: what is this?") {
-		t.Errorf("aimock was told %s by %s", said.Content, said.Role)
+		t.Errorf("aimock received %s from %s", said.Content, said.Role)
 	}
 	if w.name == "chat" {
 		holds(t, said.Content, w.image)

@@ -32,7 +32,7 @@ func TestCanceled(t *testing.T) {
 			t.Parallel()
 			heard := interrupted(t, w, func(context.CancelCauseFunc) bool { return false })
 			if len(heard.finished) > 0 {
-				t.Errorf("who had left was told of the end")
+				t.Errorf("a reader that has left received the end")
 			}
 		})
 	})
@@ -40,7 +40,7 @@ func TestCanceled(t *testing.T) {
 
 // interrupted holds a turn in the middle of its text, stops it at the first
 // words that it hears, and returns who heard it.
-func interrupted(t *testing.T, w wire, stop func(context.CancelCauseFunc) (goOn bool)) *witness {
+func interrupted(t *testing.T, w wire, stop func(context.CancelCauseFunc) (goOn bool)) *recorder {
 	t.Helper()
 	hungUp := make(chan struct{})
 	held := stallAt(0.5)
@@ -55,7 +55,7 @@ func interrupted(t *testing.T, w wire, stop func(context.CancelCauseFunc) (goOn 
 	c := newTalk(t)
 	ctx, cancel := context.WithCancelCause(bounded(t))
 	defer cancel(nil)
-	heard := newWitness(t)
+	heard := newRecorder(t)
 	c.seen = 1
 	for e, err := range a.Stream(ctx, c.conv, agent.Say("text")) {
 		if err != nil {

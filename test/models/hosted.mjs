@@ -11,7 +11,7 @@ let calls = 0;
 const call = (name, args, id = `call_${++calls}`) => ({ name, id, arguments: JSON.stringify(args) });
 const send = (spaceId, text, more = {}) => call('sendSpaceMessage', { spaceId, text, ...more });
 
-/** The tool results behind the last thing that a person said. */
+/** The tool results after the last message of a person. */
 const results = ({ messages }) => {
   const last = messages.findLastIndex((m) => m.role === 'user');
   return messages.slice(last + 1).filter((m) => m.role === 'tool');
@@ -40,7 +40,7 @@ const filler = ', and this takes a while to write down'.repeat(4);
 const textOf = ({ content }) => (Array.isArray(content) ? content.map((part) => part.text ?? '').join('') : String(content ?? ''));
 
 /**
- * What the last thing that was said tells a puppet to do: [[{name, args, id?}, …], …], a list of answers
+ * The instructions for a puppet in the last message: [[{name, args, id?}, …], …], a list of answers
  * with the calls of each. {{N.path}} in args is something of the result of the Nth call.
  */
 const puppet = (thought) => (req) => {
@@ -57,7 +57,7 @@ const puppet = (thought) => (req) => {
     toolCalls: calls.map(({ name, args = {}, id }, n) => ({
       name, id: id ?? `call_${i}_${n}`, arguments: JSON.stringify(args).replace(/\{\{(\d+)(?:\.([\w.]+))?\}\}/g, of),
     })),
-  })), { content: 'That is all that I was told.' })(req);
+  })), { content: 'These were all instructions.' })(req);
 };
 
 const saga = Array.from({ length: 12 }, (_, i) =>
@@ -66,8 +66,8 @@ const saga = Array.from({ length: 12 }, (_, i) =>
 const plays = {
   puppet: puppet(),
   'slow puppet': puppet(),
-  'thinking puppet': puppet('I do what I am told: ☂ <b>nothing</b> else.'),
-  // What is told in readers_test.go: long enough to be cut into many pieces.
+  'thinking puppet': puppet('I follow instructions: ☂ <b>nothing</b> else.'),
+  // The text of readers_test.go: long enough to be cut into many pieces.
   saga: steps(
     { toolCalls: [send('den', saga), call('page', { targetSpaceId: 'den', title: 'Saga', body: saga, mention: '' }, 'call_page')] },
     { content: 'The end.' },

@@ -1,9 +1,9 @@
-// Package models plays whole turns of the agent runtime over the real wires of
+// Package models runs complete turns of the agent runtime over the real wires of
 // the vendors: OpenAI's chat completions and responses, Anthropic's messages and
-// Gemini. The vendors are played by aimock, a server that others wrote
-// (server.mjs, `make setup` installs it); a proxy in front of it breaks what
-// aimock itself cannot break. Whatever happens on the way, a turn ends in a state
-// that has a name, says nothing twice, and answers each tool call once.
+// Gemini. aimock, a server of another project (server.mjs, `make setup` installs it),
+// simulates the vendors; a proxy between the runtime and aimock causes failures that aimock
+// itself cannot. With any failure a turn ends in a named state, repeats no text, and
+// answers each tool call once.
 package models_test
 
 import (

@@ -35,7 +35,7 @@ type play struct {
 
 // story is what there is to see after a turn.
 type story struct {
-	*witness
+	*recorder
 	stored   []agent.Message // what the turn added after its input
 	attempts []asked         // what it sent
 	ledger   *ledger
@@ -64,7 +64,7 @@ type weatherOf struct {
 
 // tool returns the tool that writes into the ledger.
 func (l *ledger) tool() agent.Tool {
-	return agent.Func("weather", "Tells the weather of a city.", func(_ context.Context, in weatherOf) (string, error) {
+	return agent.Func("weather", "Returns the weather of a city.", func(_ context.Context, in weatherOf) (string, error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.done[fmt.Sprintf("%.40s", in.City)]++
@@ -118,7 +118,7 @@ func (p play) test(t *testing.T, w wire) {
 	asked := len(vendor.attempts())
 	vendor.pause(false)
 	heard := c.turn(a, p.input())
-	s := story{witness: heard, stored: c.added(), attempts: vendor.attempts()[asked:], ledger: l}
+	s := story{recorder: heard, stored: c.added(), attempts: vendor.attempts()[asked:], ledger: l}
 	s.judge(s.stored)
 	p.expect(t, s)
 	if p.check != nil && !t.Failed() {
@@ -209,14 +209,14 @@ func (c *talk) messages() []agent.Message {
 }
 
 // turn takes a turn and returns who heard it.
-func (c *talk) turn(a *agent.Agent, input agent.Message) *witness {
+func (c *talk) turn(a *agent.Agent, input agent.Message) *recorder {
 	t := c.t
 	t.Helper()
 	if c.seen > 0 {
 		c.seen = len(c.messages())
 	}
 	c.seen++
-	w := newWitness(t)
+	w := newRecorder(t)
 	for e, err := range a.Stream(bounded(t), c.conv, input) {
 		if err != nil {
 			t.Fatalf("the turn did not begin: %v", err)

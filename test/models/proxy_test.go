@@ -37,7 +37,7 @@ type asked struct {
 // fault is what goes wrong with one attempt. The zero value is: nothing.
 type fault struct {
 	name string
-	// ask changes what aimock is told.
+	// ask changes the request to aimock.
 	ask func(http.Header)
 	// answer puts something else in the place of aimock's answer; it is done when
 	// it returns.

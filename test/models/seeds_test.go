@@ -207,7 +207,7 @@ func (c course) test(t *testing.T) {
 
 // judgeKept counts the messages that stay: one for each step that ended, and of
 // the step that failed at most what was shown of it, marked as cut short.
-func (c course) judgeKept(t *testing.T, heard *witness) {
+func (c course) judgeKept(t *testing.T, heard *recorder) {
 	t.Helper()
 	kept := heard.kept()
 	whole := 0

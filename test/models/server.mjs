@@ -14,7 +14,7 @@
 import { LLMock } from '@copilotkit/aimock';
 
 const grey = 'Grüße aus Kiel: es ist grau ☂, und bis heute Abend fällt noch viel Regen. Nimm bitte einen Schirm mit.';
-const thought = 'Kiel lies on the coast, so I should look at the wind as well as at the rain before I say anything about an umbrella.';
+const thought = 'Kiel lies on the coast, so I should check the wind as well as the rain before I say anything about an umbrella.';
 
 /** A PNG of one dot. */
 const dot = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';

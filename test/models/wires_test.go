@@ -32,9 +32,9 @@ type wire struct {
 	incomplete, filtered []string
 	// whole says that tool arguments come in one piece.
 	whole bool
-	// told is what stands for a picture that a tool made where results are words only.
-	told string
-	// noCredit says that the wire tells a used-up account from too many requests.
+	// imageText replaces a picture of a tool where results are text only.
+	imageText string
+	// noCredit means that the wire distinguishes an exhausted account from too many requests.
 	noCredit bool
 }
 
@@ -72,9 +72,9 @@ var wires = []wire{
 			`"total_tokens":1234}`,
 			`"total_tokens":1234,"prompt_tokens_details":{"cached_tokens":300},"completion_tokens_details":{"reasoning_tokens":10}}`,
 		},
-		usage:    agent.Usage{InputTokens: 1200, CachedTokens: 300, OutputTokens: 34, ReasoningTokens: 10},
-		told:     "dot.png (image/png",
-		noCredit: true,
+		usage:     agent.Usage{InputTokens: 1200, CachedTokens: 300, OutputTokens: 34, ReasoningTokens: 10},
+		imageText: "dot.png (image/png",
+		noCredit:  true,
 	},
 	{
 		name: "responses",
@@ -144,7 +144,7 @@ func holds(t *testing.T, body []byte, want string) {
 	t.Helper()
 	var whole, part any
 	if err := json.Unmarshal(body, &whole); err != nil {
-		t.Fatalf("the request is no JSON: %v", err)
+		t.Fatalf("the request is not JSON: %v", err)
 	}
 	if err := json.Unmarshal([]byte(want), &part); err != nil {
 		t.Fatalf("%s: %v", want, err)
@@ -197,7 +197,7 @@ func saysSomething(t *testing.T, body []byte) {
 		Messages, Input, Contents []map[string]any
 	}
 	if err := json.Unmarshal(body, &request); err != nil {
-		t.Fatalf("the request is no JSON: %v", err)
+		t.Fatalf("the request is not JSON: %v", err)
 	}
 	for _, m := range slices.Concat(request.Messages, request.Input, request.Contents) {
 		if empty(m["content"]) && empty(m["parts"]) && m["tool_calls"] == nil && (m["type"] == nil || m["type"] == "message") {

@@ -24,10 +24,9 @@ var (
 	}
 )
 
-// witness hears the events of one turn, puts together what somebody who shows
-// them has on the screen at the end, and objects to whatever breaks the promises
-// of package agent.
-type witness struct {
+// recorder receives the events of one turn, assembles what a reader that shows them has on
+// the screen at the end, and reports every violation of the promises of package agent.
+type recorder struct {
 	t        *testing.T
 	events   int
 	finished []agent.TurnFinished
@@ -60,11 +59,11 @@ type shownPart struct {
 	open bool
 }
 
-func newWitness(t *testing.T) *witness {
-	return &witness{t: t, parts: map[string]*shownPart{}, attempts: map[int]int{}, started: map[string]int{}}
+func newRecorder(t *testing.T) *recorder {
+	return &recorder{t: t, parts: map[string]*shownPart{}, attempts: map[int]int{}, started: map[string]int{}}
 }
 
-func (w *witness) hear(e agent.Event) {
+func (w *recorder) hear(e agent.Event) {
 	t := w.t
 	t.Helper()
 	if len(w.finished) > 0 {
@@ -116,7 +115,7 @@ func (w *witness) hear(e agent.Event) {
 		}
 	case agent.OutputPartial:
 		if m := w.last(); m == nil || m.id != e.MessageID || m.ended || !json.Valid(e.Value) {
-			t.Errorf("of message %s is shown what there is, %q, but it is not open or that is no JSON", e.MessageID, e.Value)
+			t.Errorf("of message %s is shown what there is, %q, but the message is not open or the value is not JSON", e.MessageID, e.Value)
 		}
 		w.partials = append(w.partials, e)
 	case agent.MessageEnded:
@@ -132,14 +131,14 @@ func (w *witness) hear(e agent.Event) {
 	}
 }
 
-func (w *witness) last() *shown {
+func (w *recorder) last() *shown {
 	if len(w.messages) == 0 {
 		return nil
 	}
 	return w.messages[len(w.messages)-1]
 }
 
-func (w *witness) open(message, id string, kind agent.PartType, name string) {
+func (w *recorder) open(message, id string, kind agent.PartType, name string) {
 	w.t.Helper()
 	m := w.last()
 	if m == nil || m.id != message || m.ended {
@@ -154,7 +153,7 @@ func (w *witness) open(message, id string, kind agent.PartType, name string) {
 	m.parts = append(m.parts, p)
 }
 
-func (w *witness) grow(id, text string, offset int) {
+func (w *recorder) grow(id, text string, offset int) {
 	w.t.Helper()
 	p := w.parts[id]
 	switch {
@@ -167,7 +166,7 @@ func (w *witness) grow(id, text string, offset int) {
 	p.text.WriteString(text)
 }
 
-func (w *witness) close(id string) {
+func (w *recorder) close(id string) {
 	w.t.Helper()
 	p := w.parts[id]
 	if p == nil || !p.open {
@@ -177,7 +176,7 @@ func (w *witness) close(id string) {
 	p.open = false
 }
 
-func (w *witness) endMessage(e agent.MessageEnded) {
+func (w *recorder) endMessage(e agent.MessageEnded) {
 	w.t.Helper()
 	m := w.last()
 	if m == nil || m.id != e.MessageID || m.ended {
@@ -193,12 +192,12 @@ func (w *witness) endMessage(e agent.MessageEnded) {
 }
 
 // kept returns the messages that stay on the screen.
-func (w *witness) kept() []*shown {
+func (w *recorder) kept() []*shown {
 	return slices.DeleteFunc(slices.Clone(w.messages), func(m *shown) bool { return m.discarded })
 }
 
 // text returns what the last message that stays says.
-func (w *witness) text() string {
+func (w *recorder) text() string {
 	kept := w.kept()
 	if len(kept) == 0 {
 		return ""
@@ -228,7 +227,7 @@ func (m *shown) calls() []agent.ToolCall {
 }
 
 // end returns how the turn ended.
-func (w *witness) end() agent.TurnFinished {
+func (w *recorder) end() agent.TurnFinished {
 	if len(w.finished) != 1 {
 		return agent.TurnFinished{}
 	}
@@ -236,7 +235,7 @@ func (w *witness) end() agent.TurnFinished {
 }
 
 // total returns how often the models were asked.
-func (w *witness) total() int {
+func (w *recorder) total() int {
 	n := 0
 	for _, attempts := range w.attempts {
 		n += attempts
@@ -246,7 +245,7 @@ func (w *witness) total() int {
 
 // judge compares the turn with what is stored of it: the messages after its
 // input.
-func (w *witness) judge(stored []agent.Message) {
+func (w *recorder) judge(stored []agent.Message) {
 	t := w.t
 	t.Helper()
 	if len(w.finished) != 1 {
@@ -254,10 +253,10 @@ func (w *witness) judge(stored []agent.Message) {
 	}
 	end := w.end()
 	if !slices.Contains(outcomes, end.Outcome) || !slices.Contains(reasons, end.Reason) {
-		t.Errorf("the turn ended as %q because of %q, which is no named state", end.Outcome, end.Reason)
+		t.Errorf("the turn ended as %q because of %q, which is not a named state", end.Outcome, end.Reason)
 	}
 	if (end.Outcome == agent.Completed) != (end.Message == "") {
-		t.Errorf("the turn ended as %s and tells people %q", end.Outcome, end.Message)
+		t.Errorf("the turn ended as %s and shows people %q", end.Outcome, end.Message)
 	}
 	for step, n := range w.attempts {
 		if n > maxAttempts {
@@ -287,7 +286,7 @@ func asStored(shown []agent.ToolCall) []agent.ToolCall {
 
 // judgeMessages holds what stayed on the screen against what is stored: the same
 // messages with the same words, in the same order, once.
-func (w *witness) judgeMessages(stored []agent.Message) {
+func (w *recorder) judgeMessages(stored []agent.Message) {
 	t := w.t
 	t.Helper()
 	kept := w.kept()
@@ -317,7 +316,7 @@ func (w *witness) judgeMessages(stored []agent.Message) {
 
 // judgeResults checks that every call has one result, in the order of the calls,
 // right after the message that made it, and that no tool ran twice.
-func (w *witness) judgeResults(stored []agent.Message) {
+func (w *recorder) judgeResults(stored []agent.Message) {
 	t := w.t
 	t.Helper()
 	ids := map[string]bool{}
