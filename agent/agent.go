@@ -49,7 +49,7 @@ func (e *BeginError) Unwrap() error { return e.Err }
 // Run takes one turn on c and returns what it came to: nil only beside a [*BeginError]
 // without a TurnID. The error is that of [Agent.Stream], or, for a turn that failed or
 // was canceled, one that names the reason; the result is whole in that case. errors.Is finds [context.DeadlineExceeded] in that of a turn
-// that took longer than Options.TurnTimeout. A turn that waits is no error.
+// that took longer than Options.TurnTimeout. A suspended turn is not an error.
 func (a *Agent) Run(ctx context.Context, c *Conversation, input ...Message) (*Result, error) {
 	r := &Result{}
 	var err error

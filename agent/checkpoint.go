@@ -22,7 +22,7 @@ func (c *Conversation) Export(ctx context.Context) ([]byte, error) {
 // Import stores an exported conversation under its id and returns a handle on
 // it. Versions older than this one are migrated. ErrConflict when store has a
 // conversation of that id, or when the parts of data contradict each other;
-// ErrInvalidJSON or ErrInvalidArgument when data is none, is of an unknown kind, or of a
+// ErrInvalidJSON or ErrInvalidArgument when data is not a checkpoint, is of an unknown kind, or of a
 // newer version.
 func Import(ctx context.Context, store Store, data []byte) (*Conversation, error) {
 	r, err := decodeCheckpoint(data)

@@ -34,7 +34,7 @@ func NewConversation() *Conversation {
 }
 
 // OpenConversation returns a handle on the conversation id of store. It does no
-// I/O, so it neither fails nor tells whether the conversation is there.
+// I/O, so it neither fails nor reports whether the conversation exists.
 func OpenConversation(store Store, id string) *Conversation {
 	return &Conversation{store: store, id: id}
 }

@@ -2,7 +2,7 @@
 // tools, a stream of events, a conversation that survives the process, and
 // people who are asked before something happens.
 //
-//	weather := agent.Func("weather", "Tells the weather of a city.",
+//	weather := agent.Func("weather", "Returns the weather of a city.",
 //		func(ctx context.Context, in struct{ City string }) (string, error) {
 //			return "sunny in " + in.City, nil
 //		})

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Event is what a turn tells while it happens. The set is closed; the types
+// Event is what a turn emits while it runs. The set is closed; the types
 // below are all there is. Events have no wire form of their own: protocols are
 // projections of them (the table is in docs/agent.md).
 //
@@ -26,7 +26,7 @@ import (
 // Parts of one message open in the order of the model's output. Tool calls of
 // one message may grow side by side. ToolStarted, ToolProgress and Nested of
 // parallel calls interleave; ToolFinished come in the order of the calls, but a
-// call that waits for an answer from outside does not hold back those behind it.
+// call that waits for an answer from outside does not delay the events after it.
 // A step that waits has no StepFinished; it starts again when the turn goes on,
 // with the same index. [Warning] may come anywhere between.
 type Event interface{ event() }
@@ -160,7 +160,7 @@ type ToolStarted struct {
 	Call ToolCall
 }
 
-// ToolProgress is what a tool tells while it runs; see [Progress]. Percent is
+// ToolProgress is what a tool reports while it runs; see [Progress]. Percent is
 // negative when unknown.
 type ToolProgress struct {
 	CallID  string
@@ -169,7 +169,7 @@ type ToolProgress struct {
 }
 
 // ToolFinished is the one result of a call. Err is the cause of a failure, for
-// the operator; the model reads Result.Text alone. A resumed turn tells the
+// the operator; the model reads Result.Text alone. A resumed turn emits the
 // results of its open step again.
 type ToolFinished struct {
 	Result   ToolResult

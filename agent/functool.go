@@ -167,7 +167,7 @@ func schemaFor[T any]() json.RawMessage {
 // schemaOf derives the schema of an object from the type that it decodes into.
 func schemaOf(t reflect.Type) (json.RawMessage, error) {
 	if t.Kind() != reflect.Struct && (t.Kind() != reflect.Map || t.Key().Kind() != reflect.String) {
-		return nil, fmt.Errorf("%v is no object in JSON: use a struct", t)
+		return nil, fmt.Errorf("%v is not an object in JSON: use a struct", t)
 	}
 	known := map[reflect.Type]*jsonschema.Schema{}
 	knownSchemas(t, map[reflect.Type]bool{}, known)
@@ -176,7 +176,7 @@ func schemaOf(t reflect.Type) (json.RawMessage, error) {
 		return nil, err
 	}
 	if s.Type != "object" {
-		return nil, fmt.Errorf("%v is no object in JSON: use a struct", t)
+		return nil, fmt.Errorf("%v is not an object in JSON: use a struct", t)
 	}
 	loosen(s)
 	if s.Properties == nil {

@@ -87,13 +87,13 @@ func TestFuncWithoutArgumentsIsAnEmptyObject(t *testing.T) {
 func TestFuncPanicsWhenTheArgumentsHaveNoSchema(t *testing.T) {
 	type tree struct{ Children []tree }
 	for name, make := range map[string]func(){
-		"string is no object in JSON":   func() { Func("t", "", func(context.Context, string) (string, error) { return "", nil }) },
-		"time.Time is no object":        func() { Func("t", "", func(context.Context, time.Time) (string, error) { return "", nil }) },
-		"cycle detected for type":       func() { Func("t", "", func(context.Context, tree) (string, error) { return "", nil }) },
-		"chan int":                      func() { Func("t", "", func(context.Context, struct{ C chan int }) (string, error) { return "", nil }) },
-		`agent.Func("t"): the function`: func() { Func[struct{}, string]("t", "", nil) },
-		`agent.Dynamic("d"): the funct`: func() { Dynamic(ToolSpec{Name: "d"}, nil) },
-		"bool is no object":             func() { schemaFor[bool]() },
+		"string is not an object in JSON": func() { Func("t", "", func(context.Context, string) (string, error) { return "", nil }) },
+		"time.Time is not an object":      func() { Func("t", "", func(context.Context, time.Time) (string, error) { return "", nil }) },
+		"cycle detected for type":         func() { Func("t", "", func(context.Context, tree) (string, error) { return "", nil }) },
+		"chan int":                        func() { Func("t", "", func(context.Context, struct{ C chan int }) (string, error) { return "", nil }) },
+		`agent.Func("t"): the function`:   func() { Func[struct{}, string]("t", "", nil) },
+		`agent.Dynamic("d"): the funct`:   func() { Dynamic(ToolSpec{Name: "d"}, nil) },
+		"bool is not an object":           func() { schemaFor[bool]() },
 	} {
 		func() {
 			defer func() {
@@ -160,7 +160,7 @@ func TestFuncResults(t *testing.T) {
 		t.Errorf("err = %v", err)
 	}
 	if _, err = Func("t", "", func(context.Context, none) (any, error) { return func() {}, nil }).Call(t.Context(), ToolCall{}); err == nil {
-		t.Error("a result that is no JSON made no error")
+		t.Error("a result that is not JSON made no error")
 	}
 }
 

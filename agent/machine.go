@@ -66,7 +66,7 @@ const (
 	phaseModel                // the model is to be called
 	phaseReduce               // the history was too long for the model
 	phaseBackoff              // a retry waits
-	phaseDecide               // rules and hooks look at the calls
+	phaseDecide               // rules and hooks check the calls
 	phaseCalls                // requests and tools
 	phaseExtend               // a continuation is asked for
 	phaseEnded
@@ -108,7 +108,7 @@ type ending struct {
 }
 
 // repeat counts the calls of one tool in a row that had the same arguments and the same
-// result. refused says that the model was told of it.
+// result. refused means that the model received the refusal.
 type repeat struct {
 	arguments string
 	result    ToolResult
@@ -159,7 +159,7 @@ func (m *machine) next() action {
 	}
 }
 
-// beginStep opens the step whose index stands in m.step.
+// beginStep opens the step whose index is m.step.
 func (m *machine) beginStep() {
 	if m.overBudget() {
 		return
@@ -171,7 +171,7 @@ func (m *machine) beginStep() {
 	m.phase = phaseModel
 }
 
-// tick tells the time since the turn began.
+// tick reports the time since the turn began.
 func (m *machine) tick(elapsed time.Duration) { m.elapsed = elapsed }
 
 func (m *machine) now() time.Time { return m.began.Add(m.elapsed).Round(0) }

@@ -8,7 +8,7 @@ import (
 
 // answer is one attempt's message as it grows: parts in the order in which they
 // opened. Texts grow in place, so a delta costs its own length, and whole they are
-// handed out as they stand.
+// returned unchanged.
 type answer struct {
 	id      string
 	open    bool

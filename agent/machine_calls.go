@@ -33,7 +33,7 @@ type callState struct {
 	edited, editedBy string
 }
 
-// toolEnd is what is told about a call's end beside its result. parked are the
+// toolEnd is what is reported about the end of a call besides its result. parked are the
 // requests of a tool that has to wait itself; then there is no result yet.
 type toolEnd struct {
 	duration time.Duration
@@ -209,7 +209,7 @@ func sameFile(a, b File) bool {
 func sameArguments(a, b string) bool { return a == b || canonical(a) == canonical(b) }
 
 // canonical returns arguments with their keys sorted, so that identical calls
-// are seen as such; what is no JSON is its own form.
+// are seen as such; other text is compared as it is.
 func canonical(arguments string) string {
 	var v any
 	d := json.NewDecoder(strings.NewReader(arguments))
@@ -254,7 +254,7 @@ func (m *machine) admit(c *callState, choice PermissionRule) {
 	}
 }
 
-// permit lets a call go on after permission is no question any more.
+// permit continues a call after its permission is settled.
 func (m *machine) permit(c *callState) {
 	switch {
 	case c.tool.spec.Question:
@@ -295,7 +295,7 @@ func cut(text string, limit int) string {
 }
 
 // show emits results in the order of the calls. What waits for an answer from
-// outside, perhaps for days, does not hold back those behind it.
+// outside, perhaps for days, does not delay the calls after it.
 func (m *machine) show() {
 	for i := range m.open {
 		c := &m.open[i]

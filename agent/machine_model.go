@@ -141,7 +141,8 @@ func classOf(err error) ErrorClass {
 
 const overflowAdvice = "Use a shorter input, smaller tool results, or a model with a larger context window."
 
-// reasonOf says what a provider's failure means for the turn, and tells people.
+// reasonOf returns the reason for a turn that ends with a provider's failure, and the text
+// for people.
 func reasonOf(class ErrorClass) (Reason, string) {
 	switch class {
 	case ClassAuth:

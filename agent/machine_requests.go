@@ -38,7 +38,7 @@ func questionOf(arguments string) (string, []string) {
 	return q.Question, q.Options
 }
 
-// placeOf is the index of a call among those of its step, -1 if it is none of them.
+// placeOf returns the index of a call in its step, -1 if the step does not contain it.
 func (m *machine) placeOf(callID string) int {
 	return slices.IndexFunc(m.open, func(o callState) bool { return o.call.ID == callID })
 }
@@ -212,7 +212,7 @@ func (c *callState) changes() string {
 	return fmt.Sprintf("Approved%s with changes: %s\n", by, c.edited)
 }
 
-// oneLine returns JSON without space between its tokens, as it is if it is none.
+// oneLine returns JSON without space between its tokens, and other text unchanged.
 func oneLine(arguments string) string {
 	line, err := json.Marshal(json.RawMessage(arguments))
 	if err != nil {

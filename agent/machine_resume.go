@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// resume puts the machine where an unfinished turn stopped: behind its last
+// resume puts the machine where an unfinished turn stopped: after its last
 // whole step, or into the calls of its open one.
 func (m *machine) resume(turn *OpenTurn) {
 	for _, s := range turn.Steps {
