@@ -55,7 +55,7 @@ func (m *Message) parts(at string) (parts []agent.Part, skipped []string, err er
 	return parts, skipped, wrong.err()
 }
 
-// file returns the file of a media part without its data, or nil when it is none
+// file returns the file of a media part without its data, or nil for any other part
 // that can be used: handles of model providers are not.
 func (c *ContentPart) file() *agent.File {
 	switch c.Type {

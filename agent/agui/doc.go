@@ -36,7 +36,7 @@
 //     with resume entries in its next run. A call of a tool of the client is left
 //     unanswered in a run that succeeds, and the client answers it with a tool
 //     message in its next run.
-//   - Causes of failures stay on the server; the client is told a sentence and
+//   - Causes of failures stay on the server; the client receives a sentence and
 //     the reason's code.
 //
 // The package keeps nothing: conversations live in the agent.Store of the

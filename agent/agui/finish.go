@@ -75,7 +75,7 @@ func (p *Projection) subagentFinished(s *speaker, e agent.TurnFinished) {
 	}
 }
 
-// abandon closes sub-agents that did not end: their tools were left behind.
+// abandon closes sub-agents that did not end: their tools did not stop in time.
 func (p *Projection) abandon() {
 	var left []string
 	for id, s := range p.speakers {
@@ -104,7 +104,7 @@ var (
 	answerSchema       = json.RawMessage(`{"type":"object","properties":{"answer":{"type":"string"}},"required":["answer"]}`)
 )
 
-// interrupt returns a request as the client sees it. s is who told of it.
+// interrupt returns a request as the client sees it. s is the speaker that emitted it.
 func (p *Projection) interrupt(s *speaker, r agent.Pending) Interrupt {
 	out := Interrupt{ID: r.ID, SubagentRunID: p.raised[r.ID]}
 	if out.SubagentRunID != "" {

@@ -15,17 +15,17 @@ const MaxBody = 16 << 20
 
 // Build chooses the model and the options of the agent for a run. It may check
 // who asks, and set in.Conversation. An [agent.Error] keeps its kind
-// and sentence for the client; any other is told as an internal one.
+// and sentence for the client; any other error is shown as an internal one.
 type Build func(r *http.Request, in *Input) (agent.Model, agent.Options, error)
 
 // Handler serves runs: POST with a RunAgentInput, answered by a stream of
-// server-sent events. It authenticates nobody; put it behind something that does.
+// server-sent events. It does not authenticate: wrap it in a handler that does.
 //
 // The agent of a run is that of build, and the client adds to it:
 //   - Its tools become agent.External tools, and the model may then call one tool
 //     at a time. A call of one ends the run as a success; the result comes as a
 //     tool message in the next run, which goes on where the turn was.
-//   - Its context stands behind the instructions.
+//   - Its context follows the instructions.
 //   - forwardedProps may set temperature, max_tokens (never more than the options
 //     allow), top_p, frequency_penalty, presence_penalty, seed and stop.
 //
@@ -159,8 +159,8 @@ func (u *run) serve(w http.ResponseWriter, r *http.Request) {
 func (u *run) goOn(p *Projection, out *stream, r *http.Request) {
 	for e, err := range u.agent.Stream(r.Context(), u.thread.conv, u.thread.input...) {
 		if err != nil {
-			told := tell(err)
-			e = agent.TurnFinished{Outcome: agent.Failed, Reason: agent.Reason(told.Kind), Message: told.Msg}
+			public := publicError(err)
+			e = agent.TurnFinished{Outcome: agent.Failed, Reason: agent.Reason(public.Kind), Message: public.Msg}
 		}
 		if !out.write(p.Event(e)) {
 			return

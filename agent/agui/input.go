@@ -143,7 +143,7 @@ func Decode(text []byte) (*Input, error) {
 	return in, nil
 }
 
-// undecodable tells what is wrong with the JSON.
+// undecodable returns what is wrong with the JSON.
 func undecodable(err error) error {
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) && wrong.Field != "" {

@@ -27,19 +27,19 @@ var statuses = map[agent.ErrorKind]int{
 	agent.ErrStorageFull:          http.StatusInsufficientStorage,
 }
 
-// tell returns what a client may know of err.
-func tell(err error) *agent.Error {
-	var told *agent.Error
-	if errors.As(err, &told) && statuses[told.Kind] != 0 {
-		return told
+// publicError returns the text of err for a client.
+func publicError(err error) *agent.Error {
+	var public *agent.Error
+	if errors.As(err, &public) && statuses[public.Kind] != 0 {
+		return public
 	}
 	return &agent.Error{Kind: agent.ErrInternal, Msg: "Something went wrong on the server."}
 }
 
 // writeProblem answers with an error as a problem document.
 func writeProblem(w http.ResponseWriter, err error) {
-	told := tell(err)
-	status := statuses[told.Kind]
+	public := publicError(err)
+	status := statuses[public.Kind]
 	if status == 0 {
 		status = http.StatusInternalServerError
 	}
@@ -50,7 +50,7 @@ func writeProblem(w http.ResponseWriter, err error) {
 		Detail string             `json:"detail"`
 		Code   agent.ErrorKind    `json:"code"`
 		Errors []agent.FieldError `json:"errors,omitempty"`
-	}{"about:blank", http.StatusText(status), status, told.Msg, told.Kind, told.Fields})
+	}{"about:blank", http.StatusText(status), status, public.Msg, public.Kind, public.Fields})
 	if status == http.StatusMethodNotAllowed {
 		w.Header().Set("Allow", http.MethodPost)
 	}

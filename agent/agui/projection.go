@@ -61,7 +61,7 @@ func (p *Projection) Event(e agent.Event) []Event {
 			Type: RunStarted, ThreadID: p.thread, RunID: p.run, ParentRunID: p.parent, ProtocolVersion: Version,
 		})
 	}
-	p.tell(p.speakers[""], e)
+	p.project(p.speakers[""], e)
 	return p.out
 }
 
@@ -74,8 +74,8 @@ func (p *Projection) custom(s *speaker, name string, value map[string]any) {
 	p.emit(s, Event{Type: Custom, Name: name, Value: value})
 }
 
-// tell shows an event of one speaker.
-func (p *Projection) tell(s *speaker, e agent.Event) {
+// project projects an event of one speaker.
+func (p *Projection) project(s *speaker, e agent.Event) {
 	switch e := e.(type) {
 	case agent.StepStarted:
 		p.stepStarted(s, e)
@@ -166,7 +166,7 @@ func (p *Projection) nested(root *speaker, e agent.Nested) {
 		p.emit(s, p.subagentStarted(root, s, e.Chain))
 	}
 	if !s.ended {
-		p.tell(s, e.Event)
+		p.project(s, e.Event)
 	}
 }
 

@@ -49,7 +49,7 @@ func made(a *agent.Agent, err error) (*agent.Agent, error) {
 func withFrontend(tools []agent.Tool, frontend []Tool) ([]agent.Tool, error) {
 	backend := map[string]bool{}
 	for _, t := range tools {
-		if t != nil { // agent.New tells of it
+		if t != nil { // agent.New reports it
 			backend[t.Spec().Name] = true
 		}
 	}
@@ -68,7 +68,7 @@ func withFrontend(tools []agent.Tool, frontend []Tool) ([]agent.Tool, error) {
 	return tools, nil
 }
 
-// withContext puts the client's context behind the instructions.
+// withContext appends the client's context to the instructions.
 func withContext(instructions string, entries []ContextEntry) string {
 	if len(entries) == 0 {
 		return instructions

@@ -47,7 +47,7 @@ func (s *stream) write(events []Event) bool {
 	for _, e := range events {
 		body, err := json.Marshal(e)
 		if err != nil {
-			s.broken = true // an event of this package that is no JSON: never half a stream
+			s.broken = true // an event of this package that cannot be encoded: the stream must not be truncated
 			return false
 		}
 		text = append(append(append(text, "data: "...), body...), "\n\n"...)

@@ -61,7 +61,7 @@ func numbered(messages []Message) []numberedMessage {
 	return out
 }
 
-// takeInput takes what stands behind the last message that the record has.
+// takeInput returns the messages after the last one that the record has.
 func (t *thread) takeInput(messages []numberedMessage, record agent.Record) error {
 	have := map[string]bool{}
 	for _, m := range record.Messages {
@@ -104,7 +104,7 @@ func (t *thread) take(to *[]agent.Message, m numberedMessage) error {
 	return err
 }
 
-// takeHistory takes the whole thread from the client. What stands behind the
+// takeHistory takes the whole thread from the client. What follows the
 // last answer is the input of the turn.
 func (t *thread) takeHistory(messages []numberedMessage) error {
 	results := map[string]agent.ToolResult{}

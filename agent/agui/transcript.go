@@ -120,7 +120,7 @@ func (t *transcript) ownerOf(callID string) string {
 
 func (t *transcript) answered(callID string) bool { return t.results[callID] }
 
-// addResult adds a result where the client puts it: behind the message with the
+// addResult adds a result where the client puts it: after the message with the
 // call and the results that are there.
 func (t *transcript) addResult(e Event, subagent string) {
 	t.results[e.ToolCallID] = true
