@@ -8,14 +8,14 @@ import (
 )
 
 type FilesCommand struct {
-	Remove filesRemoveCmd `cmd:"" name:"rm" help:"Delete files: those that you uploaded, those of agents that you own, and as admin or owner of the session all."`
+	Remove filesRemoveCmd `cmd:"" name:"rm" help:"Delete files. You can delete your own files and those of agents that you own; admins and owners of the session can delete all."`
 }
 
 type filesRemoveCmd struct {
-	ID []shoal.FileID `arg:"" help:"The files: the last piece of their url in a message."`
+	ID []shoal.FileID `arg:"" help:"The file ids: the last segment of their URL in a message."`
 }
 
-// Run deletes files, one after the other.
+// Run deletes the files in order. It stops at the first error.
 func (c *filesRemoveCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	session, _, err := sh.Connect(ctx)
 	if err != nil {

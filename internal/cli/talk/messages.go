@@ -10,10 +10,10 @@ import (
 
 type MessagesCommand struct {
 	Get     messagesGetCmd     `cmd:"" help:"Show a message."`
-	Edit    messagesEditCmd    `cmd:"" help:"Change what a message of yours says. Nobody is notified again; earlier texts stay readable."`
-	History messagesHistoryCmd `cmd:"" help:"Show what an edited message said before, the newest first."`
-	React   messagesReactCmd   `cmd:"" help:"React to a message with an emoji, or take a reaction back."`
-	Remove  messagesRemoveCmd  `cmd:"" name:"rm" help:"Delete messages: what they say is erased, also where hosted agents have read it. Yours, those of agents that you own, and as admin or owner of the session all."`
+	Edit    messagesEditCmd    `cmd:"" help:"Edit one of your messages. Nobody is notified again; earlier versions stay readable."`
+	History messagesHistoryCmd `cmd:"" help:"Show the earlier versions of an edited message, newest first."`
+	React   messagesReactCmd   `cmd:"" help:"React to a message with an emoji, or remove a reaction."`
+	Remove  messagesRemoveCmd  `cmd:"" name:"rm" help:"Delete messages. Their content is erased, also in the history of hosted agents. You can delete your own messages and those of agents that you own; admins and owners of the session can delete all."`
 }
 
 type messagesGetCmd struct {
@@ -38,9 +38,9 @@ func (c *messagesGetCmd) Run(ctx context.Context, sh *cli.Shell) error {
 
 type messagesEditCmd struct {
 	ID      shoal.MessageID  `arg:"" help:"The message."`
-	Text    []string         `arg:"" optional:"" help:"What it says from now on."`
-	File    string           `help:"Say what this file holds, - for standard input." short:"f" placeholder:"FILE"`
-	Mention []shoal.EntityID `help:"Mention these members from now on, instead of those that it mentions. It wakes nobody." short:"m" placeholder:"ID"`
+	Text    []string         `arg:"" optional:"" help:"The new text."`
+	File    string           `help:"Read the text from this file; - for standard input." short:"f" placeholder:"FILE"`
+	Mention []shoal.EntityID `help:"Replace the mentions by these members. Nobody is woken." short:"m" placeholder:"ID"`
 }
 
 // Run edits a message.
@@ -89,7 +89,7 @@ func (c *messagesHistoryCmd) Run(ctx context.Context, sh *cli.Shell) error {
 type messagesReactCmd struct {
 	ID     shoal.MessageID `arg:"" help:"The message."`
 	Emoji  string          `arg:"" help:"One emoji."`
-	Remove bool            `help:"Take the reaction back."`
+	Remove bool            `help:"Remove the reaction."`
 }
 
 // Run adds or removes a reaction.
@@ -122,7 +122,7 @@ type messagesRemoveCmd struct {
 	ID []shoal.MessageID `arg:"" help:"The messages."`
 }
 
-// Run deletes messages, one after the other.
+// Run deletes the messages in order. It stops at the first error.
 func (c *messagesRemoveCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	session, _, err := sh.Connect(ctx)
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 )
 
 type SearchCommand struct {
-	Query []string      `arg:"" help:"Words, the last one also as the beginning of a word, and filters such as from:ann, in:shop, mentions:me, has:link, before:2027-01-31. Quotes, which the shell must be kept from, hold words together; -word leaves out, behind a --."`
-	Space shoal.SpaceID `help:"In this space only." placeholder:"ID"`
-	Best  bool          `help:"The best first, not the newest."`
-	Limit int           `help:"How many, 0 for all." short:"n" default:"20"`
+	Query []string      `arg:"" help:"Words, of which the last also matches as a prefix, and filters such as from:ann, in:shop, mentions:me, has:link, before:2027-01-31. Quotes (escaped for the shell) match a phrase; -word, after a --, excludes a word."`
+	Space shoal.SpaceID `help:"Only messages of this space." placeholder:"ID"`
+	Best  bool          `help:"Sort by relevance instead of newest first."`
+	Limit int           `help:"The maximum number of messages; 0 for all." short:"n" default:"20"`
 }
 
 // Run searches messages.
@@ -42,14 +42,13 @@ func (c *SearchCommand) Run(ctx context.Context, sh *cli.Shell) error {
 		}
 	}
 	if len(found.Items) == 0 {
-		sh.Output.Note("no message of your spaces holds all of that")
+		sh.Output.Note("no message in your spaces matches")
 	}
 	return nil
 }
 
-// printHit prints one hit in one line: for people what was said with its matches in
-// colour, for programs time, space, seq, sender and the piece of the text; quietly
-// the id of the message alone.
+// printHit prints a hit in one line: for a terminal the message with its matches in color, for
+// a pipe the columns time, space, seq, sender and excerpt, and with --quiet the message id.
 func printHit(o *cli.Output, h shoal.Hit) error {
 	m := h.Message
 	switch {
@@ -63,8 +62,8 @@ func printHit(o *cli.Output, h shoal.Hit) error {
 	return o.Write(view.MessageHead(o, m, true) + ": " + highlight(o, h) + "\n")
 }
 
-// highlight is the piece of a hit with its matches in colour. What is no text of a
-// message, such as a file, is told in words.
+// highlight returns the excerpt of a hit with its matches in color. Without an excerpt, such as
+// for a file, it returns the message as text.
 func highlight(o *cli.Output, h shoal.Hit) string {
 	if h.Highlight == "" {
 		return safetext.Line(view.MessageText(h.Message))
@@ -74,7 +73,7 @@ func highlight(o *cli.Output, h shoal.Hit) string {
 	at := 0
 	for _, r := range h.Matches {
 		if r[0] < at || r[1] < r[0] || r[1] > len(text) {
-			break // no server of ours says so
+			break // invalid ranges
 		}
 		b.WriteString(safetext.Line(text[at:r[0]]) + o.Paint(cli.Yellow, safetext.Line(text[r[0]:r[1]])))
 		at = r[1]

@@ -18,20 +18,20 @@ import (
 
 type SendCommand struct {
 	Space          shoal.SpaceID    `arg:"" help:"The space."`
-	Text           []string         `arg:"" optional:"" help:"What to say."`
+	Text           []string         `arg:"" optional:"" help:"The text of the message."`
 	Mention        []shoal.EntityID `help:"Mention these members, which wakes them." short:"m" placeholder:"ID"`
 	ReplyTo        shoal.MessageID  `help:"The message of the space that this one replies to." placeholder:"ID"`
-	File           string           `help:"Say what this file holds, - for standard input." short:"f" placeholder:"FILE"`
-	Wait           bool             `help:"Wait for the next message of a mentioned member in the space, or of the agent that acts when nobody is mentioned, and print that."`
-	Trigger        bool             `help:"Let hosted agents act on it; --no-trigger keeps them from it." default:"true" negatable:""`
-	Timeout        time.Duration    `help:"How long to wait for it, 0 for ever." default:"5m"`
-	AllowMissing   bool             `help:"Post also if a mentioned entity is not a member of the space; it is not mentioned then."`
-	IdempotencyKey string           `help:"Post once, however often this is called with the same key." placeholder:"KEY"`
+	File           string           `help:"Read the text from this file; - for standard input." short:"f" placeholder:"FILE"`
+	Wait           bool             `help:"Wait for the next message of a mentioned member in the space, or of the agent that acts without a mention, and print it."`
+	Trigger        bool             `help:"Let hosted agents act on the message; --no-trigger prevents it." default:"true" negatable:""`
+	Timeout        time.Duration    `help:"With --wait: how long to wait; 0 for no limit." default:"5m"`
+	AllowMissing   bool             `help:"Post even if a mentioned entity is not a member of the space. It is then not mentioned."`
+	IdempotencyKey string           `help:"Post only once for all calls with the same key." placeholder:"KEY"`
 }
 
 var errNoAnswer = &shoal.Error{Kind: cli.KindTimedOut, Msg: "the message was posted, but nobody has answered in time"}
 
-// Run posts the message, and waits for an answer if it is to.
+// Run posts the message, and with --wait waits for the answer.
 func (c *SendCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	text, err := messageText(sh.In, c.Text, c.File)
 	if err != nil {
@@ -58,9 +58,9 @@ func (c *SendCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	return sh.Output.PrintTable(posted, []string{"ID", "SPACE", "SEQ"}, []string{string(posted.ID), string(posted.SpaceID), cli.Itoa(posted.Seq)})
 }
 
-// checkMentions refuses, before anything is posted, to mention the sender itself, and,
-// unless that is allowed, entities that are not members of the space: a message that
-// nobody reads would look as if it were sent.
+// checkMentions refuses mentions of the sender and, without --allow-missing, of entities that
+// are not members of the space. It runs before the post, so that a message that nobody would
+// read does not look as if it was delivered.
 func (c *SendCommand) checkMentions(ctx context.Context, session *client.Session, as shoal.EntityID) error {
 	if as != "" && slices.Contains(c.Mention, as) {
 		return shoal.E("", cli.KindUsage, fmt.Sprintf("you act as %s, which cannot mention itself: another key (--key, SHOAL_KEY) or --as acts as somebody else", as))
@@ -85,7 +85,7 @@ func (c *SendCommand) checkMentions(ctx context.Context, session *client.Session
 		c.Space, strings.Join(missing, ", "), c.Space, strings.Join(missing, " ")))
 }
 
-// post posts the message, and says who does not get it.
+// post posts the message and notes who does not receive it.
 func (c *SendCommand) post(ctx context.Context, sh *cli.Shell, session *client.Session, text string) (shoal.Message, error) {
 	var options []client.CallOption
 	if c.IdempotencyKey != "" {
@@ -113,7 +113,7 @@ func (c *SendCommand) post(ctx context.Context, sh *cli.Shell, session *client.S
 	return posted, nil
 }
 
-// messageText returns what a message is to say: words of the command line, or a file.
+// messageText returns the text of a message, from the command line or a file.
 func messageText(in io.Reader, words []string, file string) (string, error) {
 	switch {
 	case (file == "") == (len(words) == 0):

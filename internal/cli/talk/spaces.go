@@ -9,15 +9,15 @@ import (
 
 type SpacesCommand struct {
 	List   spacesListCmd   `cmd:"" name:"ls" help:"List your spaces."`
-	Create spacesCreateCmd `cmd:"" help:"Create a space; you are a member."`
+	Create spacesCreateCmd `cmd:"" help:"Create a space with you as a member."`
 	Show   spacesShowCmd   `cmd:"" help:"Show a space and its members."`
 	Close  spacesCloseCmd  `cmd:"" help:"Close a space: its history stays readable."`
 	Delete spacesDeleteCmd `cmd:"" name:"rm" help:"Delete a space with all its messages; for owners of the session, or with --admin."`
 	Add    spacesAddCmd    `cmd:"" help:"Add members to a space."`
 	Remove spacesRemoveCmd `cmd:"" help:"Remove members from a space."`
-	Unread spacesUnreadCmd `cmd:"" help:"Mark the messages of a space as unread again, from one on."`
-	Mute   spacesMuteCmd   `cmd:"" help:"Get only those messages of a space that mention you."`
-	Unmute spacesUnmuteCmd `cmd:"" help:"Get all messages of a space again."`
+	Unread spacesUnreadCmd `cmd:"" help:"Mark the messages of a space as unread, starting from one."`
+	Mute   spacesMuteCmd   `cmd:"" help:"Receive only the messages of a space that mention you."`
+	Unmute spacesUnmuteCmd `cmd:"" help:"Receive all messages of a space again."`
 }
 
 type spacesListCmd struct{}
@@ -56,7 +56,7 @@ func memberIDs(s shoal.Space) string {
 
 type spacesCreateCmd struct {
 	Name       string           `arg:"" help:"The name to show."`
-	ID         shoal.SpaceID    `name:"id" help:"The id; without it, one is made." placeholder:"ID" complete:"-"`
+	ID         shoal.SpaceID    `name:"id" help:"The id (default: a generated one)." placeholder:"ID" complete:"-"`
 	Member     []shoal.EntityID `help:"Add these entities." short:"m" placeholder:"ID"`
 	AdminAgent shoal.EntityID   `help:"The hosted agent that answers when nobody is mentioned." placeholder:"ID"`
 }
@@ -115,7 +115,7 @@ func (c *spacesShowCmd) Run(ctx context.Context, sh *cli.Shell) error {
 
 type spacesCloseCmd struct {
 	Space   shoal.SpaceID `arg:"" help:"The space."`
-	Summary string        `arg:"" help:"What came out of the conversation; every member gets it."`
+	Summary string        `arg:"" help:"The outcome of the conversation, which every member receives."`
 }
 
 // Run closes a space and prints it.
@@ -133,7 +133,7 @@ func (c *spacesCloseCmd) Run(ctx context.Context, sh *cli.Shell) error {
 
 type spacesAddCmd struct {
 	Space  shoal.SpaceID    `arg:"" help:"The space."`
-	Entity []shoal.EntityID `arg:"" help:"Whom to add."`
+	Entity []shoal.EntityID `arg:"" help:"The entities to add."`
 }
 
 // Run adds members, one after the other, and prints the space.
@@ -153,7 +153,7 @@ func (c *spacesAddCmd) Run(ctx context.Context, sh *cli.Shell) error {
 
 type spacesRemoveCmd struct {
 	Space  shoal.SpaceID    `arg:"" help:"The space."`
-	Entity []shoal.EntityID `arg:"" help:"Whom to remove."`
+	Entity []shoal.EntityID `arg:"" help:"The entities to remove."`
 }
 
 // Run removes members, one after the other, and prints the space.
@@ -192,7 +192,7 @@ type spacesUnmuteCmd struct {
 	Space shoal.SpaceID `arg:"" help:"The space."`
 }
 
-// Run undoes the muting of a space and prints it.
+// Run unmutes a space for the caller and prints it.
 func (c *spacesUnmuteCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	session, _, err := sh.Connect(ctx)
 	if err != nil {
@@ -224,7 +224,7 @@ func (c *spacesDeleteCmd) Run(ctx context.Context, sh *cli.Shell) error {
 
 type spacesUnreadCmd struct {
 	Space shoal.SpaceID `arg:"" help:"The space."`
-	Seq   int64         `arg:"" help:"The number of the first message that is to be unread."`
+	Seq   int64         `arg:"" help:"The seq of the first unread message."`
 }
 
 // Run marks messages as unread and says how many are.

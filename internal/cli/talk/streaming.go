@@ -10,25 +10,25 @@ import (
 	"github.com/shoal-dev/shoal/internal/safetext"
 )
 
-// liveMessage shows a person one composite message as it grows: its text as it comes,
-// each tool call in lines of its own. Of several that grow at once it shows the
-// first; the others are shown when they are whole.
+// liveMessage prints one streaming message to a terminal: its text as it arrives, and each tool
+// call in lines of its own. Of several messages that stream at once it prints the first; the
+// others are printed when they are complete.
 type liveMessage struct {
 	out   *cli.Output
 	space bool             // whether to name the space
-	from  []shoal.EntityID // whose messages, everybody's if empty
+	from  []shoal.EntityID // the senders to print; all if empty
 
-	message   shoal.MessageID // which message; empty for none
-	part      shoal.PartID    // whose text was written last
-	unwritten string          // of that text, what may be the beginning of a control sequence
-	open      bool            // whether the line under way has no end yet
+	message   shoal.MessageID // the streaming message; empty without one
+	part      shoal.PartID    // the part whose text was written last
+	unwritten string          // the end of that text, if it may begin a control sequence
+	open      bool            // whether the current line has no line break yet
 }
 
-// maxUnwritten bounds how much text waits for the end of a control sequence.
+// maxUnwritten bounds the text that is held back until a control sequence ends.
 const maxUnwritten = 256
 
-// show shows what e tells about the message, and reports whether e is its end: a
-// message that needs not be shown any more.
+// show prints what an event adds to the message. It reports whether the event completes the
+// message, which then needs no further output.
 func (l *liveMessage) show(e shoal.Event) (whole bool, err error) {
 	switch e.Type {
 	case shoal.EventMessageCreated, shoal.EventMessageCompleted:
@@ -41,7 +41,7 @@ func (l *liveMessage) show(e shoal.Event) (whole bool, err error) {
 		}
 		return false, l.start(data.Message)
 	case shoal.EventSnapshot:
-		// What was missed is not told: the message comes whole, once it is.
+		// Events are missing, so the message is printed when it is complete.
 		l.message = ""
 		return false, l.endLine()
 	case shoal.EventTextDelta:
@@ -84,8 +84,8 @@ func (l *liveMessage) finish(m shoal.Message) (bool, error) {
 	return true, err
 }
 
-// writeText writes more of a part's text. What may become a control sequence with what
-// follows waits for that.
+// writeText writes more text of a part. It holds back an end that may begin a control sequence
+// until more text arrives.
 func (l *liveMessage) writeText(part shoal.PartID, delta string) error {
 	if part != l.part {
 		if err := l.flush(); err != nil {
@@ -108,7 +108,7 @@ func (l *liveMessage) writeText(part shoal.PartID, delta string) error {
 	return l.writeIndented(safetext.Clean(ready))
 }
 
-// writeIndented writes text whose lines are indented below the head.
+// writeIndented writes text, with lines after the first indented.
 func (l *liveMessage) writeIndented(s string) error {
 	if s == "" {
 		return nil
@@ -120,7 +120,7 @@ func (l *liveMessage) writeIndented(s string) error {
 	return l.out.Write(strings.ReplaceAll(s, "\n", "\n  "))
 }
 
-// writeLine writes one line of its own.
+// writeLine writes s as a separate line.
 func (l *liveMessage) writeLine(s string) error {
 	if err := l.endLine(); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (l *liveMessage) writeLine(s string) error {
 	return l.out.Write("  " + cli.Shorten(s, 400) + "\n")
 }
 
-// endLine ends the line under way, so that something else can be shown.
+// endLine ends the current line, so that something else can be printed.
 func (l *liveMessage) endLine() error {
 	if err := l.flush(); err != nil || !l.open {
 		return err

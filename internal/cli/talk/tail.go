@@ -12,12 +12,12 @@ import (
 )
 
 type TailCommand struct {
-	Space shoal.SpaceID `arg:"" optional:"" help:"The space; without it, all of yours."`
-	After shoal.Cursor  `help:"Go on behind this place, which --json shows with every event." placeholder:"CURSOR"`
+	Space shoal.SpaceID `arg:"" optional:"" help:"The space (default: all your spaces)."`
+	After shoal.Cursor  `help:"Continue after this cursor, which --json prints with every event." placeholder:"CURSOR"`
 	Lines int           `help:"How many earlier messages of a space to show first, at most 50." short:"n" default:"10"`
 }
 
-// Run follows until it is interrupted; the connection may break meanwhile.
+// Run follows until it is interrupted. It reconnects when the connection breaks.
 func (c *TailCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	session, _, err := sh.Connect(ctx)
 	if err != nil {
@@ -75,7 +75,7 @@ func (t *tail) handle(ctx context.Context, e shoal.Event) error {
 	return t.printNotice(e)
 }
 
-// printNotice tells what else happened.
+// printNotice prints a note about an event that is not a message.
 func (t *tail) printNotice(e shoal.Event) error {
 	said, err := noticeText(e)
 	if err != nil || said == "" {
@@ -88,7 +88,7 @@ func (t *tail) printNotice(e shoal.Event) error {
 	return nil
 }
 
-// noticeText returns what to tell a person about an event, nothing for most.
+// noticeText returns the note about an event. It is empty for most events.
 func noticeText(e shoal.Event) (string, error) {
 	switch e.Type {
 	case shoal.EventMemberJoined, shoal.EventMemberLeft:

@@ -10,11 +10,11 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli/view"
 )
 
-// timeline takes the messages out of events: of each space every message once,
-// when it is whole, also where a snapshot comes again after a long absence.
+// timeline extracts the messages from events: every message of a space once, when it is
+// complete, even if a new snapshot arrives after a long disconnection.
 type timeline struct {
 	session   *client.Session
-	last      map[shoal.SpaceID]int64 // up to where messages were seen
+	last      map[shoal.SpaceID]int64 // the newest seq that was seen
 	streaming map[shoal.MessageID]shoal.Message
 }
 
@@ -22,8 +22,8 @@ func newTimeline(session *client.Session) timeline {
 	return timeline{session, map[shoal.SpaceID]int64{}, map[shoal.MessageID]shoal.Message{}}
 }
 
-// newMessages returns the messages that are new in e, and whether they are the first
-// that is seen of their space, the newest of those that were there before.
+// newMessages returns the complete messages that e adds. earlier reports whether they are from
+// the first snapshot of their space, and so older than the subscription.
 func (t *timeline) newMessages(ctx context.Context, e shoal.Event) (fresh []shoal.Message, earlier bool, err error) {
 	switch e.Type {
 	case shoal.EventMessageCreated:
@@ -62,7 +62,7 @@ func (t *timeline) snapshot(ctx context.Context, s shoal.SnapshotData) (fresh []
 	return append(fresh, t.newerThan(last, s.Messages)...), false, err
 }
 
-// keepComplete keeps the messages that do not grow any more, and remembers the others.
+// keepComplete returns the complete messages and records those that are still streaming.
 func (t *timeline) keepComplete(all []shoal.Message) (whole []shoal.Message) {
 	for _, m := range all {
 		if m.Status == shoal.MessageStreaming {
@@ -74,7 +74,7 @@ func (t *timeline) keepComplete(all []shoal.Message) (whole []shoal.Message) {
 	return whole
 }
 
-// newerThan keeps the messages behind seq that are whole.
+// newerThan returns the complete messages after seq, and advances the newest seq.
 func (t *timeline) newerThan(seq int64, all []shoal.Message) []shoal.Message {
 	var fresh []shoal.Message
 	for _, m := range all {
@@ -86,8 +86,8 @@ func (t *timeline) newerThan(seq int64, all []shoal.Message) []shoal.Message {
 	return t.keepComplete(fresh)
 }
 
-// completedSince returns those messages that grew before and are whole in a snapshot, or
-// older than what it holds.
+// completedSince returns the messages that were streaming before and are now complete. It reads
+// those that are older than the snapshot from the server.
 func (t *timeline) completedSince(ctx context.Context, s shoal.SnapshotData) (whole []shoal.Message, err error) {
 	for id, m := range t.streaming {
 		if m.SpaceID != s.Space.ID {
@@ -111,7 +111,7 @@ func (t *timeline) completedSince(ctx context.Context, s shoal.SnapshotData) (wh
 	return whole, nil
 }
 
-// readMissing reads what lies between seq and the first message of a snapshot.
+// readMissing reads the messages between seq and the first message of a snapshot.
 func (t *timeline) readMissing(ctx context.Context, s shoal.SnapshotData, seq int64) (all []shoal.Message, err error) {
 	if len(s.Messages) == 0 || s.Messages[0].Seq <= seq+1 {
 		return nil, nil

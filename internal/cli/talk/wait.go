@@ -13,22 +13,22 @@ import (
 )
 
 type WaitCommand struct {
-	Mention  bool             `help:"Wait for mentions and system messages only, the default." xor:"kind"`
-	Messages bool             `help:"Wait for every message of your spaces that is not your own." xor:"kind"`
-	Space    shoal.SpaceID    `help:"Wait for this space only." placeholder:"ID"`
-	From     []shoal.EntityID `help:"Wait for messages of these entities only." placeholder:"ID"`
-	Timeout  time.Duration    `help:"How long to wait, 0 to look only." default:"${default_wait}"`
+	Mention  bool             `help:"Wait only for mentions and system messages, the default." xor:"kind"`
+	Messages bool             `help:"Wait for all messages of others in your spaces." xor:"kind"`
+	Space    shoal.SpaceID    `help:"Only messages of this space." placeholder:"ID"`
+	From     []shoal.EntityID `help:"Only messages of these entities." placeholder:"ID"`
+	Timeout  time.Duration    `help:"How long to wait; 0 returns at once." default:"${default_wait}"`
 }
 
-// Run prints the next batch, then acknowledges it: what did not reach standard
-// output comes again.
+// Run prints the next batch and acknowledges it afterwards, so that a batch that did not reach
+// standard output is delivered again.
 func (c *WaitCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	session, as, err := sh.Connect(ctx)
 	if err != nil {
 		return err
 	}
 	if as == "" {
-		return shoal.E("", cli.KindUsage, "wait needs to know whose inbox to read: name the entity with --as ID")
+		return shoal.E("", cli.KindUsage, "wait has to read the inbox of an entity: name it with --as ID")
 	}
 	req := client.WaitRequest{Timeout: c.Timeout, Space: c.Space, From: c.From, Redeliver: true}
 	if c.Messages {
@@ -42,14 +42,14 @@ func (c *WaitCommand) Run(ctx context.Context, sh *cli.Shell) error {
 		return err
 	}
 	if result.TimedOut || result.Cursor == nil {
-		return shoal.E("", cli.KindTimedOut, fmt.Sprintf("nothing came within %v", c.Timeout))
+		return shoal.E("", cli.KindTimedOut, fmt.Sprintf("no message arrived within %v", c.Timeout))
 	}
 	req.Timeout, req.Ack, req.Redeliver = 0, *result.Cursor, false
 	_, err = session.Wait(ctx, as, req)
 	return err
 }
 
-// printBatch prints what a wait answers.
+// printBatch prints the messages of a wait.
 func printBatch(o *cli.Output, result shoal.WaitResult) error {
 	if o.JSON {
 		return o.PrintObject(result)
