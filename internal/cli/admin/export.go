@@ -17,6 +17,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli"
 )
 
+// ExportCommand is shoal export.
 type ExportCommand struct {
 	ID     *shoal.SessionID `arg:"" optional:"" name:"session" help:"The session; without it, that of --session."`
 	Output string           `help:"The file to write; - is standard output." short:"o" default:"-" placeholder:"FILE"`
@@ -68,6 +69,7 @@ func openToOthers(f *os.File) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o044 != 0
 }
 
+// ImportCommand is shoal import.
 type ImportCommand struct {
 	File       string `arg:"" help:"An export of a session; - is standard input. With --session the session gets that id in place of its own."`
 	Replace    bool   `help:"Put it in the place of a session that is not empty. What is there is lost, but for its keys."`

@@ -11,6 +11,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli"
 )
 
+// KeysCommand is shoal keys.
 type KeysCommand struct {
 	List   keysListCmd   `cmd:"" name:"ls" help:"List the keys of your session, with --admin all, without their secrets."`
 	Create keysCreateCmd `cmd:"" help:"Create a key; its secret is shown this once. With --data, it works without a server, too."`

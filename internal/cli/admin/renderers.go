@@ -10,6 +10,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli"
 )
 
+// RenderersCommand is shoal renderers.
 type RenderersCommand struct {
 	List   renderersListCmd   `cmd:"" name:"ls" help:"List the renderers, each in its newest version."`
 	Push   renderersPushCmd   `cmd:"" help:"Store a page of HTML with which the console shows the calls of a tool. The same page again changes nothing."`

@@ -10,6 +10,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli"
 )
 
+// SessionsCommand is shoal sessions.
 type SessionsCommand struct {
 	List   sessionsListCmd   `cmd:"" name:"ls" help:"List the sessions that the key may know of; all with --admin."`
 	Create sessionsCreateCmd `cmd:"" help:"Create a session, with --admin."`

@@ -16,8 +16,7 @@ import (
 
 // the scripts are files
 
-// The scripts of the shells do as little as they can: they hand the words over to
-// `shoal __complete` and show what it answers.
+// The scripts pass the words to `shoal __complete` and show the candidates that it prints.
 var (
 	//go:embed shoal.bash
 	bashCompletion string
@@ -29,6 +28,7 @@ var (
 	powershellCompletion string
 )
 
+// Command is shoal completion.
 type Command struct {
 	Shell string `arg:"" enum:"bash,zsh,fish,powershell" help:"bash, zsh, fish or powershell."`
 }
@@ -40,19 +40,18 @@ func (c *Command) Run(sh *cli.Shell) error {
 	}[c.Shell])
 }
 
-// completeWithin is how long the server may take to say what there is, unless
-// SHOAL_COMPLETE_WITHIN says otherwise: somebody sits there and waits for the key
-// that was just pressed.
+// completeWithin is how long completion waits for the server, unless SHOAL_COMPLETE_WITHIN is
+// set. The user waits for it after pressing a key.
 const completeWithin = 300 * time.Millisecond
 
 // filesLine asks the shell to complete the name of a file.
 const filesLine = ":files"
 
-// CompleteCommand answers what could stand in the place of the last of its words, each in
-// a line of its own, with a tab and an explanation behind it if there is one; a line
-// :files stands for all names of files. It never fails: there is nobody to tell.
+// CompleteCommand prints the candidates for the last of its words, one per line, followed by a
+// tab and an explanation if there is one. A line ":files" means all file names. It ignores
+// errors: a shell has no place to show them.
 type CompleteCommand struct {
-	Words []string `arg:"" optional:"" help:"The words behind shoal, up to the one that is to be completed, which may be empty."`
+	Words []string `arg:"" optional:"" help:"The words after shoal, up to the word to complete, which may be empty."`
 }
 
 // Run prints the candidates.

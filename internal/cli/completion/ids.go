@@ -12,10 +12,10 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli"
 )
 
-// maxIDs bounds how many ids are offered: nobody reads more.
+// maxIDs bounds how many ids are offered.
 const maxIDs = 200
 
-// idType returns the type of a value, of each of them if it takes several.
+// idType returns the type of a value, or the element type of a list.
 func idType(v *kong.Value) reflect.Type {
 	t := v.Target.Type()
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
@@ -24,8 +24,7 @@ func idType(v *kong.Value) reflect.Type {
 	return t
 }
 
-// idSources says for a type of ids how those that there are now are found. What is found
-// within ctx counts.
+// idSources maps a type of ids to a function that lists existing ones until ctx is done.
 var idSources = map[reflect.Type]func(ctx context.Context, sh *cli.Shell) []candidate{
 	reflect.TypeFor[shoal.SpaceID](): fromSession((*client.Session).Spaces, func(s shoal.Space) candidate {
 		return candidate{string(s.ID), s.Name}
@@ -55,10 +54,10 @@ var idSources = map[reflect.Type]func(ctx context.Context, sh *cli.Shell) []cand
 	}),
 }
 
-// hostedAgents finds the hosted agents, for what is tagged complete:"hosted".
+// hostedAgents lists the hosted agents, for values with the tag complete:"hosted".
 var hostedAgents = fromSession((*client.Session).Agents, func(a shoal.HostedAgent) candidate { return candidate{string(a.ID), "hosted agent"} })
 
-// idSource returns how to find what there is for the place, nil if nothing can be.
+// idSource returns the function that lists the ids for the position, or nil.
 func (p *position) idSource() func(ctx context.Context, sh *cli.Shell) []candidate {
 	v := p.value()
 	switch {
@@ -72,7 +71,7 @@ func (p *position) idSource() func(ctx context.Context, sh *cli.Shell) []candida
 	return idSources[idType(v)]
 }
 
-// fromSession finds what a list of a session holds.
+// fromSession returns a function that reads a list of the session.
 func fromSession[T any](list func(*client.Session, context.Context) iter.Seq2[T, error], show func(T) candidate) func(context.Context, *cli.Shell) []candidate {
 	return func(ctx context.Context, sh *cli.Shell) []candidate {
 		session, err := sh.ConnectAsManager()
@@ -83,7 +82,7 @@ func fromSession[T any](list func(*client.Session, context.Context) iter.Seq2[T,
 	}
 }
 
-// fromServer finds what a list of the server holds.
+// fromServer returns a function that reads a list of the server.
 func fromServer[T any](list func(*client.Client, context.Context) iter.Seq2[T, error], show func(T) candidate) func(context.Context, *cli.Shell) []candidate {
 	return func(ctx context.Context, sh *cli.Shell) []candidate {
 		server, err := sh.Client()
@@ -94,7 +93,7 @@ func fromServer[T any](list func(*client.Client, context.Context) iter.Seq2[T, e
 	}
 }
 
-// firstCandidates returns what came until it was enough, or too late.
+// firstCandidates reads at most maxIDs items, and stops at the first error.
 func firstCandidates[T any](all iter.Seq2[T, error], show func(T) candidate) (found []candidate) {
 	for one, err := range all {
 		if err != nil || len(found) == maxIDs {
@@ -105,7 +104,7 @@ func firstCandidates[T any](all iter.Seq2[T, error], show func(T) candidate) (fo
 	return found
 }
 
-// planIDs finds the plans of all agents.
+// planIDs lists the plans of all agents.
 func planIDs(ctx context.Context, sh *cli.Shell) (found []candidate) {
 	session, err := sh.ConnectAsManager()
 	if err != nil {

@@ -9,22 +9,22 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli"
 )
 
-// candidate is what could stand in a place of the command line.
+// candidate is a possible word of the command line, with an explanation.
 type candidate struct{ value, help string }
 
-// position is where somebody is in a command line that is not complete.
+// position is the cursor in an unfinished command line.
 type position struct {
 	node   *kong.Node
-	given  map[string]bool // the flags that stand before, by name
-	global []string        // those of them that all commands have, with their values
-	args   []string        // the arguments that stand before
-	ended  bool            // whether -- stands before: no flag follows
-	flag   *kong.Flag      // whose value it is, if it is one
-	before string          // what stands in the word before what is completed: --flag=
+	given  map[string]bool // the flags before it, by name
+	global []string        // the global flags before it, with their values
+	args   []string        // the arguments before it
+	ended  bool            // whether -- is before it, so that no flag follows
+	flag   *kong.Flag      // the flag whose value is completed, if any
+	before string          // the start of the word that is kept, such as --flag=
 	word   string          // what is completed
 }
 
-// locate finds the place of the last word.
+// locate returns the position of the last word.
 func locate(root *kong.Node, words []string) *position {
 	p := &position{node: root, given: map[string]bool{}}
 	if len(words) == 0 {
@@ -36,7 +36,7 @@ func locate(root *kong.Node, words []string) *position {
 	}
 	p.word = words[last]
 	if p.word == `''` || p.word == `""` {
-		p.word = "" // as some shells have to write it
+		p.word = "" // some shells pass an empty word like this
 	}
 	if name, value, is := strings.Cut(p.word, "="); is && p.flag == nil && !p.ended && strings.HasPrefix(name, "--") {
 		p.flag, p.before, p.word = p.find(name[2:]), name+"=", value
@@ -44,7 +44,7 @@ func locate(root *kong.Node, words []string) *position {
 	return p
 }
 
-// consume goes over a word that is complete.
+// consume advances over a complete word.
 func (p *position) consume(word string) {
 	name, value, has := strings.Cut(word, "=")
 	switch {
@@ -72,7 +72,7 @@ func (p *position) consume(word string) {
 	}
 }
 
-// consumeShort goes over flags of one letter.
+// consumeShort advances over flags of one letter.
 func (p *position) consumeShort(letters string) {
 	for i, letter := range letters {
 		flag := p.findWhere(func(f *kong.Flag) bool { return f.Short == letter })
@@ -91,7 +91,7 @@ func (p *position) consumeShort(letters string) {
 	}
 }
 
-// consumeWord goes over a command or an argument.
+// consumeWord advances over a command or an argument.
 func (p *position) consumeWord(word string) {
 	for _, child := range p.node.Children {
 		if child.Name == word || slices.Contains(child.Aliases, word) {
@@ -116,7 +116,7 @@ func (p *position) recordFlag(flag *kong.Flag, value string) {
 	}
 }
 
-// flags returns those that may stand here.
+// flags returns the flags that are allowed at the position.
 func (p *position) flags() (all []*kong.Flag) {
 	if p.node.DefaultCmd != nil {
 		all = append(all, p.node.DefaultCmd.Flags...)
@@ -139,7 +139,7 @@ func (p *position) findWhere(is func(*kong.Flag) bool) *kong.Flag {
 	return nil
 }
 
-// value returns what is completed, if it is the value of a flag or an argument.
+// value returns the flag value or argument at the position, or nil.
 func (p *position) value() *kong.Value {
 	switch {
 	case p.flag != nil:
@@ -160,12 +160,12 @@ func (p *position) value() *kong.Value {
 	return nil
 }
 
-// isUsed reports whether a value stands before that can stand there once.
+// isUsed reports whether an argument before the position has the value already.
 func (p *position) isUsed(value string) bool {
 	return p.flag == nil && slices.Contains(p.args, value)
 }
 
-// candidates returns what the grammar knows.
+// candidates returns the candidates that the grammar determines.
 func (p *position) candidates() []candidate {
 	switch {
 	case p.flag != nil || p.before != "":
@@ -192,7 +192,7 @@ func (p *position) flagNames() (found []candidate) {
 	return found
 }
 
-// fixedValues returns the values that never change.
+// fixedValues returns the values of an enumeration.
 func fixedValues(v *kong.Value) (found []candidate) {
 	switch {
 	case v == nil:
@@ -206,7 +206,7 @@ func fixedValues(v *kong.Value) (found []candidate) {
 	return found
 }
 
-// wantsFile reports whether the name of a file is wanted.
+// wantsFile reports whether a file name is expected.
 func (p *position) wantsFile() bool {
 	v := p.value()
 	switch {
@@ -218,12 +218,12 @@ func (p *position) wantsFile() bool {
 	return v.Name == "file"
 }
 
-// shellFor returns sh with the flags that stand in the unfinished line, so that it calls
-// whom that line would call.
+// shellFor returns a shell with the global flags of the unfinished line, so that completion
+// calls the same server with the same key.
 func (p *position) shellFor(sh *cli.Shell) *cli.Shell {
 	there, _, err := sh.Parse(append([]string{"version"}, p.global...)...)
 	if err != nil {
-		return sh // as far as it is understood
+		return sh // the unfinished line is invalid
 	}
 	return there
 }

@@ -13,18 +13,19 @@ import (
 	"github.com/shoal-dev/shoal/internal/connect"
 )
 
+// Command is shoal connect.
 type Command struct {
-	Client   string          `arg:"" optional:"" help:"claude-code, codex, cursor, vscode or gemini-cli. Without one, they are listed with what is on this machine."`
-	Write    bool            `help:"Put the entry into the client's configuration, after showing what changes." xor:"do"`
-	PrintKey bool            `help:"Make a key for the agent and print the entry with it, to put in by hand." xor:"do"`
-	Undo     bool            `help:"Take the entry out again and revoke its key." xor:"do"`
-	Yes      bool            `help:"Do not ask." short:"y"`
-	Agent    shoal.EntityID  `help:"Whom the client acts as; made if new (default: claude, codex, cursor, vscode or gemini)." placeholder:"ID"`
-	Name     string          `help:"How others see the agent (for a new one: the client's name)." placeholder:"NAME"`
+	Client   string          `arg:"" optional:"" help:"claude-code, codex, cursor, vscode or gemini-cli. Without one, the clients on this machine are listed."`
+	Write    bool            `help:"Write the entry into the client's configuration, after showing the changes." xor:"do"`
+	PrintKey bool            `help:"Create a key for the agent and print the entry with it." xor:"do"`
+	Undo     bool            `help:"Remove the entry and revoke its key." xor:"do"`
+	Yes      bool            `help:"Do not ask for confirmation." short:"y"`
+	Agent    shoal.EntityID  `help:"The agent that the client acts as; created if new (default: claude, codex, cursor, vscode or gemini)." placeholder:"ID"`
+	Name     string          `help:"The display name of the agent (default for a new agent: the client's name)." placeholder:"NAME"`
 	Space    []shoal.SpaceID `help:"Add the agent to these spaces (default: welcome, if there is one)." placeholder:"ID"`
-	Project  bool            `help:"The file of the project in this directory, not the user's. No key is written into it."`
-	Env      bool            `help:"Write no key: have the client take it from an environment variable."`
-	Entry    string          `help:"What the server is called in the client's configuration." default:"shoal" placeholder:"NAME"`
+	Project  bool            `help:"Use the configuration of the project in this directory instead of the user's. No key is written into it."`
+	Env      bool            `help:"Write no key; the client reads it from an environment variable."`
+	Entry    string          `help:"The name of the server in the client's configuration." default:"shoal" placeholder:"NAME"`
 }
 
 // connection is one entry in the file of one client.
@@ -36,13 +37,13 @@ type connection struct {
 	path    string
 	config  *connect.Config
 	records connect.Records
-	record  *connect.Record // what is known of the entry, if anything is
-	found   bool            // whether the entry is there
+	record  *connect.Record // the record of the entry; nil without one
+	found   bool            // whether the file has the entry
 	entry   connect.Entry
-	key     *shoal.Key // that was made, with its secret
+	key     *shoal.Key // the created key with its secret; nil before
 }
 
-// result tells what a command did.
+// result is the output of the command.
 type result struct {
 	Client  string          `json:"client"`
 	Agent   shoal.EntityID  `json:"agent"`
@@ -56,7 +57,7 @@ type result struct {
 	Diff    string          `json:"diff"`
 }
 
-// What became of an entry.
+// Values of the status of an entry.
 const (
 	entryPrinted   = "printed"
 	entryWritten   = "written"
@@ -102,8 +103,7 @@ func (c *Command) scope() connect.Scope {
 	return connect.User
 }
 
-// list prints the clients, where each keeps its servers, and whether one of them
-// is called as the entry would be.
+// list prints the clients, their configuration files, and where an existing entry leads.
 func (c *Command) list(sh *cli.Shell, machine connect.Machine) error {
 	if c.Write || c.Undo {
 		return shoal.E("", cli.KindUsage, "name the client: claude-code, codex, cursor, vscode or gemini-cli")
@@ -139,7 +139,7 @@ func (c *Command) list(sh *cli.Shell, machine connect.Machine) error {
 	return sh.Output.PrintTable(all, []string{"CLIENT", "FOUND", "FILE", strings.ToUpper(c.Entry) + " LEADS TO"}, rows...)
 }
 
-// load reads the client's file and what is remembered of it.
+// load reads the client's file and the record of the entry.
 func (n *connection) load() (err error) {
 	if n.config, err = connect.Open(n.client, n.path); err != nil {
 		return err
@@ -151,11 +151,11 @@ func (n *connection) load() (err error) {
 	return err
 }
 
-// keyPlaceholder stands in a printed entry where the key belongs.
+// keyPlaceholder replaces the key in a printed entry.
 const keyPlaceholder = "YOUR_KEY"
 
-// printEntry prints the entry, to be put where it belongs by hand. It creates nothing on the
-// server unless a key is asked for.
+// printEntry prints the entry for use by hand. It creates nothing on the server without
+// --print-key.
 func (n *connection) printEntry(ctx context.Context) error {
 	secret := keyPlaceholder
 	if n.PrintKey {
@@ -190,8 +190,8 @@ func (n *connection) printEntry(ctx context.Context) error {
 	return nil
 }
 
-// storesKey reports whether the key may stand in the file: not in one that others
-// get, too.
+// storesKey reports whether the key is written into the file. A file that others receive, such
+// as that of a project, gets none.
 func (n *connection) storesKey() bool {
 	return !n.Project && !n.Env && n.client.Holds() && !connect.Shared(n.path)
 }
@@ -204,7 +204,7 @@ func (n *connection) target(key string) connect.Target {
 	return t
 }
 
-// agent is whom the client acts as.
+// agent returns the agent that the client acts as.
 func (n *connection) agent() shoal.EntityID {
 	switch {
 	case n.Agent != "":
@@ -215,7 +215,7 @@ func (n *connection) agent() shoal.EntityID {
 	return n.client.Agent
 }
 
-// newResult begins what the command says in the end.
+// newResult returns the output of the command with a status.
 func (n *connection) newResult(status string) result {
 	out := result{Client: n.client.ID, Agent: n.agent(), Session: n.sh.Session, File: n.path, Entry: n.Entry, Status: status}
 	if n.record != nil {
@@ -230,7 +230,7 @@ func (n *connection) newResult(status string) result {
 	return out
 }
 
-// printResult prints what the command did.
+// printResult prints the output of the command.
 func (n *connection) printResult(out result) error {
 	row := []string{out.Client, string(out.Agent), filepath.ToSlash(out.File), out.Status, cli.IDOrDash(out.KeyID)}
 	return n.sh.Output.PrintTable(out, []string{"CLIENT", "AGENT", "FILE", "STATUS", "KEY"}, row)

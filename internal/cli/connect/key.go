@@ -12,8 +12,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/connect"
 )
 
-// keyClient returns a client that may make keys, once everything that making this
-// one needs is known to be there.
+// keyClient returns a client that may create keys. It first checks everything that creating
+// this key needs.
 func (n *connection) keyClient(ctx context.Context) (*client.Client, error) {
 	server, err := n.sh.Client()
 	if err != nil {
@@ -33,7 +33,7 @@ func (n *connection) keyClient(ctx context.Context) (*client.Client, error) {
 	who, err := session.Entity(ctx, n.agent())
 	switch {
 	case errors.Is(err, shoal.NotFound):
-		_, err = session.Get(ctx) // is it the session that is missing?
+		_, err = session.Get(ctx) // a missing session is an error, a missing agent is not
 	case err == nil && who.Hosted:
 		err = shoal.E("", shoal.Conflict, fmt.Sprintf("the server itself runs the agent %q; give the client another name with --agent", who.ID))
 	case err == nil && who.Kind != shoal.Agent:
@@ -50,7 +50,7 @@ func (n *connection) keyClient(ctx context.Context) (*client.Client, error) {
 	return server, nil
 }
 
-// mayCreateKeys refuses callers that the server would refuse in the middle.
+// mayCreateKeys refuses callers that the server would refuse after the first step.
 func (n *connection) mayCreateKeys(ctx context.Context, server *client.Client, me shoal.Caller) error {
 	if me.Role == shoal.RoleAdmin {
 		return nil
@@ -67,7 +67,7 @@ func (n *connection) mayCreateKeys(ctx context.Context, server *client.Client, m
 	return shoal.E("", shoal.Forbidden, fmt.Sprintf("creating the key of an agent takes an admin key or the key of an owner of the session %s", n.sh.Session))
 }
 
-// createKey makes the agent, if it is new, its key, and lets it into the spaces.
+// createKey creates the agent if it is new, creates its key, and adds it to the spaces.
 func (n *connection) createKey(ctx context.Context, server *client.Client) error {
 	session, id := server.Session(n.sh.Session), n.agent()
 	name := n.Name
@@ -94,7 +94,7 @@ func (n *connection) createKey(ctx context.Context, server *client.Client) error
 	return n.addToSpaces(ctx, server)
 }
 
-// keyName says in the list of keys which client has it, and where.
+// keyName returns the name of the key: the client and this machine.
 func (n *connection) keyName() string {
 	host, err := os.Hostname()
 	if err != nil || host == "" {
@@ -103,7 +103,7 @@ func (n *connection) keyName() string {
 	return n.client.Name + " on " + host
 }
 
-// noteOtherKeys tells of further keys of the agent: who has one shares its inbox.
+// noteOtherKeys notes another key of the agent. The holders of both share one inbox.
 func (n *connection) noteOtherKeys(ctx context.Context, server *client.Client) error {
 	for k, err := range server.Keys(ctx) {
 		if err != nil {
@@ -111,15 +111,15 @@ func (n *connection) noteOtherKeys(ctx context.Context, server *client.Client) e
 		}
 		mine := n.record != nil && k.ID == n.record.KeyID
 		if k.EntityID != nil && *k.EntityID == n.agent() && k.SessionID != nil && *k.SessionID == n.sh.Session && !mine {
-			n.sh.Output.Note("%s has another key, %s (%s): whoever holds it is the same agent and shares its inbox; --agent ID makes this one another agent", n.agent(), k.ID, k.Name)
+			n.sh.Output.Note("%s has another key, %s (%s): its holder is the same agent and shares its inbox; use another agent with --agent ID", n.agent(), k.ID, k.Name)
 			return nil
 		}
 	}
 	return nil
 }
 
-// addToSpaces adds the agent to the spaces: those that were named, else to welcome if
-// that is open.
+// addToSpaces adds the agent to the named spaces, or to welcome if none is named and welcome is
+// open.
 func (n *connection) addToSpaces(ctx context.Context, server *client.Client) error {
 	session, spaces := server.Session(n.sh.Session), n.Space
 	if len(spaces) == 0 {
@@ -142,7 +142,7 @@ func (n *connection) addToSpaces(ctx context.Context, server *client.Client) err
 	return nil
 }
 
-// noteKey shows a key that the file does not hold.
+// noteKey prints a key that is not written into the file.
 func (n *connection) noteKey() {
 	switch {
 	case n.storesKey() || n.key == nil:
@@ -155,8 +155,7 @@ func (n *connection) noteKey() {
 	}
 }
 
-// keyWorks reports whether the key of the entry that is there still is one of the
-// agent.
+// keyWorks reports whether the key of the existing entry is still valid for the agent.
 func (n *connection) keyWorks(ctx context.Context, server *client.Client) (bool, error) {
 	if n.entry.Key != "" {
 		holder, err := client.New(client.Options{URL: n.sh.URL, Key: n.entry.Key, Patience: -1})

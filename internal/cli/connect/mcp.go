@@ -11,15 +11,16 @@ import (
 	"github.com/shoal-dev/shoal/internal/mcpbridge"
 )
 
+// MCPCommand is shoal mcp.
 type MCPCommand struct {
-	Space []shoal.SpaceID `help:"Add the acting entity to these spaces first, which takes an admin key or one of a member." placeholder:"ID"`
+	Space []shoal.SpaceID `help:"First add the acting entity to these spaces; requires an admin key or the key of a member." placeholder:"ID"`
 }
 
-// Run carries MCP between the standard streams and the server until the program
-// behind them has had enough. Nothing else is written to standard output.
+// Run forwards MCP messages between the standard streams and the server until standard input
+// ends. It writes nothing else to standard output.
 func (c *MCPCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	as, err := sh.Actor(ctx)
-	if err != nil && !errors.Is(err, client.ErrUnreachable) { // the server may come later
+	if err != nil && !errors.Is(err, client.ErrUnreachable) { // the server may start later
 		return err
 	}
 	if err := c.join(ctx, sh, as); err != nil {
@@ -31,7 +32,7 @@ func (c *MCPCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	}
 	session := string(sh.Session)
 	if sh.Session == shoal.DefaultSession {
-		session = "" // the key may belong to another one, and says so itself
+		session = "" // the key may be of another session, which the server knows
 	}
 	return mcpbridge.Run(ctx, mcpbridge.Options{URL: sh.URL, Key: key, As: string(as), Session: session, Stdin: os.Stdin, Stdout: os.Stdout})
 }

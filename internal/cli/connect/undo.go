@@ -10,10 +10,10 @@ import (
 	"github.com/shoal-dev/shoal/internal/connect"
 )
 
-// defaultURL is where commands look for the server if nobody says otherwise.
+// defaultURL is the default of --url.
 const defaultURL = "http://127.0.0.1:7462"
 
-// undo takes the entry out of the client's file and revokes its key.
+// undo removes the entry from the client's file and revokes its key.
 func (n *connection) undo(ctx context.Context) error {
 	if err := n.load(); err != nil {
 		return err
@@ -23,7 +23,7 @@ func (n *connection) undo(ctx context.Context) error {
 	}
 	if n.record != nil {
 		n.sh.Session = n.record.Session
-		if n.sh.URL == defaultURL { // nobody says that the server has moved
+		if n.sh.URL == defaultURL { // --url does not override the recorded server
 			n.sh.URL = n.record.URL
 		}
 	}
@@ -56,7 +56,7 @@ func (n *connection) removalChange() (connect.Change, error) {
 	return n.config.Without(n.Entry, before)
 }
 
-// revokeKey ends the key of the entry, which is out of the file by now.
+// revokeKey revokes the key of the entry, which is already removed from the file.
 func (n *connection) revokeKey(ctx context.Context) error {
 	id, err := n.keyID(ctx)
 	if err == nil && id != "" {
@@ -83,8 +83,8 @@ func (n *connection) revokeKey(ctx context.Context) error {
 	return nil
 }
 
-// keyID is which key the entry has: as it was remembered, or else as the server
-// says of the one that stands in it.
+// keyID returns the id of the entry's key from the record, else from the server for the key in
+// the entry. It is empty if the id is unknown.
 func (n *connection) keyID(ctx context.Context) (shoal.KeyID, error) {
 	if n.record != nil {
 		return n.record.KeyID, nil

@@ -14,7 +14,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/connect"
 )
 
-// write puts the entry into the client's file.
+// write writes the entry into the client's file.
 func (n *connection) write(ctx context.Context) error {
 	if err := n.load(); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (n *connection) write(ctx context.Context) error {
 	if done, err := n.isUpToDate(ctx, server); done || err != nil {
 		return err
 	}
-	// A key is made only for a change that was agreed to.
+	// A key is created only after the user has confirmed the change.
 	if err := n.confirm("Write this?", n.pendingChange); err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (n *connection) write(ctx context.Context) error {
 	return n.recordWritten(ctx, server, change)
 }
 
-// targetName is what an entry leads to, in words.
+// targetName names the target of an entry for a message.
 func targetName(url string) string {
 	if url == "" {
 		return "a program"
@@ -68,10 +68,10 @@ func (n *connection) change(key string) (connect.Change, error) {
 	return n.config.With(n.Entry, n.target(key), before)
 }
 
-// pendingChange is the change before its key is made.
+// pendingChange returns the change with a masked key, before the key is created.
 func (n *connection) pendingChange() (connect.Change, error) { return n.change(connect.Masked) }
 
-// isUpToDate reports whether everything is as it should be already.
+// isUpToDate reports whether the entry and its key need no change.
 func (n *connection) isUpToDate(ctx context.Context, server *client.Client) (bool, error) {
 	if !n.found || n.storesKey() != (n.entry.Key != "") {
 		return false, nil
@@ -92,7 +92,7 @@ func (n *connection) isUpToDate(ctx context.Context, server *client.Client) (boo
 	return true, n.printResult(n.newResult(entryUnchanged))
 }
 
-// confirm shows a change and asks whether to make it.
+// confirm prints a change and asks whether to make it. It fails without a terminal or --yes.
 func (n *connection) confirm(question string, of func() (connect.Change, error)) error {
 	change, err := of()
 	if err != nil {
@@ -121,7 +121,7 @@ func (n *connection) confirm(question string, of func() (connect.Change, error))
 	return shoal.E("", cli.KindRefused, "nothing was changed")
 }
 
-// discardKey revokes a key that nobody is going to use.
+// discardKey revokes a key that will not be used.
 func (n *connection) discardKey(ctx context.Context, server *client.Client) error {
 	if n.key == nil {
 		return nil
@@ -133,8 +133,7 @@ func (n *connection) discardKey(ctx context.Context, server *client.Client) erro
 	return nil
 }
 
-// recordWritten remembers what was done, revokes the key that was replaced, and says
-// what comes next.
+// recordWritten records the entry, revokes the replaced key, and prints the next steps.
 func (n *connection) recordWritten(ctx context.Context, server *client.Client, change connect.Change) error {
 	record := connect.Record{
 		Client: n.client.ID, Path: n.path, Entry: n.Entry, URL: n.sh.URL, Session: n.sh.Session, Agent: n.agent(), KeyID: n.key.ID, Undo: change.Undo,

@@ -12,6 +12,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/load"
 )
 
+// BenchCommand is shoal bench.
 type BenchCommand struct {
 	Throwaway bool          `help:"Measure a server that is started for it on this machine, with an empty database, and thrown away."`
 	Only      []string      `help:"Measure only these: posts, wakes, waits, streams." enum:"posts,wakes,waits,streams" placeholder:"NAME"`

@@ -12,6 +12,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli"
 )
 
+// ConsoleCommand is shoal console.
 type ConsoleCommand struct {
 	Open bool `help:"Open it in a browser: $BROWSER, or the one that this machine opens addresses with."`
 }

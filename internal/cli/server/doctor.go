@@ -15,6 +15,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/doctor"
 )
 
+// DoctorCommand is shoal doctor.
 type DoctorCommand struct {
 	app.Config // what the server here is started with
 

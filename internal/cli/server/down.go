@@ -17,6 +17,7 @@ import (
 // kindNotUp is the failure of a server that did not start.
 const kindNotUp shoal.Kind = "not_started"
 
+// DownCommand is shoal down.
 type DownCommand struct {
 	Timeout time.Duration `help:"How long to wait until the server has ended." default:"30s"`
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/logs"
 )
 
+// ServeCommand is shoal serve.
 type ServeCommand struct {
 	app.Config       // its settings are the flags
 	PrintConfig bool `help:"Print the configuration with its sources, and end; also with --json." env:"-"`

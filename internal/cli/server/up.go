@@ -24,6 +24,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli"
 )
 
+// UpCommand is shoal up.
 type UpCommand struct {
 	Addr       string        `help:"Where to listen; port 0 takes a free one (default: the configured address, or 127.0.0.1:7462)." placeholder:"HOST:PORT"`
 	Foreground bool          `help:"Stay in this terminal: Ctrl-C stops the server."`

@@ -24,6 +24,7 @@ const (
 	kindNotUpgraded shoal.Kind = "not_upgraded"
 )
 
+// UpgradeCommand is shoal upgrade.
 type UpgradeCommand struct {
 	Check    bool          `help:"Only say whether there is a newer release." xor:"what"`
 	Rollback bool          `help:"Go back to the program before the last upgrade." xor:"what"`

@@ -2,6 +2,7 @@ package server
 
 import "github.com/shoal-dev/shoal/internal/cli"
 
+// VersionCommand is shoal version.
 type VersionCommand struct{}
 
 // Run prints the version.

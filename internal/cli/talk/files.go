@@ -7,6 +7,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli"
 )
 
+// FilesCommand is shoal files.
 type FilesCommand struct {
 	Remove filesRemoveCmd `cmd:"" name:"rm" help:"Delete files. You can delete your own files and those of agents that you own; admins and owners of the session can delete all."`
 }

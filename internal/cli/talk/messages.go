@@ -8,6 +8,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli/view"
 )
 
+// MessagesCommand is shoal messages.
 type MessagesCommand struct {
 	Get     messagesGetCmd     `cmd:"" help:"Show a message."`
 	Edit    messagesEditCmd    `cmd:"" help:"Edit one of your messages. Nobody is notified again; earlier versions stay readable."`

@@ -11,6 +11,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/safetext"
 )
 
+// SearchCommand is shoal search.
 type SearchCommand struct {
 	Query []string      `arg:"" help:"Words, of which the last also matches as a prefix, and filters such as from:ann, in:shop, mentions:me, has:link, before:2027-01-31. Quotes (escaped for the shell) match a phrase; -word, after a --, excludes a word."`
 	Space shoal.SpaceID `help:"Only messages of this space." placeholder:"ID"`

@@ -16,6 +16,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli"
 )
 
+// SendCommand is shoal send.
 type SendCommand struct {
 	Space          shoal.SpaceID    `arg:"" help:"The space."`
 	Text           []string         `arg:"" optional:"" help:"The text of the message."`

@@ -7,6 +7,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli"
 )
 
+// SpacesCommand is shoal spaces.
 type SpacesCommand struct {
 	List   spacesListCmd   `cmd:"" name:"ls" help:"List your spaces."`
 	Create spacesCreateCmd `cmd:"" help:"Create a space with you as a member."`

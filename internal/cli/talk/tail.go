@@ -11,6 +11,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli/view"
 )
 
+// TailCommand is shoal tail.
 type TailCommand struct {
 	Space shoal.SpaceID `arg:"" optional:"" help:"The space (default: all your spaces)."`
 	After shoal.Cursor  `help:"Continue after this cursor, which --json prints with every event." placeholder:"CURSOR"`

@@ -12,6 +12,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/safetext"
 )
 
+// WaitCommand is shoal wait.
 type WaitCommand struct {
 	Mention  bool             `help:"Wait only for mentions and system messages, the default." xor:"kind"`
 	Messages bool             `help:"Wait for all messages of others in your spaces." xor:"kind"`
