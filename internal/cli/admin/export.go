@@ -19,11 +19,11 @@ import (
 
 // ExportCommand is shoal export.
 type ExportCommand struct {
-	ID     *shoal.SessionID `arg:"" optional:"" name:"session" help:"The session; without it, that of --session."`
+	ID     *shoal.SessionID `arg:"" optional:"" name:"session" help:"The session (default: that of --session)."`
 	Output string           `help:"The file to write; - is standard output." short:"o" default:"-" placeholder:"FILE"`
 }
 
-// Run writes a session as JSON lines. A file appears only when it is whole.
+// Run writes a session as JSON lines. It creates the file only when the export is complete.
 func (c *ExportCommand) Run(ctx context.Context, sh *cli.Shell) (err error) {
 	if c.ID != nil {
 		sh.Session = *c.ID
@@ -38,7 +38,7 @@ func (c *ExportCommand) Run(ctx context.Context, sh *cli.Shell) (err error) {
 		}
 		return s.Export(ctx, sh.Output.Out)
 	}
-	part, err := os.CreateTemp(filepath.Dir(c.Output), filepath.Base(c.Output)+".part-*") // for this user alone
+	part, err := os.CreateTemp(filepath.Dir(c.Output), filepath.Base(c.Output)+".part-*") // readable for this user only
 	if err != nil {
 		return fmt.Errorf("the export cannot be written: %w", err)
 	}
@@ -62,7 +62,7 @@ func (c *ExportCommand) Run(ctx context.Context, sh *cli.Shell) (err error) {
 	return nil
 }
 
-// openToOthers reports whether f is a file, such as one that a shell opened for the
+// openToOthers reports whether f is a regular file, such as one that a shell opened for the
 // output, that other users of the machine can read.
 func openToOthers(f *os.File) bool {
 	info, err := f.Stat()
@@ -71,14 +71,14 @@ func openToOthers(f *os.File) bool {
 
 // ImportCommand is shoal import.
 type ImportCommand struct {
-	File       string `arg:"" help:"An export of a session; - is standard input. With --session the session gets that id in place of its own."`
-	Replace    bool   `help:"Put it in the place of a session that is not empty. What is there is lost, but for its keys."`
-	PausePlans bool   `help:"Pause its plans: for a copy beside the original."`
+	File       string `arg:"" help:"An export of a session; - is standard input. With --session the imported session gets that id."`
+	Replace    bool   `help:"Replace a session that is not empty. Its data is lost, except for its keys."`
+	PausePlans bool   `help:"Pause the plans of the session, for a copy that runs next to the original."`
 }
 
 var importHead = []string{"ID", "NAME", "STATUS", "CREATED", "RECORDS"}
 
-// Run makes a session of an export and prints it.
+// Run imports a session and prints it.
 func (c *ImportCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	in := sh.In
 	if c.File != "-" {
@@ -112,8 +112,7 @@ func (c *ImportCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	return sh.Output.PrintTable(made, importHead, append(sessionRow(sh.Output, made.Session), cli.Itoa(all)))
 }
 
-// exportedID reads the id of the session from the first line, which stays to be
-// read.
+// exportedID returns the session id in the first line of an export, without consuming the line.
 func exportedID(r *bufio.Reader) (shoal.SessionID, error) {
 	const most = 4096
 	first, err := r.Peek(most)
@@ -126,12 +125,12 @@ func exportedID(r *bufio.Reader) (shoal.SessionID, error) {
 		Session shoal.SessionID `json:"session"`
 	}
 	if json.Unmarshal([]byte(line), &head) != nil || head.Type != "export" || head.Session == "" {
-		return "", shoal.E("", shoal.InvalidArgument, "this is no export of a session; shoal export makes one")
+		return "", shoal.E("", shoal.InvalidArgument, "this is not an export of a session; create one with shoal export")
 	}
 	return head.Session, nil
 }
 
-// progress is told to a person while much is moved.
+// progress counts the transferred bytes and notes them every few seconds.
 type progress struct {
 	sh    *cli.Shell
 	verb  string
@@ -143,7 +142,7 @@ func newProgress(sh *cli.Shell, verb string) *progress {
 	return &progress{sh: sh, verb: verb, next: time.Now().Add(time.Second)}
 }
 
-// Write counts what it is given.
+// Write counts b.
 func (p *progress) Write(b []byte) (int, error) {
 	p.bytes += int64(len(b))
 	if now := time.Now(); now.After(p.next) {
@@ -153,7 +152,7 @@ func (p *progress) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// size is a number of bytes as people read it.
+// size formats a number of bytes with a unit.
 func size(n int64) string {
 	units := []string{"bytes", "KB", "MB", "GB", "TB"}
 	value, unit := float64(n), 0

@@ -15,16 +15,16 @@ import (
 
 type keysCreateCmd struct {
 	Role     shoal.Role       `help:"What the key allows: admin everything, service one session, entity acting as one entity." enum:"admin,service,entity" default:"entity"`
-	Entity   shoal.EntityID   `help:"Whom an entity key acts as; made if new." placeholder:"ID"`
-	Kind     shoal.EntityKind `help:"What a new entity is: agent (the default) or human." placeholder:"KIND"`
+	Entity   shoal.EntityID   `help:"The entity that an entity key acts as; created if new." placeholder:"ID"`
+	Kind     shoal.EntityKind `help:"The kind of a new entity: agent (the default) or human." placeholder:"KIND"`
 	Door     shoal.Door       `help:"The front end of a person that the key is for: agui, openai, ai-sdk or invite; a new entity is a human." placeholder:"DOOR"`
 	Name     string           `help:"What the key is for." placeholder:"NAME"`
-	Expires  string           `help:"When the key ends: 90m, 30d or a time such as 2027-01-31T00:00:00Z." placeholder:"WHEN"`
+	Expires  string           `help:"When the key expires: 90m, 30d or a time such as 2027-01-31T00:00:00Z." placeholder:"WHEN"`
 	Join     []shoal.SpaceID  `help:"Add the entity to these spaces." placeholder:"SPACE"`
 	Database string           `help:"The database of --data, when no server runs on it." placeholder:"URL"`
 }
 
-// Run makes a key, prints it, and then lets its entity in.
+// Run creates a key, prints it, and adds its entity to the spaces.
 func (c *keysCreateCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	n, err := c.newKey(sh.Session, time.Now())
 	if err != nil {
@@ -43,7 +43,7 @@ func (c *keysCreateCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	return c.joinSpaces(ctx, sh)
 }
 
-// newKey returns the key to make.
+// newKey returns the key to create.
 func (c *keysCreateCmd) newKey(session shoal.SessionID, now time.Time) (shoal.NewKey, error) {
 	n := shoal.NewKey{Role: c.Role, EntityID: c.Entity, Kind: c.Kind, Door: c.Door, Name: c.Name}
 	switch {
@@ -64,8 +64,8 @@ func (c *keysCreateCmd) newKey(session shoal.SessionID, now time.Time) (shoal.Ne
 	return n, n.Validate()
 }
 
-// create asks the server for the key. If a data directory is named and no server
-// runs on it, the key is made in its database.
+// create creates the key on the server. If --data is set and no server runs on that directory,
+// it creates the key in the database.
 func (c *keysCreateCmd) create(ctx context.Context, sh *cli.Shell, n shoal.NewKey) (shoal.Key, error) {
 	server, err := sh.Client()
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 
 // KeysCommand is shoal keys.
 type KeysCommand struct {
-	List   keysListCmd   `cmd:"" name:"ls" help:"List the keys of your session, with --admin all, without their secrets."`
-	Create keysCreateCmd `cmd:"" help:"Create a key; its secret is shown this once. With --data, it works without a server, too."`
-	Revoke keysRevokeCmd `cmd:"" help:"Make keys stop working at once."`
-	Rotate keysRotateCmd `cmd:"" help:"Replace the admin key in the data directory, with --admin. It works with and without a running server."`
+	List   keysListCmd   `cmd:"" name:"ls" help:"List the keys of your session, or all with --admin, without their secrets."`
+	Create keysCreateCmd `cmd:"" help:"Create a key and print its secret, which is shown only once. With --data, it also works without a running server."`
+	Revoke keysRevokeCmd `cmd:"" help:"Revoke keys with immediate effect."`
+	Rotate keysRotateCmd `cmd:"" help:"Replace the admin key in the data directory; requires --admin. It works with and without a running server."`
 }
 
 var keyHead = []string{"ID", "ROLE", "SESSION", "ENTITY", "NAME", "EXPIRES", "USED", "CREATED"}
@@ -48,11 +48,11 @@ func (*keysListCmd) Run(ctx context.Context, sh *cli.Shell) error {
 }
 
 type keysRevokeCmd struct {
-	ID  []shoal.KeyID `arg:"" help:"The keys' ids, as keys ls shows them."`
+	ID  []shoal.KeyID `arg:"" help:"The ids, as shoal keys ls lists them."`
 	Yes bool          `help:"Also revoke the key that this command calls with." env:"-"`
 }
 
-// Run revokes keys, one after the other. One that fails keeps none of the others.
+// Run revokes the keys in order. It continues after errors and reports all of them.
 func (c *keysRevokeCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	server, err := sh.Client()
 	if err != nil {
@@ -81,7 +81,7 @@ func (c *keysRevokeCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	return reportFailures(sh, failed)
 }
 
-// reportFailures tells all failures but the first, and returns that one.
+// reportFailures reports all failures but the first, which it returns.
 func reportFailures(sh *cli.Shell, failed []error) error {
 	if len(failed) == 0 {
 		return nil
@@ -93,7 +93,7 @@ func reportFailures(sh *cli.Shell, failed []error) error {
 }
 
 type keysRotateCmd struct {
-	Database string `help:"The database of --data, if it is not in it." placeholder:"URL"`
+	Database string `help:"The database of the server, if it is not in the data directory." placeholder:"URL"`
 }
 
 // Run writes a new admin key into the data directory and revokes the old one.

@@ -13,8 +13,8 @@ import (
 // RenderersCommand is shoal renderers.
 type RenderersCommand struct {
 	List   renderersListCmd   `cmd:"" name:"ls" help:"List the renderers, each in its newest version."`
-	Push   renderersPushCmd   `cmd:"" help:"Store a page of HTML with which the console shows the calls of a tool. The same page again changes nothing."`
-	Remove renderersRemoveCmd `cmd:"" name:"rm" help:"Take renderers away: the console shows the calls of their tools as others again."`
+	Push   renderersPushCmd   `cmd:"" help:"Store an HTML page that shows the calls of a tool in the console. Storing the same page again changes nothing."`
+	Remove renderersRemoveCmd `cmd:"" name:"rm" help:"Delete renderers. The console shows the calls of their tools in the default way again."`
 }
 
 var rendererHead = []string{"NAME", "VERSION", "SIZE", "PUSHED", "URL"}
@@ -44,10 +44,10 @@ func (*renderersListCmd) Run(ctx context.Context, sh *cli.Shell) error {
 
 type renderersPushCmd struct {
 	Name shoal.RendererName `arg:"" help:"The display.customUI of the tools that it shows, or the name of a tool that has none."`
-	File string             `arg:"" help:"A file of HTML with everything in it; - is standard input."`
+	File string             `arg:"" help:"A self-contained HTML file; - for standard input."`
 }
 
-// Run stores a renderer and prints what it is now.
+// Run stores a renderer and prints it.
 func (c *renderersPushCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	page, err := readPage(c.File, sh.In)
 	if err != nil {
@@ -78,10 +78,10 @@ func readPage(name string, in io.Reader) (page []byte, err error) {
 }
 
 type renderersRemoveCmd struct {
-	Name []shoal.RendererName `arg:"" help:"Their names, as renderers ls shows them."`
+	Name []shoal.RendererName `arg:"" help:"The names, as shoal renderers ls lists them."`
 }
 
-// Run takes renderers away, one after the other.
+// Run deletes the renderers in order. It stops at the first error.
 func (c *renderersRemoveCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	s, err := sh.ConnectAsManager()
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 
 // SessionsCommand is shoal sessions.
 type SessionsCommand struct {
-	List   sessionsListCmd   `cmd:"" name:"ls" help:"List the sessions that the key may know of; all with --admin."`
-	Create sessionsCreateCmd `cmd:"" help:"Create a session, with --admin."`
-	Limits sessionsLimitsCmd `cmd:"" help:"Show or, with --admin, change what one message may set off in the session."`
+	List   sessionsListCmd   `cmd:"" name:"ls" help:"List the sessions that the key can access; all with --admin."`
+	Create sessionsCreateCmd `cmd:"" help:"Create a session; requires --admin."`
+	Limits sessionsLimitsCmd `cmd:"" help:"Show or, with --admin, change the limits on model calls that one message can cause."`
 	Rights sessionsRightsCmd `cmd:"" help:"Show or, with --admin, change who may change the spaces of the session."`
 }
 
@@ -44,8 +44,8 @@ func (*sessionsListCmd) Run(ctx context.Context, sh *cli.Shell) error {
 }
 
 type sessionsCreateCmd struct {
-	ID   shoal.SessionID `arg:"" optional:"" help:"The id; without it, one is made." complete:"-"`
-	Name string          `help:"The name to show; without it, the id." placeholder:"NAME"`
+	ID   shoal.SessionID `arg:"" optional:"" help:"The id (default: a generated one)." complete:"-"`
+	Name string          `help:"The display name (default: the id)." placeholder:"NAME"`
 }
 
 // Run creates a session and prints it.
@@ -62,11 +62,11 @@ func (c *sessionsCreateCmd) Run(ctx context.Context, sh *cli.Shell) error {
 }
 
 type sessionsLimitsCmd struct {
-	Cost   *float64 `help:"US dollars that the model calls which one message sets off may cost; 0 is no limit." placeholder:"USD"`
-	Tokens *int64   `help:"Tokens that these calls may use; 0 is no limit." placeholder:"N"`
+	Cost   *float64 `help:"The maximum cost in US dollars of the model calls that one message causes; 0 for no limit." placeholder:"USD"`
+	Tokens *int64   `help:"The maximum number of tokens of those calls; 0 for no limit." placeholder:"N"`
 }
 
-// Run changes the limits, if there is something to change, and prints them.
+// Run changes the limits that are set by flags, and prints the limits.
 func (c *sessionsLimitsCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	session, err := sh.ConnectAsManager()
 	if err != nil {
@@ -95,7 +95,7 @@ type sessionsRightsCmd struct {
 	Rights shoal.SpaceRights `arg:"" optional:"" help:"members: every member of a space; moderators: its owner, and admins and owners of the session." placeholder:"members|moderators"`
 }
 
-// Run changes the rights, if they are given, and prints them.
+// Run changes the rights if they are given, and prints them.
 func (c *sessionsRightsCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	session, err := sh.ConnectAsManager()
 	if err != nil {

@@ -121,7 +121,7 @@ func (c *agentsRemoveCmd) Run(ctx context.Context, sh *cli.Shell) error {
 		if err := session.DeleteAgent(ctx, id); err != nil {
 			return err
 		}
-		sh.Output.Note("%s is no longer hosted", id)
+		sh.Output.Note("the configuration of %s was deleted; it is a connected agent now", id)
 	}
 	return nil
 }

@@ -153,7 +153,7 @@ func (n *connection) recordWritten(ctx context.Context, server *client.Client, c
 		return err
 	}
 	n.noteKey()
-	n.sh.Output.Note("start %s anew and tell it: Call wait_for_mentions on %s, and answer whoever mentions you.", n.client.Name, n.Entry)
+	n.sh.Output.Note("restart %s and prompt it: Call wait_for_mentions on %s, and answer every message that mentions you.", n.client.Name, n.Entry)
 	n.sh.Output.Note("to have it use these tools without asking you: %s", fmt.Sprintf(n.client.Allow, n.Entry))
 	return nil
 }

@@ -17,20 +17,20 @@ import (
 	"github.com/shoal-dev/shoal/internal/app"
 )
 
-// throwawayServer is a server of this program in a process of its own, with nothing that
-// is configured here: no variable of Shoal's, no configuration file.
+// throwawayServer is a server in a child process with an empty database. It gets neither the
+// SHOAL variables nor the configuration file of this process.
 type throwawayServer struct {
 	url, key string
 	dir      string
 	cmd      *exec.Cmd
-	drained  chan struct{} // closed when nothing more is said
+	drained  chan struct{} // closed when standard output has ended
 }
 
-// throwawayGrace is how long it may take to end before it is killed; a server ends
-// within five seconds.
+// throwawayGrace is how long the server may take to shut down before it is killed. A server
+// shuts down within five seconds.
 const throwawayGrace = 10 * time.Second
 
-// startThrowaway starts one and returns when it answers. The end of ctx ends it, too.
+// startThrowaway starts a server and returns when it is ready. The server also ends with ctx.
 func startThrowaway(ctx context.Context) (t *throwawayServer, err error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -73,12 +73,12 @@ func startThrowaway(ctx context.Context) (t *throwawayServer, err error) {
 	return t, nil
 }
 
-// stop ends the server, waits for that, and takes away what it has written.
+// stop shuts the server down, waits for its end, and deletes its data.
 func (t *throwawayServer) stop() error {
 	_ = t.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
 	late := time.AfterFunc(throwawayGrace, func() { _ = t.cmd.Process.Kill() })
 	<-t.drained      // before Wait, which closes the pipe
-	_ = t.cmd.Wait() // how it ended is of no interest any more
+	_ = t.cmd.Wait() // its exit code does not matter
 	late.Stop()
 	return os.RemoveAll(filepath.Clean(t.dir))
 }

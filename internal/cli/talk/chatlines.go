@@ -179,14 +179,14 @@ func (l *lineChat) handleBatch(ctx context.Context, b feed.Batch) error {
 }
 
 // openFirstSpace opens the first space once the pending actions are known, because one in
-// which something is waiting comes first. It fails if the user is no longer a member of the
+// which something is waiting comes first. It fails if the user has left the
 // open space.
 func (l *lineChat) openFirstSpace(ctx context.Context) error {
 	switch {
 	case !l.state.Ready:
 		return nil
 	case l.printed.space != "" && l.state.Space(l.space) == nil:
-		return shoal.E("", shoal.NotFound, fmt.Sprintf("%s is no longer a member of %s", l.as, l.space))
+		return shoal.E("", shoal.NotFound, fmt.Sprintf("%s has left %s or was removed from it", l.as, l.space))
 	case l.printed.space != "" || l.space == "" && !l.listed:
 		return nil
 	case l.space == "":

@@ -101,10 +101,10 @@ func (c *SendCommand) post(ctx context.Context, sh *cli.Shell, session *client.S
 		return posted, err
 	}
 	for _, id := range posted.DroppedMentions {
-		sh.Output.Note("%s is no member of %s and was not mentioned; add it: shoal spaces add %s %s", id, c.Space, c.Space, id)
+		sh.Output.Note("%s is not a member of %s and was not mentioned; add it: shoal spaces add %s %s", id, c.Space, c.Space, id)
 	}
 	for _, id := range posted.SkippedAgents {
-		sh.Output.Note("%s runs already and does not act on this message", id)
+		sh.Output.Note("%s is already running and does not act on this message", id)
 	}
 	for _, r := range posted.Reach {
 		if r.Missed() {

@@ -32,7 +32,7 @@ func eventOf(t *testing.T, name shoal.EventType, data any) shoal.Event {
 }
 
 // However often a snapshot comes, every message is taken once and none is left
-// out, also where the snapshot begins far behind the last that was seen.
+// out, even if the snapshot begins far after the last seen message.
 func TestATimelineHasNoGapAndNothingTwice(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		after, _ := strconv.ParseInt(r.URL.Query().Get("after"), 10, 64)
