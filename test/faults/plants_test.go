@@ -221,7 +221,7 @@ func plants() []plant {
 	_, err := s.w.Write(piece)
 `,
 		},
-		{"internal/run/store.go", "\tsent := s.x.seen.unstored(ctx, step.Index)\n", "\trigPoint(\"before a step is stored\")\n\tsent := s.x.seen.unstored(ctx, step.Index)\n"},
+		{"internal/run/store.go", "\tsent := s.x.requests.Unstored(ctx, step.Index)\n", "\trigPoint(\"before a step is stored\")\n\tsent := s.x.requests.Unstored(ctx, step.Index)\n"},
 		{
 			"internal/run/execution.go",
 			"\tif err == nil && over {\n",
