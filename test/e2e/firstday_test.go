@@ -205,7 +205,7 @@ func TestFirstDayDenied(t *testing.T) {
 	if text := strings.Join(lines, "\n"); !contains(text, "A good choice: the Lark Pro 16", "The order was not approved, so I bought nothing.") {
 		t.Errorf("send --wait prints %s", text)
 	}
-	if code != 9 || !contains(said, "waits for the result of showProductCard", "a person said no") {
+	if code != 9 || !contains(said, "waits for the result of showProductCard", "a person denied one of its requests") {
 		t.Errorf("send --wait exits with %d and says %s", code, said)
 	}
 }

@@ -191,7 +191,7 @@ func (i inspector) callsMore(id shoal.SpaceID) {
 	var refused called[struct{}]
 	i.call(inspectorToolFail, &refused, "read_thread", args{"threadId": "nowhere"})
 	if !refused.IsError || refused.StructuredContent != nil || len(refused.Content) != 1 ||
-		!contains(refused.Content[0].Text, "not_found: ", `no space "nowhere"`) {
+		!contains(refused.Content[0].Text, "not_found: ", `Space "nowhere" not found`) {
 		i.t.Errorf("read_thread: %+v", refused)
 	}
 }
