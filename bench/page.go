@@ -59,7 +59,7 @@ func (r *run) createLargeSpace(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, store.Close()) }()
 	const group = 2000
 	for done := 0; done < r.messages; done += group {
-		err := store.Update(ctx, func(tx storage.Tx) error {
+		err := store.Update(ctx, storage.Global, func(tx storage.Tx) error {
 			for seq := done + 1; seq <= min(done+group, r.messages); seq++ {
 				if err := tx.InsertMessage(largeMessage(int64(seq)), storage.PostKey{}); err != nil {
 					return err

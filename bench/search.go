@@ -218,7 +218,7 @@ func (s searchKind) round(ctx context.Context, store storage.Store) (latencies [
 func (r *run) fillSearchSession(ctx context.Context, store storage.Store) error {
 	at := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 	step := 365 * 24 * time.Hour / time.Duration(r.messages)
-	err := store.Update(ctx, func(tx storage.Tx) error { return createSearchSpaces(tx, at) })
+	err := store.Update(ctx, storage.Global, func(tx storage.Tx) error { return createSearchSpaces(tx, at) })
 	if err != nil {
 		return err
 	}
@@ -228,7 +228,7 @@ func (r *run) fillSearchSession(ctx context.Context, store storage.Store) error 
 	const group = 2000
 	for done := 0; done < r.messages; done += group {
 		first := seqs
-		err := store.Update(ctx, func(tx storage.Tx) error {
+		err := store.Update(ctx, storage.Global, func(tx storage.Tx) error {
 			seqs = first
 			for n := done; n < min(done+group, r.messages); n++ {
 				space := source.IntN(searchSpaces)

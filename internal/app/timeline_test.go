@@ -24,7 +24,7 @@ func TestAServerStopsWhenItsDatabaseWasReplaced(t *testing.T) {
 	d.Start(t)
 	writes := func(ctx context.Context) error {
 		for {
-			err := s.store.Update(ctx, func(storage.Tx) error { return nil })
+			err := s.store.Update(ctx, storage.Global, func(storage.Tx) error { return nil })
 			if err == nil || ctx.Err() != nil {
 				return errors.Join(err, ctx.Err())
 			}

@@ -11,7 +11,7 @@ import (
 // notes gives an agent the memories mem_1 and mem_2 and the goals goal_1 and goal_2.
 func (w *world) notes(session shoal.SessionID, agent shoal.EntityID, text string) {
 	w.Helper()
-	w.must(w.store.Update(w.Context(), func(tx storage.Tx) error {
+	w.must(w.store.Update(w.Context(), storage.Global, func(tx storage.Tx) error {
 		for i := 1; i <= 2; i++ {
 			at := shoal.Now()
 			memory := shoal.Memory{ID: fmt.Sprintf("mem_%d", i), Content: text, Metadata: []byte("{}"), CreatedAt: at, UpdatedAt: at}

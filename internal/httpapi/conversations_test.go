@@ -20,7 +20,7 @@ func (w *world) talked(session shoal.SessionID, agent shoal.EntityID, conversati
 	r.Trigger = shoal.Trigger{Type: shoal.ServiceTrigger, ServiceName: "billing", Payload: []byte("null")}
 	r.Began, r.Ended = int64(2*n-1), int64(2*n)
 	r.Turn = fmt.Appendf(nil, `{"turn":{"input":[{"role":"user","parts":[{"type":"text","text":%q}]}]}}`, text)
-	w.must(w.store.Update(w.Context(), func(tx storage.Tx) error {
+	w.must(w.store.Update(w.Context(), storage.Global, func(tx storage.Tx) error {
 		if err := tx.InsertRun(r); err != nil {
 			return err
 		}
@@ -149,7 +149,7 @@ func TestConversationsUnderWayAreNotCleared(t *testing.T) {
 	r := storage.Run{Version: 1, Conversation: "shop-agent/shop", Began: 3, NotBefore: shoal.Now()}
 	r.ID, r.SessionID, r.AgentID, r.Status, r.CreatedAt = "run_going", "default", "shop-agent", shoal.RunWaitingTool, shoal.Now()
 	r.Trigger = shoal.Trigger{Type: shoal.ServiceTrigger, ServiceName: "billing", Payload: []byte("null")}
-	w.must(w.store.Update(t.Context(), func(tx storage.Tx) error {
+	w.must(w.store.Update(t.Context(), storage.Global, func(tx storage.Tx) error {
 		if err := tx.InsertRun(r); err != nil {
 			return err
 		}

@@ -186,9 +186,9 @@ type replaceStore struct {
 	replaced func()
 }
 
-func (r *replaceStore) Update(ctx context.Context, fn func(storage.Tx) error) error {
+func (r *replaceStore) Update(ctx context.Context, at storage.At, fn func(storage.Tx) error) error {
 	ends := false
-	err := r.Store.Update(ctx, func(tx storage.Tx) error { return fn(replaceTx{tx, &ends}) })
+	err := r.Store.Update(ctx, storage.Global, func(tx storage.Tx) error { return fn(replaceTx{tx, &ends}) })
 	if ends && err == nil {
 		r.replaced()
 	}

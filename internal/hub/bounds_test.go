@@ -249,11 +249,11 @@ func (c *closable) View(ctx context.Context, fn func(storage.Tx) error) error {
 }
 
 // Update implements [storage.Store].
-func (c *closable) Update(ctx context.Context, fn func(storage.Tx) error) error {
+func (c *closable) Update(ctx context.Context, at storage.At, fn func(storage.Tx) error) error {
 	if c.closed.Load() {
 		c.t.Error("the store was written after Stop")
 	}
-	return c.Store.Update(ctx, fn)
+	return c.Store.Update(ctx, at, fn)
 }
 
 // A space has at most MaxMembers members, whether they are added at its creation or later.
@@ -263,7 +263,7 @@ func TestFullSpace(t *testing.T) {
 		h := shop(t, func(o *hub.Options) { o.Store = store })
 		ctx, session := t.Context(), shoal.DefaultSession
 		ids := make([]shoal.EntityID, shoal.MaxMembers)
-		must(t, store.Update(ctx, func(tx storage.Tx) error {
+		must(t, store.Update(ctx, storage.Global, func(tx storage.Tx) error {
 			for n := range ids {
 				ids[n] = shoal.EntityID(fmt.Sprintf("e%d", n))
 				e := shoal.Entity{ID: ids[n], SessionID: session, Kind: shoal.Agent, Metadata: []byte("{}"), CreatedAt: shoal.Now()}

@@ -205,7 +205,7 @@ func withoutEnd(text string) string {
 func TestImportOfActiveRuns(t *testing.T) {
 	h, store := openHub(t, sqlite(t))
 	shoaltest.Fill(t, store, "lab")
-	err := store.Update(t.Context(), func(tx storage.Tx) error {
+	err := store.Update(t.Context(), storage.Global, func(tx storage.Tx) error {
 		for id, status := range map[shoal.RunID]shoal.RunStatus{"queued": shoal.RunQueued, "running": shoal.RunRunning} {
 			r, err := tx.Run("lab", "r1")
 			if err != nil {

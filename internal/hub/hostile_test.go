@@ -357,8 +357,8 @@ type countingTx struct {
 	s *countingStore
 }
 
-func (s *countingStore) Update(ctx context.Context, fn func(storage.Tx) error) error {
-	return s.Store.Update(ctx, func(tx storage.Tx) error { return fn(countingTx{tx, s}) })
+func (s *countingStore) Update(ctx context.Context, at storage.At, fn func(storage.Tx) error) error {
+	return s.Store.Update(ctx, storage.Global, func(tx storage.Tx) error { return fn(countingTx{tx, s}) })
 }
 
 func (t countingTx) File(session shoal.SessionID, id shoal.FileID) (shoal.File, shoal.EntityID, []byte, error) {

@@ -38,8 +38,8 @@ func (s trustingStore) View(ctx context.Context, fn func(storage.Tx) error) erro
 	return s.Store.View(ctx, func(tx storage.Tx) error { return fn(trustingTx{tx}) })
 }
 
-func (s trustingStore) Update(ctx context.Context, fn func(storage.Tx) error) error {
-	return s.Store.Update(ctx, func(tx storage.Tx) error { return fn(trustingTx{tx}) })
+func (s trustingStore) Update(ctx context.Context, at storage.At, fn func(storage.Tx) error) error {
+	return s.Store.Update(ctx, storage.Global, func(tx storage.Tx) error { return fn(trustingTx{tx}) })
 }
 
 type trustingTx struct{ storage.Tx }

@@ -202,7 +202,7 @@ const shared shoal.KeyID = "shared"
 // populate creates entities, and spaces that all of them are in.
 func (r *race) populate(entities []shoal.EntityID, spaces []shoal.SpaceID) {
 	r.entities, r.spaces = entities, spaces
-	err := r.ledger.Update(r.t.Context(), func(tx storage.Tx) error {
+	err := r.ledger.Update(r.t.Context(), storage.Global, func(tx storage.Tx) error {
 		now := shoal.Now()
 		if err := tx.InsertSession(shoal.Session{ID: r.session, Name: "race", Status: shoal.SessionOpen, CreatedAt: now}); err != nil {
 			return err

@@ -142,12 +142,12 @@ func (l *ledger) View(ctx context.Context, fn func(storage.Tx) error) error {
 }
 
 // Update implements [storage.Store].
-func (l *ledger) Update(ctx context.Context, fn func(storage.Tx) error) error {
+func (l *ledger) Update(ctx context.Context, at storage.At, fn func(storage.Tx) error) error {
 	l.delays.pause()
 	call, _ := ctx.Value(callKey{}).(*waitCall)
 	var last *record
 	marks := false
-	err := l.Store.Update(ctx, func(tx storage.Tx) error {
+	err := l.Store.Update(ctx, storage.Global, func(tx storage.Tx) error {
 		note := &ledgerTx{Tx: tx, l: l}
 		err := fn(note)
 		marks = note.marks

@@ -41,7 +41,7 @@ func relayTo(b *testing.B, readers int) {
 	p := &streamSim{}
 	run, until := p.run(), shoal.At(time.Now().Add(time.Hour))
 	run.Owner, run.LeaseUntil, run.Generation = "me", &until, 1
-	check(store.Update(ctx, func(tx storage.Tx) error { return tx.InsertRun(run) }))
+	check(store.Update(ctx, storage.Global, func(tx storage.Tx) error { return tx.InsertRun(run) }))
 	lease := runs.Lease{Session: shoal.DefaultSession, Run: "run_1", Generation: 1}
 	check(h.Work.Write(ctx, lease, func(c *runs.RunChange) error {
 		m, err := c.OpenMessage(shoal.Message{ID: "msg_1", SpaceID: "shop"}, nil)

@@ -31,7 +31,7 @@ func TestRequestRetention(t *testing.T) {
 	send := func(run shoal.RunID, ended *shoal.Time, system string, messages []storage.ModelText) {
 		t.Helper()
 		sent := runs.NewSentRequest(0, "m", text(system), text([]shoal.ModelTool{}), messages)
-		err := store.Update(t.Context(), func(tx storage.Tx) error {
+		err := store.Update(t.Context(), storage.Global, func(tx storage.Tx) error {
 			r := storage.Run{Version: 1, Generation: 1}
 			r.ID, r.SessionID, r.AgentID, r.Status, r.EndedAt = run, shoal.DefaultSession, "bot", shoal.RunCompleted, ended
 			r.Trigger = shoal.Trigger{Type: shoal.ServiceTrigger}
@@ -71,7 +71,7 @@ func TestRequestRetention(t *testing.T) {
 	}
 	lease := func(run shoal.RunID, until *shoal.Time) {
 		t.Helper()
-		err := store.Update(t.Context(), func(tx storage.Tx) error {
+		err := store.Update(t.Context(), storage.Global, func(tx storage.Tx) error {
 			r, err := tx.Run(shoal.DefaultSession, run)
 			if r.LeaseUntil = until; until != nil {
 				r.Generation++

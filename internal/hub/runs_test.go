@@ -389,8 +389,8 @@ type skewedStore struct {
 	by time.Duration
 }
 
-func (s *skewedStore) Update(ctx context.Context, fn func(storage.Tx) error) error {
-	return s.Store.Update(ctx, func(tx storage.Tx) error { return fn(skewedTx{tx, s.by}) })
+func (s *skewedStore) Update(ctx context.Context, at storage.At, fn func(storage.Tx) error) error {
+	return s.Store.Update(ctx, storage.Global, func(tx storage.Tx) error { return fn(skewedTx{tx, s.by}) })
 }
 
 func (s *skewedStore) View(ctx context.Context, fn func(storage.Tx) error) error {

@@ -22,7 +22,7 @@ func TestSlotsAreShared(t *testing.T) {
 	ctx := context.Background()
 	queue := func(requester string, n int) {
 		t.Helper()
-		must(t, store.Update(ctx, func(tx storage.Tx) error {
+		must(t, store.Update(ctx, storage.Global, func(tx storage.Tx) error {
 			for i := range n {
 				r := storage.Run{Run: shoal.Run{
 					SessionID: shoal.DefaultSession, ID: shoal.RunID(fmt.Sprintf("%s%d", requester, i)), AgentID: "bot", Status: shoal.RunQueued, CreatedAt: shoal.Now(),

@@ -145,7 +145,7 @@ func newStreamSim(t *testing.T, seed uint64) *streamSim {
 		ID: "shop", Name: "Shop", Members: []shoal.EntityID{"ann", "bot"}, ShowAgentReasoning: true,
 	}, "")))
 	p.lease = runs.Lease{Session: shoal.DefaultSession, Run: "run_1"}
-	p.must(p.store.Update(t.Context(), func(tx storage.Tx) error { return tx.InsertRun(p.run()) }))
+	p.must(p.store.Update(t.Context(), storage.Global, func(tx storage.Tx) error { return tx.InsertRun(p.run()) }))
 	p.takeLease()
 	for _, kind := range []string{"space", "space", "own", "run", "session"} {
 		p.readers = append(p.readers, &streamReader{streamSim: p, kind: kind, messages: map[shoal.MessageID]*shoal.Message{}, text: map[string]string{}})
@@ -177,7 +177,7 @@ func (p *streamSim) run() storage.Run {
 func (p *streamSim) takeLease() {
 	until := shoal.At(time.Now().Add(time.Hour))
 	p.lease.Generation++
-	p.must(p.store.Update(p.t.Context(), func(tx storage.Tx) error {
+	p.must(p.store.Update(p.t.Context(), storage.Global, func(tx storage.Tx) error {
 		r, err := tx.Run(shoal.DefaultSession, "run_1")
 		if err != nil {
 			return err

@@ -33,7 +33,7 @@ func TestTargetedPart(t *testing.T) {
 			ID: "shop", Name: "Shop", Members: []shoal.EntityID{"ann", "eve", "bot"},
 		}, "")))
 		p.lease = runs.Lease{Session: shoal.DefaultSession, Run: "run_1"}
-		p.must(p.store.Update(t.Context(), func(tx storage.Tx) error { return tx.InsertRun(p.run()) }))
+		p.must(p.store.Update(t.Context(), storage.Global, func(tx storage.Tx) error { return tx.InsertRun(p.run()) }))
 		p.takeLease()
 		open := map[string]*feed.Follower{}
 		follow := func(name string, who shoal.Principal, req feed.FollowRequest) {

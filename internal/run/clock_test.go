@@ -24,8 +24,8 @@ func (s clocked) View(ctx context.Context, fn func(storage.Tx) error) error {
 	return s.Store.View(ctx, func(tx storage.Tx) error { return fn(clockedTx{tx, s.by}) })
 }
 
-func (s clocked) Update(ctx context.Context, fn func(storage.Tx) error) error {
-	return s.Store.Update(ctx, func(tx storage.Tx) error { return fn(clockedTx{tx, s.by}) })
+func (s clocked) Update(ctx context.Context, at storage.At, fn func(storage.Tx) error) error {
+	return s.Store.Update(ctx, storage.Global, func(tx storage.Tx) error { return fn(clockedTx{tx, s.by}) })
 }
 
 type clockedTx struct {

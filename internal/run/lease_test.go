@@ -33,7 +33,7 @@ func TestUnreadableStep(t *testing.T) {
 	w.shopkeeper(script.PerTurn(calls(send("c1", "Pick:"), call("c2", "pick", `{"targetSpaceId":"shop"}`)), silent), cards)
 	id := w.says("Hm?")
 	w.reaches(id, shoal.RunWaitingTool)
-	w.must(w.store.Update(t.Context(), func(tx storage.Tx) error {
+	w.must(w.store.Update(t.Context(), storage.Global, func(tx storage.Tx) error {
 		return tx.PutStep(session, id, storage.Step{Step: shoal.Step{Index: 0, ToolCalls: []shoal.StepCall{}}, Data: json.RawMessage(`[]`)})
 	}))
 	w.answers(id, "c2", `{"result":{"chosen":1}}`)

@@ -24,7 +24,7 @@ func (w *world) limitTokens(tokens int64) {
 // spent is what is noted for a root.
 func (w *world) spent(root string) (s storage.Spending) {
 	w.t.Helper()
-	w.must(w.store.Update(w.t.Context(), func(tx storage.Tx) (err error) {
+	w.must(w.store.Update(w.t.Context(), storage.Global, func(tx storage.Tx) (err error) {
 		s, err = tx.Spend(session, root, storage.Spending{})
 		return err
 	}))

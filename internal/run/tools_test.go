@@ -144,7 +144,7 @@ func TestBudgets(t *testing.T) {
 		t.Errorf("after %d steps its error is %+v", r.Steps, r.Error)
 	}
 	w.hosts("bot", loop, `"budget":{"maxCostPerDay":1}`)
-	w.must(w.store.Update(t.Context(), func(tx storage.Tx) error {
+	w.must(w.store.Update(t.Context(), storage.Global, func(tx storage.Tx) error {
 		return tx.AddUsage(session, storage.StepUsage{Run: "run_before", Agent: "bot", Model: "m", At: shoal.Now(), Usage: shoal.Usage{Cost: 1.5}})
 	}))
 	r = w.reaches(w.says("Go."), shoal.RunFailed)

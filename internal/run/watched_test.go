@@ -107,7 +107,7 @@ func (s *watchedStore) refusesOne(err error) {
 	s.once = true
 }
 
-func (s *watchedStore) Update(ctx context.Context, fn func(storage.Tx) error) error {
+func (s *watchedStore) Update(ctx context.Context, at storage.At, fn func(storage.Tx) error) error {
 	s.updates.Add(1)
 	s.mu.Lock()
 	refuse := s.refuse
@@ -128,7 +128,7 @@ func (s *watchedStore) Update(ctx context.Context, fn func(storage.Tx) error) er
 	if refuse != nil {
 		return refuse
 	}
-	err := s.Store.Update(ctx, func(tx storage.Tx) error { return fn(watchedTx{tx, s}) })
+	err := s.Store.Update(ctx, storage.Global, func(tx storage.Tx) error { return fn(watchedTx{tx, s}) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.unsure > 0 && err == nil {

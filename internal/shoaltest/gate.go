@@ -118,12 +118,12 @@ func (g *gate) View(ctx context.Context, fn func(storage.Tx) error) error {
 }
 
 // Update implements [hub.Store].
-func (g *gate) Update(ctx context.Context, fn func(storage.Tx) error) error {
+func (g *gate) Update(ctx context.Context, at storage.At, fn func(storage.Tx) error) error {
 	if g.refuses() {
 		return errors.New("the process is dead")
 	}
 	var w watched
-	err := g.Store.Update(ctx, func(tx storage.Tx) error {
+	err := g.Store.Update(ctx, storage.Global, func(tx storage.Tx) error {
 		w = watched{Tx: tx}
 		return fn(&w)
 	})

@@ -62,7 +62,7 @@ func BenchmarkPost(b *testing.B) {
 			b.ResetTimer()
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
-					if err := s.Update(context.Background(), samplePost(next.Add(1))); err != nil {
+					if err := s.Update(context.Background(), storage.Global, samplePost(next.Add(1))); err != nil {
 						b.Error(err)
 						return
 					}

@@ -116,7 +116,7 @@ func TestCacheIsEqualToTheDatabase(t *testing.T) {
 		}
 		for i, c := range changes {
 			before := check("before " + c.what)
-			err := s.Update(context.Background(), func(tx storage.Tx) error {
+			err := s.Update(context.Background(), storage.Global, func(tx storage.Tx) error {
 				if err := c.do(tx); err != nil {
 					return err
 				}
@@ -152,7 +152,7 @@ func TestCacheAfterAFailedUpdateOfABatch(t *testing.T) {
 			failed := make(chan error, 30)
 			for i := range cap(failed) {
 				go func() {
-					failed <- s.Update(context.Background(), func(tx storage.Tx) error {
+					failed <- s.Update(context.Background(), storage.Global, func(tx storage.Tx) error {
 						if err := post(tx, shoal.NewID[shoal.MessageID](shoal.PrefixMessage), "x"); err != nil || i%3 > 0 {
 							return err
 						}

@@ -64,7 +64,7 @@ func childPosts() {
 		go func() {
 			for {
 				id := shoal.NewID[shoal.MessageID](shoal.PrefixMessage)
-				if err := s.Update(context.Background(), func(tx storage.Tx) error { return post(tx, id, samples[0]) }); err != nil {
+				if err := s.Update(context.Background(), storage.Global, func(tx storage.Tx) error { return post(tx, id, samples[0]) }); err != nil {
 					panic(err)
 				}
 				saying.Lock()
@@ -142,11 +142,11 @@ func childDiskFails() {
 		panic(err)
 	}
 	for err == nil {
-		err = s.Update(context.Background(), func(tx storage.Tx) error { return post(tx, "m", samples[0]) })
+		err = s.Update(context.Background(), storage.Global, func(tx storage.Tx) error { return post(tx, "m", samples[0]) })
 	}
 	say("the failing update", err)
 	say("the fatal error", <-fatal)
-	say("the next update", s.Update(context.Background(), func(tx storage.Tx) error { return errors.New("it ran") }))
+	say("the next update", s.Update(context.Background(), storage.Global, func(tx storage.Tx) error { return errors.New("it ran") }))
 	say("a view", s.View(context.Background(), func(tx storage.Tx) error { _, err := tx.Entity("default", "ann"); return err }))
 	say("closing", s.Close())
 	say("another fatal error", func() error {

@@ -24,7 +24,7 @@ func (s *Store) Waiting() int { return len(s.queue) }
 // CatchUp updates the search index until it contains all messages.
 func (s *Store) CatchUp() error {
 	for left := int64(1); left > 0; {
-		err := s.Update(context.Background(), func(t storage.Tx) (err error) {
+		err := s.Update(context.Background(), storage.Global, func(t storage.Tx) (err error) {
 			left, err = t.(*tx).UpdateIndex(indexBatch)
 			return err
 		})
@@ -70,7 +70,7 @@ func (s *Store) Statements() (texts []string) {
 	if s.closed {
 		return nil
 	}
-	_ = s.Update(context.Background(), func(t storage.Tx) error { // only an Update may use the connection of the writer
+	_ = s.Update(context.Background(), storage.Global, func(t storage.Tx) error { // only an Update may use the connection of the writer
 		texts = t.(*tx).c.Statements()
 		return nil
 	})

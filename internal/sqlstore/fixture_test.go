@@ -55,7 +55,7 @@ func settle(t testing.TB, s storage.Store) {
 
 func update(t testing.TB, s storage.Store, fn func(storage.Tx) error) {
 	t.Helper()
-	if err := s.Update(context.Background(), fn); err != nil {
+	if err := s.Update(context.Background(), storage.Global, fn); err != nil {
 		t.Fatalf("update: %v", err)
 	}
 }

@@ -52,7 +52,7 @@ func (s *Store) indexNext(before int64) (left int64, pause time.Duration) {
 	if before > indexBacklog {
 		batch = indexBatchLarge
 	}
-	err := s.Update(context.Background(), func(t storage.Tx) (err error) {
+	err := s.Update(context.Background(), storage.Global, func(t storage.Tx) (err error) {
 		left, err = t.(*tx).UpdateIndex(batch)
 		return err
 	})

@@ -52,7 +52,7 @@ func TestConnectionLostInATransaction(t *testing.T) {
 	url := shoaltest.Postgres(t)
 	s := open(t, url)
 	settle(t, s)
-	err := s.Update(context.Background(), func(tx storage.Tx) error {
+	err := s.Update(context.Background(), storage.Global, func(tx storage.Tx) error {
 		if err := post(tx, "lost", "hello"); err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func TestLostResponseToACommitIsUnknown(t *testing.T) {
 	line := newLine(t, direct)
 	s := open(t, line.url)
 	settle(t, s)
-	err := s.Update(context.Background(), func(tx storage.Tx) error {
+	err := s.Update(context.Background(), storage.Global, func(tx storage.Tx) error {
 		if err := post(tx, "unsure", "hello"); err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func TestWritersOfTwoProcessesDoNotDeadlock(t *testing.T) {
 		return tx.InsertSpace(shoal.Space{SessionID: "default", ID: "yard", Name: "yard", Status: shoal.SpaceOpen})
 	})
 	rename := func(s *sqlstore.Store, order ...shoal.SpaceID) error {
-		return s.Update(context.Background(), func(tx storage.Tx) error {
+		return s.Update(context.Background(), storage.Global, func(tx storage.Tx) error {
 			for _, id := range order {
 				space, err := tx.LockSpace("default", id)
 				if err != nil {

@@ -19,6 +19,7 @@ const (
 
 // update is one call of Update.
 type update struct {
+	at    storage.At
 	fn    func(storage.Tx) error
 	state atomic.Int32
 	err   error         // the result, when done is closed
@@ -36,11 +37,11 @@ const (
 //
 // An Update that finds no other in progress writes on its own goroutine, which saves two
 // switches. The goroutine of the writer writes those that arrive meanwhile, in one commit.
-func (s *Store) Update(ctx context.Context, fn func(storage.Tx) error) error {
+func (s *Store) Update(ctx context.Context, at storage.At, fn func(storage.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	u := &update{fn: fn, done: make(chan struct{})}
+	u := &update{at: at, fn: fn, done: make(chan struct{})}
 	who := limit.For(ctx)
 	if err := s.enqueue(u, who); err != nil {
 		return err

@@ -107,7 +107,7 @@ func TestFullDiskLosesNothing(t *testing.T) {
 	for i := range 64 {
 		calls.Go(func() {
 			id := shoal.MessageID(fmt.Sprintf("msg_%d", i))
-			err := s.Update(context.Background(), func(tx storage.Tx) error { return post(tx, id, strings.Repeat("long ", 2000)) })
+			err := s.Update(context.Background(), storage.Global, func(tx storage.Tx) error { return post(tx, id, strings.Repeat("long ", 2000)) })
 			mu.Lock()
 			defer mu.Unlock()
 			outcome[id] = err

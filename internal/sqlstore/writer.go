@@ -168,7 +168,9 @@ func (s *Store) apply(u *update, separate bool) error {
 		}
 	}
 	c.ClearWrote()
+	c.Restrict(u.at)
 	u.err = c.runGuarded(u.fn)
+	c.Restrict(nil)
 	failed := c.Failure()
 	switch clean := u.err == nil || failed == nil && !c.Wrote(); {
 	case failed != nil && failed.Fault != sqlconn.FaultWrong:

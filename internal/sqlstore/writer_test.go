@@ -22,7 +22,7 @@ import (
 func held(t *testing.T, s *sqlstore.Store) (release func()) {
 	begun, end, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
-		ended <- s.Update(context.Background(), func(storage.Tx) error {
+		ended <- s.Update(context.Background(), storage.Global, func(storage.Tx) error {
 			close(begun)
 			<-end
 			return nil
@@ -53,7 +53,7 @@ func TestUpdatesRunInOrder(t *testing.T) {
 		var calls sync.WaitGroup
 		for i := range n {
 			calls.Go(func() {
-				err := s.Update(context.Background(), func(storage.Tx) error {
+				err := s.Update(context.Background(), storage.Global, func(storage.Tx) error {
 					order = append(order, i) // nothing here fails, so each runs once
 					return nil
 				})
@@ -101,7 +101,7 @@ func TestUpdatesWhileTheStoreCloses(t *testing.T) {
 		for range 8 {
 			calls.Go(func() {
 				for {
-					err := s.Update(context.Background(), func(storage.Tx) error { return nil })
+					err := s.Update(context.Background(), storage.Global, func(storage.Tx) error { return nil })
 					if errors.Is(err, shoal.Busy) {
 						return
 					}
@@ -126,14 +126,14 @@ func TestFullQueueFailsWithBusyAtOnce(t *testing.T) {
 	var calls sync.WaitGroup
 	for range sqlstore.QueueLength {
 		calls.Go(func() {
-			if err := s.Update(context.Background(), func(storage.Tx) error { return nil }); err != nil {
+			if err := s.Update(context.Background(), storage.Global, func(storage.Tx) error { return nil }); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	await(s, sqlstore.QueueLength)
 	var ran atomic.Bool
-	err := s.Update(context.Background(), func(storage.Tx) error {
+	err := s.Update(context.Background(), storage.Global, func(storage.Tx) error {
 		ran.Store(true)
 		return nil
 	})
@@ -170,13 +170,13 @@ func TestSlowDiskFailsWithBusyAtOnce(t *testing.T) {
 	var calls sync.WaitGroup
 	for range sqlstore.FewQueued {
 		calls.Go(func() {
-			if err := s.Update(context.Background(), func(storage.Tx) error { return nil }); err != nil {
+			if err := s.Update(context.Background(), storage.Global, func(storage.Tx) error { return nil }); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	await(s, sqlstore.FewQueued)
-	err := s.Update(context.Background(), func(storage.Tx) error { return nil })
+	err := s.Update(context.Background(), storage.Global, func(storage.Tx) error { return nil })
 	var e *shoal.Error
 	if !errors.As(err, &e) || e.Kind != shoal.Busy || e.RetryAfter < time.Second {
 		t.Errorf("got %v, want an error of kind %s that says when to come again", err, shoal.Busy)

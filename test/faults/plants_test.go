@@ -142,7 +142,7 @@ func plants() []plant {
 			"\t\td.batch = w.box.recordBatch(w.who.KeyID, w.filter, upTo)\n",
 			`		d.batch = w.box.recordBatch(w.who.KeyID, w.filter, upTo)
 		if rigHas("the inbox cursor moves when a batch is sent") {
-			_ = w.inbox.core.Store.Update(context.Background(), func(tx storage.Tx) error {
+			_ = w.inbox.core.Store.Update(context.Background(), storage.Global, func(tx storage.Tx) error {
 				return tx.Acknowledge(w.req.Session, w.entity, w.filter, upTo)
 			})
 		}

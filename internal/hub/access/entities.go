@@ -28,7 +28,7 @@ func (e *Entities) Create(ctx context.Context, who shoal.Principal, session shoa
 		return shoal.Entity{}, core.Wrap(op, core.FirstError(err))
 	}
 	var entity shoal.Entity
-	err := e.core.Change(ctx, op, func(ch *core.Change) (err error) {
+	err := e.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
 		entity, _, err = core.Once(ch, who, session, op, idempotencyKey, n, func() (shoal.Entity, error) {
 			return core.InsertEntity(ch, session, n, who.EntityID)
 		})
@@ -44,7 +44,7 @@ func (e *Entities) Ensure(ctx context.Context, session shoal.SessionID, n shoal.
 	if err := n.Validate(); err != nil {
 		return out, core.Wrap(op, err)
 	}
-	err = e.core.Change(ctx, op, func(ch *core.Change) (err error) {
+	err = e.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
 		out, err = ch.Entity(session, n.ID)
 		if errors.Is(err, shoal.NotFound) {
 			out, err = core.InsertEntity(ch, session, n, "")
@@ -103,7 +103,7 @@ func (e *Entities) Update(ctx context.Context, who shoal.Principal, session shoa
 	if err := errors.Join(core.CheckSession(who, session), c.Validate()); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
-	err = e.core.Change(ctx, op, func(ch *core.Change) (err error) {
+	err = e.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
 		if out, err = core.FindEntity(ch, session, id); err != nil {
 			return err
 		}
@@ -220,7 +220,7 @@ func (e *Entities) Delete(ctx context.Context, who shoal.Principal, session shoa
 	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
-	return e.core.Change(ctx, op, func(ch *core.Change) error {
+	return e.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
 		if _, err := core.FindEntity(ch, session, id); err != nil {
 			return err
 		}

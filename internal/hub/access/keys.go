@@ -34,7 +34,7 @@ func (k *Keys) Create(ctx context.Context, who shoal.Principal, n shoal.NewKey, 
 	if n.ExpiresAt != nil && !n.ExpiresAt.After(shoal.Now().Time) {
 		return key, false, core.Wrap(op, shoal.Invalid("expiresAt", "lies in the past"))
 	}
-	err = k.core.Change(ctx, op, func(ch *core.Change) (err error) {
+	err = k.core.Change(ctx, op, storage.Global, func(ch *core.Change) (err error) {
 		key, replayed, err = core.Once(ch, who, "", op, idempotencyKey, n, func() (shoal.Key, error) {
 			return insertKey(ch, n, hash, who.EntityID)
 		})
@@ -133,7 +133,7 @@ func (k *Keys) ByHash(ctx context.Context, hash string) (out shoal.Key, owner bo
 // exists. It reports false for a revoked key, which stays revoked even if a file still
 // contains it. It is for the process that owns the data directory, and checks no rights.
 func (k *Keys) Adopt(ctx context.Context, n shoal.NewKey, hash string) (works bool, err error) {
-	err = k.core.Change(ctx, "hub.Keys.Adopt", func(ch *core.Change) error {
+	err = k.core.Change(ctx, "hub.Keys.Adopt", storage.Global, func(ch *core.Change) error {
 		_, err := ch.KeyByHash(hash)
 		if works = err == nil; !errors.Is(err, shoal.NotFound) {
 			return err
@@ -171,7 +171,7 @@ func (k *Keys) Revoke(ctx context.Context, who shoal.Principal, id shoal.KeyID) 
 	if err := core.RequireManager(who); err != nil {
 		return core.Wrap(op, err)
 	}
-	err := k.core.Change(ctx, op, func(ch *core.Change) error {
+	err := k.core.Change(ctx, op, storage.Global, func(ch *core.Change) error {
 		err := error(shoal.NotFound)
 		if core.ValidID(id) {
 			err = ch.DeleteKey(who.SessionID, id)

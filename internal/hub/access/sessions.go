@@ -27,7 +27,7 @@ func (s *Sessions) Create(ctx context.Context, who shoal.Principal, n shoal.NewS
 		return shoal.Session{}, core.Wrap(op, core.FirstError(err))
 	}
 	var session shoal.Session
-	err := s.core.Change(ctx, op, func(ch *core.Change) (err error) {
+	err := s.core.Change(ctx, op, storage.Global, func(ch *core.Change) (err error) {
 		session, _, err = core.Once(ch, who, "", op, idempotencyKey, n, func() (shoal.Session, error) {
 			out := shoal.Session{ID: n.ID, Name: n.Name, Status: shoal.SessionOpen, Limits: shoal.DefaultLimits, CreatedAt: ch.At}
 			if n.Limits != nil {
@@ -83,7 +83,7 @@ func (s *Sessions) Change(ctx context.Context, who shoal.Principal, id shoal.Ses
 	if err := errors.Join(core.CheckSession(who, id), core.RequireManager(who), to.Validate()); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
-	err = s.core.Change(ctx, op, func(ch *core.Change) (err error) {
+	err = s.core.Change(ctx, op, storage.In(id), func(ch *core.Change) (err error) {
 		if out, err = core.FindSession(ch, id); err != nil || to == (shoal.SessionChange{}) {
 			return err
 		}
@@ -105,7 +105,7 @@ func (s *Sessions) Close(ctx context.Context, who shoal.Principal, id shoal.Sess
 	if err := errors.Join(core.CheckSession(who, id), core.RequireAdmin(who)); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
-	err = s.core.Change(ctx, op, func(ch *core.Change) (err error) {
+	err = s.core.Change(ctx, op, storage.In(id), func(ch *core.Change) (err error) {
 		if out, err = findEndable(ch, id, "closed"); err != nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func (s *Sessions) Delete(ctx context.Context, who shoal.Principal, id shoal.Ses
 	if err := errors.Join(core.CheckSession(who, id), core.RequireAdmin(who)); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
-	return s.core.Change(ctx, op, func(ch *core.Change) error {
+	return s.core.Change(ctx, op, storage.In(id), func(ch *core.Change) error {
 		if _, err := findEndable(ch, id, "deleted"); err != nil {
 			return err
 		}

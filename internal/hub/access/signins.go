@@ -18,7 +18,7 @@ const SignInUnused = 12 * time.Hour
 // if the browser signs in with a link. SignIn also deletes expired and unused sign-ins. The
 // caller must have verified the other key or the link; SignIn checks no rights.
 func (k *Keys) SignIn(ctx context.Context, of shoal.Key, hash string, until shoal.Time) (key shoal.Key, err error) {
-	err = k.core.Change(ctx, "hub.Keys.SignIn", func(ch *core.Change) error {
+	err = k.core.Change(ctx, "hub.Keys.SignIn", storage.Global, func(ch *core.Change) error {
 		if err := ch.SweepSignIns(ch.At, shoal.At(ch.At.Add(-SignInUnused))); err != nil {
 			return err
 		}
@@ -45,7 +45,7 @@ func (k *Keys) SignOutEverywhere(ctx context.Context, of shoal.KeyID) error {
 
 func (k *Keys) endSignIns(ctx context.Context, op string, find func(storage.Tx) ([]shoal.KeyID, error)) error {
 	var ended []shoal.KeyID
-	err := k.core.Change(ctx, op, func(ch *core.Change) (err error) {
+	err := k.core.Change(ctx, op, storage.Global, func(ch *core.Change) (err error) {
 		if ended, err = find(ch.Tx); err != nil {
 			return err
 		}

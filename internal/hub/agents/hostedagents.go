@@ -29,7 +29,7 @@ func (a *Agents) Put(ctx context.Context, who shoal.Principal, n storage.Agent) 
 	if err := errors.Join(core.CheckSession(who, n.SessionID), core.RequireManager(who), shoal.CheckID("id", string(n.ID))); err != nil {
 		return out, false, core.Wrap(op, core.FirstError(err))
 	}
-	err = a.core.Change(ctx, op, func(ch *core.Change) (err error) {
+	err = a.core.Change(ctx, op, storage.In(n.SessionID), func(ch *core.Change) (err error) {
 		out, created, err = putAgent(ch, n, who.EntityID)
 		return err
 	})
@@ -200,7 +200,7 @@ func (a *Agents) Delete(ctx context.Context, who shoal.Principal, session shoal.
 	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
-	err := a.core.Change(ctx, op, func(ch *core.Change) error {
+	err := a.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
 		if err := core.RequireOpenSession(ch, session); err != nil {
 			return err
 		}

@@ -80,7 +80,7 @@ func (a *Agents) changeNotes(ctx context.Context, op string, who shoal.Principal
 	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
-	return a.core.Change(ctx, op, func(ch *core.Change) error {
+	return a.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
 		if err := core.RequireOpenSession(ch, session); err != nil {
 			return err
 		}

@@ -88,7 +88,7 @@ type importer struct {
 
 // beginImport creates the hidden session.
 func (im *importer) beginImport(ctx context.Context) error {
-	return im.core.Change(ctx, "", func(ch *core.Change) error {
+	return im.core.Change(ctx, "", storage.Global, func(ch *core.Change) error {
 		im.stage = im.id
 		switch _, err := ch.Session(im.id); {
 		case err == nil:
@@ -172,7 +172,7 @@ func (im *importer) readBatch() (batch []importLine, more bool, err error) {
 // store stores a batch in one transaction.
 func (im *importer) storeBatch(ctx context.Context, batch []importLine) error {
 	var found []string
-	err := im.core.Change(ctx, "", func(ch *core.Change) error {
+	err := im.core.Change(ctx, "", storage.In(im.stage), func(ch *core.Change) error {
 		found = nil
 		err := ch.TouchImport(im.stage, im.token, ch.At)
 		if errors.Is(err, shoal.NotFound) {
@@ -234,7 +234,7 @@ func (im *importer) insertRecord(tx Tx, line importLine) (found []string, err er
 
 // endImport publishes the session and cancels the runs that were in progress.
 func (im *importer) endImport(ctx context.Context) error {
-	return im.core.Change(ctx, "", func(ch *core.Change) error {
+	return im.core.Change(ctx, "", storage.Global, func(ch *core.Change) error {
 		if im.stage != im.id {
 			if err := im.mayReplace(ch); err != nil {
 				return err
@@ -264,7 +264,7 @@ func (im *importer) endImport(ctx context.Context) error {
 // dropImport erases a hidden session in small transactions.
 func (a *Archive) dropImport(ctx context.Context, stage shoal.SessionID) error {
 	for left := true; left; {
-		err := a.core.Store.Update(ctx, func(tx storage.Tx) (err error) {
+		err := a.core.Store.Update(ctx, storage.In(stage), func(tx storage.Tx) (err error) {
 			left, err = tx.DropImport(stage)
 			return err
 		})

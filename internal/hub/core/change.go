@@ -50,10 +50,10 @@ func (ch *Change) runEndFuncs(committed bool) {
 // Change runs fn in one transaction and sends its notifications after the commit. It
 // also sends them when the outcome is unknown: an unnecessary notification costs one
 // read, a missing one would leave a wait asleep although its message is stored.
-func (c *Core) Change(ctx context.Context, op string, fn func(*Change) error) error {
+func (c *Core) Change(ctx context.Context, op string, at storage.At, fn func(*Change) error) error {
 	var notes []Note
 	var last *Change
-	err := c.Store.Update(ctx, func(tx storage.Tx) error {
+	err := c.Store.Update(ctx, at, func(tx storage.Tx) error {
 		last.runEndFuncs(false)
 		ch := &Change{Tx: tx, Core: c, At: shoal.Now()}
 		notes, last = nil, ch

@@ -128,7 +128,7 @@ func Wrap(op string, err error) error {
 
 // dropOldAnswers deletes the stored responses whose idempotency window has passed.
 func (c *Core) dropOldAnswers(ctx context.Context) error {
-	return c.Store.Update(ctx, func(tx storage.Tx) error { return tx.DropAnswers(time.Now().Add(-shoal.IdempotencyWindow)) })
+	return c.Store.Update(ctx, storage.Global, func(tx storage.Tx) error { return tx.DropAnswers(time.Now().Add(-shoal.IdempotencyWindow)) })
 }
 
 // Repeat runs do at an interval until ctx ends, and logs its errors.

@@ -295,10 +295,10 @@ func (p *Presence) storeTimes() {
 	seen, keys := p.takeUnstored()
 	var err error
 	if len(keys) > 0 {
-		err = p.core.Store.Update(context.WithoutCancel(p.core.Ctx), func(tx storage.Tx) error { return tx.UsedKeys(keys) })
+		err = p.core.Store.Update(context.WithoutCancel(p.core.Ctx), storage.Global, func(tx storage.Tx) error { return tx.UsedKeys(keys) })
 	}
 	for some := range slices.Chunk(seen, storeBatchSize) {
-		err = errors.Join(err, p.core.Store.Update(context.WithoutCancel(p.core.Ctx), func(tx storage.Tx) error { return tx.SawEntities(some) }))
+		err = errors.Join(err, p.core.Store.Update(context.WithoutCancel(p.core.Ctx), storage.Global, func(tx storage.Tx) error { return tx.SawEntities(some) }))
 	}
 	if err != nil {
 		p.core.Log.Error("storing the times of the last calls failed", "error", err)

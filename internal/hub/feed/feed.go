@@ -39,7 +39,7 @@ func (e *Events) trimRunEvents(ctx context.Context) error {
 		})
 		for _, s := range page {
 			after = s.ID
-			err = errors.Join(err, e.core.Store.Update(ctx, func(tx storage.Tx) error { return tx.TrimEvents(s.ID, "", e.core.KeepEvents) }))
+			err = errors.Join(err, e.core.Store.Update(ctx, storage.In(s.ID), func(tx storage.Tx) error { return tx.TrimEvents(s.ID, "", e.core.KeepEvents) }))
 		}
 		if err != nil || len(page) < shoal.MaxPage {
 			return err

@@ -109,7 +109,7 @@ func (b *Inbox) storeAllCounts(ctx context.Context) error {
 }
 
 func (b *Inbox) storeCounts(ctx context.Context, places map[storage.EntityRef][]int64) {
-	err := b.core.Store.Update(ctx, func(tx storage.Tx) error {
+	err := b.core.Store.Update(ctx, storage.Global, func(tx storage.Tx) error {
 		for key, at := range places {
 			if err := tx.MarkDelivered(key.Session, key.ID, at); err != nil {
 				return err

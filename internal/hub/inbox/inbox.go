@@ -118,7 +118,7 @@ func (b *Inbox) implicitAck(ctx context.Context, who shoal.Principal, box *mailb
 	}
 	var end int64
 	explicit := false
-	err := b.core.Store.Update(ctx, func(tx storage.Tx) (err error) {
+	err := b.core.Store.Update(ctx, storage.In(box.key.Session), func(tx storage.Tx) (err error) {
 		// Only the database knows whether this key has acknowledged explicitly: before
 		// the mailbox existed, or on another server.
 		if explicit, err = tx.Explicit(box.key.Session, box.key.ID, who.KeyID); err != nil || explicit {
@@ -159,7 +159,7 @@ func (b *Inbox) explicitAck(ctx context.Context, who shoal.Principal, box *mailb
 	var end int64
 	here := false
 	filter, upTo := at.filter, at.upTo
-	err := b.core.Store.Update(ctx, func(tx storage.Tx) (err error) {
+	err := b.core.Store.Update(ctx, storage.In(box.key.Session), func(tx storage.Tx) (err error) {
 		if err := check(tx); err != nil {
 			return err
 		}
@@ -199,7 +199,7 @@ func (b *Inbox) MarkRead(ctx context.Context, who shoal.Principal, session shoal
 	if seq < 0 {
 		return out, core.Wrap(op, shoal.Invalid("seq", "must not be negative"))
 	}
-	err = b.core.Change(ctx, op, func(ch *core.Change) (err error) {
+	err = b.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
 		if out, err = core.ReadableSpace(ch, who, session, space); err != nil {
 			return err
 		}
@@ -235,7 +235,7 @@ func (b *Inbox) MarkUnread(ctx context.Context, who shoal.Principal, session sho
 	if seq < 1 {
 		return out, core.Wrap(op, shoal.Invalid("seq", "must be at least 1: it is the first message that is to be unread"))
 	}
-	err = b.core.Change(ctx, op, func(ch *core.Change) (err error) {
+	err = b.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
 		if out, err = core.VisibleSpace(ch, who, session, space, ch.LockSpace); err != nil {
 			return err
 		}

@@ -25,7 +25,7 @@ import (
 // another entity. Until then each answer is the vote of its entity, which may replace it.
 // One denial settles a permission. The package approval has these rules.
 func (p *Pending) Answer(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.PendingID, a shoal.PendingAnswer) (out shoal.PendingAction, err error) {
-	err = p.core.Change(ctx, "hub.Pending.Answer", func(ch *core.Change) error {
+	err = p.core.Change(ctx, "hub.Pending.Answer", storage.In(session), func(ch *core.Change) error {
 		if err := core.CheckSession(who, session); err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func (p *Pending) Answer(ctx context.Context, who shoal.Principal, session shoal
 // AnswerCall is Answer for an action that is identified by run and tool call. It fails with
 // NotFound for an unknown call and with RunNotWaiting for a run that waits for nothing.
 func (p *Pending) AnswerCall(ctx context.Context, who shoal.Principal, session shoal.SessionID, run shoal.RunID, callID string, a shoal.PendingAnswer) (out shoal.PendingAction, err error) {
-	err = p.core.Change(ctx, "hub.Pending.AnswerCall", func(ch *core.Change) error {
+	err = p.core.Change(ctx, "hub.Pending.AnswerCall", storage.In(session), func(ch *core.Change) error {
 		if err := core.CheckSession(who, session); err != nil {
 			return err
 		}

@@ -86,7 +86,7 @@ func (p *Pending) Remembered(ctx context.Context, who shoal.Principal, session s
 // may revoke it, and so may every person who sees it, and admins. It fails with NotFound
 // for a decision that the caller does not see.
 func (p *Pending) Forget(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RememberedID) error {
-	return p.core.Change(ctx, "hub.Pending.Forget", func(ch *core.Change) error {
+	return p.core.Change(ctx, "hub.Pending.Forget", storage.In(session), func(ch *core.Change) error {
 		if err := core.CheckSession(who, session); err != nil {
 			return err
 		}
@@ -144,5 +144,5 @@ func decisionRights(tx Tx, who shoal.Principal, session shoal.SessionID, d shoal
 
 // dropExpiredDecisions erases remembered decisions that have expired.
 func (p *Pending) dropExpiredDecisions(ctx context.Context) error {
-	return p.core.Change(ctx, "hub.Pending.dropExpiredDecisions", func(ch *core.Change) error { return ch.DropRemembered(ch.At) })
+	return p.core.Change(ctx, "hub.Pending.dropExpiredDecisions", storage.Global, func(ch *core.Change) error { return ch.DropRemembered(ch.At) })
 }

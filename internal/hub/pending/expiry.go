@@ -63,7 +63,7 @@ func (p *Pending) expireDue(ctx context.Context) (time.Duration, error) {
 		if err != nil || due == 0 {
 			return next, err
 		}
-		err = p.core.Change(ctx, "hub.Pending.expireDue", func(ch *core.Change) error {
+		err = p.core.Change(ctx, "hub.Pending.expireDue", storage.Global, func(ch *core.Change) error {
 			now, err := ch.Now()
 			if err != nil {
 				return err

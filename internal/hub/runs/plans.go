@@ -25,7 +25,7 @@ func (p *Plans) Create(ctx context.Context, who shoal.Principal, session shoal.S
 	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who), n.Validate(), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
 		return plan, core.Wrap(op, core.FirstError(err))
 	}
-	err = p.core.Change(ctx, op, func(ch *core.Change) (err error) {
+	err = p.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
 		if err := core.RequireOpenSession(ch, session); err != nil {
 			return err
 		}
@@ -134,7 +134,7 @@ func (p *Plans) Update(ctx context.Context, who shoal.Principal, session shoal.S
 	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
-	err = p.core.Change(ctx, op, func(ch *core.Change) error {
+	err = p.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
 		if err := core.RequireOpenSession(ch, session); err != nil {
 			return err
 		}
@@ -224,7 +224,7 @@ func (p *Plans) Delete(ctx context.Context, who shoal.Principal, session shoal.S
 	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
-	return p.core.Change(ctx, op, func(ch *core.Change) error {
+	return p.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
 		if err := core.RequireOpenSession(ch, session); err != nil {
 			return err
 		}

@@ -55,7 +55,7 @@ func (p *Plans) fireDue(ctx context.Context) (wait time.Duration, err error) {
 			return min(wait, planPollInterval), nil
 		}
 		fired := 0
-		err = p.core.Change(ctx, "hub.Plans.fire", func(ch *core.Change) (err error) {
+		err = p.core.Change(ctx, "hub.Plans.fire", storage.Global, func(ch *core.Change) (err error) {
 			fired, err = fireDuePlans(ch)
 			return err
 		})

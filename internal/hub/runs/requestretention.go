@@ -29,7 +29,7 @@ func (r *Runs) ForgetRequests(ctx context.Context, before shoal.Time) error {
 	affected := map[shoal.SessionID]bool{}
 	for more := true; more; {
 		var sessions []shoal.SessionID
-		err := r.core.Change(ctx, op, func(ch *core.Change) (err error) {
+		err := r.core.Change(ctx, op, storage.Global, func(ch *core.Change) (err error) {
 			sessions, err = ch.DropRequests(before, eraseBatchSize)
 			return err
 		})
@@ -76,7 +76,7 @@ func (r *Runs) eraseUnusedTexts(ctx context.Context, session shoal.SessionID) er
 	}
 	for some := range slices.Chunk(unused, eraseBatchSize) {
 		changed := false
-		err := r.core.Store.Update(ctx, func(tx storage.Tx) error {
+		err := r.core.Store.Update(ctx, storage.In(session), func(tx storage.Tx) error {
 			now, held, err := tx.Claims(session)
 			if changed = held || now != claims; err != nil || changed {
 				return err

@@ -21,7 +21,7 @@ func (r *Runs) Retry(ctx context.Context, who shoal.Principal, session shoal.Ses
 	if err := errors.Join(core.CheckSession(who, session), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
-	err = r.core.Change(ctx, op, func(ch *core.Change) error {
+	err = r.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
 		before, err := core.VisibleRun(ch, who, session, id)
 		if err != nil {
 			return err

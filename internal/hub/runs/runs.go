@@ -39,7 +39,7 @@ func (r *Runs) Trigger(ctx context.Context, who shoal.Principal, session shoal.S
 		Service string
 		Payload json.RawMessage
 	}
-	err = r.core.Change(ctx, op, func(ch *core.Change) (err error) {
+	err = r.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
 		out, _, err = core.Once(ch, who, session, op, idempotencyKey, input{agent, service, payload}, func() (shoal.Run, error) {
 			return startServiceRun(ch, who, session, agent, service, payload)
 		})
@@ -263,7 +263,7 @@ func (r *Runs) Cancel(ctx context.Context, who shoal.Principal, session shoal.Se
 	if core.ValidID(id) {
 		sub.Add(core.RunTopic(session, id))
 	}
-	err = r.core.Change(ctx, op, func(ch *core.Change) error {
+	err = r.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
 		found, err := core.VisibleRun(ch, who, session, id)
 		if err != nil {
 			return err

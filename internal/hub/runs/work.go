@@ -65,7 +65,7 @@ func (w *Work) Claim(ctx context.Context, owner string, limit int, ttl time.Dura
 // requesters: a requester with many running runs leaves the last slots to others. Runs that
 // no entity requested may use every slot.
 func (w *Work) ClaimFor(ctx context.Context, owner string, most int, slots Slots, ttl time.Duration) (claimed []storage.Run, err error) {
-	err = w.core.Change(ctx, "hub.Work.Claim", func(ch *core.Change) error {
+	err = w.core.Change(ctx, "hub.Work.Claim", storage.Global, func(ch *core.Change) error {
 		now, err := ch.Now()
 		if err != nil {
 			return err
@@ -178,7 +178,7 @@ type Progress struct {
 // list, because it never learned that its claim was stored or could not release it, becomes
 // claimable when its lease expires.
 func (w *Work) Renew(ctx context.Context, owner string, mine []Progress, ttl time.Duration) (held []storage.Run, err error) {
-	err = w.core.Change(ctx, "hub.Work.Renew", func(ch *core.Change) error {
+	err = w.core.Change(ctx, "hub.Work.Renew", storage.Global, func(ch *core.Change) error {
 		now, err := ch.Now()
 		if err != nil {
 			return err
@@ -230,7 +230,7 @@ func storeProgress(ch *core.Change, r *storage.Run, p Progress) error {
 // Orphan ends the leases of all servers but owner, and wakes their runs. It is for the
 // start of a server that is the only user of its database.
 func (w *Work) Orphan(ctx context.Context, owner string) error {
-	return w.core.Change(ctx, "hub.Work.Orphan", func(ch *core.Change) error {
+	return w.core.Change(ctx, "hub.Work.Orphan", storage.Global, func(ch *core.Change) error {
 		none := func(storage.Run) bool { return false }
 		return endLeases(ch, func(r storage.Run) bool { return r.Owner != owner }, none, shoal.Time{})
 	})
@@ -283,7 +283,7 @@ func (w *Work) Read(ctx context.Context, fn func(storage.Tx) error) error {
 // [storage.Store].Update. Followers receive what is relayed after Write has returned after
 // the events of this transaction.
 func (w *Work) Write(ctx context.Context, lease Lease, fn func(*RunChange) error) error {
-	return w.core.Change(ctx, "hub.Work.Write", func(ch *core.Change) error {
+	return w.core.Change(ctx, "hub.Work.Write", storage.In(lease.Session), func(ch *core.Change) error {
 		r, err := ch.Run(lease.Session, lease.Run)
 		if errors.Is(err, shoal.NotFound) {
 			return leaseLostError(lease)

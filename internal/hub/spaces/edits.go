@@ -29,7 +29,7 @@ func (m *Messages) Edit(ctx context.Context, who shoal.Principal, session shoal.
 	if err != nil {
 		return out, core.Wrap(op, err)
 	}
-	err = m.core.Change(ctx, op, func(ch *core.Change) error {
+	err = m.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
 		found, err := lockMessage(ch, who, session, id, sender)
 		if err != nil {
 			return err

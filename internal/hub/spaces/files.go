@@ -28,7 +28,7 @@ func (f *Files) Upload(ctx context.Context, who shoal.Principal, session shoal.S
 	}
 	type fingerprint struct{ Name, MediaType, Hash string }
 	sum := sha256.Sum256(data)
-	err = f.core.Change(ctx, op, func(ch *core.Change) (err error) {
+	err = f.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
 		if err := core.RequireOpenSession(ch, session); err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func (f *Files) Get(ctx context.Context, who shoal.Principal, session shoal.Sess
 // then on. For its uploader, the owner of the agent that uploaded or created it, and admins
 // and owners of the session, in closed spaces and sessions too.
 func (f *Files) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.FileID) error {
-	return f.core.Change(ctx, "hub.Files.Delete", func(ch *core.Change) error {
+	return f.core.Change(ctx, "hub.Files.Delete", storage.In(session), func(ch *core.Change) error {
 		if err := core.CheckSession(who, session); err != nil {
 			return err
 		}

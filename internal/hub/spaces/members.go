@@ -182,7 +182,7 @@ func (s *Spaces) changeMembership(ctx context.Context, op string, who shoal.Prin
 	if entity == core.OwnEntity(who) {
 		allowed = core.WritableSpace
 	}
-	err = s.core.Change(ctx, op, func(ch *core.Change) (err error) {
+	err = s.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
 		if out, err = allowed(ch, who, session, id); err != nil {
 			return err
 		}

@@ -54,7 +54,7 @@ func (m *Messages) Get(ctx context.Context, who shoal.Principal, session shoal.S
 // A run that the message started and that has not begun is canceled. Delete fails with
 // Conflict while a run is writing the message or working with it.
 func (m *Messages) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.MessageID) error {
-	return m.core.Change(ctx, "hub.Messages.Delete", func(ch *core.Change) error {
+	return m.core.Change(ctx, "hub.Messages.Delete", storage.In(session), func(ch *core.Change) error {
 		found, err := visibleMessage(ch, who, session, id)
 		if err != nil {
 			return err

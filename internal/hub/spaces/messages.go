@@ -70,7 +70,7 @@ func (m *Messages) post(ctx context.Context, op string, who shoal.Principal, ses
 		return out, core.Wrap(op, err)
 	}
 	replayed := false
-	err = m.core.Change(ctx, op, func(ch *core.Change) (err error) {
+	err = m.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
 		if key.Key != "" {
 			if out, replayed, err = findReplayed(ch, session, key); err != nil {
 				return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // Mute sets whether the acting entity has muted a space that it is a member of, and returns
@@ -23,7 +24,7 @@ func (s *Spaces) Mute(ctx context.Context, who shoal.Principal, session shoal.Se
 	if err != nil {
 		return out, core.Wrap(op, err)
 	}
-	err = s.core.Change(ctx, op, func(ch *core.Change) (err error) {
+	err = s.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
 		if out, err = core.VisibleSpace(ch, who, session, id, ch.LockSpace); err != nil {
 			return err
 		}

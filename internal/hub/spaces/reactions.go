@@ -6,6 +6,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // React adds a reaction of the acting entity to a message, and returns the message with it.
@@ -36,7 +37,7 @@ func (m *Messages) changeReactions(ctx context.Context, op string, who shoal.Pri
 	if err != nil {
 		return out, core.Wrap(op, err)
 	}
-	err = m.core.Change(ctx, op, func(ch *core.Change) error {
+	err = m.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
 		found, err := lockMessage(ch, who, session, id, by)
 		if err != nil {
 			return err

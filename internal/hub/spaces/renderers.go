@@ -29,7 +29,7 @@ func (n *Renderers) Put(ctx context.Context, who shoal.Principal, session shoal.
 	}
 	sum := sha256.Sum256(page)
 	hash := hex.EncodeToString(sum[:])
-	err = n.core.Change(ctx, op, func(ch *core.Change) (err error) {
+	err = n.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
 		if err := core.RequireOpenSession(ch, session); err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (n *Renderers) Delete(ctx context.Context, who shoal.Principal, session sho
 	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
-	return n.core.Change(ctx, op, func(ch *core.Change) error {
+	return n.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
 		if err := core.RequireOpenSession(ch, session); err != nil {
 			return err
 		}

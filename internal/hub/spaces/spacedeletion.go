@@ -49,7 +49,7 @@ func (s *Spaces) Delete(ctx context.Context, who shoal.Principal, session shoal.
 // closeAndCancel closes the space, so that nothing can be added, and cancels its runs. It
 // reports whether the space is already deleted.
 func (s *Spaces) closeAndCancel(ctx context.Context, op string, session shoal.SessionID, id shoal.SpaceID) (gone bool, err error) {
-	err = s.core.Change(ctx, op, func(ch *core.Change) error {
+	err = s.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
 		found, err := ch.LockSpace(session, id)
 		if errors.Is(err, shoal.NotFound) {
 			if gone, err = ch.DeletedSpace(session, id); err == nil && !gone {
@@ -68,7 +68,7 @@ func (s *Spaces) closeAndCancel(ctx context.Context, op string, session shoal.Se
 		return errors.Join(core.SaveSpace(ch, found, shoal.EventSpaceClosed), pending.EndInSpace(ch, session, id, ""))
 	})
 	for before, more := shoal.RunID(""), true; more && !gone && err == nil; {
-		err = s.core.Change(ctx, op, func(ch *core.Change) error {
+		err = s.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
 			page, err := ch.Runs(session, storage.RunFilter{Space: id, Status: runs.ActiveStatuses, Before: before, Limit: eraseBatch})
 			if more = len(page) == eraseBatch; more {
 				before = page[len(page)-1].ID
@@ -143,7 +143,7 @@ func activeRunsIn(tx Tx, session shoal.SessionID, id shoal.SpaceID) (working []s
 
 // removeSpace removes the space from its members and followers.
 func (s *Spaces) removeSpace(ctx context.Context, op string, session shoal.SessionID, id shoal.SpaceID) error {
-	return s.core.Change(ctx, op, func(ch *core.Change) error {
+	return s.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
 		if _, err := ch.LockSpace(session, id); errors.Is(err, shoal.NotFound) {
 			return nil // another call has deleted it
 		} else if err != nil {
@@ -183,7 +183,7 @@ func (s *Spaces) removeSpace(ctx context.Context, op string, session shoal.Sessi
 // eraseRemainder erases the remaining data of a deleted space.
 func (s *Spaces) eraseRemainder(ctx context.Context, of storage.DeletedSpace) error {
 	for more := true; more; {
-		err := s.core.Store.Update(ctx, func(tx storage.Tx) (err error) {
+		err := s.core.Store.Update(ctx, storage.In(of.Session), func(tx storage.Tx) (err error) {
 			more, err = tx.EraseSpace(of.Session, of.ID, eraseBatch)
 			return err
 		})

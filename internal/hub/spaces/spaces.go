@@ -34,7 +34,7 @@ func (s *Spaces) Create(ctx context.Context, who shoal.Principal, session shoal.
 	if err := errors.Join(n.Validate(), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
 		return space, core.Wrap(op, core.FirstError(err))
 	}
-	err = s.core.Change(ctx, op, func(ch *core.Change) (err error) {
+	err = s.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
 		space, _, err = core.Once(ch, who, session, op, idempotencyKey, n, func() (shoal.Space, error) {
 			if err := s.core.CheckSpaceQuota(ch, who, session); err != nil {
 				return shoal.Space{}, err
@@ -161,7 +161,7 @@ func (s *Spaces) Update(ctx context.Context, who shoal.Principal, session shoal.
 	if err := c.Validate(); err != nil {
 		return out, core.Wrap(op, err)
 	}
-	err = s.core.Change(ctx, op, func(ch *core.Change) (err error) {
+	err = s.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
 		if out, err = core.ModeratedSpace(ch, who, session, id); err != nil {
 			return err
 		}
@@ -213,7 +213,7 @@ func (s *Spaces) Close(ctx context.Context, who shoal.Principal, session shoal.S
 	if err := shoal.CheckSummary(summary); err != nil {
 		return out, core.Wrap(op, err)
 	}
-	err = s.core.Change(ctx, op, func(ch *core.Change) (err error) {
+	err = s.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
 		if out, err = core.ModeratedSpace(ch, who, session, id); err != nil {
 			return err
 		}

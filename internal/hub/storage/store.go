@@ -23,7 +23,9 @@ type Store interface {
 	// waits for Views, however many run, only for other calls of ViewFirst.
 	ViewFirst(ctx context.Context, fn func(Tx) error) error
 
-	// Update runs fn in a transaction and returns nil when the transaction is durable.
+	// Update runs fn in a transaction and returns nil when the transaction is durable. at
+	// names the sessions that fn changes; an event in another session fails the Update
+	// with an error of kind Internal.
 	// When fn returns an error, the transaction is rolled back and Update returns that
 	// same error. Updates run one after the other in the order in which they were
 	// accepted, so fn must not wait for anything but tx; several may share one commit.
@@ -34,7 +36,7 @@ type Store interface {
 	// reached (nothing was changed, unless the error is [ErrUnsure]); StorageFull when
 	// the disk is full (nothing was changed); otherwise Internal, and the outcome is
 	// unknown.
-	Update(ctx context.Context, fn func(Tx) error) error
+	Update(ctx context.Context, at At, fn func(Tx) error) error
 
 	// Epoch identifies everything that is written through this store since it was
 	// opened. It is different for every opening of this database, of a copy of it, or of

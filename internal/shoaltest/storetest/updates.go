@@ -34,7 +34,7 @@ var updateTests = map[string]func(*storecase.Case){
 	},
 
 	"the error of fn is returned unchanged, and its changes are rolled back": func(c *storecase.Case) {
-		err := c.Store.Update(context.Background(), func(tx storage.Tx) error {
+		err := c.Store.Update(context.Background(), storage.Global, func(tx storage.Tx) error {
 			if err := tx.InsertEntity(shoal.Entity{SessionID: c.Session, ID: "ann", Kind: shoal.Human}); err != nil {
 				return err
 			}
@@ -44,6 +44,26 @@ var updateTests = map[string]func(*storecase.Case){
 			c.Errorf("got %v", err)
 		}
 		c.WantNotFound(func(tx storage.Tx) error { _, err := tx.Entity(c.Session, "ann"); return err })
+	},
+
+	"an update that does not name its session fails and changes nothing": func(c *storecase.Case) {
+		event := storage.Event{Session: c.Session, Type: shoal.EventSpaceUpdated, Data: []byte(`{}`)}
+		appendTo := func(at storage.At) error {
+			return c.Store.Update(context.Background(), at, func(tx storage.Tx) error {
+				if err := tx.InsertEntity(shoal.Entity{SessionID: c.Session, ID: "ann", Kind: shoal.Human, Name: "Ann"}); err != nil {
+					return err
+				}
+				_, err := tx.AppendEvent(event)
+				return err
+			})
+		}
+		if err := appendTo(storage.In("another")); err == nil {
+			c.Error("an update of the session \"another\" appended an event to a different one")
+		}
+		c.WantNotFound(func(tx storage.Tx) error { _, err := tx.Entity(c.Session, "ann"); return err })
+		if err := appendTo(storage.In("another", c.Session)); err != nil {
+			c.Error(err)
+		}
 	},
 
 	"a panic of fn is an error of kind Internal, and later updates work": func(c *storecase.Case) {
@@ -76,7 +96,7 @@ var updateTests = map[string]func(*storecase.Case){
 	"nothing is done with a context that has ended": func(c *storecase.Case) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		err := c.Store.Update(ctx, func(tx storage.Tx) error { return tx.InsertEntity(shoal.Entity{SessionID: c.Session, ID: "ann"}) })
+		err := c.Store.Update(ctx, storage.Global, func(tx storage.Tx) error { return tx.InsertEntity(shoal.Entity{SessionID: c.Session, ID: "ann"}) })
 		if !errors.Is(err, context.Canceled) {
 			c.Errorf("got %v", err)
 		}
@@ -85,7 +105,7 @@ var updateTests = map[string]func(*storecase.Case){
 
 	"an update that has begun completes although its context ends": func(c *storecase.Case) {
 		ctx, cancel := context.WithCancel(context.Background())
-		err := c.Store.Update(ctx, func(tx storage.Tx) error {
+		err := c.Store.Update(ctx, storage.Global, func(tx storage.Tx) error {
 			cancel()
 			return tx.InsertEntity(shoal.Entity{SessionID: c.Session, ID: "ann", Kind: shoal.Agent})
 		})
@@ -100,7 +120,7 @@ var updateTests = map[string]func(*storecase.Case){
 		first := make(chan error)
 		go func() {
 			once := sync.OnceFunc(func() { close(begun) })
-			first <- c.Store.Update(context.Background(), func(storage.Tx) error {
+			first <- c.Store.Update(context.Background(), storage.Global, func(storage.Tx) error {
 				once()
 				<-held
 				return nil
@@ -111,7 +131,7 @@ var updateTests = map[string]func(*storecase.Case){
 		second := make(chan error)
 		var ran atomic.Bool
 		go func() {
-			second <- c.Store.Update(ctx, func(storage.Tx) error {
+			second <- c.Store.Update(ctx, storage.Global, func(storage.Tx) error {
 				ran.Store(true)
 				return nil
 			})
@@ -143,7 +163,7 @@ func manyUpdates(c *storecase.Case) {
 		id := func(i int) shoal.EntityID { return shoal.EntityID(fmt.Sprintf("e%d-%d", round, i)) }
 		for i := range got {
 			calls.Go(func() {
-				got[i] = c.Store.Update(context.Background(), func(tx storage.Tx) error {
+				got[i] = c.Store.Update(context.Background(), storage.Global, func(tx storage.Tx) error {
 					if i%16 == 1 {
 						return storecase.ErrCaller // before it has changed anything
 					}
@@ -196,7 +216,7 @@ func manyWriters(c *storecase.Case) {
 		writing.Go(func() {
 			for i := range posts {
 				m := c.NewMessage([]shoal.SpaceID{"a", "b"}[(w+i)%2], "ann", "hello")
-				if err := c.Store.Update(context.Background(), func(tx storage.Tx) error { _, err := storecase.Post(tx, m); return err }); err != nil {
+				if err := c.Store.Update(context.Background(), storage.Global, func(tx storage.Tx) error { _, err := storecase.Post(tx, m); return err }); err != nil {
 					c.Errorf("post: %v", err)
 				}
 			}

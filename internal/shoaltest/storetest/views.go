@@ -157,7 +157,9 @@ var reopenTests = map[string]func(c *storecase.Case, reopen func() *storecase.Ca
 	"a closed store refuses calls, and Close can be repeated": func(c *storecase.Case, _ func() *storecase.Case) {
 		c.Close()
 		c.Close()
-		for what, call := range map[string]func(context.Context, func(storage.Tx) error) error{"Update": c.Store.Update, "View": c.Store.View} {
+		for what, call := range map[string]func(context.Context, func(storage.Tx) error) error{"Update": func(ctx context.Context, fn func(storage.Tx) error) error {
+			return c.Store.Update(ctx, storage.Global, fn)
+		}, "View": c.Store.View} {
 			err := call(context.Background(), func(storage.Tx) error {
 				c.Error("it ran")
 				return nil
@@ -183,7 +185,7 @@ var reopenTests = map[string]func(c *storecase.Case, reopen func() *storecase.Ca
 				writing.Go(func() {
 					for i := range posts / 4 {
 						m := c.NewMessage([]shoal.SpaceID{"a", "b"}[i%2], "ann", "hello")
-						if err := writer.Store.Update(context.Background(), func(tx storage.Tx) error { _, err := storecase.Post(tx, m); return err }); err != nil {
+						if err := writer.Store.Update(context.Background(), storage.Global, func(tx storage.Tx) error { _, err := storecase.Post(tx, m); return err }); err != nil {
 							c.Errorf("post: %v", err)
 						}
 						checkPlaces(writer)
@@ -220,7 +222,7 @@ func closeInTheMiddle(c *storecase.Case, reopen func() *storecase.Case) {
 		writing.Go(func() {
 			for {
 				m := c.NewMessage("shop", "ann", "hello")
-				err := c.Store.Update(context.Background(), func(tx storage.Tx) error { _, err := storecase.Post(tx, m); return err })
+				err := c.Store.Update(context.Background(), storage.Global, func(tx storage.Tx) error { _, err := storecase.Post(tx, m); return err })
 				attempts <- attempt{m.ID, err}
 				if err != nil {
 					return

@@ -36,10 +36,11 @@ type Conn struct {
 
 	ctx      context.Context // of the current transaction
 	cancel   context.CancelFunc
-	active   bool     // a transaction has begun
-	failed   *Failure // its first failure
-	wrote    bool     // it changed something
-	indexing bool     // it stored messages that the search index does not contain
+	active   bool              // a transaction has begun
+	failed   *Failure          // its first failure
+	wrote    bool              // it changed something
+	changes  []shoal.SessionID // the sessions that it may change; nil is all
+	indexing bool              // it stored messages that the search index does not contain
 }
 
 // Cache is what the writer keeps of some tables from one transaction to the next. It must

@@ -3,6 +3,8 @@ package sqlconn
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"fmt"
+	"slices"
 
 	"github.com/shoal-dev/shoal"
 )
@@ -59,8 +61,12 @@ func (c *Conn) BeginBoot() (name string, err error) {
 }
 
 // RecordPosition records that an event of the session was assigned this position, if it is
-// the first event of the session in this boot: one statement for each session and boot.
+// the first event of the session in this boot: one statement for each session and boot. It
+// fails for a session that [Conn.Restrict] has not allowed.
 func (c *Conn) RecordPosition(session shoal.SessionID, place int64) error {
+	if c.changes != nil && !slices.Contains(c.changes, session) {
+		return fmt.Errorf("an Update that names the sessions %q changes the session %q", c.changes, session)
+	}
 	if c.recorded[session] || c.boot.number == 0 {
 		return nil
 	}

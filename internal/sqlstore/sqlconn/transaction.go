@@ -128,6 +128,10 @@ func (c *Conn) Wrote() bool { return c.wrote }
 // ClearWrote makes Wrote return false.
 func (c *Conn) ClearWrote() { c.wrote = false }
 
+// Restrict makes RecordPosition refuse sessions other than these from now on; nil allows
+// all.
+func (c *Conn) Restrict(sessions []shoal.SessionID) { c.changes = sessions }
+
 // RequestIndexing records that the transaction stored messages that the search index does
 // not contain.
 func (c *Conn) RequestIndexing() { c.indexing = true }

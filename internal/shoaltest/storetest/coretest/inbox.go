@@ -272,7 +272,7 @@ var inboxTests = map[string]func(*storecase.Case){
 // are rolled back.
 func refuseAfter(c *storecase.Case, fn func(storage.Tx) error) {
 	c.Helper()
-	if err := c.Store.Update(c.Context(), fn); err != storecase.ErrCaller { //nolint:errorlint // the very error is promised
+	if err := c.Store.Update(c.Context(), storage.Global, fn); err != storecase.ErrCaller { //nolint:errorlint // the very error is promised
 		c.Errorf("got %v", err)
 	}
 }

@@ -110,7 +110,7 @@ var messageTests = map[string]func(*storecase.Case){
 		m := c.NewMessage("shop", "ann", "two")
 		for _, seq := range []int64{0, 1, 3} {
 			m.Seq = seq
-			err := c.Store.Update(c.Context(), func(tx storage.Tx) error { return tx.InsertMessage(m, storage.PostKey{}) })
+			err := c.Store.Update(c.Context(), storage.Global, func(tx storage.Tx) error { return tx.InsertMessage(m, storage.PostKey{}) })
 			if err == nil {
 				c.Errorf("a message at seq %d after 1 was stored", seq)
 			}

@@ -67,7 +67,7 @@ var runTests = map[string]func(*storecase.Case){
 	"a failed transaction leaves nothing": func(c *storecase.Case) {
 		c.AddRuns(c.NewRun("run_1", "bot", "shop"))
 		failed := errors.New("no")
-		err := c.Store.Update(c.Context(), func(tx storage.Tx) error {
+		err := c.Store.Update(c.Context(), storage.Global, func(tx storage.Tx) error {
 			r := c.NewRun("run_1", "bot", "shop")
 			r.Status = shoal.RunCompleted
 			return errors.Join(tx.UpdateRun(r), tx.InsertRun(c.NewRun("run_2", "bot", "shop")),

@@ -67,7 +67,7 @@ func (c *Case) Close() {
 // the store, so it must return its errors.
 func (c *Case) Update(fn func(storage.Tx) error) {
 	c.Helper()
-	if err := c.Store.Update(context.Background(), fn); err != nil {
+	if err := c.Store.Update(context.Background(), storage.Global, fn); err != nil {
 		c.Fatalf("update: %v", err)
 	}
 }
@@ -76,7 +76,7 @@ func (c *Case) Update(fn func(storage.Tx) error) {
 // and with a message for people.
 func (c *Case) WantError(kind shoal.Kind, fn func(storage.Tx) error) {
 	c.Helper()
-	err := c.Store.Update(context.Background(), fn)
+	err := c.Store.Update(context.Background(), storage.Global, fn)
 	var said *shoal.Error
 	switch {
 	case !errors.Is(err, kind):

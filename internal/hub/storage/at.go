@@ -1,0 +1,21 @@
+package storage
+
+import (
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// At names the sessions that an Update changes. A database that locks by session locks
+// these, so that Updates in different sessions do not wait for each other.
+type At []shoal.SessionID
+
+// Global is the At of an Update that changes keys, the list of sessions, or what it finds
+// in any session.
+var Global At
+
+// In returns the At of an Update that changes the given sessions and nothing else.
+func In(sessions ...shoal.SessionID) At { return sessions }
+
+// Includes reports whether an Update with this At may change the session.
+func (a At) Includes(session shoal.SessionID) bool { return a == nil || slices.Contains(a, session) }
