@@ -29,16 +29,16 @@ test("the program that the page prints connects, is woken by the page, and is cu
   const { shoal } = JSON.parse(await copyable(page, ".mcp.json")).mcpServers;
   assert.deepEqual(shoal, { type: "http", url: `${s.server.url}/mcp`, headers: { Authorization: "Bearer ${SHOAL_AGENT_KEY}" } });
   await page.getByRole("radio", { name: /TypeScript/ }).check();
-  await page.getByLabel("Its id").fill("no spaces!");
+  await page.getByLabel("Id", { exact: true }).fill("no spaces!");
   await page.getByRole("button", { name: "Create key" }).click();
   await page.getByText(/Only letters, digits/).waitFor();
-  await page.getByLabel("Its id").fill("pilot");
+  await page.getByLabel("Id", { exact: true }).fill("pilot");
   await page.getByRole("checkbox", { name: "Welcome" }).check();
   await page.getByRole("button", { name: "Create key" }).click();
   const key = await copyable(page, "SHOAL_AGENT_KEY");
   const program = await copyable(page, "agent.mjs");
   assert.ok(program.includes('"pilot"') && !program.includes(key), program);
-  const light = page.getByRole("region", { name: /See it arrive/ }).getByRole("status").first();
+  const light = page.getByRole("region", { name: /Check the connection/ }).getByRole("status").first();
   await light.getByText(/waiting for the first call/).waitFor();
   await picture(page, "connect-minted");
 
@@ -48,7 +48,7 @@ test("the program that the page prints connects, is woken by the page, and is cu
   await picture(page, "connect-waiting");
   await page.getByLabel("Message").fill("Ahoy, pilot!");
   await page.getByRole("button", { name: "Send", exact: true }).click();
-  await page.getByRole("link", { name: /Watch the space/ }).click();
+  await page.getByRole("link", { name: /Open the space/ }).click();
   await page.getByRole("article").filter({ hasText: "pilot" }).getByText("I am here.").waitFor();
 
   await go(s, page, "/settings?tab=keys");

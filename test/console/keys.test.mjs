@@ -161,7 +161,7 @@ test("single letters do nothing while somebody types, and nothing when they are 
 
   await go(s, page, "/settings?tab=appearance");
   await page.getByRole("checkbox", { name: "Single-letter shortcuts" }).waitFor();
-  await until(page, /^Single letters/);
+  await until(page, /^Single-letter shortcuts/);
   await page.keyboard.press("Space");
   await page.evaluate(() => document.activeElement.blur());
   for (const key of ["?", "/", "g", "i", "g", "r", "n", "N", ".", "r"]) await page.keyboard.press(key);

@@ -80,11 +80,11 @@ test("killed in the middle of a sentence and started again: the page heals by it
   await s.server.says("operator", id, "Tell.");
   await begun(page);
   await s.server.kill();
-  await page.getByText(/does not answer/i).waitFor();
+  await page.getByText(/server unreachable/i).waitFor();
   await picture(page, "offline");
   const down = Date.now();
   await s.server.begin();
-  await page.getByText(/does not answer/i).waitFor({ state: "detached" });
+  await page.getByText(/server unreachable/i).waitFor({ state: "detached" });
   t.diagnostic(`live again ${Date.now() - down} ms after the server was started`);
   const article = await whole(page, id);
   await article.getByRole("button", { name: /yes/i }).first().click();

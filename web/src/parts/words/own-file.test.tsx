@@ -6,16 +6,16 @@ import { OwnFileLink, OwnImage } from "./own-file";
 
 const url = "/v1/sessions/default/files/fil_1";
 const POST = vi.hoisted(() => vi.fn<(path: string, init: unknown) => Promise<unknown>>());
-vi.mock("@/api/client", () => ({ actor: () => "ann", api: { POST }, data: async (called: Promise<{ data: unknown }>) => (await called).data }));
+vi.mock("@/api/client", () => ({ actor: () => "ann", api: { POST } }));
 
-type Answer = () => { data: unknown };
+type Answer = () => { url: string; expiresAt: string };
 const answers = (...list: Answer[]) => {
   POST.mockReset();
   POST.mockImplementation(async () => ((list.length > 1 ? list.shift() : list[0]) as Answer)());
   return POST;
 };
 let n = 0;
-const signed = () => ({ data: { url: `${url}?signed=${++n}`, expiresAt: "2126-01-01T00:00:00Z" } });
+const signed = () => ({ url: `${url}?signed=${++n}`, expiresAt: "2126-01-01T00:00:00Z" });
 const refused = () => {
   throw new Problem(404, "not_found", "There is no such session.");
 };
