@@ -14,27 +14,27 @@ type Agent struct {
 	rules *rules
 }
 
-// Stream takes one turn on c and yields its events while they happen, the last
-// one being [TurnFinished]. The error is non-nil only as the single, first
-// element, a [*BeginError], when the turn could not begin:
+// Stream runs one turn on c and yields its events as they happen; the last one is
+// [TurnFinished]. The error is non-nil only if the turn could not begin: then a
+// [*BeginError] is the first and only element:
 //
 //   - ErrInvalidArgument: input is malformed, or there is neither input nor history.
-//   - ErrConflict: c runs a turn already, or has an unfinished turn and there is input.
+//   - ErrConflict: c is running a turn, or has an unfinished turn and there is input.
 //   - The store's error, or that of ctx, if it had ended before.
 //
-// Without input an unfinished turn goes on where it was; a conversation that has
-// none is continued from its history as it is. Stream blocks between events as
-// long as the model, the tools and the consumer take. When ctx ends the turn is
-// canceled, stored and finished as such; when the range stops early, likewise,
-// without further events. Every goroutine of the turn has ended when the range
-// ends (see [Tool] for those that ignore their context).
+// Without input, an unfinished turn is resumed; if there is no unfinished turn, the
+// model answers the history as it is. Stream blocks between events for as long as
+// the model, the tools and the consumer take. When ctx ends, the turn is canceled
+// and stored as canceled; leaving the range early does the same, without further
+// events. Every goroutine of the turn has ended when the range ends (see [Tool] for
+// tools that ignore their context).
 func (a *Agent) Stream(ctx context.Context, c *Conversation, input ...Message) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) { a.run(ctx, c, input, yield) }
 }
 
-// BeginError says that a turn could not begin. It reads like Err and wraps it. Nothing
-// is stored, unless TurnID is set: then the store failed after it had taken the input, and
-// running the conversation without input goes on.
+// BeginError reports that a turn could not begin. Its text is that of Err, which it wraps.
+// Nothing is stored unless TurnID is set: then the store failed after it had stored the
+// input, and running the conversation without input resumes the turn.
 type BeginError struct {
 	TurnID string
 	Err    error
@@ -46,10 +46,11 @@ func (e *BeginError) Error() string { return e.Err.Error() }
 // Unwrap returns Err.
 func (e *BeginError) Unwrap() error { return e.Err }
 
-// Run takes one turn on c and returns what it came to: nil only beside a [*BeginError]
-// without a TurnID. The error is that of [Agent.Stream], or, for a turn that failed or
-// was canceled, one that names the reason; the result is whole in that case. errors.Is finds [context.DeadlineExceeded] in that of a turn
-// that took longer than Options.TurnTimeout. A suspended turn is not an error.
+// Run runs one turn on c and returns its result, which is nil only together with a
+// [*BeginError] without a TurnID. The error is that of [Agent.Stream], or, if the turn
+// failed or was canceled, one that names the reason; the result is complete in that case.
+// If the turn took longer than Options.TurnTimeout, errors.Is finds
+// [context.DeadlineExceeded] in the error. A suspended turn is not an error.
 func (a *Agent) Run(ctx context.Context, c *Conversation, input ...Message) (*Result, error) {
 	r := &Result{}
 	var err error
@@ -78,13 +79,13 @@ func (a *Agent) Run(ctx context.Context, c *Conversation, input ...Message) (*Re
 	return r, nil
 }
 
-// Result is what a turn came to.
+// Result is the result of a turn.
 type Result struct {
 	TurnFinished
-	// Messages are those that the turn added after its input, whole steps in
-	// order. A resumed turn counts from its first step.
+	// Messages are the messages that the turn added after its input: complete steps,
+	// in order. Those of a resumed turn start with its first step.
 	Messages []Message
-	// Output is the structured answer, nil unless one was asked for and given.
+	// Output is the structured answer, nil unless one was requested and received.
 	Output []byte
 	// Structured is the name of the type that the model chose, in union mode.
 	Structured string

@@ -12,12 +12,12 @@ import (
 
 // Conversation is a handle on one conversation in a [Store]: the history that a
 // model sees, with a name, metadata and, while a turn is open, what that turn
-// waits for. It holds no state of its own: every method reads the store, and any
-// number of handles may be on one conversation. It is safe for concurrent use.
+// waits for. It holds no state of its own: every method reads the store, and a
+// conversation may have any number of handles. It is safe for concurrent use.
 //
 // Reads return snapshots; the caller must not change what they refer to. A
-// conversation that nothing was written to yet reads as empty and is made by the
-// first write. Every change moves LastActivity.
+// conversation that was never written reads as empty; the first write creates it.
+// Every change updates LastActivity.
 //
 // One process runs at most one turn on a conversation at a time; across
 // processes the store decides (see [Store]). Add, Clear and Reduce are refused
@@ -27,8 +27,8 @@ type Conversation struct {
 	id    string
 }
 
-// NewConversation returns a new conversation in a memory of its own. It lasts as
-// long as the process; see [OpenConversation] for one that stays.
+// NewConversation returns a new conversation in a memory store of its own. It lasts
+// as long as the process; use [OpenConversation] for a durable one.
 func NewConversation() *Conversation {
 	return OpenConversation(NewMemory(), newID("cnv_"))
 }
@@ -42,8 +42,8 @@ func OpenConversation(store Store, id string) *Conversation {
 // ID returns the conversation's id.
 func (c *Conversation) ID() string { return c.id }
 
-// Load returns the whole record as it is now; one with Revision 0 if nothing was
-// written yet.
+// Load returns the whole record as it is now. If nothing was written yet, the
+// record's Revision is 0.
 func (c *Conversation) Load(ctx context.Context) (Record, error) {
 	r, err := c.store.Load(ctx, c.id)
 	if errors.Is(err, ErrNotFound) {
@@ -52,7 +52,7 @@ func (c *Conversation) Load(ctx context.Context) (Record, error) {
 	return r, err
 }
 
-// Messages returns the history, oldest first, whole steps only.
+// Messages returns the history, oldest first, complete steps only.
 func (c *Conversation) Messages(ctx context.Context) ([]Message, error) {
 	r, err := c.Load(ctx)
 	return r.Messages, err
@@ -71,8 +71,8 @@ func (c *Conversation) LastActivity(ctx context.Context) (time.Time, error) {
 	return r.LastActivity, err
 }
 
-// DisplayName returns the name that was set, else the first user message, cut to
-// 30 characters, else "New Conversation".
+// DisplayName returns the name that was set, otherwise the first user message,
+// truncated to 30 characters, otherwise "New Conversation".
 func (c *Conversation) DisplayName(ctx context.Context) (string, error) {
 	r, err := c.Load(ctx)
 	if err != nil {
@@ -89,7 +89,7 @@ func (c *Conversation) DisplayName(ctx context.Context) (string, error) {
 	return "New Conversation", nil
 }
 
-// shortened cuts a text to 30 characters, the last three being dots.
+// shortened truncates a text to 30 characters, the last three of which are dots.
 func shortened(text string) string {
 	if runes := []rune(text); len(runes) > 30 {
 		return string(runes[:27]) + "..."
@@ -97,8 +97,8 @@ func shortened(text string) string {
 	return text
 }
 
-// SetDisplayName names the conversation; an empty name returns to the first user
-// message.
+// SetDisplayName names the conversation; an empty name restores the name derived
+// from the first user message.
 func (c *Conversation) SetDisplayName(ctx context.Context, name string) error {
 	return c.change(ctx, func(r *Record) error {
 		r.DisplayName = name
@@ -112,8 +112,8 @@ func (c *Conversation) Metadata(ctx context.Context) (map[string]string, error) 
 	return maps.Clone(r.Metadata), err
 }
 
-// SetMetadata stores value under key, over what was there. A blank key is
-// refused as ErrInvalidArgument.
+// SetMetadata stores value under key and replaces the previous value. It fails with
+// ErrInvalidArgument if the key is blank.
 func (c *Conversation) SetMetadata(ctx context.Context, key, value string) error {
 	if strings.TrimSpace(key) == "" {
 		return Invalid("key", "must not be blank")
@@ -124,10 +124,10 @@ func (c *Conversation) SetMetadata(ctx context.Context, key, value string) error
 	})
 }
 
-// Add puts messages at the end of the history, all in one write or none.
-// Messages without an id or a time get them. ErrInvalidArgument when there are none,
-// one has no parts or an unknown role, or tool calls and results do not belong
-// together: an assistant message with calls must be followed by one tool message
+// Add appends messages to the history in one write. It sets the id and the time of
+// messages that lack them. It fails with ErrInvalidArgument if messages is empty, if
+// a message has no parts or an unknown role, or if tool calls and results do not
+// match: an assistant message with calls must be followed by one tool message
 // with all their results, in order.
 func (c *Conversation) Add(ctx context.Context, messages ...Message) error {
 	if len(messages) == 0 {
@@ -160,8 +160,8 @@ func stamped(messages []Message) []Message {
 	return out
 }
 
-// Clear empties the messages, the summary and the metadata. The name, remembered
-// permissions and the states of context providers stay.
+// Clear removes the messages, the summary and the metadata. The name, remembered
+// permissions and the states of context providers remain.
 func (c *Conversation) Clear(ctx context.Context) error {
 	return c.change(ctx, func(r *Record) error {
 		if err := r.refuseOpen("clear it"); err != nil {
@@ -172,14 +172,14 @@ func (c *Conversation) Clear(ctx context.Context) error {
 	})
 }
 
-// Fork makes a new conversation in the same store out of the history up to and
-// including the message with the given id; "" takes all of it. An assistant
-// message with tool calls and the results that follow it count as one, whichever
-// of them is named, so they are never separated. The fork takes the name,
-// metadata and remembered permissions along, the summary if it covers no more
-// than was taken, the states of context providers if everything was taken, and
-// never an open turn. The source stays as it is. ErrNotFound when no message has
-// that id.
+// Fork creates a conversation in the same store from the history up to and
+// including the message with the given id; "" means the whole history. An assistant
+// message with tool calls and the results that follow it count as one message,
+// whichever of them the id names, so they are never separated. The fork copies the
+// name, metadata and remembered permissions, the summary if it covers only copied
+// messages, the states of context providers if the whole history was copied, and
+// never an open turn. The source does not change. Fork fails with ErrNotFound if no
+// message has that id.
 func (c *Conversation) Fork(ctx context.Context, messageID string) (*Conversation, error) {
 	r, err := c.Load(ctx)
 	if err != nil {
@@ -215,7 +215,7 @@ func (c *Conversation) Fork(ctx context.Context, messageID string) (*Conversatio
 	return OpenConversation(c.store, fork.ID), nil
 }
 
-// countCoverable counts the messages that a summary can stand for.
+// countCoverable counts the messages that a summary can cover.
 func countCoverable(messages []Message) int {
 	n := 0
 	for i := range messages {
@@ -226,8 +226,8 @@ func countCoverable(messages []Message) int {
 	return n
 }
 
-// Pending returns the requests that the unfinished turn waits for, those of its
-// sub-agents included: neither answered nor expired.
+// Pending returns the requests of the unfinished turn and of its sub-agents that are
+// neither answered nor expired.
 func (c *Conversation) Pending(ctx context.Context) ([]Pending, error) {
 	r, err := c.Load(ctx)
 	if err != nil || r.Open == nil || len(r.Open.Steps) == 0 {
@@ -247,7 +247,7 @@ func (p Pending) expired(now time.Time) bool {
 	return !p.ExpiresAt.IsZero() && !now.Before(p.ExpiresAt)
 }
 
-// refuseOpen refuses a change that a turn would not survive.
+// refuseOpen returns an error if a turn is open, for changes that would break it.
 func (r *Record) refuseOpen(what string) error {
 	if r.Open == nil {
 		return nil
@@ -256,8 +256,8 @@ func (r *Record) refuseOpen(what string) error {
 		"Conversation %s has the unfinished turn %s; finish it by a run without input, or discard it, before you %s.", r.ID, r.Open.ID, what))
 }
 
-// change loads the record, changes a copy and stores it, again if somebody else
-// was faster. change must not write into what the record refers to.
+// change loads the record, changes a copy and stores it, and repeats this if another
+// writer was faster. change must not write to what the record refers to.
 func (c *Conversation) change(ctx context.Context, change func(*Record) error) error {
 	for {
 		r, err := c.Load(ctx)

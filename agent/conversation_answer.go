@@ -10,15 +10,15 @@ import (
 )
 
 // Answer stores the answer to a pending request of the unfinished turn, which
-// goes on when the conversation is run without input. The answer is durable when
-// Answer returns nil. A sub-agent's request is answered in the sub-agent's
-// conversation.
+// resumes when the conversation is run without input. The answer is durable when
+// Answer returns nil. The answer to a sub-agent's request is stored in the
+// sub-agent's conversation.
 //
-// ErrNotFound when there is no such request; ErrInvalidArgument when the answer has
-// fields that do not belong to the request's kind; ErrConflict when the request was
-// answered or has expired, when its turn has ended, and as long as its turn still
-// runs: a request takes its answer once [TurnFinished] said Waiting (before that
-// it is Options.Answer that is asked).
+// Answer fails with ErrNotFound if the request does not exist; with
+// ErrInvalidArgument if the answer has fields that do not belong to the request's
+// kind; and with ErrConflict if the request was answered or has expired, if its turn
+// has ended, or while its turn is running: a request accepts an answer after
+// [TurnFinished] with the outcome Waiting (until then Options.Answer is called).
 func (c *Conversation) Answer(ctx context.Context, a Answer) error {
 	r, err := c.Load(ctx)
 	if err != nil {
@@ -50,9 +50,9 @@ func (c *Conversation) Answer(ctx context.Context, a Answer) error {
 	})
 }
 
-// reflect notes a sub-agent's answer in the turn that waits for it. It is for
-// [Conversation.Pending] only: the sub-agent's conversation is what counts, so a
-// turn that went on meanwhile is left alone.
+// reflect records the answer to a sub-agent's request in the turn that waits for it.
+// Only [Conversation.Pending] depends on it: the sub-agent's conversation is
+// authoritative, so a turn that has continued meanwhile is not changed.
 func (c *Conversation) reflect(ctx context.Context, a Answer) error {
 	return c.change(ctx, func(r *Record) error {
 		if p, err := r.request(a.PendingID); err == nil && p.Answer == nil && r.Open.Waiting {
@@ -97,8 +97,8 @@ func findRequest(requests []Pending, id string) (found *Pending) {
 	return found
 }
 
-// setAnswer puts a into the last step of the open turn, in copies of all that is
-// on the way there.
+// setAnswer stores a in the last step of the open turn, and copies everything that it
+// changes.
 func (r *Record) setAnswer(a Answer) {
 	open := *r.Open
 	open.Steps = slices.Clone(open.Steps)
@@ -108,7 +108,7 @@ func (r *Record) setAnswer(a Answer) {
 	r.Open = &open
 }
 
-// takes reports whether the request can still be answered, and by a.
+// takes returns an error if the request can no longer be answered, or not by a.
 func (p *Pending) takes(a Answer, now time.Time) error {
 	switch {
 	case p.Answer != nil:
@@ -149,11 +149,11 @@ var answerFields = map[PendingKind][]string{
 	Continuation:  {"approved"},
 }
 
-// Discard gives an unfinished turn up, so that the next input is accepted: its
-// calls without results get one that says canceled, and the turn ends as
-// canceled. What its sub-agents began is given up, too. Without an unfinished
-// turn nothing happens. ErrConflict while the turn runs in this process; in another
-// process it is ended by its next write.
+// Discard ends an unfinished turn as canceled, so that the next input is accepted.
+// Its calls without results get the result canceled. The unfinished turns of its
+// sub-agents are discarded, too. Without an unfinished turn Discard does nothing. It
+// fails with ErrConflict while the turn runs in this process; in another process, the
+// next write of the turn fails and ends it.
 func (c *Conversation) Discard(ctx context.Context) error {
 	release, err := c.claim()
 	if err != nil {
@@ -164,7 +164,7 @@ func (c *Conversation) Discard(ctx context.Context) error {
 	if err != nil || r.Open == nil {
 		return err
 	}
-	// From here on nobody else writes to the turn.
+	// From here on the turn has no other writer.
 	turn := r.Open.Turn
 	turn.Attempt++
 	if err := c.store.Begin(ctx, c.id, turn); err != nil {
@@ -188,7 +188,7 @@ func (c *Conversation) Discard(ctx context.Context) error {
 	})
 }
 
-// discardNested gives up the turns of sub-agents that wait.
+// discardNested discards the turns of sub-agents that wait.
 func (c *Conversation) discardNested(ctx context.Context, requests []Pending) error {
 	for _, p := range requests {
 		if p.Conversation == "" || p.Conversation == c.id {

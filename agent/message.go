@@ -17,17 +17,17 @@ const (
 	ToolRole  Role = "tool"
 )
 
-// Message is one entry of the model-facing history. A message that was given
-// to this package or taken from it is never changed afterwards; neither side
-// may write into its parts.
+// Message is one entry of the history that the model sees. A message is never
+// changed after it was passed to this package or returned by it; neither side
+// may write to its parts.
 type Message struct {
 	ID   string `json:"id,omitempty"`
 	Role Role   `json:"role"`
 	// Parts are in the order of the model's output or of the author's input.
 	Parts []Part `json:"parts"`
-	// Interrupted marks an assistant message whose text was cut short.
+	// Interrupted marks an assistant message whose text is incomplete.
 	Interrupted bool `json:"interrupted,omitempty"`
-	// Summary marks the message that stands for older ones; see [Reduction].
+	// Summary marks a message that replaces older ones; see [Reduction].
 	Summary   bool      `json:"summary,omitempty"`
 	CreatedAt time.Time `json:"createdAt,omitzero"`
 }
@@ -52,9 +52,9 @@ type Part struct {
 	File   *File       `json:"file,omitempty"`
 	Call   *ToolCall   `json:"call,omitempty"`
 	Result *ToolResult `json:"result,omitempty"`
-	// Opaque is what the provider wants back with this part, unread and
-	// unchanged: a signature of its reasoning, an encrypted item. A provider
-	// writes its own name into it and ignores what another one wrote.
+	// Opaque is data that the provider expects back unchanged with this part, such
+	// as a signature of its reasoning or an encrypted item. A provider includes its
+	// own name in it and ignores the data of other providers.
 	Opaque json.RawMessage `json:"opaque,omitempty"`
 }
 
@@ -67,18 +67,18 @@ type File struct {
 	URL       string `json:"url,omitempty"`
 }
 
-// ToolCall is the model's wish to call a tool.
+// ToolCall is the model's request to call a tool.
 type ToolCall struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
-	// Arguments is the text that the model wrote, meant as one JSON object. It
-	// may be anything; a call that does not parse is answered with an error and
-	// never reaches the tool.
+	// Arguments is the text that the model wrote. It should be one JSON object but
+	// may be anything; if it cannot be parsed, the result is an error and the tool is
+	// not called.
 	Arguments string `json:"arguments"`
 }
 
-// ResultStatus tells how a tool call ended. It is a flag set by whoever ended
-// it, never guessed from a text.
+// ResultStatus is how a tool call ended. The code that ends the call sets it; it is
+// never derived from the text of the result.
 type ResultStatus string
 
 // The statuses of results. All but [ResultOK] and [ResultDenied] count as
@@ -88,7 +88,7 @@ const (
 	ResultFailed      ResultStatus = "failed"      // the tool returned an error
 	ResultInvalid     ResultStatus = "invalid"     // the arguments do not fit the schema
 	ResultUnknown     ResultStatus = "unknown"     // no tool has that name
-	ResultDenied      ResultStatus = "denied"      // a person or a rule said no
+	ResultDenied      ResultStatus = "denied"      // a person or a rule denied the call
 	ResultTimedOut    ResultStatus = "timed_out"   // the tool took too long
 	ResultCanceled    ResultStatus = "canceled"    // the turn was canceled
 	ResultSkipped     ResultStatus = "skipped"     // the turn ended before it could start
@@ -100,11 +100,11 @@ const (
 // consecutive errors.
 func (s ResultStatus) Failed() bool { return s != ResultOK && s != ResultDenied }
 
-// Flagged reports whether models are told of the result as an error, where their wire
-// has a flag for it: the call did not do what it should.
+// Flagged reports whether the result is marked as an error in wire formats that have a
+// flag for it: the call did not do what it should.
 func (s ResultStatus) Flagged() bool { return s != ResultOK }
 
-// ToolResult is the one answer to a [ToolCall]. Text is what the model reads.
+// ToolResult is the one result of a [ToolCall]. Text is what the model reads.
 type ToolResult struct {
 	CallID string       `json:"callId"`
 	Name   string       `json:"name"`

@@ -6,14 +6,14 @@ import (
 	"iter"
 )
 
-// Model is a language model behind a provider.
+// Model is a language model of a provider.
 //
 // Stream sends one request and yields the answer as it arrives. It makes one
-// attempt: retries belong to the agent. It yields chunks until [ChunkFinish], which
-// comes last and once, or until one error, which ends the sequence; the error is
-// a [*ModelError] whenever the provider said something about the cause. When ctx
+// attempt: the agent does the retries. It yields chunks until [ChunkFinish], which
+// is the last chunk and occurs once, or until one error, which ends the sequence.
+// The error is a [*ModelError] whenever the provider reported a cause. When ctx
 // ends or the range stops early, Stream closes the connection and returns; it
-// never blocks longer than the connection takes to notice. Neither side keeps
+// never blocks longer than the connection takes to notice. Neither side retains
 // the other's slices after the sequence has ended.
 //
 // A Model is safe for concurrent use.
@@ -32,7 +32,7 @@ type ModelInfo struct {
 	Address string `json:"address,omitempty"`
 }
 
-// Request is one model call. Providers read it and change nothing in it.
+// Request is one model call. Providers do not modify it.
 type Request struct {
 	// Instructions is the system prompt. System messages in Messages follow it.
 	Instructions string
@@ -40,7 +40,7 @@ type Request struct {
 	Tools        []ToolSpec
 	ToolChoice   ToolChoice
 	Settings     Settings
-	// Output asks for an answer that is one JSON value of this schema; nil for
+	// Output requests an answer that is one JSON value of this schema; nil means
 	// free text.
 	Output *OutputSchema
 }
@@ -52,7 +52,7 @@ type OutputSchema struct {
 	Schema      json.RawMessage
 }
 
-// ToolMode says whether the model may, must or must not call tools.
+// ToolMode determines whether the model may, must or must not call tools.
 type ToolMode string
 
 // The tool modes. The zero value is [ToolsAuto].
@@ -63,8 +63,8 @@ const (
 	ToolsSpecific ToolMode = "specific" // the tool named by ToolChoice.Name
 )
 
-// ToolChoice is a tool mode with the name that [ToolsSpecific] needs. Parallel
-// says whether several calls may come in one answer; nil leaves it to the
+// ToolChoice is a tool mode with the name that [ToolsSpecific] requires. Parallel
+// determines whether one answer may contain several calls; nil leaves it to the
 // provider.
 type ToolChoice struct {
 	Mode     ToolMode
@@ -72,7 +72,7 @@ type ToolChoice struct {
 	Parallel *bool
 }
 
-// Settings are the knobs of a model call. Zero values are not sent.
+// Settings are the parameters of a model call. Zero values are not sent.
 type Settings struct {
 	Temperature      *float64
 	TopP             *float64
@@ -82,61 +82,66 @@ type Settings struct {
 	MaxOutputTokens  int
 	Stop             []string
 	Reasoning        Reasoning
-	// ProviderOptions are sent as they are, as top-level fields of the request, in
-	// place of what the provider package would have sent there. The list "tools" is
-	// sent after the agent's own tools: tools that the provider executes, such as
-	// its web search. What such tools did is kept in the conversation and sent back.
+	// ProviderOptions are sent unchanged as top-level fields of the request and
+	// override what the provider package would have sent. The entries of a list
+	// "tools" follow the agent's own tools: they are tools that the provider executes,
+	// such as its web search. Their activity is kept in the conversation and sent
+	// back to the provider.
 	ProviderOptions map[string]any
 }
 
 // Reasoning asks a model to think before it answers.
 type Reasoning struct {
 	Enabled bool
-	// Effort is none, minimal, low, medium, high or xhigh; empty is the
-	// provider's default. A model that does not have the effort gets the nearest
-	// one that it has.
+	// Effort is one of the values none, minimal, low, medium, high and xhigh; empty
+	// means the provider's default. If a model does not support the value, the
+	// nearest supported one is sent.
 	Effort string
-	// BudgetTokens bounds the thinking; 0 leaves it to the model. The providers'
-	// packages translate a budget for models that only have efforts, and an effort
-	// for models that only have budgets; where both are set, a model gets the one
-	// that it has.
+	// BudgetTokens limits the reasoning; 0 leaves it to the model. The provider
+	// packages translate a budget for models that only support efforts, and an effort
+	// for models that only support budgets; if both are set, the one that the model
+	// supports is sent.
 	BudgetTokens int
-	// IncludeThoughts asks for the thoughts themselves where they must be asked for.
+	// IncludeThoughts requests the text of the reasoning from providers that send it
+	// only on request.
 	IncludeThoughts bool
-	// Summary is auto or detailed, where a provider shows summaries only.
+	// Summary is auto or detailed, for providers that return only summaries of the
+	// reasoning.
 	Summary string
 }
 
-// ChunkKind says which fields of a [Chunk] are used.
+// ChunkKind determines which fields of a [Chunk] are used.
 type ChunkKind uint8
 
 // The kinds of chunks. A model's answer is a sequence of parts; a part begins
 // with its first chunk and ends where a chunk of another part begins, except
-// tool calls, which are told apart by Index and may grow side by side.
+// for tool calls, which Index identifies and whose chunks may interleave.
 const (
 	// ChunkText appends Text to the answer's text.
 	ChunkText ChunkKind = iota + 1
-	// ChunkReasoning appends Text to the thoughts. An empty one opens them, for
-	// thoughts that the provider shows to nobody; their ChunkOpaque follows.
+	// ChunkReasoning appends Text to the reasoning. A chunk with an empty Text opens a
+	// reasoning part whose text the provider does not reveal; its ChunkOpaque follows.
 	ChunkReasoning
-	// ChunkCallStart opens the tool call Index with ID and Name. An empty ID is
-	// filled by the agent; an ID that this answer has used already is replaced.
+	// ChunkCallStart opens the tool call Index with ID and Name. The agent fills in an
+	// empty ID and replaces one that this answer has used already.
 	ChunkCallStart
 	// ChunkCallDelta appends Text to the arguments of the call Index.
 	ChunkCallDelta
-	// ChunkCallEnd says that the call Index is whole. Without it a call is whole at ChunkFinish.
+	// ChunkCallEnd marks the call Index as complete. Without it, a call is complete at
+	// ChunkFinish.
 	ChunkCallEnd
 	// ChunkOpaque sets Opaque of the part that the last chunk belonged to; for a
-	// call, of the call Index when Call is true.
+	// call, of the call Index if Call is true.
 	ChunkOpaque
-	// ChunkUsage replaces the usage reported so far by Usage, which Model is billed for.
+	// ChunkUsage replaces the usage reported so far by Usage, which is billed at the
+	// price of Model.
 	ChunkUsage
 	// ChunkFinish ends the answer of Model with Reason.
 	ChunkFinish
 )
 
-// Chunk is a piece of a model's answer. It is passed by value; Text is a string
-// of its own that the receiver may keep.
+// Chunk is a piece of a model's answer. It is passed by value; the receiver may
+// retain Text.
 type Chunk struct {
 	Kind   ChunkKind
 	Index  int
@@ -147,14 +152,14 @@ type Chunk struct {
 	Opaque json.RawMessage
 	Usage  *Usage
 	Reason FinishReason
-	// Model is who answers, in [ChunkUsage] and [ChunkFinish]; nil means the one
-	// that was asked. A model or a [Middleware] that falls back to another model
-	// passes that model's chunks on as they are, and the other one is billed and
-	// traced. A model that only gives another one a name of its own sets it to nil.
+	// Model is the model that answers, in [ChunkUsage] and [ChunkFinish]; nil means
+	// the model that was called. A model or a [Middleware] that falls back to another
+	// model passes on that model's chunks unchanged, so that the other model is billed
+	// and traced. A model that merely renames another one sets it to nil.
 	Model *ModelInfo
 }
 
-// FinishReason says why a model stopped.
+// FinishReason is why a model stopped.
 type FinishReason string
 
 // The finish reasons.
@@ -163,15 +168,15 @@ const (
 	FinishCalls    FinishReason = "tool_calls"
 	FinishLength   FinishReason = "length"
 	FinishFiltered FinishReason = "content_filter"
-	// FinishPaused is an answer that the provider interrupted while tools of its own
-	// were at work. The next step sends it back, and the model goes on with it.
+	// FinishPaused means that the provider interrupted the answer while tools of its
+	// own were running. The next step sends the answer back and the model continues it.
 	FinishPaused FinishReason = "paused"
 	FinishOther  FinishReason = "other"
 )
 
 // Usage counts tokens. InputTokens includes CachedTokens and CacheWriteTokens;
-// OutputTokens includes ReasoningTokens. Providers that count otherwise are
-// converted.
+// OutputTokens includes ReasoningTokens. The counts of providers that count
+// differently are converted.
 type Usage struct {
 	InputTokens      int64 `json:"inputTokens"`
 	CachedTokens     int64 `json:"cachedTokens,omitempty"`     // read from the provider's prompt cache
@@ -191,8 +196,8 @@ func (u Usage) Add(v Usage) Usage {
 	}
 }
 
-// CachedShare returns the part of the input that came from the provider's
-// prompt cache, from 0 to 1.
+// CachedShare returns the share of the input tokens that was read from the
+// provider's prompt cache, from 0 to 1.
 func (u Usage) CachedShare() float64 {
 	if u.InputTokens == 0 {
 		return 0

@@ -9,16 +9,16 @@ import (
 // ErrorClass is what a provider's failure means for the turn.
 type ErrorClass string
 
-// The classes of provider failures. Providers find the class in status codes
-// and in the error codes of their wire, never in sentences, except where a
-// vendor gives nothing else (said at that place).
+// The classes of provider failures. Provider packages derive the class from HTTP
+// status codes and from the error codes of the API, never from the wording of a
+// message, except where a vendor sends nothing else (a comment there says so).
 const (
 	ClassRateLimited     ErrorClass = "rate_limited"     // 429: later, perhaps after RetryAfter
 	ClassOverloaded      ErrorClass = "overloaded"       // 500, 502, 503, 504, 529
-	ClassNetwork         ErrorClass = "network"          // not reached, reset, cut in the middle
+	ClassNetwork         ErrorClass = "network"          // unreachable, reset, or closed in the middle of an answer
 	ClassTimeout         ErrorClass = "timeout"          // no first byte, or a stall, for too long
-	ClassMalformed       ErrorClass = "malformed"        // bytes that are no answer, an empty answer
-	ClassAuth            ErrorClass = "auth"             // 401, 403: the key is wrong or may not
+	ClassMalformed       ErrorClass = "malformed"        // not a valid answer, or an empty one
+	ClassAuth            ErrorClass = "auth"             // 401, 403: the key is wrong or lacks a permission
 	ClassInvalid         ErrorClass = "invalid"          // the provider refuses the request as it is
 	ClassContextOverflow ErrorClass = "context_overflow" // more tokens than the window holds
 	ClassFiltered        ErrorClass = "content_filtered" // the provider refuses the content
@@ -26,7 +26,7 @@ const (
 	ClassTooLarge        ErrorClass = "too_large"        // the answer exceeds Options.MaxAnswerBytes
 )
 
-// retryable says which classes another attempt can help.
+// retryable reports whether another attempt can succeed after a failure of the class.
 func (c ErrorClass) retryable() bool {
 	switch c {
 	case ClassRateLimited, ClassOverloaded, ClassNetwork, ClassTimeout, ClassMalformed:
@@ -39,17 +39,17 @@ func (c ErrorClass) retryable() bool {
 type ModelError struct {
 	Class    ErrorClass
 	Provider string
-	Status   int    // HTTP status, 0 when there was none
+	Status   int    // HTTP status, 0 without a response
 	Code     string // the provider's own code, such as insufficient_quota
-	// Detail is the provider's own words, at most about 2 KiB, for the operator;
-	// not for people in a space.
+	// Detail is the provider's own message, at most about 2 KiB. It is for the
+	// operator, not for the people who use the agent.
 	Detail string
-	// RetryAfter is how long the provider asks to wait, 0 when it does not.
+	// RetryAfter is how long the provider asks to wait, 0 if it does not say.
 	RetryAfter time.Duration
 	Err        error
 }
 
-// Error returns class, status, code, words and cause in one line, for logs.
+// Error returns class, status, code, detail and cause in one line, for logs.
 func (e *ModelError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", e.Provider, e.Class)

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Options configure an [Agent]. The zero value of a field is its default; where
-// "none" is a choice, a negative number says it.
+// Options configure an [Agent]. The zero value of a field means its default; where
+// a limit can be removed, a negative number removes it.
 type Options struct {
-	// Name is who speaks: in events, requests and telemetry. Default "agent".
+	// Name is the agent's name in events, requests and telemetry. Default "agent".
 	Name        string
 	Description string
 	// Instructions are the system prompt.
@@ -17,102 +17,103 @@ type Options struct {
 	Tools        []Tool
 	ToolChoice   ToolChoice
 	Settings     Settings
-	// Output asks for a structured answer.
+	// Output requests a structured answer.
 	Output *Structured
 
 	// MaxSteps is the number of model calls in a turn. Default 10.
 	MaxSteps int
-	// Continuation is how many more steps a person is asked for at the limit; 0
-	// fails the turn there.
+	// Continuation is the number of further steps that the turn requests from a person
+	// at the limit; with 0 the turn fails there.
 	Continuation int
 	// MaxErrors ends the turn after that many consecutive steps with a failed
-	// result. Default 3, negative none.
+	// result. Default 3; negative means no limit.
 	MaxErrors int
-	// MaxIdenticalCalls refuses a call when a tool would be called with the same
-	// arguments for that many times in a row and each call before had the same result;
-	// the model reads why ([ResultRepeated]). One more such call ends the turn. Tools
-	// that are Repeatable are not counted. Default 5, negative none.
+	// MaxIdenticalCalls refuses the call that would be the n-th in a row of a tool with
+	// the same arguments, if all calls before it had the same result. The model reads
+	// the reason ([ResultRepeated]). One more such call ends the turn. Calls of tools
+	// that are Repeatable do not count. Default 5; negative means no limit.
 	MaxIdenticalCalls int
-	// MaxParallelTools is how many tools of one step run at once. Default 8.
+	// MaxParallelTools is how many tools of one step run concurrently. Default 8.
 	MaxParallelTools int
-	// StopOnUnknownTool fails the turn when the model calls a tool that is not
-	// there, instead of telling the model.
+	// StopOnUnknownTool fails the turn when the model calls a tool that does not
+	// exist, instead of returning an error result to the model.
 	StopOnUnknownTool bool
 	// DetailedErrors shows the model the text of tool errors.
 	DetailedErrors bool
-	// KeepReasoning keeps the thoughts of earlier turns when the history is reduced.
-	// Between two reductions thoughts always stay, since dropping them would change
-	// the past of the prompt and lose the provider's prompt cache. A provider is sent
-	// only its own.
+	// KeepReasoning keeps the reasoning of earlier turns when the history is reduced.
+	// Between two reductions reasoning always stays, because removing it would change
+	// the start of the prompt and lose the provider's prompt cache. A provider receives
+	// only its own reasoning.
 	KeepReasoning bool
-	// MaxAnswerBytes bounds one model answer, MaxArgumentBytes the arguments of one
-	// call (a longer one is refused and stored as {}), MaxResultBytes the text of
-	// one result, which is cut there with a mark.
+	// MaxAnswerBytes limits one model answer, MaxArgumentBytes the arguments of one
+	// call (longer ones are refused and stored as {}), MaxResultBytes the text of
+	// one result, which is truncated with a mark.
 	// Defaults 16 MiB, 1 MiB, 256 KiB.
 	MaxAnswerBytes   int
 	MaxArgumentBytes int
 	MaxResultBytes   int
 
-	// TurnTimeout bounds a turn, waiting for the store and for people aside.
-	// Default 5 minutes, negative none.
+	// TurnTimeout limits a turn, not counting the time that it waits for the store and
+	// for people. Default 5 minutes; negative means no limit.
 	TurnTimeout time.Duration
-	// AttemptTimeout bounds the time to the first chunk of a model call, and
-	// StallTimeout the time between two. Defaults 60 s and 60 s, negative none.
+	// AttemptTimeout limits the time to the first chunk of a model call, and
+	// StallTimeout the time between two chunks. Defaults 60 s and 60 s; negative means
+	// no limit.
 	AttemptTimeout time.Duration
 	StallTimeout   time.Duration
-	// ToolTimeout bounds a tool call. Default 30 s, negative none.
+	// ToolTimeout limits a tool call. Default 30 s; negative means no limit.
 	ToolTimeout time.Duration
 	// Grace is how long a turn waits for a tool that ignores its context. Default 5 s.
 	Grace time.Duration
 	Retry Retry
 
-	// Answer, if set, is asked on the spot about every request, one at a time and
-	// within AnswerTimeout (default 5 minutes; over it the request is denied). It
-	// returns false to leave the request pending. Without it every request makes
-	// the turn wait.
+	// Answer, if set, is called with every request while the turn runs, one request at
+	// a time. If it takes longer than AnswerTimeout (default 5 minutes), the request is
+	// denied. It returns false to leave the request pending. Without it, every request
+	// makes the turn wait.
 	Answer        func(ctx context.Context, p Pending) (Answer, bool)
 	AnswerTimeout time.Duration
-	// Authorize, if set, decides before a person does. With [AskEachTime] a person decides. It is
-	// asked again about the calls that a resumed turn has still to run; what it denies
-	// then does not run, whoever approved it.
+	// Authorize, if set, decides before a person is asked. If it returns [AskEachTime],
+	// a person decides. A resumed turn calls it again for the calls that it has yet to
+	// run; a call that it then denies does not run, even if a person approved it.
 	Authorize func(ctx context.Context, call ToolCall, spec ToolSpec) PermissionRule
-	// FullAccess lets every call run without asking and leaves remembered choices
-	// as they are.
+	// FullAccess grants every call without a request and does not change remembered
+	// choices.
 	FullAccess bool
 
 	Reduction  Reduction
 	Context    []ContextProvider
 	Middleware []Middleware
 	Observers  []Observer
-	// Price returns the cost of a step in USD. nil costs nothing.
+	// Price returns the cost of a step in USD. If it is nil, steps cost nothing.
 	Price func(model ModelInfo, u Usage) float64
 	// MaxTokens and MaxCost end a turn that has used more before its next step; 0
-	// is none. MaxCost needs a Price that knows the model; a turn warns once, from the
-	// source "price", if another model answers that has none.
+	// means no limit. MaxCost requires a Price that knows the model. If another model
+	// without a price answers, the turn emits one [Warning] from the source "price".
 	MaxTokens int64
 	MaxCost   float64
 }
 
-// Retry says when a failed model call is made again.
+// Retry configures when a failed model call is repeated.
 type Retry struct {
-	// Attempts is how often a step asks the model at most. Default 4, so 3 retries.
-	// The call with less history after a context overflow and the one after an empty
-	// answer come on top.
+	// Attempts is the maximum number of model calls in a step. Default 4, so 3 retries.
+	// The call with a shorter history after a context overflow and the call after an
+	// empty answer do not count.
 	Attempts int
-	// Base is the delay before the first retry; it doubles up to Max and is spread
-	// by a jitter of up to a quarter less. Defaults 1 s and 30 s. A provider's
-	// RetryAfter is taken instead, whole; one that exceeds the turn's remaining
-	// time fails the turn at once.
+	// Base is the delay before the first retry; it doubles up to Max, and a jitter
+	// shortens it by up to a quarter. Defaults 1 s and 30 s. A provider's RetryAfter
+	// takes precedence and is not shortened; if it exceeds the turn's remaining time,
+	// the turn fails immediately.
 	Base, Max time.Duration
 	// PerClass limits the retries of a class below Attempts-1.
 	PerClass map[ErrorClass]int
-	// Decide, if set, comes first: it returns the delay, and whether to try again
-	// at all. The third result false leaves the decision to the rules above.
+	// Decide, if set, is called first: it returns the delay, and whether to try again
+	// at all. If its third result is false, the rules above decide.
 	Decide func(attempt int, err error) (delay time.Duration, again, decided bool)
 }
 
-// ContextProvider adds to what the model sees in a turn: memories, facts,
-// tools.
+// ContextProvider adds messages, tools and instructions to what the model sees in a
+// turn, for example memories or facts.
 type ContextProvider interface {
 	Name() string
 	// Provide is called when a turn begins or continues, with only its new input and the
@@ -152,19 +153,19 @@ type EndedTurn struct {
 	State json.RawMessage
 }
 
-// Observer watches operations, for traces and metrics. Start is called when an
-// operation begins and returns the context for what happens inside it, and a
-// function that is called once when it ends. A panic in either is a [Warning].
-// Observers are called in their order, ends in reverse.
+// Observer is notified of operations, for traces and metrics. Start is called when an
+// operation begins. It returns the context for what happens inside the operation, and
+// a function that is called once when the operation ends. A panic in either is a
+// [Warning]. Observers are called in order, their end functions in reverse order.
 type Observer interface {
 	Name() string
 	Start(ctx context.Context, op Operation) (context.Context, func(OperationResult))
 }
 
-// OperationKind is what an [Observer] can see.
+// OperationKind is the kind of an [Operation].
 type OperationKind string
 
-// The kinds of operations. A turn holds steps, a step model calls (one per
+// The kinds of operations. A turn contains steps; a step contains model calls (one per
 // attempt) and tool calls.
 const (
 	OpTurn  OperationKind = "turn"
@@ -173,7 +174,7 @@ const (
 	OpTool  OperationKind = "tool"
 )
 
-// Operation describes what begins. Only the fields of its kind are set.
+// Operation describes an operation that begins. Only the fields of its kind are set.
 type Operation struct {
 	Kind         OperationKind
 	Agent        string

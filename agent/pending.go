@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// PendingKind says what a [Pending] request asks for.
+// PendingKind is the kind of a [Pending] request.
 type PendingKind string
 
 // The kinds of requests.
@@ -13,8 +13,8 @@ const (
 	// Permission asks whether the call may run. Answer with Approved, Reason,
 	// Arguments and Rule, or with Ask.
 	Permission PendingKind = "permission"
-	// ClientCall asks somebody outside to execute the call. Answer with Text, and
-	// Failed when it failed.
+	// ClientCall asks the client to execute the call. Answer with Text, and with
+	// Failed if the call failed.
 	ClientCall PendingKind = "client_call"
 	// Clarification asks a person a question. Answer with Text.
 	Clarification PendingKind = "clarification"
@@ -23,8 +23,8 @@ const (
 	Continuation PendingKind = "continuation"
 )
 
-// Pending is a request that a turn waits for. It is part of the stored step, so
-// it survives the process, and takes one answer.
+// Pending is a request whose answer a turn waits for. It is part of the stored step,
+// so it survives the process, and accepts one answer.
 type Pending struct {
 	// ID is unique among all requests of all conversations.
 	ID   string      `json:"id"`
@@ -39,15 +39,16 @@ type Pending struct {
 	// Step and MaxSteps belong to [Continuation].
 	Step     int `json:"step,omitempty"`
 	MaxSteps int `json:"maxSteps,omitempty"`
-	// Agent is who asks; Conversation is where the answer belongs, which for a
-	// sub-agent is not the conversation of the turn that waits.
+	// Agent is the name of the agent that makes the request. Conversation is the
+	// conversation that accepts the answer; for a sub-agent it is not the conversation
+	// of the turn that waits.
 	Agent        string `json:"agent,omitempty"`
 	Conversation string `json:"conversation"`
-	// Via is the call of the waiting turn whose sub-agent asks; empty when the turn
-	// asks itself.
+	// Via is the call of the waiting turn whose sub-agent makes the request; empty if
+	// the turn makes it itself.
 	Via         string    `json:"via,omitempty"`
 	RequestedAt time.Time `json:"requestedAt,omitzero"`
-	// ExpiresAt, if set, is when the request counts as denied.
+	// ExpiresAt, if set, is when the request expires and counts as denied.
 	ExpiresAt time.Time `json:"expiresAt,omitzero"`
 	Answer    *Answer   `json:"answer,omitempty"`
 }
@@ -56,20 +57,20 @@ type Pending struct {
 type Answer struct {
 	PendingID string `json:"pendingId"`
 	Approved  bool   `json:"approved,omitempty"`
-	// Reason is told to the model when a permission is denied.
+	// Reason is what the model reads if the permission is denied.
 	Reason string `json:"reason,omitempty"`
-	// Arguments, a JSON object, are what an approved call is executed with in place of
-	// what the model wrote; empty for the model's own. The model reads both.
+	// Arguments, a JSON object, replace the model's arguments when an approved call is
+	// executed; empty means the model's own. The model reads both.
 	Arguments string `json:"arguments,omitempty"`
-	// Ask sends the call back with a question: it is not executed, and the model reads
-	// the question.
+	// Ask returns the call to the model with a question: the call is not executed, and
+	// the model reads the question.
 	Ask string `json:"ask,omitempty"`
 	// Rule is remembered in the conversation for later calls of the tool.
 	Rule   PermissionRule `json:"choice,omitempty"`
 	Text   string         `json:"text,omitempty"`
 	Failed bool           `json:"failed,omitempty"`
 	Files  []File         `json:"files,omitempty"`
-	// By says who answered, for the record.
+	// By is the person who answered, for the record.
 	By string `json:"by,omitempty"`
 }
 
@@ -83,13 +84,13 @@ const (
 	AlwaysDeny  PermissionRule = "always_deny"
 )
 
-// askSchema is what the model fills in for a question.
+// askSchema is the schema of the arguments of a question.
 var askSchema = json.RawMessage(`{"type":"object","properties":{` +
 	`"question":{"type":"string","description":"The question, in full."},` +
 	`"options":{"type":"array","items":{"type":"string"},"description":"Answers to choose from, if the question has some."}},` +
 	`"required":["question"]}`)
 
-// AskUser is a tool by which the model asks a person a question; the answer is
+// AskUser returns a tool with which the model asks a person a question; the answer is
 // its result. The call is a [Pending] request of kind [Clarification].
 func AskUser() Tool {
 	return External(ToolSpec{

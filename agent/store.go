@@ -6,42 +6,45 @@ import (
 	"time"
 )
 
-// Store keeps conversations. Writes of one conversation are made one after
-// another; a write that returned nil is durable, one that returned an error has
-// not happened, or the store is broken for good.
+// Store stores conversations. The writes of one conversation happen one after
+// another. A write that returns nil is durable; one that returns an error has
+// not happened, or the store is permanently broken.
 //
-// A Store keeps what it is given and hands out what it keeps; neither side
-// changes it afterwards. It has no clock: a record's LastActivity moves to
-// Turn.StartedAt, Assistant.CreatedAt and TurnEnd.At, never back. All methods
-// honour ctx. Errors are [*Error] of the kinds
-// [ErrNotFound] and [ErrConflict] as said below; every other error counts as "the
-// store failed".
+// A Store may retain the values that it receives and share those that it returns,
+// so neither side changes them afterwards. It reads no clock: a record's
+// LastActivity advances to Turn.StartedAt, Assistant.CreatedAt and TurnEnd.At, and
+// never goes back. All methods honour ctx. Errors are [*Error] of the kinds
+// [ErrNotFound] and [ErrConflict] as documented for each method; every other error
+// means that the store failed.
 type Store interface {
-	// Load returns the record of a conversation. ErrNotFound when there is none.
+	// Load returns the record of a conversation. It fails with ErrNotFound if the
+	// conversation does not exist.
 	Load(ctx context.Context, conversation string) (Record, error)
-	// Begin stores turn.Input at the end of the messages and opens the turn, in one
-	// write. An open turn with the same id and a lower Attempt is taken over, its
-	// input not stored again; from then on Commit and End of the lower attempt are
-	// refused. Any other open turn: ErrConflict; so is an Attempt above 1 without the
-	// turn. A conversation that is not there is made.
+	// Begin appends turn.Input to the messages and opens the turn, in one write. If a
+	// turn with the same id and a lower Attempt is open, Begin takes it over and does
+	// not store its input again; from then on Commit and End of the lower attempt are
+	// refused. It fails with ErrConflict if any other turn is open, or if Attempt is
+	// above 1 and the turn is not open. It creates the conversation if necessary.
 	Begin(ctx context.Context, conversation string, turn Turn) error
-	// Commit stores step as it stands. A step with the index of the stored open
-	// one replaces it; the next index opens a new one. When step.Done, its message
-	// and results are put at the end of the messages, in the same write. ErrConflict
-	// when the turn is not open in this attempt, or step is out of order.
+	// Commit stores the present state of step. A step with the index of the stored
+	// open step replaces it; the next index opens a new step. If step.Done is set, its
+	// message and results are appended to the messages in the same write. Commit fails
+	// with ErrConflict if the turn is not open in this attempt, or if step is out of
+	// order.
 	Commit(ctx context.Context, conversation string, ref TurnRef, step Step) error
-	// End closes the turn, drops a step that is open, and stores what end brings.
-	// Outcome [Waiting] leaves turn and step open and notes that it waits. ErrConflict
-	// as in Commit.
+	// End closes the turn, drops an open step, and stores the contents of end. With
+	// the outcome [Waiting], turn and step remain open and the turn is marked as
+	// waiting. End fails with ErrConflict as Commit does.
 	End(ctx context.Context, conversation string, ref TurnRef, end TurnEnd) error
-	// Replace stores the record whole, if the stored one has the revision
-	// record.Revision (0: there is none); the stored one gets the next. ErrConflict
-	// otherwise. It is for everything that is not a turn: names, metadata, clear,
-	// fork, hard reduction, the answer to a request.
+	// Replace stores the whole record if the stored one has the revision
+	// record.Revision (0: the conversation does not exist), and increments the
+	// revision. Otherwise it fails with ErrConflict. It is used for every change that
+	// is not part of a turn: names, metadata, clear, fork, hard reduction, the answer
+	// to a request.
 	Replace(ctx context.Context, record Record) error
 }
 
-// Record is a conversation as a [Store] keeps it.
+// Record is a conversation as a [Store] stores it.
 type Record struct {
 	ID string `json:"id"`
 	// Revision grows by one with each write.
@@ -52,29 +55,29 @@ type Record struct {
 	Metadata     map[string]string `json:"metadata,omitempty"`
 	// Parent is the conversation that this one was forked from.
 	Parent string `json:"parent,omitempty"`
-	// Messages are the history, oldest first, whole steps only.
+	// Messages are the history, oldest first, complete steps only.
 	Messages []Message `json:"messages"`
-	// Summary is the last reduction; nil when there was none.
+	// Summary is the last reduction, nil if the history was never reduced.
 	Summary *Summary `json:"summary,omitempty"`
-	// Rules are the remembered permissions, by the names of tools.
+	// Rules are the remembered permissions by tool name.
 	Rules map[string]PermissionRule `json:"choices,omitempty"`
-	// ContextState is what the context providers keep, by their names.
+	// ContextState is the stored state of the context providers, by their names.
 	ContextState map[string]json.RawMessage `json:"contextState,omitempty"`
-	// Open is the turn that has not ended; nil when there is none.
+	// Open is the turn that has not ended, nil if every turn has.
 	Open *OpenTurn `json:"open,omitempty"`
 }
 
-// Summary stands for the first Covers messages of a record, system messages
-// aside.
+// Summary replaces the first Covers messages of a record, not counting system
+// messages, in what the model sees.
 type Summary struct {
 	Text   string `json:"text"`
 	Covers int    `json:"covers"`
-	// Thoughtless is how many of the first messages the model sees without their
-	// thoughts, those that the summary covers included.
+	// Thoughtless is the number of messages, counted from the first and including
+	// those that the summary covers, whose reasoning the model no longer sees.
 	Thoughtless int `json:"thoughtless,omitempty"`
 }
 
-// Turn is what opens a turn.
+// Turn describes a turn that begins or is resumed.
 type Turn struct {
 	ID string `json:"id"`
 	// Attempt counts from 1; every resume adds one.
@@ -90,19 +93,19 @@ type TurnRef struct {
 	Attempt int
 }
 
-// OpenTurn is a turn in a record. Its steps that are done are among the
-// record's messages; Base says where they begin.
+// OpenTurn is the unfinished turn of a record. The messages of its completed steps
+// are among the record's messages; Base is the index where the turn begins.
 type OpenTurn struct {
 	Turn
 	// Base is the number of messages of the record before the turn's input.
 	Base int `json:"base"`
 	// Steps are the turn's steps; only the last may be open.
 	Steps []Step `json:"steps,omitempty"`
-	// Waiting says that the turn ended as [Waiting].
+	// Waiting reports whether the turn ended as [Waiting].
 	Waiting bool `json:"waiting,omitempty"`
 }
 
-// step returns the index of the step that the turn is at.
+// step returns the index of the turn's current step.
 func (o *OpenTurn) step() int {
 	if n := len(o.Steps); n > 0 && !o.Steps[n-1].Done {
 		return n - 1
@@ -117,19 +120,19 @@ type Step struct {
 	Assistant Message      `json:"assistant"`
 	Results   []ToolResult `json:"results,omitempty"` // in the order of the calls; while open, of the finished ones
 	Pending   []Pending    `json:"pending,omitempty"`
-	// Started are the ids of the calls whose tools may have begun. One that is
-	// among them and has no result was cut off.
+	// Started are the ids of the calls whose tools may have started. A call that is
+	// among them and has no result was interrupted.
 	Started []string     `json:"started,omitempty"`
 	Finish  FinishReason `json:"finish,omitempty"`
 	Usage   Usage        `json:"usage"`
 	Cost    float64      `json:"cost,omitempty"`
 	Done    bool         `json:"done"`
-	// Ends says how the turn ends, when it ends with this step.
+	// Ends is the end of the turn, if it ends with this step.
 	Ends *TurnEnd `json:"ends,omitempty"`
 }
 
-// Messages returns what a done step adds to the history: the assistant message
-// and, if there are results, one tool message.
+// Messages returns the messages that a completed step adds to the history: the
+// assistant message and, if there are results, one tool message.
 func (s Step) Messages() []Message {
 	out := []Message{s.Assistant}
 	if len(s.Results) > 0 {
@@ -142,15 +145,15 @@ func (s Step) Messages() []Message {
 	return out
 }
 
-// TurnEnd is what closes a turn.
+// TurnEnd describes the end of a turn.
 type TurnEnd struct {
 	Outcome Outcome   `json:"outcome"`
 	Reason  Reason    `json:"reason"`
 	Message string    `json:"message,omitempty"`
 	At      time.Time `json:"at"`
-	// ContextState replaces the record's states of the providers that it names.
+	// ContextState replaces the stored states of the context providers that it names.
 	ContextState map[string]json.RawMessage `json:"contextState,omitempty"`
-	// Rules are permissions to remember, by the names of tools.
+	// Rules are permissions to remember, by tool name.
 	Rules map[string]PermissionRule `json:"choices,omitempty"`
 	// Summary replaces the record's summary unless it is nil.
 	Summary *Summary `json:"summary,omitempty"`
