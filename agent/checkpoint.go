@@ -7,10 +7,10 @@ import (
 	"fmt"
 )
 
-// Export returns everything about the conversation as JSON with a version, for
+// Export returns the whole conversation as JSON with a version number, for
 // [Import]: messages, name, metadata, summary, remembered permissions, states of
-// context providers, and an unfinished turn. ErrNotFound when nothing was written
-// yet.
+// context providers, and an unfinished turn. It fails with ErrNotFound if nothing was
+// written yet.
 func (c *Conversation) Export(ctx context.Context) ([]byte, error) {
 	r, err := c.store.Load(ctx, c.id)
 	if err != nil {
@@ -20,10 +20,10 @@ func (c *Conversation) Export(ctx context.Context) ([]byte, error) {
 }
 
 // Import stores an exported conversation under its id and returns a handle on
-// it. Versions older than this one are migrated. ErrConflict when store has a
-// conversation of that id, or when the parts of data contradict each other;
-// ErrInvalidJSON or ErrInvalidArgument when data is not a checkpoint, is of an unknown kind, or of a
-// newer version.
+// it. It migrates older versions. It fails with ErrConflict if store has a
+// conversation with that id, or if the parts of data contradict each other, and with
+// ErrInvalidJSON or ErrInvalidArgument if data is not a checkpoint, is of an unknown
+// kind, or has a newer version.
 func Import(ctx context.Context, store Store, data []byte) (*Conversation, error) {
 	r, err := decodeCheckpoint(data)
 	if err != nil {
@@ -49,8 +49,8 @@ type checkpoint struct {
 
 const checkpointKind = "shoal.conversation"
 
-// upgrades turn the record of version i+1 into one of version i+2. The version
-// that is written is one more than there are upgrades.
+// upgrades[i] migrates a record of version i+1 to version i+2. The present version is
+// the number of upgrades plus one.
 var upgrades []func(record json.RawMessage) (json.RawMessage, error)
 
 func encodeCheckpoint(r Record) ([]byte, error) {

@@ -14,9 +14,9 @@ type claimKey struct {
 	id    string
 }
 
-// claim takes the conversation for a turn in this process, through whichever
-// handle. It does not wait: ErrConflict when it is taken. release gives it back and
-// may be called more than once.
+// claim reserves the conversation for one turn in this process, across all of its
+// handles. It does not wait: it fails with ErrConflict if the conversation is reserved.
+// release ends the reservation and may be called more than once.
 func (c *Conversation) claim() (release func(), err error) {
 	key := c.claimKey()
 	mine := new(int)

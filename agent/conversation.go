@@ -253,7 +253,7 @@ func (r *Record) refuseOpen(what string) error {
 		return nil
 	}
 	return NewError("agent.Conversation", ErrConflict, fmt.Sprintf(
-		"Conversation %s has the unfinished turn %s; finish it by a run without input, or discard it, before you %s.", r.ID, r.Open.ID, what))
+		"Conversation %s has the unfinished turn %s; finish it with a run without input, or discard it, before you %s.", r.ID, r.Open.ID, what))
 }
 
 // change loads the record, changes a copy and stores it, and repeats this if another

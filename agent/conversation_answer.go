@@ -43,7 +43,7 @@ func (c *Conversation) Answer(ctx context.Context, a Answer) error {
 			return err
 		}
 		if !r.Open.Waiting {
-			return answerConflict(fmt.Sprintf("The turn %s does not wait yet; answer when it has finished as waiting, or go on with it by a run without input if its process died.", r.Open.ID))
+			return answerConflict(fmt.Sprintf("The turn %s does not wait yet; answer when it has finished as waiting, or resume it with a run without input if its process died.", r.Open.ID))
 		}
 		r.setAnswer(a)
 		return nil

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Event is what a turn emits while it runs. The set is closed; the types
-// below are all there is. Events have no wire form of their own: protocols are
-// projections of them (the table is in docs/agent.md).
+// Event is what a turn emits while it runs. The set of types below is complete.
+// Events have no wire format of their own: they are mapped to protocols (the table is
+// in docs/agent.md).
 //
 // The order of one turn:
 //
@@ -23,16 +23,16 @@ import (
 //	  StepFinished
 //	TurnFinished
 //
-// Parts of one message open in the order of the model's output. Tool calls of
-// one message may grow side by side. ToolStarted, ToolProgress and Nested of
-// parallel calls interleave; ToolFinished come in the order of the calls, but a
-// call that waits for an answer from outside does not delay the events after it.
-// A step that waits has no StepFinished; it starts again when the turn goes on,
-// with the same index. [Warning] may come anywhere between.
+// Parts of one message open in the order of the model's output. The deltas of tool
+// calls of one message may interleave, and so may ToolStarted, ToolProgress and Nested
+// of parallel calls. ToolFinished events are in the order of the calls, but a call that
+// waits for an external result does not delay the events after it. A step that waits
+// has no StepFinished; it starts again with the same index when the turn resumes.
+// [Warning] may occur anywhere in between.
 type Event interface{ event() }
 
-// TurnStarted opens every turn. Resumed says that the turn was begun before, by
-// a process that died or in a run that waited.
+// TurnStarted opens every turn. Resumed reports that the turn began earlier, in a
+// process that died or in a run that ended as waiting.
 type TurnStarted struct {
 	TurnID       string
 	Conversation string
@@ -51,8 +51,8 @@ type StepStarted struct {
 	Completed []string
 }
 
-// ModelCallStarted says what the model is about to see. Attempt counts from 1.
-// The request must not be changed.
+// ModelCallStarted carries the request that is about to be sent. Attempt counts from
+// 1. The request must not be changed.
 type ModelCallStarted struct {
 	Step    int
 	Attempt int
@@ -60,13 +60,13 @@ type ModelCallStarted struct {
 	Request *Request
 }
 
-// MessageStarted opens the assistant message of one attempt, also when it will
-// hold tool calls alone.
+// MessageStarted opens the assistant message of one attempt, even if it will contain
+// only tool calls.
 type MessageStarted struct {
 	MessageID string
 }
 
-// ReasoningStarted opens a part of thoughts.
+// ReasoningStarted opens a reasoning part.
 type ReasoningStarted struct {
 	MessageID, PartID string
 }
@@ -81,7 +81,7 @@ type ReasoningEnded struct {
 	PartID string
 }
 
-// TextStarted opens a part of text.
+// TextStarted opens a text part.
 type TextStarted struct {
 	MessageID, PartID string
 }
@@ -110,16 +110,17 @@ type ToolArgsDelta struct {
 	Offset       int
 }
 
-// ToolCallEnded closes the call and repeats its arguments whole.
+// ToolCallEnded closes the call and carries its complete arguments.
 type ToolCallEnded struct {
 	Call ToolCall
 }
 
-// MessageEnded closes the message. Discarded says that the attempt is dead and
-// that nothing it has shown happened; a message with another id follows, or the
-// turn fails. Interrupted says that the message stays although it was cut short.
-// Usage is what the attempt used, as far as the provider reported it, and Model
-// who answered: not the one of [ModelCallStarted] after a fallback.
+// MessageEnded closes the message. Discarded reports that the attempt failed and that
+// its content must be removed from the display; a message with another id follows, or
+// the turn fails. Interrupted reports that the message remains although it is
+// incomplete. Usage is what the attempt used, as far as the provider reported it.
+// Model is the model that answered, which differs from that of [ModelCallStarted]
+// after a fallback.
 type MessageEnded struct {
 	MessageID   string
 	Discarded   bool
@@ -129,7 +130,7 @@ type MessageEnded struct {
 	Model       ModelInfo
 }
 
-// ModelRetrying says that the model is asked again, as Attempt, after Delay.
+// ModelRetrying reports that the model is called again, as Attempt, after Delay.
 type ModelRetrying struct {
 	Step    int
 	Attempt int
@@ -137,8 +138,8 @@ type ModelRetrying struct {
 	Err     error
 }
 
-// OutputPartial is what is there of a structured answer, made whole so that it
-// parses; at most about ten in a second.
+// OutputPartial is the value so far of a structured answer, completed so that it
+// parses. It is emitted at most about ten times a second.
 type OutputPartial struct {
 	MessageID string
 	Value     json.RawMessage
@@ -155,13 +156,13 @@ type RequestAnswered struct {
 	Pending Pending
 }
 
-// ToolStarted says that the call's tool starts now.
+// ToolStarted reports that the call's tool starts now.
 type ToolStarted struct {
 	Call ToolCall
 }
 
-// ToolProgress is what a tool reports while it runs; see [Progress]. Percent is
-// negative when unknown.
+// ToolProgress is a tool's report of its progress; see [Progress]. Percent is
+// negative if unknown.
 type ToolProgress struct {
 	CallID  string
 	Message string
@@ -169,7 +170,7 @@ type ToolProgress struct {
 }
 
 // ToolFinished is the one result of a call. Err is the cause of a failure, for
-// the operator; the model reads Result.Text alone. A resumed turn emits the
+// the operator; the model reads only Result.Text. A resumed turn emits the
 // results of its open step again.
 type ToolFinished struct {
 	Result   ToolResult
@@ -177,8 +178,8 @@ type ToolFinished struct {
 	Err      error
 }
 
-// StepFinished closes a step. Its message and results are on their way to the
-// store; TurnFinished says whether they arrived. Attempts is 0 when the model's
+// StepFinished closes a step. Its message and results are being written to the
+// store; TurnFinished reports whether that succeeded. Attempts is 0 if the model's
 // answer was stored already and only calls were left.
 type StepFinished struct {
 	Step     int
@@ -189,23 +190,22 @@ type StepFinished struct {
 	Duration time.Duration
 }
 
-// Reduced says that the model will see less than the whole history, or (Forced)
-// that a context overflow demanded it. Cached says that an earlier summary was
-// used again, without a model call.
+// Reduced reports that the model will see less than the whole history. Forced reports
+// that a context overflow required it. Cached reports that an earlier summary was
+// reused, without a model call.
 type Reduced struct {
 	Strategy      ReductionStrategy
 	Before, After int // messages of the history, and of what the model sees of it
 	Cached        bool
 	Hard          bool
 	Forced        bool
-	Usage         Usage     // of the summarising call
-	Model         ModelInfo // that wrote the summary; zero when none was written
+	Usage         Usage     // of the call that wrote the summary
+	Model         ModelInfo // of the call that wrote the summary; zero if none was written
 }
 
-// Nested is an event of a sub-agent's turn TurnID that works for the tool call
-// CallID. Chain
-// names the agents from the outermost to the one that speaks; its length is the
-// depth plus one.
+// Nested is an event of TurnID, the turn of a sub-agent that executes the tool call
+// CallID. Chain names the agents from the outermost to the one that emitted the event;
+// its length is the depth plus one.
 type Nested struct {
 	CallID string
 	TurnID string
@@ -213,8 +213,8 @@ type Nested struct {
 	Event  Event
 }
 
-// Warning says that something beside the loop failed and that the turn goes on.
-// Source names it: context/NAME, observer/NAME, reduction.
+// Warning reports a failure outside of the loop that does not end the turn. Source
+// names what failed: context/NAME, observer/NAME, reduction.
 type Warning struct {
 	Source string
 	Err    error
@@ -225,7 +225,7 @@ type TurnFinished struct {
 	TurnID  string
 	Outcome Outcome
 	Reason  Reason
-	// Message says in one sentence for people how the turn ended; empty when it
+	// Message is one sentence for people about how the turn ended; empty if it
 	// completed.
 	Message string
 	// Err is the cause of a failure, for the operator.
@@ -236,15 +236,15 @@ type TurnFinished struct {
 	Duration time.Duration
 	// Pending are the requests that a waiting turn needs answers to.
 	Pending []Pending
-	// Unsaved says that the store refused the last step: what was shown of it is
-	// not in the conversation.
+	// Unsaved reports that the last step could not be stored: events were emitted
+	// whose content is not in the conversation.
 	Unsaved bool
 }
 
 // Outcome is the state in which a turn ends.
 type Outcome string
 
-// The outcomes. A waiting turn goes on later; the others are final.
+// The outcomes. A waiting turn can be resumed; the others are final.
 const (
 	Completed Outcome = "completed"
 	Failed    Outcome = "failed"
@@ -252,9 +252,9 @@ const (
 	Waiting   Outcome = "waiting"
 )
 
-// Reason says why a turn ended. The words of failures are the contract's codes
-// of a failed run (section 4); provider_invalid, output_invalid, unknown_tool,
-// empty_answer and denied are this package's own.
+// Reason is why a turn ended. The reasons of failures are the error codes of a failed
+// run in the server's API; provider_invalid, output_invalid, unknown_tool,
+// empty_answer and denied exist only in this package.
 type Reason string
 
 // The reasons.
@@ -264,17 +264,17 @@ const (
 	ReasonPending         Reason = "pending"         // an answer from outside is needed
 	ReasonMaxSteps        Reason = "max_steps"       // every step was used
 	ReasonMaxErrors       Reason = "max_errors"      // too many consecutive steps with errors
-	ReasonIdenticalCalls  Reason = "identical_calls" // the same call too often
+	ReasonIdenticalCalls  Reason = "identical_calls" // the same call was made too often
 	ReasonUnknownTool     Reason = "unknown_tool"    // only with StopOnUnknownTool
 	ReasonDenied          Reason = "denied"          // no more steps were granted
 	ReasonProviderAuth    Reason = "provider_auth"   // ClassAuth, ClassQuota
 	ReasonRateLimited     Reason = "provider_rate_limited"
 	ReasonUnavailable     Reason = "provider_unavailable" // overloaded, network, time-out, malformed, too large
 	ReasonInvalidRequest  Reason = "provider_invalid"     // ClassInvalid
-	ReasonContextOverflow Reason = "context_overflow"     // too long for the model, also with what can be left out left out
+	ReasonContextOverflow Reason = "context_overflow"     // too long for the model even after the forced reduction
 	ReasonFiltered        Reason = "content_filtered"
-	ReasonEmpty           Reason = "empty_answer" // twice neither text nor calls at the start of the turn
-	ReasonTimeout         Reason = "timeout"      // the turn's time is over
+	ReasonEmpty           Reason = "empty_answer" // two answers without text and calls at the start of the turn
+	ReasonTimeout         Reason = "timeout"      // the turn exceeded TurnTimeout
 	ReasonBudget          Reason = "budget_exhausted"
 	ReasonStorage         Reason = "storage"
 	ReasonCanceled        Reason = "canceled"

@@ -15,7 +15,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Func makes a tool of a function. The schema of its arguments is derived from
+// Func returns a tool that calls f. The schema of its arguments is derived from
 // In, a struct (struct{} for a tool without arguments) or a map with string keys:
 //
 //   - A field is named as encoding/json names it. It is required unless it is a
@@ -26,13 +26,13 @@ import (
 //     UnmarshalText are strings, others with UnmarshalJSON take any value.
 //   - Fields that In does not have are refused.
 //
-// Arguments that do not decode into In make a failed result which names the
-// field. A string or an [Output] that f returns is the result as it is, anything
-// else its JSON. An error of f is the error of the call.
+// If the arguments cannot be decoded into In, the result is a failure that names the
+// field. If f returns a string or an [Output], that is the result; any other value is
+// encoded as JSON. An error of f is the error of the call.
 //
-// Func panics when In has no schema (a recursive type, a channel, a scalar), as
+// Func panics if In has no schema (a recursive type, a channel, a scalar), as
 // regexp.MustCompile does: the mistake is in the program. [Configure] sets the
-// rest of the tool's [ToolSpec].
+// other properties of the tool's [ToolSpec].
 func Func[In, Out any](name, description string, f func(ctx context.Context, in In) (Out, error)) Tool {
 	schema, err := schemaOf(reflect.TypeFor[In]())
 	if err == nil && f == nil {
@@ -57,11 +57,11 @@ func Func[In, Out any](name, description string, f func(ctx context.Context, in 
 	}
 }
 
-// Dynamic makes a tool of a spec and a function. call gets arguments that fit
-// spec.Schema, "{}" when the model wrote none. Of JSON Schema (2020-12 and draft
-// 7) format, content…, unevaluated… and patterns that Go cannot express are told
-// to the model but not checked; references are local ones, such as #/$defs/name.
-// Dynamic panics when call is nil.
+// Dynamic returns a tool with the given spec that calls a function. call receives
+// arguments that conform to spec.Schema, "{}" if the model wrote none. Schemas are
+// JSON Schema (2020-12 or draft 7). The keywords format, content…, unevaluated… and
+// patterns that Go cannot express are sent to the model but not checked; references
+// must be local, such as #/$defs/name. Dynamic panics if call is nil.
 func Dynamic(spec ToolSpec, call func(ctx context.Context, call ToolCall) (Output, error)) Tool {
 	if call == nil {
 		panic(fmt.Sprintf("agent.Dynamic(%q): the function is nil", spec.Name))
@@ -69,7 +69,7 @@ func Dynamic(spec ToolSpec, call func(ctx context.Context, call ToolCall) (Outpu
 	return &function{spec: spec, call: call}
 }
 
-// External makes a tool that somebody else executes; see [ToolSpec].
+// External returns a tool that is executed outside of the turn; see [ToolSpec].
 func External(spec ToolSpec) Tool {
 	spec.External = true
 	return &function{spec: spec, call: func(context.Context, ToolCall) (Output, error) {
@@ -77,8 +77,7 @@ func External(spec ToolSpec) Tool {
 	}}
 }
 
-// Configure returns tool with another spec: what [Tool.Spec] says, changed by
-// change.
+// Configure returns tool with its spec modified by change.
 //
 //	pay := agent.Configure(agent.Func("pay", "Pays an invoice.", pay), func(s *agent.ToolSpec) {
 //		s.RequiresPermission = true
@@ -87,7 +86,7 @@ func Configure(tool Tool, change func(spec *ToolSpec)) Tool {
 	return &configured{Tool: tool, change: change}
 }
 
-// function is a tool that is one function.
+// function is a tool that calls a function.
 type function struct {
 	spec ToolSpec
 	call ToolFunc
@@ -114,7 +113,7 @@ func (c *configured) Spec() ToolSpec {
 	return spec
 }
 
-// decodeArguments reads arguments into In. Its error is for the model and names
+// decodeArguments decodes arguments into In. Its error is for the model and names
 // the field.
 func decodeArguments[In any](arguments string) (In, error) {
 	var in In
@@ -125,8 +124,8 @@ func decodeArguments[In any](arguments string) (In, error) {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
 		return in, fmt.Errorf("arguments.%s: %s does not fit %s", wrong.Field, wrong.Value, wrong.Type)
 	}
-	// An error of a type's own decoding does not say where it happened: find the
-	// first field that fails alone.
+	// The error of a type's own decoder does not say where it happened: find the
+	// first field that fails on its own.
 	var fields map[string]json.RawMessage
 	if json.Unmarshal([]byte(arguments), &fields) == nil {
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -139,7 +138,7 @@ func decodeArguments[In any](arguments string) (In, error) {
 	return in, fmt.Errorf("arguments: %w", err)
 }
 
-// outputOf turns what a function returned into a result.
+// outputOf converts the return value of a function to a result.
 func outputOf(out any) (Output, error) {
 	switch v := out.(type) {
 	case Output:
@@ -154,8 +153,7 @@ func outputOf(out any) (Output, error) {
 	return Output{Text: string(text)}, nil
 }
 
-// schemaFor is schemaOf for a type that has a schema by the program's making: it
-// panics when there is none.
+// schemaFor is schemaOf for types of the program: it panics if the type has no schema.
 func schemaFor[T any]() json.RawMessage {
 	schema, err := schemaOf(reflect.TypeFor[T]())
 	if err != nil {
@@ -185,8 +183,8 @@ func schemaOf(t reflect.Type) (json.RawMessage, error) {
 	return json.Marshal(s)
 }
 
-// knownSchemas finds the types below t whose JSON is not what their fields
-// say.
+// knownSchemas finds the types within t whose JSON form does not follow from their
+// fields.
 func knownSchemas(t reflect.Type, seen map[reflect.Type]bool, known map[reflect.Type]*jsonschema.Schema) {
 	if seen[t] {
 		return
@@ -219,7 +217,7 @@ func knownSchemas(t reflect.Type, seen map[reflect.Type]bool, known map[reflect.
 	}
 }
 
-// loosen says in the schema what this package promises of pointers and slices:
+// loosen adapts the schema to what this package guarantees for pointers and slices:
 // a pointer is optional and may be null, a slice is an array and never null.
 func loosen(s *jsonschema.Schema) {
 	if s == nil {

@@ -9,9 +9,9 @@ import (
 	"sync"
 )
 
-// NewMemory returns a [Store] that keeps conversations in memory, for as long
-// as it is reachable. It copies no message: histories only grow, and who loads
-// one gets a slice that ends where the history ended then.
+// NewMemory returns a [Store] that keeps conversations in memory for as long as it is
+// reachable. It does not copy messages: histories only grow, and Load returns a slice
+// that ends where the history ended at that time.
 func NewMemory() Store { return &memory{conversations: map[string]*kept{}} }
 
 type memory struct {
@@ -19,11 +19,11 @@ type memory struct {
 	conversations map[string]*kept
 }
 
-// kept is one conversation. What a record refers to was or will be handed out:
-// it is replaced or appended to, never changed in place.
+// kept is one conversation. Callers share what a record refers to: it is replaced or
+// appended to, never changed in place.
 type kept struct {
 	mu     sync.Mutex
-	record Record // Revision 0: not made yet
+	record Record // Revision 0: not created yet
 }
 
 func (s *memory) find(id string) *kept {
@@ -107,8 +107,8 @@ func (s *memory) write(ctx context.Context, id string, change func(*Record) erro
 	return nil
 }
 
-// The four writes of a [Store], on a record that its store owns. One that fails
-// leaves the record as it was. None asks a clock: replayed, they give the same.
+// The four writes of a [Store], on a record that the store owns. A write that fails
+// does not change the record. None reads a clock: replaying them has the same result.
 
 func (r *Record) begin(turn Turn) error {
 	if turn.ID == "" || turn.Attempt < 1 {
@@ -117,7 +117,7 @@ func (r *Record) begin(turn Turn) error {
 	if r.Open == nil {
 		if turn.Attempt > 1 {
 			return NewError("store.Begin", ErrConflict, fmt.Sprintf(
-				"The turn %s of conversation %s is not open any more; load the conversation and begin a new turn.", turn.ID, r.ID))
+				"The turn %s of conversation %s is no longer open; load the conversation and begin a new turn.", turn.ID, r.ID))
 		}
 		if r.Revision == 0 {
 			r.CreatedAt = turn.StartedAt
@@ -131,7 +131,7 @@ func (r *Record) begin(turn Turn) error {
 	switch {
 	case open.ID != turn.ID:
 		return NewError("store.Begin", ErrConflict, fmt.Sprintf(
-			"Conversation %s has the unfinished turn %s; go on with it by a run without input, or discard it.", r.ID, open.ID))
+			"Conversation %s has the unfinished turn %s; resume it with a run without input, or discard it.", r.ID, open.ID))
 	case turn.Attempt <= open.Attempt:
 		return NewError("store.Begin", ErrConflict, fmt.Sprintf(
 			"The turn %s is open in attempt %d; take it over with a higher attempt, or leave it to the one that has it.", open.ID, open.Attempt))
@@ -143,7 +143,7 @@ func (r *Record) begin(turn Turn) error {
 	return nil
 }
 
-// active moves the last activity forward to when the turn's attempt started.
+// active advances the last activity to the start of the turn's attempt.
 func (r *Record) active(turn Turn) {
 	if turn.StartedAt.After(r.LastActivity) {
 		r.LastActivity = turn.StartedAt
@@ -155,10 +155,10 @@ func (r *Record) opened(op string, ref TurnRef) (OpenTurn, error) {
 	switch {
 	case r.Revision == 0 || r.Open == nil || r.Open.ID != ref.ID:
 		return OpenTurn{}, NewError(op, ErrConflict, fmt.Sprintf(
-			"The turn %s of conversation %s is not open: it was ended or discarded; load the conversation to see how it stands.", ref.ID, r.ID))
+			"The turn %s of conversation %s is not open: it has ended or was discarded; load the conversation to see its state.", ref.ID, r.ID))
 	case r.Open.Attempt != ref.Attempt:
 		return OpenTurn{}, NewError(op, ErrConflict, fmt.Sprintf(
-			"The turn %s is open in attempt %d, not %d: somebody else goes on with it; stop writing.", ref.ID, r.Open.Attempt, ref.Attempt))
+			"The turn %s is open in attempt %d, not %d: another writer has taken it over; stop writing.", ref.ID, r.Open.Attempt, ref.Attempt))
 	}
 	return *r.Open, nil
 }
@@ -176,7 +176,7 @@ func (r *Record) commit(ref TurnRef, step Step) error {
 	}
 	if step.Index != want {
 		return NewError("store.Commit", ErrConflict, fmt.Sprintf(
-			"Step %d of turn %s is out of order: the store expects step %d; load the conversation and go on from there.", step.Index, ref.ID, want))
+			"Step %d of turn %s is out of order: the store expects step %d; load the conversation and continue from there.", step.Index, ref.ID, want))
 	}
 	if replaces {
 		open.Steps = slices.Clone(open.Steps)
@@ -220,9 +220,9 @@ func (r *Record) end(ref TurnRef, end TurnEnd) error {
 func (r *Record) replace(with Record) error {
 	if with.Revision != r.Revision {
 		return NewError("store.Replace", ErrConflict, fmt.Sprintf(
-			"Conversation %s is at revision %d, not %d: it was changed meanwhile; load it and make the change again.", with.ID, r.Revision, with.Revision))
+			"Conversation %s is at revision %d, not %d: it has changed meanwhile; load it and repeat the change.", with.ID, r.Revision, with.Revision))
 	}
-	// The capacity behind them may be somebody else's.
+	// Another record may use the rest of their capacity.
 	with.Messages = slices.Clip(with.Messages)
 	if with.Open != nil {
 		open := *with.Open
@@ -233,7 +233,7 @@ func (r *Record) replace(with Record) error {
 	return nil
 }
 
-// merged returns old with the entries of added, leaving old as it is.
+// merged returns a copy of old with the entries of added; it does not change old.
 func merged[V any](old, added map[string]V) map[string]V {
 	if len(added) == 0 {
 		return old

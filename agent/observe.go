@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// observation calls a turn's observers and keeps what is open: the turn, and at
-// most one step.
+// observation calls a turn's observers. It tracks the open operations: the turn, and
+// at most one step.
 type observation struct {
 	turn     *turn
 	endTurn  func(func() OperationResult)
@@ -19,9 +19,9 @@ type observation struct {
 
 func newObservation(t *turn) *observation { return &observation{turn: t} }
 
-// start tells the observers that an operation begins. The function that it
-// returns tells them the end; what it is given is called only if somebody wants
-// to know.
+// start notifies the observers that an operation begins. The function that it returns
+// notifies them of the end; its argument is called only if an observer needs the
+// result.
 func (o *observation) start(ctx context.Context, op Operation) (context.Context, func(func() OperationResult)) {
 	observers := o.turn.agent.opts.Observers
 	if len(observers) == 0 {
@@ -118,13 +118,14 @@ func (o *observation) turnEnds(e TurnFinished) {
 	})
 }
 
-// summarizer is the model that writes summaries, seen by the turn's observers.
+// summarizer is the model that writes summaries, with its calls reported to the
+// turn's observers.
 type summarizer struct {
 	Model
 	turn *turn
 }
 
-// Stream makes the call as an operation of the turn.
+// Stream reports the call as an operation of the turn.
 func (s summarizer) Stream(ctx context.Context, req *Request) iter.Seq2[Chunk, error] {
 	return func(yield func(Chunk, error) bool) {
 		t := s.turn

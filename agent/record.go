@@ -4,11 +4,11 @@ import (
 	"fmt"
 )
 
-// validate reports whether the record is one that a turn can go on from: counters
-// are not negative, steps follow each other and only the last is open, results
-// belong to calls, and the messages are as many as the open turn says. The zero
-// record is valid. Errors are of kind ErrConflict where the parts contradict each
-// other, ErrInvalidArgument where one is no valid value by itself.
+// validate checks that a turn can continue from the record: counters are not negative,
+// steps are consecutive and only the last is open, results belong to calls, and the
+// number of messages agrees with the open turn. The zero record is valid. Errors are of
+// kind ErrConflict if the parts contradict each other, and of kind ErrInvalidArgument
+// if a part is invalid by itself.
 func (r Record) validate() error {
 	for _, n := range []struct {
 		name  string
@@ -98,8 +98,8 @@ func (s *Step) validate(index int, last bool) error {
 	return s.validateResults()
 }
 
-// validateResults checks that results are a part of the calls' in their order,
-// all of them when the step is done.
+// validateResults checks that the results belong to the calls and have their order,
+// and that a completed step has all of them.
 func (s *Step) validateResults() error {
 	calls := s.Assistant.Calls()
 	at := 0
@@ -127,10 +127,10 @@ func invalidCheckpoint(what string, value int64) error {
 	return NewError("agent.Checkpoint", ErrInvalidArgument, fmt.Sprintf("Checkpoint has invalid %s %d; take an older checkpoint.", what, value))
 }
 
-// checkHistory reports whether every provider would take messages as a piece of a
-// history: known roles, parts that hold what their type says, and tool calls that
-// are followed by one tool message with all their results, in order. Nothing is a
-// valid history. Errors say name for the messages.
+// checkHistory checks that every provider accepts messages as part of a history: known
+// roles, parts whose content matches their type, and tool calls that are followed by
+// one tool message with all their results, in order. No messages are a valid history.
+// Errors refer to the messages as name.
 func checkHistory(name string, messages []Message) error {
 	var owed []ToolCall
 	for i := range messages {
@@ -184,8 +184,8 @@ func checkParts(field string, m Message) error {
 	return nil
 }
 
-// partsOf says which types of parts a role may have, and how to see that a part
-// holds what its type says.
+// partsOf returns the types of parts that a role may have, with a function that
+// reports whether the content of a part matches its type.
 var partsOf = func() map[Role]map[PartType]func(Part) bool {
 	file := func(p Part) bool { return p.File != nil }
 	call := func(p Part) bool { return p.Call != nil && p.Call.ID != "" }

@@ -6,32 +6,32 @@ import (
 	"reflect"
 )
 
-// OutputMode says how a structured answer is asked for.
+// OutputMode is how a structured answer is requested.
 type OutputMode string
 
 // The modes.
 const (
-	// OutputNative asks the provider for text that fits the schema. The text streams,
-	// and [OutputPartial] shows what is there.
+	// OutputNative asks the provider for text that conforms to the schema. The text
+	// streams, and [OutputPartial] carries the value so far.
 	OutputNative OutputMode = "native"
 	// OutputTool gives the model one more tool, return_NAME, whose call ends the
-	// turn. It works with every provider that knows tools.
+	// turn. It works with every provider that supports tools.
 	OutputTool OutputMode = "tool"
 	// OutputUnion gives it one such tool for each type.
 	OutputUnion OutputMode = "union"
 )
 
-// Structured asks for an answer that is one JSON value. Types has one element,
-// with [OutputUnion] at least one.
+// Structured requests an answer that is one JSON value. Types has exactly one element,
+// or at least one with [OutputUnion].
 type Structured struct {
 	Mode  OutputMode
 	Types []OutputSchema
-	// NoPartials leaves out [OutputPartial].
+	// NoPartials disables [OutputPartial] events.
 	NoPartials bool
 }
 
-// OutputOf describes T, a struct or a map, as the form of an answer. It panics
-// when T has no JSON Schema.
+// OutputOf returns the schema of T, a struct or a map, as the type of an answer. It
+// panics if T has no JSON Schema.
 func OutputOf[T any](name, description string) OutputSchema {
 	schema, err := schemaOf(reflect.TypeFor[T]())
 	if err != nil {
@@ -40,8 +40,8 @@ func OutputOf[T any](name, description string) OutputSchema {
 	return OutputSchema{Name: name, Description: description, Schema: schema}
 }
 
-// Decode returns the structured answer of a turn as a T. ErrInvalidArgument when
-// the turn gave none or it does not fit.
+// Decode returns the structured answer of a turn as a T. It fails with
+// ErrInvalidArgument if the turn has no structured answer or it does not conform to T.
 func Decode[T any](r *Result) (T, error) {
 	var out T
 	if len(r.Output) == 0 {

@@ -13,34 +13,33 @@ import (
 	"time"
 )
 
-// SubAgent says how an agent appears as a tool of another one.
+// SubAgent configures how an agent appears as a tool of another agent.
 type SubAgent struct {
 	// Name and Description are what the calling model sees. Defaults: the agent's.
 	Name        string
 	Description string
-	// WithoutPermission lets it be called without asking a person.
+	// WithoutPermission allows calls without asking a person.
 	WithoutPermission bool
-	// WithHistory gives it a copy of the caller's history before the present turn;
-	// without it the input is all it knows.
+	// WithHistory gives the sub-agent a copy of the caller's history before the present
+	// turn; without it, the sub-agent sees only its input.
 	WithHistory bool
 }
 
 var subAgentSchema = json.RawMessage(`{"type":"object","properties":{"input":{"type":"string",` +
 	`"description":"The task, with everything that is needed to do it."}},"required":["input"]}`)
 
-// AsTool makes a tool of an agent. It takes one input and answers with the
-// sub-agent's last text. Each call has a conversation of its own, in the store
-// of the caller's, whose id follows from the call's; it stays there. The
-// sub-agent's events are the caller's [Nested] ones. What the sub-agent asks for
-// is asked by the caller's turn; a sub-agent that waits makes the caller wait,
-// and both go on where they were.
+// AsTool returns a tool that runs an agent. The tool takes one input and returns the
+// sub-agent's last text. Each call has a conversation of its own in the caller's store;
+// its id is derived from the id of the call, and it is not deleted. The caller emits
+// the sub-agent's events as [Nested] events and makes the sub-agent's requests. A
+// sub-agent that waits makes the caller wait, and both resume together.
 func AsTool(sub *Agent, s SubAgent) Tool {
 	spec := ToolSpec{
 		Name:               orElse(s.Name, sub.opts.Name),
 		Description:        orElse(s.Description, sub.opts.Description),
 		Schema:             subAgentSchema,
 		RequiresPermission: !s.WithoutPermission,
-		Idempotent:         true, // its conversation knows how far it came
+		Idempotent:         true, // its conversation records how far it came
 		Timeout:            -1,   // its own turn has one
 	}
 	return &subAgent{agent: sub, spec: spec, withHistory: s.WithHistory}
@@ -54,8 +53,8 @@ type subAgent struct {
 
 func (s *subAgent) Spec() ToolSpec { return s.spec }
 
-// graceOf is how much longer than others a tool may take to end: a sub-agent waits
-// for its own tools and for the store before its turn has ended.
+// graceOf returns the additional time that a tool may take to end: the turn of a
+// sub-agent ends only after its own tools and its writes.
 func graceOf(tool Tool) time.Duration {
 	switch tool := tool.(type) {
 	case *configured:
@@ -66,7 +65,7 @@ func graceOf(tool Tool) time.Duration {
 	return 0
 }
 
-// maxNesting bounds agents that call agents that call agents.
+// maxNesting limits how deep calls of sub-agents nest.
 const maxNesting = 8
 
 func (s *subAgent) Call(ctx context.Context, call ToolCall) (Output, error) {
@@ -105,8 +104,9 @@ func (s *subAgent) Call(ctx context.Context, call ToolCall) (Output, error) {
 		if done, ok := e.(TurnFinished); ok {
 			end = done
 		}
-		// The end of ctx cancels the sub-agent's turn; what it opened is closed all the
-		// same, for the turn above listens until this call has returned or is given up.
+		// The end of ctx cancels the sub-agent's turn. Its open events are closed
+		// nevertheless, because the caller's turn receives events until this call has
+		// returned or is abandoned.
 		above.emit(context.WithoutCancel(ctx), nest(above.agent, s.agent.opts.Name, call.ID, turnID, e))
 		return true
 	})
@@ -116,7 +116,7 @@ func (s *subAgent) Call(ctx context.Context, call ToolCall) (Output, error) {
 	return subOutput(t, end)
 }
 
-// nest wraps an event of a sub-agent for the turn above it.
+// nest wraps an event of a sub-agent for the caller's turn.
 func nest(above, self, callID, turnID string, e Event) Nested {
 	if n, ok := e.(Nested); ok {
 		n.CallID, n.Chain = callID, append([]string{above}, n.Chain...)
@@ -125,7 +125,7 @@ func nest(above, self, callID, turnID string, e Event) Nested {
 	return Nested{CallID: callID, TurnID: turnID, Chain: []string{above, self}, Event: e}
 }
 
-// subOutput says what the sub-agent's end means for the call.
+// subOutput converts the end of the sub-agent's turn to the result of the call.
 func subOutput(t *turn, end TurnFinished) (Output, error) {
 	switch end.Outcome {
 	case Waiting:
@@ -142,8 +142,8 @@ func subOutput(t *turn, end TurnFinished) (Output, error) {
 	return Output{Text: fmt.Sprintf("Error: the agent %s failed: %s", t.agent.opts.Name, end.Message), Failed: true}, nil
 }
 
-// conversation opens the call's own conversation. done says that it has its
-// answer: a crash came between that and the caller's step.
+// conversation opens the call's own conversation. done reports that it already has the
+// answer, which happens after a crash before the caller's step was stored.
 func (s *subAgent) conversation(ctx context.Context, above *toolContext, call ToolCall) (conv *Conversation, begun bool, done *Output, err error) {
 	sum := sha256.Sum256([]byte(above.turnID + " " + call.ID))
 	conv = OpenConversation(above.conv.store, above.conv.id+".sub."+hex.EncodeToString(sum[:6]))
@@ -167,11 +167,11 @@ func (s *subAgent) conversation(ctx context.Context, above *toolContext, call To
 	return conv, begun, done, nil
 }
 
-// inherited is where a sub-agent's conversation notes how many messages it began
-// with.
+// inherited is the metadata key that stores how many messages a sub-agent's
+// conversation began with.
 const inherited = "inheritedMessages"
 
-// finalAnswer returns what a turn's messages came to, nil if they do not end
+// finalAnswer returns the result of a turn's messages, nil if they do not end
 // with an answer.
 func finalAnswer(messages []Message) *Output {
 	for _, m := range slices.Backward(messages) {
@@ -192,7 +192,7 @@ func finalAnswer(messages []Message) *Output {
 	return nil
 }
 
-// parkedError is how a tool says that it waits for answers itself.
+// parkedError is the error of a tool that has to wait for answers itself.
 type parkedError struct{ pending []Pending }
 
 func (e *parkedError) Error() string {

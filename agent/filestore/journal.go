@@ -149,7 +149,7 @@ func (j *journal) mayReplace(ctx context.Context, record agent.Record) error {
 	}
 	if record.Revision != stored.Revision {
 		return agent.NewError("filestore.Replace", agent.ErrConflict, fmt.Sprintf(
-			"Conversation %s is at revision %d, not %d: it was changed meanwhile; load it and make the change again.",
+			"Conversation %s is at revision %d, not %d: it has changed meanwhile; load it and repeat the change.",
 			j.conversation, stored.Revision, record.Revision))
 	}
 	return nil
