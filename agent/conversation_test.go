@@ -202,7 +202,7 @@ func TestFork(t *testing.T) {
 			fork, err := source.Fork(ctx, c.at)
 			ok(t, err)
 			r := loaded(t, fork)
-			if told(r.Messages) != c.want || r.Parent != source.ID() || fork.ID() == source.ID() ||
+			if viewText(r.Messages) != c.want || r.Parent != source.ID() || fork.ID() == source.ID() ||
 				r.Metadata["k"] != "v" || r.Rules["x"] != AlwaysAllow || (r.Summary != nil) != c.summary {
 				t.Errorf("the fork is %+v", r)
 			}
@@ -222,8 +222,8 @@ func TestHardReduction(t *testing.T) {
 	m := &summariser{text: "sum"}
 	did, err := c.Reduce(ctx, Reduction{Strategy: ReduceSummary, Target: 3, Threshold: 99}, m)
 	r := loaded(t, c)
-	if told(r.Messages) != "s0 [sum] u7 a8 u9" || err != nil || r.Summary != nil || !did.Hard || did.Before != 10 || did.After != 5 || r.validate() != nil {
-		t.Errorf("left is %s, %+v, %+v (%v)", told(r.Messages), r.Summary, did, err)
+	if viewText(r.Messages) != "s0 [sum] u7 a8 u9" || err != nil || r.Summary != nil || !did.Hard || did.Before != 10 || did.After != 5 || r.validate() != nil {
+		t.Errorf("left is %s, %+v, %+v (%v)", viewText(r.Messages), r.Summary, did, err)
 	}
 	if did, err = c.Reduce(ctx, Reduction{Strategy: ReduceSummary, Target: 3}, m); did.Before != did.After || err != nil || len(m.asked) != 1 {
 		t.Errorf("a second time it did %+v (%v)", did, err)
@@ -250,8 +250,8 @@ func TestReplaceOldest(t *testing.T) {
 	kind(t, c.ReplaceOldest(ctx, 6, "sum"), ErrInvalidArgument, "Cannot remove 6 messages. Only 5 non-system messages available.")
 	kind(t, c.ReplaceOldest(ctx, 2, "sum"), ErrInvalidArgument, "separate")
 	ok(t, c.ReplaceOldest(ctx, 3, "sum"))
-	if r := loaded(t, c); told(r.Messages) != "s0 [sum] s4 a5 u6" || r.Messages[1].ID == "" {
-		t.Errorf("left is %s", told(r.Messages))
+	if r := loaded(t, c); viewText(r.Messages) != "s0 [sum] s4 a5 u6" || r.Messages[1].ID == "" {
+		t.Errorf("left is %s", viewText(r.Messages))
 	}
 }
 

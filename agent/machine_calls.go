@@ -13,12 +13,12 @@ import (
 type callStage int
 
 const (
-	callNew      callStage = iota // not looked at
-	callReady                     // may start
-	callRunning                   // its tool runs
-	callExternal                  // somebody outside executes it
-	callParked                    // its tool waits for an answer itself (a sub-agent)
-	callDone                      // has its result
+	callNew       callStage = iota // not looked at
+	callReady                      // may start
+	callRunning                    // its tool runs
+	callExternal                   // somebody outside executes it
+	callSuspended                  // its tool waits for an answer itself (a sub-agent)
+	callDone                       // has its result
 )
 
 // callState is one call of the open step.
@@ -33,12 +33,12 @@ type callState struct {
 	edited, editedBy string
 }
 
-// toolEnd is what is reported about the end of a call besides its result. parked are the
+// toolEnd is what is reported about the end of a call besides its result. requests are the
 // requests of a tool that has to wait itself; then there is no result yet.
 type toolEnd struct {
 	duration time.Duration
 	err      error
-	parked   []Pending
+	requests []Pending
 }
 
 // verdict is what rules and hooks say about a call before anybody is asked.
@@ -300,7 +300,7 @@ func (m *machine) show() {
 	for i := range m.open {
 		c := &m.open[i]
 		switch {
-		case c.stage == callExternal || c.stage == callParked:
+		case c.stage == callExternal || c.stage == callSuspended:
 		case c.stage != callDone:
 			return
 		case !c.shown:

@@ -93,20 +93,20 @@ func overdue(id string) Answer {
 	return Answer{PendingID: id, Reason: "Nobody answered in time.", Text: "Error: nobody answered in time.", Failed: true}
 }
 
-// askOrPark puts each request of the kind, or of all kinds, to Options.Answer
+// askOrSuspend puts each request of the kind, or of all kinds, to Options.Answer
 // once, and then waits for days.
-func (m *machine) askOrPark(kind PendingKind) action {
+func (m *machine) askOrSuspend(kind PendingKind) action {
 	for _, p := range m.step.Pending {
 		if p.Answer == nil && !m.asked[p.ID] && p.Via == "" && (kind == "" || p.Kind == kind) {
 			m.asked[p.ID] = true
 			return action{kind: actAsk, pending: p}
 		}
 	}
-	return m.park()
+	return m.suspend()
 }
 
 // park ends the turn as waiting; the open step is stored already.
-func (m *machine) park() action {
+func (m *machine) suspend() action {
 	m.end = &ending{outcome: Waiting, reason: ReasonPending, message: "The turn waits for an answer."}
 	m.phase = phaseEnded
 	return action{kind: actFinish}

@@ -27,13 +27,13 @@ func (m *machine) nextInCalls() (action, bool) {
 	}
 	switch p := m.unanswered(Permission); {
 	case p != nil:
-		return m.askOrPark(Permission), true
+		return m.askOrSuspend(Permission), true
 	case running < m.rules.opts.MaxParallelTools && m.startNext():
 		return action{kind: actStart, call: m.open[m.started].effective()}, true
 	case running > 0:
 		return action{kind: actAwait}, true
 	}
-	return m.askOrPark(""), true
+	return m.askOrSuspend(""), true
 }
 
 // markStarted notes what may begin now, so that it is stored before it begins.
@@ -100,18 +100,18 @@ func (m *machine) toolEnded(r ToolResult, end toolEnd) {
 		if c.call.ID != r.CallID || c.stage != callRunning {
 			continue
 		}
-		if len(end.parked) > 0 && m.stopped { // nobody will go on with it
+		if len(end.requests) > 0 && m.stopped { // nobody will go on with it
 			r.Status, r.Text = ResultCanceled, "Error: canceled while it waited for an answer."
 		}
-		if len(end.parked) == 0 || m.stopped {
+		if len(end.requests) == 0 || m.stopped {
 			c.end = end
 			m.settle(c, r.Status, r.Text, r.Files...)
 			m.withdraw(c.call.ID)
 			return
 		}
-		c.stage = callParked
+		c.stage = callSuspended
 		m.withdraw(c.call.ID)
-		for _, p := range end.parked {
+		for _, p := range end.requests {
 			p.Via = c.call.ID
 			m.step.Pending = append(m.step.Pending, p)
 		}

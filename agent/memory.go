@@ -12,27 +12,27 @@ import (
 // NewMemory returns a [Store] that keeps conversations in memory for as long as it is
 // reachable. It does not copy messages: histories only grow, and Load returns a slice
 // that ends where the history ended at that time.
-func NewMemory() Store { return &memory{conversations: map[string]*kept{}} }
+func NewMemory() Store { return &memory{conversations: map[string]*memoryConversation{}} }
 
 type memory struct {
 	mu            sync.RWMutex
-	conversations map[string]*kept
+	conversations map[string]*memoryConversation
 }
 
-// kept is one conversation. Callers share what a record refers to: it is replaced or
+// memoryConversation is one conversation. Callers share what a record refers to: it is replaced or
 // appended to, never changed in place.
-type kept struct {
+type memoryConversation struct {
 	mu     sync.Mutex
 	record Record // Revision 0: not created yet
 }
 
-func (s *memory) find(id string) *kept {
+func (s *memory) find(id string) *memoryConversation {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.conversations[id]
 }
 
-func (s *memory) findOrMake(id string) *kept {
+func (s *memory) findOrMake(id string) *memoryConversation {
 	if k := s.find(id); k != nil {
 		return k
 	}
@@ -40,7 +40,7 @@ func (s *memory) findOrMake(id string) *kept {
 	defer s.mu.Unlock()
 	k := s.conversations[id]
 	if k == nil {
-		k = &kept{record: Record{ID: id}}
+		k = &memoryConversation{record: Record{ID: id}}
 		s.conversations[id] = k
 	}
 	return k

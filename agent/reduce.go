@@ -42,7 +42,7 @@ type reducer struct {
 	text string // the summary; may be empty
 	// told is how many messages text covers; covers is how many are left out of
 	// the view, which is more after a summary could not be written.
-	told, covers int
+	summarized, covers int
 	// earlier is how many messages are of turns before this one; a reduction drops
 	// their thoughts. thoughtless is how many have lost theirs, dropped or kept.
 	earlier, thoughtless int
@@ -75,7 +75,7 @@ func newReducer(opts Reduction, model Model, summary *Summary) *reducer {
 		r.opts.Prompt = defaultSummaryPrompt
 	}
 	if summary != nil {
-		r.text, r.told, r.covers = summary.Text, summary.Covers, summary.Covers
+		r.text, r.summarized, r.covers = summary.Text, summary.Covers, summary.Covers
 		r.thoughtless = summary.Thoughtless
 	}
 	return r
@@ -94,7 +94,7 @@ func (r *reducer) view(ctx context.Context, history []Message, force bool) (view
 	}
 	h := newPast(history)
 	r.adopt(h)
-	view = r.shape(h)
+	view = r.reducedView(h)
 	to := r.due(h, view, force)
 	if !force && r.limit() == 0 && len(h.view(to, "…")) >= len(view) {
 		to = r.covers // a summary and the input that stays would be no shorter
@@ -110,23 +110,23 @@ func (r *reducer) view(ctx context.Context, history []Message, force bool) (view
 	}
 	did = &Reduced{Strategy: r.strategy(), Before: len(history), Forced: force}
 	if did.Strategy == ReduceSummary {
-		text, failed := r.summarize(ctx, h.text(r.told, to), did)
+		text, failed := r.summarize(ctx, h.text(r.summarized, to), did)
 		if failed != nil {
 			did.Strategy, err = ReduceCount, failed
 		} else {
-			r.text, r.told, r.changed = text, to, true
+			r.text, r.summarized, r.changed = text, to, true
 		}
 	} else {
-		r.told, r.changed = to, true
+		r.summarized, r.changed = to, true
 	}
 	r.covers, r.thoughtless = to, max(r.thoughtless, r.earlier)
-	view = r.shape(h)
+	view = r.reducedView(h)
 	did.After = len(view)
 	return view, did, err
 }
 
-// shape returns the view of a history that is reduced so far.
-func (r *reducer) shape(h *past) []Message {
+// reducedView returns the view of a history that is reduced so far.
+func (r *reducer) reducedView(h *past) []Message {
 	view := h.view(r.covers, r.text)
 	if r.thoughtless <= r.covers {
 		return view
@@ -146,10 +146,10 @@ func (r *reducer) strategy() ReductionStrategy {
 // reduction, as this reducer's own.
 func (r *reducer) adopt(h *past) {
 	r.covers = min(r.covers, len(h.at))
-	r.told = min(r.told, len(h.at))
+	r.summarized = min(r.summarized, len(h.at))
 	r.thoughtless = min(r.thoughtless, len(h.at))
 	if at := h.lastSummary(); at >= r.covers {
-		r.text, r.told, r.covers = summaryText(h.message(at)), at+1, at+1
+		r.text, r.summarized, r.covers = summaryText(h.message(at)), at+1, at+1
 	}
 }
 
@@ -209,5 +209,5 @@ func (r *reducer) summary() *Summary {
 	if !r.changed {
 		return nil
 	}
-	return &Summary{Text: r.text, Covers: r.told, Thoughtless: r.thoughtless}
+	return &Summary{Text: r.text, Covers: r.summarized, Thoughtless: r.thoughtless}
 }

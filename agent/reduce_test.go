@@ -56,8 +56,8 @@ func tale(letters string) []Message {
 	return out
 }
 
-// told names the messages of a view.
-func told(view []Message) string {
+// viewText lists the messages of a view.
+func viewText(view []Message) string {
 	var out []string
 	for _, m := range view {
 		if m.Summary {
@@ -82,7 +82,7 @@ func TestReductionByCount(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := newReducer(Reduction{Strategy: ReduceCount, Target: 3, Threshold: 3}, &summariser{}, nil)
 			view, did, err := r.view(t.Context(), tale(c.history), false)
-			if got := told(view); got != c.want || err != nil {
+			if got := viewText(view); got != c.want || err != nil {
 				t.Errorf("the model sees %s (%v), want %s", got, err, c.want)
 			}
 			if shorter := len(view) < len(c.history); shorter != (did != nil) || shorter && did.After != len(view) {
@@ -111,7 +111,7 @@ func TestASummaryCoversWhatIsGoneAndIsUsedAgain(t *testing.T) {
 			m.text = "second"
 		}
 		view, _, err := r.view(t.Context(), history[:s.n], false)
-		if got := told(view); got != s.want || err != nil || len(m.asked) != s.asked {
+		if got := viewText(view); got != s.want || err != nil || len(m.asked) != s.asked {
 			t.Fatalf("of %d messages the model sees %s after %d summaries (%v), want %s after %d", s.n, got, len(m.asked), err, s.want, s.asked)
 		}
 	}
@@ -128,7 +128,7 @@ func TestASummaryCoversWhatIsGoneAndIsUsedAgain(t *testing.T) {
 	// The next turn begins with what was stored.
 	next := newReducer(r.opts, m, r.summary())
 	view, did, err := next.view(t.Context(), history[:10], false)
-	if got := told(view); got != "s0 [second] u7 a8 u9" || err != nil || did == nil || !did.Cached || len(m.asked) != 2 {
+	if got := viewText(view); got != "s0 [second] u7 a8 u9" || err != nil || did == nil || !did.Cached || len(m.asked) != 2 {
 		t.Errorf("the next turn sees %s, reported as %+v (%v), after %d summaries", got, did, err, len(m.asked))
 	}
 	if _, did, _ = next.view(t.Context(), history[:10], false); did != nil || next.summary() != nil {
@@ -141,11 +141,11 @@ func TestAHistoryThatWasReducedHardGoesOnFromItsSummary(t *testing.T) {
 	history := append([]Message{tale("s")[0], summaryMessage("old")}, tale("uauaua")...)
 	r := newReducer(Reduction{Strategy: ReduceSummary, Target: 2, Threshold: 4}, m, nil)
 	view, did, _ := r.view(t.Context(), history, false)
-	if got := told(view); got != "s0 [old] u0 a1 u2 a3 u4 a5" || did != nil {
+	if got := viewText(view); got != "s0 [old] u0 a1 u2 a3 u4 a5" || did != nil {
 		t.Errorf("the model sees %s (%+v); the summary is no message to be counted", got, did)
 	}
 	view, _, _ = r.view(t.Context(), append(history, tale("uau")...), false)
-	if got := told(view); got != "s0 [newer] a1 u2" && got != "s0 [newer] u0 a1 u2" {
+	if got := viewText(view); got != "s0 [newer] a1 u2" && got != "s0 [newer] u0 a1 u2" {
 		t.Errorf("the model sees %s", got)
 	}
 	if !strings.HasPrefix(m.asked[0], "The summary so far:\nold\n\n") || strings.Count(m.asked[0], "old") != 1 {
@@ -160,18 +160,18 @@ func TestWithoutASummaryTheTurnGoesOn(t *testing.T) {
 			r := newReducer(Reduction{Strategy: ReduceSummary, Target: 2, Threshold: 2}, m, &Summary{Text: "old", Covers: 2})
 			history := tale("uauauauauau")
 			view, did, err := r.view(t.Context(), history[:8], false)
-			if got := told(view); got != "[old] u6 a7" || err == nil || did == nil || did.Strategy != ReduceCount {
+			if got := viewText(view); got != "[old] u6 a7" || err == nil || did == nil || did.Strategy != ReduceCount {
 				t.Fatalf("the model sees %s, reported as %+v (%v)", got, did, err)
 			}
 			if r.summary() != nil {
 				t.Errorf("to be stored is %+v", r.summary())
 			}
-			if view, _, err = r.view(t.Context(), history[:9], false); told(view) != "[old] u6 a7 u8" || err != nil || len(m.asked) != 1 {
-				t.Errorf("then it sees %s (%v) after asking %d times", told(view), err, len(m.asked))
+			if view, _, err = r.view(t.Context(), history[:9], false); viewText(view) != "[old] u6 a7 u8" || err != nil || len(m.asked) != 1 {
+				t.Errorf("then it sees %s (%v) after asking %d times", viewText(view), err, len(m.asked))
 			}
 			m.err, m.text = nil, "new"
-			if view, _, _ = r.view(t.Context(), history, false); told(view) != "[new] u8 a9 u10" {
-				t.Errorf("with a summary it sees %s", told(view))
+			if view, _, _ = r.view(t.Context(), history, false); viewText(view) != "[new] u8 a9 u10" {
+				t.Errorf("with a summary it sees %s", viewText(view))
 			}
 			if got := r.summary(); got == nil || *got != (Summary{Text: "new", Covers: 9}) {
 				t.Errorf("to be stored is %+v", got)
@@ -209,7 +209,7 @@ func TestTokensReduceBeforeTheCountDoes(t *testing.T) {
 				r.observed(Usage{InputTokens: c.observed}, history)
 			}
 			if view, _, _ := r.view(t.Context(), history, false); len(view) != c.want {
-				t.Errorf("the model sees %s, want %d messages", told(view), c.want)
+				t.Errorf("the model sees %s, want %d messages", viewText(view), c.want)
 			}
 		})
 	}
@@ -245,13 +245,13 @@ func TestAForcedReductionHalves(t *testing.T) {
 					t.Fatal(err)
 				}
 				if did == nil {
-					if told(view) != told(before) {
-						t.Errorf("nothing was done, but the view went from %s to %s", told(before), told(view))
+					if viewText(view) != viewText(before) {
+						t.Errorf("nothing was done, but the view went from %s to %s", viewText(before), viewText(view))
 					}
 					break
 				}
 				if least := len(view) <= 5; !did.Forced || !least && plainTokens(view) > plainTokens(before)/2 {
-					t.Errorf("%s became %s, reported as %+v", told(before), told(view), did)
+					t.Errorf("%s became %s, reported as %+v", viewText(before), viewText(view), did)
 				}
 				before = view
 			}
@@ -259,8 +259,8 @@ func TestAForcedReductionHalves(t *testing.T) {
 			if strategy == ReduceSummary {
 				want = "s0 [so far] u5 A12 t13"
 			}
-			if told(before) != want {
-				t.Errorf("at last the model sees %s, want %s", told(before), want)
+			if viewText(before) != want {
+				t.Errorf("at last the model sees %s, want %s", viewText(before), want)
 			}
 			if s := r.summary(); s == nil || s.Covers != 11 {
 				t.Errorf("to be stored is %+v", s)
@@ -309,28 +309,28 @@ func TestPropertiesOfViews(t *testing.T) {
 				was := *r
 				stored := r.summary()
 				if stored == nil {
-					stored = &Summary{Text: r.text, Covers: r.told, Thoughtless: r.thoughtless}
+					stored = &Summary{Text: r.text, Covers: r.summarized, Thoughtless: r.thoughtless}
 				}
 				r = newReducer(opts, m, stored)
 				r.earlier = countCoverable(history)
 				r.input = r.earlier
-				if was.covers != was.told {
+				if was.covers != was.summarized {
 					last = nil // its view was one that is not stored
 				}
 			}
 			before := r.covers
 			view, did, _ := r.view(t.Context(), history, rng.IntN(15) == 0)
 			if problem := wrongIn(view, history); problem != "" {
-				t.Fatalf("seed %d, %+v: %s\nhistory %s\nview %s", seed, opts, problem, letters, told(view))
+				t.Fatalf("seed %d, %+v: %s\nhistory %s\nview %s", seed, opts, problem, letters, viewText(view))
 			}
-			if r.covers == before && !strings.HasPrefix(told(view)+" ", told(last)+" ") && len(last) > 0 {
-				t.Fatalf("seed %d, %+v: without a reduction (%+v) the view went from\n%s to\n%s", seed, opts, did, told(last), told(view))
+			if r.covers == before && !strings.HasPrefix(viewText(view)+" ", viewText(last)+" ") && len(last) > 0 {
+				t.Fatalf("seed %d, %+v: without a reduction (%+v) the view went from\n%s to\n%s", seed, opts, did, viewText(last), viewText(view))
 			}
 			if r.covers == before && len(last) > 0 && !reflect.DeepEqual(view[:len(last)], last) {
-				t.Fatalf("seed %d, %+v: without a reduction (%+v) thoughts changed in\n%s", seed, opts, did, told(view))
+				t.Fatalf("seed %d, %+v: without a reduction (%+v) thoughts changed in\n%s", seed, opts, did, viewText(view))
 			}
 			if r.covers > before && thinksEarlier(view, history, r.earlier) {
-				t.Fatalf("seed %d, %+v: after a reduction (%+v) earlier turns have thoughts in\n%s", seed, opts, did, told(view))
+				t.Fatalf("seed %d, %+v: after a reduction (%+v) earlier turns have thoughts in\n%s", seed, opts, did, viewText(view))
 			}
 			if did != nil && !did.Cached && r.covers <= before && did.Forced {
 				t.Fatalf("seed %d: reported %+v, but nothing was left out", seed, did)

@@ -129,7 +129,7 @@ func nest(above, self, callID, turnID string, e Event) Nested {
 func subOutput(t *turn, end TurnFinished) (Output, error) {
 	switch end.Outcome {
 	case Waiting:
-		return Output{}, &parkedError{pending: end.Pending}
+		return Output{}, &suspendedError{pending: end.Pending}
 	case Completed:
 		if t.m.output != nil {
 			return Output{Text: string(t.m.output)}, nil
@@ -192,9 +192,9 @@ func finalAnswer(messages []Message) *Output {
 	return nil
 }
 
-// parkedError is the error of a tool that has to wait for answers itself.
-type parkedError struct{ pending []Pending }
+// suspendedError is the error of a tool that has to wait for answers itself.
+type suspendedError struct{ pending []Pending }
 
-func (e *parkedError) Error() string {
+func (e *suspendedError) Error() string {
 	return fmt.Sprintf("waits for %d answers", len(e.pending))
 }

@@ -221,7 +221,7 @@ func (t *turn) finish(end *ending) {
 	if err != nil {
 		end = unsaved(err)
 	}
-	states := t.invoked(end)
+	states := t.notifyProviders(end)
 	if !end.unsaved {
 		if err := t.clock.paused(func() error { return t.storeEnd(end, states) }); err != nil {
 			end = unsaved(err)

@@ -86,7 +86,7 @@ func (t *turn) begin() Turn {
 func (t *turn) open() error {
 	a := t.agent
 	t.ctx = t.observe.turnBegins(t.ctx)
-	t.context = t.invoking()
+	t.context = t.callProviders()
 	r, err := a.rules.with(t.context.tools)
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@ type contextRun struct {
 }
 
 // invoking calls the context providers. One that fails is left out.
-func (t *turn) invoking() *contextRun {
+func (t *turn) callProviders() *contextRun {
 	run := &contextRun{}
 	for _, p := range t.agent.opts.Context {
 		var got ProvidedContext
@@ -51,7 +51,7 @@ func (t *turn) invoking() *contextRun {
 
 // invoked tells the context providers how the turn ended and returns what they
 // want to keep. A turn that waits has not ended.
-func (t *turn) invoked(end *ending) map[string]json.RawMessage {
+func (t *turn) notifyProviders(end *ending) map[string]json.RawMessage {
 	if t.context == nil || end.outcome == Waiting {
 		return nil
 	}

@@ -84,12 +84,12 @@ func (c *turnClock) resume() {
 // What the consumer of the events takes does not count. Negative times never
 // pass.
 type watch struct {
-	stall          time.Duration
-	over           func()
-	timer          *time.Timer
-	began, looking bool
-	state          atomic.Int32 // one of those below
-	quiet          int          // looks that found it silent, in a row
+	stall           time.Duration
+	over            func()
+	timer           *time.Timer
+	began, checking bool
+	state           atomic.Int32 // one of those below
+	quiet           int          // checksPerStall that found it silent, in a row
 }
 
 // What a watch sees.
@@ -99,8 +99,8 @@ const (
 	held                // the consumer has the turn
 )
 
-// looks is how often a watch looks within the time of a stall.
-const looks = 4
+// checksPerStall is how often a watch checksPerStall within the time of a stall.
+const checksPerStall = 4
 
 func newWatch(first, stall time.Duration, over func()) *watch {
 	w := &watch{stall: stall, over: over}
@@ -122,25 +122,25 @@ func (w *watch) hold() {
 // listen says that the model has to say something now.
 func (w *watch) listen() {
 	w.state.Store(spoke)
-	if w.stall < 0 || w.looking {
+	if w.stall < 0 || w.checking {
 		return
 	}
-	w.looking = true
+	w.checking = true
 	// Made first and started then, because look uses the field.
-	w.timer = time.AfterFunc(time.Hour, w.look)
-	w.timer.Reset(w.stall / looks)
+	w.timer = time.AfterFunc(time.Hour, w.check)
+	w.timer.Reset(w.stall / checksPerStall)
 }
 
-// look counts the looks in silence.
-func (w *watch) look() {
+// look counts the checksPerStall in silence.
+func (w *watch) check() {
 	if w.state.Load() != silent {
 		w.state.CompareAndSwap(spoke, silent)
 		w.quiet = 0
-	} else if w.quiet++; w.quiet == looks {
+	} else if w.quiet++; w.quiet == checksPerStall {
 		w.over()
 		return
 	}
-	w.timer.Reset(w.stall / looks)
+	w.timer.Reset(w.stall / checksPerStall)
 }
 
 func (w *watch) stop() {

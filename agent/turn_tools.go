@@ -27,7 +27,7 @@ type report struct {
 	done     bool
 	result   ToolResult
 	duration time.Duration
-	parked   []Pending
+	requests []Pending
 	err      error
 	ended    func(func() OperationResult)
 }
@@ -120,7 +120,7 @@ func (t *turn) start(call ToolCall) {
 		defer cancel(nil)
 		r := report{done: true, ended: ended}
 		out, ok := supervise(ctx, returned, grace)
-		r.result, r.parked = t.toolResult(ctx, call, out, ok)
+		r.result, r.requests = t.toolResult(ctx, call, out, ok)
 		r.duration, r.err = time.Since(began), toolError(out, ok)
 		select {
 		case w.reports <- r:
@@ -179,13 +179,13 @@ func supervise(ctx context.Context, returned <-chan toolReturn, grace time.Durat
 // toolResult says what a tool's return means.
 func (t *turn) toolResult(ctx context.Context, call ToolCall, r toolReturn, returned bool) (ToolResult, []Pending) {
 	out := ToolResult{CallID: call.ID, Name: call.Name, Status: ResultOK, Text: r.out.Text, Files: r.out.Files}
-	var parked *parkedError
+	var suspended *suspendedError
 	switch {
 	case returned && r.err == nil && r.out.Failed:
 		out.Status = ResultFailed
 	case returned && r.err == nil:
-	case errors.As(r.err, &parked):
-		return out, parked.pending
+	case errors.As(r.err, &suspended):
+		return out, suspended.pending
 	case errors.Is(context.Cause(ctx), errToolTimeout):
 		out.Status, out.Text = ResultTimedOut, fmt.Sprintf("Error: Function '%s' timed out.", call.Name)
 	case ctx.Err() != nil:
@@ -218,17 +218,17 @@ func (t *turn) await() {
 		return
 	}
 	t.m.tick(t.clock.elapsed())
-	t.m.toolEnded(r.result, toolEnd{duration: r.duration, err: r.err, parked: r.parked})
+	t.m.toolEnded(r.result, toolEnd{duration: r.duration, err: r.err, requests: r.requests})
 	r.ended(func() OperationResult { return OperationResult{Result: r.result, Err: r.err, Duration: r.duration} })
 }
 
 // toolError is the cause of a failed call, for the operator.
 func toolError(r toolReturn, returned bool) error {
-	var parked *parkedError
+	var suspended *suspendedError
 	switch {
 	case !returned:
 		return errors.New("the tool ignored the end of its context")
-	case errors.As(r.err, &parked):
+	case errors.As(r.err, &suspended):
 		return nil
 	case r.err == nil && r.out.Failed:
 		return errors.New("the tool reported a failure")
