@@ -25,23 +25,23 @@ type machine struct {
 	phase   phase
 	step    Step
 	attempt int
-	// maxSteps grows when a continuation is granted.
+	// maxSteps increases when a continuation is granted.
 	maxSteps int
 
-	answer    answer // the model's answer as it grows
+	answer    answer // the model's answer as it streams
 	events    []Event
 	open      []callState // the calls of the step
 	dirty     bool        // the open step has something that is not stored
 	overflow  error       // of this step's model; its history was reduced then
-	emptied   bool        // this step's model answered nothing and was asked again
+	emptied   bool        // this step's model gave an empty answer and was called again
 	delay     time.Duration
-	started   int             // place of the call that starts
-	asked     map[string]bool // requests that were put to Options.Answer
-	announced map[string]bool // requests that were shown
-	toApply   []Pending       // answers that act when they are stored
+	started   int             // index of the call that starts
+	asked     map[string]bool // requests that were passed to Options.Answer
+	announced map[string]bool // requests that were emitted
+	toApply   []Pending       // answers that take effect when they are stored
 	callIDs   map[string]bool // ids used in this turn
 	repeats   map[string]repeat
-	unpriced  bool // said that a model's price is not known
+	unpriced  bool // warned that a model's price is unknown
 	errors    int  // consecutive steps with a failure
 	complete  []string
 
@@ -55,10 +55,10 @@ type machine struct {
 	choices   map[string]PermissionRule
 	output    []byte // the structured answer
 	outName   string
-	stopped   bool // the turn is canceled or its store is broken: nothing new begins
+	stopped   bool // the turn is canceled or its store is broken: nothing new starts
 }
 
-// phase is where a step is.
+// phase is the state of a step.
 type phase int
 
 const (
@@ -68,20 +68,20 @@ const (
 	phaseBackoff              // a retry waits
 	phaseDecide               // rules and hooks check the calls
 	phaseCalls                // requests and tools
-	phaseExtend               // a continuation is asked for
+	phaseExtend               // a continuation is requested
 	phaseEnded
 )
 
-// actionKind is what the turn has to do.
+// actionKind is the kind of an [action].
 type actionKind int
 
 const (
 	actCallModel actionKind = iota + 1
-	actReduce               // make the history shorter, whatever the options say
+	actReduce               // shorten the history, whatever the options say
 	actWait
 	actDecide
 	actSave  // and wait until it is stored
-	actAsk   // put a request to Options.Answer
+	actAsk   // pass a request to Options.Answer
 	actStart // start a tool
 	actAwait // wait for a tool
 	actFinish
@@ -107,8 +107,8 @@ type ending struct {
 	unsaved bool
 }
 
-// repeat counts the calls of one tool in a row that had the same arguments and the same
-// result. refused means that the model received the refusal.
+// repeat counts the consecutive calls of one tool that had the same arguments and the
+// same result. refused means that the model received the refusal.
 type repeat struct {
 	arguments string
 	result    ToolResult
@@ -133,8 +133,8 @@ func (m *machine) take() []Event {
 
 func (m *machine) emit(e Event) { m.events = append(m.events, e) }
 
-// next returns what to do now. It is called again after the report of the
-// action before.
+// next returns the next action. It is called again after the previous action was
+// reported.
 func (m *machine) next() action {
 	for {
 		switch m.phase {
@@ -200,9 +200,9 @@ func (m *machine) waited() {
 	}
 }
 
-// cancel ends the turn for a reason that lies outside: canceled, timeout,
-// internal. The model's stream has ended by then; tools that still run are
-// awaited, and their calls get their results.
+// cancel ends the turn for an external reason: canceled, timeout or internal. The
+// model's stream has ended by then; running tools are awaited, and their calls get
+// their results.
 func (m *machine) cancel(reason Reason, message string, err error) {
 	if m.stopped || m.phase == phaseEnded {
 		return
@@ -224,8 +224,7 @@ func (m *machine) cancel(reason Reason, message string, err error) {
 	}
 }
 
-// saved reports how storing a step went. After a failure nothing is stored any
-// more.
+// saved reports the outcome of storing a step. After a failure nothing more is stored.
 func (m *machine) saved(err error) {
 	if err == nil {
 		for i := range m.toApply {

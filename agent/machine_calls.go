@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// callStage is where a call is.
+// callStage is the state of a call.
 type callStage int
 
 const (
-	callNew       callStage = iota // not looked at
+	callNew       callStage = iota // not checked yet
 	callReady                      // may start
 	callRunning                    // its tool runs
-	callExternal                   // somebody outside executes it
+	callExternal                   // the client executes it
 	callSuspended                  // its tool waits for an answer itself (a sub-agent)
 	callDone                       // has its result
 )
@@ -33,29 +33,29 @@ type callState struct {
 	edited, editedBy string
 }
 
-// toolEnd is what is reported about the end of a call besides its result. requests are the
-// requests of a tool that has to wait itself; then there is no result yet.
+// toolEnd is what is reported about the end of a call besides its result. requests are
+// those of a tool that has to wait itself; then there is no result yet.
 type toolEnd struct {
 	duration time.Duration
 	err      error
 	requests []Pending
 }
 
-// verdict is what rules and hooks say about a call before anybody is asked.
+// verdict is the decision of rules and hooks about a call before a person is asked.
 type verdict struct {
 	blocked *ToolResult
 	choice  PermissionRule
 }
 
-// openCalls makes the states of the assistant message's calls and answers those
-// that can never run.
+// openCalls creates the states of the assistant message's calls and sets the results
+// of those that can never run.
 func (m *machine) openCalls() {
 	calls := m.step.Assistant.Calls()
 	m.open = make([]callState, len(calls))
 	for i, c := range calls {
 		m.callIDs[c.ID] = true
 		m.open[i] = callState{call: c, tool: m.rules.specs[c.Name]}
-		for _, p := range m.step.Pending { // of a step that goes on
+		for _, p := range m.step.Pending { // of a resumed step
 			if p.Kind == Permission && p.Via == "" && p.Call.ID == c.ID && p.Answer != nil && p.Answer.Approved {
 				m.open[i].edit(p.Answer)
 			}
@@ -63,8 +63,8 @@ func (m *machine) openCalls() {
 	}
 }
 
-// knowCalls keeps the ids of calls unique in the conversation, not only in the
-// turn: some models count from one each time.
+// knowCalls records the ids of earlier calls, so that ids are unique in the
+// conversation and not only in the turn: some models count from one each time.
 func (m *machine) knowCalls(history []Message) {
 	for i := range history {
 		for _, p := range history[i].Parts {
@@ -75,7 +75,7 @@ func (m *machine) knowCalls(history []Message) {
 	}
 }
 
-// decided reports what rules and hooks said, by call id.
+// decided reports the decisions of rules and hooks, by call id.
 func (m *machine) decided(verdicts map[string]verdict) {
 	if m.stopped || m.phase != phaseDecide {
 		return
@@ -88,7 +88,7 @@ func (m *machine) decided(verdicts map[string]verdict) {
 		c := &m.open[i]
 		v := verdicts[c.call.ID]
 		switch {
-		case c.stage != callNew: // of a step that goes on
+		case c.stage != callNew: // of a resumed step
 		case c.tool == nil:
 			m.settle(c, ResultUnknown, m.unknown(c.call.Name))
 		case v.blocked != nil:
@@ -100,7 +100,7 @@ func (m *machine) decided(verdicts map[string]verdict) {
 	m.dismiss()
 }
 
-// undecided returns the calls that may run, once decided says so.
+// undecided returns the calls that may run if decided permits it.
 func (m *machine) undecided() []ToolCall {
 	var out []ToolCall
 	for i := range m.open {
@@ -133,7 +133,7 @@ func (m *machine) stopsHere() bool {
 	return false
 }
 
-// stop ends the turn with this step; no call of it runs any more.
+// stop ends the turn with this step; its remaining calls do not run.
 func (m *machine) stop(reason Reason, message string) {
 	for i := range m.open {
 		m.settle(&m.open[i], ResultSkipped, "Error: not executed, because the turn ended.")
@@ -146,9 +146,9 @@ func (m *machine) unknown(name string) string {
 	return fmt.Sprintf("Error: there is no tool '%s'. The tools are: %s.", name, m.rules.names)
 }
 
-// goesInCircles reports whether the turn ends because the call of that index was made
-// before, with the same result, and refused already. It refuses the call if it was made
-// too often.
+// goesInCircles reports whether the turn ends because the call with that index repeats
+// one that was already refused as a repetition. It refuses the call if it was made too
+// often with the same result.
 func (m *machine) goesInCircles(i int) bool {
 	most, c := m.rules.opts.MaxIdenticalCalls, &m.open[i]
 	if most <= 0 || c.tool != nil && c.tool.spec.Repeatable {
@@ -174,8 +174,8 @@ func (m *machine) goesInCircles(i int) bool {
 	return false
 }
 
-// countCalls counts the calls of a step that is over among the identical ones in a row
-// of their tools.
+// countCalls counts the calls of a completed step as consecutive identical calls of
+// their tools.
 func (m *machine) countCalls() {
 	for i := range m.open {
 		c := &m.open[i]
@@ -192,7 +192,7 @@ func (m *machine) countCalls() {
 	}
 }
 
-// is reports whether the call is one more of those that were counted.
+// is reports whether the call is identical to those that were counted.
 func (r *repeat) is(c ToolCall) bool {
 	return r.count > 0 && sameArguments(r.arguments, c.Arguments)
 }
@@ -209,7 +209,7 @@ func sameFile(a, b File) bool {
 func sameArguments(a, b string) bool { return a == b || canonical(a) == canonical(b) }
 
 // canonical returns arguments with their keys sorted, so that identical calls
-// are seen as such; other text is compared as it is.
+// compare as equal; it returns other text unchanged.
 func canonical(arguments string) string {
 	var v any
 	d := json.NewDecoder(strings.NewReader(arguments))
@@ -224,7 +224,7 @@ func canonical(arguments string) string {
 	return string(out)
 }
 
-// admit decides how a call with a known tool goes on.
+// admit decides how a call of a known tool continues.
 func (m *machine) admit(c *callState, choice PermissionRule) {
 	o, spec, arguments := m.rules.opts, c.tool.spec, c.effective().Arguments
 	if n := max(m.answer.argumentBytes(c.call.ID), len(arguments)); n > o.MaxArgumentBytes {
@@ -254,7 +254,7 @@ func (m *machine) admit(c *callState, choice PermissionRule) {
 	}
 }
 
-// permit continues a call after its permission is settled.
+// permit continues a call after its permission was decided.
 func (m *machine) permit(c *callState) {
 	switch {
 	case c.tool.spec.Question:
@@ -268,7 +268,7 @@ func (m *machine) permit(c *callState) {
 	}
 }
 
-// settle gives a call its one result; the first stays.
+// settle sets the one result of a call; the first result wins.
 func (m *machine) settle(c *callState, status ResultStatus, text string, files ...File) {
 	if c.stage == callDone {
 		return
@@ -282,7 +282,7 @@ func (m *machine) settle(c *callState, status ResultStatus, text string, files .
 	m.show()
 }
 
-// cut bounds a result's text, at the end of a character, with a mark.
+// cut truncates a result's text at a character boundary and appends a mark.
 func cut(text string, limit int) string {
 	if limit <= 0 || len(text) <= limit {
 		return text
@@ -294,8 +294,8 @@ func cut(text string, limit int) string {
 	return text[:at] + fmt.Sprintf("\n[cut: %d of %d bytes]", at, len(text))
 }
 
-// show emits results in the order of the calls. What waits for an answer from
-// outside, perhaps for days, does not delay the calls after it.
+// show emits results in the order of the calls. A call that waits for an external
+// answer, perhaps for days, does not delay the calls after it.
 func (m *machine) show() {
 	for i := range m.open {
 		c := &m.open[i]

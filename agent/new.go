@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// New makes an agent. The error is of kind ErrInvalidArgument and names the option.
+// New creates an agent. The error is of kind ErrInvalidArgument and names the option.
 func New(model Model, o Options) (*Agent, error) {
 	if model == nil {
 		return nil, Invalid("model", "is nil")
@@ -54,12 +54,12 @@ func (o Options) withDefaults() Options {
 	o.Retry.Max = orElse(o.Retry.Max, 30*time.Second)
 	o.ToolChoice.Mode = orElse(o.ToolChoice.Mode, ToolsAuto)
 	if o.Output != nil && o.Output.Mode != OutputNative && o.ToolChoice.Mode == ToolsAuto {
-		o.ToolChoice.Mode = ToolsRequired // text would be no answer
+		o.ToolChoice.Mode = ToolsRequired // text would not be an answer
 	}
 	return o
 }
 
-// cloned returns options that nobody else can change.
+// cloned returns a copy of the options that the caller cannot change.
 func (o Options) cloned() Options {
 	o.Tools, o.Context = slices.Clone(o.Tools), slices.Clone(o.Context)
 	o.Middleware, o.Observers = slices.Clone(o.Middleware), slices.Clone(o.Observers)

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// partialEvery bounds how often a structured answer is shown while it grows.
+// partialEvery is the minimum time between two partial values of a structured answer.
 const partialEvery = 100 * time.Millisecond
 
-// partialOutput shows a native structured answer while it grows. All methods do
-// nothing on nil.
+// partialOutput emits the partial values of a native structured answer while it
+// streams. All methods do nothing on nil.
 type partialOutput struct {
 	text  []byte
 	shown time.Time
@@ -22,7 +22,7 @@ func (p *partialOutput) reset() {
 	}
 }
 
-// showPartial emits what is there of the answer, unless that was done just now.
+// showPartial emits the value so far, unless it did so within partialEvery.
 func (t *turn) showPartial(text string) {
 	p := t.partial
 	p.text = append(p.text, text...)
@@ -36,9 +36,9 @@ func (t *turn) showPartial(text string) {
 	}
 }
 
-// completeJSON makes a JSON text that was cut anywhere whole: it closes what is
-// open and drops what cannot be read yet. It reports false when nothing is
-// there, or when the text is no JSON.
+// completeJSON completes a JSON text that was truncated anywhere: it closes what is
+// open and drops an incomplete token at the end. It reports false if nothing remains or
+// the text is not JSON.
 func completeJSON(cut []byte) (json.RawMessage, bool) {
 	c := completer{text: cut}
 	end := c.scan()
@@ -54,21 +54,21 @@ func completeJSON(cut []byte) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// completer scans a cut JSON text once and remembers where it could end.
+// completer scans a truncated JSON text once and records where it could end.
 type completer struct {
 	text  []byte
-	marks []jsonMark // places where the text could be cut, oldest first
+	marks []jsonMark // offsets where the text can be cut, oldest first
 	tries int
 }
 
-// jsonMark is a place behind a value or an opening bracket, with what is open
-// there.
+// jsonMark is the offset after a value or an opening bracket, with the brackets that
+// are open there.
 type jsonMark struct {
 	end  int
 	open []byte // closing brackets, innermost last
 }
 
-// scan finds the marks and returns the last one's place.
+// scan finds the marks and returns the offset of the last one.
 func (c *completer) scan() int {
 	var open []byte
 	inString, escaped := false, false
@@ -110,8 +110,7 @@ func (c *completer) mark(end int, open []byte) {
 	}
 }
 
-// markString allows a cut inside of a string, in front of an escape that is not
-// whole.
+// markString allows a cut inside of a string, before an incomplete escape sequence.
 func (c *completer) markString(open []byte, escaped bool) {
 	end := len(c.text)
 	if escaped {
@@ -126,7 +125,7 @@ func (c *completer) markString(open []byte, escaped bool) {
 	c.marks = append(c.marks, jsonMark{end: end, open: append(append([]byte(nil), open...), '"')})
 }
 
-// before returns the last mark in front of end.
+// before returns the last mark before end.
 func (c *completer) before(end int) int {
 	for i := len(c.marks) - 1; i >= 0; i-- {
 		if c.marks[i].end < end {

@@ -13,7 +13,7 @@ const (
 	defaultThreshold = 5
 )
 
-// check reports fields that no reduction can have.
+// check returns an error about the first invalid field.
 func (r Reduction) check() error {
 	switch {
 	case r.Strategy != "" && r.Strategy != ReduceNone && r.Strategy != ReduceCount && r.Strategy != ReduceSummary:
@@ -30,9 +30,9 @@ func (r Reduction) check() error {
 	return nil
 }
 
-// reducer makes the history shorter for the model, during one turn. What it drops
-// it drops for good, from the front: the view grows only at its end until the
-// next reduction.
+// reducer shortens the history for the model during one turn. It removes messages
+// permanently and from the front: until the next reduction, the view grows only at its
+// end.
 type reducer struct {
 	opts   Reduction
 	model  Model // writes summaries
@@ -40,20 +40,21 @@ type reducer struct {
 	tokens estimator
 
 	text string // the summary; may be empty
-	// told is how many messages text covers; covers is how many are left out of
-	// the view, which is more after a summary could not be written.
+	// summarized is the number of messages that text covers; covers is the number that
+	// the view leaves out, which is greater if a summary could not be written.
 	summarized, covers int
-	// earlier is how many messages are of turns before this one; a reduction drops
-	// their thoughts. thoughtless is how many have lost theirs, dropped or kept.
+	// earlier is the number of messages of earlier turns; a reduction removes their
+	// reasoning. thoughtless is the number of messages whose reasoning was removed,
+	// including messages that are left out.
 	earlier, thoughtless int
-	// input is where this turn's input begins. A forced reduction may cut there also
-	// where inputs follow each other: those before had no answer.
+	// input is the index where this turn's input begins. A forced reduction may cut
+	// there even if another input precedes it: that one has no answer.
 	input   int
-	changed bool // text and told differ from what is stored
-	shown   bool // the first view was made
+	changed bool // text and summarized differ from what is stored
+	shown   bool // view was called
 }
 
-// newReducer returns a reducer that goes on from the stored summary.
+// newReducer returns a reducer that continues from the stored summary.
 func newReducer(opts Reduction, model Model, summary *Summary) *reducer {
 	r := &reducer{opts: opts, model: opts.Summarizer}
 	if model != nil {
@@ -81,11 +82,12 @@ func newReducer(opts Reduction, model Model, summary *Summary) *reducer {
 	return r
 }
 
-// view returns what the model is to see of history, which has only grown since
-// the last call. did is nil unless the view became shorter, or is shorter by an
-// earlier turn's reduction and this is the first view. force asks for at most
-// half of the tokens, whatever the strategy; did is nil if nothing can go. A view that comes with an error is
-// good: it lacks the summary that could not be written.
+// view returns the part of history that the model is to see. Since the last call
+// history may only have grown. did is nil unless this call shortened the view, or it is
+// the first call and an earlier turn's reduction shortened it. force requires at most
+// half of the tokens, whatever the strategy; did is nil if nothing can be left out. A
+// view that is returned with an error is valid: it lacks the summary that could not be
+// written.
 func (r *reducer) view(ctx context.Context, history []Message, force bool) (view []Message, did *Reduced, err error) {
 	first := !r.shown
 	r.shown = true
@@ -97,10 +99,10 @@ func (r *reducer) view(ctx context.Context, history []Message, force bool) (view
 	view = r.reducedView(h)
 	to := r.due(h, view, force)
 	if !force && r.limit() == 0 && len(h.view(to, "…")) >= len(view) {
-		to = r.covers // a summary and the input that stays would be no shorter
+		to = r.covers // a summary and the input that remains would not be shorter
 	}
 	if force && len(h.view(to, r.text)) >= len(view) {
-		to = r.covers // what would go is an input that stays
+		to = r.covers // the messages to remove are an input that remains
 	}
 	if to <= r.covers {
 		if first && len(view) < len(history) {
@@ -125,7 +127,7 @@ func (r *reducer) view(ctx context.Context, history []Message, force bool) (view
 	return view, did, err
 }
 
-// reducedView returns the view of a history that is reduced so far.
+// reducedView returns the view of a history after the reductions so far.
 func (r *reducer) reducedView(h *past) []Message {
 	view := h.view(r.covers, r.text)
 	if r.thoughtless <= r.covers {
@@ -134,7 +136,8 @@ func (r *reducer) reducedView(h *past) []Message {
 	return h.withoutThoughts(view, r.thoughtless)
 }
 
-// strategy is how the next reduction is made; a forced one of none counts.
+// strategy returns the strategy of the next reduction; a forced one uses ReduceCount
+// if no strategy is set.
 func (r *reducer) strategy() ReductionStrategy {
 	if r.opts.Strategy == ReduceNone {
 		return ReduceCount
@@ -142,8 +145,8 @@ func (r *reducer) strategy() ReductionStrategy {
 	return r.opts.Strategy
 }
 
-// adopt takes a summary that stands in the history itself, after a hard
-// reduction, as this reducer's own.
+// adopt uses a summary that is a message of the history, after a hard reduction, as
+// this reducer's own.
 func (r *reducer) adopt(h *past) {
 	r.covers = min(r.covers, len(h.at))
 	r.summarized = min(r.summarized, len(h.at))
@@ -153,8 +156,8 @@ func (r *reducer) adopt(h *past) {
 	}
 }
 
-// due returns how many messages are to be left out now: what already is, if there
-// is no need, or nothing that could go.
+// due returns the number of messages to leave out now: the present number if no
+// reduction is necessary or nothing can be removed.
 func (r *reducer) due(h *past, view []Message, force bool) int {
 	target := len(h.at) - r.covers
 	limit := r.limit()
@@ -172,7 +175,7 @@ func (r *reducer) due(h *past, view []Message, force bool) int {
 	case r.opts.Strategy == ReduceNone:
 		return r.covers
 	case limit > 0 && used > limit:
-		// Some room, or the very next message would make another reduction.
+		// Leave some room, so that the next message does not trigger another reduction.
 		goal = limit - limit/3
 	}
 	to := h.lastCut(r.covers, len(h.at)-target)
@@ -191,7 +194,7 @@ func (r *reducer) due(h *past, view []Message, force bool) int {
 	return cuts[min(i, len(cuts)-1)]
 }
 
-// limit is how many tokens a view may have, 0 for any number.
+// limit returns how many tokens a view may have, 0 for any number.
 func (r *reducer) limit() int {
 	limit := r.opts.MaxTokens
 	if share := int(r.opts.Share * float64(r.window)); share > 0 && (limit == 0 || share < limit) {
@@ -200,10 +203,10 @@ func (r *reducer) limit() int {
 	return limit
 }
 
-// observed tells how many tokens the provider counted for the messages of a view.
+// observed records how many tokens the provider counted for the messages of a view.
 func (r *reducer) observed(u Usage, sent []Message) { r.tokens.observed(u, sent) }
 
-// summary returns what is to be stored at the turn's end, nil if that is stored
+// summary returns the summary to store at the turn's end, nil if it is stored
 // already.
 func (r *reducer) summary() *Summary {
 	if !r.changed {

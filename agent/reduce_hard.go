@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Reduce rewrites the stored history to r.Target messages now, whatever r.Hard
-// and the thresholds say: a summary in front with [ReduceSummary], else without;
-// [ReduceNone] counts. model writes the summary unless r has a Summarizer. A
-// turn's input and groups of tool calls and results stay whole, so more may
-// stay. If the summary cannot be written, nothing changes and the error is the
-// model's. ErrInvalidArgument when r is malformed, ErrConflict while a turn is open or
-// when the conversation was changed meanwhile.
+// Reduce rewrites the stored history to r.Target messages now, regardless of r.Hard
+// and the thresholds. With [ReduceSummary] a summary precedes them; [ReduceNone] is
+// treated as [ReduceCount]. model writes the summary unless r has a Summarizer. A
+// turn's input and groups of tool calls and results are not split, so more messages
+// may remain. If the summary cannot be written, nothing changes and Reduce returns the
+// model's error. It fails with ErrInvalidArgument if r is malformed, and with
+// ErrConflict while a turn is open or if the conversation has changed meanwhile.
 func (c *Conversation) Reduce(ctx context.Context, r Reduction, model Model) (Reduced, error) {
 	if err := r.check(); err != nil {
 		return Reduced{}, err
@@ -42,11 +42,10 @@ func (c *Conversation) Reduce(ctx context.Context, r Reduction, model Model) (Re
 	return out, c.rewrite(ctx, record)
 }
 
-// ReplaceOldest hard-reduces by hand: it removes the n oldest messages, system
-// messages aside, and puts a summary in their place. ErrInvalidArgument when the
-// summary is blank, n is not positive or more than there are, or the cut would go
-// through a group of tool calls and results; ErrConflict as for
-// [Conversation.Reduce].
+// ReplaceOldest replaces the n oldest messages, not counting system messages, with a
+// summary. It fails with ErrInvalidArgument if the summary is blank, if n is not
+// positive or exceeds the number of messages, or if the cut would split a group of tool
+// calls and results, and with ErrConflict as [Conversation.Reduce] does.
 func (c *Conversation) ReplaceOldest(ctx context.Context, n int, summary string) error {
 	switch {
 	case strings.TrimSpace(summary) == "":
@@ -83,7 +82,7 @@ func (c *Conversation) ReplaceOldest(ctx context.Context, n int, summary string)
 	return c.rewrite(ctx, record)
 }
 
-// stampSummaries gives a new summary message its id and time.
+// stampSummaries sets the id and time of new summary messages.
 func stampSummaries(messages []Message) []Message {
 	for i := range messages {
 		if messages[i].Summary && messages[i].ID == "" {
@@ -93,7 +92,8 @@ func stampSummaries(messages []Message) []Message {
 	return messages
 }
 
-// rewrite stores a record that was loaded before, if it is still the newest.
+// rewrite stores a changed record, if the conversation has not changed since it was
+// loaded.
 func (c *Conversation) rewrite(ctx context.Context, record Record) error {
 	if now := nowUTC(); now.After(record.LastActivity) {
 		record.LastActivity = now

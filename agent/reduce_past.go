@@ -7,10 +7,10 @@ import (
 )
 
 // past is a history as a reduction sees it: its messages without the system
-// messages, which always stay.
+// messages, which always remain.
 type past struct {
 	all []Message
-	at  []int // where in all the messages are that may be left out
+	at  []int // indexes in all of the messages that may be left out
 }
 
 func newPast(history []Message) *past {
@@ -25,8 +25,8 @@ func newPast(history []Message) *past {
 
 func (h *past) message(i int) *Message { return &h.all[h.at[i]] }
 
-// keptInput is how many messages of users in a row are kept together: those that
-// start a turn. More of them in a row are no input but a chat without answers.
+// keptInput is how many consecutive user messages are kept together as the input of a
+// turn. A longer sequence is not an input but a chat without answers.
 const keptInput = 8
 
 // view returns the system messages before the cut, the summary, the input of the
@@ -52,8 +52,8 @@ func (h *past) view(covers int, text string) []Message {
 	return append(out, h.all[cut:]...)
 }
 
-// withoutThoughts returns a view without the thoughts of those of the first n
-// messages that are in it. A message that holds nothing else keeps its own.
+// withoutThoughts returns a view without the reasoning of the first n messages of the
+// history. A message that contains nothing else keeps its reasoning.
 func (h *past) withoutThoughts(view []Message, n int) []Message {
 	// What follows the n-th message is the end of every view.
 	kept := 0
@@ -75,8 +75,8 @@ func withoutReasoning(m Message) Message {
 	return m
 }
 
-// pinned returns which messages before the cut stay because they started the
-// turn that goes on after it. It depends on nothing but the history before and
+// pinned returns the messages before the cut that remain because they are the input of
+// the turn that continues after it. It depends only on the history before and
 // right after the cut, so that later views agree.
 func (h *past) pinned(covers int) (from, to int) {
 	if covers == len(h.at) || h.isUser(covers) {
@@ -98,8 +98,8 @@ func (h *past) isUser(i int) bool {
 	return m.Role == User && !m.Summary
 }
 
-// cuts returns the places after `after` before which everything may go, in order:
-// never inside a group of tool calls and results nor inside a turn's input, and
+// cuts returns, in order, the indexes after `after` before which everything may be
+// removed: never inside a group of tool calls and results or a turn's input, and
 // never after the last group.
 func (h *past) cuts(after int) []int {
 	var out []int
@@ -132,7 +132,7 @@ func (h *past) lastCut(after, limit int) int {
 	return to
 }
 
-// lastSummary returns the place of the last message that is a summary, or -1.
+// lastSummary returns the index of the last message that is a summary, or -1.
 func (h *past) lastSummary() int {
 	for i := len(h.at) - 1; i >= 0; i-- {
 		if h.message(i).Summary {
@@ -142,9 +142,9 @@ func (h *past) lastSummary() int {
 	return -1
 }
 
-// summaryHead tells the model what the message is. A summary speaks as a user:
-// every wire takes that at the front of a history, also before an answer, and none
-// moves it into the instructions, where it would spoil the cached prefix.
+// summaryHead explains the message to the model. A summary has the role of a user: every
+// wire format accepts that at the start of a history, also before an answer, and none
+// moves it into the instructions, where it would invalidate the cached prefix.
 const summaryHead = "Summary of the conversation so far:\n\n"
 
 func summaryMessage(text string) Message {
@@ -153,11 +153,11 @@ func summaryMessage(text string) Message {
 
 func summaryText(m *Message) string { return strings.TrimPrefix(m.Text(), summaryHead) }
 
-// maxExcerpt is how many bytes of one piece of a message a summariser gets.
+// maxExcerpt is how many bytes of one part of a message the summarizer receives.
 const maxExcerpt = 4 << 10
 
-// text tells the messages from..to as a script. A model cannot take them for its
-// own conversation, nor complain about calls without results.
+// text renders the messages from..to as a script, so that a model cannot mistake them
+// for its own conversation or object to calls without results.
 func (h *past) text(from, to int) string {
 	var b strings.Builder
 	for i := from; i < to; i++ {
@@ -175,7 +175,7 @@ func (h *past) text(from, to int) string {
 				fmt.Fprintf(&b, "%s calls %s: %s\n", m.Role, p.Call.Name, cut(p.Call.Arguments, maxExcerpt))
 			case ResultPart:
 				fmt.Fprintf(&b, "%s answers (%s): %s\n", p.Result.Name, p.Result.Status, cut(p.Result.Text, maxExcerpt))
-			case ReasoningPart: // thoughts are no part of what was said
+			case ReasoningPart: // reasoning does not belong to the dialogue
 			}
 		}
 	}

@@ -16,9 +16,9 @@ const (
 
 var errEmptySummary = errors.New("the summary is empty")
 
-// summarize asks the summariser for one summary of the old one and what came
-// since, and reports in did what it used. It makes one attempt: without a summary
-// the turn goes on, too.
+// summarize asks the summarizer for one summary of the old summary and the messages
+// since, and sets its usage in did. It makes one attempt, because the turn can continue
+// without a summary.
 func (r *reducer) summarize(ctx context.Context, script string, did *Reduced) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, summaryTimeout)
 	defer cancel()
@@ -60,14 +60,14 @@ func (r *reducer) summarize(ctx context.Context, script string, did *Reduced) (s
 	return out, nil
 }
 
-// maxSummary bounds a summary in bytes; a longer one is none.
+// maxSummary is the maximum size of a summary in bytes; a longer one is discarded.
 const maxSummary = 256 << 10
 
-// estimator guesses how many tokens messages have. What a provider counted
-// corrects the guess: by what every request has beside its messages, and, once
-// two requests differed enough to tell, by the tokens per byte.
+// estimator estimates how many tokens messages have. The provider's counts correct
+// the estimate: they yield the tokens that every request has besides its messages and,
+// once two requests differ enough, the tokens per byte.
 type estimator struct {
-	rate     float64 // of the plain guess; 0 is not known
+	rate     float64 // of the uncorrected estimate; 0 if unknown
 	overhead float64
 	lastRaw  float64
 	lastReal float64
@@ -96,7 +96,7 @@ func (e *estimator) observed(u Usage, sent []Message) {
 	e.lastRaw, e.lastReal = raw, actual
 }
 
-// Flat figures of the plain guess: a file, and what each message costs besides.
+// Fixed numbers of the uncorrected estimate: a file, and the overhead of a message.
 const (
 	tokensPerFile    = 1000
 	tokensPerMessage = 4

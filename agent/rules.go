@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// rules are what the machine knows of its agent: the options, and the tools with
-// their schemas. They do not change.
+// rules are the parts of an agent that the machine needs: the options, and the tools
+// with their schemas. They do not change.
 type rules struct {
 	agent      string
 	opts       *Options
@@ -21,7 +21,7 @@ type rules struct {
 	priceOf    func(ModelInfo, Usage) float64
 }
 
-// boundTool is a tool with what it said of itself.
+// boundTool is a tool with its spec.
 type boundTool struct {
 	tool   Tool
 	spec   ToolSpec
@@ -46,7 +46,7 @@ func (a *Agent) newRules() (*rules, error) {
 		return nil, err
 	}
 	if c := a.opts.ToolChoice; c.Mode == ToolsSpecific && r.specs[c.Name] == nil {
-		return nil, Invalid("ToolChoice.Name", fmt.Sprintf("is %q, which is no tool of the agent", c.Name))
+		return nil, Invalid("ToolChoice.Name", fmt.Sprintf("is %q, which is not a tool of the agent", c.Name))
 	}
 	return r, r.bindOutput()
 }

@@ -15,14 +15,14 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// maxSchemaBytes bounds the work of compiling, in which a part that references name
-// is read once for each way to name it.
+// maxSchemaBytes limits the work of compiling, in which a part that is referenced is
+// read once for each spelling of its reference.
 const maxSchemaBytes = 2 << 20
 
 var toolNames = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// checkSpec says what is wrong with a tool's spec, its schema's content aside,
-// which [compileSchema] reads.
+// checkSpec returns an error about a tool's spec. It does not check the content of the
+// schema, which [compileSchema] reads.
 func checkSpec(spec ToolSpec) error {
 	if !toolNames.MatchString(spec.Name) {
 		return Invalid("tool", fmt.Sprintf("%q needs a name of 1 to 64 characters from [A-Za-z0-9_-]", spec.Name))
@@ -41,15 +41,15 @@ func checkSpec(spec ToolSpec) error {
 	return nil
 }
 
-// argumentSchema is the schema of what a model writes as an object: the arguments
-// of a call, or an answer.
+// argumentSchema is the schema of an object that a model writes: the arguments of a
+// call, or an answer.
 type argumentSchema struct {
 	*Schema
 	label string // what errors call the object
 }
 
-// compileSchema reads the schema of the tool called name; an empty one is that
-// of any object.
+// compileSchema compiles the schema of the tool called name; an empty schema accepts
+// any object.
 func compileSchema(name string, raw json.RawMessage) (*argumentSchema, error) {
 	if len(raw) == 0 {
 		raw = json.RawMessage(`{"type":"object"}`)
@@ -61,7 +61,7 @@ func compileSchema(name string, raw json.RawMessage) (*argumentSchema, error) {
 	return &argumentSchema{Schema: s, label: "arguments"}, nil
 }
 
-// check is [Schema.Check] for an object. No text at all counts as {}.
+// check is [Schema.Check] for an object. An empty text counts as {}.
 func (s *argumentSchema) check(text string) error {
 	if strings.TrimSpace(text) == "" {
 		text = "{}"
@@ -80,12 +80,12 @@ func (s *argumentSchema) check(text string) error {
 // such as those that a model writes. It is safe for concurrent use and does not
 // change.
 //
-// All keywords that judge a value are checked but these, which a model may be told
-// and which refuse nothing: format, contentEncoding, contentMediaType,
+// All keywords that restrict a value are checked except the following, which may be
+// sent to a model but refuse nothing: format, contentEncoding, contentMediaType,
 // contentSchema, unevaluatedItems, unevaluatedProperties, and a pattern that Go's
-// regexp cannot express. Keywords that it does not know are ignored. References
-// lead to places in the same schema (#/$defs/name); those to anchors or other
-// documents are refused when it is compiled, and nothing is ever loaded.
+// regexp cannot express. Unknown keywords are ignored. References must point into the
+// same schema (#/$defs/name); references to anchors or other documents are refused when
+// the schema is compiled, and nothing is ever loaded.
 //
 // Numbers are compared as float64.
 type Schema struct {
@@ -96,16 +96,16 @@ type Schema struct {
 	bytes    int                           // read so far
 }
 
-// CompileSchema reads a schema. It demands what [Schema.Check] needs and is not
-// the meta-schema: minLength may be negative. A schema nests at most 100 deep and
-// has at most 2 MiB, for which what references name counts again. The error is of
-// kind ErrInvalidArgument with one field: the path of the part that cannot be used,
-// which begins with name (name.properties.size).
+// CompileSchema compiles a schema. It checks only what [Schema.Check] needs, not the
+// meta-schema: minLength may be negative. A schema may nest 100 levels deep and have
+// 2 MiB; referenced parts count again for each reference. The error is of kind
+// ErrInvalidArgument with one field: the path of the invalid part, which begins with
+// name (name.properties.size).
 func CompileSchema(name string, raw json.RawMessage) (*Schema, error) {
 	s := &Schema{refs: map[string]*jsonschema.Schema{}, patterns: map[string]*regexp.Regexp{}}
 	var err error
 	if s.document, err = parseJSON(name, string(raw)); err != nil {
-		return nil, Invalid(name, "is no usable JSON: "+err.Error())
+		return nil, Invalid(name, "is not usable JSON: "+err.Error())
 	}
 	if s.root, err = s.read(s.document, name); err != nil {
 		return nil, err
@@ -188,7 +188,7 @@ func (s *Schema) lookUp(ref, path string) (target any, at string, ok bool) {
 	target, at = s.document, path
 	for i, name := range strings.Split(pointer, "/") {
 		if i == 0 {
-			continue // what stands before the first slash: nothing
+			continue // the empty text before the first slash
 		}
 		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
 		switch in := target.(type) {
@@ -207,8 +207,9 @@ func (s *Schema) lookUp(ref, path string) (target any, at string, ok bool) {
 	return target, at, target != nil
 }
 
-// endless reports whether judging one value by schema would come to schema
-// again. judged holds what is being judged (true) and what was found well.
+// endless reports whether checking a value against schema would lead to schema again
+// without descending into the value. judged holds the schemas that are being checked
+// (true) and those that were found to end (false).
 func (s *Schema) endless(schema *jsonschema.Schema, judged map[*jsonschema.Schema]bool) bool {
 	if open, seen := judged[schema]; seen {
 		return open
@@ -221,13 +222,13 @@ func (s *Schema) endless(schema *jsonschema.Schema, judged map[*jsonschema.Schem
 	return slices.ContainsFunc(sameValue(schema), func(p schemaPart) bool { return s.endless(p.schema, judged) })
 }
 
-// schemaPart is a schema within another one, with its place there.
+// schemaPart is a schema within another one, with its path there.
 type schemaPart struct {
 	place  string // such as .properties.size
 	schema *jsonschema.Schema
 }
 
-// sameValue returns the parts of schema that judge the value itself.
+// sameValue returns the parts of schema that apply to the value itself.
 func sameValue(schema *jsonschema.Schema) []schemaPart {
 	var parts []schemaPart
 	for name, s := range map[string]*jsonschema.Schema{"not": schema.Not, "if": schema.If, "then": schema.Then, "else": schema.Else} {
@@ -242,7 +243,7 @@ func sameValue(schema *jsonschema.Schema) []schemaPart {
 	return mapParts(parts, "dependencies", schema.DependencySchemas)
 }
 
-// innerValues returns the parts of schema that judge what the value holds.
+// innerValues returns the parts of schema that apply to the elements of the value.
 func innerValues(schema *jsonschema.Schema) []schemaPart {
 	var parts []schemaPart
 	for name, s := range map[string]*jsonschema.Schema{

@@ -15,22 +15,23 @@ import (
 )
 
 const (
-	// maxViolations is how much a model is told at once.
+	// maxViolations is how many faults one error reports.
 	maxViolations = 8
-	// maxCheckSteps bounds the work of one check: alternatives within
-	// alternatives multiply, and neither schemas nor arguments are ours.
+	// maxCheckSteps limits the work of one check: nested alternatives multiply, and
+	// neither schemas nor arguments are trusted.
 	maxCheckSteps = 1_000_000
 )
 
-// Check says what is wrong with a text of JSON, in words for the model that wrote
-// it: a line for each of the first 8 faults, with its path, which begins with
-// label, and what is expected there. Text that is no JSON, nests more than 100
-// deep or gives a property twice is a fault as well.
+// Check checks a JSON text against the schema. The error is written for the model that
+// wrote the text: a line for each of the first 8 faults, with its path, which begins
+// with label, and what is expected there. It is also a fault if the text is not JSON,
+// nests more than 100 levels deep, or contains a property twice.
 //
-// The work is bounded: a check that takes too many steps, as alternatives within
-// alternatives do, ends with the error that the value is too large to be checked.
+// The work is limited: a check that takes too many steps, as with nested alternatives,
+// fails with the error that the value is too large to be checked.
 //
-// The error of a value that does not fit is of type [Faults]. A nil Schema takes any text.
+// The error for a value that does not conform is of type [Faults]. A nil Schema accepts
+// any text.
 func (s *Schema) Check(label, text string) error {
 	if s == nil {
 		return nil
@@ -54,7 +55,7 @@ func (s *Schema) judge(label string, value any) error {
 	return nil
 }
 
-// Fault is one thing that is wrong with a value.
+// Fault is one violation of a schema.
 type Fault struct {
 	Path    string // such as arguments.items[0].name
 	Message string // such as: must be string, not integer
@@ -62,8 +63,8 @@ type Fault struct {
 
 func (f Fault) String() string { return f.Path + ": " + f.Message }
 
-// Faults is what is wrong with a value, in the order of its parts. As an error it is
-// a line for each of them.
+// Faults are the violations of a schema, in the order of the value's parts. The text of
+// the error has one line for each.
 type Faults []Fault
 
 func (f Faults) Error() string {
@@ -74,7 +75,7 @@ func (f Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// checker is one walk of a value along a schema.
+// checker checks one value against a schema.
 type checker struct {
 	s     *Schema
 	found Faults
@@ -90,7 +91,7 @@ func (c *checker) add(path, format string, args ...any) {
 	}
 }
 
-// fits walks on the side and returns the first violation, "" if there is none.
+// fits checks a value separately and returns the first violation, "" if it conforms.
 func (c *checker) fits(schema *jsonschema.Schema, v any, path string) string {
 	side := checker{s: c.s, limit: 1, steps: c.steps}
 	side.value(schema, v, path)
@@ -130,7 +131,7 @@ func (c *checker) value(schema *jsonschema.Schema, v any, path string) {
 	c.combined(schema, v, path)
 }
 
-// combined judges v by the schemas that are put together of others.
+// combined checks v against the keywords that combine schemas.
 func (c *checker) combined(schema *jsonschema.Schema, v any, path string) {
 	for _, part := range schema.AllOf {
 		c.value(part, v, path)
@@ -166,8 +167,8 @@ func (c *checker) combined(schema *jsonschema.Schema, v any, path string) {
 	}
 }
 
-// alternatives counts up to enough of the forms that v fits, and says why it does
-// not fit the first ones.
+// alternatives counts the alternatives that v conforms to, up to enough, and returns why
+// it does not conform to the first ones.
 func (c *checker) alternatives(forms []*jsonschema.Schema, v any, path string, enough int) (fitting int, why string) {
 	var reasons []string
 	for i, form := range forms {

@@ -15,12 +15,12 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// maxJSONDepth bounds the nesting of arguments and schemas.
+// maxJSONDepth limits the nesting of arguments and schemas.
 const maxJSONDepth = 100
 
 // parseJSON reads one JSON value: objects as map[string]any, numbers as float64.
-// Unlike encoding/json alone it refuses a property that is given twice, since
-// readers disagree on which one counts. label is what errors call the value.
+// Unlike encoding/json it refuses an object with a duplicate property, because parsers
+// disagree on which one counts. label is the name of the value in errors.
 func parseJSON(label, text string) (any, error) {
 	dec := json.NewDecoder(strings.NewReader(text))
 	value, err := readValue(dec, label, 0)
@@ -29,14 +29,15 @@ func parseJSON(label, text string) (any, error) {
 			return value, nil
 		}
 	}
-	// What is no JSON is told as that, whatever was found wrong on the way.
+	// If the text is not JSON, that error takes precedence over those found before it.
 	if err := notJSON(label, text); err != nil {
 		return nil, err
 	}
 	return nil, err
 }
 
-// notJSON says where a text ceases to be one JSON value; nil if it is one.
+// notJSON returns an error that names the offset where a text is no longer one JSON
+// value; nil if it is one.
 func notJSON(label, text string) error {
 	err := json.Unmarshal([]byte(text), new(json.RawMessage))
 	if err == nil {
@@ -51,7 +52,7 @@ func notJSON(label, text string) error {
 	return fmt.Errorf("%s: not valid JSON at byte %d, after %q: %w", label, end, near, err)
 }
 
-// readValue reads the next value, and nothing behind it.
+// readValue reads the next value and nothing after it.
 func readValue(dec *json.Decoder, path string, depth int) (any, error) {
 	if depth > maxJSONDepth {
 		return nil, fmt.Errorf("%s: nested more than %d deep", path, maxJSONDepth)
@@ -96,8 +97,8 @@ func readValue(dec *json.Decoder, path string, depth int) (any, error) {
 
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_$-]{1,64}$`)
 
-// propertyPath is path with a property's name, which is quoted where it would be
-// unclear and cut where it is long.
+// propertyPath appends a property's name to path. It quotes a name that would be
+// ambiguous and truncates a long one.
 func propertyPath(path, name string) string {
 	if plainName.MatchString(name) {
 		return path + "." + name
@@ -105,7 +106,7 @@ func propertyPath(path, name string) string {
 	return path + "[" + quote(name) + "]"
 }
 
-// quote renders a value as JSON that is short enough for an error.
+// quote renders a value as JSON, truncated to a length that suits an error.
 func quote(v any) string {
 	text, _ := json.Marshal(v)
 	if len(text) > 80 {
@@ -121,8 +122,8 @@ func (s *Schema) decode(document any) (schema *jsonschema.Schema, ok bool) {
 	return schema, err == nil && document != nil && json.Unmarshal(raw, schema) == nil
 }
 
-// readable says that a part is a schema, as it does of every part when enough has
-// been read, so that [Schema.misfit] ends.
+// readable reports whether a part is a schema. Once enough has been read it reports true
+// for every part, so that [Schema.misfit] ends.
 func (s *Schema) readable(part any) bool {
 	if s.bytes > maxSchemaBytes {
 		return true
@@ -136,9 +137,9 @@ var (
 	listsOfSchemas = []string{"allOf", "anyOf", "items", "oneOf", "prefixItems"}
 )
 
-// misfit finds why a schema is not readable, which the library says in words of
-// its own insides: the smallest part that is not, and its path. Of a large schema
-// it is a larger part.
+// misfit finds the smallest part of a schema that is not readable, and its path, because
+// the library's own error mentions its internals. In a large schema it may find a larger
+// part.
 func (s *Schema) misfit(v any, at string) (path string, part any) {
 	schema, _ := v.(map[string]any)
 	for _, keyword := range slices.Sorted(maps.Keys(schema)) {

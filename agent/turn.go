@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Causes with which a turn's context is canceled from inside.
+// Causes with which the package itself cancels a turn's context.
 var (
 	errTurnTimeout = error(turnTimeout{})
 	errGone        = errors.New("the consumer of the events has gone")
 	errStore       = errors.New("the store failed")
 )
 
-// turnTimeout is a [context.DeadlineExceeded], as of a context with that time.
+// turnTimeout is a [context.DeadlineExceeded], as if the context had a deadline.
 type turnTimeout struct{}
 
 func (turnTimeout) Error() string { return "the turn's time is over" }
@@ -54,8 +54,7 @@ type turn struct {
 	asking  chan struct{} // holds one: Options.Answer, of this turn and those below it, is asked one at a time
 }
 
-// run takes one turn; see [Agent.Stream]. It returns nil when the turn could not
-// begin.
+// run runs one turn; see [Agent.Stream]. It returns nil if the turn could not begin.
 func (a *Agent) run(ctx context.Context, c *Conversation, input []Message, yield func(Event, error) bool) *turn {
 	release, err := c.claim()
 	if err != nil {
@@ -136,7 +135,7 @@ func (t *turn) closeOpen() {
 	t.history = append(t.history, step.Messages()...)
 }
 
-// interrupt tells the machine what happened outside of it.
+// interrupt cancels the machine's turn for the reason that the context ended.
 func (t *turn) interrupt() {
 	if err := t.write.failed(); err != nil {
 		t.cancel(errStore)
@@ -149,19 +148,19 @@ func (t *turn) interrupt() {
 	switch cause := context.Cause(t.ctx); {
 	case errors.Is(cause, errTurnTimeout) && t.clock.over():
 		t.m.cancel(ReasonTimeout, "The turn took longer than "+t.agent.opts.TurnTimeout.String()+".", cause)
-	default: // also what ended the turn above, if this is a sub-agent's
+	default: // includes the reasons that ended the caller's turn
 		t.m.cancel(ReasonCanceled, "The turn was canceled.", cause)
 	}
 }
 
-// flush shows what the machine has to show.
+// flush emits the machine's events.
 func (t *turn) flush() {
 	for _, e := range t.m.take() {
 		t.emit(e)
 	}
 }
 
-// emit gives one event to the consumer, unless it has gone.
+// emit yields one event to the consumer, unless it has left the range.
 func (t *turn) emit(e Event) {
 	if t.gone {
 		return
@@ -174,7 +173,7 @@ func (t *turn) emit(e Event) {
 
 func (t *turn) warn(source string, err error) { t.emit(Warning{Source: source, Err: err}) }
 
-// wait lets the delay of a retry pass.
+// wait waits for the delay of a retry.
 func (t *turn) wait(delay time.Duration) {
 	if delay > 0 {
 		timer := time.NewTimer(delay)
@@ -188,10 +187,10 @@ func (t *turn) wait(delay time.Duration) {
 	t.m.waited()
 }
 
-// save stores a step. An open step is waited for, since a tool or a person comes
-// next; a whole one is stored while the turn goes on.
+// save stores a step. It waits for an open step, because a tool or a person comes
+// next; it writes a complete one while the turn continues.
 func (t *turn) save(step Step) {
-	_ = t.clock.paused(t.write.wait) // a failure is kept, and nothing is written after it
+	_ = t.clock.paused(t.write.wait) // pendingWrite keeps a failure, and writes nothing after it
 	t.write.begin(t.ctx, func(ctx context.Context) error { return t.conv.store.Commit(ctx, t.conv.id, t.ref, step) })
 	if step.Done {
 		t.history = append(t.history, step.Messages()...)
@@ -206,15 +205,15 @@ func (t *turn) save(step Step) {
 	t.m.saved(err)
 }
 
-// abandon ends the goroutines of a turn whose consumer panicked; after finish
-// there are none.
+// abandon ends the goroutines of a turn whose consumer panicked. After finish it has
+// nothing to do.
 func (t *turn) abandon() {
 	t.cancel(nil)
 	t.work.stop()
-	_ = t.write.wait() // what failed is for the resumed turn to find out
+	_ = t.write.wait() // the resumed turn will find a failure
 }
 
-// finish stores the end and shows it. Nothing follows it.
+// finish stores the end of the turn and emits the last event.
 func (t *turn) finish(end *ending) {
 	t.work.stop()
 	err := t.clock.paused(t.write.wait)
@@ -246,7 +245,7 @@ func unsaved(err error) *ending {
 	return &ending{outcome: Failed, reason: ReasonStorage, message: "The conversation could not be stored.", err: err, unsaved: true}
 }
 
-// storeEnd closes the turn in the store, with what it leaves behind.
+// storeEnd closes the turn in the store, with the states, rules and summary to keep.
 func (t *turn) storeEnd(end *ending, states map[string]json.RawMessage) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), writeTimeout)
 	defer cancel()

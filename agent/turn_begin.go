@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// prepare finds out whether the turn is a new one or goes on, and stores the
-// input.
+// prepare determines whether the turn is new or resumed, and stores the input.
 func (t *turn) prepare() error {
 	record, err := t.conv.store.Load(t.ctx, t.conv.id)
 	if err != nil && !errors.Is(err, ErrNotFound) {
@@ -33,8 +32,8 @@ func (t *turn) prepare() error {
 	}
 	t.ref = TurnRef{ID: begin.ID, Attempt: begin.Attempt}
 	t.input = begin.Input
-	// Something may have come between the look and the beginning: a message, or
-	// the answer to a request. From here on nothing can.
+	// A message or the answer to a request may have been stored between the read and
+	// Begin. From here on that is not possible.
 	if t.record, err = t.conv.store.Load(ctx, t.conv.id); err != nil {
 		return err
 	}
@@ -42,7 +41,7 @@ func (t *turn) prepare() error {
 	return nil
 }
 
-// mayBegin applies the rules of checklist A 54 to 58.
+// mayBegin applies the rules of rows 54 to 58 of the appendix of docs/agent.md.
 func (t *turn) mayBegin() error {
 	const op = "agent.Run"
 	if err := checkHistory("input", t.input); err != nil {
@@ -61,7 +60,7 @@ func (t *turn) mayBegin() error {
 	return nil
 }
 
-// begin returns what opens the turn in the store.
+// begin returns the turn as it is opened in the store.
 func (t *turn) begin() Turn {
 	now := time.Now()
 	if t.resume {
@@ -82,7 +81,7 @@ func (t *turn) begin() Turn {
 	return Turn{ID: id, Attempt: 1, Agent: t.agent.opts.Name, Input: input, StartedAt: now}
 }
 
-// open makes the machine, after the context providers have added their part.
+// open creates the machine, after the context providers have added their part.
 func (t *turn) open() error {
 	a := t.agent
 	t.ctx = t.observe.turnBegins(t.ctx)
@@ -103,7 +102,7 @@ func (t *turn) open() error {
 	if !a.opts.KeepReasoning {
 		t.reducer.earlier = t.reducer.input
 	}
-	for _, e := range t.early { // a hard reduction is paid by the turn that wanted it
+	for _, e := range t.early { // the turn that required a hard reduction pays for it
 		if did, ok := e.(Reduced); ok {
 			t.m.usage = t.m.usage.Add(did.Usage)
 			t.m.cost += t.rules.priceOf(did.Model, did.Usage)

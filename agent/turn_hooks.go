@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// guarded calls f and turns a panic into an error that names who panicked.
+// guarded calls f and converts a panic to an error that names what panicked.
 func guarded(who string, f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -28,7 +28,7 @@ type contextRun struct {
 	instructions string
 }
 
-// invoking calls the context providers. One that fails is left out.
+// callProviders calls the context providers. It leaves out one that fails.
 func (t *turn) callProviders() *contextRun {
 	run := &contextRun{}
 	for _, p := range t.agent.opts.Context {
@@ -49,8 +49,8 @@ func (t *turn) callProviders() *contextRun {
 	return run
 }
 
-// invoked tells the context providers how the turn ended and returns what they
-// want to keep. A turn that waits has not ended.
+// notifyProviders notifies the context providers of the end of the turn and returns
+// the states that they want to store. A turn that waits has not ended.
 func (t *turn) notifyProviders(end *ending) map[string]json.RawMessage {
 	if t.context == nil || end.outcome == Waiting {
 		return nil
@@ -80,7 +80,7 @@ func (t *turn) notifyProviders(end *ending) map[string]json.RawMessage {
 	return states
 }
 
-// turnError is a turn's failure as an error; its cause is for the operator.
+// turnError is the failure of a turn as an error; its cause is for the operator.
 type turnError struct {
 	outcome Outcome
 	reason  Reason
@@ -98,7 +98,7 @@ func (e *turnError) Error() string {
 
 func (e *turnError) Unwrap() error { return e.cause }
 
-// afterStep calls the hooks that follow a whole step.
+// afterStep calls the hooks that follow a complete step.
 func (t *turn) afterStep(step Step) {
 	for _, mw := range slices.Backward(t.agent.opts.Middleware) {
 		if mw.AfterTools != nil && len(step.Results) > 0 {
@@ -118,15 +118,15 @@ func (t *turn) afterTurn(end TurnFinished) {
 	}
 }
 
-// after calls a hook that can change nothing any more.
+// after calls a hook that cannot affect the turn.
 func (t *turn) after(source string, f func()) {
 	if err := guarded(source, func() error { f(); return nil }); err != nil {
 		t.warn(source, err)
 	}
 }
 
-// answerer returns who is asked on the spot: Options.Answer, or for a sub-agent
-// that has none the one of the agent above it.
+// answerer returns the function that answers requests while the turn runs:
+// Options.Answer, or, for a sub-agent without one, that of its caller.
 func (t *turn) answerer() func(context.Context, Pending) (Answer, bool) {
 	if t.agent.opts.Answer != nil {
 		return t.agent.opts.Answer
@@ -166,7 +166,7 @@ func (t *turn) ask(p Pending) {
 	}
 }
 
-// paused calls f outside of the turn's time, and of the turns' above it.
+// paused calls f without counting its time for this turn and its callers.
 func (t *turn) paused(f func() error) error {
 	return t.clock.paused(func() error {
 		if above, ok := t.ctx.Value(toolContextKey{}).(*toolContext); ok {
@@ -176,7 +176,7 @@ func (t *turn) paused(f func() error) error {
 	})
 }
 
-// queue waits until nobody else is asked.
+// queue waits until no other call of Options.Answer is running.
 func (t *turn) queue() error {
 	select {
 	case t.asking <- struct{}{}:

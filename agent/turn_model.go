@@ -21,7 +21,7 @@ func (t *turn) callModel(act action) {
 		return
 	}
 	info := t.agent.model.Info()
-	t.partial.reset() // what an attempt before has shown did not happen
+	t.partial.reset() // the output of a previous attempt was discarded
 	t.m.callModelStarted(info, t.request)
 	t.flush()
 	ctx, cancel := context.WithCancelCause(t.observe.stepContext(t.ctx))
@@ -50,7 +50,7 @@ func (t *turn) callModel(act action) {
 	}
 }
 
-// stream ranges over the model's answer. It returns when the first chunk came.
+// stream ranges over the model's answer. It returns when the first chunk arrived.
 func (t *turn) stream(ctx context.Context, cancel context.CancelCauseFunc) (first time.Time, err error) {
 	o := &t.agent.opts
 	watch := newWatch(o.AttemptTimeout, o.StallTimeout, func() { cancel(errSlow) })
@@ -100,7 +100,7 @@ func (t *turn) modelFunc() ModelFunc {
 	return f
 }
 
-// prepareRequest makes the step's request.
+// prepareRequest builds the step's request.
 func (t *turn) prepareRequest(act action) error {
 	if act.attempt > 1 {
 		return nil
@@ -134,7 +134,7 @@ func (t *turn) prepareRequest(act action) error {
 	return nil
 }
 
-// reduce makes the request shorter after an overflow, as far as that is possible.
+// reduce shortens the request after an overflow as far as possible.
 func (t *turn) reduce() {
 	view, did, err := t.reducer.view(t.ctx, t.history, true)
 	if t.ctx.Err() != nil {
@@ -151,7 +151,7 @@ func (t *turn) reduce() {
 	t.request = &shorter
 }
 
-// showReduction shows a reduction and counts what it used; nil is none.
+// showReduction emits a reduction and counts its usage; it ignores nil.
 func (t *turn) showReduction(did *Reduced) {
 	if did == nil {
 		return
@@ -183,7 +183,7 @@ func joinLines(a, b string) string {
 	return a + "\n" + b
 }
 
-// reduceHard rewrites the stored history before a new turn, when that is wanted.
+// reduceHard rewrites the stored history before a new turn if Reduction.Hard is set.
 func (t *turn) reduceHard() error {
 	o := &t.agent.opts
 	if !o.Reduction.Hard || t.resume || len(t.record.Messages) == 0 {

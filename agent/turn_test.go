@@ -86,7 +86,7 @@ func TestContextProviderAddsToTheRequest(t *testing.T) {
 		t.Error(d)
 	}
 	if len(p.invoking) != 2 || len(p.invoking[1].Input) != 1 || string(p.invoking[1].State) != `{"turns":1}` {
-		t.Errorf("invoking was told %+v", p.invoking)
+		t.Errorf("Provide was called with %+v", p.invoking)
 	}
 	if got := messages(t, c); slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, "rains") }) {
 		t.Errorf("what was provided is stored: %q", got)
@@ -394,7 +394,7 @@ func TestNewRefuses(t *testing.T) {
 	for want, o := range map[string]agent.Options{
 		"MaxSteps must be greater than zero":                     {MaxSteps: -1},
 		`ToolChoice.Mode is "maybe"`:                             {ToolChoice: agent.ToolChoice{Mode: "maybe"}},
-		`ToolChoice.Name is "x", which is no tool of the agent`:  {ToolChoice: agent.ToolChoice{Mode: agent.ToolsSpecific, Name: "x"}},
+		`ToolChoice.Name is "x", which is not a tool of the agent`:  {ToolChoice: agent.ToolChoice{Mode: agent.ToolsSpecific, Name: "x"}},
 		`Tools has two tools named "echo"`:                       {Tools: []agent.Tool{echo, echo}},
 		"Tools[0] is nil":                                        {Tools: []agent.Tool{nil}},
 		"Output.Types is empty":                                  {Output: &agent.Structured{Mode: agent.OutputNative}},

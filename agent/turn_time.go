@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// turnClock measures a turn and ends it after its time. What is paused, because
-// a person or the store is waited for, does not count. Sub-agents pause the
-// clocks above theirs, too, several at once.
+// turnClock measures the time of a turn and ends the turn at its limit. Pauses, in
+// which the turn waits for a person or the store, do not count. Sub-agents also pause
+// the clocks of their callers, several at the same time.
 type turnClock struct {
 	mu      sync.Mutex
 	pauses  int
@@ -32,7 +32,7 @@ func newTurnClock(limit time.Duration, over func()) *turnClock {
 
 func (c *turnClock) stop() {
 	if c.timer != nil {
-		c.pause() // for good: a sub-agent that was left behind cannot resume it
+		c.pause() // permanently: an abandoned sub-agent cannot resume it
 	}
 }
 
@@ -52,7 +52,7 @@ func (c *turnClock) remaining() time.Duration {
 	return max(c.left-time.Since(c.resumed), 0)
 }
 
-// paused calls f outside of the turn's time.
+// paused calls f without counting its time.
 func (c *turnClock) paused(f func() error) error {
 	if c.timer == nil {
 		return f()
@@ -79,27 +79,27 @@ func (c *turnClock) resume() {
 	}
 }
 
-// watch calls over when a model does not begin within first, or falls silent for
-// stall (at most a quarter longer: a delta must not cost a look at the clock).
-// What the consumer of the events takes does not count. Negative times never
-// pass.
+// watch calls over when a model does not begin to answer within first, or sends
+// nothing for stall (at most a quarter longer, so that a delta need not read the
+// clock). The time that the consumer of the events takes does not count. Negative
+// times never elapse.
 type watch struct {
 	stall           time.Duration
 	over            func()
 	timer           *time.Timer
 	began, checking bool
 	state           atomic.Int32 // one of those below
-	quiet           int          // checksPerStall that found it silent, in a row
+	quiet           int          // consecutive checks that found the model silent
 }
 
-// What a watch sees.
+// The states of a watch.
 const (
-	silent int32 = iota // nothing came since the last look
-	spoke               // something did
-	held                // the consumer has the turn
+	silent int32 = iota // nothing arrived since the last check
+	spoke               // something arrived since the last check
+	held                // the consumer is handling an event
 )
 
-// checksPerStall is how often a watch checksPerStall within the time of a stall.
+// checksPerStall is the number of checks within the time of a stall.
 const checksPerStall = 4
 
 func newWatch(first, stall time.Duration, over func()) *watch {
@@ -110,7 +110,7 @@ func newWatch(first, stall time.Duration, over func()) *watch {
 	return w
 }
 
-// hold says that the model said something, and that nobody listens until listen.
+// hold records that the model sent something, and stops the time until listen is called.
 func (w *watch) hold() {
 	w.state.Store(held)
 	if !w.began {
@@ -119,19 +119,19 @@ func (w *watch) hold() {
 	}
 }
 
-// listen says that the model has to say something now.
+// listen starts the time within which the model has to send something.
 func (w *watch) listen() {
 	w.state.Store(spoke)
 	if w.stall < 0 || w.checking {
 		return
 	}
 	w.checking = true
-	// Made first and started then, because look uses the field.
+	// Create the timer before it can fire, because check uses the field.
 	w.timer = time.AfterFunc(time.Hour, w.check)
 	w.timer.Reset(w.stall / checksPerStall)
 }
 
-// look counts the checksPerStall in silence.
+// check counts the consecutive checks without anything new from the model.
 func (w *watch) check() {
 	if w.state.Load() != silent {
 		w.state.CompareAndSwap(spoke, silent)
@@ -149,18 +149,16 @@ func (w *watch) stop() {
 	}
 }
 
-// writeTimeout bounds a write of a turn, which goes on when the turn is
-// canceled.
+// writeTimeout limits a write of a turn, which continues when the turn is canceled.
 const writeTimeout = 30 * time.Second
 
-// pendingWrite is the one write of a turn that may be under way while the turn
-// goes on.
+// pendingWrite is the one write that may be in progress while the turn continues.
 type pendingWrite struct {
-	done chan error // nil when there is none
+	done chan error // nil if no write is in progress
 	err  error      // the first failure
 }
 
-// begin waits for the write before, and starts the next one unless that failed.
+// begin waits for the previous write and starts the next one unless that failed.
 func (w *pendingWrite) begin(ctx context.Context, f func(context.Context) error) {
 	if w.wait() != nil {
 		return
@@ -174,7 +172,7 @@ func (w *pendingWrite) begin(ctx context.Context, f func(context.Context) error)
 	}()
 }
 
-// wait returns when nothing is under way, with the first failure.
+// wait waits for the write in progress and returns the first failure.
 func (w *pendingWrite) wait() error {
 	if w.done != nil {
 		w.keep(<-w.done)

@@ -11,8 +11,8 @@ import (
 
 var errToolTimeout = errors.New("the tool's time is over")
 
-// workers are the tools that run. Their goroutines report on one channel; what
-// is left behind after stop reports to nobody.
+// workers are the running tools. Their goroutines report on one channel; nothing reads
+// the reports of tools that were abandoned when stop returned.
 type workers struct {
 	reports chan report
 	quit    chan struct{}
@@ -36,7 +36,7 @@ func newWorkers() *workers {
 	return &workers{reports: make(chan report), quit: make(chan struct{})}
 }
 
-// stop waits for the supervisors; every tool has reported or been given up.
+// stop waits for the supervisors; then every tool has reported or was abandoned.
 func (w *workers) stop() {
 	w.once.Do(func() { close(w.quit) })
 	w.group.Wait()
@@ -90,8 +90,8 @@ func (t *turn) decide(calls []ToolCall) {
 	t.m.decided(verdicts)
 }
 
-// start runs a tool on a goroutine of its own, and beside it one that gives it
-// up when it ignores its context.
+// start runs a tool on a goroutine of its own, and a second goroutine that abandons
+// the tool if it ignores its context.
 func (t *turn) start(call ToolCall) {
 	bound := t.rules.specs[call.Name]
 	t.observe.stepBegins(t.m.step.Index)
@@ -129,7 +129,7 @@ func (t *turn) start(call ToolCall) {
 	})
 }
 
-// toolTime returns the context of a call, which ends with its time or the turn.
+// toolTime returns the context of a call, which ends at its time-out or with the turn.
 func (t *turn) toolTime(spec ToolSpec) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(t.observe.stepContext(t.ctx))
 	limit := orElse(spec.Timeout, t.agent.opts.ToolTimeout)
@@ -159,7 +159,7 @@ func callTool(ctx context.Context, f ToolFunc, call ToolCall) (r toolReturn) {
 	return r
 }
 
-// supervise waits for a tool, and only so long when its context has ended.
+// supervise waits for a tool, and only for Grace after its context has ended.
 func supervise(ctx context.Context, returned <-chan toolReturn, grace time.Duration) (toolReturn, bool) {
 	select {
 	case r := <-returned:
@@ -176,7 +176,7 @@ func supervise(ctx context.Context, returned <-chan toolReturn, grace time.Durat
 	}
 }
 
-// toolResult says what a tool's return means.
+// toolResult converts what a tool returned to a result.
 func (t *turn) toolResult(ctx context.Context, call ToolCall, r toolReturn, returned bool) (ToolResult, []Pending) {
 	out := ToolResult{CallID: call.ID, Name: call.Name, Status: ResultOK, Text: r.out.Text, Files: r.out.Files}
 	var suspended *suspendedError
@@ -212,7 +212,7 @@ func (t *turn) toolFunc(tool Tool) ToolFunc {
 func (t *turn) await() {
 	r := <-t.work.reports
 	if !r.done {
-		if t.m.runs(r.callID) { // what was given up may still talk
+		if t.m.runs(r.callID) { // an abandoned tool may still report
 			t.emit(r.event)
 		}
 		return
@@ -236,7 +236,7 @@ func toolError(r toolReturn, returned bool) error {
 	return r.err
 }
 
-// depth is how many agents are above this turn.
+// depth is the number of agents that this turn is nested in.
 func (t *turn) depth() int {
 	if above, ok := t.ctx.Value(toolContextKey{}).(*toolContext); ok {
 		return above.depth + 1
