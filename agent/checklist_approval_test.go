@@ -13,7 +13,7 @@ import (
 	"github.com/shoal-dev/shoal/agent/provider/script"
 )
 
-// A16: what a request for permission tells.
+// A16: the fields of a permission request.
 func TestA16WhatAPermissionRequestTells(t *testing.T) {
 	pay := agent.Configure(agent.Func("pay", "Pays an invoice.", func(context.Context, struct{ Amount int }) (string, error) { return "", nil }),
 		func(s *agent.ToolSpec) { s.RequiresPermission = true })

@@ -184,7 +184,7 @@ func TestDiscard(t *testing.T) {
 	if loaded(t, child).Open != nil {
 		t.Error("the sub-agent's turn is still open")
 	}
-	// Whoever thinks that he still runs the turn is stopped.
+	// A process that still runs the turn is stopped.
 	kind(t, store.Commit(ctx, "c", TurnRef{ID: "t", Attempt: 1}, Step{Index: 1}), ErrConflict)
 	ok(t, c.Discard(ctx))
 	if loaded(t, c).Revision != r.Revision {

@@ -78,7 +78,7 @@ func TestDisplayName(t *testing.T) {
 		{"30 characters stay", "", []Message{Say(thirty)}, thirty},
 		{"31 are cut", "", []Message{Say(thirty + "ö")}, strings.Repeat("ä", 27) + "..."},
 		{"no user message", "", tale("sa"), "New Conversation"},
-		{"a summary is no user message", "", []Message{summaryMessage("old"), Say("hello")}, "hello"},
+		{"a summary is not a user message", "", []Message{summaryMessage("old"), Say("hello")}, "hello"},
 		{"nor is a blank one", "", []Message{Say(" \n"), Say("hello")}, "hello"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -98,7 +98,7 @@ func TestD02CanceledTextStays(t *testing.T) {
 	}
 }
 
-// D3: context providers were not told about failures while streaming.
+// D3: context providers were not notified of failures while streaming.
 func TestD03InvokedIsCalledHoweverTheTurnEnds(t *testing.T) {
 	for name, test := range map[string]struct {
 		script string
@@ -116,7 +116,7 @@ func TestD03InvokedIsCalledHoweverTheTurnEnds(t *testing.T) {
 				t.Fatalf("invoked %d times: %+v", len(p.invoked), p.invoked)
 			}
 			if len(p.invoked[0].Response) == 0 {
-				t.Error("it is not told what was answered")
+				t.Error("the provider did not receive the answer")
 			}
 		})
 	}
@@ -217,7 +217,7 @@ func TestD06EveryCallHasOneResultOnEveryPath(t *testing.T) {
 func no(context.Context, agent.Pending) (agent.Answer, bool) { return agent.Answer{}, true }
 
 // checkResults fails unless every stored call has exactly one result, in the
-// message behind it and in order.
+// message after it and in order.
 func checkResults(t *testing.T, c *agent.Conversation) {
 	t.Helper()
 	stored, err := c.Messages(t.Context())

@@ -12,7 +12,7 @@ import (
 // The examples are quoted by docs/agent.md. Scripts play the models.
 
 func weather() agent.Tool {
-	return agent.Func("weather", "Tells the weather of a city.",
+	return agent.Func("weather", "Returns the weather of a city.",
 		func(_ context.Context, in struct{ City string }) (string, error) { return "rain in " + in.City, nil })
 }
 
@@ -150,8 +150,8 @@ func ExampleMiddleware() {
 	// Output: Take an umbrella.
 }
 
-// notebook is a context provider that counts the turns of a conversation and
-// tells the model.
+// notebook is a context provider that counts the turns of a conversation and adds the
+// number to the instructions.
 type notebook struct{}
 
 func (notebook) Name() string { return "notebook" }

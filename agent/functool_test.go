@@ -73,7 +73,7 @@ func TestFuncDerivesTheSchemaFromTheStruct(t *testing.T) {
 }
 
 func TestFuncWithoutArgumentsIsAnEmptyObject(t *testing.T) {
-	tool := Func("now", "Tells the time.", func(context.Context, struct{}) (string, error) { return "noon", nil })
+	tool := Func("now", "Returns the time.", func(context.Context, struct{}) (string, error) { return "noon", nil })
 	if got := string(tool.Spec().Schema); got != `{"type":"object","properties":{},"additionalProperties":false}` {
 		t.Errorf("schema = %s", got)
 	}

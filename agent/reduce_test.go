@@ -12,8 +12,7 @@ import (
 	"testing"
 )
 
-// summariser is a model that answers with what it is told to, and keeps what it
-// was asked.
+// summariser is a model that gives preset answers and records its requests.
 type summariser struct {
 	window int
 	text   string
@@ -142,7 +141,7 @@ func TestAHistoryThatWasReducedHardGoesOnFromItsSummary(t *testing.T) {
 	r := newReducer(Reduction{Strategy: ReduceSummary, Target: 2, Threshold: 4}, m, nil)
 	view, did, _ := r.view(t.Context(), history, false)
 	if got := viewText(view); got != "s0 [old] u0 a1 u2 a3 u4 a5" || did != nil {
-		t.Errorf("the model sees %s (%+v); the summary is no message to be counted", got, did)
+		t.Errorf("the model sees %s (%+v); the summary must not be counted as a message", got, did)
 	}
 	view, _, _ = r.view(t.Context(), append(history, tale("uau")...), false)
 	if got := viewText(view); got != "s0 [newer] a1 u2" && got != "s0 [newer] u0 a1 u2" {
@@ -199,7 +198,7 @@ func TestTokensReduceBeforeTheCountDoes(t *testing.T) {
 		{"over it a third is made free", Reduction{MaxTokens: 900}, 0, 0, 6},
 		{"a share of the window", Reduction{Share: 0.5}, 1200, 0, 4},
 		{"whichever comes first", Reduction{MaxTokens: 900, Share: 0.5}, 1200, 0, 4},
-		{"a share of an unknown window is no limit", Reduction{Share: 0.5}, 0, 0, 10},
+		{"a share of an unknown window does not limit", Reduction{Share: 0.5}, 0, 0, 10},
 		{"what the provider counted besides the messages counts", Reduction{MaxTokens: 1200}, 0, 1400, 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {

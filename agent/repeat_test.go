@@ -9,8 +9,7 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 )
 
-// Asking again and again is no loop while the answers differ, nor where the tool says
-// that it may be asked again.
+// Repeated calls are not a loop while their results differ, or if the tool is Repeatable.
 func TestIdenticalCallsCountWithTheirResults(t *testing.T) {
 	const calls = 8
 	poll := func(answer func(n int) agent.Output, more func(*agent.ToolSpec)) agent.Tool {

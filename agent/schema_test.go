@@ -29,7 +29,7 @@ const orderSchema = `{"type":"object","required":["name","price"],"additionalPro
 	"perl":{"type":"string","pattern":"^(?!no)"}},
 	"$defs":{"tree":{"type":"object","properties":{"left":{"$ref":"#/$defs/tree"},"value":{"type":"integer"}}}}}`
 
-// What a model is told about a call: the path, and what is expected there.
+// The model reads the path of each violation, and what is expected there.
 func TestArgumentsAreJudgedByTheSchema(t *testing.T) {
 	schema, err := compileSchema("order", json.RawMessage(orderSchema))
 	if err != nil {
@@ -129,7 +129,7 @@ func TestManyViolationsAreCutShort(t *testing.T) {
 	}
 	got := said(schema.check(`{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1}`))
 	if n := strings.Count(got, "must be string"); n != maxViolations {
-		t.Errorf("%d violations told, want %d", n, maxViolations)
+		t.Errorf("got %d violations, want %d", n, maxViolations)
 	}
 }
 
@@ -429,7 +429,7 @@ func FuzzCheck(f *testing.F) {
 		}
 		got := said(anything.check(arguments))
 		if !json.Valid([]byte(arguments)) && strings.TrimSpace(arguments) != "" && !strings.HasPrefix(got, "arguments: not valid JSON") {
-			t.Errorf("%q is no JSON, and what is said is %q", arguments, got)
+			t.Errorf("%q is not JSON, but the error is %q", arguments, got)
 		}
 		var object map[string]any
 		if json.Unmarshal([]byte(arguments), &object) != nil || object == nil {

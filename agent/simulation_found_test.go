@@ -16,7 +16,7 @@ import (
 	"github.com/shoal-dev/shoal/agent/provider/script"
 )
 
-// What the simulation found, and what was found beside it, told one by one.
+// The defects that the simulation found, and those found next to them, one by one.
 
 // clerkAgent is a sub-agent that plays a script anew for each call.
 func clerkAgent(t *testing.T, text string) agent.Tool {
@@ -34,7 +34,7 @@ func nestedOf(events []agent.Event) []agent.Event {
 	return out
 }
 
-// A tool that was given up goes on to tell how far it is; nobody wants to know.
+// The progress that an abandoned tool reports is discarded.
 func TestNothingFollowsAToolsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		talks := agent.Func("talks", "", func(ctx context.Context, _ struct{}) (string, error) {
@@ -89,7 +89,7 @@ func TestASubAgentEndsWithItsCaller(t *testing.T) {
 				if end := finished(t, nestedOf(events)); end.Outcome != agent.Canceled {
 					t.Errorf("the sub-agent ends as %s %s", end.Outcome, end.Reason)
 				}
-				<-time.After(time.Hour) // for the tool that is left behind
+				<-time.After(time.Hour) // for the abandoned tool
 			})
 		})
 	}

@@ -116,7 +116,7 @@ func (s *simulation) run() {
 	if r, err := a.Run(s.t.Context(), s.conv, agent.Say("are you there?")); err != nil || r.Text() != "here" {
 		s.fail("the conversation takes no input any more: %v", err)
 	}
-	<-time.After(time.Hour) // for tools that were left behind
+	<-time.After(time.Hour) // for abandoned tools
 }
 
 // input takes one input to a final outcome, in as many runs as it needs.
@@ -224,8 +224,7 @@ func (s *simulation) refused(ctx context.Context, before agent.Record, err error
 	s.store.mend()
 }
 
-// after checks what a run left behind and returns how it ended, as far as that
-// was seen.
+// after checks what a run has stored and returns how it ended, as far as that is known.
 func (s *simulation) after(w *simWatcher, before agent.Record) agent.TurnFinished {
 	refused := s.store.refusedOf(s.conv.ID())
 	end, seen := w.end, w.ended

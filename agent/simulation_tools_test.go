@@ -148,7 +148,7 @@ func hang(ctx context.Context, _ *rand.Rand) (string, error) {
 	}
 }
 
-// stuck ignores its context, and tells how far it is all the time.
+// stuck ignores its context and keeps reporting progress.
 func stuck(ctx context.Context, _ *rand.Rand) (string, error) {
 	for range 80 {
 		<-time.After(100 * time.Millisecond)
@@ -157,7 +157,7 @@ func stuck(ctx context.Context, _ *rand.Rand) (string, error) {
 	return "late", nil
 }
 
-// chatty leaves somebody behind who goes on to talk.
+// chatty starts a goroutine that reports progress after the tool has returned.
 func chatty(ctx context.Context, _ *rand.Rand) (string, error) {
 	go func() {
 		for range 20 {

@@ -29,14 +29,14 @@ var update = flag.Bool("update", false, "write testdata/stories anew")
 func TestStories(t *testing.T) {
 	playStories(t, "testdata/stories/*.txt", 10, *update, func(t *testing.T, _, text string) (got string) {
 		synctest.Test(t, func(t *testing.T) {
-			got = tell(t, text)
-			<-time.After(time.Hour) // what a turn left behind ends by itself
+			got = playStory(t, text)
+			<-time.After(time.Hour) // for goroutines that outlive the turn
 		})
 		return got
 	})
 }
 
-// story is a telling: the agent's options, what the model will say, and the
+// story is a test case in a file: the agent's options, the model's answers, and the
 // conversation.
 type story struct {
 	t      *testing.T
@@ -46,8 +46,8 @@ type story struct {
 	out    strings.Builder
 }
 
-// tell plays a story and returns it with what was seen.
-func tell(t *testing.T, text string) string {
+// playStory runs a story and returns it with its outcome.
+func playStory(t *testing.T, text string) string {
 	s := &story{t: t, conv: agent.NewConversation(), opts: agent.Options{Tools: storyTools(), DetailedErrors: true}}
 	return playBlocks(t, text, func(commands string) string {
 		s.out.Reset()

@@ -30,7 +30,7 @@ func playStories(t *testing.T, pattern string, least int, update bool, play func
 					t.Fatal(err)
 				}
 			default:
-				t.Errorf("%s has another outcome; run with -update to write it there, and look at the difference:\n%s", file, difference(string(text), got))
+				t.Errorf("%s has another outcome; run with -update to store it, and check the difference:\n%s", file, difference(string(text), got))
 			}
 		})
 	}

@@ -392,17 +392,17 @@ func TestNewRefuses(t *testing.T) {
 	model := script.New()
 	echo := storyTools()[0]
 	for want, o := range map[string]agent.Options{
-		"MaxSteps must be greater than zero":                     {MaxSteps: -1},
-		`ToolChoice.Mode is "maybe"`:                             {ToolChoice: agent.ToolChoice{Mode: "maybe"}},
-		`ToolChoice.Name is "x", which is not a tool of the agent`:  {ToolChoice: agent.ToolChoice{Mode: agent.ToolsSpecific, Name: "x"}},
-		`Tools has two tools named "echo"`:                       {Tools: []agent.Tool{echo, echo}},
-		"Tools[0] is nil":                                        {Tools: []agent.Tool{nil}},
-		"Output.Types is empty":                                  {Output: &agent.Structured{Mode: agent.OutputNative}},
-		`Output.Mode is "xml"; native, tool and union are known`: {Output: &agent.Structured{Mode: "xml", Types: []agent.OutputSchema{{Name: "a", Schema: []byte(`{}`)}}}},
-		"Continuation must not be negative":                      {Continuation: -1},
-		"MaxCost needs Price":                                    {MaxCost: 1},
-		"Reduction.Share needs a model whose":                    {Reduction: agent.Reduction{Strategy: agent.ReduceCount, Share: 0.5}},
-		"Observers[0] is nil":                                    {Observers: []agent.Observer{nil}},
+		"MaxSteps must be greater than zero":                       {MaxSteps: -1},
+		`ToolChoice.Mode is "maybe"`:                               {ToolChoice: agent.ToolChoice{Mode: "maybe"}},
+		`ToolChoice.Name is "x", which is not a tool of the agent`: {ToolChoice: agent.ToolChoice{Mode: agent.ToolsSpecific, Name: "x"}},
+		`Tools has two tools named "echo"`:                         {Tools: []agent.Tool{echo, echo}},
+		"Tools[0] is nil":                                          {Tools: []agent.Tool{nil}},
+		"Output.Types is empty":                                    {Output: &agent.Structured{Mode: agent.OutputNative}},
+		`Output.Mode is "xml"; native, tool and union are known`:   {Output: &agent.Structured{Mode: "xml", Types: []agent.OutputSchema{{Name: "a", Schema: []byte(`{}`)}}}},
+		"Continuation must not be negative":                        {Continuation: -1},
+		"MaxCost needs Price":                                      {MaxCost: 1},
+		"Reduction.Share needs a model whose":                      {Reduction: agent.Reduction{Strategy: agent.ReduceCount, Share: 0.5}},
+		"Observers[0] is nil":                                      {Observers: []agent.Observer{nil}},
 	} {
 		if _, err := agent.New(model, o); !errors.Is(err, agent.ErrInvalidArgument) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %q", err, want)

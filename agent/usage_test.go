@@ -167,8 +167,8 @@ func (o *ends) Start(ctx context.Context, op agent.Operation) (context.Context, 
 	}
 }
 
-// The model that answered is billed and traced, whoever was asked: behind a model
-// that falls back, behind a middleware that does, and when a summary is written.
+// The model that answered is billed and traced, not the one that was called: after a
+// fallback in a model, after one in a middleware, and when a summary is written.
 func TestTheModelThatAnsweredCounts(t *testing.T) {
 	prices := map[string]float64{"dear": 1000, "cheap": 1, "writer": 2}
 	for _, name := range []string{"model", "middleware"} {

@@ -13,7 +13,7 @@ import (
 	"github.com/shoal-dev/shoal/agent/provider/script"
 )
 
-// tap is a store that tells what is written, in order, and can refuse a write.
+// tap is a store that reports what is written, in order, and can refuse a write.
 type tap struct {
 	agent.Store
 	mu     sync.Mutex
@@ -209,7 +209,7 @@ func checkBalance(t *testing.T, events []agent.Event) {
 			delete(open, "tool "+e.Result.CallID)
 		case agent.MessageEnded:
 			end(e.MessageID)
-			for id := range open { // calls are told apart by their message
+			for id := range open { // the message distinguishes the calls
 				if strings.HasPrefix(id, "call "+e.MessageID) {
 					delete(open, id)
 				}

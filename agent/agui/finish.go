@@ -97,7 +97,7 @@ func (p *Projection) abandon() {
 var (
 	permissionSchema = json.RawMessage(`{"type":"object","properties":{` +
 		`"approved":{"type":"boolean"},` +
-		`"reason":{"type":"string","description":"Why not; told to the model."},` +
+		`"reason":{"type":"string","description":"Why not; the model reads it."},` +
 		`"choice":{"enum":["ask","always_allow","always_deny"],"description":"Whether later calls of the tool ask again."}},` +
 		`"required":["approved"]}`)
 	continuationSchema = json.RawMessage(`{"type":"object","properties":{"approved":{"type":"boolean"}},"required":["approved"]}`)

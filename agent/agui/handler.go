@@ -13,9 +13,9 @@ import (
 // http.MaxBytesHandler for less.
 const MaxBody = 16 << 20
 
-// Build chooses the model and the options of the agent for a run. It may check
-// who asks, and set in.Conversation. An [agent.Error] keeps its kind
-// and sentence for the client; any other error is shown as an internal one.
+// Build returns the model and the options of the agent for a run. It may authenticate
+// the request, and set in.Conversation. The client receives the kind and the message
+// of an [agent.Error]; any other error is reported as an internal one.
 type Build func(r *http.Request, in *Input) (agent.Model, agent.Options, error)
 
 // Handler serves runs: POST with a RunAgentInput, answered by a stream of
@@ -29,11 +29,11 @@ type Build func(r *http.Request, in *Input) (agent.Model, agent.Options, error)
 //   - forwardedProps may set temperature, max_tokens (never more than the options
 //     allow), top_p, frequency_penalty, presence_penalty, seed and stop.
 //
-// The thread is the conversation in.Conversation of store. A conversation that
-// the store has is believed: the messages of users, systems and developers behind
-// the last one that it has are the input of the turn, and nothing that it has is
-// stored twice; the client's version of anything else is ignored. A thread that
-// the store does not have begins with the history that the client tells. Parts
+// The thread is the conversation in.Conversation of store. If the store has the
+// conversation, it takes precedence: the messages of users, systems and developers
+// after the last stored message are the input of the turn, no stored message is
+// stored twice, and the client's version of anything else is ignored. Otherwise the
+// thread begins with the history that the client sends. Parts
 // that cannot be used (handles of files at a provider) are left out and named by
 // a CUSTOM event "ignored".
 //

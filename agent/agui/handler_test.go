@@ -159,7 +159,7 @@ func TestWhatTheClientBringsReachesTheModel(t *testing.T) {
 		t.Fatal(status, got)
 	}
 	req := w.asked[0]
-	if want := "Be brief.\n\nThe application tells this about the present situation:\n- city: Kiel"; req.Instructions != want {
+	if want := "Be brief.\n\nContext from the application:\n- city: Kiel"; req.Instructions != want {
 		t.Errorf("instructions are %q", req.Instructions)
 	}
 	if m := req.Messages; len(m) != 2 || m[0].Role != agent.System || m[0].Text() != "Speak Low German." || m[1].Text() != "Moin" {
@@ -169,7 +169,7 @@ func TestWhatTheClientBringsReachesTheModel(t *testing.T) {
 		t.Errorf("asked with %+v", req)
 	}
 	if told := strings.Join(got, "\n"); !strings.Contains(told, `CUSTOM name="ignored" value={"what":"messages[1].content[1]"}`) {
-		t.Errorf("nothing tells of the part that was left out:\n%s", told)
+		t.Errorf("no event names the part that was left out:\n%s", told)
 	}
 }
 
@@ -177,7 +177,7 @@ func TestResumeEntriesOfNothing(t *testing.T) {
 	w := newWorld(agent.Options{}, script.Answer{Text: "Hi"})
 	_, got := w.post(t, body(`{"id":"u","role":"user","content":"Hi"}`, `"resume":[{"interruptId":"i","status":"cancelled"}]`))
 	if told := strings.Join(got, "\n"); !strings.Contains(told, `CUSTOM name="ignored" value={"what":"resume entry i"}`) {
-		t.Errorf("nothing tells of the entry:\n%s", told)
+		t.Errorf("no event names the entry:\n%s", told)
 	}
 }
 

@@ -194,7 +194,7 @@ func TestHowRunsEnd(t *testing.T) {
 	}
 }
 
-// sorted returns a JSON object as lines tells it.
+// sorted returns a JSON object in the form that lines uses.
 func sorted(object json.RawMessage) string {
 	var v any
 	_ = json.Unmarshal(object, &v) // it is a constant of this package

@@ -78,7 +78,7 @@ func withContext(instructions string, entries []ContextEntry) string {
 	if instructions != "" {
 		b.WriteString("\n\n")
 	}
-	b.WriteString("The application tells this about the present situation:")
+	b.WriteString("Context from the application:")
 	for _, e := range entries {
 		b.WriteString("\n- " + e.Description + ": " + e.Value)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 )
 
-// lines tells events in short: the type and what matters of it.
+// lines renders each event in short: its type and its relevant fields.
 func lines(t *testing.T, events []Event) []string {
 	t.Helper()
 	var out []string

@@ -21,9 +21,9 @@ type thread struct {
 // openThread compares the input with the store and changes nothing. The error is
 // of kind ErrConflict when the thread waits for answers that the input lacks.
 //
-// A conversation that the store has is believed: new are the messages of people
-// behind the last message that it has, and the results of the calls that it waits
-// for. Of a thread that it does not have the client tells the whole history.
+// If the store has the conversation, it takes precedence: new are the messages of
+// people after the last stored message, and the results of the calls that it waits
+// for. Otherwise the client sends the whole history.
 func openThread(ctx context.Context, store agent.Store, in *Input) (*thread, error) {
 	t := &thread{conv: agent.OpenConversation(store, in.Conversation)}
 	record, err := t.conv.Load(ctx)

@@ -250,8 +250,8 @@ const (
 )
 
 // fileName returns the name of a conversation's file. File systems differ in
-// what they take and whether they tell A from a, so everything but small letters,
-// digits, - and _ is written as its bytes.
+// the characters that they accept and in whether they distinguish A from a, so
+// everything but lower-case letters, digits, - and _ is written as its bytes.
 func fileName(conversation string) (string, error) {
 	var b strings.Builder
 	for i := range len(conversation) {

@@ -46,8 +46,8 @@ type entry struct {
 
 const sumLength = 8
 
-// line returns the entry as it stands in the file: a checksum, a space, JSON and
-// a line feed.
+// line returns the entry's line in the file: a checksum, a space, JSON and a line
+// feed.
 func (e entry) line() ([]byte, error) {
 	text, err := json.Marshal(e)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 )
 
-// lockFile makes the file, which must not be there. A process that was killed
-// leaves it behind; then a person has to remove it.
+// lockFile creates the file, which must not exist. A process that was killed does not
+// remove it; then a person has to.
 func lockFile(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {

@@ -38,8 +38,8 @@ func (d *delivery) outcome() outcome {
 	return d.last
 }
 
-// note keeps what became of a message. The stream that is opened beside the
-// messages counts only as long as there was none.
+// note records the outcome of a message. The outcome of the separate stream counts
+// only until there was a message.
 func (d *delivery) note(method string, resp *http.Response, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -137,7 +137,8 @@ func (b *body) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// secrets replaces what must not be told: the query, passwords, headers and Env.
+// secrets returns a replacer for what errors must not contain: the query, passwords,
+// headers and Env.
 func (s *Server) secrets() *strings.Replacer {
 	var all []string
 	if u, err := url.Parse(s.URL); err == nil {
@@ -155,8 +156,9 @@ func (s *Server) secrets() *strings.Replacer {
 		_, value, _ := strings.Cut(variable, "=")
 		all = append(all, value)
 	}
-	// The longest first, so that no part of one stays behind a shorter one. What is
-	// as short as a word would make errors unreadable and is no secret.
+	// The longest first, so that replacing a shorter secret does not leave a part of a
+	// longer one. Values as short as a word are not secrets, and replacing them would
+	// make errors unreadable.
 	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) })
 	var pairs []string
 	for _, secret := range all {

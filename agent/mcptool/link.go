@@ -20,7 +20,7 @@ const (
 	closeGrace = time.Second
 	// rejectedByTransport is the SDK's code for a request that no server answered.
 	rejectedByTransport = -32005
-	// maxStderr is how much of a process's last words an error tells.
+	// maxStderr is how much of the end of a process's stderr an error contains.
 	maxStderr = 1 << 10
 )
 
@@ -43,7 +43,7 @@ func (c *Connection) connect(ctx context.Context) (*link, error) {
 	client := mcp.NewClient(&mcp.Implementation{Name: "shoal-agent", Version: "1"}, &mcp.ClientOptions{
 		Capabilities:                &mcp.ClientCapabilities{}, // no roots
 		ToolListChangedHandler:      func(context.Context, *mcp.ToolListChangedRequest) { c.stale.Store(true) },
-		ProgressNotificationHandler: c.progress.tell,
+		ProgressNotificationHandler: c.progress.report,
 	})
 	var sent delivery
 	session, err := client.Connect(context.WithValue(life, deliveryKey{}, &sent), c.transport(life, l, &stderr), nil)
@@ -84,8 +84,8 @@ func (c *Connection) transport(life context.Context, l *link, stderr *tail) mcp.
 	return &mcp.StreamableClientTransport{Endpoint: c.server.URL, HTTPClient: client}
 }
 
-// environment is Env over what every program needs. The rest of ours may hold
-// keys that are none of the server's business.
+// environment returns the variables that every program needs, overridden by Env. Our
+// other variables may contain keys that the server must not see.
 func environment(env []string) []string {
 	var all []string
 	for _, name := range []string{"HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TMPDIR", "USER"} {

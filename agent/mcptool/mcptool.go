@@ -221,5 +221,5 @@ func (s *Server) check() (host string, wrong *agent.Error) {
 		}
 		return u.Host, nil
 	}
-	return "", agent.Invalid("Transport", "is none of http, sse and stdio")
+	return "", agent.Invalid("Transport", "must be http, sse or stdio")
 }

@@ -88,7 +88,7 @@ func TestToolsOfAServer(t *testing.T) {
 	}
 }
 
-// When the context of a call ends, the server is told.
+// When the context of a call ends, the server is notified.
 func TestACanceledCallIsCanceledAtTheServer(t *testing.T) {
 	s := newShop()
 	for name, server := range servers(t, s) {

@@ -25,8 +25,8 @@ type following struct {
 	done bool
 }
 
-// follow returns the token of a call, and what ends it: after that nothing is
-// told about the call any more.
+// follow returns the token of a call, and a function that ends the reports of its
+// progress.
 func (p *progress) follow(ctx context.Context) (token string, done func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -47,8 +47,8 @@ func (p *progress) follow(ctx context.Context) (token string, done func()) {
 	}
 }
 
-// tell handles a notification.
-func (p *progress) tell(_ context.Context, n *mcp.ProgressNotificationClientRequest) {
+// report handles a notification.
+func (p *progress) report(_ context.Context, n *mcp.ProgressNotificationClientRequest) {
 	token, _ := n.Params.ProgressToken.(string)
 	p.mu.Lock()
 	f := p.calls[token]

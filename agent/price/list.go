@@ -45,8 +45,8 @@ func (l *List) Of(model agent.ModelInfo, u agent.Usage) float64 {
 // or dashes.
 //
 // A name with a vendor before a slash, as gateways write it
-// (anthropic/claude-opus-4.5), is looked up with that vendor, whoever the
-// provider is, unless the provider lists the whole name.
+// (anthropic/claude-opus-4.5), is looked up with that vendor, whatever the
+// provider, unless the provider lists the whole name.
 func (l *List) Lookup(model agent.ModelInfo) (Price, bool) {
 	name := strings.TrimPrefix(canonical(model.Name), "models/")
 	if p, ok := l.providers[canonical(model.Provider)].lookup(name); ok {
@@ -72,8 +72,8 @@ func (p *provider) lookup(name string) (Price, bool) {
 	return Price{}, false
 }
 
-// onlyVersion reports whether rest, the end of a model's name, tells one
-// version of the same model and not another model.
+// onlyVersion reports whether rest, the end of a model's name, names a version of the
+// same model and not another model.
 func onlyVersion(rest string) bool {
 	for i, part := range strings.FieldsFunc(rest, func(r rune) bool { return r == '-' || r == '@' || r == ':' }) {
 		number := strings.Trim(part, "0123456789") == ""

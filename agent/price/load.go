@@ -53,7 +53,7 @@ func Load(r io.Reader) (*List, error) {
 	}
 	root, err := parse(data)
 	if err != nil {
-		return nil, &agent.Error{Op: "price.Load", Kind: agent.ErrInvalidArgument, Msg: "the list of prices is no JSON: " + err.Error(), Err: err}
+		return nil, &agent.Error{Op: "price.Load", Kind: agent.ErrInvalidArgument, Msg: "the price list is not valid JSON: " + err.Error(), Err: err}
 	}
 	l := loader{list: &List{providers: map[string]*provider{}}}
 	l.root(root)
@@ -163,7 +163,7 @@ func (l *loader) name(path, name string, p *provider) {
 	key := canonical(name)
 	switch other := l.list.providers[key]; {
 	case key == "" || strings.Contains(key, "/"):
-		l.complain(path, "is no name of a provider: it is empty or has a slash")
+		l.complain(path, "is not a valid provider name: it is empty or contains a slash")
 	case other != nil && other != p:
 		l.complain(path, "is a name of %s already", other.name)
 	default:
@@ -187,7 +187,7 @@ func (l *loader) model(path, name string, v any, p *provider) {
 	other, twice := p.models[key]
 	switch {
 	case key == "":
-		l.complain(path, "is no name of a model: it is empty")
+		l.complain(path, "is not a valid model name: it is empty")
 	case twice && other.Name != name: // the same spelling was complained about
 		l.complain(path, "is the same model as %s", other.Name)
 	default:
@@ -203,7 +203,7 @@ func (l *loader) rates(path string, f map[string]any) Rates {
 	return r
 }
 
-// rate returns the number v, or the fallback when there is none.
+// rate returns the number v, or the fallback if v is nil.
 func (l *loader) rate(path string, v any, fallback *float64) float64 {
 	if v == nil && fallback != nil {
 		return *fallback

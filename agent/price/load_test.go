@@ -118,8 +118,8 @@ func TestLoadRefuses(t *testing.T) {
 		kind agent.ErrorKind
 		says string
 	}{
-		"nothing":       {strings.NewReader(""), agent.ErrInvalidArgument, "no JSON"},
-		"half":          {strings.NewReader(`{"asOf":`), agent.ErrInvalidArgument, "no JSON"},
+		"nothing":       {strings.NewReader(""), agent.ErrInvalidArgument, "not valid JSON"},
+		"half":          {strings.NewReader(`{"asOf":`), agent.ErrInvalidArgument, "not valid JSON"},
 		"two values":    {strings.NewReader(`{} {}`), agent.ErrInvalidArgument, "follows"},
 		"a list":        {strings.NewReader(`[]`), agent.ErrInvalidArgument, "list must be an object"},
 		"null":          {strings.NewReader(`null`), agent.ErrInvalidArgument, "list must be an object"},

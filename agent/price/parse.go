@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// object is a JSON object as it was written: in order, and with names that
-// stand there twice, which a map would hide.
+// object is a JSON object as it was written: in order, and with duplicate names, which
+// a map would hide.
 type object []member
 
 type member struct {

@@ -1,4 +1,4 @@
-// Package price tells what a model call costs.
+// Package price calculates the cost of model calls from list prices.
 //
 //	a, err := agent.New(model, agent.Options{Price: price.Of, MaxCost: 0.50})
 //

@@ -66,7 +66,7 @@ func TestLookup(t *testing.T) {
 		{"gcp.vertex_ai", "gemini-2.0-flash-001", "gemini-2.0-flash"},
 		{"openrouter", "anthropic/claude-opus-4.5", "claude-opus-4-5"},
 		{"openrouter", "openai/gpt-4.1-mini", "gpt-4.1-mini"},
-		{"openai", "google/gemini-3-pro-preview", "gemini-3-pro"}, // a gateway behind OpenAI's protocol
+		{"openai", "google/gemini-3-pro-preview", "gemini-3-pro"}, // a gateway that speaks OpenAI's protocol
 
 		// A neighbour's price would be a wrong price.
 		{"openai", "gpt-5-giga", ""},

@@ -43,7 +43,7 @@ var sharingParts = []part{
 	{"who appends to what was loaded does not change what is stored", func(s *suite) {
 		s.begin(turn("t", 1, say("m1")))
 		want := []string{"m1"}
-		for i := range 9 { // whether there is room behind the slices differs
+		for i := range 9 { // the capacity of the slices differs
 			r := s.load()
 			s.commit(ref("t", 1), answered(i))
 			want = append(want, "a")

@@ -17,7 +17,7 @@
 //     in Settings.ProviderOptions) and the citations of texts are kept in Part.Opaque
 //     and go back. A use without a result goes back as long as the turn goes on.
 //   - An answer that ends as pause_turn is continued by the agent's next step.
-//   - The prompt cache is used (see Options.NoCache): the marks stand on the last
+//   - The prompt cache is used (see Options.NoCache): its markers are on the last
 //     tool, the last system text, the last message and the message that was last
 //     in the call before, so that a history that only grows is read from the cache.
 //
@@ -40,7 +40,7 @@
 //   - Models of other vendors get the settings as they are.
 //   - There is no seed and no frequency or presence penalty; they are left out.
 //   - A file that the API cannot take (audio, say) is replaced by a line of text
-//     that tells the model so.
+//     for the model.
 package anthropic
 
 import (
@@ -66,7 +66,7 @@ var vendor = wire.Vendor{
 	Explain:   explain,
 }
 
-// Options say where a model is and who asks. The zero value is Anthropic with
+// Options are the address of the API and the credentials. The zero value is Anthropic with
 // the key from the environment.
 type Options struct {
 	// APIKey is sent with each call. Without it and without Key,
@@ -97,8 +97,8 @@ type model struct {
 	noCache bool
 }
 
-// New returns a model behind the Messages API. Of several options a later one
-// wins field by field. Wrong options show as the error of each call.
+// New returns a model of the Messages API. If several options set a field, the last
+// one wins. Invalid options are reported as the error of each call.
 func New(name string, options ...Options) agent.Model {
 	o := wire.Over(options...)
 	client := wire.New(vendor, name, wire.Reach{

@@ -22,8 +22,8 @@ func explain(_ int, text []byte) wire.Problem {
 	return wire.Problem{Class: class(said.Error.Type, said.Error.Message), Code: said.Error.Type, Message: said.Error.Message}
 }
 
-// class finds what the type of an error means: it is the same with a status and
-// in a stream, where there is none. It is empty for types that say no more than
+// class returns the class of an error type. Error types are the same in responses and
+// in streams, which have no status. The class is empty for types that say no more than
 // the status.
 func class(kind, message string) agent.ErrorClass {
 	switch kind {

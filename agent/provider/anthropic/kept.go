@@ -38,7 +38,7 @@ type container struct {
 	ExpiresAt time.Time `json:"expiresAt,omitzero"`
 }
 
-// same tells whether two blocks are one that came with two parts.
+// key identifies a block: two parts with the same key belong to one block.
 func (k *kept) key() string { return k.Signature + "\x00" + k.Redacted + "\x00" + string(k.Raw) }
 
 // readOpaque returns what this package wrote into a part, or nothing.

@@ -14,8 +14,8 @@ import (
 var cacheMark = regexp.MustCompile(`"cache_control":\{[^}]*\},?|,"cache_control":\{[^}]*\}`)
 
 // Each request of a conversation begins with the request before it, across turns,
-// steps, failures and cancellations. The marks of the cache move; they are no part
-// of the prompt.
+// steps, failures and cancellations. The cache markers move; they do not belong to the
+// prompt.
 func TestPromptsGrow(t *testing.T) {
 	wiretest.PromptsGrow(t,
 		func(v *wiretest.Vendor) agent.Model {

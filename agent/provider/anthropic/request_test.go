@@ -24,7 +24,7 @@ func ptr[T any](v T) *T { return &v }
 
 var (
 	weather = agent.ToolSpec{
-		Name: "weather", Description: "Tells the weather.",
+		Name: "weather", Description: "Returns the weather.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"targetSpaceId":{"type":"string"},"city":{"$ref":"#/$defs/city"}},"required":["city"],"additionalProperties":false,"$defs":{"city":{"type":"string"}}}`),
 	}
 	now = agent.ToolSpec{Name: "now"}
@@ -110,8 +110,8 @@ var requests = map[string]*agent.Request{
 	"tools absent":   {Messages: []agent.Message{agent.Say("hello")}, ToolChoice: agent.ToolChoice{Mode: agent.ToolsRequired}},
 }
 
-// The bodies of requests are as they stand in testdata, where they were read
-// against the API's documentation.
+// The bodies of requests equal those in testdata, which were compared with the API's
+// documentation.
 func TestRequest(t *testing.T) {
 	for name, req := range requests {
 		t.Run(name, func(t *testing.T) {

@@ -224,6 +224,6 @@ func TestToolsOfProviderOptions(t *testing.T) {
 	}
 	req.Settings.ProviderOptions["tools"] = "web_search"
 	if _, err := wiretest.Tell(t, v.model(t), req); !errors.Is(err, agent.ErrInvalidArgument) || len(v.Bodies) != 2 {
-		t.Errorf("tools that are no list: %v", err)
+		t.Errorf("a list of tools that is a string: error %v, want invalid_argument", err)
 	}
 }

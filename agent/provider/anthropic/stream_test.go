@@ -142,14 +142,14 @@ func TestBrokenStreams(t *testing.T) {
 	}{
 		{"nothing", "", agent.ClassMalformed, ""},
 		{"a page", "<html>Welcome</html>", agent.ClassMalformed, ""},
-		{"JSON that is no stream", `{"ok":true}`, agent.ClassMalformed, ""},
-		{"an event that is no JSON", events(start) + "event: content_block_delta\ndata: {\"type\":\n\n", agent.ClassMalformed, ""},
+		{"JSON instead of a stream", `{"ok":true}`, agent.ClassMalformed, ""},
+		{"an event that is not JSON", events(start) + "event: content_block_delta\ndata: {\"type\":\n\n", agent.ClassMalformed, ""},
 		{"a wrong type", events(start, `{"type":"content_block_delta","index":"zero","delta":{"type":"text_delta","text":"x"}}`), agent.ClassMalformed, ""},
 		{"a delta of nothing", events(start, say("x")), agent.ClassMalformed, ""},
 		{"overloaded on the way", events(start, openText, say("Mo"), `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`), agent.ClassOverloaded, "overloaded_error"},
 		{"limited on the way", events(start, `{"type":"error","error":{"type":"rate_limit_error","message":"slow"}}`), agent.ClassRateLimited, "rate_limit_error"},
 		{"failed on the way", events(start, `{"type":"error","error":{"type":"api_error","message":"oops"}}`), agent.ClassOverloaded, "api_error"},
-		{"an error that is no JSON", events(start) + "event: error\ndata: oops\n\n", agent.ClassOverloaded, ""},
+		{"an error that is not JSON", events(start) + "event: error\ndata: oops\n\n", agent.ClassOverloaded, ""},
 		{"an error of an unknown type", events(start, `{"type":"error","error":{"type":"new_error","message":"?"}}`), agent.ClassOverloaded, "new_error"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -54,8 +54,8 @@ func parse(text []byte) status {
 	return status{}
 }
 
-// class finds what the wire's own code means: it is the same with a status and
-// in a stream, where there is none. It is empty for codes that say no more than
+// class returns the class of the API's own code. Codes are the same in responses and
+// in streams, which have no status. The class is empty for codes that say no more than
 // the status.
 func (s status) class() agent.ErrorClass {
 	for _, d := range s.Details {

@@ -31,8 +31,8 @@
 //   - Models from Gemini 3 on refuse calls without a signature, so calls of
 //     another provider carry the word that the API has for them.
 //   - Files in tool results follow the results in the same turn.
-//   - A file that the API cannot take is replaced by a line of text that tells the
-//     model so.
+//   - A file that the API does not support is replaced by a line of text for the
+//     model.
 //
 // The vendor's SDK is not used: it starts a goroutine that never ends, passes
 // arguments through map[string]any, and resumes streams by itself.
@@ -60,7 +60,7 @@ var vendor = wire.Vendor{
 	Explain:   explain,
 }
 
-// Options say where a model is and who asks. The zero value is Google with the
+// Options are the address of the API and the credentials. The zero value is Google with the
 // key from the environment.
 type Options struct {
 	// APIKey is sent with each call. Without it and without Key, GOOGLE_API_KEY,
@@ -89,8 +89,8 @@ type model struct {
 	path string // of its stream
 }
 
-// New returns a model behind the Gemini API. Of several options a later one wins
-// field by field. Wrong options show as the error of each call.
+// New returns a model of the Gemini API. If several options set a field, the last one
+// wins. Invalid options are reported as the error of each call.
 func New(name string, options ...Options) agent.Model {
 	m := &model{Client: wire.New(vendor, name, wire.Reach(wire.Over(options...)))}
 	if strings.ContainsAny(name, "?&#") || strings.Contains(name, "..") {

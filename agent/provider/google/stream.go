@@ -166,7 +166,7 @@ func (r *reader) finish() error {
 		"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION":
 		reason = agent.FinishFiltered
 	case "MALFORMED_FUNCTION_CALL":
-		// The model wrote a call that is none; another attempt often helps.
+		// The model wrote an invalid call; another attempt often succeeds.
 		return r.x.Refused(agent.ClassMalformed, r.reason, r.message)
 	case "MISSING_THOUGHT_SIGNATURE":
 		return r.x.Refused(agent.ClassInvalid, r.reason, r.message)

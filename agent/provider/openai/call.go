@@ -25,10 +25,10 @@ type answer interface {
 	event(data []byte) (done bool, err error)
 	// whole takes an answer that came in one piece.
 	whole(data []byte) error
-	// finish tells the reason to stop, once the provider gave one; whether it
-	// must have given one is the caller's to know.
+	// finish returns the finish reason, if the provider sent one; the caller decides
+	// whether one is required.
 	finish() (reason agent.FinishReason, given bool)
-	// tokens tells the usage reported so far, nil if none was.
+	// tokens returns the usage reported so far, nil without a report.
 	tokens() *agent.Usage
 }
 

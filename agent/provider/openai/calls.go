@@ -5,7 +5,7 @@ import (
 	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
 
-// callTable tells the calls of the chat wire apart, and numbers them from 0.
+// callTable identifies the calls of a chat completion and numbers them from 0.
 type callTable struct {
 	out   *wire.Exchange
 	calls []*growingCall

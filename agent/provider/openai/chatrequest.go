@@ -153,8 +153,8 @@ func (m *model) chatMessages(req *agent.Request) []chatMessage {
 	return list
 }
 
-// chatAnswer returns what the model said before; false if nothing of it can be
-// told on this wire.
+// chatAnswer returns an earlier message of the model; false if this wire format cannot
+// express any of it.
 func (m *model) chatAnswer(msg *agent.Message) (chatMessage, bool) {
 	out := chatMessage{Role: "assistant"}
 	var text strings.Builder

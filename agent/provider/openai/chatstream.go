@@ -50,7 +50,7 @@ type callPart struct {
 }
 
 // lenient is a text that some servers wrap: an array of parts with a text.
-// Anything else that is no string reads as nothing.
+// Any other value that is not a string decodes as an empty text.
 type lenient string
 
 // UnmarshalJSON never fails on valid JSON.
@@ -146,7 +146,7 @@ func (a *chatAnswer) event(data []byte) (bool, error) {
 	}
 	var c chatChunk
 	if err := json.Unmarshal(data, &c); err != nil {
-		return false, a.out.Malformed("an event that is no chunk", err)
+		return false, a.out.Malformed("an event that is not a chunk", err)
 	}
 	return false, a.chunk(&c, data)
 }
@@ -157,7 +157,7 @@ func (a *chatAnswer) whole(data []byte) error {
 		if p := parseProblem(data); p.message != "" { // an error in an array
 			return a.out.Failure(0, data)
 		}
-		return a.out.Malformed("a body that is no answer", err)
+		return a.out.Malformed("a body that is not an answer", err)
 	}
 	if err := a.chunk(&c, data); err != nil {
 		return err

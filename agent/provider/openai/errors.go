@@ -133,7 +133,7 @@ func classify(status int, p problem) agent.ErrorClass {
 		switch class := codeClasses[name]; {
 		case class == "":
 		case class == agent.ClassInvalid && (status != 0 && status != http.StatusBadRequest):
-			// The vague codes stand beside any status below 500.
+			// The vague codes occur with any status below 500.
 		case class == agent.ClassInvalid && longContext(p.message):
 			return agent.ClassContextOverflow
 		default:

@@ -30,8 +30,8 @@
 // to 16384, high below 32768, else xhigh. A model that is not known gets what the
 // newest ones accept; models of other vendors get the effort as it is.
 //
-// What a wire cannot carry is left out (Responses has no seed, stop words or
-// penalties) or told in words (a file that the wire cannot hold).
+// What a wire format does not support is left out (Responses has no seed, stop words or
+// penalties) or, for a file, replaced by a line of text.
 package openai
 
 import (
@@ -49,7 +49,7 @@ const (
 	baseURLVar = "OPENAI_BASE_URL"
 )
 
-// Options say where a model is and who asks. The zero value is OpenAI with the
+// Options are the address of the API and the credentials. The zero value is OpenAI with the
 // key from the environment.
 type Options struct {
 	// APIKey is sent with each call, as a bearer token. Without it and without
@@ -78,17 +78,17 @@ type Options struct {
 	Provider string
 }
 
-// Chat returns a model behind the chat completions API. Of several options a
-// later one wins field by field. Wrong options show as the error of each call.
+// Chat returns a model of the chat completions API. If several options set a field, the
+// last one wins. Invalid options are reported as the error of each call.
 //
 // Settings.MaxOutputTokens is sent as max_completion_tokens to OpenAI and
 // Azure, whose thinking models take nothing else, and as max_tokens to all
 // others, who may not know the new name.
 func Chat(name string, options ...Options) agent.Model { return newModel(chatAPI, name, options) }
 
-// Responses returns a model behind the Responses API; else it is like [Chat].
-// Encrypted thoughts are asked for, except from the model families that refuse
-// such a request because they do not think.
+// Responses returns a model of the Responses API; otherwise it is like [Chat]. It
+// requests encrypted reasoning, except from the model families that refuse such a
+// request because they do not reason.
 func Responses(name string, options ...Options) agent.Model {
 	return newModel(responsesAPI, name, options)
 }

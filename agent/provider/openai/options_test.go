@@ -25,7 +25,7 @@ func TestToolsOfProviderOptions(t *testing.T) {
 		}
 		req.Settings.ProviderOptions = map[string]any{"tools": "web_search"}
 		if _, err := encode(m.(*model).api.request(m.(*model), &req), req.Settings.ProviderOptions); !errors.Is(err, agent.ErrInvalidArgument) {
-			t.Errorf("tools that are no list: %v", err)
+			t.Errorf("a list of tools that is a string: error %v, want invalid_argument", err)
 		}
 	}
 }

@@ -128,7 +128,7 @@ func (m *model) opaque(o opaque) json.RawMessage {
 	o.Provider, o.Wire = m.Info().Provider, m.api.path
 	raw, err := json.Marshal(o)
 	if err != nil {
-		return nil // an item that is no JSON; it came through a JSON decoder
+		return nil // cannot happen: the item came from a JSON decoder
 	}
 	return raw
 }

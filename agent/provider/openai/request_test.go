@@ -24,7 +24,7 @@ func everything() *agent.Request {
 		Instructions: "Be <brief> & kind.",
 		Messages: []agent.Message{
 			{Role: agent.System, Parts: []agent.Part{agent.Text("It is Monday.")}},
-			agent.Say("Look at this:"),
+			agent.Say("Here it is:"),
 			{Role: agent.User, Parts: []agent.Part{
 				agent.Text("All of it."),
 				agent.Image("image/png", []byte("png")),
@@ -63,7 +63,7 @@ func everything() *agent.Request {
 			agent.Say("Go on."),
 		},
 		Tools: []agent.ToolSpec{
-			{Name: "weather", Description: "Tells the weather.", Schema: json.RawMessage(`{"type":"object", "properties":{"city":{"type":"string"}}}`)},
+			{Name: "weather", Description: "Returns the weather.", Schema: json.RawMessage(`{"type":"object", "properties":{"city":{"type":"string"}}}`)},
 			{Name: "now"},
 		},
 		ToolChoice: agent.ToolChoice{Mode: agent.ToolsSpecific, Name: "weather", Parallel: &one},
@@ -133,7 +133,7 @@ func TestRequestsGrowAtTheirEnd(t *testing.T) {
 			short.Messages = long.Messages[:n]
 			got := bytes.TrimSuffix(body(t, m, &short), []byte("]}"))
 			if !bytes.HasPrefix(whole, got) {
-				t.Errorf("%d messages: %s is no beginning of %s", n, got, whole)
+				t.Errorf("%d messages: %s is not a prefix of %s", n, got, whole)
 			}
 		}
 		if again := body(t, m, everything()); !bytes.Equal(again, whole) {
@@ -210,7 +210,7 @@ func TestStrictSchemas(t *testing.T) {
 	}
 }
 
-// Servers tell calls apart in many ways; the agent sees one.
+// Servers identify calls in many ways; the agent sees one.
 func TestOddCalls(t *testing.T) {
 	const two = "call 0 \"a\" \"f\"\nargs 0 \"{}\"\ncall 1 \"b\" \"g\"\nargs 1 \"{}\"\nfinish tool_calls\n"
 	const nameless = "call 0 \"\" \"f\"\nargs 0 \"{}\"\ncall 1 \"\" \"g\"\nargs 1 \"{}\"\nfinish tool_calls\n"
@@ -304,7 +304,7 @@ func grow(m *agent.Message, c agent.Chunk) {
 	}
 }
 
-// Where thoughts are counted beside the output, the total tells.
+// Where reasoning is not counted as output, the total shows it.
 func TestThoughtsBesideTheOutput(t *testing.T) {
 	for total, want := range map[int64]int64{130: 20, 145: 35} {
 		u := chatUsage{Input: 110, Output: 20, Total: total}

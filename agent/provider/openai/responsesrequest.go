@@ -94,9 +94,9 @@ func responsesRequest(m *model, req *agent.Request) []field {
 	return f
 }
 
-// thinks tells whether a model may have encrypted thoughts. The vendor refuses
-// to be asked for them by the families before its thinking models, which nothing
-// but their names tells apart.
+// thinks reports whether a model may have encrypted reasoning. The families before the
+// vendor's reasoning models refuse a request for it, and only their names distinguish
+// them.
 func thinks(name string) bool {
 	name = strings.TrimPrefix(name[strings.LastIndex(name, "/")+1:], "ft:")
 	for _, family := range []string{"gpt-3", "gpt-4", "chatgpt-"} {

@@ -103,7 +103,7 @@ func (a *responsesAnswer) event(data []byte) (bool, error) {
 	}
 	var e responseEvent
 	if err := json.Unmarshal(data, &e); err != nil {
-		return false, a.out.Malformed("an event that is none of the Responses API", err)
+		return false, a.out.Malformed("not an event of the Responses API", err)
 	}
 	switch e.Type {
 	case textDelta, refusalDelta, argumentsDelta, thoughtDelta:
@@ -139,7 +139,7 @@ func (a *responsesAnswer) whole(data []byte) error {
 		if p := parseProblem(data); p.message != "" { // an error in an array
 			return a.out.Failure(0, data)
 		}
-		return a.out.Malformed("a body that is no answer", err)
+		return a.out.Malformed("a body that is not an answer", err)
 	}
 	if len(r.Error) > 0 && string(r.Error) != "null" {
 		return a.out.Failure(0, data)

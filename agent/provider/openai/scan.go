@@ -40,7 +40,7 @@ func (s *scanner) open(c byte) bool {
 	return true
 }
 
-// object reads an object; value reads what stands behind each key.
+// object reads an object; value reads the value of each key.
 func (s *scanner) object(value func(key []byte) bool) bool {
 	if !s.open('{') {
 		return false
@@ -90,7 +90,7 @@ func (s *scanner) word(w string) bool {
 
 func (s *scanner) null() bool { return s.word("null") }
 
-// number reads a small count. Who comes next sees whether the number went on.
+// number reads a small count. The next read finds out whether the number continues.
 func (s *scanner) number() (int, bool) {
 	s.space()
 	from, n := s.i, 0
@@ -227,7 +227,7 @@ func unescape(raw []byte) (string, bool) {
 	return string(out), true
 }
 
-// hex4 reads four hexadecimal digits, -1 if they are none.
+// hex4 reads four hexadecimal digits; it returns -1 if they are not.
 func hex4(b []byte) rune {
 	if len(b) < 4 {
 		return -1

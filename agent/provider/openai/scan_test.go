@@ -59,8 +59,8 @@ var left = []string{
 	`null`, `[]`, `"a"`, ``, `{`,
 }
 
-// told is what an event comes to, with the scanner or without.
-func told(responses, slow bool, data string) string {
+// decoded returns the chunks of an event, with the scanner or without.
+func decoded(responses, slow bool, data string) string {
 	var b strings.Builder
 	m := &model{api: chatAPI, Client: wire.New(wire.Vendor{Explain: explain}, "m", wire.Reach{BaseURL: "http://h"})}
 	for c, err := range m.Call(context.Background(), func(out *wire.Exchange) error {
@@ -96,7 +96,7 @@ func TestScanner(t *testing.T) {
 			t.Errorf("%s: scanned is %v, want %v", data, got, want)
 		}
 		for _, responses := range []bool{false, true} {
-			if fast, slow := told(responses, false, data), told(responses, true, data); fast != slow {
+			if fast, slow := decoded(responses, false, data), decoded(responses, true, data); fast != slow {
 				t.Errorf("%s: the scanner says\n%sencoding/json\n%s", data, fast, slow)
 			}
 		}
@@ -129,7 +129,7 @@ func FuzzScanner(f *testing.F) {
 			return
 		}
 		for _, responses := range []bool{false, true} {
-			if fast, slow := told(responses, false, data), told(responses, true, data); fast != slow {
+			if fast, slow := decoded(responses, false, data), decoded(responses, true, data); fast != slow {
 				t.Errorf("%q: the scanner says\n%sencoding/json\n%s", data, fast, slow)
 			}
 		}

@@ -171,15 +171,15 @@ func TestCutStreams(t *testing.T) {
 		{"without an end", role + some, "text \"Hi\"\n" + broken, Chat},
 		{"without an end, responses", item, "text \"Hi\"\n" + broken, Responses},
 		{"after the finish reason", some + last, ended, Chat},
-		{"[DONE] alone tells the end", some + "data: [DONE]\n\n", ended, Chat},
-		{"[DONE] alone tells nothing", "data: [DONE]\n\n", none, Chat},
+		{"[DONE] alone ends the answer", some + "data: [DONE]\n\n", ended, Chat},
+		{"[DONE] without an answer", "data: [DONE]\n\n", none, Chat},
 		{"[DONE] does not end a response", item + "data: [DONE]\n\n", "text \"Hi\"\n" + broken, Responses},
 		{"within an event", some + `data: {"choices":[{"ind`, "text \"Hi\"\n" + broken, Chat},
 		{"within an event, responses", item + `data: {"type":"resp`, "text \"Hi\"\n" + broken, Responses},
 		{"within the first event", `data: {"choices":[{"ind`, none, Chat},
 		{"JSON in place of an event", some + "{\"ok\":true}", "text \"Hi\"\nerror malformed 200", Chat},
 		{"an error in place of an event", some + "{\"error\":{\"code\":502,\r\n\"message\":\"no\"}}", "text \"Hi\"\nerror overloaded 0 \"\" \"no\" <nil>\n", Chat},
-		{"an error behind the end", some + last + "{\"error\":{\"code\":502,\"message\":\"no\"}}", ended, Chat},
+		{"an error after the end", some + last + "{\"error\":{\"code\":502,\"message\":\"no\"}}", ended, Chat},
 		{"an answer without a word", last, "finish stop\n", Chat},
 		{"garbage", some + "data: {\"choices\":[{\"ind\n\n", "text \"Hi\"\nerror malformed 200", Chat},
 		{"garbage, responses", item + "data: nonsense\n\n", "text \"Hi\"\nerror malformed 200", Responses},
@@ -230,7 +230,7 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// The end of the context is told as its cause, wherever the call stands.
+// The end of the context is reported as its cause, whatever the state of the call.
 func TestContextEnds(t *testing.T) {
 	cause := errors.New("the turn was canceled")
 	for _, c := range []struct{ name, body string }{

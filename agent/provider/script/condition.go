@@ -10,8 +10,8 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 )
 
-// Condition is about the turn so far: the newest user message and what stands
-// behind it. Either Hears is set, or Call and Is.
+// Condition is about the turn so far: the newest user message and the messages after
+// it. Either Hears is set, or Call and Is.
 type Condition struct {
 	// Hears holds if the user message has one of these words, in any case of
 	// letters. Words are separated by anything but letters and digits.
@@ -49,7 +49,7 @@ func (c *Condition) holds(req *agent.Request) bool {
 	return ok && found == c.Is
 }
 
-// turnOf returns the newest user message and what stands behind it.
+// turnOf returns the newest user message and the messages after it.
 func turnOf(req *agent.Request) []agent.Message {
 	for i, m := range slices.Backward(req.Messages) {
 		if m.Role == agent.User {

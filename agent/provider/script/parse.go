@@ -25,7 +25,7 @@ import (
 // A say, think or call may come more than once; texts of one kind are joined.
 //
 // An answer may have alternatives with an else between them, each but the last
-// behind conditions, all of which must hold:
+// after conditions, all of which must hold:
 //
 //	hears rain weather
 //	call  forecast#f {"city":"Kiel"}
@@ -41,7 +41,7 @@ import (
 //	say   I could not find out.
 //
 // hears WORD… is about the words of the user, when CALL[.FIELD] VALUE about the
-// result of a call, by the id behind # or the tool's name: see [Condition]. The
+// result of a call, by the id after # or the tool's name: see [Condition]. The
 // error is of kind ErrInvalidArgument and names the line.
 func Parse(text string) ([]Answer, error) {
 	answers := []Answer{{}}
@@ -57,7 +57,7 @@ func Parse(text string) ([]Answer, error) {
 			open = &answers[len(answers)-1]
 		case line == "else":
 			if len(open.When) == 0 {
-				return nil, agent.Invalid(fmt.Sprintf("line %d", n), "else is never reached: what stands before it has no when and no hears")
+				return nil, agent.Invalid(fmt.Sprintf("line %d", n), "else is never reached: the answer before it has no when and no hears")
 			}
 			open.Else = &Answer{}
 			open = open.Else
@@ -130,7 +130,7 @@ func parseUsage(text string) (u agent.Usage, err error) {
 	}
 	for i, f := range fields {
 		if *counts[i], err = strconv.ParseInt(f, 10, 64); err != nil {
-			return u, fmt.Errorf("%q is no number of tokens", f)
+			return u, fmt.Errorf("invalid number of tokens %q", f)
 		}
 	}
 	return u, nil
@@ -144,7 +144,7 @@ func parseFailure(text string) (failure, err error) {
 	e := &agent.ModelError{Class: agent.ErrorClass(class), Provider: "script", Detail: "the script says so"}
 	if after != "" {
 		if e.RetryAfter, err = time.ParseDuration(after); err != nil {
-			return nil, fmt.Errorf("%q is no duration such as 2s", after)
+			return nil, fmt.Errorf("invalid duration %q: use one such as 2s", after)
 		}
 	}
 	return e, nil

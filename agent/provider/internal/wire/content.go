@@ -26,7 +26,7 @@ func Kind(f *agent.File) string {
 	return strings.ToLower(strings.TrimSpace(kind))
 }
 
-// IsText reports whether a file's data can be told as text.
+// IsText reports whether a file's data can be sent as text.
 func IsText(f *agent.File) bool {
 	kind := Kind(f)
 	return len(f.Data) > 0 && utf8.Valid(f.Data) && (strings.HasPrefix(kind, "text/") || kind == "application/json")

@@ -83,8 +83,8 @@ func (r *Events) Next() ([]byte, error) {
 	}
 }
 
-// Rest returns everything that is left: after [ErrNoEvent], what stands in the
-// stream's place.
+// Rest returns everything that is left: after [ErrNoEvent], the content that was sent
+// instead of a stream.
 func (r *Events) Rest() ([]byte, error) {
 	data, err := bytes.Clone(r.buf[r.pos:r.end]), r.err
 	if err == nil {
@@ -184,7 +184,7 @@ func (r *Events) mark(line []byte) int {
 	return 0
 }
 
-// fill reads once more, making room where there is none.
+// fill reads once more, and enlarges the buffer if it is full.
 func (r *Events) fill() error {
 	if r.err != nil {
 		return r.err

@@ -28,8 +28,8 @@ type Exchange struct {
 	held   map[stream]string // halves of characters whose other half has not come yet
 }
 
-// Emit hands a chunk on, until somebody has enough; it reports whether more is
-// wanted. A character that was cut into its UTF-16 halves is whole in what it hands on.
+// Emit yields a chunk and reports whether the consumer wants more. It joins characters
+// that the provider split into their UTF-16 halves.
 func (x *Exchange) Emit(c agent.Chunk) bool {
 	if c.Text != "" {
 		if c.Text = x.join(stream{c.Kind, c.Index}, c.Text); c.Text == "" {
@@ -41,7 +41,7 @@ func (x *Exchange) Emit(c agent.Chunk) bool {
 	return x.emit(c)
 }
 
-// release hands on, as U+FFFD, the halves that stayed alone in the texts that end with c.
+// release emits, as U+FFFD, the unpaired halves of the texts that end with c.
 func (x *Exchange) release(c agent.Chunk) bool {
 	for of := range x.held {
 		if c.Kind == agent.ChunkFinish || c.Kind == agent.ChunkCallEnd && of == (stream{agent.ChunkCallDelta, c.Index}) {
@@ -112,7 +112,7 @@ func (x *Exchange) Do(req *http.Request) (*http.Response, error) {
 			resp.Body = markHalves(resp.Body)
 			return resp, nil
 		}
-		// The status has told enough to act on, whatever becomes of the words.
+		// The status suffices to act on, even if the body cannot be read.
 		said, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 		resp.Body.Close()
 		failure := x.Failure(resp.StatusCode, said)

@@ -26,14 +26,14 @@ const (
 // to the status.
 type Problem struct {
 	Class      agent.ErrorClass // where the words say more than the status
-	Status     int              // as the words tell it; counts where HTTP told none
+	Status     int              // from the body; used if there was no HTTP status
 	Code       string
 	Message    string // empty: the words as they came
 	RetryAfter time.Duration
 }
 
-// ClassOf finds the class of a status where a vendor's words say nothing more.
-// Without a status the provider told in a stream that it failed on its side.
+// ClassOf returns the class of a status, for failures whose body says nothing more.
+// Status 0 means that the provider reported a failure on its side in a stream.
 func ClassOf(status int) agent.ErrorClass {
 	switch status {
 	case http.StatusTooManyRequests:
@@ -74,7 +74,7 @@ func (x *Exchange) Refused(class agent.ErrorClass, code, message string) *agent.
 	return &agent.ModelError{Class: class, Provider: x.client.info.Provider, Status: x.status, Code: code, Detail: x.Words(message)}
 }
 
-// Malformed returns the error for bytes that are no answer.
+// Malformed returns the error for bytes that are not a valid answer.
 func (x *Exchange) Malformed(detail string, err error) *agent.ModelError {
 	return &agent.ModelError{
 		Class: agent.ClassMalformed, Provider: x.client.info.Provider, Status: x.status, Detail: x.Words(detail), Err: err,

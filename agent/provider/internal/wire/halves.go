@@ -18,7 +18,7 @@ import (
 // them, and no Go string can hold a half. So a half that stands alone goes through the
 // decoder as a mark and four hexadecimal digits, which [Exchange.Emit] joins again.
 
-// mark is U+FDD0, which is no character and which Unicode keeps for such use.
+// mark is U+FDD0, a noncharacter that Unicode reserves for internal use.
 const mark = '\uFDD0'
 
 // markBytes is how many bytes of a text a marked half has.

@@ -101,7 +101,7 @@ func TestHalvesAloneAreReplaced(t *testing.T) {
 	}
 }
 
-// What is no lone half passes through as it came, byte for byte.
+// Everything except unpaired halves passes through unchanged, byte for byte.
 func FuzzMarkHalves(f *testing.F) {
 	f.Add([]byte(`{"a":"\ud83d\ude00 \\ud83d \u00e4"}`), 3)
 	f.Fuzz(func(t *testing.T, in []byte, size int) {

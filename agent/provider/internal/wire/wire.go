@@ -1,6 +1,6 @@
-// Package wire is what the provider packages have in common: how a vendor is
-// reached, how its failures are told, how its stream of events is read, and what
-// of a message all of them take alike.
+// Package wire contains what the provider packages share: the connection to a vendor,
+// the classification of its failures, the parser of its event stream, and the parts of
+// a message that all of them encode alike.
 //
 //	c := wire.New(vendor, name, wire.Reach{APIKey: key})
 //	return c.Call(ctx, func(x *wire.Exchange) error {
@@ -164,9 +164,9 @@ func Over[T any](options ...T) T {
 // Info names the model.
 func (c *Client) Info() agent.ModelInfo { return c.info }
 
-// Call makes one call as an [agent.Model]'s Stream does. What call returns is
-// the last thing yielded, unless nobody wants more; when ctx has ended, its cause
-// is told instead.
+// Call makes one call as an [agent.Model]'s Stream does. The error that call returns is
+// yielded last, unless the consumer has left the range; if ctx has ended, its cause is
+// yielded instead.
 func (c *Client) Call(ctx context.Context, call func(x *Exchange) error) iter.Seq2[agent.Chunk, error] {
 	return func(yield func(agent.Chunk, error) bool) {
 		x := &Exchange{client: c, yield: yield}

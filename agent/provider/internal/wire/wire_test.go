@@ -69,7 +69,7 @@ func fails(t *testing.T, reach Reach) *agent.ModelError {
 	_, err := post(t, New(acme, "m", reach))
 	failure, ok := errors.AsType[*agent.ModelError](err)
 	if !ok || failure.Provider != "acme" {
-		t.Fatalf("error %v (%T) is no failure of acme", err, err)
+		t.Fatalf("error %v (%T), want a ModelError of acme", err, err)
 	}
 	return failure
 }
@@ -287,7 +287,7 @@ func TestCallYieldsTheCause(t *testing.T) {
 	}
 }
 
-// An answer of nothing is handed on as it came, whatever was billed for it.
+// An empty answer is passed through unchanged, whatever was billed for it.
 func TestEmptyAnswer(t *testing.T) {
 	c := New(acme, "m", Reach{APIKey: "k"})
 	for _, reason := range []agent.FinishReason{agent.FinishStop, agent.FinishOther, agent.FinishLength, agent.FinishFiltered} {

@@ -30,9 +30,9 @@ type Answer struct {
 // PromptsGrow checks with random conversations of several turns and with the
 // default options that each request begins with the whole prompt of the request
 // before, which is what a provider's prompt cache needs. transcript writes an
-// answer in the words of the wire; prompt returns the prompt that is in a
-// request's body, in the order in which the provider reads it, without marks
-// and settings that are no part of it (see [Prompt]).
+// answer in the wire format; prompt returns the prompt that is in a request's body, in
+// the order in which the provider reads it, without markers and settings that do not
+// belong to it (see [Prompt]).
 func PromptsGrow(t *testing.T, model func(*Vendor) agent.Model, transcript func(Answer) string, prompt func(body string) string) {
 	t.Helper()
 	for seed := range uint64(12) {
@@ -174,7 +174,7 @@ func Prompt(t *testing.T, body, history, blocks string, fixed ...string) string 
 	t.Helper()
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(body), &fields); err != nil {
-		t.Fatalf("the body is no JSON object: %v", err)
+		t.Fatalf("the body is not a JSON object: %v", err)
 	}
 	var b strings.Builder
 	for _, name := range fixed {
@@ -182,7 +182,7 @@ func Prompt(t *testing.T, body, history, blocks string, fixed ...string) string 
 	}
 	var elements []json.RawMessage
 	if err := json.Unmarshal(fields[history], &elements); err != nil {
-		t.Fatalf("%s is no list: %v", history, err)
+		t.Fatalf("%s is not a list: %v", history, err)
 	}
 	role := ""
 	for _, e := range elements {
@@ -193,7 +193,7 @@ func Prompt(t *testing.T, body, history, blocks string, fixed ...string) string 
 		var turn map[string]json.RawMessage
 		var content []json.RawMessage
 		if json.Unmarshal(e, &turn) != nil || json.Unmarshal(turn[blocks], &content) != nil {
-			t.Fatalf("%s is no turn", e)
+			t.Fatalf("%s is not a turn", e)
 		}
 		if role != string(turn["role"]) {
 			role = string(turn["role"])

@@ -19,8 +19,8 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 )
 
-// Vendor is a server that speaks a provider's wire from a script. It keeps what
-// it was sent; look at that when the call has ended.
+// Vendor is a server that answers in a provider's wire format from a script. It records
+// the requests that it receives; read them after the call has ended.
 type Vendor struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -61,7 +61,7 @@ func Plays(transcript string) http.HandlerFunc {
 	}
 }
 
-// Write sends text; a client that has gone is none of the server's business.
+// Write sends text; it ignores the error of a client that has disconnected.
 func Write(w http.ResponseWriter, text string) {
 	if _, err := io.WriteString(w, text); err != nil {
 		return
@@ -170,7 +170,7 @@ func ModelError(t *testing.T, err error) *agent.ModelError {
 	t.Helper()
 	var failure *agent.ModelError
 	if !errors.As(err, &failure) {
-		t.Fatalf("error %v (%T) is no ModelError", err, err)
+		t.Fatalf("error %v (%T), want a ModelError", err, err)
 	}
 	return failure
 }
