@@ -14,7 +14,7 @@ import (
 )
 
 // A16: the fields of a permission request.
-func TestA16WhatAPermissionRequestTells(t *testing.T) {
+func TestA16FieldsOfAPermissionRequest(t *testing.T) {
 	pay := agent.Configure(agent.Func("pay", "Pays an invoice.", func(context.Context, struct{ Amount int }) (string, error) { return "", nil }),
 		func(s *agent.ToolSpec) { s.RequiresPermission = true })
 	c := agent.NewConversation()

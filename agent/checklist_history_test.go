@@ -40,7 +40,7 @@ func addTexts(t *testing.T, c *agent.Conversation, texts ...string) {
 
 // A47, A52: the trigger is looked at before every model call of a turn, and needs
 // more than target and threshold.
-func TestA52ReductionIsLookedAtBeforeEveryModelCall(t *testing.T) {
+func TestA52ReductionIsCheckedBeforeEveryModelCall(t *testing.T) {
 	a := newAgentOn(t, countingModel(4), agent.Options{Tools: storyTools(), Reduction: agent.Reduction{Strategy: agent.ReduceCount, Target: 3, Threshold: 2}})
 	var got []string
 	for _, e := range all(t, a, t.Context(), agent.NewConversation(), agent.Say("go")) {
@@ -96,7 +96,7 @@ func TestA51AHardReductionRewritesTheStore(t *testing.T) {
 
 // A56: a resumed turn sees the stored messages; context providers are asked
 // again, since what they add is not stored.
-func TestA56AResumedTurnAsksItsContextProvidersAgain(t *testing.T) {
+func TestA56AResumedTurnCallsItsContextProvidersAgain(t *testing.T) {
 	fact := agent.Message{Role: agent.User, Parts: []agent.Part{agent.Text("fact")}}
 	p := &remembering{provide: agent.ProvidedContext{Messages: []agent.Message{fact}}}
 	var seen [][]string
@@ -126,7 +126,7 @@ func TestA56AResumedTurnAsksItsContextProvidersAgain(t *testing.T) {
 }
 
 // A63: context providers hear of turns that were canceled.
-func TestA63InvokedHearsOfCanceledTurns(t *testing.T) {
+func TestA63ProvidersAreNotifiedOfCanceledTurns(t *testing.T) {
 	p := &remembering{}
 	enough := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())

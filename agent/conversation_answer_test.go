@@ -83,7 +83,7 @@ func TestAnswersFitTheirRequests(t *testing.T) {
 	}
 }
 
-func TestAnswersThatNobodyAskedFor(t *testing.T) {
+func TestAnswersWithoutARequest(t *testing.T) {
 	ctx := t.Context()
 	c := waiting(t, NewMemory(), "c", Pending{ID: "p", Kind: Continuation, Conversation: "c"})
 	kind(t, c.Answer(ctx, Answer{PendingID: "q"}), ErrNotFound, "q")

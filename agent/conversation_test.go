@@ -137,7 +137,7 @@ func TestReadsAreSnapshots(t *testing.T) {
 	}
 }
 
-func TestEveryChangeMovesLastActivity(t *testing.T) {
+func TestEveryChangeUpdatesLastActivity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewConversation()
 		ctx := t.Context()

@@ -99,7 +99,7 @@ func TestD02CanceledTextStays(t *testing.T) {
 }
 
 // D3: context providers were not notified of failures while streaming.
-func TestD03InvokedIsCalledHoweverTheTurnEnds(t *testing.T) {
+func TestD03ProvidersAreNotifiedHoweverTheTurnEnds(t *testing.T) {
 	for name, test := range map[string]struct {
 		script string
 		fails  bool
@@ -288,7 +288,7 @@ func TestD08ACheckpointCountsWhatIsStored(t *testing.T) {
 }
 
 // D9: checkpoints were saved on the side and landed in any order.
-func TestD09WritesLandInOrderAndAreWaitedFor(t *testing.T) {
+func TestD09WritesAreInOrderAndAwaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &tap{Store: agent.NewMemory(), block: make(chan struct{})}
 		c := agent.OpenConversation(store, "c")
@@ -354,7 +354,7 @@ func TestD10TurnsOfOneAgentShareNothing(t *testing.T) {
 }
 
 // D11: the parallel path asked for a permission twice.
-func TestD11EachCallIsAskedForOnce(t *testing.T) {
+func TestD11EachCallRequestsPermissionOnce(t *testing.T) {
 	var asked []string
 	o := agent.Options{Answer: func(_ context.Context, p agent.Pending) (agent.Answer, bool) {
 		asked = append(asked, p.Call.ID)
@@ -370,7 +370,7 @@ func TestD11EachCallIsAskedForOnce(t *testing.T) {
 }
 
 // D12: failures were guessed from words, and loops polled.
-func TestD12WordsDecideNothing(t *testing.T) {
+func TestD12TextDoesNotMarkFailures(t *testing.T) {
 	says := agent.Func("says", "", func(context.Context, struct{}) (string, error) {
 		return "Error: rate limited, timeout, failed", nil
 	})

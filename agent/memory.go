@@ -117,7 +117,7 @@ func (r *Record) begin(turn Turn) error {
 	if r.Open == nil {
 		if turn.Attempt > 1 {
 			return NewError("store.Begin", ErrConflict, fmt.Sprintf(
-				"The turn %s of conversation %s is no longer open; load the conversation and begin a new turn.", turn.ID, r.ID))
+				"The turn %s of conversation %s has ended; load the conversation and begin a new turn.", turn.ID, r.ID))
 		}
 		if r.Revision == 0 {
 			r.CreatedAt = turn.StartedAt

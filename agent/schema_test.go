@@ -30,7 +30,7 @@ const orderSchema = `{"type":"object","required":["name","price"],"additionalPro
 	"$defs":{"tree":{"type":"object","properties":{"left":{"$ref":"#/$defs/tree"},"value":{"type":"integer"}}}}}`
 
 // The model reads the path of each violation, and what is expected there.
-func TestArgumentsAreJudgedByTheSchema(t *testing.T) {
+func TestArgumentsAreCheckedAgainstTheSchema(t *testing.T) {
 	schema, err := compileSchema("order", json.RawMessage(orderSchema))
 	if err != nil {
 		t.Fatal(err)

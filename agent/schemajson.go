@@ -36,7 +36,7 @@ func parseJSON(label, text string) (any, error) {
 	return nil, err
 }
 
-// notJSON returns an error that names the offset where a text is no longer one JSON
+// notJSON returns an error that names the offset where a text ceases to be one JSON
 // value; nil if it is one.
 func notJSON(label, text string) error {
 	err := json.Unmarshal([]byte(text), new(json.RawMessage))

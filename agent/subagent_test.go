@@ -21,7 +21,7 @@ func boss(t *testing.T, sub *agent.Agent, s agent.SubAgent, o agent.Options) *ag
 }
 
 // A35, A70: a sub-agent has a conversation of its own, and its events come up.
-func TestSubAgentEventsComeUp(t *testing.T) {
+func TestSubAgentEventsAreNested(t *testing.T) {
 	clerk := newAgent(t, "call echo#e1 {\"a\":\"x\"}\n---\nsay Paid.", agent.Options{Name: "clerk"})
 	c := agent.NewConversation()
 	events := all(t, boss(t, clerk, agent.SubAgent{WithoutPermission: true}, agent.Options{}), t.Context(), c, agent.Say("pay"))

@@ -34,7 +34,7 @@ type ToolSpec struct {
 	// RequiresPermission asks a person before every call; see [Permission].
 	RequiresPermission bool
 	// Idempotent allows a call that a crash interrupted to be repeated. Without it,
-	// the result of such a call tells the model that the effect is unknown.
+	// the result of such a call says that the effect is unknown.
 	Idempotent bool
 	// Repeatable marks a tool that it makes sense to call repeatedly with the same
 	// arguments although its result stays the same, to wait for a change. Its calls do

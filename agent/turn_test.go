@@ -252,7 +252,7 @@ func TestAPanickingObserverIsAWarning(t *testing.T) {
 // Thoughts stay in what later turns see until the history is reduced: a prompt
 // whose past changes is read by no cache. A reduction drops those of earlier
 // turns, unless KeepReasoning says otherwise, and what it has dropped stays away.
-func TestThoughtsStayUntilAReduction(t *testing.T) {
+func TestReasoningStaysUntilAReduction(t *testing.T) {
 	count := agent.Reduction{Strategy: agent.ReduceCount, Target: 5, Threshold: 2}
 	hard := count
 	hard.Hard = true

@@ -150,7 +150,7 @@ func TestWhatBuildSays(t *testing.T) {
 	}
 }
 
-func TestWhatTheClientBringsReachesTheModel(t *testing.T) {
+func TestClientContextReachesTheModel(t *testing.T) {
 	w := newWorld(agent.Options{Instructions: "Be brief."}, script.Answer{Text: "Hi"})
 	status, got := w.post(t, body(`{"id":"d","role":"developer","content":"Speak Low German."},{"id":"u","role":"user","content":[{"type":"text","text":"Moin"},{"type":"image","source":{"type":"file","value":"f"}}]}`,
 		`"context":[{"description":"city","value":"Kiel"}]`, `"tools":[{"name":"pick","description":"Picks.","parameters":{"type":"object","properties":{"n":{"type":"integer"}}}}]`,

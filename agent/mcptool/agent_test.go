@@ -78,7 +78,7 @@ say  Done.
 }
 
 // Without a word about it in the configuration a person is asked.
-func TestAPersonIsAskedBeforeACall(t *testing.T) {
+func TestCallsRequirePermissionByDefault(t *testing.T) {
 	s := newShop()
 	answers, err := script.Parse(`call echo {"text":"moin"}`)
 	if err != nil {

@@ -87,7 +87,7 @@ func (a *goAgent) begin(t *testing.T, tool string, in args) *call {
 	return &call{tool, done, cancel}
 }
 
-// restAgent waits over the REST face, which takes the arguments of the tools.
+// restAgent waits over the REST API, which accepts the arguments of the tools.
 type restAgent struct {
 	server *server
 	id     shoal.EntityID

@@ -13,7 +13,7 @@ type nodeAgent struct {
 	*process
 	greeted greeting
 
-	updated chan string // the resources of which it is told that they have changed
+	updated chan string // the resources that it was notified of
 
 	mu     sync.Mutex
 	last   int
@@ -21,7 +21,7 @@ type nodeAgent struct {
 	gone   error // why no more answers come
 }
 
-// nodeError is an error as agent.mjs tells it.
+// nodeError is an error as agent.mjs prints it.
 type nodeError struct {
 	Name    string     `json:"name"`
 	Code    any        `json:"code"`

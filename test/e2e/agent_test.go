@@ -41,7 +41,7 @@ type call struct {
 	cancel func()
 }
 
-// agent is a connected MCP client, whoever wrote it.
+// agent is a connected MCP client, whatever its implementation.
 type agent interface {
 	// begin sends a call and returns without its answer.
 	begin(t *testing.T, tool string, in args) *call
@@ -62,7 +62,7 @@ type greeting struct {
 }
 
 // answer waits for the result of a call. An error of the protocol fails the
-// test: the contract tells failures of tools as results.
+// test: by the contract, failures of tools are results.
 func (c *call) answer(t *testing.T) toolResult {
 	t.Helper()
 	select {

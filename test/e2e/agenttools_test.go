@@ -76,7 +76,7 @@ func TestToolsOfMCPServers(t *testing.T) {
 		args{"name": "gone", "url": "http://127.0.0.1:1/mcp"},
 		args{"name": "private", "url": "http://127.0.0.2:1/mcp"},
 	}}}, "den")
-	run := s.tells(t, "reader",
+	run := s.instruct(t, "reader",
 		[]act{{Name: "lend", Args: args{"title": "Emma"}}}, []act{say("den", "{{0}}")}, []act{{Name: "burn", Args: args{"title": "Emma"}}})
 	s.run(t, lab+"/runs/"+string(run.ID), shoal.RunWaitingTool)
 	p := s.waitsFor(t, s.ann)
@@ -106,7 +106,7 @@ func TestToolsOfMCPServers(t *testing.T) {
 		t.Errorf("after %d bytes the run is %+v", len(*c.Result), flood)
 	}
 	if said := s.said(); !contains(said, "the run goes on without an MCP server", "gone", "private") || strings.Contains(said, "s3cret") {
-		t.Errorf("the operator is told\n%s", said)
+		t.Errorf("the log is\n%s", said)
 	}
 }
 
@@ -135,7 +135,7 @@ func TestRequestTools(t *testing.T) {
 					left <- r.URL.Path
 					return
 				}
-				_ = http.NewResponseController(w).Flush() // the next write tells
+				_ = http.NewResponseController(w).Flush() // the next write reports an error
 			}
 		case "/broken":
 			w.WriteHeader(http.StatusTeapot)
@@ -163,7 +163,7 @@ func TestRequestTools(t *testing.T) {
 		}
 		c := s.result(t, run, try.tool)
 		if !strings.Contains(*c.Result, try.tells) || len(*c.Result) > 300<<10 {
-			t.Errorf("%s: the model is told %d bytes: %.300s", try.tool, len(*c.Result), *c.Result)
+			t.Errorf("%s: the model receives %d bytes: %.300s", try.tool, len(*c.Result), *c.Result)
 		}
 		if took := time.Since(began); took > 10*time.Second {
 			t.Errorf("%s took %v", try.tool, took)
@@ -228,7 +228,7 @@ func TestOtherKindsOfTools(t *testing.T) {
 	}
 
 	began := time.Now()
-	run := s.tells(t, "clerk", []act{{Name: "nap"}}, []act{say("den", "Awake.")})
+	run := s.instruct(t, "clerk", []act{{Name: "nap"}}, []act{say("den", "Awake.")})
 	parked := s.run(t, lab+"/runs/"+string(run.ID), shoal.RunWaitingTool, shoal.RunWaitingReply)
 	if len(parked.PendingToolCalls) != 0 {
 		t.Errorf("somebody is asked to end the nap: %+v", parked.PendingToolCalls)
@@ -237,7 +237,7 @@ func TestOtherKindsOfTools(t *testing.T) {
 		t.Errorf("after %v the run is %+v", time.Since(began), ended)
 	}
 	if c := s.result(t, run, "nap"); !contains(*c.Result, `"success":true`, "a short nap") {
-		t.Errorf("the nap tells %s", *c.Result)
+		t.Errorf("the result of nap is %s", *c.Result)
 	}
 	// The first run posted nothing itself, so its last words stand for it.
 	if got := s.by(t, "clerk"); !slices.Equal(got, []string{"text done These were all instructions.", "text done Awake."}) {

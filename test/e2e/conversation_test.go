@@ -63,7 +63,7 @@ type conversation struct {
 	closing  shoal.Message
 }
 
-// join connects an agent and looks at the greeting.
+// join connects an agent and checks the greeting.
 func (c *conversation) join(with client, name shoal.EntityID) agent {
 	c.Helper()
 	a := with.connect(c.T, c.server, name, c.server.key(c.T, c.session, name))
@@ -196,7 +196,7 @@ func (c *conversation) read() {
 	var rest struct{ Items []json.RawMessage }
 	c.server.rest(c.T, http.MethodGet, fmt.Sprintf("/v1/sessions/%s/spaces/%s/messages", c.session, c.thread.ID), nil, &rest)
 	if diff := cmp.Diff(plain(c.T, rest.Items), plain(c.T, page.Items)); diff != "" {
-		c.Errorf("read_thread is not what REST tells (-REST +MCP):\n%s", diff)
+		c.Errorf("read_thread differs from REST (-REST +MCP):\n%s", diff)
 	}
 	var messages []shoal.Message
 	if err := json.Unmarshal(res.Structured, &struct{ Items *[]shoal.Message }{&messages}); err != nil {

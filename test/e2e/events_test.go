@@ -13,8 +13,8 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// told is one server-sent event, with what the tests look at of its data.
-type told struct {
+// streamEvent is one server-sent event, with the part of its data that the tests check.
+type streamEvent struct {
 	id, event string
 	data      struct {
 		Type       shoal.EventType
@@ -33,9 +33,9 @@ type told struct {
 	raw string
 }
 
-// follow opens a stream of events and returns what comes on it, until the test
-// ends or stop is called. after resumes behind an event.
-func (s *server) follow(t *testing.T, header http.Header, path, after string) (events <-chan told, stop func()) {
+// follow opens a stream of events and returns its events until the test ends or stop is
+// called. after is the event after which it resumes.
+func (s *server) follow(t *testing.T, header http.Header, path, after string) (events <-chan streamEvent, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(bounded(t))
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)
@@ -53,20 +53,20 @@ func (s *server) follow(t *testing.T, header http.Header, path, after string) (e
 	if res.StatusCode != http.StatusOK {
 		t.Fatalf("GET %s: %s", path, res.Status)
 	}
-	out := make(chan told, 4096)
+	out := make(chan streamEvent, 4096)
 	go func() {
 		defer close(out)
 		defer res.Body.Close()
-		readEvents(res.Body, func(e told) { out <- e })
+		readEvents(res.Body, func(e streamEvent) { out <- e })
 	}()
 	return out, cancel
 }
 
 // readEvents calls see with each event of a stream until it ends.
-func readEvents(in io.Reader, see func(told)) {
+func readEvents(in io.Reader, see func(streamEvent)) {
 	scan := bufio.NewScanner(in)
 	scan.Buffer(nil, 16<<20)
-	var now told
+	var now streamEvent
 	for scan.Scan() {
 		line := scan.Text()
 		name, value, _ := strings.Cut(line, ": ")
@@ -75,7 +75,7 @@ func readEvents(in io.Reader, see func(told)) {
 			if json.Unmarshal([]byte(now.raw), &now.data) == nil { // else it was cut off
 				see(now)
 			}
-			now = told{}
+			now = streamEvent{}
 		case name == "id":
 			now.id = value
 		case name == "event":
@@ -88,7 +88,7 @@ func readEvents(in io.Reader, see func(told)) {
 
 // next returns the next event of a type, and calls see with each that comes
 // before it and with it.
-func next(t *testing.T, events <-chan told, what shoal.EventType, see func(told)) told {
+func next(t *testing.T, events <-chan streamEvent, what shoal.EventType, see func(streamEvent)) streamEvent {
 	t.Helper()
 	deadline := time.After(patience)
 	for {
@@ -109,8 +109,8 @@ func next(t *testing.T, events <-chan told, what shoal.EventType, see func(told)
 	}
 }
 
-// reader is somebody who reads a space's stream and knows nothing else: the parts
-// in progress as the deltas make them, and what the whole events say.
+// reader is the state of a client that knows only a space's stream: the parts in
+// progress, built from the deltas, and the content of the other events.
 type reader struct {
 	t      *testing.T
 	grown  map[shoal.PartID]string
@@ -118,7 +118,7 @@ type reader struct {
 	deltas map[shoal.PartID]int
 	order  []shoal.PartID
 	seen   map[string]bool
-	events []told
+	events []streamEvent
 }
 
 func newReader(t *testing.T) *reader {
@@ -128,7 +128,7 @@ func newReader(t *testing.T) *reader {
 }
 
 // see takes an event as the contract says that it is to be read.
-func (r *reader) see(e told) {
+func (r *reader) see(e streamEvent) {
 	r.t.Helper()
 	r.events = append(r.events, e)
 	if e.id != "" && r.seen[e.id] {

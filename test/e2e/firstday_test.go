@@ -51,8 +51,8 @@ func newFirstDay(t *testing.T) *firstDay {
 	return f
 }
 
-// types runs a command as it stands behind `shoal` and returns the lines that it
-// prints, what it says beside them, and its exit code.
+// types runs a command, given without the leading `shoal`, and returns the lines of its
+// standard output, its standard error, and its exit code.
 func (f *firstDay) types(t *testing.T, command string) (lines []string, said string, code int) {
 	t.Helper()
 	return f.ended(t, f.begins(t, command))
@@ -192,7 +192,8 @@ func (f *firstDay) opensTheConsole(t *testing.T, command string) {
 	}
 }
 
-// The same, with a no: who waited for the answer is told by the exit code.
+// The same with a denial: the exit code reports it to the process that waited for the
+// answer.
 func TestFirstDayDenied(t *testing.T) {
 	t.Parallel()
 	f := newFirstDay(t)

@@ -59,7 +59,7 @@ func TestGuestAsksHostedAgent(t *testing.T) {
 		}
 		cursor := heard.Cursor
 
-		// Without a mention only who waits for any message is woken.
+		// Without a mention, only participants that wait for any message are woken.
 		do(t, scout, "send_message", args{"threadId": "den", "content": orders(t, []act{say("den", "Still 42.")}), "mentions": []string{"oracle"}}, nil)
 		heard = shoal.WaitResult{}
 		do(t, scout, "wait_for_messages", args{"timeoutMs": 30000, "from": []string{"oracle"}, "ack": cursor}, &heard)
@@ -80,7 +80,7 @@ func TestHostedAgentWaitsForGuest(t *testing.T) {
 	eachGuest(t, func(t *testing.T, s *stage, scout agent) {
 		ask := say("den", "Which colour, scout?")
 		ask.Args["mention"], ask.Args["wait"] = "scout", args{"for": []args{{"type": "entity", "entityId": "scout"}}, "timeout": 60}
-		run := s.tells(t, "oracle", []act{ask}, []act{say("den", "So it is {{0.reply.text}}, says {{0.reply.entityId}}.")})
+		run := s.instruct(t, "oracle", []act{ask}, []act{say("den", "So it is {{0.reply.text}}, says {{0.reply.entityId}}.")})
 		var heard shoal.WaitResult
 		do(t, scout, "wait_for_mentions", args{"timeoutMs": 30000}, &heard)
 		if len(heard.Items) != 1 || heard.Items[0].Messages[0].Text() != "Which colour, scout?" {
@@ -111,7 +111,7 @@ func TestGuestAnswersPendingActions(t *testing.T) {
 		stranger := goModern.connect(t, s.server, "stranger", s.key(t, "default", "stranger"))
 		choose := act{Name: "choose", ID: "call_choose", Args: args{"targetSpaceId": "den", "of": "<a> & b"}}
 		pay := act{Name: "pay", ID: "call_pay", Args: args{"targetSpaceId": "den", "eur": 5}}
-		run := s.tells(t, "oracle", []act{choose}, []act{pay}, []act{say("den", "Chosen: {{0}}")})
+		run := s.instruct(t, "oracle", []act{choose}, []act{pay}, []act{say("den", "Chosen: {{0}}")})
 		at := lab + "/runs/" + string(run.ID)
 		s.run(t, at, shoal.RunWaitingTool)
 
@@ -142,10 +142,10 @@ func TestGuestAnswersPendingActions(t *testing.T) {
 		}
 		answer := func(result any) args { return args{"id": p.ID, "result": result} }
 		if said := refused(t, stranger, "answer_pending_action", answer("mine")); !strings.HasPrefix(said, "not_found: ") {
-			t.Errorf("a stranger is told %s", said)
+			t.Errorf("a stranger receives %s", said)
 		}
 		if said := refused(t, scout, "answer_pending_action", args{"id": p.ID, "approved": true}); !strings.HasPrefix(said, "invalid_argument: ") {
-			t.Errorf("an answer that does not fit is told %s", said)
+			t.Errorf("an answer of the wrong kind receives %s", said)
 		}
 		var settled shoal.PendingAction
 		do(t, scout, "answer_pending_action", answer(args{"chosen": "b"}), &settled)
@@ -154,7 +154,7 @@ func TestGuestAnswersPendingActions(t *testing.T) {
 		}
 		do(t, scout, "answer_pending_action", answer(args{"chosen": "b"}), nil) // the same again
 		if said := refused(t, scout, "answer_pending_action", answer(args{"chosen": "a"})); !strings.HasPrefix(said, "already_answered: ") {
-			t.Errorf("the second answer is told %s", said)
+			t.Errorf("the second answer receives %s", said)
 		}
 
 		// A permission.
@@ -165,7 +165,7 @@ func TestGuestAnswersPendingActions(t *testing.T) {
 		}
 		do(t, scout, "answer_pending_action", args{"id": p.ID, "approved": false, "reason": "too much"}, nil)
 		if said := refused(t, scout, "answer_pending_action", args{"id": p.ID, "approved": true}); !strings.HasPrefix(said, "already_answered: ") {
-			t.Errorf("the second answer is told %s", said)
+			t.Errorf("the second answer receives %s", said)
 		}
 		if ended := s.ends(t, run); ended.Status != shoal.RunCompleted {
 			t.Fatalf("the run is %+v", ended)

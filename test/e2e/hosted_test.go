@@ -88,7 +88,7 @@ func newInventory(t *testing.T) *inventory {
 		in.asked = append(in.asked, fmt.Sprintf("%s %s %v %s %v", r.Method, r.URL, r.Header, body, err))
 		in.mu.Unlock()
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"stock":7}`) // whoever is gone needs none
+		_, _ = io.WriteString(w, `{"stock":7}`) // a client that disconnected needs no answer
 	}))
 	t.Cleanup(in.Close)
 	return in
@@ -97,8 +97,7 @@ func newInventory(t *testing.T) *inventory {
 // bearer is what a caller with a key sends.
 func bearer(key string) http.Header { return http.Header{"Authorization": {"Bearer " + key}} }
 
-// callers mints keys of entities of the session; those that begin with a letter
-// of people are humans.
+// human creates the key of a human in the session.
 func (s *server) human(t *testing.T, session shoal.SessionID, id shoal.EntityID) http.Header {
 	t.Helper()
 	var made shoal.Key
@@ -207,7 +206,7 @@ func TestShopping(t *testing.T) {
 				t.Errorf("in the middle the message is %+v", so)
 			}
 
-			// One card is chosen; who comes second, and who does not belong here, changes nothing.
+			// One card is chosen; a second choice, and a choice by an outsider, change nothing.
 			choose := func(who http.Header, call, result string) response {
 				t.Helper()
 				body := fmt.Sprintf(`{"callId":%q,"result":%s}`, call, result)

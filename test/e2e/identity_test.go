@@ -34,7 +34,7 @@ func TestClientsWithoutAKeyDoNotConnect(t *testing.T) {
 			t.Parallel()
 			_, err := startNode(t, nil, append(way.options, "--name", "stranger", "--key", "shoal_nobody"))
 			if err == nil || !strings.Contains(err.Error(), way.told) {
-				t.Errorf("connecting with a key that is none: %v, want %q", err, way.told)
+				t.Errorf("connecting with an invalid key: %v, want %q", err, way.told)
 			}
 		})
 	}
@@ -43,7 +43,7 @@ func TestClientsWithoutAKeyDoNotConnect(t *testing.T) {
 		transport := &mcp.StreamableClientTransport{Endpoint: s.url + "/mcp", HTTPClient: &http.Client{Transport: withKey("shoal_nobody")}}
 		_, err := mcp.NewClient(&mcp.Implementation{Name: "stranger", Version: "1"}, nil).Connect(bounded(t), transport, nil)
 		if err == nil || !strings.Contains(err.Error(), "Unauthorized") {
-			t.Errorf("connecting with a key that is none: %v", err)
+			t.Errorf("connecting with an invalid key: %v", err)
 		}
 	})
 }

@@ -28,7 +28,7 @@ const (
 type inspector struct {
 	t      *testing.T
 	way    []string // options
-	target []string // the program behind a stdio transport
+	target []string // the program of a stdio transport
 	env    []string
 }
 
@@ -89,8 +89,7 @@ func (i inspector) call(exit int, out any, name string, arguments args) {
 	i.ask(exit, out, "--method", "tools/call", "--tool-name", name, "--tool-args-json", jsonOf(i.t, arguments))
 }
 
-// Whoever debugs Shoal with MCP Inspector sees on every transport and in both
-// eras what the contract says.
+// MCP Inspector shows what the contract says, on every transport and in both eras.
 func TestInspector(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir())
@@ -104,7 +103,7 @@ func TestInspector(t *testing.T) {
 			i.seesTools()
 			i.talks(s, writer, id, who)
 			i.readsThread(id)
-			if way.transport == "/mcp" { // what is no matter of the transport
+			if way.transport == "/mcp" { // does not depend on the transport
 				i.callsMore(id)
 				i.listsResources()
 			}

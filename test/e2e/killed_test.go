@@ -29,8 +29,8 @@ import (
 // What must hold (the invariants of runs):
 //   - an acknowledged job has one run, which completes, and one message with its
 //     parts in order and each text once;
-//   - a tool that is not idempotent is executed at most once for each call; if it
-//     was not told to be interrupted, exactly once;
+//   - a tool that is not idempotent is executed at most once for each call; if
+//     it was not reported as interrupted, exactly once;
 //   - an idempotent one is executed at least once;
 //   - a follower that resumes has of every part exactly its text;
 //   - nothing waits for anybody at the end.
@@ -60,7 +60,7 @@ func TestKilledRuns(t *testing.T) {
 	if slowest > 2*time.Second {
 		t.Errorf("the slowest restart took %v until the first answer; the limit is 2s", slowest)
 	}
-	t.Logf("%d kills with runs under way, %d jobs, slowest start %v; calls that were told to be interrupted: %d", counted, k.posted.Load(), slowest, k.interrupted)
+	t.Logf("%d kills with runs under way, %d jobs, slowest start %v; calls reported as interrupted: %d", counted, k.posted.Load(), slowest, k.interrupted)
 }
 
 func pause(t *testing.T, d time.Duration) {
@@ -157,7 +157,7 @@ func (k *killed) stop(t *testing.T) {
 	k.server.stop()
 }
 
-// call makes a call of the present life. An error is no verdict.
+// call makes a call to the present process. An error does not prove anything.
 func (k *killed) call(ctx context.Context, header http.Header, method, path string, in any) (status int, body []byte, err error) {
 	var sent io.Reader
 	if in != nil {
@@ -304,7 +304,7 @@ func (k *killed) check(t *testing.T) {
 			k.server.rest(t, http.MethodGet, fmt.Sprintf("%s/spaces/w%d/messages?limit=200&after=%d", killedBase, i, after), nil, &page)
 			for _, m := range page.Items {
 				if seq++; m.Seq != seq {
-					t.Fatalf("space w%d has %d behind %d", i, m.Seq, seq-1)
+					t.Fatalf("space w%d has sequence %d after %d", i, m.Seq, seq-1)
 				}
 				if m.RunID != nil {
 					messages[*m.RunID] = append(messages[*m.RunID], m)
@@ -369,9 +369,9 @@ func (k *killed) checkRun(t *testing.T, key string, r shoal.Run, messages []shoa
 			cut := strings.Contains(result, "interrupted, effect unknown")
 			switch {
 			case call.ToolName == "touch" && (done < 1 || cut):
-				t.Errorf("%s: the idempotent %s happened %d times, the model was told %q", key, in.Step, done, result)
+				t.Errorf("%s: the idempotent %s was executed %d times, the model received %q", key, in.Step, done, result)
 			case call.ToolName == "record" && (done > 1 || done == 0 && !cut):
-				t.Errorf("%s: %s happened %d times, the model was told %q", key, in.Step, done, result)
+				t.Errorf("%s: %s was executed %d times, the model received %q", key, in.Step, done, result)
 			case cut:
 				k.interrupted++
 			}
@@ -379,7 +379,7 @@ func (k *killed) checkRun(t *testing.T, key string, r shoal.Run, messages []shoa
 	}
 }
 
-// view is a reader of one space who knows only what its stream has told.
+// view is the state of a client that knows only the stream of one space.
 type view struct {
 	mu        sync.Mutex
 	texts     map[shoal.PartID]string
@@ -415,7 +415,7 @@ func (v *view) follow(ctx context.Context, t *testing.T, k *killed, path string)
 	}
 }
 
-func (v *view) see(e told) {
+func (v *view) see(e streamEvent) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if e.id != "" {

@@ -1,6 +1,6 @@
 // Package e2e plays whole conversations between the real binary and clients that
 // others wrote: the official MCP SDKs in TypeScript (both majors) and Go, MCP
-// Inspector, a shell. What they are told is compared word for word with the
+// Inspector, a shell. What they receive is compared word for word with the
 // contract.
 //
 // The TypeScript clients live in test/mcp-ts; `make setup` installs what they

@@ -45,7 +45,7 @@ func TestNewcomer(t *testing.T) {
 		t.Errorf("the last command prints %q", got)
 	}
 
-	// Ctrl-C ends it within five seconds, whoever waits or follows.
+	// Ctrl-C ends it within five seconds, despite open waits and streams.
 	before := up.timeline(t)
 	n.stop(t, up, scout, syscall.SIGINT)
 	key := up.admin
@@ -163,7 +163,7 @@ func (n newcomer) run(t *testing.T, addr string) *running {
 	return r
 }
 
-// connectLike connects as `claude mcp add` was told to.
+// connectLike connects with the arguments of `claude mcp add`.
 func (c client) connectLike(t *testing.T, words []string) agent {
 	t.Helper()
 	want := []string{"mcp", "add", "--transport", "http", "shoal", "", "--header", ""}

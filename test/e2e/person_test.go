@@ -69,7 +69,7 @@ func TestPersonAndAgentConverse(t *testing.T) {
 				t.Errorf("a wait for what was acknowledged ends with %v, want exit code 124", err)
 			}
 
-			// Who waits already is woken by the agent, too.
+			// The agent also wakes a person who is waiting already.
 			wait := s.shell(t, "wait", "--messages", "--timeout", "30s")
 			s.untilWaiting(t, shoal.DefaultSession, shoal.Operator)
 			do(t, scout, "send_message", args{"threadId": "welcome", "content": "Anything else?"}, nil)

@@ -13,7 +13,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest/setting"
 )
 
-// storyteller puts the agent that tells a long story into the den.
+// storyteller puts an agent that writes a long story into the den.
 func storyteller(t *testing.T) *stage {
 	t.Helper()
 	s := newStage(t)
@@ -26,9 +26,9 @@ func storyteller(t *testing.T) *stage {
 
 const denEvents = lab + "/spaces/den/events"
 
-// bite reads the next n bytes of a stream behind an event, and hangs up, wherever
-// that is. It hangs up earlier when see wants no more.
-func (s *stage) bite(t *testing.T, who http.Header, path, after string, n int64, see func(told) (more bool)) {
+// bite reads the next n bytes of a stream after an event and disconnects, wherever
+// that is. It disconnects earlier when see returns false.
+func (s *stage) bite(t *testing.T, who http.Header, path, after string, n int64, see func(streamEvent) (more bool)) {
 	t.Helper()
 	ctx, hangUp := context.WithCancel(bounded(t))
 	defer hangUp()
@@ -46,16 +46,15 @@ func (s *stage) bite(t *testing.T, who http.Header, path, after string, n int64,
 	if res.StatusCode != http.StatusOK {
 		t.Fatalf("GET %s: %s", path, res.Status)
 	}
-	readEvents(io.LimitReader(res.Body, n), func(e told) {
+	readEvents(io.LimitReader(res.Body, n), func(e streamEvent) {
 		if !see(e) {
 			hangUp()
 		}
 	})
 }
 
-// Readers who are cut off in the middle of whatever they read, again and again,
-// and resume behind the last event that they had whole, end with exactly what is
-// stored, and get no event twice.
+// Readers that are repeatedly disconnected at arbitrary bytes, and resume after the
+// last complete event, end with exactly what is stored, and receive no event twice.
 func TestReadersThatAreCutOff(t *testing.T) {
 	t.Parallel()
 	seed := setting.Seed(t, "SHOAL_CUT_SEED")
@@ -68,7 +67,7 @@ func TestReadersThatAreCutOff(t *testing.T) {
 			s := storyteller(t)
 			dice := rand.New(rand.NewPCG(seed, uint64(from.bites)))
 			read, last, ended, cuts := newReader(t), "", false, 0
-			see := func(e told) bool {
+			see := func(e streamEvent) bool {
 				if e.id != "" {
 					last = e.id
 				}
@@ -76,11 +75,11 @@ func TestReadersThatAreCutOff(t *testing.T) {
 				ended = ended || e.event == string(shoal.EventRunCompleted)
 				return !ended
 			}
-			s.bite(t, s.bob, from.path, "", 1<<20, func(e told) bool {
+			s.bite(t, s.bob, from.path, "", 1<<20, func(e streamEvent) bool {
 				see(e)
 				return last == ""
 			})
-			s.post(t, s.ann, "den", "Tell me.", "bard")
+			s.post(t, s.ann, "den", "Begin.", "bard")
 			for size := from.bites; !ended; cuts++ {
 				before := last
 				s.bite(t, s.bob, from.path, last, 1+dice.Int64N(size), see)
@@ -88,7 +87,7 @@ func TestReadersThatAreCutOff(t *testing.T) {
 					size *= 8 // some events are larger than what this reader takes at once
 				}
 			}
-			s.told(t, read)
+			s.checkStored(t, read)
 			t.Logf("%d cuts, %d events", cuts, len(read.events))
 			if cuts < 20 {
 				t.Errorf("the reader was cut off %d times only", cuts)
@@ -97,8 +96,8 @@ func TestReadersThatAreCutOff(t *testing.T) {
 	}
 }
 
-// told compares what a reader has of the newest message with what is stored.
-func (s *stage) told(t *testing.T, read *reader) {
+// checkStored compares a reader's copy of the newest message with the stored one.
+func (s *stage) checkStored(t *testing.T, read *reader) {
 	t.Helper()
 	read.agrees()
 	messages := s.messages(t, s.bob)
@@ -129,10 +128,10 @@ func TestReadersThatArriveLate(t *testing.T) {
 	first, _ := s.follow(t, s.ann, denEvents, "")
 	early := newReader(t)
 	next(t, first, shoal.EventSnapshot, early.see)
-	s.post(t, s.ann, "den", "Tell me.", "bard")
+	s.post(t, s.ann, "den", "Begin.", "bard")
 	type latecomer struct {
 		*reader
-		events <-chan told
+		events <-chan streamEvent
 	}
 	var late []latecomer
 	arrives := func(within shoal.PartStatus) {
@@ -164,10 +163,10 @@ func TestReadersThatArriveLate(t *testing.T) {
 		}
 	}
 	next(t, first, shoal.EventRunCompleted, early.see)
-	s.told(t, early)
+	s.checkStored(t, early)
 	for _, l := range late {
 		next(t, l.events, shoal.EventRunCompleted, l.see)
-		s.told(t, l.reader)
+		s.checkStored(t, l.reader)
 	}
 }
 
@@ -186,7 +185,7 @@ func TestThoughtsOfReadersThatAreCutOff(t *testing.T) {
 		s.run(t, lab+"/runs/"+string(run.ID), shoal.RunWaitingTool)
 		path = strings.Replace(path, "RUN", string(run.ID), 1)
 		read, last, ended, thought := newReader(t), "", false, ""
-		see := func(e told) (more bool) {
+		see := func(e streamEvent) (more bool) {
 			read.see(e)
 			if e.id != "" {
 				last = e.id
@@ -196,7 +195,7 @@ func TestThoughtsOfReadersThatAreCutOff(t *testing.T) {
 				thought += "("
 			case shoal.EventReasoningDelta:
 				if e.data.Offset != len(thought)-1 {
-					t.Errorf("behind %q comes %s", thought, e.raw)
+					t.Errorf("after %q the stream has %s", thought, e.raw)
 				}
 				thought += e.data.Delta
 			case shoal.EventReasoningEnd:
@@ -206,7 +205,7 @@ func TestThoughtsOfReadersThatAreCutOff(t *testing.T) {
 			}
 			return !ended
 		}
-		s.bite(t, bearer(s.admin), path, "", 1<<20, func(e told) (more bool) { return see(e) && last == "" })
+		s.bite(t, bearer(s.admin), path, "", 1<<20, func(e streamEvent) (more bool) { return see(e) && last == "" })
 		asked := s.waitsFor(t, s.ann)
 		s.restAs(t, s.ann, http.MethodPost, lab+"/pending-actions/"+string(asked.ID)+"/answer", args{"result": nil}, nil)
 		for size := int64(900); !ended; {

@@ -128,7 +128,8 @@ func (m *market) asking(header http.Header, edits []edit) http.Header {
 // client or era that it was made by.
 type asks func(t *testing.T, m *market) map[string]refusal
 
-// rest asks the REST face; a path that starts with a dot is below the session.
+// rest makes a request to the REST API; a path that starts with a dot is below the
+// session.
 func rest(method, path, body string, edits ...edit) asks {
 	return func(t *testing.T, m *market) map[string]refusal {
 		t.Helper()
@@ -151,7 +152,7 @@ func rest(method, path, body string, edits ...edit) asks {
 	}
 }
 
-// rpc posts a body to the MCP face in both eras, as it is.
+// rpc posts a body unchanged to the MCP endpoint in both eras.
 func rpc(body string, edits ...edit) asks {
 	return func(t *testing.T, m *market) map[string]refusal {
 		t.Helper()
@@ -162,7 +163,7 @@ func rpc(body string, edits ...edit) asks {
 	}
 }
 
-// rpcIn makes a request to the MCP face in one era.
+// rpcIn makes a request to the MCP endpoint in one era.
 func rpcIn(era, method, body string, edits ...edit) asks {
 	return func(t *testing.T, m *market) map[string]refusal {
 		t.Helper()
@@ -235,11 +236,11 @@ func TestWrongRequestsAreRefused(t *testing.T) {
 					t.Errorf("%s: answered %d %q %.300q, want %d %q …%s…", by, got.status, got.code, got.sentence, want.status, want.code, want.sentence)
 				}
 				if len(strings.Fields(got.sentence)) < 3 || internals.MatchString(got.sentence) {
-					t.Errorf("%s: %.300q is no sentence for people", by, got.sentence)
+					t.Errorf("%s: %.300q is not a sentence for people", by, got.sentence)
 				}
 				for name, key := range m.keys {
 					if strings.Contains(got.sentence, key) {
-						t.Errorf("%s: the answer tells the key %q", by, name)
+						t.Errorf("%s: the answer contains the key %q", by, name)
 					}
 				}
 			}

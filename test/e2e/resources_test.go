@@ -11,7 +11,7 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// What an agent may look at without a tool, and that it is told of changes.
+// An agent can read resources without a tool, and is notified of their changes.
 func TestResources(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir())
@@ -37,7 +37,7 @@ func TestResources(t *testing.T) {
 				t.Errorf("shoal://threads is %s", threads)
 			}
 			ask(map[string]any{"subscribe": thread})
-			p.post("have a look")
+			p.post("please check")
 			select {
 			case uri := <-a.updated:
 				if uri != thread {
@@ -52,7 +52,7 @@ func TestResources(t *testing.T) {
 			}
 			s.rest(t, http.MethodGet, p.space+"/messages", nil, &rest)
 			if diff := cmp.Diff(rest.Items, page.Items); diff != "" || len(page.Items) != 1 {
-				t.Errorf("%s is not what REST tells (-REST +MCP):\n%s", thread, diff)
+				t.Errorf("%s differs from REST (-REST +MCP):\n%s", thread, diff)
 			}
 		})
 	}

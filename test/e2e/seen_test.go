@@ -14,8 +14,8 @@ import (
 // watcher reads one stream and keeps every byte of it.
 type watcher struct {
 	name   string
-	events <-chan told
-	read   []told
+	events <-chan streamEvent
+	read   []streamEvent
 }
 
 func (s *stage) watch(t *testing.T, name string, who http.Header, path string) *watcher {
@@ -26,7 +26,7 @@ func (s *stage) watch(t *testing.T, name string, who http.Header, path string) *
 	return w
 }
 
-func (w *watcher) see(e told) { w.read = append(w.read, e) }
+func (w *watcher) see(e streamEvent) { w.read = append(w.read, e) }
 
 // until reads up to the first event of a type.
 func (w *watcher) until(t *testing.T, what shoal.EventType) { next(t, w.events, what, w.see) }
@@ -59,9 +59,9 @@ func showsOf(t *testing.T, name, text string, shows map[string]bool) {
 	}
 }
 
-// Who follows a run sees of it what belongs to him: a service all, an entity what
-// its spaces show; thoughts where the trigger's space shows them; and nobody sees
-// where the model sent what.
+// A follower of a run sees only its own part: a service sees everything, an entity what
+// its spaces show; thoughts appear if the trigger's space shows them; and the target of
+// the model's tool calls appears nowhere.
 func TestRunStreams(t *testing.T) {
 	const thought = "A word for the den ☂, and <b>another</b> for the attic."
 	for name, show := range map[string]bool{"thoughts are shown": true, "thoughts are not shown": false} {
@@ -226,7 +226,7 @@ func TestPrivateParts(t *testing.T) {
 		}
 	}
 
-	// Another hosted agent is no better off.
+	// Another hosted agent sees no more.
 	s.rest(t, http.MethodPatch, lab+"/spaces/den", args{"adminAgentId": "oracle"}, nil)
 	s.host(t, "spy", "puppet", nil, "den")
 	spied := s.result(t, s.does(t, "spy", []act{{Name: "readSpaceMessages", Args: args{"spaceId": "den", "limit": 50}}}), "readSpaceMessages")

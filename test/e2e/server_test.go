@@ -95,8 +95,8 @@ func request(t *testing.T, method, url string, header http.Header, body io.Reade
 	return response{res.StatusCode, res.Header, text}
 }
 
-// rest makes a call of the REST face that must succeed, as the admin, and
-// decodes its answer into out, unless that is nil.
+// rest calls the REST API as the admin; the call must succeed. It decodes the answer
+// into out, unless that is nil.
 func (s *server) rest(t *testing.T, method, path string, in, out any) {
 	t.Helper()
 	s.restAs(t, http.Header{"Authorization": {"Bearer " + s.admin}}, method, path, in, out)
@@ -134,7 +134,7 @@ func (s *server) newSession(t *testing.T, id shoal.SessionID) shoal.SessionID {
 	return id
 }
 
-// key mints a key of an entity, which it makes.
+// key creates an entity and its key.
 func (s *server) key(t *testing.T, session shoal.SessionID, entity shoal.EntityID) string {
 	t.Helper()
 	var made shoal.Key

@@ -11,9 +11,9 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// Whoever starts the server may pass on a signal that the server has had with its
-// whole process group: make does with SIGTERM, npm with SIGINT. The two are one
-// wish, and nobody is cut off.
+// The parent of the server may forward a signal that the server has received already
+// with its whole process group: make does so with SIGTERM, npm with SIGINT. The two
+// signals count as one request, and clients are not disconnected.
 func TestSignalPassedOn(t *testing.T) {
 	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {

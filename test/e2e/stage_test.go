@@ -38,7 +38,7 @@ func (s *stage) space(t *testing.T, id shoal.SpaceID, members ...shoal.EntityID)
 func agentOf(t *testing.T, id, play string, more args) args {
 	t.Helper()
 	config := args{
-		"version": "1.0", "agent": args{"id": id, "system": "You do what you are told."}, "model": wires[0].model(t, play),
+		"version": "1.0", "agent": args{"id": id, "system": "You follow instructions."}, "model": wires[0].model(t, play),
 		"loop": args{"maxSteps": 12},
 	}
 	for field, value := range more {
@@ -76,14 +76,14 @@ func (s *stage) started(t *testing.T, m shoal.Message) (runs []shoal.Run) {
 	return runs
 }
 
-// does tells an agent in the den what to do, and returns its run at its end.
+// does gives an agent in the den its instructions, and returns its run at its end.
 func (s *stage) does(t *testing.T, agent string, answers ...[]act) shoal.Run {
 	t.Helper()
-	return s.ends(t, s.tells(t, agent, answers...))
+	return s.ends(t, s.instruct(t, agent, answers...))
 }
 
-// tells tells an agent in the den what to do and returns its run.
-func (s *stage) tells(t *testing.T, agent string, answers ...[]act) shoal.Run {
+// instruct gives an agent in the den its instructions and returns its run.
+func (s *stage) instruct(t *testing.T, agent string, answers ...[]act) shoal.Run {
 	t.Helper()
 	runs := s.started(t, s.post(t, s.ann, "den", orders(t, answers...), agent))
 	if len(runs) != 1 || runs[0].AgentID != shoal.EntityID(agent) {
@@ -135,7 +135,7 @@ func (s *stage) by(t *testing.T, agent shoal.EntityID) (lines []string) {
 	return lines
 }
 
-// result is what the model was told of a call of a run.
+// result returns the result of a run's call that the model received.
 func (s *stage) result(t *testing.T, r shoal.Run, tool string) shoal.StepCall {
 	t.Helper()
 	var page struct{ Items []shoal.Step }

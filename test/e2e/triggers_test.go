@@ -57,9 +57,9 @@ func TestOnNewMessage(t *testing.T) {
 				(ended.Status == shoal.RunCanceled) != (mode == "interrupt") {
 				t.Errorf("the first run is %s until %v, the second %s from %v", ended.Status, ended.EndedAt, later.Status, later.StartedAt)
 			}
-			if mode == "enqueue" { // who waits for somebody holds nobody up
+			if mode == "enqueue" { // a run that waits for a person does not block the next
 				parked := s.started(t, s.post(t, s.ann, mode, orders(t, []act{{Name: "choose", Args: args{"targetSpaceId": mode}}})))[0]
-				behind := s.started(t, s.post(t, s.ann, mode, orders(t, []act{say(mode, "Behind it.")})))[0]
+				behind := s.started(t, s.post(t, s.ann, mode, orders(t, []act{say(mode, "After it.")})))[0]
 				s.ends(t, behind)
 				if now := s.run(t, lab+"/runs/"+string(parked.ID), shoal.RunWaitingTool); now.Status != shoal.RunWaitingTool {
 					t.Errorf("the run before is %s", now.Status)
@@ -166,13 +166,13 @@ func TestCanceledInMidStream(t *testing.T) {
 	s.host(t, "bard", "slow puppet", args{"model": model}, "den")
 	events, leave := s.follow(t, s.bob, denEvents, "")
 	read, last := newReader(t), ""
-	see := func(e told) {
+	see := func(e streamEvent) {
 		read.see(e)
 		last = e.id
 	}
 	next(t, events, shoal.EventSnapshot, see)
 	long := strings.Repeat("Der Seebär 🐻 rief »Ahoi«. ", 100)
-	run := s.tells(t, "bard", []act{say("den", long)})
+	run := s.instruct(t, "bard", []act{say("den", long)})
 	for range 5 {
 		next(t, events, shoal.EventTextDelta, see)
 	}

@@ -84,8 +84,8 @@ func TestAbsurdTimeoutsAreCut(t *testing.T) {
 	}
 }
 
-// A client that gives up its call ends the wait behind it, and has acknowledged
-// nothing: what comes afterwards is there when it calls again.
+// A client that cancels its call ends its wait and acknowledges nothing: it receives
+// later messages when it calls again.
 func TestCallsThatAreGivenUpEnd(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir())

@@ -89,7 +89,7 @@ var wrongCallers = []wrongRow{
 	{"MCP: a foreign host", rpc(callOf(fineRPC), edit{"Host", "evil.example"}), refusal{403, "-32600", "evil.example"}},
 }
 
-// Requests of the REST face that are JSON but wrong.
+// Requests to the REST API that are JSON but invalid.
 var wrongREST = []wrongRow{
 	{"an array", rest("POST", inOpen, `[]`), refusal{422, "invalid_argument", "JSON object"}},
 	{"nothing said", rest("POST", inOpen, `{}`), refusal{422, "invalid_argument", "text"}},
@@ -116,20 +116,20 @@ var wrongREST = []wrongRow{
 	{"a taken id", rest("POST", "./spaces", `{"id":"open","name":"New"}`), refusal{409, "already_exists", `"open"`}},
 	{"an impossible id", rest("POST", "./spaces", `{"id":"a b","name":"New"}`), refusal{422, "invalid_argument", "letters, digits"}},
 	{"before and after", rest("GET", inOpen+"?before=2&after=1", ""), refusal{422, "invalid_argument", "cannot be combined"}},
-	{"a place that is none", rest("GET", inOpen+"?before=soon", ""), refusal{422, "invalid_argument", "whole number"}},
-	{"a cursor that is none", rest("GET", "./spaces?cursor=%25", ""), refusal{422, "invalid_argument", "nextCursor"}},
+	{"an invalid position", rest("GET", inOpen+"?before=soon", ""), refusal{422, "invalid_argument", "whole number"}},
+	{"an invalid cursor", rest("GET", "./spaces?cursor=%25", ""), refusal{422, "invalid_argument", "nextCursor"}},
 	{"an unknown wait", rest("POST", "./entities/report-writer/wait", `{"kind":"everything","timeoutMs":0}`), refusal{422, "invalid_argument", "mentions"}},
 	{"a time-out in words", rest("POST", "./entities/report-writer/wait", `{"kind":"mentions","timeoutMs":"soon"}`), refusal{422, "invalid_argument", "number of milliseconds"}},
-	{"a receipt that is none", rest("POST", "./entities/report-writer/wait", `{"kind":"mentions","timeoutMs":0,"ack":"all"}`), refusal{422, "invalid_argument", "ack"}},
+	{"an invalid receipt", rest("POST", "./entities/report-writer/wait", `{"kind":"mentions","timeoutMs":0,"ack":"all"}`), refusal{422, "invalid_argument", "ack"}},
 	{"a key by no admin", rest("POST", "/v1/keys", `{"role":"admin"}`), refusal{403, "forbidden", "admin key"}},
 	{"a session by no admin", rest("POST", "/v1/sessions", `{"id":"mine"}`), refusal{403, "forbidden", "admin key"}},
 	{"the end of everything by no admin", rest("DELETE", "/v1/sessions/market", ""), refusal{403, "forbidden", "admin key"}},
 	{"changing somebody else", rest("PATCH", "./entities/data-analyzer", `{"name":"Me"}`), refusal{403, "forbidden", "data-analyzer"}},
-	{"a path that is none", rest("GET", "/v2/everything", ""), refusal{404, "not_found", "/docs"}},
+	{"an unknown path", rest("GET", "/v2/everything", ""), refusal{404, "not_found", "/docs"}},
 	{"another method", rest("PUT", "./spaces/open", ""), refusal{405, "method_not_allowed", "PUT"}},
 }
 
-// Requests of the MCP face that are JSON but no MCP.
+// Requests to the MCP endpoint that are JSON but not valid MCP.
 var wrongMCP = []wrongRow{
 	{"an array of messages", rpcIn(modernEra, "POST", `[{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{}}]`), refusal{400, "-32600", "batching is not supported"}},
 	{"a version of the past", rpcIn(sessionEra, "POST", callOf(fineRPC), edit{"Mcp-Protocol-Version", "1999-01-01"}), refusal{400, "-32600", "invalid_argument: Unsupported protocol version"}},
@@ -139,11 +139,11 @@ var wrongMCP = []wrongRow{
 	{"another tool in the header", rpcIn(modernEra, "POST", callOf(fineRPC), edit{"Mcp-Name", "read_thread"}), refusal{400, "-32020", "Mcp-Name"}},
 	{"no tool in the header", rpcIn(modernEra, "POST", callOf(fineRPC), edit{"Mcp-Name", ""}), refusal{400, "-32020", "Mcp-Name"}},
 	{"another version in the body", rpcIn(modernEra, "POST", strings.Replace(callOf(fineRPC), modernEra, sessionEra, 1)), refusal{400, "-32020", "Mcp-Protocol-Version"}},
-	{"a stream for a session that is none", rpcIn(sessionEra, http.MethodGet, "", edit{"Mcp-Session-Id", "none"}), refusal{404, "-32600", "not_found: There is no such MCP session"}},
-	{"the end of a session that is none", rpcIn(sessionEra, http.MethodDelete, "", edit{"Mcp-Session-Id", "none"}), refusal{404, "-32600", "not_found: There is no such MCP session"}},
+	{"a stream for an unknown session", rpcIn(sessionEra, http.MethodGet, "", edit{"Mcp-Session-Id", "none"}), refusal{404, "-32600", "not_found: There is no such MCP session"}},
+	{"the end of an unknown session", rpcIn(sessionEra, http.MethodDelete, "", edit{"Mcp-Session-Id", "none"}), refusal{404, "-32600", "not_found: There is no such MCP session"}},
 	{"the end of somebody else's session", rpcIn(sessionEra, http.MethodDelete, "", edit{"key", "analyzer"}), refusal{404, "-32600", "not_found: There is no such MCP session"}},
 	{"a stream where there are no sessions", rpcIn(modernEra, http.MethodGet, ""), refusal{405, "-32600", "method_not_allowed: "}},
-	{"the end of a session where there are none", rpcIn(modernEra, http.MethodDelete, ""), refusal{405, "-32600", "method_not_allowed: "}},
+	{"the end of a session in the era without sessions", rpcIn(modernEra, http.MethodDelete, ""), refusal{405, "-32600", "method_not_allowed: "}},
 }
 
 // Calls of tools that are MCP but wrong, through SDKs.
@@ -153,7 +153,7 @@ var wrongTools = []wrongRow{
 	{"nowhere to say it", tool("send_message", args{"content": "hello"}), refusal{0, "invalid_argument", "threadId is missing"}},
 	{"a number for content", tool("send_message", args{"threadId": "open", "content": 5}), refusal{0, "invalid_argument", "content must be a string"}},
 	{"an unknown input", tool("send_message", args{"threadId": "open", "content": "hello", "to": "all"}), refusal{0, "invalid_argument", `"to"`}},
-	{"a mention that is no list", tool("send_message", args{"threadId": "open", "content": "hello", "mentions": "all"}), refusal{0, "invalid_argument", "mentions must be a list"}},
+	{"mentions that are not a list", tool("send_message", args{"threadId": "open", "content": "hello", "mentions": "all"}), refusal{0, "invalid_argument", "mentions must be a list"}},
 	{"too much content", tool("send_message", args{"threadId": "open", "content": strings.Repeat("a", shoal.MaxContent+1)}), refusal{0, "too_large", "262144"}},
 	{"an unknown thread", tool("send_message", args{"threadId": "nowhere", "content": "hello"}), refusal{0, "not_found", `Space "nowhere" not found`}},
 	{"a thread one is not in", tool("send_message", args{"threadId": "hidden", "content": "hello"}), refusal{0, "not_found", `Space "hidden" not found`}},

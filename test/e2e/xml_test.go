@@ -66,7 +66,7 @@ func checkText(t *testing.T, text string, space shoal.Space, messages ...shoal.M
 	var got xmlMessages
 	decoder := xml.NewDecoder(strings.NewReader(text))
 	if err := decoder.Decode(&got); err != nil {
-		t.Fatalf("the text is no XML: %v\n%s", err, text)
+		t.Fatalf("the text is not XML: %v\n%s", err, text)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the text shows something else (-want +got):\n%s\n%s", diff, text)

@@ -155,7 +155,7 @@ func TestBodies(t *testing.T) {
 		for _, model := range []string{"claude-test", "claude-sonnet-4-5"} {
 			v := newVendor(t, wiretest.Plays(short))
 			m := anthropic.New(model, anthropic.Options{APIKey: testKey, BaseURL: v.URL, HTTPClient: wiretest.NewClient(t)})
-			if _, err := wiretest.Tell(t, m, cases[name]); err != nil {
+			if _, err := wiretest.Transcribe(t, m, cases[name]); err != nil {
 				t.Errorf("%s: %v", name, err)
 				continue
 			}

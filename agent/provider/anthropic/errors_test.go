@@ -44,7 +44,7 @@ func TestRefusals(t *testing.T) {
 		{204, "", agent.ClassMalformed},
 	} {
 		v := newVendor(t, wiretest.Refuses(c.status, c.body))
-		_, err := wiretest.Tell(t, v.model(t), wiretest.Hello())
+		_, err := wiretest.Transcribe(t, v.model(t), wiretest.Hello())
 		failure := wiretest.ModelError(t, err)
 		if failure.Class != c.want || failure.Status != c.status || failure.Provider != "anthropic" {
 			t.Errorf("status %d %s: error %#v, want class %q", c.status, c.body, failure, c.want)
@@ -57,7 +57,7 @@ func TestRefusals(t *testing.T) {
 
 func TestRefusalTellsCodeWordsAndDelay(t *testing.T) {
 	v := newVendor(t, wiretest.Refuses(429, said("rate_limit_error", "the key "+testKey), "Retry-After", "17"))
-	_, err := wiretest.Tell(t, v.model(t), wiretest.Hello())
+	_, err := wiretest.Transcribe(t, v.model(t), wiretest.Hello())
 	failure := wiretest.ModelError(t, err)
 	if failure.Code != "rate_limit_error" || failure.RetryAfter != 17*time.Second || failure.Detail != "the key [secret]" {
 		t.Errorf("error %#v, want the code, the words and 17 s", failure)
@@ -80,7 +80,7 @@ func TestHeaders(t *testing.T) {
 	})
 	key := func(_ context.Context, refresh bool) (string, error) { return fmt.Sprint("fresh-", refresh), nil }
 	m := anthropic.New("claude-test", anthropic.Options{Key: key, BaseURL: v.URL, HTTPClient: v.Client()}, anthropic.Options{Headers: map[string]string{"X-Own": "2"}})
-	if _, err := wiretest.Tell(t, m, wiretest.Hello()); err != nil {
+	if _, err := wiretest.Transcribe(t, m, wiretest.Hello()); err != nil {
 		t.Fatal(err)
 	}
 	if len(v.Requests) != 2 || v.Bodies[0] != v.Bodies[1] {
@@ -89,7 +89,7 @@ func TestHeaders(t *testing.T) {
 	if h := v.Requests[1].Header; h.Get("X-Own") != "2" || h.Get("Content-Type") != "application/json" || h.Get("Authorization") != "" || h.Get("X-Odd") != "" {
 		t.Errorf("headers %v", h)
 	}
-	_, err := wiretest.Tell(t, anthropic.New("claude-test"), wiretest.Hello())
+	_, err := wiretest.Transcribe(t, anthropic.New("claude-test"), wiretest.Hello())
 	if failure := wiretest.ModelError(t, err); failure.Class != agent.ClassAuth || !strings.Contains(failure.Error(), "ANTHROPIC_API_KEY") {
 		t.Errorf("without a key: %v, want a failure that names the variable", err)
 	}
@@ -103,7 +103,7 @@ func TestWrongOptionsShowAtTheCall(t *testing.T) {
 	} {
 		req := wiretest.Hello()
 		req.Settings.ProviderOptions = map[string]any{"odd": func() {}}
-		if _, err := wiretest.Tell(t, m, req); !errors.Is(err, agent.ErrInvalidArgument) {
+		if _, err := wiretest.Transcribe(t, m, req); !errors.Is(err, agent.ErrInvalidArgument) {
 			t.Errorf("error %v, want an invalid argument", err)
 		}
 	}

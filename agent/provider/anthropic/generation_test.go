@@ -17,7 +17,7 @@ func ask(t *testing.T, name string, s agent.Settings, c agent.ToolChoice) string
 	m := anthropic.New(name, anthropic.Options{APIKey: testKey, BaseURL: v.URL, HTTPClient: wiretest.NewClient(t)})
 	req := wiretest.Hello()
 	req.Settings, req.ToolChoice, req.Tools = s, c, []agent.ToolSpec{now}
-	if _, err := wiretest.Tell(t, m, req); err != nil {
+	if _, err := wiretest.Transcribe(t, m, req); err != nil {
 		t.Fatal(err)
 	}
 	var body map[string]json.RawMessage

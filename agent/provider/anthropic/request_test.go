@@ -116,7 +116,7 @@ func TestRequest(t *testing.T) {
 	for name, req := range requests {
 		t.Run(name, func(t *testing.T) {
 			v := newVendor(t, wiretest.Plays(short))
-			if _, err := wiretest.Tell(t, v.model(t), req); err != nil {
+			if _, err := wiretest.Transcribe(t, v.model(t), req); err != nil {
 				t.Fatal(err)
 			}
 			if r := v.Requests[0]; r.Method != http.MethodPost || r.URL.Path != "/v1/messages" || r.Header.Get("X-Api-Key") != testKey || r.Header.Get("Anthropic-Version") != "2023-06-01" {
@@ -151,7 +151,7 @@ func TestLongerHistoryBeginsWithTheShorter(t *testing.T) {
 	v := newVendor(t, wiretest.Plays(short))
 	m := anthropic.New("claude-test", anthropic.Options{APIKey: testKey, BaseURL: v.URL, NoCache: true, HTTPClient: v.Client()})
 	for _, n := range []int{3, 6, 8} {
-		if _, err := wiretest.Tell(t, m, &agent.Request{Messages: whole[:n]}); err != nil {
+		if _, err := wiretest.Transcribe(t, m, &agent.Request{Messages: whole[:n]}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -202,7 +202,7 @@ func TestThoughtsGoBackUnchanged(t *testing.T) {
 		}
 	}
 	req := &agent.Request{Messages: []agent.Message{agent.Say("hello"), {Role: agent.Assistant, Parts: parts}, agent.Say("and?")}}
-	if _, err := wiretest.Tell(t, m, req); err != nil {
+	if _, err := wiretest.Transcribe(t, m, req); err != nil {
 		t.Fatal(err)
 	}
 	var sent struct {

@@ -193,7 +193,7 @@ func TestToolsOfTheProviderAreInPairs(t *testing.T) {
 		t.Fatal(err)
 	}
 	later := agent.Message{Role: agent.Assistant, Parts: []agent.Part{{Type: agent.TextPart, Text: "Rain.", Opaque: json.RawMessage(`{"provider":"anthropic","blocks":[{"raw":` + searchResult("srvtoolu_0") + `},{"text":true,"bytes":5}]}`)}}}
-	if _, err := wiretest.Tell(t, v.model(t), &agent.Request{Messages: append(messages, later, agent.Say("so?"))}); err != nil {
+	if _, err := wiretest.Transcribe(t, v.model(t), &agent.Request{Messages: append(messages, later, agent.Say("so?"))}); err != nil {
 		t.Fatal(err)
 	}
 	if body := v.Bodies[len(v.Bodies)-1]; strings.Contains(body, "srvtoolu_0") || !strings.Contains(body, "Rain.") {
@@ -208,7 +208,7 @@ func TestToolsOfProviderOptions(t *testing.T) {
 	req.Tools = []agent.ToolSpec{now}
 	req.Settings.ProviderOptions = map[string]any{"tools": []map[string]any{{"type": "web_search_20250305", "name": "web_search"}}}
 	for range 2 {
-		if _, err := wiretest.Tell(t, v.model(t), req); err != nil {
+		if _, err := wiretest.Transcribe(t, v.model(t), req); err != nil {
 			t.Fatal(err)
 		}
 		req.Tools = nil
@@ -223,7 +223,7 @@ func TestToolsOfProviderOptions(t *testing.T) {
 		}
 	}
 	req.Settings.ProviderOptions["tools"] = "web_search"
-	if _, err := wiretest.Tell(t, v.model(t), req); !errors.Is(err, agent.ErrInvalidArgument) || len(v.Bodies) != 2 {
+	if _, err := wiretest.Transcribe(t, v.model(t), req); !errors.Is(err, agent.ErrInvalidArgument) || len(v.Bodies) != 2 {
 		t.Errorf("a list of tools that is a string: error %v, want invalid_argument", err)
 	}
 }

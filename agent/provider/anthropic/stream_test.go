@@ -87,7 +87,7 @@ call 2 ends
 		{"a turn without a word", events(`{"type":"message_start","message":{"usage":{"input_tokens":3}}}`, stop), "usage in=3 cached=0 written=0 out=0 thoughts=0\nfinish other\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := wiretest.Tell(t, newVendor(t, wiretest.Plays(c.transcript)).model(t), wiretest.Hello())
+			got, err := wiretest.Transcribe(t, newVendor(t, wiretest.Plays(c.transcript)).model(t), wiretest.Hello())
 			if err != nil {
 				t.Error(err)
 			}
@@ -118,7 +118,7 @@ func TestCutStreamNeverFinishes(t *testing.T) {
 		})
 		m := v.model(t)
 		for cut = range len(whole) {
-			got, err := wiretest.Tell(t, m, wiretest.Hello())
+			got, err := wiretest.Transcribe(t, m, wiretest.Hello())
 			if strings.Contains(got, "finish") || err == nil {
 				t.Fatalf("abort %v: cut at %d of %d (%q): error %v after\n%s", abort, cut, len(whole), whole[max(0, cut-20):cut], err, got)
 			}
@@ -153,7 +153,7 @@ func TestBrokenStreams(t *testing.T) {
 		{"an error of an unknown type", events(start, `{"type":"error","error":{"type":"new_error","message":"?"}}`), agent.ClassOverloaded, "new_error"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := wiretest.Tell(t, newVendor(t, wiretest.Plays(c.transcript)).model(t), wiretest.Hello())
+			got, err := wiretest.Transcribe(t, newVendor(t, wiretest.Plays(c.transcript)).model(t), wiretest.Hello())
 			failure := wiretest.ModelError(t, err)
 			if failure.Class != c.want || failure.Code != c.code || failure.Provider != "anthropic" {
 				t.Errorf("error %#v, want class %q, code %q", failure, c.want, c.code)

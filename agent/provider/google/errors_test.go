@@ -56,7 +56,7 @@ func TestRefusals(t *testing.T) {
 		{204, "", agent.ClassMalformed},
 	} {
 		v := newVendor(t, wiretest.Refuses(c.status, c.body))
-		_, err := wiretest.Tell(t, v.model(t), wiretest.Hello())
+		_, err := wiretest.Transcribe(t, v.model(t), wiretest.Hello())
 		failure := wiretest.ModelError(t, err)
 		if failure.Class != c.want || failure.Status != c.status || failure.Provider != "gcp.gemini" {
 			t.Errorf("status %d %s: error %#v, want class %q", c.status, c.body, failure, c.want)
@@ -69,7 +69,7 @@ func TestRefusals(t *testing.T) {
 
 func TestRefusalTellsCodeWordsAndDelay(t *testing.T) {
 	v := newVendor(t, wiretest.Refuses(429, said(429, "RESOURCE_EXHAUSTED", "the key "+testKey, retry34), "Retry-After", "17"))
-	_, err := wiretest.Tell(t, v.model(t), wiretest.Hello())
+	_, err := wiretest.Transcribe(t, v.model(t), wiretest.Hello())
 	failure := wiretest.ModelError(t, err)
 	if failure.Code != "RESOURCE_EXHAUSTED" || failure.RetryAfter != 34500*time.Millisecond || failure.Detail != "the key [secret]" {
 		t.Errorf("error %#v, want the code, the words and the longer delay", failure)
@@ -91,7 +91,7 @@ func TestHeaders(t *testing.T) {
 	})
 	key := func(_ context.Context, refresh bool) (string, error) { return fmt.Sprint("fresh-", refresh), nil }
 	m := google.New("gemini-test", google.Options{Key: key, BaseURL: v.URL, HTTPClient: v.Client()}, google.Options{Headers: map[string]string{"X-Own": "2"}})
-	if _, err := wiretest.Tell(t, m, wiretest.Hello()); err != nil {
+	if _, err := wiretest.Transcribe(t, m, wiretest.Hello()); err != nil {
 		t.Fatal(err)
 	}
 	if len(v.Requests) != 2 || v.Bodies[0] != v.Bodies[1] {
@@ -100,7 +100,7 @@ func TestHeaders(t *testing.T) {
 	if h := v.Requests[1].Header; h.Get("X-Own") != "2" || h.Get("Content-Type") != "application/json" {
 		t.Errorf("headers %v", h)
 	}
-	_, err := wiretest.Tell(t, google.New("gemini-test"), wiretest.Hello())
+	_, err := wiretest.Transcribe(t, google.New("gemini-test"), wiretest.Hello())
 	if failure := wiretest.ModelError(t, err); failure.Class != agent.ClassAuth || !strings.Contains(failure.Error(), "GEMINI_API_KEY") {
 		t.Errorf("without a key: %v, want a failure that names the variable", err)
 	}
@@ -111,7 +111,7 @@ func TestWrongOptionsShowAtTheCall(t *testing.T) {
 		google.New("", google.Options{APIKey: testKey}),
 		google.New("gemini-test", google.Options{APIKey: testKey, BaseURL: "localhost"}),
 	} {
-		if _, err := wiretest.Tell(t, m, wiretest.Hello()); !errors.Is(err, agent.ErrInvalidArgument) {
+		if _, err := wiretest.Transcribe(t, m, wiretest.Hello()); !errors.Is(err, agent.ErrInvalidArgument) {
 			t.Errorf("error %v, want an invalid argument", err)
 		}
 	}

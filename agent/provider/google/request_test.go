@@ -123,7 +123,7 @@ func TestRequest(t *testing.T) {
 	for name, req := range requests {
 		t.Run(name, func(t *testing.T) {
 			v := newVendor(t, wiretest.Plays(short))
-			if _, err := wiretest.Tell(t, v.model(t), req); err != nil {
+			if _, err := wiretest.Transcribe(t, v.model(t), req); err != nil {
 				t.Fatal(err)
 			}
 			r := v.Requests[0]
@@ -156,7 +156,7 @@ func TestRequest(t *testing.T) {
 func TestOlderModels(t *testing.T) {
 	v := newVendor(t, wiretest.Plays(short))
 	m := google.New("models/gemini-2.5-flash", google.Options{APIKey: testKey, BaseURL: v.URL, HTTPClient: v.Client()})
-	if _, err := wiretest.Tell(t, m, &agent.Request{
+	if _, err := wiretest.Transcribe(t, m, &agent.Request{
 		Messages: []agent.Message{{Role: agent.Assistant, Parts: []agent.Part{call("c", "now", `{}`)}}},
 	}); err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ func TestRequestThatCannotBeMade(t *testing.T) {
 		m := google.New(name, google.Options{APIKey: testKey, BaseURL: v.URL, HTTPClient: v.Client()})
 		req := wiretest.Hello()
 		req.Settings.ProviderOptions = options
-		_, err := wiretest.Tell(t, m, req)
+		_, err := wiretest.Transcribe(t, m, req)
 		var failure *agent.ModelError
 		if invalid := errors.As(err, &failure) && failure.Class == agent.ClassInvalid; !invalid && !errors.Is(err, agent.ErrInvalidArgument) || len(v.Requests) != 0 {
 			t.Errorf("%s: error %v after %d requests, want invalid after none", name, err, len(v.Requests))

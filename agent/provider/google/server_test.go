@@ -39,7 +39,7 @@ func TestServerPartsGoBack(t *testing.T) {
 	}
 	cut := messages[1]
 	cut.Interrupted = true
-	if _, err := wiretest.Tell(t, v.model(t), &agent.Request{Messages: []agent.Message{messages[0], cut, agent.Say("so?")}}); err != nil {
+	if _, err := wiretest.Transcribe(t, v.model(t), &agent.Request{Messages: []agent.Message{messages[0], cut, agent.Say("so?")}}); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(v.Bodies[2], "executableCode") || !strings.Contains(v.Bodies[2], "It is true.") {
@@ -54,7 +54,7 @@ func TestToolsOfProviderOptions(t *testing.T) {
 	req.Tools = []agent.ToolSpec{now}
 	req.Settings.ProviderOptions = map[string]any{"tools": []any{map[string]any{"googleSearch": struct{}{}}}}
 	for range 2 {
-		if _, err := wiretest.Tell(t, v.model(t), req); err != nil {
+		if _, err := wiretest.Transcribe(t, v.model(t), req); err != nil {
 			t.Fatal(err)
 		}
 		req.Tools = nil
@@ -71,7 +71,7 @@ func TestToolsOfProviderOptions(t *testing.T) {
 		}
 	}
 	req.Settings.ProviderOptions["tools"] = "googleSearch"
-	if _, err := wiretest.Tell(t, v.model(t), req); !errors.Is(err, agent.ErrInvalidArgument) || len(v.Bodies) != 2 {
+	if _, err := wiretest.Transcribe(t, v.model(t), req); !errors.Is(err, agent.ErrInvalidArgument) || len(v.Bodies) != 2 {
 		t.Errorf("a list of tools that is a string: error %v, want invalid_argument", err)
 	}
 }

@@ -90,7 +90,7 @@ finish tool_calls
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := newVendor(t, wiretest.Plays(c.transcript))
-			got, err := wiretest.Tell(t, v.model(t), wiretest.Hello())
+			got, err := wiretest.Transcribe(t, v.model(t), wiretest.Hello())
 			if err != nil {
 				t.Error(err)
 			}
@@ -127,7 +127,7 @@ func TestCutStreamNeverFinishes(t *testing.T) {
 		})
 		m := v.model(t)
 		for cut = range len(whole) - 1 { // without its last byte it is whole
-			got, err := wiretest.Tell(t, m, wiretest.Hello())
+			got, err := wiretest.Transcribe(t, m, wiretest.Hello())
 			if strings.Contains(got, "finish") || err == nil {
 				t.Fatalf("abort %v: cut at %d of %d (%q): error %v after\n%s", abort, cut, len(whole), whole[max(0, cut-20):cut], err, got)
 			}
@@ -174,7 +174,7 @@ func TestBrokenStreams(t *testing.T) {
 		{"an error in lines", strings.ReplaceAll("["+said(503, "UNAVAILABLE", "overloaded")+"]", ",", ",\r\n  "), agent.ClassOverloaded, "UNAVAILABLE"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := wiretest.Tell(t, newVendor(t, wiretest.Plays(c.transcript)).model(t), wiretest.Hello())
+			got, err := wiretest.Transcribe(t, newVendor(t, wiretest.Plays(c.transcript)).model(t), wiretest.Hello())
 			failure := wiretest.ModelError(t, err)
 			if failure.Class != c.want || failure.Code != c.code || failure.Provider != "gcp.gemini" {
 				t.Errorf("error %#v, want class %q, code %q", failure, c.want, c.code)
@@ -195,7 +195,7 @@ func TestLineThatIsTooLong(t *testing.T) {
 			}
 		}
 	})
-	_, err := wiretest.Tell(t, v.model(t), wiretest.Hello())
+	_, err := wiretest.Transcribe(t, v.model(t), wiretest.Hello())
 	if failure := wiretest.ModelError(t, err); failure.Class != agent.ClassMalformed {
 		t.Errorf("error %#v, want malformed", failure)
 	}

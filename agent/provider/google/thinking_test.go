@@ -48,7 +48,7 @@ func TestThinking(t *testing.T) {
 			m := google.New(name, google.Options{APIKey: testKey, BaseURL: v.URL, HTTPClient: wiretest.NewClient(t)})
 			req := wiretest.Hello()
 			req.Settings = agent.Settings{MaxOutputTokens: 1000, Reasoning: c.r}
-			if _, err := wiretest.Tell(t, m, req); err != nil {
+			if _, err := wiretest.Transcribe(t, m, req); err != nil {
 				t.Fatal(err)
 			}
 			var body struct {

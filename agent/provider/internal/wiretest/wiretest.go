@@ -2,7 +2,7 @@
 // that plays transcripts over real HTTP, and what a model made of them as text.
 //
 //	v := wiretest.NewVendor(t, wiretest.Plays(transcript))
-//	told, err := wiretest.Tell(t, model(v.URL), wiretest.Hello())
+//	lines, err := wiretest.Transcribe(t, model(v.URL), wiretest.Hello())
 package wiretest
 
 import (
@@ -128,8 +128,8 @@ func LeavesWithItsRange(t *testing.T, m agent.Model, gone <-chan struct{}) {
 	<-gone
 }
 
-// Tell writes chunks as lines, and the error that ended them.
-func Tell(t *testing.T, m agent.Model, req *agent.Request) (string, error) {
+// Transcribe renders the chunks as lines, and returns the error that ended them.
+func Transcribe(t *testing.T, m agent.Model, req *agent.Request) (string, error) {
 	t.Helper()
 	var b strings.Builder
 	for c, err := range m.Stream(t.Context(), req) {
