@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// answer is one attempt's message as it grows: parts in the order in which they
-// opened. Texts grow in place, so a delta costs its own length, and whole they are
-// returned unchanged.
+// answer is the message of one attempt while it streams: parts in the order in which
+// they opened. Texts are appended to in place, so a delta costs only its own length.
 type answer struct {
 	id      string
 	open    bool
@@ -41,8 +40,8 @@ func (m *machine) callModelStarted(model ModelInfo, req *Request) {
 	m.emit(MessageStarted{MessageID: id})
 }
 
-// chunk takes the next piece of the answer. It reports false when the model has
-// to be stopped because the answer is too large.
+// chunk adds the next chunk of the answer. It reports false if the model must be
+// stopped because the answer is too large.
 func (m *machine) chunk(c *Chunk) bool {
 	a := &m.answer
 	if a.bytes += len(c.Text); a.bytes > m.rules.opts.MaxAnswerBytes {
@@ -98,8 +97,7 @@ func (m *machine) delta(c *Chunk) {
 	}
 }
 
-// openPart closes what is open, except calls, and opens a part of text or
-// thoughts.
+// openPart closes the open part, except calls, and opens a text or reasoning part.
 func (m *machine) openPart(kind PartType) {
 	m.closeCurrent()
 	a := &m.answer
@@ -181,14 +179,14 @@ func (m *machine) opaque(c *Chunk) {
 		at = found
 	}
 	if at < 0 {
-		m.openPart(ReasoningPart) // thoughts that the provider shows to nobody
+		m.openPart(ReasoningPart) // reasoning whose text the provider does not reveal
 		at = len(a.parts) - 1
 	}
 	a.bytes += len(c.Opaque) - len(a.parts[at].opaque)
 	a.parts[at].opaque = c.Opaque
 }
 
-// empty reports whether the attempt has shown nothing.
+// empty reports whether the attempt has produced nothing.
 func (a *answer) empty() bool {
 	for _, p := range a.parts {
 		if p.kind == CallPart || p.text.Len() > 0 || len(p.opaque) > 0 {
@@ -198,8 +196,7 @@ func (a *answer) empty() bool {
 	return true
 }
 
-// argumentBytes returns how long the arguments of a call are that the model has
-// just written.
+// argumentBytes returns the size of the arguments of a call of this answer.
 func (a *answer) argumentBytes(callID string) int {
 	for _, p := range a.parts {
 		if p.kind == CallPart && p.id == callID {
@@ -209,7 +206,7 @@ func (a *answer) argumentBytes(callID string) int {
 	return 0
 }
 
-// closeAnswer ends all parts and the message, and counts what it used.
+// closeAnswer ends all parts and the message, and counts its usage.
 func (m *machine) closeAnswer(discarded, interrupted bool) {
 	if !m.answer.open {
 		return
@@ -231,7 +228,7 @@ func (m *machine) closeAnswer(discarded, interrupted bool) {
 	})
 }
 
-// message returns what was said as a message.
+// message returns the answer as a message.
 func (m *machine) message(interrupted bool) Message {
 	out := Message{ID: m.answer.id, Role: Assistant, Interrupted: interrupted, CreatedAt: m.now()}
 	for _, p := range m.answer.parts {

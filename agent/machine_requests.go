@@ -54,7 +54,7 @@ func (m *machine) permissionOf(c *callState) *Pending {
 	return nil
 }
 
-// announce shows the requests that are stored and were not shown.
+// announce emits the requests that are stored and were not emitted yet.
 func (m *machine) announce() {
 	for _, p := range m.step.Pending {
 		if p.Answer == nil && !m.announced[p.ID] {
@@ -88,13 +88,13 @@ func (m *machine) settleByChoice() bool {
 	return len(m.toApply) > before
 }
 
-// overdue is the answer to a request that nobody answered in time.
+// overdue is the answer to a request that expired.
 func overdue(id string) Answer {
 	return Answer{PendingID: id, Reason: "Nobody answered in time.", Text: "Error: nobody answered in time.", Failed: true}
 }
 
-// askOrSuspend puts each request of the kind, or of all kinds, to Options.Answer
-// once, and then waits for days.
+// askOrSuspend passes each request of the kind, or of all kinds, to Options.Answer
+// once, and then suspends the turn.
 func (m *machine) askOrSuspend(kind PendingKind) action {
 	for _, p := range m.step.Pending {
 		if p.Answer == nil && !m.asked[p.ID] && p.Via == "" && (kind == "" || p.Kind == kind) {
@@ -105,14 +105,14 @@ func (m *machine) askOrSuspend(kind PendingKind) action {
 	return m.suspend()
 }
 
-// park ends the turn as waiting; the open step is stored already.
+// suspend ends the turn as waiting; the open step is stored already.
 func (m *machine) suspend() action {
 	m.end = &ending{outcome: Waiting, reason: ReasonPending, message: "The turn waits for an answer."}
 	m.phase = phaseEnded
 	return action{kind: actFinish}
 }
 
-// answered reports the answer to a request; it is shown when it is stored.
+// answered records the answer to a request; it is emitted after it is stored.
 func (m *machine) answered(a Answer) {
 	for i := range m.step.Pending {
 		if p := &m.step.Pending[i]; p.ID == a.PendingID && p.Answer == nil && !m.stopped {
@@ -126,7 +126,7 @@ func (m *machine) answered(a Answer) {
 	}
 }
 
-// apply lets the answer of a request act on its call.
+// apply applies the answer of a request to its call.
 func (m *machine) apply(p *Pending) {
 	for i := range m.open {
 		c := &m.open[i]
@@ -162,8 +162,8 @@ func (m *machine) applyPermission(c *callState, a *Answer) {
 	m.permit(c)
 }
 
-// refusal is what the model reads of an answer that does not approve its call. It
-// says what happened before it says anything that a person wrote.
+// refusal is the result text for an answer that does not approve its call. It
+// states what happened before it quotes the person.
 func (a *Answer) refusal() string {
 	if a.Ask != "" {
 		who := a.By
@@ -183,7 +183,7 @@ func (a *Answer) refusal() string {
 	return text
 }
 
-// edit takes the arguments that were approved in place of the model's.
+// edit replaces the model's arguments with the approved ones.
 func (c *callState) edit(a *Answer) {
 	if a.Arguments != "" {
 		c.edited, c.editedBy = oneLine(a.Arguments), a.By
@@ -221,8 +221,8 @@ func oneLine(arguments string) string {
 	return string(line)
 }
 
-// withdraw drops the nested requests of a call, which its tool reports anew as
-// long as they stand.
+// withdraw drops the nested requests of a call; its tool reports those that are still
+// open again.
 func (m *machine) withdraw(callID string) {
 	m.step.Pending = slices.DeleteFunc(slices.Clone(m.step.Pending), func(p Pending) bool {
 		return p.Via != "" && p.Via == callID

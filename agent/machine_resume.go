@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// resume puts the machine where an unfinished turn stopped: after its last
-// whole step, or into the calls of its open one.
+// resume sets the machine to the point where an unfinished turn stopped: after its last
+// complete step, or in the calls of its open step.
 func (m *machine) resume(turn *OpenTurn) {
 	for _, s := range turn.Steps {
 		m.step, m.attempt = s, 0
@@ -33,7 +33,7 @@ func (m *machine) resume(turn *OpenTurn) {
 	}
 }
 
-// remember takes over the choices that came with answers.
+// remember adopts the rules that came with answers.
 func (m *machine) remember() {
 	for _, p := range m.step.Pending {
 		if p.Kind == Permission && p.Answer != nil && p.Answer.Rule != "" && p.Answer.Rule != AskEachTime {
@@ -61,10 +61,10 @@ func (m *machine) restoreOutput() {
 	}
 }
 
-// resumeOpen goes on with a step whose calls lack results. What had its result
-// keeps it; what was cut off runs again only if that does no harm. What is still to
-// run is decided about again, like a fresh call: the tools and the rules may be
-// others than they were.
+// resumeOpen continues a step whose calls lack results. A call that has its result keeps
+// it; an interrupted call runs again only if its tool is idempotent. Calls that have yet
+// to run are decided again like new ones, because the tools and the rules may have
+// changed.
 func (m *machine) resumeOpen() {
 	m.emitStepStarted()
 	m.restoreOutput()
@@ -94,8 +94,8 @@ func (m *machine) resumeOpen() {
 	}
 }
 
-// resumeRequests takes up the requests of a call that is to run. An approval acts
-// when the call has been decided about.
+// resumeRequests restores the requests of a call that is to run. An approval takes
+// effect after the call was decided.
 func (m *machine) resumeRequests(c *callState) {
 	for _, p := range slices.Clone(m.step.Pending) {
 		if p.Call.ID != c.call.ID || p.Via != "" {
@@ -114,8 +114,8 @@ func (m *machine) resumeRequests(c *callState) {
 	}
 }
 
-// dismiss answers the requests about calls that got their result by a rule, so
-// that nobody is asked for what acts on nothing.
+// dismiss answers the requests about calls whose result came from a rule, because
+// their answers would have no effect.
 func (m *machine) dismiss() {
 	for _, p := range slices.Clone(m.step.Pending) {
 		at := m.placeOf(p.Call.ID)

@@ -22,7 +22,7 @@
 //	MessageStarted, MessageEnded
 //	all others                   CUSTOM: RequestOpened is "requested", RequestAnswered is "answered"
 //
-// What is promised:
+// The package guarantees:
 //   - Every stream passes the sequence check of the official client: it opens
 //     with RUN_STARTED, what is opened is closed, no delta is empty, and
 //     RUN_FINISHED or RUN_ERROR comes last and once.

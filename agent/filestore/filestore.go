@@ -7,15 +7,15 @@
 //	c := agent.OpenConversation(store, "cnv_support_42")
 //
 // Each conversation is a journal, one file of JSON lines: a write is one line,
-// appended and synced to the disk before the method returns. A last line that a
-// crash cut short was never acknowledged and is dropped when the conversation is
+// appended and synced to the disk before the method returns. An incomplete last line
+// after a crash was never acknowledged and is dropped when the conversation is
 // read again; damage anywhere else is an error, never a shorter history. Replace
-// writes the journal anew, beside the old one, and renames it.
+// writes a new journal next to the old one, and renames it.
 //
-// One process at a time has a directory open. What was used last stays in memory, up to
-// 256 conversations and 16 MiB of journals beside those in use; the others are read again
-// when they are needed. When the disk refuses a write the store is broken:
-// every method returns that error until the directory is opened again.
+// Only one process at a time can open a directory. The most recently used conversations
+// stay in memory, up to 256 conversations and 16 MiB of journals in addition to those in
+// use; the others are read again when they are needed. If a write to the disk fails, the
+// store is broken: every method returns that error until the directory is opened again.
 package filestore
 
 import (
@@ -45,8 +45,8 @@ type Store struct {
 
 var _ agent.Store = (*Store)(nil)
 
-// Open opens the directory, which is made if it is not there. ErrConflict when
-// another process, or another Store of this one, has it open.
+// Open opens the directory and creates it if necessary. It fails with ErrConflict if
+// another process, or another Store of this process, has it open.
 func Open(dir string) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("filestore: %w", err)
@@ -56,7 +56,7 @@ func Open(dir string) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{dir: dir, lock: lock, journals: map[string]*journal{}}
-	// What a crash left of a Replace was never part of anything.
+	// The file of a Replace that a crash interrupted was never part of the store.
 	left, err := filepath.Glob(filepath.Join(dir, "*"+newSuffix))
 	for _, name := range left {
 		if err == nil {
@@ -70,8 +70,8 @@ func Open(dir string) (*Store, error) {
 	return s, nil
 }
 
-// Close gives the directory free, after the writes that are under way. Every
-// method fails from then on.
+// Close waits for the writes in progress and releases the directory. Every method fails
+// from then on.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	if s.lock == nil {
@@ -135,7 +135,7 @@ func (s *Store) Replace(ctx context.Context, record agent.Record) error {
 	})
 }
 
-// append applies an entry, which checks it, and writes it down. Nobody sees the
+// append applies an entry, which checks it, and writes it to the file. No reader sees
 // one without the other: the journal is locked, and after a failed write the
 // store is broken.
 func (s *Store) append(ctx context.Context, conversation string, e entry) error {
@@ -151,7 +151,7 @@ func (s *Store) append(ctx context.Context, conversation string, e entry) error 
 	})
 }
 
-// with runs f on the conversation's journal, alone.
+// with runs f with exclusive access to the conversation's journal.
 func (s *Store) with(ctx context.Context, conversation string, f func(*journal) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -206,8 +206,8 @@ const (
 	maxIdleSize = 16 << 20
 )
 
-// release lets go of a journal, and of those that were used the longest ago where there
-// are too many.
+// release ends the use of a journal, and drops the least recently used journals if too
+// many are in memory.
 func (s *Store) release(j *journal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -229,7 +229,7 @@ func (s *Store) failed() error {
 	return s.broken
 }
 
-// check breaks the store when the disk refused a write.
+// check marks the store as broken if a write to the disk failed.
 func (s *Store) check(err error) error {
 	if err == nil {
 		return nil

@@ -8,14 +8,13 @@
 //	defer files.Close()
 //	a, err := agent.New(model, agent.Options{Tools: files.Tools()})
 //
-// What is promised:
-//   - A person is asked before every call, unless Server.RequiresPermission says
-//     otherwise.
-//   - A lost connection is made again by the next call that needs it. A call that
-//     the server cannot have seen is then made again, once; one that it may have
-//     seen only when its tool is idempotent.
-//   - Headers, query and Env of a [Server] are in no error, and headers go to its
-//     host alone, whatever it redirects to.
+// The package guarantees:
+//   - Every call requires permission, unless Server.RequiresPermission is false.
+//   - The next call that needs a lost connection restores it. A call that
+//     the server cannot have received is then repeated, once; a call that it may have
+//     received is repeated only if its tool is idempotent.
+//   - Errors do not contain the headers, the query and the Env of a [Server], and
+//     headers are sent only to its host, wherever it redirects to.
 //   - [Connection.Close] ends everything: calls, streams, the server's process
 //     and all goroutines.
 package mcptool
@@ -34,7 +33,7 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 )
 
-// Transport says how a server is talked to.
+// Transport is the MCP transport of a server.
 type Transport string
 
 // The transports.
@@ -44,16 +43,16 @@ const (
 	Stdio Transport = "stdio" // a process of our own; the default with a Command
 )
 
-// Server says which MCP server to connect to: one with a URL, or a Command to
+// Server describes the MCP server to connect to: one with a URL, or a Command to
 // start.
 type Server struct {
-	// Name is what errors call the server. Required.
+	// Name is the server's name in errors. Required.
 	Name      string
 	Transport Transport
 	// URL is the endpoint; Headers are sent to it with every request.
 	URL     string
 	Headers map[string]string
-	// HTTPClient makes the requests, its Timeout aside. nil is a client of the
+	// HTTPClient makes the requests; its Timeout is ignored. nil means a client of the
 	// connection's own.
 	HTTPClient *http.Client
 	// Command is the program and its arguments. Its environment is Env (NAME=value)
@@ -62,12 +61,12 @@ type Server struct {
 	Env     []string
 	// Prefix is put before the tools' names, such as "files_".
 	Prefix string
-	// AllowedTools are the server's names of the tools to take; empty takes all.
+	// AllowedTools are the server's names of the tools to use; empty means all.
 	AllowedTools []string
-	// RequiresPermission is that of every tool; nil is true. [agent.Configure] sets
-	// it for one.
+	// RequiresPermission applies to every tool; nil means true. [agent.Configure] sets
+	// it for a single tool.
 	RequiresPermission *bool
-	// Timeout bounds connecting, and every call (see [agent.ToolSpec]). Default 30 s.
+	// Timeout limits connecting and every call (see [agent.ToolSpec]). Default 30 s.
 	Timeout time.Duration
 }
 
@@ -80,12 +79,12 @@ type Connection struct {
 	cancel  context.CancelCauseFunc
 	retired sync.WaitGroup // links that are being closed
 
-	// turn is held by who connects; link is written by its holder.
+	// turn is held while connecting; only its holder writes link.
 	turn chan struct{}
 	link atomic.Pointer[link]
 
 	progress progress
-	// stale says that the server has another list of tools by now.
+	// stale reports that the server's list of tools has changed.
 	stale atomic.Bool
 	mu    sync.Mutex
 	tools []agent.Tool
@@ -93,10 +92,10 @@ type Connection struct {
 
 var errClosed = errors.New("the connection is closed")
 
-// Connect connects to a server and asks for its tools. ctx bounds the connecting
-// alone. ErrInvalidArgument names a wrong field of server; ErrNotFound an allowed tool
-// that the server does not have; any other error says where the server is and
-// what it did.
+// Connect connects to a server and requests its tools. ctx limits only the connecting.
+// It fails with ErrInvalidArgument if a field of server is invalid, and with ErrNotFound
+// if the server does not have an allowed tool; any other error names the server's
+// address and what failed.
 func Connect(ctx context.Context, server Server) (*Connection, error) {
 	const op = "mcptool.Connect"
 	host, err := server.check()
@@ -127,13 +126,13 @@ func Connect(ctx context.Context, server Server) (*Connection, error) {
 	return c, nil
 }
 
-// Tools returns the server's tools in the order of their names. When the server
-// has said that its list changed, or the connection was made again, Tools asks
-// for the new list first, within Server.Timeout, and returns the old one if that
+// Tools returns the server's tools in the order of their names. If the server
+// has reported a change of its list, or the connection was restored, Tools requests
+// the new list first, within Server.Timeout, and returns the old one if that
 // fails.
 //
-// Characters that a model's tool names cannot have become underscores, long
-// names are cut, and names that are the same then get a number.
+// Characters that tool names must not contain become underscores, long names are
+// truncated, and names that are then equal get a number.
 func (c *Connection) Tools() []agent.Tool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -163,7 +162,7 @@ func (c *Connection) Close() error {
 	return nil
 }
 
-// current returns a connected link, making one if there is none or it is broken.
+// current returns a connected link, and connects if necessary.
 func (c *Connection) current(ctx context.Context, broken *link) (*link, error) {
 	if l := c.link.Load(); l != nil && l != broken && !l.lost() {
 		return l, nil

@@ -10,8 +10,7 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 )
 
-// progress leads a server's progress notifications to the calls that they are
-// about.
+// progress routes a server's progress notifications to the calls that they concern.
 type progress struct {
 	mu    sync.Mutex
 	last  int

@@ -18,7 +18,7 @@ type provider struct {
 	models map[string]Price // by canonical name
 }
 
-// AsOf returns the day that the prices are of, as 2006-01-02.
+// AsOf returns the date of the prices, as 2006-01-02.
 func (l *List) AsOf() string { return l.asOf }
 
 // Source returns where the prices come from.
@@ -27,8 +27,8 @@ func (l *List) Source() string { return l.source }
 // All returns every price, in the order of the file.
 func (l *List) All() []Price { return append([]Price(nil), l.all...) }
 
-// Of returns what u costs with model in USD, 0 when the model is not on the
-// list. It fits agent.Options.Price.
+// Of returns the cost of u with model in USD, 0 if the model is not in the list. It can
+// be used as agent.Options.Price.
 func (l *List) Of(model agent.ModelInfo, u agent.Usage) float64 {
 	p, ok := l.Lookup(model)
 	if !ok {
@@ -37,10 +37,9 @@ func (l *List) Of(model agent.ModelInfo, u agent.Usage) float64 {
 	return p.Cost(u)
 }
 
-// Lookup returns the price of model, and whether there is one. Of the names of
-// model.Provider it takes the longest that model.Name begins with, if nothing
-// but the mark of a version follows: a date, a number of at least three digits,
-// latest, preview or exp. So gpt-5-mini-2025-08-07 is gpt-5-mini, and gpt-5-giga
+// Lookup returns the price of model, and whether the list has one. It uses the longest
+// name of model.Provider that model.Name begins with, if only a version follows: a date,
+// a number of at least three digits, latest, preview or exp. So gpt-5-mini-2025-08-07 is gpt-5-mini, and gpt-5-giga
 // is unknown. Case does not matter, nor whether a version is written with dots
 // or dashes.
 //

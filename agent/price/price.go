@@ -8,7 +8,7 @@
 // them, so that a cost is an estimate and not a bill. A list of one's own is
 // read by [Load].
 //
-// What is promised: a model that the list does not name costs nothing and is
+// Guarantees: a model that the list does not name costs nothing and is
 // not found, rather than being charged like one with a similar name. Everything
 // here is immutable and safe for concurrent use.
 package price

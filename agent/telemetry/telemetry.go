@@ -17,7 +17,7 @@
 // and the sums agent.usage.{input,output,total,cached_input,reasoning}_tokens
 // and agent.cost (USD) of every model call, a failed one included.
 //
-// What is promised:
+// The package guarantees:
 //   - Prompts, answers, thoughts, arguments, results and the words of errors are
 //     written only with Options.Content; without it there are names, ids,
 //     numbers, settings and classes.

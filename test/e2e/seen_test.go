@@ -60,8 +60,8 @@ func showsOf(t *testing.T, name, text string, shows map[string]bool) {
 }
 
 // A follower of a run sees only its own part: a service sees everything, an entity what
-// its spaces show; thoughts appear if the trigger's space shows them; and the target of
-// the model's tool calls appears nowhere.
+// its spaces show; thoughts appear if the trigger's space shows them; and no
+// follower sees the targetSpaceId of a tool call.
 func TestRunStreams(t *testing.T) {
 	const thought = "A word for the den ☂, and <b>another</b> for the attic."
 	for name, show := range map[string]bool{"thoughts are shown": true, "thoughts are not shown": false} {

@@ -3,13 +3,13 @@
 //	model := anthropic.New("claude-sonnet-4-5") // key from ANTHROPIC_API_KEY
 //	a, err := agent.New(model, agent.Options{Instructions: "Answer in one sentence."})
 //
-// What is promised:
+// The package guarantees:
 //   - One attempt for each call: one HTTP request, or two around a refreshed key. No
 //     redirect is followed, and nothing but the key is read from the environment
 //     or from files.
-//   - Neither keys nor headers show up in an error.
+//   - Errors contain neither keys nor headers.
 //   - Text, thoughts and tool arguments arrive as they are written.
-//   - A stream that breaks off is an error, never a short answer.
+//   - A stream that ends early is an error, never a short answer.
 //   - Thoughts keep their signature in Part.Opaque and go back unchanged, redacted
 //     ones too. Thoughts without a signature of this provider cannot be sent and
 //     are left out.

@@ -3,15 +3,15 @@
 //	model := google.New("gemini-2.5-flash") // key from GOOGLE_API_KEY or GEMINI_API_KEY
 //	a, err := agent.New(model, agent.Options{Instructions: "Answer in one sentence."})
 //
-// What is promised:
+// The package guarantees:
 //   - One attempt for each call: one HTTP request, or two around a refreshed key. No
 //     stream is resumed, no redirect is followed, and nothing but the key is read
 //     from the environment.
-//   - Neither keys nor headers show up in an error.
+//   - Errors contain neither keys nor headers.
 //   - Text and thoughts arrive as they are written. The arguments of a call
 //     arrive in one piece: the API does not stream them. They are passed on and
 //     given back as written, long numbers included.
-//   - A stream that breaks off is an error, never a short answer.
+//   - A stream that ends early is an error, never a short answer.
 //   - Signatures of thoughts are kept in Part.Opaque of the part that they came
 //     with and go back with it unchanged.
 //   - What the provider's own tools did (code and its result, say) is kept in

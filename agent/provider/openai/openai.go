@@ -12,16 +12,16 @@
 // wire of the Responses API, without state at the provider: nothing is stored
 // there, and encrypted thoughts travel with the conversation.
 //
-// What is promised:
+// The package guarantees:
 //   - One attempt for each call: one HTTP request, or two around a refreshed key. No
 //     redirect is followed.
-//   - A stream that breaks off is an error, never a short answer.
+//   - A stream that ends early is an error, never a short answer.
 //   - The same history gives the same bytes, and a longer history begins with
 //     the bytes of the shorter one, so that prompt caches work.
 //   - What the provider's own tools did (web_search_call and the like, Responses
 //     only) and the annotations of texts are kept with the conversation and go back.
 //     Items that ask the client to do something are not.
-//   - Neither keys nor headers show up in an error.
+//   - Errors contain neither keys nor headers.
 //
 // Reasoning is sent as the model accepts it, which its name says: the nearest of
 // its efforts (none as its lowest effort where thinking cannot be prevented), and

@@ -10,7 +10,7 @@
 //		return nil
 //	})
 //
-// What is promised:
+// The package guarantees:
 //   - One call is one HTTP request, or two around a refreshed key. No redirect is
 //     followed: it would carry the key to wherever the answer points.
 //   - The environment's key goes to the vendor, or to where the environment
