@@ -9,7 +9,8 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// keepFor reads how long something is kept: 0 is for ever.
+// keepFor parses a retention time: days such as 30d, a Go duration, or forever, for
+// which it returns 0.
 func keepFor(text string) (time.Duration, error) {
 	if text == "forever" {
 		return 0, nil
@@ -21,5 +22,5 @@ func keepFor(text string) (time.Duration, error) {
 	} else if d, err := time.ParseDuration(text); err == nil && d > 0 {
 		return d, nil
 	}
-	return 0, shoal.E("app.Config", shoal.InvalidArgument, fmt.Sprintf("--keep-requests %s is no time: write it as 30d or 12h, or forever.", text))
+	return 0, shoal.E("app.Config", shoal.InvalidArgument, fmt.Sprintf("--keep-requests %s is not a duration: use 30d or 12h, or forever.", text))
 }

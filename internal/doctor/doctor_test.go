@@ -189,7 +189,7 @@ func TestFilesThatOthersMayRead(t *testing.T) {
 	w.o.FileErr = shoal.E("", shoal.InvalidArgument, "config.yaml:3: there is no setting \"adr\"")
 	w.expect("configuration", doctor.Fail, "config.yaml:3")
 	w.o.FileErr, w.o.Config.Addr = nil, "nonsense"
-	w.expect("configuration", doctor.Fail, "nonsense is no host:port")
+	w.expect("configuration", doctor.Fail, "nonsense is not a host:port")
 }
 
 func TestADamagedDatabase(t *testing.T) {
