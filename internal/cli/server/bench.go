@@ -28,7 +28,7 @@ const (
 	mostLength  = time.Minute
 )
 
-var benchHead = []string{"MEASURED", "FACE", "OPERATIONS", "PER SECOND", "P50 MS", "P99 MS", "LOST"}
+var benchHead = []string{"MEASURED", "API", "OPERATIONS", "PER SECOND", "P50 MS", "P99 MS", "LOST"}
 
 // benchResult is what a measurement found, and of what.
 type benchResult struct {
