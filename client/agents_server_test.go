@@ -306,7 +306,7 @@ func TestAgentConversationsOnARealServer(t *testing.T) {
 	}
 	for _, id := range []string{"", ".", "..", "a/b", "a?b", "../x:y"} {
 		if err := lab.ClearAgentConversation(ctx, "keeper", id); !errors.Is(err, shoal.InvalidArgument) {
-			t.Errorf("%q is no id: %v", id, err)
+			t.Errorf("ClearAgentConversation(%q): got %v, want invalid_argument", id, err)
 		}
 	}
 }

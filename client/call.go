@@ -112,10 +112,10 @@ type outcome struct {
 	sent    bool          // whether the server was reached
 	refused bool          // whether it was not done for now
 	unknown bool          // whether it may have been done all the same
-	after   time.Duration // how long the server asks to stay away
+	after   time.Duration // the Retry-After of the server
 }
 
-// mayRepeat tells whether another attempt may help and does no harm.
+// mayRepeat reports whether another attempt is safe and may succeed.
 func (o outcome) mayRepeat(once bool) bool {
 	if o.after > mostAfter {
 		return false

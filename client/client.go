@@ -12,13 +12,13 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// Options say which server a client talks to, and as whom.
+// Options configure the server that a client calls and the identity that it uses.
 type Options struct {
-	// URL is where the server is, such as http://127.0.0.1:7462. A path in it
-	// stands in front of every path of the server.
+	// URL is the address of the server, such as http://127.0.0.1:7462. A path in it
+	// is a prefix of all paths of the API.
 	URL string
-	// Key is the secret that proves who calls. It may be empty where the server
-	// asks for none.
+	// Key is the secret that authenticates the caller. It may be empty if the server
+	// requires none.
 	Key string
 	// As names the acting entity. Only an admin may name one that is not its
 	// key's own.
@@ -116,7 +116,7 @@ func checkPath(path []string) error {
 		if err := shoal.CheckID("id", segment); err != nil && shoal.CheckEmoji("emoji", segment) != nil {
 			var e *shoal.Error
 			errors.As(err, &e)
-			return shoal.E("", shoal.InvalidArgument, fmt.Sprintf("%q is no id here: it %s", segment, e.Fields[0].Message))
+			return shoal.E("", shoal.InvalidArgument, fmt.Sprintf("%q is not a valid ID here: it %s", segment, e.Fields[0].Message))
 		}
 	}
 	return nil

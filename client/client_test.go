@@ -160,9 +160,9 @@ func drain[T any](seq func(func(T, error) bool)) error {
 	return nil
 }
 
-// An id that is none could lead elsewhere: remove ".." of the session s1 and the
-// session is gone.
-func TestWhatIsNoIDGoesNowhere(t *testing.T) {
+// An invalid ID could change the path: removing ".." from the session s1 would delete
+// the session.
+func TestInvalidIDsAreNotSent(t *testing.T) {
 	handler := func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s %s", r.Method, r.URL) }
 	inWorld(t, handler, func(w *world) {
 		for _, id := range []shoal.EntityID{"", ".", "..", "a/b", "a?b", "%2e%2e", "system"} {

@@ -31,10 +31,10 @@ func (c *Client) unreachable(cause error) *shoal.Error {
 	return &shoal.Error{Kind: ErrUnreachable, Msg: fmt.Sprintf("no server answers at %s (%v)", c.base, why), Err: cause}
 }
 
-// stranger is the error when something answers that is no Shoal server.
+// stranger returns the error for a response that does not come from a Shoal server.
 func (c *Client) stranger(status int, cause error) *shoal.Error {
 	return &shoal.Error{
-		Kind: shoal.Internal, Msg: fmt.Sprintf("what answers at %s (status %d) does not seem to be a Shoal server", c.base, status), Err: cause,
+		Kind: shoal.Internal, Msg: fmt.Sprintf("the server at %s (status %d) does not seem to be a Shoal server", c.base, status), Err: cause,
 	}
 }
 
@@ -49,8 +49,8 @@ type problem struct {
 // requestID is the header that names a request to the server's operator.
 const requestID = "X-Request-Id"
 
-// refusal returns the error that an answer other than 2xx stands for. A proxy
-// that finds no server behind it counts as the server not answering.
+// refusal returns the error for a response other than 2xx. A proxy that cannot reach
+// the server counts as an unreachable server.
 func (c *Client) refusal(status int, header http.Header, body []byte) *shoal.Error {
 	var p problem
 	media, _, _ := mime.ParseMediaType(header.Get("Content-Type"))

@@ -10,7 +10,7 @@ import (
 	"github.com/shoal-dev/shoal/client"
 )
 
-// An agent that answers whoever mentions it, and survives every restart.
+// An agent that answers every message that mentions it, and survives restarts.
 func ExampleInbox() {
 	ctx := context.Background()
 	c, err := client.New(client.Options{URL: "http://127.0.0.1:7462", Key: os.Getenv("SHOAL_KEY")})

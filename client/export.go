@@ -40,11 +40,11 @@ type ImportOptions struct {
 	PausePlans bool
 }
 
-// Import makes the session of an export, which may be of a session with another id.
-// Nobody sees anything of it before all of r was read and found right; what fails
-// leaves nothing behind. Conflict when the session is there and not empty, unless
-// Replace is set; AlreadyExists when its id belonged to one that was deleted;
-// InvalidArgument with the line of r that is wrong. It is not tried again. Admins
+// Import creates a session from an export, which may be of a session with another ID.
+// The session becomes visible only after all of r has been read and validated; a
+// failed import has no effect. The error is Conflict if the session exists and is not
+// empty, unless Replace is set; AlreadyExists if the ID belonged to a deleted session;
+// and InvalidArgument, with the line, if r is invalid. Import is not repeated. Admins
 // only.
 func (s *Session) Import(ctx context.Context, r io.Reader, o ImportOptions) (made shoal.Imported, err error) {
 	const op = "client.Import"

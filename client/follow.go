@@ -22,11 +22,11 @@ type FollowOptions struct {
 	// Space is followed alone; empty, all spaces of the caller are, those it
 	// joins later included.
 	Space shoal.SpaceID
-	// Run is followed instead of spaces, if set: its steps, what it writes and
-	// what it thinks. Its end is an event; the sequence goes on.
+	// Run, if set, is followed instead of spaces: its steps, output and reasoning. Its
+	// end is an event, which does not end the sequence.
 	Run shoal.RunID
-	// After resumes behind the event with this cursor. Empty, the stream begins
-	// with a snapshot.
+	// After resumes after the event with this cursor. If it is empty, the stream
+	// begins with a snapshot.
 	After shoal.Cursor
 	// Lost, if set, is called each time the connection is lost, before it is
 	// made anew. It must not block.
@@ -36,11 +36,11 @@ type FollowOptions struct {
 	Back func()
 }
 
-// Follow yields what happens, in order, nothing lost and nothing twice. It
-// connects when it is ranged over, and connects anew, behind the last event,
-// whenever the connection breaks or keeps silent for 45 s.
+// Follow yields events in order, each exactly once. It connects when it is ranged over,
+// and reconnects after the last event when the connection breaks or is silent for
+// 45 s.
 //
-// A snapshot holds the present state and replaces what was yielded before. It
+// A snapshot holds the current state and replaces what was yielded before. It
 // comes first, for each space that is joined, and again after a connection that
 // broke before the first cursor or stayed away longer than the server keeps
 // events.
@@ -74,9 +74,9 @@ type follower struct {
 	back       func()
 	yield      func(shoal.Event, error) bool
 
-	cursor shoal.Cursor // the last that was seen; the stream resumes behind it
-	heard  bool         // whether this connection has said anything
-	left   bool         // whether the reader has had enough
+	cursor shoal.Cursor // of the last event; the stream resumes after it
+	heard  bool         // whether this connection has received anything
+	left   bool         // whether the reader has stopped
 }
 
 // run follows over as many connections as it takes. It returns nil when ctx or
@@ -150,8 +150,8 @@ func (f *follower) connect(ctx context.Context) outcome {
 	return outcome{err: f.client.unreachable(silent(ctx, err)), sent: true, unknown: true}
 }
 
-// refused is the outcome of an answer that is no stream: final if it is about
-// the request, not if it is about the state of the server.
+// refused returns the outcome of a response that is not a stream: final if it is about
+// the request, but not if it is about the state of the server.
 func (f *follower) refused(ctx context.Context, res *http.Response) outcome {
 	body, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
 	if err != nil {
@@ -176,8 +176,8 @@ func (f *follower) read(in io.Reader) error {
 		out := shoal.Event{Type: shoal.EventType(got.name), Data: got.data}
 		if got.id != nil {
 			out.Cursor = shoal.Cursor(*got.id)
-			// Behind one of several snapshots there is no place to resume: the
-			// others would be missed.
+			// A stream cannot resume between several snapshots: the others would be
+			// missed.
 			if !f.everything || out.Type != shoal.EventSnapshot {
 				f.cursor = out.Cursor
 			}

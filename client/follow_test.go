@@ -21,8 +21,8 @@ func event(id int) string {
 	return fmt.Sprintf("id: %d\nevent: message.created\ndata: {\"n\":%d}\n\n", id, id)
 }
 
-// stream begins a stream and returns behind which event it goes on, 0 at the
-// start.
+// stream starts a stream and returns the number of the event that it resumes after, 0
+// at the start.
 func stream(w http.ResponseWriter, r *http.Request) int {
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	after, _ := strconv.Atoi(r.Header.Get("Last-Event-ID"))
@@ -57,9 +57,9 @@ func upTo(n int) (all []int) {
 	return all
 }
 
-// A server that cuts the stream after every few bytes, anywhere, loses nothing
-// and tells nothing twice.
-func TestFollowResumesBehindTheLastWholeEvent(t *testing.T) {
+// A connection that breaks after every few bytes, anywhere, loses no event and repeats
+// none.
+func TestFollowResumesAfterTheLastWholeEvent(t *testing.T) {
 	const events = 40
 	for _, step := range []int{47, 50, 61, 101} {
 		connections := 0
@@ -133,7 +133,7 @@ func TestFollowLeavesASilentConnection(t *testing.T) {
 	})
 }
 
-// A reader may take its time with an event: that is no silence of the server.
+// A slow reader does not count as a silent server.
 func TestASlowReaderKeepsItsConnection(t *testing.T) {
 	connections := 0
 	handler := func(w http.ResponseWriter, r *http.Request) {
@@ -180,7 +180,7 @@ func TestFollowOutlivesTheServersRestart(t *testing.T) {
 		}
 		// An hour at 4 to 8 s each, and the answers above.
 		if len(lost) < 450 || len(lost) > 920 || !errors.Is(lost[0], client.ErrUnreachable) {
-			w.Errorf("told %d times that the connection is lost, first: %v", len(lost), lost[0])
+			w.Errorf("got %d calls of Lost, first: %v; want 450 to 920, with ErrUnreachable", len(lost), lost[0])
 		}
 	})
 }
@@ -259,8 +259,8 @@ func TestLeavingFollowClosesTheConnection(t *testing.T) {
 	})
 }
 
-// The snapshots of several spaces come one by one. Behind the first of them
-// there is no place to resume: the second would be missing for good.
+// The snapshots of several spaces arrive one by one. A stream cannot resume after the
+// first: the second would be missing for good.
 func TestFollowDoesNotResumeInTheMiddleOfSnapshots(t *testing.T) {
 	snapshot := func(space string) string {
 		return "id: 7\nevent: snapshot\ndata: {\"spaceId\":\"" + space + "\"}\n\n"
@@ -286,14 +286,14 @@ func TestFollowDoesNotResumeInTheMiddleOfSnapshots(t *testing.T) {
 			seen = append(seen, string(e.Type)+string(e.Data))
 		}
 		if !slices.Equal(resumed, []string{"", "", "7"}) || len(seen) != 4 {
-			w.Errorf("resumed behind %q, seen %q", resumed, seen)
+			w.Errorf("resumed after %q, got events %q", resumed, seen)
 		}
 	})
 }
 
-// Whoever shows a connection learns when it is lost and when it stands again, each
-// time before the events that come over it.
-func TestFollowTellsWhetherItIsConnected(t *testing.T) {
+// A user interface learns when the connection is lost and when it is back, each time
+// before the events of that connection.
+func TestFollowReportsItsConnection(t *testing.T) {
 	connections := 0
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		if connections++; connections == 2 {
@@ -303,20 +303,20 @@ func TestFollowTellsWhetherItIsConnected(t *testing.T) {
 		say(w, event(stream(w, r)+1))
 	}
 	inWorld(t, handler, func(w *world) {
-		var told []string
+		var calls []string
 		o := client.FollowOptions{
-			Lost: func(error) { told = append(told, "lost") }, Back: func() { told = append(told, "back") },
+			Lost: func(error) { calls = append(calls, "lost") }, Back: func() { calls = append(calls, "back") },
 		}
 		for _, err := range w.client.Session("default").Follow(w.Context(), o) {
 			if err != nil {
 				w.Fatal(err)
 			}
-			if told = append(told, "event"); len(told) >= 6 {
+			if calls = append(calls, "event"); len(calls) >= 6 {
 				break
 			}
 		}
-		if got := strings.Join(told, " "); got != "back event lost lost back event" {
-			w.Errorf("told: %s", got)
+		if got := strings.Join(calls, " "); got != "back event lost lost back event" {
+			w.Errorf("got calls %q", got)
 		}
 	})
 }

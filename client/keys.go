@@ -18,9 +18,8 @@ func (c *Client) Keys(ctx context.Context) iter.Seq2[shoal.Key, error] {
 	return list[shoal.Key](ctx, c, call{op: "client.Keys", path: []string{"v1", "keys"}})
 }
 
-// CreateKey mints a key. Its secret is told this once: it is nil in the answer
-// to a repeated call whose first answer was lost, and then the key is best
-// revoked. Admins only.
+// CreateKey creates a key. Its secret is returned only once: it is nil if the call was
+// repeated because the first response was lost; then revoke the key. Admins only.
 func (c *Client) CreateKey(ctx context.Context, n shoal.NewKey, options ...CallOption) (made shoal.Key, err error) {
 	in := call{op: "client.CreateKey", path: []string{"v1", "keys"}, body: n}
 	return made, c.create(ctx, in, &made, options)

@@ -16,8 +16,8 @@ type page[T any] struct {
 	NextCursor *string `json:"nextCursor"`
 }
 
-// list walks through all pages of a list, each fetched when the one before is
-// used up. It ends behind the first error.
+// list yields all items of a list. It fetches each page when the one before has been
+// consumed, and ends after the first error.
 func list[T any](ctx context.Context, c *Client, in call) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		query := url.Values{"limit": {strconv.Itoa(shoal.MaxPage)}}

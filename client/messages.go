@@ -39,8 +39,8 @@ func (s *Session) Messages(ctx context.Context, space shoal.SpaceID, o MessagesO
 	return got.Items, err
 }
 
-// Timeline walks through the messages of a space behind seq after, 0 for all, in
-// ascending order, up to the last that is there when it is reached.
+// Timeline yields the messages of a space with a sequence number above after, 0 for
+// all, in ascending order. It ends at the message that is the last when it gets there.
 func (s *Session) Timeline(ctx context.Context, space shoal.SpaceID, after int64) iter.Seq2[shoal.Message, error] {
 	return func(yield func(shoal.Message, error) bool) {
 		for {
@@ -64,9 +64,9 @@ func (s *Session) Timeline(ctx context.Context, space shoal.SpaceID, after int64
 	}
 }
 
-// Post posts a message as the acting entity. It is stored once, however often
-// the call had to be repeated. Mentions that are no members of the space are
-// dropped and named in the message.
+// Post posts a message as the acting entity. It is stored once, however often the call
+// is repeated. Mentions of entities that are not members of the space are dropped and
+// listed in the message.
 func (s *Session) Post(ctx context.Context, space shoal.SpaceID, draft shoal.Draft, options ...CallOption) (made shoal.Message, err error) {
 	in := call{op: "client.Post", path: s.path("spaces", string(space), "messages"), body: draft}
 	return made, s.client.create(ctx, in, &made, options)

@@ -14,7 +14,7 @@ type Session struct {
 	id     shoal.SessionID
 }
 
-// Session returns the face of one session. It makes no call.
+// Session returns a client for one session. It makes no call.
 func (c *Client) Session(id shoal.SessionID) *Session { return &Session{c, id} }
 
 // path returns a path inside the session.

@@ -36,8 +36,8 @@ func newFrames(in io.Reader, limit int) *frames {
 	return &frames{in: bufio.NewReader(in), limit: limit}
 }
 
-// next returns the next event that has an id or data. An event that the end of
-// the stream cuts is none. The data belongs to the caller.
+// next returns the next event that has an ID or data. It discards an event that the end
+// of the stream truncates. The data belongs to the caller.
 func (f *frames) next() (frame, error) {
 	var out frame
 	var data []byte

@@ -9,16 +9,16 @@ import (
 	"testing/iotest"
 )
 
-// told is a frame as tests compare it; none stands for no id and no data.
-type told struct{ id, name, data string }
+// parsedFrame is a frame in a form that tests compare; none means no ID or no data.
+type parsedFrame struct{ id, name, data string }
 
 const none = "\xffnone"
 
 // readAll reads a stream to its end.
-func readAll(t *testing.T, in io.Reader, limit int) ([]told, error) {
+func readAll(t *testing.T, in io.Reader, limit int) ([]parsedFrame, error) {
 	t.Helper()
 	events := newFrames(in, limit)
-	var all []told
+	var all []parsedFrame
 	for {
 		f, err := events.next()
 		if err != nil {
@@ -31,11 +31,11 @@ func readAll(t *testing.T, in io.Reader, limit int) ([]told, error) {
 		if f.data != nil {
 			data = string(f.data)
 		}
-		all = append(all, told{id, f.name, data})
+		all = append(all, parsedFrame{id, f.name, data})
 	}
 }
 
-func equal(a, b []told) bool {
+func equal(a, b []parsedFrame) bool {
 	if len(a) != len(b) {
 		return false
 	}
@@ -50,21 +50,21 @@ func equal(a, b []told) bool {
 func TestFrames(t *testing.T) {
 	for _, c := range []struct {
 		name, stream string
-		want         []told
+		want         []parsedFrame
 	}{
-		{"one", "id: 7\nevent: message.created\ndata: {}\n\n", []told{{"7", "message.created", "{}"}}},
-		{"any line end", "id: 7\rdata: a\r\n\ndata: b\r\n\r\n\rdata:c\n\r", []told{{"7", "", "a"}, {none, "", "b"}, {none, "", "c"}}},
-		{"CR and LF are one end", "id: 7\r\ndata: a\r\ndata: b\r\n\r\n", []told{{"7", "", "a\nb"}}},
-		{"many lines", "data: a\ndata\ndata:  b\ndata: \n\n", []told{{none, "", "a\n\n b\n"}}},
-		{"empty data", "data:\n\n", []told{{none, "", ""}}},
-		{"comments", ": hello\n\n:\ndata: a\n: b\n\n", []told{{none, "", "a"}}},
-		{"an id alone moves the cursor", "id: 8\n\n", []told{{"8", "", none}}},
-		{"an empty id forgets it", "id\ndata: a\n\n", []told{{"", "", "a"}}},
-		{"an id with a zero is none", "id: a\x00b\ndata: a\n\n", []told{{none, "", "a"}}},
-		{"a name alone is nothing", "event: a\n\ndata: b\n\n", []told{{none, "", "b"}}},
-		{"unknown fields", "retry: 7\nIDs: 1\n id: 2\ndata: a\n\n", []told{{none, "", "a"}}},
-		{"only the first line has a mark", "\xef\xbb\xbfdata: a\n\n\xef\xbb\xbfdata: b\n\n", []told{{none, "", "a"}}},
-		{"what is cut is nothing", "data: a\n\nid: 9\ndata: b\n", []told{{none, "", "a"}}},
+		{"one", "id: 7\nevent: message.created\ndata: {}\n\n", []parsedFrame{{"7", "message.created", "{}"}}},
+		{"any line end", "id: 7\rdata: a\r\n\ndata: b\r\n\r\n\rdata:c\n\r", []parsedFrame{{"7", "", "a"}, {none, "", "b"}, {none, "", "c"}}},
+		{"CR and LF are one end", "id: 7\r\ndata: a\r\ndata: b\r\n\r\n", []parsedFrame{{"7", "", "a\nb"}}},
+		{"many lines", "data: a\ndata\ndata:  b\ndata: \n\n", []parsedFrame{{none, "", "a\n\n b\n"}}},
+		{"empty data", "data:\n\n", []parsedFrame{{none, "", ""}}},
+		{"comments", ": hello\n\n:\ndata: a\n: b\n\n", []parsedFrame{{none, "", "a"}}},
+		{"an id alone moves the cursor", "id: 8\n\n", []parsedFrame{{"8", "", none}}},
+		{"an empty id forgets it", "id\ndata: a\n\n", []parsedFrame{{"", "", "a"}}},
+		{"an id with a zero byte is ignored", "id: a\x00b\ndata: a\n\n", []parsedFrame{{none, "", "a"}}},
+		{"a name alone is nothing", "event: a\n\ndata: b\n\n", []parsedFrame{{none, "", "b"}}},
+		{"unknown fields", "retry: 7\nIDs: 1\n id: 2\ndata: a\n\n", []parsedFrame{{none, "", "a"}}},
+		{"only the first line has a mark", "\xef\xbb\xbfdata: a\n\n\xef\xbb\xbfdata: b\n\n", []parsedFrame{{none, "", "a"}}},
+		{"what is cut is nothing", "data: a\n\nid: 9\ndata: b\n", []parsedFrame{{none, "", "a"}}},
 		{"nothing", "", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -163,7 +163,7 @@ func (c *chunks) Read(p []byte) (int, error) {
 }
 
 // reference is the plainest reader of an event stream.
-func reference(stream string) (all []told) {
+func reference(stream string) (all []parsedFrame) {
 	stream = strings.TrimPrefix(stream, "\xef\xbb\xbf")
 	stream = strings.ReplaceAll(strings.ReplaceAll(stream, "\r\n", "\n"), "\r", "\n")
 	lines := strings.Split(stream, "\n")
@@ -171,7 +171,7 @@ func reference(stream string) (all []told) {
 	for _, line := range lines[:len(lines)-1] {
 		if line == "" {
 			if id != none || data != none {
-				all = append(all, told{id, name, data})
+				all = append(all, parsedFrame{id, name, data})
 			}
 			id, name, data = none, "", none
 			continue
