@@ -1,5 +1,5 @@
-// Package app puts a server together: configuration → database → hub → executor
-// of runs → listener, in this order; Stop ends them from the listener back.
+// Package app assembles a server: configuration, database, hub, executor of runs and
+// listener, in this order. Stop stops them in reverse order.
 //
 //	s, err := app.Start(ctx, app.Config{Data: dir, Addr: "127.0.0.1:0"})
 //	if err != nil { … }
@@ -7,17 +7,16 @@
 //	fmt.Println(s.URL())
 //
 // Guarantees:
-//   - When Start returns, the server answers, and DATA/admin.key holds a working
-//     admin key.
-//   - Stop refuses new connections, ends waits as timed out and streams where
-//     they are, and returns within five seconds with everything ended and the
-//     database closed.
-//   - The first start of a data directory makes a person, an agent that answers, and
-//     the spaces where they meet. What is deleted of them stays away.
-//   - A PostgreSQL that goes on from another point of its history ends Run with
-//     ErrTimeline: what this process knows may be lost there.
-//   - A disk that fails a commit ends Run with ErrDisk: what the database says
-//     after that cannot be trusted until it is opened anew.
+//   - When Start returns, the server accepts requests, and DATA/admin.key holds a
+//     valid admin key.
+//   - Stop refuses new connections, ends waits as timed out, ends streams, closes the
+//     database, and returns within five seconds.
+//   - The first start of a data directory creates a person, an agent that answers, and
+//     two spaces for them. Later starts do not restore what was deleted.
+//   - If PostgreSQL continues on another timeline, Run returns ErrTimeline: data that
+//     this process has read may be lost there.
+//   - If the disk fails a commit, Run returns ErrDisk: the state of the database is
+//     unknown until it is opened again.
 package app
 
 import (
@@ -51,24 +50,23 @@ import (
 	"github.com/shoal-dev/shoal/internal/tool"
 )
 
-// ErrDisk ends a server whose disk failed a commit.
+// ErrDisk is the error of a server whose disk failed a commit.
 var ErrDisk = errors.New("the disk failed a commit; start the server again to recover")
 
-// ErrTimeline ends a server whose database went on from another point of its history, as
-// when a standby has taken over.
+// ErrTimeline is the error of a server whose database continued on another timeline, for
+// example after a failover to a standby.
 var ErrTimeline = errors.New("the database went on from another point of its history, where the last messages may be missing; start the server again")
 
-// failuresPerSecond is how many keys that do not work may come from one address a
-// second, for long.
+// failuresPerSecond is the sustained rate of invalid keys that one address may send.
 const failuresPerSecond = 10
 
-// stopWithin is how long Stop waits for handlers before it cuts them off.
+// stopWithin is how long Stop waits for handlers before it cancels them.
 const stopWithin = 4 * time.Second
 
 const (
 	// idleTimeout is how long a connection may stay without a call.
 	idleTimeout = 2 * time.Minute
-	// parkAfter is how long a wait over REST lasts before its connection is parked.
+	// parkAfter is how long a REST wait blocks before its connection is detached.
 	parkAfter = 100 * time.Millisecond
 )
 
@@ -88,11 +86,11 @@ type Server struct {
 	pool     *detach.Pool
 	metrics  *metrics.Set
 	limits   *limit.Principals
-	// figures serves the metrics alone, if somebody wants that.
+	// figures serves only the metrics, if MetricsAddr is set.
 	figures   *http.Server
 	figuresAt string
 	http      *http.Server
-	// announcement is what `shoal up` and `shoal down` find of this server.
+	// announcement describes this server to `shoal up` and `shoal down`.
 	announcement *background.Announcement
 	announced    bool
 
@@ -129,7 +127,7 @@ func Run(ctx context.Context, c Config) error {
 	return err
 }
 
-// Start opens the database, recovers, and serves. ctx bounds the start only.
+// Start opens the database, recovers, and serves. ctx applies to the start only.
 func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if c, err = c.complete(); err != nil {
 		return nil, err
@@ -161,8 +159,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	return s, nil
 }
 
-// open makes everything that stands behind the faces, and the first things in
-// it.
+// open creates the store, the hub and the guard, and the initial entities and spaces.
 func (s *Server) open(ctx context.Context) (err error) {
 	s.store, err = sqlstore.Open(ctx, sqlstore.Options{URL: s.config.Database, Log: s.config.Log, Fatal: s.fail, Metrics: s.metrics, Alone: true})
 	if err != nil {
@@ -187,7 +184,7 @@ func (s *Server) open(ctx context.Context) (err error) {
 	return s.first(ctx)
 }
 
-// protect makes what stands before the faces.
+// protect creates the guard and the authenticator of the APIs.
 func (s *Server) protect() (err error) {
 	c := s.config
 	host, _, _ := net.SplitHostPort(c.Addr)
@@ -204,7 +201,7 @@ func (s *Server) protect() (err error) {
 	return nil
 }
 
-// listen takes the address and builds what is to answer there.
+// listen listens on the address and builds the HTTP server.
 func (s *Server) listen() error {
 	c := s.config
 	l, err := net.Listen("tcp", c.Addr)
@@ -212,13 +209,13 @@ func (s *Server) listen() error {
 		return shoal.E("app.Start", shoal.Conflict, fmt.Sprintf("The address %s cannot be used (%v). Is a server running already? Choose another with --addr.", c.Addr, err))
 	}
 	if host, _, _ := net.SplitHostPort(c.Addr); !Loopback(host) && len(c.proxies) == 0 {
-		c.Log.Warn("other machines can reach this address, and it answers without TLS: keys and messages can be read on the way; listen on 127.0.0.1 with a proxy that speaks TLS in front of it, and name that with --trust-proxy", "addr", l.Addr().String())
+		c.Log.Warn("other machines can reach this address, and it answers without TLS: keys and messages can be read on the way; listen on 127.0.0.1 behind a TLS proxy, and name its network with --trust-proxy", "addr", l.Addr().String())
 	}
 	open := bounded(l, s.proxy, s.metrics)
 	s.listener = open
 	s.pool = detach.New(detach.Options{After: cmp.Or(c.ParkAfter, parkAfter), Idle: idleTimeout, Closed: open.closed, Answered: open.answered})
 	s.metrics.GaugeFunc("shoal_connections_parked", "Connections of calls that wait outside of their handlers.", func() float64 { return float64(s.pool.Count()) })
-	faces, err := s.faces()
+	apis, err := s.apis()
 	if err == nil {
 		err = s.showMetrics()
 	}
@@ -229,14 +226,14 @@ func (s *Server) listen() error {
 	base, cut := context.WithCancel(context.Background())
 	s.cut = cut
 	s.http = &http.Server{
-		Handler: open.count(s.guard.Wrap(faces)), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: idleTimeout, MaxHeaderBytes: 64 << 10,
+		Handler: open.count(s.guard.Wrap(apis)), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: idleTimeout, MaxHeaderBytes: 64 << 10,
 		BaseContext: func(net.Listener) context.Context { return base }, ConnState: open.state,
 	}
 	return nil
 }
 
-// faces builds them.
-func (s *Server) faces() (_ http.Handler, err error) {
+// apis builds the handler of all APIs, the console and the documentation.
+func (s *Server) apis() (_ http.Handler, err error) {
 	c := s.config
 	s.mcp = mcpapi.New(mcpapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log, Version: c.Version, Limits: s.limits, Metrics: s.metrics})
 	rest := httpapi.New(httpapi.Options{
@@ -263,7 +260,7 @@ func (s *Server) faces() (_ http.Handler, err error) {
 	return mux, nil
 }
 
-// fail ends Run because the store cannot go on.
+// fail ends Run after a fatal error of the store.
 func (s *Server) fail(err error) {
 	why, what := ErrDisk, "the disk failed a commit"
 	if errors.Is(err, sqlstore.ErrTimeline) {
@@ -276,7 +273,7 @@ func (s *Server) fail(err error) {
 	}
 }
 
-// URL is where the server answers.
+// URL returns the address of the server.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() }
 
 // Stop ends the server. It may be called once.
@@ -305,9 +302,9 @@ func (s *Server) Stop() {
 	s.announcement.End()
 }
 
-// shutDown refuses new connections at once and closes the returned channel when
-// the handlers have ended, which they do because the hub does. Whoever is left at
-// the end of ctx is cut off.
+// shutDown refuses new connections and closes the returned channel when all handlers
+// have returned, which they do when the hub stops. It cancels handlers that are still
+// running when ctx ends.
 func (s *Server) shutDown(ctx context.Context) <-chan struct{} {
 	done := make(chan struct{})
 	if s.http == nil {
@@ -318,7 +315,7 @@ func (s *Server) shutDown(ctx context.Context) <-chan struct{} {
 		defer close(done)
 		if s.http.Shutdown(ctx) != nil {
 			s.cut()
-			_ = s.http.Close() // there is nobody to tell
+			_ = s.http.Close() // nobody can handle the error
 		}
 	}()
 	return done

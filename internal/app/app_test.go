@@ -24,16 +24,16 @@ func TestRefusesWhatCannotWork(t *testing.T) {
 	}{
 		"no data directory":        {app.Config{Data: ""}, "--data"},
 		"an unknown database":      {app.Config{Database: "mysql://x"}, "sqlite:// or postgres://"},
-		"a bus that is not there":  {app.Config{Bus: "nats://x"}, "--bus memory"},
+		"a NATS bus":               {app.Config{Bus: "nats://x"}, "--bus memory"},
 		"a bus between servers":    {app.Config{Bus: "postgres"}, "not supported yet"},
-		"a bus that is none":       {app.Config{Bus: "memories"}, "auto or memory"},
+		"an unknown bus":           {app.Config{Bus: "memories"}, "auto or memory"},
 		"no address":               {app.Config{Addr: "nonsense"}, "host:port"},
 		"auth off for the network": {app.Config{Addr: "0.0.0.0:0", Auth: "off"}, "loopback"},
-		"a network that is none":   {app.Config{AllowPrivate: []string{"10.0.0.0/8", "10.0.0.1"}}, "--allow-private 10.0.0.1"},
-		"a variable that is none":  {app.Config{AllowEnv: []string{"A B"}}, "--allow-env"},
+		"an invalid network":       {app.Config{AllowPrivate: []string{"10.0.0.0/8", "10.0.0.1"}}, "--allow-private 10.0.0.1"},
+		"an invalid variable name": {app.Config{AllowEnv: []string{"A B"}}, "--allow-env"},
 		"a vendor's key":           {app.Config{AllowEnv: []string{"OPENAI_API_KEY"}}, "--allow-env OPENAI_API_KEY"},
 		"the server's variable":    {app.Config{AllowEnv: []string{"shoal_x"}}, "--allow-env shoal_x"},
-		"a host that is none":      {app.Config{Addr: "127.0.0.1:0", AllowHosts: []string{"a/b"}}, "a/b"},
+		"an invalid host":          {app.Config{Addr: "127.0.0.1:0", AllowHosts: []string{"a/b"}}, "a/b"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name != "no data directory" {
@@ -134,8 +134,8 @@ func TestStartSaysWhatIsInTheWay(t *testing.T) {
 	}
 }
 
-// A key can be minted beside a running server, which then knows it.
-func TestMintsAKeyWithoutTheServer(t *testing.T) {
+// A key can be created without calling a running server, which then accepts it.
+func TestCreatesAKeyWithoutTheServer(t *testing.T) {
 	data := t.TempDir()
 	s, err := app.Start(t.Context(), app.Config{Data: data, Addr: "127.0.0.1:0"})
 	if err != nil {

@@ -13,17 +13,17 @@ import (
 	"github.com/shoal-dev/shoal/internal/metrics"
 )
 
-// connections bounds the connections of a listener, so that some of the files that the
-// process may open are left for the database and the calls of tools.
+// connections limits the connections of a listener, so that some of the files that the
+// process may open remain for the database and tool calls.
 //
-// Connections on which nothing is answered cost their owner nothing: idle ones, those
-// that send their headers slowly, and those of calls that were parked and answered.
-// Where there is no room, they end, first those of the address with the most, of these
-// the ones that were idle longest. A new connection is therefore refused only where
-// answers are under way on nearly all, which other bounds divide among callers: calls,
-// waits, streams and uploads. Then the rule of all bounds holds for addresses, with the
-// reserve of admins for this machine's own. The address of a trusted proxy speaks for
-// many clients and has no share.
+// A connection without a response in progress can be closed at no cost to its owner: an
+// idle one, one that sends its headers slowly, or one whose detached call has been
+// answered. When there is no room, such connections are closed, starting with the
+// address that has the most, and there with those idle longest. A new connection is
+// therefore refused only if nearly all connections are busy, and other limits divide
+// busy connections among callers: calls, waits, streams and uploads. Then the rule of
+// all limits applies to addresses, with the admins' reserve for this machine. The
+// address of a trusted proxy represents many clients and has no share.
 type connections struct {
 	net.Listener
 	most    int64
@@ -36,27 +36,27 @@ type connections struct {
 	from map[netip.Addr]int64
 }
 
-// connection is an open one. It may end for another while it is not busy.
+// connection is an open connection. It may be closed to make room unless it is busy.
 type connection struct {
 	net.Conn
-	from   netip.Addr
-	parked bool
-	calls  int       // that are answered on it; guarded by mu of connections
-	idle   time.Time // since when there are none
+	from     netip.Addr
+	detached bool
+	calls    int       // calls in progress; guarded by mu of connections
+	idle     time.Time // when the last call ended
 }
 
-func (c *connection) busy() bool { return c.parked || c.calls > 0 }
+func (c *connection) busy() bool { return c.detached || c.calls > 0 }
 
 const (
-	// mostConnections bounds connections where the system does not bound files.
+	// mostConnections is the limit if the system does not limit open files.
 	mostConnections = 100_000
-	// endedAtOnce is which part of all connections ends when there is no room: each
-	// search goes through all.
+	// endedAtOnce is the divisor of the number of connections that are closed when
+	// there is no room: each search visits all connections.
 	endedAtOnce = 64
 )
 
-// maxConnections is how many connections a process may have that may open so many
-// files, 0 for no known bound: a quarter of them, at most 1,024, are for other things.
+// maxConnections returns the limit of connections for a process that may open so many
+// files, 0 if unknown: a quarter of them, at most 1,024, is reserved for other uses.
 func maxConnections(files int64) int64 {
 	if files <= 0 {
 		return mostConnections
@@ -64,7 +64,7 @@ func maxConnections(files int64) int64 {
 	return min(max(files-min(files/4, 1024), 1), mostConnections)
 }
 
-// bounded bounds a listener.
+// bounded wraps a listener with a limit.
 func bounded(l net.Listener, trusted func(netip.Addr) bool, m *metrics.Set) *connections {
 	c := &connections{
 		Listener: l, most: maxConnections(int64(metrics.MaxFiles())), trusted: trusted,
@@ -91,11 +91,12 @@ func (c *connections) Accept() (net.Conn, error) {
 			return conn, nil
 		}
 		c.refused.Add(1)
-		_ = conn.Close() // there is no place to tell anything
+		_ = conn.Close() // no response can be sent
 	}
 }
 
-// enter counts a connection, if there is room or some can be made.
+// enter adds a connection if there is room or room can be made, and reports whether it
+// did.
 func (c *connections) enter(conn net.Conn) bool {
 	from := network(conn.RemoteAddr())
 	c.mu.Lock()
@@ -107,13 +108,13 @@ func (c *connections) enter(conn net.Conn) bool {
 		}
 	}
 	key := conn.RemoteAddr().String()
-	c.forget(key) // of a connection that has gone, which nobody has said yet
+	c.forget(key) // an earlier connection whose end was not reported yet
 	c.open[key] = &connection{Conn: conn, from: from, idle: time.Now()}
 	c.from[from]++
 	return true
 }
 
-// fits must be called with mu held.
+// fits reports whether one more connection of an address fits. mu must be held.
 func (c *connections) fits(from netip.Addr) bool {
 	mine, own := c.from[from], from.IsLoopback()
 	if c.trusted(from) {
@@ -122,7 +123,7 @@ func (c *connections) fits(from netip.Addr) bool {
 	return limit.Fits(c.most, int64(len(c.open)), mine, 1, own)
 }
 
-// makeRoom ends connections on which nothing is answered. mu must be held.
+// makeRoom closes connections without a call in progress. mu must be held.
 func (c *connections) makeRoom() {
 	var idle []string
 	for key, o := range c.open {
@@ -146,7 +147,7 @@ func (c *connections) makeRoom() {
 	}
 }
 
-// forget must be called with mu held.
+// forget removes a connection. mu must be held.
 func (c *connections) forget(key string) {
 	o := c.open[key]
 	if o == nil {
@@ -158,7 +159,7 @@ func (c *connections) forget(key string) {
 	}
 }
 
-// change changes what is known of a connection.
+// change calls do with the connection of an address, if it is open.
 func (c *connections) change(address string, do func(*connection)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -167,30 +168,31 @@ func (c *connections) change(address string, do func(*connection)) {
 	}
 }
 
-// state notes what net/http says of a connection: one that is parked goes on.
+// state records a state that net/http reports: a hijacked connection is detached and
+// stays open.
 func (c *connections) state(conn net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateClosed:
 		c.closed(conn)
 	case http.StateHijacked:
-		c.change(conn.RemoteAddr().String(), func(o *connection) { o.parked = true })
+		c.change(conn.RemoteAddr().String(), func(o *connection) { o.detached = true })
 	default:
 	}
 }
 
-// closed counts one connection less.
+// closed removes a connection that was closed.
 func (c *connections) closed(conn net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forget(conn.RemoteAddr().String())
 }
 
-// answered notes that the parked call of a connection has ended.
+// answered records that the detached call of a connection has ended.
 func (c *connections) answered(conn net.Conn) {
-	c.change(conn.RemoteAddr().String(), func(o *connection) { o.parked, o.idle = false, time.Now() })
+	c.change(conn.RemoteAddr().String(), func(o *connection) { o.detached, o.idle = false, time.Now() })
 }
 
-// count notes on which connections something is answered.
+// count counts the calls in progress on each connection.
 func (c *connections) count(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.change(r.RemoteAddr, func(o *connection) { o.calls++ })
@@ -207,8 +209,8 @@ func (s *Server) proxy(a netip.Addr) bool {
 	return slices.ContainsFunc(s.config.proxies, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// network is what has a share: an address, or the network of 64 bits that one client of
-// IPv6 has for itself.
+// network returns the unit that has a share: an IPv4 address, or the /64 network of an
+// IPv6 client.
 func network(a net.Addr) netip.Addr {
 	at, err := netip.ParseAddrPort(a.String())
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // One attacker who opens many times more connections than the server may have, idle,
-// with half a header, parked and streaming, with a key and without, costs others
+// with half a header, detached and streaming, with a key and without, costs others
 // nothing: each of a bystander's calls on a new connection is served, and so is the
 // admin who ends the attacker.
 func TestConnectionsOfOneAttacker(t *testing.T) {
@@ -49,7 +49,7 @@ func TestConnectionsOfOneAttacker(t *testing.T) {
 			texts := []string{
 				"",                            // nothing
 				"GET /v1/sessions HTTP/1.1\r", // half a header
-				"GET /v1/sessions/default/entities HTTP/1.1\r\nHost: " + address + "\r\n" + header + "\r\n", // idle behind an answer
+				"GET /v1/sessions/default/entities HTTP/1.1\r\nHost: " + address + "\r\n" + header + "\r\n", // idle after an answer
 				"GET /v1/sessions/default/events HTTP/1.1\r\nHost: " + address + "\r\n" + header + "\r\n",   // a stream
 				"POST /v1/sessions/default/entities/mallory/wait HTTP/1.1\r\nHost: " + address + "\r\n" + header + // a wait
 					"Content-Type: application/json\r\nContent-Length: " + fmt.Sprint(len(wait)) + "\r\n\r\n" + wait,

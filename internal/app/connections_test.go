@@ -58,7 +58,7 @@ func (d *door) dial() net.Conn {
 		d.t.Fatal(err)
 	}
 	d.t.Cleanup(func() { _ = conn.Close() })
-	_ = conn.SetDeadline(time.Now().Add(time.Minute)) // of a connection that is gone: reading tells
+	_ = conn.SetDeadline(time.Now().Add(time.Minute)) // a read from a closed connection returns an error
 	return conn
 }
 
@@ -206,7 +206,7 @@ func TestConnectionsAreSharedByAddress(t *testing.T) {
 	if n := take(c, "2001:db8::1", true) + take(c, "2001:db8::2", true); n != 300 {
 		t.Errorf("one network of IPv6 has %d", n)
 	}
-	// Idle ones of whoever has the most end for others, and for their own.
+	// Idle connections of the address with the most are closed for others, and for its own.
 	c = fresh()
 	take(c, "203.0.113.1", false)
 	if n := take(c, "203.0.113.2", true); n != 300 {

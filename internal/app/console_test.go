@@ -135,8 +135,8 @@ func (b *browser) does(method, path, body string, status int, headers ...string)
 
 var link = regexp.MustCompile(`^  (http://127\.0\.0\.1:\d+)/#login=([A-Za-z0-9_-]{43})$`)
 
-// Whoever starts a server gets a link first of all. It opens the console, once;
-// from there a browser does what an admin may, and programs' faces do not know it.
+// The greeting of a server begins with a single-use link that opens the console. The
+// browser then has the rights of an admin there, but not in the other APIs.
 func TestConsoleFromTheGreeting(t *testing.T) {
 	data := t.TempDir()
 	g := greet(t, app.Config{Addr: "127.0.0.1:0", Data: data, Terminal: true})

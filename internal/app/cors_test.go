@@ -39,7 +39,7 @@ func TestPagesOfAllowedOrigins(t *testing.T) {
 		{"an event stream", "GET", sessions + "/events", "", 200, ""},
 		{"MCP", "POST", "/mcp", initial, 200, ""},
 		{"AG-UI", "POST", agui, emptyRun, 200, ""},
-		{"a path that is none", "GET", "/v1/nothing", "", 404, "{"},
+		{"an unknown path", "GET", "/v1/nothing", "", 404, "{"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			call := func(server *app.Server, method, origin string, headers ...string) (status int, header http.Header, line string) {

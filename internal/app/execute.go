@@ -10,14 +10,14 @@ import (
 	"github.com/shoal-dev/shoal/internal/tool"
 )
 
-// execute begins to execute the runs of hosted agents.
+// execute starts the executor of hosted agents' runs.
 func (s *Server) execute(ctx context.Context) (err error) {
 	if s.network, err = tool.NewNetwork(tool.NetworkOptions{Private: s.config.private}); err != nil {
 		return err
 	}
 	s.executor, err = run.New(run.Options{
 		Hub: s.Hub, Log: s.config.Log, Metrics: s.metrics, Network: s.network, Env: s.config.env, Keys: s.config.Keys,
-		// A database in a file belongs to one server; what the one before left is free.
+		// A database file has only one server: runs of the previous one can be claimed.
 		Alone: strings.HasPrefix(s.config.Database, "sqlite://"),
 	})
 	if err != nil {
@@ -26,8 +26,8 @@ func (s *Server) execute(ctx context.Context) (err error) {
 	return s.executor.Start(ctx)
 }
 
-// stopExecuting ends that and returns when nothing is executed any more, or at the
-// end of ctx: a tool that does not listen must not keep the server from ending.
+// stopExecuting stops the executor and returns when it has stopped or ctx ends: a tool
+// that ignores its context must not prevent the server from stopping.
 func (s *Server) stopExecuting(ctx context.Context) {
 	if s.network != nil {
 		defer s.network.Close()
@@ -47,7 +47,7 @@ func (s *Server) stopExecuting(ctx context.Context) {
 	}
 }
 
-// env answers ${env.NAME} of agent configs.
+// env returns the value of ${env.NAME} in agent configs.
 func (c *Config) env(name string) (string, bool) {
 	if !slices.Contains(c.AllowEnv, name) {
 		return "", false

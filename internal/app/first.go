@@ -20,12 +20,12 @@ const (
 	Approvals shoal.SpaceID = "approvals"
 )
 
-// local is the principal of whoever owns the data directory.
+// local is the principal of the owner of the data directory.
 var local = shoal.Principal{Role: shoal.RoleAdmin, KeyID: "local"}
 
-// first makes sure of what every server has: the admin key in the data
-// directory, and on the very first start the operator, an agent that answers, and
-// the spaces where they meet. What somebody deletes is not made again.
+// first ensures that the admin key exists in the data directory. On the very first start
+// it also creates the operator, an agent that answers, and their spaces. It does not
+// restore what was deleted.
 func (s *Server) first(ctx context.Context) error {
 	if err := s.adminKey(ctx); err != nil {
 		return err
@@ -36,8 +36,8 @@ func (s *Server) first(ctx context.Context) error {
 	return s.operatorKey(ctx)
 }
 
-// firstSession makes the operator, the agent and their spaces, if there never was an
-// operator.
+// firstSession creates the operator, the agent and their spaces, unless an operator
+// exists or was deleted.
 func (s *Server) firstSession(ctx context.Context) error {
 	_, err := s.Hub.Entities.Get(ctx, local, shoal.DefaultSession, shoal.Operator)
 	if err == nil {
@@ -47,7 +47,7 @@ func (s *Server) firstSession(ctx context.Context) error {
 		return err
 	}
 	_, err = s.Hub.Entities.Create(ctx, local, shoal.DefaultSession, shoal.NewEntity{
-		ID: shoal.Operator, Kind: shoal.Human, SessionRole: shoal.SessionOwner, Name: "Operator", Description: "whoever runs this server",
+		ID: shoal.Operator, Kind: shoal.Human, SessionRole: shoal.SessionOwner, Name: "Operator", Description: "the person who runs this server",
 	}, "")
 	if errors.Is(err, shoal.AlreadyExists) {
 		return s.followKeys(ctx) // an operator who was deleted is not made again
@@ -69,8 +69,8 @@ func (s *Server) firstSession(ctx context.Context) error {
 	return nil
 }
 
-// MintKey makes a key without a running server, by opening the database of a
-// data directory. It works beside a running one, too.
+// MintKey creates a key by opening the database of a data directory. It works with and
+// without a running server.
 func MintKey(ctx context.Context, data, database string, n shoal.NewKey) (shoal.Key, error) {
 	var made shoal.Key
 	err := offline(ctx, data, database, func(h *hub.Hub) (err error) {

@@ -76,7 +76,7 @@ func TestStoryOfTheFirstAgent(t *testing.T) {
 	}
 }
 
-// Whoever says anything else learns what the script can do and how to get a model.
+// Any other message is answered with what the script can do and how to get a model.
 func TestFirstAgentSaysWhatItCanDo(t *testing.T) {
 	s := begin(t, t.TempDir())
 	defer s.Stop()
@@ -188,7 +188,7 @@ func TestFirstAgentFollowsTheKeys(t *testing.T) {
 	}
 }
 
-// provider tells of whom the first agent has its model.
+// provider returns the provider of the first agent's model.
 func provider(t *testing.T, s *app.Server) string {
 	t.Helper()
 	stored, err := s.Hub.Agents.Get(t.Context(), operator, shoal.DefaultSession, app.ShopAgent, 0)

@@ -57,7 +57,7 @@ func (s *Server) greet(ctx context.Context) {
 		"Ctrl-C stops the server.",
 		"",
 	)
-	_, _ = fmt.Fprint(c.Out, strings.Join(lines, "\n")) // a closed terminal is no reason to stop
+	_, _ = fmt.Fprint(c.Out, strings.Join(lines, "\n")) // a closed terminal does not stop the server
 }
 
 // invite is what opens the console: a link that signs in only where nothing keeps it, or
@@ -87,7 +87,8 @@ func (s *Server) origin() string {
 	return s.URL()
 }
 
-// mostOfARequest says what one message may set off in the session default, if that is bounded.
+// mostOfARequest describes the limits of one message in the session default, if it has
+// any.
 func (s *Server) mostOfARequest(ctx context.Context, command string) []string {
 	session, err := s.Hub.Sessions.Get(ctx, local, shoal.DefaultSession)
 	if err != nil {
@@ -104,7 +105,7 @@ func (s *Server) mostOfARequest(ctx context.Context, command string) []string {
 	if len(most) == 0 {
 		return nil
 	}
-	return []string{"  limit " + strings.Join(most, " and ") + " of models for all that one message sets off    (" + command + " sessions limits)"}
+	return []string{"  limit " + strings.Join(most, " and ") + " of model usage per message    (" + command + " sessions limits)"}
 }
 
 // firstWords introduces the first agent, if it is still there.

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// heap tells the garbage collector what a server wants of it. The runtime collects
+// heap adjusts the garbage collector to the load of a server. The runtime collects
 // when the heap has doubled, which of the few megabytes of a server under load is
 // many times a second, and of one at rest is not for minutes. So a small heap may
 // grow by heapRoom first, a large one by half of itself, and a server that has nothing
@@ -17,7 +17,7 @@ import (
 type heap struct {
 	percent   int
 	allocated uint64 // since the process began
-	quiet     int    // looks in a row at which there was nothing to do
+	quiet     int    // consecutive checks without work
 }
 
 const (
@@ -27,11 +27,11 @@ const (
 	// leastPercent and mostPercent bound that in hundredths of the heap. A large heap
 	// is mostly calls that wait: it is sooner collected more often than as large again.
 	leastPercent, mostPercent = 50, 800
-	// lookEvery is how often the heap is looked at.
-	lookEvery = 500 * time.Millisecond
-	// restless is what a server at rest allocates at most between two looks.
+	// checkInterval is how often the heap is checked.
+	checkInterval = 500 * time.Millisecond
+	// restless is what a server at rest allocates at most between two checks.
 	restless = 1 << 20
-	// restAfter is after how many looks at rest memory is given back, and restTimes
+	// restAfter is the number of idle checks after which memory is returned, and restTimes
 	// how often: a stack becomes smaller by half each time.
 	restAfter, restTimes = 2, 3
 )
@@ -43,20 +43,20 @@ func tuneHeap(ctx context.Context) {
 	}
 	h := &heap{percent: 100}
 	defer debug.SetGCPercent(debug.SetGCPercent(h.percent))
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(checkInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			h.look()
+			h.adjust()
 		}
 	}
 }
 
-// look does what is due.
-func (h *heap) look() {
+// adjust sets the growth of the heap, and returns memory to the system at rest.
+func (h *heap) adjust() {
 	found := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(found)
 	live, allocated := found[0].Value.Uint64(), found[1].Value.Uint64()

@@ -37,15 +37,15 @@ func TestAServerAtRestGivesMemoryBack(t *testing.T) {
 	}
 	for range 2 {
 		work()
-		h.look()
+		h.adjust()
 		before := collections()
 		work()
-		h.look()
+		h.adjust()
 		if n := collections() - before; n != 0 {
 			t.Errorf("a server at work asked for %d collections", n)
 		}
 		for range restAfter + restTimes + 5 {
-			h.look()
+			h.adjust()
 		}
 		if n := collections() - before; n != restTimes {
 			t.Errorf("a server at rest asked for %d collections, want %d", n, restTimes)
@@ -53,8 +53,7 @@ func TestAServerAtRestGivesMemoryBack(t *testing.T) {
 	}
 }
 
-// The choice of whoever runs the server stays, and so does that of a program around
-// it.
+// The settings of the operator and of an embedding program are kept.
 func TestTheHeapIsLeftAsItWas(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(77))
 	ctx, cancel := context.WithCancel(t.Context())

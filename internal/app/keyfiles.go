@@ -134,8 +134,8 @@ func writeKey(path, secret string) error {
 }
 
 // ReadAdminKey returns the admin key of a data directory. The error is of kind
-// NotFound when there is none that the caller may read, and of kind InvalidArgument
-// when other users can read it, too.
+// NotFound if the caller cannot read one, and of kind InvalidArgument if other users can
+// read it.
 func ReadAdminKey(data string) (string, error) { return readKeyOf(data, KeyFile) }
 
 // ReadOperatorKey is ReadAdminKey for the key of the operator.

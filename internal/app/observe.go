@@ -53,7 +53,7 @@ func (s *Server) showMetrics() error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", metrics.ContentType)
-		_ = s.metrics.Write(w) // who has gone does not learn of it
+		_ = s.metrics.Write(w) // the client may have disconnected
 	})
 	s.figures = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10}
 	s.figuresAt = listener.Addr().String()
@@ -61,7 +61,7 @@ func (s *Server) showMetrics() error {
 	return nil
 }
 
-// MetricsURL is where the metrics can be read without a key, "" if nowhere.
+// MetricsURL returns the URL of the metrics that requires no key, "" if there is none.
 func (s *Server) MetricsURL() string {
 	if s.figuresAt == "" {
 		return ""

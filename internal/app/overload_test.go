@@ -89,8 +89,8 @@ type load struct {
 // rate is how many messages were stored in a second.
 func (l load) rate() float64 { return float64(len(l.stored)) / l.lasted.Seconds() }
 
-// run lets each agent post on so many connections at once, as fast as it can; who
-// is refused comes again ten times sooner than it is told to.
+// run lets each agent post on so many connections at once, as fast as it can; an
+// agent that is refused retries ten times sooner than Retry-After says.
 func (c *crowd) run(span time.Duration, connections ...int) []load {
 	c.t.Helper()
 	start := time.Now()
@@ -151,8 +151,7 @@ func at(quantile float64, took []time.Duration) time.Duration {
 }
 
 // A crowd that wants far more than the server can do: some of it is served all the
-// time, the rest is told to come again, and when it has gone nobody is refused any
-// more. How much is got through is in the log, and measured by bench (overload).
+// time, the rest gets Retry-After, and once the crowd has gone nobody is refused. How much is got through is in the log, and measured by bench (overload).
 func TestOverload(t *testing.T) {
 	c := newCrowd(t, 4)
 	c.run(500*time.Millisecond, 16, 16, 16, 16) // so that nothing is cold
@@ -163,7 +162,7 @@ func TestOverload(t *testing.T) {
 	t.Logf("peak %.0f/s, p99 %v; overload %.0f/s (%.0f %%), %d refused, p99 %v; afterwards one sender %.0f/s, p50 %v, p99 %v",
 		peak.rate(), at(.99, peak.stored), over.rate(), 100*over.rate()/peak.rate(), over.refused, at(.99, over.stored), calm.rate(), at(.5, calm.stored), at(.99, calm.stored))
 	if len(over.stored) == 0 || over.refused == 0 {
-		t.Errorf("of the crowd %d were served and %d told to come again", len(over.stored), over.refused)
+		t.Errorf("of the crowd %d were served and %d refused, want both above 0", len(over.stored), over.refused)
 	}
 	if calm.refused > 0 || len(calm.stored) == 0 {
 		t.Errorf("when it is over, %d are served and %d refused", len(calm.stored), calm.refused)

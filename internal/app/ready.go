@@ -9,14 +9,14 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// readiness says whether the server serves: the database can be used, and callers are
-// not refused all the time because of what others hold. It asks the database seldom and
-// once at a time, since nobody needs a key to ask.
+// readiness reports whether the server is ready: the database is usable, and callers are
+// not constantly refused because of what others hold. It queries the database rarely and
+// one query at a time, since the endpoint requires no key.
 type readiness struct {
 	reachable func(context.Context) error
 	refusing  func() time.Duration // for how long callers have been refused; nil is allowed
 
-	asking sync.Mutex // held by whoever asks the database
+	asking sync.Mutex // held while the database is asked
 	mu     sync.Mutex // guards the rest
 	begun  time.Time  // when that one began; zero: nobody asks
 	asked  time.Time  // when the last answer came

@@ -13,7 +13,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 )
 
-// Whoever sends callers to the server learns from it whether its database is there.
+// A load balancer learns from the server whether its database is reachable.
 func TestAServerWithoutItsDatabaseIsNotReady(t *testing.T) {
 	d := shoaltest.NewPostgresServer(t)
 	s, err := Start(t.Context(), Config{Data: t.TempDir(), Addr: "127.0.0.1:0", Database: d.URL})
@@ -63,7 +63,7 @@ func TestReadinessAsksSeldomAndOnceAtATime(t *testing.T) {
 			t.Errorf("when it says no: %v", err)
 		}
 		if err := r.check(); !errors.Is(err, shoal.Busy) || asked != 1 {
-			t.Errorf("right behind that: %v, it was asked %d times", err, asked)
+			t.Errorf("check right after that: %v after %d queries, want busy after 1", err, asked)
 		}
 		<-time.After(readyFor)
 		go func() { answers <- nil }()
