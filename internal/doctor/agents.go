@@ -8,7 +8,7 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// agents tells of each connected agent whether it waits to be spoken to.
+// agents reports for each connected agent whether it is waiting for messages.
 func (x *examination) agents(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
@@ -16,7 +16,7 @@ func (x *examination) agents(ctx context.Context) {
 	seen := 0
 	for e, err := range x.client.Session(x.Session).Entities(ctx) {
 		if err != nil {
-			x.fail("agents", "they cannot be listed: "+message(err), "look at the server's log")
+			x.fail("agents", "they cannot be listed: "+message(err), "check the server's log")
 			return
 		}
 		if e.Kind != shoal.Agent || e.Hosted {

@@ -8,11 +8,11 @@ import (
 	"github.com/shoal-dev/shoal/internal/connect"
 )
 
-// entryName is what `shoal connect` calls its entries unless it is told otherwise.
+// entryName is the default name of the entries that `shoal connect` writes.
 const entryName = "shoal"
 
-// clients looks at the entries of the MCP clients of this machine that lead to the
-// server: one that gives a call up too soon never hears what it waits for.
+// clients checks the entries of this machine's MCP clients for the server: a client
+// with a short tool timeout gives up before its wait returns.
 func (x *examination) clients() {
 	if x.Machine == nil {
 		return
@@ -33,7 +33,7 @@ func (x *examination) clients() {
 	}
 }
 
-// entry looks at a client's file, and reports whether there was something to tell.
+// entry checks a client's file, and reports whether it has a finding.
 func (x *examination) entry(c *connect.Client, scope connect.Scope) bool {
 	check := "client " + c.ID
 	if scope == connect.Project {

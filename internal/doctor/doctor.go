@@ -1,6 +1,6 @@
-// Package doctor examines whether a server and what it stands on are well: the
-// configuration, the data directory, the database, and, if the server answers, the
-// way to it for every kind of caller.
+// Package doctor checks a server and its dependencies: the configuration, the data
+// directory, the database, and, if the server responds, its reachability for every kind
+// of caller.
 //
 //	doctor.Examine(ctx, doctor.Options{URL: "http://127.0.0.1:7462", Data: dir}, func(f doctor.Finding) { … })
 //
@@ -47,8 +47,8 @@ type Finding struct {
 
 // Options say what to examine.
 type Options struct {
-	// URL is where the server should answer, Key what proves who asks. Session and As
-	// are what is asked as; As may be empty.
+	// URL is where the server should answer, Key the secret of the caller. Session and As
+	// are the session and entity to act as; As may be empty.
 	URL     string
 	Key     string
 	Session shoal.SessionID
@@ -65,7 +65,7 @@ type Options struct {
 	// Wait is how long the wait through the whole path is, a second if 0. A longer one
 	// finds out what cuts waits on their way.
 	Wait time.Duration
-	// Machine is where the clients of the user have their files; nil looks at none.
+	// Machine is where the clients of the user have their files; nil skips them.
 	Machine *connect.Machine
 	// Environ looks up a variable of the environment.
 	Environ func(name string) string
@@ -84,9 +84,8 @@ func (x *examination) ok(check, detail string)        { x.found(Finding{check, O
 func (x *examination) warn(check, detail, try string) { x.found(Finding{check, Warn, detail, try}) }
 func (x *examination) fail(check, detail, try string) { x.found(Finding{check, Fail, detail, try}) }
 
-// Examine looks at everything and tells found about each thing, one after the
-// other, and returns when all is told. What can only be seen of a server that
-// answers is left out when none does.
+// Examine runs all checks in order, calls found with each finding, and returns after
+// the last one. It skips checks that need a running server if none responds.
 func Examine(ctx context.Context, o Options, found func(Finding)) {
 	if o.Wait <= 0 {
 		o.Wait = time.Second

@@ -41,7 +41,7 @@ func (w *world) examine() map[string]doctor.Finding {
 	found := map[string]doctor.Finding{}
 	doctor.Examine(w.Context(), w.o, func(f doctor.Finding) {
 		if _, twice := found[f.Check]; twice {
-			w.Errorf("%s is told twice", f.Check)
+			w.Errorf("%s is reported twice", f.Check)
 		}
 		if strings.ContainsAny(f.Check+f.Detail+f.Try, "\n\t") || f.Detail == "" || (f.Status == doctor.OK) != (f.Try == "") {
 			w.Errorf("%+v is not one line that says what to do", f)
@@ -54,7 +54,7 @@ func (w *world) examine() map[string]doctor.Finding {
 	return found
 }
 
-// expect examines and looks at one finding.
+// expect runs the checks and compares one finding.
 func (w *world) expect(check string, status doctor.Status, says string) map[string]doctor.Finding {
 	w.Helper()
 	found := w.examine()
@@ -77,7 +77,7 @@ func TestAllIsWell(t *testing.T) {
 		delete(found, check)
 	}
 	if len(found) > 0 {
-		t.Errorf("also told: %+v", found)
+		t.Errorf("unexpected findings: %+v", found)
 	}
 }
 
@@ -96,7 +96,7 @@ func TestPostgreSQL(t *testing.T) {
 	w.expect("migrations", doctor.OK, "")
 }
 
-// A look changes nothing: what was delivered to the operator stays unacknowledged.
+// The checks change nothing: what was delivered to the operator stays unacknowledged.
 func TestNothingIsAcknowledged(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
@@ -214,7 +214,7 @@ func TestKeysThatDoNot(t *testing.T) {
 		t.Error("it asks on without a key")
 	}
 	w.o.Key = ""
-	w.expect("key", doctor.Fail, "none to ask with")
+	w.expect("key", doctor.Fail, "no key is set")
 }
 
 func TestAnEntityLooksAfterItself(t *testing.T) {
@@ -233,7 +233,7 @@ func TestAnEntityLooksAfterItself(t *testing.T) {
 		t.Errorf("never: %+v", f)
 	}
 	if _, local := found["database"]; local {
-		t.Error("it looks at this machine for a server elsewhere")
+		t.Error("it checks this machine for a server elsewhere")
 	}
 }
 

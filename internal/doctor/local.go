@@ -65,9 +65,9 @@ func (x *examination) directory() {
 	case errors.Is(err, fs.ErrNotExist):
 		x.warn(check, data+" is not there yet", "`shoal serve` makes it, or name another with --data")
 	case err != nil:
-		x.fail(check, fmt.Sprintf("%s cannot be looked at: %v", data, reason(err)), "run this as the user of the server")
+		x.fail(check, fmt.Sprintf("%s cannot be read: %v", data, reason(err)), "run this as the user of the server")
 	case !info.IsDir():
-		x.fail(check, data+" is no directory", "name another with --data")
+		x.fail(check, data+" is not a directory", "name another with --data")
 	case info.Mode().Perm()&others != 0:
 		x.warn(check, fmt.Sprintf("%s has mode %04o: other users of this machine may look into it", data, info.Mode().Perm()), "chmod 700 "+data)
 	default:
@@ -87,11 +87,11 @@ func (x *examination) keyFile(check, name, allows, replace string) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		x.warn(check, "there is none in "+x.Config.Data, "the next start of `shoal serve` makes one")
+		x.warn(check, "missing in "+x.Config.Data, "the next start of `shoal serve` creates one")
 	case err != nil:
-		x.fail(check, fmt.Sprintf("%s cannot be looked at: %v", path, reason(err)), "run this as the user of the server")
+		x.fail(check, fmt.Sprintf("%s cannot be read: %v", path, reason(err)), "run this as the user of the server")
 	case info.Mode().Perm()&others != 0:
-		x.fail(check, fmt.Sprintf("%s has mode %04o: whoever reads it may %s", path, info.Mode().Perm(), allows), "chmod 600 "+path+", and "+replace)
+		x.fail(check, fmt.Sprintf("%s has mode %04o: anybody with the key may %s", path, info.Mode().Perm(), allows), "chmod 600 "+path+", and "+replace)
 	default:
 		x.ok(check, fmt.Sprintf("%s, mode %04o", path, info.Mode().Perm()))
 	}
@@ -111,7 +111,7 @@ func (x *examination) space() {
 	switch {
 	case errors.Is(err, errors.ErrUnsupported): // then nothing is known, and nothing is said
 	case err != nil:
-		x.warn(check, fmt.Sprintf("what is free in %s cannot be told: %v", at, reason(err)), "look at it with df")
+		x.warn(check, fmt.Sprintf("the free space in %s cannot be determined: %v", at, reason(err)), "check it with df")
 	case free < spaceNone:
 		x.fail(check, said, "make room: without it posts are answered with storage_full")
 	case free < spaceLittle:
@@ -165,7 +165,7 @@ func (x *examination) migrations(seen sqlstore.Examination) {
 	}
 }
 
-// models tells which keys of model vendors are here, by their names only.
+// models reports the names of the model API keys in the environment.
 func (x *examination) models() {
 	var here []string
 	for _, name := range app.ModelKeys() {

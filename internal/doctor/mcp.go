@@ -162,7 +162,7 @@ func decode(method string, answer []byte, out any) error {
 	}
 	switch err := json.Unmarshal(answer, &said); {
 	case err != nil:
-		return shoal.E("doctor", shoal.Internal, fmt.Sprintf("the answer to %s is no JSON", method))
+		return shoal.E("doctor", shoal.Internal, fmt.Sprintf("the answer to %s is not JSON", method))
 	case said.Error != nil:
 		return shoal.E("doctor", shoal.Internal, fmt.Sprintf("%s is refused: %s", method, said.Error.Message))
 	}

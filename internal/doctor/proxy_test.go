@@ -95,5 +95,5 @@ func TestSomethingElseAnswers(t *testing.T) {
 	other := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(other.Close)
 	w := &world{T: t, o: doctor.Options{URL: other.URL}}
-	w.expect("server", doctor.Fail, "is no Shoal server")
+	w.expect("server", doctor.Fail, "is not a Shoal server")
 }

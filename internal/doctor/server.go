@@ -45,7 +45,7 @@ func (x *examination) server(ctx context.Context) bool {
 	bounded, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	if err := x.client.Ready(bounded); err != nil {
-		x.fail(check, "it answers at "+x.URL+", but is not ready: "+message(err), "look at its log; a full or failing disk is the usual reason")
+		x.fail(check, "it answers at "+x.URL+", but is not ready: "+message(err), "check its log; the usual cause is a full or failing disk")
 	} else {
 		x.ok(check, "it answers at "+x.URL)
 	}
@@ -78,7 +78,7 @@ func (x *examination) health(ctx context.Context) (health, http.Header, error) {
 		err = json.Unmarshal(body, &said)
 	}
 	if err != nil || said.Status != "ok" {
-		return said, nil, shoal.E("doctor.health", shoal.Internal, fmt.Sprintf("what answers at %s (status %d) is no Shoal server", x.URL, res.StatusCode))
+		return said, nil, shoal.E("doctor.health", shoal.Internal, fmt.Sprintf("the server at %s (status %d) is not a Shoal server", x.URL, res.StatusCode))
 	}
 	return said, res.Header, nil
 }
@@ -87,7 +87,7 @@ func (x *examination) health(ctx context.Context) (health, http.Header, error) {
 func (x *examination) get(ctx context.Context, path string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(x.URL, "/")+path, nil)
 	if err != nil {
-		return nil, shoal.E("doctor", shoal.InvalidArgument, x.URL+" is no URL")
+		return nil, shoal.E("doctor", shoal.InvalidArgument, x.URL+" is not a URL")
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -104,7 +104,7 @@ func unreachable(at string, err error) error {
 	return &shoal.Error{Op: "doctor", Kind: client.ErrUnreachable, Msg: fmt.Sprintf("no server answers at %s (%v)", at, err), Err: err}
 }
 
-// port tells whether the server could take its address.
+// port checks whether the server could listen on its address.
 func (x *examination) port() {
 	const check = "port"
 	addr := x.Config.Addr
@@ -138,7 +138,7 @@ func (x *examination) caller(ctx context.Context) bool {
 	me, err := x.client.Me(ctx)
 	switch {
 	case errors.Is(err, shoal.Unauthenticated) && x.Key == "":
-		x.fail(check, "there is none to ask with", "give one with --key or SHOAL_KEY; on the server's machine, --data DIR finds the operator's key")
+		x.fail(check, "no key is set", "set one with --key or SHOAL_KEY; on the server's machine, --data DIR finds the operator's key")
 		return false
 	case err != nil:
 		x.fail(check, message(err), "use another with --key, or ask an admin for one: `shoal keys create`")
@@ -174,7 +174,7 @@ func (x *examination) stream(ctx context.Context) {
 	began := time.Now()
 	for _, err := range x.client.Session(x.Session).Follow(ctx, client.FollowOptions{}) {
 		if err != nil {
-			x.fail(check, "the stream is refused: "+message(err), "look at the server's log")
+			x.fail(check, "the stream is refused: "+message(err), "check the server's log")
 			return
 		}
 		x.ok(check, "the first of a stream came after "+time.Since(began).Round(time.Millisecond).String())
@@ -194,13 +194,13 @@ func (x *examination) wait(ctx context.Context) {
 	said := fmt.Sprintf("one of %s took %s", x.Wait, took.Round(time.Millisecond))
 	switch {
 	case errors.Is(err, shoal.NotFound) || errors.Is(err, shoal.EntityRequired):
-		x.warn(check, fmt.Sprintf("%s is no entity of the session %s", x.As, x.Session), "name one with --as ID")
+		x.warn(check, fmt.Sprintf("%s is not an entity of the session %s", x.As, x.Session), "name one with --as ID")
 	case err != nil:
 		x.fail(check, fmt.Sprintf("one of %s was cut after %s: %v", x.Wait, took.Round(time.Millisecond), message(err)), "let proxies hold an answer for ten minutes; `shoal doctor --wait 2m` tries again")
 	case !result.TimedOut:
 		x.fail(check, said+" and brought messages that it did not ask for", "report this, please")
 	case took < x.Wait-100*time.Millisecond:
-		x.warn(check, said+": something ended it", "at most four waits of an entity stand at once; a fifth ends the oldest")
+		x.warn(check, said+": something ended it", "one entity can have at most four waits; a fifth ends the oldest")
 	default:
 		x.ok(check, said)
 	}

@@ -32,7 +32,7 @@ func (c *ConsoleCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	if !c.Open {
 		return sh.Output.PrintTable(link, consoleHead, []string{link.URL, sh.Output.FormatTime(link.ExpiresAt, "-")})
 	}
-	// The link is in no output: whoever reads along there could be faster.
+	// The link is not printed: a reader of the output could open it first.
 	if err := browse(ctx, link.URL); err != nil {
 		return err
 	}

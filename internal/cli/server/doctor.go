@@ -25,7 +25,7 @@ type DoctorCommand struct {
 
 var doctorHead = []string{"CHECK", "STATUS", "FOUND", "TRY"}
 
-// Run examines the server and what it stands on.
+// Run checks the server, its dependencies and connectivity.
 func (c *DoctorCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	if c.Ready {
 		return c.checkReady(ctx, sh)
@@ -59,7 +59,7 @@ func (c *DoctorCommand) Run(ctx context.Context, sh *cli.Shell) error {
 func (c *DoctorCommand) options(sh *cli.Shell) (doctor.Options, error) {
 	at, err := url.Parse(sh.URL)
 	if err != nil {
-		return doctor.Options{}, shoal.E("", cli.KindUsage, fmt.Sprintf("--url %q is no URL", sh.URL))
+		return doctor.Options{}, shoal.E("", cli.KindUsage, fmt.Sprintf("--url %q is not a URL", sh.URL))
 	}
 	o := doctor.Options{
 		URL: sh.URL, Session: sh.Session, Here: app.Loopback(at.Hostname()), Config: c.Config, FileErr: sh.Sources.FileErr(),

@@ -26,7 +26,7 @@ import (
 
 // UpCommand is shoal up.
 type UpCommand struct {
-	Addr       string        `help:"Where to listen; port 0 takes a free one (default: the configured address, or 127.0.0.1:7462)." placeholder:"HOST:PORT"`
+	Addr       string        `help:"Address to listen on; port 0 picks a free port (default: the configured address, or 127.0.0.1:7462)." placeholder:"HOST:PORT"`
 	Foreground bool          `help:"Stay in this terminal: Ctrl-C stops the server."`
 	Service    bool          `help:"Use systemd or launchd where this user has it; --no-service starts a process without them." default:"true" negatable:""`
 	Open       bool          `help:"Open the console in a browser if there is a display." default:"true" negatable:""`
@@ -159,8 +159,8 @@ func environmentNames(root *kong.Node) []string {
 	return names
 }
 
-// programPath is the path under which this program will be found later, too: the name on
-// PATH rather than the version that a package manager has behind it.
+// programPath returns a stable path of this program: the name on PATH rather than the
+// versioned path of a package manager that it links to.
 func programPath() string {
 	self, err := os.Executable()
 	if err != nil {
@@ -275,7 +275,7 @@ func parsedServe(sh *cli.Shell, addr string, chosen *kong.Context) (*ServeComman
 	return serve, nil
 }
 
-// hasDisplay reports whether a browser can be opened for the person who reads out.
+// hasDisplay reports whether a browser can be opened for the reader of out.
 func hasDisplay(out *cli.Output) bool {
 	if !out.Terminal || out.JSON {
 		return false
