@@ -20,8 +20,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/metrics"
 )
 
-// Options say what an [API] stands on. Hub and Auth are required and stay the
-// caller's.
+// Options are the dependencies and limits of an [API]. Hub and Auth are required; the
+// caller keeps ownership of them.
 type Options struct {
 	Hub  *hub.Hub
 	Auth *auth.Authenticator
@@ -31,12 +31,12 @@ type Options struct {
 	// Version is what the server says it is.
 	Version string
 	// Limits bounds the calls and streams of principals, together with those of the
-	// other faces; nil gives this face limit.DefaultBounds of its own.
+	// other transports; nil gives the API its own limit.DefaultBounds.
 	Limits *limit.Principals
 	// Metrics counts calls of tools; nil is allowed.
 	Metrics *metrics.Set
-	// ProgressEvery is how often a wait tells a client that asked for it that it
-	// goes on, 12 s if zero.
+	// ProgressEvery is how often a wait sends a progress notification to a client that
+	// requested them, 12 s if zero.
 	ProgressEvery time.Duration
 	// Heartbeat is how often a stream gets a comment line, 15 s if zero.
 	Heartbeat time.Duration

@@ -20,10 +20,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/mcpapi"
 )
 
-// The cost of a call answered in front of the SDK beside that of the same call
-// through it, over the same store, guard and authentication. Each iteration is
-// one HTTP request on a connection that is kept; cpu-µs/op is what the process
-// used, the client among it.
+// The cost of a call answered without the SDK, compared with the same call through it, over the same store, guard and authentication. Each iteration is
+// one HTTP request on a connection that is reused; cpu-µs/op is the CPU time of the
+// process, including the client.
 
 // line is a kept connection that sends one request again and again.
 type line struct {
@@ -75,8 +74,8 @@ var paths = []struct {
 }{
 	{"direct", func(w *world, t testing.TB, id shoal.EntityID) *line { return dial(t, w.url, w.key(id), "") }},
 	{"sdk", func(w *world, t testing.TB, id shoal.EntityID) *line {
-		// What the SDK gives for free: its handler behind the guard and the same
-		// look at the key.
+		// The SDK's own handler, with the same guard and the same check of the
+		// key.
 		who := shoal.Principal{KeyID: shoal.KeyID("sdk_" + id), Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: id}
 		w.key(id)
 		sdk := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return mcpapi.Server(w.api, who, shoal.DefaultSession) },

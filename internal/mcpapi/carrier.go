@@ -81,7 +81,7 @@ func (c *carrier) bind(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { stop(); cancel(nil) }
 }
 
-// carry hands over the delivery that the answer of the call contains.
+// carry sets the delivery that the response of the call contains.
 func (c *carrier) carry(d *inbox.Delivery) {
 	if c == nil {
 		return
@@ -91,7 +91,7 @@ func (c *carrier) carry(d *inbox.Delivery) {
 	c.delivery = d
 }
 
-// written tells that the answer has left whole.
+// written records that the response was written completely.
 func (c *carrier) written() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -60,7 +60,7 @@ var own = map[string][]string{
 }
 
 // The official suite finds nothing wrong with a server on our stack: guard, keys,
-// sessions, streams, the tools answered in front of the SDK and those behind it.
+// sessions, streams, the tools answered directly and those answered by the SDK.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	for revision, excused := range beyond {
@@ -102,7 +102,7 @@ func TestConformanceOfOurOwn(t *testing.T) {
 					t.Errorf("%s (run: %v):\n%s", name, ran, wrong)
 				}
 			}
-			// Of these the rest needs tools of the fixture.
+			// The remaining checks need tools of the fixture.
 			for _, c := range found["server-stateless"] {
 				if !strings.HasPrefix(c.ErrorMessage, "Not testable: ") {
 					t.Errorf("server-stateless:\n%s", faults{c})

@@ -60,7 +60,7 @@ func TestTheConversationOfTheSeed(t *testing.T) {
 			analyzer.do("send_message", inputs{"threadId": space.ID, "content": "Q4 sales were 4.2 million.", "mentions": []string{"report-writer"}})
 			wantText(t, writer.do("wait_for_mentions", inputs{}), "<content>Q4 sales were 4.2 million.</content>")
 
-			// The thread closes; both are told, and nobody can write any more.
+			// The thread closes; both members get a message, and nobody can write any more.
 			writer.do("close_thread", inputs{"threadId": space.ID, "summary": "Q4: 4.2 million"})
 			closed := analyzer.do("wait_for_mentions", inputs{"ack": *batch.Cursor})
 			wantText(t, closed, "<status>closed</status>", "<summary>Q4: 4.2 million</summary>", `<sender id="system" name="System"/>`,

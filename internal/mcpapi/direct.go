@@ -11,8 +11,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// direct answers a tools/call in front of the SDK: in the goroutine of its
-// request, with an answer written whole. See docs/decisions/0003.
+// direct answers a tools/call without the SDK: in the goroutine of its request, with a
+// response written whole. See docs/decisions/0003.
 func (q *request) direct(c toolCall) {
 	raw := c.arguments
 	if !c.tool.Waits {
@@ -37,7 +37,7 @@ func (q *request) direct(c toolCall) {
 	}
 	out, err := q.do(ctx, q.name, q.caller, c.tool, raw)
 	switch {
-	case q.r.Context().Err() != nil: // nobody is left to tell
+	case q.r.Context().Err() != nil: // the client has gone
 	case err != nil: // then the client has cancelled
 		q.refuse(http.StatusOK, c.id, codeCancelled, err.Error())
 	case q.answer(c, out):
@@ -45,13 +45,13 @@ func (q *request) direct(c toolCall) {
 	}
 }
 
-// encodeFailed is what a client learns of a result that is no JSON.
+// encodeFailed is the message for a result that cannot be encoded as JSON.
 const encodeFailed = "Something went wrong on the server."
 
 // codeCancelled is what the SDK answers a cancelled call with.
 const codeCancelled = 0
 
-// written tells that the answer of a wait has left whole.
+// written records that the response of a wait was written completely.
 func written(out outcome) {
 	if out.delivery != nil {
 		out.delivery.Written()
@@ -88,7 +88,7 @@ func (q *request) write(status int, body []byte) bool {
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	h["Cache-Control"] = []string{"no-cache, no-transform"}
 	control := http.NewResponseController(q.w)
-	// An error of these is that of a broken connection, and writing tells it too.
+	// An error here means a broken connection, which the write reports as well.
 	_ = control.SetWriteDeadline(time.Now().Add(q.Patience + time.Duration(len(body)/slowest)*time.Second))
 	defer func() { _ = control.SetWriteDeadline(time.Time{}) }()
 	q.w.WriteHeader(status)
@@ -107,13 +107,13 @@ func (q *request) streamWait(ctx context.Context, c toolCall, raw []byte) {
 	h := q.w.Header()
 	h["Content-Type"] = []string{"text/event-stream"}
 	h["Cache-Control"] = []string{"no-cache, no-transform"}
-	// The headers leave now: who reads them knows that the call has arrived.
+	// The headers leave now, so that the client knows that the call has arrived.
 	if _, err := s.Write(heartbeat()); err != nil || s.FlushError() != nil {
 		return
 	}
 	out, err := q.do(ctx, q.name, q.caller, c.tool, raw)
 	if q.r.Context().Err() != nil {
-		return // nobody is left to tell
+		return // the client has gone
 	}
 	buffer := buffers.get()
 	defer buffers.put(buffer)

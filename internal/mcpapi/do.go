@@ -14,11 +14,10 @@ import (
 	"github.com/shoal-dev/shoal/internal/mcpapi/tools"
 )
 
-// caller identifies who calls.
+// caller identifies the caller of a tool.
 type caller = tools.Caller
 
-// outcome is the result of a call as the protocol tells it: of a failure only
-// the text.
+// outcome is the result of a call in the protocol's form. A failure has only its text.
 type outcome struct {
 	texts      []string
 	structured any
@@ -27,8 +26,9 @@ type outcome struct {
 	delivery   *inbox.Delivery
 }
 
-// do calls a tool for the request with this id. Whatever is wrong with the call is an outcome; the error says
-// that there is nobody to tell: ctx has ended, and the error is its cause.
+// do calls a tool for the request with this id. A failed call is an outcome. do returns an
+// error only if ctx has ended, so that nobody can receive the outcome; the error is its
+// cause.
 func (a *API) do(ctx context.Context, id string, c caller, t *tools.Tool, raw []byte) (out outcome, err error) {
 	began := time.Now()
 	defer func() {
@@ -63,18 +63,18 @@ func (a *API) bounded(ctx context.Context, c caller, t *tools.Tool, raw []byte) 
 	return t.Run(ctx, c, raw)
 }
 
-// failure tells an error: its code, and a sentence.
-// What is internal stays here, and is found in the log by the id of the request.
+// failure returns the outcome of an error: its code and a sentence. Details of internal
+// errors are only in the log, under the id of the request.
 func failure(id string, err error) outcome {
-	told := &shoal.Error{Kind: shoal.Internal, Msg: "Something went wrong on the server. Try again; if it goes on, tell its operator: request " + id + "."}
+	reported := &shoal.Error{Kind: shoal.Internal, Msg: "Something went wrong on the server. Try again; if it happens again, report it to the operator: request " + id + "."}
 	var known *shoal.Error
 	switch {
 	case errors.Is(err, core.ErrStopping):
-		errors.As(stopping(), &told)
+		errors.As(stopping(), &reported)
 	case errors.As(err, &known) && known.Kind != shoal.Internal:
-		told = known
+		reported = known
 	}
-	return outcome{texts: []string{string(told.Kind) + ": " + sentence(told)}, failed: true, code: told.Kind}
+	return outcome{texts: []string{string(reported.Kind) + ": " + sentence(reported)}, failed: true, code: reported.Kind}
 }
 
 // sentence is what err says; of an invalid argument, what is wrong with each field.

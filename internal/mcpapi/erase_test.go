@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// An agent edits what it sent; who waits for it gets the message as it is then, once, and
-// whom the edit mentions is not woken by it.
+// After an agent has edited its message, waits deliver the new text once, and the edit does
+// not wake the agents that it mentions.
 func TestEditedMessagesAreDeliveredAsTheyAre(t *testing.T) {
 	w := newWorld(t)
 	w.space("shop", "ann", "bob", "dan")
@@ -19,7 +19,7 @@ func TestEditedMessagesAreDeliveredAsTheyAre(t *testing.T) {
 	}
 	got = bob.do("wait_for_mentions", inputs{"timeoutMs": 0})
 	if !strings.Contains(got.Text, "four laptops") || !strings.Contains(got.Text, "editedAt=") || strings.Contains(got.Text, "three") {
-		t.Errorf("who waits gets %s", got.Text)
+		t.Errorf("the wait returned %s", got.Text)
 	}
 	ann.do("edit_message", inputs{"messageId": sent.ID, "content": "no laptops", "mentions": []string{"bob", "dan"}})
 	for _, who := range []*agent{bob, dan} {
@@ -32,7 +32,7 @@ func TestEditedMessagesAreDeliveredAsTheyAre(t *testing.T) {
 	}
 }
 
-// An agent replies to a message, which whoever reads the thread can tell.
+// A reply names the message that it replies to in the texts of the tools.
 func TestRepliesNameTheirMessage(t *testing.T) {
 	w := newWorld(t)
 	w.space("shop", "ann", "bob")
@@ -48,7 +48,7 @@ func TestRepliesNameTheirMessage(t *testing.T) {
 	wantFailure(t, bob.call("send_message", inputs{"threadId": "shop", "content": "four", "replyTo": "msg_none"}), "invalid_argument")
 }
 
-// An agent deletes what it sent; who waits for it gets the message without its text.
+// After an agent has deleted its message, waits deliver it without its text.
 func TestDeletedMessagesAreDeliveredWithoutText(t *testing.T) {
 	w := newWorld(t)
 	w.space("shop", "ann", "bob")
@@ -63,6 +63,6 @@ func TestDeletedMessagesAreDeliveredWithoutText(t *testing.T) {
 		t.Errorf("it still mentions: %s", got.Text)
 	}
 	if got := bob.do("wait_for_messages", inputs{"timeoutMs": 0}); !strings.Contains(got.Text, string(sent.ID)) || !strings.Contains(got.Text, "deletedAt=") || strings.Contains(got.Text, "Elmstreet") {
-		t.Errorf("who waits gets %s", got.Text)
+		t.Errorf("the wait returned %s", got.Text)
 	}
 }

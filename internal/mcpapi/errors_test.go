@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// What is no well-formed call is refused at once, in the words of the SDK: code
-// 0 stands for an answer without JSON-RPC.
+// Malformed calls are rejected at once, in the words of the SDK. Code 0 means a response
+// without JSON-RPC.
 func TestProtocolErrors(t *testing.T) {
 	w := newWorld(t)
 	key := w.key("ann")
@@ -28,14 +28,14 @@ func TestProtocolErrors(t *testing.T) {
 		{"unknown tool, modern", strings.ReplaceAll(modernBody, "list_agents", "drop_tables"), with("Mcp-Name", "drop_tables"), 400, -32602, "unknown tool"},
 		{"unknown method", rpcMethod(1, "tools/explode", nil), nil, 200, -32601, `"id":1,"error":{"code":-32601,"message":"method not found: \"tools/explode\""}`},
 		{"unknown method, modern", strings.ReplaceAll(modernBody, "tools/call", "tools/explode"), with("Mcp-Method", "tools/explode"), 404, -32601, ""},
-		{"prompts, of which there are none", rpcMethod(1, "prompts/list", nil), nil, 200, -32601, `method not found: \"prompts/list\"`},
+		{"prompts, which the server does not have", rpcMethod(1, "prompts/list", nil), nil, 200, -32601, `method not found: \"prompts/list\"`},
 		{"prompts, modern", strings.ReplaceAll(modernBody, "tools/call", "prompts/list"), with("Mcp-Method", "prompts/list"), 404, -32601, `method not found: \"prompts/list\"`},
 		{"no method", `{"jsonrpc":"2.0","id":1}`, nil, 202, 0, ""},
 		{"no params", `{"jsonrpc":"2.0","id":1,"method":"tools/call"}`, nil, 400, -32600, "invalid_argument: Missing required \\\"params\\\"."},
 		{"no id", rpc(nil, "list_agents", nil), nil, 400, -32600, "invalid_argument: Missing id"},
-		{"id is an object", strings.Replace(good, `"id":1`, `"id":{}`, 1), nil, 400, -32600, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"invalid_argument: The body is no JSON-RPC 2.0 message`},
+		{"id is an object", strings.Replace(good, `"id":1`, `"id":{}`, 1), nil, 400, -32600, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"invalid_argument: The body is not a JSON-RPC 2.0 message`},
 		{"params of another type", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}`, nil, 200, -32602, ""},
-		{"version tag", strings.Replace(good, `"2.0"`, `"1.0"`, 1), nil, 400, -32600, "The body is no JSON-RPC 2.0 message"},
+		{"version tag", strings.Replace(good, `"2.0"`, `"1.0"`, 1), nil, 400, -32600, "The body is not a JSON-RPC 2.0 message"},
 		{"no JSON", `{"jsonrpc":`, nil, 400, -32700, "invalid_json"},
 		{"key twice", `{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call"}`, nil, 400, -32700, "second time"},
 		{"nested too deep", strings.Replace(good, `{}`, strings.Repeat(`{"a":`, 70)+"1"+strings.Repeat("}", 70), 1), nil, 400, -32700, "deeper than 64"},
@@ -122,8 +122,7 @@ func TestDirectAnswers(t *testing.T) {
 	}
 }
 
-// What a call answers does not depend on who decodes it: through the SDK it is
-// the same result as in front of it.
+// A call returns the same result whether the SDK or this package decodes it.
 func TestSDKAndDirectAnswerAlike(t *testing.T) {
 	w := newWorld(t)
 	shop(w)

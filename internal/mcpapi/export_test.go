@@ -65,9 +65,9 @@ type Row struct {
 	Schema string
 	// Waits makes it one that may block for long.
 	Waits bool
-	// Call answers in front of the SDK, as the tools of Shoal do.
+	// Call answers without the SDK, as the tools of Shoal do.
 	Call func(context.Context) (string, error)
-	// Handle answers behind it. A row has one of the two.
+	// Handle answers through the SDK. A row has one of the two.
 	Handle mcp.ToolHandler
 }
 

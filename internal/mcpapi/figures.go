@@ -9,7 +9,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/metrics"
 )
 
-// figures are what the API counts of itself, for an operator.
+// figures are the metrics of the API.
 type figures struct {
 	calls metrics.Counters
 	took  metrics.Histograms
@@ -17,15 +17,15 @@ type figures struct {
 
 func newFigures(m *metrics.Set) figures {
 	return figures{
-		calls: m.Counters("shoal_mcp_calls_total", "Calls of tools over MCP, by tool and outcome: ok, gone (nobody was left to tell), or the code of the error.", "tool", "outcome"),
+		calls: m.Counters("shoal_mcp_calls_total", "Calls of tools over MCP, by tool and outcome: ok, gone (the client had disconnected), or the code of the error.", "tool", "outcome"),
 		took:  m.Histograms("shoal_mcp_seconds", "How long calls of tools over MCP took; a wait takes as long as it waits.", metrics.Seconds, "tool"),
 	}
 }
 
-// gone is the outcome of a call that nobody is left to be told of.
+// gone is the outcome of a call whose client disconnected before the result.
 const gone = "gone"
 
-// count counts a call that is over, and writes a line for it at debug level.
+// count records a finished call in the metrics, and logs it at debug level.
 func (a *API) count(c caller, t *tools.Tool, id string, out outcome, err error, began time.Time) {
 	outcome := "ok"
 	switch {

@@ -69,7 +69,7 @@ func logging(c mcp.ServerCapabilities) *mcp.ServerCapabilities {
 	return &c
 }
 
-// logs tells the client lines, and then answers with them.
+// logs sends the lines to the client as log messages, and then returns them as the result.
 func logs(lines ...string) mcp.ToolHandler {
 	return func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		for _, line := range lines {

@@ -16,8 +16,8 @@ import (
 
 // The fixture is what the protocol's conformance suite wants a server to offer,
 // by the names that it asks for. What Shoal itself uses (texts, failures, a wait
-// with its progress, a schema) is answered as Shoal's tools are; what it has no
-// use for is the SDK's, behind our stack.
+// with its progress, a schema) is answered as Shoal's tools are; the SDK
+// answers the rest on the same stack.
 
 // fixture returns an API that offers it.
 func fixture(o mcpapi.Options) *mcpapi.API {
@@ -40,7 +40,7 @@ func fixture(o mcpapi.Options) *mcpapi.API {
 	})
 }
 
-// fixturePace is how often a wait of the fixture tells its progress, and
+// fixturePace is how often a wait of the fixture reports its progress, and
 // fixtureWait how long it waits.
 const (
 	fixturePace = 20 * time.Millisecond
@@ -83,7 +83,7 @@ func fixtureRows() []mcpapi.Row {
 		},
 		{Name: "test_tool_with_logging", About: "Logs three times.", Handle: logs("begun", "goes on", "done")},
 		{Name: "test_logging_tool", About: "Logs once.", Handle: logs("called")},
-		{Name: "test_x_mcp_header", About: "Has an argument that stands in a header, too.", Schema: withHeader, Handle: answers(&mcp.TextContent{Text: "agreed"})},
+		{Name: "test_x_mcp_header", About: "Has an argument that a header repeats.", Schema: withHeader, Handle: answers(&mcp.TextContent{Text: "agreed"})},
 		{Name: "test_trigger_tool_change", About: "Changes the list of tools."},
 		{Name: "test_trigger_prompt_change", About: "Changes the list of prompts."},
 	}
@@ -158,7 +158,7 @@ func addFixturePrompts(s *mcp.Server) {
 	s.AddPrompt(&mcp.Prompt{Name: "test_simple_prompt", Description: "A text."},
 		says(&mcp.TextContent{Text: "This is a simple prompt for testing."}))
 	s.AddPrompt(&mcp.Prompt{Name: "test_prompt_with_image", Description: "A picture."},
-		says(&mcp.ImageContent{Data: onePixel, MIMEType: "image/png"}, &mcp.TextContent{Text: "Look at it."}))
+		says(&mcp.ImageContent{Data: onePixel, MIMEType: "image/png"}, &mcp.TextContent{Text: "Inspect it."}))
 	s.AddPrompt(&mcp.Prompt{
 		Name: "test_prompt_with_arguments", Description: "Two arguments.",
 		Arguments: []*mcp.PromptArgument{{Name: "arg1", Required: true}, {Name: "arg2", Required: true}},

@@ -65,8 +65,8 @@ func TestCallsAreLimited(t *testing.T) {
 	}
 }
 
-// A wait for agents is no call under way, but one of the four waits of its caller: a
-// fifth wait, of whatever kind, ends the oldest as timed out.
+// A wait for agents counts as one of its caller's four waits, not as one of its concurrent
+// calls: a fifth wait of any kind ends the oldest as timed out.
 func TestWaitsForAgentsAreWaits(t *testing.T) {
 	w := newWorld(t, func(w *world) {
 		w.opts.Limits = limit.NewPrincipals(limit.Bounds{CallsEach: 1, Calls: 1}, metrics.New())

@@ -9,15 +9,15 @@ import (
 	"github.com/shoal-dev/shoal/internal/mcpapi/tools"
 )
 
-// message is a JSON-RPC message, its parts as they stand in the body.
+// message is a JSON-RPC message; its fields are slices of the body.
 type message struct {
 	id     []byte // nil for a notification
 	method string // empty for an answer of the client
 	params []byte
 }
 
-// messageOf reads the one message of a body. It is zero for a batch and for what
-// is no message: those are the SDK's.
+// messageOf reads the one message of a body. It returns a zero message for a batch
+// and for an invalid message: the SDK answers those.
 func messageOf(body []byte) message {
 	var m message
 	var version []byte
@@ -77,8 +77,8 @@ func (q *request) toolCall(m message) (c toolCall, ok bool) {
 	return c, c.tool != nil && c.readMeta(q, meta)
 }
 
-// readMeta takes the progress token and reports whether what else stands there
-// agrees with the headers of the request.
+// readMeta sets the progress token and reports whether the other members of meta agree
+// with the headers of the request.
 func (c *toolCall) readMeta(q *request, meta []byte) bool {
 	var version, capabilities, client []byte
 	for key, value := range rawjson.Members(meta) {

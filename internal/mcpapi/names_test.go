@@ -7,8 +7,8 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// Two members whose names can be taken for one another are shown with their ids, to
-// whoever reads as text; programs get the names as they are stored.
+// Texts show members with look-alike names with their ids; structured results have the
+// stored names.
 func TestNamesThatReadAlikeCarryTheirIDs(t *testing.T) {
 	w := newWorld(t)
 	w.space("shop", "ann", "bob")

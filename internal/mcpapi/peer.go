@@ -15,8 +15,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/mcpapi/tools"
 )
 
-// peer is the SDK's server for one caller. Each caller has its own, so that what
-// one subscribes to is never told to another.
+// peer is the SDK's server for one caller. Each caller has its own, so that
+// one caller's subscriptions never reach another.
 type peer struct {
 	api    *API
 	caller caller
@@ -94,7 +94,7 @@ func (a *API) newPeer(c caller) *peer {
 func conversation(p *peer) *mcp.Server {
 	server := mcp.NewServer(p.api.self, &mcp.ServerOptions{
 		Instructions: instructions,
-		// What can be listed never changes, so nobody needs to be told.
+		// The lists never change, so no change notifications are needed.
 		Capabilities:       &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{Subscribe: true}},
 		SubscribeHandler:   p.watches.subscribe,
 		UnsubscribeHandler: p.watches.unsubscribe,
@@ -185,7 +185,7 @@ func (a *API) keepAlive(ctx context.Context, to *mcp.ServerSession, token any) (
 		if stopped {
 			return
 		}
-		// A client that cannot be told is noticed where the answer is written.
+		// A broken connection is detected when the response is written.
 		_ = to.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
 			ProgressToken: token, Progress: time.Since(began).Seconds(), Message: "Still waiting.",
 		})

@@ -9,16 +9,17 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// refusals is what the SDK writes its answers to. Much of what it refuses it
-// refuses in plain text; here that becomes a JSON-RPC error, like every other.
+// refusals receives the responses of the SDK. The SDK rejects many requests in plain text;
+// refusals turns these responses into JSON-RPC errors.
 type refusals struct {
 	http.ResponseWriter
 	id     []byte // of the request, nil where it has none or none is known
 	status int    // of a refusal in plain text, once it has begun
 }
 
-// told returns a writer that tells refusals of this request as w's errors.
-func (q *request) told(w http.ResponseWriter) *refusals {
+// asErrors returns a writer that turns plain-text rejections of this request into JSON-RPC
+// errors on w.
+func (q *request) asErrors(w http.ResponseWriter) *refusals {
 	return &refusals{ResponseWriter: w, id: q.id}
 }
 
@@ -57,7 +58,7 @@ func (w *refusals) Write(b []byte) (int, error) {
 // sentenceOf is what the SDK says, as a sentence.
 func sentenceOf(said string) string {
 	if strings.HasPrefix(said, "malformed payload") { // and then in words of Go
-		return `The body is no JSON-RPC 2.0 message: "jsonrpc" must be "2.0", "method" a string, "id" a string or a whole number.`
+		return `The body is not a JSON-RPC 2.0 message: "jsonrpc" must be "2.0", "method" a string, "id" a string or a whole number.`
 	}
 	said = strings.TrimPrefix(said, "invalid request: ")
 	return strings.ToUpper(said[:min(1, len(said))]) + said[min(1, len(said)):] + "."
@@ -90,12 +91,10 @@ func refusal(status int, sentence string) string {
 	return kind + ": " + sentence
 }
 
-// refuseRequest answers a request that is wrong before any message of it is
-// looked at.
+// refuseRequest rejects a request before any message in it is read.
 func (q *request) refuseRequest(status int, sentence string) {
 	q.refuse(status, q.id, jsonrpc.CodeInvalidRequest, refusal(status, sentence))
 }
 
-// noSuchSession says what is to be done about a session that is over, or was
-// never there.
+// noSuchSession is the message for an MCP session that has ended or never existed.
 const noSuchSession = "There is no such MCP session. Initialize anew."

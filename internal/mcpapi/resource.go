@@ -12,7 +12,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/mcpapi/rawjson"
 )
 
-// The resources of a caller. All are JSON in the shapes of the REST face.
+// The resources of a caller. All are JSON, in the schemas of the REST API.
 const (
 	threadsURI = "shoal://threads"
 	threadURI  = "shoal://threads/" // and the id

@@ -65,7 +65,7 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// subscriber is ann, who is told about changes.
+// subscriber connects ann and returns a channel of the resources that changed.
 func (w *world) subscriber(by transport) (*agent, chan string) {
 	updates := make(chan string, 100)
 	return w.join(by, "ann", &mcp.ClientOptions{
@@ -90,8 +90,8 @@ func (a *agent) subscribe() (end func()) {
 	}
 }
 
-// A subscriber of a thread is told about its messages: only of that thread, and
-// only while it may read it.
+// A subscriber gets notifications about messages of its thread only, and only while it may
+// read it.
 func TestSubscriptions(t *testing.T) {
 	for _, by := range transports {
 		t.Run(by.name, func(t *testing.T) {
@@ -103,14 +103,14 @@ func TestSubscriptions(t *testing.T) {
 			ann, updates := w.subscriber(by)
 			end := ann.subscribe()
 			w.until("somebody follows", func() bool { return mcpapi.Watches(w.api) == 1 })
-			// What stood there before is no news.
+			// Earlier messages cause no notification.
 			if err := ann.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "shoal://threads/third"}); err != nil {
 				t.Fatal(err)
 			}
 			w.until("both are followed", func() bool { return mcpapi.Watches(w.api) == 2 })
 			w.say("bob", "third", "first of all")
 			if got := receive(t, updates); got != "shoal://threads/third" {
-				t.Errorf("told about %s", got)
+				t.Errorf("got a notification about %s", got)
 			}
 			if err := ann.Unsubscribe(t.Context(), &mcp.UnsubscribeParams{URI: "shoal://threads/third"}); err != nil {
 				t.Fatal(err)
@@ -118,11 +118,11 @@ func TestSubscriptions(t *testing.T) {
 			w.say("bob", "other", "not this one")
 			w.say("bob", "shop", "hello")
 			if got := receive(t, updates); got != uri {
-				t.Errorf("told about %s", got)
+				t.Errorf("got a notification about %s", got)
 			}
 			ann.do("send_message", inputs{"threadId": "shop", "content": "my own"})
 			if got := receive(t, updates); got != uri {
-				t.Errorf("told about %s", got)
+				t.Errorf("got a notification about %s", got)
 			}
 			end()
 			w.until("nobody follows", func() bool { return mcpapi.Watches(w.api) == 0 })
@@ -156,7 +156,7 @@ func TestSubscriptionEndsWithTheMembership(t *testing.T) {
 }
 
 // listenRefused checks that ann may not listen to a resource. The SDK's client
-// does not tell.
+// does not report it.
 func (w *world) listenRefused(resource string) {
 	w.t.Helper()
 	body := rpcMethod(1, "subscriptions/listen", map[string]any{

@@ -174,7 +174,7 @@ func TestForeignThreadsAreLikeNone(t *testing.T) {
 	}
 }
 
-// An input that names somebody else writes nothing, whoever sends it.
+// A call whose actor input names another entity writes nothing, for every kind of key.
 func TestNobodyActsAsAnother(t *testing.T) {
 	claims := []struct {
 		tool string

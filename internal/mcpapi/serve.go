@@ -101,7 +101,7 @@ func (q *request) initialize() {
 }
 
 // revive opens a session that this process does not know under the id that its
-// client has: a subscription needs one to be told through.
+// client has: a subscription sends its notifications through one.
 func (q *request) revive(id string) {
 	version := q.r.Header.Get(versionHeader)
 	if version == "" {
@@ -140,7 +140,7 @@ func (q *request) sdkSession(s *session) {
 	defer q.carriers.drop(mark)
 	r := q.forSDK()
 	r.Header.Set(callMark, mark)
-	s.transport.ServeHTTP(q.told(q.w), r)
+	s.transport.ServeHTTP(q.asErrors(q.w), r)
 }
 
 // sdkStateless hands the request to the SDK without a session.
@@ -152,7 +152,7 @@ func (q *request) sdkStateless(w http.ResponseWriter, r *http.Request) {
 	out := q.forSDK().WithContext(r.Context())
 	out.Header.Set(callMark, mark)
 	out.Header.Del(sessionHeader)
-	p.stateless.ServeHTTP(q.told(w), out)
+	p.stateless.ServeHTTP(q.asErrors(w), out)
 }
 
 // listen is the newer era's stream of notifications.
@@ -186,7 +186,7 @@ func (q *request) get() {
 	q.sessions.attach(session, s)
 	defer q.sessions.detach(session, s)
 	defer s.endWithAPI()()
-	session.transport.ServeHTTP(q.told(s), q.forSDK().WithContext(s.ctx))
+	session.transport.ServeHTTP(q.asErrors(s), q.forSDK().WithContext(s.ctx))
 }
 
 func (q *request) delete() {

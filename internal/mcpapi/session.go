@@ -129,8 +129,8 @@ func (t *sessions) largest() (most int) {
 	return most
 }
 
-// take removes a session from the table; whoever takes it must finish it. It
-// must be called with mu held.
+// take removes a session from the table; the caller must finish the session. It must be
+// called with mu held.
 func (t *sessions) take(s *session) *session {
 	delete(t.byID, s.key())
 	if t.each[s.peer.caller]--; t.each[s.peer.caller] == 0 {

@@ -115,7 +115,7 @@ func TestSessionBelongsToItsCaller(t *testing.T) {
 	if status, _ := w.get(t.Context(), ann, id); status != 404 {
 		t.Errorf("GET after DELETE: %d, want 404", status)
 	}
-	// The client has said that it is over, so this is no session of before a restart.
+	// The client has ended the session, so it is not treated as one from before a restart.
 	for _, body := range []string{rpc(6, "list_agents", nil), rpcMethod(6, "tools/list", nil)} {
 		status, _, text, err := w.post(t.Context(), ann, body, "Mcp-Session-Id", id)
 		if want := `{"jsonrpc":"2.0","id":6,"error":{"code":-32600,"message":"not_found: There is no such MCP session. Initialize anew."}}`; err != nil || status != 404 || text != want {
@@ -379,7 +379,7 @@ func TestRestart(t *testing.T) {
 	if status, _ := w.get(t.Context(), key, id); status != 404 {
 		t.Errorf("GET: %d, want 404, so that the client knows that its subscriptions are gone", status)
 	}
-	// Who subscribes again is told, under the old session.
+	// A client that subscribes again gets notifications in its old session.
 	status, _, text, err := w.post(t.Context(), key, rpcMethod(10, "resources/subscribe", map[string]any{"uri": "shoal://threads/shop"}), in...)
 	if err != nil || status != 200 || !strings.Contains(text, `"result":{}`) {
 		t.Fatalf("subscribe: %d %s %v", status, text, err)

@@ -99,7 +99,7 @@ func (q *request) postSSE() {
 		q.refuseRequest(http.StatusNotFound, noSuchSession)
 		return
 	}
-	session.transport.ServeHTTP(q.told(q.w), q.forSDK())
+	session.transport.ServeHTTP(q.asErrors(q.w), q.forSDK())
 }
 
 func (t *sseSessions) put(id string, s *sseSession) {
@@ -131,7 +131,7 @@ type sseTransport struct {
 
 	mu       sync.Mutex
 	calls    map[jsonrpc.ID]string // marks of the calls that are not answered
-	answered chan struct{}         // closed when there are none, once somebody waits for it
+	answered chan struct{}         // closed when calls is empty; nil until a waiter needs it
 }
 
 // Connect implements [mcp.Transport].
@@ -154,8 +154,8 @@ func (c *sseConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return m, err
 }
 
-// Write writes a message, and tells when it was the answer to a wait and has
-// reached a connection that still stands.
+// Write writes a message. If the message answers a wait and the connection is still open
+// afterwards, Write marks the wait's messages as delivered.
 func (c *sseConnection) Write(ctx context.Context, m jsonrpc.Message) error {
 	err := c.Connection.Write(ctx, m)
 	if answer, ok := m.(*jsonrpc.Response); ok {

@@ -50,10 +50,10 @@ func (a *API) stream(req *request, every time.Duration, pulse func() []byte) *st
 	return s
 }
 
-// heartbeat is a comment, which clients pass over.
+// heartbeat is a comment, which clients ignore.
 func heartbeat() []byte { return []byte(": still here\n\n") }
 
-// beat looks at the caller's key again and writes a pulse.
+// beat checks the caller's key again and writes a heartbeat or progress event.
 func (s *stream) beat() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -67,7 +67,7 @@ func TestToolsAreTheContracts(t *testing.T) {
 	}
 }
 
-// The instructions are short enough to stand in every prompt.
+// The instructions are short enough for every prompt.
 func TestInstructionsAreShort(t *testing.T) {
 	for _, by := range []transport{transports[0], transports[1]} {
 		text := newWorld(t).join(by, "ann").InitializeResult().Instructions
@@ -118,7 +118,7 @@ func inputsOf(t *testing.T, tool *mcp.Tool) string {
 		t.Fatal(err)
 	}
 	if s.Type != "object" || s.AdditionalProperties == nil || *s.AdditionalProperties {
-		t.Errorf("%s: the input schema is no closed object", tool.Name)
+		t.Errorf("%s: the input schema is not a closed object", tool.Name)
 	}
 	var words []string
 	for name, p := range s.Properties {
@@ -197,7 +197,7 @@ func toolCases() []toolCase {
 		{tool: "register_agent", in: inputs{"agentId": "bob"}, kind: shoal.IdentityMismatch, says: []string{`"ann"`, `"bob"`}},
 		{tool: "register_agent", in: inputs{"agentName": "a\nb"}, kind: shoal.InvalidArgument, says: []string{"agentName must not contain control characters"}},
 		{tool: "register_agent", in: inputs{"agentName": 7, "description": []string{}}, kind: shoal.InvalidArgument, says: []string{"agentName must be a string; description must be a string"}},
-		{tool: "register_agent", in: inputs{"name": "Ann"}, kind: shoal.InvalidArgument, says: []string{`"name" is no input of register_agent, which takes agentId, agentName, description`}},
+		{tool: "register_agent", in: inputs{"name": "Ann"}, kind: shoal.InvalidArgument, says: []string{`"name" is not an input of register_agent, which takes agentId, agentName, description`}},
 
 		{tool: "list_agents", in: inputs{}, says: []string{"ID: ann, Name: Ann, State: ", "ID: bob"}, has: []string{`"items":[{`, `"id":"cleo"`}},
 		{tool: "list_agents", in: inputs{"includeDetails": true}, says: []string{"Kind: agent, Description: buys things"}},
@@ -250,7 +250,7 @@ func toolCases() []toolCase {
 		{tool: "send_message", in: inputs{"threadId": "hers", "content": "x"}, kind: shoal.NotFound},
 		{tool: "send_message", in: inputs{"threadId": "nothing", "content": "x"}, kind: shoal.NotFound},
 		{tool: "send_message", in: inputs{"threadId": "old", "content": "x"}, kind: shoal.SpaceClosed},
-		{tool: "send_message", in: inputs{"threadId": "shop", "content": "x", "mentions": []string{"bob"}, "Content": "y"}, kind: shoal.InvalidArgument, says: []string{`"Content" is no input`}},
+		{tool: "send_message", in: inputs{"threadId": "shop", "content": "x", "mentions": []string{"bob"}, "Content": "y"}, kind: shoal.InvalidArgument, says: []string{`"Content" is not an input`}},
 
 		{tool: "edit_message", in: inputs{"content": "x"}, kind: shoal.InvalidArgument, says: []string{"messageId is missing"}},
 		{tool: "edit_message", in: inputs{"messageId": "msg_none", "content": "x"}, kind: shoal.NotFound},
@@ -291,7 +291,7 @@ func toolCases() []toolCase {
 		{tool: "list_pending_actions", in: inputs{"cursor": "not one!"}, kind: shoal.InvalidArgument, says: []string{"cursor must be the nextCursor"}},
 		{tool: "wait_for_mentions", in: inputs{"ack": "in:x"}, kind: shoal.InvalidArgument, says: []string{"ack must be the cursor"}},
 		{tool: "wait_for_mentions", in: inputs{"threadId": "hers"}, kind: shoal.NotFound},
-		{tool: "wait_for_mentions", in: inputs{"from": []string{"bob"}}, kind: shoal.InvalidArgument, says: []string{`"from" is no input`}},
+		{tool: "wait_for_mentions", in: inputs{"from": []string{"bob"}}, kind: shoal.InvalidArgument, says: []string{`"from" is not an input`}},
 		{tool: "wait_for_messages", in: inputs{"from": []string{"bob"}, "threadId": "shop"}, says: []string{"first &lt;one&gt;", "third", "acknowledge them: pass ack: \"w:"}, has: []string{`"reason":"message"`, `"status":"open"`, `"timedOut":false`}},
 		{tool: "wait_for_messages", in: inputs{"from": []string{"cleo"}, "threadId": "shop", "timeoutMs": 0}, has: []string{`"timedOut":true`}},
 		{tool: "wait_for_messages", in: inputs{"from": []string{"b b"}}, kind: shoal.InvalidArgument, says: []string{"from may contain only"}},

@@ -58,7 +58,7 @@ func (o *openWaits) end(key waitKey, w *openWait) {
 }
 
 // cancel ends the wait that key names and reports whether there is one. If
-// several bear the name, nobody can tell which is meant, and none ends.
+// several waits have this key, the request is ambiguous and none ends.
 func (o *openWaits) cancel(key waitKey) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

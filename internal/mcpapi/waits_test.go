@@ -136,7 +136,8 @@ func TestCutConnectionEndsTheWait(t *testing.T) {
 	}
 }
 
-// An answer that did not leave whole is no delivery: the batch comes again.
+// A response that was not written completely does not count as delivered: the next wait
+// returns the batch again.
 func TestAnswerThatIsCutOffIsDeliveredAgain(t *testing.T) {
 	for _, how := range rawWaits[:3] {
 		t.Run(how.name, func(t *testing.T) {
@@ -318,7 +319,7 @@ func TestCancelledNotification(t *testing.T) {
 	cancel(bob, 1, inA...)   // another caller
 	cancel(ann, 1, inB...)   // another session
 	cancel(ann, 1)           // no session
-	cancel(ann, "1", inA...) // another id: a string is no number
+	cancel(ann, "1", inA...) // another id: a string is not a number
 	if n := mcpapi.OpenWaits(w.api); n != 1 {
 		t.Fatalf("%d waits are open, want 1", n)
 	}
@@ -538,7 +539,7 @@ func TestSSE(t *testing.T) {
 	}
 }
 
-// Who waits with a large request holds none of it.
+// A wait does not keep the body of its request in memory.
 func TestWaitHoldsNothingOfItsBody(t *testing.T) {
 	w := newWorld(t)
 	large := strings.Repeat("x", 3<<20)

@@ -32,8 +32,8 @@ type watch struct {
 // maxWatches is how many threads a caller may be subscribed to at a time.
 const maxWatches = 100
 
-// subscribe begins to tell a session about new messages of a thread that its
-// caller may read.
+// subscribe starts sending a session notifications about new messages of a thread that
+// its caller may read.
 func (t *watches) subscribe(ctx context.Context, req *mcp.SubscribeRequest) error {
 	id, ok := strings.CutPrefix(req.Params.URI, threadURI)
 	if !ok {
@@ -74,7 +74,7 @@ func (t *watches) follow(ctx context.Context, id shoal.SpaceID) (*feed.Follower,
 	return t.peer.api.Hub.Events.Follow(ctx, c.Who, feed.FollowRequest{Session: c.Session, Space: id})
 }
 
-// unsubscribe ends what subscribe began.
+// unsubscribe ends a subscription.
 func (t *watches) unsubscribe(_ context.Context, req *mcp.UnsubscribeRequest) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -85,7 +85,7 @@ func (t *watches) unsubscribe(_ context.Context, req *mcp.UnsubscribeRequest) er
 	return nil
 }
 
-// forget ends all that a session is subscribed to.
+// forget ends all subscriptions of a session.
 func (t *watches) forget(s *mcp.ServerSession) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -103,17 +103,17 @@ func (t *watches) leave(id shoal.SpaceID, w *watch, s *mcp.ServerSession) {
 	}
 }
 
-// run tells about everything that happens in a thread until nobody wants to know
-// or the caller may not: it has left, or its session is gone.
+// run sends notifications about a thread until it has no subscribers or the caller may not
+// read it: the caller has left, or its session is gone.
 func (t *watches) run(ctx context.Context, id shoal.SpaceID, w *watch, f *feed.Follower) {
 	for fresh := true; ; fresh = false {
-		err := t.tell(ctx, id, f, fresh)
+		err := t.notify(ctx, id, f, fresh)
 		f.Close()
 		if !errors.Is(err, shoal.Busy) {
 			t.over(ctx, id, w, err)
 			return
 		}
-		// It fell behind. What it missed is told as one change.
+		// The follower was too slow. One notification covers the changes it missed.
 		if f, err = t.follow(ctx, id); err != nil {
 			t.over(ctx, id, w, err)
 			return
@@ -121,12 +121,12 @@ func (t *watches) run(ctx context.Context, id shoal.SpaceID, w *watch, f *feed.F
 	}
 }
 
-// quiet is how long a follower waits before it asks again; no event is needed.
+// quiet is how long one read of a follower waits for events.
 const quiet = time.Hour
 
-// tell forwards what happens as changes of the resource. A fresh follower's
-// snapshot is no change.
-func (t *watches) tell(ctx context.Context, id shoal.SpaceID, f *feed.Follower, fresh bool) error {
+// notify sends a change notification for each batch of events. The snapshot of a fresh
+// follower does not count as a change.
+func (t *watches) notify(ctx context.Context, id shoal.SpaceID, f *feed.Follower, fresh bool) error {
 	for {
 		events, err := f.Next(ctx, time.Now().Add(quiet))
 		if err != nil {
@@ -144,7 +144,7 @@ func (t *watches) tell(ctx context.Context, id shoal.SpaceID, f *feed.Follower, 
 	}
 }
 
-// over forgets a watch that ended by itself.
+// over removes a watch that ended by itself, and logs internal errors.
 func (t *watches) over(ctx context.Context, id shoal.SpaceID, w *watch, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -33,7 +33,7 @@ const (
 )
 
 // world is a server as it runs in production, on a database of its own: the
-// store, the hub, the guard and this face.
+// store, the hub, the guard and this transport.
 type world struct {
 	t      testing.TB
 	path   string
@@ -151,7 +151,7 @@ func (w *world) mint(n shoal.NewKey) string {
 	return *k.Secret
 }
 
-// space makes a thread of these agents, with the id given.
+// space creates a thread with this id and these members.
 func (w *world) space(id shoal.SpaceID, members ...shoal.EntityID) {
 	w.t.Helper()
 	for _, m := range members {
@@ -162,7 +162,7 @@ func (w *world) space(id shoal.SpaceID, members ...shoal.EntityID) {
 	}
 }
 
-// say posts behind the face's back.
+// say posts through the hub, not over MCP.
 func (w *world) say(by shoal.EntityID, in shoal.SpaceID, text string, mentions ...shoal.EntityID) shoal.Message {
 	w.t.Helper()
 	who := adminWho
@@ -211,7 +211,7 @@ func receive[T any](t testing.TB, from <-chan T) T {
 	panic("unreachable")
 }
 
-// until looks until ok holds; what it looks at has no event of its own.
+// until polls until ok returns true, for conditions that have no event.
 func (w *world) until(what string, ok func() bool) {
 	w.t.Helper()
 	limit := time.After(10 * time.Second)
@@ -234,7 +234,7 @@ type transport struct {
 }
 
 // transports are all ways to the tools. Over "session" and "modern" a call is
-// answered in front of the SDK, over the others through it.
+// answered without the SDK, over the others through it.
 var transports = []transport{
 	{"session", session, func(w *world, key string) mcp.Transport { return w.streamable(key) }},
 	{"modern", modern, func(w *world, key string) mcp.Transport { return w.streamable(key) }},

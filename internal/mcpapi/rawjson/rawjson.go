@@ -11,11 +11,10 @@ import (
 	"strconv"
 )
 
-// Members yields the members of a JSON object in their order: the key, decoded,
-// and the value as it stands in raw, without copying either where the key is
-// written plainly. raw must be valid JSON; if it is no object there are none.
-// Unlike decoding into a struct it tells keys apart that differ in case only, as
-// the SDK does.
+// Members yields the members of a JSON object in order: the decoded key and the raw value.
+// Both are slices of raw, unless the key contains escapes. raw must be valid JSON; if it is
+// not an object, Members yields nothing. Unlike decoding into a struct, and like the SDK, it
+// distinguishes keys that differ only in case.
 func Members(raw []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(key, value []byte) bool) {
 		i := blank(raw, 0)
@@ -25,7 +24,7 @@ func Members(raw []byte) iter.Seq2[[]byte, []byte] {
 		for i = blank(raw, i+1); raw[i] != '}'; {
 			end := textEnd(raw, i)
 			key := Text(raw[i:end])
-			start := blank(raw, blank(raw, end)+1) // behind the colon
+			start := blank(raw, blank(raw, end)+1) // after the colon
 			end = valueEnd(raw, start)
 			if !yield(key, raw[start:end]) {
 				return
@@ -37,7 +36,8 @@ func Members(raw []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// Elements yields the elements of a JSON array; else it is like Members.
+// Elements yields the elements of a JSON array as slices of raw. raw must be valid JSON; if
+// it is not an array, Elements yields nothing.
 func Elements(raw []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		i := blank(raw, 0)
@@ -56,7 +56,7 @@ func Elements(raw []byte) iter.Seq[[]byte] {
 	}
 }
 
-// blank returns the place of the first byte from i on that is no white space.
+// blank returns the index of the first byte from i on that is not white space.
 func blank(raw []byte, i int) int {
 	for i < len(raw) && (raw[i] == ' ' || raw[i] == '\n' || raw[i] == '\r' || raw[i] == '\t') {
 		i++
@@ -64,7 +64,7 @@ func blank(raw []byte, i int) int {
 	return i
 }
 
-// textEnd returns the place behind the string that starts at i.
+// textEnd returns the index after the string that starts at i.
 func textEnd(raw []byte, i int) int {
 	for i++; raw[i] != '"'; i++ {
 		if raw[i] == '\\' {
@@ -74,7 +74,7 @@ func textEnd(raw []byte, i int) int {
 	return i + 1
 }
 
-// valueEnd returns the place behind the value that starts at i.
+// valueEnd returns the index after the value that starts at i.
 func valueEnd(raw []byte, i int) int {
 	for depth := 0; i < len(raw); {
 		switch raw[i] {
@@ -100,7 +100,7 @@ func valueEnd(raw []byte, i int) int {
 	return i
 }
 
-// scalarEnd returns the place behind the number or word that starts at i.
+// scalarEnd returns the index after the number or word that starts at i.
 func scalarEnd(raw []byte, i int) int {
 	for i < len(raw) {
 		switch raw[i] {

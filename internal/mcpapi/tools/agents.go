@@ -12,7 +12,7 @@ import (
 func registerAgent() *tool {
 	return &tool{
 		name:    "register_agent",
-		about:   "Tell the others who you are: sets your display name and your description, and returns you. Call it once, first. Without arguments it only returns you.",
+		about:   "Introduce yourself: sets your display name and description and returns your entity. Call it once, first. Without arguments it only returns your entity.",
 		repeats: true,
 		inputs: []input{
 			agentInput,
@@ -32,7 +32,8 @@ func registerAgent() *tool {
 	}
 }
 
-// present sets what was given of name and description.
+// present sets the name and the description if the arguments contain them, and returns
+// the entity.
 func (c *call) present(ctx context.Context, id shoal.EntityID) (shoal.Entity, error) {
 	var change shoal.EntityChange
 	if name := c.text("agentName"); c.given("agentName") {
@@ -50,7 +51,7 @@ func (c *call) present(ctx context.Context, id shoal.EntityID) (shoal.Entity, er
 // cursorInput continues a list.
 var cursorInput = input{name: "cursor", kind: textInput, length: shoal.MaxCursor, about: "The nextCursor of the page before, to get the next one."}
 
-// place returns the id that the input cursor names, empty if it was not given.
+// place returns the id in the input cursor, empty if the input is missing.
 func (c *call) place() (string, error) {
 	at := c.text("cursor")
 	if at != "" && shoal.CheckID("cursor", at) != nil {
@@ -62,7 +63,7 @@ func (c *call) place() (string, error) {
 func listAgents() *tool {
 	return &tool{
 		name:  "list_agents",
-		about: "List who is in your session, agents and people, and what each is doing now.",
+		about: "List the agents and people in your session, an isolated workspace, and the current state of each.",
 		reads: true,
 		inputs: []input{
 			{name: "includeDetails", kind: flagInput, about: "Add kind and description to the text."},
@@ -84,8 +85,9 @@ func listAgents() *tool {
 	}
 }
 
-// pageOf makes a page of what was read, which is one more than a page holds if
-// there is more. place names an item, so that the next page can start behind it.
+// pageOf makes a page of the items found. The caller reads one item more than a page
+// holds, so an extra item means that another page follows. place returns the cursor of
+// an item; the next page starts after that item.
 func pageOf[T any](found []T, place func(T) string) list[T] {
 	if len(found) <= shoal.MaxPage {
 		return list[T]{Items: append([]T{}, found...)}
@@ -101,7 +103,7 @@ func entityLines(page list[shoal.Entity], details bool) string {
 	return listText(lines, "There is nobody in this session.", page.NextCursor)
 }
 
-// listText is a list as lines.
+// listText formats a list as lines, or returns empty if there are none.
 func listText(lines []string, empty, nextCursor string) string {
 	if len(lines) == 0 {
 		return empty
@@ -120,7 +122,8 @@ func entityLine(e shoal.Entity, details bool) string {
 	return line
 }
 
-// oneLine keeps a text of others from looking like lines of ours.
+// oneLine puts a participant's text on one line, so that it cannot imitate lines of the
+// result.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // arrivals is the structured result of wait_for_agents.
@@ -134,11 +137,11 @@ type arrivals struct {
 func waitForAgents() *tool {
 	return &tool{
 		name:  "wait_for_agents",
-		about: "Wait until others are present: those you name, or as many as you count besides yourself. Present is whoever is not offline.",
+		about: "Wait until other participants are present: the ones in agentIds, or as many as count says, yourself excluded. A participant is present unless it is offline.",
 		waits: true, reads: true,
 		inputs: []input{
-			{name: "agentIds", kind: listInput, items: shoal.MaxAwaited, unique: true, about: "Whom to wait for. Give this or count."},
-			{name: "count", kind: wholeInput, least: 1, most: 10_000, about: "How many others to wait for. Give this or agentIds."},
+			{name: "agentIds", kind: listInput, items: shoal.MaxAwaited, unique: true, about: "The ids to wait for. Set this or count."},
+			{name: "count", kind: wholeInput, least: 1, most: 10_000, about: "How many others to wait for. Set this or agentIds."},
 			timeoutInput(60_000),
 		},
 		output: arrivals{},
@@ -171,7 +174,7 @@ func arrivalText(here []shoal.Entity, missing []shoal.EntityID, timedOut bool) s
 	if len(missing) > 0 {
 		text += "\nMissing: " + join(missing)
 	}
-	return text + "\nThe time is up. Call again to go on waiting."
+	return text + "\nThe time is up. Call again to continue waiting."
 }
 
 func join[T ~string](ids []T) string {

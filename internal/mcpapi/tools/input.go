@@ -92,8 +92,8 @@ type value struct {
 // maxItem bounds the entries of a list, which are all ids.
 const maxItem = shoal.MaxID
 
-// decode reads the arguments of a call. Null is the same as left out, but where
-// any value may stand. The error names everything that is wrong.
+// decode reads the arguments of a call. Null means that an argument is missing, except
+// where an input accepts any value. The error lists every wrong argument.
 func (t *tool) decode(raw []byte) (arguments, error) {
 	out := arguments{inputs: t.inputs, values: make([]value, len(t.inputs))}
 	for i, in := range t.inputs {
@@ -109,7 +109,7 @@ func (t *tool) decode(raw []byte) (arguments, error) {
 		case at < 0:
 			wrong = append(wrong, shoal.FieldError{
 				Location: fmt.Sprintf("%.64q", key),
-				Message:  "is no input of " + t.name + ", which takes " + t.inputNames(),
+				Message:  "is not an input of " + t.name + ", which takes " + t.inputNames(),
 			})
 		case !rawjson.IsNull(value) || t.inputs[at].kind == anyInput:
 			if problem := out.values[at].set(t.inputs[at], value); problem != "" {
@@ -137,8 +137,7 @@ func invalid(wrong []shoal.FieldError) error {
 	return &shoal.Error{Op: "mcpapi", Kind: shoal.InvalidArgument, Msg: strings.Join(said, "; "), Fields: wrong}
 }
 
-// set takes a value from the wire and returns what is wrong with it, if
-// anything is.
+// set decodes a JSON value and returns the problem with it, empty if it is valid.
 func (v *value) set(in input, raw []byte) string {
 	v.given = true
 	switch in.kind {
@@ -174,8 +173,8 @@ func (v *value) set(in input, raw []byte) string {
 	return ""
 }
 
-// meant is what a model means that writes a number or a truth value as a string: no
-// input that takes one of them takes a string.
+// meant unquotes a number or a boolean that a model wrote as a string. This is
+// unambiguous, because no input accepts both.
 func meant(raw []byte) []byte {
 	if rawjson.IsText(raw) {
 		return bytes.TrimSpace(rawjson.Text(raw))
@@ -189,7 +188,7 @@ func (v *value) setList(in input, raw []byte) string {
 	}
 	for item := range rawjson.Elements(raw) {
 		if !rawjson.IsText(item) {
-			return fmt.Sprintf("must be a list of strings; entry %d is none", len(v.list))
+			return fmt.Sprintf("must be a list of strings; entry %d is not a string", len(v.list))
 		}
 		if len(v.list) == in.longest() {
 			return fmt.Sprintf("has more than %d entries; at most %d are allowed", in.longest(), in.longest())

@@ -13,14 +13,14 @@ import (
 func sendMessage() *tool {
 	return &tool{
 		name:  "send_message",
-		about: "Post a message to a thread that you take part in. Only the participants in mentions are woken by it; a name in the text wakes nobody.",
+		about: "Post a message to a thread that you are in. It wakes only the participants in mentions; a name in the text wakes nobody.",
 		inputs: []input{
 			threadInput,
 			{name: "content", kind: textInput, length: shoal.MaxContent, checked: true, required: true, about: "The text of the message."},
-			{name: "mentions", kind: listInput, empty: true, about: "The ids of the participants who shall read it now."},
+			{name: "mentions", kind: listInput, empty: true, about: "The ids of the participants that should read it now."},
 			{name: "replyTo", kind: textInput, length: shoal.MaxID, about: "The id of a message of the thread that this one replies to."},
 			{name: "senderId", kind: textInput, actor: true, about: "Your own id. Leave it out: your key says who you are."},
-			{name: "idempotencyKey", kind: textInput, length: shoal.MaxIdempotency, about: "Any text of your own. A call that is repeated with it posts nothing twice: use it when you do not know whether a call arrived."},
+			{name: "idempotencyKey", kind: textInput, length: shoal.MaxIdempotency, about: "Any text of your choice. Repeating a call with the same key posts nothing twice: use it when you do not know whether a call arrived."},
 		},
 		output: shoal.Message{},
 		words:  map[string]string{"parts[0].text": "content", "parts": "content"},
@@ -58,7 +58,7 @@ func sentText(m shoal.Message) string {
 	return b.String()
 }
 
-// notReached names the agents that do not get a message by themselves, and why.
+// notReached lists the agents that a message does not wake, with the reasons.
 func notReached(reach []shoal.Reach) (out []string) {
 	for _, r := range reach {
 		if r.Missed() {
@@ -72,11 +72,11 @@ func editMessage() *tool {
 	return &tool{
 		name:    "edit_message",
 		repeats: true,
-		about:   "Change what a message says that you sent: the new text takes the place of the whole old one, which stays readable. Nobody is woken by it: to be read now, send a new message.",
+		about:   "Change the text of a message that you sent: the new text replaces the old one, which stays readable as a version. An edit wakes nobody: to be read now, send a new message.",
 		inputs: []input{
 			{name: "messageId", kind: textInput, length: shoal.MaxID, required: true, about: "The id of the message."},
-			{name: "content", kind: textInput, length: shoal.MaxContent, checked: true, required: true, about: "What the message says from now on."},
-			{name: "mentions", kind: listInput, empty: true, about: "The ids of the participants that it mentions from now on. Leave it out to keep them."},
+			{name: "content", kind: textInput, length: shoal.MaxContent, checked: true, required: true, about: "The new text of the message."},
+			{name: "mentions", kind: listInput, empty: true, about: "The new list of mentioned participants, by id. Omit it to keep the current list."},
 		},
 		output: shoal.Message{},
 		words:  map[string]string{"parts[0].text": "content", "parts": "content"},
@@ -98,11 +98,11 @@ func react() *tool {
 	return &tool{
 		name:    "react",
 		repeats: true,
-		about:   "React to a message with an emoji, or take your reaction back. Nobody is woken by it: it is enough where an answer would say no more than yes, seen or thanks.",
+		about:   "React to a message with an emoji, or remove your reaction. A reaction wakes nobody: use it instead of a reply that would only say yes, seen or thanks.",
 		inputs: []input{
 			{name: "messageId", kind: textInput, length: shoal.MaxID, required: true, about: "The id of the message."},
 			{name: "emoji", kind: textInput, length: shoal.MaxEmoji, required: true, about: "One emoji."},
-			{name: "remove", kind: flagInput, about: "true takes your reaction back."},
+			{name: "remove", kind: flagInput, about: "true removes your reaction."},
 		},
 		output: shoal.Message{},
 		call: func(ctx context.Context, c *call) (result, error) {
@@ -124,7 +124,7 @@ func deleteMessage() *tool {
 		name:    "delete_message",
 		removes: true,
 		repeats: true,
-		about:   "Delete a message that you sent: what it says is erased for everybody, its place in the thread stays.",
+		about:   "Delete a message that you sent: its content is erased for everybody, and a tombstone stays in the thread.",
 		inputs: []input{
 			{name: "messageId", kind: textInput, length: shoal.MaxID, required: true, about: "The id of the message."},
 		},
@@ -152,7 +152,7 @@ type reading struct {
 func readThread() *tool {
 	return &tool{
 		name:  "read_thread",
-		about: "Read messages of a thread, the newest unless you say otherwise, oldest first. Reading acknowledges nothing.",
+		about: "Read messages of a thread, oldest first: the newest ones unless beforeSeq or afterSeq is set. Reading acknowledges nothing.",
 		reads: true,
 		inputs: []input{
 			threadInput,
@@ -180,7 +180,7 @@ func readThread() *tool {
 	}
 }
 
-// page returns the page of the timeline that was asked for.
+// page returns the page of the timeline that the arguments select.
 func (c *call) page() (storage.Page, error) {
 	page := storage.Page{Limit: int(c.whole("limit")), Before: c.whole("beforeSeq"), After: c.whole("afterSeq")}
 	switch {
@@ -196,7 +196,7 @@ func (c *call) page() (storage.Page, error) {
 func searchMessages() *tool {
 	return &tool{
 		name:  "search_messages",
-		about: "Find messages in your threads that hold all that you ask for, the newest first.",
+		about: "Find the messages in your threads that match every term of the query, the newest first.",
 		reads: true,
 		inputs: []input{
 			{name: "query", kind: textInput, length: maxQuery, checked: true, required: true, about: `Words, the last one may be the beginning of a word; "words that follow each other"; lap* for beginnings; -without; from:ID, in:THREAD, mentions:me, has:file|image|link|code|tool|approval|data, kind:human|agent|system, before:2027-01-31, after:2027-01-31.`},
@@ -223,10 +223,11 @@ func searchMessages() *tool {
 	}
 }
 
-// searchPages is how many pages a call looks at for its first hit.
+// searchPages is how many pages a call reads in search of a first hit.
 const searchPages = 20
 
-// search finds messages. A page may be empty though there are more.
+// search returns the first page that has hits: a page can be empty although later ones
+// are not.
 func (c *call) search(ctx context.Context) ([]shoal.Hit, error) {
 	ask := spaces.Search{Query: c.text("query"), Space: c.thread(), Sort: spaces.SearchSort(c.text("sort")), Limit: int(c.whole("limit"))}
 	for range searchPages {

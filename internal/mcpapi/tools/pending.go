@@ -14,7 +14,7 @@ import (
 func listPendingActions() *tool {
 	return &tool{
 		name: "list_pending_actions",
-		about: "List what hosted agents wait for in your threads and you may answer: a tool that somebody outside executes (client_tool), " +
+		about: "List the requests of hosted agents in your threads that you may answer: a tool call that a client executes (client_tool), " +
 			"a permission, or a question. answer_pending_action answers one.",
 		reads:  true,
 		inputs: []input{cursorInput},
@@ -40,8 +40,8 @@ func listPendingActions() *tool {
 	}
 }
 
-// pendingLine tells a pending action in one line. What agents wrote is JSON text,
-// so that nothing in it can look like a line of ours.
+// pendingLine describes a pending action in one line. Texts of agents are quoted as JSON,
+// so they cannot imitate lines of the result.
 func pendingLine(p shoal.PendingAction) string {
 	var b strings.Builder
 	b.WriteString("ID: " + string(p.ID) + ", Kind: " + string(p.Kind) + ", Status: " + string(p.Status) + ", Agent: " + string(p.AgentID))
@@ -84,19 +84,19 @@ func quotedText(s string) string {
 func answerPendingAction() *tool {
 	return &tool{
 		name: "answer_pending_action",
-		about: "Answer what a hosted agent waits for: a client_tool with result or error, a permission with approved, a question with answer. " +
-			"The first answer wins, unless several are needed: then yours is a vote.",
+		about: "Answer a request of a hosted agent: a client_tool with result or error, a permission with approved, a question with answer. " +
+			"The first answer wins, unless several are required: then yours counts as a vote.",
 		repeats: true,
 		inputs: []input{
-			{name: "id", kind: textInput, required: true, about: "The id of the pending action; list_pending_actions tells it."},
-			{name: "result", kind: anyInput, about: "Of a client_tool: what the tool gave, any JSON value."},
-			{name: "error", kind: textInput, length: shoal.MaxContent, about: "Of a client_tool: why there is no result."},
-			{name: "approved", kind: flagInput, open: true, about: "Of a permission: true or false."},
-			{name: "reason", kind: textInput, length: shoal.MaxContent, about: "Of a permission: why; the agent is told."},
-			{name: "args", kind: anyInput, about: "Of a permission that is approved: arguments that run in place of the model's."},
-			{name: "ask", kind: textInput, length: shoal.MaxContent, about: "Of a permission, with approved false: sends the call back with this question."},
-			{name: "args_hash", kind: textInput, length: shoal.MaxContent, about: "The argsHash that you have read; the answer is refused for other arguments."},
-			{name: "answer", kind: textInput, length: shoal.MaxContent, about: "Of a question."},
+			{name: "id", kind: textInput, required: true, about: "The id of the pending action; list_pending_actions returns it."},
+			{name: "result", kind: anyInput, about: "For a client_tool: the tool's result, any JSON value."},
+			{name: "error", kind: textInput, length: shoal.MaxContent, about: "For a client_tool: why there is no result."},
+			{name: "approved", kind: flagInput, open: true, about: "For a permission: true approves, false denies."},
+			{name: "reason", kind: textInput, length: shoal.MaxContent, about: "For a permission: your reason; the agent sees it."},
+			{name: "args", kind: anyInput, about: "For an approved permission: arguments that replace the model's."},
+			{name: "ask", kind: textInput, length: shoal.MaxContent, about: "For a permission with approved false: returns the call to the agent with this question."},
+			{name: "args_hash", kind: textInput, length: shoal.MaxContent, about: "The argsHash that you have read; if the arguments have changed, the answer is rejected."},
+			{name: "answer", kind: textInput, length: shoal.MaxContent, about: "For a question: your answer."},
 		},
 		output: shoal.PendingAction{},
 		call: func(ctx context.Context, c *call) (result, error) {
@@ -106,8 +106,8 @@ func answerPendingAction() *tool {
 	}
 }
 
-// answer is what the call answers with. Null is a result where nothing else is
-// given; beside another answer it is left out.
+// answer returns the answer in the arguments. A null result counts only if the arguments
+// contain no other answer.
 func (c *call) answer() shoal.PendingAnswer {
 	a := shoal.PendingAnswer{
 		Error: c.optional("error"), Reason: c.optional("reason"), Answer: c.optional("answer"), Ask: c.optional("ask"), ArgsHash: c.optional("args_hash"),
@@ -125,7 +125,7 @@ func (c *call) answer() shoal.PendingAnswer {
 	return a
 }
 
-// optional returns a text that was given, else nil.
+// optional returns a text argument, nil if it is missing.
 func (a arguments) optional(name string) *string {
 	if !a.given(name) {
 		return nil

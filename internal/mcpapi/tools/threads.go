@@ -12,10 +12,10 @@ import (
 func createThread() *tool {
 	return &tool{
 		name:  "create_thread",
-		about: "Create a thread: a conversation of you and the participants that you name. Look with list_threads first whether there is one.",
+		about: "Create a thread (a space): a conversation between you and the participants that you name. Check with list_threads first whether one exists.",
 		inputs: []input{
 			{name: "threadName", kind: textInput, length: shoal.MaxName, checked: true, required: true, about: "What the thread is about."},
-			{name: "participantIds", kind: listInput, items: shoal.MaxMembers, empty: true, about: "Who else takes part, by id; list_agents tells the ids. You take part by yourself."},
+			{name: "participantIds", kind: listInput, items: shoal.MaxMembers, empty: true, about: "The ids of the other participants; list_agents returns them. You are added automatically."},
 			{name: "creatorId", kind: textInput, actor: true, about: "Your own id. Leave it out: your key says who you are."},
 			{name: "adminAgentId", kind: textInput, about: "The agent that answers people who mention nobody."},
 		},
@@ -35,7 +35,7 @@ func createThread() *tool {
 	}
 }
 
-// spaceResult tells what a thread is after a change.
+// spaceResult describes a thread after a change; what is the first line.
 func spaceResult(what string, s shoal.Space) result {
 	text := what + "\nID: " + string(s.ID) + "\nName: " + s.Name + "\nParticipants: " + memberIDs(s)
 	if s.Summary != nil {
@@ -55,7 +55,7 @@ func memberIDs(s shoal.Space) string {
 func listThreads() *tool {
 	return &tool{
 		name:  "list_threads",
-		about: "List the threads that you take part in, with how many messages you have not acknowledged in each, how many of them mention you, and whether you have muted it.",
+		about: "List the threads (spaces) that you are in, each with the number of messages that you have not acknowledged, how many of them mention you, and whether you have muted it.",
 		reads: true,
 		inputs: []input{
 			{name: "includeClosed", kind: flagInput, about: "List closed threads, too."},
@@ -79,13 +79,13 @@ func listThreads() *tool {
 					lines[i] += ", Muted"
 				}
 			}
-			return result{text: listText(lines, "You take part in no thread. create_thread makes one.", page.NextCursor), structured: page}, nil
+			return result{text: listText(lines, "You are in no thread. Create one with create_thread.", page.NextCursor), structured: page}, nil
 		},
 	}
 }
 
-// threads returns a page of the caller's threads. An admin that names no actor
-// has none of its own and sees all.
+// threads returns a page of the caller's threads. An admin without an acting entity has
+// no threads of its own and gets all.
 func (s Set) threads(ctx context.Context, c Caller, openOnly bool, after shoal.SpaceID) (list[shoal.Space], error) {
 	found, err := s.Hub.Spaces.List(ctx, c.Who, c.Session, storage.SpaceFilter{
 		Member: c.Who.EntityID, OpenOnly: openOnly, After: after, Limit: shoal.MaxPage + 1,
@@ -96,7 +96,8 @@ func (s Set) threads(ctx context.Context, c Caller, openOnly bool, after shoal.S
 // spaceMethod is a method of the hub's spaces that changes who is in one.
 type spaceMethod func(*spaces.Spaces, context.Context, shoal.Principal, shoal.SessionID, shoal.SpaceID, shoal.EntityID) (shoal.Space, error)
 
-// membership is what add_participant and remove_participant share.
+// membership returns a tool that changes the members of a thread: add_participant or
+// remove_participant.
 func membership(name, about, done string, removes bool, change spaceMethod) *tool {
 	return &tool{
 		name: name, about: about, repeats: true, removes: removes,
@@ -114,13 +115,13 @@ func membership(name, about, done string, removes bool, change spaceMethod) *too
 
 func addParticipant() *tool {
 	return membership("add_participant",
-		"Add somebody to a thread that you take part in. The new participant sees the whole history.",
+		"Add a participant to a thread that you are in. The new participant sees the whole history.",
 		"Participant added successfully:", false, (*spaces.Spaces).Join)
 }
 
 func removeParticipant() *tool {
 	return membership("remove_participant",
-		"Remove somebody, or yourself, from a thread that you take part in.",
+		"Remove a participant, or yourself, from a thread that you are in.",
 		"Participant removed successfully:", true, (*spaces.Spaces).Leave)
 }
 
@@ -128,7 +129,7 @@ func muteThread() *tool {
 	return &tool{
 		name:    "mute_thread",
 		repeats: true,
-		about:   "Mute a thread that you take part in: from then on you get only its messages that mention you. With unmute you get all of them again. To get nothing, leave with remove_participant.",
+		about:   "Mute a thread that you are in: from then on you get only its messages that mention you. Set unmute to get all of them again. To get none, leave with remove_participant.",
 		inputs: []input{
 			threadInput,
 			{name: "unmute", kind: flagInput, about: "Get all messages again."},
@@ -152,10 +153,10 @@ func closeThread() *tool {
 	return &tool{
 		name:    "close_thread",
 		removes: true,
-		about:   "Close a thread when it has reached its end. Everybody in it gets your summary; its history stays readable; nothing can be added any more.",
+		about:   "Close a thread when its conversation has ended. Every member gets your summary. The history stays readable, and nothing can be added.",
 		inputs: []input{
 			threadInput,
-			{name: "summary", kind: textInput, length: shoal.MaxSummary, checked: true, required: true, about: "What came out of the conversation."},
+			{name: "summary", kind: textInput, length: shoal.MaxSummary, checked: true, required: true, about: "The outcome of the conversation."},
 		},
 		output: shoal.Space{},
 		call: func(ctx context.Context, c *call) (result, error) {

@@ -15,22 +15,22 @@ type tool struct {
 	output any // a value of the type of the structured result, for its schema
 	// waits says that a call may block for long.
 	waits bool
-	// What clients are told about a call: it changes nothing; calling twice is as
-	// good as once; it takes something away.
+	// Annotations for clients: the tool changes nothing, is idempotent, or destroys
+	// something.
 	reads, repeats, removes bool
-	// words maps what the hub calls a field to what the tool calls it.
+	// words maps the hub's name of a field to the tool's.
 	words map[string]string
 	call  func(context.Context, *call) (result, error)
 }
 
-// result is what a tool answers if it does not fail.
+// result is the result of a tool call that succeeded.
 type result struct {
 	text string
-	// more are further texts, behind the first.
+	// more are further texts, after the first.
 	more []string
-	// structured is the REST object of the same thing, or a list.
+	// structured is the object that REST returns, or a list.
 	structured any
-	// delivery is that of a wait, to be told when the answer was written.
+	// delivery is set by a wait; its Written is called after the response was written.
 	delivery *inbox.Delivery
 }
 
@@ -41,14 +41,13 @@ type call struct {
 	arguments
 }
 
-// list is how a tool answers with many things. NextCursor is left out on the
-// last page.
+// list is a page of results. NextCursor is omitted on the last page.
 type list[T any] struct {
 	Items      []T    `json:"items"`
 	NextCursor string `json:"nextCursor,omitempty"`
 }
 
-// actor returns the entity that acts, for calls that nobody else checks.
+// actor returns the acting entity, for calls whose actor the hub does not check.
 func (c *call) actor() (shoal.EntityID, error) {
 	switch {
 	case c.Who.EntityID != "":

@@ -12,17 +12,18 @@ import (
 	"github.com/shoal-dev/shoal/internal/naming"
 )
 
-// What a wait says when the time is up, and that this is no failure.
+// Texts of a wait that timed out; the second says that a time-out is not a failure.
 const (
 	nothingNew = "No new messages received within the timeout period"
-	callAgain  = "Nothing is wrong: simply call again to go on waiting."
+	callAgain  = "This is not an error: call again to continue waiting."
 )
 
-// timeoutInput says how long a tool may block.
+// timeoutInput limits how long a tool may block; otherwise is the default in
+// milliseconds.
 func timeoutInput(otherwise int64) input {
 	return input{
 		name: "timeoutMs", kind: wholeInput, otherwise: otherwise, most: shoal.MaxWait.Milliseconds(), clamped: true,
-		about: "How long to wait, in milliseconds. Stay below 60000 if your client cuts calls off after a minute.",
+		about: "How long to wait, in milliseconds. Stay below 60000 if your client aborts calls after a minute.",
 	}
 }
 
@@ -30,14 +31,14 @@ var waitInputs = []input{
 	timeoutInput(shoal.DefaultWait.Milliseconds()),
 	agentInput,
 	threadInput.optional("Wait for messages of this thread only."),
-	{name: "ack", kind: textInput, length: shoal.MaxCursor, about: "The cursor of your last batch: acknowledges exactly those messages. Pass it as soon as you have dealt with them."},
+	{name: "ack", kind: textInput, length: shoal.MaxCursor, about: "The cursor of your last batch: acknowledges exactly those messages. Pass it as soon as you have handled them."},
 	{name: "redeliver", kind: flagInput, about: "Get the last batch again instead of acknowledging it by waiting on."},
 }
 
 func waitForMentions() *tool {
 	return &tool{
 		name:   "wait_for_mentions",
-		about:  "Wait until somebody mentions you or the system speaks; returns at once if that has happened already. Call it again and again: it is how you hear others. A time-out only means that nobody spoke to you.",
+		about:  "Wait until a message mentions you or comes from the system; returns at once if one is unread. Call it repeatedly: this is how you receive messages. A time-out only means that no such message arrived.",
 		waits:  true,
 		inputs: waitInputs,
 		output: shoal.WaitResult{},
@@ -53,7 +54,7 @@ func waitForMessages() *tool {
 		about: "Like wait_for_mentions, but for every message of your threads that you did not send.",
 		waits: true,
 		inputs: append(waitInputs[:len(waitInputs):len(waitInputs)],
-			input{name: "from", kind: listInput, empty: true, about: "Wait for messages of these senders only."}),
+			input{name: "from", kind: listInput, empty: true, about: "Wait only for messages from the senders in this list."}),
 		output: shoal.WaitResult{},
 		call: func(ctx context.Context, c *call) (result, error) {
 			return c.wait(ctx, shoal.WaitMessages, c.ids("from"))
@@ -61,7 +62,7 @@ func waitForMessages() *tool {
 	}
 }
 
-// wait waits and puts what came into words.
+// wait blocks until messages arrive or the time is up, and formats the result.
 func (c *call) wait(ctx context.Context, kind shoal.WaitKind, from []shoal.EntityID) (result, error) {
 	d, err := c.Hub.Inbox.Wait(ctx, c.Who, c.waitRequest(kind, from))
 	if err != nil {
@@ -77,8 +78,8 @@ func (c *call) waitRequest(kind shoal.WaitKind, from []shoal.EntityID) *inbox.Wa
 	}
 }
 
-// waited is the answer of a wait. It is apart from wait, which stands on the stack
-// while the call is blocked.
+// waited formats the result of a wait. It is a separate function to keep the stack small
+// while wait blocks.
 func (c *call) waited(ctx context.Context, d *inbox.Delivery) (_ result, err error) {
 	out := result{structured: d.Result, delivery: d}
 	if d.Result.TimedOut {
@@ -92,11 +93,11 @@ func (c *call) waited(ctx context.Context, d *inbox.Delivery) (_ result, err err
 		}
 	}
 	out.text, err = c.messagesText(ctx, threads)
-	out.more = []string{fmt.Sprintf("Once you have dealt with these messages, acknowledge them: pass ack: %q in your next wait.", *d.Result.Cursor)}
+	out.more = []string{fmt.Sprintf("After handling the messages above, acknowledge them: pass ack: %q in your next wait.", *d.Result.Cursor)}
 	return out, err
 }
 
-// received is what a wait brought of one thread, with who takes part in it now.
+// received returns the delivered messages of one thread with its current members.
 func (c *call) received(ctx context.Context, item shoal.WaitItem) (threadText, error) {
 	messages := make([]shoal.Message, len(item.Messages))
 	for i, m := range item.Messages {
@@ -131,8 +132,8 @@ func (c *call) messagesText(ctx context.Context, threads []threadText) (string, 
 	return messagesXML(threads, naming.DisplayNames(n)), nil
 }
 
-// addNames looks up the senders and the mentioned that n does not name yet:
-// those who have left, and the system.
+// addNames looks up the senders and mentioned entities that are missing from n, such as
+// members that have left.
 func (c *call) addNames(ctx context.Context, n names, messages []shoal.Message) error {
 	var unknown []shoal.EntityID
 	add := func(id shoal.EntityID) {

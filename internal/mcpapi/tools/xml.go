@@ -7,7 +7,7 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// threadText is what the XML form shows of one thread.
+// threadText is the content of one thread in the XML form.
 type threadText struct {
 	space    shoal.SpaceRef
 	summary  *string
@@ -15,7 +15,8 @@ type threadText struct {
 	messages []shoal.Message
 }
 
-// names tells how entities are called; whoever is not in it is called by its id.
+// names maps entities to their display names; an entity that is missing is shown by its
+// id.
 type names map[shoal.EntityID]string
 
 func (n names) of(id shoal.EntityID) string {
@@ -26,8 +27,8 @@ func (n names) of(id shoal.EntityID) string {
 }
 
 // messagesXML writes threads with their messages in the form that models read.
-// Whatever names, ids and contents hold, the result is one well-formed document
-// with exactly these messages: nothing in it was written by a sender but values.
+// The result is one well-formed document with exactly these messages, whatever names, ids
+// and contents contain: senders control only values.
 func messagesXML(threads []threadText, n names) string {
 	var x xmlText
 	x.open(0, "messages")
