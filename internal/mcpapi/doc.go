@@ -23,7 +23,7 @@
 //     in every era, and counts as delivered only when that answer was written
 //     and flushed on a connection that was still open. Until it is answered it
 //     holds one goroutine, that of its request.
-//   - A caller whose key is no longer valid receives nothing more: the hub ends
+//   - A caller whose key has become invalid receives nothing more: the hub ends
 //     its waits, followers and streams, those of other servers within five seconds.
 //   - Sessions, streams and subscriptions are bounded, for each principal and in
 //     total. A reader that stops reading is disconnected and does not delay others.
