@@ -1,12 +1,12 @@
-// Package auth proves who makes a call: it makes keys, recognises them, and
-// turns a request into a [shoal.Principal].
+// Package auth authenticates callers: it creates keys, recognises them, and turns a
+// request into a [shoal.Principal].
 //
 //	a := auth.New(h, auth.Options{})
 //	who, err := a.Principal(r) // Unauthenticated, EntityRequired, …
 //
 // Guarantees:
 //   - A secret holds 256 random bits and is stored as its SHA-256 only. It is
-//     read from the Authorization header, or where there is none from the cookie
+//     read from the Authorization header, or without this header from the cookie
 //     of a browser that has signed in, never from a URL, and appears in no log
 //     and no error.
 //   - No key is in a cookie. What a sign-in leaves there, by link or by a key that was
@@ -21,7 +21,7 @@
 //     of somebody else cannot use it. MCP and AG-UI know no cookies.
 //   - Every request is checked. A revoked key is refused as soon as Revoke has
 //     returned on this node, and within two seconds elsewhere.
-//   - Whom a request acts as is decided here and nowhere else.
+//   - Only this package decides which entity a request acts as.
 package auth
 
 import (
@@ -53,9 +53,9 @@ const (
 	sessionParam  = "session"
 )
 
-// Options say how callers are recognised.
+// Options configure an [Authenticator].
 type Options struct {
-	// Off lets everybody in as an admin who names the actor. It is for loopback
+	// Off accepts every caller as an admin that names the acting entity. It is for loopback
 	// listeners only; the composition root sees to that.
 	Off bool
 	// Guard knows the server's own pages. Without it no cookie counts, and nobody
@@ -68,7 +68,7 @@ type Options struct {
 	// Proxies are the networks of proxies whose header X-Forwarded-For says where a
 	// request comes from.
 	Proxies []netip.Prefix
-	// Metrics counts who was not let in; nil is allowed.
+	// Metrics counts rejected callers; nil is allowed.
 	Metrics *metrics.Set
 }
 
@@ -140,13 +140,13 @@ func randomText() string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// Hash returns under what a secret is stored.
+// Hash returns the hash under which a secret is stored.
 func Hash(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
 }
 
-// Mint makes a key. Its Secret is set in this one answer; repeated under the
+// Mint creates a key. Its Secret is set in this result only; repeated under the
 // same idempotency key, the call returns the same key with Secret nil.
 func (a *Authenticator) Mint(ctx context.Context, who shoal.Principal, n shoal.NewKey, idempotencyKey string) (shoal.Key, error) {
 	secret := NewSecret()
@@ -168,7 +168,7 @@ func (a *Authenticator) Principal(r *http.Request) (shoal.Principal, error) {
 	return actAs(who, shoal.EntityID(r.Header.Get(entityHeader)))
 }
 
-// identify is whose key a REST request carries.
+// identify returns the owner of the key that a REST request carries.
 func (a *Authenticator) identify(r *http.Request) (shoal.Principal, error) {
 	if who, signed, err := a.signed(r); signed {
 		a.count(err)
@@ -180,8 +180,8 @@ func (a *Authenticator) identify(r *http.Request) (shoal.Principal, error) {
 	return a.bearer(r)
 }
 
-// Bearer is Principal for faces that browsers do not sign in to: it takes no
-// cookie.
+// Bearer is like Principal for transports that browsers do not sign in to: it ignores
+// cookies.
 func (a *Authenticator) Bearer(r *http.Request) (shoal.Principal, error) {
 	who, err := a.bearer(r)
 	if err != nil {
@@ -223,7 +223,7 @@ func (a *Authenticator) MCP(r *http.Request) (shoal.Principal, shoal.SessionID, 
 	return who, at, nil
 }
 
-// Called notes that a recognised caller made a call in a session. REST faces
+// Called records that a recognised caller made a call in a session. The REST transports
 // call it once they know the session.
 func (a *Authenticator) Called(who shoal.Principal, session shoal.SessionID) {
 	a.hub.Entities.Called(who, session)
@@ -261,7 +261,7 @@ func (a *Authenticator) bearer(r *http.Request) (who shoal.Principal, err error)
 		if a.off {
 			return shoal.Principal{Role: shoal.RoleAdmin, KeyID: "open"}, nil
 		}
-		return shoal.Principal{}, denied("No key was sent. Send yours in the header \"Authorization: Bearer KEY\"; an admin mints one with \"shoal keys create\".")
+		return shoal.Principal{}, denied("No key was sent. Send yours in the header \"Authorization: Bearer KEY\"; an admin creates one with \"shoal keys create\".")
 	}
 	scheme, secret, _ := strings.Cut(header, " ")
 	secret = strings.TrimSpace(secret)
@@ -301,7 +301,7 @@ func (a *Authenticator) recogniseHash(r *http.Request, hash string) (recognised,
 	return key, nil
 }
 
-// principal is who calls with a key.
+// principal returns the principal that a key proves.
 func principal(key recognised) shoal.Principal {
 	who := shoal.Principal{KeyID: key.ID, SignIn: key.signIn, Role: key.Role, Owner: key.owner}
 	if key.SessionID != nil {
@@ -316,7 +316,7 @@ func principal(key recognised) shoal.Principal {
 func denied(msg string) error { return shoal.E("auth.Principal", shoal.Unauthenticated, msg) }
 
 // lookUp finds a key by its hash. The hash of a 256-bit secret is compared, so
-// the time of the look-up tells nothing about any secret.
+// the time of the look-up reveals nothing about any secret.
 func (a *Authenticator) lookUp(ctx context.Context, hash string) (recognised, error) {
 	// Counted before the look-up: a key that is revoked meanwhile is not
 	// believed a second time.

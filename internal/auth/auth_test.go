@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var root = shoal.Principal{Role: shoal.RoleAdmin, KeyID: "root"}
 
-// door is an Authenticator with the hub behind it.
+// door is an Authenticator on a hub.
 type door struct {
 	*auth.Authenticator
 	t   *testing.T
@@ -42,8 +42,8 @@ func open(t *testing.T, store storage.Store, o auth.Options) *door {
 	return &door{auth.New(h, o), t, h}
 }
 
-// mint makes a key and returns it with its secret.
-func (d *door) mint(n shoal.NewKey) (shoal.Key, string) {
+// createKey creates a key and returns it with its secret.
+func (d *door) createKey(n shoal.NewKey) (shoal.Key, string) {
 	d.t.Helper()
 	key, err := d.Mint(context.Background(), root, n, "")
 	if err != nil {
@@ -98,7 +98,7 @@ func TestMint(t *testing.T) {
 	n.Name = "phone"
 	_, err = d.Mint(ctx, root, n, "once")
 	d.wantKind(err, shoal.IdempotencyMismatch)
-	other, secret := d.mint(n)
+	other, secret := d.createKey(n)
 	if secret == *first.Secret || other.ID == first.ID {
 		t.Error("two keys are the same")
 	}
@@ -110,13 +110,13 @@ func TestMint(t *testing.T) {
 	d.wantKind(err, shoal.Forbidden)
 }
 
-// The key alone decides who calls. It comes in one header and nowhere else.
+// The key alone identifies the caller. It is accepted in one header only.
 func TestPrincipal(t *testing.T) {
 	d := open(t, shoaltest.OpenSQLite(t), auth.Options{})
-	admin, adminSecret := d.mint(shoal.NewKey{Role: shoal.RoleAdmin})
-	service, serviceSecret := d.mint(shoal.NewKey{Role: shoal.RoleService})
-	entity, entitySecret := d.mint(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "bot"})
-	revoked, revokedSecret := d.mint(shoal.NewKey{Role: shoal.RoleAdmin})
+	admin, adminSecret := d.createKey(shoal.NewKey{Role: shoal.RoleAdmin})
+	service, serviceSecret := d.createKey(shoal.NewKey{Role: shoal.RoleService})
+	entity, entitySecret := d.createKey(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "bot"})
+	revoked, revokedSecret := d.createKey(shoal.NewKey{Role: shoal.RoleAdmin})
 	d.revoke(revoked.ID)
 
 	asAdmin := shoal.Principal{KeyID: admin.ID, Role: shoal.RoleAdmin}
@@ -167,7 +167,7 @@ func TestPrincipal(t *testing.T) {
 			}
 			for _, secret := range []string{adminSecret, serviceSecret, entitySecret, revokedSecret, "garbage"} {
 				if err != nil && (strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), auth.Hash(secret))) {
-					t.Errorf("the error tells a key: %v", err)
+					t.Errorf("the error reveals a key: %v", err)
 				}
 			}
 		})
@@ -178,7 +178,7 @@ func TestPrincipal(t *testing.T) {
 // refused in the same words.
 func TestRefusalsLookAlike(t *testing.T) {
 	d := open(t, shoaltest.OpenSQLite(t), auth.Options{})
-	key, secret := d.mint(shoal.NewKey{Role: shoal.RoleAdmin})
+	key, secret := d.createKey(shoal.NewKey{Role: shoal.RoleAdmin})
 	d.revoke(key.ID)
 	_, revoked := d.Principal(request(secret))
 	_, unknown := d.Principal(request(auth.NewSecret()))
@@ -217,7 +217,7 @@ func TestRevokedAtOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d.t = t
-			key, secret := d.mint(c.key)
+			key, secret := d.createKey(c.key)
 			for range 3 {
 				if _, err := d.Principal(request(secret)); err != nil {
 					t.Fatal(err)
@@ -238,7 +238,7 @@ func TestRevokedWhileLookedUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &slowStore{Store: shoaltest.OpenSQLite(t)}
 		d := open(t, store, auth.Options{})
-		key, secret := d.mint(shoal.NewKey{Role: shoal.RoleAdmin})
+		key, secret := d.createKey(shoal.NewKey{Role: shoal.RoleAdmin})
 		store.hold = make(chan struct{})
 		var first sync.WaitGroup
 		first.Go(func() {
@@ -255,7 +255,7 @@ func TestRevokedWhileLookedUp(t *testing.T) {
 	})
 }
 
-// slowStore keeps whoever reads from learning what it read.
+// slowStore delays the results of reads.
 type slowStore struct {
 	storage.Store
 	hold chan struct{} // nil for a quick one
@@ -276,7 +276,7 @@ func TestRevokedElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := shoaltest.OpenSQLite(t)
 		here, there := open(t, store, auth.Options{}), open(t, store, auth.Options{})
-		key, secret := here.mint(shoal.NewKey{Role: shoal.RoleAdmin})
+		key, secret := here.createKey(shoal.NewKey{Role: shoal.RoleAdmin})
 		if _, err := here.Principal(request(secret)); err != nil {
 			t.Fatal(err)
 		}
@@ -292,7 +292,7 @@ func TestExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := open(t, shoaltest.OpenSQLite(t), auth.Options{})
 		at := shoal.At(time.Now().Add(time.Hour))
-		_, secret := d.mint(shoal.NewKey{Role: shoal.RoleAdmin, ExpiresAt: &at})
+		_, secret := d.createKey(shoal.NewKey{Role: shoal.RoleAdmin, ExpiresAt: &at})
 		<-time.After(time.Hour - time.Millisecond)
 		if _, err := d.Principal(request(secret)); err != nil {
 			t.Errorf("a millisecond before its end: %v", err)
@@ -301,7 +301,7 @@ func TestExpiry(t *testing.T) {
 		_, err := d.Principal(request(secret))
 		d.wantKind(err, shoal.Unauthenticated)
 		if strings.Contains(err.Error(), secret) {
-			t.Errorf("the error tells the key: %v", err)
+			t.Errorf("the error reveals the key: %v", err)
 		}
 		_, err = d.Mint(context.Background(), root, shoal.NewKey{Role: shoal.RoleAdmin, ExpiresAt: &at}, "")
 		d.wantKind(err, shoal.InvalidArgument)
@@ -312,7 +312,7 @@ func TestExpiry(t *testing.T) {
 func TestLastUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := open(t, shoaltest.OpenSQLite(t), auth.Options{})
-		key, secret := d.mint(shoal.NewKey{Role: shoal.RoleAdmin})
+		key, secret := d.createKey(shoal.NewKey{Role: shoal.RoleAdmin})
 		<-time.After(time.Hour)
 		used := shoal.Now()
 		if _, err := d.Principal(request(secret)); err != nil {

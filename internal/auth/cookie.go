@@ -35,7 +35,8 @@ func (h half) whole(cookie string) string { return cookie + " " + string(h) }
 func halfOf(r *http.Request) half { return half(r.Header.Get(halfHeader)) }
 
 // cookie returns the sign-in in a request's cookie, and whether it is the cookie that
-// says who calls: the header Authorization wins, and with Off nobody has to say.
+// identifies the caller: the header Authorization wins, and with Off no caller has to
+// identify itself.
 func (a *Authenticator) cookie(r *http.Request) (secret string, sent bool) {
 	if a.guard == nil || a.off || r.Header.Get("Authorization") != "" {
 		return "", false
@@ -128,8 +129,8 @@ func (a *Authenticator) SignIn(w http.ResponseWriter, r *http.Request, secret st
 
 // SignInAdmin makes the browser of a request act with an admin key of its own,
 // which lasts 30 days, or 12 hours without use, and ends with SignOut, or when the
-// browser signs in again. Whoever calls it has made sure that the person there is an
-// admin. It returns what SignIn does.
+// browser signs in again. The caller must have verified that the person is an admin. It
+// returns the same values as SignIn.
 func (a *Authenticator) SignInAdmin(w http.ResponseWriter, r *http.Request) (who shoal.Principal, pageHalf string, err error) {
 	key, pageHalf, err := a.signIn(w, r, shoal.Key{Role: shoal.RoleAdmin}, signInPrefix+randomText(), shoal.At(time.Now().Add(signedIn)))
 	return principal(recognised{Key: key}), pageHalf, err
@@ -150,9 +151,9 @@ func (a *Authenticator) signIn(w http.ResponseWriter, r *http.Request, of shoal.
 }
 
 // SignOut makes the browser of a request forget its sign-in, and ends it, with all that
-// the browser has open; a key that was pasted goes on working. It is no failure if the
-// browser had none, or only the cookie of one: then the sign-in, which nobody can use,
-// goes 12 hours after its last use.
+// the browser has open; a key that was pasted goes on working. It is not an error if
+// the browser had no sign-in, or only the cookie of one: then the sign-in, which nobody can
+// use, ends 12 hours after its last use.
 func (a *Authenticator) SignOut(w http.ResponseWriter, r *http.Request) error {
 	return a.signOut(w, r, a.hub.Keys.SignOut)
 }
@@ -213,9 +214,9 @@ func unused(k shoal.Key) time.Duration {
 	return time.Since(last.Time)
 }
 
-// notAKey refuses what a sign-in has left in a cookie where a key belongs.
+// notAKey is the error for a sign-in's cookie value that was sent as a key.
 func notAKey() error {
-	return denied("This is the sign-in of a browser, not a key. An admin mints a key with \"shoal keys create\".")
+	return denied("This is the sign-in of a browser, not a key. An admin creates a key with \"shoal keys create\".")
 }
 
 func notOwnPage() error {

@@ -58,7 +58,7 @@ func (d *door) set(call func(w http.ResponseWriter) (half string, err error)) *k
 	}
 	all := w.Result().Cookies()
 	if len(all) != 1 {
-		d.t.Fatalf("the browser is told %d cookies: %v", len(all), all)
+		d.t.Fatalf("the response sets %d cookies: %v", len(all), all)
 	}
 	return &kept{all[0], half}
 }
@@ -76,7 +76,7 @@ func (d *door) signIn(host, secret string) *kept {
 // a foreign page makes a browser send is refused, whatever it is.
 func TestCookieOfOwnPagesOnly(t *testing.T) {
 	d := openPages(t, false)
-	_, secret := d.mint(shoal.NewKey{Role: shoal.RoleAdmin})
+	_, secret := d.createKey(shoal.NewKey{Role: shoal.RoleAdmin})
 	const own, site = "http://" + here, "Sec-Fetch-Site"
 	for name, c := range map[string]struct {
 		method  string
@@ -112,7 +112,7 @@ func TestCookieOfOwnPagesOnly(t *testing.T) {
 			_, err := d.Principal(visit(c.method, here, d.signIn(here, secret), c.headers...))
 			d.wantKind(err, c.kind)
 			if err != nil && strings.Contains(err.Error(), secret) {
-				t.Errorf("the error tells the key: %v", err)
+				t.Errorf("the error reveals the key: %v", err)
 			}
 		})
 	}
@@ -122,9 +122,9 @@ func TestCookieOfOwnPagesOnly(t *testing.T) {
 // know no cookies.
 func TestCookieCarriesAnyKey(t *testing.T) {
 	d := openPages(t, false)
-	admin, adminSecret := d.mint(shoal.NewKey{Role: shoal.RoleAdmin})
-	service, serviceSecret := d.mint(shoal.NewKey{Role: shoal.RoleService})
-	entity, entitySecret := d.mint(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann", Kind: shoal.Human})
+	admin, adminSecret := d.createKey(shoal.NewKey{Role: shoal.RoleAdmin})
+	service, serviceSecret := d.createKey(shoal.NewKey{Role: shoal.RoleService})
+	entity, entitySecret := d.createKey(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann", Kind: shoal.Human})
 	for secret, want := range map[string]shoal.Principal{
 		adminSecret:   {KeyID: admin.ID, Role: shoal.RoleAdmin},
 		serviceSecret: {KeyID: service.ID, Role: shoal.RoleService, SessionID: shoal.DefaultSession},
@@ -162,8 +162,8 @@ func TestCookieIsKeptWell(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := openPages(t, false)
 		until := shoal.At(time.Now().Add(time.Hour))
-		_, short := d.mint(shoal.NewKey{Role: shoal.RoleAdmin, ExpiresAt: &until})
-		_, endless := d.mint(shoal.NewKey{Role: shoal.RoleAdmin})
+		_, short := d.createKey(shoal.NewKey{Role: shoal.RoleAdmin, ExpiresAt: &until})
+		_, endless := d.createKey(shoal.NewKey{Role: shoal.RoleAdmin})
 		for name, c := range map[string]struct {
 			host, secret, cookie string
 			secure               bool
@@ -198,8 +198,8 @@ func TestSignInRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := openPages(t, false)
 		soon := shoal.At(time.Now().Add(time.Minute))
-		_, expired := d.mint(shoal.NewKey{Role: shoal.RoleAdmin, ExpiresAt: &soon})
-		gone, revoked := d.mint(shoal.NewKey{Role: shoal.RoleAdmin})
+		_, expired := d.createKey(shoal.NewKey{Role: shoal.RoleAdmin, ExpiresAt: &soon})
+		gone, revoked := d.createKey(shoal.NewKey{Role: shoal.RoleAdmin})
 		cookie := d.signIn(here, revoked)
 		d.revoke(gone.ID)
 		<-time.After(time.Minute)
@@ -251,7 +251,7 @@ func (d *door) signOut(k *kept) *kept {
 func TestSignInMakesAKeyOfItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := openPages(t, false)
-		_, pasted := d.mint(shoal.NewKey{Role: shoal.RoleAdmin, Name: "pasted"})
+		_, pasted := d.createKey(shoal.NewKey{Role: shoal.RoleAdmin, Name: "pasted"})
 		first := d.signInAdmin(nil)
 		who, err := d.Principal(visit(http.MethodGet, here, first))
 		if err != nil || who.Role != shoal.RoleAdmin || who.EntityID != "" {
@@ -292,7 +292,7 @@ func TestSignInMakesAKeyOfItsOwn(t *testing.T) {
 func TestSignInEndsWithoutUse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := openPages(t, false)
-		_, pasted := d.mint(shoal.NewKey{Role: shoal.RoleAdmin})
+		_, pasted := d.createKey(shoal.NewKey{Role: shoal.RoleAdmin})
 		never, used, other := d.signInAdmin(nil), d.signInAdmin(nil), d.signIn(here, pasted)
 		<-time.After(12*time.Hour - time.Minute)
 		if _, err := d.Principal(visit(http.MethodGet, here, used)); err != nil {
@@ -317,8 +317,8 @@ func TestSignInEndsWithoutUse(t *testing.T) {
 	})
 }
 
-// What a sign-in by link leaves in the cookie is no key for programs: whoever gets
-// hold of the cookie, such as a server on another port of the host, cannot send it as
+// The cookie of a sign-in by link does not work as a key: a program that obtains
+// the cookie, such as a server on another port of the host, cannot send it as
 // Bearer over any transport.
 func TestSignInIsNoBearerKey(t *testing.T) {
 	d := openPages(t, false)
@@ -346,8 +346,8 @@ func TestSignInIsNoBearerKey(t *testing.T) {
 // earlier versions left it, is refused.
 func TestPastedKeyIsNotInTheCookie(t *testing.T) {
 	d := openPages(t, false)
-	key, pasted := d.mint(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann", Kind: shoal.Human})
-	_, admin := d.mint(shoal.NewKey{Role: shoal.RoleAdmin})
+	key, pasted := d.createKey(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann", Kind: shoal.Human})
+	_, admin := d.createKey(shoal.NewKey{Role: shoal.RoleAdmin})
 	k := d.signIn(here, pasted)
 	if strings.Contains(k.Value, pasted) {
 		t.Fatal("the key is in the cookie")
@@ -384,8 +384,8 @@ func TestPastedKeyIsNotInTheCookie(t *testing.T) {
 func TestSignInsOfAKeyAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := openPages(t, false)
-		_, pasted := d.mint(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann", Kind: shoal.Human})
-		_, other := d.mint(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "bob", Kind: shoal.Human})
+		_, pasted := d.createKey(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann", Kind: shoal.Human})
+		_, other := d.createKey(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "bob", Kind: shoal.Human})
 		var last *kept
 		for range 100 {
 			last = d.signIn(here, pasted)
@@ -435,12 +435,11 @@ func TestCookieWithOff(t *testing.T) {
 	}
 }
 
-// The cookie alone, which every port of the host receives, is no sign-in, whatever headers
-// of a page are made up; the half of the page alone is none either, nor that of another
-// sign-in.
+// The cookie alone, which every port of the host receives, does not sign in, even with forged
+// headers of a page; neither does the page's half alone, nor the half of another sign-in.
 func TestBothHalvesMakeTheSignIn(t *testing.T) {
 	d := openPages(t, false)
-	_, pasted := d.mint(shoal.NewKey{Role: shoal.RoleAdmin})
+	_, pasted := d.createKey(shoal.NewKey{Role: shoal.RoleAdmin})
 	first, second := d.signInAdmin(nil), d.signIn(here, pasted)
 	for name, k := range map[string]*kept{
 		"no half":                 {first.Cookie, ""},
@@ -483,8 +482,8 @@ func TestBothHalvesMakeTheSignIn(t *testing.T) {
 // others; keys go on working.
 func TestSignOutEverywhere(t *testing.T) {
 	d := openPages(t, false)
-	_, mine := d.mint(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann", Kind: shoal.Human, Name: "mine"})
-	_, other := d.mint(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann", Name: "other"})
+	_, mine := d.createKey(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann", Kind: shoal.Human, Name: "mine"})
+	_, other := d.createKey(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann", Name: "other"})
 	one, two, others, link, links := d.signIn(here, mine), d.signIn(here, mine), d.signIn(here, other), d.signInAdmin(nil), d.signInAdmin(nil)
 	works := func(want bool, all ...*kept) {
 		t.Helper()
@@ -520,7 +519,7 @@ func TestSignOutEverywhere(t *testing.T) {
 func TestEndedSignInsAreSwept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := openPages(t, false)
-		_, pasted := d.mint(shoal.NewKey{Role: shoal.RoleAdmin, Name: "console"})
+		_, pasted := d.createKey(shoal.NewKey{Role: shoal.RoleAdmin, Name: "console"})
 		d.signIn(here, pasted)
 		<-time.After(12 * time.Hour)
 		d.signInAdmin(nil)
@@ -533,12 +532,13 @@ func TestEndedSignInsAreSwept(t *testing.T) {
 	})
 }
 
-// A signed URL is read as whoever asked for it, for five minutes, and nothing else is.
+// A signed URL reads one path as the caller that requested it, for five minutes, and gives
+// access to nothing else.
 func TestSignedURLs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := openPages(t, false)
-		key, secret := d.mint(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann", Kind: shoal.Human})
-		_, admin := d.mint(shoal.NewKey{Role: shoal.RoleAdmin})
+		key, secret := d.createKey(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann", Kind: shoal.Human})
+		_, admin := d.createKey(shoal.NewKey{Role: shoal.RoleAdmin})
 		const path = "/v1/sessions/default/files/fil_1"
 		read := func(method, url string, headers ...string) (shoal.Principal, error) {
 			r := httptest.NewRequest(method, url, http.NoBody)

@@ -57,7 +57,7 @@ func (a *Authenticator) Admit(r *http.Request) (limit.Caller, error) {
 func (a *Authenticator) address(r *http.Request) string {
 	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
-		return r.RemoteAddr // of a listener that is no TCP listener
+		return r.RemoteAddr // the listener is not a TCP listener
 	}
 	ip := at.Addr().Unmap()
 	noted := strings.Split(strings.Join(r.Header["X-Forwarded-For"], ","), ",")

@@ -22,15 +22,14 @@ func from(address, secret string) *http.Request {
 	return r
 }
 
-// An address that sends one wrong key after the other is told to slow down. That is
-// nobody else's trouble: not that of other addresses, and at the same address not that
-// of any key that works, whether it was seen before or not.
+// An address that keeps sending wrong keys is rate limited. This affects neither other
+// addresses nor keys that work at the same address, seen before or not.
 func TestWrongKeysAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := metrics.New()
 		d := open(t, shoaltest.OpenSQLite(t), auth.Options{Failures: 2, Metrics: set})
-		_, good := d.mint(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "good"})
-		_, late := d.mint(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "late"})
+		_, good := d.createKey(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "good"})
+		_, late := d.createKey(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "late"})
 		ask := func(address, secret string, want shoal.Kind) {
 			t.Helper()
 			_, err := d.Principal(from(address, secret))
@@ -104,7 +103,7 @@ func TestProxies(t *testing.T) {
 			"another client":                  {proxy, []string{"192.0.2.2"}, shoal.Unauthenticated},
 			"what the client wrote before it": {proxy, []string{"192.0.2.1, 192.0.2.3"}, shoal.Unauthenticated},
 			"the proxy itself":                {proxy, nil, shoal.Unauthenticated},
-			"who is no proxy":                 {other, []string{"192.0.2.1"}, shoal.Unauthenticated},
+			"not a proxy":                     {other, []string{"192.0.2.1"}, shoal.Unauthenticated},
 		} {
 			if got := try(tt.address, tt.chain...); got != tt.want {
 				t.Errorf("%s: %s, want %s", name, got, tt.want)
@@ -112,7 +111,7 @@ func TestProxies(t *testing.T) {
 		}
 		flood(other, "192.0.2.7")
 		if got := try(other, "192.0.2.8"); got != shoal.RateLimited {
-			t.Errorf("who is no proxy chooses where it comes from: %s", got)
+			t.Errorf("a client that is not a proxy chose its address: %s", got)
 		}
 	})
 }

@@ -20,8 +20,8 @@ func at(r *http.Request, query string) *http.Request {
 // names one or is in the default one.
 func TestMCP(t *testing.T) {
 	d := open(t, shoaltest.OpenSQLite(t), auth.Options{})
-	_, admin := d.mint(shoal.NewKey{Role: shoal.RoleAdmin})
-	_, entity := d.mint(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "bot"})
+	_, admin := d.createKey(shoal.NewKey{Role: shoal.RoleAdmin})
+	_, entity := d.createKey(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "bot"})
 	for name, c := range map[string]struct {
 		request *http.Request
 		session shoal.SessionID
@@ -35,7 +35,7 @@ func TestMCP(t *testing.T) {
 		"an admin":                        {request(admin), "default", "", ""},
 		"an admin names both":             {request(admin, "X-Shoal-Entity", "ann", "X-Shoal-Session", "lab"), "lab", "ann", ""},
 		"the URL names nobody":            {at(request(admin), "agent=ann&session=lab"), "default", "", ""},
-		"the URL is no key":               {at(request(""), "agent=ann"), "", "", shoal.Unauthenticated},
+		"the URL is not a key":            {at(request(""), "agent=ann"), "", "", shoal.Unauthenticated},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d.t = t
@@ -66,7 +66,7 @@ func TestOff(t *testing.T) {
 	if err := d.hub.Entities.Delete(ctx, root, shoal.DefaultSession, "gone"); err != nil {
 		t.Fatal(err)
 	}
-	_, entity := d.mint(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "keyed"})
+	_, entity := d.createKey(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "keyed"})
 	for name, c := range map[string]struct {
 		request *http.Request
 		session shoal.SessionID
@@ -83,7 +83,7 @@ func TestOff(t *testing.T) {
 		"as the system":                  {at(request(""), "agent=system"), "", "", shoal.InvalidArgument},
 		"by the id of a deleted one":     {at(request(""), "agent=gone"), "", "", shoal.AlreadyExists},
 		"by a key":                       {request(entity), "default", "keyed", ""},
-		"by a key that is none":          {request("garbage"), "", "", shoal.Unauthenticated},
+		"by an invalid key":              {request("garbage"), "", "", shoal.Unauthenticated},
 		"by a key, naming another":       {at(request(entity), "agent=ann"), "", "", shoal.IdentityMismatch},
 	} {
 		t.Run(name, func(t *testing.T) {

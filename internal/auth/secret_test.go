@@ -67,7 +67,7 @@ func TestSecretsAreNotStored(t *testing.T) {
 	}
 }
 
-// Secrets do not repeat and tell nothing of each other.
+// Secrets do not repeat and reveal nothing about each other.
 func TestNewSecret(t *testing.T) {
 	seen := map[string]bool{}
 	for range 1000 {

@@ -20,7 +20,7 @@ const SignedParam = "signed"
 // signedFor is how long a signed URL works.
 const signedFor = 5 * time.Minute
 
-// Sign returns a path with a signature: whoever has it reads what is there as who, for
+// Sign returns a path with a signature: a holder of the path can read it as who, for
 // five minutes, or until the key of who is revoked. It is for paths that name one thing
 // to read and have no query. Where nobody needs a key, the path needs no signature.
 func (a *Authenticator) Sign(ctx context.Context, who shoal.Principal, path string) (shoal.SignedURL, error) {
@@ -60,7 +60,7 @@ func (s signature) mac(hash, path string) []byte {
 }
 
 // signed recognises the holder of a signed URL, and reports whether a request has one
-// and nothing that says who calls.
+// and no other identification of the caller.
 func (a *Authenticator) signed(r *http.Request) (who shoal.Principal, is bool, err error) {
 	if a.off || !strings.Contains(r.URL.RawQuery, SignedParam+"=") || r.Header.Get("Authorization") != "" {
 		return who, false, nil
