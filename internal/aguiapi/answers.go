@@ -152,7 +152,8 @@ func (x *exchange) late(ctx context.Context, taken map[string]bool) error {
 // unanswered is what an agent reads in place of an answer to its question.
 const unanswered = "The question was not answered."
 
-// toolAnswer is a tool message as an answer. What is no JSON is a string.
+// toolAnswer returns the answer that a tool message contains. Content that is not JSON
+// becomes a string.
 func toolAnswer(kind shoal.PendingKind, m agui.Message) shoal.PendingAnswer {
 	text := contentOf(m)
 	switch {

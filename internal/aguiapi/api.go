@@ -16,17 +16,17 @@ import (
 	"github.com/shoal-dev/shoal/internal/limit"
 )
 
-// Options say what an [API] stands on. Hub and Auth are required and stay the
-// caller's.
+// Options are the dependencies and limits of an [API]. Hub and Auth are required; the
+// caller keeps ownership of them.
 type Options struct {
 	Hub  *hub.Hub
 	Auth *auth.Authenticator
 	// Log receives every internal error once; nil discards them.
 	Log *slog.Logger
 	// Limits bounds the calls and streams of principals, together with those of the
-	// other faces; nil gives this face limit.DefaultBounds of its own.
+	// other transports; nil gives the API its own limit.DefaultBounds.
 	Limits *limit.Principals
-	// Heartbeat is how often a stream gets a comment line and its key is looked at
+	// Heartbeat is how often a stream gets a comment line and its key is checked
 	// again, 15 s if zero.
 	Heartbeat time.Duration
 	// Patience is how long a client may take nothing of what is written to it
@@ -72,7 +72,7 @@ func (a *API) Handler() http.Handler {
 	return mux
 }
 
-// wrongMethod is a problem that no kind of error tells.
+// wrongMethod is the problem for a wrong HTTP method, which has no error kind.
 const wrongMethod = `{"type":"about:blank","title":"Method Not Allowed","status":405,"detail":"Only POST is served here.","code":"method_not_allowed"}`
 
 // serve does one run of the protocol.

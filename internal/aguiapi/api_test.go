@@ -35,7 +35,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const patience = 30 * time.Second
 
 // world is a hub with the space shop, where ann meets the hosted agent bot, whose
-// runs the test executes itself, behind its face and its guard.
+// runs the test executes itself, with its transport and its guard.
 type world struct {
 	*testing.T
 	hub   *hub.Hub
@@ -127,7 +127,7 @@ func (w *world) request(ctx context.Context, method, space, key, contentType, bo
 	return req
 }
 
-// refused sends what is no run of the protocol, and returns the problem.
+// refused sends a request that must be rejected, and returns the problem.
 func (w *world) refused(req *http.Request) (status int, code, detail string) {
 	w.Helper()
 	res, err := http.DefaultClient.Do(req)
@@ -135,7 +135,7 @@ func (w *world) refused(req *http.Request) (status int, code, detail string) {
 	defer func() { _ = res.Body.Close() }() // it is read
 	var problem struct{ Code, Detail string }
 	if err := json.NewDecoder(res.Body).Decode(&problem); err != nil || res.Header.Get("Content-Type") != "application/problem+json" {
-		w.Errorf("the answer is no problem but %s, %v", res.Header.Get("Content-Type"), err)
+		w.Errorf("the response is not a problem: %s, %v", res.Header.Get("Content-Type"), err)
 	}
 	return res.StatusCode, problem.Code, problem.Detail
 }
@@ -240,7 +240,7 @@ func (j *job) finish(status shoal.RunStatus, failure *shoal.RunError) {
 	j.write(func(c *runs.RunChange) error { return c.Finish(status, failure) })
 }
 
-// What is wrong before a stream begins is a problem as at the REST face.
+// Errors before a stream begins are problems as in the REST API.
 func TestRefusals(t *testing.T) {
 	w := newWorld(t)
 	admin := w.key(shoal.NewKey{Role: shoal.RoleAdmin})
@@ -279,8 +279,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A message is posted once for its id, whatever the client sends again, and a
-// run that failed is told as such every time.
+// A message is posted once for its id, however often the client sends it, and a failed
+// run is reported as failed every time.
 func TestPostsOnce(t *testing.T) {
 	w := newWorld(t)
 	first := w.begin(t.Context(), input(says("u", "Hi")))
@@ -324,11 +324,12 @@ func TestEndsOfStreams(t *testing.T) {
 	w.hub.Stop()
 	end := r.until(agui.RunError)
 	if e := end[len(end)-1]; e.Code != string(shoal.Busy) {
-		t.Errorf("a server that stops tells %+v", e)
+		t.Errorf("a stopping server sent %+v", e)
 	}
 }
 
-// Who is removed from the space, or loses the key, is told so and cut off.
+// A client that is removed from the space, or whose key is revoked, gets an error, and its
+// stream ends.
 func TestEndOfRights(t *testing.T) {
 	w := newWorld(t)
 	r := w.begin(t.Context(), input(says("u", "Hi")))
@@ -337,7 +338,7 @@ func TestEndOfRights(t *testing.T) {
 	w.must(err)
 	end := r.until(agui.RunError)
 	if e := end[len(end)-1]; e.Code != string(shoal.NotFound) {
-		t.Errorf("who is removed is told %+v", e)
+		t.Errorf("the removed client got %+v", e)
 	}
 }
 
@@ -352,7 +353,7 @@ func TestNobodyActs(t *testing.T) {
 	}
 }
 
-// What is wrong with a message is told at its place in the input.
+// Errors in a message name its location in the input.
 func TestRefusalsNameTheInput(t *testing.T) {
 	w := newWorld(t)
 	for body, want := range map[string]string{

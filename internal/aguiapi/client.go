@@ -158,7 +158,7 @@ func empty(raw json.RawMessage) bool {
 }
 
 // refusedTools names the tools of the client that runs do not use because their agents
-// have tools of these names.
+// have tools with the same names.
 func (x *exchange) refusedTools(ctx context.Context) error {
 	if x.sent == nil {
 		return nil

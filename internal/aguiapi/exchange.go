@@ -27,7 +27,7 @@ type exchange struct {
 	cursor   shoal.Cursor
 	snapshot shoal.SnapshotData
 	rest     []shoal.Event // what came with the snapshot
-	stale    bool          // the runs may be elsewhere than they were told last
+	stale    bool          // the state of the runs may be out of date
 
 	roots    map[string]bool                 // causes whose runs are shown
 	runs     map[shoal.RunID]*followed       // the runs that are shown
@@ -132,7 +132,7 @@ func (x *exchange) ask(ctx context.Context) error {
 	return x.unused(ctx)
 }
 
-// find looks for the runs of the causes. Those that come later are told by events.
+// find finds the existing runs of the causes. Events report later ones.
 func (x *exchange) find(ctx context.Context) error {
 	if len(x.roots) == 0 {
 		return nil

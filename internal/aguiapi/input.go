@@ -75,8 +75,8 @@ func (x *exchange) asked(m shoal.Message) {
 	x.roots[string(m.ID)] = true
 }
 
-// newest returns the place of the last message if it is the user's, or -1. What
-// people cannot see may stand behind it.
+// newest returns the index of the last message if it is the user's, or -1. Messages that
+// people cannot see may follow it.
 func (x *exchange) newest() int {
 	for i, m := range slices.Backward(x.in.Messages) {
 		switch m.Role {

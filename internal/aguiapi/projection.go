@@ -91,8 +91,8 @@ func (p *projection) before(message shoal.MessageID) string {
 	return string(message)
 }
 
-// grow shows text of a part that stands at an offset. What the client has already
-// is left out.
+// grow shows the text of a part from an offset on, without the text that the client
+// already has.
 func (p *projection) grow(x *part, offset int, text string) {
 	if known := len(x.text) - offset; known > 0 {
 		text = text[min(known, len(text)):]
@@ -241,8 +241,8 @@ func (p *projection) closeAll() {
 	}
 }
 
-// snapshot tells the client all messages anew, which is the only way to take
-// something back.
+// snapshot sends the client all messages again, which is the only way to retract
+// something.
 func (p *projection) snapshot() {
 	p.closeAll()
 	p.emit(agui.Event{Type: agui.MessagesSnapshot, Messages: p.had.with(p.order, p.gone)})

@@ -93,7 +93,7 @@ func (x *exchange) reopen(ctx context.Context) error {
 	return err
 }
 
-// mayGoOn looks at the key again.
+// mayGoOn checks the key again.
 func (x *exchange) mayGoOn(r *http.Request) error {
 	who, err := x.Auth.Bearer(r)
 	if err == nil && who != x.who {
@@ -171,7 +171,7 @@ func (x *exchange) over(ctx context.Context) (bool, error) {
 	return true, x.out.write(x.view.take())
 }
 
-// refresh looks at the runs anew when their events were passed over.
+// refresh reads the runs again when their events were skipped.
 func (x *exchange) refresh(ctx context.Context) error {
 	if !x.stale {
 		return nil
@@ -219,17 +219,17 @@ func (x *exchange) stop(err *shoal.Error) {
 	x.view.emit(agui.Event{Type: agui.RunError, Message: err.Msg, Code: string(err.Kind)})
 }
 
-// fail ends a stream that cannot go on, for whoever still reads it.
+// fail ends a stream that cannot continue, with an error event.
 func (x *exchange) fail(err error) {
-	told := shoal.E("aguiapi", shoal.Internal, "Something went wrong on the server.")
+	reported := shoal.E("aguiapi", shoal.Internal, "Something went wrong on the server.")
 	var e *shoal.Error
 	switch {
 	case errors.Is(err, core.ErrStopping):
-		told = shoal.E("aguiapi", shoal.Busy, "The server is stopping. The agent goes on when it is back: send the same run again to see its answer.")
+		reported = shoal.E("aguiapi", shoal.Busy, "The server is stopping. The agent goes on when it is back: send the same run again to see its answer.")
 	case errors.As(err, &e) && e.Kind != shoal.Internal:
-		told = e
+		reported = e
 	}
-	x.stop(told)
+	x.stop(reported)
 	_ = x.out.write(x.view.take()) // who does not read it does not learn of it
 }
 

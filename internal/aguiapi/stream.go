@@ -12,7 +12,7 @@ import (
 // errGone says that the client does not take the stream any more.
 var errGone = errors.New("the client is gone")
 
-// stream writes events to a client. It has no goroutine: whoever writes waits.
+// stream writes events to a client. It has no goroutine: writes block.
 type stream struct {
 	w        http.ResponseWriter
 	control  *http.ResponseController
@@ -66,5 +66,5 @@ func (s *stream) send(text []byte) error {
 	return nil
 }
 
-// close leaves no deadline behind for the next answer on the connection.
+// close clears the write deadline for the next response on the connection.
 func (s *stream) close() { _ = s.control.SetWriteDeadline(time.Time{}) } // as in send

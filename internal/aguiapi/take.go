@@ -141,7 +141,7 @@ func (x *exchange) output(d shoal.ToolOutputData) {
 var (
 	permissionSchema = json.RawMessage(`{"type":"object","properties":{` +
 		`"approved":{"type":"boolean"},` +
-		`"reason":{"type":"string","description":"Why not; told to the model."},` +
+		`"reason":{"type":"string","description":"Why not; the model sees it."},` +
 		`"choice":{"enum":["ask","always_allow","always_deny"],"description":"Whether later calls of the tool ask again."}},` +
 		`"required":["approved"]}`)
 	answerSchema = json.RawMessage(`{"type":"object","properties":{"answer":{"type":"string"}},"required":["answer"]}`)
