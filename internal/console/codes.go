@@ -17,7 +17,7 @@ const (
 )
 
 // codes are the codes that somebody may sign in with, each once. They are kept as
-// hashes: the time of a look-up tells nothing about any code.
+// hashes: the time of a lookup reveals nothing about any code.
 type codes struct {
 	mu    sync.Mutex
 	alive []code // the oldest first

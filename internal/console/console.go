@@ -13,16 +13,16 @@ import (
 	"github.com/shoal-dev/shoal/internal/guard"
 )
 
-// Options say what a [Console] stands on. All but Log are required and stay the
-// caller's.
+// Options are the dependencies of a [Console]. All but Log are required; the caller keeps
+// ownership of them.
 type Options struct {
 	Auth  *auth.Authenticator
 	Guard *guard.Guard
 	// Pages are the files of the build, with index.html among them.
 	Pages fs.FS
-	// Else answers what is none of the console's.
+	// Else answers requests that are not for the console.
 	Else http.Handler
-	// Open says that nobody has to sign in.
+	// Open means that no sign-in is required.
 	Open bool
 	// Log receives every internal error once, and who signs in; nil discards both.
 	Log *slog.Logger
@@ -36,7 +36,7 @@ type Console struct {
 	codes codes
 }
 
-// New returns a Console, or an error if its pages are no build.
+// New returns a Console, or an error if its pages are not a build.
 func New(o Options) (*Console, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -48,7 +48,7 @@ func New(o Options) (*Console, error) {
 	return &Console{Options: o, pages: pages}, nil
 }
 
-// Handler returns the handler of every path that is no other face's.
+// Handler returns the handler of every path that no other transport serves.
 func (c *Console) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /console/login", c.answered(c.login))

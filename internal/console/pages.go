@@ -115,7 +115,7 @@ func (p *page) form() forms {
 	return out
 }
 
-// serve answers with a file, compressed for whoever takes it so.
+// serve answers with a file, compressed if the client accepts that.
 func (p *page) serve(w http.ResponseWriter, r *http.Request) {
 	h, forms := w.Header(), p.forms()
 	protect(h)
@@ -152,7 +152,7 @@ const (
 )
 
 func allowTime(w http.ResponseWriter, size int) {
-	// An error is that of a broken connection, and writing tells it too.
+	// An error here means a broken connection, which the write reports as well.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience + time.Duration(size/slowest)*time.Second))
 }
 

@@ -115,8 +115,8 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// Text goes out compressed to whoever takes it so, pictures as they are; what the
-// browser has is not sent again.
+// Text is compressed for clients that accept it, pictures are not; files that the browser
+// has are not sent again.
 func TestCompression(t *testing.T) {
 	w := newWorld(t, false)
 	b := w.browser()
@@ -148,7 +148,7 @@ func TestCompression(t *testing.T) {
 	b.does("GET", "/assets/app-1a2b.js", "", "If-None-Match", zipped.header.Get("ETag")).wants(200, string(script))
 	for _, refused := range []string{"", "br", "gzip;q=0", "gzip;q=nonsense"} {
 		if got := b.does("GET", "/assets/app-1a2b.js", "", "Accept-Encoding", refused); got.header.Get("Content-Encoding") != "" {
-			t.Errorf("whoever takes %q gets %s", refused, got.header.Get("Content-Encoding"))
+			t.Errorf("Accept-Encoding %q got encoding %s", refused, got.header.Get("Content-Encoding"))
 		}
 	}
 	if got := b.does("GET", "/assets/ink-5e6f.png", "", "Accept-Encoding", "gzip").wants(200, "000"); got.header.Get("Content-Encoding") != "" {
@@ -160,7 +160,7 @@ func TestCompression(t *testing.T) {
 	}
 }
 
-// What is no build is told at the start, not to the first visitor.
+// Pages that are not a build are an error at the start, not at the first request.
 func TestNoBuild(t *testing.T) {
 	for name, c := range map[string]struct {
 		pages fstest.MapFS

@@ -25,7 +25,7 @@ func TestLink(t *testing.T) {
 		code := w.code()
 		in := b.does("POST", "/console/login", `{"code": "`+code+`"}`).wants(200, `"role":"admin"`)
 		if got := in.header["Set-Cookie"]; len(got) != 1 || !strings.Contains(got[0], "HttpOnly; SameSite=Strict") || !strings.HasPrefix(got[0], "shoal-7462=") {
-			t.Errorf("the browser is told %q", got)
+			t.Errorf("the response sets the cookies %q", got)
 		}
 		if b.is() != "admin " {
 			t.Errorf("the browser is %s", b.is())
@@ -95,14 +95,14 @@ func TestPastedKeys(t *testing.T) {
 		"service ":   {Role: shoal.RoleService},
 		"entity ann": {Role: shoal.RoleEntity, EntityID: "ann", Kind: shoal.Human},
 	} {
-		id, secret := w.mint(n)
+		id, secret := w.createKey(n)
 		b := w.browser()
 		in := b.does("POST", "/console/login", `{"key": "`+secret+`"}`).wants(200, `"keyId":"`+string(id)+`"`)
 		if b.is() != want {
 			t.Errorf("the browser is %q, want %q", b.is(), want)
 		}
 		if strings.Contains(in.body, secret) {
-			t.Errorf("the answer tells the key: %s", in.body)
+			t.Errorf("the response reveals the key: %s", in.body)
 		}
 		b.does("POST", "/console/logout", "").wants(204, "")
 		if b.does("POST", "/console/login", `{"key": "`+secret+`"}`).wants(200, "role"); b.is() != want {
@@ -122,7 +122,7 @@ func TestPastedKeys(t *testing.T) {
 // What cannot be meant is refused, and signs nobody in or out.
 func TestLoginRefuses(t *testing.T) {
 	w := newWorld(t, false)
-	_, secret := w.mint(shoal.NewKey{Role: shoal.RoleAdmin})
+	_, secret := w.createKey(shoal.NewKey{Role: shoal.RoleAdmin})
 	for name, c := range map[string]struct {
 		body   string
 		header []string
@@ -162,9 +162,9 @@ func TestLoginRefuses(t *testing.T) {
 // to where the admin found the server.
 func TestLinksAreMadeByAdmins(t *testing.T) {
 	w := newWorld(t, false)
-	_, admin := w.mint(shoal.NewKey{Role: shoal.RoleAdmin})
-	_, service := w.mint(shoal.NewKey{Role: shoal.RoleService})
-	_, entity := w.mint(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann"})
+	_, admin := w.createKey(shoal.NewKey{Role: shoal.RoleAdmin})
+	_, service := w.createKey(shoal.NewKey{Role: shoal.RoleService})
+	_, entity := w.createKey(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann"})
 	b := w.browser()
 	made := b.does("POST", "/console/links", "", "Authorization", "Bearer "+admin, "Origin", "").wants(201, `{"url":"http://`+here+`/#login=`)
 	_, code, _ := strings.Cut(made.body, "#login=")
@@ -211,7 +211,7 @@ func TestOpenConsole(t *testing.T) {
 // The log says who has signed in, and with what nobody could.
 func TestLogTellsNoSecret(t *testing.T) {
 	w := newWorld(t, false)
-	id, secret := w.mint(shoal.NewKey{Role: shoal.RoleAdmin})
+	id, secret := w.createKey(shoal.NewKey{Role: shoal.RoleAdmin})
 	code, unused := w.code(), w.code()
 	b := w.browser()
 	b.does("POST", "/console/login", `{"key": "`+secret+`"}`).wants(200, "")
@@ -221,11 +221,11 @@ func TestLogTellsNoSecret(t *testing.T) {
 	b.does("POST", "/console/logout", "").wants(204, "")
 	log := w.log.String()
 	if strings.Count(log, "signed in") != 2 || !strings.Contains(log, string(id)) {
-		t.Errorf("the log does not tell who has signed in:\n%s", log)
+		t.Errorf("the log does not say who has signed in:\n%s", log)
 	}
 	for _, s := range []string{secret, code, unused, kept, half} {
 		if s == "" || strings.Contains(log, s) {
-			t.Errorf("the log tells %q:\n%s", s, log)
+			t.Errorf("the log reveals %q:\n%s", s, log)
 		}
 	}
 }

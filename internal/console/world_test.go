@@ -39,8 +39,8 @@ var pages = fstest.MapFS{
 	"assets/ink-5e6f.png": {Data: []byte(strings.Repeat("0", 1000))},
 }
 
-// world is a console with what stands behind it. It needs no network: requests are
-// handed to the handler, so that it works in a bubble of virtual time.
+// world is a console with its dependencies. It needs no network: requests go directly to
+// the handler, so that it works in a synctest bubble.
 type world struct {
 	*testing.T
 	console *console.Console
@@ -96,8 +96,8 @@ func newWorld(t *testing.T, open bool) *world {
 	return w
 }
 
-// mint makes a key and returns its secret.
-func (w *world) mint(n shoal.NewKey) (shoal.KeyID, string) {
+// createKey creates a key and returns its id and secret.
+func (w *world) createKey(n shoal.NewKey) (shoal.KeyID, string) {
 	w.Helper()
 	key, err := w.auth.Mint(context.Background(), root, n, "")
 	if err != nil {
@@ -118,7 +118,7 @@ func (w *world) code() string {
 
 const here = "127.0.0.1:7462"
 
-// browser keeps what it is told to, as one does, and sends it to one host.
+// browser stores cookies as a browser does, and sends them to one host.
 type browser struct {
 	*world
 	host string
@@ -193,7 +193,7 @@ func (a answer) wants(status int, says string) answer {
 	return a
 }
 
-// is tells who the browser is for the server.
+// is returns the identity of the browser on the server.
 func (b *browser) is() string {
 	b.Helper()
 	r := httptest.NewRequest(http.MethodGet, "/v1/me", http.NoBody)
