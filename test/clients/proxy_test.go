@@ -8,7 +8,7 @@ import (
 )
 
 // refuse is a proxy that lets nothing through, so that a client that needs
-// another machine fails. When the test has failed it tells who was asked for.
+// another machine fails. When the test has failed, it reports the requested hosts.
 func refuse(t *testing.T) (url string) {
 	t.Helper()
 	var mu sync.Mutex

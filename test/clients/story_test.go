@@ -79,7 +79,7 @@ func TestClientsWorkTogether(t *testing.T) {
 	gemini := m.works("gemini", "-m", "gemini-2.5-pro", "--approval-mode", "yolo", "-p", "Work on shoal.")
 	untilWaiting(t, at, "claude", "codex", "gemini")
 
-	// One of them is mentioned, asks another, who asks the third.
+	// The first is mentioned and asks the second, which asks the third.
 	space := clientOf(t, client.Options{URL: server.URL(), Key: key, As: shoal.Operator}).Session(shoal.DefaultSession)
 	post(t, space, "Claude, ask codex what 6 times 7 is.", "claude")
 	heard, err := space.Wait(t.Context(), shoal.Operator, client.WaitRequest{Timeout: patience})
