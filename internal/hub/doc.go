@@ -3,7 +3,7 @@
 // follower receives every event. It is the only writer of the store.
 //
 // The parts are packages of their own, each of which imports only those before it:
-// storage (what a database has to do), core (transactions, rights, events), pending, runs,
+// storage (what a database has to do), core (transactions, rights, events), pending, notices, runs,
 // agents, inbox, spaces, access, feed and archive. This package assembles them. Its tests
 // are those of the whole.
 //

@@ -191,6 +191,24 @@ func TestFilesAreShort(t *testing.T) {
 	}
 }
 
+// packageLimit is how many lines the files of one package may have, without its tests.
+// agent may have more: programs import it as one package.
+const packageLimit = 3500
+
+func TestPackagesAreSmall(t *testing.T) {
+	lines := map[string]int{}
+	for _, f := range goFiles(t) {
+		if !f.isTest() {
+			lines[filepath.Dir(f.path)] += bytes.Count(f.text, []byte("\n"))
+		}
+	}
+	for dir, n := range lines {
+		if n > packageLimit && dir != "agent" {
+			t.Errorf("%s has %d lines; move an idea to a package of its own, the limit is %d", dir, n, packageLimit)
+		}
+	}
+}
+
 // A test that sleeps is slow on a good day and wrong on a bad one.
 func TestTestsDoNotSleep(t *testing.T) {
 	for _, f := range goFiles(t) {

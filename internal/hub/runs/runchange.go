@@ -6,6 +6,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/notices"
 	"github.com/shoal-dev/shoal/internal/hub/pending"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
@@ -203,7 +204,7 @@ func finishRun(ch *core.Change, r *storage.Run, status shoal.RunStatus, failure 
 	if err := emitRun(ch, *r, what); err != nil {
 		return err
 	}
-	if err := recordOutcome(ch, *r); err != nil {
+	if err := notices.RecordOutcome(ch, *r); err != nil {
 		return err
 	}
 	ch.NotifyActivity(r.SessionID, r.AgentID)

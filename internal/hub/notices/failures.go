@@ -1,4 +1,4 @@
-package runs
+package notices
 
 import (
 	"cmp"
@@ -136,9 +136,9 @@ func failureRecipients(ch *core.Change, r storage.Run) (out []shoal.EntityID, er
 	return out, nil
 }
 
-// recordOutcome stores the last failure of an agent until a run of it succeeds, and
+// RecordOutcome stores the last failure of an agent until a run of it succeeds, and
 // notifies the members that a failure concerns.
-func recordOutcome(ch *core.Change, r storage.Run) error {
+func RecordOutcome(ch *core.Change, r storage.Run) error {
 	switch r.Status {
 	case shoal.RunCompleted:
 		return ch.SetLastFailure(r.SessionID, r.AgentID, nil)
