@@ -35,7 +35,7 @@ func (b *backoff) next() time.Duration {
 
 func (b *backoff) reset() { b.step = 0 }
 
-// pause waits for d and reports whether ctx still stands.
+// pause waits for d and reports whether ctx has not ended.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -31,7 +31,7 @@ type FollowOptions struct {
 	// Lost, if set, is called each time the connection is lost, before it is
 	// made anew. It must not block.
 	Lost func(cause error)
-	// Back, if set, is called each time a connection stands, the first included,
+	// Back, if set, is called each time a connection is established, the first included,
 	// before its first event. It must not block.
 	Back func()
 }

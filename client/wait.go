@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// waitRound is how long one request of a wait is held at most: what stands
-	// between client and server often cuts a request that is silent for a
+	// waitRound is how long one request of a wait is held at most: proxies
+	// between client and server often end a request that is silent for a
 	// minute.
 	waitRound = 50 * time.Second
 	// waitGrace is how much later than asked the answer to a wait may come.

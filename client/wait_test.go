@@ -59,8 +59,8 @@ func batch(cursor string) func(asked, http.ResponseWriter, *http.Request) {
 
 func broken(asked, http.ResponseWriter, *http.Request) { cut() }
 
-// A wait of three minutes is several requests, each short enough for whatever
-// stands between, and asks each time for the same.
+// A wait of three minutes is several requests, each short enough for the proxies
+// in between, and each asks for the same.
 func TestALongWaitIsMadeOfRounds(t *testing.T) {
 	var got []asked
 	inWorld(t, waits(&got, nothing), func(w *world) {

@@ -225,7 +225,7 @@ func (p *projection) answered(x *part, result json.RawMessage, failure string, s
 	p.emit(e)
 }
 
-// plain writes a result for people: a string as it stands, anything else as JSON.
+// plain writes a result for people: a string as it is, anything else as JSON.
 func plain(result json.RawMessage) string {
 	var text string
 	if json.Unmarshal(result, &text) == nil && string(result) != "null" {

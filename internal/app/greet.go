@@ -11,7 +11,7 @@ import (
 )
 
 // greet prints what somebody who has just started a server needs to go on:
-// every line that is indented by two can be copied as it stands.
+// every line that is indented by two can be copied as it is.
 func (s *Server) greet(ctx context.Context) {
 	c, url := s.config, s.URL()
 	command := c.Command

@@ -59,7 +59,7 @@ func (ch Change) Diff(secrets ...string) string {
 	return text
 }
 
-// Masked stands where a key would, when a change is shown.
+// Masked replaces a key, when a change is shown.
 const Masked = "shoal_…"
 
 // Write makes the change. It is a [shoal.Conflict] if the file has changed since
@@ -133,7 +133,7 @@ type Memory struct {
 	// Made counts the objects that were made around the entry, and around the
 	// question for its key.
 	Made []int `json:"made"`
-	// After is the hash of the text behind the change. In a text of that hash,
+	// After is the hash of the text after the change. In a text of that hash,
 	// Put belongs in the place of Cut bytes at At.
 	After string `json:"after"`
 	At    int    `json:"at"`
@@ -166,7 +166,7 @@ func (c *Config) remember(after string, made []int, before *Memory) Memory {
 	return out
 }
 
-// restore returns the text before the change, if text is the one behind it.
+// restore returns the text before the change, if text is the one after it.
 func (m *Memory) restore(text string) (before string, exact bool) {
 	if m.After == "" || m.After != hash(text) || m.At < 0 || m.Cut < 0 || m.At+m.Cut > len(text) {
 		return "", false

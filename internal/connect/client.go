@@ -20,7 +20,7 @@ type Client struct {
 	aliases  []string
 	programs []string // what it is called on PATH
 	format   format
-	inside   string // the key below which the servers stand
+	inside   string // the key below which the servers are listed
 	// asks says that the client can ask for the key and keep it safe, and that its
 	// files travel: then no key is written into them.
 	asks  bool
@@ -115,7 +115,7 @@ func (c *Client) Holds() bool { return !c.asks }
 // Asks reports whether the client asks for the key when it starts.
 func (c *Client) Asks() bool { return c.asks }
 
-// bearer is the header that proves who calls. Without a key it names the
+// bearer is the header with the key of the caller. Without a key it names the
 // variable in the form that the client fills in.
 func bearer(t Target, form string) []field {
 	proof := t.Key
@@ -128,7 +128,7 @@ func bearer(t Target, form string) []field {
 // inputID names what VS Code asks for.
 func inputID(name string) string { return name + "-key" }
 
-// input is how VS Code is told to ask.
+// input makes VS Code ask.
 func input(name string, agent shoal.EntityID) []field {
 	return []field{
 		{"type", "promptString"},

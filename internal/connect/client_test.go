@@ -153,7 +153,7 @@ func TestVariable(t *testing.T) {
 	}
 }
 
-// Only a key is taken for one, wherever it stands in the entry.
+// Only a key is taken for one, wherever it is in the entry.
 func TestEntryIsRead(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -68,7 +68,7 @@ func (c *Config) refuse(op string, err error) error {
 	}
 }
 
-// message is what an error tells people.
+// message is the text of an error for people.
 func message(err error) string {
 	var e *shoal.Error
 	if errors.As(err, &e) && e.Msg != "" {
@@ -116,8 +116,8 @@ func (c *Config) Entry(name string) (Entry, bool, error) {
 	return out, true, nil
 }
 
-// With returns the change that makes the entry of a name lead to t. What stands
-// in the entry besides stays. before is what is remembered of the change that
+// With returns the change that makes the entry of a name lead to t. Other
+// fields of the entry stay. before is what is remembered of the change that
 // made the entry that is there, or nil.
 func (c *Config) With(name string, t Target, before *Memory) (Change, error) {
 	const op = "connect.With"

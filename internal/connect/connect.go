@@ -32,7 +32,7 @@ import (
 // Scope says for whom an entry counts.
 type Scope string
 
-// The scopes: all that the user does on this machine; whoever works in the
+// The scopes: all that the user does on this machine; everybody who works in the
 // current directory, through a file that is meant to be shared.
 const (
 	User    Scope = "user"
@@ -50,7 +50,7 @@ type Target struct {
 	Key string
 }
 
-// waitSeconds is how long clients are told to wait for a tool: a little longer
+// waitSeconds is how long clients are configured to wait for a tool: a little longer
 // than the longest wait of the server.
 const waitSeconds = 660
 

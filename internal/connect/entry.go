@@ -93,7 +93,7 @@ func (c *Client) cut(src, name string, made []int) (string, error) {
 	return jsonCut(src, []string{c.inside}, at, up(0))
 }
 
-// inputAt returns where among the inputs the question for the key stands, -1 if
+// inputAt returns where among the inputs the question for the key is, -1 if
 // it does not.
 func inputAt(src, name string) (int, error) {
 	inputs, found, err := jsonFind(src, []string{"inputs"})

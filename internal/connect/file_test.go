@@ -148,7 +148,7 @@ func TestWriteRefusesWhatItHasNotSeen(t *testing.T) {
 	}
 }
 
-// A link stays one, and the file behind it changes; a link to nothing is told.
+// A link stays one, and the file that it leads to changes; a link to nothing is an error.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

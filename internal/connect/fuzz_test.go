@@ -83,7 +83,7 @@ func proven(c *Client, want map[string]any, text string) bool {
 	return err == nil && same(want, got)
 }
 
-// subsequence reports whether all of a stands in b, in its order.
+// subsequence reports whether all of a is in b, in its order.
 func subsequence(a, b string) bool {
 	for i := range len(a) {
 		at := strings.IndexByte(b, a[i])

@@ -6,7 +6,7 @@ import (
 )
 
 // jsonSet returns src with a value at the path of keys, in the place of the one
-// that is there or behind everything else, and how many objects it had to make
+// that is there or after everything else, and how many objects it had to make
 // on the way. Every other byte stays.
 func jsonSet(src string, path []string, value any) (out string, made int, err error) {
 	root, blank, err := scanJSON(src)
@@ -103,7 +103,7 @@ func jsonFind(src string, path []string) (at jsonNode, found bool, err error) {
 	return at, true, nil
 }
 
-// jsonInsert puts an item behind the last one of an object or array.
+// jsonInsert puts an item after the last one of an object or array.
 func jsonInsert(src string, in jsonNode, key string, value any) string {
 	nl, outer, closing := newline(src), lineIndent(src, in.start), in.end-1
 	text := func(indent string) string {
@@ -122,7 +122,7 @@ func jsonInsert(src string, in jsonNode, key string, value any) string {
 	if last.comma >= 0 {
 		comma, behind = "", ","
 	}
-	// What stands behind the last item, such as a comment, stays with it.
+	// What follows the last item, such as a comment, stays with it.
 	end := len(strings.TrimRight(src[:closing], " \t\r\n"))
 	before, rest := src[:last.value.end]+comma+src[last.value.end:end], behind+src[end:]
 	if !strings.Contains(src[in.start:in.end], "\n") {

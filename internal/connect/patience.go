@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// patienceUnits are the keys with which clients are told how long a call of a tool may
-// take, and what they count in.
+// patienceUnits are the keys that limit how long a call of a tool may take, with the
+// units that they count in.
 var patienceUnits = map[string]time.Duration{"timeout": time.Millisecond, "tool_timeout_sec": time.Second}
 
 // Patience returns how long the client lets the calls of an entry take: set is 0 if
 // the entry does not say it. wanted is what [Config.With] would write, 0 for a client
-// that cannot be told.
+// that has no such setting.
 func (c *Config) Patience(name string) (set, wanted time.Duration, err error) {
 	for _, f := range c.client.entry(name, Target{}) {
 		if seconds, is := f.value.(int); is {

@@ -13,7 +13,7 @@ type tomlBlock struct {
 	body []tomlLine
 }
 
-// end is behind its last statement.
+// end returns the offset after its last statement.
 func (b tomlBlock) end() int {
 	if len(b.body) == 0 {
 		return b.head.end
@@ -118,7 +118,7 @@ func tomlCut(src string, path []string) (string, error) {
 	return apply(src, edits), nil
 }
 
-// edit puts text in the place of what stands between start and end.
+// edit puts text in the place of the text between start and end.
 type edit struct {
 	start, end int
 	text       string

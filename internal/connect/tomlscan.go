@@ -14,12 +14,12 @@ type tomlLine struct {
 	start, end int // with the end of its last line
 	head       bool
 	array      bool     // [[…]]
-	path       []string // of a head all of it, of a key as it stands there
+	path       []string // of a head all of it, of a key as it is written
 	value      int      // where the value begins
 	valueEnd   int
 }
 
-// scanTOML finds the statements of a text that is TOML: who calls has parsed it.
+// scanTOML finds the statements of a text that is TOML: the caller has parsed it.
 func scanTOML(src string) []tomlLine {
 	var lines []tomlLine
 	for at := len(src) - len(strings.TrimPrefix(src, "\ufeff")); at < len(src); {
@@ -56,7 +56,7 @@ func scanTOML(src string) []tomlLine {
 
 func spaces(s string) int { return len(s) - len(strings.TrimLeft(s, " \t")) }
 
-// lineEnd is behind the next line break.
+// lineEnd returns the offset after the next line break.
 func lineEnd(src string, at int) int {
 	if i := strings.IndexByte(src[min(at, len(src)):], '\n'); i >= 0 {
 		return at + i + 1
@@ -121,7 +121,7 @@ func skipString(src string, at int) int {
 			case strings.HasPrefix(src[i:], long):
 				i += 3
 				for n := 0; n < 2 && strings.HasPrefix(src[i:], quote); n++ {
-					i++ // up to two quotes may stand before the last three
+					i++ // up to two quotes may precede the last three
 				}
 				return i
 			}
@@ -142,7 +142,7 @@ func skipString(src string, at int) int {
 }
 
 // skipValue returns where a value ends, without the white space and the comment
-// behind it.
+// after it.
 func skipValue(src string, at int) int {
 	depth, end := 0, at
 	for at < len(src) {

@@ -24,7 +24,7 @@ func (a *asked) Read(p []byte) (int, error) {
 	return a.Reader.Read(p)
 }
 
-// admitting answers 204 to whoever has a key, and knows callers by it.
+// admitting answers 204 to callers that have a key, and knows callers by it.
 func admitting(t *testing.T, o Options, handler http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	o.MCPPaths = []string{"/mcp"}

@@ -63,7 +63,7 @@ func setReadDeadline(w http.ResponseWriter, deadline time.Time) {
 	if errors.Is(err, http.ErrNotSupported) {
 		panic("guard: the ResponseWriter has no read deadline; what wraps it must have an Unwrap method")
 	}
-	// Any other error is that of a broken connection, and reading tells it too.
+	// Any other error is that of a broken connection, and reading returns it, too.
 }
 
 // readBody checks the type of a body, reads it under the limits and scans it.
@@ -179,7 +179,7 @@ func (b *body) readAll(r *http.Request, limit int64) (data []byte, _ *shoal.Erro
 	const most = 64 << 10
 	next, whole := int64(512), limit+1 // of a body that is not announced
 	if r.ContentLength >= 0 {
-		whole = r.ContentLength + 1 // one more, where the end is told by a read of its own
+		whole = r.ContentLength + 1 // one more, where a read of its own reports the end
 		next = min(whole, most)
 	}
 	for {
@@ -208,7 +208,7 @@ func (b *body) readAll(r *http.Request, limit int64) (data []byte, _ *shoal.Erro
 // body is not asked.
 func hearOut(r *http.Request) {
 	if hasBody(r) && r.Header.Get("Expect") == "" {
-		// An error ends the connection with the answer; there is nobody to tell.
+		// An error ends the connection with the answer; nobody reads a message.
 		_, _ = io.CopyN(io.Discard, r.Body, maxHeard)
 	}
 }

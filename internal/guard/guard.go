@@ -1,9 +1,8 @@
-// Package guard stands before every face of Shoal. It refuses, before any
-// other code of the server sees them, requests that a foreign web page makes
-// through somebody's browser, and bodies that are too large, too slow, of the
-// wrong type, or JSON that two decoders could read differently. It also holds
-// the one table of error kinds and HTTP statuses, and writes errors as both
-// protocols tell them.
+// Package guard checks every request before any other code of the server sees it. It
+// rejects requests that a web page of another origin makes through a user's browser, and
+// bodies that are too large, too slow, of the wrong type, or JSON that two decoders could
+// read differently. It also has the one table that maps error kinds to HTTP statuses, and
+// writes errors in the form of REST and of MCP.
 //
 //	g, err := guard.New(guard.Options{MCPPaths: []string{"/mcp", "/sse"}})
 //	if err != nil {
@@ -11,9 +10,9 @@
 //	}
 //	server := &http.Server{Handler: g.Wrap(faces), ReadHeaderTimeout: 10 * time.Second}
 //
-// A handler behind the guard can rely on this:
+// A handler that the guard wraps can rely on this:
 //   - a request with a body has an allowed type and no content coding, and the
-//     body has arrived whole within 10 s and within the limit of its face;
+//     body has arrived whole within 10 s and within the limit of its API;
 //   - a JSON body is one JSON text that [Scan] accepts, at most 64 levels deep;
 //   - Body(r) gives those bytes without reading, r.Body reads them once more;
 //   - only what [Options].Upload names comes unread, of any type, so that a large
@@ -21,14 +20,14 @@
 //   - the call came from no web page of another origin that is not allowed, and the
 //     answer has the CORS headers that an allowed one needs to read it;
 //   - r.Context() ends when the client goes away, since nothing of the request
-//     is left unread, and no read deadline is left behind;
+//     is left unread, and no read deadline remains set;
 //   - the answer has the header X-Request-Id, the client's own if it sent one that
 //     is fit, and [RequestID] returns it.
 //
 // A refused request never reaches the handler. Its answer is written whole: a
 // problem document of RFC 9457, or on an MCP path a JSON-RPC error object.
 //
-// The guard knows no keys. It asks Admit who calls before it reads anything of a body,
+// The guard knows no keys. It asks Admit for the caller before it reads anything of a body,
 // and each caller has its share of the memory for bodies (see internal/limit).
 package guard
 

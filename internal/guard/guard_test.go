@@ -16,7 +16,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/limit"
 )
 
-// door is a real server behind a guard. Its handler answers with the body that
+// door is a real server with a guard. Its handler answers with the body that
 // it got and counts how often it was reached.
 type door struct {
 	*httptest.Server

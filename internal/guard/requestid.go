@@ -15,8 +15,8 @@ const (
 )
 
 // name gives a request its id: the one that the client has sent, if it is fit, so
-// that one id runs through the logs of all servers on the way; else a new one. It
-// stands in the header of the answer from then on.
+// that one id runs through the logs of all servers on the way; else a new one. The
+// header of the answer has it from then on.
 func name(w http.ResponseWriter, r *http.Request) {
 	sent := r.Header[requestIDHeader]
 	if len(sent) != 1 || !fit(sent[0]) {
@@ -25,7 +25,7 @@ func name(w http.ResponseWriter, r *http.Request) {
 	w.Header()[requestIDHeader] = sent
 }
 
-// fit reports whether an id of a client can stand in logs and answers.
+// fit reports whether an id of a client is safe in logs and answers.
 func fit(id string) bool {
 	if id == "" || len(id) > maxRequestID {
 		return false

@@ -10,7 +10,7 @@ import (
 )
 
 // Scan reports whether data is exactly one JSON text (RFC 8259) that every
-// decoder behind the guard reads alike, nested at most maxDepth arrays and
+// decoder after the guard reads alike, nested at most maxDepth arrays and
 // objects deep. It takes time linear in len(data) whatever the text holds, and
 // allocates nothing unless an object has more than 16 keys, a key is written
 // with escapes, or the text is refused. It neither keeps nor changes data.
@@ -20,13 +20,13 @@ import (
 //     "a" and "\u0061" are one key;
 //   - bytes that are not UTF-8, and a leading byte order mark;
 //   - an escape such as \ud800 that is one half of a character. The grammar has
-//     it, I-JSON (RFC 7493, 2.1) forbids it: it stands for no character, Go
+//     it, I-JSON (RFC 7493, 2.1) forbids it: it is not a character, Go
 //     would store U+FFFD in its place, and so a sender would find a text that
 //     it never sent, and two different keys would become one.
 //
 // The error is a *shoal.Error of kind InvalidJSON whose message says what is
 // wrong and at which byte, counted from 0. Of several faults, bytes that are
-// not UTF-8 are told first, then the one nearest to the start.
+// not UTF-8 are reported first, then the one nearest to the start.
 func Scan(data []byte, maxDepth int) error {
 	s := scanner{data: data, maxDepth: maxDepth}
 	if bytes.HasPrefix(data, []byte("\xef\xbb\xbf")) {
@@ -47,7 +47,7 @@ func Scan(data []byte, maxDepth int) error {
 }
 
 // scanner is one pass over one text. Its methods start at pos and leave pos
-// behind what they accepted.
+// after what they accepted.
 type scanner struct {
 	data     []byte
 	pos      int
@@ -227,7 +227,7 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// unexpected returns the error that something else than want stands at pos.
+// unexpected returns the error that something other than want is at pos.
 func (s *scanner) unexpected(want string) error {
 	if s.pos == len(s.data) {
 		return s.wrong(s.pos, "the text ends where %s is expected; send it whole", want)

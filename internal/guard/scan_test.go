@@ -214,7 +214,7 @@ func TestScanIsLinear(t *testing.T) {
 		"not UTF-8":       strings.Repeat("x", 4<<20) + "\xff",
 	} {
 		start := time.Now()
-		_ = Scan([]byte(text), testDepth) // whether it is accepted is told by other tests
+		_ = Scan([]byte(text), testDepth) // other tests check whether it is accepted
 		if took := time.Since(start); took > 5*time.Second {
 			t.Errorf("Scan of %s takes %v for %d bytes", name, took, len(text))
 		}

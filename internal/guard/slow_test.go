@@ -62,7 +62,7 @@ func inBubble(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, l 
 	})
 }
 
-// Who sends a body too slowly is told so after 10 s, and the connection ends.
+// The sender of a slow body gets an error after 10 s, and the connection ends.
 func TestSlowSenders(t *testing.T) {
 	const length = "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n"
 	for _, tt := range []struct {

@@ -38,7 +38,7 @@ var statuses = map[shoal.Kind]int{
 	shoal.StorageFull:          http.StatusInsufficientStorage,
 }
 
-// Status returns the HTTP status that tells an error of this kind, and 500 for
+// Status returns the HTTP status for an error of this kind, and 500 for
 // a kind that it does not know.
 func Status(kind shoal.Kind) int {
 	if status, ok := statuses[kind]; ok {
@@ -49,8 +49,8 @@ func Status(kind shoal.Kind) int {
 
 // WriteProblem answers a request with err as a problem document (RFC 9457). The
 // outermost *shoal.Error in err's chain decides the status, the code, the
-// sentence and the wrong fields; its cause is not told. An internal error, and
-// any other error, is told as `internal` and nothing more: the caller logs it.
+// sentence and the wrong fields; its cause is not included. An internal error, and
+// any other error, appears only as `internal`: the caller logs it.
 //
 // A 401 gets the header WWW-Authenticate: Bearer, a 429 or 503 Retry-After with
 // the seconds of the error's RetryAfter, at least 1, unless the caller has set them
@@ -72,7 +72,7 @@ func WriteRPCError(w http.ResponseWriter, err error) {
 	writeRPCError(w, Status(told.Kind), told)
 }
 
-// tell returns what may be told of err.
+// tell returns the public part of err.
 func tell(err error) *shoal.Error {
 	var told *shoal.Error
 	if errors.As(err, &told) && Status(told.Kind) != http.StatusInternalServerError {
@@ -131,7 +131,7 @@ func writeError(w http.ResponseWriter, status int, mediaType string, body any, r
 		setDefault(header, "Retry-After", RetryAfter(retryAfter))
 	}
 	w.WriteHeader(status)
-	// A failed write means that the client has gone: nobody is left to tell.
+	// A failed write means that the client has gone: nobody reads an answer any more.
 	_, _ = w.Write(text)
 }
 

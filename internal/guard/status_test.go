@@ -40,7 +40,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// A kind that nobody put into the table would be told as `internal`.
+// A kind that nobody put into the table would appear as `internal`.
 func TestEveryKindHasAStatus(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "../../error.go", nil, parser.SkipObjectResolution)
 	if err != nil {

@@ -31,7 +31,7 @@ func (s *scanner) text() (escaped bool, err error) {
 	}
 }
 
-// escape checks the escape at i and returns the place behind it.
+// escape checks the escape at i and returns the offset after it.
 func (s *scanner) escape(i int) (int, error) {
 	if i+1 == len(s.data) {
 		return 0, s.wrong(i+1, "the text ends inside a string; send it whole")

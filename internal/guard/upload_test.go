@@ -122,7 +122,7 @@ func TestUploadsAreLimited(t *testing.T) {
 	}
 }
 
-// Who is refused while it sends reads the answer, not a broken connection.
+// A client that is refused while it sends reads the answer, not a broken connection.
 func TestUnreadUploadsAreHeardOut(t *testing.T) {
 	server := httptest.NewServer(uploads(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
 	defer server.Close()

@@ -52,7 +52,7 @@ func TestAgentConfigsAreStored(t *testing.T) {
 	}
 }
 
-// What is wrong with a config is told with its path, all of it at once.
+// Every error of a config is reported with its path, all at once.
 func TestWrongAgentConfigsAreRefused(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.Env = func() []string { return []string{"KB"} } })
 	w.entity("default", "ann")

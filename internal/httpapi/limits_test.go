@@ -31,7 +31,7 @@ func (w *world) counted(line string) {
 	}
 }
 
-// Who calls too often is told so and when to come again, until then; others and
+// A caller that calls too often gets an error that says when to come again; others and
 // admins go on meanwhile.
 func TestCallsAreLimited(t *testing.T) {
 	w, ann, bot := limited(t, limit.Bounds{CallsPerSecond: .5})
@@ -59,7 +59,7 @@ func TestCallsAreLimited(t *testing.T) {
 	w.counted(`shoal_rest_calls_total{route="GET /v1/sessions/{session}/spaces",status="429"} ` + strconv.Itoa(refused))
 }
 
-// One caller has so many calls under way, and no more: the others' wait behind
+// One caller has so many calls under way, and no more: the others' wait after
 // nothing else of it. Its waits and streams are none of them.
 func TestCallsUnderWayAreLimited(t *testing.T) {
 	w, ann, bot := limited(t, limit.Bounds{CallsEach: 2, StreamsEach: 20})
@@ -78,8 +78,8 @@ func TestCallsUnderWayAreLimited(t *testing.T) {
 	w.counted(`shoal_limited_total{limit="calls_each"} 1`)
 }
 
-// All callers together have so many calls under way; one more is told to come again
-// rather than to stand in everybody's way.
+// All callers together have so many calls under way; one more gets an error
+// instead of delaying everybody.
 func TestAllCallsUnderWayAreLimited(t *testing.T) {
 	w, ann, bot := limited(t, limit.Bounds{CallsEach: 2, Calls: 2, StreamsEach: 20})
 	who := shoal.Principal{SessionID: shoal.DefaultSession, EntityID: "bot", Role: shoal.RoleEntity}

@@ -7,7 +7,7 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// Members are listed page by page, in the order of ids, to whoever sees the space.
+// Members are listed page by page, in the order of ids, to callers that see the space.
 func TestMembersAreListed(t *testing.T) {
 	w, ann, _ := conversation(t)
 	for _, id := range []string{"zoe", "bob", "Cat"} {
@@ -26,7 +26,7 @@ func TestMembersAreListed(t *testing.T) {
 		if p.NextCursor == nil {
 			break
 		}
-		// Whoever joins or leaves meanwhile moves nobody.
+		// Joining and leaving meanwhile moves nobody.
 		w.do(ann, "DELETE", base+"/spaces/shop/members/"+string(got[len(got)-1]), nil)
 		cursor = *p.NextCursor
 		ann = w.admin

@@ -105,7 +105,7 @@ func (d *documentMaker) operation(rt route) *apiOperation {
 	return op
 }
 
-// anyMedia stands for a body of any type.
+// anyMedia is a body of any type.
 const anyMedia = "*/*"
 
 // body describes what a call takes, nil if nothing.
@@ -267,7 +267,7 @@ func describe(p *jsonschema.Schema, t reflect.Type, schema, name string) {
 	if p.Items != nil {
 		state(p.Items, inputBounds[schema+"."+name+"[]"])
 	}
-	if p.Ref != "" { // a reference stands alone
+	if p.Ref != "" { // a reference has no other fields
 		p.Description = ""
 	}
 }

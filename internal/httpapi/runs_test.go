@@ -157,7 +157,7 @@ func TestTargetedPartsArePrivate(t *testing.T) {
 	}
 }
 
-// A run's own stream starts with a snapshot and tells its states.
+// A run's own stream starts with a snapshot and emits its states.
 func TestRunsAreFollowed(t *testing.T) {
 	w, ann, _ := shop(t)
 	run := w.runOf(w.post(ann, "shop", "Show me one."))

@@ -41,7 +41,7 @@ func TestStreamBeginsWithASnapshot(t *testing.T) {
 	}
 	w.entity("default", "cam")
 	w.do(ann, "PUT", base+"/spaces/shop/members/cam", nil).wants(200)
-	l.wants("member.joined", "message.created") // the message tells cam who added it
+	l.wants("member.joined", "message.created") // the message names to cam who added it
 	w.do(ann, "DELETE", base+"/spaces/shop/members/cam", nil).wants(200)
 	l.wants("member.left")
 	w.do(ann, "PATCH", base+"/spaces/shop", `{"name": "Shop"}`).wants(200)
@@ -71,7 +71,7 @@ func TestEventsAreDocumented(t *testing.T) {
 		if string(kind) != ev.name {
 			t.Errorf("the event %s has the type %s", ev.name, kind)
 		}
-		// An entity's state passes by, and whoever is cut off among the snapshots
+		// An entity's state passes by, and a follower that is cut off among the snapshots
 		// must get them all again.
 		if nameless := ev.name == "entity.updated" || ev.name == "snapshot"; nameless != (ev.id == "") {
 			t.Errorf("the event %s has the id %q", ev.name, ev.id)
@@ -192,7 +192,7 @@ func TestStreamOverAllSpaces(t *testing.T) {
 	}
 }
 
-// Whoever is removed from a space sees that, and then its stream ends.
+// A removed member sees its removal, and then its stream ends.
 func TestStreamEndsWithTheMembership(t *testing.T) {
 	w, ann, bot := conversation(t)
 	l := w.follow(bot, shopEvents)
@@ -298,7 +298,7 @@ func TestStreamHasAHeartbeat(t *testing.T) {
 	}
 }
 
-// A stream's first line tells clients how soon to come back.
+// A stream's first line says to clients how soon to come back.
 func TestStreamOpensWithRetry(t *testing.T) {
 	w, _, bot := conversation(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -18,7 +18,7 @@ import (
 
 // The transcripts in testdata show on the wire how clients and the server talk.
 // A file named "WHO METHOD PATH [EVENTS]" is a call: header lines, then the
-// body. The file behind it, named by a status, is the answer; of a stream, its
+// body. The file after it, named by a status, is the answer; of a stream, its
 // first EVENTS events. What differs from run to run is replaced by a name, such
 // as msg_#1 for the first message, which later calls may use. The admin and,
 // with keys made on first use, the entities of the session default can be WHO;
@@ -59,7 +59,7 @@ func TestTranscripts(t *testing.T) {
 type play struct {
 	*world
 	keys  map[string]string // by who
-	names map[string]string // what a name stands for
+	names map[string]string // the id that a name replaces
 	seen  map[string]int    // how many names of a kind there are
 }
 
@@ -145,7 +145,7 @@ func (p *play) named(text string) string {
 	})
 }
 
-// real replaces names by what they stand for.
+// real replaces names by the ids that they replace.
 func (p *play) real(text string) string {
 	p.Helper()
 	return placeholder.ReplaceAllStringFunc(text, func(name string) string {

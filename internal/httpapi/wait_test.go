@@ -142,7 +142,7 @@ func TestWaitAcknowledgesByCursor(t *testing.T) {
 	}
 }
 
-// Whoever hangs up while waiting has acknowledged nothing and misses nothing.
+// A client that hangs up while waiting has acknowledged nothing and misses nothing.
 func TestWaitEndsWithItsConnection(t *testing.T) {
 	w, ann, bot := conversation(t)
 	w.post(ann, "shop", "before", "bot")
@@ -198,7 +198,7 @@ func (*brokenConn) SetReadDeadline(time.Time) error  { return nil }
 func (*brokenConn) SetWriteDeadline(time.Time) error { return nil }
 
 // An answer counts as read only if it was written whole on a connection that
-// still stood; otherwise the next wait gives it again.
+// was still open; otherwise the next wait gives it again.
 func TestWaitKeepsWhatWasNotWrittenWhole(t *testing.T) {
 	w, ann, bot := conversation(t)
 	w.post(ann, "shop", "one", "bot")

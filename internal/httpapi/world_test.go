@@ -426,7 +426,7 @@ func (l *listener) ends() {
 	}
 }
 
-// data decodes what an event tells.
+// data decodes the data of an event.
 func data[T any](t testing.TB, ev event) (out T) {
 	t.Helper()
 	if err := json.Unmarshal(ev.data, &out); err != nil {

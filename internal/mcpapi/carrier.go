@@ -15,7 +15,7 @@ import (
 // a client.
 const callMark = "X-Shoal-Call"
 
-// carrier is what a call through the SDK came by. A nil carrier stands for a
+// carrier is what a call through the SDK came by. A nil carrier means a
 // transport that is not known here, such as one in memory.
 type carrier struct {
 	ctx     context.Context // ends with the request or stream

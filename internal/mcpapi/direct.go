@@ -59,7 +59,7 @@ func written(out outcome) {
 }
 
 // answer writes the result of a call, whole, and reports whether it did and the
-// connection still stood then.
+// connection was still open then.
 func (q *request) answer(c toolCall, out outcome) bool {
 	buffer := buffers.get()
 	defer buffers.put(buffer)

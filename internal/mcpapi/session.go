@@ -51,7 +51,7 @@ type sessionKey struct {
 func (s *session) key() sessionKey { return sessionKey{s.peer.caller, s.id} }
 
 // begin opens a session for a caller. An id that is given is one that the client
-// has from before a restart: then the session stands as if it had never gone.
+// has from before a restart: then the session continues as if it had never ended.
 func (t *sessions) begin(c caller, id, version string) (*session, error) {
 	var options *mcp.ServerSessionOptions
 	if id != "" {

@@ -82,7 +82,7 @@ func (w *world) delete(key, id string) int {
 	return res.StatusCode
 }
 
-// A session stands for its caller alone. For others, and once it is over, it is
+// A session is valid for its caller alone. For others, and once it is over, it is
 // one that this server does not know.
 func TestSessionBelongsToItsCaller(t *testing.T) {
 	w := newWorld(t)

@@ -12,8 +12,8 @@ import (
 
 // stream is a response that stays open: server-sent events that the SDK or a
 // wait writes. It is the http.ResponseWriter that they write to. Between events
-// it says something at intervals, so that neither the client nor what stands
-// between takes it for dead, and looks whether its caller's key still works; a
+// it says something at intervals, so that neither the client nor a proxy
+// in between takes it for dead, and checks whether its caller's key still works; a
 // client that takes nothing is cut off.
 type stream struct {
 	http.ResponseWriter

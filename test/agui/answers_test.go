@@ -96,7 +96,7 @@ func TestMoreSteps(t *testing.T) {
 	}
 }
 
-// A sub-agent's words stand under its own name, also when a run had to wait in
+// A sub-agent's words appear under its own name, also when a run had to wait in
 // between, and are not taken for the agent's when they come back.
 func TestSubAgent(t *testing.T) {
 	t.Parallel()

@@ -53,7 +53,7 @@ type client struct {
 	lines chan []byte
 }
 
-// order is one run that the client is told to make.
+// order is one run that the client has to start.
 type order struct {
 	Add     []message      `json:"add,omitempty"`
 	Run     map[string]any `json:"run,omitempty"`
@@ -80,7 +80,7 @@ type toolCall struct {
 	} `json:"function"`
 }
 
-// told is what the client tells of a run.
+// told is what the client reports about a run.
 type told struct {
 	Events     []string         `json:"events"`
 	Messages   []message        `json:"messages"`

@@ -226,7 +226,7 @@ func TestHostedRunOutlivesTheConnection(t *testing.T) {
 	got.hosted(t, "success", want)
 }
 
-// What goes wrong is told in the protocol's own way.
+// Failures are reported in the protocol's own form.
 func TestHostedRefusals(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
