@@ -45,7 +45,7 @@ func start(t *testing.T, s *apptest.Server, dir, interpreter, file, text string)
 	command := exec.CommandContext(ctx, interpreter, path)
 	command.Env = append(os.Environ(), "SHOAL_URL="+s.URL, "SHOAL_KEY="+s.Agent("scout"))
 	var output strings.Builder
-	command.Stdout, command.Stderr = &output, &output
+	command.Stdout, command.Stderr, command.WaitDelay = &output, &output, 10*time.Second
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ var proxies = []proxy{
 		certificate, key := certificateFiles(t, dir)
 		config = replaced(t, config, "listen 443 ssl", "listen 127.0.0.1:"+port+" ssl", "127.0.0.1:7462", upstream,
 			"/etc/ssl/shoal.example.pem", certificate, "/etc/ssl/shoal.example.key", key)
-		whole := fmt.Sprintf("daemon off; pid %s/pid; error_log stderr;\nevents {}\nhttp {\naccess_log off; client_body_temp_path %[1]s; proxy_temp_path %[1]s; fastcgi_temp_path %[1]s; uwsgi_temp_path %[1]s; scgi_temp_path %[1]s;\n%s\n}\n", dir, config)
+		whole := fmt.Sprintf("daemon off; master_process off; pid %s/pid; error_log stderr;\nevents {}\nhttp {\naccess_log off; client_body_temp_path %[1]s; proxy_temp_path %[1]s; fastcgi_temp_path %[1]s; uwsgi_temp_path %[1]s; scgi_temp_path %[1]s;\n%s\n}\n", dir, config)
 		return []string{"-p", dir, "-c", write(t, dir, "nginx.conf", whole)}
 	}},
 	{"Caddy", "caddy", "apt-get install caddy", "Caddyfile", func(t *testing.T, dir, config, port, upstream string) []string {
@@ -96,15 +96,16 @@ func TestProxiesOfTheDeployPage(t *testing.T) {
 				AllowHosts: []string{publicName}, AllowOrigins: []string{"https://" + publicName}, TrustProxies: []string{"127.0.0.1/32", "::1/128"},
 			})
 			dir, port := t.TempDir(), freePort(t)
-			command := exec.CommandContext(t.Context(), program, p.command(t, dir, programOf(t, "deploy.md", p.file), port, strings.TrimPrefix(running.URL(), "http://"))...)
+			command := exec.Command(program, p.command(t, dir, programOf(t, "deploy.md", p.file), port, strings.TrimPrefix(running.URL(), "http://"))...)
 			command.Env = append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
 			var output bytes.Buffer
 			command.Stdout, command.Stderr = &output, &output
+			command.WaitDelay = 10 * time.Second
 			if err := command.Start(); err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() {
-				_ = command.Process.Signal(os.Interrupt)
+				_ = command.Process.Signal(os.Interrupt) // ends nginx and Caddy at once
 				if err := command.Wait(); t.Failed() {
 					t.Logf("%s ended with %v:\n%s", p.name, err, output.String())
 				}
