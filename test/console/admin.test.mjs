@@ -148,7 +148,7 @@ test("another session is a world of its own", async () => {
   await page.goto(`${s.server.url}/s/night/spaces/watch`);
   await page.getByRole("heading", { name: "Watch", level: 1 }).waitFor();
   await go(s, page, "/spaces/watch");
-  await page.getByRole("heading", { name: "There is no such space for you" }).waitFor();
+  await page.getByRole("heading", { name: "Space not found" }).waitFor();
   await person.clean();
   await person.close();
 });
@@ -160,12 +160,12 @@ test("a config with a mistake is refused at its field and tab; saved right it is
   await go(s, page, "/agents/cook");
   await page.getByLabel(/System prompt/).fill("You cook fish.");
   await page.getByRole("tab", { name: /Limits/ }).click();
-  await page.getByLabel("Steps at most").fill("20000");
+  await page.getByLabel("Max steps").fill("20000");
   await page.getByRole("tab", { name: /Instructions/ }).click();
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Save version 2" }).click();
   await page.getByRole("tab", { name: /Limits.*1/, selected: true }).waitFor();
-  const field = page.getByLabel("Steps at most");
+  const field = page.getByLabel("Max steps");
   assert.equal(await field.getAttribute("aria-invalid"), "true");
   await picture(page, "agent-refused");
   assert.equal((await s.server.at("GET", "/agents/cook")).version, 1);

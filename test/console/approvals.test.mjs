@@ -72,7 +72,7 @@ describe("a permission", () => {
       assert.equal(await p.getByLabel("Remember this choice").count(), 0, "a decision of several is not remembered");
     }
     await uma.page.getByRole("button", { name: "Approve", exact: true }).click();
-    await uma.page.getByText("Your vote counts").waitFor();
+    await uma.page.getByText("Vote recorded").waitFor();
     await uma.page.getByText("1 of 2 approvals").waitFor();
     await page.getByText("1 of 2 approvals").waitFor();
     await page.getByText(/Uma approved/).waitFor();
@@ -137,7 +137,7 @@ describe("a permission", () => {
     await payer("twins", [{ sum: 5, to: "Kiel" }, { sum: 5, to: "Kiel" }, { sum: 6, to: "Kiel" }]);
     await go(s, page, "/spaces/twins");
     await s.server.says("operator", "twins", "Pay them.");
-    const also = page.getByLabel("Also answer the other open call that is equal");
+    const also = page.getByLabel("Also answer the other identical call");
     await also.first().check();
     await picture(page, "approvals-equal");
     await page.getByRole("button", { name: "Approve", exact: true }).first().click();

@@ -143,7 +143,7 @@ test("it is told the arguments as they come, and what it proposes is sent by the
   await send.waitFor();
   assert.equal((await waiting("honest")).length, 1, "a proposal settles nothing");
   await picture(page, "frame-proposal");
-  await page.getByRole("button", { name: "Do not send it" }).click();
+  await page.getByRole("button", { name: "Don't send" }).click();
   await send.waitFor({ state: "detached" });
   assert.equal((await waiting("honest")).length, 1);
   await frame.getByRole("button", { name: "Port side" }).click();

@@ -140,7 +140,7 @@ test("a dialog gives the focus back to where it was", async () => {
   await page.keyboard.press("Enter");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
-  await page.getByRole("dialog", { name: "Rename the space" }).waitFor();
+  await page.getByRole("dialog", { name: "Rename space" }).waitFor();
   await page.keyboard.press("Escape");
   await eventually("the focus is back on the menu's button", async () => (await focus(page)).name === "More about this space");
   await person.clean();

@@ -15,12 +15,12 @@ test("a message is replied to, reacted to and edited where it is", async () => {
 
   await asked.hover();
   await asked.getByRole("button", { name: "Reply", exact: true }).click();
-  await page.getByRole("button", { name: "Do not reply to it" }).waitFor();
+  await page.getByRole("button", { name: "Cancel reply" }).waitFor();
   await page.getByRole("textbox", { name: "Message" }).fill("I bring three.");
   await page.keyboard.press("Control+Enter");
   const answer = page.getByRole("article").filter({ hasText: "I bring three." });
   await answer.getByText("in reply to").waitFor({ state: "attached" });
-  assert.equal(await page.getByRole("button", { name: "Do not reply to it" }).count(), 0);
+  assert.equal(await page.getByRole("button", { name: "Cancel reply" }).count(), 0);
 
   await asked.hover();
   await asked.getByRole("button", { name: "React", exact: true }).click();
@@ -30,9 +30,9 @@ test("a message is replied to, reacted to and edited where it is", async () => {
   assert.equal(await thumb.getAttribute("aria-pressed"), "true");
 
   // What others have said is not edited.
-  assert.equal(await asked.getByRole("button", { name: "Edit the message" }).count(), 0);
+  assert.equal(await asked.getByRole("button", { name: "Edit message" }).count(), 0);
   await answer.hover();
-  await answer.getByRole("button", { name: "Edit the message" }).click();
+  await answer.getByRole("button", { name: "Edit message" }).click();
   await page.getByRole("textbox", { name: "What it says" }).fill("I bring four.");
   await page.getByRole("button", { name: "Save" }).click();
   const edited = page.getByRole("article").filter({ hasText: "I bring four." });

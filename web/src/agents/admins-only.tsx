@@ -10,8 +10,8 @@ export function AdminsOnly({ title, why, children }: { title: string; why: strin
   if (admin) return children;
   return (
     <Page title={title}>
-      <Empty title="Only admins see this">
-        <p>{why} Sign in with an admin key, or ask whoever runs this server.</p>
+      <Empty title="Admins only">
+        <p>{why} Sign in with an admin key, or ask the server's operator.</p>
       </Empty>
     </Page>
   );

@@ -132,7 +132,7 @@ function Newer({ editing: { newer, take } }: { editing: Editing }) {
     <p role="status" className="flex flex-wrap items-center gap-3 border-b border-warn bg-warn-soft px-4 py-2 text-sm text-warn">
       <span className="flex-1 basis-56">Version {newer.version} was saved meanwhile. Saving this draft takes back what it changed.</span>
       <Button small onClick={() => take(newer)}>
-        Drop the draft and take version {newer.version}
+        Discard draft and load version {newer.version}
       </Button>
     </p>
   );
@@ -153,7 +153,7 @@ function Dialogs({ opened, editing, onClose }: { opened: Opened; editing: Editin
     <SaveDialog
       {...common}
       title={`Restore version ${opened.version}?`}
-      note={isChanged ? "What you have changed and not saved is dropped." : undefined}
+      note={isChanged ? "Unsaved changes are discarded." : undefined}
       after={opened.config}
       onSave={() => saving.mutate(opened.config)}
     />

@@ -14,7 +14,7 @@ import { agentQuery, schemaQuery } from "./queries";
 export function AgentPage() {
   const { agent } = useParams({ from: "/s/$session/agents/$agent" });
   return (
-    <AdminsOnly title={agent} why="A config says which model an agent asks and what its tools may do.">
+    <AdminsOnly title={agent} why="A config defines an agent's model and what its tools can do.">
       <Hosted key={agent} agent={agent} />
     </AdminsOnly>
   );
@@ -49,7 +49,7 @@ function NotHosted({ agent }: { agent: string }) {
   const entity = useEntity(agent);
   return (
     <Empty
-      title={entity === undefined ? "There is no such agent" : `${entity.name} is not hosted here`}
+      title={entity === undefined ? "Agent not found" : `${entity.name} is not hosted here`}
       action={
         <Link to="/s/$session/agents" params={{ session }} className="text-accent underline">
           All agents
@@ -58,10 +58,10 @@ function NotHosted({ agent }: { agent: string }) {
       command={`shoal agents apply -f ${agent}.yaml`}
     >
       {entity === undefined ? (
-        "The address is wrong, or the agent was deleted."
+        "The address is wrong or the agent was deleted."
       ) : (
         <>
-          <p>It brings its own model and connects to this server, so there is nothing to set here.</p>
+          <p>This agent connects to the server with its own model, so it has no settings here.</p>
           <p className="mt-2">
             <EntityState state={entity.state} />
           </p>

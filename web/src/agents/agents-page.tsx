@@ -22,7 +22,7 @@ import { isOfTrial, leftovers, sweep } from "./trial/trial";
 
 export function AgentsPage() {
   return (
-    <AdminsOnly title="Agents" why="A config says which model an agent asks and what its tools may do.">
+    <AdminsOnly title="Agents" why="A config defines an agent's model and what its tools can do.">
       <Agents />
     </AdminsOnly>
   );
@@ -70,7 +70,7 @@ function Hosted({ agents, onNew }: { agents: readonly HostedAgent[]; onNew: () =
       <p className="text-sm text-soft">This server runs their model loop, by the config that you give it.</p>
       {shown.length === 0 ? (
         <Empty
-          title="No agent is hosted here"
+          title="No hosted agents"
           command="shoal agents apply -f agent.yaml"
           action={
             <Button tone="primary" onClick={onNew}>
@@ -78,7 +78,7 @@ function Hosted({ agents, onNew }: { agents: readonly HostedAgent[]; onNew: () =
             </Button>
           }
         >
-          A hosted agent answers in its spaces, shows cards and forms, and asks people before it does what needs a permission.
+          A hosted agent answers in its spaces, shows cards and forms, and asks people for approval when a tool requires it.
         </Empty>
       ) : (
         <ul className="flex flex-col gap-2">
@@ -113,7 +113,7 @@ function HostedRow({ agent }: { agent: HostedAgent }) {
               {entity?.name ?? agent.id}
             </Link>
             {entity !== undefined && <EntityState state={entity.state} />}
-            {provider === "script" && <Badge title="It plays a script and asks no model.">script</Badge>}
+            {provider === "script" && <Badge title="Follows a script instead of calling a model.">script</Badge>}
           </h3>
           <p className="text-sm break-all text-soft">
             <code>{agent.id}</code>
@@ -124,7 +124,7 @@ function HostedRow({ agent }: { agent: HostedAgent }) {
       <dl className="grid w-full grid-cols-[repeat(auto-fit,minmax(7rem,1fr))] gap-x-4 gap-y-1 text-sm sm:w-auto sm:grid-cols-[12rem_4rem_5.5rem_6rem]">
         <Fact name="Model" value={`${provider} ${String(getIn(config, ["model", "name"]) ?? "")}`} />
         <Fact name="Version" value={String(agent.version)} />
-        <Fact name="Under way" value={underWay === undefined ? "…" : underWay === 1 ? "1 run" : `${underWay} runs`} />
+        <Fact name="Active runs" value={underWay === undefined ? "…" : underWay === 1 ? "1 run" : `${underWay} runs`} />
         <Fact name="Cost today" value={usage.isPending ? "…" : used === undefined ? money(0, "USD") : money(used.cost, used.currency)} />
       </dl>
     </li>
@@ -149,7 +149,7 @@ function Connected() {
       <h2 id="connected" className="text-lg font-semibold">
         Connected agents
       </h2>
-      <p className="text-sm text-soft">They bring their own model and talk through MCP or REST.</p>
+      <p className="text-sm text-soft">They use their own model and connect through MCP or REST.</p>
       {found.isError ? (
         <Failed error={found.error} retry={() => void found.refetch()} />
       ) : found.isPending ? (
@@ -205,7 +205,7 @@ function Leftovers() {
   const left = leftovers(entities.data ?? [], spaces.data ?? []);
   const sweeping = useMutation({
     mutationFn: () => sweep(session, left),
-    onSuccess: () => notify("What the trials left behind is cleaned up."),
+    onSuccess: () => notify("Trials cleaned up."),
     onError: (error) => notify(Problem.from(error).message, true),
     onSettled: () => queries.invalidateQueries({ queryKey: agentsKey(session) }),
   });
@@ -213,7 +213,7 @@ function Leftovers() {
   if (count === 0) return null;
   return (
     <div className="flex flex-wrap items-center gap-3 rounded-lg border border-line bg-sunken px-4 py-3">
-      <p className="min-w-0 flex-1 basis-60 text-sm">{count === 1 ? "One trial is still there. If nobody uses it in another window, it can go: its agent is deleted, its space is closed." : `${count} trials are still there. If nobody uses them in other windows, they can go: their agents are deleted, their spaces are closed.`}</p>
+      <p className="min-w-0 flex-1 basis-60 text-sm">{count === 1 ? "One trial was not cleaned up. If it is not in use in another window, clean it up: its agent is deleted and its space closed." : `${count} trials were not cleaned up. If they are not in use in other windows, clean them up: their agents are deleted and their spaces closed.`}</p>
       <Button small busy={sweeping.isPending} onClick={() => sweeping.mutate()}>
         Clean up
       </Button>

@@ -33,7 +33,7 @@ export type DraftAction =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "format"; readonly format: Format }
   | { readonly type: "replace"; readonly config: JsonObject }
-  /** Back to the last text that could be read. */
+  /** Restore the last valid text. */
   | { readonly type: "readable" }
   | { readonly type: "refused"; readonly fields: readonly FieldError[] };
 

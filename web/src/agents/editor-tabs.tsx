@@ -48,7 +48,7 @@ export function EditorTabs({ agent, tab, onShow, onTrigger, onRestore }: Props) 
         <p role="status" className="flex flex-wrap items-center gap-3 border-b border-warn bg-warn-soft px-4 py-2 text-sm text-warn">
           <span className="flex-1 basis-56">The text on the tab YAML / JSON cannot be read, so the forms wait. They show the last text that could be read.</span>
           <Button small onClick={() => onShow("text")}>
-            Show the text
+            Show text
           </Button>
         </p>
       )}

@@ -18,14 +18,14 @@ export function LeaveGuard({ isChanged }: { isChanged: boolean }) {
       onClose={blocked.reset}
       actions={
         <>
-          <Button onClick={blocked.reset}>Stay here</Button>
+          <Button onClick={blocked.reset}>Keep editing</Button>
           <Button tone="danger" onClick={blocked.proceed}>
-            Drop the draft
+            Discard draft
           </Button>
         </>
       }
     >
-      <p>What you changed is not saved yet.</p>
+      <p>You have unsaved changes.</p>
     </Dialog>
   );
 }

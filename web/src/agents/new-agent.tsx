@@ -65,7 +65,7 @@ export function NewAgentDialog({ agents, onClose }: { agents: readonly HostedAge
     mutationFn: async () => {
       const result = made(f, id);
       if ("problem" in result) throw new Problem(0, "invalid_json", `${result.line === undefined ? "" : `Line ${result.line}: `}${result.problem}`);
-      if (agents.some((a) => a.id === id)) throw new Problem(409, "already_exists", `There is a hosted agent ${id} already. Choose another id, or change that one.`);
+      if (agents.some((a) => a.id === id)) throw new Problem(409, "already_exists", `A hosted agent with id ${id} already exists. Choose another id or edit that agent.`);
       await putAgent(session, id, result.config);
       await join(session, id, spaces.find((s) => s.id === f.space));
     },
@@ -89,12 +89,12 @@ export function NewAgentDialog({ agents, onClose }: { agents: readonly HostedAge
       wide={f.from === "text"}
       onClose={onClose}
       title="New agent"
-      about="The server runs its model loop."
+      about="The server runs the agent's model loop."
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button tone="primary" type="submit" form={form} busy={making.isPending} disabled={id === ""}>
-            Make agent
+            Create agent
           </Button>
         </>
       }
@@ -112,20 +112,20 @@ export function NewAgentDialog({ agents, onClose }: { agents: readonly HostedAge
           {(["template", "text"] as const).map((from) => (
             <label key={from} className="inline-flex min-h-6 items-center gap-2">
               <input type="radio" name={`${form}-from`} className="size-4 accent-accent" checked={f.from === from} onChange={() => set({ from })} />
-              {from === "template" ? "Of a template" : "Of a config that I have"}
+              {from === "template" ? "From a template" : "From a config"}
             </label>
           ))}
         </div>
         {f.from === "template" ? <TemplateFields f={f} set={set} /> : <CodeArea label="Config, in YAML or JSON" rows={12} value={f.text} marks={marks} placeholder={'version: "1.0"\nagent:\n  system: …\nmodel: {provider: openai, name: gpt-4o-mini}'} onChange={(text) => set({ text })} />}
         <TextField
           label="Id"
-          hint={known !== undefined && !known.hosted ? `${known.name} is a connected agent: it becomes a hosted one.` : "Its @handle. It cannot be changed, and is never used again."}
+          hint={known !== undefined && !known.hosted ? `${known.name} is a connected agent. It becomes a hosted agent.` : "The agent's @handle. It cannot be changed or reused."}
           value={f.id}
           placeholder={suggestedId(f)}
           spellCheck={false}
           onChange={(e) => set({ id: e.target.value })}
         />
-        <SelectField label="Add it to a space" hint={f.from === "template" && f.template.provider === "script" ? "The script speaks there." : undefined} value={f.space} onChange={(e) => set({ space: e.target.value })}>
+        <SelectField label="Add to space" hint={f.from === "template" && f.template.provider === "script" ? "The script posts there." : undefined} value={f.space} onChange={(e) => set({ space: e.target.value })}>
           <option value="">Not now</option>
           {spaces.map((s) => (
             <option key={s.id} value={s.id}>
@@ -160,7 +160,7 @@ function TemplateFields({ f, set }: { f: Filled; set: (some: Partial<Filled>) =>
   return (
     <>
       <TextField label="Name" value={f.name} placeholder="Front Desk" onChange={(e) => set({ name: e.target.value })} />
-      <SelectField label="Model of" hint={keyHint(f.template.provider)} value={f.template.provider} onChange={(e) => choose(e.target.value)}>
+      <SelectField label="Provider" hint={keyHint(f.template.provider)} value={f.template.provider} onChange={(e) => choose(e.target.value)}>
         {templates.map((t) => (
           <option key={t.provider} value={t.provider}>
             {t.name}
@@ -180,6 +180,6 @@ async function join(session: string, agent: string, space: Space | undefined): P
   } catch (error) {
     const problem = Problem.from(error);
     const why = problem.code === "admin_required" ? "it has a hosted agent already and needs an admin agent first" : problem.message;
-    notify(`The agent is made, but not added to ${space.name}: ${why}.`, true);
+    notify(`The agent was created, but not added to ${space.name}: ${why}.`, true);
   }
 }

@@ -30,10 +30,10 @@ export function PreviewDialog({ agent, config, onClose }: { agent: string; confi
     gcTime: 0,
   });
   return (
-    <Dialog open wide onClose={onClose} title="What the model sees" about="At the beginning of a run with this config, saved or not. Nothing is stored, and no model is asked.">
+    <Dialog open wide onClose={onClose} title="What the model sees" about="The first request of a run with the current draft. Nothing is stored and no model is called.">
       <div className="flex flex-col gap-4">
-        <SelectField label="The run begins" value={chosen} onChange={(e) => setSpace(e.target.value)}>
-          <option value="">by a service, in no space</option>
+        <SelectField label="Started" value={chosen} onChange={(e) => setSpace(e.target.value)}>
+          <option value="">by a service, without a space</option>
           {open.map((s) => (
             <option key={s.id} value={s.id}>
               in {s.name}
@@ -41,7 +41,7 @@ export function PreviewDialog({ agent, config, onClose }: { agent: string; confi
             </option>
           ))}
         </SelectField>
-        {seen.isError ? <Failed error={seen.error} retry={() => void seen.refetch()} /> : seen.data === undefined ? <Loading lines={8} label="Asking the server, and its MCP servers" /> : <Seen seen={seen.data} />}
+        {seen.isError ? <Failed error={seen.error} retry={() => void seen.refetch()} /> : seen.data === undefined ? <Loading lines={8} label="Loading the preview from the server and its MCP servers" /> : <Seen seen={seen.data} />}
       </div>
     </Dialog>
   );
@@ -62,7 +62,7 @@ function Seen({ seen }: { seen: Preview }) {
       <section className="flex flex-col gap-2">
         <h3 className="font-semibold">Tools ({seen.tools.length})</h3>
         <p className="text-sm text-soft">
-          <code>targetSpaceId</code> and <code>mention</code> are added to what can be shown in a space. The tool itself never gets them.
+          <code>targetSpaceId</code> and <code>mention</code> are added to tools that can be displayed in a space. The tool itself never receives them.
         </p>
         <ul className="flex flex-col gap-1">
           {seen.tools.map((tool) => (

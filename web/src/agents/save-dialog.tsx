@@ -30,7 +30,7 @@ export function SaveDialog({ title, note, schema, version, before, after, isSavi
       wide
       onClose={onClose}
       title={title}
-      about={isSame ? "Nothing has changed: it says the same as the version in use." : `This makes version ${version + 1}. Runs that have begun keep theirs.`}
+      about={isSame ? "No changes: this config equals the version in use." : `Creates version ${version + 1}. Runs in progress keep their version.`}
       actions={
         <>
           <Button onClick={onClose}>Go back</Button>

@@ -15,7 +15,7 @@ export function StopDialog({ agent, name, onClose }: { agent: string; name: stri
   return (
     <Confirm
       title={`Stop hosting ${name}?`}
-      action="Stop hosting it"
+      action="Stop hosting"
       onClose={onClose}
       run={async () => {
         await stopHosting(session, agent);
@@ -25,9 +25,9 @@ export function StopDialog({ agent, name, onClose }: { agent: string; name: stri
       }}
     >
       <ul className="flex list-disc flex-col gap-1 pl-5">
-        <li>{count === 0 ? "No run of it is under way now; one that begins meanwhile is canceled." : count === 1 ? "One run of it is under way: it is canceled, and what it waits for is withdrawn." : `${count} runs of it are under way: they are canceled, and what they wait for is withdrawn.`}</li>
-        <li>Its plans do not fire any more, and no message starts it.</li>
-        <li>Its messages stay. The entity stays a member of its spaces, as an agent that may connect with a model of its own.</li>
+        <li>{count === 0 ? "No active runs. A run that starts in the meantime is canceled." : count === 1 ? "One active run is canceled, with its open questions and approvals." : `${count} active runs are canceled, with their open questions and approvals.`}</li>
+        <li>Its plans (schedules) no longer fire, and messages no longer start runs.</li>
+        <li>Its messages stay. It remains a member of its spaces and can connect with its own model.</li>
       </ul>
     </Confirm>
   );

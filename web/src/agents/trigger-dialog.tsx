@@ -30,7 +30,7 @@ export function TriggerDialog({ agent, onClose }: { agent: string; onClose: () =
   });
   const start = () => {
     const read = payload.trim() === "" ? { value: null } : readValue(payload);
-    setProblem("problem" in read ? `This cannot be read: ${read.problem.message}` : undefined);
+    setProblem("problem" in read ? `Cannot parse this text: ${read.problem.message}` : undefined);
     if ("value" in read) starting.mutate(read.value);
   };
   const fields = starting.isError ? Problem.from(starting.error).fields : [];
@@ -40,7 +40,7 @@ export function TriggerDialog({ agent, onClose }: { agent: string; onClose: () =
       open
       onClose={onClose}
       title={`Trigger ${agent}`}
-      about="Starts a run as a program would: the agent gets the payload, in the conversation that it has with this service. It uses the version in use, not a draft."
+      about="Starts a run as a service would. The agent receives the payload in its conversation with this service. The run uses the saved version, not a draft."
       actions={
         <>
           <Button onClick={onClose}>Close</Button>
@@ -59,14 +59,14 @@ export function TriggerDialog({ agent, onClose }: { agent: string; onClose: () =
           start();
         }}
       >
-        <TextField label="Service name (required)" hint="Who starts the run." value={service} error={wrongService && `It ${wrongService.message}.`} onChange={(e) => setService(e.target.value)} />
-        <CodeArea label="Payload" hint="Any JSON value for the agent; YAML does, too." value={payload} error={problem} onChange={setPayload} />
+        <TextField label="Service name (required)" hint="The service that starts the run." value={service} error={wrongService && `The name ${wrongService.message}.`} onChange={(e) => setService(e.target.value)} />
+        <CodeArea label="Payload" hint="Any JSON value, or YAML." value={payload} error={problem} onChange={setPayload} />
         {starting.isError && wrongService === undefined && <Failed error={starting.error} />}
         {starting.isSuccess && (
           <p role="status" className="rounded-md bg-ok-soft px-3 py-2 text-ok">
             The run is {starting.data.status}.{" "}
             <Link to="/s/$session/runs/$run" params={{ session, run: starting.data.runId }} className="font-medium underline">
-              See what it does
+              Open run
             </Link>
           </p>
         )}

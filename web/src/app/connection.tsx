@@ -29,7 +29,7 @@ export function ConnectionBanner() {
   if (connection.state === "signed-out") {
     return (
       <Banner>
-        <span>You are signed out: your key was revoked or has expired.</span>
+        <span>Signed out: your key was revoked or has expired.</span>
         <Button small onClick={() => void queries.invalidateQueries({ queryKey: callerKey })}>
           Sign in
         </Button>

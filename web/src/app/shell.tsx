@@ -28,7 +28,7 @@ export function Shell({ children }: { children: ReactNode }) {
   return (
     <div className="flex h-dvh flex-col">
       <a href="#main" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-surface focus:p-2">
-        Skip to the content
+        Skip to content
       </a>
       <ConnectionBanner />
       <div className="flex min-h-0 flex-1">

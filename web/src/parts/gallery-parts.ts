@@ -59,7 +59,7 @@ export const looks: readonly { readonly title: string; readonly value: unknown; 
   { title: "Any JSON", value: { deep: { list: [1, 2, { three: [true, null, "text"] }] }, empty: {}, wide: Array.from({ length: 30 }, (_, i) => i) } },
 ];
 
-export const prose = `A paragraph with **bold**, *italic*, ~~struck~~, \`code\` and a [link](https://example.com/page) whose host is told; https://example.com/ tells it itself.
+export const prose = `A paragraph with **bold**, *italic*, ~~struck~~, \`code\` and a [link](https://example.com/page) whose host is shown; https://example.com/ shows it itself.
 
 ## A heading
 
@@ -123,7 +123,7 @@ export const answers: readonly { readonly title: string; readonly pending: Pendi
   { title: "Permission, arguments can be edited", pending: pending({ kind: "permission", toolName: "placeOrder", args: order, requesters: ["ada"], argsSchema: { type: "object", properties: { product: { type: "string" }, price: { type: "number" } }, required: ["product", "price"] } }) },
   { title: "Question with options", pending: pending({ kind: "question", toolName: "ask_user", question: "Which city do you mean?", options: ["Paris, France", "Paris, Texas"] }) },
   { title: "Question", pending: pending({ kind: "question", toolName: "ask_user", question: "What is the name of the project?" }) },
-  { title: "Offline", pending: pending({ resultSchema: chosen }), blocked: "The server does not answer. You can answer when it is back: an answer is never kept for later." },
+  { title: "Offline", pending: pending({ resultSchema: chosen }), blocked: "Server unreachable. Answers are disabled until it's back." },
   { title: "Expired", pending: pending({ resultSchema: chosen, expiresAt: "2020-01-01T00:00:00.000Z" }) },
   {
     title: "Form",

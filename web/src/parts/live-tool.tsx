@@ -106,11 +106,11 @@ function useBlocked(): string | undefined {
     case "live":
       return undefined;
     case "connecting":
-      return "Connecting to the server. You can answer as soon as it hears you.";
+      return "Connecting to the server. Answers are disabled until it's connected.";
     case "offline":
-      return "The server does not answer. You can answer when it is back: an answer is never kept for later.";
+      return "Server unreachable. Answers are disabled until it's back.";
     default:
-      return "You are not connected to this session any more, so you cannot answer.";
+      return "Disconnected from this session. You cannot answer.";
   }
 }
 

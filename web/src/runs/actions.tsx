@@ -33,7 +33,7 @@ export function CancelRun({ run, small = false }: { run: Run; small?: boolean })
       </Button>
       {asked && (
         <Confirm title="Stop this run?" action="Stop the run" run={cancel} onClose={() => ask(false)}>
-          <p>What it has written stays. What it waits for is withdrawn, and a tool that is being executed may still take effect.</p>
+          <p>Messages it has written stay. Its open questions and approvals are canceled. A tool call in progress may still take effect.</p>
         </Confirm>
       )}
     </>

@@ -23,9 +23,9 @@ export interface Fault {
 }
 
 const cutOff: Record<string, string> = {
-  length: "The model's answer was cut off at its greatest length (model.maxOutputTokens).",
-  content_filter: "The provider held the model's answer back.",
-  error: "The model's answer broke off.",
+  length: "The model's answer reached the limit of output tokens (model.maxOutputTokens).",
+  content_filter: "The provider's content filter blocked the model's answer.",
+  error: "The model's answer was interrupted.",
 };
 
 /** The faults of all steps, in order. */
@@ -42,7 +42,7 @@ export function faultsOf(steps: readonly Step[]): Fault[] {
 
 export function ErrorsTab({ record }: { record: RunRecord }) {
   const faults = faultsOf(record.steps ?? []);
-  if (record.run.error === null && faults.length === 0) return <Empty title="Nothing went wrong">{record.steps === null ? "The run itself has no error. Its tool calls are open to admins and services only." : "The run has no error, and none of its tool calls failed or was denied."}</Empty>;
+  if (record.run.error === null && faults.length === 0) return <Empty title="No errors">{record.steps === null ? "The run itself has no error. Only admins and services can see its tool calls." : "The run has no error, and none of its tool calls failed or was denied."}</Empty>;
   return (
     <div className="flex max-w-4xl flex-col gap-4 p-4">
       <ErrorNotice run={record.run} action={<RetryRun run={record.run} small />} />
@@ -64,7 +64,7 @@ function FaultCard({ run, fault }: { run: Run; fault: Fault }) {
           Step {fault.step + 1} in the timeline
         </Link>
       </div>
-      {fault.result !== null && <Value title={fault.denied ? "What the model was told" : "Error"} value={fault.result} />}
+      {fault.result !== null && <Value title={fault.denied ? "Result, as the model received it" : "Error"} value={fault.result} />}
       {fault.args !== undefined && <Value title="Arguments" value={fault.args} />}
     </section>
   );

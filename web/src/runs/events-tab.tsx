@@ -30,7 +30,7 @@ export function EventsTab({ log, over }: { log: readonly Entry[]; over: boolean 
           </SelectField>
         </div>
         <div className="w-52">
-          <TextField label="With the words" value={text} onChange={(e) => setText(e.target.value)} />
+          <TextField label="Search text" value={text} onChange={(e) => setText(e.target.value)} />
         </div>
         <CheckField label="Deltas" checked={deltas} onChange={(e) => setDeltas(e.target.checked)} />
         {!over && <CheckField label="Follow" checked={follow} onChange={(e) => setFollow(e.target.checked)} />}
@@ -38,7 +38,7 @@ export function EventsTab({ log, over }: { log: readonly Entry[]; over: boolean 
           {shown.length} of {log.length}
         </p>
       </div>
-      <p className="text-xs text-soft">Lines marked “stored” happened before this page was opened and are told from what the server keeps; the others are events as they came.</p>
+      <p className="text-xs text-soft">Lines marked “stored” happened before you opened this page and come from stored records. The others are live events.</p>
       <Lines entries={shown} follow={follow && !over} />
     </div>
   );

@@ -8,7 +8,7 @@ import { SpaceLink } from "./trigger";
 
 export function MessagesTab({ messages, over }: { messages: readonly Message[]; over: boolean }) {
   if (messages.length === 0)
-    return <Empty title={over ? "It wrote nothing" : "Nothing written yet"}>An agent's plain text is private. A run writes into a space by sendSpaceMessage, or by a display tool that names a space.</Empty>;
+    return <Empty title={over ? "No messages" : "No messages yet"}>The model's plain text is private. A run posts to a space with sendSpaceMessage, or with a display tool that names a space.</Empty>;
   return (
     <ol className="flex max-w-3xl flex-col gap-4 p-4">
       {messages.map((m) => (

@@ -46,10 +46,10 @@ export function RunHead({ run, quiet }: { run: Run; quiet: boolean }) {
         <Fact name="Tokens out">{allTokens(u.outputTokens)}</Fact>
         <Fact name="Cached">{allTokens(u.cachedInputTokens)}</Fact>
         <Fact name="Reasoning">{allTokens(u.reasoningTokens)}</Fact>
-        <Fact name="Cost">{u.cost === 0 ? <span className="text-soft">price not known</span> : money(u.cost, u.currency)}</Fact>
+        <Fact name="Cost">{u.cost === 0 ? <span className="text-soft">price unknown</span> : money(u.cost, u.currency)}</Fact>
         {run.depth > 0 && (
           <Fact name="Depth">
-            <span title="How many agents started each other before this run">{run.depth}</span>
+            <span title="Number of agents that started one another before this run">{run.depth}</span>
           </Fact>
         )}
       </dl>
@@ -71,7 +71,7 @@ function Waits({ run }: { run: Run }) {
           <Link to="/s/$session/approvals" params={{ session }} search={{ pending: c.pendingActionId }} className="text-accent underline underline-offset-2">
             {c.toolName}
           </Link>{" "}
-          waits for an answer{c.spaceId === null ? ", from a service or an admin" : <> in <SpaceLink space={c.spaceId} /></>}
+          waits for an answer{c.spaceId === null ? " from a service or an admin" : <> in <SpaceLink space={c.spaceId} /></>}
         </li>
       ))}
     </ul>

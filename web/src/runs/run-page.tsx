@@ -29,7 +29,7 @@ function Inspector({ run }: { run: string }) {
   if (record === undefined)
     return (
       <Page title="Run">
-        {problem === null ? <Loading /> : Problem.from(problem).status === 404 ? <Empty title="There is no such run">It does not exist, or none of your spaces shows it.</Empty> : <Failed error={problem} retry={retry} />}
+        {problem === null ? <Loading /> : Problem.from(problem).status === 404 ? <Empty title="Run not found">It does not exist or is not in your spaces.</Empty> : <Failed error={problem} retry={retry} />}
       </Page>
     );
   return (

@@ -70,7 +70,7 @@ function Panel({ run }: { run: Run }) {
         <Waterfall spans={spans} axis={axis} now={now} label={`Timeline of the run of ${agent}`} />
       </div>
       <Link to="/s/$session/runs/$run" params={{ session, run: run.id }} className="self-start text-sm text-accent underline underline-offset-2">
-        All about this run
+        Open run
       </Link>
     </section>
   );

@@ -39,7 +39,7 @@ export function RunsPage() {
     if (more && !fetching) void fetchNextPage();
   }, [more, fetching, fetchNextPage]);
   return (
-    <Page title="Runs" about="What the hosted agents did, and what they do now.">
+    <Page title="Runs" about="Past and current runs of the hosted agents.">
       <div ref={box} className="relative h-full overflow-y-auto">
         <UsageSummary />
         <RunFilters />
@@ -61,10 +61,10 @@ export function RunsPage() {
 
 function None({ wanted }: { wanted: Wanted }) {
   if (wanted.agent !== undefined || wanted.space !== undefined || wanted.failed === true || wanted.status !== undefined || wanted.trigger !== undefined || wanted.within !== undefined)
-    return <Empty title="No run fits these filters">{wanted.failed === true ? "That is good: none has failed." : "Clear them to see all runs."}</Empty>;
+    return <Empty title="No matching runs">{wanted.failed === true ? "No run has failed." : "Clear the filters to see all runs."}</Empty>;
   return (
-    <Empty title="Nothing has run yet" command="shoal runs">
-      A run begins when somebody writes to a hosted agent, when a plan is due, or when a service triggers it.
+    <Empty title="No runs yet" command="shoal runs">
+      A run starts when a person writes to a hosted agent, when a plan (a schedule) is due, or when a service triggers it.
     </Empty>
   );
 }

@@ -8,5 +8,5 @@ test("the trigger of a space that the reader is not in says no more than that", 
   expect(triggerText(seen)).toBe("Ann in Harbour: Hello");
   const unseen = { type: "space_message", private: true } as const;
   expect(fromSpace(unseen)).toBe(false);
-  expect(triggerText(unseen)).toBe("A message in a space that you are not in");
+  expect(triggerText(unseen)).toBe("A message in a space you are not a member of");
 });

@@ -12,7 +12,7 @@ export function fromSpace(t: Trigger): t is MessageTrigger {
   return t.type === "space_message" && !("private" in t);
 }
 
-const elsewhere = "A message in a space that you are not in";
+const elsewhere = "A message in a space you are not a member of";
 
 const icons: Record<Trigger["type"], LucideIcon> = { space_message: MessageSquare, plan: CalendarClock, service: Plug };
 
@@ -52,7 +52,7 @@ export function triggerText(t: Trigger): string {
 export function TriggerLine({ trigger }: { trigger: Trigger }) {
   switch (trigger.type) {
     case "space_message":
-      return fromSpace(trigger) ? <FromSpace trigger={trigger} /> : <>by a message in a space that you are not in</>;
+      return fromSpace(trigger) ? <FromSpace trigger={trigger} /> : <>by a message in a space you are not a member of</>;
     case "plan":
       return <FromPlan trigger={trigger} />;
     case "service":

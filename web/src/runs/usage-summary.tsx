@@ -46,7 +46,7 @@ export function UsageSummary() {
   return (
     <section aria-label="Usage" className="grid gap-px overflow-hidden border-b border-line bg-line sm:grid-cols-[1fr_1fr_auto]">
       <Figures title="Today" hint="Days are counted in UTC" sum={sumOf(usage.data.filter((r) => r.day === today))} />
-      <Figures title="Last 7 days" hint={`Since ${from}`} sum={sumOf(usage.data)} />
+      <Figures title="Last 7 days" hint={`From ${from}`} sum={sumOf(usage.data)} />
       <Bars days={days} sums={perDay} />
     </section>
   );

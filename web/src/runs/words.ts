@@ -19,7 +19,7 @@ export function allTokens(n: number): string {
  * model, so it is never shown as "free".
  */
 export function money(cost: number, currency: string): string {
-  if (cost === 0) return "price not known";
+  if (cost === 0) return "price unknown";
   const digits = cost < 0.01 ? 4 : cost < 1 ? 3 : 2;
   return new Intl.NumberFormat(undefined, { style: "currency", currency, minimumFractionDigits: 2, maximumFractionDigits: digits }).format(cost);
 }
@@ -37,24 +37,24 @@ export function elapsed(run: Run, now: number): number | null {
 
 // The codes of contract section 4: what happened, and what to do about it.
 const errors: Record<string, readonly [happened: string, todo: string]> = {
-  provider_auth: ["The model's provider refused the key, or there is none.", "Set the provider's key in the server's environment, start the server again, then retry."],
-  provider_rate_limited: ["The model's provider refused further calls for now.", "Wait a little, then retry. If it happens often, ask the provider for a higher limit."],
-  provider_unavailable: ["The model's provider did not answer, or answered with a failure of its own.", "Retry in a moment. Check the agent's baseURL if it never works."],
-  context_overflow: ["The conversation does not fit into the model's context.", "Lower context.history, or choose a reduction strategy in the agent's configuration; then retry."],
-  content_filtered: ["The model's provider held the answer back by its content rules.", "Say it in other words, or change the agent's instructions. The same input will most likely be filtered again."],
-  max_steps: ["The run used all of its steps before it was done.", "Raise loop.maxSteps, allow continuation, or give the agent a smaller task."],
-  max_errors: ["Too many tool calls failed one after another.", "Look at the failed calls under Errors; mend the tool or its description, then retry."],
-  identical_calls: ["The model made the same call again and again.", "Tell it in its instructions when to stop, or make the tool's result say what is new."],
-  timeout: ["The run took longer than it may; waiting for people does not count.", "Look in the timeline at what took so long. Raise loop.runTimeoutMs if that is all right."],
-  budget_exhausted: ["The agent's budget of tokens or money is used up.", "Raise the budget in the agent's configuration, or wait until tomorrow for a budget of the day."],
-  storage: ["The server could not store what the run did.", "Check the disk and the database of the server, then retry."],
-  canceled: ["Somebody stopped the run, or its work was handed over.", "Nothing needs to be done. Retry starts it anew."],
-  internal: ["Something in the server or in the agent's configuration failed.", "Look at the message and the server's log; if it happens again, report it."],
+  provider_auth: ["The model's provider rejected the key, or no key is set.", "Set the provider's key in the server's environment, restart the server, then retry."],
+  provider_rate_limited: ["The model's provider rejected the call because of its rate limit.", "Wait a moment, then retry. If this happens often, ask the provider for a higher limit."],
+  provider_unavailable: ["The model's provider did not respond or returned a server error.", "Retry in a moment. If the error persists, check the agent's baseURL."],
+  context_overflow: ["The conversation exceeds the model's context window.", "Lower context.history, or choose a reduction strategy in the agent's configuration; then retry."],
+  content_filtered: ["The provider's content filter blocked the answer.", "Rephrase the message or change the agent's instructions. The same input will likely be blocked again."],
+  max_steps: ["The run reached its maximum number of steps.", "Raise loop.maxSteps, allow continuation, or give the agent a smaller task."],
+  max_errors: ["Too many tool calls failed one after another.", "Check the failed calls under Errors, fix the tool or its description, then retry."],
+  identical_calls: ["The model repeated the same call too often.", "State in the agent's instructions when to stop, or have the tool's result say what changed."],
+  timeout: ["The run exceeded its time limit. Waiting for people does not count.", "Check the timeline for slow steps. Raise loop.runTimeoutMs if the run needs more time."],
+  budget_exhausted: ["The agent's token or cost budget is used up.", "Raise the budget in the agent's configuration. A daily budget resets tomorrow."],
+  storage: ["The server could not save the run.", "Check the server's disk and database, then retry."],
+  canceled: ["Someone stopped the run, or its work was delegated to another agent.", "No action is needed. Retry starts it again."],
+  internal: ["The server or the agent's configuration caused an error.", "Check the message and the server's log. If it happens again, report it."],
 };
 
 /** What the error of a run means and what to do, by its code. */
 export function errorHelp(code: string): { happened: string; todo: string } {
-  const [happened, todo] = errors[code] ?? ["The run ended with an error that this console does not know.", "Read the message below it."];
+  const [happened, todo] = errors[code] ?? ["The run ended with an error unknown to this console.", "Read the message below."];
   return { happened, todo };
 }
 
@@ -62,8 +62,8 @@ const results: Record<string, string> = {
   pending: "not answered yet",
   ok: "done",
   failed: "failed",
-  invalid: "the arguments do not fit the tool's schema",
-  unknown: "there is no tool of that name",
+  invalid: "the arguments do not match the tool's schema",
+  unknown: "unknown tool",
   denied: "denied",
   timed_out: "took too long",
   canceled: "canceled",

@@ -15,8 +15,8 @@ export function AdminAgentField({ members, value, change, error }: { members: re
   const hosted = useHosted(members);
   const needed = hosted.length > 1;
   return (
-    <SelectField label="Admin agent" hint={needed ? "Several hosted agents are in this space: one of them has to answer whoever mentions nobody." : "It answers whoever mentions nobody."} value={value} onChange={(e) => change(e.target.value)} error={error}>
-      <option value="">{needed ? "Choose one" : hosted.length === 1 ? `None: ${hosted[0]?.name ?? ""} answers, being the only one` : "None"}</option>
+    <SelectField label="Admin agent" hint={needed ? "This space has several hosted agents. Choose the one that answers messages without a mention." : "Answers messages without a mention."} value={value} onChange={(e) => change(e.target.value)} error={error}>
+      <option value="">{needed ? "Choose one" : hosted.length === 1 ? `None: ${hosted[0]?.name ?? ""} answers as the only hosted agent` : "None"}</option>
       {hosted.map((e) => (
         <option key={e.id} value={e.id}>
           {e.name}

@@ -16,7 +16,7 @@ export function StopRun({ run, what }: { run: string; what: string }) {
     try {
       await api.POST("/v1/sessions/{session}/runs/{run}/cancel", { params: { path: { session, run } } });
     } catch (error) {
-      notify(`It was not stopped: ${Problem.from(error).message}`, true);
+      notify(`Could not stop the run: ${Problem.from(error).message}`, true);
     } finally {
       setBusy(false);
     }

@@ -58,7 +58,7 @@ export function NewSpace({ onClose }: { onClose: () => void }) {
       open
       onClose={onClose}
       title="New space"
-      about="A conversation with its members and one timeline."
+      about="A shared timeline for people and agents."
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -70,8 +70,8 @@ export function NewSpace({ onClose }: { onClose: () => void }) {
     >
       <form id={form} onSubmit={(e) => void submit(e)} className="flex flex-col gap-4">
         <TextField label="Name" value={name} onChange={(e) => setName(e.target.value)} autoFocus autoComplete="off" maxLength={200} required error={nameField?.message} />
-        <PeoplePicker label={actor === null ? "Members" : "Members besides you"} chosen={members} choose={setMembers} without={actor === null ? none : [actor]} />
-        {hosted.length > 1 && <AdminAgentField members={hosted.map((h) => h.id)} value={chosen} change={setAdmin} error={adminField?.message ?? (needsAdmin ? "Choose which of them answers whoever mentions nobody." : undefined)} />}
+        <PeoplePicker label={actor === null ? "Members" : "Other members"} chosen={members} choose={setMembers} without={actor === null ? none : [actor]} />
+        {hosted.length > 1 && <AdminAgentField members={hosted.map((h) => h.id)} value={chosen} change={setAdmin} error={adminField?.message ?? (needsAdmin ? "Choose the agent that answers messages without a mention." : undefined)} />}
         {problem !== undefined && !needsAdmin && nameField === undefined && adminField === undefined && <Failed error={problem} />}
       </form>
     </Dialog>

@@ -24,7 +24,7 @@ export function OnlyLooking({ space }: { space: Space }) {
   const { session, actor, admin } = useConsole();
   return (
     <Strip icon={<Eye aria-hidden className="size-4 shrink-0" />}>
-      {actor !== null ? <Join session={session} actor={actor} space={space} /> : admin ? <ActAs space={space} /> : <span>You only look: a service key reads spaces and writes in none.</span>}
+      {actor !== null ? <Join session={session} actor={actor} space={space} /> : admin ? <ActAs space={space} /> : <span>Read-only: a service key cannot write to spaces.</span>}
     </Strip>
   );
 }
@@ -35,7 +35,7 @@ function Join({ session, actor, space }: { session: string; actor: string; space
   const join = () => joining.run(() => api.PUT("/v1/sessions/{session}/spaces/{space}/members/{entity}", { params: { path: { session, space: space.id, entity: actor } } }));
   return (
     <>
-      <span>You only look: {name} is not in this space.</span>
+      <span>Read-only: {name} is not a member of this space.</span>
       <Button small busy={joining.busy} onClick={() => void join()}>
         Join to write
       </Button>
@@ -50,13 +50,13 @@ function ActAs({ space }: { space: Space }) {
   const people = space.members.filter((m) => m.kind === "human");
   return (
     <>
-      <span>You only look: an admin acts as somebody to write.</span>
+      <span>Read-only: choose a participant to write as.</span>
       {people.slice(0, 3).map((m) => (
         <Button key={m.entityId} small onClick={() => setActor(m.entityId)}>
           Write as {m.name}
         </Button>
       ))}
-      {people.length === 0 && <span>Nobody here is human. Invite somebody, or choose in Settings as whom you act.</span>}
+      {people.length === 0 && <span>This space has no people. Add someone, or choose a participant to act as in Settings.</span>}
     </>
   );
 }

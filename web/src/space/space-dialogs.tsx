@@ -77,7 +77,7 @@ function Rename({ space, onClose }: Props) {
   const action = useAction();
   const [name, setName] = useState(space.name);
   return (
-    <Form title="Rename the space" submit="Rename" action={action} onClose={onClose} disabled={name.trim() === ""} call={() => api.PATCH("/v1/sessions/{session}/spaces/{space}", { params: pathOf(space), body: { name: name.trim() } })}>
+    <Form title="Rename space" submit="Rename" action={action} onClose={onClose} disabled={name.trim() === ""} call={() => api.PATCH("/v1/sessions/{session}/spaces/{space}", { params: pathOf(space), body: { name: name.trim() } })}>
       <TextField label="Name" value={name} onChange={(e) => setName(e.target.value)} maxLength={200} autoFocus required error={wrong(action.problem, "name")} />
     </Form>
   );
@@ -88,7 +88,7 @@ function AdminAgent({ space, onClose }: Props) {
   const [agent, setAgent] = useState(space.adminAgentId ?? "");
   const members = space.members.map((m) => m.entityId);
   return (
-    <Form title="Who answers here" submit="Save" action={action} onClose={onClose} call={() => api.PATCH("/v1/sessions/{session}/spaces/{space}", { params: pathOf(space), body: { adminAgentId: agent } })}>
+    <Form title="Admin agent" submit="Save" action={action} onClose={onClose} call={() => api.PATCH("/v1/sessions/{session}/spaces/{space}", { params: pathOf(space), body: { adminAgentId: agent } })}>
       <AdminAgentField members={members} value={agent} change={setAgent} error={wrong(action.problem, "adminAgentId")} />
     </Form>
   );
@@ -100,15 +100,15 @@ function CloseSpace({ space, onClose }: Props) {
   return (
     <Form
       title={`Close ${space.name}?`}
-      about="Its history stays readable, nothing can be added any more, and what agents are writing here ends. It cannot be opened again."
-      submit="Close the space"
+      about="The history stays readable, but nobody can post. Streaming messages in this space stop. A closed space cannot be reopened."
+      submit="Close space"
       danger
       action={action}
       onClose={onClose}
       disabled={summary.trim() === ""}
       call={() => api.POST("/v1/sessions/{session}/spaces/{space}/close", { params: pathOf(space), body: { summary: summary.trim() } })}
     >
-      <AreaField label="Summary" hint="What came out of it. Every member is told." value={summary} onChange={(e) => setSummary(e.target.value)} autoFocus required error={wrong(action.problem, "summary")} />
+      <AreaField label="Summary" hint="The outcome. Every member is notified." value={summary} onChange={(e) => setSummary(e.target.value)} autoFocus required error={wrong(action.problem, "summary")} />
     </Form>
   );
 }
@@ -124,8 +124,8 @@ function DeleteSpace({ space, onClose }: Props) {
   return (
     <Form
       title={`Delete ${space.name}?`}
-      about="All its messages are erased for everybody, with what agents did here and the files that only this space shows. This cannot be undone."
-      submit="Delete the space"
+      about="This erases all messages, the records of agent activity and the files shared only in this space, for everyone. This cannot be undone."
+      submit="Delete space"
       danger
       action={action}
       onClose={onClose}
@@ -143,7 +143,7 @@ function Leave({ space, onClose }: Props) {
     if (!admin) await go({ to: "/s/$session/spaces", params: { session } });
   };
   return (
-    <Form title={`Leave ${space.name}?`} about={admin ? "You will be told of nothing here any more. As an admin you can still read it." : "You will not see it any more, until a member adds you again."} submit="Leave" danger action={action} onClose={onClose} call={leave} />
+    <Form title={`Leave ${space.name}?`} about={admin ? "You will no longer get notifications from this space. As an admin you can still read it." : "You lose access until a member adds you again."} submit="Leave" danger action={action} onClose={onClose} call={leave} />
   );
 }
 
@@ -153,7 +153,7 @@ function Remove({ space, entity, onClose }: Props & { entity: string }) {
   return (
     <Form
       title={`Remove ${name}?`}
-      about={`${name} will not see this space any more, and what it is writing here ends. You can add it again later.`}
+      about={`${name} loses access to this space, and its streaming messages here stop. You can add it again later.`}
       submit="Remove"
       danger
       action={action}
@@ -183,9 +183,9 @@ function Invite({ space, onClose }: Props) {
     for (const entity of chosen) if (entity !== valid || !needsAdmin) await put(entity);
   };
   return (
-    <Form title={`Add to ${space.name}`} about="New members see the whole history; what is unread begins now." submit={chosen.size > 1 ? `Add ${chosen.size}` : "Add"} action={action} onClose={onClose} disabled={chosen.size === 0 || (needsAdmin && valid === "")} call={add}>
+    <Form title={`Add to ${space.name}`} about="New members see the whole history. Only messages from now on count as unread." submit={chosen.size > 1 ? `Add ${chosen.size}` : "Add"} action={action} onClose={onClose} disabled={chosen.size === 0 || (needsAdmin && valid === "")} call={add}>
       <PeoplePicker label="People and agents" chosen={chosen} choose={setChosen} without={here} />
-      {needsAdmin && <AdminAgentField members={hosted.map((h) => h.id)} value={valid} change={setAdmin} error={action.problem?.code === "admin_required" ? "Choose which of them answers whoever mentions nobody." : undefined} />}
+      {needsAdmin && <AdminAgentField members={hosted.map((h) => h.id)} value={valid} change={setAdmin} error={action.problem?.code === "admin_required" ? "Choose the agent that answers messages without a mention." : undefined} />}
     </Form>
   );
 }

@@ -43,7 +43,7 @@ export function SpaceHeader({ space, panel, togglePanel, ask }: Props) {
           Invite
         </Button>
       )}
-      <IconButton label={panel ? "Hide the panel" : "Show the panel: members, runs, files"} aria-pressed={panel} onClick={togglePanel}>
+      <IconButton label={panel ? "Hide panel" : "Show panel: members, runs, files"} aria-pressed={panel} onClick={togglePanel}>
         <PanelRight aria-hidden className="size-4" />
       </IconButton>
       <SpaceMenu space={space} ask={ask} />
@@ -71,13 +71,13 @@ function SpaceMenu({ space, ask }: Pick<Props, "space" | "ask">) {
     void (space.muted ? api.DELETE("/v1/sessions/{session}/spaces/{space}/mute", { params: pathOf(space) }) : api.PUT("/v1/sessions/{session}/spaces/{space}/mute", { params: pathOf(space) }))
       .then((now) => {
         store.share([{ type: "local.read", space: now }]);
-        notify(now.muted ? "Muted: only messages that mention you are unread here from now on." : "All messages of this space count as unread again.");
+        notify(now.muted ? "Space muted. Only messages that mention you count as unread." : "Space unmuted. All new messages count as unread.");
       })
       .catch((error: unknown) => notify(Problem.from(error).message, true));
   const toggleReasoning = () =>
     void api
       .PATCH("/v1/sessions/{session}/spaces/{space}", { params: pathOf(space), body: { showAgentReasoning: !space.showAgentReasoning } })
-      .then(() => notify(space.showAgentReasoning ? "Reasoning is hidden from now on." : "Agents' reasoning is shown here from now on."))
+      .then(() => notify(space.showAgentReasoning ? "Agent reasoning is hidden." : "Agent reasoning is shown."))
       .catch((error: unknown) => notify(Problem.from(error).message, true));
   const member = isMember(space, actor);
   const items: MenuItem[] = [
@@ -85,7 +85,7 @@ function SpaceMenu({ space, ask }: Pick<Props, "space" | "ask">) {
       ? [
           { label: "Invite", icon: <UserPlus className={icon} />, run: () => ask("invite") },
           { label: "Rename", icon: <Pencil className={icon} />, run: () => ask("rename") },
-          { label: "Who answers here", icon: <UserRoundCheck className={icon} />, run: () => ask("admin") },
+          { label: "Admin agent", icon: <UserRoundCheck className={icon} />, run: () => ask("admin") },
           { label: "Show agents' reasoning", icon: <Brain className={icon} />, run: toggleReasoning, checked: space.showAgentReasoning },
         ]
       : []),

@@ -28,7 +28,7 @@ export function SpaceList() {
         </IconButton>
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto px-2 pb-4">
-        {groups.own.length === 0 && groups.others.length === 0 && <p className="px-2 py-1 text-sm text-soft">No space yet.</p>}
+        {groups.own.length === 0 && groups.others.length === 0 && <p className="px-2 py-1 text-sm text-soft">No spaces yet.</p>}
         <SpaceGroups groups={groups} />
       </div>
       {making && (
@@ -58,7 +58,7 @@ export function SpaceGroups({ groups, large = false }: { groups: Groups; large?:
     <>
       <SpaceRows rows={groups.own} large={large} />
       {groups.others.length > 0 && (
-        <Fold name="You only look" count={groups.others.length} open={groups.own.length === 0}>
+        <Fold name="Read-only" count={groups.others.length} open={groups.own.length === 0}>
           <SpaceRows rows={groups.others} large={large} />
         </Fold>
       )}

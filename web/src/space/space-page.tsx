@@ -63,7 +63,7 @@ function NotIn({ title }: { title: string }) {
   return (
     <Page title={title}>
       <Empty
-        title="There is no such space for you"
+        title="Space not found"
         command="shoal spaces ls"
         action={
           <Link to="/s/$session/spaces" params={{ session }} className="inline-flex min-h-9 items-center text-accent underline underline-offset-2">
@@ -71,7 +71,7 @@ function NotIn({ title }: { title: string }) {
           </Link>
         }
       >
-        It does not exist, or you are not in it. A member can add you.
+        It does not exist or you are not a member. Ask a member to add you.
       </Empty>
     </Page>
   );
@@ -132,7 +132,7 @@ function usePanel(): Panel {
     inBrowser.setItem(panelWish, beside ? "closed" : "open");
     setBeside(!beside);
   };
-  useShortcut(".", "Show or hide the panel", toggle);
+  useShortcut(".", "Show or hide panel", toggle);
   return { open: room ? beside : over, room, toggle };
 }
 

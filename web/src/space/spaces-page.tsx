@@ -55,8 +55,8 @@ function NoSpaces({ onNew }: { onNew: () => void }) {
   if (asked.isError) return <Failed error={asked.error} retry={() => void asked.refetch()} />;
   if (asked.isPending || asked.data.items.length > 0) return <Loading />;
   return (
-    <Empty title="No space yet" action={<Button onClick={onNew}>Make the first one</Button>} command="shoal spaces create Planning">
-      A space is where people and agents talk. Nothing is in this session that you may see.
+    <Empty title="No spaces yet" action={<Button onClick={onNew}>Create a space</Button>} command="shoal spaces create Planning">
+      People and agents talk in spaces. You have no access to a space in this session yet.
     </Empty>
   );
 }

@@ -30,7 +30,7 @@ export function CodeArea({ label, labelled = true, value, onChange, marks, hint,
   const own = useRef<HTMLTextAreaElement>(null);
   const area = areaRef ?? own;
   const count = value.split("\n").length;
-  const said = [indents && "Tab indents, Shift+Tab takes it back. To leave the text by keyboard press Escape, then Tab.", hint].filter(Boolean).join(" ");
+  const said = [indents && "Tab indents, Shift+Tab unindents. To leave the field by keyboard, press Escape, then Tab.", hint].filter(Boolean).join(" ");
 
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     if (!indents) return;

@@ -122,7 +122,7 @@ export function PieceField({ path, label, hint, placeholder, rows = 3 }: Props) 
       hint={said}
       placeholder={placeholder}
       disabled={disabled}
-      error={problem === undefined ? wrongAt(draft.wrongs, path, true) : `This cannot be read: ${problem.message}`}
+      error={problem === undefined ? wrongAt(draft.wrongs, path, true) : `Cannot parse this text: ${problem.message}`}
       onChange={(next) => dispatch({ type: "piece", path, text: next })}
     />
   );

@@ -97,7 +97,7 @@ test("tools are added, copied, moved and taken out", async () => {
   expect(names()).toEqual(["ask", "ask_2", "tool_2"]);
   await user.click(screen.getByRole("button", { name: "Move tool_2 up" }));
   expect(names()).toEqual(["ask", "tool_2", "ask_2"]);
-  await user.click(screen.getByRole("button", { name: "Take ask out" }));
+  await user.click(screen.getByRole("button", { name: "Remove ask" }));
   expect(names()).toEqual(["tool_2", "ask_2"]);
 });
 

@@ -100,7 +100,7 @@ export function Item({ list, place, name, badges, children }: Props) {
           <IconButton label={`Copy ${called}`} disabled={disabled} onClick={() => list.act("copy", place)}>
             <Copy aria-hidden className="size-4" />
           </IconButton>
-          <IconButton label={`Take ${called} out`} disabled={disabled} onClick={() => list.act("out", place)}>
+          <IconButton label={`Remove ${called}`} disabled={disabled} onClick={() => list.act("out", place)}>
             <Trash2 aria-hidden className="size-4" />
           </IconButton>
         </div>

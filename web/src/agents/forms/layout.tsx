@@ -31,7 +31,7 @@ export function Row({ children }: { children: ReactNode }) {
 export function EnvHint() {
   return (
     <p className="rounded-md bg-info-soft px-3 py-2 text-sm text-info">
-      Never write a key here: <code>{"${env.NAME}"}</code> takes it from the server's environment, in request tools and headers of MCP servers. The operator allows each name:{" "}
+      Never write a key here. <code>{"${env.NAME}"}</code> inserts it from the server's environment, in request tools and in headers of MCP servers. The operator allows each name:{" "}
       <code>shoal serve --allow-env NAME</code>.
     </p>
   );

@@ -11,21 +11,21 @@ import { EnvHint, Row } from "./layout";
 
 /** The kinds of tools in words. */
 export const kinds: Readonly<Record<string, string>> = {
-  basic: "Basic: somebody outside executes it, or it answers by itself",
+  basic: "Basic: executed outside the server, or returns a fixed output",
   request: "Request: calls an HTTP server",
   compute: "Compute: an expression over its input",
-  waiting: "Waiting: lets time pass",
-  "ai-agent": "Agent: asks another hosted agent",
-  "image-generator": "Image: makes a picture",
-  prebuilt: "Built in: names a tool that every agent has",
+  waiting: "Waiting: pauses for a time",
+  "ai-agent": "Agent: calls another hosted agent",
+  "image-generator": "Image: generates a picture",
+  prebuilt: "Built in: one of the tools that every agent has",
 };
 
 const fixedInput = ["ai-agent", "image-generator", "prebuilt"];
 
 const fieldNames: Readonly<Record<string, string>> = {
-  mode: "How it answers",
+  mode: "Mode",
   output: "Output",
-  template: "Put the input's values into the output",
+  template: "Insert input values into the output",
   url: "URL",
   method: "Method",
   headers: "Headers",
@@ -75,18 +75,18 @@ export function ToolForm({ list, place }: { list: ItemList; place: number }) {
         <ConfigField key={`${type}.${f}`} path={[...path, "execution", f]} label={fieldNames[f] ?? f} placeholder={placeholders[f]} />
       ))}
       {(type === "request" || type === "image-generator") && <EnvHint />}
-      {!fixedInput.includes(type) && <ConfigField path={[...path, "inputSchema"]} label="Schema of the input" placeholder={"type: object\nproperties:\n  name: {type: string}\nrequired: [name]"} />}
-      <ConfigField path={[...path, "outputSchema"]} label="Schema of the result" hint="For a tool that people answer it decides what they are shown: buttons, or a form." />
+      {!fixedInput.includes(type) && <ConfigField path={[...path, "inputSchema"]} label="Input schema" placeholder={"type: object\nproperties:\n  name: {type: string}\nrequired: [name]"} />}
+      <ConfigField path={[...path, "outputSchema"]} label="Result schema" hint="If people answer the tool, the schema determines what they see: buttons or a form." />
       <Row>
-        <ConfigField path={[...path, "displayTool"]} label="Can be shown in a space" />
-        <ConfigField path={[...path, "requiresPermission"]} label="Needs a permission" />
-        <ConfigField path={[...path, "idempotent"]} label="May be called twice" />
-        {(isDisplay || getIn(tool, ["targeted"]) === true) && <ConfigField path={[...path, "targeted"]} label="Can be shown to one member alone" />}
+        <ConfigField path={[...path, "displayTool"]} label="Display in spaces" />
+        <ConfigField path={[...path, "requiresPermission"]} label="Requires approval" />
+        <ConfigField path={[...path, "idempotent"]} label="Idempotent" />
+        {(isDisplay || getIn(tool, ["targeted"]) === true) && <ConfigField path={[...path, "targeted"]} label="Can target one member" />}
       </Row>
       {isDisplay && (
         <Row>
           <ConfigField path={[...path, "display", "customUI"]} label="Renderer" placeholder="ProductCard" />
-          <ConfigField path={[...path, "display", "mode"]} label="How it is shown" />
+          <ConfigField path={[...path, "display", "mode"]} label="Display mode" />
         </Row>
       )}
       {waits && (
@@ -94,10 +94,10 @@ export function ToolForm({ list, place }: { list: ItemList; place: number }) {
           <legend className="px-1 text-sm font-medium">Who may answer</legend>
           <Row>
             <AnswerersField path={[...path, "answer", "by"]} />
-            <ConfigField path={[...path, "answer", "quorum"]} label="How many have to" />
+            <ConfigField path={[...path, "answer", "quorum"]} label="Approvals needed" />
             <ConfigField path={[...path, "expiresInMs"]} label="Expires after (ms)" />
           </Row>
-          <ConfigField path={[...path, "answer", "notRequester"]} label="Not who asked for it" />
+          <ConfigField path={[...path, "answer", "notRequester"]} label="Requester can't approve" />
         </fieldset>
       )}
     </Item>
@@ -152,8 +152,8 @@ function AnswerersField({ path }: { path: Path }) {
   return (
     <TextField
       key={isList(by) ? "ids" : "members"}
-      label="Entities"
-      hint="Ids with commas between; none: all members of the space."
+      label="Participants"
+      hint="Ids separated by commas. If empty: all members of the space."
       placeholder="all members"
       defaultValue={shown}
       disabled={disabled}

@@ -5,11 +5,11 @@ import { Section, Sheet } from "../forms/layout";
 export function InstructionsTab() {
   return (
     <Sheet>
-      <Section title="Who it is">
+      <Section title="Identity">
         <ConfigField path={["agent", "name"]} label="Name" />
         <ConfigField path={["agent", "description"]} label="Description" rows={2} />
       </Section>
-      <Section title="What it is told" about="Before this the model is told its name and what it is for, behind it how spaces work here: “What the model sees” has it all.">
+      <Section title="Prompt" about="The server adds the agent's name and description before this text, and how spaces work after it. “What the model sees” shows the complete prompt.">
         <ConfigField path={["agent", "system"]} label="System prompt" rows={14} />
         <ConfigField path={["agent", "instructions"]} label="Instructions" rows={5} />
       </Section>

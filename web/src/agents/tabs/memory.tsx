@@ -50,7 +50,7 @@ export function MemoryTab({ agent }: { agent: string }) {
       <Notes
         agent={agent}
         kind={{
-          title: "Goals", about: "What the agent set out to do, completed goals included.", none: "No goals", one: "goal",
+          title: "Goals", about: "The agent's goals, including completed goals.", none: "No goals", one: "goal",
           load: async () => (await all((cursor) => api.GET("/v1/sessions/{session}/agents/{agent}/goals", { params: { path, query: { cursor, limit: 200 } } }))).map((g) => ({ id: g.id, text: g.description, head: <GoalHead {...g} />, updatedAt: g.updatedAt })),
           remove: (goal) => api.DELETE("/v1/sessions/{session}/agents/{agent}/goals/{goal}", { params: { path: { ...path, goal } } }),
           clear: () => api.DELETE("/v1/sessions/{session}/agents/{agent}/goals", { params: { path } }),
@@ -124,7 +124,7 @@ function Notes({ agent, kind }: { agent: string; kind: Kind }) {
             await queries.invalidateQueries({ queryKey: key });
           }}
         >
-          <p>{deleting === "all" ? `All ${notes.length} are deleted.` : `“${deleting.text.slice(0, 300)}”`} This cannot be undone. Runs that have already started may still use what they have read.</p>
+          <p>{deleting === "all" ? `All ${notes.length} are deleted.` : `“${deleting.text.slice(0, 300)}”`} This cannot be undone. Runs in progress may still use what they have read.</p>
         </Confirm>
       )}
     </Section>

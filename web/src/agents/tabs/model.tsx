@@ -28,23 +28,23 @@ export function ModelTab() {
             </Row>
             <Row>
               <ConfigField path={["model", "temperature"]} label="Temperature" hint="From 0 to 2." />
-              <ConfigField path={["model", "maxOutputTokens"]} label="Output tokens at most" />
+              <ConfigField path={["model", "maxOutputTokens"]} label="Max output tokens" />
             </Row>
           </>
         )}
       </Section>
       {provider !== "script" && (
         <>
-          <Section title="Reasoning" about="Whether the model thinks first, where it can.">
-            <ConfigField path={["model", "reasoning", "enabled"]} label="Think before answering" />
+          <Section title="Reasoning" about="Lets the model reason before it answers, if it supports that.">
+            <ConfigField path={["model", "reasoning", "enabled"]} label="Enable reasoning" />
             <Row>
               <ConfigField path={["model", "reasoning", "effort"]} label="Effort" />
-              <ConfigField path={["model", "reasoning", "budgetTokens"]} label="Tokens to think with" />
-              <ConfigField path={["model", "reasoning", "summary"]} label="Summary of the thoughts" />
+              <ConfigField path={["model", "reasoning", "budgetTokens"]} label="Reasoning tokens" />
+              <ConfigField path={["model", "reasoning", "summary"]} label="Reasoning summary" />
             </Row>
-            <ConfigField path={["model", "reasoning", "includeThoughts"]} label="Include the thoughts" />
+            <ConfigField path={["model", "reasoning", "includeThoughts"]} label="Include reasoning" />
           </Section>
-          <Section title="Price" about="In US dollars for a million tokens. Without it the model's list price counts, if it has one; a budget in dollars needs one of the two.">
+          <Section title="Price" about="US dollars per million tokens. If unset, the model's list price applies. A cost budget needs one of the two.">
             <Row>
               <ConfigField path={["model", "price", "input"]} label="Input" />
               <ConfigField path={["model", "price", "output"]} label="Output" />
@@ -52,7 +52,7 @@ export function ModelTab() {
               <ConfigField path={["model", "price", "cacheWrite"]} label="Cache writes" />
             </Row>
           </Section>
-          <Section title="More for the vendor">
+          <Section title="Provider options">
             <PieceField path={["model", "providerOptions"]} label="Provider options" placeholder="top_p: 0.9" />
           </Section>
         </>
@@ -72,7 +72,7 @@ function ScriptField() {
       rows={14}
       disabled={disabled}
       error={wrongAt(draft.wrongs, path)}
-      hint="What is played instead of asking a model: `say TEXT` and `call TOOL {…}` are what it does, `---` begins its next answer, `else` another one, `when` and `hears` choose between them. A script names its spaces itself."
+      hint="Replaces the model. `say TEXT` and `call TOOL {…}` are its actions, `---` starts the next answer, `else` starts an alternative, `when` and `hears` choose between them. The script itself names its spaces."
       onChange={(text) => dispatch({ type: "set", path, value: text })}
     />
   );

@@ -27,7 +27,7 @@ export function TextTab() {
           ))}
         </div>
         <Button small disabled={draft.problem !== undefined} onClick={() => dispatch({ type: "replace", config: withoutDefaults(schema, draft.config) })}>
-          Leave out defaults
+          Hide defaults
         </Button>
         <CopyButton text={text} />
         <a className="text-sm text-accent underline" href="/v1/agent-config.schema.json" target="_blank" rel="noreferrer">
@@ -41,7 +41,7 @@ export function TextTab() {
             {draft.problem.message}
           </span>
           <Button small onClick={() => dispatch({ type: "readable" })}>
-            Back to the last text that could be read
+            Restore the last valid text
           </Button>
         </div>
       )}
@@ -65,13 +65,13 @@ export function TextTab() {
       <CodeArea
         fill
         indents
-        label="The whole config"
+        label="Config"
         labelled={false}
         areaRef={area}
         value={text}
         marks={marks}
-        error={draft.problem === undefined ? undefined : "The forms on the other tabs wait until this can be read."}
-        hint="Comments are yours alone: the server keeps what the config says, not how it was written."
+        error={draft.problem === undefined ? undefined : "The forms on the other tabs are disabled until this text is valid."}
+        hint="The server stores the config's values. Comments and formatting are not saved."
         onChange={(next) => dispatch({ type: "text", text: next })}
       />
     </div>

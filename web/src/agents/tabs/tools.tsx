@@ -23,7 +23,7 @@ export function ToolsTab() {
   return (
     <Sheet>
       {wrong !== undefined && <p className="text-sm text-bad">{wrong}</p>}
-      <Section title="Tools" about="Every agent can also write and read in its spaces, ask people, hand over, and keep goals, memories and plans.">
+      <Section title="Tools" about="Every agent can also read and write in its spaces, ask people, delegate work, and manage goals, memories and plans (schedules).">
         {own.items.length === 0 ? (
           <p className="text-soft">It has no tools of its own.</p>
         ) : (
@@ -35,7 +35,7 @@ export function ToolsTab() {
         )}
         <div className="flex flex-wrap items-end gap-2">
           <div className="min-w-0 flex-1 sm:max-w-sm">
-            <SelectField label="Kind of the new tool" value={kind} onChange={(e) => setKind(e.target.value)}>
+            <SelectField label="New tool type" value={kind} onChange={(e) => setKind(e.target.value)}>
               {Object.entries(kinds).map(([k, words]) => (
                 <option key={k} value={k}>
                   {words}
@@ -50,7 +50,7 @@ export function ToolsTab() {
       </Section>
       <Section
         title="MCP servers"
-        about="Each gives the agent its tools. One that cannot be reached costs its tools and nothing else."
+        about="Each server adds its tools to the agent. If a server is unreachable, only its tools are missing."
         actions={
           <Button icon={<Plus aria-hidden className="size-4" />} disabled={disabled} onClick={() => mcp.add({ name: freeName("server", mcp.items), url: "https://" })}>
             Add server
@@ -82,7 +82,7 @@ function ServerForm({ list, place }: { list: ItemList; place: number }) {
       <ConfigField path={[...path, "headers"]} label="Headers" placeholder={'Authorization: "Bearer ${env.KB_KEY}"'} />
       <EnvHint />
       <ConfigField path={[...path, "allowedTools"]} label="Allowed tools" placeholder="[search, read]" />
-      <ConfigField path={[...path, "requiresPermission"]} label="Needs a permission" />
+      <ConfigField path={[...path, "requiresPermission"]} label="Requires approval" />
     </Item>
   );
 }

@@ -24,19 +24,19 @@ export function TriggersTab({ agent, onTrigger }: { agent: string; onTrigger: ()
   return (
     <Sheet>
       <Spaces agent={agent} />
-      <Section title="A message while it runs">
+      <Section title="Messages during a run">
         <Row>
-          <ConfigField path={["loop", "onNewMessage"]} label="What it does" hint={behaviours} />
-          <ConfigField path={["loop", "settleMs"]} label="Wait for more (ms)" />
+          <ConfigField path={["loop", "onNewMessage"]} label="On a new message" hint={behaviours} />
+          <ConfigField path={["loop", "settleMs"]} label="Settle time (ms)" />
         </Row>
       </Section>
-      <Section title="Its answer" about="The text that the model writes outside of its tool calls.">
+      <Section title="Reply" about="The text that the model writes outside tool calls.">
         <ConfigField path={["reply"]} label="Plain text" />
       </Section>
       <Plans agent={agent} />
       <Section
         title="Services"
-        about="A program with a key starts a run with a name and a payload; it has a conversation of its own."
+        about="A service with a key starts a run with a name and a payload. Each service has its own conversation."
         actions={
           <Button icon={<Zap aria-hidden className="size-4" />} onClick={onTrigger}>
             Trigger now
@@ -49,7 +49,7 @@ export function TriggersTab({ agent, onTrigger }: { agent: string; onTrigger: ()
   );
 }
 
-const behaviours = "parallel starts another run, enqueue the next one afterwards, interrupt cancels this one first, reject starts none and says so.";
+const behaviours = "parallel starts another run, enqueue starts one after the current run, interrupt cancels the current run first, reject starts no run and says so.";
 
 function Spaces({ agent }: { agent: string }) {
   const { session } = useConsole();
@@ -59,7 +59,7 @@ function Spaces({ agent }: { agent: string }) {
   const open = spaces.data.filter((s) => s.status === "open" && !isOfTrial(s));
   const inside = open.filter((s) => s.members.some((m) => m.entityId === agent));
   return (
-    <Section title="Spaces" about="A person's message starts it where it is mentioned, where it is the admin agent, or where it is the only hosted agent.">
+    <Section title="Spaces" about="A person's message starts the agent if the message mentions it, or if it is the space's admin agent or only hosted agent.">
       {inside.length === 0 ? (
         <p className="text-soft">It is in no space: nobody can write to it.</p>
       ) : (
@@ -93,11 +93,11 @@ function SpaceRow({ space, agent }: { space: Space; agent: string }) {
       </div>
       {!isAdmin && (
         <Button small busy={lead.isPending} onClick={() => lead.mutate()}>
-          Make it the admin agent
+          Make admin agent
         </Button>
       )}
       <Button small tone="quiet" busy={leave.isPending} onClick={() => leave.mutate()}>
-        Take out<span className="sr-only"> of {space.name}</span>
+        Remove<span className="sr-only"> from {space.name}</span>
       </Button>
     </li>
   );
@@ -112,7 +112,7 @@ function AddToSpace({ agent, spaces }: { agent: string; spaces: readonly Space[]
   return (
     <div className="flex flex-wrap items-end gap-2">
       <div className="min-w-0 flex-1 sm:max-w-xs">
-        <SelectField label="Add it to a space" value={space.id} onChange={(e) => choose(e.target.value)}>
+        <SelectField label="Add to space" value={space.id} onChange={(e) => choose(e.target.value)}>
           {spaces.map((s) => (
             <option key={s.id} value={s.id}>
               {s.name}
@@ -138,7 +138,7 @@ function useSpaceChange(change: () => Promise<unknown>) {
     onSuccess: () => queries.invalidateQueries({ queryKey: allSpacesQuery(session).queryKey }),
     onError: (error) => {
       const problem = Problem.from(error);
-      notify(problem.code === "admin_required" ? "That space has a hosted agent already: choose its admin agent first, in the space's own menu." : problem.message, true);
+      notify(problem.code === "admin_required" ? "That space already has a hosted agent. Choose its admin agent in the space's menu first." : problem.message, true);
     },
   });
 }
@@ -150,7 +150,7 @@ function Plans({ agent }: { agent: string }) {
   return (
     <Section
       title="Plans"
-      about="It runs at its time. It makes plans of its own, too."
+      about="A plan starts a run on a schedule. The agent can create plans itself."
       actions={
         <Button icon={<Plus aria-hidden className="size-4" />} onClick={() => setMaking(true)}>
           New plan

@@ -23,7 +23,7 @@ export function VersionsTab({ agent, onRestore }: { agent: string; onRestore: (v
   const newest = versions.data[0];
   return (
     <Sheet>
-      <Section title="Versions" about="Each save that changes something makes one. A run keeps the version that it began with.">
+      <Section title="Versions" about="Each save with changes creates a version. A run keeps the version it started with.">
         <ol className="flex flex-col divide-y divide-line rounded-lg border border-line bg-surface">
           {versions.data.map((v) => (
             <li key={v.version} className="flex flex-wrap items-center gap-3 px-3 py-2">

@@ -18,7 +18,7 @@ export function TrialPanel({ agent, onClose }: { agent: string; onClose: () => v
   const { session, actor } = useConsole();
   const { draft, dispatch } = useDraftContext();
   const { trial, keep } = useTrial(session);
-  const why = actor === null ? "You only look: choose as whom you act first, in the settings." : unreadableSentence(draft);
+  const why = actor === null ? "Choose a participant to act as in Settings first." : unreadableSentence(draft);
   // What the server refuses of a draft is told at its fields.
   const refused = (error: unknown) => {
     const problem = Problem.from(error);
@@ -47,9 +47,9 @@ export function TrialPanel({ agent, onClose }: { agent: string; onClose: () => v
       {trial === undefined ? (
         <div className="flex flex-col items-start gap-3 p-4">
           <p>
-            The draft, saved or not, runs for real as an agent of its own in a space of its own. <strong>Its tools do what they do, and its model costs what it costs.</strong>
+            The draft runs as a temporary agent in its own space, even if it is unsaved. <strong>Its tools take real effect and its model calls are billed.</strong>
           </p>
-          {getIn(draft.config, ["model", "provider"]) === "script" && <p className="text-sm text-soft">A script names its spaces itself; here the trial's space stands in their place.</p>}
+          {getIn(draft.config, ["model", "provider"]) === "script" && <p className="text-sm text-soft">The script's spaces are replaced by the trial's space.</p>}
           <p className="text-sm text-soft">When you leave, the agent is deleted and the space is closed.</p>
           {why !== undefined && <p className="text-sm text-warn">{why}</p>}
           <Button tone="primary" icon={<Play aria-hidden className="size-4" />} busy={beginning.isPending} disabled={why !== undefined} onClick={() => beginning.mutate()}>
@@ -71,11 +71,11 @@ function Standing({ trial, isChanged, why, isBusy, onRenew }: { trial: Trial; is
   return (
     <div role="status" className="flex flex-wrap items-center gap-2 border-b border-line bg-sunken px-4 py-2 text-sm">
       <span className="min-w-0 flex-1">
-        {isChanged ? "The draft has changed since." : `${name} runs the draft as it stands.`} <code className="text-xs text-soft">{trial.agent}</code>
+        {isChanged ? "The draft has changed since the trial started." : `${name} runs the current draft.`} <code className="text-xs text-soft">{trial.agent}</code>
       </span>
       {isChanged && (
         <Button small icon={<RefreshCw aria-hidden className="size-3.5" />} busy={isBusy} disabled={why !== undefined} title={why} onClick={onRenew}>
-          Use it from now on
+          Update trial
         </Button>
       )}
     </div>
@@ -108,10 +108,10 @@ function useTrial(session: string): { trial: Trial | undefined; keep: (trial: Tr
       if (last === undefined) return;
       endTrial(session, last).then(
         () => {
-          notify("The trial is cleaned up.");
+          notify("Trial cleaned up.");
           void queries.invalidateQueries({ queryKey: agentsKey(session) });
         },
-        (error: unknown) => notify(`The trial could not be cleaned up: ${Problem.from(error).message} The page of all agents offers it again.`, true),
+        (error: unknown) => notify(`The trial could not be cleaned up: ${Problem.from(error).message} Try again from the Agents page.`, true),
       );
     };
   }, [session, queries]);

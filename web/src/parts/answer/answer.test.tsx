@@ -72,9 +72,9 @@ describe("a result", () => {
 
   it("can be an error", async () => {
     const { sent } = show(pending({ resultSchema: chosen }));
-    await press("Answer with an error");
-    await userEvent.type(screen.getByLabelText("Why there is no result"), "no such shop");
-    await press("Answer with this error");
+    await press("Report a problem");
+    await userEvent.type(screen.getByLabelText("Problem"), "no such shop");
+    await press("Report problem");
     expect(sent).toEqual(['{"error":"no such shop"}']);
   });
 
@@ -132,7 +132,7 @@ describe("a permission", () => {
     await press("Approve");
     expect(await screen.findByText("1 of 2 approvals")).toBeTruthy();
     expect(screen.getByText(/1 missing, 1 participant can still vote/)).toBeTruthy();
-    expect(screen.getByRole("status").textContent).toContain("Your vote counts");
+    expect(screen.getByRole("status").textContent).toContain("Vote recorded");
     await press("Change your vote");
     expect(screen.getByRole("button", { name: "Deny" })).toBeTruthy();
   });
@@ -143,7 +143,7 @@ describe("a permission", () => {
     expect(sent).toEqual(['{"approved":true,"argsHash":"abc"}']);
     cleanup();
     const more = show({ ...p, argsHash: "abc" }, { equal: 2 });
-    await userEvent.click(screen.getByLabelText("Also answer the 2 other open calls that are equal"));
+    await userEvent.click(screen.getByLabelText("Also answer the 2 other identical calls"));
     await press("Deny");
     expect(more.sent).toEqual(['{"approved":false,"argsHash":"abc","alsoEqual":true}']);
   });
@@ -215,7 +215,7 @@ describe("a permission", () => {
   it("for other arguments than were read is refused with what to do", async () => {
     show(order, { submit: refused(409, "args_changed", "…") });
     await press("Approve");
-    expect(screen.getByRole("alert").textContent).toContain("Reload the page, read them again");
+    expect(screen.getByRole("alert").textContent).toContain("Reload the page and review them");
   });
 });
 
@@ -245,7 +245,7 @@ describe("an answer that cannot be given", () => {
   it("because somebody was first says who, and is no error", async () => {
     show(pending({}), { submit: refused(409, "already_answered", 'It was answered by "ada" already; the first answer stands.') });
     await press("OK");
-    expect(screen.getByRole("status").textContent).toContain("Somebody else answered first");
+    expect(screen.getByRole("status").textContent).toContain("Someone else answered first");
     expect(screen.queryByRole("alert")).toBeNull();
     expect(screen.queryByRole("button")).toBeNull();
   });
@@ -262,7 +262,7 @@ describe("an answer that cannot be given", () => {
   it("because it has expired says so", async () => {
     show(pending({}), { submit: refused(410, "expired", "It has expired; it counts as denied.") });
     await press("OK");
-    expect(screen.getByRole("status").textContent).toContain("came too late");
+    expect(screen.getByRole("status").textContent).toContain("Too late");
   });
 
   it("is off from the moment that it expires", () => {
@@ -270,7 +270,7 @@ describe("an answer that cannot be given", () => {
     show(pending({ expiresAt: "2026-11-20T10:01:30.000Z" }));
     expect(screen.getByText(/Expires in 1 min 30 s/)).toBeTruthy();
     act(() => vi.advanceTimersByTime(91_000));
-    expect(screen.getByText("It has expired and counts as denied.")).toBeTruthy();
+    expect(screen.getByText("Expired: counts as denied.")).toBeTruthy();
     expect(screen.getByRole("button", { name: "OK" }).hasAttribute("disabled")).toBe(true);
   });
 

@@ -58,7 +58,7 @@ export function Answer({ pending, blocked, submit, nameOf, proposal, me = null, 
   const counted = after !== undefined && after.votes.length > pending.votes.length ? after : pending;
   const voted = after !== undefined || (me !== null && counted.votes.some((v) => v.entityId === me));
   if (voted && !changing) return <Voted pending={counted} nameOf={nameOf} change={() => (answering.again(), setChanging(true))} disabled={blocked !== undefined} />;
-  const both = equal > 0 && <CheckField label={equal === 1 ? "Also answer the other open call that is equal" : `Also answer the ${equal} other open calls that are equal`} checked={alsoEqual} disabled={blocked !== undefined || answering.busy} onChange={(e) => setAlsoEqual(e.target.checked)} />;
+  const both = equal > 0 && <CheckField label={equal === 1 ? "Also answer the other identical call" : `Also answer the ${equal} other identical calls`} checked={alsoEqual} disabled={blocked !== undefined || answering.busy} onChange={(e) => setAlsoEqual(e.target.checked)} />;
   return <Open pending={counted} blocked={blocked} proposal={proposal} answering={answering} nameOf={nameOf} me={me} both={both} />;
 }
 
@@ -67,7 +67,7 @@ function Voted({ pending, nameOf, change, disabled }: { pending: PendingAction; 
   return (
     <div className="flex flex-col gap-3">
       <Votes pending={pending} nameOf={nameOf} />
-      <Note>Your vote counts. The call goes on when enough others have given the same answer.</Note>
+      <Note>Vote recorded. The call continues when enough others give the same answer.</Note>
       <Button small className="w-fit" disabled={disabled} onClick={change}>
         Change your vote
       </Button>
@@ -128,7 +128,7 @@ function Open({ pending, blocked, proposal, answering, nameOf, me, both }: OpenP
             <Button tone="primary" disabled={disabled || answering.busy} onClick={() => void answering.send(resultBody(JSON.stringify(proposal.value)))}>
               Send this answer
             </Button>
-            <Button onClick={proposal.drop}>Do not send it</Button>
+            <Button onClick={proposal.drop}>Don't send</Button>
           </div>
         </div>
       )}
@@ -166,7 +166,7 @@ function Expiry({ at }: { at: string }) {
   return (
     <p className="inline-flex items-center gap-1.5 text-sm text-soft">
       <Clock aria-hidden className="size-3.5" />
-      {left > 0 ? `Expires in ${duration(left)}; then it counts as denied.` : "It has expired and counts as denied."}
+      {left > 0 ? `Expires in ${duration(left)}, then counts as denied.` : "Expired: counts as denied."}
     </p>
   );
 }
@@ -182,8 +182,8 @@ function Note({ children }: { children: React.ReactNode }) {
 
 /** Who answered, and when; or why nobody can any more. */
 export function Settled({ pending, nameOf, word = "answered" }: { pending: PendingAction; nameOf: (entity: string) => string; word?: string }) {
-  if (pending.status === "expired") return <Note>It has expired: nobody answered in time, which counts as denied.</Note>;
-  if (pending.status === "canceled") return <Note>Nobody answered: the run is over.</Note>;
+  if (pending.status === "expired") return <Note>Expired without an answer: counts as denied.</Note>;
+  if (pending.status === "canceled") return <Note>Not answered: the run has ended.</Note>;
   return (
     <Note>
       <Words text={whoAnswered(pending, nameOf)} /> {word}

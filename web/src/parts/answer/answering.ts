@@ -56,11 +56,11 @@ export function useAnswering(submit: Submit): Answering {
 function inWords(p: Problem): Problem {
   const words =
     p.code === "args_changed"
-      ? "The arguments of this call have changed since this page showed them. Your answer was not recorded. Reload the page, read them again and decide."
+      ? "The arguments of this call have changed since this page loaded. Your answer was not recorded. Reload the page and review them."
       : p.code === "already_answered"
-        ? "Somebody else answered first. Your answer was not recorded."
+        ? "Someone else answered first. Your answer was not recorded."
         : p.status === 410
-          ? "Your answer came too late: the request has expired, or its run is over. It was not recorded."
+          ? "Too late: the request has expired or its run has ended. Your answer was not recorded."
           : undefined;
   return words === undefined ? p : new Problem(p.status, p.code, words, p.fields, p.requestId);
 }

@@ -10,7 +10,7 @@ export default function AskBack({ answering, disabled, agent, back }: { answerin
   const [text, setText] = useState("");
   return (
     <div className="flex max-w-xl flex-col gap-3">
-      <AreaField label="Your question" hint={`The call is not executed. ${agent} reads the question and can call again.`} rows={2} dir="auto" value={text} disabled={disabled} error={answering.faults.get("ask")} onChange={(e) => setText(e.target.value)} />
+      <AreaField label="Your question" hint={`The call is not executed. ${agent} receives your question and can call the tool again.`} rows={2} dir="auto" value={text} disabled={disabled} error={answering.faults.get("ask")} onChange={(e) => setText(e.target.value)} />
       <div className="flex flex-wrap gap-2">
         <Button tone="primary" disabled={disabled || text.trim() === ""} busy={answering.busy} onClick={() => void answering.send(askBody(text.trim()))}>
           Send back

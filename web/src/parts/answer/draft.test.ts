@@ -54,8 +54,8 @@ describe("a form", () => {
   it("leaves out what is optional and empty, and says what is missing", () => {
     const schema = object({ a: { type: "string" }, b: { type: "string" }, c: object({ d: { type: "integer" } }, "d") }, "a");
     expect(fill(schema, { a: "x" })).toBe('{"a":"x"}');
-    expect(fill(schema, {})).toEqual({ a: "Is needed" });
-    expect(fill({ ...schema, required: ["a", "c"] }, { a: "x" })).toEqual({ "c.d": "Is needed" });
+    expect(fill(schema, {})).toEqual({ a: "Required" });
+    expect(fill({ ...schema, required: ["a", "c"] }, { a: "x" })).toEqual({ "c.d": "Required" });
   });
 
   it("writes null where it may be null", () => {
@@ -66,8 +66,8 @@ describe("a form", () => {
   it("writes lists and objects, and names the place of what is wrong", () => {
     const schema = object({ n: { type: "array", items: { type: "integer" }, minItems: 1 }, at: object({ zip: { type: "string" } }, "zip") }, "n", "at");
     expect(fill(schema, { n: ["1", "2"], at: { zip: "01" } })).toBe('{"n":[1,2],"at":{"zip":"01"}}');
-    expect(fill(schema, { n: ["1", "x"], at: {} })).toEqual({ "n[1]": "Must be a number, such as 12 or 0.5", "at.zip": "Is needed" });
-    expect(fill(schema, { n: [], at: { zip: "1" } })).toEqual({ n: "At least 1 are needed" });
+    expect(fill(schema, { n: ["1", "x"], at: {} })).toEqual({ "n[1]": "Must be a number, such as 12 or 0.5", "at.zip": "Required" });
+    expect(fill(schema, { n: [], at: { zip: "1" } })).toEqual({ n: "At least 1 required" });
   });
 
   it("begins with the defaults", () => {
@@ -85,7 +85,7 @@ describe("a form", () => {
   it("takes JSON as it is written for what has no field", () => {
     expect(fill({ type: "array", items: { type: "object" } }, "[{}]")).toBe("[{}]");
     expect(fill(object({ any: {} }, "any"), { any: '{"big": 12345678901234567890}' })).toBe('{"any":{"big": 12345678901234567890}}');
-    expect(fill({}, "{a}")).toEqual({ "": expect.stringMatching(/^Is no JSON/) as string });
+    expect(fill({}, "{a}")).toEqual({ "": expect.stringMatching(/^Invalid JSON/) as string });
   });
 
   it("keeps a property named __proto__ apart", () => {

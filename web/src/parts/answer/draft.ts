@@ -56,9 +56,9 @@ function write(ask: Ask, draft: Draft, path: string, required: boolean, faults: 
     return undefined;
   };
   if (draft.kind === "text") {
-    if (ask.kind === "text") return draft.text === "" && !(required && ask.least === 0 && ask.preset === "") ? missing("Is needed") : checked(faults, path, textFault(ask, draft.text), JSON.stringify(draft.text));
+    if (ask.kind === "text") return draft.text === "" && !(required && ask.least === 0 && ask.preset === "") ? missing("Required") : checked(faults, path, textFault(ask, draft.text), JSON.stringify(draft.text));
     const text = draft.text.trim();
-    if (text === "") return missing("Is needed");
+    if (text === "") return missing("Required");
     if (ask.kind === "number") return checked(faults, path, numberFault(ask, text), text);
     return checked(faults, path, jsonFault(text), text);
   }
@@ -69,7 +69,7 @@ function write(ask: Ask, draft: Draft, path: string, required: boolean, faults: 
   }
   if (draft.kind === "list" && ask.kind === "list") {
     if (draft.items.length === 0 && !required) return undefined;
-    if (draft.items.length < ask.least) return missing(`At least ${ask.least} are needed`);
+    if (draft.items.length < ask.least) return missing(`At least ${ask.least} required`);
     return `[${draft.items.map((item, i) => write(ask.of, item, `${path}[${i}]`, true, faults) ?? "null").join(",")}]`;
   }
   return draft.kind === "object" && ask.kind === "object" ? writeObject(ask, draft.members, path, required, faults) : undefined;
@@ -113,7 +113,7 @@ function checked(faults: Map<string, string>, path: string, fault: string | unde
 function textFault(ask: TextAsk, text: string): string | undefined {
   const length = [...text].length;
   if (length < ask.least) return `Needs at least ${ask.least} characters`;
-  if (ask.most !== undefined && length > ask.most) return `Has ${length} characters, ${ask.most} are allowed`;
+  if (ask.most !== undefined && length > ask.most) return `Has ${length} characters; at most ${ask.most} are allowed`;
   return undefined;
 }
 

@@ -104,7 +104,7 @@ function YesNoInput(props: FieldProps) {
       value={yes === undefined ? "" : yes ? "yes" : "no"}
       onChange={(e) => props.onChange({ kind: "yes-no", yes: e.target.value === "" ? undefined : e.target.value === "yes", none: false })}
     >
-      <option value="">{props.required ? "Choose…" : "Not said"}</option>
+      <option value="">{props.required ? "Choose…" : "No answer"}</option>
       <option value="yes">Yes</option>
       <option value="no">No</option>
     </SelectField>
@@ -115,7 +115,7 @@ function ChoiceInput(props: FieldProps<ChoiceAsk>) {
   const index = props.draft.kind === "choice" ? props.draft.index : -1;
   return (
     <SelectField {...frameOf(props)} value={index} onChange={(e) => props.onChange({ kind: "choice", index: Number(e.target.value), none: false })}>
-      <option value={-1}>{props.required ? "Choose…" : "Not said"}</option>
+      <option value={-1}>{props.required ? "Choose…" : "No answer"}</option>
       {props.ask.options.map((o, i) => (
         <option key={i} value={i}>
           {o.words.slice(0, 200)}
@@ -186,7 +186,7 @@ function ObjectInput(props: FieldProps<ObjectAsk>) {
 function JsonInput(props: FieldProps) {
   return (
     <AreaField
-      {...frameOf(props, "Written as JSON: text in quotes, numbers and true or false without.")}
+      {...frameOf(props, "JSON: put text in quotes, but not numbers, true or false.")}
       className="font-mono"
       spellCheck={false}
       rows={5}

@@ -6,6 +6,6 @@ export function jsonFault(text: string): string | undefined {
     JSON.parse(text);
     return undefined;
   } catch (error) {
-    return `Is no JSON: ${error instanceof Error ? error.message : String(error)}`;
+    return `Invalid JSON: ${error instanceof Error ? error.message : String(error)}`;
   }
 }

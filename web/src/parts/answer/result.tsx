@@ -41,7 +41,7 @@ export function ResultAnswer({ pending, answering, disabled }: Props) {
     <>
       {other("short", asked === undefined || shortOf(asked) !== undefined ? "Back to the buttons" : "Back to the form")}
       {asked?.kind !== "json" && other("json", "Answer with JSON")}
-      {other("error", "Answer with an error")}
+      {other("error", "Report a problem")}
     </>
   );
   if (way === "short") return <Suited asked={asked} answering={answering} disabled={off} others={others} />;
@@ -117,7 +117,7 @@ function Buttons({ asked, short, answering, disabled, others }: SuitedProps & { 
 function JsonAnswer({ answering, disabled }: { answering: Answering; disabled: boolean }) {
   const [text, setText] = useState("");
   const send = () => {
-    const fault = text.trim() === "" ? "Is needed" : jsonFault(text);
+    const fault = text.trim() === "" ? "Required" : jsonFault(text);
     if (fault === undefined) void answering.send(resultBody(text.trim()));
     else answering.setFaults(new Map([["", fault]]));
   };
@@ -136,9 +136,9 @@ function ErrorAnswer({ answering, disabled }: { answering: Answering; disabled: 
   const [why, setWhy] = useState("");
   return (
     <div className="flex max-w-xl flex-col gap-2">
-      <AreaField label="Why there is no result" hint="The agent reads it and goes on without a result." rows={2} value={why} disabled={disabled} error={answering.faults.get("error")} onChange={(e) => setWhy(e.target.value)} />
+      <AreaField label="Problem" hint="The agent receives this text instead of a result and continues." rows={2} value={why} disabled={disabled} error={answering.faults.get("error")} onChange={(e) => setWhy(e.target.value)} />
       <Button tone="danger" className="w-fit" disabled={disabled || why.trim() === ""} busy={answering.busy} onClick={() => void answering.send(errorBody(why.trim()))}>
-        Answer with this error
+        Report problem
       </Button>
     </div>
   );

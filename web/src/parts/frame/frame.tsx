@@ -73,7 +73,7 @@ function Asked({ url, onDone }: { url: string; onDone: () => void }) {
         The card wants to open a page of <strong><Words text={to.host} /></strong>.
       </span>
       <a href={to.href} target="_blank" rel="noopener noreferrer" onClick={onDone} className="inline-flex min-h-7 items-center rounded-md border border-edge px-2 font-medium">
-        Open it in a new tab
+        Open in a new tab
       </a>
       <Button small tone="quiet" onClick={onDone}>
         No

@@ -57,7 +57,7 @@ describe("markdown", () => {
   it("shows a text of very many blocks in pages", () => {
     const c = html("a\n\n".repeat(1000));
     expect(c.querySelectorAll("p").length).toBe(300);
-    screen.getByRole("button", { name: "Show more of this text" }).click();
+    screen.getByRole("button", { name: "Show more" }).click();
   });
 });
 

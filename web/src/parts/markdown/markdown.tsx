@@ -35,7 +35,7 @@ export const Markdown = memo(function Markdown({ text, streaming = false }: Prop
       })}
       {blocks.length > most && (
         <Button small onClick={() => setMost(most + moreBlocks)}>
-          Show more of this text
+          Show more
         </Button>
       )}
     </div>

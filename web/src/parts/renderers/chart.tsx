@@ -35,7 +35,7 @@ export function Chart({ value }: { value: unknown }) {
 }
 
 function Drawing({ chart }: { chart: ChartData }) {
-  const said = `${chart.type} chart of ${chart.series.map((s) => s.name).join(", ")} by ${chart.x}, ${chart.labels.length} places. "View as table" tells the numbers.`;
+  const said = `${chart.type} chart of ${chart.series.map((s) => s.name).join(", ")} by ${chart.x}, ${chart.labels.length} values. "View as table" lists the numbers.`;
   return (
     <>
       <svg viewBox="0 0 640 280" role="img" aria-label={said} className="h-auto w-full max-w-2xl text-[12px] max-sm:text-[17px]">
@@ -63,5 +63,5 @@ function Legend({ names }: { names: readonly string[] }) {
 function Twin({ chart }: { chart: ChartData }) {
   const columns = [chart.x, ...chart.series.map((s, i) => (s.name === chart.x ? `${s.name} (${i + 1})` : s.name))];
   const rows = chart.labels.map((l, i) => Object.fromEntries([[chart.x, l], ...chart.series.map((s, j): [string, unknown] => [columns[j + 1] ?? s.name, s.values[i] ?? null])]));
-  return <DataTable rows={rows} columns={columns} name="The numbers of the chart" />;
+  return <DataTable rows={rows} columns={columns} name="Chart data" />;
 }

@@ -45,7 +45,7 @@ describe("a chart", () => {
 
   it("says what it shows, and has its numbers as a table", async () => {
     await show(value);
-    expect(screen.getByRole("img").getAttribute("aria-label")).toContain("bar chart of n by month, 2 places");
+    expect(screen.getByRole("img").getAttribute("aria-label")).toContain("bar chart of n by month, 2 values");
     fireEvent.click(screen.getByRole("button", { name: "View as table" }));
     expect(cells(0)).toEqual(["Jan", "Feb"]);
     expect(cells(1)).toEqual(["3", "5"]);

@@ -65,6 +65,6 @@ describe("a tool call", () => {
 
   it.each(states)("has a word for its state: $title", ({ part, over, pending: p, took }) => {
     const { container } = show({ part, over, pending: p, took });
-    expect(container.textContent).toMatch(/being written|running|needs an answer|done|denied|failed|canceled|interrupted/);
+    expect(container.textContent).toMatch(/writing|running|needs an answer|done|denied|failed|canceled|interrupted/);
   });
 });

@@ -130,7 +130,7 @@ function Arguments({ part, state, quiet }: { part: ToolPart; state: ToolPart["st
       <Value value={part.args} hint={wishesOf(part).look} />
       {writing && (
         <p role="presentation" className="text-sm text-soft">
-          {empty ? "The arguments are being written…" : "More is being written…"}
+          {empty ? "The model is writing the arguments…" : "The model is writing more…"}
         </p>
       )}
     </>

@@ -12,7 +12,7 @@ import { Words } from "./words";
 export function Link({ href, words, children }: { href: string; words: string; children?: ReactNode }) {
   const to = address(href);
   const shown = children ?? <Words text={words} />;
-  if (to === undefined) return <span title="This address is no link here">{shown}</span>;
+  if (to === undefined) return <span title="Links to this address are not supported">{shown}</span>;
   if (ownFile(href)) {
     return (
       <OwnFileLink url={href} className="text-accent underline decoration-from-font underline-offset-2 [overflow-wrap:anywhere]">
@@ -50,7 +50,7 @@ export function RemoteImage({ src, alt }: { src: string; alt: string }) {
       href={to.href}
       target="_blank"
       rel="noopener noreferrer"
-      title="Pictures of other servers are not loaded here: that would tell them who reads, and when."
+      title="Images from other servers are not loaded, because the request would reveal that you read this message."
       className="inline-flex min-h-9 max-w-full items-center gap-1.5 rounded-md border border-edge bg-surface px-3 py-1 text-sm text-ink hover:bg-sunken"
     >
       <ExternalLink aria-hidden className="size-3.5 shrink-0" />

@@ -74,14 +74,14 @@ function markOf(hidden: string): Mark {
     .filter((c) => c >= 0xe0020 && c < 0xe007f)
     .map((c) => String.fromCharCode(c - 0xe0000))
     .join("");
-  if (spelled !== "") return { label: `hidden: ${spelled.slice(0, mostSpelled)}${spelled.length > mostSpelled ? "…" : ""}`, title: "Tag characters: people do not see them, models can read them" };
+  if (spelled !== "") return { label: `hidden: ${spelled.slice(0, mostSpelled)}${spelled.length > mostSpelled ? "…" : ""}`, title: "Tag characters: invisible to people, readable by models" };
   const first = codes[0] ?? 0;
   const more = codes.length > 1 ? ` ×${codes.length}` : "";
   return { label: `U+${first.toString(16).toUpperCase().padStart(4, "0")}${more}`, title: meaning(first) };
 }
 
 function meaning(code: number): string {
-  if ((code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069)) return "Turns the direction of the text around";
+  if ((code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069)) return "Changes the text direction";
   if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return "A control character";
-  return "A character that cannot be seen";
+  return "An invisible character";
 }

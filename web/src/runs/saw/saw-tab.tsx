@@ -36,7 +36,7 @@ export function SawTab({ run, steps }: { run: string; steps: readonly Step[] }) 
   const place = step === undefined ? -1 : steps.indexOf(step);
   const now = useSent(run, step?.index);
   const before = useSent(run, steps[place - 1]?.index);
-  if (step === undefined) return <Empty title="The model was not asked yet">What it is sent is shown here from its first step on.</Empty>;
+  if (step === undefined) return <Empty title="No model call yet">Requests to the model appear here from the first step.</Empty>;
   return (
     <div className="flex flex-col gap-4 p-4">
       <div className="flex flex-wrap items-end gap-3">
@@ -50,9 +50,9 @@ export function SawTab({ run, steps }: { run: string; steps: readonly Step[] }) 
           </SelectField>
         </div>
         <div className="w-56">
-          <TextField type="search" label="Search in it" value={words} onChange={(e) => setWords(e.target.value)} />
+          <TextField type="search" label="Search the request" value={words} onChange={(e) => setWords(e.target.value)} />
         </div>
-        {before.data !== undefined && <CheckField label={`Only what is new since step ${step.index}`} checked={onlyNew} onChange={(e) => setOnlyNew(e.target.checked)} />}
+        {before.data !== undefined && <CheckField label={`Only changes since step ${step.index}`} checked={onlyNew} onChange={(e) => setOnlyNew(e.target.checked)} />}
         {now.data !== undefined && <CopyButton label="Copy all" text={laidOut(now.data)} />}
       </div>
       {now.isPending ? (
@@ -72,6 +72,6 @@ export function SawTab({ run, steps }: { run: string; steps: readonly Step[] }) 
 }
 
 function Missing({ error, retry }: { error: unknown; retry: () => void }) {
-  if (Problem.from(error).status === 404) return <Empty title="What was sent is not kept">The step is from before the server kept it, or its model was not asked yet.</Empty>;
+  if (Problem.from(error).status === 404) return <Empty title="Request not stored">This step ran before the server stored requests, or its model has not been called yet.</Empty>;
   return <Failed error={error} retry={retry} />;
 }

@@ -25,7 +25,7 @@ export function SpanDetail({ span, run, now, onClose }: { span: Span; run: strin
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 text-sm">
         <Fact name="Took">{took(span, now)}</Fact>
         {span.from !== null && (
-          <Fact name="Began">
+          <Fact name="Started">
             <Exact at={span.from} />
           </Fact>
         )}
@@ -39,7 +39,7 @@ export function SpanDetail({ span, run, now, onClose }: { span: Span; run: strin
         <>
           <MissingTools steps={[span.model]} />
           {span.model.reasoning !== "" && <Value title="Reasoning" value={span.model.reasoning} />}
-          {span.model.text !== "" && <Value title="Text (private: no space shows it)" value={span.model.text} />}
+          {span.model.text !== "" && <Value title="Text (private: not shown in a space)" value={span.model.text} />}
         </>
       )}
       {span.model !== undefined && (
@@ -47,7 +47,7 @@ export function SpanDetail({ span, run, now, onClose }: { span: Span; run: strin
       )}
       {(span.call ?? span.pending) !== undefined && <Value title="Arguments" value={(span.call ?? span.pending)?.args} />}
       {span.pending?.question != null && <Value title="Question" value={span.pending.question} />}
-      {span.call?.result != null && <Value title={span.failed ? "Error" : "Result, as the model was told"} value={span.call.result} />}
+      {span.call?.result != null && <Value title={span.failed ? "Error" : "Result, as the model received it"} value={span.call.result} />}
     </aside>
   );
 }
@@ -90,7 +90,7 @@ function ModelFacts({ step }: { step: NonNullable<Span["model"]> }) {
       </Fact>
       <Fact name="Cost">{money(u.cost, u.currency)}</Fact>
       {step.firstTokenMs !== null && <Fact name="First token">after {step.firstTokenMs} ms</Fact>}
-      {step.finishReason !== "" && <Fact name="Ended by">{step.finishReason.replace("_", " ")}</Fact>}
+      {step.finishReason !== "" && <Fact name="Finish reason">{step.finishReason.replace("_", " ")}</Fact>}
     </>
   );
 }
@@ -108,14 +108,14 @@ function WaitFacts({ pending, denied }: { pending: NonNullable<Span["pending"]>;
           </>
         )}
       </Fact>
-      <Fact name="Asked in">{pending.spaceId === null ? "no space: services and admins answer" : <SpaceLink space={pending.spaceId} />}</Fact>
+      <Fact name="Asked in">{pending.spaceId === null ? "No space: services and admins answer" : <SpaceLink space={pending.spaceId} />}</Fact>
       {pending.expiresAt !== null && (
         <Fact name="Deadline">
           <Moment at={pending.expiresAt} />
         </Fact>
       )}
       {pending.status === "open" && (
-        <Fact name="Answer it">
+        <Fact name="Respond">
           <Link to="/s/$session/approvals" params={{ session }} search={{ pending: pending.id }} className="text-accent underline underline-offset-2">
             under Approvals
           </Link>

@@ -46,7 +46,7 @@ export function TimelineTab({ record }: { record: RunRecord }) {
     <div className="flex flex-col gap-3 p-4">
       {steps === null && (
         <p className="rounded-md bg-sunken px-3 py-2 text-sm text-soft">
-          You see how the run stands, and the messages and waits of your spaces. What the model was told and what it called is open to admins and services only: it may hold what other spaces said.
+          You see the run's status, and the messages and waits in your spaces. Only admins and services can see model requests and tool calls, because they may contain messages of other spaces.
         </p>
       )}
       <MissingTools steps={steps ?? []} />

@@ -37,7 +37,7 @@ export function Waterfall({ spans, axis, now, selected, onSelect, label }: Props
       <div role="table" aria-label={label} aria-rowcount={spans.length + 1} className="text-sm">
         <div role="row" className={classes("hidden border-b border-line px-2 py-1 text-xs text-soft @2xl:grid", columns)}>
           <span role="columnheader">What</span>
-          <span role="columnheader">How it went</span>
+          <span role="columnheader">Result</span>
           <span role="columnheader" className="text-right">
             Took
           </span>

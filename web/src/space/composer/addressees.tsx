@@ -54,11 +54,11 @@ function Acts({ acts, of }: { acts: WhoActs; of: (id: string) => Entity | undefi
   if (acts.by === "space") return <Names ids={[acts.agent]} after="answers here." />;
   switch (acts.why) {
     case "no agents":
-      return "No agent is in this space.";
+      return "This space has no agents.";
     case "unasked":
-      return "Nobody is mentioned and there is no admin agent: agents stay quiet. Write @ to ask one.";
+      return "No agent will answer: this space has no admin agent. Type @ to mention one.";
     case "sender is an agent":
-      return "You write as an agent: only whom you mention acts.";
+      return "You are writing as an agent. Only the agents you mention respond.";
   }
 }
 

@@ -96,7 +96,7 @@ export function Composer({ space, attachments }: { space: Space; attachments: At
             <div className="min-w-0 flex-1">
               <Quote id={replies} />
             </div>
-            <IconButton label="Do not reply to it" onClick={() => replyTo(space.id, undefined)}>
+            <IconButton label="Cancel reply" onClick={() => replyTo(space.id, undefined)}>
               <X aria-hidden className="size-4" />
             </IconButton>
           </div>
@@ -140,7 +140,7 @@ export function Composer({ space, attachments }: { space: Space; attachments: At
       </div>
       {(tooLong || lost) && (
         <p role="alert" className="pt-1 text-sm text-bad">
-          {tooLong ? "This is longer than the 256 KiB that one message may have. Send it as a file, or in pieces." : "A file was not uploaded. Remove it, or upload it again, and send then."}
+          {tooLong ? "The message exceeds the limit of 256 KiB. Send it as a file or split it." : "A file was not uploaded. Remove it or upload it again, then send."}
         </p>
       )}
     </form>

@@ -22,6 +22,6 @@ describe("what is announced", () => {
     expect(said(told("message.created", message({ entityId: "bea", spaceId: "other" })))).toBeUndefined();
   });
   it("is urgent only when somebody is needed", () => {
-    expect(said({ type: "pending.opened", at, spaceId: "shop", runId: "run_1", pendingAction: pendingAction({ agentId: "bot", toolName: "placeOrder" }) })).toEqual({ text: "Shop Agent needs you: placeOrder", urgent: true });
+    expect(said({ type: "pending.opened", at, spaceId: "shop", runId: "run_1", pendingAction: pendingAction({ agentId: "bot", toolName: "placeOrder" }) })).toEqual({ text: "Shop Agent needs your answer: placeOrder", urgent: true });
   });
 });

@@ -38,7 +38,7 @@ export function announcement(event: LiveEvent, space: string, reader: string | n
     return { text: `${name(m.entityId)}: ${contents(m)}${m.mentions.includes(reader ?? "") ? ", mentions you" : ""}`, urgent: false };
   }
   if (event.type === "pending.opened" && event.pendingAction.spaceId === space) {
-    return { text: `${name(event.pendingAction.agentId)} needs you: ${event.pendingAction.question ?? event.pendingAction.toolName}`, urgent: true };
+    return { text: `${name(event.pendingAction.agentId)} needs your answer: ${event.pendingAction.question ?? event.pendingAction.toolName}`, urgent: true };
   }
   return undefined;
 }

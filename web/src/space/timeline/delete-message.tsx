@@ -20,13 +20,13 @@ export function DeleteMessage({ message }: { message: Message }) {
   if (message.deletedAt !== null || message.status === "streaming" || !(mine || admin)) return null;
   return (
     <>
-      <IconButton label="Delete the message" onClick={() => setAsking(true)}>
+      <IconButton label="Delete message" onClick={() => setAsking(true)}>
         <Trash2 aria-hidden className="size-4" />
       </IconButton>
       {asking && (
         <Suspense>
           <Confirm title="Delete this message?" action="Delete it" onClose={() => setAsking(false)} run={() => api.DELETE("/v1/sessions/{session}/messages/{message}", { params: { path: { session, message: message.id } } })}>
-            <p>What it says is erased for everybody: here, in the search, and in what agents remember of this conversation. Its place stays.</p>
+            <p>Its text is erased for everyone: in this space, in search and in the agents' conversation history. A placeholder remains.</p>
           </Confirm>
         </Suspense>
       )}

@@ -22,7 +22,7 @@ export function EditMessage({ message, onClose }: { message: Message; onClose: (
   };
   return (
     <form
-      aria-label="Edit the message"
+      aria-label="Edit message"
       onSubmit={(event) => {
         event.preventDefault();
         void save();

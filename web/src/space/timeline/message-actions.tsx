@@ -44,7 +44,7 @@ export function MessageActions({ message, onEdit }: { message: Message; onEdit: 
         </>
       )}
       {editable(message, actor) && (
-        <IconButton label="Edit the message" onClick={onEdit}>
+        <IconButton label="Edit message" onClick={onEdit}>
           <Pencil aria-hidden className="size-4" />
         </IconButton>
       )}

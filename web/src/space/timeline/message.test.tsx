@@ -91,10 +91,10 @@ it("says on whose behalf it is when a run wrote it from another space", async ()
 
 it("a deleted message keeps its place and says nothing", async () => {
   const world = await show(view("msg_1"), start(message({ parts: [text({ text: "My address is …" })] })));
-  expect(screen.getByRole("button", { name: "Delete the message" })).toBeTruthy();
+  expect(screen.getByRole("button", { name: "Delete message" })).toBeTruthy();
   await world.tell({ type: "message.updated", at, spaceId: "shop", runId: null, message: message({ parts: [], deletedAt: at }) });
   expect(screen.getByText("This message was deleted.")).toBeTruthy();
-  expect(screen.queryByRole("button", { name: "Delete the message" })).toBeNull();
+  expect(screen.queryByRole("button", { name: "Delete message" })).toBeNull();
 });
 
 it("shows reactions, with those of whoever looks, and that it was edited", async () => {
@@ -124,7 +124,7 @@ it("only its sender edits a text, and nobody what a run wrote", async () => {
     </>,
     start(message({ parts: [text({ text: "Tea?" })] }), message({ id: "msg_2", seq: 2, entityId: "bot" }), message({ id: "msg_3", seq: 3, runId: "run_1" })),
   );
-  const buttons = screen.getAllByRole("button", { name: "Edit the message" });
+  const buttons = screen.getAllByRole("button", { name: "Edit message" });
   expect(buttons.length).toBe(1);
   await userEvent.click(buttons[0] as HTMLElement);
   expect(screen.getByRole("textbox", { name: "What it says" })).toHaveProperty("value", "Tea?");
@@ -134,5 +134,5 @@ it("only its sender edits a text, and nobody what a run wrote", async () => {
 
 it("others cannot delete it", async () => {
   await show(view("msg_1"), start(message({ entityId: "bot" })));
-  expect(screen.queryByRole("button", { name: "Delete the message" })).toBeNull();
+  expect(screen.queryByRole("button", { name: "Delete message" })).toBeNull();
 });
