@@ -1,10 +1,10 @@
-// Pages about agents are for admins: others are told why.
+// Pages about agents are for admins. Other readers see the reason.
 import type { ReactNode } from "react";
 import { useConsole } from "@/app/console";
 import { Page } from "@/ui/page";
 import { Empty } from "@/ui/shown";
 
-/** Draws the page for admins, and for others why there is none. */
+/** Renders its children for admins, and for others the reason why they need an admin key. */
 export function AdminsOnly({ title, why, children }: { title: string; why: string; children: ReactNode }) {
   const { admin } = useConsole();
   if (admin) return children;

@@ -141,7 +141,7 @@ function Newer({ editing: { newer, take } }: { editing: Editing }) {
 function Dialogs({ opened, editing, onClose }: { opened: Opened; editing: Editing; onClose: () => void }) {
   const { held, base, saving, isChanged } = editing;
   const agent = base.id;
-  // The newest is what a save replaces, whoever saved it.
+  // A save replaces the newest version, even if someone else saved that one.
   const current = editing.newer ?? base;
   const common = { schema: held.schema, version: current.version, before: current.config, isSaving: saving.isPending, error: saving.error, onClose };
   if (opened === undefined) return null;

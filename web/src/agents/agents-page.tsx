@@ -196,7 +196,7 @@ function Left({ until }: { until: string }) {
   return <span className="text-sm tabular-nums">{left > 0 ? `${duration(Math.round(left / 1000) * 1000)} left` : "about to end"}</span>;
 }
 
-// What trials have left behind, of a page that went away without a word.
+// Agents and spaces of trials whose page was closed before it could clean up.
 function Leftovers() {
   const { session } = useConsole();
   const queries = useQueryClient();

@@ -45,7 +45,7 @@ test("a part that is written as text is taken when it can be read", () => {
   expect(changeDraft(whole, { type: "piece", path, text: " " }).config).toMatchObject({ tools: [{ name: "a" }, { name: "b" }] });
 });
 
-test("what the server refused stands at its field until that is changed", () => {
+test("an error of the server stays at its field until the field changes", () => {
   const refused = after({ type: "refused", fields: [{ location: "body.tools[1].name", message: "is taken" }, { location: "body.agent.system", message: "must not be empty" }] });
   expect(refused.wrongs.map((w) => w.path)).toEqual([["tools", 1, "name"], ["agent", "system"]]);
   expect(changeDraft(refused, { type: "set", path: ["tools", 1, "name"], value: "c" }).wrongs.map((w) => w.path)).toEqual([["agent", "system"]]);

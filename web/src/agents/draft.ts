@@ -51,7 +51,7 @@ export function changeDraft(draft: DraftState, action: DraftAction): DraftState 
         config: setIn(draft.config, action.path, action.value) as JsonObject,
         typed: null,
         problem: undefined,
-        // An item that is gone moves those behind it.
+        // Removing an item moves the items after it.
         pieces: without(draft.pieces, action.value === undefined && typeof action.path.at(-1) === "number" ? action.path.slice(0, -1) : action.path),
         wrongs: without(draft.wrongs, action.value === undefined && typeof action.path.at(-1) === "number" ? action.path.slice(0, -1) : action.path),
       };
@@ -75,7 +75,7 @@ export function changeDraft(draft: DraftState, action: DraftAction): DraftState 
 
 const without = <T extends { readonly path: Path }>(list: readonly T[], path: Path): readonly T[] => list.filter((p) => !within(p.path, path) && !within(path, p.path));
 
-// What was wrong and still stands there is still wrong.
+// A value that was wrong and has not changed is still wrong.
 function changed(draft: DraftState, config: JsonObject): readonly Wrong[] {
   return draft.wrongs.filter((w) => sameJson(getIn(draft.config, w.path), getIn(config, w.path)));
 }
@@ -124,7 +124,7 @@ export function useDraftContext(): DraftContextValue {
   return value;
 }
 
-/** Keeps a draft that begins with a config, and tells whether it says something else than `saved` does. */
+/** Keeps a draft that starts with a config, and reports whether it differs from `saved`. */
 export function useDraft(schema: JsonObject, saved: JsonObject): { readonly held: DraftContextValue; readonly isChanged: boolean } {
   const [draft, dispatch] = useReducer(changeDraft, saved, beginDraft);
   const isChanged = useMemo(

@@ -172,7 +172,7 @@ function TemplateFields({ f, set }: { f: Filled; set: (some: Partial<Filled>) =>
   );
 }
 
-// The agent is there by now: that a space refuses it is told, and no error.
+// The agent exists by now, so a failure to add it to a space is a notice, not an error.
 async function join(session: string, agent: string, space: Space | undefined): Promise<void> {
   if (space === undefined) return;
   try {

@@ -68,7 +68,7 @@ export const allSpacesQuery = (session: string) =>
     refetchInterval: 10_000,
   });
 
-/** All entities of the session. No event tells that one was deleted, so they are asked for. */
+/** All entities of the session. They are fetched, because no event reports that one was deleted. */
 export const entitiesQuery = (session: string) =>
   queryOptions({
     queryKey: [...agentsKey(session), "entities"],

@@ -31,10 +31,10 @@ function read(): Settings {
 export function change(some: Partial<Settings>): void {
   settings = { ...settings, ...some };
   inBrowser.setItem(key, JSON.stringify(settings));
-  tell();
+  notifyListeners();
 }
 
-function tell(): void {
+function notifyListeners(): void {
   applyTheme();
   for (const fn of listeners) fn();
 }
@@ -49,11 +49,11 @@ export function applyTheme(): void {
 /** Applies the theme again when the system or another tab changes it. */
 export function watchTheme(): void {
   applyTheme();
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", tell);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", notifyListeners);
   window.addEventListener("storage", (event) => {
     if (event.key !== key) return;
     settings = read();
-    tell();
+    notifyListeners();
   });
 }
 

@@ -19,13 +19,13 @@ it.each<[string, Caller | Problem, boolean]>([
   ["signs in with the same rights", { ...admin, keyId: "key_2" }, false],
   ["reports a change while the server is unreachable", away, false],
 ])("another tab %s", async (_, found, begun) => {
-  const told: string[] = [];
+  const changes: string[] = [];
   await new Promise<void>((resolve) => {
-    stop = watchSigned(admin, () => void told.push("changed"), () => {
+    stop = watchSigned(admin, () => void changes.push("changed"), () => {
       setTimeout(resolve); // after everything that the response causes
       return found instanceof Problem ? Promise.reject(found) : Promise.resolve(found);
     });
     other.postMessage(null);
   });
-  expect(told).toEqual(begun ? ["changed"] : []);
+  expect(changes).toEqual(begun ? ["changed"] : []);
 });

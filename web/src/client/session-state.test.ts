@@ -77,7 +77,7 @@ describe("a text that grows", () => {
     expect(live.streaming.size).toBe(0);
   });
 
-  it("does not fall behind when the message is told again", () => {
+  it("does not lose text when the message is delivered again", () => {
     const older = message("m1", 1, [text("a")]);
     const live = after(...begin, delta(0, "abc"), { type: "message.updated", spaceId: "shop", runId: "run_1", at, message: older }, delta(3, "d"));
     expect(words(live)).toBe("abcd");
@@ -133,9 +133,9 @@ describe("counts", () => {
     ["the reader's own is not", [created(message("m1", 1, [], { status: "completed", entityId: "ann" }))], 0, 0],
     ["a composite message is once it is whole", [created(message("m1", 1, [])), { type: "text-start", ...head }, delta(0, "a"), delta(1, "b")], 0, 0],
     ["… whole", [created(message("m1", 1, [])), { type: "message.completed", spaceId: "shop", runId: "run_1", at, message: message("m1", 1, [], { status: "completed" }) }], 1, 0],
-    ["and told twice it counts once", [created(message("m1", 1, [], { status: "completed" })), created(message("m1", 1, [], { status: "completed" }))], 1, 0],
+    ["and delivered twice it counts once", [created(message("m1", 1, [], { status: "completed" })), created(message("m1", 1, [], { status: "completed" }))], 1, 0],
     ["a system message for somebody else is not", [created(message("m1", 1, [], { status: "completed", entityId: "system", mentions: ["bot"] }))], 0, 0],
-    ["one for the reader is, and is no mention", [created(message("m1", 1, [], { status: "completed", entityId: "system", mentions: ["ann"] }))], 1, 0],
+    ["one for the reader is, and is not a mention", [created(message("m1", 1, [], { status: "completed", entityId: "system", mentions: ["ann"] }))], 1, 0],
     ["where the reader has muted the space only what mentions it is", [{ type: "local.read", space: space("shop", { muted: true }) }, created(message("m1", 1, [], { status: "completed" })), created(message("m2", 2, [], { status: "completed", mentions: ["ann"] }))], 1, 1],
     ["what was read is read", [created(message("m1", 1, [], { status: "completed" })), { type: "local.read", space: space("shop") }], 0, 0],
   ])("%s", (_, events, unread, mentions) => {
@@ -162,7 +162,7 @@ describe("spaces", () => {
     expect([...live.messages.keys()]).toEqual(["m9"]);
   });
 
-  it("keep their members where an update does not tell them", () => {
+  it("keep their members if an update does not include them", () => {
     const live = after(snapshot(space("shop"), []), end, { type: "space.closed", spaceId: "shop", runId: null, at, space: space("shop", { members: [], status: "closed" }) });
     expect(live.spaces.get("shop")?.space).toMatchObject({ status: "closed", members: [{ entityId: "ann" }, { entityId: "bot" }] });
   });
@@ -209,8 +209,8 @@ describe("what waits", () => {
 
 it("a run that has ended stays so", () => {
   const run = (status: Run["status"]) => ({ id: "run_1", status }) as Run;
-  const tell = (status: Run["status"]): LiveEvent => ({ type: "run.started", spaceId: "shop", runId: "run_1", at, run: run(status) });
-  expect(after(tell("failed"), tell("running")).runs.get("run_1")?.status).toBe("failed");
+  const report = (status: Run["status"]): LiveEvent => ({ type: "run.started", spaceId: "shop", runId: "run_1", at, run: run(status) });
+  expect(after(report("failed"), report("running")).runs.get("run_1")?.status).toBe("failed");
 });
 
 it("a copy for another thread is the same", () => {
@@ -251,11 +251,11 @@ describe("a page that stays open for weeks", () => {
 
   it("keeps the last runs with their thoughts, and all that are under way", () => {
     const live = after();
-    const tell = (id: string, status: Run["status"]) => live.apply({ type: "run.started", spaceId: "shop", runId: id, at, run: { id, status } as Run });
-    tell("at-work", "running");
+    const report = (id: string, status: Run["status"]) => live.apply({ type: "run.started", spaceId: "shop", runId: id, at, run: { id, status } as Run });
+    report("at-work", "running");
     for (let n = 0; n < 2000; n++) {
       live.apply({ type: "reasoning-start", spaceId: "shop", runId: `r${n}`, at } as LiveEvent);
-      tell(`r${n}`, "completed");
+      report(`r${n}`, "completed");
     }
     expect(live.runs.size).toBeLessThanOrEqual(limits.runs);
     expect([live.runs.has("at-work"), live.runs.has("r1999"), live.streaming.has(reasoningKey("r1999", "shop"))]).toEqual([true, true, true]);
@@ -264,9 +264,9 @@ describe("a page that stays open for weeks", () => {
 
   it("keeps the last settled actions, and all that wait", () => {
     const live = after();
-    const tell = (id: string, status: string) => live.apply({ type: "pending.opened", spaceId: null, runId: null, at, pendingAction: { id, status, messageId: null } } as unknown as LiveEvent);
-    tell("waits", "open");
-    for (let n = 0; n < 2000; n++) tell(`p${n}`, "answered");
+    const report = (id: string, status: string) => live.apply({ type: "pending.opened", spaceId: null, runId: null, at, pendingAction: { id, status, messageId: null } } as unknown as LiveEvent);
+    report("waits", "open");
+    for (let n = 0; n < 2000; n++) report(`p${n}`, "answered");
     expect(live.pending.size).toBeLessThanOrEqual(limits.pending);
     expect([live.pending.has("waits"), live.pending.has("p1999")]).toEqual([true, true]);
   });
@@ -293,7 +293,7 @@ describe("a space that comes later", () => {
     expect(after(end, updated(space("shop", { lastSeq: 3 }))).gap).toBe(true);
   });
 
-  it("is none of somebody who is not in it", () => {
+  it("does not belong to a participant who is not a member", () => {
     const live = after(end, updated(space("shop", { members: [{ entityId: "bob", kind: "human", name: "Bob", joinedAt: at, addedBy: null }] })), joined("shop", "bob"));
     expect([live.spaces.size, live.gap]).toEqual([0, false]);
   });

@@ -19,7 +19,7 @@ const streams: [string, string, SentEvent[]][] = [
   ["several lines of data", "data: a\ndata:b\ndata:  c\n\n", [{ id: undefined, type: "message", data: "a\nb\n c" }]],
   ["all line ends", "data: a\r\n\r\ndata: b\r\rdata: c\n\n", [{ id: undefined, type: "message", data: "a" }, { id: undefined, type: "message", data: "b" }, { id: undefined, type: "message", data: "c" }]],
   ["characters of several bytes", "data: größe 🐟\n\n", [{ id: undefined, type: "message", data: "größe 🐟" }]],
-  ["an event without its end is none", "data: a\n\ndata: b\n", [{ id: undefined, type: "message", data: "a" }]],
+  ["an event without its end is not delivered", "data: a\n\ndata: b\n", [{ id: undefined, type: "message", data: "a" }]],
 ];
 
 for (const [name, text, want] of streams) {

@@ -34,7 +34,7 @@ export function IdentityStep({ asked, made, onMade }: Props) {
   });
   const id = existing !== "" ? existing : fresh.trim();
   const wrong = wrongID(id);
-  const mint = useMutation({
+  const creation = useMutation({
     mutationFn: () => connect({ session, entity: id, spaces: joined }),
     onSuccess: (what) => {
       // The stream reports a new entity only once it does something.
@@ -45,7 +45,7 @@ export function IdentityStep({ asked, made, onMade }: Props) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setTried(true);
-    if (wrong === undefined) mint.mutate();
+    if (wrong === undefined) creation.mutate();
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-4" noValidate>
@@ -81,17 +81,17 @@ export function IdentityStep({ asked, made, onMade }: Props) {
         </div>
       </fieldset>
       <div>
-        <Button type="submit" tone={made === undefined ? "primary" : "plain"} busy={mint.isPending} icon={<KeyRound aria-hidden className="size-4" />}>
+        <Button type="submit" tone={made === undefined ? "primary" : "plain"} busy={creation.isPending} icon={<KeyRound aria-hidden className="size-4" />}>
           {made === undefined ? "Create key" : "Create another key"}
         </Button>
       </div>
-      {mint.isError && <Failed error={mint.error} />}
-      {made !== undefined && <Minted made={made} />}
+      {creation.isError && <Failed error={creation.error} />}
+      {made !== undefined && <CreatedKey made={made} />}
     </form>
   );
 }
 
-function Minted({ made }: { made: Connected }) {
+function CreatedKey({ made }: { made: Connected }) {
   return (
     <div role="status" className="flex flex-col gap-2 rounded-lg border border-ok bg-ok-soft p-4">
       <p className="font-medium text-ok">The key of {made.entity.id} is shown only once. Copy it now.</p>

@@ -8,7 +8,7 @@ export interface RendererProps {
   /** The arguments; while they stream only the members that are whole. */
   readonly args: unknown;
   readonly argsStatus: "streaming" | "complete";
-  /** The result, null while there is none. */
+  /** The result; null until the call has one. */
   readonly result: unknown;
   readonly state: ToolPart["status"];
 }

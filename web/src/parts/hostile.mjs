@@ -275,7 +275,7 @@ export const values = [
   { name: "hint that does not fit", value: { "x-shoal": { render: "chart" }, a: 1 } },
   { name: "money", value: { price: 1, currency: "<b>" } },
   { name: "money of another kind", value: { total: { amount: 1, currency: "ZZZ" } } },
-  { name: "date that is none", value: { at: "2026-99-99T99:99:99Z" } },
+  { name: "invalid date", value: { at: "2026-99-99T99:99:99Z" } },
   { name: "file javascript", value: { name: html, url: `javascript:${run}`, mediaType: "text/html", size: -1 } },
 ];
 
@@ -344,7 +344,7 @@ export function asked(text) {
 /**
  * What is dangerous in a piece of a page, in words; nothing if it is safe. With
  * `around` the piece holds the console's own frame of parts as well: its ids and its
- * links to its own pages. It stands on nothing else, so that a test can run it
+ * links to its own pages. It depends on nothing else, so that a test can run it
  * inside of a browser.
  */
 export function dangers(root, around = false) {

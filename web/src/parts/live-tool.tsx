@@ -10,7 +10,7 @@ import { useConnection, useLive, useLiveValue } from "@/live/hooks";
 import { Answer } from "./answer/answer";
 import { RendererFrame } from "./frame/frame";
 import { ToolCard } from "./tool/card";
-import { stateOf, wishesOf } from "./tool/reading";
+import { stateOf, displayOptions } from "./tool/reading";
 
 interface Props {
   readonly part: ToolPart;
@@ -31,7 +31,7 @@ export function LiveTool({ part, over, messageId, pending: given, whole = false 
   const submit = useSubmit(pending?.id);
   const blocked = useBlocked();
   const [proposal, propose] = useState<{ of: string; value: unknown }>();
-  const url = useRenderer(wishesOf(part).renderer);
+  const url = useRenderer(displayOptions(part).renderer);
   const theme = useTheme();
   const open = pending?.status === "open";
   const { actor } = useConsole();

@@ -11,13 +11,13 @@ const record = {
 };
 
 describe("journal", () => {
-  test("tells what is stored in the order in which it happened", () => {
+  test("lists stored records in the order in which they happened", () => {
     expect(storedEntries(record).map((e) => e.type)).toEqual([
       "run.created", "run.started", "step.started", "message.created", "pending.opened", "pending.settled", "tool.started", "tool.ended", "step.completed", "message.completed", "run.completed",
     ]);
   });
 
-  test("from the first event that came on, only events are told", () => {
+  test("from the first live event on, only events are listed", () => {
     const came = [entryOf({ type: "run.completed", run: record.run, runId: "run_1", spaceId: null, at: at(95) }, 0)];
     const log = journal(storedEntries(record), came);
     expect(log.filter((e) => e.at >= Date.parse(at(95))).map((e) => [e.type, e.live])).toEqual([["run.completed", true]]);

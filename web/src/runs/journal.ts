@@ -1,6 +1,6 @@
-// The log of a run. The server keeps no events for ever, but it keeps what they
-// told: what happened before the page was opened is told from there, what happens
-// from then on as it comes. Pure, but for the hook at the end.
+// The log of a run. The server does not keep events forever, but it keeps the records
+// that they changed. Entries from before the page was opened are derived from these
+// records; later entries are live events. Pure, except for the hook at the end.
 import { useEffect, useRef, useState } from "react";
 import type { LiveEvent } from "@/client/session-state";
 import type { Store } from "@/live/store";
@@ -16,14 +16,14 @@ export interface Entry {
   readonly about: string;
   /** The event as it came, or the stored thing. */
   readonly value: unknown;
-  /** It came over the stream; otherwise it is told from what is stored. */
+  /** True for an event of the stream, false for an entry derived from stored records. */
   readonly live: boolean;
 }
 
 /** How many events of one page are kept; the oldest go first. */
 export const keptEvents = 5000;
 
-/** What happened up to now, told from what is stored, in order. */
+/** The entries up to now, derived from stored records, in order. */
 export function storedEntries({ run, steps, messages, pending }: RunRecord): Entry[] {
   const out: Entry[] = [];
   const add = (at: string | null | undefined, type: string, id: string, about: string, value: unknown) => {
@@ -74,12 +74,12 @@ function aboutOf(event: LiveEvent): string {
   return "";
 }
 
-/** Whether an event is one of many small ones that tell a growing text. */
+/** Whether an event is a delta of streaming text. */
 export function isDelta(type: string): boolean {
   return type.endsWith("-delta");
 }
 
-/** The events of a store since it was opened here, told anew at most four times a second. */
+/** The events of a store since this page opened it, updated at most four times a second. */
 export function useCame(store: Store | null): readonly Entry[] {
   const kept = useRef<Entry[]>([]);
   const [came, setCame] = useState<readonly Entry[]>([]);

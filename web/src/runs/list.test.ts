@@ -1,4 +1,4 @@
-// The list of runs: pages, and over them what the stream tells.
+// The list of runs: pages of the API, updated by the stream.
 import { describe, expect, test } from "vitest";
 import { merged, over, sinceOf, statusOf } from "./list";
 import { aRun } from "./testing";
@@ -6,13 +6,13 @@ import { aRun } from "./testing";
 const ids = (runs: ReturnType<typeof merged>) => runs.map((r) => `${r.id} ${r.status}`);
 
 describe("merged", () => {
-  test("what the stream tells of a listed run is newer, unless the page knows its end", () => {
+  test("the stream's state of a listed run is newer, unless the page knows its end", () => {
     const pages = [aRun({ id: "run_3", status: "running" }), aRun({ id: "run_2", status: "completed" })];
     const live = [aRun({ id: "run_3", status: "waiting_tool" }), aRun({ id: "run_2", status: "running" })];
     expect(ids(merged(pages, live, {}, false))).toEqual(["run_3 waiting_tool", "run_2 completed"]);
   });
 
-  test("of a run that a service started the page is newer: the stream does not tell", () => {
+  test("the page is newer for a run that a service started: the stream does not report it", () => {
     const service = { type: "service", serviceName: "billing", payload: null } as const;
     const pages = over([aRun({ id: "run_1", status: "queued", trigger: service })], [aRun({ id: "run_1", status: "waiting_tool", trigger: service })]);
     expect(ids(merged(pages, [aRun({ id: "run_1", status: "running", trigger: service })], {}, false))).toEqual(["run_1 waiting_tool"]);

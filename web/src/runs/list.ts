@@ -1,4 +1,4 @@
-// The list of runs: pages by the API, and over them what the stream tells. Pure.
+// The list of runs: pages of the API, updated by the stream. Pure.
 import type { Run } from "@/client/types";
 import { ended } from "@/client/session-state";
 import { fromSpace } from "@/runs/trigger";
@@ -41,17 +41,17 @@ export function statusOf(wanted: Wanted): string | undefined {
   return group?.status ?? wanted.status;
 }
 
-/** Older pages with the newest one, asked again, over them. */
+/** Older pages with the newest page, fetched again, on top. */
 export function over(pages: readonly Run[], newest: readonly Run[]): Run[] {
-  const told = new Set(newest.map((r) => r.id));
-  return [...newest, ...pages.filter((r) => !told.has(r.id))];
+  const listed = new Set(newest.map((r) => r.id));
+  return [...newest, ...pages.filter((r) => !listed.has(r.id))];
 }
 
 /**
- * The runs to show, the newest first. What the stream told of a run is newer than a
- * page, except of one that the page says has ended, and of runs that no space
- * started: the stream tells nothing more of those. A run of the stream that no page
- * has is put in if it is wanted, and not older than the pages reach.
+ * The runs to show, the newest first. The stream's state of a run is newer than a
+ * page's, except for a run that has ended according to the page, and for runs that
+ * no space started, which the stream does not report. A run of the stream that is on
+ * no page is added if it passes the filters and is not older than the loaded pages.
  */
 export function merged(pages: readonly Run[], live: readonly Run[], wanted: Wanted, more: boolean): Run[] {
   const byId = new Map(pages.map((r) => [r.id, r]));

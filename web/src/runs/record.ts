@@ -66,10 +66,10 @@ export function useRunPending(run: string, every: number | false = false) {
   });
 }
 
-// Events after which the API tells something new.
+// Events after which the API returns something new.
 const news = /^(step|run|pending|tool-output|tool-input-available)/;
 
-/** The record of a run, and the store of its stream for whoever wants its events. */
+/** The record of a run, and the store of its stream for components that need its events. */
 export function useRunRecord(id: string) {
   const { session } = useConsole();
   const queries = useQueryClient();
@@ -98,7 +98,7 @@ export function useRunRecord(id: string) {
   const run = newest(first.data, live);
   const record = useMemo<RunRecord | undefined>(
     () => run && { run, messages: written(store, id), steps: steps.data ?? (steps.isEnabled ? [] : null), pending: pending.data ?? [] },
-    // `drawn` counts what the stream told: its store is changed in place.
+    // `drawn` counts the stream's events, because its store is changed in place.
     // eslint-disable-next-line react-hooks/exhaustive-deps
     [run, store, drawn, id, steps.data, steps.isEnabled, pending.data],
   );
@@ -117,7 +117,7 @@ function written(store: Store | null, run: string): Message[] {
 }
 
 /**
- * Follows the stream of a run until the run is over and told whole. Draws anew at
+ * Follows the stream of a run until the run has ended and is complete. Draws anew at
  * most ten times a second, however many deltas come. A browser has six connections
  * to a server: none is held for a run that will not change any more.
  */

@@ -36,15 +36,15 @@ function Panel({ run }: { run: Run }) {
   const queries = useQueryClient();
   const agent = useName(run.agentId);
   const u = run.usage;
-  // The stream of the session tells how the run stands, not its steps: they are
+  // The stream of the session reports the run's status, not its steps: they are
   // asked for while it works, and whenever it has changed.
   const working = run.status === "running" || run.status === "queued";
   const steps = useSteps(run.id, working && 1500);
   const pending = useRunPending(run.id);
-  const told = useRef(run);
+  const lastRun = useRef(run);
   useEffect(() => {
-    if (told.current === run) return;
-    told.current = run;
+    if (lastRun.current === run) return;
+    lastRun.current = run;
     void queries.invalidateQueries({ queryKey: runKeys(session, run.id).all });
   }, [queries, session, run]);
   const clock = useNow(ended(run.status) ? 3_600_000 : 1000);

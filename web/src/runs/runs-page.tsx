@@ -26,7 +26,7 @@ export function RunsPage() {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.nextCursor ?? undefined,
   });
-  // Of runs that no space started the stream of the session tells nothing.
+  // The stream of the session does not report runs that were started outside a space.
   const newest = useQuery({
     queryKey: ["newest-runs", session, actor, { agent, space, status, trigger, since }],
     queryFn: async () => (await api.GET("/v1/sessions/{session}/runs", { params: { path: { session }, query: { agent, space, status, trigger, since, limit: 50 } } })).items,

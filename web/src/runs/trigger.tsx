@@ -91,11 +91,11 @@ function FromPlan({ trigger: t }: { trigger: Extract<Trigger, { type: "plan" }> 
 export function SpaceLink({ space, name, message, seq }: { space: string; name?: string | undefined; message?: string | undefined; seq?: number | undefined }) {
   const { session } = useConsole();
   const known = useSpace(space)?.space;
-  const told = useMessage(message ?? "")?.seq;
+  const messageSeq = useMessage(message ?? "")?.seq;
   const words = name ?? known?.name ?? space;
   if (known === undefined) return <>{words}</>;
   return (
-    <Link to="/s/$session/spaces/$space" params={{ session, space }} search={{ seq: seq ?? told }} className={link}>
+    <Link to="/s/$session/spaces/$space" params={{ session, space }} search={{ seq: seq ?? messageSeq }} className={link}>
       {words}
     </Link>
   );

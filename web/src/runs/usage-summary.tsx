@@ -71,7 +71,7 @@ function Figures({ title, hint, sum }: { title: string; hint: string; sum: Sum }
   );
 }
 
-// One bar for each day; the table behind it is for those who do not see bars.
+// One bar per day, and a table of the same numbers for screen readers.
 function Bars({ days, sums }: { days: readonly string[]; sums: readonly Sum[] }) {
   const most = Math.max(1, ...sums.map((s) => s.input + s.output));
   const label = days.map((d, i) => `${d}: ${tokens((sums[i]?.input ?? 0) + (sums[i]?.output ?? 0))} tokens`).join(", ");

@@ -1,4 +1,4 @@
-// Chooses the entity that an admin acts as: whose spaces are shown, and who sends messages.
+// Chooses the participant that an admin acts as: its spaces are shown, and it is the sender of messages.
 import { useConsole } from "@/app/console";
 import { useEntities } from "@/live/hooks";
 import { SelectField } from "@/ui/field";

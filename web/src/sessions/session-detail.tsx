@@ -1,4 +1,4 @@
-// One session: its participants and what they do, who waits for whom, its spaces, and a
+// One session: its participants and what they do, their waits, its spaces, and a
 // form to write to them.
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -114,7 +114,7 @@ function Inside({ session }: { session: Session }) {
   if (connection.state === "connecting") return <Loading />;
   return (
     <>
-      <Section title="Who waits for whom">
+      <Section title="Waits">
         <Waiting session={session.id} />
       </Section>
       <Section title={`Agents (${agents.length})`}>

@@ -1,4 +1,4 @@
-// Who waits for whom, and the remaining time.
+// The participants that wait, the participants they wait for, and the remaining time.
 import { Link } from "@tanstack/react-router";
 import { Clock, Hand } from "lucide-react";
 import { useEntities, useName, usePending, useRuns, useSpaces } from "@/live/hooks";

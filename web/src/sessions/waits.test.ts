@@ -1,4 +1,4 @@
-// Who waits for whom.
+// The waits between participants.
 import { describe, expect, it } from "vitest";
 import type { Entity, PendingAction, Run, Space } from "@/client/types";
 import { waits } from "./waits";
@@ -18,7 +18,7 @@ const pending = (status: PendingAction["status"], kind: PendingAction["kind"]): 
   resultSchema: null, status, expiresAt: "2026-11-22T09:00:00.000Z", createdAt: "2026-11-22T08:00:00.000Z", answeredBy: null, answeredAt: null, by: null, quorum: 1, notRequester: false, votes: [], eligible: 1, requesters: [], argsHash: "", argsSchema: null, editedArgs: null, triggerText: null, triggerEditedAt: null,
 });
 
-describe("who waits", () => {
+describe("the waits", () => {
   it("lists a connected agent that waits for a mention, until its wait ends", () => {
     const found = waits({ entities: [entity("scout", "waiting", "2026-11-22T08:00:41.000Z"), entity("idle", "connected")], runs: [], pending: [], spaces: [] });
     expect(found).toEqual([{ id: "entity:scout", who: "scout", what: "a mention", whom: [], endsAt: "2026-11-22T08:00:41.000Z", since: null, run: null, times: 1 }]);

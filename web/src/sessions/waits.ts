@@ -1,4 +1,4 @@
-// Who waits for whom in a session.
+// The waits between the participants of a session.
 import type { Entity, PendingAction, Run, Space } from "@/client/types";
 import { awaitedReply } from "@/runs/reply";
 

@@ -76,7 +76,7 @@ function Notifications({ wanted }: { wanted: boolean }) {
   const there = typeof Notification !== "undefined";
   const [permission, setPermission] = useState(there ? Notification.permission : "denied");
   if (!there) return <p className="text-sm text-soft">This browser does not support notifications.</p>;
-  const wish = async (on: boolean) => {
+  const toggleNotifications = async (on: boolean) => {
     if (on && permission === "default") {
       const answered = await Notification.requestPermission();
       setPermission(answered);
@@ -91,11 +91,11 @@ function Notifications({ wanted }: { wanted: boolean }) {
         hint="About mentions and requests: who and in which space, never the text."
         checked={wanted && permission === "granted"}
         disabled={permission === "denied"}
-        onChange={(e) => void wish(e.target.checked)}
+        onChange={(e) => void toggleNotifications(e.target.checked)}
       />
       {permission === "denied" && <p className="text-sm text-warn">This browser blocks notifications from this page. Allow them in the browser's settings for this address, then reload.</p>}
       {wanted && permission === "default" && (
-        <Button small onClick={() => void wish(true)}>
+        <Button small onClick={() => void toggleNotifications(true)}>
           Allow notifications
         </Button>
       )}

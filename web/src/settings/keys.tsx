@@ -33,7 +33,7 @@ export function Keys() {
     <>
       {newest.length === 0 ? (
         <Empty title="No keys yet" action={create} command="shoal keys create --role admin">
-          A key proves who calls: a program, an agent or a person.
+          A key identifies the caller: a program, an agent or a person.
         </Empty>
       ) : (
         <>

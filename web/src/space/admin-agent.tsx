@@ -10,7 +10,7 @@ export function useHosted(ids: readonly string[]): { id: string; name: string }[
     .sort((a, b) => a.name.localeCompare(b.name));
 }
 
-/** Chooses the admin agent among the hosted agents of `members`; empty is none. */
+/** Chooses the admin agent among the hosted agents of `members`; empty means no admin agent. */
 export function AdminAgentField({ members, value, change, error }: { members: readonly string[]; value: string; change: (id: string) => void; error?: string | undefined }) {
   const hosted = useHosted(members);
   const needed = hosted.length > 1;

@@ -1,4 +1,4 @@
-// What stands in place of the composer for those who cannot write here, and the way
+// Shown in place of the composer to readers who cannot write here, and the way
 // to change that.
 import { Eye, Lock } from "lucide-react";
 import { api } from "@/api/client";
@@ -19,7 +19,7 @@ export function Closed({ space }: { space: Space }) {
   );
 }
 
-/** Somebody who looks at a space of others: an admin, or a service. */
+/** The notice for readers who are not members: admins and services. */
 export function OnlyLooking({ space }: { space: Space }) {
   const { session, actor, admin } = useConsole();
   return (

@@ -33,7 +33,7 @@ describe("the order of spaces", () => {
     expect(got?.at).toBe("2026-11-21T00:00:00.000Z");
   });
 
-  it("puts spaces of others and closed ones behind", () => {
+  it("puts spaces of others and closed spaces last", () => {
     const got = grouped([row("closed", { status: "closed" }), row("theirs", {}, { member: false }), row("mine")], "ann");
     expect([got.own, got.others, got.closed].map((g) => g.map((r) => r.space.id))).toEqual([["mine"], ["theirs"], ["closed"]]);
   });

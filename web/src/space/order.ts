@@ -57,7 +57,7 @@ export interface Groups {
   readonly closed: readonly SpaceRow[];
 }
 
-/** Groups rows for a list. Somebody who acts as nobody looks at all spaces alike. */
+/** Groups rows for a list. A reader who acts as no participant sees all spaces in one group. */
 export function grouped(all: readonly SpaceRow[], actor: string | null): Groups {
   const sorted = [...all].sort(byWant);
   const open = sorted.filter((r) => r.space.status === "open");
@@ -67,7 +67,7 @@ export function grouped(all: readonly SpaceRow[], actor: string | null): Groups 
 
 /**
  * The space to go to from `current`: the next one with something unread, or with a
- * mention, round the list. Undefined when there is none.
+ * mention, round the list. Undefined if no row qualifies.
  */
 export function nextWanted(own: readonly SpaceRow[], current: string | undefined, mentions: boolean): string | undefined {
   const at = own.findIndex((r) => r.space.id === current);

@@ -4,7 +4,7 @@ import { pendingAction, run } from "./testdata";
 
 const elsewhere = { ...run().trigger, spaceId: "other" } as ReturnType<typeof run>["trigger"];
 
-it("the runs of a space are those that it started, newest first, as the stream last told of them", () => {
+it("the runs of a space are those that it started, newest first, as the stream last reported them", () => {
   const asked = [run({ id: "a", createdAt: "2026-11-20T10:00:00.000Z" }), run({ id: "wrote-here", trigger: elsewhere, createdAt: "2026-11-20T09:00:00.000Z" })];
   const live = [run({ id: "a", status: "completed", createdAt: "2026-11-20T10:00:00.000Z" }), run({ id: "b", createdAt: "2026-11-20T11:00:00.000Z" }), run({ id: "far", trigger: elsewhere })];
   const got = runsHere("shop", asked, live);

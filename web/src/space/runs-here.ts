@@ -29,7 +29,7 @@ export function useRunsHere(space: string): RunsHere {
   return useMemo(() => runsHere(space, known ?? [], live), [space, known, live]);
 }
 
-/** Puts together what was asked for and what the stream tells, which is newer. */
+/** Merges the fetched runs with those of the stream, which are newer. */
 export function runsHere(space: string, asked: readonly Run[], live: readonly Run[]): RunsHere {
   const byId = new Map(asked.map((r) => [r.id, r]));
   for (const r of live) if (byId.has(r.id) || concerns(r, space)) byId.set(r.id, r);

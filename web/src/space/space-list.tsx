@@ -52,7 +52,7 @@ function useSpaceKeys(own: readonly SpaceRow[]): void {
   useShortcut("Shift+N", "Next mention of you", () => to(true));
 }
 
-/** All spaces as links: those that the reader is in, those that they only look at, closed ones. */
+/** All spaces as links: the reader's spaces, read-only spaces, closed spaces. */
 export function SpaceGroups({ groups, large = false }: { groups: Groups; large?: boolean }) {
   return (
     <>

@@ -27,7 +27,7 @@ import { usePanelRoom, useWide } from "./wide";
 
 const route = getRouteApi("/s/$session/spaces/$space");
 
-// The conversation comes first: what stands beside it is loaded behind it.
+// The conversation loads first; the panel next to it loads afterwards.
 const SpacePanel = lazy(() => import("./panel/panel").then((m) => ({ default: m.SpacePanel })));
 const SpaceDialogs = lazy(() => import("./space-dialogs").then((m) => ({ default: m.SpaceDialogs })));
 
@@ -40,7 +40,7 @@ export function SpacePage() {
   return <Known key={`${space} ${actor ?? ""}`} live={live} />;
 }
 
-// The stream has not told of it: it is on its way, or it is not for this reader.
+// The stream has not delivered the space: it is on its way, or this reader has no access.
 function Unknown({ space }: { space: string }) {
   const { session, actor } = useConsole();
   const asked = useQuery({
@@ -57,7 +57,7 @@ function Unknown({ space }: { space: string }) {
   );
 }
 
-// Whether it does not exist or is not for this reader, the server does not tell.
+// The server does not reveal whether the space is missing or this reader has no access.
 function NotIn({ title }: { title: string }) {
   const { session } = useConsole();
   return (
@@ -121,7 +121,7 @@ interface Panel {
 
 const panelWish = "shoal.panel";
 
-// Where there is room the panel stands beside the space, and is remembered; else it
+// On wide screens the panel is next to the space, and its state is remembered; else it
 // is a sheet over it.
 function usePanel(): Panel {
   const room = usePanelRoom();

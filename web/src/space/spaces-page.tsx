@@ -45,7 +45,7 @@ export function SpacesPage() {
   );
 }
 
-// The stream has told of no space: the server is asked once whether that is so.
+// The stream has delivered no space: ask the server once whether that is correct.
 function NoSpaces({ onNew }: { onNew: () => void }) {
   const { session, actor } = useConsole();
   const asked = useQuery({

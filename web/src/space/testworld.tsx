@@ -16,8 +16,8 @@ const me: Caller = { role: "entity", entityId: "ann", keyId: "key_1", sessionId:
 
 export interface World extends RenderResult {
   readonly store: Store;
-  /** What the stream tells; resolves when it is drawn. */
-  tell(...events: LiveEvent[]): Promise<void>;
+  /** Delivers events as the stream does; resolves when they are rendered. */
+  emit(...events: LiveEvent[]): Promise<void>;
 }
 
 /** What a stream begins with: one space, its messages, and who there is. */
@@ -50,11 +50,11 @@ export async function show(ui: ReactNode, events: readonly LiveEvent[]): Promise
     shown = render(<RouterProvider router={router as never} />);
   });
   if (shown === undefined) throw new Error("nothing was drawn");
-  const tell = (...more: LiveEvent[]) =>
+  const emit = (...more: LiveEvent[]) =>
     act(async () => {
       store.receive({ kind: "events", events: more });
-      // The store tells once for each frame.
+      // The store notifies its listeners once per frame.
       await new Promise((done) => setTimeout(done, document.visibilityState === "visible" ? 40 : 300));
     });
-  return { ...shown, store, tell };
+  return { ...shown, store, emit };
 }

@@ -15,7 +15,7 @@ export function useGroups(): Groups {
       const order = store.live.spaces.get(id)?.order;
       return store.live.messages.get(order?.[order.length - 1] ?? "");
     };
-    // Whoever is no admin and has left a space sees it no more.
+    // A participant who left a space no longer sees it, unless they are an admin.
     const seen = me.role === "entity" ? spaces.filter((s) => isMember(s, actor)) : spaces;
     return grouped(rows(seen, pending, actor, newest), actor);
   }, [store, spaces, pending, actor, me.role]);

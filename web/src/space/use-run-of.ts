@@ -6,7 +6,7 @@ import { useConsole } from "@/app/console";
 import { useRun } from "@/live/hooks";
 
 /**
- * The run that composed a message. One that the stream has not told of is asked for
+ * The run that composed a message. A run that the stream has not delivered is fetched
  * only where it matters: the message is unfinished, or it failed.
  */
 export function useRunOf(message: Message): Run | undefined {

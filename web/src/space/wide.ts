@@ -12,7 +12,7 @@ function useMedia(query: string): boolean {
   );
 }
 
-/** Whether the navigation stands beside the page (Tailwind's `md`). */
+/** Whether the navigation is next to the page (Tailwind's `md`). */
 export const useWide = () => useMedia("(min-width: 48rem)");
 /** Whether a panel has room beside a space (Tailwind's `lg`). */
 export const usePanelRoom = () => useMedia("(min-width: 64rem)");

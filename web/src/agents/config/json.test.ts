@@ -46,7 +46,7 @@ test("whole numbers keep all their digits", () => {
   expect(writeJson(read)).toBe('{"maximum":9223372036854775807,"text":"9223372036854775807","small":-5,"half":0.5,"big":1000}');
 });
 
-test("what is no JSON is an error about what was written", () => {
+test("invalid JSON is an error about the text as written", () => {
   expect(() => readJson('{"a": 9223372036854775807')).toThrow(SyntaxError);
 });
 

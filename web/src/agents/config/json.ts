@@ -18,7 +18,7 @@ export function isList(value: Json | undefined): value is readonly Json[] {
 
 const own = (value: JsonObject, name: string): Json | undefined => (Object.hasOwn(value, name) ? value[name] : undefined);
 
-/** The value at a path; undefined where there is none. */
+/** The value at a path; undefined if the path does not exist. */
 export function getIn(value: Json | undefined, path: Path): Json | undefined {
   let at = value;
   for (const step of path) {
@@ -91,7 +91,7 @@ export function readJson(text: string): Json {
   try {
     return JSON.parse(marked, (_, value: unknown) => (typeof value === "string" && value.startsWith(mark) ? BigInt(value.slice(mark.length)) : value)) as Json;
   } catch {
-    return JSON.parse(text) as Json; // the same error, told of what was written
+    return JSON.parse(text) as Json; // the same error, with positions in the text as written
   }
 }
 

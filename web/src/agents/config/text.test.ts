@@ -43,12 +43,12 @@ test.each([
   ["broken JSON", '{\n  "a": 1,\n  "b": ]\n}', 3],
   ["a list", "- a", 1],
   ["a sentence", "hello", 1],
-])("%s is told with its line", (_, text, line) => {
+])("%s is reported with its line", (_, text, line) => {
   const read = readConfig(text);
   expect("problem" in read && read.problem.line).toBe(line);
 });
 
-test("nothing is no config", () => {
+test("an empty text is not a config", () => {
   expect(readConfig("# only a comment")).toEqual({ problem: { message: "There is nothing in it.", line: 1 } });
 });
 

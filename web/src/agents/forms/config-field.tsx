@@ -80,7 +80,7 @@ function fits(shape: FieldShape, value: Json | undefined): boolean {
   }
 }
 
-/** The number that a text is; the text itself while it is none, nothing for no text. */
+/** The number in a text; the text itself while it is not a number, undefined for an empty text. */
 export function numberOf(text: string): Json | undefined {
   const trimmed = text.trim();
   if (trimmed === "") return undefined;

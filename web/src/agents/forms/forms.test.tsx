@@ -37,7 +37,7 @@ function Shown() {
 
 const shown = (): JsonObject => JSON.parse(screen.getByTestId("config").textContent) as JsonObject;
 
-test("a number stays a number, and what is none is told", async () => {
+test("a number stays a number, and other text is reported", async () => {
   const user = userEvent.setup();
   render(<Draft><ConfigField path={["loop", "maxSteps"]} label="Steps" /></Draft>);
   const field = screen.getByLabelText("Steps");
@@ -66,7 +66,7 @@ test("choices and flags are the schema's", async () => {
   expect(shown()).toMatchObject({ loop: { maxSteps: 8, onNewMessage: "reject" }, context: { conversation: false } });
 });
 
-test("what the server refused stands at its field and at its line", async () => {
+test("an error of the server is shown at its field and at its line", async () => {
   const user = userEvent.setup();
   render(<Draft><ConfigField path={["loop", "maxSteps"]} label="Steps" /><ToolsTab /><TextTab /></Draft>);
   await user.click(screen.getByText("refuse"));
@@ -87,7 +87,7 @@ test("another kind of tool has other settings", async () => {
   expect(shown().tools).toEqual([{ name: "call", executionType: "compute" }]);
 });
 
-test("tools are added, copied, moved and taken out", async () => {
+test("tools are added, copied, moved and removed", async () => {
   const user = userEvent.setup();
   const names = () => (shown().tools as JsonObject[]).map((t) => t.name);
   render(<Draft><ToolsTab /></Draft>);

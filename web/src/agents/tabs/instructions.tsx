@@ -1,7 +1,7 @@
 import { ConfigField } from "../forms/config-field";
 import { Section, Sheet } from "../forms/layout";
 
-/** Who the agent is, and what it is told. */
+/** The agent's identity and prompt. */
 export function InstructionsTab() {
   return (
     <Sheet>

@@ -1,4 +1,4 @@
-// The panel in which a draft is tried. Whoever leaves it, or the page, has cleaned up.
+// The panel for a trial of a draft. Leaving the panel or the page cleans up the trial.
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Play, RefreshCw, Trash2, X } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
@@ -19,7 +19,7 @@ export function TrialPanel({ agent, onClose }: { agent: string; onClose: () => v
   const { draft, dispatch } = useDraftContext();
   const { trial, keep } = useTrial(session);
   const why = actor === null ? "Choose a participant to act as in Settings first." : unreadableSentence(draft);
-  // What the server refuses of a draft is told at its fields.
+  // Errors of the server are shown at the draft's fields.
   const refused = (error: unknown) => {
     const problem = Problem.from(error);
     if (problem.status === 422) dispatch({ type: "refused", fields: problem.fields });

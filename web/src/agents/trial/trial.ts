@@ -1,5 +1,5 @@
 // A trial runs a draft with the real runtime: a hosted agent of its own in a space
-// of its own, both marked, so that what is left behind can be found and cleaned up.
+// of its own, both marked, so that leftovers can be found and cleaned up.
 import { api } from "@/api/client";
 import { entityHeader } from "@/client/transport";
 import { Problem } from "@/client/problem";
@@ -37,7 +37,7 @@ function freshId(): string {
   return `try-${[...crypto.getRandomValues(new Uint8Array(4))].map((b) => b.toString(16).padStart(2, "0")).join("")}`;
 }
 
-/** Begins a trial of a draft; the acting entity is in its space. Nothing is left behind if it fails. */
+/** Starts a trial of a draft; the acting participant is a member of its space. Cleans up after a failure. */
 export async function beginTrial(session: string, of: string, draft: JsonObject): Promise<Trial> {
   const id = freshId(); // ids of entities and of spaces are names of different things
   await putAgent(session, id, trialConfig(draft, id, id));
@@ -58,7 +58,7 @@ export async function renewTrial(session: string, trial: Trial, draft: JsonObjec
   return { ...trial, config: draft };
 }
 
-/** Ends a trial: its runs are canceled, its agent is deleted, its space closed. What is gone already is no error. */
+/** Ends a trial: cancels its runs, deletes its agent and closes its space. Anything already gone is ignored. */
 export async function endTrial(session: string, trial: Pick<Trial, "agent" | "space">): Promise<void> {
   await removeEntity(session, trial.agent);
   await closeSpace(session, trial.space);
@@ -97,7 +97,7 @@ export function isOfTrial(thing: Pick<Entity, "metadata"> | Pick<Space, "metadat
   return thing.metadata[mark] === true;
 }
 
-/** What trials have left behind. */
+/** The agents and spaces of trials that were not cleaned up. */
 export interface Leftovers {
   readonly agents: readonly string[];
   readonly spaces: readonly string[];
@@ -111,7 +111,7 @@ export function leftovers(entities: readonly Entity[], spaces: readonly Space[],
   };
 }
 
-/** Cleans up what trials have left behind. */
+/** Cleans up the agents and spaces of earlier trials. */
 export async function sweep(session: string, left: Leftovers): Promise<void> {
   for (const agent of left.agents) await removeEntity(session, agent);
   for (const space of left.spaces) await closeSpace(session, space);

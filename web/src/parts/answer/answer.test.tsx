@@ -52,7 +52,7 @@ describe("a result", () => {
     expect(sent).toEqual(['{"result":{"id":9007199254740993}}']);
   });
 
-  it("is not sent while a field is wrong, which is told at the field", async () => {
+  it("is not sent while a field is wrong, and the error is shown at the field", async () => {
     const { sent } = show(pending({ resultSchema: { type: "object", properties: { id: { type: "integer" }, b: { type: "string" } }, required: ["id"] } }));
     await userEvent.type(await screen.findByLabelText(/^Id/), "many");
     await press("Answer");
@@ -61,7 +61,7 @@ describe("a result", () => {
     expect(document.activeElement).toBe(screen.getByLabelText(/^Id/));
   });
 
-  it("that the server refuses is told at the field, and can be sent again", async () => {
+  it("that the server refuses shows the error at the field, and can be sent again", async () => {
     const p = pending({ resultSchema: { type: "object", properties: { zip: { type: "string" }, b: { type: "string" } }, required: ["zip"] } });
     show(p, { submit: refused(422, "invalid_argument", "…", [{ location: "result", message: "does not fit the tool's schema: result.zip: must match ^[0-9]{5}$" }]) });
     await userEvent.type(await screen.findByLabelText(/^Zip/), "x");
@@ -242,7 +242,7 @@ describe("an answer that cannot be given", () => {
     expect(screen.getByRole("status").textContent).toBe("The server does not answer.");
   });
 
-  it("because somebody was first says who, and is no error", async () => {
+  it("because someone else was first names them, and is not an error", async () => {
     show(pending({}), { submit: refused(409, "already_answered", 'It was answered by "ada" already; the first answer stands.') });
     await press("OK");
     expect(screen.getByRole("status").textContent).toContain("Someone else answered first");
@@ -250,7 +250,7 @@ describe("an answer that cannot be given", () => {
     expect(screen.queryByRole("button")).toBeNull();
   });
 
-  it("tells who and when, once it is known", async () => {
+  it("shows who answered and when, once it is known", async () => {
     const p = pending({});
     const submit = refused(409, "already_answered", "…");
     const { rerender } = show(p, { submit });

@@ -13,12 +13,12 @@ export type Submit = (body: string) => Promise<PendingAction>;
 export interface Answering {
   /** An answer is on its way. */
   readonly busy: boolean;
-  /** What the server refused, that is no fault of a field. */
+  /** An error of the server that does not belong to a field. */
   readonly problem: Problem | undefined;
   /** Somebody else was first, or it is too late: not an error of the reader's. */
   readonly late: Problem | undefined;
   readonly faults: Faults;
-  /** The action after this reader's answer, as the server told it. */
+  /** The action after this reader's answer, as the server returned it. */
   readonly after: PendingAction | undefined;
   readonly send: (body: string) => Promise<void>;
   readonly setFaults: (faults: Faults) => void;

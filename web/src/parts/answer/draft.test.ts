@@ -117,29 +117,29 @@ describe("buttons in place of a form", () => {
 });
 
 describe("what the server says is wrong", () => {
-  it("is told at its field", () => {
+  it("is shown at its field", () => {
     const problem = Problem.of(422, { code: "invalid_argument", detail: "…", errors: [{ location: "body.result", message: "does not fit the tool's schema: result.at.zip: is missing\nresult.n[1]: must be an integer" }] });
     expect([...faultsOf(problem)]).toEqual([
       ["at.zip", "is missing"],
       ["n[1]", "must be an integer"],
     ]);
   });
-  it("is told at fields whose names are no plain words", () => {
+  it("is shown at fields whose names have special characters", () => {
     const problem = Problem.of(422, { code: "invalid_argument", errors: [{ location: "body.result", message: 'does not fit the tool\'s schema: result["street name"]: must match\nresult.at["a.b"][0]: is missing\nresult["\\u003ci\\u003e"].x: is missing' }] });
     expect([...faultsOf(problem).keys()]).toEqual(['["street name"]', 'at["a.b"][0]', '["<i>"].x']);
     const named = object({ "street name": { type: "string", minLength: 3 } }, "street name");
     expect(fill(named, { "street name": "a" })).toEqual({ '["street name"]': "Needs at least 3 characters" });
   });
-  it("is told at the nearest field, if it is inside of one or at none", () => {
+  it("is shown at the nearest field, if it is inside one or outside all", () => {
     const ask = askOf(object({ lines: { type: "array", items: object({ sku: { type: "string" } }) }, "a b": { type: ["string", "null"] } }, "lines"));
     const faults = new Map([["lines[0].sku", "is missing"], ["lines", "is short"], ['["a b"]', "is wrong"], ['more["x y"]', "is not known"]]);
     expect([...shownAt(ask, draftOf(ask), faults)]).toEqual([["lines", "[0].sku: is missing; is short"], ['["a b"]', "is wrong"], ["", 'more["x y"]: is not known']]);
   });
-  it("is told for the whole where it names no place", () => {
+  it("is shown for the whole form if it names no field", () => {
     const problem = Problem.of(422, { code: "invalid_argument", errors: [{ location: "result", message: "must be a JSON value" }] });
     expect([...faultsOf(problem)]).toEqual([["", "must be a JSON value"]]);
   });
-  it("is told for the fields of other answers", () => {
+  it("is shown for the fields of other answers", () => {
     const problem = Problem.of(422, { code: "invalid_argument", errors: [{ location: "body.reason", message: "is too long" }] });
     expect([...faultsOf(problem)]).toEqual([["reason", "is too long"]]);
   });

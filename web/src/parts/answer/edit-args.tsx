@@ -70,7 +70,7 @@ export default function EditArgs({ pending, answering, disabled, approve, back }
 
 const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
 
-// A form that would drop or change an argument by itself is none.
+// A form that would itself drop or change an argument is not offered.
 function formFor({ args, argsSchema }: PendingAction): Ask | undefined {
   const ask = askOf(argsSchema);
   if (ask.kind !== "object" || !isExact(args)) return undefined;

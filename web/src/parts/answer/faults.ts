@@ -20,7 +20,7 @@ export function faultsOf(problem: Problem): Faults {
   return faults;
 }
 
-/** The faults at the fields that show them: what is nowhere in the form, or inside of a field, is told at the nearest field around it. */
+/** The faults at the fields that show them. A fault outside the form, or inside a field, is shown at the nearest enclosing field. */
 export function shownAt(ask: Ask, draft: Draft, faults: Faults): Faults {
   const fields = new Set<string>();
   addFields(fields, ask, draft, "");

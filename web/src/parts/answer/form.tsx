@@ -17,7 +17,7 @@ interface FieldProps<A extends Ask = Ask> {
   readonly onChange: (draft: Draft) => void;
 }
 
-/** The fields of a form; what is wrong stands beside its field. */
+/** The fields of a form, each with its error. */
 export function Fields(props: FieldProps) {
   const { ask, draft } = props;
   if (!ask.nullable) return <Field {...props} />;

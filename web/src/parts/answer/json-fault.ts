@@ -1,6 +1,6 @@
 // What is wrong with JSON that somebody types.
 
-/** Why a text is no JSON; undefined if it is. */
+/** Why a text is not valid JSON; undefined if it is. */
 export function jsonFault(text: string): string | undefined {
   try {
     JSON.parse(text);

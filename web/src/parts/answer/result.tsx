@@ -1,5 +1,5 @@
 // Results of tools that people execute: acknowledged, chosen by a button, or filled
-// in; or an error that says why there is none.
+// in; or an error that says why there is no result.
 import { lazy, type ReactNode, Suspense, useMemo, useState } from "react";
 import type { PendingAction } from "@/client/types";
 import { Button } from "@/ui/button";
@@ -21,7 +21,7 @@ interface Props {
 
 type Way = "short" | "json" | "error";
 
-/** What suits the schema of the result, and the other ways to answer behind it. */
+/** The input that suits the result schema, followed by the other ways to answer. */
 export function ResultAnswer({ pending, answering, disabled }: Props) {
   const schema = pending.resultSchema ?? undefined;
   const asked = useMemo(() => (schema === undefined ? undefined : askOf(schema)), [schema]);

@@ -1,9 +1,9 @@
 // What a custom renderer and the console say to each other. The frame of a renderer
 // has an origin of its own that is like no other, so whatever comes from it is only
-// a wish: a height, a proposed answer, a page to open.
+// a request: a height, a proposed answer, a page to open.
 import type { RendererProps } from "../contract";
 
-/** What the frame is told, whenever something changes. */
+/** The message that the frame receives after each change. */
 export interface RenderMessage extends Omit<RendererProps, "tool"> {
   readonly shoal: 1;
   readonly type: "render";
@@ -14,15 +14,15 @@ export interface RenderMessage extends Omit<RendererProps, "tool"> {
   readonly locale: string;
 }
 
-/** What the frame may wish. */
-export type Wish = { readonly type: "ready" } | { readonly type: "height"; readonly px: number } | { readonly type: "answer"; readonly value: unknown } | { readonly type: "open"; readonly url: string };
+/** The requests that a frame can send. */
+export type FrameRequest = { readonly type: "ready" } | { readonly type: "height"; readonly px: number } | { readonly type: "answer"; readonly value: unknown } | { readonly type: "open"; readonly url: string };
 
 const lowest = 24;
 const highest = 2000;
 const mostAnswer = 256 << 10;
 
-/** The wish that a message of the frame holds; undefined for anything else. */
-export function wishOf(data: unknown): Wish | undefined {
+/** The request in a message of the frame; undefined for anything else. */
+export function requestOf(data: unknown): FrameRequest | undefined {
   if (typeof data !== "object" || data === null) return undefined;
   const said = data as Record<string, unknown>;
   if (said.shoal !== 1) return undefined;
@@ -41,7 +41,7 @@ export function wishOf(data: unknown): Wish | undefined {
 }
 
 // Only what JSON can say is proposed, and only as large as an answer may be.
-function proposal(value: unknown): Wish | undefined {
+function proposal(value: unknown): FrameRequest | undefined {
   try {
     const text = JSON.stringify(value) as string | undefined;
     return text === undefined || text.length > mostAnswer ? undefined : { type: "answer", value: JSON.parse(text) as unknown };

@@ -1,13 +1,13 @@
 import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { wishOf } from "./bridge";
+import { requestOf } from "./bridge";
 import { RendererFrame } from "./frame";
 
 vi.mock("@/api/signed-url", () => ({ signedURL: async (url: string) => `${url}?signed=s` }));
 
 afterEach(cleanup);
 
-describe("what a frame may wish", () => {
+describe("the requests of a frame", () => {
   it.each([
     [{ shoal: 1, type: "ready" }, { type: "ready" }],
     [{ shoal: 1, type: "height", px: 99999 }, { type: "height", px: 2000 }],
@@ -21,7 +21,7 @@ describe("what a frame may wish", () => {
     [{ shoal: 1, type: "answer", value: "x".repeat(300_000) }, undefined],
     ["ready", undefined],
     [null, undefined],
-  ])("%j", (said, wish) => expect(wishOf(said)).toEqual(wish));
+  ])("%j", (said, request) => expect(requestOf(said)).toEqual(request));
 });
 
 describe("the frame of a custom renderer", () => {
@@ -45,7 +45,7 @@ describe("the frame of a custom renderer", () => {
     expect(frame.getAttribute("src")).toBe("/console/renderers/default/Card/1?signed=s");
   });
 
-  it("is told what to draw once it is ready", async () => {
+  it("receives what to draw once it is ready", async () => {
     const { post, say } = await show();
     expect(post).not.toHaveBeenCalled();
     say({ shoal: 1, type: "ready" });
@@ -61,7 +61,7 @@ describe("the frame of a custom renderer", () => {
     expect(propose).toHaveBeenCalledWith(1);
   });
 
-  it("grows as high as it wishes, within bounds", async () => {
+  it("grows to the requested height, within bounds", async () => {
     const { frame, say } = await show();
     say({ shoal: 1, type: "height", px: 333 });
     expect(frame.style.height).toBe("333px");

@@ -6,7 +6,7 @@ import type { RendererProps } from "../contract";
 import { address } from "../words/address";
 import { useSigned } from "../words/own-file";
 import { Words } from "../words/words";
-import { type RenderMessage, wishOf } from "./bridge";
+import { type RenderMessage, requestOf } from "./bridge";
 
 interface Props extends RendererProps {
   /** Where the renderer is served by this server. */
@@ -17,7 +17,7 @@ interface Props extends RendererProps {
   readonly onPropose: (value: unknown) => void;
 }
 
-/** How many wishes of a frame are heard in a second. */
+/** How many requests of a frame are handled per second. */
 const mostWishes = 60;
 
 export function RendererFrame({ url, onPropose, theme, tool, args, argsStatus, result, state, canAnswer }: Props) {
@@ -38,11 +38,11 @@ export function RendererFrame({ url, onPropose, theme, tool, args, argsStatus, r
       heard = now === second ? heard + 1 : 1;
       second = now;
       if (heard > mostWishes) return;
-      const wish = wishOf(event.data);
-      if (wish?.type === "ready") setReady((n) => n + 1);
-      else if (wish?.type === "height") setHeight(wish.px);
-      else if (wish?.type === "answer") propose.current(wish.value);
-      else if (wish?.type === "open" && address(wish.url) !== undefined) setWanted(wish.url);
+      const request = requestOf(event.data);
+      if (request?.type === "ready") setReady((n) => n + 1);
+      else if (request?.type === "height") setHeight(request.px);
+      else if (request?.type === "answer") propose.current(request.value);
+      else if (request?.type === "open" && address(request.url) !== undefined) setWanted(request.url);
     };
     window.addEventListener("message", hear);
     return () => window.removeEventListener("message", hear);

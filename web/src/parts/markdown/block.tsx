@@ -29,15 +29,15 @@ function useUnhurried(text: string, grows: boolean): string {
     shown.current = text;
     late.current = false;
   }
-  const behind = shown.current !== text;
+  const isStale = shown.current !== text;
   useEffect(() => {
-    if (!behind) return;
+    if (!isStale) return;
     const timer = setTimeout(() => {
       late.current = true;
       look((n) => n + 1);
     }, pause);
     return () => clearTimeout(timer);
-  }, [behind, text]);
+  }, [isStale, text]);
   return shown.current;
 }
 

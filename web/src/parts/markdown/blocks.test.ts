@@ -9,7 +9,7 @@ describe("a text in blocks", () => {
     expect(whole("1. one\n\n   more\n2. two\n\n   - inner\n\nafter")).toEqual(["1. one\n\n   more\n2. two\n\n   - inner", "after"]);
   });
 
-  it("keeps blank lines inside of a fence together, and tells its language", () => {
+  it("keeps blank lines inside a fence together, and reports its language", () => {
     const [block] = new Splitter().split("```go\na\n\nb\n```");
     expect(block?.code).toEqual({ language: "go", text: "a\n\nb" });
   });

@@ -8,7 +8,7 @@ import { rendered } from "./measure";
 export interface Block {
   /** Its markdown, definitions of links that it refers to included. */
   readonly text: string;
-  /** What stands in a code block, with its language; undefined for other blocks. */
+  /** The text of a code block, with its language; undefined for other blocks. */
   readonly code?: { readonly text: string; readonly language: string };
 }
 

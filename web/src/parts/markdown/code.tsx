@@ -9,7 +9,7 @@ const mostShaded = 50_000;
 
 interface Props {
   readonly code: string;
-  /** As it was written behind the fence. */
+  /** The info string after the opening fence, as written. */
   readonly language?: string;
   /** More of it comes. */
   readonly grows?: boolean;

@@ -8,7 +8,7 @@ import { pieces } from "../words/marks";
 import { Splitter } from "./blocks";
 import { resolved } from "./entities";
 
-// Seconds for what takes milliseconds: a busy machine is no defect.
+// Seconds for what takes milliseconds: a busy machine is not a defect.
 const patience = 2000;
 
 function took(work: () => void): number {
@@ -25,7 +25,7 @@ it.each([
   ["spaces", " ".repeat(65_000)],
 ])("whether %s nest", (_, text) => expect(took(() => void plainText(text, false))).toBeLessThan(patience));
 
-it("a star before each line is a list like any other, and a hundred signs in a row are none", () => {
+it("a star before each line is a normal list, and a hundred stars in a row are not", () => {
   expect(plainText("* one\n* two\n".repeat(200), false)).toBe(false);
   expect(plainText("* ".repeat(250), false)).toBe(true);
   expect(plainText("> ".repeat(250) + "x", false)).toBe(true);

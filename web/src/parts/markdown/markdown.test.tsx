@@ -62,7 +62,7 @@ describe("markdown", () => {
 });
 
 describe("a heading", () => {
-  it("is none as long as it has no words", () => {
+  it("is not a heading as long as it has no words", () => {
     for (const text of ["#", "## ", "# <b>", "# <b></b>", "before\n\n#"]) expect(html(text).querySelector("h4"), text).toBeNull();
     expect(html("# a").querySelector("h4")?.textContent).toBe("a");
     expect(html("# ![](/v1/sessions/default/files/fil_1)").querySelector("h4 img")).not.toBeNull();

@@ -70,7 +70,7 @@ function one(token: MarkedToken, depth: number): ReactNode {
 
 const sizes = ["text-xl", "text-lg", "text-base", "text-base", "text-sm", "text-sm"];
 
-// A heading whose words are still to come is none: nobody could hear what it says.
+// A heading without words yet is not rendered as one: screen readers would announce an empty heading.
 const wordless = (tokens: readonly Token[]) => words(tokens).trim() === "" && !tokens.some((t) => t.type === "image");
 
 // Below the headings of the page, whatever the text says.

@@ -8,7 +8,7 @@ const mostSeries = 12;
 
 export interface Series {
   readonly name: string;
-  /** One value for each place on the axis; null where there is none. */
+  /** One value for each position on the axis; null if it has no value. */
   readonly values: readonly (number | null)[];
 }
 

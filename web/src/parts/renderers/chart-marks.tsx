@@ -55,7 +55,7 @@ function Axes({ chart, scale, x }: { chart: ChartData; scale: Scale; x: (i: numb
 }
 
 const colour = (i: number) => colours[i % colours.length];
-const told = (chart: ChartData, label: string, name: string, v: number) => `${label}, ${name}: ${v}${chart.unit === "" ? "" : ` ${chart.unit}`}`;
+const valueLabel = (chart: ChartData, label: string, name: string, v: number) => `${label}, ${name}: ${v}${chart.unit === "" ? "" : ` ${chart.unit}`}`;
 
 export function Bars({ chart }: { chart: ChartData }) {
   const scale = scaleOf(chart);
@@ -69,7 +69,7 @@ export function Bars({ chart }: { chart: ChartData }) {
         s.values.map((v, i) =>
           v === null ? null : (
             <rect key={`${j}.${i}`} fill={colour(j)} width={width} x={middle(i) + (j - chart.series.length / 2) * width} y={Math.min(scale.y(v), scale.y(0))} height={Math.abs(scale.y(v) - scale.y(0))}>
-              <title>{told(chart, chart.labels[i] ?? "", s.name, v)}</title>
+              <title>{valueLabel(chart, chart.labels[i] ?? "", s.name, v)}</title>
             </rect>
           ),
         ),
@@ -104,7 +104,7 @@ export function Lines({ chart, area }: { chart: ChartData; area: boolean }) {
               s.values.map((v, i) =>
                 v === null ? null : (
                   <circle key={i} cx={x(i)} cy={scale.y(v)} r={3} fill={colour(j)}>
-                    <title>{told(chart, chart.labels[i] ?? "", s.name, v)}</title>
+                    <title>{valueLabel(chart, chart.labels[i] ?? "", s.name, v)}</title>
                   </circle>
                 ),
               )}
@@ -142,7 +142,7 @@ export function Pie({ chart }: { chart: ChartData }) {
         return (
           <g key={i}>
             <path d={slice(begin, from)} fill={colour(i)} stroke="var(--surface)">
-              <title>{`${told(chart, label, chart.series[0]?.name ?? "", v)} (${Math.round((from - begin) * 100)} %)`}</title>
+              <title>{`${valueLabel(chart, label, chart.series[0]?.name ?? "", v)} (${Math.round((from - begin) * 100)} %)`}</title>
             </path>
           </g>
         );

@@ -58,7 +58,7 @@ describe("charts", () => {
     expect(c?.labels.length).toBe(mostPoints);
     expect(c?.left).toBe(3000);
   });
-  it("of texts are none", () => expect(chartOf({ type: "bar", x: "a", y: ["b"], data: [{ a: 1, b: "x" }] })).toBeUndefined());
+  it("of texts are not a chart", () => expect(chartOf({ type: "bar", x: "a", y: ["b"], data: [{ a: 1, b: "x" }] })).toBeUndefined());
   it("have round marks", () => {
     expect(ticks(0, 85)).toEqual([0, 20, 40, 60, 80, 100]);
     expect(ticks(-3, 3)).toEqual([-4, -2, 0, 2, 4]);

@@ -70,7 +70,7 @@ describe("an object", () => {
 });
 
 describe("changes", () => {
-  it("are told with signs and words", async () => {
+  it("are shown with signs and words", async () => {
     const { container } = await show({ before: "a\nb\n", after: "a\nc\n" }, "diff");
     expect(container.textContent).toContain("−removed: b");
     expect(container.textContent).toContain("+added: c");

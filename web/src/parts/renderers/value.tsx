@@ -9,7 +9,7 @@ import { Chart, DataTable, Diff } from "./lazy";
 import { Scalar } from "./scalar";
 import { type Fields, isRows, type Look, lookOf, member, rowsOf, textMember } from "./shape";
 
-/** A value as its author wishes it, else as its shape suggests, else as a tree. */
+/** Renders a value as its author requests, else as its shape suggests, else as a tree. */
 export function Value({ value, hint }: { value: unknown; hint?: Look }) {
   switch (lookOf(value, hint)) {
     case "nothing":

@@ -25,7 +25,7 @@ export function money(amount: number, currency: string): string {
   }
 }
 
-/** The money that a member tells, with the currency beside it; undefined for none. */
+/** The amount of money in a member, with the currency next to it; undefined if the member is not money. */
 export function moneyOf(object: unknown, name: string): string | undefined {
   const value = member(object, name);
   if (isMoney(value)) return money(value.amount, value.currency);
@@ -34,7 +34,7 @@ export function moneyOf(object: unknown, name: string): string | undefined {
   return money(value, currency);
 }
 
-/** Whether a member is told together with another one: the currency of a price. */
+/** Whether a member is shown as part of another: the currency of a price. */
 export function toldElsewhere(object: unknown, name: string): boolean {
   return name === "currency" && isFields(object) && Object.keys(object).some((k) => k !== "currency" && moneyOf(object, k) !== undefined);
 }

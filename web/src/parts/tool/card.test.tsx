@@ -47,7 +47,7 @@ describe("a tool call", () => {
     expect(container.textContent).toMatch(/Ada approved, .*\d\d:\d\d/);
   });
 
-  it("that asks for a permission says who asks for what", () => {
+  it("that needs a permission names the requester and the call", () => {
     const { container } = show({ part: tool({ toolName: "placeOrder", status: "requires_action", args: { product: "Lark" } }), pending: pending({ kind: "permission" }), answer: <button type="button">Approve</button> });
     expect(container.textContent).toContain("Shop Agent asks for permission to use placeOrder with:");
     expect(screen.getByRole("button", { name: "Approve" })).toBeTruthy();
@@ -58,7 +58,7 @@ describe("a tool call", () => {
     expect(screen.getByTestId("frame").contains(screen.getByRole("button", { name: "OK" }))).toBe(false);
   });
 
-  it("shows neither input nor output where its author wishes so", () => {
+  it("shows neither input nor output if its author hides them", () => {
     const { container } = show({ part: tool({ toolName: "x", display: { mode: "full", showInput: false, showOutput: false }, args: { q: "in" }, result: { a: "out" } }) });
     expect(container.textContent).toBe("xdone");
   });

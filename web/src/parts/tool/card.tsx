@@ -11,7 +11,7 @@ import { Settled, whoAnswered } from "../answer/answer";
 import { Value } from "../renderers/value";
 import { isFields } from "../renderers/shape";
 import { LongWords, Words } from "../words/words";
-import { deed, isCard, opensItself, stateOf, wishesOf } from "./reading";
+import { deed, isCard, opensItself, stateOf, displayOptions } from "./reading";
 
 export interface ToolCardProps {
   readonly part: ToolPart;
@@ -40,7 +40,7 @@ export function ToolCard(props: ToolCardProps) {
   const [touched, touch] = useState<boolean>();
   const open = whole || (touched ?? (card || opensItself(part, pending)));
   const state = stateOf(part.status, over);
-  if (wishesOf(part).hidden && !opensItself(part, pending) && touched === undefined && !whole) return null;
+  if (displayOptions(part).hidden && !opensItself(part, pending) && touched === undefined && !whole) return null;
   return (
     <div {...kept} className={classes("min-w-0 rounded-lg border bg-surface", state === "requires_action" ? "border-warn" : "border-line")}>
       <div className="flex min-w-0 flex-wrap items-center gap-2 px-3 py-1.5 text-sm">
@@ -86,7 +86,7 @@ function Name({ part }: { part: ToolPart }) {
 }
 
 function Body({ part, over = false, pending, answer, custom, nameOf }: ToolCardProps) {
-  const wishes = wishesOf(part);
+  const options = displayOptions(part);
   const state = stateOf(part.status, over);
   const asks = pending?.kind === "permission" && pending.status === "open";
   return (
@@ -101,14 +101,14 @@ function Body({ part, over = false, pending, answer, custom, nameOf }: ToolCardP
         </p>
       )}
       {custom}
-      {custom === undefined && wishes.input && !echoed(part) && <Arguments part={part} state={state} quiet={pending?.kind === "question" && pending.question !== null} />}
+      {custom === undefined && options.input && !echoed(part) && <Arguments part={part} state={state} quiet={pending?.kind === "question" && pending.question !== null} />}
       <Edited part={part} pending={pending} />
       {part.error !== null && (
         <p className="rounded-md bg-bad-soft px-3 py-2 text-sm whitespace-pre-wrap text-bad [overflow-wrap:anywhere]" dir="auto">
           <LongWords text={part.error} />
         </p>
       )}
-      {custom === undefined && wishes.output && part.result !== null && part.result !== undefined && part.error === null && (
+      {custom === undefined && options.output && part.result !== null && part.result !== undefined && part.error === null && (
         <Result part={part} title={part.answeredBy !== null && pending?.kind !== "permission" ? "Answer" : "Result"} />
       )}
       <End part={part} pending={pending} answer={answer} nameOf={nameOf} state={state} />
@@ -127,7 +127,7 @@ function Arguments({ part, state, quiet }: { part: ToolPart; state: ToolPart["st
   if (quiet) return null;
   return (
     <>
-      <Value value={part.args} hint={wishesOf(part).look} />
+      <Value value={part.args} hint={displayOptions(part).look} />
       {writing && (
         <p role="presentation" className="text-sm text-soft">
           {empty ? "The model is writing the arguments…" : "The model is writing more…"}
@@ -144,7 +144,7 @@ function Edited({ part, pending }: Pick<ToolCardProps, "part" | "pending">) {
   return (
     <section aria-label="Edited arguments" className="flex min-w-0 flex-col gap-1 border-l-2 border-accent pl-3">
       <p className="text-sm font-medium text-soft">Edited before it was approved; the tool got:</p>
-      <Value value={edited} hint={wishesOf(part).look} />
+      <Value value={edited} hint={displayOptions(part).look} />
     </section>
   );
 }
@@ -153,7 +153,7 @@ function Result({ part, title }: { part: ToolPart; title: string }) {
   return (
     <div className="flex min-w-0 flex-col gap-1">
       <p className="text-sm font-medium text-soft">{title}</p>
-      <Value value={part.result} hint={wishesOf(part).look} />
+      <Value value={part.result} hint={displayOptions(part).look} />
     </div>
   );
 }

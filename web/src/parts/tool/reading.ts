@@ -1,9 +1,9 @@
-// How a tool's part is shown: what is told about it, and what is open.
+// How a tool's part is shown: its text, and what is expanded.
 import type { PendingAction, ToolPart } from "@/client/types";
 import { hintOf, isFields, type Look, lookOf, member } from "../renderers/shape";
 
 /** What the author of a tool says about showing it. */
-export interface Wishes {
+export interface DisplayOptions {
   readonly look: Look | undefined;
   readonly hidden: boolean;
   readonly minimal: boolean;
@@ -13,8 +13,8 @@ export interface Wishes {
   readonly renderer: string;
 }
 
-/** The wishes of a part's `display`. */
-export function wishesOf(part: ToolPart): Wishes {
+/** The options of a part's `display`. */
+export function displayOptions(part: ToolPart): DisplayOptions {
   const d = part.display;
   const mode = member(d, "mode");
   const custom = member(d, "customUI");
@@ -31,14 +31,14 @@ export function wishesOf(part: ToolPart): Wishes {
 /** Whether the part is a card that is meant to be seen, not a call to be folded away. */
 export function isCard(part: ToolPart, custom: boolean): boolean {
   if (custom) return true;
-  const wishes = wishesOf(part);
-  if (wishes.minimal || wishes.hidden) return false;
+  const options = displayOptions(part);
+  if (options.minimal || options.hidden) return false;
   return (isFields(part.display) && Object.keys(part.display).length > 0) || rich.has(lookOf(part.result)) || rich.has(lookOf(part.args));
 }
 
 const rich = new Set<Look>(["chart", "table", "image", "content"]);
 
-/** Whether a part that is no card is open before its reader touches it. */
+/** Whether a part that is not a card is expanded initially. */
 export function opensItself(part: ToolPart, pending: PendingAction | undefined): boolean {
   return part.status === "error" || part.editedArgs !== null || part.status === "requires_action" || part.status === "denied" || pending?.status === "open";
 }

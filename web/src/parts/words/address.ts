@@ -32,8 +32,8 @@ export function address(url: string): Address | undefined {
   return { href: parsed.href, host: parsed.host, disguised: parsed.username !== "" || parsed.password !== "" };
 }
 
-/** Whether words tell the address that they lead to, so that its host need not be shown. */
-export function tells(words: string, to: Address): boolean {
+/** Whether a link's text names the address it leads to, so that the host need not be shown. */
+export function namesHost(words: string, to: Address): boolean {
   if (to.disguised) return false;
   const said = words.trim().replace(/\/$/, "").toLowerCase();
   const bare = to.href.replace(/^(?:https?:\/\/|mailto:)/i, "").replace(/\/$/, "").toLowerCase();

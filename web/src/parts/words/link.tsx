@@ -1,13 +1,13 @@
 // Links in what others wrote.
 import { ExternalLink } from "lucide-react";
 import type { ReactNode } from "react";
-import { address, ownFile, tells } from "./address";
+import { address, ownFile, namesHost } from "./address";
 import { OwnFileLink } from "./own-file";
 import { Words } from "./words";
 
 /**
- * A link that opens beside the console and tells nobody where it was. Its host is
- * shown where the words do not say it; an address that is none is only words.
+ * A link that opens in a new tab and sends no referrer. Its host is
+ * shown if the text does not name it. An unsupported address is plain text.
  */
 export function Link({ href, words, children }: { href: string; words: string; children?: ReactNode }) {
   const to = address(href);
@@ -25,7 +25,7 @@ export function Link({ href, words, children }: { href: string; words: string; c
       <a href={to.href} target="_blank" rel="noopener noreferrer" className="text-accent underline decoration-from-font underline-offset-2 [overflow-wrap:anywhere]">
         {shown}
       </a>
-      {!tells(words, to) && (
+      {!namesHost(words, to) && (
         <span className="text-sm text-soft [overflow-wrap:anywhere]">
           {" "}
           (<Words text={to.host} />)
@@ -35,7 +35,7 @@ export function Link({ href, words, children }: { href: string; words: string; c
   );
 }
 
-/** A picture that lies elsewhere. It is not loaded here: that would tell its server who reads. */
+/** An image on another server. It is not loaded: the request would reveal the reader to that server. */
 export function RemoteImage({ src, alt }: { src: string; alt: string }) {
   const to = address(src);
   if (to === undefined) {

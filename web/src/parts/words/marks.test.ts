@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { address, ownFile, tells } from "./address";
+import { address, ownFile, namesHost } from "./address";
 import { pieces, visible } from "./marks";
 
 const shown = (text: string) =>
@@ -22,7 +22,7 @@ describe("characters that cannot be seen", () => {
 
   it.each(["👩‍👩‍👧", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "می‌خواهم", "क्‍ष", "שלום\u200f!", "葛\u{e0100}"])("%s is writing that needs them", (text) => expect(pieces(text)).toEqual([text]));
 
-  it("marks tags behind a flag that is none", () => expect(shown("🏴\u{e0068}\u{e0069}")).toBe("🏴[hidden: hi]"));
+  it("marks tags after an invalid flag", () => expect(shown("🏴\u{e0068}\u{e0069}")).toBe("🏴[hidden: hi]"));
   it("marks a joiner between latin letters", () => expect(shown("a\u200db")).toBe("a[U+200D]b"));
   it("leaves out what cannot be seen to compare words", () => expect(visible("ad\u200bmin")).toBe("admin"));
   it("is done with a long text at once", () => expect(pieces("a\u200b".repeat(50_000))).toHaveLength(100_000));
@@ -30,7 +30,7 @@ describe("characters that cannot be seen", () => {
 
 describe("addresses", () => {
   it.each(["https://a.example/", "http://a.example/", "mailto:a@b.example", "HTTPS://a.example/", "/v1/sessions/default/files/fil_1"])("%s is a link", (url) => expect(address(url)).toBeDefined());
-  it.each(["javascript:alert(1)", "data:text/html,x", "//a.example", "/console/logout", "file:///x", " https://a.example", "java\tscript:x", "https://", "/v1/sessions/../files/x", "/v1/sessions/a/files/.."])("%j is none", (url) =>
+  it.each(["javascript:alert(1)", "data:text/html,x", "//a.example", "/console/logout", "file:///x", " https://a.example", "java\tscript:x", "https://", "/v1/sessions/../files/x", "/v1/sessions/a/files/.."])("%j is refused", (url) =>
     expect(address(url)).toBeUndefined(),
   );
   it("knows its own files", () => {
@@ -38,10 +38,10 @@ describe("addresses", () => {
     expect(ownFile("/v1/sessions/default/files/fil_1?x")).toBe(false);
     expect(ownFile("https://a.example/v1/sessions/default/files/fil_1")).toBe(false);
   });
-  it("knows words that tell the host", () => {
+  it("recognizes texts that name the host", () => {
     const to = address("https://a.example/");
-    expect(to && tells("a.example", to)).toBe(true);
-    expect(to && tells("https://a.example", to)).toBe(true);
-    expect(to && tells("https://b.example", to)).toBe(false);
+    expect(to && namesHost("a.example", to)).toBe(true);
+    expect(to && namesHost("https://a.example", to)).toBe(true);
+    expect(to && namesHost("https://b.example", to)).toBe(false);
   });
 });

@@ -7,11 +7,11 @@
 // flags of England, Scotland and Wales, direction marks beside letters that run
 // from right to left.
 
-/** What stands in the place of characters that cannot be seen. */
+/** The replacement for invisible characters. */
 export interface Mark {
   /** What is written in their place: U+202E, or what tags spell. */
   readonly label: string;
-  /** What it means, for whoever wonders. */
+  /** An explanation, shown as a tooltip. */
   readonly title: string;
 }
 

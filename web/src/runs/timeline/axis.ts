@@ -1,4 +1,4 @@
-// The common time axis of a run. Time in which nothing works (the run is parked) is
+// The common time axis of a run. Time in which nothing works (the run is suspended) is
 // squeezed where it is long, so that a run which waited for three days stays
 // readable; squeezed time is marked and labelled wherever it is drawn. Pure.
 import { duration } from "@/ui/time";
@@ -79,7 +79,7 @@ function cut(spans: readonly Span[], from: number, to: number): Stretch[] {
   let at = from;
   const add = (until: number, idle: boolean) => {
     if (until <= at) return;
-    // What the model did is not told to everybody: then nothing is known to be idle.
+    // Readers without access to the steps cannot know what is idle.
     const squeezed = idle && thinking > 0 && until - at > Math.max(shortest, working);
     out.push({ from: at, to: until, squeezed, weight: until - at, left: 0 });
     at = until;
@@ -105,7 +105,7 @@ function union(ranges: readonly (readonly [number, number])[]): [number, number]
   return out;
 }
 
-// Marks at round times, counted anew behind each gap.
+// Marks at round times, counted anew after each gap.
 function ticks(stretches: readonly Stretch[], total: number): Tick[] {
   const every = round(total / 5);
   const out: Tick[] = [];

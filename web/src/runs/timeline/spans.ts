@@ -30,7 +30,7 @@ export interface Span {
   readonly model?: Step;
   readonly call?: StepCall;
   readonly pending?: PendingAction;
-  /** Whether the permission that it waited for was denied; undefined where nobody tells. */
+  /** Whether the permission that it waited for was denied; undefined if unknown. */
   readonly denied?: boolean | undefined;
 }
 
@@ -38,7 +38,7 @@ const ms = (at: string | null): number | null => (at === null ? null : Date.pars
 
 /**
  * All spans of a run, in the order in which they are shown: each step before what is
- * in it. Its messages tell those who see no steps how permissions were answered.
+ * in it. Its messages show readers without access to the steps how permissions were answered.
  */
 export function spansOf(run: Run, steps: readonly Step[], pending: readonly PendingAction[], messages: readonly Message[] = []): Span[] {
   const created = Date.parse(run.createdAt);
@@ -67,9 +67,9 @@ function stepSpans(run: Run, step: Step, pending: readonly PendingAction[]): Spa
   const from = Date.parse(step.startedAt);
   // A run that has ended leaves no step open, whatever is stored of it.
   const to = ms(step.endedAt) ?? ms(run.endedAt);
-  const parked = run.status === "waiting_reply" || run.status === "waiting_tool";
-  const written = writtenAt(step, pending, to, parked);
-  const calls = step.toolCalls.flatMap((c) => callSpans(step, c, pending, written, to, parked));
+  const suspended = run.status === "waiting_reply" || run.status === "waiting_tool";
+  const written = writtenAt(step, pending, to, suspended);
+  const calls = step.toolCalls.flatMap((c) => callSpans(step, c, pending, written, to, suspended));
   const failed = calls.some((c) => c.failed) || brokenOff(step);
   return [
     { id: `${step.index}`, kind: "step", step: step.index, name: `Step ${step.index + 1}`, from, to, about: false, failed, note: "", model: step },
@@ -79,14 +79,14 @@ function stepSpans(run: Run, step: Step, pending: readonly PendingAction[]): Spa
 }
 
 // When the model had written its answer: before the first thing that came of it.
-function writtenAt(step: Step, pending: readonly PendingAction[], end: number | null, parked: boolean): { at: number | null; about: boolean } {
+function writtenAt(step: Step, pending: readonly PendingAction[], end: number | null, suspended: boolean): { at: number | null; about: boolean } {
   const began = [...step.toolCalls.map((c) => ms(c.startedAt)), ...pending.map((p) => Date.parse(p.createdAt))].filter((t) => t !== null);
   if (began.length > 0) return { at: Math.min(...began), about: false };
-  if (!step.toolCalls.some((c) => waitedUntimed(c, parked))) return { at: end, about: false };
+  if (!step.toolCalls.some((c) => waitedUntimed(c, suspended))) return { at: end, about: false };
   return { at: Date.parse(step.startedAt) + (step.firstTokenMs ?? 0), about: true };
 }
 
-function callSpans(step: Step, call: StepCall, pending: readonly PendingAction[], written: { at: number | null; about: boolean }, end: number | null, parked: boolean): Span[] {
+function callSpans(step: Step, call: StepCall, pending: readonly PendingAction[], written: { at: number | null; about: boolean }, end: number | null, suspended: boolean): Span[] {
   const id = `${step.index}.${call.toolCallId}`;
   const base = { step: step.index, name: call.toolName, call, failed: callFailed(call.status), note: callWord(call.status) };
   const waits = pending.filter((p) => p.toolCallId === call.toolCallId).map((p) => waitSpan(p, step.index, call));
@@ -98,14 +98,14 @@ function callSpans(step: Step, call: StepCall, pending: readonly PendingAction[]
   }
   if (waits.length > 0) return waits;
   const held = pending.some((p) => p.kind === "permission" && p.status === "open" && within(p, step));
-  if (waitedUntimed(call, parked) && written.at !== null)
+  if (waitedUntimed(call, suspended) && written.at !== null)
     return [{ ...base, id, kind: "wait", from: written.at, to: end, about: true, note: ownWait(call, held) }];
   return [{ ...base, id, kind: "tool", from: null, to: null, about: false }];
 }
 
 // Of some runs there are no times of what they waited for by themselves: a reply, an hour.
-function waitedUntimed(call: StepCall, parked: boolean): boolean {
-  return call.startedAt === null && (call.status === "ok" || call.status === "timed_out" || (call.status === "pending" && parked));
+function waitedUntimed(call: StepCall, suspended: boolean): boolean {
+  return call.startedAt === null && (call.status === "ok" || call.status === "timed_out" || (call.status === "pending" && suspended));
 }
 
 function forReply(call: StepCall): boolean {

@@ -35,7 +35,7 @@ function show(onSelect?: (id: string) => void) {
   return within(screen.getByRole("table", { name: "Timeline" }));
 }
 
-test("is a table that tells kind, name, facts and duration of each row", () => {
+test("is a table with kind, name, facts and duration of each row", () => {
   const table = show();
   const text = table.getAllByRole("row").slice(1).map((r) => [...r.children].slice(0, 3).map((c) => c.textContent).join(" | "));
   expect(text).toEqual([

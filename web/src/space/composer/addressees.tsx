@@ -92,7 +92,7 @@ function Name({ id }: { id: string }) {
   return useName(id);
 }
 
-// Somebody is named who would not be told.
+// A mentioned participant would not be notified.
 function Outside({ id, space }: { id: string; space: string }) {
   const { session } = useConsole();
   const name = useName(id);
@@ -100,7 +100,7 @@ function Outside({ id, space }: { id: string; space: string }) {
   const add = () => adding.run(() => api.PUT("/v1/sessions/{session}/spaces/{space}/members/{entity}", { params: { path: { session, space, entity: id } } }));
   return (
     <span className="inline-flex flex-wrap items-center gap-1.5 text-warn">
-      {name} is not in this space and will not be told.
+      {name} is not a member of this space and will not be notified.
       <Button small busy={adding.busy} onClick={() => void add()} icon={<UserPlus aria-hidden className="size-3.5" />}>
         Add
       </Button>

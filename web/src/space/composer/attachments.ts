@@ -82,7 +82,7 @@ export function useAttachments(session: string): Attachments {
   return { list, add, remove, retry, take };
 }
 
-// fetch tells nothing of an upload's progress; XMLHttpRequest does.
+// fetch does not report the progress of an upload; XMLHttpRequest does.
 function send(session: string, key: string, file: File, progress: (part: number) => void): { done: Promise<SentFile>; cut: () => void } {
   const request = new XMLHttpRequest();
   let cut = false;

@@ -93,7 +93,7 @@ describe("the composer", () => {
     expect(screen.getByText(/acts on it/)).toBeTruthy();
     await user.clear(field);
     await user.type(field, "@carl hello");
-    expect(screen.getByText(/Carl is not in this space/)).toBeTruthy();
+    expect(screen.getByText(/Carl is not a member of this space/)).toBeTruthy();
     expect(screen.getByRole("button", { name: "Add" })).toBeTruthy();
   });
 

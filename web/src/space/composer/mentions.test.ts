@@ -28,7 +28,7 @@ describe("who a text mentions", () => {
     expect(mentionedIds(text, all)).toEqual(want);
   });
 
-  it("tells where each stands", () => {
+  it("returns the position of each", () => {
     expect(mentionsIn("hi @Ann!", all)).toEqual([{ member: ann, start: 3, end: 7 }]);
   });
 
@@ -51,7 +51,7 @@ describe("who a text mentions", () => {
   });
 });
 
-describe("a mention that is being written", () => {
+describe("a mention while it is typed", () => {
   it.each([
     ["@", 1, ""],
     ["hi @sh", 6, "sh"],
@@ -65,7 +65,7 @@ describe("a mention that is being written", () => {
     ["ann@ex", 6],
     ["@ann hello there", 16],
     ["@ann\n", 5],
-  ])("%j at %i is none", (text, caret) => {
+  ])("%j at %i is not a mention", (text, caret) => {
     expect(begunAt(text, caret)).toBeUndefined();
   });
 

@@ -5,7 +5,7 @@ import type { Member } from "@/client/types";
 /** One mention in a text. */
 export interface Mentioned {
   readonly member: Member;
-  /** From the `@` to the character behind the name, in UTF-16 units. */
+  /** From the `@` to the character after the name, in UTF-16 units. */
   readonly start: number;
   readonly end: number;
 }

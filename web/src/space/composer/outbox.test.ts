@@ -11,7 +11,7 @@ function kept() {
   return { getItem: (k: string) => held.get(k) ?? null, setItem: (k: string, v: string) => void held.set(k, v) };
 }
 
-// A server that is told what to answer to each attempt, in order.
+// A server with a prepared answer for each attempt, in order.
 function server(...answers: ("ok" | Problem)[]) {
   const sent: string[] = [];
   const pauses: number[] = [];

@@ -25,11 +25,11 @@ export interface Outgoing {
 /** What a file part says of an uploaded file. */
 export type SentFile = Pick<FilePart, "name" | "mediaType" | "size" | "url">;
 
-/** What an outbox stands on. */
+/** The dependencies of an outbox. */
 export interface Post {
   /** Posts a message; throws a Problem. */
   send(o: Outgoing): Promise<Message>;
-  /** Is told what was stored; resolves once the timeline shows it. */
+  /** Receives the stored message; resolves once the timeline shows it. */
   stored(m: Message): Promise<void>;
   /** Waits before another attempt, the nth; ends at once when the server is back. */
   pause(n: number): Promise<void>;

@@ -1,4 +1,4 @@
-// The outbox of whoever acts on this page.
+// The outbox of the participant that this page acts as.
 import { useMemo, useSyncExternalStore } from "react";
 import { api } from "@/api/client";
 import { entityHeader } from "@/client/transport";
@@ -35,7 +35,7 @@ function posting(session: string, as: string | null, store: Store): Post {
   return {
     send: (o) =>
       api.POST("/v1/sessions/{session}/spaces/{space}/messages", {
-        // Whoever acts on the page by the time it is sent, it is its writer's.
+        // It is sent as its author, even if the page acts as another participant by then.
         params: { path: { session, space: o.space } },
         headers: { "Idempotency-Key": o.key, ...(as === null ? {} : { [entityHeader]: as }) },
         body: { ...words(o), mentions: [...o.mentions], ...(o.replyTo === undefined ? {} : { replyTo: o.replyTo }) },
@@ -57,7 +57,7 @@ function words(o: Outgoing) {
   return { parts: o.text === "" ? files : [{ type: "text" as const, text: o.text }, ...files] };
 }
 
-// The stream tells of it as well; whichever is first shows it.
+// The stream delivers it as well; whichever comes first shows it.
 async function shown(store: Store, m: Message): Promise<void> {
   if (store.live.messages.has(m.id)) return;
   await new Promise<void>((resolve) => {

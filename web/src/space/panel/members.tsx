@@ -72,7 +72,7 @@ function AddedBy({ id }: { id: string }) {
   return <p className="truncate text-sm text-soft">added by {useName(id)}</p>;
 }
 
-// What it waits for, the same thing once; the oldest tells since when.
+// What it waits for, without duplicates; the oldest gives the start of the wait.
 function Waits({ pending }: { pending: readonly PendingAction[] }) {
   const first = pending.reduce<PendingAction | undefined>((a, p) => (a === undefined || p.createdAt < a.createdAt ? p : a), undefined);
   if (first === undefined) return null;

@@ -6,20 +6,20 @@ import { announcement } from "./announcer";
 const at = "2026-11-20T10:00:00.000Z";
 const name = (id: string) => ({ bot: "Shop Agent", bea: "Bea" })[id] ?? id;
 const said = (event: LiveEvent) => announcement(event, "shop", "ann", name);
-const told = (type: "message.created" | "message.completed", m: ReturnType<typeof message>): LiveEvent => ({ type, at, spaceId: m.spaceId, runId: m.runId, message: m });
+const messageEvent = (type: "message.created" | "message.completed", m: ReturnType<typeof message>): LiveEvent => ({ type, at, spaceId: m.spaceId, runId: m.runId, message: m });
 
 describe("what is announced", () => {
   it("is a whole message, once: nothing of it while it is written", () => {
-    expect(said(told("message.created", message({ entityId: "bot", status: "streaming" })))).toBeUndefined();
+    expect(said(messageEvent("message.created", message({ entityId: "bot", status: "streaming" })))).toBeUndefined();
     expect(said({ type: "text-delta", at, spaceId: "shop", runId: "r", messageId: "msg_1", partId: "p", offset: 0, delta: "x" })).toBeUndefined();
-    expect(said(told("message.completed", message({ entityId: "bot", parts: [text(), tool(), text({ id: "prt_9" })] })))).toEqual({ text: "Shop Agent: message with 3 parts", urgent: false });
+    expect(said(messageEvent("message.completed", message({ entityId: "bot", parts: [text(), tool(), text({ id: "prt_9" })] })))).toEqual({ text: "Shop Agent: message with 3 parts", urgent: false });
   });
   it("reads out what is short", () => {
-    expect(said(told("message.created", message({ entityId: "bea", mentions: ["ann"], parts: [text({ text: "Lunch?" })] })))?.text).toBe("Bea: Lunch?, mentions you");
+    expect(said(messageEvent("message.created", message({ entityId: "bea", mentions: ["ann"], parts: [text({ text: "Lunch?" })] })))?.text).toBe("Bea: Lunch?, mentions you");
   });
   it("is not one's own message, nor one of another space", () => {
-    expect(said(told("message.created", message({ entityId: "ann" })))).toBeUndefined();
-    expect(said(told("message.created", message({ entityId: "bea", spaceId: "other" })))).toBeUndefined();
+    expect(said(messageEvent("message.created", message({ entityId: "ann" })))).toBeUndefined();
+    expect(said(messageEvent("message.created", message({ entityId: "bea", spaceId: "other" })))).toBeUndefined();
   });
   it("is urgent only when somebody is needed", () => {
     expect(said({ type: "pending.opened", at, spaceId: "shop", runId: "run_1", pendingAction: pendingAction({ agentId: "bot", toolName: "placeOrder" }) })).toEqual({ text: "Shop Agent needs your answer: placeOrder", urgent: true });

@@ -1,4 +1,4 @@
-// Tells screen readers what happens in a space: once for each whole message, never
+// Announces events of a space to screen readers: once for each whole message, never
 // for each word, and at once when something needs the reader.
 import { useEffect, useState } from "react";
 import type { Message } from "@/client/types";

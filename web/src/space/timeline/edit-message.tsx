@@ -6,7 +6,7 @@ import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
 import { useAction } from "../use-action";
 
-/** Whether whoever acts may edit the message here: it is theirs and text alone. */
+/** Whether the acting participant may edit the message here: it is their own and has only text. */
 export function editable(message: Message, actor: string | null): boolean {
   return actor !== null && message.entityId === actor && message.runId === null && message.deletedAt === null && message.parts.length === 1 && message.parts[0]?.type === "text";
 }

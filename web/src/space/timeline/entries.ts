@@ -13,7 +13,7 @@ export type Entry =
 /** How long after the one before a message still joins it, in ms. */
 const joinWithin = 5 * 60_000;
 
-/** The rows of some messages in the order of their `seq`. The unread line stands before the message `firstUnread`. */
+/** The rows of some messages in the order of their `seq`. The unread line is before the message `firstUnread`. */
 export function entries(messages: readonly Message[], firstUnread: string | undefined): Entry[] {
   const out: Entry[] = [];
   let before: Message | undefined;

@@ -1,5 +1,5 @@
-// Runs that a message started and that failed without a word: whoever asked is told
-// why, in the server's words.
+// Runs that a message started and that failed without posting: shows the author of
+// the message the server's reason.
 import { CircleX } from "lucide-react";
 import type { Run } from "@/client/types";
 import { useName } from "@/live/hooks";

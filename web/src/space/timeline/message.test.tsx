@@ -37,8 +37,8 @@ const streaming = message({
 it("draws only the growing part again for a delta", async () => {
   const world = await show(view("msg_1"), [...start(streaming), runs(run())]);
   drawn.length = 0;
-  await world.tell(delta(0, "Hel"));
-  await world.tell(delta(3, "lo"));
+  await world.emit(delta(0, "Hel"));
+  await world.emit(delta(3, "lo"));
   expect(drawn).toEqual(["prt_2", "prt_2"]);
   expect(screen.getByText("Hello (streaming)")).toBeTruthy();
 });
@@ -46,11 +46,11 @@ it("draws only the growing part again for a delta", async () => {
 it("draws many deltas of one frame once", async () => {
   const world = await show(view("msg_1"), [...start(streaming), runs(run())]);
   drawn.length = 0;
-  await world.tell(delta(0, "a"), delta(1, "b"), delta(2, "c"));
+  await world.emit(delta(0, "a"), delta(1, "b"), delta(2, "c"));
   expect(drawn).toEqual(["prt_2"]);
 });
 
-it("says who writes, how the run stands, and offers to stop it", async () => {
+it("names the author, shows the run's status, and offers to stop it", async () => {
   await show(view("msg_1"), [...start(streaming), runs(run())]);
   expect(screen.getByRole("article", { name: /Bot/ })).toBeTruthy();
   expect(screen.getByText("running")).toBeTruthy();
@@ -61,7 +61,7 @@ it("says who writes, how the run stands, and offers to stop it", async () => {
 it("shows what is unfinished as interrupted when its run is over", async () => {
   const world = await show(view("msg_1"), [...start({ ...streaming, parts: [text({ id: "prt_2", text: "Half a", status: "streaming" })] }), runs(run())]);
   expect(screen.getByText("Half a (streaming)")).toBeTruthy();
-  await world.tell({ type: "run.failed", at, spaceId: "shop", runId: "run_1", run: run({ status: "failed" }) });
+  await world.emit({ type: "run.failed", at, spaceId: "shop", runId: "run_1", run: run({ status: "failed" }) });
   expect(screen.getByText("Half a (interrupted)")).toBeTruthy();
   expect(screen.queryByRole("button", { name: "Stop Bot" })).toBeNull();
 });
@@ -69,10 +69,10 @@ it("shows what is unfinished as interrupted when its run is over", async () => {
 it("names whom it mentions, and whom it could not reach", async () => {
   await show(view("msg_1"), start(message({ mentions: ["bot"], droppedMentions: ["carl"] })));
   expect(screen.getByText("@Bot")).toBeTruthy();
-  expect(screen.getByText("@carl is not in this space and was not told.")).toBeTruthy();
+  expect(screen.getByText("@carl is not a member of this space and was not notified.")).toBeTruthy();
 });
 
-it("tells why an agent that was asked could not answer", async () => {
+it("says why a mentioned agent could not answer", async () => {
   const failed = run({ status: "failed", error: { code: "provider_auth", message: "There is no key.", retryable: false } });
   await show(<MessageView id="msg_1" joined={false} marked={false} entry={false} failed={[failed]} />, start(message()));
   expect(screen.getByText(/Bot could not answer: There is no key\./)).toBeTruthy();
@@ -92,17 +92,17 @@ it("says on whose behalf it is when a run wrote it from another space", async ()
 it("a deleted message keeps its place and says nothing", async () => {
   const world = await show(view("msg_1"), start(message({ parts: [text({ text: "My address is …" })] })));
   expect(screen.getByRole("button", { name: "Delete message" })).toBeTruthy();
-  await world.tell({ type: "message.updated", at, spaceId: "shop", runId: null, message: message({ parts: [], deletedAt: at }) });
+  await world.emit({ type: "message.updated", at, spaceId: "shop", runId: null, message: message({ parts: [], deletedAt: at }) });
   expect(screen.getByText("This message was deleted.")).toBeTruthy();
   expect(screen.queryByRole("button", { name: "Delete message" })).toBeNull();
 });
 
-it("shows reactions, with those of whoever looks, and that it was edited", async () => {
+it("shows reactions, marks the reader's own, and says that it was edited", async () => {
   const world = await show(view("msg_1"), start(message({ reactions: [{ emoji: "👍", entityIds: ["ann", "bot"] }, { emoji: "🎉", entityIds: ["bot"] }] })));
   expect(screen.getByRole("button", { name: "👍 2: Ann, Bot" }).getAttribute("aria-pressed")).toBe("true");
   expect(screen.getByRole("button", { name: "🎉 1: Bot" }).getAttribute("aria-pressed")).toBe("false");
   expect(screen.queryByText(/^edited/)).toBeNull();
-  await world.tell({ type: "message.updated", at, spaceId: "shop", runId: null, message: message({ parts: [text({ text: "Better." })], editedAt: at }) });
+  await world.emit({ type: "message.updated", at, spaceId: "shop", runId: null, message: message({ parts: [text({ text: "Better." })], editedAt: at }) });
   expect(screen.getByText(/^edited/)).toBeTruthy();
   expect(screen.getByText("Better. (done)")).toBeTruthy();
   expect(screen.queryByRole("list", { name: "Reactions" })).toBeNull();
@@ -111,7 +111,7 @@ it("shows reactions, with those of whoever looks, and that it was edited", async
 it("a reply quotes its message, as it is", async () => {
   const world = await show(view("msg_2"), start(message({ parts: [text({ text: "Tea?" })] }), message({ id: "msg_2", seq: 2, entityId: "bot", replyTo: "msg_1", parts: [text({ text: "Yes." })] })));
   expect(document.body.textContent).toContain("in reply toAnnTea?");
-  await world.tell({ type: "message.updated", at, spaceId: "shop", runId: null, message: message({ parts: [], deletedAt: at }) });
+  await world.emit({ type: "message.updated", at, spaceId: "shop", runId: null, message: message({ parts: [], deletedAt: at }) });
   expect(document.body.textContent).toContain("in reply toAnnThis message was deleted.");
 });
 

@@ -144,7 +144,7 @@ function Mention({ id }: { id: string }) {
 function Dropped({ ids }: { ids: readonly string[] }) {
   return (
     <p className="mt-1 text-sm text-warn">
-      {ids.map((id) => `@${id}`).join(", ")} {ids.length === 1 ? "is" : "are"} not in this space and {ids.length === 1 ? "was" : "were"} not told.
+      {ids.map((id) => `@${id}`).join(", ")} {ids.length === 1 ? "is not a member of this space and was not notified." : "are not members of this space and were not notified."}
     </p>
   );
 }

@@ -1,4 +1,4 @@
-// Pages of a timeline that are not here yet. What is loaded is told to all tabs.
+// Loads pages of a timeline, and shares them with all tabs.
 import { api } from "@/api/client";
 import type { Message } from "@/client/types";
 import type { Store } from "@/live/store";
@@ -13,7 +13,7 @@ export async function loadPage(store: Store, session: string, space: string, pla
   const page = await api.GET("/v1/sessions/{session}/spaces/{space}/messages", {
     params: { path: { session, space }, query: { ...place, limit: pageSize } },
   });
-  await told(store, space, page.items);
+  await shareMessages(store, space, page.items);
   return page.items;
 }
 
@@ -24,7 +24,7 @@ export function loadAround(store: Store, session: string, space: string, seq: nu
 
 // The way to the tab's own copy leads through the switchboard. What is here already
 // may be newer than the page: it stays.
-function told(store: Store, spaceId: string, page: readonly Message[]): Promise<void> {
+function shareMessages(store: Store, spaceId: string, page: readonly Message[]): Promise<void> {
   const messages = page.filter((m) => !store.live.messages.has(m.id));
   const last = messages[messages.length - 1];
   if (last === undefined) return Promise.resolve();

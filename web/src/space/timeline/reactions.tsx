@@ -10,7 +10,7 @@ import { notify } from "@/ui/notice";
 /** Those that are offered first. */
 export const offered = ["👍", "❤️", "😂", "🎉", "👀", "✅"];
 
-/** Adds a reaction of whoever acts, or takes it back; returns whether it worked. */
+/** Adds or removes a reaction of the acting participant; returns whether it succeeded. */
 export function useReact(message: Message): (emoji: string, remove: boolean) => Promise<void> {
   const { session } = useConsole();
   return async (emoji, remove) => {

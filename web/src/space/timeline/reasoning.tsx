@@ -5,7 +5,7 @@ import { memo } from "react";
 import { useLiveValue } from "@/live/hooks";
 import { reasoningKey } from "@/client/session-state";
 
-/** The reasoning of a run as a space shows it; nothing where there is none. */
+/** The reasoning of a run as a space shows it; renders nothing without reasoning. */
 export const Reasoning = memo(function Reasoning({ run, space }: { run: string; space: string }) {
   const thought = useLiveValue(`run:${run}`, (s) => s.live.streaming.get(reasoningKey(run, space))?.input);
   if (thought === undefined || thought === "") return null;

@@ -63,7 +63,7 @@ export const Timeline = memo(function Timeline({ live, runs, seq }: Props) {
   const keys = useMessageKeys(column, toEnd);
   const marked = useJump({ space: space.id, seq, messages, setView, column, toEnd });
   useLayoutEffect(() => {
-    if (onWay.length > 0) toEnd(); // Whoever sends wants to see it.
+    if (onWay.length > 0) toEnd(); // The sender wants to see the message.
     // Only what was sent just now moves the reader.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [onWay.length]);
@@ -83,7 +83,7 @@ export const Timeline = memo(function Timeline({ live, runs, seq }: Props) {
       case "hole":
         return <MoreRow key={row.key} what="Messages" scroller={scroller} again={rows} load={(above) => loadPage(store, session, space.id, above ? { before: row.before } : { after: row.after }).then(() => undefined)} />;
       case "message":
-        return <MessageView key={row.key} id={row.id} joined={row.joined && !tells(rows[i - 1], failed)} marked={row.id === marked} entry={row.id === (keys.current ?? messages[end - 1]?.id)} failed={failed.get(row.id) ?? noRuns} />;
+        return <MessageView key={row.key} id={row.id} joined={row.joined && !showsFailure(rows[i - 1], failed)} marked={row.id === marked} entry={row.id === (keys.current ?? messages[end - 1]?.id)} failed={failed.get(row.id) ?? noRuns} />;
     }
   };
   return (
@@ -119,11 +119,11 @@ function Below({ messages, actor, go }: { messages: readonly Message[]; actor: s
 }
 
 // Whether a row ends with word of a failed run: what follows does not join it.
-function tells(row: Entry | undefined, failed: RunsHere["failed"]): boolean {
+function showsFailure(row: Entry | undefined, failed: RunsHere["failed"]): boolean {
   return row?.kind === "message" && (failed.get(row.id)?.length ?? 0) > 0;
 }
 
-// Failed runs that said something tell of it in their own message.
+// Failed runs that posted a message show the failure there.
 function withoutWords(failed: RunsHere["failed"], spoke: readonly (string | null)[]): RunsHere["failed"] {
   const said = new Set(spoke);
   return new Map([...failed].map(([message, runs]) => [message, runs.filter((r) => !said.has(r.id))]));

@@ -6,7 +6,7 @@ import { type RefObject, useCallback, useEffect, useState } from "react";
 
 /** So near to the end, in px, counts as there. */
 const near = 32;
-/** So near, the reader is taken to the end when something grows: it is no scrolling. */
+/** Within this distance of the end, the timeline follows new content. */
 const touching = 4;
 
 /** The reader's place. */

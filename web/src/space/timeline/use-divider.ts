@@ -5,7 +5,7 @@ import type { Message } from "@/client/types";
 import { firstUnread } from "./entries";
 import { useVisible } from "./use-visible";
 
-/** The id of the message that the line stands before, if there is one. */
+/** The id of the message after the line; undefined without a line. */
 export function useDivider(messages: readonly Message[], unread: number, reader: string | null): string | undefined {
   const visible = useVisible();
   const [divider, setDivider] = useState(() => firstUnread(messages, unread, reader));

@@ -1,4 +1,4 @@
-// Tells the server how far somebody has read: up to the newest message, once it is
+// Reports to the server how far the participant has read: up to the newest message, once it is
 // on the screen of a visible tab.
 import { useEffect, useRef, useState } from "react";
 import { api } from "@/api/client";

@@ -11,7 +11,7 @@ export const useVisible = () => useSyncExternalStore(subscribe, () => document.v
 
 /**
  * Calls `seen` when the element is within a screen of what the scroller shows, and
- * again after each change of `again` while it still is. `above` tells whether the
+ * again after each change of `again` while it still is. `above` says whether the
  * element lies in the upper half.
  */
 export function useNear(element: RefObject<Element | null>, scroller: RefObject<Element | null>, seen: (above: boolean) => void, again: unknown): void {

@@ -42,7 +42,7 @@ describe("the mounted stretch of a timeline", () => {
     expect(seen.size).toBe(500);
   });
 
-  it("keeps what a reader who has scrolled up looks at when messages come", () => {
+  it("keeps the scroll position of a reader who has scrolled up when messages arrive", () => {
     const view = newest(upTo(60));
     const held = settled(upTo(400), view, false);
     expect(held.from).toBe(view.from);
