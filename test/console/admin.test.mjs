@@ -40,7 +40,7 @@ test("the program that the page prints connects, is woken by the page, and is cu
   assert.ok(program.includes('"pilot"') && !program.includes(key), program);
   const light = page.getByRole("region", { name: /Check the connection/ }).getByRole("status").first();
   await light.getByText(/waiting for the first call/).waitFor();
-  await picture(page, "connect-minted");
+  await picture(page, "connect-key-created");
 
   const pilot = Agent.run(program, key);
   agents.push(pilot);
@@ -71,7 +71,7 @@ test("the program that the page prints connects, is woken by the page, and is cu
   await person.close();
 });
 
-test("a key is made in the page, shown once, works, and is no more", async () => {
+test("a key is created in the page, shown once, works, and is revoked", async () => {
   const { person, page } = await operator(s);
   await go(s, page, "/settings?tab=keys");
   await page.getByRole("button", { name: "Create a key" }).click();
@@ -246,7 +246,7 @@ test("a link signs another browser in; signing out ends the key, there and nowhe
   await there.getByRole("button", { name: "Sign out", exact: true }).click();
   await there.getByRole("heading", { name: "Sign in to Shoal" }).waitFor();
   assert.equal(await cookie(other), undefined);
-  assert.deepEqual([await statusWith(decodeURIComponent(theirs.value)), await statusWith(decodeURIComponent(mine.value))], [401, 401], "a cookie is no key for programs");
+  assert.deepEqual([await statusWith(decodeURIComponent(theirs.value)), await statusWith(decodeURIComponent(mine.value))], [401, 401], "programs cannot use a cookie as a key");
   await page.reload();
   await page.getByRole("link", { name: /welcome/i }).first().waitFor();
   await there.goto(link);

@@ -14,7 +14,7 @@ after(() => models?.stop());
 const schema = { type: "object", properties: { sum: { type: "integer", minimum: 1, title: "Sum" }, to: { type: "string", title: "To" } }, required: ["sum", "to"] };
 const pay = (more = {}) => ({ name: "pay", description: "Pays.", executionType: "basic", execution: { mode: "pass-through" }, displayTool: true, requiresPermission: true, inputSchema: schema, ...more });
 
-/** An agent in a space of its own that makes the calls for each message, then says what it was told. */
+/** An agent in a space of its own that makes the calls for each message, then posts their results. */
 async function payer(id, calls, tool = pay()) {
   models.mock.addFixture({
     match: { predicate: (r) => r.model === id },

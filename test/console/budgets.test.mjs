@@ -91,7 +91,7 @@ test("watching a model write 150 pieces a second costs little", async (t) => {
   const cost = async () => Object.fromEntries((await cdp.send("Performance.getMetrics")).metrics.map((m) => [m.name, m.value])).ScriptDuration;
   const begun = Date.now();
   const before = await cost();
-  await s.server.says("operator", "sea", "Tell me a saga.");
+  await s.server.says("operator", "sea", "Write me a saga.");
   await page.getByRole("heading", { name: "Part 30" }).waitFor({ timeout: 60_000 });
   await eventually("the message is whole", async () => (await s.server.at("GET", "/spaces/sea/messages")).items.at(-1).status === "completed");
   const seconds = (Date.now() - begun) / 1000;

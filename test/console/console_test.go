@@ -1,9 +1,9 @@
 // Package console_test drives the console of the real server in a real Chromium:
-// each *.test.mjs is a file of stories, told with node:test and Playwright.
+// each *.test.mjs is a file of stories for node:test and Playwright.
 // `make setup` installs what they need.
 //
-// SHOAL_PICTURES names a folder for pictures of every page; look at them after a
-// change. SHOAL_STORY runs only the files whose name holds it.
+// SHOAL_PICTURES names a folder for pictures of every page; review them after a
+// change. SHOAL_STORY runs only the files whose name contains it.
 package console_test
 
 import (

@@ -137,8 +137,8 @@ test("an approval in another space resumes the run; of two who answer at once bo
   const first = { operator: "Operator", ada: "ada" }[part.answeredBy];
   for (const p of [page, ada.page]) {
     await p.getByRole("article").filter({ hasText: new RegExp(`(${first}|you).*approved`, "is") }).waitFor();
-    const scolded = (await p.getByRole("alert").allInnerTexts()).filter((text) => text !== "" && !/needs you/i.test(text)); // what screen readers are told
-    assert.deepEqual(scolded, [], "who came second is told, not scolded");
+    const scolded = (await p.getByRole("alert").allInnerTexts()).filter((text) => text !== "" && !/needs you/i.test(text)); // what screen readers announce
+    assert.deepEqual(scolded, [], "the later answer gets a notice, not an alert");
   }
   await picture(page, "approved-by");
   for (const one of [person, ada.person]) {
@@ -212,7 +212,7 @@ test("@ opens the members by keyboard, and the message wakes whom it names", asy
   await person.close();
 });
 
-test("try-it runs a draft with the real runtime and leaves nothing behind", async () => {
+test("try-it runs a draft with the real runtime and cleans up", async () => {
   models.mock.addFixture({ match: { predicate: (r) => r.model === "tryout" && r.messages.at(-1).role === "tool" }, response: () => ({ content: "Done.", usage: used }) });
   models.mock.addFixture({
     match: { predicate: (r) => r.model === "tryout" },

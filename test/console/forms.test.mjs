@@ -12,7 +12,7 @@ const flag = { type: "boolean" };
 const object = (properties, ...required) => ({ type: "object", properties, required });
 const list = (items, more = {}) => ({ type: "array", items, ...more });
 
-// What a person does in a card, by the labels that stand there.
+// What a person does in a card, by the visible labels.
 const named = (label) => (label instanceof RegExp ? label : new RegExp(`^${label.replace(/\W/g, "\\$&")}( \\(optional\\))?$`));
 const fieldOf = (card, label) => card.getByRole("textbox", { name: named(label) }).or(card.getByRole("combobox", { name: named(label) }));
 const fill = (label, value) => (card) => fieldOf(card, label).fill(value);
@@ -127,9 +127,9 @@ async function clerk() {
   models.mock.addFixture({
     match: { predicate: (r) => r.model === "clerk" },
     response: ({ messages }) => {
-      const told = messages.findLastIndex((m) => m.role === "user");
-      const name = [...JSON.stringify(messages[told]).matchAll(/ask:(\w+)/g)].at(-1)[1];
-      return { usage: used, ...(told < messages.length - 1 ? { content: "Thank you." } : { toolCalls: [call(name, { targetSpaceId: "desk" })] }) };
+      const lastUser = messages.findLastIndex((m) => m.role === "user");
+      const name = [...JSON.stringify(messages[lastUser]).matchAll(/ask:(\w+)/g)].at(-1)[1];
+      return { usage: used, ...(lastUser < messages.length - 1 ? { content: "Thank you." } : { toolCalls: [call(name, { targetSpaceId: "desk" })] }) };
     },
   });
   await s.server.at("PUT", "/agents/clerk", JSON.stringify(models.agent("Clerk", "clerk", { tools })).replaceAll(/"exactly (\d+)"/g, "$1"));
@@ -188,20 +188,20 @@ async function refused(field, why) {
   const reason = () =>
     field.evaluate((e) => {
       const said = (e.getAttribute("aria-describedby") ?? "").split(" ").map((id) => document.getElementById(id)?.textContent ?? "");
-      const told = e.tagName === "FIELDSET" || (e.getAttribute("aria-invalid") === "true" && document.activeElement.getAttribute("aria-invalid") === "true");
-      return told ? said.join(" ") : "";
+      const isMarked = e.tagName === "FIELDSET" || (e.getAttribute("aria-invalid") === "true" && document.activeElement.getAttribute("aria-invalid") === "true");
+      return isMarked ? said.join(" ") : "";
     });
   let last = "";
   await eventually(`it is refused because ${why}`, async () => why.test((last = await reason()))).catch((e) => assert.fail(`${e.message}; it says ${last}`));
 }
 
 test("a permission is denied with a reason, then given for later calls, too", async () => {
-  // It says what it was told, and calls once more when somebody writes.
+  // It posts the result, and calls once more when somebody writes.
   models.mock.addFixture({
     match: { predicate: (r) => r.model === "buyer" },
     response: ({ messages }) => {
       const since = messages.slice(messages.findLastIndex((m) => m.role === "user") + 1).filter((m) => m.role === "tool");
-      const next = [{ toolCalls: [call("order", { targetSpaceId: "till", sum: 5 })] }, { toolCalls: [send("till", `I was told: ${since[0]?.content}`)] }, { content: "Done." }];
+      const next = [{ toolCalls: [call("order", { targetSpaceId: "till", sum: 5 })] }, { toolCalls: [send("till", `Result: ${since[0]?.content}`)] }, { content: "Done." }];
       return { usage: used, ...next[since.length] };
     },
   });
@@ -213,7 +213,7 @@ test("a permission is denied with a reason, then given for later calls, too", as
   await s.server.says("operator", "till", "Order one.");
   await page.getByLabel(/^Reason/).fill("Too dear, ask Ada");
   await page.getByRole("button", { name: "Deny", exact: true }).click();
-  await page.getByText(/I was told:.*Too dear, ask Ada/).waitFor();
+  await page.getByText(/Result:.*Too dear, ask Ada/).waitFor();
 
   await s.server.says("operator", "till", "Order another.");
   await page.getByLabel(/^Reason/).fill("Fine with me");
@@ -267,14 +267,14 @@ test("somebody else was first: the page says who and when, also to an answer tha
     await s.server.says("operator", "desk", "ask:words");
     await fill("Full name", "Grace")(card());
   };
-  const told = async () => {
+  const seesNotice = async () => {
     await card().getByText(/^Ada answered, \d+:\d\d/).waitFor();
     assert.equal(await card().getByRole("textbox").count(), 0, "nothing is asked any more");
-    assert.deepEqual(await page.getByRole("main").getByRole("alert").allInnerTexts(), [], "who came second is told, not scolded");
+    assert.deepEqual(await page.getByRole("main").getByRole("alert").allInnerTexts(), [], "the later answer gets a notice, not an alert");
   };
   await begin();
   await byAda("words");
-  await told();
+  await seesNotice();
   await picture(page, "form-first");
 
   const came = [];
@@ -288,7 +288,7 @@ test("somebody else was first: the page says who and when, also to an answer tha
   await answer(card());
   await eventually("it came second", () => came.length);
   assert.deepEqual(came, [409]);
-  await told();
+  await seesNotice();
   assert.doesNotMatch(JSON.stringify(await s.server.at("GET", "/spaces/desk/messages?limit=200")), /Grace/);
   await person.clean();
   await person.close();

@@ -1,5 +1,5 @@
 // Custom renderers: pages that somebody has uploaded, in a frame that can run its
-// script and nothing else. What it says is a wish; the reader's answer is given by
+// script and nothing else. Its messages are requests; the reader's answer is given by
 // the console's own button.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -38,23 +38,23 @@ class Canary {
 }
 
 const renderer = (script, body = "") => `<!doctype html><meta charset="utf-8"><body style="font: 14px sans-serif; margin: 8px">${body}<pre id="said"></pre><script>
-const tell = (more) => parent.postMessage({shoal: 1, ...more}, "*");
+const post = (more) => parent.postMessage({shoal: 1, ...more}, "*");
 const said = document.getElementById("said");
 ${script}
 </script>`;
 
-// Shows what it is told, and proposes an answer for each button.
+// Shows what it receives, and proposes an answer for each button.
 const honest = renderer(`
 const statuses = [];
 addEventListener("message", ({data}) => {
   if (data?.shoal !== 1 || data.type !== "render") return;
   statuses.push(data.argsStatus);
   said.textContent = JSON.stringify({tool: data.tool, name: data.args?.name ?? null, complete: data.argsStatus, state: data.state, canAnswer: data.canAnswer, theme: data.theme, locale: data.locale, result: data.result, streamed: statuses.includes("streaming")});
-  tell({type: "height", px: 140});
+  post({type: "height", px: 140});
 });
-document.getElementById("yes").onclick = () => tell({type: "answer", value: {chosen: "port", count: 3}});
-document.getElementById("link").onclick = () => tell({type: "open", url: "https://example.org/harbour"});
-tell({type: "ready"});`, `<button id="yes">Port side</button> <button id="link">More</button>`);
+document.getElementById("yes").onclick = () => post({type: "answer", value: {chosen: "port", count: 3}});
+document.getElementById("link").onclick = () => post({type: "open", url: "https://example.org/harbour"});
+post({type: "ready"});`, `<button id="yes">Port side</button> <button id="link">More</button>`);
 
 // Tries everything that could lead out of its frame, and writes down what came of it.
 const escapes = (canary) => renderer(`
@@ -86,9 +86,9 @@ const tries = {
     try { out[name] = "REACHED " + String(await attempt()).slice(0, 60); } catch (e) { out[name] = "refused"; }
   }
   said.textContent = JSON.stringify(out);
-  tell({type: "answer", value: {chosen: "mine", consent: true}});
+  post({type: "answer", value: {chosen: "mine", consent: true}});
 })();
-tell({type: "ready"});`);
+post({type: "ready"});`);
 
 const garbage = renderer(`
 addEventListener("message", ({data}) => {
@@ -101,9 +101,9 @@ addEventListener("message", ({data}) => {
   for (let i = 0; i < 20000; i++) parent.postMessage({shoal: 1, type: "nothing", i, pad: "p".repeat(100)}, "*");
   parent.postMessage("end", "*");
 });
-tell({type: "height", px: 1e9});
+post({type: "height", px: 1e9});
 said.textContent = "There is a lot to say.";
-tell({type: "ready"});`);
+post({type: "ready"});`);
 
 const tool = (name, more = {}) => ({
   name, description: name, executionType: "basic", execution: { mode: "no-execution" }, displayTool: true,
@@ -122,19 +122,19 @@ async function harbour(id, name, html, { args = { name: "Nina" }, latency = 5 } 
   await page.getByRole("textbox", { name: "Message" }).waitFor();
   await s.server.says("operator", id, "Begin.");
   const frame = page.frameLocator(`iframe[title="Card of ${name}"]`);
-  const told = async () => JSON.parse((await frame.locator("#said").textContent()) || "{}");
-  return { person, page, frame, told };
+  const received = async () => JSON.parse((await frame.locator("#said").textContent()) || "{}");
+  return { person, page, frame, received };
 }
 
 /** What waits for an answer in a space. */
 const waiting = async (space) => (await s.server.at("GET", "/pending-actions", undefined, { as: "operator" })).items.filter((p) => p.spaceId === space);
 const stored = async (space) => (await s.server.at("GET", `/spaces/${space}/messages`)).items.flatMap((m) => m.parts).find((p) => p.type === "tool_call");
 
-test("it is told the arguments as they come, and what it proposes is sent by the console's button alone", async () => {
-  const { person, page, frame, told } = await harbour("honest", "showBoat", honest, { args: { name: "Nina", log: "fair wind ".repeat(200) }, latency: 8 });
-  await eventually("the arguments came while they were written", async () => (await told()).streamed);
-  await eventually("they are complete", async () => (await told()).complete === "complete" && (await told()).canAnswer);
-  const now = await told();
+test("it receives the arguments as they stream, and only the console's button sends its proposal", async () => {
+  const { person, page, frame, received } = await harbour("honest", "showBoat", honest, { args: { name: "Nina", log: "fair wind ".repeat(200) }, latency: 8 });
+  await eventually("the arguments came while they were written", async () => (await received()).streamed);
+  await eventually("they are complete", async () => (await received()).complete === "complete" && (await received()).canAnswer);
+  const now = await received();
   assert.deepEqual({ tool: now.tool, name: now.name, theme: now.theme, result: now.result }, { tool: "showBoat", name: "Nina", theme: "light", result: null });
   await eventually("it is as high as it wished", async () => (await page.locator("iframe").boundingBox()).height >= 138 && (await page.locator("iframe").boundingBox()).height <= 144);
 
@@ -150,21 +150,21 @@ test("it is told the arguments as they come, and what it proposes is sent by the
   await send.click();
   const part = await eventually("it is answered", async () => [await stored("honest")].find((p) => p.status === "done"));
   assert.deepEqual([part.result, part.answeredBy], [{ chosen: "port", count: 3 }, "operator"]);
-  await eventually("the frame learns it", async () => (await told()).result?.chosen === "port" && !(await told()).canAnswer);
+  await eventually("the frame learns it", async () => (await received()).result?.chosen === "port" && !(await received()).canAnswer);
 
   await frame.getByRole("button", { name: "More" }).click();
   await page.getByText("The card wants to open a page of").waitFor();
   assert.equal(person.context.pages().length, 1, "nothing opens by itself");
   await page.emulateMedia({ colorScheme: "dark" });
-  await eventually("it is told the theme", async () => (await told()).theme === "dark");
+  await eventually("it receives the theme", async () => (await received()).theme === "dark");
   await person.clean();
   await person.close();
 });
 
 test("every way out of the frame is shut, and a forged consent settles nothing", async () => {
-  const { person, page, told } = await harbour("escape", "showCage", escapes(canary.url));
+  const { person, page, received } = await harbour("escape", "showCage", escapes(canary.url));
   const address = page.url();
-  const tries = await eventually("it has tried everything", async () => (Object.keys(await told().catch(() => ({}))).length > 10 ? told() : undefined));
+  const tries = await eventually("it has tried everything", async () => (Object.keys(await received().catch(() => ({}))).length > 10 ? received() : undefined));
   for (const [name, outcome] of Object.entries(tries)) assert.equal(outcome, "refused", name);
   assert.ok(Object.keys(tries).length >= 20);
   await page.getByText("The card proposes this answer:").waitFor();
@@ -179,7 +179,7 @@ test("every way out of the frame is shut, and a forged consent settles nothing",
 });
 
 test("a frame that leaves its page is not followed", async () => {
-  const { person, page } = await harbour("leaves", "showLeaver", renderer(`tell({type: "ready"}); location.href = "${canary.url}/self";`));
+  const { person, page } = await harbour("leaves", "showLeaver", renderer(`post({type: "ready"}); location.href = "${canary.url}/self";`));
   await page.locator("iframe").waitFor();
   await eventually("it was refused", () => page.evaluate(() => globalThis.violations.some((v) => v.startsWith("frame-src"))));
   assert.deepEqual(canary.hits, []);
@@ -189,7 +189,7 @@ test("a frame that leaves its page is not followed", async () => {
   await person.close();
 });
 
-test("what it posts beside the wishes changes nothing, however much it is; its height is bounded", async () => {
+test("messages other than requests change nothing, however many; its height is bounded", async () => {
   const { person, page, frame } = await harbour("garbage", "showGarbage", garbage);
   await frame.getByText("There is a lot to say.").waitFor();
   await eventually("its height is bounded", async () => (await page.locator("iframe").boundingBox()).height === 2000);

@@ -31,7 +31,7 @@ async function until(page, name, key = "Tab", most = 80) {
   for (let i = 0; i < most; i++) {
     await page.keyboard.press(key);
     const at = await focus(page);
-    // Behind the last one the focus leaves the page, and comes in again at its other end.
+    // After the last one the focus leaves the page, and returns at its other end.
     way.push(`${at.tag} ${at.name.slice(0, 30)}`);
     if (at.lost && wrapped++ === 0) continue;
     assert.ok(at.seen && at.shown, `the focus cannot be seen on ${JSON.stringify(at)}, after ${way.join(", ")}`);
@@ -81,7 +81,7 @@ test("from signing in to an approved order without a mouse", async () => {
   await page.getByRole("button", { name: /yes$/i }).nth(1).waitFor();
   assert.equal(await field.inputValue(), "");
 
-  // The two cards are behind the field: the first one found backwards is the second.
+  // The two cards are before the field in the tab order: going backwards finds the second one first.
   await until(page, /no$/i, "Shift+Tab");
   await page.keyboard.press("Enter");
   await page.getByRole("article").getByText("You answered").waitFor();
@@ -116,7 +116,7 @@ test("a dialog gives the focus back to where it was", async () => {
     await page.getByRole("dialog", { name: dialog }).waitFor();
     const inside = await eventually("the focus is in the dialog", () => page.evaluate(() => document.querySelector("dialog[open]")?.contains(document.activeElement)));
     assert.ok(inside);
-    // Tab stays inside: what lies behind cannot be reached.
+    // Tab stays inside the dialog: the page below cannot be reached.
     for (let i = 0; i < 12; i++) {
       await page.keyboard.press("Tab");
       assert.ok(await page.evaluate(() => document.activeElement === document.body || document.querySelector("dialog[open]").contains(document.activeElement)));

@@ -22,7 +22,7 @@ const choose = {
 };
 
 let n = 0;
-/** A new space with an agent that tells the saga, then asks, then ends. */
+/** A new space with an agent that writes the saga, then asks, then ends. */
 async function den() {
   const id = `den${++n}`;
   models.play(id, [
@@ -61,7 +61,7 @@ test("a reload in the middle of a word goes on there, and one at a question asks
   const id = await den();
   const { person, page } = await operator(s);
   await go(s, page, `/spaces/${id}`);
-  await s.server.says("operator", id, "Tell.");
+  await s.server.says("operator", id, "Begin.");
   await begun(page);
   await page.reload();
   const article = await whole(page, id);
@@ -77,7 +77,7 @@ test("killed in the middle of a sentence and started again: the page heals by it
   const id = await den();
   const { person, page } = await operator(s);
   await go(s, page, `/spaces/${id}`);
-  await s.server.says("operator", id, "Tell.");
+  await s.server.says("operator", id, "Begin.");
   await begun(page);
   await s.server.kill();
   await page.getByText(/server unreachable/i).waitFor();
@@ -98,7 +98,7 @@ test("nothing can be consented to while the server is away; what was written wai
   const id = await den();
   const { person, page } = await operator(s);
   await go(s, page, `/spaces/${id}`);
-  await s.server.says("operator", id, "Tell.");
+  await s.server.says("operator", id, "Begin.");
   const article = await whole(page, id);
   const yes = article.getByRole("button", { name: /yes/i }).first();
   await yes.waitFor();
@@ -114,12 +114,12 @@ test("nothing can be consented to while the server is away; what was written wai
   await eventually("the button works again", () => yes.isEnabled());
   const { items } = await s.server.at("GET", `/spaces/${id}/messages`);
   assert.equal(items.filter((m) => m.parts[0]?.text === "Are you there?").length, 1);
-  await eventually("it stands there once", async () => (await page.getByText("Are you there?").count()) === 1);
+  await eventually("it is shown once", async () => (await page.getByText("Are you there?").count()) === 1);
   await person.clean();
   await person.close();
 });
 
-/** Somebody who comes through a proxy. */
+/** A person who connects through a proxy. */
 async function through(cutter, path) {
   const person = await Person.at(s.browser);
   const link = new URL(await s.server.newLink());
@@ -142,7 +142,7 @@ test("cut again and again in the middle of a frame: every letter is there, once"
   // Each connection lives for a few kilobytes, and ends in half a chunk.
   cutter = await Cutter.before(s.server.url, (req, chunk, sent) => (isStream(req) && sent > 12_000 ? "cut" : undefined));
   const { person, page } = await through(cutter, `/spaces/${id}`);
-  await s.server.says("operator", id, "Tell.");
+  await s.server.says("operator", id, "Begin.");
   await whole(page, id);
   t.diagnostic(`${cutter.cuts} cuts`);
   assert.ok(cutter.cuts >= 5, `only ${cutter.cuts} cuts`);
@@ -160,7 +160,7 @@ test("a piece that is lost on the way is noticed, and the text begins anew", asy
     return undefined;
   });
   const { person, page } = await through(cutter, `/spaces/${id}`);
-  await s.server.says("operator", id, "Tell.");
+  await s.server.says("operator", id, "Begin.");
   await whole(page, id);
   t.diagnostic(`${lost} pieces were lost`);
   assert.ok(lost > 0);

@@ -30,7 +30,7 @@ test("the printed link signs in once, and leaves nothing in the address", async 
   await person.close();
 });
 
-test("a pasted key signs in, a wrong one is told why not", async () => {
+test("a pasted key signs in, a wrong one shows the reason", async () => {
   const person = await Person.at(s.browser, { theme: "dark", width: "phone" });
   const page = await person.open(s.server.url);
   const field = page.locator("input[type=password]");

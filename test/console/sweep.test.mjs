@@ -1,6 +1,6 @@
 // Every page, dialog and menu, light and dark, on a wide window and on a phone: axe
 // finds nothing, nothing is wider than the window, and nothing is asked of another
-// host. Look at the pictures (SHOAL_PICTURES): what is ugly is found nowhere else.
+// host. Review the pictures (SHOAL_PICTURES): no other test finds what is ugly.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { axe, overflow, Person } from "./stage/browser.mjs";

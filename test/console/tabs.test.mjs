@@ -117,7 +117,7 @@ test("pieces of a message count nothing, the whole message one; what is read in 
   assert.equal(after, before + 2, "the whole message is one");
   await at(after);
 
-  // Reading it here heals the other browser when somebody looks at that one again.
+  // Reading it here updates the other browser when its page is shown again.
   await unread(one.page, "Creek").click();
   await eventually("it is read", async () => (await space()) === 0);
   await eventually("here nothing is unread", async () => !/\d/.test(await counts(one)));

@@ -20,7 +20,7 @@ export const launch = () =>
     args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
   });
 
-// What is no fault of a page: calls that a story lets fail, and Chromium's remark on a
+// Not a fault of the page: calls that a story lets fail, and Chromium's remark on a
 // directive that it does not implement (docs/console.md says what that leaves open).
 const harmless = /Failed to load resource|ERR_CONNECTION|net::ERR_|Unrecognized Content-Security-Policy directive 'webrtc'/;
 

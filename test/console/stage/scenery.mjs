@@ -1,6 +1,6 @@
 // A server with something on every page: spaces in each of their states, agents that
 // wait, write, have failed and have ended, plans, versions, a second session that is
-// empty. What the sweep over all pages looks at.
+// empty. The sweep over all pages visits these.
 import { call, send } from "./models.mjs";
 import { eventually } from "./stage.mjs";
 
@@ -76,7 +76,7 @@ export async function scenery(server, models) {
   await server.says("operator", "desk", "And one for tomorrow.");
   await eventually("two more wait", async () => (await server.at("GET", "/pending-actions", undefined, { as: "operator" })).items.length >= 8);
   await server.at("POST", `/pending-actions/${book[0].id}/answer`, { approved: false, reason: "It is taken." }, { as: "ada" });
-  await server.says("operator", "river", "Tell me a long story.");
+  await server.says("operator", "river", "Write me a long story.");
   await eventually("it is being written", async () => (await server.at("GET", "/spaces/river/messages")).items.at(-1).status === "streaming");
   return { ended: ended.id, failed: failed.id, waiting: waiting.id, pending: book[1].id };
 }
