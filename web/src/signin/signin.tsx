@@ -34,10 +34,10 @@ function Refused({ problem }: { problem: Problem }) {
   const spent = problem.status === 401;
   return (
     <div role="alert" className="rounded-md border border-warn bg-warn-soft p-4 text-warn">
-      <p className="font-medium">{spent ? "This link is no longer valid." : "This link could not be used."}</p>
+      <p className="font-medium">{spent ? "This sign-in link has expired." : "This link could not be used."}</p>
       <p className="mt-1 text-sm">
         {spent
-          ? "It was opened before, perhaps in another window or on another device, or it is older than ten minutes. Create a new one."
+          ? "A link works once, within ten minutes. It may have been opened in another window or on another device. Create a new one."
           : problem.message}
       </p>
     </div>
