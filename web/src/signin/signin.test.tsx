@@ -28,7 +28,7 @@ describe("the sign-in page", () => {
 
   it("explains a link that was used or has expired", () => {
     render(<SignIn refused={new Problem(401, "unauthenticated", "raw words")} onSignedIn={vi.fn()} />);
-    expect(screen.getByRole("alert").textContent).toMatch(/opened before.*older than ten minutes/);
+    expect(screen.getByRole("alert").textContent).toMatch(/once, within ten minutes.*another window/);
   });
 
   it("shows the server's message for other failures", () => {
