@@ -2,7 +2,7 @@
 import type { ReactNode } from "react";
 import { useConsole } from "@/app/console";
 import { Page } from "@/ui/page";
-import { Empty } from "@/ui/shown";
+import { Empty } from "@/ui/placeholder";
 
 /** Renders its children for admins, and for others the reason why they need an admin key. */
 export function AdminsOnly({ title, why, children }: { title: string; why: string; children: ReactNode }) {

@@ -5,7 +5,7 @@ import { Problem } from "@/client/problem";
 import { useConsole } from "@/app/console";
 import { useEntity } from "@/live/hooks";
 import { Page } from "@/ui/page";
-import { Empty, Failed, Loading } from "@/ui/shown";
+import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { EntityState } from "@/ui/state";
 import { AdminsOnly } from "./admins-only";
 import { AgentEditor } from "./agent-editor";

@@ -11,7 +11,7 @@ import { Badge } from "@/ui/badge";
 import { Button } from "@/ui/button";
 import { notify } from "@/ui/notice";
 import { Page } from "@/ui/page";
-import { Empty, Failed, Loading } from "@/ui/shown";
+import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { EntityState } from "@/ui/state";
 import { duration, Moment, useNow } from "@/ui/time";
 import { AdminsOnly } from "./admins-only";

@@ -12,7 +12,7 @@ import { Button } from "@/ui/button";
 import { Dialog } from "@/ui/dialog";
 import { SelectField, TextField } from "@/ui/field";
 import { notify } from "@/ui/notice";
-import { Failed } from "@/ui/shown";
+import { Failed } from "@/ui/placeholder";
 import { getIn, type JsonObject, parseLocation, pathText, setIn } from "./config/json";
 import { lineOf, readConfig } from "./config/text";
 import { CodeArea } from "./forms/code-area";

@@ -7,7 +7,7 @@ import { Badge } from "@/ui/badge";
 import { CopyButton } from "@/ui/copy";
 import { Dialog } from "@/ui/dialog";
 import { SelectField } from "@/ui/field";
-import { Failed, Loading } from "@/ui/shown";
+import { Failed, Loading } from "@/ui/placeholder";
 import { isObject, type Json, type JsonObject, writeJson } from "./config/json";
 import { allSpacesQuery, preview, type Preview } from "./queries";
 import { isOfTrial } from "./trial/trial";

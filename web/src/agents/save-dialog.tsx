@@ -2,7 +2,7 @@
 import { Button } from "@/ui/button";
 import { Diff } from "@/ui/diff";
 import { Dialog } from "@/ui/dialog";
-import { Failed } from "@/ui/shown";
+import { Failed } from "@/ui/placeholder";
 import { type JsonObject, sameJson } from "./config/json";
 import { withDefaults } from "./config/schema";
 import { configText } from "./tabs/versions";

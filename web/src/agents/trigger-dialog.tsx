@@ -9,7 +9,7 @@ import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
 import { Dialog } from "@/ui/dialog";
 import { TextField } from "@/ui/field";
-import { Failed } from "@/ui/shown";
+import { Failed } from "@/ui/placeholder";
 import { type Json, writeJson } from "./config/json";
 import { readValue } from "./config/text";
 import { CodeArea } from "./forms/code-area";

@@ -6,8 +6,8 @@ import { lazy, type ReactNode, Suspense, useEffect } from "react";
 import { api } from "@/api/client";
 import { Problem } from "@/client/problem";
 import type { Caller } from "@/client/types";
-import { Failed, Loading } from "@/ui/shown";
-import { signIn, watchSigned } from "./signed";
+import { Failed, Loading } from "@/ui/placeholder";
+import { signIn, watchSignIn } from "./sign-in";
 
 const SignIn = lazy(() => import("@/signin/signin").then((m) => ({ default: m.SignIn })));
 
@@ -70,7 +70,7 @@ export function Identity({ children }: { children: (me: Caller) => ReactNode }) 
 }
 
 function Known({ me, children }: { me: Caller; children: (me: Caller) => ReactNode }) {
-  useEffect(() => watchSigned(me, reload), [me]);
+  useEffect(() => watchSignIn(me, reload), [me]);
   return children(me);
 }
 

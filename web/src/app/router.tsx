@@ -2,9 +2,9 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link, Navigate, Outlet, redirect } from "@tanstack/react-router";
 import type { Caller } from "@/client/types";
 import { Page } from "@/ui/page";
-import { Empty, Failed, Loading } from "@/ui/shown";
+import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { Identity } from "./identity";
-import { inBrowser } from "./kept";
+import { inBrowser } from "./storage";
 import { SessionFrame } from "./session";
 
 // A word in the address that looks like a number arrives as one.

@@ -7,9 +7,9 @@ import { actAs, api } from "@/api/client";
 import { Problem } from "@/client/problem";
 import type { Caller } from "@/client/types";
 import { LiveContext, useStore } from "@/live/hooks";
-import { Failed, Loading } from "@/ui/shown";
+import { Failed, Loading } from "@/ui/placeholder";
 import { type Console, ConsoleContext } from "./console";
-import { inBrowser } from "./kept";
+import { inBrowser } from "./storage";
 import { Shell } from "./shell";
 
 const operator = "operator";

@@ -1,7 +1,7 @@
 // The settings of this browser. They contain no secret: the only key is in a cookie that no
 // script can read.
 import { useSyncExternalStore } from "react";
-import { inBrowser } from "./kept";
+import { inBrowser } from "./storage";
 
 export interface Settings {
   theme: "system" | "light" | "dark";

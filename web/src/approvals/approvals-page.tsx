@@ -8,7 +8,7 @@ import { usePending, useSpaces } from "@/live/hooks";
 import { Button } from "@/ui/button";
 import { classes } from "@/ui/classes";
 import { Page } from "@/ui/page";
-import { Empty, Failed, Loading } from "@/ui/shown";
+import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { Bulk } from "./bulk";
 import { Detail } from "./detail";
 import { alike, inOrder, isMine } from "./inbox";

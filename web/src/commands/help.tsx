@@ -2,7 +2,7 @@
 import { lazy, Suspense, useState } from "react";
 import { useShortcut } from "@/app/shortcuts";
 import { Dialog } from "@/ui/dialog";
-import { Loading } from "@/ui/shown";
+import { Loading } from "@/ui/placeholder";
 
 const ShortcutList = lazy(() => import("./shortcut-list").then((m) => ({ default: m.ShortcutList })));
 

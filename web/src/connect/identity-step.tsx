@@ -8,7 +8,7 @@ import { useConsole } from "@/app/console";
 import { useEntities, useLive } from "@/live/hooks";
 import { Button } from "@/ui/button";
 import { CheckField, SelectField, TextField } from "@/ui/field";
-import { Failed } from "@/ui/shown";
+import { Failed } from "@/ui/placeholder";
 import { Copyable } from "./copyable";
 import { connect, type Connected, wrongID } from "./identity";
 

@@ -11,7 +11,7 @@ import { useKeyOf } from "@/space/idempotency";
 import { Button } from "@/ui/button";
 import { classes } from "@/ui/classes";
 import { AreaField, SelectField } from "@/ui/field";
-import { Failed } from "@/ui/shown";
+import { Failed } from "@/ui/placeholder";
 import { duration, useNow } from "@/ui/time";
 import { newer, type Stage, stageOf } from "./light";
 

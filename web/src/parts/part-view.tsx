@@ -2,14 +2,14 @@
 import { memo } from "react";
 import { isShown, type Message, type Part, type PendingAction } from "@/client/types";
 import { useLiveValue } from "@/live/hooks";
-import { Caught } from "./caught";
+import { ErrorBoundary } from "./error-boundary";
 import { LiveTool } from "./live-tool";
 import { StillPart } from "./still-part";
 
 /** One part of a message, with what answers it if it waits for somebody. */
 export const PartView = memo(function PartView({ message, part }: { message: Message; part: Part }) {
   const over = message.status !== "streaming";
-  return <Caught of={part}>{part.type === "tool_call" && isShown(part) ? <LiveTool part={part} over={over} messageId={message.id} /> : <StillPart part={part} over={over} />}</Caught>;
+  return <ErrorBoundary of={part}>{part.type === "tool_call" && isShown(part) ? <LiveTool part={part} over={over} messageId={message.id} /> : <StillPart part={part} over={over} />}</ErrorBoundary>;
 });
 
 /** What waits, as its part shows it, with what answers it. */
@@ -17,7 +17,7 @@ export function PendingView({ pending }: { pending: PendingAction }) {
   const part = useLiveValue(pending.messageId === null ? "pending" : `message:${pending.messageId}`, (s) => s.live.messages.get(pending.messageId ?? "")?.parts.find((p) => p.id === pending.partId));
   const known = part !== undefined && part.type === "tool_call" && isShown(part) ? part : undefined;
   return (
-    <Caught of={pending}>
+    <ErrorBoundary of={pending}>
       <LiveTool
         whole
         pending={pending}
@@ -30,6 +30,6 @@ export function PendingView({ pending }: { pending: PendingAction }) {
           }
         }
       />
-    </Caught>
+    </ErrorBoundary>
   );
 }

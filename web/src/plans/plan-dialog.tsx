@@ -9,7 +9,7 @@ import { Button } from "@/ui/button";
 import { Dialog } from "@/ui/dialog";
 import { AreaField, SelectField, TextField } from "@/ui/field";
 import { notify } from "@/ui/notice";
-import { Failed } from "@/ui/shown";
+import { Failed } from "@/ui/placeholder";
 import { cronWords, readCron } from "./cron";
 import { bodyOf, fieldsOf, newFields, type PlanFields, wrongField } from "./plan-form";
 import { nextTimes, zoneOf } from "./zone";

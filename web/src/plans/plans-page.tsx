@@ -9,7 +9,7 @@ import type { HostedAgent } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
 import { Page } from "@/ui/page";
-import { Empty, Failed, Loading } from "@/ui/shown";
+import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { PlanDialog } from "./plan-dialog";
 import { PlanList } from "./plan-list";
 

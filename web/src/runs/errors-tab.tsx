@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { Run, Step } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { Badge } from "@/ui/badge";
-import { Empty } from "@/ui/shown";
+import { Empty } from "@/ui/placeholder";
 import { RetryRun } from "./actions";
 import { ErrorNotice } from "./error-notice";
 import { Value } from "./json";

@@ -1,7 +1,7 @@
 // The tab Messages: what the run wrote, space by space as its readers see it.
 import type { Message } from "@/client/types";
 import { PartView } from "@/parts/part-view";
-import { Empty } from "@/ui/shown";
+import { Empty } from "@/ui/placeholder";
 import { MessageState } from "@/ui/state";
 import { Moment } from "@/ui/time";
 import { SpaceLink } from "./trigger";

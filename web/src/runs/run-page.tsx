@@ -4,7 +4,7 @@ import { useMemo } from "react";
 import { Problem } from "@/client/problem";
 import { ended } from "@/client/session-state";
 import { Page } from "@/ui/page";
-import { Empty, Failed, Loading } from "@/ui/shown";
+import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { type Tab, Tabs } from "@/ui/tabs";
 import { CancelRun, ExportRun, RetryRun } from "./actions";
 import { ErrorsTab, faultsOf } from "./errors-tab";
@@ -13,7 +13,7 @@ import { type Entry, exportLines, journal, storedEntries, useCame } from "./jour
 import { MessagesTab } from "./messages-tab";
 import { type RunRecord, useRunRecord } from "./record";
 import { RunHead } from "./run-head";
-import { SawTab } from "./saw/saw-tab";
+import { RequestsTab } from "./requests/requests-tab";
 import { TimelineTab } from "./timeline/timeline-tab";
 
 export function RunPage() {
@@ -72,7 +72,7 @@ function Views({ record, log }: { record: RunRecord; log: readonly Entry[] }) {
       <h2 className="sr-only">{shown.name}</h2>
       {shown.id === "timeline" && <TimelineTab record={record} />}
       {shown.id === "messages" && <MessagesTab messages={record.messages} over={over} />}
-      {shown.id === "saw" && <SawTab run={record.run.id} steps={record.steps ?? []} />}
+      {shown.id === "saw" && <RequestsTab run={record.run.id} steps={record.steps ?? []} />}
       {shown.id === "events" && <EventsTab log={log} over={over} />}
       {shown.id === "errors" && <ErrorsTab record={record} />}
     </Tabs>

@@ -7,7 +7,7 @@ import type { Run } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useName, useRun } from "@/live/hooks";
 import { ended } from "@/client/session-state";
-import { Failed, Loading } from "@/ui/shown";
+import { Failed, Loading } from "@/ui/placeholder";
 import { RunState } from "@/ui/state";
 import { useNow } from "@/ui/time";
 import { CancelRun } from "./actions";

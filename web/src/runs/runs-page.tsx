@@ -6,7 +6,7 @@ import { api } from "@/api/client";
 import { useConsole } from "@/app/console";
 import { useRuns } from "@/live/hooks";
 import { Page } from "@/ui/page";
-import { Empty, Failed, Loading } from "@/ui/shown";
+import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { merged, over, sinceOf, statusOf, type Wanted } from "./list";
 import { RunFilters } from "./run-filters";
 import { RunTable } from "./run-table";

@@ -1,5 +1,5 @@
 // The last searches of this browser, the newest first.
-import { inBrowser } from "@/app/kept";
+import { inBrowser } from "@/app/storage";
 
 const key = "shoal.searches";
 const most = 8;

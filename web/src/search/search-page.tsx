@@ -11,7 +11,7 @@ import { useShortcut } from "@/app/shortcuts";
 import { useEntities, useSpaces } from "@/live/hooks";
 import { Button } from "@/ui/button";
 import { Page } from "@/ui/page";
-import { Empty, Failed, Loading } from "@/ui/shown";
+import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { Hits } from "./hits";
 import { readQuery } from "./query";
 import { forgetSearches, recentSearches, rememberSearch } from "./recent";

@@ -6,7 +6,7 @@ import { api } from "@/api/client";
 import { Problem } from "@/client/problem";
 import type { Session, Space } from "@/client/types";
 import { useConsole } from "@/app/console";
-import { inBrowser } from "@/app/kept";
+import { inBrowser } from "@/app/storage";
 import { wrongID } from "@/connect/identity";
 import { useKeyOf } from "@/space/idempotency";
 import { Button } from "@/ui/button";
@@ -14,7 +14,7 @@ import { Confirm } from "@/ui/confirm";
 import { Dialog } from "@/ui/dialog";
 import { AreaField, TextField } from "@/ui/field";
 import { notify } from "@/ui/notice";
-import { Failed } from "@/ui/shown";
+import { Failed } from "@/ui/placeholder";
 
 /** The query key of the list of sessions. */
 export const sessionsKey = ["sessions"] as const;

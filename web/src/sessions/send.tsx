@@ -9,7 +9,7 @@ import { useConnection, useEntities, useSpaces } from "@/live/hooks";
 import { useKeyOf } from "@/space/idempotency";
 import { Button } from "@/ui/button";
 import { AreaField, CheckField, SelectField } from "@/ui/field";
-import { Failed } from "@/ui/shown";
+import { Failed } from "@/ui/placeholder";
 import { ActAs } from "./act-as";
 
 const byName = (a: { readonly name: string }, b: { readonly name: string }) => a.name.localeCompare(b.name);

@@ -10,7 +10,7 @@ import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
 import { classes } from "@/ui/classes";
 import { Page } from "@/ui/page";
-import { Empty, Failed, Loading } from "@/ui/shown";
+import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { Moment } from "@/ui/time";
 import { NewSession, sessionsKey } from "./forms";
 import { SessionDetail, SessionState } from "./session-detail";

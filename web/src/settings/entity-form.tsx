@@ -11,7 +11,7 @@ import { Button } from "@/ui/button";
 import { Dialog } from "@/ui/dialog";
 import { AreaField, SelectField, TextField } from "@/ui/field";
 import { notify } from "@/ui/notice";
-import { Failed } from "@/ui/shown";
+import { Failed } from "@/ui/placeholder";
 import { entitiesKey } from "./queries";
 
 /** The entity to change; without one, a new entity is created. */

@@ -11,7 +11,7 @@ import { Badge } from "@/ui/badge";
 import { Button } from "@/ui/button";
 import { Confirm } from "@/ui/confirm";
 import { notify } from "@/ui/notice";
-import { Empty, Failed, Loading } from "@/ui/shown";
+import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { Moment } from "@/ui/time";
 import { NewKeyDialog } from "./new-key";
 import { keysKey } from "./queries";

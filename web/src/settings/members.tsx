@@ -13,7 +13,7 @@ import { Button, IconButton } from "@/ui/button";
 import { Confirm } from "@/ui/confirm";
 import { TextField } from "@/ui/field";
 import { notify } from "@/ui/notice";
-import { Empty, Failed, Loading } from "@/ui/shown";
+import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { EntityState } from "@/ui/state";
 import { Moment } from "@/ui/time";
 import { EntityDialog } from "./entity-form";

@@ -11,7 +11,7 @@ import { useEntities } from "@/live/hooks";
 import { Button } from "@/ui/button";
 import { Dialog } from "@/ui/dialog";
 import { SelectField, TextField } from "@/ui/field";
-import { Failed } from "@/ui/shown";
+import { Failed } from "@/ui/placeholder";
 import { sessionsKey } from "@/sessions/forms";
 import { keysKey } from "./queries";
 

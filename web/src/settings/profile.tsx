@@ -10,7 +10,7 @@ import { ActAs } from "@/sessions/act-as";
 import { Button } from "@/ui/button";
 import { AreaField, TextField } from "@/ui/field";
 import { notify } from "@/ui/notice";
-import { Failed, Loading } from "@/ui/shown";
+import { Failed, Loading } from "@/ui/placeholder";
 
 /** The form for the acting entity, which admins choose here. */
 export function Profile() {

@@ -4,7 +4,7 @@ import { CircleCheck, CircleX, ExternalLink } from "lucide-react";
 import type { ReactNode } from "react";
 import { api } from "@/api/client";
 import { Problem } from "@/client/problem";
-import { Failed, Loading } from "@/ui/shown";
+import { Failed, Loading } from "@/ui/placeholder";
 import { duration } from "@/ui/time";
 
 interface Asked {

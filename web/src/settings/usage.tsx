@@ -4,7 +4,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { api } from "@/api/client";
 import { useConsole } from "@/app/console";
 import { SelectField } from "@/ui/field";
-import { Empty, Failed, Loading } from "@/ui/shown";
+import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { UsageChart } from "./usage-chart";
 import { type Group, lastDays, perDay, type Sum, sums, totals } from "./usage-sums";
 

@@ -3,7 +3,7 @@
 import { KeyRound } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { Problem } from "@/client/problem";
-import { signIn } from "@/app/signed";
+import { signIn } from "@/app/sign-in";
 import { Button } from "@/ui/button";
 import { CopyButton } from "@/ui/copy";
 import { TextField } from "@/ui/field";

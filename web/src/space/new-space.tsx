@@ -7,7 +7,7 @@ import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
 import { Dialog } from "@/ui/dialog";
 import { TextField } from "@/ui/field";
-import { Failed } from "@/ui/shown";
+import { Failed } from "@/ui/placeholder";
 import { AdminAgentField, useHosted } from "./admin-agent";
 import { useKeyOf } from "./idempotency";
 import { PeoplePicker } from "./people-picker";

@@ -9,7 +9,7 @@ import { useName } from "@/live/hooks";
 import { Button } from "@/ui/button";
 import { Dialog } from "@/ui/dialog";
 import { AreaField, TextField } from "@/ui/field";
-import { Failed } from "@/ui/shown";
+import { Failed } from "@/ui/placeholder";
 import { AdminAgentField, useHosted } from "./admin-agent";
 import { pathOf } from "./path-of";
 import { PeoplePicker } from "./people-picker";

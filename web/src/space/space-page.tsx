@@ -5,14 +5,14 @@ import { type DragEvent, lazy, type ReactNode, Suspense, useState } from "react"
 import { api } from "@/api/client";
 import { Problem } from "@/client/problem";
 import { useConsole } from "@/app/console";
-import { inBrowser } from "@/app/kept";
+import { inBrowser } from "@/app/storage";
 import { useShortcut } from "@/app/shortcuts";
 import { useSpace } from "@/live/hooks";
 import type { LiveSpace } from "@/client/session-state";
 import { classes } from "@/ui/classes";
 import { Dialog } from "@/ui/dialog";
 import { Page } from "@/ui/page";
-import { Empty, Failed, Loading } from "@/ui/shown";
+import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { AtWork } from "./at-work";
 import { useAttachments } from "./composer/attachments";
 import { Composer } from "./composer/composer";

@@ -4,7 +4,7 @@ import { type ReactNode, useId, useState } from "react";
 import { Button } from "./button";
 import { Dialog } from "./dialog";
 import { TextField } from "./field";
-import { Failed } from "./shown";
+import { Failed } from "./placeholder";
 
 interface Props {
   onClose: () => void;

@@ -10,7 +10,7 @@ import { Words } from "@/parts/words/words";
 import { Badge } from "@/ui/badge";
 import { Button, IconButton } from "@/ui/button";
 import { Confirm } from "@/ui/confirm";
-import { Failed, Loading } from "@/ui/shown";
+import { Failed, Loading } from "@/ui/placeholder";
 import { Moment } from "@/ui/time";
 import { Section, Sheet } from "../forms/layout";
 

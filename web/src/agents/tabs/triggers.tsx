@@ -13,7 +13,7 @@ import { Badge } from "@/ui/badge";
 import { Button } from "@/ui/button";
 import { notify } from "@/ui/notice";
 import { SelectField } from "@/ui/field";
-import { Failed, Loading } from "@/ui/shown";
+import { Failed, Loading } from "@/ui/placeholder";
 import { ConfigField } from "../forms/config-field";
 import { Row, Section, Sheet } from "../forms/layout";
 import { allSpacesQuery, plansQuery } from "../queries";

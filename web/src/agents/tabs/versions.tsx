@@ -5,7 +5,7 @@ import { Badge } from "@/ui/badge";
 import { Button } from "@/ui/button";
 import { Diff } from "@/ui/diff";
 import { SelectField } from "@/ui/field";
-import { Failed, Loading } from "@/ui/shown";
+import { Failed, Loading } from "@/ui/placeholder";
 import { Moment } from "@/ui/time";
 import type { JsonObject } from "../config/json";
 import { withDefaults } from "../config/schema";

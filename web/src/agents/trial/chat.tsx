@@ -9,7 +9,7 @@ import { useSettings } from "@/app/settings";
 import { useConnection, useMessage, useName, useRuns, useSpace } from "@/live/hooks";
 import { PartView } from "@/parts/part-view";
 import { Button } from "@/ui/button";
-import { Failed } from "@/ui/shown";
+import { Failed } from "@/ui/placeholder";
 import { MessageState, RunState } from "@/ui/state";
 import { Moment } from "@/ui/time";
 import type { Trial } from "./trial";

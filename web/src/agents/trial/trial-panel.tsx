@@ -7,7 +7,7 @@ import { useConsole } from "@/app/console";
 import { useName } from "@/live/hooks";
 import { Button, IconButton } from "@/ui/button";
 import { notify } from "@/ui/notice";
-import { Failed } from "@/ui/shown";
+import { Failed } from "@/ui/placeholder";
 import { getIn, sameJson } from "../config/json";
 import { unreadableSentence, useDraftContext } from "../draft";
 import { agentsKey } from "../queries";

@@ -10,9 +10,9 @@ export const MarkdownBlock = memo(function MarkdownBlock({ text, grows }: Growin
   const shown = useUnhurried(text, grows);
   if (plainText(shown, grows)) return <Plain text={text} />;
   return (
-    <Caught text={shown}>
+    <ErrorBoundary text={shown}>
       <Parsed text={shown} grows={grows} />
-    </Caught>
+    </ErrorBoundary>
   );
 });
 
@@ -50,7 +50,7 @@ function Plain({ text }: { text: string }) {
 }
 
 // What the parser cannot take is shown as it was written.
-class Caught extends Component<{ text: string; children: ReactNode }, { failed: string | null; text: string }> {
+class ErrorBoundary extends Component<{ text: string; children: ReactNode }, { failed: string | null; text: string }> {
   override state = { failed: null, text: this.props.text };
   static getDerivedStateFromProps(props: { text: string }, state: { text: string }) {
     return props.text === state.text ? null : { failed: null, text: props.text };

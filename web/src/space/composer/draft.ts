@@ -1,5 +1,5 @@
 // What somebody has begun to write, for each space and writer, kept over a reload.
-import { inBrowser } from "@/app/kept";
+import { inBrowser } from "@/app/storage";
 
 const name = (session: string, actor: string | null, space: string) => `shoal.draft.${session}.${actor ?? ""}.${space}`;
 

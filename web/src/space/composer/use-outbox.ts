@@ -4,7 +4,7 @@ import { api } from "@/api/client";
 import { entityHeader } from "@/client/transport";
 import type { Message } from "@/client/types";
 import { useConsole } from "@/app/console";
-import { inTab } from "@/app/kept";
+import { inTab } from "@/app/storage";
 import { useLive } from "@/live/hooks";
 import type { Store } from "@/live/store";
 import { notify } from "@/ui/notice";

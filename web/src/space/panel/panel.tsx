@@ -1,7 +1,7 @@
 // Beside a space: who is in it, what runs, which files were shown.
 import { lazy, Suspense, useState } from "react";
 import type { LiveSpace } from "@/client/session-state";
-import { Loading } from "@/ui/shown";
+import { Loading } from "@/ui/placeholder";
 import { Tabs } from "@/ui/tabs";
 import type { RunsHere } from "../runs-here";
 import type { SpaceDialog } from "../space-dialogs";

@@ -1,8 +1,8 @@
-// What holds when a renderer breaks: the thing is shown as JSON, and the page stays.
+// The fallback for a renderer that throws: its input is shown as JSON, and the page stays.
 import { Component, type ReactNode } from "react";
 
 interface Props {
-  /** What is drawn; when another value comes, drawing it is tried again. */
+  /** The value that is drawn; a different value resets the boundary. */
   readonly of: unknown;
   readonly children: ReactNode;
 }
@@ -12,8 +12,8 @@ interface State {
   readonly broken: boolean;
 }
 
-/** Catches what its children throw while they are drawn. */
-export class Caught extends Component<Props, State> {
+/** Catches errors that its children throw while they render. */
+export class ErrorBoundary extends Component<Props, State> {
   override state: State = { of: this.props.of, broken: false };
 
   static getDerivedStateFromError(): Partial<State> {

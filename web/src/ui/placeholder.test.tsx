@@ -1,7 +1,7 @@
 import { cleanup, render, screen } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
 import { Problem } from "@/client/problem";
-import { Failed } from "./shown";
+import { Failed } from "./placeholder";
 
 afterEach(cleanup);
 

@@ -9,7 +9,7 @@ import { classes } from "@/ui/classes";
 import { CopyButton } from "@/ui/copy";
 import { Diff } from "@/ui/diff";
 import { laidOut } from "../json";
-import { contentText, contentTitle, has, messageHas, type News, pieces } from "./sent";
+import { contentText, contentTitle, has, messageHas, type News, pieces } from "./request-diff";
 
 interface Props {
   request: ModelRequest;

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, expect, it } from "vitest";
 import { Problem } from "@/client/problem";
 import type { Caller } from "@/client/types";
-import { watchSigned } from "./signed";
+import { watchSignIn } from "./sign-in";
 
 const other = new BroadcastChannel("shoal.signed");
 const admin: Caller = { role: "admin", sessionId: null, entityId: null, keyId: "key_1" };
@@ -21,7 +21,7 @@ it.each<[string, Caller | Problem, boolean]>([
 ])("another tab %s", async (_, found, begun) => {
   const changes: string[] = [];
   await new Promise<void>((resolve) => {
-    stop = watchSigned(admin, () => void changes.push("changed"), () => {
+    stop = watchSignIn(admin, () => void changes.push("changed"), () => {
       setTimeout(resolve); // after everything that the response causes
       return found instanceof Problem ? Promise.reject(found) : Promise.resolve(found);
     });

@@ -13,7 +13,7 @@ export interface News {
 }
 
 /** Compares a request with that of the step before; without one everything is new, and nothing is marked. */
-export function newsOf(before: ModelRequest | undefined, now: ModelRequest): News {
+export function diffRequests(before: ModelRequest | undefined, now: ModelRequest): News {
   if (before === undefined) return { fresh: now.messages.map(() => false), dropped: 0, system: false, tools: new Set() };
   // Equal messages may come more than once; each one before stands for one now.
   const left = new Map<string, number>();

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from "vitest";
-import { inBrowser, inTab } from "./kept";
+import { inBrowser, inTab } from "./storage";
 import { change, currentSettings } from "./settings";
 
 afterEach(() => vi.unstubAllGlobals());

@@ -33,7 +33,7 @@ export async function signOut(everywhere: boolean): Promise<void> {
  * Calls `changed` when another tab signs `me` out, or signs in with other rights. Returns a
  * function that ends this.
  */
-export function watchSigned(me: Caller, changed: () => void, who: () => Promise<Caller> = caller): () => void {
+export function watchSignIn(me: Caller, changed: () => void, who: () => Promise<Caller> = caller): () => void {
   const check = async () => {
     try {
       const now = await who();

@@ -9,12 +9,12 @@ import type { Step } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { CopyButton } from "@/ui/copy";
 import { CheckField, SelectField, TextField } from "@/ui/field";
-import { Empty, Failed, Loading } from "@/ui/shown";
+import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { laidOut } from "../json";
 import { runKeys } from "../record";
 import { allTokens } from "../words";
 import { Request } from "./request";
-import { newsOf } from "./sent";
+import { diffRequests } from "./request-diff";
 
 function useSent(run: string, step: number | undefined) {
   const { session } = useConsole();
@@ -27,7 +27,7 @@ function useSent(run: string, step: number | undefined) {
   });
 }
 
-export function SawTab({ run, steps }: { run: string; steps: readonly Step[] }) {
+export function RequestsTab({ run, steps }: { run: string; steps: readonly Step[] }) {
   const { step: asked } = useSearch({ from: "/s/$session/runs/$run" });
   const go = useNavigate({ from: "/s/$session/runs/$run" });
   const [words, setWords] = useState("");
@@ -64,7 +64,7 @@ export function SawTab({ run, steps }: { run: string; steps: readonly Step[] }) 
           <p className="text-sm text-soft">
             Sent to <span className="text-ink">{now.data.model}</span>: {now.data.messages.length} messages, {now.data.tools.length} tools, {allTokens(step.usage.inputTokens)} tokens in. The bytes of files are left out.
           </p>
-          <Request request={now.data} news={newsOf(before.data, now.data)} before={before.data?.system} words={words.trim()} onlyNew={onlyNew && before.data !== undefined} since={step.index} />
+          <Request request={now.data} news={diffRequests(before.data, now.data)} before={before.data?.system} words={words.trim()} onlyNew={onlyNew && before.data !== undefined} since={step.index} />
         </>
       )}
     </div>

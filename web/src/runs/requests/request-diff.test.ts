@@ -1,31 +1,31 @@
 // What is new in a request to a model, and how words are found in it.
 import { describe, expect, test } from "vitest";
 import type { ModelMessage, ModelRequest } from "@/client/types";
-import { contentText, messageHas, newsOf, pieces } from "./sent";
+import { contentText, messageHas, diffRequests, pieces } from "./request-diff";
 
 const say = (role: string, text: string): ModelMessage => ({ role, content: [{ type: "text", text }] });
 const request = (some: Partial<ModelRequest>): ModelRequest => ({ model: "gpt", system: "Be kind.", tools: [], messages: [], ...some });
 
-describe("newsOf", () => {
+describe("diffRequests", () => {
   test("marks what was not sent in the step before", () => {
     const before = request({ messages: [say("user", "Hi"), say("assistant", "Hello")] });
     const now = request({ messages: [say("user", "Hi"), say("assistant", "Hello"), say("user", "Hi")], system: "Be brief." });
-    expect(newsOf(before, now)).toEqual({ fresh: [false, false, true], dropped: 0, system: true, tools: new Set() });
+    expect(diffRequests(before, now)).toEqual({ fresh: [false, false, true], dropped: 0, system: true, tools: new Set() });
   });
 
   test("counts what a shortened history does not send any more", () => {
     const before = request({ messages: [say("user", "1"), say("user", "2"), say("user", "3")] });
-    expect(newsOf(before, request({ messages: [say("user", "3"), say("user", "4")] }))).toMatchObject({ fresh: [false, true], dropped: 2 });
+    expect(diffRequests(before, request({ messages: [say("user", "3"), say("user", "4")] }))).toMatchObject({ fresh: [false, true], dropped: 2 });
   });
 
   test("names tools that are new or have changed", () => {
     const tool = (name: string, description: string) => ({ name, description, inputSchema: {} });
-    const news = newsOf(request({ tools: [tool("a", "x"), tool("b", "x")] }), request({ tools: [tool("a", "x"), tool("b", "y"), tool("c", "x")] }));
+    const news = diffRequests(request({ tools: [tool("a", "x"), tool("b", "x")] }), request({ tools: [tool("a", "x"), tool("b", "y"), tool("c", "x")] }));
     expect([...news.tools]).toEqual(["b", "c"]);
   });
 
   test("marks nothing in the first step", () => {
-    expect(newsOf(undefined, request({ messages: [say("user", "Hi")] })).fresh).toEqual([false]);
+    expect(diffRequests(undefined, request({ messages: [say("user", "Hi")] })).fresh).toEqual([false]);
   });
 });
 

@@ -2,9 +2,9 @@
 // blocked, when the disk is full. Then nothing is stored, and the page still works.
 
 /** The methods of Storage that are used. None of them throws. */
-export type Kept = Pick<Storage, "getItem" | "setItem" | "removeItem">;
+export type BrowserStorage = Pick<Storage, "getItem" | "setItem" | "removeItem">;
 
-function kept(storage: () => Storage): Kept {
+function neverThrowing(storage: () => Storage): BrowserStorage {
   const tried = <T>(use: (s: Storage) => T, otherwise: T): T => {
     try {
       return use(storage());
@@ -20,6 +20,6 @@ function kept(storage: () => Storage): Kept {
 }
 
 /** Storage that all tabs of the browser share, and that later visits find. */
-export const inBrowser = kept(() => localStorage);
+export const inBrowser = neverThrowing(() => localStorage);
 /** Storage of one tab, which survives a reload. */
-export const inTab = kept(() => sessionStorage);
+export const inTab = neverThrowing(() => sessionStorage);

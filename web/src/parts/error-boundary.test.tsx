@@ -1,7 +1,7 @@
-// A renderer that breaks takes nothing with it.
+// A failing renderer does not break the rest of the page.
 import { cleanup, render, screen } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
-import { Caught } from "./caught";
+import { ErrorBoundary } from "./error-boundary";
 
 afterEach(cleanup);
 
@@ -12,9 +12,9 @@ function Breaks({ part }: { part: { text: string } }) {
 
 const page = (part: { text: string }) => (
   <>
-    <Caught of={part}>
+    <ErrorBoundary of={part}>
       <Breaks part={part} />
-    </Caught>
+    </ErrorBoundary>
     <p>the rest</p>
   </>
 );
