@@ -40,7 +40,7 @@ type Plan struct {
 	LastRunAt   *Time      `json:"lastRunAt"`
 	LastRunID   *RunID     `json:"lastRunId"`
 	CreatedAt   Time       `json:"createdAt"`
-	// ActingFor are those who made and changed the plan: its runs act for them, see
+	// ActingFor are the entities that made and changed the plan: its runs act for them, see
 	// [Run].
 	ActingFor []EntityID `json:"actingFor"`
 }

@@ -81,7 +81,7 @@ type Failure struct {
 	Message string `json:"message"`
 	RunID   RunID  `json:"runId"`
 	At      Time   `json:"at"`
-	// MessageID is the system message that reports the failure; it is not shown to those who may
+	// MessageID is the system message that reports the failure; it is not shown to entities that may
 	// not be in its space.
 	MessageID MessageID `json:"-"`
 }

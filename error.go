@@ -55,8 +55,8 @@ type Error struct {
 	// RetryAfter is how long to stay away before the call is repeated, if that is
 	// known; 0 otherwise.
 	RetryAfter time.Duration
-	// RequestID names the request to the server's operator, who finds it in the
-	// log. The client fills it in; on the server it is empty.
+	// RequestID identifies the request in the server's log. The client fills it in; on
+	// the server it is empty.
 	RequestID string
 }
 

@@ -125,7 +125,7 @@ const (
 
 type (
 	// PartHead is what the events of a part have in common. TargetEntityID is the
-	// one member who may see the part, if it is not for all. Private means that the
+	// one member that may see the part, if it is not for all. Private means that the
 	// reader is not that member: the event contains nothing else about the part.
 	PartHead struct {
 		EventHead

@@ -123,9 +123,9 @@ func checkObject(field string, raw json.RawMessage, limit int) error {
 	return nil
 }
 
-// EncodeJSON is [json.Marshal] without the escapes that only HTML needs: <, > and &
-// stand for themselves, so that JSON within JSON stays the same bytes. What a model
-// wrote is stored, streamed and answered as it was.
+// EncodeJSON is [json.Marshal] without the escapes of <, > and &, which only HTML needs.
+// JSON within JSON keeps its bytes, so the text of a model is stored, streamed and
+// returned as it was.
 func EncodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

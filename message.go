@@ -45,8 +45,8 @@ type Message struct {
 	DeletedAt *Time `json:"deletedAt"`
 	// EditedAt is when its sender edited the message last, nil if that never happened.
 	EditedAt *Time `json:"editedAt"`
-	// SkippedAgents are those who would act on the message and do not, because
-	// they run and refuse a second message. It is in the answer to a post alone.
+	// SkippedAgents are the agents that do not act on the message, because they are
+	// running and refuse a second message. Only the response to a post contains them.
 	SkippedAgents []EntityID `json:"skippedAgents,omitempty"`
 	// Reach says for every agent that the message mentions how it is reached, and Runs
 	// which runs the message started. They are in the answer to a post alone.

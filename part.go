@@ -59,7 +59,7 @@ type Part struct {
 	AnsweredBy EntityID // empty for null
 	// EditedArgs are what the call was executed with in place of Args; nil for null.
 	EditedArgs json.RawMessage
-	// Target is the one member who may see the part; empty for all. Private means
+	// Target is the one member that may see the part; empty for all. Private means
 	// that the reader is not that member: only ID and Type are set.
 	Target  EntityID
 	Private bool

@@ -83,7 +83,7 @@ type PendingAction struct {
 	EditedArgs   json.RawMessage `json:"editedArgs"`
 	// TriggerText is what the message that started the run said when the model read it, cut
 	// to [MaxTriggerText] bytes; nil for runs that no message started, once the message is
-	// deleted, for readers who are not in its space, and in events. TriggerEditedAt is when
+	// deleted, for readers outside of its space, and in events. TriggerEditedAt is when
 	// it was edited since, nil if it was not.
 	TriggerText     *string `json:"triggerText"`
 	TriggerEditedAt *Time   `json:"triggerEditedAt"`

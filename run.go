@@ -68,8 +68,8 @@ const StallAfter = 60 * time.Second
 // Run is one execution of a hosted agent. CauseRoot is the message, plan or call
 // that began the chain of agents that this run belongs to, and Depth its place in
 // that chain, 0 for the first. ActingFor are the ids of everybody at its roots: the
-// people and connected agents whose messages led to it and who started it again, or
-// "service:NAME"; "system" stands for an admin key that acts as nobody. It is empty for
+// people and connected agents that started it again or sent messages that led to it, or
+// "service:NAME"; "system" means an admin key without an acting entity. It is empty for
 // a plan that is older than this record.
 //
 // Activity is null until the run begins. StalledSince is the time of the last activity of

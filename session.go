@@ -9,11 +9,11 @@ const (
 	SessionShut SessionStatus = "closed"
 )
 
-// SpaceRights states who may change the spaces of a session.
+// SpaceRights is the policy for changes to the spaces of a session.
 type SpaceRights string
 
-// Who may add and remove other members of a space, change it and close it: every member
-// of it; or only its owner and the admins and owners of the session.
+// The entities that may add and remove other members of a space, change it and close it:
+// all of its members; or only its owner and the admins and owners of the session.
 const (
 	SpaceRightsMembers    SpaceRights = "members"
 	SpaceRightsModerators SpaceRights = "moderators"
