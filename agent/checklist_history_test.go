@@ -38,7 +38,7 @@ func addTexts(t *testing.T, c *agent.Conversation, texts ...string) {
 	}
 }
 
-// A47, A52: the trigger is looked at before every model call of a turn, and needs
+// A47, A52: the trigger is checked before every model call of a turn, and needs
 // more than target and threshold.
 func TestA52ReductionIsCheckedBeforeEveryModelCall(t *testing.T) {
 	a := newAgentOn(t, countingModel(4), agent.Options{Tools: storyTools(), Reduction: agent.Reduction{Strategy: agent.ReduceCount, Target: 3, Threshold: 2}})

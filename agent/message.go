@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Role says who speaks in a [Message].
+// Role is the author of a [Message].
 type Role string
 
 // The roles. Tool messages carry the results of one step's calls.

@@ -70,7 +70,7 @@ type Answer struct {
 	Text   string         `json:"text,omitempty"`
 	Failed bool           `json:"failed,omitempty"`
 	Files  []File         `json:"files,omitempty"`
-	// By is the person who answered, for the record.
+	// By identifies the person who answered, for the record.
 	By string `json:"by,omitempty"`
 }
 

@@ -59,7 +59,7 @@ var blocking = agent.Middleware{Name: "blocking", BeforeTools: func(_ context.Co
 	return nil
 }}
 
-// answerer is somebody who is asked on the spot.
+// answerer is a person who answers during the call.
 func (s *simulation) answerer(name string) func(context.Context, agent.Pending) (agent.Answer, bool) {
 	asking := make(chan struct{}, 1)
 	return func(ctx context.Context, p agent.Pending) (agent.Answer, bool) {

@@ -105,7 +105,7 @@ func mustAnswer(t *testing.T, c *agent.Conversation, a agent.Answer) {
 	}
 }
 
-// Somebody who is asked on the spot is asked by sub-agents too.
+// Sub-agents use the same Asker as their parent.
 func TestSubAgentAsksItsCallersAnswerer(t *testing.T) {
 	clerk := newAgent(t, "call pay {}\n---\nsay Paid.", agent.Options{Name: "clerk"})
 	var asked []string

@@ -47,7 +47,7 @@ type Build func(r *http.Request, in *Input) (agent.Model, agent.Options, error)
 // (RFC 9457): 400 for a wrong input, 405, 409 when the thread waits or has a run
 // already, 413, 415, 500. After that a failure is a RUN_ERROR. When the client
 // disconnects or does not take bytes for half a minute, the turn is canceled and
-// stored as such; who wants turns that outlive connections wants the server, not
+// stored as such. If turns must outlive connections, use the server instead of
 // this handler.
 func Handler(store agent.Store, build Build) http.Handler {
 	return &handler{store: store, build: build}

@@ -57,5 +57,5 @@ func writeProblem(w http.ResponseWriter, err error) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(text) // who does not take the answer does not learn of it
+	_, _ = w.Write(text) // an error means that the client has disconnected
 }

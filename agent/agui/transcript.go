@@ -47,7 +47,7 @@ func (t *transcript) open(messages []Message) {
 		}
 		raw := m.raw
 		if raw == nil {
-			raw, _ = json.Marshal(m) // who makes a Message gives it content that is JSON
+			raw, _ = json.Marshal(m) // the content of a Message is valid JSON
 		}
 		e := &entry{message: message{ID: m.ID, Role: m.Role, ToolCalls: m.ToolCalls}, raw: raw}
 		if m.Role == roleTool {

@@ -84,8 +84,8 @@ func failing(t *testing.T, m agent.Model, req *agent.Request) *agent.ModelError 
 	return nil
 }
 
-// What is sent beside the body: the fresh key, who pays, and the user's headers
-// over all.
+// Each request has the current key, the organization and project, and the user's
+// headers, which override all others.
 func TestHeaders(t *testing.T) {
 	var sent []http.Header
 	o := serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -82,8 +82,8 @@ type Options struct {
 // last one wins. Invalid options are reported as the error of each call.
 //
 // Settings.MaxOutputTokens is sent as max_completion_tokens to OpenAI and
-// Azure, whose thinking models take nothing else, and as max_tokens to all
-// others, who may not know the new name.
+// Azure, where thinking models accept nothing else, and as max_tokens to all
+// others, which may not know the new name.
 func Chat(name string, options ...Options) agent.Model { return newModel(chatAPI, name, options) }
 
 // Responses returns a model of the Responses API; otherwise it is like [Chat]. It

@@ -71,7 +71,7 @@ func strictParts(holds string, value json.RawMessage) bool {
 func strictObject(part map[string]json.RawMessage) bool {
 	var kind any
 	if json.Unmarshal(part["type"], &kind) != nil {
-		return part["properties"] == nil // $ref and anyOf stand without a type
+		return part["properties"] == nil // $ref and anyOf have no type
 	}
 	object := kind == "object"
 	if kinds, ok := kind.([]any); ok {

@@ -263,7 +263,7 @@ func TestContextEnds(t *testing.T) {
 	}
 }
 
-// Who stops ranging closes the connection.
+// Breaking out of the range loop closes the connection.
 func TestRangeStops(t *testing.T) {
 	gone := make(chan struct{})
 	m := Chat("m", serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -281,8 +281,8 @@ func TestRangeStops(t *testing.T) {
 	<-gone
 }
 
-// An answer that ended leaves its connection for the next call, and waits for
-// nobody who keeps it open.
+// A completed response leaves its connection for the next call, and does not wait
+// for a server that keeps the response open.
 func TestConnectionIsKept(t *testing.T) {
 	var peers []string
 	o := serve(t, func(w http.ResponseWriter, r *http.Request) {

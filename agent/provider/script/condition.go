@@ -21,7 +21,7 @@ type Condition struct {
 	// such calls the last one counts. The condition holds if the call has a result
 	// whose Field is Is. Without a Field, Is is the status of the result, such as ok
 	// or denied. Field is a path into a result in JSON, such as item.price; a string
-	// there is Is as it stands, anything else as JSON writes it.
+	// is compared with Is directly, anything else in its JSON encoding.
 	Call, Field, Is string
 }
 

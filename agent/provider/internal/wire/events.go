@@ -12,7 +12,7 @@ const MaxEvent = 16 << 20
 // ErrTooLong says that an event or an answer exceeds [MaxEvent].
 var ErrTooLong = errors.New("an event or answer is longer than 16 MiB")
 
-// ErrNoEvent says that a JSON object or array stands where an event should
+// ErrNoEvent reports a JSON object or array in place of an event
 // begin: servers send their errors so, and answers in one piece.
 var ErrNoEvent = errors.New("JSON in place of an event")
 
@@ -27,7 +27,7 @@ type Events struct {
 	err   error
 
 	skipLF bool   // the last line ended with \r; a \n right after it belongs to it
-	begun  bool   // the first line was looked at
+	begun  bool   // the first line was inspected
 	joined []byte // data of several lines
 
 	// IsError says that the event returned last was named error.

@@ -15,7 +15,7 @@ import (
 // A character beyond U+FFFF has two halves in UTF-16, and servers that count in UTF-16
 // cut their text between them: one event ends with the escape of the first half, the next
 // one begins with that of the second. A JSON decoder makes two replacement characters of
-// them, and no Go string can hold a half. So a half that stands alone goes through the
+// them, and no Go string can hold a half. So an unpaired half goes through the
 // decoder as a mark and four hexadecimal digits, which [Exchange.Emit] joins again.
 
 // mark is U+FDD0, a noncharacter that Unicode reserves for internal use.
@@ -27,11 +27,11 @@ var markBytes = utf8.RuneLen(mark) + 4
 // escapeBytes is the length of an escape such as ❄.
 const escapeBytes = 6
 
-// halvesReader marks the halves that stand alone in a stream of JSON.
+// halvesReader marks the unpaired halves in a stream of JSON.
 type halvesReader struct {
 	src  io.ReadCloser
 	read []byte // as it came; room for a read
-	in   []byte // what is not looked at yet
+	in   []byte // what was not inspected yet
 	out  []byte // what can be returned
 	err  error  // of src
 }
