@@ -19,8 +19,8 @@ func (s *Session) UploadFile(ctx context.Context, name, mediaType string, data [
 	return made, s.client.create(ctx, in, &made, options)
 }
 
-// DownloadFile returns what an uploaded file holds. NotFound for who is neither
-// its uploader nor in a space that shows it.
+// DownloadFile returns the content of an uploaded file. It fails with NotFound for
+// callers that neither uploaded it nor are in a space that shows it.
 func (s *Session) DownloadFile(ctx context.Context, id shoal.FileID) (data []byte, err error) {
 	in := call{op: "client.DownloadFile", path: s.path("files", string(id)), accept: "*/*"}
 	return data, s.client.do(ctx, in, &data)

@@ -8,7 +8,7 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// Me returns who the key says the caller is, and the acting entity, if any.
+// Me returns the principal that the key proves, and the acting entity, if any.
 func (c *Client) Me(ctx context.Context) (out shoal.Caller, err error) {
 	return out, c.do(ctx, call{op: "client.Me", path: []string{"v1", "me"}}, &out)
 }

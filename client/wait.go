@@ -21,7 +21,7 @@ const (
 type WaitRequest struct {
 	// Kind is for which messages, WaitMentions if empty.
 	Kind shoal.WaitKind
-	// Timeout is how long to wait; 0 looks only once. It may be longer than
+	// Timeout is how long to wait; 0 checks once and returns. It may be longer than
 	// shoal.MaxWait.
 	Timeout time.Duration
 	// Space and From narrow the wait, if set.

@@ -134,7 +134,7 @@ func TestAWaitEndsWithTheServerAway(t *testing.T) {
 	})
 }
 
-// Who types the wrong address learns it at once, not when the wait is over.
+// A wrong address is reported at once, not at the end of the wait.
 func TestAWaitForNoServerIsShort(t *testing.T) {
 	inWorld(t, nil, func(w *world) {
 		w.pipes.down.Store(true)
