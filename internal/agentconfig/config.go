@@ -168,7 +168,7 @@ type Display struct {
 	CustomUI   string `json:"customUI,omitempty"`
 }
 
-// Answer determines who may answer a call that waits for people.
+// Answer is the policy for answers to a call that waits for people.
 type Answer struct {
 	// By are ids of entities and the words of shoal.AnswererWords. Empty means the default
 	// for the kind of request, see the package approval.

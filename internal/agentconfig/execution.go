@@ -2,7 +2,7 @@ package agentconfig
 
 import "encoding/json"
 
-// Type is a kind of tool: who executes it, and how.
+// Type is a kind of tool: where and how it is executed.
 type Type string
 
 // The kinds of tools.
