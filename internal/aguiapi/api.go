@@ -64,7 +64,7 @@ func (a *API) Handler() http.Handler {
 		h.Set("Content-Type", "application/problem+json")
 		h.Set("Cache-Control", "no-store")
 		w.WriteHeader(http.StatusMethodNotAllowed)
-		_, _ = w.Write([]byte(wrongMethod)) // who does not take it does not learn of it
+		_, _ = w.Write([]byte(wrongMethod)) // an error means that the client has disconnected
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		a.refuse(w, r, shoal.E("aguiapi", shoal.NotFound, "There is nothing here. AG-UI clients send their runs to /agui/SESSION/SPACE."))

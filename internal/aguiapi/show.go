@@ -230,7 +230,7 @@ func (x *exchange) fail(err error) {
 		reported = e
 	}
 	x.stop(reported)
-	_ = x.out.write(x.view.take()) // who does not read it does not learn of it
+	_ = x.out.write(x.view.take()) // an error means that the client has disconnected
 }
 
 // decode reads the data of an event, which is the hub's own.
