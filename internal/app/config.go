@@ -95,7 +95,7 @@ type Config struct {
 	Version string `kong:"-"`
 	// Log receives log records for the operator; nil discards them.
 	Log *slog.Logger `kong:"-"`
-	// Out receives the greeting for the person who started the server; nil discards
+	// Out receives the greeting for the person at the terminal; nil discards
 	// it. Terminal reports that a person reads Out and that it is not stored: only then
 	// may it contain a secret. Command is how that person runs the command line.
 	Out      io.Writer `kong:"-"`

@@ -16,10 +16,10 @@ import (
 	"github.com/shoal-dev/shoal/internal/apptest"
 )
 
-// One attacker who opens many times more connections than the server may have, idle,
-// with half a header, detached and streaming, with a key and without, costs others
+// An attacker's many times more connections than the server may have, idle,
+// with half a header, detached and streaming, with a key and without, cost others
 // nothing: each of a bystander's calls on a new connection is served, and so is the
-// admin who ends the attacker.
+// admin's removal of the attacker.
 func TestConnectionsOfOneAttacker(t *testing.T) {
 	for _, keyed := range []bool{false, true} {
 		t.Run(map[bool]string{false: "without a key", true: "with a key"}[keyed], func(t *testing.T) {

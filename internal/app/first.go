@@ -50,7 +50,7 @@ func (s *Server) firstSession(ctx context.Context) error {
 		ID: shoal.Operator, Kind: shoal.Human, SessionRole: shoal.SessionOwner, Name: "Operator", Description: "the person who runs this server",
 	}, "")
 	if errors.Is(err, shoal.AlreadyExists) {
-		return s.followKeys(ctx) // an operator who was deleted is not made again
+		return s.followKeys(ctx) // a deleted operator is not created again
 	}
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// greet prints what somebody who has just started a server needs to go on:
+// greet prints the next steps after the first start of a server:
 // every line that is indented by two can be copied as it is.
 func (s *Server) greet(ctx context.Context) {
 	c, url := s.config, s.URL()

@@ -36,7 +36,7 @@ const (
 	restAfter, restTimes = 2, 3
 )
 
-// tuneHeap looks after the heap until ctx ends.
+// tuneHeap adjusts the garbage collector to the load until ctx ends.
 func tuneHeap(ctx context.Context) {
 	if os.Getenv("GOGC") != "" {
 		return

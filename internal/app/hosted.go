@@ -89,8 +89,8 @@ func configOf(m model) (*agentconfig.Config, error) {
 	return agentconfig.Decode([]byte(config), agentconfig.Options{})
 }
 
-// host makes the first agent, or gives it another model; who has it already keeps
-// it.
+// host creates the first agent, or changes its model, unless it already has that
+// model.
 func (s *Server) host(ctx context.Context, m model) error {
 	config, err := configOf(m)
 	if err != nil {

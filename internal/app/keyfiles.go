@@ -16,7 +16,7 @@ import (
 )
 
 // The files in a data directory that hold keys, each the secret and a newline: the
-// admin key, which may do everything, and the key of the operator, who owns the
+// admin key, which may do everything, and the key of the operator, the owner of the
 // session default.
 const (
 	KeyFile         = "admin.key"

@@ -113,8 +113,8 @@ func TestMissingKeyFilesAreWrittenAgain(t *testing.T) {
 	}
 }
 
-// An admin key file elsewhere is used as it is: the operator decides who can read
-// it, and the log says so. It is not written, and none is made beside it.
+// An admin key file elsewhere is used as it is: the operator decides about its
+// permissions, and the log says so. It is not written, and none is made beside it.
 func TestAnAdminKeyFileElsewhere(t *testing.T) {
 	var log strings.Builder
 	path := filepath.Join(t.TempDir(), "secret")

@@ -170,8 +170,8 @@ func TestOverload(t *testing.T) {
 }
 
 // One caller with many connections takes no more of another one's time than many
-// callers with one connection each would: who has one gets about as many messages
-// stored as each of the many.
+// callers with one connection each would: a caller with one connection gets about as
+// many messages stored as each of the many.
 func TestOneCrowdDoesNotStarveAnother(t *testing.T) {
 	c := newCrowd(t, 2)
 	c.run(300*time.Millisecond, 64, 1)
