@@ -22,7 +22,7 @@ type Action struct {
 	// Agent is the agent that asks; Owner is its owner, if any.
 	Agent, Owner shoal.EntityID
 	// Targeted means that the call itself names the space that shows it. Only, if set, is
-	// the one member who may answer.
+	// the one member that may answer.
 	Targeted bool
 	Only     shoal.EntityID
 	// By contains ids of entities and the words of [shoal.AnswererWords]; empty means the

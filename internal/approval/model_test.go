@@ -232,8 +232,8 @@ func says(a shoal.PendingAnswer) string {
 	return out
 }
 
-// allowed restates who may answer, sentence by sentence as in the contract, from the real
-// causes of the run.
+// allowed restates the contract's rules about permitted answers, sentence by sentence,
+// from the real causes of the run.
 func (c *course) allowed(v approval.Voter) bool {
 	a := c.action
 	isPermission := a.Kind == shoal.PendingPermission

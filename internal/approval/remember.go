@@ -43,7 +43,7 @@ func (r Rules) Answers(all []Remembered, c Call) *Remembered {
 }
 
 // covers reports whether a decision applies to a call: same agent, tool and space, the same
-// arguments if the decision is bound to them, and no requester who was not a requester of the
+// arguments if the decision is bound to them, and no requester that was not a requester of the
 // original run. A run without requesters is covered only by a decision for such runs.
 func covers(d Remembered, c Call) bool {
 	space := shoal.SpaceID("")

@@ -43,7 +43,7 @@ func open(kind shoal.PendingKind) approval.Action {
 	}
 }
 
-// Who may answer, by kind, by, quorum, notRequester, target and the origin of the run.
+// Permitted answers, by kind, by, quorum, notRequester, target and the origin of the run.
 func TestWhoMayAnswer(t *testing.T) {
 	permission, client, question := shoal.PendingPermission, shoal.PendingClientTool, shoal.PendingQuestion
 	for _, c := range []struct {
