@@ -174,8 +174,8 @@ func TestPrincipal(t *testing.T) {
 	}
 }
 
-// Who guesses learns nothing: a key that never was and one that was revoked are
-// refused in the same words.
+// Guessing reveals nothing: a key that never existed and one that was revoked are
+// refused with the same error.
 func TestRefusalsLookAlike(t *testing.T) {
 	d := open(t, shoaltest.OpenSQLite(t), auth.Options{})
 	key, secret := d.createKey(shoal.NewKey{Role: shoal.RoleAdmin})

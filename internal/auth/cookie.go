@@ -98,8 +98,8 @@ func (a *Authenticator) cookieName(r *http.Request) string {
 	return "shoal-" + port
 }
 
-// SignIn makes the browser of a request act with a key that a person has pasted,
-// and returns who that is, and the half of the sign-in that the page has to keep and to
+// SignIn signs the browser of a request in with a key that a person has pasted. It
+// returns the principal, and the half of the sign-in that the page has to store and to
 // send in X-Shoal-Sign-In; the other half is in the cookie. A key that does not work is
 // Unauthenticated. The sign-in lasts 30 days, or as long as the key, or 12 hours
 // without use, and ends with SignOut, or when the browser signs in again.

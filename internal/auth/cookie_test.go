@@ -426,7 +426,7 @@ func TestSignOutOfOwnPagesOnly(t *testing.T) {
 	}
 }
 
-// Where nobody has to say who they are, an old cookie says nothing.
+// If the server requires no keys, an old cookie has no effect.
 func TestCookieWithOff(t *testing.T) {
 	d := openPages(t, true)
 	old := &kept{&http.Cookie{Name: "shoal-7462", Value: auth.NewSecret()}, ""}

@@ -18,9 +18,9 @@ func (a *Authenticator) count(err error) {
 	}
 }
 
-// try is lookUp for what somebody sends who may only be trying. A right key is never
-// refused for the wrong ones that came from its address: it is looked up all the same,
-// which costs one read of an index. No wrong one can be guessed.
+// try is lookUp for a key that may be a guess. A valid key is never refused because
+// of invalid ones from the same address: it is looked up all the same, which costs one
+// read of an index.
 func (a *Authenticator) try(r *http.Request, hash string) (recognised, error) {
 	key, err := a.lookUp(r.Context(), hash)
 	if a.failures == nil || !errors.Is(err, shoal.Unauthenticated) {
@@ -35,8 +35,8 @@ func (a *Authenticator) try(r *http.Request, hash string) (recognised, error) {
 	return key, err
 }
 
-// Admit says who makes a request, before anything of its body is read. What needs no
-// key is of an address. It is for guard.Options.Admit.
+// Admit returns the caller of a request, before anything of its body is read. For
+// requests that need no key, that is the address. It is for guard.Options.Admit.
 func (a *Authenticator) Admit(r *http.Request) (limit.Caller, error) {
 	var who shoal.Principal
 	var err error

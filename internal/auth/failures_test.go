@@ -59,7 +59,7 @@ func TestWrongKeysAreLimited(t *testing.T) {
 		for range 20 {
 			ask(six, auth.NewSecret(), shoal.Unauthenticated)
 		}
-		ask(nextDoor, auth.NewSecret(), shoal.RateLimited) // who has one address of a network has all
+		ask(nextDoor, auth.NewSecret(), shoal.RateLimited) // an attacker with one address of a network has all of them
 
 		var text strings.Builder
 		if err := set.Write(&text); err != nil {

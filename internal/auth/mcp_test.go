@@ -52,8 +52,8 @@ func TestMCP(t *testing.T) {
 	}
 }
 
-// Without keys everybody is an admin who names the actor, by header or, on MCP,
-// in the URL; there an agent that is new is registered.
+// If the server requires no keys, every caller is an admin and names the actor, in a
+// header or, on MCP, in the URL. MCP registers an agent that is new.
 func TestOff(t *testing.T) {
 	d := open(t, shoaltest.OpenSQLite(t), auth.Options{Off: true})
 	ctx := context.Background()

@@ -20,8 +20,8 @@ const SignedParam = "signed"
 // signedFor is how long a signed URL works.
 const signedFor = 5 * time.Minute
 
-// Sign returns a path with a signature: a holder of the path can read it as who, for
-// five minutes, or until the key of who is revoked. It is for paths that name one thing
+// Sign returns a path with a signature: a holder of the path can read it with the
+// rights of the principal, for five minutes or until its key is revoked. It is for paths that name one thing
 // to read and have no query. Where nobody needs a key, the path needs no signature.
 func (a *Authenticator) Sign(ctx context.Context, who shoal.Principal, path string) (shoal.SignedURL, error) {
 	if a.off {
