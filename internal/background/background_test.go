@@ -230,8 +230,8 @@ func TestTheJobOfLaunchdIsWellFormed(t *testing.T) {
 	}
 }
 
-// With systemd, the unit is written, started and, in the end, removed. A stand-in takes
-// the place of systemctl: it notes how it is called and starts what the unit says.
+// With systemd, the unit is written, started and, in the end, removed. A script replaces
+// systemctl: it records its arguments and starts the program of the unit.
 func TestTheCallsOfSystemd(t *testing.T) {
 	ctx := within(t)
 	bin, home := t.TempDir(), t.TempDir()
