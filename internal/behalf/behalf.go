@@ -1,7 +1,7 @@
 // Package behalf determines for whom a run acts, and what it may read and write for them.
 //
-// Without these rules, anyone who can mention a hosted agent could read every space of the
-// agent through it. The rules are pure functions of data that the hub looks up.
+// Without these rules, every entity that can mention a hosted agent could read every space
+// of the agent through it. The rules are pure functions of data that the hub looks up.
 package behalf
 
 import (
@@ -109,7 +109,7 @@ func (r Run) MaySee(other []shoal.EntityID) bool {
 func mayReadAll(id shoal.EntityID) bool { return IsService(id) || id == shoal.System }
 
 // OnBehalfOf returns the entities for whom the run posts a message in a space. The list is
-// empty in the trigger's space, where everybody sees who asked.
+// empty in the trigger's space, where everybody sees the request.
 func (r Run) OnBehalfOf(space shoal.SpaceID) []shoal.EntityID {
 	if space == r.Space {
 		return []shoal.EntityID{}
