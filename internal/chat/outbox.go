@@ -27,8 +27,8 @@ func (o Outgoing) Draft() shoal.Draft {
 // lost are retried.
 type Outbox struct{ all []Outgoing }
 
-// Add appends a message and removes the refused messages of its space: a person who continues
-// to write has seen the refusal.
+// Add appends a message and removes the refused messages of its space: to write again is
+// to have seen the refusal.
 func (b *Outbox) Add(o Outgoing) {
 	b.all = slices.DeleteFunc(b.all, func(have Outgoing) bool { return have.Wrong != "" && have.Space == o.Space })
 	b.all = append(b.all, o)
