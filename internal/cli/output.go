@@ -210,6 +210,6 @@ func (o *Output) PrintDiff(text string) {
 		if o.noteColor && paint != "" {
 			row = string(paint) + row + string(plain)
 		}
-		_, _ = fmt.Fprintln(o.Notes, row) // a user who cannot see the diff cannot confirm it
+		_, _ = fmt.Fprintln(o.Notes, row) // without seeing the diff, a user cannot confirm it
 	}
 }

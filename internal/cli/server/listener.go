@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// describeListener says who listens on an address of this machine, as well as this user can know.
+// describeListener names the process that listens on an address of this machine, as far as this user may know it.
 func describeListener(ctx context.Context, addr string) string {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()

@@ -183,7 +183,7 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(first, second)
 }
 
-// checkAddress returns why the address cannot be used: who listens there, and which one can.
+// checkAddress returns an error if the address is in use: it names the process that listens there, and a free address.
 func (c *UpCommand) checkAddress(ctx context.Context) error {
 	addr := cmp.Or(c.Addr, app.DefaultAddr)
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)

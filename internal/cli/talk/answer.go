@@ -54,7 +54,7 @@ func (c *SendCommand) waitForAnswer(ctx context.Context, sh *cli.Shell, session 
 	return context.Cause(ctx)
 }
 
-// findAnswerers determines who may answer the message: the mentioned entities, else the agents
+// findAnswerers returns the entities that may answer the message: the mentioned entities, else the agents
 // whose runs the message started.
 func (w *answerWait) findAnswerers(ctx context.Context, session *client.Session, mentions bool) error {
 	w.timeline.last[w.posted.SpaceID] = w.posted.Seq

@@ -86,7 +86,7 @@ func (c *SendCommand) checkMentions(ctx context.Context, session *client.Session
 		c.Space, strings.Join(missing, ", "), c.Space, strings.Join(missing, " ")))
 }
 
-// post posts the message and notes who does not receive it.
+// post posts the message and prints a note about mentioned entities that do not receive it.
 func (c *SendCommand) post(ctx context.Context, sh *cli.Shell, session *client.Session, text string) (shoal.Message, error) {
 	var options []client.CallOption
 	if c.IdempotencyKey != "" {

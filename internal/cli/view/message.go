@@ -50,8 +50,8 @@ func PartText(p shoal.Part) string {
 	return "[" + string(p.Type) + " " + p.Name + "]"
 }
 
-// toolCallText returns a tool call as text: its arguments if known, its status, who answered
-// it, and its result or error.
+// toolCallText returns a tool call as text: its arguments if known, its status, the entity
+// that answered it, and its result or error.
 func toolCallText(p shoal.Part) string {
 	text := "tool " + p.ToolName
 	if len(p.Args) > 0 {
