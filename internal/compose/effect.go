@@ -19,7 +19,7 @@ type Place struct {
 	Part    shoal.PartID
 	// Call is the tool call that the part comes from. Tool is empty for text.
 	Call, Tool string
-	// Target is the one member who may see the part; empty for all. Other members see
+	// Target is the one member that may see the part; empty for all. Other members see
 	// only that the part exists: no delta, no arguments, no result.
 	Target shoal.EntityID
 }

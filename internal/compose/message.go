@@ -47,7 +47,7 @@ type Part struct {
 	AnsweredBy shoal.EntityID  `json:"answeredBy,omitempty"`
 	// EditedArgs are the arguments that were approved instead of Args, if they differ.
 	EditedArgs json.RawMessage `json:"editedArgs,omitempty"`
-	// Target is the one member who may see the part; empty for all.
+	// Target is the one member that may see the part; empty for all.
 	Target shoal.EntityID `json:"targetEntityId,omitempty"`
 	// Pending is the request that the part shows or has shown. RequestOnly means that
 	// the part shows only a request: its result is the answer, not the tool's.

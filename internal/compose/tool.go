@@ -24,7 +24,7 @@ type Tool struct {
 	// Name are ignored then.
 	Send bool
 	// Display gives the tool the routing fields, and a part in the space that the
-	// model names. Targeted adds the field for the one member who may see it.
+	// model names. Targeted adds the field for the one member that may see it.
 	Display  bool
 	Targeted bool
 	// Hidden calls have no part, even if they name a space.
