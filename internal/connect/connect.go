@@ -32,8 +32,8 @@ import (
 // Scope says for whom an entry counts.
 type Scope string
 
-// The scopes: all that the user does on this machine; everybody who works in the
-// current directory, through a file that is meant to be shared.
+// The scopes: all projects of the user on this machine; the current directory for all of
+// its users, through a file that is meant to be shared.
 const (
 	User    Scope = "user"
 	Project Scope = "project"
