@@ -24,7 +24,7 @@ type Options struct {
 	Else http.Handler
 	// Open means that no sign-in is required.
 	Open bool
-	// Log receives every internal error once, and who signs in; nil discards both.
+	// Log receives every internal error once, and every sign-in; nil discards both.
 	Log *slog.Logger
 }
 
@@ -103,7 +103,7 @@ func (c *Console) answered(do func(w http.ResponseWriter, r *http.Request) (int,
 			w.Header().Set("Content-Type", "application/json")
 		}
 		w.WriteHeader(status)
-		_, _ = w.Write(text) // who has gone does not learn of it
+		_, _ = w.Write(text) // an error means that the client has disconnected
 	}
 }
 

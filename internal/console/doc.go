@@ -1,5 +1,5 @@
 // Package console serves the console: the web pages that are built from web/ and
-// embedded here, and the sign-in of the people who open them.
+// embedded here, and their sign-in.
 //
 //	c, err := console.New(console.Options{Auth: a, Guard: g, Pages: console.Built(), Else: rest.Handler()})
 //	link, err := c.Link("http://127.0.0.1:7462") // opens the console once, as an admin

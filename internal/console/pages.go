@@ -141,7 +141,7 @@ func (p *page) serve(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(http.StatusOK)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(body) // who has gone does not learn of it
+		_, _ = w.Write(body) // an error means that the client has disconnected
 	}
 }
 

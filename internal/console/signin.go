@@ -48,8 +48,8 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) (int, any, error
 	return http.StatusOK, signedIn{who.Caller(), half}, nil
 }
 
-// signedIn is the answer to who has signed in: who that is, and the half of the sign-in
-// that is not in the cookie. The page keeps it, and sends it with each call in
+// signedIn is the response to a sign-in: the principal, and the half of the sign-in that
+// is not in the cookie. The page stores it and sends it with each call in
 // X-Shoal-Sign-In.
 type signedIn struct {
 	shoal.Caller

@@ -158,8 +158,8 @@ func TestLoginRefuses(t *testing.T) {
 	}
 }
 
-// Admins make links, with a key in the header or as who has signed in; they lead
-// to where the admin found the server.
+// Admins create links, with a key in the header or a sign-in; a link has the address
+// at which the admin reached the server.
 func TestLinksAreMadeByAdmins(t *testing.T) {
 	w := newWorld(t, false)
 	_, admin := w.createKey(shoal.NewKey{Role: shoal.RoleAdmin})
@@ -208,7 +208,7 @@ func TestOpenConsole(t *testing.T) {
 	w.browser().does("POST", "/console/links", "").wants(201, `{"url":"http://`+here+`/","expiresAt":null}`)
 }
 
-// The log says who has signed in, and with what nobody could.
+// The log records every sign-in, and every failed attempt.
 func TestLogTellsNoSecret(t *testing.T) {
 	w := newWorld(t, false)
 	id, secret := w.createKey(shoal.NewKey{Role: shoal.RoleAdmin})
