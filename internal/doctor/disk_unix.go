@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// freeBytes is how much a user who is not root may still write at path.
+// freeBytes is how much a user other than root may still write at path.
 func freeBytes(path string) (uint64, error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(path, &s); err != nil {

@@ -35,7 +35,7 @@ const (
 
 // Finding is what one check found.
 type Finding struct {
-	// Check names what was looked at.
+	// Check names what was checked.
 	Check string `json:"check"`
 	// Status is how it is.
 	Status Status `json:"status"`
@@ -54,7 +54,7 @@ type Options struct {
 	Session shoal.SessionID
 	As      shoal.EntityID
 	// Here says that the server runs on this machine, so that its directory and
-	// database can be looked at. Config is what it would be started with.
+	// database can be checked. Config is what it would be started with.
 	Here   bool
 	Config app.Config
 	// File is the configuration file, empty without one; FileErr why it cannot be used.

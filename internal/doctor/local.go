@@ -19,7 +19,7 @@ const (
 	// spaceLittle and spaceNone are how many bytes free make a warning and a failure.
 	spaceLittle = 1 << 30
 	spaceNone   = 64 << 20
-	// databaseWithin is how long the tables of a large database are looked through.
+	// databaseWithin is how long the tables of a large database are checked.
 	databaseWithin = 20 * time.Second
 )
 

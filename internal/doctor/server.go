@@ -27,7 +27,7 @@ const (
 	cutGrace = 10 * time.Second
 )
 
-// server looks whether a Shoal server answers, and reports whether it does.
+// server checks whether a Shoal server answers, and reports whether it does.
 func (x *examination) server(ctx context.Context) bool {
 	const check = "server"
 	alive, header, err := x.health(ctx)
@@ -130,7 +130,7 @@ func (x *examination) clock(header http.Header) {
 	x.ok(check, "the server's and this one agree")
 }
 
-// caller looks who the key makes us, and reports whether it is anybody.
+// caller checks the key, and reports whether it proves a principal.
 func (x *examination) caller(ctx context.Context) bool {
 	const check = "key"
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
@@ -166,7 +166,7 @@ func (x *examination) caller(ctx context.Context) bool {
 	return true
 }
 
-// stream looks whether events come as they happen.
+// stream checks whether events arrive as they happen.
 func (x *examination) stream(ctx context.Context) {
 	const check = "events"
 	ctx, cancel := context.WithTimeout(ctx, promptly)
@@ -183,12 +183,12 @@ func (x *examination) stream(ctx context.Context) {
 	x.fail(check, fmt.Sprintf("none came within %s: something on the way keeps them", promptly), "turn buffering off in the proxy for /mcp, /sse and …/events")
 }
 
-// wait waits for what never comes, from end to end, and looks whether it is held for
+// wait waits for a message that never comes, from end to end, and checks whether it is held for
 // as long as it should.
 func (x *examination) wait(ctx context.Context) {
 	const check = "wait"
 	if x.As == "" {
-		return // who is nobody waits for nothing
+		return // only an entity has an inbox to wait for
 	}
 	took, result, err := x.waitOnce(ctx)
 	said := fmt.Sprintf("one of %s took %s", x.Wait, took.Round(time.Millisecond))
@@ -249,7 +249,7 @@ func (x *examination) post(ctx context.Context, path, body string, out any) erro
 	return json.Unmarshal(answer, out)
 }
 
-// sign says on a request who makes it.
+// sign adds the key to a request.
 func (x *examination) sign(req *http.Request) {
 	if x.Key != "" {
 		req.Header.Set("Authorization", "Bearer "+x.Key)
