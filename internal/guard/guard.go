@@ -74,9 +74,9 @@ type Options struct {
 	// with UploadTime to arrive. [Body] returns nil for it. A nil Upload means that
 	// there are none. It must be safe for concurrent use.
 	Upload func(r *http.Request) int64
-	// Admit says who makes a request with a body, before the body is read, or why it is
-	// refused; then nothing of the body is kept. What needs no key is for it to let
-	// through, as of an address. A nil Admit lets everybody through. It must be safe for
+	// Admit returns the caller of a request with a body, before the body is read, or an
+	// error that refuses it; then the body is discarded. For requests that need no key it
+	// returns the address. A nil Admit refuses nothing. It must be safe for
 	// concurrent use.
 	Admit func(r *http.Request) (limit.Caller, error)
 	// MaxBodies is how many bytes of bodies, uploads apart, may be in memory at
@@ -174,7 +174,7 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 	})
 }
 
-// whoSends returns who makes a request with a body.
+// whoSends returns the caller of a request with a body.
 func (g *Guard) whoSends(r *http.Request) (limit.Caller, *shoal.Error) {
 	if g.admit == nil || !hasBody(r) {
 		return limit.From(r.RemoteAddr), nil

@@ -153,8 +153,8 @@ func TestScanRefuses(t *testing.T) {
 	}
 }
 
-// plainEnd looks at eight bytes at once: every byte must be seen at every place,
-// among low and high neighbours.
+// plainEnd checks eight bytes at once. It must find every byte at every position, next
+// to low and high bytes.
 func TestPlainEnd(t *testing.T) {
 	for c := range 256 {
 		for _, filler := range []string{"x", " ", "!", "#", "[", "]", "\x7f", "\x80", "\xa0", "\xff"} {
