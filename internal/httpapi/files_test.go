@@ -146,8 +146,8 @@ func TestUploadsThatAreRefused(t *testing.T) {
 	w.do(ann, "POST", files, "b", "Content-Type", "image/png", "Idempotency-Key", "k").refuses(shoal.IdempotencyMismatch)
 }
 
-// A member of a space that shows a file may download it, as safely as its uploader;
-// who is not in there may not know of it.
+// A member of a space that shows a file may download it, as safely as its uploader.
+// For all other entities the file does not exist.
 func TestFilesOfASpaceAreItsMembers(t *testing.T) {
 	w, ann, bot := conversation(t)
 	outsider := w.entity("default", "outsider")

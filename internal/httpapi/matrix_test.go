@@ -211,7 +211,7 @@ func (w *world) fixture(session string, keys map[string]string, pattern string) 
 	return f
 }
 
-// owner returns a key of a person who owns the session.
+// owner returns a key of an owner of the session.
 func (w *world) owner(session, id string) string {
 	w.Helper()
 	secret := w.entity(session, id)

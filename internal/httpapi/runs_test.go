@@ -127,7 +127,7 @@ func TestAnswersComeTooLate(t *testing.T) {
 	is := w.parks("default", run, "shop", clientTool("call-1"))
 	ended := make(chan answer, 1)
 	go func() { ended <- w.do(ann, "POST", base+"/runs/"+string(run)+"/cancel", nil) }()
-	// Who executes runs is woken, and ends the canceled one.
+	// The executor is notified, and ends the canceled run.
 	lease := w.wakes("default", run)
 	w.must(w.hub.Work.Write(w.Context(), lease, func(c *runs.RunChange) error {
 		return c.Finish(shoal.RunCanceled, &shoal.RunError{Code: "canceled", Message: "Canceled."})

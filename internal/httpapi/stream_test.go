@@ -41,7 +41,7 @@ func TestStreamBeginsWithASnapshot(t *testing.T) {
 	}
 	w.entity("default", "cam")
 	w.do(ann, "PUT", base+"/spaces/shop/members/cam", nil).wants(200)
-	l.wants("member.joined", "message.created") // the message names to cam who added it
+	l.wants("member.joined", "message.created") // the message contains the entity that added cam
 	w.do(ann, "DELETE", base+"/spaces/shop/members/cam", nil).wants(200)
 	l.wants("member.left")
 	w.do(ann, "PATCH", base+"/spaces/shop", `{"name": "Shop"}`).wants(200)
@@ -131,7 +131,7 @@ func TestStreamResumesWithoutGapOrDouble(t *testing.T) {
 	<-posted
 }
 
-// Who was away for too long, or comes from another database, begins anew.
+// A client that was disconnected for too long, or that has a cursor of another database, starts again.
 func TestStreamBeginsAnewWhereItCannotResume(t *testing.T) {
 	w := newWorldWith(t, hub.Options{KeepEvents: 10})
 	ann := w.entity("default", "ann")
