@@ -15,7 +15,7 @@ import (
 )
 
 // A requester with many runs gets no more than its share of a server's slots: the last
-// quarter is reserved for others, who get a slot at once.
+// quarter is reserved for others, which get a slot at once.
 func TestSlotsAreShared(t *testing.T) {
 	store := shoaltest.OpenSQLite(t)
 	h := shop(t, func(o *hub.Options) { o.Store = store })

@@ -94,7 +94,7 @@ func (e *Entities) List(ctx context.Context, who shoal.Principal, session shoal.
 }
 
 // Update changes an entity. An entity may change its own name, description and metadata.
-// Kind, session role, owner and external id are for admins and owners of the session, who
+// Kind, session role, owner and external id are for admins and owners of the session, which
 // may change every entity. Update fails with Conflict for the kind of a hosted agent, and
 // with NotFound for an owner that is not an entity of the session. An entity that is no
 // longer a session owner loses its open streams and can reopen them with its new role.

@@ -59,8 +59,8 @@ func (k *Keys) endUnchecked(context.Context) error {
 	return nil
 }
 
-// Watch calls ended, once and from any goroutine, when the right of who to an open call in
-// the session is withdrawn on any server, or could not be read for five seconds. ended must
+// Watch calls ended, once and from any goroutine, when the principal loses its right to an
+// open call in the session on any server, or the right could not be read for five seconds. ended must
 // not block. The caller must call stop.
 func (k *Keys) Watch(who shoal.Principal, session shoal.SessionID, ended func(error)) (stop func()) {
 	x := k.core.Calls.EnterWith(who, session, core.OwnEntity(who), ended)

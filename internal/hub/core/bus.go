@@ -4,7 +4,7 @@ package core
 // node and on others. It is not a record: everything that it loses is still in the
 // store, unless it was never stored.
 type Bus interface {
-	// Publish sends note to everybody who subscribes to its topic at this moment. It
+	// Publish sends note to every current subscriber of its topic. It
 	// never blocks and never fails. The subscription of a slow receiver drops or joins
 	// notes, see [Subscription].
 	Publish(note Note)

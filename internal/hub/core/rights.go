@@ -79,7 +79,7 @@ func ActingEntity(who shoal.Principal) (shoal.EntityID, error) {
 }
 
 // ReaderEntity returns the entity to whose spaces a caller is limited, or an empty id for
-// admins, services and owners of the session, who see all spaces.
+// admins, services and owners of the session, which see all spaces.
 func ReaderEntity(who shoal.Principal) shoal.EntityID {
 	if who.Role == shoal.RoleEntity && !who.Owner {
 		return who.EntityID

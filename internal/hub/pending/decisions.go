@@ -83,7 +83,7 @@ func (p *Pending) Remembered(ctx context.Context, who shoal.Principal, session s
 }
 
 // Forget revokes a remembered decision: the next call asks again. The entity that made it
-// may revoke it, and so may every person who sees it, and admins. It fails with NotFound
+// may revoke it, and so may admins and every human with access to it. It fails with NotFound
 // for a decision that the caller does not see.
 func (p *Pending) Forget(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RememberedID) error {
 	return p.core.Change(ctx, "hub.Pending.Forget", storage.In(session), func(ch *core.Change) error {

@@ -89,8 +89,8 @@ func AnnounceTooFewInSpace(ch *core.Change, session shoal.SessionID, space shoal
 }
 
 // AnnounceTooFewAfterChange is AnnounceTooFew for all open actions in the spaces of an
-// entity whose kind, session role or owner has changed, because these determine who may
-// answer.
+// entity whose kind, session role or owner has changed, because these determine which
+// entities may answer.
 func AnnounceTooFewAfterChange(ch *core.Change, before, after shoal.Entity) error {
 	if before.Kind == after.Kind && before.SessionRole == after.SessionRole && OwnerOf(before) == OwnerOf(after) {
 		return nil

@@ -24,7 +24,7 @@ func RequestersOf(tx Tx, r storage.Run) ([]shoal.EntityID, error) {
 }
 
 // Reads returns the function with which [behalf.Run] checks whether an entity may read a
-// space: members may, and those who manage the session.
+// space: members may, and admins and owners of the session.
 func Reads(tx EntityReader, session shoal.SessionID) behalf.Reads {
 	return func(id shoal.EntityID, space shoal.SpaceID) (bool, error) {
 		if !core.ValidID(id) {

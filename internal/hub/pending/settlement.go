@@ -99,8 +99,8 @@ func SettleReply(ch *core.Change, p storage.Pending, m shoal.Message) error {
 	return settleRow(ch, p, shoal.PendingAnswered)
 }
 
-// settleRow settles an open row: it wakes its run and emits an event to everybody who saw
-// the row being opened.
+// settleRow settles an open row: it wakes its run and emits an event to all entities that
+// received the event of its opening.
 func settleRow(ch *core.Change, p storage.Pending, as shoal.PendingStatus) error {
 	at := ch.At
 	p.Status, p.AnsweredAt = as, &at

@@ -17,7 +17,7 @@ import (
 // that it may no longer write there and closes its messages. Saving an open message
 // therefore never fails because of its space; opening one does.
 
-// Standing says whether a run's agent may write in a space.
+// Standing reports whether a run's agent may write in a space.
 type Standing struct {
 	Member bool // the agent is a member; false also if the space does not exist
 	Closed bool // the space or its session is closed
