@@ -45,9 +45,8 @@ type Options struct {
 	Patience time.Duration
 	// MaxSessions bounds the sessions of the older era that are kept, 10,000 if
 	// zero, and MaxSessionsEach those of one principal, 32 if zero. One more
-	// ends the one that was unused the longest: the principal's own, or in total one
-	// of those who have the most. Of sessions that clients have
-	// ended as many are remembered.
+	// ends the one that was unused the longest: of the principal's own or, at the total
+	// limit, of the principal with the most. As many ended sessions are remembered.
 	MaxSessions, MaxSessionsEach int
 	// SessionIdle is how long a session is kept without a request, 30 min if
 	// zero. One with an open stream is kept.

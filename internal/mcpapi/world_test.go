@@ -132,7 +132,7 @@ func (w *world) restart() {
 	w.start()
 }
 
-// key returns a key of an agent, who is made if it is new.
+// key returns a key of an agent, which is created if it is new.
 func (w *world) key(id shoal.EntityID) string {
 	w.t.Helper()
 	if k, ok := w.keys[id]; ok {

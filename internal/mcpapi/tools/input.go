@@ -28,7 +28,7 @@ type input struct {
 	kind     kind
 	about    string
 	required bool
-	// actor says that the input names who acts: it is the caller or wrong.
+	// actor means that the input has an actor, which must be the calling entity.
 	actor bool
 	// whole numbers: the value when left out, and the bounds. More than most is
 	// cut to it; less than least is refused, or with clamped raised to it.

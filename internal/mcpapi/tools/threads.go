@@ -93,7 +93,7 @@ func (s Set) threads(ctx context.Context, c Caller, openOnly bool, after shoal.S
 	return pageOf(found, func(s shoal.Space) string { return string(s.ID) }), err
 }
 
-// spaceMethod is a method of the hub's spaces that changes who is in one.
+// spaceMethod is a method of the hub's spaces that changes the members of one.
 type spaceMethod func(*spaces.Spaces, context.Context, shoal.Principal, shoal.SessionID, shoal.SpaceID, shoal.EntityID) (shoal.Space, error)
 
 // membership returns a tool that changes the members of a thread: add_participant or
