@@ -116,8 +116,8 @@ func TestClientToolsDoNotReplaceTheAgentsOwn(t *testing.T) {
 	}
 }
 
-// Who takes a run over gets the front end of its message; a message that follows while
-// the run settles brings its own.
+// An executor that takes over a run gets the front end of the run's message. A message
+// that follows while the run settles brings its own.
 func TestClientInputMovesWithTheTrigger(t *testing.T) {
 	w := newWorld(t)
 	w.shopkeeper(script.PerTurn(calls(call("d", "delegateToAgent", `{"targetAgentEntityId":"painter"}`))), "")

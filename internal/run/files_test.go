@@ -54,7 +54,7 @@ func (w *world) made(text string) shoal.FileID {
 	return shoal.FileID(at[1])
 }
 
-// mayRead says who may read a file and who may not.
+// mayRead checks which entities may read a file and which may not.
 func (w *world) mayRead(file shoal.FileID, who shoal.EntityID, may bool) {
 	w.t.Helper()
 	as := shoal.Principal{Role: shoal.RoleEntity, SessionID: session, EntityID: who}
