@@ -183,7 +183,7 @@ func (d Document) Index(yield func(key []byte)) {
 	})
 }
 
-// pair returns the key of two adjacent words. A key stands for about a thousandth of all
+// pair returns the key of two adjacent words. A key covers about a thousandth of all
 // pairs, which is enough to distinguish most messages that contain both words somewhere.
 func pair(a, b []byte) string {
 	n := uint32(2166136261) // FNV-1a
