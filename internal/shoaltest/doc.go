@@ -50,7 +50,7 @@
 // # Commands
 //
 //	session ID                        close-session ID             delete-session ID
-//	rights ACTOR members|moderators   who may change the spaces of the session; role= of an entity is its role there
+//	rights ACTOR members|moderators   the entities that may change spaces of the session; role= of an entity is its role there
 //	entity ID [human] [role=ROLE] [name=] [external=] [by=ACTOR] [once=KEY]    delete-entity ID
 //	rename ACTOR ID NAME [external=]  entities ACTOR               call ACTOR
 //	change ID [kind=] [role=] [owner=] what only admins and owners change of an entity
