@@ -15,7 +15,7 @@ const (
 	// of the trigger: all of whatever can be posted.
 	historyText = 8 << 10
 	triggerText = 2 * shoal.MaxContent
-	// blocksLooked is how many runs back the end of the conversation is looked for.
+	// blocksLooked is how many runs back the end of the conversation is searched for.
 	blocksLooked = 50
 )
 
@@ -193,7 +193,7 @@ func MessageKey(m agent.Message) string {
 	return id + " " + status
 }
 
-// reactions says who has reacted with what.
+// reactions lists the reactions with the entities that made them.
 func reactions(all []shoal.Reaction) string {
 	each := make([]string, len(all))
 	for i, r := range all {

@@ -42,8 +42,8 @@ var plainText = map[string]string{
 	agentconfig.ReplyTool: "Your plain text is private: nobody sees it. Others see only what you say with sendSpaceMessage, and calls of tools to which you give a targetSpaceId.",
 }
 
-// Prompt returns the system prompt of the run as things are now: who the agent is,
-// what its author says, how to speak, its spaces, memories, goals and plans, what
+// Prompt returns the current system prompt of the run: the agent's identity, its
+// instructions, how to speak, its spaces, memories, goals and plans, what
 // started the run, what else the agent is doing, and the time. The error is that of
 // reading.
 func Prompt(ctx context.Context, r *Run) (string, error) {

@@ -152,12 +152,12 @@ func (r *Run) query(text string, space shoal.SpaceID) (*search.Query, error) {
 	return &query, nil
 }
 
-// senders are who wrote messages.
+// senders are the authors of messages.
 type senders map[shoal.EntityID]sender
 
 type sender struct{ name, kind string }
 
-// senders looks up who wrote the messages. Who is deleted keeps its name.
+// senders reads the authors of messages. A deleted entity keeps its name.
 func (r *Run) senders(tx storage.Tx, space shoal.SpaceID, messages []shoal.Message) (senders, error) {
 	out := senders{shoal.System: {naming.SystemName, "system"}}
 	members, err := tx.Members(r.session(), space)

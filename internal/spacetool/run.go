@@ -12,7 +12,7 @@
 //   - Every change goes through [Run.Write] and so is refused once the lease is lost.
 //     What a tool says it did is durable when it says so, and a call that it refuses
 //     changed nothing.
-//   - What people and other agents wrote stands between tags whose characters it
+//   - What people and other agents wrote is put between tags whose characters it
 //     cannot hold: it forges no member, no message and no rule.
 //   - The prompt begins with what stays and ends with what changes.
 package spacetool

@@ -170,8 +170,8 @@ type delegation struct {
 	Reason *string        `json:"reason" jsonschema:"Why, in a few words, for the record of your run."`
 }
 
-// delegateTool hands the trigger over to another agent. A call that names nobody who
-// could take it is a failed result, and the run goes on.
+// delegateTool passes the trigger to another agent. A call that names no agent that
+// could take it fails, and the run continues.
 func delegateTool(r *Run) agent.Tool {
 	return tool(DelegateTool, "Hands the message that started this run over to another agent of the space, as if it had been sent to that one, and ends your run. "+
 		"Nothing of it is seen in the space. Use it first, or not at all: what you have sent stays.",

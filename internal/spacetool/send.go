@@ -33,7 +33,7 @@ type Send struct {
 	Wait    *SendWait
 }
 
-// SendWait is what a call waits for: a message from somebody who matches one of For,
+// SendWait is what a call waits for: a message from an entity that matches one of For,
 // for at most Timeout.
 type SendWait struct {
 	For     []storage.ReplyFrom
