@@ -12,7 +12,7 @@ const SpacesOf = `(SELECT space_id FROM members WHERE session_id = ? AND entity_
 // that a post need not write to its space. The column last_seq of spaces is not used.
 const LastSeq = `(SELECT COALESCE(MAX(m.seq), 0) FROM messages AS m WHERE m.session_id = s.session_id AND m.space_id = s.id)`
 
-// The last position of the inbox of who (session_id, entity_id) is that of its newest entry,
+// The last position of the inbox of an entity (session_id, entity_id) is that of its newest entry,
 // or the one that was stored when entries were removed, whichever is greater.
 const (
 	LastInboxEntry     = `(SELECT MAX(i.place) FROM inbox AS i WHERE i.session_id = who.session_id AND i.entity_id = who.entity_id)`
