@@ -1,6 +1,6 @@
 // Package agui_test plays conversations between agents and the official AG-UI
 // client, HttpAgent of @ag-ui/client: its schemas and its sequence check refuse what
-// is wrong, and its reducer decides what a person would see. The agents are behind
+// is wrong, and its reducer decides what a person would see. The agents are served by
 // agent/agui, or hosted by a whole server (server_test.go).
 //
 // client.mjs is the client from outside; `make setup` installs what it needs.
@@ -80,7 +80,7 @@ type toolCall struct {
 	} `json:"function"`
 }
 
-// told is what the client reports about a run.
+// told is the client's report about a run.
 type told struct {
 	Events     []string         `json:"events"`
 	Messages   []message        `json:"messages"`

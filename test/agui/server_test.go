@@ -213,7 +213,7 @@ func TestHostedRunOutlivesTheConnection(t *testing.T) {
 	if len(got.Messages) > 2 {
 		t.Errorf("before it went the client saw\n%s", got.seen())
 	}
-	again := s.client("slow", "operator") // who has only its own message left
+	again := s.client("slow", "operator") // only its own message is left
 	got = again.say("u1", "Count", nil)
 	want := "user Count\nassistant One two three four five six seven eight nine ten.\n"
 	got.hosted(t, "success", want)

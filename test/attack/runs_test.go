@@ -151,7 +151,7 @@ func TestAThousandRunsOfOneEntity(t *testing.T) {
 		}
 	}
 	for when, took := range map[string]time.Duration{"are queued": duringRun, "end": drainRun} {
-		if took > 2*beforeRun+250*time.Millisecond+slack { // what the last slots are looked at again after
+		if took > 2*beforeRun+250*time.Millisecond+slack { // the interval after which the last slots are checked again
 			t.Errorf("a run took %v while those of the attack %s, without the attack %v", took, when, beforeRun)
 		}
 	}

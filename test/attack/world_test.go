@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// world is a server with the bystanders ann and bob, who are members of the space hall.
+// world is a server with the bystanders ann and bob, both members of the space hall.
 type world struct {
 	*testing.T
 	url             string

@@ -2,7 +2,7 @@
 // and has them work: Claude Code, Codex and Gemini CLI, from their npm packages.
 // Their models are played by aimock (model.mjs), everything else is as it is at
 // home: a real server, a real shoal, a home directory with settings in it. A proxy
-// that lets nothing through stands between them and every other machine.
+// that lets nothing through separates them from every other machine.
 package clients_test
 
 import (

@@ -181,7 +181,7 @@ func untilOneWaits(t *testing.T, at *client.Session, id shoal.EntityID) {
 	}
 }
 
-// said returns the timeline as "who > whom: what".
+// said returns the timeline as "sender > mentioned: text".
 func said(t *testing.T, at *client.Session) []string {
 	t.Helper()
 	var lines []string

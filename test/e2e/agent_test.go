@@ -17,7 +17,7 @@ type toolResult struct {
 	More       []string        // the others
 	Structured json.RawMessage // nil if there is none
 	IsError    bool
-	CacheScope string // who may share it, where the era says so
+	CacheScope string // the callers that may share it, if the version has the field
 }
 
 func (r *toolResult) add(text string) {

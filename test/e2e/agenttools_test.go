@@ -115,7 +115,7 @@ func TestToolsOfMCPServers(t *testing.T) {
 func TestRequestTools(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "--allow-private", loopback)
-	left := make(chan string, 8) // who was hung up on
+	left := make(chan string, 8) // clients that were disconnected
 	web := served(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/away":
@@ -178,7 +178,7 @@ func TestRequestTools(t *testing.T) {
 	}
 }
 
-// What agents must not read of the server's environment is refused where it stands.
+// A reference to an environment variable that agents must not read is refused at the field that contains it.
 func TestEnvironmentOfAgents(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, "--allow-env", "OF_THE_SHOP")
@@ -239,7 +239,7 @@ func TestOtherKindsOfTools(t *testing.T) {
 	if c := s.result(t, run, "nap"); !contains(*c.Result, `"success":true`, "a short nap") {
 		t.Errorf("the result of nap is %s", *c.Result)
 	}
-	// The first run posted nothing itself, so its last words stand for it.
+	// The first run posted nothing itself, so its last text is posted.
 	if got := s.by(t, "clerk"); !slices.Equal(got, []string{"text done These were all instructions.", "text done Awake."}) {
 		t.Errorf("the clerk says %q", got)
 	}

@@ -82,7 +82,7 @@ func (c *conversation) join(with client, name shoal.EntityID) agent {
 	return a
 }
 
-// introduce: both say who they are, and see each other.
+// introduce: both join, and see each other.
 func (c *conversation) introduce() {
 	var me shoal.Entity
 	do(c.T, c.writer, "register_agent", args{"agentId": writer, "agentName": "Report Writer", "description": "writes the quarterly report"}, &me)

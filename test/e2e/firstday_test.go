@@ -18,7 +18,7 @@ import (
 const withoutKeys = "unset OPENAI_API_KEY ANTHROPIC_API_KEY GEMINI_API_KEY GOOGLE_API_KEY; "
 
 // firstDay is a server that has just been started for the first time, without a key
-// for any model, and somebody who types what it prints.
+// for any model, and a person who types the commands it prints.
 type firstDay struct {
 	newcomer
 	up    *server
@@ -110,8 +110,8 @@ func (f *firstDay) asks(t *testing.T, many int, tool string) (rows [][]string) {
 	}
 }
 
-// Somebody who has just installed Shoal types what the first start prints, and what
-// is printed then: an agent that needs no key shows two cards, is answered, asks for
+// A new user types the commands that the first start prints, and those printed after
+// that: an agent that needs no key shows two cards, is answered, asks for
 // a permission, and gets it or not.
 func TestFirstDay(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,7 @@ import (
 // guests are the clients that meet hosted agents.
 var guests = []client{ts2Modern, ts2Session, goModern}
 
-// guest connects scout, who is in the den.
+// guest connects scout, a member of the den.
 func (s *stage) guest(t *testing.T, c client) agent {
 	t.Helper()
 	key := s.key(t, "default", "scout")
@@ -87,7 +87,7 @@ func TestHostedAgentWaitsForGuest(t *testing.T) {
 			t.Fatalf("the guest hears %+v", heard)
 		}
 		s.run(t, lab+"/runs/"+string(run.ID), shoal.RunWaitingReply)
-		s.post(t, s.bob, "den", "Red!", "scout") // is not who it waits for
+		s.post(t, s.bob, "den", "Red!", "scout") // not the sender that it waits for
 		do(t, scout, "send_message", args{"threadId": "den", "content": `blue "& green"`, "mentions": []string{"oracle"}}, nil)
 		if ended := s.ends(t, run); ended.Status != shoal.RunCompleted || ended.Steps != 3 {
 			t.Errorf("the run is %+v", ended)
@@ -104,8 +104,8 @@ func TestHostedAgentWaitsForGuest(t *testing.T) {
 	})
 }
 
-// Connected agents answer what hosted ones ask for: the first answer wins, who is
-// not there sees nothing.
+// Connected agents answer requests of hosted ones: the first answer wins, and entities
+// outside of the space see nothing.
 func TestGuestAnswersPendingActions(t *testing.T) {
 	eachGuest(t, func(t *testing.T, s *stage, scout agent) {
 		stranger := goModern.connect(t, s.server, "stranger", s.key(t, "default", "stranger"))

@@ -157,7 +157,7 @@ func shopAgent(model map[string]any, inventory string) map[string]any {
 
 // The seed's shopping run (004), over every wire and on both databases: one message in the customer's
 // space, whose parts come in the order in which the model wrote them and grow
-// while it writes; an approval in another space, by somebody who is only there;
+// while it writes; an approval in another space, by an entity that is only there;
 // and neither the inventory's server nor anybody's stream sees where it all went.
 func TestShopping(t *testing.T) {
 	for i, w := range append(wires, wires[0]) {
@@ -237,7 +237,7 @@ func TestShopping(t *testing.T) {
 				t.Fatalf("the second card: %d %s", got.status, got.body)
 			}
 
-			// The approval shows in finance, to somebody who is in no other space.
+			// The approval shows in finance, to an entity that is in no other space.
 			asked := next(t, forms, shoal.EventRunWaitingTool, form.see).data.Run.PendingToolCalls
 			if len(asked) != 1 || asked[0].ToolName != "showApprovalForm" || string(asked[0].Args) != `{"amount":1299,"description":"MacBook Pro"}` {
 				t.Fatalf("finance is asked %+v", asked)

@@ -13,7 +13,7 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// Who has no key that works does not get as far as a tool, and its client says
+// A caller without a valid key does not reach a tool, and its client reports
 // why.
 func TestClientsWithoutAKeyDoNotConnect(t *testing.T) {
 	t.Parallel()

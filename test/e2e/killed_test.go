@@ -77,7 +77,7 @@ const (
 	killedSpaces = 4
 )
 
-// killed is a server with several lives, and those who use it through all of them.
+// killed is a server that is killed and started several times, and its users.
 type killed struct {
 	data    string
 	effects *ledger.Ledger
@@ -86,7 +86,7 @@ type killed struct {
 	server  *server
 
 	url     atomic.Pointer[string] // of the present life
-	cancel  context.CancelFunc     // ends those who use it
+	cancel  context.CancelFunc     // ends its users
 	users   sync.WaitGroup
 	posted  atomic.Int64
 	stopped atomic.Bool // no more jobs

@@ -11,8 +11,7 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// shell starts the command line as somebody on the server's machine, who needs
-// no key.
+// shell starts the command line on the server's machine, where it needs no key.
 func (s *server) shell(t *testing.T, words ...string) *process {
 	t.Helper()
 	cmd := exec.Command(shoalBinary.Path(), append([]string{"--url", s.url, "--data", s.data}, words...)...) // ended by start
@@ -69,7 +68,7 @@ func TestPersonAndAgentConverse(t *testing.T) {
 				t.Errorf("a wait for what was acknowledged ends with %v, want exit code 124", err)
 			}
 
-			// The agent also wakes a person who is waiting already.
+			// The agent also wakes a waiting person.
 			wait := s.shell(t, "wait", "--messages", "--timeout", "30s")
 			s.untilWaiting(t, shoal.DefaultSession, shoal.Operator)
 			do(t, scout, "send_message", args{"threadId": "welcome", "content": "Anything else?"}, nil)

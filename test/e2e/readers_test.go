@@ -121,7 +121,7 @@ func (s *stage) checkStored(t *testing.T, read *reader) {
 	}
 }
 
-// Who arrives in the middle gets what there is so far and then exactly the rest.
+// A reader that connects in the middle gets the text so far and then exactly the rest.
 func TestReadersThatArriveLate(t *testing.T) {
 	t.Parallel()
 	s := storyteller(t)
@@ -170,8 +170,8 @@ func TestReadersThatArriveLate(t *testing.T) {
 	}
 }
 
-// Thoughts are stored nowhere, but who is cut off while they pass gets each piece
-// once, too.
+// Reasoning is not stored, but a reader that is disconnected in the middle of it also
+// gets each piece once.
 func TestThoughtsOfReadersThatAreCutOff(t *testing.T) {
 	t.Parallel()
 	seed := setting.Seed(t, "SHOAL_CUT_SEED")

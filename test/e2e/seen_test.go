@@ -126,8 +126,7 @@ func TestRunStreams(t *testing.T) {
 	}
 }
 
-// What is shown to one member is seen by that member, in whatever way it looks, and
-// by nobody else.
+// A part for one member is shown to that member by every API, and to nobody else.
 func TestPrivateParts(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

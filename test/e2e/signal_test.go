@@ -52,7 +52,7 @@ func (s *server) listens() bool {
 	return err == nil
 }
 
-// Somebody who goes on asking does not wait for those who are slow to end.
+// A busy client does not wait for clients that are slow to end.
 func TestSignalInsisted(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir())

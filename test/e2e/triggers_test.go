@@ -157,8 +157,8 @@ func TestPlanFires(t *testing.T) {
 	}
 }
 
-// Who cancels a run in the middle of a text ends the vendor's work; what was said
-// until then stays, marked as interrupted.
+// Canceling a run in the middle of a text ends the request to the vendor; the text so
+// far stays, marked as interrupted.
 func TestCanceledInMidStream(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -210,7 +210,7 @@ func TestCanceledInMidStream(t *testing.T) {
 	}
 }
 
-// watchedVendor is a model behind a proxy that counts the requests that were given
+// watchedVendor is a model and a proxy that counts the requests that were given
 // up.
 func watchedVendor(t *testing.T) (model map[string]any, hungUp *atomic.Int64) {
 	t.Helper()

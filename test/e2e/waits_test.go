@@ -13,7 +13,7 @@ import (
 // everyKind is one client for each way in which a call travels.
 var everyKind = []client{ts1HTTP, ts1SSE, ts1Stdio, ts2Session, ts2Modern, ts2Stdio, goModern, goSession, goSSE, overREST}
 
-// pair is an agent that waits, in a space with somebody who only posts.
+// pair is an agent that waits, in a space with an entity that only posts.
 type pair struct {
 	*server
 	t        *testing.T
@@ -110,7 +110,7 @@ func TestCallsThatAreGivenUpEnd(t *testing.T) {
 	}
 }
 
-// Who loses its key while it waits hears nothing more.
+// A caller that loses its key while it waits receives nothing more.
 func TestRevokedKeysHearNothing(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir())

@@ -59,7 +59,7 @@ var wrongBytes = []wrongRow{
 	{"MCP: compressed", rpc(callOf(fineRPC), edit{"Content-Encoding", "gzip"}), refusal{415, "-32600", "unsupported_media_type: "}},
 }
 
-// Callers who are not who they should be, or not where.
+// Callers with the wrong identity, or in the wrong space or session.
 var wrongCallers = []wrongRow{
 	{"no key", rest("POST", inOpen, fine, edit{"Authorization", ""}), refusal{401, "unauthenticated", "Authorization: Bearer"}},
 	{"no key but one in the URL", rest("GET", "./spaces?key=WRITER&access_token=WRITER", "", edit{"Authorization", ""}), refusal{401, "unauthenticated", "Authorization: Bearer"}},

@@ -27,7 +27,7 @@ var (
 )
 
 // importTable is the direction of the house: cmd, app, faces and adapters,
-// hub, root. Only tests import internal/shoaltest: it stands in no row.
+// hub, root. Only tests import internal/shoaltest: it is in no row.
 var importTable = []importRule{
 	{dir: ".", never: sqlAndWeb},
 	{dir: "agent", others: true, never: slices.Concat(sqlAndWeb, edges)},
@@ -287,7 +287,7 @@ func (r importRule) refuses(imported string) string {
 	return ""
 }
 
-// moduleDir tells the directory of a package of this module.
+// moduleDir returns the directory of a package of this module.
 func moduleDir(imported string) (dir string, inside bool) {
 	if imported == modulePath {
 		return ".", true

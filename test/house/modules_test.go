@@ -64,7 +64,7 @@ func TestEveryModuleIsInTheWorkspace(t *testing.T) {
 	}
 }
 
-// Each module builds without the workspace, as it does for those who import it.
+// Each module builds without the workspace, as it does for its importers.
 func TestModulesBuildAlone(t *testing.T) {
 	for _, dir := range workspace(t) {
 		if dir != "." { // which TestWorkspaceChoosesTheVersionsOfTheModule loads

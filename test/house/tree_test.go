@@ -60,7 +60,7 @@ func (f goFile) position(n ast.Node) string {
 	return fmt.Sprintf("%s:%d", f.path, f.fset.Position(n.Pos()).Line)
 }
 
-// localName tells under which name the file uses the package that it imports
+// localName returns the name under which the file uses the package that it imports
 // from importPath; empty if it does not import it.
 func (f goFile) localName(importPath string) string {
 	for _, spec := range f.ast.Imports {
@@ -110,7 +110,7 @@ var readRepo = sync.OnceValues(func() ([]repoFile, error) {
 	return files, err
 })
 
-// ignoredDir names what .gitignore names, what hides behind a dot, and what is built
+// ignoredDir reports directories that .gitignore names, hidden ones, and what is built
 // from other sources here.
 func ignoredDir(name, base string) bool {
 	switch {

@@ -13,8 +13,8 @@ import (
 
 var errEnough = errors.New("that is enough")
 
-// Who cancels a turn, or stops listening, ends the vendor's work too, and keeps
-// what was said until then.
+// Canceling a turn, or ending the iteration, ends the request to the vendor too, and
+// the text so far is kept.
 func TestCanceled(t *testing.T) {
 	t.Parallel()
 	eachWire(t, func(t *testing.T, w wire) {
@@ -39,7 +39,7 @@ func TestCanceled(t *testing.T) {
 }
 
 // interrupted holds a turn in the middle of its text, stops it at the first
-// words that it hears, and returns who heard it.
+// words of it, and returns the recorder of its events.
 func interrupted(t *testing.T, w wire, stop func(context.CancelCauseFunc) (goOn bool)) *recorder {
 	t.Helper()
 	hungUp := make(chan struct{})

@@ -208,7 +208,7 @@ func (c *talk) messages() []agent.Message {
 	return record.Messages
 }
 
-// turn takes a turn and returns who heard it.
+// turn takes a turn and returns the recorder of its events.
 func (c *talk) turn(a *agent.Agent, input agent.Message) *recorder {
 	t := c.t
 	t.Helper()

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// proxy stands between one agent and aimock. It passes every request on and
+// proxy connects one agent with aimock. It passes every request on and
 // every answer back, except that the fault of an attempt may change either. It
 // counts the attempts and keeps what was asked.
 type proxy struct {

@@ -112,7 +112,7 @@ func (m machine) command(t *testing.T, user uint32, args ...string) *exec.Cmd {
 		c.SysProcAttr.Credential = &syscall.Credential{Uid: user, Gid: user}
 		return c
 	}
-	// Who is not root is root in a namespace, and may change the root there.
+	// A user other than root is root in a user namespace, and may change the root there.
 	c.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER
 	c.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
 	c.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}

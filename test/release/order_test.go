@@ -162,7 +162,7 @@ func all[T any](t *testing.T, seq iter.Seq2[T, error]) (items []T) {
 	return items
 }
 
-// until looks whether something holds, at first and after each event of the session.
+// until checks a condition, at first and after each event of the session.
 func until(t *testing.T, session *client.Session, holds func(ctx context.Context) bool) {
 	t.Helper()
 	ctx := bounded(t)

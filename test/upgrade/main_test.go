@@ -59,8 +59,8 @@ func prepared(run func() int) (code int, err error) {
 	return run(), nil
 }
 
-// migrating writes the overlay that adds a migration: a table that everybody who stores a
-// message would have to fill, so that an older program must not write.
+// migrating writes the overlay that adds a migration: a table that must be filled when a
+// message is stored, so that an older program must not write.
 func migrating(dir string) (list string, err error) {
 	root, err := filepath.Abs("../..")
 	if err != nil {

@@ -91,7 +91,7 @@ func (r *releases) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	half := len(content) / 2
-	_, _ = w.Write(content[:half]) // who has gone does not learn of it
+	_, _ = w.Write(content[:half]) // an error means that the client has disconnected
 	_ = http.NewResponseController(w).Flush()
 	if hook != nil {
 		hook(req.URL.Path[strings.LastIndexByte(req.URL.Path, '/')+1:])
