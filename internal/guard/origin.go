@@ -25,8 +25,8 @@ func (g *Guard) checkHost(r *http.Request) *shoal.Error {
 		". Call it by a host that its operator has allowed, or on its own machine as localhost.")
 }
 
-// checkOrigin refuses what a web page of a foreign origin makes a browser send.
-// A program that is no browser sends neither header and passes. This is
+// checkOrigin refuses requests that a web page of a foreign origin makes a browser send.
+// Programs other than browsers send neither header and pass. This is
 // stricter than http.CrossOriginProtection, which lets every GET pass (an event
 // stream is one) and does not compare the scheme.
 func (g *Guard) checkOrigin(r *http.Request, mcp bool) *shoal.Error {

@@ -44,7 +44,7 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
-// Two ids are none.
+// A request with two ids gets an id of the server's.
 func TestRequestIDTwice(t *testing.T) {
 	d := newDoor(t, Options{}, httptest.NewServer)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.URL+"/v1/x", http.NoBody)

@@ -55,11 +55,11 @@ func Status(kind shoal.Kind) int {
 // A 401 gets the header WWW-Authenticate: Bearer, a 429 or 503 Retry-After with
 // the seconds of the error's RetryAfter, at least 1, unless the caller has set them
 // already. The document names the request as [RequestID] does. The document is written whole, in one
-// Write; WriteProblem must be the first to write to w. That the client has gone
-// meanwhile is no failure.
+// Write; WriteProblem must be the first to write to w. A client that has disconnected is
+// not an error.
 func WriteProblem(w http.ResponseWriter, err error) {
-	told := tell(err)
-	writeProblem(w, Status(told.Kind), told)
+	public := publicError(err)
+	writeProblem(w, Status(public.Kind), public)
 }
 
 // WriteRPCError answers a request to MCP that cannot be answered by the
@@ -68,15 +68,15 @@ func WriteProblem(w http.ResponseWriter, err error) {
 // else -32600; its message is the kind, a colon and the sentence. For the rest
 // it does what [WriteProblem] does.
 func WriteRPCError(w http.ResponseWriter, err error) {
-	told := tell(err)
-	writeRPCError(w, Status(told.Kind), told)
+	public := publicError(err)
+	writeRPCError(w, Status(public.Kind), public)
 }
 
-// tell returns the public part of err.
-func tell(err error) *shoal.Error {
-	var told *shoal.Error
-	if errors.As(err, &told) && Status(told.Kind) != http.StatusInternalServerError {
-		return told
+// publicError returns the part of err that a client may see.
+func publicError(err error) *shoal.Error {
+	var public *shoal.Error
+	if errors.As(err, &public) && Status(public.Kind) != http.StatusInternalServerError {
+		return public
 	}
 	return &shoal.Error{Kind: shoal.Internal, Msg: "Something went wrong on the server."}
 }
@@ -131,12 +131,12 @@ func writeError(w http.ResponseWriter, status int, mediaType string, body any, r
 		setDefault(header, "Retry-After", RetryAfter(retryAfter))
 	}
 	w.WriteHeader(status)
-	// A failed write means that the client has gone: nobody reads an answer any more.
+	// A failed write means that the client has disconnected.
 	_, _ = w.Write(text)
 }
 
-// RetryAfter is the value of the header Retry-After for a time to stay away: whole
-// seconds, at least one.
+// RetryAfter returns the value of the header Retry-After for a delay: whole seconds, at
+// least one.
 func RetryAfter(d time.Duration) string {
 	return strconv.Itoa(max(1, int((d+time.Second-1)/time.Second)))
 }

@@ -129,7 +129,7 @@ func TestWriteRPCError(t *testing.T) {
 		w := httptest.NewRecorder()
 		WriteRPCError(w, tt.err)
 		if w.Code != tt.status || w.Body.String() != tt.want || w.Header().Get("Content-Type") != "application/json" {
-			t.Errorf("%v is told as %d %s, want %d %s", tt.err, w.Code, w.Body, tt.status, tt.want)
+			t.Errorf("%v is reported as %d %s, want %d %s", tt.err, w.Code, w.Body, tt.status, tt.want)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func (s *scanner) text() (escaped bool, err error) {
 				return false, err
 			}
 		default:
-			return false, s.wrong(i, "a control character stands in a string; write it as an escape such as \\n")
+			return false, s.wrong(i, "a string contains a control character; write it as an escape such as \\n")
 		}
 	}
 }
