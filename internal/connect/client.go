@@ -7,22 +7,22 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// Client is a program that speaks MCP and brings its own model.
+// Client is an MCP client program that brings its own model.
 type Client struct {
-	// ID names it, Name is what people call it, Agent is what its agent is called
-	// if nobody says otherwise.
+	// ID is its name in commands, Name its name for people, Agent the default id of its
+	// agent.
 	ID, Name string
 	Agent    shoal.EntityID
-	// Install says how to get it, Start is what starts it, Allow how its person lets
-	// it use the tools of the entry %s without being asked each time.
+	// Install says how to install it, Start is the command that starts it, Allow says how
+	// to let it use the tools of the entry %s without a question for each call.
 	Install, Start, Allow string
 
 	aliases  []string
 	programs []string // what it is called on PATH
 	format   format
 	inside   string // the key below which the servers are listed
-	// asks says that the client can ask for the key and keep it safe, and that its
-	// files travel: then no key is written into them.
+	// asks means that the client can ask for the key and store it safely. Its files are
+	// shared with others, so no key is written into them.
 	asks  bool
 	entry func(name string, t Target) []field
 }
@@ -105,11 +105,11 @@ func ClientOf(name string) (*Client, error) {
 		}
 		ids = append(ids, c.ID)
 	}
-	return nil, shoal.E("", shoal.InvalidArgument, fmt.Sprintf("%q is no client that Shoal knows; it knows %s", name, strings.Join(ids, ", ")))
+	return nil, shoal.E("", shoal.InvalidArgument, fmt.Sprintf("unknown client %q; use one of %s", name, strings.Join(ids, ", ")))
 }
 
-// Holds reports whether an entry for the client may hold a key. One that it may
-// not hold is in the environment, or asked for.
+// Holds reports whether an entry for the client may contain a key. Otherwise the key is
+// in the environment, or the client asks for it.
 func (c *Client) Holds() bool { return !c.asks }
 
 // Asks reports whether the client asks for the key when it starts.

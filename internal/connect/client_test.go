@@ -134,7 +134,7 @@ func TestInstalled(t *testing.T) {
 		t.Errorf("its program is there: %s, %v", at, err)
 	}
 	if _, err := m.Installed(claude); !errors.Is(err, shoal.NotFound) {
-		t.Errorf("that there is a home directory is no sign of it: %v", err)
+		t.Errorf("it is found only because the home directory exists: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(home, ".claude.json"), nil, 0o600); err != nil {
 		t.Fatal(err)

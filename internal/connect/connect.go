@@ -1,5 +1,5 @@
-// Package connect puts an entry for a Shoal server into the configuration of an
-// MCP client, and takes it away again.
+// Package connect adds an entry for a Shoal server to the configuration of an MCP client,
+// and removes it.
 //
 //	codex, _ := connect.ClientOf("codex")
 //	machine, err := connect.Here(".")
@@ -10,15 +10,15 @@
 //
 // Guarantees:
 //   - A file is edited as text: comments, order, indentation and line ends of
-//     everything else stay. Before a change is handed out both texts are parsed,
-//     and it is refused if anything but the entry would say something else.
+//     everything else stay. Before a change is returned, both texts are parsed, and the
+//     change is refused if it would alter the meaning of anything but the entry.
 //   - A file that is not JSON, or TOML, is refused and stays as it is.
-//   - A file changes at once or not at all, and only if it still holds what the
-//     change was made from. It keeps its mode, and links to it stay links. If the
-//     entry holds a key, nobody but the owner may read the file from then on.
-//   - What [Change.Undo] remembers restores a file byte by byte if nobody has
-//     changed it since, and takes only the entry out of it otherwise. It holds
-//     none of the file but what the entry replaced.
+//   - A file is replaced atomically, and only if it still has the content from which the
+//     change was computed. It keeps its mode, and links to it stay links. If the entry
+//     contains a key, only the owner can read the file from then on.
+//   - [Change.Undo] restores a file byte by byte if it was not changed since; otherwise
+//     it removes only the entry. It contains nothing of the file except what the entry
+//     replaced.
 //
 // Nothing here calls a server or starts a client.
 package connect
@@ -29,7 +29,7 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// Scope says for whom an entry counts.
+// Scope is where an entry applies.
 type Scope string
 
 // The scopes: all projects of the user on this machine; the current directory for all of
@@ -39,14 +39,14 @@ const (
 	Project Scope = "project"
 )
 
-// Target is what an entry leads to.
+// Target is the server and the agent of an entry.
 type Target struct {
-	// URL is where the server is, without /mcp.
+	// URL is the address of the server, without /mcp.
 	URL string
-	// Agent is whom the key acts as.
+	// Agent is the entity of the key.
 	Agent shoal.EntityID
-	// Key is what the entry holds to prove it. If it is empty the entry names
-	// the environment variable [Variable], or has the client ask for it.
+	// Key is the key in the entry. If it is empty, the entry names the environment
+	// variable [Variable], or makes the client ask for the key.
 	Key string
 }
 
@@ -54,12 +54,12 @@ type Target struct {
 // than the longest wait of the server.
 const waitSeconds = 660
 
-// mcpURL is where a server speaks MCP.
+// mcpURL returns the address of a server's MCP endpoint.
 func mcpURL(server string) string { return strings.TrimRight(server, "/") + "/mcp" }
 
 // Variable is the environment variable in which a client looks for the key of an
-// agent, such as SHOAL_SCOUT_KEY: one for each agent, and none that the command
-// line takes for a key of its own.
+// agent, such as SHOAL_SCOUT_KEY. Each agent has its own, and none is a variable from
+// which the command line reads its own key.
 func Variable(agent shoal.EntityID) string {
 	word := func(r rune) rune {
 		if r == '.' || r == '-' {

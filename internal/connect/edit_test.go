@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// scout is what the entries of these tests lead to.
+// scout is the target of the entries.
 var scout = Target{URL: "http://127.0.0.1:7462", Agent: "scout", Key: "shoal_secret"}
 
 func clientOf(t testing.TB, id string) *Client {
@@ -19,8 +19,8 @@ func clientOf(t testing.TB, id string) *Client {
 	return c
 }
 
-// An entry is put into what a person has written, of which every byte stays, and
-// taking it out again leaves what was there.
+// Adding an entry keeps every byte that a person has written, and removing it restores
+// the file.
 func TestEntryGoesInAndOut(t *testing.T) {
 	t.Parallel()
 	const entry = `"shoal": {
@@ -51,7 +51,7 @@ tool_timeout_sec = 660
 			"cursor", "// mine\n{\n  \"mcpServers\": {\n    \"a\": {}, // why\n    /* more */\n  },\n}\n",
 			"// mine\n{\n  \"mcpServers\": {\n    \"a\": {}, // why\n    /* more */\n    " + entry + ",\n  },\n}\n",
 		},
-		"a comment behind the last": {
+		"a comment after the last": {
 			"cursor", "{\n  \"mcpServers\": {\n    \"a\": {} // why, though\n  }\n}\n",
 			"{\n  \"mcpServers\": {\n    \"a\": {}, // why, though\n    " + entry + "\n  }\n}\n",
 		},
@@ -179,7 +179,7 @@ func TestRefused(t *testing.T) {
 		{"cursor", strings.Repeat(`{"a":`, 300) + "1" + strings.Repeat("}", 300), "it nests too deep"},
 		{"cursor", strings.Repeat("[", 1_000_000), "it is too large"},
 		{"cursor", `{"mcpServers": []}`, "an object was expected at mcpServers"},
-		{"cursor", `{"mcpServers": {}, "mcpServers": {}}`, `"mcpServers" stands there twice`},
+		{"cursor", `{"mcpServers": {}, "mcpServers": {}}`, `"mcpServers" occurs twice`},
 		{"vscode", `{"inputs": {}}`, "an array was expected at inputs"},
 		{"codex", "a = ", "it is not TOML: line 1"},
 		{"codex", "mcp_servers = {}\n", "is not written as a table with the head [mcp_servers.shoal]"},

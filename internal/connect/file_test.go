@@ -129,7 +129,7 @@ func TestUndoAfterOtherChanges(t *testing.T) {
 	}
 }
 
-// A file that somebody changes while the person looks at the diff stays.
+// A file that changes while the person reads the diff is not overwritten.
 func TestWriteRefusesWhatItHasNotSeen(t *testing.T) {
 	t.Parallel()
 	c, change := changed(t, "cursor", "{}")
@@ -164,7 +164,7 @@ func TestLinks(t *testing.T) {
 	}
 	written(t, "codex", link, nil)
 	if info, err := os.Lstat(link); err != nil || info.Mode()&fs.ModeSymlink == 0 {
-		t.Errorf("the link is none any more: %v", err)
+		t.Errorf("the link has been replaced: %v", err)
 	}
 	if text, _ := holds(t, file); !strings.Contains(text, "[mcp_servers.shoal]") {
 		t.Errorf("the file holds %q", text)

@@ -35,8 +35,8 @@ type jsonItem struct {
 	comma int // where the comma after it is; -1 if there is none
 }
 
-// member returns the value of a key. One that is there twice is an error: which of
-// them counts is the client's secret.
+// member returns the value of a key. A key that occurs twice is an error, because clients
+// differ in which one they use.
 func (n jsonNode) member(key string) (index int, err error) {
 	index = -1
 	for i, item := range n.items {
@@ -44,7 +44,7 @@ func (n jsonNode) member(key string) (index int, err error) {
 			continue
 		}
 		if index >= 0 {
-			return -1, unreadable(fmt.Sprintf("%q stands there twice", key))
+			return -1, unreadable(fmt.Sprintf("%q occurs twice", key))
 		}
 		index = i
 	}
@@ -52,7 +52,7 @@ func (n jsonNode) member(key string) (index int, err error) {
 }
 
 // scanJSON finds the value of a text, which is JSON as configuration files have it: with
-// comments, and with commas after the last item. There is none in a blank text.
+// comments, and with commas after the last item. A blank text has no value.
 func scanJSON(src string) (root jsonNode, blank bool, err error) {
 	if strings.Count(src, "{")+strings.Count(src, "[") > maxBrackets {
 		return root, false, unreadable("it is too large")

@@ -105,7 +105,7 @@ func keyWord(word string) string {
 	}
 	var said struct{ K string }
 	if _, err := toml.Decode("K="+word, &said); err != nil {
-		return word // it is none that we look for
+		return word // not a key that we search for
 	}
 	return said.K
 }
