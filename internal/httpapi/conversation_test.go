@@ -92,7 +92,7 @@ func TestTimelinePages(t *testing.T) {
 	messages := base + "/spaces/shop/messages"
 	for query, want := range map[string]struct {
 		seqs []int64
-		next []int64 // what the cursor leads to; nil: there is none
+		next []int64 // the page of the cursor; nil if there must be no cursor
 	}{
 		"":                                {[]int64{1, 2, 3, 4, 5, 6, 7}, nil},
 		"?limit=3":                        {[]int64{5, 6, 7}, []int64{2, 3, 4}},
@@ -121,7 +121,7 @@ func TestTimelinePages(t *testing.T) {
 		limit, _, _ := strings.Cut(strings.TrimPrefix(query, "?"), "&")
 		got = into[page[shoal.Message]](w.do(ann, "GET", messages+"?cursor="+*got.NextCursor+"&"+limit, nil).wants(200))
 		if !slices.Equal(seqs(got.Items), want.next) {
-			t.Errorf("the page behind %s = %v, want %v", query, seqs(got.Items), want.next)
+			t.Errorf("the page after %s = %v, want %v", query, seqs(got.Items), want.next)
 		}
 	}
 }

@@ -45,6 +45,6 @@ func TestReferencePage(t *testing.T) {
 	}
 	if style := w.do("", "GET", "/docs/style.css", nil).wants(200); !strings.HasPrefix(style.header.Get("Content-Type"), "text/css") ||
 		strings.Contains(string(style.body), "url(") || strings.Contains(string(style.body), "@import") {
-		t.Error("the style is no style, or loads something")
+		t.Error("the style sheet is missing, or loads something")
 	}
 }

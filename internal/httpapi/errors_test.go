@@ -159,7 +159,7 @@ func TestEveryWrongPlaceIsNamed(t *testing.T) {
 	for header, place := range map[string]string{"Last-Event-ID": "header.Last-Event-ID"} {
 		p := w.do(ann, "GET", base+"/events", nil, header, "x").refuses(shoal.InvalidArgument)
 		if p.Errors[0].Location != place {
-			t.Errorf("a wrong %s is told of %s", header, p.Errors[0].Location)
+			t.Errorf("the error of a wrong %s names %s", header, p.Errors[0].Location)
 		}
 	}
 }
@@ -183,15 +183,15 @@ func TestWrongMethodNamesTheRightOnes(t *testing.T) {
 			t.Errorf("%s allows %q, want %q", path, got, allow)
 		}
 		if p := into[problem](a); p.Code != "method_not_allowed" || p.Status != 405 || a.header.Get("Content-Type") != "application/problem+json" {
-			t.Errorf("405 is told as %s", a.body)
+			t.Errorf("the body of a 405 is %s", a.body)
 		}
 	}
 	w.do("", http.MethodHead, base+"/events", nil).wants(405)
 }
 
-// What a handler does wrong is the server's own business: the client learns a
-// request id, the log the rest, once.
-func TestFailuresInsideAreLoggedAndNotTold(t *testing.T) {
+// An internal failure of a handler is logged once. The client receives only a request
+// id.
+func TestInternalFailuresAreLoggedNotReturned(t *testing.T) {
 	w := newWorld(t)
 	add := func(path string, do func(c *call) error) {
 		w.api.mux.Handle(path, w.api.handle(methods{"GET": {public: true, do: do}}))
@@ -212,7 +212,7 @@ func TestFailuresInsideAreLoggedAndNotTold(t *testing.T) {
 		a := w.do("", "GET", path, nil)
 		a.refuses(kind)
 		if strings.Contains(string(a.body), "secret") {
-			t.Errorf("%s tells %s", path, a.body)
+			t.Errorf("%s returns %s", path, a.body)
 		}
 		if id := a.header.Get("X-Request-Id"); kind == shoal.Internal && !strings.Contains(w.log.String(), id) {
 			t.Errorf("the log does not hold the request %q", id)

@@ -57,7 +57,7 @@ func TestFilesAreKept(t *testing.T) {
 		{"raw with a disposition", "", text, []string{"Content-Type", "image/png", "Content-Disposition", `attachment; filename="../b.png"`}, shoal.File{Name: "b.png", MediaType: "image/png"}},
 		{"raw without anything", "", text, []string{"Content-Type", ""}, shoal.File{Name: "file", MediaType: "application/octet-stream"}},
 		{"text", "?name=a.txt", text, []string{"Content-Type", "text/plain;charset=UTF-8"}, shoal.File{Name: "a.txt", MediaType: "text/plain; charset=UTF-8"}},
-		{"JSON that is none", "?name=a.json", `{"a":1,"a":`, []string{"Content-Type", "application/json"}, shoal.File{Name: "a.json", MediaType: "application/json"}},
+		{"invalid JSON", "?name=a.json", `{"a":1,"a":`, []string{"Content-Type", "application/json"}, shoal.File{Name: "a.json", MediaType: "application/json"}},
 		{"a form", "", oneForm, []string{"Content-Type", formType}, shoal.File{Name: "a.png", MediaType: "image/png"}},
 		{"a form without types", "?name=c", bareForm, []string{"Content-Type", bareType}, shoal.File{Name: "c", MediaType: "application/octet-stream"}},
 	} {

@@ -68,7 +68,7 @@ func (w *world) wakes(session shoal.SessionID, id shoal.RunID) (lease runs.Lease
 	}
 }
 
-// asked is what a parked run waits for.
+// asked is a suspended run and its pending actions.
 type asked struct {
 	run     shoal.RunID
 	message shoal.MessageID
@@ -78,8 +78,8 @@ type asked struct {
 // cardArgs hold what encoders like to escape.
 const cardArgs = `{"name":"<MacBook> & \"Pro\"","price":1299}`
 
-// parks lets a run call the tools in a message of a space, and wait for them.
-func (w *world) parks(session shoal.SessionID, run shoal.RunID, space shoal.SpaceID, calls ...storage.Pending) (out asked) {
+// suspends lets a run call the tools in a message of a space, and wait for them.
+func (w *world) suspends(session shoal.SessionID, run shoal.RunID, space shoal.SpaceID, calls ...storage.Pending) (out asked) {
 	w.Helper()
 	lease := w.claimed(session, run)
 	w.must(w.hub.Work.Write(w.Context(), lease, func(c *runs.RunChange) error {

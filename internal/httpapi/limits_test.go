@@ -59,8 +59,8 @@ func TestCallsAreLimited(t *testing.T) {
 	w.counted(`shoal_rest_calls_total{route="GET /v1/sessions/{session}/spaces",status="429"} ` + strconv.Itoa(refused))
 }
 
-// One caller has so many calls under way, and no more: the others' wait after
-// nothing else of it. Its waits and streams are none of them.
+// The number of concurrent calls of one caller is limited. Its waits and streams do not
+// count, and other callers are not affected.
 func TestCallsUnderWayAreLimited(t *testing.T) {
 	w, ann, bot := limited(t, limit.Bounds{CallsEach: 2, StreamsEach: 20})
 	stream := w.follow(bot, shopEvents)
@@ -148,7 +148,7 @@ func TestMetricsNameNobody(t *testing.T) {
 	for _, name := range []string{"shop", "ann", "bot", "canary", "key_"} {
 		for line := range strings.Lines(text) {
 			if !strings.HasPrefix(line, "#") && strings.Contains(strings.ReplaceAll(line, "shoal_", ""), name) && !strings.Contains(line, `tool="`) {
-				t.Errorf("%q stands in %s", name, line)
+				t.Errorf("%q is in %s", name, line)
 			}
 		}
 	}

@@ -129,7 +129,7 @@ const (
 func TestRightsMatrix(t *testing.T) {
 	w := newWorld(t)
 	w.do(w.admin, "POST", "/v1/sessions", `{"id": "away"}`).wants(201)
-	soon := shoal.At(time.Now().Add(2 * time.Second)) // later than a slow machine takes to mint the key
+	soon := shoal.At(time.Now().Add(2 * time.Second)) // later than a slow machine takes to create the key
 	revoked := into[shoal.Key](w.do(w.admin, "POST", "/v1/keys", shoal.NewKey{Role: shoal.RoleAdmin}).wants(201))
 	w.do(w.admin, "DELETE", "/v1/keys/"+string(revoked.ID), nil).wants(204)
 	keys := map[string]string{
@@ -219,18 +219,18 @@ func (w *world) owner(session, id string) string {
 	return secret
 }
 
-// hosting adds a hosted agent with all that belongs to one, and returns what it is
-// called. Its run waits for an answer; not parked, it has not begun, and ends at
-// once when it is canceled.
-func (f *fixture) hosting(session string, parked bool) []string {
+// hosting adds a hosted agent with a run, and returns the ids of both and of all that
+// belongs to them. If suspended, the run waits for an answer; otherwise it is queued, and
+// ends at once when it is canceled.
+func (f *fixture) hosting(session string, suspended bool) []string {
 	f.Helper()
 	w, at := f.world, "/v1/sessions/"+session
 	w.host(session, "helper")
 	w.do(f.keys["member"], "PUT", at+"/spaces/room/members/helper", nil).wants(200)
 	asking := into[shoal.Message](w.do(f.keys["mate"], "POST", at+"/spaces/room/messages", `{"text": "`+confidential+`", "mentions": ["helper"]}`).wants(201))
 	is := asked{run: w.runOf(asking), pending: []shoal.PendingID{"pnd_none"}}
-	if parked {
-		is = w.parks(shoal.SessionID(session), is.run, "room", clientTool("call-1"))
+	if suspended {
+		is = w.suspends(shoal.SessionID(session), is.run, "room", clientTool("call-1"))
 	}
 	w.notes(shoal.SessionID(session), "helper", internal)
 	w.talked(shoal.SessionID(session), "helper", "service/billing", 1, confidential)

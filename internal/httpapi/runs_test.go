@@ -82,7 +82,7 @@ func TestToolResultsSettleOnce(t *testing.T) {
 	run := w.runOf(w.post(ann, "shop", "Show me one."))
 	results := base + "/runs/" + string(run) + "/tool-results"
 	w.do(service, "POST", results, `{"callId": "call-1", "result": 1}`).refuses(shoal.RunNotWaiting)
-	is := w.parks("default", run, "shop", clientTool("call-1"), clientTool("call-2"), clientTool("call-3"))
+	is := w.suspends("default", run, "shop", clientTool("call-1"), clientTool("call-2"), clientTool("call-3"))
 	waits := w.do(ann, "GET", base+"/runs/"+string(run), nil).wants(200)
 	if r := into[shoal.Run](waits); r.Status != shoal.RunWaitingTool || len(r.PendingToolCalls) != 3 || r.PendingToolCalls[0].PendingActionID != is.pending[0] {
 		t.Errorf("the run = %s", waits.body)
@@ -124,7 +124,7 @@ func TestToolResultsSettleOnce(t *testing.T) {
 func TestAnswersComeTooLate(t *testing.T) {
 	w, ann, _ := shop(t)
 	run := w.runOf(w.post(ann, "shop", "Show me one."))
-	is := w.parks("default", run, "shop", clientTool("call-1"))
+	is := w.suspends("default", run, "shop", clientTool("call-1"))
 	ended := make(chan answer, 1)
 	go func() { ended <- w.do(ann, "POST", base+"/runs/"+string(run)+"/cancel", nil) }()
 	// The executor is notified, and ends the canceled run.
@@ -147,7 +147,7 @@ func TestTargetedPartsArePrivate(t *testing.T) {
 	run := w.runOf(w.post(ann, "shop", "Show me one."))
 	call := clientTool("call-1")
 	call.Target = "ann"
-	w.parks("default", run, "shop", call)
+	w.suspends("default", run, "shop", call)
 	for secret, private := range map[string]bool{ann: false, bot: true, w.admin: false} {
 		a := w.do(secret, "GET", base+"/spaces/shop/messages?after=1", nil).wants(200)
 		part := into[page[shoal.Message]](a).Items[0].Parts[0]
@@ -166,7 +166,7 @@ func TestRunsAreFollowed(t *testing.T) {
 	if snapshot.Run.ID != run || snapshot.Run.Status != shoal.RunQueued || snapshot.Cursor == "" {
 		t.Errorf("the snapshot = %+v", snapshot)
 	}
-	w.parks("default", run, "shop", clientTool("call-1"))
+	w.suspends("default", run, "shop", clientTool("call-1"))
 	seen := map[string]bool{}
 	for !seen["run.waiting_tool"] {
 		ev := l.next()
@@ -178,7 +178,7 @@ func TestRunsAreFollowed(t *testing.T) {
 	}
 	for _, name := range []string{"run.started", "message.created", "pending.opened"} {
 		if !seen[name] {
-			t.Errorf("the stream tells nothing of %s, only %v", name, seen)
+			t.Errorf("the stream has no %s, only %v", name, seen)
 		}
 	}
 	w.do(ann, "GET", base+"/runs/run_none/events", nil).refuses(shoal.NotFound)

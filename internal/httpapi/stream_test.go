@@ -178,7 +178,7 @@ func TestStreamOverAllSpaces(t *testing.T) {
 		ev := l.next()
 		if ev.name == "message.created" {
 			if m := data[shoal.MessageData](t, ev).Message; m.Text() != "heard" {
-				t.Errorf("the first message behind the snapshot is %q", m.Text())
+				t.Errorf("the first message after the snapshot is %q", m.Text())
 			}
 			break
 		}
