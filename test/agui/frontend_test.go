@@ -48,7 +48,7 @@ call sendSpaceMessage {"spaceId":"%[1]s","text":"I cannot paint."}
 say over`
 
 // ignored writes which parts of the input had no effect.
-func (got *told) ignored() (all []string) {
+func (got *report) ignored() (all []string) {
 	for _, e := range got.Custom {
 		if value, ok := e.Value.(map[string]any); ok && e.Name == "ignored" {
 			all = append(all, fmt.Sprint(value["what"]))

@@ -80,8 +80,8 @@ type toolCall struct {
 	} `json:"function"`
 }
 
-// told is the client's report about a run.
-type told struct {
+// report is the client's report about a run.
+type report struct {
 	Events     []string         `json:"events"`
 	Messages   []message        `json:"messages"`
 	Outcome    string           `json:"outcome"`
@@ -141,7 +141,7 @@ func connect(t *testing.T, url string, more ...string) *client {
 }
 
 // run makes the client run once. It must have nothing to complain of.
-func (c *client) run(o order) told {
+func (c *client) run(o order) report {
 	c.t.Helper()
 	text, err := json.Marshal(o)
 	if err != nil {
@@ -153,11 +153,11 @@ func (c *client) run(o order) told {
 	return c.next()
 }
 
-func (c *client) next() told {
+func (c *client) next() report {
 	c.t.Helper()
 	select {
 	case line, more := <-c.lines:
-		var got told
+		var got report
 		if !more {
 			c.t.Fatal("the client has ended")
 		}
@@ -171,17 +171,17 @@ func (c *client) next() told {
 	case <-time.After(patience):
 		c.t.Fatalf("the client said nothing for %v", patience)
 	}
-	return told{}
+	return report{}
 }
 
 // say makes the client run with a new message of the person.
-func (c *client) say(id, text string, run map[string]any) told {
+func (c *client) say(id, text string, run map[string]any) report {
 	c.t.Helper()
 	return c.run(order{Add: []message{{ID: id, Role: "user", Content: text}}, Run: run})
 }
 
 // seen writes the client's messages in short, one in a line.
-func (got *told) seen() string {
+func (got *report) seen() string {
 	var b strings.Builder
 	for _, m := range got.Messages {
 		b.WriteString(m.Role)
@@ -203,7 +203,7 @@ func (got *told) seen() string {
 }
 
 // sees compares the messages that the client ends with, and how the run ended.
-func (got *told) sees(t *testing.T, outcome, want string) {
+func (got *report) sees(t *testing.T, outcome, want string) {
 	t.Helper()
 	if got.Outcome != outcome {
 		t.Errorf("the run ended as %q (%s), not %q; its events were %v", got.Outcome, got.Error, outcome, got.Events)

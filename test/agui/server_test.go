@@ -90,7 +90,7 @@ func (s *server) approveAll(space shoal.SpaceID) {
 var ids = regexp.MustCompile(`run_[A-Za-z0-9]+/`)
 
 // hosted compares what a person sees, with the ids of runs left out.
-func (got *told) hosted(t *testing.T, outcome, want string) {
+func (got *report) hosted(t *testing.T, outcome, want string) {
 	t.Helper()
 	if got.Outcome != outcome {
 		t.Errorf("the run ended as %q (%s), not %q; its events were %v", got.Outcome, got.Error, outcome, got.Events)
@@ -101,7 +101,7 @@ func (got *told) hosted(t *testing.T, outcome, want string) {
 }
 
 // answers are tool messages to all pending calls.
-func (got *told) answers(t *testing.T, results ...string) order {
+func (got *report) answers(t *testing.T, results ...string) order {
 	t.Helper()
 	if len(got.Pending) != len(results) {
 		t.Fatalf("%q is pending", got.Pending)
