@@ -18,7 +18,7 @@ const (
 type State string
 
 // The states of an entity: an open wait; a run under way; an open stream or a
-// call within the last [ConnectedFor]; none of them.
+// call within the last [PresenceWindow]; none of them.
 const (
 	Waiting   State = "waiting"
 	Running   State = "running"

@@ -68,9 +68,9 @@ type Renderer struct {
 const (
 	// MaxRenderer is how many bytes a renderer may have.
 	MaxRenderer = 1 << 20
-	// KeptRenderers is how many versions of a renderer are kept, so that a page that
-	// is open finds the one that it began with.
-	KeptRenderers = 10
+	// MaxRendererVersions is how many versions of a renderer are stored, so that an open
+	// page can still load the one that it started with.
+	MaxRendererVersions = 10
 )
 
 // CheckRenderer reports whether a page can be a renderer: [TooLarge] over

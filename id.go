@@ -39,18 +39,18 @@ const Operator EntityID = "operator"
 
 // Prefixes of generated identifiers.
 const (
-	PrefixSession = "ses_"
-	PrefixSpace   = "spc_"
-	PrefixMessage = "msg_"
-	PrefixPart    = "prt_"
-	PrefixKey     = "key_"
-	PrefixRun     = "run_"
-	PrefixPending = "pnd_"
-	PrefixDecided = "dec_"
-	PrefixPlan    = "pln_"
-	PrefixFile    = "fil_"
-	PrefixGoal    = "gol_"
-	PrefixMemory  = "mem_"
+	PrefixSession  = "ses_"
+	PrefixSpace    = "spc_"
+	PrefixMessage  = "msg_"
+	PrefixPart     = "prt_"
+	PrefixKey      = "key_"
+	PrefixRun      = "run_"
+	PrefixPending  = "pnd_"
+	PrefixDecision = "dec_"
+	PrefixPlan     = "pln_"
+	PrefixFile     = "fil_"
+	PrefixGoal     = "gol_"
+	PrefixMemory   = "mem_"
 )
 
 // idAlphabet is in ASCII order, so that identifiers sort as their times do.

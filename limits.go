@@ -41,11 +41,11 @@ const (
 const (
 	DefaultWait = 30 * time.Second
 	MaxWait     = 600 * time.Second
-	// OpenWaits is how many waits one entity may have open; the next one ends
-	// the oldest as timed out.
-	OpenWaits = 4
-	// MaxAwaited is how many agents one wait for agents may name.
-	MaxAwaited = 100
+	// MaxOpenWaits is how many waits one entity may have open. One more ends the oldest as
+	// timed out.
+	MaxOpenWaits = 4
+	// MaxWaitAgents is how many agents one wait for agents may name.
+	MaxWaitAgents = 100
 )
 
 // Retention of what is kept for a while only.
@@ -53,8 +53,8 @@ const (
 	// IdempotencyWindow is how long the first answer to a key is kept. The key
 	// of a message is kept as long as the message.
 	IdempotencyWindow = 24 * time.Hour
-	// ConnectedFor is how long a call keeps its caller connected.
-	ConnectedFor = 60 * time.Second
+	// PresenceWindow is how long an entity counts as connected after a call.
+	PresenceWindow = 60 * time.Second
 )
 
 // PageLimit returns n clamped to 1…MaxPage, or fallback when n is zero.

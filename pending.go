@@ -39,8 +39,8 @@ const (
 	AnswerAdmins   EntityID = "admins"
 )
 
-// AnswererWords lists these words.
-var AnswererWords = []EntityID{AnswerHumans, AnswerMembers, AnswerAgents, AnswerServices, AnswerAdmins}
+// AnswererGroups lists them.
+var AnswererGroups = []EntityID{AnswerHumans, AnswerMembers, AnswerAgents, AnswerServices, AnswerAdmins}
 
 // PendingAction is a request of a run that a person or a program must settle. SpaceID is the
 // space that shows it, null for one that only a service or an admin can answer;

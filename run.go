@@ -23,8 +23,8 @@ const (
 // Ended reports whether the status is final.
 func (s RunStatus) Ended() bool { return s == RunCompleted || s == RunFailed || s == RunCanceled }
 
-// Parked reports whether the run is suspended.
-func (s RunStatus) Parked() bool { return s == RunWaitingTool || s == RunWaitingReply }
+// Suspended reports whether the run is suspended.
+func (s RunStatus) Suspended() bool { return s == RunWaitingTool || s == RunWaitingReply }
 
 // ActivityKind is the kind of a run's last activity.
 type ActivityKind string

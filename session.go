@@ -5,8 +5,8 @@ type SessionStatus string
 
 // The states of a session.
 const (
-	SessionOpen SessionStatus = "open"
-	SessionShut SessionStatus = "closed"
+	SessionStatusOpen   SessionStatus = "open"
+	SessionStatusClosed SessionStatus = "closed"
 )
 
 // SpaceRights is the policy for changes to the spaces of a session.
@@ -132,9 +132,9 @@ func (c SessionChange) Validate() error {
 // docs/export.md.
 const ExportType = "application/jsonl"
 
-// Imported is the result of an import: the session that it created, and how many records
+// ImportResult is the result of an import: the session that it created, and how many records
 // of each type it read.
-type Imported struct {
+type ImportResult struct {
 	Session Session          `json:"session"`
 	Records map[string]int64 `json:"records"`
 }

@@ -34,7 +34,7 @@ func TestShapes(t *testing.T) {
 		{"id":"prt_3","type":"file","name":"a.png","mediaType":"image/png","size":1234,"url":"https://x.example/a.png"},
 		{"id":"prt_4","type":"data","name":"chart","data":{"a":[1]}}],"onBehalfOf":["ann"],"replyTo":null,"reactions":[],"deletedAt":null,"editedAt":null`
 	space := shoal.Space{
-		ID: "shop", SessionID: "default", Name: "Shopping", Status: shoal.SpaceShut, Summary: ref("done"), AdminAgentID: ref(shoal.EntityID("shop-agent")),
+		ID: "shop", SessionID: "default", Name: "Shopping", Status: shoal.SpaceStatusClosed, Summary: ref("done"), AdminAgentID: ref(shoal.EntityID("shop-agent")),
 		ShowAgentReasoning: true, Metadata: json.RawMessage(`{}`), LastSeq: 12, UnreadCount: 2, MentionCount: 1, CreatedAt: moment, ClosedAt: &later,
 		Members: []shoal.Member{{EntityID: "ann", Kind: shoal.Human, Name: "Ann", JoinedAt: moment}},
 	}
@@ -50,18 +50,18 @@ func TestShapes(t *testing.T) {
 	const entityJSON = `{"id":"ann","sessionId":"default","kind":"human","sessionRole":"owner","ownerId":"boss","hosted":true,"name":"Ann","description":"d","externalId":"x","state":"waiting",
 		"waitEndsAt":` + then + `,"lastSeenAt":` + at + `,"lastFailure":null,"stalledSince":null,"metadata":{"a":1},"createdAt":` + at + `}`
 	head := shoal.EventHead{Type: shoal.EventMessageCreated, SpaceID: ref(shoal.SpaceID("shop")), At: moment}
-	where := shoal.SpaceRef{ID: "shop", Name: "Shopping", Status: shoal.SpaceOpen}
+	where := shoal.SpaceRef{ID: "shop", Name: "Shopping", Status: shoal.SpaceStatusOpen}
 
 	for name, c := range map[string]struct {
 		value any
 		want  string
 	}{
 		"session": {
-			shoal.Session{ID: "default", Name: "default", Status: shoal.SessionOpen, CreatedAt: moment},
+			shoal.Session{ID: "default", Name: "default", Status: shoal.SessionStatusOpen, CreatedAt: moment},
 			`{"id":"default","name":"default","status":"open","limits":{"maxCostPerRequest":0,"maxTokensPerRequest":0},"spaceRights":"","createdAt":` + at + `,"closedAt":null}`,
 		},
 		"closed session": {
-			shoal.Session{ID: "lab", Name: "Lab", Status: shoal.SessionShut, Limits: shoal.Limits{MaxCostPerRequest: 2.5, MaxTokensPerRequest: 7}, CreatedAt: moment, ClosedAt: &later},
+			shoal.Session{ID: "lab", Name: "Lab", Status: shoal.SessionStatusClosed, Limits: shoal.Limits{MaxCostPerRequest: 2.5, MaxTokensPerRequest: 7}, CreatedAt: moment, ClosedAt: &later},
 			`{"id":"lab","name":"Lab","status":"closed","limits":{"maxCostPerRequest":2.5,"maxTokensPerRequest":7},"spaceRights":"","createdAt":` + at + `,"closedAt":` + then + `}`,
 		},
 		"entity": {entity, entityJSON},
@@ -72,7 +72,7 @@ func TestShapes(t *testing.T) {
 		},
 		"space": {space, spaceJSON},
 		"empty space": {
-			shoal.Space{ID: "shop", SessionID: "default", Name: "Shop", Status: shoal.SpaceOpen, Members: []shoal.Member{}, CreatedAt: moment},
+			shoal.Space{ID: "shop", SessionID: "default", Name: "Shop", Status: shoal.SpaceStatusOpen, Members: []shoal.Member{}, CreatedAt: moment},
 			`{"id":"shop","sessionId":"default","name":"Shop","status":"open","summary":null,"ownerId":null,"adminAgentId":null,"showAgentReasoning":false,
 			"metadata":null,"members":[],"lastSeq":0,"unreadCount":0,"mentionCount":0,"muted":false,"createdAt":` + at + `,"closedAt":null}`,
 		},

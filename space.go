@@ -11,8 +11,8 @@ type SpaceStatus string
 
 // The states of a space.
 const (
-	SpaceOpen SpaceStatus = "open"
-	SpaceShut SpaceStatus = "closed"
+	SpaceStatusOpen   SpaceStatus = "open"
+	SpaceStatusClosed SpaceStatus = "closed"
 )
 
 // Space is a conversation: members and one timeline, ordered by seq 1, 2, 3 …

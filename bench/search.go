@@ -255,7 +255,7 @@ func searchSpaceID(n int) shoal.SpaceID { return shoal.SpaceID(fmt.Sprintf("s%d"
 // createSearchSpaces creates the spaces and their members.
 func createSearchSpaces(tx storage.Tx, at time.Time) error {
 	now := shoal.At(at)
-	err := tx.InsertSession(shoal.Session{ID: shoal.DefaultSession, Status: shoal.SessionOpen, CreatedAt: now})
+	err := tx.InsertSession(shoal.Session{ID: shoal.DefaultSession, Status: shoal.SessionStatusOpen, CreatedAt: now})
 	if err != nil && shoal.KindOf(err) != shoal.AlreadyExists {
 		return err
 	}
@@ -269,7 +269,7 @@ func createSearchSpaces(tx storage.Tx, at time.Time) error {
 		}
 	}
 	for i := range searchSpaces {
-		space := shoal.Space{SessionID: shoal.DefaultSession, ID: searchSpaceID(i), Name: "space", Status: shoal.SpaceOpen, CreatedAt: now}
+		space := shoal.Space{SessionID: shoal.DefaultSession, ID: searchSpaceID(i), Name: "space", Status: shoal.SpaceStatusOpen, CreatedAt: now}
 		if err := tx.InsertSpace(space); err != nil {
 			return err
 		}

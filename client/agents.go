@@ -71,8 +71,8 @@ func (s *Session) DeleteAgent(ctx context.Context, id shoal.EntityID) error {
 	return s.client.do(ctx, in, nil)
 }
 
-// Triggered is the run that a trigger has started, as it was then.
-type Triggered struct {
+// TriggeredRun is the run that a trigger started, with its status at that time.
+type TriggeredRun struct {
 	RunID   shoal.RunID     `json:"runId"`
 	AgentID shoal.EntityID  `json:"agentId"`
 	Status  shoal.RunStatus `json:"status"`
@@ -82,7 +82,7 @@ type Triggered struct {
 // however often the call had to be repeated. It does not wait for the run's end:
 // see [Session.Follow]. payload is any JSON value, null if empty. Services and
 // admins only.
-func (s *Session) TriggerAgent(ctx context.Context, id shoal.EntityID, service string, payload json.RawMessage, options ...CallOption) (started Triggered, err error) {
+func (s *Session) TriggerAgent(ctx context.Context, id shoal.EntityID, service string, payload json.RawMessage, options ...CallOption) (started TriggeredRun, err error) {
 	if len(payload) == 0 {
 		payload = json.RawMessage("null")
 	}

@@ -48,8 +48,8 @@ func TestAHostedAgentOnARealServer(t *testing.T) {
 		t.Errorf("a wrong configuration: %v", err)
 	}
 
-	one := must[client.Triggered](t)(lab.TriggerAgent(ctx, "clerk", "billing", json.RawMessage(`{"n":1}`), client.IdempotencyKey("k1")))
-	two := must[client.Triggered](t)(lab.TriggerAgent(ctx, "clerk", "billing", json.RawMessage(`{"n":1}`), client.IdempotencyKey("k1")))
+	one := must[client.TriggeredRun](t)(lab.TriggerAgent(ctx, "clerk", "billing", json.RawMessage(`{"n":1}`), client.IdempotencyKey("k1")))
+	two := must[client.TriggeredRun](t)(lab.TriggerAgent(ctx, "clerk", "billing", json.RawMessage(`{"n":1}`), client.IdempotencyKey("k1")))
 	if one.RunID == "" || one.RunID != two.RunID || one.AgentID != "clerk" {
 		t.Errorf("triggered %+v, then %+v", one, two)
 	}
@@ -107,7 +107,7 @@ func TestAHostedAgentOnARealServer(t *testing.T) {
 		}
 	}
 
-	retried := must[client.Triggered](t)(lab.RetryRun(ctx, one.RunID))
+	retried := must[client.TriggeredRun](t)(lab.RetryRun(ctx, one.RunID))
 	if run := ended(t, lab, retried.RunID); run.ID == one.RunID || string(run.Trigger.Payload) != `{"n":1}` || run.CauseRoot != must[shoal.Run](t)(lab.Run(ctx, one.RunID)).CauseRoot {
 		t.Errorf("started again: %+v", run)
 	}
@@ -217,7 +217,7 @@ func TestAgentNotesOnARealServer(t *testing.T) {
 	}}
 	text := must[[]byte](t)(json.Marshal(config))
 	must[shoal.HostedAgent](t)(lab.PutAgent(ctx, "keeper", client.ConfigJSON, text))
-	run := must[client.Triggered](t)(lab.TriggerAgent(ctx, "keeper", "billing", nil))
+	run := must[client.TriggeredRun](t)(lab.TriggerAgent(ctx, "keeper", "billing", nil))
 	ended(t, lab, run.RunID)
 	noted := func() (memories, goals []string) {
 		for m, err := range lab.AgentMemories(ctx, "keeper") {
@@ -265,7 +265,7 @@ func TestAgentConversationsOnARealServer(t *testing.T) {
 	must[shoal.HostedAgent](t)(lab.PutAgent(ctx, "keeper", client.ConfigJSON, []byte(config)))
 	services := []string{"billing", "a/b", "../conversations", "50% & more?", "ü#:x"}
 	for _, service := range services {
-		run := must[client.Triggered](t)(lab.TriggerAgent(ctx, "keeper", service, nil))
+		run := must[client.TriggeredRun](t)(lab.TriggerAgent(ctx, "keeper", service, nil))
 		ended(t, lab, run.RunID)
 		id := "service:" + service
 		var seen []shoal.RunID

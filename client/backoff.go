@@ -16,8 +16,8 @@ const (
 	callMost   = 2 * time.Second
 	// mostAfter is the longest Retry-After that a call waits for.
 	mostAfter = 30 * time.Second
-	// usualPatience is Options.Patience unless it is set.
-	usualPatience = 10 * time.Second
+	// defaultRetryFor is the default of Options.RetryFor.
+	defaultRetryFor = 10 * time.Second
 )
 
 // backoff says how long to stay away before the next attempt: each time about

@@ -103,7 +103,7 @@ func (c *Client) do(ctx context.Context, in call, out any) error {
 // gaveUp reports whether a server that was tried so often is not tried again, so long
 // after the first time.
 func (c *Client) gaveUp(tries int, after time.Duration) bool {
-	return tries >= attempts && after > c.patience
+	return tries >= attempts && after > c.retryFor
 }
 
 // outcome is how one attempt of a call ended.

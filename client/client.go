@@ -27,10 +27,10 @@ type Options struct {
 	// the usual proxy variables. It should have no Timeout: every request here
 	// has a bound of its own, and waits and followers are long.
 	HTTP *http.Client
-	// Patience is how long a call is repeated while the server does not answer, so that
-	// it outlives a restart. 0 is 10 seconds. A call is tried five times in any case;
-	// a negative Patience leaves it at that.
-	Patience time.Duration
+	// RetryFor is how long a call is retried while the server is unreachable, so that
+	// calls survive a restart. Zero means 10 seconds. Every call is tried five times; if
+	// RetryFor is negative, there are no more attempts than these.
+	RetryFor time.Duration
 }
 
 // Client makes calls that belong to no session.
@@ -39,7 +39,7 @@ type Client struct {
 	key      string
 	as       shoal.EntityID
 	http     *http.Client
-	patience time.Duration
+	retryFor time.Duration
 }
 
 // New returns a client. It makes no call yet. The error, of kind
@@ -64,10 +64,10 @@ func New(o Options) (*Client, error) {
 	if o.HTTP == nil {
 		o.HTTP = &http.Client{Transport: transport()}
 	}
-	if o.Patience == 0 {
-		o.Patience = usualPatience
+	if o.RetryFor == 0 {
+		o.RetryFor = defaultRetryFor
 	}
-	return &Client{base, o.Key, o.As, o.HTTP, o.Patience}, nil
+	return &Client{base, o.Key, o.As, o.HTTP, o.RetryFor}, nil
 }
 
 // transport returns the usual transport, with idle connections for as many

@@ -21,7 +21,7 @@
 // The package promises:
 //   - Calls that create something carry an idempotency key. They are repeated when
 //     the connection breaks, and take effect once.
-//   - Calls are repeated at least five times and until [Options].Patience has
+//   - Calls are repeated at least five times and until [Options].RetryFor has
 //     passed, with increasing delays and not before the server's Retry-After. After
 //     a broken or silent connection or a 503, only calls that are safe to repeat
 //     are repeated; after a 429, all calls. So calls survive a restart of the server.

@@ -46,7 +46,7 @@ type ImportOptions struct {
 // empty, unless Replace is set; AlreadyExists if the ID belonged to a deleted session;
 // and InvalidArgument, with the line, if r is invalid. Import is not repeated. Admins
 // only.
-func (s *Session) Import(ctx context.Context, r io.Reader, o ImportOptions) (made shoal.Imported, err error) {
+func (s *Session) Import(ctx context.Context, r io.Reader, o ImportOptions) (made shoal.ImportResult, err error) {
 	const op = "client.Import"
 	query := url.Values{}
 	if o.Replace {

@@ -28,12 +28,12 @@ type FollowOptions struct {
 	// After resumes after the event with this cursor. If it is empty, the stream
 	// begins with a snapshot.
 	After shoal.Cursor
-	// Lost, if set, is called each time the connection is lost, before it is
-	// made anew. It must not block.
-	Lost func(cause error)
-	// Back, if set, is called each time a connection is established, the first included,
+	// OnDisconnect, if set, is called each time the connection is lost, before the
+	// follower reconnects. It must not block.
+	OnDisconnect func(cause error)
+	// OnConnect, if set, is called each time a connection is established, the first included,
 	// before its first event. It must not block.
-	Back func()
+	OnConnect func()
 }
 
 // Follow yields events in order, each exactly once. It connects when it is ranged over,
@@ -50,7 +50,7 @@ type FollowOptions struct {
 // has left; ErrUnreachable if the server was not reached even once.
 func (s *Session) Follow(ctx context.Context, o FollowOptions) iter.Seq2[shoal.Event, error] {
 	return func(yield func(shoal.Event, error) bool) {
-		f := follower{client: s.client, lost: o.Lost, back: o.Back, cursor: o.After, yield: yield}
+		f := follower{client: s.client, lost: o.OnDisconnect, back: o.OnConnect, cursor: o.After, yield: yield}
 		switch {
 		case o.Run != "":
 			f.path = s.path("runs", string(o.Run), "events")

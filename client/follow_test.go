@@ -174,7 +174,7 @@ func TestFollowOutlivesTheServersRestart(t *testing.T) {
 		var lost []error
 		time.AfterFunc(time.Millisecond, func() { w.pipes.down.Store(true) })
 		time.AfterFunc(time.Hour, func() { w.pipes.down.Store(false) })
-		got, err := follow(w, 2, client.FollowOptions{Space: "shop", Lost: func(cause error) { lost = append(lost, cause) }})
+		got, err := follow(w, 2, client.FollowOptions{Space: "shop", OnDisconnect: func(cause error) { lost = append(lost, cause) }})
 		if err != nil || !slices.Equal(got, upTo(2)) {
 			w.Fatalf("got %v, %v", got, err)
 		}
@@ -305,7 +305,7 @@ func TestFollowReportsItsConnection(t *testing.T) {
 	inWorld(t, handler, func(w *world) {
 		var calls []string
 		o := client.FollowOptions{
-			Lost: func(error) { calls = append(calls, "lost") }, Back: func() { calls = append(calls, "back") },
+			OnDisconnect: func(error) { calls = append(calls, "lost") }, OnConnect: func() { calls = append(calls, "back") },
 		}
 		for _, err := range w.client.Session("default").Follow(w.Context(), o) {
 			if err != nil {

@@ -68,7 +68,7 @@ func (s *Session) ModelRequest(ctx context.Context, id shoal.RunID, step int) (o
 // RetryRun starts a new run of an ended run's agent with the same trigger, once,
 // however often the call had to be repeated. Conflict for a run that has not ended,
 // and where its agent takes no run any more.
-func (s *Session) RetryRun(ctx context.Context, id shoal.RunID, options ...CallOption) (started Triggered, err error) {
+func (s *Session) RetryRun(ctx context.Context, id shoal.RunID, options ...CallOption) (started TriggeredRun, err error) {
 	in := call{op: "client.RetryRun", path: s.path("runs", string(id), "retry")}
 	return started, s.client.create(ctx, in, &started, options)
 }

@@ -90,7 +90,7 @@ func TestAdministrationOfARealServer(t *testing.T) {
 	if err := lab.DeleteEntity(ctx, "ann"); err != nil {
 		t.Fatal(err)
 	}
-	if s := must[shoal.Session](t)(lab.Close(ctx)); s.Status != shoal.SessionShut {
+	if s := must[shoal.Session](t)(lab.Close(ctx)); s.Status != shoal.SessionStatusClosed {
 		t.Errorf("session = %+v", s)
 	}
 	if err := lab.Delete(ctx); err != nil {

@@ -42,7 +42,7 @@ func inWorld(t *testing.T, handler http.HandlerFunc, story func(w *world)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Patience = -1
+		o.RetryFor = -1
 		hasty, err := client.New(o)
 		if err != nil {
 			t.Fatal(err)

@@ -119,7 +119,7 @@ func (c *check) checkTool(t map[string]any, at string) {
 		quorum, _ := answer["quorum"].(json.Number)
 		words := slices.ContainsFunc(by, func(v any) bool {
 			word, _ := v.(string)
-			return slices.Contains(shoal.AnswererWords, shoal.EntityID(word))
+			return slices.Contains(shoal.AnswererGroups, shoal.EntityID(word))
 		})
 		if n, err := quorum.Int64(); err == nil && !words && len(by) > 0 && n > int64(len(by)) {
 			c.addProblem(at+".answer.quorum", "is %d, but only %d may answer", n, len(by))

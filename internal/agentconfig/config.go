@@ -170,7 +170,7 @@ type Display struct {
 
 // Answer is the policy for answers to a call that waits for people.
 type Answer struct {
-	// By are ids of entities and the words of shoal.AnswererWords. Empty means the default
+	// By are ids of entities and the words of shoal.AnswererGroups. Empty means the default
 	// for the kind of request, see the package approval.
 	By []shoal.EntityID `json:"by"`
 	// Quorum is the number of equal answers that are required.

@@ -68,7 +68,7 @@ func (s shape) schema() map[string]any {
 		out["type"], out["maxLength"] = []any{"string", "number", "boolean"}, s.most
 	case answerers:
 		ids := shape{kind: list, items: &entityID, least: 1, most: maxAnswerers, unique: true}
-		out["anyOf"] = []any{map[string]any{"enum": shoal.AnswererWords}, ids.schema()}
+		out["anyOf"] = []any{map[string]any{"enum": shoal.AnswererGroups}, ids.schema()}
 	case inviters:
 		ids := shape{kind: list, items: &entityID, least: 1, most: maxAnswerers, unique: true}
 		out["anyOf"] = []any{map[string]any{"enum": inviterWords}, ids.schema()}

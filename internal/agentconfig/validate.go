@@ -136,7 +136,7 @@ func (s shape) accepts(v any) bool {
 	if s.kind == inviters {
 		return list || slices.Contains(inviterWords, word)
 	}
-	return list || slices.Contains(shoal.AnswererWords, shoal.EntityID(word))
+	return list || slices.Contains(shoal.AnswererGroups, shoal.EntityID(word))
 }
 
 func (s shape) describe() string {

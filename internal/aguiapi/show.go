@@ -145,8 +145,8 @@ func (x *exchange) over(ctx context.Context) (bool, error) {
 	var waiting []shoal.PendingAction
 	active, parked := false, false
 	for _, f := range x.runs {
-		active = active || !f.Status.Ended() && !f.Status.Parked()
-		parked = parked || f.Status.Parked()
+		active = active || !f.Status.Ended() && !f.Status.Suspended()
+		parked = parked || f.Status.Suspended()
 	}
 	if active {
 		return false, x.out.write(x.view.take())

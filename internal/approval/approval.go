@@ -25,7 +25,7 @@ type Action struct {
 	// the one member that may answer.
 	Targeted bool
 	Only     shoal.EntityID
-	// By contains ids of entities and the words of [shoal.AnswererWords]; empty means the
+	// By contains ids of entities and the words of [shoal.AnswererGroups]; empty means the
 	// default of the kind.
 	By           []shoal.EntityID
 	Quorum       int

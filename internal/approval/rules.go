@@ -163,4 +163,4 @@ func isGranted(a Action, v Voter) bool {
 	})
 }
 
-func isID(by shoal.EntityID) bool { return !slices.Contains(shoal.AnswererWords, by) }
+func isID(by shoal.EntityID) bool { return !slices.Contains(shoal.AnswererGroups, by) }

@@ -238,7 +238,7 @@ func (s *State) changed(d shoal.SpaceData) {
 // run applies a change of a run: its suspension marks all its messages, and a failure is
 // noted in its space.
 func (s *State) run(d shoal.RunData) {
-	if parked := d.Run.Status.Parked(); parked != s.parked[d.Run.ID] {
+	if parked := d.Run.Status.Suspended(); parked != s.parked[d.Run.ID] {
 		delete(s.parked, d.Run.ID)
 		if parked {
 			s.parked[d.Run.ID] = true

@@ -108,7 +108,7 @@ func picture(s *chat.State, brief bool) string {
 		if sp.MentionCount > 0 {
 			fmt.Fprintf(&b, " mentions=%d", sp.MentionCount)
 		}
-		if sp.Status == shoal.SpaceShut {
+		if sp.Status == shoal.SpaceStatusClosed {
 			b.WriteString(" closed")
 		}
 		if from := sp.Missing(); from > 0 {

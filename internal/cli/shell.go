@@ -103,7 +103,7 @@ func (sh *Shell) Client() (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return client.New(client.Options{URL: sh.URL, Key: key, Patience: -1})
+	return client.New(client.Options{URL: sh.URL, Key: key, RetryFor: -1})
 }
 
 // Actor returns the entity that the command acts as: that of --as, else that of the key, else
@@ -156,7 +156,7 @@ func (sh *Shell) Connect(ctx context.Context) (*client.Session, shoal.EntityID, 
 	if err != nil {
 		return nil, "", err
 	}
-	c, err := client.New(client.Options{URL: sh.URL, Key: key, As: as, Patience: -1})
+	c, err := client.New(client.Options{URL: sh.URL, Key: key, As: as, RetryFor: -1})
 	if err != nil {
 		return nil, "", err
 	}
@@ -170,7 +170,7 @@ func (sh *Shell) ConnectAsManager() (*client.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := client.Options{URL: sh.URL, Key: key, Patience: -1}
+	o := client.Options{URL: sh.URL, Key: key, RetryFor: -1}
 	if sh.As != nil {
 		o.As = *sh.As
 	}

@@ -38,7 +38,7 @@ func (x *examination) server(ctx context.Context) bool {
 		}
 		return false
 	}
-	if x.client, err = client.New(client.Options{URL: x.URL, Key: x.Key, As: x.As, Patience: -1}); err != nil {
+	if x.client, err = client.New(client.Options{URL: x.URL, Key: x.Key, As: x.As, RetryFor: -1}); err != nil {
 		x.fail(check, message(err), "correct --url, --key or --as")
 		return false
 	}
@@ -158,7 +158,7 @@ func (x *examination) caller(ctx context.Context) bool {
 	if x.As != "" {
 		said += ", acts as " + string(x.As)
 	}
-	if x.client, err = client.New(client.Options{URL: x.URL, Key: x.Key, As: x.As, Patience: -1}); err != nil {
+	if x.client, err = client.New(client.Options{URL: x.URL, Key: x.Key, As: x.As, RetryFor: -1}); err != nil {
 		x.fail(check, message(err), "correct --as")
 		return false
 	}

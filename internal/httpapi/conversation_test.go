@@ -70,7 +70,7 @@ func TestConversationFromBeginningToEnd(t *testing.T) {
 	}
 
 	closed := into[shoal.Space](w.do(ann, "POST", at+"/close", `{"summary": "We buy two."}`).wants(200))
-	if closed.Status != shoal.SpaceShut || *closed.Summary != "We buy two." || closed.LastSeq != 4 || closed.ClosedAt == nil {
+	if closed.Status != shoal.SpaceStatusClosed || *closed.Summary != "We buy two." || closed.LastSeq != 4 || closed.ClosedAt == nil {
 		t.Errorf("the closed space = %+v", closed)
 	}
 	history := into[page[shoal.Message]](w.do(bot, "GET", at+"/messages", nil).wants(200))
@@ -200,14 +200,14 @@ func TestSearch(t *testing.T) {
 func TestSessionsComeAndGo(t *testing.T) {
 	w := newWorld(t)
 	made := into[shoal.Session](w.do(w.admin, "POST", "/v1/sessions", nil).wants(201))
-	if !strings.HasPrefix(string(made.ID), shoal.PrefixSession) || made.Status != shoal.SessionOpen {
+	if !strings.HasPrefix(string(made.ID), shoal.PrefixSession) || made.Status != shoal.SessionStatusOpen {
 		t.Errorf("a session from no body = %+v", made)
 	}
 	w.do(w.admin, "POST", "/v1/sessions", `{"id": "s1", "name": "First"}`).wants(201)
 	eve := w.entity("s1", "eve")
 	w.do(eve, "GET", "/v1/sessions/s1", nil).wants(200)
 	closed := into[shoal.Session](w.do(w.admin, "POST", "/v1/sessions/s1/close", nil).wants(200))
-	if closed.Status != shoal.SessionShut || closed.ClosedAt == nil {
+	if closed.Status != shoal.SessionStatusClosed || closed.ClosedAt == nil {
 		t.Errorf("the closed session = %+v", closed)
 	}
 	w.do(eve, "POST", "/v1/sessions/s1/spaces", `{"name": "late"}`).refuses(shoal.SessionClosed)

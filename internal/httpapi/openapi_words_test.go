@@ -101,8 +101,8 @@ var enums = map[reflect.Type][]any{
 	reflect.TypeFor[shoal.SpaceRights]():   {shoal.SpaceRightsMembers, shoal.SpaceRightsModerators},
 	reflect.TypeFor[shoal.Door]():          {shoal.DoorAGUI, shoal.DoorOpenAI, shoal.DoorAISDK, shoal.DoorInvite},
 	reflect.TypeFor[shoal.State]():         {shoal.Waiting, shoal.Running, shoal.Connected, shoal.Offline},
-	reflect.TypeFor[shoal.SessionStatus](): {shoal.SessionOpen, shoal.SessionShut},
-	reflect.TypeFor[shoal.SpaceStatus]():   {shoal.SpaceOpen, shoal.SpaceShut},
+	reflect.TypeFor[shoal.SessionStatus](): {shoal.SessionStatusOpen, shoal.SessionStatusClosed},
+	reflect.TypeFor[shoal.SpaceStatus]():   {shoal.SpaceStatusOpen, shoal.SpaceStatusClosed},
 	reflect.TypeFor[shoal.MessageStatus](): {shoal.MessageStreaming, shoal.MessageCompleted, shoal.MessageFailed, shoal.MessageCanceled},
 	reflect.TypeFor[shoal.PartStatus](): {
 		shoal.PartStreaming, shoal.PartDone, shoal.PartInterrupted, shoal.PartInputStreaming, shoal.PartRunning, shoal.PartRequiresAction,
@@ -190,19 +190,19 @@ var examples = func() map[string]any {
 		"UsageRow":  shoal.UsageRow{Day: "2026-11-20", AgentID: "shop-agent", Calls: 2, Usage: used},
 		"SignedURL": shoal.SignedURL{URL: "/v1/sessions/default/files/fil_1?signed=key_1.1795503600000.c2lnbmF0dXJl.ann"},
 		"File":      shoal.File{ID: "fil_1", Name: "a.png", MediaType: "image/png", Size: 1234, URL: "/v1/sessions/default/files/fil_1"},
-		"Session":   shoal.Session{ID: "default", Name: "default", Status: shoal.SessionOpen, CreatedAt: at},
+		"Session":   shoal.Session{ID: "default", Name: "default", Status: shoal.SessionStatusOpen, CreatedAt: at},
 		"Entity": shoal.Entity{
 			ID: "ann", SessionID: "default", Kind: shoal.Human, Name: "Ann", State: shoal.Connected, LastSeenAt: &at,
 			Metadata: json.RawMessage("{}"), CreatedAt: at,
 		},
 		"Space": shoal.Space{
-			ID: "shop", SessionID: "default", Name: "Shopping", Status: shoal.SpaceOpen, Metadata: json.RawMessage("{}"),
+			ID: "shop", SessionID: "default", Name: "Shopping", Status: shoal.SpaceStatusOpen, Metadata: json.RawMessage("{}"),
 			Members: []shoal.Member{ann}, LastSeq: 12, UnreadCount: 1, CreatedAt: at,
 		},
 		"Message": message,
 		"WaitResult": shoal.WaitResult{
 			Items: []shoal.WaitItem{{
-				Space:    shoal.SpaceRef{ID: "shop", Name: "Shopping", Status: shoal.SpaceOpen},
+				Space:    shoal.SpaceRef{ID: "shop", Name: "Shopping", Status: shoal.SpaceStatusOpen},
 				Messages: []shoal.InboxMessage{{Message: message, Delivery: 1, Reason: shoal.ReasonMention}},
 			}},
 			Cursor: &cursor, TimeoutMs: 30000,

@@ -63,7 +63,7 @@ func TestRenderersAreKept(t *testing.T) {
 // Only the newest versions are kept.
 func TestOldRenderersGo(t *testing.T) {
 	w := newWorld(t)
-	for i := range shoal.KeptRenderers + 1 {
+	for i := range shoal.MaxRendererVersions + 1 {
 		w.push("card", fmt.Sprint("<p>", i))
 	}
 	w.do(w.admin, "GET", "/console/renderers/default/card/1", nil).refuses(shoal.NotFound)

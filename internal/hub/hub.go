@@ -123,7 +123,7 @@ func (h *Hub) Start(ctx context.Context) error {
 			return err
 		}
 		return ch.InsertSession(shoal.Session{
-			ID: shoal.DefaultSession, Name: string(shoal.DefaultSession), Status: shoal.SessionOpen, Limits: shoal.DefaultLimits, CreatedAt: shoal.Now(),
+			ID: shoal.DefaultSession, Name: string(shoal.DefaultSession), Status: shoal.SessionStatusOpen, Limits: shoal.DefaultLimits, CreatedAt: shoal.Now(),
 		})
 	})
 	if err != nil {

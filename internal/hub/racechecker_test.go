@@ -372,7 +372,7 @@ func (b *raceChecker) mayBeDisplaced(c *waitCall) bool {
 			beside++
 		}
 	}
-	return beside >= shoal.OpenWaits
+	return beside >= shoal.MaxOpenWaits
 }
 
 func (b *raceChecker) messageOf(p *postCall) shoal.MessageID {

@@ -204,7 +204,7 @@ func (r *race) populate(entities []shoal.EntityID, spaces []shoal.SpaceID) {
 	r.entities, r.spaces = entities, spaces
 	err := r.ledger.Update(r.t.Context(), storage.Global, func(tx storage.Tx) error {
 		now := shoal.Now()
-		if err := tx.InsertSession(shoal.Session{ID: r.session, Name: "race", Status: shoal.SessionOpen, CreatedAt: now}); err != nil {
+		if err := tx.InsertSession(shoal.Session{ID: r.session, Name: "race", Status: shoal.SessionStatusOpen, CreatedAt: now}); err != nil {
 			return err
 		}
 		for _, id := range r.entities {
@@ -214,7 +214,7 @@ func (r *race) populate(entities []shoal.EntityID, spaces []shoal.SpaceID) {
 			}
 		}
 		for _, id := range r.spaces {
-			s := shoal.Space{ID: id, SessionID: r.session, Name: string(id), Status: shoal.SpaceOpen, Metadata: []byte("{}"), CreatedAt: now}
+			s := shoal.Space{ID: id, SessionID: r.session, Name: string(id), Status: shoal.SpaceStatusOpen, Metadata: []byte("{}"), CreatedAt: now}
 			if err := tx.InsertSpace(s); err != nil {
 				return err
 			}

@@ -46,7 +46,7 @@ func Carriers(a *API) int {
 	return len(a.carriers.open)
 }
 
-// OpenWaits counts the waits that can be cancelled by their id.
+// MaxOpenWaits counts the waits that can be cancelled by their id.
 func OpenWaits(a *API) (n int) {
 	a.waits.mu.Lock()
 	defer a.waits.mu.Unlock()

@@ -190,7 +190,7 @@ func (x *execution) startRun() error {
 	for _, row := range x.rows {
 		waits = waits || row.Status == shoal.PendingOpen
 	}
-	if x.run.Status == shoal.RunRunning || x.run.Status.Parked() && waits {
+	if x.run.Status == shoal.RunRunning || x.run.Status.Suspended() && waits {
 		return nil
 	}
 	return x.write(x.ctx, func(c *runs.RunChange) error {

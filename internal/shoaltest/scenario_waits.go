@@ -131,7 +131,7 @@ func outcome(d *inbox.Delivery, err error) []string {
 	for _, item := range d.Result.Items {
 		for _, m := range item.Messages {
 			closed := ""
-			if item.Space.Status == shoal.SpaceShut {
+			if item.Space.Status == shoal.SpaceStatusClosed {
 				closed = ", space closed"
 			}
 			out = append(out, fmt.Sprintf("%s (%s, delivery %d%s)", line(m.Message), m.Reason, m.Delivery, closed))

@@ -111,7 +111,7 @@ func (r *Run) writeSpaces(b *strings.Builder, f facts) {
 		b.WriteString("You are in no open space: there is nowhere to say anything.\n")
 	}
 	for _, s := range f.spaces {
-		tag(b, "space", "id", string(s.ID), "name", s.Name, "closed", yes(s.Status == shoal.SpaceShut))
+		tag(b, "space", "id", string(s.ID), "name", s.Name, "closed", yes(s.Status == shoal.SpaceStatusClosed))
 		b.WriteString(">\n")
 		for i, m := range naming.DisplayMembers(s.Members) {
 			if i == promptMembers {

@@ -155,7 +155,7 @@ func (r *Run) delegates(tx storage.Tx) ([]shoal.EntityID, error) {
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case or(space.AdminAgentID, "") != r.agent() || space.Status != shoal.SpaceOpen:
+	case or(space.AdminAgentID, "") != r.agent() || space.Status != shoal.SpaceStatusOpen:
 		return nil, nil
 	}
 	hosted, err := tx.HostedMembers(r.session(), r.Run.Space)

@@ -134,7 +134,7 @@ func TestCacheIsEqualToTheDatabase(t *testing.T) {
 			update(t, []storage.Store{s, other}[i%2], c.do)
 			check(c.what)
 		}
-		if l := check("in the end"); l.LastSeq != 4 || l.EventEnd != 5 || l.BobsEnd != 4 || l.Session != shoal.SessionShut || l.Space != "shop!" {
+		if l := check("in the end"); l.LastSeq != 4 || l.EventEnd != 5 || l.BobsEnd != 4 || l.Session != shoal.SessionStatusClosed || l.Space != "shop!" {
 			t.Errorf("in the end there is %+v", l)
 		}
 	})

@@ -35,10 +35,10 @@ func settle(t testing.TB, s storage.Store) {
 	t.Helper()
 	update(t, s, func(tx storage.Tx) error {
 		now := shoal.Now()
-		if err := tx.InsertSession(shoal.Session{ID: "default", Name: "default", Status: shoal.SessionOpen, CreatedAt: now}); err != nil {
+		if err := tx.InsertSession(shoal.Session{ID: "default", Name: "default", Status: shoal.SessionStatusOpen, CreatedAt: now}); err != nil {
 			return err
 		}
-		if err := tx.InsertSpace(shoal.Space{SessionID: "default", ID: "shop", Name: "shop", Status: shoal.SpaceOpen, CreatedAt: now}); err != nil {
+		if err := tx.InsertSpace(shoal.Space{SessionID: "default", ID: "shop", Name: "shop", Status: shoal.SpaceStatusOpen, CreatedAt: now}); err != nil {
 			return err
 		}
 		for _, id := range []shoal.EntityID{"ann", "bob"} {

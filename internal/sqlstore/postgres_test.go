@@ -108,7 +108,7 @@ func TestWritersOfTwoProcessesDoNotDeadlock(t *testing.T) {
 	first, second := open(t, url), open(t, url)
 	settle(t, first)
 	update(t, first, func(tx storage.Tx) error {
-		return tx.InsertSpace(shoal.Space{SessionID: "default", ID: "yard", Name: "yard", Status: shoal.SpaceOpen})
+		return tx.InsertSpace(shoal.Space{SessionID: "default", ID: "yard", Name: "yard", Status: shoal.SpaceStatusOpen})
 	})
 	rename := func(s *sqlstore.Store, order ...shoal.SpaceID) error {
 		return s.Update(context.Background(), storage.Global, func(tx storage.Tx) error {

@@ -185,7 +185,7 @@ func TestIndexAfterASessionIsDeleted(t *testing.T) {
 		}
 		update(t, s, func(tx storage.Tx) error { return tx.DeleteSession("default") })
 		update(t, s, func(tx storage.Tx) error {
-			if err := tx.InsertSpace(shoal.Space{SessionID: "other", ID: "shop", Name: "shop", Status: shoal.SpaceOpen}); err != nil {
+			if err := tx.InsertSpace(shoal.Space{SessionID: "other", ID: "shop", Name: "shop", Status: shoal.SpaceStatusOpen}); err != nil {
 				return err
 			}
 			m := shoal.Message{SessionID: "other", SpaceID: "shop", Seq: 1, ID: "m2", Parts: []shoal.Part{shoal.Text("tea for one")}}

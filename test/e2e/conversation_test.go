@@ -113,7 +113,7 @@ func (c *conversation) introduce() {
 // create: the writer opens the thread.
 func (c *conversation) create() {
 	do(c.T, c.writer, "create_thread", args{"threadName": "Data Source Discussion", "participantIds": []shoal.EntityID{analyzer}}, &c.thread)
-	if c.thread.Name != "Data Source Discussion" || c.thread.Status != shoal.SpaceOpen || c.thread.SessionID != c.session || c.thread.LastSeq != 0 {
+	if c.thread.Name != "Data Source Discussion" || c.thread.Status != shoal.SpaceStatusOpen || c.thread.SessionID != c.session || c.thread.LastSeq != 0 {
 		c.Errorf("create_thread returns %+v", c.thread)
 	}
 	var members []string
@@ -227,7 +227,7 @@ func (c *conversation) end() {
 	c.server.untilWaiting(c.T, c.session, analyzer)
 	var closed shoal.Space
 	do(c.T, c.writer, "close_thread", args{"threadId": c.thread.ID, "summary": summary}, &closed)
-	if closed.Status != shoal.SpaceShut || closed.Summary == nil || *closed.Summary != summary || closed.ClosedAt == nil || closed.LastSeq != 3 {
+	if closed.Status != shoal.SpaceStatusClosed || closed.Summary == nil || *closed.Summary != summary || closed.ClosedAt == nil || closed.LastSeq != 3 {
 		c.Errorf("close_thread returns %+v", closed)
 	}
 	c.thread.Status, c.thread.Summary = closed.Status, closed.Summary

@@ -138,7 +138,7 @@ func (i *installed) session() *client.Session {
 	if err != nil {
 		i.t.Fatal(err)
 	}
-	c, err := client.New(client.Options{URL: i.url, Key: key, Patience: patience})
+	c, err := client.New(client.Options{URL: i.url, Key: key, RetryFor: patience})
 	if err != nil {
 		i.t.Fatal(err)
 	}

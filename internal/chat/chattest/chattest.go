@@ -148,7 +148,7 @@ func member(id string) shoal.Member {
 
 func (w *World) snapshot(a []string) []shoal.Event {
 	id := shoal.SpaceID(a[1])
-	sp := shoal.Space{ID: id, Name: strings.ToUpper(a[1][:1]) + a[1][1:], Status: shoal.SpaceOpen, CreatedAt: shoal.At(time.Date(2026, 11, 20, 8, len(w.spaces), 0, 0, time.UTC))}
+	sp := shoal.Space{ID: id, Name: strings.ToUpper(a[1][:1]) + a[1][1:], Status: shoal.SpaceStatusOpen, CreatedAt: shoal.At(time.Date(2026, 11, 20, 8, len(w.spaces), 0, 0, time.UTC))}
 	for _, word := range a[2:] {
 		name, value, set := strings.Cut(word, "=")
 		n, _ := strconv.ParseInt(value, 10, 64) // 0 for an invalid number

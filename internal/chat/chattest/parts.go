@@ -184,7 +184,7 @@ func (w *World) member(a []string) []shoal.Event {
 func (w *World) made(a []string) []shoal.Event {
 	sp := w.spaces[shoal.SpaceID(a[1])]
 	if sp == nil {
-		sp = &shoal.Space{ID: shoal.SpaceID(a[1]), Status: shoal.SpaceOpen, CreatedAt: w.now()}
+		sp = &shoal.Space{ID: shoal.SpaceID(a[1]), Status: shoal.SpaceStatusOpen, CreatedAt: w.now()}
 		w.spaces[sp.ID] = sp
 	}
 	sp.Name = a[2]
@@ -195,7 +195,7 @@ func (w *World) made(a []string) []shoal.Event {
 
 func (w *World) closed(a []string) []shoal.Event {
 	sp := *w.spaces[shoal.SpaceID(a[1])]
-	sp.Status, sp.Summary, sp.UnreadCount, sp.MentionCount, sp.Members = shoal.SpaceShut, &a[2], 0, 0, []shoal.Member{}
+	sp.Status, sp.Summary, sp.UnreadCount, sp.MentionCount, sp.Members = shoal.SpaceStatusClosed, &a[2], 0, 0, []shoal.Member{}
 	return event(shoal.EventSpaceClosed, shoal.SpaceData{EventHead: w.head(shoal.EventSpaceClosed, a[1]), Space: sp})
 }
 

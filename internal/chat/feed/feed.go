@@ -112,7 +112,7 @@ func (f *Feed) follow(ctx context.Context, session *client.Session) {
 			return false
 		}
 	}
-	options := client.FollowOptions{Lost: func(cause error) { put(item{lost: cause}) }, Back: func() { put(item{back: true}) }}
+	options := client.FollowOptions{OnDisconnect: func(cause error) { put(item{lost: cause}) }, OnConnect: func() { put(item{back: true}) }}
 	for event, err := range session.Follow(ctx, options) {
 		if err != nil {
 			put(item{end: err})

@@ -51,9 +51,9 @@ func (m *model) mute() string {
 	switch {
 	case sp == nil:
 		return ""
-	case sp.Status == shoal.SpaceShut && sp.Summary != nil && *sp.Summary != "":
+	case sp.Status == shoal.SpaceStatusClosed && sp.Summary != nil && *sp.Summary != "":
 		return "closed: " + *sp.Summary
-	case sp.Status == shoal.SpaceShut:
+	case sp.Status == shoal.SpaceStatusClosed:
 		return "this space is closed"
 	case !m.state.Member(sp):
 		return "you are not a member: run `shoal spaces add " + string(sp.ID) + " " + string(m.state.Me) + "` to write here"

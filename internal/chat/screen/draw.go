@@ -90,7 +90,7 @@ func (m *model) bar() string {
 		if !strings.EqualFold(string(sp.ID), sp.Name) {
 			where += m.style.dim.Render(" " + cut(string(sp.ID), 32))
 		}
-		if sp.Status == shoal.SpaceShut {
+		if sp.Status == shoal.SpaceStatusClosed {
 			where += m.style.ask.Render("  closed")
 		}
 	}
@@ -177,7 +177,7 @@ func (m *model) spaceLine(sp *chat.Space, width int, here bool) string {
 	switch {
 	case sp.UnreadCount > 0 || here:
 		name = m.style.strong.Render(name)
-	case sp.Status == shoal.SpaceShut:
+	case sp.Status == shoal.SpaceStatusClosed:
 		name = m.style.dim.Render(name)
 	}
 	head += name

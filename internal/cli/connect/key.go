@@ -125,7 +125,7 @@ func (n *connection) addToSpaces(ctx context.Context, server *client.Client) err
 	if len(spaces) == 0 {
 		welcome, err := session.Space(ctx, app.Welcome)
 		switch {
-		case errors.Is(err, shoal.NotFound) || err == nil && welcome.Status != shoal.SpaceOpen:
+		case errors.Is(err, shoal.NotFound) || err == nil && welcome.Status != shoal.SpaceStatusOpen:
 			n.sh.Output.Note("%s is in no space yet: `shoal spaces add SPACE %s`", n.agent(), n.agent())
 			return nil
 		case err != nil:
@@ -158,7 +158,7 @@ func (n *connection) noteKey() {
 // keyWorks reports whether the key of the existing entry is still valid for the agent.
 func (n *connection) keyWorks(ctx context.Context, server *client.Client) (bool, error) {
 	if n.entry.Key != "" {
-		holder, err := client.New(client.Options{URL: n.sh.URL, Key: n.entry.Key, Patience: -1})
+		holder, err := client.New(client.Options{URL: n.sh.URL, Key: n.entry.Key, RetryFor: -1})
 		if err != nil {
 			return false, err
 		}

@@ -159,6 +159,6 @@ func (c *runsRetryCmd) Run(ctx context.Context, sh *cli.Shell) error {
 // startedHead is the header of a table with a new run.
 var startedHead = []string{"RUN", "AGENT", "STATUS"}
 
-func startedRow(r client.Triggered) []string {
+func startedRow(r client.TriggeredRun) []string {
 	return []string{string(r.RunID), string(r.AgentID), string(r.Status)}
 }

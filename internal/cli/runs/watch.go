@@ -24,7 +24,7 @@ type Watch struct {
 // event, and stops at its first error.
 func (w *Watch) WaitForEnd(ctx context.Context, handle func(shoal.Event) error) (shoal.Run, error) {
 	w.answered, w.denied = map[string]bool{}, map[string]bool{}
-	for e, err := range w.Session.Follow(ctx, client.FollowOptions{Run: w.Run, Lost: w.lost}) {
+	for e, err := range w.Session.Follow(ctx, client.FollowOptions{Run: w.Run, OnDisconnect: w.lost}) {
 		if err != nil {
 			return shoal.Run{}, err
 		}
@@ -42,7 +42,7 @@ func (w *Watch) WaitForEnd(ctx context.Context, handle func(shoal.Event) error) 
 // Current returns the run in its current state.
 func (w *Watch) Current(ctx context.Context) (shoal.Run, error) {
 	w.answered, w.denied = map[string]bool{}, map[string]bool{}
-	for e, err := range w.Session.Follow(ctx, client.FollowOptions{Run: w.Run, Lost: w.lost}) {
+	for e, err := range w.Session.Follow(ctx, client.FollowOptions{Run: w.Run, OnDisconnect: w.lost}) {
 		if err != nil {
 			return shoal.Run{}, err
 		}

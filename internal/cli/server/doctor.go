@@ -80,7 +80,7 @@ func (c *DoctorCommand) options(sh *cli.Shell) (doctor.Options, error) {
 
 // checkReady asks one question.
 func (c *DoctorCommand) checkReady(ctx context.Context, sh *cli.Shell) error {
-	asked, err := client.New(client.Options{URL: sh.URL, Patience: -1})
+	asked, err := client.New(client.Options{URL: sh.URL, RetryFor: -1})
 	if err != nil {
 		return err
 	}

@@ -311,7 +311,7 @@ func showConsole(sh *cli.Shell, ctx context.Context, url string, open bool) erro
 		sh.Output.Note("open the console with a link that works once: `%s` makes it", command) // the key may be kept elsewhere
 		return nil                                                                             //nolint:nilerr // without the key, the person has to say where it is
 	}
-	server, err := client.New(client.Options{URL: url, Key: key, Patience: -1})
+	server, err := client.New(client.Options{URL: url, Key: key, RetryFor: -1})
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func (l *lineChat) spaces(context.Context, string) error {
 		if sp.ID == l.space {
 			row += ", here"
 		}
-		if sp.Status == shoal.SpaceShut {
+		if sp.Status == shoal.SpaceStatusClosed {
 			row += ", closed"
 		}
 		row += countSuffix(sp.UnreadCount, "unread") + countSuffix(sp.MentionCount, "mentioning you") + countSuffix(int64(len(l.state.Waiting(sp.ID))), "waiting for you")

@@ -27,7 +27,7 @@ func (c *TailCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	t := &tail{
 		TailCommand: c, shell: sh, timeline: newTimeline(session), live: liveMessage{out: sh.Output, space: c.Space == ""}, loss: view.Connection{Output: sh.Output},
 	}
-	options := client.FollowOptions{Space: c.Space, After: c.After, Lost: t.loss.Lost}
+	options := client.FollowOptions{Space: c.Space, After: c.After, OnDisconnect: t.loss.Lost}
 	for event, err := range session.Follow(ctx, options) {
 		if err != nil {
 			return err

@@ -29,7 +29,7 @@ func (s *Sessions) Create(ctx context.Context, who shoal.Principal, n shoal.NewS
 	var session shoal.Session
 	err := s.core.Change(ctx, op, storage.Global, func(ch *core.Change) (err error) {
 		session, _, err = core.Once(ch, who, "", op, idempotencyKey, n, func() (shoal.Session, error) {
-			out := shoal.Session{ID: n.ID, Name: n.Name, Status: shoal.SessionOpen, Limits: shoal.DefaultLimits, CreatedAt: ch.At}
+			out := shoal.Session{ID: n.ID, Name: n.Name, Status: shoal.SessionStatusOpen, Limits: shoal.DefaultLimits, CreatedAt: ch.At}
 			if n.Limits != nil {
 				out.Limits = *n.Limits
 			}
@@ -109,11 +109,11 @@ func (s *Sessions) Close(ctx context.Context, who shoal.Principal, id shoal.Sess
 		if out, err = findEndable(ch, id, "closed"); err != nil {
 			return err
 		}
-		if out.Status == shoal.SessionShut {
+		if out.Status == shoal.SessionStatusClosed {
 			return shoal.E("", shoal.Conflict, fmt.Sprintf("The session %q is already closed.", id))
 		}
 		at := ch.At
-		out.Status, out.ClosedAt = shoal.SessionShut, &at
+		out.Status, out.ClosedAt = shoal.SessionStatusClosed, &at
 		return errors.Join(agents.CancelWork(ch, id, ""), ch.CloseSession(id, at))
 	})
 	return out, err

@@ -133,7 +133,7 @@ func (x *entityActivity) state(now time.Time) shoal.State {
 	switch {
 	case len(x.waitEnds) > 0:
 		return shoal.Waiting
-	case x.streams > 0 || now.Sub(x.lastCallAt) < shoal.ConnectedFor:
+	case x.streams > 0 || now.Sub(x.lastCallAt) < shoal.PresenceWindow:
 		return shoal.Connected
 	}
 	return shoal.Offline

@@ -127,7 +127,7 @@ func WritableSpace(tx Tx, who shoal.Principal, session shoal.SessionID, space sh
 	if err := RequireOpenSession(tx, session); err != nil {
 		return s, err
 	}
-	if s.Status == shoal.SpaceShut {
+	if s.Status == shoal.SpaceStatusClosed {
 		return s, ClosedSpaceError(s)
 	}
 	return s, nil
@@ -181,7 +181,7 @@ func checkReadable(tx Tx, who shoal.Principal, session shoal.SessionID, space sh
 // RequireOpenSession rejects changes in a session that is closed or does not exist.
 func RequireOpenSession(tx Tx, session shoal.SessionID) error {
 	s, err := FindSession(tx, session)
-	if err == nil && s.Status == shoal.SessionShut {
+	if err == nil && s.Status == shoal.SessionStatusClosed {
 		err = shoal.E("", shoal.SessionClosed, fmt.Sprintf("The session %q is closed: it can be read, but nothing in it changes any more.", session))
 	}
 	return err

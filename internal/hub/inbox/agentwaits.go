@@ -73,8 +73,8 @@ func checkAgentWait(who shoal.Principal, session shoal.SessionID, ids []shoal.En
 	if len(ids) == 0 && count < 1 {
 		return shoal.Invalid("agentIds", "is missing: name agents, or give count")
 	}
-	if len(ids) > shoal.MaxAwaited {
-		return shoal.Invalid("agentIds", fmt.Sprintf("has %d entries; at most %d are allowed", len(ids), shoal.MaxAwaited))
+	if len(ids) > shoal.MaxWaitAgents {
+		return shoal.Invalid("agentIds", fmt.Sprintf("has %d entries; at most %d are allowed", len(ids), shoal.MaxWaitAgents))
 	}
 	for i, id := range ids {
 		if err := shoal.CheckID("agentIds", string(id)); err != nil {
@@ -186,7 +186,7 @@ func (m *mailbox) removeAgentWait(w *agentWait) {
 // held.
 func (m *mailbox) makeRoom() {
 	m.opened++
-	if len(m.waits)+len(m.agentWaits) < shoal.OpenWaits {
+	if len(m.waits)+len(m.agentWaits) < shoal.MaxOpenWaits {
 		return
 	}
 	if len(m.agentWaits) > 0 && (len(m.waits) == 0 || m.agentWaits[0].nth < m.waits[0].nth) {

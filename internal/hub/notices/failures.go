@@ -38,7 +38,7 @@ func postFailureNotice(ch *core.Change, r storage.Run) (shoal.MessageID, error) 
 		return "", nil
 	}
 	s, err := ch.LockSpace(r.SessionID, r.Space)
-	if errors.Is(err, shoal.NotFound) || err == nil && s.Status == shoal.SpaceShut {
+	if errors.Is(err, shoal.NotFound) || err == nil && s.Status == shoal.SpaceStatusClosed {
 		return "", nil
 	}
 	if err != nil {

@@ -69,7 +69,7 @@ func (p *Pending) AnswerCall(ctx context.Context, who shoal.Principal, session s
 		switch {
 		case err != nil:
 			return err
-		case !waiting && !r.Status.Parked():
+		case !waiting && !r.Status.Suspended():
 			return shoal.E("", shoal.RunNotWaiting, fmt.Sprintf("The run %q is %s and does not wait for an answer.", run, r.Status))
 		}
 		return shoal.E("", shoal.NotFound, fmt.Sprintf("The run %q does not wait for the tool call %q. Its pendingToolCalls list the calls that it waits for.", run, callID))

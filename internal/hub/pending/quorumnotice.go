@@ -34,7 +34,7 @@ func AnnounceTooFew(ch *core.Change, row storage.Pending) error {
 		return err
 	}
 	s, err := ch.LockSpace(row.Session, *row.SpaceID)
-	if errors.Is(err, shoal.NotFound) || err == nil && s.Status == shoal.SpaceShut {
+	if errors.Is(err, shoal.NotFound) || err == nil && s.Status == shoal.SpaceStatusClosed {
 		return nil
 	}
 	if err != nil {

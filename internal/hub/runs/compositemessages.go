@@ -41,7 +41,7 @@ func (c *RunChange) Standing(space shoal.SpaceID, target shoal.EntityID) (Standi
 	if err != nil {
 		return Standing{}, err
 	}
-	out := Standing{Target: target == "", Closed: s.Status == shoal.SpaceShut || session.Status == shoal.SessionShut}
+	out := Standing{Target: target == "", Closed: s.Status == shoal.SpaceStatusClosed || session.Status == shoal.SessionStatusClosed}
 	if out.Member, err = c.IsMember(s.SessionID, space, c.Run.AgentID); err != nil || target == "" || !core.ValidID(target) {
 		return out, err
 	}

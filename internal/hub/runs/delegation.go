@@ -53,7 +53,7 @@ func (c *RunChange) delegationSpace() (shoal.Space, error) {
 		return s, delegationError("the space no longer exists")
 	case err != nil:
 		return s, err
-	case s.Status == shoal.SpaceShut:
+	case s.Status == shoal.SpaceStatusClosed:
 		return s, delegationError("the space is closed")
 	case s.AdminAgentID == nil || *s.AdminAgentID != c.Run.AgentID:
 		return s, delegationError("only the admin agent of the space can delegate")

@@ -86,7 +86,7 @@ func checkTakesRuns(tx Tx, r storage.Run) error {
 	if err != nil {
 		return err
 	}
-	if s.Status == shoal.SpaceShut {
+	if s.Status == shoal.SpaceStatusClosed {
 		return core.ClosedSpaceError(s)
 	}
 	in, err := tx.IsMember(r.SessionID, r.Space, r.AgentID)

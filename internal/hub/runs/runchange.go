@@ -35,7 +35,7 @@ func (c *RunChange) Start() error {
 		if err := c.refreshTriggerText(); err != nil {
 			return err
 		}
-	case !c.Run.Status.Parked():
+	case !c.Run.Status.Suspended():
 		return nil
 	}
 	c.Run.Status, c.Run.Activity, c.Run.StalledSince = shoal.RunRunning, &shoal.RunActivity{At: c.At, Kind: shoal.ActivityStarted}, nil
@@ -146,7 +146,7 @@ func suspendedStatus(before shoal.RunStatus, rows []storage.Pending) (status sho
 		return shoal.RunWaitingTool, awake
 	case open:
 		return shoal.RunWaitingReply, awake
-	case before.Parked():
+	case before.Suspended():
 		return before, true
 	case action:
 		return shoal.RunWaitingTool, true

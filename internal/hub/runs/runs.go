@@ -137,7 +137,7 @@ func (r *runReader) view(found storage.Run) (shoal.Run, error) {
 	if out.QueuedBehind, err = r.queuedBehind(found); err != nil {
 		return out, err
 	}
-	if !out.Status.Parked() {
+	if !out.Status.Suspended() {
 		return out, nil
 	}
 	rows, err := r.PendingOf(r.session, out.ID)

@@ -140,7 +140,7 @@ func isSettling(r storage.Run, now shoal.Time) bool {
 // middle of a conversation. A run that waits for a tool is not busy, because it may wait
 // for days.
 func isBusy(r storage.Run) bool {
-	return r.Status == shoal.RunRunning || r.Status == shoal.RunQueued || r.Status == shoal.RunWaitingReply || r.Status.Parked() && r.Cancel
+	return r.Status == shoal.RunRunning || r.Status == shoal.RunQueued || r.Status == shoal.RunWaitingReply || r.Status.Suspended() && r.Cancel
 }
 
 // ActiveStatuses are the statuses of a run that has not ended.

@@ -135,7 +135,7 @@ func (c *RunChange) StartMention(space shoal.SpaceID, message shoal.MessageID, m
 		return err
 	}
 	s, err := c.LockSpace(c.Run.SessionID, space)
-	if err != nil || s.Status == shoal.SpaceShut {
+	if err != nil || s.Status == shoal.SpaceStatusClosed {
 		return err
 	}
 	m, err := c.Message(c.Run.SessionID, space, message)

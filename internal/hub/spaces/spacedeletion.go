@@ -57,11 +57,11 @@ func (s *Spaces) closeAndCancel(ctx context.Context, op string, session shoal.Se
 			}
 			return err
 		}
-		if err != nil || found.Status == shoal.SpaceShut {
+		if err != nil || found.Status == shoal.SpaceStatusClosed {
 			return err
 		}
 		at := ch.At
-		found.Status, found.ClosedAt = shoal.SpaceShut, &at
+		found.Status, found.ClosedAt = shoal.SpaceStatusClosed, &at
 		if found.Members, err = ch.Members(session, id); err != nil {
 			return err
 		}

@@ -54,7 +54,7 @@ func insertSpace(ch *core.Change, who shoal.Principal, session shoal.SessionID, 
 		return shoal.Space{}, err
 	}
 	out := shoal.Space{
-		ID: n.ID, SessionID: session, Name: n.Name, Status: shoal.SpaceOpen, AdminAgentID: n.AdminAgentID,
+		ID: n.ID, SessionID: session, Name: n.Name, Status: shoal.SpaceStatusOpen, AdminAgentID: n.AdminAgentID,
 		ShowAgentReasoning: n.ShowAgentReasoning, Metadata: core.ObjectOrEmpty(n.Metadata), Members: []shoal.Member{}, CreatedAt: ch.At,
 	}
 	if out.ID == "" {
@@ -222,7 +222,7 @@ func (s *Spaces) Close(ctx context.Context, who shoal.Principal, session shoal.S
 			return err
 		}
 		at := ch.At
-		out.Status, out.Summary, out.ClosedAt, out.LastSeq = shoal.SpaceShut, &summary, &at, m.Seq
+		out.Status, out.Summary, out.ClosedAt, out.LastSeq = shoal.SpaceStatusClosed, &summary, &at, m.Seq
 		if out, err = core.FillSpace(ch, who, out); err != nil {
 			return err
 		}

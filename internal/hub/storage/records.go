@@ -155,7 +155,7 @@ var RecordTypes = setBounds([]*RecordType{
 	{
 		Name: "space", Key: []string{"id"}, Refs: []RecordRef{refTo("entity", "adminAgentId"), refTo("entity", "createdBy")},
 		Fields: []RecordField{
-			idField("id"), nameField(), enumField("status", shoal.SpaceOpen, shoal.SpaceShut), nullableText("summary"), nullableID("adminAgentId"),
+			idField("id"), nameField(), enumField("status", shoal.SpaceStatusOpen, shoal.SpaceStatusClosed), nullableText("summary"), nullableID("adminAgentId"),
 			boolField("showAgentReasoning"), jsonField[map[string]any]("metadata"), intField("lastSeq"), timeField("createdAt"), nullableTime("closedAt"), withDefault(nullableID("createdBy"), "null"),
 		},
 	},
@@ -290,7 +290,7 @@ var RecordTypes = setBounds([]*RecordType{
 var SessionRecord = &RecordType{
 	Name: "session",
 	Fields: []RecordField{
-		nameField(), enumField("status", shoal.SessionOpen, shoal.SessionShut), timeField("createdAt"), nullableTime("closedAt"),
+		nameField(), enumField("status", shoal.SessionStatusOpen, shoal.SessionStatusClosed), timeField("createdAt"), nullableTime("closedAt"),
 		withDefault(RecordField{Name: "maxCostPerRequest", Kind: RecordReal}, "0"), withDefault(intField("maxTokensPerRequest"), "0"),
 		withDefault(enumField("spaceRights", shoal.SpaceRightsMembers, shoal.SpaceRightsModerators), `"members"`),
 	},

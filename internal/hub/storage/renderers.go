@@ -17,7 +17,7 @@ type RendererTx interface {
 	Renderers(session shoal.SessionID, after shoal.RendererName, limit int) ([]shoal.Renderer, error)
 	// PutRenderer stores a page as the next version, regardless of r.Version, and returns
 	// the number of that version: one more than any that the name has had, including those
-	// from before it was deleted. The newest [shoal.KeptRenderers] versions are kept.
+	// from before it was deleted. The newest [shoal.MaxRendererVersions] versions are kept.
 	PutRenderer(session shoal.SessionID, r shoal.Renderer, page []byte) (version int, err error)
 	// DeleteRenderer erases every version; NotFound when the renderer does not exist.
 	DeleteRenderer(session shoal.SessionID, name shoal.RendererName) error

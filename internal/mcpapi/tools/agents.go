@@ -140,7 +140,7 @@ func waitForAgents() *tool {
 		about: "Wait until other participants are present: the ones in agentIds, or as many as count says, yourself excluded. A participant is present unless it is offline.",
 		waits: true, reads: true,
 		inputs: []input{
-			{name: "agentIds", kind: listInput, items: shoal.MaxAwaited, unique: true, about: "The ids to wait for. Set this or count."},
+			{name: "agentIds", kind: listInput, items: shoal.MaxWaitAgents, unique: true, about: "The ids to wait for. Set this or count."},
 			{name: "count", kind: wholeInput, least: 1, most: 10_000, about: "How many others to wait for. Set this or agentIds."},
 			timeoutInput(60_000),
 		},

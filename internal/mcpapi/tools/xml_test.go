@@ -16,7 +16,7 @@ func TestMessagesXML(t *testing.T) {
 	summary := "done & dusted"
 	at := shoal.At(time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC))
 	got := messagesXML([]threadText{{
-		space: shoal.SpaceRef{ID: "spc_x", Name: `Data "Source" <Discussion>`, Status: shoal.SpaceShut}, summary: &summary,
+		space: shoal.SpaceRef{ID: "spc_x", Name: `Data "Source" <Discussion>`, Status: shoal.SpaceStatusClosed}, summary: &summary,
 		members: []shoal.Member{{EntityID: "report-writer", Name: "Report Writer", Kind: shoal.Agent}},
 		messages: []shoal.Message{{
 			ID: "msg_y", Seq: 7, EntityID: "report-writer", CreatedAt: at, Mentions: []shoal.EntityID{"data-analyzer", "gone"},

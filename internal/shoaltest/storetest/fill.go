@@ -17,7 +17,7 @@ func Fill(t *testing.T, store storage.Store, id shoal.SessionID) {
 	t.Helper()
 	c := &storecase.Case{T: t, Store: store, Session: id}
 	c.Update(func(tx storage.Tx) error {
-		return tx.InsertSession(shoal.Session{ID: id, Name: "The " + string(id), Status: shoal.SessionOpen, CreatedAt: storecase.Time(0)})
+		return tx.InsertSession(shoal.Session{ID: id, Name: "The " + string(id), Status: shoal.SessionStatusOpen, CreatedAt: storecase.Time(0)})
 	})
 	c.AddEntities("ann", "bob", "bot", "gone")
 	c.AddSpace("shop", "ann", "bob", "bot")
@@ -92,16 +92,16 @@ func Fill(t *testing.T, store storage.Store, id shoal.SessionID) {
 			func() error { return tx.InsertFile(id, file, "ann", storecase.Time(6), []byte{0, 255, 10}) },
 			func() error { return tx.ShowFile(id, "fil_1", "shop") },
 			func() error {
-				return tx.InsertSpace(shoal.Space{SessionID: id, ID: "den", Name: "Den", Status: shoal.SpaceOpen, OwnerID: storecase.Ptr(shoal.EntityID("ann")), CreatedAt: storecase.Time(0)})
+				return tx.InsertSpace(shoal.Space{SessionID: id, ID: "den", Name: "Den", Status: shoal.SpaceStatusOpen, OwnerID: storecase.Ptr(shoal.EntityID("ann")), CreatedAt: storecase.Time(0)})
 			},
 			func() error {
-				if err := tx.InsertSpace(shoal.Space{SessionID: id, ID: "gone", Status: shoal.SpaceOpen, CreatedAt: storecase.Time(0)}); err != nil {
+				if err := tx.InsertSpace(shoal.Space{SessionID: id, ID: "gone", Status: shoal.SpaceStatusOpen, CreatedAt: storecase.Time(0)}); err != nil {
 					return err
 				}
 				return tx.DeleteSpace(id, "gone", 1)
 			},
 			func() error {
-				return tx.UpdateSpace(shoal.Space{SessionID: id, ID: "attic", Name: "Attic", Status: shoal.SpaceShut, Summary: storecase.Ptr(storecase.Hostile), ClosedAt: storecase.Ptr(storecase.Time(8)), CreatedAt: storecase.Time(0)})
+				return tx.UpdateSpace(shoal.Space{SessionID: id, ID: "attic", Name: "Attic", Status: shoal.SpaceStatusClosed, Summary: storecase.Ptr(storecase.Hostile), ClosedAt: storecase.Ptr(storecase.Time(8)), CreatedAt: storecase.Time(0)})
 			},
 		} {
 			if err := do(); err != nil {

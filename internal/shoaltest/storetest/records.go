@@ -62,7 +62,7 @@ func beginImport(c *storecase.Case, stage shoal.SessionID) {
 // importedSession is the session that an import becomes.
 func importedSession(id shoal.SessionID) shoal.Session {
 	return shoal.Session{
-		ID: id, Name: storecase.Hostile, Status: shoal.SessionShut, CreatedAt: storecase.Time(3), ClosedAt: storecase.Ptr(storecase.Time(4)),
+		ID: id, Name: storecase.Hostile, Status: shoal.SessionStatusClosed, CreatedAt: storecase.Time(3), ClosedAt: storecase.Ptr(storecase.Time(4)),
 		Limits: shoal.Limits{MaxCostPerRequest: 1.5, MaxTokensPerRequest: 9}, SpaceRights: shoal.SpaceRightsModerators,
 	}
 }
@@ -80,7 +80,9 @@ var recordTests = map[string]func(*storecase.Case){
 		beginImport(c, to)
 		c.Update(func(tx storage.Tx) error { return insertRecords(tx, to, lines) })
 		c.WantNotFound(func(tx storage.Tx) error { _, err := tx.Session(to); return err })
-		c.WantError(shoal.AlreadyExists, func(tx storage.Tx) error { return tx.InsertSession(shoal.Session{ID: to, Status: shoal.SessionOpen}) })
+		c.WantError(shoal.AlreadyExists, func(tx storage.Tx) error {
+			return tx.InsertSession(shoal.Session{ID: to, Status: shoal.SessionStatusOpen})
+		})
 		c.WantError(shoal.AlreadyExists, func(tx storage.Tx) error { return tx.BeginImport(to, "another", storecase.Time(1)) })
 		c.Update(func(tx storage.Tx) error { return tx.EndImport(to, "token", importedSession(to)) })
 		storecase.Equal(c, "the records", records(c, to), lines)

@@ -58,7 +58,7 @@ func (t *Tx) PutRenderer(session shoal.SessionID, r shoal.Renderer, page []byte)
 	if err != nil {
 		return 0, err
 	}
-	_, err = t.c.Exec(`DELETE FROM renderers WHERE session_id = $1 AND name = $2 AND version <= $3`, session, r.Name, last+1-shoal.KeptRenderers)
+	_, err = t.c.Exec(`DELETE FROM renderers WHERE session_id = $1 AND name = $2 AND version <= $3`, session, r.Name, last+1-shoal.MaxRendererVersions)
 	return int(last + 1), err
 }
 

@@ -67,7 +67,7 @@ func (t *Tx) UpdateSession(s shoal.Session) error {
 // CloseSession implements [hub.SessionTx].
 func (t *Tx) CloseSession(id shoal.SessionID, at shoal.Time) error {
 	n, err := t.c.Exec(
-		`UPDATE sessions SET status = $2, closed_at = $3 WHERE id = $1 AND NOT deleted`, id, shoal.SessionShut, at)
+		`UPDATE sessions SET status = $2, closed_at = $3 WHERE id = $1 AND NOT deleted`, id, shoal.SessionStatusClosed, at)
 	if err == nil && n == 0 {
 		err = sqlconn.NotFound("CloseSession", noSession, id)
 	}

@@ -49,7 +49,7 @@ func (t *Tx) Spaces(session shoal.SessionID, filter storage.SpaceFilter) ([]shoa
 	}
 	b.Add(` WHERE s.session_id = ? AND s.id > ?`, session, filter.After)
 	if filter.OpenOnly {
-		b.Add(` AND s.status = ?`, shoal.SpaceOpen)
+		b.Add(` AND s.status = ?`, shoal.SpaceStatusOpen)
 	}
 	limit := sqlconn.OrUnlimited(filter.Limit)
 	b.Add(` ORDER BY s.id` + sqlconn.Limit(limit))

@@ -67,7 +67,7 @@ var rendererTests = map[string]func(*storecase.Case){
 	},
 
 	"only the newest versions are kept": func(c *storecase.Case) {
-		for range shoal.KeptRenderers + 2 {
+		for range shoal.MaxRendererVersions + 2 {
 			c.AddRenderer("card", []byte("<p>"))
 		}
 		wantNoPage(c, "card", 1, 2)

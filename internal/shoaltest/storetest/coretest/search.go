@@ -57,7 +57,7 @@ var searchTests = map[string]func(*storecase.Case){
 			c.Fatalf("found %+v", found)
 		}
 		found[0].Place = 0
-		storecase.Equal(c, "the results", found, []storage.Found{{Space: shoal.SpaceRef{ID: "shop", Name: "The shop", Status: shoal.SpaceOpen}, Message: m}})
+		storecase.Equal(c, "the results", found, []storage.Found{{Space: shoal.SpaceRef{ID: "shop", Name: "The shop", Status: shoal.SpaceStatusOpen}, Message: m}})
 	},
 
 	"by reader": func(c *storecase.Case) {

@@ -11,14 +11,14 @@ import (
 
 var sessionTests = map[string]func(*storecase.Case){
 	"all fields are read as they were stored": func(c *storecase.Case) {
-		s := shoal.Session{ID: c.Session + "x", Name: "Läden & mehr", Status: shoal.SessionOpen, CreatedAt: storecase.Time(7), Limits: shoal.Limits{MaxCostPerRequest: 0.1, MaxTokensPerRequest: 1 << 39}, SpaceRights: shoal.SpaceRightsModerators}
+		s := shoal.Session{ID: c.Session + "x", Name: "Läden & mehr", Status: shoal.SessionStatusOpen, CreatedAt: storecase.Time(7), Limits: shoal.Limits{MaxCostPerRequest: 0.1, MaxTokensPerRequest: 1 << 39}, SpaceRights: shoal.SpaceRightsModerators}
 		c.Update(func(tx storage.Tx) error { return tx.InsertSession(s) })
 		storecase.Equal(c, "the session", storecase.Read(c, func(tx storage.Tx) (shoal.Session, error) { return tx.Session(s.ID) }), s)
 		s.Limits, s.SpaceRights = shoal.Limits{MaxCostPerRequest: 1e6}, shoal.SpaceRightsMembers
 		c.Update(func(tx storage.Tx) error { return tx.UpdateSession(s) })
 		storecase.Equal(c, "the session with other limits and rights", storecase.Read(c, func(tx storage.Tx) (shoal.Session, error) { return tx.Session(s.ID) }), s)
 		c.Update(func(tx storage.Tx) error { return tx.CloseSession(s.ID, storecase.Time(9)) })
-		s.Status, s.ClosedAt = shoal.SessionShut, storecase.Ptr(storecase.Time(9))
+		s.Status, s.ClosedAt = shoal.SessionStatusClosed, storecase.Ptr(storecase.Time(9))
 		storecase.Equal(c, "the closed session", storecase.Read(c, func(tx storage.Tx) (shoal.Session, error) { return tx.Session(s.ID) }), s)
 	},
 
@@ -28,7 +28,7 @@ var sessionTests = map[string]func(*storecase.Case){
 			id = string(c.Session) + id
 			want = append(want, id)
 			c.Update(func(tx storage.Tx) error {
-				return tx.InsertSession(shoal.Session{ID: shoal.SessionID(id), Status: shoal.SessionOpen})
+				return tx.InsertSession(shoal.Session{ID: shoal.SessionID(id), Status: shoal.SessionStatusOpen})
 			})
 		}
 		var got []string
@@ -83,7 +83,7 @@ var sessionTests = map[string]func(*storecase.Case){
 			Key: true, Explicit: true, Answer: true,
 		})
 		c.WantError(shoal.AlreadyExists, func(tx storage.Tx) error {
-			return tx.InsertSession(shoal.Session{ID: c.Session, Status: shoal.SessionOpen})
+			return tx.InsertSession(shoal.Session{ID: c.Session, Status: shoal.SessionStatusOpen})
 		})
 		c.WantError(shoal.NotFound, func(tx storage.Tx) error { return tx.DeleteSession(c.Session) })
 		page := storecase.Read(c, func(tx storage.Tx) ([]shoal.Session, error) { return tx.Sessions("", 1000) })

@@ -22,10 +22,10 @@ func spaceIDs(c *storecase.Case, filter storage.SpaceFilter) []string {
 var spaceTests = map[string]func(*storecase.Case){
 	"all fields are read as they were stored": func(c *storecase.Case) {
 		full := shoal.Space{
-			SessionID: c.Session, ID: "full", Name: "Shopping 🛒", Status: shoal.SpaceShut, Summary: storecase.Ptr("done\n"), OwnerID: storecase.Ptr(shoal.EntityID("ann")), AdminAgentID: storecase.Ptr(shoal.EntityID("bot")),
+			SessionID: c.Session, ID: "full", Name: "Shopping 🛒", Status: shoal.SpaceStatusClosed, Summary: storecase.Ptr("done\n"), OwnerID: storecase.Ptr(shoal.EntityID("ann")), AdminAgentID: storecase.Ptr(shoal.EntityID("bot")),
 			ShowAgentReasoning: true, Metadata: []byte(`{"deep":{"er": null}}`), CreatedAt: storecase.Time(1), ClosedAt: storecase.Ptr(storecase.Time(2)), LastSeq: 5,
 		}
-		empty := shoal.Space{SessionID: c.Session, ID: "empty", Name: "x", Status: shoal.SpaceOpen, CreatedAt: storecase.Time(3)}
+		empty := shoal.Space{SessionID: c.Session, ID: "empty", Name: "x", Status: shoal.SpaceStatusOpen, CreatedAt: storecase.Time(3)}
 		c.Update(func(tx storage.Tx) error {
 			if err := tx.InsertSpace(full); err != nil {
 				return err
@@ -42,7 +42,7 @@ var spaceTests = map[string]func(*storecase.Case){
 	"an update stores everything except LastSeq": func(c *storecase.Case) {
 		c.AddSpace("shop")
 		s := storecase.Read(c, func(tx storage.Tx) (shoal.Space, error) { return tx.Space(c.Session, "shop") })
-		s.Name, s.Status, s.Summary, s.AdminAgentID = "New", shoal.SpaceShut, storecase.Ptr(""), storecase.Ptr(shoal.EntityID("bot"))
+		s.Name, s.Status, s.Summary, s.AdminAgentID = "New", shoal.SpaceStatusClosed, storecase.Ptr(""), storecase.Ptr(shoal.EntityID("bot"))
 		s.ShowAgentReasoning, s.Metadata, s.ClosedAt = true, []byte(`{"a":1}`), storecase.Ptr(storecase.Time(8))
 		changed := s
 		changed.LastSeq = 99
@@ -149,7 +149,7 @@ var spaceTests = map[string]func(*storecase.Case){
 			c.AddSpace(shoal.SpaceID(id), []shoal.EntityID{"ann", "bob"}[i%2])
 			if i%3 == 0 {
 				c.Update(func(tx storage.Tx) error {
-					return tx.UpdateSpace(shoal.Space{SessionID: c.Session, ID: shoal.SpaceID(id), Status: shoal.SpaceShut})
+					return tx.UpdateSpace(shoal.Space{SessionID: c.Session, ID: shoal.SpaceID(id), Status: shoal.SpaceStatusClosed})
 				})
 			}
 		}

@@ -45,7 +45,7 @@ func New(t *testing.T, store storage.Store) *Case {
 	t.Helper()
 	c := &Case{T: t, Store: store, Session: SessionID("case")}
 	c.Update(func(tx storage.Tx) error {
-		return tx.InsertSession(shoal.Session{ID: c.Session, Name: t.Name(), Status: shoal.SessionOpen, CreatedAt: Time(0)})
+		return tx.InsertSession(shoal.Session{ID: c.Session, Name: t.Name(), Status: shoal.SessionStatusOpen, CreatedAt: Time(0)})
 	})
 	return c
 }
@@ -147,7 +147,7 @@ func (c *Case) AddEntities(ids ...shoal.EntityID) {
 func (c *Case) AddSpace(id shoal.SpaceID, members ...shoal.EntityID) {
 	c.Helper()
 	c.Update(func(tx storage.Tx) error {
-		s := shoal.Space{SessionID: c.Session, ID: id, Name: "The " + string(id), Status: shoal.SpaceOpen, CreatedAt: Time(0)}
+		s := shoal.Space{SessionID: c.Session, ID: id, Name: "The " + string(id), Status: shoal.SpaceStatusOpen, CreatedAt: Time(0)}
 		if err := tx.InsertSpace(s); err != nil {
 			return err
 		}
