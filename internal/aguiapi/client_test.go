@@ -94,7 +94,7 @@ func TestCallSettledElsewhere(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return c.Park()
+		return c.Suspend()
 	})
 	end := first.until(agui.RunFinished)
 	call := string(j.lease.Run) + "/c1"

@@ -110,7 +110,7 @@ func (w *world) suspends(session shoal.SessionID, run shoal.RunID, space shoal.S
 		if err := errors.Join(err, failed, c.SaveMessage(m, nil), c.SaveRequest(sent)); err != nil {
 			return err
 		}
-		return c.Park()
+		return c.Suspend()
 	}))
 	return out
 }

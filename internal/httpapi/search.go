@@ -46,7 +46,7 @@ func search(c *call) error {
 	kind, _ := c.value("kind")
 	sort, _ := c.value("sort")
 	found, err := c.Hub.Messages.Search(c.ctx(), c.who, c.session(), spaces.Search{
-		Query: query, Space: shoal.SpaceID(space), SenderKind: shoal.EntityKind(kind), Sort: spaces.SearchSort(sort), Place: place, Limit: limit,
+		Query: query, Space: shoal.SpaceID(space), SenderKind: shoal.EntityKind(kind), Sort: spaces.SearchSort(sort), Position: place, Limit: limit,
 	})
 	out := page[shoal.Hit]{Items: found.Hits}
 	if next := found.Next; next != nil {
@@ -56,7 +56,7 @@ func search(c *call) error {
 }
 
 // parseSearchCursor parses the decoded cursors of search.
-func parseSearchCursor(cursor string) (place spaces.SearchPlace, err error) {
+func parseSearchCursor(cursor string) (place spaces.SearchPosition, err error) {
 	if cursor == "" {
 		return place, nil
 	}

@@ -64,7 +64,7 @@ func TestForgedCursor(t *testing.T) {
 				if _, err := c.OpenMessage(m, nil); err != nil {
 					return err
 				}
-				if err := c.TellPart(space, target, shoal.EventTextStart, &shoal.TextData{PartHead: head}); err != nil {
+				if err := c.EmitPart(space, target, shoal.EventTextStart, &shoal.TextData{PartHead: head}); err != nil {
 					return err
 				}
 				return c.SaveMessage(m, nil)
@@ -128,7 +128,7 @@ func TestWaitEndsWithMembership(t *testing.T) {
 					}); err != nil {
 						return err
 					}
-					return c.Park()
+					return c.Suspend()
 				}))
 				end(t, h)
 				must(t, h.Work.Read(ctx, func(tx storage.Tx) error {
@@ -176,7 +176,7 @@ func TestFollowRunFromAnotherSpace(t *testing.T) {
 			}); err != nil {
 				return err
 			}
-			return c.Park()
+			return c.Suspend()
 		}))
 		must(t, second(h.Runs.Cancel(ctx, ann, shoal.DefaultSession, run.ID)))
 		_, lease = claimOne(t, h, "w")
@@ -234,7 +234,7 @@ func TestDeeplyNestedAnswer(t *testing.T) {
 		}); err != nil {
 			return err
 		}
-		return c.Park()
+		return c.Suspend()
 	}))
 	for _, depth := range []int{shoal.MaxDepth + 1, 9_999, 10_000, 20_000} {
 		deep := json.RawMessage(strings.Repeat("[", depth) + strings.Repeat("]", depth))
@@ -287,7 +287,7 @@ func TestSuspendAfterMembershipEnds(t *testing.T) {
 			}); err != nil {
 				return err
 			}
-			return c.Park()
+			return c.Suspend()
 		}))
 		if again, _ := claimOne(t, h, "w"); again.ID != run.ID {
 			t.Errorf("claimed %s, want %s", again.ID, run.ID)
@@ -320,7 +320,7 @@ func TestAdminAnswersAsMember(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return c.Park()
+		return c.Suspend()
 	}))
 	yes := true
 	for _, x := range []struct {

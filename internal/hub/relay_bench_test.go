@@ -49,7 +49,7 @@ func relayTo(b *testing.B, readers int) {
 			return err
 		}
 		head := shoal.PartHead{MessageID: "msg_1", PartID: "prt_1"}
-		if err := c.TellPart("shop", "", shoal.EventTextStart, &shoal.TextData{PartHead: head}); err != nil {
+		if err := c.EmitPart("shop", "", shoal.EventTextStart, &shoal.TextData{PartHead: head}); err != nil {
 			return err
 		}
 		m.Parts = []shoal.Part{{ID: "prt_1", Type: shoal.TextPart, Status: shoal.PartStreaming}}

@@ -334,7 +334,7 @@ func TestReplyStartsNoRun(t *testing.T) {
 			if _, err := c.OpenPending(storage.Pending{PendingAction: shoal.PendingAction{Kind: storage.PendingReply}, Request: "r", Reply: wait}); err != nil {
 				return err
 			}
-			return c.Park()
+			return c.Suspend()
 		}))
 		if r := runOf(t, h, asking.ID); r.Status != shoal.RunWaitingReply {
 			t.Fatalf("the run is %s, want waiting_reply", r.Status)

@@ -39,7 +39,7 @@ func TestSlotsAreShared(t *testing.T) {
 		t.Helper()
 		const all = 16
 		got := map[string]int{}
-		runs, err := h.Work.ClaimFor(ctx, "server", all-taken, runs.Slots{All: all, Taken: taken}, time.Hour)
+		runs, err := h.Work.ClaimFor(ctx, "server", all-taken, runs.Slots{Limit: all, Used: taken}, time.Hour)
 		must(t, err)
 		for _, r := range runs {
 			got[r.Requester]++
@@ -76,7 +76,7 @@ func TestClaimOfExpiredLease(t *testing.T) {
 		claim := func(owner string, dead bool) []storage.Run {
 			t.Helper()
 			checked = nil
-			runs, err := h.Work.ClaimFor(ctx, owner, 10, runs.Slots{Over: func(l runs.Lease) bool { checked = append(checked, l); return dead }}, time.Minute)
+			runs, err := h.Work.ClaimFor(ctx, owner, 10, runs.Slots{OwnerIsDead: func(l runs.Lease) bool { checked = append(checked, l); return dead }}, time.Minute)
 			must(t, err)
 			return runs
 		}

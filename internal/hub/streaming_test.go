@@ -281,7 +281,7 @@ func (p *streamSim) begin() {
 		if part.Type == shoal.ToolPart {
 			what, data = shoal.EventToolInputStart, &shoal.ToolInputData{PartHead: p.head(&part), ToolCallID: part.ToolCallID, ToolName: part.ToolName}
 		}
-		if err := c.TellPart("shop", "", what, data); err != nil {
+		if err := c.EmitPart("shop", "", what, data); err != nil {
 			return err
 		}
 		if !save {
@@ -350,7 +350,7 @@ func (p *streamSim) reset(part *shoal.Part) {
 	delete(p.rest, part.ID)
 	save := p.rnd.IntN(2) == 0
 	p.write(func(c *runs.RunChange) error {
-		if err := c.TellPart("shop", "", shoal.EventPartReset, &shoal.PartResetData{PartHead: p.head(part), Offset: at}); err != nil || !save {
+		if err := c.EmitPart("shop", "", shoal.EventPartReset, &shoal.PartResetData{PartHead: p.head(part), Offset: at}); err != nil || !save {
 			return err
 		}
 		with := *p.open
@@ -368,7 +368,7 @@ func (p *streamSim) remove(part *shoal.Part) {
 	delete(p.partTexts, id)
 	p.open.Parts = slices.DeleteFunc(slices.Clone(p.open.Parts), func(o shoal.Part) bool { return o.ID == id })
 	p.write(func(c *runs.RunChange) error {
-		if err := c.TellPart("shop", "", shoal.EventPartRemoved, &shoal.PartResetData{PartHead: h}); err != nil {
+		if err := c.EmitPart("shop", "", shoal.EventPartRemoved, &shoal.PartResetData{PartHead: h}); err != nil {
 			return err
 		}
 		with := *p.open
@@ -382,13 +382,13 @@ func (p *streamSim) remove(part *shoal.Part) {
 func (p *streamSim) endIn(c *runs.RunChange, part *shoal.Part) error {
 	if part.Type == shoal.TextPart {
 		part.Text, part.Status = p.partTexts[part.ID], shoal.PartDone
-		return c.TellPart("shop", "", shoal.EventTextEnd, &shoal.TextData{PartHead: p.head(part), Text: part.Text, Status: part.Status})
+		return c.EmitPart("shop", "", shoal.EventTextEnd, &shoal.TextData{PartHead: p.head(part), Text: part.Text, Status: part.Status})
 	}
 	part.Args, part.Status = json.RawMessage(p.partTexts[part.ID]+"}"), shoal.PartRunning
 	if p.partTexts[part.ID] == "" {
 		part.Args = json.RawMessage("{}")
 	}
-	return c.TellPart("shop", "", shoal.EventToolInputAvailable, &shoal.ToolInputData{
+	return c.EmitPart("shop", "", shoal.EventToolInputAvailable, &shoal.ToolInputData{
 		PartHead: p.head(part), ToolCallID: part.ToolCallID, ToolName: part.ToolName, Args: part.Args,
 	})
 }

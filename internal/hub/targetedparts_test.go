@@ -65,7 +65,7 @@ func TestTargetedPart(t *testing.T) {
 			if _, err := c.OpenMessage(m, nil); err != nil {
 				return err
 			}
-			if err := c.TellPart("shop", "eve", shoal.EventToolInputStart, &shoal.ToolInputData{PartHead: head, ToolCallID: "call-1", ToolName: "card"}); err != nil {
+			if err := c.EmitPart("shop", "eve", shoal.EventToolInputStart, &shoal.ToolInputData{PartHead: head, ToolCallID: "call-1", ToolName: "card"}); err != nil {
 				return err
 			}
 			return c.SaveMessage(m, nil)
@@ -79,7 +79,7 @@ func TestTargetedPart(t *testing.T) {
 		relay(11, `ret"}`)
 		m.Parts[0].Args, m.Parts[0].Status = json.RawMessage(`{"say":"secret"}`), shoal.PartRunning
 		p.write(func(c *runs.RunChange) error {
-			if err := c.TellPart("shop", "eve", shoal.EventToolInputAvailable, &shoal.ToolInputData{
+			if err := c.EmitPart("shop", "eve", shoal.EventToolInputAvailable, &shoal.ToolInputData{
 				PartHead: head, ToolCallID: "call-1", ToolName: "card", Args: m.Parts[0].Args,
 			}); err != nil {
 				return err
@@ -96,7 +96,7 @@ func TestTargetedPart(t *testing.T) {
 		begin("while it waits")
 		m.Parts[0].Result, m.Parts[0].Status, m.Parts[0].AnsweredBy = json.RawMessage(`"secret, too"`), shoal.PartDone, "eve"
 		p.write(func(c *runs.RunChange) error {
-			if err := c.TellPart("shop", "eve", shoal.EventToolOutputAvailable, &shoal.ToolOutputData{
+			if err := c.EmitPart("shop", "eve", shoal.EventToolOutputAvailable, &shoal.ToolOutputData{
 				PartHead: head, ToolCallID: "call-1", ToolName: "card", Status: shoal.PartDone, Result: m.Parts[0].Result,
 			}); err != nil {
 				return err

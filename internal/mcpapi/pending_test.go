@@ -58,7 +58,7 @@ func (w *world) asks(asked ...storage.Pending) []shoal.PendingID {
 		if err := c.SaveMessage(m, nil); err != nil {
 			return err
 		}
-		return c.Park()
+		return c.Suspend()
 	}))
 	return ids
 }

@@ -82,7 +82,7 @@ func newExecution(ctx context.Context, e *Executor, r storage.Run) *execution {
 	x.requests = modelrequest.NewRecorder(modelrequest.Options{
 		Model: func() string { return x.model.Name }, Step: x.timings.currentStep, Log: x.log,
 		ForgetStored: func(ctx context.Context, sent *runs.SentRequest) error {
-			return e.hub.Work.ForgetKept(ctx, r.SessionID, sent)
+			return e.hub.Work.DropStoredTexts(ctx, r.SessionID, sent)
 		},
 	})
 	x.pulse.beat(shoal.ActivityStarted)
@@ -261,7 +261,7 @@ func (x *execution) write(ctx context.Context, fn func(*runs.RunChange) error) e
 	err := x.retryBusy(ctx, func(ctx context.Context) error {
 		return x.hub.Work.Write(ctx, x.lease, func(c *runs.RunChange) (err error) {
 			if used != (storage.Spending{}) {
-				if err := c.Book(used); err != nil {
+				if err := c.AdjustUsage(used); err != nil {
 					return err
 				}
 			}
@@ -280,7 +280,7 @@ func (x *execution) write(ctx context.Context, fn func(*runs.RunChange) error) e
 		x.leaseLost.Store(true) // the context may have ended for another reason
 		x.cancel(runs.ErrLeaseLost)
 	}
-	if errors.Is(err, storage.ErrUnsure) {
+	if errors.Is(err, storage.ErrUnknownOutcome) {
 		x.unsure.Store(true)
 		x.cancel(errUnsure)
 	}
@@ -293,7 +293,7 @@ func (x *execution) write(ctx context.Context, fn func(*runs.RunChange) error) e
 func (x *execution) retryBusy(ctx context.Context, do func(context.Context) error) error {
 	for delay := 20 * time.Millisecond; ; delay = min(2*delay, time.Second) {
 		err := do(ctx)
-		if !errors.Is(err, shoal.Busy) || errors.Is(err, storage.ErrUnsure) {
+		if !errors.Is(err, shoal.Busy) || errors.Is(err, storage.ErrUnknownOutcome) {
 			return err
 		}
 		timer := time.NewTimer(delay)

@@ -125,7 +125,7 @@ func New(o Options) (*Executor, error) {
 // Start starts claiming runs. ctx bounds the start only.
 func (e *Executor) Start(ctx context.Context) error {
 	if e.o.Alone {
-		if err := e.hub.Work.Orphan(ctx, e.owner); err != nil {
+		if err := e.hub.Work.EndOtherLeases(ctx, e.owner); err != nil {
 			return err
 		}
 	}
@@ -209,9 +209,9 @@ func (e *Executor) claim() (time.Duration, error) {
 		if limit <= 0 {
 			return fallback, nil // slotFreed signals a free slot
 		}
-		slots := runs.Slots{All: e.o.Limit, Taken: e.o.Limit - room, Mine: e.heldLeases()}
+		slots := runs.Slots{Limit: e.o.Limit, Used: e.o.Limit - room, Own: e.heldLeases()}
 		if !e.o.Alone {
-			slots.Over = e.leases.hasExpired
+			slots.OwnerIsDead = e.leases.hasExpired
 		}
 		began := time.Now()
 		runs, err := e.hub.Work.ClaimFor(e.ctx, e.owner, limit, slots, e.o.Lease)

@@ -18,7 +18,7 @@ func TestLostLease(t *testing.T) {
 	w.shopkeeper(model, "")
 	id := w.says("Hm?")
 	<-model.reached
-	w.must(w.hub.Work.Orphan(t.Context(), "another server"))
+	w.must(w.hub.Work.EndOtherLeases(t.Context(), "another server"))
 	// The executor claims it back at once: as anybody else would, with a new lease.
 	w.until("another lease is taken", func() bool { return w.run(id).Generation == 2 })
 	<-model.reached

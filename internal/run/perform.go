@@ -205,12 +205,12 @@ func (p *performance) publishPart(at *compose.Place, what shoal.EventType, data 
 	}
 	head := data.Head()
 	head.MessageID, head.PartID, head.TargetEntityID = at.Message, at.Part, at.Target
-	return p.c.TellPart(at.Space, at.Target, what, data)
+	return p.c.EmitPart(at.Space, at.Target, what, data)
 }
 
 // checkMembership answers a question about a space.
 func (p *performance) checkMembership(space shoal.SpaceID, target shoal.EntityID) error {
-	s, err := p.c.Standing(space, target)
+	s, err := p.c.SpaceAccess(space, target)
 	if err != nil {
 		return err
 	}

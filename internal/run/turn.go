@@ -178,7 +178,7 @@ func (x *execution) turnFinished(e agent.TurnFinished) error {
 			if err := x.markAnswersTaken(c); err != nil {
 				return err
 			}
-			return c.Park()
+			return c.Suspend()
 		})
 	}
 	end := x.endOfRun(agent.TurnEnd{Outcome: e.Outcome, Reason: e.Reason, Message: e.Message})

@@ -40,7 +40,7 @@ func (s story) playAndLose(t *testing.T, n int) (lost bool) {
 	}
 	for _, a := range s.acts {
 		w.reaches(id, a.waits)
-		if err := a.do(w, id); !errors.Is(err, storage.ErrUnsure) { // then it is stored
+		if err := a.do(w, id); !errors.Is(err, storage.ErrUnknownOutcome) { // then it is stored
 			w.must(err)
 		}
 	}

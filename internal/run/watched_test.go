@@ -133,7 +133,7 @@ func (s *watchedStore) Update(ctx context.Context, at storage.At, fn func(storag
 	defer s.mu.Unlock()
 	if s.unsure > 0 && err == nil {
 		if s.unsure--; s.unsure == 0 {
-			err = &shoal.Error{Kind: shoal.Busy, Msg: "The database went away before it answered.", Err: storage.ErrUnsure}
+			err = &shoal.Error{Kind: shoal.Busy, Msg: "The database went away before it answered.", Err: storage.ErrUnknownOutcome}
 		}
 	}
 	close(s.changed)

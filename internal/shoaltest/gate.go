@@ -132,7 +132,7 @@ func (g *gate) Update(ctx context.Context, at storage.At, fn func(storage.Tx) er
 	defer g.mu.Unlock()
 	if err == nil && g.unsure {
 		g.unsure = false
-		return &shoal.Error{Op: "sqlstore.Update", Kind: shoal.Busy, Err: storage.ErrUnsure, Msg: "The database went away before it answered. Repeat the call with the same idempotency key."}
+		return &shoal.Error{Op: "sqlstore.Update", Kind: shoal.Busy, Err: storage.ErrUnknownOutcome, Msg: "The database went away before it answered. Repeat the call with the same idempotency key."}
 	}
 	return err
 }

@@ -58,7 +58,7 @@ func renew(s *stage, c *command) error {
 	return err
 }
 
-func orphan(s *stage, c *command) error { return s.hub.Work.Orphan(ctx, c.word()) }
+func orphan(s *stage, c *command) error { return s.hub.Work.EndOtherLeases(ctx, c.word()) }
 
 func nextClaim(s *stage, _ *command) error {
 	in, some, err := s.hub.Work.NextClaim(ctx)
@@ -114,7 +114,7 @@ func (s *stage) write(c *command, do func(*runs.RunChange) error) error {
 
 func startRun(s *stage, c *command) error { return s.write(c, (*runs.RunChange).Start) }
 
-func parkRun(s *stage, c *command) error { return s.write(c, (*runs.RunChange).Park) }
+func parkRun(s *stage, c *command) error { return s.write(c, (*runs.RunChange).Suspend) }
 
 func finishRun(s *stage, c *command) error {
 	code := c.option("code")

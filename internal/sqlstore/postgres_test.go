@@ -92,8 +92,8 @@ func TestLostResponseToACommitIsUnknown(t *testing.T) {
 		line.loseNext.Store(true)
 		return nil
 	})
-	if !errors.Is(err, shoal.Busy) || !errors.Is(err, storage.ErrUnsure) {
-		t.Errorf("the update got %v, want ErrUnsure, of kind %s", err, shoal.Busy)
+	if !errors.Is(err, shoal.Busy) || !errors.Is(err, storage.ErrUnknownOutcome) {
+		t.Errorf("the update got %v, want ErrUnknownOutcome, of kind %s", err, shoal.Busy)
 	}
 	update(t, s, func(tx storage.Tx) error { return post(tx, "next", "hello") })
 	if ids := stored(t, s); !ids["unsure"] || !ids["next"] {

@@ -166,7 +166,7 @@ func TestSearchAcrossTheEndOfTheIndex(t *testing.T) {
 				if want := shoal.MessageID(fmt.Sprintf("m%02d", next)); f.Message.ID != want {
 					t.Fatalf("found %s, want %s", f.Message.ID, want)
 				}
-				query.Before = f.Place
+				query.Before = f.Position
 				next--
 			}
 		}

@@ -124,7 +124,7 @@ func (e *Entities) Update(ctx context.Context, who shoal.Principal, session shoa
 				return err
 			}
 		}
-		if err := core.DescribeTakenEntity(ch.UpdateEntity(out), out); err != nil {
+		if err := core.ExplainEntityExists(ch.UpdateEntity(out), out); err != nil {
 			return err
 		}
 		if out.Name != oldName {

@@ -40,7 +40,7 @@ func (s *Sessions) Create(ctx context.Context, who shoal.Principal, n shoal.NewS
 			if out.Name == "" {
 				out.Name = string(out.ID)
 			}
-			return out, core.DescribeTaken(ch.InsertSession(out), "a session", string(out.ID))
+			return out, core.ExplainAlreadyExists(ch.InsertSession(out), "a session", string(out.ID))
 		})
 		return err
 	})

@@ -82,7 +82,7 @@ func boundaryValues(f storage.RecordField) (pairs [][2][]byte) {
 	case storage.RecordIDs:
 		pairs = append(pairs, [2][]byte{list(b.Entries), list(b.Entries + 1)})
 	case storage.RecordInt, storage.RecordReal:
-		pairs = append(pairs, [2][]byte{fmt.Append(nil, b.Most), fmt.Append(nil, b.Most+1)}, [2][]byte{fmt.Append(nil, b.Least), fmt.Append(nil, b.Least-1)})
+		pairs = append(pairs, [2][]byte{fmt.Append(nil, b.Max), fmt.Append(nil, b.Max+1)}, [2][]byte{fmt.Append(nil, b.Min), fmt.Append(nil, b.Min-1)})
 	}
 	return pairs
 }
@@ -189,7 +189,7 @@ func TestExportDocsStateBounds(t *testing.T) {
 	for _, of := range storage.RecordTypes {
 		for _, f := range of.Fields {
 			b := f.Bound
-			if f.Of != nil || b.Bytes == storage.MaxRecordLine && b.Entries == 0 || f.Kind == storage.RecordID || f.Kind == storage.RecordInt && b == storage.AnyWhole || b == (storage.RecordBound{}) {
+			if f.Of != nil || b.Bytes == storage.MaxRecordLine && b.Entries == 0 || f.Kind == storage.RecordID || f.Kind == storage.RecordInt && b == storage.AnyInteger || b == (storage.RecordBound{}) {
 				continue
 			}
 			if row := "| `" + of.Name + "." + f.Name + "` | " + boundInWords(b) + " |\n"; !strings.Contains(string(page), row) {
@@ -208,8 +208,8 @@ func boundInWords(b storage.RecordBound) string {
 	if b.Entries > 0 {
 		words = append(words, fmt.Sprintf("%d entries", b.Entries))
 	}
-	if b.Most > 0 {
-		words = append(words, fmt.Sprintf("%d to %d", b.Least, b.Most))
+	if b.Max > 0 {
+		words = append(words, fmt.Sprintf("%d to %d", b.Min, b.Max))
 	}
 	return strings.Join(words, ", ")
 }

@@ -32,16 +32,16 @@ func InsertEntity(ch *Change, session shoal.SessionID, n shoal.NewEntity, owner 
 	if err := checkNewEntity(ch, out); err != nil {
 		return out, err
 	}
-	return out, DescribeTakenEntity(ch.InsertEntity(out), out)
+	return out, ExplainEntityExists(ch.InsertEntity(out), out)
 }
 
-// DescribeTakenEntity returns an error that says what the caller can do if err is
+// ExplainEntityExists returns an error that says what the caller can do if err is
 // AlreadyExists because the id or the external id of e is in use, else err.
-func DescribeTakenEntity(err error, e shoal.Entity) error {
+func ExplainEntityExists(err error, e shoal.Entity) error {
 	if errors.Is(err, shoal.AlreadyExists) && e.ExternalID != nil {
 		return shoal.E("", shoal.AlreadyExists, fmt.Sprintf("There is or was an entity with the id %q, or another has the external id %q. Choose another one.", e.ID, *e.ExternalID))
 	}
-	return DescribeTaken(err, "an entity", string(e.ID))
+	return ExplainAlreadyExists(err, "an entity", string(e.ID))
 }
 
 // AnnounceRename emits space.updated in every space of an entity, because the spaces show
@@ -75,9 +75,9 @@ func checkNewEntity(tx Tx, e shoal.Entity) error {
 	return CheckEntityName(tx, e)
 }
 
-// DescribeTaken returns an error with a message for people if err is AlreadyExists, else
+// ExplainAlreadyExists returns an error with a message for people if err is AlreadyExists, else
 // err. noun is the kind of the object with its article, id the id that the caller chose.
-func DescribeTaken(err error, noun, id string) error {
+func ExplainAlreadyExists(err error, noun, id string) error {
 	if errors.Is(err, shoal.AlreadyExists) {
 		return shoal.E("", shoal.AlreadyExists, fmt.Sprintf("There is or was %s with the id %q; ids are never used again. Choose another one.", noun, id))
 	}

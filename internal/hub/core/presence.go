@@ -298,20 +298,20 @@ func (p *Presence) storeTimes() {
 		err = p.core.Store.Update(context.WithoutCancel(p.core.Ctx), storage.Global, func(tx storage.Tx) error { return tx.UsedKeys(keys) })
 	}
 	for some := range slices.Chunk(seen, storeBatchSize) {
-		err = errors.Join(err, p.core.Store.Update(context.WithoutCancel(p.core.Ctx), storage.Global, func(tx storage.Tx) error { return tx.SawEntities(some) }))
+		err = errors.Join(err, p.core.Store.Update(context.WithoutCancel(p.core.Ctx), storage.Global, func(tx storage.Tx) error { return tx.SetLastSeen(some) }))
 	}
 	if err != nil {
 		p.core.Log.Error("storing the times of the last calls failed", "error", err)
 	}
 }
 
-func (p *Presence) takeUnstored() (seen []storage.Sighting, keys map[shoal.KeyID]shoal.Time) {
+func (p *Presence) takeUnstored() (seen []storage.LastSeen, keys map[shoal.KeyID]shoal.Time) {
 	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for key, x := range p.activities {
 		if x.lastCallAt.After(x.storedAt) {
-			seen = append(seen, storage.Sighting{Session: key.Session, Entity: key.ID, At: shoal.At(x.lastCallAt)})
+			seen = append(seen, storage.LastSeen{Session: key.Session, Entity: key.ID, At: shoal.At(x.lastCallAt)})
 			x.storedAt = x.lastCallAt
 		}
 		if x.state(now) == shoal.Offline && x.publishedState == shoal.Offline && now.Sub(x.lastCallAt) > forgetAfter {

@@ -15,7 +15,7 @@ import (
 // the mentioned members, and t the runs that the message started. Reach uses the presence
 // that this server knows, and reads from the store only when an absent agent was last seen.
 // It must be called before the commit, because the commit ends the waits for the message.
-func (b *Inbox) Reach(ch *core.Change, m shoal.Message, mentioned []storage.MemberKind, t runs.Triggered) (out []shoal.Reach, err error) {
+func (b *Inbox) Reach(ch *core.Change, m shoal.Message, mentioned []storage.MemberKind, t runs.TriggerResult) (out []shoal.Reach, err error) {
 	for _, id := range m.Mentions {
 		i := slices.IndexFunc(mentioned, func(k storage.MemberKind) bool { return k.ID == id })
 		if i < 0 || mentioned[i].Kind != shoal.Agent {
@@ -36,7 +36,7 @@ func (b *Inbox) Reach(ch *core.Change, m shoal.Message, mentioned []storage.Memb
 }
 
 // reachHosted returns the reach of a hosted agent, which the server starts.
-func reachHosted(id shoal.EntityID, t runs.Triggered) shoal.Reach {
+func reachHosted(id shoal.EntityID, t runs.TriggerResult) shoal.Reach {
 	via := shoal.ViaHosted
 	r := shoal.Reach{EntityID: id, State: shoal.ReachWakeable, Via: &via}
 	started := slices.ContainsFunc(t.Runs, func(s shoal.StartedRun) bool { return s.AgentID == id })
@@ -59,7 +59,7 @@ func describeBusy(ch *core.Change, m shoal.Message, r *shoal.Reach) error {
 	if r.State != shoal.ReachBusy {
 		return nil
 	}
-	at, err := runs.FindAhead(ch.Tx, m.SessionID, r.EntityID, m.SpaceID)
+	at, err := runs.FindBlockingRun(ch.Tx, m.SessionID, r.EntityID, m.SpaceID)
 	if err != nil || at == nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (b *Inbox) RefreshReach(ch *core.Change, m *shoal.Message) error {
 	if err != nil {
 		return err
 	}
-	var t runs.Triggered
+	var t runs.TriggerResult
 	for _, r := range slices.Backward(started) {
 		if r.Trigger.MessageID == m.ID {
 			t.Runs = append(t.Runs, shoal.StartedRun{AgentID: r.AgentID, RunID: r.ID})

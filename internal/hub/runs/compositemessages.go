@@ -13,35 +13,35 @@ import (
 )
 
 // A message in progress stays open until its run closes it. Closing its space, or removing
-// its agent from the space, only wakes the run, which then learns from [RunChange.Standing]
+// its agent from the space, only wakes the run, which then reads in [RunChange.SpaceAccess]
 // that it may no longer write there and closes its messages. Saving an open message
 // therefore never fails because of its space; opening one does.
 
-// Standing reports whether a run's agent may write in a space.
-type Standing struct {
+// SpaceAccess is what the run of an agent may do in a space.
+type SpaceAccess struct {
 	Member bool // the agent is a member; false also if the space does not exist
 	Closed bool // the space or its session is closed
 	Target bool // the target is a member; true if no target was given
 }
 
-// Standing returns whether the agent may write in a space, and whether target, if it is not
+// SpaceAccess returns whether the agent may write in a space, and whether target, if it is not
 // empty, is a member of it.
-func (c *RunChange) Standing(space shoal.SpaceID, target shoal.EntityID) (Standing, error) {
+func (c *RunChange) SpaceAccess(space shoal.SpaceID, target shoal.EntityID) (SpaceAccess, error) {
 	if !core.ValidID(space) {
-		return Standing{}, nil
+		return SpaceAccess{}, nil
 	}
 	s, err := c.Space(c.Run.SessionID, space)
 	if errors.Is(err, shoal.NotFound) {
-		return Standing{}, nil
+		return SpaceAccess{}, nil
 	}
 	if err != nil {
-		return Standing{}, err
+		return SpaceAccess{}, err
 	}
 	session, err := core.FindSession(c.Change, c.Run.SessionID)
 	if err != nil {
-		return Standing{}, err
+		return SpaceAccess{}, err
 	}
-	out := Standing{Target: target == "", Closed: s.Status == shoal.SpaceStatusClosed || session.Status == shoal.SessionStatusClosed}
+	out := SpaceAccess{Target: target == "", Closed: s.Status == shoal.SpaceStatusClosed || session.Status == shoal.SessionStatusClosed}
 	if out.Member, err = c.IsMember(s.SessionID, space, c.Run.AgentID); err != nil || target == "" || !core.ValidID(target) {
 		return out, err
 	}

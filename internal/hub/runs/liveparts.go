@@ -162,11 +162,11 @@ func (l *Live) changePart(ch *core.Change, key PartKey, do func(*LivePart)) {
 	})
 }
 
-// TellPart stores an event of a part in progress. data is the event's own type in the root
-// package; TellPart fills in its EventHead. target is the one member that may see the
+// EmitPart stores an event of a part in progress. data is the event's own type in the root
+// package; EmitPart fills in its EventHead. target is the one member that may see the
 // event, or empty. The caller must save the message in the same transaction, including the
 // change that the event describes, so that later readers find it there.
-func (c *RunChange) TellPart(space shoal.SpaceID, target shoal.EntityID, what shoal.EventType, data PartEvent) error {
+func (c *RunChange) EmitPart(space shoal.SpaceID, target shoal.EntityID, what shoal.EventType, data PartEvent) error {
 	ev := storage.Event{Session: c.Run.SessionID, Space: space, Run: c.Run.ID, Private: target != "", Type: what}
 	h := data.Head()
 	place, err := core.Emit(c.Change, ev, func(head shoal.EventHead) any {

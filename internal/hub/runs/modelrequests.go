@@ -115,11 +115,11 @@ func (s *SentRequest) Step() int { return s.row.Step }
 // dropped.
 func (s *SentRequest) Hashes() []string { return s.hashes }
 
-// ForgetKept drops the texts that the session already stores. It is useful when a large
+// DropStoredTexts drops the texts that the session already stores. It is useful when a large
 // part of a history may be stored. While a run is in progress no text of its session is
 // erased, so the result stays valid.
-func (w *Work) ForgetKept(ctx context.Context, session shoal.SessionID, s *SentRequest) error {
-	return w.core.View(ctx, "hub.Work.ForgetKept", func(tx storage.Tx) error {
+func (w *Work) DropStoredTexts(ctx context.Context, session shoal.SessionID, s *SentRequest) error {
+	return w.core.View(ctx, "hub.Work.DropStoredTexts", func(tx storage.Tx) error {
 		left := slices.Concat([]string{s.row.System, s.row.Tools}, slices.Concat(s.row.Messages...))
 		stored := map[string]bool{}
 		for len(left) > 0 {

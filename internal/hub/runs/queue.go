@@ -5,10 +5,10 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// FindAhead returns the run that the queued runs of an agent in a space wait for: the
+// FindBlockingRun returns the run that the queued runs of an agent in a space wait for: the
 // oldest one in progress, or else the one that starts next. It returns nil if there is no
 // such run.
-func FindAhead(tx Tx, session shoal.SessionID, agent shoal.EntityID, space shoal.SpaceID) (head *storage.Run, err error) {
+func FindBlockingRun(tx Tx, session shoal.SessionID, agent shoal.EntityID, space shoal.SpaceID) (head *storage.Run, err error) {
 	for _, status := range [][]shoal.RunStatus{{shoal.RunRunning, shoal.RunWaitingReply}, {shoal.RunQueued}} {
 		filter := storage.RunFilter{Agent: agent, Space: space, Status: status, Limit: shoal.MaxPage}
 		for {
@@ -42,7 +42,7 @@ func fillQueuedBehind(tx Tx, r *storage.Run) error {
 	if !isWaitingInQueue(*r) || r.Space == "" {
 		return nil
 	}
-	before, err := FindAhead(tx, r.SessionID, r.AgentID, r.Space)
+	before, err := FindBlockingRun(tx, r.SessionID, r.AgentID, r.Space)
 	if err == nil && before != nil {
 		r.QueuedBehind = &before.ID
 	}

@@ -115,7 +115,7 @@ func (s textSet) has(hash string) bool {
 func referencedTexts(tx Tx, session shoal.SessionID) (textSet, error) {
 	referenced := textSet{maphash.MakeSeed(), map[uint64]struct{}{}}
 	var groups [][]string // lists still to be read, by the number of levels below them
-	for place, more := (storage.RequestPlace{}), true; more; {
+	for place, more := (storage.RequestPosition{}), true; more; {
 		requests, last, err := tx.Requests(session, place, eraseBatchSize)
 		if err != nil {
 			return referenced, err

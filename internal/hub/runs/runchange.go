@@ -60,11 +60,11 @@ func (c *RunChange) refreshTriggerText() error {
 	return err
 }
 
-// Park suspends the run and releases the lease. The status becomes waiting_tool if the run
+// Suspend suspends the run and releases the lease. The status becomes waiting_tool if the run
 // waits for a pending action, else waiting_reply. run.waiting_tool is emitted to each space
 // that shows one of the actions, but only if one of them was not reported before. If an
 // answer has arrived in the meantime, the run is awake again at once.
-func (c *RunChange) Park() error {
+func (c *RunChange) Suspend() error {
 	rows, err := c.PendingOf(c.Run.SessionID, c.Run.ID)
 	if err != nil {
 		return err

@@ -27,9 +27,9 @@ func (c *RunChange) Reserve(call storage.Spending) (limits shoal.Limits, spent s
 	return limits, sum.Minus(call), over, err
 }
 
-// Book adds to the reserved usage the difference, which may be negative, to what calls have
-// really used.
-func (c *RunChange) Book(more storage.Spending) error {
+// AdjustUsage replaces the usage that was reserved for calls by what they used: more is the
+// difference, which may be negative.
+func (c *RunChange) AdjustUsage(more storage.Spending) error {
 	_, err := c.Spend(c.Run.SessionID, c.Run.CauseRoot, more)
 	return err
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // Triggered is the effect of a message on hosted agents.
-type Triggered struct {
+type TriggerResult struct {
 	Runs    []shoal.StartedRun
 	Skipped []shoal.EntityID // are busy and do not accept a second message
 	Queued  []shoal.EntityID // their run waits for the end of another
@@ -24,7 +24,7 @@ func milliseconds(ms int64) time.Duration { return time.Duration(ms) * time.Mill
 // StartForMessage starts the runs of the hosted agents that act on a posted message. If
 // start points to false, it only settles the waits for a reply. In a space without hosted
 // agents it costs one read.
-func StartForMessage(ch *core.Change, s shoal.Space, m shoal.Message, start *bool, client *storage.ClientInput) (out Triggered, err error) {
+func StartForMessage(ch *core.Change, s shoal.Space, m shoal.Message, start *bool, client *storage.ClientInput) (out TriggerResult, err error) {
 	if m.EntityID == shoal.System {
 		return out, nil
 	}

@@ -39,18 +39,18 @@ func leaseLostError(l Lease) error {
 	return &shoal.Error{Kind: shoal.Conflict, Msg: "The run " + string(l.Run) + " is now executed by another server, or has ended.", Err: ErrLeaseLost}
 }
 
-// Slots say how many runs a server executes at most (All), how many it executes now
-// (Taken), and with which leases (Mine). A lease of Mine that has expired, because the
-// store was unreachable for that long, is renewed; giving it away would make the server
-// execute the run twice.
+// Slots are how many runs a server may execute at once (Limit), how many it executes now
+// (Used), and their leases (Own). A lease of Own that has expired, because the store was
+// unreachable for that long, is renewed; if another server got it, the run would be
+// executed twice.
 //
-// Over decides about an expired lease of another server: it returns true if that server
-// counts as dead, so that other servers may claim its run. nil means always true. It is
+// OwnerIsDead reports whether the owner of an expired lease of another server counts as
+// dead, so that other servers may claim its run. nil means always true. It is
 // called in the transaction that claims, and may be called again for the same lease.
 type Slots struct {
-	All, Taken int
-	Mine       []Lease
-	Over       func(Lease) bool
+	Limit, Used int
+	Own         []Lease
+	OwnerIsDead func(Lease) bool
 }
 
 // Claim leases up to limit runs that can start or continue. The requesters take turns (see
@@ -99,7 +99,7 @@ func (w *Work) ClaimFor(ctx context.Context, owner string, most int, slots Slots
 
 // selectFitting returns those of runs that get a slot.
 func (s Slots) selectFitting(tx Tx, runs []storage.Run) (out []storage.Run, err error) {
-	if s.Taken+len(runs) <= s.All-s.All/4 || s.All == 0 {
+	if s.Used+len(runs) <= s.Limit-s.Limit/4 || s.Limit == 0 {
 		return runs, nil
 	}
 	held, err := tx.HeldRuns("")
@@ -112,7 +112,7 @@ func (s Slots) selectFitting(tx Tx, runs []storage.Run) (out []storage.Run, err 
 	}
 	for _, r := range runs {
 		key := requesterOf(r)
-		if limit.Fits(int64(s.All), int64(s.Taken+len(out)), mine[key], 1, r.Requester == "") {
+		if limit.Fits(int64(s.Limit), int64(s.Used+len(out)), mine[key], 1, r.Requester == "") {
 			out = append(out, r)
 			mine[key]++
 		}
@@ -123,13 +123,13 @@ func (s Slots) selectFitting(tx Tx, runs []storage.Run) (out []storage.Run, err 
 // isMine returns a function that reports whether owner executes a run, according to Mine.
 func (s Slots) isMine(owner string) func(storage.Run) bool {
 	return func(r storage.Run) bool {
-		return r.Owner == owner && slices.Contains(s.Mine, Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation})
+		return r.Owner == owner && slices.Contains(s.Own, Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation})
 	}
 }
 
 // isAbandoned reports whether an expired lease may be given to another server.
 func (s Slots) isAbandoned(owner string, r storage.Run) bool {
-	return r.Owner == owner || s.Over == nil || s.Over(Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation})
+	return r.Owner == owner || s.OwnerIsDead == nil || s.OwnerIsDead(Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation})
 }
 
 func requesterOf(r storage.Run) storage.EntityRef {
@@ -227,10 +227,10 @@ func storeProgress(ch *core.Change, r *storage.Run, p Progress) error {
 	return emitRun(ch, *r, what)
 }
 
-// Orphan ends the leases of all servers but owner, and wakes their runs. It is for the
+// EndOtherLeases ends the leases of all servers but owner, and wakes their runs. It is for the
 // start of a server that is the only user of its database.
-func (w *Work) Orphan(ctx context.Context, owner string) error {
-	return w.core.Change(ctx, "hub.Work.Orphan", storage.Global, func(ch *core.Change) error {
+func (w *Work) EndOtherLeases(ctx context.Context, owner string) error {
+	return w.core.Change(ctx, "hub.Work.EndOtherLeases", storage.Global, func(ch *core.Change) error {
 		none := func(storage.Run) bool { return false }
 		return endLeases(ch, func(r storage.Run) bool { return r.Owner != owner }, none, shoal.Time{})
 	})

@@ -114,8 +114,8 @@ func (c *copyEraser) addJSON(raw json.RawMessage) {
 	}
 }
 
-func (c *copyEraser) traces() storage.Traces {
-	return storage.Traces{Message: c.id, Run: c.run, Pieces: c.pieces}
+func (c *copyEraser) copies() storage.MessageCopies {
+	return storage.MessageCopies{Message: c.id, Run: c.run, Pieces: c.pieces}
 }
 
 // erase returns a stored text, JSON or not, without the copies in it. A text without copies

@@ -110,7 +110,7 @@ func eraseMessage(ch *core.Change, m shoal.Message) error {
 	if err := ch.EraseMessage(m.SessionID, m.ID, ch.At); err != nil {
 		return err
 	}
-	if err := ch.RewriteTraces(m.SessionID, c.traces(), c.erase); err != nil {
+	if err := ch.RewriteCopies(m.SessionID, c.copies(), c.erase); err != nil {
 		return err
 	}
 	tombstone, err := ch.MessageByID(m.SessionID, m.ID)

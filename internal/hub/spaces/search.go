@@ -19,8 +19,8 @@ type Search struct {
 	SenderKind shoal.EntityKind
 	Sort       SearchSort
 	// Place is where to continue; the zero value is the beginning.
-	Place SearchPlace
-	Limit int
+	Position SearchPosition
+	Limit    int
 }
 
 // SearchSort is the order of the results.
@@ -33,9 +33,9 @@ const (
 	SortRelevance SearchSort = "relevance"
 )
 
-// SearchPlace is a position in the results of a search: below the message Before, after the
+// SearchPosition is a position in the results of a search: below the message Before, after the
 // best Skip results there.
-type SearchPlace struct {
+type SearchPosition struct {
 	Before int64
 	Skip   int
 }
@@ -45,7 +45,7 @@ type SearchPlace struct {
 // a next page, because one call examines a bounded number of messages.
 type SearchPage struct {
 	Hits []shoal.Hit
-	Next *SearchPlace
+	Next *SearchPosition
 }
 
 // rankedMessages is the number of matching messages that are ranked together.
@@ -66,9 +66,9 @@ func (m *Messages) Search(ctx context.Context, who shoal.Principal, session shoa
 				return err
 			}
 		}
-		sq := storage.SearchQuery{Query: query, Reader: core.ReaderEntity(who), Before: s.Place.Before, Limit: s.Limit}
+		sq := storage.SearchQuery{Query: query, Reader: core.ReaderEntity(who), Before: s.Position.Before, Limit: s.Limit}
 		if s.Sort == SortRelevance {
-			page, err = bestPage(tx, session, sq, s.Place.Skip, match)
+			page, err = bestPage(tx, session, sq, s.Position.Skip, match)
 		} else {
 			page, err = newestPage(tx, session, sq, match)
 		}
@@ -117,13 +117,13 @@ func newestPage(tx Tx, session shoal.SessionID, sq storage.SearchQuery, match *s
 	found, next := result.Found, result.Next
 	if len(found) > limit {
 		found = found[:limit]
-		next = found[limit-1].Place
+		next = found[limit-1].Position
 	} else if len(found) == limit+1 {
 		next = 0
 	}
 	page := SearchPage{Hits: toHits(found, sq.Reader, match)}
 	if next > 0 {
-		page.Next = &SearchPlace{Before: next}
+		page.Next = &SearchPosition{Before: next}
 	}
 	return page, nil
 }
@@ -143,21 +143,21 @@ func bestPage(tx Tx, session shoal.SessionID, sq storage.SearchQuery, skip int, 
 	}
 	order := match.Rank(texts)
 	order = order[min(skip, len(order)):]
-	shown := make([]storage.Found, 0, limit)
+	shown := make([]storage.SearchHit, 0, limit)
 	for _, at := range order[:min(limit, len(order))] {
 		shown = append(shown, result.Found[at])
 	}
 	page := SearchPage{Hits: toHits(shown, sq.Reader, match)}
 	switch {
 	case len(order) > limit:
-		page.Next = &SearchPlace{Before: result.Found[0].Place + 1, Skip: skip + limit}
+		page.Next = &SearchPosition{Before: result.Found[0].Position + 1, Skip: skip + limit}
 	case result.Next > 0:
-		page.Next = &SearchPlace{Before: result.Next}
+		page.Next = &SearchPosition{Before: result.Next}
 	}
 	return page, nil
 }
 
-func toHits(found []storage.Found, reader shoal.EntityID, match *search.Matcher) []shoal.Hit {
+func toHits(found []storage.SearchHit, reader shoal.EntityID, match *search.Matcher) []shoal.Hit {
 	out := make([]shoal.Hit, len(found))
 	for i, f := range found {
 		message := f.Message.For(reader)

@@ -26,12 +26,12 @@ type EntityTx interface {
 	SetLastFailure(session shoal.SessionID, agent shoal.EntityID, f *shoal.Failure) error
 	// HumanNames returns the display names of the session's humans, without deleted ones.
 	HumanNames(session shoal.SessionID) (map[shoal.EntityID]string, error)
-	// SawEntities stores when entities were last seen. Unknown entities are ignored.
-	SawEntities(seen []Sighting) error
+	// SetLastSeen stores when entities were last seen. Unknown entities are ignored.
+	SetLastSeen(seen []LastSeen) error
 }
 
-// Sighting records when an entity was last active.
-type Sighting struct {
+// LastSeen is the time at which an entity was last active.
+type LastSeen struct {
 	Session shoal.SessionID
 	Entity  shoal.EntityID
 	At      shoal.Time

@@ -13,16 +13,16 @@ type EraseTx interface {
 	// mentions, DeletedAt is set, searches do not find it, and in inboxes it stops being a
 	// mention. The key that it was posted under remains.
 	EraseMessage(session shoal.SessionID, id shoal.MessageID, at shoal.Time) error
-	// RewriteTraces calls rewrite for every JSON value or text of the session that may
+	// RewriteCopies calls rewrite for every JSON value or text of the session that may
 	// contain a copy of a message, and stores the returned text if it is different. It
 	// skips messages and model requests.
-	RewriteTraces(session shoal.SessionID, t Traces, rewrite func(text string) string) error
+	RewriteCopies(session shoal.SessionID, t MessageCopies, rewrite func(text string) string) error
 }
 
-// Traces identifies copies of a message: they contain its id, belong to the run that
+// MessageCopies identifies copies of a message: they contain its id, belong to the run that
 // wrote it, or contain one of some pieces of text that read the same inside and outside
 // of JSON.
-type Traces struct {
+type MessageCopies struct {
 	Message shoal.MessageID
 	Run     shoal.RunID // empty for a posted message
 	Pieces  []string

@@ -55,16 +55,16 @@ type SearchQuery struct {
 // first. Next is the position before which there may be more matches, 0 if there are no
 // more. To limit its duration, a search may stop before it has found Limit messages.
 type SearchResult struct {
-	Found []Found
+	Found []SearchHit
 	Next  int64
 }
 
-// Found is one complete message that a search found, with its space and its position
+// SearchHit is a complete message that matches a search, with its space and its position
 // among all messages.
-type Found struct {
-	Space   shoal.SpaceRef
-	Message shoal.Message
-	Place   int64
+type SearchHit struct {
+	Space    shoal.SpaceRef
+	Message  shoal.Message
+	Position int64
 }
 
 // ComposedTx stores composite messages.

@@ -21,7 +21,7 @@ type RequestTx interface {
 	ModelRequest(session shoal.SessionID, run shoal.RunID, step int) (Request, error)
 	// Requests returns the requests of a session after a position, in an order of their
 	// own, and the position of the last one. The zero position is the beginning.
-	Requests(session shoal.SessionID, after RequestPlace, limit int) ([]Request, RequestPlace, error)
+	Requests(session shoal.SessionID, after RequestPosition, limit int) ([]Request, RequestPosition, error)
 	// DropRequests erases at most limit requests of runs that ended before a time, and
 	// returns the sessions of those runs, each once.
 	DropRequests(before shoal.Time, limit int) ([]shoal.SessionID, error)
@@ -35,8 +35,8 @@ type RequestTx interface {
 	Claims(session shoal.SessionID) (n int64, held bool, err error)
 }
 
-// RequestPlace is a position in the list of the requests of a session.
-type RequestPlace struct {
+// RequestPosition is a position in the list of the requests of a session.
+type RequestPosition struct {
 	Run  shoal.RunID
 	Step int
 }

@@ -25,11 +25,11 @@ const (
 
 // RecordBound limits the value of a field of a record: the bytes of a text, of JSON or of
 // decoded data (Bytes); the entries of a list, including a JSON list (Entries); or the
-// range of a number (Least to Most). What callers write has the bounds of the inputs. What
+// range of a number (Min to Max). What callers write has the bounds of the inputs. What
 // only the server writes has room for everything that it may have stored.
 type RecordBound struct {
 	Bytes, Entries int
-	Least, Most    int64
+	Min, Max       int64
 }
 
 // Bounds that several fields have.
@@ -39,7 +39,7 @@ var (
 	serverText  = RecordBound{Bytes: MaxRecordLine}
 	contentText = RecordBound{Bytes: shoal.MaxContent}
 	manyIDs     = RecordBound{Bytes: MaxRecordLine, Entries: 10_000}
-	AnyWhole    = RecordBound{Least: 0, Most: 1<<53 - 1}
+	AnyInteger  = RecordBound{Min: 0, Max: 1<<53 - 1}
 )
 
 // recordBounds is the only table of the bounds of an import, by the type of the record and
@@ -50,7 +50,7 @@ var recordBounds = map[string]RecordBound{
 	"description": {Bytes: shoal.MaxDescription}, "metadata": {Bytes: shoal.MaxMetadata}, "actingFor": manyIDs, "onBehalfOf": manyIDs,
 	"hash": shortText, "requester": shortText, "name": {Bytes: shoal.MaxName}, "model": shortText,
 
-	"session.maxCostPerRequest": {Most: shoal.MaxLimitCost}, "session.maxTokensPerRequest": {Most: shoal.MaxLimitTokens},
+	"session.maxCostPerRequest": {Max: shoal.MaxLimitCost}, "session.maxTokensPerRequest": {Max: shoal.MaxLimitTokens},
 	"entity.externalId": {Bytes: shoal.MaxName}, "entity.lastFailure": {Bytes: shoal.MaxContent},
 	"agent.config":  serverText,
 	"space.summary": {Bytes: shoal.MaxSummary},
@@ -74,7 +74,7 @@ var recordBounds = map[string]RecordBound{
 	"pendingAction.reply": contentText, "pendingAction.answer": {Bytes: 4 << 20}, "pendingAction.answerHash": shortText,
 
 	"plan.instruction": {Bytes: shoal.MaxSummary}, "plan.cron": {Bytes: shoal.MaxName}, "plan.timeZone": {Bytes: shoal.MaxName},
-	"goal.id": shortText, "goal.description": contentText, "goal.priority": {Least: -(1<<53 - 1), Most: 1<<53 - 1},
+	"goal.id": shortText, "goal.description": contentText, "goal.priority": {Min: -(1<<53 - 1), Max: 1<<53 - 1},
 	"memory.id": shortText, "memory.topic": contentText, "memory.content": contentText, "memory.metadata": contentText,
 	"usage.day": shortText,
 }
@@ -105,7 +105,7 @@ func (t *RecordType) findBound(f RecordField) RecordBound {
 	case RecordIDs:
 		return manyIDs
 	case RecordInt, RecordReal:
-		return AnyWhole
+		return AnyInteger
 	}
 	return RecordBound{}
 }
@@ -157,8 +157,8 @@ func (b RecordBound) checkList(raw json.RawMessage) error {
 }
 
 func (b RecordBound) checkNumber(n float64) error {
-	if n < float64(b.Least) || n > float64(b.Most) {
-		return fmt.Errorf("must be at least %d and at most %d", b.Least, b.Most)
+	if n < float64(b.Min) || n > float64(b.Max) {
+		return fmt.Errorf("must be at least %d and at most %d", b.Min, b.Max)
 	}
 	return nil
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// ErrUnsure is in the error chain of an Update whose commit got no answer from the
+// ErrUnknownOutcome is in the error chain of an Update whose commit got no answer from the
 // database: its changes may be stored, so callers must not simply repeat it.
-var ErrUnsure = errors.New("the commit had no answer")
+var ErrUnknownOutcome = errors.New("the commit had no answer")
 
 // Store is the persistent state. It has one implementation for two databases; both pass
 // the conformance suite in internal/shoaltest.
@@ -33,7 +33,7 @@ type Store interface {
 	// Update that has begun completes even if ctx ends.
 	//
 	// Errors of the store itself: Busy when its queue is full or the database cannot be
-	// reached (nothing was changed, unless the error is [ErrUnsure]); StorageFull when
+	// reached (nothing was changed, unless the error is [ErrUnknownOutcome]); StorageFull when
 	// the disk is full (nothing was changed); otherwise Internal, and the outcome is
 	// unknown.
 	Update(ctx context.Context, at At, fn func(Tx) error) error

@@ -235,7 +235,7 @@ func (c *call) search(ctx context.Context) ([]shoal.Hit, error) {
 		if err != nil || len(page.Hits) > 0 || page.Next == nil {
 			return page.Hits, err
 		}
-		ask.Place = *page.Next
+		ask.Position = *page.Next
 	}
 	return nil, nil
 }

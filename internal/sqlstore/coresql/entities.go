@@ -154,12 +154,12 @@ func (t *Tx) HumanNames(session shoal.SessionID) (map[shoal.EntityID]string, err
 	return names, err
 }
 
-// SawEntities implements [hub.EntityTx].
-func (t *Tx) SawEntities(seen []storage.Sighting) error {
+// SetLastSeen implements [hub.EntityTx].
+func (t *Tx) SetLastSeen(seen []storage.LastSeen) error {
 	for some := range slices.Chunk(seen, sqlconn.MaxList) {
 		var b sqlconn.Builder
 		b.Add(`UPDATE entities SET last_seen_at = v.column3 FROM (`)
-		sqlconn.AddValues(&b, some, func(s storage.Sighting) { b.Add(`(?, ?, CAST(? AS BIGINT))`, s.Session, s.Entity, s.At) })
+		sqlconn.AddValues(&b, some, func(s storage.LastSeen) { b.Add(`(?, ?, CAST(? AS BIGINT))`, s.Session, s.Entity, s.At) })
 		b.Add(`) AS v WHERE session_id = v.column1 AND id = v.column2`)
 		if _, err := t.c.Exec(b.Text(), b.Args...); err != nil {
 			return err

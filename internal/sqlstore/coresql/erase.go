@@ -72,13 +72,13 @@ var traceTables = []struct {
 	{"remembered_decisions", "", []string{"id"}, []string{"args"}},
 }
 
-// RewriteTraces implements [hub.EraseTx].
-func (t *Tx) RewriteTraces(session shoal.SessionID, traces storage.Traces, rewrite func(text string) string) error {
+// RewriteCopies implements [hub.EraseTx].
+func (t *Tx) RewriteCopies(session shoal.SessionID, copies storage.MessageCopies, rewrite func(text string) string) error {
 	if err := t.c.Overwrite(true); err != nil {
 		return err
 	}
 	for _, in := range traceTables {
-		keys, err := t.findTraces(session, traces, in.table, in.run, in.key, in.columns)
+		keys, err := t.findCopies(session, copies, in.table, in.run, in.key, in.columns)
 		if err != nil {
 			return err
 		}
@@ -94,15 +94,15 @@ func (t *Tx) RewriteTraces(session shoal.SessionID, traces storage.Traces, rewri
 	return t.c.Overwrite(false)
 }
 
-// findTraces returns the keys of the rows of a table that may contain a copy.
-func (t *Tx) findTraces(session shoal.SessionID, traces storage.Traces, table, run string, key, columns []string) ([][]any, error) {
+// findCopies returns the keys of the rows of a table that may contain a copy.
+func (t *Tx) findCopies(session shoal.SessionID, copies storage.MessageCopies, table, run string, key, columns []string) ([][]any, error) {
 	var b sqlconn.Builder
 	b.Add(`SELECT `+strings.Join(key, ", ")+` FROM `+table+` WHERE session_id = ? AND (FALSE`, session)
-	if run != "" && traces.Run != "" {
-		b.Add(` OR `+run+` = ?`, traces.Run)
+	if run != "" && copies.Run != "" {
+		b.Add(` OR `+run+` = ?`, copies.Run)
 	}
 	for _, column := range columns {
-		for _, piece := range append([]string{string(traces.Message)}, traces.Pieces...) {
+		for _, piece := range append([]string{string(copies.Message)}, copies.Pieces...) {
 			b.Add(` OR `+t.c.Dialect().Position+`(`+column+`, ?) > 0`, piece)
 		}
 	}

@@ -77,14 +77,14 @@ func (t *Tx) ModelRequest(session shoal.SessionID, run shoal.RunID, step int) (s
 }
 
 // Requests implements [hub.RequestTx].
-func (t *Tx) Requests(session shoal.SessionID, after storage.RequestPlace, limit int) ([]storage.Request, storage.RequestPlace, error) {
+func (t *Tx) Requests(session shoal.SessionID, after storage.RequestPosition, limit int) ([]storage.Request, storage.RequestPosition, error) {
 	step := after.Step
 	if after.Run == "" {
 		step = -1
 	}
 	last := after
 	found, err := sqlconn.ListFirst(t.c, limit, func(r *sqlconn.Rows) storage.Request {
-		last = storage.RequestPlace{Run: shoal.RunID(r.Text(0)), Step: int(r.Int(1))}
+		last = storage.RequestPosition{Run: shoal.RunID(r.Text(0)), Step: int(r.Int(1))}
 		out := storage.Request{Step: last.Step, Model: r.Text(2), System: r.Text(3), Tools: r.Text(4)}
 		r.Decode(r.Text(5), &out.Messages)
 		return out

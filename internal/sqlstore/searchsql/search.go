@@ -39,7 +39,7 @@ func (t *Tx) Search(session shoal.SessionID, query storage.SearchQuery) (storage
 	if s.before == 0 {
 		s.before = math.MaxInt64
 	}
-	s.result.Found = []storage.Found{}
+	s.result.Found = []storage.SearchHit{}
 	if query.Limit <= 0 {
 		return s.result, nil
 	}
@@ -88,7 +88,7 @@ func (s *searching) readFound(r *sqlconn.Rows) {
 	space := messagerow.ReadSpaceRef(r, 2)
 	m := s.row.Read(r, 5, s.session, space.ID)
 	if s.match.Matches(search.Document{Message: m.For(s.Reader), Kind: shoal.EntityKind(r.Text(1))}) {
-		s.result.Found = append(s.result.Found, storage.Found{Space: space, Message: m, Place: r.Int(0)})
+		s.result.Found = append(s.result.Found, storage.SearchHit{Space: space, Message: m, Position: r.Int(0)})
 	}
 }
 
@@ -189,10 +189,10 @@ func (s *searching) compare(b *block) (full bool, err error) {
 			return false, err
 		}
 		s.work += messageWork * len(some)
-		slices.SortFunc(s.result.Found[was:], func(a, b storage.Found) int { return cmp.Compare(b.Place, a.Place) })
+		slices.SortFunc(s.result.Found[was:], func(a, b storage.SearchHit) int { return cmp.Compare(b.Position, a.Position) })
 		if len(s.result.Found) >= s.Limit {
 			s.result.Found = s.result.Found[:s.Limit]
-			s.stopBefore(s.result.Found[s.Limit-1].Place)
+			s.stopBefore(s.result.Found[s.Limit-1].Position)
 			return true, nil
 		}
 		if s.work > s.c.Dialect().SearchBudget {

@@ -63,7 +63,7 @@ func (f *Failure) unknown() *Failure {
 		kind = shoal.Busy // the outcome can be determined when the database is back
 	}
 	return &Failure{f.Fault, &shoal.Error{
-		Op: "sqlstore.Update", Kind: kind, Err: fmt.Errorf("%w: %w", storage.ErrUnsure, f.err),
+		Op: "sqlstore.Update", Kind: kind, Err: fmt.Errorf("%w: %w", storage.ErrUnknownOutcome, f.err),
 		Msg: "The database failed while this was being stored, so it may or may not be. Try again with the same idempotency key.",
 	}}
 }

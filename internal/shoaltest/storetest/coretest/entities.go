@@ -154,7 +154,7 @@ var entityTests = map[string]func(*storecase.Case){
 	"sightings are stored, and unknown entities ignored": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob")
 		c.Update(func(tx storage.Tx) error {
-			return tx.SawEntities([]storage.Sighting{
+			return tx.SetLastSeen([]storage.LastSeen{
 				{Session: c.Session, Entity: "ann", At: storecase.Time(1)},
 				{Session: c.Session, Entity: "nobody", At: storecase.Time(2)},
 				{Session: c.Session, Entity: "bob", At: storecase.Time(3)},

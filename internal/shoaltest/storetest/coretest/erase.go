@@ -90,7 +90,7 @@ var eraseTests = map[string]func(*storecase.Case){
 			if err := tx.PutConversation(storage.Conversation{Session: c.Session, ID: "cnv", Agent: "bot", Data: []byte(`{"text":"reads msg_9"}`)}); err != nil {
 				return err
 			}
-			return tx.RewriteTraces(c.Session, storage.Traces{Message: "msg_9", Run: "r1", Pieces: []string{"green tea"}}, func(text string) string {
+			return tx.RewriteCopies(c.Session, storage.MessageCopies{Message: "msg_9", Run: "r1", Pieces: []string{"green tea"}}, func(text string) string {
 				return strings.NewReplacer("own run", "X", "green tea", "X", "something else", "wrong", "msg_9", "X").Replace(text)
 			})
 		})

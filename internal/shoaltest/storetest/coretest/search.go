@@ -13,7 +13,7 @@ import (
 func foundAt(c *storecase.Case, query storage.SearchQuery) (all []int64) {
 	c.Helper()
 	for _, f := range storecase.FindAll(c, query) {
-		all = append(all, f.Place)
+		all = append(all, f.Position)
 	}
 	return all
 }
@@ -38,7 +38,7 @@ var searchTests = map[string]func(*storecase.Case){
 				page := storecase.Read(c, func(tx storage.Tx) (storage.SearchResult, error) { return tx.Search(c.Session, query) })
 				for _, f := range page.Found {
 					got = append(got, f.Message.Text())
-					query.Before = f.Place
+					query.Before = f.Position
 				}
 				if len(page.Found) < 5 {
 					break
@@ -53,11 +53,11 @@ var searchTests = map[string]func(*storecase.Case){
 		c.AddSpace("shop")
 		m := c.Say("shop", "ann", "tea")
 		found := storecase.FindAll(c, storage.SearchQuery{Query: storecase.Query("tea"), Limit: 5})
-		if len(found) != 1 || found[0].Place < 1 {
+		if len(found) != 1 || found[0].Position < 1 {
 			c.Fatalf("found %+v", found)
 		}
-		found[0].Place = 0
-		storecase.Equal(c, "the results", found, []storage.Found{{Space: shoal.SpaceRef{ID: "shop", Name: "The shop", Status: shoal.SpaceStatusOpen}, Message: m}})
+		found[0].Position = 0
+		storecase.Equal(c, "the results", found, []storage.SearchHit{{Space: shoal.SpaceRef{ID: "shop", Name: "The shop", Status: shoal.SpaceStatusOpen}, Message: m}})
 	},
 
 	"by reader": func(c *storecase.Case) {

@@ -90,7 +90,7 @@ var requestTests = map[string]func(*storecase.Case){
 		listed := func() (out []storage.Request) {
 			out = []storage.Request{}
 			storecase.Read(c, func(tx storage.Tx) (struct{}, error) {
-				for place := (storage.RequestPlace{}); ; {
+				for place := (storage.RequestPosition{}); ; {
 					some, last, err := tx.Requests(c.Session, place, 2)
 					if out = append(out, some...); err != nil || len(some) == 0 {
 						return struct{}{}, err

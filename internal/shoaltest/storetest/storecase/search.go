@@ -26,7 +26,7 @@ func Find(c *Case, query storage.SearchQuery) []string {
 }
 
 // FindAll returns what a search finds: one page if the query has a limit, otherwise all.
-func FindAll(c *Case, query storage.SearchQuery) (all []storage.Found) {
+func FindAll(c *Case, query storage.SearchQuery) (all []storage.SearchHit) {
 	c.Helper()
 	once := query.Limit > 0
 	if !once {
