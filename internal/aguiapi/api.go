@@ -29,9 +29,9 @@ type Options struct {
 	// Heartbeat is how often a stream gets a comment line and its key is checked
 	// again, 15 s if zero.
 	Heartbeat time.Duration
-	// Patience is how long a client may take nothing of what is written to it
+	// WriteTimeout is how long a client may take nothing of what is written to it
 	// before it is cut off, 10 s if zero.
-	Patience time.Duration
+	WriteTimeout time.Duration
 }
 
 // API serves runs of the AG-UI protocol. It is safe for concurrent use and holds
@@ -46,7 +46,7 @@ func New(o Options) *API {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	o.Heartbeat = cmp.Or(o.Heartbeat, 15*time.Second)
-	o.Patience = cmp.Or(o.Patience, 10*time.Second)
+	o.WriteTimeout = cmp.Or(o.WriteTimeout, 10*time.Second)
 	if o.Limits == nil {
 		o.Limits = limit.NewPrincipals(limit.DefaultBounds, nil)
 	}
@@ -88,7 +88,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 		a.refuse(w, r, err)
 		return
 	}
-	x.out = newStream(w, a.Patience)
+	x.out = newStream(w, a.WriteTimeout)
 	defer x.out.close()
 	if err := x.show(r); err != nil && r.Context().Err() == nil && !errors.Is(err, errGone) {
 		if guard.Status(shoal.KindOf(err)) == http.StatusInternalServerError && !errors.Is(err, core.ErrStopping) {

@@ -84,7 +84,7 @@ func (w *world) key(n shoal.NewKey) string {
 	if n.SessionID == "" && n.Role != shoal.RoleAdmin {
 		n.SessionID = shoal.DefaultSession
 	}
-	key, err := w.auth.Mint(w.Context(), w.admin, n, "")
+	key, err := w.auth.CreateKey(w.Context(), w.admin, n, "")
 	w.must(err)
 	return *key.Secret
 }

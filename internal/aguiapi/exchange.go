@@ -66,7 +66,7 @@ func (a *API) prepare(r *http.Request) (*exchange, error) {
 	if err := a.Limits.Call(who); err != nil {
 		return nil, err
 	}
-	a.Auth.Called(who, x.session)
+	a.Auth.RecordCall(who, x.session)
 	body := guard.Body(r)
 	if len(body) == 0 {
 		return nil, shoal.E("aguiapi", shoal.InvalidJSON, "The body is empty. Send a RunAgentInput.")

@@ -213,7 +213,7 @@ func (s *Server) listen() error {
 	}
 	open := bounded(l, s.proxy, s.metrics)
 	s.listener = open
-	s.pool = detach.New(detach.Options{After: cmp.Or(c.ParkAfter, parkAfter), Idle: idleTimeout, Closed: open.closed, Answered: open.answered})
+	s.pool = detach.New(detach.Options{After: cmp.Or(c.DetachAfter, parkAfter), Idle: idleTimeout, Closed: open.closed, Answered: open.answered})
 	s.metrics.GaugeFunc("shoal_connections_parked", "Connections of calls that wait outside of their handlers.", func() float64 { return float64(s.pool.Count()) })
 	apis, err := s.apis()
 	if err == nil {

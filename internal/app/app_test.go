@@ -60,7 +60,7 @@ func TestASecondServerIsRefused(t *testing.T) {
 	if _, err := app.Start(t.Context(), config); !errors.Is(err, shoal.InvalidArgument) || !strings.Contains(err.Error(), "--bus memory") {
 		t.Errorf("a second server gets %v", err)
 	}
-	if _, err := app.MintKey(t.Context(), config.Data, "", shoal.NewKey{Role: shoal.RoleAdmin}); err != nil {
+	if _, err := app.CreateKey(t.Context(), config.Data, "", shoal.NewKey{Role: shoal.RoleAdmin}); err != nil {
 		t.Errorf("a tool beside the server gets %v", err)
 	}
 }
@@ -142,12 +142,12 @@ func TestCreatesAKeyWithoutTheServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Stop()
-	key, err := app.MintKey(t.Context(), data, "", shoal.NewKey{Role: shoal.RoleAdmin, Name: "second"})
+	key, err := app.CreateKey(t.Context(), data, "", shoal.NewKey{Role: shoal.RoleAdmin, Name: "second"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	expectOperator(t, s.URL(), *key.Secret)
-	if _, err := app.MintKey(t.Context(), filepath.Join(data, "nowhere"), "", shoal.NewKey{Role: shoal.RoleAdmin}); !errors.Is(err, shoal.NotFound) {
+	if _, err := app.CreateKey(t.Context(), filepath.Join(data, "nowhere"), "", shoal.NewKey{Role: shoal.RoleAdmin}); !errors.Is(err, shoal.NotFound) {
 		t.Errorf("a key for a directory that is not there: %v", err)
 	}
 }

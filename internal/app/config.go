@@ -86,9 +86,9 @@ type Config struct {
 	// Keys looks up model API keys by the names of their variables; nil uses the
 	// environment.
 	Keys func(name string) string `kong:"-"`
-	// ParkAfter is how long a REST wait blocks before its connection is detached (see
+	// DetachAfter is how long a REST wait blocks before its connection is detached (see
 	// internal/detach); zero means 100 ms.
-	ParkAfter time.Duration `kong:"-"`
+	DetachAfter time.Duration `kong:"-"`
 	// Manager is the service manager that runs the server, empty if there is none.
 	Manager background.Manager `kong:"-"`
 	// Version is the version that the server reports.

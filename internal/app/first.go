@@ -69,12 +69,12 @@ func (s *Server) firstSession(ctx context.Context) error {
 	return nil
 }
 
-// MintKey creates a key by opening the database of a data directory. It works with and
+// CreateKey creates a key by opening the database of a data directory. It works with and
 // without a running server.
-func MintKey(ctx context.Context, data, database string, n shoal.NewKey) (shoal.Key, error) {
+func CreateKey(ctx context.Context, data, database string, n shoal.NewKey) (shoal.Key, error) {
 	var made shoal.Key
 	err := offline(ctx, data, database, func(h *hub.Hub) (err error) {
-		made, err = auth.New(h, auth.Options{}).Mint(ctx, local, n, "")
+		made, err = auth.New(h, auth.Options{}).CreateKey(ctx, local, n, "")
 		return err
 	})
 	return made, err

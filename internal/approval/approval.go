@@ -139,9 +139,9 @@ func (r Rules) Eligible(a Action, all []Voter) int {
 	return n
 }
 
-// Able counts the voters that the policy permits, including those that have voted: a vote
+// CountVoters counts the voters that the policy permits, including those that have voted: a vote
 // can be replaced.
-func (r Rules) Able(a Action, all []Voter) int {
+func (r Rules) CountVoters(a Action, all []Voter) int {
 	n := 0
 	for _, v := range all {
 		if r.Objection(a, v) == "" {

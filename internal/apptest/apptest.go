@@ -55,8 +55,8 @@ func Run(t *testing.T, config app.Config) (running *app.Server, key string) {
 	if config.Data == "" {
 		config.Data = t.TempDir()
 	}
-	if config.ParkAfter == 0 {
-		config.ParkAfter = time.Millisecond // so that short waits are detached, too
+	if config.DetachAfter == 0 {
+		config.DetachAfter = time.Millisecond // so that short waits are detached, too
 	}
 	if config.Keys == nil {
 		config.Keys = func(string) string { return "" }

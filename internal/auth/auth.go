@@ -146,9 +146,9 @@ func Hash(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Mint creates a key. Its Secret is set in this result only; repeated under the
+// CreateKey creates a key. Its Secret is set in this result only; repeated under the
 // same idempotency key, the call returns the same key with Secret nil.
-func (a *Authenticator) Mint(ctx context.Context, who shoal.Principal, n shoal.NewKey, idempotencyKey string) (shoal.Key, error) {
+func (a *Authenticator) CreateKey(ctx context.Context, who shoal.Principal, n shoal.NewKey, idempotencyKey string) (shoal.Key, error) {
 	secret := NewSecret()
 	key, replayed, err := a.hub.Keys.Create(ctx, who, n, Hash(secret), idempotencyKey)
 	if err == nil && !replayed {
@@ -219,14 +219,14 @@ func (a *Authenticator) MCP(r *http.Request) (shoal.Principal, shoal.SessionID, 
 			return shoal.Principal{}, "", err
 		}
 	}
-	a.hub.Entities.Called(who, at)
+	a.hub.Entities.RecordCall(who, at)
 	return who, at, nil
 }
 
-// Called records that a recognised caller made a call in a session. The REST transports
+// RecordCall records that an authenticated caller made a call in a session. The REST transports
 // call it once they know the session.
-func (a *Authenticator) Called(who shoal.Principal, session shoal.SessionID) {
-	a.hub.Entities.Called(who, session)
+func (a *Authenticator) RecordCall(who shoal.Principal, session shoal.SessionID) {
+	a.hub.Entities.RecordCall(who, session)
 }
 
 func orElse(s, fallback string) string {
@@ -285,7 +285,7 @@ func (a *Authenticator) recognise(r *http.Request, secret string) (recognised, e
 	if strings.HasPrefix(secret, signInPrefix) && unused(key.Key) >= access.SignInUnused {
 		return recognised{}, denied("Nobody has used this browser's sign-in for 12 hours. Sign in again.")
 	}
-	a.hub.Keys.Used(key.ID)
+	a.hub.Keys.RecordUse(key.ID)
 	return key, nil
 }
 

@@ -45,7 +45,7 @@ func open(t *testing.T, store storage.Store, o auth.Options) *door {
 // createKey creates a key and returns it with its secret.
 func (d *door) createKey(n shoal.NewKey) (shoal.Key, string) {
 	d.t.Helper()
-	key, err := d.Mint(context.Background(), root, n, "")
+	key, err := d.CreateKey(context.Background(), root, n, "")
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -84,19 +84,19 @@ func TestMint(t *testing.T) {
 	d := open(t, shoaltest.OpenSQLite(t), auth.Options{})
 	ctx := context.Background()
 	n := shoal.NewKey{Role: shoal.RoleEntity, EntityID: "bot", Name: "laptop"}
-	first, err := d.Mint(ctx, root, n, "once")
+	first, err := d.CreateKey(ctx, root, n, "once")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if first.Secret == nil || len(*first.Secret) < 40 || *first.EntityID != "bot" || *first.SessionID != shoal.DefaultSession || first.Name != "laptop" {
 		t.Errorf("the key is %+v", first)
 	}
-	again, err := d.Mint(ctx, root, n, "once")
+	again, err := d.CreateKey(ctx, root, n, "once")
 	if err != nil || again.Secret != nil || again.ID != first.ID {
 		t.Errorf("the same call again answers %+v, %v; want the same key without a secret", again, err)
 	}
 	n.Name = "phone"
-	_, err = d.Mint(ctx, root, n, "once")
+	_, err = d.CreateKey(ctx, root, n, "once")
 	d.wantKind(err, shoal.IdempotencyMismatch)
 	other, secret := d.createKey(n)
 	if secret == *first.Secret || other.ID == first.ID {
@@ -106,7 +106,7 @@ func TestMint(t *testing.T) {
 		t.Errorf("the key's entity is %+v, %v; want a new agent", e, err)
 	}
 	bot := shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "bot"}
-	_, err = d.Mint(ctx, bot, n, "")
+	_, err = d.CreateKey(ctx, bot, n, "")
 	d.wantKind(err, shoal.Forbidden)
 }
 
@@ -303,7 +303,7 @@ func TestExpiry(t *testing.T) {
 		if strings.Contains(err.Error(), secret) {
 			t.Errorf("the error reveals the key: %v", err)
 		}
-		_, err = d.Mint(context.Background(), root, shoal.NewKey{Role: shoal.RoleAdmin, ExpiresAt: &at}, "")
+		_, err = d.CreateKey(context.Background(), root, shoal.NewKey{Role: shoal.RoleAdmin, ExpiresAt: &at}, "")
 		d.wantKind(err, shoal.InvalidArgument)
 	})
 }
@@ -333,7 +333,7 @@ func TestKeysComeAndGo(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			key, err := d.Mint(context.Background(), root, shoal.NewKey{Role: shoal.RoleAdmin}, "")
+			key, err := d.CreateKey(context.Background(), root, shoal.NewKey{Role: shoal.RoleAdmin}, "")
 			if err != nil {
 				t.Error(err)
 				return

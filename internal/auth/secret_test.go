@@ -35,7 +35,7 @@ func TestSecretsAreNotStored(t *testing.T) {
 		{Role: shoal.RoleEntity, EntityID: "bot"},
 		{Role: shoal.RoleEntity, EntityID: "ann", Kind: shoal.Human},
 	} {
-		key, err := d.Mint(context.Background(), root, n, "once-"+string(n.Role)+string(n.EntityID))
+		key, err := d.CreateKey(context.Background(), root, n, "once-"+string(n.Role)+string(n.EntityID))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,8 +12,8 @@ import (
 // values that effects refer to must not be modified.
 type Effect interface{ effect() }
 
-// Place identifies a part of a message. All effects of the part share it.
-type Place struct {
+// PartRef identifies a part of a message. All effects of the part share it.
+type PartRef struct {
 	Space   shoal.SpaceID
 	Message shoal.MessageID
 	Part    shoal.PartID
@@ -37,59 +37,59 @@ type (
 	// OpenPart adds an empty part at the end of its message: text-start or
 	// tool-input-start.
 	OpenPart struct {
-		Place *Place
+		Place *PartRef
 		Part  Part
 	}
 	// AppendPart adds Delta to the text of the part, or to the JSON of its
 	// arguments: text-delta or tool-input-delta. Offset is the part's length in bytes
 	// before Delta.
 	AppendPart struct {
-		Place  *Place
+		Place  *PartRef
 		Offset int
 		Delta  string
 	}
 	// ResetPart truncates the part to Offset bytes: part.reset.
 	ResetPart struct {
-		Place  *Place
+		Place  *PartRef
 		Offset int
 	}
 	// RemovePart withdraws the part: part.removed.
-	RemovePart struct{ Place *Place }
+	RemovePart struct{ Place *PartRef }
 	// EndText ends the text of a part, either complete (done) or incomplete
 	// (interrupted): text-end.
 	EndText struct {
-		Place  *Place
+		Place  *PartRef
 		Text   string
 		Status shoal.PartStatus
 	}
 	// InputAvailable reports that the arguments are complete and that the part is
 	// running: tool-input-available.
 	InputAvailable struct {
-		Place *Place
+		Place *PartRef
 		Args  json.RawMessage
 	}
 	// ChangePart sets the part to requires_action, or back to running:
 	// message.updated.
 	ChangePart struct {
-		Place  *Place
+		Place  *PartRef
 		Status shoal.PartStatus
 	}
 	// FinishTool sets the result or the error of the part: tool-output-available when
 	// Status is done, otherwise tool-output-error. A nil Result means null.
 	FinishTool struct {
-		Place      *Place
+		Place      *PartRef
 		Status     shoal.PartStatus
 		Result     json.RawMessage
 		Error      string
 		AnsweredBy shoal.EntityID
 	}
-	// ShowPending determines where a request is shown: in the part of Place; in Space
-	// without a part when Place is nil; nowhere when both are empty, and then only
+	// ShowPending determines where a request is shown: in the part PartRef; in Space
+	// without a part when PartRef is nil; nowhere when both are empty, and then only
 	// services and admins can answer it.
 	ShowPending struct {
 		Pending agent.Pending
 		Space   shoal.SpaceID
-		Place   *Place
+		Place   *PartRef
 	}
 	// SealMessage directs later parts to another message. Mention is the entity that
 	// the message mentions, or empty. ReopenMessage reverts it when the call that

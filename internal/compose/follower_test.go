@@ -38,7 +38,7 @@ func (f *follower) load(m compose.Message) {
 	f.messages[m.ID], f.sealed[m.ID], f.asked[m.Space] = got, m.Sealed, true
 }
 
-func (f *follower) part(at *compose.Place) (*followed, *compose.Part, error) {
+func (f *follower) part(at *compose.PartRef) (*followed, *compose.Part, error) {
 	m := f.messages[at.Message]
 	if m == nil || m.Status != shoal.MessageStreaming {
 		return nil, nil, fmt.Errorf("message %s is not open", at.Message)
@@ -133,7 +133,7 @@ func (f *follower) takePart(e compose.Effect) error {
 	return nil
 }
 
-func (f *follower) status(at *compose.Place, status shoal.PartStatus) error {
+func (f *follower) status(at *compose.PartRef, status shoal.PartStatus) error {
 	_, p, err := f.part(at)
 	if err != nil {
 		return err

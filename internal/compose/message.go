@@ -80,7 +80,7 @@ type message struct {
 // is complete.
 type part struct {
 	Part
-	place *Place
+	place *PartRef
 	in    *message
 	buf   []byte
 }

@@ -25,8 +25,8 @@ func (c *Composer) openPart(k *call) {
 	c.emit(OpenPart{p.place, p.Part})
 }
 
-func placeOf(m *message, p *Part) *Place {
-	return &Place{Space: m.Space, Message: m.ID, Part: p.ID, Call: p.Call, Tool: p.Tool, Target: p.Target}
+func placeOf(m *message, p *Part) *PartRef {
+	return &PartRef{Space: m.Space, Message: m.ID, Part: p.ID, Call: p.Call, Tool: p.Tool, Target: p.Target}
 }
 
 // openMessage returns the message of the space that accepts parts. It seals a full one and

@@ -58,7 +58,7 @@ func by(who shoal.EntityID) string {
 	return "by " + string(who)
 }
 
-func showPlace(p *compose.Place) string { return fmt.Sprintf("%s in %s", p.Part, p.Message) }
+func showPlace(p *compose.PartRef) string { return fmt.Sprintf("%s in %s", p.Part, p.Message) }
 
 func showPart(p compose.Part) string {
 	out := string(p.Type)

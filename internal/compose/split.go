@@ -25,7 +25,7 @@ func Split(effects []Effect) (before, stored, after []Effect) {
 }
 
 // truncate removes from deltas the text of a part after an offset.
-func truncate(deltas []Effect, place *Place, offset int) []Effect {
+func truncate(deltas []Effect, place *PartRef, offset int) []Effect {
 	var kept []Effect
 	for _, e := range deltas {
 		d := e.(AppendPart)

@@ -10,9 +10,9 @@ import (
 
 // A delta that is relayed after a transaction does not repeat text that a part lost in it.
 func TestSplitDropsResetText(t *testing.T) {
-	mine, other := &compose.Place{Part: "mine"}, &compose.Place{Part: "other"}
+	mine, other := &compose.PartRef{Part: "mine"}, &compose.PartRef{Part: "other"}
 	open := compose.OpenPart{Place: mine}
-	appended := func(p *compose.Place, offset int, text string) compose.Effect {
+	appended := func(p *compose.PartRef, offset int, text string) compose.Effect {
 		return compose.AppendPart{Place: p, Offset: offset, Delta: text}
 	}
 	for _, c := range []struct {

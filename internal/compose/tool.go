@@ -136,7 +136,7 @@ var refusals = map[Membership]Refusal{NotMember: RefusedNotMember, SpaceClosed: 
 type Route struct {
 	// Place is the part that shows the call; nil until the call is shown, and always nil
 	// for a call that names no space.
-	Place *Place
+	Place *PartRef
 	// Space, Mention and Target are the values that the model chose; Wait means that the
 	// call waits for a reply.
 	Space           shoal.SpaceID

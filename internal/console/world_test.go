@@ -99,7 +99,7 @@ func newWorld(t *testing.T, open bool) *world {
 // createKey creates a key and returns its id and secret.
 func (w *world) createKey(n shoal.NewKey) (shoal.KeyID, string) {
 	w.Helper()
-	key, err := w.auth.Mint(context.Background(), root, n, "")
+	key, err := w.auth.CreateKey(context.Background(), root, n, "")
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func (x *examination) entry(c *connect.Client, scope connect.Scope) bool {
 	if err != nil || !found || !entry.Leads(x.URL) {
 		return false
 	}
-	set, wanted, err := config.Patience(entryName)
+	set, wanted, err := config.ToolTimeout(entryName)
 	switch {
 	case err != nil:
 		x.warn(check, message(err), "write the entry anew: `shoal connect "+c.ID+" --write`")

@@ -60,9 +60,9 @@ type Options struct {
 	// Heartbeat is the interval at which a stream gets a comment line and its key is
 	// checked again, 15 s if zero.
 	Heartbeat time.Duration
-	// Patience is how long a client may accept no data before it is disconnected,
+	// WriteTimeout is how long a client may accept no data before it is disconnected,
 	// 10 s if zero.
-	Patience time.Duration
+	WriteTimeout time.Duration
 }
 
 // API serves the routes of this package. It is safe for concurrent use and needs no Close:
@@ -80,7 +80,7 @@ func New(o Options) *API {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	o.Heartbeat = cmp.Or(o.Heartbeat, 15*time.Second)
-	o.Patience = cmp.Or(o.Patience, 10*time.Second)
+	o.WriteTimeout = cmp.Or(o.WriteTimeout, 10*time.Second)
 	if o.Limits == nil {
 		o.Limits = limit.NewPrincipals(limit.DefaultBounds, nil)
 	}

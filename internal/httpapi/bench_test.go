@@ -87,7 +87,7 @@ func BenchmarkFace(b *testing.B) {
 // BenchmarkFanOut delivers one event to many streams at once.
 func BenchmarkFanOut(b *testing.B) {
 	event := shoal.Event{Type: shoal.EventMessageCreated, Cursor: "0123456789abcdef.12345", Data: bytes.Repeat([]byte("x"), 600)}
-	s := &stream{call: &call{API: &API{Options: Options{Patience: 10 * time.Second}}, w: &sink{http.Header{}}}}
+	s := &stream{call: &call{API: &API{Options: Options{WriteTimeout: 10 * time.Second}}, w: &sink{http.Header{}}}}
 	s.control = http.NewResponseController(s.w)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -131,7 +131,7 @@ func TestIdleWaitIsSmall(t *testing.T) {
 	admin := shoal.Principal{Role: shoal.RoleAdmin, KeyID: "test"}
 	secrets := make([]string, waits)
 	for i := range secrets {
-		key, err := w.auth.Mint(t.Context(), admin, shoal.NewKey{Role: shoal.RoleEntity, EntityID: shoal.EntityID(fmt.Sprint("agent-", i))}, "")
+		key, err := w.auth.CreateKey(t.Context(), admin, shoal.NewKey{Role: shoal.RoleEntity, EntityID: shoal.EntityID(fmt.Sprint("agent-", i))}, "")
 		w.must(err)
 		secrets[i] = *key.Secret
 	}

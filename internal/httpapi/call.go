@@ -151,7 +151,7 @@ const slowest = 128 << 10
 // allowTime sets a deadline for writing a response of this many bytes.
 func (c *call) allowTime(size int) *http.ResponseController {
 	control := http.NewResponseController(c.w)
-	limit := c.Patience + time.Duration(size/slowest)*time.Second
+	limit := c.WriteTimeout + time.Duration(size/slowest)*time.Second
 	// An error means a broken connection, and writing returns it, too.
 	_ = control.SetWriteDeadline(time.Now().Add(limit))
 	return control

@@ -18,7 +18,7 @@
 //     that was still open. A blocked wait holds one goroutine and no part of its body; with
 //     [Options.Pool], a long one is detached from its HTTP handler.
 //   - An idle stream holds one goroutine and no buffer. A reader that accepts no data for
-//     [Options.Patience] is disconnected and does not slow down others. The key is checked again at every
+//     [Options.WriteTimeout] is disconnected and does not slow down others. The key is checked again at every
 //     heartbeat.
 //   - Handlers start no goroutine, except for detached waits, which belong to the pool. They
 //     end when their request ends or when the hub stops.

@@ -51,7 +51,7 @@ func createKey(c *call) error {
 	if err := c.decode(&in); err != nil {
 		return err
 	}
-	made, err := c.Auth.Mint(c.ctx(), c.who, in, c.idempotencyKey())
+	made, err := c.Auth.CreateKey(c.ctx(), c.who, in, c.idempotencyKey())
 	return c.answerOr(err, http.StatusCreated, made)
 }
 

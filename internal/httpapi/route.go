@@ -173,6 +173,6 @@ func (c *call) recordPresence() {
 		session = c.session()
 	}
 	if session != "" {
-		c.Auth.Called(c.who, session)
+		c.Auth.RecordCall(c.who, session)
 	}
 }

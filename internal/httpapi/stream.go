@@ -176,11 +176,11 @@ func appendHead(out []byte, ev shoal.Event) []byte {
 	return append(out, "\ndata: "...)
 }
 
-// write writes a piece with a deadline between three quarters of Patience and Patience. The deadline
+// write writes a piece with a deadline between three quarters of WriteTimeout and WriteTimeout. The deadline
 // is not moved for every piece because that would cost more than writing a small piece.
 func (s *stream) write(piece []byte, now time.Time) error {
-	if s.deadline.Sub(now) < s.Patience*3/4 {
-		s.deadline = now.Add(s.Patience)
+	if s.deadline.Sub(now) < s.WriteTimeout*3/4 {
+		s.deadline = now.Add(s.WriteTimeout)
 		if err := s.control.SetWriteDeadline(s.deadline); err != nil {
 			return err
 		}

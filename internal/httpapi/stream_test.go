@@ -321,7 +321,7 @@ func TestStreamOpensWithRetry(t *testing.T) {
 
 // A reader that takes nothing is cut off; nobody else notices, and it resumes.
 func TestSlowReaderIsCutOff(t *testing.T) {
-	w, ann, bot := conversation(t, func(o *Options) { o.Patience = 300 * time.Millisecond })
+	w, ann, bot := conversation(t, func(o *Options) { o.WriteTimeout = 300 * time.Millisecond })
 	quick := w.follow(bot, shopEvents)
 	quick.wants("snapshot")
 

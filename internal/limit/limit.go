@@ -72,8 +72,8 @@ func (r *Rates[K]) Take(key K) time.Duration {
 	return 0
 }
 
-// Look returns the same as Take without counting a call.
-func (r *Rates[K]) Look(key K) time.Duration {
+// Peek returns the same as Take without counting a call.
+func (r *Rates[K]) Peek(key K) time.Duration {
 	if r == nil {
 		return 0
 	}

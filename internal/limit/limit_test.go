@@ -20,7 +20,7 @@ func TestRates(t *testing.T) {
 		r := limit.NewRates[string](10, 3, 100)
 		take := func(key string, want time.Duration) {
 			t.Helper()
-			if looked := r.Look(key); looked != want {
+			if looked := r.Peek(key); looked != want {
 				t.Errorf("Look(%s) = %v, want %v", key, looked, want)
 			}
 			if got := r.Take(key); got != want {
@@ -75,7 +75,7 @@ func TestRatesRememberABoundedNumber(t *testing.T) {
 				t.Fatalf("key %s is refused its first call", key)
 			}
 			for j := max(0, i-9); j <= i; j++ {
-				if r.Look(fmt.Sprint(j)) == 0 {
+				if r.Peek(fmt.Sprint(j)) == 0 {
 					t.Fatalf("after %s, key %d is forgotten", key, j)
 				}
 			}
@@ -90,7 +90,7 @@ func TestRatesRememberABoundedNumber(t *testing.T) {
 func TestNoRate(t *testing.T) {
 	r := limit.NewRates[string](0, 1, 10)
 	for range 100 {
-		if r.Take("ann") != 0 || r.Look("ann") != 0 {
+		if r.Take("ann") != 0 || r.Peek("ann") != 0 {
 			t.Fatal("refused")
 		}
 	}

@@ -99,17 +99,17 @@ func TestASurveyOfARealServer(t *testing.T) {
 	s := apptest.Start(t)
 	admin := nobody(t, s)
 	before := counts(t, s)
-	var found []Figure
+	var found []Measurement
 	survey := Survey{
 		URL: s.URL, Admin: admin, Length: 50 * time.Millisecond, Waits: 5, Readers: 3,
-		Report: func(f Figure) { found = append(found, f) },
+		Report: func(f Measurement) { found = append(found, f) },
 	}
 	if err := survey.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var names []string
 	for _, f := range found {
-		names = append(names, f.Name+" "+f.Face)
+		names = append(names, f.Name+" "+f.API)
 		if f.Operations == 0 || (f.PerSecond == nil) != strings.HasPrefix(f.Name, "wake-up") || f.PerSecond != nil && *f.PerSecond <= 0 || f.P50Ms <= 0 || f.P99Ms < f.P50Ms || f.Lost != 0 {
 			t.Errorf("invalid figure or lost messages: %+v", f)
 		}
@@ -133,7 +133,7 @@ func TestAFailedSurveyLeavesNothing(t *testing.T) {
 	s := apptest.Start(t)
 	admin := nobody(t, s)
 	before := counts(t, s)
-	survey := Survey{URL: s.URL + "/nowhere", Admin: admin, Length: time.Millisecond, Waits: 1, Readers: 1, Report: func(Figure) {}}
+	survey := Survey{URL: s.URL + "/nowhere", Admin: admin, Length: time.Millisecond, Waits: 1, Readers: 1, Report: func(Measurement) {}}
 	err := survey.Run(t.Context())
 	var refused *RefusedError
 	if !errors.As(err, &refused) || refused.Status != 404 {

@@ -12,12 +12,12 @@ import (
 	"github.com/shoal-dev/shoal/client"
 )
 
-// Figure is the result of one measurement: the number of operations, their rate, and the
+// Measurement is the result of one measurement: the number of operations, their rate, and the
 // duration of one for its caller. PerSecond is nil for paced operations, whose rate has no
 // meaning. Lost is the number of deliveries that did not happen exactly once.
-type Figure struct {
+type Measurement struct {
 	Name       string   `json:"name"`
-	Face       string   `json:"face"`
+	API        string   `json:"face"`
 	Operations int      `json:"operations"`
 	PerSecond  *float64 `json:"perSecond"`
 	P50Ms      float64  `json:"p50Ms"`
@@ -46,7 +46,7 @@ type Survey struct {
 	// Waits and Readers are the numbers of concurrent waits and streams.
 	Waits, Readers int
 	// Report is called with each figure immediately.
-	Report func(Figure)
+	Report func(Measurement)
 }
 
 const (
@@ -125,7 +125,7 @@ func (s Survey) wants(part string) bool { return len(s.Only) == 0 || slices.Cont
 // report reports a figure from the duration of each operation in µs and the total time, which is
 // 0 if a rate has no meaning.
 func (s Survey) report(name, transport string, took []float64, all time.Duration, lost int64) {
-	f := Figure{Name: name, Face: transport, Operations: len(took), Lost: lost}
+	f := Measurement{Name: name, API: transport, Operations: len(took), Lost: lost}
 	if all > 0 {
 		perSecond := thousandths(float64(len(took)) / all.Seconds())
 		f.PerSecond = &perSecond

@@ -40,9 +40,9 @@ type Options struct {
 	ProgressEvery time.Duration
 	// Heartbeat is how often a stream gets a comment line, 15 s if zero.
 	Heartbeat time.Duration
-	// Patience is how long a client may take nothing of what is written to it
+	// WriteTimeout is how long a client may take nothing of what is written to it
 	// before it is cut off, 10 s if zero.
-	Patience time.Duration
+	WriteTimeout time.Duration
 	// MaxSessions bounds the sessions of the older era that are kept, 10,000 if
 	// zero, and MaxSessionsEach those of one principal, 32 if zero. One more
 	// ends the one that was unused the longest: of the principal's own or, at the total
@@ -101,7 +101,7 @@ func newAPI(o Options, has offer) *API {
 	}
 	o.ProgressEvery = cmp.Or(o.ProgressEvery, 12*time.Second)
 	o.Heartbeat = cmp.Or(o.Heartbeat, 15*time.Second)
-	o.Patience = cmp.Or(o.Patience, 10*time.Second)
+	o.WriteTimeout = cmp.Or(o.WriteTimeout, 10*time.Second)
 	o.MaxSessions = cmp.Or(o.MaxSessions, 10_000)
 	o.MaxSessionsEach = cmp.Or(o.MaxSessionsEach, 32)
 	o.SessionIdle = cmp.Or(o.SessionIdle, 30*time.Minute)

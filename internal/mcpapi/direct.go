@@ -89,7 +89,7 @@ func (q *request) write(status int, body []byte) bool {
 	h["Cache-Control"] = []string{"no-cache, no-transform"}
 	control := http.NewResponseController(q.w)
 	// An error here means a broken connection, which the write reports as well.
-	_ = control.SetWriteDeadline(time.Now().Add(q.Patience + time.Duration(len(body)/slowest)*time.Second))
+	_ = control.SetWriteDeadline(time.Now().Add(q.WriteTimeout + time.Duration(len(body)/slowest)*time.Second))
 	defer func() { _ = control.SetWriteDeadline(time.Time{}) }()
 	q.w.WriteHeader(status)
 	if _, err := q.w.Write(body); err != nil {

@@ -38,14 +38,14 @@ func (a *API) do(ctx context.Context, id string, c caller, t *tools.Tool, raw []
 		}
 		a.count(c, t, id, out, err, began)
 	}()
-	res, err := a.bounded(limit.As(ctx, c.Who), c, t, raw)
+	res, err := a.bounded(limit.As(ctx, c.Principal), c, t, raw)
 	switch {
 	case err == nil:
 		return outcome{texts: res.Texts, structured: res.Structured, delivery: res.Delivery}, nil
 	case ctx.Err() != nil:
 		return outcome{}, context.Cause(ctx)
 	case shoal.KindOf(err) == shoal.Internal && !errors.Is(err, core.ErrStopping):
-		a.Log.Error("a tool failed", "request", id, "tool", t.Name, "key", c.Who.KeyID, "entity", c.Who.EntityID, "error", err)
+		a.Log.Error("a tool failed", "request", id, "tool", t.Name, "key", c.Principal.KeyID, "entity", c.Principal.EntityID, "error", err)
 	}
 	return failure(id, err), nil
 }
@@ -56,10 +56,10 @@ func (a *API) bounded(ctx context.Context, c caller, t *tools.Tool, raw []byte) 
 	if t.Waits {
 		return t.Run(ctx, c, raw)
 	}
-	if err := a.Limits.Begin(c.Who); err != nil {
+	if err := a.Limits.Begin(c.Principal); err != nil {
 		return tools.Result{}, err
 	}
-	defer a.Limits.End(c.Who)
+	defer a.Limits.End(c.Principal)
 	return t.Run(ctx, c, raw)
 }
 

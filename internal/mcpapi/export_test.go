@@ -14,7 +14,7 @@ import (
 
 // Server is the SDK's server of a caller, to be connected in memory.
 func Server(a *API, who shoal.Principal, session shoal.SessionID) *mcp.Server {
-	return a.peer(caller{Who: who, Session: session}).server
+	return a.peer(caller{Principal: who, Session: session}).server
 }
 
 // Sessions counts the sessions of the older era that are kept.

@@ -37,6 +37,6 @@ func (a *API) count(c caller, t *tools.Tool, id string, out outcome, err error, 
 	a.figures.calls.With(t.Name, outcome).Add(1)
 	a.figures.took.With(t.Name).Took(began)
 	if a.Log.Enabled(context.Background(), slog.LevelDebug) {
-		a.Log.Debug("call", "request", id, "tool", t.Name, "outcome", outcome, "took", time.Since(began), "key", c.Who.KeyID, "entity", c.Who.EntityID)
+		a.Log.Debug("call", "request", id, "tool", t.Name, "outcome", outcome, "took", time.Since(began), "key", c.Principal.KeyID, "entity", c.Principal.EntityID)
 	}
 }

@@ -151,7 +151,7 @@ func (p *peer) tools(next mcp.MethodHandler) mcp.MethodHandler {
 // handler calls a tool for the SDK: over /sse, in a batch, in memory.
 func (p *peer) handler(t *tools.Tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		p.api.Hub.Entities.Called(p.caller.Who, p.caller.Session)
+		p.api.Hub.Entities.RecordCall(p.caller.Principal, p.caller.Session)
 		from := p.api.carriers.of(req.Extra)
 		ctx, end := from.bind(ctx)
 		defer end()

@@ -38,11 +38,11 @@ type request struct {
 func (a *API) admit(w http.ResponseWriter, r *http.Request) (*request, bool) {
 	req := &request{API: a, w: w, r: r, name: guard.RequestID(w)}
 	var err error
-	if req.Who, req.Session, err = a.Auth.MCP(r); err != nil {
+	if req.Principal, req.Session, err = a.Auth.MCP(r); err != nil {
 		guard.WriteRPCError(w, err)
 		return nil, false
 	}
-	if err := a.Limits.Call(req.Who); err != nil {
+	if err := a.Limits.Call(req.Principal); err != nil {
 		req.slowDown(err)
 		return nil, false
 	}

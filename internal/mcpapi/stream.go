@@ -85,7 +85,7 @@ func (s *stream) Write(b []byte) (int, error) {
 func (s *stream) write(b []byte) error {
 	if s.err == nil {
 		s.begun = true
-		s.fail(s.control.SetWriteDeadline(time.Now().Add(s.api.Patience)))
+		s.fail(s.control.SetWriteDeadline(time.Now().Add(s.api.WriteTimeout)))
 	}
 	if s.err == nil {
 		_, err := s.ResponseWriter.Write(b)
@@ -146,15 +146,15 @@ func (s *stream) end() {
 // callers together have too many or once the API stops, which waits for it. It ends
 // with the right of its caller. The caller must shut it.
 func (a *API) open(req *request) (*stream, error) {
-	if err := a.Limits.Open(req.Who); err != nil {
+	if err := a.Limits.Open(req.Principal); err != nil {
 		return nil, err
 	}
 	if !a.enter() {
-		a.Limits.Close(req.Who)
+		a.Limits.Close(req.Principal)
 		return nil, stopping()
 	}
 	s := a.stream(req, a.Heartbeat, heartbeat)
-	s.unwatch = a.Hub.Keys.Watch(req.Who, req.Session, s.cancel)
+	s.unwatch = a.Hub.Keys.Watch(req.Principal, req.Session, s.cancel)
 	return s, nil
 }
 
@@ -167,5 +167,5 @@ func (a *API) shut(s *stream) {
 	defer a.leave()
 	s.unwatch()
 	s.end()
-	a.Limits.Close(s.request.Who)
+	a.Limits.Close(s.request.Principal)
 }

@@ -309,7 +309,7 @@ func TestTools(t *testing.T) {
 			w := newWorld(t)
 			shop(w)
 			ann := w.join(by, "ann")
-			w.hub.Entities.Called(shoal.Principal{EntityID: "bob"}, shoal.DefaultSession)
+			w.hub.Entities.RecordCall(shoal.Principal{EntityID: "bob"}, shoal.DefaultSession)
 			schemas := newChecker(ann)
 			for _, c := range toolCases() {
 				got := ann.call(c.tool, c.in)

@@ -71,7 +71,7 @@ func (t *watches) subscribe(ctx context.Context, req *mcp.SubscribeRequest) erro
 
 func (t *watches) follow(ctx context.Context, id shoal.SpaceID) (*feed.Follower, error) {
 	c := t.peer.caller
-	return t.peer.api.Hub.Events.Follow(ctx, c.Who, feed.FollowRequest{Session: c.Session, Space: id})
+	return t.peer.api.Hub.Events.Follow(ctx, c.Principal, feed.FollowRequest{Session: c.Session, Space: id})
 }
 
 // unsubscribe ends a subscription.

@@ -144,7 +144,7 @@ func (w *world) key(id shoal.EntityID) string {
 
 func (w *world) mint(n shoal.NewKey) string {
 	w.t.Helper()
-	k, err := w.auth.Mint(w.t.Context(), adminWho, n, "")
+	k, err := w.auth.CreateKey(w.t.Context(), adminWho, n, "")
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func serve(t *testing.T) *server {
 	s.start()
 	t.Cleanup(s.stop)
 	for _, id := range []shoal.EntityID{"ann", "bob"} {
-		k, err := auth.New(s.hub, auth.Options{}).Mint(t.Context(), s.admin, shoal.NewKey{Role: shoal.RoleEntity, EntityID: id}, "")
+		k, err := auth.New(s.hub, auth.Options{}).CreateKey(t.Context(), s.admin, shoal.NewKey{Role: shoal.RoleEntity, EntityID: id}, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -199,7 +199,7 @@ func orNil[T ~string](v T) *T {
 	return &v
 }
 
-func (p *performance) publishPart(at *compose.Place, what shoal.EventType, data runs.PartEvent) error {
+func (p *performance) publishPart(at *compose.PartRef, what shoal.EventType, data runs.PartEvent) error {
 	if p.isUnopened(at.Message) {
 		return nil
 	}

@@ -147,7 +147,7 @@ func listEntities(s *stage, c *command) error {
 
 func call(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
-	s.hub.Entities.Called(who, session)
+	s.hub.Entities.RecordCall(who, session)
 	return nil
 }
 

@@ -83,7 +83,7 @@ func (c *keysCreateCmd) create(ctx context.Context, sh *cli.Shell, n shoal.NewKe
 	if err != nil {
 		return made, err
 	}
-	made, err = app.MintKey(ctx, dir, c.Database, n)
+	made, err = app.CreateKey(ctx, dir, c.Database, n)
 	if err == nil {
 		sh.Output.Note("no server runs on %s at %s: made in the database itself", dir, sh.URL)
 	}

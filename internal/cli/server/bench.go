@@ -32,10 +32,10 @@ var benchHead = []string{"MEASURED", "API", "OPERATIONS", "PER SECOND", "P50 MS"
 
 // benchResult is what a measurement found, and of what.
 type benchResult struct {
-	URL     string        `json:"url"`
-	Version string        `json:"version"` // of this program
-	At      shoal.Time    `json:"at"`
-	Figures []load.Figure `json:"figures"`
+	URL     string             `json:"url"`
+	Version string             `json:"version"` // of this program
+	At      shoal.Time         `json:"at"`
+	Figures []load.Measurement `json:"figures"`
 }
 
 // Run measures a server.
@@ -58,14 +58,14 @@ func (c *BenchCommand) Run(ctx context.Context, sh *cli.Shell) (err error) {
 	} else if admin, err = sh.Client(); err != nil {
 		return err
 	}
-	found := benchResult{URL: url, Version: sh.Stamp.Build().Version, At: shoal.Now(), Figures: []load.Figure{}}
+	found := benchResult{URL: url, Version: sh.Stamp.Build().Version, At: shoal.Now(), Figures: []load.Measurement{}}
 	var rows [][]string
 	sh.Output.Note("measuring %s, in a session of its own that is deleted in the end; others that use it now will feel it", url)
 	survey := load.Survey{
 		URL: url, Admin: admin, Only: c.Only, Length: c.Length, Waits: c.Waits, Readers: c.Readers,
-		Report: func(f load.Figure) {
+		Report: func(f load.Measurement) {
 			found.Figures, rows = append(found.Figures, f), append(rows, resultRow(f))
-			sh.Output.Note("%s over %s: done", f.Name, f.Face)
+			sh.Output.Note("%s over %s: done", f.Name, f.API)
 		},
 	}
 	if err := survey.Run(ctx); err != nil {
@@ -78,12 +78,12 @@ func (c *BenchCommand) Run(ctx context.Context, sh *cli.Shell) (err error) {
 	return nil
 }
 
-func resultRow(f load.Figure) []string {
+func resultRow(f load.Measurement) []string {
 	perSecond := "-"
 	if f.PerSecond != nil {
 		perSecond = digits(*f.PerSecond)
 	}
-	return []string{f.Name, f.Face, strconv.Itoa(f.Operations), perSecond, digits(f.P50Ms), digits(f.P99Ms), cli.Itoa(f.Lost)}
+	return []string{f.Name, f.API, strconv.Itoa(f.Operations), perSecond, digits(f.P50Ms), digits(f.P99Ms), cli.Itoa(f.Lost)}
 }
 
 // digits writes as many as a measurement is good for.

@@ -260,8 +260,8 @@ func removeFromSpace(ch *core.Change, session shoal.SessionID, space shoal.Space
 	return spaces.DropAdminAgent(ch, &s)
 }
 
-// Called records that the principal's entity made a call now.
-func (e *Entities) Called(who shoal.Principal, session shoal.SessionID) {
+// RecordCall records that the principal's entity made a call now.
+func (e *Entities) RecordCall(who shoal.Principal, session shoal.SessionID) {
 	if who.EntityID != "" {
 		e.core.Presence.MarkCall(session, who.EntityID)
 	}

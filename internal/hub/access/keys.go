@@ -193,5 +193,5 @@ func (k *Keys) Revoke(ctx context.Context, who shoal.Principal, id shoal.KeyID) 
 // revoked it.
 func (k *Keys) Revocations() int64 { return k.core.Revocations.Load() }
 
-// Used records that a key was used now. The time is stored with a delay.
-func (k *Keys) Used(id shoal.KeyID) { k.core.Presence.MarkKeyUsed(id) }
+// RecordUse records that a key was used now. The time is stored with a delay.
+func (k *Keys) RecordUse(id shoal.KeyID) { k.core.Presence.MarkKeyUsed(id) }

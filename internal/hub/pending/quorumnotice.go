@@ -25,7 +25,7 @@ func AnnounceTooFew(ch *core.Change, row storage.Pending) error {
 	}
 	j := NewJudge(ch, row.Session)
 	a, all, err := j.possibleVoters(row)
-	able := Rules.Able(a, all)
+	able := Rules.CountVoters(a, all)
 	if err != nil || able >= max(a.Quorum, 1) {
 		return err
 	}

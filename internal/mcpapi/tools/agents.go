@@ -43,9 +43,9 @@ func (c *call) present(ctx context.Context, id shoal.EntityID) (shoal.Entity, er
 		change.Description = &about
 	}
 	if change.Name == nil && change.Description == nil {
-		return c.Hub.Entities.Get(ctx, c.Who, c.Session, id)
+		return c.Hub.Entities.Get(ctx, c.Principal, c.Session, id)
 	}
-	return c.Hub.Entities.Update(ctx, c.Who, c.Session, id, change)
+	return c.Hub.Entities.Update(ctx, c.Principal, c.Session, id, change)
 }
 
 // cursorInput continues a list.
@@ -75,7 +75,7 @@ func listAgents() *tool {
 			if err != nil {
 				return result{}, err
 			}
-			found, err := c.Hub.Entities.List(ctx, c.Who, c.Session, shoal.EntityID(after), shoal.MaxPage+1)
+			found, err := c.Hub.Entities.List(ctx, c.Principal, c.Session, shoal.EntityID(after), shoal.MaxPage+1)
 			if err != nil {
 				return result{}, err
 			}
@@ -150,7 +150,7 @@ func waitForAgents() *tool {
 				return result{}, shoal.Invalid("agentIds", "and count exclude each other: give one of them")
 			}
 			timeout := c.whole("timeoutMs")
-			here, missing, timedOut, err := c.Hub.Inbox.WaitForAgents(ctx, c.Who, c.Session, c.ids("agentIds"), int(c.whole("count")),
+			here, missing, timedOut, err := c.Hub.Inbox.WaitForAgents(ctx, c.Principal, c.Session, c.ids("agentIds"), int(c.whole("count")),
 				time.Duration(timeout)*time.Millisecond)
 			if err != nil {
 				return result{}, err

@@ -26,7 +26,7 @@ func sendMessage() *tool {
 		words:  map[string]string{"parts[0].text": "content", "parts": "content"},
 		call: func(ctx context.Context, c *call) (result, error) {
 			draft := shoal.Draft{Parts: []shoal.Part{shoal.Text(c.text("content"))}, Mentions: c.ids("mentions"), ReplyTo: shoal.MessageID(c.text("replyTo"))}
-			m, err := c.Hub.Messages.Post(ctx, c.Who, c.Session, c.thread(), draft, c.text("idempotencyKey"))
+			m, err := c.Hub.Messages.Post(ctx, c.Principal, c.Session, c.thread(), draft, c.text("idempotencyKey"))
 			if err != nil {
 				return result{}, err
 			}
@@ -85,7 +85,7 @@ func editMessage() *tool {
 			if c.given("mentions") {
 				e.Mentions = append([]shoal.EntityID{}, c.ids("mentions")...)
 			}
-			m, err := c.Hub.Messages.Edit(ctx, c.Who, c.Session, shoal.MessageID(c.text("messageId")), e)
+			m, err := c.Hub.Messages.Edit(ctx, c.Principal, c.Session, shoal.MessageID(c.text("messageId")), e)
 			if err != nil {
 				return result{}, err
 			}
@@ -110,7 +110,7 @@ func react() *tool {
 			if c.flag("remove") {
 				apply, text = c.Hub.Messages.Unreact, "Reaction removed successfully:"
 			}
-			m, err := apply(ctx, c.Who, c.Session, shoal.MessageID(c.text("messageId")), c.text("emoji"))
+			m, err := apply(ctx, c.Principal, c.Session, shoal.MessageID(c.text("messageId")), c.text("emoji"))
 			if err != nil {
 				return result{}, err
 			}
@@ -131,10 +131,10 @@ func deleteMessage() *tool {
 		output: shoal.Message{},
 		call: func(ctx context.Context, c *call) (result, error) {
 			id := shoal.MessageID(c.text("messageId"))
-			if err := c.Hub.Messages.Delete(ctx, c.Who, c.Session, id); err != nil {
+			if err := c.Hub.Messages.Delete(ctx, c.Principal, c.Session, id); err != nil {
 				return result{}, err
 			}
-			m, err := c.Hub.Messages.Get(ctx, c.Who, c.Session, id)
+			m, err := c.Hub.Messages.Get(ctx, c.Principal, c.Session, id)
 			if err != nil {
 				return result{}, err
 			}
@@ -166,11 +166,11 @@ func readThread() *tool {
 			if err != nil {
 				return result{}, err
 			}
-			messages, err := c.Hub.Messages.Read(ctx, c.Who, c.Session, c.thread(), page)
+			messages, err := c.Hub.Messages.Read(ctx, c.Principal, c.Session, c.thread(), page)
 			if err != nil {
 				return result{}, err
 			}
-			space, err := c.Hub.Spaces.Get(ctx, c.Who, c.Session, c.thread())
+			space, err := c.Hub.Spaces.Get(ctx, c.Principal, c.Session, c.thread())
 			if err != nil {
 				return result{}, err
 			}
@@ -231,7 +231,7 @@ const searchPages = 20
 func (c *call) search(ctx context.Context) ([]shoal.Hit, error) {
 	ask := spaces.Search{Query: c.text("query"), Space: c.thread(), Sort: spaces.SearchSort(c.text("sort")), Limit: int(c.whole("limit"))}
 	for range searchPages {
-		page, err := c.Hub.Messages.Search(ctx, c.Who, c.Session, ask)
+		page, err := c.Hub.Messages.Search(ctx, c.Principal, c.Session, ask)
 		if err != nil || len(page.Hits) > 0 || page.Next == nil {
 			return page.Hits, err
 		}

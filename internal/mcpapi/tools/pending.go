@@ -24,7 +24,7 @@ func listPendingActions() *tool {
 			if err != nil {
 				return result{}, err
 			}
-			found, err := c.Hub.Pending.List(ctx, c.Who, c.Session, storage.PendingFilter{
+			found, err := c.Hub.Pending.List(ctx, c.Principal, c.Session, storage.PendingFilter{
 				Status: []shoal.PendingStatus{shoal.PendingOpen}, After: shoal.PendingID(after), Limit: shoal.MaxPage + 1,
 			})
 			if err != nil {
@@ -100,7 +100,7 @@ func answerPendingAction() *tool {
 		},
 		output: shoal.PendingAction{},
 		call: func(ctx context.Context, c *call) (result, error) {
-			p, err := c.Hub.Pending.Answer(ctx, c.Who, c.Session, shoal.PendingID(c.text("id")), c.answer())
+			p, err := c.Hub.Pending.Answer(ctx, c.Principal, c.Session, shoal.PendingID(c.text("id")), c.answer())
 			return result{text: "Answered: " + pendingLine(p), structured: p}, err
 		},
 	}

@@ -18,15 +18,15 @@ func (s Set) Me(ctx context.Context, c Caller) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.Hub.Entities.Get(ctx, c.Who, c.Session, id)
+	return s.Hub.Entities.Get(ctx, c.Principal, c.Session, id)
 }
 
 // Thread returns a thread with its newest messages, as read_thread does.
 func (s Set) Thread(ctx context.Context, c Caller, id shoal.SpaceID) (any, error) {
-	space, err := s.Hub.Spaces.Get(ctx, c.Who, c.Session, id)
+	space, err := s.Hub.Spaces.Get(ctx, c.Principal, c.Session, id)
 	if err != nil {
 		return nil, err
 	}
-	messages, err := s.Hub.Messages.Read(ctx, c.Who, c.Session, id, storage.Page{Limit: shoal.DefaultPage})
+	messages, err := s.Hub.Messages.Read(ctx, c.Principal, c.Session, id, storage.Page{Limit: shoal.DefaultPage})
 	return reading{Space: space, Items: append([]shoal.Message{}, messages...)}, err
 }

@@ -39,8 +39,8 @@ type Tool struct {
 // Caller is the principal that a key proved, and the session of the call. Two callers are the
 // same exactly if they are equal.
 type Caller struct {
-	Who     shoal.Principal
-	Session shoal.SessionID
+	Principal shoal.Principal
+	Session   shoal.SessionID
 }
 
 // Result is the result of a successful call.
@@ -81,9 +81,9 @@ func (s Set) run(ctx context.Context, t *tool, c Caller, raw []byte) (Result, er
 	if err != nil {
 		return Result{}, err
 	}
-	if claimed, found := args.impostor(c.Who); found {
-		s.Log.Warn("a caller named another actor", "tool", t.name, "key", c.Who.KeyID, "entity", c.Who.EntityID, "named", claimed)
-		return Result{}, mismatch(c.Who, claimed)
+	if claimed, found := args.impostor(c.Principal); found {
+		s.Log.Warn("a caller named another actor", "tool", t.name, "key", c.Principal.KeyID, "entity", c.Principal.EntityID, "named", claimed)
+		return Result{}, mismatch(c.Principal, claimed)
 	}
 	res, err := t.call(ctx, &call{Set: s, Caller: c, arguments: args})
 	if err != nil {

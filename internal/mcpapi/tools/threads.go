@@ -29,7 +29,7 @@ func createThread() *tool {
 			if admin := shoal.EntityID(c.text("adminAgentId")); admin != "" {
 				n.AdminAgentID = &admin
 			}
-			s, err := c.Hub.Spaces.Create(ctx, c.Who, c.Session, n, "")
+			s, err := c.Hub.Spaces.Create(ctx, c.Principal, c.Session, n, "")
 			return spaceResult("Thread created successfully:", s), err
 		},
 	}
@@ -87,8 +87,8 @@ func listThreads() *tool {
 // threads returns a page of the caller's threads. An admin without an acting entity has
 // no threads of its own and gets all.
 func (s Set) threads(ctx context.Context, c Caller, openOnly bool, after shoal.SpaceID) (list[shoal.Space], error) {
-	found, err := s.Hub.Spaces.List(ctx, c.Who, c.Session, storage.SpaceFilter{
-		Member: c.Who.EntityID, OpenOnly: openOnly, After: after, Limit: shoal.MaxPage + 1,
+	found, err := s.Hub.Spaces.List(ctx, c.Principal, c.Session, storage.SpaceFilter{
+		Member: c.Principal.EntityID, OpenOnly: openOnly, After: after, Limit: shoal.MaxPage + 1,
 	})
 	return pageOf(found, func(s shoal.Space) string { return string(s.ID) }), err
 }
@@ -107,7 +107,7 @@ func membership(name, about, done string, removes bool, change spaceMethod) *too
 		},
 		output: shoal.Space{},
 		call: func(ctx context.Context, c *call) (result, error) {
-			s, err := change(c.Hub.Spaces, ctx, c.Who, c.Session, c.thread(), shoal.EntityID(c.text("participantId")))
+			s, err := change(c.Hub.Spaces, ctx, c.Principal, c.Session, c.thread(), shoal.EntityID(c.text("participantId")))
 			return spaceResult(done, s), err
 		},
 	}
@@ -139,7 +139,7 @@ func muteThread() *tool {
 			if _, err := c.actor(); err != nil {
 				return result{}, err
 			}
-			s, err := c.Hub.Spaces.Mute(ctx, c.Who, c.Session, c.thread(), !c.flag("unmute"))
+			s, err := c.Hub.Spaces.Mute(ctx, c.Principal, c.Session, c.thread(), !c.flag("unmute"))
 			done := "Thread muted successfully:"
 			if c.flag("unmute") {
 				done = "Thread unmuted successfully:"
@@ -160,7 +160,7 @@ func closeThread() *tool {
 		},
 		output: shoal.Space{},
 		call: func(ctx context.Context, c *call) (result, error) {
-			s, err := c.Hub.Spaces.Close(ctx, c.Who, c.Session, c.thread(), c.text("summary"))
+			s, err := c.Hub.Spaces.Close(ctx, c.Principal, c.Session, c.thread(), c.text("summary"))
 			return spaceResult("Thread closed successfully:", s), err
 		},
 	}

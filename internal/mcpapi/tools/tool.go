@@ -50,9 +50,9 @@ type list[T any] struct {
 // actor returns the acting entity, for calls whose actor the hub does not check.
 func (c *call) actor() (shoal.EntityID, error) {
 	switch {
-	case c.Who.EntityID != "":
-		return c.Who.EntityID, nil
-	case c.Who.Admin():
+	case c.Principal.EntityID != "":
+		return c.Principal.EntityID, nil
+	case c.Principal.Admin():
 		return "", shoal.E("mcpapi", shoal.EntityRequired, "This call needs an acting entity: name it with the header X-Shoal-Entity.")
 	}
 	return "", shoal.E("mcpapi", shoal.Forbidden, "A service key acts as no entity; use an entity key.")

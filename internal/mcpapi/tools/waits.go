@@ -64,7 +64,7 @@ func waitForMessages() *tool {
 
 // wait blocks until messages arrive or the time is up, and formats the result.
 func (c *call) wait(ctx context.Context, kind shoal.WaitKind, from []shoal.EntityID) (result, error) {
-	d, err := c.Hub.Inbox.Wait(ctx, c.Who, c.waitRequest(kind, from))
+	d, err := c.Hub.Inbox.Wait(ctx, c.Principal, c.waitRequest(kind, from))
 	if err != nil {
 		return result{}, err
 	}
@@ -103,7 +103,7 @@ func (c *call) received(ctx context.Context, item shoal.WaitItem) (threadText, e
 	for i, m := range item.Messages {
 		messages[i] = m.Message
 	}
-	space, err := c.Hub.Spaces.Get(ctx, c.Who, c.Session, item.Space.ID)
+	space, err := c.Hub.Spaces.Get(ctx, c.Principal, c.Session, item.Space.ID)
 	if errors.Is(err, shoal.NotFound) { // the caller was removed a moment ago
 		return threadText{space: item.Space, messages: messages}, nil
 	}

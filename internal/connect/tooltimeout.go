@@ -11,10 +11,10 @@ import (
 // units that they count in.
 var patienceUnits = map[string]time.Duration{"timeout": time.Millisecond, "tool_timeout_sec": time.Second}
 
-// Patience returns how long the client lets the calls of an entry take: set is 0 if
+// ToolTimeout returns how long the client waits for a tool call of an entry: set is 0 if
 // the entry does not say it. wanted is what [Config.With] would write, 0 for a client
 // that has no such setting.
-func (c *Config) Patience(name string) (set, wanted time.Duration, err error) {
+func (c *Config) ToolTimeout(name string) (set, wanted time.Duration, err error) {
 	for _, f := range c.client.entry(name, Target{}) {
 		if seconds, is := f.value.(int); is {
 			wanted = time.Duration(seconds) * patienceUnits[f.name]
@@ -22,7 +22,7 @@ func (c *Config) Patience(name string) (set, wanted time.Duration, err error) {
 	}
 	found, err := c.client.read(c.text, name)
 	if err != nil {
-		return 0, wanted, c.refuse("connect.Patience", err)
+		return 0, wanted, c.refuse("connect.ToolTimeout", err)
 	}
 	for key, unit := range patienceUnits {
 		text := fmt.Sprint(found[key])

@@ -28,14 +28,14 @@ func TestPatience(t *testing.T) {
 			}
 			return config
 		}
-		set, wanted, err := open().Patience("shoal")
+		set, wanted, err := open().ToolTimeout("shoal")
 		if err != nil || set != wanted {
 			t.Errorf("%s: %s is set, %s is wanted, %v", c.ID, set, wanted, err)
 		}
 		if can := c.ID != "cursor" && c.ID != "vscode"; can != (wanted >= 10*time.Minute) {
 			t.Errorf("%s: %s is wanted", c.ID, wanted)
 		}
-		if set, _, err = open().Patience("other"); set != 0 || err != nil {
+		if set, _, err = open().ToolTimeout("other"); set != 0 || err != nil {
 			t.Errorf("%s without an entry: %s, %v", c.ID, set, err)
 		}
 	}
