@@ -25,7 +25,7 @@ func (f *forgetful) Load(ctx context.Context, id string) (agent.Record, error) {
 }
 
 // Run has a result beside its error as soon as a turn began, and a typed error before.
-func TestRunHasAResultOnceATurnBegan(t *testing.T) {
+func TestRunReturnsAResultAfterTurnStart(t *testing.T) {
 	a := newAgent(t, "say fine", agent.Options{})
 	c := agent.OpenConversation(&forgetful{Store: agent.NewMemory()}, "c")
 	var failed *agent.BeginError

@@ -38,7 +38,7 @@ func TestA16FieldsOfAPermissionRequest(t *testing.T) {
 
 // A20: a choice is remembered in its conversation alone; wider rules are
 // Options.Authorize's.
-func TestA20ChoicesAreOfTheirConversation(t *testing.T) {
+func TestA20PermissionRulesBelongToOneConversation(t *testing.T) {
 	always := func(context.Context, agent.Pending) (agent.Answer, bool) {
 		return agent.Answer{Approved: true, Rule: agent.AlwaysAllow}, true
 	}
@@ -76,7 +76,7 @@ func TestA20ChoicesAreOfTheirConversation(t *testing.T) {
 }
 
 // A25: full access asks nobody, and leaves what was remembered.
-func TestA25FullAccessLeavesChoices(t *testing.T) {
+func TestA25FullAccessKeepsPermissionRules(t *testing.T) {
 	c := agent.NewConversation()
 	o := agent.Options{Tools: storyTools(), Answer: func(context.Context, agent.Pending) (agent.Answer, bool) {
 		return agent.Answer{Rule: agent.AlwaysDeny}, true
@@ -95,7 +95,7 @@ func TestA25FullAccessLeavesChoices(t *testing.T) {
 }
 
 // A70: what a sub-agent is as a tool.
-func TestA70ASubAgentIsAToolWithOneInput(t *testing.T) {
+func TestA70SubAgentIsAToolWithOneInput(t *testing.T) {
 	sub, err := agent.New(script.New(), agent.Options{Name: "clerk", Description: "Pays."})
 	if err != nil {
 		t.Fatal(err)

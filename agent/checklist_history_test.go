@@ -59,7 +59,7 @@ func TestA52ReductionIsCheckedBeforeEveryModelCall(t *testing.T) {
 
 // A47, A51: a soft reduction is the model's view; the store keeps everything, and
 // the next turn takes the summary without another call.
-func TestA51ASoftReductionKeepsTheStore(t *testing.T) {
+func TestA51SoftReductionKeepsTheStore(t *testing.T) {
 	written := 0
 	sum := script.Func(func(*agent.Request) script.Answer { written++; return script.Answer{Text: "so far"} })
 	o := agent.Options{Reduction: agent.Reduction{Strategy: agent.ReduceSummary, Target: 2, Threshold: 2, Summarizer: sum}}
@@ -79,7 +79,7 @@ func TestA51ASoftReductionKeepsTheStore(t *testing.T) {
 }
 
 // A51: a hard reduction rewrites the store at the start of a turn, and says so.
-func TestA51AHardReductionRewritesTheStore(t *testing.T) {
+func TestA51HardReductionRewritesTheStore(t *testing.T) {
 	sum := script.Func(func(*agent.Request) script.Answer { return script.Answer{Text: "so far"} })
 	o := agent.Options{Reduction: agent.Reduction{Strategy: agent.ReduceSummary, Target: 2, Threshold: 2, Hard: true, Summarizer: sum}}
 	c := agent.NewConversation()
@@ -96,7 +96,7 @@ func TestA51AHardReductionRewritesTheStore(t *testing.T) {
 
 // A56: a resumed turn sees the stored messages; context providers are asked
 // again, since what they add is not stored.
-func TestA56AResumedTurnCallsItsContextProvidersAgain(t *testing.T) {
+func TestA56ResumedTurnCallsContextProvidersAgain(t *testing.T) {
 	fact := agent.Message{Role: agent.User, Parts: []agent.Part{agent.Text("fact")}}
 	p := &remembering{provide: agent.ProvidedContext{Messages: []agent.Message{fact}}}
 	var seen [][]string

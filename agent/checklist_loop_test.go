@@ -73,7 +73,7 @@ func TestA02Defaults(t *testing.T) {
 }
 
 // A2, A7: eight tools of a step run at once, the ninth waits.
-func TestA07EightToolsAtOnce(t *testing.T) {
+func TestA07EightToolsRunInParallel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var now, most atomic.Int32
 		busy := agent.Func("busy", "", func(context.Context, struct{}) (string, error) {
@@ -123,7 +123,7 @@ func TestA04TheMachineDoesNoIO(t *testing.T) {
 }
 
 // A4: the breaker comes before the unknown tool.
-func TestA04BreakerBeforeUnknownTool(t *testing.T) {
+func TestA04ErrorLimitIsCheckedBeforeUnknownTool(t *testing.T) {
 	same := "call echo {\"a\":\"x\"}\n"
 	a := newAgent(t, same+"---\n"+same+"---\n"+same+"call nothing {}", agent.Options{MaxIdenticalCalls: 2, StopOnUnknownTool: true})
 	end := finished(t, all(t, a, t.Context(), agent.NewConversation(), agent.Say("go")))
@@ -133,7 +133,7 @@ func TestA04BreakerBeforeUnknownTool(t *testing.T) {
 }
 
 // A5: keys are sorted, at every depth; other arguments begin the count anew.
-func TestA05ArgumentsAreComparedByTheirKeys(t *testing.T) {
+func TestA05ArgumentsAreComparedRegardlessOfKeyOrder(t *testing.T) {
 	any := agent.Dynamic(agent.ToolSpec{Name: "any", Schema: []byte(`{"type":"object"}`)},
 		func(context.Context, agent.ToolCall) (agent.Output, error) { return agent.Output{}, nil })
 	other := agent.Configure(any, func(s *agent.ToolSpec) { s.Name = "other" })
@@ -203,7 +203,7 @@ func TestA15CancelingReachesTheTool(t *testing.T) {
 }
 
 // A66: a wrapper may answer instead of the model.
-func TestA66AWrapperMaySkipTheModel(t *testing.T) {
+func TestA66MiddlewareMaySkipTheModel(t *testing.T) {
 	cached := agent.Middleware{Name: "cache", Model: func(agent.ModelFunc) agent.ModelFunc {
 		return func(context.Context, *agent.Request) iter.Seq2[agent.Chunk, error] {
 			return func(yield func(agent.Chunk, error) bool) {
@@ -219,7 +219,7 @@ func TestA66AWrapperMaySkipTheModel(t *testing.T) {
 }
 
 // A67: in union mode the model chooses the form, and the call ends the turn.
-func TestA67UnionOfForms(t *testing.T) {
+func TestA67UnionOfOutputSchemas(t *testing.T) {
 	out := &agent.Structured{Mode: agent.OutputUnion, Types: []agent.OutputSchema{
 		agent.OutputOf[struct{ City string }]("place", ""), agent.OutputOf[struct{ Why string }]("refusal", ""),
 	}}

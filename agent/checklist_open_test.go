@@ -14,7 +14,7 @@ import (
 )
 
 // A17: a request that has expired counts as denied when its turn goes on.
-func TestA17ExpiredRequestsAreDeniedWhenTheTurnGoesOn(t *testing.T) {
+func TestA17ExpiredRequestsAreDeniedOnResume(t *testing.T) {
 	store := agent.NewMemory()
 	c := agent.OpenConversation(store, "c")
 	a := newAgentOn(t, script.PerTurn(parse(t, "call pay#p {}\ncall client#q {}\n---\nsay done")...), agent.Options{Tools: storyTools()})
@@ -41,7 +41,7 @@ func TestA17ExpiredRequestsAreDeniedWhenTheTurnGoesOn(t *testing.T) {
 }
 
 // A request with a time waits no longer than that.
-func TestARequestThatExpires(t *testing.T) {
+func TestRequestExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hasty := agent.Configure(storyTools()[1], func(s *agent.ToolSpec) { s.ExpiresIn = time.Hour })
 		a := newAgentOn(t, script.PerTurn(parse(t, "call pay#p {}\n---\nsay done")...), agent.Options{Tools: []agent.Tool{hasty}})
@@ -59,7 +59,7 @@ func TestARequestThatExpires(t *testing.T) {
 }
 
 // A20: a remembered choice settles the other requests of the tool in the step.
-func TestA20AChoiceHoldsInItsOwnStep(t *testing.T) {
+func TestA20PermissionRuleAppliesWithinItsStep(t *testing.T) {
 	asked := 0
 	o := agent.Options{Tools: storyTools(), Answer: func(context.Context, agent.Pending) (agent.Answer, bool) {
 		asked++
@@ -79,7 +79,7 @@ func TestA20AChoiceHoldsInItsOwnStep(t *testing.T) {
 }
 
 // A51: what a hard reduction costs is the turn's.
-func TestA51AHardReductionIsPaidByItsTurn(t *testing.T) {
+func TestA51HardReductionIsChargedToItsTurn(t *testing.T) {
 	sum := script.Func(func(*agent.Request) script.Answer {
 		return script.Answer{Text: "so far", Usage: agent.Usage{InputTokens: 1000, OutputTokens: 10}}
 	})

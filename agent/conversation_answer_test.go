@@ -29,7 +29,7 @@ func waiting(t *testing.T, store Store, id string, requests ...Pending) *Convers
 	return c
 }
 
-func TestAnswersFitTheirRequests(t *testing.T) {
+func TestAnswersMatchTheirRequests(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		kind   PendingKind
@@ -126,7 +126,7 @@ func TestExpiredRequests(t *testing.T) {
 	})
 }
 
-func TestASubAgentsRequestIsAnsweredWhereItBelongs(t *testing.T) {
+func TestSubAgentRequestIsAnsweredInItsConversation(t *testing.T) {
 	store := NewMemory()
 	child := waiting(t, store, "child", Pending{ID: "p", Kind: Clarification, Conversation: "child"})
 	parent := waiting(t, store, "parent", Pending{ID: "p", Kind: Clarification, Conversation: "child"})
@@ -141,7 +141,7 @@ func TestASubAgentsRequestIsAnsweredWhereItBelongs(t *testing.T) {
 	kind(t, parent.Answer(ctx, Answer{PendingID: "p", Text: "red"}), ErrConflict, "already")
 }
 
-func TestWhatAnOpenTurnForbids(t *testing.T) {
+func TestOperationsRejectedDuringOpenTurn(t *testing.T) {
 	ctx := t.Context()
 	c := waiting(t, NewMemory(), "c")
 	_, reduced := c.Reduce(ctx, Reduction{}, nil)

@@ -46,7 +46,7 @@ func with(t *testing.T, messages ...Message) *Conversation {
 	return c
 }
 
-func TestANewConversationIsEmptyAndUnwritten(t *testing.T) {
+func TestNewConversationIsEmptyAndNotStored(t *testing.T) {
 	c := NewConversation()
 	ctx := t.Context()
 	n, err := c.Count(ctx)
@@ -287,7 +287,7 @@ type incomparable struct {
 	_ []int
 }
 
-func TestChangesAtOnceAreAllMade(t *testing.T) {
+func TestConcurrentChangesAreAllApplied(t *testing.T) {
 	c := NewConversation()
 	var group sync.WaitGroup
 	errs := make(chan error, 40)

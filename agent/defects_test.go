@@ -57,7 +57,7 @@ func TestD01InputIsStoredFirstAndFailuresAreLoud(t *testing.T) {
 }
 
 // A store that refuses the input: nothing begins.
-func TestARefusedInputBeginsNothing(t *testing.T) {
+func TestInvalidInputStartsNoTurn(t *testing.T) {
 	store := &tap{Store: agent.NewMemory(), refuse: "begin"}
 	a := newAgent(t, "say never", agent.Options{})
 	r, err := a.Run(t.Context(), agent.OpenConversation(store, "c"), agent.Say("hello"))
@@ -144,7 +144,7 @@ func (p *remembering) AfterTurn(_ context.Context, in agent.EndedTurn) (json.Raw
 
 // D4: messages that were built from events lost the arguments of tools and took
 // thoughts for the answer.
-func TestD04MessagesKeepArgumentsAndThoughtsApart(t *testing.T) {
+func TestD04MessagesSeparateArgumentsAndReasoning(t *testing.T) {
 	a := newAgent(t, "think Hm.\nsay Look:\ncall echo#c1 {\"a\":\"x\"}\n---\nsay done", agent.Options{})
 	r, err := a.Run(t.Context(), agent.NewConversation(), agent.Say("hello"))
 	if err != nil {
@@ -164,7 +164,7 @@ func TestD04MessagesKeepArgumentsAndThoughtsApart(t *testing.T) {
 }
 
 // D5: the breaker's text came after the message's end, and the step had none.
-func TestD05BreakerClosesWhatItStops(t *testing.T) {
+func TestD05LoopDetectionClosesStoppedCalls(t *testing.T) {
 	same := `call echo {"a":"x"}`
 	a := newAgent(t, strings.Repeat(same+"\n---\n", 5)+"say again\n"+same, agent.Options{})
 	c := agent.NewConversation()
@@ -258,7 +258,7 @@ func TestD07AFinishedTurnLeavesNoCheckpoint(t *testing.T) {
 
 // D8: checkpoints counted messages that were not stored, so that resuming failed
 // as stale.
-func TestD08ACheckpointCountsWhatIsStored(t *testing.T) {
+func TestD08CheckpointCountsStoredSteps(t *testing.T) {
 	store := &tap{Store: agent.NewMemory(), refuse: "whole 1"}
 	c := agent.OpenConversation(store, "c")
 	ledger := map[string]int{}
@@ -288,7 +288,7 @@ func TestD08ACheckpointCountsWhatIsStored(t *testing.T) {
 }
 
 // D9: checkpoints were saved on the side and landed in any order.
-func TestD09WritesAreInOrderAndAwaited(t *testing.T) {
+func TestD09WritesAreOrderedAndAwaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &tap{Store: agent.NewMemory(), block: make(chan struct{})}
 		c := agent.OpenConversation(store, "c")

@@ -106,7 +106,7 @@ func TestFuncPanicsWhenTheArgumentsHaveNoSchema(t *testing.T) {
 	}
 }
 
-func TestFuncTellsTheModelWhichFieldDoesNotDecode(t *testing.T) {
+func TestFuncReportsTheFieldThatDoesNotDecode(t *testing.T) {
 	type in struct {
 		Count int       `json:"count"`
 		When  time.Time `json:"when"`

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestIDsSortInTheOrderOfTheirCreation(t *testing.T) {
+func TestIDsSortByCreation(t *testing.T) {
 	form := regexp.MustCompile(`^trn_[0-9a-hjkmnp-tv-z]{22}$`)
 	last := ""
 	for range 10_000 {

@@ -39,7 +39,7 @@ type priced struct {
 func (p priced) Info() agent.ModelInfo { return p.info }
 
 // Where another model answers that has no price, the turn says so once.
-func TestAFallbackWithoutAPriceIsTold(t *testing.T) {
+func TestFallbackModelWithoutPriceIsReported(t *testing.T) {
 	text := "call echo {\"a\":\"x\"}\nusage 10 2\n---\nsay hi\nusage 10 2"
 	first := named{script.New(), "dear", &agent.ModelError{Class: agent.ClassOverloaded}}
 	second := named{script.New(parse(t, text)...), "unknown", nil}

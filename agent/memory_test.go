@@ -7,6 +7,6 @@ import (
 	"github.com/shoal-dev/shoal/agent/storetest"
 )
 
-func TestMemoryIsAStore(t *testing.T) {
+func TestMemoryConformance(t *testing.T) {
 	storetest.Exercise(t, func(*testing.T) agent.Store { return agent.NewMemory() })
 }

@@ -68,7 +68,7 @@ func viewText(view []Message) string {
 	return strings.Join(out, " ")
 }
 
-func TestReductionByCount(t *testing.T) {
+func TestReduceByCount(t *testing.T) {
 	for _, c := range []struct{ name, history, want string }{
 		{"up to target and threshold all is seen", "suauaua", "s0 u1 a2 u3 a4 u5 a6"},
 		{"over them the last Target messages", "suauauau", "s0 u5 a6 u7"},
@@ -91,7 +91,7 @@ func TestReductionByCount(t *testing.T) {
 	}
 }
 
-func TestASummaryCoversWhatIsGoneAndIsUsedAgain(t *testing.T) {
+func TestSummaryCoversRemovedMessagesAndIsReused(t *testing.T) {
 	m := &summariser{text: " first "}
 	r := newReducer(Reduction{Strategy: ReduceSummary, Target: 2, Threshold: 2}, m, nil)
 	history := tale("suauauauauau")
@@ -135,7 +135,7 @@ func TestASummaryCoversWhatIsGoneAndIsUsedAgain(t *testing.T) {
 	}
 }
 
-func TestAHistoryThatWasReducedHardGoesOnFromItsSummary(t *testing.T) {
+func TestHistoryContinuesFromSummaryAfterHardReduction(t *testing.T) {
 	m := &summariser{text: "newer"}
 	history := append([]Message{tale("s")[0], summaryMessage("old")}, tale("uauaua")...)
 	r := newReducer(Reduction{Strategy: ReduceSummary, Target: 2, Threshold: 4}, m, nil)
@@ -152,7 +152,7 @@ func TestAHistoryThatWasReducedHardGoesOnFromItsSummary(t *testing.T) {
 	}
 }
 
-func TestWithoutASummaryTheTurnGoesOn(t *testing.T) {
+func TestTurnContinuesWithoutSummary(t *testing.T) {
 	broken := errors.New("no")
 	for name, m := range map[string]*summariser{"it fails": {err: broken}, "it is empty": {text: " \n"}} {
 		t.Run(name, func(t *testing.T) {
@@ -182,7 +182,7 @@ func TestWithoutASummaryTheTurnGoesOn(t *testing.T) {
 	}
 }
 
-func TestTokensReduceBeforeTheCountDoes(t *testing.T) {
+func TestTokenThresholdReducesBeforeCount(t *testing.T) {
 	history := tale("uauauauaua")
 	for i := range history {
 		history[i].Parts = []Part{Text(strings.Repeat("x", 4*96))} // 100 tokens with the message's own
@@ -229,7 +229,7 @@ func TestTheEstimateLearns(t *testing.T) {
 	}
 }
 
-func TestAForcedReductionHalves(t *testing.T) {
+func TestForcedReductionHalvesTheHistory(t *testing.T) {
 	for _, strategy := range []ReductionStrategy{"", ReduceNone, ReduceCount, ReduceSummary} {
 		t.Run(string(strategy), func(t *testing.T) {
 			r := newReducer(Reduction{Strategy: strategy}, &summariser{text: "so far"}, nil)
@@ -268,7 +268,7 @@ func TestAForcedReductionHalves(t *testing.T) {
 	}
 }
 
-func TestNoReductionSeesAll(t *testing.T) {
+func TestNoReductionKeepsAllMessages(t *testing.T) {
 	r := newReducer(Reduction{MaxTokens: 1}, &summariser{}, nil)
 	history := tale(strings.Repeat("ua", 500))
 	view, did, err := r.view(t.Context(), history, false)
@@ -280,7 +280,7 @@ func TestNoReductionSeesAll(t *testing.T) {
 // Whatever the history and the options: no call without its results, everything
 // in its order, every system message, the last message, and between two
 // reductions nothing but growth.
-func TestPropertiesOfViews(t *testing.T) {
+func TestReductionInvariants(t *testing.T) {
 	for seed := range uint64(80) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		strategies := []ReductionStrategy{ReduceNone, ReduceCount, ReduceSummary}

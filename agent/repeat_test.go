@@ -60,7 +60,7 @@ func TestIdenticalCallsCountWithTheirResults(t *testing.T) {
 }
 
 // The refusal holds across a restart, and what the model does instead lifts it.
-func TestARefusedCallMayBeMadeAgainAfterAnother(t *testing.T) {
+func TestDeniedCallMayBeRepeatedAfterAnotherCall(t *testing.T) {
 	same := "call echo {\"a\":\"x\"}\n---\n"
 	a := newAgent(t, strings.Repeat(same, 2)+"call echo {\"a\":\"y\"}\n---\n"+same+"say done", agent.Options{MaxIdenticalCalls: 2})
 	c := agent.NewConversation()

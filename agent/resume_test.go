@@ -69,7 +69,7 @@ func denies(context.Context, agent.ToolCall, agent.ToolSpec) agent.PermissionRul
 
 // A turn that goes on meets the rules of now: what has not run yet, or runs once
 // more, passes what a fresh call passes.
-func TestAResumedCallIsCheckedAsAFreshOne(t *testing.T) {
+func TestResumedCallIsCheckedLikeANewOne(t *testing.T) {
 	approved := &agent.Answer{PendingID: "t.0.0.permission", Approved: true}
 	edited := &agent.Answer{PendingID: "t.0.0.permission", Approved: true, Arguments: `{"b":"y"}`}
 	block := []agent.Middleware{{Name: "block", BeforeTools: func(_ context.Context, b *agent.Batch) error {

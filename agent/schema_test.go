@@ -88,7 +88,7 @@ func TestArgumentsAreCheckedAgainstTheSchema(t *testing.T) {
 	}
 }
 
-func TestTextThatIsNoArgumentsIsExplained(t *testing.T) {
+func TestInvalidArgumentTextIsExplained(t *testing.T) {
 	schema, err := compileSchema("any", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func nested(depth int) string {
 	return strings.Repeat(`{"a":`, depth) + "1" + strings.Repeat("}", depth)
 }
 
-func TestManyViolationsAreCutShort(t *testing.T) {
+func TestViolationListIsTruncated(t *testing.T) {
 	schema, err := compileSchema("many", json.RawMessage(`{"additionalProperties":{"type":"string"}}`))
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +146,7 @@ func TestTheWorkOfACheckIsBounded(t *testing.T) {
 	}
 }
 
-func TestSchemasThatCannotBeUsed(t *testing.T) {
+func TestUnusableSchemas(t *testing.T) {
 	for schema, want := range map[string]string{
 		`{`:                                      "not valid JSON",
 		`{"a":1,"a":2}`:                          "given twice",
@@ -232,7 +232,7 @@ func TestSchemasOfAnyValue(t *testing.T) {
 	}
 }
 
-func TestSchemasOfOtherTimesAndMakers(t *testing.T) {
+func TestSchemasOfOtherDraftsAndGenerators(t *testing.T) {
 	for _, c := range []struct{ schema, arguments, want string }{
 		{
 			`{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"a":{"items":[{"type":"string"}],"additionalItems":false}}}`,
@@ -288,7 +288,7 @@ func TestCheckSpec(t *testing.T) {
 
 // The walk comes to the same verdict as the library on random schemas and
 // values of the keywords that both check.
-func TestTheWalkAgreesWithTheLibrary(t *testing.T) {
+func TestSchemaWalkAgreesWithLibrary(t *testing.T) {
 	agreed := map[bool]int{}
 	for seed := range uint64(800) {
 		r := rand.New(rand.NewPCG(seed, 7))

@@ -35,7 +35,7 @@ func nestedOf(events []agent.Event) []agent.Event {
 }
 
 // The progress that an abandoned tool reports is discarded.
-func TestNothingFollowsAToolsEnd(t *testing.T) {
+func TestNoEventAfterToolEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		talks := agent.Func("talks", "", func(ctx context.Context, _ struct{}) (string, error) {
 			for range 30 { // ignores its context
@@ -65,7 +65,7 @@ func TestNothingFollowsAToolsEnd(t *testing.T) {
 // The turn ends while a sub-agent works: the sub-agent's turn is canceled, its
 // events are whole, and the time or store that ended the turn is not called its
 // own. (It went round in circles when the store had failed.)
-func TestASubAgentEndsWithItsCaller(t *testing.T) {
+func TestSubAgentEndsWithItsCaller(t *testing.T) {
 	for name, test := range map[string]struct {
 		clerk  string
 		opts   agent.Options
@@ -97,7 +97,7 @@ func TestASubAgentEndsWithItsCaller(t *testing.T) {
 
 // A sub-agent begins to wait at the moment in which its caller is canceled: the
 // call has no result, which is not an empty one.
-func TestACallThatWaitsWhenTheTurnIsCanceled(t *testing.T) {
+func TestCancelDuringPendingCall(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	a := newAgent(t, "call clerk#c {\"input\":\"pay\"}", agent.Options{Tools: []agent.Tool{clerkAgent(t, "call pay {}")}})
@@ -121,7 +121,7 @@ func TestACallThatWaitsWhenTheTurnIsCanceled(t *testing.T) {
 }
 
 // Two sub-agents ask at once; the person is asked one thing at a time.
-func TestAnswerIsAskedOneAtATime(t *testing.T) {
+func TestAnswerIsCalledSequentially(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked, together atomic.Int32
 		a := newAgent(t, "call clerk#a {\"input\":\"1\"}\ncall clerk#b {\"input\":\"2\"}\n---\nsay done", agent.Options{
@@ -143,7 +143,7 @@ func TestAnswerIsAskedOneAtATime(t *testing.T) {
 }
 
 // One request is left open; the others are asked all the same.
-func TestEveryRequestIsAsked(t *testing.T) {
+func TestEveryRequestIsEmitted(t *testing.T) {
 	var asked []string
 	a := newAgent(t, "call pay#a {}\ncall pay#b {\"a\":\"2\"}\n---\nsay done", agent.Options{
 		Answer: func(_ context.Context, p agent.Pending) (agent.Answer, bool) {
@@ -159,7 +159,7 @@ func TestEveryRequestIsAsked(t *testing.T) {
 
 // A structured answer breaks off and is given again: what is shown of it begins
 // anew.
-func TestPartialOutputBeginsAnewWithARetry(t *testing.T) {
+func TestPartialOutputRestartsOnRetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, "pause 200ms\nsay {\"a\":\"one two\nfail network\n---\npause 200ms\nsay {\"a\":\"one two three\"}", agent.Options{
 			Output: &agent.Structured{Mode: agent.OutputNative, Types: []agent.OutputSchema{{Name: "a", Schema: argumentA}}},
@@ -187,7 +187,7 @@ func TestPartialOutputBeginsAnewWithARetry(t *testing.T) {
 
 // The consumer panics inside of the range: the tools are ended, and the turn goes
 // on in the next run.
-func TestAPanicOfTheConsumerLeavesNothingBehind(t *testing.T) {
+func TestConsumerPanicLeaksNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := agent.NewConversation()
 		a := newAgent(t, "call busy#s {}", agent.Options{})
@@ -214,7 +214,7 @@ func TestAPanicOfTheConsumerLeavesNothingBehind(t *testing.T) {
 }
 
 // A turn that waited cannot be prepared any more: what its tools did stays.
-func TestAResumedTurnThatCannotBeginKeepsItsResults(t *testing.T) {
+func TestFailedResumeKeepsResults(t *testing.T) {
 	c := agent.NewConversation()
 	all(t, newAgent(t, "call echo#e {}\ncall client#q {}", agent.Options{}), t.Context(), c, agent.Say("go"))
 	broken := agent.Middleware{Name: "broken", BeforeTurn: func(context.Context, []agent.Message) error { return errors.New("no") }}
@@ -232,7 +232,7 @@ func TestAResumedTurnThatCannotBeginKeepsItsResults(t *testing.T) {
 }
 
 // A store takes its time with a whole step; that is not the turn's.
-func TestTheTurnsTimeDoesNotCountTheStores(t *testing.T) {
+func TestTurnTimeoutExcludesStoreWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &tap{Store: agent.NewMemory(), block: make(chan struct{})}
 		time.AfterFunc(10*time.Second, func() { close(store.block) })
@@ -244,7 +244,7 @@ func TestTheTurnsTimeDoesNotCountTheStores(t *testing.T) {
 }
 
 // A person whom a sub-agent asks takes long; that is not the caller's time.
-func TestTheTurnsTimeDoesNotCountPeopleBelow(t *testing.T) {
+func TestTurnTimeoutExcludesAnswersInSubAgents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, "call clerk {\"input\":\"pay\"}\n---\nsay done", agent.Options{
 			Tools: []agent.Tool{clerkAgent(t, "call pay {}\n---\nsay Paid.")}, TurnTimeout: time.Second,

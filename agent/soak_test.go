@@ -24,7 +24,7 @@ func soakAgent(t *testing.T) *agent.Agent {
 
 // A thousand turns at once on one agent and one store: each is whole, and nothing
 // is left.
-func TestAThousandTurnsAtOnce(t *testing.T) {
+func TestThousandConcurrentTurns(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	a, store := soakAgent(t), agent.NewMemory()
 	var group sync.WaitGroup
@@ -54,7 +54,7 @@ func TestAThousandTurnsAtOnce(t *testing.T) {
 
 // A storm of cancellations: each turn is canceled, or left, at some event. Every
 // conversation takes the next input, and nothing is left.
-func TestAStormOfCancellations(t *testing.T) {
+func TestManyConcurrentCancellations(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	a, store := soakAgent(t), agent.NewMemory()
 	var group sync.WaitGroup

@@ -106,7 +106,7 @@ func mustAnswer(t *testing.T, c *agent.Conversation, a agent.Answer) {
 }
 
 // Sub-agents use the same Asker as their parent.
-func TestSubAgentAsksItsCallersAnswerer(t *testing.T) {
+func TestSubAgentUsesCallersAnswerFunc(t *testing.T) {
 	clerk := newAgent(t, "call pay {}\n---\nsay Paid.", agent.Options{Name: "clerk"})
 	var asked []string
 	b := boss(t, clerk, agent.SubAgent{}, agent.Options{Answer: func(_ context.Context, p agent.Pending) (agent.Answer, bool) {
@@ -156,7 +156,7 @@ func TestSubAgentWithHistory(t *testing.T) {
 
 // Models count their calls from one each time: the second turn's c1 is another
 // call, with another sub-conversation.
-func TestSubAgentOfAnotherTurnIsAnotherOne(t *testing.T) {
+func TestSubAgentsOfDifferentTurnsAreSeparate(t *testing.T) {
 	n := 0
 	clerk := newAgentOn(t, script.Func(func(*agent.Request) script.Answer {
 		n++

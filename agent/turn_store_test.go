@@ -38,7 +38,7 @@ func text(v any) string {
 }
 
 // What a store was given stays as it was: it may encode it later.
-func TestAStoredStepIsNotChanged(t *testing.T) {
+func TestStoredStepIsImmutable(t *testing.T) {
 	store := &frozen{Store: agent.NewMemory()}
 	a := newAgent(t, "call pay {}\ncall client {\"n\":1}\ncall client {\"n\":2}\n---\nsay Done.", agent.Options{
 		Answer: func(context.Context, agent.Pending) (agent.Answer, bool) {
@@ -57,7 +57,7 @@ func TestAStoredStepIsNotChanged(t *testing.T) {
 }
 
 // An answer that comes while the turn is being taken over is not lost.
-func TestAnAnswerDuringTheTakingOverCounts(t *testing.T) {
+func TestAnswerDuringTakeoverCounts(t *testing.T) {
 	store := &frozen{Store: agent.NewMemory()}
 	c := agent.OpenConversation(store, "c")
 	a := newAgent(t, "call client {}\ncall client {\"n\":2}\n---\nsay Done.", agent.Options{})

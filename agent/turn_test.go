@@ -19,7 +19,7 @@ import (
 )
 
 // The range stops: the turn is canceled and stored, and nothing is left.
-func TestStoppingTheRangeCancelsTheTurn(t *testing.T) {
+func TestBreakCancelsTheTurn(t *testing.T) {
 	c := agent.NewConversation()
 	a := newAgent(t, "say One two three.\ncall stuck {}", agent.Options{Grace: time.Millisecond})
 	for e, err := range a.Stream(t.Context(), c, agent.Say("count")) {
@@ -94,7 +94,7 @@ func TestContextProviderAddsToTheRequest(t *testing.T) {
 }
 
 // A context provider that fails does not fail the turn, but is seen.
-func TestAFailingContextProviderIsAWarning(t *testing.T) {
+func TestFailingContextProviderIsAWarning(t *testing.T) {
 	p := &remembering{fail: errors.New("no memory")}
 	events := all(t, newAgent(t, "say hi", agent.Options{Context: []agent.ContextProvider{p}}), t.Context(), agent.NewConversation(), agent.Say("hello"))
 	if end := finished(t, events); end.Outcome != agent.Completed {
@@ -178,7 +178,7 @@ func TestMiddlewareMaySkipAndBlock(t *testing.T) {
 	}
 }
 
-func TestAFailingHookFailsTheTurn(t *testing.T) {
+func TestFailingHookFailsTheTurn(t *testing.T) {
 	broken := errors.New("broken")
 	for name, mw := range map[string]agent.Middleware{
 		"before turn":  {BeforeTurn: func(context.Context, []agent.Message) error { return broken }},
@@ -239,7 +239,7 @@ func TestObserversSeeNestedOperations(t *testing.T) {
 }
 
 // A68: a failing observer never breaks a run.
-func TestAPanickingObserverIsAWarning(t *testing.T) {
+func TestPanickingObserverIsAWarning(t *testing.T) {
 	events := all(t, newAgent(t, "say hi", agent.Options{Observers: []agent.Observer{watcher{panics: true}}}), t.Context(), agent.NewConversation(), agent.Say("go"))
 	if end := finished(t, events); end.Outcome != agent.Completed {
 		t.Errorf("ends as %s", end.Outcome)

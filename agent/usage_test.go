@@ -13,7 +13,7 @@ import (
 // A provider's prompt cache hits as long as requests only grow: each begins with
 // all of the one before, also in the next turn, and the usage of each step shows
 // the share that was read from the cache.
-func TestTheCachedShareOfAConversationThatGrows(t *testing.T) {
+func TestCachedShareOfGrowingConversation(t *testing.T) {
 	var before []agent.Message
 	calls := 0
 	m := script.Func(func(r *agent.Request) script.Answer {

@@ -117,7 +117,7 @@ func itoa(n int) string { text, _ := json.Marshal(n); return string(text) }
 
 func big() string { return strings.Repeat("x", MaxBody) }
 
-func TestOnlyJSONIsPosted(t *testing.T) {
+func TestPostRequiresJSON(t *testing.T) {
 	w := newWorld(agent.Options{}, script.Answer{Text: "Hi"})
 	if status, got := w.do(t, httptest.NewRequest(http.MethodGet, "/", nil)); status != http.StatusMethodNotAllowed {
 		t.Errorf("GET is answered with %d %s", status, got)
@@ -129,7 +129,7 @@ func TestOnlyJSONIsPosted(t *testing.T) {
 	}
 }
 
-func TestWhatBuildSays(t *testing.T) {
+func TestBuildErrors(t *testing.T) {
 	for _, c := range []struct {
 		err    error
 		model  agent.Model
@@ -173,7 +173,7 @@ func TestClientContextReachesTheModel(t *testing.T) {
 	}
 }
 
-func TestResumeEntriesOfNothing(t *testing.T) {
+func TestResumeEntriesWithoutPendingRequests(t *testing.T) {
 	w := newWorld(agent.Options{}, script.Answer{Text: "Hi"})
 	_, got := w.post(t, body(`{"id":"u","role":"user","content":"Hi"}`, `"resume":[{"interruptId":"i","status":"cancelled"}]`))
 	if told := strings.Join(got, "\n"); !strings.Contains(told, `CUSTOM name="ignored" value={"what":"resume entry i"}`) {
@@ -200,7 +200,7 @@ func TestThreadsOfDifferentPeople(t *testing.T) {
 
 // A call of the client's tool that the agent refuses itself has its answer, and
 // the client must not execute it.
-func TestACallThatTheAgentRefuses(t *testing.T) {
+func TestToolCallRefusedByAgent(t *testing.T) {
 	w := newWorld(agent.Options{}, script.Answer{Calls: []agent.ToolCall{{ID: "c1", Name: "pick", Arguments: `{"n":"x"}`}}}, script.Answer{Text: "Never mind."})
 	_, got := w.post(t, body(`{"id":"u","role":"user","content":"Go"}`,
 		`"tools":[{"name":"pick","parameters":{"type":"object","properties":{"n":{"type":"integer"}}}}]`))

@@ -24,7 +24,7 @@ TEXT_MESSAGE_END messageId="m"
 `[1:]+success)
 }
 
-func TestThoughtsAreMessagesOfTheirOwn(t *testing.T) {
+func TestReasoningIsASeparateMessage(t *testing.T) {
 	events := story(said("m", false, slices.Concat(thought("m", "m.p0", "hmm"), thought("m", "m.p1"), text("m", "Yes."))...), done())
 	same(t, project(t, nil, events...), begin+`
 REASONING_START messageId="m.p0"
@@ -70,7 +70,7 @@ TOOL_CALL_RESULT messageId="c2.result" toolCallId="c2" content=[{"metadata":{"na
 `[1:]+success)
 }
 
-func TestArgumentsThatCameInOnePiece(t *testing.T) {
+func TestArgumentsInOneChunk(t *testing.T) {
 	events := story(said("m", false,
 		agent.ToolCallStarted{MessageID: "m", CallID: "c", Name: "look"},
 		agent.ToolArgsDelta{CallID: "c", Text: `{"a"`},
@@ -85,7 +85,7 @@ func TestArgumentsThatCameInOnePiece(t *testing.T) {
 	}
 }
 
-func TestRetryWithdrawsWhatWasShown(t *testing.T) {
+func TestRetryResetsShownText(t *testing.T) {
 	thread := []Message{{ID: "u", Role: "user", raw: json.RawMessage(`{"id":"u","role":"user","content":"Hi","name":"Ann"}`)}, {ID: "v", Role: "user", Content: json.RawMessage(`"You"`)}, {ID: "a", Role: "activity"}}
 	events := story(
 		said("m1", true, slices.Concat(thought("m1", "m1.p0", "hm"), thought("m1", "m1.p1", "ha"), text("m1", "Hel"), called("m1", "c", "look", "{"))...),
@@ -127,7 +127,7 @@ TEXT_MESSAGE_END messageId="m3"
 `[1:]+success)
 }
 
-func TestSnapshotKeepsWhatWasShownBefore(t *testing.T) {
+func TestSnapshotKeepsEarlierMessages(t *testing.T) {
 	events := story(
 		said("m1", false, slices.Concat(thought("m1", "m1.p0", "hm"), text("m1", "A"), called("m1", "c1", "look", "{}"), called("m1", "c2", "look", "{}"))...),
 		agent.ToolFinished{Result: agent.ToolResult{CallID: "c1", Status: agent.ResultOK, Text: "one"}},
@@ -202,7 +202,7 @@ func sorted(object json.RawMessage) string {
 	return string(text)
 }
 
-func TestResultsThatTheClientHasAreNotShownAgain(t *testing.T) {
+func TestKnownResultsAreNotSentAgain(t *testing.T) {
 	thread := []Message{
 		{ID: "m", Role: "assistant", ToolCalls: []MessageCall{{ID: "c1"}, {ID: "c2"}}},
 		{ID: "x", Role: "tool", ToolCallID: "c1"},
@@ -217,7 +217,7 @@ STEP_FINISHED stepName="step-0"
 RUN_FINISHED threadId="t" runId="r" outcome={"type":"success"}`[1:])
 }
 
-func TestAsides(t *testing.T) {
+func TestCustomEvents(t *testing.T) {
 	pending := agent.Pending{ID: "q", Kind: agent.Continuation, Step: 1, MaxSteps: 2}
 	answered := pending
 	answered.Answer = &agent.Answer{Approved: true}

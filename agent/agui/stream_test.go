@@ -35,7 +35,7 @@ func (l *line) Write(text []byte) (int, error) {
 
 // While a tool works in silence the connection is kept alive, and nothing runs
 // once the run is over.
-func TestSilence(t *testing.T) {
+func TestKeepAliveDuringSilentTool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		long := agent.Configure(agent.Func("long", "Takes long.", func(ctx context.Context, _ struct{}) (string, error) {
 			<-time.After(70 * time.Second)
@@ -56,7 +56,7 @@ func TestSilence(t *testing.T) {
 	})
 }
 
-func TestAConnectionThatBreaksCancelsTheTurn(t *testing.T) {
+func TestBrokenConnectionCancelsTheTurn(t *testing.T) {
 	var end agent.TurnFinished
 	w := newWorld(agent.Options{Middleware: []agent.Middleware{{AfterTurn: func(_ context.Context, e agent.TurnFinished) { end = e }}}},
 		script.Answer{Text: strings.Repeat("word ", 100)}, script.Answer{Text: "Here."})

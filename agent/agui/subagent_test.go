@@ -17,7 +17,7 @@ func nested(turn string, chain []string, events ...agent.Event) []agent.Event {
 	return out
 }
 
-func TestSubAgentsSpeakUnderTheirOwnName(t *testing.T) {
+func TestSubAgentMessagesHaveTheirName(t *testing.T) {
 	inner := slices.Concat(said("s", false, slices.Concat(text("s", "Seen."), called("s", "c", "look", "{}"))...), []agent.Event{
 		agent.ToolFinished{Result: agent.ToolResult{CallID: "c", Status: agent.ResultOK, Text: "it"}},
 		agent.TurnFinished{Outcome: agent.Completed, Reason: agent.ReasonDone},
@@ -66,7 +66,7 @@ func TestSubAgentsOfSubAgents(t *testing.T) {
 	}
 }
 
-func TestSubAgentsThatDoNotEnd(t *testing.T) {
+func TestStuckSubAgents(t *testing.T) {
 	events := story(said("m", false, called("m", "c", "scout")...),
 		nested("b", []string{"agent", "scout"}, agent.StepStarted{}, agent.MessageStarted{MessageID: "s"}, agent.TextDelta{Text: "I"}),
 		nested("a", []string{"agent", "scout"}, agent.TurnFinished{Outcome: agent.Failed, Reason: agent.ReasonTimeout, Message: "Too slow."}),

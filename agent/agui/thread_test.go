@@ -32,7 +32,7 @@ func TestNothingIsStoredTwice(t *testing.T) {
 	}
 }
 
-func TestAThreadThatTheStoreDoesNotHave(t *testing.T) {
+func TestUnknownThread(t *testing.T) {
 	w := newWorld(agent.Options{}, script.Answer{Text: "Two."})
 	w.post(t, body(`{"id":"u1","role":"user","content":"Go"},
 		{"id":"a1","role":"assistant","content":"Look:","toolCalls":[{"id":"c1","type":"function","function":{"name":"look","arguments":"{}"}},{"id":"c2","type":"function","function":{"name":"pick","arguments":"{}"}}]},
@@ -49,7 +49,7 @@ func TestAThreadThatTheStoreDoesNotHave(t *testing.T) {
 	}
 }
 
-func TestAThreadThatWaits(t *testing.T) {
+func TestThreadWithPendingRequests(t *testing.T) {
 	pay := agent.Configure(agent.Func("pay", "Pays.", func(context.Context, struct{}) (string, error) { return "paid", nil }),
 		func(s *agent.ToolSpec) { s.RequiresPermission = true })
 	w := newWorld(agent.Options{Tools: []agent.Tool{pay, agent.AskUser()}},
@@ -97,7 +97,7 @@ func TestAThreadThatWaits(t *testing.T) {
 
 // A process died in the middle of a turn: the next run finishes it before it
 // takes what is new.
-func TestAfterACrash(t *testing.T) {
+func TestRecoveryAfterCrash(t *testing.T) {
 	w := newWorld(agent.Options{}, script.Answer{Text: "One."}, script.Answer{Text: "Two."})
 	begun := agent.Turn{ID: "trn", Attempt: 1, Input: []agent.Message{{ID: "u1", Role: agent.User, Parts: []agent.Part{agent.Text("Go")}}}}
 	if err := w.store.Begin(t.Context(), "t", begun); err != nil {
@@ -114,7 +114,7 @@ func TestAfterACrash(t *testing.T) {
 }
 
 // When the unfinished turn fails, the new messages wait for another run.
-func TestAfterACrashAndAFailure(t *testing.T) {
+func TestRecoveryAfterCrashAndFailure(t *testing.T) {
 	w := newWorld(agent.Options{}, script.Answer{Err: &agent.ModelError{Class: agent.ClassAuth}}, script.Answer{Text: "Two."})
 	if err := w.store.Begin(t.Context(), "t", agent.Turn{ID: "trn", Attempt: 1, Input: []agent.Message{{ID: "u1", Role: agent.User, Parts: []agent.Part{agent.Text("Go")}}}}); err != nil {
 		t.Fatal(err)

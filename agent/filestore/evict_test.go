@@ -21,7 +21,7 @@ func begin(t *testing.T, s agent.Store, conversation, text string) {
 
 // However many conversations are used, and however long they are, a bounded part of them
 // stays in memory. The others are as they were.
-func TestWhatIsNotUsedLeavesTheMemory(t *testing.T) {
+func TestUnusedConversationsAreEvicted(t *testing.T) {
 	for name, c := range map[string]struct{ count, size int }{"many": {600, 10}, "long": {12, 4 << 20}} {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, t.TempDir())
@@ -55,7 +55,7 @@ func TestWhatIsNotUsedLeavesTheMemory(t *testing.T) {
 }
 
 // A conversation that leaves the memory keeps its revision, also after it was replaced.
-func TestARevisionOutlivesTheMemory(t *testing.T) {
+func TestRevisionSurvivesCacheEviction(t *testing.T) {
 	s := open(t, t.TempDir())
 	for i, write := range story {
 		if err := write(t, s); err != nil {
@@ -72,7 +72,7 @@ func TestARevisionOutlivesTheMemory(t *testing.T) {
 }
 
 // Conversations leave the memory and come back while many use them.
-func TestConversationsLeaveTheMemoryUnderLoad(t *testing.T) {
+func TestConversationsAreEvictedUnderLoad(t *testing.T) {
 	s := open(t, t.TempDir())
 	const conversations, callers = 280, 8
 	for i := range conversations {

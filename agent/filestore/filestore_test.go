@@ -29,7 +29,7 @@ func open(t *testing.T, dir string) *filestore.Store {
 	return s
 }
 
-func TestFilestoreIsAStore(t *testing.T) {
+func TestFilestoreConformance(t *testing.T) {
 	storetest.Exercise(t, func(t *testing.T) agent.Store { return open(t, t.TempDir()) })
 }
 
@@ -90,7 +90,7 @@ func load(t *testing.T, s agent.Store) string {
 	return jsonOf(t, r)
 }
 
-func TestEveryWriteIsThereAfterReopening(t *testing.T) {
+func TestWritesSurviveReopening(t *testing.T) {
 	dir := t.TempDir()
 	var before string
 	for i, write := range story {
@@ -114,7 +114,7 @@ func TestEveryWriteIsThereAfterReopening(t *testing.T) {
 
 // A crash may cut the last write anywhere. Whatever is left, the store is as it
 // was before that write or, if the line is whole, after it; and it goes on.
-func TestATornTailIsDroppedAtEveryByte(t *testing.T) {
+func TestTruncatedLastLineIsDroppedAtEveryByte(t *testing.T) {
 	for i, write := range story {
 		dir := t.TempDir()
 		s := open(t, dir)
@@ -190,7 +190,7 @@ func TestDamageBeforeTheLastLineIsRefused(t *testing.T) {
 	}
 }
 
-func TestWhatACrashLeftOfAReplaceIsRemoved(t *testing.T) {
+func TestLeftoversOfCrashedReplaceAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	left := filepath.Join(dir, "c.jsonl.new")
 	if err := os.WriteFile(left, []byte("half a rec"), 0o600); err != nil {

@@ -13,7 +13,7 @@ import (
 
 // A model calls tools of a real server: with an argument that is wrong, with one
 // that is right, and one that reports its progress.
-func TestAnAgentUsesTheToolsOfAServer(t *testing.T) {
+func TestAgentUsesServerTools(t *testing.T) {
 	s := newShop()
 	for name, server := range servers(t, s) {
 		t.Run(name, func(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 
 // A server that was restarted does not know the session any more: the call is
 // made on a new one, once.
-func TestACallAfterARestartReachesTheNewServer(t *testing.T) {
+func TestCallAfterServerRestart(t *testing.T) {
 	first, second := newShop(), newShop()
 	url, replace := serve(t, first.sessions())
 	c := connect(t, mcptool.Server{Name: "shop", URL: url})
@@ -34,7 +34,7 @@ func TestACallAfterARestartReachesTheNewServer(t *testing.T) {
 	}
 }
 
-func TestAProcessThatDiedIsStartedAgain(t *testing.T) {
+func TestDeadServerProcessIsRestarted(t *testing.T) {
 	c := connect(t, process("server"))
 	_, err := find(t, c.Tools(), "die").Call(t.Context(), agent.ToolCall{})
 	if err == nil || !strings.Contains(err.Error(), "MCP server shop (stdio, ") {
@@ -46,7 +46,7 @@ func TestAProcessThatDiedIsStartedAgain(t *testing.T) {
 }
 
 // A call that may have taken effect is made again only if that does no harm.
-func TestOnlyIdempotentCallsAreMadeAgain(t *testing.T) {
+func TestOnlyIdempotentCallsAreRetried(t *testing.T) {
 	for name, want := range map[string]int32{"look": 2, "echo": 1} {
 		t.Run(name, func(t *testing.T) {
 			s := newShop()
@@ -81,7 +81,7 @@ func TestOnlyIdempotentCallsAreMadeAgain(t *testing.T) {
 
 const secret = "very-secret-token"
 
-func TestServersThatAreNoServers(t *testing.T) {
+func TestInvalidServers(t *testing.T) {
 	answer := func(status int, contentType, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", contentType)
@@ -124,7 +124,7 @@ func TestServersThatAreNoServers(t *testing.T) {
 	}
 }
 
-func TestServersThatAreNotThere(t *testing.T) {
+func TestUnreachableServers(t *testing.T) {
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
 	failing := process("failing")
@@ -170,7 +170,7 @@ func TestConnectNamesTheWrongField(t *testing.T) {
 }
 
 // What a server redirects to does not see the headers that are for the server.
-func TestHeadersGoToTheServerAlone(t *testing.T) {
+func TestHeadersAreSentOnlyToTheServer(t *testing.T) {
 	s := newShop()
 	var elsewhere, here atomic.Pointer[http.Header]
 	other, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -189,7 +189,7 @@ func TestHeadersGoToTheServerAlone(t *testing.T) {
 	}
 }
 
-func TestAProcessSeesLittleOfOurEnvironment(t *testing.T) {
+func TestServerProcessGetsMinimalEnvironment(t *testing.T) {
 	t.Setenv("SHOAL_SECRET", secret)
 	server := process("server")
 	server.Env = append(server.Env, "SHOP=open")

@@ -89,7 +89,7 @@ func TestToolsOfAServer(t *testing.T) {
 }
 
 // When the context of a call ends, the server is notified.
-func TestACanceledCallIsCanceledAtTheServer(t *testing.T) {
+func TestCanceledCallIsCanceledOnTheServer(t *testing.T) {
 	s := newShop()
 	for name, server := range servers(t, s) {
 		if name == "stdio" {
@@ -152,7 +152,7 @@ func TestCloseEndsEverything(t *testing.T) {
 	}
 }
 
-func TestWhichToolsAreTaken(t *testing.T) {
+func TestAcceptedTools(t *testing.T) {
 	url, _ := serve(t, newShop().sessions())
 	no := false
 	tools := connect(t, mcptool.Server{Name: "shop", URL: url, Prefix: "shop/", AllowedTools: []string{"echo", "price.of"}, RequiresPermission: &no}).Tools()
@@ -172,7 +172,7 @@ func TestWhichToolsAreTaken(t *testing.T) {
 	}
 }
 
-func TestAChangedListIsThereTheNextTime(t *testing.T) {
+func TestChangedToolListIsUsedByNextTurn(t *testing.T) {
 	for _, name := range []string{"sessions", "stateless", "sse"} {
 		t.Run(name, func(t *testing.T) {
 			s := newShop()

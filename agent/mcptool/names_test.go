@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestNamesAreThoseThatModelsTake(t *testing.T) {
+func TestToolNamesAreValidForModels(t *testing.T) {
 	long := strings.Repeat("x", 70)
 	taken := map[string]bool{}
 	for _, c := range []struct{ name, want string }{

@@ -94,7 +94,7 @@ func TestLookup(t *testing.T) {
 }
 
 // An entry that breaks one of these rules was most likely mistyped.
-func TestBuiltinListIsSane(t *testing.T) {
+func TestBuiltinPricesAreValid(t *testing.T) {
 	list := price.Default()
 	if _, err := time.Parse(time.DateOnly, list.AsOf()); err != nil || list.Source() == "" {
 		t.Errorf("the list is as of %q, from %q", list.AsOf(), list.Source())

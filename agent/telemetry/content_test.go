@@ -105,7 +105,7 @@ func TestContent(t *testing.T) {
 	}
 }
 
-func TestTextsAreCut(t *testing.T) {
+func TestTextsAreTruncated(t *testing.T) {
 	for _, in := range []string{strings.Repeat("a", maxText), strings.Repeat("a", maxText+1), strings.Repeat("€", maxText), "\xff" + strings.Repeat("a", maxText-1)} {
 		got := cut(in)
 		if !utf8.ValidString(got) || len(got) > maxText+16 || (len(in) > maxText) != strings.HasSuffix(got, "(cut)") {

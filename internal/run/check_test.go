@@ -10,7 +10,7 @@ import (
 )
 
 // What no run could ever execute is refused before it is stored, by its path.
-func TestCheckNamesWhatCannotBeMade(t *testing.T) {
+func TestCheckReportsInvalidTools(t *testing.T) {
 	e, err := run.New(run.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -36,7 +36,7 @@ func (w *world) saysFrom(text string, in *storage.ClientInput) shoal.RunID {
 // The tools of a front end are tools of the run, and nobody but their sender answers
 // their calls; its context is in the prompt, as text that others wrote. Both outlive the
 // process, and are those of this run alone.
-func TestClientInputIsOfTheRun(t *testing.T) {
+func TestClientInputBelongsToTheRun(t *testing.T) {
 	w := newWorld(t)
 	w.shopkeeper(script.PerTurn(calls(call("c1", "paint", `{"color":"red"}`)), silent), "")
 	_, err := w.hub.Entities.Create(t.Context(), admin, session, shoal.NewEntity{ID: "ben", Kind: shoal.Human, Name: "Ben"}, "")

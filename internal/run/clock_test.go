@@ -40,7 +40,7 @@ func (t clockedTx) Now() (shoal.Time, error) {
 
 // An executor whose machine's clock is ahead of the database's claims the next run
 // when the database says that it is time. Meanwhile it does not ask again and again.
-func TestAClockAheadDoesNotSpin(t *testing.T) {
+func TestFastClockDoesNotSpin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.shopkeeper(script.PerTurn(silent), "")

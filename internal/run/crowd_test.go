@@ -14,7 +14,7 @@ import (
 // Runs that run at once read the same messages of their space. What comes later
 // shows each of them once: a request grows with the messages of the space, not with
 // the runs times the history that each of them read.
-func TestRequestAfterManyRunsAtOnceIsBounded(t *testing.T) {
+func TestRequestAfterManyConcurrentRunsIsBounded(t *testing.T) {
 	const runs = 120
 	w := newWorld(t)
 	w.exe.Stop()

@@ -71,7 +71,7 @@ func TestCancelWhileRunning(t *testing.T) {
 }
 
 // A canceled suspended run closes its message and its requests.
-func TestCancelWhileParked(t *testing.T) {
+func TestCancelWhileSuspended(t *testing.T) {
 	w := newWorld(t)
 	w.shopkeeper(script.PerTurn(calls(send("c1", "Pick:"), call("c2", "pick", `{"targetSpaceId":"shop"}`)), silent), cards)
 	id := w.says("Hm?")
@@ -141,7 +141,7 @@ func TestProviderFails(t *testing.T) {
 }
 
 // A closed space takes nothing more; the run goes on elsewhere.
-func TestSpaceIsClosedMeanwhile(t *testing.T) {
+func TestClosedSpaceAcceptsNothing(t *testing.T) {
 	w := newWorld(t)
 	w.shopkeeper(script.PerTurn(
 		calls(send("c1", "Pick:"), call("c2", "pick", `{"targetSpaceId":"shop"}`)),

@@ -72,7 +72,7 @@ func (w *world) stranger() {
 
 // An image that a tool makes is a file of this server, for the members of the space
 // that shows the call.
-func TestMadeImages(t *testing.T) {
+func TestGeneratedImages(t *testing.T) {
 	w := newWorld(t)
 	w.stranger()
 	w.shopkeeper(script.PerTurn(calls(call("c1", "draw", `{"targetSpaceId":"shop","prompt":"a lamp"}`)), silent), painter(t, dot(t, 1)))
@@ -95,7 +95,7 @@ func TestMadeImages(t *testing.T) {
 
 // One that was made out of sight is the agent's alone until it names it in a space:
 // in a text, or in what it gives a display tool. It shows only what it made itself.
-func TestMadeImagesThatAreNamedLater(t *testing.T) {
+func TestGeneratedImagesReferencedLater(t *testing.T) {
 	w := newWorld(t)
 	w.stranger()
 	url := func(id shoal.FileID) string { return shoal.FilePath(session, id) }

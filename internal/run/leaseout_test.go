@@ -11,7 +11,7 @@ import (
 
 // A store that does not answer for longer than a lease lasts costs no second call of a
 // model: the only server goes on with its runs instead of claiming them from itself.
-func TestALeaseThatRunsOutIsNotClaimedFromOneself(t *testing.T) {
+func TestOwnExpiredLeaseIsNotClaimed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		model := gated(script.PerTurn(calls(send("c1", "One.")), silent))

@@ -105,7 +105,7 @@ func TestLimitsStopEveryChain(t *testing.T) {
 
 // A call that dies with its server counts as what was reserved for it: nobody knows
 // what it has used.
-func TestLimitsCountCallsThatDied(t *testing.T) {
+func TestLimitsCountInterruptedCalls(t *testing.T) {
 	w := newWorld(t)
 	calling, goOn := make(chan struct{}), make(chan struct{})
 	var once sync.Once

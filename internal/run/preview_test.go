@@ -41,7 +41,7 @@ func configOf(id shoal.EntityID, settings string) string {
 var now = regexp.MustCompile(`(?s)\n# Now\n.*`)
 
 // A preview is what a run that begins then is sent: it is made by the same code.
-func TestPreviewIsWhatARunSees(t *testing.T) {
+func TestPreviewMatchesTheRunsRequest(t *testing.T) {
 	w := newWorld(t)
 	model := &hearing{Model: script.PerTurn(silent)}
 	settings := fmt.Sprintf(`"mcp":{"servers":[{"name":"kb","url":%q,"requiresPermission":false}]},`, mcpServer(t)) + cards

@@ -11,7 +11,7 @@ import (
 
 // A store that refuses claims is asked about once a second, however many runs are
 // queued meanwhile: a full disk must not fill the log, too.
-func TestRefusedClaimsAreNotRushed(t *testing.T) {
+func TestFailedClaimsBackOff(t *testing.T) {
 	w := newWorld(t)
 	w.shopkeeper(script.PerTurn(silent), "")
 	w.store.claimsFail.Store(true)
@@ -29,7 +29,7 @@ func TestRefusedClaimsAreNotRushed(t *testing.T) {
 
 // A store that refuses for good, as one whose disk failed does, keeps no executor from
 // ending: what it could not store is done by the next one.
-func TestARefusedWriteDoesNotKeepFromStopping(t *testing.T) {
+func TestStopDuringRefusedWrites(t *testing.T) {
 	w := newWorld(t)
 	model := gated(script.PerTurn(calls(send("c1", "One.")), silent))
 	w.shopkeeper(model, "")

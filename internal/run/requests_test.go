@@ -81,7 +81,7 @@ func said(m shoal.ModelMessage) string {
 
 // The shown request of a step is what the model was sent: the prompt, the tools with the
 // fields that the server adds, and the messages so far.
-func TestWhatTheModelSaw(t *testing.T) {
+func TestModelRequests(t *testing.T) {
 	w := newWorld(t)
 	model := &hearing{Model: script.PerTurn(calls(call("c1", "lamp", `{"size":2}`), call("c2", "lamp", `no JSON`)), calls(send("c3", "It costs 5.")), silent)}
 	w.shopkeeper(model, cards)
@@ -118,7 +118,7 @@ func TestWhatTheModelSaw(t *testing.T) {
 }
 
 // Where the history is made shorter for the model, the shown request is the short one.
-func TestWhatTheModelSawAfterReduction(t *testing.T) {
+func TestModelRequestsAfterReduction(t *testing.T) {
 	w := newWorld(t)
 	model := &hearing{Model: script.PerTurn(calls(send("c1", "Hm.")), silent)}
 	w.shopkeeper(model, `"context":{"history":0,"reduction":{"strategy":"count","target":4,"threshold":2}}`)
@@ -137,7 +137,7 @@ func TestWhatTheModelSawAfterReduction(t *testing.T) {
 
 // Of a call that is tried again it is the last attempt; of one that came to nothing
 // it is there although the step is not.
-func TestWhatTheModelSawOfFailures(t *testing.T) {
+func TestModelRequestsOfFailures(t *testing.T) {
 	w := newWorld(t)
 	overflow := script.Answer{Err: &agent.ModelError{Class: agent.ClassContextOverflow, Provider: "script"}}
 	broken := script.Answer{Err: &agent.ModelError{Class: agent.ClassAuth, Provider: "script"}}
@@ -160,7 +160,7 @@ func TestWhatTheModelSawOfFailures(t *testing.T) {
 
 // A run that waits and is taken up again, also by another server, keeps what its
 // model saw, and the times of what happened before.
-func TestWhatTheModelSawOutlivesTheServer(t *testing.T) {
+func TestModelRequestsSurviveRestart(t *testing.T) {
 	w := newWorld(t)
 	model := &hearing{Model: script.PerTurn(calls(call("c1", "lamp", `{}`), call("c2", "pick", `{"targetSpaceId":"shop"}`)), calls(send("c3", "Good.")), silent)}
 	w.shopkeeper(model, cards)
@@ -203,7 +203,7 @@ func (w *world) steps(id shoal.RunID) []shoal.Step {
 }
 
 // The bytes of files are not shown.
-func TestWhatTheModelSawOfFiles(t *testing.T) {
+func TestModelRequestsOfFiles(t *testing.T) {
 	w := newWorld(t)
 	model := &hearing{Model: script.PerTurn(silent)}
 	w.shopkeeper(model, "")
@@ -236,7 +236,7 @@ func TestWhatTheModelSawOfFiles(t *testing.T) {
 
 // What is stored grows with what is new: no text is handed in twice, by however many
 // steps, runs and servers it was sent again, and what a step refers to stays short.
-func TestWhatTheModelSawIsStoredOnce(t *testing.T) {
+func TestModelRequestsAreStoredOnce(t *testing.T) {
 	w := newWorld(t)
 	const runs, steps = 4, 20
 	var answers []script.Answer
@@ -278,7 +278,7 @@ func TestWhatTheModelSawIsStoredOnce(t *testing.T) {
 
 // The values of ${env.NAME} are in the headers of what is called, and nowhere in
 // what the model is sent.
-func TestWhatTheModelSawHoldsNoSecrets(t *testing.T) {
+func TestModelRequestsContainNoSecrets(t *testing.T) {
 	w := newWorld(t)
 	w.env = map[string]string{"KB": "a-secret-of-the-operator"}
 	w.crashes()
@@ -299,7 +299,7 @@ func TestWhatTheModelSawHoldsNoSecrets(t *testing.T) {
 }
 
 // A call that waits for a reply took from the message to the reply.
-func TestTimesOfAWait(t *testing.T) {
+func TestWaitDeadlines(t *testing.T) {
 	w := newWorld(t)
 	w.shopkeeper(script.PerTurn(calls(call("c1", "sendSpaceMessage", `{"spaceId":"shop","text":"Which one?","wait":{"for":[{"type":"human"}]}}`)), silent), "")
 	id := w.says("A lamp.")

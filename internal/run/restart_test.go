@@ -55,7 +55,7 @@ func (e *effects) tools() string {
 
 // What a model call had shown when the process died is withdrawn, and the model is
 // asked again.
-func TestRestartInModelCall(t *testing.T) {
+func TestRestartDuringModelCall(t *testing.T) {
 	w := newWorld(t)
 	model := gated(script.PerTurn(calls(send("c1", "One.")), silent))
 	w.shopkeeper(model, "")
@@ -70,7 +70,7 @@ func TestRestartInModelCall(t *testing.T) {
 
 // A tool that had finished is not executed again; one in flight only if it says that
 // this does no harm.
-func TestRestartInTools(t *testing.T) {
+func TestRestartDuringToolCalls(t *testing.T) {
 	w := newWorld(t)
 	server := newEffects(t)
 	w.shopkeeper(script.PerTurn(calls(call("c1", "fast", `{}`), call("c2", "slow", `{}`), call("c3", "again", `{}`)), silent), server.tools())

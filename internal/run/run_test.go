@@ -52,7 +52,7 @@ const cards = `"tools":[
 
 // A display tool appears in the space that the call names, without the fields that
 // name it; one that names a space of strangers is an error and appears nowhere.
-func TestDisplayToolGoesWhereItSays(t *testing.T) {
+func TestDisplayToolUsesItsTarget(t *testing.T) {
 	w := newWorld(t)
 	w.space("secret")
 	w.shopkeeper(script.PerTurn(

@@ -40,7 +40,7 @@ func (r reopened) Load(ctx context.Context, id string) (agent.Record, error) {
 
 // The conversations of agents that tools ask are as good as any. A run's own one is
 // smaller: it holds one turn and is never replaced, which the tests of runs check.
-func TestConversationsBesideTheRun(t *testing.T) {
+func TestOtherConversationsDuringARun(t *testing.T) {
 	storetest.Exercise(t, func(t *testing.T) agent.Store {
 		w, claim := claimed(t)
 		open := func() (agent.Store, error) { return run.OpenStore(t.Context(), w.hub, claim) }

@@ -76,7 +76,7 @@ func (o *received) take(w *world, e shoal.Event) {
 
 // A follower hears a part begin, grow and end, in this order, and its deltas are
 // what is stored.
-func TestFollowersHearItGrow(t *testing.T) {
+func TestFollowersReceiveDeltas(t *testing.T) {
 	w := newWorld(t)
 	w.must(func() error {
 		show := true

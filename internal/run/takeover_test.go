@@ -41,7 +41,7 @@ var errDown = shoal.E("", shoal.Busy, "The database is busy.")
 
 // A server that cannot renew its leases in time, but is alive and comes back, keeps its
 // runs: no other one calls their model a second time.
-func TestALiveServerKeepsItsRuns(t *testing.T) {
+func TestLiveServerKeepsItsRuns(t *testing.T) {
 	for name, all := range map[string]bool{"its connection fails": false, "the database does not answer": true} {
 		for _, lasts := range []time.Duration{5 * time.Second, 14 * time.Second, 19 * time.Second} {
 			t.Run(name+" for "+lasts.String(), func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestALiveServerKeepsItsRuns(t *testing.T) {
 }
 
 // The runs of a server that is gone for good are taken over within two leases, and once.
-func TestADeadServersRunsAreTakenOver(t *testing.T) {
+func TestRunsOfDeadServerAreTakenOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.exe.Stop()
@@ -125,7 +125,7 @@ func (m *failingLate) Stream(ctx context.Context, _ *agent.Request) iter.Seq2[ag
 
 // A server that cannot renew its lease does not call the model again after the lease has
 // run out: another one may have taken the run.
-func TestNoModelIsCalledUnderALeaseThatRanOut(t *testing.T) {
+func TestNoModelCallWithExpiredLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.exe.Stop()

@@ -19,7 +19,7 @@ import (
 
 // An agent that a tool asks works by itself: nothing of it reaches a space, but
 // what it asks people for does, and both go on when it is answered.
-func TestAskedAgent(t *testing.T) {
+func TestSubAgentTool(t *testing.T) {
 	w := newWorld(t)
 	w.hosts("expert", script.PerTurn(calls(call("e1", "danger", `{}`)), script.Answer{Text: "It costs 5."}),
 		`"tools":[{"name":"danger","requiresPermission":true,"displayTool":true,"execution":{"mode":"static","output":{"done":1}}}]`)
@@ -98,7 +98,7 @@ func TestRememberedPermission(t *testing.T) {
 }
 
 // A client's result that does not fit the tool's outputSchema settles nothing.
-func TestUnfittingResult(t *testing.T) {
+func TestResultViolatesSchema(t *testing.T) {
 	w := newWorld(t)
 	w.shopkeeper(script.PerTurn(calls(call("c1", "pick", `{"targetSpaceId":"shop"}`)), silent), cards)
 	id := w.says("Hm?")

@@ -15,7 +15,7 @@ import (
 
 // Whichever change of a run is stored without anybody learning of it, the run comes to
 // the same end, as it does after a crash: nothing is said twice, nothing fails.
-func TestTheAnswerToAnyChangeIsLost(t *testing.T) {
+func TestUnknownOutcomeOfEveryChange(t *testing.T) {
 	for name, s := range stories {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -53,7 +53,7 @@ func (s story) playAndLose(t *testing.T, n int) (lost bool) {
 
 // A run that a server holds without knowing it, since the answer to its claim was
 // lost, is taken up when its lease runs out, though the server renews others.
-func TestAClaimWithoutAnAnswer(t *testing.T) {
+func TestClaimWithUnknownOutcome(t *testing.T) {
 	w := newWorld(t)
 	w.exe.Stop()
 	w.shopkeeper(nil, "")

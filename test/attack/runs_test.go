@@ -117,7 +117,7 @@ func (w *world) queue(key string, jobs int, done func()) {
 // While a thousand runs of one entity wait for a model, and while they end, a bystander's
 // calls and runs and the admin's revocation cost at most twice as much as before, and no
 // model is asked twice for the same step.
-func TestAThousandRunsOfOneEntity(t *testing.T) {
+func TestThousandRunsOfOneEntity(t *testing.T) {
 	const jobs = 1000
 	w := start(t)
 	slow, quick := newVendor(t), newVendor(t)

@@ -49,7 +49,7 @@ func TestClientsWithoutAKeyDoNotConnect(t *testing.T) {
 }
 
 // An MCP session proves nothing: with somebody else's, one is still oneself.
-func TestASessionOfAnotherProvesNothing(t *testing.T) {
+func TestForeignMCPSessionGrantsNothing(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir())
 	ann := ts1HTTP.connect(t, s, "ann", s.key(t, shoal.DefaultSession, "ann"))

@@ -21,7 +21,7 @@ import (
 
 // Somebody clones the repository, types `make run`, does what it prints, and
 // stops and starts it again.
-func TestNewcomer(t *testing.T) {
+func TestFreshClone(t *testing.T) {
 	t.Parallel()
 	n := newcomer{clone: clone(t), home: t.TempDir()}
 

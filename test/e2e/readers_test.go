@@ -55,7 +55,7 @@ func (s *stage) bite(t *testing.T, who http.Header, path, after string, n int64,
 
 // Readers that are repeatedly disconnected at arbitrary bytes, and resume after the
 // last complete event, end with exactly what is stored, and receive no event twice.
-func TestReadersThatAreCutOff(t *testing.T) {
+func TestReadersReconnect(t *testing.T) {
 	t.Parallel()
 	seed := setting.Seed(t, "SHOAL_CUT_SEED")
 	for name, from := range map[string]struct {
@@ -122,7 +122,7 @@ func (s *stage) checkStored(t *testing.T, read *reader) {
 }
 
 // A reader that connects in the middle gets the text so far and then exactly the rest.
-func TestReadersThatArriveLate(t *testing.T) {
+func TestReadersConnectLate(t *testing.T) {
 	t.Parallel()
 	s := storyteller(t)
 	first, _ := s.follow(t, s.ann, denEvents, "")
@@ -172,7 +172,7 @@ func TestReadersThatArriveLate(t *testing.T) {
 
 // Reasoning is not stored, but a reader that is disconnected in the middle of it also
 // gets each piece once.
-func TestThoughtsOfReadersThatAreCutOff(t *testing.T) {
+func TestReasoningForReconnectingReaders(t *testing.T) {
 	t.Parallel()
 	seed := setting.Seed(t, "SHOAL_CUT_SEED")
 	dice := rand.New(rand.NewPCG(seed, 0))

@@ -14,7 +14,7 @@ import (
 // The parent of the server may forward a signal that the server has received already
 // with its whole process group: make does so with SIGTERM, npm with SIGINT. The two
 // signals count as one request, and clients are not disconnected.
-func TestSignalPassedOn(t *testing.T) {
+func TestSignalIsForwarded(t *testing.T) {
 	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		t.Run(sig.String(), func(t *testing.T) {
@@ -53,7 +53,7 @@ func (s *server) listens() bool {
 }
 
 // A busy client does not wait for clients that are slow to end.
-func TestSignalInsisted(t *testing.T) {
+func TestSecondSignal(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir())
 	slow, err := s.dial()

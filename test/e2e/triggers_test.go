@@ -159,7 +159,7 @@ func TestPlanFires(t *testing.T) {
 
 // Canceling a run in the middle of a text ends the request to the vendor; the text so
 // far stays, marked as interrupted.
-func TestCanceledInMidStream(t *testing.T) {
+func TestCancelDuringStream(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	model, hungUp := watchedVendor(t)

@@ -56,7 +56,7 @@ func texts(r shoal.WaitResult) map[string]int {
 }
 
 // A time-out that makes no sense is cut to one that does.
-func TestAbsurdTimeoutsAreCut(t *testing.T) {
+func TestExtremeTimeoutsAreClamped(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir())
 	for _, with := range []client{ts1HTTP, ts2Modern, goSSE, overREST} {
@@ -86,7 +86,7 @@ func TestAbsurdTimeoutsAreCut(t *testing.T) {
 
 // A client that cancels its call ends its wait and acknowledges nothing: it receives
 // later messages when it calls again.
-func TestCallsThatAreGivenUpEnd(t *testing.T) {
+func TestAbandonedCallsEnd(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir())
 	for _, with := range everyKind {
@@ -111,7 +111,7 @@ func TestCallsThatAreGivenUpEnd(t *testing.T) {
 }
 
 // A caller that loses its key while it waits receives nothing more.
-func TestRevokedKeysHearNothing(t *testing.T) {
+func TestRevokedKeysReceiveNothing(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir())
 	// Of the clients on SSE only Go's notices at once that its stream is cut.

@@ -55,7 +55,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestRefusalTellsCodeWordsAndDelay(t *testing.T) {
+func TestRefusalHasCodeMessageAndDelay(t *testing.T) {
 	v := newVendor(t, wiretest.Refuses(429, said("rate_limit_error", "the key "+testKey), "Retry-After", "17"))
 	_, err := wiretest.Transcribe(t, v.model(t), wiretest.Hello())
 	failure := wiretest.ModelError(t, err)
@@ -95,7 +95,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-func TestWrongOptionsShowAtTheCall(t *testing.T) {
+func TestInvalidOptionsFailAtTheCall(t *testing.T) {
 	for _, m := range []agent.Model{
 		anthropic.New("", anthropic.Options{APIKey: testKey}),
 		anthropic.New("claude-test", anthropic.Options{APIKey: testKey, BaseURL: "localhost"}),

@@ -94,7 +94,7 @@ func TestGenerations(t *testing.T) {
 
 // What an answer may need beside its thoughts is left out where both together are
 // refused.
-func TestGenerationsRefuseSettingsBesideThoughts(t *testing.T) {
+func TestGenerationsRejectingSettingsWithThinking(t *testing.T) {
 	high := agent.Reasoning{Enabled: true, Effort: "high"}
 	required := agent.ToolChoice{Mode: agent.ToolsRequired}
 	for _, c := range []struct {

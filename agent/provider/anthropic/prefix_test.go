@@ -16,7 +16,7 @@ var cacheMark = regexp.MustCompile(`"cache_control":\{[^}]*\},?|,"cache_control"
 // Each request of a conversation begins with the request before it, across turns,
 // steps, failures and cancellations. The cache markers move; they do not belong to the
 // prompt.
-func TestPromptsGrow(t *testing.T) {
+func TestPromptPrefixIsStable(t *testing.T) {
 	wiretest.PromptsGrow(t,
 		func(v *wiretest.Vendor) agent.Model {
 			return anthropic.New("claude-test", anthropic.Options{APIKey: testKey, BaseURL: v.URL, HTTPClient: wiretest.NewClient(t)})

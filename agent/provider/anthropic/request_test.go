@@ -146,7 +146,7 @@ func TestRequest(t *testing.T) {
 
 // A history that grows keeps its beginning, byte for byte, or the cache would
 // be of no use. Only the marks move.
-func TestLongerHistoryBeginsWithTheShorter(t *testing.T) {
+func TestLongerHistoryStartsWithTheSameBytes(t *testing.T) {
 	whole := requests["history"].Messages
 	v := newVendor(t, wiretest.Plays(short))
 	m := anthropic.New("claude-test", anthropic.Options{APIKey: testKey, BaseURL: v.URL, NoCache: true, HTTPClient: v.Client()})
@@ -168,7 +168,7 @@ func TestLongerHistoryBeginsWithTheShorter(t *testing.T) {
 
 // What a stream gave as opaque goes back as the blocks that it came from, in
 // their places: shown and hidden ones in a row, and a hidden one after a call.
-func TestThoughtsGoBackUnchanged(t *testing.T) {
+func TestReasoningIsSentBackUnchanged(t *testing.T) {
 	hidden := func(index int, signature string) string {
 		return events(fmt.Sprintf(`{"type":"content_block_start","index":%d,"content_block":{"type":"thinking","thinking":"","signature":""}}`, index),
 			fmt.Sprintf(`{"type":"content_block_delta","index":%d,"delta":{"type":"signature_delta","signature":%q}}`, index, signature), shut(index))

@@ -85,7 +85,7 @@ func content(t *testing.T, body string) []string {
 // An answer that pauses while the provider's tools are at work goes back as it came,
 // with the container that they work in, and the turn goes on with the next one. The
 // turn after it sends all of it, too, with the citations, but no container.
-func TestPausedTurnGoesOn(t *testing.T) {
+func TestPausedTurnContinues(t *testing.T) {
 	expires := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	v := newVendor(t, inTurn(
 		blocksOf("pause_turn", `{"id":"container_1","expires_at":"`+expires+`"}`, text("Let me look. "), search("srvtoolu_1"), []string{searchResult("srvtoolu_1")}, search("srvtoolu_2")),
@@ -160,7 +160,7 @@ func TestPausesAreBounded(t *testing.T) {
 // A use of a provider's tool without a result is sent as long as the turn goes on,
 // also after results of the agent's own tools, and never after that; nor is a result
 // whose use has gone.
-func TestToolsOfTheProviderAreInPairs(t *testing.T) {
+func TestProviderToolUsesAndResultsArePaired(t *testing.T) {
 	own := `{"type":"tool_use","id":"toolu_1","name":"now","input":{}}`
 	v := newVendor(t, inTurn(blocksOf("tool_use", "null", search("srvtoolu_1"), []string{own}), short))
 	ctx, cancel := context.WithCancel(t.Context())

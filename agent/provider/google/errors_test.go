@@ -67,7 +67,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestRefusalTellsCodeWordsAndDelay(t *testing.T) {
+func TestRefusalHasCodeMessageAndDelay(t *testing.T) {
 	v := newVendor(t, wiretest.Refuses(429, said(429, "RESOURCE_EXHAUSTED", "the key "+testKey, retry34), "Retry-After", "17"))
 	_, err := wiretest.Transcribe(t, v.model(t), wiretest.Hello())
 	failure := wiretest.ModelError(t, err)
@@ -106,7 +106,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-func TestWrongOptionsShowAtTheCall(t *testing.T) {
+func TestInvalidOptionsFailAtTheCall(t *testing.T) {
 	for _, m := range []agent.Model{
 		google.New("", google.Options{APIKey: testKey}),
 		google.New("gemini-test", google.Options{APIKey: testKey, BaseURL: "localhost"}),

@@ -13,7 +13,7 @@ import (
 
 // Each request of a conversation begins with the request before it, across turns,
 // steps, failures and cancellations.
-func TestPromptsGrow(t *testing.T) {
+func TestPromptPrefixIsStable(t *testing.T) {
 	wiretest.PromptsGrow(t,
 		func(v *wiretest.Vendor) agent.Model {
 			return google.New("gemini-test", google.Options{APIKey: testKey, BaseURL: v.URL, HTTPClient: wiretest.NewClient(t)})

@@ -167,7 +167,7 @@ func TestOlderModels(t *testing.T) {
 }
 
 // What cannot be sent is the caller's fault and not the network's.
-func TestRequestThatCannotBeMade(t *testing.T) {
+func TestInvalidRequest(t *testing.T) {
 	v := newVendor(t, wiretest.Plays(short))
 	for name, options := range map[string]map[string]any{"gemini?x": nil, "gemini-test": {"odd": func() {}}} {
 		m := google.New(name, google.Options{APIKey: testKey, BaseURL: v.URL, HTTPClient: v.Client()})

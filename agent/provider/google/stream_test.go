@@ -206,7 +206,7 @@ func TestStreamEndsWithItsContext(t *testing.T) {
 	wiretest.EndsWithItsContext(t, newVendor(t, answer).model(t), gone)
 }
 
-func TestRangeThatStopsClosesTheConnection(t *testing.T) {
+func TestBreakClosesTheConnection(t *testing.T) {
 	answer, gone := wiretest.Hangs(t, events(moin))
 	wiretest.LeavesWithItsRange(t, newVendor(t, answer).model(t), gone)
 }

@@ -11,7 +11,7 @@ import (
 
 // Each request of a conversation begins with the request before it, across turns,
 // steps, failures and cancellations. Servers of the chat wire show their thoughts.
-func TestPromptsGrowChat(t *testing.T) {
+func TestChatPromptPrefixIsStable(t *testing.T) {
 	for _, field := range []string{fieldReasoningContent, fieldReasoning} {
 		t.Run(field, func(t *testing.T) {
 			wiretest.PromptsGrow(t,
@@ -42,7 +42,7 @@ func TestPromptsGrowChat(t *testing.T) {
 	}
 }
 
-func TestPromptsGrowResponses(t *testing.T) {
+func TestResponsesPromptPrefixIsStable(t *testing.T) {
 	wiretest.PromptsGrow(t,
 		func(v *wiretest.Vendor) agent.Model {
 			return Responses("test", Options{BaseURL: v.URL + "/v1", HTTPClient: wiretest.NewClient(t)})

@@ -124,7 +124,7 @@ func TestRequests(t *testing.T) {
 }
 
 // A prompt cache finds the whole shorter request at the beginning of the longer.
-func TestRequestsGrowAtTheirEnd(t *testing.T) {
+func TestRequestsAreAppendOnly(t *testing.T) {
 	for _, m := range []agent.Model{Chat("m", Options{BaseURL: "http://h/v1"}), Responses("gpt-5")} {
 		long := everything()
 		whole := body(t, m, long)
@@ -170,7 +170,7 @@ func TestProviderOptionsWin(t *testing.T) {
 	}
 }
 
-func TestEncryptedThoughts(t *testing.T) {
+func TestEncryptedReasoning(t *testing.T) {
 	for name, want := range map[string]bool{
 		"gpt-5": true, "gpt-5.1-codex": true, "o4-mini": true, "openai/o3": true, "new-model": true,
 		"gpt-4o": false, "gpt-4.1-mini": false, "gpt-3.5-turbo": false, "chatgpt-4o-latest": false,
@@ -211,7 +211,7 @@ func TestStrictSchemas(t *testing.T) {
 }
 
 // Servers identify calls in many ways; the agent sees one.
-func TestOddCalls(t *testing.T) {
+func TestUnusualCalls(t *testing.T) {
 	const two = "call 0 \"a\" \"f\"\nargs 0 \"{}\"\ncall 1 \"b\" \"g\"\nargs 1 \"{}\"\nfinish tool_calls\n"
 	const nameless = "call 0 \"\" \"f\"\nargs 0 \"{}\"\ncall 1 \"\" \"g\"\nargs 1 \"{}\"\nfinish tool_calls\n"
 	const grown = "call 0 \"a\" \"f\"\nargs 0 \"{\\\"x\\\":\"\nargs 0 \"1}\"\nfinish tool_calls\n"
@@ -250,7 +250,7 @@ func TestOddCalls(t *testing.T) {
 }
 
 // What a model yields for its parts is what the next request sends back.
-func TestThoughtsGoBack(t *testing.T) {
+func TestReasoningIsSentBack(t *testing.T) {
 	for _, c := range []struct {
 		file, want string
 		model      func(string, ...Options) agent.Model
@@ -305,7 +305,7 @@ func grow(m *agent.Message, c agent.Chunk) {
 }
 
 // Where reasoning is not counted as output, the total shows it.
-func TestThoughtsBesideTheOutput(t *testing.T) {
+func TestReasoningNextToOutput(t *testing.T) {
 	for total, want := range map[int64]int64{130: 20, 145: 35} {
 		u := chatUsage{Input: 110, Output: 20, Total: total}
 		u.OutputDetails.Reasoning = 15

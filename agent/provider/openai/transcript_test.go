@@ -264,7 +264,7 @@ func TestContextEnds(t *testing.T) {
 }
 
 // Breaking out of the range loop closes the connection.
-func TestRangeStops(t *testing.T) {
+func TestBreakStopsTheStream(t *testing.T) {
 	gone := make(chan struct{})
 	m := Chat("m", serve(t, func(w http.ResponseWriter, r *http.Request) {
 		say("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi\",\"tool_calls\":[{\"id\":\"a\",\"function\":{\"name\":\"f\"}}]},\"finish_reason\":\"stop\"}],\"usage\":{}}\n\n", 0)(w, r)

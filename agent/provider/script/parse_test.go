@@ -62,7 +62,7 @@ func TestParseNamesTheWrongLine(t *testing.T) {
 	}
 }
 
-func TestScriptSaysWhatItIs(t *testing.T) {
+func TestScriptModelInfo(t *testing.T) {
 	if got := script.New().Info(); got.Provider != "script" || got.Name != "script" {
 		t.Errorf("a script calls itself %+v", got)
 	}
@@ -83,7 +83,7 @@ func TestScriptEnds(t *testing.T) {
 }
 
 // Whatever the pieces are, joined they are what was written.
-func TestPiecesAreWhole(t *testing.T) {
+func TestChunksAreWholeCharacters(t *testing.T) {
 	text, arguments := "Grüße an alle, 世界! ", `{"text":"Grüße an alle, 世界! 👋👋👋"}`
 	m := script.New(script.Answer{Text: text, Calls: []agent.ToolCall{{Name: "say", Arguments: arguments}}})
 	var said, called strings.Builder

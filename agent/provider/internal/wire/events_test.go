@@ -81,7 +81,7 @@ func TestEvents(t *testing.T) {
 
 // An event is at hand as soon as its blank line is, even if that ends with \r
 // and a \n may follow.
-func TestEventIsNotHeldBack(t *testing.T) {
+func TestEventsAreFlushedImmediately(t *testing.T) {
 	in, out := io.Pipe()
 	defer in.Close()
 	go func() { _, _ = out.Write([]byte("data: a\r\r")) }()

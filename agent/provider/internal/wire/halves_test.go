@@ -84,7 +84,7 @@ func TestTextsSurviveEverySplit(t *testing.T) {
 }
 
 // A half whose other half never comes is the replacement character, at its place.
-func TestHalvesAloneAreReplaced(t *testing.T) {
+func TestUnpairedSurrogatesAreReplaced(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"text":"a\ud83d"}`:                               "a\ufffd",
 		`{"text":"a\ud83db"}`:                              "a\ufffdb",

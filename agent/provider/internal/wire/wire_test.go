@@ -170,7 +170,7 @@ type transport func(*http.Request) (*http.Response, error)
 func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // The environment's key goes where the environment or the vendor is, nowhere else.
-func TestWhoGetsTheKey(t *testing.T) {
+func TestKeyIsSentOnlyToTheVendor(t *testing.T) {
 	gone := errors.New("enough seen")
 	var got *http.Request
 	client := &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
@@ -244,7 +244,7 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-func TestOverTakesTheLaterField(t *testing.T) {
+func TestOverPrefersLaterFields(t *testing.T) {
 	got := Over(Reach{APIKey: "a", Window: 1, Headers: map[string]string{"A": "1"}}, Reach{Window: 2, Headers: map[string]string{}}, Reach{BaseURL: "b"})
 	if got.APIKey != "a" || got.Window != 2 || got.BaseURL != "b" || len(got.Headers) != 0 {
 		t.Errorf("got %+v", got)
