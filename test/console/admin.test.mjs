@@ -129,7 +129,7 @@ test("search marks the words, and leads to the message in its space", async () =
   await person.close();
 });
 
-test("another session is a world of its own", async () => {
+test("another session shows none of this session's data", async () => {
   const { person, page } = await operator(s);
   await go(s, page, "/sessions");
   await page.getByRole("button", { name: "New session" }).click();

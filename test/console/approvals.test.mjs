@@ -148,7 +148,7 @@ describe("a permission", () => {
     await eventually("one is left to approve", async () => (await page.getByRole("button", { name: "Approve", exact: true }).count()) === 1);
   });
 
-  test("a decision is remembered, listed, and revoked; then somebody is asked again", async () => {
+  test("a decision is remembered, listed and revoked; the next call asks again", async () => {
     await payer("habit", [{ sum: 5, to: "Kiel" }]);
     await go(s, page, "/spaces/habit");
     const ended = (n) => eventually(`${n} runs have ended`, async () => (await s.server.at("GET", "/runs?agent=habit&status=completed")).items.length === n);

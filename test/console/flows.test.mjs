@@ -33,7 +33,7 @@ async function member(entityId, more = {}) {
   return { person, page, key };
 }
 
-test("somebody who has never seen it gets from the link to an approved order by what is on the screen", async (t) => {
+test("a new user gets from the link to an approved order", async (t) => {
   const begun = Date.now();
   const { person, page } = await operator(s);
   await page.getByRole("link", { name: /welcome/i }).first().click();
@@ -109,7 +109,7 @@ test("a composite message is one article: text, card, form, text, in the model's
   await person.close();
 });
 
-test("an approval in another space resumes the run; of two who answer at once both learn who was first", async () => {
+test("an approval in another space resumes the run; of two simultaneous answers the first counts, and both pages show it", async () => {
   models.play("approval", [
     { toolCalls: [call("order", { targetSpaceId: "finance", amount: 50000 }, "order")] },
     { toolCalls: [send("market", "Approved and ordered.")] },
@@ -189,7 +189,7 @@ test("stop ends a run that writes, and what it wrote stays", async () => {
   await person.close();
 });
 
-test("@ opens the members by keyboard, and the message wakes whom it names", async () => {
+test("@ opens the members by keyboard, and the message wakes the mentioned agent", async () => {
   await s.server.at("POST", "/entities", { id: "scout", kind: "agent", name: "Scout" });
   await s.server.at("POST", "/spaces", { id: "camp", name: "Camp", members: ["operator", "scout", "shop-agent"] }, { as: "operator" });
   const { key } = await s.server.call("POST", "/keys", { role: "entity", sessionId: "default", entityId: "scout", name: "scout" });

@@ -256,7 +256,7 @@ test("a question is answered by an option, and another one in words", async () =
   await person.close();
 });
 
-test("somebody else was first: the page says who and when, also to an answer that comes a moment later", async () => {
+test("another person answered first: the page shows the name and the time, also after a late answer", async () => {
   await s.server.at("POST", "/entities", { id: "ada", kind: "human", name: "Ada" });
   await s.server.at("PUT", "/spaces/desk/members/ada");
   const { person, page } = await operator(s);

@@ -161,7 +161,7 @@ test("it receives the arguments as they stream, and only the console's button se
   await person.close();
 });
 
-test("every way out of the frame is shut, and a forged consent settles nothing", async () => {
+test("the frame cannot reach the network or the page, and a forged answer is ignored", async () => {
   const { person, page, received } = await harbour("escape", "showCage", escapes(canary.url));
   const address = page.url();
   const tries = await eventually("it has tried everything", async () => (Object.keys(await received().catch(() => ({}))).length > 10 ? received() : undefined));

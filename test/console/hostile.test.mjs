@@ -147,7 +147,7 @@ describe("hostile content", () => {
     await person.close();
   });
 
-  test("if one of them ran, it would be noticed", async () => {
+  test("an executed script would be detected", async () => {
     const person = await Person.at(s.browser, { bypassCSP: true });
     await watch(person);
     const page = await person.context.newPage();

@@ -147,7 +147,7 @@ test("a dialog gives the focus back to where it was", async () => {
   await person.close();
 });
 
-test("single letters do nothing while somebody types, and nothing when they are switched off", async () => {
+test("single-letter shortcuts are ignored while typing, and when they are switched off", async () => {
   const { person, page } = await operator(s);
   await go(s, page, "/spaces/welcome");
   const field = page.getByRole("textbox", { name: "Message" });
@@ -179,7 +179,7 @@ test("single letters do nothing while somebody types, and nothing when they are 
   await person.close();
 });
 
-test("no single key answers what waits", async () => {
+test("no single key answers a pending action", async () => {
   const order = { name: "order", executionType: "basic", execution: { mode: "pass-through" }, displayTool: true, requiresPermission: true, inputSchema: { type: "object", properties: { amount: { type: "number" } } } };
   models.play("buyer", [{ toolCalls: [call("order", { targetSpaceId: "vault", amount: 50000 })] }, { content: "Done." }]);
   await s.server.at("PUT", "/agents/buyer", models.agent("Buyer", "buyer", { tools: [order] }));

@@ -57,7 +57,7 @@ async function whole(page, id) {
 
 const begun = (page) => page.getByRole("article").filter({ hasText: "Lied 3: Der" }).waitFor();
 
-test("a reload in the middle of a word goes on there, and one at a question asks it again", async () => {
+test("a reload in the middle of a word continues the text, and a reload at a question shows it again", async () => {
   const id = await den();
   const { person, page } = await operator(s);
   await go(s, page, `/spaces/${id}`);
@@ -94,7 +94,7 @@ test("killed in the middle of a sentence and started again: the page heals by it
   await person.close();
 });
 
-test("nothing can be consented to while the server is away; what was written waits and is sent once", async () => {
+test("while the server is unreachable, approvals are disabled; messages are queued and sent once", async () => {
   const id = await den();
   const { person, page } = await operator(s);
   await go(s, page, `/spaces/${id}`);
@@ -149,7 +149,7 @@ test("cut again and again in the middle of a frame: every letter is there, once"
   await person.close();
 });
 
-test("a piece that is lost on the way is noticed, and the text begins anew", async (t) => {
+test("a lost delta is detected, and the text is loaded again", async (t) => {
   const id = await den();
   let lost = 0;
   cutter = await Cutter.before(s.server.url, (req, chunk) => {

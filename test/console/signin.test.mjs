@@ -70,7 +70,7 @@ test("a revoked key ends what is open, with a way back", async () => {
   await person.close();
 });
 
-test("who signs out in one tab is signed out in all, also with a key that lives on", async () => {
+test("signing out in one tab signs out all tabs, also if the key stays valid", async () => {
   const person = await Person.at(s.browser);
   const page = await person.open(s.server.url);
   await page.locator("input[type=password]").fill(s.server.key);

@@ -86,7 +86,7 @@ test("a browser without shared workers follows with one stream for each tab", as
   await person.close();
 });
 
-test("pieces of a message count nothing, the whole message one; what is read in one browser is read in the other", async () => {
+test("deltas do not count as unread, a complete message counts once; read in one browser is read in the other", async () => {
   models.play("drip", [{ toolCalls: [send("creek", "drop by drop ".repeat(60))] }, { content: "Done." }], 15);
   await s.server.at("PUT", "/agents/dripper", models.agent("Dripper", "drip"));
   await s.server.at("POST", "/spaces", { id: "creek", name: "Creek", members: ["operator", "dripper"] }, { as: "operator" });
@@ -129,7 +129,7 @@ test("pieces of a message count nothing, the whole message one; what is read in 
   }
 });
 
-test("the title of a tab says what waits, also while it is hidden", async () => {
+test("the title of a tab shows the unread counts, also while it is hidden", async () => {
   const { person, page } = await operator(s);
   await go(s, page, "/settings");
   assert.equal(await page.title(), "Shoal");

@@ -19,7 +19,7 @@ test("a typed text stays as it was typed until a form changes something", () => 
   expect(textOf(changeDraft(typed, { type: "set", path: ["agent", "name"], value: "A" }))).toBe('version: "1.0"\nagent:\n  system: Hi\n  name: A\n');
 });
 
-test("a text that cannot be read changes nothing, says why, and can be given up", () => {
+test("an invalid text changes nothing, shows the reason, and can be discarded", () => {
   const broken = after({ type: "text", text: "version: '1.0'\nagent: [" });
   expect(broken.config).toEqual(config);
   expect(broken.problem?.line).toBe(2);
@@ -34,7 +34,7 @@ test("the format is another way to write the same config", () => {
   expect(JSON.parse(textOf(after({ type: "format", format: "json" })))).toEqual(config);
 });
 
-test("a part that is written as text is taken when it can be read", () => {
+test("a section written as text is applied when it is valid", () => {
   const path = ["tools", 0, "inputSchema"];
   const half = after({ type: "piece", path, text: "type: object\nproperties: {" });
   expect(half.config).toEqual(config);

@@ -61,7 +61,7 @@ describe("a text that grows", () => {
     expect(words(live)).toBe("ab");
   });
 
-  it("goes on in a snapshot's text", () => {
+  it("continues the text of a snapshot", () => {
     const live = after(snapshot(space("shop"), [message("m1", 1, [text("Grö")])]), delta(4, "ße"));
     expect(words(live)).toBe("Größe");
   });
@@ -144,7 +144,7 @@ describe("counts", () => {
 });
 
 describe("spaces", () => {
-  it("that a full set of snapshots does not hold are gone", () => {
+  it("missing from a full set of snapshots are removed", () => {
     const live = after(snapshot(space("shop"), [message("m1", 1, [])]), snapshot(space("gone"), []), end);
     live.apply({ type: "local.restarted" });
     for (const e of [snapshot(space("shop"), [message("m1", 1, [])]), end]) live.apply(e);
@@ -167,14 +167,14 @@ describe("spaces", () => {
     expect(live.spaces.get("shop")?.space).toMatchObject({ status: "closed", members: [{ entityId: "ann" }, { entityId: "bot" }] });
   });
 
-  it("that are deleted are gone, for an admin, too", () => {
+  it("that are deleted are removed, also for an admin", () => {
     const live = new SessionState("ann", false);
     const deleted: ServerEvent = { type: "space.deleted", spaceId: "shop", runId: null, at };
     for (const e of [snapshot(space("shop"), [message("m1", 1, [])]), end, deleted]) live.apply(e);
     expect([live.spaces.has("shop"), live.messages.has("m1")]).toEqual([false, false]);
   });
 
-  it("that their reader has left are gone, but stay for an admin", () => {
+  it("that the reader has left are removed, but stay for an admin", () => {
     const left: ServerEvent = { type: "member.left", spaceId: "shop", runId: null, at, member: { entityId: "ann", kind: "human", name: "Ann", joinedAt: at, addedBy: null } };
     for (const [own, there] of [[true, false], [false, true]] as const) {
       const live = new SessionState("ann", own);
@@ -207,7 +207,7 @@ describe("what waits", () => {
   });
 });
 
-it("a run that has ended stays so", () => {
+it("an ended run stays ended", () => {
   const run = (status: Run["status"]) => ({ id: "run_1", status }) as Run;
   const report = (status: Run["status"]): LiveEvent => ({ type: "run.started", spaceId: "shop", runId: "run_1", at, run: run(status) });
   expect(after(report("failed"), report("running")).runs.get("run_1")?.status).toBe("failed");
@@ -228,7 +228,7 @@ it("a copy that is made between two snapshots loses no space when they are all t
   expect([...copy.spaces.keys()]).toEqual(["shop", "lab"]);
 });
 
-describe("runs under way", () => {
+describe("active runs", () => {
   const run = (id: string, status: Run["status"]) => ({ id, status }) as Run;
   const loaded = (...runs: Run[]): LiveEvent => ({ type: "local.loaded", entities: [], pending: [], runs });
 
@@ -239,7 +239,7 @@ describe("runs under way", () => {
 });
 
 describe("a page that stays open for weeks", () => {
-  it("keeps the newest messages of a space, and nothing of those that went", () => {
+  it("keeps the newest messages of a space, and no data of evicted ones", () => {
     const live = after(snapshot(space("shop"), []));
     for (let n = 1; n <= 5000; n++) live.apply(created(message(`m${n}`, n, [{ ...text("a"), id: `p${n}` } as Part])));
     const { order } = live.spaces.get("shop") ?? { order: [] };
@@ -249,7 +249,7 @@ describe("a page that stays open for weeks", () => {
     expect([live.messages.size, live.streaming.size]).toEqual([order.length, order.length]);
   });
 
-  it("keeps the last runs with their thoughts, and all that are under way", () => {
+  it("keeps the last runs with their reasoning, and all running ones", () => {
     const live = after();
     const report = (id: string, status: Run["status"]) => live.apply({ type: "run.started", spaceId: "shop", runId: id, at, run: { id, status } as Run });
     report("at-work", "running");
@@ -281,7 +281,7 @@ describe("a space that comes later", () => {
   const updated = (s: Space): ServerEvent => ({ type: "space.updated", spaceId: s.id, runId: null, at, space: s });
   const joined = (id: string, entityId: string): ServerEvent => ({ type: "member.joined", spaceId: id, runId: null, at, member: { entityId, kind: "human", name: entityId, joinedAt: at, addedBy: null } });
 
-  it("and is new is there at once, with what is said in it", () => {
+  it("and is new appears at once, with its messages", () => {
     const live = after(end, updated(space("shop", { members: [] })), joined("shop", "ann"), joined("shop", "bob"), created(message("m1", 1, [])));
     expect(live.spaces.get("shop")?.order).toEqual(["m1"]);
     expect(live.spaces.get("shop")?.space.members.map((m) => m.entityId)).toEqual(["ann", "bob"]);

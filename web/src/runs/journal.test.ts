@@ -24,7 +24,7 @@ describe("journal", () => {
     expect(log[0]?.live).toBe(false);
   });
 
-  test("an export says on each line what it is", () => {
+  test("each line of an export has its type", () => {
     const lines = exportLines(record, storedEntries(record)) as { type: string }[];
     expect([...new Set(lines.map((l) => l.type))]).toEqual(["run", "step", "message", "pendingAction", "event"]);
     expect(lines.filter((l) => l.type === "event")).toHaveLength(11);

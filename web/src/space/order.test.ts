@@ -38,7 +38,7 @@ describe("the order of spaces", () => {
     expect([got.own, got.others, got.closed].map((g) => g.map((r) => r.space.id))).toEqual([["mine"], ["theirs"], ["closed"]]);
   });
 
-  it("shows all spaces alike to somebody who acts as nobody", () => {
+  it("shows all spaces alike without an acting entity", () => {
     expect(grouped([row("a", {}, { member: false })], null).own).toHaveLength(1);
   });
 });

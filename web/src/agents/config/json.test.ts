@@ -10,7 +10,7 @@ test("a change leaves everything else the very same", () => {
   expect(getIn(config, ["agent", "id"])).toBe("a");
 });
 
-test("what is missing on the way is made, what is taken out is gone", () => {
+test("missing parents are created, removed values are deleted", () => {
   expect(setIn({}, ["loop", "maxSteps"], 3)).toEqual({ loop: { maxSteps: 3 } });
   expect(setIn({ loop: { maxSteps: 3 } }, ["loop", "maxSteps"], undefined)).toEqual({ loop: {} });
   expect(setIn(config, ["tools", 0], undefined)).toMatchObject({ tools: [{ name: "y" }] });
@@ -50,7 +50,7 @@ test("invalid JSON is an error about the text as written", () => {
   expect(() => readJson('{"a": 9223372036854775807')).toThrow(SyntaxError);
 });
 
-test("the order of fields says nothing, that of a list does", () => {
+test("the order of fields is ignored, the order of a list is not", () => {
   expect(sameJson({ a: 1, b: [1, 2] }, { b: [1, 2], a: 1 })).toBe(true);
   expect(sameJson([1, 2], [2, 1])).toBe(false);
   expect(sameJson({ a: 1 }, { a: 1, b: null })).toBe(false);

@@ -44,7 +44,7 @@ test("defaults are filled in as the server does", () => {
   expect(Object.keys(whole)).toEqual(["version", "agent", "model", "loop", "context", "tools", "mcp", "reply", "access", "budget"]);
 });
 
-test("what the server would fill in is left out, all else stays", () => {
+test("defaults of the server are left out, everything else stays", () => {
   const odd: JsonObject = { ...config, "x-mine": { a: [] }, loop: { maxSteps: 5, settleMs: 10 } };
   const thin = withoutDefaults(schema, withDefaults(schema, odd));
   expect(thin).toEqual({ ...odd, loop: { settleMs: 10 }, tools: [{ ...(getIn(odd, ["tools", 0]) as JsonObject) }, { ...(getIn(odd, ["tools", 1]) as JsonObject), answer: { by: ["ann", "zoe"] } }] });

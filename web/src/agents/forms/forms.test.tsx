@@ -115,7 +115,7 @@ test("Tab indents in the text, and Escape before it leaves", async () => {
   expect(document.activeElement).toBe(screen.getByText("next"));
 });
 
-test("a text without a mark indents nothing: Tab goes on", async () => {
+test("without a selection Tab moves the focus", async () => {
   const user = userEvent.setup();
   render(<><CodeArea label="Text" value="a" onChange={() => undefined} /><button>next</button></>);
   screen.getByLabelText("Text").focus();

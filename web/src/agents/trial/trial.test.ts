@@ -17,7 +17,7 @@ test("a script speaks in the trial's space", () => {
   });
 });
 
-test("what is left over is what is marked, but for the trial that goes on", () => {
+test("leftovers are the marked agents, except for the running trial", () => {
   const entity = (id: string, metadata: Record<string, unknown>) => ({ id, metadata }) as Entity;
   const space = (id: string, status: Space["status"], metadata: Record<string, unknown>) => ({ id, status, metadata }) as Space;
   const marked = { "shoal.try": true };

@@ -204,7 +204,7 @@ describe("a permission", () => {
     expect(sent).toEqual(['{"approved":false,"ask":"Which address?"}']);
   });
 
-  it("is not remembered by somebody whom the list does not name", () => {
+  it("is not remembered by an entity outside of the list", () => {
     show({ ...p, by: ["uma", "humans"] }, { me: "ada" });
     expect(screen.queryByLabelText("Remember this choice")).toBeNull();
     cleanup();
@@ -236,7 +236,7 @@ describe("a question", () => {
 });
 
 describe("an answer that cannot be given", () => {
-  it("while the server is away says why", () => {
+  it("while the server is unreachable shows the reason", () => {
     show(pending({ resultSchema: chosen }), { blocked: "The server does not answer." });
     expect(screen.getByRole("button", { name: "Chosen: yes" }).hasAttribute("disabled")).toBe(true);
     expect(screen.getByRole("status").textContent).toBe("The server does not answer.");
@@ -250,7 +250,7 @@ describe("an answer that cannot be given", () => {
     expect(screen.queryByRole("button")).toBeNull();
   });
 
-  it("shows who answered and when, once it is known", async () => {
+  it("shows the name and the time of the answer, once known", async () => {
     const p = pending({});
     const submit = refused(409, "already_answered", "…");
     const { rerender } = show(p, { submit });
@@ -259,7 +259,7 @@ describe("an answer that cannot be given", () => {
     expect(screen.getByRole("status").textContent).toMatch(/^Ada answered, .*\d\d:\d\d/);
   });
 
-  it("because it has expired says so", async () => {
+  it("because it has expired shows that", async () => {
     show(pending({}), { submit: refused(410, "expired", "It has expired; it counts as denied.") });
     await press("OK");
     expect(screen.getByRole("status").textContent).toContain("Too late");
@@ -274,7 +274,7 @@ describe("an answer that cannot be given", () => {
     expect(screen.getByRole("button", { name: "OK" }).hasAttribute("disabled")).toBe(true);
   });
 
-  it("for another reason says it, and can be tried again", async () => {
+  it("for another reason shows it, and can be retried", async () => {
     show(pending({}), { submit: () => Promise.reject(Problem.unreachable()) });
     await press("OK");
     expect(screen.getByRole("alert").textContent).toContain("unreachable");

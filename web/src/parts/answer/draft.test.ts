@@ -41,7 +41,7 @@ describe("a form", () => {
 
   it.each(["abc", "1.5", "0x10", "1e3", "+1", "01", "1,5"])("refuses %s as a whole number", (text) => expect(fill({ type: "integer" }, text)).toEqual({ "": expect.stringMatching(/number/) as string }));
 
-  it("knows the bounds of a number and of a text", () => {
+  it("checks the bounds of a number and of a text", () => {
     expect(fill({ type: "integer", minimum: 1, maximum: 9 }, "10")).toEqual({ "": "Must be at most 9" });
     expect(fill({ type: "string", minLength: 3 }, "ab")).toEqual({ "": "Needs at least 3 characters" });
   });
@@ -51,7 +51,7 @@ describe("a form", () => {
     expect(fill(object({ size: { oneOf: [{ const: 13, title: "small" }, { const: 16, title: "large" }] } }, "size"), { size: "large" })).toBe('{"size":16}');
   });
 
-  it("leaves out what is optional and empty, and says what is missing", () => {
+  it("leaves out empty optional fields, and reports missing ones", () => {
     const schema = object({ a: { type: "string" }, b: { type: "string" }, c: object({ d: { type: "integer" } }, "d") }, "a");
     expect(fill(schema, { a: "x" })).toBe('{"a":"x"}');
     expect(fill(schema, {})).toEqual({ a: "Required" });
@@ -96,7 +96,7 @@ describe("a form", () => {
   });
 });
 
-describe("what has no form of its own", () => {
+describe("schemas without a form", () => {
   it.each([
     ["deep objects", object({ a: object({ b: object({ c: object({ d: { type: "string" } }) }) }) })],
     ["a remote reference", { $ref: "https://canary.example/x" }],
@@ -116,7 +116,7 @@ describe("buttons in place of a form", () => {
   it("not where there is more to say", () => expect(shortOf(askOf(object({ c: { type: "boolean" }, d: { type: "string" } }, "c")))).toBeUndefined());
 });
 
-describe("what the server says is wrong", () => {
+describe("errors of the server", () => {
   it("is shown at its field", () => {
     const problem = Problem.of(422, { code: "invalid_argument", detail: "…", errors: [{ location: "body.result", message: "does not fit the tool's schema: result.at.zip: is missing\nresult.n[1]: must be an integer" }] });
     expect([...faultsOf(problem)]).toEqual([

@@ -53,7 +53,7 @@ describe("a text that grows", () => {
     expect(after[2]).not.toBe(before[2]);
   });
 
-  it("is read anew when it was cut back", () => {
+  it("is parsed again after it was truncated", () => {
     const s = new Splitter();
     s.split("one\n\ntwo\n\nthree");
     expect(s.split("one\n\nother").map((b) => b.text)).toEqual(["one", "other"]);

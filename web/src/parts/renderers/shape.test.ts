@@ -18,13 +18,13 @@ describe("the look of a value", () => {
     ["an empty object", {}, "nothing"],
   ])("%s", (_, value, look) => expect(lookOf(value)).toBe(look));
 
-  it("is what its author says, if the value fits", () => {
+  it("is the configured one, if the value fits", () => {
     expect(lookOf({ rows: [{ a: 1 }] }, "table")).toBe("table");
     expect(lookOf({ a: 1 }, "chart")).toBe("kv");
     expect(lookOf({ a: 1, "x-shoal": { render: "json" } })).toBe("json");
   });
 
-  it("is said by a tool in several ways", () => {
+  it("is declared by a tool in several ways", () => {
     expect(hintOf({ render: "chart" })).toBe("chart");
     expect(hintOf({ "x-shoal": { render: "table" } })).toBe("table");
     expect(hintOf({ "x-shoal.render": "diff" })).toBe("diff");

@@ -36,13 +36,13 @@ describe("a tool call", () => {
     expect(container.textContent).not.toContain("laptop");
   });
 
-  it("that is still under way when its message has ended was interrupted", () => {
+  it("that is running when its message has ended was interrupted", () => {
     const { container } = show({ part: tool({ toolName: "search", status: "running" }), over: true });
     expect(container.textContent).toContain("interrupted");
     expect(container.querySelector(".animate-spin")).toBeNull();
   });
 
-  it("says who answered, and when", () => {
+  it("shows the name and the time of the answer", () => {
     const { container } = show({ part: tool({ toolName: "order", status: "done", display: { mode: "full" }, answeredBy: "ada" }), pending: pending({ kind: "permission", status: "answered", answeredBy: "ada", answeredAt: "2026-11-20T14:07:00.000Z" }) });
     expect(container.textContent).toMatch(/Ada approved, .*\d\d:\d\d/);
   });

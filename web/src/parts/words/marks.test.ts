@@ -33,7 +33,7 @@ describe("addresses", () => {
   it.each(["javascript:alert(1)", "data:text/html,x", "//a.example", "/console/logout", "file:///x", " https://a.example", "java\tscript:x", "https://", "/v1/sessions/../files/x", "/v1/sessions/a/files/.."])("%j is refused", (url) =>
     expect(address(url)).toBeUndefined(),
   );
-  it("knows its own files", () => {
+  it("recognizes files of this server", () => {
     expect(ownFile("/v1/sessions/default/files/fil_1")).toBe(true);
     expect(ownFile("/v1/sessions/default/files/fil_1?x")).toBe(false);
     expect(ownFile("https://a.example/v1/sessions/default/files/fil_1")).toBe(false);

@@ -51,7 +51,7 @@ describe("a signed URL", () => {
 });
 
 describe("a picture that this server keeps", () => {
-  it("is signed anew, once, if it does not load", async () => {
+  it("is signed again, once, if it does not load", async () => {
     const fetched = answers(signed);
     render(<OwnImage src={url} alt="a boat" />);
     const img = screen.getByAltText("a boat");
@@ -66,7 +66,7 @@ describe("a picture that this server keeps", () => {
 });
 
 describe("a link to a file that this server keeps", () => {
-  it("opens it in a tab that knows nothing of this one", async () => {
+  it("opens it in a tab without access to this one", async () => {
     answers(signed);
     const tab = { opener: window, location: { replace: vi.fn() }, close: vi.fn() };
     vi.spyOn(window, "open").mockReturnValue(tab as unknown as Window);
@@ -87,7 +87,7 @@ describe("a link to a file that this server keeps", () => {
     await waitFor(() => expect(clicked).toEqual([`${url}?signed=1 as report.pdf`]));
   });
 
-  it("says why it cannot be followed, and leaves no empty tab", async () => {
+  it("shows why it cannot be opened, and leaves no empty tab", async () => {
     answers(refused);
     const tab = { opener: window, location: { replace: vi.fn() }, close: vi.fn() };
     vi.spyOn(window, "open").mockReturnValue(tab as unknown as Window);

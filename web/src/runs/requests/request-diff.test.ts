@@ -41,7 +41,7 @@ describe("searching", () => {
     expect(pieces("İstanbul", "i").join("")).toBe("İstanbul");
   });
 
-  test("says of a file what is known of it", () => {
+  test("shows the known data of a file", () => {
     expect(contentText({ type: "file", name: "a.png", mediaType: "image/png", size: 12, url: null })).toBe("a.png, image/png, 12 bytes");
   });
 });

@@ -34,7 +34,7 @@ describe("axisOf", () => {
     expect(axis.gaps.reduce((n, g) => n + g.right - g.left, 0)).toBeLessThan(0.45);
   });
 
-  test("a run that only waits has nothing to squeeze", () => {
+  test("a run that only waits has no gaps to shorten", () => {
     expect(axisOf([span("wait", 0, null)], 0, day).gaps).toEqual([]);
   });
 

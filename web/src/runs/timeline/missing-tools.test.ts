@@ -3,7 +3,7 @@ import { missingOf, stepWords } from "./missing-tools";
 
 const gone = { server: "shop", tools: ["pay"], message: "The server does not answer." };
 
-test("what is missing in several steps is said once", () => {
+test("a tool missing in several steps is listed once", () => {
   const steps = [{ index: 0, missingTools: [gone] }, { index: 1, missingTools: [gone, { ...gone, server: "bank", tools: [] }] }, { index: 2, missingTools: [] }];
   expect(missingOf(steps)).toEqual([
     { missing: gone, steps: [1, 2] },

@@ -6,7 +6,7 @@ import { spansOf } from "./spans";
 const rows = (spans: ReturnType<typeof spansOf>) => spans.map((s) => `${s.kind} ${s.name} ${s.from === null ? "?" : s.from - Date.parse(at(0))}..${s.to === null ? "" : s.to - Date.parse(at(0))}${s.about ? " about" : ""}${s.failed ? " failed" : ""}`);
 
 describe("spansOf", () => {
-  test("a run that waits for its turn is a queue that goes on", () => {
+  test("a queued run has an open queue span", () => {
     expect(rows(spansOf(aRun({ status: "queued", startedAt: null }), [], []))).toEqual(["queue Queue 0.."]);
   });
 
@@ -15,7 +15,7 @@ describe("spansOf", () => {
     expect(rows(spansOf(aRun({ startedAt: at(5) }), [step], []))).toEqual(["queue Queue 0..5", "step Step 1 10..100 failed", "model gpt 10..60", "tool look 60..90", "tool book 70..80 failed"]);
   });
 
-  test("a step without calls is the model's alone; an open one goes on", () => {
+  test("a step without calls has only the model's span; an open step has an open one", () => {
     expect(rows(spansOf(aRun({}), [aStep({ startedAt: at(10), endedAt: null })], []))).toContain("model gpt 10..");
   });
 

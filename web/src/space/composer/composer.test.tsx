@@ -44,7 +44,7 @@ const write = async (some: Partial<Space> = {}) => {
 };
 
 describe("the composer", () => {
-  it("sends with Ctrl+Enter: the text, whom it mentions by id, and a key of its own", async () => {
+  it("sends with Ctrl+Enter: the text, the mentioned ids, and an idempotency key", async () => {
     const { user, field } = await write();
     await user.type(field, "Hi @bea, and @Shop Agent{Control>}{Enter}{/Control}");
     await waitFor(() => expect(sent).toHaveLength(1));
@@ -86,7 +86,7 @@ describe("the composer", () => {
     expect(document.activeElement).toBe(field);
   });
 
-  it("says who will act", async () => {
+  it("names the entities that will act", async () => {
     const { user, field } = await write({ id: "acts" });
     expect(screen.getByText(/answers here/).textContent).toContain("Shop Agent");
     await user.type(field, "@Shop Agent hello");

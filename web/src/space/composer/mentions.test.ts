@@ -8,7 +8,7 @@ const shop = member("shop-agent", "agent", "Shop Agent");
 const bot = member("bot.v2", "agent", "Bot");
 const all = [ann, anna, shop, bot];
 
-describe("who a text mentions", () => {
+describe("mentions in a text", () => {
   it.each([
     ["@Ann hello", ["ann"]],
     ["hello @anna", ["anna"]],
@@ -69,7 +69,7 @@ describe("a mention while it is typed", () => {
     expect(begunAt(text, caret)).toBeUndefined();
   });
 
-  it("offers whom it may mean: beginnings first, agents before people, not oneself", () => {
+  it("suggests members: prefix matches first, agents before people, not oneself", () => {
     expect(candidates("a", all, "ann").map((m) => m.entityId)).toEqual(["anna", "shop-agent"]);
     expect(candidates("", all, "ann").map((m) => m.entityId)).toEqual(["bot.v2", "shop-agent", "anna"]);
     expect(candidates("v2", all, null).map((m) => m.entityId)).toEqual(["bot.v2"]);

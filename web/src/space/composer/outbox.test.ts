@@ -49,7 +49,7 @@ describe("the outbox", () => {
     expect(pauses).toEqual([0, 1]);
   });
 
-  it("says why one was refused, and goes on with the next", async () => {
+  it("shows why one was refused, and continues with the next", async () => {
     const { post, sent } = server(new Problem(413, "too_large", "It is too long."));
     const box = new Outbox(post, "o", kept());
     box.add(outgoing("a"));
@@ -70,7 +70,7 @@ describe("the outbox", () => {
     expect(box.all()).toEqual([]);
   });
 
-  it("goes on after a reload with what was not sent", async () => {
+  it("continues after a reload with unsent messages", async () => {
     const store = kept();
     const stuck = { ...server().post, send: () => new Promise<Message>(() => undefined) };
     new Outbox(stuck, "o", store).add(outgoing("a"));
@@ -83,12 +83,12 @@ describe("the outbox", () => {
 
 describe("what of the outbox the timeline does not show yet", () => {
   const mine = (seq: number, words: string) => message({ seq, parts: [text({ text: words })] });
-  it("is nothing that the stream has brought, each message counted once", () => {
+  it("excludes messages that the stream delivered, each counted once", () => {
     const box = [outgoing("1", { text: "hi", afterSeq: 4 }), outgoing("2", { text: "hi", afterSeq: 4 })];
     expect(unseen(box, "ann", [mine(5, "hi")]).map((o) => o.key)).toEqual(["2"]);
     expect(unseen(box, "ann", [mine(5, "hi"), mine(6, "hi")])).toEqual([]);
   });
-  it("is not taken for an older message or another writer's", () => {
+  it("is not confused with an older message or another sender's", () => {
     const box = [outgoing("1", { text: "hi", afterSeq: 4 })];
     expect(unseen(box, "ann", [mine(3, "hi")])).toHaveLength(1);
     expect(unseen(box, "bea", [mine(5, "hi")])).toHaveLength(1);

@@ -16,7 +16,7 @@ const bot = member("bot", "agent");
 const shop = member("shop", "agent");
 const coral = member("coral", "agent");
 
-describe("who acts on a person's message", () => {
+describe("entities that act on a person's message", () => {
   it("the mentioned agents alone", () => {
     expect(whoActs(space({ members: [ann, bot, shop], adminAgentId: "shop" }), "ann", ["bot"], of)).toEqual({ by: "mention", agents: ["bot"] });
   });
@@ -40,7 +40,7 @@ describe("who acts on a person's message", () => {
   });
 });
 
-it("an agent wakes only whom it mentions", () => {
+it("an agent wakes only mentioned agents", () => {
   const s = space({ members: [ann, bot, coral] });
   expect(whoActs(s, "coral", [], of)).toEqual({ by: "nobody", why: "sender is an agent" });
   expect(whoActs(s, "coral", ["bot"], of)).toEqual({ by: "mention", agents: ["bot"] });

@@ -9,7 +9,7 @@ const said = (event: LiveEvent) => announcement(event, "shop", "ann", name);
 const messageEvent = (type: "message.created" | "message.completed", m: ReturnType<typeof message>): LiveEvent => ({ type, at, spaceId: m.spaceId, runId: m.runId, message: m });
 
 describe("what is announced", () => {
-  it("is a whole message, once: nothing of it while it is written", () => {
+  it("is a complete message, once, and nothing while it streams", () => {
     expect(said(messageEvent("message.created", message({ entityId: "bot", status: "streaming" })))).toBeUndefined();
     expect(said({ type: "text-delta", at, spaceId: "shop", runId: "r", messageId: "msg_1", partId: "p", offset: 0, delta: "x" })).toBeUndefined();
     expect(said(messageEvent("message.completed", message({ entityId: "bot", parts: [text(), tool(), text({ id: "prt_9" })] })))).toEqual({ text: "Shop Agent: message with 3 parts", urgent: false });
@@ -21,7 +21,7 @@ describe("what is announced", () => {
     expect(said(messageEvent("message.created", message({ entityId: "ann" })))).toBeUndefined();
     expect(said(messageEvent("message.created", message({ entityId: "bea", spaceId: "other" })))).toBeUndefined();
   });
-  it("is urgent only when somebody is needed", () => {
+  it("is assertive only if an answer is needed", () => {
     expect(said({ type: "pending.opened", at, spaceId: "shop", runId: "run_1", pendingAction: pendingAction({ agentId: "bot", toolName: "placeOrder" }) })).toEqual({ text: "Shop Agent needs your answer: placeOrder", urgent: true });
   });
 });

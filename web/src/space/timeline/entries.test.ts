@@ -6,7 +6,7 @@ const at = (minute: number, day = 20) => new Date(2026, 10, day, 10, minute).toI
 const kinds = (list: ReturnType<typeof entries>) => list.map((e) => (e.kind === "message" ? `${e.id}${e.joined ? " joined" : ""}` : e.kind));
 
 describe("the rows of a timeline", () => {
-  it("begin with the day and join what one sender says at once", () => {
+  it("start with the day and group consecutive messages of a sender", () => {
     const list = [message({ seq: 1, createdAt: at(0) }), message({ seq: 2, createdAt: at(1) }), message({ seq: 3, createdAt: at(2), entityId: "bea" }), message({ seq: 4, createdAt: at(30), entityId: "bea" })];
     expect(kinds(entries(list, undefined))).toEqual(["day", "msg_1", "msg_2 joined", "msg_3", "msg_4"]);
   });

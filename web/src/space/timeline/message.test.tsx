@@ -66,7 +66,7 @@ it("shows what is unfinished as interrupted when its run is over", async () => {
   expect(screen.queryByRole("button", { name: "Stop Bot" })).toBeNull();
 });
 
-it("names whom it mentions, and whom it could not reach", async () => {
+it("names mentioned entities, and those it could not reach", async () => {
   await show(view("msg_1"), start(message({ mentions: ["bot"], droppedMentions: ["carl"] })));
   expect(screen.getByText("@Bot")).toBeTruthy();
   expect(screen.getByText("@carl is not a member of this space and was not notified.")).toBeTruthy();
@@ -84,12 +84,12 @@ it("the server's own words look like a note, by Shoal", async () => {
   expect(screen.queryByRole("link")).toBeNull();
 });
 
-it("says on whose behalf it is when a run wrote it from another space", async () => {
+it("names the requesters if a run posted it from another space", async () => {
   await show(view("msg_1"), start(message({ onBehalfOf: ["carl"] })));
   expect(document.body.textContent).toContain("on behalf of@carl");
 });
 
-it("a deleted message keeps its place and says nothing", async () => {
+it("a deleted message keeps its position and has no text", async () => {
   const world = await show(view("msg_1"), start(message({ parts: [text({ text: "My address is …" })] })));
   expect(screen.getByRole("button", { name: "Delete message" })).toBeTruthy();
   await world.emit({ type: "message.updated", at, spaceId: "shop", runId: null, message: message({ parts: [], deletedAt: at }) });
@@ -115,7 +115,7 @@ it("a reply quotes its message, as it is", async () => {
   expect(document.body.textContent).toContain("in reply toAnnThis message was deleted.");
 });
 
-it("only its sender edits a text, and nobody what a run wrote", async () => {
+it("only the sender can edit a text, and nobody a run's message", async () => {
   await show(
     <>
       {view("msg_1")}

@@ -15,7 +15,7 @@ describe("the mounted stretch of a timeline", () => {
     expect(newest([...upTo(90), ...upTo(300, 290)])).toEqual({ from: 290, to: null });
   });
 
-  it("never holds more than the most, however far somebody scrolls", () => {
+  it("never exceeds the limit, however far the reader scrolls", () => {
     const seqs = upTo(1000);
     let view = newest(seqs);
     for (let i = 0; i < 30; i++) {
@@ -56,7 +56,7 @@ describe("the mounted stretch of a timeline", () => {
     expect(count(upTo(130), settled(upTo(130), view, true))).toBe(mountedFirst);
   });
 
-  it("goes to the newest when what it held is gone", () => {
+  it("jumps to the newest if its messages were removed", () => {
     expect(settled(upTo(950, 900), { from: 10, to: 40 }, false)).toEqual(newest(upTo(950, 900)));
   });
 
