@@ -19,8 +19,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
-// storyTime bounds one file of stories: it ends only what has failed anyway.
-const storyTime = 5 * time.Minute
+// fileTime bounds one file of stories. Each story has a limit of its own (stage/watch.mjs)
+// and fails first.
+const fileTime = 10 * time.Minute
 
 var (
 	shoalBinary *program.Shoal
@@ -71,12 +72,7 @@ func TestConsole(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), storyTime)
-			defer cancel()
-			node := exec.CommandContext(ctx, "node", "--test", "--test-reporter=spec", "--test-concurrency=1", file)
-			node.Env = append(os.Environ(), "SHOAL_BIN="+shoalBinary.Path(), "CHROMIUM="+browser)
-			node.WaitDelay = 10 * time.Second
-			out, err := node.CombinedOutput()
+			out, err := play(t, file)
 			if err != nil {
 				t.Errorf("%v\n%s", err, out)
 			} else {
@@ -84,4 +80,41 @@ func TestConsole(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A story that waits for what never comes fails with its name and the line that waits, and
+// the story after it runs.
+func TestAHangingStoryIsNamed(t *testing.T) {
+	out, err := play(t, filepath.Join("testdata", "hanging.mjs"))
+	if err == nil {
+		t.Error("the file passed")
+	}
+	for _, want := range []string{
+		`no progress within 4000 ms in "the page never answers"; the pages show:`,
+		"| Sign in to Shoal",
+		"hanging.mjs:11:",
+		"✔ the next one has a browser",
+		`"nothing ever answers" does not wait for the browser; ending this file`,
+	} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("%q is missing in\n%s", want, out)
+		}
+	}
+}
+
+// Chromium drops the request to close a page that commits a navigation.
+func TestAPageThatNavigatesIsClosed(t *testing.T) {
+	if out, err := play(t, filepath.Join("testdata", "closing.mjs")); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// play runs a file of stories and returns its output.
+func play(t *testing.T, file string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(t.Context(), fileTime)
+	defer cancel()
+	node := exec.CommandContext(ctx, "node", "--test", "--test-reporter=spec", "--test-concurrency=1", file)
+	node.Env = append(os.Environ(), "SHOAL_BIN="+shoalBinary.Path(), "CHROMIUM="+browser)
+	node.WaitDelay = 10 * time.Second
+	return node.CombinedOutput()
 }

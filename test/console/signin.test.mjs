@@ -43,6 +43,7 @@ test("a pasted key signs in, a wrong one shows the reason", async () => {
   await field.fill(s.server.key);
   await page.getByRole("button", { name: "Sign in" }).click();
   await eventually("the page is in the session", () => /\/s\/default\/spaces/.test(page.url()));
+  await page.getByRole("link", { name: /welcome/i }).first().waitFor();
   await person.clean();
   await person.close();
 });

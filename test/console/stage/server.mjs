@@ -6,6 +6,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { within } from "./within.mjs";
 
 const binary = process.env.SHOAL_BIN;
 if (!binary) throw new Error("SHOAL_BIN is not set; run these tests with `go test ./test/console`");
@@ -64,7 +65,7 @@ export class Server {
   /** Ends it and removes its data. */
   async stop() {
     this.process.kill("SIGTERM");
-    await this.ended;
+    await within(30_000, "stopping the server", this.ended);
     rmSync(this.data, { recursive: true, force: true });
   }
 
@@ -77,6 +78,7 @@ export class Server {
       method,
       headers,
       body: body === undefined || typeof body === "string" ? body : JSON.stringify(body),
+      signal: AbortSignal.timeout(60_000),
     });
     const text = await answer.text();
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);

@@ -3,20 +3,26 @@
 import { after, before } from "node:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { launch, Person } from "./browser.mjs";
+import { answerTime, kill, launch, Person } from "./browser.mjs";
 import { Server } from "./server.mjs";
+import { watch } from "./watch.mjs";
+import { within } from "./within.mjs";
 
 /** How long a step may take before the story has failed. */
 export const patience = 20_000;
 
-/** Sets the stage for a file of stories: {server, browser} from their beginning on. */
-export function stage(options = {}) {
+/** How long a story may take, with all its steps. */
+const storyTime = 120_000;
+
+/** Sets the stage for a file of stories: {server, browser} from their beginning on; `limit` is how many ms may pass without the begin or end of a story. */
+export function stage({ limit = storyTime, ...options } = {}) {
   const s = {};
   before(async () => {
-    [s.server, s.browser] = await Promise.all([Server.start(options), launch()]);
+    [s.server, s.browser] = await within(storyTime, "starting the server and the browser", Promise.all([Server.start(options), launch()]));
   });
+  watch(s, limit);
   after(async () => {
-    await s.browser?.close();
+    if (s.browser) await within(answerTime, "closing the browser", s.browser.close()).catch(() => kill(s.browser));
     await s.server?.stop();
   });
   return s;
@@ -38,7 +44,7 @@ export const go = (s, page, path) => page.goto(`${s.server.url}/s/default${path}
 export async function eventually(what, condition) {
   const end = Date.now() + patience;
   for (;;) {
-    const value = await condition();
+    const value = await within(2 * patience, `asking whether ${what}`, condition());
     if (value) return value;
     if (Date.now() > end) throw new Error(`it never came to this: ${what}`);
     await new Promise((r) => setTimeout(r, 50));
