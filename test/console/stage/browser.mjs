@@ -52,8 +52,6 @@ export class Person {
     p.context = await browser.newContext({ viewport: widths[width], colorScheme: theme, reducedMotion: "reduce", ...more });
     p.faults = [];
     p.expected = [];
-    // Put into each page by the debugger, which the page's policy does not bind.
-    await p.context.addInitScript({ content: axeSource });
     await p.context.addInitScript(() => {
       globalThis.violations = [];
       document.addEventListener("securitypolicyviolation", (e) => globalThis.violations.push(`${e.effectiveDirective} ${e.blockedURI} ${e.sourceFile}:${e.lineNumber} ${e.sample}`));
@@ -110,8 +108,18 @@ export class Person {
 
 let killed = 0;
 
+// The debugger runs it, in spite of the page's policy.
+async function loadAxe(frame) {
+  try {
+    if (await frame.evaluate(() => globalThis.axe === undefined)) await frame.evaluate(axeSource);
+  } catch (error) {
+    if (!frame.isDetached()) throw error;
+  }
+}
+
 /** The violations of WCAG 2.2 AA and of axe's best practices, or of `rules` alone, that axe finds in the open dialog, else on the page. */
 export async function axe(page, rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]) {
+  for (const frame of page.frames()) await within(answerTime, `loading axe into ${frame.url()}`, loadAxe(frame));
   const run = page.evaluate(async (runOnly) => {
     const { violations } = await globalThis.axe.run(document.querySelector("dialog:modal") ?? document, { runOnly, resultTypes: ["violations"] });
     return violations.map((v) => `${v.id} (${v.impact}): ${v.nodes.slice(0, 3).map((n) => `${n.target.join(" ")} ${n.failureSummary.split("\n").slice(1, 3).join(";")}`).join(" | ")}`);
