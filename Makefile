@@ -111,7 +111,7 @@ torture: setup ## Do every fault to servers for an hour, find every planted bug,
 	exit $$failed
 
 pictures: setup build ## Take the pictures of the README from the running console
-	@SHOAL_BIN=bin/shoal CHROMIUM="$${CHROMIUM:-$$(command -v chromium chromium-browser google-chrome | head -n 1)}" node test/console/pictures.mjs docs/pictures
+	@SHOAL_BIN=bin/shoal CHROMIUM="$${CHROMIUM:-$$(command -v chromium-headless-shell chromium chromium-browser google-chrome | head -n 1)}" node test/console/pictures.mjs docs/pictures
 
 bench: build ## Measure bin/shoal beside the least that does the same work; BENCHFLAGS=-write puts the tables into docs
 	@CGO_ENABLED=0 go build -o bin/bench ./bench

@@ -24,7 +24,7 @@ has_node() {
 }
 
 has_browser() {
-	[[ -n ${CHROMIUM:-} ]] || command -v chromium chromium-browser google-chrome >/dev/null
+	[[ -n ${CHROMIUM:-} ]] || command -v chromium-headless-shell chromium chromium-browser google-chrome >/dev/null
 }
 
 has_shells() {
@@ -38,7 +38,8 @@ lacking() {
 	has_node || printf '%s\n' nodejs npm
 	has_shells || printf '%s\n' bash zsh fish
 	command -v systemd-analyze >/dev/null || echo systemd
-	has_browser || printf '%s\n' chromium fonts-dejavu-core
+	# Chromium without windows: with it the stories of the console take half of the CPU time.
+	has_browser || printf '%s\n' chromium-headless-shell fonts-dejavu-core
 	command -v strace >/dev/null || echo strace
 	command -v rpm >/dev/null || echo rpm
 	command -v curl >/dev/null || echo curl
@@ -57,7 +58,7 @@ if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
 	{
 		echo "The tests need these Debian packages: ${packages[*]}. Install them with"
 		echo "  sudo sh -c 'apt-get update && ${install[*]}'"
-		echo "or, on another system, install these programs on PATH: initdb, a C compiler, node and npm, chromium, bash, zsh, fish, systemd-analyze, rpm, curl, wget, python3, nginx, caddy."
+		echo "or, on another system, install these programs on PATH: initdb, a C compiler, node and npm, chromium-headless-shell or chromium, bash, zsh, fish, systemd-analyze, rpm, curl, wget, python3, nginx, caddy."
 	} >&2
 	exit 1
 fi

@@ -48,12 +48,13 @@ func prepared(run func() int) (code int, err error) {
 	return program.WithShoal(func(built *program.Shoal) int { shoalBinary = built; return run() })
 }
 
-// findBrowser finds a Chromium by the names that it has on different systems.
+// findBrowser finds a Chromium by the names that it has on different systems. The one
+// without windows is first: it takes half of the CPU time.
 func findBrowser() (string, error) {
 	if named := os.Getenv("CHROMIUM"); named != "" {
 		return named, nil
 	}
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path, nil
 		}
