@@ -11,10 +11,10 @@
 //		return err // an *Error of kind InvalidArgument that names every wrong field
 //	}
 //
-// The package promises:
-//   - it imports the standard library only and does no I/O;
-//   - a value is safe to share once built: nothing here changes a value that it
-//     is given, and no type holds a lock or a goroutine;
-//   - in JSON every field of a shape is present, null or empty when unset; times
-//     are RFC 3339 UTC with milliseconds; field names never change silently.
+// Guarantees:
+//   - The package imports only the standard library and does no I/O.
+//   - Values can be shared between goroutines: no function changes its arguments, and no
+//     type contains a lock or starts a goroutine.
+//   - In JSON every field of a type is present, and null or empty if unset. Times are
+//     RFC 3339 in UTC with milliseconds. A changed field name is in the changelog.
 package shoal

@@ -52,8 +52,7 @@ type Error struct {
 	Msg    string
 	Fields []FieldError
 	Err    error
-	// RetryAfter is how long to stay away before the call is repeated, if that is
-	// known; 0 otherwise.
+	// RetryAfter is how long to wait before a retry; 0 if that is unknown.
 	RetryAfter time.Duration
 	// RequestID identifies the request in the server's log. The client fills it in; on
 	// the server it is empty.

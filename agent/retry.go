@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// next reports whether a model call that failed as attempt is repeated, and after
-// which delay.
+// next reports whether to retry a model call after the failure of the given attempt, and
+// after which delay.
 func (r Retry) next(attempt int, err error, jitter float64) (time.Duration, bool) {
 	if attempt >= r.Attempts {
 		return 0, false

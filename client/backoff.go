@@ -20,9 +20,9 @@ const (
 	defaultRetryFor = 10 * time.Second
 )
 
-// backoff says how long to stay away before the next attempt: each time about
-// twice as long, from first to most. Half of it is chance, so that many clients
-// of one server do not come back at the same moment.
+// backoff computes the delay before the next attempt: it about doubles each time, from
+// first to most. Half of it is random, so that many clients of one server do not
+// reconnect at the same moment.
 type backoff struct {
 	first, most time.Duration
 	step        time.Duration

@@ -56,8 +56,8 @@ func (b *Inbox) Next(ctx context.Context) (shoal.WaitResult, error) {
 	return result, named("client.Inbox.Next", err)
 }
 
-// Ack acknowledges what Next returned last, for programs that end here. It does
-// not wait; what came meanwhile stays unread, with one delivery more.
+// Ack acknowledges the last result of Next, for programs that stop reading. It does not
+// wait. Newer messages stay unread, but count one more delivery.
 func (b *Inbox) Ack(ctx context.Context) error {
 	if b.req.Ack == "" {
 		return nil

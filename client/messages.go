@@ -77,9 +77,9 @@ func (s *Session) Message(ctx context.Context, id shoal.MessageID) (out shoal.Me
 	return out, s.client.do(ctx, call{op: "client.Message", path: s.path("messages", string(id))}, &out)
 }
 
-// EditMessage changes what a message that the caller has sent says and returns it as it
-// is then. Nobody is notified again. The error is of kind Conflict for a deleted message,
-// and for one that is not as e.UpdatedAt says; Forbidden for those of others and of runs.
+// EditMessage changes a message of the caller and returns the new state. Nobody is notified
+// again. It fails with Conflict for a deleted message, and for one that was changed after
+// e.UpdatedAt; with Forbidden for messages of other entities and of runs.
 func (s *Session) EditMessage(ctx context.Context, id shoal.MessageID, e shoal.MessageEdit) (out shoal.Message, err error) {
 	in := call{op: "client.EditMessage", method: http.MethodPatch, path: s.path("messages", string(id)), body: e}
 	return out, s.client.do(ctx, in, &out)

@@ -1,4 +1,4 @@
-// Package docs holds the pages of this directory, which a server shows to people and
+// Package docs embeds the pages of this directory, which a server serves to people and
 // agents: see internal/docsite.
 package docs
 

@@ -1,5 +1,4 @@
-// Package agenterror is the border between the errors of package agent and those of the
-// product.
+// Package agenterror converts the errors of package agent to those of package shoal.
 //
 //	if _, err := agent.CompileSchema(field, raw); err != nil {
 //		return agenterror.Convert(err)

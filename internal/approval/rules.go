@@ -23,8 +23,8 @@ type Rules struct {
 	EditedArgs func(shoal.PendingAnswer) json.RawMessage
 	// Covers reports whether a remembered decision applies to a call.
 	Covers func(Remembered, Call) bool
-	// JoinRequesters returns the requesters of a run that further people have caused: by another
-	// message, by a retry, or through another agent.
+	// JoinRequesters adds requesters to those of a run: the senders of further messages,
+	// entities that retried it, and the requesters of an agent that called it.
 	JoinRequesters func(before []shoal.EntityID, more ...shoal.EntityID) []shoal.EntityID
 }
 

@@ -35,8 +35,8 @@ type sessions struct {
 	each   map[caller]int
 	closed bool
 	ending sync.WaitGroup
-	// terminated are sessions that their clients have ended, in order the newest
-	// MaxSessions of them: those and no others are refused.
+	// terminated contains the last MaxSessions sessions that clients have ended, and
+	// order their ids from oldest to newest. Only requests to these are refused.
 	terminated map[sessionKey]struct{}
 	order      []sessionKey
 }
@@ -169,8 +169,8 @@ func (t *sessions) end(s *session) {
 	}
 }
 
-// terminate ends a session because its client wants so: from now on its id is
-// refused, as the protocol asks, and not served as one of before a restart.
+// terminate ends a session at the request of its client. From then on its id is refused,
+// as the protocol requires, and is not mistaken for one from before a restart.
 func (t *sessions) terminate(s *session) {
 	t.mu.Lock()
 	over := s.key()

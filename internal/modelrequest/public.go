@@ -1,6 +1,6 @@
-// Package modelrequest shows and records what models are sent. Readers of a run see
-// each request of its model; a [Recorder] stores the texts of requests once, however
-// often later steps and runs repeat them.
+// Package modelrequest records the requests to models and converts them for the API. A
+// [Recorder] stores each text of the requests once, although later steps and runs repeat
+// it.
 package modelrequest
 
 import (

@@ -24,9 +24,9 @@ type Options struct {
 	Log          *slog.Logger
 }
 
-// Recorder keeps the requests of one run's model until they are stored with their
-// steps. It encodes each text once and does not return a text again that is stored. It
-// is safe for concurrent use.
+// Recorder records the requests to the model of one run until they are stored with their
+// steps. It encodes each text once, and returns each text only until it is stored. It is
+// safe for concurrent use.
 type Recorder struct {
 	o Options
 

@@ -49,24 +49,24 @@ type execution struct {
 	servers *toolserver.Connections
 	missing []shoal.MissingTool // what the model does without
 
-	composer     *compose.Composer
-	restored     []compose.Effect // effects that bring the messages up to the steps
-	leaseLost    atomic.Bool
-	unsure       atomic.Bool                       // its last write may or may not be stored
-	released     atomic.Bool                       // it released its lease itself: the run has ended or is suspended
-	storeFailure error                             // why a hook of the turn could not write
-	woken        atomic.Bool                       // a space may have been closed, or the agent removed
-	messages     map[shoal.MessageID]shoal.Message // as the hub returned them
-	shown        map[string]shoal.MessageID        // where calls were shown before this execution
-	unopened     map[shoal.MessageID]bool          // the space refused them
-	draftsSaved  time.Time                         // when drafts were stored last
-	client       clientInput
-	steps        int // announced steps
-	thought      thought
-	spending     budget.Account
-	pulse        pulse
-	unlimited    atomic.Bool               // its session had no limits at the last check
-	until        atomic.Pointer[time.Time] // the lease lasts at least until then
+	composer       *compose.Composer
+	restored       []compose.Effect // effects that bring the messages up to the steps
+	leaseLost      atomic.Bool
+	outcomeUnknown atomic.Bool                       // its last write may or may not be stored
+	released       atomic.Bool                       // it released its lease itself: the run has ended or is suspended
+	storeFailure   error                             // why a hook of the turn could not write
+	woken          atomic.Bool                       // a space may have been closed, or the agent removed
+	messages       map[shoal.MessageID]shoal.Message // as the hub returned them
+	shown          map[string]shoal.MessageID        // where calls were shown before this execution
+	unopened       map[shoal.MessageID]bool          // the space refused them
+	draftsSaved    time.Time                         // when drafts were stored last
+	client         clientInput
+	steps          int // announced steps
+	thought        thought
+	spending       budget.Account
+	pulse          pulse
+	unlimited      atomic.Bool               // its session had no limits at the last check
+	until          atomic.Pointer[time.Time] // the lease lasts at least until then
 }
 
 // newExecution returns the execution of a claimed run; ctx ends it.
@@ -103,7 +103,7 @@ func (x *execution) executeAndRelease() {
 	case away && x.stopCause() == nil:
 		x.log.Warn("the store does not answer; the run continues when it does", "error", err)
 		x.releaseLease()
-	case errors.Is(x.stopCause(), ErrStopping), errors.Is(x.stopCause(), errUnsure):
+	case errors.Is(x.stopCause(), ErrStopping), errors.Is(x.stopCause(), errUnknownOutcome):
 		x.releaseLease()
 	case x.stopCause() != nil && !x.released.Load():
 		x.log.Info("another server has claimed the run")
@@ -233,15 +233,15 @@ func (x *execution) stopCause() error {
 	switch {
 	case x.leaseLost.Load():
 		return runs.ErrLeaseLost
-	case x.unsure.Load():
-		return errUnsure
+	case x.outcomeUnknown.Load():
+		return errUnknownOutcome
 	}
 	return nil
 }
 
-// errUnsure ends an execution that does not know whether its last write was stored. The
+// errUnknownOutcome ends an execution that does not know whether its last write was stored. The
 // run continues from what is stored, as after a crash.
-var errUnsure = errors.New("run: it is unknown whether a write was stored")
+var errUnknownOutcome = errors.New("run: it is unknown whether a write was stored")
 
 func (x *execution) read(ctx context.Context, fn func(storage.Tx) error) error {
 	return x.retryBusy(ctx, func(ctx context.Context) error { return x.hub.Work.Read(ctx, fn) })
@@ -281,8 +281,8 @@ func (x *execution) write(ctx context.Context, fn func(*runs.RunChange) error) e
 		x.cancel(runs.ErrLeaseLost)
 	}
 	if errors.Is(err, storage.ErrUnknownOutcome) {
-		x.unsure.Store(true)
-		x.cancel(errUnsure)
+		x.outcomeUnknown.Store(true)
+		x.cancel(errUnknownOutcome)
 	}
 	return err
 }

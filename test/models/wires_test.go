@@ -27,8 +27,8 @@ type wire struct {
 	// thoughts, of the one that aimock sends; usage is what it comes to.
 	counted []string
 	usage   agent.Usage
-	// incomplete and filtered make the vendor's own end of an answer that was cut
-	// or censored where aimock's differs.
+	// incomplete and filtered replace the end of aimock's response by the vendor's, for
+	// a truncated and for a censored one, if they differ.
 	incomplete, filtered []string
 	// whole says that tool arguments come in one piece.
 	whole bool

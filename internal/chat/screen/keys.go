@@ -87,7 +87,7 @@ func (m *model) writingKey(k tea.KeyPressMsg) tea.Cmd {
 			return m.readingKey(k)
 		}
 	case "enter":
-		if some && m.begun(picks) {
+		if some && m.isIncomplete(picks) {
 			m.take(picks)
 			return nil
 		}
@@ -102,9 +102,9 @@ func (m *model) writingKey(k tea.KeyPressMsg) tea.Cmd {
 	return then
 }
 
-// begun reports whether the mention before the cursor is incomplete: then Enter completes it
-// instead of sending.
-func (m *model) begun(c chat.Completion) bool {
+// isIncomplete reports whether the mention before the cursor is incomplete. Enter then
+// completes it instead of sending the message.
+func (m *model) isIncomplete(c chat.Completion) bool {
 	word := m.beforeCursor()[c.From+1:]
 	return !slices.ContainsFunc(c.Members, func(member shoal.Member) bool { return strings.EqualFold(string(member.EntityID), word) })
 }

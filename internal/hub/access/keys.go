@@ -149,8 +149,8 @@ func (k *Keys) Adopt(ctx context.Context, n shoal.NewKey, hash string) (works bo
 	return works, err
 }
 
-// List returns at most limit keys after the given one, in the order of ids: all keys for an
-// admin, those of the session for an owner.
+// List returns at most limit keys after the given one, ordered by id: all keys for an admin,
+// those of its session for an owner.
 func (k *Keys) List(ctx context.Context, who shoal.Principal, after shoal.KeyID, limit int) (out []shoal.Key, err error) {
 	const op = "hub.Keys.List"
 	if err := core.RequireManager(who); err != nil {

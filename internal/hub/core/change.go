@@ -49,7 +49,7 @@ func (ch *Change) runEndFuncs(committed bool) {
 
 // Change runs fn in one transaction and sends its notifications after the commit. It
 // also sends them when the outcome is unknown: an unnecessary notification costs one
-// read, a missing one would leave a wait asleep although its message is stored.
+// read; without one, a wait would not return although its message is stored.
 func (c *Core) Change(ctx context.Context, op string, at storage.At, fn func(*Change) error) error {
 	var notes []Note
 	var last *Change
