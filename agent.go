@@ -14,9 +14,9 @@ type HostedAgent struct {
 	CreatedAt Time            `json:"createdAt"` // of this version
 }
 
-// AgentPreview is what a model would be sent at the beginning of a run. Input is an
-// example of the first input of the run. Warnings state what the run would lack now,
-// such as the tools of a server that cannot be reached.
+// AgentPreview is the first request of a run, without executing it. Input is an example of
+// the first input of the run. Warnings state what the run would lack now, such as the tools
+// of a server that cannot be reached.
 type AgentPreview struct {
 	System   string      `json:"system"`
 	Tools    []ModelTool `json:"tools"`
@@ -113,8 +113,8 @@ type Memory struct {
 	Metadata  json.RawMessage `json:"metadata"`
 	CreatedAt Time            `json:"createdAt"`
 	UpdatedAt Time            `json:"updatedAt"`
-	// SpaceID is the trigger's space of the run that kept the memory, null where it had
-	// none. Only runs that may read that space are shown the memory.
+	// SpaceID is the trigger's space of the run that stored the memory, null if it had
+	// none. Only runs that may read that space see the memory.
 	SpaceID *SpaceID `json:"spaceId"`
 }
 
@@ -129,10 +129,10 @@ type UsageRow struct {
 	Usage
 }
 
-// Conversation is what a hosted agent's model has said and read in one space, in the
-// runs of one plan, or for one service: later runs there go on from it. ID names it
-// among those of the agent: the id of the space, "plan:" with the id of the plan, or
-// "service:" with the name of the service.
+// Conversation is the history of a hosted agent's model in one space, in the runs of one
+// plan, or for one service. Later runs continue it. ID names it among those of the agent:
+// the id of the space, "plan:" with the id of the plan, or "service:" with the name of the
+// service.
 type Conversation struct {
 	ID          string   `json:"id"`
 	AgentID     EntityID `json:"agentId"`
@@ -146,9 +146,9 @@ type Conversation struct {
 	LastRunAt *Time `json:"lastRunAt"`
 }
 
-// ConversationRun is what one ended run added to a [Conversation]: what it read first,
-// then the model's answers with the results of its calls. Runs that went on at once may
-// have read the same messages; later runs read each once.
+// ConversationRun is what one ended run added to a [Conversation]: its input, then the
+// model's answers with the results of its calls. Concurrent runs may have read the same
+// messages; later runs read each once.
 type ConversationRun struct {
 	RunID    RunID          `json:"runId"`
 	EndedAt  *Time          `json:"endedAt"`
@@ -158,10 +158,10 @@ type ConversationRun struct {
 	Summary *string `json:"summary"`
 }
 
-// ModelRequest is what a model was sent for a step of a run: the messages are in
-// their order and as they were sent, also where the history was shortened for
-// the model. For a retried call it is the last request. What only the
-// provider reads is left out: the bytes of files, and signatures of thoughts.
+// ModelRequest is the request to a model for one step of a run. Its messages are exactly
+// those that were sent, also if the history was shortened. For a retried call it is the
+// last request. It leaves out what only the provider reads: the bytes of files, and the
+// signatures of reasoning.
 type ModelRequest struct {
 	Model    string         `json:"model"`
 	System   string         `json:"system"`
@@ -187,7 +187,7 @@ type ModelMessage struct {
 // ModelContentType says which fields of a [ModelContent] count.
 type ModelContentType string
 
-// The types of what a message to a model holds.
+// The types of content in a message to a model.
 const (
 	ModelText       ModelContentType = "text"
 	ModelReasoning  ModelContentType = "reasoning"
@@ -217,9 +217,8 @@ type ModelContent struct {
 	File ModelFileInfo `json:"-"`
 }
 
-// ModelFileInfo is a file that a model was given, without its bytes. URL is where
-// it lies, null for bytes that were sent along; Size is 0 for a file that the
-// provider fetches itself.
+// ModelFileInfo describes a file in a request to a model. URL is its address, null for a
+// file that was sent as bytes; Size is 0 for a file that the provider fetches itself.
 type ModelFileInfo struct {
 	Name      string  `json:"name"`
 	MediaType string  `json:"mediaType"`

@@ -23,17 +23,17 @@ const (
 // immediately after the event that carried it.
 type Cursor string
 
-// Event is one thing that happened, as followers see it. Data is the complete
-// JSON object {type, spaceId, at, …} that clients receive; it is encoded once and shared, so
-// nobody may change it. Cursor is empty for ephemeral events, which are
-// not stored, such as entity.updated.
+// Event is a change that followers receive. Data is the complete JSON object {type,
+// spaceId, at, …} that clients receive; it is encoded once and shared, and must not be
+// changed. Cursor is empty for ephemeral events, which are not stored, such as
+// entity.updated.
 type Event struct {
 	Type   EventType
 	Cursor Cursor
 	Data   json.RawMessage
 }
 
-// EventHead is what the data of every event starts with.
+// EventHead contains the common fields of all events.
 type EventHead struct {
 	Type    EventType `json:"type"`
 	SpaceID *SpaceID  `json:"spaceId"`
@@ -124,9 +124,9 @@ const (
 )
 
 type (
-	// PartHead is what the events of a part have in common. TargetEntityID is the
-	// one member that may see the part, if it is not for all. Private means that the
-	// reader is not that member: the event contains nothing else about the part.
+	// PartHead contains the common fields of all events of parts. TargetEntityID is the one
+	// member that may see the part, if it is not for all. Private means that the reader is
+	// not that member: the event contains nothing else about the part.
 	PartHead struct {
 		EventHead
 		MessageID      MessageID `json:"messageId"`

@@ -19,8 +19,8 @@ type File struct {
 // MaxFile is how many bytes an uploaded file may have.
 const MaxFile = 10 << 20
 
-// Validate checks what a caller hands in to upload a file: [TooLarge] over
-// [MaxFile] bytes, else every wrong field in one [InvalidArgument] error.
+// Validate checks the input of an upload: [TooLarge] over [MaxFile] bytes, else every wrong
+// field in one [InvalidArgument] error.
 func (f File) Validate() error {
 	if f.Size > MaxFile {
 		return E("", TooLarge, fmt.Sprintf("The file has %d bytes; at most %d are allowed.", f.Size, MaxFile))
@@ -31,14 +31,14 @@ func (f File) Validate() error {
 	return p.err()
 }
 
-// FilePath is where this server serves a file, as the URL of a file part may say
-// it.
+// FilePath returns the path at which a server serves a file. It is valid as the URL of a
+// file part.
 func FilePath(session SessionID, id FileID) string {
 	return "/v1/sessions/" + string(session) + "/files/" + string(id)
 }
 
-// File returns the file of this server that a file part shows; ok is false for
-// one that lies elsewhere, and for other parts.
+// File returns the uploaded file that a file part shows; ok is false for files on other
+// servers, and for other parts.
 func (p Part) File() (session SessionID, id FileID, ok bool) {
 	rest, here := strings.CutPrefix(p.URL, "/v1/sessions/")
 	said, file, found := strings.Cut(rest, "/files/")
@@ -74,7 +74,7 @@ const (
 )
 
 // CheckRenderer reports whether a page can be a renderer: [TooLarge] over
-// [MaxRenderer] bytes, [InvalidArgument] if it is empty or no UTF-8.
+// [MaxRenderer] bytes, [InvalidArgument] if it is empty or not UTF-8.
 func CheckRenderer(page []byte) error {
 	switch {
 	case len(page) > MaxRenderer:
@@ -87,7 +87,7 @@ func CheckRenderer(page []byte) error {
 	return nil
 }
 
-// RendererPath is where this server serves a version of a renderer.
+// RendererPath returns the path at which a server serves a version of a renderer.
 func RendererPath(session SessionID, name RendererName, version int) string {
 	return "/console/renderers/" + string(session) + "/" + string(name) + "/" + strconv.Itoa(version)
 }

@@ -107,9 +107,8 @@ func put(dst []byte, v uint64) {
 	}
 }
 
-// CheckID reports whether id may name something that a caller creates. field is
-// the JSON name of the input, which the error names. The error is of kind
-// [InvalidArgument].
+// CheckID checks an id that a caller chose for a new object. field is the JSON name of the
+// input, which the error names. The error is of kind [InvalidArgument].
 func CheckID(field, id string) error {
 	switch {
 	case id == "":

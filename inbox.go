@@ -70,7 +70,7 @@ type Hit struct {
 	Matches   [][2]int `json:"matches"`
 }
 
-// ReachState says how a mention reaches an agent.
+// ReachState is how a mention reaches an agent.
 type ReachState string
 
 // The states of reach. A listening agent reads the message now, a wakeable agent
@@ -84,15 +84,15 @@ const (
 	ReachUnknown   ReachState = "unknown"
 )
 
-// The ways on which an agent is reached.
+// How a message reaches an agent.
 const (
 	ViaWait   = "wait"   // a wait of its own that is open
 	ViaHosted = "hosted" // a run that this server starts
 )
 
-// Reach says what becomes of a mention of one agent, as it was when the message was
-// posted. Via is nil where nothing brings the message to the agent by itself; Text says
-// in a few words what happens, empty when the agent gets the message at once.
+// Reach is the effect of a mention of one agent at the time of the post. Via is nil if the
+// agent reads the message only when it calls again. Text explains the effect in a few
+// words; it is empty if the agent receives the message at once.
 type Reach struct {
 	EntityID   EntityID   `json:"entityId"`
 	State      ReachState `json:"state"`
@@ -101,8 +101,7 @@ type Reach struct {
 	Text       string     `json:"text"`
 }
 
-// Missed reports whether the agent does not get the message before it comes back by
-// itself.
+// Missed reports whether the agent receives the message only when it calls again.
 func (r Reach) Missed() bool { return r.State == ReachAsleep || r.State == ReachUnknown }
 
 // StartedRun is a run that a posted message started, or became the trigger of.

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of what a caller may hand in. Sizes are bytes of UTF-8.
+// Limits of inputs. Sizes are bytes of UTF-8.
 const (
 	MaxID          = 64
 	MaxName        = 200
@@ -29,11 +29,10 @@ const (
 	DefaultPage    = 50
 	MaxBatch       = 100
 	MaxIdempotency = 255
-	// MaxCursor bounds everything that a caller passes back to go on where it was: the
-	// cursor of a list, of an event stream, and of a wait.
+	// MaxCursor is how long a cursor may be: of a list, of an event stream, or of a wait.
 	MaxCursor = 256
-	// MaxFileSize is how many bytes a file part may say that its file has: the largest
-	// number that every client can write exactly.
+	// MaxFileSize is the largest size that a file part may declare: the largest number that
+	// every client can represent exactly.
 	MaxFileSize = 1<<53 - 1
 )
 
@@ -48,10 +47,10 @@ const (
 	MaxWaitAgents = 100
 )
 
-// Retention of what is kept for a while only.
+// Retention times.
 const (
-	// IdempotencyWindow is how long the first answer to a key is kept. The key
-	// of a message is kept as long as the message.
+	// IdempotencyWindow is how long the first response for an idempotency key is stored.
+	// The key of a message is stored as long as the message.
 	IdempotencyWindow = 24 * time.Hour
 	// PresenceWindow is how long an entity counts as connected after a call.
 	PresenceWindow = 60 * time.Second
@@ -136,7 +135,7 @@ func EncodeJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
 }
 
-// JSONDepth returns how deep valid JSON nests: 0 for a value that is neither an array nor
+// JSONDepth returns how deeply valid JSON nests: 0 for a value that is neither an array nor
 // an object.
 func JSONDepth[T ~string | ~[]byte](text T) (deepest int) {
 	depth, quoted := 0, false

@@ -32,8 +32,8 @@ type Message struct {
 	CreatedAt       Time          `json:"createdAt"`
 	UpdatedAt       Time          `json:"updatedAt"`
 	Parts           []Part        `json:"parts"`
-	// OnBehalfOf are those that the run acts for which wrote the message into a space
-	// other than its trigger's; empty for all other messages.
+	// OnBehalfOf are the entities for which the run acts, if it posted the message to a
+	// space other than its trigger's; empty for all other messages.
 	OnBehalfOf []EntityID `json:"onBehalfOf"`
 	// ReplyTo is the message of the same space that this one replies to, nil for none.
 	// That one may have been deleted since.
@@ -48,8 +48,8 @@ type Message struct {
 	// SkippedAgents are the agents that do not act on the message, because they are
 	// running and refuse a second message. Only the response to a post contains them.
 	SkippedAgents []EntityID `json:"skippedAgents,omitempty"`
-	// Reach says for every agent that the message mentions how it is reached, and Runs
-	// which runs the message started. They are in the answer to a post alone.
+	// Reach contains how the message reaches each mentioned agent, and Runs the runs that
+	// it started. Only the response to a post contains them.
 	Reach []Reach      `json:"reach,omitempty"`
 	Runs  []StartedRun `json:"runs,omitempty"`
 }
@@ -82,9 +82,9 @@ type Draft struct {
 // MessageEdit is the input with which a sender edits its message.
 type MessageEdit struct {
 	Parts []Part `json:"parts"`
-	// Mentions are whom the message mentions from now on; nil leaves them as they are.
-	// Nobody is notified: an added entity is shown as mentioned and is not woken, and for a
-	// removed one an unread message stops being a mention.
+	// Mentions replaces the mentions; nil keeps them. Nobody is notified: an added entity
+	// is shown as mentioned and is not woken, and for a removed one an unread message stops
+	// being a mention.
 	Mentions []EntityID `json:"mentions,omitzero"`
 	// UpdatedAt is the UpdatedAt of the message that was edited, as the caller has read it.
 	// The edit is refused with [Conflict] if the message has changed since; nil edits any.
@@ -149,8 +149,8 @@ const (
 	MaxEmoji = 64
 )
 
-// CheckEmoji checks that s is one emoji: what a person sees as a single sign, such as a
-// flag, a key cap, or several signs that are joined to one.
+// CheckEmoji checks that s is one emoji: a single visible character, such as a flag, a key
+// cap, or a joined sequence.
 func CheckEmoji(field, s string) error {
 	rest, ok := s, s != "" && len(s) <= MaxEmoji && utf8.ValidString(s)
 	for first := true; ok && (first || rest != ""); first = false {
@@ -167,7 +167,7 @@ func CheckEmoji(field, s string) error {
 	return nil
 }
 
-// SameEmoji reports whether two emoji differ at most in how they ask to be drawn.
+// SameEmoji reports whether two emoji are equal except for their variation selectors.
 func SameEmoji(a, b string) bool {
 	return strings.ReplaceAll(a, "\ufe0f", "") == strings.ReplaceAll(b, "\ufe0f", "")
 }

@@ -38,8 +38,8 @@ const (
 	PartCanceled       PartStatus = "canceled"
 )
 
-// Part is one piece of a message. Which fields count depends on Type; its JSON
-// has exactly the fields of that type.
+// Part is one piece of a message. Type determines which fields are used; its JSON has
+// exactly the fields of that type.
 type Part struct {
 	ID   PartID
 	Type PartType
@@ -48,8 +48,8 @@ type Part struct {
 	Text   string
 	Status PartStatus
 
-	// These belong to a tool part. Args is {} until they are whole; Result is nil
-	// for null; Display says how the tool's author wants clients to render it.
+	// These belong to a tool part. Args is {} until the arguments are complete; Result is
+	// nil for null; Display is how the tool's author wants clients to render the call.
 	ToolName   string
 	ToolCallID string
 	Args       json.RawMessage

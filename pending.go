@@ -81,10 +81,10 @@ type PendingAction struct {
 	ArgsHash     string          `json:"argsHash"`
 	ArgsSchema   json.RawMessage `json:"argsSchema"`
 	EditedArgs   json.RawMessage `json:"editedArgs"`
-	// TriggerText is what the message that started the run said when the model read it, cut
-	// to [MaxTriggerText] bytes; nil for runs that no message started, once the message is
-	// deleted, for readers outside of its space, and in events. TriggerEditedAt is when
-	// it was edited since, nil if it was not.
+	// TriggerText is the text of the message that started the run, as the model read it,
+	// truncated to [MaxTriggerText] bytes. It is nil if no message started the run, if the
+	// message was deleted, for readers outside of its space, and in events. TriggerEditedAt
+	// is the time of a later edit, nil if there was none.
 	TriggerText     *string `json:"triggerText"`
 	TriggerEditedAt *Time   `json:"triggerEditedAt"`
 }
@@ -110,9 +110,9 @@ type PendingVote struct {
 // with Args that are to run in place of the model's, and with Remember; or Approved
 // false with Ask, which sends the call back with a question. A question takes Answer.
 //
-// ArgsHash, if set, is the hash of the action that the caller has read: with another
-// one it is ArgsChanged. AlsoEqual gives the same answer to every other open action
-// of that agent, space, tool and hash that the caller may settle.
+// ArgsHash, if set, is the hash of the action that the caller has read; the answer fails
+// with ArgsChanged if the action has another one. AlsoEqual gives the same answer to every
+// other open action of that agent, space, tool and hash that the caller may settle.
 type PendingAnswer struct {
 	Result    json.RawMessage `json:"result,omitempty"`
 	Error     *string         `json:"error,omitempty"`
@@ -224,7 +224,7 @@ const (
 	RememberTool = "tool"
 )
 
-// How long a decision is remembered: unless the answer says otherwise, and at most.
+// The default and the maximum duration of a remembered decision.
 const (
 	RememberFor    = 24 * time.Hour
 	MaxRememberFor = 366 * 24 * time.Hour

@@ -273,9 +273,9 @@ type Step struct {
 	MissingTools []MissingTool `json:"missingTools"`
 }
 
-// MissingTool names tools that a run does without because their MCP server could not
-// be reached, or because another tool has the name. Tools is empty where all tools of
-// the server are missing and their names are not known.
+// MissingTool names tools that a run lacks because their MCP server could not be reached,
+// or because another tool has the same name. Tools is empty if all tools of the server are
+// missing and their names are unknown.
 type MissingTool struct {
 	Server  string   `json:"server"`
 	Tools   []string `json:"tools"`

@@ -45,20 +45,20 @@ type Space struct {
 
 // Member is an entity in a space. Members are listed in the order of joining. AddedBy is
 // the entity that added it; nil for the creator of the space, for members that added
-// themselves, and where an admin key did that acts as no entity.
+// themselves, and if an admin key without an acting entity did.
 type Member struct {
 	EntityID EntityID   `json:"entityId"`
 	Kind     EntityKind `json:"kind"`
 	Name     string     `json:"name"`
 	JoinedAt Time       `json:"joinedAt"`
 	AddedBy  *EntityID  `json:"addedBy"`
-	// Muted says that the member has muted the space. Only the member itself sees it, as
+	// Muted means that the member has muted the space. Only the member itself sees it, as
 	// [Space.Muted].
 	Muted bool `json:"-"`
 }
 
-// NewSpace is what a caller hands in to create a space. An acting entity is a
-// member by itself. An empty ID gets a generated one.
+// NewSpace is the input that creates a space. The acting entity becomes a member. An empty
+// ID gets a generated one.
 type NewSpace struct {
 	ID                 SpaceID         `json:"id,omitempty"`
 	Name               string          `json:"name"`
@@ -101,7 +101,7 @@ func (c SpaceChange) Validate() error {
 	return p.err()
 }
 
-// CheckSummary checks what a caller says when closing a space.
+// CheckSummary checks the summary with which a caller closes a space.
 func CheckSummary(summary string) error {
 	if summary == "" {
 		return Invalid("summary", "is missing: say in a sentence what came out of the conversation")
