@@ -132,9 +132,9 @@ func (c SessionChange) Validate() error {
 // docs/export.md.
 const ExportType = "application/jsonl"
 
-// ImportResult is the result of an import: the session that it created, and how many records
+// Imported is the result of an import: the session that it created, and how many records
 // of each type it read.
-type ImportResult struct {
+type Imported struct {
 	Session Session          `json:"session"`
 	Records map[string]int64 `json:"records"`
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// AgentMemories lists the memories of a hosted agent in the order of their making.
-// For admins and owners of the session.
+// AgentMemories lists the memories of a hosted agent in the order of their creation. For
+// admins and owners of the session.
 func (s *Session) AgentMemories(ctx context.Context, id shoal.EntityID) iter.Seq2[shoal.Memory, error] {
 	return list[shoal.Memory](ctx, s.client, call{op: "client.AgentMemories", path: s.path("agents", string(id), "memories")})
 }
@@ -28,8 +28,8 @@ func (s *Session) ClearAgentMemories(ctx context.Context, id shoal.EntityID) err
 	return s.client.do(ctx, in, nil)
 }
 
-// AgentGoals lists the goals of a hosted agent in the order of their making, reached
-// ones included. For admins and owners of the session.
+// AgentGoals lists the goals of a hosted agent in the order of their creation, including
+// completed ones. For admins and owners of the session.
 func (s *Session) AgentGoals(ctx context.Context, id shoal.EntityID) iter.Seq2[shoal.Goal, error] {
 	return list[shoal.Goal](ctx, s.client, call{op: "client.AgentGoals", path: s.path("agents", string(id), "goals")})
 }

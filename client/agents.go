@@ -11,7 +11,7 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// ConfigFormat is in what language an agent's configuration is written.
+// ConfigFormat is the format of an agent's configuration.
 type ConfigFormat string
 
 // The formats of configurations, as media types.
@@ -20,11 +20,10 @@ const (
 	ConfigYAML ConfigFormat = "application/yaml"
 )
 
-// PutAgent stores a configuration as the newest version of a hosted agent, and
-// makes the agent's entity if it is new. A configuration that says the same as
-// the newest version changes nothing, and that version is returned. Every wrong
-// field is named in one InvalidArgument error; Conflict if id is a human. Admins
-// only.
+// PutAgent stores a configuration as the newest version of a hosted agent, and creates the
+// agent's entity if it is new. If the configuration equals the newest version, nothing
+// changes and that version is returned. An InvalidArgument error names every invalid field;
+// the error is Conflict if id is a human. Admins only.
 func (s *Session) PutAgent(ctx context.Context, id shoal.EntityID, format ConfigFormat, config []byte) (out shoal.HostedAgent, err error) {
 	in := call{op: "client.PutAgent", method: http.MethodPut, path: s.path("agents", string(id)), body: content{string(format), config}}
 	return out, s.client.do(ctx, in, &out)
@@ -52,10 +51,10 @@ func (s *Session) AgentVersions(ctx context.Context, id shoal.EntityID) iter.Seq
 	return list[shoal.HostedAgent](ctx, s.client, call{op: "client.AgentVersions", path: s.path("agents", string(id), "versions")})
 }
 
-// PreviewAgent returns what a model would be sent at the beginning of a run of an
-// agent that is configured so, in a space or, without one, for a service. The agent
-// need not be there; an empty config is the stored one. Nothing is stored, and a
-// wrong configuration is refused as by [Session.PutAgent]. Admins only.
+// PreviewAgent returns the first model request of a run with this configuration, in a space
+// or, without one, for a service. The agent need not exist; if config is empty, the stored
+// configuration is used. Nothing is stored. An invalid configuration is refused as by
+// [Session.PutAgent]. Admins only.
 func (s *Session) PreviewAgent(ctx context.Context, id shoal.EntityID, format ConfigFormat, config []byte, space shoal.SpaceID) (out shoal.AgentPreview, err error) {
 	in := call{op: "client.PreviewAgent", method: http.MethodPost, path: s.path("agents", string(id), "preview"), query: filters(map[string]string{"space": string(space)})}
 	if len(config) > 0 {
@@ -64,8 +63,8 @@ func (s *Session) PreviewAgent(ctx context.Context, id shoal.EntityID, format Co
 	return out, s.client.do(ctx, in, &out)
 }
 
-// DeleteAgent takes the configuration of a hosted agent away: its runs are
-// canceled, and it stays as a connected agent. Admins only.
+// DeleteAgent deletes the configuration of a hosted agent: its runs are canceled, and it
+// remains as a connected agent. Admins only.
 func (s *Session) DeleteAgent(ctx context.Context, id shoal.EntityID) error {
 	in := call{op: "client.DeleteAgent", method: http.MethodDelete, path: s.path("agents", string(id)), once: true}
 	return s.client.do(ctx, in, nil)
@@ -78,10 +77,9 @@ type TriggeredRun struct {
 	Status  shoal.RunStatus `json:"status"`
 }
 
-// TriggerAgent starts a run of a hosted agent for the service of that name, once,
-// however often the call had to be repeated. It does not wait for the run's end:
-// see [Session.Follow]. payload is any JSON value, null if empty. Services and
-// admins only.
+// TriggerAgent starts one run of a hosted agent for the named service, even if the call is
+// retried. It does not wait for the end of the run: see [Session.Follow]. payload is any
+// JSON value, null if empty. Services and admins only.
 func (s *Session) TriggerAgent(ctx context.Context, id shoal.EntityID, service string, payload json.RawMessage, options ...CallOption) (started TriggeredRun, err error) {
 	if len(payload) == 0 {
 		payload = json.RawMessage("null")

@@ -6,15 +6,14 @@ import (
 	"time"
 )
 
-// Bounds of repeating a call, and of reaching again a server that was reached
-// before.
+// Limits of retries and of reconnects.
 const (
 	attempts   = 5
 	callFirst  = 100 * time.Millisecond
 	watchFirst = 250 * time.Millisecond
 	watchMost  = 8 * time.Second
 	callMost   = 2 * time.Second
-	// mostAfter is the longest Retry-After that a call waits for.
+	// mostAfter is the longest Retry-After that a call respects.
 	mostAfter = 30 * time.Second
 	// defaultRetryFor is the default of Options.RetryFor.
 	defaultRetryFor = 10 * time.Second

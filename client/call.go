@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// answerWithin bounds one attempt of a call that the server does not hold.
+	// answerWithin limits one attempt of a call that is not a wait.
 	answerWithin = 30 * time.Second
-	// maxAnswer bounds what is read of one answer.
+	// maxAnswer limits the size of one response.
 	maxAnswer = 256 << 20
 )
 
@@ -66,15 +66,15 @@ type content struct {
 // CallOption changes how a call that creates something is made.
 type CallOption func(*call)
 
-// IdempotencyKey makes the call under this key instead of a random one. Calls
-// under one key are done once, also those of different processes: the others
-// get the first answer, or IdempotencyMismatch if they ask something else. A key
-// has at most shoal.MaxIdempotency visible ASCII characters.
+// IdempotencyKey sets the idempotency key of a call, instead of a random one. Calls with
+// the same key take effect once, also from different processes: the others receive the
+// first response, or IdempotencyMismatch if their input differs. A key has at most
+// shoal.MaxIdempotency visible ASCII characters.
 func IdempotencyKey(key string) CallOption {
 	return func(in *call) { in.key = key }
 }
 
-// create makes a call that creates something.
+// create makes a call that creates an object.
 func (c *Client) create(ctx context.Context, in call, out any, options []CallOption) error {
 	in.method, in.key = http.MethodPost, rand.Text()
 	for _, o := range options {
@@ -83,8 +83,8 @@ func (c *Client) create(ctx context.Context, in call, out any, options []CallOpt
 	return c.do(ctx, in, out)
 }
 
-// do makes a call, repeats it as long as that may help, and decodes the answer
-// into out, unless that is nil. A *[]byte gets the answer as it is.
+// do makes a call, retries it while that may help, and decodes the response into out,
+// unless out is nil. A *[]byte receives the body unchanged.
 func (c *Client) do(ctx context.Context, in call, out any) error {
 	delays := backoff{first: callFirst, most: callMost}
 	began := time.Now()
@@ -100,8 +100,8 @@ func (c *Client) do(ctx context.Context, in call, out any) error {
 	}
 }
 
-// gaveUp reports whether a server that was tried so often is not tried again, so long
-// after the first time.
+// gaveUp reports whether there is no further attempt after this number of attempts and this
+// time since the first.
 func (c *Client) gaveUp(tries int, after time.Duration) bool {
 	return tries >= attempts && after > c.retryFor
 }
@@ -208,7 +208,7 @@ func (c *Client) exchange(req *http.Request) (int, http.Header, []byte, error) {
 	return res.StatusCode, res.Header, body, silent(req.Context(), err)
 }
 
-// silent says of a request that was given up that this is why it failed.
+// silent replaces the error of a request that was abandoned for lack of a response.
 func silent(ctx context.Context, err error) error {
 	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
 		return errSilent

@@ -23,9 +23,9 @@ type Options struct {
 	// As names the acting entity. Only an admin may name one that is not its
 	// key's own.
 	As shoal.EntityID
-	// HTTP makes the requests, nil for one that keeps connections and honours
-	// the usual proxy variables. It should have no Timeout: every request here
-	// has a bound of its own, and waits and followers are long.
+	// HTTP makes the requests; nil means a client that reuses connections and respects the
+	// usual proxy variables. It should have no Timeout: each request has its own limit, and
+	// waits and followers are long.
 	HTTP *http.Client
 	// RetryFor is how long a call is retried while the server is unreachable, so that
 	// calls survive a restart. Zero means 10 seconds. Every call is tried five times; if
@@ -42,8 +42,8 @@ type Client struct {
 	retryFor time.Duration
 }
 
-// New returns a client. It makes no call yet. The error, of kind
-// InvalidArgument, says what is wrong with the URL, the key or the entity.
+// New returns a client. It makes no call yet. The error, of kind InvalidArgument, states
+// what is wrong with the URL, the key or the entity.
 func New(o Options) (*Client, error) {
 	const op = "client.New"
 	base, err := url.Parse(o.URL)
@@ -82,12 +82,12 @@ func transport() http.RoundTripper {
 	return own
 }
 
-// Health returns nil if the server's process lives.
+// Health returns nil if the server process is running.
 func (c *Client) Health(ctx context.Context) error {
 	return c.do(ctx, call{op: "client.Health", path: []string{"healthz"}}, nil)
 }
 
-// Ready returns nil if the server has recovered and serves.
+// Ready returns nil if the server has recovered and accepts calls.
 func (c *Client) Ready(ctx context.Context) error {
 	return c.do(ctx, call{op: "client.Ready", path: []string{"readyz"}}, nil)
 }

@@ -21,8 +21,8 @@ func (s *Session) AgentConversation(ctx context.Context, id shoal.EntityID, conv
 	return list[shoal.ConversationRun](ctx, s.client, call{op: "client.AgentConversation", path: s.path("agents", string(id), "conversations", conversation), named: true})
 }
 
-// ClearAgentConversation makes later runs begin without what was said in a conversation.
-// The error is of kind Conflict while a run of it is under way.
+// ClearAgentConversation deletes the history of a conversation, so that later runs start
+// without it. It fails with Conflict while one of its runs is active.
 func (s *Session) ClearAgentConversation(ctx context.Context, id shoal.EntityID, conversation string) error {
 	in := call{op: "client.ClearAgentConversation", method: http.MethodDelete, path: s.path("agents", string(id), "conversations", conversation), named: true, once: true}
 	return s.client.do(ctx, in, nil)

@@ -18,7 +18,7 @@
 // run; [Session.Follow] yields the events of a space or of a single run, and
 // [Session.PendingActions] the actions that runs wait for.
 //
-// The package promises:
+// Guarantees:
 //   - Calls that create something carry an idempotency key. They are repeated when
 //     the connection breaks, and take effect once.
 //   - Calls are repeated at least five times and until [Options].RetryFor has

@@ -13,18 +13,19 @@ func (s *Session) Entities(ctx context.Context) iter.Seq2[shoal.Entity, error] {
 	return list[shoal.Entity](ctx, s.client, call{op: "client.Entities", path: s.path("entities")})
 }
 
-// Entity returns one entity with its present state.
+// Entity returns one entity with its current state.
 func (s *Session) Entity(ctx context.Context, id shoal.EntityID) (out shoal.Entity, err error) {
 	return out, s.client.do(ctx, call{op: "client.Entity", path: s.path("entities", string(id))}, &out)
 }
 
-// CreateEntity makes an entity. AlreadyExists if its id is or was taken.
+// CreateEntity creates an entity. It fails with AlreadyExists if the id is in use or was
+// used before.
 func (s *Session) CreateEntity(ctx context.Context, n shoal.NewEntity, options ...CallOption) (made shoal.Entity, err error) {
 	in := call{op: "client.CreateEntity", path: s.path("entities"), body: n}
 	return made, s.client.create(ctx, in, &made, options)
 }
 
-// ChangeEntity changes how an entity presents itself and returns it.
+// ChangeEntity changes an entity and returns it.
 func (s *Session) ChangeEntity(ctx context.Context, id shoal.EntityID, change shoal.EntityChange) (out shoal.Entity, err error) {
 	in := call{op: "client.ChangeEntity", method: http.MethodPatch, path: s.path("entities", string(id)), body: change}
 	return out, s.client.do(ctx, in, &out)

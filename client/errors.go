@@ -13,15 +13,15 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// ErrUnreachable is the kind of the error when no answer of a server came: it
-// could not be connected to, broke the connection or kept silent. Whether the
-// call was done is unknown, unless it could not be connected to.
+// ErrUnreachable is the kind of the error if the server did not respond: the connection
+// failed or broke, or the server sent nothing. Unless the connection failed, it is unknown
+// whether the call took effect.
 const ErrUnreachable shoal.Kind = "unreachable"
 
-// errSilent ends a request to which nothing comes back for too long.
+// errSilent ends a request that gets no data for too long.
 var errSilent = errors.New("the server kept silent for too long")
 
-// unreachable is the error of a call that got no answer.
+// unreachable is the error of a call without a response.
 func (c *Client) unreachable(cause error) *shoal.Error {
 	why := cause
 	var request *url.Error // which repeats the URL
@@ -46,7 +46,7 @@ type problem struct {
 	Errors []shoal.FieldError `json:"errors"`
 }
 
-// requestID is the header that names a request to the server's operator.
+// requestID is the header that identifies a request in the server's log.
 const requestID = "X-Request-Id"
 
 // refusal returns the error for a response other than 2xx. A proxy that cannot reach
@@ -80,7 +80,7 @@ func (c *Client) refusal(status int, header http.Header, body []byte) *shoal.Err
 	return c.stranger(status, errors.New(told))
 }
 
-// retryAfter returns how long the server asks to stay away, 0 if it does not.
+// retryAfter returns the delay that the server asks for, 0 for none.
 func retryAfter(header http.Header) time.Duration {
 	value := header.Get("Retry-After")
 	if seconds, err := strconv.Atoi(value); err == nil && seconds > 0 {
@@ -92,7 +92,7 @@ func retryAfter(header http.Header) time.Duration {
 	return 0
 }
 
-// named gives an error of this package the operation it happened in.
+// named adds the operation to an error of this package.
 func named(op string, err error) error {
 	var e *shoal.Error
 	if err == nil {

@@ -11,10 +11,9 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// Export writes the session to w as JSON lines, see docs/export.md, for as long as
-// that takes. When it returns an error, what w has is not whole; the last line of an
-// export has the type "end". It is not tried again: w may have had a part already.
-// Admins only.
+// Export writes the session to w as JSON lines, see docs/export.md. It has no time limit.
+// After an error the export is incomplete; the last line of a complete one has the type
+// "end". Export is not retried, because w may have received a part already. Admins only.
 func (s *Session) Export(ctx context.Context, w io.Writer) error {
 	const op = "client.Export"
 	res, err := s.client.stream(ctx, http.MethodGet, s.path("export"), nil, nil)
@@ -31,12 +30,11 @@ func (s *Session) Export(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// ImportOptions say how a session is imported.
+// ImportOptions configure an import.
 type ImportOptions struct {
-	// Replace puts the import in the place of a session that is not empty. Its keys
-	// stay.
+	// Replace replaces a session that is not empty. Its keys stay.
 	Replace bool
-	// PausePlans pauses the plans, as in a copy beside the original.
+	// PausePlans pauses the plans, for a copy next to the original.
 	PausePlans bool
 }
 
@@ -46,7 +44,7 @@ type ImportOptions struct {
 // empty, unless Replace is set; AlreadyExists if the ID belonged to a deleted session;
 // and InvalidArgument, with the line, if r is invalid. Import is not repeated. Admins
 // only.
-func (s *Session) Import(ctx context.Context, r io.Reader, o ImportOptions) (made shoal.ImportResult, err error) {
+func (s *Session) Import(ctx context.Context, r io.Reader, o ImportOptions) (made shoal.Imported, err error) {
 	const op = "client.Import"
 	query := url.Values{}
 	if o.Replace {

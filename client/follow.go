@@ -13,17 +13,16 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// silence is how long a stream may say nothing: the server writes a comment
-// every 15 s.
+// silence is how long a stream may have no data: the server writes a comment every 15 s.
 const silence = 45 * time.Second
 
-// FollowOptions say what to follow.
+// FollowOptions select what to follow.
 type FollowOptions struct {
-	// Space is followed alone; empty, all spaces of the caller are, those it
-	// joins later included.
+	// Space is the only space to follow. If it is empty, all spaces of the caller are
+	// followed, including those that it joins later.
 	Space shoal.SpaceID
-	// Run, if set, is followed instead of spaces: its steps, output and reasoning. Its
-	// end is an event, which does not end the sequence.
+	// Run, if set, is followed instead of spaces: its steps, output and reasoning. The end
+	// of the run is an event and does not end the sequence.
 	Run shoal.RunID
 	// After resumes after the event with this cursor. If it is empty, the stream
 	// begins with a snapshot.
@@ -40,10 +39,9 @@ type FollowOptions struct {
 // and reconnects after the last event when the connection breaks or is silent for
 // 45 s.
 //
-// A snapshot holds the current state and replaces what was yielded before. It
-// comes first, for each space that is joined, and again after a connection that
-// broke before the first cursor or stayed away longer than the server keeps
-// events.
+// A snapshot holds the current state and replaces what was yielded before. It comes first,
+// for each space that is joined, and again if the connection broke before the first cursor,
+// or was lost for longer than the server stores events.
 //
 // The sequence ends without an error when ctx ends, and otherwise with one: the
 // server's refusal, such as NotFound for a space that the caller may not read or
@@ -65,7 +63,7 @@ func (s *Session) Follow(ctx context.Context, o FollowOptions) iter.Seq2[shoal.E
 	}
 }
 
-// follower is one sequence of events under way.
+// follower is an active sequence of events.
 type follower struct {
 	client     *Client
 	path       []string
@@ -79,8 +77,7 @@ type follower struct {
 	left   bool         // whether the reader has stopped
 }
 
-// run follows over as many connections as it takes. It returns nil when ctx or
-// the reader ended it.
+// run follows, and reconnects when necessary. It returns nil if ctx or the reader ended it.
 func (f *follower) run(ctx context.Context) error {
 	if err := checkPath(f.path); err != nil {
 		return err
@@ -113,8 +110,8 @@ func (f *follower) run(ctx context.Context) error {
 	}
 }
 
-// connect opens one connection and reads it until it ends. Of its outcome,
-// unknown says that another may get further.
+// connect opens one connection and reads it until it ends. An unknown outcome means that
+// another attempt may succeed.
 func (f *follower) connect(ctx context.Context) outcome {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -164,8 +161,8 @@ func (f *follower) refused(ctx context.Context, res *http.Response) outcome {
 	}
 }
 
-// read yields the events of one connection until it ends, which is always an
-// error, or the reader has had enough.
+// read yields the events of one connection until it ends, which is always an error, or
+// until the reader stops.
 func (f *follower) read(in io.Reader) error {
 	events := newFrames(in, maxEvent)
 	for {

@@ -7,15 +7,14 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// InboxOptions say what an inbox yields, as in [WaitRequest].
+// InboxOptions select the messages of an inbox, as in [WaitRequest].
 type InboxOptions struct {
 	Kind  shoal.WaitKind
 	Space shoal.SpaceID
 	From  []shoal.EntityID
 }
 
-// Inbox reads the inbox of an entity in the common loop: take what is there, do
-// what it asks for, come back.
+// Inbox reads the inbox of an entity in a loop:
 //
 //	inbox := session.Inbox("shop-agent", client.InboxOptions{})
 //	for {
@@ -26,10 +25,9 @@ type InboxOptions struct {
 //		…
 //	}
 //
-// A batch counts as acknowledged when Next is called again, or Ack. What a
-// program did not come to acknowledge, its next inbox yields again, first and
-// with a higher delivery count: so nothing is lost, and a message may be seen
-// twice. An Inbox belongs to one goroutine.
+// The next call of Next, or Ack, acknowledges a batch. A message that was not acknowledged
+// is returned again by the next Inbox, first and with a higher delivery count: no message
+// is lost, and one may be returned twice. An Inbox belongs to one goroutine.
 type Inbox struct {
 	session *Session
 	entity  shoal.EntityID
@@ -44,9 +42,8 @@ func (s *Session) Inbox(entity shoal.EntityID, o InboxOptions) *Inbox {
 	return &Inbox{session: s, entity: entity, req: req}
 }
 
-// Next acknowledges what it returned before, and blocks until there is
-// something that is not acknowledged, or ctx ends. The result holds at least one
-// message. After an error it may be called again.
+// Next acknowledges its previous result, and blocks until there are messages or ctx ends.
+// The result has at least one message. After an error it may be called again.
 func (b *Inbox) Next(ctx context.Context) (shoal.WaitResult, error) {
 	w := waiting{session: b.session, entity: b.entity, req: b.req, forever: true}
 	result, err := w.run(ctx)

@@ -25,7 +25,7 @@ func (c *Client) CreateKey(ctx context.Context, n shoal.NewKey, options ...CallO
 	return made, c.create(ctx, in, &made, options)
 }
 
-// RevokeKey makes a key stop working at once. Admins only.
+// RevokeKey revokes a key with immediate effect. Admins only.
 func (c *Client) RevokeKey(ctx context.Context, id shoal.KeyID) error {
 	in := call{op: "client.RevokeKey", method: http.MethodDelete, path: []string{"v1", "keys", string(id)}, once: true}
 	return c.do(ctx, in, nil)

@@ -10,10 +10,9 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// MessagesOptions choose a page of a timeline by seq: with Before the last Limit
-// messages below it, with After the first Limit above it, with neither the
-// newest; both is an error. Limit is shoal.DefaultPage if zero, and at most
-// shoal.MaxPage.
+// MessagesOptions select a page of a timeline by seq: with Before the last Limit messages
+// before it, with After the first Limit messages after it, with neither the newest. Setting
+// both is an error. Limit is shoal.DefaultPage if zero, and at most shoal.MaxPage.
 type MessagesOptions struct {
 	Before, After int64
 	Limit         int
@@ -30,8 +29,8 @@ func (o MessagesOptions) query() url.Values {
 	return q
 }
 
-// Messages returns a page of a space's timeline in ascending order. Reading
-// moves nothing.
+// Messages returns a page of a space's timeline in ascending order. Reading acknowledges
+// nothing.
 func (s *Session) Messages(ctx context.Context, space shoal.SpaceID, o MessagesOptions) ([]shoal.Message, error) {
 	var got page[shoal.Message]
 	in := call{op: "client.Messages", path: s.path("spaces", string(space), "messages"), query: o.query()}
@@ -39,8 +38,8 @@ func (s *Session) Messages(ctx context.Context, space shoal.SpaceID, o MessagesO
 	return got.Items, err
 }
 
-// Timeline yields the messages of a space with a sequence number above after, 0 for
-// all, in ascending order. It ends at the message that is the last when it gets there.
+// Timeline yields the messages of a space with a sequence number above after, 0 for all, in
+// ascending order. It ends when there is no further message.
 func (s *Session) Timeline(ctx context.Context, space shoal.SpaceID, after int64) iter.Seq2[shoal.Message, error] {
 	return func(yield func(shoal.Message, error) bool) {
 		for {
@@ -85,14 +84,13 @@ func (s *Session) EditMessage(ctx context.Context, id shoal.MessageID, e shoal.M
 	return out, s.client.do(ctx, in, &out)
 }
 
-// MessageVersions walks through what a message said before it was edited, the newest
-// first.
+// MessageVersions lists the earlier versions of an edited message, the newest first.
 func (s *Session) MessageVersions(ctx context.Context, id shoal.MessageID) iter.Seq2[shoal.MessageVersion, error] {
 	return list[shoal.MessageVersion](ctx, s.client, call{op: "client.MessageVersions", path: s.path("messages", string(id), "versions")})
 }
 
-// React adds a reaction of the acting entity to a message: one emoji. The error is of kind
-// Conflict when the message has all the reactions that it may have, or is deleted.
+// React adds an emoji of the acting entity to a message. It fails with Conflict if the
+// message has the maximum number of reactions, or is deleted.
 func (s *Session) React(ctx context.Context, id shoal.MessageID, emoji string) (out shoal.Message, err error) {
 	if err := shoal.CheckEmoji("emoji", emoji); err != nil {
 		return out, err
@@ -101,7 +99,7 @@ func (s *Session) React(ctx context.Context, id shoal.MessageID, emoji string) (
 	return out, s.client.do(ctx, in, &out)
 }
 
-// Unreact takes a reaction of the acting entity back. One that is not there is no error.
+// Unreact removes a reaction of the acting entity. A missing reaction is not an error.
 func (s *Session) Unreact(ctx context.Context, id shoal.MessageID, emoji string) (out shoal.Message, err error) {
 	if err := shoal.CheckEmoji("emoji", emoji); err != nil {
 		return out, err
@@ -110,16 +108,16 @@ func (s *Session) Unreact(ctx context.Context, id shoal.MessageID, emoji string)
 	return out, s.client.do(ctx, in, &out)
 }
 
-// DeleteMessage erases what a message says: it stays at its place, with DeletedAt and
-// without parts. For its sender, the owner of the agent that sent it, and admins and
-// owners of the session. The error is of kind Conflict while a run is working with it.
+// DeleteMessage erases the content of a message: it keeps its position, with DeletedAt and
+// without parts. It is for the sender, the owner of the agent that sent it, and admins and
+// owners of the session. It fails with Conflict while a run is using the message.
 func (s *Session) DeleteMessage(ctx context.Context, id shoal.MessageID) error {
 	in := call{op: "client.DeleteMessage", method: http.MethodDelete, path: s.path("messages", string(id))}
 	return s.client.do(ctx, in, nil)
 }
 
-// MarkRead acknowledges everything in the acting entity's inbox that the space
-// holds up to and with seq.
+// MarkRead acknowledges the messages of the space in the acting entity's inbox up to and
+// including seq.
 func (s *Session) MarkRead(ctx context.Context, space shoal.SpaceID, seq int64) error {
 	in := call{op: "client.MarkRead", method: http.MethodPost, path: s.path("spaces", string(space), "read")}
 	in.body = struct {
@@ -131,20 +129,19 @@ func (s *Session) MarkRead(ctx context.Context, space shoal.SpaceID, seq int64) 
 // SearchOptions narrow a search, if set.
 type SearchOptions struct {
 	Space shoal.SpaceID
-	// SenderKind keeps messages of people or of agents only.
+	// SenderKind restricts the search to messages of people or of agents.
 	SenderKind shoal.EntityKind
-	// BestFirst puts those first that fit best, among the newest 200 that match,
-	// then among the next 200.
+	// BestFirst sorts by relevance: the newest 200 matches, then the next 200.
 	BestFirst bool
-	// Page is how many hits are fetched at once, at most 200, which is also what
-	// less than 1 means: little, where few are needed.
+	// Page is how many hits are fetched at once, at most 200, which is also the default.
+	// Use a small number if only a few hits are needed.
 	Page int
 }
 
-// Search finds messages in the spaces that the caller sees, the newest first. The
-// query holds words and what narrows them down, such as "words that follow each
-// other", lap*, -without, from:ID, in:SPACE, mentions:me, has:link and
-// before:2027-01-31: docs/search.md has all of it. A message must hold everything.
+// Search finds messages in the spaces that the caller sees, the newest first. The query
+// contains words and filters, such as "words that follow each other", lap*, -without,
+// from:ID, in:SPACE, mentions:me, has:link and before:2027-01-31: see docs/search.md. A
+// message must match all of them.
 func (s *Session) Search(ctx context.Context, query string, o SearchOptions) iter.Seq2[shoal.Hit, error] {
 	q := url.Values{"q": {query}}
 	if o.Space != "" {

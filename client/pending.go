@@ -10,7 +10,7 @@ import (
 
 // PendingOptions narrow a list of pending actions, if set.
 type PendingOptions struct {
-	// Status is PendingOpen alone if empty: what can be answered.
+	// Status defaults to PendingOpen: the actions that can be answered.
 	Status []shoal.PendingStatus
 	Space  shoal.SpaceID
 	Run    shoal.RunID
@@ -18,9 +18,8 @@ type PendingOptions struct {
 	Newest bool
 }
 
-// PendingActions lists what waits for an answer of the caller, the oldest first
-// unless the options say otherwise: for an entity what its spaces show and what it
-// may answer, for services and admins everything.
+// PendingActions lists pending actions, by default the oldest first: for an entity those
+// that its spaces show and those that it may answer, for services and admins all.
 func (s *Session) PendingActions(ctx context.Context, o PendingOptions) iter.Seq2[shoal.PendingAction, error] {
 	order := ""
 	if o.Newest {
@@ -30,9 +29,10 @@ func (s *Session) PendingActions(ctx context.Context, o PendingOptions) iter.Seq
 	return list[shoal.PendingAction](ctx, s.client, call{op: "client.PendingActions", path: s.path("pending-actions"), query: q})
 }
 
-// AnswerPending settles a pending action and returns it, or votes for one that needs
-// several equal answers. The first answer wins: another one is AlreadyAnswered, while the same one again changes nothing, so
-// the call is repeated like a read. Expired when nothing waits for it any more.
+// AnswerPending settles a pending action and returns it, or votes on one that needs several
+// equal answers. The first answer wins: a different one fails with AlreadyAnswered, and
+// repeating the same one changes nothing, so that the call can be retried. It fails with
+// Expired if the action is not open any more.
 func (s *Session) AnswerPending(ctx context.Context, id shoal.PendingID, a shoal.PendingAnswer) (out shoal.PendingAction, err error) {
 	in := call{op: "client.AnswerPending", method: http.MethodPost, path: s.path("pending-actions", string(id), "answer"), body: a}
 	return out, s.client.do(ctx, in, &out)
@@ -44,16 +44,14 @@ func (s *Session) RememberedDecisions(ctx context.Context) iter.Seq2[shoal.Remem
 	return list[shoal.RememberedDecision](ctx, s.client, call{op: "client.RememberedDecisions", path: s.path("remembered-decisions")})
 }
 
-// ForgetDecision revokes a remembered decision: from the next call on somebody is
-// asked again.
+// ForgetDecision revokes a remembered decision: the next call asks again.
 func (s *Session) ForgetDecision(ctx context.Context, id shoal.RememberedID) error {
 	in := call{op: "client.ForgetDecision", method: http.MethodDelete, path: s.path("remembered-decisions", string(id)), once: true}
 	return s.client.do(ctx, in, nil)
 }
 
-// AnswerToolCall is [Session.AnswerPending] by run and tool call, for programs
-// that execute the client tools of an agent. RunNotWaiting if the run waits for
-// nothing.
+// AnswerToolCall is [Session.AnswerPending] by run and tool call, for programs that execute
+// the client tools of an agent. It fails with RunNotWaiting if the run waits for nothing.
 func (s *Session) AnswerToolCall(ctx context.Context, run shoal.RunID, toolCall string, a shoal.PendingAnswer) (out shoal.PendingAction, err error) {
 	in := call{op: "client.AnswerToolCall", method: http.MethodPost, path: s.path("runs", string(run), "tool-results")}
 	in.body = struct {

@@ -13,7 +13,7 @@ func (s *Session) Plans(ctx context.Context, agent shoal.EntityID) iter.Seq2[sho
 	return list[shoal.Plan](ctx, s.client, call{op: "client.Plans", path: s.path("agents", string(agent), "plans")})
 }
 
-// CreatePlan makes a plan of a hosted agent. Admins only.
+// CreatePlan creates a plan of a hosted agent. Admins only.
 func (s *Session) CreatePlan(ctx context.Context, agent shoal.EntityID, n shoal.NewPlan, options ...CallOption) (made shoal.Plan, err error) {
 	in := call{op: "client.CreatePlan", path: s.path("agents", string(agent), "plans"), body: n}
 	return made, s.client.create(ctx, in, &made, options)
@@ -25,7 +25,7 @@ func (s *Session) ChangePlan(ctx context.Context, id shoal.PlanID, change shoal.
 	return out, s.client.do(ctx, in, &out)
 }
 
-// DeletePlan ends a plan for good. Admins only.
+// DeletePlan ends a plan permanently. Admins only.
 func (s *Session) DeletePlan(ctx context.Context, id shoal.PlanID) error {
 	in := call{op: "client.DeletePlan", method: http.MethodDelete, path: s.path("plans", string(id)), once: true}
 	return s.client.do(ctx, in, nil)

@@ -10,9 +10,9 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// RunsOptions narrow a list of runs, if set. Status are the states of which a run
-// is in one; Space keeps the runs that a message of that space started, or that
-// wrote to it. Since and Until bound when a run was created, Until excluded.
+// RunsOptions filter a list of runs. Status contains the accepted states. Space selects the
+// runs that a message of that space started, or that wrote to it. Since and Until limit the
+// time of creation; Until is excluded.
 type RunsOptions struct {
 	Agent        shoal.EntityID
 	Status       []shoal.RunStatus
@@ -50,24 +50,24 @@ func (s *Session) Steps(ctx context.Context, id shoal.RunID) iter.Seq2[shoal.Ste
 	return list[shoal.Step](ctx, s.client, call{op: "client.Steps", path: s.path("runs", string(id), "steps")})
 }
 
-// CancelRun ends a run and returns it once it has ended, or as it is after a few
-// seconds. One that has ended is returned as it is.
+// CancelRun cancels a run and returns it when it has ended, or its current state after a
+// few seconds. An ended run is returned unchanged.
 func (s *Session) CancelRun(ctx context.Context, id shoal.RunID) (out shoal.Run, err error) {
 	in := call{op: "client.CancelRun", method: http.MethodPost, path: s.path("runs", string(id), "cancel")}
 	return out, s.client.do(ctx, in, &out)
 }
 
-// ModelRequest returns what the model was sent for a step of a run, whose index
-// counts from 0. NotFound for a step that has not been taken, or of which nothing
-// is kept. Services and admins only.
+// ModelRequest returns the request to the model for one step of a run; steps count from 0.
+// It fails with NotFound if the step does not exist or its request is not stored. Services
+// and admins only.
 func (s *Session) ModelRequest(ctx context.Context, id shoal.RunID, step int) (out shoal.ModelRequest, err error) {
 	in := call{op: "client.ModelRequest", path: s.path("runs", string(id), "steps", strconv.Itoa(step), "request")}
 	return out, s.client.do(ctx, in, &out)
 }
 
-// RetryRun starts a new run of an ended run's agent with the same trigger, once,
-// however often the call had to be repeated. Conflict for a run that has not ended,
-// and where its agent takes no run any more.
+// RetryRun starts one new run of the same agent with the trigger of an ended run, even if
+// the call is retried. It fails with Conflict if the run has not ended, or if its agent
+// cannot run any more.
 func (s *Session) RetryRun(ctx context.Context, id shoal.RunID, options ...CallOption) (started TriggeredRun, err error) {
 	in := call{op: "client.RetryRun", path: s.path("runs", string(id), "retry")}
 	return started, s.client.create(ctx, in, &started, options)

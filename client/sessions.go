@@ -22,12 +22,13 @@ func (s *Session) path(rest ...string) []string {
 	return append([]string{"v1", "sessions", string(s.id)}, rest...)
 }
 
-// Sessions lists the sessions that the key may know of, in the order of ids.
+// Sessions lists the sessions that the key can access, in the order of ids.
 func (c *Client) Sessions(ctx context.Context) iter.Seq2[shoal.Session, error] {
 	return list[shoal.Session](ctx, c, call{op: "client.Sessions", path: []string{"v1", "sessions"}})
 }
 
-// CreateSession makes a session. AlreadyExists if its id is or was taken.
+// CreateSession creates a session. It fails with AlreadyExists if the id is in use or was
+// used before.
 func (c *Client) CreateSession(ctx context.Context, n shoal.NewSession, options ...CallOption) (made shoal.Session, err error) {
 	in := call{op: "client.CreateSession", path: []string{"v1", "sessions"}, body: n}
 	return made, c.create(ctx, in, &made, options)

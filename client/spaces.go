@@ -18,8 +18,8 @@ func (s *Session) Space(ctx context.Context, id shoal.SpaceID) (out shoal.Space,
 	return out, s.client.do(ctx, call{op: "client.Space", path: s.path("spaces", string(id))}, &out)
 }
 
-// CreateSpace makes a space. An acting entity is a member by itself; an unknown
-// member is InvalidArgument, and nothing is created.
+// CreateSpace creates a space. The acting entity becomes a member. It fails with
+// InvalidArgument, and creates nothing, if a member is unknown.
 func (s *Session) CreateSpace(ctx context.Context, n shoal.NewSpace, options ...CallOption) (made shoal.Space, err error) {
 	in := call{op: "client.CreateSpace", path: s.path("spaces"), body: n}
 	return made, s.client.create(ctx, in, &made, options)
@@ -31,9 +31,9 @@ func (s *Session) ChangeSpace(ctx context.Context, id shoal.SpaceID, change shoa
 	return out, s.client.do(ctx, in, &out)
 }
 
-// CloseSpace ends a space: every member gets the summary, the history stays.
-// SpaceClosed if it is closed already, also by an earlier try of this call whose
-// answer was lost.
+// CloseSpace closes a space: every member receives the summary, and the history stays. It
+// fails with SpaceClosed if the space is closed already, also by an earlier attempt of this
+// call if the response was lost.
 func (s *Session) CloseSpace(ctx context.Context, id shoal.SpaceID, summary string) (out shoal.Space, err error) {
 	in := call{op: "client.CloseSpace", method: http.MethodPost, path: s.path("spaces", string(id), "close"), once: true}
 	in.body = struct {
@@ -43,8 +43,8 @@ func (s *Session) CloseSpace(ctx context.Context, id shoal.SpaceID, summary stri
 }
 
 // DeleteSpace erases a space with everything in it; for admins and owners of the session.
-// Conflict while a run there has not ended: it is canceled, so the call can be repeated.
-// Deleting a space again changes nothing.
+// If a run there has not ended, the run is canceled and the call fails with Conflict; try
+// again. Deleting a space again changes nothing.
 func (s *Session) DeleteSpace(ctx context.Context, id shoal.SpaceID) error {
 	return s.client.do(ctx, call{op: "client.DeleteSpace", method: http.MethodDelete, path: s.path("spaces", string(id))}, nil)
 }
@@ -79,8 +79,8 @@ func (s *Session) AddMember(ctx context.Context, id shoal.SpaceID, entity shoal.
 	return out, s.client.do(ctx, in, &out)
 }
 
-// RemoveMember ends a membership and returns the space. NotFound if there is
-// none.
+// RemoveMember removes a member and returns the space. It fails with NotFound if the entity
+// is not a member.
 func (s *Session) RemoveMember(ctx context.Context, id shoal.SpaceID, entity shoal.EntityID) (out shoal.Space, err error) {
 	in := call{op: "client.RemoveMember", method: http.MethodDelete, path: s.path("spaces", string(id), "members", string(entity)), once: true}
 	return out, s.client.do(ctx, in, &out)

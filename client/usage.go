@@ -8,15 +8,15 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// UsageOptions choose and group what was used.
+// UsageOptions filter and group usage.
 type UsageOptions struct {
-	// By are the names to group by, of day, agent, model and run. Empty, all is
-	// one group. What is not grouped by is empty in a row.
+	// By are the fields to group by: day, agent, model, run. If it is empty, there is one
+	// group. The other fields are empty in a row.
 	By []string
-	// Agent and Run narrow the sum, if set.
+	// Agent and Run filter the usage, if set.
 	Agent shoal.EntityID
 	Run   shoal.RunID
-	// From and To bound the time, if set; To is excluded.
+	// From and To limit the time, if set; To is excluded.
 	From, To *shoal.Time
 }
 

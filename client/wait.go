@@ -9,29 +9,28 @@ import (
 )
 
 const (
-	// waitRound is how long one request of a wait is held at most: proxies
-	// between client and server often end a request that is silent for a
-	// minute.
+	// waitRound is the longest duration of one request of a wait: proxies often end a
+	// request after a minute without data.
 	waitRound = 50 * time.Second
-	// waitGrace is how much later than asked the answer to a wait may come.
+	// waitGrace is how much later than requested the response to a wait may arrive.
 	waitGrace = 15 * time.Second
 )
 
-// WaitRequest says what an entity waits for.
+// WaitRequest is the input of a wait.
 type WaitRequest struct {
-	// Kind is for which messages, WaitMentions if empty.
+	// Kind selects the messages, by default WaitMentions.
 	Kind shoal.WaitKind
 	// Timeout is how long to wait; 0 checks once and returns. It may be longer than
 	// shoal.MaxWait.
 	Timeout time.Duration
-	// Space and From narrow the wait, if set.
+	// Space and From restrict the wait, if set.
 	Space shoal.SpaceID
 	From  []shoal.EntityID
-	// Ack acknowledges the messages of an earlier result: it is that result's
-	// cursor. From the first Ack on, a key acknowledges in no other way.
+	// Ack acknowledges the messages of an earlier result: it is that result's cursor. After
+	// the first Ack, this is the only way in which a key acknowledges.
 	Ack string
-	// Redeliver asks for everything that is not acknowledged, also what was in
-	// the last result.
+	// Redeliver requests all messages that are not acknowledged, including those of the
+	// last result.
 	Redeliver bool
 }
 
@@ -45,17 +44,17 @@ type waitBody struct {
 	Redeliver bool             `json:"redeliver,omitempty"`
 }
 
-// Wait returns what is unread in the entity's inbox, at once if there is
-// anything, else as soon as something comes, else timed out. It is made of as
-// many requests as it takes. A server that was reached may go away and come
-// back meanwhile; if it is still away at the end, that is the error.
+// Wait returns the unread messages of the entity's inbox: at once if there are any, else
+// when the first arrives, else timed out. It makes as many requests as necessary. If a
+// server that was reached becomes unreachable, Wait continues, and returns an error only if
+// the server is still unreachable at the end.
 func (s *Session) Wait(ctx context.Context, entity shoal.EntityID, req WaitRequest) (shoal.WaitResult, error) {
 	w := waiting{session: s, entity: entity, req: req, ends: time.Now().Add(req.Timeout)}
 	result, err := w.run(ctx)
 	return result, named("client.Wait", err)
 }
 
-// waiting is one wait under way.
+// waiting is an active wait.
 type waiting struct {
 	session *Session
 	entity  shoal.EntityID
@@ -64,7 +63,7 @@ type waiting struct {
 	forever bool // never ends
 }
 
-// left returns how long the wait goes on.
+// left returns the remaining time of the wait.
 func (w *waiting) left() time.Duration {
 	if w.forever {
 		return waitRound

@@ -36,7 +36,7 @@ func exportRoutes() []route {
 				{"replace", "Replace a session that is not empty. Its keys remain.", booleanParam},
 				{"pausePlans", "Pause the plans, for a copy that runs beside the original.", booleanParam},
 			},
-			media: shoal.ExportType, status: http.StatusCreated, out: shoal.ImportResult{}, errors: []shoal.Kind{shoal.Conflict, shoal.AlreadyExists},
+			media: shoal.ExportType, status: http.StatusCreated, out: shoal.Imported{}, errors: []shoal.Kind{shoal.Conflict, shoal.AlreadyExists},
 		},
 	}
 }

@@ -50,7 +50,7 @@ func exported(t *testing.T, h *hub.Hub, id shoal.SessionID) string {
 	return b.String()
 }
 
-func imported(t *testing.T, h *hub.Hub, id shoal.SessionID, text string, o archive.ImportOptions) shoal.ImportResult {
+func imported(t *testing.T, h *hub.Hub, id shoal.SessionID, text string, o archive.ImportOptions) shoal.Imported {
 	t.Helper()
 	done, err := h.Archive.Import(t.Context(), admin, id, strings.NewReader(text), o)
 	if err != nil {

@@ -49,19 +49,19 @@ const (
 //
 // InvalidArgument says which line of the export is invalid. Errors of r are returned.
 // Admins only.
-func (a *Archive) Import(ctx context.Context, who shoal.Principal, id shoal.SessionID, r io.Reader, o ImportOptions) (shoal.ImportResult, error) {
+func (a *Archive) Import(ctx context.Context, who shoal.Principal, id shoal.SessionID, r io.Reader, o ImportOptions) (shoal.Imported, error) {
 	const op = "hub.Archive.Import"
 	if err := errors.Join(core.CheckSession(who, id), core.RequireAdmin(who), shoal.CheckID("session", string(id))); err != nil {
-		return shoal.ImportResult{}, core.Wrap(op, core.FirstError(err))
+		return shoal.Imported{}, core.Wrap(op, core.FirstError(err))
 	}
 	in := newExportReader(r)
 	head, err := in.readHead()
 	if err != nil {
-		return shoal.ImportResult{}, core.Wrap(op, err)
+		return shoal.Imported{}, core.Wrap(op, err)
 	}
 	im := &importer{core: a.core, in: in, from: head.Session, id: id, stage: id, options: o, token: rand.Text(), knownRefs: map[string]bool{}}
 	if err := im.beginImport(ctx); err != nil {
-		return shoal.ImportResult{}, core.Wrap(op, err)
+		return shoal.Imported{}, core.Wrap(op, err)
 	}
 	result, err := im.storeAll(ctx)
 	if err != nil {
@@ -120,22 +120,22 @@ func (im *importer) mayReplace(tx Tx) error {
 }
 
 // storeAll stores all records and publishes the session.
-func (im *importer) storeAll(ctx context.Context) (shoal.ImportResult, error) {
+func (im *importer) storeAll(ctx context.Context) (shoal.Imported, error) {
 	for more := true; more; {
 		var batch []importLine
 		var err error
 		if batch, more, err = im.readBatch(); err != nil {
-			return shoal.ImportResult{}, err
+			return shoal.Imported{}, err
 		}
 		if err := im.storeBatch(ctx, batch); err != nil {
-			return shoal.ImportResult{}, err
+			return shoal.Imported{}, err
 		}
 	}
 	if err := im.endImport(ctx); err != nil {
-		return shoal.ImportResult{}, err
+		return shoal.Imported{}, err
 	}
 	im.core.NotifyPlans()
-	return shoal.ImportResult{Session: im.session, Records: im.in.sum.counts}, nil
+	return shoal.Imported{Session: im.session, Records: im.in.sum.counts}, nil
 }
 
 // importLine is a record that was read, with the number of its line.
