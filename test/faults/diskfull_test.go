@@ -68,9 +68,6 @@ func fillRepeatedly(t *testing.T, binary string, env []string, dir string, round
 		if l.died {
 			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.process.ProcessState))
 		}
-		if l.rate() < minRate {
-			t.Logf("round %d: %.0f answers/s", n, l.rate())
-		}
 		w.finish(t)
 		w.close()
 		s.kill()

@@ -33,8 +33,8 @@
 //   - I8: the server responds within two seconds, the database is intact, and when
 //     the load has ended the server uses no more resources than before (leak_test.go).
 //
-// A round under load with fewer than 200 responses per second does not count. A test
-// that requires root is reported as skipped without it, in the output and in the table
+// A fault waits until its life had as many responses as at 200 per second. A test that
+// requires root is reported as skipped without it, in the output and in the table
 // at the end. Named points and planted bugs are compiled into the program with
 // `go build -overlay` (build_test.go); the product contains none of them.
 package faults
@@ -50,7 +50,7 @@ import (
 )
 
 const (
-	minRate      = 200 // responses per second; a round below it does not count
+	minRate      = 200 // responses per second of a life; a fault waits until there were as many
 	minLife      = 50 * time.Millisecond
 	maxLife      = 1500 * time.Millisecond
 	restartLimit = 2 * time.Second

@@ -189,9 +189,10 @@ type lifeResult struct {
 
 func (l lifeResult) rate() float64 { return float64(l.answers) / max(l.used.Seconds(), 1e-3) }
 
-// live runs all clients, calls strike to inject the fault after the given time from the
-// first acknowledged post, and then stops the clients. It does not call strike if the
-// server has exited before.
+// live runs all clients, calls strike to inject the fault, and then stops the clients. It
+// strikes after the given time from the first acknowledged post, or later, as soon as the
+// clients got as many responses as at minRate in this time: on a busy machine. It does not
+// call strike if the server has exited before.
 func (w *world) live(t *testing.T, life time.Duration, strike func()) (l lifeResult) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -225,11 +226,7 @@ func (w *world) live(t *testing.T, life time.Duration, strike func()) (l lifeRes
 		w.found = append(w.found, "lost: no client can post")
 	}
 	began, before := time.Now(), w.answers.Load()
-	select {
-	case <-time.After(life):
-	case <-w.server.ended:
-		l.died = true
-	}
+	l.died = !w.underLoad(life, before+int64(minRate*life.Seconds()))
 	l.used, l.answers = time.Since(began), w.answers.Load()-before
 	if !l.died {
 		strike()
@@ -237,6 +234,26 @@ func (w *world) live(t *testing.T, life time.Duration, strike func()) (l lifeRes
 	cancel()
 	running.Wait()
 	return l
+}
+
+// underLoad waits for a time and for a number of responses to all clients. It reports
+// whether the server still runs.
+func (w *world) underLoad(life time.Duration, answers int64) bool {
+	end, late := time.After(life), time.After(life+settleLimit)
+	for {
+		select {
+		case <-w.server.ended:
+			return false
+		case <-late:
+			w.found = append(w.found, fmt.Sprintf("slow: %d responses are missing after %v of load", answers-w.answers.Load(), life+settleLimit))
+			return true
+		case <-end:
+			if w.answers.Load() >= answers {
+				return true
+			}
+			end = time.After(5 * time.Millisecond)
+		}
+	}
 }
 
 // check reads the new messages of the timelines, and compares the timelines with what
