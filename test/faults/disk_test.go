@@ -113,7 +113,7 @@ func cutPower(t *testing.T, fault, binary string, env []string, rounds int, seed
 // The power of a server is cut at random moments, with posts, waits and runs in progress.
 func TestPowerCut(t *testing.T) {
 	seed := randomSeed(t)
-	if o, ran := cutPower(t, "power cut", productBinary(t), nil, times(t, "SHOAL_POWER_CUTS", 4), seed); ran {
+	if o, ran := cutPower(t, "power cut", productBinary(t), nil, times(t, "SHOAL_POWER_CUTS", 2), seed); ran {
 		report(t, o)
 	}
 }

@@ -34,7 +34,7 @@ func TestDiskFull(t *testing.T) {
 	if !mount(t, fault, dir, "-t", "tmpfs", "-o", "size="+fullDisk, "tmpfs") {
 		return
 	}
-	o := fillRepeatedly(t, productBinary(t), nil, dir, times(t, "SHOAL_FULL_DISKS", 3), seed)
+	o := fillRepeatedly(t, productBinary(t), nil, dir, times(t, "SHOAL_FULL_DISKS", 2), seed)
 	o.fault = fault
 	report(t, o)
 }

@@ -97,7 +97,7 @@ func TestDiskFails(t *testing.T) {
 		return
 	}
 	s, slowest := newServer(t, productBinary(t)), time.Duration(0)
-	o, w := play(t, s, round{rounds: times(t, "SHOAL_DISK_ERRORS", 3), agents: 1, seed: seed, uncounted: true, strike: func(int) (wrong []string) {
+	o, w := play(t, s, round{rounds: times(t, "SHOAL_DISK_ERRORS", 2), agents: 1, seed: seed, uncounted: true, strike: func(int) (wrong []string) {
 		stop := inject(t, s.process.Process.Pid, syncs, "error=EIO")
 		defer stop()
 		began := time.Now()

@@ -55,7 +55,7 @@ func play(t *testing.T, s *server, r round) (outcome, *world) {
 func TestKill(t *testing.T) {
 	seed := randomSeed(t)
 	s := newServer(t, productBinary(t))
-	o, w := play(t, s, round{rounds: times(t, "SHOAL_KILLS", 12), agents: 3, seed: seed, strike: func(int) []string {
+	o, w := play(t, s, round{rounds: times(t, "SHOAL_KILLS", 5), agents: 3, seed: seed, strike: func(int) []string {
 		s.kill()
 		return nil
 	}})

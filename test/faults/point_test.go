@@ -19,7 +19,7 @@ const reachWithin = 8 * time.Second
 // A server under load is killed at a named point and keeps the invariants.
 func TestPoints(t *testing.T) {
 	seed := randomSeed(t)
-	each := times(t, "SHOAL_POINTS", 2)
+	each := times(t, "SHOAL_POINTS", 1)
 	s := newServer(t, plantedBinary(t))
 	s.start(t)
 	w := newWorld(t, s, seed, 3)
@@ -92,7 +92,7 @@ const rewritingMigration = `CREATE TABLE rig AS SELECT doc, seq, id FROM message
 // migrations, a full one through an additional migration.
 func TestPointsOfMigration(t *testing.T) {
 	seed := randomSeed(t)
-	each := times(t, "SHOAL_POINTS", 2)
+	each := times(t, "SHOAL_POINTS", 1)
 	full := newServer(t, plantedBinary(t))
 	full.start(t)
 	w := newWorld(t, full, seed, 0)

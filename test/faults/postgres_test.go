@@ -57,7 +57,7 @@ func TestPostgres(t *testing.T) {
 	for _, h := range []databaseFault{
 		{"restarts (fast)", times(t, "SHOAL_POSTGRES_RESTARTS", 1), restart(shoaltest.PostgresFast)},
 		{"restarts (immediate)", times(t, "SHOAL_POSTGRES_RESTARTS", 1), restart(shoaltest.PostgresImmediate)},
-		{"kills of all backends", times(t, "SHOAL_POSTGRES_KILLS", 2), func() []string {
+		{"kills of all backends", times(t, "SHOAL_POSTGRES_KILLS", 1), func() []string {
 			if d.Exec(t, "shoal", `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`) == 0 {
 				return []string{"rig: no backend to kill"}
 			}
@@ -84,7 +84,7 @@ func TestPostgres(t *testing.T) {
 			break
 		}
 	}
-	lost := d.loseCommits(t, w, int64(times(t, "SHOAL_COMMIT_REPLIES_LOST", 40)))
+	lost := d.loseCommits(t, w, int64(times(t, "SHOAL_COMMIT_REPLIES_LOST", 20)))
 	w.finish(t)
 	observed.mu.Lock()
 	defer observed.mu.Unlock()
