@@ -62,7 +62,8 @@ func tailing(t *testing.T, url, data string, c talk.TailCommand, set func(*cli.O
 // post says something in the space that every server begins with.
 func post(t *testing.T, s *client.Session, text string) {
 	t.Helper()
-	if _, err := s.Post(t.Context(), app.Welcome, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}}); err != nil {
+	alone := false // the example agent would answer at some time
+	if _, err := s.Post(t.Context(), app.Welcome, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, TriggerAgents: &alone}); err != nil {
 		t.Fatal(err)
 	}
 }
