@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
 // server is a real binary with its data directory. It keeps its address across all lives.
@@ -111,7 +113,7 @@ func (s *server) tryStart(ctx context.Context) (time.Duration, error) {
 	for {
 		if s.ready(ctx) {
 			took := time.Since(began)
-			s.slowest = max(s.slowest, min(took, max(restartLimit, took-s.waitedForCPU())))
+			s.slowest = max(s.slowest, min(took, max(restartLimit, took-program.WaitedForCPU(process.Process))))
 			return took, nil
 		}
 		select {
@@ -123,23 +125,6 @@ func (s *server) tryStart(ctx context.Context) (time.Duration, error) {
 			return 0, fmt.Errorf("life %d of the server does not respond:\n%s", s.life, s.lastWords(2<<10))
 		}
 	}
-}
-
-// waitedForCPU returns how long the threads of the server were ready and did not run: on a
-// machine with other work. It is 0 where the system does not count this.
-func (s *server) waitedForCPU() (waited time.Duration) {
-	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", s.process.Process.Pid)) // the pattern is valid
-	for _, file := range threads {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			continue // the thread has ended
-		}
-		var ran, ready int64
-		if _, err := fmt.Sscan(string(text), &ran, &ready); err == nil {
-			waited += time.Duration(ready)
-		}
-	}
-	return waited
 }
 
 // exitError reports that a server exited during its start.
