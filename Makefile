@@ -26,7 +26,7 @@ ALONE := ^Test(TheWorkOfCompilingIsBounded|TheWorkOfACheckIsBounded|TheWalkAgree
 
 # `make lint` vets everything, and more strictly. On a build machine a remembered
 # result proves nothing about that machine.
-TESTFLAGS ?= -vet=off $(if $(CI),-count=1)
+TESTFLAGS ?= -vet=off -timeout=20m $(if $(CI),-count=1)
 FUZZTIME  ?= 20s
 
 # The packages of all modules that go.work names: ./... alone is the server's module.
@@ -108,6 +108,7 @@ torture: setup ## Do every fault to servers for an hour, find every planted bug,
 	go test -count=1 -timeout 180m ./test/faults || failed=1; \
 	if [[ -f .cache/faults.md ]]; then cat .cache/faults.md; fi; \
 	SHOAL_KILLS=200 go test -count=1 -timeout 60m -run '^TestKilledRuns$$' ./test/e2e || failed=1; \
+	SHOAL_JOBS=1000 go test -count=1 -timeout 60m -run '^TestManyRunsOfOneEntity$$' ./test/attack || failed=1; \
 	exit $$failed
 
 pictures: setup build ## Take the pictures of the README from the running console
