@@ -97,7 +97,7 @@ func (w *world) ask(key, method, path, body string, status int) string {
 }
 
 // patience limits for how long a call is repeated.
-const patience = 10 * time.Second
+const patience = 30 * time.Second
 
 // once makes a call, and returns the status of the response, after which time to ask again,
 // and the text.
