@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -22,6 +23,8 @@ type Call struct {
 	header   http.Header
 	status   int
 	body     bytes.Buffer
+	stream   bool          // the response has started, and continues in chunks
+	broken   error         // why the stream cannot be completed
 	written  bool          // the complete response was written
 	answered chan struct{} // closed when the function has returned
 }
@@ -29,6 +32,10 @@ type Call struct {
 // Context returns a context that ends when the client disconnects, when the function returns,
 // and when the pool cancels its calls.
 func (c *Call) Context() context.Context { return c.ctx }
+
+// Cancel ends the context of the call with a cause, unless it has ended. Unlike the other
+// methods, it may be called from any goroutine. The response can still be written.
+func (c *Call) Cancel(cause error) { c.cancel(cause) }
 
 // Go runs the rest of the call on a goroutine of its own and returns immediately. The
 // connection continues after answer returns with a complete response; otherwise it is closed.
@@ -41,6 +48,7 @@ func (c *Call) Go(answer func()) {
 		defer func() {
 			switch p := recover(); p {
 			case nil:
+				c.endStream()
 			case http.ErrAbortHandler:
 				c.written = false
 			default:
@@ -127,7 +135,12 @@ var errTwice = errors.New("detach: an answer is flushed once")
 // error is [http.ErrContentLength], and the connection is closed after the written part, so
 // that no client mistakes it for complete. A nil error means that the connection was still open
 // when the last byte was passed to it.
+//
+// A stream is flushed repeatedly, each time in part.
 func (c *Call) FlushError() error {
+	if c.stream {
+		return c.flushChunk()
+	}
 	if c.written {
 		return errTwice
 	}
@@ -161,5 +174,35 @@ func (c *Call) FlushError() error {
 	return err
 }
 
-// SetWriteDeadline sets the deadline of the flush.
+// flushChunk writes what the stream has buffered as one chunk.
+func (c *Call) flushChunk() error {
+	if c.broken != nil || c.body.Len() == 0 {
+		return c.broken
+	}
+	out := make([]byte, 0, c.body.Len()+16)
+	out = append(strconv.AppendInt(out, int64(c.body.Len()), 16), "\r\n"...)
+	out = append(append(out, c.body.Bytes()...), "\r\n"...)
+	c.body.Reset()
+	_, c.broken = c.conn.Write(out)
+	return c.broken
+}
+
+// endTime is how long the client of a stream may take to accept the end of it.
+const endTime = 10 * time.Second
+
+// endStream completes a stream, as net/http does when a handler returns.
+func (c *Call) endStream() {
+	if !c.stream {
+		return
+	}
+	// An error here means a broken connection, which the write reports as well.
+	_ = c.conn.SetWriteDeadline(time.Now().Add(endTime))
+	if c.flushChunk() == nil {
+		_, c.broken = io.WriteString(c.conn, "0\r\n\r\n")
+	}
+	_ = c.conn.SetWriteDeadline(time.Time{}) // as above
+	c.written = c.broken == nil
+}
+
+// SetWriteDeadline sets the deadline of the flushes.
 func (c *Call) SetWriteDeadline(deadline time.Time) error { return c.conn.SetWriteDeadline(deadline) }

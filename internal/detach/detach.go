@@ -14,10 +14,14 @@
 //		return
 //	}
 //
+// A call whose response has already started as a stream uses [Pool.DetachStream] in place of
+// Detach, and each flush sends what was written since the one before.
+//
 // Guarantees:
 //   - p.Context() ends when the client disconnects, and when the pool cancels its calls;
 //   - the response is written completely by one flush, with the headers that the handler had
-//     set before; clients see no difference to a response of net/http;
+//     set before; a stream ends when the function of its call returns; clients see no
+//     difference to a response of net/http;
 //   - a following request, including a pipelined one that arrives before the response, is
 //     served by the server of [Pool.Accept];
 //   - [Pool.Stop] returns when no goroutine of the pool is running.
@@ -164,6 +168,16 @@ func (l *Pool) Count() (n int) {
 // the handler passes the call to [Call.Go] and returns. If the connection cannot be detached,
 // ok is false and nothing has changed.
 func (l *Pool) Detach(w http.ResponseWriter, r *http.Request) (_ *Call, ok bool) {
+	return l.detach(w, r, false)
+}
+
+// DetachStream is like Detach for a call whose response has started: the handler has set no
+// Content-Length, has written, and has flushed everything that it wrote.
+func (l *Pool) DetachStream(w http.ResponseWriter, r *http.Request) (_ *Call, ok bool) {
+	return l.detach(w, r, true)
+}
+
+func (l *Pool) detach(w http.ResponseWriter, r *http.Request, stream bool) (_ *Call, ok bool) {
 	if r.ProtoMajor != 1 || r.ProtoMinor != 1 || r.Close {
 		return nil, false
 	}
@@ -177,7 +191,7 @@ func (l *Pool) Detach(w http.ResponseWriter, r *http.Request) (_ *Call, ok bool)
 	if err != nil {
 		return nil, false
 	}
-	c := &Call{pool: l, header: header, answered: make(chan struct{})}
+	c := &Call{pool: l, header: header, stream: stream, answered: make(chan struct{})}
 	c.conn, c.ahead = unwrap(conn), ahead(buffered.Reader)
 	c.ctx, c.cancel = context.WithCancelCause(l.ctx)
 	l.calls[c] = false

@@ -52,6 +52,7 @@ func start(t *testing.T, idle time.Duration) *server {
 		_, _ = fmt.Fprintf(w, "here %s", body) // the client reports errors
 	})
 	mux.HandleFunc("/detached", s.detach)
+	mux.HandleFunc("/stream", s.detachStream)
 	s.Server = &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
 	var err error
 	if s.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
@@ -98,6 +99,41 @@ func (s *server) detach(w http.ResponseWriter, r *http.Request) {
 			s.flushes <- control.Flush()
 		case <-p.Context().Done():
 			s.ends <- context.Cause(p.Context())
+		}
+	})
+}
+
+// detachStream starts its response in the handler and continues it detached, with a chunk for
+// each text from answers, until the text is "end" or the call ends.
+func (s *server) detachStream(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	_, _ = io.WriteString(w, "started ") // the client reports errors
+	if err := http.NewResponseController(w).Flush(); err != nil {
+		s.flushes <- err
+		return
+	}
+	p, ok := s.pool.DetachStream(w, r)
+	if !ok {
+		s.refused.Add(1)
+		return
+	}
+	s.detached <- p
+	p.Go(func() {
+		for {
+			select {
+			case text := <-s.answers:
+				if text == "end" {
+					return
+				}
+				_, _ = io.WriteString(p, text) // it never fails
+				s.flushes <- http.NewResponseController(p).Flush()
+				if s.panicky {
+					panic(http.ErrAbortHandler)
+				}
+			case <-p.Context().Done():
+				s.ends <- context.Cause(p.Context())
+				return
+			}
 		}
 	})
 }
@@ -361,5 +397,88 @@ func TestClosingConnectionsAreNotDetached(t *testing.T) {
 		if got := c.read(); got.body != "not detached" {
 			t.Errorf("%q: %q", request, got.body)
 		}
+	}
+}
+
+// A stream that started in the handler continues detached, each flush arrives, and after its
+// end the connection serves further requests.
+func TestDetachedStream(t *testing.T) {
+	s := start(t, time.Minute)
+	c := s.dial(t)
+	for round := range 10 {
+		c.send(get("/stream"))
+		res, err := http.ReadResponse(c.in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-s.detached
+		got := readText(t, res.Body, "started ")
+		for _, text := range []string{"one ", strings.Repeat("two ", 3000), "three"} {
+			s.answers <- text
+			if err := <-s.flushes; err != nil {
+				t.Fatal(err)
+			}
+			got += readText(t, res.Body, text)
+		}
+		s.answers <- "end"
+		if rest, err := io.ReadAll(res.Body); err != nil || len(rest) > 0 {
+			t.Fatalf("round %d: the stream ends with %q, %v", round, rest, err)
+		}
+		if want := "started one " + strings.Repeat("two ", 3000) + "three"; got != want || res.Header.Get("Content-Type") != "text/event-stream" {
+			t.Fatalf("round %d: got %.60q of %d bytes, header %v", round, got, len(got), res.Header)
+		}
+		c.send(post("still"))
+		if got := c.read(); got.body != "here still" {
+			t.Fatalf("round %d: after the stream: %q", round, got.body)
+		}
+	}
+}
+
+// readText reads as many bytes as want has.
+func readText(t *testing.T, from io.Reader, want string) string {
+	t.Helper()
+	got := make([]byte, len(want))
+	if _, err := io.ReadFull(from, got); err != nil {
+		t.Fatalf("%v, want %.20q", err, want)
+	}
+	return string(got)
+}
+
+// A stream whose function panics has no end, so that no client takes it for complete.
+func TestStreamThatIsAbortedHasNoEnd(t *testing.T) {
+	s := start(t, time.Minute)
+	s.panicky = true
+	c := s.dial(t)
+	c.send(get("/stream"))
+	res, err := http.ReadResponse(c.in, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-s.detached
+	s.answers <- "half"
+	if got, err := io.ReadAll(res.Body); !errors.Is(err, io.ErrUnexpectedEOF) || string(got) != "started half" {
+		t.Errorf("it reads as %q, %v", got, err)
+	}
+}
+
+// A client that disconnects ends a stream, and so does Cancel, whose client still gets the rest.
+func TestStreamsEnd(t *testing.T) {
+	s := start(t, time.Minute)
+	c := s.dial(t)
+	c.send(get("/stream"))
+	call := <-s.detached
+	cause := errors.New("cancelled by the test")
+	call.Cancel(cause)
+	if err := <-s.ends; !errors.Is(err, cause) {
+		t.Errorf("got the cause %v of a cancelled call", err)
+	}
+	if got := c.read(); got.body != "started " {
+		t.Errorf("got %q of a cancelled call", got.body)
+	}
+	c.send(get("/stream"))
+	<-s.detached
+	_ = c.Close()
+	if err := <-s.ends; err == nil || !strings.Contains(err.Error(), "disconnected") {
+		t.Errorf("got the cause %v, want the disconnect", err)
 	}
 }
