@@ -66,7 +66,7 @@ const stopWithin = 4 * time.Second
 const (
 	// idleTimeout is how long a connection may stay without a call.
 	idleTimeout = 2 * time.Minute
-	// parkAfter is how long a REST wait blocks before its connection is detached.
+	// parkAfter is how long a wait blocks before its connection is detached.
 	parkAfter = 100 * time.Millisecond
 )
 
@@ -235,7 +235,7 @@ func (s *Server) listen() error {
 // apis builds the handler of all APIs, the console and the documentation.
 func (s *Server) apis() (_ http.Handler, err error) {
 	c := s.config
-	s.mcp = mcpapi.New(mcpapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log, Version: c.Version, Limits: s.limits, Metrics: s.metrics})
+	s.mcp = mcpapi.New(mcpapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log, Version: c.Version, Limits: s.limits, Pool: s.pool, Metrics: s.metrics})
 	rest := httpapi.New(httpapi.Options{
 		Ready: (&readiness{reachable: s.store.Reachable, refusing: s.limits.Refusing}).check,
 		Hub:   s.Hub, Auth: s.auth, Log: c.Log, Limits: s.limits, Metrics: s.metrics, Version: c.Version, Spool: c.Data, Env: func() []string { return c.AllowEnv }, Check: s.executor.Check, Preview: s.executor.Preview, Conversation: history.Public,

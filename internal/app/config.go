@@ -86,7 +86,7 @@ type Config struct {
 	// Keys looks up model API keys by the names of their variables; nil uses the
 	// environment.
 	Keys func(name string) string `kong:"-"`
-	// DetachAfter is how long a REST wait blocks before its connection is detached (see
+	// DetachAfter is how long a wait blocks before its connection is detached (see
 	// internal/detach); zero means 100 ms.
 	DetachAfter time.Duration `kong:"-"`
 	// Manager is the service manager that runs the server, empty if there is none.

@@ -183,7 +183,9 @@ func (c *Call) flushChunk() error {
 	out = append(strconv.AppendInt(out, int64(c.body.Len()), 16), "\r\n"...)
 	out = append(append(out, c.body.Bytes()...), "\r\n"...)
 	c.body.Reset()
-	_, c.broken = c.conn.Write(out)
+	if _, c.broken = c.conn.Write(out); c.broken != nil {
+		c.cancel(errGone)
+	}
 	return c.broken
 }
 

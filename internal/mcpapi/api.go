@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/shoal-dev/shoal/internal/auth"
+	"github.com/shoal-dev/shoal/internal/detach"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/limit"
@@ -33,6 +34,9 @@ type Options struct {
 	// Limits bounds the calls and streams of principals, together with those of the
 	// other transports; nil gives the API its own limit.DefaultBounds.
 	Limits *limit.Principals
+	// Pool takes over the connections of long waits; with nil they stay with their HTTP
+	// handlers. It must not be stopped before the hub.
+	Pool *detach.Pool
 	// Metrics counts calls of tools; nil is allowed.
 	Metrics *metrics.Set
 	// ProgressEvery is how often a wait sends a progress notification to a client that

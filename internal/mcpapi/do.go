@@ -26,41 +26,93 @@ type outcome struct {
 	delivery   *inbox.Delivery
 }
 
-// do calls a tool for the request with this id. A failed call is an outcome. do returns an
-// error only if ctx has ended, so that nobody can receive the outcome; the error is its
-// cause.
-func (a *API) do(ctx context.Context, id string, c caller, t *tools.Tool, raw []byte) (out outcome, err error) {
-	began := time.Now()
+// job is one call of a tool, for the request with that id.
+type job struct {
+	*API
+	caller
+	request string
+	tool    *tools.Tool
+	began   time.Time
+}
+
+// do calls a tool. A failed call is an outcome. do returns an error only if ctx has ended, so
+// that nobody can receive the outcome; the error is its cause.
+func (a *API) do(ctx context.Context, id string, c caller, t *tools.Tool, raw []byte) (outcome, error) {
+	j := job{a, c, id, t, time.Now()}
+	return j.run(ctx, func() (tools.Result, error) { return j.bounded(ctx, raw) })
+}
+
+// doShortly is like do for a tool that waits. If the call still waits after while, doShortly
+// returns only the rest of it, for [job.resume].
+func (j *job) doShortly(ctx context.Context, raw []byte, while time.Duration) (out outcome, rest tools.Rest, err error) {
+	if j.tool.RunShortly == nil {
+		out, err = j.do(ctx, j.request, j.caller, j.tool, raw)
+		return out, nil, err
+	}
 	defer func() {
 		if p := recover(); p != nil {
-			a.Log.Error("a tool panicked", "request", id, "tool", t.Name, "panic", p, "stack", string(debug.Stack()))
-			out, err = failure(id, shoal.E("mcpapi", shoal.Internal, "")), nil
+			out, rest, err = j.panicked(p), nil, nil
 		}
-		a.count(c, t, id, out, err, began)
+		if rest == nil {
+			j.count(j.caller, j.tool, j.request, out, err, j.began)
+		}
 	}()
-	res, err := a.bounded(limit.As(ctx, c.Principal), c, t, raw)
+	res, rest, err := j.tool.RunShortly(limit.As(ctx, j.Principal), j.caller, raw, while)
+	if rest != nil {
+		return outcome{}, rest, nil
+	}
+	out, err = j.outcome(ctx, res, err)
+	return out, nil, err
+}
+
+// resume executes the rest of a call.
+func (j *job) resume(ctx context.Context, rest tools.Rest) (outcome, error) {
+	return j.run(ctx, func() (tools.Result, error) { return rest(limit.As(ctx, j.Principal)) })
+}
+
+// run executes a call, or the rest of one, and counts it.
+func (j *job) run(ctx context.Context, call func() (tools.Result, error)) (out outcome, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			out, err = j.panicked(p), nil
+		}
+		j.count(j.caller, j.tool, j.request, out, err, j.began)
+	}()
+	res, err := call()
+	return j.outcome(ctx, res, err)
+}
+
+// outcome returns the outcome of a result and the error of a call under ctx.
+func (j *job) outcome(ctx context.Context, res tools.Result, err error) (outcome, error) {
 	switch {
 	case err == nil:
 		return outcome{texts: res.Texts, structured: res.Structured, delivery: res.Delivery}, nil
 	case ctx.Err() != nil:
 		return outcome{}, context.Cause(ctx)
 	case shoal.KindOf(err) == shoal.Internal && !errors.Is(err, core.ErrStopping):
-		a.Log.Error("a tool failed", "request", id, "tool", t.Name, "key", c.Principal.KeyID, "entity", c.Principal.EntityID, "error", err)
+		j.Log.Error("a tool failed", "request", j.request, "tool", j.tool.Name, "key", j.Principal.KeyID, "entity", j.Principal.EntityID, "error", err)
 	}
-	return failure(id, err), nil
+	return failure(j.request, err), nil
+}
+
+// panicked returns the outcome of a call that panicked.
+func (j *job) panicked(p any) outcome {
+	j.Log.Error("a tool panicked", "request", j.request, "tool", j.tool.Name, "panic", p, "stack", string(debug.Stack()))
+	return failure(j.request, shoal.E("mcpapi", shoal.Internal, ""))
 }
 
 // bounded calls a tool as one of the calls that the caller has under way; waits
 // have limits of their own.
-func (a *API) bounded(ctx context.Context, c caller, t *tools.Tool, raw []byte) (tools.Result, error) {
-	if t.Waits {
-		return t.Run(ctx, c, raw)
+func (j *job) bounded(ctx context.Context, raw []byte) (tools.Result, error) {
+	ctx = limit.As(ctx, j.Principal)
+	if j.tool.Waits {
+		return j.tool.Run(ctx, j.caller, raw)
 	}
-	if err := a.Limits.Begin(c.Principal); err != nil {
+	if err := j.Limits.Begin(j.Principal); err != nil {
 		return tools.Result{}, err
 	}
-	defer a.Limits.End(c.Principal)
-	return t.Run(ctx, c, raw)
+	defer j.Limits.End(j.Principal)
+	return j.tool.Run(ctx, j.caller, raw)
 }
 
 // failure returns the outcome of an error: its code and a sentence. Details of internal

@@ -50,6 +50,13 @@ func (a *API) stream(req *request, every time.Duration, pulse func() []byte) *st
 	return s
 }
 
+// resume records that the response has started already.
+func (s *stream) resume() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.begun = true
+}
+
 // heartbeat is a comment, which clients ignore.
 func heartbeat() []byte { return []byte(": still here\n\n") }
 

@@ -21,27 +21,39 @@ type waitKey struct {
 	id      string // raw JSON
 }
 
-type openWait struct{ cancel context.CancelCauseFunc }
+// openWait is a wait that is not answered. cancel ends its context with a cause.
+type openWait struct {
+	cancel    context.CancelCauseFunc
+	cancelled bool
+}
 
 // errCancelled is the cause that ends a wait which its client cancelled.
 var errCancelled = errors.New("the client has cancelled this call")
 
-// begin notes a wait. ok is false if the client's session has a call of that id
-// open already. The returned context ends with parent, or cancelled.
-func (o *openWaits) begin(parent context.Context, key waitKey) (ctx context.Context, end func(), ok bool) {
+// begin records a wait, whose context cancel ends. ok is false if the client's session has an
+// open call with that id.
+func (o *openWaits) begin(key waitKey, cancel context.CancelCauseFunc) (w *openWait, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if key.session != "" && len(o.open[key]) > 0 {
-		return nil, nil, false
+		return nil, false
 	}
-	ctx, cancel := context.WithCancelCause(parent)
-	w := &openWait{cancel}
+	w = &openWait{cancel: cancel}
 	o.open[key] = append(o.open[key], w)
-	return ctx, func() { o.end(key, w) }, true
+	return w, true
 }
 
+// move replaces the context that a wait ends with.
+func (o *openWaits) move(w *openWait, cancel context.CancelCauseFunc) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if w.cancel = cancel; w.cancelled {
+		cancel(errCancelled)
+	}
+}
+
+// end forgets a wait that was answered.
 func (o *openWaits) end(key waitKey, w *openWait) {
-	w.cancel(nil)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	rest := o.open[key][:0]
@@ -65,6 +77,8 @@ func (o *openWaits) cancel(key waitKey) bool {
 	if len(o.open[key]) != 1 {
 		return false
 	}
-	o.open[key][0].cancel(errCancelled)
+	w := o.open[key][0]
+	w.cancelled = true
+	w.cancel(errCancelled)
 	return true
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/auth"
+	"github.com/shoal-dev/shoal/internal/detach"
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
@@ -46,6 +47,8 @@ type world struct {
 	auth   *auth.Authenticator
 	api    *mcpapi.API
 	server *httptest.Server
+	pool   *detach.Pool
+	held   bool // waits stay with their handlers
 	store  *sqlstore.Store
 	keys   map[shoal.EntityID]string
 }
@@ -80,7 +83,11 @@ func (w *world) start() {
 		w.t.Fatal(err)
 	}
 	w.auth = auth.New(w.hub, auth.Options{Off: w.open})
+	w.pool = detach.New(detach.Options{After: time.Millisecond, Idle: time.Minute})
 	w.opts.Hub, w.opts.Auth = w.hub, w.auth
+	if !w.held {
+		w.opts.Pool = w.pool
+	}
 	w.api = w.make(w.opts)
 	g, err := guard.New(guard.Options{MCPPaths: []string{"/mcp", "/sse"}})
 	if err != nil {
@@ -100,6 +107,7 @@ func (w *world) start() {
 		w.server.Listener = w.listen()
 	}
 	w.server.Start()
+	go func() { _ = w.server.Config.Serve(w.pool) }() // ends with the server
 	w.url = w.server.URL
 }
 
@@ -118,7 +126,9 @@ func (w *world) stop() {
 	}
 	w.hub.Stop()
 	w.api.Stop()
+	_ = w.pool.Close() // never fails
 	w.server.Close()
+	w.pool.Stop(context.Background())
 	if err := w.store.Close(); err != nil {
 		w.t.Error(err)
 	}

@@ -165,7 +165,7 @@ var importTable = []importRule{
 	{dir: "internal/load", inside: []string{".", "client"}, never: sqlPackages},
 	{dir: "internal/localbus", inside: []string{".", "internal/hub/core"}, others: true, never: sqlAndWeb},
 	{dir: "internal/logs", never: sqlAndWeb},
-	{dir: "internal/mcpapi", inside: []string{".", "internal/auth", "internal/guard", "internal/hub", "internal/hub/core", "internal/hub/feed", "internal/hub/inbox", "internal/limit", "internal/mcpapi/rawjson", "internal/mcpapi/tools", "internal/metrics"}, others: true, never: sqlPackages},
+	{dir: "internal/mcpapi", inside: []string{".", "internal/auth", "internal/detach", "internal/guard", "internal/hub", "internal/hub/core", "internal/hub/feed", "internal/hub/inbox", "internal/limit", "internal/mcpapi/rawjson", "internal/mcpapi/tools", "internal/metrics"}, others: true, never: sqlPackages},
 	{dir: "internal/mcpapi/rawjson", never: sqlAndWeb},
 	{dir: "internal/mcpapi/tools", inside: []string{".", "internal/hub", "internal/hub/inbox", "internal/hub/spaces", "internal/hub/storage", "internal/mcpapi/rawjson", "internal/naming"}, never: sqlAndWeb},
 	{dir: "internal/metrics", never: sqlAndWeb},

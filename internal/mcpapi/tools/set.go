@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
@@ -34,7 +35,14 @@ type Tool struct {
 	// Run executes a call with arguments in JSON. Its error is a *shoal.Error whose fields have the
 	// names of the tool's inputs, or the cause that ended ctx.
 	Run func(ctx context.Context, c Caller, arguments []byte) (Result, error)
+	// RunShortly is Run for callers that continue a long wait elsewhere, for example on a
+	// goroutine with a smaller stack. If the call still waits after while, RunShortly returns
+	// only the rest of it. It is nil for tools that cannot be continued.
+	RunShortly func(ctx context.Context, c Caller, arguments []byte, while time.Duration) (Result, Rest, error)
 }
+
+// Rest continues a call that RunShortly has begun, under the new ctx. It must be called once.
+type Rest func(ctx context.Context) (Result, error)
 
 // Caller is the principal that a key proved, and the session of the call. Two callers are the
 // same exactly if they are equal.
@@ -71,21 +79,60 @@ func (s Set) Tools() []*Tool {
 				return s.run(ctx, t, c, arguments)
 			},
 		}
+		if t.wait != nil {
+			out[i].RunShortly = func(ctx context.Context, c Caller, arguments []byte, while time.Duration) (Result, Rest, error) {
+				return s.runShortly(ctx, t, c, arguments, while)
+			}
+		}
 	}
 	return out
 }
 
-// run decodes the arguments, checks the actor that they name, and executes the call.
+// run executes a call to its end.
 func (s Set) run(ctx context.Context, t *tool, c Caller, raw []byte) (Result, error) {
-	args, err := t.decode(raw)
+	if t.wait != nil {
+		out, rest, err := s.runShortly(ctx, t, c, raw, shoal.MaxWait)
+		if rest != nil {
+			return rest(ctx)
+		}
+		return out, err
+	}
+	made, err := s.newCall(t, c, raw)
 	if err != nil {
 		return Result{}, err
 	}
+	return t.finish(t.call(ctx, made))
+}
+
+// runShortly executes a call of a tool that waits, or the part of it until while has passed.
+func (s Set) runShortly(ctx context.Context, t *tool, c Caller, raw []byte, while time.Duration) (Result, Rest, error) {
+	made, err := s.newCall(t, c, raw)
+	if err != nil {
+		return Result{}, nil, err
+	}
+	res, rest, err := t.wait(ctx, made, while)
+	if rest != nil {
+		return Result{}, func(ctx context.Context) (Result, error) { return t.finish(rest(ctx)) }, nil
+	}
+	out, err := t.finish(res, err)
+	return out, nil, err
+}
+
+// newCall decodes the arguments of a call and checks the actor that they name.
+func (s Set) newCall(t *tool, c Caller, raw []byte) (*call, error) {
+	args, err := t.decode(raw)
+	if err != nil {
+		return nil, err
+	}
 	if claimed, found := args.impostor(c.Principal); found {
 		s.Log.Warn("a caller named another actor", "tool", t.name, "key", c.Principal.KeyID, "entity", c.Principal.EntityID, "named", claimed)
-		return Result{}, mismatch(c.Principal, claimed)
+		return nil, mismatch(c.Principal, claimed)
 	}
-	res, err := t.call(ctx, &call{Set: s, Caller: c, arguments: args})
+	return &call{Set: s, Caller: c, arguments: args}, nil
+}
+
+// finish returns the outcome of a call as clients see it.
+func (t *tool) finish(res result, err error) (Result, error) {
 	if err != nil {
 		return Result{}, t.renameFields(err)
 	}

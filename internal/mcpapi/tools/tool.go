@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/inbox"
@@ -20,8 +21,14 @@ type tool struct {
 	reads, repeats, removes bool
 	// words maps the hub's name of a field to the tool's.
 	words map[string]string
-	call  func(context.Context, *call) (result, error)
+	// A tool has one of the two. If a call of wait still waits after while, wait returns only
+	// the rest of it.
+	call func(context.Context, *call) (result, error)
+	wait func(ctx context.Context, c *call, while time.Duration) (result, rest, error)
 }
+
+// rest continues a call under a context of its own.
+type rest func(context.Context) (result, error)
 
 // result is the result of a tool call that succeeded.
 type result struct {

@@ -42,8 +42,8 @@ func waitForMentions() *tool {
 		waits:  true,
 		inputs: waitInputs,
 		output: shoal.WaitResult{},
-		call: func(ctx context.Context, c *call) (result, error) {
-			return c.wait(ctx, shoal.WaitMentions, nil)
+		wait: func(ctx context.Context, c *call, while time.Duration) (result, rest, error) {
+			return c.wait(ctx, while, shoal.WaitMentions, nil)
 		},
 	}
 }
@@ -56,19 +56,25 @@ func waitForMessages() *tool {
 		inputs: append(waitInputs[:len(waitInputs):len(waitInputs)],
 			input{name: "from", kind: listInput, empty: true, about: "Wait only for messages from the senders in this list."}),
 		output: shoal.WaitResult{},
-		call: func(ctx context.Context, c *call) (result, error) {
-			return c.wait(ctx, shoal.WaitMessages, c.ids("from"))
+		wait: func(ctx context.Context, c *call, while time.Duration) (result, rest, error) {
+			return c.wait(ctx, while, shoal.WaitMessages, c.ids("from"))
 		},
 	}
 }
 
-// wait blocks until messages arrive or the time is up, and formats the result.
-func (c *call) wait(ctx context.Context, kind shoal.WaitKind, from []shoal.EntityID) (result, error) {
-	d, err := c.Hub.Inbox.Wait(ctx, c.Principal, c.waitRequest(kind, from))
-	if err != nil {
-		return result{}, err
+// wait blocks until messages arrive or the time is up, and formats the result. What is left of
+// a wait that is still open after while keeps none of the arguments.
+func (c *call) wait(ctx context.Context, while time.Duration, kind shoal.WaitKind, from []shoal.EntityID) (result, rest, error) {
+	d, open, err := c.Hub.Inbox.WaitShortly(ctx, c.Principal, c.waitRequest(kind, from), while)
+	if open != nil {
+		c.arguments = arguments{}
+		return result{}, func(ctx context.Context) (result, error) {
+			d, err := open.Wait(ctx)
+			return c.waited(ctx, d, err)
+		}, nil
 	}
-	return c.waited(ctx, d)
+	res, err := c.waited(ctx, d, err)
+	return res, nil, err
 }
 
 func (c *call) waitRequest(kind shoal.WaitKind, from []shoal.EntityID) *inbox.WaitRequest {
@@ -80,7 +86,10 @@ func (c *call) waitRequest(kind shoal.WaitKind, from []shoal.EntityID) *inbox.Wa
 
 // waited formats the result of a wait. It is a separate function to keep the stack small
 // while wait blocks.
-func (c *call) waited(ctx context.Context, d *inbox.Delivery) (_ result, err error) {
+func (c *call) waited(ctx context.Context, d *inbox.Delivery, err error) (result, error) {
+	if err != nil {
+		return result{}, err
+	}
 	out := result{structured: d.Result, delivery: d}
 	if d.Result.TimedOut {
 		out.text, out.more = nothingNew, []string{callAgain}

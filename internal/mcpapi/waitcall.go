@@ -1,0 +1,177 @@
+package mcpapi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/detach"
+	"github.com/shoal-dev/shoal/internal/mcpapi/tools"
+)
+
+// waitCall is a call of a tool that waits. It starts in the handler of its request; if it waits
+// for long, its connection is detached, and it continues on a goroutine of the pool.
+type waitCall struct {
+	*request
+	toolCall
+	job    job
+	ctx    context.Context // ends with the request, or when the client cancels
+	key    waitKey
+	open   *openWait
+	stream *stream // for the progress notifications; nil if the client requested none
+}
+
+// wait answers a call of a tool that waits. A wait holds nothing of its body while it waits.
+func (q *request) wait(c toolCall) {
+	raw := c.arguments
+	c.id, c.progress, c.arguments, q.r.Body = bytes.Clone(c.id), bytes.Clone(c.progress), nil, http.NoBody
+	w := &waitCall{
+		request: q, toolCall: c, job: job{q.API, q.caller, q.name, c.tool, time.Now()},
+		key: waitKey{q.caller, q.r.Header.Get(sessionHeader), string(c.id)},
+	}
+	ctx, cancel := context.WithCancelCause(q.r.Context())
+	defer cancel(nil)
+	var ok bool
+	if w.open, ok = q.waits.begin(w.key, cancel); !ok {
+		q.refuse(http.StatusBadRequest, c.id, jsonrpc.CodeInvalidRequest, fmt.Sprintf("duplicate in-flight request ID %s", c.id))
+		return
+	}
+	w.ctx = ctx
+	if !w.serve(raw) {
+		w.end()
+	}
+}
+
+// serve answers the call, or detaches it: then the pool ends it.
+func (w *waitCall) serve(raw []byte) (detached bool) {
+	if w.progress != nil && !w.startStream() {
+		return false
+	}
+	while := shoal.MaxWait
+	if w.Pool != nil {
+		while = w.Pool.After()
+	}
+	out, rest, err := w.job.doShortly(w.ctx, raw, while)
+	if rest != nil {
+		if w.detach(rest) {
+			return true
+		}
+		out, err = w.job.resume(w.ctx, rest)
+	}
+	w.respond(out, err)
+	return false
+}
+
+// end forgets the call once it was answered.
+func (w *waitCall) end() {
+	if w.stream != nil {
+		w.stream.end()
+	}
+	w.waits.end(w.key, w.open)
+}
+
+// detach continues the call in a goroutine of the pool, which needs little memory. It reports
+// whether it did; otherwise the call has to continue here.
+func (w *waitCall) detach(rest tools.Rest) bool {
+	p, ok := w.takeConnection()
+	if !ok {
+		return false
+	}
+	w.ctx = p.Context()
+	w.waits.move(w.open, p.Cancel)
+	p.Go(func() {
+		defer w.end()
+		w.respond(w.job.resume(w.ctx, rest))
+	})
+	return true
+}
+
+// takeConnection detaches the connection, and continues the stream of progress notifications on
+// it.
+func (w *waitCall) takeConnection() (p *detach.Call, ok bool) {
+	if w.Pool == nil {
+		return nil, false
+	}
+	q := *w.request
+	if w.stream == nil {
+		if p, ok = w.Pool.Detach(q.w, q.r); ok {
+			q.w, q.r = p, new(http.Request).WithContext(p.Context())
+			w.request = &q
+		}
+		return p, ok
+	}
+	w.stream.end()
+	if p, ok = w.Pool.DetachStream(q.w, q.r); ok {
+		q.w, q.r = p, q.r.WithContext(p.Context())
+		w.request = &q
+	}
+	w.stream = w.newStream()
+	w.stream.resume()
+	return p, ok
+}
+
+// newStream returns the response of a wait whose client gets progress notifications, which keep
+// its timers from ending the wait.
+func (w *waitCall) newStream() *stream {
+	return w.request.stream(w.request, w.ProgressEvery, func() []byte { return progressEvent(w.progress, time.Since(w.job.began)) })
+}
+
+// startStream starts a response with progress notifications. Its head leaves now, so that the
+// client knows that the call has arrived.
+func (w *waitCall) startStream() bool {
+	w.stream = w.newStream()
+	h := w.w.Header()
+	h["Content-Type"] = []string{"text/event-stream"}
+	h["Cache-Control"] = []string{"no-cache, no-transform"}
+	_, err := w.stream.Write(heartbeat())
+	return err == nil && w.stream.FlushError() == nil
+}
+
+// codeCancelled is what the SDK answers a cancelled call with.
+const codeCancelled = 0
+
+// respond writes the response, unless the client has disconnected. The delivery counts only if
+// the response was written completely.
+func (w *waitCall) respond(out outcome, err error) {
+	switch {
+	case err != nil && !errors.Is(err, errCancelled): // the client has disconnected
+	case w.stream != nil:
+		w.respondOnStream(out, err)
+	case err != nil:
+		w.refuse(http.StatusOK, w.id(), codeCancelled, err.Error())
+	case w.answer(w.toolCall, out):
+		written(out)
+	}
+}
+
+// respondOnStream writes the response as the last event of the stream.
+func (w *waitCall) respondOnStream(out outcome, err error) {
+	buffer := buffers.get()
+	defer buffers.put(buffer)
+	var body []byte
+	if err != nil {
+		body = errorBody(w.id(), codeCancelled, err.Error())
+	} else if body, err = w.encode(buffer, w.toolCall, out); err != nil {
+		w.Log.Error("a result could not be encoded", "request", w.name, "tool", w.toolCall.tool.Name, "error", err)
+		body, out = errorBody(w.id(), jsonrpc.CodeInternalError, encodeFailed), outcome{}
+	}
+	if _, err := w.stream.Write(messageEvent(body)); err == nil && w.stream.FlushError() == nil && w.stream.stands() {
+		written(out)
+	}
+}
+
+// written records that the response of a wait was written completely.
+func written(out outcome) {
+	if out.delivery != nil {
+		out.delivery.Written()
+	}
+}
+
+// id returns the id of the message that the client sent.
+func (w *waitCall) id() []byte { return w.toolCall.id }
