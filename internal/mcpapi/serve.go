@@ -95,7 +95,7 @@ func (q *request) initialize() {
 		return
 	}
 	q.sdkSession(s)
-	if s.server.InitializeParams() == nil {
+	if !s.initialized() {
 		q.sessions.end(s)
 	}
 }
@@ -133,6 +133,11 @@ func (q *request) sdkSession(s *session) {
 		return
 	}
 	defer q.leave()
+	sdk, ok := q.acquireSDK(s)
+	if !ok {
+		return
+	}
+	defer s.release(sdk)
 	ctx, cancel := context.WithCancelCause(q.r.Context())
 	defer cancel(nil)
 	defer context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })()
@@ -140,7 +145,21 @@ func (q *request) sdkSession(s *session) {
 	defer q.carriers.drop(mark)
 	r := q.forSDK()
 	r.Header.Set(callMark, mark)
-	s.transport.ServeHTTP(q.asErrors(q.w), r)
+	sdk.transport.ServeHTTP(q.asErrors(q.w), r)
+}
+
+// acquireSDK returns the SDK's part of a session, or answers the request.
+func (q *request) acquireSDK(s *session) (*sdkSession, bool) {
+	sdk, err := q.acquire(s)
+	switch {
+	case err == nil:
+		return sdk, true
+	case errors.Is(err, errSessionOver):
+		q.refuseRequest(http.StatusNotFound, noSuchSession)
+	default:
+		guard.WriteRPCError(q.w, err)
+	}
+	return nil, false
 }
 
 // sdkStateless hands the request to the SDK without a session.
@@ -183,10 +202,15 @@ func (q *request) get() {
 		return
 	}
 	defer q.shut(s)
+	sdk, ok := q.acquireSDK(session)
+	if !ok {
+		return
+	}
+	defer session.release(sdk)
 	q.sessions.attach(session, s)
 	defer q.sessions.detach(session, s)
 	defer s.endWithAPI()()
-	session.transport.ServeHTTP(q.asErrors(s), q.forSDK().WithContext(s.ctx))
+	sdk.transport.ServeHTTP(q.asErrors(s), q.forSDK().WithContext(s.ctx))
 }
 
 func (q *request) delete() {

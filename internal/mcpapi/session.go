@@ -9,15 +9,18 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// session is a session of the older era: a transport of the SDK that outlives
-// its HTTP requests. It exists for its caller alone.
+// session is a session of the older era, which outlives its HTTP requests. It exists for its
+// caller alone. Most clients only call tools, which need no session of the SDK, so the SDK has
+// one only while something needs it: a request, a stream or a subscription.
 type session struct {
-	id        string
-	peer      *peer
-	transport *mcp.StreamableServerTransport
-	server    *mcp.ServerSession
-	ctx       context.Context // ends with the session
-	cancel    context.CancelCauseFunc
+	id     string
+	caller caller
+	ctx    context.Context // ends with the session
+	cancel context.CancelCauseFunc
+
+	live   sync.Mutex            // guards sdk and client
+	sdk    *sdkSession           // nil while nothing needs it
+	client *mcp.InitializeParams // nil until the client has initialized
 
 	// Guarded by sessions.mu.
 	used  time.Time // when a request last came
@@ -48,30 +51,20 @@ type sessionKey struct {
 	id     string
 }
 
-func (s *session) key() sessionKey { return sessionKey{s.peer.caller, s.id} }
+func (s *session) key() sessionKey { return sessionKey{s.caller, s.id} }
 
 // begin opens a session for a caller. An id that is given is one that the client
 // has from before a restart: then the session continues as if it had never ended.
 func (t *sessions) begin(c caller, id, version string) (*session, error) {
-	var options *mcp.ServerSessionOptions
-	if id != "" {
-		options = &mcp.ServerSessionOptions{State: &mcp.ServerSessionState{
-			InitializeParams: &mcp.InitializeParams{ProtocolVersion: version}, InitializedParams: &mcp.InitializedParams{},
-		}}
+	s := &session{id: id, caller: c}
+	if id == "" {
+		s.id = rand.Text()
 	} else {
-		id = rand.Text()
+		s.client = &mcp.InitializeParams{ProtocolVersion: version}
 	}
-	s := &session{id: id, peer: t.api.peer(c), transport: &mcp.StreamableServerTransport{SessionID: id}}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
-	var err error
-	if s.server, err = s.peer.server.Connect(s.ctx, s.transport, options); err != nil {
-		s.cancel(err)
-		t.api.release(s.peer)
-		return nil, err
-	}
 	over, ok := t.add(s)
 	if !ok {
-		t.close(s)
 		return nil, stopping()
 	}
 	for _, old := range over {
@@ -88,18 +81,18 @@ func (t *sessions) add(s *session) (over []*session, ok bool) {
 	if t.closed {
 		return nil, false
 	}
-	if t.each[s.peer.caller] >= t.api.MaxSessionsEach {
-		over = append(over, t.take(t.oldest(func(o *session) bool { return o.peer.caller == s.peer.caller })))
+	if t.each[s.caller] >= t.api.MaxSessionsEach {
+		over = append(over, t.take(t.oldest(func(o *session) bool { return o.caller == s.caller })))
 	}
 	if len(t.byID) >= t.api.MaxSessions {
 		most := t.largest()
-		over = append(over, t.take(t.oldest(func(o *session) bool { return t.each[o.peer.caller] == most })))
+		over = append(over, t.take(t.oldest(func(o *session) bool { return t.each[o.caller] == most })))
 	}
 	if twin := t.byID[s.key()]; twin != nil { // two requests revived it at once
 		over = append(over, t.take(twin))
 	}
 	t.byID[s.key()] = s
-	t.each[s.peer.caller]++
+	t.each[s.caller]++
 	s.used = time.Now()
 	s.timer = time.AfterFunc(t.api.SessionIdle, func() { t.idle(s) })
 	return over, true
@@ -133,8 +126,8 @@ func (t *sessions) largest() (most int) {
 // called with mu held.
 func (t *sessions) take(s *session) *session {
 	delete(t.byID, s.key())
-	if t.each[s.peer.caller]--; t.each[s.peer.caller] == 0 {
-		delete(t.each, s.peer.caller)
+	if t.each[s.caller]--; t.each[s.caller] == 0 {
+		delete(t.each, s.caller)
 	}
 	s.timer.Stop()
 	t.ending.Add(1)
@@ -144,16 +137,7 @@ func (t *sessions) take(s *session) *session {
 // finish closes a session that was taken.
 func (t *sessions) finish(s *session) {
 	defer t.ending.Done()
-	t.close(s)
-}
-
-// close ends what goes on in a session: its waits, its streams, its
-// subscriptions.
-func (t *sessions) close(s *session) {
-	s.cancel(errSessionOver)
-	_ = s.server.Close() // its transport is memory, which does not fail
-	s.peer.watches.forget(s.server)
-	t.api.release(s.peer)
+	s.end()
 }
 
 // end ends a session, unless it has ended.

@@ -85,6 +85,18 @@ func (t *watches) unsubscribe(_ context.Context, req *mcp.UnsubscribeRequest) er
 	return nil
 }
 
+// has reports whether a session has subscriptions.
+func (t *watches) has(s *mcp.ServerSession) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, w := range t.open {
+		if _, found := w.sessions[s]; found {
+			return true
+		}
+	}
+	return false
+}
+
 // forget ends all subscriptions of a session.
 func (t *watches) forget(s *mcp.ServerSession) {
 	t.mu.Lock()

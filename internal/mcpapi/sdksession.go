@@ -1,0 +1,88 @@
+package mcpapi
+
+import (
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// sdkSession is the SDK's part of a session: about ten KiB, and a goroutine.
+type sdkSession struct {
+	peer      *peer
+	transport *mcp.StreamableServerTransport
+	server    *mcp.ServerSession
+	users     int // requests and streams; guarded by session.live
+}
+
+// acquire returns the SDK's part of the session, until release. If there is none, it makes one
+// that knows what the client said when it initialized. It fails when the session is over.
+func (a *API) acquire(s *session) (*sdkSession, error) {
+	s.live.Lock()
+	defer s.live.Unlock()
+	if s.ctx.Err() != nil {
+		return nil, errSessionOver
+	}
+	if s.sdk == nil {
+		var err error
+		if s.sdk, err = a.connect(s); err != nil {
+			return nil, err
+		}
+	}
+	s.sdk.users++
+	return s.sdk, nil
+}
+
+// connect opens a session of the SDK.
+func (a *API) connect(s *session) (*sdkSession, error) {
+	var options *mcp.ServerSessionOptions
+	if s.client != nil {
+		options = &mcp.ServerSessionOptions{State: &mcp.ServerSessionState{InitializeParams: s.client, InitializedParams: &mcp.InitializedParams{}}}
+	}
+	k := &sdkSession{peer: a.peer(s.caller), transport: &mcp.StreamableServerTransport{SessionID: s.id}}
+	var err error
+	if k.server, err = k.peer.server.Connect(s.ctx, k.transport, options); err != nil {
+		a.release(k.peer)
+		return nil, err
+	}
+	return k, nil
+}
+
+// release gives up the SDK's part of a session, which ends if nothing needs it any more.
+func (s *session) release(k *sdkSession) {
+	s.live.Lock()
+	k.users--
+	if s.client == nil {
+		s.client = k.server.InitializeParams()
+	}
+	unused := s.sdk == k && k.users == 0 && !k.peer.watches.has(k.server)
+	if unused {
+		s.sdk = nil
+	}
+	s.live.Unlock()
+	if unused {
+		k.close()
+	}
+}
+
+// initialized reports whether the client has initialized the session.
+func (s *session) initialized() bool {
+	s.live.Lock()
+	defer s.live.Unlock()
+	return s.client != nil
+}
+
+// end ends what goes on in a session: its requests, its streams, its subscriptions.
+func (s *session) end() {
+	s.cancel(errSessionOver)
+	s.live.Lock()
+	k := s.sdk
+	s.sdk = nil
+	s.live.Unlock()
+	if k != nil {
+		k.close()
+	}
+}
+
+func (k *sdkSession) close() {
+	_ = k.server.Close() // its transport is memory, which does not fail
+	k.peer.watches.forget(k.server)
+	k.peer.api.release(k.peer)
+}
