@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 )
 
@@ -27,6 +28,8 @@ type Call struct {
 	broken   error         // why the stream cannot be completed
 	written  bool          // the complete response was written
 	answered chan struct{} // closed when the function has returned
+	polled   int32         // its number in the poller
+	watched  sync.Once     // the start of watch
 }
 
 // Context returns a context that ends when the client disconnects, when the function returns,
@@ -41,7 +44,9 @@ func (c *Call) Cancel(cause error) { c.cancel(cause) }
 // connection continues after answer returns with a complete response; otherwise it is closed.
 // A panic with [http.ErrAbortHandler] closes the connection; other panics are not recovered.
 func (c *Call) Go(answer func()) {
-	go c.watch()
+	if len(c.ahead) == 0 && !c.pool.poller.add(c) {
+		c.startWatch()
+	}
 	go func() {
 		defer c.pool.running.Done()
 		defer c.done()
@@ -61,6 +66,7 @@ func (c *Call) Go(answer func()) {
 
 // done returns the connection to the watching goroutine, without the response.
 func (c *Call) done() {
+	c.pool.poller.remove(c)
 	c.header, c.body = nil, bytes.Buffer{}
 	l := c.pool
 	l.mu.Lock()
@@ -75,6 +81,13 @@ func (c *Call) done() {
 	c.cancel(context.Canceled)
 	l.answered(c.conn) // before it can come back
 	close(c.answered)
+	c.startWatch()
+}
+
+// startWatch starts to watch the connection, once: when the poller has found that it has data or
+// was closed, or when the call has ended.
+func (c *Call) startWatch() {
+	c.watched.Do(func() { go c.watch() })
 }
 
 // interrupt interrupts the wait for another request.

@@ -1,7 +1,7 @@
 // Package detach removes connections from a net/http server while a call on them waits for a
 // long time, and returns them for the next request. A blocked handler keeps about twenty KiB of
 // buffers and stack that it does not need during the wait; a detached call keeps its connection
-// and two small goroutines.
+// and one small goroutine, and on systems without epoll another one.
 //
 //	pool := detach.New(detach.Options{After: time.Second, Idle: 2 * time.Minute})
 //	go server.Serve(listener)
@@ -65,6 +65,7 @@ type Pool struct {
 	ctx         context.Context
 	cut         context.CancelCauseFunc
 	running     sync.WaitGroup
+	poller      *poller // nil if each connection has a goroutine
 
 	mu    sync.Mutex     // also held to close stopping
 	calls map[*Call]bool // true when the response was written
@@ -77,7 +78,7 @@ var (
 
 // New returns an empty pool. The caller must call Stop.
 func New(o Options) *Pool {
-	l := &Pool{after: o.After, idle: o.Idle, closed: o.Closed, answered: o.Answered, back: make(chan net.Conn), stopping: make(chan struct{}), calls: map[*Call]bool{}}
+	l := &Pool{after: o.After, idle: o.Idle, closed: o.Closed, answered: o.Answered, back: make(chan net.Conn), stopping: make(chan struct{}), calls: map[*Call]bool{}, poller: newPoller()}
 	if l.closed == nil {
 		l.closed = func(net.Conn) {}
 	}
@@ -149,6 +150,7 @@ func (l *Pool) Stop(ctx context.Context) {
 		}
 	})()
 	l.running.Wait()
+	l.poller.stop()
 	l.cut(errCut)
 }
 

@@ -40,12 +40,18 @@ type server struct {
 	listener net.Listener
 }
 
+// withoutPoller makes start return servers as on systems without epoll.
+var withoutPoller bool
+
 func start(t *testing.T, idle time.Duration) *server {
 	t.Helper()
 	s := &server{
 		detached: make(chan *detach.Call, 100), answers: make(chan string, 100), ends: make(chan error, 100), flushes: make(chan error, 100),
 	}
 	s.pool = detach.New(detach.Options{Idle: idle, Closed: func(net.Conn) { s.closed.Add(1) }})
+	if withoutPoller {
+		s.pool.DropPoller()
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/here", func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -480,5 +486,17 @@ func TestStreamsEnd(t *testing.T) {
 	_ = c.Close()
 	if err := <-s.ends; err == nil || !strings.Contains(err.Error(), "disconnected") {
 		t.Errorf("got the cause %v, want the disconnect", err)
+	}
+}
+
+// Everything is the same on systems without epoll.
+func TestWithoutPoller(t *testing.T) {
+	withoutPoller = true
+	defer func() { withoutPoller = false }()
+	for name, test := range map[string]func(*testing.T){
+		"requests": TestDetachedCallAndNextRequests, "pipelined": TestPipelinedRequests, "disconnect": TestDisconnectEndsCall,
+		"no response": TestCallWithoutResponseClosesConnection, "stop": TestStopWaitsForAnswers, "streams": TestDetachedStream, "ends": TestStreamsEnd,
+	} {
+		t.Run(name, test)
 	}
 }

@@ -43,8 +43,8 @@ func (a *API) do(ctx context.Context, id string, c caller, t *tools.Tool, raw []
 }
 
 // doShortly is like do for a tool that waits. If the call still waits after while, doShortly
-// returns only the rest of it, for [job.resume].
-func (j *job) doShortly(ctx context.Context, raw []byte, while time.Duration) (out outcome, rest tools.Rest, err error) {
+// returns only the rest of it, for [job.resume] or [job.finish].
+func (j *job) doShortly(ctx context.Context, raw []byte, while time.Duration) (out outcome, rest *tools.Rest, err error) {
 	if j.tool.RunShortly == nil {
 		out, err = j.do(ctx, j.request, j.caller, j.tool, raw)
 		return out, nil, err
@@ -65,9 +65,17 @@ func (j *job) doShortly(ctx context.Context, raw []byte, while time.Duration) (o
 	return out, nil, err
 }
 
-// resume executes the rest of a call.
-func (j *job) resume(ctx context.Context, rest tools.Rest) (outcome, error) {
-	return j.run(ctx, func() (tools.Result, error) { return rest(limit.As(ctx, j.Principal)) })
+// resume executes the rest of a call where it began.
+func (j *job) resume(ctx context.Context, rest *tools.Rest) (outcome, error) {
+	return j.run(ctx, func() (tools.Result, error) {
+		d, err := rest.Open.Wait(limit.As(ctx, j.Principal))
+		return rest.Result(ctx, d, err)
+	})
+}
+
+// finish ends the rest of a call, whose wait has returned d and err.
+func (j *job) finish(ctx context.Context, rest *tools.Rest, d *inbox.Delivery, err error) (outcome, error) {
+	return j.run(ctx, func() (tools.Result, error) { return rest.Result(ctx, d, err) })
 }
 
 // run executes a call, or the rest of one, and counts it.

@@ -64,6 +64,8 @@ func (q *request) post() {
 		return
 	}
 	switch s := q.sessions.find(q.caller, id); {
+	case s != nil && m.method == "notifications/initialized" && m.id == nil && s.initialized():
+		q.w.WriteHeader(http.StatusAccepted) // it changes nothing: the session serves every call
 	case q.modern() && m.method == "subscriptions/listen":
 		q.listen()
 	case q.modern():

@@ -38,11 +38,21 @@ type Tool struct {
 	// RunShortly is Run for callers that continue a long wait elsewhere, for example on a
 	// goroutine with a smaller stack. If the call still waits after while, RunShortly returns
 	// only the rest of it. It is nil for tools that cannot be continued.
-	RunShortly func(ctx context.Context, c Caller, arguments []byte, while time.Duration) (Result, Rest, error)
+	RunShortly func(ctx context.Context, c Caller, arguments []byte, while time.Duration) (Result, *Rest, error)
 }
 
-// Rest continues a call that RunShortly has begun, under the new ctx. It must be called once.
-type Rest func(ctx context.Context) (Result, error)
+// Rest is the rest of a call whose wait is still open. The caller waits for Open and passes what
+// it returned to Result, once each: while a call waits, its stack holds no more frames than
+// necessary.
+type Rest struct {
+	Open   *inbox.HeldWait
+	result func(context.Context, *inbox.Delivery, error) (Result, error)
+}
+
+// Result returns the result of the call, whose wait has returned d and err.
+func (r *Rest) Result(ctx context.Context, d *inbox.Delivery, err error) (Result, error) {
+	return r.result(ctx, d, err)
+}
 
 // Caller is the principal that a key proved, and the session of the call. Two callers are the
 // same exactly if they are equal.
@@ -80,7 +90,7 @@ func (s Set) Tools() []*Tool {
 			},
 		}
 		if t.wait != nil {
-			out[i].RunShortly = func(ctx context.Context, c Caller, arguments []byte, while time.Duration) (Result, Rest, error) {
+			out[i].RunShortly = func(ctx context.Context, c Caller, arguments []byte, while time.Duration) (Result, *Rest, error) {
 				return s.runShortly(ctx, t, c, arguments, while)
 			}
 		}
@@ -93,7 +103,8 @@ func (s Set) run(ctx context.Context, t *tool, c Caller, raw []byte) (Result, er
 	if t.wait != nil {
 		out, rest, err := s.runShortly(ctx, t, c, raw, shoal.MaxWait)
 		if rest != nil {
-			return rest(ctx)
+			d, err := rest.Open.Wait(ctx)
+			return rest.Result(ctx, d, err)
 		}
 		return out, err
 	}
@@ -105,16 +116,19 @@ func (s Set) run(ctx context.Context, t *tool, c Caller, raw []byte) (Result, er
 }
 
 // runShortly executes a call of a tool that waits, or the part of it until while has passed.
-func (s Set) runShortly(ctx context.Context, t *tool, c Caller, raw []byte, while time.Duration) (Result, Rest, error) {
+func (s Set) runShortly(ctx context.Context, t *tool, c Caller, raw []byte, while time.Duration) (Result, *Rest, error) {
 	made, err := s.newCall(t, c, raw)
 	if err != nil {
 		return Result{}, nil, err
 	}
-	res, rest, err := t.wait(ctx, made, while)
-	if rest != nil {
-		return Result{}, func(ctx context.Context) (Result, error) { return t.finish(rest(ctx)) }, nil
+	d, open, err := t.wait(ctx, made, while)
+	if open != nil {
+		made.arguments = arguments{}
+		return Result{}, &Rest{open, func(ctx context.Context, d *inbox.Delivery, err error) (Result, error) {
+			return t.finish(made.waited(ctx, d, err))
+		}}, nil
 	}
-	out, err := t.finish(res, err)
+	out, err := t.finish(made.waited(ctx, d, err))
 	return out, nil, err
 }
 

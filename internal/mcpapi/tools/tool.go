@@ -21,14 +21,11 @@ type tool struct {
 	reads, repeats, removes bool
 	// words maps the hub's name of a field to the tool's.
 	words map[string]string
-	// A tool has one of the two. If a call of wait still waits after while, wait returns only
-	// the rest of it.
+	// A tool has one of the two. wait returns what a wait for messages returned, or the wait if
+	// it is still open after while.
 	call func(context.Context, *call) (result, error)
-	wait func(ctx context.Context, c *call, while time.Duration) (result, rest, error)
+	wait func(ctx context.Context, c *call, while time.Duration) (*inbox.Delivery, *inbox.HeldWait, error)
 }
-
-// rest continues a call under a context of its own.
-type rest func(context.Context) (result, error)
 
 // result is the result of a tool call that succeeded.
 type result struct {

@@ -42,7 +42,7 @@ func waitForMentions() *tool {
 		waits:  true,
 		inputs: waitInputs,
 		output: shoal.WaitResult{},
-		wait: func(ctx context.Context, c *call, while time.Duration) (result, rest, error) {
+		wait: func(ctx context.Context, c *call, while time.Duration) (*inbox.Delivery, *inbox.HeldWait, error) {
 			return c.wait(ctx, while, shoal.WaitMentions, nil)
 		},
 	}
@@ -56,25 +56,15 @@ func waitForMessages() *tool {
 		inputs: append(waitInputs[:len(waitInputs):len(waitInputs)],
 			input{name: "from", kind: listInput, empty: true, about: "Wait only for messages from the senders in this list."}),
 		output: shoal.WaitResult{},
-		wait: func(ctx context.Context, c *call, while time.Duration) (result, rest, error) {
+		wait: func(ctx context.Context, c *call, while time.Duration) (*inbox.Delivery, *inbox.HeldWait, error) {
 			return c.wait(ctx, while, shoal.WaitMessages, c.ids("from"))
 		},
 	}
 }
 
-// wait blocks until messages arrive or the time is up, and formats the result. What is left of
-// a wait that is still open after while keeps none of the arguments.
-func (c *call) wait(ctx context.Context, while time.Duration, kind shoal.WaitKind, from []shoal.EntityID) (result, rest, error) {
-	d, open, err := c.Hub.Inbox.WaitShortly(ctx, c.Principal, c.waitRequest(kind, from), while)
-	if open != nil {
-		c.arguments = arguments{}
-		return result{}, func(ctx context.Context) (result, error) {
-			d, err := open.Wait(ctx)
-			return c.waited(ctx, d, err)
-		}, nil
-	}
-	res, err := c.waited(ctx, d, err)
-	return res, nil, err
+// wait blocks until messages arrive, the time is up, or while has passed.
+func (c *call) wait(ctx context.Context, while time.Duration, kind shoal.WaitKind, from []shoal.EntityID) (*inbox.Delivery, *inbox.HeldWait, error) {
+	return c.Hub.Inbox.WaitShortly(ctx, c.Principal, c.waitRequest(kind, from), while)
 }
 
 func (c *call) waitRequest(kind shoal.WaitKind, from []shoal.EntityID) *inbox.WaitRequest {
@@ -84,8 +74,7 @@ func (c *call) waitRequest(kind shoal.WaitKind, from []shoal.EntityID) *inbox.Wa
 	}
 }
 
-// waited formats the result of a wait. It is a separate function to keep the stack small
-// while wait blocks.
+// waited formats the result of a wait.
 func (c *call) waited(ctx context.Context, d *inbox.Delivery, err error) (result, error) {
 	if err != nil {
 		return result{}, err
