@@ -16,6 +16,7 @@ import (
 //	POST /send?to=ID&topic=T   stores the body, then passes it to the wait of ID and the readers of T
 //	GET  /wait?id=ID           blocks until there is a message for ID
 //	GET  /events?topic=T       server-sent events
+//	POST /refuse               answers 429
 //
 // It has no keys or checks, and a slow reader blocks it.
 func ServeFloor(ctx context.Context, args []string) error {
@@ -35,6 +36,7 @@ func ServeFloor(ctx context.Context, args []string) error {
 	mux.HandleFunc("POST /send", f.send)
 	mux.HandleFunc("GET /wait", f.wait)
 	mux.HandleFunc("GET /events", f.events)
+	mux.HandleFunc("POST /refuse", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) })
 	return harness.Serve(ctx, *addr, mux)
 }
 
