@@ -27,6 +27,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -191,7 +192,7 @@ func (s *Server) protect() (err error) {
 	s.guard, err = guard.New(guard.Options{
 		Public: !Loopback(host), AllowHosts: c.AllowHosts, AllowOrigins: c.AllowOrigins, MCPPaths: []string{"/mcp", "/sse"},
 		Accept: httpapi.BodyTypes, Upload: httpapi.UploadLimit, Metrics: s.metrics,
-		Admit: func(r *http.Request) (limit.Caller, error) { return s.auth.Admit(r) },
+		Admit: s.admit,
 	})
 	if err != nil {
 		return err
@@ -199,6 +200,16 @@ func (s *Server) protect() (err error) {
 	s.limits.Watch(s.guard.Bodies())
 	s.auth = auth.New(s.Hub, auth.Options{Off: c.open(), Guard: s.guard, Failures: failuresPerSecond, Proxies: c.proxies, Metrics: s.metrics})
 	return nil
+}
+
+// admit returns the caller of a request, or why it is refused before its body is read. A call
+// over MCP that is over a limit is refused with a result, which needs the id in its body.
+func (s *Server) admit(r *http.Request) (limit.Caller, error) {
+	caller, err := s.auth.Admit(r)
+	if err == nil && (strings.HasPrefix(r.URL.Path, "/v1/") || strings.HasPrefix(r.URL.Path, "/agui/")) {
+		err = s.limits.Look(caller, httpapi.Concurrent(r))
+	}
+	return caller, err
 }
 
 // listen listens on the address and builds the HTTP server.

@@ -28,6 +28,9 @@ const (
 	// clients send a body to its end before they read an answer; one that is
 	// cut off sees a broken connection in its place.
 	maxHeard = 8 << 20
+	// maxDrained is how much of a body is read whose sender is over a limit. Refusing must
+	// cost little: a larger body ends its connection.
+	maxDrained = 64 << 10
 )
 
 // wholeBody is a body that has been read. It can be read like any other.
@@ -210,5 +213,18 @@ func hearOut(r *http.Request) {
 	if hasBody(r) && r.Header.Get("Expect") == "" {
 		// An error ends the connection with the answer; nobody reads a message.
 		_, _ = io.CopyN(io.Discard, r.Body, maxHeard)
+	}
+}
+
+// drain reads a small body of a sender that is over a limit, so that its connection can be used
+// again. A larger one ends the connection with the answer.
+func drain(w http.ResponseWriter, r *http.Request) {
+	small := r.ContentLength <= maxDrained
+	if r.ContentLength < 0 { // net/http reads an announced body itself
+		n, _ := io.CopyN(io.Discard, r.Body, maxDrained+1) // as in hearOut
+		small = n <= maxDrained
+	}
+	if !small {
+		w.Header().Set("Connection", "close")
 	}
 }

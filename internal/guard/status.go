@@ -84,46 +84,68 @@ func publicError(err error) *shoal.Error {
 func writeProblem(w http.ResponseWriter, status int, err *shoal.Error) {
 	// The code says more than a URI of ours could, so the type is the one that
 	// means "see the status".
-	writeError(w, status, "application/problem+json", struct {
-		Type    string             `json:"type"`
-		Title   string             `json:"title"`
-		Status  int                `json:"status"`
-		Detail  string             `json:"detail"`
-		Code    shoal.Kind         `json:"code"`
-		Errors  []shoal.FieldError `json:"errors,omitempty"`
-		Request string             `json:"requestId,omitempty"`
-	}{"about:blank", http.StatusText(status), status, err.Msg, err.Kind, err.Fields, RequestID(w)}, err.RetryAfter)
+	b := append(make([]byte, 0, 512), `{"type":"about:blank","title":`...)
+	b = appendText(b, http.StatusText(status))
+	b = strconv.AppendInt(append(b, `,"status":`...), int64(status), 10)
+	b = appendText(append(b, `,"detail":`...), err.Msg)
+	b = appendText(append(b, `,"code":`...), string(err.Kind))
+	if len(err.Fields) > 0 {
+		b = appendValue(append(b, `,"errors":`...), err.Fields)
+	}
+	if id := RequestID(w); id != "" {
+		b = appendText(append(b, `,"requestId":`...), id)
+	}
+	writeError(w, status, problemType, append(b, '}'), err.RetryAfter)
 }
 
 func writeRPCError(w http.ResponseWriter, status int, err *shoal.Error) {
-	code := -32600
+	code := int64(-32600)
 	switch err.Kind {
 	case shoal.InvalidJSON:
 		code = -32700
 	case shoal.Internal:
 		code = -32603
 	}
-	type object struct {
-		Code    int    `json:"code"`
-		Message string `json:"message"`
-	}
-	writeError(w, status, "application/json", struct {
-		JSONRPC string `json:"jsonrpc"`
-		ID      any    `json:"id"`
-		Error   object `json:"error"`
-	}{"2.0", nil, object{code, string(err.Kind) + ": " + err.Msg}}, err.RetryAfter)
+	b := append(make([]byte, 0, 256), `{"jsonrpc":"2.0","id":null,"error":{"code":`...)
+	b = append(strconv.AppendInt(b, code, 10), `,"message":`...)
+	b = appendText(b, string(err.Kind)+": "+err.Msg)
+	writeError(w, status, rpcType, append(b, "}}"...), err.RetryAfter)
 }
 
-func writeError(w http.ResponseWriter, status int, mediaType string, body any, retryAfter time.Duration) {
-	text, err := json.Marshal(body)
-	if err != nil {
-		panic(err) // strings and numbers can always be marshalled
+// appendText appends text as a JSON string, as encoding/json writes it. Refusals are many when a
+// server has too much to do, and most of their texts need no escapes.
+func appendText(b []byte, text string) []byte {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c < ' ', c > '~', c == '"', c == '\\', c == '<', c == '>', c == '&':
+			return appendValue(b, text)
+		}
 	}
+	return append(append(append(b, '"'), text...), '"')
+}
+
+func appendValue(b []byte, v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // strings can always be marshalled
+	}
+	return append(b, text...)
+}
+
+// Header values that all answers share. They must not be appended to.
+var (
+	problemType = []string{"application/problem+json"}
+	rpcType     = []string{"application/json"}
+	noStore     = []string{"no-store"}
+	noSniff     = []string{"nosniff"}
+)
+
+func writeError(w http.ResponseWriter, status int, mediaType []string, text []byte, retryAfter time.Duration) {
 	header := w.Header()
-	header.Set("Content-Type", mediaType)
-	header.Set("Content-Length", strconv.Itoa(len(text)))
-	header.Set("Cache-Control", "no-store")
-	header.Set("X-Content-Type-Options", "nosniff")
+	header["Content-Type"] = mediaType
+	header["Content-Length"] = []string{strconv.Itoa(len(text))}
+	header["Cache-Control"] = noStore
+	header["X-Content-Type-Options"] = noSniff
 	switch status {
 	case http.StatusUnauthorized:
 		setDefault(header, "WWW-Authenticate", "Bearer")

@@ -41,6 +41,13 @@ func UploadLimit(r *http.Request) int64 {
 	return 0
 }
 
+// Concurrent reports whether a request with a body counts as one of its caller's concurrent calls:
+// uploads, waits and calls of other transports do not.
+func Concurrent(r *http.Request) bool {
+	isWait := segmentsBelow(r.URL.Path, "entities") == 2 && strings.HasSuffix(r.URL.Path, "/wait")
+	return strings.HasPrefix(r.URL.Path, "/v1/") && !isWait && UploadLimit(r) == 0
+}
+
 // segmentsBelow returns the number of segments of path below a collection of a session, or -1 if
 // path is not in that collection.
 func segmentsBelow(path, noun string) int {

@@ -69,6 +69,23 @@ func (o *Open) Leave(c Caller) { o.Give(c, 1) }
 func (o *Open) Take(c Caller, n int64) Verdict {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	v := o.judge(c, n)
+	if v == Entered {
+		o.open[c] += n
+		o.total += n
+	}
+	return v
+}
+
+// Look returns the same as Enter without taking a unit.
+func (o *Open) Look(c Caller) Verdict {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.judge(c, 1)
+}
+
+// judge returns whether a caller may take n units. It must be called with mu held.
+func (o *Open) judge(c Caller, n int64) Verdict {
 	mine := o.open[c]
 	if o.each > 0 && mine+n > o.each {
 		return KeyFull
@@ -79,8 +96,6 @@ func (o *Open) Take(c Caller, n int64) Verdict {
 		}
 		return AllFull
 	}
-	o.open[c] = mine + n
-	o.total += n
 	return Entered
 }
 

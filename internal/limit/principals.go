@@ -18,6 +18,8 @@ type Principals struct {
 	streams *Open
 	uploads *Open
 	refused metrics.Counters
+	// tooOften is the first sentence for a caller over its rate.
+	tooOften string
 
 	mu      sync.Mutex
 	watched []*Open // all global limits
@@ -59,6 +61,9 @@ func NewPrincipals(b Bounds, m *metrics.Set) *Principals {
 		uploads: NewOpen(b.UploadsEach, b.Uploads),
 		refused: m.Counters("shoal_limited_total", "Calls and streams that were refused because of a limit, by which.", "limit"),
 	}
+	if p.rates != nil {
+		p.tooOften = fmt.Sprintf("You make more calls than the %.4g a second that one caller may make for long.", float64(time.Second)/float64(p.rates.every))
+	}
 	p.Watch(p.calls, p.streams, p.uploads)
 	m.GaugeFunc("shoal_uploads_open", "Files and exports that clients are sending.", func() float64 { return float64(p.uploads.Count()) })
 	m.GaugeFunc("shoal_streams_open", "Streams of server-sent events that are open, of all transports.", func() float64 { return float64(p.streams.Count()) })
@@ -97,24 +102,44 @@ func (p *Principals) Call(who shoal.Principal) error {
 	if who.Admin() {
 		return nil
 	}
-	if wait := p.rates.Take(Of(who)); wait > 0 {
-		p.refused.With("calls_per_second").Add(1)
-		return &shoal.Error{
-			Op: "limit.Call", Kind: shoal.RateLimited, RetryAfter: wait,
-			Msg: fmt.Sprintf("You make more calls than the %.4g a second that one caller may make for long. Wait %v, and call less often.",
-				float64(time.Second)/float64(p.rates.every), wait.Round(time.Millisecond)),
-		}
+	return p.rateError(p.rates.Take(Of(who)))
+}
+
+// Look returns the error with which Call, and Begin if the call is one of the concurrent calls,
+// would refuse a caller now, and counts nothing otherwise. It is for refusals before the rest of
+// a request is read: Call and Begin still decide.
+func (p *Principals) Look(c Caller, concurrent bool) error {
+	if c.admin {
+		return nil
 	}
-	return nil
+	if err := p.rateError(p.rates.Peek(c)); err != nil || !concurrent {
+		return err
+	}
+	return p.callError(p.calls.Look(c))
+}
+
+// rateError returns the error for a caller that has to wait until its next call, or nil.
+func (p *Principals) rateError(wait time.Duration) error {
+	if wait <= 0 {
+		return nil
+	}
+	p.refused.With("calls_per_second").Add(1)
+	return &shoal.Error{
+		Op: "limit.Call", Kind: shoal.RateLimited, RetryAfter: wait,
+		Msg: p.tooOften + " Wait " + wait.Round(time.Millisecond).String() + ", and call less often.",
+	}
 }
 
 // Begin counts a concurrent call until End. It returns RateLimited for a principal with too
 // many, and Busy when the global limit is reached: a bounded number of concurrent calls
 // finishes soon, while thousands would slow each other down. After an error, End must not be
 // called.
-func (p *Principals) Begin(who shoal.Principal) error {
+func (p *Principals) Begin(who shoal.Principal) error { return p.callError(p.calls.Enter(Of(who))) }
+
+// callError returns the error for a verdict on a concurrent call, or nil.
+func (p *Principals) callError(v Verdict) error {
 	const op = "limit.Begin"
-	switch p.calls.Enter(Of(who)) {
+	switch v {
 	case KeyFull:
 		p.refused.With("calls_each").Add(1)
 		return shoal.E(op, shoal.RateLimited, fmt.Sprintf("You have %d calls under way, as many as one caller may. Wait for their answers.", p.calls.each))
