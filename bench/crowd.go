@@ -55,16 +55,18 @@ func (r *run) crowd(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.crowdRound(ctx, t.Row(restRow), data, w, services); err != nil {
-		return err
+	if r.Wants(restRow) {
+		if err := r.crowdRound(ctx, t.Row(restRow), data, w, services); err != nil {
+			return err
+		}
+		found := t.Row(restRow)
+		r.Report.AtMost(crowdMiB, "MiB", found.Value(mibResident), t.Title+", memory while waiting")
+		r.Report.AtMost(25, "% of a core", found.Value(cpuPercent), t.Title+", CPU")
+		r.Report.AtMost(0, "agents", found.Value(missedCol), t.Title+", not woken")
+		r.Report.AtMost(0, "agents", found.Value(twiceCol), t.Title+", woken twice")
+		r.Report.AtMost(0, "events", found.Value(lostEvents), t.Title+", lost")
+		r.Report.TargetAtMost(1.5, "× one waiter alone", found.Value(amongP50)/found.Value(aloneP50), t.Title+", waking one of them, p50")
 	}
-	found := t.Row(restRow)
-	r.Report.AtMost(crowdMiB, "MiB", found.Value(mibResident), t.Title+", memory while waiting")
-	r.Report.AtMost(25, "% of a core", found.Value(cpuPercent), t.Title+", CPU")
-	r.Report.AtMost(0, "agents", found.Value(missedCol), t.Title+", not woken")
-	r.Report.AtMost(0, "agents", found.Value(twiceCol), t.Title+", woken twice")
-	r.Report.AtMost(0, "events", found.Value(lostEvents), t.Title+", lost")
-	r.Report.TargetAtMost(1.5, "× one waiter alone", found.Value(amongP50)/found.Value(aloneP50), t.Title+", waking one of them, p50")
 	return r.waitsInMemory(ctx, data, w)
 }
 

@@ -180,7 +180,7 @@ func drive(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	shoal := flags.String("shoal", filepath.Join("bin", "shoal"), "the `program` to measure")
 	only := flags.String("only", "", "measure only these tables, a comma-separated list of: "+tableNames())
-	rows := flags.String("rows", "", "in wake, posts, idle, gates, refuse, search and parse measure only the row with this `name`, for use with a profiler")
+	rows := flags.String("rows", "", "in wake, posts, idle, crowd, gates, refuse, search and parse measure only the row with this `name`, for use with a profiler")
 	rounds := flags.Int("rounds", 5, "measured rounds of each table")
 	full := flags.Bool("full", false, "page, search and start with 1,000,000 messages instead of 100,000, the longest load for five minutes instead of one")
 	keep := flags.String("keep", "", "the directory in which the database of search (SQLite) is kept and reused (default: create it in each run)")

@@ -20,7 +20,7 @@ const (
 	refuseSenders = 32
 	// refuseKeys is the number of callers: each has one call a second that is not refused.
 	refuseKeys = 2
-	refuseTime    = 2 * time.Second
+	refuseTime = 2 * time.Second
 
 	refusedFloor = "net/http handler that answers 429"
 	refusedRow   = "Shoal, over the calls per second"

@@ -21,8 +21,8 @@
 //     usual. Only a session that its client has ended is rejected.
 //   - A wait ends with the HTTP request or stream that would carry its answer,
 //     in every era, and counts as delivered only when that answer was written
-//     and flushed on a connection that was still open. Until it is answered it
-//     holds one goroutine, that of its request.
+//     and flushed on a connection that was still open. A long wait leaves its
+//     handler and holds a small goroutine and its connection (see internal/detach).
 //   - A caller whose key has become invalid receives nothing more: the hub ends
 //     its waits, followers and streams, those of other servers within five seconds.
 //   - Sessions, streams and subscriptions are bounded, for each principal and in

@@ -24,6 +24,20 @@ func Sessions(a *API) int {
 	return len(a.sessions.byID)
 }
 
+// SDKSessions counts the sessions that hold a session of the SDK.
+func SDKSessions(a *API) (n int) {
+	a.sessions.mu.Lock()
+	defer a.sessions.mu.Unlock()
+	for _, s := range a.sessions.byID {
+		s.live.Lock()
+		if s.sdk != nil {
+			n++
+		}
+		s.live.Unlock()
+	}
+	return n
+}
+
 // Watches counts the threads that are followed for subscribers.
 func Watches(a *API) (n int) {
 	a.peers.mu.Lock()

@@ -266,6 +266,48 @@ func TestSessionsAreBounded(t *testing.T) {
 	})
 }
 
+// A session holds one of the SDK only while a stream or a subscription needs it, and every
+// request in it is served as before.
+func TestSessionsAtRestHoldNothingOfTheSDK(t *testing.T) {
+	w := newWorld(t)
+	w.space("shop", "ann", "bob")
+	ann := w.key("ann")
+	id := w.initialize(ann)
+	holds := func(when string, want int) {
+		t.Helper()
+		w.until(fmt.Sprintf("%s, %d sessions of the SDK", when, want), func() bool { return mcpapi.SDKSessions(w.api) == want })
+	}
+	ask := func(method string, params map[string]any, want string) {
+		t.Helper()
+		if status, _, text, err := w.post(t.Context(), ann, rpcMethod(3, method, params), "Mcp-Session-Id", id); err != nil || status != 200 || !strings.Contains(text, want) {
+			t.Errorf("%s: %d %s %v", method, status, text, err)
+		}
+	}
+	holds("initialized", 0)
+	ask("tools/list", nil, "send_message")
+	ask("ping", nil, `"id":3,"result":{}`)
+	holds("after two requests", 0)
+	uri := map[string]any{"uri": "shoal://threads/shop"}
+	ask("resources/subscribe", uri, `"id":3,"result":{}`)
+	holds("subscribed", 1)
+	ctx, cut := context.WithCancel(t.Context())
+	status, lines := w.get(ctx, ann, id)
+	if status != 200 || receive(t, lines) != ": ok" {
+		t.Fatalf("GET: %d", status)
+	}
+	w.say("bob", "shop", "news")
+	for !strings.Contains(receive(t, lines), "notifications/resources/updated") {
+	}
+	ask("resources/unsubscribe", uri, `"id":3,"result":{}`)
+	holds("with a stream", 1)
+	cut()
+	holds("without stream and subscription", 0)
+	ask("tools/list", nil, "send_message")
+	if status := w.delete(ann, id); status != 204 {
+		t.Errorf("DELETE: %d", status)
+	}
+}
+
 // One principal may have twenty streams open.
 func TestStreamsAreBounded(t *testing.T) {
 	w := newWorld(t)
