@@ -46,9 +46,13 @@ func (q *request) wait(c toolCall) {
 		return
 	}
 	w.ctx = ctx
-	if !w.serve(raw) {
-		w.end()
-	}
+	detached := false
+	defer func() {
+		if !detached {
+			w.end()
+		}
+	}()
+	detached = w.serve(raw)
 }
 
 // serve answers the call, or detaches it: then the pool ends it.
