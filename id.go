@@ -130,8 +130,8 @@ func idChar(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '.' || c == '-'
 }
 
-// Time is a moment as clients see it: RFC 3339 in UTC with milliseconds. It never
-// decides an order; seq does.
+// Time is a time in the API: RFC 3339 in UTC with milliseconds. Messages are ordered by
+// seq, not by time.
 type Time struct{ time.Time }
 
 const timeLayout = "2006-01-02T15:04:05.000Z"

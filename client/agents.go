@@ -45,8 +45,7 @@ func (s *Session) Agents(ctx context.Context) iter.Seq2[shoal.HostedAgent, error
 	return list[shoal.HostedAgent](ctx, s.client, call{op: "client.Agents", path: s.path("agents")})
 }
 
-// AgentVersions lists the versions of a hosted agent, the newest first. Admins
-// only.
+// AgentVersions lists the versions of a hosted agent, newest first. Admins only.
 func (s *Session) AgentVersions(ctx context.Context, id shoal.EntityID) iter.Seq2[shoal.HostedAgent, error] {
 	return list[shoal.HostedAgent](ctx, s.client, call{op: "client.AgentVersions", path: s.path("agents", string(id), "versions")})
 }

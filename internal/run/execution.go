@@ -239,8 +239,8 @@ func (x *execution) stopCause() error {
 	return nil
 }
 
-// errUnknownOutcome ends an execution that does not know whether its last write was stored. The
-// run continues from what is stored, as after a crash.
+// errUnknownOutcome ends an execution if it is unknown whether its last write was stored.
+// The run continues from the stored state, as after a crash.
 var errUnknownOutcome = errors.New("run: it is unknown whether a write was stored")
 
 func (x *execution) read(ctx context.Context, fn func(storage.Tx) error) error {
