@@ -84,7 +84,7 @@ type PendingAction struct {
 	// TriggerText is the text of the message that started the run, as the model read it,
 	// truncated to [MaxTriggerText] bytes. It is nil if no message started the run, if the
 	// message was deleted, for readers outside of its space, and in events. TriggerEditedAt
-	// is the time of a later edit, nil if there was none.
+	// is the time of a later edit, nil if the message was not edited.
 	TriggerText     *string `json:"triggerText"`
 	TriggerEditedAt *Time   `json:"triggerEditedAt"`
 }
