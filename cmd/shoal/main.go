@@ -34,35 +34,35 @@ var (
 // commands is the grammar of the command line.
 type commands struct {
 	cli.Globals
-	Up         server.UpCommand           `cmd:"" help:"Start the server in the background, wait until it is ready, and open the console."`
-	Down       server.DownCommand         `cmd:"" help:"Stop the server that up started."`
-	Upgrade    server.UpgradeCommand      `cmd:"" help:"Install a newer release and restart the server that up runs; --rollback goes back."`
-	Serve      server.ServeCommand        `cmd:"" help:"Run the server."`
-	Console    server.ConsoleCommand      `cmd:"" help:"Create a link that opens the console in a browser, signed in. It works once; requires --admin."`
-	Connect    connect.Command            `cmd:"" help:"Connect Claude Code, Codex, Cursor, VS Code or Gemini CLI: print the entry for its configuration, or write it with its own key."`
-	MCP        connect.MCPCommand         `cmd:"" name:"mcp" help:"Serve MCP over standard input and output, for programs that start their MCP servers."`
-	Send       talk.SendCommand           `cmd:"" help:"Post a message."`
-	Chat       talk.ChatCommand           `cmd:"" help:"Chat in a space, in a full-screen terminal or line by line."`
-	Wait       talk.WaitCommand           `cmd:"" help:"Wait for messages, print them and acknowledge them."`
-	Tail       talk.TailCommand           `cmd:"" help:"Follow the messages of one space or of all your spaces."`
-	Search     talk.SearchCommand         `cmd:"" help:"Search messages by text, sender, space and time."`
-	Messages   talk.MessagesCommand       `cmd:"" help:"Show, edit and delete messages, and react to them."`
-	Files      talk.FilesCommand          `cmd:"" help:"Delete uploaded files."`
-	Spaces     talk.SpacesCommand         `cmd:"" help:"List, create, show and close spaces; add and remove members."`
-	Agents     agents.Command             `cmd:"" help:"List the entities of the session; apply, show, trigger and remove hosted agents."`
-	Runs       runs.Command               `cmd:"" help:"List, show, follow, cancel and retry the runs of hosted agents."`
-	Approvals  runs.ApprovalsCommand      `cmd:"" help:"List and answer approvals, questions and tool calls that wait for a person."`
-	Plans      agents.PlansCommand        `cmd:"" help:"List, create and end the schedules of hosted agents."`
-	Usage      runs.UsageCommand          `cmd:"" help:"Show the usage and cost of model calls."`
-	Renderers  admin.RenderersCommand     `cmd:"" help:"List, push and remove the pages that show tool calls in the console."`
-	Keys       admin.KeysCommand          `cmd:"" help:"List, create and revoke keys."`
-	Sessions   admin.SessionsCommand      `cmd:"" help:"List and create sessions (isolated workspaces); show and change their limits."`
-	Export     admin.ExportCommand        `cmd:"" help:"Export a session with all its data as JSON lines."`
-	Import     admin.ImportCommand        `cmd:"" help:"Import a session from an export of this or another server; requires --admin."`
-	Doctor     server.DoctorCommand       `cmd:"" help:"Check the server, its dependencies and connectivity, and suggest how to fix what fails."`
-	Bench      server.BenchCommand        `cmd:"" help:"Measure a server from the outside: posts, wake-ups, waits and streams; requires --admin or --throwaway."`
-	Completion completion.Command         `cmd:"" help:"Print a completion script for a shell, which completes commands, flags and existing ids."`
-	Version    server.VersionCommand      `cmd:"" help:"Print the version."`
+	Up         server.UpCommand           `cmd:"" group:"Start and look after a server" help:"Start a server in the background and open the console."`
+	Down       server.DownCommand         `cmd:"" group:"Start and look after a server" help:"Stop the server that up started."`
+	Upgrade    server.UpgradeCommand      `cmd:"" group:"Start and look after a server" help:"Install a newer release, or go back with --rollback."`
+	Serve      server.ServeCommand        `cmd:"" group:"Start and look after a server" help:"Run a server in this terminal."`
+	Console    server.ConsoleCommand      `cmd:"" group:"Start and look after a server" help:"Create a link that signs a browser in to the console, once; requires --admin."`
+	Connect    connect.Command            `cmd:"" group:"Agents and their work" help:"Connect Claude Code, Codex, Cursor, VS Code or Gemini CLI."`
+	MCP        connect.MCPCommand         `cmd:"" group:"Agents and their work" name:"mcp" help:"Serve MCP over standard input and output."`
+	Send       talk.SendCommand           `cmd:"" group:"Talk" help:"Post a message."`
+	Chat       talk.ChatCommand           `cmd:"" group:"Talk" help:"Chat in a space, on the full screen or line by line."`
+	Wait       talk.WaitCommand           `cmd:"" group:"Talk" help:"Wait for messages, print them and acknowledge them."`
+	Tail       talk.TailCommand           `cmd:"" group:"Talk" help:"Follow the messages of one space or of all your spaces."`
+	Search     talk.SearchCommand         `cmd:"" group:"Talk" help:"Search messages by text, sender, space and time."`
+	Messages   talk.MessagesCommand       `cmd:"" group:"Talk" help:"Show, edit and delete messages, and react to them."`
+	Files      talk.FilesCommand          `cmd:"" group:"Talk" help:"Delete uploaded files."`
+	Spaces     talk.SpacesCommand         `cmd:"" group:"Talk" help:"List, create, show and close spaces; add and remove members."`
+	Agents     agents.Command             `cmd:"" group:"Agents and their work" help:"List the participants; apply, show, trigger and remove hosted agents."`
+	Runs       runs.Command               `cmd:"" group:"Agents and their work" help:"List, show, follow, cancel and retry the runs of hosted agents."`
+	Approvals  runs.ApprovalsCommand      `cmd:"" group:"Agents and their work" help:"List and answer what waits for a person: approvals, questions, tool calls."`
+	Plans      agents.PlansCommand        `cmd:"" group:"Agents and their work" help:"List, create and end the schedules of hosted agents."`
+	Usage      runs.UsageCommand          `cmd:"" group:"Agents and their work" help:"Show the usage and cost of model calls."`
+	Renderers  admin.RenderersCommand     `cmd:"" group:"Agents and their work" help:"Manage the pages that show tool calls in the console."`
+	Keys       admin.KeysCommand          `cmd:"" group:"People, keys and data" help:"List, create and revoke keys."`
+	Sessions   admin.SessionsCommand      `cmd:"" group:"People, keys and data" help:"List and create sessions (isolated workspaces); their limits and rights."`
+	Export     admin.ExportCommand        `cmd:"" group:"People, keys and data" help:"Export a session with all its data as JSON lines."`
+	Import     admin.ImportCommand        `cmd:"" group:"People, keys and data" help:"Import a session from an export; requires --admin."`
+	Doctor     server.DoctorCommand       `cmd:"" group:"Start and look after a server" help:"Check a server and everything around it, and suggest remedies."`
+	Bench      server.BenchCommand        `cmd:"" group:"Start and look after a server" help:"Measure a server from the outside; requires --admin or --throwaway."`
+	Completion completion.Command         `cmd:"" group:"This program" help:"Print a completion script for a shell."`
+	Version    server.VersionCommand      `cmd:"" group:"This program" help:"Print the version."`
 	Complete   completion.CompleteCommand `cmd:"" name:"__complete" hidden:"" passthrough:"" help:"Print the candidates for the last word."`
 }
 

@@ -121,7 +121,7 @@ func TestTailOfAllSpaces(t *testing.T) {
 	defer server.Stop()
 	post(t, session, "hello")
 	lines, notes, stop := tailing(t, server.URL(), data, talk.TailCommand{Lines: 10}, func(o *cli.Output) { o.Terminal = true })
-	if got := next(t, lines); !strings.HasSuffix(got, "Z [welcome] operator: hello") {
+	if got := next(t, lines); !strings.HasSuffix(got, " [welcome] operator: hello") || strings.Contains(got, "Z ") {
 		t.Fatalf("got %q", got)
 	}
 	if _, err := session.CreateEntity(t.Context(), shoal.NewEntity{ID: "scout"}); err != nil {

@@ -5,7 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
 
@@ -91,7 +94,7 @@ var notFoundAdvice = map[string]string{
 	"approvals":   "`shoal approvals` lists what is waiting for you",
 	"renderers":   "`shoal renderers ls` shows the renderers",
 	"export":      "`shoal sessions ls` shows the sessions",
-	"plans":       "`shoal plans ls AGENT` shows the plans of an agent",
+	"plans":       "`shoal plans` shows the plans",
 }
 
 // Failure is an error as the command line reports it.
@@ -114,40 +117,94 @@ func usageError(err error) (meant *kong.Context, converted error) {
 	if errors.As(err, &e) {
 		return meant, e // of the configuration file, with a kind of its own
 	}
-	return meant, shoal.E("", KindUsage, err.Error())
+	return meant, shoal.E("", KindUsage, usageText(meant, err.Error()))
+}
+
+var quotedWords = regexp.MustCompile(`"([^"]*)"`)
+
+// usageText returns a message of the parser as a sentence that names what is wrong first.
+func usageText(meant *kong.Context, message string) string {
+	command := ""
+	if meant != nil {
+		command, _, _ = strings.Cut(meant.Command(), " <")
+	}
+	missing, is := strings.CutPrefix(message, "expected ")
+	choices, several := strings.CutPrefix(missing, "one of ")
+	switch word, rest, found := strings.Cut(strings.TrimPrefix(message, "unexpected argument "), ", "); {
+	case is && several, is && strings.HasPrefix(missing, `"`) && !strings.HasPrefix(missing, `"<`):
+		choices = strings.ReplaceAll(strings.ReplaceAll(choices, `"`, ""), ", ...", ", …")
+		return fmt.Sprintf("`shoal %s` needs a command: %s", command, choices)
+	case is:
+		name := strings.ToUpper(strings.Trim(quotedWords.FindString(missing), `"<>. `))
+		name = strings.TrimSuffix(name, "> ...")
+		return fmt.Sprintf("`shoal %s` needs %s", command, strings.TrimRight(name, ">"))
+	case strings.HasPrefix(message, "unexpected argument ") && command == "":
+		word = fmt.Sprintf("there is no command %q", word)
+		if found {
+			word += "; " + rest
+		}
+		return word
+	case strings.HasPrefix(message, "unexpected argument "), strings.HasPrefix(message, "unknown flag "):
+		return strings.Replace(message, ", did", "; did", 1)
+	}
+	return message
 }
 
 // Describe returns what to report about err, which a command returned.
 func Describe(command string, err error) Failure {
-	f := Failure{Code: shoal.KindOf(err), Message: err.Error()}
-	f.Hint = advice[f.Code]
-	if f.Code == shoal.NotFound {
-		f.Hint = cmp.Or(notFoundAdvice[firstWords(command, 2)], notFoundAdvice[firstWords(command, 1)], f.Hint)
-	}
-	if group, _, _ := strings.Cut(command, " "); group == "import" && (f.Code == shoal.Conflict || f.Code == shoal.AlreadyExists) {
-		f.Hint = "choose another id with --session ID, or replace the existing session with --replace"
-	}
-	if f.Code == KindUsage {
-		words, _, _ := strings.Cut(command, " <")
-		f.Hint = strings.Join(append(strings.Fields("shoal "+words), "--help"), " ")
-	}
+	f := Failure{Code: shoal.KindOf(err), Message: sentence(ErrorText(err))}
 	var e *shoal.Error
 	if errors.As(err, &e) {
 		f.RequestID = e.RequestID
 	}
-	if errors.As(err, &e) && e.Msg != "" {
-		f.Message = e.Msg
-		for _, field := range e.Fields {
-			if !strings.Contains(f.Message, field.Message) {
-				f.Message += fmt.Sprintf("; %s %s", field.Location, field.Message)
-			}
-		}
-	}
+	f.Hint = suggest(command, f)
 	return f
 }
 
-// ErrorText returns the message that people get for an error.
-func ErrorText(err error) string { return Describe("", err).Message }
+// suggest returns what to try after a failure.
+func suggest(command string, f Failure) string {
+	switch found := advice[f.Code]; {
+	case f.Code == shoal.NotFound:
+		return cmp.Or(notFoundAdvice[firstWords(command, 2)], notFoundAdvice[firstWords(command, 1)], found)
+	case firstWords(command, 1) == "import" && (f.Code == shoal.Conflict || f.Code == shoal.AlreadyExists):
+		return "choose another id with --session ID, or replace the existing session with --replace"
+	case found != "" || f.Code == KindRefused:
+		return found
+	case f.RequestID != "" && f.Code == shoal.Internal:
+		return "`shoal doctor` looks for the cause; the log of the server has details under " + f.RequestID
+	}
+	words, _, _ := strings.Cut(command, " <")
+	return strings.Join(append(strings.Fields("shoal "+words), "--help"), " ")
+}
+
+// ErrorText returns the message that people get for an error, with the fields that it names.
+func ErrorText(err error) string {
+	var e *shoal.Error
+	if !errors.As(err, &e) || e.Msg == "" {
+		return err.Error()
+	}
+	text := e.Msg
+	for _, field := range e.Fields {
+		if !strings.Contains(text, field.Message) {
+			text = fmt.Sprintf("%s; %s %s", strings.TrimSuffix(text, "."), field.Location, field.Message)
+		}
+	}
+	return text
+}
+
+// sentence returns a message with a capital at its start and a full stop at its end. Messages
+// that begin with a flag, an id, a path or something quoted keep their first letter.
+func sentence(message string) string {
+	word, _, _ := strings.Cut(message, " ")
+	plain := strings.IndexFunc(strings.TrimRight(word, ",:"), func(r rune) bool { return r < 'a' || r > 'z' }) < 0
+	if first, size := utf8.DecodeRuneInString(message); plain && len(word) < len(message) {
+		message = string(unicode.ToUpper(first)) + message[size:]
+	}
+	if last, _ := utf8.DecodeLastRuneInString(message); message != "" && !strings.ContainsRune(".!?…", last) {
+		message += "."
+	}
+	return message
+}
 
 // ExitCode returns the exit code for a kind of failure.
 func ExitCode(kind shoal.Kind) int {

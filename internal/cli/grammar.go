@@ -29,11 +29,10 @@ func (sh *Shell) Parse(args ...string) (*Shell, *kong.Context, error) {
 func NewParser(commands any, options ...kong.Option) *kong.Kong {
 	parser, err := kong.New(commands, append(options,
 		kong.Name("shoal"),
-		kong.Description("A server in which AI agents and people talk and work together, and its command line. The flags of all commands and the settings of serve can also be set in the environment, as SHOAL_FLAG."),
+		kong.Description("Shoal is a server in which AI agents and people talk and work together, and its command line."),
 		kong.DefaultEnvars("SHOAL"),
 		kong.Vars{"default_wait": shoal.DefaultWait.String()},
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.ValueFormatter(flagHelp),
+		kong.Help(printHelp),
 	)...)
 	if err != nil {
 		panic(err) // a mistake in a struct tag

@@ -6,8 +6,12 @@ import (
 	"io"
 	"iter"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/term"
 
 	"github.com/shoal-dev/shoal/internal/safetext"
 )
@@ -17,16 +21,35 @@ type Output struct {
 	Out, Notes io.Writer
 	JSON       bool
 	Quiet      bool
-	Terminal   bool // whether Out is a terminal
-	color      bool // whether to color Out
-	noteColor  bool // whether to color Notes
+	Terminal   bool    // whether Out is a terminal
+	filter     *filter // of --jq, nil without it
+	color      bool    // whether to color Out
+	noteColor  bool    // whether to color Notes
+	width      int     // columns of the terminal, 0 if unknown
 }
 
 func newOutput(out, notes *os.File) *Output {
 	plain := os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb"
-	return &Output{
+	o := &Output{
 		Out: out, Notes: notes, Terminal: IsTerminal(out), color: IsTerminal(out) && !plain, noteColor: IsTerminal(notes) && !plain,
 	}
+	if o.Terminal {
+		o.width = columns(out)
+	}
+	return o
+}
+
+// columns returns the width of the terminal that f is: that of COLUMNS, else its own, and 0 if
+// neither is known.
+func columns(f *os.File) int {
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		return n
+	}
+	n, _, err := term.GetSize(f.Fd())
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // IsTerminal reports whether f is a terminal or another character device.
@@ -53,8 +76,11 @@ func Collect[T any](seq iter.Seq2[T, error]) (List[T], error) {
 	return all, nil
 }
 
-// PrintObject prints v as one line of JSON.
+// PrintObject prints v as one line of JSON, or what the program of --jq makes of it.
 func (o *Output) PrintObject(v any) error {
+	if o.filter != nil {
+		return o.printFiltered(v)
+	}
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -109,27 +135,72 @@ func (o *Output) PrintTable(v any, head []string, rows ...[]string) error {
 }
 
 func (o *Output) printAligned(head []string, rows [][]string) error {
+	if len(rows) == 0 {
+		o.Note("there is nothing to list")
+		return nil
+	}
 	widths := make([]int, len(head))
 	for _, row := range append([][]string{head}, rows...) {
 		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			widths[i] = max(widths[i], ansi.StringWidth(cell))
 		}
 	}
+	o.shrink(head, widths)
 	var b strings.Builder
-	add := func(row []string, paint func(string) string) {
+	add := func(row []string, paint func(column int, cell string) string) {
+		line, pending := "", 0
 		for i, cell := range row {
-			b.WriteString(paint(cell))
-			if i < len(row)-1 {
-				b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2))
+			cell = ansi.Truncate(cell, widths[i], "…")
+			if cell != "" {
+				line += strings.Repeat(" ", pending) + paint(i, cell)
+				pending = 0
 			}
+			pending += widths[i] - ansi.StringWidth(cell) + 2
 		}
-		b.WriteByte('\n')
+		b.WriteString(line + "\n")
 	}
-	add(head, func(s string) string { return o.Paint(Bold, s) })
+	add(head, func(_ int, s string) string { return o.Paint(Bold, s) })
 	for _, row := range rows {
-		add(row, func(s string) string { return o.Paint(stateColors[s], s) })
+		add(row, func(column int, s string) string {
+			switch head[column] {
+			case "STATUS", "STATE", "KIND":
+				return o.Paint(stateColors[s], s)
+			case "#":
+				return o.Paint(Bold, s)
+			}
+			return s
+		})
 	}
 	return o.Write(b.String())
+}
+
+// proseColumns are the columns that may be cut: nobody copies from them.
+var proseColumns = []string{"ABOUT", "TRIGGER", "DESCRIPTION", "TEXT", "NAME", "FOUND", "TRY"}
+
+// minProse is the least width of a column that is cut.
+const minProse = 12
+
+// shrink narrows the columns with prose until a row fits the terminal, the widest first.
+func (o *Output) shrink(head []string, widths []int) {
+	if o.width == 0 {
+		return
+	}
+	over := 2*len(widths) - 2 - o.width
+	for _, w := range widths {
+		over += w
+	}
+	for ; over > 0; over-- {
+		widest := -1
+		for i, w := range widths {
+			if slices.Contains(proseColumns, head[i]) && w > minProse && (widest < 0 || w > widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			return
+		}
+		widths[widest]--
+	}
 }
 
 // PrintText prints a text of one or more lines, without control characters.
@@ -158,13 +229,13 @@ func (o *Output) Note(format string, args ...any) {
 func (o *Output) ReportFailure(f Failure) {
 	if o.JSON {
 		stderr := *o
-		stderr.Out = o.Notes
+		stderr.Out, stderr.filter = o.Notes, nil
 		_ = stderr.PrintObject(map[string]Failure{"error": f}) // the exit code reports the failure as well
 		return
 	}
 	label := "error:"
 	if o.noteColor {
-		label = string(red) + label + string(plain)
+		label = string(Red) + label + string(plain)
 	}
 	_, _ = fmt.Fprintf(o.Notes, "%s %s\n", label, safetext.Line(f.Message))
 	if f.Hint != "" {
@@ -179,16 +250,19 @@ type Color string
 const (
 	plain  Color = "\x1b[0m"
 	Bold   Color = "\x1b[1m"
-	red    Color = "\x1b[31m"
-	green  Color = "\x1b[32m"
+	Red    Color = "\x1b[31m"
+	Green  Color = "\x1b[32m"
 	Yellow Color = "\x1b[33m"
 	Dim    Color = "\x1b[2m"
 )
 
 // stateColors maps table cells to colors. They only emphasize what the words say.
 var stateColors = map[string]Color{
-	"waiting": green, "running": Yellow, "connected": green, "offline": Dim, "closed": Dim,
-	"ok": green, "warn": Yellow, "fail": red,
+	"waiting": Green, "running": Yellow, "connected": Green, "offline": Dim, "closed": Dim, "open": Green,
+	"ok": Green, "warn": Yellow, "fail": Red,
+	"queued": Dim, "waiting_tool": Yellow, "waiting_reply": Yellow, "completed": Green, "failed": Red, "canceled": Dim,
+	"answered": Green, "expired": Dim, "pending": Green, "paused": Dim,
+	"permission": Yellow, "question": Yellow, "client_tool": Yellow,
 }
 
 // Paint returns s in a color, or s itself if Out has no colors.
@@ -206,7 +280,7 @@ func (o *Output) PrintDiff(text string) {
 	}
 	for row := range strings.Lines(text) {
 		row = safetext.Line(row)
-		paint := map[byte]Color{'+': green, '-': red, '@': Dim}[(row + " ")[0]]
+		paint := map[byte]Color{'+': Green, '-': Red, '@': Dim}[(row + " ")[0]]
 		if o.noteColor && paint != "" {
 			row = string(paint) + row + string(plain)
 		}

@@ -68,17 +68,17 @@ func TestFailures(t *testing.T) {
 	})
 	o, out, notes := Outputs(func(*Output) {})
 	o.ReportFailure(Describe("send <space>", err))
-	if want := "error: The body Red is wrong.; body.text is missing\n"; notes.String() != want || out.Len() > 0 {
+	if want := "error: The body Red is wrong; body.text is missing.\ntry: shoal send --help\n"; notes.String() != want || out.Len() > 0 {
 		t.Errorf("got %q, want %q", notes, want)
 	}
 	o, out, notes = Outputs(func(o *Output) { o.JSON, o.Quiet = true, true })
 	o.ReportFailure(Describe("send <space> <text>", shoal.E("", KindUsage, "no "+Evil)))
-	if want := `{"error":{"code":"usage","message":"no \u001b[2J\u009b31mRed\u202e\u0007","hint":"shoal send --help"}}` + "\n"; notes.String() != want || out.Len() > 0 {
+	if want := `{"error":{"code":"usage","message":"No \u001b[2J\u009b31mRed\u202e\u0007.","hint":"shoal send --help"}}` + "\n"; notes.String() != want || out.Len() > 0 {
 		t.Errorf("got %s, want %s", notes, want)
 	}
 	o, _, notes = Outputs(func(o *Output) { o.noteColor = true })
 	o.ReportFailure(Describe("", errors.New("it broke")))
-	if want := "\x1b[31merror:\x1b[0m it broke\n"; notes.String() != want {
+	if want := "\x1b[31merror:\x1b[0m It broke.\ntry: shoal --help\n"; notes.String() != want {
 		t.Errorf("got %q, want %q", notes, want)
 	}
 }

@@ -5,7 +5,7 @@
 // Scripts can rely on the following:
 //   - Data goes to standard output, everything else to standard error.
 //   - With --json, data are the objects of the REST API, one per line, and an error is
-//     {"error":{"code","message","hint"}}.
+//     {"error":{"code","message","hint"}}. --jq PROGRAM is --json through a jq program.
 //   - Without --json, a terminal gets aligned tables, and a pipe gets tab-separated rows
 //     without a header. Text of other participants never carries control characters to a
 //     terminal.
@@ -41,10 +41,15 @@ func Run(stamp Stamp, grammar Grammar, args []string, in io.Reader, out, notes *
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
+	if args[0] == "help" {
+		args = append(args[1:len(args):len(args)], "--help")
+	}
 	commands, globals := grammar()
 	sh := &Shell{Globals: globals, In: in, Output: newOutput(out, notes), Sources: new(Sources), Stamp: stamp, Grammar: grammar}
 	// Errors of the parser are reported before the flags are known.
-	sh.Output.JSON = slices.Contains(args, "--json") || os.Getenv("SHOAL_JSON") != ""
+	sh.Output.JSON = os.Getenv("SHOAL_JSON") != "" || slices.ContainsFunc(args, func(arg string) bool {
+		return arg == "--json" || arg == "--jq" || strings.HasPrefix(arg, "--jq=")
+	})
 	parser := NewParser(commands, kong.Writers(out, notes), kong.Resolvers(sh.Sources), kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(sh))
 	chosen, err := parser.Parse(args)
 	if err != nil {
@@ -56,8 +61,21 @@ func Run(stamp Stamp, grammar Grammar, args []string, in io.Reader, out, notes *
 	sh.Command = chosen.Command()
 	sh.SessionChosen = os.Getenv("SHOAL_SESSION") != "" ||
 		slices.ContainsFunc(chosen.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == "session" })
-	sh.Output.JSON, sh.Output.Quiet = globals.JSON, globals.Quiet
-	return sh.finish(ctx, sh.Sources.addOrigin(chosen, chosen.Run()))
+	return sh.finish(ctx, sh.Sources.addOrigin(chosen, sh.run(chosen)))
+}
+
+// run runs the command with the output that its flags ask for.
+func (sh *Shell) run(chosen *kong.Context) (err error) {
+	sh.Output.JSON, sh.Output.Quiet = sh.JSON || sh.JQ != "", sh.Quiet
+	if sh.JQ != "" {
+		if sh.Output.filter, err = newFilter(sh.JQ); err != nil {
+			return err
+		}
+	}
+	if err := sh.resolveNumbers(chosen); err != nil {
+		return err
+	}
+	return chosen.Run()
 }
 
 // unsetEmptyVariables unsets SHOAL variables with an empty value, so that `SHOAL_KEY= shoal …`

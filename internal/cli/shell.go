@@ -26,6 +26,7 @@ type Globals struct {
 	As      *shoal.EntityID `help:"Act as this entity; requires --admin or an admin key (default: operator)." placeholder:"ID"`
 	Admin   bool            `help:"Use the admin key of the data directory, for other sessions and the whole server." env:"-"`
 	JSON    bool            `help:"Print JSON, one object per line, and no notes." name:"json"`
+	JQ      string          `help:"Print what this jq program makes of the JSON, such as '.items[].id'." name:"jq" placeholder:"PROGRAM" env:"-"`
 	Quiet   bool            `help:"Print ids only (keys create: the secret only), and no notes." short:"q"`
 }
 

@@ -36,6 +36,19 @@ func (o *Output) FormatTime(t *shoal.Time, none string) string {
 	return relativeTime(time.Until(t.Time))
 }
 
+// Clock returns a time as a reader of a conversation wants it: the time of day, and before it
+// the day unless that is today.
+func Clock(at, now time.Time) string {
+	at, now = at.Local(), now.Local()
+	switch {
+	case at.Year() != now.Year():
+		return at.Format("2006-01-02 15:04")
+	case at.YearDay() != now.YearDay():
+		return at.Format("Jan 2 15:04")
+	}
+	return at.Format("15:04:05")
+}
+
 // relativeTime returns "in …" for a positive d and "… ago" for a negative one.
 func relativeTime(d time.Duration) string {
 	if d > time.Minute {

@@ -13,7 +13,7 @@ import (
 
 // KeysCommand is shoal keys.
 type KeysCommand struct {
-	List   keysListCmd   `cmd:"" name:"ls" help:"List the keys of your session, or all with --admin, without their secrets."`
+	List   keysListCmd   `cmd:"" name:"ls" aliases:"list" default:"withargs" help:"List the keys of your session, or all with --admin, without their secrets."`
 	Create keysCreateCmd `cmd:"" help:"Create a key and print its secret, which is shown only once. With --data, it also works without a running server."`
 	Revoke keysRevokeCmd `cmd:"" help:"Revoke keys with immediate effect."`
 	Rotate keysRotateCmd `cmd:"" help:"Replace the admin key in the data directory; requires --admin. It works with and without a running server."`
@@ -44,7 +44,7 @@ func (*keysListCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	for _, k := range all.Items {
 		rows = append(rows, keyRow(sh.Output, k))
 	}
-	return sh.Output.PrintTable(all, keyHead, rows...)
+	return cli.PrintList[shoal.KeyID](sh, all, keyHead, rows...)
 }
 
 type keysRevokeCmd struct {
@@ -99,7 +99,7 @@ type keysRotateCmd struct {
 // Run writes a new admin key into the data directory and revokes the old one.
 func (c *keysRotateCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	if !sh.Admin {
-		return shoal.E("", cli.KindUsage, "keys rotate replaces the admin key: add --admin to say that you mean it")
+		return shoal.E("", cli.KindUsage, "`shoal keys rotate` replaces the admin key: add --admin to say that you mean it")
 	}
 	dir, err := sh.DataDir()
 	if err != nil {

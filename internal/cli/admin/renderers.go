@@ -12,15 +12,15 @@ import (
 
 // RenderersCommand is shoal renderers.
 type RenderersCommand struct {
-	List   renderersListCmd   `cmd:"" name:"ls" help:"List the renderers, each in its newest version."`
+	List   renderersListCmd   `cmd:"" name:"ls" aliases:"list" default:"withargs" help:"List the renderers, each in its newest version."`
 	Push   renderersPushCmd   `cmd:"" help:"Store an HTML page that shows the calls of a tool in the console. Storing the same page again changes nothing."`
 	Remove renderersRemoveCmd `cmd:"" name:"rm" help:"Delete renderers. The console shows the calls of their tools in the default way again."`
 }
 
 var rendererHead = []string{"NAME", "VERSION", "SIZE", "PUSHED", "URL"}
 
-func rendererRow(r shoal.Renderer) []string {
-	return []string{string(r.Name), cli.Itoa(int64(r.Version)), cli.Itoa(r.Size), r.CreatedAt.String(), r.URL}
+func rendererRow(o *cli.Output, r shoal.Renderer) []string {
+	return []string{string(r.Name), cli.Itoa(int64(r.Version)), cli.Itoa(r.Size), o.FormatTime(&r.CreatedAt, "-"), r.URL}
 }
 
 type renderersListCmd struct{}
@@ -37,7 +37,7 @@ func (*renderersListCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	}
 	var rows [][]string
 	for _, r := range all.Items {
-		rows = append(rows, rendererRow(r))
+		rows = append(rows, rendererRow(sh.Output, r))
 	}
 	return sh.Output.PrintTable(all, rendererHead, rows...)
 }
@@ -61,7 +61,7 @@ func (c *renderersPushCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	if err != nil {
 		return err
 	}
-	return sh.Output.PrintTable(stored, rendererHead, rendererRow(stored))
+	return sh.Output.PrintTable(stored, rendererHead, rendererRow(sh.Output, stored))
 }
 
 // readPage reads a renderer from a file or standard input.

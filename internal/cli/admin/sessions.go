@@ -12,7 +12,7 @@ import (
 
 // SessionsCommand is shoal sessions.
 type SessionsCommand struct {
-	List   sessionsListCmd   `cmd:"" name:"ls" help:"List the sessions that the key can access; all with --admin."`
+	List   sessionsListCmd   `cmd:"" name:"ls" aliases:"list" default:"withargs" help:"List the sessions that the key can access; all with --admin."`
 	Create sessionsCreateCmd `cmd:"" help:"Create a session; requires --admin."`
 	Limits sessionsLimitsCmd `cmd:"" help:"Show or, with --admin, change the limits on model calls that one message can cause."`
 	Rights sessionsRightsCmd `cmd:"" help:"Show or, with --admin, change who may change the spaces of the session."`

@@ -17,7 +17,7 @@ import (
 
 // Command is shoal agents.
 type Command struct {
-	List          agentsListCmd          `cmd:"" name:"ls" aliases:"list" help:"List the participants of the session, including people."`
+	List          agentsListCmd          `cmd:"" name:"ls" aliases:"list" default:"withargs" help:"List the participants of the session, including people."`
 	Apply         agentsApplyCmd         `cmd:"" help:"Create or update hosted agents from configuration files."`
 	Get           agentsGetCmd           `cmd:"" help:"Show the configuration of a hosted agent."`
 	Versions      agentsVersionsCmd      `cmd:"" help:"List the versions of a hosted agent's configuration, newest first."`

@@ -10,7 +10,7 @@ import (
 
 // PlansCommand is shoal plans. A plan is a schedule.
 type PlansCommand struct {
-	List   plansListCmd   `cmd:"" name:"ls" aliases:"list" help:"List the schedules (plans) of a hosted agent."`
+	List   plansListCmd   `cmd:"" name:"ls" aliases:"list" default:"withargs" help:"List the schedules (plans) of hosted agents."`
 	Add    plansAddCmd    `cmd:"" help:"Schedule runs of a hosted agent, once or repeatedly."`
 	Remove plansRemoveCmd `cmd:"" name:"rm" help:"Delete plans."`
 }
@@ -28,24 +28,38 @@ func planRow(o *cli.Output, p shoal.Plan) []string {
 }
 
 type plansListCmd struct {
-	Agent shoal.EntityID `arg:"" help:"The agent." complete:"hosted"`
+	Agent shoal.EntityID `arg:"" optional:"" help:"The agent (default: every hosted agent)." complete:"hosted"`
 }
 
-// Run lists the plans of an agent.
+// Run lists the plans of an agent, or of all.
 func (c *plansListCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	session, err := sh.ConnectAsManager()
 	if err != nil {
 		return err
 	}
-	all, err := cli.Collect(session.Plans(ctx, c.Agent))
-	if err != nil {
-		return err
+	of := []shoal.EntityID{c.Agent}
+	if c.Agent == "" {
+		of = nil
+		for a, err := range session.Agents(ctx) {
+			if err != nil {
+				return err
+			}
+			of = append(of, a.ID)
+		}
+	}
+	all := cli.List[shoal.Plan]{Items: []shoal.Plan{}}
+	for _, agent := range of {
+		some, err := cli.Collect(session.Plans(ctx, agent))
+		if err != nil {
+			return err
+		}
+		all.Items = append(all.Items, some.Items...)
 	}
 	var rows [][]string
 	for _, p := range all.Items {
 		rows = append(rows, planRow(sh.Output, p))
 	}
-	return sh.Output.PrintTable(all, planHead, rows...)
+	return cli.PrintList[shoal.PlanID](sh, all, planHead, rows...)
 }
 
 type plansAddCmd struct {

@@ -42,16 +42,23 @@ func (c *approvalsListCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	}
 	var rows [][]string
 	for _, p := range all.Items {
-		about := chat.Subject(p)
-		if sh.Output.Terminal {
-			about = cli.Shorten(about, 72)
-		}
-		rows = append(rows, []string{
-			string(p.ID), string(p.Kind), string(p.AgentID), cli.IDOrDash(p.SpaceID), about, sh.Output.FormatTime(&p.CreatedAt, "-"), sh.Output.FormatTime(p.ExpiresAt, "never"), string(p.RunID),
-			triggerText(sh.Output, p),
-		})
+		rows = append(rows, pendingRow(sh.Output, p))
 	}
-	return sh.Output.PrintTable(all, []string{"ID", "KIND", "AGENT", "SPACE", "ABOUT", "SINCE", "EXPIRES", "RUN", "TRIGGER"}, rows...)
+	if sh.Output.Terminal {
+		return cli.PrintList[shoal.PendingID](sh, all, []string{"ID", "KIND", "ABOUT", "AGENT", "SPACE", "TRIGGER", "SINCE", "EXPIRES"}, rows...)
+	}
+	return sh.Output.PrintTable(all, nil, rows...)
+}
+
+// pendingRow returns the row of an action. A person gets what a decision needs, and a program
+// the columns id, kind, agent, space, about, since, expires, run and trigger.
+func pendingRow(o *cli.Output, p shoal.PendingAction) []string {
+	since, until := o.FormatTime(&p.CreatedAt, "-"), o.FormatTime(p.ExpiresAt, "never")
+	space, about, trigger := cli.IDOrDash(p.SpaceID), chat.Subject(p), triggerText(o, p)
+	if o.Terminal && !o.Quiet {
+		return []string{string(p.ID), string(p.Kind), cli.Shorten(about, 72), string(p.AgentID), space, trigger, since, until}
+	}
+	return []string{string(p.ID), string(p.Kind), string(p.AgentID), space, about, since, until, string(p.RunID), trigger}
 }
 
 // triggerText returns the text of the message that started the run of an action, or a dash.

@@ -29,10 +29,10 @@ func (c *approvalsRememberedCmd) Run(ctx context.Context, sh *cli.Shell) error {
 			about = cli.Shorten(about, 72)
 		}
 		rows = append(rows, []string{
-			string(d.ID), d.Decision, string(d.AgentID), about, cli.IDOrDash(d.SpaceID), cli.JoinIDs(d.Requesters, "", ","), cli.IDOrDash(d.EntityID), cli.TimeOr(&d.ExpiresAt, "never"),
+			string(d.ID), d.Decision, string(d.AgentID), about, cli.IDOrDash(d.SpaceID), cli.JoinIDs(d.Requesters, "", ","), cli.IDOrDash(d.EntityID), sh.Output.FormatTime(&d.ExpiresAt, "never"),
 		})
 	}
-	return sh.Output.PrintTable(all, []string{"ID", "DECISION", "AGENT", "ABOUT", "SPACE", "FOR", "BY", "UNTIL"}, rows...)
+	return cli.PrintList[shoal.RememberedID](sh, all, []string{"ID", "DECISION", "AGENT", "ABOUT", "SPACE", "FOR", "BY", "UNTIL"}, rows...)
 }
 
 type approvalsForgetCmd struct {

@@ -99,7 +99,7 @@ func (c *runsListCmd) Run(ctx context.Context, sh *cli.Shell) error {
 			break
 		}
 	}
-	return sh.Output.PrintTable(all, runHead, rows...)
+	return cli.PrintList[shoal.RunID](sh, all, runHead, rows...)
 }
 
 type runsCancelCmd struct {

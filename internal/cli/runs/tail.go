@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/cli"
@@ -48,7 +49,7 @@ func printRunEvent(o *cli.Output, e shoal.Event) error {
 	if !o.Terminal {
 		return o.Write(at + "\t" + safetext.Line(what) + "\t" + safetext.Line(detail) + "\n")
 	}
-	return o.Write(o.Paint(cli.Dim, at) + " " + o.Paint(cli.Bold, safetext.Line(what)) + " " + safetext.Line(detail) + "\n")
+	return o.Write(o.Paint(cli.Dim, cli.Clock(head.At.Time, time.Now())) + " " + o.Paint(cli.Bold, safetext.Line(what)) + " " + safetext.Line(detail) + "\n")
 }
 
 // runEventText returns the head and the detail of an event of a run. The detail is empty for

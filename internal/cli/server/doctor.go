@@ -20,6 +20,7 @@ type DoctorCommand struct {
 	app.Config // what the server here is started with
 
 	Wait  time.Duration `help:"How long the wait is that goes through the whole path: a long one finds proxies that cut answers." default:"1s" env:"-"`
+	All   bool          `help:"On a terminal, list every check instead of problems and a count." env:"-"`
 	Ready bool          `help:"Only ask whether the server is ready, for probes: exits with 0 or 6." env:"-"`
 }
 
@@ -46,7 +47,12 @@ func (c *DoctorCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err := sh.Output.PrintTable(all, doctorHead, rows...); err != nil {
+	if o := sh.Output; o.Terminal && !o.JSON && !o.Quiet && !c.All {
+		err = printFindings(o, all.Items)
+	} else {
+		err = o.PrintTable(all, doctorHead, rows...)
+	}
+	if err != nil {
 		return err
 	}
 	if failed > 0 {

@@ -130,7 +130,7 @@ func (w *answerWait) printAnswer(ctx context.Context, m shoal.Message, shown boo
 	}
 	for _, p := range m.Parts {
 		if p.Status == shoal.PartDenied && p.AnsweredBy != "" {
-			return shoal.E("", cli.KindRejected, fmt.Sprintf("%s denied a request of %s", p.AnsweredBy, m.EntityID))
+			return shoal.E("", cli.KindRejected, fmt.Sprintf("A request was denied by %s; it was from %s", p.AnsweredBy, m.EntityID))
 		}
 	}
 	return w.checkRun(ctx, m)

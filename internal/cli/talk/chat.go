@@ -25,7 +25,7 @@ func (c *ChatCommand) Run(ctx context.Context, sh *cli.Shell) error {
 		return err
 	}
 	if as == "" {
-		return shoal.E("", cli.KindUsage, "chat has to act as an entity: name it with --as ID")
+		return shoal.E("", cli.KindUsage, "`shoal chat` has to act as an entity: name it with --as ID")
 	}
 	if err := c.checkReachable(ctx, session); err != nil {
 		return err

@@ -186,12 +186,12 @@ func (l *lineChat) openFirstSpace(ctx context.Context) error {
 	case !l.state.Ready:
 		return nil
 	case l.printed.space != "" && l.state.Space(l.space) == nil:
-		return shoal.E("", shoal.NotFound, fmt.Sprintf("%s has left %s or was removed from it", l.as, l.space))
+		return shoal.E("", shoal.NotFound, fmt.Sprintf("You (%s) have left %s or were removed from it", l.as, l.space))
 	case l.printed.space != "" || l.space == "" && !l.listed:
 		return nil
 	case l.space == "":
 		if l.space = l.state.Choose(app.Welcome); l.space == "" {
-			return shoal.E("", shoal.NotFound, fmt.Sprintf("%s is not a member of any space; create one with `shoal spaces create NAME`", l.as))
+			return shoal.E("", shoal.NotFound, fmt.Sprintf("You (%s) are not a member of any space; create one with `shoal spaces create NAME`", l.as))
 		}
 	}
 	return l.join(ctx, l.space)
@@ -201,7 +201,7 @@ func (l *lineChat) openFirstSpace(ctx context.Context) error {
 func (l *lineChat) join(ctx context.Context, id shoal.SpaceID) error {
 	sp := l.state.Space(id)
 	if sp == nil {
-		return shoal.E("", shoal.NotFound, fmt.Sprintf("%s is not a member of a space %q; /spaces lists your spaces", l.as, id))
+		return shoal.E("", shoal.NotFound, fmt.Sprintf("You (%s) are not a member of a space %q; /spaces lists your spaces", l.as, id))
 	}
 	l.space = id
 	l.printed = newPrinted(sp, l.lines)

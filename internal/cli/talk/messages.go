@@ -82,7 +82,7 @@ func (c *messagesHistoryCmd) Run(ctx context.Context, sh *cli.Shell) error {
 			return err
 		}
 		all = append(all, v)
-		rows = append(rows, []string{cli.Itoa(v.Version), v.At.String(), view.MessageText(shoal.Message{Parts: v.Parts})})
+		rows = append(rows, []string{cli.Itoa(v.Version), sh.Output.FormatTime(&v.At, "-"), view.MessageText(shoal.Message{Parts: v.Parts})})
 	}
 	return sh.Output.PrintTable(all, []string{"VERSION", "SINCE", "TEXT"}, rows...)
 }

@@ -9,7 +9,7 @@ import (
 
 // SpacesCommand is shoal spaces.
 type SpacesCommand struct {
-	List   spacesListCmd   `cmd:"" name:"ls" help:"List your spaces."`
+	List   spacesListCmd   `cmd:"" name:"ls" aliases:"list" default:"withargs" help:"List your spaces."`
 	Create spacesCreateCmd `cmd:"" help:"Create a space with you as a member."`
 	Show   spacesShowCmd   `cmd:"" help:"Show a space and its members."`
 	Close  spacesCloseCmd  `cmd:"" help:"Close a space: its history stays readable."`

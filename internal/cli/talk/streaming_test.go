@@ -4,6 +4,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/cli"
@@ -66,9 +67,10 @@ func TestAMessageThatGrows(t *testing.T) {
 		eventOf(t, shoal.EventTextDelta, shoal.DeltaData{PartHead: shoal.PartHead{MessageID: "msg_9"}, Delta: "of another"}),
 		eventOf(t, shoal.EventMessageCompleted, whole),
 	}
-	const person = `0001-01-01T00:00:00.000Z bot: Hello
+	clock := cli.Clock(time.Time{}, time.Now())
+	person := clock + ` bot: Hello
   ann,` + " " + `
-0001-01-01T00:00:00.000Z ann: me too
+` + clock + ` ann: me too
   look:
   [tool card {"n":1}]
   [tool card: denied by ann: not that]

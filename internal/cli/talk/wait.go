@@ -29,7 +29,7 @@ func (c *WaitCommand) Run(ctx context.Context, sh *cli.Shell) error {
 		return err
 	}
 	if as == "" {
-		return shoal.E("", cli.KindUsage, "wait has to read the inbox of an entity: name it with --as ID")
+		return shoal.E("", cli.KindUsage, "`shoal wait` has to read the inbox of an entity: name it with --as ID")
 	}
 	req := client.WaitRequest{Timeout: c.Timeout, Space: c.Space, From: c.From, Redeliver: true}
 	if c.Messages {

@@ -5,6 +5,7 @@ package view
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/cli"
@@ -140,7 +141,7 @@ func PrintMessage(o *cli.Output, m shoal.Message, space bool) error {
 
 // MessageHead returns the time, the space if wanted, the sender and the mentions of a message.
 func MessageHead(o *cli.Output, m shoal.Message, space bool) string {
-	head := o.Paint(cli.Dim, m.CreatedAt.String()) + " "
+	head := o.Paint(cli.Dim, cli.Clock(m.CreatedAt.Time, time.Now())) + " "
 	if space {
 		head += "[" + safetext.Line(string(m.SpaceID)) + "] "
 	}

@@ -30,14 +30,15 @@ func TestMessagesAreOneLine(t *testing.T) {
 			{Type: shoal.DataPart, Name: "chart"},
 		},
 	}
+	clock := cli.Clock(at.Time, time.Now())
 	for _, c := range []struct {
 		set  func(o *cli.Output)
 		all  bool
 		want string
 	}{
 		{func(*cli.Output) {}, true, "2026-11-20T10:00:00.000Z\tshop\t7\tscout\tann,bob\ttwo lines Red [file a.png https://x/a.png] [data chart]\n"},
-		{func(o *cli.Output) { o.Terminal = true }, true, "2026-11-20T10:00:00.000Z [shop] scout → @ann @bob: two lines Red [file a.png https://x/a.png] [data chart]\n"},
-		{func(o *cli.Output) { o.Terminal = true }, false, "2026-11-20T10:00:00.000Z scout → @ann @bob: two lines Red [file a.png https://x/a.png] [data chart]\n"},
+		{func(o *cli.Output) { o.Terminal = true }, true, clock + " [shop] scout → @ann @bob: two lines Red [file a.png https://x/a.png] [data chart]\n"},
+		{func(o *cli.Output) { o.Terminal = true }, false, clock + " scout → @ann @bob: two lines Red [file a.png https://x/a.png] [data chart]\n"},
 	} {
 		o, out := outputs(c.set)
 		if err := PrintMessage(o, m, c.all); err != nil || out.String() != c.want {
