@@ -57,6 +57,8 @@ type commands struct {
 	Renderers  admin.RenderersCommand     `cmd:"" group:"Agents and their work" help:"Manage the pages that show tool calls in the console."`
 	Keys       admin.KeysCommand          `cmd:"" group:"People, keys and data" help:"List, create and revoke keys."`
 	Sessions   admin.SessionsCommand      `cmd:"" group:"People, keys and data" help:"List and create sessions (isolated workspaces); their limits and rights."`
+	Backup     admin.BackupCommand        `cmd:"" group:"People, keys and data" help:"Copy the database into a file while the server runs."`
+	Restore    admin.RestoreCommand       `cmd:"" group:"People, keys and data" help:"Put a backup in the place of the database; the server must be stopped."`
 	Export     admin.ExportCommand        `cmd:"" group:"People, keys and data" help:"Export a session with all its data as JSON lines."`
 	Import     admin.ImportCommand        `cmd:"" group:"People, keys and data" help:"Import a session from an export; requires --admin."`
 	Doctor     server.DoctorCommand       `cmd:"" group:"Start and look after a server" help:"Check a server and everything around it, and suggest remedies."`

@@ -93,6 +93,8 @@ var notFoundAdvice = map[string]string{
 	"runs":        "`shoal runs` shows the runs",
 	"approvals":   "`shoal approvals` lists what is waiting for you",
 	"renderers":   "`shoal renderers ls` shows the renderers",
+	"backup":      "`shoal doctor` shows the data directory and the database; --data and --database name others",
+	"restore":     "name a file that `shoal backup` has written",
 	"export":      "`shoal sessions ls` shows the sessions",
 	"plans":       "`shoal plans` shows the plans",
 }

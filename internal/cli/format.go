@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -43,4 +44,14 @@ func JoinIDs[T ~string](ids []T, prefix, separator string) string {
 		all[i] = prefix + string(id)
 	}
 	return strings.Join(all, separator)
+}
+
+// Size returns a number of bytes as people read it, such as 1.5 MB.
+func Size(n int64) string {
+	units := []string{"bytes", "KB", "MB", "GB", "TB"}
+	value, unit := float64(n), 0
+	for value >= 1000 && unit < len(units)-1 {
+		value, unit = value/1000, unit+1
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", value), ".0") + " " + units[unit]
 }

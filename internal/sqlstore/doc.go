@@ -21,6 +21,8 @@
 //   - Text is returned byte for byte, and < on identifiers compares bytes.
 //   - The cache of the writer (coresql.Cache) is equal to the database, whichever process
 //     changed it.
+//   - Save copies a database of one moment while servers write, with all that was committed
+//     before; Load puts such a copy in the place of a database that no server uses.
 //   - Search is exact at once, although the index is updated later: messages that are not in
 //     the index yet are read from the timeline.
 //

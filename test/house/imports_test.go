@@ -224,7 +224,7 @@ var importTable = []importRule{
 	{
 		dir: "internal/sqlstore",
 		inside: []string{
-			".", "internal/hub/storage", "internal/limit", "internal/metrics", "internal/sqlite", "internal/sqlstore/archivesql", "internal/sqlstore/coresql", "internal/sqlstore/runsql",
+			".", "internal/hub/storage", "internal/limit", "internal/metrics", "internal/safetext", "internal/sqlite", "internal/sqlstore/archivesql", "internal/sqlstore/coresql", "internal/sqlstore/runsql",
 			"internal/sqlstore/searchsql", "internal/sqlstore/sqlconn",
 		},
 		never: sqlAndWeb,

@@ -58,7 +58,7 @@ func (c *ExportCommand) Run(ctx context.Context, sh *cli.Shell) (err error) {
 	if err := os.Rename(part.Name(), c.Output); err != nil {
 		return fmt.Errorf("the export cannot be written: %w", err)
 	}
-	sh.Output.Note("the session %s is in %s (%s)", sh.Session, c.Output, size(moved.bytes))
+	sh.Output.Note("the session %s is in %s (%s)", sh.Session, c.Output, cli.Size(moved.bytes))
 	return nil
 }
 
@@ -147,17 +147,7 @@ func (p *progress) Write(b []byte) (int, error) {
 	p.bytes += int64(len(b))
 	if now := time.Now(); now.After(p.next) {
 		p.next = now.Add(5 * time.Second)
-		p.sh.Output.Note("%s so far: %s", p.verb, size(p.bytes))
+		p.sh.Output.Note("%s so far: %s", p.verb, cli.Size(p.bytes))
 	}
 	return len(b), nil
-}
-
-// size formats a number of bytes with a unit.
-func size(n int64) string {
-	units := []string{"bytes", "KB", "MB", "GB", "TB"}
-	value, unit := float64(n), 0
-	for value >= 1000 && unit < len(units)-1 {
-		value, unit = value/1000, unit+1
-	}
-	return strings.TrimSuffix(fmt.Sprintf("%.1f", value), ".0") + " " + units[unit]
 }
