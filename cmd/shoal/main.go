@@ -55,6 +55,7 @@ type commands struct {
 	Plans      agents.PlansCommand        `cmd:"" group:"Agents and their work" help:"List, create and end the schedules of hosted agents."`
 	Usage      runs.UsageCommand          `cmd:"" group:"Agents and their work" help:"Show the usage and cost of model calls."`
 	Renderers  admin.RenderersCommand     `cmd:"" group:"Agents and their work" help:"Manage the pages that show tool calls in the console."`
+	Invite     admin.InviteCommand        `cmd:"" group:"People, keys and data" help:"Invite a person with a link that works once; list and withdraw invitations."`
 	Keys       admin.KeysCommand          `cmd:"" group:"People, keys and data" help:"List, create and revoke keys."`
 	Sessions   admin.SessionsCommand      `cmd:"" group:"People, keys and data" help:"List and create sessions (isolated workspaces); their limits and rights."`
 	Backup     admin.BackupCommand        `cmd:"" group:"People, keys and data" help:"Copy the database into a file while the server runs."`

@@ -23,16 +23,22 @@ func (a *Authenticator) count(err error) {
 // read of an index.
 func (a *Authenticator) try(r *http.Request, hash string) (recognised, error) {
 	key, err := a.lookUp(r.Context(), hash)
+	return key, a.refuse(r, err)
+}
+
+// refuse returns err, or RateLimited if it is Unauthenticated and too many such failures came
+// from the address of the request.
+func (a *Authenticator) refuse(r *http.Request, err error) error {
 	if a.failures == nil || !errors.Is(err, shoal.Unauthenticated) {
-		return key, err
+		return err
 	}
 	if wait := a.failures.Take(a.address(r)); wait > 0 {
-		return recognised{}, &shoal.Error{
+		return &shoal.Error{
 			Op: "auth.Principal", Kind: shoal.RateLimited, RetryAfter: wait,
 			Msg: "This key does not work, and too many that do not came from your address. Try again in a moment.",
 		}
 	}
-	return key, err
+	return err
 }
 
 // Admit returns the caller of a request, before anything of its body is read. For

@@ -88,6 +88,7 @@ var advice = map[shoal.Kind]string{
 var notFoundAdvice = map[string]string{
 	"connect":     "`shoal connect` lists the clients on this machine; without --write it prints the entry for use elsewhere",
 	"console":     "`shoal console --admin` prints the link",
+	"invite":      "`shoal invite ls` shows the invitations, and `shoal spaces` the spaces",
 	"keys revoke": "`shoal keys ls` shows the keys",
 	"agents":      "`shoal agents ls --hosted` shows the hosted agents",
 	"runs":        "`shoal runs` shows the runs",

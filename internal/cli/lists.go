@@ -34,6 +34,7 @@ var numbered = map[reflect.Type]string{
 	reflect.TypeFor[shoal.RunID]():        "shoal runs",
 	reflect.TypeFor[shoal.PlanID]():       "shoal plans",
 	reflect.TypeFor[shoal.KeyID]():        "shoal keys",
+	reflect.TypeFor[shoal.InviteID]():     "shoal invite ls",
 	reflect.TypeFor[shoal.RememberedID](): "shoal approvals remembered",
 }
 

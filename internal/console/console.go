@@ -52,6 +52,7 @@ func New(o Options) (*Console, error) {
 func (c *Console) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /console/login", c.answered(c.login))
+	mux.HandleFunc("POST /console/join", c.answered(c.join))
 	mux.HandleFunc("POST /console/logout", c.answered(c.logout))
 	mux.HandleFunc("POST /console/links", c.answered(c.makeLink))
 	mux.HandleFunc("/", c.show)

@@ -67,6 +67,33 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request, in credentials)
 	return c.Auth.SignInAdmin(w, r)
 }
 
+// joined is the answer to a person who has accepted an invitation: who that is, the half as in
+// signedIn, and the person's key, which is in this answer only.
+type joined struct {
+	signedIn
+	Key string `json:"key"`
+}
+
+// join accepts an invitation and signs the browser in.
+func (c *Console) join(w http.ResponseWriter, r *http.Request) (int, any, error) {
+	const op = "console.join"
+	var in shoal.Joining
+	body := json.NewDecoder(bytes.NewReader(guard.Body(r)))
+	body.DisallowUnknownFields()
+	if err := body.Decode(&in); err != nil {
+		return 0, nil, &shoal.Error{
+			Op: op, Kind: shoal.InvalidArgument, Err: err, Msg: `Send {"code": CODE, "name": NAME} with the code of an invitation.`,
+			Fields: []shoal.FieldError{{Location: "body", Message: `must be {"code": CODE, "name": NAME}`}},
+		}
+	}
+	made, err := c.Auth.Join(w, r, in)
+	if err != nil {
+		return 0, nil, err
+	}
+	c.Log.Info("a person has accepted an invitation", "invite", made.Invite.ID, "session", made.Invite.SessionID, "entity", made.Who.EntityID, "key", made.Who.KeyID)
+	return http.StatusCreated, joined{signedIn{made.Who.Caller(), made.PageHalf}, made.Key}, nil
+}
+
 // logout signs a browser out, or with {"everywhere": true} all that have signed in with
 // the same key, or by link as this one has.
 func (c *Console) logout(w http.ResponseWriter, r *http.Request) (int, any, error) {

@@ -134,6 +134,6 @@ func routes() []route {
 	return slices.Concat(
 		sessionRoutes(), entityRoutes(), waitRoutes(), spaceRoutes(), messageRoutes(), eventRoutes(), searchRoutes(),
 		agentRoutes(), agentNoteRoutes(), conversationRoutes(), planRoutes(), runRoutes(), pendingRoutes(), usageRoutes(), exportRoutes(), fileRoutes(), rendererRoutes(),
-		keyRoutes(), healthRoutes(), documentRoutes(), documentConfigRoutes(),
+		keyRoutes(), inviteRoutes(), healthRoutes(), documentRoutes(), documentConfigRoutes(),
 	)
 }

@@ -54,6 +54,9 @@ var inputBounds = map[string]input.Bound{
 
 	"NewKey.sessionId": idBound, "NewKey.entityId": idBound, "NewKey.name": lineBound, "NewKey.expiresAt": timeBound,
 
+	"NewInvite.name": lineBound, "NewInvite.sessionRole": {Bytes: shoal.MaxID}, "NewInvite.spaces": {Entries: shoal.MaxInviteSpaces}, "NewInvite.spaces[]": idBound,
+	"NewInvite.expiresAt": timeBound,
+
 	"NewPlan.name": lineBound, "NewPlan.description": {Bytes: shoal.MaxDescription, Content: true}, "NewPlan.instruction": {Bytes: shoal.MaxSummary, Content: true},
 	"NewPlan.cron": lineBound, "NewPlan.timeZone": lineBound, "NewPlan.scheduledAt": timeBound,
 	"PlanChange.name": lineBound, "PlanChange.description": {Bytes: shoal.MaxDescription, Content: true}, "PlanChange.instruction": {Bytes: shoal.MaxSummary, Content: true},

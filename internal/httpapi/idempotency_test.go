@@ -18,6 +18,7 @@ func TestRepeatedCallsCreateOnce(t *testing.T) {
 		base + "/entities":             {w.admin, `{"id": "dan"}`, `{"id": "eve"}`},
 		base + "/spaces":               {ann, `{"name": "a"}`, `{"name": "b"}`},
 		base + "/spaces/shop/messages": {ann, `{"text": "a"}`, `{"text": "b"}`},
+		base + "/invites":              {w.admin, `{"name": "a"}`, `{"name": "b"}`},
 		"/v1/keys":                     {w.admin, `{"role": "service", "name": "a"}`, `{"role": "service", "name": "b"}`},
 		agentBase + "/plans":           {w.admin, `{"name": "a", "scheduledAt": "2126-11-20T10:00:00Z"}`, `{"name": "b", "scheduledAt": "2126-11-20T10:00:00Z"}`},
 	} {

@@ -94,6 +94,10 @@ var matrix = map[string]struct {
 	"GET " + sessionPath + "/remembered-decisions":               {"", "", "401 401 401  200 200 404  200 404 200  200 404"},
 	"DELETE " + sessionPath + "/remembered-decisions/{decision}": {"", "", "401 401 401  404 404 404  404 404 404  404 404"},
 
+	"POST " + sessionPath + "/invites":            {"", `{"name": "more"}`, "401 401 401  403 403 404  403 404 201  201 404"},
+	"GET " + sessionPath + "/invites":             {"", "", "401 401 401  403 403 404  403 404 200  200 404"},
+	"DELETE " + sessionPath + "/invites/{invite}": {"", "", "401 401 401  403 403 404  403 404 404  404 404"},
+
 	"GET " + sessionPath + "/usage":    {"?by=run", "", "401 401 401  403 403 404  403 404 200  200 404"},
 	"GET " + sessionPath + "/export":   {"", "", "401 401 401  403 403 404  403 404 200  200 404"},
 	"POST " + sessionPath + "/import":  {"", `{"type":"none"}` + "\n", "401 401 401  403 403 404  403 404 422  403 404"},
@@ -239,6 +243,7 @@ func (f *fixture) hosting(session string, suspended bool) []string {
 	return []string{
 		"{agent}", "helper", "{run}", string(is.run), "{pending}", string(is.pending[0]), "{plan}", string(plan.ID), "{file}", string(file.ID), "{step}", "0", "{memory}", "mem_1", "{goal}", "goal_1", "{conversation}", "service:billing",
 		"{decision}", "dec_none",
+		"{invite}", "inv_none",
 	}
 }
 

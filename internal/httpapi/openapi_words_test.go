@@ -36,6 +36,7 @@ var tagWords = [][2]string{
 	{"Renderers", "Web pages that show the calls of a tool in the console. The `display.customUI` of a tool names its renderer; without it, the name of the tool does."},
 	{"Usage", "The usage of model calls."},
 	{"Keys", "Credentials. The server stores their hashes and shows each secret once."},
+	{"Invitations", "Links with which people join a session. The server stores hashes of their codes and shows each link once."},
 	{"Server", "Health and documentation."},
 }
 
@@ -57,6 +58,7 @@ func sharedParams() map[string]*apiParam {
 		"entity":          id("entity", "The id of an entity."),
 		"space":           id("space", "The id of a space."),
 		"key":             id("key", "The id of a key."),
+		"invite":          id("invite", "The id of an invitation."),
 		"agent":           id("agent", "The id of an agent."),
 		"plan":            id("plan", "The id of a plan."),
 		"memory":          id("memory", "The id of a memory."),

@@ -62,6 +62,7 @@ type Hub struct {
 	Inbox     *inbox.Inbox
 	Events    *feed.Events
 	Keys      *access.Keys
+	Invites   *access.Invites
 	Agents    *agents.Agents
 	Runs      *runs.Runs
 	Pending   *pending.Pending
@@ -101,6 +102,7 @@ func New(o Options) *Hub {
 	live := runs.NewLive()
 	h.Events = feed.NewEvents(c, live)
 	h.Keys = access.NewKeys(c)
+	h.Invites = access.NewInvites(c)
 	h.Agents = agents.NewAgents(c)
 	h.Runs = runs.NewRuns(c, o.KeepRequests)
 	h.Pending = pending.NewPending(c, o.FitsSchema)

@@ -46,6 +46,9 @@ var idSources = map[reflect.Type]func(ctx context.Context, sh *cli.Shell) []cand
 		return candidate{string(r.Name), ""}
 	}),
 	reflect.TypeFor[shoal.PlanID](): planIDs,
+	reflect.TypeFor[shoal.InviteID](): fromSession((*client.Session).Invites, func(i shoal.Invite) candidate {
+		return candidate{string(i.ID), i.Name}
+	}),
 	reflect.TypeFor[shoal.KeyID](): fromServer((*client.Client).Keys, func(k shoal.Key) candidate {
 		return candidate{string(k.ID), string(k.Role) + " " + cli.IDOrDash(k.EntityID) + " " + k.Name}
 	}),

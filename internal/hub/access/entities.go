@@ -97,7 +97,8 @@ func (e *Entities) List(ctx context.Context, who shoal.Principal, session shoal.
 // Kind, session role, owner and external id are for admins and owners of the session, which
 // may change every entity. Update fails with Conflict for the kind of a hosted agent, and
 // with NotFound for an owner that is not an entity of the session. An entity that is no
-// longer a session owner loses its open streams and can reopen them with its new role.
+// longer a session owner loses its open streams and can reopen them with its new role, and its
+// invitations stop working.
 func (e *Entities) Update(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID, c shoal.EntityChange) (out shoal.Entity, err error) {
 	const op = "hub.Entities.Update"
 	if err := errors.Join(core.CheckSession(who, session), c.Validate()); err != nil {
@@ -137,6 +138,9 @@ func (e *Entities) Update(ctx context.Context, who shoal.Principal, session shoa
 		}
 		if isOwner := out.SessionRole == shoal.SessionOwner; isOwner != wasOwner {
 			ch.OnEnd(func(committed bool) { e.endRoleCalls(session, id, committed && wasOwner) })
+			if err := ch.DeleteInvitesOf(session, id); err != nil {
+				return err
+			}
 		}
 		return core.FillRunState(ch, session, &out)
 	})
@@ -212,7 +216,7 @@ func applyChange(e *shoal.Entity, c shoal.EntityChange) {
 	}
 }
 
-// Delete deletes an entity. It leaves every space, its keys and its inbox are deleted, its
+// Delete deletes an entity. It leaves every space, its keys, invitations and inbox are deleted, its
 // runs and plans are canceled, and its waits and followers end with NotFound. Its messages
 // remain, and its id cannot be used again. For admins and owners of the session.
 func (e *Entities) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID) error {
@@ -241,7 +245,7 @@ func (e *Entities) Delete(ctx context.Context, who shoal.Principal, session shoa
 				e.core.Presence.Forget(session, id)
 			}
 		})
-		return errors.Join(agents.CancelWork(ch, session, id), ch.DeleteEntityKeys(session, id), ch.DeleteEntity(session, id, ch.At))
+		return errors.Join(agents.CancelWork(ch, session, id), ch.DeleteEntityKeys(session, id), ch.DeleteInvitesOf(session, id), ch.DeleteEntity(session, id, ch.At))
 	})
 }
 

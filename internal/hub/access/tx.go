@@ -11,6 +11,7 @@ type Tx interface {
 	core.Tx
 	EndedRights(held storage.HeldRights, at shoal.Time) (storage.HeldRights, error)
 	Entities(session shoal.SessionID, after shoal.EntityID, limit int) ([]shoal.Entity, error)
+	Invites(session shoal.SessionID, at shoal.Time, after shoal.InviteID, limit int) ([]shoal.Invite, error)
 	KeyByHash(hash string) (shoal.Key, error)
 	KeyHash(id shoal.KeyID) (string, error)
 	Keys(session shoal.SessionID, after shoal.KeyID, limit int) ([]shoal.Key, error)

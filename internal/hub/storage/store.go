@@ -59,6 +59,7 @@ type Tx interface {
 	InboxTx
 	EventTx
 	KeyTx
+	InviteTx
 	AnswerTx
 	AgentTx
 	RunTx

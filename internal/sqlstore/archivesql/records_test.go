@@ -21,6 +21,7 @@ var notExported = map[string]string{
 	"events.*":               "followers begin with a snapshot",
 	"event_floors.*":         "followers begin with a snapshot",
 	"explicit_keys.*":        "it belongs to keys",
+	"invites.*":              "invitations are secrets of their server",
 	"keys.*":                 "keys are secrets of their server",
 	"lineage_places.*":       "it is the history of one database",
 	"remembered_decisions.*": "nobody has decided anything on the server that imports",

@@ -19,6 +19,7 @@ var Suites = []storecase.Suite{
 	{Name: "search", Tests: searchTests},
 	{Name: "events", Tests: eventTests},
 	{Name: "keys", Tests: keyTests},
+	{Name: "invitations", Tests: inviteTests},
 	{Name: "answers", Tests: answerTests},
 	{Name: "files", Tests: fileTests},
 	{Name: "renderers", Tests: rendererTests},

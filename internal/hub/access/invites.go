@@ -1,0 +1,191 @@
+package access
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/spaces"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/naming"
+)
+
+// Invites manages invitations to sessions. It never sees the code of a link, only its hash.
+type Invites struct{ core *core.Core }
+
+// NewInvites returns the invitations of a hub.
+func NewInvites(c *core.Core) *Invites { return &Invites{c} }
+
+// maxHandle bounds the id that is derived from a name, and maxHandles how many are tried.
+const (
+	maxHandle  = 32
+	maxHandles = 1000
+)
+
+// Create stores an invitation under the hash of its code. For admins and owners of the session.
+// replayed reports that an earlier call with the same idempotency key created it: then the code
+// that the caller generated belongs to no invitation.
+func (i *Invites) Create(ctx context.Context, who shoal.Principal, session shoal.SessionID, n shoal.NewInvite, hash, idempotencyKey string) (out shoal.Invite, replayed bool, err error) {
+	const op = "hub.Invites.Create"
+	err = errors.Join(core.CheckSession(who, session), core.RequireManager(who), n.Validate(), naming.Check("name", n.Name), core.CheckIdempotencyKey(idempotencyKey))
+	if err != nil {
+		return out, false, core.Wrap(op, core.FirstError(err))
+	}
+	err = i.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
+		out, replayed, err = core.Once(ch, who, session, op, idempotencyKey, n, func() (shoal.Invite, error) {
+			return insertInvite(ch, who, session, n, hash)
+		})
+		return err
+	})
+	return out, replayed, err
+}
+
+func insertInvite(ch *core.Change, who shoal.Principal, session shoal.SessionID, n shoal.NewInvite, hash string) (shoal.Invite, error) {
+	out := shoal.Invite{
+		ID: shoal.NewID[shoal.InviteID](shoal.PrefixInvite), SessionID: session, Name: n.Name, SessionRole: cmp.Or(n.SessionRole, shoal.SessionMember),
+		Spaces: append([]shoal.SpaceID{}, n.Spaces...), CreatedAt: ch.At, ExpiresAt: shoal.At(ch.At.Add(shoal.InviteLife)),
+	}
+	if who.EntityID != "" {
+		out.CreatedBy = &who.EntityID
+	}
+	if n.ExpiresAt != nil {
+		out.ExpiresAt = *n.ExpiresAt
+	}
+	switch life := out.ExpiresAt.Sub(ch.At.Time); {
+	case life <= 0:
+		return out, shoal.Invalid("expiresAt", "lies in the past")
+	case life > shoal.MaxInviteLife:
+		return out, shoal.Invalid("expiresAt", fmt.Sprintf("must be within %d days", shoal.MaxInviteLife.Hours()/24))
+	}
+	if err := core.RequireOpenSession(ch, session); err != nil {
+		return out, err
+	}
+	for _, id := range n.Spaces {
+		if _, err := core.WritableSpace(ch, who, session, id); err != nil {
+			return out, err
+		}
+	}
+	if err := ch.SweepInvites(ch.At); err != nil {
+		return out, err
+	}
+	open, err := ch.Invites(session, ch.At, "", shoal.MaxInvites)
+	if err != nil {
+		return out, err
+	}
+	if len(open) >= shoal.MaxInvites {
+		return out, shoal.E("", shoal.Conflict, fmt.Sprintf("%d invitations of this session wait to be accepted already. Delete some, or wait until they expire.", len(open)))
+	}
+	return out, ch.InsertInvite(out, hash)
+}
+
+// List returns at most limit invitations that work, with ids after the given one, in the order
+// of ids. For admins and owners of the session.
+func (i *Invites) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, after shoal.InviteID, limit int) (out []shoal.Invite, err error) {
+	const op = "hub.Invites.List"
+	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
+		return nil, core.Wrap(op, core.FirstError(err))
+	}
+	err = i.core.View(ctx, op, func(tx storage.Tx) error {
+		if _, err := core.FindSession(tx, session); err != nil {
+			return err
+		}
+		out, err = tx.Invites(session, shoal.Now(), after, limit)
+		return err
+	})
+	return out, err
+}
+
+// Delete makes an invitation stop working. For admins and owners of the session.
+func (i *Invites) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.InviteID) error {
+	const op = "hub.Invites.Delete"
+	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
+		return core.Wrap(op, core.FirstError(err))
+	}
+	return i.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
+		if _, err := core.FindSession(ch, session); err != nil {
+			return err
+		}
+		err := error(shoal.NotFound)
+		if core.ValidID(id) {
+			err = ch.DeleteInvite(session, id)
+		}
+		if errors.Is(err, shoal.NotFound) {
+			return shoal.E("", shoal.NotFound, fmt.Sprintf("Invitation %q not found: it was accepted, deleted or has expired.", id))
+		}
+		return err
+	})
+}
+
+// Accept takes the invitation with a hash: it creates a person with a name and an id made of it,
+// the member of the spaces that the invitation names, and a key of that person under the hash
+// keyHash. Of all calls with one invitation one succeeds; the others, and those with one that has
+// expired or never was, fail with Unauthenticated. A name that is refused leaves the invitation
+// as it was. The code of the invitation proves the right; Accept checks no other.
+func (i *Invites) Accept(ctx context.Context, hash, name, keyHash string) (out shoal.Invite, key shoal.Key, err error) {
+	const op = "hub.Invites.Accept"
+	if err := naming.Check("name", name); err != nil {
+		return out, key, core.Wrap(op, err)
+	}
+	err = i.core.Change(ctx, op, storage.Global, func(ch *core.Change) error {
+		if out, err = ch.TakeInvite(hash, ch.At); errors.Is(err, shoal.NotFound) {
+			return shoal.E("", shoal.Unauthenticated, "This invitation does not work any more: it was accepted, was withdrawn or has expired. Ask for another one.")
+		}
+		if err != nil {
+			return err
+		}
+		e, err := insertPerson(ch, out, name)
+		if err != nil {
+			return err
+		}
+		for _, id := range out.Spaces {
+			if err := spaces.AddInvited(ch, out, id, e.ID); err != nil {
+				return err
+			}
+		}
+		key, err = insertKey(ch, shoal.NewKey{Role: shoal.RoleEntity, SessionID: out.SessionID, EntityID: e.ID, Name: "invitation"}, keyHash, "")
+		return err
+	})
+	return out, key, err
+}
+
+// insertPerson creates a person with an id that resembles the name.
+func insertPerson(ch *core.Change, of shoal.Invite, name string) (shoal.Entity, error) {
+	id := handle(name)
+	for n := 2; n < maxHandles; n++ {
+		made, err := core.InsertEntity(ch, of.SessionID, shoal.NewEntity{ID: shoal.EntityID(id), Kind: shoal.Human, SessionRole: of.SessionRole, Name: name}, "")
+		if !errors.Is(err, shoal.AlreadyExists) {
+			return made, err
+		}
+		id = fmt.Sprintf("%s-%d", handle(name), n)
+	}
+	return shoal.Entity{}, shoal.E("", shoal.AlreadyExists, fmt.Sprintf("Too many participants are called %q. Choose another name.", name))
+}
+
+// handle returns an id that resembles a name: letters without marks, and hyphens.
+func handle(name string) string {
+	var b strings.Builder
+	for _, r := range norm.NFKD.String(strings.ToLower(name)) {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case unicode.IsMark(r) || r == '\'' || r == '’':
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+		if b.Len() >= maxHandle {
+			break
+		}
+	}
+	id := strings.Trim(b.String(), "-")
+	if id == "" || id == string(shoal.System) || id == string(shoal.Operator) {
+		return "person"
+	}
+	return id
+}

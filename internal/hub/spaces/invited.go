@@ -1,0 +1,29 @@
+package spaces
+
+import (
+	"errors"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+)
+
+// AddInvited makes a person who accepted an invitation a member of a space, as who invited them.
+// It does nothing if the space was deleted, closed or filled since the invitation.
+func AddInvited(ch *core.Change, of shoal.Invite, space shoal.SpaceID, person shoal.EntityID) error {
+	by := shoal.Principal{Role: shoal.RoleAdmin}
+	if of.CreatedBy != nil {
+		by.EntityID = *of.CreatedBy
+	}
+	_, err := core.WritableSpace(ch, by, of.SessionID, space)
+	if errors.Is(err, shoal.NotFound) || errors.Is(err, shoal.SpaceClosed) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if n, err := ch.CountMembers(of.SessionID, space); err != nil || n >= shoal.MaxMembers {
+		return err
+	}
+	_, err = addMember(ch, by, of.SessionID, space, person)
+	return err
+}
