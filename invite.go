@@ -31,8 +31,8 @@ type Invite struct {
 	ExpiresAt   Time        `json:"expiresAt"`
 }
 
-// NewInvite is the input that creates an invitation. Name is a suggestion, which the person can
-// change. An empty session role is member; the person becomes a member of Spaces.
+// NewInvite is the input that creates an invitation. Name is a note about whom it is for. An
+// empty session role is member; the person becomes a member of Spaces.
 type NewInvite struct {
 	Name        string      `json:"name,omitempty"`
 	SessionRole SessionRole `json:"sessionRole,omitempty"`

@@ -12,7 +12,7 @@ func inviteRoutes() []route {
 			method: http.MethodPost, path: sessionPath + "/invites", do: createInvite, id: "createInvite", tag: "Invitations",
 			summary: "Invite a person",
 			about: "The `url` of the response works once, until `expiresAt` (72 hours without it, at most 30 days): the person who opens it chooses a name, becomes a human entity with `sessionRole` (`member` without it), a member of `spaces`, and is signed in to the console. " +
-				"The URL is returned only once; repeating the call with the same Idempotency-Key returns `url: null`. The code is in the fragment of the URL, which browsers send to no server. `name` is a suggestion. At most 100 invitations of a session work at once. " +
+				"The URL is returned only once; repeating the call with the same Idempotency-Key returns `url: null`. The code is in the fragment of the URL, which browsers send to no server. `name` is a note about whom it is for. At most 100 invitations of a session work at once. " +
 				"The invitations of an entity end with it, and when it stops being an owner. For admins and owners of the session.",
 			in: shoal.NewInvite{}, example: `{"name": "Ann", "spaces": ["welcome"]}`, optionalBody: true, idempotent: true,
 			status: http.StatusCreated, out: shoal.Invite{}, errors: []shoal.Kind{shoal.Forbidden, shoal.Conflict, shoal.SpaceClosed, shoal.SessionClosed},

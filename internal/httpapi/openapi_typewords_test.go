@@ -93,7 +93,7 @@ var typeWords = map[string]string{
 	"NewFilePart":            "A file, by its URL.",
 	"NewDataPart":            "Any JSON value under a name.",
 	"Key":                    "A credential.",
-	"Invite":                 "An invitation to a session that was not accepted yet. `name` is the name that it suggests, `spaces` where the person becomes a member, `sessionRole` the role in the session.",
+	"Invite":                 "An invitation to a session that was not accepted yet. `name` is a note about whom it is for, `spaces` where the person becomes a member, `sessionRole` the role in the session.",
 	"NewInvite":              "An invitation to create.",
 	"InvitePage":             "A page of invitations.",
 	"Caller":                 "The caller: what its key proves, and the acting entity.",

@@ -18,7 +18,7 @@ type InviteCommand struct {
 }
 
 type inviteCreateCmd struct {
-	Name    []string          `arg:"" optional:"" help:"A name to suggest to the person."`
+	Name    []string          `arg:"" optional:"" help:"For whom it is, a note for the list of invitations."`
 	Space   []shoal.SpaceID   `help:"Add the person to these spaces (default: welcome, if there is one)." short:"s" placeholder:"ID"`
 	Role    shoal.SessionRole `help:"What the person may do in the session: owner, admin, member, guest or auditor." enum:"owner,admin,member,guest,auditor" default:"member"`
 	Expires string            `help:"Until when the link works: 90m, 3d or a time such as 2027-01-31T00:00:00Z; at most 30d." default:"72h" placeholder:"WHEN"`
@@ -59,7 +59,7 @@ func (c *inviteCreateCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	if err := o.PrintTable(made, []string{"LINK", "SPACES", "ROLE", "EXPIRES"}, []string{*made.URL, cli.JoinIDs(made.Spaces, "", ","), string(made.SessionRole), o.FormatTime(&made.ExpiresAt, "-")}); err != nil {
 		return err
 	}
-	o.Note("send it to one person, by a way that nobody else reads: whoever opens it first is in")
+	o.Note("send it to one person, by a way that nobody else reads: the first one to open it is in")
 	return nil
 }
 

@@ -126,11 +126,14 @@ const routes = [
   }),
 ] as const;
 
+/** The page of an invitation, for people who are not signed in. */
+const join = createRoute({ getParentRoute: () => root, path: "/join", component: lazyRouteComponent(() => import("@/invite/join-page"), "JoinPage") });
+
 /** Every state of every renderer on one page. It needs no server. */
 const gallery = createRoute({ getParentRoute: () => root, path: "/gallery", component: lazyRouteComponent(() => import("@/parts/gallery"), "Gallery") });
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, gallery, session.addChildren(routes)]),
+  routeTree: root.addChildren([home, join, gallery, session.addChildren(routes)]),
   defaultPendingComponent: () => <Loading />,
   defaultErrorComponent: ({ error, reset }) => <Failed error={error} retry={reset} />,
   defaultPendingMs: 150,

@@ -15,6 +15,11 @@ function notifyTabs(): void {
 /** Signs this browser in, with the code of a link or with a key. Throws a Problem. */
 export async function signIn(credentials: { readonly code: string } | { readonly key: string }): Promise<void> {
   const { signIn: half } = await call<{ signIn: string }>("POST", "/console/login", credentials);
+  await signedInWith(half);
+}
+
+/** Keeps the half of a sign-in that another call than signIn has made. Throws a Problem. */
+export async function signedInWith(half: string): Promise<void> {
   await keepHalf(half);
   notifyTabs();
 }

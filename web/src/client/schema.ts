@@ -699,6 +699,50 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/sessions/{session}/invites": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List invitations
+         * @description Those that work, ordered by id, without their URLs. For admins and owners of the session.
+         */
+        readonly get: operations["listInvites"];
+        readonly put?: never;
+        /**
+         * Invite a person
+         * @description The `url` of the response works once, until `expiresAt` (72 hours without it, at most 30 days): the person who opens it chooses a name, becomes a human entity with `sessionRole` (`member` without it), a member of `spaces`, and is signed in to the console. The URL is returned only once; repeating the call with the same Idempotency-Key returns `url: null`. The code is in the fragment of the URL, which browsers send to no server. `name` is a note about whom it is for. At most 100 invitations of a session work at once. The invitations of an entity end with it, and when it stops being an owner. For admins and owners of the session.
+         */
+        readonly post: operations["createInvite"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/sessions/{session}/invites/{invite}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Withdraw an invitation
+         * @description Its link stops working at once. For admins and owners of the session.
+         */
+        readonly delete: operations["deleteInvite"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/sessions/{session}/messages/{message}": {
         readonly parameters: {
             readonly query?: never;
@@ -1731,6 +1775,26 @@ export interface components {
             /** Format: date-time */
             readonly updatedAt: string;
         };
+        /** @description An invitation to a session that was not accepted yet. `name` is a note about whom it is for, `spaces` where the person becomes a member, `sessionRole` the role in the session. */
+        readonly Invite: {
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly createdBy: string | null;
+            /** Format: date-time */
+            readonly expiresAt: string;
+            readonly id: string;
+            readonly name: string;
+            readonly sessionId: string;
+            readonly sessionRole: string;
+            readonly spaces: readonly string[];
+            readonly url: string | null;
+        };
+        /** @description A page of invitations. */
+        readonly InvitePage: {
+            readonly items: readonly components["schemas"]["Invite"][];
+            /** @description Where the next page begins; null on the last one. */
+            readonly nextCursor: string | null;
+        };
         /** @description A credential. */
         readonly Key: {
             /** Format: date-time */
@@ -2089,6 +2153,14 @@ export interface components {
             readonly url: string;
         } & {
             readonly [key: string]: unknown;
+        };
+        /** @description An invitation to create. */
+        readonly NewInvite: {
+            /** Format: date-time */
+            readonly expiresAt?: string;
+            readonly name?: string;
+            readonly sessionRole?: string;
+            readonly spaces?: readonly string[];
         };
         /** @description A key to create. */
         readonly NewKey: {
@@ -3582,6 +3654,8 @@ export interface components {
         readonly file: string;
         /** @description The id of a goal. */
         readonly goal: string;
+        /** @description The id of an invitation. */
+        readonly invite: string;
         /** @description The id of a key. */
         readonly key: string;
         /** @description The id of a memory. */
@@ -5430,6 +5504,129 @@ export interface operations {
             readonly 413: components["responses"]["too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
+    readonly listInvites: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The `nextCursor` of the previous page. */
+                readonly cursor?: string;
+                /** @description The maximum number of items, 1 to 200; a larger number counts as 200. The default is 50. */
+                readonly limit?: number;
+            };
+            readonly header?: {
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["InvitePage"];
+                };
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+        };
+    };
+    readonly createInvite: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+                /** @description Any string of up to 255 visible ASCII characters that identifies this call, so that it can be repeated safely. */
+                readonly "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "name": "Ann",
+                 *       "spaces": [
+                 *         "welcome"
+                 *       ]
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["NewInvite"];
+            };
+        };
+        readonly responses: {
+            /** @description Created */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Invite"];
+                };
+            };
+            readonly 400: components["responses"]["invalid_json"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 409: components["responses"]["conflict-idempotency_mismatch-session_closed-space_closed"];
+            readonly 413: components["responses"]["too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
+    readonly deleteInvite: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of an invitation. */
+                readonly invite: components["parameters"]["invite"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description No Content */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
             readonly 429: components["responses"]["rate_limited"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["busy"];

@@ -8,6 +8,7 @@ export type Entity = Schemas["Entity"];
 export type EntityPage = Schemas["EntityPage"];
 export type FieldError = Schemas["FieldError"];
 export type HostedAgent = Schemas["HostedAgent"];
+export type Invite = Schemas["Invite"];
 export type Key = Schemas["Key"];
 export type Member = Schemas["Member"];
 export type MessageTrigger = Schemas["ShownMessageTrigger"];

@@ -1,12 +1,14 @@
 // The participants of the session, which admins create, change and delete.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Bot, Pencil, Trash2, User, UserPlus } from "lucide-react";
+import { Bot, Mail, Pencil, Trash2, User, UserPlus } from "lucide-react";
 import { useState } from "react";
 import { api } from "@/api/client";
 import { all } from "@/client/request";
 import type { Entity } from "@/client/types";
 import { useConsole } from "@/app/console";
+import { InviteDialog } from "@/invite/invite-dialog";
+import { InviteList } from "@/invite/invite-list";
 import { useLiveValue } from "@/live/hooks";
 import { Badge } from "@/ui/badge";
 import { Button, IconButton } from "@/ui/button";
@@ -25,6 +27,7 @@ export function Members() {
   const [typed, setTyped] = useState("");
   const [editing, setEditing] = useState<Entity | "new">();
   const [deleting, setDeleting] = useState<Entity>();
+  const [inviting, setInviting] = useState(false);
   const found = useQuery({
     queryKey: entitiesKey(session),
     queryFn: () => all((cursor) => api.GET("/v1/sessions/{session}/entities", { params: { path: { session }, query: { limit: 200, cursor } } })),
@@ -34,9 +37,14 @@ export function Members() {
   const small = typed.trim().toLowerCase();
   const shown = found.data.filter((e) => e.id.toLowerCase().includes(small) || e.name.toLowerCase().includes(small));
   const add = (
-    <Button tone="primary" icon={<UserPlus aria-hidden className="size-4" />} onClick={() => setEditing("new")}>
-      Add a participant
-    </Button>
+    <div className="flex flex-wrap gap-2">
+      <Button icon={<UserPlus aria-hidden className="size-4" />} onClick={() => setEditing("new")}>
+        Add a participant
+      </Button>
+      <Button tone="primary" icon={<Mail aria-hidden className="size-4" />} onClick={() => setInviting(true)}>
+        Invite a person
+      </Button>
+    </div>
   );
   return (
     <>
@@ -63,6 +71,8 @@ export function Members() {
           )}
         </>
       )}
+      <InviteList />
+      {inviting && <InviteDialog onClose={() => setInviting(false)} />}
       {editing !== undefined && <EntityDialog entity={editing === "new" ? undefined : editing} onClose={() => setEditing(undefined)} />}
       {deleting !== undefined && <Delete entity={deleting} onClose={() => setDeleting(undefined)} />}
     </>

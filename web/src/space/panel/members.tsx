@@ -1,5 +1,6 @@
 // Who is in a space, and what each of them does at the moment.
-import { Bot, User, UserPlus, X } from "lucide-react";
+import { Bot, Mail, User, UserPlus, X } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
 import type { Entity, Member, PendingAction, Run, Space } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useEntity, useName, usePending } from "@/live/hooks";
@@ -10,10 +11,14 @@ import { duration, Moment, Since, useNow } from "@/ui/time";
 import type { RunsHere } from "../runs-here";
 import type { SpaceDialog } from "../space-dialogs";
 
+const InviteDialog = lazy(() => import("@/invite/invite-dialog").then((m) => ({ default: m.InviteDialog })));
+
 export function MembersTab({ space, runs, ask }: { space: Space; runs: RunsHere; ask: (dialog: SpaceDialog) => void }) {
   const pending = usePending().filter((p) => p.status === "open" && p.spaceId === space.id);
   const sorted = [...space.members].sort((a, b) => (a.kind === b.kind ? a.name.localeCompare(b.name) : a.kind === "human" ? -1 : 1));
   const open = space.status === "open";
+  const { admin } = useConsole();
+  const [inviting, setInviting] = useState(false);
   return (
     <div className="flex flex-col gap-2 p-2">
       <ul className="flex flex-col">
@@ -33,6 +38,16 @@ export function MembersTab({ space, runs, ask }: { space: Space; runs: RunsHere;
         <Button small icon={<UserPlus aria-hidden className="size-4" />} onClick={() => ask("invite")}>
           Add members
         </Button>
+      )}
+      {open && admin && (
+        <Button small icon={<Mail aria-hidden className="size-4" />} onClick={() => setInviting(true)}>
+          Invite a person
+        </Button>
+      )}
+      {inviting && (
+        <Suspense fallback={null}>
+          <InviteDialog space={space.id} onClose={() => setInviting(false)} />
+        </Suspense>
       )}
     </div>
   );
