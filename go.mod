@@ -30,6 +30,7 @@ require (
 	aead.dev/minisign v0.3.0
 	github.com/itchyny/gojq v0.12.20
 	github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f
+	github.com/yuin/goldmark v1.8.7
 	go.mau.fi/util v0.9.4
 	golang.org/x/mod v0.41.0
 )

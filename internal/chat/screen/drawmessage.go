@@ -60,7 +60,7 @@ func (m *model) drawMessage(msg *chat.Message, width int) []piece {
 
 // head returns the sender, the mentions, the time and the state of a message.
 func (m *model) head(msg *chat.Message, width int) string {
-	head := m.style.strong.Render(cut(m.name(msg.EntityID), width/2))
+	head := m.style.speaker(msg.EntityID).Render(cut(m.name(msg.EntityID), width/2))
 	head += "  " + m.style.dim.Render(msg.CreatedAt.In(m.zone).Format("15:04"))
 	for _, id := range msg.Mentions {
 		to := "@" + cut(string(id), 32)
@@ -78,20 +78,28 @@ func (m *model) head(msg *chat.Message, width int) string {
 	return ansi.Truncate(head, width, "…")
 }
 
-// name returns the name of a member, with the id if it differs.
+// name returns the name of a member, with the id only if another member has the same name.
 func (m *model) name(id shoal.EntityID) string {
-	name := m.state.Entity(id).Name
+	name, doubles := m.state.Entity(id).Name, 0
 	if sp := m.state.Space(m.space); sp != nil {
 		for _, member := range sp.Members {
 			if member.EntityID == id && member.Name != "" {
 				name = member.Name
 			}
 		}
+		for _, member := range sp.Members {
+			if strings.EqualFold(member.Name, name) {
+				doubles++
+			}
+		}
 	}
-	if name == "" || strings.EqualFold(name, string(id)) {
+	switch {
+	case name == "" || strings.EqualFold(name, string(id)):
 		return string(id)
+	case doubles > 1:
+		return name + " (@" + string(id) + ")"
 	}
-	return name + " @" + string(id)
+	return name
 }
 
 func (m *model) drawPart(msg *chat.Message, p shoal.Part, waits shoal.PendingAction, width int) []string {
@@ -100,7 +108,7 @@ func (m *model) drawPart(msg *chat.Message, p shoal.Part, waits shoal.PendingAct
 	case p.Private:
 		return []string{m.style.dim.Render("  (something for another member)")}
 	case p.Type == shoal.TextPart:
-		lines := indent(wrap(p.Text, width-2))
+		lines := indent(m.style.markdown(p.Text, width-2))
 		if p.Text == "" {
 			lines = []string{"  " + m.style.mark(mark)}
 		} else if p.Status == shoal.PartInterrupted {

@@ -1,9 +1,13 @@
 package screen
 
 import (
+	"hash/fnv"
+	"image/color"
+
 	"charm.land/bubbles/v2/textarea"
 	"charm.land/lipgloss/v2"
 
+	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/chat"
 )
 
@@ -24,6 +28,16 @@ func newStyle() style {
 		ask:    none.Bold(true).Foreground(lipgloss.Yellow),
 		bar:    none.Foreground(lipgloss.BrightBlack),
 	}
+}
+
+// speakers are the colours of names. Yellow and red mean something else.
+var speakers = []color.Color{lipgloss.Cyan, lipgloss.Green, lipgloss.Magenta, lipgloss.Blue, lipgloss.BrightCyan, lipgloss.BrightGreen, lipgloss.BrightMagenta, lipgloss.BrightBlue}
+
+// speaker is the appearance of the name of a participant, always the same one.
+func (s style) speaker(id shoal.EntityID) lipgloss.Style {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(id)) // documented to never fail
+	return s.strong.Foreground(speakers[h.Sum32()%uint32(len(speakers))])
 }
 
 // mark colours a state according to its sign.
