@@ -155,7 +155,7 @@ func TestTheDrillRestoresEveryMessage(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
 		site := &drillSite{t: t, dir: t.TempDir(), bin: bin}
 		data := filepath.Join(site.dir, "data")
-		paths := []string{"/var/lib/shoal", data, "/var/backups", site.dir, "127.0.0.1:7999", "127.0.0.1:"+freePort(t)}
+		paths := []string{"/var/lib/shoal", data, "/var/backups", site.dir, "127.0.0.1:7999", "127.0.0.1:" + freePort(t)}
 		running, key := apptest.Run(t, app.Config{Data: data})
 		commands := drill(t, "sqlite", paths...)
 		posted := drillUnderLoad(t, site, running, key, commands)

@@ -62,7 +62,7 @@ func insertInvite(ch *core.Change, who shoal.Principal, session shoal.SessionID,
 	case life <= 0:
 		return out, shoal.Invalid("expiresAt", "lies in the past")
 	case life > shoal.MaxInviteLife:
-		return out, shoal.Invalid("expiresAt", fmt.Sprintf("must be within %d days", shoal.MaxInviteLife.Hours()/24))
+		return out, shoal.Invalid("expiresAt", fmt.Sprintf("must be within %d days", int(shoal.MaxInviteLife.Hours())/24))
 	}
 	if err := core.RequireOpenSession(ch, session); err != nil {
 		return out, err
