@@ -85,7 +85,7 @@ func (x *execution) build() (a *agent.Agent, closed func(), err error) {
 			closed()
 		}
 	}()
-	model, err := x.e.o.Models(x.config)
+	model, err := x.e.o.Models(vendor.InSpace(x.config, x.run.Trigger.SpaceID))
 	if err != nil {
 		return nil, closed, err
 	}

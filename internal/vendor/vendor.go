@@ -22,7 +22,8 @@ import (
 )
 
 // Script is the provider that plays a script instead of calling a vendor. The script is
-// the provider option of the same name; see [script.Parse] for its language.
+// the provider option of the same name; see [script.Parse] for its language, and [InSpace]
+// for the field that a run fills in.
 const Script = "script"
 
 // constructors make models, by the provider's name in a configuration. key returns the
@@ -66,6 +67,23 @@ func newScript(m agentconfig.Model) (agent.Model, error) {
 		return nil, shoal.Invalid(field, "cannot be played: "+reason)
 	}
 	return script.PerTurn(answers...), nil
+}
+
+// spaceField is the field of a script that [InSpace] fills in.
+const spaceField = "{{spaceId}}"
+
+// InSpace returns the configuration for a run that a message in the space started: in a
+// script, {{spaceId}} is that space, so that a script answers where it was asked. Other
+// models are returned unchanged.
+func InSpace(c *agentconfig.Config, space shoal.SpaceID) *agentconfig.Config {
+	text, ok := c.Model.ProviderOptions[Script].(string)
+	if c.Model.Provider != Script || !ok || !strings.Contains(text, spaceField) {
+		return c
+	}
+	out := *c
+	out.Model.ProviderOptions = maps.Clone(c.Model.ProviderOptions)
+	out.Model.ProviderOptions[Script] = strings.ReplaceAll(text, spaceField, string(space))
+	return &out
 }
 
 func isOpenRouter(baseURL string) bool {

@@ -87,3 +87,19 @@ func TestScriptProvider(t *testing.T) {
 		}
 	}
 }
+
+// A script answers in the space that it is asked in; the configuration itself stays.
+func TestScriptInSpace(t *testing.T) {
+	config := func(m string) *agentconfig.Config { return &agentconfig.Config{Model: model(t, m)} }
+	scripted := config(`{"provider":"script","name":"s","providerOptions":{"script":"say I am in {{spaceId}}, yes, {{spaceId}}."}}`)
+	if got := vendor.InSpace(scripted, "attic").Model.ProviderOptions["script"]; got != "say I am in attic, yes, attic." {
+		t.Errorf("in the space attic it plays %q", got)
+	}
+	if got := scripted.Model.ProviderOptions["script"]; got != "say I am in {{spaceId}}, yes, {{spaceId}}." {
+		t.Errorf("the configuration has become %q", got)
+	}
+	other := config(`{"provider":"openai","name":"m","providerOptions":{"script":"{{spaceId}}"}}`)
+	if vendor.InSpace(other, "attic") != other {
+		t.Error("the configuration of another provider is changed")
+	}
+}
