@@ -42,6 +42,11 @@ const (
 // AnswererGroups lists them.
 var AnswererGroups = []EntityID{AnswerHumans, AnswerMembers, AnswerAgents, AnswerServices, AnswerAdmins}
 
+// ChooseOne is the value of a tool's answer.choose, and of Choose of a pending action, for
+// calls that are alternatives: choosing one settles the other open calls of the tool in its
+// step as not chosen.
+const ChooseOne = "one"
+
 // PendingAction is a request of a run that a person or a program must settle. SpaceID is the
 // space that shows it, null for one that only a service or an admin can answer;
 // MessageID and PartID are the part that shows it, null where it has none.
@@ -52,7 +57,8 @@ var AnswererGroups = []EntityID{AnswerHumans, AnswerMembers, AnswerAgents, Answe
 // ArgsHash identifies the tool and the arguments: an answer that carries it is accepted
 // only for these. EditedArgs are the arguments that run in place of Args, null if they are unchanged.
 // ArgsSchema is the JSON Schema that edited arguments must fit while the action is
-// open; null if its executor takes no edited arguments.
+// open; null if its executor takes no edited arguments. Choose is [ChooseOne] for a call
+// that is one of several alternatives, else null.
 type PendingAction struct {
 	ID           PendingID       `json:"id"`
 	Kind         PendingKind     `json:"kind"`
@@ -75,6 +81,7 @@ type PendingAction struct {
 	By           []EntityID      `json:"by"`
 	Quorum       int             `json:"quorum"`
 	NotRequester bool            `json:"notRequester"`
+	Choose       *string         `json:"choose"`
 	Votes        []PendingVote   `json:"votes"`
 	Eligible     int             `json:"eligible"`
 	Requesters   []EntityID      `json:"requesters"`

@@ -2,6 +2,7 @@ package agentconfig
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/textproto"
 	"net/url"
@@ -125,7 +126,47 @@ func (c *check) checkTool(t map[string]any, at string) {
 			c.addProblem(at+".answer.quorum", "is %d, but only %d may answer", n, len(by))
 		}
 	}
+	if answer["choose"] == shoal.ChooseOne {
+		c.checkChoice(t, answer, at)
+	}
 	c.checkExecution(t, Type(kind), at+".execution")
+}
+
+// checkChoice checks that the calls of a tool can be alternatives: a person answers them,
+// one answer settles them, and the result says whether a call was chosen.
+func (c *check) checkChoice(t, answer map[string]any, at string) {
+	execution, _ := t["execution"].(map[string]any)
+	if Type(fmt.Sprint(t["executionType"])) != BasicType || execution["mode"] != NoExecution {
+		c.addProblem(at+".answer.choose", "needs a tool without execution: executionType basic, mode no-execution")
+	}
+	if quorum, _ := answer["quorum"].(json.Number); quorum != "" && quorum != "1" {
+		c.addProblem(at+".answer.choose", "cannot be combined with a quorum")
+	}
+	output, err := json.Marshal(t["outputSchema"])
+	if _, ok := ChoiceField(output); err != nil || !ok {
+		c.addProblem(at+".answer.choose", "needs an outputSchema that is a boolean, or an object with one boolean property, which is required")
+	}
+}
+
+// ChoiceField returns the field of a result that says whether a call was chosen, empty if
+// the result itself says it. It is false for a schema that permits anything else.
+func ChoiceField(schema json.RawMessage) (name string, ok bool) {
+	var s struct {
+		Type       any
+		Properties map[string]struct{ Type any }
+		Required   []string
+	}
+	if json.Unmarshal(schema, &s) != nil {
+		return "", false
+	}
+	if s.Type == "boolean" {
+		return "", true
+	}
+	if s.Type != "object" || len(s.Properties) != 1 || len(s.Required) != 1 {
+		return "", false
+	}
+	name = s.Required[0]
+	return name, s.Properties[name].Type == "boolean"
 }
 
 func (c *check) checkExecution(t map[string]any, kind Type, at string) {

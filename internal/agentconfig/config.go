@@ -177,4 +177,6 @@ type Answer struct {
 	Quorum int `json:"quorum"`
 	// NotRequester excludes the run's requesters.
 	NotRequester bool `json:"notRequester"`
+	// Choose is [shoal.ChooseOne] for calls of one step that are alternatives, else empty.
+	Choose string `json:"choose,omitempty"`
 }

@@ -153,6 +153,7 @@ var tool = shape{kind: object, fields: []field{
 		{name: "by", shape: shape{kind: answerers, doc: "The words humans, members, agents, services and admins, and ids of entities. Null means, for a permission, the humans of the space that the call targets, or without such a space the requesters and the owner of the agent; for every other request all members."}},
 		{name: "quorum", fallback: n("1"), shape: count(1, maxAnswerers, "The number of equal answers that are required.")},
 		{name: "notRequester", fallback: false, shape: yesNo("Excludes the run's requesters.")},
+		{name: "choose", shape: words("The calls of one step are alternatives: choosing one settles the others as not chosen. Requires a tool without execution whose outputSchema is a boolean, or an object that requires one boolean and nothing else.", shoal.ChooseOne)},
 	}}},
 	{name: "expiresInMs", fallback: n("0"), shape: milliseconds(366*day, "When a waiting call counts as denied; 0 means never;")},
 	{name: "idempotent", fallback: false, shape: yesNo("A call that a crash interrupted may be repeated.")},

@@ -57,6 +57,12 @@ var wrongConfigs = []wrongConfig{
 
 	{text: tools("{}, {name: 'a b'}, {name: " + strings.Repeat("x", 65) + "}, 7"), paths: []string{"tools[0].name", "tools[1].name", "tools[2].name", "tools[3]"}},
 	{text: tools("{name: a}, {name: b}, {name: a}"), paths: []string{"tools[2].name"}, beyond: true},
+	{text: tools("{name: a, answer: {choose: two}}"), paths: []string{"tools[0].answer.choose"}},
+	{text: tools("{name: a, answer: {choose: one}}"), paths: []string{"tools[0].answer.choose"}, beyond: true},
+	{text: tools("{name: a, answer: {choose: one, quorum: 2}, outputSchema: {type: boolean}}"), paths: []string{"tools[0].answer.choose"}, beyond: true},
+	{text: tools("{name: a, answer: {choose: one}, execution: {mode: pass-through}, outputSchema: {type: boolean}}"), paths: []string{"tools[0].answer.choose"}, beyond: true},
+	{text: tools("{name: a, answer: {choose: one}, outputSchema: {type: object, required: [x], properties: {x: {type: string}}}}"), paths: []string{"tools[0].answer.choose"}, beyond: true},
+	{text: tools("{name: a, answer: {choose: one}, outputSchema: {type: object, required: [x], properties: {x: {type: boolean}, y: {type: string}}}}"), paths: []string{"tools[0].answer.choose"}, beyond: true},
 	{text: tools("{name: sendSpaceMessage}"), paths: []string{"tools[0].name"}, beyond: true},
 	{text: tools("{name: a, executionType: shell, execution: {command: ls}}"), paths: []string{"tools[0].executionType"}},
 	{text: tools("{name: a, execution: {mode: sometimes, url: http://x}}"), paths: []string{"tools[0].execution.mode", "tools[0].execution.url"}},

@@ -265,6 +265,7 @@ var fieldWords = map[string]string{
 	"PendingAction.by":              "Who may answer by the tool's policy: ids and the words humans, members, agents, services and admins; null for the default of the kind.",
 	"PendingAction.quorum":          "How many equal answers settle it.",
 	"PendingAction.notRequester":    "Whether none of the requesters may answer.",
+	"PendingAction.choose":          "`one` if the open calls of the tool in one step are alternatives: choosing one settles the others as not chosen; else null.",
 	"PendingAction.votes":           "The answers so far.",
 	"PendingAction.eligible":        "How many entities may still vote.",
 	"PendingAction.requesters":      "The humans whose messages led to the run.",

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/compose"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
@@ -48,6 +49,9 @@ func (p *performance) openPending(e compose.ShowPending) error {
 		row.Policy.Targeted = err == nil && route.TargetSpaceID != "" && route.TargetSpaceID == e.Space
 		if request.Kind == agent.ClientCall {
 			row.ResultSchema = c.OutputSchema
+			if field, ok := agentconfig.ChoiceField(c.OutputSchema); ok && c.Answer.Choose == shoal.ChooseOne {
+				row.Policy.Choose = &storage.Choice{Field: field}
+			}
 		}
 		if c.ExpiresInMs > 0 {
 			at := shoal.At(request.RequestedAt.Add(time.Duration(c.ExpiresInMs) * time.Millisecond))

@@ -57,6 +57,9 @@ func openPending(s *stage, c *command) error {
 	if kind == shoal.PendingPermission {
 		policy.ArgsSchema = json.RawMessage(`{"type":"object"}`)
 	}
+	if c.flag("choose") {
+		policy.Choose = &storage.Choice{Field: "chosen"}
+	}
 	return s.write(c, func(ch *runs.RunChange) error {
 		call := c.word()
 		p := storage.Pending{

@@ -23,7 +23,8 @@ import (
 //
 // An action that needs several equal answers stays open until it has them, each from
 // another entity. Until then each answer is the vote of its entity, which may replace it.
-// One denial settles a permission. The package approval has these rules.
+// One denial settles a permission. The package approval has these rules. Choosing one of
+// the calls that are alternatives settles the others as not chosen.
 func (p *Pending) Answer(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.PendingID, a shoal.PendingAnswer) (out shoal.PendingAction, err error) {
 	err = p.core.Change(ctx, "hub.Pending.Answer", storage.In(session), func(ch *core.Change) error {
 		if err := core.CheckSession(who, session); err != nil {
@@ -177,6 +178,9 @@ func (p *Pending) storeAnswer(ch *core.Change, who shoal.Principal, row storage.
 		}
 		if err = settleRow(ch, row, shoal.PendingAnswered); err == nil && a.Remember != nil {
 			err = storeDecision(ch, row, *a.Remember)
+		}
+		if err == nil && isChosen(row) {
+			err = settleAlternatives(ch, who, row)
 		}
 	}
 	if err != nil {

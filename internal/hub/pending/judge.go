@@ -100,6 +100,10 @@ func (j *Judge) publicView(row storage.Pending) (shoal.PendingAction, error) {
 	for _, v := range p.Votes {
 		out.Votes = append(out.Votes, publicVote(v))
 	}
+	if p.Choose != nil {
+		one := shoal.ChooseOne
+		out.Choose = &one
+	}
 	if row.Status == shoal.PendingAnswered && row.Answer != nil {
 		out.EditedArgs = Rules.EditedArgs(*row.Answer)
 	}

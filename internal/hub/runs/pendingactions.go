@@ -79,7 +79,10 @@ func (c *RunChange) OpenPending(p storage.Pending) (shoal.PendingID, error) {
 	if err := pending.EmitAction(c.Change, p, shoal.EventPendingOpened); err != nil {
 		return p.ID, err
 	}
-	return p.ID, pending.AnnounceTooFew(c.Change, p)
+	if err := pending.AnnounceTooFew(c.Change, p); err != nil {
+		return p.ID, err
+	}
+	return p.ID, pending.SettleWithEarlierChoice(c.Change, p)
 }
 
 // fillFromRun sets the fields of a new row that come from its run.

@@ -73,8 +73,16 @@ type Policy struct {
 	// known.
 	Requesters []shoal.EntityID `json:"requesters,omitempty"`
 	Votes      []Vote           `json:"votes,omitempty"`
+	// Choose is set for a client tool whose open calls in one step are alternatives.
+	Choose *Choice `json:"choose,omitempty"`
 	// Remembered is the remembered decision that answered the action when it was opened.
 	Remembered shoal.RememberedID `json:"remembered,omitempty"`
+}
+
+// Choice is how a result says whether the call was chosen: by its member Field, or by itself
+// if Field is empty.
+type Choice struct {
+	Field string `json:"field,omitempty"`
 }
 
 // Vote is one entity's answer to an open action.

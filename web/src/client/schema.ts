@@ -2283,6 +2283,7 @@ export interface components {
          *       "by": null,
          *       "quorum": 1,
          *       "notRequester": false,
+         *       "choose": null,
          *       "votes": [],
          *       "eligible": 1,
          *       "requesters": [
@@ -2307,6 +2308,8 @@ export interface components {
             readonly argsSchema: unknown;
             /** @description Who may answer by the tool's policy: ids and the words humans, members, agents, services and admins; null for the default of the kind. */
             readonly by: readonly string[] | null;
+            /** @description `one` if the open calls of the tool in one step are alternatives: choosing one settles the others as not chosen; else null. */
+            readonly choose: string | null;
             /** Format: date-time */
             readonly createdAt: string;
             /** @description The arguments with which the call was executed instead of `args`; null if `args` were used. */

@@ -192,7 +192,7 @@ describe("spaces", () => {
 describe("what waits", () => {
   const pending = (id: string, status: PendingAction["status"]): PendingAction => ({
     id, kind: "permission", runId: "run_1", agentId: "bot", spaceId: "shop", messageId: "m1", partId: "p1", toolCallId: "c1", toolName: "order", args: {},
-    question: null, options: null, resultSchema: null, status, expiresAt: null, createdAt: at, answeredBy: null, answeredAt: null, by: null, quorum: 1, notRequester: false, votes: [], eligible: 1, requesters: [], argsHash: "", argsSchema: null, editedArgs: null, triggerText: null, triggerEditedAt: null, 
+    question: null, options: null, resultSchema: null, status, expiresAt: null, createdAt: at, answeredBy: null, answeredAt: null, by: null, quorum: 1, notRequester: false, choose: null, votes: [], eligible: 1, requesters: [], argsHash: "", argsSchema: null, editedArgs: null, triggerText: null, triggerEditedAt: null, 
   });
   const opened = (id: string): LiveEvent => ({ type: "pending.opened", spaceId: "shop", runId: "run_1", at, pendingAction: pending(id, "open") });
 

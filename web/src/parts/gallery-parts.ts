@@ -10,7 +10,7 @@ export function tool(some: Partial<ToolPart> & { toolName: string }): ToolPart {
 export function pending(some: Partial<PendingAction>): PendingAction {
   return {
     id: "pnd_1", kind: "client_tool", runId: "run_1", agentId: "shop-agent", spaceId: "shop", messageId: "msg_1", partId: "prt_1", toolCallId: "call-1", toolName: "showProductCard",
-    args: {}, question: null, options: null, resultSchema: null, status: "open", expiresAt: null, createdAt: "2026-11-20T10:00:00.000Z", answeredBy: null, answeredAt: null, by: null, quorum: 1, notRequester: false, votes: [], eligible: 1, requesters: [], argsHash: "", argsSchema: null, editedArgs: null, triggerText: null, triggerEditedAt: null, ...some,
+    args: {}, question: null, options: null, resultSchema: null, status: "open", expiresAt: null, createdAt: "2026-11-20T10:00:00.000Z", answeredBy: null, answeredAt: null, by: null, quorum: 1, notRequester: false, choose: null, votes: [], eligible: 1, requesters: [], argsHash: "", argsSchema: null, editedArgs: null, triggerText: null, triggerEditedAt: null, ...some,
   };
 }
 
