@@ -18,6 +18,10 @@ const (
 	DataPart PartType = "data"
 )
 
+// PromptsPart is the name of a data part that offers messages to its readers:
+// {"prompts": ["…"]}. The console shows each as a button that sends it.
+const PromptsPart = "prompts"
+
 // PartStatus is the progress of a text or a tool call.
 type PartStatus string
 

@@ -174,19 +174,19 @@ func TestAnsweringOnARealServer(t *testing.T) {
 		t.Fatalf("what waits: %+v", actions)
 	}
 	card := actions[0]
-	yes := shoal.PendingAnswer{Result: json.RawMessage(`{"chosen":true}`)}
-	first := must[shoal.PendingAction](t)(s.AnswerPending(ctx, card.ID, yes))
-	again := must[shoal.PendingAction](t)(s.AnswerToolCall(ctx, card.RunID, card.ToolCallID, yes))
+	no := shoal.PendingAnswer{Result: json.RawMessage(`{"chosen":false}`)} // the other card stays open
+	first := must[shoal.PendingAction](t)(s.AnswerPending(ctx, card.ID, no))
+	again := must[shoal.PendingAction](t)(s.AnswerToolCall(ctx, card.RunID, card.ToolCallID, no))
 	if first.Status != shoal.PendingAnswered || *first.AnsweredBy != shoal.Operator || again.ID != first.ID {
 		t.Errorf("answered %+v, then %+v", first, again)
 	}
-	if _, err := s.AnswerPending(ctx, card.ID, shoal.PendingAnswer{Result: json.RawMessage(`{"chosen":false}`)}); !errors.Is(err, shoal.AlreadyAnswered) {
+	if _, err := s.AnswerPending(ctx, card.ID, shoal.PendingAnswer{Result: json.RawMessage(`{"chosen":true}`)}); !errors.Is(err, shoal.AlreadyAnswered) {
 		t.Errorf("another answer: %v", err)
 	}
 	if r := must[shoal.Run](t)(s.CancelRun(ctx, card.RunID)); r.Status != shoal.RunCanceled {
 		t.Errorf("canceled: %+v (%+v)", r, r.Error)
 	}
-	if _, err := s.AnswerPending(ctx, actions[1].ID, yes); !errors.Is(err, shoal.Expired) {
+	if _, err := s.AnswerPending(ctx, actions[1].ID, no); !errors.Is(err, shoal.Expired) {
 		t.Errorf("an answer to a run that is over: %v", err)
 	}
 }

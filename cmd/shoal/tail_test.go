@@ -121,6 +121,9 @@ func TestTailOfAllSpaces(t *testing.T) {
 	defer server.Stop()
 	post(t, session, "hello")
 	lines, notes, stop := tailing(t, server.URL(), data, talk.TailCommand{Lines: 10}, func(o *cli.Output) { o.Terminal = true })
+	if got := next(t, lines); !strings.Contains(got, " [welcome] shop-agent: Hello! I'm **Shop Agent**") {
+		t.Fatalf("got %q", got)
+	}
 	if got := next(t, lines); !strings.HasSuffix(got, " [welcome] operator: hello") || strings.Contains(got, "Z ") {
 		t.Fatalf("got %q", got)
 	}

@@ -16,8 +16,8 @@ import (
 
 // The spaces that the first start creates, both with the operator and ShopAgent.
 const (
-	Welcome   shoal.SpaceID = "welcome"
-	Approvals shoal.SpaceID = "approvals"
+	Welcome    shoal.SpaceID = "welcome"
+	Purchasing shoal.SpaceID = "purchasing"
 )
 
 // local is the principal of the owner of the data directory.
@@ -60,13 +60,33 @@ func (s *Server) firstSession(ctx context.Context) error {
 	if err := s.host(ctx, present(s.config.Keys)); err != nil {
 		return err
 	}
-	for _, space := range []shoal.NewSpace{{ID: Welcome, Name: "Welcome"}, {ID: Approvals, Name: "Approvals"}} {
+	for _, space := range []shoal.NewSpace{{ID: Welcome, Name: "Welcome"}, {ID: Purchasing, Name: "Purchasing"}} {
 		space.Members, space.AdminAgentID = []shoal.EntityID{agent}, &agent
 		if _, err := s.Hub.Spaces.Create(ctx, operator, shoal.DefaultSession, space, ""); err != nil {
 			return err
 		}
 	}
-	return nil
+	return s.postGreeting(ctx)
+}
+
+// greeting is the first message in Welcome, and prompts are the messages that it offers.
+const greeting = "Hello! I'm **Shop Agent**, an example of an agent that lives in this server. " +
+	"Write \"I need a laptop\": I show two, you choose one, and I ask for your approval before I order it."
+
+var prompts = []string{"I need a laptop", "What can agents do here?", "How do I connect my own agent?"}
+
+// postGreeting posts the first message of the agent in Welcome. It starts no run.
+func (s *Server) postGreeting(ctx context.Context) error {
+	agent, quiet := local, false
+	agent.EntityID = ShopAgent
+	offer, err := shoal.EncodeJSON(map[string]any{"prompts": prompts})
+	if err != nil {
+		return err
+	}
+	_, err = s.Hub.Messages.Post(ctx, agent, shoal.DefaultSession, Welcome, shoal.Draft{
+		Parts: []shoal.Part{shoal.Text(greeting), {Type: shoal.DataPart, Name: shoal.PromptsPart, Data: offer}}, TriggerAgents: &quiet,
+	}, "")
+	return err
 }
 
 // CreateKey creates a key by opening the database of a data directory. It works with and

@@ -55,9 +55,9 @@ func TestStoryOfTheFirstAgent(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := begin(t, t.TempDir())
 			defer s.Stop()
-			story := play(t, s, "I need a laptop", func(p shoal.PendingAction) shoal.PendingAnswer {
+			story := play(t, s, app.Welcome, "I need a laptop", func(p shoal.PendingAction) shoal.PendingAnswer {
 				if p.Kind == shoal.PendingPermission {
-					if *p.SpaceID != app.Approvals {
+					if *p.SpaceID != app.Purchasing {
 						t.Errorf("the approval is asked for in %s", *p.SpaceID)
 					}
 					return shoal.PendingAnswer{Approved: &c.approve}
@@ -80,20 +80,77 @@ func TestStoryOfTheFirstAgent(t *testing.T) {
 func TestFirstAgentSaysWhatItCanDo(t *testing.T) {
 	s := begin(t, t.TempDir())
 	defer s.Stop()
-	got := play(t, s, "hello?", func(shoal.PendingAction) shoal.PendingAnswer {
+	got := play(t, s, app.Welcome, "hello?", func(shoal.PendingAction) shoal.PendingAnswer {
 		t.Error("it asks for something")
 		return shoal.PendingAnswer{}
 	})
-	for _, want := range []string{"I am a script", `"I need a laptop"`, "OPENAI_API_KEY", "shoal approvals"} {
+	for _, want := range []string{"I am a script", `"I need a laptop"`, "OPENAI_API_KEY"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("it does not say %q but\n%s", want, got)
 		}
 	}
 }
 
-// play posts to the space welcome, answers what is asked, and returns what the
-// agent says there until its run has ended.
-func play(t *testing.T, s *app.Server, text string, answer func(shoal.PendingAction) shoal.PendingAnswer) string {
+// The agent plays the whole story in another space than Welcome if it is asked there, and
+// a person chooses with one answer.
+func TestFirstAgentAnswersWhereItIsAsked(t *testing.T) {
+	s := begin(t, t.TempDir())
+	defer s.Stop()
+	approve, answers := true, 0
+	story := play(t, s, app.Purchasing, "I need a laptop", func(p shoal.PendingAction) shoal.PendingAnswer {
+		answers++
+		if p.Kind == shoal.PendingPermission {
+			return shoal.PendingAnswer{Approved: &approve}
+		}
+		return shoal.PendingAnswer{Result: json.RawMessage(`{"chosen":true}`)}
+	})
+	if answers != 2 || strings.Count(story, "[showProductCard]") != 2 || !strings.Contains(story, "your laptop is ordered") {
+		t.Errorf("after %d answers the space shows\n%s", answers, story)
+	}
+	said, err := s.Hub.Messages.Read(t.Context(), operator, shoal.DefaultSession, app.Welcome, storage.Page{Limit: 50})
+	if err != nil || len(said) != 1 {
+		t.Errorf("Welcome has %d messages (%v), want the greeting alone", len(said), err)
+	}
+}
+
+// Welcome begins with a message of the agent that offers messages to send, each of which
+// has an answer of its own. Purchasing begins empty.
+func TestWelcomeGreets(t *testing.T) {
+	s := begin(t, t.TempDir())
+	defer s.Stop()
+	read := func(space shoal.SpaceID) []shoal.Message {
+		said, err := s.Hub.Messages.Read(t.Context(), operator, shoal.DefaultSession, space, storage.Page{Limit: 50})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return said
+	}
+	said := read(app.Welcome)
+	if len(said) != 1 || said[0].EntityID != app.ShopAgent || len(said[0].Parts) != 2 || said[0].Parts[1].Name != shoal.PromptsPart {
+		t.Fatalf("Welcome begins with %+v", said)
+	}
+	var offer struct{ Prompts []string }
+	if err := json.Unmarshal(said[0].Parts[1].Data, &offer); err != nil || len(offer.Prompts) != 3 {
+		t.Fatalf("the message offers %s (%v)", said[0].Parts[1].Data, err)
+	}
+	if n := len(read(app.Purchasing)); n != 0 {
+		t.Errorf("Purchasing begins with %d messages", n)
+	}
+	heard := map[string]bool{}
+	for _, prompt := range offer.Prompts {
+		story := play(t, s, app.Welcome, prompt, func(shoal.PendingAction) shoal.PendingAnswer {
+			return shoal.PendingAnswer{Result: json.RawMessage(`{"chosen":false}`)}
+		})
+		heard[story] = true
+	}
+	if len(heard) != len(offer.Prompts) {
+		t.Errorf("some prompts have the same answer: %v", heard)
+	}
+}
+
+// play posts to a space, answers the open actions that it sees, and returns what is said
+// there afterwards, once the run has ended.
+func play(t *testing.T, s *app.Server, space shoal.SpaceID, text string, answer func(shoal.PendingAction) shoal.PendingAnswer) string {
 	t.Helper()
 	ctx := t.Context()
 	follower, err := s.Hub.Events.Follow(ctx, operator, feed.FollowRequest{Session: shoal.DefaultSession})
@@ -101,7 +158,7 @@ func play(t *testing.T, s *app.Server, text string, answer func(shoal.PendingAct
 		t.Fatal(err)
 	}
 	defer follower.Close()
-	_, err = s.Hub.Messages.Post(ctx, operator, shoal.DefaultSession, app.Welcome, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}}, "")
+	_, err = s.Hub.Messages.Post(ctx, operator, shoal.DefaultSession, space, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,6 +175,9 @@ func play(t *testing.T, s *app.Server, text string, answer func(shoal.PendingAct
 					t.Fatal(err)
 				}
 				p := d.PendingAction
+				if now, err := s.Hub.Pending.List(ctx, operator, shoal.DefaultSession, storage.PendingFilter{Status: []shoal.PendingStatus{shoal.PendingOpen}}); err != nil || !slices.ContainsFunc(now, func(o shoal.PendingAction) bool { return o.ID == p.ID }) {
+					continue // settled by the answer to another one
+				}
 				if _, err := s.Hub.Pending.Answer(ctx, operator, shoal.DefaultSession, p.ID, answer(p)); err != nil {
 					t.Fatalf("%s %s: %v", p.Kind, p.ToolName, err)
 				}
@@ -128,9 +188,15 @@ func play(t *testing.T, s *app.Server, text string, answer func(shoal.PendingAct
 			}
 		}
 	}
-	said, err := s.Hub.Messages.Read(ctx, operator, shoal.DefaultSession, app.Welcome, storage.Page{After: 1, Limit: 50})
+	said, err := s.Hub.Messages.Read(ctx, operator, shoal.DefaultSession, space, storage.Page{Limit: 50})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for i, m := range said {
+		if m.EntityID == shoal.Operator && m.Text() == text {
+			said = said[i+1:]
+			break
+		}
 	}
 	var b strings.Builder
 	for _, m := range said {

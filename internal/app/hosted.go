@@ -14,7 +14,7 @@ import (
 )
 
 // ShopAgent is the hosted agent that the first start creates. It is in Welcome and
-// asks for permissions in Approvals.
+// asks for permissions in Purchasing.
 const ShopAgent shoal.EntityID = "shop-agent"
 
 //go:embed shop-agent.yaml

@@ -124,7 +124,7 @@ func TestHostedStory(t *testing.T) {
 		!strings.HasPrefix(got.Messages[1].Content, "I am a script") {
 		t.Fatalf("the first run ends as %s %s, waits for %q, and shows\n%s", got.Outcome, got.Error, got.Pending, got.seen())
 	}
-	s.approveAll(app.Approvals)
+	s.approveAll(app.Purchasing)
 	got = c.run(got.answers(t, `{"chosen":true}`, `{"chosen":false}`))
 	last := got.Messages[len(got.Messages)-1]
 	if got.Outcome != "success" || len(got.Pending) != 0 || !strings.HasPrefix(last.Content, "It was approved") {

@@ -44,7 +44,7 @@ function weigh(page) {
 }
 
 test("the shell is at most 130 KB, a space 100 KB more, and 230 KB come before the first message", async (t) => {
-  await s.server.says("operator", "approvals", "a word", { triggerAgents: false });
+  await s.server.says("operator", "purchasing", "a word", { triggerAgents: false });
   const person = await Person.at(s.browser);
   const page = await person.context.newPage();
   await page.goto(await s.server.newLink());
@@ -54,7 +54,7 @@ test("the shell is at most 130 KB, a space 100 KB more, and 230 KB come before t
   const cold = await Person.at(s.browser, { storageState: await person.context.storageState({ indexedDB: true }) });
   const first = await cold.context.newPage();
   const all = weigh(first);
-  await go(s, first, "/spaces/approvals");
+  await go(s, first, "/spaces/purchasing");
   await first.getByRole("article").getByText("a word").waitFor();
   const total = all.js + all.css;
   t.diagnostic(`shell ${Math.round(shell / KB)} KB, space ${Math.round((all.js - shell) / KB)} KB, with styles ${Math.round(total / KB)} KB gzip`);

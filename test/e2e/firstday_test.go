@@ -123,7 +123,7 @@ func TestFirstDay(t *testing.T) {
 	}
 	f.opensTheConsole(t, at+"console --admin")
 	tail := f.begins(t, f.typed[1])
-	if sent := f.must(t, f.typed[0]); len(sent) != 1 || !regexp.MustCompile(`^msg_\w+\twelcome\t1$`).MatchString(sent[0]) {
+	if sent := f.must(t, f.typed[0]); len(sent) != 1 || !regexp.MustCompile(`^msg_\w+\twelcome\t2$`).MatchString(sent[0]) {
 		t.Errorf("send prints %q", sent)
 	}
 	cards := f.asks(t, 2, "showProductCard")
@@ -142,7 +142,7 @@ func TestFirstDay(t *testing.T) {
 	}
 	f.must(t, answer(cards[1], `{"chosen":false}`))
 	order := f.asks(t, 1, "placeOrder")[0]
-	if order[1] != "permission" || order[3] != "approvals" {
+	if order[1] != "permission" || order[3] != "purchasing" {
 		t.Errorf("approvals prints %q", order)
 	}
 	f.must(t, "approvals approve "+order[0])

@@ -61,7 +61,7 @@ func TestFreshClone(t *testing.T) {
 	}
 	var sent shoal.Message
 	do(t, scout, "send_message", args{"threadId": "welcome", "content": "Still here."}, &sent)
-	if sent.Seq != 3 || sent.EntityID != "scout" {
+	if sent.Seq != 4 || sent.EntityID != "scout" {
 		t.Errorf("after the restart the agent posts %+v", sent)
 	}
 	if scout.hello().SessionID == "" {

@@ -68,16 +68,21 @@ func TestPersonAndAgentConverse(t *testing.T) {
 				t.Errorf("a wait for what was acknowledged ends with %v, want exit code 124", err)
 			}
 
+			// The greeting of the first start was unread all the time.
+			if lines := printed(t, s.shell(t, "wait", "--messages", "--timeout", "0")); len(lines) != 1 || !strings.Contains(lines[0], "\twelcome\t1\tshop-agent\t") {
+				t.Errorf("wait --messages prints %q, want the greeting", lines)
+			}
+
 			// The agent also wakes a waiting person.
 			wait := s.shell(t, "wait", "--messages", "--timeout", "30s")
 			s.untilWaiting(t, shoal.DefaultSession, shoal.Operator)
 			do(t, scout, "send_message", args{"threadId": "welcome", "content": "Anything else?"}, nil)
-			const place = "\twelcome\t3\tscout\t\tAnything else?"
+			const place = "\twelcome\t4\tscout\t\tAnything else?"
 			if lines := printed(t, wait); len(lines) != 1 || !strings.HasSuffix(lines[0], place) {
 				t.Errorf("wait prints %q, want %q", lines, place)
 			}
 			for _, want := range []string{
-				"\twelcome\t1\toperator\tscout\tHello scout, who are you?", "\twelcome\t2\tscout\toperator\tI am scout.", place,
+				"\twelcome\t2\toperator\tscout\tHello scout, who are you?", "\twelcome\t3\tscout\toperator\tI am scout.", place,
 			} {
 				if line := tail.line(); !strings.HasSuffix(line, want) {
 					t.Errorf("tail prints %q, want …%q", line, want)
@@ -85,8 +90,8 @@ func TestPersonAndAgentConverse(t *testing.T) {
 			}
 			var space shoal.Space
 			s.rest(t, http.MethodGet, "/v1/sessions/default/spaces/welcome", nil, &space)
-			if space.LastSeq != 3 {
-				t.Errorf("the space has %d messages, want 3", space.LastSeq)
+			if space.LastSeq != 4 {
+				t.Errorf("the space has %d messages, want 4", space.LastSeq)
 			}
 		})
 	}

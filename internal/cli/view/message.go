@@ -3,7 +3,9 @@
 package view
 
 import (
+	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -47,8 +49,25 @@ func PartText(p shoal.Part) string {
 		return "[file " + p.Name + " " + p.URL + "]"
 	case p.Type == shoal.ToolPart:
 		return "[" + toolCallText(p) + "]"
+	case p.Name == shoal.PromptsPart:
+		if prompts := promptsText(p.Data); prompts != "" {
+			return "[try " + prompts + "]"
+		}
 	}
 	return "[" + string(p.Type) + " " + p.Name + "]"
+}
+
+// promptsText returns the messages that a part offers, quoted; empty if it offers none.
+func promptsText(data json.RawMessage) string {
+	var offer struct{ Prompts []string }
+	if json.Unmarshal(data, &offer) != nil {
+		return ""
+	}
+	quoted := make([]string, len(offer.Prompts))
+	for i, text := range offer.Prompts {
+		quoted[i] = strconv.Quote(text)
+	}
+	return strings.Join(quoted, ", ")
 }
 
 // toolCallText returns a tool call as text: its arguments if known, its status, the entity

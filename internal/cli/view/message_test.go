@@ -68,3 +68,18 @@ func TestEventsCarryTheirCursor(t *testing.T) {
 		t.Errorf("got %s\nwant %s", out, want)
 	}
 }
+
+// A terminal shows what a message offers to send; other data, also under that name, is only
+// named.
+func TestPromptsAreQuoted(t *testing.T) {
+	for data, want := range map[string]string{
+		`{"prompts":["I need a laptop","Say \"hi\""]}`: `[try "I need a laptop", "Say \"hi\""]`,
+		`{"prompts":[]}`: "[data prompts]",
+		`{"prompts":7}`:  "[data prompts]",
+		`null`:           "[data prompts]",
+	} {
+		if got := PartText(shoal.Part{Type: shoal.DataPart, Name: shoal.PromptsPart, Data: []byte(data)}); got != want {
+			t.Errorf("%s: %s, want %s", data, got, want)
+		}
+	}
+}
