@@ -4,6 +4,7 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { Problem } from "@/client/problem";
+import { listenToInput } from "./app/last-input";
 import { router } from "./app/router";
 import { watchTheme } from "./app/settings";
 import { listenToKeys } from "./app/shortcuts";
@@ -11,6 +12,7 @@ import "./styles.css";
 
 watchTheme();
 listenToKeys();
+listenToInput();
 
 const queries = new QueryClient({
   defaultOptions: {

@@ -36,7 +36,7 @@ const home = createRoute({
   getParentRoute: () => root,
   path: "/",
   beforeLoad: () => {
-    throw redirect({ to: "/s/$session/spaces", params: { session: inBrowser.getItem("shoal.session") ?? "default" } });
+    throw redirect({ to: "/s/$session", params: { session: inBrowser.getItem("shoal.session") ?? "default" } });
   },
 });
 
@@ -50,12 +50,13 @@ const session = createRoute({
 function Opened({ me }: { me: Caller }) {
   const { session: asked } = session.useParams();
   if (me.sessionId === null || me.sessionId === asked) return <SessionFrame me={me} />;
-  return <Navigate to="/s/$session/spaces" params={{ session: me.sessionId }} replace />;
+  return <Navigate to="/s/$session" params={{ session: me.sessionId }} replace />;
 }
 
 const at = <P extends string>(path: P) => ({ getParentRoute: () => session, path }) as const;
 
 const routes = [
+  createRoute({ ...at("/"), component: lazyRouteComponent(() => import("@/space/landing"), "Landing") }),
   createRoute({ ...at("/spaces"), component: lazyRouteComponent(() => import("@/space/spaces-page"), "SpacesPage") }),
   createRoute({
     ...at("/spaces/$space"),

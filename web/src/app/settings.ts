@@ -6,7 +6,7 @@ import { inBrowser } from "./storage";
 export interface Settings {
   theme: "system" | "light" | "dark";
   density: "comfortable" | "compact";
-  /** Which key sends a message. The other one starts a new line. */
+  /** Which key sends a message. At first it is Enter, except on touch screens. */
   sendKey: "enter" | "ctrl-enter";
   /** Whether single letters are commands (WCAG 2.2, 2.1.4). */
   letters: boolean;
@@ -14,7 +14,8 @@ export interface Settings {
   notifications: boolean;
 }
 
-const initial: Settings = { theme: "system", density: "comfortable", sendKey: "ctrl-enter", letters: true, notifications: false };
+const touched = typeof matchMedia === "function" && matchMedia("(pointer: coarse)").matches;
+const initial: Settings = { theme: "system", density: "comfortable", sendKey: touched ? "ctrl-enter" : "enter", letters: true, notifications: false };
 const key = "shoal.settings";
 let settings = read();
 const listeners = new Set<() => void>();

@@ -1,5 +1,6 @@
 // How the console looks and behaves in this browser.
 import { useState, type ReactNode } from "react";
+import { sendKeyWords } from "@/app/send-key";
 import { change, type Settings, useSettings } from "@/app/settings";
 import { Button } from "@/ui/button";
 import { CheckField } from "@/ui/field";
@@ -33,8 +34,8 @@ export function Appearance() {
         name="sendKey"
         value={settings.sendKey}
         options={[
-          ["ctrl-enter", "Ctrl+Enter sends, Enter starts a new line"],
-          ["enter", "Enter sends, Shift+Enter starts a new line"],
+          ["enter", sendKeyWords.enter],
+          ["ctrl-enter", sendKeyWords["ctrl-enter"]],
         ]}
       />
       <Group legend="Keyboard">

@@ -1,7 +1,7 @@
 // One space: its head, its timeline, the composer, and a panel at the side.
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { type DragEvent, lazy, type ReactNode, Suspense, useState } from "react";
+import { type DragEvent, lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { api } from "@/api/client";
 import { Problem } from "@/client/problem";
 import { useConsole } from "@/app/console";
@@ -16,6 +16,7 @@ import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { AtWork } from "./at-work";
 import { useAttachments } from "./composer/attachments";
 import { Composer } from "./composer/composer";
+import { keepLastSpace } from "./first-space";
 import { Closed, OnlyLooking } from "./no-composer";
 import { isMember } from "./order";
 import { type RunsHere, useRunsHere } from "./runs-here";
@@ -88,6 +89,7 @@ function Known({ live }: { live: LiveSpace }) {
   const writes = space.status === "open" && isMember(space, actor);
   const go = useNavigate();
   const wide = useWide();
+  useEffect(() => keepLastSpace(session, actor, space.id), [session, actor, space.id]);
   useShortcut("Escape", seq === undefined ? "Back to all spaces" : "Back to the newest message", () => {
     if (seq !== undefined) void go({ to: "/s/$session/spaces/$space", params: { session, space: space.id } });
     else if (!wide) void go({ to: "/s/$session/spaces", params: { session } });
@@ -99,7 +101,7 @@ function Known({ live }: { live: LiveSpace }) {
         <Drop add={writes ? attachments.add : undefined}>
           <Timeline live={live} runs={runs} seq={seq} />
           <AtWork live={live} runs={runs.underWay} />
-          {writes ? <Composer space={space} attachments={attachments} /> : space.status === "closed" ? <Closed space={space} /> : <OnlyLooking space={space} />}
+          {writes ? <Composer space={space} attachments={attachments} focus={seq === undefined} /> : space.status === "closed" ? <Closed space={space} /> : <OnlyLooking space={space} />}
         </Drop>
       </main>
       <Side live={live} runs={runs} ask={ask} panel={panel} />

@@ -1,5 +1,5 @@
 // The page of all spaces. On a phone it is the list itself; elsewhere the list is
-// in the navigation, so the page goes on to the most wanted space.
+// in the navigation, so the page goes on to the space that was open last.
 import { useQuery } from "@tanstack/react-query";
 import { Navigate } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
@@ -8,7 +8,8 @@ import { api } from "@/api/client";
 import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
 import { Page } from "@/ui/page";
-import { Empty, Failed, Loading } from "@/ui/placeholder";
+import { Empty, Failed, Loading } from "@/ui/shown";
+import { firstSpace, lastSpace } from "./first-space";
 import { SpaceGroups } from "./space-list";
 import { useGroups } from "./use-rows";
 import { useWide } from "./wide";
@@ -20,7 +21,7 @@ export function SpacesPage() {
   const groups = useGroups();
   const wide = useWide();
   const [making, setMaking] = useState(false);
-  const wanted = groups.own[0] ?? groups.others[0] ?? groups.closed[0];
+  const wanted = firstSpace(groups, lastSpace(session, actor));
   if (wide && wanted !== undefined) return <Navigate to="/s/$session/spaces/$space" params={{ session, space: wanted.space.id }} replace />;
   const make = (
     <Button tone="primary" icon={<Plus aria-hidden className="size-4" />} onClick={() => setMaking(true)}>

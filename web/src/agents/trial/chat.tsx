@@ -5,6 +5,7 @@ import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { api } from "@/api/client";
 import { useConsole } from "@/app/console";
+import { sendKeyWords, sends } from "@/app/send-key";
 import { useSettings } from "@/app/settings";
 import { useConnection, useMessage, useName, useRuns, useSpace } from "@/live/hooks";
 import { PartView } from "@/parts/part-view";
@@ -94,8 +95,7 @@ function Composer({ trial }: { trial: Trial }) {
     if (text.trim() !== "" && isLive && !sending.isPending) sending.mutate(text);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    const modified = event.ctrlKey || event.metaKey;
-    if (event.key !== "Enter" || event.nativeEvent.isComposing || event.shiftKey || (sendKey === "ctrl-enter") !== modified) return;
+    if (event.nativeEvent.isComposing || !sends(event, sendKey)) return;
     event.preventDefault();
     send();
   };
@@ -119,7 +119,7 @@ function Composer({ trial }: { trial: Trial }) {
           Send
         </Button>
       </div>
-      <p className="mt-1 text-xs text-soft">{!isLive ? "The server does not answer: nothing can be sent now." : sendKey === "ctrl-enter" ? "Ctrl+Enter sends." : "Enter sends, Ctrl+Enter begins a line."}</p>
+      <p className="mt-1 text-xs text-soft">{!isLive ? "The server does not answer: nothing can be sent now." : sendKeyWords[sendKey]}</p>
     </div>
   );
 }

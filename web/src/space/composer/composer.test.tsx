@@ -2,11 +2,12 @@ import { cleanup, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Space } from "@/client/types";
+import { sends } from "@/app/send-key";
 import { change } from "@/app/settings";
 import { entity, member, message, space } from "../testdata";
 import { beginning, show } from "../testworld";
 import type { Attachments } from "./attachments";
-import { Composer, sends } from "./composer";
+import { Composer } from "./composer";
 
 // Typing is slow where the machine is busy with other things.
 vi.setConfig({ testTimeout: 30_000 });

@@ -4,6 +4,8 @@ import { Paperclip, SendHorizontal, X } from "lucide-react";
 import { type KeyboardEvent, type RefObject, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 import type { Space } from "@/client/types";
 import { useConsole } from "@/app/console";
+import { wentByKey } from "@/app/last-input";
+import { sendKeyWords, sends } from "@/app/send-key";
 import { useSettings } from "@/app/settings";
 import { useShortcut } from "@/app/shortcuts";
 import { byteLength } from "@/client/utf8";
@@ -24,7 +26,8 @@ import { useOutbox } from "./use-outbox";
 const maxText = 256 * 1024;
 const lines = 8;
 
-export function Composer({ space, attachments }: { space: Space; attachments: Attachments }) {
+/** With `focus` it takes the focus when it appears, unless the reader goes from space to space by keys. */
+export function Composer({ space, attachments, focus = false }: { space: Space; attachments: Attachments; focus?: boolean }) {
   const { session, actor } = useConsole();
   const { sendKey } = useSettings();
   const [text, setText] = useState(() => draft(session, actor, space.id));
@@ -38,6 +41,11 @@ export function Composer({ space, attachments }: { space: Space; attachments: At
   useEffect(() => {
     if (replies !== undefined) field.current?.focus();
   }, [replies]);
+  useEffect(() => {
+    if (focus && !wentByKey()) field.current?.focus({ preventScroll: true });
+    // Only when it appears: later the focus belongs to the reader.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, []);
 
   const put = (next: string, at: number) => {
     wantedCaret.current = at;
@@ -129,10 +137,11 @@ export function Composer({ space, attachments }: { space: Space; attachments: At
         <div className="flex items-end justify-between gap-2 px-2 pb-1.5">
           <div id={`${id}-about`} className="min-w-0 self-center pl-1">
             <Addressees space={space} text={text} />
+            <p className="text-xs text-soft pointer-coarse:hidden">{sendKeyWords[sendKey]}</p>
           </div>
           <div className="flex shrink-0 items-center gap-1">
             <FileButton chooser={chooser} attachments={attachments} />
-            <Button type="submit" tone="primary" small disabled={held} title={sendKey === "enter" ? "Enter sends, Shift+Enter begins a new line" : "Ctrl+Enter sends"} icon={<SendHorizontal aria-hidden className="size-4" />}>
+            <Button type="submit" tone="primary" small disabled={held} title={sendKeyWords[sendKey]} icon={<SendHorizontal aria-hidden className="size-4" />}>
               Send
             </Button>
           </div>
@@ -165,12 +174,6 @@ function FileButton({ chooser, attachments }: { chooser: RefObject<HTMLInputElem
       />
     </>
   );
-}
-
-/** Whether a key sends the message. */
-export function sends(event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "shiftKey" | "altKey">, sendKey: "enter" | "ctrl-enter"): boolean {
-  if (event.key !== "Enter" || event.shiftKey || event.altKey) return false;
-  return event.ctrlKey || event.metaKey || sendKey === "enter";
 }
 
 // As high as its lines, up to eight of them.
