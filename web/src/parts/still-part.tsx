@@ -3,6 +3,7 @@ import { Lock } from "lucide-react";
 import { type DataPart, isShown, type Part } from "@/client/types";
 import { Markdown } from "./markdown/markdown";
 import { FileRow } from "./renderers/file";
+import { promptsOf } from "./prompts";
 import { lookOf, namedLook } from "./renderers/shape";
 import { Value } from "./renderers/value";
 import { Words } from "./words/words";
@@ -36,6 +37,18 @@ export function StillPart({ part, over }: { part: Part; over: boolean }) {
 }
 
 function Data({ part }: { part: DataPart }) {
+  const prompts = promptsOf(part);
+  if (prompts.length > 0) {
+    return (
+      <ul aria-label="Messages to send" className="flex flex-wrap gap-2 text-sm text-soft">
+        {prompts.map((text) => (
+          <li key={text} className="rounded-md border border-line px-2 py-0.5" dir="auto">
+            <Words text={text} />
+          </li>
+        ))}
+      </ul>
+    );
+  }
   const hint = namedLook(part.name);
   return (
     <div className="flex min-w-0 flex-col gap-1">

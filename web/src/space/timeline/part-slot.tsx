@@ -4,6 +4,8 @@ import { memo } from "react";
 import type { Message, Part } from "@/client/types";
 import { isShown } from "@/client/types";
 import { PartView } from "@/parts/part-view";
+import { promptsOf } from "@/parts/prompts";
+import { Prompts } from "./prompts";
 
 interface Props {
   readonly message: Message;
@@ -15,6 +17,8 @@ interface Props {
 export const PartSlot = memo(
   function PartSlot({ message, part, ended }: Props) {
     const shown = ended ? interrupted(part) : part;
+    const prompts = promptsOf(shown);
+    if (prompts.length > 0) return <Prompts message={message} prompts={prompts} />;
     return <PartView message={message} part={shown} />;
   },
   // The message changes with every delta of any of its parts; of it a part needs
