@@ -104,6 +104,7 @@ export const parts: readonly { readonly title: string; readonly part: Part }[] =
   { title: "A picture elsewhere", part: { id: "prt_f3", type: "file", name: "cat.png", mediaType: "image/png", size: 48_000, url: "https://pictures.example.com/cat.png" } },
   { title: "Data", part: { id: "prt_d1", type: "data", name: "order", data: { orderId: "A-1042", paid: true } } },
   { title: "Data named chart", part: { id: "prt_d2", type: "data", name: "chart", data: { type: "bar", x: "month", y: ["laptops"], data: sales } } },
+  { title: "Messages to send", part: { id: "prt_d4", type: "data", name: "prompts", data: { prompts: ["I need a laptop", "Who are you?"] } } },
   { title: "No data", part: { id: "prt_d3", type: "data", name: "nothing", data: {} } },
 ];
 
@@ -111,6 +112,7 @@ export const parts: readonly { readonly title: string; readonly part: Part }[] =
 export const answers: readonly { readonly title: string; readonly pending: PendingAction; readonly blocked?: string }[] = [
   { title: "Acknowledge", pending: pending({}) },
   { title: "Yes or no", pending: pending({ resultSchema: chosen }) },
+  { title: "One of several alternatives", pending: pending({ resultSchema: chosen, choose: "one" }) },
   { title: "One of some", pending: pending({ resultSchema: { type: "object", properties: { colour: { enum: ["red", "green", "blue"], title: "Colour", description: "Which one do you like?" } }, required: ["colour"] } }) },
   { title: "Permission", pending: pending({ kind: "permission", toolName: "placeOrder", args: order }) },
   {

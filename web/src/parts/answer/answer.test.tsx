@@ -70,8 +70,21 @@ describe("a result", () => {
     expect(screen.getByRole("button", { name: "Answer" }).hasAttribute("disabled")).toBe(false);
   });
 
+  it("of one of several alternatives is chosen or skipped", async () => {
+    const one = pending({ resultSchema: chosen, choose: "one" });
+    const first = show(one);
+    expect(screen.queryByRole("button", { name: /yes|no$/i })).toBeNull();
+    await press("Choose");
+    expect(first.sent).toEqual(['{"result":{"chosen":true}}']);
+    cleanup();
+    const second = show(one);
+    await press("Skip");
+    expect(second.sent).toEqual(['{"result":{"chosen":false}}']);
+  });
+
   it("can be an error", async () => {
     const { sent } = show(pending({ resultSchema: chosen }));
+    await press("More ways to answer");
     await press("Report a problem");
     await userEvent.type(screen.getByLabelText("Problem"), "no such shop");
     await press("Report problem");
@@ -80,6 +93,7 @@ describe("a result", () => {
 
   it("can be JSON, sent as it is written", async () => {
     const { sent } = show(pending({ resultSchema: chosen }));
+    await press("More ways to answer");
     await press("Answer with JSON");
     await userEvent.click(screen.getByLabelText("Result as JSON"));
     await userEvent.paste('{"chosen": true, "n": 1.0}');
@@ -152,7 +166,7 @@ describe("a permission", () => {
 
   it("takes edited arguments, which are checked first", async () => {
     const { sent } = show(order);
-    await press("Edit arguments");
+    await press("Edit and approve");
     const sum = await screen.findByLabelText("Sum");
     await userEvent.clear(sum);
     await userEvent.type(sum, "few");
@@ -167,7 +181,7 @@ describe("a permission", () => {
 
   it("shows at a field what the server has against edited arguments", async () => {
     show(order, { submit: refused(422, "invalid_argument", "…", [{ location: "body.args", message: "do not fit the tool's schema: args.to: must match ^[A-J]" }]) });
-    await press("Edit arguments");
+    await press("Edit and approve");
     await screen.findByLabelText(/^To/);
     await press("Approve with changes");
     expect(screen.getByText("must match ^[A-J]")).toBeTruthy();
@@ -175,7 +189,7 @@ describe("a permission", () => {
 
   it("with unchanged arguments is a plain approval", async () => {
     const { sent } = show(order);
-    await press("Edit arguments");
+    await press("Edit and approve");
     await screen.findByLabelText("Sum");
     await press("Approve with changes");
     expect(sent).toEqual(['{"approved":true,"argsHash":"abc"}']);
@@ -183,7 +197,7 @@ describe("a permission", () => {
 
   it("edits arguments that no form can hold as JSON", async () => {
     const { sent } = show({ ...order, args: { sum: 5, extra: true } });
-    await press("Edit arguments");
+    await press("Edit and approve");
     const json = await screen.findByLabelText("Arguments as JSON");
     await userEvent.clear(json);
     await userEvent.paste('{"sum": 9007199254740993}');
@@ -193,7 +207,7 @@ describe("a permission", () => {
 
   it("offers no edit where the executor takes none", () => {
     show(p);
-    expect(screen.queryByRole("button", { name: "Edit arguments" })).toBeNull();
+    expect(screen.queryByRole("button", { name: "Edit and approve" })).toBeNull();
   });
 
   it("is sent back with a question", async () => {

@@ -87,7 +87,7 @@ function Votes({ pending, nameOf }: { pending: PendingAction; nameOf: (entity: s
 
 // For whom the agent asks.
 function Requesters({ pending, nameOf }: { pending: PendingAction; nameOf: (entity: string) => string }) {
-  if (pending.requesters.length === 0) return null;
+  if (pending.requesters.length === 0 || (pending.kind !== "permission" && !pending.notRequester)) return null;
   return (
     <p className="text-sm text-soft">
       Asked for by <Words text={listed(pending.requesters.map(nameOf).map(inside))} />

@@ -63,8 +63,8 @@ export function PermissionAnswer({ pending, answering, disabled, nameOf, me }: P
           {remember === undefined ? "Deny" : "Deny and remember"}
         </Button>
         {pending.toolName !== "" && pending.argsSchema !== null && (
-          <Button small tone="quiet" className="text-soft" disabled={off} onClick={() => turn("edit")}>
-            Edit arguments
+          <Button disabled={off} onClick={() => turn("edit")}>
+            Edit and approve
           </Button>
         )}
         <Button small tone="quiet" className="text-soft" disabled={off} onClick={() => turn("ask")}>

@@ -1,8 +1,9 @@
 // Results of tools that people execute: acknowledged, chosen by a button, or filled
 // in; or an error that says why there is no result.
-import { lazy, type ReactNode, Suspense, useMemo, useState } from "react";
+import { Ellipsis } from "lucide-react";
+import { lazy, type ReactNode, Suspense, useId, useMemo, useState } from "react";
 import type { PendingAction } from "@/client/types";
-import { Button } from "@/ui/button";
+import { Button, IconButton } from "@/ui/button";
 import { AreaField } from "@/ui/field";
 import { label } from "../renderers/words";
 import { Words } from "../words/words";
@@ -31,36 +32,51 @@ export function ResultAnswer({ pending, answering, disabled }: Props) {
     answering.setFaults(new Map());
     setWay(to);
   };
-  const other = (to: Way, words: string) =>
-    way !== to && (
-      <Button small tone="quiet" className="text-soft" disabled={off} onClick={() => turn(to)}>
-        {words}
-      </Button>
-    );
-  const others = (
-    <>
-      {other("short", asked === undefined || shortOf(asked) !== undefined ? "Back to the buttons" : "Back to the form")}
-      {asked?.kind !== "json" && other("json", "Answer with JSON")}
-      {other("error", "Report a problem")}
-    </>
-  );
-  if (way === "short") return <Suited asked={asked} answering={answering} disabled={off} others={others} />;
+  const others = <Others json={asked?.kind !== "json"} disabled={off} turn={turn} />;
+  if (way === "short") return <Suited asked={asked} choice={pending.choose === "one"} answering={answering} disabled={off} others={others} />;
   return (
     <div className="flex flex-col gap-3">
       {way === "json" ? <JsonAnswer answering={answering} disabled={off} /> : <ErrorAnswer answering={answering} disabled={off} />}
-      <div className="flex flex-wrap gap-1">{others}</div>
+      <Button small tone="quiet" className="w-fit text-soft" disabled={off} onClick={() => turn("short")}>
+        {asked === undefined || shortOf(asked) !== undefined ? "Back to the buttons" : "Back to the form"}
+      </Button>
     </div>
+  );
+}
+
+// What few need appears on request. A menu would be cut off where the message ends.
+function Others({ json, disabled, turn }: { json: boolean; disabled: boolean; turn: (to: Way) => void }) {
+  const [open, setOpen] = useState(false);
+  const id = useId();
+  return (
+    <>
+      <IconButton label="More ways to answer" aria-expanded={open} aria-controls={open ? id : undefined} onClick={() => setOpen(!open)}>
+        <Ellipsis aria-hidden className="size-4" />
+      </IconButton>
+      {open && (
+        <span id={id} className="flex flex-wrap gap-1">
+          {json && (
+            <Button small tone="quiet" className="text-soft" disabled={disabled} onClick={() => turn("json")}>
+              Answer with JSON
+            </Button>
+          )}
+          <Button small tone="quiet" className="text-soft" disabled={disabled} onClick={() => turn("error")}>
+            Report a problem
+          </Button>
+        </span>
+      )}
+    </>
   );
 }
 
 interface SuitedProps {
   readonly answering: Answering;
   readonly disabled: boolean;
-  /** The buttons that lead to other ways to answer. */
+  /** The button that opens other ways to answer. */
   readonly others: ReactNode;
 }
 
-function Suited({ asked, ...rest }: SuitedProps & { asked: Ask | undefined }) {
+function Suited({ asked, choice, ...rest }: SuitedProps & { asked: Ask | undefined; choice: boolean }) {
   if (asked === undefined) {
     const { answering, disabled, others } = rest;
     return (
@@ -73,7 +89,7 @@ function Suited({ asked, ...rest }: SuitedProps & { asked: Ask | undefined }) {
     );
   }
   const short = shortOf(asked);
-  if (short !== undefined) return <Buttons asked={asked} short={short} {...rest} />;
+  if (short !== undefined) return choice && short.ask.kind === "yes-no" ? <Choice short={short} {...rest} /> : <Buttons asked={asked} short={short} {...rest} />;
   return (
     <Suspense fallback={<p className="text-sm text-soft">Loading the form…</p>}>
       <FormAnswer asked={asked} {...rest} />
@@ -89,7 +105,6 @@ function Buttons({ asked, short, answering, disabled, others }: SuitedProps & { 
       ? [true, false].map((value) => ({ value: value as unknown, words: called === "" ? (value ? "Yes" : "No") : `${called}: ${value ? "yes" : "no"}` }))
       : ask.options;
   const about = [ask.kind === "choice" ? called : "", asked === ask ? "" : asked.about, ask.about].filter((s) => s !== "").join(" — ");
-  const result = (value: unknown) => (name === undefined ? JSON.stringify(value) : `{${JSON.stringify(name)}:${JSON.stringify(value)}}`);
   return (
     <div className="flex flex-col gap-2">
       {about !== "" && (
@@ -100,13 +115,34 @@ function Buttons({ asked, short, answering, disabled, others }: SuitedProps & { 
       <div className="flex flex-wrap items-center gap-2">
         <div role="group" aria-label={called === "" ? "Answer" : called} className="flex flex-wrap gap-2">
           {options.map((o, i) => (
-            <Button key={i} disabled={disabled} className="h-auto max-w-full py-1.5 text-left whitespace-normal [overflow-wrap:anywhere]" onClick={() => void answering.send(resultBody(result(o.value)))}>
+            <Button key={i} disabled={disabled} className="h-auto max-w-full py-1.5 text-left whitespace-normal [overflow-wrap:anywhere]" onClick={() => void answering.send(resultBody(resultOf(name, o.value)))}>
               <span dir="auto">
                 <Words text={o.words.slice(0, 300)} />
               </span>
             </Button>
           ))}
         </div>
+        {others}
+      </div>
+      <Faults answering={answering} />
+    </div>
+  );
+}
+
+const resultOf = (name: string | undefined, value: unknown): string => (name === undefined ? JSON.stringify(value) : `{${JSON.stringify(name)}:${JSON.stringify(value)}}`);
+
+// One of several alternatives: choosing it settles the others, too.
+function Choice({ short: { name }, answering, disabled, others }: SuitedProps & { short: Short }) {
+  const answer = (chosen: boolean) => void answering.send(resultBody(resultOf(name, chosen)));
+  return (
+    <div className="flex flex-col gap-2">
+      <div className="flex flex-wrap items-center gap-2">
+        <Button tone="primary" disabled={disabled} busy={answering.busy} onClick={() => answer(true)}>
+          Choose
+        </Button>
+        <Button tone="quiet" className="text-soft" disabled={disabled} onClick={() => answer(false)}>
+          Skip
+        </Button>
         {others}
       </div>
       <Faults answering={answering} />

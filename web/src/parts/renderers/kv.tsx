@@ -3,24 +3,25 @@
 import { LongWords, Words } from "../words/words";
 import { Scalar } from "./scalar";
 import { type Fields, isScalar } from "./shape";
-import { label, moneyOf, toldElsewhere } from "./words";
+import { label, moneyOf, titleKey, toldElsewhere } from "./words";
 
-const titles = ["title", "name"];
 const subtitles = ["subtitle", "about", "description", "summary"];
 
-/** Names and values in the order of the object. */
-export function KeyValues({ value }: { value: Fields }) {
+/** Names and values in the order of the object; `titled` if its title is shown already. */
+export function KeyValues({ value, titled = false }: { value: Fields; titled?: boolean }) {
   const keys = Object.keys(value).filter((k) => k !== "x-shoal" && !toldElsewhere(value, k));
-  const title = keys.find((k) => titles.includes(k) && typeof value[k] === "string" && value[k] !== "");
+  const title = titleKey(value);
   const about = title === undefined ? undefined : keys.find((k) => subtitles.includes(k) && typeof value[k] === "string");
   const rest = keys.filter((k) => k !== title && k !== about);
   return (
     <div className="flex flex-col gap-2">
-      {title !== undefined && (
+      {title !== undefined && (!titled || about !== undefined) && (
         <div>
-          <p className="text-base font-semibold [overflow-wrap:anywhere]" dir="auto">
-            <LongWords text={String(value[title])} limit={300} />
-          </p>
+          {!titled && (
+            <p className="text-base font-semibold [overflow-wrap:anywhere]" dir="auto">
+              <LongWords text={String(value[title])} limit={300} />
+            </p>
+          )}
           {about !== undefined && (
             <p className="whitespace-pre-wrap text-soft [overflow-wrap:anywhere]" dir="auto">
               <LongWords text={String(value[about])} />

@@ -35,9 +35,14 @@ describe("the look of a value", () => {
 
 describe("words", () => {
   it.each([["inStock", "In stock"], ["order_id", "Order id"], ["baseURL", "Base URL"], ["<b>", "<b>"], ["two words", "two words"]])("%s is %s", (name, words) => expect(label(name)).toBe(words));
-  it("writes money where the currency is known", () => {
-    expect(moneyOf({ price: 1199, currency: "EUR" }, "price")).toMatch(/1.?199/);
-    expect(moneyOf({ price: 1199 }, "price")).toBeUndefined();
+  it("writes money with its currency where that is known, and rounds nothing", () => {
+    expect(moneyOf({ price: 1199, currency: "EUR" }, "price")).toBe("€1,199");
+    expect(moneyOf({ price: 1199.5, currency: "EUR" }, "price")).toBe("€1,199.50");
+    expect(moneyOf({ price: 1199.0049, currency: "EUR" }, "price")).toBe("€1,199.0049");
+    expect(moneyOf({ price: 1199 }, "price")).toBe("1,199");
+    expect(moneyOf({ price: 0.00012345 }, "price")).toBe("0.00012345");
+    expect(moneyOf({ price: 1199, currency: "pearls" }, "price")).toBeUndefined();
+    expect(moneyOf({ year: 2026 }, "year")).toBeUndefined();
     expect(moneyOf({ weight: 3, currency: "EUR" }, "weight")).toBeUndefined();
   });
 });

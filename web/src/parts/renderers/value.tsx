@@ -9,8 +9,8 @@ import { Chart, DataTable, Diff } from "./lazy";
 import { Scalar } from "./scalar";
 import { type Fields, isRows, type Look, lookOf, member, rowsOf, textMember } from "./shape";
 
-/** Renders a value as its author requests, else as its shape suggests, else as a tree. */
-export function Value({ value, hint }: { value: unknown; hint?: Look }) {
+/** Renders a value as its author requests, else as its shape suggests, else as a tree; `titled` if its title is shown already. */
+export function Value({ value, hint, titled = false }: { value: unknown; hint?: Look; titled?: boolean }) {
   switch (lookOf(value, hint)) {
     case "nothing":
       return null;
@@ -21,7 +21,7 @@ export function Value({ value, hint }: { value: unknown; hint?: Look }) {
       return structured === undefined ? <Content value={value} /> : <Value value={structured} />;
     }
     case "kv":
-      return <KeyValues value={value as Fields} />;
+      return <KeyValues value={value as Fields} titled={titled} />;
     case "table": {
       const rows = isRows(value) ? value : rowsOf(value);
       return isRows(rows) ? <DataTable rows={rows} name={textMember(value, "title", "name") ?? "Table"} /> : <JsonTree value={value} />;

@@ -15,23 +15,31 @@ export function label(name: string): string {
 
 const priced = /^(price|amount|total|cost|sum|subtotal|fee|budget)$/i;
 
+// Nothing is rounded: people approve what they read.
+const mostDigits = 20;
+
 /** A sum with its currency, as the reader's language writes it. */
 export function money(amount: number, currency: string): string {
   try {
-    const whole = Number.isInteger(amount);
-    return new Intl.NumberFormat(undefined, { style: "currency", currency, ...(whole && { maximumFractionDigits: 0 }) }).format(amount);
+    return new Intl.NumberFormat(undefined, { style: "currency", currency, maximumFractionDigits: Number.isInteger(amount) ? 0 : mostDigits }).format(amount);
   } catch {
     return `${amount} ${currency}`;
   }
 }
 
-/** The amount of money in a member, with the currency next to it; undefined if the member is not money. */
+/** The amount of money in a member, with the currency next to it if there is one; undefined if the member is not money. */
 export function moneyOf(object: unknown, name: string): string | undefined {
   const value = member(object, name);
   if (isMoney(value)) return money(value.amount, value.currency);
   const currency = isFields(object) ? member(object, "currency") : undefined;
+  if (typeof value === "number" && currency === undefined && priced.test(name)) return value.toLocaleString(undefined, { maximumFractionDigits: mostDigits });
   if (typeof value !== "number" || typeof currency !== "string" || !/^[A-Z]{3}$/.test(currency) || !priced.test(name)) return undefined;
   return money(value, currency);
+}
+
+/** The member that is an object's title, if it has one. */
+export function titleKey(object: unknown): string | undefined {
+  return isFields(object) ? Object.keys(object).find((k) => (k === "title" || k === "name") && typeof object[k] === "string" && object[k] !== "") : undefined;
 }
 
 /** Whether a member is shown as part of another: the currency of a price. */

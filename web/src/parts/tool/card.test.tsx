@@ -36,7 +36,28 @@ describe("a tool call", () => {
     expect(container.textContent).not.toContain("laptop");
   });
 
-  it("that is running when its message has ended was interrupted", () => {
+  it("is titled by what it is about, and folded once it is answered", () => {
+    const card = { toolName: "showCard", display: { customUI: "ProductCard" }, args: { name: "Lark", about: "Light" } };
+    const { container, rerender } = show({ part: tool({ ...card, status: "requires_action" }) });
+    expect(container.textContent).toBe("LarkshowCardneeds an answerLightIt waits for somebody who may answer it.");
+    expect(screen.getByRole("group", { name: "Lark" })).toBeTruthy();
+    rerender(<ToolCard nameOf={nameOf} part={tool({ ...card, result: { chosen: false }, answeredBy: "ada" })} />);
+    expect(container.textContent).toBe("LarkshowCardNot chosenAda answered");
+    fireEvent.click(screen.getByRole("button", { expanded: false }));
+    expect(container.textContent).toContain("Light");
+  });
+
+  it("keeps what came of an approved call open if that is a table", () => {
+    const { container } = show({ part: tool({ toolName: "list", display: { mode: "full" }, result: [{ fish: "cod" }], answeredBy: "ada" }) });
+    expect(container.textContent).toContain("Answer"); // the table itself is loaded later
+  });
+
+  it("is titled by its tool while it needs a permission, whatever its arguments say", () => {
+    show({ part: tool({ toolName: "placeOrder", display: { mode: "full" }, status: "requires_action", args: { name: "Nothing to worry about" } }), pending: pending({ kind: "permission" }) });
+    expect(screen.getByRole("group", { name: "Place order" }).textContent).toContain("Nothing to worry about");
+  });
+
+  it("that is still under way when its message has ended was interrupted", () => {
     const { container } = show({ part: tool({ toolName: "search", status: "running" }), over: true });
     expect(container.textContent).toContain("interrupted");
     expect(container.querySelector(".animate-spin")).toBeNull();
@@ -60,11 +81,11 @@ describe("a tool call", () => {
 
   it("shows neither input nor output if its author hides them", () => {
     const { container } = show({ part: tool({ toolName: "x", display: { mode: "full", showInput: false, showOutput: false }, args: { q: "in" }, result: { a: "out" } }) });
-    expect(container.textContent).toBe("xdone");
+    expect(container.textContent).toBe("Xxdone");
   });
 
   it.each(states)("has a word for its state: $title", ({ part, over, pending: p, took }) => {
     const { container } = show({ part, over, pending: p, took });
-    expect(container.textContent).toMatch(/writing|running|needs an answer|done|denied|failed|canceled|interrupted/);
+    expect(container.textContent).toMatch(/writing|running|needs an answer|done|Chosen|denied|failed|canceled|interrupted/);
   });
 });

@@ -1,17 +1,17 @@
-// A tool call as a card: its name, its state, what it was given, what came of it,
+// A tool call as a card: its title, its state, what it was given, what came of it,
 // and what answers it.
-import { ChevronRight, Wrench } from "lucide-react";
+import { ChevronRight } from "lucide-react";
 import { type ReactNode, useId, useState } from "react";
 import type { PendingAction, ToolPart } from "@/client/types";
 import { classes } from "@/ui/classes";
 import { useFocusKept } from "@/ui/focus";
-import { ToolState } from "@/ui/state";
 import { duration, Moment } from "@/ui/time";
 import { Settled, whoAnswered } from "../answer/answer";
 import { Value } from "../renderers/value";
-import { isFields } from "../renderers/shape";
+import { isFields, member } from "../renderers/shape";
 import { LongWords, Words } from "../words/words";
-import { deed, isCard, opensItself, stateOf, displayOptions } from "./reading";
+import { Outcome } from "./outcome";
+import { deed, displayOptions, isCard, isOver, opensItself, stateOf, titleOf } from "./reading";
 
 export interface ToolCardProps {
   readonly part: ToolPart;
@@ -31,28 +31,29 @@ export interface ToolCardProps {
   readonly whole?: boolean;
 }
 
-/** A tool call: a card that is meant to be seen is open, any other is folded until it fails or waits. */
+/** A tool call: a card that is meant to be seen is open until it is answered, any other is folded until it fails or waits. */
 export function ToolCard(props: ToolCardProps) {
   const { part, over = false, pending, custom, took, whole = false } = props;
   const id = useId();
   const kept = useFocusKept<HTMLDivElement>();
   const card = isCard(part, custom !== undefined);
   const [touched, touch] = useState<boolean>();
-  const open = whole || (touched ?? (card || opensItself(part, pending)));
+  const folds = custom === undefined && isOver(part);
+  const open = whole || (touched ?? ((card && !folds) || opensItself(part, pending)));
   const state = stateOf(part.status, over);
   if (displayOptions(part).hidden && !opensItself(part, pending) && touched === undefined && !whole) return null;
   return (
-    <div {...kept} className={classes("min-w-0 rounded-lg border bg-surface", state === "requires_action" ? "border-warn" : "border-line")}>
+    <div {...kept} role="group" aria-label={titleOf(part, pending?.kind).text} className={classes("min-w-0 rounded-lg border bg-surface", state === "requires_action" ? "border-warn" : "border-line")}>
       <div className="flex min-w-0 flex-wrap items-center gap-2 px-3 py-1.5 text-sm">
         {whole ? (
-          <Name part={part} />
+          <Name part={part} kind={pending?.kind} />
         ) : (
           <button type="button" aria-expanded={open} aria-controls={id} onClick={() => touch(!open)} className="flex min-h-6 min-w-0 items-center gap-1.5 rounded text-left">
             <ChevronRight aria-hidden className={classes("size-4 shrink-0 text-soft", open && "rotate-90")} />
-            <Name part={part} />
+            <Name part={part} kind={pending?.kind} />
           </button>
         )}
-        <ToolState status={state} />
+        <Outcome part={part} state={state} />
         {!open && part.answeredBy !== null && (
           <span className="min-w-0 text-soft">
             <Words text={pending?.status === "answered" ? whoAnswered(pending, props.nameOf) : props.nameOf(part.answeredBy)} /> {deed(part, pending?.kind ?? "client_tool")}
@@ -74,14 +75,18 @@ export function ToolCard(props: ToolCardProps) {
   );
 }
 
-function Name({ part }: { part: ToolPart }) {
+function Name({ part, kind }: { part: ToolPart; kind: PendingAction["kind"] | undefined }) {
   return (
-    <>
-      <Wrench aria-hidden className="size-3.5 shrink-0 text-soft" />
-      <span className="min-w-0 font-medium [overflow-wrap:anywhere]">
-        <Words text={part.toolName === "" ? "tool" : part.toolName} />
+    <span className="flex min-w-0 flex-wrap items-baseline gap-x-2">
+      <span className="min-w-0 text-base font-semibold [overflow-wrap:anywhere]" dir="auto">
+        <Words text={titleOf(part, kind).text} />
       </span>
-    </>
+      {part.toolName !== "" && (
+        <code className="min-w-0 text-xs text-soft [overflow-wrap:anywhere]">
+          <Words text={part.toolName} />
+        </code>
+      )}
+    </span>
   );
 }
 
@@ -101,7 +106,7 @@ function Body({ part, over = false, pending, answer, custom, nameOf }: ToolCardP
         </p>
       )}
       {custom}
-      {custom === undefined && options.input && !echoed(part) && <Arguments part={part} state={state} quiet={pending?.kind === "question" && pending.question !== null} />}
+      {custom === undefined && options.input && !echoed(part) && <Arguments part={part} state={state} titled={titleOf(part, pending?.kind).ofArgs} quiet={pending?.kind === "question" && pending.question !== null} />}
       <Edited part={part} pending={pending} />
       {part.error !== null && (
         <p className="rounded-md bg-bad-soft px-3 py-2 text-sm whitespace-pre-wrap text-bad [overflow-wrap:anywhere]" dir="auto">
@@ -117,17 +122,19 @@ function Body({ part, over = false, pending, answer, custom, nameOf }: ToolCardP
 }
 
 // A result that says the arguments again is shown alone.
-function echoed(part: ToolPart): boolean {
-  return isFields(part.result) && isFields(part.args) && Object.keys(part.args).length < 50 && JSON.stringify(part.result) === JSON.stringify(part.args);
+function echoed({ args, result }: ToolPart): boolean {
+  if (!isFields(result) || !isFields(args)) return false;
+  const names = Object.keys(args);
+  return names.length > 0 && names.length < 50 && names.every((n) => JSON.stringify(member(result, n)) === JSON.stringify(args[n]));
 }
 
-function Arguments({ part, state, quiet }: { part: ToolPart; state: ToolPart["status"]; quiet: boolean }) {
+function Arguments({ part, state, titled, quiet }: { part: ToolPart; state: ToolPart["status"]; titled: boolean; quiet: boolean }) {
   const writing = state === "input_streaming";
   const empty = !isFields(part.args) || Object.keys(part.args).length === 0;
   if (quiet) return null;
   return (
     <>
-      <Value value={part.args} hint={displayOptions(part).look} />
+      <Value value={part.args} hint={displayOptions(part).look} titled={titled} />
       {writing && (
         <p role="presentation" className="text-sm text-soft">
           {empty ? "The model is writing the arguments…" : "The model is writing more…"}

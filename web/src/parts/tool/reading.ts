@@ -1,6 +1,7 @@
 // How a tool's part is shown: its text, and what is expanded.
 import type { PendingAction, ToolPart } from "@/client/types";
 import { hintOf, isFields, type Look, lookOf, member } from "../renderers/shape";
+import { label, titleKey } from "../renderers/words";
 
 /** What the author of a tool says about showing it. */
 export interface DisplayOptions {
@@ -37,6 +38,36 @@ export function isCard(part: ToolPart, custom: boolean): boolean {
 }
 
 const rich = new Set<Look>(["chart", "table", "image", "content"]);
+
+/** Whether a part needs the width of the message. */
+export const takesRow = (part: ToolPart): boolean => rich.has(lookOf(part.result)) || rich.has(lookOf(part.args));
+
+/** Whether a card was answered and is folded: what it asked is over, and nothing else has come of it. */
+export function isOver(part: ToolPart): boolean {
+  return part.status === "done" && part.answeredBy !== null && part.editedArgs === null && !rich.has(lookOf(part.result));
+}
+
+/** The longest title that is taken from arguments; a longer one stays among them. */
+const longestTitle = 120;
+
+/** The title of a call for people: what a card is about, else the tool's name in words. A permission is always about the tool. */
+export function titleOf(part: ToolPart, kind?: PendingAction["kind"]): { readonly text: string; readonly ofArgs: boolean } {
+  const titled = kind !== "permission" && isCard(part, false) && lookOf(part.args, displayOptions(part).look) === "kv";
+  const key = titled ? titleKey(part.args) : undefined;
+  const text = key === undefined ? "" : String(member(part.args, key));
+  if (text !== "" && text.length <= longestTitle) return { text, ofArgs: true };
+  return { text: part.toolName === "" ? "Tool" : label(part.toolName), ofArgs: false };
+}
+
+/** A result that is one yes or no, as a word: "Chosen", "Not chosen". */
+export function verdictOf(part: ToolPart): { readonly yes: boolean; readonly word: string } | undefined {
+  if (part.status !== "done" || part.answeredBy === null || !isFields(part.result)) return undefined;
+  const [name, ...more] = Object.keys(part.result);
+  const value = name === undefined ? undefined : member(part.result, name);
+  if (name === undefined || more.length > 0 || typeof value !== "boolean") return undefined;
+  const word = label(name).slice(0, 40);
+  return { yes: value, word: value ? word : `Not ${word.charAt(0).toLowerCase()}${word.slice(1)}` };
+}
 
 /** Whether a part that is not a card is expanded initially. */
 export function opensItself(part: ToolPart, pending: PendingAction | undefined): boolean {

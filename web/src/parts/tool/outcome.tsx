@@ -1,0 +1,19 @@
+// What came of a tool call, in a word.
+import { Check, Minus } from "lucide-react";
+import type { ToolPart } from "@/client/types";
+import { Badge } from "@/ui/badge";
+import { ToolState } from "@/ui/state";
+import { Words } from "../words/words";
+import { verdictOf } from "./reading";
+
+/** The yes or no of a call that was answered with one; else its state. */
+export function Outcome({ part, state }: { part: ToolPart; state: ToolPart["status"] }) {
+  const verdict = verdictOf(part);
+  if (verdict === undefined) return <ToolState status={state} />;
+  const Icon = verdict.yes ? Check : Minus;
+  return (
+    <Badge tone={verdict.yes ? "ok" : "neutral"} icon={<Icon aria-hidden className="size-3" />}>
+      <Words text={verdict.word} />
+    </Badge>
+  );
+}
