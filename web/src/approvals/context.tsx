@@ -1,25 +1,37 @@
-// The messages before a request: a decision needs them.
-import type { Message, Part, PendingAction } from "@/client/types";
+// The conversation that led to a request: a decision needs it.
+import type { Message, MessageTrigger, Part, PendingAction } from "@/client/types";
 import { isShown } from "@/client/types";
 import { useName } from "@/live/hooks";
 import { PartView } from "@/parts/part-view";
-import { ToolState } from "@/ui/state";
+import { Outcome } from "@/parts/tool/outcome";
+import { titleOf } from "@/parts/tool/reading";
+import { Words } from "@/parts/words/words";
+import { SpaceLink } from "@/runs/trigger";
 import { Moment } from "@/ui/time";
-import { useContext } from "./queries";
+import { useConversation } from "./queries";
 
-/** The message with the request and the three before it. */
-export function Context({ pending }: { pending: PendingAction }) {
-  const { messages, loading } = useContext(pending, 3);
-  if (pending.spaceId === null) return <p className="text-sm text-soft">No space: the run was started without one.</p>;
-  if (messages.length === 0) return loading ? <p className="text-sm text-soft">Loading the messages before it …</p> : <p className="text-sm text-soft">The messages before it are not available here.</p>;
+/** The last messages where the agent was asked; nothing if there are none. */
+export function Context({ pending, origin }: { pending: PendingAction; origin: MessageTrigger | undefined }) {
+  const { spaceId, messages, loading } = useConversation(pending, origin, 3);
+  const shown = messages.filter((m) => m.parts.some((p) => p.id !== pending.partId));
+  if (shown.length === 0 && !loading) return null;
   return (
-    <ol className="flex flex-col gap-3 border-l-2 border-line pl-3">
-      {messages.filter((m) => m.parts.some((p) => p.id !== pending.partId)).map((m) => (
-        <li key={m.id}>
-          <Said message={m} without={pending.partId} />
-        </li>
-      ))}
-    </ol>
+    <section aria-label="Last messages" className="flex flex-col gap-2">
+      <h3 className="text-sm font-semibold text-soft">
+        Last messages in <SpaceLink space={spaceId} name={origin?.spaceName} />
+      </h3>
+      {shown.length === 0 ? (
+        <p className="text-sm text-soft">Loading the messages …</p>
+      ) : (
+        <ol className="flex flex-col gap-3 border-l-2 border-line pl-3">
+          {shown.map((m) => (
+            <li key={m.id}>
+              <Said message={m} without={pending.partId} />
+            </li>
+          ))}
+        </ol>
+      )}
+    </section>
   );
 }
 
@@ -44,8 +56,9 @@ function Piece({ message, part }: { message: Message; part: Part }) {
   if (!isShown(part)) return <p className="text-sm text-soft">Visible to another member only</p>;
   return (
     <p className="flex flex-wrap items-center gap-2 text-sm text-soft">
-      <code>{part.toolName}</code>
-      <ToolState status={part.status} />
+      <Words text={titleOf(part).text} />
+      <code className="text-xs">{part.toolName}</code>
+      <Outcome part={part} state={part.status} />
     </p>
   );
 }

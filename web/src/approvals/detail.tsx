@@ -2,12 +2,13 @@
 // else can answer.
 import { Link } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";
-import type { PendingAction } from "@/client/types";
+import type { MessageTrigger, PendingAction } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useEntity, useName, useSpace } from "@/live/hooks";
 import { PendingView } from "@/parts/part-view";
 import { Words } from "@/parts/words/words";
 import { SpaceLink } from "@/runs/trigger";
+import { useOrigin } from "@/runs/use-origin";
 import { Value } from "@/runs/json";
 import { Button } from "@/ui/button";
 import { PendingState } from "@/ui/state";
@@ -29,10 +30,12 @@ interface Props {
 }
 
 const link = "text-accent underline underline-offset-2";
+const buttonLink = "inline-flex min-h-9 max-w-full items-center gap-1.5 rounded-md border border-edge bg-surface px-3.5 font-medium hover:bg-sunken";
 
 export function Detail({ pending: p, mine, show, next }: Props) {
   const { session } = useConsole();
   const agent = useName(p.agentId);
+  const origin = useOrigin(p.runId);
   return (
     <article aria-label={subject(p)} className="mx-auto flex w-full max-w-3xl min-w-0 flex-col gap-4 p-4 md:p-6">
       <Link to="/s/$session/approvals" params={{ session }} search={{ show }} className="inline-flex min-h-8 items-center gap-1.5 self-start text-sm text-accent md:hidden">
@@ -65,23 +68,23 @@ export function Detail({ pending: p, mine, show, next }: Props) {
           <span className="sr-only">
             <Settled pending={p} />
           </span>
-          {next !== undefined && (
-            <Link to="/s/$session/approvals" params={{ session }} search={{ show, pending: next.id }} className={link}>
-              Next request
-            </Link>
-          )}
+          <span className="flex flex-wrap gap-2">
+            {origin !== undefined && <BackTo origin={origin} />}
+            {next !== undefined && (
+              <Link to="/s/$session/approvals" params={{ session }} search={{ show, pending: next.id }} className={buttonLink}>
+                Next request
+              </Link>
+            )}
+          </span>
         </p>
       )}
       {p.status === "open" && !mine && <NotMine pending={p} />}
-      <Asked pending={p} />
+      <Asked pending={p} origin={origin} />
       <PendingView key={p.id} pending={p} />
-      <section aria-label="Messages before it" className="flex flex-col gap-2">
-        <h3 className="text-sm font-semibold text-soft">Messages before it</h3>
-        <Context pending={p} />
-      </section>
+      <Context pending={p} origin={origin} />
       {p.status === "open" && <Others pending={p} />}
       <details className="rounded-lg border border-line">
-        <summary className="min-h-8 px-3 py-1.5 text-sm text-soft">Original arguments</summary>
+        <summary className="min-h-8 px-3 py-1.5 text-sm text-soft">Exact arguments as JSON</summary>
         <div className="border-t border-line p-3">
           <Value title={p.toolName === "" ? "Arguments" : p.toolName} value={p.args} />
         </div>
@@ -91,12 +94,17 @@ export function Detail({ pending: p, mine, show, next }: Props) {
 }
 
 // The message that the model read, and whether it was edited afterwards.
-function Asked({ pending }: { pending: PendingAction }) {
+function Asked({ pending, origin }: { pending: PendingAction; origin: MessageTrigger | undefined }) {
   const { text, editedAt } = useTrigger(pending);
   if (text === null) return null;
   return (
     <section aria-label="Message to the agent" className="flex flex-col gap-1">
       <h3 className="text-sm font-semibold text-soft">Message to the agent</h3>
+      {origin !== undefined && (
+        <p className="text-sm break-words text-soft">
+          <Words text={origin.senderName} /> in <SpaceLink space={origin.spaceId} name={origin.spaceName} message={origin.messageId} />
+        </p>
+      )}
       <p className="max-h-40 overflow-y-auto whitespace-pre-wrap wrap-anywhere">
         <Words text={text} />
       </p>
@@ -106,6 +114,19 @@ function Asked({ pending }: { pending: PendingAction }) {
         </p>
       )}
     </section>
+  );
+}
+
+// The way back to where the agent was asked: its answer appears there.
+function BackTo({ origin }: { origin: MessageTrigger }) {
+  const { session } = useConsole();
+  const known = useSpace(origin.spaceId)?.space;
+  if (known === undefined) return null;
+  return (
+    <Link to="/s/$session/spaces/$space" params={{ session, space: known.id }} className={buttonLink}>
+      <ArrowLeft aria-hidden className="size-4 shrink-0" />
+      <span className="min-w-0 break-words">Back to {known.name}</span>
+    </Link>
   );
 }
 

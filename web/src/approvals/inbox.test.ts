@@ -43,8 +43,8 @@ test("groups only open permissions for one tool of one agent", () => {
 test("summarises a question with its options, and a tool with its arguments", () => {
   const question = aPending({ kind: "question", question: "Which day?", options: ["Saturday", "Sunday"] });
   expect([subject(question), gist(question)]).toEqual(["Which day?", "Saturday, Sunday"]);
-  const call = aPending({ toolName: "pay", args: { to: "Ann", lines: [1, 2] } });
-  expect([subject(call), gist(call)]).toEqual(["pay", "to: Ann, lines: [1,2]"]);
+  const call = aPending({ toolName: "payNow", args: { to: "Ann", lines: [1, 2], price: 1200, currency: "USD" } });
+  expect([subject(call), gist(call)]).toEqual(["Pay now", "To: Ann, Lines: [1,2], Price: $1,200"]);
 });
 
 describe("the outcome", () => {

@@ -1,5 +1,6 @@
 // Which pending actions are whose, and their order. Pure functions.
 import type { PendingAction, Space } from "@/client/types";
+import { label, moneyOf, toldElsewhere } from "@/parts/renderers/words";
 
 /**
  * Reports whether an action waits for the caller. The server lists for an entity what it
@@ -25,9 +26,9 @@ export function inOrder(pending: readonly PendingAction[]): PendingAction[] {
   });
 }
 
-/** What an action is about, on one line: the question, or the tool. */
+/** What an action is about, on one line: the question, or the tool's name in words. */
 export function subject(p: PendingAction): string {
-  return p.question !== null && p.question !== "" ? p.question : p.toolName;
+  return p.question !== null && p.question !== "" ? p.question : label(p.toolName);
 }
 
 /** The arguments on one line, which distinguish requests for one tool. */
@@ -35,7 +36,8 @@ export function gist(p: PendingAction): string {
   if (p.kind === "question") return (p.options ?? []).join(", ");
   if (typeof p.args !== "object" || p.args === null || Array.isArray(p.args)) return JSON.stringify(p.args) ?? "";
   return Object.entries(p.args)
-    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .filter(([name]) => !toldElsewhere(p.args, name))
+    .map(([name, value]) => `${label(name)}: ${moneyOf(p.args, name) ?? (typeof value === "string" ? value : JSON.stringify(value))}`)
     .join(", ");
 }
 

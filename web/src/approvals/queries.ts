@@ -2,7 +2,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { api } from "@/api/client";
 import { all } from "@/client/request";
-import type { Message, PendingAction } from "@/client/types";
+import type { Message, MessageTrigger, PendingAction } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useLive, usePending } from "@/live/hooks";
 
@@ -54,19 +54,28 @@ export function useTrigger(pending: PendingAction): { text: string | null; edite
 // The number of pages of 200 that are searched for an old message.
 const mostPages = 5;
 
-/** The message with the request and at most `n` before it, taken from the live state where it has them. */
-export function useContext(pending: PendingAction, n: number) {
+/** Where the conversation is that led to an action: where the agent was asked, else where the action is shown. */
+export interface Conversation {
+  readonly spaceId: string;
+  readonly messages: readonly Message[];
+  readonly loading: boolean;
+}
+
+/** The newest messages of that conversation, up to what the run wrote there; at most `n` before it. */
+export function useConversation(pending: PendingAction, origin: MessageTrigger | undefined, n: number): Conversation {
   const { session } = useConsole();
   const live = useLive().live;
-  const { spaceId, messageId } = pending;
-  const here = spaceId === null || messageId === null ? [] : around((live.spaces.get(spaceId)?.order ?? []).flatMap((id) => live.messages.get(id) ?? []), messageId, n);
-  const first = spaceId === null ? undefined : live.messages.get(live.spaces.get(spaceId)?.order[0] ?? "");
+  const spaceId = origin?.spaceId ?? pending.spaceId;
+  const inSpace = (id: string) => (live.spaces.get(id)?.order ?? []).flatMap((m) => live.messages.get(m) ?? []);
+  const known = spaceId === null ? [] : inSpace(spaceId);
+  const messageId = known.findLast((m) => m.runId === pending.runId)?.id ?? origin?.messageId ?? pending.messageId;
+  const here = messageId === null ? [] : around(known, messageId, n);
   const asked = useQuery({
     queryKey: ["context", session, spaceId, messageId, n],
     enabled: here.length === 0 && spaceId !== null && messageId !== null,
     staleTime: Infinity,
     queryFn: async () => {
-      let before = first?.seq;
+      let before = known[0]?.seq;
       for (let page = 0; page < mostPages; page++) {
         const { items } = await api.GET("/v1/sessions/{session}/spaces/{space}/messages", { params: { path: { session, space: spaceId ?? "" }, query: { before, limit: 200 } } });
         const found = around(items, messageId ?? "", n);
@@ -77,7 +86,7 @@ export function useContext(pending: PendingAction, n: number) {
       return [];
     },
   });
-  return { messages: here.length > 0 ? here : (asked.data ?? []), loading: here.length === 0 && asked.isLoading };
+  return { spaceId: spaceId ?? "", messages: here.length > 0 ? here : (asked.data ?? []), loading: here.length === 0 && asked.isLoading };
 }
 
 /** The message with that id and at most `n` before it; empty if it is missing. */

@@ -47,6 +47,7 @@ export function Row({ pending: p, selected, show }: Props) {
           <Words text={gist(p)} />
         </span>
         <span className="mt-0.5 flex flex-wrap gap-x-2 text-xs text-soft">
+          {p.toolName !== "" && <code className="break-words">{p.toolName}</code>}
           <span>{agent}</span>
           <span>{p.spaceId === null ? "in no space" : `in ${space?.name ?? p.spaceId}`}</span>
           {p.status === "open" && p.quorum > 1 && (

@@ -7,6 +7,8 @@ import { useConsole } from "@/app/console";
 import { useEntity, useMessage, useName } from "@/live/hooks";
 import { ended } from "@/client/session-state";
 import { Words } from "@/parts/words/words";
+import { SpaceLink } from "@/runs/trigger";
+import { useOrigin } from "@/runs/use-origin";
 import { Badge } from "@/ui/badge";
 import { classes } from "@/ui/classes";
 import { MessageState, RunState } from "@/ui/state";
@@ -17,10 +19,12 @@ import { EditMessage } from "./edit-message";
 import { FailedRuns } from "./failed-runs";
 import { MessageActions } from "./message-actions";
 import { PartSlot } from "./part-slot";
+import { Parts } from "./parts";
 import { Quote } from "./quote";
 import { Reactions } from "./reactions";
 import { Reasoning } from "./reasoning";
 import { RunLink } from "./run-link";
+import { WaitsElsewhere } from "./waits-elsewhere";
 
 interface Props {
   readonly id: string;
@@ -60,16 +64,17 @@ function Article({ message, joined, marked, entry, failed }: Props & { message: 
       {!editing && <MessageActions message={message} onEdit={() => setEditing(true)} />}
       {message.replyTo !== null && <Quote id={message.replyTo} />}
       {message.mentions.length > 0 && <Mentions ids={message.mentions} />}
-      {message.onBehalfOf.length > 0 && <OnBehalfOf ids={message.onBehalfOf} />}
+      {message.onBehalfOf.length > 0 && <OnBehalfOf message={message} run={run} />}
       <div className="flex min-w-0 flex-col items-stretch gap-2 wrap-anywhere">
         {message.runId !== null && !joined && <Reasoning run={message.runId} space={message.spaceId} />}
         {editing ? (
           <EditMessage message={message} onClose={() => setEditing(false)} />
         ) : (
-          message.parts.map((part) => <PartSlot key={part.id} message={message} part={part} ended={over} />)
+          <Parts message={message} ended={over} />
         )}
         {message.parts.length === 0 && <p className="text-soft">{message.deletedAt !== null ? "This message was deleted." : over ? "Nothing was said." : "…"}</p>}
       </div>
+      {message.runId !== null && message.status === "streaming" && <WaitsElsewhere message={message} />}
       {message.editedAt !== null && (
         <p className="text-sm text-soft">
           edited <Moment at={message.editedAt} />
@@ -123,14 +128,20 @@ function Mentions({ ids }: { ids: readonly string[] }) {
   );
 }
 
-/** For whom an agent wrote this from another space. */
-function OnBehalfOf({ ids }: { ids: readonly string[] }) {
+/** For whom an agent wrote this from another space, and the way there while the run is known. */
+function OnBehalfOf({ message, run }: { message: Message; run: Run | undefined }) {
+  const origin = useOrigin(message.runId ?? "", run !== undefined);
   return (
     <p className="mb-0.5 flex flex-wrap items-center gap-1 text-sm text-soft">
       on behalf of
-      {ids.map((id) => (
+      {message.onBehalfOf.map((id) => (
         <Mention key={id} id={id} />
       ))}
+      {origin !== undefined && origin.spaceId !== message.spaceId && (
+        <span className="min-w-0 wrap-anywhere">
+          in <SpaceLink space={origin.spaceId} name={origin.spaceName} message={origin.messageId} />
+        </span>
+      )}
     </p>
   );
 }
