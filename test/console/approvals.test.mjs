@@ -100,7 +100,7 @@ describe("a permission", () => {
     await payer("shop", [{ sum: 500, to: "Kiel" }]);
     await go(s, page, "/spaces/shop");
     await s.server.says("operator", "shop", "Pay it.");
-    await page.getByRole("button", { name: "Edit arguments" }).click();
+    await page.getByRole("button", { name: "Edit and approve" }).click();
     await page.getByLabel("Sum").fill("0");
     await page.getByRole("button", { name: "Approve with changes" }).click();
     await page.getByText("Must be at least 1").waitFor();

@@ -33,29 +33,6 @@ async function member(entityId, more = {}) {
   return { person, page, key };
 }
 
-test("a new user gets from the link to an approved order", async (t) => {
-  const begun = Date.now();
-  const { person, page } = await operator(s);
-  await page.getByRole("link", { name: /welcome/i }).first().click();
-  await write(page, "I need a laptop");
-  const article = page.getByRole("article").filter({ hasText: "Lark Air 13" });
-  await article.getByText("Lark Pro 16").waitFor();
-  const yes = article.getByRole("button", { name: /yes/i });
-  await yes.first().click();
-  await article.getByRole("button", { name: /no$/i }).last().click();
-  await page.getByRole("link", { name: /approvals/i }).filter({ hasText: "1" }).first().click();
-  await picture(page, "approvals-open");
-  await page.getByRole("button", { name: "Approve", exact: true }).click();
-  await eventually("the order is placed", async () => (await s.server.at("GET", "/spaces/welcome/messages")).items.some((m) => JSON.stringify(m).includes("your laptop is ordered")));
-  const seconds = (Date.now() - begun) / 1000;
-  t.diagnostic(`${seconds.toFixed(1)} s from the link to the approved order`);
-  await go(s, page, "/spaces/welcome");
-  await page.getByText("your laptop is ordered").waitFor();
-  await picture(page, "welcome-ordered");
-  await person.clean();
-  await person.close();
-});
-
 test("a composite message is one article: text, card, form, text, in the model's order", async () => {
   const form = {
     name: "askDelivery", executionType: "basic", execution: { mode: "no-execution" }, displayTool: true,

@@ -33,7 +33,8 @@ export async function operator(s, more = {}) {
   const person = await Person.at(s.browser, more);
   const page = await person.open(await s.server.newLink());
   page.setDefaultTimeout(patience);
-  await page.getByRole("link", { name: /welcome/i }).first().waitFor();
+  // On a phone a first visit begins in a space, with the way to the list.
+  await page.getByRole("link", { name: /^All spaces$|welcome/i }).first().waitFor();
   return { person, page };
 }
 
