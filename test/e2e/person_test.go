@@ -82,7 +82,7 @@ func TestPersonAndAgentConverse(t *testing.T) {
 				t.Errorf("wait prints %q, want %q", lines, place)
 			}
 			for _, want := range []string{
-				"\twelcome\t2\toperator\tscout\tHello scout, who are you?", "\twelcome\t3\tscout\toperator\tI am scout.", place,
+				`"How do I connect my own agent?"]`, "\twelcome\t2\toperator\tscout\tHello scout, who are you?", "\twelcome\t3\tscout\toperator\tI am scout.", place,
 			} {
 				if line := tail.line(); !strings.HasSuffix(line, want) {
 					t.Errorf("tail prints %q, want …%q", line, want)
