@@ -17,7 +17,7 @@ const browser = await launch();
 async function someone(more) {
   const person = await Person.at(browser, { width: "wide", deviceScaleFactor: 1.5, ...more });
   const page = await person.open(await server.newLink());
-  await page.getByRole("navigation").first().waitFor();
+  await page.getByRole("main").waitFor();
   return page;
 }
 const go = (page, path) => page.goto(`${server.url}/s/default${path}`);
