@@ -110,7 +110,7 @@ const asks = {
   pick: { schema: object({ size: { enum: [1, "1", "two"] } }, "size"), steps: [(card) => card.getByRole("button", { name: "1", exact: true }).first().click()], result: '{"size":1}', wrong: [] },
   bare: { schema: flag, steps: [press("Yes")], result: "true", wrong: [] },
   seen: { steps: [press("OK")], result: '{"acknowledged":true}', wrong: [] },
-  byHand: { schema: object({ sure: flag }, "sure"), steps: [fill("Result as JSON", '{"sure": true, "big": 12345678901234567890}'), answer], result: '{"sure":true,"big":12345678901234567890}', wrong: [[[press("Answer with JSON"), fill("Result as JSON", '{"sure": 1}')], "Result as JSON", /sure.*boolean/]] },
+  byHand: { schema: object({ sure: flag }, "sure"), steps: [fill("Result as JSON", '{"sure": true, "big": 12345678901234567890}'), answer], result: '{"sure":true,"big":12345678901234567890}', wrong: [[[press("More ways to answer"), press("Answer with JSON"), fill("Result as JSON", '{"sure": 1}')], "Result as JSON", /sure.*boolean/]] },
 };
 
 const s = stage();
@@ -136,9 +136,9 @@ async function clerk() {
   await s.server.at("POST", "/spaces", { id: "desk", name: "Desk", members: ["operator", "clerk"] }, { as: "operator" });
 }
 
-/** The card of a tool: what the button with its name folds. */
+/** The card of a tool: what the button folds that ends with its name. */
 async function cardOf(name) {
-  const button = page.getByRole("article").getByRole("button", { name, exact: true }).last();
+  const button = page.getByRole("article").getByRole("button", { name: new RegExp(`(^| )${name}$`) }).last();
   const folded = await button.getAttribute("aria-controls");
   return page.locator(`[id="${folded}"]`);
 }
