@@ -238,7 +238,7 @@ test("a link signs another browser in; signing out ends the key, there and nowhe
   const other = await Person.at(s.browser, { width: "phone" });
   const there = await other.open(link);
   there.setDefaultTimeout(patience);
-  await there.getByRole("link", { name: /welcome/i }).first().waitFor();
+  await there.getByRole("link", { name: "All spaces" }).waitFor(); // a first visit on a phone begins in a space
   const cookie = async (who) => (await who.context.cookies()).find((c) => c.name.startsWith("shoal"));
   const [mine, theirs] = [await cookie(person), await cookie(other)];
   assert.notEqual(mine.value, theirs.value, "each has a key of its own");
