@@ -35,11 +35,11 @@ func TestShapes(t *testing.T) {
 		{"id":"prt_4","type":"data","name":"chart","data":{"a":[1]}}],"onBehalfOf":["ann"],"replyTo":null,"reactions":[],"deletedAt":null,"editedAt":null`
 	space := shoal.Space{
 		ID: "shop", SessionID: "default", Name: "Shopping", Status: shoal.SpaceStatusClosed, Summary: ref("done"), AdminAgentID: ref(shoal.EntityID("shop-agent")),
-		ShowAgentReasoning: true, Metadata: json.RawMessage(`{}`), LastSeq: 12, UnreadCount: 2, MentionCount: 1, CreatedAt: moment, ClosedAt: &later,
+		ShowAgentReasoning: true, Metadata: json.RawMessage(`{}`), LastSeq: 12, UnreadCount: 2, MentionCount: 1, FirstUnreadSeq: 11, CreatedAt: moment, ClosedAt: &later,
 		Members: []shoal.Member{{EntityID: "ann", Kind: shoal.Human, Name: "Ann", JoinedAt: moment}},
 	}
 	const spaceJSON = `{"id":"shop","sessionId":"default","name":"Shopping","status":"closed","summary":"done","ownerId":null,"adminAgentId":"shop-agent","showAgentReasoning":true,
-		"metadata":{},"members":[{"entityId":"ann","kind":"human","name":"Ann","joinedAt":` + at + `,"addedBy":null}],"lastSeq":12,"unreadCount":2,"mentionCount":1,"muted":false,
+		"metadata":{},"members":[{"entityId":"ann","kind":"human","name":"Ann","joinedAt":` + at + `,"addedBy":null}],"lastSeq":12,"unreadCount":2,"mentionCount":1,"firstUnreadSeq":11,"muted":false,
 		"createdAt":` + at + `,"closedAt":` + then + `}`
 	boss := shoal.EntityID("boss")
 	entity := shoal.Entity{
@@ -74,7 +74,7 @@ func TestShapes(t *testing.T) {
 		"empty space": {
 			shoal.Space{ID: "shop", SessionID: "default", Name: "Shop", Status: shoal.SpaceStatusOpen, Members: []shoal.Member{}, CreatedAt: moment},
 			`{"id":"shop","sessionId":"default","name":"Shop","status":"open","summary":null,"ownerId":null,"adminAgentId":null,"showAgentReasoning":false,
-			"metadata":null,"members":[],"lastSeq":0,"unreadCount":0,"mentionCount":0,"muted":false,"createdAt":` + at + `,"closedAt":null}`,
+			"metadata":null,"members":[],"lastSeq":0,"unreadCount":0,"mentionCount":0,"firstUnreadSeq":0,"muted":false,"createdAt":` + at + `,"closedAt":null}`,
 		},
 		"message": {message, messageJSON + `}`},
 		"empty message": {

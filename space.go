@@ -16,8 +16,9 @@ const (
 )
 
 // Space is a conversation: members and one timeline, ordered by seq 1, 2, 3 …
-// without gaps. The MCP tools call it a thread. UnreadCount, MentionCount and Muted are
-// those of the reader: 0 and false for a reader that is not an entity, and in events.
+// without gaps. The MCP tools call it a thread. UnreadCount, MentionCount, FirstUnreadSeq
+// and Muted are those of the reader: 0 and false for a reader that is not an entity, and in
+// events. FirstUnreadSeq is the seq of the oldest unread message, 0 if all are read.
 //
 // OwnerID is the entity that created the space; nil where an admin key did that acts as no
 // entity, and for spaces of servers that did not store it.
@@ -38,6 +39,7 @@ type Space struct {
 	LastSeq            int64           `json:"lastSeq"`
 	UnreadCount        int64           `json:"unreadCount"`
 	MentionCount       int64           `json:"mentionCount"`
+	FirstUnreadSeq     int64           `json:"firstUnreadSeq"`
 	Muted              bool            `json:"muted"`
 	CreatedAt          Time            `json:"createdAt"`
 	ClosedAt           *Time           `json:"closedAt"`

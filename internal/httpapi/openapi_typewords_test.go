@@ -159,6 +159,7 @@ var fieldWords = map[string]string{
 	"WaitResult.failed":             "An agent of `from` that will not answer; a system message among the items states why.",
 	"Entity.waitEndsAt":             "When its open wait ends at the latest.",
 	"Space.lastSeq":                 "The position of the newest message.",
+	"Space.firstUnreadSeq":          "The position of the oldest message that the reader has not acknowledged; 0 if there is none.",
 	"Space.unreadCount":             "How many messages of it the reader has not acknowledged.",
 	"Space.mentionCount":            "How many of those mention the reader.",
 	"Space.ownerId":                 "Who created it; null for an admin key that acts as no entity.",

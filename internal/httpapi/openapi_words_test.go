@@ -199,7 +199,7 @@ var examples = func() map[string]any {
 		},
 		"Space": shoal.Space{
 			ID: "shop", SessionID: "default", Name: "Shopping", Status: shoal.SpaceStatusOpen, Metadata: json.RawMessage("{}"),
-			Members: []shoal.Member{ann}, LastSeq: 12, UnreadCount: 1, CreatedAt: at,
+			Members: []shoal.Member{ann}, LastSeq: 12, UnreadCount: 1, FirstUnreadSeq: 12, CreatedAt: at,
 		},
 		"Message": message,
 		"WaitResult": shoal.WaitResult{

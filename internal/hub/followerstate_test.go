@@ -134,7 +134,7 @@ func (f *testFollower) stateText() string {
 	var out strings.Builder
 	for _, id := range slices.Sorted(maps.Keys(f.world)) {
 		b := f.world[id]
-		b.space.UnreadCount, b.space.MentionCount, b.space.Muted = 0, 0, false
+		b.space.UnreadCount, b.space.MentionCount, b.space.FirstUnreadSeq, b.space.Muted = 0, 0, 0, false
 		space, _ := json.Marshal(b.space)
 		out.Write(space)
 		for _, m := range b.messages[max(0, len(b.messages)-shoal.DefaultPage):] {

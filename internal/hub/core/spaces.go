@@ -34,7 +34,7 @@ func FillSpaces(tx Tx, who shoal.Principal, session shoal.SessionID, spaces []sh
 	}
 	for i, id := range ids {
 		spaces[i].Members = append([]shoal.Member{}, members[id]...)
-		spaces[i].UnreadCount, spaces[i].MentionCount = counts[id].Messages, counts[id].Mentions
+		spaces[i].UnreadCount, spaces[i].MentionCount, spaces[i].FirstUnreadSeq = counts[id].Messages, counts[id].Mentions, counts[id].First
 		spaces[i].Muted = slices.ContainsFunc(spaces[i].Members, func(m shoal.Member) bool { return m.Muted && m.EntityID == who.EntityID })
 	}
 	return spaces, nil
@@ -51,7 +51,7 @@ func SaveSpace(ch *Change, s shoal.Space, what shoal.EventType) error {
 // EmitSpace emits an event with the current state of the space, without the fields that
 // differ for each caller: the counts and whether it is muted.
 func EmitSpace(ch *Change, s shoal.Space, what shoal.EventType) error {
-	s.UnreadCount, s.MentionCount, s.Muted = 0, 0, false
+	s.UnreadCount, s.MentionCount, s.FirstUnreadSeq, s.Muted = 0, 0, 0, false
 	return EmitInSpace(ch, s.SessionID, s.ID, "", what, func(h shoal.EventHead) any {
 		return shoal.SpaceData{EventHead: h, Space: s}
 	})

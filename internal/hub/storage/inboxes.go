@@ -67,5 +67,6 @@ type InboxEntry struct {
 	EventPlace int64
 }
 
-// Unread counts the unread messages of a space, and the mentions among them.
-type Unread struct{ Messages, Mentions int64 }
+// Unread counts the unread messages of a space, and the mentions among them. First is the
+// seq of the oldest one, 0 if there is none.
+type Unread struct{ Messages, Mentions, First int64 }

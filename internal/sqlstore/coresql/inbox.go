@@ -257,11 +257,11 @@ func (t *Tx) Counts(session shoal.SessionID, entity shoal.EntityID, spaces []sho
 	}
 	for some := range slices.Chunk(spaces, sqlconn.MaxList) {
 		var b sqlconn.Builder
-		b.Add(`SELECT space_id, COUNT(*), COUNT(*) FILTER (WHERE reason = 'mention')
+		b.Add(`SELECT space_id, COUNT(*), COUNT(*) FILTER (WHERE reason = 'mention'), MIN(seq)
 			FROM inbox WHERE session_id = ? AND entity_id = ?`, session, entity)
 		sqlconn.AddIn(&b, ` AND space_id IN (?) GROUP BY space_id`, some)
 		_, err := sqlconn.List(t.c, func(r *sqlconn.Rows) struct{} {
-			counts[shoal.SpaceID(r.Text(0))] = storage.Unread{Messages: r.Int(1), Mentions: r.Int(2)}
+			counts[shoal.SpaceID(r.Text(0))] = storage.Unread{Messages: r.Int(1), Mentions: r.Int(2), First: r.Int(3)}
 			return struct{}{}
 		}, b.Text(), b.Args...)
 		if err != nil {

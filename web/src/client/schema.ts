@@ -2935,6 +2935,7 @@ export interface components {
          *       "lastSeq": 12,
          *       "unreadCount": 1,
          *       "mentionCount": 0,
+         *       "firstUnreadSeq": 12,
          *       "muted": false,
          *       "createdAt": "2026-11-20T10:00:00.000Z",
          *       "closedAt": null
@@ -2947,6 +2948,11 @@ export interface components {
             readonly closedAt: string | null;
             /** Format: date-time */
             readonly createdAt: string;
+            /**
+             * Format: int64
+             * @description The position of the oldest message that the reader has not acknowledged; 0 if there is none.
+             */
+            readonly firstUnreadSeq: number;
             readonly id: string;
             /**
              * Format: int64

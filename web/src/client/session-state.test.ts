@@ -12,7 +12,7 @@ function space(id: string, more: Partial<Space> = {}): Space {
   return {
     id, sessionId: "default", name: id, status: "open", summary: null, ownerId: null, adminAgentId: null, showAgentReasoning: false, metadata: {},
     members: [{ entityId: "ann", kind: "human", name: "Ann", joinedAt: at, addedBy: null }, { entityId: "bot", kind: "agent", name: "Bot", joinedAt: at, addedBy: null }],
-    lastSeq: 0, unreadCount: 0, mentionCount: 0, muted: false, createdAt: at, closedAt: null, ...more,
+    lastSeq: 0, unreadCount: 0, mentionCount: 0, firstUnreadSeq: 0, muted: false, createdAt: at, closedAt: null, ...more,
   };
 }
 
@@ -140,6 +140,19 @@ describe("counts", () => {
     ["what was read is read", [created(message("m1", 1, [], { status: "completed" })), { type: "local.read", space: space("shop") }], 0, 0],
   ])("%s", (_, events, unread, mentions) => {
     expect(after(shop, ...events).spaces.get("shop")?.space).toMatchObject({ unreadCount: unread, mentionCount: mentions });
+  });
+
+  it("name the oldest unread message, also when it is completed after later ones", () => {
+    const first = (...events: LiveEvent[]) => after(shop, ...events).spaces.get("shop")?.space.firstUnreadSeq;
+    const whole = (seq: number, entityId = "bot") => created(message(`m${seq}`, seq, [], { status: "completed", entityId }));
+    expect(first()).toBe(0);
+    expect(first(whole(1, "ann"), whole(2), whole(3))).toBe(2);
+    const streamed = created(message("m1", 1, []));
+    const completed: LiveEvent = { type: "message.completed", spaceId: "shop", runId: "run_1", at, message: message("m1", 1, [], { status: "completed" }) };
+    expect(first(streamed, whole(2), completed)).toBe(1);
+    const read = { type: "local.read", space: space("shop", { lastSeq: 2 }) } as const;
+    expect(first(whole(1), whole(2), read)).toBe(0);
+    expect(first(whole(1), whole(2), read, whole(3))).toBe(3);
   });
 });
 

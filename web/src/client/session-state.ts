@@ -192,7 +192,10 @@ export class SessionState {
     const system = m.entityId === "system";
     if (!named && (live.space.muted || (system && m.mentions.length > 0))) return;
     const mentioned = named && !system ? 1 : 0;
-    this.updateSpace({ ...live.space, unreadCount: live.space.unreadCount + 1, mentionCount: live.space.mentionCount + mentioned }, true);
+    const { unreadCount, mentionCount, firstUnreadSeq } = live.space;
+    // A message that was streaming for long becomes unread after later ones.
+    const first = unreadCount === 0 || firstUnreadSeq === 0 ? m.seq : Math.min(firstUnreadSeq, m.seq);
+    this.updateSpace({ ...live.space, unreadCount: unreadCount + 1, mentionCount: mentionCount + mentioned, firstUnreadSeq: first }, true);
   }
 
   private insert(spaceId: string, m: Message): void {
@@ -320,7 +323,7 @@ export class SessionState {
   private updateSpace(space: Space, counted = false): void {
     const live = this.spaces.get(space.id);
     if (live === undefined) return this.addSpace(space);
-    const next = counted ? space : { ...space, unreadCount: live.space.unreadCount, mentionCount: live.space.mentionCount, muted: live.space.muted };
+    const next = counted ? space : { ...space, unreadCount: live.space.unreadCount, mentionCount: live.space.mentionCount, firstUnreadSeq: live.space.firstUnreadSeq, muted: live.space.muted };
     this.spaces.set(space.id, { ...live, space: next });
     this.changed.add("spaces").add(`space:${space.id}`);
   }

@@ -139,7 +139,7 @@ export class Source {
         const known = this.state.spaces.get(space.id);
         if (known === undefined || known !== before.get(space.id) || known.space.lastSeq !== space.lastSeq) continue;
         if (known.order.some((id) => this.state.messages.get(id)?.status === "streaming")) continue;
-        if (known.space.unreadCount !== space.unreadCount || known.space.mentionCount !== space.mentionCount || known.space.muted !== space.muted) this.apply([{ type: "local.read", space }]);
+        if (known.space.unreadCount !== space.unreadCount || known.space.firstUnreadSeq !== space.firstUnreadSeq || known.space.mentionCount !== space.mentionCount || known.space.muted !== space.muted) this.apply([{ type: "local.read", space }]);
       }
     } catch {
       // The next retryNow corrects the counts.

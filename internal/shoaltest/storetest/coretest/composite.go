@@ -163,7 +163,7 @@ var composedTests = map[string]func(*storecase.Case){
 		counts := storecase.Read(c, func(tx storage.Tx) (map[shoal.SpaceID]storage.Unread, error) {
 			return tx.Counts(c.Session, "bob", []shoal.SpaceID{"shop"})
 		})
-		storecase.Equal(c, "the counts", counts, map[shoal.SpaceID]storage.Unread{"shop": {Messages: 1, Mentions: 1}})
+		storecase.Equal(c, "the counts", counts, map[shoal.SpaceID]storage.Unread{"shop": {Messages: 1, Mentions: 1, First: 1}})
 		c.Update(func(tx storage.Tx) error { return tx.Acknowledge(c.Session, "bob", storage.InboxFilter{}, 2) })
 		storecase.Equal(c, "after acknowledging", unread(), nil)
 	},

@@ -249,9 +249,19 @@ var inboxTests = map[string]func(*storecase.Case){
 		counts := storecase.Read(c, func(tx storage.Tx) (map[shoal.SpaceID]storage.Unread, error) {
 			return tx.Counts(c.Session, "bob", spaces)
 		})
-		storecase.Equal(c, "the shop", counts["shop"], storage.Unread{Messages: 3, Mentions: 1})
+		storecase.Equal(c, "the shop", counts["shop"], storage.Unread{Messages: 3, Mentions: 1, First: 1})
 		storecase.Equal(c, "the yard", counts["yard"], storage.Unread{})
 		storecase.Equal(c, "a space that was not asked for", counts["other"], storage.Unread{})
+
+		first := func() storage.Unread {
+			return storecase.Read(c, func(tx storage.Tx) (map[shoal.SpaceID]storage.Unread, error) {
+				return tx.Counts(c.Session, "bob", []shoal.SpaceID{"shop"})
+			})["shop"]
+		}
+		c.Update(func(tx storage.Tx) error { return tx.AcknowledgeSpace(c.Session, "shop", "bob", 2) })
+		storecase.Equal(c, "after two were read", first(), storage.Unread{Messages: 1, First: 3})
+		c.Update(func(tx storage.Tx) error { return tx.MarkUnread(c.Session, "shop", "bob", 2, 9) })
+		storecase.Equal(c, "after one was marked unread, at a later position of the inbox", first(), storage.Unread{Messages: 2, Mentions: 1, First: 2})
 	},
 
 	"a key acknowledges explicitly permanently": func(c *storecase.Case) {
