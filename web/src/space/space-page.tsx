@@ -87,16 +87,10 @@ function Known({ live }: { live: LiveSpace }) {
   const panel = usePanel();
   const attachments = useAttachments(session);
   const writes = space.status === "open" && isMember(space, actor);
-  const go = useNavigate();
-  const wide = useWide();
-  useEffect(() => keepLastSpace(session, actor, space.id), [session, actor, space.id]);
-  useShortcut("Escape", seq === undefined ? "Back to all spaces" : "Back to the newest message", () => {
-    if (seq !== undefined) void go({ to: "/s/$session/spaces/$space", params: { session, space: space.id } });
-    else if (!wide) void go({ to: "/s/$session/spaces", params: { session } });
-  });
   return (
     <>
       <main id="main" tabIndex={-1} className="flex h-full min-w-0 flex-1 flex-col overflow-hidden focus-visible:-outline-offset-2">
+        <EscapeGoesBack space={space.id} seq={seq} />
         <SpaceHeader space={space} panel={panel.open} togglePanel={panel.toggle} ask={ask} />
         <Drop add={writes ? attachments.add : undefined}>
           <Timeline live={live} runs={runs} seq={seq} />
@@ -113,6 +107,18 @@ function Known({ live }: { live: LiveSpace }) {
       <Announcer space={space.id} />
     </>
   );
+}
+
+// Renders nothing. It comes before the timeline, which uses Escape while something is unread.
+function EscapeGoesBack({ space, seq }: { space: string; seq: number | undefined }) {
+  const { session } = useConsole();
+  const go = useNavigate();
+  const wide = useWide();
+  useShortcut("Escape", seq === undefined ? "Back to all spaces" : "Back to the newest message", () => {
+    if (seq !== undefined) void go({ to: "/s/$session/spaces/$space", params: { session, space } });
+    else if (!wide) void go({ to: "/s/$session/spaces", params: { session } });
+  });
+  return null;
 }
 
 interface Panel {

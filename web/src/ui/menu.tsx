@@ -1,6 +1,6 @@
-// A menu below its button: arrow keys, Home, End, Escape. It closes when the focus leaves
-// it.
-import { type ReactNode, useEffect, useId, useRef, useState } from "react";
+// A menu at its button: arrow keys, Home, End, Escape. It closes when the focus leaves it or
+// the page scrolls. It is a popover, so that no pane cuts it off.
+import { type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 import { classes } from "./classes";
 
 /** One entry of a menu. With `checked` it is a switch. */
@@ -13,18 +13,29 @@ export interface MenuItem {
   readonly disabled?: boolean;
 }
 
-/** The width that it needs, in px. */
-const width = 240;
+/** The distance to the button and to the edges of the window, in px. */
+const gap = 4;
 
 /** A button that opens a menu. `label` is the button's name. */
-export function Menu({ label, icon, items, above = false }: { label: string; icon: ReactNode; items: readonly MenuItem[]; above?: boolean }) {
+export function Menu({ label, icon, items, small = false, action }: { label: string; icon: ReactNode; items: readonly MenuItem[]; small?: boolean; action?: string }) {
   const [open, setOpen] = useState(false);
-  const [begins, setBegins] = useState(false);
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
   const list = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (!open || list.current === null || button.current === null) return;
+    list.current.showPopover?.();
+    place(list.current, button.current.getBoundingClientRect());
+    list.current.querySelector<HTMLElement>('[role^="menuitem"]:not(:disabled)')?.focus({ preventScroll: true });
+  }, [open]);
   useEffect(() => {
-    if (open) list.current?.querySelector<HTMLElement>('[role^="menuitem"]:not(:disabled)')?.focus();
+    if (!open) return;
+    const top = button.current?.getBoundingClientRect().top;
+    const onScroll = () => {
+      if (button.current?.getBoundingClientRect().top !== top) setOpen(false);
+    };
+    window.addEventListener("scroll", onScroll, { capture: true, passive: true });
+    return () => window.removeEventListener("scroll", onScroll, { capture: true });
   }, [open]);
   const close = () => {
     setOpen(false);
@@ -52,17 +63,14 @@ export function Menu({ label, icon, items, above = false }: { label: string; ico
         aria-haspopup="menu"
         aria-expanded={open}
         aria-controls={open ? id : undefined}
-        onClick={() => {
-          // It opens to the left unless the window ends there.
-          setBegins((button.current?.getBoundingClientRect().right ?? width) < width);
-          setOpen(!open);
-        }}
-        className="inline-flex size-8 items-center justify-center rounded-md text-soft hover:bg-sunken hover:text-ink"
+        data-action={action}
+        onClick={() => setOpen(!open)}
+        className={classes("inline-flex items-center justify-center rounded-md text-soft hover:bg-sunken hover:text-ink", small ? "size-6" : "size-8")}
       >
         {icon}
       </button>
       {open && (
-        <div ref={list} id={id} role="menu" aria-label={label} onKeyDown={moveFocus} className={classes("absolute z-30 min-w-56 rounded-lg border border-line bg-raised p-1 shadow-lg", begins ? "left-0" : "right-0", above ? "bottom-full mb-1" : "top-full mt-1")}>
+        <div ref={list} id={id} role="menu" aria-label={label} onKeyDown={moveFocus} popover="manual" className="fixed m-0 min-w-56 rounded-lg border border-line bg-raised p-1 text-ink shadow-lg">
           {items.map((item) => (
             <button
               key={item.label}
@@ -87,6 +95,14 @@ export function Menu({ label, icon, items, above = false }: { label: string; ico
       )}
     </div>
   );
+}
+
+// Below the button and to its left, where the window has room.
+function place(list: HTMLElement, at: DOMRect): void {
+  const { width, height } = list.getBoundingClientRect();
+  const below = at.bottom + gap + height <= window.innerHeight;
+  const top = below ? at.bottom + gap : Math.max(gap, at.top - gap - height);
+  list.style.inset = `${top}px auto auto ${Math.max(gap, at.right - width)}px`;
 }
 
 function moveFocus(event: React.KeyboardEvent<HTMLElement>): void {

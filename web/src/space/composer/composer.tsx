@@ -7,7 +7,6 @@ import { useConsole } from "@/app/console";
 import { wentByKey } from "@/app/last-input";
 import { sendKeyWords, sends } from "@/app/send-key";
 import { useSettings } from "@/app/settings";
-import { useShortcut } from "@/app/shortcuts";
 import { byteLength } from "@/client/utf8";
 import { Button, IconButton } from "@/ui/button";
 import { newKey } from "../idempotency";
@@ -60,7 +59,6 @@ export function Composer({ space, attachments, focus = false }: { space: Space; 
     wantedCaret.current = undefined;
   }, [text]);
   useDraft(session, actor, space.id, text);
-  useShortcut("R", "Write a message", () => field.current?.focus());
 
   const tooLong = text.length > maxText / 4 && byteLength(text) > maxText;
   const uploading = attachments.list.some((a) => a.sent === null && a.problem === null);
@@ -112,6 +110,7 @@ export function Composer({ space, attachments, focus = false }: { space: Space; 
         <AttachmentList attachments={attachments} />
         <textarea
           ref={field}
+          data-composer
           rows={1}
           value={text}
           aria-label="Message"

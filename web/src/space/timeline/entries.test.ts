@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { message } from "../testdata";
-import { entries, firstUnread } from "./entries";
+import { entries } from "./entries";
 
 const at = (minute: number, day = 20) => new Date(2026, 10, day, 10, minute).toISOString();
 const kinds = (list: ReturnType<typeof entries>) => list.map((e) => (e.kind === "message" ? `${e.id}${e.joined ? " joined" : ""}` : e.kind));
@@ -13,24 +13,12 @@ describe("the rows of a timeline", () => {
 
   it("part at midnight, at the unread line and at holes", () => {
     const list = [message({ seq: 1, createdAt: at(0) }), message({ seq: 2, createdAt: at(0, 21) }), message({ seq: 3, createdAt: at(1, 21) }), message({ seq: 9, createdAt: at(2, 21) })];
-    expect(kinds(entries(list, "msg_3"))).toEqual(["day", "msg_1", "day", "msg_2", "unread", "msg_3", "hole", "day", "msg_9"]);
+    expect(kinds(entries(list, 3))).toEqual(["day", "msg_1", "day", "msg_2", "unread", "msg_3", "hole", "day", "msg_9"]);
     expect(entries(list, undefined).find((e) => e.kind === "hole")).toMatchObject({ after: 3, before: 9 });
   });
 
   it("do not join messages of different runs, nor those of the server", () => {
     const list = [message({ seq: 1, runId: "run_1" }), message({ seq: 2, runId: "run_2" }), message({ seq: 3, entityId: "system" }), message({ seq: 4, entityId: "system" })];
     expect(kinds(entries(list, undefined))).toEqual(["day", "msg_1", "msg_2", "msg_3", "msg_4"]);
-  });
-});
-
-describe("the first unread message", () => {
-  const list = [message({ seq: 1, entityId: "bea" }), message({ seq: 2, entityId: "bea" }), message({ seq: 3 }), message({ seq: 4, entityId: "bot", status: "streaming" }), message({ seq: 5, entityId: "bea" })];
-  it.each([
-    [0, undefined],
-    [1, "msg_5"],
-    [2, "msg_2"],
-    [9, "msg_1"],
-  ])("with %i unread is %s", (unread, want) => {
-    expect(firstUnread(list, unread, "ann")).toBe(want);
   });
 });

@@ -13,8 +13,8 @@ export type Entry =
 /** How long after the one before a message still joins it, in ms. */
 const joinWithin = 5 * 60_000;
 
-/** The rows of some messages in the order of their `seq`. The unread line is before the message `firstUnread`. */
-export function entries(messages: readonly Message[], firstUnread: string | undefined): Entry[] {
+/** The rows of some messages in the order of their `seq`. The unread line is before the message with the seq `firstUnread`. */
+export function entries(messages: readonly Message[], firstUnread: number | undefined): Entry[] {
   const out: Entry[] = [];
   let before: Message | undefined;
   for (const m of messages) {
@@ -26,7 +26,7 @@ export function entries(messages: readonly Message[], firstUnread: string | unde
       out.push({ kind: "day", key: `day-${m.seq}`, at: m.createdAt });
       before = undefined;
     }
-    if (m.id === firstUnread) {
+    if (m.seq === firstUnread) {
       out.push({ kind: "unread", key: "unread", at: m.createdAt });
       before = undefined;
     }
@@ -42,18 +42,3 @@ function joins(before: Message | undefined, m: Message): boolean {
 }
 
 const day = (at: string): string => new Date(at).toDateString();
-
-/**
- * The first message that a reader has not read, of those that are here: counted
- * back from the newest, over whole messages of others. Undefined if all is read.
- */
-export function firstUnread(messages: readonly Message[], unread: number, reader: string | null): string | undefined {
-  let found: string | undefined;
-  for (let i = messages.length - 1, left = unread; i >= 0 && left > 0; i--) {
-    const m = messages[i];
-    if (m === undefined || m.entityId === reader || m.status === "streaming") continue;
-    found = m.id;
-    left--;
-  }
-  return found;
-}

@@ -1,54 +1,117 @@
-// What one can do with a message: they show while it is pointed at or chosen, also with a
-// finger.
-import { Pencil, Reply, SmilePlus } from "lucide-react";
-import { useState } from "react";
+// What one can do with a message: it shows while the message is pointed at or selected, by
+// key or finger.
+import { useNavigate } from "@tanstack/react-router";
+import { Copy, Ellipsis, History, Link2, MailMinus, Pencil, Play, Reply, SmilePlus, Trash2 } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+import { Problem } from "@/client/problem";
 import type { Message } from "@/client/types";
 import { useConsole } from "@/app/console";
+import { useEntity, useLive } from "@/live/hooks";
 import { IconButton } from "@/ui/button";
+import { Menu, type MenuItem } from "@/ui/menu";
+import { notify } from "@/ui/notice";
+import { isMember } from "../order";
 import { replyTo } from "../replying";
-import { DeleteMessage } from "./delete-message";
 import { editable } from "./edit-message";
+import { markUnread } from "./marked-unread";
 import { offered, useReact } from "./reactions";
 
+const DeleteMessage = lazy(() => import("./delete-message").then((m) => ({ default: m.DeleteMessage })));
+const MessageHistory = lazy(() => import("./message-history").then((m) => ({ default: m.MessageHistory })));
+
+// A message of one line is as high as its actions.
+const small = "size-6!";
+
+type Dialog = "delete" | "history";
+
+/** The buttons and the menu of a message. */
 export function MessageActions({ message, onEdit }: { message: Message; onEdit: () => void }) {
   const { actor } = useConsole();
   const [choosing, setChoosing] = useState(false);
+  const [dialog, setDialog] = useState<Dialog>();
   const react = useReact(message);
-  if (message.deletedAt !== null || message.status === "streaming") return null;
+  const items = useItems(message, setDialog);
+  if (message.status === "streaming") return null;
+  const writes = actor !== null && message.deletedAt === null;
   return (
-    <div className="invisible absolute top-1 right-1 z-10 flex rounded-md bg-surface group-focus-within/message:visible group-hover/message:visible">
-      {actor !== null && choosing && (
-        <span role="group" aria-label="Choose a reaction" className="flex">
-          {offered.map((emoji) => (
-            <IconButton
-              key={emoji}
-              label={`React with ${emoji}`}
-              onClick={() => {
-                setChoosing(false);
-                void react(emoji, false);
-              }}
-            >
-              <span aria-hidden>{emoji}</span>
+    <>
+      <div className="invisible absolute top-0 right-1 has-aria-expanded:visible z-10 flex rounded-md border border-line bg-surface shadow-sm group-focus-within/message:visible group-hover/message:visible">
+        {writes && choosing && (
+          <span role="group" aria-label="Choose a reaction" className="flex">
+            {offered.map((emoji) => (
+              <IconButton
+                key={emoji}
+                className={small}
+                label={`React with ${emoji}`}
+                onClick={() => {
+                  setChoosing(false);
+                  void react(emoji, false);
+                }}
+              >
+                <span aria-hidden>{emoji}</span>
+              </IconButton>
+            ))}
+          </span>
+        )}
+        {writes && (
+          <>
+            <IconButton className={small} label="React" aria-expanded={choosing} onClick={() => setChoosing(!choosing)}>
+              <SmilePlus aria-hidden className="size-4" />
             </IconButton>
-          ))}
-        </span>
-      )}
-      {actor !== null && (
-        <>
-          <IconButton label="React" aria-expanded={choosing} onClick={() => setChoosing(!choosing)}>
-            <SmilePlus aria-hidden className="size-4" />
+            <IconButton className={small} label="Reply" data-action="reply" onClick={() => replyTo(message.spaceId, message.id)}>
+              <Reply aria-hidden className="size-4" />
+            </IconButton>
+          </>
+        )}
+        {editable(message, actor) && (
+          <IconButton className={small} label="Edit message" data-action="edit" onClick={onEdit}>
+            <Pencil aria-hidden className="size-4" />
           </IconButton>
-          <IconButton label="Reply" onClick={() => replyTo(message.spaceId, message.id)}>
-            <Reply aria-hidden className="size-4" />
-          </IconButton>
-        </>
+        )}
+        <Menu small label="More actions" action="more" icon={<Ellipsis aria-hidden className="size-4" />} items={items} />
+      </div>
+      {dialog !== undefined && (
+        <Suspense>
+          {dialog === "delete" && <DeleteMessage message={message} onClose={() => setDialog(undefined)} />}
+          {dialog === "history" && <MessageHistory message={message} onClose={() => setDialog(undefined)} />}
+        </Suspense>
       )}
-      {editable(message, actor) && (
-        <IconButton label="Edit message" onClick={onEdit}>
-          <Pencil aria-hidden className="size-4" />
-        </IconButton>
-      )}
-      <DeleteMessage message={message} />
-    </div>
+    </>
   );
 }
+
+function useItems(message: Message, open: (dialog: Dialog) => void): MenuItem[] {
+  const { session, actor, admin } = useConsole();
+  const store = useLive();
+  const go = useNavigate();
+  const sender = useEntity(message.entityId);
+  const mine = actor !== null && (message.entityId === actor || sender?.ownerId === actor);
+  const icon = "size-4";
+  const items: MenuItem[] = [{ label: "Copy link", icon: <Link2 className={icon} />, run: () => void copy(linkTo(session, message), "Link") }];
+  const text = textOf(message);
+  if (text !== "") items.push({ label: "Copy text", icon: <Copy className={icon} />, run: () => void copy(text, "Text") });
+  const { runId } = message;
+  if (runId !== null) items.push({ label: "Go to run", icon: <Play className={icon} />, run: () => void go({ to: "/s/$session/runs/$run", params: { session, run: runId } }) });
+  if (message.editedAt !== null && message.deletedAt === null) items.push({ label: "Earlier versions", icon: <History className={icon} />, run: () => open("history") });
+  const space = store.live.spaces.get(message.spaceId)?.space;
+  if (space !== undefined && isMember(space, actor)) items.push({ label: "Mark unread from here", icon: <MailMinus className={icon} />, run: () => void markUnread(store, session, message).catch(report) });
+  if (message.deletedAt === null && (mine || admin)) items.push({ label: "Delete message", icon: <Trash2 className={icon} />, danger: true, run: () => open("delete") });
+  return items;
+}
+
+/** The address of a message. */
+const linkTo = (session: string, m: Message): string => `${location.origin}/s/${encodeURIComponent(session)}/spaces/${encodeURIComponent(m.spaceId)}?seq=${m.seq}`;
+
+/** What a message says, without its cards and files. */
+const textOf = (m: Message): string => m.parts.flatMap((p) => (p.type === "text" ? [p.text] : [])).join("\n\n");
+
+async function copy(text: string, what: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    notify(`${what} copied.`);
+  } catch {
+    notify(`${what} not copied: the browser refused access to the clipboard.`, true);
+  }
+}
+
+const report = (error: unknown): void => notify(Problem.from(error).message, true);

@@ -58,6 +58,10 @@ function Article({ message, joined, marked, entry, failed }: Props & { message: 
       tabIndex={entry ? 0 : -1}
       aria-labelledby={`${message.id}-who ${message.id}-when`}
       aria-busy={underWay || undefined}
+      onContextMenu={(event) => {
+        // A long press selects the message, which shows its actions.
+        if ((event.nativeEvent as PointerEvent).pointerType === "touch") event.currentTarget.focus({ preventScroll: true });
+      }}
       className={classes(frame, "group/message relative", joined && !underWay ? "py-0.5" : "pt-2.5 pb-1", marked && "bg-accent-soft ring-2 ring-accent ring-inset")}
     >
       <Head message={message} hidden={joined && !underWay} run={run} underWay={underWay} />

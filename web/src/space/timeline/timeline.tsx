@@ -1,12 +1,11 @@
-// The timeline of one space: its messages up to the newest, older ones on demand.
-// At the end the newest stays on the screen; further up nothing moves by itself.
-import { ArrowDown } from "lucide-react";
+// The timeline of one space. It opens at the first unread message, else at the newest, and
+// loads others on demand. At the end the newest stays on the screen; further up nothing
+// moves by itself.
 import { memo, useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
-import type { Message, Run } from "@/client/types";
+import type { Run } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useLive } from "@/live/hooks";
 import type { LiveSpace } from "@/client/session-state";
-import { Button } from "@/ui/button";
 import { unseen } from "../composer/outbox";
 import { useOutgoing } from "../composer/use-outbox";
 import type { RunsHere } from "../runs-here";
@@ -19,8 +18,7 @@ import { useBottom } from "./use-bottom";
 import { useDivider } from "./use-divider";
 import { useJump } from "./use-jump";
 import { useMessageKeys } from "./use-message-keys";
-import { useReading } from "./use-reading";
-import { useVisible } from "./use-visible";
+import { UnreadBars } from "./unread-bars";
 import { newest, range, settled, type View, withNewer, withOlder } from "./view";
 
 interface Props {
@@ -47,21 +45,20 @@ export const Timeline = memo(function Timeline({ live, runs, seq }: Props) {
   if (view !== wished) setView(view);
 
   const [start, end] = range(seqs, view);
-  const divider = useDivider(messages, space.unreadCount, actor);
+  const divider = useDivider(space);
   const rows = useMemo(() => entries(messages.slice(start, end), divider), [messages, start, end, divider]);
   const outgoing = useOutgoing(space.id);
   const onWay = useMemo(() => unseen(outgoing, actor, messages), [outgoing, actor, messages]);
 
   const atEnd = view.to === null && bottom.there;
-  const visible = useVisible();
-  useReading(space, atEnd && visible);
   const toEnd = useCallback(() => {
     setView(newest(seqs));
     bottom.go();
     requestAnimationFrame(bottom.go);
   }, [seqs, bottom.go]);
   const keys = useMessageKeys(column, toEnd);
-  const marked = useJump({ space: space.id, seq, messages, setView, column, toEnd });
+  const { marked, jump } = useJump({ space, seq, setView, column, toEnd });
+  const toUnread = useCallback(() => jump(space.firstUnreadSeq, "unread"), [jump, space.firstUnreadSeq]);
   useLayoutEffect(() => {
     if (onWay.length > 0) toEnd(); // The sender wants to see the message.
     // Only what was sent just now moves the reader.
@@ -100,23 +97,10 @@ export const Timeline = memo(function Timeline({ live, runs, seq }: Props) {
           {messages.length === 0 && onWay.length === 0 && <p className="py-10 text-center text-soft">Nothing has been said here yet. The first message is yours.</p>}
         </div>
       </div>
-      {!atEnd && <Below messages={messages} actor={actor} go={toEnd} />}
+      <UnreadBars space={space} messages={messages} scroller={scroller} atEnd={atEnd} toEnd={toEnd} toUnread={toUnread} />
     </div>
   );
 });
-
-// The way back to the newest message, with how many have come meanwhile.
-function Below({ messages, actor, go }: { messages: readonly Message[]; actor: string | null; go: () => void }) {
-  const [left] = useState(messages[messages.length - 1]?.seq ?? 0);
-  const fresh = messages.filter((m) => m.seq > left && m.entityId !== actor).length;
-  return (
-    <div className="pointer-events-none absolute inset-x-0 bottom-3 flex justify-center">
-      <Button small tone={fresh > 0 ? "primary" : "plain"} className="pointer-events-auto shadow-md" onClick={go} icon={<ArrowDown aria-hidden className="size-4" />}>
-        {fresh > 0 ? `${fresh} new` : "Newest"}
-      </Button>
-    </div>
-  );
-}
 
 // Whether a row ends with word of a failed run: what follows does not join it.
 function showsFailure(row: Entry | undefined, failed: RunsHere["failed"]): boolean {

@@ -1,20 +1,19 @@
-// The line over what is unread. It is laid when the reader comes, to the space or
-// back to the tab, and stays where it is while they read.
+// The line over what is unread. It is drawn when the reader comes, to the space or back to
+// the tab, and when they mark messages as unread; it stays where it is while they read.
 import { useEffect, useRef, useState } from "react";
-import type { Message } from "@/client/types";
-import { firstUnread } from "./entries";
+import type { Space } from "@/client/types";
+import { isHeld } from "./marked-unread";
 import { useVisible } from "./use-visible";
 
-/** The id of the message after the line; undefined without a line. */
-export function useDivider(messages: readonly Message[], unread: number, reader: string | null): string | undefined {
+/** The seq of the message after the line; undefined without a line. */
+export function useDivider({ id, firstUnreadSeq }: Space): number | undefined {
   const visible = useVisible();
-  const [divider, setDivider] = useState(() => firstUnread(messages, unread, reader));
-  const latest = useRef({ messages, unread });
-  latest.current = { messages, unread };
-  const came = useRef(visible);
+  const [divider, setDivider] = useState(firstUnreadSeq > 0 ? firstUnreadSeq : undefined);
+  const wasVisible = useRef(visible);
   useEffect(() => {
-    if (visible && !came.current && latest.current.unread > 0) setDivider(firstUnread(latest.current.messages, latest.current.unread, reader));
-    came.current = visible;
-  }, [visible, reader]);
+    const came = visible && !wasVisible.current;
+    wasVisible.current = visible;
+    if (firstUnreadSeq > 0 && (came || isHeld(id))) setDivider(firstUnreadSeq);
+  }, [visible, id, firstUnreadSeq]);
   return divider;
 }

@@ -24,6 +24,17 @@ export function useMessageKeys(column: RefObject<HTMLElement | null>, toEnd: () 
       all?.[all.length - 1]?.focus({ preventScroll: true });
     });
   });
+  // These press a button of the message that has the focus.
+  const press = (action: "reply" | "edit" | "more") => {
+    const button = document.activeElement?.closest("[data-message]")?.querySelector<HTMLElement>(`[data-action="${action}"]`);
+    button?.click();
+    return button !== undefined && button !== null;
+  };
+  useShortcut("R", "Reply to the selected message, or write a message", () => {
+    if (!press("reply")) document.querySelector<HTMLElement>("[data-composer]")?.focus();
+  });
+  useShortcut("E", "Edit the selected message", () => void press("edit"));
+  useShortcut("M", "All actions of the selected message", () => void press("more"));
   const onFocus = useCallback((event: FocusEvent) => {
     setCurrent((event.target as HTMLElement).closest<HTMLElement>("[data-message]")?.dataset.message);
   }, []);
