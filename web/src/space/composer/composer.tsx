@@ -58,7 +58,8 @@ export function Composer({ space, attachments, focus = false }: { space: Space; 
     field.current?.setSelectionRange(wantedCaret.current, wantedCaret.current);
     wantedCaret.current = undefined;
   }, [text]);
-  useDraft(session, actor, space.id, text);
+  const saving = useRef(Promise.resolve());
+  useDraft(session, actor, space.id, text, saving);
 
   const tooLong = text.length > maxText / 4 && byteLength(text) > maxText;
   const uploading = attachments.list.some((a) => a.sent === null && a.problem === null);
@@ -68,7 +69,7 @@ export function Composer({ space, attachments, focus = false }: { space: Space; 
   const send = () => {
     if (held) return;
     const words = text.trim();
-    outbox.add({ key: newKey(), space: space.id, text: words, mentions: mentionedIds(words, space.members), files: attachments.take(), afterSeq: space.lastSeq, replyTo: replies, refused: null });
+    saving.current = outbox.add({ key: newKey(), space: space.id, text: words, mentions: mentionedIds(words, space.members), files: attachments.take(), afterSeq: space.lastSeq, replyTo: replies, refused: null });
     replyTo(space.id, undefined);
     put("", 0);
     field.current?.focus();
@@ -184,12 +185,27 @@ function grow(field: HTMLTextAreaElement | null): void {
   field.style.overflowY = field.scrollHeight > line * lines + 16 ? "auto" : "hidden";
 }
 
-function useDraft(session: string, actor: string | null, space: string, text: string): void {
+// Stores what is being written, also when the page goes away. The draft of a message that
+// was sent remains until the outbox has stored the message.
+function useDraft(session: string, actor: string | null, space: string, text: string, saving: RefObject<Promise<void>>): void {
   const latest = useRef(text);
   latest.current = text;
   useEffect(() => {
-    const timer = setTimeout(() => keepDraft(session, actor, space, text), 300);
+    const keep = () => keepDraft(session, actor, space, latest.current);
+    const timer = setTimeout(() => void saving.current.then(keep), 300);
     return () => clearTimeout(timer);
-  }, [session, actor, space, text]);
-  useEffect(() => () => keepDraft(session, actor, space, latest.current), [session, actor, space]);
+  }, [session, actor, space, text, saving]);
+  useEffect(() => {
+    const keep = () => {
+      if (latest.current !== "") keepDraft(session, actor, space, latest.current);
+    };
+    window.addEventListener("pagehide", keep);
+    document.addEventListener("visibilitychange", keep);
+    return () => {
+      window.removeEventListener("pagehide", keep);
+      document.removeEventListener("visibilitychange", keep);
+      const last = latest.current;
+      void saving.current.then(() => keepDraft(session, actor, space, last));
+    };
+  }, [session, actor, space, saving]);
 }

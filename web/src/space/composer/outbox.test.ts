@@ -2,13 +2,32 @@ import { describe, expect, it, vi } from "vitest";
 import { Problem } from "@/client/problem";
 import type { Message } from "@/client/types";
 import { message, text } from "../testdata";
-import { Outbox, type Outgoing, unseen } from "./outbox";
+import { longestWait, Outbox, type OutboxStorage, type Outgoing, unseen } from "./outbox";
 
-const outgoing = (key: string, some: Partial<Outgoing> = {}): Outgoing => ({ key, space: "shop", text: key, mentions: [], files: [], afterSeq: 0, refused: null, ...some });
+const now = Date.now();
+const outgoing = (key: string, some: Partial<Outgoing> = {}): Outgoing => ({ key, space: "shop", text: key, mentions: [], files: [], afterSeq: 0, at: now, refused: null, ...some });
 
-function kept() {
-  const held = new Map<string, string>();
-  return { getItem: (k: string) => held.get(k) ?? null, setItem: (k: string, v: string) => void held.set(k, v) };
+// A browser's database, and what its tabs have of it.
+function browser() {
+  const stored = new Map<string, Outgoing>();
+  const tabs: (() => void)[] = [];
+  const locks = new Map<string, Promise<void>>();
+  const tab = (): OutboxStorage => {
+    let mine: () => void = () => undefined;
+    const changed = () => tabs.filter((fn) => fn !== mine).forEach((fn) => fn());
+    return {
+      load: () => Promise.resolve([...stored.values()]),
+      put: (o) => Promise.resolve(void stored.set(o.key, o)).then(changed),
+      remove: (key) => Promise.resolve(void stored.delete(key)).then(changed),
+      onChange: (fn) => void tabs.push((mine = fn)),
+      exclusive: (space, work) => {
+        const turn = (locks.get(space) ?? Promise.resolve()).then(work);
+        locks.set(space, turn);
+        return turn;
+      },
+    };
+  };
+  return { stored, tab };
 }
 
 // A server with a prepared answer for each attempt, in order.
@@ -33,17 +52,17 @@ function server(...answers: ("ok" | Problem)[]) {
 describe("the outbox", () => {
   it("sends in order, each once, and is empty then", async () => {
     const { post, sent } = server();
-    const box = new Outbox(post, "o", kept());
-    box.add(outgoing("a"));
-    box.add(outgoing("b"));
+    const box = new Outbox(post, browser().tab());
+    void box.add(outgoing("a"));
+    void box.add(outgoing("b"));
     await vi.waitFor(() => expect(box.all()).toEqual([]));
     expect(sent).toEqual(["a", "b"]);
   });
 
   it("keeps trying with the same key while the server is away, a little longer each time", async () => {
     const { post, sent, pauses } = server(Problem.unreachable(), new Problem(503, "busy", "Busy."));
-    const box = new Outbox(post, "o", kept());
-    box.add(outgoing("a"));
+    const box = new Outbox(post, browser().tab());
+    void box.add(outgoing("a"));
     await vi.waitFor(() => expect(box.all()).toEqual([]));
     expect(sent).toEqual(["a", "a", "a"]);
     expect(pauses).toEqual([0, 1]);
@@ -51,33 +70,70 @@ describe("the outbox", () => {
 
   it("shows why one was refused, and continues with the next", async () => {
     const { post, sent } = server(new Problem(413, "too_large", "It is too long."));
-    const box = new Outbox(post, "o", kept());
-    box.add(outgoing("a"));
-    box.add(outgoing("b"));
+    const box = new Outbox(post, browser().tab());
+    void box.add(outgoing("a"));
+    void box.add(outgoing("b"));
     await vi.waitFor(() => expect(sent).toEqual(["a", "b"]));
-    await vi.waitFor(() => expect(box.all()).toEqual([outgoing("a", { refused: "It is too long." })]));
-    box.retry("a");
+    await vi.waitFor(() => expect(box.all()).toMatchObject([{ key: "a", refused: "It is too long." }]));
+    void box.retry("a");
     await vi.waitFor(() => expect(box.all()).toEqual([]));
     expect(sent).toEqual(["a", "b", "a"]);
   });
 
   it("forgets what is discarded", async () => {
     const { post } = server(new Problem(409, "space_closed", "Closed."));
-    const box = new Outbox(post, "o", kept());
-    box.add(outgoing("a"));
+    const box = new Outbox(post, browser().tab());
+    void box.add(outgoing("a"));
     await vi.waitFor(() => expect(box.all()[0]?.refused).toBe("Closed."));
-    box.discard("a");
+    await box.discard("a");
     expect(box.all()).toEqual([]);
   });
 
-  it("continues after a reload with unsent messages", async () => {
-    const store = kept();
-    const stuck = { ...server().post, send: () => new Promise<Message>(() => undefined) };
-    new Outbox(stuck, "o", store).add(outgoing("a"));
+  it("goes on in a new tab with what was not sent", async () => {
+    const { stored, tab } = browser();
+    stored.set("a", outgoing("a"));
     const { post, sent } = server();
-    const again = new Outbox(post, "o", store);
-    await vi.waitFor(() => expect(again.all()).toEqual([]));
+    const again = new Outbox(post, tab());
+    await vi.waitFor(() => expect(stored.size).toBe(0));
     expect(sent).toEqual(["a"]);
+    expect(again.all()).toEqual([]);
+  });
+
+  it("sends from one tab at a time, and shows the same in both", async () => {
+    const { stored, tab } = browser();
+    const { post, sent } = server();
+    const answers: (() => void)[] = [];
+    const slow = { ...post, send: (o: Outgoing) => new Promise<Message>((resolve) => answers.push(() => resolve(post.send(o)))) };
+    const one = new Outbox(slow, tab());
+    const two = new Outbox(slow, tab());
+    await one.add(outgoing("a"));
+    await vi.waitFor(() => expect(two.all().map((o) => o.key)).toEqual(["a"]));
+    await vi.waitFor(() => expect(answers).toHaveLength(1));
+    answers[0]?.();
+    await vi.waitFor(() => expect([one.all(), two.all()]).toEqual([[], []]));
+    expect(answers).toHaveLength(1);
+    expect(sent).toEqual(["a"]);
+    expect(stored.size).toBe(0);
+  });
+
+  it("sends what the browser does not store, too", async () => {
+    const { post, sent } = server(Problem.unreachable());
+    const refuses = () => Promise.reject(new Error("no room"));
+    const box = new Outbox(post, { ...browser().tab(), load: refuses, put: refuses, remove: refuses });
+    await box.add(outgoing("a"));
+    await vi.waitFor(() => expect(box.all()).toEqual([]));
+    expect(sent).toEqual(["a", "a"]);
+  });
+
+  it("asks before it sends what was written more than a day ago", async () => {
+    const { stored, tab } = browser();
+    stored.set("a", outgoing("a", { at: now - longestWait - 1000 }));
+    const { post, sent } = server();
+    const box = new Outbox(post, tab());
+    await vi.waitFor(() => expect(box.all()[0]?.refused).toBe("it was written more than a day ago."));
+    expect(sent).toEqual([]);
+    await box.retry("a");
+    await vi.waitFor(() => expect(sent).toEqual(["a"]));
   });
 });
 

@@ -1,7 +1,7 @@
-// Messages that their writer has sent and the server has not stored yet. They are
-// shown at once, sent one after the other in each space, kept while the server is
-// away, and kept over a reload of the tab. Each has one Idempotency-Key for all
-// attempts, so none is posted twice.
+// Messages that their writer has sent and the server has not stored yet. They are shown at
+// once, in all tabs, and sent one after the other in each space, by one tab. They wait while
+// the server is away, and outlive the tab and the browser. Each has one Idempotency-Key for
+// all attempts, so none is posted twice.
 import { Problem } from "@/client/problem";
 import type { FilePart, Message } from "@/client/types";
 
@@ -18,6 +18,8 @@ export interface Outgoing {
   readonly replyTo?: string | undefined;
   /** The newest message that was here when it was sent. */
   readonly afterSeq: number;
+  /** When it was written, in ms since the epoch. */
+  readonly at: number;
   /** Why the server refused it; null while it is being sent or waits for the server. */
   readonly refused: string | null;
 }
@@ -35,22 +37,35 @@ export interface Post {
   pause(n: number): Promise<void>;
 }
 
-/** Where an outbox is kept over a reload. */
-export type Kept = Pick<Storage, "getItem" | "setItem">;
+/** Stores the outgoing messages of one participant, for all tabs of the browser. */
+export interface OutboxStorage {
+  /** All of them, the oldest first. */
+  load(): Promise<readonly Outgoing[]>;
+  put(o: Outgoing): Promise<void>;
+  remove(key: string): Promise<void>;
+  /** Calls `fn` after another tab has changed something. */
+  onChange(fn: () => void): void;
+  /** Runs `work` while no other tab sends to the space. */
+  exclusive(space: string, work: () => Promise<void>): Promise<void>;
+}
+
+/** A message that has waited for longer is not sent without asking, in ms. */
+export const longestWait = 24 * 60 * 60_000;
 
 /** See the head of this file. */
 export class Outbox {
-  private list: readonly Outgoing[];
+  private list: readonly Outgoing[] = [];
+  // Added here and not stored yet, or never: the browser may refuse to store anything.
+  private readonly unstored = new Map<string, Outgoing>();
   private readonly sending = new Set<string>();
   private readonly listeners = new Set<() => void>();
 
   constructor(
     private readonly post: Post,
-    private readonly name: string,
-    private readonly kept: Kept,
+    private readonly storage: OutboxStorage,
   ) {
-    this.list = read(kept, name);
-    for (const space of new Set(this.list.map((o) => o.space))) void this.work(space);
+    storage.onChange(() => void this.resume());
+    void this.resume();
   }
 
   /** All of them, the oldest first; the same array while nothing has changed. */
@@ -61,30 +76,59 @@ export class Outbox {
     return () => void this.listeners.delete(fn);
   };
 
-  /** Sends a message as soon as those before it in its space are sent. */
-  add(o: Outgoing): void {
+  /** Sends a message as soon as those before it in its space are sent. Resolves once it is stored. */
+  async add(message: Omit<Outgoing, "at">): Promise<void> {
+    // The order of the times is the order of the messages.
+    const o: Outgoing = { ...message, at: Math.max(Date.now(), (this.list[this.list.length - 1]?.at ?? 0) + 1) };
     this.set([...this.list, o]);
+    this.unstored.set(o.key, o);
+    await this.storage.put(o).then(
+      () => this.unstored.delete(o.key),
+      () => undefined, // It is sent all the same, and would be lost with the tab.
+    );
     void this.work(o.space);
   }
 
   /** Sends one that was refused once more. */
-  retry(key: string): void {
-    this.set(this.list.map((o) => (o.key === key ? { ...o, refused: null } : o)));
+  async retry(key: string): Promise<void> {
     const o = this.list.find((each) => each.key === key);
-    if (o !== undefined) void this.work(o.space);
+    if (o === undefined) return;
+    await this.replace({ ...o, refused: null, at: Date.now() });
+    await this.work(o.space);
   }
 
   /** Drops one. It may have been stored all the same, if its answer was lost. */
-  discard(key: string): void {
+  async discard(key: string): Promise<void> {
+    this.unstored.delete(key);
     this.set(this.list.filter((o) => o.key !== key));
+    await this.storage.remove(key).catch(() => undefined);
   }
 
-  // Sends what a space has, one after the other; one such loop for each space.
+  // Takes over what is stored, and sends what nobody sends.
+  private async resume(): Promise<void> {
+    await this.reload();
+    for (const space of new Set(this.list.map((o) => o.space))) void this.work(space);
+  }
+
+  private async reload(): Promise<void> {
+    const stored = await this.storage.load().catch(() => this.list);
+    const known = new Set(stored.map((o) => o.key));
+    this.set([...stored, ...[...this.unstored.values()].filter((o) => !known.has(o.key))].map(expired));
+  }
+
+  // Sends what a space has, one after the other; one such loop for each space in all tabs.
   private async work(space: string): Promise<void> {
-    if (this.sending.has(space)) return;
+    if (this.sending.has(space) || this.next(space) === undefined) return;
     this.sending.add(space);
-    for (let o = this.next(space), attempt = 0; o !== undefined; o = this.next(space)) attempt = await this.attempt(o, attempt);
-    this.sending.delete(space);
+    try {
+      await this.storage.exclusive(space, async () => {
+        await this.reload(); // Another tab may have sent them meanwhile.
+        for (let o = this.next(space), attempt = 0; o !== undefined; o = this.next(space)) attempt = await this.attempt(o, attempt);
+      });
+    } finally {
+      this.sending.delete(space);
+    }
+    if (this.next(space) !== undefined) await this.work(space); // It came while the lock was given back.
   }
 
   private next(space: string): Outgoing | undefined {
@@ -95,7 +139,7 @@ export class Outbox {
   private async attempt(o: Outgoing, before: number): Promise<number> {
     try {
       await this.post.stored(await this.post.send(o));
-      this.discard(o.key);
+      await this.discard(o.key);
       return 0;
     } catch (error) {
       const problem = Problem.from(error);
@@ -103,34 +147,33 @@ export class Outbox {
         await this.post.pause(before);
         return before + 1;
       }
-      this.set(this.list.map((each) => (each.key === o.key ? { ...each, refused: problem.message } : each)));
+      await this.replace({ ...o, refused: problem.message });
       return 0;
     }
   }
 
+  // Nothing that was discarded in the meantime comes back.
+  private async replace(o: Outgoing): Promise<void> {
+    if (!this.list.some((each) => each.key === o.key)) return;
+    this.set(this.list.map((each) => (each.key === o.key ? o : each)));
+    if (this.unstored.has(o.key)) this.unstored.set(o.key, o);
+    await this.storage.put(o).catch(() => undefined);
+  }
+
   private set(list: readonly Outgoing[]): void {
     this.list = list;
-    try {
-      this.kept.setItem(this.name, JSON.stringify(list));
-    } catch {
-      // No room: they are sent all the same, and would be lost with the tab alone.
-    }
     for (const fn of this.listeners) fn();
   }
+}
+
+// The conversation has gone on, or the server at this address is another one by now.
+function expired(o: Outgoing): Outgoing {
+  return o.refused === null && Date.now() - o.at > longestWait ? { ...o, refused: "it was written more than a day ago." } : o;
 }
 
 /** Whether the same call may succeed later. */
 function passes(p: Problem): boolean {
   return p.code === "unreachable" || p.code === "idempotency_in_flight" || p.status === 429 || p.status === 502 || p.status === 503 || p.status === 504;
-}
-
-function read(kept: Kept, name: string): readonly Outgoing[] {
-  try {
-    const list: unknown = JSON.parse(kept.getItem(name) ?? "[]");
-    return Array.isArray(list) ? (list as Outgoing[]) : [];
-  } catch {
-    return [];
-  }
 }
 
 /**

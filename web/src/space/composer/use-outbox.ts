@@ -4,11 +4,11 @@ import { api } from "@/api/client";
 import { entityHeader } from "@/client/transport";
 import type { Message } from "@/client/types";
 import { useConsole } from "@/app/console";
-import { inTab } from "@/app/storage";
 import { useLive } from "@/live/hooks";
 import type { Store } from "@/live/store";
 import { notify } from "@/ui/notice";
 import { Outbox, type Outgoing, type Post } from "./outbox";
+import { browserStorage } from "./outbox-storage";
 
 const boxes = new Map<string, Outbox>();
 
@@ -18,7 +18,7 @@ export function useOutbox(): Outbox {
   const store = useLive();
   return useMemo(() => {
     const name = `shoal.outbox.${session}.${actor ?? ""}`;
-    const held = boxes.get(name) ?? new Outbox(posting(session, admin ? actor : null, store), name, inTab);
+    const held = boxes.get(name) ?? new Outbox(posting(session, admin ? actor : null, store), browserStorage(name));
     boxes.set(name, held);
     return held;
   }, [session, actor, admin, store]);

@@ -36,10 +36,10 @@ export function OutgoingView({ outgoing }: { outgoing: Outgoing }) {
             <TriangleAlert aria-hidden className="mr-1 inline size-4 align-text-bottom" />
             Not sent: {outgoing.refused}
           </span>
-          <Button small onClick={() => box.retry(outgoing.key)}>
+          <Button small onClick={() => void box.retry(outgoing.key)}>
             Try again
           </Button>
-          <Button small tone="quiet" onClick={() => box.discard(outgoing.key)}>
+          <Button small tone="quiet" onClick={() => void box.discard(outgoing.key)}>
             Discard
           </Button>
         </div>
