@@ -132,7 +132,7 @@ test("deltas do not count as unread, a complete message counts once; read in one
 test("the title of a tab shows the unread counts, also while it is hidden", async () => {
   const { person, page } = await operator(s);
   await go(s, page, "/settings");
-  assert.equal(await page.title(), "Shoal");
+  await eventually("the title names the page", async () => (await page.title()) === "Settings · Shoal");
   const other = await person.context.newPage();
   await other.goto("about:blank");
   await other.bringToFront();
@@ -140,9 +140,9 @@ test("the title of a tab shows the unread counts, also while it is hidden", asyn
   await s.server.at("POST", "/entities", { id: "cleo", kind: "human", name: "Cleo" });
   await s.server.at("PUT", "/spaces/call/members/cleo");
   await s.server.says("cleo", "call", "Are you there?", { mentions: ["operator"], triggerAgents: false });
-  await eventually("the title counts the mention", async () => (await page.title()) === "(1) Shoal");
+  await eventually("the title counts the mention", async () => (await page.title()) === "(1) Settings · Shoal");
   await s.server.says("operator", "welcome", "I need a laptop");
-  await eventually("and what waits for an answer", async () => (await page.title()) === "(3) Shoal");
+  await eventually("and what waits for an answer", async () => (await page.title()) === "(3) Settings · Shoal");
   await person.clean();
   await person.close();
 });

@@ -1,0 +1,13 @@
+import { expect, it } from "vitest";
+import { pageName } from "./title";
+
+it.each([
+  ["/s/default/spaces/a%20b", "Alpha"],
+  ["/s/default/spaces/unknown", undefined],
+  ["/s/default/spaces", "Spaces"],
+  ["/s/default/runs/run_1", "Runs"],
+  ["/s/default/settings", "Settings"],
+  ["/gallery", undefined],
+])("the page at %s is %s", (path, want) => {
+  expect(pageName(path, (id) => (id === "a b" ? "Alpha" : undefined))).toBe(want);
+});
