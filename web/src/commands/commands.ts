@@ -8,6 +8,7 @@ import { change } from "@/app/settings";
 import { shortcuts } from "@/app/shortcuts";
 import { ended } from "@/client/session-state";
 import { useEntities, useRuns, useSpaces } from "@/live/hooks";
+import { byName } from "@/space/sections";
 import { runWord } from "@/ui/state";
 
 /** One command. */
@@ -39,7 +40,7 @@ export function useCommands(newSpace: () => void): readonly Command[] {
     const params = { session };
     const names = new Map(entities.map((e) => [e.id, e.name]));
     const out: Command[] = [];
-    for (const s of [...spaces].sort((a, b) => Number(a.status === "closed") - Number(b.status === "closed") || b.mentionCount - a.mentionCount || b.unreadCount - a.unreadCount || a.name.localeCompare(b.name))) {
+    for (const s of [...spaces].sort((a, b) => Number(a.status === "closed") - Number(b.status === "closed") || b.mentionCount - a.mentionCount || b.unreadCount - a.unreadCount || byName(a.name, b.name))) {
       const hint = s.status === "closed" ? "closed" : s.mentionCount > 0 ? `${s.mentionCount} for you` : s.unreadCount > 0 ? `${s.unreadCount} unread` : undefined;
       out.push({ id: `space:${s.id}`, group: "Spaces", name: s.name, hint, also: s.id, icon: Hash, run: () => void go({ to: "/s/$session/spaces/$space", params: { session, space: s.id } }) });
     }

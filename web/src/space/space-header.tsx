@@ -1,7 +1,7 @@
 // The head of a space: its name, who is in it and who answers, and what can be
 // done with it.
 import { Link } from "@tanstack/react-router";
-import { ArrowLeft, Bell, BellOff, Brain, DoorOpen, EllipsisVertical, Lock, PanelRight, Pencil, Trash2, UserPlus, UserRoundCheck } from "lucide-react";
+import { ArrowLeft, Bell, BellOff, Brain, DoorOpen, EllipsisVertical, Lock, PanelRight, Pencil, Pin, PinOff, Trash2, UserPlus, UserRoundCheck } from "lucide-react";
 import { api } from "@/api/client";
 import { Problem } from "@/client/problem";
 import type { Space } from "@/client/types";
@@ -11,6 +11,8 @@ import { Button, IconButton } from "@/ui/button";
 import { Menu, type MenuItem } from "@/ui/menu";
 import { notify } from "@/ui/notice";
 import { answering } from "./composer/who-acts";
+import { isPinned, togglePinned, useListMemory } from "./list-memory";
+import { toggleMuted } from "./mute-space";
 import { isMember } from "./order";
 import { pathOf } from "./path-of";
 import type { SpaceDialog } from "./space-dialogs";
@@ -67,13 +69,7 @@ function SpaceMenu({ space, ask }: Pick<Props, "space" | "ask">) {
   const { actor, admin } = useConsole();
   const store = useLive();
   const icon = "size-4";
-  const mute = () =>
-    void (space.muted ? api.DELETE("/v1/sessions/{session}/spaces/{space}/mute", { params: pathOf(space) }) : api.PUT("/v1/sessions/{session}/spaces/{space}/mute", { params: pathOf(space) }))
-      .then((now) => {
-        store.share([{ type: "local.read", space: now }]);
-        notify(now.muted ? "Space muted. Only messages that mention you count as unread." : "Space unmuted. All new messages count as unread.");
-      })
-      .catch((error: unknown) => notify(Problem.from(error).message, true));
+  const pinned = isPinned(useListMemory(), space.sessionId, space.id);
   const toggleReasoning = () =>
     void api
       .PATCH("/v1/sessions/{session}/spaces/{space}", { params: pathOf(space), body: { showAgentReasoning: !space.showAgentReasoning } })
@@ -89,11 +85,11 @@ function SpaceMenu({ space, ask }: Pick<Props, "space" | "ask">) {
           { label: "Show agents' reasoning", icon: <Brain className={icon} />, run: toggleReasoning, checked: space.showAgentReasoning },
         ]
       : []),
-    ...(member ? [{ label: space.muted ? "Unmute" : "Mute", icon: space.muted ? <Bell className={icon} /> : <BellOff className={icon} />, run: mute }] : []),
+    ...(member ? [{ label: space.muted ? "Unmute" : "Mute", icon: space.muted ? <Bell className={icon} /> : <BellOff className={icon} />, run: () => void toggleMuted(store, space) }] : []),
+    { label: pinned ? "Unpin" : "Pin", icon: pinned ? <PinOff className={icon} /> : <Pin className={icon} />, run: () => togglePinned(space.sessionId, space.id) },
     ...(member && space.status === "open" ? [{ label: "Leave", icon: <DoorOpen className={icon} />, run: () => ask("leave") }] : []),
     ...(space.status === "open" ? [{ label: "Close with a summary", icon: <Lock className={icon} />, run: () => ask("close"), danger: true }] : []),
     ...(admin ? [{ label: "Delete", icon: <Trash2 className={icon} />, run: () => ask("delete"), danger: true }] : []),
   ];
-  if (items.length === 0) return null;
   return <Menu label="More about this space" icon={<EllipsisVertical aria-hidden className={icon} />} items={items} />;
 }

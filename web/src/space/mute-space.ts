@@ -1,0 +1,20 @@
+// Mutes a space for the acting participant, or unmutes it.
+import { api } from "@/api/client";
+import { Problem } from "@/client/problem";
+import type { Space } from "@/client/types";
+import type { Store } from "@/live/store";
+import { notify } from "@/ui/notice";
+import { pathOf } from "./path-of";
+
+/** Changes the setting and says what it means. */
+export async function toggleMuted(store: Store, space: Space): Promise<void> {
+  const path = "/v1/sessions/{session}/spaces/{space}/mute";
+  const params = pathOf(space);
+  try {
+    const now = await (space.muted ? api.DELETE(path, { params }) : api.PUT(path, { params }));
+    store.share([{ type: "local.read", space: now }]);
+    notify(now.muted ? "Space muted. Only messages that mention you count as unread." : "Space unmuted. All new messages count as unread.");
+  } catch (error) {
+    notify(Problem.from(error).message, true);
+  }
+}
