@@ -3,37 +3,43 @@ import { Bot, Mail, User, UserPlus, X } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import type { Entity, Member, PendingAction, Run, Space } from "@/client/types";
 import { useConsole } from "@/app/console";
-import { useEntity, useName, usePending } from "@/live/hooks";
+import { useConnection, useEntity, useName, usePending } from "@/live/hooks";
 import { Badge } from "@/ui/badge";
 import { Button, IconButton } from "@/ui/button";
 import { EntityState } from "@/ui/state";
 import { duration, Moment, Since, useNow } from "@/ui/time";
 import type { RunsHere } from "../runs-here";
+import { byName } from "../sections";
 import type { SpaceDialog } from "../space-dialogs";
 
 const InviteDialog = lazy(() => import("@/invite/invite-dialog").then((m) => ({ default: m.InviteDialog })));
 
 export function MembersTab({ space, runs, ask }: { space: Space; runs: RunsHere; ask: (dialog: SpaceDialog) => void }) {
   const pending = usePending().filter((p) => p.status === "open" && p.spaceId === space.id);
-  const sorted = [...space.members].sort((a, b) => (a.kind === b.kind ? a.name.localeCompare(b.name) : a.kind === "human" ? -1 : 1));
   const open = space.status === "open";
-  const { admin } = useConsole();
-  const [inviting, setInviting] = useState(false);
+  const groups = (["human", "agent"] as const).map((kind) => space.members.filter((m) => m.kind === kind).sort((a, b) => byName(a.name, b.name)));
   return (
     <div className="flex flex-col gap-2 p-2">
-      <ul className="flex flex-col">
-        {sorted.map((m) => (
-          <MemberRow
-            key={m.entityId}
-            member={m}
-            answers={space.adminAgentId === m.entityId}
-            owner={space.ownerId === m.entityId}
-            runs={runs.underWay.filter((r) => r.agentId === m.entityId)}
-            pending={pending.filter((p) => p.agentId === m.entityId)}
-            remove={open ? () => ask({ remove: m.entityId }) : undefined}
-          />
-        ))}
-      </ul>
+      {groups.map((members, i) => members.length > 0 && (
+        <section key={i} aria-label={i === 0 ? "People" : "Agents"}>
+          <h3 className="px-2 pt-1 text-xs font-semibold text-soft">
+            {i === 0 ? "People" : "Agents"} ({members.length})
+          </h3>
+          <ul className="flex flex-col">
+            {members.map((m) => (
+              <MemberRow
+                key={m.entityId}
+                member={m}
+                answers={space.adminAgentId === m.entityId}
+                owner={space.ownerId === m.entityId}
+                runs={runs.underWay.filter((r) => r.agentId === m.entityId)}
+                pending={pending.filter((p) => p.agentId === m.entityId)}
+                remove={open ? () => ask({ remove: m.entityId }) : undefined}
+              />
+            ))}
+          </ul>
+        </section>
+      ))}
       {open && (
         <Button small icon={<UserPlus aria-hidden className="size-4" />} onClick={() => ask("invite")}>
           Add members
@@ -103,6 +109,13 @@ function Waits({ pending }: { pending: readonly PendingAction[] }) {
 // The state's word with its time: how long it runs, how long it still waits, since
 // when it is away.
 function State({ entity, runs }: { entity: Entity; runs: readonly Run[] }) {
+  const { state } = useConnection();
+  // What was true when the server was last heard of may not be any more.
+  if (state !== "live") return <span>state unknown</span>;
+  return <Present entity={entity} runs={runs} />;
+}
+
+function Present({ entity, runs }: { entity: Entity; runs: readonly Run[] }) {
   const running = runs.find((r) => r.status === "running");
   return (
     <>
