@@ -72,10 +72,10 @@ type Options struct {
 	// returns nil for it. If Upload is nil, no request is an upload. It must be safe for
 	// concurrent use.
 	Upload func(r *http.Request) int64
-	// Admit says who makes a request with a body, before the body is read, or why it is
-	// refused; then nothing of the body is kept. If the caller is over a limit, a body of
-	// more than 64 KiB ends the connection. What needs no key is for it to let
-	// through, as of an address. A nil Admit lets everybody through. It must be safe for
+	// Admit returns the caller of a request with a body, before the body is read, or an
+	// error that refuses it; then the body is discarded. If the caller is over a limit, a
+	// body of more than 64 KiB ends the connection. For requests that need no key it
+	// returns the address. A nil Admit refuses nothing. It must be safe for
 	// concurrent use.
 	Admit func(r *http.Request) (limit.Caller, error)
 	// MaxBodies limits the bytes of all bodies in memory, except of uploads; zero means
@@ -103,7 +103,7 @@ type Guard struct {
 func New(opts Options) (*Guard, error) {
 	g := &Guard{public: opts.Public, hosts: map[string]bool{}, origins: map[string]bool{}, accept: opts.Accept, upload: opts.Upload, admit: opts.Admit}
 	g.bodies.Open = limit.NewBytes(0, cmp.Or(opts.MaxBodies, 256<<20))
-	g.refused = opts.Metrics.Counters("shoal_requests_refused_total", "Requests that were refused before a handler saw them, by why.", "code")
+	g.refused = opts.Metrics.Counters("shoal_requests_refused_total", "Requests that were refused before a handler saw them, by error code.", "code")
 	opts.Metrics.GaugeFunc("shoal_body_bytes", "Memory of the bodies of requests that are being read or answered.", func() float64 { return float64(g.bodies.Count()) })
 	for _, entry := range opts.AllowHosts {
 		name, port, ok := splitHost(entry)

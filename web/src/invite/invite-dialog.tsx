@@ -10,7 +10,7 @@ import { Copyable } from "@/connect/copyable";
 import { Button } from "@/ui/button";
 import { Dialog } from "@/ui/dialog";
 import { CheckField, SelectField, TextField } from "@/ui/field";
-import { Failed, Loading } from "@/ui/shown";
+import { Failed, Loading } from "@/ui/placeholder";
 import { Moment } from "@/ui/time";
 import { invitesKey } from "./queries";
 

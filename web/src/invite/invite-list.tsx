@@ -6,7 +6,7 @@ import { all } from "@/client/request";
 import { useConsole } from "@/app/console";
 import { IconButton } from "@/ui/button";
 import { notify } from "@/ui/notice";
-import { Failed } from "@/ui/shown";
+import { Failed } from "@/ui/placeholder";
 import { Moment } from "@/ui/time";
 import { invitesKey } from "./queries";
 

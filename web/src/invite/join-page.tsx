@@ -1,7 +1,7 @@
 // The page that an invitation opens: a person chooses a name and is in. It needs no sign-in.
 import { type FormEvent, useState } from "react";
 import { call } from "@/api/client";
-import { signedInWith } from "@/app/signed";
+import { signedInWith } from "@/app/sign-in";
 import { Problem } from "@/client/problem";
 import type { Caller } from "@/client/types";
 import { Copyable } from "@/connect/copyable";

@@ -1,6 +1,6 @@
 // The space that a visit begins in: the one that was open last in this browser, and on the
 // first visit the oldest space with something to read, where the server greets.
-import { inBrowser } from "@/app/kept";
+import { inBrowser } from "@/app/storage";
 import type { Groups, SpaceRow } from "./order";
 
 const key = (session: string, actor: string | null) => `shoal.space.${session}.${actor ?? ""}`;

@@ -1,7 +1,7 @@
 // What a person has set in the space list, stored in the browser: pinned spaces, folded
 // sections and the order. All tabs share it.
 import { useSyncExternalStore } from "react";
-import { inBrowser } from "@/app/kept";
+import { inBrowser } from "@/app/storage";
 import type { SpaceOrder } from "./sections";
 
 interface Memory {

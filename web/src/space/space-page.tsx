@@ -86,6 +86,7 @@ function Known({ live }: { live: LiveSpace }) {
   const [dialog, ask] = useState<SpaceDialog>();
   const panel = usePanel();
   const attachments = useAttachments(session);
+  useEffect(() => keepLastSpace(session, actor, space.id), [session, actor, space.id]);
   const writes = space.status === "open" && isMember(space, actor);
   return (
     <>

@@ -8,7 +8,7 @@ import { api } from "@/api/client";
 import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
 import { Page } from "@/ui/page";
-import { Empty, Failed, Loading } from "@/ui/shown";
+import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { firstSpace, lastSpace } from "./first-space";
 import { SpaceGroups } from "./space-list";
 import { useGroups } from "./use-rows";

@@ -57,7 +57,7 @@ describe("a tool call", () => {
     expect(screen.getByRole("group", { name: "Place order" }).textContent).toContain("Nothing to worry about");
   });
 
-  it("that is still under way when its message has ended was interrupted", () => {
+  it("that is running when its message has ended was interrupted", () => {
     const { container } = show({ part: tool({ toolName: "search", status: "running" }), over: true });
     expect(container.textContent).toContain("interrupted");
     expect(container.querySelector(".animate-spin")).toBeNull();

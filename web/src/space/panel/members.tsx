@@ -17,6 +17,8 @@ const InviteDialog = lazy(() => import("@/invite/invite-dialog").then((m) => ({ 
 export function MembersTab({ space, runs, ask }: { space: Space; runs: RunsHere; ask: (dialog: SpaceDialog) => void }) {
   const pending = usePending().filter((p) => p.status === "open" && p.spaceId === space.id);
   const open = space.status === "open";
+  const { admin } = useConsole();
+  const [inviting, setInviting] = useState(false);
   const groups = (["human", "agent"] as const).map((kind) => space.members.filter((m) => m.kind === kind).sort((a, b) => byName(a.name, b.name)));
   return (
     <div className="flex flex-col gap-2 p-2">

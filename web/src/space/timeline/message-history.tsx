@@ -4,7 +4,7 @@ import { api } from "@/api/client";
 import type { Message } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { Dialog } from "@/ui/dialog";
-import { Failed, Loading } from "@/ui/shown";
+import { Failed, Loading } from "@/ui/placeholder";
 import { Moment } from "@/ui/time";
 
 /** A dialog with every version of a message that is stored. */

@@ -98,7 +98,7 @@ async function actions(): Promise<(string | null)[]> {
   return labels;
 }
 
-it("a deleted message keeps its place and says nothing", async () => {
+it("a deleted message keeps its position and has no text", async () => {
   const world = await show(view("msg_1"), start(message({ parts: [text({ text: "My address is …" })] })));
   expect(await actions()).toContain("Delete message");
   await world.emit({ type: "message.updated", at, spaceId: "shop", runId: null, message: message({ parts: [], deletedAt: at }) });
