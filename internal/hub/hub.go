@@ -119,7 +119,7 @@ func New(o Options) *Hub {
 // tasks. It returns once the hub is ready; ctx limits only the start itself.
 func (h *Hub) Start(ctx context.Context) error {
 	c := h.core
-	err := c.Change(ctx, "hub.Start", storage.In(shoal.DefaultSession), func(ch *core.Change) error {
+	err := c.Change(ctx, "hub.Start", storage.Global, func(ch *core.Change) error {
 		_, err := ch.Session(shoal.DefaultSession)
 		if !errors.Is(err, shoal.NotFound) {
 			return err

@@ -51,14 +51,14 @@ func BackupPath(database string, version int) string {
 // prepareMigration makes sure that no server works with the database while it is migrated,
 // and that there is a copy of its current state. An empty database needs neither.
 func (s *Store) prepareMigration(ctx context.Context, newest int) (finish func(), err error) {
-	c := s.writer
+	c := s.main.conn
 	done := func() {}
 	version, err := schemaVersion(c.Conn)
 	if err != nil || version == 0 || version >= newest {
 		return done, err
 	}
 	if !c.Alone() {
-		done = s.closeWriter // the lock ends with the connection
+		done = s.closeWriters // the lock ends with the connection
 		locked, err := lockMigration(ctx, c.Conn, version, newest)
 		if err != nil || !locked {
 			return func() {}, err

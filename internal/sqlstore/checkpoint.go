@@ -46,7 +46,7 @@ func (p *checkpoints) isDue(writer *sqlconn.Conn) bool {
 // run checks the log and runs the checkpoint that is due, if any.
 func (p *checkpoints) run(s *Store) error {
 	p.startedOver, p.checkAt = false, p.size+1
-	length, waiting, err := walPragma(s.writer.Conn, `PRAGMA wal_checkpoint(NOOP)`)
+	length, waiting, err := walPragma(s.main.conn.Conn, `PRAGMA wal_checkpoint(NOOP)`)
 	if err != nil || waiting < checkpointAfter {
 		p.checkAt = p.size + (checkpointAfter-waiting)*logPageBytes
 		return err
@@ -57,11 +57,11 @@ func (p *checkpoints) run(s *Store) error {
 		if resume, ok := s.pauseViews(viewPatience); ok {
 			defer resume()
 			p.restartAt = restartAfter
-			_, _, err = walPragma(s.writer.Conn, `PRAGMA wal_checkpoint(RESTART)`)
+			_, _, err = walPragma(s.main.conn.Conn, `PRAGMA wal_checkpoint(RESTART)`)
 			return err
 		}
 	}
-	_, _, err = walPragma(s.writer.Conn, `PRAGMA wal_checkpoint(PASSIVE)`)
+	_, _, err = walPragma(s.main.conn.Conn, `PRAGMA wal_checkpoint(PASSIVE)`)
 	return err
 }
 

@@ -19,7 +19,7 @@ const (
 )
 
 // Waiting returns the number of queued Updates.
-func (s *Store) Waiting() int { return len(s.queue) }
+func (s *Store) Waiting() int { return s.waiting() }
 
 // CatchUp updates the search index until it contains all messages.
 func (s *Store) CatchUp() error {

@@ -26,7 +26,6 @@ const (
 
 // runIndexer is the goroutine that updates the search index.
 func (s *Store) runIndexer() {
-	defer s.running.Done()
 	for {
 		select {
 		case <-s.closing:
@@ -62,7 +61,7 @@ func (s *Store) indexNext(before int64) (left int64, pause time.Duration) {
 	case err != nil:
 		s.log.Warn("updating the search index failed; it will be tried again", "error", err)
 		return before, indexRetry
-	case left > indexBacklog || len(s.queue) == 0:
+	case left > indexBacklog || s.waiting() == 0:
 		return left, 0
 	default:
 		return left, indexDelay

@@ -10,7 +10,7 @@ type storeMetrics struct {
 }
 
 func newMetrics(m *metrics.Set, s *Store) *storeMetrics {
-	m.GaugeFunc("shoal_write_queue", "Changes that wait to be written.", func() float64 { return float64(len(s.queue)) })
+	m.GaugeFunc("shoal_write_queue", "Changes that wait to be written.", func() float64 { return float64(s.waiting()) })
 	m.GaugeFunc("shoal_readers_busy", "Connections for reading that are in use.", func() float64 { return float64(s.readers.busy()) })
 	return &storeMetrics{
 		batches:  m.Histogram("shoal_commit_changes", "How many changes shared a commit.", metrics.Sizes),

@@ -22,6 +22,7 @@ type update struct {
 	at    storage.At
 	fn    func(storage.Tx) error
 	state atomic.Int32
+	moved bool          // it counts in movedSessions
 	err   error         // the result, when done is closed
 	done  chan struct{} // closed when the outcome is durable
 }
@@ -35,25 +36,28 @@ const (
 
 // Update implements [hub.Store]. If fn panics, Update fails with an error of kind Internal.
 //
-// An Update that finds no other in progress writes on its own goroutine, which saves two
-// switches. The goroutine of the writer writes those that arrive meanwhile, in one commit.
+// An Update that finds no other in progress in its lane writes on its own goroutine, which
+// saves two switches. The goroutine of the lane writes those that arrive meanwhile, in one
+// commit.
 func (s *Store) Update(ctx context.Context, at storage.At, fn func(storage.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	u := &update{at: at, fn: fn, done: make(chan struct{})}
 	who := limit.For(ctx)
-	if err := s.enqueue(u, who); err != nil {
+	l, err := s.enqueue(u, who)
+	if err != nil {
 		return err
 	}
 	defer s.queued.Leave(who)
-	if s.writing.TryLock() {
-		s.writeHere()
+	if l.writing.TryLock() {
+		l.writeHere()
 	}
 	select {
 	case <-u.done:
 	case <-ctx.Done():
 		if u.state.CompareAndSwap(stateQueued, stateWithdrawn) {
+			s.moved.leave(u)
 			return ctx.Err()
 		}
 		<-u.done
@@ -61,25 +65,32 @@ func (s *Store) Update(ctx context.Context, at storage.At, fn func(storage.Tx) e
 	return u.err
 }
 
-// enqueue queues u for the goroutine that writes next, which completes it in any case. u
-// counts among the Updates of who until the caller of enqueue removes it.
-func (s *Store) enqueue(u *update, who limit.Caller) error {
+// enqueue queues u in a lane for the goroutine that writes there next, which completes it in
+// any case. u counts among the Updates of who until the caller of enqueue removes it.
+func (s *Store) enqueue(u *update, who limit.Caller) (*lane, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.closed {
-		return errClosed
+		return nil, errClosed
 	}
-	if s.isSoon(who) && s.queued.Enter(who) == limit.Entered {
+	l := s.laneOf(u)
+	if l.isSoon(who) && s.queued.Enter(who) == limit.Entered {
 		select {
-		case s.queue <- u:
-			return nil
+		case l.queue <- u:
+			return l, nil
 		default: // withdrawn Updates fill the queue
 			s.queued.Leave(who)
 		}
 	}
-	s.metrics.rejected.Add(1)
+	s.moved.leave(u)
+	return nil, l.refuse()
+}
+
+// refuse returns the error of an Update that the lane does not queue.
+func (l *lane) refuse() error {
+	l.store.metrics.rejected.Add(1)
 	return &shoal.Error{
-		Op: "sqlstore.Update", Kind: shoal.Busy, RetryAfter: max(time.Second, time.Duration(s.pace.Load())),
+		Op: "sqlstore.Update", Kind: shoal.Busy, RetryAfter: max(time.Second, time.Duration(l.pace.Load())),
 		Msg: "The server has more to store than it can keep up with; nothing was done. Try again in a moment.",
 	}
 }
@@ -87,44 +98,38 @@ func (s *Store) enqueue(u *update, who limit.Caller) error {
 // isSoon reports whether an Update that arrives now would be written soon enough. The time
 // that all may wait is divided like any other limit: the share of a caller is its share of
 // the queue.
-func (s *Store) isSoon(who limit.Caller) bool {
-	delay := s.delay()
+func (l *lane) isSoon(who limit.Caller) bool {
+	delay := l.delay()
 	if delay == 0 {
 		return true
 	}
-	mine := float64(delay) * float64(s.queued.Held(who)) / float64(max(1, s.queued.Count()))
-	return limit.Fits(int64(s.maxDelay), int64(delay), int64(mine), 0, who.Admin())
+	queued := l.store.queued
+	mine := float64(delay) * float64(queued.Held(who)) / float64(max(1, queued.Count()))
+	return limit.Fits(int64(l.store.maxDelay), int64(delay), int64(mine), 0, who.Admin())
 }
 
 // fewQueued is how many Updates may always wait, however slow the disk is.
 const fewQueued = maxBatch / 2
 
 // delay estimates how long an Update that arrives now would take.
-func (s *Store) delay() time.Duration {
-	queued := len(s.queue)
+func (l *lane) delay() time.Duration {
+	queued := len(l.queue)
 	if queued < fewQueued {
 		return 0
 	}
-	pace := time.Duration(s.pace.Load())
-	if begun := s.begun.Load(); begun != 0 {
+	pace := time.Duration(l.pace.Load())
+	if begun := l.begun.Load(); begun != 0 {
 		pace = max(pace, time.Since(time.Unix(0, begun)))
 	}
 	return pace * time.Duration(queued/maxBatch+2)
 }
 
-// gatherBatch moves the queued Updates into the batch, except withdrawn ones.
-func (s *Store) gatherBatch() {
-	s.batch = s.batch[:0]
-	for len(s.batch) < maxBatch {
-		select {
-		case u := <-s.queue:
-			if u.state.CompareAndSwap(stateQueued, stateBegun) {
-				s.batch = append(s.batch, u)
-			}
-		default:
-			return
-		}
+// waiting returns the number of queued Updates.
+func (s *Store) waiting() (n int) {
+	for l := range s.allLanes() {
+		n += len(l.queue)
 	}
+	return n
 }
 
 // signal puts a value into a channel with a buffer of one, unless it contains one.

@@ -48,25 +48,21 @@ type Store struct {
 	fatal   func(error)
 	epoch   string
 
-	writing sync.Mutex // held to use writer and batch
-	writer  *connection
-	batch   []*update // that is being written
+	main    *lane   // writes everything that no other lane does
+	lanes   []*lane // each writes some of the sessions; none if the database has one writer
+	moved   movedSessions
 	readers *readers
-	first   *readers // the one connection of ViewFirst
-	queue   chan *update
-	queued  *limit.Open   // the Updates of all callers that wait or are being written
-	more    chan struct{} // contains a value when the writer's goroutine has something to do
-	failed  atomic.Bool   // the disk failed
+	first   *readers    // the one connection of ViewFirst
+	queued  *limit.Open // the Updates of all callers that wait or are being written
+	failed  atomic.Bool // the disk failed
 	metrics *storeMetrics
 
 	checkpoints *checkpoints  // nil for PostgreSQL
 	indexable   chan struct{} // contains a value when there is something to index
 
 	maxDelay time.Duration
-	pace     atomic.Int64 // the recent duration of a batch, in nanoseconds
-	begun    atomic.Int64 // when the batch that is being written was begun; 0 if there is none
 
-	mu      sync.RWMutex // held shared to send to queue
+	mu      sync.RWMutex // held shared to send to the queue of a lane
 	closed  bool
 	closing chan struct{}
 	running sync.WaitGroup
@@ -86,8 +82,12 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	s := &Store{
 		dialect: d, log: o.Log, fatal: o.Fatal,
-		writer: newWriter(d, o.Alone), readers: newReaders(d.Readers, func() *connection { return newReader(d) }), first: newReaders(1, func() *connection { return newReader(d) }),
-		queue: make(chan *update, cmp.Or(o.MaxQueued, queueLength)), queued: limit.NewOpen(0, cmp.Or(o.MaxQueued, queueLength)+maxBatch), maxDelay: cmp.Or(o.MaxDelay, queueDelay), more: make(chan struct{}, 1), indexable: make(chan struct{}, 1), closing: make(chan struct{}),
+		readers: newReaders(d.Readers, func() *connection { return newReader(d) }), first: newReaders(1, func() *connection { return newReader(d) }),
+		queued: limit.NewOpen(0, cmp.Or(o.MaxQueued, queueLength)+maxBatch), maxDelay: cmp.Or(o.MaxDelay, queueDelay), indexable: make(chan struct{}, 1), closing: make(chan struct{}),
+	}
+	s.main = newLane(s, newWriter(d, o.Alone), cmp.Or(o.MaxQueued, queueLength))
+	for range d.Lanes {
+		s.lanes = append(s.lanes, newLane(s, newSibling(s.main.conn), cmp.Or(o.MaxQueued, queueLength)))
 	}
 	if d.IsSQLite() {
 		s.checkpoints = &checkpoints{restartAt: restartAfter}
@@ -97,19 +97,20 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		s.log = slog.Default()
 	}
 	if err := s.prepare(ctx); err != nil {
-		s.closeWriter()
+		s.closeWriters()
 		return nil, fmt.Errorf("sqlstore.Open: %w", d.Explain(err))
 	}
 	s.indexable <- struct{}{} // an earlier process may have left something to index
-	s.running.Add(2)
-	go s.runWriter()
-	go s.runIndexer()
+	for l := range s.allLanes() {
+		s.running.Go(l.run)
+	}
+	s.running.Go(s.runIndexer)
 	return s, nil
 }
 
 // prepare makes the database usable for this program.
 func (s *Store) prepare(ctx context.Context) (err error) {
-	c := s.writer
+	c := s.main.conn
 	c.SetOpening(true)
 	defer c.SetOpening(false)
 	if err := c.Open(ctx); err != nil {
@@ -136,17 +137,17 @@ func (s *Store) migrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = migrate(s.writer.Conn, migrations)
+	err = migrate(s.main.conn.Conn, migrations)
 	finish()
 	if err != nil {
 		return err
 	}
-	if s.writer.Alone() && s.dialect.IsSQLite() {
+	if s.main.conn.Alone() && s.dialect.IsSQLite() {
 		if err := removeOldBackups(s.dialect.Path, time.Now()); err != nil {
 			s.log.Warn("an old copy of the database cannot be removed", "error", err)
 		}
 	}
-	return s.writer.Open(ctx)
+	return s.main.conn.Open(ctx)
 }
 
 // Close refuses further calls, waits for the Updates and Views that have begun, fails the
@@ -169,17 +170,21 @@ func (s *Store) Close() error {
 			r.take().Close()
 		}
 	}
-	// The writer is closed last: in SQLite the last connection that closes cleans the log up.
-	// The last Update may still be checking the log.
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	s.closeWriter()
+	// The writers are closed last: in SQLite the last connection that closes cleans the log
+	// up. The last Update may still be checking the log.
+	for l := range s.allLanes() {
+		l.writing.Lock()
+		defer l.writing.Unlock()
+	}
+	s.closeWriters()
 	return nil
 }
 
-// closeWriter closes the connection of the writer and releases its lock.
-func (s *Store) closeWriter() {
-	s.writer.Close()
+// closeWriters closes the connections that write and releases their lock.
+func (s *Store) closeWriters() {
+	for l := range s.allLanes() {
+		l.conn.Close()
+	}
 	s.dialect.Unlock()
 }
 

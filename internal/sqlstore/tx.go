@@ -50,6 +50,12 @@ func newWriter(d *sqlconn.Dialect, alone bool) *connection {
 	return newConnection(sqlconn.NewWriter(d, cache, alone), cache)
 }
 
+// newSibling returns another connection that changes the database of c.
+func newSibling(c *connection) *connection {
+	cache := coresql.NewCache()
+	return newConnection(c.Sibling(cache), cache)
+}
+
 // newReader returns a connection that changes nothing.
 func newReader(d *sqlconn.Dialect) *connection { return newConnection(sqlconn.NewReader(d), nil) }
 

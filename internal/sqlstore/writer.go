@@ -18,73 +18,75 @@ const (
 	maxTries = 5
 )
 
-// runWriter is the goroutine that writes the Updates that arrive while others are written,
+// run is the goroutine of a lane: it writes the Updates that arrive while others are written,
 // and runs the checkpoints.
-func (s *Store) runWriter() {
-	defer s.running.Done()
+func (l *lane) run() {
 	for open := true; open; {
 		select {
-		case <-s.more:
-		case <-s.closing:
+		case <-l.more:
+		case <-l.store.closing:
 			open = false // the Updates that are still queued are refused
 		}
-		s.writing.Lock()
-		for s.writeBatch() {
-			s.checkpoint()
+		l.writing.Lock()
+		for l.writeBatch() {
+			l.checkpoint()
 		}
-		s.checkpoint()
-		s.stopWriting()
+		l.checkpoint()
+		l.stopWriting()
 	}
 }
 
 // writeHere writes one batch on the goroutine of an Update. A panic of the store itself ends
 // the process: a caller that recovers would leave the other Updates of the batch without a
 // result.
-func (s *Store) writeHere() {
+func (l *lane) writeHere() {
 	defer func() {
 		if p := recover(); p != nil {
 			stack := debug.Stack()
 			go func() { panic(fmt.Sprintf("sqlstore: %v\n%s", p, stack)) }()
 			select {}
 		}
-		s.stopWriting()
+		l.stopWriting()
 	}()
-	s.writeBatch()
+	l.writeBatch()
 }
 
-// stopWriting releases the writer, and wakes its goroutine if there is more to do.
-func (s *Store) stopWriting() {
-	due := s.checkpointDue()
-	s.writing.Unlock()
-	if due || len(s.queue) > 0 {
-		signal(s.more)
+// stopWriting releases the lane, and wakes its goroutine if there is more to do.
+func (l *lane) stopWriting() {
+	due := l.checkpointDue() || l.hasMore()
+	l.writing.Unlock()
+	if due || len(l.queue) > 0 {
+		signal(l.more)
 	}
 }
 
-// writeBatch writes the queued Updates, at most maxBatch. It reports whether there were any.
-func (s *Store) writeBatch() bool {
-	s.gatherBatch()
-	if len(s.batch) == 0 {
+// writeBatch writes the queued Updates that fit into a batch. It reports whether there were
+// any.
+func (l *lane) writeBatch() bool {
+	l.gatherBatch()
+	if len(l.batch) == 0 {
 		return false
 	}
-	defer clear(s.batch) // otherwise the functions would keep their memory alive
-	if err := s.refusal(); err != nil {
-		finish(s.batch, err)
+	defer func() { clear(l.batch) }() // otherwise the functions would keep their memory alive
+	if err := l.store.refusal(); err != nil {
+		l.store.finish(l.batch, err)
 		return true
 	}
 	began := time.Now()
-	s.begun.Store(began.UnixNano())
-	s.commitBatch(s.batch)
-	s.begun.Store(0)
-	s.observeBatch(len(s.batch), time.Since(began))
+	l.begun.Store(began.UnixNano())
+	l.commitBatch()
+	l.begun.Store(0)
+	if len(l.batch) > 0 {
+		l.observeBatch(len(l.batch), time.Since(began))
+	}
 	return true
 }
 
 // observeBatch records the duration of a batch.
-func (s *Store) observeBatch(size int, took time.Duration) {
-	s.metrics.batches.Observe(float64(size))
-	s.metrics.commits.Observe(took.Seconds())
-	s.pace.Store((s.pace.Load() + int64(took)) / 2)
+func (l *lane) observeBatch(size int, took time.Duration) {
+	l.store.metrics.batches.Observe(float64(size))
+	l.store.metrics.commits.Observe(took.Seconds())
+	l.pace.Store((l.pace.Load() + int64(took)) / 2)
 }
 
 // refusal returns why nothing is written any more, or nil.
@@ -101,11 +103,12 @@ func (s *Store) refusal() error {
 }
 
 // finish completes updates with err, or with their own results if err is nil.
-func finish(batch []*update, err error) {
+func (s *Store) finish(batch []*update, err error) {
 	for _, u := range batch {
 		if err != nil {
 			u.err = err
 		}
+		s.moved.leave(u)
 		close(u.done)
 	}
 }
@@ -114,16 +117,16 @@ func finish(batch []*update, err error) {
 // others must run again without its changes.
 var errPartlyFailed = errors.New("an update of the batch failed after it had changed something")
 
-// commitBatch runs a batch until its outcome is certain, and completes its updates. At first
-// the updates run without savepoints, which costs nothing between them. If one of them fails
-// after it has changed something, all run again, each with a savepoint.
-func (s *Store) commitBatch(batch []*update) {
+// commitBatch runs the batch until its outcome is certain, and completes its updates. At
+// first the updates run without savepoints, which costs nothing between them. If one of them
+// fails after it has changed something, all run again, each with a savepoint.
+func (l *lane) commitBatch() {
 	separate := false
 	for try := 1; ; {
-		err := s.transact(batch, separate)
+		err := l.transact(separate)
 		var failed *sqlconn.Failure
 		switch {
-		case errors.Is(err, errPartlyFailed) && len(batch) == 1:
+		case errors.Is(err, errPartlyFailed) && len(l.batch) == 1:
 			err = nil // it is undone, and it is the only one
 		case errors.Is(err, errPartlyFailed):
 			separate = true
@@ -132,36 +135,40 @@ func (s *Store) commitBatch(batch []*update) {
 			try++
 			continue
 		}
-		finish(batch, err)
+		l.store.finish(l.batch, err)
 		if failed != nil && failed.IsFinal() {
-			s.stopForever(failed)
+			l.store.stopForever(failed)
 		}
 		break
 	}
-	if s.writer.TakeIndexingRequest() {
-		signal(s.indexable)
+	if l.conn.TakeIndexingRequest() {
+		signal(l.store.indexable)
 	}
 }
 
-// transact runs a batch in one transaction. When it returns nil, each update has its result
+// transact runs the batch in one transaction. When it returns nil, each update has its result
 // and its changes are durable.
-func (s *Store) transact(batch []*update, separate bool) error {
-	if err := s.writer.Begin(); err != nil {
+func (l *lane) transact(separate bool) error {
+	if err := l.begin(); err != nil {
 		return err
 	}
-	for _, u := range batch {
-		if err := s.apply(u, separate); err != nil {
-			s.writer.Rollback()
+	if len(l.batch) == 0 { // all have moved to another lane
+		l.conn.Rollback()
+		return nil
+	}
+	for _, u := range l.batch {
+		if err := l.apply(u, separate); err != nil {
+			l.conn.Rollback()
 			return err
 		}
 	}
-	return s.writer.Commit()
+	return l.conn.Commit()
 }
 
 // apply runs one update and records its result. An error of apply itself fails the whole
 // batch.
-func (s *Store) apply(u *update, separate bool) error {
-	c := s.writer
+func (l *lane) apply(u *update, separate bool) error {
+	c := l.conn
 	if separate {
 		if failed := c.Savepoint(); failed != nil {
 			return failed
@@ -219,19 +226,20 @@ func (s *Store) stopForever(err error) {
 }
 
 // checkpointDue reports whether a checkpoint is due.
-func (s *Store) checkpointDue() bool {
-	return s.checkpoints != nil && s.writer.Connected() && !s.failed.Load() && s.checkpoints.isDue(s.writer.Conn)
+func (l *lane) checkpointDue() bool {
+	s := l.store
+	return s.checkpoints != nil && l.conn.Connected() && !s.failed.Load() && s.checkpoints.isDue(l.conn.Conn)
 }
 
 // checkpoint runs the checkpoint that is due, if any. No Update waits for it.
-func (s *Store) checkpoint() {
-	if !s.checkpointDue() {
+func (l *lane) checkpoint() {
+	if !l.checkpointDue() {
 		return
 	}
-	s.writer.ClearFailure()
+	l.conn.ClearFailure()
 	var failed *sqlconn.Failure
-	err := s.checkpoints.run(s)
+	err := l.store.checkpoints.run(l.store)
 	if errors.As(err, &failed) && failed.IsFinal() {
-		s.stopForever(failed)
+		l.store.stopForever(failed)
 	}
 }

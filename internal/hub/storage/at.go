@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/shoal-dev/shoal"
@@ -16,6 +17,22 @@ var Global At
 
 // In returns the At of an Update that changes the given sessions and nothing else.
 func In(sessions ...shoal.SessionID) At { return sessions }
+
+// MaxSessions is how many sessions one Update should name at most.
+const MaxSessions = 64
+
+// Batches returns the At of Updates that together change the given sessions, each once and in
+// at most MaxSessions of them.
+func Batches(sessions []shoal.SessionID) iter.Seq[At] {
+	sessions = slices.Compact(slices.Sorted(slices.Values(sessions)))
+	return func(yield func(At) bool) {
+		for some := range slices.Chunk(sessions, MaxSessions) {
+			if !yield(some) {
+				return
+			}
+		}
+	}
+}
 
 // Includes reports whether an Update with this At may change the session.
 func (a At) Includes(session shoal.SessionID) bool { return a == nil || slices.Contains(a, session) }

@@ -24,9 +24,7 @@ type Conn struct {
 
 	cache Cache // of the writer; nil on a connection for reading
 
-	timeline string // of the database when the writer connected first
-
-	boot     boot                     // the opening in which the writer writes
+	origin   *origin                  // shared by the writers of a store
 	recorded map[shoal.SessionID]bool // sessions whose first event of this boot is recorded
 
 	raw   driverConn // nil while closed
@@ -58,11 +56,17 @@ type Cache interface {
 // NewWriter returns the connection of a writer. With alone it takes the lock of a server
 // that excludes others, and holds it. cache may be nil.
 func NewWriter(d *Dialect, cache Cache, alone bool) *Conn {
-	return &Conn{dialect: d, cache: cache, alone: alone}
+	return &Conn{dialect: d, cache: cache, alone: alone, origin: &origin{}}
+}
+
+// Sibling returns another writer of the same store: it writes in the same boot and on the
+// same timeline, and it holds the lock of a server that excludes others, too.
+func (c *Conn) Sibling(cache Cache) *Conn {
+	return &Conn{dialect: c.dialect, cache: cache, alone: c.alone, origin: c.origin}
 }
 
 // NewReader returns a connection that changes nothing.
-func NewReader(d *Dialect) *Conn { return &Conn{dialect: d, reads: true} }
+func NewReader(d *Dialect) *Conn { return &Conn{dialect: d, reads: true, origin: &origin{}} }
 
 // Dialect returns the dialect of the database.
 func (c *Conn) Dialect() *Dialect { return c.dialect }

@@ -43,8 +43,13 @@ type Dialect struct {
 	// then. The result is empty while nothing can be written. Without such a query the
 	// database has no timelines.
 	timeline string
-	// begin starts a transaction of the writer: from then on no other process writes.
+	// Lanes is the number of writers that change one session each at a time, beside the one
+	// that may change anything; 0 if the database has only that one.
+	Lanes int
+	// begin starts a transaction of the writer: from then on no other transaction writes.
 	begin string
+	// beginIn, if set, starts a transaction that locks sessions, see [Conn.BeginIn].
+	beginIn func(c *Conn, sessions []shoal.SessionID, wait bool) (locked []shoal.SessionID, err error)
 	// beginView starts a transaction that reads one snapshot and changes nothing.
 	beginView string
 	// version is a query whose result changes when another process has changed the

@@ -4,15 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"time"
 
 	"github.com/shoal-dev/shoal"
 )
 
 // A server whose bus reaches no other process must be the only one on its database: what
-// another server stores would wake nobody here. Therefore its writer holds a lock for as long
-// as its connection is open: an advisory lock of the database session in PostgreSQL, a locked
-// file beside the database in SQLite. A new connection takes the lock again, so that a server
+// another server stores would wake nobody here. Therefore its writers hold a lock for as long
+// as their connections are open: an advisory lock of the database session in PostgreSQL, a
+// locked file beside the database in SQLite. A new connection takes the lock again, so that a server
 // that lost it to another one does not write any more. Tools that open the database briefly
 // do not take it.
 
@@ -59,10 +61,29 @@ func (c *Conn) lockAlone(ctx context.Context) error {
 	}
 }
 
-// lockPostgres takes the lock of a PostgreSQL database for the connection.
-func lockPostgres(c *Conn) (bool, error) {
-	n, err := Number(c, `SELECT CASE WHEN pg_try_advisory_lock(7462, 1) THEN 1 ELSE 0 END`)
-	return n == 1, err
+// newLockPostgres returns the function that takes the lock of a PostgreSQL database for a
+// connection. A server has several connections that write, and each must hold the lock:
+// otherwise one could still write after the others were lost and another server has started.
+// So each holds the lock of its server, which a number identifies, in shared mode, and takes
+// it only if no other server has such a lock. The lock (7462, 1) is that of releases in which
+// a server had one such connection.
+func newLockPostgres() func(*Conn) (bool, error) {
+	server := rand.Int32N(math.MaxInt32)
+	return func(c *Conn) (bool, error) {
+		// One connection at a time compares and locks.
+		if _, err := Number(c, `SELECT COUNT(*) FROM (SELECT pg_advisory_lock(7462, 2)) AS mutex`); err != nil {
+			return false, err
+		}
+		n, err := Number(c, `SELECT CASE WHEN EXISTS (SELECT 1 FROM pg_locks AS l JOIN pg_database AS d ON d.oid = l.database
+			WHERE l.locktype = 'advisory' AND l.classid = 7463 AND l.objid <> CAST($1 AS BIGINT) AND d.datname = current_database()) THEN 0
+			WHEN NOT pg_try_advisory_lock_shared(7462, 1) THEN 0
+			WHEN NOT pg_try_advisory_lock_shared(7463, CAST($1 AS INTEGER)) THEN 0 ELSE 1 END`, int64(server))
+		if err != nil {
+			return false, err
+		}
+		_, err = Number(c, `SELECT COUNT(*) FROM (SELECT pg_advisory_unlock(7462, 2)) AS mutex`)
+		return n == 1, err
+	}
 }
 
 // ExplainLocked adds to the error of a locked database what an operator can do about it. It

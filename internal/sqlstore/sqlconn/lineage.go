@@ -56,7 +56,7 @@ func (c *Conn) BeginBoot() (name string, err error) {
 	if err := c.Commit(); err != nil {
 		return "", err
 	}
-	c.boot = b
+	c.origin.boot = b
 	return b.name, nil
 }
 
@@ -67,11 +67,11 @@ func (c *Conn) RecordPosition(session shoal.SessionID, place int64) error {
 	if c.changes != nil && !slices.Contains(c.changes, session) {
 		return fmt.Errorf("an Update that names the sessions %q changes the session %q", c.changes, session)
 	}
-	if c.recorded[session] || c.boot.number == 0 {
+	if c.recorded[session] || c.origin.boot.number == 0 {
 		return nil
 	}
 	_, err := c.Exec(`INSERT INTO lineage_places (session_id, number, first_place) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
-		session, c.boot.number, place)
+		session, c.origin.boot.number, place)
 	if err == nil {
 		if c.recorded == nil || len(c.recorded) >= maxRecorded {
 			c.recorded = map[shoal.SessionID]bool{}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"strings"
 	"syscall"
@@ -17,11 +18,6 @@ import (
 
 	"github.com/shoal-dev/shoal"
 )
-
-// beginWriting takes the lock under which one of all processes that share the database
-// writes at a time. It makes positions visible in their order, and there are never two
-// writers that could wait for each other.
-const beginWriting = `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(7462)`
 
 // newPostgres returns the dialect of a PostgreSQL database.
 func newPostgres(url string) (*Dialect, error) {
@@ -38,8 +34,8 @@ func newPostgres(url string) (*Dialect, error) {
 		"application_name":                    "shoal",
 		"jit":                                 "off", // compiling a query takes longer than running any query of the store
 		"synchronous_commit":                  "on",
-		"lock_timeout":                        "10s",
-		"idle_in_transaction_session_timeout": "10s", // a suspended writer must not block the others
+		"lock_timeout":                        "2s",
+		"idle_in_transaction_session_timeout": "10s",
 		// The lock of a server that disappeared must not outlast it for long.
 		"tcp_keepalives_idle":     "5",
 		"tcp_keepalives_interval": "2",
@@ -47,21 +43,31 @@ func newPostgres(url string) (*Dialect, error) {
 	} {
 		config.RuntimeParams[name] = value
 	}
-	connector := stdlib.GetConnector(*config)
+	reader := stdlib.GetConnector(*config)
+	config.RuntimeParams = maps.Clone(config.RuntimeParams)
+	config.RuntimeParams["idle_in_transaction_session_timeout"] = "3s" // a suspended writer must not block the others
+	writer := stdlib.GetConnector(*config)
 	return &Dialect{
 		Readers:      8,
 		Elements:     `json_array_elements(CAST(? AS JSON)) AS t (value)`,
 		Position:     "strpos",
 		SearchBudget: 1_500, // a row costs three times as much as in a file
-		connect:      func(ctx context.Context, _ bool) (driverConn, error) { return connectStd(ctx, connector) },
-		patience:     time.Minute,
-		tryLock:      lockPostgres,
-		timeline:     `SELECT CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END`,
-		begin:        beginWriting,
-		beginView:    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-		check:        checkPostgres,
-		faultOf:      postgresFault,
-		now:          `SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)`,
+		connect: func(ctx context.Context, reads bool) (driverConn, error) {
+			if reads {
+				return connectStd(ctx, reader)
+			}
+			return connectStd(ctx, writer)
+		},
+		patience:  time.Minute,
+		tryLock:   newLockPostgres(),
+		timeline:  `SELECT CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END`,
+		Lanes:     postgresLanes,
+		begin:     beginGlobal,
+		beginIn:   beginInSessions,
+		beginView: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+		check:     checkPostgres,
+		faultOf:   postgresFault,
+		now:       `SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)`,
 	}, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -37,10 +38,27 @@ func (c *Conn) checkTimeline() error {
 		return err
 	case now == "":
 		return NewFailure(FaultLost, c.dialect.timeline, errors.New("the database is a standby"))
-	case c.timeline == "":
-		c.timeline = now
-	case c.timeline != now:
-		return NewFailure(FaultTimeline, c.dialect.timeline, fmt.Errorf("%w: from timeline %s to %s", ErrTimeline, c.timeline, now))
+	}
+	if first := c.origin.firstTimeline(now); first != now {
+		return NewFailure(FaultTimeline, c.dialect.timeline, fmt.Errorf("%w: from timeline %s to %s", ErrTimeline, first, now))
 	}
 	return nil
+}
+
+// origin is what the writers of a store have in common: from where they write.
+type origin struct {
+	boot boot // set before there is more than one writer
+
+	mu       sync.Mutex
+	timeline string // of the database when the first writer connected
+}
+
+// firstTimeline returns the timeline of the first call.
+func (o *origin) firstTimeline(now string) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.timeline == "" {
+		o.timeline = now
+	}
+	return o.timeline
 }

@@ -15,6 +15,29 @@ func (c *Conn) Begin() error {
 	if c.reads {
 		query = c.dialect.beginView
 	}
+	return c.beginWith(func() *Failure { return c.Control(query) })
+}
+
+// CanLockSessions reports whether transactions in different sessions can run at the same
+// time: whether there is BeginIn.
+func (c *Conn) CanLockSessions() bool { return c.dialect.beginIn != nil }
+
+// BeginIn starts a transaction that changes these sessions and nothing else. It excludes
+// others in these sessions, and those of Begin. Unless wait is set, it does not lock sessions
+// that another transaction has locked: locked are those that it has. A session that does not
+// exist needs no lock, because only a transaction of Begin creates one.
+func (c *Conn) BeginIn(sessions []shoal.SessionID, wait bool) (locked []shoal.SessionID, err error) {
+	err = c.beginWith(func() *Failure {
+		var err error
+		if locked, err = c.dialect.beginIn(c, sessions, wait); err != nil {
+			return NewFailure(c.dialect.faultOf(err), "lock sessions", err)
+		}
+		return nil
+	})
+	return locked, err
+}
+
+func (c *Conn) beginWith(begin func() *Failure) error {
 	for stale := c.raw != nil; ; stale = false {
 		if err := c.Open(context.Background()); err != nil {
 			return err
@@ -23,7 +46,7 @@ func (c *Conn) Begin() error {
 			c.ctx, c.cancel = context.WithTimeout(c.ctx, c.dialect.patience)
 		}
 		c.active, c.failed, c.wrote, c.indexing = true, nil, false, false
-		failed := c.Control(query)
+		failed := begin()
 		if failed == nil {
 			err := c.checkCache()
 			if err != nil {

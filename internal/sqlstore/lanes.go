@@ -1,0 +1,203 @@
+package sqlstore
+
+import (
+	"hash/maphash"
+	"iter"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// lane is a connection that changes the database, with the Updates that it will write. Lanes
+// write at the same time, in different sessions. What a database with one writer changes, all
+// goes through one lane.
+type lane struct {
+	store *Store
+
+	writing sync.Mutex // held to use the fields up to next
+	conn    *connection
+	batch   []*update // that is being written
+	next    *update   // the first one of the next batch, if it was already received
+
+	queue chan *update
+	more  chan struct{} // contains a value when the lane's goroutine has something to do
+	pace  atomic.Int64  // the recent duration of a batch, in nanoseconds
+	begun atomic.Int64  // when the batch that is being written was begun; 0 if there is none
+}
+
+func newLane(s *Store, c *connection, length int) *lane {
+	return &lane{store: s, conn: c, queue: make(chan *update, length), more: make(chan struct{}, 1)}
+}
+
+// allLanes returns all lanes, the main one last.
+func (s *Store) allLanes() iter.Seq[*lane] {
+	return func(yield func(*lane) bool) {
+		for _, l := range s.lanes {
+			if !yield(l) {
+				return
+			}
+		}
+		yield(s.main)
+	}
+}
+
+var laneSeed = maphash.MakeSeed()
+
+// laneOf returns the lane for an Update: that of its session, or the main one for an Update
+// that names several sessions or none, and while the main one has others of its session.
+func (s *Store) laneOf(u *update) *lane {
+	if len(s.lanes) == 0 || len(u.at) != 1 || s.moved.joins(u) {
+		return s.main
+	}
+	return s.lanes[maphash.String(laneSeed, string(u.at[0]))%uint64(len(s.lanes))]
+}
+
+// movedSessions counts the Updates of the main lane that belong to the lane of their session:
+// another transaction had the session, and only the main lane waits for it, so that the other
+// sessions of a lane need not. Further Updates of such a session follow them.
+type movedSessions struct {
+	mu sync.Mutex
+	n  map[shoal.SessionID]int
+}
+
+// enter counts an Update, of one session, that moves to the main lane.
+func (m *movedSessions) enter(u *update) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.enterLocked(u)
+}
+
+func (m *movedSessions) enterLocked(u *update) {
+	if m.n == nil {
+		m.n = map[shoal.SessionID]int{}
+	}
+	u.moved = true
+	m.n[u.at[0]]++
+}
+
+// joins reports whether an Update must follow others of its session, and counts it then.
+func (m *movedSessions) joins(u *update) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.n[u.at[0]] == 0 {
+		return false
+	}
+	m.enterLocked(u)
+	return true
+}
+
+// leave ends the count of an Update, if it is counted.
+func (m *movedSessions) leave(u *update) {
+	if !u.moved {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	u.moved = false
+	if m.n[u.at[0]]--; m.n[u.at[0]] == 0 {
+		delete(m.n, u.at[0])
+	}
+}
+
+// gatherBatch moves queued Updates into the batch, except withdrawn ones: at most maxBatch
+// in at most [storage.MaxSessions] sessions.
+func (l *lane) gatherBatch() {
+	l.batch = l.batch[:0]
+	var sessions map[shoal.SessionID]bool
+	if l.conn.CanLockSessions() {
+		sessions = map[shoal.SessionID]bool{}
+	}
+	for u := l.receive(); u != nil; u = l.receive() {
+		if u.state.CompareAndSwap(stateQueued, stateBegun) || u.state.Load() == stateBegun {
+			for _, id := range u.at {
+				if sessions != nil {
+					sessions[id] = true
+				}
+			}
+			if len(sessions) > storage.MaxSessions && len(l.batch) > 0 {
+				l.next = u
+				return
+			}
+			l.batch = append(l.batch, u)
+		}
+		if len(l.batch) == maxBatch {
+			return
+		}
+	}
+}
+
+// receive returns the next queued Update, or nil.
+func (l *lane) receive() *update {
+	if u := l.next; u != nil {
+		l.next = nil
+		return u
+	}
+	select {
+	case u := <-l.queue:
+		return u
+	default:
+		return nil
+	}
+}
+
+// hasMore reports whether there is a next batch.
+func (l *lane) hasMore() bool { return l.next != nil || len(l.queue) > 0 }
+
+// begin starts the transaction of the batch. Updates in sessions that another transaction has
+// move from the batch to the main lane, which waits for these sessions.
+func (l *lane) begin() error {
+	sessions, global := sessionsOf(l.batch)
+	if global || !l.conn.CanLockSessions() {
+		return l.conn.Begin()
+	}
+	main := l == l.store.main
+	locked, err := l.conn.BeginIn(sessions, main)
+	if err != nil || main || len(locked) == len(sessions) {
+		return err
+	}
+	kept := l.batch[:0]
+	for _, u := range l.batch {
+		if slices.Contains(locked, u.at[0]) {
+			kept = append(kept, u)
+		} else {
+			l.store.move(u)
+		}
+	}
+	clear(l.batch[len(kept):])
+	l.batch = kept
+	return nil
+}
+
+// move moves an Update to the main lane.
+func (s *Store) move(u *update) {
+	if !u.moved {
+		s.moved.enter(u)
+	}
+	select {
+	case s.main.queue <- u:
+		signal(s.main.more)
+	default:
+		s.finish([]*update{u}, s.main.refuse())
+	}
+}
+
+// sessionsOf returns the sessions that the Updates of a batch change, each once, or global if
+// one of them may change anything.
+func sessionsOf(batch []*update) (sessions []shoal.SessionID, global bool) {
+	seen := map[shoal.SessionID]bool{}
+	for _, u := range batch {
+		if u.at == nil {
+			return nil, true
+		}
+		for _, id := range u.at {
+			if !seen[id] {
+				seen[id] = true
+				sessions = append(sessions, id)
+			}
+		}
+	}
+	return sessions, false
+}
