@@ -23,12 +23,10 @@ func (s *Store) Waiting() int { return s.waiting() }
 
 // CatchUp updates the search index until it contains all messages.
 func (s *Store) CatchUp() error {
+	var end horizon
 	for left := int64(1); left > 0; {
-		err := s.Update(context.Background(), storage.Global, func(t storage.Tx) (err error) {
-			left, err = t.(*tx).UpdateIndex(indexBatch)
-			return err
-		})
-		if err != nil {
+		var err error
+		if left, _, err = s.indexNext(&end, indexBatch); err != nil {
 			return err
 		}
 	}

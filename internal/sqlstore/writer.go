@@ -16,6 +16,9 @@ const (
 	maxBatch = 256
 	// maxTries is how often a batch is run when other processes interfere.
 	maxTries = 5
+	// maxWaits is how often a batch waits for the locks of other transactions. The database
+	// ends the transaction of a suspended process before the second wait ends.
+	maxWaits = 2
 )
 
 // run is the goroutine of a lane: it writes the Updates that arrive while others are written,
@@ -132,6 +135,9 @@ func (l *lane) commitBatch() {
 			separate = true
 			continue
 		case errors.As(err, &failed) && failed.Fault == sqlconn.FaultConflict && try < maxTries:
+			try++
+			continue
+		case failed != nil && failed.Fault == sqlconn.FaultBlocked && l.conn.CanLockSessions() && try < maxWaits:
 			try++
 			continue
 		}

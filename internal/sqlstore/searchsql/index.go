@@ -7,7 +7,11 @@
 package searchsql
 
 import (
+	"math"
+	"slices"
+
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/search"
 	"github.com/shoal-dev/shoal/internal/sqlstore/messagerow"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
@@ -22,44 +26,114 @@ type Tx struct {
 // New returns the Tx of a connection.
 func New(c *sqlconn.Conn) *Tx { return &Tx{c: c} }
 
-// UpdateIndex adds the next messages to the index, at most batch, and returns how many are
-// left.
-func (t *Tx) UpdateIndex(batch int) (left int64, err error) {
+// Part is the messages that are added to the index in one transaction.
+type Part struct {
+	// Sessions are those of the messages. The transaction must exclude others in them.
+	Sessions []shoal.SessionID
+	from, to int64   // messages that are not in the index yet: from < doc <= to
+	late     []int64 // messages that have changed since they were indexed
+}
+
+// NextPart returns the messages to add next: at most batch new ones and batch late ones, in
+// at most [storage.MaxSessions] sessions. The new ones are not above safe: messages up to safe
+// are stored or never will be. left is how many messages the index lacks, at most.
+func (t *Tx) NextPart(batch int, safe int64) (p Part, left int64, err error) {
+	if p.from, err = sqlconn.Number(t.c, `SELECT indexed FROM store`); err != nil {
+		return p, 0, err
+	}
+	p.to = p.from
+	late, err := t.numbered(`SELECT l.doc, m.session_id FROM late AS l CROSS JOIN messages AS m WHERE m.doc = l.doc ORDER BY l.doc` + sqlconn.Limit(batch))
+	if err != nil {
+		return p, 0, err
+	}
+	for _, n := range late {
+		if !p.include(n.session) {
+			break
+		}
+		p.late = append(p.late, n.doc)
+	}
+	fresh, err := t.numbered(`SELECT m.doc, m.session_id FROM messages AS m WHERE m.doc > $1 AND m.doc <= $2 ORDER BY m.doc`+sqlconn.Limit(batch), p.from, safe)
+	if err != nil {
+		return p, 0, err
+	}
+	for _, n := range fresh {
+		if !p.include(n.session) {
+			break
+		}
+		p.to = n.doc
+	}
+	left, err = sqlconn.Number(t.c, `SELECT COALESCE((SELECT MAX(doc) FROM messages), $1) - $1 + (SELECT COUNT(*) FROM late)`, p.from)
+	return p, left, err
+}
+
+// numberedSession is a message with its session.
+type numberedSession struct {
+	doc     int64
+	session shoal.SessionID
+}
+
+func (t *Tx) numbered(query string, args ...any) ([]numberedSession, error) {
+	return sqlconn.List(t.c, func(r *sqlconn.Rows) numberedSession { return numberedSession{r.Int(0), shoal.SessionID(r.Text(1))} }, query, args...)
+}
+
+// include adds a session, and reports whether the part has it.
+func (p *Part) include(session shoal.SessionID) bool {
+	if !slices.Contains(p.Sessions, session) {
+		if len(p.Sessions) == storage.MaxSessions {
+			return false
+		}
+		p.Sessions = append(p.Sessions, session)
+	}
+	return true
+}
+
+// IndexPart adds a part to the index, or the first messages of it if they are long. It does
+// nothing if another server has added it meanwhile.
+func (t *Tx) IndexPart(p Part) error {
+	indexed, err := sqlconn.Number(t.c, `SELECT indexed FROM store`+t.c.Dialect().ForUpdate)
+	if err != nil || indexed != p.from {
+		return err
+	}
 	added := postings{}
-	if err := t.indexLate(added, batch); err != nil {
-		return 0, err
+	if err := t.indexLate(added, p); err != nil {
+		return err
 	}
-	indexed, err := sqlconn.Number(t.c, `SELECT indexed FROM store`)
+	fresh, err := t.Entries(math.MaxInt, `SELECT `+EntryColumns+` FROM messages AS m WHERE m.doc > $1 AND m.doc <= $2 ORDER BY m.doc`, p.from, p.to)
 	if err != nil {
-		return 0, err
-	}
-	fresh, err := t.Entries(batch, `SELECT `+EntryColumns+` FROM messages AS m WHERE m.doc > $1 ORDER BY m.doc`+sqlconn.Limit(batch), indexed)
-	if err != nil {
-		return 0, err
+		return err
 	}
 	for _, f := range fresh {
+		if !slices.Contains(p.Sessions, f.Document.Message.SessionID) {
+			break // an import has given its messages to another session
+		}
 		added.add(f) // a streaming message gets into the table late when it is complete
 		indexed = f.Doc
 	}
-	if err := t.writePostings(added); err != nil {
-		return 0, err
+	if err := t.writePostings(added); err != nil || indexed == p.from {
+		return err
 	}
-	if len(fresh) > 0 {
-		if _, err := t.c.Exec(`UPDATE store SET indexed = $1`, indexed); err != nil {
-			return 0, err
-		}
-	}
-	return sqlconn.Number(t.c, `SELECT COALESCE((SELECT MAX(doc) FROM messages), $1) - $1 + (SELECT COUNT(*) FROM late)`, indexed)
+	_, err = t.c.Exec(`UPDATE store SET indexed = $1`, indexed)
+	return err
 }
 
 // indexLate adds messages that have changed since they were indexed. The words that they had
 // before stay in the index: a search compares what it proposes.
-func (t *Tx) indexLate(added postings, batch int) error {
-	late, err := t.Entries(batch, `SELECT `+EntryColumns+` FROM late AS l CROSS JOIN messages AS m WHERE m.doc = l.doc ORDER BY l.doc`+sqlconn.Limit(batch))
+func (t *Tx) indexLate(added postings, p Part) error {
+	if len(p.late) == 0 {
+		return nil
+	}
+	var b sqlconn.Builder
+	b.Add(`SELECT ` + EntryColumns + ` FROM late AS l CROSS JOIN messages AS m WHERE m.doc = l.doc`)
+	sqlconn.AddIn(&b, ` AND l.doc IN (?)`, p.late)
+	b.Add(` ORDER BY l.doc`)
+	late, err := t.Entries(len(p.late), b.Text(), b.Args...)
 	if err != nil {
 		return err
 	}
 	for _, l := range late {
+		if !slices.Contains(p.Sessions, l.Document.Message.SessionID) {
+			continue
+		}
 		added.add(l)
 		if _, err := t.c.Exec(`DELETE FROM late WHERE doc = $1`, l.Doc); err != nil {
 			return err

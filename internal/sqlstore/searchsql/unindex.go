@@ -64,9 +64,12 @@ func withoutDoc(docs, number string) string {
 	return b.String()
 }
 
-// ResetEnd must be called after messages were deleted: SQLite may assign the number of a
-// deleted message to a new one, which must not count as indexed.
+// ResetEnd must be called after messages were deleted: where the number of a deleted message
+// can be assigned to a new one, that must not count as indexed.
 func (t *Tx) ResetEnd() error {
+	if !t.c.Dialect().Renumbers {
+		return nil
+	}
 	_, err := t.c.Exec(`UPDATE store SET indexed = (SELECT COALESCE(MAX(doc), 0) FROM messages)
 		WHERE indexed > (SELECT COALESCE(MAX(doc), 0) FROM messages)`)
 	return err

@@ -24,6 +24,14 @@ type Dialect struct {
 	// Position is the function that returns the position of a text in another, 0 if it
 	// does not occur.
 	Position string
+	// ForUpdate ends a query whose rows stay locked until the transaction ends.
+	ForUpdate string
+	// Writing is a query for the transactions that are changing the database at this moment;
+	// empty if none can while a View begins: SQLite has one writer, whose changes become
+	// visible in the order of their numbers.
+	Writing string
+	// Renumbers is set if a new message can get the number of a deleted one.
+	Renumbers bool
 	// SearchBudget limits the work of one search.
 	SearchBudget int
 

@@ -51,6 +51,8 @@ func newPostgres(url string) (*Dialect, error) {
 		Readers:      8,
 		Elements:     `json_array_elements(CAST(? AS JSON)) AS t (value)`,
 		Position:     "strpos",
+		ForUpdate:    " FOR UPDATE",
+		Writing:      writing,
 		SearchBudget: 1_500, // a row costs three times as much as in a file
 		connect: func(ctx context.Context, reads bool) (driverConn, error) {
 			if reads {

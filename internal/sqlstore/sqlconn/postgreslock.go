@@ -29,6 +29,10 @@ const postgresLanes = 4
 // excludes them.
 const beginGlobal = `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(7462)`
 
+// writing selects the transactions that have the advisory lock.
+const writing = `SELECT virtualtransaction FROM pg_locks AS l JOIN pg_database AS d ON d.oid = l.database
+	WHERE l.locktype = 'advisory' AND l.classid = 0 AND l.objid = 7462 AND l.objsubid = 1 AND l.granted AND d.datname = current_database()`
+
 // The statements that start a transaction in sessions.
 var (
 	beginShared  = lockStatement{"shoal_begin", `BEGIN ISOLATION LEVEL READ COMMITTED`}

@@ -37,6 +37,7 @@ func NewSQLite(path string) (*Dialect, error) {
 		InOrder:         " NOT INDEXED",
 		Elements:        `json_each(?) AS t`,
 		Position:        "instr",
+		Renumbers:       true,
 		SearchBudget:    5_000,
 		connect:         func(_ context.Context, reads bool) (driverConn, error) { return connectSQLite(path, reads) },
 		closeStatements: true,
