@@ -297,12 +297,31 @@ func (p *Presence) storeTimes() {
 	if len(keys) > 0 {
 		err = p.core.Store.Update(context.WithoutCancel(p.core.Ctx), storage.Global, func(tx storage.Tx) error { return tx.UsedKeys(keys) })
 	}
+	slices.SortFunc(seen, func(a, b storage.LastSeen) int { return cmp.Compare(a.Session, b.Session) })
 	for some := range slices.Chunk(seen, storeBatchSize) {
-		err = errors.Join(err, p.core.Store.Update(context.WithoutCancel(p.core.Ctx), storage.Global, func(tx storage.Tx) error { return tx.SetLastSeen(some) }))
+		err = errors.Join(err, p.storeLastSeen(some))
 	}
 	if err != nil {
 		p.core.Log.Error("storing the times of the last calls failed", "error", err)
 	}
+}
+
+// storeLastSeen stores when entities were last seen, in the order of their sessions.
+func (p *Presence) storeLastSeen(seen []storage.LastSeen) (err error) {
+	sessions := make([]shoal.SessionID, len(seen))
+	for i, s := range seen {
+		sessions[i] = s.Session
+	}
+	for at := range storage.Batches(sessions) {
+		n := 0
+		for n < len(seen) && at.Includes(seen[n].Session) {
+			n++
+		}
+		some := seen[:n]
+		seen = seen[n:]
+		err = errors.Join(err, p.core.Store.Update(context.WithoutCancel(p.core.Ctx), at, func(tx storage.Tx) error { return tx.SetLastSeen(some) }))
+	}
+	return err
 }
 
 func (p *Presence) takeUnstored() (seen []storage.LastSeen, keys map[shoal.KeyID]shoal.Time) {

@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -109,17 +110,32 @@ func (b *Inbox) storeAllCounts(ctx context.Context) error {
 }
 
 func (b *Inbox) storeCounts(ctx context.Context, places map[storage.EntityRef][]int64) {
-	err := b.core.Store.Update(ctx, storage.Global, func(tx storage.Tx) error {
-		for key, at := range places {
-			if err := tx.MarkDelivered(key.Session, key.ID, at); err != nil {
-				return err
+	var err error
+	for at := range storage.Batches(sessionsOf(places)) {
+		err = errors.Join(err, b.core.Store.Update(ctx, at, func(tx storage.Tx) error {
+			for key, delivered := range places {
+				if !at.Includes(key.Session) {
+					continue
+				}
+				if err := tx.MarkDelivered(key.Session, key.ID, delivered); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		}))
+	}
 	if err != nil {
 		b.core.Log.Error("deliveries could not be counted; the next ones carry the same numbers", "error", err)
 	}
+}
+
+// sessionsOf returns the sessions of mailboxes.
+func sessionsOf(places map[storage.EntityRef][]int64) []shoal.SessionID {
+	sessions := make([]shoal.SessionID, 0, len(places))
+	for key := range places {
+		sessions = append(sessions, key.Session)
+	}
+	return sessions
 }
 
 // Flush stores the delivery counts that are not stored yet. Call it after Stop.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
@@ -44,14 +45,18 @@ func (p *Pending) runExpiry(ctx context.Context) {
 // expireDue settles the due rows and returns the time until the next read.
 func (p *Pending) expireDue(ctx context.Context) (time.Duration, error) {
 	for {
-		due, next := 0, maxExpiryDelay
+		var due []shoal.SessionID
+		next := maxExpiryDelay
 		err := p.core.Store.View(ctx, func(tx storage.Tx) error {
 			now, err := tx.Now()
 			if err != nil {
 				return err
 			}
-			rows, err := tx.DuePending(now, 1)
-			if due = len(rows); err != nil || due > 0 {
+			rows, err := tx.DuePending(now, expiryBatchSize)
+			for _, row := range rows {
+				due = append(due, row.Session)
+			}
+			if err != nil || len(due) > 0 {
 				return err
 			}
 			at, err := tx.NextDue()
@@ -60,29 +65,38 @@ func (p *Pending) expireDue(ctx context.Context) (time.Duration, error) {
 			}
 			return err
 		})
-		if err != nil || due == 0 {
+		if err != nil || len(due) == 0 {
 			return next, err
 		}
-		err = p.core.Change(ctx, "hub.Pending.expireDue", storage.Global, func(ch *core.Change) error {
-			now, err := ch.Now()
-			if err != nil {
-				return err
+		for at := range storage.Batches(due) {
+			if err := p.expireIn(ctx, at); err != nil {
+				return next, err
 			}
-			rows, err := ch.DuePending(now, expiryBatchSize)
-			if err != nil {
-				return err
-			}
-			for _, row := range rows {
-				if err := expireRow(ch, row, "Nobody answered in time."); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return next, err
 		}
 	}
+}
+
+// expireIn settles the due rows of some sessions.
+func (p *Pending) expireIn(ctx context.Context, at storage.At) error {
+	return p.core.Change(ctx, "hub.Pending.expireDue", at, func(ch *core.Change) error {
+		now, err := ch.Now()
+		if err != nil {
+			return err
+		}
+		rows, err := ch.DuePending(now, expiryBatchSize)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if !at.Includes(row.Session) {
+				continue
+			}
+			if err := expireRow(ch, row, "Nobody answered in time."); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // Start starts the background tasks, which settle due actions and erase expired remembered

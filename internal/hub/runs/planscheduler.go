@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -42,9 +43,13 @@ func (p *Plans) fireDue(ctx context.Context) (wait time.Duration, err error) {
 	for {
 		var next *shoal.Time
 		var now shoal.Time
+		var due []storage.DuePlan
 		err := p.core.Store.View(ctx, func(tx storage.Tx) (err error) {
 			if next, err = tx.NextPlan(); err == nil {
 				now, err = tx.Now()
+			}
+			if err == nil && next != nil {
+				due, err = tx.DuePlans(now, planBatchSize)
 			}
 			return err
 		})
@@ -55,12 +60,16 @@ func (p *Plans) fireDue(ctx context.Context) (wait time.Duration, err error) {
 			return min(wait, planPollInterval), nil
 		}
 		fired := 0
-		err = p.core.Change(ctx, "hub.Plans.fire", storage.Global, func(ch *core.Change) (err error) {
-			fired, err = fireDuePlans(ch)
-			return err
-		})
-		if err != nil {
-			return planPollInterval, err
+		for at := range storage.Batches(sessionsOf(due)) {
+			n := 0
+			err = p.core.Change(ctx, "hub.Plans.fire", at, func(ch *core.Change) (err error) {
+				n, err = fireDuePlans(ch, at)
+				return err
+			})
+			if err != nil {
+				return planPollInterval, err
+			}
+			fired += n
 		}
 		if fired == 0 { // another server was faster
 			return time.Second, nil
@@ -68,10 +77,19 @@ func (p *Plans) fireDue(ctx context.Context) (wait time.Duration, err error) {
 	}
 }
 
-// fireDuePlans starts a run for each due plan and sets the plan's next time, in one
-// transaction: each time fires once, however many servers check. It returns the number of
-// due plans.
-func fireDuePlans(ch *core.Change) (int, error) {
+// sessionsOf returns the sessions of plans.
+func sessionsOf(plans []storage.DuePlan) []shoal.SessionID {
+	sessions := make([]shoal.SessionID, len(plans))
+	for i, p := range plans {
+		sessions[i] = p.Session
+	}
+	return sessions
+}
+
+// fireDuePlans starts a run for each due plan of the sessions and sets the plan's next time,
+// in one transaction: each time fires once, however many servers check. It returns the number
+// of due plans.
+func fireDuePlans(ch *core.Change, at storage.At) (int, error) {
 	now, err := ch.Now()
 	if err != nil {
 		return 0, err
@@ -80,6 +98,7 @@ func fireDuePlans(ch *core.Change) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	due = slices.DeleteFunc(due, func(d storage.DuePlan) bool { return !at.Includes(d.Session) })
 	for _, d := range due {
 		if err := firePlan(ch, d, now); err != nil {
 			return 0, err

@@ -65,14 +65,19 @@ func (w *Work) Claim(ctx context.Context, owner string, limit int, ttl time.Dura
 // requesters: a requester with many running runs leaves the last slots to others. Runs that
 // no entity requested may use every slot.
 func (w *Work) ClaimFor(ctx context.Context, owner string, most int, slots Slots, ttl time.Duration) (claimed []storage.Run, err error) {
-	err = w.core.Change(ctx, "hub.Work.Claim", storage.Global, func(ch *core.Change) error {
+	const op = "hub.Work.Claim"
+	at, err := w.claimable(ctx, op, most)
+	if err != nil || len(at) == 0 {
+		return nil, err
+	}
+	err = w.core.Change(ctx, op, at, func(ch *core.Change) error {
 		now, err := ch.Now()
 		if err != nil {
 			return err
 		}
 		until := shoal.At(now.Add(ttl))
 		ranOut := func(r storage.Run) bool {
-			return r.LeaseUntil != nil && !r.LeaseUntil.After(now.Time) && slots.isAbandoned(owner, r)
+			return at.Includes(r.SessionID) && isExpired(r, now) && slots.isAbandoned(owner, r)
 		}
 		if err := endLeases(ch, ranOut, slots.isMine(owner), until); err != nil {
 			return err
@@ -80,7 +85,9 @@ func (w *Work) ClaimFor(ctx context.Context, owner string, most int, slots Slots
 		if claimed, err = ch.ClaimableRuns(now, most); err != nil {
 			return err
 		}
-		claimed = slices.DeleteFunc(claimed, func(r storage.Run) bool { return r.LeaseUntil != nil }) // the holder may be alive
+		claimed = slices.DeleteFunc(claimed, func(r storage.Run) bool {
+			return r.LeaseUntil != nil || !at.Includes(r.SessionID) // the holder may be alive
+		})
 		if claimed, err = slots.selectFitting(ch, claimed); err != nil {
 			return err
 		}
@@ -95,6 +102,37 @@ func (w *Work) ClaimFor(ctx context.Context, owner string, most int, slots Slots
 		return nil
 	})
 	return claimed, err
+}
+
+// claimable returns the sessions with the runs that a claim of at most most runs would find,
+// and with expired leases.
+func (w *Work) claimable(ctx context.Context, op string, most int) (at storage.At, err error) {
+	err = w.core.View(ctx, op, func(tx storage.Tx) error {
+		now, err := tx.Now()
+		if err != nil {
+			return err
+		}
+		next, err := tx.ClaimableRuns(now, most)
+		if err != nil {
+			return err
+		}
+		held, err := tx.HeldRuns("")
+		if err != nil {
+			return err
+		}
+		for _, r := range slices.Concat(next, held) {
+			if (r.LeaseUntil == nil || isExpired(r, now)) && !slices.Contains(at, r.SessionID) {
+				at = append(at, r.SessionID)
+			}
+		}
+		return nil
+	})
+	return at[:min(len(at), storage.MaxSessions)], err // a later claim finds the others
+}
+
+// isExpired reports whether the lease of a run has expired.
+func isExpired(r storage.Run, now shoal.Time) bool {
+	return r.LeaseUntil != nil && !r.LeaseUntil.After(now.Time)
 }
 
 // selectFitting returns those of runs that get a slot.
@@ -173,12 +211,28 @@ type Progress struct {
 
 // Renew extends these leases of owner to ttl from now, and stores the last activity of
 // their runs. It emits run.stalled for a run that stalls, and run.resumed for one that
-// continues. It returns the runs that owner holds, with the current value of Cancel: an
-// executor has lost the runs that are not among them. A run that owner holds but does not
+// continues. It returns the runs that owner holds in the sessions of these leases, with the
+// current value of Cancel: an executor has lost those of its runs that are not among them. A run that owner holds but does not
 // list, because it never learned that its claim was stored or could not release it, becomes
 // claimable when its lease expires.
 func (w *Work) Renew(ctx context.Context, owner string, mine []Progress, ttl time.Duration) (held []storage.Run, err error) {
-	err = w.core.Change(ctx, "hub.Work.Renew", storage.Global, func(ch *core.Change) error {
+	sessions := make([]shoal.SessionID, len(mine))
+	for i, p := range mine {
+		sessions[i] = p.Session
+	}
+	for at := range storage.Batches(sessions) {
+		some, err := w.renewIn(ctx, at, owner, mine, ttl)
+		if err != nil {
+			return nil, err
+		}
+		held = append(held, some...)
+	}
+	return held, nil
+}
+
+// renewIn is Renew for the runs in some sessions.
+func (w *Work) renewIn(ctx context.Context, at storage.At, owner string, mine []Progress, ttl time.Duration) (held []storage.Run, err error) {
+	err = w.core.Change(ctx, "hub.Work.Renew", at, func(ch *core.Change) error {
 		now, err := ch.Now()
 		if err != nil {
 			return err
@@ -186,6 +240,7 @@ func (w *Work) Renew(ctx context.Context, owner string, mine []Progress, ttl tim
 		if held, err = ch.HeldRuns(owner); err != nil {
 			return err
 		}
+		held = slices.DeleteFunc(held, func(r storage.Run) bool { return !at.Includes(r.SessionID) })
 		until := shoal.At(now.Add(ttl))
 		for i, r := range held {
 			at := slices.IndexFunc(mine, func(p Progress) bool {
