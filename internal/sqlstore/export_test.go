@@ -154,3 +154,12 @@ func LockAlone(ctx context.Context, url string) (free func(), err error) {
 	}
 	return free, c.Open(ctx)
 }
+
+// Indexer returns a function that does what the indexer does in one round.
+func (s *Store) Indexer() func() error {
+	var end horizon
+	return func() error {
+		_, _, err := s.indexNext(&end, indexBatch)
+		return err
+	}
+}

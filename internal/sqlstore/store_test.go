@@ -73,6 +73,11 @@ func TestPostgres(t *testing.T) {
 	storetest.Exercise(t, opener(func(t *testing.T) string { return shoaltest.Postgres(t) }))
 }
 
+func TestPostgresSessions(t *testing.T) {
+	t.Parallel()
+	storetest.ExerciseSessions(t, opener(func(t *testing.T) string { return shoaltest.Postgres(t) }))
+}
+
 // opener opens stores on one database for each test.
 func opener(newURL func(*testing.T) string) func(*testing.T) storage.Store {
 	var mu sync.Mutex
