@@ -3,6 +3,7 @@ package faults
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -61,6 +62,10 @@ func catch(t *testing.T, bug string, seed uint64) (o outcome, ran bool) {
 		return checkRestored(t, s, ofDirectory(s, t.TempDir()), seed), true
 	case "the checksum of a message is ignored":
 		return damageFiles(t, s, []fileFault{{"noise", false, scribble}}, 20, seed)[0], true
+	case "the session lock is not taken":
+		return failStoreTest(t, bug, "TestPostgresSessions"), true
+	case "the indexer skips a later commit":
+		return failStoreTest(t, bug, "TestIndexContainsMessagesThatCommitLate"), true
 	case "the output of a failed attempt remains":
 		return killAtRandom(8, 3)
 	case "a wait leaks a goroutine", "a call leaves a file open", "a response stays in memory":
@@ -68,6 +73,29 @@ func catch(t *testing.T, bug string, seed uint64) (o outcome, ran bool) {
 	default:
 		return killAtRandom(12, 0)
 	}
+}
+
+// failStoreTest runs a test of the store with a bug. Two servers that write to one database
+// show these bugs, and a server with the only bus that there is refuses a second one.
+func failStoreTest(t *testing.T, bug, test string) (o outcome) {
+	t.Helper()
+	list, err := overlay(t.TempDir(), plants())
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-overlay", list, "-run", "^"+test+"$", "./internal/sqlstore")
+	run.Dir, run.Env = root, append(os.Environ(), "RIG_BUG="+bug)
+	text, err := run.CombinedOutput()
+	for line := range strings.Lines(string(text)) {
+		if strings.Contains(line, "--- FAIL: "+test) {
+			o.found = append(o.found, strings.TrimSpace(line))
+		}
+	}
+	if err != nil && len(o.found) == 0 {
+		t.Fatalf("%v: %v\n%s", run, err, text)
+	}
+	o.count = 1
+	return o
 }
 
 // The tests find every planted bug.

@@ -60,6 +60,8 @@ var bugs = append([]named{
 	{"a required snapshot is missing", "a reader whose position no longer exists receives nothing"},
 	{"a cursor without lineage", "a position is accepted regardless of the lineage of its cursor"},
 	{"the checksum of a message is ignored", "whatever the disk returns is served"},
+	{"the session lock is not taken", "two transactions change one session at the same time"},
+	{"the indexer skips a later commit", "the index passes the number of a message that is not committed yet"},
 	{"the output of a failed attempt remains", "the text of a retried model call appears twice"},
 }, leakBugs...)
 
@@ -67,26 +69,26 @@ func plants() []plant {
 	return append(leakPlants(), []plant{
 		{
 			"internal/sqlstore/writer.go",
-			"\t}\n\treturn s.writer.Commit()\n}",
+			"\t}\n\treturn l.conn.Commit()\n}",
 			`	}
 	if rigHas("acknowledged before the commit") {
-		finish(batch, nil)
+		l.store.finish(l.batch, nil)
 	}
 	rigPoint("before a commit")
-	return s.writer.Commit()
+	return l.conn.Commit()
 }`,
 		},
 		{"internal/sqlstore/writer.go", "\t\tclose(u.done)\n", "\t\trigClose(u.done)\n"},
 		{
 			"internal/sqlstore/writer.go",
-			"\t\tfinish(batch, err)\n\t\tif failed != nil",
+			"\t\tl.store.finish(l.batch, err)\n\t\tif failed != nil",
 			`		if err == nil {
 			if rigHas("the key is stored after the message") {
-				rigStoreKeys(s.writer.Conn)
+				rigStoreKeys(l.conn.Conn)
 			}
 			rigPoint("after a commit")
 		}
-		finish(batch, err)
+		l.store.finish(l.batch, err)
 		if failed != nil`,
 		},
 		{
@@ -114,7 +116,22 @@ func plants() []plant {
 		scope, key, hash`,
 		},
 		{"internal/sqlstore/messagerow/checksum.go", "\tif r.Null(i) {\n", "\tif r.Null(i) || rigHas(\"the checksum of a message is ignored\") {\n"},
-		{"internal/sqlstore/searchsql/index.go", "\tif len(fresh) > 0 {\n", "\trigPoint(\"while the index is updated\")\n\tif len(fresh) > 0 {\n"},
+		{"internal/sqlstore/searchsql/index.go", "\t_, err = t.c.Exec(`UPDATE store SET indexed", "\trigPoint(\"while the index is updated\")\n\t_, err = t.c.Exec(`UPDATE store SET indexed"},
+		{
+			"internal/sqlstore/sqlconn/postgreslock.go",
+			"\t\tlock = lockSessions\n\t}\n",
+			`		lock = lockSessions
+	}
+	if rigHas("the session lock is not taken") {
+		lock = lockStatement{"shoal_rig", "SELECT id FROM sessions WHERE id = ANY($1)"}
+	}
+`,
+		},
+		{
+			"internal/sqlstore/indexer.go",
+			"\tif c.Dialect().Writing == \"\" {\n",
+			"\tif c.Dialect().Writing == \"\" || rigHas(\"the indexer skips a later commit\") {\n",
+		},
 		{
 			"internal/sqlstore/migrate.go",
 			"\tfiles, err := fs.Glob(steps, \"*.sql\") // sorted\n",
