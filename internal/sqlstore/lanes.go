@@ -21,11 +21,12 @@ type lane struct {
 	conn    *connection
 	batch   []*update // that is being written
 	next    *update   // the first one of the next batch, if it was already received
+	begun   bool      // the transaction of the batch has begun
 
 	queue chan *update
 	more  chan struct{} // contains a value when the lane's goroutine has something to do
 	pace  atomic.Int64  // the recent duration of a batch, in nanoseconds
-	begun atomic.Int64  // when the batch that is being written was begun; 0 if there is none
+	since atomic.Int64  // when the batch that is being written was begun; 0 if there is none
 }
 
 func newLane(s *Store, c *connection, length int) *lane {

@@ -118,7 +118,7 @@ func (l *lane) delay() time.Duration {
 		return 0
 	}
 	pace := time.Duration(l.pace.Load())
-	if begun := l.begun.Load(); begun != 0 {
+	if begun := l.since.Load(); begun != 0 {
 		pace = max(pace, time.Since(time.Unix(0, begun)))
 	}
 	return pace * time.Duration(queued/maxBatch+2)

@@ -76,9 +76,9 @@ func (l *lane) writeBatch() bool {
 		return true
 	}
 	began := time.Now()
-	l.begun.Store(began.UnixNano())
+	l.since.Store(began.UnixNano())
 	l.commitBatch()
-	l.begun.Store(0)
+	l.since.Store(0)
 	if len(l.batch) > 0 {
 		l.observeBatch(len(l.batch), time.Since(began))
 	}
@@ -145,6 +145,9 @@ func (l *lane) commitBatch() {
 		if failed != nil && failed.IsFinal() {
 			l.store.stopForever(failed)
 		}
+		if failed != nil && failed.Fault == sqlconn.FaultLost && !l.begun {
+			l.refuseQueued(failed)
+		}
 		break
 	}
 	if l.conn.TakeIndexingRequest() {
@@ -152,12 +155,28 @@ func (l *lane) commitBatch() {
 	}
 }
 
+// refuseQueued fails the queued Updates because the database cannot be reached. Otherwise each
+// batch of them would wait for a connection as long as the first one.
+func (l *lane) refuseQueued(err error) {
+	for n := len(l.queue) + 1; n > 0; n-- {
+		u := l.receive()
+		if u == nil {
+			return
+		}
+		if u.state.CompareAndSwap(stateQueued, stateBegun) || u.state.Load() == stateBegun {
+			l.store.finish([]*update{u}, err)
+		}
+	}
+}
+
 // transact runs the batch in one transaction. When it returns nil, each update has its result
 // and its changes are durable.
 func (l *lane) transact(separate bool) error {
+	l.begun = false
 	if err := l.begin(); err != nil {
 		return err
 	}
+	l.begun = true
 	if len(l.batch) == 0 { // all have moved to another lane
 		l.conn.Rollback()
 		return nil

@@ -50,6 +50,8 @@ func (t *Tx) EndImport(session shoal.SessionID, token string, s shoal.Session) e
 	if err := t.TouchImport(session, token, s.CreatedAt); err != nil {
 		return err
 	}
+	_, done := t.c.ExtendTimeout()
+	defer done()
 	if err := t.checkImport(session); err != nil {
 		return err
 	}
@@ -203,6 +205,8 @@ func (t *Tx) DropImport(session shoal.SessionID) (left bool, err error) {
 	if err != nil || n > 0 {
 		return true, err
 	}
+	_, done := t.c.ExtendTimeout()
+	defer done()
 	if err := t.c.ExecAll(schema.EraseSession, session); err != nil {
 		return false, err
 	}

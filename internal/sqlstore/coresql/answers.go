@@ -32,6 +32,8 @@ func (t *Tx) InsertAnswer(key storage.AnswerKey, a storage.Answer) error {
 
 // DropAnswers implements [hub.AnswerTx].
 func (t *Tx) DropAnswers(before time.Time) error {
+	_, done := t.c.ExtendTimeout()
+	defer done()
 	_, err := t.c.Exec(`DELETE FROM answers WHERE at < $1`, before.UnixMicro())
 	return err
 }

@@ -84,6 +84,8 @@ func (t *Tx) DeleteSession(id shoal.SessionID) error {
 	if err != nil {
 		return err
 	}
+	_, done := t.c.ExtendTimeout()
+	defer done()
 	if err := t.c.ExecAll(schema.EraseSession, id); err != nil {
 		return err
 	}

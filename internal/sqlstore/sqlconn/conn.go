@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/sqlite"
@@ -34,6 +35,8 @@ type Conn struct {
 
 	ctx      context.Context // of the current transaction
 	cancel   context.CancelFunc
+	timer    *time.Timer       // ends the transaction; nil without a limit
+	limit    time.Duration     // that of each statement; 0 if the transaction has one limit
 	active   bool              // a transaction has begun
 	failed   *Failure          // its first failure
 	wrote    bool              // it changed something
@@ -95,22 +98,34 @@ func (c *Conn) Open(ctx context.Context) error {
 	if c.raw != nil {
 		return nil
 	}
+	if !c.opening && c.limits() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, reconnectLimit)
+		defer cancel()
+	}
 	raw, err := c.dialect.connect(ctx, c.reads)
 	if err != nil {
 		return NewFailure(FaultLost, "connect", err)
 	}
 	c.raw, c.stmts = raw, map[string]statement{}
-	c.ctx, c.cancel = context.Background(), func() {}
+	c.ctx, c.cancel = ctx, func() {}
 	c.failed = nil // it was the failure of the previous connection
 	err = c.checkTimeline()
 	if err == nil {
 		err = c.lockAlone(ctx)
 	}
+	c.ctx = context.Background()
 	if err != nil {
 		c.Close()
 	}
 	return err
 }
+
+// reconnectLimit is how long a writer tries to connect while Updates wait for it.
+const reconnectLimit = 2 * time.Second
+
+// limits reports whether each statement of the connection has a limit of its own.
+func (c *Conn) limits() bool { return !c.reads && c.dialect.answer > 0 }
 
 // Close closes the connection, and with it the current transaction. The next operation
 // connects again.
@@ -191,6 +206,7 @@ func (c *Conn) execute(query string, args []any) (stmt statement, changed int64,
 	if c.failed != nil {
 		return stmt, 0, c.failed
 	}
+	c.startStatement()
 	if stmt, err = c.prepare(query); err != nil {
 		return stmt, 0, c.Fail(query, err)
 	}

@@ -39,6 +39,9 @@ type Dialect struct {
 	connect func(ctx context.Context, reads bool) (driverConn, error)
 	// patience limits the duration of a transaction including its commit; 0 for no limit.
 	patience time.Duration
+	// answer and commit limit instead, for a writer, the duration of each statement and of the
+	// commit: callers of a server that cannot reach its database must learn that soon.
+	answer, commit time.Duration
 	// closeStatements is set if a connection closes only after its statements.
 	closeStatements bool
 	// tryLock takes the lock of a server that excludes others for the writer on its

@@ -61,6 +61,8 @@ func newPostgres(url string) (*Dialect, error) {
 			return connectStd(ctx, writer)
 		},
 		patience:  time.Minute,
+		answer:    3 * time.Second,
+		commit:    4500 * time.Millisecond,
 		tryLock:   newLockPostgres(),
 		timeline:  `SELECT CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END`,
 		Lanes:     postgresLanes,
@@ -128,5 +130,5 @@ func isLost(err error) bool {
 	var network net.Error
 	return errors.As(err, &network) || pgconn.Timeout(err) || pgconn.SafeToRetry(err) ||
 		errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, net.ErrClosed) || errors.Is(err, context.DeadlineExceeded)
+		errors.Is(err, net.ErrClosed) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }

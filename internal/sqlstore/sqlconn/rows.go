@@ -23,6 +23,7 @@ func (c *Conn) Query(query string, args ...any) (*Rows, error) {
 	if c.failed != nil {
 		return nil, c.failed
 	}
+	c.startStatement()
 	stmt, err := c.prepare(query)
 	if err != nil {
 		return nil, c.Fail(query, err)

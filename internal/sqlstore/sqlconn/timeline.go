@@ -24,10 +24,10 @@ func (c *Conn) checkTimeline() error {
 	if c.dialect.timeline == "" || c.reads {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), timelineWait)
+	ctx, cancel := context.WithTimeout(c.ctx, timelineWait)
 	defer cancel()
+	defer func(outer context.Context) { c.ctx = outer }(c.ctx)
 	c.ctx = ctx
-	defer func() { c.ctx = context.Background() }()
 	now, _, err := One(c, func(r *Rows) string { return r.Text(0) }, c.dialect.timeline)
 	c.failed = nil
 	var failed *Failure

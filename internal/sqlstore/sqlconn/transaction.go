@@ -38,13 +38,12 @@ func (c *Conn) BeginIn(sessions []shoal.SessionID, wait bool) (locked []shoal.Se
 }
 
 func (c *Conn) beginWith(begin func() *Failure) error {
+	deadline := time.Now().Add(startPatience)
 	for stale := c.raw != nil; ; stale = false {
 		if err := c.Open(context.Background()); err != nil {
 			return err
 		}
-		if c.dialect.patience > 0 && !c.opening {
-			c.ctx, c.cancel = context.WithTimeout(c.ctx, c.dialect.patience)
-		}
+		c.limitTime()
 		c.active, c.failed, c.wrote, c.indexing = true, nil, false, false
 		failed := begin()
 		if failed == nil {
@@ -54,8 +53,12 @@ func (c *Conn) beginWith(begin func() *Failure) error {
 			}
 			return err
 		}
+		late := c.ctx.Err() != nil
 		c.Rollback()
-		if !stale || failed.Fault != FaultLost {
+		if c.opening && failed.Fault == FaultBlocked && time.Now().Before(deadline) {
+			continue
+		}
+		if !stale || late || failed.Fault != FaultLost {
 			return failed
 		}
 		c.Close()
@@ -83,6 +86,9 @@ func (c *Conn) checkCache() error {
 
 // Commit ends the current transaction and keeps its changes.
 func (c *Conn) Commit() error {
+	if c.limit > 0 {
+		c.limit = max(c.limit, c.dialect.commit)
+	}
 	failed := c.Control("COMMIT")
 	if failed == nil {
 		c.endTransaction()
@@ -112,6 +118,10 @@ func (c *Conn) Rollback() {
 
 func (c *Conn) endTransaction() {
 	c.active = false
+	if c.timer != nil {
+		c.timer.Stop()
+		c.timer, c.limit = nil, 0
+	}
 	c.cancel()
 	c.ctx, c.cancel = context.Background(), func() {}
 }
@@ -166,25 +176,49 @@ func (c *Conn) TakeIndexingRequest() bool {
 	return requested
 }
 
+// limitTime starts to limit the duration of the current transaction, or of each of its
+// statements.
+func (c *Conn) limitTime() {
+	if c.dialect.patience == 0 || c.opening {
+		return
+	}
+	c.ctx, c.cancel = context.WithCancel(c.ctx)
+	limit := c.dialect.patience
+	if c.limits() {
+		limit = c.dialect.answer
+		c.limit = limit
+	}
+	c.timer = time.AfterFunc(limit, c.cancel)
+}
+
+// startStatement gives the next statement its time.
+func (c *Conn) startStatement() {
+	if c.limit > 0 {
+		c.timer.Reset(c.limit)
+	}
+}
+
 // ExtendTimeout lets the current transaction take as long as it makes progress, which
-// callers report with progress, until they call done. Open results must be closed first.
+// callers report with progress, until they call done. A statement that changes any number of
+// rows needs it.
 func (c *Conn) ExtendTimeout() (progress, done func()) {
-	patience := c.dialect.patience
-	if patience == 0 {
+	timer, limit, patience := c.timer, c.limit, c.dialect.patience
+	if timer == nil {
 		return func() {}, func() {}
 	}
-	c.cancel()
-	c.ctx, c.cancel = context.WithCancel(context.Background())
-	timer := time.AfterFunc(patience, c.cancel)
+	if limit > 0 {
+		c.limit = patience
+	}
+	timer.Reset(patience)
 	return func() { timer.Reset(patience) }, func() {
-		timer.Stop()
-		c.cancel()
-		c.ctx, c.cancel = context.WithTimeout(context.Background(), patience)
+		c.limit = limit
+		timer.Reset(patience)
 	}
 }
 
 // Control runs a statement about the transaction itself, also in a failed one.
 func (c *Conn) Control(query string) *Failure {
+	c.startStatement()
 	err := c.send(query)
 	if err != nil {
 		return NewFailure(c.dialect.faultOf(err), query, err)
