@@ -94,6 +94,7 @@ type measurement struct {
 var tables = []measurement{
 	{"wake", ofServers, (*run).wakes},
 	{"posts", ofServers, (*run).posts},
+	{"sessions", ofServers, (*run).sessions},
 	{"idle", ofServers, (*run).idle},
 	{"crowd", ofServers, (*run).crowd},
 	{"fan", ofServers, (*run).fans},
