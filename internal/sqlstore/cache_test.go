@@ -99,13 +99,27 @@ var changes = []struct {
 // The cache of the writer is equal to the database: after every change of its own or of
 // another process, and after every change that was rolled back.
 func TestCacheIsEqualToTheDatabase(t *testing.T) {
+	session := storage.In("default")
+	for name, at := range map[string][3]storage.At{ // of the reads, and of the changes in turn
+		"everything":                      {},
+		"a session":                       {session, session, session},
+		"a session and everything":        {session, storage.Global, session},
+		"a session and several":           {session, storage.In("another", "default"), session},
+		"several sessions and one":        {storage.In("another", "default"), session, session},
+		"several sessions and everything": {storage.In("another", "default"), storage.Global, session},
+	} {
+		t.Run(name, func(t *testing.T) { compareCache(t, at) })
+	}
+}
+
+func compareCache(t *testing.T, at [3]storage.At) {
 	onBoth(t, func(t *testing.T, url string) {
 		s, other := open(t, url), open(t, url)
 		settle(t, s)
 		check := func(what string) (l facts) {
 			t.Helper()
 			var stored facts
-			update(t, s, func(tx storage.Tx) (err error) { l, err = readFacts(tx); return err })
+			updateAt(t, s, at[0], func(tx storage.Tx) (err error) { l, err = readFacts(tx); return err })
 			if err := s.View(context.Background(), func(tx storage.Tx) (err error) { stored, err = readFacts(tx); return err }); err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +130,7 @@ func TestCacheIsEqualToTheDatabase(t *testing.T) {
 		}
 		for i, c := range changes {
 			before := check("before " + c.what)
-			err := s.Update(context.Background(), storage.Global, func(tx storage.Tx) error {
+			err := s.Update(context.Background(), at[1+i/2%2], func(tx storage.Tx) error {
 				if err := c.do(tx); err != nil {
 					return err
 				}
@@ -131,7 +145,7 @@ func TestCacheIsEqualToTheDatabase(t *testing.T) {
 			if after := check(c.what + ", undone"); fmt.Sprint(after) != fmt.Sprint(before) {
 				t.Errorf("%s left %+v of what it undid, before was %+v", c.what, after, before)
 			}
-			update(t, []storage.Store{s, other}[i%2], c.do)
+			updateAt(t, []storage.Store{s, other}[i%2], at[1+i/2%2], c.do)
 			check(c.what)
 		}
 		if l := check("in the end"); l.LastSeq != 4 || l.EventEnd != 5 || l.BobsEnd != 4 || l.Session != shoal.SessionStatusClosed || l.Space != "shop!" {

@@ -55,7 +55,12 @@ func settle(t testing.TB, s storage.Store) {
 
 func update(t testing.TB, s storage.Store, fn func(storage.Tx) error) {
 	t.Helper()
-	if err := s.Update(context.Background(), storage.Global, fn); err != nil {
+	updateAt(t, s, storage.Global, fn)
+}
+
+func updateAt(t testing.TB, s storage.Store, at storage.At, fn func(storage.Tx) error) {
+	t.Helper()
+	if err := s.Update(context.Background(), at, fn); err != nil {
 		t.Fatalf("update: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package sqlconn
 
 import (
 	"context"
+	"crypto/rand"
 	"maps"
 	"slices"
 	"strings"
@@ -23,7 +24,10 @@ type Conn struct {
 	opening bool // the current operations may take any time
 	alone   bool // it holds the lock of a server that excludes others
 
-	cache Cache // of the writer; nil on a connection for reading
+	cache        Cache  // of the writer; nil on a connection for reading
+	name         string // of the writer among all that ever change the database
+	cacheVersion int64  // changes when the cache may not be right, in transactions that lock sessions
+	changesSeen  string // how often everything was changed, when the cache was right
 
 	origin   *origin                  // shared by the writers of a store
 	recorded map[shoal.SessionID]bool // sessions whose first event of this boot is recorded
@@ -40,6 +44,8 @@ type Conn struct {
 	active   bool              // a transaction has begun
 	failed   *Failure          // its first failure
 	wrote    bool              // it changed something
+	changed  bool              // it changed something, and may change everything
+	sessions bool              // it locks sessions, and changes nothing else
 	changes  []shoal.SessionID // the sessions that it may change; nil is all
 	indexing bool              // it stored messages that the search index does not contain
 }
@@ -59,13 +65,13 @@ type Cache interface {
 // NewWriter returns the connection of a writer. With alone it takes the lock of a server
 // that excludes others, and holds it. cache may be nil.
 func NewWriter(d *Dialect, cache Cache, alone bool) *Conn {
-	return &Conn{dialect: d, cache: cache, alone: alone, origin: &origin{}}
+	return &Conn{dialect: d, cache: cache, alone: alone, origin: &origin{}, name: rand.Text()}
 }
 
 // Sibling returns another writer of the same store: it writes in the same boot and on the
 // same timeline, and it holds the lock of a server that excludes others, too.
 func (c *Conn) Sibling(cache Cache) *Conn {
-	return &Conn{dialect: c.dialect, cache: cache, alone: c.alone, origin: c.origin}
+	return &Conn{dialect: c.dialect, cache: cache, alone: c.alone, origin: c.origin, name: rand.Text()}
 }
 
 // NewReader returns a connection that changes nothing.
@@ -213,7 +219,7 @@ func (c *Conn) execute(query string, args []any) (stmt statement, changed int64,
 	if changed, err = stmt.exec(c.ctx, c.bind(args)); err != nil {
 		return stmt, 0, c.Fail(query, err)
 	}
-	c.wrote = c.wrote || changed > 0
+	c.wrote, c.changed = c.wrote || changed > 0, c.changed || changed > 0
 	return stmt, changed, nil
 }
 

@@ -37,9 +37,25 @@ const writing = `SELECT virtualtransaction FROM pg_locks AS l JOIN pg_database A
 var (
 	beginShared  = lockStatement{"shoal_begin", `BEGIN ISOLATION LEVEL READ COMMITTED`}
 	lockShared   = lockStatement{"shoal_share", `SELECT pg_advisory_xact_lock_shared(7462)`}
-	lockSessions = lockStatement{"shoal_lock", `SELECT id FROM sessions WHERE id = ANY($1) ORDER BY id FOR UPDATE`}
-	skipSessions = lockStatement{"shoal_skip", `SELECT id FROM sessions WHERE id = ANY($1) ORDER BY id FOR UPDATE SKIP LOCKED`}
+	lockSessions = lockStatement{"shoal_lock", selectSessions}
+	skipSessions = lockStatement{"shoal_skip", selectSessions + ` SKIP LOCKED`}
+	markSessions = lockStatement{"shoal_mark", `UPDATE sessions SET writer = $2 WHERE id = ANY($1)`}
 )
+
+// selectSessions also reads who has changed a session last, and how often everything was
+// changed: a connection knows what it read of a session before, as long as it is its last
+// writer. The statement has its snapshot after the shared lock, so it sees every change of
+// everything; a row that another transaction changes meanwhile is read again when it is locked.
+const selectSessions = `SELECT s.id, s.writer, (SELECT changes FROM store) FROM sessions AS s WHERE s.id = ANY($1) ORDER BY s.id FOR UPDATE OF s`
+
+// countChange is the last statement of a transaction that has changed anything.
+const countChange = `UPDATE store SET changes = changes + 1`
+
+// lockedSession is a row of selectSessions.
+type lockedSession struct {
+	id              shoal.SessionID
+	writer, changes string
+}
 
 // lockStatement is a statement with the name under which it is prepared.
 type lockStatement struct{ name, text string }
@@ -51,15 +67,33 @@ func beginInSessions(c *Conn, sessions []shoal.SessionID, wait bool) ([]shoal.Se
 		lock = lockSessions
 	}
 	conn := c.raw.(stdConn).Conn.(*stdlib.Conn).Conn()
-	for _, s := range []lockStatement{beginShared, lockShared, lock} {
+	for _, s := range []lockStatement{beginShared, lockShared, lock, markSessions} {
 		if _, err := conn.Prepare(c.ctx, s.name, s.text); err != nil { // once for each connection
 			return nil, err
 		}
 	}
-	return sendLocks(c.ctx, conn, lock, sessions)
+	rows, err := sendLocks(c.ctx, conn, lock, sessions)
+	if err != nil {
+		return nil, err
+	}
+	locked, others := make([]shoal.SessionID, len(rows)), []shoal.SessionID(nil)
+	for i, r := range rows {
+		locked[i] = r.id
+		if r.writer != c.name {
+			others = append(others, r.id)
+		}
+		if r.writer != c.name || r.changes != c.changesSeen {
+			c.cacheVersion++
+			c.changesSeen = r.changes
+		}
+	}
+	if len(others) > 0 {
+		_, err = conn.Exec(c.ctx, markSessions.name, textArray(others), c.name)
+	}
+	return locked, err
 }
 
-func sendLocks(ctx context.Context, conn *pgx.Conn, lock lockStatement, sessions []shoal.SessionID) (locked []shoal.SessionID, err error) {
+func sendLocks(ctx context.Context, conn *pgx.Conn, lock lockStatement, sessions []shoal.SessionID) (rows []lockedSession, err error) {
 	p := conn.PgConn().StartPipeline(ctx)
 	p.SendQueryPrepared(beginShared.name, nil, nil, nil)
 	p.SendQueryPrepared(lockShared.name, nil, nil, nil)
@@ -76,10 +110,12 @@ func sendLocks(ctx context.Context, conn *pgx.Conn, lock lockStatement, sessions
 		}
 		switch r := results.(type) {
 		case nil, *pgconn.PipelineSync:
-			return locked, p.Close()
+			return rows, p.Close()
 		case *pgconn.ResultReader:
-			for locked = nil; r.NextRow(); { // the last result is that of lock
-				locked = append(locked, shoal.SessionID(r.Values()[0]))
+			for r.NextRow() {
+				if v := r.Values(); len(v) == 3 { // of lock, not of lockShared
+					rows = append(rows, lockedSession{shoal.SessionID(v[0]), string(v[1]), string(v[2])})
+				}
 			}
 			if _, err := r.Close(); err != nil {
 				_ = p.Close()

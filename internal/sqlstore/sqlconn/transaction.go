@@ -15,7 +15,10 @@ func (c *Conn) Begin() error {
 	if c.reads {
 		query = c.dialect.beginView
 	}
-	return c.beginWith(func() *Failure { return c.Control(query) })
+	return c.beginWith(func() *Failure {
+		c.sessions = false
+		return c.Control(query)
+	})
 }
 
 // CanLockSessions reports whether transactions in different sessions can run at the same
@@ -29,6 +32,7 @@ func (c *Conn) CanLockSessions() bool { return c.dialect.beginIn != nil }
 func (c *Conn) BeginIn(sessions []shoal.SessionID, wait bool) (locked []shoal.SessionID, err error) {
 	err = c.beginWith(func() *Failure {
 		var err error
+		c.sessions = true
 		if locked, err = c.dialect.beginIn(c, sessions, wait); err != nil {
 			return NewFailure(c.dialect.faultOf(err), "lock sessions", err)
 		}
@@ -44,7 +48,7 @@ func (c *Conn) beginWith(begin func() *Failure) error {
 			return err
 		}
 		c.limitTime()
-		c.active, c.failed, c.wrote, c.indexing = true, nil, false, false
+		c.active, c.failed, c.wrote, c.changed, c.indexing = true, nil, false, false, false
 		failed := begin()
 		if failed == nil {
 			err := c.checkCache()
@@ -71,6 +75,10 @@ func (c *Conn) checkCache() error {
 	if c.cache == nil {
 		return nil
 	}
+	if c.sessions {
+		c.cache.Begin(c.cacheVersion)
+		return nil
+	}
 	if c.dialect.version == "" {
 		c.cache.Reset()
 		return nil
@@ -86,6 +94,12 @@ func (c *Conn) checkCache() error {
 
 // Commit ends the current transaction and keeps its changes.
 func (c *Conn) Commit() error {
+	if c.changed && !c.sessions && !c.opening && c.CanLockSessions() {
+		if _, err := c.ExecCached(countChange); err != nil {
+			c.Rollback()
+			return err
+		}
+	}
 	if c.limit > 0 {
 		c.limit = max(c.limit, c.dialect.commit)
 	}
