@@ -104,7 +104,7 @@ func (c *Conn) Open(ctx context.Context) error {
 	if c.raw != nil {
 		return nil
 	}
-	if !c.opening && c.limits() {
+	if !c.opening && c.dialect.answer > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, reconnectLimit)
 		defer cancel()
@@ -127,11 +127,8 @@ func (c *Conn) Open(ctx context.Context) error {
 	return err
 }
 
-// reconnectLimit is how long a writer tries to connect while Updates wait for it.
-const reconnectLimit = 2 * time.Second
-
-// limits reports whether each statement of the connection has a limit of its own.
-func (c *Conn) limits() bool { return !c.reads && c.dialect.answer > 0 }
+// reconnectLimit is how long a connection may take while Updates and Views wait for it.
+const reconnectLimit = 4 * time.Second
 
 // Close closes the connection, and with it the current transaction. The next operation
 // connects again.

@@ -40,7 +40,8 @@ type Dialect struct {
 	// patience limits the duration of a transaction including its commit; 0 for no limit.
 	patience time.Duration
 	// answer and commit limit instead, for a writer, the duration of each statement and of the
-	// commit: callers of a server that cannot reach its database must learn that soon.
+	// commit, and answer that of the start of a View: callers of a server that cannot reach its
+	// database must learn that soon.
 	answer, commit time.Duration
 	// closeStatements is set if a connection closes only after its statements.
 	closeStatements bool

@@ -1,6 +1,7 @@
 package sqlconn
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -51,6 +52,7 @@ func (c *Conn) beginWith(begin func() *Failure) error {
 		c.active, c.failed, c.wrote, c.changed, c.indexing = true, nil, false, false, false
 		failed := begin()
 		if failed == nil {
+			c.endBegin()
 			err := c.checkCache()
 			if err != nil {
 				c.Rollback()
@@ -197,12 +199,16 @@ func (c *Conn) limitTime() {
 		return
 	}
 	c.ctx, c.cancel = context.WithCancel(c.ctx)
-	limit := c.dialect.patience
-	if c.limits() {
-		limit = c.dialect.answer
-		c.limit = limit
+	c.limit = c.dialect.answer
+	c.timer = time.AfterFunc(cmp.Or(c.limit, c.dialect.patience), c.cancel)
+}
+
+// endBegin gives a View that has begun the time of a transaction.
+func (c *Conn) endBegin() {
+	if c.reads && c.timer != nil {
+		c.limit = 0
+		c.timer.Reset(c.dialect.patience)
 	}
-	c.timer = time.AfterFunc(limit, c.cancel)
 }
 
 // startStatement gives the next statement its time.
