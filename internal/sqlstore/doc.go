@@ -3,16 +3,17 @@
 //	store, err := sqlstore.Open(ctx, sqlstore.Options{URL: "sqlite:///var/lib/shoal/shoal.db", Fatal: stop})
 //	if err != nil { … }
 //	defer store.Close()
-//	err = store.Update(ctx, func(tx hub.Tx) error { return tx.InsertSpace(space) })
+//	err = store.Update(ctx, storage.In(session), func(tx storage.Tx) error { return tx.InsertSpace(space) })
 //
 // It guarantees, beyond [hub.Store]:
 //   - Changes of an Update that returned nil survive a killed process and, on storage that
 //     honours flushes, a power cut: SQLite runs with synchronous=FULL, PostgreSQL with
 //     synchronous_commit=on.
-//   - One goroutine writes at a time. It runs the queued Updates, in order, in one transaction
-//     and commits once; an Update that fails is undone alone. On PostgreSQL a lock lets one
-//     process write at a time, so positions become visible in their order there too, and
-//     writers never deadlock.
+//   - Queued Updates run, in order, in one transaction that commits once; an Update that fails
+//     is undone alone. SQLite has one such queue. On PostgreSQL a session has one, several
+//     write at the same time, and locks let one transaction of all processes write in a session
+//     at a time: positions become visible in their order there too, and writers never wait for
+//     each other in a circle. An Update of [storage.Global] excludes all others.
 //   - An error of the disk during a write ends all writing: Options.Fatal is called once, and
 //     later Updates do nothing. A full disk does not end writing; Updates succeed again when
 //     there is space.

@@ -12,7 +12,7 @@ import (
 type At []shoal.SessionID
 
 // Global is the At of an Update that changes keys, the list of sessions, or what it finds
-// in any session.
+// in any session. It excludes all other Updates, of every server, so it must be rare.
 var Global At
 
 // In returns the At of an Update that changes the given sessions and nothing else.

@@ -27,8 +27,10 @@ type Store interface {
 	// names the sessions that fn changes; an event in another session fails the Update
 	// with an error of kind Internal.
 	// When fn returns an error, the transaction is rolled back and Update returns that
-	// same error. Updates run one after the other in the order in which they were
-	// accepted, so fn must not wait for anything but tx; several may share one commit.
+	// same error. Updates of one session run one after the other, and one of Global runs
+	// alone; a store may run others at the same time, and those of all sessions in the order
+	// in which they were accepted. fn must not wait for anything but tx; several Updates may
+	// share one commit.
 	// fn may run more than once: it must assign its results, not append to them. An
 	// Update that has begun completes even if ctx ends.
 	//

@@ -11,9 +11,10 @@ import (
 // belongs to the connection of the writer and is always right: the current transaction
 // updates it with everything that it changes, it is reset when the transaction is rolled
 // back, and a statement that changes one of its tables in any other way resets it (see
-// [sqlconn.Conn.Exec]). Changes of other processes are detected at the start of a
-// transaction, if the database can report them; otherwise the cache ends with the
-// transaction.
+// [sqlconn.Conn.Exec]). Changes of other connections are detected at the start of a
+// transaction: SQLite reports them, and in PostgreSQL the row of a session names the connection
+// that changed it last. In a transaction of PostgreSQL that may change anything, the cache
+// starts empty.
 //
 // The methods of a nil *Cache, that of a connection for reading, find nothing.
 type Cache struct {

@@ -34,8 +34,8 @@ func (t *Tx) Space(session shoal.SessionID, id shoal.SpaceID) (shoal.Space, erro
 	return sqlconn.OrNotFound(s, ok, err, "Space", noSpace, id)
 }
 
-// LockSpace implements [hub.SpaceTx]. There is nothing to lock: an Update excludes every
-// other one from its start, also those of other processes.
+// LockSpace implements [hub.SpaceTx]. There is nothing to lock: an Update excludes others of
+// the session from its start, also those of other processes.
 func (t *Tx) LockSpace(session shoal.SessionID, id shoal.SpaceID) (shoal.Space, error) {
 	return t.Space(session, id)
 }
