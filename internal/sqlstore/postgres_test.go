@@ -85,7 +85,7 @@ func TestLostResponseToACommitIsUnknown(t *testing.T) {
 	line := newLine(t, direct)
 	s := open(t, line.url)
 	settle(t, s)
-	err := s.Update(context.Background(), storage.Global, func(tx storage.Tx) error {
+	err := s.Update(context.Background(), storage.In("default"), func(tx storage.Tx) error {
 		if err := post(tx, "unsure", "hello"); err != nil {
 			return err
 		}

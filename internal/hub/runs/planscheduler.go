@@ -43,13 +43,17 @@ func (p *Plans) fireDue(ctx context.Context) (wait time.Duration, err error) {
 	for {
 		var next *shoal.Time
 		var now shoal.Time
-		var due []storage.DuePlan
+		var sessions []shoal.SessionID
 		err := p.core.Store.View(ctx, func(tx storage.Tx) (err error) {
 			if next, err = tx.NextPlan(); err == nil {
 				now, err = tx.Now()
 			}
 			if err == nil && next != nil {
-				due, err = tx.DuePlans(now, planBatchSize)
+				due, failed := tx.DuePlans(now, planBatchSize)
+				for _, d := range due {
+					sessions = append(sessions, d.Session)
+				}
+				err = failed
 			}
 			return err
 		})
@@ -60,7 +64,7 @@ func (p *Plans) fireDue(ctx context.Context) (wait time.Duration, err error) {
 			return min(wait, planPollInterval), nil
 		}
 		fired := 0
-		for at := range storage.Batches(sessionsOf(due)) {
+		for at := range storage.Batches(sessions) {
 			n := 0
 			err = p.core.Change(ctx, "hub.Plans.fire", at, func(ch *core.Change) (err error) {
 				n, err = fireDuePlans(ch, at)
@@ -75,15 +79,6 @@ func (p *Plans) fireDue(ctx context.Context) (wait time.Duration, err error) {
 			return time.Second, nil
 		}
 	}
-}
-
-// sessionsOf returns the sessions of plans.
-func sessionsOf(plans []storage.DuePlan) []shoal.SessionID {
-	sessions := make([]shoal.SessionID, len(plans))
-	for i, p := range plans {
-		sessions[i] = p.Session
-	}
-	return sessions
 }
 
 // fireDuePlans starts a run for each due plan of the sessions and sets the plan's next time,

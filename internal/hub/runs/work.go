@@ -211,8 +211,8 @@ type Progress struct {
 
 // Renew extends these leases of owner to ttl from now, and stores the last activity of
 // their runs. It emits run.stalled for a run that stalls, and run.resumed for one that
-// continues. It returns the runs that owner holds in the sessions of these leases, with the
-// current value of Cancel: an executor has lost those of its runs that are not among them. A run that owner holds but does not
+// continues. It returns the runs that owner holds there, with the current value of Cancel: an
+// executor has lost the runs that are not among them. A run that owner holds but does not
 // list, because it never learned that its claim was stored or could not release it, becomes
 // claimable when its lease expires.
 func (w *Work) Renew(ctx context.Context, owner string, mine []Progress, ttl time.Duration) (held []storage.Run, err error) {
