@@ -26,6 +26,9 @@ const (
 	// the index is updated even if posts have to wait, in larger batches, which cost less.
 	indexBacklog    = 20_000
 	indexBatchLarge = 1024
+	// indexBatchShared is the limit where a change of everything must wait for the transaction
+	// and does not wait long.
+	indexBatchShared = 64
 )
 
 // runIndexer is the goroutine that updates the search index.
@@ -55,6 +58,9 @@ func (s *Store) indexSome(end *horizon, before int64) (left int64, pause time.Du
 	batch := indexBatch
 	if before > indexBacklog {
 		batch = indexBatchLarge
+	}
+	if len(s.lanes) > 0 {
+		batch = indexBatchShared
 	}
 	left, added, err := s.indexNext(end, batch)
 	switch {
