@@ -65,10 +65,10 @@ func settleIn(t testing.TB, s *sqlstore.Store, id shoal.SessionID) {
 	t.Helper()
 	update(t, s, func(tx storage.Tx) error {
 		now := shoal.Now()
-		if err := tx.InsertSession(shoal.Session{ID: id, Name: string(id), Status: shoal.SessionOpen, CreatedAt: now}); err != nil {
+		if err := tx.InsertSession(shoal.Session{ID: id, Name: string(id), Status: shoal.SessionStatusOpen, CreatedAt: now}); err != nil {
 			return err
 		}
-		if err := tx.InsertSpace(shoal.Space{SessionID: id, ID: "shop", Name: "shop", Status: shoal.SpaceOpen, CreatedAt: now}); err != nil {
+		if err := tx.InsertSpace(shoal.Space{SessionID: id, ID: "shop", Name: "shop", Status: shoal.SpaceStatusOpen, CreatedAt: now}); err != nil {
 			return err
 		}
 		if err := tx.InsertEntity(shoal.Entity{SessionID: id, ID: "ann", Kind: shoal.Agent, Name: "ann", CreatedAt: now}); err != nil {
