@@ -144,7 +144,7 @@ func TestInvitationsEnd(t *testing.T) {
 		if err := w.hub.Entities.Delete(t.Context(), root, shoal.DefaultSession, "deleted"); err != nil {
 			t.Fatal(err)
 		}
-		refuses("of an owner that is none any more", ofDemoted)
+		refuses("of a former owner", ofDemoted)
 		refuses("of an owner that was deleted", ofDeleted)
 		w.browser().does("POST", "/console/join", joining(ofOther, "Oz")).wants(201, `"oz"`)
 

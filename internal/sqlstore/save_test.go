@@ -118,7 +118,7 @@ func TestLoadReplacesOnlyOnDemand(t *testing.T) {
 	}
 }
 
-// What is no backup, or cannot be used, is refused and changes nothing.
+// A file that cannot be restored is refused and changes nothing.
 func TestLoadRefuses(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

@@ -10,7 +10,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/safetext"
 )
 
-// Markdown is drawn as what it means, within the width, and text that is none stays as it is.
+// Markdown is drawn as what it means, within the width, and other text stays as it is.
 func TestMarkdown(t *testing.T) {
 	for name, c := range map[string]struct {
 		source string

@@ -5,10 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-	"unicode"
-
-	"golang.org/x/text/unicode/norm"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
@@ -23,11 +19,8 @@ type Invites struct{ core *core.Core }
 // NewInvites returns the invitations of a hub.
 func NewInvites(c *core.Core) *Invites { return &Invites{c} }
 
-// maxHandle bounds the id that is derived from a name, and maxHandles how many are tried.
-const (
-	maxHandle  = 32
-	maxHandles = 1000
-)
+// maxHandles bounds how many ids are tried for a name.
+const maxHandles = 1000
 
 // Create stores an invitation under the hash of its code. For admins and owners of the session.
 // replayed reports that an earlier call with the same idempotency key created it: then the code
@@ -157,35 +150,13 @@ func (i *Invites) Accept(ctx context.Context, hash, name, keyHash string) (out s
 
 // insertPerson creates a person with an id that resembles the name.
 func insertPerson(ch *core.Change, of shoal.Invite, name string) (shoal.Entity, error) {
-	id := handle(name)
+	id := naming.Handle(name)
 	for n := 2; n < maxHandles; n++ {
 		made, err := core.InsertEntity(ch, of.SessionID, shoal.NewEntity{ID: shoal.EntityID(id), Kind: shoal.Human, SessionRole: of.SessionRole, Name: name}, "")
 		if !errors.Is(err, shoal.AlreadyExists) {
 			return made, err
 		}
-		id = fmt.Sprintf("%s-%d", handle(name), n)
+		id = fmt.Sprintf("%s-%d", naming.Handle(name), n)
 	}
 	return shoal.Entity{}, shoal.E("", shoal.AlreadyExists, fmt.Sprintf("Too many participants are called %q. Choose another name.", name))
-}
-
-// handle returns an id that resembles a name: letters without marks, and hyphens.
-func handle(name string) string {
-	var b strings.Builder
-	for _, r := range norm.NFKD.String(strings.ToLower(name)) {
-		switch {
-		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
-			b.WriteRune(r)
-		case unicode.IsMark(r) || r == '\'' || r == '’':
-		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
-			b.WriteByte('-')
-		}
-		if b.Len() >= maxHandle {
-			break
-		}
-	}
-	id := strings.Trim(b.String(), "-")
-	if id == "" || id == string(shoal.System) || id == string(shoal.Operator) {
-		return "person"
-	}
-	return id
 }
