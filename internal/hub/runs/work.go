@@ -77,7 +77,7 @@ func (w *Work) ClaimFor(ctx context.Context, owner string, most int, slots Slots
 		}
 		until := shoal.At(now.Add(ttl))
 		ranOut := func(r storage.Run) bool {
-			return at.Includes(r.SessionID) && isExpired(r, now) && slots.isAbandoned(owner, r)
+			return at.Includes(r.SessionID) && r.LeaseExpired(now) && slots.isAbandoned(owner, r)
 		}
 		if err := endLeases(ch, ranOut, slots.isMine(owner), until); err != nil {
 			return err
@@ -121,18 +121,13 @@ func (w *Work) claimable(ctx context.Context, op string, most int) (at storage.A
 			return err
 		}
 		for _, r := range slices.Concat(next, held) {
-			if (r.LeaseUntil == nil || isExpired(r, now)) && !slices.Contains(at, r.SessionID) {
+			if (r.LeaseUntil == nil || r.LeaseExpired(now)) && !slices.Contains(at, r.SessionID) {
 				at = append(at, r.SessionID)
 			}
 		}
 		return nil
 	})
 	return at[:min(len(at), storage.MaxSessions)], err // a later claim finds the others
-}
-
-// isExpired reports whether the lease of a run has expired.
-func isExpired(r storage.Run, now shoal.Time) bool {
-	return r.LeaseUntil != nil && !r.LeaseUntil.After(now.Time)
 }
 
 // selectFitting returns those of runs that get a slot.

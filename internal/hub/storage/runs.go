@@ -62,6 +62,11 @@ type Run struct {
 	Revision int64
 }
 
+// LeaseExpired reports whether the run has a lease that ended at or before now.
+func (r *Run) LeaseExpired(now shoal.Time) bool {
+	return r.LeaseUntil != nil && !r.LeaseUntil.After(now.Time)
+}
+
 // Roots returns the entities and services that a run acts for. A run from before these were
 // recorded acts for those that its trigger names.
 func (r Run) Roots() []shoal.EntityID {
