@@ -1,0 +1,1 @@
+function e(e,t){return e.key!==`Enter`||e.shiftKey||e.altKey?!1:e.ctrlKey||e.metaKey||t===`enter`}var t={enter:`Enter sends, Shift+Enter starts a new line`,"ctrl-enter":`Ctrl+Enter sends, Enter starts a new line`};export{e as n,t};
