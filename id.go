@@ -40,19 +40,19 @@ const Operator EntityID = "operator"
 
 // Prefixes of generated identifiers.
 const (
-	PrefixSession = "ses_"
-	PrefixSpace   = "spc_"
-	PrefixMessage = "msg_"
-	PrefixPart    = "prt_"
-	PrefixKey     = "key_"
-	PrefixRun     = "run_"
-	PrefixPending = "pnd_"
+	PrefixSession  = "ses_"
+	PrefixSpace    = "spc_"
+	PrefixMessage  = "msg_"
+	PrefixPart     = "prt_"
+	PrefixKey      = "key_"
+	PrefixRun      = "run_"
+	PrefixPending  = "pnd_"
 	PrefixDecision = "dec_"
-	PrefixPlan    = "pln_"
-	PrefixFile    = "fil_"
-	PrefixGoal    = "gol_"
-	PrefixMemory  = "mem_"
-	PrefixInvite  = "inv_"
+	PrefixPlan     = "pln_"
+	PrefixFile     = "fil_"
+	PrefixGoal     = "gol_"
+	PrefixMemory   = "mem_"
+	PrefixInvite   = "inv_"
 )
 
 // idAlphabet is in ASCII order, so that identifiers sort as their times do.
