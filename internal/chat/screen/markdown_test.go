@@ -51,8 +51,20 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// Whatever a participant writes is drawn in bounded time and holds no control character but
-// those of the colours.
+// A text is Markdown up to the last line that ends within the limit.
+func TestMarkdownOfALongText(t *testing.T) {
+	line := "**" + strings.Repeat("a", 36) + "**\n"
+	n := maxMarkdown / len(line)
+	lines := newStyle().markdown(strings.Repeat(line, n+2), 40)
+	if len(lines) != n+2 || ansi.Strip(lines[n-1]) != strings.Repeat("a", 36) || lines[n] != strings.TrimSuffix(line, "\n") {
+		t.Errorf("%d lines, of which %q is the last Markdown, and %q follows", len(lines), lines[n-1], lines[n])
+	}
+	if lines := newStyle().markdown(strings.Repeat("*a* ", maxMarkdown/4)+"*b*", 40); !strings.HasPrefix(lines[0], "*a* *a*") {
+		t.Errorf("a line without end begins with %q", lines[0])
+	}
+}
+
+// Whatever a participant writes holds no control character but those of the colors.
 func TestRandomMarkdown(t *testing.T) {
 	pieces := []string{"- ", "  ", "> ", "```", "\n", "\n\n", "| a ", "|-", "[x](", ")", "\x1b]0;t\x07", "&#27;[2J", "&#x9b;31m", "<a", ">", "**", "*", "_", "~~", "`", "1. ", "# ", "![", "]", "漢", "e\u0301", "\xff", "\t", "\\", "https://x.example/", "word", "👩‍👩‍👧"}
 	random := rand.New(rand.NewPCG(1, 2))
