@@ -43,7 +43,7 @@ func newOverLimit(t *testing.T) *overLimit {
 	c.in = bufio.NewReader(c.Conn)
 	for status := http.StatusOK; status != http.StatusTooManyRequests; {
 		c.send("GET", "/v1/sessions/default/spaces", "")
-		status = c.answer().StatusCode
+		status, _ = c.answer()
 	}
 	return c
 }
@@ -58,8 +58,9 @@ func (c *overLimit) send(method, path, rest string) {
 	}
 }
 
-// answer reads an answer to its end.
-func (c *overLimit) answer() *http.Response {
+// answer reads a response to its end and returns its status, and whether it announces the end
+// of the connection.
+func (c *overLimit) answer() (status int, closes bool) {
 	c.t.Helper()
 	res, err := http.ReadResponse(c.in, nil)
 	if err != nil {
@@ -73,7 +74,7 @@ func (c *overLimit) answer() *http.Response {
 	if res.StatusCode == http.StatusTooManyRequests && (res.Header.Get("Retry-After") == "" || !strings.Contains(string(body), `"code":"rate_limited"`)) {
 		c.t.Errorf("the refusal is %v %s", res.Header, body)
 	}
-	return res
+	return res.StatusCode, res.Close
 }
 
 const toShop = "/v1/sessions/default/spaces/shop/messages"
@@ -84,13 +85,13 @@ func TestLimitsComeBeforeBodies(t *testing.T) {
 	c := newOverLimit(t)
 	for _, path := range []string{toShop, "/agui/agents/nobody"} {
 		c.send("POST", path, "Content-Length: 7\r\n\r\nno JSON")
-		if res := c.answer(); res.StatusCode != http.StatusTooManyRequests {
-			t.Errorf("%s: %d, want 429", path, res.StatusCode)
+		if status, _ := c.answer(); status != http.StatusTooManyRequests {
+			t.Errorf("%s: %d, want 429", path, status)
 		}
 	}
 	c.send("POST", toShop, "Content-Length: 7\r\nExpect: 100-continue\r\n\r\n")
-	if res := c.answer(); res.StatusCode != http.StatusTooManyRequests {
-		t.Errorf("a body that waits: %d, want 429", res.StatusCode)
+	if status, _ := c.answer(); status != http.StatusTooManyRequests {
+		t.Errorf("a body that waits: %d, want 429", status)
 	}
 }
 
@@ -112,13 +113,13 @@ func TestRefusedBodiesAreReadUpTo64KiB(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newOverLimit(t)
 			c.send("POST", toShop, tt.rest)
-			if res := c.answer(); res.StatusCode != http.StatusTooManyRequests || res.Close == tt.stays {
-				t.Fatalf("%d, it announces the end: %v", res.StatusCode, res.Close)
+			if status, closes := c.answer(); status != http.StatusTooManyRequests || closes == tt.stays {
+				t.Fatalf("%d, it announces the end: %v", status, closes)
 			}
 			if tt.stays {
 				c.send("GET", "/healthz", "")
-				if res := c.answer(); res.StatusCode != http.StatusOK {
-					t.Errorf("the next call: %d", res.StatusCode)
+				if status, _ := c.answer(); status != http.StatusOK {
+					t.Errorf("the next call: %d", status)
 				}
 				return
 			}

@@ -417,6 +417,7 @@ func TestDetachedStream(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		defer func() { _ = res.Body.Close() }()
 		<-s.detached
 		got := readText(t, res.Body, "started ")
 		for _, text := range []string{"one ", strings.Repeat("two ", 3000), "three"} {
@@ -460,6 +461,7 @@ func TestStreamThatIsAbortedHasNoEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = res.Body.Close() }()
 	<-s.detached
 	s.answers <- "half"
 	if got, err := io.ReadAll(res.Body); !errors.Is(err, io.ErrUnexpectedEOF) || string(got) != "started half" {

@@ -187,7 +187,7 @@ func (w *waitCall) respondOnStream(out outcome, err error) {
 	if err != nil {
 		body = errorBody(w.id(), codeCancelled, err.Error())
 	} else if body, err = w.encode(buffer, w.toolCall, out); err != nil {
-		w.Log.Error("a result could not be encoded", "request", w.name, "tool", w.toolCall.tool.Name, "error", err)
+		w.Log.Error("a result could not be encoded", "request", w.name, "tool", w.tool.Name, "error", err)
 		body, out = errorBody(w.id(), jsonrpc.CodeInternalError, encodeFailed), outcome{}
 	}
 	if _, err := w.stream.Write(messageEvent(body)); err == nil && w.stream.FlushError() == nil && w.stream.stands() {
