@@ -181,11 +181,11 @@ func untilOneWaits(t *testing.T, at *client.Session, id shoal.EntityID) {
 	}
 }
 
-// said returns the timeline as "sender > mentioned: text".
+// said returns the timeline of Welcome after the greeting as "sender > mentioned: text".
 func said(t *testing.T, at *client.Session) []string {
 	t.Helper()
 	var lines []string
-	for m, err := range at.Timeline(t.Context(), app.Welcome, 0) {
+	for m, err := range at.Timeline(t.Context(), app.Welcome, 1) {
 		if err != nil {
 			t.Fatal(err)
 		}
