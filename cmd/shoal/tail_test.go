@@ -142,7 +142,7 @@ func TestTailOfAllSpaces(t *testing.T) {
 	if _, err := session.CloseSpace(t.Context(), "shop", "Sold out."); err != nil {
 		t.Fatal(err)
 	}
-	if got := next(t, lines); !strings.HasSuffix(got, "Z [shop] system: Thread closed: Sold out.") {
+	if got := next(t, lines); !strings.HasSuffix(got, " [shop] system: Thread closed: Sold out.") {
 		t.Fatalf("got %q", got)
 	}
 	post(t, session, "the end")

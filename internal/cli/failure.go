@@ -195,11 +195,16 @@ func ErrorText(err error) string {
 	return text
 }
 
+var configPrefix = regexp.MustCompile(`^[^:]*\.(json|ya?ml)(:\d+)*: `)
+
 // sentence returns a message with a capital at its start and a full stop at its end. Messages
 // that begin with a flag, an id, a path or something quoted keep their first letter.
 func sentence(message string) string {
 	word, _, _ := strings.Cut(message, " ")
 	plain := strings.IndexFunc(strings.TrimRight(word, ",:"), func(r rune) bool { return r < 'a' || r > 'z' }) < 0
+	if configPrefix.MatchString(message) {
+		plain = false // "bad name.yaml: …" begins with the name of a file
+	}
 	if first, size := utf8.DecodeRuneInString(message); plain && len(word) < len(message) {
 		message = string(unicode.ToUpper(first)) + message[size:]
 	}

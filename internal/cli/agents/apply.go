@@ -143,7 +143,7 @@ func configsIn(dir string) (names []string, err error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, shoal.E("", cli.KindUsage, fmt.Sprintf("%s contains no *.json, *.yaml or *.yml file", dir))
+		return nil, shoal.E("", cli.KindUsage, fmt.Sprintf("directory %s contains no *.json, *.yaml or *.yml file", dir))
 	}
 	return names, nil
 }

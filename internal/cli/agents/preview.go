@@ -24,7 +24,7 @@ func (c *agentsPreviewCmd) Run(ctx context.Context, sh *cli.Shell) error {
 			return err
 		}
 		if len(files) != 1 {
-			return shoal.E("", cli.KindUsage, fmt.Sprintf("%s contains %d configurations; name a single file", c.File, len(files)))
+			return shoal.E("", cli.KindUsage, fmt.Sprintf("directory %s contains %d configurations; name a single file", c.File, len(files)))
 		}
 		if file = files[0]; c.ID == "" {
 			c.ID = file.id
