@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/shoal-dev/shoal"
@@ -26,11 +27,14 @@ func TestPrintsMessagesOnce(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- run(ctx, out, server.URL, key, app.Welcome) }()
 	printed := bufio.NewReader(pipe)
-	for _, want := range []string{"1 operator: \"before\"\n", "2 operator: \"after\"\n"} {
+	if line, err := printed.ReadString('\n'); err != nil || !strings.HasPrefix(line, "1 shop-agent: \"Hello!") {
+		t.Errorf("got line %q, error %v; want the greeting of the first start", line, err)
+	}
+	for _, want := range []string{"2 operator: \"before\"\n", "3 operator: \"after\"\n"} {
 		if line, err := printed.ReadString('\n'); err != nil || line != want {
 			t.Errorf("got line %q, error %v; want %q", line, err, want)
 		}
-		if want[0] == '1' {
+		if want[0] == '2' {
 			say("after")
 		}
 	}
