@@ -97,7 +97,7 @@ func New(o Options) *Hub {
 	h.Entities = access.NewEntities(c)
 	h.Spaces = spaces.NewSpaces(c)
 	h.Inbox = inbox.NewInbox(c, o.MaxWaits, o.Metrics)
-	c.OnArrival = h.Inbox.DeliverArrival
+	c.Arrivals = h.Inbox
 	h.Messages = spaces.NewMessages(c, h.Inbox)
 	live := runs.NewLive()
 	h.Events = feed.NewEvents(c, live)

@@ -50,7 +50,9 @@ type record struct {
 // acknowledgment (entity, filter, upTo).
 type fact struct {
 	message *shoal.Message
-	to      []storage.Receiver
+	place   int64
+	to      []shoal.EntityID
+	tracked []storage.Receiver // the receivers that the store returned
 
 	leaver shoal.EntityID
 	space  shoal.SpaceID
@@ -182,10 +184,20 @@ type ledgerTx struct {
 	marks bool // it counted deliveries
 }
 
-func (t *ledgerTx) Deliver(m shoal.Message) ([]storage.Receiver, error) {
-	to, err := t.Tx.Deliver(m)
-	t.facts = append(t.facts, fact{message: &m, to: slices.Clone(to)})
-	return to, err
+func (t *ledgerTx) Deliver(m shoal.Message, watching storage.EntitySet) (storage.Delivered, error) {
+	d, err := t.Tx.Deliver(m, watching)
+	if err != nil {
+		return d, err
+	}
+	members, err := t.Members(m.SessionID, m.SpaceID)
+	f := fact{message: &m, place: d.Place, tracked: slices.Clone(d.Receivers)}
+	for _, member := range members {
+		if member.EntityID != m.EntityID && (m.EntityID != shoal.System || len(m.Mentions) == 0 || slices.Contains(m.Mentions, member.EntityID)) {
+			f.to = append(f.to, member.EntityID)
+		}
+	}
+	t.facts = append(t.facts, f)
+	return d, err
 }
 
 func (t *ledgerTx) DeleteMember(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID) error {
@@ -193,7 +205,7 @@ func (t *ledgerTx) DeleteMember(session shoal.SessionID, space shoal.SpaceID, en
 	return t.Tx.DeleteMember(session, space, entity)
 }
 
-func (t *ledgerTx) Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter storage.InboxFilter, upTo int64) error {
+func (t *ledgerTx) Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter storage.InboxFilter, upTo int64) (bool, error) {
 	t.facts = append(t.facts, fact{entity: entity, filter: filter, upTo: upTo})
 	if t.l.faults.acksWholeInbox {
 		filter = storage.InboxFilter{Kind: shoal.WaitMessages}
@@ -205,7 +217,7 @@ func (t *ledgerTx) MarkDelivered(session shoal.SessionID, entity shoal.EntityID,
 	t.marks = true
 	err := t.Tx.MarkDelivered(session, entity, places)
 	if err == nil && t.l.faults.readingIsAck {
-		err = t.Tx.Acknowledge(session, entity, storage.InboxFilter{Kind: shoal.WaitMessages}, places[len(places)-1])
+		_, err = t.Tx.Acknowledge(session, entity, storage.InboxFilter{Kind: shoal.WaitMessages}, places[len(places)-1])
 	}
 	return err
 }

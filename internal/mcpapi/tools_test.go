@@ -292,7 +292,7 @@ func toolCases() []toolCase {
 		{tool: "wait_for_mentions", in: inputs{"ack": "in:x"}, kind: shoal.InvalidArgument, says: []string{"ack must be the cursor"}},
 		{tool: "wait_for_mentions", in: inputs{"threadId": "hers"}, kind: shoal.NotFound},
 		{tool: "wait_for_mentions", in: inputs{"from": []string{"bob"}}, kind: shoal.InvalidArgument, says: []string{`"from" is not an input`}},
-		{tool: "wait_for_messages", in: inputs{"from": []string{"bob"}, "threadId": "shop"}, says: []string{"first &lt;one&gt;", "third", "acknowledge them: pass ack: \"w:"}, has: []string{`"reason":"message"`, `"status":"open"`, `"timedOut":false`}},
+		{tool: "wait_for_messages", in: inputs{"from": []string{"bob"}, "threadId": "shop"}, says: []string{"first &lt;one&gt;", "third", "acknowledge them: pass ack: \"p:"}, has: []string{`"reason":"message"`, `"status":"open"`, `"timedOut":false`}},
 		{tool: "wait_for_messages", in: inputs{"from": []string{"cleo"}, "threadId": "shop", "timeoutMs": 0}, has: []string{`"timedOut":true`}},
 		{tool: "wait_for_messages", in: inputs{"from": []string{"b b"}}, kind: shoal.InvalidArgument, says: []string{"from may contain only"}},
 

@@ -97,7 +97,7 @@ type scrubber map[string]string
 var (
 	generated = regexp.MustCompile(`(msg|spc|req)_[0-9a-z]{22}`)
 	timestamp = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
-	cursors   = regexp.MustCompile(`w:[0-9a-f]{16}:`)
+	cursors   = regexp.MustCompile(`p:[0-9a-f]{16}:`)
 )
 
 func (s scrubber) pretty(text string) string {
@@ -108,7 +108,7 @@ func (s scrubber) pretty(text string) string {
 		return s[id]
 	})
 	text = timestamp.ReplaceAllString(text, "2026-11-20T10:00:00.000Z")
-	text = cursors.ReplaceAllString(text, "w:0:")
+	text = cursors.ReplaceAllString(text, "p:0:")
 	var v any
 	if json.Unmarshal([]byte(text), &v) != nil {
 		return text

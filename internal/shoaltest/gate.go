@@ -153,7 +153,7 @@ func (w *watched) MarkDelivered(session shoal.SessionID, entity shoal.EntityID, 
 	return w.Tx.MarkDelivered(session, entity, places)
 }
 
-func (w *watched) Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter storage.InboxFilter, upTo int64) error {
+func (w *watched) Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter storage.InboxFilter, upTo int64) (bool, error) {
 	w.acked = true
 	return w.Tx.Acknowledge(session, entity, filter, upTo)
 }

@@ -40,7 +40,7 @@ func readFacts(tx storage.Tx) (l facts, err error) {
 	l.Among, failed[2] = tx.MembersAmong("default", "shop", []shoal.EntityID{"bob", "cid", "zoe"})
 	l.Hosted, failed[3] = tx.HostedMembers("default", "shop")
 	l.EventEnd, failed[4] = tx.EventEnd("default")
-	l.BobsEnd, failed[5] = tx.InboxEnd("default", "bob")
+	l.BobsEnd, failed[5] = tx.InboxEnd("default")
 	slices.SortFunc(l.Among, func(a, b storage.MemberKind) int { return cmp.Compare(a.ID, b.ID) })
 	return l, errors.Join(failed...)
 }
@@ -82,7 +82,10 @@ var changes = []struct {
 		e.Kind = shoal.Human
 		return tx.UpdateEntity(e)
 	}},
-	{"all is read", func(tx storage.Tx) error { return tx.Acknowledge("default", "bob", storage.InboxFilter{}, 99) }},
+	{"all is read", func(tx storage.Tx) error {
+		_, err := tx.Acknowledge("default", "bob", storage.InboxFilter{}, 99)
+		return err
+	}},
 	{"a post to who has read", func(tx storage.Tx) error { return post(tx, shoal.NewID[shoal.MessageID](shoal.PrefixMessage), "x") }},
 	{"a space is read", func(tx storage.Tx) error { return tx.AcknowledgeSpace("default", "shop", "bob", 99) }},
 	{"events are trimmed", func(tx storage.Tx) error { return tx.TrimEvents("default", "shop", 1) }},

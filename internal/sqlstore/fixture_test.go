@@ -97,7 +97,7 @@ func post(tx storage.Tx, id shoal.MessageID, text string) error {
 	if err := tx.PostMessage(m, storage.PostKey{}); err != nil {
 		return err
 	}
-	_, err = tx.Deliver(m)
+	_, err = tx.Deliver(m, nil)
 	return err
 }
 

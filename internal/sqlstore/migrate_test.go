@@ -149,8 +149,8 @@ func TestDataOfOlderPrograms(t *testing.T) {
 			if err != nil || space.LastSeq != 1 {
 				t.Errorf("the space is %+v, %v", space, err)
 			}
-			end, err := tx.InboxEnd("default", "ann")
-			if err != nil || end != 7 {
+			end, err := tx.InboxEnd("default")
+			if err != nil || end != 1 {
 				t.Errorf("the inbox ends at %d, %v", end, err)
 			}
 			found, err := tx.Search("default", storage.SearchQuery{Query: storecase.Query("needle"), Limit: 9})

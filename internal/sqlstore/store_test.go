@@ -33,7 +33,7 @@ func TestSQLite(t *testing.T) {
 }
 
 // growing matches a scan of a table that becomes large.
-var growing = regexp.MustCompile(`^SCAN (m|messages|i|inbox|e|events|search|spaces|s|entities|members|a|hosted_agents|r|runs|w|seen|run_spaces|run_steps|` +
+var growing = regexp.MustCompile(`^SCAN (m|messages|i|inbox_entries|e|events|search|spaces|s|entities|members|a|hosted_agents|r|runs|w|seen|run_spaces|run_steps|` +
 	`conversations|message_causes|p|pending_actions|d|remembered_decisions|plans|goals|memories|u|usage|f|files|file_spaces|renderers|n)\b`)
 
 // few matches the indexes that contain few rows of such a table: those that are awake, leased
@@ -43,6 +43,9 @@ var few = regexp.MustCompile(`INDEX (runs_awake|runs_held|pending_due|plans_due)
 // turns marks the one statement that no index can order: the turns of requesters depend on
 // the leases at that moment. It sorts runs that are awake.
 const turns = " AS turns "
+
+// numbered marks the statement that numbers the messages of an import of the first edition.
+const numbered = " AS final\n"
 
 // checkPlans checks that no statement scans a table that becomes large, and that none sorts
 // what an index has in order.
@@ -58,7 +61,7 @@ func checkPlans(t *testing.T, statements map[string]bool) {
 			return err
 		})
 		for _, step := range steps {
-			if growing.MatchString(step) && !strings.Contains(step, "VIRTUAL TABLE INDEX") && !few.MatchString(step) || strings.Contains(step, "TEMP B-TREE FOR ORDER BY") && !strings.Contains(text, turns) {
+			if growing.MatchString(step) && !strings.Contains(step, "VIRTUAL TABLE INDEX") && !few.MatchString(step) || strings.Contains(step, "TEMP B-TREE FOR ORDER BY") && !strings.Contains(text, turns) && !strings.Contains(text, numbered) {
 				t.Errorf("%s\n\t%s", step, text)
 			}
 		}

@@ -27,7 +27,7 @@ func seed(records ...string) string {
 
 const (
 	sessionLine = `{"type":"session","name":"Lab","status":"open","createdAt":"2026-11-20T10:00:00.000001Z","closedAt":null,"maxCostPerRequest":2.5,"maxTokensPerRequest":7,"spaceRights":"members"}`
-	memberLine  = `{"type":"member","spaceId":"shop","entityId":"ann","place":1,"joinedAt":"2026-11-20T10:00:00.000001Z","addedBy":null,"muted":false}`
+	memberLine  = `{"type":"member","spaceId":"shop","entityId":"ann","place":1,"joinedAt":"2026-11-20T10:00:00.000001Z","addedBy":null,"muted":false,"readUpto":-1,"pausedAt":null}`
 	usageLine   = `{"type":"usage","runId":"r1","step":0,"agentId":"bot","model":"m","at":"2026-11-20T10:00:00.000001Z","day":"2026-11-20",` +
 		`"inputTokens":1,"cachedInputTokens":0,"outputTokens":2,"reasoningTokens":0,"cost":0.30000000000000004}`
 	memoryLine = `{"type":"memory","agentId":"bot","id":"m1","place":1,"topic":"t","content":"\u003c\ud834\udd1e","metadata":{ "a" :1.50e+3,"a":[ ]},` +

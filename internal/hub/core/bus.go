@@ -23,8 +23,8 @@ type Bus interface {
 type Note struct {
 	Topic string
 	Event []byte
-	// Place is the position of the inbox entry that a notification is about: a reader
-	// that knows all entries up to there need not read. It is 0 in notifications about
+	// Place is the place of the message that a notification about inboxes is about: a reader
+	// that knows all messages up to there need not read. It is 0 in notifications about
 	// other topics and where the position is unknown.
 	Place int64
 }

@@ -13,7 +13,7 @@ type Change struct {
 	storage.Tx
 	Core     *Core
 	At       shoal.Time
-	arrivals []Arrival
+	arrivals []*Arrival
 	notes    []Note
 	endFuncs []func(committed bool)
 	// RepliedTo lists, for each message, the agents whose wait for a reply it has
@@ -66,7 +66,10 @@ func (c *Core) Change(ctx context.Context, op string, at storage.At, fn func(*Ch
 	last.runEndFuncs(err == nil)
 	if err == nil {
 		for _, a := range last.arrivals {
-			c.OnArrival(a)
+			c.Arrivals.Deliver(a)
+			for _, id := range a.Late {
+				notes = append(notes, Note{Topic: InboxTopic(a.Message.SessionID, id), Place: a.Place})
+			}
 		}
 	}
 	watched := false

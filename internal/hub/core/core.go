@@ -33,7 +33,7 @@ func New(o Options) *Core {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	c := &Core{
 		Store: o.Store, Bus: o.Bus, Log: o.Log, Metrics: newMetrics(o.Metrics), KeepEvents: o.KeepEvents, maxSpaces: o.MaxSpacesEach, maxBytes: o.MaxBytesEach,
-		nextTime: o.NextTime, PlansChanged: make(chan struct{}, 1), Ctx: ctx, cancel: cancel, OnArrival: func(Arrival) {},
+		nextTime: o.NextTime, PlansChanged: make(chan struct{}, 1), Ctx: ctx, cancel: cancel, Arrivals: noArrivals{},
 	}
 	c.Presence = newPresence(c)
 	return c
@@ -62,10 +62,10 @@ type Core struct {
 	stopMu   sync.Mutex // orders Begin and Stop
 	Running  sync.WaitGroup
 	Presence *Presence
-	// OnArrival is called after the commit with each message that entered inboxes.
-	OnArrival func(Arrival)
-	Metrics   *Metrics
-	Calls     Calls
+	// Arrivals delivers the messages that enter inboxes.
+	Arrivals Arrivals
+	Metrics  *Metrics
+	Calls    Calls
 	// Revocations counts changes that invalidate keys. It is incremented after the commit
 	// and before the method returns.
 	Revocations atomic.Int64

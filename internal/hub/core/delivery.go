@@ -5,25 +5,54 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Direct delivery: a blocked wait knows the position up to which no entry of its inbox
-// matches it, from its last read or because its caller acknowledged everything in the
-// inbox. Usually the next entry has the position after that one. That entry is then the
-// result of the wait, and the transaction that posts the message delivers it directly,
-// without another read: after the commit and before the notification. The notification
-// wakes all other waits: those that know less, those that have not seen an earlier entry,
-// and those on other servers.
+// Direct delivery: a blocked wait knows the place up to which no message matches it, from
+// its last read or because its caller acknowledged everything that does. If this server has
+// assigned all later places up to that of a new message, and has delivered what reached the
+// inbox before, then the new message is the result of the wait, and the transaction that
+// posts the message delivers it directly, without another read: after the commit and before
+// the notification. The notification wakes all other waits: those that know less, those that
+// have not seen an earlier message, and those on other servers.
 //
 // A change between the commit and the direct delivery has the same effect as one that
 // happens while a response is on its way to the client: another call may acknowledge the
-// entry, or its message may be deleted. A caller whose right has ended gets nothing.
+// message, or it may be deleted. A caller whose right has ended gets nothing.
 
 // Arrival is a message that enters inboxes.
 type Arrival struct {
-	Message   shoal.Message
-	Space     shoal.SpaceRef
+	Message shoal.Message
+	Space   shoal.SpaceRef
+	// Place is the place of the message in its session, 0 until it has one. Receivers are
+	// the entities whose inboxes track the message, and those that wait on this server.
+	Place     int64
 	Receivers []storage.Receiver
-	Place     int64 // the last position of the session's events, including this message's
+	// EventPlace is the last position of the session's events, including this message's.
+	EventPlace int64
+	// Late are entities that began to wait after Receivers was determined. They may be
+	// receivers, so they have to read their inboxes.
+	Late []shoal.EntityID
 }
+
+// Arrivals is what a hub does with the messages that enter inboxes. In each session it gets
+// the calls of Begin and Place in the order of the places, from inside of the transactions.
+type Arrivals interface {
+	// Begin announces a message before its place is assigned, and returns the entities that
+	// wait for messages that do not mention them, or nil.
+	Begin(a *Arrival) storage.EntitySet
+	// Place records the place and the receivers of the message.
+	Place(a *Arrival)
+	// Drop ends an arrival whose transaction was not committed, or perhaps not.
+	Drop(a *Arrival)
+	// Deliver delivers the message after the commit.
+	Deliver(a *Arrival)
+}
+
+// noArrivals is the Arrivals of a core without inboxes.
+type noArrivals struct{}
+
+func (noArrivals) Begin(*Arrival) storage.EntitySet { return nil }
+func (noArrivals) Place(*Arrival)                   {}
+func (noArrivals) Drop(*Arrival)                    {}
+func (noArrivals) Deliver(*Arrival)                 {}
 
 // DeliverMessage puts a message into the inboxes of the members of its space and wakes
 // their waits once the transaction is durable.
@@ -31,15 +60,25 @@ func (ch *Change) DeliverMessage(m shoal.Message) error { return ch.DeliverMessa
 
 // DeliverMessageTo is DeliverMessage with other mentions than those of the message.
 func (ch *Change) DeliverMessageTo(m shoal.Message, mentions []shoal.EntityID) error {
+	a := &Arrival{Message: m}
+	watching := ch.Core.Arrivals.Begin(a)
+	ch.OnEnd(func(committed bool) {
+		if !committed {
+			ch.Core.Arrivals.Drop(a)
+		}
+	})
 	as := m
 	as.Mentions = mentions
-	receivers, err := ch.Deliver(as)
-	if err != nil || len(receivers) == 0 {
+	d, err := ch.Deliver(as, watching)
+	if err != nil {
 		return err
 	}
-	ch.arrivals = append(ch.arrivals, Arrival{Message: m, Receivers: receivers})
-	for _, r := range receivers {
-		ch.notes = append(ch.notes, Note{Topic: InboxTopic(m.SessionID, r.ID), Place: r.Place})
+	a.Place, a.Receivers = d.Place, d.Receivers
+	ch.Core.Arrivals.Place(a)
+	ch.arrivals = append(ch.arrivals, a)
+	ch.notes = append(ch.notes, Note{Topic: ArrivalTopic(m.SessionID), Place: d.Place})
+	for _, r := range d.Receivers {
+		ch.notes = append(ch.notes, Note{Topic: InboxTopic(m.SessionID, r.ID), Place: d.Place})
 	}
 	return nil
 }
@@ -47,13 +86,12 @@ func (ch *Change) DeliverMessageTo(m shoal.Message, mentions []shoal.EntityID) e
 // fillArrivals sets the space of each arrival to its state at the end of the transaction,
 // and its event position.
 func (ch *Change) fillArrivals() error {
-	for i := range ch.arrivals {
-		a := &ch.arrivals[i]
+	for _, a := range ch.arrivals {
 		s, err := ch.Space(a.Message.SessionID, a.Message.SpaceID)
 		if err != nil {
 			return err
 		}
-		if a.Place, err = ch.EventEnd(a.Message.SessionID); err != nil {
+		if a.EventPlace, err = ch.EventEnd(a.Message.SessionID); err != nil {
 			return err
 		}
 		a.Space = shoal.SpaceRef{ID: s.ID, Name: s.Name, Status: s.Status}

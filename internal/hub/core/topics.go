@@ -13,7 +13,11 @@ func SpaceTopic(s shoal.SessionID, p shoal.SpaceID) string {
 	return "space/" + string(s) + "/" + string(p)
 }
 
-// InboxTopic is notified about every new entry of an inbox.
+// ArrivalTopic is notified about every message of a session that enters inboxes.
+func ArrivalTopic(s shoal.SessionID) string { return "arrival/" + string(s) }
+
+// InboxTopic is notified about every mention and system message that enters an inbox, and
+// about those other messages for which the entity waits on the server that stored them.
 func InboxTopic(s shoal.SessionID, e shoal.EntityID) string {
 	return "inbox/" + string(s) + "/" + string(e)
 }

@@ -1,19 +1,153 @@
 package inbox
 
 import (
+	"context"
+	"slices"
+
+	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// DeliverArrival delivers a message directly to the open waits of its receivers, without a
-// read of their inboxes. It must be called after the commit.
-func (b *Inbox) DeliverArrival(a core.Arrival) {
+// sessionWaits is what this server knows of the order of the messages of a session, and who
+// waits for messages there that do not mention anybody. Inbox.mu guards it.
+type sessionWaits struct {
+	// readers counts the open waits for messages of each entity.
+	readers map[shoal.EntityID]int
+	// pending are the messages whose transactions are in progress, in their order.
+	pending []*pendingArrival
+	// last is the last place that this server has assigned. It has assigned all places from
+	// base+1 to last, and has given each of their messages to Deliver, unless it is pending.
+	last, base int64
+	// read is a place: messages of other servers up to there have been read.
+	read int64
+	// sub receives the notifications about the messages of other servers while there are
+	// readers; closing done ends the goroutine that takes them.
+	sub  core.Subscription
+	done chan struct{}
+}
+
+// pendingArrival is an arrival with the base of its session when it got its place.
+type pendingArrival struct {
+	*core.Arrival
+	base int64
+}
+
+// concerns reports whether the message reaches an entity, or may do so.
+func (p *pendingArrival) concerns(id shoal.EntityID) bool {
+	return slices.Contains(p.Late, id) || slices.ContainsFunc(p.Receivers, func(r storage.Receiver) bool { return r.ID == id })
+}
+
+// session returns the waits of a session. b.mu must be held.
+func (b *Inbox) session(id shoal.SessionID) *sessionWaits {
+	s := b.sessions[id]
+	if s == nil {
+		s = &sessionWaits{readers: map[shoal.EntityID]int{}}
+		b.sessions[id] = s
+	}
+	return s
+}
+
+// Begin implements [core.Arrivals].
+func (b *Inbox) Begin(a *core.Arrival) storage.EntitySet {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.session(a.Message.SessionID)
+	s.pending = append(s.pending, &pendingArrival{Arrival: a})
+	if len(s.readers) == 0 {
+		return nil
+	}
+	return readerSet{b, s}
+}
+
+// readerSet is the set of the readers of a session.
+type readerSet struct {
+	inbox *Inbox
+	waits *sessionWaits
+}
+
+// Len implements [storage.EntitySet].
+func (r readerSet) Len() int {
+	r.inbox.mu.Lock()
+	defer r.inbox.mu.Unlock()
+	return len(r.waits.readers)
+}
+
+// Has implements [storage.EntitySet].
+func (r readerSet) Has(id shoal.EntityID) bool {
+	r.inbox.mu.Lock()
+	defer r.inbox.mu.Unlock()
+	return r.waits.readers[id] > 0
+}
+
+// All implements [storage.EntitySet].
+func (r readerSet) All() []shoal.EntityID {
+	r.inbox.mu.Lock()
+	defer r.inbox.mu.Unlock()
+	all := make([]shoal.EntityID, 0, len(r.waits.readers))
+	for id := range r.waits.readers {
+		all = append(all, id)
+	}
+	return all
+}
+
+// find returns the index of a pending arrival, or -1.
+func (s *sessionWaits) find(a *core.Arrival) int {
+	return slices.IndexFunc(s.pending, func(p *pendingArrival) bool { return p.Arrival == a })
+}
+
+// Place implements [core.Arrivals].
+func (b *Inbox) Place(a *core.Arrival) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.session(a.Message.SessionID)
+	if a.Place != s.last+1 {
+		s.base = a.Place - 1 // another server has assigned places, or a transaction has failed
+	}
+	s.last = a.Place
+	if i := s.find(a); i >= 0 {
+		s.pending[i].base = s.base
+	}
+}
+
+// Drop implements [core.Arrivals]. The message may have been stored nevertheless, so every
+// wait has to read before a later message is delivered directly to it.
+func (b *Inbox) Drop(a *core.Arrival) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.session(a.Message.SessionID)
+	if i := s.find(a); i >= 0 {
+		s.pending = slices.Delete(s.pending, i, i+1)
+	}
+	s.base = max(s.base, a.Place)
+}
+
+// Deliver implements [core.Arrivals]. It delivers a message directly to the open waits of
+// its receivers, without a read of their inboxes.
+func (b *Inbox) Deliver(a *core.Arrival) {
 	m := a.Message
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	s := b.session(m.SessionID)
+	i := s.find(a)
+	if i < 0 {
+		return
+	}
+	p := s.pending[i]
+	s.pending = slices.Delete(s.pending, i, i+1)
 	for _, r := range a.Receivers {
-		if box := b.mailboxes[storage.EntityRef{Session: m.SessionID, ID: r.ID}]; box != nil {
-			box.deliverDirectly(storage.InboxEntry{Place: r.Place, Reason: r.Reason, Delivery: 1, Space: a.Space, Message: m.For(r.ID), EventPlace: a.Place})
+		box := b.mailboxes[storage.EntityRef{Session: m.SessionID, ID: r.ID}]
+		if box == nil {
+			continue
+		}
+		inOrder := !slices.ContainsFunc(s.pending, func(o *pendingArrival) bool { return o.Place > 0 && o.Place < a.Place && o.concerns(r.ID) })
+		box.deliverDirectly(storage.InboxEntry{
+			Place: a.Place, Reason: r.Reason, Delivery: 1, Space: a.Space, Message: m.For(r.ID), EventPlace: a.EventPlace,
+		}, p.base, inOrder)
+	}
+	for _, id := range a.Late {
+		if box := b.mailboxes[storage.EntityRef{Session: m.SessionID, ID: id}]; box != nil {
+			box.miss(a.Place)
 		}
 	}
 }
@@ -21,14 +155,24 @@ func (b *Inbox) DeliverArrival(a core.Arrival) {
 // unknownPosition is the value of HeldWait.clear before the wait has read its inbox.
 const unknownPosition = -1
 
-// deliverDirectly answers either all waits that a new entry matches or none of them, so
-// that they wake with the same messages. It answers none if one of the waits does not know
-// whether an earlier entry matches it.
-func (m *mailbox) deliverDirectly(e storage.InboxEntry) {
+// miss records that a message was not delivered directly to waits that may be its receivers.
+func (m *mailbox) miss(place int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.missed = max(m.missed, place)
+}
+
+// deliverDirectly answers either all waits that a new entry matches or none of them, so
+// that they wake with the same messages. It answers none if one of the waits does not know
+// whether an earlier entry matches it. This server has assigned all places from base+1 on;
+// inOrder reports that it has delivered all earlier entries.
+func (m *mailbox) deliverDirectly(e storage.InboxEntry, base int64, inOrder bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	from := max(base, m.missed) // before that, the inbox may have entries that no wait knows
+	m.missed = max(m.missed, e.Place)
 	for _, w := range m.waits {
-		if w.clear != e.Place-1 {
+		if w.clear < e.Place && (w.clear < from || !inOrder) {
 			return
 		}
 	}
@@ -36,6 +180,7 @@ func (m *mailbox) deliverDirectly(e storage.InboxEntry) {
 	for i := len(m.waits) - 1; i >= 0; i-- { // answer removes it from the list
 		w := m.waits[i]
 		switch {
+		case w.clear >= e.Place: // its last read found that the entry does not match
 		case !d.matches(w.filter):
 			w.clear = e.Place
 		case w.call.Err() == nil:
@@ -48,11 +193,94 @@ func (m *mailbox) deliverDirectly(e storage.InboxEntry) {
 	}
 }
 
-// clearUpTo returns the position up to which no entry matches f after the acknowledgment:
-// the end of the inbox if everything that matches was acknowledged, otherwise unknown.
-func (a ackResult) clearUpTo(f storage.InboxFilter) int64 {
-	if a.end > 0 && a.upTo == a.end && sameFilter(a.filter, f) {
-		return a.end
+// openReader records that a wait for messages begins, which must not miss any. Each openReader
+// needs a closeReader.
+func (b *Inbox) openReader(key storage.EntityRef) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.session(key.Session)
+	if s.readers[key.ID]++; s.readers[key.ID] > 1 {
+		return
 	}
-	return unknownPosition
+	for _, p := range s.pending {
+		p.Late = append(p.Late, key.ID)
+	}
+	if s.sub == nil {
+		s.sub = b.core.Bus.Subscribe()
+		s.sub.Add(core.ArrivalTopic(key.Session))
+		sub, done := s.sub, make(chan struct{})
+		s.done = done
+		b.core.Go(func(ctx context.Context) { b.watchArrivals(ctx, key.Session, s, sub, done) })
+	}
+}
+
+// closeReader undoes openReader.
+func (b *Inbox) closeReader(key storage.EntityRef) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.session(key.Session)
+	if s.readers[key.ID]--; s.readers[key.ID] == 0 {
+		delete(s.readers, key.ID)
+	}
+	if len(s.readers) == 0 && s.sub != nil {
+		s.sub.Close()
+		close(s.done)
+		s.sub = nil
+	}
+}
+
+// watchArrivals makes the waits for messages of a session read what other servers store.
+func (b *Inbox) watchArrivals(ctx context.Context, session shoal.SessionID, s *sessionWaits, sub core.Subscription, done <-chan struct{}) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-done:
+			return
+		case <-sub.Ready():
+		}
+		var place int64
+		for _, note := range sub.Take() {
+			place = max(place, note.Place)
+		}
+		for _, box := range b.readersBehind(session, s, place) {
+			box.readOthers(place)
+			b.release(box)
+		}
+	}
+}
+
+// readersBehind returns the mailboxes of the readers of a session if another server may have
+// assigned one of the places up to place since it was called last. The caller must release
+// them.
+func (b *Inbox) readersBehind(session shoal.SessionID, s *sessionWaits, place int64) (boxes []*mailbox) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if place <= s.last && s.base <= s.read {
+		return nil
+	}
+	s.read = max(s.base, place)
+	for id := range s.readers {
+		if box := b.mailboxes[storage.EntityRef{Session: session, ID: id}]; box != nil {
+			box.mu.Lock()
+			box.users++
+			box.mu.Unlock()
+			boxes = append(boxes, box)
+		}
+	}
+	return boxes
+}
+
+// forgetSessions drops what is known of sessions in which nobody waits and nothing is in
+// progress. b.mu must be held.
+func (b *Inbox) forgetSessions() {
+	used := map[shoal.SessionID]bool{}
+	for key := range b.mailboxes {
+		used[key.Session] = true
+	}
+	for id, s := range b.sessions {
+		if !used[id] && len(s.readers) == 0 && len(s.pending) == 0 {
+			delete(b.sessions, id)
+		}
+	}
 }

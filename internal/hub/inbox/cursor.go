@@ -22,14 +22,36 @@ type inboxCursor struct {
 	event  int64
 	filter storage.InboxFilter
 	upTo   int64
+	old    bool // upTo is not a place of the session, see place
 }
 
 // The first field of a cursor is its format. Cursors of the first format contain the
-// session and the entity in full.
+// session and the entity in full. Up to the second format, inboxes had places of their own.
 const (
-	cursorFormat      = "w"
-	firstCursorFormat = "in"
+	cursorFormat       = "p"
+	secondCursorFormat = "w"
+	firstCursorFormat  = "in"
 )
+
+// place returns the place of the last entry of the batch. A cursor of an old format names
+// the event of that entry; found is false if it does not, or if the batch may not have
+// contained everything up to there. Then it acknowledges nothing.
+func (at inboxCursor) place(tx Tx, box storage.EntityRef) (upTo int64, found bool, err error) {
+	if !at.old {
+		return at.upTo, true, nil
+	}
+	if at.event > 0 {
+		upTo, err = tx.PlaceOfEvent(box.Session, at.event)
+	}
+	if err != nil || upTo == 0 {
+		return 0, false, err
+	}
+	unread, err := tx.Unread(box.Session, box.ID, at.filter, shoal.MaxBatch+1)
+	if err != nil || len(unread) > shoal.MaxBatch && unread[shoal.MaxBatch].Place <= upTo {
+		return 0, false, err
+	}
+	return upTo, true, nil
+}
 
 // ownerMark returns the field of a cursor that identifies the inbox it was issued for.
 func ownerMark(box storage.EntityRef) string {
@@ -114,8 +136,10 @@ func parseCursor(box storage.EntityRef, s string) (at inboxCursor, err error) {
 	switch {
 	case len(part) == 8 && part[0] == cursorFormat && part[2] == ownerMark(box):
 		at.epoch, numbers, part = part[1], [2]string{part[3], part[4]}, part[5:]
+	case len(part) == 8 && part[0] == secondCursorFormat && part[2] == ownerMark(box):
+		at.epoch, numbers, part, at.old = part[1], [2]string{part[3], part[4]}, part[5:], true
 	case len(part) == 8 && part[0] == firstCursorFormat && part[2] == string(box.Session) && part[3] == string(box.ID):
-		base, numbers, part = 10, [2]string{part[4], "0"}, part[5:]
+		base, numbers, part, at.old = 10, [2]string{part[4], "0"}, part[5:], true
 	default:
 		return at, invalidCursor()
 	}

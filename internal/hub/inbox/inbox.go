@@ -30,12 +30,14 @@ type Inbox struct {
 	open      *limit.Open // counts the open waits of all callers
 	mu        sync.Mutex
 	mailboxes map[storage.EntityRef]*mailbox
+	sessions  map[shoal.SessionID]*sessionWaits
+	horizons  horizons
 }
 
 // NewInbox returns the inboxes of a hub, which hold at most mostWaits open waits. It
 // registers the number of open waits as a gauge in m.
 func NewInbox(c *core.Core, mostWaits int, m *metrics.Set) *Inbox {
-	b := &Inbox{core: c, open: limit.NewOpen(0, mostWaits), mailboxes: map[storage.EntityRef]*mailbox{}}
+	b := &Inbox{core: c, open: limit.NewOpen(0, mostWaits), mailboxes: map[storage.EntityRef]*mailbox{}, sessions: map[shoal.SessionID]*sessionWaits{}}
 	m.GaugeFunc("shoal_waits_open", "Waits that are open.", func() float64 { return float64(b.open.Count()) })
 	return b
 }
@@ -116,7 +118,8 @@ func (b *Inbox) implicitAck(ctx context.Context, who shoal.Principal, box *mailb
 	if len(done) == 0 {
 		return ackResult{}, nil
 	}
-	var end int64
+	last := done[len(done)-1]
+	var clear int64
 	explicit := false
 	err := b.core.Store.Update(ctx, storage.In(box.key.Session), func(tx storage.Tx) (err error) {
 		// Only the database knows whether this key has acknowledged explicitly: before
@@ -125,12 +128,11 @@ func (b *Inbox) implicitAck(ctx context.Context, who shoal.Principal, box *mailb
 			return err
 		}
 		for _, h := range done {
-			if err := tx.Acknowledge(box.key.Session, box.key.ID, h.filter, h.upTo); err != nil {
+			if clear, err = b.acknowledgeUpTo(tx, box.key, h.filter, h.upTo); err != nil {
 				return err
 			}
 		}
-		end, err = tx.InboxEnd(box.key.Session, box.key.ID)
-		return err
+		return nil
 	})
 	if err != nil {
 		return ackResult{}, err
@@ -142,23 +144,40 @@ func (b *Inbox) implicitAck(ctx context.Context, who shoal.Principal, box *mailb
 	for _, h := range done {
 		box.dropUncounted(h.filter, h.upTo)
 	}
-	last := done[len(done)-1]
-	return ackResult{last.filter, last.upTo, end}, nil
+	return ackResult{last.filter, clear}, nil
 }
 
-// ackResult describes the batch that a call has acknowledged, the last one if there
-// were several, and the end of the inbox at that time.
+// ackResult describes what a wait knows after its acknowledgment: no entry up to the place
+// clear matches filter. clear is unknownPosition if one does.
 type ackResult struct {
-	filter    storage.InboxFilter
-	upTo, end int64
+	filter storage.InboxFilter
+	clear  int64
+}
+
+// clearFor returns the place up to which no entry matches f after the acknowledgment, or
+// unknownPosition.
+func (a ackResult) clearFor(f storage.InboxFilter) int64 {
+	if a.clear > 0 && sameFilter(a.filter, f) {
+		return a.clear
+	}
+	return unknownPosition
+}
+
+// acknowledgeUpTo acknowledges a batch. It returns the last place of the session if no later
+// entry matches the filter of the batch; otherwise unknownPosition.
+func (b *Inbox) acknowledgeUpTo(tx Tx, key storage.EntityRef, filter storage.InboxFilter, upTo int64) (int64, error) {
+	more, err := tx.Acknowledge(key.Session, key.ID, b.fromHorizon(key, filter), upTo)
+	if err != nil || more {
+		return unknownPosition, err
+	}
+	return tx.InboxEnd(key.Session)
 }
 
 // explicitAck acknowledges the batch that a cursor names, in one transaction with the
 // check of the call that sent it. A cursor of another lineage acknowledges nothing.
 func (b *Inbox) explicitAck(ctx context.Context, who shoal.Principal, box *mailbox, at inboxCursor, check func(storage.Tx) error) (ackResult, error) {
-	var end int64
+	var clear int64
 	here := false
-	filter, upTo := at.filter, at.upTo
 	err := b.core.Store.Update(ctx, storage.In(box.key.Session), func(tx storage.Tx) (err error) {
 		if err := check(tx); err != nil {
 			return err
@@ -166,23 +185,28 @@ func (b *Inbox) explicitAck(ctx context.Context, who shoal.Principal, box *mailb
 		if here, err = b.core.Descends(tx, box.key.Session, at.epoch, at.event); err != nil || !here {
 			return err
 		}
-		if end, err = tx.InboxEnd(box.key.Session, box.key.ID); err != nil {
+		if at.upTo, here, err = at.place(tx, box.key); err != nil || !here {
 			return err
 		}
-		if upTo > end {
+		end, err := tx.InboxEnd(box.key.Session)
+		if err != nil {
+			return err
+		}
+		if at.upTo > end {
 			return invalidCursor()
 		}
 		if err := tx.SetExplicit(box.key.Session, box.key.ID, who.KeyID); err != nil {
 			return err
 		}
-		return tx.Acknowledge(box.key.Session, box.key.ID, filter, upTo)
+		clear, err = b.acknowledgeUpTo(tx, box.key, at.filter, at.upTo)
+		return err
 	})
 	if err != nil || !here {
 		return ackResult{}, err
 	}
 	box.setExplicit(who.KeyID)
-	box.dropUncounted(filter, upTo)
-	return ackResult{filter, upTo, end}, nil
+	box.dropUncounted(at.filter, at.upTo)
+	return ackResult{at.filter, clear}, nil
 }
 
 // MarkRead acknowledges the caller's inbox entries of a space up to and including seq,

@@ -27,6 +27,7 @@ type mailbox struct {
 	notifications int               // how often notifications were received from sub
 	readers       map[shoal.KeyID]*readerState
 	uncounted     []delivery // deliveries that are not stored yet
+	missed        int64      // the last place that may have concerned a wait that did not know it
 	idle          time.Time
 
 	reading chan struct{} // holds a value while one call reads for all
@@ -142,9 +143,7 @@ func (m *mailbox) resetClear() {
 
 // handleNotifications receives the notifications that have arrived and reads the inbox.
 func (m *mailbox) handleNotifications(sub core.Subscription) {
-	m.mu.Lock()
-	m.notifications++ // waits that enter later have missed them
-	m.mu.Unlock()
+	m.countNotification()
 	var all core.Note // stays zero if another wait has just received them; read nevertheless
 	for i, note := range sub.Take() {
 		if i == 0 {
@@ -153,6 +152,20 @@ func (m *mailbox) handleNotifications(sub core.Subscription) {
 		all = all.Join(note)
 	}
 	m.readForAll(all.Place)
+}
+
+// countNotification records that the mailbox was notified: waits that enter later have
+// missed it.
+func (m *mailbox) countNotification() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.notifications++
+}
+
+// readOthers reads the inbox because another server may have stored messages up to a place.
+func (m *mailbox) readOthers(upTo int64) {
+	m.countNotification()
+	m.readForAll(upTo)
 }
 
 // subscribe subscribes the mailbox to notifications and returns the value of
@@ -223,8 +236,16 @@ func (m *mailbox) readForAll(upTo int64) {
 	m.storeUncounted(ctx)
 	m.mu.Lock()
 	waits := slices.Clone(m.waits)
+	clear := make([]int64, len(waits))
+	for i, w := range waits {
+		clear[i] = w.clear
+	}
 	m.mu.Unlock()
-	found, gone, end, err := m.readEntries(ctx, waits)
+	m.shareClear(waits, clear)
+	found, gone, end, err := m.readEntries(ctx, waits, clear)
+	if err == nil {
+		m.learnHorizon(waits, found, end)
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i, w := range waits {
@@ -248,10 +269,43 @@ func (m *mailbox) readForAll(upTo int64) {
 	}
 }
 
-// readEntries returns the entries that match each wait, from one snapshot. end is the end
-// of the inbox in that snapshot if nothing matches one of the waits. gone marks the waits
+// shareClear sets the places up to which nothing matches each wait to the same value for
+// waits with the same filter, so that they get the same entries, and at least to what the
+// last read of the whole inbox has found.
+func (m *mailbox) shareClear(waits []*HeldWait, clear []int64) {
+	horizon := m.inbox.horizon(m.key)
+	for i := range clear {
+		clear[i] = max(clear[i], horizon)
+	}
+	for i, w := range waits {
+		for j, o := range waits[:i] {
+			if sameFilter(o.filter, w.filter) {
+				clear[i] = max(clear[i], clear[j])
+				clear[j] = clear[i]
+			}
+		}
+	}
+}
+
+// learnHorizon remembers up to where nothing is unread, if one of the waits was for all
+// messages.
+func (m *mailbox) learnHorizon(waits []*HeldWait, found [][]storage.InboxEntry, end int64) {
+	for i, w := range waits {
+		if !sameFilter(w.filter, storage.InboxFilter{Kind: shoal.WaitMessages}) {
+			continue
+		}
+		if len(found[i]) > 0 {
+			end = found[i][0].Place - 1
+		}
+		m.inbox.setHorizon(m.key, end)
+		return
+	}
+}
+
+// readEntries returns the entries that match each wait, from one snapshot; nothing up to
+// clear matches them. end is the last place of the session in that snapshot if nothing matches one of the waits. gone marks the waits
 // whose space is deleted.
-func (m *mailbox) readEntries(ctx context.Context, waits []*HeldWait) (found [][]storage.InboxEntry, gone []bool, end int64, err error) {
+func (m *mailbox) readEntries(ctx context.Context, waits []*HeldWait, clear []int64) (found [][]storage.InboxEntry, gone []bool, end int64, err error) {
 	err = m.inbox.core.Store.View(ctx, func(tx storage.Tx) (err error) {
 		found, gone = make([][]storage.InboxEntry, len(waits)), make([]bool, len(waits))
 		for i, w := range waits {
@@ -264,7 +318,9 @@ func (m *mailbox) readEntries(ctx context.Context, waits []*HeldWait) (found [][
 				found[i] = found[j]
 				continue
 			}
-			entries, err := tx.Unread(m.key.Session, m.key.ID, w.filter, shoal.MaxBatch)
+			filter := w.filter
+			filter.After = clear[i]
+			entries, err := tx.Unread(m.key.Session, m.key.ID, filter, shoal.MaxBatch)
 			if err != nil {
 				return err
 			}
@@ -281,7 +337,7 @@ func (m *mailbox) readEntries(ctx context.Context, waits []*HeldWait) (found [][
 			found[i] = entries
 		}
 		if slices.ContainsFunc(found, func(entries []storage.InboxEntry) bool { return len(entries) == 0 }) {
-			end, err = tx.InboxEnd(m.key.Session, m.key.ID)
+			end, err = tx.InboxEnd(m.key.Session)
 		}
 		return err
 	})

@@ -72,6 +72,7 @@ func (b *Inbox) dropStale(context.Context) error {
 			delete(b.mailboxes, key)
 		}
 	}
+	b.forgetSessions()
 	return nil
 }
 

@@ -164,8 +164,9 @@ type HeldWait struct {
 	timer         *time.Timer
 	sub           core.Subscription // nil until it is one of the waits of box
 	notifications int               // box.notifications before anything was acknowledged
-	clear         int64             // no entry up to this position matches it; guarded by box.mu
+	clear         int64             // no entry up to this place matches it; guarded by box.mu
 	hasSlept      bool
+	reads         bool // it is counted as a reader of its session
 	over          bool // the time is up, and everything that arrived before has been read
 	result        chan answer
 	entries       []storage.InboxEntry
@@ -191,11 +192,15 @@ func (w *HeldWait) prepare(ctx context.Context) (err error) {
 	w.call = b.core.Calls.Enter(w.who, w.req.Session, w.entity)
 	w.box = b.mailbox(storage.EntityRef{Session: w.req.Session, ID: w.entity})
 	w.notifications = w.box.subscribe()
+	if w.req.Kind == shoal.WaitMessages {
+		w.reads = true
+		b.openReader(w.box.key)
+	}
 	done, err := b.acknowledge(ctx, w.who, w.box, w.req)
 	if err != nil {
 		return err
 	}
-	w.clear = done.clearUpTo(w.filter)
+	w.clear = done.clearFor(w.filter)
 	w.deadline = time.Now().Add(w.req.Timeout)
 	b.core.Presence.WaitOpened(w.req.Session, w.entity, w.deadline)
 	return nil
@@ -210,6 +215,9 @@ func (w *HeldWait) release() {
 	}
 	if !w.deadline.IsZero() {
 		b.core.Presence.WaitClosed(w.req.Session, w.entity, w.deadline)
+	}
+	if w.reads {
+		b.closeReader(w.box.key)
 	}
 	if w.box != nil {
 		b.release(w.box)

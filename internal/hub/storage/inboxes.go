@@ -5,31 +5,42 @@ import (
 )
 
 // InboxTx stores inboxes: for each entity the messages that it has not acknowledged, in
-// an order of their own without gaps.
+// the order in which the session's messages became final. Each message has one place in
+// that order. What a message stores does not depend on how many members its space has: a
+// member has a position in each of its spaces, and only mentions, system messages and
+// messages that were marked as unread have entries of their own.
 type InboxTx interface {
-	// Deliver puts the message into the inbox of every member of its space as a mention, a
-	// system message or a message, except for its sender and for hosted agents, which are
-	// started instead. A message of [shoal.System] reaches every other member, or only
-	// the mentioned ones if it mentions any. Members that have muted the space get only
-	// messages that mention them. Deliver returns the receivers.
-	Deliver(m shoal.Message) ([]Receiver, error)
+	// Deliver gives a message that is final its place. It enters the inbox of every member
+	// of its space as a mention, a system message or a message, except for its sender and
+	// for hosted agents, which are started instead. A message of [shoal.System] reaches
+	// every other member, or only the mentioned ones if it mentions any. Members that have
+	// muted the space get only messages that mention them. A message that was delivered
+	// before enters the inboxes of the mentioned members again, at a new place.
+	//
+	// Deliver returns the receivers of mentions and system messages, and those receivers of
+	// other messages that are in watching, which may be nil.
+	Deliver(m shoal.Message, watching EntitySet) (Delivered, error)
 	// Unread returns the first limit entries that match filter, in order.
 	Unread(session shoal.SessionID, entity shoal.EntityID, filter InboxFilter, limit int) ([]InboxEntry, error)
-	// MarkDelivered counts one more delivery of the entries at these positions and
-	// ignores positions that no longer exist.
+	// MarkDelivered counts one more delivery of the entries at these places and
+	// ignores places of which no entry is in the inbox.
 	MarkDelivered(session shoal.SessionID, entity shoal.EntityID, places []int64) error
-	// Acknowledge removes the entries up to and including upTo that match filter.
-	Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter InboxFilter, upTo int64) error
+	// Acknowledge removes the entries up to and including upTo that match filter. It reports
+	// whether later ones match it.
+	Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter InboxFilter, upTo int64) (more bool, err error)
 	// AcknowledgeSpace removes the entries of a space up to and including seq, whether
-	// delivered or not.
+	// delivered or not. Messages that are not final yet enter the inbox later.
 	AcknowledgeSpace(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID, seq int64) error
 	// MarkUnread puts messages of a space, starting with a seq, into the inbox of an entity
-	// at new positions, in their order: those that would have entered it and are not in
+	// at new places, in their order: those that would have entered it and are not in
 	// it, at most the newest limit of them. It skips messages in progress, deleted
 	// messages and the entity's own.
 	MarkUnread(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID, seq int64, limit int) error
-	// InboxEnd returns the last position that was ever assigned in the inbox, or 0.
-	InboxEnd(session shoal.SessionID, entity shoal.EntityID) (int64, error)
+	// InboxEnd returns the last place that was ever assigned in the session, or 0.
+	InboxEnd(session shoal.SessionID) (int64, error)
+	// PlaceOfEvent returns the place of the posted message whose event has a position, or 0
+	// if there is none.
+	PlaceOfEvent(session shoal.SessionID, event int64) (int64, error)
 	// Counts returns the unread counts of each of the given spaces.
 	Counts(session shoal.SessionID, entity shoal.EntityID, spaces []shoal.SpaceID) (map[shoal.SpaceID]Unread, error)
 	// Explicit reports whether this key acknowledges explicitly. SetExplicit makes it do
@@ -40,22 +51,39 @@ type InboxTx interface {
 
 // InboxFilter selects inbox entries. With WaitMentions only mentions and system messages
 // match. Space and From, if set, narrow the selection further; From never excludes
-// system messages.
+// system messages. Only entries at places greater than After match: a caller that knows
+// that no earlier entry matches saves the search for one.
 type InboxFilter struct {
 	Kind  shoal.WaitKind
 	Space shoal.SpaceID
 	From  []shoal.EntityID
+	After int64
 }
 
-// Receiver is an entity whose inbox a message entered, with the position and the reason.
+// EntitySet is a set of entities of a session.
+type EntitySet interface {
+	// Len returns the number of entities.
+	Len() int
+	// Has reports whether the set contains an entity.
+	Has(id shoal.EntityID) bool
+	// All returns the entities in any order.
+	All() []shoal.EntityID
+}
+
+// Delivered is the place of a message and the receivers that Deliver returns.
+type Delivered struct {
+	Place     int64
+	Receivers []Receiver
+}
+
+// Receiver is an entity whose inbox a message entered, with the reason.
 type Receiver struct {
 	ID     shoal.EntityID
-	Place  int64
 	Reason shoal.Reason
 }
 
-// InboxEntry is one unread message with its position in the inbox. Delivery counts how
-// often it has been delivered so far.
+// InboxEntry is one unread message with its place. Delivery counts how often it has been
+// delivered so far.
 type InboxEntry struct {
 	Place    int64
 	Reason   shoal.Reason

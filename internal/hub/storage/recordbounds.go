@@ -52,9 +52,10 @@ var recordBounds = map[string]RecordBound{
 
 	"session.maxCostPerRequest": {Max: shoal.MaxLimitCost}, "session.maxTokensPerRequest": {Max: shoal.MaxLimitTokens},
 	"entity.externalId": {Bytes: shoal.MaxName}, "entity.lastFailure": {Bytes: shoal.MaxContent},
-	"agent.config":  serverText,
-	"space.summary": {Bytes: shoal.MaxSummary},
-	"file.name":     shortText, "file.mediaType": shortText, "file.url": shortText, "file.uploadedBy": shortText, "file.data": {Bytes: MaxRecordLine / 4 * 3},
+	"agent.config":    serverText,
+	"member.readUpto": {Min: -1, Max: AnyInteger.Max},
+	"space.summary":   {Bytes: shoal.MaxSummary},
+	"file.name":       shortText, "file.mediaType": shortText, "file.url": shortText, "file.uploadedBy": shortText, "file.data": {Bytes: MaxRecordLine / 4 * 3},
 	"renderer.page": {Bytes: shoal.MaxRenderer},
 
 	"run.trigger": serverText, "run.causeRoot": shortText, "run.usage": shortText, "run.error": contentText,

@@ -18,6 +18,9 @@ type RecordType struct {
 	Key []string
 	// Refs are the records that a record refers to. They precede it in an export.
 	Refs []RecordRef
+	// Old marks a type that only exports of earlier versions contain. An import ignores its
+	// records.
+	Old bool
 }
 
 // RecordField is a field of a record. Every line of an export has all fields of its type.
@@ -81,6 +84,10 @@ func nullableText(name string) RecordField {
 func nameField() RecordField { return RecordField{Name: "name", Kind: RecordLine} }
 
 func intField(name string) RecordField { return RecordField{Name: name, Kind: RecordInt} }
+
+func nullableInt(name string) RecordField {
+	return RecordField{Name: name, Kind: RecordInt, Null: true}
+}
 
 func boolField(name string) RecordField { return RecordField{Name: name, Kind: RecordBool} }
 
@@ -161,7 +168,10 @@ var RecordTypes = setBounds([]*RecordType{
 	},
 	{
 		Name: "member", Key: []string{"spaceId", "entityId"}, Refs: []RecordRef{refTo("space", "spaceId"), refTo("entity", "entityId"), refTo("entity", "addedBy")},
-		Fields: []RecordField{idField("spaceId"), idField("entityId"), intField("place"), timeField("joinedAt"), withDefault(nullableID("addedBy"), "null"), withDefault(boolField("muted"), "false")},
+		Fields: []RecordField{
+			idField("spaceId"), idField("entityId"), intField("place"), timeField("joinedAt"), withDefault(nullableID("addedBy"), "null"), withDefault(boolField("muted"), "false"),
+			withDefault(intField("readUpto"), "-1"), withDefault(nullableInt("pausedAt"), "null"),
+		},
 	},
 	{
 		Name: "file", Key: []string{"id"},
@@ -204,6 +214,7 @@ var RecordTypes = setBounds([]*RecordType{
 			withLinks(jsonField[[]shoal.Part]("parts")), withLinks(nullableJSON[anyJSON]("state")),
 			withDefault(nullableJSON[[]shoal.EntityID]("onBehalfOf"), "null"), withDefault(nullableTime("deletedAt"), "null"), withDefault(nullableTime("editedAt"), "null"),
 			withDefault(nullableID("replyTo"), "null"), withDefault(nullableJSON[[]shoal.Reaction]("reactions"), "null"),
+			withDefault(nullableInt("arrival"), "null"), withDefault(nullableInt("place"), "null"),
 		},
 	},
 	{
@@ -212,14 +223,19 @@ var RecordTypes = setBounds([]*RecordType{
 	},
 	{Name: "cause", Fields: []RecordField{idField("messageId"), textField("root"), intField("depth"), boolField("linked"), actingForField()}},
 	{
-		Name: "inbox", Refs: []RecordRef{refTo("entity", "entityId")},
+		Name: "inbox", Old: true, Refs: []RecordRef{refTo("entity", "entityId")},
 		Fields: []RecordField{idField("entityId"), intField("lastPlace")},
+	},
+	{
+		Name: "readRange", Refs: []RecordRef{refTo("member", "spaceId", "entityId")},
+		Fields: []RecordField{idField("spaceId"), idField("entityId"), intField("first"), intField("last")},
 	},
 	{
 		Name: "inboxEntry", Refs: []RecordRef{refTo("entity", "entityId"), refTo("message", "spaceId", "seq")},
 		Fields: []RecordField{
 			idField("entityId"), intField("place"), idField("spaceId"), intField("seq"),
 			enumField("reason", shoal.ReasonMention, shoal.ReasonSystem, shoal.ReasonMessage), intField("delivery"),
+			withDefault(nullableTime("ackedAt"), "null"), withDefault(boolField("outside"), "false"),
 		},
 	},
 	{

@@ -34,6 +34,13 @@ func Fill(t *testing.T, store storage.Store, id shoal.SessionID) {
 	})
 	c.Update(func(tx storage.Tx) error { return tx.EditMessage(storecase.Edit(second, "a second one", 7, "ann")) })
 	c.Update(func(tx storage.Tx) error { return tx.MarkDelivered(id, "bob", []int64{1}) })
+	c.Say("shop", "ann", "one that bob has not read")
+	c.Say("shop", "ann", "one that bob has read", "bob")
+	c.Say("shop", "ann", "another that bob has read")
+	c.Update(func(tx storage.Tx) error {
+		_, err := tx.Acknowledge(id, "bob", storage.InboxFilter{Kind: shoal.WaitMessages, After: 4}, 6)
+		return err
+	})
 
 	full, parked := c.FullRun(), c.NewRun("r1", "bot", "shop")
 	full.Status, full.Owner, full.LeaseUntil = shoal.RunFailed, "", nil
@@ -112,24 +119,30 @@ func Fill(t *testing.T, store storage.Store, id shoal.SessionID) {
 	})
 }
 
-var (
-	inboxLine = regexp.MustCompile(`"type":"inbox","entityId":"(\w+)","lastPlace":(\d+)`)
-	entryLine = regexp.MustCompile(`"type":"inboxEntry","entityId":"(\w+)","place":(\d+)`)
-)
+var placeField = regexp.MustCompile(`"place":(\d+)`)
 
-// InboxesAfter returns the exported text with its inbox positions moved after those of
-// before, as in a session that has replaced the one of before.
+// InboxesAfter returns the exported text with the places of messages and inbox entries moved
+// after those of before, as in a session that has replaced the one of before.
 func InboxesAfter(before, text string) string {
-	ends := map[string]int{}
-	for _, end := range inboxLine.FindAllStringSubmatch(before, -1) {
-		ends[end[1]], _ = strconv.Atoi(end[2])
+	end := 0
+	eachPlace(before, func(place int) int {
+		end = max(end, place)
+		return place
+	})
+	return eachPlace(text, func(place int) int { return place + end })
+}
+
+// eachPlace returns the exported text with changed places.
+func eachPlace(text string, change func(place int) int) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, `{"type":"message"`) || strings.HasPrefix(line, `{"type":"inboxEntry"`) {
+			line = placeField.ReplaceAllStringFunc(line, func(s string) string {
+				place, _ := strconv.Atoi(placeField.FindStringSubmatch(s)[1])
+				return `"place":` + strconv.Itoa(change(place))
+			})
+		}
+		b.WriteString(line)
 	}
-	for _, line := range []*regexp.Regexp{inboxLine, entryLine} {
-		text = line.ReplaceAllStringFunc(text, func(s string) string {
-			of := line.FindStringSubmatch(s)
-			place, _ := strconv.Atoi(of[2])
-			return strings.TrimSuffix(s, of[2]) + strconv.Itoa(place+ends[of[1]])
-		})
-	}
-	return text
+	return b.String()
 }

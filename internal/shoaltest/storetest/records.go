@@ -72,7 +72,7 @@ var recordTests = map[string]func(*storecase.Case){
 		from := newFilledSession(c)
 		lines := records(c, from)
 		for _, of := range storage.RecordTypes[1:] {
-			if !strings.Contains(lines, `{"type":"`+of.Name+`"`) {
+			if !of.Old && !strings.Contains(lines, `{"type":"`+of.Name+`"`) {
 				c.Errorf("there is no %s", of.Name)
 			}
 		}
@@ -91,7 +91,7 @@ var recordTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "its hosted members", storecase.HostedMembers(copied, "shop"), []shoal.EntityID{"bot"})
 		storecase.Equal(c, "the spaces of its run", storecase.Read(c, func(tx storage.Tx) ([]shoal.SpaceID, error) { return tx.RunSpaces(to, "r1") }), []shoal.SpaceID{"shop", "attic"})
 		copied.Say("shop", "ann", "it goes on", "bob")
-		storecase.Equal(c, "the next place in an inbox", storecase.Read(c, func(tx storage.Tx) (int64, error) { return tx.InboxEnd(to, "bob") }), 2)
+		storecase.Equal(c, "the next place in an inbox", storecase.Read(c, func(tx storage.Tx) (int64, error) { return tx.InboxEnd(to) }), 7)
 		storecase.UpdateIndex(copied)
 		storecase.Equal(c, "what is found in it", len(storecase.Find(copied, storage.SearchQuery{Query: storecase.Query("second"), Limit: 5})), 1)
 		storecase.Equal(c, "the original", records(c, from), lines)
@@ -149,8 +149,15 @@ var recordTests = map[string]func(*storecase.Case){
 	"the end of an import refuses timelines and inboxes with gaps": func(c *storecase.Case) {
 		lines := records(c, newFilledSession(c))
 		for what, change := range map[string][2]string{
-			"a space that says too much":  {`"lastSeq":3,`, `"lastSeq":4,`},
-			"an inbox that says too much": {`"entityId":"bob","lastPlace":1}`, `"entityId":"bob","lastPlace":0}`},
+			"a space that says too much":          {`"lastSeq":6,`, `"lastSeq":7,`},
+			"an entry before its message":         {`"type":"inboxEntry","entityId":"bob","place":5`, `"type":"inboxEntry","entityId":"bob","place":4`},
+			"two messages with one place":         {`"arrival":2,"place":3}`, `"arrival":2,"place":2}`},
+			"arrivals with a gap":                 {`"arrival":5,`, `"arrival":7,`},
+			"arrivals in another order":           {`"arrival":3,"place":4}`, `"arrival":3,"place":9}`},
+			"a position after the end":            {`"readUpto":0,`, `"readUpto":9,`},
+			"a member that is paused for nothing": {`"readUpto":0,"pausedAt":null`, `"readUpto":0,"pausedAt":3`},
+			"a range that is read already":        {`"first":5,`, `"first":0,`},
+			"a range after the end":               {`"last":5}`, `"last":6}`},
 		} {
 			if !strings.Contains(lines, change[0]) {
 				c.Fatalf("no %s in the records", change[0])

@@ -260,7 +260,7 @@ func checkPlaces(c *storecase.Case) (events int) {
 		if err != nil {
 			return err
 		}
-		last, err := tx.InboxEnd(c.Session, "bob")
+		last, err := tx.InboxEnd(c.Session)
 		if err != nil {
 			return err
 		}

@@ -52,11 +52,17 @@ func (t *Tx) EndImport(session shoal.SessionID, token string, s shoal.Session) e
 	}
 	_, done := t.c.ExtendTimeout()
 	defer done()
+	if _, err := t.c.Exec(`UPDATE members SET hosted = TRUE WHERE session_id = $1 AND entity_id IN
+		(SELECT id FROM entities WHERE session_id = $1 AND hosted_version IS NOT NULL)`, session); err != nil {
+		return err
+	}
+	if err := t.placeInboxes(session); err != nil {
+		return err
+	}
 	if err := t.checkImport(session); err != nil {
 		return err
 	}
-	if _, err := t.c.Exec(`UPDATE members SET hosted = TRUE WHERE session_id = $1 AND entity_id IN
-		(SELECT id FROM entities WHERE session_id = $1 AND hosted_version IS NOT NULL)`, session); err != nil {
+	if err := t.c.ExecAll(countPositions, session); err != nil {
 		return err
 	}
 	if session != s.ID {
@@ -75,17 +81,9 @@ func (t *Tx) EndImport(session shoal.SessionID, token string, s shoal.Session) e
 	return t.core.UpdateSession(s)
 }
 
-// checkImport refuses timelines with gaps, and timelines and inboxes with entries after their
-// end.
+// checkImport refuses timelines and inboxes that no server has written.
 func (t *Tx) checkImport(session shoal.SessionID) error {
-	for query, what := range map[string]string{
-		`SELECT s.id FROM spaces AS s WHERE s.session_id = $1 AND (
-		   s.last_seq <> (SELECT COUNT(*) FROM messages AS m WHERE m.session_id = s.session_id AND m.space_id = s.id)
-		   OR s.last_seq <> (SELECT COALESCE(MAX(m.seq), 0) FROM messages AS m WHERE m.session_id = s.session_id AND m.space_id = s.id)
-		   OR EXISTS (SELECT 1 FROM messages AS m WHERE m.session_id = s.session_id AND m.space_id = s.id AND m.seq < 1))`: "The timeline of the space %q has gaps or another end than its lastSeq.",
-		`SELECT i.entity_id FROM inbox AS i WHERE i.session_id = $1 AND (i.place < 1 OR i.place > COALESCE(
-		   (SELECT e.last_place FROM inboxes AS e WHERE e.session_id = i.session_id AND e.entity_id = i.entity_id), 0))`: "The inbox of %q has entries after its lastPlace.",
-	} {
+	for query, what := range importChecks {
 		wrong, found, err := sqlconn.One(t.c, func(r *sqlconn.Rows) string { return r.Text(0) }, query, session)
 		if err == nil && found {
 			err = shoal.E("sqlstore.EndImport", shoal.InvalidArgument, fmt.Sprintf(what, wrong)+" The export was changed; nothing was imported.")
@@ -99,7 +97,7 @@ func (t *Tx) checkImport(session shoal.SessionID) error {
 
 // keptTables are the tables whose rows are not erased when a session is replaced: they are
 // kept, or the statements that replace them read them.
-var keptTables = []string{"keys", "explicit_keys", "answers", "events", "event_floors", "lineage_places", "entities", "inboxes"}
+var keptTables = []string{"keys", "explicit_keys", "answers", "events", "event_floors", "lineage_places", "entities", "inbox_places"}
 
 // replaceSession replaces the content of the session id by that of the hidden session stage.
 func (t *Tx) replaceSession(id, stage shoal.SessionID) error {
@@ -107,9 +105,11 @@ func (t *Tx) replaceSession(id, stage shoal.SessionID) error {
 	if err != nil {
 		return err
 	}
-	if _, err := t.c.Exec(
-		`INSERT INTO inboxes (session_id, entity_id, last_place) SELECT session_id, entity_id, MAX(place) FROM inbox WHERE session_id = $1 GROUP BY session_id, entity_id
-		 ON CONFLICT (session_id, entity_id) DO UPDATE SET last_place = CASE WHEN excluded.last_place > inboxes.last_place THEN excluded.last_place ELSE inboxes.last_place END`, id); err != nil {
+	places, err := t.core.InboxEnd(id)
+	if err != nil {
+		return err
+	}
+	if err := t.core.StorePlace(id, places); err != nil {
 		return err
 	}
 	for _, query := range schema.EraseSession {
@@ -132,12 +132,14 @@ func (t *Tx) replaceSession(id, stage shoal.SessionID) error {
 			return err
 		}
 	}
-	if err := t.moveInboxes(id, stage); err != nil {
+	if err := t.movePlaces(stage, places); err != nil {
 		return err
 	}
 	tables := []string{"search_blocks", "search_words"}
 	for _, of := range storage.RecordTypes[1:] {
-		tables = append(tables, recordTables[of.Name].table)
+		if !of.Old {
+			tables = append(tables, recordTables[of.Name].table)
+		}
 	}
 	for _, table := range tables {
 		if _, err := t.c.Exec(`UPDATE `+table+` SET session_id = $1 WHERE session_id = $2`, id, stage); err != nil {
@@ -148,25 +150,6 @@ func (t *Tx) replaceSession(id, stage shoal.SessionID) error {
 		return err
 	}
 	return t.expireCursors(id, end+1)
-}
-
-// moveInboxes gives the entries of the hidden session positions after the stored ends of the
-// inboxes that they replace. Cursors of the old entries then acknowledge none of the new
-// ones.
-func (t *Tx) moveInboxes(id, stage shoal.SessionID) error {
-	for _, query := range []string{
-		`UPDATE inbox SET session_id = $1, place = place + COALESCE(
-		   (SELECT e.last_place FROM inboxes AS e WHERE e.session_id = $1 AND e.entity_id = inbox.entity_id), 0) WHERE session_id = $2`,
-		`UPDATE inboxes SET last_place = last_place + COALESCE(
-		   (SELECT e.last_place FROM inboxes AS e WHERE e.session_id = $1 AND e.entity_id = inboxes.entity_id), 0) WHERE session_id = $2`,
-		`DELETE FROM inboxes WHERE session_id = $1 AND entity_id IN (SELECT entity_id FROM inboxes WHERE session_id = $2)`,
-		`DELETE FROM inboxes WHERE session_id = $1 AND entity_id NOT IN (SELECT id FROM entities WHERE session_id IN ($1, $2))`,
-	} {
-		if _, err := t.c.Exec(query, id, stage); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // expireCursors makes every cursor of a session too old: its events are about content that no

@@ -15,6 +15,9 @@ import (
 // EachRecord implements [hub.RecordTx]. The timeout of the transaction starts again every few
 // records.
 func (t *Tx) EachRecord(session shoal.SessionID, of *storage.RecordType, fn func(values []any) error) error {
+	if of.Old {
+		return nil
+	}
 	table := recordTables[of.Name]
 	progress, done := t.c.ExtendTimeout()
 	defer done()
@@ -83,6 +86,9 @@ func readField(r *sqlconn.Rows, i int, f storage.RecordField, column string) any
 
 // InsertRecord implements [hub.RecordTx].
 func (t *Tx) InsertRecord(session shoal.SessionID, of *storage.RecordType, values []any) error {
+	if of.Old {
+		return nil
+	}
 	table := recordTables[of.Name]
 	args := []any{session}
 	for i, column := range table.columns {

@@ -21,6 +21,8 @@ var notExported = map[string]string{
 	"events.*":               "followers begin with a snapshot",
 	"event_floors.*":         "followers begin with a snapshot",
 	"explicit_keys.*":        "it belongs to keys",
+	"inbox_entries.arrival":  "it is that of the message",
+	"inbox_places.*":         "cursors are not valid on the server that imports",
 	"invites.*":              "invitations are secrets of their server",
 	"keys.*":                 "keys are secrets of their server",
 	"lineage_places.*":       "it is the history of one database",
@@ -29,7 +31,9 @@ var notExported = map[string]string{
 	"revoked_keys.*":         "keys are secrets of their server",
 	"search_blocks.*":        "the index is made of the messages",
 	"search_words.*":         "the index is made of the messages",
+	"members.acked_above":    "it is counted again",
 	"members.hosted":         "it is that of the entity",
+	"members.own_above":      "it is counted again",
 	"messages.doc":           "the order of the lines",
 	"messages.event_place":   "followers begin with a snapshot",
 	"messages.sum":           "it is over what the line says",
@@ -52,7 +56,7 @@ func TestExportsContainEveryColumn(t *testing.T) {
 		exported[column] = true
 	}
 	for _, of := range storage.RecordTypes[1:] {
-		if n := archivesql.RecordWidth(of.Name); n != len(of.Fields) {
+		if n := archivesql.RecordWidth(of.Name); n != len(of.Fields) && !of.Old {
 			t.Errorf("%s has %d fields and %d columns", of.Name, len(of.Fields), n)
 		}
 	}

@@ -43,7 +43,7 @@ var recordTables = map[string]recordTable{
 		from: `(SELECT s.id, s.name, s.status, s.summary, s.admin_agent_id, s.show_reasoning, s.metadata, s.created_at, s.closed_at, s.created_by, ` + schema.LastSeq + ` AS last_seq
 		        FROM spaces AS s WHERE s.session_id = $1) AS shown`,
 	},
-	"member": {table: "members", order: "space_id, place", columns: []string{"space_id", "entity_id", "place", "joined_at", "added_by", "muted"}},
+	"member": {table: "members", order: "space_id, place", columns: []string{"space_id", "entity_id", "place", "joined_at", "added_by", "muted", "read_upto", "paused_at"}},
 	"file": {
 		table: "files", order: "id",
 		columns: []string{"id", "name", "media_type", "size", "url", "by_entity", "at", "data"},
@@ -68,22 +68,21 @@ var recordTables = map[string]recordTable{
 	"message": {
 		table: "messages", order: "doc", scan: "doc",
 		columns: []string{
-			"space_id", "seq", "id", "entity_id", "run_id", "status", "mentions", "dropped_mentions", "created_at", "updated_at", "parts", "state", "on_behalf_of", "deleted_at", "edited_at", "reply_to", "reactions",
+			"space_id", "seq", "id", "entity_id", "run_id", "status", "mentions", "dropped_mentions", "created_at", "updated_at", "parts", "state", "on_behalf_of", "deleted_at", "edited_at", "reply_to", "reactions", "arrival", "place",
 		},
 	},
 	"messageVersion": {
 		table: "message_versions", order: "message_id, version",
 		columns: []string{"message_id", "version", "said_at", "mentions", "dropped_mentions", "parts"},
 	},
-	"cause": {table: "message_causes", order: "message_id", columns: []string{"message_id", "root", "depth", "linked", "acting_for"}},
-	"inbox": {
-		table: "inboxes", order: "entity_id", columns: []string{"entity_id", "last_place"},
-		// The last position is read from the entries, unless it is stored.
-		from: `(SELECT ends.entity_id, CASE WHEN ends.entry > ends.written THEN ends.entry ELSE ends.written END AS last_place FROM (
-		          SELECT who.entity_id, COALESCE(` + schema.LastInboxEntry + `, 0) AS entry, COALESCE(` + schema.LastStoredPosition + `, 0) AS written
-		          FROM (SELECT session_id, id AS entity_id FROM entities WHERE session_id = $1) AS who) AS ends) AS inboxes_shown WHERE last_place > 0`,
+	"cause":     {table: "message_causes", order: "message_id", columns: []string{"message_id", "root", "depth", "linked", "acting_for"}},
+	"readRange": {table: "read_ranges", order: "space_id, entity_id, first", columns: []string{"space_id", "entity_id", "first", "last"}},
+	"inboxEntry": {
+		table: "inbox_entries", order: "space_id, entity_id, seq", columns: []string{"entity_id", "place", "space_id", "seq", "reason", "delivery", "acked_at", "outside"},
+		from: `(SELECT entity_id, place, space_id, seq, reason, delivery, NULLIF(acked_at, 0) AS acked_at, outside FROM inbox_entries WHERE session_id = $1) AS shown`,
+		put: `INSERT INTO inbox_entries (session_id, arrival, entity_id, place, space_id, seq, reason, delivery, acked_at, outside)
+		      VALUES ($1, 0, $2, $3, $4, $5, $6, $7, COALESCE(CAST($8 AS BIGINT), 0), $9) ON CONFLICT DO NOTHING`,
 	},
-	"inboxEntry": {table: "inbox", order: "entity_id, place", columns: []string{"entity_id", "place", "space_id", "seq", "reason", "delivery"}},
 	"step": {
 		table: "run_steps", order: "run_id, place",
 		columns: []string{"run_id", "place", "done", "started_at", "ended_at", "step", "data"},

@@ -21,7 +21,7 @@ type Cache struct {
 	version  int64 // changes when another process has changed the database
 	sessions map[shoal.SessionID]shoal.Session
 	spaces   map[idIn[shoal.SpaceID]]*cachedSpace
-	inboxes  map[idIn[shoal.EntityID]]inboxEnd
+	places   map[shoal.SessionID]int64 // the last place
 	events   map[shoal.SessionID]int64 // the last position
 	members  int                       // of all spaces together
 }
@@ -35,8 +35,14 @@ type idIn[T ~string] struct {
 // cachedSpace is a space with its members, in the order of joining.
 type cachedSpace struct {
 	space   shoal.Space
+	arrival int64          // of the newest final message, or -1 until it is read
 	members []cachedMember // nil until they are read
+	large   bool           // it has more members than are cached
 }
+
+// maxCachedMembers is the number of members up to which a space is cached with them. In a
+// larger space, a post queries the members that concern it.
+const maxCachedMembers = 128
 
 // cachedMember is what a post needs of a member.
 type cachedMember struct {
@@ -46,16 +52,12 @@ type cachedMember struct {
 	muted  bool
 }
 
-// inboxEnd contains the last position that was assigned in an inbox, and the position that
-// the table inboxes contains.
-type inboxEnd struct{ last, stored int64 }
-
 // maxCachedRows limits the size of the cache at the start of a transaction.
 const maxCachedRows = 50_000
 
 // cachedTables are the tables of which the cache contains rows. The last seq of a space is
 // not in its row but in its messages.
-var cachedTables = []string{"sessions", "spaces", "members", "inboxes", "events"}
+var cachedTables = []string{"sessions", "spaces", "members", "inbox_places", "events"}
 
 // NewCache returns an empty cache.
 func NewCache() *Cache {
@@ -66,7 +68,7 @@ func NewCache() *Cache {
 
 // size returns the number of cached rows.
 func (c *Cache) size() int {
-	return len(c.sessions) + len(c.spaces) + len(c.inboxes) + len(c.events) + c.members
+	return len(c.sessions) + len(c.spaces) + len(c.places) + len(c.events) + c.members
 }
 
 // Reset implements [sqlconn.Cache].
@@ -77,7 +79,7 @@ func (c *Cache) Reset() {
 	c.members = 0
 	c.sessions = map[shoal.SessionID]shoal.Session{}
 	c.spaces = map[idIn[shoal.SpaceID]]*cachedSpace{}
-	c.inboxes = map[idIn[shoal.EntityID]]inboxEnd{}
+	c.places = map[shoal.SessionID]int64{}
 	c.events = map[shoal.SessionID]int64{}
 }
 
@@ -102,7 +104,7 @@ func (c *Cache) space(session shoal.SessionID, id shoal.SpaceID) *cachedSpace {
 
 func (c *Cache) putSpace(s shoal.Space) {
 	if c != nil {
-		c.spaces[idIn[shoal.SpaceID]{s.SessionID, s.ID}] = &cachedSpace{space: s}
+		c.spaces[idIn[shoal.SpaceID]{s.SessionID, s.ID}] = &cachedSpace{space: s, arrival: -1}
 	}
 }
 
@@ -142,16 +144,16 @@ func (c *Cache) putEventEnd(id shoal.SessionID, last int64) {
 	}
 }
 
-func (c *Cache) inboxEnd(session shoal.SessionID, id shoal.EntityID) (inboxEnd, bool) {
+func (c *Cache) lastPlace(id shoal.SessionID) (int64, bool) {
 	if c == nil {
-		return inboxEnd{}, false
+		return 0, false
 	}
-	end, ok := c.inboxes[idIn[shoal.EntityID]{session, id}]
-	return end, ok
+	last, ok := c.places[id]
+	return last, ok
 }
 
-func (c *Cache) putInboxEnd(session shoal.SessionID, id shoal.EntityID, end inboxEnd) {
+func (c *Cache) putPlace(id shoal.SessionID, last int64) {
 	if c != nil {
-		c.inboxes[idIn[shoal.EntityID]{session, id}] = end
+		c.places[id] = last
 	}
 }

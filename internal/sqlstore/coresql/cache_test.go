@@ -9,8 +9,8 @@ import (
 func TestCachedTables(t *testing.T) {
 	cache := coresql.NewCache()
 	for table, want := range map[string]bool{
-		"sessions": true, "spaces": true, "members": true, "inboxes": true, "events": true,
-		"messages": false, "inbox": false, "event_floors": false, "": false,
+		"sessions": true, "spaces": true, "members": true, "inbox_places": true, "events": true,
+		"messages": false, "inbox_entries": false, "event_floors": false, "": false,
 	} {
 		if got := cache.Covers(table); got != want {
 			t.Errorf("Covers(%q) = %v, want %v", table, got, want)

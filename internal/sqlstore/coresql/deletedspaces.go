@@ -82,6 +82,13 @@ func (t *Tx) eraseMessages(session shoal.SessionID, space shoal.SpaceID, limit i
 	if err != nil || len(found) == 0 {
 		return 0, err
 	}
+	last, err := t.InboxEnd(session)
+	if err == nil {
+		err = t.StorePlace(session, last) // the messages may be the last that have places
+	}
+	if err != nil {
+		return 0, err
+	}
 	for _, w := range found {
 		if err := t.search.Unindex(w); err != nil {
 			return 0, err

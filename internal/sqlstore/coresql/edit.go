@@ -32,6 +32,7 @@ func (t *Tx) EditMessage(m shoal.Message) error {
 	if err != nil {
 		return err
 	}
+	before := was.Mentions
 	was.Parts, was.Mentions, was.DroppedMentions, was.UpdatedAt, was.EditedAt = m.Parts, m.Mentions, m.DroppedMentions, m.UpdatedAt, m.EditedAt
 	behalf, err := sqlconn.IDsOrNull(was.OnBehalfOf)
 	if err != nil {
@@ -50,30 +51,25 @@ func (t *Tx) EditMessage(m shoal.Message) error {
 		 WHERE m.session_id = $1 AND m.id = $2 AND m.doc <= (SELECT indexed FROM store) ON CONFLICT DO NOTHING`, m.SessionID, m.ID); err != nil {
 		return err
 	}
-	return t.withdrawMentions(was)
+	return t.withdrawMentions(was, before)
 }
 
 // withdrawMentions changes the reason of the unread entries of a message from mention to
-// message for members that it does not mention any more.
-func (t *Tx) withdrawMentions(m shoal.Message) error {
-	unread, err := sqlconn.List(t.c, func(r *sqlconn.Rows) shoal.EntityID { return entityID(r) },
-		`SELECT i.entity_id FROM inbox AS i WHERE i.session_id = $1 AND i.space_id = $2 AND i.seq = $3 AND i.reason = 'mention'
-		 AND i.entity_id IN (SELECT entity_id FROM members WHERE session_id = $1 AND space_id = $2)`, m.SessionID, m.SpaceID, m.Seq)
-	if err != nil {
-		return err
-	}
-	for _, id := range unread {
+// message for members that it does not mention any more; before are those that it mentioned.
+func (t *Tx) withdrawMentions(m shoal.Message, before []shoal.EntityID) error {
+	for _, id := range before {
 		if slices.Contains(m.Mentions, id) {
 			continue
 		}
-		if _, err := t.c.Exec(
-			`UPDATE inbox SET reason = 'message' WHERE session_id = $1 AND entity_id = $2 AND space_id = $3 AND seq = $4 AND reason = 'mention'`,
-			m.SessionID, id, m.SpaceID, m.Seq); err != nil {
+		if _, err := t.c.Exec(withdrawMention+` AND entity_id = $4`, m.SessionID, m.SpaceID, m.Seq, id); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// withdrawMention makes the unread mentions of a message plain messages.
+const withdrawMention = `UPDATE inbox_entries SET reason = 'message' WHERE session_id = $1 AND space_id = $2 AND seq = $3 AND reason = 'mention' AND acked_at = 0`
 
 // storeVersion stores the current content of a message as its next version.
 func (t *Tx) storeVersion(m shoal.Message) error {

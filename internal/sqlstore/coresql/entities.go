@@ -119,9 +119,9 @@ func (t *Tx) DeleteEntity(session shoal.SessionID, id shoal.EntityID, at shoal.T
 		return err
 	}
 	return t.c.ExecAll([]string{
+		`DELETE FROM inbox_entries WHERE session_id = $1 AND entity_id = $2 AND space_id IN (SELECT space_id FROM members WHERE session_id = $1 AND entity_id = $2)`,
+		`DELETE FROM read_ranges WHERE session_id = $1 AND entity_id = $2 AND space_id IN (SELECT space_id FROM members WHERE session_id = $1 AND entity_id = $2)`,
 		`DELETE FROM members WHERE session_id = $1 AND entity_id = $2`,
-		`DELETE FROM inbox WHERE session_id = $1 AND entity_id = $2`,
-		`DELETE FROM inboxes WHERE session_id = $1 AND entity_id = $2`,
 		`DELETE FROM explicit_keys WHERE session_id = $1 AND entity_id = $2`,
 	}, session, id)
 }

@@ -34,6 +34,7 @@ func (t *Tx) EraseMessage(session shoal.SessionID, id shoal.MessageID, at shoal.
 		return err
 	}
 	m := found[0].Document.Message
+	before := m.Mentions
 	m.Parts, m.Mentions, m.DroppedMentions, m.UpdatedAt, m.DeletedAt, m.EditedAt = nil, nil, nil, at, &at, nil
 	behalf, err := sqlconn.IDsOrNull(m.OnBehalfOf)
 	if err != nil {
@@ -51,10 +52,7 @@ func (t *Tx) EraseMessage(session shoal.SessionID, id shoal.MessageID, at shoal.
 	if _, err := t.c.Exec(`DELETE FROM message_versions WHERE session_id = $1 AND message_id = $2`, session, id); err != nil {
 		return err
 	}
-	_, err = t.c.Exec(
-		`UPDATE inbox SET reason = 'message' WHERE session_id = $1 AND space_id = $2 AND seq = $3 AND reason = 'mention'
-		 AND entity_id IN (SELECT entity_id FROM members WHERE session_id = $1 AND space_id = $2)`, session, m.SpaceID, m.Seq)
-	return err
+	return t.withdrawMentions(m, before)
 }
 
 // traceTables are the tables with copies of messages: key are the columns that identify a row

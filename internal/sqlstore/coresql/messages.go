@@ -60,12 +60,19 @@ func (t *Tx) insertMessage(op string, m shoal.Message, post storage.PostKey, eve
 	if err != nil {
 		return err
 	}
+	var p placed
+	if m.RunID == nil && m.Status != shoal.MessageStreaming { // others get their place when they are final
+		if p, err = t.nextPlaced(m); err != nil {
+			return err
+		}
+	}
 	n, err := t.c.Exec(
 		`INSERT INTO messages (session_id, space_id, seq, id, entity_id, run_id, status, mentions, dropped_mentions,
-		   created_at, updated_at, part_id, text, parts, post_scope, post_key, post_hash, sum, event_place, on_behalf_of, reply_to)
-		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21) ON CONFLICT DO NOTHING`,
+		   created_at, updated_at, part_id, text, parts, post_scope, post_key, post_hash, sum, event_place, on_behalf_of, reply_to, arrival, place)
+		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23) ON CONFLICT DO NOTHING`,
 		m.SessionID, m.SpaceID, m.Seq, m.ID, m.EntityID, m.RunID, m.Status, mentions, sqlconn.JoinIDs(m.DroppedMentions),
-		m.CreatedAt, m.UpdatedAt, partID, text, parts, scope, key, hash, t.row.Checksum(&m, mentions, behalf, partID, text, parts), eventPlace, behalf, m.ReplyTo)
+		m.CreatedAt, m.UpdatedAt, partID, text, parts, scope, key, hash, t.row.Checksum(&m, mentions, behalf, partID, text, parts), eventPlace, behalf, m.ReplyTo,
+		numberOrNull(p.arrival), numberOrNull(p.place))
 	if err != nil {
 		return err
 	}
@@ -74,6 +81,11 @@ func (t *Tx) insertMessage(op string, m shoal.Message, post storage.PostKey, eve
 	}
 	if known := t.cache.space(m.SessionID, m.SpaceID); known != nil {
 		known.space.LastSeq = m.Seq
+	}
+	if t.placed = p; p.place > 0 {
+		if err := t.keepPlaced(m, p); err != nil {
+			return err
+		}
 	}
 	t.c.RequestIndexing()
 	if m.RunID == nil {

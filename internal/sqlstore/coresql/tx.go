@@ -14,6 +14,7 @@ type Tx struct {
 	cache  *Cache // nil on a connection for reading
 	search *searchsql.Tx
 	row    messagerow.Codec
+	placed placed // the message that was inserted last, until it is delivered
 }
 
 // New returns the Tx of a connection. cache is that of the connection, or nil.

@@ -75,8 +75,10 @@ func (t *Tx) PutHostedAgent(a storage.Agent) error {
 	if _, err := t.c.Exec(`UPDATE entities SET hosted_version = $3 WHERE session_id = $1 AND id = $2`, a.SessionID, a.ID, a.Version); err != nil {
 		return err
 	}
-	_, err = t.c.Exec(`UPDATE members SET hosted = TRUE WHERE session_id = $1 AND entity_id = $2 AND NOT hosted`, a.SessionID, a.ID)
-	return err
+	if _, err := t.c.Exec(`UPDATE members SET hosted = TRUE WHERE session_id = $1 AND entity_id = $2 AND NOT hosted`, a.SessionID, a.ID); err != nil {
+		return err
+	}
+	return t.eachSpace(a.SessionID, a.ID, `paused_at IS NULL`, t.core.PauseMember)
 }
 
 // DeleteHostedAgent implements [hub.AgentTx].
@@ -88,6 +90,20 @@ func (t *Tx) DeleteHostedAgent(session shoal.SessionID, id shoal.EntityID) error
 	if err != nil {
 		return err
 	}
-	_, err = t.c.Exec(`UPDATE members SET hosted = FALSE WHERE session_id = $1 AND entity_id = $2 AND hosted`, session, id)
+	if _, err := t.c.Exec(`UPDATE members SET hosted = FALSE WHERE session_id = $1 AND entity_id = $2 AND hosted`, session, id); err != nil {
+		return err
+	}
+	return t.eachSpace(session, id, `NOT muted`, t.core.ResumeMember)
+}
+
+// eachSpace calls do for those spaces of an entity whose membership fulfils a condition.
+func (t *Tx) eachSpace(session shoal.SessionID, entity shoal.EntityID, condition string, do func(shoal.SessionID, shoal.SpaceID, shoal.EntityID) error) error {
+	spaces, err := sqlconn.List(t.c, func(r *sqlconn.Rows) shoal.SpaceID { return shoal.SpaceID(r.Text(0)) },
+		`SELECT space_id FROM members WHERE session_id = $1 AND entity_id = $2 AND `+condition, session, entity)
+	for _, space := range spaces {
+		if err := do(session, space, entity); err != nil {
+			return err
+		}
+	}
 	return err
 }

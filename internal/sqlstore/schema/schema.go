@@ -12,13 +12,6 @@ const SpacesOf = `(SELECT space_id FROM members WHERE session_id = ? AND entity_
 // that a post need not write to its space. The column last_seq of spaces is not used.
 const LastSeq = `(SELECT COALESCE(MAX(m.seq), 0) FROM messages AS m WHERE m.session_id = s.session_id AND m.space_id = s.id)`
 
-// The last position of the inbox of an entity (session_id, entity_id) is that of its newest entry,
-// or the one that was stored when entries were removed, whichever is greater.
-const (
-	LastInboxEntry     = `(SELECT MAX(i.place) FROM inbox AS i WHERE i.session_id = who.session_id AND i.entity_id = who.entity_id)`
-	LastStoredPosition = `(SELECT e.last_place FROM inboxes AS e WHERE e.session_id = who.session_id AND e.entity_id = who.entity_id)`
-)
-
 // AddRunSpace records that run $2 of session $1 began in space $3 or wrote to it.
 const AddRunSpace = `INSERT INTO run_spaces (session_id, space_id, number)
 		SELECT r.session_id, $3, r.number FROM runs AS r WHERE r.session_id = $1 AND r.id = $2 ON CONFLICT DO NOTHING`
@@ -37,8 +30,9 @@ var EraseSession = []string{
 	`DELETE FROM search_blocks WHERE session_id = $1`,
 	`DELETE FROM search_words WHERE session_id = $1`,
 	`DELETE FROM messages WHERE session_id = $1`,
-	`DELETE FROM inbox WHERE session_id = $1`,
-	`DELETE FROM inboxes WHERE session_id = $1`,
+	`DELETE FROM inbox_entries WHERE session_id = $1`,
+	`DELETE FROM inbox_places WHERE session_id = $1`,
+	`DELETE FROM read_ranges WHERE session_id = $1`,
 	`DELETE FROM explicit_keys WHERE session_id = $1`,
 	`DELETE FROM events WHERE session_id = $1`,
 	`DELETE FROM event_floors WHERE session_id = $1`,
@@ -71,3 +65,11 @@ var EraseSession = []string{
 	`DELETE FROM file_spaces WHERE session_id = $1`,
 	`DELETE FROM renderers WHERE session_id = $1`,
 }
+
+// OwnStride is the number of arrivals after which the own messages of members are added to
+// their counts. Migrations and exports depend on it.
+const OwnStride = 128
+
+// LastPlace is the last place that was assigned in session $1.
+const LastPlace = `SELECT MAX(place) FROM (SELECT MAX(m.place) AS place FROM messages AS m WHERE m.session_id = $1 AND m.place IS NOT NULL
+		UNION ALL SELECT last_place FROM inbox_places WHERE session_id = $1) AS ends`

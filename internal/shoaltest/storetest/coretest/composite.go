@@ -158,13 +158,13 @@ var composedTests = map[string]func(*storecase.Case){
 		c.Update(func(tx storage.Tx) error { return tx.AcknowledgeSpace(c.Session, "shop", "bob", 2) })
 		m.Mentions = []shoal.EntityID{"bob"}
 		m = finish(c, m, "at last")
-		storecase.Equal(c, "the receivers", len(storecase.Do(c, func(tx storage.Tx) ([]storage.Receiver, error) { return tx.Deliver(m) })), 2)
+		storecase.Equal(c, "the receivers", len(storecase.Do(c, func(tx storage.Tx) (storage.Delivered, error) { return tx.Deliver(m, entitySet{"ann"}) }).Receivers), 2)
 		storecase.Equal(c, "what bob has not read", unread(), []string{"mention at last"})
 		counts := storecase.Read(c, func(tx storage.Tx) (map[shoal.SpaceID]storage.Unread, error) {
 			return tx.Counts(c.Session, "bob", []shoal.SpaceID{"shop"})
 		})
 		storecase.Equal(c, "the counts", counts, map[shoal.SpaceID]storage.Unread{"shop": {Messages: 1, Mentions: 1, First: 1}})
-		c.Update(func(tx storage.Tx) error { return tx.Acknowledge(c.Session, "bob", storage.InboxFilter{}, 2) })
+		acknowledge(c, "bob", 2)
 		storecase.Equal(c, "after acknowledging", unread(), nil)
 	},
 

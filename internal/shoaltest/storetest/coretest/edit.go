@@ -30,7 +30,7 @@ var editTests = map[string]func(*storecase.Case){
 			if err := tx.PostMessage(m, key); err != nil {
 				return err
 			}
-			_, err := tx.Deliver(m)
+			_, err := tx.Deliver(m, nil)
 			return err
 		})
 		storecase.UpdateIndex(c)

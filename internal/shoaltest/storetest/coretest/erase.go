@@ -32,7 +32,7 @@ var eraseTests = map[string]func(*storecase.Case){
 			if err := tx.PostMessage(m, key); err != nil {
 				return err
 			}
-			_, err := tx.Deliver(m)
+			_, err := tx.Deliver(m, nil)
 			return err
 		})
 		storecase.UpdateIndex(c)

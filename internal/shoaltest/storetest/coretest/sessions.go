@@ -126,7 +126,7 @@ func contents(c *storecase.Case) (n sessionContents) {
 		messages, failed[5] = tx.Messages(c.Session, "shop", storage.Page{Limit: 10})
 		found, failed[6] = tx.Search(c.Session, storage.SearchQuery{Query: storecase.Query("hello"), Limit: 10})
 		unread, failed[7] = tx.Unread(c.Session, "bob", storage.InboxFilter{}, 10)
-		n.InboxEnd, failed[8] = tx.InboxEnd(c.Session, "bob")
+		n.InboxEnd, failed[8] = tx.InboxEnd(c.Session)
 		n.EventEnd, failed[9] = tx.EventEnd(c.Session)
 		n.Floor, failed[10] = tx.EventFloor(c.Session, storage.EventFilter{})
 		n.Entities, n.Names, n.Spaces, n.Members = len(entities), len(names), len(spaces), len(members)

@@ -122,12 +122,12 @@ var agentTests = map[string]func(*storecase.Case){
 		c.AddSpace("shop", "ann", "bob", "bot")
 		m := c.NewMessage("shop", "ann", "hi")
 		m.Seq, m.Mentions = 1, []shoal.EntityID{"bot", "bob"}
-		storecase.Equal(c, "the receivers", storecase.Do(c, func(tx storage.Tx) ([]storage.Receiver, error) {
+		storecase.Equal(c, "the receivers", storecase.Do(c, func(tx storage.Tx) (storage.Delivered, error) {
 			if err := tx.InsertMessage(m, storage.PostKey{}); err != nil {
-				return nil, err
+				return storage.Delivered{}, err
 			}
-			return tx.Deliver(m)
-		}), []storage.Receiver{{ID: "bob", Place: 1, Reason: shoal.ReasonMention}})
+			return tx.Deliver(m, nil)
+		}), storage.Delivered{Place: 1, Receivers: []storage.Receiver{{ID: "bob", Reason: shoal.ReasonMention}}})
 		storecase.Equal(c, "the inbox of bot", storecase.InboxPlaces(c, "bot", storage.InboxFilter{}), nil)
 		storecase.Equal(c, "the inbox of bob", storecase.InboxPlaces(c, "bob", storage.InboxFilter{}), []int64{1})
 	},

@@ -192,6 +192,6 @@ func Post(tx storage.Tx, m shoal.Message) (shoal.Message, error) {
 	if err := tx.PostMessage(m, storage.PostKey{}); err != nil {
 		return m, err
 	}
-	_, err = tx.Deliver(m)
+	_, err = tx.Deliver(m, nil)
 	return m, err
 }
