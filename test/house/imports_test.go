@@ -202,9 +202,10 @@ var importTable = []importRule{
 	{dir: "internal/shoaltest/setting", never: sqlAndWeb},
 	{
 		dir:    "internal/shoaltest/storetest",
-		inside: []string{".", "internal/hub/storage", "internal/shoaltest/storetest/coretest", "internal/shoaltest/storetest/runstest", "internal/shoaltest/storetest/storecase"}, never: sqlAndWeb,
+		inside: []string{".", "internal/hub/storage", "internal/shoaltest/storetest/coretest", "internal/shoaltest/storetest/inboxtest", "internal/shoaltest/storetest/runstest", "internal/shoaltest/storetest/storecase"}, never: sqlAndWeb,
 	},
 	{dir: "internal/shoaltest/storetest/coretest", inside: []string{".", "internal/hub/storage", "internal/search", "internal/shoaltest/storetest/storecase"}, never: sqlAndWeb},
+	{dir: "internal/shoaltest/storetest/inboxtest", inside: []string{".", "internal/hub/storage", "internal/shoaltest/storetest/storecase"}, never: sqlAndWeb},
 	{dir: "internal/shoaltest/storetest/runstest", inside: []string{".", "internal/hub/storage", "internal/shoaltest/storetest/storecase"}, never: sqlAndWeb},
 	{dir: "internal/shoaltest/storetest/storecase", inside: []string{".", "internal/hub/storage", "internal/search"}, others: true, never: sqlAndWeb},
 	{dir: "internal/safetext", never: sqlAndWeb},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/coretest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/inboxtest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/runstest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 )
@@ -22,7 +23,7 @@ func Exercise(t *testing.T, open func(t *testing.T) storage.Store) {
 		{Name: "update", Tests: updateTests},
 		{Name: "view", Tests: viewTests},
 		{Name: "records", Tests: recordTests},
-	}, coretest.Suites, runstest.Suites)
+	}, coretest.Suites, inboxtest.Suites, runstest.Suites)
 	for _, suite := range suites {
 		t.Run(suite.Name, func(t *testing.T) {
 			store := open(t)
