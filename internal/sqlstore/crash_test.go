@@ -30,6 +30,8 @@ func TestMain(m *testing.M) {
 	switch os.Getenv(childRole) {
 	case "posts":
 		childPosts()
+	case "opens":
+		childOpens()
 	case "disk fails":
 		childDiskFails()
 	default:
