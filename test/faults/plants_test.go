@@ -289,14 +289,14 @@ func rigPoint(point string) {
 	}
 }
 
-func rigEither(yes, no string, which bool) string {
+func rigEither[T any](yes, no T, which bool) T {
 	if which {
 		return yes
 	}
 	return no
 }
 
-var _ = []any{rigHas, rigDue, rigDie, rigPoint, rigEither}
+var _ = []any{rigHas, rigDue, rigDie, rigPoint, rigEither[string]}
 `
 
 // rigExtra contains additional source files, by package.
