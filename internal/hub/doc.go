@@ -19,12 +19,12 @@
 //     transaction is durable. When it returns an error of kind Internal or Busy, the
 //     outcome is unknown, and the caller repeats the call with the same idempotency
 //     key.
-//   - The seq of a message, the position of an inbox entry and the position of an
-//     event are assigned inside that transaction. They have no gaps and become visible
+//   - The seq of a message, its place in the inboxes of its session and the position of
+//     an event are assigned inside that transaction. They have no gaps and become visible
 //     in order.
 //   - Notifications (see [core.Note]) are sent after the commit. They carry no content; a
-//     notification about an inbox carries the position of its newest entry, so that a
-//     reader that already knows all entries up to there does not read again. A notified
+//     notification about an inbox carries the place of its newest message, so that a
+//     reader that already knows all messages up to there does not read again. A notified
 //     reader reads the content from the store, and every reader subscribes before it
 //     reads. A duplicate notification changes nothing. A lost one delays its reader
 //     until its next read; a wait reads at its time-out at the latest.
