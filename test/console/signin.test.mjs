@@ -42,7 +42,8 @@ test("a pasted key signs in, a wrong one shows the reason", async () => {
   await picture(page, "signin-wrong-key-dark-phone");
   await field.fill(s.server.key);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await eventually("the page is in the session", () => /\/s\/default\/spaces/.test(page.url()));
+  await eventually("the page is in a space of the session", () => /\/s\/default\/spaces\/welcome$/.test(page.url()));
+  await page.getByRole("link", { name: "All spaces" }).click();
   await page.getByRole("link", { name: /welcome/i }).first().waitFor();
   await person.clean();
   await person.close();
