@@ -51,6 +51,11 @@ export function listenToKeys(): void {
   });
 }
 
+/** Runs what these keys do on the page, from a field that does not keep them for itself. */
+export function runShortcut(keys: string): void {
+  match(keys)?.run();
+}
+
 function match(pressed: string): Shortcut | undefined {
   if (pressed === "") return undefined;
   // The newest registration wins: a dialog's before the page's.

@@ -1,8 +1,10 @@
 import { cleanup, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
+import type { ReactNode } from "react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Space } from "@/client/types";
 import { sends } from "@/app/send-key";
+import { useShortcut } from "@/app/shortcuts";
 import { change } from "@/app/settings";
 import { entity, member, message, space } from "../testdata";
 import { beginning, show } from "../testworld";
@@ -85,6 +87,28 @@ describe("the composer", () => {
     await user.keyboard("o");
     expect(screen.queryByRole("listbox")).toBeNull();
     expect(document.activeElement).toBe(field);
+  });
+
+  it("leaves Escape to the page while the focus was given, and keeps it once the field is in use", async () => {
+    const pressed = vi.fn();
+    function Page({ children }: { children: ReactNode }) {
+      useShortcut("Escape", "Mark all messages here as read", pressed);
+      return children;
+    }
+    const open = (id: string) => show(<Page>{<Composer space={{ ...here, id }} attachments={noFiles} focus />}</Page>, beginning({ ...here, id }, [], people));
+    const user = userEvent.setup({ delay: null });
+    await open("given");
+    expect(document.activeElement).toBe(screen.getByRole("textbox", { name: "Message" }));
+    await user.keyboard("{Escape}");
+    expect(document.activeElement).toBe(document.body);
+    expect(pressed).toHaveBeenCalledTimes(1);
+    await user.click(screen.getByRole("textbox", { name: "Message" }));
+    await user.keyboard("{Escape}");
+    cleanup();
+    await open("typed");
+    await user.keyboard("Half a thought{Escape}");
+    expect(document.activeElement).toBe(document.body);
+    expect(pressed).toHaveBeenCalledTimes(1);
   });
 
   it("names the entities that will act", async () => {

@@ -7,6 +7,7 @@ import { useConsole } from "@/app/console";
 import { wentByKey } from "@/app/last-input";
 import { sendKeyWords, sends } from "@/app/send-key";
 import { useSettings } from "@/app/settings";
+import { runShortcut } from "@/app/shortcuts";
 import { byteLength } from "@/client/utf8";
 import { Button, IconButton } from "@/ui/button";
 import { newKey } from "../idempotency";
@@ -40,8 +41,13 @@ export function Composer({ space, attachments, focus = false }: { space: Space; 
   useEffect(() => {
     if (replies !== undefined) field.current?.focus();
   }, [replies]);
+  // The field has the focus because the page gave it, and the reader has not used it yet.
+  const given = useRef(false);
+  const claim = () => void (given.current = false);
   useEffect(() => {
-    if (focus && !wentByKey()) field.current?.focus({ preventScroll: true });
+    if (!focus || wentByKey()) return;
+    field.current?.focus({ preventScroll: true });
+    given.current = true;
     // Only when it appears: later the focus belongs to the reader.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, []);
@@ -81,7 +87,9 @@ export function Composer({ space, attachments, focus = false }: { space: Space; 
       event.stopPropagation();
     } else if (event.key === "Escape") {
       event.stopPropagation();
+      const isGiven = given.current;
       field.current?.blur();
+      if (isGiven) runShortcut("Escape");
     } else if (sends(event, sendKey)) {
       event.preventDefault();
       send();
@@ -121,7 +129,10 @@ export function Composer({ space, attachments, focus = false }: { space: Space; 
           aria-controls={menu.offered.length > 0 ? `${id}-menu` : undefined}
           aria-activedescendant={menu.offered.length > 0 ? optionId(`${id}-menu`, menu.chosen) : undefined}
           placeholder={`Write to ${space.name}`}
+          onBlur={claim}
+          onPointerDown={claim}
           onChange={(event) => {
+            claim();
             setText(event.target.value);
             setCaret(event.target.selectionStart);
           }}
