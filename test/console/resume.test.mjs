@@ -137,6 +137,29 @@ afterEach(async () => {
   cutter = undefined;
 });
 
+test("a part of the page that cannot be loaded is missing alone, and comes when the reader tries again", async () => {
+  const { person, page } = await operator(s);
+  person.expected.push(/Failed to fetch dynamically imported module: .*\/(panel|row-menu)-/);
+  const parts = /\/assets\/(panel|row-menu)-[^/]*\.js$/;
+  const refused = new Set();
+  await page.route(parts, (route) => {
+    refused.add(parts.exec(route.request().url())[1]);
+    return route.abort();
+  });
+  await go(s, page, "/spaces/welcome");
+  const aside = page.getByRole("complementary", { name: "About this space" });
+  await aside.getByText("Server unreachable.").waitFor();
+  await eventually("both were asked for", () => refused.size === 2);
+  await page.getByRole("textbox", { name: "Message" }).fill("Still here");
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Welcome" }).waitFor();
+  await picture(page, "resume-part-missing");
+  await page.unroute(parts);
+  await aside.getByRole("button", { name: "Try again" }).click();
+  await aside.getByRole("tab", { name: /^Members/ }).waitFor();
+  await person.clean();
+  await person.close();
+});
+
 test("cut again and again in the middle of a frame: every letter is there, once", async (t) => {
   const id = await den();
   // Each connection lives for a few kilobytes, and ends in half a chunk.

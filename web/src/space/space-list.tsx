@@ -8,6 +8,7 @@ import { useConsole } from "@/app/console";
 import { useShortcut } from "@/app/shortcuts";
 import { IconButton } from "@/ui/button";
 import { classes } from "@/ui/classes";
+import { onDemand } from "@/ui/on-demand";
 import { useOutgoing } from "./composer/use-outbox";
 import { setSpaceOrder, toggleFolded, useListMemory } from "./list-memory";
 import { type Groups, nextWanted, type SpaceRow } from "./order";
@@ -15,7 +16,7 @@ import { useGroups } from "./use-rows";
 import { useSections } from "./use-sections";
 
 const NewSpace = lazy(() => import("./new-space").then((m) => ({ default: m.NewSpace })));
-const RowMenu = lazy(() => import("./row-menu").then((m) => ({ default: m.RowMenu })));
+const RowMenu = onDemand(() => import("./row-menu").then((m) => m.RowMenu), { quiet: true });
 
 /** The list of spaces with the way to a new one; it also holds the keys that go between spaces. */
 export function SpaceList() {
@@ -179,9 +180,7 @@ function SpaceLine({ row, large }: { row: SpaceRow; large: boolean }) {
       </Link>
       {!large && (
         <span className="invisible absolute top-1 right-1 rounded-md bg-sunken group-focus-within/space:visible group-hover/space:visible has-aria-expanded:visible">
-          <Suspense>
-            <RowMenu row={row} />
-          </Suspense>
+          <RowMenu row={row} />
         </span>
       )}
     </li>

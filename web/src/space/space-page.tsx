@@ -11,6 +11,7 @@ import { useSpace } from "@/live/hooks";
 import type { LiveSpace } from "@/client/session-state";
 import { classes } from "@/ui/classes";
 import { Dialog } from "@/ui/dialog";
+import { onDemand } from "@/ui/on-demand";
 import { Page } from "@/ui/page";
 import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { AtWork } from "./at-work";
@@ -29,7 +30,7 @@ import { usePanelRoom, useWide } from "./wide";
 const route = getRouteApi("/s/$session/spaces/$space");
 
 // The conversation loads first; the panel next to it loads afterwards.
-const SpacePanel = lazy(() => import("./panel/panel").then((m) => ({ default: m.SpacePanel })));
+const SpacePanel = onDemand(() => import("./panel/panel").then((m) => m.SpacePanel), { loading: <Loading /> });
 const SpaceDialogs = lazy(() => import("./space-dialogs").then((m) => ({ default: m.SpaceDialogs })));
 
 export function SpacePage() {
@@ -151,18 +152,14 @@ function Side({ live, runs, ask, panel }: { live: LiveSpace; runs: RunsHere; ask
     return (
       <Dialog open onClose={panel.toggle} title={live.space.name}>
         <div className="-mx-5 -my-4 h-[70dvh]">
-          <Suspense>
-            <SpacePanel live={live} runs={runs} ask={ask} />
-          </Suspense>
+          <SpacePanel live={live} runs={runs} ask={ask} />
         </div>
       </Dialog>
     );
   }
   return (
     <aside aria-label="About this space" className="w-80 shrink-0 border-l border-line bg-surface">
-      <Suspense fallback={<Loading />}>
-        <SpacePanel live={live} runs={runs} ask={ask} />
-      </Suspense>
+      <SpacePanel live={live} runs={runs} ask={ask} />
     </aside>
   );
 }
