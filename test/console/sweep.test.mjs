@@ -7,7 +7,7 @@ import { axe, overflow, Person } from "./stage/browser.mjs";
 import { Models } from "./stage/models.mjs";
 import { scenery } from "./stage/scenery.mjs";
 import { scenes } from "./stage/scenes.mjs";
-import { picture, stage } from "./stage/stage.mjs";
+import { operator, picture, stage } from "./stage/stage.mjs";
 
 const s = stage();
 /** What is wrong with what is shown, in one theme. */
@@ -102,9 +102,7 @@ describe("every page, dialog and menu", { concurrency: 2 }, () => {
 
 /** The operator at a window of some width. */
 async function at(width) {
-  const person = await Person.at(s.browser, { width });
-  const page = await person.open(await s.server.newLink());
+  const { person, page } = await operator(s, { width });
   page.setDefaultTimeout(10_000);
-  await page.getByRole("link", { name: /welcome/i }).first().waitFor();
   return { person, page };
 }
