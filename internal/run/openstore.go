@@ -13,8 +13,8 @@ import (
 
 // openStore reads the run's conversation.
 func openStore(x *execution, tx storage.Tx) (*store, error) {
-	s := &store{x: x, memory: agent.NewMemory(), known: map[string]bool{string(x.run.ID): true}, revisionLag: map[string]int64{}, starts: map[int]shoal.Time{}}
-	s.committed = sync.NewCond(&s.mu)
+	s := &store{x: x, mu: make(lock, 1), memory: agent.NewMemory(), known: map[string]bool{string(x.run.ID): true}, revisionLag: map[string]int64{}, starts: map[int]shoal.Time{}}
+	s.committed = sync.NewCond(s.mu)
 	run, err := tx.Run(x.run.SessionID, x.run.ID)
 	if err != nil {
 		return nil, err

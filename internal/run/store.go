@@ -17,6 +17,13 @@ import (
 	"github.com/shoal-dev/shoal/internal/modelrequest"
 )
 
+// lock is a mutex that is held while a write waits for a busy database. Unlike a sync.Mutex, it
+// lets virtual time pass for the goroutines that wait for it.
+type lock chan struct{}
+
+func (l lock) Lock()   { l <- struct{}{} }
+func (l lock) Unlock() { <-l }
+
 // store is the agent's store for one execution. The run is a conversation of its
 // own, named by the run's id: the blocks that it sees, its input and its steps.
 // Sub-agents have conversations of their own, which are stored whole.
@@ -26,7 +33,7 @@ import (
 type store struct {
 	x *execution
 
-	mu            sync.Mutex // orders the writes of the run and of its sub-agents
+	mu            lock // orders the writes of the run and of its sub-agents
 	memory        agent.Store
 	known         map[string]bool  // the conversations that are in memory
 	revisionLag   map[string]int64 // by how many revisions the stored record is ahead of memory
