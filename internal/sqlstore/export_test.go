@@ -63,7 +63,7 @@ func (s *Store) File() (path string) {
 }
 
 // Statements returns the texts of all statements that are prepared on the connections of the
-// store; none after Close. No View may run at the same time.
+// store; none after Close. It waits for the Views of the search index and of callers.
 func (s *Store) Statements() (texts []string) {
 	if s.closed {
 		return nil
@@ -72,8 +72,14 @@ func (s *Store) Statements() (texts []string) {
 		texts = t.(*tx).c.Statements()
 		return nil
 	})
-	for _, c := range s.readers.idle {
-		texts = append(texts, c.Statements()...)
+	all := make([]*connection, s.readers.count())
+	for i := range all {
+		<-s.readers.free
+		all[i] = s.readers.take()
+		texts = append(texts, all[i].Statements()...)
+	}
+	for _, c := range all {
+		s.readers.put(c)
 	}
 	return texts
 }
