@@ -67,10 +67,21 @@ func (c *Case) Close() {
 // the store, so it must return its errors.
 func (c *Case) Update(fn func(storage.Tx) error) {
 	c.Helper()
-	if err := c.Store.Update(context.Background(), storage.Global, fn); err != nil {
+	err := c.Store.Update(context.Background(), storage.Global, fn)
+	for range busyRetries {
+		if !errors.Is(err, shoal.Busy) {
+			break
+		}
+		err = c.Store.Update(context.Background(), storage.Global, fn)
+	}
+	if err != nil {
 		c.Fatalf("update: %v", err)
 	}
 }
+
+// busyRetries bounds how often an Update is repeated that found the database busy, as errors
+// advise: on a slow machine, the search index can hold a lock for longer than a writer waits.
+const busyRetries = 5
 
 // WantError runs fn in an Update and fails the test unless fn fails with an error of the kind
 // and with a message for people.
