@@ -112,7 +112,7 @@ func (l *lane) gatherBatch() {
 		sessions = map[shoal.SessionID]bool{}
 	}
 	for u := l.receive(); u != nil; u = l.receive() {
-		if u.state.CompareAndSwap(stateQueued, stateBegun) || u.state.Load() == stateBegun {
+		if u.begin() {
 			for _, id := range u.at {
 				if sessions != nil {
 					sessions[id] = true
@@ -150,8 +150,11 @@ func (l *lane) hasMore() bool { return l.next != nil || len(l.queue) > 0 }
 // begin starts the transaction of the batch. Updates in sessions that another transaction has
 // move from the batch to the main lane, which waits for these sessions.
 func (l *lane) begin() error {
+	if !l.conn.CanLockSessions() {
+		return l.conn.Begin()
+	}
 	sessions, global := sessionsOf(l.batch)
-	if global || !l.conn.CanLockSessions() {
+	if global {
 		return l.conn.Begin()
 	}
 	main := l == l.store.main

@@ -34,6 +34,12 @@ const (
 	stateWithdrawn
 )
 
+// begin takes an Update from a queue. It reports whether the Update is to be written: one that
+// moved from another lane has begun there, one that was withdrawn is not.
+func (u *update) begin() bool {
+	return u.state.CompareAndSwap(stateQueued, stateBegun) || u.state.Load() == stateBegun
+}
+
 // Update implements [hub.Store]. If fn panics, Update fails with an error of kind Internal.
 //
 // An Update that finds no other in progress in its lane writes on its own goroutine, which

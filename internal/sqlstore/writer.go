@@ -163,7 +163,7 @@ func (l *lane) refuseQueued(err error) {
 		if u == nil {
 			return
 		}
-		if u.state.CompareAndSwap(stateQueued, stateBegun) || u.state.Load() == stateBegun {
+		if u.begin() {
 			l.store.finish([]*update{u}, err)
 		}
 	}
