@@ -80,7 +80,9 @@ func (s *Store) indexSome(end *horizon, before int64) (left int64, pause time.Du
 // there were any that could be added.
 func (s *Store) indexNext(end *horizon, batch int) (left int64, added bool, err error) {
 	ctx := context.Background()
-	if err := s.View(ctx, end.advance); err != nil {
+	if s.dialect.Writing == "" {
+		end.safe = math.MaxInt64
+	} else if err := s.View(ctx, end.advance); err != nil {
 		return 0, false, err
 	}
 	var part searchsql.Part
@@ -110,10 +112,6 @@ type horizon struct {
 // contains.
 func (h *horizon) advance(t storage.Tx) error {
 	c := t.(*tx).c
-	if c.Dialect().Writing == "" {
-		h.safe = math.MaxInt64
-		return nil
-	}
 	// The messages first. A transaction with a lower number that has ended in between is
 	// contained in the following View.
 	last, err := sqlconn.Number(c, `SELECT MAX(doc) FROM messages`)

@@ -129,8 +129,8 @@ func plants() []plant {
 		},
 		{
 			"internal/sqlstore/indexer.go",
-			"\tif c.Dialect().Writing == \"\" {\n",
-			"\tif c.Dialect().Writing == \"\" || rigHas(\"the indexer skips a later commit\") {\n",
+			"\tif s.dialect.Writing == \"\" {\n",
+			"\tif s.dialect.Writing == \"\" || rigHas(\"the indexer skips a later commit\") {\n",
 		},
 		{
 			"internal/sqlstore/migrate.go",
