@@ -199,15 +199,10 @@ func (t *Tx) DeleteMember(session shoal.SessionID, space shoal.SpaceID, entity s
 	if err != nil {
 		return err
 	}
-	for _, query := range []string{
+	return t.c.ExecAll([]string{
 		`DELETE FROM inbox_entries WHERE session_id = $1 AND space_id = $2 AND entity_id = $3`,
 		`DELETE FROM read_ranges WHERE session_id = $1 AND space_id = $2 AND entity_id = $3`,
-	} {
-		if _, err := t.c.Exec(query, session, space, entity); err != nil {
-			return err
-		}
-	}
-	return nil
+	}, session, space, entity)
 }
 
 // HostedMembers implements [hub.AgentTx]. Every post runs it: an index contains only the
