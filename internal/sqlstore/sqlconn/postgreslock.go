@@ -125,6 +125,8 @@ func sendLocks(ctx context.Context, conn *pgx.Conn, lock lockStatement, sessions
 	}
 }
 
+var arrayEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+
 // textArray returns ids as an array of PostgreSQL.
 func textArray(ids []shoal.SessionID) string {
 	var b strings.Builder
@@ -134,7 +136,7 @@ func textArray(ids []shoal.SessionID) string {
 			b.WriteByte(',')
 		}
 		b.WriteByte('"')
-		b.WriteString(strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(string(id)))
+		b.WriteString(arrayEscapes.Replace(string(id)))
 		b.WriteByte('"')
 	}
 	b.WriteByte('}')
