@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -64,6 +65,22 @@ func plantedBinary(t *testing.T) string {
 	t.Helper()
 	return builtPrograms.plantedBinary.path(t, "shoal-planted", func(dir string) (string, error) { return overlay(dir, plants()) })
 }
+
+// buildStoreTest builds the tests of the store with all points and bugs, once, and returns the
+// path of the program.
+var buildStoreTest = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(builtPrograms.dir, "sqlstore-planted.test")
+	list, err := overlay(path+"-overlay", plants())
+	if err != nil {
+		return "", err
+	}
+	build := exec.Command("go", "test", "-c", "-o", path, "-overlay", list, "./internal/sqlstore")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go test -c ./internal/sqlstore: %w\n%s", err, out)
+	}
+	return path, nil
+})
 
 var root = func() string {
 	dir, err := filepath.Abs(filepath.Join("..", ".."))

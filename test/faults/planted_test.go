@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,7 +13,9 @@ import (
 
 // quick are the bugs that every test run looks for, as a check of the tests themselves.
 // `make torture` looks for all bugs.
-var quick = []string{"published before the commit", "the idempotency key is ignored", "a replay is off by one", "the inbox cursor moves when a batch is sent"}
+var quick = append([]string{
+	"published before the commit", "the idempotency key is ignored", "a replay is off by one", "the inbox cursor moves when a batch is sent",
+}, names(inboxBugs)...)
 
 // catch runs the test that must find a bug. ran is false if it cannot run here.
 func catch(t *testing.T, bug string, seed uint64) (o outcome, ran bool) {
@@ -64,6 +67,9 @@ func catch(t *testing.T, bug string, seed uint64) (o outcome, ran bool) {
 		return damageFiles(t, s, []fileFault{{"noise", false, scribble}}, 20, seed)[0], true
 	case "the session lock is not taken":
 		return failStoreTest(t, bug, "TestPostgresSessions"), true
+	case "a range is folded over a gap", "an acknowledged mention comes again after a fold",
+		"a composite message that completes late is skipped", "the messages since the last stride are not counted as own":
+		return failStoreTest(t, bug, inboxCourses()), true
 	case "the indexer skips a later commit":
 		return failStoreTest(t, bug, "TestIndexContainsMessagesThatCommitLate"), true
 	case "the output of a failed attempt remains":
@@ -75,27 +81,57 @@ func catch(t *testing.T, bug string, seed uint64) (o outcome, ran bool) {
 	}
 }
 
-// failStoreTest runs a test of the store with a bug. Two servers that write to one database
-// show these bugs, and a server with the only bus that there is refuses a second one.
+// inboxCourses names the first random course of inboxes, or all of them in `make torture`.
+func inboxCourses() string {
+	if os.Getenv("SHOAL_PLANTED") == "all" {
+		return "TestSQLite/inbox_courses/random_course_"
+	}
+	return "TestSQLite/inbox_courses/random_course_0"
+}
+
+// failStoreTest runs a test of the store, or those of its subtests that begin like the name,
+// with a bug. Two servers that write to one database show some of these bugs, and a server
+// with the only bus that there is refuses a second one.
 func failStoreTest(t *testing.T, bug, test string) (o outcome) {
 	t.Helper()
-	list, err := overlay(t.TempDir(), plants())
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-overlay", list, "-run", "^"+test+"$", "./internal/sqlstore")
-	run.Dir, run.Env = root, append(os.Environ(), "RIG_BUG="+bug)
-	text, err := run.CombinedOutput()
-	for line := range strings.Lines(string(text)) {
+	text, err := runStoreTest(t, bug, test)
+	for line := range strings.Lines(text) {
 		if strings.Contains(line, "--- FAIL: "+test) {
 			o.found = append(o.found, strings.TrimSpace(line))
 		}
 	}
 	if err != nil && len(o.found) == 0 {
-		t.Fatalf("%v: %v\n%s", run, err, text)
+		t.Fatalf("%s with the bug %q: %v\n%s", test, bug, err, text)
 	}
 	o.count = 1
 	return o
+}
+
+// runStoreTest runs a test of the store, without a bug if bug is empty, and returns its output.
+func runStoreTest(t *testing.T, bug, test string) (string, error) {
+	t.Helper()
+	binary, err := buildStoreTest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := strings.Split(test, "/")
+	for i, part := range parts {
+		parts[i] = "^" + part
+		if i == 0 {
+			parts[i] += "$"
+		}
+	}
+	run := exec.CommandContext(t.Context(), binary, "-test.run", strings.Join(parts, "/"))
+	run.Dir, run.Env = filepath.Join(root, "internal", "sqlstore"), append(os.Environ(), "RIG_BUG="+bug)
+	text, err := run.CombinedOutput()
+	return string(text), err
+}
+
+// The tests of the store that must find bugs pass without one.
+func TestStoreTestsPassWithoutBugs(t *testing.T) {
+	if text, err := runStoreTest(t, "", "TestSQLite/inbox_courses/random_course_0"); err != nil || strings.Contains(text, "no tests to run") {
+		t.Errorf("%v\n%s", err, text)
+	}
 }
 
 // The tests find every planted bug.

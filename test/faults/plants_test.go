@@ -2,6 +2,7 @@ package faults
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -63,10 +64,10 @@ var bugs = append([]named{
 	{"the session lock is not taken", "two transactions change one session at the same time"},
 	{"the indexer skips a later commit", "the index passes the number of a message that is not committed yet"},
 	{"the output of a failed attempt remains", "the text of a retried model call appears twice"},
-}, leakBugs...)
+}, slices.Concat(leakBugs, inboxBugs)...)
 
 func plants() []plant {
-	return append(leakPlants(), []plant{
+	return append(slices.Concat(leakPlants(), inboxPlants()), []plant{
 		{
 			"internal/sqlstore/writer.go",
 			"\t}\n\treturn l.conn.Commit()\n}",
