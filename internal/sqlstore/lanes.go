@@ -12,8 +12,8 @@ import (
 )
 
 // lane is a connection that changes the database, with the Updates that it will write. Lanes
-// write at the same time, in different sessions. What a database with one writer changes, all
-// goes through one lane.
+// write at the same time, in different sessions. For a database with one writer there is one
+// lane.
 type lane struct {
 	store *Store
 

@@ -9,8 +9,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// sessionWaits is what this server knows of the order of the messages of a session, and who
-// waits for messages there that do not mention anybody. Inbox.mu guards it.
+// sessionWaits is what this server knows of the order of the messages of a session, and the
+// entities that wait for messages there that do not mention them. Inbox.mu guards it.
 type sessionWaits struct {
 	// readers counts the open waits for messages of each entity.
 	readers map[shoal.EntityID]int
@@ -243,17 +243,17 @@ func (b *Inbox) watchArrivals(ctx context.Context, session shoal.SessionID, s *s
 		for _, note := range sub.Take() {
 			place = max(place, note.Place)
 		}
-		for _, box := range b.readersBehind(session, s, place) {
+		for _, box := range b.readersToRefresh(session, s, place) {
 			box.readOthers(place)
 			b.release(box)
 		}
 	}
 }
 
-// readersBehind returns the mailboxes of the readers of a session if another server may have
+// readersToRefresh returns the mailboxes of the readers of a session if another server may have
 // assigned one of the places up to place since it was called last. The caller must release
 // them.
-func (b *Inbox) readersBehind(session shoal.SessionID, s *sessionWaits, place int64) (boxes []*mailbox) {
+func (b *Inbox) readersToRefresh(session shoal.SessionID, s *sessionWaits, place int64) (boxes []*mailbox) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if place <= s.last && s.base <= s.read {

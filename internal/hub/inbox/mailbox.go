@@ -303,8 +303,8 @@ func (m *mailbox) learnHorizon(waits []*HeldWait, found [][]storage.InboxEntry, 
 }
 
 // readEntries returns the entries that match each wait, from one snapshot; nothing up to
-// clear matches them. end is the last place of the session in that snapshot if nothing matches one of the waits. gone marks the waits
-// whose space is deleted.
+// clear matches them. end is the last place of the session in that snapshot if nothing
+// matches one of the waits. gone marks the waits whose space is deleted.
 func (m *mailbox) readEntries(ctx context.Context, waits []*HeldWait, clear []int64) (found [][]storage.InboxEntry, gone []bool, end int64, err error) {
 	err = m.inbox.core.Store.View(ctx, func(tx storage.Tx) (err error) {
 		found, gone = make([][]storage.InboxEntry, len(waits)), make([]bool, len(waits))

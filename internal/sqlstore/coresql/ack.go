@@ -240,7 +240,8 @@ func (t *Tx) acknowledgeAt(session shoal.SessionID, entity shoal.EntityID, w pos
 }
 
 // acknowledgeEntries closes entries, and returns how many messages above the position upTo
-// they make read. An unread entry that is not outside is always above. Those whose entry is removed become arrivals of a instead.
+// become read by that. An unread entry that is not outside is always above. If the entry of a
+// message is removed, the message is added to the arrivals of a and not counted.
 func (t *Tx) acknowledgeEntries(session shoal.SessionID, entity shoal.EntityID, upTo int64, a *acked) (gained int64, err error) {
 	at := shoal.Now()
 	for _, e := range a.entries {

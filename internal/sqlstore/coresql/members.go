@@ -91,13 +91,13 @@ func (t *Tx) readMembers(session shoal.SessionID, space shoal.SpaceID, limit str
 		`SELECT `+memberColumns+` WHERE m.session_id = $1 AND m.space_id = $2 ORDER BY m.place`+limit, session, space)
 }
 
-// maxAskedMembers is the number of entities up to which membersIn queries each of them.
-const maxAskedMembers = 4 * sqlconn.MaxList
+// maxQueriedMembers is the number of entities up to which membersIn queries each of them.
+const maxQueriedMembers = 4 * sqlconn.MaxList
 
 // membersIn returns the members of a space that are in a set, in any order.
 func (t *Tx) membersIn(session shoal.SessionID, space shoal.SpaceID, set storage.EntitySet) (among []cachedMember, err error) {
 	members, ok, err := t.cachedMembers(session, space)
-	if err == nil && !ok && set.Len() > maxAskedMembers {
+	if err == nil && !ok && set.Len() > maxQueriedMembers {
 		members, err = t.readMembers(session, space, "")
 		ok = true
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
-// placed is where a final message stands: its arrival in its space (0 for a system message
+// placed is the position of a final message: its arrival in its space (0 for a system message
 // that only some members receive) and its place in the session.
 type placed struct {
 	id             shoal.MessageID

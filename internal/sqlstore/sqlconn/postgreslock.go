@@ -42,9 +42,9 @@ var (
 	markSessions = lockStatement{"shoal_mark", `UPDATE sessions SET writer = $2 WHERE id = ANY($1)`}
 )
 
-// selectSessions also reads who has changed a session last, and how often everything was
-// changed: a connection knows what it read of a session before, as long as it is its last
-// writer. The statement has its snapshot after the shared lock, so it sees every change of
+// selectSessions also reads which connection has changed a session last, and how often
+// everything was changed: what a connection read of a session before is right as long as it is
+// the session's last writer. The statement has its snapshot after the shared lock, so it sees every change of
 // everything; a row that another transaction changes meanwhile is read again when it is locked.
 const selectSessions = `SELECT s.id, s.writer, (SELECT changes FROM store) FROM sessions AS s WHERE s.id = ANY($1) ORDER BY s.id FOR UPDATE OF s`
 
