@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -104,6 +106,78 @@ func TestUnrelatedMessagesCauseNoReads(t *testing.T) {
 			t.Errorf("the inbox was read %d times, want 0", n)
 		}
 	})
+}
+
+// A message is delivered directly while the transaction of the next one assigns a place,
+// without a race between the two: the race detector checks this test. The wait matches no
+// message, so it remains open.
+func TestDeliveryDuringNextTransaction(t *testing.T) {
+	store := &overlapStore{Store: shoaltest.OpenSQLite(t)}
+	h := shop(t, func(o *hub.Options) { o.Store = store })
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := h.Inbox.Wait(ctx, bot, &inbox.WaitRequest{
+			Session: shoal.DefaultSession, Kind: shoal.WaitMessages, From: []shoal.EntityID{"cat"}, Timeout: time.Minute,
+		})
+		ended <- err
+	}()
+	for range 20 {
+		store.committed, store.next = make(chan struct{}), make(chan struct{})
+		var first sync.WaitGroup
+		first.Go(func() {
+			if _, err := say(h, "first"); err != nil {
+				t.Error(err)
+			}
+		})
+		<-store.committed
+		_, err := say(h, "next")
+		must(t, err)
+		first.Wait()
+	}
+	stop()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("the wait ended with %v before its caller canceled it", err)
+	}
+}
+
+// overlapStore lets the Update of a message "first" return only when the Update of a message
+// "next" runs.
+type overlapStore struct {
+	storage.Store
+	// committed is closed when "first" is stored, next when "next" has a place
+	// that no other goroutine knows yet.
+	committed, next chan struct{}
+}
+
+func (s *overlapStore) Update(ctx context.Context, at storage.At, fn func(storage.Tx) error) error {
+	first := false
+	err := s.Store.Update(ctx, at, func(tx storage.Tx) error { return fn(overlapTx{tx, s, &first}) })
+	if first {
+		close(s.committed)
+		<-s.next
+	}
+	return err
+}
+
+type overlapTx struct {
+	storage.Tx
+	store *overlapStore
+	first *bool
+}
+
+func (tx overlapTx) Deliver(m shoal.Message, watching storage.EntitySet) (storage.Delivered, error) {
+	d, err := tx.Tx.Deliver(m, watching)
+	switch m.Text() {
+	case "first":
+		*tx.first = true
+	case "next":
+		close(tx.store.next)
+		for range 1000 { // anything that waits for the delivery would hide the race
+			runtime.Gosched()
+		}
+	}
+	return d, err
 }
 
 // plain returns the JSON that a client receives.

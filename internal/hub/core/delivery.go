@@ -38,8 +38,9 @@ type Arrivals interface {
 	// Begin announces a message before its place is assigned, and returns the entities that
 	// wait for messages that do not mention them, or nil.
 	Begin(a *Arrival) storage.EntitySet
-	// Place records the place and the receivers of the message.
-	Place(a *Arrival)
+	// Place sets the place and the receivers of the message, which the transactions that
+	// deliver other messages may read from then on.
+	Place(a *Arrival, d storage.Delivered)
 	// Drop ends an arrival whose transaction was not committed, or perhaps not.
 	Drop(a *Arrival)
 	// Deliver delivers the message after the commit.
@@ -49,10 +50,10 @@ type Arrivals interface {
 // noArrivals is the Arrivals of a core without inboxes.
 type noArrivals struct{}
 
-func (noArrivals) Begin(*Arrival) storage.EntitySet { return nil }
-func (noArrivals) Place(*Arrival)                   {}
-func (noArrivals) Drop(*Arrival)                    {}
-func (noArrivals) Deliver(*Arrival)                 {}
+func (noArrivals) Begin(*Arrival) storage.EntitySet  { return nil }
+func (noArrivals) Place(*Arrival, storage.Delivered) {}
+func (noArrivals) Drop(*Arrival)                     {}
+func (noArrivals) Deliver(*Arrival)                  {}
 
 // DeliverMessage puts a message into the inboxes of the members of its space and wakes
 // their waits once the transaction is durable.
@@ -73,8 +74,7 @@ func (ch *Change) DeliverMessageTo(m shoal.Message, mentions []shoal.EntityID) e
 	if err != nil {
 		return err
 	}
-	a.Place, a.Receivers = d.Place, d.Receivers
-	ch.Core.Arrivals.Place(a)
+	ch.Core.Arrivals.Place(a, d)
 	ch.arrivals = append(ch.arrivals, a)
 	ch.notes = append(ch.notes, Note{Topic: ArrivalTopic(m.SessionID), Place: d.Place})
 	for _, r := range d.Receivers {

@@ -97,9 +97,10 @@ func (s *sessionWaits) find(a *core.Arrival) int {
 }
 
 // Place implements [core.Arrivals].
-func (b *Inbox) Place(a *core.Arrival) {
+func (b *Inbox) Place(a *core.Arrival, d storage.Delivered) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	a.Place, a.Receivers = d.Place, d.Receivers
 	s := b.session(a.Message.SessionID)
 	if a.Place != s.last+1 {
 		s.base = a.Place - 1 // another server has assigned places, or a transaction has failed
