@@ -123,34 +123,52 @@ func usageError(err error) (meant *kong.Context, converted error) {
 	return meant, shoal.E("", KindUsage, usageText(meant, err.Error()))
 }
 
-var quotedWords = regexp.MustCompile(`"([^"]*)"`)
-
 // usageText returns a message of the parser as a sentence that names what is wrong first.
 func usageText(meant *kong.Context, message string) string {
-	command := ""
-	if meant != nil {
-		command, _, _ = strings.Cut(meant.Command(), " <")
+	if meant == nil {
+		return message
 	}
-	missing, is := strings.CutPrefix(message, "expected ")
-	choices, several := strings.CutPrefix(missing, "one of ")
-	switch word, rest, found := strings.Cut(strings.TrimPrefix(message, "unexpected argument "), ", "); {
-	case is && several, is && strings.HasPrefix(missing, `"`) && !strings.HasPrefix(missing, `"<`):
-		choices = strings.ReplaceAll(strings.ReplaceAll(choices, `"`, ""), ", ...", ", …")
-		return fmt.Sprintf("`shoal %s` needs a command: %s", command, choices)
-	case is:
-		name := strings.ToUpper(strings.Trim(quotedWords.FindString(missing), `"<>. `))
-		name = strings.TrimSuffix(name, "> ...")
-		return fmt.Sprintf("`shoal %s` needs %s", command, strings.TrimRight(name, ">"))
-	case strings.HasPrefix(message, "unexpected argument ") && command == "":
-		word = fmt.Sprintf("there is no command %q", word)
-		if found {
-			word += "; " + rest
-		}
-		return word
-	case strings.HasPrefix(message, "unexpected argument "), strings.HasPrefix(message, "unknown flag "):
-		return strings.Replace(message, ", did", "; did", 1)
+	node := meant.Selected()
+	if node == nil {
+		node = meant.Model.Node
+	}
+	if strings.HasPrefix(message, "expected ") {
+		return fmt.Sprintf("`%s` needs %s", strings.TrimSpace("shoal "+CommandName(node)), missing(node))
+	}
+	word, unexpected := strings.CutPrefix(message, "unexpected argument ")
+	if unexpected && node.Parent == nil {
+		name, _, _ := strings.Cut(word, ", ")
+		message = fmt.Sprintf("there is no command %q", name) + word[len(name):]
+	}
+	if unexpected || strings.HasPrefix(message, "unknown flag ") {
+		message = strings.Replace(message, ", did", "; did", 1)
 	}
 	return message
+}
+
+// maxChoices is how many commands an error lists.
+const maxChoices = 5
+
+// missing returns the arguments that a command lacks, else the commands of a group.
+func missing(n *kong.Node) string {
+	var names []string
+	for _, a := range n.Positional {
+		if a.Required && !a.Set {
+			names = append(names, strings.ToUpper(a.Name))
+		}
+	}
+	if len(names) > 0 {
+		return strings.Join(names, " and ")
+	}
+	for _, child := range n.Children {
+		if !child.Hidden {
+			names = append(names, child.Name)
+		}
+	}
+	if len(names) > maxChoices {
+		names = append(names[:maxChoices], "…")
+	}
+	return "a command: " + strings.Join(names, ", ")
 }
 
 // Describe returns what to report about err, which a command returned.
