@@ -3,6 +3,7 @@ package screen
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -10,14 +11,18 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	extast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
 	"github.com/shoal-dev/shoal/internal/safetext"
 )
 
-// parser reads Markdown as the console does: with tables, struck text and boxes of tasks.
-var parser = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList, extension.Linkify)).Parser()
+// markdownParser reads Markdown as the console does: with tables, struck text and boxes of tasks.
+// It is built on the first use: most commands of the binary draw nothing.
+var markdownParser = sync.OnceValue(func() parser.Parser {
+	return goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList, extension.Linkify)).Parser()
+})
 
 // maxNesting bounds how deep lists and quotes are drawn; deeper ones are drawn as text.
 const maxNesting = 8
@@ -33,7 +38,7 @@ func (s style) markdown(source string, width int) []string {
 	source, rest := cutMarkdown(strings.ReplaceAll(safetext.Clean(source), "\t", "    "))
 	width = max(width, 8)
 	d := &drawing{style: s, source: []byte(source)}
-	lines := d.blocks(parser.Parse(text.NewReader(d.source)), width, 0)
+	lines := d.blocks(markdownParser().Parse(text.NewReader(d.source)), width, 0)
 	for line := range strings.Lines(rest) {
 		lines = append(lines, fill(split(nil, strings.TrimSuffix(line, "\n"), lipgloss.Style{}), width)...)
 	}
