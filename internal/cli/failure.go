@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
+	"path/filepath"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -213,23 +213,29 @@ func ErrorText(err error) string {
 	return text
 }
 
-var configPrefix = regexp.MustCompile(`^[^:]*\.(json|ya?ml)(:\d+)*: `)
-
 // sentence returns a message with a capital at its start and a full stop at its end. Messages
 // that begin with a flag, an id, a path or something quoted keep their first letter.
 func sentence(message string) string {
 	word, _, _ := strings.Cut(message, " ")
 	plain := strings.IndexFunc(strings.TrimRight(word, ",:"), func(r rune) bool { return r < 'a' || r > 'z' }) < 0
-	if configPrefix.MatchString(message) {
-		plain = false // "bad name.yaml: …" begins with the name of a file
-	}
-	if first, size := utf8.DecodeRuneInString(message); plain && len(word) < len(message) {
+	if first, size := utf8.DecodeRuneInString(message); plain && len(word) < len(message) && !beginsWithFile(message) {
 		message = string(unicode.ToUpper(first)) + message[size:]
 	}
 	if last, _ := utf8.DecodeLastRuneInString(message); message != "" && !strings.ContainsRune(".!?…", last) {
 		message += "."
 	}
 	return message
+}
+
+// beginsWithFile reports whether a message begins with the name of a configuration file, such as
+// "my agent.yaml:2:1: …".
+func beginsWithFile(message string) bool {
+	place, _, found := strings.Cut(message, ": ")
+	switch filepath.Ext(strings.TrimRight(place, ":0123456789")) {
+	case ".json", ".yaml", ".yml":
+		return found
+	}
+	return false
 }
 
 // ExitCode returns the exit code for a kind of failure.

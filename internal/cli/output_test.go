@@ -111,3 +111,21 @@ func TestExitCodes(t *testing.T) {
 		}
 	}
 }
+
+// Messages are sentences, and names at their start keep their case.
+func TestSentences(t *testing.T) {
+	for message, want := range map[string]string{
+		"":                                 "",
+		"say what to send":                 "Say what to send.",
+		"it is damaged: ask an operator!":  "It is damaged: ask an operator!",
+		"run_01k2 has ended":               "run_01k2 has ended.",
+		"--timeout is too long":            "--timeout is too long.",
+		"my agent.yaml:2:9: agent is gone": "my agent.yaml:2:9: agent is gone.",
+		"my agent.json: agent is gone":     "my agent.json: agent is gone.",
+		"my agents: one is wrong":          "My agents: one is wrong.",
+	} {
+		if got := sentence(message); got != want {
+			t.Errorf("%q becomes %q, want %q", message, got, want)
+		}
+	}
+}
