@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/app"
 	"github.com/shoal-dev/shoal/internal/cli"
 )
 
@@ -40,7 +41,7 @@ func (c *inviteCreateCmd) Run(ctx context.Context, sh *cli.Shell) error {
 			if err != nil {
 				return err
 			}
-			if s.ID == defaultSpace {
+			if s.ID == app.Welcome {
 				n.Spaces = []shoal.SpaceID{s.ID}
 			}
 		}
@@ -62,9 +63,6 @@ func (c *inviteCreateCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	o.Note("send it to one person, by a way that nobody else reads: the first one to open it is in")
 	return nil
 }
-
-// defaultSpace is the space that every server begins with.
-const defaultSpace shoal.SpaceID = "welcome"
 
 type inviteListCmd struct{}
 
