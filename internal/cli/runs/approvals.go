@@ -44,10 +44,7 @@ func (c *approvalsListCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	for _, p := range all.Items {
 		rows = append(rows, pendingRow(sh.Output, p))
 	}
-	if sh.Output.Terminal {
-		return cli.PrintList[shoal.PendingID](sh, all, []string{"ID", "KIND", "ABOUT", "AGENT", "SPACE", "TRIGGER", "SINCE", "EXPIRES"}, rows...)
-	}
-	return sh.Output.PrintTable(all, nil, rows...)
+	return cli.PrintList[shoal.PendingID](sh, all, []string{"ID", "KIND", "ABOUT", "AGENT", "SPACE", "TRIGGER", "SINCE", "EXPIRES"}, rows...)
 }
 
 // pendingRow returns the row of an action. A person gets what a decision needs, and a program
