@@ -5,20 +5,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/safetext"
 )
 
 // Itoa formats n in base 10.
 func Itoa(n int64) string { return strconv.FormatInt(n, 10) }
-
-// TimeOr returns a time in the format of the API, or none for nil.
-func TimeOr(t *shoal.Time, none string) string {
-	if t == nil {
-		return none
-	}
-	return t.String()
-}
 
 // IDOrDash returns an id, or a dash for nil.
 func IDOrDash[T ~string](id *T) string {

@@ -30,8 +30,11 @@ func ParseTime(flag, s string, now time.Time, sign int) (shoal.Time, error) {
 // FormatTime formats a time: relative to now for a terminal, such as "3 h ago", and in the
 // format of the API otherwise. It returns none for nil.
 func (o *Output) FormatTime(t *shoal.Time, none string) string {
-	if t == nil || !o.Terminal {
-		return TimeOr(t, none)
+	switch {
+	case t == nil:
+		return none
+	case !o.Terminal:
+		return t.String()
 	}
 	return relativeTime(time.Until(t.Time))
 }
