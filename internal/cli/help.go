@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -89,8 +90,9 @@ func (h *help) command(n *kong.Node) {
 	own := n.Flags
 	args := n.Positional
 	if d := n.DefaultCmd; d != nil {
-		own, args = append(own[:len(own):len(own)], d.Flags...), d.Positional
+		own, args = slices.Concat(own, d.Flags), d.Positional
 	}
+	own = slices.DeleteFunc(slices.Clone(own), func(f *kong.Flag) bool { return f.Hidden })
 	for _, child := range n.Children {
 		h.fitNames(child.Name)
 	}
@@ -98,9 +100,7 @@ func (h *help) command(n *kong.Node) {
 		h.fitNames(argName(a))
 	}
 	for _, f := range own {
-		if !f.Hidden {
-			h.fitNames(flagName(f))
-		}
+		h.fitNames(flagName(f))
 	}
 	if len(n.Children) > 0 {
 		h.title("Commands")
@@ -119,27 +119,21 @@ func (h *help) command(n *kong.Node) {
 			h.entry(argName(a), valueHelp(a))
 		}
 	}
-	titled := false
-	for _, f := range own {
-		if f.Hidden {
-			continue
+	if len(own) > 0 {
+		h.title("Flags")
+		for _, f := range own {
+			h.entry(flagName(f), flagHelp(f.Value))
 		}
-		if !titled {
-			h.title("Flags")
-			titled = true
-		}
-		h.entry(flagName(f), flagHelp(f.Value))
 	}
 	h.examples(CommandName(n))
 	h.title("Flags of every command")
+	root := n
+	for root.Parent != nil {
+		root = root.Parent
+	}
 	var names []string
-	for root := n; ; root = root.Parent {
-		if root.Parent == nil {
-			for _, f := range root.Flags {
-				names = append(names, "--"+f.Name)
-			}
-			break
-		}
+	for _, f := range root.Flags {
+		names = append(names, "--"+f.Name)
 	}
 	h.text(helpIndent, strings.Join(names, ", ")+": `shoal --help` explains them.")
 }
