@@ -216,30 +216,54 @@ func Restore(ctx context.Context, database string, version int) (replaced string
 	if _, err := os.Stat(name); err != nil {
 		return "", &shoal.Error{Op: op, Kind: shoal.NotFound, Msg: fmt.Sprintf("There is no copy %s of the database.", name), Err: err}
 	}
-	d, err := sqlconn.NewSQLite(path)
+	c, release, err := openAlone(ctx, path)
 	if err != nil {
-		return "", err
-	}
-	c := sqlconn.NewWriter(d, nil, true)
-	c.SetOpening(true)
-	defer func() {
-		c.Close()
-		d.Unlock()
-	}()
-	if err := c.Open(ctx); err != nil {
 		return "", sqlconn.ExplainLocked(err)
 	}
-	now := c.SQLite()
-	replaced = path + ".replaced-" + time.Now().UTC().Format("20060102T150405.000")
-	if err := copyFile(now, replaced); err != nil {
-		return "", fmt.Errorf("%s: keep what is there now: %w", op, err)
+	defer release()
+	if replaced, err = keepReplaced(c, path); err == nil {
+		err = overwrite(c, name)
 	}
-	copied, err := sqlite.Open(name)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", op, err)
-	}
-	if err := errors.Join(copied.CopyTo(now), copied.Close()); err != nil {
 		return "", fmt.Errorf("%s: %w", op, err)
 	}
 	return replaced, nil
+}
+
+// openAlone opens a SQLite database that no server may be using. release closes it.
+func openAlone(ctx context.Context, path string) (c *sqlconn.Conn, release func(), err error) {
+	d, err := sqlconn.NewSQLite(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	c = sqlconn.NewWriter(d, nil, true)
+	c.SetOpening(true)
+	release = func() {
+		c.Close()
+		d.Unlock()
+	}
+	if err := c.Open(ctx); err != nil {
+		release()
+		return nil, nil, err
+	}
+	return c, release, nil
+}
+
+// keepReplaced copies the database at a path into a file beside it before it is overwritten, and
+// returns the name of the file.
+func keepReplaced(c *sqlconn.Conn, path string) (replaced string, err error) {
+	replaced = path + ".replaced-" + time.Now().UTC().Format("20060102T150405.000")
+	if err := copyFile(c.SQLite(), replaced); err != nil {
+		return "", fmt.Errorf("keep what is there now: %w", err)
+	}
+	return replaced, nil
+}
+
+// overwrite replaces the content of a database by that of a file, in one transaction.
+func overwrite(c *sqlconn.Conn, file string) error {
+	from, err := sqlite.Open(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(from.CopyTo(c.SQLite()), from.Close())
 }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/sqlite"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
@@ -128,19 +127,11 @@ func loadSQLite(ctx context.Context, path, file string, holds bool) (replaced st
 	if log, err := os.Stat(file + "-wal"); err == nil && log.Size() > 0 {
 		return "", shoal.E(op, shoal.Conflict, fmt.Sprintf("%s is a database in use: a part of it is in %s-wal. Make a backup of it with `shoal backup`, and restore that.", file, file))
 	}
-	d, err := sqlconn.NewSQLite(path)
+	c, release, err := openAlone(ctx, path)
 	if err != nil {
-		return "", err
-	}
-	c := sqlconn.NewWriter(d, nil, true)
-	c.SetOpening(true)
-	defer func() {
-		c.Close()
-		d.Unlock()
-	}()
-	if err := c.Open(ctx); err != nil {
 		return "", explainRunning(err)
 	}
+	defer release()
 	checked := path + ".restoring"
 	if err := copyBytes(file, checked); err != nil {
 		return "", fmt.Errorf("%s: %w", op, err)
@@ -156,16 +147,11 @@ func loadSQLite(ctx context.Context, path, file string, holds bool) (replaced st
 		return "", shoal.E(op, shoal.InvalidArgument, fmt.Sprintf("%s is of a newer Shoal (version %d; this program knows %d). Install that one first.", file, x.Version, x.Newest))
 	}
 	if holds {
-		replaced = path + ".replaced-" + time.Now().UTC().Format("20060102T150405.000")
-		if err := copyFile(c.SQLite(), replaced); err != nil {
-			return "", fmt.Errorf("%s: keep what is there now: %w", op, err)
+		if replaced, err = keepReplaced(c, path); err != nil {
+			return "", fmt.Errorf("%s: %w", op, err)
 		}
 	}
-	from, err := sqlite.Open(checked)
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", op, err)
-	}
-	if err := errors.Join(from.CopyTo(c.SQLite()), from.Close()); err != nil {
+	if err := overwrite(c, checked); err != nil {
 		return "", fmt.Errorf("%s: %w", op, err)
 	}
 	return replaced, nil
