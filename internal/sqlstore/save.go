@@ -159,7 +159,7 @@ func loadSQLite(ctx context.Context, path, file string, holds bool) (replaced st
 
 // explainRunning says what to do about a server that uses the database.
 func explainRunning(err error) error {
-	if explained := sqlconn.ExplainLocked(err); explained != err { //nolint:errorlint // identity: whether it was explained
+	if sqlconn.IsLocked(err) {
 		return &shoal.Error{Op: "sqlstore.Load", Kind: shoal.Conflict, Err: err, Msg: "A server uses the database. Stop it, with `shoal down` if `shoal up` has started it, and restore again."}
 	}
 	return err

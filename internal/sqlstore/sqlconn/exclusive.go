@@ -86,10 +86,13 @@ func newLockPostgres() func(*Conn) (bool, error) {
 	}
 }
 
+// IsLocked reports whether an error means that a server uses the database.
+func IsLocked(err error) bool { return errors.Is(err, errLocked) }
+
 // ExplainLocked adds to the error of a locked database what an operator can do about it. It
 // returns any other error as it is.
 func ExplainLocked(err error) error {
-	if !errors.Is(err, errLocked) {
+	if !IsLocked(err) {
 		return err
 	}
 	return &shoal.Error{
