@@ -1,8 +1,6 @@
 package coresql
 
 import (
-	"encoding/json"
-
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
@@ -14,19 +12,19 @@ func inviteOf(r *sqlconn.Rows) shoal.Invite {
 		ID: shoal.InviteID(r.Text(0)), SessionID: shoal.SessionID(r.Text(1)), Name: r.Text(2), SessionRole: shoal.SessionRole(r.Text(3)),
 		Spaces: []shoal.SpaceID{}, CreatedBy: sqlconn.TextOrNil[shoal.EntityID](r, 5), CreatedAt: r.Time(6), ExpiresAt: r.Time(7),
 	}
-	_ = json.Unmarshal([]byte(r.Text(4)), &i.Spaces) // InsertInvite has written it
+	r.Decode(r.Text(4), &i.Spaces)
 	return i
 }
 
 // InsertInvite implements [storage.InviteTx].
 func (t *Tx) InsertInvite(i shoal.Invite, hash string) error {
-	spaces, err := json.Marshal(append([]shoal.SpaceID{}, i.Spaces...))
+	spaces, err := sqlconn.Encode(append([]shoal.SpaceID{}, i.Spaces...))
 	if err != nil {
 		return err
 	}
 	n, err := t.c.Exec(
 		`INSERT INTO invites (hash, `+inviteColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING`,
-		hash, i.ID, i.SessionID, i.Name, i.SessionRole, string(spaces), i.CreatedBy, i.CreatedAt, i.ExpiresAt)
+		hash, i.ID, i.SessionID, i.Name, i.SessionRole, spaces, i.CreatedBy, i.CreatedAt, i.ExpiresAt)
 	if err == nil && n == 0 {
 		err = sqlconn.AlreadyExists("InsertInvite", "The invitation %q or its code exists already.", i.ID)
 	}
