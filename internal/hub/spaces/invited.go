@@ -7,8 +7,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/core"
 )
 
-// AddInvited makes a person who accepted an invitation a member of a space, as who invited them.
-// It does nothing if the space was deleted, closed or filled since the invitation.
+// AddInvited makes a person who accepted an invitation a member of a space, with the creator of the
+// invitation as the actor. It does nothing if the space was deleted, closed or filled since.
 func AddInvited(ch *core.Change, of shoal.Invite, space shoal.SpaceID, person shoal.EntityID) error {
 	by := shoal.Principal{Role: shoal.RoleAdmin}
 	if of.CreatedBy != nil {

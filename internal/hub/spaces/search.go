@@ -18,7 +18,7 @@ type Search struct {
 	Space      shoal.SpaceID
 	SenderKind shoal.EntityKind
 	Sort       SearchSort
-	// Place is where to continue; the zero value is the beginning.
+	// Position is where to continue; the zero value is the beginning.
 	Position SearchPosition
 	Limit    int
 }
