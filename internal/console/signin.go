@@ -27,13 +27,18 @@ type credentials struct {
 	Key  string `json:"key"`
 }
 
+// decode reads the JSON of a body, which must not have other fields than v.
+func decode(body []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	return d.Decode(v)
+}
+
 // login signs a browser in.
 func (c *Console) login(w http.ResponseWriter, r *http.Request) (int, any, error) {
 	const op = "console.login"
 	var in credentials
-	body := json.NewDecoder(bytes.NewReader(guard.Body(r)))
-	body.DisallowUnknownFields()
-	if err := body.Decode(&in); err != nil || (in.Code == "") == (in.Key == "") {
+	if err := decode(guard.Body(r), &in); err != nil || (in.Code == "") == (in.Key == "") {
 		return 0, nil, &shoal.Error{
 			Op: op, Kind: shoal.InvalidArgument, Err: err,
 			Msg:    `Send {"code": CODE} with the code of a link, or {"key": KEY}.`,
@@ -67,8 +72,8 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request, in credentials)
 	return c.Auth.SignInAdmin(w, r)
 }
 
-// joined is the answer to a person who has accepted an invitation: who that is, the half as in
-// signedIn, and the person's key, which is in this answer only.
+// joined is the response to an accepted invitation: that of a sign-in, and the person's key, which
+// is in this response only.
 type joined struct {
 	signedIn
 	Key string `json:"key"`
@@ -78,9 +83,7 @@ type joined struct {
 func (c *Console) join(w http.ResponseWriter, r *http.Request) (int, any, error) {
 	const op = "console.join"
 	var in shoal.Joining
-	body := json.NewDecoder(bytes.NewReader(guard.Body(r)))
-	body.DisallowUnknownFields()
-	if err := body.Decode(&in); err != nil {
+	if err := decode(guard.Body(r), &in); err != nil {
 		return 0, nil, &shoal.Error{
 			Op: op, Kind: shoal.InvalidArgument, Err: err, Msg: `Send {"code": CODE, "name": NAME} with the code of an invitation.`,
 			Fields: []shoal.FieldError{{Location: "body", Message: `must be {"code": CODE, "name": NAME}`}},
@@ -101,9 +104,7 @@ func (c *Console) logout(w http.ResponseWriter, r *http.Request) (int, any, erro
 		Everywhere bool `json:"everywhere"`
 	}
 	if text := guard.Body(r); len(text) > 0 {
-		body := json.NewDecoder(bytes.NewReader(text))
-		body.DisallowUnknownFields()
-		if err := body.Decode(&in); err != nil {
+		if err := decode(text, &in); err != nil {
 			return 0, nil, &shoal.Error{
 				Op: "console.logout", Kind: shoal.InvalidArgument, Err: err, Msg: `Send no body, or {"everywhere": true}.`,
 				Fields: []shoal.FieldError{{Location: "body", Message: `must be {"everywhere": true} if there is one`}},
