@@ -38,13 +38,14 @@ func checkExamples(t *testing.T, name string) {
 		t.Errorf("`shoal %s` has no example in internal/cli/examples.txt", name)
 	}
 	for _, example := range all {
-		words := ownWords(t, example)
-		if words == nil {
-			t.Errorf("%s: the example %q does not call shoal", name, example)
+		_, command, found := strings.Cut(" "+strings.ReplaceAll(example, "(", " "), " shoal ")
+		own, open := words(command)
+		if !found || open {
+			t.Errorf("%s: the example %q does not call shoal, or a quote in it does not end", name, example)
 			continue
 		}
 		commands, _ := newCommands()
-		chosen, err := cli.NewParser(commands, kong.Writers(io.Discard, io.Discard)).Parse(words)
+		chosen, err := cli.NewParser(commands, kong.Writers(io.Discard, io.Discard)).Parse(own)
 		if err != nil {
 			t.Errorf("%s: the example %q is refused: %v", name, example, err)
 			continue
@@ -54,56 +55,4 @@ func checkExamples(t *testing.T, name string) {
 			t.Errorf("%s: the example %q is of the command %s", name, example, of)
 		}
 	}
-}
-
-// ownWords returns the words after shoal in an example, nil if it does not call shoal.
-func ownWords(t *testing.T, example string) []string {
-	t.Helper()
-	words := splitShell(t, example)
-	for i, word := range words {
-		if word != "shoal" {
-			continue
-		}
-		words = words[i+1:]
-		for end, word := range words {
-			if word == "|" || word == ">" {
-				return words[:end]
-			}
-		}
-		return words
-	}
-	return nil
-}
-
-// splitShell splits a line as a shell does: quotes, comments, and the words of <( ).
-func splitShell(t *testing.T, line string) (words []string) {
-	t.Helper()
-	word, quote, open := "", rune(0), false
-	end := func() {
-		if open {
-			words = append(words, word)
-		}
-		word, open = "", false
-	}
-	for i, r := range line {
-		switch {
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote != 0:
-			word += string(r)
-		case r == '\'' || r == '"':
-			quote, open = r, true
-		case r == '#' && !open:
-			return words
-		case r == ' ' || r == '(' || r == ')':
-			end()
-		default:
-			word, open = word+string(r), true
-		}
-		if i == len(line)-1 && quote != 0 {
-			t.Fatalf("the quote in %q does not end", line)
-		}
-	}
-	end()
-	return words
 }

@@ -15,9 +15,9 @@ import (
 
 var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
 
-// words splits a command as a shell does, as far as the pages need it, and stops where
-// the command ends.
-func words(line string) (out []string) {
+// words splits a command as a shell does, as far as the pages and the examples of the help need
+// it, and stops where the command ends. open reports a quote that does not end.
+func words(line string) (out []string, open bool) {
 	var word strings.Builder
 	inside, quote := false, rune(0)
 	for _, r := range line {
@@ -38,7 +38,7 @@ func words(line string) (out []string) {
 			if inside {
 				out = append(out, word.String())
 			}
-			return out
+			return out, false
 		default:
 			word.WriteRune(r)
 			inside = true
@@ -47,7 +47,7 @@ func words(line string) (out []string) {
 	if inside {
 		out = append(out, word.String())
 	}
-	return out
+	return out, quote != 0
 }
 
 // Every command in a block of the pages is one that this program understands.
@@ -63,7 +63,7 @@ func TestThePagesHoldCommandsThatExist(t *testing.T) {
 		}
 		for _, block := range shellBlock.FindAllStringSubmatch(string(page), -1) {
 			for line := range strings.Lines(strings.ReplaceAll(block[1], "\\\n", " ")) {
-				args := words(strings.TrimSpace(line))
+				args, _ := words(strings.TrimSpace(line))
 				for len(args) > 0 && (args[0] == "sudo" || strings.Contains(args[0], "=")) {
 					args = args[1:]
 				}
