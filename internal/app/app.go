@@ -67,8 +67,8 @@ const stopWithin = 4 * time.Second
 const (
 	// idleTimeout is how long a connection may stay without a call.
 	idleTimeout = 2 * time.Minute
-	// parkAfter is how long a wait blocks before its connection is detached.
-	parkAfter = 100 * time.Millisecond
+	// detachAfter is how long a wait blocks before its connection is detached.
+	detachAfter = 100 * time.Millisecond
 )
 
 // Server is a running server.
@@ -224,7 +224,7 @@ func (s *Server) listen() error {
 	}
 	open := bounded(l, s.proxy, s.metrics)
 	s.listener = open
-	s.pool = detach.New(detach.Options{After: cmp.Or(c.DetachAfter, parkAfter), Idle: idleTimeout, Closed: open.closed, Answered: open.answered})
+	s.pool = detach.New(detach.Options{After: cmp.Or(c.DetachAfter, detachAfter), Idle: idleTimeout, Closed: open.closed, Answered: open.answered})
 	s.metrics.GaugeFunc("shoal_connections_parked", "Connections of calls that wait outside of their handlers.", func() float64 { return float64(s.pool.Count()) })
 	apis, err := s.apis()
 	if err == nil {
