@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/shoal-dev/shoal/internal/filelock"
+	"github.com/shoal-dev/shoal/internal/wholefile"
 )
 
 // Definition says how a server in the background is started.
@@ -89,22 +90,10 @@ func readJSON(path string, v any) error {
 	return nil
 }
 
-// writeJSON replaces a file at once: a reader sees the old or the new content.
 func writeJSON(path string, v any) error {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return err
 	}
-	made, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".") // mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = made.Write(append(text, '\n'))
-	if err = errors.Join(err, made.Close()); err == nil {
-		err = os.Rename(made.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(made.Name()))
-	}
-	return nil
+	return wholefile.Replace(path, append(text, '\n'))
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/wholefile"
 )
 
 // A list on a terminal numbers its rows, and the next commands of the same shell take these
@@ -118,19 +118,7 @@ func (sh *Shell) keepList(list string, ids []string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	// Another command may read the file now.
-	part, err := os.CreateTemp(filepath.Dir(path), "lists-*")
-	if err != nil {
-		return err
-	}
-	_, err = part.Write(text)
-	if err = errors.Join(err, part.Close()); err == nil {
-		err = os.Rename(part.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(part.Name()))
-	}
-	return nil
+	return wholefile.Replace(path, text) // another command may read the file now
 }
 
 // listed returns the id of a row that a list of this shell showed.

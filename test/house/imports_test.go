@@ -97,7 +97,7 @@ var importTable = []importRule{
 	{dir: "internal/agentconfig", inside: []string{".", "agent", "internal/yamltext"}, others: true, never: sqlAndWeb},
 	{dir: "internal/agenterror", inside: []string{".", "agent"}, never: sqlAndWeb},
 	{dir: "internal/approval", inside: []string{"."}, never: sqlAndWeb},
-	{dir: "internal/background", inside: []string{"internal/filelock"}, others: true, never: sqlAndWeb},
+	{dir: "internal/background", inside: []string{"internal/filelock", "internal/wholefile"}, others: true, never: sqlAndWeb},
 	{dir: "internal/behalf", inside: []string{"."}, never: sqlAndWeb},
 	{dir: "internal/budget", inside: []string{".", "agent", "internal/hub/storage"}, never: sqlAndWeb},
 	{dir: "internal/calendar", inside: []string{"."}, others: true, never: sqlAndWeb},
@@ -108,7 +108,7 @@ var importTable = []importRule{
 		dir:    "internal/chat/screen",
 		inside: []string{".", "client", "internal/chat", "internal/chat/feed", "internal/safetext"}, others: true, never: sqlAndWeb,
 	},
-	{dir: "internal/cli", inside: []string{".", "client", "internal/app", "internal/configfile", "internal/doctor", "internal/safetext"}, others: true, never: sqlAndWeb},
+	{dir: "internal/cli", inside: []string{".", "client", "internal/app", "internal/configfile", "internal/doctor", "internal/safetext", "internal/wholefile"}, others: true, never: sqlAndWeb},
 	{dir: "internal/cli/admin", inside: []string{".", "client", "internal/app", "internal/cli", "internal/safetext"}, never: sqlAndWeb},
 	{
 		dir:    "internal/cli/agents",
@@ -220,6 +220,7 @@ var importTable = []importRule{
 		},
 		never: sqlPackages,
 	},
+	{dir: "internal/wholefile", never: sqlAndWeb},
 	{dir: "internal/yamltext", others: true, never: sqlAndWeb},
 	{dir: "internal/sqlite", others: true, never: slices.Concat(webPackages, []string{"database/sql", "github.com/jackc/pgx"})},
 	{
