@@ -160,8 +160,11 @@ func (sh *Shell) resolveNumbers(chosen *kong.Context) error {
 		}
 		for _, t := range targets {
 			list, is := numbered[t.Type()]
-			number, err := strconv.Atoi(fmt.Sprint(t))
-			if !is || err != nil {
+			if !is {
+				continue
+			}
+			number, err := strconv.Atoi(t.String())
+			if err != nil {
 				continue
 			}
 			id, err := sh.listed(list, number)
