@@ -207,7 +207,7 @@ func (s *Server) protect() (err error) {
 func (s *Server) admit(r *http.Request) (limit.Caller, error) {
 	caller, err := s.auth.Admit(r)
 	if err == nil && (strings.HasPrefix(r.URL.Path, "/v1/") || strings.HasPrefix(r.URL.Path, "/agui/")) {
-		err = s.limits.Look(caller, httpapi.Concurrent(r))
+		err = s.limits.Peek(caller, httpapi.Concurrent(r))
 	}
 	return caller, err
 }

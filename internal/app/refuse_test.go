@@ -79,8 +79,8 @@ func (c *overLimit) answer() (status int, closes bool) {
 
 const toShop = "/v1/sessions/default/spaces/shop/messages"
 
-// A caller over its limit is refused before its body is looked at: a body that is not JSON is not
-// reported, and one that waits to be asked for is not asked for.
+// A caller over its limit is refused before its body is read: a body that is not JSON is not
+// reported, and a client that expects 100 Continue does not receive it.
 func TestLimitsComeBeforeBodies(t *testing.T) {
 	c := newOverLimit(t)
 	for _, path := range []string{toShop, "/agui/agents/nobody"} {

@@ -20,8 +20,8 @@ func TestRates(t *testing.T) {
 		r := limit.NewRates[string](10, 3, 100)
 		take := func(key string, want time.Duration) {
 			t.Helper()
-			if looked := r.Peek(key); looked != want {
-				t.Errorf("Look(%s) = %v, want %v", key, looked, want)
+			if got := r.Peek(key); got != want {
+				t.Errorf("Peek(%s) = %v, want %v", key, got, want)
 			}
 			if got := r.Take(key); got != want {
 				t.Errorf("Take(%s) = %v, want %v", key, got, want)

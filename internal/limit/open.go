@@ -77,14 +77,15 @@ func (o *Open) Take(c Caller, n int64) Verdict {
 	return v
 }
 
-// Look returns the same as Enter without taking a unit.
-func (o *Open) Look(c Caller) Verdict {
+// Peek returns the same as Enter without taking a unit.
+func (o *Open) Peek(c Caller) Verdict {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.judge(c, 1)
 }
 
-// judge returns whether a caller may take n units. It must be called with mu held.
+// judge returns whether a caller may take n units, and records a refusal. It must be called with
+// mu held.
 func (o *Open) judge(c Caller, n int64) Verdict {
 	mine := o.open[c]
 	if o.each > 0 && mine+n > o.each {

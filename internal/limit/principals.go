@@ -105,17 +105,17 @@ func (p *Principals) Call(who shoal.Principal) error {
 	return p.rateError(p.rates.Take(Of(who)))
 }
 
-// Look returns the error with which Call, and Begin if the call is one of the concurrent calls,
-// would refuse a caller now, and counts nothing otherwise. It is for refusals before the rest of
-// a request is read: Call and Begin still decide.
-func (p *Principals) Look(c Caller, concurrent bool) error {
+// Peek returns the error with which Call would refuse a caller now, or Begin if the call is to be
+// one of the concurrent calls. It counts the refusal, but no call. It is for refusals before the
+// body of a request is read: Call and Begin still decide.
+func (p *Principals) Peek(c Caller, concurrent bool) error {
 	if c.admin {
 		return nil
 	}
 	if err := p.rateError(p.rates.Peek(c)); err != nil || !concurrent {
 		return err
 	}
-	return p.callError(p.calls.Look(c))
+	return p.callError(p.calls.Peek(c))
 }
 
 // rateError returns the error for a caller that has to wait until its next call, or nil.

@@ -82,13 +82,13 @@ func TestRefusing(t *testing.T) {
 	})
 }
 
-// Look says what Call and Begin would say, and takes nothing.
-func TestLookTakesNothing(t *testing.T) {
+// Peek returns the errors of Call and Begin, and takes nothing.
+func TestPeekTakesNothing(t *testing.T) {
 	ann, bob := shoal.Principal{KeyID: "a", Role: shoal.RoleService}, shoal.Principal{KeyID: "b", Role: shoal.RoleService}
 	root := shoal.Principal{KeyID: "root", Role: shoal.RoleAdmin}
 	p := limit.NewPrincipals(limit.Bounds{CallsPerSecond: .001, CallsEach: 2, Calls: 100}, nil)
 	for range 10 {
-		if err := p.Look(limit.Of(ann), true); err != nil {
+		if err := p.Peek(limit.Of(ann), true); err != nil {
 			t.Fatalf("before any call: %v", err)
 		}
 	}
@@ -97,17 +97,17 @@ func TestLookTakesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := p.Look(limit.Of(ann), true); !errors.Is(err, shoal.RateLimited) {
+	if err := p.Peek(limit.Of(ann), true); !errors.Is(err, shoal.RateLimited) {
 		t.Errorf("with two calls under way: %v, want rate_limited", err)
 	}
-	if err := p.Look(limit.Of(ann), false); err != nil {
+	if err := p.Peek(limit.Of(ann), false); err != nil {
 		t.Errorf("a wait, with two calls under way: %v", err)
 	}
-	if err := p.Look(limit.Of(bob), true); err != nil {
+	if err := p.Peek(limit.Of(bob), true); err != nil {
 		t.Errorf("another caller: %v", err)
 	}
 	p.End(ann)
-	if err := p.Look(limit.Of(ann), true); err != nil {
+	if err := p.Peek(limit.Of(ann), true); err != nil {
 		t.Errorf("when a call has ended: %v", err)
 	}
 	for p.Call(bob) == nil {
@@ -116,24 +116,24 @@ func TestLookTakesNothing(t *testing.T) {
 		}
 	}
 	for _, concurrent := range []bool{true, false} {
-		if err := p.Look(limit.Of(bob), concurrent); !errors.Is(err, shoal.RateLimited) {
+		if err := p.Peek(limit.Of(bob), concurrent); !errors.Is(err, shoal.RateLimited) {
 			t.Errorf("over the rate: %v, want rate_limited", err)
 		}
 	}
-	if err := p.Look(limit.Of(root), true); err != nil {
+	if err := p.Peek(limit.Of(root), true); err != nil {
 		t.Errorf("the admin: %v", err)
 	}
 }
 
-// The share of those that hold little holds for Look as well, and its refusals count for the
+// Peek reserves the same share for callers that hold little, and its refusals count for the
 // readiness of the server.
-func TestLookKeepsShares(t *testing.T) {
+func TestPeekKeepsShares(t *testing.T) {
 	o := limit.NewOpen(0, 100)
 	big, small := limit.From("big"), limit.From("small")
 	for o.Enter(big) == limit.Entered {
 	}
-	if o.Look(big) != limit.AllFull || o.Look(small) != limit.Entered || o.Refusing() != 0 {
-		t.Errorf("big %v, small %v, refusing %v", o.Look(big), o.Look(small), o.Refusing())
+	if o.Peek(big) != limit.AllFull || o.Peek(small) != limit.Entered || o.Refusing() != 0 {
+		t.Errorf("big %v, small %v, refusing %v", o.Peek(big), o.Peek(small), o.Refusing())
 	}
 	if n := o.Count(); n != 75 {
 		t.Errorf("%d are taken, want three quarters", n)
