@@ -159,7 +159,7 @@ func (c *sseConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 func (c *sseConnection) Write(ctx context.Context, m jsonrpc.Message) error {
 	err := c.Connection.Write(ctx, m)
 	if answer, ok := m.(*jsonrpc.Response); ok {
-		if from := c.transport.unmark(answer.ID); from != nil && err == nil && c.transport.stream.stands() {
+		if from := c.transport.unmark(answer.ID); from != nil && err == nil && c.transport.stream.isOpen() {
 			from.written()
 		}
 	}

@@ -124,9 +124,9 @@ func (s *stream) fail(err error) {
 	}
 }
 
-// stands reports whether all that was written has reached the connection and
-// the client is still there.
-func (s *stream) stands() bool {
+// isOpen reports whether all writes have succeeded and the client is still
+// connected.
+func (s *stream) isOpen() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.err == nil && s.ctx.Err() == nil

@@ -190,7 +190,7 @@ func (w *waitCall) respondOnStream(out outcome, err error) {
 		w.Log.Error("a result could not be encoded", "request", w.name, "tool", w.tool.Name, "error", err)
 		body, out = errorBody(w.id(), jsonrpc.CodeInternalError, encodeFailed), outcome{}
 	}
-	if _, err := w.stream.Write(messageEvent(body)); err == nil && w.stream.FlushError() == nil && w.stream.stands() {
+	if _, err := w.stream.Write(messageEvent(body)); err == nil && w.stream.FlushError() == nil && w.stream.isOpen() {
 		written(out)
 	}
 }
