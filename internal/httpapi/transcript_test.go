@@ -20,9 +20,9 @@ import (
 // A file named "WHO METHOD PATH [EVENTS]" is a call: header lines, then the
 // body. The file after it, named by a status, is the answer; of a stream, its
 // first EVENTS events. What differs from run to run is replaced by a name, such
-// as msg_#1 for the first message, which later calls may use. The admin and,
-// the entities of the session default can be WHO, with keys created on first use; nobody
-// has no key. `go test -run Transcripts -update` writes the answers anew.
+// as msg_#1 for the first message, which later calls may use. WHO is admin, an
+// entity of the session default, whose key is created on first use, or nobody,
+// who has no key. `go test -run Transcripts -update` writes the answers anew.
 func TestTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {

@@ -60,7 +60,7 @@ func Carriers(a *API) int {
 	return len(a.carriers.open)
 }
 
-// MaxOpenWaits counts the waits that can be cancelled by their id.
+// OpenWaits counts the waits that can be cancelled by their id.
 func OpenWaits(a *API) (n int) {
 	a.waits.mu.Lock()
 	defer a.waits.mu.Unlock()

@@ -4,7 +4,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// sdkSession is the SDK's part of a session: about ten KiB, and a goroutine.
+// sdkSession is the SDK's session for a [session]: about ten KiB, and a goroutine.
 type sdkSession struct {
 	peer      *peer
 	transport *mcp.StreamableServerTransport
@@ -12,8 +12,9 @@ type sdkSession struct {
 	users     int // requests and streams; guarded by session.live
 }
 
-// acquire returns the SDK's part of the session, until release. If there is none, it makes one
-// that knows what the client said when it initialized. It fails when the session is over.
+// acquire returns the SDK's session for s; the caller must release it. It creates the session if
+// necessary, with the parameters with which the client initialized s. After the end of s the error
+// is errSessionOver.
 func (a *API) acquire(s *session) (*sdkSession, error) {
 	s.live.Lock()
 	defer s.live.Unlock()
@@ -30,7 +31,7 @@ func (a *API) acquire(s *session) (*sdkSession, error) {
 	return s.sdk, nil
 }
 
-// connect opens a session of the SDK.
+// connect creates a session of the SDK.
 func (a *API) connect(s *session) (*sdkSession, error) {
 	var options *mcp.ServerSessionOptions
 	if s.client != nil {
@@ -45,7 +46,7 @@ func (a *API) connect(s *session) (*sdkSession, error) {
 	return k, nil
 }
 
-// release gives up the SDK's part of a session, which ends if nothing needs it any more.
+// release ends one use of the SDK's session, and the session itself if nothing else needs it.
 func (s *session) release(k *sdkSession) {
 	s.live.Lock()
 	k.users--
@@ -69,7 +70,7 @@ func (s *session) initialized() bool {
 	return s.client != nil
 }
 
-// end ends what goes on in a session: its requests, its streams, its subscriptions.
+// end ends the requests, streams and subscriptions of a session.
 func (s *session) end() {
 	s.cancel(errSessionOver)
 	s.live.Lock()

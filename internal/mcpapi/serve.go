@@ -150,7 +150,7 @@ func (q *request) sdkSession(s *session) {
 	sdk.transport.ServeHTTP(q.asErrors(q.w), r)
 }
 
-// acquireSDK returns the SDK's part of a session, or answers the request.
+// acquireSDK returns the SDK's session for s as acquire does, or answers the request.
 func (q *request) acquireSDK(s *session) (*sdkSession, bool) {
 	sdk, err := q.acquire(s)
 	switch {
