@@ -33,6 +33,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"math"
 	"net"
 	"net/http"
 	"sync"
@@ -55,7 +56,7 @@ type Options struct {
 }
 
 // Pool contains the detached connections. It is safe for concurrent use, and a [net.Listener]
-// for the connections that return.
+// for the connections that return. A nil Pool detaches nothing.
 type Pool struct {
 	after, idle time.Duration
 	closed      func(net.Conn)
@@ -89,8 +90,14 @@ func New(o Options) *Pool {
 	return l
 }
 
-// After returns how long a call should wait before it is detached.
-func (l *Pool) After() time.Duration { return l.after }
+// After returns how long a call should wait before it is detached; of a nil pool, longer than
+// any call.
+func (l *Pool) After() time.Duration {
+	if l == nil {
+		return math.MaxInt64
+	}
+	return l.after
+}
 
 // Accept blocks until a connection returns, and returns it. After Close the error is
 // [net.ErrClosed].
@@ -180,7 +187,7 @@ func (l *Pool) DetachStream(w http.ResponseWriter, r *http.Request) (_ *Call, ok
 }
 
 func (l *Pool) detach(w http.ResponseWriter, r *http.Request, stream bool) (_ *Call, ok bool) {
-	if r.ProtoMajor != 1 || r.ProtoMinor != 1 || r.Close {
+	if l == nil || r.ProtoMajor != 1 || r.ProtoMinor != 1 || r.Close {
 		return nil, false
 	}
 	l.mu.Lock()

@@ -394,6 +394,18 @@ func TestStopCancelsCalls(t *testing.T) {
 	}
 }
 
+// A nil pool detaches no call, however long it waits.
+func TestNilPoolDetachesNothing(t *testing.T) {
+	var none *detach.Pool
+	r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(get("/"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := none.Detach(nil, r); ok || none.After() < time.Hour {
+		t.Errorf("detached %v, after %v", ok, none.After())
+	}
+}
+
 // Connections that end with their response are not detached; the response is the same.
 func TestClosingConnectionsAreNotDetached(t *testing.T) {
 	s := start(t, time.Minute)

@@ -39,11 +39,7 @@ func wait(c *call) error {
 	if err != nil {
 		return err
 	}
-	while := shoal.MaxWait
-	if c.Pool != nil {
-		while = c.Pool.After()
-	}
-	delivery, on, err := c.Hub.Inbox.WaitShortly(c.ctx(), c.who, req, while)
+	delivery, on, err := c.Hub.Inbox.WaitShortly(c.ctx(), c.who, req, c.Pool.After())
 	if on != nil {
 		return c.detach(func(c *call) error {
 			delivery, err := on.Wait(c.ctx())

@@ -10,7 +10,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/detach"
 	"github.com/shoal-dev/shoal/internal/hub/inbox"
 	"github.com/shoal-dev/shoal/internal/limit"
@@ -60,11 +59,7 @@ func (w *waitCall) serve(raw []byte) (detached bool) {
 	if w.progress != nil && !w.startStream() {
 		return false
 	}
-	while := shoal.MaxWait
-	if w.Pool != nil {
-		while = w.Pool.After()
-	}
-	out, rest, err := w.job.doShortly(w.ctx, raw, while)
+	out, rest, err := w.job.doShortly(w.ctx, raw, w.Pool.After())
 	if rest != nil {
 		if w.detach(rest) {
 			return true
@@ -124,9 +119,6 @@ func (w *waitCall) recoverWait() {
 // takeConnection detaches the connection, and continues the stream of progress notifications on
 // it.
 func (w *waitCall) takeConnection() (p *detach.Call, ok bool) {
-	if w.Pool == nil {
-		return nil, false
-	}
 	q := *w.request
 	if w.stream == nil {
 		if p, ok = w.Pool.Detach(q.w, q.r); ok {
