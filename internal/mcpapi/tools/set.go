@@ -101,11 +101,7 @@ func (s Set) Tools() []*Tool {
 // run executes a call to its end.
 func (s Set) run(ctx context.Context, t *tool, c Caller, raw []byte) (Result, error) {
 	if t.wait != nil {
-		out, rest, err := s.runShortly(ctx, t, c, raw, shoal.MaxWait)
-		if rest != nil {
-			d, err := rest.Open.Wait(ctx)
-			return rest.Result(ctx, d, err)
-		}
+		out, _, err := s.runShortly(ctx, t, c, raw, shoal.MaxWait) // no wait is open for longer
 		return out, err
 	}
 	made, err := s.newCall(t, c, raw)
