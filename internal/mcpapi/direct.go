@@ -1,6 +1,7 @@
 package mcpapi
 
 import (
+	"bytes"
 	"net/http"
 	"strconv"
 	"time"
@@ -29,13 +30,19 @@ const encodeFailed = "Something went wrong on the server."
 func (q *request) answer(c toolCall, out outcome) bool {
 	buffer := buffers.get()
 	defer buffers.put(buffer)
+	body, ok := q.resultBody(buffer, c, out)
+	return q.write(http.StatusOK, body) && ok
+}
+
+// resultBody encodes the answer to a call into buffer. If the result cannot be encoded, it
+// returns an error for the client, and ok is false.
+func (q *request) resultBody(buffer *bytes.Buffer, c toolCall, out outcome) (body []byte, ok bool) {
 	body, err := q.encode(buffer, c, out)
 	if err != nil {
 		q.Log.Error("a result could not be encoded", "request", q.name, "tool", c.tool.Name, "error", err)
-		q.refuse(http.StatusOK, c.id, jsonrpc.CodeInternalError, encodeFailed)
-		return false
+		return errorBody(c.id, jsonrpc.CodeInternalError, encodeFailed), false
 	}
-	return q.write(http.StatusOK, body)
+	return body, true
 }
 
 // refuse answers with a JSON-RPC error.

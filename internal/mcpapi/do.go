@@ -39,6 +39,11 @@ type job struct {
 // that nobody can receive the outcome; the error is its cause.
 func (a *API) do(ctx context.Context, id string, c caller, t *tools.Tool, raw []byte) (outcome, error) {
 	j := job{a, c, id, t, time.Now()}
+	return j.do(ctx, raw)
+}
+
+// do executes the call to its end.
+func (j *job) do(ctx context.Context, raw []byte) (outcome, error) {
 	return j.run(ctx, func() (tools.Result, error) { return j.bounded(ctx, raw) })
 }
 
@@ -46,7 +51,7 @@ func (a *API) do(ctx context.Context, id string, c caller, t *tools.Tool, raw []
 // returns only the rest of it, for [job.resume] or [job.finish].
 func (j *job) doShortly(ctx context.Context, raw []byte, while time.Duration) (out outcome, rest *tools.Rest, err error) {
 	if j.tool.RunShortly == nil {
-		out, err = j.do(ctx, j.request, j.caller, j.tool, raw)
+		out, err = j.do(ctx, raw)
 		return out, nil, err
 	}
 	defer func() {
@@ -54,7 +59,7 @@ func (j *job) doShortly(ctx context.Context, raw []byte, while time.Duration) (o
 			out, rest, err = j.panicked(p), nil, nil
 		}
 		if rest == nil {
-			j.count(j.caller, j.tool, j.request, out, err, j.began)
+			j.record(out, err)
 		}
 	}()
 	res, rest, err := j.tool.RunShortly(limit.As(ctx, j.Principal), j.caller, raw, while)
@@ -84,10 +89,15 @@ func (j *job) run(ctx context.Context, call func() (tools.Result, error)) (out o
 		if p := recover(); p != nil {
 			out, err = j.panicked(p), nil
 		}
-		j.count(j.caller, j.tool, j.request, out, err, j.began)
+		j.record(out, err)
 	}()
 	res, err := call()
 	return j.outcome(ctx, res, err)
+}
+
+// record counts the call with its outcome.
+func (j *job) record(out outcome, err error) {
+	j.count(j.caller, j.tool, j.request, out, err, j.began)
 }
 
 // outcome returns the outcome of a result and the error of a call under ctx.

@@ -111,7 +111,7 @@ func (w *waitCall) conclude(d *inbox.Delivery, err error) {
 func (w *waitCall) recoverWait() {
 	if p := recover(); p != nil {
 		out := w.job.panicked(p)
-		w.count(w.job.caller, w.job.tool, w.name, out, nil, w.job.began)
+		w.job.record(out, nil)
 		w.respond(out, nil)
 	}
 }
@@ -122,6 +122,7 @@ func (w *waitCall) takeConnection() (p *detach.Call, ok bool) {
 	q := *w.request
 	if w.stream == nil {
 		if p, ok = w.Pool.Detach(q.w, q.r); ok {
+			// Only the context is still needed; a stream also checks the key in the header.
 			q.w, q.r = p, new(http.Request).WithContext(p.Context())
 			w.request = &q
 		}
@@ -176,13 +177,13 @@ func (w *waitCall) respondOnStream(out outcome, err error) {
 	buffer := buffers.get()
 	defer buffers.put(buffer)
 	var body []byte
+	ok := false
 	if err != nil {
 		body = errorBody(w.id(), codeCancelled, err.Error())
-	} else if body, err = w.encode(buffer, w.toolCall, out); err != nil {
-		w.Log.Error("a result could not be encoded", "request", w.name, "tool", w.tool.Name, "error", err)
-		body, out = errorBody(w.id(), jsonrpc.CodeInternalError, encodeFailed), outcome{}
+	} else {
+		body, ok = w.resultBody(buffer, w.toolCall, out)
 	}
-	if _, err := w.stream.Write(messageEvent(body)); err == nil && w.stream.FlushError() == nil && w.stream.isOpen() {
+	if _, err := w.stream.Write(messageEvent(body)); err == nil && w.stream.FlushError() == nil && w.stream.isOpen() && ok {
 		written(out)
 	}
 }
