@@ -51,10 +51,11 @@ func Concurrent(r *http.Request) bool {
 // segmentsBelow returns the number of segments of path below a collection of a session, or -1 if
 // path is not in that collection.
 func segmentsBelow(path, noun string) int {
-	rest, found := strings.CutPrefix(path, "/v1/sessions/")
-	segments := strings.Split(rest, "/")
-	if !found || len(segments) < 2 || segments[1] != noun {
+	rest, inSession := strings.CutPrefix(path, "/v1/sessions/")
+	_, rest, _ = strings.Cut(rest, "/")
+	below, found := strings.CutPrefix(rest, noun)
+	if !inSession || !found || below != "" && below[0] != '/' {
 		return -1
 	}
-	return len(segments) - 2
+	return strings.Count(below, "/")
 }
