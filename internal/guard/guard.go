@@ -197,8 +197,8 @@ func (g *Guard) isMCP(path string) bool {
 // refuse answers a request in the words of its protocol.
 func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, mcp bool, status int, err *shoal.Error) {
 	g.refused.With(string(err.Kind)).Add(1)
-	switch err.Kind {
-	case shoal.RateLimited, shoal.TooManyWaiters, shoal.Busy:
+	switch status {
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		drain(w, r)
 	default:
 		hearOut(r)
