@@ -207,8 +207,7 @@ func (f *fan) round(ctx context.Context, into *report.Row, length, pace time.Dur
 	seen, each := float64(f.Seen()), f.Took()
 	into.Add(deliveries, seen/took.Seconds())
 	into.Add(lostEvents, float64(f.Missing(sent)))
-	into.Add(report.P50, load.Percentile(each, 50))
-	into.Add(report.P99, load.Percentile(each, 99))
-	into.CPU, into.Operations = into.CPU+used, into.Operations+seen
+	into.AddLatencies(each)
+	into.AddCPU(used, seen)
 	return nil
 }

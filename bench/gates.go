@@ -117,7 +117,7 @@ func (r *run) runLoad(ctx context.Context, into *report.Row, b requiredLoad) err
 		into.Add(report.P99, load.Percentile(f.Took(), 99))
 		into.Add(lostEvents, float64(due-f.Seen()))
 	}
-	into.CPU, into.Operations = into.CPU+process.CPU(p.PID())-before, into.Operations+float64(len(found.took))
+	into.AddCPU(process.CPU(p.PID())-before, float64(len(found.took)))
 	return ctx.Err()
 }
 
@@ -138,7 +138,7 @@ func (r *run) runLoadOnFloor(ctx context.Context, into *report.Row, b requiredLo
 		return err
 	}
 	found.addTo(into)
-	into.CPU, into.Operations = into.CPU+process.CPU(p.PID())-before, into.Operations+float64(len(found.took))
+	into.AddCPU(process.CPU(p.PID())-before, float64(len(found.took)))
 	return ctx.Err()
 }
 

@@ -96,9 +96,8 @@ func (r *run) hostedRound(ctx context.Context, t *report.Table) error {
 	took, used := time.Since(began), process.CPU(p.PID())-before
 	each := f.Took()
 	row.Add(deliveries, float64(len(each))/took.Seconds())
-	row.Add(report.P50, load.Percentile(each, 50))
-	row.Add(report.P99, load.Percentile(each, 99))
-	row.CPU, row.Operations = row.CPU+used, row.Operations+float64(len(each))
+	row.AddLatencies(each)
+	row.AddCPU(used, float64(len(each)))
 	return ctx.Err()
 }
 

@@ -202,7 +202,7 @@ func (in idler) measure(ctx context.Context, r *harness.Run, into *report.Row) e
 	if !load.Pause(ctx, idleSettle) {
 		return context.Cause(ctx)
 	}
-	into.CPU, into.Operations = into.CPU+process.CPU(p.PID())-used, into.Operations+idleWaiters
+	into.AddCPU(process.CPU(p.PID())-used, idleWaiters)
 	after, err := process.Memory(p.PID())
 	if err != nil {
 		return err

@@ -153,8 +153,7 @@ func (r *run) pageTables(ctx context.Context, pagers []pager) error {
 					return fmt.Errorf("%s: %w", pg.name, err)
 				}
 				if round > 0 {
-					t.Row(pg.name).Add(report.P50, load.Percentile(latencies, 50))
-					t.Row(pg.name).Add(report.P99, load.Percentile(latencies, 99))
+					t.Row(pg.name).AddLatencies(latencies)
 				}
 			}
 		}

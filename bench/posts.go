@@ -23,7 +23,7 @@ func (r *run) posts(ctx context.Context) error {
 	for _, senders := range []int{1, 64} {
 		t := r.Report.Add(&report.Table{
 			Title: fmt.Sprintf("Durable posts, %d senders", senders),
-			Note:  "Each sender waits for the response before it sends the next message. Shoal also writes the recipient's inbox entry and the event. PostgreSQL, NATS JetStream and Redis are called directly, without a server in between.",
+			Note:  "Each sender waits for the response before it sends the next message. The messages mention nobody. PostgreSQL, NATS JetStream and Redis are called directly, without a server in between.",
 			Ratios: []report.Ratio{
 				{Metric: perSecond, Base: peer.FloorRow, Heading: "posts/s ÷ floor"},
 				{Metric: perSecond, Base: peer.SDKRow, Heading: "posts/s ÷ SDK"},
@@ -76,9 +76,8 @@ func (r *run) postTable(ctx context.Context, t *report.Table, senders int) error
 				continue
 			}
 			into.Add(perSecond, float64(len(latencies))/took.Seconds())
-			into.Add(report.P50, load.Percentile(latencies, 50))
-			into.Add(report.P99, load.Percentile(latencies, 99))
-			into.CPU, into.Operations = into.CPU+used, into.Operations+float64(len(latencies))
+			into.AddLatencies(latencies)
+			into.AddCPU(used, float64(len(latencies)))
 		}
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -103,27 +102,18 @@ func (r *run) refusers(ctx context.Context) (sides []refuser, done func(), err e
 
 // measure sends posts for a while. The few that a limit lets pass count for nothing.
 func (s refuser) measure(ctx context.Context, into *report.Row, body []byte) error {
-	var sending sync.WaitGroup
 	var refused atomic.Int64
-	failed := make([]error, refuseSenders)
 	before, began := process.CPU(s.server.PID()), time.Now()
-	for k := range refuseSenders {
-		sending.Go(func() {
-			for time.Since(began) < refuseTime && ctx.Err() == nil {
-				var answer *load.RefusedError
-				switch err := s.call(ctx, k, body); {
-				case err == nil:
-				case errors.As(err, &answer) && answer.Status == http.StatusTooManyRequests:
-					refused.Add(1)
-				default:
-					failed[k] = err
-					return
-				}
-			}
-		})
-	}
-	sending.Wait()
-	into.CPU, into.Operations = into.CPU+process.CPU(s.server.PID())-before, into.Operations+float64(refused.Load())
+	_, err := load.Repeat(refuseSenders, refuseTime, 0, func(sender int) error {
+		err := s.call(ctx, sender, body)
+		var answer *load.RefusedError
+		if errors.As(err, &answer) && answer.Status == http.StatusTooManyRequests {
+			refused.Add(1)
+			return nil
+		}
+		return err
+	})
+	into.AddCPU(process.CPU(s.server.PID())-before, float64(refused.Load()))
 	into.Add(refusals, float64(refused.Load())/time.Since(began).Seconds())
-	return errors.Join(errors.Join(failed...), context.Cause(ctx))
+	return err
 }

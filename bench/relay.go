@@ -97,9 +97,8 @@ func (r *run) relayRound(ctx context.Context, t *report.Table, name string) erro
 		return fmt.Errorf("got %d deltas, want at least %.0f", len(took), least)
 	}
 	row := t.Row(name)
-	row.Add(report.P50, load.Percentile(took, 50))
-	row.Add(report.P99, load.Percentile(took, 99))
-	row.CPU, row.Operations = row.CPU+used, row.Operations+float64(len(took))
+	row.AddLatencies(took)
+	row.AddCPU(used, float64(len(took)))
 	if direct := t.Row(modelRow).Rounds[report.P50]; name != modelRow {
 		row.Add(addedP50, load.Percentile(took, 50)-direct[len(direct)-1])
 	}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/bench/peer"
 	"github.com/shoal-dev/shoal/bench/process"
 	"github.com/shoal-dev/shoal/bench/report"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
@@ -122,19 +121,7 @@ func (r *run) searchSpeed(ctx context.Context) error {
 	if !r.Wants("PostgreSQL") {
 		return nil
 	}
-	server, err := peer.StartPostgres(ctx, r.Run)
-	if errors.Is(err, peer.ErrNoPostgres) {
-		r.Log.Print(err)
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer server.Process().Stop()
-	if err := server.Prepare(ctx, 1); err != nil {
-		return err
-	}
-	return r.searchIn(ctx, "PostgreSQL", "postgres://postgres@"+server.Process().Addr+"/postgres", "")
+	return r.withPostgres(ctx, func(_ *process.Process, url string) error { return r.searchIn(ctx, "PostgreSQL", url, "") })
 }
 
 // searchDir returns the directory of databases that can be kept between runs.
@@ -178,8 +165,7 @@ func (r *run) searchIn(ctx context.Context, name, url, file string) (err error) 
 			if round > 0 {
 				t.Row(s.name).Add(report.P50, load.Percentile(latencies, 50))
 				t.Row(s.name).Add(p95, load.Percentile(latencies, 95))
-				t.Row(s.name).CPU += process.OwnCPU() - used
-				t.Row(s.name).Operations += searchesEach
+				t.Row(s.name).AddCPU(process.OwnCPU()-used, searchesEach)
 			}
 		}
 	}

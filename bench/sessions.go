@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/bench/peer"
 	"github.com/shoal-dev/shoal/bench/process"
 	"github.com/shoal-dev/shoal/bench/report"
 	"github.com/shoal-dev/shoal/internal/load"
@@ -29,20 +27,12 @@ const (
 // sessions measures posts in one and in many sessions of a server on PostgreSQL, and those of
 // a session beside a busy one.
 func (r *run) sessions(ctx context.Context) error {
-	database, err := peer.StartPostgres(ctx, r.Run)
-	if errors.Is(err, peer.ErrNoPostgres) {
-		r.Log.Print(err)
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer database.Process().Stop()
-	if err := database.Prepare(ctx, 1); err != nil {
-		return err
-	}
-	server, err := process.Start(ctx, r.Shoal, "serve", "--max-calls-per-second", "1000000", "--addr", "ADDR",
-		"--database", "postgres://postgres@"+database.Process().Addr+"/postgres", "--data", r.NewPath("sessions"))
+	return r.withPostgres(ctx, func(database *process.Process, url string) error { return r.sessionsIn(ctx, database, url) })
+}
+
+// sessionsIn measures the sessions of a new server on a database.
+func (r *run) sessionsIn(ctx context.Context, database *process.Process, url string) error {
+	server, err := startShoal(ctx, r.Run, r.NewPath("sessions"), "--database", url)
 	if err != nil {
 		return err
 	}
@@ -64,7 +54,7 @@ func (r *run) sessions(ctx context.Context) error {
 		Note:  "Each sender waits for the response before it sends the next message. CPU is that of the server and the database. The bystander is one sender that pauses 10 ms after each post; beside a busy session it also waits for the processor, which 64 senders keep busy.",
 		Shown: []string{perSecond, report.P50, report.P99, report.CPUMicros},
 	})
-	used := func() float64 { return process.CPU(server.PID()) + process.CPU(database.Process().PID()) }
+	used := func() float64 { return process.CPU(server.PID()) + process.CPU(database.PID()) }
 	for round := range r.Rounds + 1 {
 		for _, row := range []struct {
 			name  string
@@ -77,8 +67,8 @@ func (r *run) sessions(ctx context.Context) error {
 			}
 			if into := t.Row(row.name); round > 0 {
 				into.Add(perSecond, float64(len(took))/time.Since(began).Seconds())
-				addTimes(into, took)
-				into.CPU, into.Operations = into.CPU+used()-before, into.Operations+float64(len(took))
+				into.AddLatencies(took)
+				into.AddCPU(used()-before, float64(len(took)))
 			}
 		}
 		if err := r.bystander(ctx, t, one, bystander, round > 0); err != nil {
@@ -88,11 +78,6 @@ func (r *run) sessions(ctx context.Context) error {
 	r.Report.TargetAtMost(300, "µs", t.Row(manySessionsRow).Value(report.CPUMicros), "PostgreSQL, CPU of a post")
 	r.Report.TargetAtMost(2, "× alone", t.Row(besideRow).Value(report.P99)/t.Row(aloneRow).Value(report.P99), "PostgreSQL, p99 of a bystander")
 	return nil
-}
-
-func addTimes(into *report.Row, took []float64) {
-	into.Add(report.P50, load.Percentile(took, 50))
-	into.Add(report.P99, load.Percentile(took, 99))
 }
 
 // bystander measures the posts of a session alone, and beside a busy one.
@@ -120,7 +105,7 @@ func (r *run) bystander(ctx context.Context, t *report.Table, busy, quiet *sessi
 			return err
 		}
 		if keep {
-			addTimes(t.Row(name), took)
+			t.Row(name).AddLatencies(took)
 		}
 	}
 	return nil

@@ -142,8 +142,7 @@ func (c *waiterCrowd) count(ctx context.Context, into *report.Row) {
 	into.Add(twiceCol, by(func(n int32) bool { return n > 1 }))
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	into.Add(report.P50, load.Percentile(c.took, 50))
-	into.Add(report.P99, load.Percentile(c.took, 99))
+	into.AddLatencies(c.took)
 }
 
 // close ends all waits and returns the errors that they had before.

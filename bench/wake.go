@@ -67,9 +67,8 @@ func (r *run) wakeTable(ctx context.Context, t *report.Table, pairs int) error {
 			if round == 0 {
 				continue // warm-up
 			}
-			into.Add(report.P50, load.Percentile(latencies, 50))
-			into.Add(report.P99, load.Percentile(latencies, 99))
-			into.CPU, into.Operations = into.CPU+used, into.Operations+float64(len(latencies))
+			into.AddLatencies(latencies)
+			into.AddCPU(used, float64(len(latencies)))
 		}
 	}
 	return nil

@@ -104,6 +104,6 @@ func readArgument(into *report.Row, p played, counts bool) {
 	took, cpu := time.Since(began), process.OwnCPU()-used
 	if counts {
 		into.Add(deltasCol, float64(deltas)/took.Seconds())
-		into.CPU, into.Operations = into.CPU+cpu, into.Operations+float64(deltas)
+		into.AddCPU(cpu, float64(deltas))
 	}
 }

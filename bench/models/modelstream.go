@@ -161,6 +161,6 @@ func (p *readerProcess) into(row *report.Row, answer played, counts bool) error 
 	if found.Allocated > 0 {
 		row.Add(allocatedCol, found.Allocated/found.Deltas)
 	}
-	row.CPU, row.Operations = row.CPU+found.CPU, row.Operations+found.Deltas
+	row.AddCPU(found.CPU, found.Deltas)
 	return nil
 }

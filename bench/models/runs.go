@@ -64,7 +64,7 @@ func (r Tables) ManyRuns(ctx context.Context) error {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 			row := t.Row(name)
-			row.CPU, row.Operations = row.CPU+found.CPU, row.Operations+found.Deltas
+			row.AddCPU(found.CPU, found.Deltas)
 			row.Add(deltasCol, found.Deltas/found.Seconds)
 			row.Add(heapCol, found.Heap/1024/runsAtOnce)
 			row.Add(residentCol, found.Resident/1024/runsAtOnce)

@@ -35,6 +35,11 @@ type postgresSide struct {
 func (s *postgresSide) Name() string              { return PostgresRow }
 func (s *postgresSide) Process() *process.Process { return s.server }
 
+// PostgresURL returns the URL of the database of a server that StartPostgres has started.
+func PostgresURL(server *process.Process) string {
+	return "postgres://postgres@" + server.Addr + "/postgres"
+}
+
 // StartPostgres creates a new cluster with the default settings and starts it.
 func StartPostgres(ctx context.Context, r *harness.Run) (Side, error) {
 	initdb, err := exec.LookPath("initdb")
@@ -120,7 +125,7 @@ func channelOf(i int) string { return "pair" + strconv.Itoa(i) }
 // connect connects as soon as the server accepts connections, at most startWithin.
 func (s *postgresSide) connect(ctx context.Context) (*pgx.Conn, error) {
 	for began := time.Now(); ; {
-		c, err := pgx.Connect(ctx, "postgres://postgres@"+s.server.Addr+"/postgres")
+		c, err := pgx.Connect(ctx, PostgresURL(s.server))
 		if err == nil || time.Since(began) > process.StartWithin {
 			return c, err
 		}

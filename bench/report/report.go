@@ -64,6 +64,17 @@ func (t *Table) Row(name string) *Row {
 // Add adds the value of a metric in the next round.
 func (r *Row) Add(metric string, v float64) { r.Rounds[metric] = append(r.Rounds[metric], v) }
 
+// AddLatencies adds the percentiles of the latencies of the next round, in µs.
+func (r *Row) AddLatencies(latencies []float64) {
+	r.Add(P50, load.Percentile(latencies, 50))
+	r.Add(P99, load.Percentile(latencies, 99))
+}
+
+// AddCPU adds the CPU time in seconds that a number of operations used.
+func (r *Row) AddCPU(seconds, operations float64) {
+	r.CPU, r.Operations = r.CPU+seconds, r.Operations+operations
+}
+
 // Value returns the median over the rounds, or, for CPU metrics, the CPU time per
 // operation over all rounds.
 func (r *Row) Value(metric string) float64 {

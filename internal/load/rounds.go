@@ -24,13 +24,19 @@ type Pairs interface {
 // Post lets senders post messages one after the other for length, at most most messages each
 // unless most is 0. It returns the time of each post in µs.
 func Post(ctx context.Context, p Pairs, senders int, length time.Duration, most int) ([]float64, error) {
+	message := Text()
+	return Repeat(senders, length, most, func(i int) error { return p.Send(ctx, i, message, false) })
+}
+
+// Repeat is Post for senders with any calls: sender i calls send(i) until it fails.
+func Repeat(senders int, length time.Duration, most int, send func(i int) error) ([]float64, error) {
 	var running sync.WaitGroup
 	found, failed := make([][]float64, senders), make([]error, senders)
-	ends, message := time.Now().Add(length), Text()
+	ends := time.Now().Add(length)
 	for i := range senders {
 		running.Go(func() {
 			for began := time.Now(); began.Before(ends) && failed[i] == nil && (most == 0 || len(found[i]) < most); {
-				failed[i] = p.Send(ctx, i, message, false)
+				failed[i] = send(i)
 				now := time.Now()
 				found[i] = append(found[i], micros(now.Sub(began)))
 				began = now
