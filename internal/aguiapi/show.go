@@ -143,15 +143,15 @@ func (x *exchange) over(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	var waiting []shoal.PendingAction
-	active, parked := false, false
+	active, suspended := false, false
 	for _, f := range x.runs {
 		active = active || !f.Status.Ended() && !f.Status.Suspended()
-		parked = parked || f.Status.Suspended()
+		suspended = suspended || f.Status.Suspended()
 	}
 	if active {
 		return false, x.out.write(x.view.take())
 	}
-	if parked || len(x.runs) == 0 {
+	if suspended || len(x.runs) == 0 {
 		all, err := x.waiting(ctx)
 		if err != nil {
 			return false, err
@@ -159,7 +159,7 @@ func (x *exchange) over(ctx context.Context) (bool, error) {
 		waiting = slices.DeleteFunc(all, func(p shoal.PendingAction) bool {
 			return x.runs[p.RunID] == nil && !x.view.had.calls[wireID(p.RunID, p.ToolCallID)]
 		})
-		if parked && len(waiting) == 0 {
+		if suspended && len(waiting) == 0 {
 			return false, x.out.write(x.view.take())
 		}
 	}

@@ -22,7 +22,7 @@ import (
 // first EVENTS events. What differs from run to run is replaced by a name, such
 // as msg_#1 for the first message, which later calls may use. WHO is admin, an
 // entity of the session default, whose key is created on first use, or nobody,
-// who has no key. `go test -run Transcripts -update` writes the answers anew.
+// without a key. `go test -run Transcripts -update` writes the answers anew.
 func TestTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {

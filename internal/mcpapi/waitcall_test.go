@@ -64,7 +64,7 @@ func TestLongWaitsAreDetached(t *testing.T) {
 	}
 }
 
-// A detached wait with progress goes on sending it, from where it was.
+// A detached wait continues to send progress, from where it was.
 func TestDetachedWaitsSendProgress(t *testing.T) {
 	w := newWorld(t, func(w *world) { w.opts.ProgressEvery = 5 * time.Millisecond })
 	c := dial(t, w.url, w.key("ann"), "")
