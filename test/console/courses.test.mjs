@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { Person } from "./stage/browser.mjs";
 import { Cutter } from "./stage/cutter.mjs";
+import { isStored } from "./stage/outbox.mjs";
 import { eventually, patience, stage } from "./stage/stage.mjs";
 
 const s = stage();
@@ -111,7 +112,7 @@ async function course(seed) {
       await b.page.keyboard.press("Control+Enter");
       // It is sent once the writer sees it in the timeline; what is not yet is a draft.
       await b.page.getByText(text, { exact: true }).first().waitFor();
-      await eventually("it is stored in the browser or on the server", async () => (away ? false : (await texts(space)).includes(text)) || (await inOutbox(b.page, text)));
+      await eventually("it is stored in the browser or on the server", async () => (away ? false : (await texts(space)).includes(text)) || (await isStored(b.page, text)));
       sent.push(text);
     },
     says: async () => void (away || (await s.server.says("ada", space, `More ${roll(1000)}.`))),
@@ -148,22 +149,6 @@ async function course(seed) {
 }
 
 const texts = async (space) => (await s.server.at("GET", `/spaces/${space}/messages?limit=200`)).items.map((m) => m.parts[0]?.text);
-
-const inOutbox = (page, text) =>
-  page.evaluate(
-    (wanted) =>
-      new Promise((resolve) => {
-        const open = indexedDB.open("shoal-outbox");
-        open.onsuccess = () => {
-          const all = open.result.transaction("outbox").objectStore("outbox").getAll();
-          all.onsuccess = () => {
-            open.result.close();
-            resolve(all.result.some((each) => each.outgoing.text === wanted));
-          };
-        };
-      }),
-    text,
-  );
 
 test(`${courses} random courses from seed ${firstSeed} on`, async (t) => {
   await begin();

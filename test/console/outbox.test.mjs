@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Person } from "./stage/browser.mjs";
+import { isStored } from "./stage/outbox.mjs";
 import { eventually, go, operator, patience, picture, stage } from "./stage/stage.mjs";
 
 const s = stage();
@@ -9,22 +10,6 @@ const s = stage();
 const field = (page) => page.getByRole("textbox", { name: "Message" });
 const said = async (text) => (await s.server.at("GET", "/spaces/welcome/messages")).items.filter((m) => m.parts[0]?.text === text).length;
 const waits = (page, text) => page.getByRole("article", { name: /sending/ }).filter({ hasText: text });
-/** Whether the browser's database holds a message. */
-const isStored = (page, text) =>
-  page.evaluate(
-    (wanted) =>
-      new Promise((resolve) => {
-        const open = indexedDB.open("shoal-outbox");
-        open.onsuccess = () => {
-          const all = open.result.transaction("outbox").objectStore("outbox").getAll();
-          all.onsuccess = () => {
-            open.result.close();
-            resolve(all.result.some((each) => each.outgoing.text === wanted));
-          };
-        };
-      }),
-    text,
-  );
 
 async function writeWhileAway(page, text) {
   await s.server.kill();
