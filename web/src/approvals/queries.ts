@@ -66,8 +66,7 @@ export function useConversation(pending: PendingAction, origin: MessageTrigger |
   const { session } = useConsole();
   const live = useLive().live;
   const spaceId = origin?.spaceId ?? pending.spaceId;
-  const inSpace = (id: string) => (live.spaces.get(id)?.order ?? []).flatMap((m) => live.messages.get(m) ?? []);
-  const known = spaceId === null ? [] : inSpace(spaceId);
+  const known = spaceId === null ? [] : live.messagesIn(spaceId);
   const messageId = known.findLast((m) => m.runId === pending.runId)?.id ?? origin?.messageId ?? pending.messageId;
   const here = messageId === null ? [] : around(known, messageId, n);
   const asked = useQuery({

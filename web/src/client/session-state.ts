@@ -36,6 +36,11 @@ export class SessionState {
     private readonly own = false,
   ) {}
 
+  /** The loaded messages of a space, the oldest first; none if the space is unknown. */
+  messagesIn(space: string): Message[] {
+    return (this.spaces.get(space)?.order ?? []).flatMap((id) => this.messages.get(id) ?? []);
+  }
+
   /** Applies an event and returns the keys of the changed values. */
   apply(event: LiveEvent): Set<Key> {
     this.changed = new Set();

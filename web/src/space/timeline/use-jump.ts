@@ -41,7 +41,7 @@ export function useJump({ space, seq, setView, column, toEnd }: Jump): Jumps {
     (to: number, why: Reason) => {
       const mine = ++latest.current;
       const show = (): boolean => {
-        const all = (store.live.spaces.get(id)?.order ?? []).flatMap((each) => store.live.messages.get(each) ?? []);
+        const all = store.live.messagesIn(id);
         const found = all.find((m) => m.seq === to);
         if (found === undefined) return false;
         setView(around(all.map((m) => m.seq), to));

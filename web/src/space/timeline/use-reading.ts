@@ -3,7 +3,7 @@
 import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
 import { api } from "@/api/client";
 import { Problem } from "@/client/problem";
-import type { Message, Space } from "@/client/types";
+import type { Space } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useLive } from "@/live/hooks";
 import type { Store } from "@/live/store";
@@ -44,7 +44,7 @@ export function useReading(space: Space, scroller: RefObject<HTMLElement | null>
       setOnScreen((before) => (before?.top === top && before.bottom === bottom ? before : { top, bottom }));
       const now = store.live.spaces.get(id)?.space;
       if (underWay || now === undefined || now.firstUnreadSeq === 0 || store.connection.state !== "live" || isHeld(id)) return;
-      const upTo = readUpTo(loaded(store, id), now.firstUnreadSeq, actor, seen.current.ids);
+      const upTo = readUpTo(store.live.messagesIn(id), now.firstUnreadSeq, actor, seen.current.ids);
       if (upTo === undefined) return;
       underWay = true;
       // If it fails, the messages stay unread and the next sample tries again.
@@ -64,7 +64,7 @@ function useHold(store: Store, id: string): void {
     const read = new Set<string>();
     const compare = () => {
       const first = store.live.spaces.get(id)?.space.firstUnreadSeq ?? 0;
-      for (const m of loaded(store, id)) {
+      for (const m of store.live.messagesIn(id)) {
         if (m.status === "streaming" || (first > 0 && m.seq > first)) continue;
         if (m.seq !== first) read.add(m.id);
         else if (read.has(m.id)) hold(id);
@@ -78,8 +78,6 @@ function useHold(store: Store, id: string): void {
     };
   }, [store, id]);
 }
-
-const loaded = (store: Store, space: string): Message[] => (store.live.spaces.get(space)?.order ?? []).flatMap((id) => store.live.messages.get(id) ?? []);
 
 /** Marks a whole space as read for the acting participant. */
 export function useMarkAllRead(space: Space): () => void {
