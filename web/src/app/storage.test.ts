@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from "vitest";
-import { inBrowser, inTab } from "./storage";
+import { inBrowser } from "./storage";
 import { change, currentSettings } from "./settings";
 
 afterEach(() => vi.unstubAllGlobals());
@@ -9,15 +9,13 @@ function storage(): Pick<Storage, "getItem" | "setItem" | "removeItem"> {
   return { getItem: (k) => held.get(k) ?? null, setItem: (k, v) => void held.set(k, v), removeItem: (k) => void held.delete(k) };
 }
 
-it("stores values for the browser and for the tab", () => {
-  const [browser, tab] = [storage(), storage()];
+it("stores values for the browser", () => {
+  const browser = storage();
   vi.stubGlobal("localStorage", browser);
-  vi.stubGlobal("sessionStorage", tab);
   inBrowser.setItem("a", "1");
-  inTab.setItem("a", "2");
-  expect([browser.getItem("a"), tab.getItem("a")]).toEqual(["1", "2"]);
+  expect(browser.getItem("a")).toBe("1");
   inBrowser.removeItem("a");
-  expect([inBrowser.getItem("a"), inTab.getItem("a")]).toEqual([null, "2"]);
+  expect(inBrowser.getItem("a")).toBeNull();
 });
 
 it("works without storage if the browser refuses it", () => {

@@ -4,22 +4,17 @@
 /** The methods of Storage that are used. None of them throws. */
 export type BrowserStorage = Pick<Storage, "getItem" | "setItem" | "removeItem">;
 
-function neverThrowing(storage: () => Storage): BrowserStorage {
-  const tried = <T>(use: (s: Storage) => T, otherwise: T): T => {
-    try {
-      return use(storage());
-    } catch {
-      return otherwise;
-    }
-  };
-  return {
-    getItem: (key) => tried((s) => s.getItem(key), null),
-    setItem: (key, value) => tried((s) => s.setItem(key, value), undefined),
-    removeItem: (key) => tried((s) => s.removeItem(key), undefined),
-  };
+function tried<T>(use: (s: Storage) => T, otherwise: T): T {
+  try {
+    return use(localStorage);
+  } catch {
+    return otherwise;
+  }
 }
 
 /** Storage that all tabs of the browser share, and that later visits find. */
-export const inBrowser = neverThrowing(() => localStorage);
-/** Storage of one tab, which survives a reload. */
-export const inTab = neverThrowing(() => sessionStorage);
+export const inBrowser: BrowserStorage = {
+  getItem: (key) => tried((s) => s.getItem(key), null),
+  setItem: (key, value) => tried((s) => s.setItem(key, value), undefined),
+  removeItem: (key) => tried((s) => s.removeItem(key), undefined),
+};
