@@ -1,7 +1,6 @@
 // The settings of this browser. They contain no secret: the only key is in a cookie that no
 // script can read.
-import { useSyncExternalStore } from "react";
-import { inBrowser } from "./storage";
+import { Stored, useStored } from "./stored";
 
 export interface Settings {
   theme: "system" | "light" | "dark";
@@ -16,53 +15,26 @@ export interface Settings {
 
 const touched = typeof matchMedia === "function" && matchMedia("(pointer: coarse)").matches;
 const initial: Settings = { theme: "system", density: "comfortable", sendKey: touched ? "ctrl-enter" : "enter", letters: true, notifications: false };
-const key = "shoal.settings";
-let settings = read();
-const listeners = new Set<() => void>();
-
-function read(): Settings {
-  try {
-    return { ...initial, ...(JSON.parse(inBrowser.getItem(key) ?? "{}") as Partial<Settings>) };
-  } catch {
-    return initial;
-  }
-}
+const settings = new Stored("shoal.settings", initial);
 
 /** Changes settings, in all tabs. */
-export function change(some: Partial<Settings>): void {
-  settings = { ...settings, ...some };
-  inBrowser.setItem(key, JSON.stringify(settings));
-  notifyListeners();
-}
-
-function notifyListeners(): void {
-  applyTheme();
-  for (const fn of listeners) fn();
-}
+export const change = (some: Partial<Settings>): void => settings.change(some);
 
 /** Applies the theme and the density to the page. */
-export function applyTheme(): void {
-  const dark = settings.theme === "dark" || (settings.theme === "system" && matchMedia("(prefers-color-scheme: dark)").matches);
+function applyTheme(): void {
+  const { theme, density } = settings.get();
+  const dark = theme === "dark" || (theme === "system" && matchMedia("(prefers-color-scheme: dark)").matches);
   document.documentElement.dataset.theme = dark ? "dark" : "light";
-  document.documentElement.dataset.density = settings.density;
+  document.documentElement.dataset.density = density;
 }
 
-/** Applies the theme again when the system or another tab changes it. */
+/** Applies the theme again when a setting, the system or another tab changes it. */
 export function watchTheme(): void {
   applyTheme();
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", notifyListeners);
-  window.addEventListener("storage", (event) => {
-    if (event.key !== key) return;
-    settings = read();
-    notifyListeners();
-  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", applyTheme);
+  settings.subscribe(applyTheme);
 }
 
-function subscribe(fn: () => void): () => void {
-  listeners.add(fn);
-  return () => void listeners.delete(fn);
-}
-
-export const useSettings = (): Settings => useSyncExternalStore(subscribe, () => settings);
+export const useSettings = (): Settings => useStored(settings);
 /** The current settings, for code outside of components. */
-export const currentSettings = (): Settings => settings;
+export const currentSettings = settings.get;
