@@ -12,17 +12,10 @@ export function useSections(own: readonly SpaceRow[], still: boolean): Sections 
   const memory = useListMemory();
   const { space } = useParams({ strict: false });
   // Where the open space was when the reader opened it: reading it does not move it.
-  const [current, setCurrent] = useState<{ readonly id: string; readonly unread: boolean }>();
   const row = own.find((r) => r.space.id === space);
-  const known = row !== undefined;
-  const wasUnread = row !== undefined && isUnread(row);
-  useEffect(() => {
-    setCurrent(space === undefined || !known ? undefined : { id: space, unread: wasUnread });
-    // Only opening another space moves the one before.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [space, known]);
+  const [opened, setOpened] = useState(() => placeOf(row));
+  if (opened?.id !== row?.space.id) setOpened(placeOf(row));
   const pinned = new Set(own.filter((r) => isPinned(memory, session, r.space.id)).map((r) => r.space.id));
-  const opened = current?.id === space ? current : known && space !== undefined ? { id: space, unread: wasUnread } : undefined;
   const now = sections(own, memory.order, pinned, opened);
   const held = useRef(now);
   // What the reader does with the list themselves shows at once.
@@ -35,3 +28,5 @@ export function useSections(own: readonly SpaceRow[], still: boolean): Sections 
   });
   return shown;
 }
+
+const placeOf = (row: SpaceRow | undefined) => row && { id: row.space.id, unread: isUnread(row) };
