@@ -1,7 +1,7 @@
 // The space that a visit begins in: the one that was open last in this browser, and on the
 // first visit the oldest space with something to read, where the server greets.
 import { inBrowser } from "@/app/storage";
-import type { Groups, SpaceRow } from "./order";
+import { compare, type Groups, type SpaceRow } from "./order";
 
 const key = (session: string, actor: string | null) => `shoal.space.${session}.${actor ?? ""}`;
 
@@ -20,5 +20,5 @@ export function firstSpace({ own, others, closed }: Groups, last: string | null)
 
 function byGreeting(a: SpaceRow, b: SpaceRow): number {
   const unread = (r: SpaceRow) => Number(r.space.unreadCount > 0);
-  return unread(b) - unread(a) || (a.space.createdAt < b.space.createdAt ? -1 : a.space.createdAt > b.space.createdAt ? 1 : 0);
+  return unread(b) - unread(a) || compare(a.space.createdAt, b.space.createdAt);
 }

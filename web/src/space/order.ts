@@ -34,13 +34,14 @@ export function isMember(space: Space, entity: string | null): boolean {
 
 /** Sorts rows by how much they are wanted, the most wanted first. */
 export function byWant(a: SpaceRow, b: SpaceRow): number {
-  return (
-    want(b) - want(a) ||
-    // RFC 3339 in UTC with milliseconds: the order of the texts is the order in time.
-    (a.at === b.at ? 0 : a.at < b.at ? 1 : -1) ||
-    (a.space.id < b.space.id ? -1 : 1)
-  );
+  return want(b) - want(a) || compare(b.at, a.at) || compare(a.space.id, b.space.id);
 }
+
+/**
+ * Compares ids, or times: they are RFC 3339 in UTC with milliseconds, so the order of the
+ * texts is the order in time.
+ */
+export const compare = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
 
 function want(row: SpaceRow): number {
   if (row.waiting > 0) return 3;

@@ -1,5 +1,5 @@
 // The sections of the space list and the order in them. Pure.
-import type { SpaceRow } from "./order";
+import { compare, type SpaceRow } from "./order";
 
 /** How the spaces of a section are ordered. */
 export type SpaceOrder = "name" | "recent";
@@ -30,9 +30,6 @@ export function sections(rows: readonly SpaceRow[], order: SpaceOrder, pinned: R
   const rest = sorted.filter((r) => !unread(r));
   return { unread: sorted.filter(unread), pinned: rest.filter((r) => pinned.has(r.space.id)), all: rest.filter((r) => !pinned.has(r.space.id)) };
 }
-
-// RFC 3339 in UTC with milliseconds: the order of the texts is the order in time.
-const compare = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
 
 /** The sections with current rows, each space where it was in `before`. Spaces that are new come last. */
 export function inPlace(now: Sections, before: Sections): Sections {
