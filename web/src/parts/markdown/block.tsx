@@ -1,5 +1,6 @@
 // One outermost block of markdown.
-import { Component, memo, type ReactNode, useEffect, useRef, useState } from "react";
+import { memo, useEffect, useRef, useState } from "react";
+import { ErrorBoundary } from "../error-boundary";
 import { Words } from "../words/words";
 import { plainText, rendered } from "./measure";
 import { type Growing, Parsed } from "./parsed";
@@ -10,7 +11,8 @@ export const MarkdownBlock = memo(function MarkdownBlock({ text, grows }: Growin
   const shown = useUnhurried(text, grows);
   if (plainText(shown, grows)) return <Plain text={text} />;
   return (
-    <ErrorBoundary text={shown}>
+    // What the parser cannot take is shown as it was written.
+    <ErrorBoundary of={shown} fallback={<Plain text={shown} />}>
       <Parsed text={shown} grows={grows} />
     </ErrorBoundary>
   );
@@ -47,18 +49,4 @@ function Plain({ text }: { text: string }) {
       <Words text={text} />
     </p>
   );
-}
-
-// What the parser cannot take is shown as it was written.
-class ErrorBoundary extends Component<{ text: string; children: ReactNode }, { failed: string | null; text: string }> {
-  override state = { failed: null, text: this.props.text };
-  static getDerivedStateFromProps(props: { text: string }, state: { text: string }) {
-    return props.text === state.text ? null : { failed: null, text: props.text };
-  }
-  static getDerivedStateFromError() {
-    return { failed: "yes" };
-  }
-  override render() {
-    return this.state.failed === null ? this.props.children : <Plain text={this.props.text} />;
-  }
 }
