@@ -139,8 +139,8 @@ afterEach(async () => {
 
 test("a part of the page that cannot be loaded is missing alone, and comes when the reader tries again", async () => {
   const { person, page } = await operator(s);
-  person.expected.push(/Failed to fetch dynamically imported module: .*\/(panel|row-menu)-/);
-  const parts = /\/assets\/(panel|row-menu)-[^/]*\.js$/;
+  person.expected.push(/Failed to fetch dynamically imported module: .*\/(panel|row-menu|new-space)-/);
+  const parts = /\/assets\/(panel|row-menu|new-space)-[^/]*\.js$/;
   const refused = new Set();
   await page.route(parts, (route) => {
     refused.add(parts.exec(route.request().url())[1]);
@@ -150,12 +150,21 @@ test("a part of the page that cannot be loaded is missing alone, and comes when 
   const aside = page.getByRole("complementary", { name: "About this space" });
   await aside.getByText("Server unreachable.").waitFor();
   await eventually("both were asked for", () => refused.size === 2);
-  await page.getByRole("textbox", { name: "Message" }).fill("Still here");
+  const field = page.getByRole("textbox", { name: "Message" });
+  await field.fill("Still here");
+  await page.getByRole("button", { name: "New space" }).click();
+  const dialog = page.getByRole("dialog", { name: "This could not be opened" });
+  await dialog.getByText("Server unreachable.").waitFor();
+  await picture(page, "resume-dialog-missing");
+  await dialog.getByRole("button", { name: "Close" }).click();
+  assert.equal(await field.inputValue(), "Still here");
   await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Welcome" }).waitFor();
   await picture(page, "resume-part-missing");
   await page.unroute(parts);
   await aside.getByRole("button", { name: "Try again" }).click();
   await aside.getByRole("tab", { name: /^Members/ }).waitFor();
+  await page.getByRole("button", { name: "New space" }).click();
+  await page.getByRole("dialog", { name: "New space" }).waitFor();
   await person.clean();
   await person.close();
 });

@@ -2,14 +2,15 @@
 // one-time link, asks the server for the caller, and shows the sign-in page if there is
 // none.
 import { useQuery } from "@tanstack/react-query";
-import { lazy, type ReactNode, Suspense, useEffect } from "react";
+import { type ReactNode, useEffect } from "react";
 import { api } from "@/api/client";
 import { Problem } from "@/client/problem";
 import type { Caller } from "@/client/types";
+import { onDemand } from "@/ui/on-demand";
 import { Failed, Loading } from "@/ui/placeholder";
 import { signIn, watchSignIn } from "./sign-in";
 
-const SignIn = lazy(() => import("@/signin/signin").then((m) => ({ default: m.SignIn })));
+const SignIn = onDemand(() => import("@/signin/signin").then((m) => m.SignIn), { loading: <Loading /> });
 
 /** The query key of the caller. */
 export const callerKey = ["me"] as const;
@@ -57,14 +58,7 @@ export function Identity({ children }: { children: (me: Caller) => ReactNode }) 
   if (found.isPending) return <Loading />;
   if (found.isError) return <Failed error={found.error} retry={() => void found.refetch()} />;
   if (found.data.me === null) {
-    return (
-      <Suspense fallback={<Loading />}>
-        <SignIn
-          refused={found.data.refused}
-          onSignedIn={reload}
-        />
-      </Suspense>
-    );
+    return <SignIn refused={found.data.refused} onSignedIn={reload} />;
   }
   return <Known me={found.data.me}>{children}</Known>;
 }

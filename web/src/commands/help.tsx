@@ -1,10 +1,11 @@
 // "?" lists all keyboard shortcuts that work on the page.
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { useShortcut } from "@/app/shortcuts";
 import { Dialog } from "@/ui/dialog";
+import { onDemand } from "@/ui/on-demand";
 import { Loading } from "@/ui/placeholder";
 
-const ShortcutList = lazy(() => import("./shortcut-list").then((m) => ({ default: m.ShortcutList })));
+const ShortcutList = onDemand(() => import("./shortcut-list").then((m) => m.ShortcutList), { loading: <Loading /> });
 
 /** The list and its shortcut. */
 export function ShortcutHelp() {
@@ -12,9 +13,7 @@ export function ShortcutHelp() {
   useShortcut("?", "This list", () => setOpen(true));
   return (
     <Dialog open={open} onClose={() => setOpen(false)} title="Keyboard shortcuts">
-      <Suspense fallback={<Loading />}>
-        <ShortcutList onLeave={() => setOpen(false)} />
-      </Suspense>
+      <ShortcutList onLeave={() => setOpen(false)} />
     </Dialog>
   );
 }

@@ -1,12 +1,13 @@
 // Ctrl+K opens the palette. It is loaded soon after the shell: loading it on demand would
 // lose the letters typed in the meantime.
-import { lazy, Suspense, useCallback, useEffect, useState } from "react";
+import { useCallback, useEffect, useState } from "react";
 import { useConsole } from "@/app/console";
 import { useShortcut } from "@/app/shortcuts";
+import { NewSpaceDialog } from "@/space/new-space-dialog";
+import { dialogOnDemand } from "@/ui/on-demand";
 
-const load = () => import("./palette-dialog").then((m) => ({ default: m.PaletteDialog }));
-const PaletteDialog = lazy(load);
-const NewSpace = lazy(() => import("@/space/new-space").then((m) => ({ default: m.NewSpace })));
+const load = () => import("./palette-dialog").then((m) => m.PaletteDialog);
+const PaletteDialog = dialogOnDemand(load);
 
 /** The palette and its shortcut. */
 export function CommandPalette() {
@@ -21,16 +22,8 @@ export function CommandPalette() {
   const makeSpace = useCallback(() => setMaking(true), []);
   return (
     <>
-      {open && (
-        <Suspense>
-          <PaletteDialog key={session} onClose={() => setOpen(false)} onNewSpace={makeSpace} />
-        </Suspense>
-      )}
-      {making && (
-        <Suspense>
-          <NewSpace onClose={() => setMaking(false)} />
-        </Suspense>
-      )}
+      {open && <PaletteDialog key={session} onClose={() => setOpen(false)} onNewSpace={makeSpace} />}
+      {making && <NewSpaceDialog onClose={() => setMaking(false)} />}
     </>
   );
 }

@@ -3,7 +3,7 @@
 // reader is not sent yet.
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { ArrowDownAZ, BellOff, ChevronRight, Clock, Hand, History, Plus } from "lucide-react";
-import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useConsole } from "@/app/console";
 import { useShortcut } from "@/app/shortcuts";
 import { IconButton } from "@/ui/button";
@@ -11,12 +11,12 @@ import { classes } from "@/ui/classes";
 import { onDemand } from "@/ui/on-demand";
 import { useOutgoing } from "./composer/use-outbox";
 import { setSpaceOrder, toggleFolded, useListMemory } from "./list-memory";
+import { NewSpaceDialog } from "./new-space-dialog";
 import { type Groups, nextWanted, type SpaceRow } from "./order";
 import { useGroups } from "./use-rows";
 import { useSections } from "./use-sections";
 
-const NewSpace = lazy(() => import("./new-space").then((m) => ({ default: m.NewSpace })));
-const RowMenu = onDemand(() => import("./row-menu").then((m) => m.RowMenu), { quiet: true });
+const RowMenu = onDemand(() => import("./row-menu").then((m) => m.RowMenu), { failed: () => null });
 
 /** The list of spaces with the way to a new one; it also holds the keys that go between spaces. */
 export function SpaceList() {
@@ -43,11 +43,7 @@ export function SpaceList() {
         {groups.own.length === 0 && groups.others.length === 0 && <p className="px-2 py-1 text-sm text-soft">No spaces yet.</p>}
         <SpaceGroups groups={groups} still={pointed} />
       </div>
-      {making && (
-        <Suspense>
-          <NewSpace onClose={() => setMaking(false)} />
-        </Suspense>
-      )}
+      {making && <NewSpaceDialog onClose={() => setMaking(false)} />}
     </section>
   );
 }

@@ -1,7 +1,7 @@
 // One space: its head, its timeline, the composer, and a panel at the side.
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { type DragEvent, lazy, type ReactNode, Suspense, useEffect, useState } from "react";
+import { type DragEvent, type ReactNode, useEffect, useState } from "react";
 import { api } from "@/api/client";
 import { Problem } from "@/client/problem";
 import { useConsole } from "@/app/console";
@@ -11,7 +11,7 @@ import { useSpace } from "@/live/hooks";
 import type { LiveSpace } from "@/client/session-state";
 import { classes } from "@/ui/classes";
 import { Dialog } from "@/ui/dialog";
-import { onDemand } from "@/ui/on-demand";
+import { dialogOnDemand, onDemand } from "@/ui/on-demand";
 import { Page } from "@/ui/page";
 import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { AtWork } from "./at-work";
@@ -31,7 +31,7 @@ const route = getRouteApi("/s/$session/spaces/$space");
 
 // The conversation loads first; the panel next to it loads afterwards.
 const SpacePanel = onDemand(() => import("./panel/panel").then((m) => m.SpacePanel), { loading: <Loading /> });
-const SpaceDialogs = lazy(() => import("./space-dialogs").then((m) => ({ default: m.SpaceDialogs })));
+const SpaceDialogs = dialogOnDemand(() => import("./space-dialogs").then((m) => m.SpaceDialogs));
 
 export function SpacePage() {
   const { space } = route.useParams();
@@ -101,11 +101,7 @@ function Known({ live }: { live: LiveSpace }) {
         </Drop>
       </main>
       <Side live={live} runs={runs} ask={ask} panel={panel} />
-      {dialog !== undefined && (
-        <Suspense>
-          <SpaceDialogs space={space} shown={dialog} onClose={() => ask(undefined)} />
-        </Suspense>
-      )}
+      {dialog !== undefined && <SpaceDialogs space={space} shown={dialog} onClose={() => ask(undefined)} />}
       <Announcer space={space.id} />
     </>
   );

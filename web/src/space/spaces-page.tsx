@@ -3,18 +3,18 @@
 import { useQuery } from "@tanstack/react-query";
 import { Navigate } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { api } from "@/api/client";
 import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
 import { Page } from "@/ui/page";
 import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { firstSpace, lastSpace } from "./first-space";
+import { NewSpaceDialog } from "./new-space-dialog";
 import { SpaceGroups } from "./space-list";
 import { useGroups } from "./use-rows";
 import { useWide } from "./wide";
 
-const NewSpace = lazy(() => import("./new-space").then((m) => ({ default: m.NewSpace })));
 
 export function SpacesPage() {
   const { session, actor } = useConsole();
@@ -37,11 +37,7 @@ export function SpacesPage() {
           <SpaceGroups groups={groups} large />
         </div>
       )}
-      {making && (
-        <Suspense>
-          <NewSpace onClose={() => setMaking(false)} />
-        </Suspense>
-      )}
+      {making && <NewSpaceDialog onClose={() => setMaking(false)} />}
     </Page>
   );
 }

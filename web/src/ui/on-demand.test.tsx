@@ -1,8 +1,8 @@
 // What cannot be loaded does not take the page along.
-import { cleanup, render, screen } from "@testing-library/react";
+import { cleanup, render, screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { onDemand } from "./on-demand";
+import { dialogOnDemand, onDemand } from "./on-demand";
 
 beforeEach(() => void vi.spyOn(console, "error").mockImplementation(() => undefined));
 afterEach(() => {
@@ -34,10 +34,23 @@ it("keeps the rest of the page, and loads when the reader tries again", async ()
 
 it("shows nothing where the page is complete without it, and loads for the next one", async () => {
   const load = vi.fn(failsOnce());
-  const Part = onDemand(load, { quiet: true });
+  const Part = onDemand(load, { failed: () => null });
   const { container } = render(<Part name="first" />);
   await vi.waitFor(() => expect(console.error).toHaveBeenCalled());
   expect(container.textContent).toBe("");
   render(<Part name="second" />);
   expect(await screen.findByText("second")).toBeTruthy();
+});
+
+it("shows what became of a dialog in a dialog, which closes", async () => {
+  const Asked = dialogOnDemand<{ onClose: () => void }>(() => Promise.reject(new TypeError("Failed to fetch dynamically imported module")));
+  const onClose = vi.fn();
+  HTMLDialogElement.prototype.showModal ??= function (this: HTMLDialogElement) {
+    this.open = true; // jsdom has none
+  };
+  render(<Asked onClose={onClose} />);
+  const dialog = await screen.findByRole("dialog", { name: "This could not be opened" });
+  expect(within(dialog).getByRole("alert").textContent).toMatch(/Server unreachable/);
+  await userEvent.click(within(dialog).getByRole("button", { name: "Close" }));
+  expect(onClose).toHaveBeenCalled();
 });

@@ -1,7 +1,7 @@
 // What answers a pending action: always drawn by the console itself, outside of any
 // frame, so that no renderer can put words into anybody's mouth.
 import { Clock, Info } from "lucide-react";
-import { lazy, type RefObject, Suspense, useEffect, useState } from "react";
+import { type RefObject, useEffect, useState } from "react";
 import type { PendingAction } from "@/client/types";
 import { duration, Moment, useNow } from "@/ui/time";
 import { Value } from "../renderers/value";
@@ -9,6 +9,7 @@ import { Words } from "../words/words";
 import { Button } from "@/ui/button";
 import { CheckField } from "@/ui/field";
 import { useFocusKept } from "@/ui/focus";
+import { onDemand } from "@/ui/on-demand";
 import { type Answering, type Submit, useAnswering } from "./answering";
 import { boundBody, resultBody } from "./body";
 import { PermissionAnswer } from "./permission";
@@ -16,7 +17,7 @@ import { QuestionAnswer } from "./question";
 import { ResultAnswer } from "./result";
 import { inside, listed, saidBy } from "./votes";
 
-const VotesOf = lazy(() => import("./tally"));
+const VotesOf = onDemand(() => import("./tally").then((m) => m.VotesOf));
 
 /** What a custom renderer proposes as the result. The reader decides. */
 export interface Proposal {
@@ -78,11 +79,7 @@ function Voted({ pending, nameOf, change, disabled }: { pending: PendingAction; 
 // Nothing where one answer settles it.
 function Votes({ pending, nameOf }: { pending: PendingAction; nameOf: (entity: string) => string }) {
   if (pending.quorum < 2 || pending.status !== "open") return null;
-  return (
-    <Suspense fallback={null}>
-      <VotesOf pending={pending} nameOf={nameOf} />
-    </Suspense>
-  );
+  return <VotesOf pending={pending} nameOf={nameOf} />;
 }
 
 // For whom the agent asks.

@@ -6,7 +6,7 @@ import type { Answering } from "./answering";
 import { askBody } from "./body";
 
 /** The question, and the button that sends the call back. */
-export default function AskBack({ answering, disabled, agent, back }: { answering: Answering; disabled: boolean; agent: string; back: () => void }) {
+export function AskBack({ answering, disabled, agent, back }: { answering: Answering; disabled: boolean; agent: string; back: () => void }) {
   const [text, setText] = useState("");
   return (
     <div className="flex max-w-xl flex-col gap-3">

@@ -21,7 +21,7 @@ interface Props {
 }
 
 /** A form of the tool's schema where it can hold the arguments whole, else their JSON. */
-export default function EditArgs({ pending, answering, disabled, approve, back }: Props) {
+export function EditArgs({ pending, answering, disabled, approve, back }: Props) {
   const [ask] = useState(() => formFor(pending));
   const [draft, setDraft] = useState(() => (ask === undefined ? undefined : draftOf(ask, pending.args)));
   const [text, setText] = useState(() => (ask === undefined ? pretty(pending.args) : undefined));

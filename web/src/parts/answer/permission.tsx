@@ -1,15 +1,13 @@
 // Permissions: approved or denied, with a reason, with other arguments, for this call
 // or for later ones; or sent back with a question.
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import type { PendingAction } from "@/client/types";
 import { Button } from "@/ui/button";
 import { TextField } from "@/ui/field";
 import type { Answering } from "./answering";
 import { permissionBody, type Remembering } from "./body";
+import { AskBack, EditArgs } from "./forms";
 import { canRemember, RememberFields } from "./remember";
-
-const EditArgs = lazy(() => import("./edit-args"));
-const AskBack = lazy(() => import("./ask-back"));
 
 interface Props {
   readonly pending: PendingAction;
@@ -36,18 +34,10 @@ export function PermissionAnswer({ pending, answering, disabled, nameOf, me }: P
   const why = <TextField label={<>Reason <span className="font-normal text-soft">(optional)</span></>} hint="The agent reads it." value={reason} disabled={off} error={way === "decide" ? answering.faults.get("reason") : undefined} onChange={(e) => setReason(e.target.value)} autoComplete="off" />;
   if (way === "edit") {
     const approve = (args: string | undefined) => void answering.send(permissionBody({ approved: true, reason: reason.trim(), args }));
-    return (
-      <Suspense fallback={<p className="text-sm text-soft">Loading the form…</p>}>
-        <EditArgs pending={pending} answering={answering} disabled={off} approve={approve} back={() => turn("decide")} />
-      </Suspense>
-    );
+    return <EditArgs pending={pending} answering={answering} disabled={off} approve={approve} back={() => turn("decide")} />;
   }
   if (way === "ask") {
-    return (
-      <Suspense fallback={<p className="text-sm text-soft">Loading the form…</p>}>
-        <AskBack answering={answering} disabled={off} agent={nameOf(pending.agentId)} back={() => turn("decide")} />
-      </Suspense>
-    );
+    return <AskBack answering={answering} disabled={off} agent={nameOf(pending.agentId)} back={() => turn("decide")} />;
   }
   return (
     <div className="flex flex-col gap-3">

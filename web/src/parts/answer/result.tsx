@@ -1,7 +1,7 @@
 // Results of tools that people execute: acknowledged, chosen by a button, or filled
 // in; or an error that says why there is no result.
 import { Ellipsis } from "lucide-react";
-import { lazy, type ReactNode, Suspense, useId, useMemo, useState } from "react";
+import { type ReactNode, useId, useMemo, useState } from "react";
 import type { PendingAction } from "@/client/types";
 import { Button, IconButton } from "@/ui/button";
 import { AreaField } from "@/ui/field";
@@ -9,10 +9,9 @@ import { label } from "../renderers/words";
 import { Words } from "../words/words";
 import type { Answering } from "./answering";
 import { acknowledged, errorBody, resultBody } from "./body";
+import { FormAnswer } from "./forms";
 import { jsonFault } from "./json-fault";
 import { type Ask, askOf, type Short, shortOf } from "./schema";
-
-const FormAnswer = lazy(() => import("./form-answer").then((m) => ({ default: m.FormAnswer })));
 
 interface Props {
   readonly pending: PendingAction;
@@ -90,11 +89,7 @@ function Suited({ asked, choice, ...rest }: SuitedProps & { asked: Ask | undefin
   }
   const short = shortOf(asked);
   if (short !== undefined) return choice && short.ask.kind === "yes-no" ? <Choice short={short} {...rest} /> : <Buttons asked={asked} short={short} {...rest} />;
-  return (
-    <Suspense fallback={<p className="text-sm text-soft">Loading the form…</p>}>
-      <FormAnswer asked={asked} {...rest} />
-    </Suspense>
-  );
+  return <FormAnswer asked={asked} {...rest} />;
 }
 
 function Buttons({ asked, short, answering, disabled, others }: SuitedProps & { asked: Ask; short: Short }) {

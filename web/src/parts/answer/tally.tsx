@@ -7,7 +7,7 @@ import { Words } from "../words/words";
 import { tallyOf, voteWords } from "./votes";
 
 /** "1 of 2 approvals", who voted and how many are missing. */
-export default function VotesOf({ pending, nameOf }: { pending: PendingAction; nameOf: (entity: string) => string }) {
+export function VotesOf({ pending, nameOf }: { pending: PendingAction; nameOf: (entity: string) => string }) {
   const { agreed, others, missing, stuck } = tallyOf(pending);
   return (
     <section aria-label="Votes" className="flex flex-col gap-2 rounded-md bg-sunken px-3 py-2 text-sm">

@@ -1,18 +1,19 @@
 // Who is in a space, and what each of them does at the moment.
 import { Bot, Mail, User, UserPlus, X } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import type { Entity, Member, PendingAction, Run, Space } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useConnection, useEntity, useName, usePending } from "@/live/hooks";
 import { Badge } from "@/ui/badge";
 import { Button, IconButton } from "@/ui/button";
+import { dialogOnDemand } from "@/ui/on-demand";
 import { EntityState } from "@/ui/state";
 import { duration, Moment, Since, useNow } from "@/ui/time";
 import type { RunsHere } from "../runs-here";
 import { byName } from "../sections";
 import type { SpaceDialog } from "../space-dialogs";
 
-const InviteDialog = lazy(() => import("@/invite/invite-dialog").then((m) => ({ default: m.InviteDialog })));
+const InviteDialog = dialogOnDemand(() => import("@/invite/invite-dialog").then((m) => m.InviteDialog));
 
 export function MembersTab({ space, runs, ask }: { space: Space; runs: RunsHere; ask: (dialog: SpaceDialog) => void }) {
   const pending = usePending().filter((p) => p.status === "open" && p.spaceId === space.id);
@@ -52,11 +53,7 @@ export function MembersTab({ space, runs, ask }: { space: Space; runs: RunsHere;
           Invite a person
         </Button>
       )}
-      {inviting && (
-        <Suspense fallback={null}>
-          <InviteDialog space={space.id} onClose={() => setInviting(false)} />
-        </Suspense>
-      )}
+      {inviting && <InviteDialog space={space.id} onClose={() => setInviting(false)} />}
     </div>
   );
 }

@@ -1,6 +1,7 @@
 // Beside a space: who is in it, what runs, which files were shown.
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import type { LiveSpace } from "@/client/session-state";
+import { onDemand } from "@/ui/on-demand";
 import { Loading } from "@/ui/placeholder";
 import { Tabs } from "@/ui/tabs";
 import type { RunsHere } from "../runs-here";
@@ -8,8 +9,8 @@ import type { SpaceDialog } from "../space-dialogs";
 import { MembersTab } from "./members";
 
 // What nobody has asked for does not come before the first message.
-const RunsTab = lazy(() => import("./runs").then((m) => ({ default: m.RunsTab })));
-const FilesTab = lazy(() => import("./files").then((m) => ({ default: m.FilesTab })));
+const RunsTab = onDemand(() => import("./runs").then((m) => m.RunsTab), { loading: <Loading /> });
+const FilesTab = onDemand(() => import("./files").then((m) => m.FilesTab), { loading: <Loading /> });
 
 type Chosen = "members" | "runs" | "files";
 
@@ -24,10 +25,8 @@ export function SpacePanel({ live, runs, ask }: { live: LiveSpace; runs: RunsHer
     <div className="flex h-full flex-col">
       <Tabs label="About this space" tabs={tabs} value={chosen} onChange={choose}>
         {chosen === "members" && <MembersTab space={live.space} runs={runs} ask={ask} />}
-        <Suspense fallback={<Loading />}>
-          {chosen === "runs" && <RunsTab runs={runs} />}
-          {chosen === "files" && <FilesTab live={live} />}
-        </Suspense>
+        {chosen === "runs" && <RunsTab runs={runs} />}
+        {chosen === "files" && <FilesTab live={live} />}
       </Tabs>
     </div>
   );

@@ -2,7 +2,7 @@
 // key or finger.
 import { useNavigate } from "@tanstack/react-router";
 import { Copy, Ellipsis, History, Link2, MailMinus, Pencil, Play, Reply, SmilePlus, Trash2 } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { Problem } from "@/client/problem";
 import type { Message } from "@/client/types";
 import { useConsole } from "@/app/console";
@@ -10,14 +10,15 @@ import { useEntity, useLive } from "@/live/hooks";
 import { IconButton } from "@/ui/button";
 import { Menu, type MenuItem } from "@/ui/menu";
 import { notify } from "@/ui/notice";
+import { dialogOnDemand } from "@/ui/on-demand";
 import { isMember } from "../order";
 import { replyTo } from "../replying";
 import { editable } from "./edit-message";
 import { markUnread } from "./marked-unread";
 import { offered, useReact } from "./reactions";
 
-const DeleteMessage = lazy(() => import("./delete-message").then((m) => ({ default: m.DeleteMessage })));
-const MessageHistory = lazy(() => import("./message-history").then((m) => ({ default: m.MessageHistory })));
+const DeleteMessage = dialogOnDemand(() => import("./delete-message").then((m) => m.DeleteMessage));
+const MessageHistory = dialogOnDemand(() => import("./message-history").then((m) => m.MessageHistory));
 
 // A message of one line is as high as its actions.
 const small = "size-6!";
@@ -70,12 +71,8 @@ export function MessageActions({ message, onEdit }: { message: Message; onEdit: 
         )}
         <Menu small label="More actions" action="more" icon={<Ellipsis aria-hidden className="size-4" />} items={items} />
       </div>
-      {dialog !== undefined && (
-        <Suspense>
-          {dialog === "delete" && <DeleteMessage message={message} onClose={() => setDialog(undefined)} />}
-          {dialog === "history" && <MessageHistory message={message} onClose={() => setDialog(undefined)} />}
-        </Suspense>
-      )}
+      {dialog === "delete" && <DeleteMessage message={message} onClose={() => setDialog(undefined)} />}
+      {dialog === "history" && <MessageHistory message={message} onClose={() => setDialog(undefined)} />}
     </>
   );
 }
