@@ -3,13 +3,12 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Bot, Plus } from "lucide-react";
 import { useState } from "react";
-import { Problem } from "@/client/problem";
 import type { Entity, HostedAgent } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useEntity } from "@/live/hooks";
 import { Badge } from "@/ui/badge";
 import { Button } from "@/ui/button";
-import { notify } from "@/ui/notice";
+import { notify, notifyError } from "@/ui/notice";
 import { Page } from "@/ui/page";
 import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { EntityState } from "@/ui/state";
@@ -206,7 +205,7 @@ function Leftovers() {
   const sweeping = useMutation({
     mutationFn: () => sweep(session, left),
     onSuccess: () => notify("Trials cleaned up."),
-    onError: (error) => notify(Problem.from(error).message, true),
+    onError: notifyError,
     onSettled: () => queries.invalidateQueries({ queryKey: agentsKey(session) }),
   });
   const count = new Set([...left.agents, ...left.spaces]).size;

@@ -4,14 +4,13 @@ import { Link } from "@tanstack/react-router";
 import { CalendarClock, CircleCheck, Pause, Pencil, Play, Trash2, XCircle } from "lucide-react";
 import { useState } from "react";
 import { api } from "@/api/client";
-import { Problem } from "@/client/problem";
 import type { Plan } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useName } from "@/live/hooks";
 import { Badge, type Tone } from "@/ui/badge";
 import { IconButton } from "@/ui/button";
 import { Confirm } from "@/ui/confirm";
-import { notify } from "@/ui/notice";
+import { notifyError } from "@/ui/notice";
 import { Moment } from "@/ui/time";
 import { cronWords, readCron } from "./cron";
 import { momentWords, PlanDialog } from "./plan-dialog";
@@ -122,7 +121,7 @@ function PauseButton({ plan }: { plan: Plan }) {
   const changing = useMutation({
     mutationFn: () => api.PATCH("/v1/sessions/{session}/plans/{plan}", { params: { path: { session, plan: plan.id } }, body: { status: isPaused ? "pending" : "paused" } }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["plans", session] }),
-    onError: (error) => notify(Problem.from(error).message, true),
+    onError: notifyError,
   });
   return (
     <IconButton label={isPaused ? `Resume ${plan.name}` : `Pause ${plan.name}`} disabled={changing.isPending} onClick={() => changing.mutate()}>

@@ -4,17 +4,14 @@ import { useNavigate } from "@tanstack/react-router";
 import { Ban, Download, RotateCcw } from "lucide-react";
 import { useState } from "react";
 import { api } from "@/api/client";
-import { Problem } from "@/client/problem";
 import type { Run } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useConnection } from "@/live/hooks";
 import { ended } from "@/client/session-state";
 import { Button } from "@/ui/button";
 import { Confirm } from "@/ui/confirm";
-import { notify } from "@/ui/notice";
+import { notify, notifyError } from "@/ui/notice";
 import { runWord } from "@/ui/state";
-
-const say = (error: unknown) => notify(Problem.from(error).message, true);
 
 /** Stops a run that is under way, after a question. */
 export function CancelRun({ run, small = false }: { run: Run; small?: boolean }) {
@@ -48,7 +45,7 @@ export function RetryRun({ run, small = false }: { run: Run; small?: boolean }) 
   const retry = useMutation({
     mutationFn: () => api.POST("/v1/sessions/{session}/runs/{run}/retry", { params: { path: { session, run: run.id } } }),
     onSuccess: (made) => void go({ to: "/s/$session/runs/$run", params: { session, run: made.runId } }),
-    onError: say,
+    onError: notifyError,
   });
   if (!ended(run.status)) return null;
   return (

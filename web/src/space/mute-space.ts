@@ -1,9 +1,8 @@
 // Mutes a space for the acting participant, or unmutes it.
 import { api } from "@/api/client";
-import { Problem } from "@/client/problem";
 import type { Space } from "@/client/types";
 import type { Store } from "@/live/store";
-import { notify } from "@/ui/notice";
+import { notify, notifyError } from "@/ui/notice";
 import { pathOf } from "./path-of";
 
 /** Changes the setting and says what it means. */
@@ -15,6 +14,6 @@ export async function toggleMuted(store: Store, space: Space): Promise<void> {
     store.share([{ type: "local.read", space: now }]);
     notify(now.muted ? "Space muted. Only messages that mention you count as unread." : "Space unmuted. All new messages count as unread.");
   } catch (error) {
-    notify(Problem.from(error).message, true);
+    notifyError(error);
   }
 }

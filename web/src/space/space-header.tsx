@@ -3,13 +3,12 @@
 import { Link } from "@tanstack/react-router";
 import { ArrowLeft, Bell, BellOff, Brain, DoorOpen, EllipsisVertical, Lock, PanelRight, Pencil, Pin, PinOff, Trash2, UserPlus, UserRoundCheck } from "lucide-react";
 import { api } from "@/api/client";
-import { Problem } from "@/client/problem";
 import type { Space } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useEntities, useLive, useName } from "@/live/hooks";
 import { Button, IconButton } from "@/ui/button";
 import { Menu, type MenuItem } from "@/ui/menu";
-import { notify } from "@/ui/notice";
+import { notify, notifyError } from "@/ui/notice";
 import { answering } from "./composer/who-acts";
 import { isPinned, togglePinned, useListMemory } from "./list-memory";
 import { toggleMuted } from "./mute-space";
@@ -74,7 +73,7 @@ function SpaceMenu({ space, ask }: Pick<Props, "space" | "ask">) {
     void api
       .PATCH("/v1/sessions/{session}/spaces/{space}", { params: pathOf(space), body: { showAgentReasoning: !space.showAgentReasoning } })
       .then(() => notify(space.showAgentReasoning ? "Agent reasoning is hidden." : "Agent reasoning is shown."))
-      .catch((error: unknown) => notify(Problem.from(error).message, true));
+      .catch(notifyError);
   const member = isMember(space, actor);
   const items: MenuItem[] = [
     ...(space.status === "open"

@@ -1,6 +1,7 @@
 // Short notices at the edge of the page, read out politely. They report what has happened
 // and disappear by themselves. Nothing that needs an answer is shown here.
 import { useSyncExternalStore } from "react";
+import { Problem } from "@/client/problem";
 import { classes } from "./classes";
 
 interface Notice {
@@ -24,6 +25,9 @@ export function notify(text: string, bad = false): void {
   set([...notices.slice(-3), { id, text, bad }]);
   setTimeout(() => set(notices.filter((n) => n.id !== id)), 6000);
 }
+
+/** Shows an error in the server's words. */
+export const notifyError = (error: unknown): void => notify(Problem.from(error).message, true);
 
 function subscribe(fn: () => void): () => void {
   listeners.add(fn);

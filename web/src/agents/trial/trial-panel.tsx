@@ -6,7 +6,7 @@ import { Problem } from "@/client/problem";
 import { useConsole } from "@/app/console";
 import { useName } from "@/live/hooks";
 import { Button, IconButton } from "@/ui/button";
-import { notify } from "@/ui/notice";
+import { notify, notifyError } from "@/ui/notice";
 import { Failed } from "@/ui/placeholder";
 import { getIn, sameJson } from "../config/json";
 import { unreadableSentence, useDraftContext } from "../draft";
@@ -26,7 +26,7 @@ export function TrialPanel({ agent, onClose }: { agent: string; onClose: () => v
   };
   const beginning = useMutation({ mutationFn: () => beginTrial(session, agent, draft.config), onSuccess: keep, onError: refused });
   const renewing = useMutation({ mutationFn: (now: Trial) => renewTrial(session, now, draft.config), onSuccess: keep, onError: refused });
-  const ending = useMutation({ mutationFn: (now: Trial) => endTrial(session, now), onSuccess: () => keep(undefined), onError: (error) => notify(Problem.from(error).message, true) });
+  const ending = useMutation({ mutationFn: (now: Trial) => endTrial(session, now), onSuccess: () => keep(undefined), onError: notifyError });
   const failed = beginning.error ?? renewing.error;
   return (
     <section aria-labelledby="trial-title" className="flex min-h-0 flex-1 flex-col bg-surface">

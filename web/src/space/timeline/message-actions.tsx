@@ -3,13 +3,12 @@
 import { useNavigate } from "@tanstack/react-router";
 import { Copy, Ellipsis, History, Link2, MailMinus, Pencil, Play, Reply, SmilePlus, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { Problem } from "@/client/problem";
 import type { Message } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useEntity, useLive } from "@/live/hooks";
 import { IconButton } from "@/ui/button";
 import { Menu, type MenuItem } from "@/ui/menu";
-import { notify } from "@/ui/notice";
+import { notify, notifyError } from "@/ui/notice";
 import { dialogOnDemand } from "@/ui/on-demand";
 import { isMember } from "../order";
 import { replyTo } from "../replying";
@@ -91,7 +90,7 @@ function useItems(message: Message, open: (dialog: Dialog) => void): MenuItem[] 
   if (runId !== null) items.push({ label: "Go to run", icon: <Play className={icon} />, run: () => void go({ to: "/s/$session/runs/$run", params: { session, run: runId } }) });
   if (message.editedAt !== null && message.deletedAt === null) items.push({ label: "Earlier versions", icon: <History className={icon} />, run: () => open("history") });
   const space = store.live.spaces.get(message.spaceId)?.space;
-  if (space !== undefined && isMember(space, actor)) items.push({ label: "Mark unread from here", icon: <MailMinus className={icon} />, run: () => void markUnread(store, session, message).catch(report) });
+  if (space !== undefined && isMember(space, actor)) items.push({ label: "Mark unread from here", icon: <MailMinus className={icon} />, run: () => void markUnread(store, session, message).catch(notifyError) });
   if (message.deletedAt === null && (mine || admin)) items.push({ label: "Delete message", icon: <Trash2 className={icon} />, danger: true, run: () => open("delete") });
   return items;
 }
@@ -110,5 +109,3 @@ async function copy(text: string, what: string): Promise<void> {
     notify(`${what} not copied: the browser refused access to the clipboard.`, true);
   }
 }
-
-const report = (error: unknown): void => notify(Problem.from(error).message, true);
