@@ -86,6 +86,11 @@ test("a person who opens an invitation chooses a name and is in", async () => {
 test("an invitation is withdrawn, and one is made from the people of a space", async () => {
   const { person, page } = await operator(s, { theme: "dark" });
   const url = await link(page, "Bob");
+  await page.getByText("member, joins Welcome, expires").waitFor();
+  await page.route(/\/invites\//, (route) => route.abort());
+  await page.getByRole("button", { name: "Withdraw the invitation for Bob" }).click();
+  await page.getByText("Server unreachable.").waitFor();
+  await page.unroute(/\/invites\//);
   await page.getByRole("button", { name: "Withdraw the invitation for Bob" }).click();
   await eventually("the invitation is gone", async () => (await s.server.call("GET", "/sessions/default/invites")).items.length === 0);
   const visitor = await Person.at(s.browser);

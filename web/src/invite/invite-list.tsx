@@ -4,8 +4,9 @@ import { Mail, X } from "lucide-react";
 import { api } from "@/api/client";
 import { all } from "@/client/request";
 import { useConsole } from "@/app/console";
+import { useSpaces } from "@/live/hooks";
 import { IconButton } from "@/ui/button";
-import { notify } from "@/ui/notice";
+import { notify, notifyError } from "@/ui/notice";
 import { Failed } from "@/ui/placeholder";
 import { Moment } from "@/ui/time";
 import { invitesKey } from "./queries";
@@ -14,6 +15,8 @@ import { invitesKey } from "./queries";
 export function InviteList() {
   const { session } = useConsole();
   const queries = useQueryClient();
+  const spaces = useSpaces();
+  const nameOf = (id: string) => spaces.find((s) => s.id === id)?.name ?? id;
   const found = useQuery({
     queryKey: invitesKey(session),
     queryFn: () => all((cursor) => api.GET("/v1/sessions/{session}/invites", { params: { path: { session }, query: { limit: 200, cursor } } })),
@@ -21,8 +24,12 @@ export function InviteList() {
   if (found.isError) return <Failed error={found.error} retry={() => void found.refetch()} />;
   if (found.data === undefined || found.data.length === 0) return null;
   const withdraw = async (invite: string) => {
-    await api.DELETE("/v1/sessions/{session}/invites/{invite}", { params: { path: { session, invite } } });
-    notify("The invitation is withdrawn.");
+    try {
+      await api.DELETE("/v1/sessions/{session}/invites/{invite}", { params: { path: { session, invite } } });
+      notify("The invitation is withdrawn.");
+    } catch (error) {
+      notifyError(error);
+    }
     await queries.invalidateQueries({ queryKey: invitesKey(session) });
   };
   return (
@@ -38,7 +45,7 @@ export function InviteList() {
               <p className="truncate font-medium">{i.name === "" ? "Without a name" : i.name}</p>
               <p className="text-sm break-words text-soft">
                 {i.sessionRole}
-                {i.spaces.length > 0 && `, joins ${i.spaces.join(", ")}`}, expires <Moment at={i.expiresAt} />
+                {i.spaces.length > 0 && `, joins ${i.spaces.map(nameOf).join(", ")}`}, expires <Moment at={i.expiresAt} />
               </p>
             </div>
             <IconButton label={`Withdraw the invitation ${i.name === "" ? "of " + i.id : "for " + i.name}`} onClick={() => void withdraw(i.id)}>
