@@ -55,7 +55,8 @@ test("a person who opens an invitation chooses a name and is in", async () => {
     assert.deepEqual(await axe(at), []);
     await picture(at, `joined-${look.theme}-${look.width}`);
     await at.getByRole("link", { name: "Open Shoal" }).click();
-    await at.getByRole("link", { name: /welcome/i }).first().waitFor();
+    // A first visit begins in a space, on a phone, too.
+    await at.getByRole("heading", { name: "Welcome", exact: true }).waitFor();
     const me = await at.evaluate(async () => (await fetch("/v1/me", { credentials: "same-origin" })).status);
     assert.equal(me, 401, "the cookie alone is of no use");
     const stored = await at.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]));
