@@ -128,7 +128,7 @@ test("a dialog gives the focus back to where it was", async () => {
   await from(/^Approvals/, press("Control+k"), "Go anywhere, do anything");
   await until(page, /^More about this space$/);
   await page.keyboard.press("Enter");
-  await eventually("the menu's first entry has the focus", async () => (await focus(page)).name === "Invite");
+  await eventually("the menu's first entry has the focus", async () => (await focus(page)).name === "Add members");
   await page.keyboard.press("ArrowDown");
   assert.equal((await focus(page)).name, "Rename");
   await page.keyboard.press("Escape");

@@ -35,7 +35,7 @@ const spaces = [
   { name: "space-panel-files", path: "/spaces/desk", act: (page, width) => (width === "phone" ? all(button(/Show panel/), tab("Files"))(page) : tab("Files")(page)), seen: (page) => page.getByText(/No files here/) },
   { name: "dialog-new-space", path: "/spaces", act: (page, width) => button("New space", 0)(page, width), seen: dialog("New space") },
   { name: "dialog-new-space-two-agents", path: "/spaces", act: all(button("New space"), (page) => page.getByRole("dialog").getByLabel("Name").fill("Harbour"), (page) => page.getByRole("dialog").getByRole("checkbox", { name: /Clerk/ }).check(), (page) => page.getByRole("dialog").getByRole("checkbox", { name: /Counter/ }).check()), seen: dialog("New space") },
-  { name: "dialog-invite", path: "/spaces/desk", act: menu("Invite"), seen: dialog(/^Add to/) },
+  { name: "dialog-invite", path: "/spaces/desk", act: menu("Add members"), seen: dialog(/^Add to/) },
   { name: "dialog-rename", path: "/spaces/desk", act: menu("Rename"), seen: dialog("Rename space") },
   { name: "dialog-who-answers", path: "/spaces/desk", act: menu("Admin agent"), seen: dialog("Admin agent") },
   { name: "dialog-leave", path: "/spaces/desk", act: menu("Leave"), seen: dialog(/^Leave/) },

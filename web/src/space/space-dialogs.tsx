@@ -16,7 +16,7 @@ import { PeoplePicker } from "./people-picker";
 import { type Action, useAction } from "./use-action";
 
 /** Which dialog of a space is open. */
-export type SpaceDialog = "rename" | "admin" | "close" | "delete" | "leave" | "invite" | { readonly remove: string };
+export type SpaceDialog = "rename" | "admin" | "close" | "delete" | "leave" | "add" | { readonly remove: string };
 
 interface Props {
   readonly space: Space;
@@ -35,7 +35,7 @@ export function SpaceDialogs({ shown, ...props }: Props & { shown: SpaceDialog }
       return <DeleteSpace {...props} />;
     case "leave":
       return <Leave {...props} />;
-    case "invite":
+    case "add":
       return <Invite {...props} />;
     default:
       return <Remove {...props} entity={shown.remove} />;

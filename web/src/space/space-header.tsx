@@ -40,8 +40,8 @@ export function SpaceHeader({ space, panel, togglePanel, ask }: Props) {
         </p>
       </div>
       {open && (
-        <Button small className="max-md:hidden" icon={<UserPlus aria-hidden className="size-4" />} onClick={() => ask("invite")}>
-          Invite
+        <Button small className="max-md:hidden" icon={<UserPlus aria-hidden className="size-4" />} onClick={() => ask("add")}>
+          Add members
         </Button>
       )}
       <IconButton label={panel ? "Hide panel" : "Show panel: members, runs, files"} aria-pressed={panel} onClick={togglePanel}>
@@ -78,7 +78,7 @@ function SpaceMenu({ space, ask }: Pick<Props, "space" | "ask">) {
   const items: MenuItem[] = [
     ...(space.status === "open"
       ? [
-          { label: "Invite", icon: <UserPlus className={icon} />, run: () => ask("invite") },
+          { label: "Add members", icon: <UserPlus className={icon} />, run: () => ask("add") },
           { label: "Rename", icon: <Pencil className={icon} />, run: () => ask("rename") },
           { label: "Admin agent", icon: <UserRoundCheck className={icon} />, run: () => ask("admin") },
           { label: "Show agents' reasoning", icon: <Brain className={icon} />, run: toggleReasoning, checked: space.showAgentReasoning },

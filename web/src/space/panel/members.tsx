@@ -44,7 +44,7 @@ export function MembersTab({ space, runs, ask }: { space: Space; runs: RunsHere;
         </section>
       ))}
       {open && (
-        <Button small icon={<UserPlus aria-hidden className="size-4" />} onClick={() => ask("invite")}>
+        <Button small icon={<UserPlus aria-hidden className="size-4" />} onClick={() => ask("add")}>
           Add members
         </Button>
       )}
