@@ -1,1 +1,0 @@
-function e(e){let t=(t,n)=>{try{return t(e())}catch{return n}};return{getItem:e=>t(t=>t.getItem(e),null),setItem:(e,n)=>t(t=>t.setItem(e,n),void 0),removeItem:e=>t(t=>t.removeItem(e),void 0)}}var t=e(()=>localStorage);export{t};
