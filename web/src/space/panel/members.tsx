@@ -3,7 +3,6 @@ import { Bot, Mail, User, UserPlus, X } from "lucide-react";
 import { useState } from "react";
 import type { Entity, Member, PendingAction, Run, Space } from "@/client/types";
 import { useConsole } from "@/app/console";
-import { subject } from "@/approvals/inbox";
 import { useConnection, useEntity, useName, usePending } from "@/live/hooks";
 import { Badge } from "@/ui/badge";
 import { Button, IconButton } from "@/ui/button";
@@ -98,7 +97,7 @@ function Waits({ pending }: { pending: readonly PendingAction[] }) {
   const first = pending.reduce<PendingAction | undefined>((a, p) => (a === undefined || p.createdAt < a.createdAt ? p : a), undefined);
   if (first === undefined) return null;
   const counts = new Map<string, number>();
-  for (const p of pending) counts.set(subject(p), (counts.get(subject(p)) ?? 0) + 1);
+  for (const p of pending) counts.set(p.question ?? p.toolName, (counts.get(p.question ?? p.toolName) ?? 0) + 1);
   return (
     <p className="text-sm wrap-anywhere text-warn">
       waits for {pending.length === 1 ? "an answer" : `${pending.length} answers`}: {[...counts].map(([what, n]) => (n > 1 ? `${what} (${n})` : what)).join(", ")}, for <Since at={first.createdAt} />
