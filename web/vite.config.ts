@@ -17,6 +17,13 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     reportCompressedSize: false,
+    rolldownOptions: {
+      output: {
+        // What the shell and most pages draw with is one file: each file of its own costs some
+        // hundred bytes, as it imports the others and is compressed alone.
+        codeSplitting: { groups: [{ name: "ui", test: /src.(ui|app).(button|classes|dialog|placeholder|storage|stored)/ }] },
+      },
+    },
   },
   worker: { format: "es" },
   server: {
