@@ -124,7 +124,7 @@ test("a dialog gives the focus back to where it was", async () => {
   const press = (key) => () => page.keyboard.press(key);
   await from(/^Search$/, press("?"), "Keyboard shortcuts");
   await from(/^New space$/, press("Enter"), "New space");
-  await from(/^Invite$/, press("Enter"), /^Add to/);
+  await from(/^Add members$/, press("Enter"), /^Add to/);
   await from(/^Approvals/, press("Control+k"), "Go anywhere, do anything");
   await until(page, /^More about this space$/);
   await page.keyboard.press("Enter");
