@@ -109,8 +109,9 @@ func (s *Session) Unreact(ctx context.Context, id shoal.MessageID, emoji string)
 }
 
 // DeleteMessage erases the content of a message: it keeps its position, with DeletedAt and
-// without parts. It is for the sender, the owner of the agent that sent it, and admins and
-// owners of the session. It fails with Conflict while a run is using the message.
+// without parts. It is for the sender, the owner of the agent that sent it, moderators of the
+// space, and admins and owners of the session. It fails with Conflict while a run is using the
+// message.
 func (s *Session) DeleteMessage(ctx context.Context, id shoal.MessageID) error {
 	in := call{op: "client.DeleteMessage", method: http.MethodDelete, path: s.path("messages", string(id))}
 	return s.client.do(ctx, in, nil)

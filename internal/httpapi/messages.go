@@ -84,7 +84,7 @@ func messageRoutes() []route {
 			summary: "Delete a message",
 			about: "Erases the content of the message in the timeline, events, inboxes, the search index, and in the runs and conversations of hosted agents. " +
 				"The message keeps its position and gets `deletedAt`, without parts and mentions; followers get `message.updated`. Stored model requests remain until their retention ends, and backups remain. " +
-				"For the sender, the owner of the agent that sent it, and admins and owners of the session, in closed spaces, too. " +
+				"For the sender, the owner of the agent that sent it, admins and owners of the session, and, in a session with `spaceRights: moderators`, the owner of the space and admins of the session; in closed spaces, too. " +
 				"Fails with `conflict` while a run is writing or using the message; a queued run that the message has triggered is canceled.",
 			status: http.StatusNoContent, errors: []shoal.Kind{shoal.Forbidden, shoal.Conflict},
 		},

@@ -14,7 +14,7 @@ type MessagesCommand struct {
 	Edit    messagesEditCmd    `cmd:"" help:"Edit one of your messages. Nobody is notified again; earlier versions stay readable."`
 	History messagesHistoryCmd `cmd:"" help:"Show the earlier versions of an edited message, newest first."`
 	React   messagesReactCmd   `cmd:"" help:"React to a message with an emoji, or remove a reaction."`
-	Remove  messagesRemoveCmd  `cmd:"" name:"rm" help:"Delete messages. Their content is erased, also in the history of hosted agents. You can delete your own messages and those of agents that you own; admins and owners of the session can delete all."`
+	Remove  messagesRemoveCmd  `cmd:"" name:"rm" help:"Delete messages. Their content is erased, also in the history of hosted agents. You can delete your own messages and those of agents that you own; moderators of a space, admins and owners of the session can delete all."`
 }
 
 type messagesGetCmd struct {

@@ -134,19 +134,18 @@ func WritableSpace(tx Tx, who shoal.Principal, session shoal.SessionID, space sh
 }
 
 // ModeratedSpace is WritableSpace for changes that the session may reserve for the
-// moderators of its spaces: the owner of the space, admins and owners of the session, and
-// admins.
+// moderators of its spaces.
 func ModeratedSpace(tx Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID) (shoal.Space, error) {
 	s, err := WritableSpace(tx, who, session, space)
-	if err != nil || who.Manages() || s.OwnerID != nil && *s.OwnerID == who.EntityID {
+	if err != nil {
 		return s, err
 	}
 	in, err := FindSession(tx, session)
 	if err != nil || in.SpaceRights != shoal.SpaceRightsModerators {
 		return s, err
 	}
-	e, err := FindEntity(tx, session, who.EntityID)
-	if err != nil || e.SessionRole == shoal.SessionAdmin {
+	may, err := Moderates(tx, who, s)
+	if err != nil || may {
 		return s, err
 	}
 	owner := ""
@@ -155,6 +154,25 @@ func ModeratedSpace(tx Tx, who shoal.Principal, session shoal.SessionID, space s
 	}
 	return s, shoal.E("", shoal.Forbidden, fmt.Sprintf(
 		"Members of the space %q may not do this: in this session (spaceRights: moderators) a space is changed by %sadmins and owners of the session. Ask one of them.", s.ID, owner))
+}
+
+// Moderates reports whether the caller is a moderator of a space: an admin, an owner of the
+// session, or, in a session whose spaces have moderators, the owner of the space or an admin
+// of the session.
+func Moderates(tx Tx, who shoal.Principal, s shoal.Space) (bool, error) {
+	own := OwnEntity(who)
+	if who.Manages() || own == "" {
+		return who.Manages(), nil
+	}
+	in, err := FindSession(tx, s.SessionID)
+	if err != nil || in.SpaceRights != shoal.SpaceRightsModerators {
+		return false, err
+	}
+	if s.OwnerID != nil && *s.OwnerID == own {
+		return true, nil
+	}
+	e, err := FindEntity(tx, s.SessionID, own)
+	return err == nil && e.SessionRole == shoal.SessionAdmin, err
 }
 
 // ClosedSpaceError returns the error for a change to a closed space.

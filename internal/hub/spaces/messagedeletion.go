@@ -48,8 +48,8 @@ func (m *Messages) Get(ctx context.Context, who shoal.Principal, session shoal.S
 // Delete erases a message: its text, the copies of it in events, runs and conversations of
 // hosted agents, and its words in the search index. A tombstone without parts remains at
 // its position, which followers of the space receive as message.updated. For its sender,
-// the owner of its sender, and admins and owners of the session, in closed spaces and
-// sessions too. Deleting a deleted message changes nothing.
+// the owner of its sender, moderators of the space, and admins and owners of the session,
+// in closed spaces and sessions too. Deleting a deleted message changes nothing.
 //
 // A run that the message started and that has not begun is canceled. Delete fails with
 // Conflict while a run is writing the message or working with it.
@@ -59,22 +59,26 @@ func (m *Messages) Delete(ctx context.Context, who shoal.Principal, session shoa
 		if err != nil {
 			return err
 		}
-		if _, err := ch.LockSpace(session, found.SpaceID); err != nil {
+		in, err := ch.LockSpace(session, found.SpaceID)
+		if err != nil {
 			return err
 		}
-		if err := mayDelete(ch, who, found); err != nil || found.DeletedAt != nil {
+		if err := mayDelete(ch, who, in, found); err != nil || found.DeletedAt != nil {
 			return err
 		}
 		return eraseMessage(ch, found)
 	})
 }
 
-func mayDelete(tx Tx, who shoal.Principal, m shoal.Message) error {
+func mayDelete(tx Tx, who shoal.Principal, in shoal.Space, m shoal.Message) error {
 	may, err := mayErase(tx, who, m.SessionID, m.EntityID)
+	if err == nil && !may {
+		may, err = core.Moderates(tx, who, in)
+	}
 	if err != nil || may {
 		return err
 	}
-	return shoal.E("", shoal.Forbidden, "Only its sender, the owner of the agent that sent it, or an admin or owner of the session can delete a message.")
+	return shoal.E("", shoal.Forbidden, "Only its sender, the owner of the agent that sent it, moderators of the space, and admins and owners of the session can delete a message. Ask one of them.")
 }
 
 // mayErase reports whether the caller may erase what an entity has posted or uploaded: the

@@ -43,7 +43,7 @@ func (m *Messages) changeReactions(ctx context.Context, op string, who shoal.Pri
 			return err
 		}
 		if found.DeletedAt != nil {
-			return shoal.E("", shoal.Conflict, "The message is deleted.")
+			return shoal.E("", shoal.Conflict, "The message is deleted and takes no reactions. React to another one.")
 		}
 		if found.Status == shoal.MessageStreaming {
 			return shoal.E("", shoal.Conflict, "The message is still being written. React when it is complete.")
