@@ -46,9 +46,7 @@ func sentText(m shoal.Message) string {
 	if m.ReplyTo != nil {
 		b.WriteString("\nReply to: " + string(*m.ReplyTo))
 	}
-	if len(m.DroppedMentions) > 0 {
-		b.WriteString("\nDropped mentions: " + join(m.DroppedMentions) + " (no participants of this thread: add_participant adds them)")
-	}
+	b.WriteString(droppedText(m))
 	if len(m.SkippedAgents) > 0 {
 		b.WriteString("\nSkipped agents: " + join(m.SkippedAgents) + " (at work, and they take one message at a time)")
 	}
@@ -56,6 +54,14 @@ func sentText(m shoal.Message) string {
 		b.WriteString("\nNot reached: " + strings.Join(missed, ", ") + ". They read it when they next wait.")
 	}
 	return b.String()
+}
+
+// droppedText names the mentions that a message does not have, because they are no participants.
+func droppedText(m shoal.Message) string {
+	if len(m.DroppedMentions) == 0 {
+		return ""
+	}
+	return "\nDropped mentions: " + join(m.DroppedMentions) + " (no participants of this thread: add_participant adds them)"
 }
 
 // notReached lists the agents that a message does not wake, with the reasons.
@@ -89,7 +95,7 @@ func editMessage() *tool {
 			if err != nil {
 				return result{}, err
 			}
-			return result{text: "Message edited successfully:\nID: " + string(m.ID) + "\nThread: " + string(m.SpaceID) + "\nContent: " + m.Text() + "\nMentions: " + join(m.Mentions), structured: m}, nil
+			return result{text: "Message edited successfully:\nID: " + string(m.ID) + "\nThread: " + string(m.SpaceID) + "\nContent: " + m.Text() + "\nMentions: " + join(m.Mentions) + droppedText(m), structured: m}, nil
 		},
 	}
 }
@@ -114,9 +120,21 @@ func react() *tool {
 			if err != nil {
 				return result{}, err
 			}
-			return result{text: text + "\nID: " + string(m.ID) + "\nThread: " + string(m.SpaceID), structured: m}, nil
+			return result{text: text + "\nID: " + string(m.ID) + "\nThread: " + string(m.SpaceID) + "\nReactions: " + reactionsText(m), structured: m}, nil
 		},
 	}
+}
+
+// reactionsText lists the reactions to a message with those who reacted.
+func reactionsText(m shoal.Message) string {
+	if len(m.Reactions) == 0 {
+		return "none"
+	}
+	all := make([]string, len(m.Reactions))
+	for i, r := range m.Reactions {
+		all[i] = r.Emoji + " " + join(r.EntityIDs)
+	}
+	return strings.Join(all, "; ")
 }
 
 func deleteMessage() *tool {
