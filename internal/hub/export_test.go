@@ -13,6 +13,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/hub/archive"
 	"github.com/shoal-dev/shoal/internal/hub/inbox"
+	"github.com/shoal-dev/shoal/internal/hub/spaces"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
@@ -331,6 +332,54 @@ func TestExportRequiresAdmin(t *testing.T) {
 		}
 		if _, err := h.Archive.Import(t.Context(), who, "lab", strings.NewReader(""), archive.ImportOptions{}); !errors.Is(err, shoal.Forbidden) {
 			t.Errorf("import: %v", err)
+		}
+	}
+}
+
+// An export holds the current text of an edited message and its versions, and an import restores
+// both: people read the new text, search finds nothing but it, and the versions stay readable. Of
+// a deleted message an export holds no text.
+func TestExportOfEditedMessages(t *testing.T) {
+	h := shop(t, nil)
+	post := func(text string) shoal.MessageID {
+		t.Helper()
+		m, err := h.Messages.Post(t.Context(), ann, shoal.DefaultSession, "shop", shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}}, "")
+		must(t, err)
+		return m.ID
+	}
+	edit := func(id shoal.MessageID, text string) {
+		t.Helper()
+		_, err := h.Messages.Edit(t.Context(), ann, shoal.DefaultSession, id, shoal.MessageEdit{Parts: []shoal.Part{shoal.Text(text)}})
+		must(t, err)
+	}
+	kept, gone := post("green tea"), post("Elmstreet seventy")
+	edit(kept, "black tea")
+	edit(gone, "Elmstreet eighty")
+	_, err := h.Messages.React(t.Context(), bot, shoal.DefaultSession, kept, "👍")
+	must(t, err)
+	must(t, h.Messages.Delete(t.Context(), ann, shoal.DefaultSession, gone))
+
+	text := exported(t, h, shoal.DefaultSession)
+	if n := strings.Count(text, `"type":"messageVersion"`); n != 1 || !strings.Contains(text, "green tea") || !strings.Contains(text, "black tea") || strings.Contains(text, "Elmstreet") {
+		t.Errorf("%d versions in the export:\n%s", n, text)
+	}
+	imported(t, h, "copy", text, archive.ImportOptions{})
+	m, err := h.Messages.Get(t.Context(), admin, "copy", kept)
+	if err != nil || m.Text() != "black tea" || m.EditedAt == nil || len(m.Reactions) != 1 {
+		t.Errorf("the imported message is %+v, %v", m, err)
+	}
+	versions, err := h.Messages.Versions(t.Context(), admin, "copy", kept, 0, 10)
+	if err != nil || len(versions) != 1 || versions[0].Parts[0].Text != "green tea" {
+		t.Errorf("its versions are %+v, %v", versions, err)
+	}
+	tombstone, err := h.Messages.Get(t.Context(), admin, "copy", gone)
+	if err != nil || tombstone.DeletedAt == nil || len(tombstone.Parts) != 0 {
+		t.Errorf("the imported tombstone is %+v, %v", tombstone, err)
+	}
+	for query, want := range map[string]int{"green": 0, "black": 1, "elmstreet": 0} {
+		found, err := h.Messages.Search(t.Context(), admin, "copy", spaces.Search{Query: query, Limit: 10})
+		if err != nil || len(found.Hits) != want {
+			t.Errorf("a search for %s has %d hits, %v; want %d", query, len(found.Hits), err, want)
 		}
 	}
 }

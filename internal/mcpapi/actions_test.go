@@ -43,6 +43,9 @@ func TestMessageActions(t *testing.T) {
 			if again := ann.act(schemas, "edit_message", edit); !again.UpdatedAt.Equal(edited.UpdatedAt.Time) {
 				t.Errorf("the same edit again changed %+v to %+v", edited, again)
 			}
+			if kept := ann.act(schemas, "edit_message", inputs{"messageId": reply.ID, "content": "four!"}, "Content: four!\nMentions: bob"); len(kept.Mentions) != 1 {
+				t.Errorf("an edit without mentions leaves the mentions %v", kept.Mentions)
+			}
 			if bare := ann.act(schemas, "edit_message", inputs{"messageId": reply.ID, "content": "five", "mentions": []string{}}, "Content: five\nMentions: "); len(bare.Mentions) != 0 {
 				t.Errorf("an empty list leaves the mentions %v", bare.Mentions)
 			}

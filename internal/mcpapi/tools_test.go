@@ -36,7 +36,7 @@ func TestToolsAreTheContracts(t *testing.T) {
 		"mute_thread":        "threadId* unmute=false",
 		"close_thread":       "threadId* summary*",
 		"send_message":       "threadId* content* mentions=[] replyTo senderId idempotencyKey",
-		"edit_message":       "content* mentions=[] messageId*",
+		"edit_message":       "content* mentions messageId*",
 		"react":              "emoji* messageId* remove=false",
 		"delete_message":     "messageId*",
 		"wait_for_mentions":  "timeoutMs=30000 agentId threadId ack redeliver=false",

@@ -2,6 +2,7 @@ package mcpapi_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -62,7 +63,7 @@ func (w *world) exchange(request string, scrub scrubber) string {
 			header = append(header, name, strings.ReplaceAll(value, "SESSION", scrub["session"]))
 		}
 	}
-	status, h, text, err := w.post(w.t.Context(), w.key("ann"), strings.TrimSpace(body), header...)
+	status, h, text, err := w.post(w.t.Context(), w.key("ann"), scrub.original(strings.TrimSpace(body)), header...)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -96,9 +97,19 @@ type scrubber map[string]string
 
 var (
 	generated = regexp.MustCompile(`(msg|spc|req)_[0-9a-z]{22}`)
+	replaced  = regexp.MustCompile(`\b(msg|spc|req)_\d+\b`)
 	timestamp = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
 	cursors   = regexp.MustCompile(`p:[0-9a-f]{16}:`)
 )
+
+// original puts the ids that an earlier answer had back into a request.
+func (s scrubber) original(text string) string {
+	ids := map[string]string{}
+	for id, name := range s {
+		ids[name] = id
+	}
+	return replaced.ReplaceAllStringFunc(text, func(name string) string { return cmp.Or(ids[name], name) })
+}
 
 func (s scrubber) pretty(text string) string {
 	text = generated.ReplaceAllStringFunc(text, func(id string) string {

@@ -56,7 +56,7 @@ func sentText(m shoal.Message) string {
 	return b.String()
 }
 
-// droppedText names the mentions that a message does not have, because they are no participants.
+// droppedText names the mentions that a message was not given: those of entities outside the thread.
 func droppedText(m shoal.Message) string {
 	if len(m.DroppedMentions) == 0 {
 		return ""
@@ -82,7 +82,7 @@ func editMessage() *tool {
 		inputs: []input{
 			{name: "messageId", kind: textInput, length: shoal.MaxID, required: true, about: "The id of the message."},
 			{name: "content", kind: textInput, length: shoal.MaxContent, checked: true, required: true, about: "The new text of the message."},
-			{name: "mentions", kind: listInput, empty: true, about: "The new list of mentioned participants, by id. Omit it to keep the current list."},
+			{name: "mentions", kind: listInput, about: "The new list of mentioned participants, by id. Omit it to keep the current list."},
 		},
 		output: shoal.Message{},
 		words:  map[string]string{"parts[0].text": "content", "parts": "content"},
