@@ -29,13 +29,14 @@ func (a *Authenticator) try(r *http.Request, hash string) (recognised, error) {
 // refuse returns err, or RateLimited if it is Unauthenticated and too many such failures came
 // from the address of the request.
 func (a *Authenticator) refuse(r *http.Request, err error) error {
-	if a.failures == nil || !errors.Is(err, shoal.Unauthenticated) {
+	var failure *shoal.Error
+	if a.failures == nil || !errors.Is(err, shoal.Unauthenticated) || !errors.As(err, &failure) {
 		return err
 	}
 	if wait := a.failures.Take(a.address(r)); wait > 0 {
 		return &shoal.Error{
 			Op: "auth.Principal", Kind: shoal.RateLimited, RetryAfter: wait,
-			Msg: "This key does not work, and too many that do not came from your address. Try again in a moment.",
+			Msg: failure.Msg + " Too many keys and invitations that do not work came from your address: try again in a moment.",
 		}
 	}
 	return err

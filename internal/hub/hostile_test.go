@@ -345,11 +345,12 @@ func TestAdminAnswersAsMember(t *testing.T) {
 	}
 }
 
-// countingStore counts what changes read: the data of files, and runs.
+// countingStore counts changes, and what they read: the data of files, and runs.
 type countingStore struct {
 	storage.Store
-	files int
-	runs  int // the most that one query returned
+	updates int
+	files   int
+	runs    int // the most that one query returned
 }
 
 type countingTx struct {
@@ -358,7 +359,32 @@ type countingTx struct {
 }
 
 func (s *countingStore) Update(ctx context.Context, at storage.At, fn func(storage.Tx) error) error {
+	s.updates++
 	return s.Store.Update(ctx, storage.Global, func(tx storage.Tx) error { return fn(countingTx{tx, s}) })
+}
+
+// A guessed code of an invitation, and a name that is refused, start no change: a change that may
+// touch any session excludes all others, and guesses need no key.
+func TestGuessedInvitationsChangeNothing(t *testing.T) {
+	ctx := t.Context()
+	store := &countingStore{Store: shoaltest.OpenSQLite(t)}
+	h := shop(t, func(o *hub.Options) { o.Store = store })
+	_, _, err := h.Invites.Create(ctx, root, shoal.DefaultSession, shoal.NewInvite{}, "right", "")
+	must(t, err)
+	before := store.updates
+	for range 3 {
+		if _, _, err := h.Invites.Accept(ctx, "guess", "Cleo", "key"); !errors.Is(err, shoal.Unauthenticated) {
+			t.Errorf("a guess: %v", err)
+		}
+		if _, _, err := h.Invites.Accept(ctx, "right", "a\u202eb", "key"); !errors.Is(err, shoal.InvalidArgument) {
+			t.Errorf("a name that misleads: %v", err)
+		}
+	}
+	if n := store.updates - before; n != 0 {
+		t.Errorf("guesses made %d changes", n)
+	}
+	_, _, err = h.Invites.Accept(ctx, "right", "Cleo", "key")
+	must(t, err)
 }
 
 func (t countingTx) File(session shoal.SessionID, id shoal.FileID) (shoal.File, shoal.EntityID, []byte, error) {

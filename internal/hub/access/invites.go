@@ -126,12 +126,17 @@ func (i *Invites) Accept(ctx context.Context, hash, name, keyHash string) (out s
 	if err := naming.Check("name", name); err != nil {
 		return out, key, core.Wrap(op, err)
 	}
+	// A guess does not begin a change, which would exclude those of everybody else.
+	err = i.core.View(ctx, op, func(tx storage.Tx) error {
+		_, err := tx.InviteByHash(hash, shoal.Now())
+		return endedInvite(err)
+	})
+	if err != nil {
+		return out, key, err
+	}
 	err = i.core.Change(ctx, op, storage.Global, func(ch *core.Change) error {
-		if out, err = ch.TakeInvite(hash, ch.At); errors.Is(err, shoal.NotFound) {
-			return shoal.E("", shoal.Unauthenticated, "This invitation does not work any more: it was accepted, was withdrawn or has expired. Ask for another one.")
-		}
-		if err != nil {
-			return err
+		if out, err = ch.TakeInvite(hash, ch.At); err != nil {
+			return endedInvite(err)
 		}
 		e, err := insertPerson(ch, out, name)
 		if err != nil {
@@ -146,6 +151,14 @@ func (i *Invites) Accept(ctx context.Context, hash, name, keyHash string) (out s
 		return err
 	})
 	return out, key, err
+}
+
+// endedInvite replaces NotFound: a code proves who calls, like a key.
+func endedInvite(err error) error {
+	if errors.Is(err, shoal.NotFound) {
+		return shoal.E("", shoal.Unauthenticated, "This invitation does not work any more: it was accepted, was withdrawn or has expired. Ask for another one.")
+	}
+	return err
 }
 
 // insertPerson creates a person with an id that resembles the name.

@@ -5,8 +5,10 @@ import "github.com/shoal-dev/shoal"
 // InviteTx stores invitations. A hash is the SHA-256 of the code in the link, in hexadecimal.
 type InviteTx interface {
 	InsertInvite(i shoal.Invite, hash string) error
-	// TakeInvite deletes the invitation with a hash that expires after a time, and returns it.
-	// It fails with NotFound if there is none, so that each invitation is taken once.
+	// InviteByHash returns the invitation with a hash that expires after a time. It fails with
+	// NotFound if there is none.
+	InviteByHash(hash string, at shoal.Time) (shoal.Invite, error)
+	// TakeInvite is InviteByHash that deletes the invitation, so that each is taken once.
 	TakeInvite(hash string, at shoal.Time) (shoal.Invite, error)
 	// Invites lists the invitations of a session that expire after a time, in the order of ids,
 	// starting after the given one.

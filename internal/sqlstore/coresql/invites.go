@@ -31,10 +31,16 @@ func (t *Tx) InsertInvite(i shoal.Invite, hash string) error {
 	return err
 }
 
+// InviteByHash implements [storage.InviteTx].
+func (t *Tx) InviteByHash(hash string, at shoal.Time) (shoal.Invite, error) {
+	i, ok, err := sqlconn.One(t.c, inviteOf, `SELECT `+inviteColumns+` FROM invites WHERE hash = $1 AND expires_at > $2`, hash, at)
+	return sqlconn.OrNotFound(i, ok, err, "InviteByHash", "There is no such invitation.")
+}
+
 // TakeInvite implements [storage.InviteTx].
 func (t *Tx) TakeInvite(hash string, at shoal.Time) (shoal.Invite, error) {
-	i, ok, err := sqlconn.One(t.c, inviteOf, `SELECT `+inviteColumns+` FROM invites WHERE hash = $1 AND expires_at > $2`, hash, at)
-	if i, err = sqlconn.OrNotFound(i, ok, err, "TakeInvite", "There is no such invitation."); err != nil {
+	i, err := t.InviteByHash(hash, at)
+	if err != nil {
 		return i, err
 	}
 	n, err := t.c.Exec(`DELETE FROM invites WHERE hash = $1`, hash)

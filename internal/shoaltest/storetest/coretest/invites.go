@@ -15,6 +15,9 @@ var inviteTests = map[string]func(*storecase.Case){
 		hash := "hash-" + string(c.Session)
 		c.Update(func(tx storage.Tx) error { return tx.InsertInvite(invite, hash) })
 		c.WantError(shoal.AlreadyExists, func(tx storage.Tx) error { return tx.InsertInvite(invite, hash) })
+		c.WantNotFound(func(tx storage.Tx) error { _, err := tx.InviteByHash(hash, storecase.Time(5)); return err })
+		c.WantNotFound(func(tx storage.Tx) error { _, err := tx.InviteByHash("other", storecase.Time(4)); return err })
+		storecase.Equal(c, "the invitation by its hash", storecase.Read(c, func(tx storage.Tx) (shoal.Invite, error) { return tx.InviteByHash(hash, storecase.Time(4)) }), invite)
 		c.WantError(shoal.NotFound, func(tx storage.Tx) error { _, err := tx.TakeInvite(hash, storecase.Time(5)); return err })
 		c.WantError(shoal.NotFound, func(tx storage.Tx) error { _, err := tx.TakeInvite("other", storecase.Time(4)); return err })
 		var taken shoal.Invite
