@@ -96,7 +96,7 @@ var matrix = map[string]struct {
 
 	"POST " + sessionPath + "/invites":            {"", `{"name": "more"}`, "401 401 401  403 403 404  403 404 201  201 404"},
 	"GET " + sessionPath + "/invites":             {"", "", "401 401 401  403 403 404  403 404 200  200 404"},
-	"DELETE " + sessionPath + "/invites/{invite}": {"", "", "401 401 401  403 403 404  403 404 404  404 404"},
+	"DELETE " + sessionPath + "/invites/{invite}": {"", "", "401 401 401  403 403 404  403 404 204  204 404"},
 
 	"GET " + sessionPath + "/usage":    {"?by=run", "", "401 401 401  403 403 404  403 404 200  200 404"},
 	"GET " + sessionPath + "/export":   {"", "", "401 401 401  403 403 404  403 404 200  200 404"},
@@ -208,6 +208,10 @@ func (w *world) fixture(session string, keys map[string]string, pattern string) 
 	if slices.ContainsFunc([]string{"/agents", "/plans", "/runs", "/pending-actions", "/usage", "/files", "/signed-urls"}, func(noun string) bool { return strings.Contains(pattern, noun) }) {
 		names = append(names, f.hosting(session, !strings.HasSuffix(pattern, "/cancel") && !strings.HasSuffix(pattern, "/retry"))...)
 	}
+	if strings.Contains(pattern, "/invites/") {
+		made := into[shoal.Invite](w.do(w.admin, "POST", at+"/invites", nil).wants(201))
+		names = append(names, "{invite}", string(made.ID))
+	}
 	f.path = strings.NewReplacer(names...)
 	if strings.HasSuffix(pattern, "/retry") {
 		w.do(w.admin, "POST", f.path.Replace(runPath+"/cancel"), nil).wants(200)
@@ -243,7 +247,6 @@ func (f *fixture) hosting(session string, suspended bool) []string {
 	return []string{
 		"{agent}", "helper", "{run}", string(is.run), "{pending}", string(is.pending[0]), "{plan}", string(plan.ID), "{file}", string(file.ID), "{step}", "0", "{memory}", "mem_1", "{goal}", "goal_1", "{conversation}", "service:billing",
 		"{decision}", "dec_none",
-		"{invite}", "inv_none",
 	}
 }
 

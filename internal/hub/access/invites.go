@@ -153,7 +153,7 @@ func (i *Invites) Accept(ctx context.Context, hash, name, keyHash string) (out s
 	return out, key, err
 }
 
-// endedInvite replaces NotFound: a code proves who calls, like a key.
+// endedInvite replaces NotFound by the error of a code that proves nothing.
 func endedInvite(err error) error {
 	if errors.Is(err, shoal.NotFound) {
 		return shoal.E("", shoal.Unauthenticated, "This invitation does not work any more: it was accepted, was withdrawn or has expired. Ask for another one.")
