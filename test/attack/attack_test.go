@@ -38,6 +38,7 @@ func TestBystandersAreNotAffected(t *testing.T) {
 		"256 uploads of one key that do not arrive": uploads,
 		"lists of ids without end":                  lists,
 		"2,000 connections without a call":          connections,
+		"codes of invitations, guessed":             guesses,
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := start(t)
