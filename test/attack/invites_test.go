@@ -77,12 +77,20 @@ func newBrowser(t *testing.T) *http.Client {
 
 // guesses tries codes of invitations without end.
 func guesses(w *world, ctx context.Context) func() {
-	return many(4, func(int) {
+	var answered atomic.Int64
+	stop := many(4, func(int) {
 		for n := 0; ctx.Err() == nil; n++ {
 			// What it says does not matter here; TestGuessedInvitations looks at it.
-			_, _, _ = w.send(ctx, w.crowd, "/console/join", fmt.Appendf(nil, `{"code":"%043d","name":"Mallory"}`, n))
+			if _, _, err := w.send(ctx, w.crowd, "/console/join", fmt.Appendf(nil, `{"code":"%043d","name":"Mallory"}`, n)); err == nil {
+				answered.Add(1)
+			}
 		}
 	})
+	began := time.Now()
+	return func() {
+		stop()
+		w.Logf("%.0f guesses a second", float64(answered.Load())/time.Since(began).Seconds())
+	}
 }
 
 // Guesses are refused, soon with 429, create nobody, and keep no person with a valid invitation
