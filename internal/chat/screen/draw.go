@@ -224,6 +224,9 @@ func (m *model) foot() string {
 		answering: "Enter goes on · ↑↓ fields · Esc later",
 		helping:   "Esc back",
 	}[m.focus]
+	if _, whole, folds := m.selectedFold(); m.focus == reading && folds {
+		hint = map[bool]string{true: "Enter folds", false: "Enter shows all"}[whole] + " · " + hint
+	}
 	if m.form != nil && m.focus == answering && m.form.Action.Kind == shoal.PendingClientTool {
 		hint += " · :json VALUE · :error TEXT"
 	}

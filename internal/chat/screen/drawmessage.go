@@ -30,14 +30,16 @@ func (m *model) drawMessage(msg *chat.Message, width int) []piece {
 		waits = append(waits, "answering", string(m.form.Action.ID))
 	}
 	have, ok := m.timeline.drawn[msg.ID]
-	now := drawn{revision: msg.Revision, width: width, waits: strings.Join(waits, " ")}
-	if ok && have.revision == now.revision && have.width == now.width && have.waits == now.waits {
+	now := drawn{revision: msg.Revision, width: width, waits: strings.Join(waits, " "), open: m.opened(msg)}
+	if ok && have.revision == now.revision && have.width == now.width && have.waits == now.waits && have.open == now.open {
 		return have.pieces
 	}
 	stop := messageStop(msg.ID)
 	now.pieces = []piece{{key: stop, stop: stop, lines: []string{m.head(msg, width)}}}
 	for _, p := range msg.Parts {
-		next := piece{key: stop + "/" + string(p.ID), stop: stop, lines: m.drawPart(msg, p, open[p.ID], width)}
+		lines, folds := m.drawPart(msg, p, open[p.ID], width, now.open)
+		now.folds.add(p.Type, folds)
+		next := piece{key: stop + "/" + string(p.ID), stop: stop, lines: lines}
 		if a, waiting := open[p.ID]; waiting {
 			next.stop = pendingStop(a.ID)
 		}
@@ -102,29 +104,31 @@ func (m *model) name(id shoal.EntityID) string {
 	return name
 }
 
-func (m *model) drawPart(msg *chat.Message, p shoal.Part, waits shoal.PendingAction, width int) []string {
+// drawPart returns the lines of a part, and whether some are hidden when its message is folded.
+func (m *model) drawPart(msg *chat.Message, p shoal.Part, waits shoal.PendingAction, width int, whole open) (lines []string, folds bool) {
 	mark := chat.PartMark(p)
 	switch {
 	case p.Private:
-		return []string{m.style.dim.Render("  (something for another member)")}
+		return []string{m.style.dim.Render("  (something for another member)")}, false
 	case p.Type == shoal.TextPart:
-		lines := indent(m.style.markdown(p.Text, width-2))
+		lines, folds = m.fold(indent(m.style.markdown(p.Text, width-2)), whole.texts)
 		if p.Text == "" {
 			lines = []string{"  " + m.style.mark(mark)}
 		} else if p.Status == shoal.PartInterrupted {
 			lines = append(lines, "  "+m.style.mark(mark))
 		}
-		return lines
+		return lines, folds
 	case p.Type == shoal.ToolPart:
-		return m.card(msg, p, waits, width)
+		return m.card(msg, p, waits, width, whole.cards)
 	case p.Type == shoal.FilePart:
-		return indent(wrap(fmt.Sprintf("[file] %s (%s, %s) %s", p.Name, p.MediaType, size(p.Size), p.URL), width-2))
+		return indent(wrap(fmt.Sprintf("[file] %s (%s, %s) %s", p.Name, p.MediaType, size(p.Size), p.URL), width-2)), false
 	}
-	return m.boxed(cut("[data] "+p.Name, width-4), m.entries(chat.Entries(p.Data), width-4), width)
+	body, folds := m.fields(chat.Entries(p.Data), width-4, whole.cards)
+	return m.boxed(cut("[data] "+p.Name, width-4), body, width), folds
 }
 
 // card shows a tool call: its state, arguments and result.
-func (m *model) card(msg *chat.Message, p shoal.Part, waits shoal.PendingAction, width int) []string {
+func (m *model) card(msg *chat.Message, p shoal.Part, waits shoal.PendingAction, width int, whole bool) (lines []string, folds bool) {
 	mark := chat.PartMark(p)
 	if waits.ID != "" {
 		mark = chat.Mark{Sign: "!", Word: "waits for you"}
@@ -137,23 +141,24 @@ func (m *model) card(msg *chat.Message, p shoal.Part, waits shoal.PendingAction,
 		title += m.style.dim.Render(" for " + cut(string(p.Target), 32) + " only")
 	}
 	args := chat.Entries([]byte(msg.Input(p)))
-	body := m.entries(args, width-4)
+	body, folds := m.fields(args, width-4, whole)
 	switch {
 	case waits.Kind == shoal.PendingQuestion:
-		body = wrap(chat.Subject(waits), width-4)
+		body, folds = wrap(chat.Subject(waits), width-4), false
 	case waits.ID != "": // people who decide see all arguments
-		body = m.wholeEntries(args, width-4)
+		body, folds = m.wholeEntries(args, width-4), false
 	case p.Error != "":
 		for _, l := range wrap("✗ "+p.Error, width-4) {
 			body = append(body, m.style.bad.Render(l))
 		}
 	case len(p.Result) > 0:
-		body = append(body, "→ "+cut(string(p.Result), width-6))
+		result, more := m.result(p.Result, width-4, whole)
+		body, folds = append(body, result...), folds || more
 	}
 	if waits.ID != "" {
 		body = append(body, m.style.ask.Render(cut(m.howTo(waits), width-4)))
 	}
-	return m.boxed(title, body, width)
+	return m.boxed(title, body, width), folds
 }
 
 // boxed draws a line at the left of a title and its body.

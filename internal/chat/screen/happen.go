@@ -28,6 +28,7 @@ func (m *model) happened(in happened) tea.Cmd {
 	}
 	m.lookAtForm()
 	follow = append(follow, m.arrive(), m.mend(), m.read())
+	m.watch()
 	return tea.Batch(follow...)
 }
 

@@ -168,7 +168,8 @@ func (m *model) readingKey(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// chosen acts on the selection: it opens the form of a pending action.
+// chosen acts on the selection: it opens the form of a pending action, and folds or unfolds a
+// long message.
 func (m *model) chosen() tea.Cmd {
 	for _, p := range m.state.Waiting(m.space) {
 		if m.timeline.selected == pendingStop(p.ID) {
@@ -176,7 +177,9 @@ func (m *model) chosen() tea.Cmd {
 			return nil
 		}
 	}
-	m.focusOn(writing)
+	if !m.toggleFold() {
+		m.focusOn(writing)
+	}
 	return nil
 }
 

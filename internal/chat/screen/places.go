@@ -92,6 +92,7 @@ var help = [][2]string{
 	{"@", "mentions a member: ↑ ↓ choose, Tab or Enter takes"},
 	{"Esc", "from writing to reading, and back"},
 	{"J  K", "next and previous message or pending action (also ↓ ↑)"},
+	{"Enter", "when reading: shows a long message whole, and folds it"},
 	{"PgUp  PgDn", "scroll; Home and End go to the ends"},
 	{"Ctrl+O", "goes to the next pending action; Enter answers it"},
 	{"N", "opens the next space with unread messages"},

@@ -22,6 +22,8 @@ type timeline struct {
 	fetching bool          // whether messages are being fetched
 	listed   bool          // whether the pending actions are known
 	drawn    map[shoal.MessageID]drawn
+	unfolded map[shoal.MessageID]bool // messages that are shown whole
+	watched  map[shoal.MessageID]bool // messages that were written while the space was open
 }
 
 // place is a line of a piece.
@@ -42,11 +44,17 @@ type drawn struct {
 	revision int64
 	width    int
 	waits    string
+	open     open
 	pieces   []piece
+	folds    open // what of it hides something when it is folded
 }
+
+// open says what of a message is shown whole.
+type open struct{ texts, cards bool }
 
 func (t *timeline) clear() {
 	t.drawn, t.follow, t.selected, t.anchor = map[shoal.MessageID]drawn{}, true, "", place{}
+	t.unfolded, t.watched = map[shoal.MessageID]bool{}, map[shoal.MessageID]bool{}
 }
 
 // open shows a space, at its end.
