@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -117,8 +118,11 @@ func (s *watched) press(keys ...string) {
 const (
 	enter = "\r"
 	ctrlC = "\x03"
+	ctrlF = "\x06"
 	ctrlO = "\x0f"
 	ctrlU = "\x15"
+	ctrlX = "\x18"
+	esc   = "\x1b"
 )
 
 // The first use in a terminal: a person asks for a laptop, sees the answer and the cards stream
@@ -168,6 +172,71 @@ func TestChatOnTheWholeTerminal(t *testing.T) {
 	for _, want := range []string{"\x1b[?1049h", "\x1b[?1049l"} {
 		if !bytes.Contains(s.raw.Bytes(), []byte(want)) {
 			t.Errorf("the terminal never got %q", want)
+		}
+	}
+}
+
+// A person stops the agent while it writes, finds what was said, and reads a long message whole.
+func TestChatStopsSearchesAndFolds(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	server := serving(t, "127.0.0.1:0", data)
+	defer server.Stop()
+	var long strings.Builder
+	for n := range 40 {
+		fmt.Fprintf(&long, "elephant %d\n", n+1)
+	}
+	operator := operatorOf(t, server, data)
+	if _, err := operator.Post(t.Context(), app.Welcome, shoal.Draft{Parts: []shoal.Part{shoal.Text(long.String())}, TriggerAgents: new(bool)}); err != nil {
+		t.Fatal(err)
+	}
+	s := showing(t, []string{"SHOAL_URL=" + server.URL(), "SHOAL_DATA=" + data}, 100, 30, "chat", "welcome")
+	s.see("● live", "elephant 16", "… 24 more lines")
+	s.press("I need a laptop", enter)
+	s.see("… writing", "Ctrl+X stops shop-agent")
+	s.press(ctrlX)
+	s.see("■ canceled", "shop-agent was stopped")
+	s.press("/stop", enter)
+	s.see("no agent is active in this space")
+
+	s.press(ctrlF, "elephant 33", enter)
+	s.see("Search: elephant 33", "operator  Welcome, ")
+	s.press(enter)
+	s.see("Enter shows all")
+	s.press(enter)
+	s.see("Enter folds", "elephant 20")
+	s.press(enter)
+	s.see("Enter shows all", "… 24 more lines")
+	s.press(ctrlC)
+	<-s.done
+	if err := s.cmd.Wait(); err != nil {
+		t.Errorf("chat ended with %v", err)
+	}
+}
+
+// /stop in line mode stops the agent that is active, and says if there is none.
+func TestChatInLinesStops(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	server := serving(t, "127.0.0.1:0", data)
+	defer server.Stop()
+	typed, keys := io.Pipe()
+	chat := startWith(t, typed, []string{"SHOAL_URL=" + server.URL(), "SHOAL_DATA=" + data}, "chat", "welcome")
+	defer time.AfterFunc(patience, func() { _ = chat.Process.Kill() }).Stop()
+	if _, err := io.WriteString(keys, "I need a laptop\n/stop shop-agent\n/stop nobody\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := keys.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for chat.lines.Scan() {
+		continue
+	}
+	_ = chat.Wait() // the exit code is checked below
+	if code := chat.ProcessState.ExitCode(); code != 3 || !strings.Contains(chat.notes.String(), "No agent is active in this space") {
+		t.Errorf("exit code %d, want 3 for the second /stop: %s", code, chat.notes)
+	}
+	for run, err := range operatorOf(t, server, data).Runs(t.Context(), client.RunsOptions{Agent: app.ShopAgent}) {
+		if err != nil || run.Status != shoal.RunCanceled {
+			t.Errorf("the run %s is %s, %v", run.ID, run.Status, err)
 		}
 	}
 }
@@ -282,8 +351,8 @@ func TestChatInLines(t *testing.T) {
 	}
 }
 
-// agentTexts returns the texts of the agent in the space welcome as the server stores them.
-func agentTexts(t *testing.T, server *app.Server, data string) (texts []string) {
+// operatorOf returns the session default of a server as the operator sees it.
+func operatorOf(t *testing.T, server *app.Server, data string) *client.Session {
 	t.Helper()
 	key, err := app.ReadAdminKey(data)
 	if err != nil {
@@ -293,7 +362,13 @@ func agentTexts(t *testing.T, server *app.Server, data string) (texts []string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	for m, err := range c.Session(shoal.DefaultSession).Timeline(t.Context(), app.Welcome, 0) {
+	return c.Session(shoal.DefaultSession)
+}
+
+// agentTexts returns the texts of the agent in the space welcome as the server stores them.
+func agentTexts(t *testing.T, server *app.Server, data string) (texts []string) {
+	t.Helper()
+	for m, err := range operatorOf(t, server, data).Timeline(t.Context(), app.Welcome, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}

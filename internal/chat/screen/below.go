@@ -84,6 +84,11 @@ func (m *model) typing(l layout) (x, y int, ok bool) {
 			x = l.left + 1
 		}
 		return x + gutter + len("Go to: ") + ansi.StringWidth(m.places.typed), 2, true
+	case m.focus == searching:
+		if l.left > 0 {
+			x = l.left + 1
+		}
+		return min(x+gutter+len(searchLabel)+ansi.StringWidth(m.search.typed), m.width-1), 2, true
 	case m.focus != writing || m.mute() != "":
 		return 0, 0, false
 	}

@@ -127,6 +127,8 @@ func (m *model) drawMiddle(l layout) []string {
 	switch m.focus {
 	case choosing:
 		return m.drawPlaces(l)
+	case searching:
+		return m.drawSearch(l)
 	case helping:
 		return helpLines(l.middle+gutter, m.style)
 	}
@@ -223,7 +225,11 @@ func (m *model) foot() string {
 		choosing:  "Enter opens · Esc back",
 		answering: "Enter goes on · ↑↓ fields · Esc later",
 		helping:   "Esc back",
+		searching: "Enter searches · ↑↓ choose, Enter opens · Esc back",
 	}[m.focus]
+	if who := m.writingAgent(); who != "" && (m.focus == writing || m.focus == reading) {
+		hint = "Ctrl+X stops " + cut(string(who), 24) + " · " + hint
+	}
 	if _, whole, folds := m.selectedFold(); m.focus == reading && folds {
 		hint = map[bool]string{true: "Enter folds", false: "Enter shows all"}[whole] + " · " + hint
 	}

@@ -77,7 +77,7 @@ func (m *model) open(id shoal.SpaceID) tea.Cmd {
 	m.composer.SetValue(m.drafts[id])
 	m.space, m.form = id, nil
 	m.timeline.open(sp, m.state.Me)
-	if m.focus == answering || m.focus == choosing {
+	if m.focus == answering || m.focus == choosing || m.focus == searching {
 		m.focusOn(writing)
 	}
 	return tea.Batch(m.read(), m.mend())
@@ -136,8 +136,9 @@ func (m *model) answered(what tea.Msg) tea.Cmd {
 			before := sp.Missing()
 			m.state.Fill(in.messages)
 			if in.err != nil || sp.Missing() != before {
-				return m.mend()
+				return tea.Batch(m.mend(), m.approach())
 			}
+			return m.approach()
 		}
 	case retry:
 		m.out.Again(in.key)
@@ -146,6 +147,10 @@ func (m *model) answered(what tea.Msg) tea.Cmd {
 		return m.postedNow(in)
 	case settled:
 		return m.settledNow(in)
+	case stopped:
+		m.stoppedNow(in)
+	case found:
+		m.foundNow(in)
 	}
 	return nil
 }

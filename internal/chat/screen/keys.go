@@ -8,6 +8,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/chat"
+	"github.com/shoal-dev/shoal/internal/safetext"
 )
 
 // focusOn moves the keyboard focus.
@@ -35,6 +36,10 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 			return m.nextWaiting()
 		}
 		return nil
+	case "ctrl+x":
+		return m.stop("")
+	case "ctrl+f":
+		return m.openSearch("")
 	case "pgup":
 		if m.scroll(-m.layout().body + 1) {
 			return m.older()
@@ -51,6 +56,8 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 		return m.choosingKey(k)
 	case answering:
 		return m.answeringKey(k)
+	case searching:
+		return m.searchingKey(k)
 	case helping:
 		m.focusOn(m.before)
 		return nil
@@ -117,6 +124,12 @@ func (m *model) submit() tea.Cmd {
 		return nil
 	}
 	m.composer.Reset()
+	if then, ok := m.command(text); ok {
+		return then
+	}
+	if strings.HasPrefix(text, "//") {
+		text = text[1:]
+	}
 	m.timeline.unread = 0
 	return m.send(text, chat.Mentions(text, sp.Members))
 }
@@ -128,6 +141,8 @@ func (m *model) paste(p tea.PasteMsg) tea.Cmd {
 		m.form.input, then = m.form.input.Update(p)
 	case m.focus == choosing:
 		m.places.typed += strings.TrimSpace(p.Content)
+	case m.focus == searching:
+		m.search.typed += safetext.Line(strings.TrimSpace(p.Content))
 	case m.mute() == "":
 		m.focusOn(writing)
 		m.composer, then = m.composer.Update(p)
@@ -151,6 +166,8 @@ func (m *model) readingKey(k tea.KeyPressMsg) tea.Cmd {
 		return m.nextSpace(func(sp *chat.Space) bool { return sp.MentionCount > 0 }, "no mentions in other spaces")
 	case ".":
 		m.panel = map[bool]panel{true: hidden, false: shown}[m.layout().right > 0]
+	case "/":
+		return m.openSearch("")
 	case "?":
 		m.before = reading
 		m.focusOn(helping)

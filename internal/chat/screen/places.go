@@ -98,6 +98,8 @@ var help = [][2]string{
 	{"N", "opens the next space with unread messages"},
 	{"Shift+N", "opens the next space that mentions you"},
 	{"Ctrl+K", "goes to another space"},
+	{"Ctrl+F", "searches all spaces; also /search WORDS, or / when reading"},
+	{"Ctrl+X", "stops the agent that is active here; also /stop AGENT"},
 	{".", "shows or hides the members"},
 	{":json VALUE", "in an answer: the whole result as JSON"},
 	{":error TEXT", "in an answer: report why there is no result"},

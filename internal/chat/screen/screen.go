@@ -77,6 +77,7 @@ const (
 	choosing               // the list of spaces
 	answering              // the form of a pending action
 	helping                // the list of keys
+	searching              // the search
 )
 
 // model is the state of the screen. Its methods draw and decide; calls to the server are
@@ -105,6 +106,7 @@ type model struct {
 	drafts   map[shoal.SpaceID]string
 	form     *form
 	places   places
+	search   search
 	timeline timeline
 	panel    panel
 	note     string

@@ -28,6 +28,9 @@ var update = flag.Bool("update", false, "rewrite the stories with the actual out
 //	accepted | refused ID [TEXT]   the server's response to an answer
 //	posted N, refuse N TEXT        the server's response to the Nth message
 //	older SPACE MSG MSG     a page of older messages arrives
+//	found QUERY [SPACE MSG]…       the server's response to a search
+//	unfound QUERY TEXT             the same, a refusal
+//	stopped AGENT | unstopped TEXT the server's response to stopping a run
 //
 // and, below four dashes, the screen without its colours. Trailing spaces of a line are
 // removed.
@@ -128,6 +131,23 @@ func (s *stage) play(line string) {
 			all[len(all)-1].Seq, all[len(all)-1].ID = int64(n), shoal.MessageID(fmt.Sprint("m", n))
 		}
 		s.tell(fetched{messages: all})
+	case "found":
+		in := found{query: a[1]}
+		for i := 2; a[i] != ""; i += 2 {
+			msg := *s.world.Message(shoal.SpaceID(a[i]), a[i+1])
+			hit := shoal.Hit{Space: shoal.SpaceRef{ID: msg.SpaceID, Name: m.state.Space(msg.SpaceID).Name}, Message: msg, Highlight: msg.Text()}
+			if at := strings.Index(hit.Highlight, a[1]); at >= 0 {
+				hit.Matches = [][2]int{{at, at + len(a[1])}}
+			}
+			in.hits = append(in.hits, hit)
+		}
+		s.tell(in)
+	case "unfound":
+		s.tell(found{query: a[1], err: shoal.E("", shoal.InvalidArgument, a[2])})
+	case "stopped":
+		s.tell(stopped{run: shoal.Run{AgentID: shoal.EntityID(a[1]), Status: shoal.RunCanceled}})
+	case "unstopped":
+		s.tell(stopped{err: shoal.E("", shoal.NotFound, a[1])})
 	default:
 		events, err := s.world.Events(line)
 		if err != nil {
@@ -237,6 +257,55 @@ func TestNothingOfOthersIsObeyed(t *testing.T) {
 	}
 }
 
+// A hit that is older than what is loaded is selected once it is fetched; one that is too far back
+// is given up.
+func TestOldHitsAreFetched(t *testing.T) {
+	s := &stage{t: t, world: chattest.New()}
+	s.model = newModel("ann", "shop", time.Now, time.UTC)
+	m := s.model
+	for n := 1; n <= 80; n++ {
+		if _, err := s.world.Events(fmt.Sprintf("stored shop %d bob %d", n, n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.play("snapshot shop ann bob")
+	s.play("ready")
+	s.play("back")
+	m.goTo(*s.world.Message("shop", "7"))
+	if m.timeline.selected != "" || !m.timeline.fetching || m.timeline.target != 7 {
+		t.Fatalf("before the page: %+v", m.timeline)
+	}
+	var page []shoal.Message
+	for n := 1; n <= 30; n++ {
+		page = append(page, *s.world.Message("shop", strconv.Itoa(n)))
+	}
+	s.tell(fetched{messages: page})
+	if m.timeline.selected != messageStop("m7") || m.timeline.target != 0 || !strings.Contains(s.screen(), "▌   7\n") {
+		t.Errorf("after the page %q is selected:\n%s", m.timeline.selected, s.screen())
+	}
+
+	m.goTo(*s.world.Message("shop", "60")) // loaded
+	if m.timeline.selected != messageStop("m60") || m.timeline.fetching {
+		t.Errorf("%q is selected", m.timeline.selected)
+	}
+
+	m = newModel("ann", "shop", time.Now, time.UTC)
+	s.model = m
+	s.play("snapshot shop ann bob")
+	s.play("ready")
+	s.play("back")
+	m.goTo(*s.world.Message("shop", "7"))
+	for range maxApproach {
+		if !m.timeline.fetching {
+			t.Fatal("it is given up too early")
+		}
+		s.tell(fetched{})
+	}
+	if m.timeline.target != 0 || !strings.Contains(m.note, "too far back") {
+		t.Errorf("it goes on: %+v %q", m.timeline, m.note)
+	}
+}
+
 // For any size of the terminal the screen is drawn without errors.
 func TestEverySize(t *testing.T) {
 	s := &stage{t: t, world: chattest.New()}
@@ -247,7 +316,7 @@ func TestEverySize(t *testing.T) {
 	} {
 		s.play(line)
 	}
-	for _, keys := range []string{"key esc", "key ctrl+o", "key enter", "key esc ?", "key esc ctrl+k", "key esc", "type @b"} {
+	for _, keys := range []string{"key esc", "key ctrl+o", "key enter", "key esc ?", "key esc ctrl+k", "key esc", "key ctrl+f", "type laptop", "key enter", "key esc", "type @b"} {
 		s.play(keys)
 		for width := 1; width <= 140; width += 7 {
 			for height := 1; height <= 40; height += 3 {

@@ -19,6 +19,8 @@ type timeline struct {
 	selected string        // the selected stop; empty for none
 	unread   int64         // the line "new" is before the message with this seq; 0 for none
 	seen     int64         // the last seq when following ended
+	target   int64         // the seq of the message that the person goes to; 0 for none
+	pages    int           // how many pages were fetched to reach it
 	fetching bool          // whether messages are being fetched
 	listed   bool          // whether the pending actions are known
 	drawn    map[shoal.MessageID]drawn
@@ -60,7 +62,7 @@ func (t *timeline) clear() {
 // open shows a space, at its end.
 func (t *timeline) open(sp *chat.Space, me shoal.EntityID) {
 	t.clear()
-	t.space, t.unread, t.fetching = sp.ID, firstUnread(sp, me), false
+	t.space, t.unread, t.fetching, t.target = sp.ID, firstUnread(sp, me), false, 0
 }
 
 // firstUnread returns the seq of the first unread message, derived from the counts: the server

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
 	"github.com/shoal-dev/shoal/internal/chat"
 	"github.com/shoal-dev/shoal/internal/cli"
 	"github.com/shoal-dev/shoal/internal/cli/view"
@@ -23,6 +24,8 @@ const lineHelp = `TEXT                  post TEXT; @ID mentions a member
 /answer ID VALUE      answer a question, or provide the result of a tool (JSON or text)
 /answer ID            answer field by field
 /cancel               stop answering field by field
+/stop [AGENT]         stop the agent that is active in the space
+/search WORDS         find messages in your spaces
 /spaces               list your spaces
 /join SPACE           switch to another space
 /members              list the members of the space
@@ -55,6 +58,8 @@ func (l *lineChat) execute(ctx context.Context, typed string) error {
 		"/approve":   func(ctx context.Context, rest string) error { return l.decide(ctx, rest, true) },
 		"/deny":      func(ctx context.Context, rest string) error { return l.decide(ctx, rest, false) },
 		"/answer":    l.answer,
+		"/stop":      l.stop,
+		"/search":    l.search,
 		"/cancel":    func(context.Context, string) error { return nil },
 		"/quit":      func(context.Context, string) error { l.inputEnded = true; return nil },
 	}
@@ -122,6 +127,60 @@ func (l *lineChat) members(ctx context.Context, _ string) error {
 			}
 			return l.printList(members, rows)
 		}, err
+	})
+	return nil
+}
+
+// stop cancels the newest run of an agent in the space, or of the only one that is active.
+func (l *lineChat) stop(ctx context.Context, rest string) error {
+	space, agent := l.space, shoal.EntityID(strings.TrimPrefix(rest, "@"))
+	l.runLine(ctx, func(ctx context.Context) (func() error, error) {
+		active, err := cli.Collect(l.session.Runs(ctx, client.RunsOptions{Space: space, Status: chat.ActiveStatuses}))
+		if err != nil {
+			return nil, err
+		}
+		run, err := chat.RunToStop(active.Items, agent)
+		if err == nil {
+			run, err = l.session.CancelRun(ctx, run.ID)
+		}
+		return func() error {
+			if l.shell.Output.JSON {
+				return l.shell.Output.PrintObject(run)
+			}
+			return nil // the end of the run is printed when it is there
+		}, err
+	})
+	return nil
+}
+
+// maxHits limits the hits of /search.
+const maxHits = 20
+
+// search finds messages in all spaces.
+func (l *lineChat) search(ctx context.Context, query string) error {
+	if query == "" {
+		return shoal.E("", cli.KindUsage, "say what to search for: /search WORDS")
+	}
+	l.runLine(ctx, func(ctx context.Context) (func() error, error) {
+		hits := cli.List[shoal.Hit]{Items: []shoal.Hit{}}
+		for hit, err := range l.session.Search(ctx, query, client.SearchOptions{Page: maxHits}) {
+			if err != nil {
+				return nil, err
+			}
+			if hits.Items = append(hits.Items, hit); len(hits.Items) == maxHits {
+				break
+			}
+		}
+		return func() error {
+			rows := []string{}
+			for _, h := range hits.Items {
+				rows = append(rows, fmt.Sprintf("%s %d %s: %s", h.Space.ID, h.Message.Seq, h.Message.EntityID, safetext.Line(h.Highlight)))
+			}
+			if len(rows) == 0 && !l.shell.Output.JSON {
+				rows = []string{"no message in your spaces matches"}
+			}
+			return l.printList(hits, rows)
+		}, nil
 	})
 	return nil
 }
