@@ -80,7 +80,7 @@ func guesses(w *world, ctx context.Context) func() {
 	var answered atomic.Int64
 	stop := many(4, func(int) {
 		for n := 0; ctx.Err() == nil; n++ {
-			// What it says does not matter here; TestGuessedInvitations looks at it.
+			// The answers are checked in TestGuessedInvitations.
 			if _, _, err := w.send(ctx, w.crowd, "/console/join", fmt.Appendf(nil, `{"code":"%043d","name":"Mallory"}`, n)); err == nil {
 				answered.Add(1)
 			}
@@ -235,7 +235,7 @@ func TestInvitedPeopleStayInTheirRole(t *testing.T) {
 			t.Fatal(err)
 		}
 		if status, text, err := w.send(t.Context(), newBrowser(t), "/console/join", body); err != nil || status != 422 {
-			t.Errorf("fields that are none: %d %s %v", status, text, err)
+			t.Errorf("unknown fields: %d %s %v", status, text, err)
 		}
 		status, text := w.join(newBrowser(t), made.code, "New "+role)
 		var in struct{ Key, EntityID string }
@@ -293,7 +293,7 @@ func TestNamesOfInvitedPeople(t *testing.T) {
 	}
 	for name, body := range map[string]string{
 		"a note that turns around": `{"name":"Ann\u202eeeL"}`, "a note too long": `{"name":"` + strings.Repeat("n", 300) + `"}`,
-		"too many spaces": `{"spaces":["hall"` + strings.Repeat(`,"hall"`, 100) + `]}`, "a role that is none": `{"sessionRole":"root"}`,
+		"too many spaces": `{"spaces":["hall"` + strings.Repeat(`,"hall"`, 100) + `]}`, "an unknown role": `{"sessionRole":"root"}`,
 		"an end too late": `{"expiresAt":"2999-01-01T00:00:00Z"}`, "an end in the past": `{"expiresAt":"2001-01-01T00:00:00Z"}`,
 	} {
 		if status, _, text := w.once(w.admin, "POST", invitesPath, body); status != 422 {
