@@ -133,3 +133,33 @@ test("what arrives while the reader is further up stays unread until it is on th
   await person.clean();
   await person.close();
 });
+
+test("what the reader has sent stays on the screen, whatever arrives for the way to the first unread message", async () => {
+  const id = await full(121);
+  const { person, page } = await operator(s);
+  let asked = 0;
+  let release;
+  const gate = new Promise((resolve) => (release = resolve));
+  await page.route(/\/messages\?.*after=/, async (route) => {
+    asked++;
+    await gate;
+    await route.continue();
+  });
+  await go(s, page, `/spaces/${id}`);
+  await line(page, 121).waitFor();
+  await eventually("the page asks for what is around the first unread message", async () => asked > 0);
+  await page.getByRole("textbox", { name: "Message" }).fill("Here I am.");
+  await page.keyboard.press("Enter");
+  const mine = page.getByText("Here I am.", { exact: true });
+  await mine.waitFor();
+  const loaded = page.waitForResponse(/\/messages\?.*after=/);
+  release();
+  await loaded;
+  await page.waitForTimeout(1500);
+  assert.ok(await mine.isVisible(), "the message is on the screen");
+  assert.equal(await lowest(page), 122);
+  // The way back is one click.
+  await count(page, "new").first().click();
+  await line(page, 1).waitFor();
+  await person.close();
+});

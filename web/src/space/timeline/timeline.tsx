@@ -51,13 +51,17 @@ export const Timeline = memo(function Timeline({ live, runs, seq }: Props) {
   const onWay = useMemo(() => unseen(outgoing, actor, messages), [outgoing, actor, messages]);
 
   const atEnd = view.to === null && bottom.there;
-  const toEnd = useCallback(() => {
+  const showEnd = useCallback(() => {
     setView(newest(seqs));
     bottom.go();
     requestAnimationFrame(bottom.go);
   }, [seqs, bottom.go]);
+  const { marked, jump, stay } = useJump({ space, seq, setView, column, toEnd: showEnd });
+  const toEnd = useCallback(() => {
+    stay();
+    showEnd();
+  }, [stay, showEnd]);
   const keys = useMessageKeys(column, toEnd);
-  const { marked, jump } = useJump({ space, seq, setView, column, toEnd });
   const toUnread = useCallback(() => jump(space.firstUnreadSeq, "unread"), [jump, space.firstUnreadSeq]);
   useLayoutEffect(() => {
     if (onWay.length > 0) toEnd(); // The sender wants to see the message.

@@ -25,6 +25,8 @@ interface Jumps {
   readonly marked: string | undefined;
   /** Loads what is around a message, and shows it. */
   readonly jump: (seq: number, why: Reason) => void;
+  /** Gives up a jump that is still loading or finding its place: the reader goes elsewhere. */
+  readonly stay: () => void;
 }
 
 /** Goes to the message that the address asks for, else at first to the first unread one. */
@@ -59,6 +61,12 @@ export function useJump({ space, seq, setView, column, toEnd }: Jump): Jumps {
     [store, session, id, setView],
   );
 
+  const stay = useCallback(() => {
+    latest.current++;
+    due.current = undefined;
+    stopPlacing.current();
+  }, []);
+
   const asked = useRef<number | null | undefined>(null);
   const firstUnread = space.firstUnreadSeq;
   useEffect(() => {
@@ -67,9 +75,11 @@ export function useJump({ space, seq, setView, column, toEnd }: Jump): Jumps {
     asked.current = seq;
     if (seq !== undefined) return jump(seq, "asked");
     setMarked(undefined);
-    if (before !== null) toEnd();
-    else if (firstUnread > 0) jump(firstUnread, "unread");
-  }, [seq, firstUnread, jump, toEnd]);
+    if (before !== null) {
+      stay();
+      toEnd();
+    } else if (firstUnread > 0) jump(firstUnread, "unread");
+  }, [seq, firstUnread, jump, stay, toEnd]);
 
   useLayoutEffect(() => {
     const to = due.current;
@@ -83,7 +93,7 @@ export function useJump({ space, seq, setView, column, toEnd }: Jump): Jumps {
     stopPlacing.current = placeUntilSettled(element, place);
   });
   useEffect(() => () => stopPlacing.current(), []);
-  return { marked, jump };
+  return { marked, jump, stay };
 }
 
 /** How long heights may change after a jump, in ms: messages are measured, and pages load. */
