@@ -192,7 +192,7 @@ func TestChatStopsSearchesAndFolds(t *testing.T) {
 	s := showing(t, []string{"SHOAL_URL=" + server.URL(), "SHOAL_DATA=" + data}, 100, 30, "chat", "welcome")
 	s.see("● live", "elephant 16", "… 24 more lines")
 	s.press("I need a laptop", enter)
-	s.see("… writing", "Ctrl+X stops shop-agent")
+	s.see("… writing", "Ctrl+X stops Shop Agent")
 	s.press(ctrlX)
 	s.see("■ canceled", "shop-agent was stopped")
 	s.press("/stop", enter)
@@ -231,7 +231,7 @@ func TestChatInLinesStops(t *testing.T) {
 		continue
 	}
 	_ = chat.Wait() // the exit code is checked below
-	if code := chat.ProcessState.ExitCode(); code != 3 || !strings.Contains(chat.notes.String(), "No agent is active in this space") {
+	if code := chat.ProcessState.ExitCode(); code != 3 || !strings.Contains(chat.notes.String(), "note: stopped shop-agent\n") || !strings.Contains(chat.notes.String(), "No agent is active in this space") {
 		t.Errorf("exit code %d, want 3 for the second /stop: %s", code, chat.notes)
 	}
 	for run, err := range operatorOf(t, server, data).Runs(t.Context(), client.RunsOptions{Agent: app.ShopAgent}) {

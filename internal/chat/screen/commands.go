@@ -80,9 +80,9 @@ func (m *model) stoppedNow(in stopped) {
 	case in.err != nil:
 		m.note = sentence(in.err)
 	case in.run.Status.Ended():
-		m.note = "stopped " + string(in.run.AgentID)
+		m.note = "stopped " + m.name(in.run.AgentID)
 	default:
-		m.note = string(in.run.AgentID) + " is being stopped"
+		m.note = m.name(in.run.AgentID) + " is being stopped"
 	}
 }
 

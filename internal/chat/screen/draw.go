@@ -228,7 +228,7 @@ func (m *model) foot() string {
 		searching: "Enter searches · ↑↓ choose, Enter opens · Esc back",
 	}[m.focus]
 	if who := m.writingAgent(); who != "" && (m.focus == writing || m.focus == reading) {
-		hint = "Ctrl+X stops " + cut(string(who), 24) + " · " + hint
+		hint = "Ctrl+X stops " + cut(m.name(who), 24) + " · " + hint
 	}
 	if _, whole, folds := m.selectedFold(); m.focus == reading && folds {
 		hint = map[bool]string{true: "Enter folds", false: "Enter shows all"}[whole] + " · " + hint

@@ -147,7 +147,8 @@ func (l *lineChat) stop(ctx context.Context, rest string) error {
 			if l.shell.Output.JSON {
 				return l.shell.Output.PrintObject(run)
 			}
-			return nil // the end of the run is printed when it is there
+			l.shell.Output.Note("stopped %s", run.AgentID)
+			return nil
 		}, err
 	})
 	return nil
