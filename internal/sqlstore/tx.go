@@ -5,6 +5,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/archivesql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/coresql"
+	"github.com/shoal-dev/shoal/internal/sqlstore/keysql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/runsql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/searchsql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
@@ -12,6 +13,7 @@ import (
 
 type (
 	coreTx    = coresql.Tx
+	keyTx     = keysql.Tx
 	runTx     = runsql.Tx
 	searchTx  = searchsql.Tx
 	archiveTx = archivesql.Tx
@@ -21,6 +23,7 @@ type (
 // where each has the SQL of its nouns.
 type tx struct {
 	*coreTx
+	*keyTx
 	*runTx
 	*searchTx
 	*archiveTx
@@ -41,7 +44,7 @@ type connection struct {
 func newConnection(c *sqlconn.Conn, cache *coresql.Cache) *connection {
 	search := searchsql.New(c)
 	core := coresql.New(c, cache, search)
-	return &connection{c, &tx{coreTx: core, runTx: runsql.New(c, core), searchTx: search, archiveTx: archivesql.New(c, core, search), c: c}}
+	return &connection{c, &tx{coreTx: core, keyTx: keysql.New(c), runTx: runsql.New(c, core), searchTx: search, archiveTx: archivesql.New(c, core, search), c: c}}
 }
 
 // newWriter returns the connection that changes the database.

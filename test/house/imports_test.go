@@ -226,7 +226,7 @@ var importTable = []importRule{
 	{
 		dir: "internal/sqlstore",
 		inside: []string{
-			".", "internal/hub/storage", "internal/limit", "internal/metrics", "internal/safetext", "internal/sqlite", "internal/sqlstore/archivesql", "internal/sqlstore/coresql", "internal/sqlstore/runsql",
+			".", "internal/hub/storage", "internal/limit", "internal/metrics", "internal/safetext", "internal/sqlite", "internal/sqlstore/archivesql", "internal/sqlstore/coresql", "internal/sqlstore/keysql", "internal/sqlstore/runsql",
 			"internal/sqlstore/searchsql", "internal/sqlstore/sqlconn",
 		},
 		never: sqlAndWeb,
@@ -242,6 +242,7 @@ var importTable = []importRule{
 		dir:    "internal/sqlstore/coresql",
 		inside: []string{".", "internal/hub/core", "internal/hub/storage", "internal/sqlstore/messagerow", "internal/sqlstore/schema", "internal/sqlstore/searchsql", "internal/sqlstore/sqlconn"}, never: sqlAndWeb,
 	},
+	{dir: "internal/sqlstore/keysql", inside: []string{".", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/messagerow", inside: []string{".", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/runsql", inside: []string{".", "internal/hub/storage", "internal/sqlstore/coresql", "internal/sqlstore/schema", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/schema", never: sqlAndWeb},

@@ -1,5 +1,5 @@
-// Package coresql is the SQL of sessions, participants, spaces, messages, inboxes, events, keys
-// and files. Every file contains one noun.
+// Package coresql is the SQL of sessions, participants, spaces, messages, inboxes, events and
+// files. Every file contains one noun.
 package coresql
 
 import (

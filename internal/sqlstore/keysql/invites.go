@@ -1,4 +1,4 @@
-package coresql
+package keysql
 
 import (
 	"github.com/shoal-dev/shoal"
