@@ -63,10 +63,12 @@ type (
 		EventHead
 		Message Message `json:"message"`
 	}
-	// MemberData belongs to member.joined and member.left.
+	// MemberData belongs to member.joined and member.left. MemberCount is the number of
+	// members after the change.
 	MemberData struct {
 		EventHead
-		Member Member `json:"member"`
+		Member      Member `json:"member"`
+		MemberCount int64  `json:"memberCount"`
 	}
 	// SpaceDeletedData belongs to space.deleted, the last event of a space.
 	SpaceDeletedData struct{ EventHead }

@@ -20,15 +20,20 @@ const (
 	MaxMentions    = 100
 	// MaxVersions is how many earlier versions of an edited message are kept: the first
 	// and the newest.
-	MaxVersions    = 50
-	MaxMembers     = 1000
-	MaxSummary     = 16 << 10
-	MaxMetadata    = 16 << 10
-	MaxDepth       = 16
-	MaxPage        = 200
-	DefaultPage    = 50
-	MaxBatch       = 100
-	MaxIdempotency = 255
+	MaxVersions = 50
+	// MaxMembers is how many members a space may have, and MaxNewMembers how many the call
+	// that creates it may name.
+	MaxMembers    = 10_000
+	MaxNewMembers = 1000
+	// MaxListedMembers is how many members a [Space] contains.
+	MaxListedMembers = 100
+	MaxSummary       = 16 << 10
+	MaxMetadata      = 16 << 10
+	MaxDepth         = 16
+	MaxPage          = 200
+	DefaultPage      = 50
+	MaxBatch         = 100
+	MaxIdempotency   = 255
 	// MaxCursor is how long a cursor may be: of a list, of an event stream, or of a wait.
 	MaxCursor = 256
 	// MaxFileSize is the largest size that a file part may declare: the largest number that

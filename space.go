@@ -23,6 +23,10 @@ const (
 // OwnerID is the entity that created the space; nil where an admin key did that acts as no
 // entity, and for spaces of servers that did not store it.
 //
+// MemberCount is the number of members. Members contains all of them, in the order of joining,
+// unless there are more than [MaxListedMembers]. Then it contains that many: the reader, the
+// admin agent, the latest senders, and then others in the order of joining.
+//
 // A member that has muted the space gets only messages that mention it into its inbox,
 // so both counts are then the number of these.
 type Space struct {
@@ -36,6 +40,7 @@ type Space struct {
 	ShowAgentReasoning bool            `json:"showAgentReasoning"`
 	Metadata           json.RawMessage `json:"metadata"`
 	Members            []Member        `json:"members"`
+	MemberCount        int64           `json:"memberCount"`
 	LastSeq            int64           `json:"lastSeq"`
 	UnreadCount        int64           `json:"unreadCount"`
 	MentionCount       int64           `json:"mentionCount"`
@@ -45,7 +50,7 @@ type Space struct {
 	ClosedAt           *Time           `json:"closedAt"`
 }
 
-// Member is an entity in a space. Members are listed in the order of joining. AddedBy is
+// Member is an entity in a space. AddedBy is
 // the entity that added it; nil for the creator of the space, for members that added
 // themselves, and if an admin key without an acting entity did.
 type Member struct {
@@ -58,6 +63,10 @@ type Member struct {
 	// [Space.Muted].
 	Muted bool `json:"-"`
 }
+
+// Complete reports whether Members contains all members of the space. Events that were stored
+// before there was a MemberCount lack it, and contain all.
+func (s Space) Complete() bool { return int64(len(s.Members)) >= s.MemberCount }
 
 // NewSpace is the input that creates a space. The acting entity becomes a member. An empty
 // ID gets a generated one.
@@ -77,8 +86,8 @@ func (n NewSpace) Validate() error {
 		p.add(CheckID("id", string(n.ID)))
 	}
 	p.add(checkLine("name", n.Name, MaxName, true))
-	if len(n.Members) > MaxMembers {
-		p.add(Invalid("members", fmt.Sprintf("has %d entries; a space has at most %d members", len(n.Members), MaxMembers)))
+	if len(n.Members) > MaxNewMembers {
+		p.add(Invalid("members", fmt.Sprintf("has %d entries; at most %d are allowed: create the space with these and add the others one by one", len(n.Members), MaxNewMembers)))
 	}
 	p.add(checkObject("metadata", n.Metadata, MaxMetadata))
 	return p.err()

@@ -13,7 +13,8 @@ func (s *Session) Spaces(ctx context.Context) iter.Seq2[shoal.Space, error] {
 	return list[shoal.Space](ctx, s.client, call{op: "client.Spaces", path: s.path("spaces")})
 }
 
-// Space returns one space with its members and the caller's counts.
+// Space returns one space with the caller's counts. A space with many members contains only
+// some of them: Members lists all.
 func (s *Session) Space(ctx context.Context, id shoal.SpaceID) (out shoal.Space, err error) {
 	return out, s.client.do(ctx, call{op: "client.Space", path: s.path("spaces", string(id))}, &out)
 }
@@ -70,6 +71,26 @@ func (s *Session) MuteSpace(ctx context.Context, id shoal.SpaceID) (out shoal.Sp
 func (s *Session) UnmuteSpace(ctx context.Context, id shoal.SpaceID) (out shoal.Space, err error) {
 	in := call{op: "client.UnmuteSpace", method: http.MethodDelete, path: s.path("spaces", string(id), "mute")}
 	return out, s.client.do(ctx, in, &out)
+}
+
+// MemberFilter selects members of a space. The zero value selects all.
+type MemberFilter struct {
+	// Text must be contained in the id or the name, in any case.
+	Text string
+	// Kind selects people or agents.
+	Kind shoal.EntityKind
+}
+
+// Members lists the members of a space, in the order of ids.
+func (s *Session) Members(ctx context.Context, id shoal.SpaceID, f MemberFilter) iter.Seq2[shoal.Member, error] {
+	return list[shoal.Member](ctx, s.client, call{
+		op: "client.Members", path: s.path("spaces", string(id), "members"), query: filters(map[string]string{"q": f.Text, "kind": string(f.Kind)}),
+	})
+}
+
+// Member returns a member of a space. It fails with NotFound if the entity is not one.
+func (s *Session) Member(ctx context.Context, id shoal.SpaceID, entity shoal.EntityID) (out shoal.Member, err error) {
+	return out, s.client.do(ctx, call{op: "client.Member", path: s.path("spaces", string(id), "members", string(entity))}, &out)
 }
 
 // AddMember makes an entity a member of a space and returns the space. Adding

@@ -204,9 +204,15 @@ func (s *State) member(what shoal.EventType, d shoal.MemberData) {
 		return
 	}
 	sp := s.spaces[*d.SpaceID]
+	complete := sp.Complete()
 	sp.Members = slices.DeleteFunc(slices.Clone(sp.Members), func(m shoal.Member) bool { return m.EntityID == d.Member.EntityID })
-	if what == shoal.EventMemberJoined {
+	if what == shoal.EventMemberJoined && (complete || d.Member.EntityID == s.Me) {
 		sp.Members = append(sp.Members, d.Member)
+	}
+	if sp.MemberCount = d.MemberCount; complete {
+		sp.MemberCount = int64(len(sp.Members))
+	}
+	if what == shoal.EventMemberJoined {
 		sp.notice(d.At, false, "%s joined", d.Member.EntityID)
 		return
 	}
@@ -226,7 +232,7 @@ func (s *State) changed(d shoal.SpaceData) {
 	before := sp.Space
 	sp.Space = d.Space
 	sp.UnreadCount, sp.MentionCount, sp.LastSeq = before.UnreadCount, before.MentionCount, max(before.LastSeq, d.Space.LastSeq)
-	sp.Members = before.Members
+	sp.Members, sp.MemberCount = before.Members, before.MemberCount
 	switch {
 	case d.Type == shoal.EventSpaceClosed:
 		sp.notice(d.At, false, "the space was closed")

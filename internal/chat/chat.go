@@ -29,6 +29,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -116,6 +117,22 @@ func (s *State) People(all []shoal.Entity) {
 // Member reports whether the entity itself is a member of the space.
 func (s *State) Member(sp *Space) bool {
 	return slices.ContainsFunc(sp.Members, func(m shoal.Member) bool { return m.EntityID == s.Me })
+}
+
+// Mentionable returns the members of a space. If the space lists only some of them, it also
+// returns the other known entities, which may be members: the server drops mentions of those
+// that are not.
+func (s *State) Mentionable(sp *Space) []shoal.Member {
+	if sp.Complete() {
+		return sp.Members
+	}
+	all := slices.Clone(sp.Members)
+	for _, id := range slices.Sorted(maps.Keys(s.people)) {
+		if e := s.people[id]; !slices.ContainsFunc(sp.Members, func(m shoal.Member) bool { return m.EntityID == id }) {
+			all = append(all, shoal.Member{EntityID: id, Kind: e.Kind, Name: e.Name})
+		}
+	}
+	return all
 }
 
 // Spaces returns the spaces that the entity is a member of. Spaces with pending actions come

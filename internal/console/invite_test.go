@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/spaces"
 )
 
 const noInvitation = "This invitation does not work any more"
@@ -57,7 +58,7 @@ func TestAPersonJoins(t *testing.T) {
 	if err != nil || e.Kind != shoal.Human || e.Name != "Zoë Müller-Lüdenscheidt" || e.SessionRole != shoal.SessionGuest || e.OwnerID != nil {
 		t.Errorf("the person is %+v, %v", e, err)
 	}
-	members, err := w.hub.Spaces.Members(ctx, root, shoal.DefaultSession, space.ID, "", 10)
+	members, err := w.hub.Spaces.Members(ctx, root, shoal.DefaultSession, space.ID, spaces.MemberFilter{Limit: 10})
 	if err != nil || len(members) != 2 || members[1].EntityID != e.ID {
 		t.Errorf("the members are %+v, %v", members, err)
 	}
@@ -236,7 +237,7 @@ func TestJoinWithoutItsSpace(t *testing.T) {
 	}
 	w.browser().does("POST", "/console/join", joining(code, "Ann")).wants(201, "ann")
 	for space, want := range map[shoal.SpaceID]int{"shut": 1, "kept": 2} {
-		if members, err := w.hub.Spaces.Members(t.Context(), root, shoal.DefaultSession, space, "", 10); err != nil || len(members) != want {
+		if members, err := w.hub.Spaces.Members(t.Context(), root, shoal.DefaultSession, space, spaces.MemberFilter{Limit: 10}); err != nil || len(members) != want {
 			t.Errorf("%s has %d members, %v; want %d", space, len(members), err, want)
 		}
 	}

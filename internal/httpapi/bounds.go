@@ -33,7 +33,7 @@ var inputBounds = map[string]input.Bound{
 	"EntityChange.name": lineBound, "EntityChange.description": {Bytes: shoal.MaxDescription, Content: true}, "EntityChange.externalId": lineBound,
 	"EntityChange.metadata": {Bytes: shoal.MaxMetadata}, "EntityChange.ownerId": idBound, "EntityChange.sessionRole": idBound,
 
-	"NewSpace.id": idBound, "NewSpace.name": lineBound, "NewSpace.members": {Entries: shoal.MaxMembers}, "NewSpace.members[]": idBound,
+	"NewSpace.id": idBound, "NewSpace.name": lineBound, "NewSpace.members": {Entries: shoal.MaxNewMembers}, "NewSpace.members[]": idBound,
 	"NewSpace.adminAgentId": idBound, "NewSpace.metadata": {Bytes: shoal.MaxMetadata},
 	"SpaceChange.name": lineBound, "SpaceChange.adminAgentId": idBound, "SpaceChange.metadata": {Bytes: shoal.MaxMetadata},
 	"CloseInput.summary": {Bytes: shoal.MaxSummary, Content: true}, "ReadInput.seq": wholeBound, "UnreadInput.seq": wholeBound,

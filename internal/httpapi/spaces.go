@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/spaces"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
@@ -17,19 +18,19 @@ func spaceRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: sessionPath + "/spaces", do: listSpaces, id: "listSpaces", tag: "Spaces",
-			summary: "List spaces", about: "Returns the spaces of the acting entity, or all for an admin or a service, ordered by id, with members and unread counts.",
+			summary: "List spaces", about: "Returns the spaces of the acting entity, or all for an admin or a service, ordered by id, with unread counts and up to 100 members each.",
 			query: listParams, status: http.StatusOK, out: page[shoal.Space]{},
 		},
 		{
 			method: http.MethodPost, path: sessionPath + "/spaces", do: createSpace, id: "createSpace", tag: "Spaces",
-			summary: "Create a space", about: "The acting entity becomes a member automatically. If one of the members does not exist in the session, nothing is created.",
+			summary: "Create a space", about: "The acting entity becomes a member automatically. At most 1,000 other members can be named here; add more one by one. If one of the members does not exist in the session, nothing is created.",
 			in: shoal.NewSpace{}, example: `{"id": "q4", "name": "Data Source Discussion", "members": ["report-writer", "data-analyzer"]}`, idempotent: true,
 			status: http.StatusCreated, out: shoal.Space{},
 			errors: []shoal.Kind{shoal.Forbidden, shoal.AlreadyExists, shoal.Conflict, shoal.SessionClosed},
 		},
 		{
 			method: http.MethodGet, path: spacePath, do: getSpace, id: "getSpace", tag: "Spaces",
-			summary: "Read a space", status: http.StatusOK, out: shoal.Space{},
+			summary: "Read a space", about: "`members` contains all members in the order of joining, unless there are more than 100: then the caller, the admin agent, the latest senders, and others in the order of joining. `memberCount` is the number of all.", status: http.StatusOK, out: shoal.Space{},
 		},
 		{
 			method: http.MethodPatch, path: spacePath, do: updateSpace, id: "updateSpace", tag: "Spaces",
@@ -49,12 +50,17 @@ func spaceRoutes() []route {
 		},
 		{
 			method: http.MethodGet, path: spacePath + "/members", do: listMembers, id: "listMembers", tag: "Spaces",
-			summary: "List the members", about: "Ordered by id. The `members` of a space are the same list in the order of joining.",
-			query: listParams, status: http.StatusOK, out: page[shoal.Member]{},
+			summary: "List the members", about: "Ordered by id. A space itself lists at most 100 of its `memberCount` members.",
+			query:  append(listParams, param{"q", "Only members whose id or name contains this text, in any case.", stringParam}, param{"kind", "`human` or `agent`: only people, or only agents.", stringParam}),
+			status: http.StatusOK, out: page[shoal.Member]{}, errors: []shoal.Kind{shoal.InvalidArgument},
+		},
+		{
+			method: http.MethodGet, path: memberPath, do: getMember, id: "getMember", tag: "Spaces",
+			summary: "Read a member", about: "404 if the entity is not a member.", status: http.StatusOK, out: shoal.Member{},
 		},
 		{
 			method: http.MethodPut, path: memberPath, do: addMember, id: "addMember", tag: "Spaces",
-			summary: "Add a member", about: "Adding a member again changes nothing. The new member can read the whole history; only later messages count as unread. A member that another entity adds gets a system message with the space and the entity that added it, unless it is a hosted agent, or has never connected and is added by its owner, an admin or an owner of the session. For members and admins.",
+			summary: "Add a member", about: "Adding a member again changes nothing. The new member can read the whole history; only later messages count as unread. A member that another entity adds gets a system message with the space and the entity that added it, unless it is a hosted agent, or has never connected and is added by its owner, an admin or an owner of the session. A space has at most 10,000 members; adding another fails with 409 `conflict`. For members and admins.",
 			status: http.StatusOK, out: shoal.Space{}, errors: append(changes, shoal.Conflict),
 		},
 		{
@@ -149,8 +155,19 @@ func listMembers(c *call) error {
 	if err != nil {
 		return err
 	}
-	found, err := c.Hub.Spaces.Members(c.ctx(), c.who, c.session(), c.space(), after, limit+1)
+	kind, _ := c.value("kind")
+	text, _ := c.value("q")
+	if kind != "" && kind != string(shoal.Human) && kind != string(shoal.Agent) {
+		return shoal.Invalid("query.kind", `must be "human" or "agent"`)
+	}
+	filter := spaces.MemberFilter{After: after, Limit: limit + 1, Kind: shoal.EntityKind(kind), Text: text}
+	found, err := c.Hub.Spaces.Members(c.ctx(), c.who, c.session(), c.space(), filter)
 	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(m shoal.Member) string { return string(m.EntityID) }))
+}
+
+func getMember(c *call) error {
+	found, err := c.Hub.Spaces.Member(c.ctx(), c.who, c.session(), c.space(), c.entity())
+	return c.answerOr(err, http.StatusOK, found)
 }
 
 func addMember(c *call) error {

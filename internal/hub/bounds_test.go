@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -256,38 +257,65 @@ func (c *closable) Update(ctx context.Context, at storage.At, fn func(storage.Tx
 	return c.Store.Update(ctx, at, fn)
 }
 
-// A space has at most MaxMembers members, whether they are added at its creation or later.
+// A space has at most MaxMembers members, of which MaxNewMembers can be named when it is
+// created.
 func TestFullSpace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := shoaltest.OpenSQLite(t)
 		h := shop(t, func(o *hub.Options) { o.Store = store })
 		ctx, session := t.Context(), shoal.DefaultSession
-		ids := make([]shoal.EntityID, shoal.MaxMembers)
-		must(t, store.Update(ctx, storage.Global, func(tx storage.Tx) error {
-			for n := range ids {
-				ids[n] = shoal.EntityID(fmt.Sprintf("e%d", n))
-				e := shoal.Entity{ID: ids[n], SessionID: session, Kind: shoal.Agent, Metadata: []byte("{}"), CreatedAt: shoal.Now()}
-				if err := tx.InsertEntity(e); err != nil {
-					return err
-				}
-			}
-			return nil
-		}))
-		// The creator is a member too.
-		_, err := h.Spaces.Create(ctx, ann, session, shoal.NewSpace{ID: "crowd", Name: "crowd", Members: ids}, "")
-		if !errors.Is(err, shoal.Conflict) {
-			t.Errorf("a space for %d members: %v, want %v", len(ids)+1, err, shoal.Conflict)
+		ids := crowd(t, store, shoal.MaxMembers)
+		_, err := h.Spaces.Create(ctx, ann, session, shoal.NewSpace{ID: "crowd", Name: "crowd", Members: ids[:shoal.MaxNewMembers+1]}, "")
+		if !errors.Is(err, shoal.InvalidArgument) {
+			t.Errorf("a space for %d members at once: %v, want %v", shoal.MaxNewMembers+1, err, shoal.InvalidArgument)
 		}
-		s, err := h.Spaces.Create(ctx, ann, session, shoal.NewSpace{ID: "crowd", Name: "crowd", Members: ids[1:]}, "")
-		if err != nil || len(s.Members) != shoal.MaxMembers {
-			t.Fatalf("a space for %d members has %d, %v", shoal.MaxMembers, len(s.Members), err)
+		s, err := h.Spaces.Create(ctx, ann, session, shoal.NewSpace{ID: "crowd", Name: "crowd", Members: ids[1 : shoal.MaxNewMembers+1]}, "")
+		if err != nil || s.MemberCount != shoal.MaxNewMembers+1 || len(s.Members) != shoal.MaxListedMembers {
+			t.Fatalf("a space for %d members has %d and lists %d, %v", shoal.MaxNewMembers, s.MemberCount, len(s.Members), err)
 		}
-		if _, err := h.Spaces.Join(ctx, ann, session, "crowd", ids[0]); !errors.Is(err, shoal.Conflict) {
+		join(t, store, "crowd", ids[shoal.MaxNewMembers+1:])
+		if _, err := h.Spaces.Join(ctx, ann, session, "crowd", ids[0]); !errors.Is(err, shoal.Conflict) || !strings.Contains(err.Error(), "Remove members") {
 			t.Errorf("one more member: %v, want %v", err, shoal.Conflict)
 		}
-		_, err = h.Spaces.Leave(ctx, ann, session, "crowd", ids[1])
+		if _, err := h.Spaces.Join(ctx, ann, session, "crowd", ids[1]); err != nil {
+			t.Errorf("adding a member of a full space again: %v", err)
+		}
+		s, err = h.Spaces.Leave(ctx, ann, session, "crowd", ids[1])
 		must(t, err)
+		if s.MemberCount != shoal.MaxMembers-1 {
+			t.Errorf("after one has left, there are %d members", s.MemberCount)
+		}
 		_, err = h.Spaces.Join(ctx, ann, session, "crowd", ids[0])
 		must(t, err)
 	})
+}
+
+// crowd creates n entities.
+func crowd(t *testing.T, store storage.Store, n int) []shoal.EntityID {
+	t.Helper()
+	ids := make([]shoal.EntityID, n)
+	must(t, store.Update(t.Context(), storage.Global, func(tx storage.Tx) error {
+		for i := range ids {
+			ids[i] = shoal.EntityID(fmt.Sprintf("e%05d", i))
+			e := shoal.Entity{ID: ids[i], SessionID: shoal.DefaultSession, Kind: shoal.Agent, Name: fmt.Sprintf("Nr. %d", i), Metadata: []byte("{}"), CreatedAt: shoal.Now()}
+			if err := tx.InsertEntity(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	return ids
+}
+
+// join makes entities members of a space without events.
+func join(t *testing.T, store storage.Store, space shoal.SpaceID, ids []shoal.EntityID) {
+	t.Helper()
+	must(t, store.Update(t.Context(), storage.Global, func(tx storage.Tx) error {
+		for _, id := range ids {
+			if err := tx.InsertMember(shoal.DefaultSession, space, shoal.Member{EntityID: id, JoinedAt: shoal.Now()}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
 }

@@ -189,7 +189,7 @@ func (t *ledgerTx) Deliver(m shoal.Message, watching storage.EntitySet) (storage
 	if err != nil {
 		return d, err
 	}
-	members, err := t.Members(m.SessionID, m.SpaceID)
+	members, err := t.Members(m.SessionID, m.SpaceID, "", shoal.MaxMembers)
 	f := fact{message: &m, place: d.Place, tracked: slices.Clone(d.Receivers)}
 	for _, member := range members {
 		if member.EntityID != m.EntityID && (m.EntityID != shoal.System || len(m.Mentions) == 0 || slices.Contains(m.Mentions, member.EntityID)) {

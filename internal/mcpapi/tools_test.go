@@ -261,7 +261,7 @@ func toolCases() []toolCase {
 		{tool: "delete_message", in: inputs{}, kind: shoal.InvalidArgument, says: []string{"messageId is missing"}},
 		{tool: "delete_message", in: inputs{"messageId": "msg_none"}, kind: shoal.NotFound},
 
-		{tool: "read_thread", in: inputs{"threadId": "shop"}, says: []string{"<content>first &lt;one&gt;</content>", `seq="6"`, "<participants>"}, has: []string{`"text":"first \u003cone\u003e"`, `"members":[{`}},
+		{tool: "read_thread", in: inputs{"threadId": "shop"}, says: []string{"<content>first &lt;one&gt;</content>", `seq="6"`, `<participants count="`}, has: []string{`"text":"first \u003cone\u003e"`, `"members":[{`}},
 		{tool: "read_thread", in: inputs{"threadId": "shop", "limit": 2}, says: []string{`seq="5"`, `seq="6"`}},
 		{tool: "read_thread", in: inputs{"threadId": "shop", "limit": 1, "beforeSeq": 3}, says: []string{"second one"}},
 		{tool: "read_thread", in: inputs{"threadId": "shop", "limit": 1, "afterSeq": 0}, says: []string{"first &lt;one&gt;"}},

@@ -87,7 +87,7 @@ func deleteSpace(s *stage, c *command) error {
 
 func listMembers(s *stage, c *command) error {
 	who, session := s.actor(c, c.word())
-	all, err := s.hub.Spaces.Members(ctx, who, session, shoal.SpaceID(c.word()), "", shoal.MaxPage)
+	all, err := s.hub.Spaces.Members(ctx, who, session, shoal.SpaceID(c.word()), spaces.MemberFilter{Limit: shoal.MaxPage})
 	for _, m := range all {
 		by := ""
 		if m.AddedBy != nil {

@@ -79,7 +79,7 @@ func (r *Run) knowSpaces(tx storage.Tx, f *facts) error {
 	for i, s := range spaces {
 		ids[i] = s.ID
 	}
-	members, err := tx.MembersOf(r.session(), ids)
+	members, err := tx.ListedMembers(r.session(), r.agent(), ids)
 	for i := range spaces {
 		spaces[i].Members = members[spaces[i].ID]
 	}

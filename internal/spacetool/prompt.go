@@ -115,7 +115,7 @@ func (r *Run) writeSpaces(b *strings.Builder, f facts) {
 		b.WriteString(">\n")
 		for i, m := range naming.DisplayMembers(s.Members) {
 			if i == promptMembers {
-				fmt.Fprintf(b, "  and %d more\n", len(s.Members)-i)
+				fmt.Fprintf(b, "  and %d more\n", s.MemberCount-int64(i))
 				break
 			}
 			b.WriteString("  ")

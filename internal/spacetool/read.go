@@ -160,11 +160,11 @@ type sender struct{ name, kind string }
 // senders reads the authors of messages. A deleted entity keeps its name.
 func (r *Run) senders(tx storage.Tx, space shoal.SpaceID, messages []shoal.Message) (senders, error) {
 	out := senders{shoal.System: {naming.SystemName, "system"}}
-	members, err := tx.Members(r.session(), space)
+	members, err := tx.ListedMembers(r.session(), r.agent(), []shoal.SpaceID{space})
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range members {
+	for _, m := range members[space] {
 		out[m.EntityID] = sender{m.Name, string(m.Kind)}
 	}
 	for _, m := range messages {

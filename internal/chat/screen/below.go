@@ -109,7 +109,7 @@ func (m *model) picks() chat.Completion {
 	if before == m.unpicked && m.unpicked != "" {
 		return chat.Completion{}
 	}
-	c, ok := chat.Complete(before, sp.Members, m.state.Me)
+	c, ok := chat.Complete(before, m.state.Mentionable(sp), m.state.Me)
 	if !ok {
 		return chat.Completion{}
 	}

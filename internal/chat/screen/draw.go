@@ -204,6 +204,9 @@ func (m *model) drawMembers(l layout) []string {
 		}
 		lines = append(lines, "   "+says)
 	}
+	if !sp.Complete() {
+		lines = append(lines, m.style.dim.Render(fmt.Sprintf(" and %d more", sp.MemberCount-int64(len(sp.Members)))))
+	}
 	return lines
 }
 

@@ -131,7 +131,7 @@ func (m *model) submit() tea.Cmd {
 		text = text[1:]
 	}
 	m.timeline.unread = 0
-	return m.send(text, chat.Mentions(text, sp.Members))
+	return m.send(text, chat.Mentions(text, m.state.Mentionable(sp)))
 }
 
 func (m *model) paste(p tea.PasteMsg) tea.Cmd {

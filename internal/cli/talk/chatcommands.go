@@ -125,6 +125,9 @@ func (l *lineChat) members(ctx context.Context, _ string) error {
 				members.Items = append(members.Items, e)
 				rows = append(rows, fmt.Sprintf("%s (%s), %s, %s", m.EntityID, safetext.Line(m.Name), m.Kind, chat.StateMark(e.State).Word))
 			}
+			if sp := l.state.Space(l.space); !sp.Complete() {
+				rows = append(rows, fmt.Sprintf("and %d more: shoal spaces show %s lists all", sp.MemberCount-int64(len(sp.Members)), l.space))
+			}
 			return l.printList(members, rows)
 		}, err
 	})

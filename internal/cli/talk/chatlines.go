@@ -205,7 +205,7 @@ func (l *lineChat) join(ctx context.Context, id shoal.SpaceID) error {
 	}
 	l.space = id
 	l.printed = newPrinted(sp, l.lines)
-	l.shell.Output.Note("%s (%s), %s; /help lists the commands", sp.Name, sp.ID, count(len(sp.Members), "member"))
+	l.shell.Output.Note("%s (%s), %s; /help lists the commands", sp.Name, sp.ID, count(int(sp.MemberCount), "member"))
 	if l.shell.Output.JSON {
 		return nil
 	}

@@ -82,7 +82,7 @@ func (l *lineChat) reportFailure(err error) {
 // unreachable or busy.
 func (l *lineChat) post(ctx context.Context, text string) {
 	sp := l.state.Space(l.space)
-	draft := shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: chat.Mentions(text, sp.Members)}
+	draft := shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: chat.Mentions(text, l.state.Mentionable(sp))}
 	key := client.IdempotencyKey(rand.Text())
 	l.runLine(ctx, func(ctx context.Context) (func() error, error) {
 		ctx, cancel := context.WithTimeout(ctx, retryFor)

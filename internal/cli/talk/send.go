@@ -4,6 +4,7 @@ package talk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -75,9 +76,19 @@ func (c *SendCommand) checkMentions(ctx context.Context, session *client.Session
 	}
 	var missing []string
 	for _, id := range c.Mention {
-		if !slices.ContainsFunc(space.Members, func(m shoal.Member) bool { return m.EntityID == id }) {
-			missing = append(missing, string(id))
+		if slices.ContainsFunc(space.Members, func(m shoal.Member) bool { return m.EntityID == id }) {
+			continue
 		}
+		if !space.Complete() {
+			_, err := session.Member(ctx, c.Space, id)
+			if err == nil {
+				continue
+			}
+			if !errors.Is(err, shoal.NotFound) {
+				return err
+			}
+		}
+		missing = append(missing, string(id))
 	}
 	if len(missing) == 0 {
 		return nil

@@ -2,8 +2,10 @@ package talk
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
 	"github.com/shoal-dev/shoal/internal/cli"
 )
 
@@ -36,7 +38,7 @@ func (*spacesListCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	var rows [][]string
 	for _, s := range all.Items {
 		rows = append(rows, []string{
-			string(s.ID), s.Name, string(s.Status), cli.Itoa(int64(len(s.Members))), cli.Itoa(s.LastSeq), cli.Itoa(s.UnreadCount), cli.Itoa(s.MentionCount),
+			string(s.ID), s.Name, string(s.Status), cli.Itoa(s.MemberCount), cli.Itoa(s.LastSeq), cli.Itoa(s.UnreadCount), cli.Itoa(s.MentionCount),
 		})
 	}
 	return sh.Output.PrintTable(all, []string{"ID", "NAME", "STATUS", "MEMBERS", "MESSAGES", "UNREAD", "MENTIONS"}, rows...)
@@ -52,7 +54,11 @@ func memberIDs(s shoal.Space) string {
 	for i, m := range s.Members {
 		ids[i] = m.EntityID
 	}
-	return cli.JoinIDs(ids, "", ",")
+	all := cli.JoinIDs(ids, "", ",")
+	if !s.Complete() {
+		all += fmt.Sprintf(" and %d more", s.MemberCount-int64(len(ids)))
+	}
+	return all
 }
 
 type spacesCreateCmd struct {
@@ -92,6 +98,13 @@ func (c *spacesShowCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	s, err := session.Space(ctx, c.Space)
 	if err != nil {
 		return err
+	}
+	if !s.Complete() {
+		all, err := cli.Collect(session.Members(ctx, s.ID, client.MemberFilter{}))
+		if err != nil {
+			return err
+		}
+		s.Members = all.Items
 	}
 	sh.Output.Note("%s (%s) is %s and holds %d messages, %d unread", s.Name, s.ID, s.Status, s.LastSeq, s.UnreadCount)
 	if s.OwnerID != nil {

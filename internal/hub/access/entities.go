@@ -251,11 +251,11 @@ func (e *Entities) Delete(ctx context.Context, who shoal.Principal, session shoa
 
 // removeFromSpace removes an entity that is being deleted from a space, open or closed.
 func removeFromSpace(ch *core.Change, session shoal.SessionID, space shoal.SpaceID, id shoal.EntityID) error {
-	s, err := ch.LockSpace(session, space)
-	if err != nil {
+	if err := spaces.RemoveMember(ch, session, space, id); err != nil {
 		return err
 	}
-	if err := spaces.RemoveMember(ch, session, space, id); err != nil {
+	s, err := ch.LockSpace(session, space)
+	if err != nil {
 		return err
 	}
 	if s, err = core.FillSpace(ch, shoal.Principal{}, s); err != nil {

@@ -52,13 +52,10 @@ func AnnounceRename(ch *Change, session shoal.SessionID, id shoal.EntityID) erro
 	if err != nil {
 		return err
 	}
+	if err := ListMembers(ch, id, session, spaces); err != nil {
+		return err
+	}
 	for _, s := range spaces {
-		if s, err = ch.LockSpace(session, s.ID); err != nil {
-			return err
-		}
-		if s, err = FillSpace(ch, shoal.Principal{}, s); err != nil {
-			return err
-		}
 		if err := EmitSpace(ch, s, shoal.EventSpaceUpdated); err != nil {
 			return err
 		}

@@ -1,13 +1,10 @@
 package core
 
 import (
-	"slices"
-
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// FillSpace fills in the members of one space and the counts of the caller.
+// FillSpace fills in the members that one space lists and the counts of the caller.
 func FillSpace(tx Tx, who shoal.Principal, s shoal.Space) (shoal.Space, error) {
 	all, err := FillSpaces(tx, who, s.SessionID, []shoal.Space{s})
 	if err != nil {
@@ -16,28 +13,43 @@ func FillSpace(tx Tx, who shoal.Principal, s shoal.Space) (shoal.Space, error) {
 	return all[0], nil
 }
 
-// FillSpaces fills in the members of spaces and the counts of the caller.
+// FillSpaces fills in the members that spaces list and the counts of the caller.
 func FillSpaces(tx Tx, who shoal.Principal, session shoal.SessionID, spaces []shoal.Space) ([]shoal.Space, error) {
+	if err := ListMembers(tx, who.EntityID, session, spaces); err != nil {
+		return nil, err
+	}
+	return spaces, FillCounts(tx, who, session, spaces)
+}
+
+// FillCounts fills in the counts of the caller, and whether it has muted the spaces.
+func FillCounts(tx Tx, who shoal.Principal, session shoal.SessionID, spaces []shoal.Space) error {
+	if who.EntityID == "" {
+		return nil
+	}
+	counts, err := tx.Counts(session, who.EntityID, spaceIDs(spaces))
+	for i := range spaces {
+		s, c := &spaces[i], counts[spaces[i].ID]
+		s.UnreadCount, s.MentionCount, s.FirstUnreadSeq, s.Muted = c.Messages, c.Mentions, c.First, c.Muted
+	}
+	return err
+}
+
+// ListMembers fills in the members that spaces list for a reader, if it is a member the reader
+// among them.
+func ListMembers(tx Tx, reader shoal.EntityID, session shoal.SessionID, spaces []shoal.Space) error {
+	members, err := tx.ListedMembers(session, reader, spaceIDs(spaces))
+	for i := range spaces {
+		spaces[i].Members = append([]shoal.Member{}, members[spaces[i].ID]...)
+	}
+	return err
+}
+
+func spaceIDs(spaces []shoal.Space) []shoal.SpaceID {
 	ids := make([]shoal.SpaceID, len(spaces))
 	for i, s := range spaces {
 		ids[i] = s.ID
 	}
-	members, err := tx.MembersOf(session, ids)
-	if err != nil {
-		return nil, err
-	}
-	var counts map[shoal.SpaceID]storage.Unread
-	if who.EntityID != "" {
-		if counts, err = tx.Counts(session, who.EntityID, ids); err != nil {
-			return nil, err
-		}
-	}
-	for i, id := range ids {
-		spaces[i].Members = append([]shoal.Member{}, members[id]...)
-		spaces[i].UnreadCount, spaces[i].MentionCount, spaces[i].FirstUnreadSeq = counts[id].Messages, counts[id].Mentions, counts[id].First
-		spaces[i].Muted = slices.ContainsFunc(spaces[i].Members, func(m shoal.Member) bool { return m.Muted && m.EntityID == who.EntityID })
-	}
-	return spaces, nil
+	return ids
 }
 
 // SaveSpace stores the space and emits an event for its followers.

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -111,6 +112,7 @@ type feed struct {
 	ended        chan struct{}
 	loadRequests chan struct{}          // holds a value if the pump must read the store
 	memberOf     memberSpaces           // as of last; owned by the pump
+	topics       map[string]bool        // that the pump is subscribed to
 	resets       map[runs.PartKey]int64 // position of the last reset of each streaming part; owned by the pump
 	followers    int                    // guarded by Events.mu
 
@@ -186,7 +188,7 @@ func (e *Events) runFeed(ctx context.Context, f *feed) {
 	defer close(f.ended)
 	sub := e.core.Bus.Subscribe()
 	defer sub.Close()
-	topics, err := e.resubscribe(ctx, f.key, sub, nil)
+	err := e.resubscribe(ctx, f, sub)
 	if err == nil {
 		err = e.openFeed(ctx, f)
 	}
@@ -198,7 +200,7 @@ func (e *Events) runFeed(ctx context.Context, f *feed) {
 	sub.Take()
 	close(f.opened)
 	if err == nil {
-		f.fail(e.pump(ctx, f, sub, topics))
+		f.fail(e.pump(ctx, f, sub))
 	}
 }
 
@@ -214,7 +216,7 @@ func (e *Events) openFeed(ctx context.Context, f *feed) error {
 }
 
 // topics returns the topics of the bus messages that concern the feed: those of its spaces,
-// and those of the entities in them, whose ephemeral events it delivers.
+// and those of the entities that the spaces list, whose ephemeral events it delivers.
 func (e *Events) topics(ctx context.Context, key feedKey) ([]string, error) {
 	out := []string{key.topic()}
 	if key.run != "" || key.space == "" && key.entity == "" {
@@ -230,7 +232,7 @@ func (e *Events) topics(ctx context.Context, key feedKey) ([]string, error) {
 		if key.space != "" {
 			spaces = append(spaces, key.space)
 		}
-		members, err := tx.MembersOf(key.session, spaces)
+		members, err := tx.ListedMembers(key.session, key.entity, spaces)
 		if err != nil {
 			return err
 		}
@@ -246,10 +248,10 @@ func (e *Events) topics(ctx context.Context, key feedKey) ([]string, error) {
 }
 
 // pump moves bus messages and stored events into the window until ctx ends.
-func (e *Events) pump(ctx context.Context, f *feed, sub core.Subscription, topics []string) (err error) {
+func (e *Events) pump(ctx context.Context, f *feed, sub core.Subscription) (err error) {
 	for membersChanged := true; ; {
 		for membersChanged {
-			if topics, err = e.resubscribe(ctx, f.key, sub, topics); err != nil {
+			if err = e.resubscribe(ctx, f, sub); err != nil {
 				return err
 			}
 			// Events that were stored before the new subscriptions sent no notification here.
@@ -327,7 +329,7 @@ func (f *feed) recordResets(p *partEvent, place int64) {
 }
 
 // loadEvents reads the events stored after f.last into the window. It reports whether an
-// entity joined or left a space.
+// entity joined or left a space so that other topics concern the feed.
 func (e *Events) loadEvents(ctx context.Context, f *feed) (membersChanged bool, err error) {
 	for {
 		var page []storage.Event
@@ -343,7 +345,7 @@ func (e *Events) loadEvents(ctx context.Context, f *feed) (membersChanged bool, 
 			return membersChanged, err
 		}
 		for _, ev := range page {
-			membersChanged = membersChanged || ev.Type == shoal.EventMemberJoined || ev.Type == shoal.EventMemberLeft
+			membersChanged = membersChanged || f.changesTopics(ev)
 			part := partEventOf(ev)
 			f.recordResets(part, ev.Place)
 			if f.memberOf.apply(f.key.entity, ev) {
@@ -359,21 +361,37 @@ func (e *Events) loadEvents(ctx context.Context, f *feed) (membersChanged bool, 
 	}
 }
 
+// changesTopics reports whether other topics may concern the feed after an event. In a space
+// that lists only some of its members it does not follow who joins.
+func (f *feed) changesTopics(ev storage.Event) bool {
+	if ev.Type != shoal.EventMemberJoined && ev.Type != shoal.EventMemberLeft {
+		return false
+	}
+	var data struct {
+		MemberCount int64 `json:"memberCount"`
+	}
+	if ev.Entity == f.key.entity || json.Unmarshal(ev.Data, &data) != nil || data.MemberCount <= shoal.MaxListedMembers {
+		return true
+	}
+	return ev.Type == shoal.EventMemberLeft && f.topics[core.EntityTopic(f.key.session, ev.Entity)]
+}
+
 // resubscribe subscribes to the topics that now concern the feed, and removes the others.
-func (e *Events) resubscribe(ctx context.Context, key feedKey, sub core.Subscription, before []string) ([]string, error) {
-	now, err := e.topics(ctx, key)
+func (e *Events) resubscribe(ctx context.Context, f *feed, sub core.Subscription) error {
+	now, err := e.topics(ctx, f.key)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	keep := make(map[string]bool, len(now))
 	for _, t := range now {
 		keep[t] = true
 	}
 	sub.Add(now...)
-	for _, t := range before {
+	for t := range f.topics {
 		if !keep[t] {
 			sub.Remove(t)
 		}
 	}
-	return now, nil
+	f.topics = keep
+	return nil
 }

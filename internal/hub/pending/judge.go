@@ -18,13 +18,13 @@ type Judge struct {
 	tx       Tx
 	session  shoal.SessionID
 	entities map[shoal.EntityID]shoal.Entity
-	members  map[shoal.SpaceID][]shoal.Member
+	members  map[shoal.SpaceID][]approval.Voter
 	triggers map[shoal.RunID]triggerText
 }
 
 // NewJudge returns a judge for the pending actions of a session, as seen by tx.
 func NewJudge(tx Tx, session shoal.SessionID) *Judge {
-	return &Judge{tx: tx, session: session, entities: map[shoal.EntityID]shoal.Entity{}, members: map[shoal.SpaceID][]shoal.Member{}, triggers: map[shoal.RunID]triggerText{}}
+	return &Judge{tx: tx, session: session, entities: map[shoal.EntityID]shoal.Entity{}, members: map[shoal.SpaceID][]approval.Voter{}, triggers: map[shoal.RunID]triggerText{}}
 }
 
 // entity returns an entity, or the zero value if it does not exist or is deleted.
@@ -127,36 +127,52 @@ func (j *Judge) possibleVoters(row storage.Pending) (approval.Action, []approval
 		return a, nil, err
 	}
 	var out []approval.Voter
-	add := func(id shoal.EntityID, member bool) error {
-		e, err := j.entity(id)
-		if err != nil || e.ID == "" || slices.ContainsFunc(out, func(v approval.Voter) bool { return v.Entity == id }) {
-			return err
-		}
-		out = append(out, approval.Voter{Entity: id, Kind: e.Kind, Role: shoal.RoleEntity, Owner: OwnerOf(e), Manages: managesSession(e), Member: member})
-		return nil
-	}
 	if row.SpaceID != nil {
-		members, known := j.members[*row.SpaceID]
-		if !known {
-			if members, err = j.tx.Members(j.session, *row.SpaceID); err != nil {
-				return a, nil, err
-			}
-			j.members[*row.SpaceID] = members
-		}
-		for _, m := range members {
-			if err := add(m.EntityID, true); err != nil {
-				return a, nil, err
-			}
+		if out, err = j.memberVoters(*row.SpaceID); err != nil {
+			return a, nil, err
 		}
 	}
 	if row.Kind == shoal.PendingPermission && !row.Policy.Targeted && len(row.Policy.By) == 0 {
+		out = slices.Clone(out)
 		for _, id := range append(slices.Clone(a.Requesters), a.Owner) {
-			if err := add(id, false); err != nil {
+			e, err := j.entity(id)
+			if err != nil {
 				return a, nil, err
+			}
+			if e.ID != "" && !slices.ContainsFunc(out, func(v approval.Voter) bool { return v.Entity == id }) {
+				out = append(out, voterOf(e, false))
 			}
 		}
 	}
 	return a, out, nil
+}
+
+// memberPage is how many members one query reads.
+const memberPage = 256
+
+// memberVoters returns the members of a space as voters.
+func (j *Judge) memberVoters(space shoal.SpaceID) ([]approval.Voter, error) {
+	if known, ok := j.members[space]; ok {
+		return known, nil
+	}
+	var out []approval.Voter
+	for after, more := shoal.EntityID(""), true; more; {
+		page, err := j.tx.MemberEntities(j.session, space, after, memberPage)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range page {
+			out = append(out, voterOf(e, true))
+			after = e.ID
+		}
+		more = len(page) == memberPage
+	}
+	j.members[space] = out
+	return out, nil
+}
+
+func voterOf(e shoal.Entity, member bool) approval.Voter {
+	return approval.Voter{Entity: e.ID, Kind: e.Kind, Role: shoal.RoleEntity, Owner: OwnerOf(e), Manages: managesSession(e), Member: member}
 }
 
 // concerns reports whether a permission that its call does not target concerns the entity

@@ -11,7 +11,7 @@ import (
 type Tx interface {
 	core.Tx
 	DuePending(at shoal.Time, limit int) ([]storage.Pending, error)
-	Members(session shoal.SessionID, space shoal.SpaceID) ([]shoal.Member, error)
+	MemberEntities(session shoal.SessionID, space shoal.SpaceID, after shoal.EntityID, limit int) ([]shoal.Entity, error)
 	NextDue() (*shoal.Time, error)
 	PendingActions(session shoal.SessionID, filter storage.PendingFilter) ([]storage.Pending, error)
 	RememberedDecisions(session shoal.SessionID, filter storage.RememberedFilter) ([]shoal.RememberedDecision, error)

@@ -14,16 +14,13 @@ func AddInvited(ch *core.Change, of shoal.Invite, space shoal.SpaceID, person sh
 	if of.CreatedBy != nil {
 		by.EntityID = *of.CreatedBy
 	}
-	_, err := core.WritableSpace(ch, by, of.SessionID, space)
+	s, err := core.WritableSpace(ch, by, of.SessionID, space)
 	if errors.Is(err, shoal.NotFound) || errors.Is(err, shoal.SpaceClosed) {
 		return nil
 	}
-	if err != nil {
+	if err != nil || s.MemberCount >= shoal.MaxMembers {
 		return err
 	}
-	if n, err := ch.CountMembers(of.SessionID, space); err != nil || n >= shoal.MaxMembers {
-		return err
-	}
-	_, err = addMember(ch, by, of.SessionID, space, person)
+	_, err = addMember(ch, by, &s, person)
 	return err
 }

@@ -3,6 +3,7 @@ package spaces
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,7 +16,11 @@ import (
 )
 
 func spaceFull() error {
-	return shoal.E("", shoal.Conflict, fmt.Sprintf("A space has at most %d members.", shoal.MaxMembers))
+	return shoal.E("", shoal.Conflict, fmt.Sprintf("The space has %d members, which is the most that a space may have. Remove members that do not need it, or use another space.", shoal.MaxMembers))
+}
+
+func notAMember(space shoal.SpaceID, entity shoal.EntityID) error {
+	return shoal.E("", shoal.NotFound, fmt.Sprintf("%q is not a member of the space %q.", entity, space))
 }
 
 // newMember is an entity that has just joined a space.
@@ -24,9 +29,14 @@ type newMember struct {
 	entity shoal.Entity
 }
 
-// addMember adds a member and emits member.joined. It fails with NotFound if the entity
-// does not exist and with Forbidden for an agent that the caller may not invite.
-func addMember(ch *core.Change, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, id shoal.EntityID) (newMember, error) {
+// addMember adds a member to s, counts it there and emits member.joined. It fails with Conflict
+// if the space is full, with NotFound if the entity does not exist and with Forbidden for an
+// agent that the caller may not invite.
+func addMember(ch *core.Change, who shoal.Principal, s *shoal.Space, id shoal.EntityID) (newMember, error) {
+	session, space := s.SessionID, s.ID
+	if s.MemberCount >= shoal.MaxMembers {
+		return newMember{}, spaceFull()
+	}
 	e, err := core.FindEntity(ch, session, id)
 	if err != nil {
 		return newMember{}, err
@@ -41,9 +51,10 @@ func addMember(ch *core.Change, who shoal.Principal, session shoal.SessionID, sp
 	if err := ch.InsertMember(session, space, m); err != nil {
 		return newMember{}, err
 	}
+	s.MemberCount++
 	ch.Notify(core.EntityTopic(session, id))
 	return newMember{m, e}, core.EmitInSpace(ch, session, space, id, shoal.EventMemberJoined, func(h shoal.EventHead) any {
-		return shoal.MemberData{EventHead: h, Member: m}
+		return shoal.MemberData{EventHead: h, Member: m, MemberCount: s.MemberCount}
 	})
 }
 
@@ -74,25 +85,28 @@ func mayInvite(tx Tx, who shoal.Principal, e shoal.Entity) error {
 // messages that they are writing there. It fails with NotFound if the entity is not a
 // member.
 func RemoveMember(ch *core.Change, session shoal.SessionID, space shoal.SpaceID, id shoal.EntityID) error {
-	members, err := ch.Members(session, space)
+	m, err := ch.Member(session, space, id)
+	if errors.Is(err, shoal.NotFound) {
+		return notAMember(space, id)
+	}
 	if err != nil {
 		return err
-	}
-	i := slices.IndexFunc(members, func(m shoal.Member) bool { return m.EntityID == id })
-	if i < 0 {
-		return shoal.E("", shoal.NotFound, fmt.Sprintf("%q is not a member of the space %q.", id, space))
 	}
 	if err := ch.DeleteMember(session, space, id); err != nil {
 		return err
 	}
+	left, err := ch.Space(session, space)
+	if err != nil {
+		return err
+	}
 	ch.Notify(core.EntityTopic(session, id))
 	err = core.EmitInSpace(ch, session, space, id, shoal.EventMemberLeft, func(h shoal.EventHead) any {
-		return shoal.MemberData{EventHead: h, Member: members[i]}
+		return shoal.MemberData{EventHead: h, Member: m, MemberCount: left.MemberCount}
 	})
 	if err == nil {
 		err = pending.AnnounceTooFewInSpace(ch, session, space)
 	}
-	if err != nil || members[i].Kind == shoal.Human {
+	if err != nil || m.Kind == shoal.Human {
 		return err
 	}
 	return pending.EndInSpace(ch, session, space, id)
@@ -101,8 +115,8 @@ func RemoveMember(ch *core.Change, session shoal.SessionID, space shoal.SpaceID,
 // DropAdminAgent unsets the admin agent of a space that the agent has left, and emits
 // space.updated.
 func DropAdminAgent(ch *core.Change, s *shoal.Space) error {
-	if checkAdminAgent(*s) == nil {
-		return nil
+	if err := checkAdminAgent(ch, *s); !errors.Is(err, shoal.InvalidArgument) {
+		return err
 	}
 	s.AdminAgentID = nil
 	return core.SaveSpace(ch, *s, shoal.EventSpaceUpdated)
@@ -117,17 +131,10 @@ func (s *Spaces) Join(ctx context.Context, who shoal.Principal, session shoal.Se
 		if !core.ValidID(entity) {
 			return core.EntityNotFound(entity)
 		}
-		n, err := ch.CountMembers(session, id)
-		if err != nil {
-			return err
-		}
 		if in, err := ch.IsMember(session, id, entity); in || err != nil {
 			return err
 		}
-		if n >= shoal.MaxMembers {
-			return spaceFull()
-		}
-		m, err := addMember(ch, who, session, id, entity)
+		m, err := addMember(ch, who, &to, entity)
 		if err != nil {
 			return err
 		}
@@ -140,26 +147,80 @@ func (s *Spaces) Join(ctx context.Context, who shoal.Principal, session shoal.Se
 	})
 }
 
-// Members returns at most limit members of a space that the caller can see, with ids after
-// the given one, in the order of ids.
-func (s *Spaces) Members(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, after shoal.EntityID, limit int) (out []shoal.Member, err error) {
+// MemberFilter selects members, in the order of ids.
+type MemberFilter struct {
+	// After is the id after which the list starts; Limit is its maximum length.
+	After shoal.EntityID
+	Limit int
+	// Kind, if set, selects people or agents.
+	Kind shoal.EntityKind
+	// Text, if set, must be contained in the id or the name, in any case.
+	Text string
+}
+
+func (f MemberFilter) matches(m shoal.Member) bool {
+	if f.Kind != "" && m.Kind != f.Kind {
+		return false
+	}
+	text := strings.ToLower(f.Text)
+	return strings.Contains(strings.ToLower(string(m.EntityID)), text) || strings.Contains(strings.ToLower(m.Name), text)
+}
+
+// Members returns the members of a space that the caller can see and the filter selects.
+func (s *Spaces) Members(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, filter MemberFilter) (out []shoal.Member, err error) {
 	err = s.core.View(ctx, "hub.Spaces.Members", func(tx storage.Tx) error {
 		if _, err := core.ReadableSpace(tx, who, session, id); err != nil {
 			return err
 		}
-		all, err := tx.Members(session, id)
+		out = []shoal.Member{}
+		return eachMember(tx, session, id, filter.After, func(m shoal.Member) (bool, error) {
+			if filter.matches(m) {
+				out = append(out, m)
+			}
+			return len(out) < filter.Limit, nil
+		})
+	})
+	return out, err
+}
+
+// memberPage is how many members one query reads.
+const memberPage = 256
+
+// eachMember calls do for the members of a space in the order of ids, after the given one,
+// until it returns false.
+func eachMember(tx Tx, session shoal.SessionID, space shoal.SpaceID, after shoal.EntityID, do func(shoal.Member) (bool, error)) error {
+	for {
+		page, err := tx.Members(session, space, after, memberPage)
 		if err != nil {
 			return err
 		}
-		slices.SortFunc(all, func(a, b shoal.Member) int { return strings.Compare(string(a.EntityID), string(b.EntityID)) })
-		at, _ := slices.BinarySearchFunc(all, after, func(m shoal.Member, id shoal.EntityID) int {
-			if m.EntityID <= id {
-				return -1
+		for _, m := range page {
+			if more, err := do(m); !more || err != nil {
+				return err
 			}
-			return 1
-		})
-		out = all[at:min(len(all), at+limit)]
-		return nil
+			after = m.EntityID
+		}
+		if len(page) < memberPage {
+			return nil
+		}
+	}
+}
+
+// Member returns a member of a space that the caller can see; NotFound if the entity is not
+// one.
+func (s *Spaces) Member(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID) (out shoal.Member, err error) {
+	err = s.core.View(ctx, "hub.Spaces.Member", func(tx storage.Tx) error {
+		if _, err := core.ReadableSpace(tx, who, session, id); err != nil {
+			return err
+		}
+		if !core.ValidID(entity) {
+			return notAMember(id, entity)
+		}
+		out, err = tx.Member(session, id, entity)
+		if errors.Is(err, shoal.NotFound) {
+			err = notAMember(id, entity)
+		}
+		return err
 	})
 	return out, err
 }

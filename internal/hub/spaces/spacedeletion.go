@@ -62,7 +62,7 @@ func (s *Spaces) closeAndCancel(ctx context.Context, op string, session shoal.Se
 		}
 		at := ch.At
 		found.Status, found.ClosedAt = shoal.SpaceStatusClosed, &at
-		if found.Members, err = ch.Members(session, id); err != nil {
+		if found, err = core.FillSpace(ch, shoal.Principal{}, found); err != nil {
 			return err
 		}
 		return errors.Join(core.SaveSpace(ch, found, shoal.EventSpaceClosed), pending.EndInSpace(ch, session, id, ""))
@@ -144,7 +144,8 @@ func activeRunsIn(tx Tx, session shoal.SessionID, id shoal.SpaceID) (working []s
 // removeSpace removes the space from its members and followers.
 func (s *Spaces) removeSpace(ctx context.Context, op string, session shoal.SessionID, id shoal.SpaceID) error {
 	return s.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
-		if _, err := ch.LockSpace(session, id); errors.Is(err, shoal.NotFound) {
+		s, err := ch.LockSpace(session, id)
+		if errors.Is(err, shoal.NotFound) {
 			return nil // another call has deleted it
 		} else if err != nil {
 			return err
@@ -155,26 +156,24 @@ func (s *Spaces) removeSpace(ctx context.Context, op string, session shoal.Sessi
 			}
 			return err
 		}
-		members, err := ch.Members(session, id)
-		if err != nil {
-			return err
-		}
 		place, err := core.Emit(ch, storage.Event{Session: session, Space: id, Type: shoal.EventSpaceDeleted}, func(h shoal.EventHead) any {
 			return shoal.SpaceDeletedData{EventHead: h}
 		})
 		if err != nil {
 			return err
 		}
-		for _, m := range members {
-			// A follower of all spaces of an entity receives only events about the entity
-			// from a space that the entity has left.
-			if err := core.EmitInSpace(ch, session, id, m.EntityID, shoal.EventMemberLeft, func(h shoal.EventHead) any {
-				return shoal.MemberData{EventHead: h, Member: m}
-			}); err != nil {
-				return err
-			}
+		left := s.MemberCount
+		if err := eachMember(ch, session, id, "", func(m shoal.Member) (bool, error) {
+			left--
 			ch.Notify(core.EntityTopic(session, m.EntityID))
 			ch.Notify(core.InboxTopic(session, m.EntityID)) // ends its waits for this space
+			// A follower of all spaces of an entity receives only events about the entity
+			// from a space that the entity has left.
+			return true, core.EmitInSpace(ch, session, id, m.EntityID, shoal.EventMemberLeft, func(h shoal.EventHead) any {
+				return shoal.MemberData{EventHead: h, Member: m, MemberCount: left}
+			})
+		}); err != nil {
+			return err
 		}
 		return ch.DeleteSpace(session, id, place)
 	})

@@ -60,19 +60,10 @@ func insertSpace(ch *core.Change, who shoal.Principal, session shoal.SessionID, 
 	if out.ID == "" {
 		out.ID = shoal.NewID[shoal.SpaceID](shoal.PrefixSpace)
 	}
-	var members []shoal.EntityID
 	if who.EntityID != "" {
 		out.OwnerID = &who.EntityID
-		members = append(members, who.EntityID)
 	}
-	for _, id := range n.Members {
-		if !slices.Contains(members, id) {
-			members = append(members, id)
-		}
-	}
-	if len(members) > shoal.MaxMembers {
-		return out, spaceFull()
-	}
+	members := newMembers(who, n.Members)
 	if out.AdminAgentID != nil && *out.AdminAgentID == "" {
 		out.AdminAgentID = nil
 	}
@@ -91,34 +82,46 @@ func insertSpace(ch *core.Change, who shoal.Principal, session shoal.SessionID, 
 		return out, err
 	}
 	for _, id := range members {
-		m, err := addMember(ch, who, session, out.ID, id)
+		_, err := addMember(ch, who, &out, id)
 		if errors.Is(err, shoal.NotFound) {
 			return out, shoal.Invalid("members", fmt.Sprintf("names %q, which is not an entity of this session; nothing was created", id))
 		}
 		if err != nil {
 			return out, err
 		}
-		out.Members = append(out.Members, m.Member)
 	}
-	if err := checkAdminAgent(out); err != nil {
-		return out, err
+	if err := errors.Join(checkAdminAgent(ch, out), agents.RequireAdminAgent(ch, out)); err != nil {
+		return out, core.FirstError(err)
 	}
-	return out, agents.RequireAdminAgent(ch, out)
+	return core.FillSpace(ch, who, out)
 }
 
-func checkAdminAgent(s shoal.Space) error {
+// newMembers returns the members of a new space, each once: the acting entity and the named
+// ones.
+func newMembers(who shoal.Principal, named []shoal.EntityID) []shoal.EntityID {
+	members := make([]shoal.EntityID, 0, len(named)+1)
+	seen := map[shoal.EntityID]bool{"": who.EntityID == ""}
+	for _, id := range slices.Concat([]shoal.EntityID{who.EntityID}, named) {
+		if !seen[id] {
+			seen[id] = true
+			members = append(members, id)
+		}
+	}
+	return members
+}
+
+func checkAdminAgent(tx Tx, s shoal.Space) error {
 	if s.AdminAgentID == nil {
 		return nil
 	}
-	for _, m := range s.Members {
-		if m.EntityID == *s.AdminAgentID && m.Kind == shoal.Agent {
-			return nil
-		}
+	in, err := tx.MembersAmong(s.SessionID, s.ID, []shoal.EntityID{*s.AdminAgentID})
+	if err != nil || len(in) == 1 && in[0].Kind == shoal.Agent {
+		return err
 	}
 	return shoal.Invalid("adminAgentId", "must be an agent that is a member of the space")
 }
 
-// Get returns a space with its members and the caller's counts.
+// Get returns a space with the members that it lists and the caller's counts.
 func (s *Spaces) Get(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID) (out shoal.Space, err error) {
 	err = s.core.View(ctx, "hub.Spaces.Get", func(tx storage.Tx) error {
 		if out, err = core.ReadableSpace(tx, who, session, id); err != nil {
@@ -174,7 +177,7 @@ func (s *Spaces) Update(ctx context.Context, who shoal.Principal, session shoal.
 				return err
 			}
 		}
-		if err := checkAdminAgent(out); err != nil {
+		if err := checkAdminAgent(ch, out); err != nil {
 			return err
 		}
 		if c.AdminAgentID != nil {

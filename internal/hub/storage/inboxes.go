@@ -96,5 +96,8 @@ type InboxEntry struct {
 }
 
 // Unread counts the unread messages of a space, and the mentions among them. First is the
-// seq of the oldest one, 0 if there is none.
-type Unread struct{ Messages, Mentions, First int64 }
+// seq of the oldest one, 0 if there is none. Muted means that the entity has muted the space.
+type Unread struct {
+	Messages, Mentions, First int64
+	Muted                     bool
+}

@@ -4,8 +4,9 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// SpaceTx stores spaces. Members and counts of the returned spaces are empty. LastSeq is
-// the seq of the last message, regardless of the LastSeq that was stored.
+// SpaceTx stores spaces. Members and the counts of unread messages of the returned spaces are
+// empty. LastSeq is the seq of the last message and MemberCount the number of members,
+// regardless of what was stored.
 type SpaceTx interface {
 	Space(session shoal.SessionID, id shoal.SpaceID) (shoal.Space, error)
 	// LockSpace is Space for a transaction that will change the space, its members or its
@@ -53,14 +54,18 @@ type SpaceFilter struct {
 
 // MemberTx stores the members of spaces.
 type MemberTx interface {
-	// Members lists members in the order of joining.
-	Members(session shoal.SessionID, space shoal.SpaceID) ([]shoal.Member, error)
-	// MembersOf is Members for several spaces at once.
-	MembersOf(session shoal.SessionID, spaces []shoal.SpaceID) (map[shoal.SpaceID][]shoal.Member, error)
+	// Members lists at most limit members in the order of ids, after the given one.
+	Members(session shoal.SessionID, space shoal.SpaceID, after shoal.EntityID, limit int) ([]shoal.Member, error)
+	// MemberEntities is Members with everything that is stored of the entities.
+	MemberEntities(session shoal.SessionID, space shoal.SpaceID, after shoal.EntityID, limit int) ([]shoal.Entity, error)
+	// Member fails with NotFound if the entity is not a member.
+	Member(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID) (shoal.Member, error)
+	// ListedMembers returns the members that [shoal.Space] contains for a reader, for several
+	// spaces at once.
+	ListedMembers(session shoal.SessionID, reader shoal.EntityID, spaces []shoal.SpaceID) (map[shoal.SpaceID][]shoal.Member, error)
 	IsMember(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID) (bool, error)
 	// MembersAmong returns those of ids that are members, in any order.
 	MembersAmong(session shoal.SessionID, space shoal.SpaceID, ids []shoal.EntityID) ([]MemberKind, error)
-	CountMembers(session shoal.SessionID, space shoal.SpaceID) (int, error)
 	// InsertMember stores the id, the time, AddedBy and Muted of a member. It fails with
 	// AlreadyExists when the entity is already a member. The entity must exist.
 	InsertMember(session shoal.SessionID, space shoal.SpaceID, m shoal.Member) error

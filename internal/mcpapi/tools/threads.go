@@ -15,7 +15,7 @@ func createThread() *tool {
 		about: "Create a thread (a space): a conversation between you and the participants that you name. Check with list_threads first whether one exists.",
 		inputs: []input{
 			{name: "threadName", kind: textInput, length: shoal.MaxName, checked: true, required: true, about: "What the thread is about."},
-			{name: "participantIds", kind: listInput, items: shoal.MaxMembers, empty: true, about: "The ids of the other participants; list_agents returns them. You are added automatically."},
+			{name: "participantIds", kind: listInput, items: shoal.MaxNewMembers, empty: true, about: "The ids of the other participants; list_agents returns them. You are added automatically."},
 			{name: "creatorId", kind: textInput, actor: true, about: "Your own id. Leave it out: your key says who you are."},
 			{name: "adminAgentId", kind: textInput, about: "The agent that answers people who mention nobody."},
 		},
@@ -44,12 +44,16 @@ func spaceResult(what string, s shoal.Space) result {
 	return result{text: text, structured: s}
 }
 
+// memberIDs names the members that a thread lists, and says how many more there are.
 func memberIDs(s shoal.Space) string {
 	ids := make([]shoal.EntityID, len(s.Members))
 	for i, m := range s.Members {
 		ids[i] = m.EntityID
 	}
-	return join(ids)
+	if s.Complete() {
+		return join(ids)
+	}
+	return fmt.Sprintf("%s and %d more", join(ids), s.MemberCount-int64(len(ids)))
 }
 
 func listThreads() *tool {

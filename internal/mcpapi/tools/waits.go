@@ -110,7 +110,7 @@ func (c *call) received(ctx context.Context, item shoal.WaitItem) (threadText, e
 
 func textOf(s shoal.Space, messages []shoal.Message) threadText {
 	return threadText{
-		space: shoal.SpaceRef{ID: s.ID, Name: s.Name, Status: s.Status}, summary: s.Summary, members: s.Members, messages: messages,
+		space: shoal.SpaceRef{ID: s.ID, Name: s.Name, Status: s.Status}, summary: s.Summary, members: s.Members, count: s.MemberCount, messages: messages,
 	}
 }
 

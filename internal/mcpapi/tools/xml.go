@@ -12,6 +12,7 @@ type threadText struct {
 	space    shoal.SpaceRef
 	summary  *string
 	members  []shoal.Member
+	count    int64 // of all members
 	messages []shoal.Message
 }
 
@@ -45,7 +46,7 @@ func (x *xmlText) thread(t threadText, n names) {
 	if t.summary != nil {
 		x.leaf(2, "summary", *t.summary)
 	}
-	x.open(2, "participants")
+	x.open(2, "participants", "count", strconv.FormatInt(t.count, 10))
 	for _, m := range t.members {
 		x.empty(3, "participant", "id", string(m.EntityID), "name", n[m.EntityID], "kind", string(m.Kind))
 	}

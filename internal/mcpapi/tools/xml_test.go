@@ -17,7 +17,7 @@ func TestMessagesXML(t *testing.T) {
 	at := shoal.At(time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC))
 	got := messagesXML([]threadText{{
 		space: shoal.SpaceRef{ID: "spc_x", Name: `Data "Source" <Discussion>`, Status: shoal.SpaceStatusClosed}, summary: &summary,
-		members: []shoal.Member{{EntityID: "report-writer", Name: "Report Writer", Kind: shoal.Agent}},
+		members: []shoal.Member{{EntityID: "report-writer", Name: "Report Writer", Kind: shoal.Agent}}, count: 1,
 		messages: []shoal.Message{{
 			ID: "msg_y", Seq: 7, EntityID: "report-writer", CreatedAt: at, Mentions: []shoal.EntityID{"data-analyzer", "gone"},
 			Parts: []shoal.Part{
@@ -39,7 +39,7 @@ func TestMessagesXML(t *testing.T) {
   <thread id="spc_x" name="Data &quot;Source&quot; &lt;Discussion&gt;">
     <status>closed</status>
     <summary>done &amp; dusted</summary>
-    <participants>
+    <participants count="1">
       <participant id="report-writer" name="Report Writer" kind="agent"/>
     </participants>
     <messages>

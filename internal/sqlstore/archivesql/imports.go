@@ -56,6 +56,10 @@ func (t *Tx) EndImport(session shoal.SessionID, token string, s shoal.Session) e
 		(SELECT id FROM entities WHERE session_id = $1 AND hosted_version IS NOT NULL)`, session); err != nil {
 		return err
 	}
+	if _, err := t.c.Exec(`UPDATE spaces SET member_count = (SELECT COUNT(*) FROM members AS m WHERE m.session_id = $1 AND m.space_id = spaces.id)
+		WHERE session_id = $1`, session); err != nil {
+		return err
+	}
 	if err := t.placeInboxes(session); err != nil {
 		return err
 	}

@@ -37,7 +37,6 @@ type cachedSpace struct {
 	space   shoal.Space
 	arrival int64          // of the newest final message, or -1 until it is read
 	members []cachedMember // nil until they are read
-	large   bool           // it has more members than are cached
 }
 
 // maxCachedMembers is the number of members up to which a space is cached with them. In a

@@ -21,13 +21,14 @@ func (t *Tx) Counts(session shoal.SessionID, entity shoal.EntityID, spaces []sho
 			return nil, err
 		}
 		for _, w := range positions {
-			counts[w.space], plain[w.space] = storage.Unread{Messages: w.unread()}, w.unread()
+			counts[w.space], plain[w.space] = storage.Unread{Messages: w.unread(), Muted: w.muted}, w.unread()
 		}
 	}
 	_, err := sqlconn.List(t.c, func(r *sqlconn.Rows) struct{} {
 		space := shoal.SpaceID(r.Text(0))
 		if c, wanted := counts[space]; wanted {
-			counts[space] = storage.Unread{Messages: c.Messages + r.Int(1), Mentions: c.Mentions + r.Int(2), First: r.Int(3)}
+			c.Messages, c.Mentions, c.First = c.Messages+r.Int(1), c.Mentions+r.Int(2), r.Int(3)
+			counts[space] = c
 			plain[space] -= r.Int(4)
 		}
 		return struct{}{}

@@ -10,12 +10,8 @@ import (
 // DeleteSpace implements [hub.SpaceTx].
 func (t *Tx) DeleteSpace(session shoal.SessionID, id shoal.SpaceID, place int64) error {
 	t.cache.dropSpace(session, id)
-	members, err := t.Members(session, id)
-	if err != nil {
-		return err
-	}
-	for _, m := range members {
-		if err := t.DeleteMember(session, id, m.EntityID); err != nil {
+	for _, table := range []string{"inbox_entries", "read_ranges", "members"} {
+		if _, err := t.c.ExecCached(`DELETE FROM `+table+` WHERE session_id = $1 AND space_id = $2`, session, id); err != nil {
 			return err
 		}
 	}

@@ -96,7 +96,7 @@ func (t *Tx) trackedReceivers(m shoal.Message) (tracked []cachedMember, err erro
 	case len(m.Mentions) > 0:
 		members, err = t.membersIn(m.SessionID, m.SpaceID, idList(m.Mentions))
 	case m.EntityID == shoal.System:
-		members, err = t.readMembers(m.SessionID, m.SpaceID, "")
+		members, err = t.readMembers(m.SessionID, m.SpaceID)
 	}
 	for _, r := range members {
 		if r.id != m.EntityID && !r.hosted && receives(m, r) {

@@ -121,6 +121,7 @@ func (t *Tx) DeleteEntity(session shoal.SessionID, id shoal.EntityID, at shoal.T
 	return t.c.ExecAll([]string{
 		`DELETE FROM inbox_entries WHERE session_id = $1 AND entity_id = $2 AND space_id IN (SELECT space_id FROM members WHERE session_id = $1 AND entity_id = $2)`,
 		`DELETE FROM read_ranges WHERE session_id = $1 AND entity_id = $2 AND space_id IN (SELECT space_id FROM members WHERE session_id = $1 AND entity_id = $2)`,
+		`UPDATE spaces SET member_count = member_count - 1 WHERE session_id = $1 AND id IN (SELECT space_id FROM members WHERE session_id = $1 AND entity_id = $2)`,
 		`DELETE FROM members WHERE session_id = $1 AND entity_id = $2`,
 		`DELETE FROM explicit_keys WHERE session_id = $1 AND entity_id = $2`,
 	}, session, id)

@@ -2,56 +2,35 @@ package coresql
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
-// placedMember is a member with its space.
-type placedMember struct {
-	space  shoal.SpaceID
-	member shoal.Member
-}
-
-func memberOf(r *sqlconn.Rows) placedMember {
-	return placedMember{shoal.SpaceID(r.Text(0)), shoal.Member{
-		EntityID: shoal.EntityID(r.Text(1)), Kind: shoal.EntityKind(r.Text(2)), Name: r.Text(3), JoinedAt: r.Time(4),
-		AddedBy: sqlconn.TextOrNil[shoal.EntityID](r, 5), Muted: r.Bool(6),
-	}}
-}
+const noMember = "%q is not a member of the space %q."
 
 // Members implements [hub.MemberTx].
-func (t *Tx) Members(session shoal.SessionID, space shoal.SpaceID) ([]shoal.Member, error) {
-	all, err := t.MembersOf(session, []shoal.SpaceID{space})
-	if err != nil {
-		return nil, err
-	}
-	return all[space], nil
+func (t *Tx) Members(session shoal.SessionID, space shoal.SpaceID, after shoal.EntityID, limit int) ([]shoal.Member, error) {
+	return sqlconn.ListFirst(t.c, limit, memberOf,
+		`SELECT `+listedColumns+` FROM members AS m CROSS JOIN entities AS e WHERE m.session_id = $1 AND m.space_id = $2 AND m.entity_id > $3
+		 AND e.session_id = m.session_id AND e.id = m.entity_id ORDER BY m.entity_id`+sqlconn.Limit(limit), session, space, after)
 }
 
-// MembersOf implements [hub.MemberTx].
-func (t *Tx) MembersOf(session shoal.SessionID, spaces []shoal.SpaceID) (map[shoal.SpaceID][]shoal.Member, error) {
-	all := make(map[shoal.SpaceID][]shoal.Member, len(spaces))
-	for _, space := range spaces {
-		all[space] = []shoal.Member{}
-	}
-	for some := range slices.Chunk(spaces, sqlconn.MaxList) {
-		var b sqlconn.Builder
-		b.Add(`SELECT m.space_id, m.entity_id, e.kind, e.name, m.joined_at, m.added_by, m.muted
-			FROM members AS m JOIN entities AS e ON e.session_id = m.session_id AND e.id = m.entity_id
-			WHERE m.session_id = ?`, session)
-		sqlconn.AddIn(&b, ` AND m.space_id IN (?) ORDER BY m.space_id, m.place`, some)
-		placed, err := sqlconn.List(t.c, memberOf, b.Text(), b.Args...)
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range placed {
-			all[p.space] = append(all[p.space], p.member)
-		}
-	}
-	return all, nil
+// MemberEntities implements [hub.MemberTx].
+func (t *Tx) MemberEntities(session shoal.SessionID, space shoal.SpaceID, after shoal.EntityID, limit int) ([]shoal.Entity, error) {
+	return sqlconn.ListFirst(t.c, limit, entityOf,
+		`SELECT `+entityColumns+` FROM entities WHERE session_id = $1 AND id IN (
+		   SELECT m.entity_id FROM members AS m WHERE m.session_id = $1 AND m.space_id = $2 AND m.entity_id > $3 ORDER BY m.entity_id`+sqlconn.Limit(limit)+`)
+		 ORDER BY id`, session, space, after)
+}
+
+// Member implements [hub.MemberTx].
+func (t *Tx) Member(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID) (shoal.Member, error) {
+	m, ok, err := sqlconn.One(t.c, memberOf,
+		`SELECT `+listedColumns+` FROM members AS m CROSS JOIN entities AS e WHERE m.session_id = $1 AND m.space_id = $2 AND m.entity_id = $3
+		 AND e.session_id = m.session_id AND e.id = m.entity_id`, session, space, entity)
+	return sqlconn.OrNotFound(m, ok, err, "Member", noMember, entity, space)
 }
 
 // cachedMembers returns the members of a space from the cache of the writer, and reads them
@@ -68,15 +47,18 @@ func (t *Tx) cachedMembers(session shoal.SessionID, space shoal.SpaceID) (member
 		return nil, false, err
 	}
 	s := t.cache.space(session, space)
-	if s.members == nil && !s.large {
-		members, err := t.readMembers(session, space, ` LIMIT `+strconv.Itoa(maxCachedMembers+1))
-		if s.large = len(members) > maxCachedMembers; err != nil || s.large {
+	if s.space.MemberCount > maxCachedMembers {
+		return nil, false, nil
+	}
+	if s.members == nil {
+		members, err := t.readMembers(session, space)
+		if err != nil {
 			return nil, false, err
 		}
 		s.members = members
 		t.cache.members += len(members)
 	}
-	return s.members, !s.large, nil
+	return s.members, true, nil
 }
 
 const memberColumns = `m.entity_id, m.hosted, e.kind, m.muted FROM members AS m JOIN entities AS e ON e.session_id = m.session_id AND e.id = m.entity_id`
@@ -85,10 +67,10 @@ func cachedMemberOf(r *sqlconn.Rows) cachedMember {
 	return cachedMember{entityID(r), r.Bool(1), shoal.EntityKind(r.Text(2)), r.Bool(3)}
 }
 
-// readMembers reads the members of a space, up to a limit.
-func (t *Tx) readMembers(session shoal.SessionID, space shoal.SpaceID, limit string) ([]cachedMember, error) {
+// readMembers reads the members of a space.
+func (t *Tx) readMembers(session shoal.SessionID, space shoal.SpaceID) ([]cachedMember, error) {
 	return sqlconn.List(t.c, cachedMemberOf,
-		`SELECT `+memberColumns+` WHERE m.session_id = $1 AND m.space_id = $2 ORDER BY m.place`+limit, session, space)
+		`SELECT `+memberColumns+` WHERE m.session_id = $1 AND m.space_id = $2 ORDER BY m.place`, session, space)
 }
 
 // maxQueriedMembers is the number of entities up to which membersIn queries each of them.
@@ -98,7 +80,7 @@ const maxQueriedMembers = 4 * sqlconn.MaxList
 func (t *Tx) membersIn(session shoal.SessionID, space shoal.SpaceID, set storage.EntitySet) (among []cachedMember, err error) {
 	members, ok, err := t.cachedMembers(session, space)
 	if err == nil && !ok && set.Len() > maxQueriedMembers {
-		members, err = t.readMembers(session, space, "")
+		members, err = t.readMembers(session, space)
 		ok = true
 	}
 	if err != nil || ok {
@@ -144,12 +126,6 @@ func (t *Tx) MembersAmong(session shoal.SessionID, space shoal.SpaceID, ids []sh
 // entityID reads the id of an entity from column 0.
 func entityID(r *sqlconn.Rows) shoal.EntityID { return shoal.EntityID(r.Text(0)) }
 
-// CountMembers implements [hub.MemberTx].
-func (t *Tx) CountMembers(session shoal.SessionID, space shoal.SpaceID) (int, error) {
-	n, err := sqlconn.Number(t.c, `SELECT COUNT(*) FROM members WHERE session_id = $1 AND space_id = $2`, session, space)
-	return int(n), err
-}
-
 // InsertMember implements [hub.MemberTx].
 func (t *Tx) InsertMember(session shoal.SessionID, space shoal.SpaceID, m shoal.Member) error {
 	t.cache.dropSpace(session, space)
@@ -160,6 +136,9 @@ func (t *Tx) InsertMember(session shoal.SessionID, space shoal.SpaceID, m shoal.
 		   CAST($5 AS TEXT), CAST($6 AS BOOLEAN), ends.last, CASE WHEN e.hosted_version IS NOT NULL OR CAST($6 AS BOOLEAN) THEN ends.last END
 		 FROM entities AS e CROSS JOIN (SELECT COALESCE(MAX(m.arrival), 0) AS last FROM messages AS m WHERE m.session_id = $1 AND m.space_id = $2 AND m.arrival IS NOT NULL) AS ends WHERE e.session_id = $1 AND e.id = $3 AND e.deleted_at IS NULL
 		 ON CONFLICT DO NOTHING`, session, space, m.EntityID, m.JoinedAt, m.AddedBy, m.Muted)
+	if err == nil && n > 0 {
+		err = t.countMembers(session, space, n)
+	}
 	if err != nil || n > 0 {
 		return err
 	}
@@ -169,12 +148,18 @@ func (t *Tx) InsertMember(session shoal.SessionID, space shoal.SpaceID, m shoal.
 	return sqlconn.AlreadyExists("InsertMember", "%q is a member of the space %q already.", m.EntityID, space)
 }
 
+// countMembers adds n to the number of members of a space.
+func (t *Tx) countMembers(session shoal.SessionID, space shoal.SpaceID, n int64) error {
+	_, err := t.c.ExecCached(`UPDATE spaces SET member_count = member_count + $3 WHERE session_id = $1 AND id = $2`, session, space, n)
+	return err
+}
+
 // MuteMember implements [hub.MemberTx].
 func (t *Tx) MuteMember(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID, muted bool) error {
 	t.cache.dropSpace(session, space)
 	n, err := t.c.ExecCached(`UPDATE members SET muted = $4 WHERE session_id = $1 AND space_id = $2 AND entity_id = $3`, session, space, entity, muted)
 	if err == nil && n == 0 {
-		err = sqlconn.NotFound("MuteMember", "%q is not a member of the space %q.", entity, space)
+		err = sqlconn.NotFound("MuteMember", noMember, entity, space)
 	}
 	if err != nil {
 		return err
@@ -194,7 +179,10 @@ func (t *Tx) DeleteMember(session shoal.SessionID, space shoal.SpaceID, entity s
 	t.cache.dropSpace(session, space)
 	n, err := t.c.ExecCached(`DELETE FROM members WHERE session_id = $1 AND space_id = $2 AND entity_id = $3`, session, space, entity)
 	if err == nil && n == 0 {
-		err = sqlconn.NotFound("DeleteMember", "%q is not a member of the space %q.", entity, space)
+		err = sqlconn.NotFound("DeleteMember", noMember, entity, space)
+	}
+	if err == nil {
+		err = t.countMembers(session, space, -n)
 	}
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ type position struct {
 	tail                   int64 // own messages that own does not count yet
 	pausedAt               int64 // meaningful only if it is paused
 	paused                 bool
+	muted                  bool // as the row says; set by positions only
 }
 
 // end returns the arrival of the last message that counts for the member.
@@ -53,7 +54,7 @@ func (t *Tx) positions(session shoal.SessionID, entity shoal.EntityID, spaces []
 	b.Add(`SELECT who.space_id, who.read_upto, who.own_above, who.acked_above, COALESCE(who.paused_at, -1), who.last,
 		CASE WHEN who.paused_at IS NULL AND who.last > who.read_upto THEN (SELECT COUNT(*) FROM messages AS m
 		  WHERE m.session_id = who.session_id AND m.space_id = who.space_id AND m.arrival > CASE WHEN who.read_upto > who.counted THEN who.read_upto ELSE who.counted END
-		  AND m.entity_id = who.entity_id) ELSE 0 END
+		  AND m.entity_id = who.entity_id) ELSE 0 END, who.muted
 		FROM (SELECT ends.*, ends.last - ends.last % `+strideText+` AS counted FROM (SELECT w.*, COALESCE((SELECT MAX(m.arrival) FROM messages AS m
 		  WHERE m.session_id = w.session_id AND m.space_id = w.space_id AND m.arrival IS NOT NULL), 0) AS last
 		FROM members AS w WHERE w.session_id = ? AND w.entity_id = ?`, session, entity)
@@ -61,7 +62,7 @@ func (t *Tx) positions(session shoal.SessionID, entity shoal.EntityID, spaces []
 	return sqlconn.List(t.c, func(r *sqlconn.Rows) position {
 		return position{
 			space: shoal.SpaceID(r.Text(0)), upTo: r.Int(1), own: r.Int(2), acked: r.Int(3),
-			pausedAt: r.Int(4), paused: r.Int(4) >= 0, last: r.Int(5), tail: r.Int(6),
+			pausedAt: r.Int(4), paused: r.Int(4) >= 0, last: r.Int(5), tail: r.Int(6), muted: r.Bool(7),
 		}
 	}, b.Text(), b.Args...)
 }

@@ -9,7 +9,7 @@ import (
 
 const (
 	noSpace      = "There is no space %q here."
-	spaceColumns = `s.session_id, s.id, s.name, s.status, s.summary, s.admin_agent_id, s.show_reasoning, s.metadata, ` + schema.LastSeq + `, s.created_at, s.closed_at, s.created_by`
+	spaceColumns = `s.session_id, s.id, s.name, s.status, s.summary, s.admin_agent_id, s.show_reasoning, s.metadata, ` + schema.LastSeq + `, s.created_at, s.closed_at, s.created_by, s.member_count`
 )
 
 func spaceOf(r *sqlconn.Rows) shoal.Space {
@@ -17,7 +17,7 @@ func spaceOf(r *sqlconn.Rows) shoal.Space {
 		SessionID: shoal.SessionID(r.Text(0)), ID: shoal.SpaceID(r.Text(1)), Name: r.Text(2), Status: shoal.SpaceStatus(r.Text(3)),
 		Summary: sqlconn.TextOrNil[string](r, 4), AdminAgentID: sqlconn.TextOrNil[shoal.EntityID](r, 5), ShowAgentReasoning: r.Bool(6),
 		Metadata: r.JSON(7), Members: []shoal.Member{}, LastSeq: r.Int(8), CreatedAt: r.Time(9), ClosedAt: r.TimeOrNil(10),
-		OwnerID: sqlconn.TextOrNil[shoal.EntityID](r, 11),
+		OwnerID: sqlconn.TextOrNil[shoal.EntityID](r, 11), MemberCount: r.Int(12),
 	}
 }
 

@@ -10,11 +10,23 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 )
 
-// memberIDs lists the members of a space.
+// listed returns the members that a space lists for a reader.
+func listed(c *storecase.Case, reader shoal.EntityID, space shoal.SpaceID) []shoal.Member {
+	c.Helper()
+	return storecase.Read(c, func(tx storage.Tx) (map[shoal.SpaceID][]shoal.Member, error) {
+		return tx.ListedMembers(c.Session, reader, []shoal.SpaceID{space})
+	})[space]
+}
+
+// memberIDs returns the ids of the members that a space lists.
 func memberIDs(c *storecase.Case, space shoal.SpaceID) []shoal.EntityID {
 	c.Helper()
+	return idsOf(listed(c, "", space))
+}
+
+func idsOf(members []shoal.Member) []shoal.EntityID {
 	ids := []shoal.EntityID{}
-	for _, m := range storecase.Read(c, func(tx storage.Tx) ([]shoal.Member, error) { return tx.Members(c.Session, space) }) {
+	for _, m := range members {
 		ids = append(ids, m.EntityID)
 	}
 	return ids
@@ -31,8 +43,7 @@ var memberTests = map[string]func(*storecase.Case){
 			return tx.InsertMember(c.Session, "shop", shoal.Member{EntityID: "cid", JoinedAt: storecase.Time(-9)})
 		})
 		storecase.Equal(c, "the members", memberIDs(c, "shop"), []shoal.EntityID{"ann", "dot", "cid"})
-		all := storecase.Read(c, func(tx storage.Tx) ([]shoal.Member, error) { return tx.Members(c.Session, "shop") })
-		storecase.Equal(c, "the last one", all[2], shoal.Member{EntityID: "cid", Kind: shoal.Agent, Name: "CID", JoinedAt: storecase.Time(-9)})
+		storecase.Equal(c, "the last one", listed(c, "", "shop")[2], shoal.Member{EntityID: "cid", Kind: shoal.Agent, Name: "CID", JoinedAt: storecase.Time(-9)})
 	},
 
 	"who added a member, and whether it has muted the space": func(c *storecase.Case) {
@@ -48,9 +59,7 @@ var memberTests = map[string]func(*storecase.Case){
 			{EntityID: "ann", Kind: shoal.Agent, Name: "ANN", JoinedAt: storecase.Time(1)},
 			{EntityID: "bob", Kind: shoal.Agent, Name: "BOB", JoinedAt: storecase.Time(2), AddedBy: storecase.Ptr(shoal.EntityID("ann")), Muted: true},
 		}
-		stored := func() []shoal.Member {
-			return storecase.Read(c, func(tx storage.Tx) ([]shoal.Member, error) { return tx.Members(c.Session, "shop") })
-		}
+		stored := func() []shoal.Member { return listed(c, "", "shop") }
 		storecase.Equal(c, "the members", stored(), want)
 		c.Update(func(tx storage.Tx) error {
 			if err := tx.MuteMember(c.Session, "shop", "ann", true); err != nil {
@@ -78,18 +87,22 @@ var memberTests = map[string]func(*storecase.Case){
 		spaces = append(spaces, "empty", "nowhere")
 		want["empty"], want["nowhere"] = 0, 0
 		got := map[shoal.SpaceID]int{}
-		for id, members := range storecase.Read(c, func(tx storage.Tx) (map[shoal.SpaceID][]shoal.Member, error) { return tx.MembersOf(c.Session, spaces) }) {
+		for id, members := range storecase.Read(c, func(tx storage.Tx) (map[shoal.SpaceID][]shoal.Member, error) {
+			return tx.ListedMembers(c.Session, "", spaces)
+		}) {
 			got[id] = len(members)
 			if members == nil || len(members) > 0 && members[0].EntityID != "bob" {
 				c.Errorf("the members of %s are %v", id, members)
 			}
 		}
 		storecase.Equal(c, "the numbers of members", got, want)
-		none := storecase.Read(c, func(tx storage.Tx) (map[shoal.SpaceID][]shoal.Member, error) { return tx.MembersOf(c.Session, nil) })
+		none := storecase.Read(c, func(tx storage.Tx) (map[shoal.SpaceID][]shoal.Member, error) {
+			return tx.ListedMembers(c.Session, "", nil)
+		})
 		storecase.Equal(c, "the members of no space", none, map[shoal.SpaceID][]shoal.Member{})
 	},
 
-	"IsMember, MembersAmong and CountMembers agree": func(c *storecase.Case) {
+	"IsMember, Member and MembersAmong agree": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob", "cid")
 		c.AddSpace("shop", "ann", "cid")
 		is := func(id shoal.EntityID) bool {
@@ -113,7 +126,105 @@ var memberTests = map[string]func(*storecase.Case){
 		c.Update(func(tx storage.Tx) error { return tx.UpdateEntity(ann) })
 		storecase.Equal(c, "one of another kind", among("ann"), []storage.MemberKind{{ID: "ann", Kind: other}})
 		storecase.Equal(c, "members among nobody", among(), []storage.MemberKind{})
-		storecase.Equal(c, "their number", storecase.Read(c, func(tx storage.Tx) (int, error) { return tx.CountMembers(c.Session, "shop") }), 2)
+		one := storecase.Read(c, func(tx storage.Tx) (shoal.Member, error) { return tx.Member(c.Session, "shop", "cid") })
+		storecase.Equal(c, "one of them", one, listed(c, "", "shop")[1])
+		c.WantError(shoal.NotFound, func(tx storage.Tx) error { _, err := tx.Member(c.Session, "shop", "bob"); return err })
+	},
+
+	"a space counts its members": func(c *storecase.Case) {
+		c.AddEntities("ann", "bob", "cid")
+		c.AddSpace("shop", "ann", "bob", "cid")
+		c.AddSpace("yard", "bob")
+		counts := func() (n [2]int64) {
+			for i, id := range []shoal.SpaceID{"shop", "yard"} {
+				n[i] = storecase.Read(c, func(tx storage.Tx) (shoal.Space, error) { return tx.Space(c.Session, id) }).MemberCount
+			}
+			return n
+		}
+		storecase.Equal(c, "at first", counts(), [2]int64{3, 1})
+		all := storecase.Read(c, func(tx storage.Tx) ([]shoal.Space, error) {
+			return tx.Spaces(c.Session, storage.SpaceFilter{Member: "ann"})
+		})
+		storecase.Equal(c, "in a list", all[0].MemberCount, 3)
+		c.WantError(shoal.AlreadyExists, func(tx storage.Tx) error {
+			return tx.InsertMember(c.Session, "shop", shoal.Member{EntityID: "ann", JoinedAt: storecase.Time(0)})
+		})
+		c.Update(func(tx storage.Tx) error { return tx.DeleteMember(c.Session, "shop", "ann") })
+		c.WantError(shoal.NotFound, func(tx storage.Tx) error { return tx.DeleteMember(c.Session, "shop", "ann") })
+		storecase.Equal(c, "after one has left", counts(), [2]int64{2, 1})
+		within := storecase.Do(c, func(tx storage.Tx) (shoal.Space, error) {
+			if err := tx.InsertMember(c.Session, "shop", shoal.Member{EntityID: "ann", JoinedAt: storecase.Time(1)}); err != nil {
+				return shoal.Space{}, err
+			}
+			return tx.Space(c.Session, "shop")
+		})
+		storecase.Equal(c, "in the transaction of the change", within.MemberCount, 3)
+		c.Update(func(tx storage.Tx) error { return tx.DeleteEntity(c.Session, "bob", storecase.Time(2)) })
+		storecase.Equal(c, "after an entity of both was deleted", counts(), [2]int64{2, 0})
+		shop := storecase.Read(c, func(tx storage.Tx) (shoal.Space, error) { return tx.Space(c.Session, "shop") })
+		shop.Name, shop.MemberCount = "Shop", 99
+		c.Update(func(tx storage.Tx) error { return tx.UpdateSpace(shop) })
+		storecase.Equal(c, "after a change of the space", counts(), [2]int64{2, 0})
+	},
+
+	"members and their entities are read in pages, in the order of ids": func(c *storecase.Case) {
+		c.AddEntities("ann", "bob", "cid", "dot", "eve")
+		c.AddSpace("shop", "eve", "bob", "ann", "cid")
+		c.AddSpace("yard", "dot")
+		page := func(after shoal.EntityID, limit int) []shoal.EntityID {
+			members := storecase.Read(c, func(tx storage.Tx) ([]shoal.Member, error) { return tx.Members(c.Session, "shop", after, limit) })
+			entities := storecase.Read(c, func(tx storage.Tx) ([]shoal.Entity, error) { return tx.MemberEntities(c.Session, "shop", after, limit) })
+			for i, e := range entities {
+				if known := storecase.Read(c, func(tx storage.Tx) (shoal.Entity, error) { return tx.Entity(c.Session, e.ID) }); i >= len(members) || members[i].EntityID != e.ID || known.Name != e.Name {
+					c.Errorf("entity %d after %q is %+v", i, after, e)
+				}
+			}
+			storecase.Equal(c, "the number of entities", len(entities), len(members))
+			return idsOf(members)
+		}
+		storecase.Equal(c, "the first page", page("", 2), []shoal.EntityID{"ann", "bob"})
+		storecase.Equal(c, "the second page", page("bob", 2), []shoal.EntityID{"cid", "eve"})
+		storecase.Equal(c, "the last page", page("eve", 2), []shoal.EntityID{})
+		storecase.Equal(c, "after one that is not a member", page("b", 9), []shoal.EntityID{"bob", "cid", "eve"})
+	},
+
+	"a large space lists the reader, the admin agent, the latest senders and then others": func(c *storecase.Case) {
+		many := shoal.MaxListedMembers + 30
+		ids := make([]shoal.EntityID, many)
+		for i := range ids {
+			ids[i] = shoal.EntityID(fmt.Sprintf("m%03d", many-i)) // ids in the reverse order of joining
+		}
+		c.AddEntities(ids...)
+		c.AddEntities("out")
+		c.AddSpace("crowd", ids[:shoal.MaxListedMembers]...)
+		c.AddSpace("shop", ids[1], ids[many-1])
+		storecase.Equal(c, "up to the limit, as they joined", memberIDs(c, "crowd"), ids[:shoal.MaxListedMembers])
+		c.Update(func(tx storage.Tx) error {
+			for _, id := range ids[shoal.MaxListedMembers:] {
+				if err := tx.InsertMember(c.Session, "crowd", shoal.Member{EntityID: id, JoinedAt: storecase.Time(1)}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		storecase.Equal(c, "above it, before anybody wrote", memberIDs(c, "crowd"), ids[:shoal.MaxListedMembers])
+		admin, reader, late, early := ids[many-1], ids[many-2], ids[many-3], ids[many-4]
+		s := storecase.Read(c, func(tx storage.Tx) (shoal.Space, error) { return tx.Space(c.Session, "crowd") })
+		s.AdminAgentID = &admin
+		c.Update(func(tx storage.Tx) error { return tx.UpdateSpace(s) })
+		c.Say("crowd", early, "one")
+		c.Say("crowd", "out", "two, before it left")
+		c.Say("crowd", late, "three")
+		c.Say("crowd", ids[0], "four")
+		want := append([]shoal.EntityID{reader, admin, ids[0], late, early}, ids[1:shoal.MaxListedMembers-4]...)
+		storecase.Equal(c, "for a reader", idsOf(listed(c, reader, "crowd")), want)
+		want = append([]shoal.EntityID{admin, ids[0], late, early}, ids[1:shoal.MaxListedMembers-3]...)
+		storecase.Equal(c, "for one that is not a member", idsOf(listed(c, "out", "crowd")), want)
+		both := storecase.Read(c, func(tx storage.Tx) (map[shoal.SpaceID][]shoal.Member, error) {
+			return tx.ListedMembers(c.Session, "", []shoal.SpaceID{"shop", "crowd"})
+		})
+		storecase.Equal(c, "beside a small one", idsOf(both["shop"]), []shoal.EntityID{ids[1], ids[many-1]})
+		storecase.Equal(c, "the large one", idsOf(both["crowd"]), want)
 	},
 
 	"an entity can join once, and only if it exists": func(c *storecase.Case) {

@@ -122,7 +122,7 @@ func contents(c *storecase.Case) (n sessionContents) {
 		entities, failed[1] = tx.Entities(c.Session, "", 100)
 		names, failed[2] = tx.EntityNames(c.Session, []shoal.EntityID{"ann"})
 		spaces, failed[3] = tx.Spaces(c.Session, storage.SpaceFilter{})
-		members, failed[4] = tx.Members(c.Session, "shop")
+		members, failed[4] = tx.Members(c.Session, "shop", "", 100)
 		messages, failed[5] = tx.Messages(c.Session, "shop", storage.Page{Limit: 10})
 		found, failed[6] = tx.Search(c.Session, storage.SearchQuery{Query: storecase.Query("hello"), Limit: 10})
 		unread, failed[7] = tx.Unread(c.Session, "bob", storage.InboxFilter{}, 10)

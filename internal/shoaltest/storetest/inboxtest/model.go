@@ -126,6 +126,9 @@ func (m *model) unread(id shoal.EntityID, f storage.InboxFilter, limit int) (all
 
 // counts returns the counts of a space.
 func (m *model) counts(id shoal.EntityID, space shoal.SpaceID) (n storage.Unread) {
+	if in := m.members[space][id]; in != nil {
+		n.Muted = in.muted
+	}
 	for _, e := range m.inboxes[id] {
 		if e.message.SpaceID != space {
 			continue
