@@ -8,6 +8,7 @@ import (
 	"iter"
 	"mime"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -27,6 +28,9 @@ type FollowOptions struct {
 	// After resumes after the event with this cursor. If it is empty, the stream
 	// begins with a snapshot.
 	After shoal.Cursor
+	// Light makes the snapshots of spaces small: without members, and with those messages
+	// only that are still being written.
+	Light bool
 	// OnDisconnect, if set, is called each time the connection is lost, before the
 	// follower reconnects. It must not block.
 	OnDisconnect func(cause error)
@@ -49,6 +53,9 @@ type FollowOptions struct {
 func (s *Session) Follow(ctx context.Context, o FollowOptions) iter.Seq2[shoal.Event, error] {
 	return func(yield func(shoal.Event, error) bool) {
 		f := follower{client: s.client, lost: o.OnDisconnect, back: o.OnConnect, cursor: o.After, yield: yield}
+		if o.Light {
+			f.query = filters(map[string]string{"snapshot": "light"})
+		}
 		switch {
 		case o.Run != "":
 			f.path = s.path("runs", string(o.Run), "events")
@@ -67,6 +74,7 @@ func (s *Session) Follow(ctx context.Context, o FollowOptions) iter.Seq2[shoal.E
 type follower struct {
 	client     *Client
 	path       []string
+	query      url.Values
 	everything bool
 	lost       func(error)
 	back       func()
@@ -117,7 +125,7 @@ func (f *follower) connect(ctx context.Context) outcome {
 	defer cancel(nil)
 	watch := time.AfterFunc(silence, func() { cancel(errSilent) })
 	defer watch.Stop()
-	req, err := f.client.request(ctx, http.MethodGet, f.path, nil)
+	req, err := f.client.request(ctx, http.MethodGet, f.path, f.query)
 	if err != nil {
 		return outcome{err: err}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,19 +19,20 @@ const maxBuffer = 64 << 10
 
 func eventRoutes() []route {
 	after := []param{{"after", "Resume after the event with this id. The header Last-Event-ID has the same effect and takes precedence.", stringParam}}
+	snapshots := append(slices.Clone(after), param{"snapshot", "`light` makes each `snapshot` small: the space with its counts and without `members`, and only those messages that are still being written.", stringParam})
 	const resume = " Every event has `id`, `event` and `data`; `data` is one JSON object. With Last-Event-ID a stream resumes where it ended, without lost or repeated events; " +
 		"for an id that is too old it starts with a new snapshot. A comment line every 15 s keeps the connection alive. A reader that is too slow is disconnected and can resume."
 	return []route{
 		{
 			method: http.MethodGet, path: spacePath + "/events", do: followSpace, stream: true, id: "followSpace", tag: "Events",
 			summary: "Follow a space", about: "A new connection gets `snapshot` first, then the events that follow it." + resume,
-			query: after, status: http.StatusOK, errors: []shoal.Kind{shoal.InvalidArgument},
+			query: snapshots, status: http.StatusOK, errors: []shoal.Kind{shoal.InvalidArgument},
 		},
 		{
 			method: http.MethodGet, path: sessionPath + "/events", do: followSession, stream: true, id: "followSession", tag: "Events",
 			summary: "Follow all spaces of the caller",
 			about:   "Includes spaces that the caller joins later. A new connection gets one `snapshot` per space and then `snapshot.end`." + resume,
-			query:   after, status: http.StatusOK, errors: []shoal.Kind{shoal.InvalidArgument},
+			query:   snapshots, status: http.StatusOK, errors: []shoal.Kind{shoal.InvalidArgument},
 		},
 		{
 			method: http.MethodGet, path: runPath + "/events", do: followRun, stream: true, id: "followRun", tag: "Events",
@@ -43,10 +45,23 @@ func eventRoutes() []route {
 }
 
 func followSpace(c *call) error {
-	return c.follow(feed.FollowRequest{Session: c.session(), Space: c.space()})
+	return c.followSpaces(feed.FollowRequest{Session: c.session(), Space: c.space()})
 }
 
-func followSession(c *call) error { return c.follow(feed.FollowRequest{Session: c.session()}) }
+func followSession(c *call) error {
+	return c.followSpaces(feed.FollowRequest{Session: c.session()})
+}
+
+func (c *call) followSpaces(req feed.FollowRequest) error {
+	switch size, _ := c.value("snapshot"); size {
+	case "", "full":
+	case "light":
+		req.Light = true
+	default:
+		return shoal.Invalid("query.snapshot", `must be "light" or "full"`)
+	}
+	return c.follow(req)
+}
 
 func followRun(c *call) error {
 	return c.follow(feed.FollowRequest{Session: c.session(), Run: c.run()})

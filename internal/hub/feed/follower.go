@@ -21,6 +21,9 @@ type FollowRequest struct {
 	// resumes after it. If it is empty, unknown or too old, the follower starts with a
 	// snapshot.
 	After shoal.Cursor
+	// Light makes the snapshots of spaces small: without members, and with those messages
+	// only that are still being written.
+	Light bool
 }
 
 // Follower delivers events in order: first the missed events, or a snapshot of each space

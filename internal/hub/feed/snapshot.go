@@ -52,10 +52,7 @@ func (f *Follower) queueSnapshot(tx Tx, id shoal.SpaceID, resumeAt int64) error 
 	if err != nil {
 		return err
 	}
-	if s, err = core.FillSpace(tx, f.who, s); err != nil {
-		return err
-	}
-	messages, err := tx.Messages(f.req.Session, id, storage.Page{Limit: shoal.DefaultPage})
+	s, messages, err := f.spaceState(tx, s)
 	if err != nil {
 		return err
 	}
@@ -69,6 +66,24 @@ func (f *Follower) queueSnapshot(tx Tx, id shoal.SpaceID, resumeAt int64) error 
 		EventHead: shoal.EventHead{Type: shoal.EventSnapshot, SpaceID: &id, At: shoal.Now()},
 		Space:     s, Members: s.Members, Messages: messages, Cursor: cursor,
 	})
+}
+
+// spaceState completes a space for a snapshot, and returns its messages.
+func (f *Follower) spaceState(tx Tx, s shoal.Space) (shoal.Space, []shoal.Message, error) {
+	if f.req.Light {
+		filled := []shoal.Space{s}
+		if err := core.FillCounts(tx, f.who, s.SessionID, filled); err != nil {
+			return s, nil, err
+		}
+		messages, err := tx.Streaming(s.SessionID, s.ID)
+		return filled[0], messages, err
+	}
+	s, err := core.FillSpace(tx, f.who, s)
+	if err != nil {
+		return s, nil, err
+	}
+	messages, err := tx.Messages(s.SessionID, s.ID, storage.Page{Limit: shoal.DefaultPage})
+	return s, messages, err
 }
 
 func (f *Follower) queueEvent(what shoal.EventType, cursor shoal.Cursor, data any) error {
