@@ -25,7 +25,7 @@ const (
 //
 // MemberCount is the number of members. Members contains all of them, in the order of joining,
 // unless there are more than [MaxListedMembers]. Then it contains that many: the reader, the
-// admin agent, the latest senders, and then others in the order of joining.
+// admin agent, hosted agents, the latest senders, and then others in the order of joining.
 //
 // A member that has muted the space gets only messages that mention it into its inbox,
 // so both counts are then the number of these.

@@ -30,7 +30,7 @@ func spaceRoutes() []route {
 		},
 		{
 			method: http.MethodGet, path: spacePath, do: getSpace, id: "getSpace", tag: "Spaces",
-			summary: "Read a space", about: "`members` contains all members in the order of joining, unless there are more than 100: then the caller, the admin agent, the latest senders, and others in the order of joining. `memberCount` is the number of all.", status: http.StatusOK, out: shoal.Space{},
+			summary: "Read a space", about: "`members` contains all members in the order of joining, unless there are more than 100: then the caller, the admin agent, up to 20 hosted agents, the latest senders, and others in the order of joining. `memberCount` is the number of all.", status: http.StatusOK, out: shoal.Space{},
 		},
 		{
 			method: http.MethodPatch, path: spacePath, do: updateSpace, id: "updateSpace", tag: "Spaces",

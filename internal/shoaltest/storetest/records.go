@@ -89,6 +89,14 @@ var recordTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the session", storecase.Read(c, func(tx storage.Tx) (shoal.Session, error) { return tx.Session(to) }), importedSession(to))
 		copied := &storecase.Case{T: c.T, Store: c.Store, Session: to}
 		storecase.Equal(c, "its hosted members", storecase.HostedMembers(copied, "shop"), []shoal.EntityID{"bot"})
+		spacesOf := func(session shoal.SessionID) []shoal.Space {
+			return storecase.Read(c, func(tx storage.Tx) ([]shoal.Space, error) { return tx.Spaces(session, storage.SpaceFilter{}) })
+		}
+		for i, s := range spacesOf(to) {
+			if original := spacesOf(from)[i]; s.MemberCount != original.MemberCount {
+				c.Errorf("%s has %d members, the original %d", s.ID, s.MemberCount, original.MemberCount)
+			}
+		}
 		storecase.Equal(c, "the spaces of its run", storecase.Read(c, func(tx storage.Tx) ([]shoal.SpaceID, error) { return tx.RunSpaces(to, "r1") }), []shoal.SpaceID{"shop", "attic"})
 		copied.Say("shop", "ann", "it goes on", "bob")
 		storecase.Equal(c, "the next place in an inbox", storecase.Read(c, func(tx storage.Tx) (int64, error) { return tx.InboxEnd(to) }), 7)

@@ -42,6 +42,7 @@ var notExported = map[string]string{
 	"messages.post_scope":    "it belongs to keys",
 	"pending_actions.number": "the order of the lines",
 	"run_spaces.number":      "the run is named by its id",
+	"spaces.member_count":    "it is counted again",
 	"runs.stalled_since":     "a run that was running is canceled",
 	"runs.event_floor":       "followers begin with a snapshot",
 	"runs.lease_until":       "nobody has a lease of it",

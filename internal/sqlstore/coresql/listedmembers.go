@@ -72,18 +72,29 @@ func (t *Tx) firstMembers(session shoal.SessionID, spaces []shoal.SpaceID) ([]li
 	return sqlconn.List(t.c, listedMemberOf, b.Text(), b.Args...)
 }
 
-// listImportant puts the reader, the admin agent and the latest senders before the other
-// members of the spaces that have a key in admins, which are the large ones.
+// maxListedAgents is how many hosted agents of a large space are listed before others.
+const maxListedAgents = 20
+
+// listImportant puts the reader, the admin agent, hosted agents and the latest senders before
+// the other members of the spaces that have a key in admins, which are the large ones.
 func (t *Tx) listImportant(session shoal.SessionID, reader shoal.EntityID, admins map[shoal.SpaceID]shoal.EntityID, all map[shoal.SpaceID][]shoal.Member) error {
 	if len(admins) == 0 {
 		return nil
 	}
-	important, err := t.latestSenders(session, admins)
-	if err != nil {
-		return err
-	}
+	important := make(map[shoal.SpaceID][]shoal.EntityID, len(admins))
 	for space, admin := range admins {
-		important[space] = slices.Concat([]shoal.EntityID{reader, admin}, important[space])
+		important[space] = []shoal.EntityID{reader, admin}
+	}
+	for _, read := range []func(shoal.SessionID, []shoal.SpaceID) ([]entityIn, error){t.firstHosted, t.latestSenders} {
+		found, err := read(session, slices.Sorted(maps.Keys(admins)))
+		if err != nil {
+			return err
+		}
+		for _, f := range found {
+			if !slices.Contains(important[f.space], f.entity) {
+				important[f.space] = append(important[f.space], f.entity)
+			}
+		}
 	}
 	members, err := t.membersNamed(session, important)
 	if err != nil {
@@ -109,48 +120,50 @@ func (t *Tx) listImportant(session shoal.SessionID, reader shoal.EntityID, admin
 	return nil
 }
 
-// senderIn is the sender of a message.
-type senderIn struct {
+// entityIn is an entity in a space.
+type entityIn struct {
 	space  shoal.SpaceID
 	entity shoal.EntityID
 }
 
-// latestSenders returns who sent the last messages of spaces, the latest first.
-func (t *Tx) latestSenders(session shoal.SessionID, admins map[shoal.SpaceID]shoal.EntityID) (map[shoal.SpaceID][]shoal.EntityID, error) {
+func entityInOf(r *sqlconn.Rows) entityIn {
+	return entityIn{shoal.SpaceID(r.Text(0)), shoal.EntityID(r.Text(1))}
+}
+
+// firstHosted returns the hosted agents of each space that joined first.
+func (t *Tx) firstHosted(session shoal.SessionID, spaces []shoal.SpaceID) ([]entityIn, error) {
+	var b sqlconn.Builder
+	b.Add(fmt.Sprintf(`SELECT s.id, m.entity_id FROM spaces AS s CROSS JOIN members AS m
+		WHERE m.session_id = s.session_id AND m.space_id = s.id AND m.hosted
+		AND m.place <= COALESCE((SELECT p.place FROM members AS p WHERE p.session_id = s.session_id AND p.space_id = s.id AND p.hosted
+		  ORDER BY p.place LIMIT 1 OFFSET %d), 9223372036854775807) AND s.session_id = ?`, maxListedAgents-1), session)
+	sqlconn.AddIn(&b, ` AND s.id IN (?) ORDER BY s.id, m.place`, spaces)
+	return sqlconn.List(t.c, entityInOf, b.Text(), b.Args...)
+}
+
+// latestSenders returns the senders of the last messages of each space, the latest first.
+func (t *Tx) latestSenders(session shoal.SessionID, spaces []shoal.SpaceID) ([]entityIn, error) {
 	var b sqlconn.Builder
 	b.Add(fmt.Sprintf(`SELECT s.id, x.entity_id FROM spaces AS s CROSS JOIN messages AS x
 		WHERE x.session_id = s.session_id AND x.space_id = s.id AND x.seq > `+schema.LastSeq+` - %d AND s.session_id = ?`, shoal.MaxListedMembers), session)
-	sqlconn.AddIn(&b, ` AND s.id IN (?) ORDER BY s.id, x.seq DESC`, spacesOf(admins))
-	found, err := sqlconn.List(t.c, func(r *sqlconn.Rows) senderIn {
-		return senderIn{shoal.SpaceID(r.Text(0)), shoal.EntityID(r.Text(1))}
-	}, b.Text(), b.Args...)
-	senders := make(map[shoal.SpaceID][]shoal.EntityID, len(admins))
-	for _, f := range found {
-		if !slices.Contains(senders[f.space], f.entity) {
-			senders[f.space] = append(senders[f.space], f.entity)
-		}
-	}
-	return senders, err
-}
-
-func spacesOf(admins map[shoal.SpaceID]shoal.EntityID) []shoal.SpaceID {
-	return slices.Sorted(maps.Keys(admins))
+	sqlconn.AddIn(&b, ` AND s.id IN (?) ORDER BY s.id, x.seq DESC`, spaces)
+	return sqlconn.List(t.c, entityInOf, b.Text(), b.Args...)
 }
 
 // membersNamed returns those entities that are members of a space.
 func (t *Tx) membersNamed(session shoal.SessionID, named map[shoal.SpaceID][]shoal.EntityID) (map[shoal.SpaceID]map[shoal.EntityID]shoal.Member, error) {
-	var pairs []senderIn
+	var pairs []entityIn
 	members := make(map[shoal.SpaceID]map[shoal.EntityID]shoal.Member, len(named))
 	for space, ids := range named {
 		members[space] = map[shoal.EntityID]shoal.Member{}
 		for _, id := range ids {
-			pairs = append(pairs, senderIn{space, id})
+			pairs = append(pairs, entityIn{space, id})
 		}
 	}
 	for some := range slices.Chunk(pairs, sqlconn.MaxList) {
 		var b sqlconn.Builder
 		b.Add(`SELECT ` + listedColumns + `, m.space_id FROM (`)
-		sqlconn.AddValues(&b, some, func(p senderIn) { b.Add(`(?, ?)`, p.space, p.entity) })
+		sqlconn.AddValues(&b, some, func(p entityIn) { b.Add(`(?, ?)`, p.space, p.entity) })
 		b.Add(`) AS v CROSS JOIN members AS m CROSS JOIN entities AS e
 			WHERE m.session_id = ? AND m.space_id = v.column1 AND m.entity_id = v.column2 AND e.session_id = m.session_id AND e.id = m.entity_id`, session)
 		found, err := sqlconn.List(t.c, func(r *sqlconn.Rows) listedMember {

@@ -1172,13 +1172,13 @@ export interface paths {
         };
         /**
          * List spaces
-         * @description Returns the spaces of the acting entity, or all for an admin or a service, ordered by id, with members and unread counts.
+         * @description Returns the spaces of the acting entity, or all for an admin or a service, ordered by id, with unread counts and up to 100 members each.
          */
         readonly get: operations["listSpaces"];
         readonly put?: never;
         /**
          * Create a space
-         * @description The acting entity becomes a member automatically. If one of the members does not exist in the session, nothing is created.
+         * @description The acting entity becomes a member automatically. At most 1,000 other members can be named here; add more one by one. If one of the members does not exist in the session, nothing is created.
          */
         readonly post: operations["createSpace"];
         readonly delete?: never;
@@ -1194,7 +1194,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Read a space */
+        /**
+         * Read a space
+         * @description `members` contains all members in the order of joining, unless there are more than 100: then the caller, the admin agent, the latest senders, and others in the order of joining. `memberCount` is the number of all.
+         */
         readonly get: operations["getSpace"];
         readonly put?: never;
         readonly post?: never;
@@ -1261,7 +1264,7 @@ export interface paths {
         };
         /**
          * List the members
-         * @description Ordered by id. The `members` of a space are the same list in the order of joining.
+         * @description Ordered by id. A space itself lists at most 100 of its `memberCount` members.
          */
         readonly get: operations["listMembers"];
         readonly put?: never;
@@ -1279,10 +1282,14 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        readonly get?: never;
+        /**
+         * Read a member
+         * @description 404 if the entity is not a member.
+         */
+        readonly get: operations["getMember"];
         /**
          * Add a member
-         * @description Adding a member again changes nothing. The new member can read the whole history; only later messages count as unread. A member that another entity adds gets a system message with the space and the entity that added it, unless it is a hosted agent, or has never connected and is added by its owner, an admin or an owner of the session. For members and admins.
+         * @description Adding a member again changes nothing. The new member can read the whole history; only later messages count as unread. A member that another entity adds gets a system message with the space and the entity that added it, unless it is a hosted agent, or has never connected and is added by its owner, an admin or an owner of the session. A space has at most 10,000 members; adding another fails with 409 `conflict`. For members and admins.
          */
         readonly put: operations["addMember"];
         readonly post?: never;
@@ -1857,6 +1864,8 @@ export interface components {
             /** Format: date-time */
             readonly at: string;
             readonly member: components["schemas"]["Member"];
+            /** Format: int64 */
+            readonly memberCount: number;
             readonly runId: string | null;
             readonly spaceId: string | null;
             /** @enum {string} */
@@ -2932,6 +2941,7 @@ export interface components {
          *           "addedBy": null
          *         }
          *       ],
+         *       "memberCount": 0,
          *       "lastSeq": 12,
          *       "unreadCount": 1,
          *       "mentionCount": 0,
@@ -2959,6 +2969,8 @@ export interface components {
              * @description The position of the newest message.
              */
             readonly lastSeq: number;
+            /** Format: int64 */
+            readonly memberCount: number;
             readonly members: readonly components["schemas"]["Member"][];
             /**
              * Format: int64
@@ -5271,6 +5283,8 @@ export interface operations {
             readonly query?: {
                 /** @description Resume after the event with this id. The header Last-Event-ID has the same effect and takes precedence. */
                 readonly after?: string;
+                /** @description `light` makes each `snapshot` small: the space with its counts and without `members`, and only those messages that are still being written. */
+                readonly snapshot?: string;
             };
             readonly header?: {
                 /** @description The entity as which an admin acts. Other callers may only name themselves. */
@@ -6939,6 +6953,8 @@ export interface operations {
             readonly query?: {
                 /** @description Resume after the event with this id. The header Last-Event-ID has the same effect and takes precedence. */
                 readonly after?: string;
+                /** @description `light` makes each `snapshot` small: the space with its counts and without `members`, and only those messages that are still being written. */
+                readonly snapshot?: string;
             };
             readonly header?: {
                 /** @description The entity as which an admin acts. Other callers may only name themselves. */
@@ -6981,6 +6997,10 @@ export interface operations {
                 readonly cursor?: string;
                 /** @description The maximum number of items, 1 to 200; a larger number counts as 200. The default is 50. */
                 readonly limit?: number;
+                /** @description Only members whose id or name contains this text, in any case. */
+                readonly q?: string;
+                /** @description `human` or `agent`: only people, or only agents. */
+                readonly kind?: string;
             };
             readonly header?: {
                 /** @description The entity as which an admin acts. Other callers may only name themselves. */
@@ -7009,6 +7029,42 @@ export interface operations {
             readonly 403: components["responses"]["forbidden-identity_mismatch"];
             readonly 404: components["responses"]["not_found"];
             readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+        };
+    };
+    readonly getMember: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of a space. */
+                readonly space: components["parameters"]["space"];
+                /** @description The id of an entity. */
+                readonly entity: components["parameters"]["entity"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Member"];
+                };
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
             readonly 429: components["responses"]["rate_limited"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["busy"];

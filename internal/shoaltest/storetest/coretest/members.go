@@ -188,7 +188,7 @@ var memberTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "after one that is not a member", page("b", 9), []shoal.EntityID{"bob", "cid", "eve"})
 	},
 
-	"a large space lists the reader, the admin agent, the latest senders and then others": func(c *storecase.Case) {
+	"a large space lists the reader, the admin agent, hosted agents, the latest senders and then others": func(c *storecase.Case) {
 		many := shoal.MaxListedMembers + 30
 		ids := make([]shoal.EntityID, many)
 		for i := range ids {
@@ -216,9 +216,13 @@ var memberTests = map[string]func(*storecase.Case){
 		c.Say("crowd", "out", "two, before it left")
 		c.Say("crowd", late, "three")
 		c.Say("crowd", ids[0], "four")
-		want := append([]shoal.EntityID{reader, admin, ids[0], late, early}, ids[1:shoal.MaxListedMembers-4]...)
+		hosted := ids[many-5]
+		c.Update(func(tx storage.Tx) error {
+			return tx.PutHostedAgent(storage.Agent{HostedAgent: shoal.HostedAgent{SessionID: c.Session, ID: hosted, Version: 1, Config: []byte(`{}`), CreatedAt: storecase.Time(2)}})
+		})
+		want := append([]shoal.EntityID{reader, admin, hosted, ids[0], late, early}, ids[1:shoal.MaxListedMembers-5]...)
 		storecase.Equal(c, "for a reader", idsOf(listed(c, reader, "crowd")), want)
-		want = append([]shoal.EntityID{admin, ids[0], late, early}, ids[1:shoal.MaxListedMembers-3]...)
+		want = append([]shoal.EntityID{admin, hosted, ids[0], late, early}, ids[1:shoal.MaxListedMembers-4]...)
 		storecase.Equal(c, "for one that is not a member", idsOf(listed(c, "out", "crowd")), want)
 		both := storecase.Read(c, func(tx storage.Tx) (map[shoal.SpaceID][]shoal.Member, error) {
 			return tx.ListedMembers(c.Session, "", []shoal.SpaceID{"shop", "crowd"})
