@@ -32,6 +32,7 @@ func (f *testFollower) apply(ev shoal.Event, since time.Time) {
 		Messages []shoal.Message `json:"messages"`
 		Message  *shoal.Message  `json:"message"`
 		Member   *shoal.Member   `json:"member"`
+		Count    int64           `json:"memberCount"`
 	}
 	if err := json.Unmarshal(ev.Data, &data); err != nil {
 		f.fail("%s: %v", ev.Data, err)
@@ -59,7 +60,7 @@ func (f *testFollower) apply(ev shoal.Event, since time.Time) {
 	known := f.world[*data.SpaceID]
 	switch {
 	case data.Member != nil:
-		f.applyMember(ev.Type, *data.SpaceID, *data.Member)
+		f.applyMember(ev.Type, *data.SpaceID, *data.Member, data.Count)
 	case known == nil && f.who.Role == shoal.RoleService && ev.Type == shoal.EventSpaceUpdated:
 		f.world[*data.SpaceID] = &spaceState{space: *data.Space} // a new space
 	case known == nil:
@@ -98,7 +99,7 @@ func (f *testFollower) applyMessage(known *spaceState, m shoal.Message) {
 // applyMember applies member.joined and member.left. When the follower's own entity joins a
 // space, a snapshot that contains it comes first; when it leaves, the state of the space is
 // dropped.
-func (f *testFollower) applyMember(what shoal.EventType, space shoal.SpaceID, m shoal.Member) {
+func (f *testFollower) applyMember(what shoal.EventType, space shoal.SpaceID, m shoal.Member, count int64) {
 	own := f.who.Role == shoal.RoleEntity && m.EntityID == f.who.EntityID && f.space == ""
 	known := f.world[space]
 	switch {
@@ -114,8 +115,10 @@ func (f *testFollower) applyMember(what shoal.EventType, space shoal.SpaceID, m 
 		if known.space.AdminAgentID != nil && *known.space.AdminAgentID == m.EntityID {
 			known.space.AdminAgentID = nil
 		}
+		known.space.MemberCount = count
 	default:
 		known.space.Members = append(known.space.Members, m)
+		known.space.MemberCount = count
 	}
 }
 
