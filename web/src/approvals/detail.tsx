@@ -2,6 +2,7 @@
 // else can answer.
 import { Link } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";
+import { listsAll } from "@/client/members";
 import type { MessageTrigger, PendingAction } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useEntity, useName, useSpace } from "@/live/hooks";
@@ -167,7 +168,9 @@ function Others({ pending: p }: { pending: PendingAction }) {
       <p className="break-words">
         <Words text={policyWords(p, name)} /> <span className="text-soft">{p.quorum > 1 ? `${p.quorum} approvals needed; one denial settles it.` : "The first answer counts."}</span>
       </p>
-      {p.by === null && people.length > 0 && <p className="break-words text-soft">Others in the space: {people.map((m) => m.name).join(", ")}.</p>}
+      {p.by === null && people.length > 0 && <p className="break-words text-soft">Others in the space: {people.map((m) => m.name).join(", ")}
+          {space !== undefined && !listsAll(space) && " and more"}.
+        </p>}
     </section>
   );
 }

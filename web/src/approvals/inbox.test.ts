@@ -7,7 +7,7 @@ import { around } from "./queries";
 import { deniedBy, settledWords } from "./settled";
 
 const member = (entityId: string) => ({ entityId, kind: "human" as const, name: entityId, joinedAt: at(0), addedBy: null });
-const harbour: Space = { id: "harbour", sessionId: "default", name: "Harbour", status: "open", summary: null, ownerId: null, adminAgentId: null, showAgentReasoning: false, metadata: {}, members: [member("ann"), member("shop")], lastSeq: 0, unreadCount: 0, mentionCount: 0, firstUnreadSeq: 0, muted: false, createdAt: at(0), closedAt: null };
+const harbour: Space = { id: "harbour", sessionId: "default", name: "Harbour", status: "open", summary: null, ownerId: null, adminAgentId: null, showAgentReasoning: false, metadata: {}, members: [member("ann"), member("shop")], memberCount: 2, lastSeq: 0, unreadCount: 0, mentionCount: 0, firstUnreadSeq: 0, muted: false, createdAt: at(0), closedAt: null };
 
 describe("isMine", () => {
   const asked = aPending({});

@@ -1196,7 +1196,7 @@ export interface paths {
         };
         /**
          * Read a space
-         * @description `members` contains all members in the order of joining, unless there are more than 100: then the caller, the admin agent, the latest senders, and others in the order of joining. `memberCount` is the number of all.
+         * @description `members` contains all members in the order of joining, unless there are more than 100: then the caller, the admin agent, up to 20 hosted agents, the latest senders, and others in the order of joining. `memberCount` is the number of all.
          */
         readonly get: operations["getSpace"];
         readonly put?: never;

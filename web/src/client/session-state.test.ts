@@ -12,7 +12,7 @@ function space(id: string, more: Partial<Space> = {}): Space {
   return {
     id, sessionId: "default", name: id, status: "open", summary: null, ownerId: null, adminAgentId: null, showAgentReasoning: false, metadata: {},
     members: [{ entityId: "ann", kind: "human", name: "Ann", joinedAt: at, addedBy: null }, { entityId: "bot", kind: "agent", name: "Bot", joinedAt: at, addedBy: null }],
-    lastSeq: 0, unreadCount: 0, mentionCount: 0, firstUnreadSeq: 0, muted: false, createdAt: at, closedAt: null, ...more,
+    memberCount: more.members?.length ?? 2, lastSeq: 0, unreadCount: 0, mentionCount: 0, firstUnreadSeq: 0, muted: false, createdAt: at, closedAt: null, ...more,
   };
 }
 
@@ -188,7 +188,7 @@ describe("spaces", () => {
   });
 
   it("that the reader has left are removed, but stay for an admin", () => {
-    const left: ServerEvent = { type: "member.left", spaceId: "shop", runId: null, at, member: { entityId: "ann", kind: "human", name: "Ann", joinedAt: at, addedBy: null } };
+    const left: ServerEvent = { type: "member.left", spaceId: "shop", runId: null, at, member: { entityId: "ann", kind: "human", name: "Ann", joinedAt: at, addedBy: null }, memberCount: 1 };
     for (const [own, there] of [[true, false], [false, true]] as const) {
       const live = new SessionState("ann", own);
       for (const e of [snapshot(space("shop"), [message("m1", 1, [])]), end, left]) live.apply(e);
@@ -290,9 +290,39 @@ it.each(["", "abc", "ä", "€uro", "🐟🐠", "a\u0301", "x🐟"])("bytes of %
   expect(byteSlice(s, 0)).toBe(s);
 });
 
+describe("a space with many members", () => {
+  const who = (entityId: string, name = entityId) => ({ entityId, kind: "human" as const, name, joinedAt: at, addedBy: null });
+  const large = space("shop", { members: [who("ann"), who("bob")], memberCount: 500 });
+  const change = (type: "member.joined" | "member.left", entityId: string, memberCount: number): ServerEvent => ({ type, spaceId: "shop", runId: null, at, member: who(entityId), memberCount });
+  const members = (live: SessionState) => live.spaces.get("shop")?.space.members.map((m) => m.name);
+  const count = (live: SessionState) => live.spaces.get("shop")?.space.memberCount;
+
+  it("is counted by the server, and keeps the list that this reader was given", () => {
+    const live = after(snapshot(large, []), end, change("member.joined", "cid", 501));
+    expect([members(live), count(live)]).toEqual([["ann", "bob"], 501]);
+    live.apply(change("member.left", "bob", 500));
+    expect([members(live), count(live)]).toEqual([["ann"], 500]);
+  });
+
+  it("keeps it when an event lists others, with their new names", () => {
+    const live = after(snapshot(large, []), end, { type: "space.updated", spaceId: "shop", runId: null, at, space: space("shop", { name: "Market", members: [who("zoe"), who("bob", "Bobby")], memberCount: 500 }) });
+    expect([live.spaces.get("shop")?.space.name, members(live)]).toEqual(["Market", ["ann", "Bobby"]]);
+  });
+
+  it("counts as unread what others write, since the reader is listed", () => {
+    const live = after(snapshot(large, []), end, change("member.left", "bob", 499), created(message("m1", 1, [], { entityId: "zoe", status: "completed", runId: null })));
+    expect(live.spaces.get("shop")?.space.unreadCount).toBe(1);
+  });
+
+  it("asks for a fresh start if it is new and its event may leave the reader out", () => {
+    const live = after(end, { type: "space.updated", spaceId: "shop", runId: null, at, space: space("shop", { members: [who("zoe")], memberCount: 500 }) });
+    expect([live.spaces.size, live.gap]).toEqual([0, true]);
+  });
+});
+
 describe("a space that comes later", () => {
   const updated = (s: Space): ServerEvent => ({ type: "space.updated", spaceId: s.id, runId: null, at, space: s });
-  const joined = (id: string, entityId: string): ServerEvent => ({ type: "member.joined", spaceId: id, runId: null, at, member: { entityId, kind: "human", name: entityId, joinedAt: at, addedBy: null } });
+  const joined = (id: string, entityId: string): ServerEvent => ({ type: "member.joined", spaceId: id, runId: null, at, member: { entityId, kind: "human", name: entityId, joinedAt: at, addedBy: null }, memberCount: 1 });
 
   it("and is new appears at once, with its messages", () => {
     const live = after(end, updated(space("shop", { members: [] })), joined("shop", "ann"), joined("shop", "bob"), created(message("m1", 1, [])));

@@ -6,6 +6,7 @@
 // Values are never modified in place, so that comparing identities detects changes.
 // Applying an event twice, or one that a snapshot already contains, has no effect. Deltas
 // are applied by their byte offsets: an overlap is dropped, and a gap sets `gap`.
+import { listsAll, mergeMembers } from "./members";
 import type { Entity, Member, Message, PendingAction, Run, ServerEvent, Space } from "./types";
 import { dropOldest, limits } from "./limits";
 import { byteLength, byteSlice } from "./utf8";
@@ -108,7 +109,7 @@ export class SessionState {
         return this.setPending(event.pendingAction);
       case "member.joined":
       case "member.left":
-        return this.member(event.spaceId, event.member, event.type === "member.joined");
+        return this.member(event.spaceId, event.member, event.memberCount, event.type === "member.joined");
       case "space.updated":
       case "space.closed":
         return this.updateSpace(this.withMembers(event.space));
@@ -306,7 +307,7 @@ export class SessionState {
     for (const p of open) this.setPending(p);
   }
 
-  private member(spaceId: string | null, member: Member, joined: boolean): void {
+  private member(spaceId: string | null, member: Member, count: number, joined: boolean): void {
     const live = this.spaces.get(spaceId ?? "");
     if (live === undefined) {
       // The entity joined a space that is not loaded: only a snapshot has its messages.
@@ -315,13 +316,18 @@ export class SessionState {
     }
     if (this.own && !joined && member.entityId === this.me) return this.dropSpace(live.space.id);
     const others = live.space.members.filter((m) => m.entityId !== member.entityId);
-    this.updateSpace({ ...live.space, members: joined ? [...others, member] : others });
+    const all = listsAll(live.space);
+    const members = joined && (all || member.entityId === this.me) ? [...others, member] : others;
+    this.updateSpace({ ...live.space, members, memberCount: all ? members.length : count });
   }
 
-  // The event of a space that is being created has no members yet.
+  // The event of a space that is being created has no members yet. That of a large space lists
+  // others than this entity knows.
   private withMembers(space: Space): Space {
     const known = this.spaces.get(space.id)?.space.members ?? [];
-    return space.members.length === 0 && known.length > 0 ? { ...space, members: known } : space;
+    if (known.length === 0) return space;
+    if (space.members.length === 0) return { ...space, members: known };
+    return listsAll(space) ? space : { ...space, members: mergeMembers(known, space.members) };
   }
 
   // The space of an event lacks the counts and the mute setting of this entity. If `counted`, it has them.
@@ -336,8 +342,9 @@ export class SessionState {
   // A space that was created after the stream started has no snapshot, and its members
   // follow as events. A space with messages needs a snapshot.
   private addSpace(space: Space): void {
-    if (this.me !== null && space.members.length > 0 && !space.members.some((m) => m.entityId === this.me)) return;
-    if (space.lastSeq > 0) {
+    const listed = this.me === null || space.members.some((m) => m.entityId === this.me);
+    if (!listed && space.members.length > 0 && listsAll(space)) return;
+    if (space.lastSeq > 0 || (!listed && !listsAll(space))) {
       this.gap = true;
       return;
     }

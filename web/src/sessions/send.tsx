@@ -7,6 +7,7 @@ import { api } from "@/api/client";
 import { useConsole } from "@/app/console";
 import { useConnection, useEntities, useSpaces } from "@/live/hooks";
 import { useKeyOf } from "@/space/idempotency";
+import { useMembership } from "@/space/membership";
 import { Button } from "@/ui/button";
 import { AreaField, CheckField, SelectField } from "@/ui/field";
 import { Failed } from "@/ui/placeholder";
@@ -63,12 +64,12 @@ function SendForm({ session, sender }: { session: string; sender: string }) {
   const join = useMutation({
     mutationFn: (to: string) => api.PUT("/v1/sessions/{session}/spaces/{space}/members/{entity}", { headers: { "X-Shoal-Entity": "" }, params: { path: { session, space: to, entity: sender } } }),
   });
+  const member = useMembership(space, sender);
   if (space === undefined) return <p className="text-soft">This session has no open space.</p>;
-  const member = space.members.some((m) => m.entityId === sender);
   const others = space.members.filter((m) => m.entityId !== sender);
   const submit = (event?: FormEvent) => {
     event?.preventDefault();
-    if (member && text.trim() !== "" && !offline) send.mutate(space.id);
+    if (member === true && text.trim() !== "" && !offline) send.mutate(space.id);
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-4">
@@ -86,7 +87,7 @@ function SendForm({ session, sender }: { session: string; sender: string }) {
           </option>
         ))}
       </SelectField>
-      {member ? (
+      {member !== false ? (
         <>
           <AreaField
             label="Message"
@@ -107,7 +108,7 @@ function SendForm({ session, sender }: { session: string; sender: string }) {
             </fieldset>
           )}
           <div className="flex flex-wrap items-center gap-3">
-            <Button type="submit" tone="primary" icon={<Send aria-hidden className="size-4" />} busy={send.isPending} disabled={text.trim() === "" || offline}>
+            <Button type="submit" tone="primary" icon={<Send aria-hidden className="size-4" />} busy={send.isPending} disabled={member !== true || text.trim() === "" || offline}>
               Send as {sender}
             </Button>
             {offline && <span className="text-sm text-warn">Server unreachable. Sending is disabled until it's back.</span>}

@@ -5,6 +5,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { Bot, DoorOpen, Lock, Trash2, User } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { api } from "@/api/client";
+import { listsAll } from "@/client/members";
 import type { Entity, Session, Space } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { inBrowser } from "@/app/storage";
@@ -174,7 +175,9 @@ function SpaceRow({ space }: { space: Space }) {
             {space.lastSeq} {space.lastSeq === 1 ? "message" : "messages"}
           </span>
         </p>
-        <p className="text-sm break-words text-soft">{space.members.length === 0 ? "no members" : space.members.map((m) => m.name).join(", ")}</p>
+        <p className="text-sm break-words text-soft">{space.members.length === 0 ? "no members" : space.members.map((m) => m.name).join(", ")}
+          {!listsAll(space) && ` and ${space.memberCount - space.members.length} more`}
+        </p>
         {space.summary !== null && <p className="text-sm break-words">{space.summary}</p>}
       </div>
       {space.status === "open" && (

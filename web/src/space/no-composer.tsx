@@ -2,6 +2,7 @@
 // to change that.
 import { Eye, Lock } from "lucide-react";
 import { api } from "@/api/client";
+import { listsAll } from "@/client/members";
 import type { Space } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useName } from "@/live/hooks";
@@ -56,7 +57,7 @@ function ActAs({ space }: { space: Space }) {
           Write as {m.name}
         </Button>
       ))}
-      {people.length === 0 && <span>This space has no people. Add someone, or choose a participant to act as in Settings.</span>}
+      {people.length === 0 && listsAll(space) && <span>This space has no people. Add someone, or choose a participant to act as in Settings.</span>}
     </>
   );
 }

@@ -55,7 +55,7 @@ export function SpaceHeader({ space, panel, togglePanel, ask }: Props) {
 function Subtitle({ space }: { space: Space }) {
   const entities = useEntities();
   const agent = answering(space, (id) => entities.find((e) => e.id === id));
-  const members = `${space.members.length} ${space.members.length === 1 ? "member" : "members"}`;
+  const members = `${space.memberCount} ${space.memberCount === 1 ? "member" : "members"}`;
   if (space.status === "closed") return `${members} · closed`;
   return agent === undefined ? members : <Answers members={members} agent={agent} />;
 }

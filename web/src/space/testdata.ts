@@ -5,7 +5,7 @@ const at = "2026-11-20T10:00:00.000Z";
 
 export const space = (some: Partial<Space> = {}): Space => ({
   id: "shop", sessionId: "default", name: "Shopping", status: "open", summary: null, ownerId: null, adminAgentId: null, showAgentReasoning: false,
-  metadata: {}, members: [], lastSeq: 0, unreadCount: 0, mentionCount: 0, firstUnreadSeq: 0, muted: false, createdAt: at, closedAt: null, ...some,
+  metadata: {}, members: [], memberCount: some.members?.length ?? 0, lastSeq: 0, unreadCount: 0, mentionCount: 0, firstUnreadSeq: 0, muted: false, createdAt: at, closedAt: null, ...some,
 });
 
 export const member = (entityId: string, kind: Member["kind"] = "human", name = entityId): Member => ({ entityId, kind, name, joinedAt: at, addedBy: null });

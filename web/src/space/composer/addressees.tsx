@@ -2,29 +2,35 @@
 import { AtSign, UserPlus } from "lucide-react";
 import { useMemo } from "react";
 import { api } from "@/api/client";
+import { listsAll } from "@/client/members";
 import type { Entity, Member, Space } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useEntities, useName } from "@/live/hooks";
 import { Badge } from "@/ui/badge";
 import { Button } from "@/ui/button";
+import { useMembership } from "../membership";
+import { isMember } from "../order";
+import { pathOf } from "../path-of";
 import { useAction } from "../use-action";
-import { mentionedIds } from "./mentions";
+import { mentionable, mentionedIds } from "./mentions";
 import { type WhoActs, whoActs } from "./who-acts";
 
 export function Addressees({ space, text }: { space: Space; text: string }) {
   const { actor } = useConsole();
   const entities = useEntities();
-  const mentioned = mentionedIds(text, space.members);
+  const members = useMemo(() => mentionable(space, entities), [space, entities]);
+  const mentioned = mentionedIds(text, members);
   const of = useMemo(() => {
     const byId = new Map(entities.map((e) => [e.id, e]));
     return (id: string) => byId.get(id);
   }, [entities]);
   const outside = useMemo(() => {
     if (!text.includes("@")) return [];
+    if (!listsAll(space)) return mentionedIds(text, members).filter((id) => !isMember(space, id));
     const others = entities.filter((e) => !space.members.some((m) => m.entityId === e.id));
     const all = [...space.members, ...others.map((e): Member => ({ entityId: e.id, kind: e.kind, name: e.name, joinedAt: e.createdAt, addedBy: null }))];
     return mentionedIds(text, all).filter((id) => others.some((e) => e.id === id));
-  }, [text, entities, space.members]);
+  }, [text, entities, members, space]);
   return (
     <div className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1 text-sm text-soft">
       {mentioned.map((id) => (
@@ -34,7 +40,7 @@ export function Addressees({ space, text }: { space: Space; text: string }) {
         <Acts acts={whoActs(space, actor, mentioned, of)} of={of} />
       </span>
       {outside.map((id) => (
-        <Outside key={id} id={id} space={space.id} />
+        <Outside key={id} id={id} space={space} />
       ))}
     </div>
   );
@@ -93,11 +99,12 @@ function Name({ id }: { id: string }) {
 }
 
 // A mentioned participant would not be notified.
-function Outside({ id, space }: { id: string; space: string }) {
-  const { session } = useConsole();
+function Outside({ id, space }: { id: string; space: Space }) {
   const name = useName(id);
   const adding = useAction();
-  const add = () => adding.run(() => api.PUT("/v1/sessions/{session}/spaces/{space}/members/{entity}", { params: { path: { session, space, entity: id } } }));
+  const member = useMembership(space, id);
+  const add = () => adding.run(() => api.PUT("/v1/sessions/{session}/spaces/{space}/members/{entity}", { params: { path: { ...pathOf(space).path, entity: id } } }));
+  if (member !== false) return null;
   return (
     <span className="inline-flex flex-wrap items-center gap-1.5 text-warn">
       {name} is not a member of this space and will not be notified.

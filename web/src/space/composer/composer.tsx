@@ -1,7 +1,7 @@
 // Where a message is written. Ctrl+Enter or Enter sends, as the settings say; "@"
 // opens the members; files come by button, drop and paste.
 import { Paperclip, SendHorizontal, X } from "lucide-react";
-import { type KeyboardEvent, type RefObject, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
+import { type KeyboardEvent, type RefObject, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { Space } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { wentByKey } from "@/app/last-input";
@@ -9,6 +9,7 @@ import { sendKeyWords, sends } from "@/app/send-key";
 import { useSettings } from "@/app/settings";
 import { runShortcut } from "@/app/shortcuts";
 import { byteLength } from "@/client/utf8";
+import { useEntities } from "@/live/hooks";
 import { Button, IconButton } from "@/ui/button";
 import { newKey } from "../idempotency";
 import { replyTo, useReplyTo } from "../replying";
@@ -18,7 +19,7 @@ import { AttachmentList } from "./attachment-list";
 import type { Attachments } from "./attachments";
 import { draft, keepDraft } from "./draft";
 import { MentionMenu, optionId } from "./mention-menu";
-import { mentionedIds } from "./mentions";
+import { mentionable, mentionedIds } from "./mentions";
 import { useMentionMenu } from "./use-mention-menu";
 import { useOutbox } from "./use-outbox";
 
@@ -52,12 +53,14 @@ export function Composer({ space, attachments, focus = false }: { space: Space; 
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, []);
 
+  const entities = useEntities();
+  const members = useMemo(() => mentionable(space, entities), [space, entities]);
   const put = (next: string, at: number) => {
     wantedCaret.current = at;
     setText(next);
     setCaret(at);
   };
-  const menu = useMentionMenu(text, caret, space.members, actor, put);
+  const menu = useMentionMenu(text, caret, members, actor, put);
   useLayoutEffect(() => {
     grow(field.current);
     if (wantedCaret.current === undefined) return;
@@ -75,7 +78,7 @@ export function Composer({ space, attachments, focus = false }: { space: Space; 
   const send = () => {
     if (held) return;
     const words = text.trim();
-    saving.current = outbox.add({ key: newKey(), space: space.id, text: words, mentions: mentionedIds(words, space.members), files: attachments.take(), afterSeq: space.lastSeq, replyTo: replies, refused: null });
+    saving.current = outbox.add({ key: newKey(), space: space.id, text: words, mentions: mentionedIds(words, members), files: attachments.take(), afterSeq: space.lastSeq, replyTo: replies, refused: null });
     replyTo(space.id, undefined);
     put("", 0);
     field.current?.focus();

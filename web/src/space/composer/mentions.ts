@@ -1,6 +1,7 @@
 // Who a text mentions. The server never parses text: the console reads `@name` and
 // `@id` of members out of it, shows whom it has understood, and sends their ids.
-import type { Member } from "@/client/types";
+import { listsAll } from "@/client/members";
+import type { Entity, Member, Space } from "@/client/types";
 
 /** One mention in a text. */
 export interface Mentioned {
@@ -20,15 +21,25 @@ const joins = /[\p{L}\p{N}_.@/-]/u;
  * several members bear mentions none of them; their ids do.
  */
 export function mentionsIn(text: string, members: readonly Member[]): Mentioned[] {
-  const called = callNames(members);
+  const names = callNames(members);
   const lower = text.toLowerCase();
   const found: Mentioned[] = [];
   for (let at = text.indexOf("@"); at >= 0; at = text.indexOf("@", at + 1)) {
     if (at > 0 && joins.test(text[at - 1] ?? "")) continue;
-    const hit = called.find(([name]) => lower.startsWith(name, at + 1) && !goesOn(text, at + 1 + name.length));
+    const hit = names.find(([name]) => lower.startsWith(name, at + 1) && !goesOn(text, at + 1 + name.length));
     if (hit !== undefined) found.push({ member: hit[1], start: at, end: at + 1 + hit[0].length });
   }
   return found;
+}
+
+/**
+ * The members that can be mentioned. Of a space that lists only some of them these are all
+ * entities: the server says which of them are not members.
+ */
+export function mentionable(space: Space, entities: readonly Entity[]): readonly Member[] {
+  if (listsAll(space)) return space.members;
+  const listed = new Set(space.members.map((m) => m.entityId));
+  return [...space.members, ...entities.filter((e) => !listed.has(e.id)).map((e): Member => ({ entityId: e.id, kind: e.kind, name: e.name, joinedAt: e.createdAt, addedBy: null }))];
 }
 
 /** The ids of the members that a text mentions, each once, in its order. */
@@ -42,8 +53,16 @@ export function writtenMention(member: Member, members: readonly Member[]): stri
   return `@${alone ? member.name : member.entityId}`;
 }
 
-// Everything that members can be called by, the longest first.
+const called = new WeakMap<readonly Member[], [string, Member][]>();
+
+// Everything that members can be called by, the longest first. It is asked for with every key.
 function callNames(members: readonly Member[]): [string, Member][] {
+  let names = called.get(members);
+  if (names === undefined) called.set(members, (names = sortedNames(members)));
+  return names;
+}
+
+function sortedNames(members: readonly Member[]): [string, Member][] {
   const byName = new Map<string, Member | undefined>();
   for (const m of members) {
     const name = m.name.toLowerCase();
@@ -51,8 +70,7 @@ function callNames(members: readonly Member[]): [string, Member][] {
   }
   // An id is its bearer's alone, whatever others are named.
   for (const m of members) byName.set(m.entityId.toLowerCase(), m);
-  const called = [...byName].filter((entry): entry is [string, Member] => entry[1] !== undefined);
-  return called.sort((a, b) => b[0].length - a[0].length);
+  return [...byName].filter((entry): entry is [string, Member] => entry[1] !== undefined).sort((a, b) => b[0].length - a[0].length);
 }
 
 // Whether a word goes on at `end`. Dots and hyphens belong to ids, but end a

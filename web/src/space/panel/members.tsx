@@ -1,48 +1,38 @@
 // Who is in a space, and what each of them does at the moment.
 import { Bot, Mail, User, UserPlus, X } from "lucide-react";
-import { useState } from "react";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { type ReactNode, useDeferredValue, useState } from "react";
+import { api } from "@/api/client";
+import { listsAll } from "@/client/members";
 import type { Entity, Member, PendingAction, Run, Space } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useConnection, useEntity, useName, usePending } from "@/live/hooks";
 import { Badge } from "@/ui/badge";
 import { Button, IconButton } from "@/ui/button";
 import { dialogOnDemand } from "@/ui/on-demand";
+import { Failed, Loading } from "@/ui/placeholder";
 import { EntityState } from "@/ui/state";
 import { duration, Moment, Since, useNow } from "@/ui/time";
 import type { RunsHere } from "../runs-here";
+import { pathOf } from "../path-of";
 import { byName } from "../sections";
 import type { SpaceDialog } from "../space-dialogs";
 
 const InviteDialog = dialogOnDemand(() => import("@/invite/invite-dialog").then((m) => m.InviteDialog));
 
-export function MembersTab({ space, runs, ask }: { space: Space; runs: RunsHere; ask: (dialog: SpaceDialog) => void }) {
-  const pending = usePending().filter((p) => p.status === "open" && p.spaceId === space.id);
+interface Props {
+  space: Space;
+  runs: RunsHere;
+  ask: (dialog: SpaceDialog) => void;
+}
+
+export function MembersTab({ space, runs, ask }: Props) {
   const open = space.status === "open";
   const { admin } = useConsole();
   const [inviting, setInviting] = useState(false);
-  const groups = (["human", "agent"] as const).map((kind) => space.members.filter((m) => m.kind === kind).sort((a, b) => byName(a.name, b.name)));
   return (
     <div className="flex flex-col gap-2 p-2">
-      {groups.map((members, i) => members.length > 0 && (
-        <section key={i} aria-label={i === 0 ? "People" : "Agents"}>
-          <h3 className="px-2 pt-1 text-xs font-semibold text-soft">
-            {i === 0 ? "People" : "Agents"} ({members.length})
-          </h3>
-          <ul className="flex flex-col">
-            {members.map((m) => (
-              <MemberRow
-                key={m.entityId}
-                member={m}
-                answers={space.adminAgentId === m.entityId}
-                owner={space.ownerId === m.entityId}
-                runs={runs.underWay.filter((r) => r.agentId === m.entityId)}
-                pending={pending.filter((p) => p.agentId === m.entityId)}
-                remove={open ? () => ask({ remove: m.entityId }) : undefined}
-              />
-            ))}
-          </ul>
-        </section>
-      ))}
+      {listsAll(space) ? <AllMembers space={space} runs={runs} ask={ask} /> : <ManyMembers space={space} runs={runs} ask={ask} />}
       {open && (
         <Button small icon={<UserPlus aria-hidden className="size-4" />} onClick={() => ask("add")}>
           Add members
@@ -55,6 +45,81 @@ export function MembersTab({ space, runs, ask }: { space: Space; runs: RunsHere;
       )}
       {inviting && <InviteDialog space={space.id} onClose={() => setInviting(false)} />}
     </div>
+  );
+}
+
+const groups = [
+  { kind: "human", name: "People" },
+  { kind: "agent", name: "Agents" },
+] as const;
+
+function AllMembers(props: Props) {
+  return groups.map(({ kind, name }) => {
+    const members = props.space.members.filter((m) => m.kind === kind).sort((a, b) => byName(a.name, b.name));
+    return members.length > 0 && <Group key={kind} name={name} count={members.length} members={members} {...props} />;
+  });
+}
+
+// A space with more members than it lists: the server searches and pages them.
+function ManyMembers(props: Props) {
+  const [text, setText] = useState("");
+  const wanted = useDeferredValue(text.trim().replace(/^@/, ""));
+  return (
+    <>
+      <input type="search" aria-label="Search members" value={text} onChange={(e) => setText(e.target.value)} placeholder="Search by name or id" className="h-9 w-full rounded-md border border-edge bg-surface px-3 placeholder:text-soft" />
+      {groups.map((g) => (
+        <Page key={g.kind} {...g} text={wanted} {...props} />
+      ))}
+    </>
+  );
+}
+
+function Page({ kind, name, text, ...props }: Props & { kind: Member["kind"]; name: string; text: string }) {
+  const { space } = props;
+  const pages = useInfiniteQuery({
+    queryKey: ["members", space.sessionId, space.id, space.memberCount, kind, text],
+    queryFn: ({ pageParam: cursor }) => api.GET("/v1/sessions/{session}/spaces/{space}/members", { params: { ...pathOf(space), query: { kind, q: text, cursor, limit: 50 } } }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => last.nextCursor ?? undefined,
+    placeholderData: (before) => before,
+  });
+  if (pages.isError) return <Failed error={pages.error} retry={() => void pages.refetch()} />;
+  if (pages.isPending) return <Loading lines={3} />;
+  const members = pages.data.pages.flatMap((p) => p.items);
+  if (members.length === 0) return text !== "" && <p className="px-2 text-sm text-soft">{name}: nobody is called “{text}”.</p>;
+  return (
+    <Group name={name} count={pages.hasNextPage ? undefined : members.length} members={members} {...props}>
+      {pages.hasNextPage && (
+        <Button small tone="quiet" aria-label={`Show more of ${name}`} busy={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
+          Show more
+        </Button>
+      )}
+    </Group>
+  );
+}
+
+function Group({ name, count, members, children, space, runs, ask }: Props & { name: string; count: number | undefined; members: readonly Member[]; children?: ReactNode }) {
+  const pending = usePending().filter((p) => p.status === "open" && p.spaceId === space.id);
+  return (
+    <section aria-label={name}>
+      <h3 className="px-2 pt-1 text-xs font-semibold text-soft">
+        {name} {count !== undefined && `(${count})`}
+      </h3>
+      <ul className="flex flex-col">
+        {members.map((m) => (
+          <MemberRow
+            key={m.entityId}
+            member={m}
+            answers={space.adminAgentId === m.entityId}
+            owner={space.ownerId === m.entityId}
+            runs={runs.underWay.filter((r) => r.agentId === m.entityId)}
+            pending={pending.filter((p) => p.agentId === m.entityId)}
+            remove={space.status === "open" ? () => ask({ remove: m.entityId }) : undefined}
+          />
+        ))}
+      </ul>
+      {children}
+    </section>
   );
 }
 

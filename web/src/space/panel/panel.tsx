@@ -17,7 +17,7 @@ type Chosen = "members" | "runs" | "files";
 export function SpacePanel({ live, runs, ask }: { live: LiveSpace; runs: RunsHere; ask: (dialog: SpaceDialog) => void }) {
   const [chosen, choose] = useState<Chosen>("members");
   const tabs = [
-    { id: "members", name: "Members", count: live.space.members.length },
+    { id: "members", name: "Members", count: live.space.memberCount },
     { id: "runs", name: "Runs", count: runs.underWay.length, counted: "under way" },
     { id: "files", name: "Files" },
   ] as const;
