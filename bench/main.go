@@ -95,6 +95,8 @@ var tables = []measurement{
 	{"wake", ofServers, (*run).wakes},
 	{"posts", ofServers, (*run).posts},
 	{"sessions", ofServers, (*run).sessions},
+	{"members", ofServers, (*run).members},
+	{"spaces", ofServers, (*run).spaces},
 	{"idle", ofServers, (*run).idle},
 	{"crowd", ofServers, (*run).crowd},
 	{"fan", ofServers, (*run).fans},

@@ -10,8 +10,8 @@ func TestSelectTables(t *testing.T) {
 		"wake":         "wake",
 		"posts,wake":   "wake posts",
 		"models":       "parse argument added runs",
-		"runs,servers": "wake posts sessions idle crowd fan reconnect gates overload refuse relay hosted page search start runs",
-		"":             "wake posts sessions idle crowd fan reconnect gates overload refuse relay hosted page search start parse argument added runs",
+		"runs,servers": "wake posts sessions members spaces idle crowd fan reconnect gates overload refuse relay hosted page search start runs",
+		"":             "wake posts sessions members spaces idle crowd fan reconnect gates overload refuse relay hosted page search start parse argument added runs",
 	} {
 		chosen, err := selectTables(list)
 		var names []string

@@ -186,6 +186,20 @@ func Resident(pid int, which string) (float64, error) {
 	return 0, fmt.Errorf("/proc/%d/status has no %s line", pid, which)
 }
 
+// Written returns the number of bytes that a process has caused to be written to storage.
+func Written(pid int) (float64, error) {
+	io, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(io)) {
+		if rest, is := strings.CutPrefix(line, "write_bytes:"); is {
+			return strconv.ParseFloat(strings.TrimSpace(rest), 64)
+		}
+	}
+	return 0, fmt.Errorf("/proc/%d/io has no write_bytes line", pid)
+}
+
 // OwnCPU returns the CPU time of this process in seconds, with the full resolution of the
 // kernel.
 func OwnCPU() float64 {

@@ -47,11 +47,22 @@ func (w *World) Pair(ctx context.Context, pairs int) error { return w.Rooms(ctx,
 // Rooms creates rooms spaces with agents members each; no agent is in two spaces.
 func (w *World) Rooms(ctx context.Context, rooms, agents int) error {
 	return each(rooms, func(i int) error {
-		members := make([]shoal.EntityID, agents)
-		for n := range members {
-			members[n] = AgentID(i*agents + n)
-		}
-		_, err := w.Session.CreateSpace(ctx, shoal.NewSpace{ID: SpaceID(i), Name: "Load", Members: members})
+		return w.Room(ctx, SpaceID(i), i*agents, agents)
+	})
+}
+
+// Room creates a space whose members are a number of agents, starting with first.
+func (w *World) Room(ctx context.Context, id shoal.SpaceID, first, agents int) error {
+	members := make([]shoal.EntityID, agents)
+	for n := range members {
+		members[n] = AgentID(first + n)
+	}
+	named := min(agents, shoal.MaxNewMembers)
+	if _, err := w.Session.CreateSpace(ctx, shoal.NewSpace{ID: id, Name: "Load", Members: members[:named]}); err != nil {
+		return err
+	}
+	return each(agents-named, func(i int) error {
+		_, err := w.Session.AddMember(ctx, id, members[named+i])
 		return err
 	})
 }
