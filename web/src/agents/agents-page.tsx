@@ -45,7 +45,7 @@ function Agents() {
       ) : hosted.isError ? (
         <Failed error={hosted.error} retry={() => void hosted.refetch()} />
       ) : (
-        <div className="mx-auto flex max-w-5xl flex-col gap-8 p-5">
+        <div className="flex max-w-page flex-col gap-8 p-5">
           <Leftovers />
           <Hosted agents={hosted.data} onNew={() => setMaking(true)} />
           <Connected />

@@ -23,7 +23,7 @@ export function ConnectPage() {
   const space = mine.find((s) => s.members.some((m) => m.entityId === entity))?.id ?? mine[0]?.id ?? "SPACE";
   return (
     <Page title="Connect an agent" about="It uses its own model and tools, and talks through this server.">
-      <div className="mx-auto flex max-w-3xl flex-col gap-8 px-5 py-6">
+      <div className="flex max-w-read flex-col gap-8 p-5">
         <ClientStep chosen={client} />
         <section aria-labelledby="who" className="flex flex-col gap-3">
           <h2 id="who" className="text-lg font-semibold">

@@ -16,7 +16,7 @@ const never = () => new Promise<never>(() => undefined);
 export function Gallery() {
   return (
     <Page title="Gallery" about="Every part in each of its states.">
-      <div className="mx-auto flex max-w-4xl flex-col gap-8 p-5">
+      <div className="flex max-w-read flex-col gap-8 p-5">
         <Group title="Text">
           <Example title="Markdown">
             <Markdown text={prose} />

@@ -73,7 +73,7 @@ function PlansOf({ agents, onNew }: { agents: readonly HostedAgent[]; onNew: () 
     );
   }
   return (
-    <div className="mx-auto max-w-4xl p-5">
+    <div className="max-w-page p-5">
       <h2 className="sr-only">All plans</h2>
       <PlanList plans={plans} named />
     </div>

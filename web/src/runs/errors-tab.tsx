@@ -44,7 +44,7 @@ export function ErrorsTab({ record }: { record: RunRecord }) {
   const faults = faultsOf(record.steps ?? []);
   if (record.run.error === null && faults.length === 0) return <Empty title="No errors">{record.steps === null ? "The run itself has no error. Only admins and services can see its tool calls." : "The run has no error, and none of its tool calls failed or was denied."}</Empty>;
   return (
-    <div className="flex max-w-4xl flex-col gap-4 p-4">
+    <div className="flex max-w-read flex-col gap-4 p-5">
       <ErrorNotice run={record.run} action={<RetryRun run={record.run} small />} />
       {faults.map((f) => (
         <FaultCard key={f.span} run={record.run} fault={f} />

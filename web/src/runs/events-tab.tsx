@@ -19,7 +19,7 @@ export function EventsTab({ log, over }: { log: readonly Entry[]; over: boolean 
     return log.filter((e) => (type === "" ? deltas || !isDelta(e.type) : e.type === type) && (wanted === "" || `${e.type} ${e.about}`.toLowerCase().includes(wanted)));
   }, [log, type, text, deltas]);
   return (
-    <div className="flex h-[75dvh] min-h-80 flex-col gap-3 p-4">
+    <div className="flex h-[75dvh] min-h-80 flex-col gap-3 p-5">
       <div className="flex flex-wrap items-end gap-3">
         <div className="w-52">
           <SelectField label="Type" value={type} onChange={(e) => setType(e.target.value)}>

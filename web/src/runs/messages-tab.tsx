@@ -10,7 +10,7 @@ export function MessagesTab({ messages, over }: { messages: readonly Message[]; 
   if (messages.length === 0)
     return <Empty title={over ? "No messages" : "No messages yet"}>The model's plain text is private. A run posts to a space with sendSpaceMessage, or with a display tool that names a space.</Empty>;
   return (
-    <ol className="flex max-w-3xl flex-col gap-4 p-4">
+    <ol className="flex max-w-read flex-col gap-4 p-5">
       {messages.map((m) => (
         <li key={m.id}>
           <article aria-label={`Message in ${m.spaceId}`} className="rounded-lg border border-line bg-surface">

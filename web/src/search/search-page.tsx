@@ -25,7 +25,7 @@ export function SearchPage() {
   const search = (q: string, sort = asked.sort) => void go({ to: "/s/$session/search", params: { session }, search: { q: q === "" ? undefined : q, sort }, replace: true });
   return (
     <Page title="Search">
-      <div className="mx-auto flex max-w-3xl flex-col gap-5 px-5 py-5">
+      <div className="flex max-w-read flex-col gap-5 p-5">
         <SearchBox key={session} typed={typed} onSearch={search} />
         {typed.trim() === "" ? <Start onSearch={search} /> : <Found typed={typed} best={asked.sort === "relevance"} onSort={(best) => search(typed, best ? "relevance" : undefined)} />}
       </div>

@@ -3,6 +3,7 @@ import { Link, useSearch } from "@tanstack/react-router";
 import type { ComponentType } from "react";
 import { useConsole } from "@/app/console";
 import { places } from "@/app/places";
+import { classes } from "@/ui/classes";
 import { Page } from "@/ui/page";
 import { Appearance } from "./appearance";
 import { Browser } from "./browser";
@@ -16,15 +17,17 @@ interface Tab {
   readonly id: string;
   readonly name: string;
   readonly admin?: boolean;
+  /** It is a list. */
+  readonly wide?: boolean;
   readonly show: ComponentType;
 }
 
 const tabs: readonly Tab[] = [
   { id: "profile", name: "Profile", show: Profile },
   { id: "appearance", name: "Appearance", show: Appearance },
-  { id: "members", name: "Members", admin: true, show: Members },
-  { id: "keys", name: "Keys", admin: true, show: Keys },
-  { id: "usage", name: "Usage", admin: true, show: Usage },
+  { id: "members", name: "Members", admin: true, wide: true, show: Members },
+  { id: "keys", name: "Keys", admin: true, wide: true, show: Keys },
+  { id: "usage", name: "Usage", admin: true, wide: true, show: Usage },
   { id: "server", name: "Server", show: Server },
   { id: "browser", name: "This browser", show: Browser },
 ];
@@ -38,24 +41,24 @@ export function SettingsPage() {
   const Show = tab?.show ?? Appearance;
   return (
     <Page title="Settings">
-      <div className="mx-auto flex max-w-4xl flex-col gap-6 px-5 py-5">
-        <nav aria-label="Settings" className="border-b border-line">
-          <ul className="flex flex-wrap gap-x-1">
-            {shown.map((t) => (
-              <li key={t.id}>
-                <Link
-                  to="/s/$session/settings"
-                  params={{ session }}
-                  search={{ tab: t.id }}
-                  aria-current={t === tab ? "page" : undefined}
-                  className="-mb-px block border-b-2 border-transparent px-3 py-2 text-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:font-medium aria-[current=page]:text-accent"
-                >
-                  {t.name}
-                </Link>
-              </li>
-            ))}
-          </ul>
-        </nav>
+      <nav aria-label="Settings" className="border-b border-line bg-surface px-2.5">
+        <ul className="flex flex-wrap gap-x-1">
+          {shown.map((t) => (
+            <li key={t.id}>
+              <Link
+                to="/s/$session/settings"
+                params={{ session }}
+                search={{ tab: t.id }}
+                aria-current={t === tab ? "page" : undefined}
+                className="-mb-px flex min-h-10 items-center border-b-2 border-transparent px-2.5 text-soft -outline-offset-2 hover:text-ink aria-[current=page]:border-accent aria-[current=page]:font-medium aria-[current=page]:text-accent"
+              >
+                {t.name}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <div className={classes("flex flex-col gap-5 p-5", tab?.wide === true ? "max-w-page" : "max-w-read")}>
         {asked === undefined && <Elsewhere />}
         <section aria-labelledby="topic" className="flex flex-col gap-5">
           <h2 id="topic" className="sr-only">

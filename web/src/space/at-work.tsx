@@ -14,7 +14,7 @@ export function AtWork({ live, runs }: { live: LiveSpace; runs: readonly Run[] }
   const working = runs.filter((r) => (r.status === "running" || r.status === "queued") && (!writing.has(r.id) || r.stalledSince !== null));
   if (working.length === 0) return null;
   return (
-    <div className="mx-auto flex w-full max-w-4xl flex-wrap items-center gap-x-4 gap-y-1 px-5 pb-1 text-sm text-soft sm:px-7">
+    <div className="flex w-full max-w-read flex-wrap items-center gap-x-4 gap-y-1 px-5 pb-1 text-sm text-soft">
       {working.slice(0, 3).map((r) => (
         <Worker key={r.id} run={r} space={live.space.id} />
       ))}

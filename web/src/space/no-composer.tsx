@@ -64,8 +64,8 @@ function ActAs({ space }: { space: Space }) {
 
 function Strip({ icon, children }: { icon: React.ReactNode; children: React.ReactNode }) {
   return (
-    <div className="border-t border-line bg-surface px-4 py-3">
-      <div role="note" className="mx-auto flex max-w-4xl flex-wrap items-center gap-2 text-sm text-soft">
+    <div className="border-t border-line bg-surface px-5 py-3">
+      <div role="note" className="flex max-w-read flex-wrap items-center gap-2 text-sm text-soft">
         {icon}
         {children}
       </div>

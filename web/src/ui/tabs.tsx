@@ -23,7 +23,7 @@ export function Tabs<Id extends string>({ label, tabs, value, onChange, children
   }, [value]);
   return (
     <Radix.Root value={value} onValueChange={(id) => onChange(id as Id)} className="flex min-h-0 flex-1 flex-col">
-      <Radix.List ref={list} aria-label={label} className="flex shrink-0 gap-1 overflow-x-auto border-b border-line bg-surface px-4">
+      <Radix.List ref={list} aria-label={label} className="flex shrink-0 gap-1 overflow-x-auto border-b border-line bg-surface px-2.5">
         {tabs.map((t) => (
           <Radix.Trigger
             key={t.id}

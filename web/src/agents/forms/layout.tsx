@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 
 /** A tab's content at a width that can be read. */
 export function Sheet({ children }: { children: ReactNode }) {
-  return <div className="mx-auto flex w-full max-w-3xl flex-col gap-6 p-5">{children}</div>;
+  return <div className="flex w-full max-w-read flex-col gap-6 p-5">{children}</div>;
 }
 
 /** Fields that belong together. */

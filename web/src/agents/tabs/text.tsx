@@ -17,7 +17,7 @@ export function TextTab() {
   for (const w of found) if (w.line !== undefined) marks.set(w.line, `${pathText(w.path)} ${w.message}`);
   if (draft.problem?.line !== undefined) marks.set(draft.problem.line, draft.problem.message);
   return (
-    <div className="flex h-full min-h-[28rem] flex-col gap-3 p-4">
+    <div className="flex h-full min-h-[28rem] flex-col gap-3 p-5">
       <div className="flex flex-wrap items-center gap-2">
         <div role="group" aria-label="Format" className="flex gap-1">
           {(["yaml", "json"] as const).map((format) => (

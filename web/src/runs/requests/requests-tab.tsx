@@ -38,7 +38,7 @@ export function RequestsTab({ run, steps }: { run: string; steps: readonly Step[
   const before = useSent(run, steps[place - 1]?.index);
   if (step === undefined) return <Empty title="No model call yet">Requests to the model appear here from the first step.</Empty>;
   return (
-    <div className="flex flex-col gap-4 p-4">
+    <div className="flex flex-col gap-4 p-5">
       <div className="flex flex-wrap items-end gap-3">
         <div className="w-40">
           <SelectField label="Step" value={step.index} onChange={(e) => void go({ search: (s) => ({ ...s, step: Number(e.target.value) }), replace: true })}>

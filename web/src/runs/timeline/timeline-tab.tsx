@@ -43,7 +43,7 @@ export function TimelineTab({ record }: { record: RunRecord }) {
   const rows = narrowed(spans, { step: zoomed?.step ?? undefined, kind: search.kind, failed: search.failed });
   const selected = spans.find((s) => s.id === search.span);
   return (
-    <div className="flex flex-col gap-3 p-4">
+    <div className="flex flex-col gap-3 p-5">
       {steps === null && (
         <p className="rounded-md bg-sunken px-3 py-2 text-sm text-soft">
           You see the run's status, and the messages and waits in your spaces. Only admins and services can see model requests and tool calls, because they may contain messages of other spaces.

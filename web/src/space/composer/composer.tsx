@@ -105,7 +105,7 @@ export function Composer({ space, attachments, focus = false }: { space: Space; 
         event.preventDefault();
         send();
       }}
-      className="mx-auto w-full max-w-4xl px-2 pb-2 sm:px-4 sm:pb-3"
+      className="w-full max-w-read px-2 pb-2 sm:px-5 sm:pb-3"
     >
       <div className="relative rounded-xl border border-edge bg-surface focus-within:outline-2 focus-within:outline-offset-1 focus-within:outline-accent">
         {menu.offered.length > 0 && <MentionMenu id={`${id}-menu`} members={menu.offered} chosen={menu.chosen} pick={menu.pick} />}

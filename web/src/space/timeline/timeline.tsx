@@ -90,7 +90,7 @@ export const Timeline = memo(function Timeline({ live, runs, seq }: Props) {
   return (
     <div className="relative flex min-h-0 flex-1 flex-col">
       <div ref={scroller} className="flex min-h-0 flex-1 flex-col-reverse overflow-x-hidden overflow-y-auto overscroll-contain" data-timeline>
-        <div ref={column} role="log" aria-live="off" aria-label={`Messages in ${space.name}`} onFocus={keys.onFocus} className="mx-auto w-full max-w-4xl px-2 pt-4 pb-2 sm:px-4">
+        <div ref={column} role="log" aria-live="off" aria-label={`Messages in ${space.name}`} onFocus={keys.onFocus} className="w-full max-w-read px-2 pt-4 pb-2">
           <h2 className="sr-only">Messages</h2>
           {(start > 0 || (seqs[0] ?? 1) > 1) && <MoreRow what="Older messages" scroller={scroller} again={rows} load={older} />}
           {rows.map(draw)}
