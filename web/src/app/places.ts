@@ -17,6 +17,9 @@ export interface Place {
 /** The page of all spaces. */
 export const spacesPlace: Place = { to: `${at}/spaces`, name: "Spaces", icon: MessagesSquare };
 
+/** The pages at the bottom of a phone; the others are under "More". */
+export const onPhones: readonly string[] = ["Spaces", "Approvals", "Runs", "Search"];
+
 /** The other pages, in navigation order. */
 export const places: readonly Place[] = [
   { to: `${at}/approvals`, name: "Approvals", icon: Hand, keys: "g i" },

@@ -1,17 +1,19 @@
 // The frame of every page: the navigation at the left (at the bottom on a phone), the state
 // of the connection, and the page.
-import { Link, useMatchRoute, useNavigate } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { Link, useLocation, useMatchRoute, useNavigate } from "@tanstack/react-router";
+import { Menu } from "lucide-react";
+import { type ReactNode, useEffect, useState } from "react";
 import { CommandPalette } from "@/commands/palette";
 import { ShortcutHelp } from "@/commands/help";
 import { Notifications } from "@/commands/notifications";
 import { usePending, useSpaces } from "@/live/hooks";
 import { SpaceList } from "@/space/space-list";
 import { classes } from "@/ui/classes";
+import { Dialog } from "@/ui/dialog";
 import { Notices } from "@/ui/notice";
 import { ConnectionBanner, ConnectionSign } from "./connection";
 import { useConsole } from "./console";
-import { type Place, places, spacesPlace } from "./places";
+import { onPhones, type Place, places, spacesPlace } from "./places";
 import { useShortcut } from "./shortcuts";
 import { usePanes } from "./panes";
 import { useTitle } from "./title";
@@ -45,7 +47,7 @@ export function Shell({ children }: { children: ReactNode }) {
         </nav>
         <div className="flex min-w-0 flex-1">{children}</div>
       </div>
-      {!inSpace && <BottomBar />}
+      {!inSpace && <BottomBar shown={shown} />}
       {shown.map((p) => p.keys !== undefined && <PlaceShortcut key={p.to} place={p} keys={p.keys} />)}
       <CommandPalette />
       <ShortcutHelp />
@@ -88,23 +90,45 @@ function WaitingCount() {
 }
 
 // On a phone one pane is shown at a time. These links switch between them.
-function BottomBar() {
-  const { session } = useConsole();
-  const unread = useSpaces().some((s) => s.unreadCount > 0);
-  const bar: readonly Place[] = [spacesPlace, ...places.filter((p) => ["Approvals", "Runs", "Search", "Settings"].includes(p.name))];
+function BottomBar({ shown }: { shown: readonly Place[] }) {
+  const [more, setMore] = useState(false);
+  const here = useLocation().pathname;
+  const rest = shown.filter((p) => !onPhones.includes(p.name));
+  const isMore = rest.some((p) => here.split("/")[3] === p.to.split("/").pop());
+  useEffect(() => setMore(false), [here]);
   return (
     <nav aria-label="Pages" className="flex shrink-0 border-t border-line bg-surface md:hidden">
-      {bar.map((p) => {
-        const Icon = p.icon;
-        return (
-          <Link key={p.to} to={p.to} params={{ session }} className="relative flex min-h-14 flex-1 flex-col items-center justify-center gap-0.5 text-xs text-soft" activeProps={{ className: "text-accent!", "aria-current": "page" }}>
-            <Icon aria-hidden className="size-5" />
-            {p.name}
-            <span className={classes("absolute top-1 right-1/4")}>{p.name === "Approvals" && <WaitingCount />}</span>
-            {p.name === "Spaces" && unread && <span className="sr-only">, unread messages</span>}
-          </Link>
-        );
-      })}
+      {[spacesPlace, ...shown.filter((p) => onPhones.includes(p.name))].map((p) => (
+        <BarLink key={p.to} place={p} />
+      ))}
+      <button type="button" aria-haspopup="dialog" aria-expanded={more} onClick={() => setMore(true)} className={classes(onBar, isMore && "text-accent!")}>
+        <Menu aria-hidden className="size-5" />
+        More
+      </button>
+      <Dialog open={more} onClose={() => setMore(false)} title="More">
+        <ul className="-mx-2">{rest.map((p) => <PlaceLink key={p.to} place={p} />)}</ul>
+      </Dialog>
     </nav>
+  );
+}
+
+const onBar = "relative flex min-h-14 flex-1 flex-col items-center justify-center gap-0.5 text-xs text-soft -outline-offset-2";
+
+function BarLink({ place }: { place: Place }) {
+  const { session } = useConsole();
+  const unread = useSpaces().some((s) => s.unreadCount > 0);
+  const Icon = place.icon;
+  return (
+    <Link to={place.to} params={{ session }} className={onBar} activeProps={{ className: "text-accent!", "aria-current": "page" }}>
+      <Icon aria-hidden className="size-5" />
+      {place.name}
+      <span className="absolute top-1 right-1/4">{place.name === "Approvals" && <WaitingCount />}</span>
+      {place.name === "Spaces" && unread && (
+        <>
+          <span aria-hidden className="absolute top-2 right-1/3 size-2 rounded-full bg-accent" />
+          <span className="sr-only">, unread messages</span>
+        </>
+      )}
+    </Link>
   );
 }

@@ -2,7 +2,6 @@
 import { Link, useSearch } from "@tanstack/react-router";
 import type { ComponentType } from "react";
 import { useConsole } from "@/app/console";
-import { places } from "@/app/places";
 import { classes } from "@/ui/classes";
 import { Page } from "@/ui/page";
 import { Appearance } from "./appearance";
@@ -58,34 +57,12 @@ export function SettingsPage() {
           ))}
         </ul>
       </nav>
-      <div className={classes("flex flex-col gap-5 p-5", tab?.wide === true ? "max-w-page" : "max-w-read")}>
-        {asked === undefined && <Elsewhere />}
-        <section aria-labelledby="topic" className="flex flex-col gap-5">
-          <h2 id="topic" className="sr-only">
-            {tab?.name}
-          </h2>
-          <Show />
-        </section>
-      </div>
+      <section aria-labelledby="topic" className={classes("flex flex-col gap-5 p-5", tab?.wide === true ? "max-w-page" : "max-w-read")}>
+        <h2 id="topic" className="sr-only">
+          {tab?.name}
+        </h2>
+        <Show />
+      </section>
     </Page>
-  );
-}
-
-// The bar at the bottom of a phone has room for five pages; the others are listed here.
-function Elsewhere() {
-  const { session, admin } = useConsole();
-  const others = places.filter((p) => (admin || p.admin !== true) && ["Agents", "Plans", "Sessions", "Connect"].includes(p.name));
-  return (
-    <nav aria-label="Other pages" className="flex flex-wrap gap-2 md:hidden">
-      {others.map((p) => {
-        const Icon = p.icon;
-        return (
-          <Link key={p.to} to={p.to} params={{ session }} className="inline-flex min-h-9 items-center gap-2 rounded-md border border-edge bg-surface px-3">
-            <Icon aria-hidden className="size-4 text-soft" />
-            {p.name}
-          </Link>
-        );
-      })}
-    </nav>
   );
 }
