@@ -68,7 +68,7 @@ function Seen({ seen }: { seen: Preview }) {
           {seen.tools.map((tool) => (
             <li key={tool.name}>
               <details className="rounded-md border border-line bg-surface">
-                <summary className="min-h-8 px-3 py-1.5">
+                <summary className="min-h-8 touch:min-h-11 px-3 py-1.5">
                   <code className="font-medium">{tool.name}</code>
                   {addedTo(tool.inputSchema).map((name) => (
                     <span key={name} className="ml-2">

@@ -69,7 +69,7 @@ function PlaceLink({ place }: { place: Place }) {
   const Icon = place.icon;
   return (
     <li>
-      <Link to={place.to} params={{ session }} className="flex min-h-8 items-center gap-2.5 rounded-md px-2 text-soft hover:bg-sunken hover:text-ink" activeProps={{ className: "bg-accent-soft! text-accent! font-medium", "aria-current": "page" }}>
+      <Link to={place.to} params={{ session }} className="flex min-h-8 items-center gap-2.5 rounded-md px-2 text-soft touch:min-h-12 hover:bg-sunken hover:text-ink" activeProps={{ className: "bg-accent-soft! text-accent! font-medium", "aria-current": "page" }}>
         <Icon aria-hidden className="size-4" />
         <span className="flex-1">{place.name}</span>
         {place.name === "Approvals" && <WaitingCount />}

@@ -84,7 +84,7 @@ function Views({ show, mine, anyone }: { show: Show; mine: number; anyone: numbe
   const { session } = useConsole();
   const views: readonly (readonly [Show, string, number | undefined])[] = [[undefined, "Mine", mine], ...(anyone === undefined ? [] : [["anyone", "Anyone", anyone] as const]), ["done", "Done", undefined], ["remembered", "Remembered", undefined]];
   return (
-    <nav aria-label="Show" className="sticky top-0 z-10 flex flex-wrap border-b border-line bg-surface px-2 text-sm lg:text-base">
+    <nav aria-label="Show" className="sticky top-0 z-10 flex flex-wrap border-b border-line bg-surface px-3 text-sm">
       {views.map(([id, word, count]) => (
         <Link
           key={word}
@@ -92,7 +92,7 @@ function Views({ show, mine, anyone }: { show: Show; mine: number; anyone: numbe
           params={{ session }}
           search={{ show: id }}
           aria-current={show === id ? "page" : undefined}
-          className={classes("flex min-h-10 items-center gap-1.5 border-b-2 px-2 -outline-offset-2", show === id ? "border-accent font-medium text-ink" : "border-transparent text-soft hover:text-ink")}
+          className={classes("flex min-h-10 items-center gap-1.5 border-b-2 touch:min-h-11 px-2 -outline-offset-2", show === id ? "border-accent font-medium text-ink" : "border-transparent text-soft hover:text-ink")}
         >
           {word}
           {count !== undefined && count > 0 && <span className="rounded-full bg-sunken px-1.5 text-xs tabular-nums">{count}</span>}

@@ -31,7 +31,7 @@ interface Props {
 }
 
 const link = "text-accent underline underline-offset-2";
-const buttonLink = "inline-flex min-h-9 max-w-full items-center gap-1.5 rounded-md border border-edge bg-surface px-3.5 font-medium hover:bg-sunken";
+const buttonLink = "inline-flex min-h-9 touch:min-h-11 max-w-full items-center gap-1.5 rounded-md border border-edge bg-surface px-3.5 font-medium hover:bg-sunken";
 
 export function Detail({ pending: p, mine, show, next }: Props) {
   const { session } = useConsole();
@@ -39,7 +39,7 @@ export function Detail({ pending: p, mine, show, next }: Props) {
   const origin = useOrigin(p.runId);
   return (
     <article aria-label={subject(p)} className="flex w-full max-w-read min-w-0 flex-col gap-4 p-5">
-      <Link to="/s/$session/approvals" params={{ session }} search={{ show }} className="inline-flex min-h-8 items-center gap-1.5 self-start text-sm text-accent md:hidden">
+      <Link to="/s/$session/approvals" params={{ session }} search={{ show }} className="inline-flex min-h-8 touch:min-h-11 items-center gap-1.5 self-start text-sm text-accent md:hidden">
         <ArrowLeft aria-hidden className="size-4" />
         Back to the list
       </Link>
@@ -85,7 +85,7 @@ export function Detail({ pending: p, mine, show, next }: Props) {
       <Context pending={p} origin={origin} />
       {p.status === "open" && <Others pending={p} />}
       <details className="rounded-lg border border-line">
-        <summary className="min-h-8 px-3 py-1.5 text-sm text-soft">Exact arguments as JSON</summary>
+        <summary className="min-h-8 touch:min-h-11 px-3 py-1.5 text-sm text-soft">Exact arguments as JSON</summary>
         <div className="border-t border-line p-3">
           <Value title={p.toolName === "" ? "Arguments" : p.toolName} value={p.args} />
         </div>

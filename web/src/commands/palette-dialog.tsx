@@ -152,7 +152,7 @@ function Option({ id, command, chosen, onPoint, onRun }: { id: string; command: 
       aria-selected={chosen}
       onPointerMove={onPoint}
       onClick={onRun}
-      className={classes("flex min-h-9 cursor-pointer items-center gap-2.5 rounded-md px-2", chosen && "bg-accent-soft text-accent")}
+      className={classes("flex min-h-9 touch:min-h-11 cursor-pointer items-center gap-2.5 rounded-md px-2", chosen && "bg-accent-soft text-accent")}
     >
       <Icon aria-hidden className="size-4 shrink-0" />
       <span className="min-w-0 flex-1 truncate">{command.name}</span>

@@ -111,7 +111,7 @@ function Welcome({ secret, name, session }: Membership) {
         <p className="text-soft">You are signed in here. Keep this key where you keep passwords: it signs you in on another device, and here after 12 hours without use. It is shown only now.</p>
       </div>
       <Copyable name="Your key" text={secret} />
-      <a href={`/s/${encodeURIComponent(session)}`} className="inline-flex h-9 items-center justify-center rounded-md bg-accent px-4 font-medium text-accent-ink">
+      <a href={`/s/${encodeURIComponent(session)}`} className="inline-flex h-9 touch:h-11 items-center justify-center rounded-md bg-accent px-4 font-medium text-accent-ink">
         Open Shoal
       </a>
     </>

@@ -67,7 +67,7 @@ function Lines({ entries, follow }: { entries: readonly Entry[]; follow: boolean
           const opened = open.has(e.key);
           return (
             <li key={item.key} ref={rows.measureElement} data-index={item.index} aria-posinset={item.index + 1} aria-setsize={entries.length} className="absolute inset-x-0 top-0 border-b border-line/60" style={{ transform: `translateY(${item.start}px)` }}>
-              <button type="button" aria-expanded={opened} onClick={() => toggle(e.key)} className="flex min-h-8 w-full items-center gap-3 px-3 text-left -outline-offset-2 hover:bg-sunken">
+              <button type="button" aria-expanded={opened} onClick={() => toggle(e.key)} className="flex min-h-8 touch:min-h-11 w-full items-center gap-3 px-3 text-left -outline-offset-2 hover:bg-sunken">
                 <time dateTime={new Date(e.at).toISOString()} className="shrink-0 font-mono text-xs text-soft tabular-nums">
                   {clock.format(e.at)}
                 </time>

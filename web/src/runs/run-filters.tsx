@@ -68,7 +68,7 @@ export function RunFilters() {
           ))}
         </SelectField>
       </div>
-      <div className="flex min-h-9 flex-wrap items-center gap-3">
+      <div className="flex min-h-9 touch:min-h-11 flex-wrap items-center gap-3">
         <CheckField label="Failed only" checked={search.failed === true} onChange={(e) => set({ failed: e.target.checked ? true : undefined, status: undefined })} />
         {any !== undefined && (
           <Button small onClick={() => set({ agent: undefined, space: undefined, status: undefined, failed: undefined, trigger: undefined, within: undefined })}>

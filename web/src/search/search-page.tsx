@@ -118,7 +118,7 @@ function Start({ onSearch }: { onSearch: (q: string) => void }) {
       <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
         {recent.map((q) => (
           <li key={q}>
-            <button type="button" onClick={() => onSearch(q)} className="block min-h-10 w-full truncate px-4 py-2 text-left hover:bg-sunken">
+            <button type="button" onClick={() => onSearch(q)} className="block min-h-10 touch:min-h-11 w-full truncate px-4 py-2 text-left hover:bg-sunken">
               {q}
             </button>
           </li>

@@ -60,7 +60,7 @@ function Sessions() {
         ))}
       </ul>
       <div className={classes("min-w-0 px-5 py-5 lg:block lg:overflow-y-auto", id === undefined && "hidden")}>
-        <Link to="/s/$session/sessions" params={{ session: here }} search={{}} className="mb-4 inline-flex min-h-6 items-center gap-1.5 text-accent underline lg:hidden">
+        <Link to="/s/$session/sessions" params={{ session: here }} search={{}} className="mb-4 inline-flex min-h-6 touch:min-h-11 items-center gap-1.5 text-accent underline lg:hidden">
           <ArrowLeft aria-hidden className="size-4" /> All sessions
         </Link>
         {shown === undefined ? <Empty title={`Session ${chosen} not found`}>It may have been deleted.</Empty> : <SessionDetail key={shown.id} session={shown} />}

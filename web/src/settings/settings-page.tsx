@@ -49,7 +49,7 @@ export function SettingsPage() {
                 params={{ session }}
                 search={{ tab: t.id }}
                 aria-current={t === tab ? "page" : undefined}
-                className="-mb-px flex min-h-10 items-center border-b-2 border-transparent px-2.5 text-soft -outline-offset-2 hover:text-ink aria-[current=page]:border-accent aria-[current=page]:font-medium aria-[current=page]:text-accent"
+                className="-mb-px flex min-h-10 items-center border-b-2 touch:min-h-11 border-transparent px-2.5 text-soft -outline-offset-2 hover:text-ink aria-[current=page]:border-accent aria-[current=page]:font-medium aria-[current=page]:text-accent"
               >
                 {t.name}
               </Link>

@@ -19,11 +19,11 @@ export function PeoplePicker({ label, chosen, choose, without = [] }: { label: s
   return (
     <fieldset className="flex flex-col gap-1">
       <legend className="mb-1 text-sm font-medium">{label}</legend>
-      <input type="search" aria-label={`Search: ${label}`} value={query} onChange={(e) => setQuery(e.target.value)} placeholder="Search by name or id" className="h-9 w-full rounded-md border border-edge bg-surface px-3 placeholder:text-soft" />
+      <input type="search" aria-label={`Search: ${label}`} value={query} onChange={(e) => setQuery(e.target.value)} placeholder="Search by name or id" className="h-9 w-full rounded-md touch:h-11 touch:text-base border border-edge bg-surface px-3 placeholder:text-soft" />
       <ul className="max-h-56 overflow-y-auto rounded-md border border-line">
         {offered.map((e) => (
           <li key={e.id}>
-            <label htmlFor={`${id}-${e.id}`} className="flex min-h-9 cursor-pointer items-center gap-2 px-2 hover:bg-sunken">
+            <label htmlFor={`${id}-${e.id}`} className="flex min-h-9 cursor-pointer items-center gap-2 px-2 touch:min-h-11 hover:bg-sunken">
               <input id={`${id}-${e.id}`} type="checkbox" checked={chosen.has(e.id)} onChange={() => toggle(e.id)} className="size-4 shrink-0 accent-accent" />
               {e.kind === "agent" ? <Bot aria-label="agent" className="size-4 shrink-0 text-soft" /> : <User aria-label="human" className="size-4 shrink-0 text-soft" />}
               <span className="min-w-0 flex-1 truncate">

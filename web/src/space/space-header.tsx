@@ -28,7 +28,7 @@ export function SpaceHeader({ space, panel, togglePanel, ask }: Props) {
   const open = space.status === "open";
   return (
     <header className="flex items-center gap-2 border-b border-line bg-surface py-2 pr-2 pl-2 md:pl-5">
-      <Link to="/s/$session/spaces" params={{ session }} aria-label="All spaces" className="inline-flex size-9 items-center justify-center rounded-md text-soft hover:bg-sunken md:hidden">
+      <Link to="/s/$session/spaces" params={{ session }} aria-label="All spaces" className="inline-flex size-11 items-center justify-center rounded-md text-soft hover:bg-sunken md:hidden">
         <ArrowLeft aria-hidden className="size-5" />
       </Link>
       <div className="min-w-0 flex-1">

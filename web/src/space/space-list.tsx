@@ -104,7 +104,7 @@ function Section({ name, children }: { name: string; children: ReactNode }) {
   const folded = useListMemory().folded.includes(name);
   return (
     <div role="group" aria-label={name} className="mt-1">
-      <button type="button" aria-expanded={!folded} onClick={() => toggleFolded(name)} className="flex min-h-7 w-full items-center gap-1 rounded-md px-1 text-xs text-soft hover:text-ink">
+      <button type="button" aria-expanded={!folded} onClick={() => toggleFolded(name)} className="flex min-h-7 w-full items-center gap-1 rounded-md px-1 text-xs touch:min-h-11 touch:text-sm text-soft hover:text-ink">
         <ChevronRight aria-hidden className={classes("size-3.5 transition-transform", !folded && "rotate-90")} />
         {name}
       </button>
@@ -187,7 +187,7 @@ function SpaceLine({ row, large }: { row: SpaceRow; large: boolean }) {
 function Fold({ name, count, open = false, children }: { name: string; count: number; open?: boolean; children: ReactNode }) {
   return (
     <details open={open} className="group mt-1">
-      <summary className="flex min-h-7 list-none items-center gap-1 rounded-md px-1 text-xs text-soft hover:text-ink [&::-webkit-details-marker]:hidden">
+      <summary className="flex min-h-7 list-none items-center touch:min-h-11 touch:text-sm gap-1 rounded-md px-1 text-xs text-soft hover:text-ink [&::-webkit-details-marker]:hidden">
         <ChevronRight aria-hidden className="size-3.5 transition-transform group-open:rotate-90" />
         {name} ({count})
       </summary>

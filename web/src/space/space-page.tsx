@@ -68,7 +68,7 @@ function NotIn({ title }: { title: string }) {
         title="Space not found"
         command="shoal spaces ls"
         action={
-          <Link to="/s/$session/spaces" params={{ session }} className="inline-flex min-h-9 items-center text-accent underline underline-offset-2">
+          <Link to="/s/$session/spaces" params={{ session }} className="inline-flex min-h-9 touch:min-h-11 items-center text-accent underline underline-offset-2">
             Your spaces
           </Link>
         }

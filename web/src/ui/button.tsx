@@ -1,4 +1,4 @@
-// Buttons. Each is at least 24 px high (WCAG 2.2, 2.5.8) and has a name.
+// Buttons. Each is at least 24 px high (WCAG 2.2, 2.5.8), 44 px for fingers, and has a name.
 import type { ButtonHTMLAttributes, ReactNode } from "react";
 import { classes } from "./classes";
 
@@ -28,8 +28,8 @@ export function Button({ tone = "plain", small = false, icon, busy = false, clas
       disabled={disabled === true || busy}
       aria-busy={busy || undefined}
       className={classes(
-        "inline-flex items-center justify-center gap-1.5 rounded-md font-medium whitespace-nowrap disabled:opacity-55",
-        small ? "min-h-7 px-2 text-sm" : "min-h-9 px-3.5",
+        "inline-flex items-center justify-center gap-1.5 rounded-md font-medium whitespace-nowrap disabled:opacity-55 touch:min-h-11",
+        small ? "min-h-7 px-2 text-sm touch:px-3" : "min-h-9 px-3.5",
         tones[tone],
         className,
       )}
@@ -48,7 +48,7 @@ export function IconButton({ label, children, className, type = "button", ...res
       type={type}
       aria-label={label}
       title={label}
-      className={classes("inline-flex size-8 items-center justify-center rounded-md text-soft hover:bg-sunken hover:text-ink disabled:opacity-55", className)}
+      className={classes("inline-flex size-8 shrink-0 items-center justify-center rounded-md text-soft hover:bg-sunken hover:text-ink disabled:opacity-55 touch:size-11", className)}
       {...rest}
     >
       {children}

@@ -2,7 +2,8 @@
 import { type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, type TextareaHTMLAttributes, useId } from "react";
 import { classes } from "./classes";
 
-const control = "w-full rounded-md border border-edge bg-surface px-3 text-ink placeholder:text-soft disabled:opacity-60 aria-invalid:border-bad";
+// Safari on a phone magnifies the page for a field whose letters are smaller than 16 px.
+const control = "w-full rounded-md border border-edge bg-surface px-3 text-ink touch:text-base placeholder:text-soft disabled:opacity-60 aria-invalid:border-bad";
 
 interface Frame {
   label: ReactNode;
@@ -38,7 +39,7 @@ function useFrame({ label, hint, error }: Frame) {
 
 export function TextField({ label, hint, error, className, ...rest }: Frame & InputHTMLAttributes<HTMLInputElement>) {
   const { wrap, props } = useFrame({ label, hint, error });
-  return wrap(<input {...props} {...rest} className={classes(control, "h-9", className)} />);
+  return wrap(<input {...props} {...rest} className={classes(control, "h-9 touch:h-11", className)} />);
 }
 
 export function AreaField({ label, hint, error, className, ...rest }: Frame & TextareaHTMLAttributes<HTMLTextAreaElement>) {
@@ -49,7 +50,7 @@ export function AreaField({ label, hint, error, className, ...rest }: Frame & Te
 export function SelectField({ label, hint, error, className, children, ...rest }: Frame & SelectHTMLAttributes<HTMLSelectElement>) {
   const { wrap, props } = useFrame({ label, hint, error });
   return wrap(
-    <select {...props} {...rest} className={classes(control, "h-9", className)}>
+    <select {...props} {...rest} className={classes(control, "h-9 touch:h-11", className)}>
       {children}
     </select>,
   );
@@ -60,7 +61,7 @@ export function CheckField({ label, hint, error, ...rest }: Frame & InputHTMLAtt
   const id = useId();
   return (
     <div>
-      <label htmlFor={id} className="inline-flex min-h-6 items-center gap-2">
+      <label htmlFor={id} className="inline-flex min-h-6 items-center gap-2 touch:min-h-11">
         <input id={id} type="checkbox" className="size-4 shrink-0 accent-accent" aria-describedby={hint === undefined ? undefined : `${id}-hint`} {...rest} />
         <span>{label}</span>
       </label>

@@ -65,7 +65,7 @@ export function Menu({ label, icon, items, small = false, action }: { label: str
         aria-controls={open ? id : undefined}
         data-action={action}
         onClick={() => setOpen(!open)}
-        className={classes("inline-flex items-center justify-center rounded-md text-soft hover:bg-sunken hover:text-ink", small ? "size-6" : "size-8")}
+        className={classes("inline-flex items-center justify-center rounded-md text-soft hover:bg-sunken hover:text-ink", small ? "size-6" : "size-8", "touch:size-11")}
       >
         {icon}
       </button>
@@ -83,7 +83,7 @@ export function Menu({ label, icon, items, small = false, action }: { label: str
                 close();
                 item.run();
               }}
-              className={classes("flex min-h-8 w-full items-center gap-2 rounded-md px-2 text-left text-sm whitespace-nowrap hover:bg-sunken focus:bg-sunken disabled:opacity-55", item.danger === true && "text-bad")}
+              className={classes("flex min-h-8 w-full items-center touch:min-h-11 gap-2 rounded-md px-2 text-left text-sm whitespace-nowrap hover:bg-sunken focus:bg-sunken disabled:opacity-55", item.danger === true && "text-bad")}
             >
               <span aria-hidden className="inline-flex w-4 justify-center">
                 {item.checked === undefined ? item.icon : item.checked ? "✓" : ""}

@@ -28,7 +28,7 @@ export function Tabs<Id extends string>({ label, tabs, value, onChange, children
           <Radix.Trigger
             key={t.id}
             value={t.id}
-            className="-mb-px inline-flex min-h-10 shrink-0 items-center gap-1.5 border-b-2 border-transparent px-2.5 text-soft hover:text-ink focus-visible:-outline-offset-2 data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-accent"
+            className="-mb-px inline-flex min-h-10 shrink-0 touch:min-h-11 items-center gap-1.5 border-b-2 border-transparent px-2.5 text-soft hover:text-ink focus-visible:-outline-offset-2 data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-accent"
           >
             {t.name}
             {t.count !== undefined && t.count > 0 && (

@@ -86,7 +86,7 @@ export function Item({ list, place, name, badges, children }: Props) {
     <li className="rounded-lg border border-line bg-surface">
       <div className="flex flex-wrap items-center gap-2 p-2 pl-1">
         <h3 className="min-w-0 flex-1">
-          <button type="button" aria-expanded={isOpen} onClick={() => list.toggle(place)} className="flex min-h-8 w-full flex-wrap items-center gap-2 rounded-md px-2 text-left">
+          <button type="button" aria-expanded={isOpen} onClick={() => list.toggle(place)} className="flex min-h-8 touch:min-h-11 w-full flex-wrap items-center gap-2 rounded-md px-2 text-left">
             {isOpen ? <ChevronUp aria-hidden className="size-4 text-soft" /> : <ChevronDown aria-hidden className="size-4 text-soft" />}
             <span className="min-w-0 font-mono text-sm font-medium break-all">{called}</span>
             {badges}

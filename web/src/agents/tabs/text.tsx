@@ -54,7 +54,7 @@ export function TextTab() {
                   <code>{pathText(w.path)}</code> {w.message}
                 </span>
               ) : (
-                <button type="button" className="min-h-6 text-left underline decoration-dotted" onClick={() => goToLine(area.current, w.line ?? 1)}>
+                <button type="button" className="min-h-6 touch:min-h-11 text-left underline decoration-dotted" onClick={() => goToLine(area.current, w.line ?? 1)}>
                   Line {w.line}: <code>{pathText(w.path)}</code> {w.message}
                 </button>
               )}

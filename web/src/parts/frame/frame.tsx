@@ -72,7 +72,7 @@ function Asked({ url, onDone }: { url: string; onDone: () => void }) {
       <span className="min-w-0 [overflow-wrap:anywhere]">
         The card wants to open a page of <strong><Words text={to.host} /></strong>.
       </span>
-      <a href={to.href} target="_blank" rel="noopener noreferrer" onClick={onDone} className="inline-flex min-h-7 items-center rounded-md border border-edge px-2 font-medium">
+      <a href={to.href} target="_blank" rel="noopener noreferrer" onClick={onDone} className="inline-flex min-h-7 touch:min-h-11 items-center rounded-md border border-edge px-2 font-medium">
         Open in a new tab
       </a>
       <Button small tone="quiet" onClick={onDone}>

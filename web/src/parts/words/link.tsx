@@ -51,7 +51,7 @@ export function RemoteImage({ src, alt }: { src: string; alt: string }) {
       target="_blank"
       rel="noopener noreferrer"
       title="Images from other servers are not loaded, because the request would reveal that you read this message."
-      className="inline-flex min-h-9 max-w-full items-center gap-1.5 rounded-md border border-edge bg-surface px-3 py-1 text-sm text-ink hover:bg-sunken"
+      className="inline-flex min-h-9 touch:min-h-11 max-w-full items-center gap-1.5 rounded-md border border-edge bg-surface px-3 py-1 text-sm text-ink hover:bg-sunken"
     >
       <ExternalLink aria-hidden className="size-3.5 shrink-0" />
       <span className="min-w-0 [overflow-wrap:anywhere]">

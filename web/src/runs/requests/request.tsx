@@ -106,7 +106,7 @@ function Fold({ title, about, level = 3, open, mark, copy, children }: { title: 
   const Heading = level === 3 ? "h3" : "h4";
   return (
     <details key={String(open)} open={open} className="group rounded-lg border border-line bg-surface">
-      <summary className="flex min-h-9 list-none items-center gap-2 rounded-lg px-3 hover:bg-sunken">
+      <summary className="flex min-h-9 touch:min-h-11 list-none items-center gap-2 rounded-lg px-3 hover:bg-sunken">
         <ChevronRight aria-hidden className="size-4 shrink-0 text-soft group-open:rotate-90" />
         <Heading className="shrink-0 font-semibold">
           {title}

@@ -106,7 +106,7 @@ function Kinds({ value, onChange }: { value: Kind | undefined; onChange: (kind: 
           type="button"
           aria-pressed={value === kind}
           onClick={() => onChange(kind)}
-          className={classes("min-h-7 px-2.5 text-sm -outline-offset-2", value === kind ? "bg-accent-soft font-medium text-accent" : "bg-surface text-soft hover:bg-sunken")}
+          className={classes("min-h-7 touch:min-h-11 px-2.5 text-sm -outline-offset-2", value === kind ? "bg-accent-soft font-medium text-accent" : "bg-surface text-soft hover:bg-sunken")}
         >
           {word}
         </button>

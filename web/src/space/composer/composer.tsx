@@ -146,7 +146,7 @@ export function Composer({ space, attachments, focus = false }: { space: Space; 
             event.preventDefault();
             attachments.add(event.clipboardData.files);
           }}
-          className="block w-full resize-none bg-transparent px-3 pt-2.5 pb-1 outline-none placeholder:text-soft"
+          className="block w-full resize-none bg-transparent px-3 pt-2.5 pb-1 outline-none touch:text-base placeholder:text-soft"
         />
         <div className="flex items-end justify-between gap-2 px-2 pb-1.5">
           <div id={`${id}-about`} className="min-w-0 self-center pl-1">

@@ -33,7 +33,7 @@ function Option({ id, member, chosen, pick }: { id: string; member: Member; chos
         event.preventDefault();
         pick(member);
       }}
-      className={classes("flex min-h-9 cursor-pointer items-center gap-2 rounded-md px-2", chosen ? "bg-accent-soft" : "hover:bg-sunken")}
+      className={classes("flex min-h-9 touch:min-h-11 cursor-pointer items-center gap-2 rounded-md px-2", chosen ? "bg-accent-soft" : "hover:bg-sunken")}
     >
       {member.kind === "agent" ? <Bot aria-hidden className="size-4 shrink-0 text-soft" /> : <User aria-hidden className="size-4 shrink-0 text-soft" />}
       <span className="min-w-0 flex-1 truncate">

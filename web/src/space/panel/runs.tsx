@@ -39,7 +39,7 @@ function RunRow({ run, chosen, choose }: { run: Run; chosen: boolean; choose: ()
   const underWay = !ended(run.status);
   return (
     <li className={classes("flex items-center gap-2 rounded-md px-2 py-1", chosen ? "bg-accent-soft" : "hover:bg-sunken")}>
-      <button type="button" aria-pressed={chosen} onClick={choose} className="min-h-8 min-w-0 flex-1 text-left">
+      <button type="button" aria-pressed={chosen} onClick={choose} className="min-h-8 touch:min-h-11 min-w-0 flex-1 text-left">
         <span className="block truncate font-medium">{name}</span>
         <span className="flex flex-wrap items-center gap-1.5 text-sm text-soft">
           <RunState status={run.status} />

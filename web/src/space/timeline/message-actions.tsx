@@ -20,7 +20,7 @@ const DeleteMessage = dialogOnDemand(() => import("./delete-message").then((m) =
 const MessageHistory = dialogOnDemand(() => import("./message-history").then((m) => m.MessageHistory));
 
 // A message of one line is as high as its actions.
-const small = "size-6!";
+const small = "size-6! touch:size-11!";
 
 type Dialog = "delete" | "history";
 

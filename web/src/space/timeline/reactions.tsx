@@ -43,7 +43,7 @@ export function Reactions({ message }: { message: Message }) {
               title={who}
               disabled={actor === null}
               onClick={() => void react(r.emoji, mine)}
-              className={classes("inline-flex min-h-6 items-center gap-1 rounded-full border px-2 text-sm", mine ? "border-accent bg-accent-soft" : "border-line bg-surface hover:bg-sunken")}
+              className={classes("inline-flex min-h-6 touch:min-h-11 items-center gap-1 rounded-full border px-2 text-sm", mine ? "border-accent bg-accent-soft" : "border-line bg-surface hover:bg-sunken")}
             >
               <span aria-hidden>{r.emoji}</span>
               <span aria-hidden className="tabular-nums">{r.entityIds.length}</span>

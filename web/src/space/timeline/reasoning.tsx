@@ -11,7 +11,7 @@ export const Reasoning = memo(function Reasoning({ run, space }: { run: string; 
   if (thought === undefined || thought === "") return null;
   return (
     <details className="group w-full rounded-md border border-line bg-ground px-2 text-sm text-soft">
-      <summary className="flex min-h-7 list-none items-center gap-1.5">
+      <summary className="flex min-h-7 touch:min-h-11 list-none items-center gap-1.5">
         <ChevronRight aria-hidden className="size-3.5 transition-transform group-open:rotate-90" />
         <Brain aria-hidden className="size-3.5" />
         Reasoning

@@ -26,7 +26,7 @@ function Request({ pending: p }: { pending: PendingAction }) {
           {words[p.kind]} in {space?.name ?? p.spaceId}: <Words text={p.toolName === "" ? (p.question ?? "") : label(p.toolName)} />
         </span>
       </span>
-      <Link to="/s/$session/approvals" params={{ session }} search={{ pending: p.id }} className="inline-flex min-h-9 items-center gap-1.5 rounded-md bg-accent px-3.5 font-medium text-accent-ink hover:brightness-110">
+      <Link to="/s/$session/approvals" params={{ session }} search={{ pending: p.id }} className="inline-flex min-h-9 touch:min-h-11 items-center gap-1.5 rounded-md bg-accent px-3.5 font-medium text-accent-ink hover:brightness-110">
         Review request
         <ArrowRight aria-hidden className="size-4" />
       </Link>
