@@ -2,7 +2,7 @@
 // form to write to them.
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { Bot, DoorOpen, Lock, Trash2, User } from "lucide-react";
+import { DoorOpen, Lock, Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { api } from "@/api/client";
 import { listsAll } from "@/client/members";
@@ -10,6 +10,7 @@ import type { Entity, Session, Space } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { inBrowser } from "@/app/storage";
 import { LiveContext, useConnection, useEntities, useSpaces, useStore } from "@/live/hooks";
+import { Avatar } from "@/ui/avatar";
 import { Badge } from "@/ui/badge";
 import { Button } from "@/ui/button";
 import { SelectField } from "@/ui/field";
@@ -150,7 +151,7 @@ function Entities({ of }: { of: readonly Entity[] }) {
     <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
       {of.map((e) => (
         <li key={e.id} className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2.5">
-          {e.kind === "human" ? <User aria-hidden className="size-4 shrink-0 text-soft" /> : <Bot aria-hidden className="size-4 shrink-0 text-soft" />}
+          <Avatar id={e.id} name={e.name} kind={e.kind} />
           <span className="min-w-0 flex-1 basis-40 break-words">
             {e.name} <code className="font-mono text-sm text-soft">@{e.id}</code>
           </span>

@@ -1,8 +1,8 @@
 // Chooses entities of the session: a search, and a list of boxes to tick.
-import { Bot, User } from "lucide-react";
 import { useId, useMemo, useState } from "react";
 import type { Entity } from "@/client/types";
 import { useEntities } from "@/live/hooks";
+import { Avatar } from "@/ui/avatar";
 import { EntityState } from "@/ui/state";
 
 /** A list of entities to tick; `without` are not offered. */
@@ -25,7 +25,7 @@ export function PeoplePicker({ label, chosen, choose, without = [] }: { label: s
           <li key={e.id}>
             <label htmlFor={`${id}-${e.id}`} className="flex min-h-9 cursor-pointer items-center gap-2 px-2 touch:min-h-11 hover:bg-sunken">
               <input id={`${id}-${e.id}`} type="checkbox" checked={chosen.has(e.id)} onChange={() => toggle(e.id)} className="size-4 shrink-0 accent-accent" />
-              {e.kind === "agent" ? <Bot aria-label="agent" className="size-4 shrink-0 text-soft" /> : <User aria-label="human" className="size-4 shrink-0 text-soft" />}
+              <Avatar id={e.id} name={e.name} kind={e.kind} />
               <span className="min-w-0 flex-1 truncate">
                 {e.name} <span className="text-sm text-soft">@{e.id}</span>
               </span>

@@ -1,7 +1,7 @@
 // The members that an "@" may mean, over the composer.
-import { Bot, User } from "lucide-react";
 import type { Member } from "@/client/types";
 import { useEntity } from "@/live/hooks";
+import { Avatar } from "@/ui/avatar";
 import { classes } from "@/ui/classes";
 import { EntityState } from "@/ui/state";
 
@@ -35,7 +35,7 @@ function Option({ id, member, chosen, pick }: { id: string; member: Member; chos
       }}
       className={classes("flex min-h-9 touch:min-h-11 cursor-pointer items-center gap-2 rounded-md px-2", chosen ? "bg-accent-soft" : "hover:bg-sunken")}
     >
-      {member.kind === "agent" ? <Bot aria-hidden className="size-4 shrink-0 text-soft" /> : <User aria-hidden className="size-4 shrink-0 text-soft" />}
+      <Avatar id={member.entityId} name={member.name} kind={member.kind} />
       <span className="min-w-0 flex-1 truncate">
         {member.name} <span className="text-sm text-soft">@{member.entityId}</span>
       </span>

@@ -1,5 +1,5 @@
 // Who is in a space, and what each of them does at the moment.
-import { Bot, Mail, User, UserPlus, X } from "lucide-react";
+import { Mail, UserPlus, X } from "lucide-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { type ReactNode, useDeferredValue, useState } from "react";
 import { api } from "@/api/client";
@@ -7,6 +7,7 @@ import { listsAll } from "@/client/members";
 import type { Entity, Member, PendingAction, Run, Space } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useConnection, useEntity, useName, usePending } from "@/live/hooks";
+import { Avatar } from "@/ui/avatar";
 import { Badge } from "@/ui/badge";
 import { Button, IconButton } from "@/ui/button";
 import { dialogOnDemand } from "@/ui/on-demand";
@@ -129,7 +130,7 @@ function MemberRow({ member, answers, owner, runs, pending, remove }: { member: 
   const you = member.entityId === actor;
   return (
     <li className="group flex items-start gap-2 rounded-md px-2 py-1.5 hover:bg-sunken">
-      {member.kind === "agent" ? <Bot aria-label="agent" className="mt-0.5 size-4 shrink-0 text-soft" /> : <User aria-label="human" className="mt-0.5 size-4 shrink-0 text-soft" />}
+      <Avatar id={member.entityId} name={member.name} kind={member.kind} />
       <div className="min-w-0 flex-1">
         <p className="truncate leading-5" title={`@${member.entityId}`}>
           <span className="font-medium">{member.name}</span> <span className="text-sm text-soft">@{member.entityId}</span>

@@ -1,6 +1,6 @@
 // One message of a timeline: who, when, how its run stands, and its parts in order.
 // A delta draws the head and the growing part again, nothing else.
-import { Bot, CornerDownRight } from "lucide-react";
+import { CornerDownRight } from "lucide-react";
 import { memo, useState } from "react";
 import type { Message, Run } from "@/client/types";
 import { useConsole } from "@/app/console";
@@ -9,6 +9,7 @@ import { ended } from "@/client/session-state";
 import { Words } from "@/parts/words/words";
 import { SpaceLink } from "@/runs/trigger";
 import { useOrigin } from "@/runs/use-origin";
+import { Avatar } from "@/ui/avatar";
 import { Badge } from "@/ui/badge";
 import { classes } from "@/ui/classes";
 import { MessageState, RunState } from "@/ui/state";
@@ -44,6 +45,9 @@ export const MessageView = memo(function MessageView(props: Props) {
   return message.entityId === "system" ? <Notice message={message} {...props} /> : <Article message={message} {...props} />;
 });
 
+/** Room for the sender's picture at the left, where the window has it. */
+export const beside = "sm:pl-14";
+
 const frame = "scroll-my-16 rounded-lg px-3 [contain-intrinsic-size:auto_5rem] [content-visibility:auto] focus-visible:-outline-offset-2";
 
 function Article({ message, joined, marked, entry, failed }: Props & { message: Message }) {
@@ -62,7 +66,7 @@ function Article({ message, joined, marked, entry, failed }: Props & { message: 
         // A long press selects the message, which shows its actions.
         if ((event.nativeEvent as PointerEvent).pointerType === "touch") event.currentTarget.focus({ preventScroll: true });
       }}
-      className={classes(frame, "group/message relative", joined && !underWay ? "py-0.5" : "pt-2.5 pb-1", marked && "bg-accent-soft ring-2 ring-accent ring-inset")}
+      className={classes(frame, beside, "group/message relative", joined && !underWay ? "py-0.5" : "pt-2.5 pb-1", marked && "bg-accent-soft ring-2 ring-accent ring-inset")}
     >
       <Head message={message} hidden={joined && !underWay} run={run} underWay={underWay} />
       {!editing && <MessageActions message={message} onEdit={() => setEditing(true)} />}
@@ -97,9 +101,10 @@ function Head({ message, hidden, run, underWay }: { message: Message; hidden: bo
   const agent = useEntity(message.entityId)?.kind === "agent" || message.runId !== null;
   return (
     // While it is written its head, with Stop, stays on the screen.
-    <header className={hidden ? "sr-only" : classes("mb-0.5 flex flex-wrap items-center gap-x-2 gap-y-1", underWay && "sticky -top-1 z-10 bg-ground pt-1.5 pb-0.5")}>
-      <h3 id={`${message.id}-who`} className="inline-flex items-center gap-1.5 font-semibold">
-        {agent && <Bot aria-label="agent" className="size-4 text-soft" />}
+    <header className={hidden ? "sr-only" : classes("mb-0.5 flex flex-wrap items-center gap-x-2 gap-y-1", underWay ? "sticky -top-1 z-10 bg-ground pt-1.5 pb-0.5" : "relative")}>
+      <Avatar id={message.entityId} name={name} kind={agent ? "agent" : "human"} size="message" />
+      <h3 id={`${message.id}-who`} className="font-semibold">
+        {agent && <span className="sr-only">agent </span>}
         <span title={`@${message.entityId}`}>
           <Words text={name} />
         </span>

@@ -1,20 +1,25 @@
 // Messages of one's own that are on their way.
 import { Clock, Paperclip, TriangleAlert } from "lucide-react";
 import { useConsole } from "@/app/console";
-import { useConnection, useName } from "@/live/hooks";
+import { useConnection, useEntity, useName } from "@/live/hooks";
+import { Avatar } from "@/ui/avatar";
 import { Button } from "@/ui/button";
+import { classes } from "@/ui/classes";
 import type { Outgoing } from "../composer/outbox";
 import { useOutbox } from "../composer/use-outbox";
+import { beside } from "./message";
 
 export function OutgoingView({ outgoing }: { outgoing: Outgoing }) {
   const { actor } = useConsole();
   const name = useName(actor ?? "");
+  const kind = useEntity(actor ?? "")?.kind ?? "human";
   const box = useOutbox();
   const { state } = useConnection();
   const refused = outgoing.refused !== null;
   return (
-    <article aria-label={`${name}, ${refused ? "not sent" : "sending"}`} className="rounded-lg px-3 pt-2.5 pb-1">
-      <header className="mb-0.5 flex flex-wrap items-center gap-2">
+    <article aria-label={`${name}, ${refused ? "not sent" : "sending"}`} className={classes("rounded-lg px-3 pt-2.5 pb-1", beside)}>
+      <header className="relative mb-0.5 flex flex-wrap items-center gap-2">
+        <Avatar id={actor ?? ""} name={name} kind={kind} size="message" />
         <h3 className="font-semibold">{name}</h3>
         {!refused && (
           <span className="inline-flex items-center gap-1 text-sm text-soft">
