@@ -1,13 +1,15 @@
 // All agents: those that the server runs, and those that connect.
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Bot, Plus } from "lucide-react";
+import { Plus } from "lucide-react";
 import { useState } from "react";
 import type { Entity, HostedAgent } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useEntity } from "@/live/hooks";
+import { Avatar } from "@/ui/avatar";
 import { Badge } from "@/ui/badge";
 import { Button } from "@/ui/button";
+import { classes } from "@/ui/classes";
 import { notify, notifyError } from "@/ui/notice";
 import { Page } from "@/ui/page";
 import { Empty, Failed, Loading } from "@/ui/placeholder";
@@ -56,6 +58,8 @@ function Agents() {
   );
 }
 
+const list = "overflow-hidden rounded-lg border border-line bg-surface";
+
 function Hosted({ agents, onNew }: { agents: readonly HostedAgent[]; onNew: () => void }) {
   const { session } = useConsole();
   const entities = useQuery(entitiesQuery(session)).data ?? [];
@@ -80,11 +84,14 @@ function Hosted({ agents, onNew }: { agents: readonly HostedAgent[]; onNew: () =
           A hosted agent answers in its spaces, shows cards and forms, and asks people for approval when a tool requires it.
         </Empty>
       ) : (
-        <ul className="flex flex-col gap-2">
-          {shown.map((a) => (
-            <HostedRow key={a.id} agent={a} />
-          ))}
-        </ul>
+        <div className={list}>
+          <Head />
+          <ul className="divide-y divide-line">
+            {shown.map((a) => (
+              <HostedRow key={a.id} agent={a} />
+            ))}
+          </ul>
+        </div>
       )}
     </section>
   );
@@ -102,40 +109,61 @@ function HostedRow({ agent }: { agent: HostedAgent }) {
   const underWay = runs.data?.filter((r) => r.agentId === agent.id).length;
   const used = usage.data?.find((row) => row.agentId === agent.id);
   const description = String(getIn(config, ["agent", "description"]) ?? "");
+  const name = entity?.name ?? agent.id;
   return (
-    <li className="flex flex-wrap items-center gap-x-6 gap-y-2 rounded-lg border border-line bg-surface p-3">
-      <div className="flex min-w-0 flex-1 basis-60 items-start gap-3">
-        <Bot aria-hidden className="mt-0.5 size-5 shrink-0 text-soft" />
+    <li className={classes("flex flex-wrap items-center gap-x-4 gap-y-1 px-3 py-1.5", columns)}>
+      <div className="flex min-w-0 basis-full items-center gap-3">
+        <Avatar id={agent.id} name={name} kind="agent" size="medium" />
         <div className="min-w-0">
-          <h3 className="flex flex-wrap items-center gap-2">
-            <Link to="/s/$session/agents/$agent" params={{ session, agent: agent.id }} className="font-medium break-words text-accent underline">
-              {entity?.name ?? agent.id}
+          <h3 className="flex flex-wrap items-center gap-x-2">
+            <Link to="/s/$session/agents/$agent" params={{ session, agent: agent.id }} className="inline-flex items-center font-medium break-words text-accent underline touch:min-h-11">
+              {name}
             </Link>
+            <code className="text-sm break-all text-soft">{agent.id}</code>
             {entity !== undefined && <EntityState state={entity.state} />}
             {provider === "script" && <Badge title="Follows a script instead of calling a model.">script</Badge>}
           </h3>
-          <p className="text-sm break-all text-soft">
-            <code>{agent.id}</code>
-          </p>
-          {description !== "" && <p className="line-clamp-2 text-sm text-soft">{description}</p>}
+          <Description text={description} />
         </div>
       </div>
-      <dl className="grid w-full grid-cols-[repeat(auto-fit,minmax(7rem,1fr))] gap-x-4 gap-y-1 text-sm sm:w-auto sm:grid-cols-[12rem_4rem_5.5rem_6rem]">
+      <dl className="contents">
         <Fact name="Model" value={`${provider} ${String(getIn(config, ["model", "name"]) ?? "")}`} />
         <Fact name="Version" value={String(agent.version)} />
-        <Fact name="Active runs" value={underWay === undefined ? "…" : underWay === 1 ? "1 run" : `${underWay} runs`} />
+        <Fact name="Active runs" value={underWay === undefined ? "…" : String(underWay)} />
         <Fact name="Cost today" value={usage.isPending ? "…" : used === undefined ? money(0, "USD") : money(used.cost, used.currency)} />
       </dl>
     </li>
   );
 }
 
+// On a wide window the names of the facts are at the top.
+const columns = "lg:grid lg:grid-cols-[minmax(0,1fr)_13rem_4rem_5.5rem_5.5rem]";
+
+function Head() {
+  return (
+    <div aria-hidden className={classes("hidden gap-x-4 border-b border-line px-3 py-1.5 text-xs text-soft", columns)}>
+      {["Agent", "Model", "Version", "Active runs", "Cost today"].map((name) => (
+        <span key={name}>{name}</span>
+      ))}
+    </div>
+  );
+}
+
 function Fact({ name, value }: { name: string; value: string }) {
   return (
-    <div className="min-w-0">
-      <dt className="text-xs text-soft">{name}</dt>
-      <dd className="break-words tabular-nums">{value}</dd>
+    <div className="flex min-w-0 gap-1 text-sm lg:block">
+      <dt className="shrink-0 text-soft lg:sr-only">{name}</dt>
+      <dd className="min-w-0 break-words tabular-nums">{value}</dd>
     </div>
+  );
+}
+
+function Description({ text }: { text: string }) {
+  if (text === "") return null;
+  return (
+    <p className="truncate text-sm text-soft" title={text}>
+      {text}
+    </p>
   );
 }
 
@@ -162,7 +190,7 @@ function Connected() {
           , or run <code className="rounded bg-sunken px-1">shoal keys create --entity scout</code>.
         </p>
       ) : (
-        <ul className="flex flex-col gap-2">
+        <ul className={classes(list, "divide-y divide-line")}>
           {agents.map((e) => (
             <ConnectedRow key={e.id} found={e} />
           ))}
@@ -175,13 +203,16 @@ function Connected() {
 function ConnectedRow({ found }: { found: Entity }) {
   const entity = useEntity(found.id) ?? found; // the stream's is newer
   return (
-    <li className="flex flex-wrap items-center gap-x-4 gap-y-1 rounded-lg border border-line bg-surface p-3">
-      <div className="min-w-0 flex-1 basis-48">
-        <h3 className="font-medium break-words">{entity.name}</h3>
-        <p className="text-sm break-all text-soft">
-          <code>{entity.id}</code>
-        </p>
-        {entity.description !== "" && <p className="line-clamp-2 text-sm text-soft">{entity.description}</p>}
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-1 px-3 py-1.5">
+      <div className="flex min-w-0 flex-1 basis-60 items-center gap-3">
+        <Avatar id={entity.id} name={entity.name} kind="agent" size="medium" />
+        <div className="min-w-0">
+          <h3 className="flex flex-wrap items-center gap-x-2">
+            <span className="font-medium break-words">{entity.name}</span>
+            <code className="text-sm break-all text-soft">{entity.id}</code>
+          </h3>
+          <Description text={entity.description} />
+        </div>
       </div>
       <EntityState state={entity.state} />
       {entity.state === "waiting" && entity.waitEndsAt !== null && <Left until={entity.waitEndsAt} />}

@@ -28,7 +28,7 @@ export function RunTable({ runs, box, more, onEnd }: Props) {
   const body = useRef<HTMLDivElement>(null);
   const [above, setAbove] = useState(0);
   useLayoutEffect(() => setAbove(body.current?.offsetTop ?? 0), [runs.length > 0]);
-  const rows = useVirtualizer({ count: runs.length, getScrollElement: () => box.current, estimateSize: () => 48, overscan: 10, scrollMargin: above, getItemKey: (i) => runs[i]?.id ?? i });
+  const rows = useVirtualizer({ count: runs.length, getScrollElement: () => box.current, estimateSize: () => 40, overscan: 10, scrollMargin: above, getItemKey: (i) => runs[i]?.id ?? i });
   const items = rows.getVirtualItems();
   const last = items[items.length - 1]?.index ?? -1;
   useEffect(() => {
@@ -70,7 +70,7 @@ function Row({ run }: { run: Run }) {
   const agent = useName(run.agentId);
   const u = run.usage;
   return (
-    <div role="presentation" className={classes("relative grid grid-cols-[auto_minmax(0,1fr)_auto] items-center gap-x-3 gap-y-1 border-b border-line bg-surface px-5 py-2.5 hover:bg-sunken", columns)}>
+    <div role="presentation" className={classes("relative grid grid-cols-[auto_minmax(0,1fr)_auto] items-center gap-x-3 gap-y-1 border-b border-line bg-surface px-5 py-2 hover:bg-sunken", columns)}>
       <span role="cell">
         <RunState status={run.status} />
       </span>

@@ -150,7 +150,7 @@ function Entities({ of }: { of: readonly Entity[] }) {
   return (
     <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
       {of.map((e) => (
-        <li key={e.id} className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2.5">
+        <li key={e.id} className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-1.5">
           <Avatar id={e.id} name={e.name} kind={e.kind} />
           <span className="min-w-0 flex-1 basis-40 break-words">
             {e.name} <code className="font-mono text-sm text-soft">@{e.id}</code>
@@ -167,7 +167,7 @@ function Entities({ of }: { of: readonly Entity[] }) {
 function SpaceRow({ space }: { space: Space }) {
   const [closing, setClosing] = useState(false);
   return (
-    <li className="flex flex-wrap items-center gap-x-3 gap-y-1.5 px-4 py-2.5">
+    <li className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-1.5">
       <div className="min-w-0 flex-1 basis-60">
         <p className="flex min-w-0 flex-wrap items-center gap-2">
           <span className="min-w-0 font-semibold break-words">{space.name}</span>

@@ -1,7 +1,7 @@
 // The participants of the session, which admins create, change and delete.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Bot, Mail, Pencil, Trash2, User, UserPlus } from "lucide-react";
+import { Mail, Pencil, Trash2, UserPlus } from "lucide-react";
 import { useState } from "react";
 import { api } from "@/api/client";
 import { all } from "@/client/request";
@@ -10,6 +10,7 @@ import { useConsole } from "@/app/console";
 import { InviteDialog } from "@/invite/invite-dialog";
 import { InviteList } from "@/invite/invite-list";
 import { useLiveValue } from "@/live/hooks";
+import { Avatar } from "@/ui/avatar";
 import { Badge } from "@/ui/badge";
 import { Button, IconButton } from "@/ui/button";
 import { Confirm } from "@/ui/confirm";
@@ -84,12 +85,11 @@ function EntityRow({ stored, onEdit, onDelete }: { stored: Entity; onEdit: () =>
   const live = useLiveValue(`entity:${stored.id}`, (s) => s.live.entities.get(stored.id));
   const state = live?.state ?? stored.state;
   const seen = live?.lastSeenAt ?? stored.lastSeenAt;
-  const Icon = stored.kind === "human" ? User : Bot;
   return (
-    <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
-      <Icon aria-hidden className="size-5 shrink-0 text-soft" />
+    <li className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-1.5">
+      <Avatar id={stored.id} name={stored.name} kind={stored.kind} size="medium" />
       <div className="min-w-0 flex-1 basis-60">
-        <p className="flex flex-wrap items-center gap-2">
+        <p className="flex flex-wrap items-center gap-x-2 gap-y-1">
           <span className="min-w-0 font-semibold break-words">{stored.name}</span>
           <Badge>{stored.kind === "human" ? "person" : stored.hosted ? "hosted agent" : "connected agent"}</Badge>
           {stored.id === actor && <Badge tone="accent">acting</Badge>}
@@ -97,18 +97,17 @@ function EntityRow({ stored, onEdit, onDelete }: { stored: Entity; onEdit: () =>
         </p>
         <p className="text-sm break-words text-soft">
           <code className="font-mono">@{stored.id}</code>
-          {stored.description !== "" && ` · ${stored.description}`}
+          {stored.description !== "" && ` · ${stored.description}`} · {seen === null ? "never seen" : <>last seen <Moment at={seen} /></>}
         </p>
-        <p className="text-sm text-soft">{seen === null ? "never seen" : <>last seen <Moment at={seen} /></>}</p>
       </div>
       <div className="ml-auto flex items-center gap-1">
         {stored.hosted && (
-          <Link to="/s/$session/agents/$agent" params={{ session, agent: stored.id }} className="px-2 text-sm text-accent underline">
+          <Link to="/s/$session/agents/$agent" params={{ session, agent: stored.id }} className="inline-flex items-center px-2 text-sm text-accent underline touch:min-h-11">
             Configuration
           </Link>
         )}
         {!stored.hosted && stored.kind === "agent" && (
-          <Link to="/s/$session/connect" params={{ session }} search={{ entity: stored.id }} className="px-2 text-sm text-accent underline">
+          <Link to="/s/$session/connect" params={{ session }} search={{ entity: stored.id }} className="inline-flex items-center px-2 text-sm text-accent underline touch:min-h-11">
             Connect
           </Link>
         )}
