@@ -8,7 +8,7 @@ import { useEntity } from "@/live/hooks";
 import { Button } from "@/ui/button";
 import { classes } from "@/ui/classes";
 import { Menu } from "@/ui/menu";
-import { Page } from "@/ui/page";
+import { BackArrow, backLink, Page } from "@/ui/page";
 import { EntityState } from "@/ui/state";
 import { getIn, type JsonObject } from "./config/json";
 import { type TabId, tabOf } from "./config/tabs";
@@ -60,7 +60,7 @@ export function AgentEditor({ saved, schema }: { saved: AgentVersion; schema: Js
   });
   return (
     <DraftContext value={held}>
-      <Page title={useEntity(agent)?.name ?? agent} about={<About agent={agent} version={editing.base.version} isChanged={isChanged} />} actions={<Actions why={why} isChanged={isChanged} trying={trying} onTry={setTrying} onOpen={open} />}>
+      <Page title={useEntity(agent)?.name ?? agent} back={<Back />} about={<About agent={agent} version={editing.base.version} isChanged={isChanged} />} actions={<Actions why={why} isChanged={isChanged} trying={trying} onTry={setTrying} onOpen={open} />}>
         <div className="flex h-full min-h-0">
           <div className={classes("min-h-0 min-w-0 flex-1 flex-col", trying === "shown" ? "hidden lg:flex" : "flex")}>
             <Newer editing={editing} />
@@ -80,16 +80,21 @@ export function AgentEditor({ saved, schema }: { saved: AgentVersion; schema: Js
 }
 
 function About({ agent, version, isChanged }: { agent: string; version: number; isChanged: boolean }) {
-  const { session } = useConsole();
   const entity = useEntity(agent);
   return (
     <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
-      <Link to="/s/$session/agents" params={{ session }} className="text-accent underline md:hidden">
-        All agents
-      </Link>
       <code>{agent}</code> {entity !== undefined && <EntityState state={entity.state} />} version {version}
       {isChanged && <span className="font-medium text-warn">not saved</span>}
     </span>
+  );
+}
+
+function Back() {
+  const { session } = useConsole();
+  return (
+    <Link to="/s/$session/agents" params={{ session }} aria-label="All agents" className={backLink}>
+      <BackArrow />
+    </Link>
   );
 }
 
@@ -106,7 +111,7 @@ function Actions({ why, isChanged, trying, onTry, onOpen }: ActionProps) {
   return (
     <>
       <Button icon={<Eye aria-hidden className="size-4" />} disabled={why !== undefined} title={why} onClick={() => onOpen("preview")}>
-        What the model sees
+        <span className="max-sm:sr-only">What the model sees</span>
       </Button>
       <Button icon={<FlaskConical aria-hidden className="size-4" />} onClick={() => onTry(trying === "shown" ? "hidden" : "shown")}>
         {trying === "no" ? "Try it" : trying === "shown" ? "Hide the trial" : "Show the trial"}

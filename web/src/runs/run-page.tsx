@@ -1,9 +1,11 @@
 // The inspector of one run.
-import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
+import { useConsole } from "@/app/console";
 import { Problem } from "@/client/problem";
 import { ended } from "@/client/session-state";
-import { Page } from "@/ui/page";
+import { useName } from "@/live/hooks";
+import { BackArrow, backLink, Page } from "@/ui/page";
 import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { type Tab, Tabs } from "@/ui/tabs";
 import { CancelRun, ExportRun, RetryRun } from "./actions";
@@ -24,17 +26,19 @@ export function RunPage() {
 function Inspector({ run }: { run: string }) {
   const { record, store, problem, retry } = useRunRecord(run);
   const { tab } = useSearch({ from: "/s/$session/runs/$run" });
+  const agent = useName(record?.run.agentId ?? "");
   const came = useCame(store);
   const log = useMemo(() => (record === undefined ? [] : journal(storedEntries(record), came)), [record, came]);
   if (record === undefined)
     return (
-      <Page title="Run">
+      <Page title="Run" back={<Back />}>
         {problem === null ? <Loading /> : Problem.from(problem).status === 404 ? <Empty title="Run not found">It does not exist or is not in your spaces.</Empty> : <Failed error={problem} retry={retry} />}
       </Page>
     );
   return (
     <Page
-      title={`Run of ${record.run.agentId}`}
+      title={`Run of ${agent}`}
+      back={<Back />}
       about={<code className="text-xs">{record.run.id}</code>}
       actions={
         <>
@@ -48,6 +52,15 @@ function Inspector({ run }: { run: string }) {
       <RunHead run={record.run} quiet={tab === "errors"} />
       <Views record={record} log={log} />
     </Page>
+  );
+}
+
+function Back() {
+  const { session } = useConsole();
+  return (
+    <Link to="/s/$session/runs" params={{ session }} aria-label="All runs" className={backLink}>
+      <BackArrow />
+    </Link>
   );
 }
 
