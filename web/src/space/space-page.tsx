@@ -155,7 +155,7 @@ function Side({ live, runs, ask, panel }: { live: LiveSpace; runs: RunsHere; ask
   }
   return (
     <aside aria-label="About this space" className="w-80 shrink-0 border-l border-line bg-surface">
-      <SpacePanel live={live} runs={runs} ask={ask} />
+      <SpacePanel live={live} runs={runs} ask={ask} tall />
     </aside>
   );
 }

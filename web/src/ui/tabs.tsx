@@ -3,6 +3,7 @@
 import { Tabs as Radix } from "radix-ui";
 import { type ReactNode, useEffect, useRef } from "react";
 import { Badge, type Tone } from "./badge";
+import { classes } from "./classes";
 
 /** One tab. `count` is shown beside its name unless it is 0. */
 export interface Tab<Id extends string = string> {
@@ -14,8 +15,18 @@ export interface Tab<Id extends string = string> {
   readonly tone?: Tone;
 }
 
+interface Props<Id extends string> {
+  label: string;
+  tabs: readonly Tab<Id>[];
+  value: Id;
+  onChange: (id: Id) => void;
+  /** They are beside a head of two lines, and as high. */
+  tall?: boolean;
+  children: ReactNode;
+}
+
 /** The tabs, and the content of the selected one below them. */
-export function Tabs<Id extends string>({ label, tabs, value, onChange, children }: { label: string; tabs: readonly Tab<Id>[]; value: Id; onChange: (id: Id) => void; children: ReactNode }) {
+export function Tabs<Id extends string>({ label, tabs, value, onChange, tall = false, children }: Props<Id>) {
   const list = useRef<HTMLDivElement>(null);
   // On a phone the selected tab may be beyond the edge.
   useEffect(() => {
@@ -23,7 +34,7 @@ export function Tabs<Id extends string>({ label, tabs, value, onChange, children
   }, [value]);
   return (
     <Radix.Root value={value} onValueChange={(id) => onChange(id as Id)} className="flex min-h-0 flex-1 flex-col">
-      <Radix.List ref={list} aria-label={label} className="flex shrink-0 gap-1 overflow-x-auto border-b border-line bg-surface px-2.5">
+      <Radix.List ref={list} aria-label={label} className={classes("flex shrink-0 gap-1 overflow-x-auto border-b border-line bg-surface px-2.5", tall && "h-16 items-stretch pt-3")}>
         {tabs.map((t) => (
           <Radix.Trigger
             key={t.id}

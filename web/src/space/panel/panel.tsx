@@ -14,7 +14,8 @@ const FilesTab = onDemand(() => import("./files").then((m) => m.FilesTab), { loa
 
 type Chosen = "members" | "runs" | "files";
 
-export function SpacePanel({ live, runs, ask }: { live: LiveSpace; runs: RunsHere; ask: (dialog: SpaceDialog) => void }) {
+/** `tall`: it is beside the head of the space, not in a dialog. */
+export function SpacePanel({ live, runs, ask, tall = false }: { live: LiveSpace; runs: RunsHere; ask: (dialog: SpaceDialog) => void; tall?: boolean }) {
   const [chosen, choose] = useState<Chosen>("members");
   const tabs = [
     { id: "members", name: "Members", count: live.space.memberCount },
@@ -23,7 +24,7 @@ export function SpacePanel({ live, runs, ask }: { live: LiveSpace; runs: RunsHer
   ] as const;
   return (
     <div className="flex h-full flex-col">
-      <Tabs label="About this space" tabs={tabs} value={chosen} onChange={choose}>
+      <Tabs label="About this space" tabs={tabs} value={chosen} onChange={choose} tall={tall}>
         {chosen === "members" && <MembersTab space={live.space} runs={runs} ask={ask} />}
         {chosen === "runs" && <RunsTab runs={runs} />}
         {chosen === "files" && <FilesTab live={live} />}
