@@ -3,6 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { api } from "@/api/client";
 import { useConsole } from "@/app/console";
+import { useEntities } from "@/live/hooks";
+import { classes } from "@/ui/classes";
 import { SelectField } from "@/ui/field";
 import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { UsageChart } from "./usage-chart";
@@ -66,8 +68,10 @@ export function Usage() {
 const money = (s: Sum): string => `${s.cost.toLocaleString(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 4 })} ${s.currency}`;
 
 function Table({ by, rows, total }: { by: Group; rows: readonly Sum[]; total: readonly Sum[] }) {
-  const head = "px-3 py-2 text-right font-medium";
-  const cell = "px-3 py-2 text-right tabular-nums";
+  const entities = useEntities();
+  const nameOf = (id: string) => (by === "agent" ? (entities.find((e) => e.id === id)?.name ?? id) : id);
+  const head = "px-2 py-2 text-right font-medium sm:px-3";
+  const cell = "px-2 py-2 text-right tabular-nums sm:px-3";
   const line = (s: Sum, name: string, strong = false) => (
     <tr key={name + s.currency} className={strong ? "font-medium" : undefined}>
       <th scope="row" className="max-w-64 px-3 py-2 text-left font-normal break-words">
@@ -75,14 +79,14 @@ function Table({ by, rows, total }: { by: Group; rows: readonly Sum[]; total: re
       </th>
       <td className={cell}>{s.calls.toLocaleString()}</td>
       <td className={cell}>{s.input.toLocaleString()}</td>
-      <td className={cell}>{s.cached.toLocaleString()}</td>
+      <td className={classes(cell, "max-sm:hidden")}>{s.cached.toLocaleString()}</td>
       <td className={cell}>{s.output.toLocaleString()}</td>
       <td className={`${cell} whitespace-nowrap`}>{money(s)}</td>
     </tr>
   );
   return (
     <div role="region" aria-label="Usage in numbers" tabIndex={0} className="overflow-x-auto rounded-lg border border-line bg-surface">
-      <table className="w-full border-collapse">
+      <table className="w-full border-collapse max-sm:text-sm">
         <thead className="border-b border-line text-sm text-soft">
           <tr>
             <th scope="col" className="px-3 py-2 text-left font-medium">
@@ -90,12 +94,12 @@ function Table({ by, rows, total }: { by: Group; rows: readonly Sum[]; total: re
             </th>
             <th scope="col" className={head}>Calls</th>
             <th scope="col" className={head}>Tokens in</th>
-            <th scope="col" className={head}>cached</th>
+            <th scope="col" className={classes(head, "max-sm:hidden")}>Cached</th>
             <th scope="col" className={head}>Tokens out</th>
             <th scope="col" className={head}>Cost</th>
           </tr>
         </thead>
-        <tbody className="divide-y divide-line">{rows.map((s) => line(s, s.name))}</tbody>
+        <tbody className="divide-y divide-line">{rows.map((s) => line(s, nameOf(s.name)))}</tbody>
         <tfoot className="border-t border-edge">{total.map((s) => line(s, "All", true))}</tfoot>
       </table>
     </div>
