@@ -4,7 +4,7 @@ import { Bot } from "lucide-react";
 import { classes } from "./classes";
 
 /** How many colours there are (data-hue in styles.css). */
-export const hues = 8;
+export const hues = 12;
 
 const sizes = {
   /** Beside a name in a list. */
