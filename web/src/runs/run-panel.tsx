@@ -69,7 +69,7 @@ function Panel({ run }: { run: Run }) {
       <div className="overflow-hidden rounded-lg border border-line bg-surface">
         <Waterfall spans={spans} axis={axis} now={now} label={`Timeline of the run of ${agent}`} />
       </div>
-      <Link to="/s/$session/runs/$run" params={{ session, run: run.id }} className="self-start text-sm text-accent underline underline-offset-2">
+      <Link to="/s/$session/runs/$run" params={{ session, run: run.id }} className="inline-flex items-center self-start text-sm text-accent touch:min-h-11 underline underline-offset-2">
         Open run
       </Link>
     </section>

@@ -88,7 +88,7 @@ function EntityRow({ stored, onEdit, onDelete }: { stored: Entity; onEdit: () =>
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-1.5">
       <Avatar id={stored.id} name={stored.name} kind={stored.kind} size="medium" />
-      <div className="min-w-0 flex-1 basis-60">
+      <div className="min-w-0 flex-1 basis-40">
         <p className="flex flex-wrap items-center gap-x-2 gap-y-1">
           <span className="min-w-0 font-semibold break-words">{stored.name}</span>
           <Badge>{stored.kind === "human" ? "person" : stored.hosted ? "hosted agent" : "connected agent"}</Badge>
@@ -97,7 +97,8 @@ function EntityRow({ stored, onEdit, onDelete }: { stored: Entity; onEdit: () =>
         </p>
         <p className="text-sm break-words text-soft">
           <code className="font-mono">@{stored.id}</code>
-          {stored.description !== "" && ` · ${stored.description}`} · {seen === null ? "never seen" : <>last seen <Moment at={seen} /></>}
+          {stored.description !== "" && ` · ${stored.description}`}
+          {!stored.hosted && <> · {seen === null ? "never seen" : <>last seen <Moment at={seen} /></>}</>}
         </p>
       </div>
       <div className="ml-auto flex items-center gap-1">

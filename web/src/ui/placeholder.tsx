@@ -9,7 +9,7 @@ export function Empty({ title, children, action, command }: { title: string; chi
     <div className="mx-auto flex max-w-md flex-col items-center gap-3 px-6 py-16 text-center">
       <h2 className="text-lg font-semibold">{title}</h2>
       {children !== undefined && <div className="text-soft">{children}</div>}
-      {action}
+      {action !== undefined && <div className="[&>a]:inline-flex [&>a]:min-h-9 [&>a]:items-center touch:[&>a]:min-h-11">{action}</div>}
       {command !== undefined && <code className="rounded-md bg-sunken px-2 py-1 font-mono text-sm break-all">{command}</code>}
     </div>
   );

@@ -9,7 +9,7 @@ import { member, textMember } from "./shape";
 
 const pictures = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 const mostData = 8 << 20;
-const linkClass = "inline-flex min-h-6 shrink-0 items-center gap-1 text-accent underline underline-offset-2";
+const linkClass = "inline-flex min-h-6 shrink-0 touch:min-h-11 items-center gap-1 text-accent underline underline-offset-2";
 
 /** A file: a picture in place, anything else as a row with its name, type and size. */
 export function FileRow({ name, mediaType, size, url }: { name: string; mediaType: string; size?: number; url: string }) {

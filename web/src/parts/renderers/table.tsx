@@ -82,7 +82,7 @@ function Head({ column, right, order, onTurn }: { column: string; right: boolean
   const Icon = order === undefined ? ArrowUpDown : order.down ? ArrowDown : ArrowUp;
   return (
     <th scope="col" aria-sort={order === undefined ? "none" : order.down ? "descending" : "ascending"} className={classes("px-1 py-0.5 font-semibold", right ? "text-right" : "text-left")}>
-      <button type="button" onClick={onTurn} className="inline-flex min-h-6 items-center gap-1 rounded px-1 hover:bg-surface">
+      <button type="button" onClick={onTurn} className="inline-flex min-h-6 items-center gap-1 rounded px-1 touch:min-h-11 hover:bg-surface">
         <Words text={label(column).slice(0, 100)} />
         <Icon aria-hidden className="size-3 text-soft" />
       </button>

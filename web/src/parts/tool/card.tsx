@@ -44,11 +44,11 @@ export function ToolCard(props: ToolCardProps) {
   if (displayOptions(part).hidden && !opensItself(part, pending) && touched === undefined && !whole) return null;
   return (
     <div {...kept} role="group" aria-label={titleOf(part, pending?.kind).text} className={classes("min-w-0 rounded-lg border bg-surface", state === "requires_action" ? "border-warn" : "border-line")}>
-      <div className="flex min-w-0 flex-wrap items-center gap-2 px-3 py-1.5 text-sm touch:py-0">
+      <div className="flex min-w-0 flex-wrap items-center gap-2 px-3 py-1.5 text-sm">
         {whole ? (
           <Name part={part} kind={pending?.kind} />
         ) : (
-          <button type="button" aria-expanded={open} aria-controls={id} onClick={() => touch(!open)} className="flex min-h-6 min-w-0 items-center gap-1.5 rounded text-left touch:min-h-11">
+          <button type="button" aria-expanded={open} aria-controls={id} onClick={() => touch(!open)} className="flex min-h-6 min-w-0 items-center gap-1.5 rounded text-left touch:-my-1 touch:min-h-11">
             <ChevronRight aria-hidden className={classes("size-4 shrink-0 text-soft", open && "rotate-90")} />
             <Name part={part} kind={pending?.kind} />
           </button>

@@ -172,7 +172,7 @@ function Dropped({ ids }: { ids: readonly string[] }) {
 // What the server itself says stands between the messages, not among them.
 function Notice({ message, marked, entry }: Props & { message: Message }) {
   return (
-    <article data-message={message.id} data-seq={message.seq} tabIndex={entry ? 0 : -1} aria-labelledby={`${message.id}-head`} className={classes(frame, "my-1 border border-line bg-ground py-1.5 text-sm text-soft", marked && "ring-2 ring-accent ring-inset")}>
+    <article data-message={message.id} data-seq={message.seq} tabIndex={entry ? 0 : -1} aria-labelledby={`${message.id}-head`} className={classes(frame, "mx-3 my-1 border border-line bg-ground py-1.5 text-sm text-soft", marked && "ring-2 ring-accent ring-inset")}>
       <header id={`${message.id}-head`} className="flex items-center gap-2">
         <h3 className="font-medium">Shoal</h3>
         <Moment at={message.createdAt} />
