@@ -44,7 +44,7 @@ export function UsageSummary() {
   const days = Array.from({ length: 7 }, (_, i) => dayOf(Date.now() - (6 - i) * day));
   const perDay = days.map((d) => sumOf(usage.data.filter((r) => r.day === d)));
   return (
-    <section aria-label="Usage" className="grid gap-px overflow-hidden border-b border-line bg-line sm:grid-cols-[1fr_1fr_auto]">
+    <section aria-label="Usage" className="grid gap-px overflow-hidden border-b border-line bg-line grid-cols-2 sm:grid-cols-[1fr_1fr_auto]">
       <Figures title="Today" hint="Days are counted in UTC" sum={sumOf(usage.data.filter((r) => r.day === today))} />
       <Figures title="Last 7 days" hint={`From ${from}`} sum={sumOf(usage.data)} />
       <Bars days={days} sums={perDay} />
@@ -54,7 +54,7 @@ export function UsageSummary() {
 
 function Figures({ title, hint, sum }: { title: string; hint: string; sum: Sum }) {
   return (
-    <div className="bg-surface px-5 py-2">
+    <div className="bg-surface px-5 py-2 max-sm:pr-2">
       <h2 className="text-xs font-semibold text-soft" title={hint}>
         {title}
       </h2>
