@@ -1,7 +1,7 @@
 // Sums of usage.
 import { describe, expect, it } from "vitest";
 import type { UsageRow } from "@/client/types";
-import { lastDays, perDay, sums, totals } from "./usage-sums";
+import { lastDays, perDay, roundUp, sums, totals } from "./usage-sums";
 
 const row = (day: string, agentId: string, model: string, inputTokens: number, cost = 0, currency = "USD"): UsageRow => ({
   day, agentId, model, runId: "", calls: 1, inputTokens, cachedInputTokens: inputTokens / 2, outputTokens: 10, reasoningTokens: 0, cost, currency,
@@ -24,4 +24,8 @@ describe("usage", () => {
     expect(days).toEqual(["2026-11-29", "2026-11-30", "2026-12-01"]);
     expect(perDay(rows, ["2026-11-20", "2026-11-21", "2026-11-22"]).map((s) => s.input)).toEqual([400, 0, 50]);
   });
+});
+
+it("the top of an axis is the next round number", () => {
+  expect([0, 1, 3, 45, 100, 2196, 8001].map(roundUp)).toEqual([1, 1, 4, 60, 100, 4000, 10_000]);
 });

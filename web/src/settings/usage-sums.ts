@@ -62,3 +62,9 @@ export function perDay(rows: readonly UsageRow[], days: readonly string[]): Sum[
   for (const row of rows) byDay.set(row.day, add(byDay.get(row.day) ?? none(row.day, row.currency), row));
   return days.map((day) => byDay.get(day) ?? none(day, ""));
 }
+
+/** The top of an axis for `n`: a digit and zeros, of which the half is round, too. */
+export function roundUp(n: number): number {
+  const unit = 10 ** Math.floor(Math.log10(Math.max(1, n)));
+  return ([1, 2, 4, 6, 8].find((f) => f * unit >= n) ?? 10) * unit;
+}
