@@ -10,7 +10,6 @@ import { usePending, useSpaces } from "@/live/hooks";
 import { SpaceList } from "@/space/space-list";
 import { classes } from "@/ui/classes";
 import { Dialog } from "@/ui/dialog";
-import { Mark } from "@/ui/mark";
 import { Notices } from "@/ui/notice";
 import { ConnectionBanner, ConnectionSign } from "./connection";
 import { useConsole } from "./console";
@@ -38,7 +37,7 @@ export function Shell({ children }: { children: ReactNode }) {
         <nav aria-label="Main" className="hidden w-60 shrink-0 flex-col border-r border-line bg-surface md:flex">
           <div className="flex items-center justify-between px-4 py-3">
             <Link to="/s/$session/spaces" params={{ session }} className="flex items-center gap-2 text-lg font-semibold">
-              <Mark className="size-6" />
+              <img src="/favicon.svg" alt="" className="size-6" />
               Shoal
             </Link>
             <ConnectionSign />

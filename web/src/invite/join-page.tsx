@@ -7,7 +7,6 @@ import type { Caller } from "@/client/types";
 import { Copyable } from "@/connect/copyable";
 import { Button } from "@/ui/button";
 import { TextField } from "@/ui/field";
-import { Mark } from "@/ui/mark";
 
 interface Joined extends Caller {
   readonly signIn: string;
@@ -37,7 +36,7 @@ export function JoinPage() {
   const [joined, setJoined] = useState<Membership>();
   return (
     <main className="mx-auto flex min-h-dvh max-w-md flex-col justify-center gap-6 px-6 py-10">
-      <Mark className="size-10" />
+      <img src="/favicon.svg" alt="" className="size-10" />
       {joined !== undefined ? <Welcome {...joined} /> : code === "" ? <NoCode /> : <NameForm onJoined={setJoined} />}
     </main>
   );

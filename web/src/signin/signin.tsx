@@ -7,14 +7,13 @@ import { signIn } from "@/app/sign-in";
 import { Button } from "@/ui/button";
 import { CopyButton } from "@/ui/copy";
 import { TextField } from "@/ui/field";
-import { Mark } from "@/ui/mark";
 
 /** `refused` is why the link in the address did not work. */
 export function SignIn({ refused, onSignedIn }: { refused: Problem | undefined; onSignedIn: () => void }) {
   return (
     <main className="mx-auto flex min-h-dvh max-w-md flex-col justify-center gap-6 px-6 py-10">
       <div className="flex flex-col gap-3">
-        <Mark className="size-10" />
+        <img src="/favicon.svg" alt="" className="size-10" />
         <h1 className="text-2xl font-semibold">Sign in to Shoal</h1>
       </div>
       {refused !== undefined && <Refused problem={refused} />}

@@ -1,9 +1,10 @@
 // The picture of a participant: initials in a circle for a person, a robot in a square for
 // an agent, in a colour that an id always gets. It is beside the name and says nothing more.
 import { Bot } from "lucide-react";
+import type { CSSProperties } from "react";
 import { classes } from "./classes";
 
-/** How many colours there are (data-hue in styles.css). */
+/** How many colours there are. */
 export const hues = 12;
 
 const sizes = {
@@ -24,7 +25,7 @@ interface Props {
 
 export function Avatar({ id, name, kind, size = "small" }: Props) {
   return (
-    <span aria-hidden data-hue={hueOf(id)} className={classes("avatar inline-flex shrink-0 items-center justify-center font-semibold select-none", kind === "agent" ? "rounded-md" : "rounded-full", sizes[size])}>
+    <span aria-hidden style={{ "--hue": (360 / hues) * hueOf(id) + 15 } as CSSProperties} className={classes("avatar inline-flex shrink-0 items-center justify-center font-semibold select-none", kind === "agent" ? "rounded-md" : "rounded-full", sizes[size])}>
       {kind === "agent" ? <Bot className="size-[65%]" /> : initials(name)}
     </span>
   );

@@ -6,11 +6,6 @@ import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
 import { useAction } from "../use-action";
 
-/** Whether the acting participant may edit the message here: it is their own and has only text. */
-export function editable(message: Message, actor: string | null): boolean {
-  return actor !== null && message.entityId === actor && message.runId === null && message.deletedAt === null && message.parts.length === 1 && message.parts[0]?.type === "text";
-}
-
 export function EditMessage({ message, onClose }: { message: Message; onClose: () => void }) {
   const { session } = useConsole();
   const first = message.parts[0];

@@ -12,7 +12,6 @@ import { notify, notifyError } from "@/ui/notice";
 import { dialogOnDemand } from "@/ui/on-demand";
 import { isMember } from "../order";
 import { replyTo } from "../replying";
-import { editable } from "./edit-message";
 import { markUnread } from "./marked-unread";
 import { offered, useReact } from "./reactions";
 
@@ -93,6 +92,11 @@ function useItems(message: Message, open: (dialog: Dialog) => void): MenuItem[] 
   if (space !== undefined && isMember(space, actor)) items.push({ label: "Mark unread from here", icon: <MailMinus className={icon} />, run: () => void markUnread(store, session, message).catch(notifyError) });
   if (message.deletedAt === null && (mine || admin)) items.push({ label: "Delete message", icon: <Trash2 className={icon} />, danger: true, run: () => open("delete") });
   return items;
+}
+
+// Whether the acting participant may edit the message here: it is their own and has only text.
+function editable(message: Message, actor: string | null): boolean {
+  return actor !== null && message.entityId === actor && message.runId === null && message.deletedAt === null && message.parts.length === 1 && message.parts[0]?.type === "text";
 }
 
 /** The address of a message. */

@@ -12,11 +12,11 @@ import { useOrigin } from "@/runs/use-origin";
 import { Avatar } from "@/ui/avatar";
 import { Badge } from "@/ui/badge";
 import { classes } from "@/ui/classes";
+import { onDemand } from "@/ui/on-demand";
 import { MessageState, RunState } from "@/ui/state";
 import { Moment, Since } from "@/ui/time";
 import { StopRun } from "../cancel-run";
 import { useRunOf } from "../use-run-of";
-import { EditMessage } from "./edit-message";
 import { FailedRuns } from "./failed-runs";
 import { MessageActions } from "./message-actions";
 import { PartSlot } from "./part-slot";
@@ -26,6 +26,8 @@ import { Reactions } from "./reactions";
 import { Reasoning } from "./reasoning";
 import { RunLink } from "./run-link";
 import { WaitsElsewhere } from "./waits-elsewhere";
+
+const EditMessage = onDemand(() => import("./edit-message").then((m) => m.EditMessage));
 
 interface Props {
   readonly id: string;
