@@ -243,6 +243,25 @@ func TestTurnTimeoutExcludesStoreWrites(t *testing.T) {
 	})
 }
 
+// The input is stored only at the end of the time for it; reading it back has its own.
+func TestTurnBeginsOnSlowStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAgent(t, "say done", agent.Options{})
+		if _, err := a.Run(t.Context(), agent.OpenConversation(lateBegin{agent.NewMemory()}, "c"), agent.Say("go")); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// lateBegin is a store that finishes Begin after the time for it.
+type lateBegin struct{ agent.Store }
+
+func (s lateBegin) Begin(ctx context.Context, id string, turn agent.Turn) error {
+	err := s.Store.Begin(ctx, id, turn)
+	<-ctx.Done()
+	return err
+}
+
 // A person whom a sub-agent asks takes long; that is not the caller's time.
 func TestTurnTimeoutExcludesAnswersInSubAgents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

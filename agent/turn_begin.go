@@ -25,20 +25,27 @@ func (t *turn) prepare() error {
 		return err
 	}
 	begin := t.begin()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), writeTimeout)
-	defer cancel()
-	if err := t.conv.store.Begin(ctx, t.conv.id, begin); err != nil {
+	if err := t.storeBegin(begin); err != nil {
 		return err
 	}
 	t.ref = TurnRef{ID: begin.ID, Attempt: begin.Attempt}
 	t.input = begin.Input
 	// A message or the answer to a request may have been stored between the read and
 	// Begin. From here on that is not possible.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), writeTimeout)
+	defer cancel()
 	if t.record, err = t.conv.store.Load(ctx, t.conv.id); err != nil {
 		return err
 	}
 	t.history, t.base = slices.Clip(t.record.Messages), t.record.Open.Base
 	return nil
+}
+
+// storeBegin opens the turn in the store.
+func (t *turn) storeBegin(begin Turn) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), writeTimeout)
+	defer cancel()
+	return t.conv.store.Begin(ctx, t.conv.id, begin)
 }
 
 // mayBegin applies the rules of rows 54 to 58 of the appendix of docs/agent.md.
