@@ -56,9 +56,9 @@ type Options struct {
 	// TurnTimeout limits a turn, not counting the time that it waits for the store and
 	// for people. Default 5 minutes; negative means no limit.
 	TurnTimeout time.Duration
-	// AttemptTimeout limits the time to the first chunk of a model call, and
-	// StallTimeout the time between two chunks. Defaults 60 s and 60 s; negative means
-	// no limit.
+	// AttemptTimeout limits the time to the first chunk of a model call, not counting what
+	// middleware does before the call, and StallTimeout the time between two chunks.
+	// Defaults 60 s and 60 s; negative means no limit.
 	AttemptTimeout time.Duration
 	StallTimeout   time.Duration
 	// ToolTimeout limits a tool call. Default 30 s; negative means no limit.

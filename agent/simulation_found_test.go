@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -260,6 +261,29 @@ func (s lateBegin) Begin(ctx context.Context, id string, turn agent.Turn) error 
 	err := s.Store.Begin(ctx, id, turn)
 	<-ctx.Done()
 	return err
+}
+
+// A middleware takes long before it calls the model; that is not the time of the attempt,
+// which the model has for itself.
+func TestAttemptTimeoutExcludesMiddleware(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		late := agent.Middleware{Name: "late", Model: func(next agent.ModelFunc) agent.ModelFunc {
+			return func(ctx context.Context, req *agent.Request) iter.Seq2[agent.Chunk, error] {
+				return func(yield func(agent.Chunk, error) bool) {
+					<-time.After(3 * time.Second)
+					next(ctx, req)(yield)
+				}
+			}
+		}}
+		for pause, want := range map[string]bool{"1500ms": true, "2500ms": false} {
+			a := newAgent(t, "pause "+pause+"\nsay done", agent.Options{AttemptTimeout: 2 * time.Second, Middleware: []agent.Middleware{late}, Retry: agent.Retry{Attempts: 1}})
+			var failed *agent.ModelError
+			_, err := a.Run(t.Context(), agent.NewConversation(), agent.Say("go"))
+			if late := errors.As(err, &failed) && failed.Class == agent.ClassTimeout; late == want || err != nil && !late {
+				t.Errorf("a model that begins after %s: %v", pause, err)
+			}
+		}
+	})
 }
 
 // A person whom a sub-agent asks takes long; that is not the caller's time.

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"iter"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -56,7 +57,7 @@ func (t *turn) stream(ctx context.Context, cancel context.CancelCauseFunc) (firs
 	watch := newWatch(o.AttemptTimeout, o.StallTimeout, func() { cancel(errSlow) })
 	defer watch.stop()
 	finished := false
-	for c, failed := range t.modelFunc()(ctx, t.request) {
+	for c, failed := range t.modelFunc(watch.called)(ctx, t.request) {
 		if failed != nil {
 			err = failed
 			break
@@ -90,8 +91,15 @@ func (t *turn) stream(ctx context.Context, cancel context.CancelCauseFunc) (firs
 	return first, err
 }
 
-func (t *turn) modelFunc() ModelFunc {
-	f := t.agent.model.Stream
+// modelFunc returns the call of the model with all middleware. called is called before
+// each call of the model itself.
+func (t *turn) modelFunc(called func()) ModelFunc {
+	f := func(ctx context.Context, req *Request) iter.Seq2[Chunk, error] {
+		return func(yield func(Chunk, error) bool) {
+			called()
+			t.agent.model.Stream(ctx, req)(yield)
+		}
+	}
 	for _, mw := range slices.Backward(t.agent.opts.Middleware) {
 		if mw.Model != nil {
 			f = mw.Model(f)

@@ -81,15 +81,18 @@ func (c *turnClock) resume() {
 
 // watch calls over when a model does not begin to answer within first, or sends
 // nothing for stall (at most a quarter longer, so that a delta need not read the
-// clock). The time that the consumer of the events takes does not count. Negative
-// times never elapse.
+// clock). The time that the consumer of the events takes does not count, nor what
+// happens before the model is called. Negative times never elapse.
 type watch struct {
-	stall           time.Duration
+	first, stall    time.Duration
 	over            func()
-	timer           *time.Timer
 	began, checking bool
 	state           atomic.Int32 // one of those below
 	quiet           int          // consecutive checks that found the model silent
+
+	mu    sync.Mutex // a middleware may call the model on another goroutine
+	timer *time.Timer
+	ended bool // the model has begun to answer, or the call has ended
 }
 
 // The states of a watch.
@@ -103,11 +106,20 @@ const (
 const checksPerStall = 4
 
 func newWatch(first, stall time.Duration, over func()) *watch {
-	w := &watch{stall: stall, over: over}
-	if first >= 0 {
-		w.timer = time.AfterFunc(first, over)
+	return &watch{first: first, stall: stall, over: over}
+}
+
+// called records that the model is called.
+func (w *watch) called() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.first < 0 || w.ended:
+	case w.timer == nil:
+		w.timer = time.AfterFunc(w.first, w.over)
+	default:
+		w.timer.Reset(w.first) // a middleware calls it again
 	}
-	return w
 }
 
 // hold records that the model sent something, and stops the time until listen is called.
@@ -126,6 +138,8 @@ func (w *watch) listen() {
 		return
 	}
 	w.checking = true
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	// Create the timer before it can fire, because check uses the field.
 	w.timer = time.AfterFunc(time.Hour, w.check)
 	w.timer.Reset(w.stall / checksPerStall)
@@ -144,6 +158,9 @@ func (w *watch) check() {
 }
 
 func (w *watch) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended = true
 	if w.timer != nil {
 		w.timer.Stop()
 	}
