@@ -24,7 +24,7 @@ func (x *execution) agentName() string { return string(x.run.AgentID) }
 // forTools returns the run as the built-in tools see it.
 func (x *execution) forTools() *spacetool.Run {
 	return &spacetool.Run{
-		Hub: x.hub, Lease: x.lease, Client: x.client.in, Run: x.run, Config: x.config, Write: x.write,
+		Hub: x.hub, Lease: x.lease, Client: x.client.in, Run: x.run, Config: x.config, Write: x.writeUntil, Read: x.read,
 		Delegated: func(to shoal.RunID) { x.cancel(&delegatedError{to}) },
 	}
 }
@@ -99,12 +99,19 @@ func (x *execution) build() (a *agent.Agent, closed func(), err error) {
 	if err := x.storeRefusedTools(); err != nil {
 		return nil, closed, err
 	}
-	o.TurnTimeout = x.store.remainingTime(time.Duration(x.config.Loop.RunTimeoutMs) * time.Millisecond)
+	x.limitTime()
 	o.Middleware = []agent.Middleware{{Name: "spaces", BeforeTools: x.beforeTools}, picture.Middleware(x.readFile), x.limitMiddleware(x.model, x.config), x.requests.Middleware(), x.activityMiddleware(), x.leaseMiddleware()}
 	o.Observers = []agent.Observer{x.timings}
 	o.Answer = x.answer
 	a, err = agent.New(model, o)
 	return a, closed, agenterror.Convert(err)
+}
+
+// limitTime starts the time that the configuration leaves the run.
+func (x *execution) limitTime() {
+	if limit := time.Duration(x.config.Loop.RunTimeoutMs) * time.Millisecond; limit > 0 {
+		x.clock.stopAfter(x.store.remainingTime(limit), func() { x.cancel(&timeoutError{limit}) })
+	}
 }
 
 // modelOptions returns the options of the run's agent as far as a model sees them: the
@@ -160,6 +167,7 @@ func agentOptions(c *agentconfig.Config) agent.Options {
 		MaxErrors: orUnlimited(l.MaxConsecutiveErrors, -1), MaxIdenticalCalls: orUnlimited(l.MaxIdenticalCalls, -1),
 		MaxParallelTools: orUnlimited(l.MaxParallelTools, manyTools),
 		MaxResultBytes:   tool.MaxResult, MaxArgumentBytes: 1 << 20,
+		TurnTimeout: -1, // see limitTime
 		ToolTimeout: time.Duration(orUnlimited(l.ToolTimeoutMs, -1)) * time.Millisecond,
 		Grace:       time.Second,
 		Reduction: agent.Reduction{

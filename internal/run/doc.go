@@ -15,8 +15,11 @@
 //     the hub.
 //   - An interrupted run continues from its last stored step. Finished tools are not
 //     executed again.
-//   - Every end of a run closes its messages in the transaction that ends it. A run
-//     whose writes fail is ended as failed; if that cannot be stored either, the next
-//     server that claims the run continues it.
+//   - A store that is busy, slow, full or out of reach delays a run and does not end it:
+//     its reads and writes are retried as long as this server holds the lease. A run with
+//     a write whose outcome is unknown continues from what is stored, as after a crash.
+//   - Every end of a run closes its messages in the transaction that ends it. A write that
+//     the store refuses for good ends the run as failed; if that cannot be stored either,
+//     the next server that claims the run continues it.
 //   - After Stop no goroutine of the executor is running.
 package run

@@ -26,6 +26,11 @@ type delegatedError struct{ to shoal.RunID }
 
 func (e *delegatedError) Error() string { return "the work was delegated to the run " + string(e.to) }
 
+// timeoutError is the cause that ends a run at the limit of its running time.
+type timeoutError struct{ limit time.Duration }
+
+func (e *timeoutError) Error() string { return "the run took longer than " + e.limit.String() }
+
 // brokenError is the cause that ends a run whose effects could not be stored.
 type brokenError struct{ err error }
 
@@ -56,23 +61,33 @@ func buildFailure(err error) agent.TurnEnd {
 	return end
 }
 
+// storageFailure is the message of a run that ended because the store refused a write for
+// good; a busy or full one makes the run wait.
+const storageFailure = "The server's database refused what the run did. Start the run again; if it fails again, ask the operator to read the server's log."
+
 // endOfRun returns the end of the run for the end of its turn: a turn that the executor
 // canceled is not always a canceled run.
 func (x *execution) endOfRun(end agent.TurnEnd) agent.TurnEnd {
+	if end.Reason == agent.ReasonStorage {
+		end.Message = storageFailure
+	}
 	if end.Outcome != agent.Canceled {
 		return end
 	}
 	var handed *delegatedError
 	var limit *budget.LimitError
 	var broken *brokenError
+	var late *timeoutError
 	switch cause := context.Cause(x.ctx); {
 	case errors.Is(cause, errBudget):
 		end.Outcome, end.Reason = agent.Failed, agent.ReasonBudget
 		end.Message = fmt.Sprintf("The agent has used its %.2f USD for today.", x.config.Budget.MaxCostPerDay)
 	case errors.As(cause, &limit):
 		end.Outcome, end.Reason, end.Message = agent.Failed, agent.ReasonBudget, limit.Error()
+	case errors.As(cause, &late):
+		end.Outcome, end.Reason, end.Message = agent.Failed, agent.ReasonTimeout, fmt.Sprintf("The run took longer than %s.", late.limit)
 	case errors.As(cause, &broken):
-		end.Outcome, end.Reason, end.Message = agent.Failed, agent.ReasonStorage, "What the run did could not be stored."
+		end.Outcome, end.Reason, end.Message = agent.Failed, agent.ReasonStorage, storageFailure
 	case errors.As(cause, &handed):
 		end.Message = fmt.Sprintf("The work was delegated to the run %s.", handed.to)
 	case errors.Is(cause, errCanceled):
@@ -121,9 +136,7 @@ func (x *execution) endWaiting(end agent.TurnEnd) error {
 
 // openConversation reads the conversation into the store.
 func (x *execution) openConversation() error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.ctx), writeTimeout)
-	defer cancel()
-	return x.read(ctx, x.store.openConversation)
+	return x.read(context.WithoutCancel(x.ctx), x.store.openConversation)
 }
 
 // abort ends a run that could not continue because of err. It loads the run again first,
@@ -134,7 +147,7 @@ func (x *execution) abort(err error) error {
 	case x.ctx.Err() != nil && errors.Is(err, context.Canceled):
 		end = x.endOfRun(canceledEnd("The run was canceled."))
 	case isStorageError(err):
-		end.Reason, end.Message = agent.ReasonStorage, "What the run did could not be stored."
+		end.Reason, end.Message = agent.ReasonStorage, storageFailure
 	}
 	if end.Outcome == agent.Failed {
 		x.log.Error("the run cannot continue", "error", err)

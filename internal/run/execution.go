@@ -61,10 +61,12 @@ type execution struct {
 	unopened       map[shoal.MessageID]bool          // the space refused them
 	draftsSaved    time.Time                         // when drafts were stored last
 	client         clientInput
-	steps          int // announced steps
+	once           bool // what the store cannot do is not retried: a caller waits
+	steps          int  // announced steps
 	thought        thought
 	spending       budget.Account
 	pulse          pulse
+	clock          runClock
 	unlimited      atomic.Bool               // its session had no limits at the last check
 	until          atomic.Pointer[time.Time] // the lease lasts at least until then
 }
@@ -76,6 +78,7 @@ func newExecution(ctx context.Context, e *Executor, r storage.Run) *execution {
 		log:   e.log.With("session", r.SessionID, "run", r.ID, "agent", r.AgentID),
 		tools: map[string]map[string]*tool.Tool{},
 	}
+	x.clock.resumed = x.began
 	x.until.Store(&x.began) // until the executor sets how long the lease lasts
 	x.servers = toolserver.New(toolserver.Options{Network: e.o.Network, Env: e.o.Env})
 	x.timings = newTimings(&x.pulse)
@@ -93,15 +96,16 @@ func newExecution(ctx context.Context, e *Executor, r storage.Run) *execution {
 // executeAndRelease executes the run until it ends, is suspended, or its lease is lost.
 func (x *execution) executeAndRelease() {
 	defer x.cancel(nil)
+	defer x.clock.end()
 	err := recoverPanics(x.execute)
-	away := errors.Is(err, shoal.Busy)
+	away := isTemporary(err)
 	if err != nil && !away && x.stopCause() == nil {
 		cause := err
 		err = recoverPanics(func() error { return x.abort(cause) })
 	}
 	switch {
 	case away && x.stopCause() == nil:
-		x.log.Warn("the store does not answer; the run continues when it does", "error", err)
+		x.log.Warn("the store could not do what the run needs; the run continues when it can", "error", err)
 		x.releaseLease()
 	case errors.Is(x.stopCause(), ErrStopping), errors.Is(x.stopCause(), errUnknownOutcome):
 		x.releaseLease()
@@ -143,7 +147,7 @@ func (x *execution) execute() error {
 	}
 	a, closed, err := x.build()
 	switch {
-	case err != nil && (x.ctx.Err() != nil || errors.Is(err, shoal.Busy)):
+	case err != nil && (x.ctx.Err() != nil || isTemporary(err)):
 		return err
 	case err != nil:
 		x.log.Error("the agent cannot be made", "error", err)
@@ -239,26 +243,35 @@ func (x *execution) stopCause() error {
 	return nil
 }
 
+// loseLease ends the execution because another server has its lease.
+func (x *execution) loseLease() {
+	x.leaseLost.Store(true) // the context may have ended for another reason
+	x.cancel(runs.ErrLeaseLost)
+}
+
 // errUnknownOutcome ends an execution if it is unknown whether its last write was stored.
 // The run continues from the stored state, as after a crash.
 var errUnknownOutcome = errors.New("run: it is unknown whether a write was stored")
 
+// read reads what is stored. It retries as [execution.retry] does, until ctx ends.
 func (x *execution) read(ctx context.Context, fn func(storage.Tx) error) error {
-	return x.retryBusy(ctx, func(ctx context.Context) error { return x.hub.Work.Read(ctx, fn) })
+	return x.retry(ctx, ctx, func(ctx context.Context) error { return x.hub.Work.Read(ctx, fn) })
 }
 
-// writeTimeout bounds a write. A write is completed even if the run is canceled.
-const writeTimeout = 20 * time.Second
-
-// write changes the stored run, unless the lease is lost or the server stops.
+// write changes the stored run, unless the lease is lost or the server stops. It retries as
+// long as the store cannot do it: a run whose store is busy waits. A write is completed even
+// if the run is canceled.
 func (x *execution) write(ctx context.Context, fn func(*runs.RunChange) error) error {
+	return x.writeUntil(context.WithoutCancel(ctx), fn)
+}
+
+// writeUntil is write for a tool: it stops retrying when ctx ends, with the error of the store.
+func (x *execution) writeUntil(ctx context.Context, fn func(*runs.RunChange) error) error {
 	if err := x.stopCause(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
-	defer cancel()
 	over, used := false, x.spending.Take()
-	err := x.retryBusy(ctx, func(ctx context.Context) error {
+	err := x.retry(ctx, context.WithoutCancel(ctx), func(ctx context.Context) error {
 		return x.hub.Work.Write(ctx, x.lease, func(c *runs.RunChange) (err error) {
 			if used != (storage.Spending{}) {
 				if err := c.AdjustUsage(used); err != nil {
@@ -277,35 +290,13 @@ func (x *execution) write(ctx context.Context, fn func(*runs.RunChange) error) e
 		x.released.Store(true)
 	}
 	if errors.Is(err, runs.ErrLeaseLost) {
-		x.leaseLost.Store(true) // the context may have ended for another reason
-		x.cancel(runs.ErrLeaseLost)
+		x.loseLease()
 	}
 	if errors.Is(err, storage.ErrUnknownOutcome) {
 		x.outcomeUnknown.Store(true)
 		x.cancel(errUnknownOutcome)
 	}
 	return err
-}
-
-// retryBusy retries an operation that the store refused as busy, until ctx or the executor
-// ends: a stopping server must not wait for a failed disk. It does not retry a write that
-// may have been stored.
-func (x *execution) retryBusy(ctx context.Context, do func(context.Context) error) error {
-	for delay := 20 * time.Millisecond; ; delay = min(2*delay, time.Second) {
-		err := do(ctx)
-		if !errors.Is(err, shoal.Busy) || errors.Is(err, storage.ErrUnknownOutcome) {
-			return err
-		}
-		timer := time.NewTimer(delay)
-		select {
-		case <-timer.C:
-			continue
-		case <-ctx.Done():
-		case <-x.e.ctx.Done():
-		}
-		timer.Stop()
-		return err
-	}
 }
 
 // releaseLease gives up the lease, so that the next executor can claim the run at once.

@@ -12,7 +12,7 @@ import (
 
 // storeFile stores a file that a tool made.
 func (x *execution) storeFile(ctx context.Context, f shoal.File, data []byte) (stored shoal.File, err error) {
-	err = x.write(ctx, func(c *runs.RunChange) (err error) {
+	err = x.writeUntil(ctx, func(c *runs.RunChange) (err error) {
 		stored, err = c.AddFile(f, data)
 		return err
 	})

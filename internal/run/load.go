@@ -13,12 +13,10 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// load reads everything that is stored about the run.
+// load reads everything that is stored about the run, also to end one that is canceled.
 func (x *execution) load() error {
 	var composed []storage.ComposedMessage
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.ctx), writeTimeout) // a canceled run is loaded, too, to end it
-	defer cancel()
-	err := x.read(ctx, func(tx storage.Tx) error {
+	err := x.read(context.WithoutCancel(x.ctx), func(tx storage.Tx) error {
 		r, s := x.run, x.run.SessionID
 		_, err := tx.HostedAgent(s, r.AgentID)
 		if err != nil && !errors.Is(err, shoal.NotFound) {

@@ -27,7 +27,7 @@ func (e *Executor) Preview(ctx context.Context, draft storage.Run, c *agentconfi
 	x := newExecution(ctx, e, draft)
 	defer x.cancel(nil)
 	defer x.servers.Close()
-	x.config = c
+	x.config, x.once = c, true
 	out := shoal.AgentPreview{Warnings: []string{}}
 	if _, err := x.makeTools(c); err != nil {
 		return out, err

@@ -81,7 +81,7 @@ func (e *Executor) renew() bool {
 	}
 	for _, x := range mine {
 		if !held[x.lease] {
-			x.cancel(runs.ErrLeaseLost)
+			x.loseLease()
 			continue
 		}
 		x.until.Store(&until)

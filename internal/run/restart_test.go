@@ -123,8 +123,8 @@ type act struct {
 	do    func(w *world, id shoal.RunID) error
 }
 
-func answering(call, answer string) act {
-	return act{shoal.RunWaitingTool, func(w *world, id shoal.RunID) error { return w.tryAnswer(id, call, answer) }}
+func answering(tool, answer string) act {
+	return act{shoal.RunWaitingTool, func(w *world, id shoal.RunID) error { return w.tryAnswer(id, tool, answer) }}
 }
 
 var stories = map[string]story{
@@ -132,10 +132,10 @@ var stories = map[string]story{
 		script: []script.Answer{
 			calls(send("c1", "First."), call("c2", "pick", `{"targetSpaceId":"shop"}`)),
 			calls(call("c3", "lamp", `{"targetSpaceId":"shop","mention":"ann","n":1}`), call("c4", "rest", `{}`)),
-			calls(send("c5", "Second.")),
+			calls(send("c5", "Second."), call("c6", "setMemories", `{"memories":[{"content":"Lamps sell."}]}`)),
 			silent,
 		},
-		acts: []act{answering("c2", `{"result":{"chosen":1}}`)},
+		acts: []act{answering("pick", `{"result":{"chosen":1}}`)},
 		want: []string{
 			`bot completed @[ann] | First. | pick{} done {"chosen":1} by ann | lamp{"n":1} done {"price":5,"success":true}`,
 			`bot completed | Second.`,
@@ -143,17 +143,17 @@ var stories = map[string]story{
 	},
 	"a reply, a permission and another agent": {
 		script: []script.Answer{
-			calls(send("c0", "I ask:"), call("c1", "sendSpaceMessage", `{"spaceId":"shop","text":"Which?","wait":{"for":[{"type":"human"}],"timeout":100}}`)),
+			calls(send("c0", "I ask:"), call("c1", "sendSpaceMessage", `{"spaceId":"shop","text":"Which?","wait":{"for":[{"type":"human"}],"timeout":120}}`)),
 			calls(call("c2", "danger", `{"targetSpaceId":"shop"}`), call("c3", "consult", `{"prompt":"?"}`), send("c4", "Done.")),
 			silent,
 		},
 		acts: []act{
-			{shoal.RunWaitingReply, func(w *world, _ shoal.RunID) error {
-				_, err := w.hub.Messages.Post(w.t.Context(), ann, session, "shop", shoal.Draft{Parts: []shoal.Part{shoal.Text("Red.")}}, "reply")
+			{shoal.RunWaitingReply, func(w *world, id shoal.RunID) error {
+				_, err := w.hub.Messages.Post(w.t.Context(), ann, session, "shop", shoal.Draft{Parts: []shoal.Part{shoal.Text("Red.")}}, "reply-"+string(id))
 				return err
 			}},
-			answering("c2", `{"approved":true}`),
-			answering("e1", `{"approved":true}`),
+			answering("danger", `{"approved":true}`),
+			answering("danger", `{"approved":true}`),
 		},
 		want: []string{
 			`bot completed | I ask: | Which?`,
@@ -221,6 +221,6 @@ func (s story) playAndDie(t *testing.T, n int) (died bool) {
 func (s story) stage(t *testing.T) *world {
 	w := newWorld(t)
 	w.hosts("expert", script.PerTurn(calls(call("e1", "danger", `{}`)), script.Answer{Text: "It costs 5."}), cards)
-	w.shopkeeper(script.PerTurn(s.script...), strings.TrimSuffix(cards, "]")+`,{"name":"consult","executionType":"ai-agent","execution":{"agentConfig":"expert"}}]`)
+	w.shopkeeper(script.PerTurn(s.script...), strings.TrimSuffix(cards, "]")+`,{"name":"consult","executionType":"ai-agent","execution":{"agentConfig":"expert","timeout":600000}}],"context":{"conversation":false}`)
 	return w
 }

@@ -154,6 +154,7 @@ func (s *store) write(ctx context.Context, id string, change func() error, keep 
 	if s.broken != nil {
 		return s.broken
 	}
+	ctx = context.WithoutCancel(ctx) // a write is completed, also after the time that the agent gives it
 	if err := s.loadConversation(ctx, id); err != nil {
 		return err
 	}
@@ -344,11 +345,8 @@ func (s *store) suspendedTurn(more time.Duration) (json.RawMessage, error) {
 	return json.Marshal(k)
 }
 
-// remainingTime returns the rest of a limit of the execution time; negative means unlimited.
+// remainingTime returns the rest of a limit of the execution time.
 func (s *store) remainingTime(limit time.Duration) time.Duration {
-	if limit <= 0 {
-		return -1
-	}
 	if s.turn != nil {
 		limit -= time.Duration(s.turn.RanMs) * time.Millisecond
 	}

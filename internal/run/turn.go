@@ -162,15 +162,12 @@ func (x *execution) overToday(tx storage.Tx, at shoal.Time) (bool, error) {
 
 // turnFinished suspends or ends the run.
 func (x *execution) turnFinished(e agent.TurnFinished) error {
-	if e.Err != nil && e.Outcome != agent.Canceled {
-		x.log.Warn("the run failed", "reason", e.Reason, "error", e.Err)
-	}
 	if e.Outcome == agent.Waiting {
 		if err := x.saveDrafts(0); err != nil {
 			return err
 		}
 		return x.perform(x.composer.Apply(e), func(c *runs.RunChange) error {
-			turn, err := x.store.suspendedTurn(time.Since(x.began))
+			turn, err := x.store.suspendedTurn(x.clock.total())
 			if err != nil {
 				return err
 			}
@@ -182,6 +179,9 @@ func (x *execution) turnFinished(e agent.TurnFinished) error {
 		})
 	}
 	end := x.endOfRun(agent.TurnEnd{Outcome: e.Outcome, Reason: e.Reason, Message: e.Message})
+	if end.Outcome == agent.Failed {
+		x.log.Warn("the run failed", "reason", end.Reason, "error", e.Err)
+	}
 	e.Outcome = end.Outcome
 	if err := x.postReply(end.Outcome); err != nil {
 		return err

@@ -240,10 +240,17 @@ func (w *world) reaches(id shoal.RunID, status shoal.RunStatus) storage.Run {
 // timeline returns the messages of a space, apart from what ann said.
 func (w *world) timeline(space shoal.SpaceID) []string {
 	w.t.Helper()
-	messages, err := w.hub.Messages.Read(w.t.Context(), admin, session, space, storage.Page{Limit: 200})
+	lines, _ := w.timelineAfter(space, 0)
+	return lines
+}
+
+// timelineAfter is timeline for the messages after a position, and returns the last one's.
+func (w *world) timelineAfter(space shoal.SpaceID, seq int64) (lines []string, last int64) {
+	w.t.Helper()
+	messages, err := w.hub.Messages.Read(w.t.Context(), admin, session, space, storage.Page{After: seq, Limit: 200})
 	w.must(err)
-	var lines []string
 	for _, m := range messages {
+		last = m.Seq
 		if m.EntityID == "ann" {
 			continue
 		}
@@ -256,7 +263,7 @@ func (w *world) timeline(space shoal.SpaceID) []string {
 		}
 		lines = append(lines, line)
 	}
-	return lines
+	return lines, last
 }
 
 func showPart(p shoal.Part) string {
@@ -293,7 +300,7 @@ func (w *world) rows(id shoal.RunID) (rows []storage.Pending) {
 	return rows
 }
 
-// answers hands in an answer to a call that the run waits for.
+// answers hands in an answer to a call that the run waits for, by its id or its tool.
 func (w *world) answers(id shoal.RunID, call, answer string) {
 	w.t.Helper()
 	w.must(w.tryAnswer(id, call, answer))
@@ -304,7 +311,7 @@ func (w *world) tryAnswer(id shoal.RunID, call, answer string) error {
 	var a shoal.PendingAnswer
 	w.must(json.Unmarshal([]byte(answer), &a))
 	for _, row := range w.rows(id) {
-		if row.ToolCallID == call && row.Status == shoal.PendingOpen {
+		if (row.ToolCallID == call || row.ToolName == call) && row.Status == shoal.PendingOpen {
 			_, err := w.hub.Pending.Answer(w.t.Context(), ann, session, row.ID, a)
 			return err
 		}

@@ -44,6 +44,8 @@ type Run struct {
 	Client *storage.ClientInput
 	// Write changes what is stored; nil is Hub.Work.Write with Lease.
 	Write func(ctx context.Context, fn func(*runs.RunChange) error) error
+	// Read reads what is stored; nil is Hub.Work.Read.
+	Read func(ctx context.Context, fn func(storage.Tx) error) error
 	// Delegated is called when delegateToAgent has queued a run of another agent:
 	// this run has to be canceled. It may be nil.
 	Delegated func(shoal.RunID)
@@ -85,6 +87,9 @@ func (r *Run) write(ctx context.Context, fn func(*runs.RunChange) error) error {
 }
 
 func (r *Run) read(ctx context.Context, fn func(storage.Tx) error) error {
+	if r.Read != nil {
+		return r.Read(ctx, fn)
+	}
 	return r.Hub.Work.Read(ctx, fn)
 }
 
