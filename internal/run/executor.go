@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"maps"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -209,7 +207,7 @@ func (e *Executor) claim() (time.Duration, error) {
 		if limit <= 0 {
 			return fallback, nil // slotFreed signals a free slot
 		}
-		slots := runs.Slots{Limit: e.o.Limit, Used: e.o.Limit - room, Own: e.heldLeases()}
+		slots := runs.Slots{Limit: e.o.Limit, Own: e.ownSlots()}
 		if !e.o.Alone {
 			slots.OwnerIsDead = e.leases.hasExpired
 		}
@@ -278,11 +276,15 @@ func (e *Executor) launch(r storage.Run, until time.Time) {
 	})
 }
 
-// heldLeases returns the leases of the current executions.
-func (e *Executor) heldLeases() []runs.Lease {
+// ownSlots returns the slots of the current executions.
+func (e *Executor) ownSlots() []runs.Slot {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return slices.Collect(maps.Keys(e.held))
+	own := make([]runs.Slot, 0, len(e.held))
+	for lease, x := range e.held {
+		own = append(own, runs.Slot{Lease: lease, Requester: x.run.Requester})
+	}
+	return own
 }
 
 // executions returns the current executions.

@@ -96,23 +96,23 @@ func (e *Executor) checkCanceled() {
 	if len(mine) == 0 {
 		return
 	}
-	var renewed []storage.Run
+	var woken []storage.Run
 	err := e.hub.Work.Read(e.ctx, func(tx storage.Tx) (err error) {
-		renewed, err = tx.HeldRuns(e.owner)
+		woken, err = tx.WokenRuns(e.owner)
 		return err
 	})
 	if err != nil {
 		e.logFailure("find canceled runs", err) // the next renewal sees them
 		return
 	}
-	notifyExecutions(mine, renewed)
+	notifyExecutions(mine, woken)
 }
 
 // notifyExecutions ends the executions of canceled runs. Executions whose run was woken check
 // their spaces: one was closed, or the agent was removed from one.
-func notifyExecutions(mine []*execution, renewed []storage.Run) {
+func notifyExecutions(mine []*execution, stored []storage.Run) {
 	held := map[runs.Lease]storage.Run{}
-	for _, r := range renewed {
+	for _, r := range stored {
 		held[leaseOf(r)] = r
 	}
 	for _, x := range mine {

@@ -139,7 +139,10 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 	for indexes, ask := range map[string]func(storage.Tx) (any, error){
 		"members_hosted": func(tx storage.Tx) (any, error) { return tx.HostedMembers("default", "shop") },
 		"runs_awake":     func(tx storage.Tx) (any, error) { return tx.ClaimableRuns(shoal.Now(), 9) },
+		"runs_awake ":    func(tx storage.Tx) (any, error) { return tx.WokenRuns("me") },
 		"runs_held":      func(tx storage.Tx) (any, error) { return tx.HeldRuns("") },
+		"runs_held ":     func(tx storage.Tx) (any, error) { return tx.ExpiredRuns(shoal.Now()) },
+		" runs_held":     func(tx storage.Tx) (any, error) { return tx.NextExpiry() },
 		"runs_live":      func(tx storage.Tx) (any, error) { return tx.Runs("default", storage.RunFilter{Status: live}) },
 		"runs_live_agent": func(tx storage.Tx) (any, error) {
 			return tx.Runs("default", storage.RunFilter{Agent: "a", Space: "s", Status: live})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -19,10 +20,20 @@ import (
 type Work struct {
 	core *core.Core
 	live *Live
+	// expiry is when the next lease may expire, as far as this server has read; nil if it
+	// has not.
+	expiry atomic.Pointer[expiry]
+}
+
+// expiry is a time before which no lease expires. held reports whether there is a lease that
+// expires then.
+type expiry struct {
+	at   shoal.Time
+	held bool
 }
 
 // NewWork returns the executor's API to the runs of a hub.
-func NewWork(c *core.Core, live *Live) *Work { return &Work{c, live} }
+func NewWork(c *core.Core, live *Live) *Work { return &Work{core: c, live: live} }
 
 // Lease is the right to execute a run. Every write states its Generation.
 type Lease struct {
@@ -39,18 +50,23 @@ func leaseLostError(l Lease) error {
 	return &shoal.Error{Kind: shoal.Conflict, Msg: "The run " + string(l.Run) + " is now executed by another server, or has ended.", Err: ErrLeaseLost}
 }
 
-// Slots are how many runs a server may execute at once (Limit), how many it executes now
-// (Used), and their leases (Own). A lease of Own that has expired, because the store was
-// unreachable for that long, is renewed; if another server got it, the run would be
-// executed twice.
+// Slots are how many runs a server may execute at once (Limit), and those that it executes
+// now (Own). A lease of Own that has expired, because the store was unreachable for that
+// long, is renewed; if another server got it, the run would be executed twice.
 //
 // OwnerIsDead reports whether the owner of an expired lease of another server counts as
 // dead, so that other servers may claim its run. nil means always true. It is
 // called in the transaction that claims, and may be called again for the same lease.
 type Slots struct {
-	Limit, Used int
-	Own         []Lease
+	Limit       int
+	Own         []Slot
 	OwnerIsDead func(Lease) bool
+}
+
+// Slot is a run that a server executes.
+type Slot struct {
+	Lease
+	Requester string
 }
 
 // Claim leases up to limit runs that can start or continue. The requesters take turns (see
@@ -66,7 +82,7 @@ func (w *Work) Claim(ctx context.Context, owner string, limit int, ttl time.Dura
 // no entity requested may use every slot.
 func (w *Work) ClaimFor(ctx context.Context, owner string, most int, slots Slots, ttl time.Duration) (claimed []storage.Run, err error) {
 	const op = "hub.Work.Claim"
-	at, err := w.claimable(ctx, op, most)
+	at, expired, err := w.claimable(ctx, op, most, ttl)
 	if err != nil || len(at) == 0 {
 		return nil, err
 	}
@@ -76,11 +92,15 @@ func (w *Work) ClaimFor(ctx context.Context, owner string, most int, slots Slots
 			return err
 		}
 		until := shoal.At(now.Add(ttl))
-		ranOut := func(r storage.Run) bool {
-			return at.Includes(r.SessionID) && r.LeaseExpired(now) && slots.isAbandoned(owner, r)
-		}
-		if err := endLeases(ch, ranOut, slots.isMine(owner), until); err != nil {
-			return err
+		if expired {
+			ended, err := ch.ExpiredRuns(now)
+			if err != nil {
+				return err
+			}
+			abandoned := func(r storage.Run) bool { return at.Includes(r.SessionID) && slots.isAbandoned(owner, r) }
+			if err := endLeases(ch, ended, abandoned, slots.isMine(owner), until); err != nil {
+				return err
+			}
 		}
 		if claimed, err = ch.ClaimableRuns(now, most); err != nil {
 			return err
@@ -88,9 +108,7 @@ func (w *Work) ClaimFor(ctx context.Context, owner string, most int, slots Slots
 		claimed = slices.DeleteFunc(claimed, func(r storage.Run) bool {
 			return r.LeaseUntil != nil || !at.Includes(r.SessionID) // the holder may be alive
 		})
-		if claimed, err = slots.selectFitting(ch, claimed); err != nil {
-			return err
-		}
+		claimed = slots.selectFitting(claimed)
 		for i := range claimed {
 			r := &claimed[i]
 			r.Owner, r.LeaseUntil, r.Awake = owner, &until, false
@@ -105,8 +123,9 @@ func (w *Work) ClaimFor(ctx context.Context, owner string, most int, slots Slots
 }
 
 // claimable returns the sessions with the runs that a claim of at most most runs would find,
-// and with expired leases.
-func (w *Work) claimable(ctx context.Context, op string, most int) (at storage.At, err error) {
+// and with expired leases, and whether there are any of those. Leases are read only when one
+// may have expired.
+func (w *Work) claimable(ctx context.Context, op string, most int, ttl time.Duration) (at storage.At, expired bool, err error) {
 	err = w.core.View(ctx, op, func(tx storage.Tx) error {
 		now, err := tx.Now()
 		if err != nil {
@@ -116,47 +135,71 @@ func (w *Work) claimable(ctx context.Context, op string, most int) (at storage.A
 		if err != nil {
 			return err
 		}
-		held, err := tx.HeldRuns("")
+		ended, err := w.expired(tx, now, ttl)
 		if err != nil {
 			return err
 		}
-		for _, r := range slices.Concat(next, held) {
+		expired = len(ended) > 0
+		for _, r := range slices.Concat(next, ended) {
 			if (r.LeaseUntil == nil || r.LeaseExpired(now)) && !slices.Contains(at, r.SessionID) {
 				at = append(at, r.SessionID)
 			}
 		}
 		return nil
 	})
-	return at[:min(len(at), storage.MaxSessions)], err // a later claim finds the others
+	return at[:min(len(at), storage.MaxSessions)], expired, err // a later claim finds the others
 }
 
-// selectFitting returns those of runs that get a slot.
-func (s Slots) selectFitting(tx Tx, runs []storage.Run) (out []storage.Run, err error) {
-	if s.Used+len(runs) <= s.Limit-s.Limit/4 || s.Limit == 0 {
-		return runs, nil
+// expired returns the runs with expired leases. It does not read them before the time that it
+// read last: leases that are given or renewed since expire later, as all servers give them for
+// ttl.
+func (w *Work) expired(tx Tx, now shoal.Time, ttl time.Duration) ([]storage.Run, error) {
+	if next := w.expiry.Load(); next != nil && next.at.After(now.Time) && next.at.Sub(now.Time) <= ttl {
+		return nil, nil
 	}
-	held, err := tx.HeldRuns("")
+	next, err := tx.NextExpiry()
 	if err != nil {
 		return nil, err
 	}
-	mine := map[storage.EntityRef]int64{}
-	for _, r := range held {
-		mine[requesterOf(r)]++
+	if next == nil {
+		w.expiry.Store(&expiry{at: shoal.At(now.Add(ttl))})
+		return nil, nil
+	}
+	w.expiry.Store(&expiry{*next, true})
+	if next.After(now.Time) {
+		return nil, nil
+	}
+	return tx.ExpiredRuns(now)
+}
+
+// selectFitting returns those of runs that get a slot.
+func (s Slots) selectFitting(runs []storage.Run) (out []storage.Run) {
+	if len(s.Own)+len(runs) <= s.Limit-s.Limit/4 || s.Limit == 0 {
+		return runs
+	}
+	type requester struct {
+		session shoal.SessionID
+		name    string
+	}
+	mine := map[requester]int64{}
+	for _, slot := range s.Own {
+		mine[requester{slot.Session, slot.Requester}]++
 	}
 	for _, r := range runs {
-		key := requesterOf(r)
-		if limit.Fits(int64(s.Limit), int64(s.Used+len(out)), mine[key], 1, r.Requester == "") {
+		key := requester{r.SessionID, r.Requester}
+		if limit.Fits(int64(s.Limit), int64(len(s.Own)+len(out)), mine[key], 1, r.Requester == "") {
 			out = append(out, r)
 			mine[key]++
 		}
 	}
-	return out, nil
+	return out
 }
 
 // isMine returns a function that reports whether owner executes a run, according to Mine.
 func (s Slots) isMine(owner string) func(storage.Run) bool {
 	return func(r storage.Run) bool {
-		return r.Owner == owner && slices.Contains(s.Own, Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation})
+		lease := Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation}
+		return r.Owner == owner && slices.ContainsFunc(s.Own, func(slot Slot) bool { return slot.Lease == lease })
 	}
 }
 
@@ -165,17 +208,9 @@ func (s Slots) isAbandoned(owner string, r storage.Run) bool {
 	return r.Owner == owner || s.OwnerIsDead == nil || s.OwnerIsDead(Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation})
 }
 
-func requesterOf(r storage.Run) storage.EntityRef {
-	return storage.EntityRef{Session: r.SessionID, ID: shoal.EntityID(r.Requester)}
-}
-
-// endLeases ends the leases that matches selects, and wakes their runs. It extends those
-// that renew selects among them to until instead.
-func endLeases(ch *core.Change, matches, renew func(storage.Run) bool, until shoal.Time) error {
-	held, err := ch.HeldRuns("")
-	if err != nil {
-		return err
-	}
+// endLeases ends those leases of held that matches selects, and wakes their runs. It extends
+// those that renew selects among them to until instead.
+func endLeases(ch *core.Change, held []storage.Run, matches, renew func(storage.Run) bool, until shoal.Time) error {
 	for _, r := range held {
 		if !matches(r) {
 			continue
@@ -281,8 +316,12 @@ func storeProgress(ch *core.Change, r *storage.Run, p Progress) error {
 // start of a server that is the only user of its database.
 func (w *Work) EndOtherLeases(ctx context.Context, owner string) error {
 	return w.core.Change(ctx, "hub.Work.EndOtherLeases", storage.Global, func(ch *core.Change) error {
+		held, err := ch.HeldRuns("")
+		if err != nil {
+			return err
+		}
 		none := func(storage.Run) bool { return false }
-		return endLeases(ch, func(r storage.Run) bool { return r.Owner != owner }, none, shoal.Time{})
+		return endLeases(ch, held, func(r storage.Run) bool { return r.Owner != owner }, none, shoal.Time{})
 	})
 }
 
@@ -304,23 +343,31 @@ func (w *Work) NextClaim(ctx context.Context) (in time.Duration, some bool, err 
 		if err != nil {
 			return err
 		}
-		held, err := tx.HeldRuns("")
+		now, err := tx.Now()
 		if err != nil {
 			return err
 		}
-		for _, r := range held {
-			if r.LeaseUntil != nil && (next == nil || r.LeaseUntil.Before(next.Time)) {
-				next = r.LeaseUntil
-			}
+		expires, err := w.untilExpiry(tx, now)
+		if err != nil {
+			return err
 		}
-		if some = next != nil; !some {
-			return nil
+		if expires != nil && (next == nil || expires.Before(next.Time)) {
+			next = expires
 		}
-		now, err := tx.Now()
-		in = next.Sub(now.Time)
-		return err
+		if some = next != nil; some {
+			in = next.Sub(now.Time)
+		}
+		return nil
 	})
 	return in, some, err
+}
+
+// untilExpiry returns a time before which no lease expires, nil if there is no lease.
+func (w *Work) untilExpiry(tx Tx, now shoal.Time) (*shoal.Time, error) {
+	if next := w.expiry.Load(); next != nil && next.held && next.at.After(now.Time) {
+		return &next.at, nil
+	}
+	return tx.NextExpiry()
 }
 
 // Read runs fn on a snapshot.

@@ -23,6 +23,13 @@ type RunTx interface {
 	// HeldRuns returns the runs of all sessions that owner has leased, or every leased run
 	// if owner is empty.
 	HeldRuns(owner string) ([]Run, error)
+	// WokenRuns returns the runs that owner has leased and that are awake.
+	WokenRuns(owner string) ([]Run, error)
+	// ExpiredRuns returns the leased runs of all sessions with a lease that ends at or before
+	// that time.
+	ExpiredRuns(at shoal.Time) ([]Run, error)
+	// NextExpiry returns when the next lease ends, or nil. The time may be in the past.
+	NextExpiry() (*shoal.Time, error)
 	// NextClaim returns when the next awake run becomes claimable, or nil.
 	NextClaim() (*shoal.Time, error)
 	// RunSpaces returns the spaces that a run wrote to, in the order of its messages.

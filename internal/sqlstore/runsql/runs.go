@@ -166,14 +166,24 @@ func (t *Tx) UpdateRun(r storage.Run) error {
 	return err
 }
 
-// ClaimableRuns implements [hub.RunTx].
+// claimable selects what ClaimableRuns returns.
+var claimable = ` FROM runs AS r WHERE r.awake AND r.not_before <= $1 AND (r.lease_until IS NULL OR r.lease_until <= $1)` + runNotImporting
+
+// ClaimableRuns implements [hub.RunTx]. The leased runs are counted only if several
+// requesters wait.
 func (t *Tx) ClaimableRuns(at shoal.Time, limit int) ([]storage.Run, error) {
+	requesters, err := sqlconn.Number(t.c, `SELECT COUNT(*) FROM (SELECT DISTINCT r.session_id, r.requester`+claimable+` LIMIT 2) AS waiting`, at)
+	switch {
+	case err != nil || requesters == 0:
+		return []storage.Run{}, err
+	case requesters == 1:
+		return sqlconn.ListFirst(t.c, limit, runOf, `SELECT `+runColumns+claimable+` ORDER BY r.number`+sqlconn.Limit(limit), at)
+	}
 	// The requester is an expression, so that the database reads the few runs that are awake
 	// or leased, and not all runs in the order of an index.
 	return sqlconn.ListFirst(t.c, limit, runOf, `SELECT `+runColumns+` FROM (
 		SELECT waiting.number, waiting.place + COALESCE(held.n, 0) AS turn FROM (
-			SELECT r.number, r.session_id || ' ' || r.requester AS who, ROW_NUMBER() OVER (PARTITION BY r.session_id || ' ' || r.requester ORDER BY r.number) AS place
-			FROM runs AS r WHERE r.awake AND r.not_before <= $1 AND (r.lease_until IS NULL OR r.lease_until <= $1)`+runNotImporting+`
+			SELECT r.number, r.session_id || ' ' || r.requester AS who, ROW_NUMBER() OVER (PARTITION BY r.session_id || ' ' || r.requester ORDER BY r.number) AS place`+claimable+`
 		) AS waiting LEFT JOIN (
 			SELECT h.session_id || ' ' || h.requester AS who, COUNT(*) AS n FROM runs AS h
 			WHERE h.lease_until IS NOT NULL AND h.lease_until > $1 GROUP BY h.session_id || ' ' || h.requester
@@ -191,6 +201,21 @@ func (t *Tx) HeldRuns(owner string) ([]storage.Run, error) {
 	}
 	b.Add(` ORDER BY r.number`)
 	return sqlconn.List(t.c, runOf, b.Text(), b.Args...)
+}
+
+// WokenRuns implements [hub.RunTx]. The oldest come first. A run with an owner is leased.
+func (t *Tx) WokenRuns(owner string) ([]storage.Run, error) {
+	return sqlconn.List(t.c, runOf, `SELECT `+runColumns+` FROM runs AS r WHERE r.awake AND r.owner = $1 ORDER BY r.number`, owner)
+}
+
+// ExpiredRuns implements [hub.RunTx]. The oldest come first.
+func (t *Tx) ExpiredRuns(at shoal.Time) ([]storage.Run, error) {
+	return sqlconn.List(t.c, runOf, `SELECT `+runColumns+` FROM runs AS r WHERE r.lease_until IS NOT NULL AND r.lease_until <= $1 ORDER BY r.number`, at)
+}
+
+// NextExpiry implements [hub.RunTx].
+func (t *Tx) NextExpiry() (*shoal.Time, error) {
+	return t.earliest(`SELECT MIN(r.lease_until) FROM runs AS r WHERE r.lease_until IS NOT NULL`)
 }
 
 // NextClaim implements [hub.RunTx]. The time is in the past if a

@@ -67,7 +67,14 @@ var claimTests = map[string]func(*storecase.Case){
 		held := func(owner string) []shoal.RunID {
 			return storecase.OwnRuns(c, storecase.Read(c, func(tx storage.Tx) ([]storage.Run, error) { return tx.HeldRuns(owner) }))
 		}
+		woken := func(owner string) []shoal.RunID {
+			return storecase.OwnRuns(c, storecase.Read(c, func(tx storage.Tx) ([]storage.Run, error) { return tx.WokenRuns(owner) }))
+		}
+		expired := func(at int) []shoal.RunID {
+			return storecase.OwnRuns(c, storecase.Read(c, func(tx storage.Tx) ([]storage.Run, error) { return tx.ExpiredRuns(storecase.Time(at)) }))
+		}
 		a, b, free := c.NewRun("r1", "bot", ""), c.NewRun("r2", "bot", ""), c.NewRun("r3", "bot", "")
+		free.Awake = true
 		a.Owner, a.LeaseUntil = "one", storecase.Ptr(storecase.Time(1))
 		b.Owner, b.LeaseUntil = "two", storecase.Ptr(storecase.Time(2))
 		c.AddRuns(a, b, free)
@@ -75,6 +82,19 @@ var claimTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the second's", held("two"), []shoal.RunID{"r2"})
 		storecase.Equal(c, "another's", held("three"), []shoal.RunID{})
 		storecase.Equal(c, "everybody's", held(""), []shoal.RunID{"r1", "r2"})
+		storecase.Equal(c, "before a lease ends", expired(0), []shoal.RunID{})
+		storecase.Equal(c, "when a lease ends", expired(1), []shoal.RunID{"r1"})
+		storecase.Equal(c, "when both have ended", expired(3), []shoal.RunID{"r1", "r2"})
+		next := storecase.Read(c, func(tx storage.Tx) (*shoal.Time, error) { return tx.NextExpiry() })
+		if next == nil || next.After(storecase.Time(1).Time) { // other cases hold runs, too
+			c.Errorf("the next lease ends at %v, want at most %v", next, storecase.Time(1))
+		}
+		storecase.Equal(c, "nobody was woken", woken("one"), []shoal.RunID{})
+		a.Awake = true
+		updateRuns(c, a)
+		storecase.Equal(c, "the first's was woken", woken("one"), []shoal.RunID{"r1"})
+		storecase.Equal(c, "the second's was not", woken("two"), []shoal.RunID{})
+		a.Awake = false
 		a.Owner, a.LeaseUntil = "", nil
 		updateRuns(c, a)
 		storecase.Equal(c, "after one was given up", held(""), []shoal.RunID{"r2"})
