@@ -25,6 +25,9 @@ type Arrival struct {
 	// the entities whose inboxes track the message, and those that wait on this server.
 	Place     int64
 	Receivers []storage.Receiver
+	// Base is the place after which this server had assigned all places when it assigned
+	// this one.
+	Base int64
 	// EventPlace is the last position of the session's events, including this message's.
 	EventPlace int64
 	// Late are entities that began to wait after Receivers was determined. They may be
@@ -38,7 +41,7 @@ type Arrivals interface {
 	// Begin announces a message before its place is assigned, and returns the entities that
 	// wait for messages that do not mention them, or nil.
 	Begin(a *Arrival) storage.EntitySet
-	// Place sets the place and the receivers of the message, which the transactions that
+	// Place sets the place, its base and the receivers of the message, which the transactions that
 	// deliver other messages may read from then on.
 	Place(a *Arrival, d storage.Delivered)
 	// Drop ends an arrival whose transaction was not committed, or perhaps not.

@@ -2,7 +2,9 @@ package inbox
 
 import (
 	"context"
+	"maps"
 	"slices"
+	"sync"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
@@ -10,12 +12,13 @@ import (
 )
 
 // sessionWaits is what this server knows of the order of the messages of a session, and the
-// entities that wait for messages there that do not mention them. Inbox.mu guards it.
+// entities that wait for messages there that do not mention them, which is a set of entities.
 type sessionWaits struct {
+	mu *sync.Mutex // Inbox.mu, which guards everything
 	// readers counts the open waits for messages of each entity.
 	readers map[shoal.EntityID]int
 	// pending are the messages whose transactions are in progress, in their order.
-	pending []*pendingArrival
+	pending []*core.Arrival
 	// last is the last place that this server has assigned. It has assigned all places from
 	// base+1 to last, and has given each of their messages to Deliver, unless it is pending.
 	last, base int64
@@ -27,22 +30,16 @@ type sessionWaits struct {
 	done chan struct{}
 }
 
-// pendingArrival is an arrival with the base of its session when it got its place.
-type pendingArrival struct {
-	*core.Arrival
-	base int64
-}
-
-// concerns reports whether the message reaches an entity, or may do so.
-func (p *pendingArrival) concerns(id shoal.EntityID) bool {
-	return slices.Contains(p.Late, id) || slices.ContainsFunc(p.Receivers, func(r storage.Receiver) bool { return r.ID == id })
+// concerns reports whether a message reaches an entity, or may do so.
+func concerns(a *core.Arrival, id shoal.EntityID) bool {
+	return slices.Contains(a.Late, id) || slices.ContainsFunc(a.Receivers, func(r storage.Receiver) bool { return r.ID == id })
 }
 
 // session returns the waits of a session. b.mu must be held.
 func (b *Inbox) session(id shoal.SessionID) *sessionWaits {
 	s := b.sessions[id]
 	if s == nil {
-		s = &sessionWaits{readers: map[shoal.EntityID]int{}}
+		s = &sessionWaits{mu: &b.mu, readers: map[shoal.EntityID]int{}}
 		b.sessions[id] = s
 	}
 	return s
@@ -53,47 +50,39 @@ func (b *Inbox) Begin(a *core.Arrival) storage.EntitySet {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.session(a.Message.SessionID)
-	s.pending = append(s.pending, &pendingArrival{Arrival: a})
+	s.pending = append(s.pending, a)
 	if len(s.readers) == 0 {
 		return nil
 	}
-	return readerSet{b, s}
-}
-
-// readerSet is the set of the readers of a session.
-type readerSet struct {
-	inbox *Inbox
-	waits *sessionWaits
+	return s
 }
 
 // Len implements [storage.EntitySet].
-func (r readerSet) Len() int {
-	r.inbox.mu.Lock()
-	defer r.inbox.mu.Unlock()
-	return len(r.waits.readers)
+func (s *sessionWaits) Len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.readers)
 }
 
 // Has implements [storage.EntitySet].
-func (r readerSet) Has(id shoal.EntityID) bool {
-	r.inbox.mu.Lock()
-	defer r.inbox.mu.Unlock()
-	return r.waits.readers[id] > 0
+func (s *sessionWaits) Has(id shoal.EntityID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.readers[id] > 0
 }
 
 // All implements [storage.EntitySet].
-func (r readerSet) All() []shoal.EntityID {
-	r.inbox.mu.Lock()
-	defer r.inbox.mu.Unlock()
-	all := make([]shoal.EntityID, 0, len(r.waits.readers))
-	for id := range r.waits.readers {
-		all = append(all, id)
-	}
-	return all
+func (s *sessionWaits) All() []shoal.EntityID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.readers))
 }
 
-// find returns the index of a pending arrival, or -1.
-func (s *sessionWaits) find(a *core.Arrival) int {
-	return slices.IndexFunc(s.pending, func(p *pendingArrival) bool { return p.Arrival == a })
+// remove removes a message from the pending ones, and reports whether it was there.
+func (s *sessionWaits) remove(a *core.Arrival) bool {
+	n := len(s.pending)
+	s.pending = slices.DeleteFunc(s.pending, func(o *core.Arrival) bool { return o == a })
+	return len(s.pending) < n
 }
 
 // Place implements [core.Arrivals].
@@ -105,10 +94,7 @@ func (b *Inbox) Place(a *core.Arrival, d storage.Delivered) {
 	if a.Place != s.last+1 {
 		s.base = a.Place - 1 // another server has assigned places, or a transaction has failed
 	}
-	s.last = a.Place
-	if i := s.find(a); i >= 0 {
-		s.pending[i].base = s.base
-	}
+	s.last, a.Base = a.Place, s.base
 }
 
 // Drop implements [core.Arrivals]. The message may have been stored nevertheless, so every
@@ -117,9 +103,7 @@ func (b *Inbox) Drop(a *core.Arrival) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.session(a.Message.SessionID)
-	if i := s.find(a); i >= 0 {
-		s.pending = slices.Delete(s.pending, i, i+1)
-	}
+	s.remove(a)
 	s.base = max(s.base, a.Place)
 }
 
@@ -130,67 +114,22 @@ func (b *Inbox) Deliver(a *core.Arrival) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.session(m.SessionID)
-	i := s.find(a)
-	if i < 0 {
+	if !s.remove(a) {
 		return
 	}
-	p := s.pending[i]
-	s.pending = slices.Delete(s.pending, i, i+1)
 	for _, r := range a.Receivers {
 		box := b.mailboxes[storage.EntityRef{Session: m.SessionID, ID: r.ID}]
 		if box == nil {
 			continue
 		}
-		inOrder := !slices.ContainsFunc(s.pending, func(o *pendingArrival) bool { return o.Place > 0 && o.Place < a.Place && o.concerns(r.ID) })
-		box.deliverDirectly(storage.InboxEntry{
-			Place: a.Place, Reason: r.Reason, Delivery: 1, Space: a.Space, Message: m.For(r.ID), EventPlace: a.EventPlace,
-		}, p.base, inOrder)
+		inOrder := !slices.ContainsFunc(s.pending, func(o *core.Arrival) bool { return o.Place > 0 && o.Place < a.Place && concerns(o, r.ID) })
+		e := storage.InboxEntry{Place: a.Place, Reason: r.Reason, Delivery: 1, Space: a.Space, Message: m.For(r.ID), EventPlace: a.EventPlace}
+		box.apply(func(x *machine) { x.commit(e, a.Base, inOrder) })
 	}
 	for _, id := range a.Late {
 		if box := b.mailboxes[storage.EntityRef{Session: m.SessionID, ID: id}]; box != nil {
-			box.miss(a.Place)
+			box.apply(func(x *machine) { x.miss(a.Place) })
 		}
-	}
-}
-
-// unknownPosition is the value of HeldWait.clear before the wait has read its inbox.
-const unknownPosition = -1
-
-// miss records that a message was not delivered directly to waits that may be its receivers.
-func (m *mailbox) miss(place int64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.missed = max(m.missed, place)
-}
-
-// deliverDirectly answers either all waits that a new entry matches or none of them, so
-// that they wake with the same messages. It answers none if one of the waits does not know
-// whether an earlier entry matches it. This server has assigned all places from base+1 on;
-// inOrder reports that it has delivered all earlier entries.
-func (m *mailbox) deliverDirectly(e storage.InboxEntry, base int64, inOrder bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	from := max(base, m.missed) // before that, the inbox may have entries that no wait knows
-	m.missed = max(m.missed, e.Place)
-	for _, w := range m.waits {
-		if w.clear < e.Place && (w.clear < from || !inOrder) {
-			return
-		}
-	}
-	entries, d, delivered := []storage.InboxEntry{e}, newDelivery(e), false
-	for i := len(m.waits) - 1; i >= 0; i-- { // answer removes it from the list
-		w := m.waits[i]
-		switch {
-		case w.clear >= e.Place: // its last read found that the entry does not match
-		case !d.matches(w.filter):
-			w.clear = e.Place
-		case w.call.Err() == nil:
-			m.sendAnswer(w, answer{entries: entries})
-			delivered = true
-		}
-	}
-	if delivered {
-		m.recordDelivered(entries)
 	}
 }
 
@@ -245,7 +184,7 @@ func (b *Inbox) watchArrivals(ctx context.Context, session shoal.SessionID, s *s
 			place = max(place, note.Place)
 		}
 		for _, box := range b.readersToRefresh(session, s, place) {
-			box.readOthers(place)
+			box.step(func(x *machine) { x.notify(place) })
 			b.release(box)
 		}
 	}

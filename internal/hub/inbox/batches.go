@@ -10,13 +10,6 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// readerState is the state of one key in a mailbox: how it acknowledges, and the batches
-// that were delivered to it since it last acknowledged.
-type readerState struct {
-	explicit bool
-	batches  []*batch
-}
-
 // batch is a batch that was delivered to a caller. written is closed once its response was
 // written completely.
 type batch struct {
@@ -40,30 +33,20 @@ func (h *batch) isWritten() bool {
 // recorded it. A response that is not recorded by then counts as lost.
 const writeGrace = 100 * time.Millisecond
 
-// reader returns the state of a key. m.mu must be held.
-func (m *mailbox) reader(key shoal.KeyID) *readerState {
-	r := m.readers[key]
-	if r == nil {
-		r = &readerState{}
-		m.readers[key] = r
-	}
-	return r
-}
-
 // isExplicit reports whether the mailbox knows that the key acknowledges explicitly. The
 // key may do so without the mailbox knowing it: the transaction that acknowledges a batch
 // checks again.
 func (m *mailbox) isExplicit(key shoal.KeyID) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.reader(key).explicit
+	return m.explicit[key]
 }
 
 func (m *mailbox) setExplicit(key shoal.KeyID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r := m.reader(key)
-	r.explicit, r.batches = true, nil
+	m.explicit[key] = true
+	delete(m.batches, key)
 }
 
 // recordBatch records the delivery of a batch to a key that acknowledges implicitly. It returns
@@ -71,12 +54,11 @@ func (m *mailbox) setExplicit(key shoal.KeyID) {
 func (m *mailbox) recordBatch(key shoal.KeyID, filter storage.InboxFilter, upTo int64) *batch {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r := m.reader(key)
-	if r.explicit {
+	if m.explicit[key] {
 		return nil
 	}
 	h := &batch{filter: filter, upTo: upTo, written: make(chan struct{})}
-	r.batches = append(r.batches, h)
+	m.batches[key] = append(m.batches[key], h)
 	return h
 }
 
@@ -84,7 +66,7 @@ func (m *mailbox) recordBatch(key shoal.KeyID, filter storage.InboxFilter, upTo 
 // written, for at most writeGrace.
 func (m *mailbox) awaitWritten(ctx context.Context, key shoal.KeyID) error {
 	m.mu.Lock()
-	pending := slices.DeleteFunc(slices.Clone(m.reader(key).batches), (*batch).isWritten)
+	pending := slices.DeleteFunc(slices.Clone(m.batches[key]), (*batch).isWritten)
 	m.mu.Unlock()
 	if len(pending) == 0 {
 		return nil
@@ -108,14 +90,9 @@ func (m *mailbox) awaitWritten(ctx context.Context, key shoal.KeyID) error {
 func (m *mailbox) takeBatches(key shoal.KeyID, again bool) (done []*batch) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r := m.reader(key)
 	if !again {
-		for _, h := range r.batches {
-			if h.isWritten() {
-				done = append(done, h)
-			}
-		}
+		done = slices.DeleteFunc(m.batches[key], func(h *batch) bool { return !h.isWritten() })
 	}
-	r.batches = nil
+	delete(m.batches, key)
 	return done
 }

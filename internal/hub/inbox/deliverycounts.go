@@ -38,78 +38,31 @@ func (d delivery) matches(f storage.InboxFilter) bool {
 		(len(f.From) == 0 || d.reason == shoal.ReasonSystem || slices.Contains(f.From, d.sender))
 }
 
-// recordDelivered records that entries were delivered. m.mu must be held.
-func (m *mailbox) recordDelivered(entries []storage.InboxEntry) {
-	for _, e := range entries {
-		d := newDelivery(e)
-		if !slices.Contains(m.uncounted, d) { // several waits can wake with the same entry
-			m.uncounted = append(m.uncounted, d)
-		}
-	}
-}
-
-// dropUncounted removes deliveries that no longer need to be counted, because the entries
-// are acknowledged.
-func (m *mailbox) dropUncounted(f storage.InboxFilter, upTo int64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.uncounted = slices.DeleteFunc(m.uncounted, func(d delivery) bool { return d.place <= upTo && d.matches(f) })
-}
-
-// takeUncounted returns the positions of the uncounted deliveries and clears the list. m.mu
-// must be held.
-func (m *mailbox) takeUncounted() []int64 {
-	places := make([]int64, len(m.uncounted))
-	for i, d := range m.uncounted {
-		places[i] = d.place
-	}
-	m.uncounted = nil
-	return places
-}
-
-// storeUncounted stores the deliveries so far. The caller must hold m.reading.
-func (m *mailbox) storeUncounted(ctx context.Context) {
-	m.mu.Lock()
-	places := m.takeUncounted()
-	m.mu.Unlock()
-	if len(places) > 0 {
-		m.inbox.storeCounts(ctx, map[storage.EntityRef][]int64{m.key: places})
-	}
-}
-
-// storeAllCounts stores the deliveries of all mailboxes. It skips a mailbox that is being
-// read: the reader stores the counts before it reads.
-func (b *Inbox) storeAllCounts(ctx context.Context) error {
+// storeAllCounts stores the deliveries of all mailboxes. It skips a mailbox that performs a
+// task: the deliveries are counted before it reads.
+func (b *Inbox) storeAllCounts(context.Context) error {
 	places := map[storage.EntityRef][]int64{}
 	var counted []*mailbox
 	b.mu.Lock()
 	for key, box := range b.mailboxes {
 		box.mu.Lock()
-		if len(box.uncounted) > 0 {
-			select {
-			case box.reading <- struct{}{}:
-				places[key] = box.takeUncounted()
-				counted = append(counted, box)
-			default:
-			}
+		if t := box.machine.count(); t.counts != nil {
+			places[key], counted = t.counts, append(counted, box)
 		}
 		box.mu.Unlock()
 	}
 	b.mu.Unlock()
-	if len(counted) == 0 {
-		return nil
-	}
-	b.storeCounts(context.WithoutCancel(ctx), places)
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.storeCounts(places)
 	for _, box := range counted {
-		<-box.reading // the next reader sees the counts
-		b.dropUnused(box)
+		box.step((*machine).counted)
+		b.drop(box)
 	}
 	return nil
 }
 
-func (b *Inbox) storeCounts(ctx context.Context, places map[storage.EntityRef][]int64) {
+// storeCounts stores deliveries. It completes even if the server stops.
+func (b *Inbox) storeCounts(places map[storage.EntityRef][]int64) {
+	ctx := context.WithoutCancel(b.core.Ctx)
 	var err error
 	for at := range storage.Batches(sessionsOf(places)) {
 		err = errors.Join(err, b.core.Store.Update(ctx, at, func(tx storage.Tx) error {

@@ -31,7 +31,9 @@ type Inbox struct {
 	mu        sync.Mutex
 	mailboxes map[storage.EntityRef]*mailbox
 	sessions  map[shoal.SessionID]*sessionWaits
-	horizons  horizons
+
+	horizonMu sync.Mutex
+	horizons  map[storage.EntityRef]int64
 }
 
 // NewInbox returns the inboxes of a hub, which hold at most mostWaits open waits. It
@@ -46,8 +48,12 @@ func NewInbox(c *core.Core, mostWaits int, m *metrics.Set) *Inbox {
 func (b *Inbox) Waits() *limit.Open { return b.open }
 
 // prepareRequest checks the request, fills in its defaults and returns the entity that
-// waits.
+// waits. Only a wait for agents can do without one.
 func prepareRequest(who shoal.Principal, req *WaitRequest) (shoal.EntityID, error) {
+	req.Timeout = shoal.ClampWait(req.Timeout)
+	if req.Agents != nil {
+		return who.EntityID, req.Agents.check(who, req.Session)
+	}
 	if err := core.CheckSession(who, req.Session); err != nil {
 		return "", err
 	}
@@ -70,143 +76,7 @@ func prepareRequest(who shoal.Principal, req *WaitRequest) (shoal.EntityID, erro
 		}
 	}
 	req.From = slices.Compact(slices.Sorted(slices.Values(req.From)))
-	req.Timeout = shoal.ClampWait(req.Timeout)
 	return entity, nil
-}
-
-// checkWaitRights checks that the entity of a wait exists and may read the space that the wait
-// is limited to.
-func checkWaitRights(tx Tx, who shoal.Principal, req *WaitRequest, entity shoal.EntityID) error {
-	if _, err := core.FindEntity(tx, req.Session, entity); err != nil {
-		return err
-	}
-	if req.Space == "" {
-		return nil
-	}
-	_, err := core.ReadableSpace(tx, shoal.Principal{Role: shoal.RoleEntity, SessionID: req.Session, EntityID: entity, KeyID: who.KeyID}, req.Session, req.Space)
-	return err
-}
-
-// acknowledge checks that the wait is allowed and acknowledges earlier batches: those up
-// to the cursor of the call, or, for a key that never sent one, the previous batch if its
-// response was written completely. A wait that is not allowed acknowledges nothing.
-func (b *Inbox) acknowledge(ctx context.Context, who shoal.Principal, box *mailbox, req *WaitRequest) (ackResult, error) {
-	check := func(tx storage.Tx) error { return checkWaitRights(tx, who, req, box.key.ID) }
-	if req.Ack != "" {
-		at, err := parseCursor(box.key, req.Ack)
-		if err != nil {
-			return ackResult{}, err
-		}
-		return b.explicitAck(ctx, who, box, at, check)
-	}
-	if err := b.core.Store.View(ctx, check); err != nil {
-		return ackResult{}, err
-	}
-	if box.isExplicit(who.KeyID) {
-		return ackResult{}, nil
-	}
-	if !req.Redeliver {
-		if err := box.awaitWritten(ctx, who.KeyID); err != nil {
-			return ackResult{}, err
-		}
-	}
-	return b.implicitAck(ctx, who, box, box.takeBatches(who.KeyID, req.Redeliver))
-}
-
-// implicitAck acknowledges batches of a key that has never acknowledged explicitly.
-func (b *Inbox) implicitAck(ctx context.Context, who shoal.Principal, box *mailbox, done []*batch) (ackResult, error) {
-	if len(done) == 0 {
-		return ackResult{}, nil
-	}
-	last := done[len(done)-1]
-	var clear int64
-	explicit := false
-	err := b.core.Store.Update(ctx, storage.In(box.key.Session), func(tx storage.Tx) (err error) {
-		// Only the database knows whether this key has acknowledged explicitly: before
-		// the mailbox existed, or on another server.
-		if explicit, err = tx.Explicit(box.key.Session, box.key.ID, who.KeyID); err != nil || explicit {
-			return err
-		}
-		for _, h := range done {
-			if clear, err = b.acknowledgeUpTo(tx, box.key, h.filter, h.upTo); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return ackResult{}, err
-	}
-	if explicit {
-		box.setExplicit(who.KeyID)
-		return ackResult{}, nil
-	}
-	for _, h := range done {
-		box.dropUncounted(h.filter, h.upTo)
-	}
-	return ackResult{last.filter, clear}, nil
-}
-
-// ackResult describes what a wait knows after its acknowledgment: no entry up to the place
-// clear matches filter. clear is unknownPosition if one does.
-type ackResult struct {
-	filter storage.InboxFilter
-	clear  int64
-}
-
-// clearFor returns the place up to which no entry matches f after the acknowledgment, or
-// unknownPosition.
-func (a ackResult) clearFor(f storage.InboxFilter) int64 {
-	if a.clear > 0 && sameFilter(a.filter, f) {
-		return a.clear
-	}
-	return unknownPosition
-}
-
-// acknowledgeUpTo acknowledges a batch. It returns the last place of the session if no later
-// entry matches the filter of the batch; otherwise unknownPosition.
-func (b *Inbox) acknowledgeUpTo(tx Tx, key storage.EntityRef, filter storage.InboxFilter, upTo int64) (int64, error) {
-	more, err := tx.Acknowledge(key.Session, key.ID, b.fromHorizon(key, filter), upTo)
-	if err != nil || more {
-		return unknownPosition, err
-	}
-	return tx.InboxEnd(key.Session)
-}
-
-// explicitAck acknowledges the batch that a cursor names, in one transaction with the
-// check of the call that sent it. A cursor of another lineage acknowledges nothing.
-func (b *Inbox) explicitAck(ctx context.Context, who shoal.Principal, box *mailbox, at inboxCursor, check func(storage.Tx) error) (ackResult, error) {
-	var clear int64
-	here := false
-	err := b.core.Store.Update(ctx, storage.In(box.key.Session), func(tx storage.Tx) (err error) {
-		if err := check(tx); err != nil {
-			return err
-		}
-		if here, err = b.core.Descends(tx, box.key.Session, at.epoch, at.event); err != nil || !here {
-			return err
-		}
-		if at.upTo, here, err = at.place(tx, box.key); err != nil || !here {
-			return err
-		}
-		end, err := tx.InboxEnd(box.key.Session)
-		if err != nil {
-			return err
-		}
-		if at.upTo > end {
-			return invalidCursor()
-		}
-		if err := tx.SetExplicit(box.key.Session, box.key.ID, who.KeyID); err != nil {
-			return err
-		}
-		clear, err = b.acknowledgeUpTo(tx, box.key, at.filter, at.upTo)
-		return err
-	})
-	if err != nil || !here {
-		return ackResult{}, err
-	}
-	box.setExplicit(who.KeyID)
-	box.dropUncounted(at.filter, at.upTo)
-	return ackResult{at.filter, clear}, nil
 }
 
 // MarkRead acknowledges the caller's inbox entries of a space up to and including seq,

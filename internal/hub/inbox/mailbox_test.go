@@ -13,14 +13,19 @@ func TestMailboxStaysWhileCounting(t *testing.T) {
 	b := &Inbox{mailboxes: map[storage.EntityRef]*mailbox{}}
 	key := storage.EntityRef{Session: "default", ID: "ann"}
 	box := b.mailbox(key)
-	box.reading <- struct{}{} // as storeAllCounts does
+	box.machine.busy = true // as storeAllCounts does
 	b.release(box)
 	if b.mailbox(key) != box {
 		t.Fatal("the next wait got another mailbox")
 	}
-	<-box.reading
+	box.machine.busy = false
 	b.release(box)
 	if len(b.mailboxes) != 0 {
 		t.Error("an unused mailbox was not dropped")
+	}
+	next := b.mailbox(key)
+	b.drop(box) // its task ends only now
+	if b.mailbox(key) != next {
+		t.Error("the mailbox in use was dropped with its predecessor")
 	}
 }

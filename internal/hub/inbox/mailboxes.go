@@ -18,7 +18,7 @@ func (b *Inbox) mailbox(key storage.EntityRef) *mailbox {
 	defer b.mu.Unlock()
 	box := b.mailboxes[key]
 	if box == nil {
-		box = &mailbox{inbox: b, key: key, readers: map[shoal.KeyID]*readerState{}, reading: make(chan struct{}, 1)}
+		box = &mailbox{inbox: b, key: key, explicit: map[shoal.KeyID]bool{}, batches: map[shoal.KeyID][]*batch{}}
 		b.mailboxes[key] = box
 	}
 	box.mu.Lock()
@@ -42,21 +42,22 @@ func (b *Inbox) release(box *mailbox) {
 	b.dropUnused(box)
 }
 
+// drop drops a mailbox if it is unused.
+func (b *Inbox) drop(box *mailbox) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.dropUnused(box)
+}
+
 // dropUnused drops a mailbox that no call uses and that remembers no batches. It keeps a
 // mailbox whose deliveries are not stored yet, because the next wait must count them
 // before it reads. b.mu must be held.
 func (b *Inbox) dropUnused(box *mailbox) {
 	box.mu.Lock()
 	defer box.mu.Unlock()
-	if box.users > 0 || len(box.uncounted) > 0 || len(box.reading) > 0 {
-		return
+	if b.mailboxes[box.key] == box && box.users == 0 && box.machine.isUnused() && len(box.batches) == 0 {
+		delete(b.mailboxes, box.key)
 	}
-	for _, r := range box.readers {
-		if len(r.batches) > 0 {
-			return
-		}
-	}
-	delete(b.mailboxes, box.key)
 }
 
 // dropStale drops mailboxes that have not been used for mailboxTTL.
@@ -66,7 +67,7 @@ func (b *Inbox) dropStale(context.Context) error {
 	defer b.mu.Unlock()
 	for key, box := range b.mailboxes {
 		box.mu.Lock()
-		stale := box.users == 0 && len(box.uncounted) == 0 && now.Sub(box.idle) > mailboxTTL
+		stale := box.users == 0 && box.machine.isUnused() && now.Sub(box.idle) > mailboxTTL
 		box.mu.Unlock()
 		if stale {
 			delete(b.mailboxes, key)

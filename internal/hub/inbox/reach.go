@@ -108,8 +108,7 @@ func (b *Inbox) isListening(m shoal.Message, id shoal.EntityID) bool {
 	}
 	box.mu.Lock()
 	defer box.mu.Unlock()
-	d := delivery{reason: shoal.ReasonMention, space: m.SpaceID, sender: m.EntityID}
-	return slices.ContainsFunc(box.waits, func(w *HeldWait) bool { return d.matches(w.filter) && w.call.Err() == nil })
+	return box.machine.listens(delivery{reason: shoal.ReasonMention, space: m.SpaceID, sender: m.EntityID})
 }
 
 // RefreshReach sets the runs and the reach of a message that was posted earlier to their

@@ -12,12 +12,14 @@ import (
 	"github.com/shoal-dev/shoal/internal/limit"
 )
 
-// countOutcome counts the outcome of a wait in the metrics.
+// countOutcome counts the outcome of a wait for messages in the metrics.
 func (w *HeldWait) countOutcome(err error) {
 	outcome := "messages"
 	var known *shoal.Error
 	switch {
-	case err == nil && len(w.entries) == 0:
+	case w.req.Agents != nil:
+		return
+	case err == nil && len(w.answer.entries) == 0:
 		outcome = "timed_out"
 	case errors.Is(err, shoal.TooManyWaiters):
 		outcome = "refused"
@@ -33,9 +35,9 @@ func (w *HeldWait) countOutcome(err error) {
 // one of the messages that ended the wait reports its failure.
 func (w *HeldWait) senderFailure() *shoal.WaitFailure {
 	isEntry := func(id shoal.MessageID) bool {
-		return id != "" && slices.ContainsFunc(w.entries, func(e storage.InboxEntry) bool { return e.Message.ID == id })
+		return id != "" && slices.ContainsFunc(w.answer.entries, func(e storage.InboxEntry) bool { return e.Message.ID == id })
 	}
-	if !slices.ContainsFunc(w.entries, func(e storage.InboxEntry) bool { return e.Message.EntityID == shoal.System }) {
+	if !slices.ContainsFunc(w.answer.entries, func(e storage.InboxEntry) bool { return e.Message.EntityID == shoal.System }) {
 		return nil
 	}
 	var out *shoal.WaitFailure
@@ -73,12 +75,18 @@ type WaitRequest struct {
 	// Redeliver returns the previous batch again to a caller that acknowledges
 	// implicitly, instead of acknowledging it.
 	Redeliver bool
+	// Agents, if set, makes this a wait for agents, which acknowledges nothing. Then only
+	// Session and Timeout are used of the other fields.
+	Agents *AgentsRequest
 }
 
 // Delivery is the response to a wait.
 type Delivery struct {
-	// Result is the part that clients receive.
+	// Result is the part that clients receive. After a wait for agents it only has the
+	// time-out.
 	Result shoal.WaitResult
+	// Agents is set after a wait for agents.
+	Agents *PresentAgents
 
 	batch *batch
 }
@@ -112,19 +120,20 @@ func (b *Inbox) Wait(ctx context.Context, who shoal.Principal, req *WaitRequest)
 // returns only the open wait, and the caller must call [HeldWait.Wait] once.
 func (b *Inbox) WaitShortly(ctx context.Context, who shoal.Principal, req *WaitRequest, while time.Duration) (_ *Delivery, open *HeldWait, err error) {
 	w := &HeldWait{inbox: b, who: who, req: req}
+	w.done = make(chan struct{})
 	defer func() {
 		if open == nil {
 			w.release()
 		}
 	}()
-	if err = w.prepare(ctx); err == nil {
-		w.box.openWait(w, min(while, req.Timeout))
-		stillOpen := false
-		if stillOpen, err = w.box.block(ctx, w); stillOpen {
-			return nil, w, nil
-		}
+	if err := w.prepare(ctx); err != nil {
+		return nil, nil, w.fail(err)
 	}
-	d, err := w.finish(err)
+	w.box.openWait(w, min(while, req.Timeout))
+	if w.box.block(ctx, w) {
+		return nil, w, nil
+	}
+	d, err := w.finish()
 	return d, nil, err
 }
 
@@ -132,16 +141,29 @@ func (b *Inbox) WaitShortly(ctx context.Context, who shoal.Principal, req *WaitR
 func (w *HeldWait) Wait(ctx context.Context) (*Delivery, error) {
 	defer w.release()
 	w.timer.Reset(time.Until(w.deadline))
-	_, err := w.box.block(ctx, w) // returns only when the wait has ended
-	return w.finish(err)
+	w.box.block(ctx, w) // returns only when the wait has ended
+	return w.finish()
 }
 
-// finish returns the result of a wait that has ended with err.
-func (w *HeldWait) finish(err error) (*Delivery, error) {
+// fail counts a wait that ends with err and returns the error for the caller.
+func (w *HeldWait) fail(err error) error {
 	w.countOutcome(err)
-	if err != nil {
-		return nil, core.Wrap("hub.Inbox.Wait", err)
+	return core.Wrap("hub.Inbox.Wait", err)
+}
+
+// finish returns the result of a wait that has its answer.
+func (w *HeldWait) finish() (*Delivery, error) {
+	err := w.call.Err() // a caller that has lost its right gets nothing
+	if err == nil {
+		err = w.answer.err
 	}
+	if err != nil {
+		return nil, w.fail(err)
+	}
+	if w.answer.woken {
+		w.inbox.core.Metrics.CountWakeUp(w.answer.entries)
+	}
+	w.countOutcome(nil)
 	return w.newDelivery(), nil
 }
 
@@ -149,107 +171,130 @@ func (w *HeldWait) finish(err error) (*Delivery, error) {
 // functions that it calls: most of the memory of a blocked wait is stack, and larger
 // frames would double that for ten thousand waits.
 type HeldWait struct {
+	wait
 	inbox *Inbox
 	who   shoal.Principal
 	req   *WaitRequest
 
-	entity        shoal.EntityID
-	filter        storage.InboxFilter
-	counted       bool      // it is counted in inbox.open
-	nth           int64     // its number among the waits of box, in the order in which they began
-	registered    bool      // it is registered with the hub, whose Stop waits for it
-	deadline      time.Time // zero until the presence shows the wait
-	call          *core.Call
-	box           *mailbox
-	timer         *time.Timer
-	sub           core.Subscription // nil until it is one of the waits of box
-	notifications int               // box.notifications before anything was acknowledged
-	clear         int64             // no entry up to this place matches it; guarded by box.mu
-	hasSlept      bool
-	reads         bool // it is counted as a reader of its session
-	over          bool // the time is up, and everything that arrived before has been read
-	result        chan answer
-	entries       []storage.InboxEntry
+	stage    waitStage
+	box      *mailbox
+	call     *core.Call
+	sub      core.Subscription
+	arrivals <-chan struct{} // of a wait for agents: closed when the next entity arrives
+	timer    *time.Timer
+	deadline time.Time
 }
+
+// waitStage is how far a wait has got, and so what has to be undone at its end.
+type waitStage int
+
+const (
+	counted    waitStage = iota + 1 // in inbox.open
+	registered                      // with the hub, whose Stop waits for it
+	entered                         // it uses its mailbox
+	shown                           // by the presence
+)
 
 // prepare does everything that precedes blocking: it checks the request, counts the wait
 // and acknowledges earlier batches.
 //
 //go:noinline
-func (w *HeldWait) prepare(ctx context.Context) (err error) {
-	b := w.inbox
-	if w.entity, err = prepareRequest(w.who, w.req); err != nil {
-		return err
-	}
-	w.filter = storage.InboxFilter{Kind: w.req.Kind, Space: w.req.Space, From: w.req.From}
-	if err := b.countWait(w.who); err != nil {
-		return err
-	}
-	w.counted = true
-	if w.registered = b.core.Begin(); !w.registered {
-		return core.ErrStopping // not a time-out: nothing was acknowledged or read
-	}
-	w.call = b.core.Calls.Enter(w.who, w.req.Session, w.entity)
-	w.box = b.mailbox(storage.EntityRef{Session: w.req.Session, ID: w.entity})
-	w.notifications = w.box.subscribe()
-	if w.req.Kind == shoal.WaitMessages {
-		w.reads = true
-		b.openReader(w.box.key)
-	}
-	done, err := b.acknowledge(ctx, w.who, w.box, w.req)
+func (w *HeldWait) prepare(ctx context.Context) error {
+	b, req := w.inbox, w.req
+	entity, err := prepareRequest(w.who, req)
 	if err != nil {
 		return err
 	}
-	w.clear = done.clearFor(w.filter)
-	w.deadline = time.Now().Add(w.req.Timeout)
-	b.core.Presence.WaitOpened(w.req.Session, w.entity, w.deadline)
+	if err := b.countWait(w.who); err != nil {
+		return err
+	}
+	w.stage = counted
+	if !b.core.Begin() {
+		return core.ErrStopping // not a time-out: nothing was acknowledged or read
+	}
+	w.stage = registered
+	w.box = b.mailbox(mailboxKey(w.who, req.Session, entity))
+	w.box.subscribe(w)
+	w.call = b.core.Calls.EnterWith(w.who, req.Session, entity, w.leave)
+	if w.readsMessages() {
+		b.openReader(w.box.key)
+	}
+	w.stage = entered
+	if w.agents = req.Agents; w.agents != nil {
+		w.clear, w.arrivals = everyPlace, b.core.Presence.Arrivals(req.Session)
+	} else if err := w.acknowledge(ctx); err != nil {
+		return err
+	}
+	w.deadline = time.Now().Add(req.Timeout)
+	if w.stage = shown; w.agents != nil {
+		b.core.Presence.StreamOpened(req.Session, entity)
+	} else {
+		b.core.Presence.WaitOpened(req.Session, entity, w.deadline)
+	}
 	return nil
+}
+
+// readsMessages reports whether the wait is for messages that do not mention its entity.
+func (w *HeldWait) readsMessages() bool {
+	return w.req.Kind == shoal.WaitMessages && w.req.Agents == nil
+}
+
+// leave ends the wait because its caller or its right is gone.
+func (w *HeldWait) leave(err error) {
+	w.box.apply(func(x *machine) { x.leave(&w.wait, err) })
 }
 
 // release undoes what prepare has done, in reverse order.
 func (w *HeldWait) release() {
 	b := w.inbox
-	if w.sub != nil {
-		w.timer.Stop()
-		w.box.removeWait(w)
-	}
-	if !w.deadline.IsZero() {
-		b.core.Presence.WaitClosed(w.req.Session, w.entity, w.deadline)
-	}
-	if w.reads {
-		b.closeReader(w.box.key)
-	}
-	if w.box != nil {
-		b.release(w.box)
+	switch w.stage {
+	case shown:
+		w.leave(nil)
+		if w.timer != nil {
+			w.timer.Stop()
+		}
+		if w.agents != nil {
+			b.core.Presence.StreamClosed(w.req.Session, w.who.EntityID)
+		} else {
+			b.core.Presence.WaitClosed(w.req.Session, w.box.key.ID, w.deadline)
+		}
+		fallthrough
+	case entered:
+		if w.readsMessages() {
+			b.closeReader(w.box.key)
+		}
 		b.core.Calls.Leave(w.call)
-	}
-	if w.registered {
+		b.release(w.box)
+		fallthrough
+	case registered:
 		b.core.Running.Done()
-	}
-	if w.counted {
+		fallthrough
+	case counted:
 		b.open.Leave(limit.Of(w.who))
 	}
 }
 
-// newDelivery builds the response from the entries that the wait has found.
+// newDelivery builds the response from the answer.
 func (w *HeldWait) newDelivery() *Delivery {
+	entries := w.answer.entries
 	d := &Delivery{Result: shoal.WaitResult{Items: []shoal.WaitItem{}, TimedOut: true, TimeoutMs: w.req.Timeout.Milliseconds()}}
-	if len(w.entries) > 0 {
-		upTo := w.entries[len(w.entries)-1].Place
-		cursor := w.inbox.encodeCursor(w.box.key, w.filter, w.entries)
-		d.Result.Items, d.Result.Cursor, d.Result.TimedOut, d.Result.Failed = groupBySpace(w.entries), &cursor, false, w.senderFailure()
+	if w.agents != nil {
+		d.Agents, d.Result.TimedOut = w.answer.agents, !w.answer.agents.complete
+	}
+	if len(entries) > 0 {
+		upTo := entries[len(entries)-1].Place
+		cursor := w.inbox.encodeCursor(w.box.key, w.filter, entries)
+		d.Result.Items, d.Result.Cursor, d.Result.TimedOut, d.Result.Failed = groupBySpace(entries), &cursor, false, w.senderFailure()
 		d.batch = w.box.recordBatch(w.who.KeyID, w.filter, upTo)
 	}
 	return d
 }
 
-// takeAnswer receives the answer of the wait, if there is one.
-func (w *HeldWait) takeAnswer() (ok bool, err error) {
-	select {
-	case a := <-w.result:
-		w.entries = a.entries
-		return true, a.err
-	default:
-		return false, nil
+// mailboxKey returns the key of the mailbox of a caller. A caller without an entity, which
+// only waits for agents, has one of its own, under an id that no entity can have.
+func mailboxKey(who shoal.Principal, session shoal.SessionID, entity shoal.EntityID) storage.EntityRef {
+	if entity == "" {
+		entity = shoal.EntityID("key:" + who.KeyID)
 	}
+	return storage.EntityRef{Session: session, ID: entity}
 }
