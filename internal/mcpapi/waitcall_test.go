@@ -64,6 +64,25 @@ func TestLongWaitsAreDetached(t *testing.T) {
 	}
 }
 
+// A long wait for agents leaves its handler as well, and its connection serves further calls.
+func TestLongWaitsForAgentsAreDetached(t *testing.T) {
+	w := newWorld(t)
+	c := dial(t, w.url, w.key("ann"), "")
+	c.send(rpc(1, "wait_for_agents", inputs{"agentIds": []string{"late"}, "timeoutMs": 600000}))
+	w.detached(1)
+	if _, _, text, err := w.post(t.Context(), w.key("late"), rpc(2, "register_agent", inputs{})); err != nil || strings.Contains(text, `"isError":true`) {
+		t.Fatalf("late registers: %v %s", err, text)
+	}
+	if got, _ := c.receive(); !strings.Contains(got, `"id":1,"result"`) || !strings.Contains(got, `"timedOut":false`) || !strings.Contains(got, `"missing":[]`) {
+		t.Errorf("the wait was answered %s", got)
+	}
+	c.send(rpc(3, "wait_for_agents", inputs{"agentIds": []string{"nobody"}, "timeoutMs": 50}))
+	if got, _ := c.receive(); !strings.Contains(got, `"timedOut":true`) || !strings.Contains(got, `"missing":["nobody"]`) {
+		t.Errorf("the second wait was answered %s", got)
+	}
+	w.detached(0)
+}
+
 // A detached wait continues to send progress, from where it was.
 func TestDetachedWaitsSendProgress(t *testing.T) {
 	w := newWorld(t, func(w *world) { w.opts.ProgressEvery = 5 * time.Millisecond })

@@ -96,8 +96,10 @@ func (w *world) start() {
 	w.server = httptest.NewUnstartedServer(g.Wrap(w.api.Handler()))
 	if w.tight {
 		w.server.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
-			if err := c.(*net.TCPConn).SetWriteBuffer(4 << 10); err != nil {
-				w.t.Error(err)
+			if tcp, ok := c.(*net.TCPConn); ok { // otherwise it was detached meanwhile, and has its buffer
+				if err := tcp.SetWriteBuffer(4 << 10); err != nil {
+					w.t.Error(err)
+				}
 			}
 			return ctx
 		}

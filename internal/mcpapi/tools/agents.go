@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/inbox"
 )
 
 func registerAgent() *tool {
@@ -145,21 +146,24 @@ func waitForAgents() *tool {
 			timeoutInput(60_000),
 		},
 		output: arrivals{},
-		call: func(ctx context.Context, c *call) (result, error) {
+		wait: func(ctx context.Context, c *call, while time.Duration) (*inbox.Delivery, *inbox.HeldWait, error) {
 			if c.given("agentIds") && c.given("count") {
-				return result{}, shoal.Invalid("agentIds", "and count exclude each other: give one of them")
+				return nil, nil, shoal.Invalid("agentIds", "and count exclude each other: give one of them")
 			}
-			timeout := c.whole("timeoutMs")
-			here, missing, timedOut, err := c.Hub.Inbox.WaitForAgents(ctx, c.Principal, c.Session, c.ids("agentIds"), int(c.whole("count")),
-				time.Duration(timeout)*time.Millisecond)
-			if err != nil {
-				return result{}, err
-			}
-			return result{
-				text:       arrivalText(here, missing, timedOut),
-				structured: arrivals{Items: here, Missing: missing, TimedOut: timedOut, TimeoutMs: timeout},
-			}, nil
+			return c.Hub.Inbox.WaitShortly(ctx, c.Principal, &inbox.WaitRequest{
+				Session: c.Session, Timeout: time.Duration(c.whole("timeoutMs")) * time.Millisecond,
+				Agents: &inbox.AgentsRequest{IDs: c.ids("agentIds"), Count: int(c.whole("count"))},
+			}, while)
 		},
+	}
+}
+
+// arrivalsResult formats the result of a wait for agents.
+func arrivalsResult(d *inbox.Delivery) result {
+	found, r := d.Agents, d.Result
+	return result{
+		text:       arrivalText(found.Present, found.Missing, r.TimedOut),
+		structured: arrivals{Items: found.Present, Missing: found.Missing, TimedOut: r.TimedOut, TimeoutMs: r.TimeoutMs},
 	}
 }
 

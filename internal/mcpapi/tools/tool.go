@@ -21,8 +21,8 @@ type tool struct {
 	reads, repeats, removes bool
 	// words maps the hub's name of a field to the tool's.
 	words map[string]string
-	// A tool has one of the two. wait returns what a wait for messages returned, or the wait if
-	// it is still open after while.
+	// A tool has one of the two. wait returns what a wait returned, or the wait if it is still
+	// open after while.
 	call func(context.Context, *call) (result, error)
 	wait func(ctx context.Context, c *call, while time.Duration) (*inbox.Delivery, *inbox.HeldWait, error)
 }

@@ -79,6 +79,9 @@ func (c *call) waited(ctx context.Context, d *inbox.Delivery, err error) (result
 	if err != nil {
 		return result{}, err
 	}
+	if d.Agents != nil {
+		return arrivalsResult(d), nil
+	}
 	out := result{structured: d.Result, delivery: d}
 	if d.Result.TimedOut {
 		out.text, out.more = nothingNew, []string{callAgain}
