@@ -92,6 +92,7 @@ func (w *HeldWait) acknowledged(f storage.InboxFilter, upTo, end int64, more boo
 // check of the call that sent it. A cursor of another lineage acknowledges nothing.
 func (w *HeldWait) acknowledgeCursor(ctx context.Context, at inboxCursor) error {
 	key, here, more := w.box.key, false, false
+	explicit := w.box.isExplicit(w.who.KeyID) // if so, that is stored, and remains as long as the key may call
 	var end int64
 	err := w.inbox.core.Store.Update(ctx, storage.In(key.Session), func(tx storage.Tx) (err error) {
 		if err := w.checkRights(tx); err != nil {
@@ -109,8 +110,10 @@ func (w *HeldWait) acknowledgeCursor(ctx context.Context, at inboxCursor) error 
 		if at.upTo > end {
 			return invalidCursor()
 		}
-		if err := tx.SetExplicit(key.Session, key.ID, w.who.KeyID); err != nil {
-			return err
+		if !explicit {
+			if err := tx.SetExplicit(key.Session, key.ID, w.who.KeyID); err != nil {
+				return err
+			}
 		}
 		more, err = tx.Acknowledge(key.Session, key.ID, w.inbox.fromHorizon(key, at.filter), at.upTo)
 		return err
