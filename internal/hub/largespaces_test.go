@@ -32,7 +32,7 @@ func entityKey(id shoal.EntityID) shoal.Principal {
 	return shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: id}
 }
 
-// followed returns the next events of a follower, until there are none.
+// followed returns the next events of a follower, until nothing more happens.
 func followed(t *testing.T, f *feed.Follower) (all []shoal.Event) {
 	t.Helper()
 	for {
