@@ -39,7 +39,9 @@ import (
 	"github.com/shoal-dev/shoal/bench/harness"
 	"github.com/shoal-dev/shoal/bench/models"
 	"github.com/shoal-dev/shoal/bench/peer"
+	"github.com/shoal-dev/shoal/bench/process"
 	"github.com/shoal-dev/shoal/bench/report"
+	"github.com/shoal-dev/shoal/bench/search"
 )
 
 func main() {
@@ -107,7 +109,7 @@ var tables = []measurement{
 	{"relay", ofServers, (*run).relays},
 	{"hosted", ofServers, (*run).hosted},
 	{"page", ofServers, (*run).pages},
-	{"search", ofServers, (*run).searchSpeed},
+	{"search", ofServers, (*run).searches},
 	{"start", ofServers, (*run).starts},
 	{"parse", ofModels, ofTables(models.Tables.Parse)},
 	{"argument", ofModels, ofTables(models.Tables.Arguments)},
@@ -177,6 +179,14 @@ type run struct {
 	messages int // in the large space, and in the session for searches
 	keep     string
 	large    string
+}
+
+// searches measures searches.
+func (r *run) searches(ctx context.Context) error {
+	postgres := func(ctx context.Context, do func(url string) error) error {
+		return r.withPostgres(ctx, func(_ *process.Process, url string) error { return do(url) })
+	}
+	return (&search.Bench{Run: r.Run, Messages: r.messages, Keep: r.keep, Postgres: postgres}).Measure(ctx)
 }
 
 func drive(ctx context.Context, args []string, out io.Writer) (err error) {

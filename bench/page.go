@@ -16,6 +16,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/bench/process"
 	"github.com/shoal-dev/shoal/bench/report"
+	"github.com/shoal-dev/shoal/bench/search"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/load"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
@@ -61,7 +62,7 @@ func (r *run) createLargeSpace(ctx context.Context) (err error) {
 	for done := 0; done < r.messages; done += group {
 		err := store.Update(ctx, storage.Global, func(tx storage.Tx) error {
 			for seq := done + 1; seq <= min(done+group, r.messages); seq++ {
-				if err := tx.InsertMessage(largeMessage(int64(seq)), storage.PostKey{}); err != nil {
+				if err := tx.InsertMessage(search.StoredMessage(largeSpace, int64(seq), strconv.Itoa(seq)+" "+pageText), storage.PostKey{}); err != nil {
 					return err
 				}
 			}
@@ -72,7 +73,7 @@ func (r *run) createLargeSpace(ctx context.Context) (err error) {
 		}
 	}
 	// A server that is still indexing would distort the measurements.
-	if err := awaitIndex(ctx, urlOf(data)); err != nil {
+	if err := search.AwaitIndex(ctx, urlOf(data)); err != nil {
 		return err
 	}
 	r.large = data
@@ -85,16 +86,6 @@ func openStore(ctx context.Context, data string) (*sqlstore.Store, error) {
 	return sqlstore.Open(ctx, sqlstore.Options{
 		URL: urlOf(data), Log: slog.New(slog.DiscardHandler), Fatal: func(error) {},
 	})
-}
-
-func largeMessage(seq int64) shoal.Message {
-	now, body := shoal.Now(), shoal.Text(strconv.FormatInt(seq, 10)+" "+pageText)
-	body.ID = shoal.PrefixPart + "1"
-	return shoal.Message{
-		ID: shoal.NewID[shoal.MessageID](shoal.PrefixMessage), SessionID: shoal.DefaultSession, SpaceID: largeSpace, Seq: seq,
-		EntityID: shoal.Operator, Status: shoal.MessageCompleted, CreatedAt: now, UpdatedAt: now,
-		Mentions: []shoal.EntityID{}, DroppedMentions: []shoal.EntityID{}, OnBehalfOf: []shoal.EntityID{}, Reactions: []shoal.Reaction{}, Parts: []shoal.Part{body},
-	}
 }
 
 // pager reads a page of messages before a seq and returns their number.

@@ -40,7 +40,8 @@ func (r *run) spaces(ctx context.Context) error {
 		Note: fmt.Sprintf("%d agents are in the same spaces, and each has %d waits open. Memory is the growth of the server's proportional set size from before they are opened until two seconds after, CPU the cost of opening one. "+
 			"Opening is also measured with waits of no length, one after the other. Each server has only the spaces of its row.", spacesAgents, shoal.MaxOpenWaits),
 		Ratios: []report.Ratio{
-			{Metric: kibEach, Base: spacesRow(1), Heading: "memory ÷ 1 space"}, {Metric: openP50, Base: spacesRow(1), Heading: "to open ÷ 1 space"},
+			{Metric: kibEach, Base: spacesRow(1), Heading: "memory ÷ 1 space"},
+			{Metric: openP50, Base: spacesRow(1), Heading: "to open ÷ 1 space"},
 			{Metric: report.CPUMicros, Base: spacesRow(1), Heading: "CPU ÷ 1 space"},
 		},
 		Shown: []string{kibEach, openP50, report.CPUMicros},

@@ -46,7 +46,7 @@ var importTable = []importRule{
 	{
 		dir: "bench",
 		inside: []string{
-			".", "bench/harness", "bench/models", "bench/peer", "bench/process", "bench/report",
+			".", "bench/harness", "bench/models", "bench/peer", "bench/process", "bench/report", "bench/search",
 			"client", "internal/hub/storage", "internal/load", "internal/search", "internal/sqlstore",
 		},
 		others: true,
@@ -59,6 +59,10 @@ var importTable = []importRule{
 	{dir: "bench/peer", inside: []string{"bench/harness", "bench/process", "internal/load"}, others: true},
 	{dir: "bench/process", never: sqlPackages},
 	{dir: "bench/report", inside: []string{"internal/load"}, never: sqlPackages},
+	{
+		dir:    "bench/search",
+		inside: []string{".", "bench/harness", "bench/process", "bench/report", "internal/hub/storage", "internal/load", "internal/search", "internal/sqlstore"}, others: true,
+	},
 	{dir: "bench/peers/openai", others: true, never: sqlPackages}, // of a module of its own
 	{dir: "build/release", others: true, never: sqlAndWeb},        // of a module of its own
 	{dir: "client", inside: []string{"."}, never: sqlPackages},

@@ -1,4 +1,5 @@
-package main
+// Package search measures searches in both databases as calls of the store.
+package search
 
 import (
 	"context"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/bench/harness"
 	"github.com/shoal-dev/shoal/bench/process"
 	"github.com/shoal-dev/shoal/bench/report"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
@@ -110,29 +112,34 @@ func searchText(n int, source *rand.Rand, zipf *rand.Zipf) string {
 	return b.String()
 }
 
-// searchSpeed measures searches in both databases as calls of the store.
-func (r *run) searchSpeed(ctx context.Context) error {
-	path := filepath.Join(r.searchDir(), "search.db")
-	if r.Wants("SQLite") {
-		if err := r.searchIn(ctx, "SQLite", "sqlite://"+path, path); err != nil {
+// Bench is one measurement.
+type Bench struct {
+	*harness.Run
+	Messages int    // in the session
+	Keep     string // the directory of databases that are kept between runs; "" keeps none
+	// Postgres calls do with the URL of a PostgreSQL server, if one is installed.
+	Postgres func(ctx context.Context, do func(url string) error) error
+}
+
+// Measure measures the searches and adds a table for each database to the report.
+func (b *Bench) Measure(ctx context.Context) error {
+	dir := b.Keep
+	if dir == "" {
+		dir = b.Dir
+	}
+	path := filepath.Join(dir, "search.db")
+	if b.Wants("SQLite") {
+		if err := b.searchIn(ctx, "SQLite", "sqlite://"+path, path); err != nil {
 			return err
 		}
 	}
-	if !r.Wants("PostgreSQL") {
+	if !b.Wants("PostgreSQL") {
 		return nil
 	}
-	return r.withPostgres(ctx, func(_ *process.Process, url string) error { return r.searchIn(ctx, "PostgreSQL", url, "") })
+	return b.Postgres(ctx, func(url string) error { return b.searchIn(ctx, "PostgreSQL", url, "") })
 }
 
-// searchDir returns the directory of databases that can be kept between runs.
-func (r *run) searchDir() string {
-	if r.keep != "" {
-		return r.keep
-	}
-	return r.Dir
-}
-
-func (r *run) searchIn(ctx context.Context, name, url, file string) (err error) {
+func (b *Bench) searchIn(ctx context.Context, name, url, file string) (err error) {
 	began := time.Now()
 	_, missing := os.Stat(file)
 	store, err := sqlstore.Open(ctx, sqlstore.Options{URL: url, Log: slog.New(slog.DiscardHandler), Fatal: func(error) {}})
@@ -141,21 +148,21 @@ func (r *run) searchIn(ctx context.Context, name, url, file string) (err error) 
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	if missing != nil {
-		if err := r.fillSearchSession(ctx, store); err != nil {
+		if err := b.fillSearchSession(ctx, store); err != nil {
 			return err
 		}
-		r.Log.Printf("%s: %s messages stored after %.0f s", name, report.Thousands(r.messages), time.Since(began).Seconds())
+		b.Log.Printf("%s: %s messages stored after %.0f s", name, report.Thousands(b.Messages), time.Since(began).Seconds())
 	}
-	if err := awaitIndex(ctx, url); err != nil {
+	if err := AwaitIndex(ctx, url); err != nil {
 		return err
 	}
-	r.Log.Printf("%s: indexed after %.0f s", name, time.Since(began).Seconds())
-	t := r.Report.Add(&report.Table{
-		Title: fmt.Sprintf("Search of %s messages, %s", report.Thousands(r.messages), name),
+	b.Log.Printf("%s: indexed after %.0f s", name, time.Since(began).Seconds())
+	t := b.Report.Add(&report.Table{
+		Title: fmt.Sprintf("Search of %s messages, %s", report.Thousands(b.Messages), name),
 		Note:  fmt.Sprintf("The store call alone, for the newest %d hits, in a session with %d spaces; the reader of few spaces is a member of %d. CPU is that of the calling process, without PostgreSQL's own.", searchHits, searchSpaces, searchSpaces/40),
 		Shown: []string{report.P50, p95, report.CPUMicros},
 	})
-	for round := range r.Rounds + 1 {
+	for round := range b.Rounds + 1 {
 		for _, s := range searches {
 			used := process.OwnCPU()
 			latencies, err := s.round(ctx, store)
@@ -173,7 +180,7 @@ func (r *run) searchIn(ctx context.Context, name, url, file string) (err error) 
 	for _, row := range t.Rows {
 		slowest = max(slowest, row.Value(p95))
 	}
-	r.Report.AtMost(searchLimit, "µs", slowest, t.Title+", slowest kind, p95")
+	b.Report.AtMost(searchLimit, "µs", slowest, t.Title+", slowest kind, p95")
 	return nil
 }
 
@@ -201,9 +208,9 @@ func (s searchKind) round(ctx context.Context, store storage.Store) (latencies [
 }
 
 // fillSearchSession creates a session with messages spread over a year.
-func (r *run) fillSearchSession(ctx context.Context, store storage.Store) error {
+func (b *Bench) fillSearchSession(ctx context.Context, store storage.Store) error {
 	at := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
-	step := 365 * 24 * time.Hour / time.Duration(r.messages)
+	step := 365 * 24 * time.Hour / time.Duration(b.Messages)
 	err := store.Update(ctx, storage.Global, func(tx storage.Tx) error { return createSearchSpaces(tx, at) })
 	if err != nil {
 		return err
@@ -212,17 +219,16 @@ func (r *run) fillSearchSession(ctx context.Context, store storage.Store) error 
 	zipf := rand.NewZipf(source, 1.1, 3, vocabulary)
 	seqs := [searchSpaces]int64{}
 	const group = 2000
-	for done := 0; done < r.messages; done += group {
+	for done := 0; done < b.Messages; done += group {
 		first := seqs
 		err := store.Update(ctx, storage.Global, func(tx storage.Tx) error {
 			seqs = first
-			for n := done; n < min(done+group, r.messages); n++ {
+			for n := done; n < min(done+group, b.Messages); n++ {
 				space := source.IntN(searchSpaces)
 				seqs[space]++
-				m := largeMessage(seqs[space])
-				m.SpaceID, m.EntityID = searchSpaceID(space), shoal.EntityID(fmt.Sprintf("e%d", source.IntN(searchSenders)))
-				m.CreatedAt = shoal.At(at.Add(step * time.Duration(n)))
-				m.Parts[0].Text = searchText(n, source, zipf)
+				sender := shoal.EntityID(fmt.Sprintf("e%d", source.IntN(searchSenders)))
+				m := StoredMessage(searchSpaceID(space), seqs[space], searchText(n, source, zipf))
+				m.EntityID, m.CreatedAt = sender, shoal.At(at.Add(step*time.Duration(n)))
 				if err := tx.InsertMessage(m, storage.PostKey{}); err != nil {
 					return err
 				}
@@ -269,8 +275,19 @@ func createSearchSpaces(tx storage.Tx, at time.Time) error {
 	return nil
 }
 
-// awaitIndex waits until the search index contains every message.
-func awaitIndex(ctx context.Context, url string) (err error) {
+// StoredMessage returns a message of the operator, as the store keeps it.
+func StoredMessage(space shoal.SpaceID, seq int64, text string) shoal.Message {
+	now, body := shoal.Now(), shoal.Text(text)
+	body.ID = shoal.PrefixPart + "1"
+	return shoal.Message{
+		ID: shoal.NewID[shoal.MessageID](shoal.PrefixMessage), SessionID: shoal.DefaultSession, SpaceID: space, Seq: seq,
+		EntityID: shoal.Operator, Status: shoal.MessageCompleted, CreatedAt: now, UpdatedAt: now,
+		Mentions: []shoal.EntityID{}, DroppedMentions: []shoal.EntityID{}, OnBehalfOf: []shoal.EntityID{}, Reactions: []shoal.Reaction{}, Parts: []shoal.Part{body},
+	}
+}
+
+// AwaitIndex waits until the search index contains every message.
+func AwaitIndex(ctx context.Context, url string) (err error) {
 	driver, name := "pgx", url
 	if path, ok := strings.CutPrefix(url, "sqlite://"); ok {
 		driver, name = "sqlite", "file:"+path+"?mode=ro"
