@@ -42,16 +42,16 @@ func (w *world) join(browser *http.Client, code, name string) (int, string) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	status, text, err := w.send(w.Context(), browser, "/console/join", body)
+	status, text, err := w.send(w.Context(), browser, body)
 	if err != nil {
 		w.Fatal(err)
 	}
 	return status, text
 }
 
-// send posts a body to a page as a browser does that shows one of the server's own.
-func (w *world) send(ctx context.Context, browser *http.Client, path string, body []byte) (int, string, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url+path, bytes.NewReader(body))
+// send posts a body to where invitations are accepted, as the page of the server does.
+func (w *world) send(ctx context.Context, browser *http.Client, body []byte) (int, string, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url+"/console/join", bytes.NewReader(body))
 	if err != nil {
 		return 0, "", err
 	}
@@ -81,7 +81,7 @@ func guesses(w *world, ctx context.Context) func() {
 	stop := many(4, func(int) {
 		for n := 0; ctx.Err() == nil; n++ {
 			// The answers are checked in TestGuessedInvitations.
-			if _, _, err := w.send(ctx, w.crowd, "/console/join", fmt.Appendf(nil, `{"code":"%043d","name":"Mallory"}`, n)); err == nil {
+			if _, _, err := w.send(ctx, w.crowd, fmt.Appendf(nil, `{"code":"%043d","name":"Mallory"}`, n)); err == nil {
 				answered.Add(1)
 			}
 		}
@@ -197,7 +197,7 @@ func TestRacesForInvitations(t *testing.T) {
 					}
 					return
 				}
-				status, text, err := w.send(t.Context(), newBrowser(t), "/console/join", fmt.Appendf(nil, `{"code":%q,"name":"Racer %d"}`, made.code, round))
+				status, text, err := w.send(t.Context(), newBrowser(t), fmt.Appendf(nil, `{"code":%q,"name":"Racer %d"}`, made.code, round))
 				switch {
 				case err != nil:
 					t.Error(err)
@@ -234,7 +234,7 @@ func TestInvitedPeopleStayInTheirRole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if status, text, err := w.send(t.Context(), newBrowser(t), "/console/join", body); err != nil || status != 422 {
+		if status, text, err := w.send(t.Context(), newBrowser(t), body); err != nil || status != 422 {
 			t.Errorf("unknown fields: %d %s %v", status, text, err)
 		}
 		status, text := w.join(newBrowser(t), made.code, "New "+role)
@@ -284,7 +284,7 @@ func TestNamesOfInvitedPeople(t *testing.T) {
 		}
 	}
 	huge := fmt.Appendf(nil, `{"code":%q,"name":%q}`, made.code, strings.Repeat("n", 8<<20))
-	if status, text, err := w.send(t.Context(), newBrowser(t), "/console/join", huge); err == nil && status != 413 && status != 422 {
+	if status, text, err := w.send(t.Context(), newBrowser(t), huge); err == nil && status != 413 && status != 422 {
 		t.Errorf("a name of 8 MiB: %d %.200s", status, text)
 	}
 	status, text := w.join(newBrowser(t), made.code, "Ann Lee")
