@@ -2,23 +2,21 @@
 import { AtSign, UserPlus } from "lucide-react";
 import { useMemo } from "react";
 import { api } from "@/api/client";
-import { listsAll } from "@/client/members";
 import type { Entity, Member, Space } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useEntities, useName } from "@/live/hooks";
 import { Badge } from "@/ui/badge";
 import { Button } from "@/ui/button";
 import { useMembership } from "../membership";
-import { isMember } from "../order";
 import { pathOf } from "../path-of";
 import { useAction } from "../use-action";
-import { mentionable, mentionedIds } from "./mentions";
+import { mentionedIds } from "./mentions";
 import { type WhoActs, whoActs } from "./who-acts";
 
-export function Addressees({ space, text }: { space: Space; text: string }) {
+/** `members` are those that the text may mention. */
+export function Addressees({ space, text, members }: { space: Space; text: string; members: readonly Member[] }) {
   const { actor } = useConsole();
   const entities = useEntities();
-  const members = useMemo(() => mentionable(space, entities), [space, entities]);
   const mentioned = mentionedIds(text, members);
   const of = useMemo(() => {
     const byId = new Map(entities.map((e) => [e.id, e]));
@@ -26,18 +24,17 @@ export function Addressees({ space, text }: { space: Space; text: string }) {
   }, [entities]);
   const outside = useMemo(() => {
     if (!text.includes("@")) return [];
-    if (!listsAll(space)) return mentionedIds(text, members).filter((id) => !isMember(space, id));
-    const others = entities.filter((e) => !space.members.some((m) => m.entityId === e.id));
-    const all = [...space.members, ...others.map((e): Member => ({ entityId: e.id, kind: e.kind, name: e.name, joinedAt: e.createdAt, addedBy: null }))];
+    const others = entities.filter((e) => !members.some((m) => m.entityId === e.id));
+    const all = [...members, ...others.map((e): Member => ({ entityId: e.id, kind: e.kind, name: e.name, joinedAt: e.createdAt, addedBy: null }))];
     return mentionedIds(text, all).filter((id) => others.some((e) => e.id === id));
-  }, [text, entities, members, space]);
+  }, [text, entities, members]);
   return (
     <div className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1 text-sm text-soft">
       {mentioned.map((id) => (
         <Chip key={id} id={id} />
       ))}
       <span className="min-w-0 wrap-anywhere">
-        <Acts acts={whoActs(space, actor, mentioned, of)} of={of} />
+        <Acts acts={whoActs({ ...space, members }, actor, mentioned, of)} of={of} />
       </span>
       {outside.map((id) => (
         <Outside key={id} id={id} space={space} />

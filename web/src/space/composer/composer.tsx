@@ -1,7 +1,7 @@
 // Where a message is written. Ctrl+Enter or Enter sends, as the settings say; "@"
 // opens the members; files come by button, drop and paste.
 import { Paperclip, SendHorizontal, X } from "lucide-react";
-import { type KeyboardEvent, type RefObject, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, type RefObject, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 import type { Space } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { wentByKey } from "@/app/last-input";
@@ -9,7 +9,6 @@ import { sendKeyWords, sends } from "@/app/send-key";
 import { useSettings } from "@/app/settings";
 import { runShortcut } from "@/app/shortcuts";
 import { byteLength } from "@/client/utf8";
-import { useEntities } from "@/live/hooks";
 import { Button, IconButton } from "@/ui/button";
 import { newKey } from "../idempotency";
 import { replyTo, useReplyTo } from "../replying";
@@ -19,8 +18,9 @@ import { AttachmentList } from "./attachment-list";
 import type { Attachments } from "./attachments";
 import { draft, keepDraft } from "./draft";
 import { MentionMenu, optionId } from "./mention-menu";
-import { mentionable, mentionedIds } from "./mentions";
+import { mentionedIds } from "./mentions";
 import { useMentionMenu } from "./use-mention-menu";
+import { useMentionable } from "./use-mentionable";
 import { useOutbox } from "./use-outbox";
 
 /** The server's limit for one message, in bytes. */
@@ -53,8 +53,7 @@ export function Composer({ space, attachments, focus = false }: { space: Space; 
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, []);
 
-  const entities = useEntities();
-  const members = useMemo(() => mentionable(space, entities), [space, entities]);
+  const members = useMentionable(space, text);
   const put = (next: string, at: number) => {
     wantedCaret.current = at;
     setText(next);
@@ -150,7 +149,7 @@ export function Composer({ space, attachments, focus = false }: { space: Space; 
         />
         <div className="flex items-end justify-between gap-2 px-2 pb-1.5">
           <div id={`${id}-about`} className="min-w-0 self-center pl-1">
-            <Addressees space={space} text={text} />
+            <Addressees space={space} text={text} members={members} />
             <p className="text-xs text-soft pointer-coarse:hidden">{sendKeyWords[sendKey]}</p>
           </div>
           <div className="flex shrink-0 items-center gap-1">

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { member } from "../testdata";
-import { begunAt, candidates, mentionedIds, mentionsIn, writtenMention } from "./mentions";
+import { begunAt, calledIn, candidates, mentionedIds, mentionsIn, writtenMention } from "./mentions";
 
 const ann = member("ann", "human", "Ann");
 const anna = member("anna", "human", "Anna");
@@ -73,5 +73,13 @@ describe("a mention while it is typed", () => {
     expect(candidates("a", all, "ann").map((m) => m.entityId)).toEqual(["anna", "shop-agent"]);
     expect(candidates("", all, "ann").map((m) => m.entityId)).toEqual(["bot.v2", "shop-agent", "anna"]);
     expect(candidates("v2", all, null).map((m) => m.entityId)).toEqual(["bot.v2"]);
+  });
+});
+
+describe("what is looked up in a large space", () => {
+  it("is what follows each @, as one word and as two", () => {
+    expect(calledIn("Hi @ann-1, and @Bob Miller!")).toEqual(["ann-1", "Bob", "Bob Miller"]);
+    expect(calledIn("write to ann@example.com or a@@b")).toEqual([]);
+    expect(calledIn("@a @a @b. @c @d @e x")).toEqual(["b", "c", "d", "e", "e x"]);
   });
 });

@@ -1,7 +1,6 @@
 // Who a text mentions. The server never parses text: the console reads `@name` and
 // `@id` of members out of it, shows whom it has understood, and sends their ids.
-import { listsAll } from "@/client/members";
-import type { Entity, Member, Space } from "@/client/types";
+import type { Member } from "@/client/types";
 
 /** One mention in a text. */
 export interface Mentioned {
@@ -32,14 +31,10 @@ export function mentionsIn(text: string, members: readonly Member[]): Mentioned[
   return found;
 }
 
-/**
- * The members that can be mentioned. Of a space that lists only some of them these are all
- * entities: the server says which of them are not members.
- */
-export function mentionable(space: Space, entities: readonly Entity[]): readonly Member[] {
-  if (listsAll(space)) return space.members;
-  const listed = new Set(space.members.map((m) => m.entityId));
-  return [...space.members, ...entities.filter((e) => !listed.has(e.id)).map((e): Member => ({ entityId: e.id, kind: e.kind, name: e.name, joinedAt: e.createdAt, addedBy: null }))];
+/** What follows each "@" of a text, as one word and as two, for the last few of them. */
+export function calledIn(text: string): string[] {
+  const called = [...text.matchAll(/(?<![\p{L}\p{N}_.@/-])@([\p{L}\p{N}_][\p{L}\p{N}_.-]*)( [\p{L}\p{N}_.-]+)?/gu)].slice(-4);
+  return [...new Set(called.flatMap(([, first = "", second = ""]) => (second === "" ? [first] : [first, first + second])).map((q) => q.replace(/[.-]+$/, "")))];
 }
 
 /** The ids of the members that a text mentions, each once, in its order. */

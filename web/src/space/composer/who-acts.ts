@@ -1,6 +1,5 @@
 // Who will act on a message, by the contract's rule (section 5): the mentioned
 // agents if there are any, else the space's admin agent, else its only hosted one.
-import { listsAll } from "@/client/members";
 import type { Entity, Space } from "@/client/types";
 
 /** Who acts, or why nobody does. */
@@ -19,7 +18,7 @@ export type WhoActs =
 /** Says who acts on a message of `sender` that mentions `mentions`. `of` knows the entities. */
 export function whoActs(space: Space, sender: string | null, mentions: readonly string[], of: (id: string) => Entity | undefined): WhoActs {
   const agents = space.members.filter((m) => m.kind === "agent" && m.entityId !== sender).map((m) => m.entityId);
-  const mentioned = mentions.filter((id) => agents.includes(id) || (!listsAll(space) && of(id)?.kind === "agent"));
+  const mentioned = mentions.filter((id) => agents.includes(id));
   if (mentioned.length > 0) return { by: "mention", agents: mentioned };
   if (agents.length === 0) return { by: "nobody", why: "no agents" };
   if (space.members.some((m) => m.entityId === sender && m.kind === "agent")) return { by: "nobody", why: "sender is an agent" };

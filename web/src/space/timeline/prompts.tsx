@@ -2,10 +2,11 @@
 import { SendHorizontal } from "lucide-react";
 import type { Message } from "@/client/types";
 import { useConsole } from "@/app/console";
-import { useEntities, useSpace } from "@/live/hooks";
+import { useSpace } from "@/live/hooks";
 import { Words } from "@/parts/words/words";
 import { Button } from "@/ui/button";
-import { mentionable, mentionedIds } from "../composer/mentions";
+import { mentionedIds } from "../composer/mentions";
+import { useMentionable } from "../composer/use-mentionable";
 import { useOutbox } from "../composer/use-outbox";
 import { newKey } from "../idempotency";
 import { isMember } from "../order";
@@ -14,11 +15,11 @@ export function Prompts({ message, prompts }: { message: Message; prompts: reado
   const { actor } = useConsole();
   const space = useSpace(message.spaceId)?.space;
   const outbox = useOutbox();
-  const entities = useEntities();
+  const members = useMentionable(space, prompts.join("\n"));
   const writes = space !== undefined && space.status === "open" && isMember(space, actor);
   const send = (text: string) => {
     if (space === undefined) return;
-    outbox.add({ key: newKey(), space: space.id, text, mentions: mentionedIds(text, mentionable(space, entities)), files: [], afterSeq: space.lastSeq, refused: null });
+    outbox.add({ key: newKey(), space: space.id, text, mentions: mentionedIds(text, members), files: [], afterSeq: space.lastSeq, refused: null });
   };
   return (
     <div role="group" aria-label="Messages to send" className="flex flex-wrap gap-2">
