@@ -109,11 +109,11 @@ func (x *execution) finishRun(effects []compose.Effect, end agent.TurnEnd) error
 	status, failure := agenterror.EndOfRun(end)
 	return x.perform(effects, func(c *runs.RunChange) error {
 		if c.Run.Began != 0 {
-			place, err := x.nextPosition(c)
+			position, err := x.nextPosition(c)
 			if err != nil {
 				return err
 			}
-			c.Run.Ended = place
+			c.Run.Ended = position
 		}
 		return c.Finish(status, failure)
 	})

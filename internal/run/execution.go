@@ -199,11 +199,11 @@ func (x *execution) startRun() error {
 	}
 	return x.write(x.ctx, func(c *runs.RunChange) error {
 		if c.Run.Began == 0 {
-			place, err := x.nextPosition(c)
+			position, err := x.nextPosition(c)
 			if err != nil {
 				return err
 			}
-			c.Run.Began = place
+			c.Run.Began = position
 		}
 		x.run.Began = c.Run.Began
 		return c.Start()

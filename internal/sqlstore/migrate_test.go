@@ -96,7 +96,7 @@ func TestEventsOfOlderPosts(t *testing.T) {
 					if err := json.Unmarshal(e.Data, &data); err != nil {
 						return err
 					}
-					shown = append(shown, fmt.Sprintf("%d %s %s", e.Place, e.Type, data.Message.Text()))
+					shown = append(shown, fmt.Sprintf("%d %s %s", e.Position, e.Type, data.Message.Text()))
 				}
 				want := []string{"5 message.created first", "6 space.updated ", "7 message.created second", "8 message.created third"}
 				if !slices.Equal(shown, want) {

@@ -187,7 +187,7 @@ func plants() []plant {
 		},
 		{"internal/hub/inbox/mailbox.go", "func (m *mailbox) subscribe(w *HeldWait) {\n", "func (m *mailbox) subscribe(w *HeldWait) {\n\tif rigHas(\"read before subscribed\") {\n\t\treturn\n\t}\n"},
 		{"internal/hub/runs/work.go", "if r.Generation != lease.Generation ||", "if r.Generation != lease.Generation && !rigHas(\"the generation of a lease is not checked\") ||"},
-		{"internal/hub/feed/follower.go", "\t\tplace := at.place\n", "\t\tplace := at.place\n\t\tif rigHas(\"a replay is off by one\") {\n\t\t\tplace++\n\t\t}\n"},
+		{"internal/hub/feed/follower.go", "\t\tposition := at.position\n", "\t\tposition := at.position\n\t\tif rigHas(\"a replay is off by one\") {\n\t\t\tposition++\n\t\t}\n"},
 		{
 			"internal/hub/feed/follower.go",
 			"\t}\n\treturn f.takeSnapshots(tx)\n}",

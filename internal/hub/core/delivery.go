@@ -28,8 +28,8 @@ type Arrival struct {
 	// Base is the place after which this server had assigned all places when it assigned
 	// this one.
 	Base int64
-	// EventPlace is the last position of the session's events, including this message's.
-	EventPlace int64
+	// EventPosition is the last position of the session's events, including this message's.
+	EventPosition int64
 	// Late are entities that began to wait after Receivers was determined. They may be
 	// receivers, so they have to read their inboxes.
 	Late []shoal.EntityID
@@ -94,7 +94,7 @@ func (ch *Change) fillArrivals() error {
 		if err != nil {
 			return err
 		}
-		if a.EventPlace, err = ch.EventEnd(a.Message.SessionID); err != nil {
+		if a.EventPosition, err = ch.EventEnd(a.Message.SessionID); err != nil {
 			return err
 		}
 		a.Space = shoal.SpaceRef{ID: s.ID, Name: s.Name, Status: s.Status}

@@ -17,11 +17,11 @@ import (
 // snapshotMessages returns the messages of a snapshot at a position as the follower may see
 // them, streaming ones with their text so far, and records what the follower then has of
 // each streaming part.
-func (f *Follower) snapshotMessages(messages []shoal.Message, place int64) []shoal.Message {
+func (f *Follower) snapshotMessages(messages []shoal.Message, position int64) []shoal.Message {
 	out := make([]shoal.Message, len(messages))
 	for i, m := range messages {
 		if m.Status == shoal.MessageStreaming {
-			m.Parts = f.currentParts(m, place)
+			m.Parts = f.currentParts(m, position)
 		}
 		out[i] = m.For(core.ReaderEntity(f.who))
 		for _, p := range out[i].Parts {
@@ -41,10 +41,10 @@ func (f *Follower) snapshotMessages(messages []shoal.Message, place int64) []sho
 // currentParts returns the parts of a streaming message, including the text that was
 // relayed since the message was stored. A text that is being reset at this moment is
 // returned empty: the follower receives its content afterwards.
-func (f *Follower) currentParts(m shoal.Message, place int64) []shoal.Part {
+func (f *Follower) currentParts(m shoal.Message, position int64) []shoal.Part {
 	l := f.events.live
 	parts := append([]shoal.Part{}, m.Parts...)
-	for _, p := range l.OpenedParts(m.SessionID, m.ID, place) {
+	for _, p := range l.OpenedParts(m.SessionID, m.ID, position) {
 		if slices.ContainsFunc(parts, func(have shoal.Part) bool { return have.ID == p.Part }) {
 			continue
 		}
@@ -60,7 +60,7 @@ func (f *Follower) currentParts(m shoal.Message, place int64) []shoal.Part {
 		if p.Status != shoal.PartStreaming || !l.Has(key) {
 			continue
 		}
-		now, ok := l.State(key, place)
+		now, ok := l.State(key, position)
 		switch {
 		case !ok:
 			p.Text = ""
@@ -150,12 +150,12 @@ func (f *Follower) includesStandalone(p *runs.LivePart) bool {
 }
 
 // queueReset queues part.reset: the part has less text than the follower has received.
-func (f *Follower) queueReset(h shoal.PartHead, key runs.PartKey, offset int, place int64) error {
+func (f *Follower) queueReset(h shoal.PartHead, key runs.PartKey, offset int, position int64) error {
 	h.Type = shoal.EventPartReset
 	f.offsets[key] = offset
 	body, err := shoal.EncodeJSON(shoal.PartResetData{PartHead: h, Offset: offset})
 	if err == nil {
-		f.pending = append(f.pending, shoal.Event{Type: h.Type, Cursor: f.cursor(place), Data: body})
+		f.pending = append(f.pending, shoal.Event{Type: h.Type, Cursor: f.cursor(position), Data: body})
 	}
 	return err
 }

@@ -16,9 +16,9 @@ import (
 // while the database has the events up to the position; an older copy of the database does
 // not have them.
 type cursorPosition struct {
-	place   int64
-	ahead   map[shoal.SpaceID]int64
-	offsets map[runs.PartKey]int
+	position int64
+	ahead    map[shoal.SpaceID]int64
+	offsets  map[runs.PartKey]int
 	// incomplete is set if ahead and offsets do not fit into the cursor: resuming from it
 	// starts with a snapshot.
 	incomplete bool
@@ -37,7 +37,7 @@ func (e *Events) cursorAt(at cursorPosition) shoal.Cursor { return e.cursorWith(
 func (e *Events) cursorWith(at cursorPosition, more string) shoal.Cursor {
 	var room [shoal.MaxCursor]byte
 	out := append(append(room[:0], e.core.Store.Epoch()...), '.')
-	out = strconv.AppendInt(out, at.place, 10)
+	out = strconv.AppendInt(out, at.position, 10)
 	bare := len(out)
 	// The fast path: there is seldom more than one part, and each delta has a cursor for
 	// each follower.
@@ -48,7 +48,7 @@ func (e *Events) cursorWith(at cursorPosition, more string) shoal.Cursor {
 	} else {
 		rest := make([]string, 0, len(at.ahead)+len(at.offsets))
 		for space, upTo := range at.ahead {
-			if upTo > at.place {
+			if upTo > at.position {
 				rest = append(rest, string(space)+":"+strconv.FormatInt(upTo, 10))
 			}
 		}
@@ -105,9 +105,9 @@ func (e *Events) parseCursor(session shoal.SessionID, cursor shoal.Cursor) (at c
 	}
 	parts := strings.Split(string(cursor), ",")
 	epoch, number, found := strings.Cut(parts[0], ".")
-	place, valid := parsePlace(number)
+	position, valid := parsePosition(number)
 	valid = valid && found
-	at = cursorPosition{place: place, ahead: map[shoal.SpaceID]int64{}, offsets: map[runs.PartKey]int{}}
+	at = cursorPosition{position: position, ahead: map[shoal.SpaceID]int64{}, offsets: map[runs.PartKey]int{}}
 	for _, part := range parts[1:] {
 		valid = at.parseItem(session, part) && valid
 	}
@@ -128,17 +128,17 @@ func (at *cursorPosition) parseItem(session shoal.SessionID, s string) (ok bool)
 		if number == "" { // the part has ended
 			return slash
 		}
-		n, valid := parsePlace(number)
+		n, valid := parsePosition(number)
 		at.offsets[key] = int(n)
 		return valid && slash
 	}
 	space, number, found := strings.Cut(s, ":")
-	upTo, valid := parsePlace(number)
+	upTo, valid := parsePosition(number)
 	at.ahead[shoal.SpaceID(space)] = upTo
 	return valid && found
 }
 
-func parsePlace(s string) (place int64, ok bool) {
-	place, err := strconv.ParseInt(s, 10, 64)
-	return place, err == nil && place >= 0
+func parsePosition(s string) (position int64, ok bool) {
+	position, err := strconv.ParseInt(s, 10, 64)
+	return position, err == nil && position >= 0
 }

@@ -105,12 +105,12 @@ func (f *Follower) catchUpEvents(ctx context.Context) error {
 	}
 	end := f.until
 	if len(page) == feedPage {
-		end = min(end, page[len(page)-1].Place)
+		end = min(end, page[len(page)-1].Position)
 	}
 	entries := make([]entry, 0, len(page))
 	for _, ev := range page {
-		if ev.Place <= f.until { // the feed delivers the rest
-			entries = append(entries, entry{place: ev.Place, event: ev, part: partEventOf(ev)})
+		if ev.Position <= f.until { // the feed delivers the rest
+			entries = append(entries, entry{position: ev.Position, event: ev, part: partEventOf(ev)})
 		}
 	}
 	if err := f.queueEntries(ctx, entries); err != nil {
@@ -131,16 +131,16 @@ func (f *Follower) queueEntries(ctx context.Context, entries []entry) error {
 			}
 			continue
 		}
-		if en.place == 0 {
+		if en.position == 0 {
 			f.pending = append(f.pending, shoal.Event{Type: ev.Type, Data: ev.Data})
 			continue
 		}
-		if en.place <= f.after || f.ended {
+		if en.position <= f.after || f.ended {
 			continue
 		}
 		before := f.after
-		f.after = en.place
-		if !f.memberOf.apply(f.followedEntity(), ev) || len(f.ahead) > 0 && en.place <= f.ahead[ev.Space] {
+		f.after = en.position
+		if !f.memberOf.apply(f.followedEntity(), ev) || len(f.ahead) > 0 && en.position <= f.ahead[ev.Space] {
 			continue
 		}
 		data, err := f.visibleData(ctx, ev)
@@ -161,7 +161,7 @@ func (f *Follower) queueEntries(ctx context.Context, entries []entry) error {
 		}
 		cursor := en.cursor
 		if cursor == "" || len(f.ahead) > 0 || len(f.offsets) > 0 {
-			cursor = f.cursor(en.place)
+			cursor = f.cursor(en.position)
 		}
 		f.pending = append(f.pending, shoal.Event{Type: ev.Type, Cursor: cursor, Data: data})
 		if f.req.Space != "" && (ev.Type == shoal.EventSpaceDeleted || about && ev.Type == shoal.EventMemberLeft) {

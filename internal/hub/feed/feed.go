@@ -89,17 +89,17 @@ const (
 	feedPage    = 256
 )
 
-// entry is an event in the window of a feed. place is the position of a stored event and 0
+// entry is an event in the window of a feed. position is that of a stored event and 0
 // for an ephemeral one. after is the position up to which stored events came before an
 // ephemeral event, and delta its delta, if it is one. part is what a stored event does to a
 // part, and cursor is its cursor for followers without streaming parts.
 type entry struct {
-	place  int64
-	after  int64
-	cursor shoal.Cursor
-	event  storage.Event
-	delta  *runs.DeltaNote
-	part   *partEvent
+	position int64
+	after    int64
+	cursor   shoal.Cursor
+	event    storage.Event
+	delta    *runs.DeltaNote
+	part     *partEvent
 }
 
 // feed reads the events of one feedKey once, for all its followers on this server, and
@@ -314,11 +314,11 @@ func (f *feed) pushEphemeral(note []byte) {
 }
 
 // recordResets records the position of the last reset of each streaming part.
-func (f *feed) recordResets(p *partEvent, place int64) {
+func (f *feed) recordResets(p *partEvent, position int64) {
 	switch {
 	case p == nil:
 	case p.what == shoal.EventPartReset:
-		f.resets[p.key] = place
+		f.resets[p.key] = position
 	case p.what == shoal.EventMessageCompleted:
 		for key := range f.resets {
 			if key.Owner == p.key.Owner {
@@ -347,11 +347,11 @@ func (e *Events) loadEvents(ctx context.Context, f *feed) (membersChanged bool, 
 		for _, ev := range page {
 			membersChanged = membersChanged || f.changesTopics(ev)
 			part := partEventOf(ev)
-			f.recordResets(part, ev.Place)
+			f.recordResets(part, ev.Position)
 			if f.memberOf.apply(f.key.entity, ev) {
-				f.push(entry{place: ev.Place, cursor: e.cursorAt(cursorPosition{place: ev.Place}), event: ev, part: part})
+				f.push(entry{position: ev.Position, cursor: e.cursorAt(cursorPosition{position: ev.Position}), event: ev, part: part})
 			} else {
-				f.advanceTo(ev.Place)
+				f.advanceTo(ev.Position)
 			}
 		}
 		if len(page) < feedPage {

@@ -143,24 +143,24 @@ func (f *Follower) resumeOrSnapshot(tx storage.Tx) error {
 		if err != nil {
 			return err
 		}
-		place := at.place
-		here, err := f.events.core.Descends(tx, f.req.Session, epoch, place)
+		position := at.position
+		here, err := f.events.core.Descends(tx, f.req.Session, epoch, position)
 		if err != nil {
 			return err
 		}
-		if here, err = f.isResumable(tx, here && !at.incomplete, place); err != nil {
+		if here, err = f.isResumable(tx, here && !at.incomplete, position); err != nil {
 			return err
 		}
 		if here {
-			f.after, f.ahead, f.offsets = place, at.ahead, at.offsets
-			f.memberOf, err = spacesAt(tx, f.key(), place)
+			f.after, f.ahead, f.offsets = position, at.ahead, at.offsets
+			f.memberOf, err = spacesAt(tx, f.key(), position)
 			return err
 		}
 	}
 	return f.takeSnapshots(tx)
 }
 
-func (f *Follower) isResumable(tx Tx, here bool, place int64) (bool, error) {
+func (f *Follower) isResumable(tx Tx, here bool, position int64) (bool, error) {
 	if !here {
 		return false, nil
 	}
@@ -169,7 +169,7 @@ func (f *Follower) isResumable(tx Tx, here bool, place int64) (bool, error) {
 		return false, err
 	}
 	end, err := tx.EventEnd(f.req.Session)
-	return floor <= place && place <= end, err
+	return floor <= position && position <= end, err
 }
 
 // Close ends the follower. Later calls do nothing.

@@ -38,14 +38,14 @@ func currentSpaces(tx Tx, key feedKey) (memberSpaces, error) {
 
 // spacesAt returns the spaces that the entity of a feed was in at a position, computed from
 // its current spaces and the events since.
-func spacesAt(tx Tx, key feedKey, place int64) (memberSpaces, error) {
+func spacesAt(tx Tx, key feedKey, position int64) (memberSpaces, error) {
 	in, err := currentSpaces(tx, key)
 	if in == nil || err != nil {
 		return nil, err
 	}
 	seen := map[shoal.SpaceID]bool{}
 	for {
-		page, err := tx.Events(key.session, key.filter(), place, feedPage)
+		page, err := tx.Events(key.session, key.filter(), position, feedPage)
 		if err != nil {
 			return nil, err
 		}
@@ -54,7 +54,7 @@ func spacesAt(tx Tx, key feedKey, place int64) (memberSpaces, error) {
 				seen[ev.Space] = true
 				in[ev.Space] = ev.Type == shoal.EventMemberLeft
 			}
-			place = ev.Place
+			position = ev.Position
 		}
 		if len(page) < feedPage {
 			return in, nil

@@ -100,8 +100,8 @@ func (f *Follower) queueJoinedSpace(ctx context.Context, id shoal.SpaceID) error
 	return f.events.core.Store.View(ctx, func(tx storage.Tx) error {
 		_, err := core.ReadableSpace(tx, f.who, f.req.Session, id)
 		if errors.Is(err, shoal.NotFound) {
-			place, err := f.findLeaving(tx, id)
-			f.ahead[id] = place - 1
+			position, err := f.findLeaving(tx, id)
+			f.ahead[id] = position - 1
 			return err
 		}
 		if err != nil {
@@ -119,20 +119,20 @@ func (f *Follower) queueJoinedSpace(ctx context.Context, id shoal.SpaceID) error
 }
 
 // findLeaving returns the position of the event with which the entity next leaves a space.
-func (f *Follower) findLeaving(tx Tx, id shoal.SpaceID) (place int64, err error) {
-	for place = f.after; ; {
-		page, err := tx.Events(f.req.Session, f.key().filter(), place, feedPage)
+func (f *Follower) findLeaving(tx Tx, id shoal.SpaceID) (position int64, err error) {
+	for position = f.after; ; {
+		page, err := tx.Events(f.req.Session, f.key().filter(), position, feedPage)
 		if err != nil {
 			return 0, err
 		}
 		for _, ev := range page {
-			place = ev.Place
+			position = ev.Position
 			if ev.Space == id && ev.Entity == f.followedEntity() && ev.Type == shoal.EventMemberLeft {
-				return place, nil
+				return position, nil
 			}
 		}
 		if len(page) < feedPage {
-			return place, nil
+			return position, nil
 		}
 	}
 }

@@ -65,8 +65,8 @@ func partEventOf(ev storage.Event) *partEvent {
 
 // cursor returns the cursor of a follower that has received the events up to a position,
 // and of the streaming parts what offsets says.
-func (f *Follower) cursor(place int64) shoal.Cursor {
-	return f.events.cursorAt(cursorPosition{place: place, ahead: f.ahead, offsets: f.offsets})
+func (f *Follower) cursor(position int64) shoal.Cursor {
+	return f.events.cursorAt(cursorPosition{position: position, ahead: f.ahead, offsets: f.offsets})
 }
 
 // maxCursorParts is the number of streaming parts with long ids that fit into a cursor.
@@ -136,21 +136,21 @@ func (f *Follower) trackPart(en entry, before int64) error {
 }
 
 // queueRemoval queues part.removed: the part no longer exists.
-func (f *Follower) queueRemoval(ev storage.Event, key runs.PartKey, place int64) error {
+func (f *Follower) queueRemoval(ev storage.Event, key runs.PartKey, position int64) error {
 	delete(f.offsets, key)
 	ev.Type = shoal.EventPartRemoved
 	h := shoal.PartHead{EventHead: core.EventHead(ev, shoal.Now()), MessageID: shoal.MessageID(key.Owner), PartID: key.Part}
 	body, err := shoal.EncodeJSON(shoal.PartResetData{PartHead: h})
-	f.pending = append(f.pending, shoal.Event{Type: ev.Type, Cursor: f.cursor(place), Data: body})
+	f.pending = append(f.pending, shoal.Event{Type: ev.Type, Cursor: f.cursor(position), Data: body})
 	return err
 }
 
 // queueDelta queues a delta for this follower alone.
-func (f *Follower) queueDelta(what shoal.EventType, place int64, key runs.PartKey, data shoal.DeltaData) error {
+func (f *Follower) queueDelta(what shoal.EventType, position int64, key runs.PartKey, data shoal.DeltaData) error {
 	f.offsets[key] = data.Offset + len(data.Delta)
 	body, err := shoal.EncodeJSON(data)
 	if err == nil {
-		f.pending = append(f.pending, shoal.Event{Type: what, Cursor: f.cursor(place), Data: body})
+		f.pending = append(f.pending, shoal.Event{Type: what, Cursor: f.cursor(position), Data: body})
 	}
 	return err
 }
@@ -224,7 +224,7 @@ func (f *Follower) queueStandaloneEdge(n *runs.DeltaNote, edge string) error {
 		if edge == "end" {
 			more = "," + n.Key.Owner + "/" + string(n.Key.Part) + "="
 		}
-		cursor := f.events.cursorWith(cursorPosition{place: f.after, ahead: f.ahead, offsets: f.offsets}, more)
+		cursor := f.events.cursorWith(cursorPosition{position: f.after, ahead: f.ahead, offsets: f.offsets}, more)
 		f.pending = append(f.pending, shoal.Event{Type: what, Cursor: cursor, Data: body})
 	}
 	return err

@@ -17,8 +17,8 @@ func (f *feed) push(en entry) {
 	en.after = f.last
 	f.window = append(f.window, en)
 	f.bytes += len(en.event.Data)
-	f.last = max(f.last, en.place)
-	if en.place != 0 {
+	f.last = max(f.last, en.position)
+	if en.position != 0 {
 		f.stored++
 	}
 	for len(f.window) > 1 && (f.stored > feedEvents || len(f.window) > feedEntries || f.bytes > feedBytes) {
@@ -26,7 +26,7 @@ func (f *feed) push(en entry) {
 		f.bytes -= len(oldest.event.Data)
 		f.window = f.window[1:]
 		f.base++
-		if oldest.place != 0 {
+		if oldest.position != 0 {
 			f.lost = f.base
 			f.stored--
 		}
@@ -36,10 +36,10 @@ func (f *feed) push(en entry) {
 
 // advanceTo records that the events up to a position are read, without an event for the
 // window.
-func (f *feed) advanceTo(place int64) {
+func (f *feed) advanceTo(position int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.last = max(f.last, place)
+	f.last = max(f.last, position)
 }
 
 func (f *feed) fail(err error) {

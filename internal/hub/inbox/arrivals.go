@@ -123,7 +123,7 @@ func (b *Inbox) Deliver(a *core.Arrival) {
 			continue
 		}
 		inOrder := !slices.ContainsFunc(s.pending, func(o *core.Arrival) bool { return o.Place > 0 && o.Place < a.Place && concerns(o, r.ID) })
-		e := storage.InboxEntry{Place: a.Place, Reason: r.Reason, Delivery: 1, Space: a.Space, Message: m.For(r.ID), EventPlace: a.EventPlace}
+		e := storage.InboxEntry{Place: a.Place, Reason: r.Reason, Delivery: 1, Space: a.Space, Message: m.For(r.ID), EventPosition: a.EventPosition}
 		box.apply(func(x *machine) { x.commit(e, a.Base, inOrder) })
 	}
 	for _, id := range a.Late {

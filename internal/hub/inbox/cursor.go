@@ -66,7 +66,7 @@ func ownerMark(box storage.EntityRef) string {
 func (b *Inbox) encodeCursor(box storage.EntityRef, f storage.InboxFilter, entries []storage.InboxEntry) string {
 	last := entries[len(entries)-1]
 	head := strings.Join([]string{
-		cursorFormat, b.core.Store.Epoch(), ownerMark(box), strconv.FormatInt(last.Place, 36), strconv.FormatInt(last.EventPlace, 36),
+		cursorFormat, b.core.Store.Epoch(), ownerMark(box), strconv.FormatInt(last.Place, 36), strconv.FormatInt(last.EventPosition, 36),
 		string(f.Kind), string(f.Space), "",
 	}, ":")
 	from := joinIDs(f.From)

@@ -76,8 +76,8 @@ func (m *mailbox) readMatching(tx Tx, f storage.InboxFilter, clear int64) (answe
 		entries[i].Delivery++
 		entries[i].Message = entries[i].Message.For(m.key.ID)
 	}
-	if n := len(entries); n > 0 && entries[n-1].EventPlace == 0 {
-		entries[n-1].EventPlace, err = tx.EventEnd(m.key.Session)
+	if n := len(entries); n > 0 && entries[n-1].EventPosition == 0 {
+		entries[n-1].EventPosition, err = tx.EventEnd(m.key.Session)
 	}
 	return answer{entries: entries}, err
 }

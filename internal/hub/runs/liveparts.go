@@ -76,11 +76,11 @@ func (l *Live) addDelta(lease Lease, key PartKey, d Delta) (resetAt int64, ok bo
 
 // TextSince returns the bytes of a part from an offset on, for a follower that has received
 // the stored events up to a position. ok is false if this server does not have them.
-func (l *Live) TextSince(key PartKey, offset int, place int64) (text string, ok bool) {
+func (l *Live) TextSince(key PartKey, offset int, position int64) (text string, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.parts[key]
-	if p == nil || p.ended || p.pendingChanges > 0 || p.resetAt > place || offset < p.Start || offset > p.End() {
+	if p == nil || p.ended || p.pendingChanges > 0 || p.resetAt > position || offset < p.Start || offset > p.End() {
 		return "", false
 	}
 	return string(p.Bytes[offset-p.Start:]), true
@@ -88,11 +88,11 @@ func (l *Live) TextSince(key PartKey, offset int, place int64) (text string, ok 
 
 // State returns the state of a part for a follower that has received the stored events up
 // to a position.
-func (l *Live) State(key PartKey, place int64) (LivePart, bool) {
+func (l *Live) State(key PartKey, position int64) (LivePart, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.parts[key]
-	if p == nil || p.ended || p.pendingChanges > 0 || p.resetAt > place {
+	if p == nil || p.ended || p.pendingChanges > 0 || p.resetAt > position {
 		return LivePart{}, false
 	}
 	out := *p
@@ -169,7 +169,7 @@ func (l *Live) changePart(ch *core.Change, key PartKey, do func(*LivePart)) {
 func (c *RunChange) EmitPart(space shoal.SpaceID, target shoal.EntityID, what shoal.EventType, data PartEvent) error {
 	ev := storage.Event{Session: c.Run.SessionID, Space: space, Run: c.Run.ID, Private: target != "", Type: what}
 	h := data.Head()
-	place, err := core.Emit(c.Change, ev, func(head shoal.EventHead) any {
+	position, err := core.Emit(c.Change, ev, func(head shoal.EventHead) any {
 		h.EventHead, h.TargetEntityID = head, target
 		return data
 	})
@@ -186,12 +186,12 @@ func (c *RunChange) EmitPart(space shoal.SpaceID, target shoal.EntityID, what sh
 				if input, ok := data.(*shoal.ToolInputData); ok {
 					d.Call, d.Tool = input.ToolCallID, input.ToolName
 				}
-				l.openPart(key, c.Run, d, place)
+				l.openPart(key, c.Run, d, position)
 			}
 		})
 	case shoal.EventPartReset:
 		offset := data.(*shoal.PartResetData).Offset
-		l.changePart(c.Change, key, func(p *LivePart) { p.truncate(offset, place) })
+		l.changePart(c.Change, key, func(p *LivePart) { p.truncate(offset, position) })
 	case shoal.EventTextEnd, shoal.EventToolInputAvailable, shoal.EventPartRemoved:
 		l.changePart(c.Change, key, func(p *LivePart) { p.ended, p.Bytes = true, nil })
 	}
@@ -199,19 +199,19 @@ func (c *RunChange) EmitPart(space shoal.SpaceID, target shoal.EntityID, what sh
 }
 
 // openPart adds a new part, or one that another generation of its run has opened.
-func (l *Live) openPart(key PartKey, run *storage.Run, d Delta, place int64) {
+func (l *Live) openPart(key PartKey, run *storage.Run, d Delta, position int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.parts[key] = &LivePart{Delta: d, openedAt: place, Run: run.ID, generation: run.Generation}
+	l.parts[key] = &LivePart{Delta: d, openedAt: position, Run: run.ID, generation: run.Generation}
 }
 
 // OpenedParts returns the parts of a message that were opened at a position or before it,
 // in that order.
-func (l *Live) OpenedParts(session shoal.SessionID, message shoal.MessageID, place int64) (out []LivePart) {
+func (l *Live) OpenedParts(session shoal.SessionID, message shoal.MessageID, position int64) (out []LivePart) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for key, p := range l.parts {
-		if key.Session == session && p.Message == message && 0 < p.openedAt && p.openedAt <= place && p.pendingChanges == 0 && !p.ended {
+		if key.Session == session && p.Message == message && 0 < p.openedAt && p.openedAt <= position && p.pendingChanges == 0 && !p.ended {
 			out = append(out, *p)
 		}
 	}
@@ -220,8 +220,8 @@ func (l *Live) OpenedParts(session shoal.SessionID, message shoal.MessageID, pla
 }
 
 // truncate removes the text from offset on, as of the reset at the given position.
-func (p *LivePart) truncate(offset int, place int64) {
-	p.resetAt = place
+func (p *LivePart) truncate(offset int, position int64) {
+	p.resetAt = position
 	if offset < p.Start {
 		p.Start, p.Bytes = offset, nil
 		return

@@ -115,8 +115,8 @@ func (s textSet) has(hash string) bool {
 func referencedTexts(tx Tx, session shoal.SessionID) (textSet, error) {
 	referenced := textSet{maphash.MakeSeed(), map[uint64]struct{}{}}
 	var groups [][]string // lists still to be read, by the number of levels below them
-	for place, more := (storage.RequestPosition{}), true; more; {
-		requests, last, err := tx.Requests(session, place, eraseBatchSize)
+	for position, more := (storage.RequestPosition{}), true; more; {
+		requests, last, err := tx.Requests(session, position, eraseBatchSize)
 		if err != nil {
 			return referenced, err
 		}
@@ -134,7 +134,7 @@ func referencedTexts(tx Tx, session shoal.SessionID) (textSet, error) {
 				}
 			}
 		}
-		place, more = last, len(requests) > 0
+		position, more = last, len(requests) > 0
 	}
 	for level := len(groups) - 1; level > 0; level-- {
 		for some := range slices.Chunk(groups[level], eraseBatchSize) {

@@ -161,13 +161,13 @@ const eventPageSize = 256
 // event yet: some answers have arrived, and the run waits for something new.
 func (c *RunChange) hasUnreportedAction(rows []storage.Pending) (bool, error) {
 	reported := map[shoal.PendingID]bool{}
-	for place := int64(0); ; {
-		page, err := c.Events(c.Run.SessionID, storage.EventFilter{Run: c.Run.ID}, place, eventPageSize)
+	for position := int64(0); ; {
+		page, err := c.Events(c.Run.SessionID, storage.EventFilter{Run: c.Run.ID}, position, eventPageSize)
 		if err != nil {
 			return false, err
 		}
 		for _, ev := range page {
-			place = ev.Place
+			position = ev.Position
 			if ev.Type == shoal.EventRunWaitingTool {
 				if err := addReportedActions(ev, reported); err != nil {
 					return false, err

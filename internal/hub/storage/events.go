@@ -7,15 +7,15 @@ import (
 // EventTx stores the events of a session in one order without gaps.
 type EventTx interface {
 	// AppendEvent assigns the next position to the event and stores it.
-	AppendEvent(e Event) (place int64, err error)
+	AppendEvent(e Event) (position int64, err error)
 	// Events returns the first limit events after a position that match filter.
 	Events(session shoal.SessionID, filter EventFilter, after int64, limit int) ([]Event, error)
 	// EventEnd returns the last position that was assigned, or 0.
 	EventEnd(session shoal.SessionID) (int64, error)
-	// Descends reports whether the events of the session up to place are those that the
+	// Descends reports whether the events of the session up to position are those that the
 	// store of that epoch had. They are not if the database was meanwhile replaced by a
 	// copy from before that event.
-	Descends(session shoal.SessionID, epoch string, place int64) (bool, error)
+	Descends(session shoal.SessionID, epoch string, position int64) (bool, error)
 	// EventFloor returns the position up to which matching events may be missing because
 	// they were trimmed.
 	EventFloor(session shoal.SessionID, filter EventFilter) (int64, error)
@@ -31,14 +31,14 @@ type EventTx interface {
 // appears only there. Private means that Data contains parts for one member (and for
 // admins and services): other readers get a redacted copy.
 type Event struct {
-	Session shoal.SessionID
-	Place   int64
-	Space   shoal.SpaceID
-	Entity  shoal.EntityID
-	Run     shoal.RunID
-	Private bool
-	Type    shoal.EventType
-	Data    []byte
+	Session  shoal.SessionID
+	Position int64
+	Space    shoal.SpaceID
+	Entity   shoal.EntityID
+	Run      shoal.RunID
+	Private  bool
+	Type     shoal.EventType
+	Data     []byte
 	// Message is set for an event that contains the current state of a message whenever
 	// the event is read: it is appended with only the event head as Data and is read with
 	// a [shoal.MessageData].

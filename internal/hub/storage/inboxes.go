@@ -90,9 +90,9 @@ type InboxEntry struct {
 	Delivery int
 	Space    shoal.SpaceRef
 	Message  shoal.Message
-	// EventPlace is the position of an event of the session that was assigned no earlier
+	// EventPosition is the position of an event of the session that was assigned no earlier
 	// than this entry, or 0 if no such position is known.
-	EventPlace int64
+	EventPosition int64
 }
 
 // Unread counts the unread messages of a space, and the mentions among them. First is the

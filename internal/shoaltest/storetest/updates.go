@@ -264,9 +264,9 @@ func checkPlaces(c *storecase.Case) (events int) {
 		if err != nil {
 			return err
 		}
-		var eventPlaces, inboxPlaces []int64
+		var eventPositions, inboxPlaces []int64
 		for _, e := range all {
-			eventPlaces = append(eventPlaces, e.Place)
+			eventPositions = append(eventPositions, e.Position)
 		}
 		for _, e := range unread {
 			inboxPlaces = append(inboxPlaces, e.Place)
@@ -286,8 +286,8 @@ func checkPlaces(c *storecase.Case) (events int) {
 			}
 			messages += s.LastSeq
 		}
-		if !slices.Equal(eventPlaces, storecase.Sequence(end)) || !slices.Equal(inboxPlaces, storecase.Sequence(last)) || end != messages || last != messages {
-			return fmt.Errorf("%d messages, events %v up to %d, inbox %v up to %d", messages, eventPlaces, end, inboxPlaces, last)
+		if !slices.Equal(eventPositions, storecase.Sequence(end)) || !slices.Equal(inboxPlaces, storecase.Sequence(last)) || end != messages || last != messages {
+			return fmt.Errorf("%d messages, events %v up to %d, inbox %v up to %d", messages, eventPositions, end, inboxPlaces, last)
 		}
 		return nil
 	})

@@ -57,7 +57,7 @@ func (t *Tx) Events(session shoal.SessionID, filter storage.EventFilter, after i
 	b.Add(` ORDER BY e.place` + sqlconn.Limit(limit))
 	all, err := sqlconn.ListFirst(t.c, limit, func(r *sqlconn.Rows) storage.Event {
 		return storage.Event{
-			Session: session, Place: r.Int(0), Space: shoal.SpaceID(r.Text(1)), Entity: shoal.EntityID(r.Text(2)),
+			Session: session, Position: r.Int(0), Space: shoal.SpaceID(r.Text(1)), Entity: shoal.EntityID(r.Text(2)),
 			Type: shoal.EventType(r.Text(3)), Data: []byte(r.Text(4)), Run: shoal.RunID(r.Text(5)), Private: r.Bool(6), Message: shoal.MessageID(r.Text(7)),
 		}
 	}, b.Text(), b.Args...)
@@ -72,7 +72,7 @@ func (t *Tx) Events(session shoal.SessionID, filter storage.EventFilter, after i
 		return all, err
 	}
 	all = append(all, posted...)
-	slices.SortFunc(all, func(a, b storage.Event) int { return cmp.Compare(a.Place, b.Place) })
+	slices.SortFunc(all, func(a, b storage.Event) int { return cmp.Compare(a.Position, b.Position) })
 	return all[:min(len(all), limit)], nil
 }
 

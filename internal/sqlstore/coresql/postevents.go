@@ -50,7 +50,7 @@ func (t *Tx) readPostEvent(r *sqlconn.Rows, session shoal.SessionID) storage.Eve
 	if err != nil {
 		r.Fail(err)
 	}
-	return storage.Event{Session: session, Place: r.Int(0), Space: m.SpaceID, Type: shoal.EventMessageCreated, Data: data}
+	return storage.Event{Session: session, Position: r.Int(0), Space: m.SpaceID, Type: shoal.EventMessageCreated, Data: data}
 }
 
 // seqBefore returns a seq of a space, or 0, such that its message and all earlier ones come

@@ -22,7 +22,7 @@ func (t *Tx) Unread(session shoal.SessionID, entity shoal.EntityID, filter stora
 		func(r *sqlconn.Rows, i int) storage.InboxEntry {
 			space := messagerow.ReadSpaceRef(r, i)
 			return storage.InboxEntry{
-				Reason: shoal.ReasonMessage, Space: space, EventPlace: r.Int(i + 3), Message: t.row.Read(r, i+4, session, space.ID),
+				Reason: shoal.ReasonMessage, Space: space, EventPosition: r.Int(i + 3), Message: t.row.Read(r, i+4, session, space.ID),
 			}
 		})
 	if err != nil || len(found) == 0 {
@@ -55,7 +55,7 @@ func (t *Tx) unreadEntries(session shoal.SessionID, entity shoal.EntityID, filte
 		space := messagerow.ReadSpaceRef(r, 3)
 		return storage.InboxEntry{
 			Place: r.Int(0), Reason: shoal.Reason(r.Text(1)), Delivery: int(r.Int(2)),
-			Space: space, EventPlace: r.Int(6), Message: t.row.Read(r, 7, session, space.ID),
+			Space: space, EventPosition: r.Int(6), Message: t.row.Read(r, 7, session, space.ID),
 		}
 	}, b.Text(), b.Args...)
 }

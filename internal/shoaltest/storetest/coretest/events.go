@@ -14,15 +14,15 @@ import (
 func appendEvent(c *storecase.Case, space shoal.SpaceID, about shoal.EntityID) int64 {
 	c.Helper()
 	return storecase.Do(c, func(tx storage.Tx) (int64, error) {
-		return tx.AppendEvent(storage.Event{Session: c.Session, Place: 99, Space: space, Entity: about, Type: shoal.EventMemberJoined, Data: []byte(`{"a":"ü"}`)})
+		return tx.AppendEvent(storage.Event{Session: c.Session, Position: 99, Space: space, Entity: about, Type: shoal.EventMemberJoined, Data: []byte(`{"a":"ü"}`)})
 	})
 }
 
-// eventPlaces lists the positions of events.
-func eventPlaces(c *storecase.Case, filter storage.EventFilter, after int64, limit int) (all []int64) {
+// eventPositions lists the positions of events.
+func eventPositions(c *storecase.Case, filter storage.EventFilter, after int64, limit int) (all []int64) {
 	c.Helper()
 	for _, e := range storecase.Read(c, func(tx storage.Tx) ([]storage.Event, error) { return tx.Events(c.Session, filter, after, limit) }) {
-		all = append(all, e.Place)
+		all = append(all, e.Position)
 	}
 	return all
 }
@@ -45,7 +45,7 @@ var eventTests = map[string]func(*storecase.Case){
 		appendEvent(c, "shop", "ann")
 		storecase.Equal(c, "the events", storecase.Read(c, func(tx storage.Tx) ([]storage.Event, error) {
 			return tx.Events(c.Session, storage.EventFilter{}, 0, 9)
-		}), []storage.Event{{Session: c.Session, Place: 1, Space: "shop", Entity: "ann", Type: shoal.EventMemberJoined, Data: []byte(`{"a":"ü"}`)}})
+		}), []storage.Event{{Session: c.Session, Position: 1, Space: "shop", Entity: "ann", Type: shoal.EventMemberJoined, Data: []byte(`{"a":"ü"}`)}})
 		storecase.Equal(c, "no events", storecase.Read(c, func(tx storage.Tx) ([]storage.Event, error) {
 			return tx.Events(c.Session, storage.EventFilter{}, 1, 9)
 		}), []storage.Event{})
@@ -69,10 +69,10 @@ var eventTests = map[string]func(*storecase.Case){
 		for _, filter := range []storage.EventFilter{{}, {Space: "shop"}, {Entity: "bob"}} {
 			all := storecase.Read(c, func(tx storage.Tx) ([]storage.Event, error) { return tx.Events(c.Session, filter, 0, 1) })
 			storecase.Equal(c, fmt.Sprintf("the first event of %+v", filter), all,
-				[]storage.Event{{Session: c.Session, Place: 1, Space: "shop", Type: shoal.EventMessageCreated, Data: want}})
-			storecase.Equal(c, "what follows it", eventPlaces(c, filter, 1, 9), []int64{2, 3})
+				[]storage.Event{{Session: c.Session, Position: 1, Space: "shop", Type: shoal.EventMessageCreated, Data: want}})
+			storecase.Equal(c, "what follows it", eventPositions(c, filter, 1, 9), []int64{2, 3})
 		}
-		storecase.Equal(c, "what another space has", eventPlaces(c, storage.EventFilter{Space: "yard"}, 0, 9), nil)
+		storecase.Equal(c, "what another space has", eventPositions(c, storage.EventFilter{Space: "yard"}, 0, 9), nil)
 	},
 
 	"events of posted messages and other events have one order, from any position and in pages": func(c *storecase.Case) {
@@ -118,7 +118,7 @@ var eventTests = map[string]func(*storecase.Case){
 							want = append(want, int64(place))
 						}
 					}
-					storecase.Equal(c, fmt.Sprintf("the first %d of %+v after %d", limit, filter, after), eventPlaces(c, filter, int64(after), limit), want)
+					storecase.Equal(c, fmt.Sprintf("the first %d of %+v after %d", limit, filter, after), eventPositions(c, filter, int64(after), limit), want)
 				}
 			}
 		}
@@ -141,14 +141,14 @@ var eventTests = map[string]func(*storecase.Case){
 		}
 		c.Update(func(tx storage.Tx) error { return tx.TrimEvents(c.Session, "shop", 3) })
 		storecase.Equal(c, "the floor with three kept", storecase.EventFloor(c, storage.EventFilter{Space: "shop"}), 4)
-		storecase.Equal(c, "what is after it", eventPlaces(c, storage.EventFilter{Space: "shop"}, 4, 9), []int64{5, 6, 7, 8})
+		storecase.Equal(c, "what is after it", eventPositions(c, storage.EventFilter{Space: "shop"}, 4, 9), []int64{5, 6, 7, 8})
 		storecase.Equal(c, "another space's floor", storecase.EventFloor(c, storage.EventFilter{Space: "yard"}), 0)
 		storecase.Equal(c, "the session's floor", storecase.EventFloor(c, storage.EventFilter{}), 4)
 		c.Update(func(tx storage.Tx) error { return tx.TrimEvents(c.Session, "shop", 0) })
 		storecase.Equal(c, "the floor with none kept", storecase.EventFloor(c, storage.EventFilter{Space: "shop"}), 6)
 		storecase.Equal(c, "the end", storecase.Read(c, func(tx storage.Tx) (int64, error) { return tx.EventEnd(c.Session) }), 8)
 		appendEvent(c, "yard", "")
-		storecase.Equal(c, "what comes then", eventPlaces(c, storage.EventFilter{}, 8, 9), []int64{9})
+		storecase.Equal(c, "what comes then", eventPositions(c, storage.EventFilter{}, 8, 9), []int64{9})
 	},
 
 	"events of a space, of an entity and its spaces, or of the session": func(c *storecase.Case) {
@@ -177,10 +177,10 @@ var eventTests = map[string]func(*storecase.Case){
 			{storage.EventFilter{Entity: "bob"}, 2, 1, []int64{3}},
 			{storage.EventFilter{Entity: "nobody"}, 0, 9, nil},
 		} {
-			storecase.Equal(c, fmt.Sprintf("what matches %+v", f), eventPlaces(c, f.filter, f.after, f.limit), f.want)
+			storecase.Equal(c, fmt.Sprintf("what matches %+v", f), eventPositions(c, f.filter, f.after, f.limit), f.want)
 		}
 		c.Update(func(tx storage.Tx) error { return tx.DeleteMember(c.Session, "yard", "bob") })
-		storecase.Equal(c, "what bob follows after leaving", eventPlaces(c, storage.EventFilter{Entity: "bob"}, 0, 9), []int64{3})
+		storecase.Equal(c, "what bob follows after leaving", eventPositions(c, storage.EventFilter{Entity: "bob"}, 0, 9), []int64{3})
 	},
 
 	"trimming keeps the newest events of a space, and stores the position of the newest removed one": func(c *storecase.Case) {
@@ -199,7 +199,7 @@ var eventTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the floor when nothing was trimmed", storecase.EventFloor(c, storage.EventFilter{Space: "shop"}), 0)
 		trim("shop", 2)
 		trim("nowhere", 2)
-		storecase.Equal(c, "what is left", eventPlaces(c, storage.EventFilter{}, 0, 9), []int64{2, 5, 6})
+		storecase.Equal(c, "what is left", eventPositions(c, storage.EventFilter{}, 0, 9), []int64{2, 5, 6})
 		for _, f := range []struct {
 			filter storage.EventFilter
 			want   int64
@@ -240,18 +240,18 @@ var eventTests = map[string]func(*storecase.Case){
 		tell("", "ann", "r1")  // 5
 		tell("shop", "", "r2") // 6
 		tell("shop", "", "r1") // 7
-		storecase.Equal(c, "the first run's", eventPlaces(c, storage.EventFilter{Run: "r1"}, 0, 9), []int64{1, 2, 5, 7})
-		storecase.Equal(c, "two of them", eventPlaces(c, storage.EventFilter{Run: "r1"}, 1, 2), []int64{2, 5})
-		storecase.Equal(c, "the space's", eventPlaces(c, storage.EventFilter{Space: "shop"}, 0, 9), []int64{1, 3, 6, 7})
-		storecase.Equal(c, "ann's", eventPlaces(c, storage.EventFilter{Entity: "ann"}, 0, 9), []int64{1, 3, 6, 7})
-		storecase.Equal(c, "the session's", eventPlaces(c, storage.EventFilter{}, 0, 9), []int64{1, 3, 6, 7})
+		storecase.Equal(c, "the first run's", eventPositions(c, storage.EventFilter{Run: "r1"}, 0, 9), []int64{1, 2, 5, 7})
+		storecase.Equal(c, "two of them", eventPositions(c, storage.EventFilter{Run: "r1"}, 1, 2), []int64{2, 5})
+		storecase.Equal(c, "the space's", eventPositions(c, storage.EventFilter{Space: "shop"}, 0, 9), []int64{1, 3, 6, 7})
+		storecase.Equal(c, "ann's", eventPositions(c, storage.EventFilter{Entity: "ann"}, 0, 9), []int64{1, 3, 6, 7})
+		storecase.Equal(c, "the session's", eventPositions(c, storage.EventFilter{}, 0, 9), []int64{1, 3, 6, 7})
 		storecase.Equal(c, "the second run's", storecase.Read(c, func(tx storage.Tx) ([]storage.Event, error) {
 			return tx.Events(c.Session, storage.EventFilter{Run: "r2"}, 4, 9)
-		}), []storage.Event{{Session: c.Session, Place: 6, Space: "shop", Run: "r2", Private: true, Type: shoal.EventStepStarted, Data: []byte(`{}`)}})
+		}), []storage.Event{{Session: c.Session, Position: 6, Space: "shop", Run: "r2", Private: true, Type: shoal.EventStepStarted, Data: []byte(`{}`)}})
 		c.Update(func(tx storage.Tx) error { return tx.TrimEvents(c.Session, "", 1) })
-		storecase.Equal(c, "the first run's after trimming", eventPlaces(c, storage.EventFilter{Run: "r1"}, 0, 9), []int64{1, 5, 7})
+		storecase.Equal(c, "the first run's after trimming", eventPositions(c, storage.EventFilter{Run: "r1"}, 0, 9), []int64{1, 5, 7})
 		c.Update(func(tx storage.Tx) error { return tx.TrimEvents(c.Session, "shop", 2) })
-		storecase.Equal(c, "the first run's after more", eventPlaces(c, storage.EventFilter{Run: "r1"}, 0, 9), []int64{5, 7})
+		storecase.Equal(c, "the first run's after more", eventPositions(c, storage.EventFilter{Run: "r1"}, 0, 9), []int64{5, 7})
 		for _, f := range []struct {
 			filter storage.EventFilter
 			want   int64

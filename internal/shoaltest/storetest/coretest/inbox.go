@@ -134,7 +134,7 @@ var inboxTests = map[string]func(*storecase.Case){
 		var want []storage.InboxEntry
 		for i, m := range posted {
 			want = append(want, storage.InboxEntry{
-				Place: int64(i + 1), Reason: reasons[i], Space: shoal.SpaceRef{ID: "shop", Name: "The shop", Status: shoal.SpaceStatusOpen}, Message: m, EventPlace: int64(i + 1),
+				Place: int64(i + 1), Reason: reasons[i], Space: shoal.SpaceRef{ID: "shop", Name: "The shop", Status: shoal.SpaceStatusOpen}, Message: m, EventPosition: int64(i + 1),
 			})
 		}
 		storecase.Equal(c, "the inbox", storecase.Read(c, func(tx storage.Tx) ([]storage.InboxEntry, error) {
