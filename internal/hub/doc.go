@@ -22,7 +22,7 @@
 //   - The seq of a message, its place in the inboxes of its session and the position of
 //     an event are assigned inside that transaction. They have no gaps and become visible
 //     in order.
-//   - Notifications (see [core.Note]) are sent after the commit. They carry no content; a
+//   - Notifications (see [core.Notification]) are sent after the commit. They carry no content; a
 //     notification about an inbox carries the place of its newest message, so that a
 //     reader that already knows all messages up to there does not read again. A notified
 //     reader reads the content from the store, and every reader subscribes before it

@@ -16,7 +16,7 @@ type faultyBus struct {
 }
 
 // Publish implements [core.Bus].
-func (h *faultyBus) Publish(note core.Note) {
+func (h *faultyBus) Publish(note core.Notification) {
 	n := h.published.Add(1)
 	if h.faults.losesNotifications && n%3 == 0 {
 		return

@@ -53,10 +53,10 @@ type lossyBus struct {
 	mu    sync.Mutex
 	rnd   *rand.Rand
 	held  bool
-	notes []core.Note
+	notes []core.Notification
 }
 
-func (b *lossyBus) Publish(n core.Note) {
+func (b *lossyBus) Publish(n core.Notification) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {

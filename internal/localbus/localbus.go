@@ -5,7 +5,7 @@
 //	defer sub.Close()
 //	sub.Add("space/default/shop")
 //	<-sub.Ready()
-//	for _, note := range sub.Take() { … }
+//	for _, notification := range sub.Take() { … }
 //
 // Guarantees:
 //   - Publish never blocks and never starts a goroutine: it appends to the
@@ -35,12 +35,12 @@ type Bus struct {
 // New returns a bus without subscribers.
 func New() *Bus { return &Bus{topics: map[string]map[*subscription]struct{}{}} }
 
-// Publish delivers note to all current subscribers of its topic.
-func (b *Bus) Publish(note core.Note) {
+// Publish delivers notification to all current subscribers of its topic.
+func (b *Bus) Publish(notification core.Notification) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	for s := range b.topics[note.Topic] {
-		s.enqueue(note)
+	for s := range b.topics[notification.Topic] {
+		s.enqueue(notification)
 	}
 }
 
@@ -62,7 +62,7 @@ type subscription struct {
 	ready  chan struct{}
 
 	mu     sync.Mutex
-	queue  []core.Note
+	queue  []core.Notification
 	events int
 }
 
@@ -124,7 +124,7 @@ func (s *subscription) Close() {
 func (s *subscription) Ready() <-chan struct{} { return s.ready }
 
 // Take returns the queued messages and empties the queue.
-func (s *subscription) Take() []core.Note {
+func (s *subscription) Take() []core.Notification {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := s.queue
@@ -133,13 +133,13 @@ func (s *subscription) Take() []core.Note {
 }
 
 // enqueue queues a message within the limits and wakes the subscriber.
-func (s *subscription) enqueue(note core.Note) {
+func (s *subscription) enqueue(notification core.Notification) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if note.Event == nil {
+	if notification.Event == nil {
 		for i, have := range s.queue {
-			if have.Event == nil && have.Topic == note.Topic {
-				s.queue[i] = have.Join(note)
+			if have.Event == nil && have.Topic == notification.Topic {
+				s.queue[i] = have.Join(notification)
 				return
 			}
 		}
@@ -149,7 +149,7 @@ func (s *subscription) enqueue(note core.Note) {
 		}
 		s.events++
 	}
-	s.queue = append(s.queue, note)
+	s.queue = append(s.queue, notification)
 	select {
 	case s.ready <- struct{}{}:
 	default:

@@ -23,8 +23,8 @@ func TestQueueSize(t *testing.T) {
 	defer sub.Close()
 	sub.Add("a", "b")
 	for n := range localbus.QueueSize + 10 {
-		bus.Publish(core.Note{Topic: "b"})
-		bus.Publish(core.Note{Topic: "a", Event: []byte(fmt.Sprint(n))})
+		bus.Publish(core.Notification{Topic: "b"})
+		bus.Publish(core.Notification{Topic: "a", Event: []byte(fmt.Sprint(n))})
 	}
 	got := sub.Take()
 	if len(got) != localbus.QueueSize+1 {
@@ -59,7 +59,7 @@ func TestWatched(t *testing.T) {
 // Publishing without subscribers allocates nothing and retains no memory.
 func TestPublishWithoutSubscribers(t *testing.T) {
 	bus := localbus.New()
-	if n := testing.AllocsPerRun(100, func() { bus.Publish(core.Note{Topic: "a"}) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { bus.Publish(core.Notification{Topic: "a"}) }); n != 0 {
 		t.Errorf("got %v allocations without subscribers, want 0", n)
 	}
 }
@@ -74,7 +74,7 @@ func BenchmarkPublish(b *testing.B) {
 				sub.Add("a")
 			}
 			for b.Loop() {
-				bus.Publish(core.Note{Topic: "a"})
+				bus.Publish(core.Notification{Topic: "a"})
 			}
 		})
 	}

@@ -4,10 +4,10 @@ package core
 // node and on others. It is not a record: everything that it loses is still in the
 // store, unless it was never stored.
 type Bus interface {
-	// Publish sends note to every current subscriber of its topic. It
-	// never blocks and never fails. The subscription of a slow receiver drops or joins
-	// notes, see [Subscription].
-	Publish(note Note)
+	// Publish sends n to every current subscriber of its topic. It never blocks and never
+	// fails. The subscription of a slow receiver drops or joins notifications, see
+	// [Subscription].
+	Publish(n Notification)
 
 	// Subscribe opens a subscription without topics.
 	Subscribe() Subscription
@@ -17,10 +17,10 @@ type Bus interface {
 	Watched(topic string) bool
 }
 
-// Note is a bus message. Without Event it is a notification: it has no content and says
-// that something of this topic changed in the store. With Event it is a complete
-// ephemeral event. Receivers must not change Event.
-type Note struct {
+// Notification is a message on the bus. Without Event it has no content: it says that
+// something of this topic changed in the store. With Event it is a complete ephemeral event.
+// Receivers must not change Event.
+type Notification struct {
 	Topic string
 	Event []byte
 	// Place is the place of the message that a notification about inboxes is about: a reader
@@ -30,27 +30,27 @@ type Note struct {
 }
 
 // Join returns one notification that replaces two to the same topic.
-func (n Note) Join(o Note) Note {
+func (n Notification) Join(o Notification) Notification {
 	if o.Place == 0 || n.Place != 0 && o.Place > n.Place {
 		n.Place = o.Place
 	}
 	return n
 }
 
-// Subscription receives the notes of its topics in a bounded queue. Notifications to the
-// same topic that have not been received yet are combined with [Note.Join]. When the queue
-// is full of ephemeral events, the newest are dropped.
+// Subscription receives the notifications of its topics in a bounded queue. Notifications
+// without an event to the same topic that have not been received yet are combined with
+// [Notification.Join]. When the queue is full of ephemeral events, the newest are dropped.
 type Subscription interface {
 	// Add subscribes to topics and Remove unsubscribes from them. After Add returns, no
-	// later note of those topics is missed. Both may be repeated.
+	// later notification of those topics is missed. Both may be repeated.
 	Add(topics ...string)
 	Remove(topics ...string)
 	// Ready receives a value when Take may return something. One value may announce
-	// many notes.
+	// many notifications.
 	Ready() <-chan struct{}
-	// Take returns the notes that have arrived, in the order of publishing for each
+	// Take returns the notifications that have arrived, in the order of publishing for each
 	// topic, and empties the queue.
-	Take() []Note
+	Take() []Notification
 	// Close ends the subscription. It may be repeated.
 	Close()
 }

@@ -11,18 +11,20 @@ import (
 // Change is one transaction with the notifications that follow from it.
 type Change struct {
 	storage.Tx
-	Core     *Core
-	At       shoal.Time
-	arrivals []*Arrival
-	notes    []Note
-	endFuncs []func(committed bool)
+	Core          *Core
+	At            shoal.Time
+	arrivals      []*Arrival
+	notifications []Notification
+	endFuncs      []func(committed bool)
 	// RepliedTo lists, for each message, the agents whose wait for a reply it has
 	// satisfied. The message does not start them.
 	RepliedTo map[shoal.MessageID][]shoal.EntityID
 }
 
 // Notify notifies the subscribers of a topic once the transaction is durable.
-func (ch *Change) Notify(topic string) { ch.notes = append(ch.notes, Note{Topic: topic}) }
+func (ch *Change) Notify(topic string) {
+	ch.notifications = append(ch.notifications, Notification{Topic: topic})
+}
 
 // OnEnd registers do to run once it is known whether the transaction is durable, before
 // the notifications are sent.
@@ -51,16 +53,16 @@ func (ch *Change) runEndFuncs(committed bool) {
 // also sends them when the outcome is unknown: an unnecessary notification costs one
 // read; without one, a wait would not return although its message is stored.
 func (c *Core) Change(ctx context.Context, op string, at storage.At, fn func(*Change) error) error {
-	var notes []Note
+	var notifications []Notification
 	var last *Change
 	err := c.Store.Update(ctx, at, func(tx storage.Tx) error {
 		last.runEndFuncs(false)
 		ch := &Change{Tx: tx, Core: c, At: shoal.Now()}
-		notes, last = nil, ch
+		notifications, last = nil, ch
 		if err := fn(ch); err != nil {
 			return err
 		}
-		notes = ch.notes
+		notifications = ch.notifications
 		return ch.fillArrivals()
 	})
 	last.runEndFuncs(err == nil)
@@ -68,14 +70,14 @@ func (c *Core) Change(ctx context.Context, op string, at storage.At, fn func(*Ch
 		for _, a := range last.arrivals {
 			c.Arrivals.Deliver(a)
 			for _, id := range a.Late {
-				notes = append(notes, Note{Topic: InboxTopic(a.Message.SessionID, id), Place: a.Place})
+				notifications = append(notifications, Notification{Topic: InboxTopic(a.Message.SessionID, id), Place: a.Place})
 			}
 		}
 	}
 	watched := false
-	for _, note := range notes {
-		watched = watched || c.Bus.Watched(note.Topic)
-		c.Bus.Publish(note)
+	for _, notification := range notifications {
+		watched = watched || c.Bus.Watched(notification.Topic)
+		c.Bus.Publish(notification)
 	}
 	if watched {
 		// Let the woken goroutines run first. Otherwise they wait until the response of

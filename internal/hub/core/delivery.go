@@ -79,9 +79,9 @@ func (ch *Change) DeliverMessageTo(m shoal.Message, mentions []shoal.EntityID) e
 	}
 	ch.Core.Arrivals.Place(a, d)
 	ch.arrivals = append(ch.arrivals, a)
-	ch.notes = append(ch.notes, Note{Topic: ArrivalTopic(m.SessionID), Place: d.Place})
+	ch.notifications = append(ch.notifications, Notification{Topic: ArrivalTopic(m.SessionID), Place: d.Place})
 	for _, r := range d.Receivers {
-		ch.notes = append(ch.notes, Note{Topic: InboxTopic(m.SessionID, r.ID), Place: d.Place})
+		ch.notifications = append(ch.notifications, Notification{Topic: InboxTopic(m.SessionID, r.ID), Place: d.Place})
 	}
 	return nil
 }

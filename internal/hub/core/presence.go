@@ -270,7 +270,7 @@ func (p *Presence) publishState(ctx context.Context, key storage.EntityRef) erro
 		return err
 	}
 	for _, topic := range topics {
-		p.core.Bus.Publish(Note{Topic: topic, Event: body})
+		p.core.Bus.Publish(Notification{Topic: topic, Event: body})
 	}
 	return nil
 }

@@ -95,7 +95,7 @@ func (f *Follower) catchUpPart(ctx context.Context, key runs.PartKey) error {
 	standalone := strings.HasPrefix(key.Owner, shoal.PrefixRun)
 	switch {
 	case standalone && !l.Has(key): // it has ended since
-		n := runs.DeltaNote{Key: key, Space: f.req.Space, Run: shoal.RunID(key.Owner), Type: shoal.EventReasoningDelta, OfRun: true}
+		n := runs.DeltaEvent{Key: key, Space: f.req.Space, Run: shoal.RunID(key.Owner), Type: shoal.EventReasoningDelta, OfRun: true}
 		delete(f.offsets, key)
 		return f.queueStandaloneEdge(&n, "end")
 	case ok && !f.seesDelta(p.Space, p.Target, standalone, p.Show && p.Space != ""): // a client can put any part into a cursor
@@ -127,7 +127,7 @@ func (f *Follower) catchUpStandalone(p *runs.LivePart) error {
 	if _, open := f.offsets[key]; open || !f.includesStandalone(p) || !f.seesDelta(p.Space, p.Target, true, p.Show && p.Space != "") {
 		return nil
 	}
-	n := runs.DeltaNote{Key: key, Space: p.Space, Run: p.Run, Target: p.Target, Type: p.EventType(), OfRun: true}
+	n := runs.DeltaEvent{Key: key, Space: p.Space, Run: p.Run, Target: p.Target, Type: p.EventType(), OfRun: true}
 	f.offsets[key] = 0
 	if err := f.queueStandaloneEdge(&n, "start"); err != nil || len(p.Bytes) == 0 {
 		return err

@@ -98,7 +98,7 @@ type entry struct {
 	after    int64
 	cursor   shoal.Cursor
 	event    storage.Event
-	delta    *runs.DeltaNote
+	delta    *runs.DeltaEvent
 	part     *partEvent
 }
 
@@ -265,7 +265,7 @@ func (e *Events) pump(ctx context.Context, f *feed, sub core.Subscription) (err 
 		case <-f.loadRequests:
 			membersChanged, err = e.loadEvents(ctx, f)
 		case <-sub.Ready():
-			membersChanged, err = e.handleNotes(ctx, f, sub.Take())
+			membersChanged, err = e.handleNotifications(ctx, f, sub.Take())
 		}
 		if err != nil {
 			return err
@@ -273,17 +273,17 @@ func (e *Events) pump(ctx context.Context, f *feed, sub core.Subscription) (err 
 	}
 }
 
-// handleNotes handles bus messages in order: what a notification announces is in the window
+// handleNotifications handles bus messages in order: what a notification announces is in the window
 // before the ephemeral events that follow it. Otherwise a delta would come before its part.
-func (e *Events) handleNotes(ctx context.Context, f *feed, notes []core.Note) (membersChanged bool, err error) {
+func (e *Events) handleNotifications(ctx context.Context, f *feed, notifications []core.Notification) (membersChanged bool, err error) {
 	notified := false
 	load := func() error {
 		some, err := e.loadEvents(ctx, f)
 		membersChanged, notified = membersChanged || some, false
 		return err
 	}
-	for _, note := range notes {
-		if note.Event == nil {
+	for _, notification := range notifications {
+		if notification.Event == nil {
 			notified = true
 			continue
 		}
@@ -292,7 +292,7 @@ func (e *Events) handleNotes(ctx context.Context, f *feed, notes []core.Note) (m
 				return membersChanged, err
 			}
 		}
-		f.pushEphemeral(note.Event)
+		f.pushEphemeral(notification.Event)
 	}
 	if notified {
 		err = load()
@@ -302,10 +302,10 @@ func (e *Events) handleNotes(ctx context.Context, f *feed, notes []core.Note) (m
 
 // pushEphemeral puts an ephemeral event into the window, except for a delta that precedes a
 // reset that was loaded already.
-func (f *feed) pushEphemeral(note []byte) {
-	n, data, isDelta := runs.ParseDeltaNote(note)
+func (f *feed) pushEphemeral(event []byte) {
+	n, data, isDelta := runs.ParseDeltaEvent(event)
 	if !isDelta {
-		f.push(entry{event: storage.Event{Type: shoal.EventEntityUpdated, Data: note}})
+		f.push(entry{event: storage.Event{Type: shoal.EventEntityUpdated, Data: event}})
 		return
 	}
 	if n.Base >= f.resets[n.Key] {

@@ -186,7 +186,7 @@ func (f *Follower) queueEphemeralDelta(en entry) error {
 
 // queueNewText queues what is new in a delta to a follower that has received have bytes of
 // its part.
-func (f *Follower) queueNewText(n *runs.DeltaNote, ev storage.Event, have int) error {
+func (f *Follower) queueNewText(n *runs.DeltaEvent, ev storage.Event, have int) error {
 	end := n.Offset + n.Size
 	switch {
 	case end <= have:
@@ -214,7 +214,7 @@ func (f *Follower) queueNewText(n *runs.DeltaNote, ev storage.Event, have int) e
 }
 
 // queueStandaloneEdge queues the start or the end of a part that belongs to no message.
-func (f *Follower) queueStandaloneEdge(n *runs.DeltaNote, edge string) error {
+func (f *Follower) queueStandaloneEdge(n *runs.DeltaEvent, edge string) error {
 	what := standaloneEdgeType(n.Type, edge)
 	h := n.Head(shoal.Now())
 	h.Type = what

@@ -180,8 +180,8 @@ func (b *Inbox) watchArrivals(ctx context.Context, session shoal.SessionID, s *s
 		case <-sub.Ready():
 		}
 		var place int64
-		for _, note := range sub.Take() {
-			place = max(place, note.Place)
+		for _, notification := range sub.Take() {
+			place = max(place, notification.Place)
 		}
 		for _, box := range b.readersToRefresh(session, s, place) {
 			box.step(func(x *machine) { x.notify(place) })

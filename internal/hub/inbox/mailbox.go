@@ -170,12 +170,12 @@ func (m *mailbox) sleep(ctx context.Context, w *HeldWait) wakeReason {
 //
 //go:noinline
 func (m *mailbox) takeNotifications(sub core.Subscription) {
-	var all core.Note
-	for i, note := range sub.Take() {
+	var all core.Notification
+	for i, notification := range sub.Take() {
 		if i == 0 {
-			all = note
+			all = notification
 		}
-		all = all.Join(note)
+		all = all.Join(notification)
 	}
 	m.step(func(x *machine) { x.notify(all.Place) })
 }

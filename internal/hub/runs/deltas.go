@@ -52,7 +52,7 @@ func (d Delta) EventType() shoal.EventType {
 // delta is encoded once for all followers.
 func (w *Work) Relay(lease Lease, deltas []Delta) {
 	for _, d := range deltas {
-		n := DeltaNote{
+		n := DeltaEvent{
 			Key: PartKey{lease.Session, d.Owner(lease.Run), d.Part}, Space: d.Space, Run: lease.Run, Target: d.Target, Type: d.EventType(),
 			Offset: d.Offset, Size: len(d.Text), OfRun: d.Message == "", Show: d.Show && d.Space != "" || d.Message != "", First: d.First, Last: d.Last,
 		}
@@ -60,24 +60,24 @@ func (w *Work) Relay(lease Lease, deltas []Delta) {
 		if n.Base, ok = w.live.addDelta(lease, n.Key, d); !ok {
 			continue
 		}
-		var note []byte
+		var event []byte
 		for _, topic := range n.topics() {
 			if !w.core.Bus.Watched(topic) {
 				continue
 			}
-			if note == nil {
-				if note = n.encode(d); note == nil {
+			if event == nil {
+				if event = n.encode(d); event == nil {
 					return
 				}
 			}
-			w.core.Bus.Publish(core.Note{Topic: topic, Event: note})
+			w.core.Bus.Publish(core.Notification{Topic: topic, Event: event})
 		}
 	}
 }
 
-// DeltaNote is a delta as a bus message. Base is the position of the part's last reset
+// DeltaEvent is a delta as a bus message. Base is the position of the part's last reset
 // before it.
-type DeltaNote struct {
+type DeltaEvent struct {
 	Key         PartKey
 	Space       shoal.SpaceID
 	Run         shoal.RunID
@@ -91,7 +91,7 @@ type DeltaNote struct {
 	First, Last bool
 }
 
-func (n *DeltaNote) topics() []string {
+func (n *DeltaEvent) topics() []string {
 	topics := []string{core.RunTopic(n.Key.Session, n.Run)}
 	if n.Show {
 		topics = append(topics, core.SessionTopic(n.Key.Session), core.SpaceTopic(n.Key.Session, n.Space))
@@ -100,7 +100,7 @@ func (n *DeltaNote) topics() []string {
 }
 
 // Head returns the fields that the delta has in common with other events of its part.
-func (n *DeltaNote) Head(at shoal.Time) shoal.PartHead {
+func (n *DeltaEvent) Head(at shoal.Time) shoal.PartHead {
 	h := shoal.PartHead{PartID: n.Key.Part, TargetEntityID: n.Target, EventHead: core.EventHead(storage.Event{Space: n.Space, Run: n.Run, Type: n.Type}, at)}
 	if !n.OfRun {
 		h.MessageID = shoal.MessageID(n.Key.Owner)
@@ -114,7 +114,7 @@ const deltaPrefix = "delta"
 // encode returns the bus message: a line with the fields that the feeds need, so that they
 // need not parse JSON, and the data of the event. It is nil for a text that cannot be
 // encoded as JSON.
-func (n *DeltaNote) encode(d Delta) []byte {
+func (n *DeltaEvent) encode(d Delta) []byte {
 	data, err := shoal.EncodeJSON(shoal.DeltaData{PartHead: n.Head(shoal.Now()), ToolCallID: d.Call, ToolName: d.Tool, Offset: d.Offset, Delta: d.Text})
 	if err != nil {
 		return nil
@@ -135,10 +135,10 @@ func (n *DeltaNote) encode(d Delta) []byte {
 	return append(append([]byte(line), '\n'), data...)
 }
 
-// ParseDeltaNote parses the bus message of a delta. ok is false for another ephemeral
+// ParseDeltaEvent parses the bus message of a delta. ok is false for another ephemeral
 // event.
-func ParseDeltaNote(note []byte) (n *DeltaNote, data []byte, ok bool) {
-	line, data, found := bytes.Cut(note, []byte{'\n'})
+func ParseDeltaEvent(event []byte) (n *DeltaEvent, data []byte, ok bool) {
+	line, data, found := bytes.Cut(event, []byte{'\n'})
 	if !found || !bytes.HasPrefix(line, []byte(deltaPrefix+" ")) {
 		return nil, nil, false
 	}
@@ -146,7 +146,7 @@ func ParseDeltaNote(note []byte) (n *DeltaNote, data []byte, ok bool) {
 	if len(f) != 12 {
 		return nil, nil, false
 	}
-	n = &DeltaNote{
+	n = &DeltaEvent{
 		Key: PartKey{shoal.SessionID(f[1]), f[2], shoal.PartID(f[3])}, Space: shoal.SpaceID(f[4]), Run: shoal.RunID(f[5]),
 		Target: shoal.EntityID(f[6]), Type: shoal.EventType(f[7]),
 		OfRun: strings.Contains(f[11], "l"), Show: strings.Contains(f[11], "s"), First: strings.Contains(f[11], "f"), Last: strings.Contains(f[11], "e"),

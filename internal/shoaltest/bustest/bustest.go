@@ -58,7 +58,7 @@ func busOrder(t *testing.T, bus core.Bus) {
 	sub := bus.Subscribe()
 	defer sub.Close()
 	sub.Add("a")
-	var want []core.Note
+	var want []core.Notification
 	for n := range 500 {
 		want = append(want, ephemeral("a", fmt.Sprint(n)))
 		bus.Publish(want[n])
@@ -102,10 +102,10 @@ func busMergedPositions(t *testing.T, bus core.Bus) {
 		sub := bus.Subscribe()
 		sub.Add("a", "end")
 		for _, place := range c.places {
-			bus.Publish(core.Note{Topic: "a", Place: place})
+			bus.Publish(core.Notification{Topic: "a", Place: place})
 		}
 		bus.Publish(ephemeral("end", "x"))
-		var got []core.Note
+		var got []core.Notification
 		for len(got) == 0 || got[len(got)-1].Topic != "end" {
 			got = append(got, receive(t, sub, 1)...)
 		}

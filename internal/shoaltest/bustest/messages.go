@@ -8,12 +8,14 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/core"
 )
 
-func notification(topic string) core.Note { return core.Note{Topic: topic} }
+func notification(topic string) core.Notification { return core.Notification{Topic: topic} }
 
-func ephemeral(topic, event string) core.Note { return core.Note{Topic: topic, Event: []byte(event)} }
+func ephemeral(topic, event string) core.Notification {
+	return core.Notification{Topic: topic, Event: []byte(event)}
+}
 
 // receive returns the next messages, at least n.
-func receive(t *testing.T, sub core.Subscription, n int) (out []core.Note) {
+func receive(t *testing.T, sub core.Subscription, n int) (out []core.Notification) {
 	t.Helper()
 	late := time.NewTimer(patience)
 	defer late.Stop()
@@ -28,15 +30,15 @@ func receive(t *testing.T, sub core.Subscription, n int) (out []core.Note) {
 	return out
 }
 
-func show(notes []core.Note) string {
+func show(notifications []core.Notification) string {
 	out := ""
-	for _, n := range notes {
+	for _, n := range notifications {
 		out += fmt.Sprintf("[%s %s %d]", n.Topic, n.Event, n.Place)
 	}
 	return out
 }
 
-func wantMessages(t *testing.T, got []core.Note, want ...core.Note) {
+func wantMessages(t *testing.T, got []core.Notification, want ...core.Notification) {
 	t.Helper()
 	if show(got) != show(want) {
 		t.Errorf("got %s, want %s", show(got), show(want))
