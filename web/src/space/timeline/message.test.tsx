@@ -137,7 +137,7 @@ it("only the sender can edit a text, and nobody a run's message", async () => {
   const buttons = screen.getAllByRole("button", { name: "Edit message" });
   expect(buttons.length).toBe(1);
   await userEvent.click(buttons[0] as HTMLElement);
-  expect(screen.getByRole("textbox", { name: "What it says" })).toHaveProperty("value", "Tea?");
+  expect(await screen.findByRole("textbox", { name: "What it says" })).toHaveProperty("value", "Tea?");
   await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
   expect(screen.getByText("Tea? (done)")).toBeTruthy();
 });
