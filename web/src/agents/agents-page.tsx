@@ -5,6 +5,7 @@ import { Plus } from "lucide-react";
 import { useState } from "react";
 import type { Entity, HostedAgent } from "@/client/types";
 import { useConsole } from "@/app/console";
+import { isOfTrial } from "@/app/trials";
 import { useEntity } from "@/live/hooks";
 import { Avatar } from "@/ui/avatar";
 import { Badge } from "@/ui/badge";
@@ -19,7 +20,7 @@ import { AdminsOnly } from "./admins-only";
 import { getIn, type Json } from "./config/json";
 import { NewAgentDialog } from "./new-agent";
 import { agentsKey, agentsQuery, allSpacesQuery, entitiesQuery, runsUnderWayQuery, usageTodayQuery } from "./queries";
-import { isOfTrial, leftovers, sweep } from "./trial/trial";
+import { leftovers, sweep } from "./trial/trial";
 
 export function AgentsPage() {
   return (
@@ -243,7 +244,7 @@ function Leftovers() {
   if (count === 0) return null;
   return (
     <div className="flex flex-wrap items-center gap-3 rounded-lg border border-line bg-sunken px-4 py-3">
-      <p className="min-w-0 flex-1 basis-60 text-sm">{count === 1 ? "One trial was not cleaned up. If it is not in use in another window, clean it up: its agent is deleted and its space closed." : `${count} trials were not cleaned up. If they are not in use in other windows, clean them up: their agents are deleted and their spaces closed.`}</p>
+      <p className="min-w-0 flex-1 basis-60 text-sm">{count === 1 ? "One trial was not cleaned up. If it is not in use in another window, clean it up: its agent and its space are deleted." : `${count} trials were not cleaned up. If they are not in use in other windows, clean them up: their agents and spaces are deleted.`}</p>
       <Button small busy={sweeping.isPending} onClick={() => sweeping.mutate()}>
         Clean up
       </Button>

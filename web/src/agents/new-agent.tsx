@@ -17,7 +17,7 @@ import { getIn, type JsonObject, parseLocation, pathText, setIn } from "./config
 import { lineOf, readConfig } from "./config/text";
 import { CodeArea } from "./forms/code-area";
 import { agentsKey, allSpacesQuery, putAgent } from "./queries";
-import { isOfTrial } from "./trial/trial";
+import { isOfTrial } from "@/app/trials";
 import { answering, idOf, keyHint, type Template, templates } from "./templates";
 
 interface Filled {

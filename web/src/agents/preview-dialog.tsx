@@ -10,7 +10,7 @@ import { SelectField } from "@/ui/field";
 import { Failed, Loading } from "@/ui/placeholder";
 import { isObject, type Json, type JsonObject, writeJson } from "./config/json";
 import { allSpacesQuery, preview, type Preview } from "./queries";
-import { isOfTrial } from "./trial/trial";
+import { isOfTrial } from "@/app/trials";
 
 /** Fields that the server adds to the schema of a tool that can be shown. */
 const added = ["targetSpaceId", "mention", "targetEntityId"];

@@ -1,6 +1,7 @@
 // Hooks that read the state of the followed session. A hook renders its component again
 // only when its own value changes.
 import { createContext, useContext, useEffect, useMemo, useState, useSyncExternalStore } from "react";
+import { isOfTrial } from "@/app/trials";
 import type { Entity, Message, PendingAction, Run, Space } from "@/client/types";
 import type { Connection } from "@/client/follower";
 import type { LiveSpace } from "@/client/session-state";
@@ -61,16 +62,16 @@ export function useRun(id: string): Run | undefined {
   return useLiveValue(`run:${id}`, (s) => s.live.runs.get(id));
 }
 
-const allSpaces = (s: Store): readonly Space[] => [...s.live.spaces.values()].map((l) => l.space);
-const allEntities = (s: Store): readonly Entity[] => [...s.live.entities.values()];
-const allPending = (s: Store): readonly PendingAction[] => [...s.live.pending.values()];
+const allSpaces = (s: Store): readonly Space[] => [...s.live.spaces.values()].map((l) => l.space).filter((space) => !isOfTrial(space));
+const allEntities = (s: Store): readonly Entity[] => [...s.live.entities.values()].filter((e) => !isOfTrial(e));
+const allPending = (s: Store): readonly PendingAction[] => [...s.live.pending.values()].filter((p) => !isOfTrial(s.live.entities.get(p.agentId) ?? { metadata: {} }));
 const allRuns = (s: Store): readonly Run[] => [...s.live.runs.values()];
 
-/** All spaces, in no order. */
+/** All spaces but those of trials, in no order. */
 export const useSpaces = () => useList("spaces", allSpaces);
-/** All entities of the session, in no order. */
+/** All entities of the session but those of trials, in no order. */
 export const useEntities = () => useList("entities", allEntities);
-/** The open pending actions, and those that were settled while this page was open. */
+/** The open pending actions, and those that were settled while this page was open; none of trials. */
 export const usePending = () => useList("pending", allPending);
 /** The active runs, and those that ended while this page was open. */
 export const useRuns = () => useList("runs", allRuns);

@@ -17,7 +17,7 @@ import { Failed, Loading } from "@/ui/placeholder";
 import { ConfigField } from "../forms/config-field";
 import { Row, Section, Sheet } from "../forms/layout";
 import { allSpacesQuery, plansQuery } from "../queries";
-import { isOfTrial } from "../trial/trial";
+import { isOfTrial } from "@/app/trials";
 
 /** What starts it: messages in its spaces, plans, services. */
 export function TriggersTab({ agent, onTrigger }: { agent: string; onTrigger: () => void }) {

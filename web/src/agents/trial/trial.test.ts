@@ -23,5 +23,5 @@ test("leftovers are the marked agents, except for the running trial", () => {
   const marked = { "shoal.try": true };
   expect(
     leftovers([entity("try-1", marked), entity("try-2", marked), entity("try-3", {})], [space("try-1", "open", marked), space("try-2", "open", marked), space("try-0", "closed", marked), space("welcome", "open", {})], "try-2"),
-  ).toEqual({ agents: ["try-1"], spaces: ["try-1"] });
+  ).toEqual({ agents: ["try-1"], spaces: ["try-1", "try-0"] });
 });

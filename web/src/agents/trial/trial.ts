@@ -2,14 +2,12 @@
 // of its own, both marked, so that leftovers can be found and cleaned up.
 import { api } from "@/api/client";
 import { entityHeader } from "@/client/transport";
+import { isOfTrial, trialMark } from "@/app/trials";
 import { Problem } from "@/client/problem";
 import { headersOf, lastHalf } from "@/api/sign-in";
 import type { Entity, Space } from "@/client/types";
 import { getIn, type JsonObject, setIn } from "../config/json";
 import { putAgent } from "../queries";
-
-/** The mark in the metadata of a trial's entity and space. */
-export const mark = "shoal.try";
 
 /** A trial that is going on. */
 export interface Trial {
@@ -42,7 +40,7 @@ export async function beginTrial(session: string, of: string, draft: JsonObject)
   const id = freshId(); // ids of entities and of spaces are names of different things
   await putAgent(session, id, trialConfig(draft, id, id));
   try {
-    const metadata = { [mark]: true, [`${mark}.of`]: of };
+    const metadata = { [trialMark]: true, [`${trialMark}.of`]: of };
     await api.PATCH("/v1/sessions/{session}/entities/{entity}", { params: { path: { session, entity: id } }, body: { metadata }, headers: asAdmin });
     await api.POST("/v1/sessions/{session}/spaces", { params: { path: { session } }, body: { id, name: `Try ${of}`, members: [id], adminAgentId: id, metadata } });
   } catch (error) {
@@ -58,43 +56,34 @@ export async function renewTrial(session: string, trial: Trial, draft: JsonObjec
   return { ...trial, config: draft };
 }
 
-/** Ends a trial: cancels its runs, deletes its agent and closes its space. Anything already gone is ignored. */
+/** Ends a trial: cancels its runs, and deletes its agent and its space. Anything already gone is ignored. */
 export async function endTrial(session: string, trial: Pick<Trial, "agent" | "space">): Promise<void> {
   await removeEntity(session, trial.agent);
-  await closeSpace(session, trial.space);
+  await removeSpace(session, trial.space);
 }
 
 /** As endTrial, for a page that is being closed: the calls outlive it, and nobody hears of them. */
 export function abandonTrial(session: string, trial: Trial): void {
   const path = `/v1/sessions/${encodeURIComponent(session)}`;
-  const own = headersOf(lastHalf());
-  const common = { keepalive: true, credentials: "same-origin", headers: own } as const;
+  const common = { keepalive: true, credentials: "same-origin", headers: headersOf(lastHalf()) } as const;
   void fetch(`${path}/entities/${encodeURIComponent(trial.agent)}`, { ...common, method: "DELETE" });
-  void fetch(`${path}/spaces/${encodeURIComponent(trial.space)}/close`, { ...common, method: "POST", headers: { ...own, "Content-Type": "application/json" }, body: JSON.stringify({ summary }) });
+  void fetch(`${path}/spaces/${encodeURIComponent(trial.space)}`, { ...common, method: "DELETE" });
 }
-
-const summary = "The trial is over.";
 
 async function removeEntity(session: string, entity: string): Promise<void> {
   await unlessGone(api.DELETE("/v1/sessions/{session}/entities/{entity}", { params: { path: { session, entity } }, headers: asAdmin }));
 }
 
-async function closeSpace(session: string, space: string): Promise<void> {
-  await unlessGone(api.POST("/v1/sessions/{session}/spaces/{space}/close", { params: { path: { session, space } }, body: { summary }, headers: asAdmin }));
+async function removeSpace(session: string, space: string): Promise<void> {
+  await unlessGone(api.DELETE("/v1/sessions/{session}/spaces/{space}", { params: { path: { session, space } }, headers: asAdmin }));
 }
 
 async function unlessGone(call: Promise<unknown>): Promise<void> {
   try {
     await call;
   } catch (error) {
-    const { code } = Problem.from(error);
-    if (code !== "not_found" && code !== "space_closed") throw error;
+    if (Problem.from(error).code !== "not_found") throw error;
   }
-}
-
-/** Whether an entity or a space belongs to a trial. */
-export function isOfTrial(thing: Pick<Entity, "metadata"> | Pick<Space, "metadata">): boolean {
-  return thing.metadata[mark] === true;
 }
 
 /** The agents and spaces of trials that were not cleaned up. */
@@ -103,16 +92,16 @@ export interface Leftovers {
   readonly spaces: readonly string[];
 }
 
-/** The entities and open spaces of trials, but for one that goes on here. */
+/** The entities and spaces of trials, but for one that goes on here. */
 export function leftovers(entities: readonly Entity[], spaces: readonly Space[], except?: string): Leftovers {
   return {
     agents: entities.filter((e) => isOfTrial(e) && e.id !== except).map((e) => e.id),
-    spaces: spaces.filter((s) => isOfTrial(s) && s.status === "open" && s.id !== except).map((s) => s.id),
+    spaces: spaces.filter((s) => isOfTrial(s) && s.id !== except).map((s) => s.id),
   };
 }
 
 /** Cleans up the agents and spaces of earlier trials. */
 export async function sweep(session: string, left: Leftovers): Promise<void> {
   for (const agent of left.agents) await removeEntity(session, agent);
-  for (const space of left.spaces) await closeSpace(session, space);
+  for (const space of left.spaces) await removeSpace(session, space);
 }
