@@ -110,7 +110,7 @@ func (x *execution) build() (a *agent.Agent, closed func(), err error) {
 // limitTime starts the time that the configuration leaves the run.
 func (x *execution) limitTime() {
 	if limit := time.Duration(x.config.Loop.RunTimeoutMs) * time.Millisecond; limit > 0 {
-		x.clock.stopAfter(x.store.remainingTime(limit), func() { x.cancel(&timeoutError{limit}) })
+		x.clock.StopAfter(x.store.remainingTime(limit), func() { x.cancel(&timeoutError{limit}) })
 	}
 }
 

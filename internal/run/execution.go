@@ -19,6 +19,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/modelrequest"
+	"github.com/shoal-dev/shoal/internal/timing"
 	"github.com/shoal-dev/shoal/internal/tool"
 	"github.com/shoal-dev/shoal/internal/toolserver"
 )
@@ -41,7 +42,7 @@ type execution struct {
 	rows     []storage.Pending
 	model    agent.ModelInfo
 	store    *store
-	timings  *timings
+	timings  *timing.Steps
 	requests *modelrequest.Recorder
 
 	toolsMu sync.Mutex                       // sub-agents add theirs
@@ -65,8 +66,8 @@ type execution struct {
 	steps          int  // announced steps
 	thought        thought
 	spending       budget.Account
-	pulse          pulse
-	clock          runClock
+	pulse          timing.Pulse
+	clock          timing.Clock
 	unlimited      atomic.Bool               // its session had no limits at the last check
 	until          atomic.Pointer[time.Time] // the lease lasts at least until then
 }
@@ -78,17 +79,17 @@ func newExecution(ctx context.Context, e *Executor, r storage.Run) *execution {
 		log:   e.log.With("session", r.SessionID, "run", r.ID, "agent", r.AgentID),
 		tools: map[string]map[string]*tool.Tool{},
 	}
-	x.clock.resumed = x.began
+	x.clock.Start()
 	x.until.Store(&x.began) // until the executor sets how long the lease lasts
 	x.servers = toolserver.New(toolserver.Options{Network: e.o.Network, Env: e.o.Env})
-	x.timings = newTimings(&x.pulse)
+	x.timings = timing.NewSteps(&x.pulse)
 	x.requests = modelrequest.NewRecorder(modelrequest.Options{
-		Model: func() string { return x.model.Name }, Step: x.timings.currentStep, Log: x.log,
+		Model: func() string { return x.model.Name }, Step: x.timings.CurrentStep, Log: x.log,
 		ForgetStored: func(ctx context.Context, sent *runs.SentRequest) error {
 			return e.hub.Work.DropStoredTexts(ctx, r.SessionID, sent)
 		},
 	})
-	x.pulse.beat(shoal.ActivityStarted)
+	x.pulse.Beat(shoal.ActivityStarted)
 	x.ctx, x.cancel = context.WithCancelCause(ctx)
 	return x
 }
@@ -96,7 +97,7 @@ func newExecution(ctx context.Context, e *Executor, r storage.Run) *execution {
 // executeAndRelease executes the run until it ends, is suspended, or its lease is lost.
 func (x *execution) executeAndRelease() {
 	defer x.cancel(nil)
-	defer x.clock.end()
+	defer x.clock.End()
 	err := recoverPanics(x.execute)
 	away := isTemporary(err)
 	if err != nil && !away && x.stopCause() == nil {

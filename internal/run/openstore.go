@@ -36,7 +36,7 @@ func openStore(x *execution, tx storage.Tx) (*store, error) {
 			return nil, &unreadableError{fmt.Sprintf("step %d", row.Index), err}
 		}
 		s.starts[row.Index] = row.StartedAt
-		x.timings.restore(row.Step, row.Done)
+		x.timings.Restore(row.Step, row.Done)
 		s.steps = append(s.steps, step)
 		s.recordText(step)
 		if step.Done {

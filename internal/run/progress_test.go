@@ -42,7 +42,7 @@ func TestProgress(t *testing.T) {
 			kind    shoal.ActivityKind
 			stalled bool
 		}{
-			{"is taken up", func() { x.pulse.beat(shoal.ActivityStarted) }, 0, shoal.ActivityStarted, false},
+			{"is taken up", func() { x.pulse.Beat(shoal.ActivityStarted) }, 0, shoal.ActivityStarted, false},
 			{"is silent for less than a minute", func() {}, shoal.StallAfter - 1, shoal.ActivityStarted, false},
 			{"is silent for a minute", func() {}, 1, shoal.ActivityStarted, true},
 			{"asks its model", func() { model(0) }, 0, shoal.ActivityModel, false},

@@ -24,8 +24,8 @@ const (
 // pauses. It gives up when until ends, when the server stops, and when the execution must not
 // write any more. ctx is the context of each attempt. The time does not count as running time.
 func (x *execution) retry(until, ctx context.Context, do func(context.Context) error) error {
-	x.clock.pause()
-	defer x.clock.resume()
+	x.clock.Pause()
+	defer x.clock.Resume()
 	began, reported := time.Now(), false
 	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
 		err := attempt(ctx, do)

@@ -30,7 +30,7 @@ func (x *execution) publicStep(s agent.Step, started shoal.Time) shoal.Step {
 		}
 		out.ToolCalls = append(out.ToolCalls, call)
 	}
-	x.timings.fill(&out)
+	x.timings.Fill(&out)
 	return out
 }
 

@@ -98,7 +98,7 @@ func (x *execution) answer(_ context.Context, p agent.Pending) (agent.Answer, bo
 	var a agent.Answer
 	var done bool
 	var err error
-	x.timings.timeCall(p.Call.ID, func() bool {
+	x.timings.TimeCall(p.Call.ID, func() bool {
 		a, done, err = x.send(p)
 		return done
 	})

@@ -167,7 +167,7 @@ func (x *execution) turnFinished(e agent.TurnFinished) error {
 			return err
 		}
 		return x.perform(x.composer.Apply(e), func(c *runs.RunChange) error {
-			turn, err := x.store.suspendedTurn(x.clock.total())
+			turn, err := x.store.suspendedTurn(x.clock.Total())
 			if err != nil {
 				return err
 			}

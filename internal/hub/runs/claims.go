@@ -11,13 +11,6 @@ import (
 	"github.com/shoal-dev/shoal/internal/limit"
 )
 
-// expiry is a time before which no lease expires. held reports whether there is a lease that
-// expires then.
-type expiry struct {
-	at   shoal.Time
-	held bool
-}
-
 // Slots are how many runs a server may execute at once (Limit), and those that it executes
 // now (Own). A lease of Own that has expired, because the store was unreachable for that
 // long, is renewed; if another server got it, the run would be executed twice.
@@ -61,12 +54,7 @@ func (w *Work) ClaimFor(ctx context.Context, owner string, most int, slots Slots
 		}
 		until := shoal.At(now.Add(ttl))
 		if expired {
-			ended, err := ch.ExpiredRuns(now)
-			if err != nil {
-				return err
-			}
-			abandoned := func(r storage.Run) bool { return at.Includes(r.SessionID) && slots.isAbandoned(owner, r) }
-			if err := endLeases(ch, ended, abandoned, slots.isMine(owner), until); err != nil {
+			if err := slots.endExpired(ch, at, owner, now, until); err != nil {
 				return err
 			}
 		}
@@ -103,7 +91,7 @@ func (w *Work) claimable(ctx context.Context, op string, most int, ttl time.Dura
 		if err != nil {
 			return err
 		}
-		ended, err := w.expired(tx, now, ttl)
+		ended, err := w.expiry.Expired(tx, now, ttl)
 		if err != nil {
 			return err
 		}
@@ -118,43 +106,17 @@ func (w *Work) claimable(ctx context.Context, op string, most int, ttl time.Dura
 	return at[:min(len(at), storage.MaxSessions)], expired, err // a later claim finds the others
 }
 
-// expired returns the runs with expired leases. It does not read them before the time that it
-// read last: leases that are given or renewed since expire later, as all servers give them for
-// ttl.
-func (w *Work) expired(tx Tx, now shoal.Time, ttl time.Duration) ([]storage.Run, error) {
-	if next := w.expiry.Load(); next != nil && next.at.After(now.Time) && next.at.Sub(now.Time) <= ttl {
-		return nil, nil
-	}
-	next, err := tx.NextExpiry()
-	if err != nil {
-		return nil, err
-	}
-	if next == nil {
-		w.expiry.Store(&expiry{at: shoal.At(now.Add(ttl))})
-		return nil, nil
-	}
-	w.expiry.Store(&expiry{*next, true})
-	if next.After(now.Time) {
-		return nil, nil
-	}
-	return tx.ExpiredRuns(now)
-}
-
 // selectFitting returns those of runs that get a slot.
 func (s Slots) selectFitting(runs []storage.Run) (out []storage.Run) {
 	if len(s.Own)+len(runs) <= s.Limit-s.Limit/4 || s.Limit == 0 {
 		return runs
 	}
-	type requester struct {
-		session shoal.SessionID
-		name    string
-	}
-	mine := map[requester]int64{}
+	mine := map[storage.EntityRef]int64{}
 	for _, slot := range s.Own {
-		mine[requester{slot.Session, slot.Requester}]++
+		mine[storage.EntityRef{Session: slot.Session, ID: shoal.EntityID(slot.Requester)}]++
 	}
 	for _, r := range runs {
-		key := requester{r.SessionID, r.Requester}
+		key := storage.EntityRef{Session: r.SessionID, ID: shoal.EntityID(r.Requester)}
 		if limit.Fits(int64(s.Limit), int64(len(s.Own)+len(out)), mine[key], 1, r.Requester == "") {
 			out = append(out, r)
 			mine[key]++
@@ -163,40 +125,31 @@ func (s Slots) selectFitting(runs []storage.Run) (out []storage.Run) {
 	return out
 }
 
-// isMine returns a function that reports whether owner executes a run, according to Mine.
-func (s Slots) isMine(owner string) func(storage.Run) bool {
-	return func(r storage.Run) bool {
+// endExpired ends the expired leases in these sessions of servers that are dead, and extends
+// those of this server.
+func (s Slots) endExpired(ch *core.Change, at storage.At, owner string, now, until shoal.Time) error {
+	expired, err := ch.ExpiredRuns(now)
+	for _, r := range expired {
 		lease := Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation}
-		return r.Owner == owner && slices.ContainsFunc(s.Own, func(slot Slot) bool { return slot.Lease == lease })
-	}
-}
-
-// isAbandoned reports whether an expired lease may be given to another server.
-func (s Slots) isAbandoned(owner string, r storage.Run) bool {
-	return r.Owner == owner || s.OwnerIsDead == nil || s.OwnerIsDead(Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation})
-}
-
-// endLeases ends those leases of held that matches selects, and wakes their runs. It extends
-// those that renew selects among them to until instead.
-func endLeases(ch *core.Change, held []storage.Run, matches, renew func(storage.Run) bool, until shoal.Time) error {
-	for _, r := range held {
-		if !matches(r) {
-			continue
-		}
-		if renew(r) {
-			r.LeaseUntil = &until
-			if err := ch.UpdateRun(r); err != nil {
-				return err
-			}
-			continue
-		}
-		r.Owner, r.LeaseUntil, r.Awake = "", nil, true
-		if err := ch.UpdateRun(r); err != nil {
+		switch {
+		case err != nil:
 			return err
+		case !at.Includes(r.SessionID) || r.Owner != owner && s.OwnerIsDead != nil && !s.OwnerIsDead(lease):
+		case r.Owner == owner && slices.ContainsFunc(s.Own, func(slot Slot) bool { return slot.Lease == lease }):
+			r.LeaseUntil = &until
+			err = ch.UpdateRun(r)
+		default:
+			err = endLease(ch, r)
 		}
-		ch.Notify(core.WorkTopic)
 	}
-	return nil
+	return err
+}
+
+// endLease ends the lease of a run and wakes the run.
+func endLease(ch *core.Change, r storage.Run) error {
+	r.Owner, r.LeaseUntil, r.Awake = "", nil, true
+	ch.Notify(core.WorkTopic)
+	return ch.UpdateRun(r)
 }
 
 // EndOtherLeases ends the leases of all servers but owner, and wakes their runs. It is for the
@@ -207,8 +160,15 @@ func (w *Work) EndOtherLeases(ctx context.Context, owner string) error {
 		if err != nil {
 			return err
 		}
-		none := func(storage.Run) bool { return false }
-		return endLeases(ch, held, func(r storage.Run) bool { return r.Owner != owner }, none, shoal.Time{})
+		for _, r := range held {
+			if r.Owner == owner {
+				continue
+			}
+			if err := endLease(ch, r); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
@@ -226,7 +186,7 @@ func (w *Work) NextClaim(ctx context.Context) (in time.Duration, some bool, err 
 		if err != nil {
 			return err
 		}
-		expires, err := w.untilExpiry(tx, now)
+		expires, err := w.expiry.Next(tx, now)
 		if err != nil {
 			return err
 		}
@@ -239,12 +199,4 @@ func (w *Work) NextClaim(ctx context.Context) (in time.Duration, some bool, err 
 		return nil
 	})
 	return in, some, err
-}
-
-// untilExpiry returns a time before which no lease expires, nil if there is no lease.
-func (w *Work) untilExpiry(tx Tx, now shoal.Time) (*shoal.Time, error) {
-	if next := w.expiry.Load(); next != nil && next.held && next.at.After(now.Time) {
-		return &next.at, nil
-	}
-	return tx.NextExpiry()
 }

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"reflect"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/leases"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
@@ -17,11 +17,9 @@ import (
 // checks no rights, so nothing else may use it. Everything that a run writes goes through
 // [Work.Write], which rejects an executor that has lost the lease.
 type Work struct {
-	core *core.Core
-	live *Live
-	// expiry is when the next lease may expire, as far as this server has read; nil if it
-	// has not.
-	expiry atomic.Pointer[expiry]
+	core   *core.Core
+	live   *Live
+	expiry leases.Expiry
 }
 
 // NewWork returns the executor's API to the runs of a hub.

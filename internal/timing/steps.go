@@ -1,4 +1,4 @@
-package run
+package timing
 
 import (
 	"context"
@@ -9,10 +9,10 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 )
 
-// timings records when the model and the tools of a run's steps started and ended,
+// Steps records when the model and the tools of a run's steps started and ended,
 // until the times are stored with the step. It is an [agent.Observer].
-type timings struct {
-	pulse *pulse
+type Steps struct {
+	pulse *Pulse
 
 	mu         sync.Mutex
 	step       int                   // the current step
@@ -29,15 +29,16 @@ type stepCall struct {
 // span is when a tool started and ended.
 type span struct{ began, ended *shoal.Time }
 
-func newTimings(p *pulse) *timings {
-	return &timings{pulse: p, firstToken: map[int]time.Duration{}, calls: map[stepCall]span{}}
+// NewSteps returns the timings of a run without steps. Tools count as activity of p.
+func NewSteps(p *Pulse) *Steps {
+	return &Steps{pulse: p, firstToken: map[int]time.Duration{}, calls: map[stepCall]span{}}
 }
 
 // Name implements [agent.Observer].
-func (t *timings) Name() string { return "timings" }
+func (t *Steps) Name() string { return "timings" }
 
 // Start implements [agent.Observer].
-func (t *timings) Start(ctx context.Context, op agent.Operation) (context.Context, func(agent.OperationResult)) {
+func (t *Steps) Start(ctx context.Context, op agent.Operation) (context.Context, func(agent.OperationResult)) {
 	switch op.Kind {
 	case agent.OpModel:
 		t.mu.Lock()
@@ -58,17 +59,17 @@ func (t *timings) Start(ctx context.Context, op agent.Operation) (context.Contex
 	return ctx, nil
 }
 
-// currentStep returns the index of the step whose model or tools are being called.
-func (t *timings) currentStep() int {
+// CurrentStep returns the index of the step whose model or tools are being called.
+func (t *Steps) CurrentStep() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.step
 }
 
-// timeCall measures a call that the executor executes itself: do. If do reports false,
+// TimeCall measures a call that the executor executes itself: do. If do reports false,
 // the call waits, and the hub knows its times.
-func (t *timings) timeCall(call string, do func() bool) {
-	c := stepCall{t.currentStep(), call}
+func (t *Steps) TimeCall(call string, do func() bool) {
+	c := stepCall{t.CurrentStep(), call}
 	t.startCall(c)
 	if do() {
 		t.endCall(c)
@@ -79,16 +80,16 @@ func (t *timings) timeCall(call string, do func() bool) {
 	delete(t.calls, c)
 }
 
-func (t *timings) startCall(c stepCall) {
-	t.pulse.beat(shoal.ActivityTool)
+func (t *Steps) startCall(c stepCall) {
+	t.pulse.Beat(shoal.ActivityTool)
 	now := shoal.Now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.calls[c] = span{began: &now}
 }
 
-func (t *timings) endCall(c stepCall) {
-	t.pulse.beat(shoal.ActivityTool)
+func (t *Steps) endCall(c stepCall) {
+	t.pulse.Beat(shoal.ActivityTool)
 	now := shoal.Now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -97,8 +98,8 @@ func (t *timings) endCall(c stepCall) {
 	t.calls[c] = s
 }
 
-// restore continues with the times of a stored step.
-func (t *timings) restore(s shoal.Step, done bool) {
+// Restore continues with the times of a stored step.
+func (t *Steps) Restore(s shoal.Step, done bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !done {
@@ -114,8 +115,8 @@ func (t *timings) restore(s shoal.Step, done bool) {
 	}
 }
 
-// fill writes the recorded times into a step.
-func (t *timings) fill(s *shoal.Step) {
+// Fill writes the recorded times into a step.
+func (t *Steps) Fill(s *shoal.Step) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if first, measured := t.firstToken[s.Index]; measured {

@@ -1,12 +1,12 @@
-package run
+package timing
 
 import (
 	"sync"
 	"time"
 )
 
-// runClock measures how long a run executes, without the time in which it waits for the store.
-type runClock struct {
+// Clock measures how long a run executes, without the time in which it waits for the store.
+type Clock struct {
 	mu      sync.Mutex
 	waits   int           // for the store, at the same time
 	ran     time.Duration // until resumed
@@ -15,16 +15,19 @@ type runClock struct {
 	timer   *time.Timer   // nil without a limit
 }
 
-// stopAfter calls over when the run has executed for d from now.
-func (c *runClock) stopAfter(d time.Duration, over func()) {
+// Start starts the time. It is called once, first.
+func (c *Clock) Start() { c.resumed = time.Now() }
+
+// StopAfter calls over when the run has executed for d from now.
+func (c *Clock) StopAfter(d time.Duration, over func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.limit = c.elapsed() + d
 	c.timer = time.AfterFunc(d, over)
 }
 
-// pause stops the time until resume is called as often as pause.
-func (c *runClock) pause() {
+// Pause stops the time until Resume is called as often as Pause.
+func (c *Clock) Pause() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.waits++; c.waits > 1 {
@@ -36,7 +39,8 @@ func (c *runClock) pause() {
 	}
 }
 
-func (c *runClock) resume() {
+// Resume continues the time.
+func (c *Clock) Resume() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.waits--; c.waits > 0 {
@@ -48,20 +52,20 @@ func (c *runClock) resume() {
 	}
 }
 
-// total returns how long the run has executed.
-func (c *runClock) total() time.Duration {
+// Total returns how long the run has executed.
+func (c *Clock) Total() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.elapsed()
 }
 
 // elapsed is total for callers that hold mu.
-func (c *runClock) elapsed() time.Duration {
+func (c *Clock) elapsed() time.Duration {
 	if c.waits > 0 {
 		return c.ran
 	}
 	return c.ran + time.Since(c.resumed)
 }
 
-// end ends the limit for good.
-func (c *runClock) end() { c.pause() }
+// End ends the limit for good.
+func (c *Clock) End() { c.Pause() }
