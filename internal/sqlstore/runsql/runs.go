@@ -225,8 +225,8 @@ func (t *Tx) NextClaim() (*shoal.Time, error) {
 }
 
 // earliest returns the time in the first column of a query, nil for NULL.
-func (t *Tx) earliest(query string, args ...any) (*shoal.Time, error) {
-	at, _, err := sqlconn.One(t.c, func(r *sqlconn.Rows) *shoal.Time { return r.TimeOrNil(0) }, query, args...)
+func (t *Tx) earliest(query string) (*shoal.Time, error) {
+	at, _, err := sqlconn.One(t.c, func(r *sqlconn.Rows) *shoal.Time { return r.TimeOrNil(0) }, query)
 	return at, err
 }
 
