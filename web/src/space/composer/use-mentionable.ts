@@ -1,5 +1,5 @@
 // The members that a text may mention.
-import { useQueries } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useMemo } from "react";
 import { api } from "@/api/client";
 import { listsAll } from "@/client/members";
@@ -10,13 +10,17 @@ import { calledIn } from "./mentions";
 /** The members that a space lists, and of a large space also those that the server finds by what follows each "@". */
 export function useMentionable(space: Space | undefined, text: string): readonly Member[] {
   const called = useDeferredValue(space === undefined || listsAll(space) ? "" : calledIn(text).join("\n"));
-  const found = useQueries({
-    queries: space === undefined || called === "" ? [] : called.split("\n").map((q) => ({
-      queryKey: ["members", space.sessionId, space.id, "called", q],
-      queryFn: () => api.GET("/v1/sessions/{session}/spaces/{space}/members", { params: { ...pathOf(space), query: { q, limit: 20 } } }),
-      staleTime: 60_000,
-    })),
-    combine: itemsOf,
+  const { data: found = none } = useQuery({
+    queryKey: ["members", space?.sessionId, space?.id, "called", called],
+    enabled: called !== "",
+    queryFn: async () => {
+      if (space === undefined) return none;
+      const path = pathOf(space);
+      const pages = await Promise.all(called.split("\n").map((q) => api.GET("/v1/sessions/{session}/spaces/{space}/members", { params: { ...path, query: { q, limit: 20 } } })));
+      return pages.flatMap((p) => p.items);
+    },
+    staleTime: 60_000,
+    placeholderData: (before) => before,
   });
   const members = space?.members ?? none;
   return useMemo(() => {
@@ -27,4 +31,3 @@ export function useMentionable(space: Space | undefined, text: string): readonly
 }
 
 const none: readonly Member[] = [];
-const itemsOf = (answers: readonly { data?: { items: readonly Member[] } | undefined }[]): readonly Member[] => answers.flatMap((a) => a.data?.items ?? []);
