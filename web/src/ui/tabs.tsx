@@ -1,7 +1,6 @@
 // Tabs: arrow keys move between them, and one is shown. The page knows which one; it
 // belongs in the URL.
-import { Tabs as Radix } from "radix-ui";
-import { type ReactNode, useEffect, useRef } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef } from "react";
 import { Badge, type Tone } from "./badge";
 import { classes } from "./classes";
 
@@ -28,18 +27,34 @@ interface Props<Id extends string> {
 /** The tabs, and the content of the selected one below them. */
 export function Tabs<Id extends string>({ label, tabs, value, onChange, tall = false, children }: Props<Id>) {
   const list = useRef<HTMLDivElement>(null);
+  const id = useId();
   // On a phone the selected tab may be beyond the edge.
   useEffect(() => {
-    list.current?.querySelector("[data-state=active]")?.scrollIntoView?.({ block: "nearest", inline: "center" });
+    list.current?.querySelector("[aria-selected=true]")?.scrollIntoView?.({ block: "nearest", inline: "center" });
   }, [value]);
+  const move = (event: KeyboardEvent<HTMLElement>) => {
+    const at = tabs.findIndex((t) => t.id === value);
+    const to = { ArrowRight: (at + 1) % tabs.length, ArrowLeft: (at - 1 + tabs.length) % tabs.length, Home: 0, End: tabs.length - 1 }[event.key];
+    const next = to === undefined ? undefined : tabs[to];
+    if (next === undefined) return;
+    event.preventDefault();
+    onChange(next.id);
+    list.current?.querySelectorAll<HTMLElement>("[role=tab]")[to ?? 0]?.focus();
+  };
   return (
-    <Radix.Root value={value} onValueChange={(id) => onChange(id as Id)} className="flex min-h-0 flex-1 flex-col">
-      <Radix.List ref={list} aria-label={label} className={classes("flex shrink-0 gap-1 overflow-x-auto border-b border-line bg-surface px-2.5", tall && "h-16 items-stretch pt-3")}>
+    <div className="flex min-h-0 flex-1 flex-col">
+      <div ref={list} role="tablist" aria-label={label} onKeyDown={move} className={classes("flex shrink-0 gap-1 overflow-x-auto border-b border-line bg-surface px-2.5", tall && "h-16 items-stretch pt-3")}>
         {tabs.map((t) => (
-          <Radix.Trigger
+          <button
             key={t.id}
-            value={t.id}
-            className="-mb-px inline-flex min-h-10 shrink-0 touch:min-h-11 items-center gap-1.5 border-b-2 border-transparent px-2.5 text-soft hover:text-ink focus-visible:-outline-offset-2 data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-accent"
+            type="button"
+            role="tab"
+            id={`${id}-${t.id}`}
+            aria-selected={t.id === value}
+            aria-controls={t.id === value ? `${id}-panel` : undefined}
+            tabIndex={t.id === value ? 0 : -1}
+            onClick={() => onChange(t.id)}
+            className="-mb-px inline-flex min-h-10 shrink-0 touch:min-h-11 items-center gap-1.5 border-b-2 border-transparent px-2.5 text-soft hover:text-ink focus-visible:-outline-offset-2 aria-selected:border-accent aria-selected:font-medium aria-selected:text-accent"
           >
             {t.name}
             {t.count !== undefined && t.count > 0 && (
@@ -48,12 +63,12 @@ export function Tabs<Id extends string>({ label, tabs, value, onChange, tall = f
                 {t.counted !== undefined && <span className="sr-only"> {t.counted}</span>}
               </Badge>
             )}
-          </Radix.Trigger>
+          </button>
         ))}
-      </Radix.List>
-      <Radix.Content value={value} className="min-h-0 flex-1 overflow-y-auto">
+      </div>
+      <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${value}`} tabIndex={0} className="min-h-0 flex-1 overflow-y-auto -outline-offset-2">
         {children}
-      </Radix.Content>
-    </Radix.Root>
+      </div>
+    </div>
   );
 }
