@@ -1,0 +1,1 @@
+var e=e=>({path:{session:e.sessionId,space:e.id}});export{e as t};

@@ -1,1 +1,0 @@
-function e(e,t){try{return e(localStorage)}catch{return t}}var t={getItem:t=>e(e=>e.getItem(t),null),setItem:(t,n)=>e(e=>e.setItem(t,n),void 0),removeItem:t=>e(e=>e.removeItem(t),void 0)};export{t};

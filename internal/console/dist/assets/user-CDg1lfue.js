@@ -1,1 +1,0 @@
-import{t as e}from"./createLucideIcon-DfZi8RcS.js";var t={name:`user`,size:24,node:[[`path`,{d:`M19 21v-2a4 4 0 0 0-4-4H9a4 4 0 0 0-4 4v2`,key:`975kel`}],[`circle`,{cx:`12`,cy:`7`,r:`4`,key:`17ys0d`}]]};t.node;var n=e(t);export{n as t};
