@@ -19,10 +19,10 @@ RACING := /(agent(/agui|/filestore|/mcptool|/provider/(anthropic|google|openai))
 
 # With it, several times as slow, these take a part of their seeds or points in
 # time: they also run without it, and take them all.
-SEEDED := ^Test(Simulation|WaitRaces|FollowerSimulation|CrashBetweenAnyTwoChanges|TheAnswerToAnyChangeIsLost|EveryMentionIsExplained)
+SEEDED := ^Test(Simulation|WaitRaces|FollowerSimulation|CrashBetweenAnyTwoChanges|UnknownOutcomeOfEveryChange|EveryWrite|EveryMentionIsExplained)
 
 # These are one goroutine with much to do: they run without it only.
-ALONE := ^Test(TheWorkOfCompilingIsBounded|TheWorkOfACheckIsBounded|TheWalkAgreesWithTheLibrary)$$
+ALONE := ^Test(TheWorkOfCompilingIsBounded|TheWorkOfACheckIsBounded|SchemaWalkAgreesWithLibrary)$$
 
 # `make lint` vets everything, and more strictly. On a build machine a remembered
 # result proves nothing about that machine.
