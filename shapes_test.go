@@ -36,10 +36,10 @@ func TestShapes(t *testing.T) {
 	space := shoal.Space{
 		ID: "shop", SessionID: "default", Name: "Shopping", Status: shoal.SpaceStatusClosed, Summary: ref("done"), AdminAgentID: ref(shoal.EntityID("shop-agent")),
 		ShowAgentReasoning: true, Metadata: json.RawMessage(`{}`), LastSeq: 12, UnreadCount: 2, MentionCount: 1, FirstUnreadSeq: 11, CreatedAt: moment, ClosedAt: &later,
-		Members: []shoal.Member{{EntityID: "ann", Kind: shoal.Human, Name: "Ann", JoinedAt: moment}},
+		Members: []shoal.Member{{EntityID: "ann", Kind: shoal.Human, Name: "Ann", JoinedAt: moment}}, MemberCount: 1,
 	}
 	const spaceJSON = `{"id":"shop","sessionId":"default","name":"Shopping","status":"closed","summary":"done","ownerId":null,"adminAgentId":"shop-agent","showAgentReasoning":true,
-		"metadata":{},"members":[{"entityId":"ann","kind":"human","name":"Ann","joinedAt":` + at + `,"addedBy":null}],"lastSeq":12,"unreadCount":2,"mentionCount":1,"firstUnreadSeq":11,"muted":false,
+		"metadata":{},"members":[{"entityId":"ann","kind":"human","name":"Ann","joinedAt":` + at + `,"addedBy":null}],"memberCount":1,"lastSeq":12,"unreadCount":2,"mentionCount":1,"firstUnreadSeq":11,"muted":false,
 		"createdAt":` + at + `,"closedAt":` + then + `}`
 	boss := shoal.EntityID("boss")
 	entity := shoal.Entity{
@@ -74,7 +74,7 @@ func TestShapes(t *testing.T) {
 		"empty space": {
 			shoal.Space{ID: "shop", SessionID: "default", Name: "Shop", Status: shoal.SpaceStatusOpen, Members: []shoal.Member{}, CreatedAt: moment},
 			`{"id":"shop","sessionId":"default","name":"Shop","status":"open","summary":null,"ownerId":null,"adminAgentId":null,"showAgentReasoning":false,
-			"metadata":null,"members":[],"lastSeq":0,"unreadCount":0,"mentionCount":0,"firstUnreadSeq":0,"muted":false,"createdAt":` + at + `,"closedAt":null}`,
+			"metadata":null,"members":[],"memberCount":0,"lastSeq":0,"unreadCount":0,"mentionCount":0,"firstUnreadSeq":0,"muted":false,"createdAt":` + at + `,"closedAt":null}`,
 		},
 		"message": {message, messageJSON + `}`},
 		"empty message": {
@@ -127,7 +127,7 @@ func TestShapes(t *testing.T) {
 		},
 		"snapshot.end":    {shoal.SnapshotEndData{EventHead: shoal.EventHead{Type: shoal.EventSnapshotEnd, At: moment}, Cursor: "e.1"}, `{"type":"snapshot.end","spaceId":null,"runId":null,"at":` + at + `,"cursor":"e.1"}`},
 		"message.created": {shoal.MessageData{EventHead: head, Message: message}, `{"type":"message.created","spaceId":"shop","runId":null,"at":` + at + `,"message":` + messageJSON + `}}`},
-		"member.joined":   {shoal.MemberData{EventHead: head, Member: space.Members[0]}, `{"type":"message.created","spaceId":"shop","runId":null,"at":` + at + `,"member":{"entityId":"ann","kind":"human","name":"Ann","joinedAt":` + at + `,"addedBy":null}}`},
+		"member.joined":   {shoal.MemberData{EventHead: head, Member: space.Members[0], MemberCount: 120}, `{"type":"message.created","spaceId":"shop","runId":null,"at":` + at + `,"member":{"entityId":"ann","kind":"human","name":"Ann","joinedAt":` + at + `,"addedBy":null},"memberCount":120}`},
 		"space.updated":   {shoal.SpaceData{EventHead: head, Space: space}, `{"type":"message.created","spaceId":"shop","runId":null,"at":` + at + `,"space":` + spaceJSON + `}`},
 		"entity.updated":  {shoal.EntityData{EventHead: head, Entity: entity}, `{"type":"message.created","spaceId":"shop","runId":null,"at":` + at + `,"entity":` + entityJSON + `}`},
 	} {
