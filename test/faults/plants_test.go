@@ -143,13 +143,13 @@ func plants() []plant {
 		{"internal/sqlstore/migrate.go", "\t\tif done || err != nil {\n", "\t\trigPoint(\"after a migration\")\n\t\tif done || err != nil {\n"},
 		{
 			"internal/hub/core/change.go",
-			"\t\tnotes = ch.notes\n",
-			`		notes = ch.notes
+			"\t\tnotifications = ch.notifications\n",
+			`		notifications = ch.notifications
 		if rigHas("published before the commit") {
-			for _, note := range notes {
-				c.Bus.Publish(note)
+			for _, n := range notifications {
+				c.Bus.Publish(n)
 			}
-			notes, ch.arrivals = nil, nil
+			notifications, ch.arrivals = nil, nil
 		}
 `,
 		},
