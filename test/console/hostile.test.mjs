@@ -65,6 +65,7 @@ async function inMessages(page) {
 async function drawAll(page, last) {
   await page.locator(`article[data-seq="${last}"]`).waitFor();
   await page.locator("aside").getByRole("tab").first().waitFor(); // the panel comes by itself
+  await page.locator('[aria-label^="Actions for"]').first().waitFor({ state: "attached" }); // as do the menus of rows
   await page.evaluate(async () => {
     for (const e of document.querySelectorAll("article")) {
       e.scrollIntoView();
