@@ -106,7 +106,7 @@ export function Composer({ space, attachments, focus = false }: { space: Space; 
       }}
       className="w-full max-w-read px-2 pb-2 sm:px-5 sm:pb-3"
     >
-      <div className="relative rounded-xl border border-edge bg-surface focus-within:border-accent focus-within:outline-1 focus-within:outline-accent">
+      <div className="relative rounded-xl border border-edge bg-surface focus-within:outline-2 focus-within:-outline-offset-1 focus-within:outline-accent">
         {menu.offered.length > 0 && <MentionMenu id={`${id}-menu`} members={menu.offered} chosen={menu.chosen} pick={menu.pick} />}
         {replies !== undefined && (
           <div className="flex items-center gap-1 px-3 pt-2">
