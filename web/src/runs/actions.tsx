@@ -1,7 +1,7 @@
 // What can be done with a run: stop it, start it anew, take it away as a file.
 import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { Ban, Download, RotateCcw } from "lucide-react";
+import { Download, RotateCcw, Square } from "lucide-react";
 import { useState } from "react";
 import { api } from "@/api/client";
 import type { Run } from "@/client/types";
@@ -25,8 +25,8 @@ export function CancelRun({ run, small = false }: { run: Run; small?: boolean })
   };
   return (
     <>
-      <Button small={small} tone="danger" icon={<Ban aria-hidden className="size-3.5" />} disabled={offline} title={offline ? "The server does not answer." : undefined} onClick={() => ask(true)}>
-        Cancel
+      <Button small={small} tone="danger" icon={<Square aria-hidden className="size-3 fill-current" />} disabled={offline} title={offline ? "The server does not answer." : undefined} onClick={() => ask(true)}>
+        Stop
       </Button>
       {asked && (
         <Confirm title="Stop this run?" action="Stop the run" run={cancel} onClose={() => ask(false)}>
