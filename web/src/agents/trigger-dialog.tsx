@@ -6,6 +6,7 @@ import { api } from "@/api/client";
 import { entityHeader } from "@/client/transport";
 import { Problem } from "@/client/problem";
 import { useConsole } from "@/app/console";
+import { useName } from "@/live/hooks";
 import { Button } from "@/ui/button";
 import { Dialog } from "@/ui/dialog";
 import { TextField } from "@/ui/field";
@@ -15,6 +16,7 @@ import { readValue } from "./config/text";
 import { CodeArea } from "./forms/code-area";
 
 export function TriggerDialog({ agent, onClose }: { agent: string; onClose: () => void }) {
+  const name = useName(agent);
   const { session } = useConsole();
   const form = useId();
   const [service, setService] = useState("console");
@@ -39,7 +41,7 @@ export function TriggerDialog({ agent, onClose }: { agent: string; onClose: () =
     <Dialog
       open
       onClose={onClose}
-      title={`Trigger ${agent}`}
+      title={`Trigger ${name}`}
       about="Starts a run as a service would. The agent receives the payload in its conversation with this service. The run uses the saved version, not a draft."
       actions={
         <>

@@ -5,6 +5,7 @@ import { useMemo, useState } from "react";
 import type { PendingAction } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { usePending, useSpaces } from "@/live/hooks";
+import { label } from "@/parts/renderers/words";
 import { Button } from "@/ui/button";
 import { classes } from "@/ui/classes";
 import { Page } from "@/ui/page";
@@ -118,7 +119,7 @@ function List({ list, show, selected, asked, others, settled, answerable }: { li
       {groups.map((g) => (
         <div key={g[0]?.id} className="flex items-center justify-between gap-2 border-b border-line bg-sunken px-4 py-2 text-sm">
           <span className="min-w-0 truncate">
-            {g.length} requests for <code>{g[0]?.toolName}</code>
+            {g.length} requests for {label(g[0]?.toolName ?? "")}
           </span>
           <Button small onClick={() => setBulk(g)}>
             Decide together…

@@ -6,6 +6,7 @@ import { Problem } from "@/client/problem";
 import type { PendingAction } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useConnection, useName, useRun, useSpace } from "@/live/hooks";
+import { label } from "@/parts/renderers/words";
 import { Words } from "@/parts/words/words";
 import { triggerText } from "@/runs/trigger";
 import { Button } from "@/ui/button";
@@ -34,6 +35,7 @@ export function Bulk({ group: all, onClose }: Props) {
   const [busy, setBusy] = useState(false);
   const [outcomes, setOutcomes] = useState<ReadonlyMap<string, Outcome>>(new Map());
   const agent = useName(group[0]?.agentId ?? "");
+  const tool = label(group[0]?.toolName ?? "");
   const open = group.filter((p) => !outcomes.has(p.id));
   const picked = open.filter((p) => chosen.has(p.id));
   const decide = async (approved: boolean) => {
@@ -52,7 +54,7 @@ export function Bulk({ group: all, onClose }: Props) {
       open
       wide
       onClose={() => !busy && onClose()}
-      title={confirm === undefined ? `Requests of ${agent} for ${group[0]?.toolName}` : `${confirm ? "Approve" : "Deny"} ${picked.length === 1 ? "this request" : `these ${picked.length} requests`}?`}
+      title={confirm === undefined ? `Requests from ${agent} for ${tool}` : `${confirm ? "Approve" : "Deny"} ${picked.length === 1 ? "this request" : `these ${picked.length} requests`} of ${agent} for ${tool}?`}
       about={confirm === undefined ? "Choose the requests to decide together. Only requests for one tool are shown." : `${confirm ? "The tool is executed once for each of them." : "The agent learns that each of them was denied."} This cannot be undone.`}
       actions={
         confirm === undefined ? (

@@ -17,7 +17,7 @@ export function useNames(): (id: string) => string {
 export function settledWords(p: PendingAction, name: (id: string) => string, denied?: boolean): string {
   switch (p.status) {
     case "open":
-      return p.kind === "permission" ? "waiting for a permission" : p.kind === "question" ? "waiting for an answer" : "waiting for a person to act";
+      return p.kind === "permission" ? "waiting for approval" : p.kind === "question" ? "waiting for an answer" : "waiting for a person to act";
     case "expired":
       return "Nobody answered in time";
     case "canceled":

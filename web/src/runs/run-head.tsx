@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import type { Run } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useEntities, useName } from "@/live/hooks";
+import { label } from "@/parts/renderers/words";
 import { ended } from "@/client/session-state";
 import { RunState } from "@/ui/state";
 import { duration, Moment, useNow } from "@/ui/time";
@@ -69,7 +70,7 @@ function Waits({ run }: { run: Run }) {
       {run.pendingToolCalls.map((c) => (
         <li key={c.pendingActionId}>
           <Link to="/s/$session/approvals" params={{ session }} search={{ pending: c.pendingActionId }} className="text-accent underline underline-offset-2">
-            {c.toolName}
+            {label(c.toolName)}
           </Link>{" "}
           waits for an answer{c.spaceId === null ? " from a service or an admin" : <> in <SpaceLink space={c.spaceId} /></>}
         </li>

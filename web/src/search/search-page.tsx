@@ -151,8 +151,8 @@ function Found({ typed, best, onSort }: { typed: string; best: boolean; onSort: 
     if (looking && !isFetchingNextPage) void fetchNextPage();
   }, [looking, isFetchingNextPage, fetchNextPage]);
 
-  if (query.unknown?.what === "space") return <Empty title={`No space named ${query.unknown.name}`}>Use the id of a space that you are a member of, or the start of its name.</Empty>;
-  if (query.unknown !== undefined) return <Empty title={`No participant named ${query.unknown.name}`}>Use an id or the start of a name.</Empty>;
+  if (query.unknown?.what === "space") return <Empty title={`No space named “${query.unknown.name}”`}>Use the id of a space that you are a member of, or the start of its name.</Empty>;
+  if (query.unknown !== undefined) return <Empty title={`No participant named “${query.unknown.name}”`}>Use an id or the start of a name.</Empty>;
   if (query.q === "") return <Empty title="Incomplete filter">A filter needs a value after its colon.</Empty>;
   if (found.isError) return <Failed error={found.error} retry={() => void found.refetch()} />;
   if (found.isPending) return <Loading label="Searching" />;

@@ -77,7 +77,7 @@ export function CloseSession({ session, onClose }: { session: Session; onClose: 
   const queries = useQueryClient();
   return (
     <Confirm
-      title={`Close the session ${session.name}?`}
+      title={`Close the session “${session.name}”?`}
       action="Close session"
       word={session.id}
       onClose={onClose}
@@ -99,7 +99,7 @@ export function DeleteSession({ session, onClose }: { session: Session; onClose:
   const go = useNavigate();
   return (
     <Confirm
-      title={`Delete the session ${session.name}?`}
+      title={`Delete the session “${session.name}”?`}
       action="Delete session"
       word={session.id}
       onClose={onClose}

@@ -63,7 +63,7 @@ function Sessions() {
         <Link to="/s/$session/sessions" params={{ session: here }} search={{}} className="mb-4 inline-flex min-h-6 touch:min-h-11 items-center gap-1.5 text-accent underline lg:hidden">
           <ArrowLeft aria-hidden className="size-4" /> All sessions
         </Link>
-        {shown === undefined ? <Empty title={`Session ${chosen} not found`}>It may have been deleted.</Empty> : <SessionDetail key={shown.id} session={shown} />}
+        {shown === undefined ? <Empty title={`Session “${chosen}” not found`}>It may have been deleted.</Empty> : <SessionDetail key={shown.id} session={shown} />}
       </div>
     </div>
   );

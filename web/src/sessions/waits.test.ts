@@ -26,7 +26,7 @@ describe("the waits", () => {
   it("lists a run that waits for the people of the space with its request", () => {
     const found = waits({ entities: [], runs: [], pending: [pending("open", "permission")], spaces: [space] });
     expect(found).toEqual([
-      { id: "pnd_1", who: "bot", what: "permission for pay in Shopping", whom: ["ann"], endsAt: "2026-11-22T09:00:00.000Z", since: "2026-11-22T08:00:00.000Z", run: "run_1", times: 1 },
+      { id: "pnd_1", who: "bot", what: "permission for Pay in Shopping", whom: ["ann"], endsAt: "2026-11-22T09:00:00.000Z", since: "2026-11-22T08:00:00.000Z", run: "run_1", times: 1 },
     ]);
   });
   it("counts several requests for one tool on one line", () => {

@@ -1,5 +1,6 @@
 // The waits between the participants of a session.
 import type { Entity, PendingAction, Run, Space } from "@/client/types";
+import { label } from "@/parts/renderers/words";
 import { awaitedReply } from "@/runs/reply";
 
 /** One wait. */
@@ -30,8 +31,8 @@ export interface Known {
 }
 
 const kinds: Record<PendingAction["kind"], (p: PendingAction) => string> = {
-  client_tool: (p) => `the result of ${p.toolName}`,
-  permission: (p) => `permission for ${p.toolName}`,
+  client_tool: (p) => `the result of ${label(p.toolName)}`,
+  permission: (p) => `permission for ${label(p.toolName)}`,
   question: () => "the answer to a question",
 };
 

@@ -69,7 +69,7 @@ function KeyRow({ of: key, onRevoke }: { of: Key; onRevoke: () => void }) {
       <div className="min-w-0 flex-1 basis-72">
         <p className="flex flex-wrap items-center gap-2">
           <span className="min-w-0 font-semibold break-words">{key.name === "" ? "unnamed" : key.name}</span>
-          <Badge tone={key.role === "admin" ? "warn" : "neutral"}>{key.role}</Badge>
+          <Badge tone={key.role === "admin" ? "warn" : "neutral"}>{key.role === "entity" ? "participant" : key.role}</Badge>
           {key.id === me.keyId && <Badge tone="accent">this browser</Badge>}
           {expired && <Badge tone="bad">expired</Badge>}
         </p>
@@ -81,7 +81,7 @@ function KeyRow({ of: key, onRevoke }: { of: Key; onRevoke: () => void }) {
             created <Moment at={key.createdAt} />
           </span>
           <span>{key.lastUsedAt === null ? "never used" : <>used <Moment at={key.lastUsedAt} /></>}</span>
-          <span>{key.expiresAt === null ? "never expires" : <>{expired ? "ended" : "ends"} <Moment at={key.expiresAt} /></>}</span>
+          <span>{key.expiresAt === null ? "never expires" : <>{expired ? "expired" : "expires"} <Moment at={key.expiresAt} /></>}</span>
         </p>
       </div>
       <Button small tone="danger" onClick={onRevoke} aria-label={`Revoke ${key.name === "" ? key.id : key.name}`}>
@@ -97,7 +97,7 @@ function Revoke({ of: key, onClose }: { of: Key; onClose: () => void }) {
   const own = key.id === me.keyId;
   return (
     <Confirm
-      title={`Revoke ${key.name === "" ? key.id : `“${key.name}”`}?`}
+      title={`Revoke the key ${key.name === "" ? key.id : `“${key.name}”`}?`}
       action="Revoke"
       onClose={onClose}
       run={async () => {
@@ -106,6 +106,9 @@ function Revoke({ of: key, onClose }: { of: Key; onClose: () => void }) {
         await queries.invalidateQueries({ queryKey: own ? callerKey : keysKey });
       }}
     >
+      <p className="text-sm text-soft">
+        {allows(key)} · <code className="break-all">{key.id}</code>
+      </p>
       <p>It stops working at once, including open streams. Programs that use it need another key.</p>
       {key.role === "admin" && !own && <p>If the command line on the server's machine uses it, create another one: shoal keys create --role admin.</p>}
       {own && <p className="font-medium text-warn">This browser is signed in with it: you will be signed out.</p>}

@@ -51,7 +51,7 @@ export function Confirm({ onClose, title, children, action, word, run }: Props) 
           <TextField
             label={
               <>
-                Type <code className="break-all">{word}</code> to continue
+                Type the id <code className="break-all">{word}</code> to continue
               </>
             }
             value={typed}
