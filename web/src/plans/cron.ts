@@ -105,7 +105,8 @@ function weekWords(weekdays: readonly number[]): string {
   if (weekdays.length === 7) return "";
   // Weeks start on Monday.
   const fromMonday = weekdays.map((d) => (d + 6) % 7).sort((a, b) => a - b);
-  return `on ${spans(fromMonday, (d) => longDays[(d + 1) % 7] ?? "")}`;
+  const days = spans(fromMonday, (d) => longDays[(d + 1) % 7] ?? "");
+  return days.includes(" to ") ? days : `on ${days}`;
 }
 
 // Three or more consecutive values are a range.

@@ -47,7 +47,7 @@ export function PlanList({ plans, named = false }: { plans: readonly Plan[]; nam
             await queries.invalidateQueries({ queryKey: ["plans", session] });
           }}
         >
-          <p>The plan does not run again. A run that it has started continues. To stop it for a while, pause it instead.</p>
+          <p>The plan does not run again. Runs that it has already started continue. To stop the plan for a while, pause it instead.</p>
         </Confirm>
       )}
     </>
@@ -137,5 +137,5 @@ export function whenWords(plan: Plan): string {
     const cron = readCron(plan.cron);
     return cron === undefined ? `${plan.cron} (${zone})` : `${cronWords(cron).replace(/^./, (c) => c.toUpperCase())} (${zone})`;
   }
-  return plan.scheduledAt === null ? "Never" : `Once, ${momentWords(plan.scheduledAt, zone)} (${zone})`;
+  return plan.scheduledAt === null ? "Never" : `Once: ${momentWords(plan.scheduledAt, zone)} (${zone})`;
 }

@@ -66,6 +66,7 @@ function FromSpace({ trigger: t }: { trigger: MessageTrigger }) {
   return (
     <>
       by {t.senderName} in <SpaceLink space={t.spaceId} name={t.spaceName} message={t.messageId} />
+      {t.messageContent !== "" && ":"}
       {t.messageContent !== "" && <q className="ml-1 break-words text-ink">{t.messageContent.length > 200 ? `${t.messageContent.slice(0, 200)}…` : t.messageContent}</q>}
     </>
   );

@@ -16,7 +16,7 @@ export function AdminAgentField({ members, value, change, error }: { members: re
   const needed = hosted.length > 1;
   return (
     <SelectField label="Admin agent" hint={needed ? "This space has several hosted agents. Choose the one that answers messages without a mention." : "Answers messages without a mention."} value={value} onChange={(e) => change(e.target.value)} error={error}>
-      <option value="">{needed ? "Choose one" : hosted.length === 1 ? `None: ${hosted[0]?.name ?? ""} answers as the only hosted agent` : "None"}</option>
+      <option value="">{needed ? "Choose one" : hosted.length === 1 ? `None (${hosted[0]?.name ?? ""} answers anyway)` : "None"}</option>
       {hosted.map((e) => (
         <option key={e.id} value={e.id}>
           {e.name}

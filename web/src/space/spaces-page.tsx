@@ -52,7 +52,7 @@ function NoSpaces({ onNew }: { onNew: () => void }) {
   if (asked.isError) return <Failed error={asked.error} retry={() => void asked.refetch()} />;
   if (asked.isPending || asked.data.items.length > 0) return <Loading />;
   return (
-    <Empty title="No spaces yet" action={<Button onClick={onNew}>Create a space</Button>} command="shoal spaces create Planning">
+    <Empty title="No spaces yet" action={<Button onClick={onNew}>New space</Button>} command={`shoal spaces create Planning --session ${session}`}>
       People and agents talk in spaces. You have no access to a space in this session yet.
     </Empty>
   );

@@ -4,7 +4,6 @@ import { Play, RefreshCw, Trash2, X } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { Problem } from "@/client/problem";
 import { useConsole } from "@/app/console";
-import { useName } from "@/live/hooks";
 import { Button, IconButton } from "@/ui/button";
 import { notify, notifyError } from "@/ui/notice";
 import { Failed } from "@/ui/placeholder";
@@ -67,11 +66,10 @@ export function TrialPanel({ agent, onClose }: { agent: string; onClose: () => v
 }
 
 function Standing({ trial, isChanged, why, isBusy, onRenew }: { trial: Trial; isChanged: boolean; why: string | undefined; isBusy: boolean; onRenew: () => void }) {
-  const name = useName(trial.agent);
   return (
     <div role="status" className="flex flex-wrap items-center gap-2 border-b border-line bg-sunken px-4 py-2 text-sm">
       <span className="min-w-0 flex-1">
-        {isChanged ? "The draft has changed since the trial started." : `${name} runs the current draft.`} <code className="text-xs text-soft">{trial.agent}</code>
+        {isChanged ? "The draft has changed since the trial started." : "The trial runs the current draft."} <code className="text-xs text-soft">{trial.agent}</code>
       </span>
       {isChanged && (
         <Button small icon={<RefreshCw aria-hidden className="size-3.5" />} busy={isBusy} disabled={why !== undefined} title={why} onClick={onRenew}>
