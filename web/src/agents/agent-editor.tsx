@@ -83,7 +83,7 @@ function About({ agent, version, isChanged }: { agent: string; version: number; 
   const entity = useEntity(agent);
   return (
     <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
-      <code>{agent}</code> {entity !== undefined && <EntityState state={entity.state} />} version {version}
+      <code>{agent}</code> {entity !== undefined && entity.state !== "connected" && <EntityState state={entity.state} />} version {version}
       {isChanged && <span className="font-medium text-warn">not saved</span>}
     </span>
   );

@@ -55,7 +55,6 @@ function NotHosted({ agent }: { agent: string }) {
           All agents
         </Link>
       }
-      command={`shoal agents apply -f ${agent}.yaml`}
     >
       {entity === undefined ? (
         "The address is wrong or the agent was deleted."

@@ -71,7 +71,7 @@ function Hosted({ agents, onNew }: { agents: readonly HostedAgent[]; onNew: () =
       <h2 id="hosted" className="text-lg font-semibold">
         Hosted agents
       </h2>
-      <p className="text-sm text-soft">This server runs their model loop, by the config that you give it.</p>
+      <p className="text-sm text-soft">This server runs their model loop, with the config that you give it.</p>
       {shown.length === 0 ? (
         <Empty
           title="No hosted agents"
@@ -121,7 +121,7 @@ function HostedRow({ agent }: { agent: HostedAgent }) {
               {name}
             </Link>
             <code className="text-sm break-all text-soft">{agent.id}</code>
-            {entity !== undefined && <EntityState state={entity.state} />}
+            {entity !== undefined && entity.state !== "connected" && <EntityState state={entity.state} />}
             {provider === "script" && <Badge title="Follows a script instead of calling a model.">script</Badge>}
           </h3>
           <Description text={description} />
