@@ -123,7 +123,7 @@ function BarLink({ place }: { place: Place }) {
     <Link to={place.to} params={{ session }} className={onBar} activeProps={{ className: "text-accent!", "aria-current": "page" }}>
       <Icon aria-hidden className="size-5" />
       {place.name}
-      <span className="absolute top-1 left-1/2 ml-1">{place.name === "Approvals" && <WaitingCount />}</span>
+      <span className="absolute top-1 left-1/2 ml-2.5">{place.name === "Approvals" && <WaitingCount />}</span>
       {place.name === "Spaces" && unread && (
         <>
           <span aria-hidden className="absolute top-2 left-1/2 ml-2 size-2 rounded-full bg-accent" />

@@ -63,7 +63,7 @@ export function IdentityStep({ asked, made, onMade }: Props) {
       <fieldset className="flex flex-col gap-1">
         <legend className="text-sm font-medium">Spaces to join</legend>
         {spaces.isError && <Failed error={spaces.error} retry={() => void spaces.refetch()} />}
-        <div className="grid max-h-48 gap-x-4 overflow-y-auto sm:grid-cols-2">
+        <div className="grid max-h-48 gap-x-4 overflow-y-auto touch:max-h-none sm:grid-cols-2">
           {(spaces.data ?? [])
             .filter((s) => s.status === "open")
             .map((s) => {

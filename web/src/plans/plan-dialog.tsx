@@ -119,9 +119,9 @@ function CronField({ cron, error, onChange }: { cron: string; error: string | un
   return (
     <>
       <TextField label="Cron expression" hint="Minute, hour, day of the month, month, day of the week." className="font-mono" spellCheck={false} value={cron} error={error} onChange={(e) => onChange(e.target.value)} />
-      <div role="group" aria-label="Examples" className="flex flex-wrap gap-1">
+      <div role="group" aria-label="Examples" className="flex flex-wrap gap-2">
         {examples.map(([expression, words]) => (
-          <Button key={expression} small aria-pressed={cron === expression} onClick={() => onChange(expression)}>
+          <Button key={expression} small aria-pressed={cron === expression} className={cron === expression ? "border-accent! bg-accent-soft! text-accent!" : undefined} onClick={() => onChange(expression)}>
             {words}
           </Button>
         ))}

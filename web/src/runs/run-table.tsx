@@ -81,10 +81,10 @@ function Row({ run }: { run: Run }) {
         </Link>
       </span>
       <span role="cell" className="order-3 col-span-3 min-w-0 text-soft lg:order-none lg:col-span-1">
-        {run.status === "failed" && run.error !== null ? <span className="block truncate text-bad">{errorHelp(run.error.code).happened}</span> : null}
         <TriggerWords trigger={run.trigger} />
+        {run.status === "failed" && run.error !== null ? <span className="line-clamp-2 text-bad">{errorHelp(run.error.code).happened}</span> : null}
       </span>
-      <span role="cell">
+      <span role="cell" className="text-right lg:text-left">
         <Moment at={run.startedAt ?? run.createdAt} />
       </span>
       <span role="cell" className="order-4 text-soft tabular-nums lg:order-none lg:text-ink">

@@ -75,10 +75,10 @@ function SignOut() {
       </h3>
       <p className="text-soft">“Sign out everywhere” also signs out all other browsers that signed in with the same key, or with a link if you used one. The key itself remains valid.</p>
       <div className="flex flex-wrap gap-2">
-        <Button tone="danger" icon={<LogOut aria-hidden className="size-4" />} busy={out.isPending && !out.variables} disabled={out.isPending} onClick={() => out.mutate(false)}>
+        <Button icon={<LogOut aria-hidden className="size-4" />} busy={out.isPending && !out.variables} disabled={out.isPending} onClick={() => out.mutate(false)}>
           Sign out
         </Button>
-        <Button busy={out.isPending && out.variables} disabled={out.isPending} onClick={() => out.mutate(true)}>
+        <Button tone="danger" busy={out.isPending && out.variables} disabled={out.isPending} onClick={() => out.mutate(true)}>
           Sign out everywhere
         </Button>
       </div>

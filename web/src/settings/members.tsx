@@ -56,7 +56,7 @@ export function Members() {
       ) : (
         <>
           <div className="flex flex-wrap items-end justify-between gap-3">
-            <div className="w-full max-w-72">
+            <div className="w-full sm:max-w-72">
               <TextField label="Find" type="search" value={typed} onChange={(e) => setTyped(e.target.value)} placeholder="id or name" />
             </div>
             {add}

@@ -25,7 +25,7 @@ export function OnlyLooking({ space }: { space: Space }) {
   const { session, actor, admin } = useConsole();
   return (
     <Strip icon={<Eye aria-hidden className="size-4 shrink-0" />}>
-      {actor !== null ? <Join session={session} actor={actor} space={space} /> : admin ? <ActAs space={space} /> : <span>Read-only: a service key cannot write to spaces.</span>}
+      {actor !== null ? <Join session={session} actor={actor} space={space} /> : admin ? <ActAs space={space} /> : <span className="min-w-0 flex-1 basis-40">Read-only: a service key cannot write to spaces.</span>}
     </Strip>
   );
 }
@@ -36,7 +36,7 @@ function Join({ session, actor, space }: { session: string; actor: string; space
   const join = () => joining.run(() => api.PUT("/v1/sessions/{session}/spaces/{space}/members/{entity}", { params: { path: { session, space: space.id, entity: actor } } }));
   return (
     <>
-      <span>Read-only: {name} is not a member of this space.</span>
+      <span className="min-w-0 flex-1 basis-40">Read-only: {name} is not a member of this space.</span>
       <Button small busy={joining.busy} onClick={() => void join()}>
         Join to write
       </Button>
@@ -51,7 +51,7 @@ function ActAs({ space }: { space: Space }) {
   const people = space.members.filter((m) => m.kind === "human");
   return (
     <>
-      <span>Read-only: choose a participant to write as.</span>
+      <span className="min-w-0 flex-1 basis-40">Read-only: choose a participant to write as.</span>
       {people.slice(0, 3).map((m) => (
         <Button key={m.entityId} small onClick={() => setActor(m.entityId)}>
           Write as {m.name}

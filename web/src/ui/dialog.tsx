@@ -62,7 +62,7 @@ export function Dialog({ open, onClose, title, about, children, actions, wide = 
               </h2>
               {about !== undefined && <p className="text-sm text-soft">{about}</p>}
             </div>
-            <IconButton label="Close" onClick={onClose}>
+            <IconButton label="Close" onClick={onClose} className="-mt-0.5 -mr-2 touch:-mt-2 touch:-mr-3">
               <X aria-hidden className="size-4" />
             </IconButton>
           </header>

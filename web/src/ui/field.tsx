@@ -50,7 +50,7 @@ export function AreaField({ label, hint, error, className, ...rest }: Frame & Te
 export function SelectField({ label, hint, error, className, children, ...rest }: Frame & SelectHTMLAttributes<HTMLSelectElement>) {
   const { wrap, props } = useFrame({ label, hint, error });
   return wrap(
-    <select {...props} {...rest} className={classes(control, "h-9 touch:h-11", className)}>
+    <select {...props} {...rest} className={classes(control, "h-9 px-2! touch:h-11", className)}>
       {children}
     </select>,
   );

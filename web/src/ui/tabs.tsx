@@ -28,10 +28,11 @@ interface Props<Id extends string> {
 export function Tabs<Id extends string>({ label, tabs, value, onChange, tall = false, children }: Props<Id>) {
   const list = useRef<HTMLDivElement>(null);
   const id = useId();
-  // On a phone the selected tab may be beyond the edge.
+  // On a phone the selected tab may be beyond the edge, also when a count widens another.
+  const counts = tabs.map((t) => t.count ?? 0).join();
   useEffect(() => {
     list.current?.querySelector("[aria-selected=true]")?.scrollIntoView?.({ block: "nearest", inline: "center" });
-  }, [value]);
+  }, [value, counts]);
   const move = (event: KeyboardEvent<HTMLElement>) => {
     const at = tabs.findIndex((t) => t.id === value);
     const to = { ArrowRight: (at + 1) % tabs.length, ArrowLeft: (at - 1 + tabs.length) % tabs.length, Home: 0, End: tabs.length - 1 }[event.key];
@@ -43,7 +44,7 @@ export function Tabs<Id extends string>({ label, tabs, value, onChange, tall = f
   };
   return (
     <div className="flex min-h-0 flex-1 flex-col">
-      <div ref={list} role="tablist" aria-label={label} onKeyDown={move} className={classes("flex shrink-0 gap-1 overflow-x-auto border-b border-line bg-surface px-2.5", tall && "h-16 items-stretch pt-3")}>
+      <div ref={list} role="tablist" aria-label={label} onKeyDown={move} className={classes("flex shrink-0 gap-1 overflow-x-auto border-b border-line bg-surface px-2.5 in-[dialog]:bg-transparent", tall && "h-16 items-stretch pt-3")}>
         {tabs.map((t) => (
           <button
             key={t.id}
@@ -54,7 +55,7 @@ export function Tabs<Id extends string>({ label, tabs, value, onChange, tall = f
             aria-controls={t.id === value ? `${id}-panel` : undefined}
             tabIndex={t.id === value ? 0 : -1}
             onClick={() => onChange(t.id)}
-            className="-mb-px inline-flex min-h-10 shrink-0 touch:min-h-11 items-center gap-1.5 border-b-2 border-transparent px-2.5 text-soft hover:text-ink focus-visible:-outline-offset-2 aria-selected:border-accent aria-selected:font-medium aria-selected:text-accent"
+            className="inline-flex min-h-10 shrink-0 touch:min-h-11 items-center gap-1.5 border-b-2 border-transparent px-2.5 text-soft hover:text-ink focus-visible:-outline-offset-2 aria-selected:border-accent aria-selected:font-medium aria-selected:text-accent"
           >
             {t.name}
             {t.count !== undefined && t.count > 0 && (

@@ -98,7 +98,7 @@ export const Timeline = memo(function Timeline({ live, runs, seq }: Props) {
           {onWay.map((o) => (
             <OutgoingView key={o.key} outgoing={o} />
           ))}
-          {messages.length === 0 && onWay.length === 0 && <p className="py-10 text-center text-soft">Nothing has been said here yet. The first message is yours.</p>}
+          {messages.length === 0 && onWay.length === 0 && <p className="px-3 py-10 text-center text-balance text-soft">Nothing has been said here yet. The first message is yours.</p>}
         </div>
       </div>
       <UnreadBars space={space} messages={messages} scroller={scroller} atEnd={atEnd} toEnd={toEnd} toUnread={toUnread} />
