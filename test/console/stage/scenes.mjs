@@ -55,7 +55,7 @@ const approvals = (found) => [
   { name: "approvals-remembered", path: "/approvals?show=remembered", seen: heading("No remembered decisions") },
   { name: "approvals-gone", path: "/approvals?pending=pnd_unknown", seen: heading("Request not found") },
   { name: "approvals-empty", session: "blank", path: "/approvals", seen: heading("Nothing is waiting for you") },
-  { name: "dialog-bulk", path: "/approvals", act: button("Decide together…"), seen: dialog(/^Requests of Clerk/) },
+  { name: "dialog-bulk", path: "/approvals", act: button("Decide together…"), seen: dialog(/^Requests from Clerk/) },
   { name: "dialog-bulk-confirm", path: "/approvals", act: all(button("Decide together…"), (page) => page.getByRole("checkbox", { name: /^All/ }).check(), button(/^Approve \d+ …/)), seen: dialog(/^Approve these/) },
 ];
 
@@ -72,7 +72,7 @@ const runs = (found) => [
   { name: "run-errors-none", path: `/runs/${found.ended}?tab=errors`, seen: heading("No errors") },
   { name: "run-errors", path: `/runs/${found.failed}?tab=errors`, seen: main(/ANTHROPIC_API_KEY/) },
   { name: "run-unknown", path: "/runs/run_unknown", seen: heading("Run not found") },
-  { name: "dialog-cancel-run", path: `/runs/${found.waiting}`, act: button("Cancel"), seen: dialog("Stop this run?") },
+  { name: "dialog-cancel-run", path: `/runs/${found.waiting}`, act: button("Stop"), seen: dialog("Stop this run?") },
 ];
 
 const agents = [
@@ -108,7 +108,7 @@ const clients = ["claude-code", "codex", "cursor", "vscode", "gemini-cli", "go",
 const rest = (width) => [
   { name: "sessions", path: "/sessions", seen: main("A blank session") },
   { name: "session", path: "/sessions?id=default", seen: heading(/^Agents \(/) },
-  { name: "session-unknown", path: "/sessions?id=none", seen: heading("Session none not found") },
+  { name: "session-unknown", path: "/sessions?id=none", seen: heading("Session “none” not found") },
   { name: "dialog-new-session", path: "/sessions", act: button("New session"), seen: dialog("New session") },
   { name: "dialog-close-session", path: "/sessions?id=blank", act: button("Close"), seen: dialog(/^Close the session/) },
   { name: "dialog-delete-session", path: "/sessions?id=blank", act: button("Delete"), seen: dialog(/^Delete the session/) },
@@ -117,7 +117,7 @@ const rest = (width) => [
   { name: "search-empty", path: "/search", seen: heading("Search your messages") },
   { name: "search-hits", path: "/search?q=cormorants", seen: main("1 message") },
   { name: "search-none", path: "/search?q=zebra", seen: heading("No results") },
-  { name: "search-no-such-space", path: "/search?q=x in:nowhere", seen: heading("No space named nowhere") },
+  { name: "search-no-such-space", path: "/search?q=x in:nowhere", seen: heading("No space named “nowhere”") },
   ...["profile", "appearance", "members", "keys", "usage", "server", "browser"].map((id) => ({ name: `settings-${id}`, path: `/settings?tab=${id}`, seen: (page) => page.getByRole("region").last() })),
   { name: "dialog-add-somebody", path: "/settings?tab=members", act: button("Add a participant"), seen: dialog("Add a participant") },
   { name: "dialog-change-entity", path: "/settings?tab=members", act: button("Edit Scout"), seen: dialog("Edit Scout") },
