@@ -212,7 +212,7 @@ test("a plan made in the page runs at its time, and its run is shown", async () 
   await dialog.getByRole("button", { name: "Create plan" }).click();
   await dialog.waitFor({ state: "detached" });
   const row = page.getByRole("listitem").filter({ hasText: "two bells" });
-  await row.getByText(/^Once, /).waitFor();
+  await row.getByText(/^Once: /).waitFor();
   const run = await eventually("it has run", async () => (await s.server.at("GET", "/runs?agent=bell&status=completed")).items[0]);
   assert.equal(run.trigger.type, "plan");
   assert.ok(Date.parse(run.createdAt) >= at - 1000, `at ${run.createdAt}, planned for ${new Date(at).toISOString()}`);
