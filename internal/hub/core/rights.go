@@ -144,7 +144,7 @@ func ModeratedSpace(tx Tx, who shoal.Principal, session shoal.SessionID, space s
 	if err != nil || in.SpaceRights != shoal.SpaceRightsModerators {
 		return s, err
 	}
-	may, err := Moderates(tx, who, s)
+	may, err := moderatesIn(tx, who, in, s)
 	if err != nil || may {
 		return s, err
 	}
@@ -160,18 +160,26 @@ func ModeratedSpace(tx Tx, who shoal.Principal, session shoal.SessionID, space s
 // session, or, in a session whose spaces have moderators, the owner of the space or an admin
 // of the session.
 func Moderates(tx Tx, who shoal.Principal, s shoal.Space) (bool, error) {
-	own := OwnEntity(who)
-	if who.Manages() || own == "" {
+	if who.Manages() || OwnEntity(who) == "" {
 		return who.Manages(), nil
 	}
 	in, err := FindSession(tx, s.SessionID)
-	if err != nil || in.SpaceRights != shoal.SpaceRightsModerators {
+	if err != nil {
 		return false, err
+	}
+	return moderatesIn(tx, who, in, s)
+}
+
+// moderatesIn is Moderates with the session, which the caller has read.
+func moderatesIn(tx Tx, who shoal.Principal, in shoal.Session, s shoal.Space) (bool, error) {
+	own := OwnEntity(who)
+	if who.Manages() || own == "" || in.SpaceRights != shoal.SpaceRightsModerators {
+		return who.Manages(), nil
 	}
 	if s.OwnerID != nil && *s.OwnerID == own {
 		return true, nil
 	}
-	e, err := FindEntity(tx, s.SessionID, own)
+	e, err := FindEntity(tx, in.ID, own)
 	return err == nil && e.SessionRole == shoal.SessionAdmin, err
 }
 
