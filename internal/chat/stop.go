@@ -13,7 +13,7 @@ var ActiveStatuses = []shoal.RunStatus{shoal.RunQueued, shoal.RunRunning, shoal.
 
 // RunToStop chooses the run that "stop" means, from the active runs of a space with the newest
 // first: the newest one of an agent. An empty agent means the only one that is active. The error is
-// NotFound if there is none, and InvalidArgument if several agents are active.
+// NotFound if no agent is active, and InvalidArgument if several agents are active.
 func RunToStop(active []shoal.Run, agent shoal.EntityID) (shoal.Run, error) {
 	const op = "chat.RunToStop"
 	var agents []string

@@ -55,7 +55,7 @@ func (e *Expiry) Expired(tx Tx, now shoal.Time, ttl time.Duration) ([]storage.Ru
 	return tx.ExpiredRuns(now)
 }
 
-// Next returns a time before which no lease expires, nil if there is no lease.
+// Next returns a time before which no lease expires, nil if no run is leased.
 func (e *Expiry) Next(tx Tx, now shoal.Time) (*shoal.Time, error) {
 	if next := e.next.Load(); next != nil && next.held && next.at.After(now.Time) {
 		return &next.at, nil

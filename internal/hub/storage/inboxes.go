@@ -96,7 +96,7 @@ type InboxEntry struct {
 }
 
 // Unread counts the unread messages of a space, and the mentions among them. First is the
-// seq of the oldest one, 0 if there is none. Muted means that the entity has muted the space.
+// seq of the oldest one, or 0. Muted means that the entity has muted the space.
 type Unread struct {
 	Messages, Mentions, First int64
 	Muted                     bool

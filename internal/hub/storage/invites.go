@@ -6,7 +6,7 @@ import "github.com/shoal-dev/shoal"
 type InviteTx interface {
 	InsertInvite(i shoal.Invite, hash string) error
 	// InviteByHash returns the invitation with a hash that expires after a time. It fails with
-	// NotFound if there is none.
+	// NotFound if no invitation has that hash.
 	InviteByHash(hash string, at shoal.Time) (shoal.Invite, error)
 	// TakeInvite is InviteByHash that deletes the invitation, so that each is taken once.
 	TakeInvite(hash string, at shoal.Time) (shoal.Invite, error)
