@@ -16,7 +16,7 @@ import { PendingState } from "@/ui/state";
 import { Moment, Since } from "@/ui/time";
 import { useTrigger } from "./queries";
 import { Context } from "./context";
-import { subject } from "./inbox";
+import { subject } from "./subject";
 import { policyWords } from "./policy";
 import { Settled } from "./row";
 import { useNames } from "./settled";

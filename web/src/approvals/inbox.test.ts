@@ -2,7 +2,8 @@
 import { describe, expect, test } from "vitest";
 import type { Space } from "@/client/types";
 import { aMessage, aPending, at } from "@/runs/testing";
-import { alike, gist, inOrder, isMine, subject } from "./inbox";
+import { alike, gist, inOrder, isMine } from "./inbox";
+import { subject } from "./subject";
 import { around } from "./queries";
 import { deniedBy, settledWords } from "./settled";
 

@@ -26,11 +26,6 @@ export function inOrder(pending: readonly PendingAction[]): PendingAction[] {
   });
 }
 
-/** What an action is about, on one line: the question, or the tool's name in words. */
-export function subject(p: PendingAction): string {
-  return p.question !== null && p.question !== "" ? p.question : label(p.toolName);
-}
-
 /** The arguments on one line, which distinguish requests for one tool. */
 export function gist(p: PendingAction): string {
   if (p.kind === "question") return (p.options ?? []).join(", ");

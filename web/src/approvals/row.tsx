@@ -8,7 +8,8 @@ import { tallyOf } from "@/parts/answer/votes";
 import { Words } from "@/parts/words/words";
 import { classes } from "@/ui/classes";
 import { duration, Moment, useNow } from "@/ui/time";
-import { gist, subject } from "./inbox";
+import { gist } from "./inbox";
+import { subject } from "./subject";
 import { deniedBy, settledWords, useNames } from "./settled";
 
 const icons: Record<PendingAction["kind"], { icon: LucideIcon; word: string }> = {

@@ -12,7 +12,7 @@ const sizes = {
   small: "size-5 text-[0.625rem]",
   /** Beside a row of two lines. */
   medium: "size-8 text-xs",
-  /** At the left of a message; beside the name where there is no room. */
+  /** At the left of a message; beside the name in narrow columns. */
   message: "size-5 text-[0.625rem] sm:absolute sm:top-0.5 sm:-left-11 sm:size-8 sm:text-xs",
 } as const;
 

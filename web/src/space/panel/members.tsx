@@ -6,8 +6,8 @@ import { api } from "@/api/client";
 import { listsAll } from "@/client/members";
 import type { Entity, Member, PendingAction, Run, Space } from "@/client/types";
 import { useConsole } from "@/app/console";
+import { subject } from "@/approvals/subject";
 import { useConnection, useEntity, useName, usePending } from "@/live/hooks";
-import { label } from "@/parts/renderers/words";
 import { Avatar } from "@/ui/avatar";
 import { Badge } from "@/ui/badge";
 import { Button, IconButton } from "@/ui/button";
@@ -163,9 +163,8 @@ function AddedBy({ id }: { id: string }) {
 function Waits({ pending }: { pending: readonly PendingAction[] }) {
   const first = pending.reduce<PendingAction | undefined>((a, p) => (a === undefined || p.createdAt < a.createdAt ? p : a), undefined);
   if (first === undefined) return null;
-  const about = (p: PendingAction) => p.question ?? label(p.toolName);
   const counts = new Map<string, number>();
-  for (const p of pending) counts.set(about(p), (counts.get(about(p)) ?? 0) + 1);
+  for (const p of pending) counts.set(subject(p), (counts.get(subject(p)) ?? 0) + 1);
   return (
     <p className="text-sm wrap-anywhere text-warn">
       waits for {pending.length === 1 ? "an answer" : `${pending.length} answers`}: {[...counts].map(([what, n]) => (n > 1 ? `${what} (${n})` : what)).join(", ")}, for <Since at={first.createdAt} />
