@@ -13,9 +13,9 @@ import { useAction } from "./use-action";
 export function Closed({ space }: { space: Space }) {
   return (
     <Strip icon={<Lock aria-hidden className="size-4 shrink-0" />}>
-      <span className="min-w-0 flex-1 basis-40 wrap-anywhere">
+      <Sentence>
         This space is closed: it can be read, nothing can be added.{space.summary !== null && space.summary !== "" && <> Summary: {space.summary}</>}
-      </span>
+      </Sentence>
     </Strip>
   );
 }
@@ -25,7 +25,7 @@ export function OnlyLooking({ space }: { space: Space }) {
   const { session, actor, admin } = useConsole();
   return (
     <Strip icon={<Eye aria-hidden className="size-4 shrink-0" />}>
-      {actor !== null ? <Join session={session} actor={actor} space={space} /> : admin ? <ActAs space={space} /> : <span className="min-w-0 flex-1 basis-40">Read-only: a service key cannot write to spaces.</span>}
+      {actor !== null ? <Join session={session} actor={actor} space={space} /> : admin ? <ActAs space={space} /> : <Sentence>Read-only: a service key cannot write to spaces.</Sentence>}
     </Strip>
   );
 }
@@ -36,7 +36,7 @@ function Join({ session, actor, space }: { session: string; actor: string; space
   const join = () => joining.run(() => api.PUT("/v1/sessions/{session}/spaces/{space}/members/{entity}", { params: { path: { session, space: space.id, entity: actor } } }));
   return (
     <>
-      <span className="min-w-0 flex-1 basis-40">Read-only: {name} is not a member of this space.</span>
+      <Sentence>Read-only: {name} is not a member of this space.</Sentence>
       <Button small busy={joining.busy} onClick={() => void join()}>
         Join to write
       </Button>
@@ -51,7 +51,7 @@ function ActAs({ space }: { space: Space }) {
   const people = space.members.filter((m) => m.kind === "human");
   return (
     <>
-      <span className="min-w-0 flex-1 basis-40">Read-only: choose a participant to write as.</span>
+      <Sentence>Read-only: choose a participant to write as.</Sentence>
       {people.slice(0, 3).map((m) => (
         <Button key={m.entityId} small onClick={() => setActor(m.entityId)}>
           Write as {m.name}
@@ -60,6 +60,11 @@ function ActAs({ space }: { space: Space }) {
       {people.length === 0 && listsAll(space) && <span>This space has no people. Add someone, or choose a participant to act as in Settings.</span>}
     </>
   );
+}
+
+// The text wraps beside the icon, not below it.
+function Sentence({ children }: { children: React.ReactNode }) {
+  return <span className="min-w-0 flex-1 basis-40 wrap-anywhere">{children}</span>;
 }
 
 function Strip({ icon, children }: { icon: React.ReactNode; children: React.ReactNode }) {
