@@ -74,11 +74,9 @@ func answerWait(c *call, d *inbox.Delivery, err error) error {
 	if err != nil {
 		return err
 	}
-	if err := c.answer(http.StatusOK, d.Result); err != nil {
-		return err
-	}
-	d.Written()
-	return nil
+	err = c.answer(http.StatusOK, d.Result)
+	d.Settle(err == nil)
+	return err
 }
 
 // waitRequest decodes the request. It is separate from wait, whose frame is on the stack while

@@ -55,7 +55,7 @@ func TestCursorLengthWithManySenders(t *testing.T) {
 					for range len(posted) + 1 {
 						d, err := h.Inbox.Wait(t.Context(), reader, request(senders, ack))
 						must(t, err)
-						d.Written()
+						d.Settle(true)
 						if d.Result.TimedOut {
 							break
 						}

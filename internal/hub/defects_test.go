@@ -124,10 +124,10 @@ func secondWait(t *testing.T, d *defects) {
 
 func readBeforeWritten(t *testing.T, d *defects) {
 	d.say(t, "M")
-	<-d.wait(t, "k", mentions(0, "")) // the connection breaks: Written is not called
+	(<-d.wait(t, "k", mentions(0, ""))).Settle(false) // the connection breaks
 	again := <-d.wait(t, "k", mentions(0, ""))
 	wantTexts(t, again, "M")
-	again.Written()
+	again.Settle(true)
 	wantTexts(t, <-d.wait(t, "k", mentions(0, "")))
 }
 
@@ -226,7 +226,7 @@ func closing(t *testing.T, d *defects) {
 	}
 	d.say(t, "M")
 	got := <-d.wait(t, "k", mentions(0, ""))
-	got.Written()
+	got.Settle(true)
 	answer := d.wait(t, "k", mentions(time.Minute, ""))
 	synctest.Wait()
 	_, err = d.hub.Spaces.Close(ctx, ann, session, "shop", "done")

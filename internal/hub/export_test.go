@@ -178,7 +178,7 @@ func TestImportDropsDeliveredBatches(t *testing.T) {
 		t.Helper()
 		d, err := h.Inbox.Wait(t.Context(), who, &inbox.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages, Ack: ack})
 		must(t, err)
-		d.Written()
+		d.Settle(true)
 		return d.Result
 	}
 	phone := bot

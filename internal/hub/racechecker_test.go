@@ -59,11 +59,11 @@ type inboxEntry struct {
 const never = 1 << 30
 
 // surelyOpen returns the time from which the wait is open in any case: after several
-// transactions, and after the grace period of an unwritten response.
+// transactions, and after the time that a call waits for the outcome of a response.
 func (c *waitCall) surelyOpen() time.Time {
 	from := c.begun.Add(30*longestPause + 5*longStall)
 	if c.graced {
-		from = from.Add(100 * time.Millisecond)
+		from = from.Add(2 * time.Second)
 	}
 	return from
 }

@@ -150,7 +150,7 @@ type waitCall struct {
 	acks     *waitCall // the wait whose cursor it acknowledges
 	explicit bool      // its key has acknowledged with a cursor before
 	perhaps  bool      // its key may have acknowledged with a cursor before
-	graced   bool      // it may have waited for an unwritten response
+	graced   bool      // it may have waited for the outcome of a response
 
 	begun, ended time.Time
 	lo, hi       int
@@ -321,20 +321,25 @@ func (r *race) mover(rng *rand.Rand) {
 // waiter waits several times with one key, as one of several kinds of callers.
 func (r *race) waiter(rng *rand.Rand, entity shoal.EntityID, key shoal.KeyID) {
 	acks, lossy := rng.IntN(2) == 0, rng.IntN(3) == 0
-	explicit, perhaps, lost := false, false, key == shared
+	explicit, perhaps, unsettled := false, false, key == shared
 	var last *waitCall
 	for range 1 + rng.IntN(3) {
 		idle(rng)
-		c := &waitCall{entity: entity, key: key, request: r.request(rng), explicit: explicit, perhaps: perhaps, graced: lost}
+		c := &waitCall{entity: entity, key: key, request: r.request(rng), explicit: explicit, perhaps: perhaps, graced: unsettled}
 		if acks && last != nil && last.result.Cursor != nil && rng.IntN(4) > 0 {
 			c.acks, c.request.Ack, perhaps = last, *last.result.Cursor, true
 		}
 		d := r.wait(rng, c)
-		if d != nil && (!lossy || rng.IntN(2) == 0) {
-			d.Written()
+		switch {
+		case d == nil:
+		case !lossy || rng.IntN(2) == 0:
+			d.Settle(true)
 			c.written = true
+		case rng.IntN(2) == 0:
+			d.Settle(false)
+		default:
+			unsettled = true
 		}
-		lost = lost || !c.written
 		explicit = explicit || c.acks != nil && c.err == nil
 		if c.err == nil {
 			last = c

@@ -30,7 +30,7 @@ func waitNow(t *testing.T, h *hub.Hub, ack string) (texts []string, cursor strin
 	t.Helper()
 	got, err := h.Inbox.Wait(context.Background(), bot, mentions(0, ack))
 	must(t, err)
-	got.Written()
+	got.Settle(true)
 	return textsOf(got), cursorOf(got)
 }
 

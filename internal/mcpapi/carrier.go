@@ -91,11 +91,11 @@ func (c *carrier) carry(d *inbox.Delivery) {
 	c.delivery = d
 }
 
-// written records that the response was written completely.
-func (c *carrier) written() {
+// settle records whether the response was written completely.
+func (c *carrier) settle(written bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.delivery != nil {
-		c.delivery.Written()
+		c.delivery.Settle(written)
 	}
 }

@@ -159,8 +159,8 @@ func (c *sseConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 func (c *sseConnection) Write(ctx context.Context, m jsonrpc.Message) error {
 	err := c.Connection.Write(ctx, m)
 	if answer, ok := m.(*jsonrpc.Response); ok {
-		if from := c.transport.unmark(answer.ID); from != nil && err == nil && c.transport.stream.isOpen() {
-			from.written()
+		if from := c.transport.unmark(answer.ID); from != nil {
+			from.settle(err == nil && c.transport.stream.isOpen())
 		}
 	}
 	return err
@@ -182,8 +182,12 @@ func (t *sseTransport) mark(call *jsonrpc.Request) {
 func (t *sseTransport) unmarkAll() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	known := &t.stream.request.carriers
 	for _, mark := range t.calls {
-		t.stream.request.carriers.drop(mark)
+		if from := known.of(marked(mark)); from != nil {
+			from.settle(false)
+		}
+		known.drop(mark)
 	}
 	clear(t.calls)
 }

@@ -167,8 +167,8 @@ func (w *waitCall) respond(out outcome, err error) {
 		w.respondOnStream(out, err)
 	case err != nil:
 		w.refuse(http.StatusOK, w.id(), codeCancelled, err.Error())
-	case w.answer(w.toolCall, out):
-		written(out)
+	default:
+		settle(out, w.answer(w.toolCall, out))
 	}
 }
 
@@ -183,15 +183,14 @@ func (w *waitCall) respondOnStream(out outcome, err error) {
 	} else {
 		body, ok = w.resultBody(buffer, w.toolCall, out)
 	}
-	if _, err := w.stream.Write(messageEvent(body)); err == nil && w.stream.FlushError() == nil && w.stream.isOpen() && ok {
-		written(out)
-	}
+	_, err = w.stream.Write(messageEvent(body))
+	settle(out, err == nil && w.stream.FlushError() == nil && w.stream.isOpen() && ok)
 }
 
-// written records that the response of a wait was written completely.
-func written(out outcome) {
+// settle records whether the response of a wait was written completely.
+func settle(out outcome, written bool) {
 	if out.delivery != nil {
-		out.delivery.Written()
+		out.delivery.Settle(written)
 	}
 }
 

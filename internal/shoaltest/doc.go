@@ -71,6 +71,7 @@
 //	wait NAME ACTOR mentions|messages [timeout=30s] [space=] [from=A,B] [entity=ID]
 //	     [ack=NAME|CURSOR] [redeliver]   opens a wait; ack is the cursor that the named wait returned
 //	written NAME …                    the responses of the named waits were written completely
+//	lost NAME …                       the writes of the responses of the named waits failed
 //	cancel NAME                       the request of this wait is canceled
 //	agents NAME ACTOR [ids=A,B] [count=N] [timeout=30s]            waits for agents
 //	follow NAME ACTOR [SPACE] [after=NAME|@PLACE] [presence]       starts to follow, after the last event of the named follower

@@ -140,7 +140,12 @@ func outcome(d *inbox.Delivery, err error) []string {
 	return out
 }
 
-func written(s *stage, c *command) error {
+// respond returns the command that reports, for each named wait, whether its response was written.
+func respond(written bool) func(*stage, *command) error {
+	return func(s *stage, c *command) error { return recordResponses(s, c, written) }
+}
+
+func recordResponses(s *stage, c *command, written bool) error {
 	for name := c.word(); name != ""; name = c.word() {
 		w, err := s.wait(name)
 		if err != nil {
@@ -149,7 +154,7 @@ func written(s *stage, c *command) error {
 		if w.delivery == nil {
 			return fmt.Errorf("the wait %q has not returned", name)
 		}
-		w.delivery.Written()
+		w.delivery.Settle(written)
 	}
 	return nil
 }

@@ -221,7 +221,7 @@ func plants() []plant {
 	if _, err := c.w.Write(body); err != nil {
 `,
 		},
-		{"internal/httpapi/inbox.go", "\td.Written()\n", "\trigPoint(\"before a wait counts as written\")\n\td.Written()\n"},
+		{"internal/httpapi/inbox.go", "\td.Settle(err == nil)\n", "\trigPoint(\"before a wait counts as written\")\n\td.Settle(err == nil)\n"},
 		{
 			"internal/httpapi/stream.go",
 			"\t_, err := s.w.Write(piece)\n",

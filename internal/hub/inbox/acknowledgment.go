@@ -38,7 +38,7 @@ func (w *HeldWait) acknowledge(ctx context.Context) error {
 		return nil
 	}
 	if !w.req.Redeliver {
-		if err := w.box.awaitWritten(ctx, w.who.KeyID); err != nil {
+		if err := w.box.awaitResponses(ctx, w.who.KeyID); err != nil {
 			return err
 		}
 	}

@@ -10,28 +10,41 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// batch is a batch that was delivered to a caller. written is closed once its response was
-// written completely.
+// batch is a batch that was delivered to a caller.
 type batch struct {
-	filter  storage.InboxFilter
-	upTo    int64
+	filter storage.InboxFilter
+	upTo   int64
+
 	once    sync.Once
-	written chan struct{}
+	settled chan struct{} // closed when it is known whether the response was written
+	written bool          // it was written completely; valid once settled is closed
 }
 
-func (h *batch) isWritten() bool {
+// settle records whether the response with the batch was written completely. Only the first
+// call has an effect.
+func (h *batch) settle(written bool) {
+	h.once.Do(func() {
+		h.written = written
+		close(h.settled)
+	})
+}
+
+func (h *batch) isSettled() bool {
 	select {
-	case <-h.written:
+	case <-h.settled:
 		return true
 	default:
 		return false
 	}
 }
 
-// writeGrace is how long a call that acknowledges implicitly waits for the previous
-// response to be recorded as written: the client can call again before the server has
-// recorded it. A response that is not recorded by then counts as lost.
-const writeGrace = 100 * time.Millisecond
+func (h *batch) isWritten() bool { return h.isSettled() && h.written }
+
+// writeGrace is how long a call that acknowledges implicitly waits until it is known whether the
+// previous response was written: the client can call again before the server has recorded that,
+// and on a busy machine long before. A response whose write takes longer counts as lost. Only a
+// client that calls again without reading its previous response waits that long.
+const writeGrace = 2 * time.Second
 
 // isExplicit reports whether the mailbox knows that the key acknowledges explicitly. The
 // key may do so without the mailbox knowing it: the transaction that acknowledges a batch
@@ -57,16 +70,16 @@ func (m *mailbox) recordBatch(key shoal.KeyID, filter storage.InboxFilter, upTo 
 	if m.explicit[key] {
 		return nil
 	}
-	h := &batch{filter: filter, upTo: upTo, written: make(chan struct{})}
+	h := &batch{filter: filter, upTo: upTo, settled: make(chan struct{})}
 	m.batches[key] = append(m.batches[key], h)
 	return h
 }
 
-// awaitWritten waits until the responses with the batches that were delivered to a key are
-// written, for at most writeGrace.
-func (m *mailbox) awaitWritten(ctx context.Context, key shoal.KeyID) error {
+// awaitResponses waits until it is known which responses with the batches that were delivered to
+// a key were written, for at most writeGrace.
+func (m *mailbox) awaitResponses(ctx context.Context, key shoal.KeyID) error {
 	m.mu.Lock()
-	pending := slices.DeleteFunc(slices.Clone(m.batches[key]), (*batch).isWritten)
+	pending := slices.DeleteFunc(slices.Clone(m.batches[key]), (*batch).isSettled)
 	m.mu.Unlock()
 	if len(pending) == 0 {
 		return nil
@@ -75,7 +88,7 @@ func (m *mailbox) awaitWritten(ctx context.Context, key shoal.KeyID) error {
 	defer timer.Stop()
 	for _, h := range pending {
 		select {
-		case <-h.written:
+		case <-h.settled:
 		case <-timer.C:
 			return nil
 		case <-ctx.Done():

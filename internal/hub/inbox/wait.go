@@ -91,12 +91,13 @@ type Delivery struct {
 	batch *batch
 }
 
-// Written records that the response was written completely to a connection that was
-// still open. Without this call the response counts as lost, and a caller that
-// acknowledges implicitly gets the batch again. It may be called from any goroutine.
-func (d *Delivery) Written() {
+// Settle records whether the response was written completely to a connection that was still
+// open. If it was not, a caller that acknowledges implicitly gets the batch again. The transport
+// calls it as soon as it knows: until then the next such call of the key waits, for at most 2 s.
+// Only the first call has an effect. It may be called from any goroutine.
+func (d *Delivery) Settle(written bool) {
 	if d.batch != nil {
-		d.batch.once.Do(func() { close(d.batch.written) })
+		d.batch.settle(written)
 	}
 }
 

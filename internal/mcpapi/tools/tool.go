@@ -34,7 +34,7 @@ type result struct {
 	more []string
 	// structured is the object that REST returns, or a list.
 	structured any
-	// delivery is set by a wait; its Written is called after the response was written.
+	// delivery is set by a wait; its Settle is called once the response was written or failed.
 	delivery *inbox.Delivery
 }
 
