@@ -1,9 +1,16 @@
 /// <reference types="vitest/config" />
+import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import tailwind from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 import { writeSourceSum } from "./sources.ts";
+
+// Test files that replace modules or globals.
+const replacing = readdirSync(new URL("./src", import.meta.url), { recursive: true, encoding: "utf8" })
+  .filter((file) => /\.test\.tsx?$/.test(file))
+  .map((file) => `src/${file}`)
+  .filter((file) => /\bvi\.(mock|stub|spyOn)/.test(readFileSync(new URL(file, import.meta.url), "utf8")));
 
 // SHOAL_OUT builds to another place: `make verify` compares it with what is committed.
 // SHOAL_URL is the server that `npm run dev` passes calls on to.
@@ -30,11 +37,14 @@ export default defineConfig({
     // The host stays the page's own: the server refuses changes that pages of another origin ask for.
     proxy: Object.fromEntries(["/v1", "/console", "/healthz", "/readyz", "/docs"].map((path) => [path, { target: process.env.SHOAL_URL ?? "http://127.0.0.1:7462", changeOrigin: false }])),
   },
-  // A document costs a second for each file: only what is drawn gets one.
+  // A document costs a second for each file: only what is drawn gets one. Loading the modules
+  // anew for each file costs more than the tests: only files that replace modules or globals,
+  // which others would see, are isolated.
   test: {
     projects: [
-      { extends: true, test: { name: "pure", environment: "node", include: ["src/**/*.test.ts"] } },
-      { extends: true, test: { name: "drawn", environment: "jsdom", include: ["src/**/*.test.tsx"] } },
+      { extends: true, test: { name: "pure", environment: "node", include: ["src/**/*.test.ts"], exclude: replacing, isolate: false } },
+      { extends: true, test: { name: "drawn", environment: "jsdom", include: ["src/**/*.test.tsx"], exclude: replacing, isolate: false } },
+      { extends: true, test: { name: "replacing", environment: "jsdom", include: replacing } },
     ],
   },
 });
