@@ -321,7 +321,7 @@ func TestStreamOpensWithRetry(t *testing.T) {
 
 // A reader that takes nothing is cut off; nobody else notices, and it resumes.
 func TestSlowReaderIsCutOff(t *testing.T) {
-	w, ann, bot := conversation(t, func(o *Options) { o.WriteTimeout = 300 * time.Millisecond })
+	w, ann, bot := conversation(t, func(o *Options) { o.WriteTimeout = 2 * time.Second })
 	quick := w.follow(bot, shopEvents)
 	quick.wants("snapshot")
 
@@ -333,16 +333,16 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 	w.must(err)
 	w.until("the slow reader is connected", func() bool { return w.streams() == 2 })
 
+	// More than fits between the server and a reader that takes nothing.
+	const posts = 60
 	text := strings.Repeat("x", 200<<10)
-	var seq int64
-	w.until("the slow reader is cut off", func() bool {
-		seq++
+	for seq := int64(1); seq <= posts; seq++ {
 		w.post(bot, "shop", text)
 		if got := data[shoal.MessageData](t, quick.wants("message.created")).Message.Seq; got != seq {
 			t.Fatalf("the quick reader gets message %d after %d", got, seq-1)
 		}
-		return w.streams() == 1
-	})
+	}
+	w.until("the slow reader is cut off", func() bool { return w.streams() == 1 })
 
 	// What did reach the slow reader leads back to what it missed.
 	w.must(slow.SetReadDeadline(time.Now().Add(patience)))
@@ -356,7 +356,7 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 	l := w.follow(ann, shopEvents, "Last-Event-ID", id)
 	for {
 		m := data[shoal.MessageData](t, l.wants("message.created")).Message
-		if m.Seq == seq {
+		if m.Seq == posts {
 			break
 		}
 	}
