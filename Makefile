@@ -13,16 +13,16 @@ endif
 BIN   := $(CURDIR)/.cache/bin
 TOOLS := .cache/bin/built-with-$(GOVERSION)
 
-# Packages where goroutines meet: their tests run with the race detector only,
-# all the others without it, so that nothing is compiled and run twice.
+# Packages where goroutines meet: `make prove` runs their tests with the race detector.
 RACING := /(agent(/agui|/filestore|/mcptool|/provider/(anthropic|google|openai))?|client|internal/(aguiapi|app|chat/feed|console|httpapi|hub|load|localbus|mcpapi|detach|run|spacetool|sqlite|sqlstore|tool))$$
-
-# With it, several times as slow, these take a part of their seeds or points in
-# time: they also run without it, and take them all.
-SEEDED := ^Test(Simulation|WaitRaces|FollowerSimulation|CrashBetweenAnyTwoChanges|UnknownOutcomeOfEveryChange|EveryWrite|EveryMentionIsExplained)
 
 # These are one goroutine with much to do: they run without it only.
 ALONE := ^Test(TheWorkOfCompilingIsBounded|TheWorkOfACheckIsBounded|SchemaWalkAgreesWithLibrary)$$
+
+# What `make test` leaves to `make prove`, because it repeats or takes minutes: faults under load,
+# releases and upgrades, random courses, and every page of the console in each theme and size.
+LONG    := /test/(faults|release|upgrade)$$
+STORIES := ^TestConsole$$/^(courses|sweep)$$
 
 # `make lint` vets everything, and more strictly. On a build machine a remembered
 # result proves nothing about that machine.
@@ -44,7 +44,7 @@ NODE_CA := $(firstword $(NODE_EXTRA_CA_CERTS) $(wildcard /etc/ssl/certs/ca-certi
 SLOW := /(bench(/.*)?|client|cmd/shoal|examples/.*|agent/(mcptool|filestore)|internal/(app|apptest|auth|background|console|docsite|doctor|filelock|load|mcpbridge|release|shoaltest.*|sqlstore|sqlite|hub|run|httpapi|mcpapi)|test/(agui|attack|clients|conformance|console|e2e|faults|mcp-ts|models|pages|release|resume|secrets|upgrade))$$
 QUICK := ^Test(Scenarios|Transcripts|Wire|Stories|ToolsAreTheContracts|OpenAPIDocumentIsFresh|EveryInputHasABound)$$
 
-.PHONY: help run build release web setup formatted check test race lint format fuzz torture pictures bench generate verify
+.PHONY: help run build release web setup formatted check test prove race lint format fuzz torture pictures bench generate verify
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,14 +70,19 @@ check: formatted ## Check within a minute what most changes break: format, linte
 	go test -vet=off $$(go list $(PACKAGES) | grep -vE '$(SLOW)')
 	go test -vet=off -run '$(QUICK)' ./internal/hub ./internal/run ./internal/httpapi ./internal/mcpapi
 
-test: setup ## Run all tests, with the race detector where goroutines meet
-	@packages="$$(go list $(PACKAGES))"; failed=0; \
+test: setup ## Run the tests
+	@failed=0; \
 	npm --prefix web run --silent check || failed=1; \
 	npm --prefix web run --silent test || failed=1; \
-	mkdir -p .cache; SHOAL_FAULT_TABLE=$(CURDIR)/.cache/faults.md go test $(TESTFLAGS) $$(grep -vE '$(RACING)' <<<"$$packages") || failed=1; \
+	go test $(TESTFLAGS) -skip='$(STORIES)' $$(go list $(PACKAGES) | grep -vE '$(LONG)') || failed=1; \
+	exit $$failed
+
+prove: setup ## Run the long tests: race detector, faults, releases, upgrades, every page of the console
+	@failed=0; mkdir -p .cache; \
+	SHOAL_FAULT_TABLE=$(CURDIR)/.cache/faults.md go test $(TESTFLAGS) $$(go list $(PACKAGES) | grep -E '$(LONG)') || failed=1; \
 	if [[ -f .cache/faults.md ]]; then cat .cache/faults.md; fi; \
-	go test $(TESTFLAGS) -run '$(SEEDED)|$(ALONE)' ./agent ./internal/hub ./internal/run || failed=1; \
-	scripts/race.sh $(TESTFLAGS) -skip='$(ALONE)' $$(grep -E '$(RACING)' <<<"$$packages") || failed=1; \
+	go test $(TESTFLAGS) -run='$(STORIES)' ./test/console || failed=1; \
+	scripts/race.sh $(TESTFLAGS) -skip='$(ALONE)' $$(go list $(PACKAGES) | grep -E '$(RACING)') || failed=1; \
 	exit $$failed
 
 race: setup ## Run only the tests with the race detector

@@ -52,9 +52,14 @@ func (w *world) opened(secret string, ends time.Time) {
 // until asks again and again until it is so.
 func (w *world) until(what string, so func() bool) {
 	w.Helper()
-	for began := time.Now(); !so(); {
-		if time.Since(began) > patience {
-			w.Fatalf("it never happens that %s", what)
+	limit := time.After(patience)
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for !so() {
+		select {
+		case <-limit:
+			w.Fatalf("not within %v: %s", patience, what)
+		case <-tick.C:
 		}
 	}
 }

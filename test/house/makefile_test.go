@@ -2,6 +2,7 @@ package house_test
 
 import (
 	"go/ast"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,7 +10,7 @@ import (
 )
 
 // The patterns of the Makefile that select tests name tests that exist: a test that was renamed
-// would otherwise not run at all, or with the race detector only.
+// would otherwise run where it should not, or not at all.
 func TestMakefileNamesTestsThatExist(t *testing.T) {
 	var tests []string
 	for _, f := range goFiles(t) {
@@ -20,8 +21,8 @@ func TestMakefileNamesTestsThatExist(t *testing.T) {
 		}
 	}
 	patterns := regexp.MustCompile(`(?m)^(\w+) := \^Test\(([\w|]+)\)(\$\$)?$`).FindAllStringSubmatch(string(readFile(t, "Makefile")), -1)
-	if len(patterns) != 3 {
-		t.Fatalf("the Makefile has %d patterns of tests, want SEEDED, ALONE and QUICK", len(patterns))
+	if len(patterns) != 2 {
+		t.Fatalf("the Makefile has %d patterns of tests, want ALONE and QUICK", len(patterns))
 	}
 	for _, p := range patterns {
 		for name := range strings.SplitSeq(p[2], "|") {
@@ -29,6 +30,23 @@ func TestMakefileNamesTestsThatExist(t *testing.T) {
 				return test == "Test"+name || p[3] == "" && strings.HasPrefix(test, "Test"+name)
 			}) {
 				t.Errorf("%s of the Makefile selects Test%s, which does not exist", p[1], name)
+			}
+		}
+	}
+}
+
+// What `make test` leaves to `make prove` exists: a package or a file of stories that was renamed
+// would otherwise run in the first and not in the second.
+func TestMakefileNamesLongTestsThatExist(t *testing.T) {
+	names := regexp.MustCompile(`(?m)^(LONG|STORIES) +:= .*\(([a-z|]+)\)\$\$$`).FindAllStringSubmatch(string(readFile(t, "Makefile")), -1)
+	if len(names) != 2 {
+		t.Fatalf("the Makefile has %d lists of long tests, want LONG and STORIES", len(names))
+	}
+	for _, list := range names {
+		for name := range strings.SplitSeq(list[2], "|") {
+			path := map[string]string{"LONG": "test/" + name, "STORIES": "test/console/" + name + ".test.mjs"}[list[1]]
+			if _, err := os.Stat(path); err != nil {
+				t.Errorf("%s of the Makefile: %v", list[1], err)
 			}
 		}
 	}
