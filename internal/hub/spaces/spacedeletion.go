@@ -86,34 +86,11 @@ func (s *Spaces) closeAndCancel(ctx context.Context, op string, session shoal.Se
 
 // awaitRuns waits until no run is active in a closed space.
 func (s *Spaces) awaitRuns(ctx context.Context, op string, session shoal.SessionID, id shoal.SpaceID) error {
-	sub := s.core.Bus.Subscribe()
-	defer sub.Close()
-	timer := time.NewTimer(runs.CancelWithin)
-	defer timer.Stop()
-	for {
-		var working []shoal.RunID
-		err := s.core.View(ctx, op, func(tx storage.Tx) (err error) {
-			working, err = activeRunsIn(tx, session, id)
-			return err
-		})
-		if err != nil || len(working) == 0 {
-			return err
-		}
-		sub.Add(core.SpaceTopic(session, id))
-		for _, run := range working {
-			sub.Add(core.RunTopic(session, run))
-		}
-		select {
-		case <-sub.Ready():
-			sub.Take()
-		case <-timer.C:
-			return spaceBusy(op, id, working[0])
-		case <-s.core.Ctx.Done():
-			return core.ErrStopping
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+	left, err := awaitRuns(ctx, s.core, op, session, func(tx Tx) ([]shoal.RunID, error) { return activeRunsIn(tx, session, id) }, core.SpaceTopic(session, id))
+	if err == nil && len(left) > 0 {
+		err = spaceBusy(op, id, left[0])
 	}
+	return err
 }
 
 func spaceBusy(op string, id shoal.SpaceID, run shoal.RunID) error {
