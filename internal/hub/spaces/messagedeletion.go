@@ -51,10 +51,36 @@ func (m *Messages) Get(ctx context.Context, who shoal.Principal, session shoal.S
 // the owner of its sender, moderators of the space, and admins and owners of the session,
 // in closed spaces and sessions too. Deleting a deleted message changes nothing.
 //
-// A run that the message started and that has not begun is canceled. Delete fails with
-// Conflict while a run is writing the message or working with it.
+// A run that the message started and that has not begun is canceled. So is the run that is
+// still writing the message, with what it asks people there and elsewhere; Delete waits a few
+// seconds for its end and then fails with Conflict, having erased nothing: the call can be
+// repeated. Delete also fails with Conflict while the run that wrote a complete message, or
+// another run that works with it, has not ended.
 func (m *Messages) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.MessageID) error {
-	return m.core.Change(ctx, "hub.Messages.Delete", storage.In(session), func(ch *core.Change) error {
+	const op = "hub.Messages.Delete"
+	writer, err := m.tryDelete(ctx, op, who, session, id)
+	if err != nil || writer == "" {
+		return err
+	}
+	if _, err := awaitRuns(ctx, m.core, op, session, func(tx Tx) ([]shoal.RunID, error) {
+		r, err := activeRun(tx, session, writer)
+		if r.ID == "" {
+			return nil, err
+		}
+		return []shoal.RunID{r.ID}, err
+	}); err != nil {
+		return err
+	}
+	if writer, err = m.tryDelete(ctx, op, who, session, id); err == nil && writer != "" {
+		err = shoal.E(op, shoal.Conflict, fmt.Sprintf("The run %q that is writing the message is canceled, but has not ended yet. Delete the message again in a moment.", writer))
+	}
+	return err
+}
+
+// tryDelete deletes the message, or cancels the run that is writing it and returns the run.
+func (m *Messages) tryDelete(ctx context.Context, op string, who shoal.Principal, session shoal.SessionID, id shoal.MessageID) (writer shoal.RunID, err error) {
+	err = m.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
+		writer = ""
 		found, err := visibleMessage(ch, who, session, id)
 		if err != nil {
 			return err
@@ -66,8 +92,28 @@ func (m *Messages) Delete(ctx context.Context, who shoal.Principal, session shoa
 		if err := mayDelete(ch, who, in, found); err != nil || found.DeletedAt != nil {
 			return err
 		}
-		return eraseMessage(ch, found)
+		if found.Status != shoal.MessageStreaming || found.RunID == nil {
+			return eraseMessage(ch, found)
+		}
+		r, err := activeRun(ch, session, *found.RunID)
+		if err == nil && r.ID == "" {
+			return eraseMessage(ch, found)
+		} else if err == nil {
+			writer = r.ID
+			_, err = runs.CancelRun(ch, r)
+		}
+		return err
 	})
+	return writer, err
+}
+
+// activeRun returns a run that has not ended, or the zero run.
+func activeRun(tx Tx, session shoal.SessionID, id shoal.RunID) (storage.Run, error) {
+	r, err := tx.Run(session, id)
+	if errors.Is(err, shoal.NotFound) || err == nil && r.Status.Ended() {
+		return storage.Run{}, nil
+	}
+	return r, err
 }
 
 func mayDelete(tx Tx, who shoal.Principal, in shoal.Space, m shoal.Message) error {
@@ -100,9 +146,6 @@ func mayErase(tx Tx, who shoal.Principal, session shoal.SessionID, by shoal.Enti
 
 // eraseMessage erases a message that is not deleted yet.
 func eraseMessage(ch *core.Change, m shoal.Message) error {
-	if m.Status == shoal.MessageStreaming {
-		return shoal.E("", shoal.Conflict, "The message is still being written. Cancel its run or wait until it has ended, then delete the message.")
-	}
 	before, err := ch.MessageVersions(m.SessionID, m.ID, 0, shoal.MaxVersions)
 	if err != nil {
 		return err

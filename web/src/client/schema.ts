@@ -759,7 +759,7 @@ export interface paths {
         readonly post?: never;
         /**
          * Delete a message
-         * @description Erases the content of the message in the timeline, events, inboxes, the search index, and in the runs and conversations of hosted agents. The message keeps its position and gets `deletedAt`, without parts and mentions; followers get `message.updated`. Stored model requests remain until their retention ends, and backups remain. For the sender, the owner of the agent that sent it, admins and owners of the session, and, in a session with `spaceRights: moderators`, the owner of the space and admins of the session; in closed spaces, too. Fails with `conflict` while a run is writing or using the message; a queued run that the message has triggered is canceled.
+         * @description Erases the content of the message in the timeline, events, inboxes, the search index, and in the runs and conversations of hosted agents. The message keeps its position and gets `deletedAt`, without parts and mentions; followers get `message.updated`. Stored model requests remain until their retention ends, and backups remain. For the sender, the owner of the agent that sent it, admins and owners of the session, and, in a session with `spaceRights: moderators`, the owner of the space and admins of the session; in closed spaces, too. A run that is still writing the message is canceled, with what it asks people; so is a queued run that the message has triggered. Fails with `conflict` while the run does not end, or another run is using the message; try again in a moment.
          */
         readonly delete: operations["deleteMessage"];
         readonly options?: never;
