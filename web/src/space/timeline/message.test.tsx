@@ -3,7 +3,7 @@ import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Message, Part } from "@/client/types";
 import type { LiveEvent } from "@/client/session-state";
-import { entity, member, message, run, space, text, tool } from "../testdata";
+import { entity, member, message, pendingAction, run, space, text, tool } from "../testdata";
 import { beginning, show } from "../testworld";
 import { MessageView } from "./message";
 
@@ -64,6 +64,16 @@ it("shows what is unfinished as interrupted when its run is over", async () => {
   await world.emit({ type: "run.failed", at, spaceId: "shop", runId: "run_1", run: run({ status: "failed" }) });
   expect(screen.getByText("Half a (interrupted)")).toBeTruthy();
   expect(screen.queryByRole("button", { name: "Stop Bot" })).toBeNull();
+});
+
+it("a request in another space is named by its question, else by its tool", async () => {
+  const asked = [
+    pendingAction({ id: "pnd_1", kind: "question", spaceId: "desk", toolName: "askPerson", question: "Which day?" }),
+    pendingAction({ id: "pnd_2", kind: "permission", spaceId: "desk", toolName: "payNow" }),
+  ];
+  await show(view("msg_1"), [...start(streaming), { type: "local.loaded", entities: people, pending: asked, runs: [run({ status: "waiting_tool" })] }]);
+  expect(screen.getByText(/^Waiting for an answer in desk:/).textContent).toBe("Waiting for an answer in desk: Which day?");
+  expect(screen.getByText(/^Waiting for approval in desk:/).textContent).toBe("Waiting for approval in desk: Pay now");
 });
 
 it("names mentioned entities, and those it could not reach", async () => {

@@ -3,8 +3,8 @@ import { Link } from "@tanstack/react-router";
 import { ArrowRight, Hand } from "lucide-react";
 import type { Message, PendingAction } from "@/client/types";
 import { useConsole } from "@/app/console";
+import { subject } from "@/approvals/subject";
 import { usePending, useSpace } from "@/live/hooks";
-import { label } from "@/parts/renderers/words";
 import { Words } from "@/parts/words/words";
 
 const words: Record<PendingAction["kind"], string> = { permission: "Waiting for approval", question: "Waiting for an answer", client_tool: "Waiting for a person" };
@@ -23,7 +23,7 @@ function Request({ pending: p }: { pending: PendingAction }) {
       <span className="inline-flex min-w-0 flex-1 basis-60 items-center gap-2 text-warn">
         <Hand aria-hidden className="size-4 shrink-0" />
         <span className="min-w-0 wrap-anywhere">
-          {words[p.kind]} in {space?.name ?? p.spaceId}: <Words text={p.toolName === "" ? (p.question ?? "") : label(p.toolName)} />
+          {words[p.kind]} in {space?.name ?? p.spaceId}: <Words text={subject(p)} />
         </span>
       </span>
       <Link to="/s/$session/approvals" params={{ session }} search={{ pending: p.id }} className="inline-flex min-h-9 touch:min-h-11 items-center gap-1.5 rounded-md bg-accent px-3.5 font-medium text-accent-ink hover:brightness-110">
