@@ -1,5 +1,6 @@
 // Cron expressions: what they mean in words, and their next times. The server decides when
 // a plan runs; this previews an expression. Pure functions.
+import { timeOfDay } from "@/ui/time";
 
 /** The five fields, each with its matching values; undefined for any. */
 export interface Cron {
@@ -69,7 +70,7 @@ function values(field: string, least: number, most: number, names: readonly stri
   return [...found].sort((a, b) => a - b);
 }
 
-/** The expression in words: "at 09:00, Monday to Friday". */
+/** The expression in words: "at 9:00 AM, Monday to Friday". */
 export function cronWords(cron: Cron): string {
   const parts = [timeWords(cron), dayWords(cron), cron.months === undefined ? "" : `in ${spans(cron.months, (m) => longMonths[m - 1] ?? "")}`];
   return parts.filter((p) => p !== "").join(", ");
@@ -78,19 +79,20 @@ export function cronWords(cron: Cron): string {
 const longMonths = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
 const longDays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const two = (n: number): string => String(n).padStart(2, "0");
+const time = (hour: number, minute: number): string => timeOfDay(Date.UTC(2000, 0, 1, hour, minute), "UTC");
 
 function timeWords({ minutes, hours, written }: Cron): string {
   const [minute = "", hour = ""] = written;
   const step = /^(?:\*|0)\/(\d+)$/.exec(minute)?.[1];
   const allHours = hours.length === 24;
-  const during = allHours ? "" : ` between ${spans(hours, (h) => `${two(h)}:00`, (h) => `${two(h)}:59`)}`;
+  const during = allHours ? "" : ` between ${spans(hours, (h) => time(h, 0), (h) => time(h, 59))}`;
   if (minutes.length === 60) return `every minute${during}`;
   if (step !== undefined) return `every ${step} minutes${during}`;
   const hourStep = /^(?:\*|0)\/(\d+)$/.exec(hour)?.[1];
   const only = minutes.length === 1 ? (minutes[0] ?? 0) : undefined;
   if (allHours) return only === 0 ? "every hour" : `every hour at minute ${list(minutes.map(String))}`;
   if (hourStep !== undefined && only !== undefined) return `every ${hourStep} hours${only === 0 ? "" : ` at minute ${only}`}`;
-  if (minutes.length * hours.length <= 6) return `at ${list(hours.flatMap((h) => minutes.map((m) => `${two(h)}:${two(m)}`)))}`;
+  if (minutes.length * hours.length <= 6) return `at ${list(hours.flatMap((h) => minutes.map((m) => time(h, m))))}`;
   return `at minute ${list(minutes.map(String))} of the hours ${spans(hours, two)}`;
 }
 

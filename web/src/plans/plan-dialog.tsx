@@ -10,6 +10,7 @@ import { Dialog } from "@/ui/dialog";
 import { AreaField, SelectField, TextField } from "@/ui/field";
 import { notify } from "@/ui/notice";
 import { Failed } from "@/ui/placeholder";
+import { timeOfDay } from "@/ui/time";
 import { cronWords, readCron } from "./cron";
 import { bodyOf, fieldsOf, newFields, type PlanFields, wrongField } from "./plan-form";
 import { nextTimes, zoneOf } from "./zone";
@@ -164,11 +165,13 @@ function Reading({ f }: { f: PlanFields }) {
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** A moment in a time zone, for sentences. */
-export function momentWords(at: string, timeZone: string): string {
+export function momentWords(at: string, zone: string): string {
+  const timeZone = zone || "UTC";
   const moment = new Date(at);
   const year = moment.getFullYear() === new Date().getFullYear() ? undefined : "numeric";
   try {
-    return new Intl.DateTimeFormat(undefined, { timeZone: timeZone || "UTC", weekday: "short", day: "numeric", month: "short", year, hour: "2-digit", minute: "2-digit" }).format(moment);
+    const day = new Intl.DateTimeFormat(undefined, { timeZone, weekday: "short", day: "numeric", month: "short", year }).format(moment);
+    return `${day}, ${timeOfDay(moment, timeZone)}`;
   } catch {
     return at;
   }

@@ -5,8 +5,7 @@ import { Badge } from "@/ui/badge";
 import { CheckField, SelectField, TextField } from "@/ui/field";
 import { Value } from "./json";
 import { type Entry, isDelta } from "./journal";
-
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3 });
+import { exactTime } from "./words";
 
 export function EventsTab({ log, over }: { log: readonly Entry[]; over: boolean }) {
   const [type, setType] = useState("");
@@ -69,7 +68,7 @@ function Lines({ entries, follow }: { entries: readonly Entry[]; follow: boolean
             <li key={item.key} ref={rows.measureElement} data-index={item.index} aria-posinset={item.index + 1} aria-setsize={entries.length} className="absolute inset-x-0 top-0 border-b border-line/60" style={{ transform: `translateY(${item.start}px)` }}>
               <button type="button" aria-expanded={opened} onClick={() => toggle(e.key)} className="flex min-h-8 touch:min-h-11 w-full items-center gap-3 px-3 text-left -outline-offset-2 hover:bg-sunken">
                 <time dateTime={new Date(e.at).toISOString()} className="shrink-0 font-mono text-xs text-soft tabular-nums">
-                  {clock.format(e.at)}
+                  {exactTime(e.at)}
                 </time>
                 <span className="shrink-0 font-mono text-xs font-medium">{e.type}</span>
                 <span className="min-w-0 flex-1 truncate text-soft">{e.about}</span>

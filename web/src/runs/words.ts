@@ -81,3 +81,8 @@ export function callWord(status: string): string {
 export function callFailed(status: string): boolean {
   return !["ok", "pending", "denied", "canceled", "skipped"].includes(status);
 }
+
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+
+/** A time of the day to the millisecond. */
+export const exactTime = (at: number): string => clock.formatToParts(at).map((p) => (p.type === "second" ? `${p.value}.${String(at % 1000).padStart(3, "0")}` : p.value)).join("");

@@ -2,19 +2,26 @@
 // date and time.
 import { useEffect, useState } from "react";
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
-const date = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
+const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
 const dateOfYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
 const whole = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" });
 
-/** A moment: the time if it is today, else with the day, and with the year if it is another one. */
+/** A time of the day as the reader's language writes it: 6:34 PM, 18:34. Without a time zone, in the reader's. */
+export const timeOfDay = (at: Date | number, timeZone?: string): string => (timeZone === undefined ? clock : new Intl.DateTimeFormat(undefined, { timeStyle: "short", timeZone })).format(at);
+
+/** A moment in few words: the time if it is today, else with the day, and with the year if it is another one. */
+export function shortMoment(moment: Date, now: Date): string {
+  if (moment.toDateString() === now.toDateString()) return timeOfDay(moment);
+  return moment.getFullYear() === now.getFullYear() ? `${day.format(moment)}, ${timeOfDay(moment)}` : dateOfYear.format(moment);
+}
+
+/** A moment; its title is the full date and time. */
 export function Moment({ at }: { at: string }) {
   const moment = new Date(at);
-  const now = new Date();
-  const short = moment.toDateString() === now.toDateString() ? clock : moment.getFullYear() === now.getFullYear() ? date : dateOfYear;
   return (
     <time dateTime={at} title={whole.format(moment)} className="whitespace-nowrap text-soft">
-      {short.format(moment)}
+      {shortMoment(moment, new Date())}
     </time>
   );
 }

@@ -2,11 +2,11 @@
 // messages alone: these rows come and go, or stay at the edge, while pages come.
 import { type RefObject, useRef, useState } from "react";
 import { Button } from "@/ui/button";
+import { timeOfDay } from "@/ui/time";
 import { useNear } from "./use-visible";
 
 const dayName = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" });
 const dayAndYear = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long", year: "numeric" });
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
 
 /** The day that begins here. */
 export function DayRow({ at }: { at: string }) {
@@ -26,7 +26,7 @@ export function UnreadRow({ at }: { at: string }) {
   const today = moment.toDateString() === new Date().toDateString();
   return (
     <Rule className="text-bad" id="unread">
-      new since {today ? clock.format(moment) : `${dayName.format(moment)}, ${clock.format(moment)}`}
+      new since {today ? timeOfDay(moment) : `${dayName.format(moment)}, ${timeOfDay(moment)}`}
     </Rule>
   );
 }
