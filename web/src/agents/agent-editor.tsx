@@ -9,7 +9,7 @@ import { Button } from "@/ui/button";
 import { classes } from "@/ui/classes";
 import { Menu } from "@/ui/menu";
 import { BackArrow, backLink, Page } from "@/ui/page";
-import { EntityState } from "@/ui/state";
+import { Activity } from "./activity";
 import { getIn, type JsonObject } from "./config/json";
 import { type TabId, tabOf } from "./config/tabs";
 import { DraftContext, unreadableSentence } from "./draft";
@@ -80,10 +80,9 @@ export function AgentEditor({ saved, schema }: { saved: AgentVersion; schema: Js
 }
 
 function About({ agent, version, isChanged }: { agent: string; version: number; isChanged: boolean }) {
-  const entity = useEntity(agent);
   return (
     <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
-      <code>{agent}</code> {entity !== undefined && entity.state !== "connected" && <EntityState state={entity.state} />} version {version}
+      <code>{agent}</code> <Activity agent={agent} /> version {version}
       {isChanged && <span className="font-medium text-warn">not saved</span>}
     </span>
   );

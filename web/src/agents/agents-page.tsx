@@ -16,6 +16,7 @@ import { Page } from "@/ui/page";
 import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { EntityState } from "@/ui/state";
 import { duration, Moment, useNow } from "@/ui/time";
+import { Activity } from "./activity";
 import { AdminsOnly } from "./admins-only";
 import { getIn, type Json } from "./config/json";
 import { NewAgentDialog } from "./new-agent";
@@ -121,7 +122,7 @@ function HostedRow({ agent }: { agent: HostedAgent }) {
               {name}
             </Link>
             <code className="text-sm break-all text-soft">{agent.id}</code>
-            {entity !== undefined && entity.state !== "connected" && <EntityState state={entity.state} />}
+            <Activity agent={agent.id} />
             {provider === "script" && <Badge title="Follows a script instead of calling a model.">script</Badge>}
           </h3>
           <Description text={description} />

@@ -34,7 +34,7 @@ const tools: Record<string, Look> = {
 const entities: Record<Entity["state"], Look> = {
   waiting: { tone: "warn", icon: Clock, word: "waiting for a mention" },
   running: { tone: "info", icon: LoaderCircle, word: "running", turns: true },
-  connected: { tone: "ok", icon: PlugZap, word: "connected" },
+  connected: { tone: "ok", icon: PlugZap, word: "online" },
   offline: { tone: "neutral", icon: Plug, word: "offline" },
 };
 
