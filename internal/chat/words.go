@@ -66,7 +66,7 @@ func StateMark(s shoal.State) Mark {
 	case shoal.Running:
 		return Mark{"▸", "running"}
 	case shoal.Connected:
-		return Mark{"●", "connected"}
+		return Mark{"●", "online"}
 	case shoal.Offline:
 		return Mark{"○", "offline"}
 	}
