@@ -30,11 +30,11 @@ export const states: readonly { readonly title: string; readonly part: ToolPart;
   { title: "Answered", part: tool({ toolName: "showProductCard", display: card, args: product, result: { chosen: true }, answeredBy: "ada" }), pending: pending({ status: "answered", answeredBy: "ada", answeredAt: "2026-11-20T14:07:00.000Z" }) },
   { title: "Approved", part: tool({ toolName: "placeOrder", display: { mode: "full" }, args: order, result: order, answeredBy: "ada" }), pending: pending({ kind: "permission", status: "answered", answeredBy: "ada", answeredAt: "2026-11-20T14:07:00.000Z" }) },
   { title: "Approved with changes", part: tool({ toolName: "placeOrder", display: { mode: "full" }, args: order, editedArgs: { ...order, price: 1100 }, result: { orderId: "A-1" }, answeredBy: "ada" }), pending: pending({ kind: "permission", status: "answered", editedArgs: { ...order, price: 1100 }, answeredBy: "ada", answeredAt: "2026-11-20T14:07:00.000Z" }) },
-  { title: "Denied", part: tool({ toolName: "placeOrder", status: "denied", args: order, error: "Ada denied it: too dear", answeredBy: "ada" }) },
+  { title: "Denied", part: tool({ toolName: "placeOrder", status: "denied", args: order, error: "Permission denied by ada. The call was not executed. Reason: too dear", answeredBy: "ada" }) },
   { title: "Failed", part: tool({ toolName: "searchInventory", status: "error", args: { query: "laptop" }, error: "The server of the shop answered 503. Try again in a minute." }), took: 30_000 },
   { title: "Canceled", part: tool({ toolName: "placeOrder", status: "canceled", display: { mode: "full" }, args: order }) },
   { title: "Interrupted", part: tool({ toolName: "searchInventory", status: "running", display: { mode: "full" }, args: { query: "laptop" } }), over: true },
-  { title: "Expired", part: tool({ toolName: "placeOrder", status: "denied", args: order, error: "nobody answered in time" }), pending: pending({ kind: "permission", status: "expired" }) },
+  { title: "Expired", part: tool({ toolName: "placeOrder", status: "denied", args: order, error: "Permission denied. The call was not executed. Reason: Nobody answered in time." }), pending: pending({ kind: "permission", status: "expired" }) },
 ];
 
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun"];

@@ -4,13 +4,16 @@ import { isShown, type Message, type Part, type PendingAction } from "@/client/t
 import { useLiveValue } from "@/live/hooks";
 import { ErrorBoundary } from "./error-boundary";
 import { LiveTool } from "./live-tool";
+import { wordsOf } from "./server-words";
 import { StillPart } from "./still-part";
 
 /** One part of a message, with what answers it if it waits for somebody. */
 export const PartView = memo(function PartView({ message, part }: { message: Message; part: Part }) {
   const over = message.status !== "streaming";
-  return <ErrorBoundary of={part}>{part.type === "tool_call" && isShown(part) ? <LiveTool part={part} over={over} messageId={message.id} /> : <StillPart part={part} over={over} />}</ErrorBoundary>;
+  return <ErrorBoundary of={part}>{part.type === "tool_call" && isShown(part) ? <LiveTool part={part} over={over} messageId={message.id} /> : <StillPart part={readable(message.entityId, part)} over={over} />}</ErrorBoundary>;
 });
+
+const readable = (by: string, part: Part): Part => (part.type === "text" && isShown(part) ? { ...part, text: wordsOf(by, part.text) } : part);
 
 /** What waits, as its part shows it, with what answers it. */
 export function PendingView({ pending }: { pending: PendingAction }) {

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { Hit } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useName } from "@/live/hooks";
+import { wordsOf } from "@/parts/server-words";
 import { Badge } from "@/ui/badge";
 import { Moment } from "@/ui/time";
 import { pieces } from "./highlight";
@@ -57,7 +58,7 @@ function HitLink({ hit, named = false, onFollow }: { hit: Hit; named?: boolean; 
       </span>
       <span className="line-clamp-3 break-words">
         {hit.highlight === "" && <span className="text-soft">{hit.message.parts.map((p) => ("name" in p ? p.name : p.type)).join(", ")}</span>}
-        {pieces(hit.highlight, hit.matches).map((p, i) => (p.match ? <mark key={i} className="rounded-sm bg-warn-soft px-0.5 font-medium text-warn">{p.text}</mark> : <span key={i}>{p.text}</span>))}
+        {pieces(hit.highlight, hit.matches).map((p, i) => (p.match ? <mark key={i} className="rounded-sm bg-warn-soft px-0.5 font-medium text-warn">{p.text}</mark> : <span key={i}>{wordsOf(hit.message.entityId, p.text)}</span>))}
       </span>
     </Link>
   );

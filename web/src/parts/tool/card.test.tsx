@@ -22,6 +22,23 @@ describe("a tool call", () => {
     expect(container.textContent).toContain("laptop");
   });
 
+  it.each([
+    ["Permission denied by ada. The call was not executed.", "ada", "Ada denied the request."],
+    ["Permission denied by ada. The call was not executed. Reason: Too dear.\nAsk again.", "ada", "Ada denied the request. Reason: Too dear.\nAsk again."],
+    ["Permission denied. The call was not executed. Reason: Nobody answered in time.", null, "The request was denied. Reason: Nobody answered in time."],
+    ["Permission denied by a rule. The call was not executed.", null, "A rule denied the request."],
+    ["ada has not decided and asks: Which one?\nThe call was not executed. Answer in the space; call again if it is still needed.", "ada", "Ada asked: Which one?"],
+    ["It was denied.", "ada", "It was denied."],
+  ])("says who denied it: %j", (error, answeredBy, words) => {
+    const { container } = show({ part: tool({ toolName: "order", status: "denied", error, answeredBy }) });
+    expect(container.querySelector(".text-bad[dir]")?.textContent).toBe(words);
+  });
+
+  it("keeps what a tool that failed says", () => {
+    const error = "Permission denied by ada. The call was not executed.";
+    expect(show({ part: tool({ toolName: "order", status: "error", error, answeredBy: "ada" }) }).container.textContent).toContain(error);
+  });
+
   it("is open when it is a card that is meant to be seen", () => {
     expect(show({ part: tool({ toolName: "show", display: { customUI: "ProductCard" }, args: { name: "Lark" } }) }).container.textContent).toContain("Lark");
   });

@@ -11,7 +11,7 @@ import { Value } from "../renderers/value";
 import { isFields, member } from "../renderers/shape";
 import { LongWords, Words } from "../words/words";
 import { Outcome } from "./outcome";
-import { deed, displayOptions, isCard, isOver, opensItself, stateOf, titleOf } from "./reading";
+import { deed, displayOptions, errorWords, isCard, isOver, opensItself, stateOf, titleOf } from "./reading";
 
 export interface ToolCardProps {
   readonly part: ToolPart;
@@ -110,7 +110,7 @@ function Body({ part, over = false, pending, answer, custom, nameOf }: ToolCardP
       <Edited part={part} pending={pending} />
       {part.error !== null && (
         <p className="rounded-md bg-bad-soft px-3 py-2 text-sm whitespace-pre-wrap text-bad [overflow-wrap:anywhere]" dir="auto">
-          <LongWords text={part.error} />
+          <LongWords text={errorWords(part, nameOf)} />
         </p>
       )}
       {custom === undefined && options.output && part.result !== null && part.result !== undefined && part.error === null && (

@@ -74,6 +74,22 @@ export function opensItself(part: ToolPart, pending: PendingAction | undefined):
   return part.status === "error" || part.editedArgs !== null || part.status === "requires_action" || part.status === "denied" || pending?.status === "open";
 }
 
+const denial = /^Permission denied(?: by (.+?))?\. The call was not executed\.(?: Reason: (.*))?$/s;
+const question = /^(.+?) has not decided and asks: (.*)\nThe call was not executed\. Answer in the space; call again if it is still needed\.$/s;
+
+/** The error of a part for people. That of a denied call is the text for the model, which names who answered by id. */
+export function errorWords({ status, error }: ToolPart, nameOf: (entity: string) => string): string {
+  const text = error ?? "";
+  if (status !== "denied") return text;
+  const asked = question.exec(text);
+  if (asked !== null) return `${nameOf(asked[1] ?? "")} asked: ${asked[2]}`;
+  const denied = denial.exec(text);
+  if (denied === null) return text;
+  const [, by, reason] = denied;
+  const what = by === undefined ? "The request was denied." : `${nameOf(by).replace(/^a /, "A ")} denied the request.`;
+  return reason === undefined ? what : `${what} Reason: ${reason}`;
+}
+
 /** A state as it is known now: what was under way when its message ended never ends by itself. */
 export function stateOf(status: ToolPart["status"], over: boolean): ToolPart["status"] {
   return over && (status === "input_streaming" || status === "running") ? "interrupted" : status;

@@ -17,11 +17,15 @@ describe("what is announced", () => {
   it("reads out what is short", () => {
     expect(said(messageEvent("message.created", message({ entityId: "bea", mentions: ["ann"], parts: [text({ text: "Lunch?" })] })))?.text).toBe("Bea: Lunch?, mentions you");
   });
+  it("calls what was closed a space, as people do", () => {
+    expect(said(messageEvent("message.created", message({ entityId: "system", parts: [text({ text: "Thread closed: Sold." })] })))?.text).toBe("system: Space closed: Sold.");
+    expect(said(messageEvent("message.created", message({ entityId: "bea", parts: [text({ text: "Thread closed: Sold." })] })))?.text).toBe("Bea: Thread closed: Sold.");
+  });
   it("is not one's own message, nor one of another space", () => {
     expect(said(messageEvent("message.created", message({ entityId: "ann" })))).toBeUndefined();
     expect(said(messageEvent("message.created", message({ entityId: "bea", spaceId: "other" })))).toBeUndefined();
   });
   it("is assertive only if an answer is needed", () => {
-    expect(said({ type: "pending.opened", at, spaceId: "shop", runId: "run_1", pendingAction: pendingAction({ agentId: "bot", toolName: "placeOrder" }) })).toEqual({ text: "Shop Agent needs your answer: placeOrder", urgent: true });
+    expect(said({ type: "pending.opened", at, spaceId: "shop", runId: "run_1", pendingAction: pendingAction({ agentId: "bot", toolName: "placeOrder" }) })).toEqual({ text: "Shop Agent needs your answer: Place order", urgent: true });
   });
 });

@@ -5,6 +5,8 @@ import type { Message } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useLive } from "@/live/hooks";
 import type { LiveEvent } from "@/client/session-state";
+import { subject } from "@/approvals/subject";
+import { wordsOf } from "@/parts/server-words";
 
 export function Announcer({ space }: { space: string }) {
   const { actor } = useConsole();
@@ -38,14 +40,14 @@ export function announcement(event: LiveEvent, space: string, reader: string | n
     return { text: `${name(m.entityId)}: ${contents(m)}${m.mentions.includes(reader ?? "") ? ", mentions you" : ""}`, urgent: false };
   }
   if (event.type === "pending.opened" && event.pendingAction.spaceId === space) {
-    return { text: `${name(event.pendingAction.agentId)} needs your answer: ${event.pendingAction.question ?? event.pendingAction.toolName}`, urgent: true };
+    return { text: `${name(event.pendingAction.agentId)} needs your answer: ${subject(event.pendingAction)}`, urgent: true };
   }
   return undefined;
 }
 
 function contents(m: Message): string {
   const only = m.parts.length === 1 ? m.parts[0] : undefined;
-  if (only?.type === "text" && only.text.length <= 200) return only.text;
+  if (only?.type === "text" && only.text.length <= 200) return wordsOf(m.entityId, only.text);
   const end = m.status === "completed" ? "" : `, ${m.status}`;
   return `message with ${m.parts.length} ${m.parts.length === 1 ? "part" : "parts"}${end}`;
 }

@@ -5,6 +5,7 @@ import { api } from "@/api/client";
 import type { Message } from "@/client/types";
 import { useConsole } from "@/app/console";
 import { useMessage, useName } from "@/live/hooks";
+import { wordsOf } from "@/parts/server-words";
 import { Words } from "@/parts/words/words";
 
 export function Quote({ id }: { id: string }) {
@@ -37,6 +38,6 @@ export function Quote({ id }: { id: string }) {
 
 function inWords(m: Message): string {
   if (m.deletedAt !== null) return "This message was deleted.";
-  const text = m.parts.map((p) => (p.type === "text" ? p.text : p.type === "file" ? p.name : "")).join(" ");
+  const text = m.parts.map((p) => (p.type === "text" ? wordsOf(m.entityId, p.text) : p.type === "file" ? p.name : "")).join(" ");
   return text.trim().slice(0, 200) || "(no text)";
 }
