@@ -11,6 +11,11 @@ const menu = (item) => all(button("More about this space"), (page) => page.getBy
 const dialog = (title) => (page) => page.getByRole("dialog", { name: title });
 const main = (words) => (page) => page.getByRole("main").getByText(words).filter({ visible: true }).first();
 const heading = (name) => (page) => page.getByRole("heading", { name }).first();
+// On a phone the way back is at the head.
+const notFound = (title, list) => (page, width) => {
+  const there = page.getByRole("main").filter({ has: page.getByRole("heading", { name: title }) });
+  return width === "phone" ? there.locator("header").getByRole("link", { name: list }) : there;
+};
 const write = (text) => async (page) => {
   const field = page.getByRole("textbox", { name: "Message" });
   await field.fill("");
@@ -26,7 +31,7 @@ const spaces = [
   { name: "space-failed-run", path: "/spaces/failing", seen: main("Are you there?") },
   { name: "space-closed", path: "/spaces/done", seen: main(/This space is closed/) },
   { name: "space-only-looking", path: "/spaces/theirs", seen: (page) => page.getByRole("button", { name: "Join to write" }) },
-  { name: "space-unknown", path: "/spaces/nowhere", seen: heading("Space not found") },
+  { name: "space-unknown", path: "/spaces/nowhere", seen: notFound("Space not found", "All spaces") },
   { name: "space-jumped-to", path: "/spaces/ledger?seq=1", seen: main("How many cormorants") },
   { name: "space-mention-menu", path: "/spaces/desk", act: write("Hello @"), seen: (page) => page.getByRole("option", { name: /scout/i }), after: write("") },
   { name: "space-menu", path: "/spaces/desk", act: button("More about this space"), seen: (page) => page.getByRole("menuitem", { name: "Rename" }) },
@@ -71,14 +76,14 @@ const runs = (found) => [
   { name: "run-events", path: `/runs/${found.ended}?tab=events`, seen: main("run.completed") },
   { name: "run-errors-none", path: `/runs/${found.ended}?tab=errors`, seen: heading("No errors") },
   { name: "run-errors", path: `/runs/${found.failed}?tab=errors`, seen: main(/ANTHROPIC_API_KEY/) },
-  { name: "run-unknown", path: "/runs/run_unknown", seen: heading("Run not found") },
+  { name: "run-unknown", path: "/runs/run_unknown", seen: notFound("Run not found", "All runs") },
   { name: "dialog-cancel-run", path: `/runs/${found.waiting}`, act: button("Stop"), seen: dialog("Stop this run?") },
 ];
 
 const agents = [
   { name: "agents", path: "/agents", seen: main("Clerk") },
   { name: "agents-empty", session: "blank", path: "/agents", seen: heading("No hosted agents") },
-  { name: "agent-unknown", path: "/agents/nobody", seen: heading("Agent not found") },
+  { name: "agent-unknown", path: "/agents/nobody", seen: notFound("Agent not found", "All agents") },
   { name: "agent-connected", path: "/agents/scout", seen: heading("Scout is not hosted here") },
   ...["instructions", "model", "tools", "triggers", "limits", "memory", "text", "versions"].map((id) => ({ name: `agent-${id}`, path: `/agents/counter?tab=${id}`, seen: (page) => page.getByRole("tabpanel").getByRole("heading").or(page.getByRole("tabpanel").getByRole("textbox")).first() })),
   { name: "agent-menu", path: "/agents/counter", act: button("More"), seen: (page) => page.getByRole("menuitem", { name: "Trigger a run" }) },

@@ -1,5 +1,5 @@
 // The editor of one agent's config: one draft, shown by all tabs, saved as a version.
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Eye, FlaskConical, MoreVertical, Save, Trash2, Zap } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useConsole } from "@/app/console";
@@ -8,8 +8,9 @@ import { useEntity } from "@/live/hooks";
 import { Button } from "@/ui/button";
 import { classes } from "@/ui/classes";
 import { Menu } from "@/ui/menu";
-import { BackArrow, backLink, Page } from "@/ui/page";
+import { Page } from "@/ui/page";
 import { Activity } from "./activity";
+import { backToAgents } from "./admins-only";
 import { getIn, type JsonObject } from "./config/json";
 import { type TabId, tabOf } from "./config/tabs";
 import { DraftContext, unreadableSentence } from "./draft";
@@ -60,7 +61,7 @@ export function AgentEditor({ saved, schema }: { saved: AgentVersion; schema: Js
   });
   return (
     <DraftContext value={held}>
-      <Page title={useEntity(agent)?.name ?? agent} back={<Back />} about={<About agent={agent} version={editing.base.version} isChanged={isChanged} />} actions={<Actions why={why} isChanged={isChanged} trying={trying} onTry={setTrying} onOpen={open} />}>
+      <Page title={useEntity(agent)?.name ?? agent} back={backToAgents} about={<About agent={agent} version={editing.base.version} isChanged={isChanged} />} actions={<Actions why={why} isChanged={isChanged} trying={trying} onTry={setTrying} onOpen={open} />}>
         <div className="flex h-full min-h-0">
           <div className={classes("min-h-0 min-w-0 flex-1 flex-col", trying === "shown" ? "hidden lg:flex" : "flex")}>
             <Newer editing={editing} />
@@ -85,15 +86,6 @@ function About({ agent, version, isChanged }: { agent: string; version: number; 
       <code>{agent}</code> <Activity agent={agent} /> version {version}
       {isChanged && <span className="font-medium text-warn">not saved</span>}
     </span>
-  );
-}
-
-function Back() {
-  const { session } = useConsole();
-  return (
-    <Link to="/s/$session/agents" params={{ session }} aria-label="All agents" className={backLink}>
-      <BackArrow />
-    </Link>
   );
 }
 

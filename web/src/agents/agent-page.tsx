@@ -7,14 +7,14 @@ import { useEntity } from "@/live/hooks";
 import { Page } from "@/ui/page";
 import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { EntityState } from "@/ui/state";
-import { AdminsOnly } from "./admins-only";
+import { AdminsOnly, backToAgents } from "./admins-only";
 import { AgentEditor } from "./agent-editor";
 import { agentQuery, schemaQuery } from "./queries";
 
 export function AgentPage() {
   const { agent } = useParams({ from: "/s/$session/agents/$agent" });
   return (
-    <AdminsOnly title={agent} why="A config defines an agent's model and what its tools can do.">
+    <AdminsOnly title={agent} back={backToAgents} why="A config defines an agent's model and what its tools can do.">
       <Hosted key={agent} agent={agent} />
     </AdminsOnly>
   );
@@ -26,17 +26,17 @@ function Hosted({ agent }: { agent: string }) {
   const schema = useQuery(schemaQuery);
   if (found.isPending || schema.isPending) {
     return (
-      <Page title={agent}>
+      <Page title={agent} back={backToAgents}>
         <Loading lines={8} />
       </Page>
     );
   }
   if (found.isError) {
-    return <Page title={agent}>{Problem.from(found.error).status === 404 ? <NotHosted agent={agent} /> : <Failed error={found.error} retry={() => void found.refetch()} />}</Page>;
+    return <Page title={agent} back={backToAgents}>{Problem.from(found.error).status === 404 ? <NotHosted agent={agent} /> : <Failed error={found.error} retry={() => void found.refetch()} />}</Page>;
   }
   if (schema.isError) {
     return (
-      <Page title={agent}>
+      <Page title={agent} back={backToAgents}>
         <Failed error={schema.error} retry={() => void schema.refetch()} />
       </Page>
     );

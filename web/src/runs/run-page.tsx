@@ -1,11 +1,11 @@
 // The inspector of one run.
-import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { useConsole } from "@/app/console";
+import { Back } from "@/app/back";
 import { Problem } from "@/client/problem";
 import { ended } from "@/client/session-state";
 import { useName } from "@/live/hooks";
-import { BackArrow, backLink, Page } from "@/ui/page";
+import { Page } from "@/ui/page";
 import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { type Tab, Tabs } from "@/ui/tabs";
 import { CancelRun, ExportRun, RetryRun } from "./actions";
@@ -31,14 +31,14 @@ function Inspector({ run }: { run: string }) {
   const log = useMemo(() => (record === undefined ? [] : journal(storedEntries(record), came)), [record, came]);
   if (record === undefined)
     return (
-      <Page title="Run" back={<Back />}>
+      <Page title="Run" back={back}>
         {problem === null ? <Loading /> : Problem.from(problem).status === 404 ? <Empty title="Run not found">It does not exist or is not in your spaces.</Empty> : <Failed error={problem} retry={retry} />}
       </Page>
     );
   return (
     <Page
       title={`Run of ${agent}`}
-      back={<Back />}
+      back={back}
       about={<code className="text-xs">{record.run.id}</code>}
       actions={
         <>
@@ -55,14 +55,7 @@ function Inspector({ run }: { run: string }) {
   );
 }
 
-function Back() {
-  const { session } = useConsole();
-  return (
-    <Link to="/s/$session/runs" params={{ session }} aria-label="All runs" className={backLink}>
-      <BackArrow />
-    </Link>
-  );
-}
+const back = <Back to="/s/$session/runs" label="All runs" />;
 
 type View = "timeline" | "messages" | "saw" | "events" | "errors";
 

@@ -1,15 +1,14 @@
 // The head of a space: its name, who is in it and who answers, and what can be
 // done with it.
-import { Link } from "@tanstack/react-router";
 import { Bell, BellOff, Brain, DoorOpen, EllipsisVertical, Lock, PanelRight, Pencil, Pin, PinOff, Trash2, UserPlus, UserRoundCheck } from "lucide-react";
 import { api } from "@/api/client";
 import type { Space } from "@/client/types";
+import { Back } from "@/app/back";
 import { useConsole } from "@/app/console";
 import { useEntities, useLive, useName } from "@/live/hooks";
 import { Button, IconButton } from "@/ui/button";
 import { Menu, type MenuItem } from "@/ui/menu";
 import { notify, notifyError } from "@/ui/notice";
-import { BackArrow, backLink } from "@/ui/page";
 import { answering } from "./composer/who-acts";
 import { isPinned, togglePinned, useListMemory } from "./list-memory";
 import { toggleMuted } from "./mute-space";
@@ -24,14 +23,14 @@ interface Props {
   readonly ask: (dialog: SpaceDialog) => void;
 }
 
+/** The way back from the page of a space. */
+export const back = <Back to="/s/$session/spaces" label="All spaces" />;
+
 export function SpaceHeader({ space, panel, togglePanel, ask }: Props) {
-  const { session } = useConsole();
   const open = space.status === "open";
   return (
     <header className="flex items-center gap-2 h-16 shrink-0 border-b border-line bg-surface pr-2 pl-4 md:pl-5">
-      <Link to="/s/$session/spaces" params={{ session }} aria-label="All spaces" className={backLink}>
-        <BackArrow />
-      </Link>
+      {back}
       <div className="min-w-0 flex-1">
         <h1 className="truncate text-lg font-semibold" title={space.name}>
           {space.name}

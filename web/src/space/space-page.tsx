@@ -22,7 +22,7 @@ import { Closed, OnlyLooking } from "./no-composer";
 import { isMember } from "./order";
 import { type RunsHere, useRunsHere } from "./runs-here";
 import type { SpaceDialog } from "./space-dialogs";
-import { SpaceHeader } from "./space-header";
+import { back, SpaceHeader } from "./space-header";
 import { Announcer } from "./timeline/announcer";
 import { Timeline } from "./timeline/timeline";
 import { usePanelRoom, useWide } from "./wide";
@@ -50,10 +50,10 @@ function Unknown({ space }: { space: string }) {
     queryFn: () => api.GET("/v1/sessions/{session}/spaces/{space}", { params: { path: { session, space } } }),
     retry: (count, error) => count < 2 && Problem.from(error).status === 0,
   });
-  if (!asked.isError) return <Page title={asked.data?.name ?? "Space"}>{<Loading lines={6} />}</Page>;
+  if (!asked.isError) return <Page title={asked.data?.name ?? "Space"} back={back}>{<Loading lines={6} />}</Page>;
   if (Problem.from(asked.error).status === 404) return <NotIn title="Space" />;
   return (
-    <Page title="Space">
+    <Page title="Space" back={back}>
       <Failed error={asked.error} retry={() => void asked.refetch()} />
     </Page>
   );
@@ -63,7 +63,7 @@ function Unknown({ space }: { space: string }) {
 function NotIn({ title }: { title: string }) {
   const { session } = useConsole();
   return (
-    <Page title={title}>
+    <Page title={title} back={back}>
       <Empty
         title="Space not found"
         command="shoal spaces ls"

@@ -1,21 +1,14 @@
 // The frame of a page beside the navigation: heading, actions, content.
-import { ArrowLeft } from "lucide-react";
 import type { ReactNode } from "react";
 
 interface Props {
   title: string;
   about?: ReactNode;
   actions?: ReactNode;
-  /** A link with BackArrow in it to the list that the page belongs to. On a phone it is the way back. */
+  /** Back, on the page of one thing. */
   back?: ReactNode;
   children: ReactNode;
 }
-
-/** The look of a link to the page before, which only phones show. */
-export const backLink = "-ml-2 inline-flex size-11 shrink-0 items-center justify-center rounded-md text-soft hover:bg-sunken md:hidden";
-
-/** What such a link shows. */
-export const BackArrow = () => <ArrowLeft aria-hidden className="size-5" />;
 
 export function Page({ title, about, actions, back, children }: Props) {
   return (
