@@ -111,7 +111,7 @@ export function NewAgentDialog({ agents, onClose }: { agents: readonly HostedAge
         <div role="radiogroup" aria-label="Where its config comes from" className="flex flex-wrap gap-4">
           {(["template", "text"] as const).map((from) => (
             <label key={from} className="inline-flex min-h-6 touch:min-h-11 items-center gap-2">
-              <input type="radio" name={`${form}-from`} className="size-4 accent-accent" checked={f.from === from} onChange={() => set({ from })} />
+              <input type="radio" name={`${form}-from`} checked={f.from === from} onChange={() => set({ from })} />
               {from === "template" ? "From a template" : "From a config"}
             </label>
           ))}

@@ -59,7 +59,6 @@ function ClientStep({ chosen }: { chosen: Client }) {
               <input
                 type="radio"
                 name="client"
-                className="accent-accent"
                 checked={c.id === chosen.id}
                 onChange={() => void go({ to: "/s/$session/connect", params: { session }, search: (s) => ({ ...s, client: c.id }), replace: true })}
               />

@@ -98,7 +98,7 @@ export function PlanDialog({ plan, agents, onClose }: Props) {
           <div className="flex gap-4">
             {(["cron", "once"] as const).map((kind) => (
               <label key={kind} className="inline-flex min-h-6 touch:min-h-11 items-center gap-2">
-                <input type="radio" name={`${form}-kind`} className="size-4 accent-accent" checked={f.kind === kind} onChange={() => set({ kind })} />
+                <input type="radio" name={`${form}-kind`} checked={f.kind === kind} onChange={() => set({ kind })} />
                 {kind === "cron" ? "Repeatedly" : "Once"}
               </label>
             ))}

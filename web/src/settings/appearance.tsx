@@ -64,7 +64,7 @@ function Choice<N extends Named>({ legend, name, value, options }: { legend: str
     <Group legend={legend}>
       {options.map(([option, words]) => (
         <label key={option} className="inline-flex min-h-7 touch:min-h-11 items-center gap-2">
-          <input type="radio" name={name} className="size-4 accent-accent" checked={option === value} onChange={() => change({ [name]: option })} />
+          <input type="radio" name={name} checked={option === value} onChange={() => change({ [name]: option })} />
           {words}
         </label>
       ))}

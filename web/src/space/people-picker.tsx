@@ -24,7 +24,7 @@ export function PeoplePicker({ label, chosen, choose, without = [] }: { label: s
         {offered.map((e) => (
           <li key={e.id}>
             <label htmlFor={`${id}-${e.id}`} className="flex min-h-9 cursor-pointer items-center gap-2 px-2 touch:min-h-11 hover:bg-sunken">
-              <input id={`${id}-${e.id}`} type="checkbox" checked={chosen.has(e.id)} onChange={() => toggle(e.id)} className="size-4 shrink-0 accent-accent" />
+              <input id={`${id}-${e.id}`} type="checkbox" checked={chosen.has(e.id)} onChange={() => toggle(e.id)} />
               <Avatar id={e.id} name={e.name} kind={e.kind} />
               <span className="min-w-0 flex-1 truncate">
                 {e.name} <span className="text-sm text-soft">@{e.id}</span>

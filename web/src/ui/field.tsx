@@ -50,7 +50,7 @@ export function AreaField({ label, hint, error, className, ...rest }: Frame & Te
 export function SelectField({ label, hint, error, className, children, ...rest }: Frame & SelectHTMLAttributes<HTMLSelectElement>) {
   const { wrap, props } = useFrame({ label, hint, error });
   return wrap(
-    <select {...props} {...rest} className={classes(control, "h-9 px-2! touch:h-11", className)}>
+    <select {...props} {...rest} className={classes(control, "h-9 pr-8! touch:h-11", className)}>
       {children}
     </select>,
   );
@@ -62,7 +62,7 @@ export function CheckField({ label, hint, error, ...rest }: Frame & InputHTMLAtt
   return (
     <div>
       <label htmlFor={id} className="inline-flex min-h-6 items-center gap-2 touch:min-h-11">
-        <input id={id} type="checkbox" className="size-4 shrink-0 accent-accent" aria-describedby={hint === undefined ? undefined : `${id}-hint`} {...rest} />
+        <input id={id} type="checkbox" aria-describedby={hint === undefined ? undefined : `${id}-hint`} {...rest} />
         <span>{label}</span>
       </label>
       {hint !== undefined && (
