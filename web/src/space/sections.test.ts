@@ -4,7 +4,7 @@ import { byName, inPlace, sections } from "./sections";
 import { space } from "./testdata";
 
 const row = (id: string, some: Partial<SpaceRow> & { unread?: number; name?: string } = {}): SpaceRow => ({ space: space({ id, name: some.name ?? id, unreadCount: some.unread ?? 0 }), waiting: some.waiting ?? 0, at: some.at ?? "2026-11-20T10:00:00.000Z", member: true });
-const ids = (s: ReturnType<typeof sections>) => [s.unread, s.pinned, s.all].map((rows) => rows.map((r) => r.space.id).join(" "));
+const ids = (s: ReturnType<typeof sections>) => [s.unread, s.pinned, s.rest].map((rows) => rows.map((r) => r.space.id).join(" "));
 
 it("names with numbers are in the order of the numbers", () => {
   expect(["Hall 10", "hall 2", "Hall 1", "Äpfel", "Birnen"].sort(byName)).toEqual(["Äpfel", "Birnen", "Hall 1", "hall 2", "Hall 10"]);
@@ -25,6 +25,6 @@ describe("the sections", () => {
     const now = sections([row("b"), row("a"), row("c", { unread: 5, at: "2026-11-20T14:00:00.000Z" }), row("e")], "recent", new Set());
     const held = inPlace(now, before);
     expect(ids(held)).toEqual(["a", "", "b c e"]);
-    expect(held.all[1]?.space.unreadCount).toBe(5);
+    expect(held.rest[1]?.space.unreadCount).toBe(5);
   });
 });

@@ -9,7 +9,7 @@ export interface Sections {
   /** Something is unread or waits for an answer. */
   readonly unread: readonly SpaceRow[];
   readonly pinned: readonly SpaceRow[];
-  readonly all: readonly SpaceRow[];
+  readonly rest: readonly SpaceRow[];
 }
 
 const names = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
@@ -28,12 +28,12 @@ export function sections(rows: readonly SpaceRow[], order: SpaceOrder, pinned: R
   const sorted = [...rows].sort((a, b) => (order === "name" ? 0 : compare(b.at, a.at)) || byName(a.space.name, b.space.name) || compare(a.space.id, b.space.id));
   const unread = (r: SpaceRow) => (r.space.id === current?.id ? current.unread : isUnread(r));
   const rest = sorted.filter((r) => !unread(r));
-  return { unread: sorted.filter(unread), pinned: rest.filter((r) => pinned.has(r.space.id)), all: rest.filter((r) => !pinned.has(r.space.id)) };
+  return { unread: sorted.filter(unread), pinned: rest.filter((r) => pinned.has(r.space.id)), rest: rest.filter((r) => !pinned.has(r.space.id)) };
 }
 
 /** The sections with current rows, each space where it was in `before`. Spaces that are new come last. */
 export function inPlace(now: Sections, before: Sections): Sections {
-  const rows = new Map([...now.unread, ...now.pinned, ...now.all].map((r) => [r.space.id, r]));
+  const rows = new Map([...now.unread, ...now.pinned, ...now.rest].map((r) => [r.space.id, r]));
   const placed = new Set<string>();
   const keep = (old: readonly SpaceRow[]) => old.flatMap((r) => {
     const row = rows.get(r.space.id);
@@ -42,6 +42,6 @@ export function inPlace(now: Sections, before: Sections): Sections {
   });
   const unread = keep(before.unread);
   const pinned = keep(before.pinned);
-  const all = keep(before.all);
-  return { unread, pinned, all: [...all, ...[...rows.values()].filter((r) => !placed.has(r.space.id))] };
+  const rest = keep(before.rest);
+  return { unread, pinned, rest: [...rest, ...[...rows.values()].filter((r) => !placed.has(r.space.id))] };
 }

@@ -62,7 +62,7 @@ function useSpaceKeys(own: readonly SpaceRow[]): void {
 
 /** All spaces as links: the reader's spaces in sections, read-only spaces, closed spaces. */
 export function SpaceGroups({ groups, large = false, still = false }: { groups: Groups; large?: boolean; still?: boolean }) {
-  const { unread, pinned, all } = useSections(groups.own, still);
+  const { unread, pinned, rest } = useSections(groups.own, still);
   const alone = unread.length === 0 && pinned.length === 0;
   return (
     <>
@@ -77,11 +77,11 @@ export function SpaceGroups({ groups, large = false, still = false }: { groups: 
         </Section>
       )}
       {alone ? (
-        <SpaceRows rows={all} large={large} />
+        <SpaceRows rows={rest} large={large} />
       ) : (
-        all.length > 0 && (
-          <Section name="All">
-            <SpaceRows rows={all} large={large} />
+        rest.length > 0 && (
+          <Section name="Others">
+            <SpaceRows rows={rest} large={large} />
           </Section>
         )
       )}
