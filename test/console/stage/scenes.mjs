@@ -2,6 +2,8 @@
 // seen once it is there, and what is pressed to open it. `found` is what scenery()
 // has made. A scene with `only` is one of that width.
 
+import assert from "node:assert/strict";
+
 const button = (name, nth = 0) => (page) => page.getByRole("button", { name, exact: typeof name === "string" }).nth(nth).click();
 const press = (key) => (page) => page.keyboard.press(key);
 const all = (...steps) => async (page) => {
@@ -16,6 +18,22 @@ const notFound = (title, list) => (page, width) => {
   const there = page.getByRole("main").filter({ has: page.getByRole("heading", { name: title }) });
   return width === "phone" ? there.locator("header").getByRole("link", { name: list }) : there;
 };
+/** The head of a message that is being written, with Stop, stays on the screen: it is one row. */
+async function headIsOneRow(page) {
+  const found = page.getByRole("article").getByRole("button", { name: /^Stop/ }).last();
+  const stop = await found.boundingBox();
+  const head = await found.locator("xpath=ancestor::header").boundingBox();
+  assert.ok(head.height < 1.5 * stop.height, `the head is ${head.height} high, Stop ${stop.height}`);
+}
+
+/** The actions of a message that a link leads to are not over its words. */
+async function actionsAreBeside(page) {
+  const words = page.getByText("How many cormorants");
+  const more = page.getByRole("article").filter({ has: words }).getByRole("button", { name: "More actions" });
+  await more.waitFor();
+  const [text, actions] = [await words.boundingBox(), await more.boundingBox()];
+  assert.ok(actions.y + actions.height <= text.y + 4, `the actions end at ${actions.y + actions.height}, the words begin at ${text.y}`);
+}
 const write = (text) => async (page) => {
   const field = page.getByRole("textbox", { name: "Message" });
   await field.fill("");
@@ -23,16 +41,16 @@ const write = (text) => async (page) => {
 };
 
 const spaces = [
-  { name: "space-streaming", path: "/spaces/river", seen: main(/turned at/) },
+  { name: "space-streaming", path: "/spaces/river", act: headIsOneRow, seen: main(/turned at/) },
   { name: "spaces", path: "/spaces", seen: heading(/.+/) },
   { name: "space-empty", path: "/spaces/quiet", seen: heading("Quiet corner") },
   { name: "space-messages", path: "/spaces/ledger", seen: main("cormorants") },
-  { name: "space-cards-waiting", path: "/spaces/desk", seen: (page) => page.getByRole("button", { name: "Approve", exact: true }).last() },
+  { name: "space-cards-waiting", path: "/spaces/desk", act: headIsOneRow, seen: (page) => page.getByRole("button", { name: "Approve", exact: true }).last() },
   { name: "space-failed-run", path: "/spaces/failing", seen: main("Are you there?") },
   { name: "space-closed", path: "/spaces/done", seen: main(/This space is closed/) },
   { name: "space-only-looking", path: "/spaces/theirs", seen: (page) => page.getByRole("button", { name: "Join to write" }) },
   { name: "space-unknown", path: "/spaces/nowhere", seen: notFound("Space not found", "All spaces") },
-  { name: "space-jumped-to", path: "/spaces/ledger?seq=1", seen: main("How many cormorants") },
+  { name: "space-jumped-to", path: "/spaces/ledger?seq=1", act: actionsAreBeside, seen: main("How many cormorants") },
   { name: "space-mention-menu", path: "/spaces/desk", act: write("Hello @"), seen: (page) => page.getByRole("option", { name: /scout/i }), after: write("") },
   { name: "space-menu", path: "/spaces/desk", act: button("More about this space"), seen: (page) => page.getByRole("menuitem", { name: "Rename" }) },
   { name: "space-panel", path: "/spaces/desk", only: "phone", act: button(/Show panel/), seen: (page) => page.getByRole("tab", { name: /Members/ }) },

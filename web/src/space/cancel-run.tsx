@@ -7,8 +7,8 @@ import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
 import { notify } from "@/ui/notice";
 
-/** The button that cancels a run; `what` names it to screen readers. */
-export function StopRun({ run, what }: { run: string; what: string }) {
+/** The button that cancels a run; `what` names it to screen readers. If `brief`, it is only an icon on a phone. */
+export function StopRun({ run, what, brief = false }: { run: string; what: string; brief?: boolean }) {
   const { session } = useConsole();
   const [busy, setBusy] = useState(false);
   const stop = async () => {
@@ -23,7 +23,7 @@ export function StopRun({ run, what }: { run: string; what: string }) {
   };
   return (
     <Button small tone="plain" busy={busy} onClick={() => void stop()} aria-label={`Stop ${what}`} icon={<Square aria-hidden className="size-3 fill-current" />}>
-      Stop
+      <span className={brief ? "max-sm:sr-only" : undefined}>Stop</span>
     </Button>
   );
 }

@@ -44,7 +44,7 @@ export function Tabs<Id extends string>({ label, tabs, value, onChange, tall = f
   };
   return (
     <div className="flex min-h-0 flex-1 flex-col">
-      <div ref={list} role="tablist" aria-label={label} onKeyDown={move} className={classes("flex shrink-0 gap-1 overflow-x-auto border-b border-line bg-surface px-2.5 in-[dialog]:bg-transparent", tall && "h-16 items-stretch pt-3")}>
+      <div ref={list} role="tablist" aria-label={label} onKeyDown={move} className={classes("fades flex shrink-0 gap-1 overflow-x-auto border-b border-line bg-surface px-2.5 in-[dialog]:bg-transparent", tall && "h-16 items-stretch pt-3")}>
         {tabs.map((t) => (
           <button
             key={t.id}

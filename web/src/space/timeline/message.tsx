@@ -68,9 +68,9 @@ function Article({ message, joined, marked, entry, failed }: Props & { message: 
         // A long press selects the message, which shows its actions.
         if ((event.nativeEvent as PointerEvent).pointerType === "touch") event.currentTarget.focus({ preventScroll: true });
       }}
-      className={classes(frame, beside, "group/message relative", joined && !underWay ? "py-0.5" : "pt-2.5 pb-1", marked && "bg-accent-soft ring-2 ring-accent ring-inset")}
+      className={classes(frame, beside, "group/message relative", joined && !underWay && !marked ? "py-0.5" : "pt-2.5 pb-1", marked && "bg-accent-soft ring-2 ring-accent ring-inset")}
     >
-      <Head message={message} hidden={joined && !underWay} run={run} underWay={underWay} />
+      <Head message={message} hidden={joined && !underWay && !marked} run={run} underWay={underWay} marked={marked} />
       {!editing && <MessageActions message={message} onEdit={() => setEditing(true)} />}
       {message.replyTo !== null && <Quote id={message.replyTo} />}
       {message.mentions.length > 0 && <Mentions ids={message.mentions} />}
@@ -98,30 +98,31 @@ function Article({ message, joined, marked, entry, failed }: Props & { message: 
   );
 }
 
-function Head({ message, hidden, run, underWay }: { message: Message; hidden: boolean; run: Run | undefined; underWay: boolean }) {
+function Head({ message, hidden, run, underWay, marked }: { message: Message; hidden: boolean; run: Run | undefined; underWay: boolean; marked: boolean }) {
   const name = useName(message.entityId);
   const agent = useEntity(message.entityId)?.kind === "agent" || message.runId !== null;
   return (
-    // While it is written its head, with Stop, stays on the screen.
-    <header className={hidden ? "sr-only" : classes("mb-0.5 flex flex-wrap items-center gap-x-2 gap-y-1", underWay ? "sticky -top-1 z-10 bg-ground pt-1.5 pb-0.5" : "relative")}>
+    // While it is written its head, with Stop, stays on the screen, on a phone in one row. That
+    // of a linked message, which is selected at first, leaves room for the actions.
+    <header className={hidden ? "sr-only" : classes("mb-0.5 flex flex-wrap items-center gap-x-2 gap-y-1", underWay ? "sticky -top-1 z-10 bg-ground pt-1.5 pb-0.5 max-sm:flex-nowrap" : "relative", marked && "touch:min-h-11 touch:pr-32")}>
       <Avatar id={message.entityId} name={name} kind={agent ? "agent" : "human"} size="message" />
-      <h3 id={`${message.id}-who`} className="font-semibold">
+      <h3 id={`${message.id}-who`} className={classes("font-semibold", underWay && "min-w-0 truncate")}>
         {agent && <span className="sr-only">agent </span>}
         <span title={`@${message.entityId}`}>
           <Words text={name} />
         </span>
       </h3>
-      <span id={`${message.id}-when`} className="text-sm">
+      <span id={`${message.id}-when`} className={classes("text-sm", underWay && "max-sm:sr-only")}>
         <Moment at={message.createdAt} />
       </span>
       {message.status === "streaming" ? run === undefined ? <MessageState status="streaming" /> : <RunState status={run.status} /> : null}
       {(message.status === "failed" || message.status === "canceled") && <MessageState status={message.status} />}
       {underWay && run !== undefined && (
-        <span className="text-sm text-soft">
+        <span className={classes("text-sm text-soft", run.status !== "running" && "max-sm:hidden")}>
           <Since at={run.startedAt ?? run.createdAt} />
         </span>
       )}
-      {underWay && run !== undefined && <StopRun run={run.id} what={name} />}
+      {underWay && run !== undefined && <StopRun brief run={run.id} what={name} />}
       {message.runId !== null && !hidden && <RunLink run={message.runId} />}
     </header>
   );
