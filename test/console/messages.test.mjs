@@ -1,6 +1,7 @@
 // What people do with messages that are there: reply, react, edit.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Person } from "./stage/browser.mjs";
 import { eventually, go, operator, picture, stage } from "./stage/stage.mjs";
 
 const s = stage();
@@ -47,6 +48,36 @@ test("a message is replied to, reacted to and edited where it is", async () => {
 
   await thumb.click();
   await eventually("the reaction is taken back", async () => (await s.server.at("GET", `/messages/${first.id}`)).reactions.length === 0);
+  await person.clean();
+  await person.close();
+});
+
+test("the owner of a space deletes what somebody else wrote, where spaces have moderators", async () => {
+  const { key } = await s.server.call("POST", "/keys", { role: "entity", sessionId: "default", entityId: "mia", kind: "human", name: "mia" });
+  await s.server.at("POST", "/entities", { id: "bert", name: "Bert", kind: "human" });
+  await s.server.at("POST", "/spaces", { id: "pier", name: "Pier", members: ["mia", "bert"] }, { as: "mia" });
+  await s.server.says("bert", "pier", "Buy my boat!");
+  const person = await Person.at(s.browser);
+  const page = await person.open(s.server.url);
+  await page.locator("input[type=password]").fill(key);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("link", { name: "Pier" }).waitFor();
+  const said = page.getByRole("article").filter({ hasText: "Buy my boat!" });
+  const menu = async () => {
+    await go(s, page, "/spaces/pier");
+    await said.hover();
+    await said.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name: "Copy link" }).waitFor();
+  };
+
+  await menu();
+  assert.equal(await page.getByRole("menuitem", { name: "Delete message" }).count(), 0);
+  await s.server.call("PATCH", "/sessions/default", { spaceRights: "moderators" });
+  await menu();
+  await page.getByRole("menuitem", { name: "Delete message" }).click();
+  await page.getByRole("button", { name: "Delete it" }).click();
+  await page.getByText("This message was deleted.").waitFor();
+  assert.notEqual((await s.server.at("GET", "/spaces/pier/messages")).items[0].deletedAt, null);
   await person.clean();
   await person.close();
 });

@@ -24,12 +24,12 @@ const small = "size-6! touch:size-11!";
 type Dialog = "delete" | "history";
 
 /** The buttons and the menu of a message. */
-export function MessageActions({ message, onEdit }: { message: Message; onEdit: () => void }) {
+export function MessageActions({ message, moderates, onEdit }: { message: Message; moderates: boolean; onEdit: () => void }) {
   const { actor } = useConsole();
   const [choosing, setChoosing] = useState(false);
   const [dialog, setDialog] = useState<Dialog>();
   const react = useReact(message);
-  const items = useItems(message, setDialog);
+  const items = useItems(message, moderates, setDialog);
   if (message.status === "streaming") return null;
   const writes = actor !== null && message.deletedAt === null;
   return (
@@ -75,8 +75,8 @@ export function MessageActions({ message, onEdit }: { message: Message; onEdit: 
   );
 }
 
-function useItems(message: Message, open: (dialog: Dialog) => void): MenuItem[] {
-  const { session, actor, admin } = useConsole();
+function useItems(message: Message, moderates: boolean, open: (dialog: Dialog) => void): MenuItem[] {
+  const { session, actor } = useConsole();
   const store = useLive();
   const go = useNavigate();
   const sender = useEntity(message.entityId);
@@ -90,7 +90,7 @@ function useItems(message: Message, open: (dialog: Dialog) => void): MenuItem[] 
   if (message.editedAt !== null && message.deletedAt === null) items.push({ label: "Earlier versions", icon: <History className={icon} />, run: () => open("history") });
   const space = store.live.spaces.get(message.spaceId)?.space;
   if (space !== undefined && isMember(space, actor)) items.push({ label: "Mark unread from here", icon: <MailMinus className={icon} />, run: () => void markUnread(store, session, message).catch(notifyError) });
-  if (message.deletedAt === null && (mine || admin)) items.push({ label: "Delete message", icon: <Trash2 className={icon} />, danger: true, run: () => open("delete") });
+  if (message.deletedAt === null && (mine || moderates)) items.push({ label: "Delete message", icon: <Trash2 className={icon} />, danger: true, run: () => open("delete") });
   return items;
 }
 

@@ -24,7 +24,7 @@ afterEach(cleanup);
 const at = "2026-11-20T10:00:00.000Z";
 const here = space({ members: [member("ann", "human", "Ann"), member("bot", "agent", "Bot")] });
 const people = [entity({ id: "ann", name: "Ann" }), entity({ id: "bot", name: "Bot", kind: "agent", hosted: true })];
-const view = (id: string) => <MessageView id={id} joined={false} marked={false} entry={false} failed={[]} />;
+const view = (id: string) => <MessageView id={id} joined={false} marked={false} entry={false} moderates={false} failed={[]} />;
 const start = (...messages: Message[]) => beginning(here, messages, people);
 const runs = (...all: ReturnType<typeof run>[]): LiveEvent => ({ type: "local.loaded", entities: people, pending: [], runs: all });
 const delta = (offset: number, words: string): LiveEvent => ({ type: "text-delta", at, spaceId: "shop", runId: "run_1", messageId: "msg_1", partId: "prt_2", offset, delta: words });
@@ -84,7 +84,7 @@ it("names mentioned entities, and those it could not reach", async () => {
 
 it("says why a mentioned agent could not answer", async () => {
   const failed = run({ status: "failed", error: { code: "provider_auth", message: "There is no key.", retryable: false } });
-  await show(<MessageView id="msg_1" joined={false} marked={false} entry={false} failed={[failed]} />, start(message()));
+  await show(<MessageView id="msg_1" joined={false} marked={false} entry={false} moderates={false} failed={[failed]} />, start(message()));
   expect(screen.getByText(/Bot could not answer: There is no key\./)).toBeTruthy();
 });
 
@@ -150,6 +150,11 @@ it("only the sender can edit a text, and nobody a run's message", async () => {
   expect(await screen.findByRole("textbox", { name: "What it says" })).toHaveProperty("value", "Tea?");
   await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
   expect(screen.getByText("Tea? (done)")).toBeTruthy();
+});
+
+it("a moderator can delete what others wrote", async () => {
+  await show(<MessageView id="msg_1" joined={false} marked={false} entry={false} moderates failed={[]} />, start(message({ entityId: "bot" })));
+  expect(await actions()).toContain("Delete message");
 });
 
 it("others cannot delete it", async () => {

@@ -37,6 +37,8 @@ interface Props {
   readonly marked: boolean;
   /** It is where the Tab key enters the timeline. */
   readonly entry: boolean;
+  /** The reader may delete what others have written here. */
+  readonly moderates: boolean;
   /** Runs that it started and that failed. */
   readonly failed: readonly Run[];
 }
@@ -52,7 +54,7 @@ export const beside = "sm:pl-14";
 
 const frame = "scroll-my-16 rounded-lg px-3 [contain-intrinsic-size:auto_5rem] [content-visibility:auto] focus-visible:-outline-offset-2";
 
-function Article({ message, joined, marked, entry, failed }: Props & { message: Message }) {
+function Article({ message, joined, marked, entry, moderates, failed }: Props & { message: Message }) {
   const run = useRunOf(message);
   const [editing, setEditing] = useState(false);
   const over = message.status !== "streaming" || (run !== undefined && ended(run.status));
@@ -71,7 +73,7 @@ function Article({ message, joined, marked, entry, failed }: Props & { message: 
       className={classes(frame, beside, "group/message relative", joined && !underWay && !marked ? "py-0.5" : "pt-2.5 pb-1", marked && "bg-accent-soft ring-2 ring-accent ring-inset")}
     >
       <Head message={message} hidden={joined && !underWay && !marked} run={run} underWay={underWay} marked={marked} />
-      {!editing && <MessageActions message={message} onEdit={() => setEditing(true)} />}
+      {!editing && <MessageActions message={message} moderates={moderates} onEdit={() => setEditing(true)} />}
       {message.replyTo !== null && <Quote id={message.replyTo} />}
       {message.mentions.length > 0 && <Mentions ids={message.mentions} />}
       {message.onBehalfOf.length > 0 && <OnBehalfOf message={message} run={run} />}

@@ -8,6 +8,7 @@ import { useLive } from "@/live/hooks";
 import type { LiveSpace } from "@/client/session-state";
 import { unseen } from "../composer/outbox";
 import { useOutgoing } from "../composer/use-outbox";
+import { useModerates } from "../moderates";
 import type { RunsHere } from "../runs-here";
 import { type Entry, entries } from "./entries";
 import { MessageView } from "./message";
@@ -34,6 +35,7 @@ export const Timeline = memo(function Timeline({ live, runs, seq }: Props) {
   const { session, actor } = useConsole();
   const store = useLive();
   const space = live.space;
+  const moderates = useModerates(space);
   const messages = useMemo(() => live.order.flatMap((id) => store.live.messages.get(id) ?? []), [store, live.order]);
   const seqs = useMemo(() => messages.map((m) => m.seq), [messages]);
 
@@ -84,7 +86,7 @@ export const Timeline = memo(function Timeline({ live, runs, seq }: Props) {
       case "hole":
         return <MoreRow key={row.key} what="Messages" scroller={scroller} again={rows} load={(above) => loadPage(store, session, space.id, above ? { before: row.before } : { after: row.after }).then(() => undefined)} />;
       case "message":
-        return <MessageView key={row.key} id={row.id} joined={row.joined && !showsFailure(rows[i - 1], failed)} marked={row.id === marked} entry={row.id === (keys.current ?? messages[end - 1]?.id)} failed={failed.get(row.id) ?? noRuns} />;
+        return <MessageView key={row.key} id={row.id} joined={row.joined && !showsFailure(rows[i - 1], failed)} marked={row.id === marked} moderates={moderates} entry={row.id === (keys.current ?? messages[end - 1]?.id)} failed={failed.get(row.id) ?? noRuns} />;
     }
   };
   return (
