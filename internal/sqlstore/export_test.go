@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing/fstest"
 
+	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
@@ -20,6 +21,11 @@ const (
 
 // Waiting returns the number of queued Updates.
 func (s *Store) Waiting() int { return s.waiting() }
+
+// ShareLane reports whether one lane writes both sessions.
+func (s *Store) ShareLane(a, b shoal.SessionID) bool {
+	return s.laneOf(&update{at: storage.In(a)}) == s.laneOf(&update{at: storage.In(b)})
+}
 
 // CatchUp updates the search index until it contains all messages.
 func (s *Store) CatchUp() error {

@@ -17,20 +17,19 @@ import (
 type lane struct {
 	store *Store
 
-	writing sync.Mutex // held to use the fields up to next
+	writing sync.Mutex // held to use the fields up to begun
 	conn    *connection
 	batch   []*update // that is being written
-	next    *update   // the first one of the next batch, if it was already received
 	begun   bool      // the transaction of the batch has begun
 
-	queue chan *update
+	queue *turns
 	more  chan struct{} // contains a value when the lane's goroutine has something to do
 	pace  atomic.Int64  // the recent duration of a batch, in nanoseconds
 	since atomic.Int64  // when the batch that is being written was begun; 0 if there is none
 }
 
 func newLane(s *Store, c *connection, length int) *lane {
-	return &lane{store: s, conn: c, queue: make(chan *update, length), more: make(chan struct{}, 1)}
+	return &lane{store: s, conn: c, queue: newTurns(length), more: make(chan struct{}, 1)}
 }
 
 // allLanes returns all lanes, the main one last.
@@ -106,46 +105,27 @@ func (m *movedSessions) leave(u *update) {
 // gatherBatch moves queued Updates into the batch, except withdrawn ones: at most maxBatch
 // in at most [storage.MaxSessions] sessions.
 func (l *lane) gatherBatch() {
-	l.batch = l.batch[:0]
-	var sessions map[shoal.SessionID]bool
-	if l.conn.CanLockSessions() {
-		sessions = map[shoal.SessionID]bool{}
-	}
-	for u := l.receive(); u != nil; u = l.receive() {
-		if u.begin() {
-			for _, id := range u.at {
-				if sessions != nil {
-					sessions[id] = true
-				}
+	sessions := map[shoal.SessionID]bool{}
+	fits := func(u *update) bool {
+		more := 0
+		for _, id := range u.at {
+			if !sessions[id] {
+				more++
 			}
-			if len(sessions) > storage.MaxSessions && len(l.batch) > 0 {
-				l.next = u
-				return
-			}
-			l.batch = append(l.batch, u)
 		}
-		if len(l.batch) == maxBatch {
-			return
+		if len(sessions)+more > storage.MaxSessions && len(sessions) > 0 {
+			return false
 		}
+		for _, id := range u.at {
+			sessions[id] = true
+		}
+		return true
 	}
+	if !l.conn.CanLockSessions() {
+		fits = func(*update) bool { return true }
+	}
+	l.batch = l.queue.take(l.batch[:0], maxBatch, fits)
 }
-
-// receive returns the next queued Update, or nil.
-func (l *lane) receive() *update {
-	if u := l.next; u != nil {
-		l.next = nil
-		return u
-	}
-	select {
-	case u := <-l.queue:
-		return u
-	default:
-		return nil
-	}
-}
-
-// hasMore reports whether there is a next batch.
-func (l *lane) hasMore() bool { return l.next != nil || len(l.queue) > 0 }
 
 // begin starts the transaction of the batch. Updates in sessions that another transaction has
 // move from the batch to the main lane, which waits for these sessions.
@@ -180,12 +160,11 @@ func (s *Store) move(u *update) {
 	if !u.moved {
 		s.moved.enter(u)
 	}
-	select {
-	case s.main.queue <- u:
-		signal(s.main.more)
-	default:
+	if !s.main.queue.add(u) {
 		s.finish([]*update{u}, s.main.refuse())
+		return
 	}
+	signal(s.main.more)
 }
 
 // sessionsOf returns the sessions that the Updates of a batch change, each once, or global if

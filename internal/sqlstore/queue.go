@@ -20,6 +20,7 @@ const (
 // update is one call of Update.
 type update struct {
 	at    storage.At
+	who   limit.Caller
 	fn    func(storage.Tx) error
 	state atomic.Int32
 	moved bool          // it counts in movedSessions
@@ -49,13 +50,12 @@ func (s *Store) Update(ctx context.Context, at storage.At, fn func(storage.Tx) e
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	u := &update{at: at, fn: fn, done: make(chan struct{})}
-	who := limit.For(ctx)
-	l, err := s.enqueue(u, who)
+	u := &update{at: at, who: limit.For(ctx), fn: fn, done: make(chan struct{})}
+	l, err := s.enqueue(u)
 	if err != nil {
 		return err
 	}
-	defer s.queued.Leave(who)
+	defer s.queued.Leave(u.who)
 	if l.writing.TryLock() {
 		l.writeHere()
 	}
@@ -72,21 +72,19 @@ func (s *Store) Update(ctx context.Context, at storage.At, fn func(storage.Tx) e
 }
 
 // enqueue queues u in a lane for the goroutine that writes there next, which completes it in
-// any case. u counts among the Updates of who until the caller of enqueue removes it.
-func (s *Store) enqueue(u *update, who limit.Caller) (*lane, error) {
+// any case. u counts among the Updates of its caller until the caller of enqueue removes it.
+func (s *Store) enqueue(u *update) (*lane, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.closed {
 		return nil, errClosed
 	}
 	l := s.laneOf(u)
-	if l.isSoon(who) && s.queued.Enter(who) == limit.Entered {
-		select {
-		case l.queue <- u:
+	if l.isSoon(u.who) && s.queued.Enter(u.who) == limit.Entered {
+		if l.queue.add(u) {
 			return l, nil
-		default: // withdrawn Updates fill the queue
-			s.queued.Leave(who)
 		}
+		s.queued.Leave(u.who) // withdrawn Updates fill the queue
 	}
 	s.moved.leave(u)
 	return nil, l.refuse()
@@ -119,7 +117,7 @@ const fewQueued = maxBatch / 2
 
 // delay estimates how long an Update that arrives now would take.
 func (l *lane) delay() time.Duration {
-	queued := len(l.queue)
+	queued := l.queue.count()
 	if queued < fewQueued {
 		return 0
 	}
@@ -133,7 +131,7 @@ func (l *lane) delay() time.Duration {
 // waiting returns the number of queued Updates.
 func (s *Store) waiting() (n int) {
 	for l := range s.allLanes() {
-		n += len(l.queue)
+		n += l.queue.count()
 	}
 	return n
 }

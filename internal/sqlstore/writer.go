@@ -56,9 +56,9 @@ func (l *lane) writeHere() {
 
 // stopWriting releases the lane, and wakes its goroutine if there is more to do.
 func (l *lane) stopWriting() {
-	due := l.checkpointDue() || l.hasMore()
+	due := l.checkpointDue()
 	l.writing.Unlock()
-	if due || len(l.queue) > 0 {
+	if due || l.queue.count() > 0 {
 		signal(l.more)
 	}
 }
@@ -158,15 +158,8 @@ func (l *lane) commitBatch() {
 // refuseQueued fails the queued Updates because the database cannot be reached. Otherwise each
 // batch of them would wait for a connection as long as the first one.
 func (l *lane) refuseQueued(err error) {
-	for n := len(l.queue) + 1; n > 0; n-- {
-		u := l.receive()
-		if u == nil {
-			return
-		}
-		if u.begin() {
-			l.store.finish([]*update{u}, err)
-		}
-	}
+	queued := l.queue.take(nil, l.queue.count(), func(*update) bool { return true })
+	l.store.finish(queued, err)
 }
 
 // transact runs the batch in one transaction. When it returns nil, each update has its result

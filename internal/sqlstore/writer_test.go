@@ -19,10 +19,14 @@ import (
 )
 
 // held blocks the writer of a store until release is called.
-func held(t *testing.T, s *sqlstore.Store) (release func()) {
+func held(t *testing.T, s *sqlstore.Store) (release func()) { return heldIn(t, s) }
+
+// heldIn blocks the writer of a session, or without one that of a store, until release is
+// called.
+func heldIn(t *testing.T, s *sqlstore.Store, sessions ...shoal.SessionID) (release func()) {
 	begun, end, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
-		ended <- s.Update(context.Background(), storage.Global, func(storage.Tx) error {
+		ended <- s.Update(context.Background(), storage.In(sessions...), func(storage.Tx) error {
 			close(begun)
 			<-end
 			return nil

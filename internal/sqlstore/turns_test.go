@@ -1,0 +1,90 @@
+package sqlstore_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/limit"
+	"github.com/shoal-dev/shoal/internal/sqlstore"
+)
+
+// by is a context of calls of an entity.
+func by(session shoal.SessionID, entity shoal.EntityID) context.Context {
+	return limit.As(context.Background(), shoal.Principal{Role: shoal.RoleEntity, SessionID: session, EntityID: entity})
+}
+
+// crowd queues Updates one after the other, and records the order in which they run.
+type crowd struct {
+	*testing.T
+	store *sqlstore.Store
+	calls sync.WaitGroup
+	order []string // of the Updates that ran; nothing in them fails, so each runs once
+	n     int
+}
+
+// queue queues n Updates, called name 1 to name n, while the writer is held.
+func (c *crowd) queue(ctx context.Context, at shoal.SessionID, name string, n int) {
+	for i := range n {
+		c.calls.Go(func() {
+			err := c.store.Update(ctx, storage.In(at), func(storage.Tx) error {
+				c.order = append(c.order, fmt.Sprintf("%s %d", name, i+1))
+				return nil
+			})
+			if err != nil {
+				c.Error(err)
+			}
+		})
+		c.n++
+		await(c.store, c.n)
+	}
+}
+
+// sharing returns two sessions that one lane writes.
+func sharing(s *sqlstore.Store) (one, other shoal.SessionID) {
+	one, other = "one", "other"
+	for i := 0; !s.ShareLane(one, other); i++ {
+		other = shoal.SessionID(fmt.Sprintf("other-%d", i))
+	}
+	return one, other
+}
+
+// However many Updates of one caller are queued, those of another session, of another caller
+// of the session, and of runs for another entity come soon. Each caller keeps its order.
+func TestCallersTakeTurns(t *testing.T) {
+	const flood = 700 // more than two batches
+	onBoth(t, func(t *testing.T, url string) {
+		s := open(t, url)
+		session, elsewhere := sharing(s)
+		release := heldIn(t, s, session)
+		c := &crowd{T: t, store: s}
+		mallorysRuns := limit.AsRunOf(context.Background(), session, "mallory")
+		c.queue(mallorysRuns, session, "run of mallory", flood)
+		c.queue(by(session, "mallory"), session, "mallory", 2)
+		c.queue(limit.AsRunOf(context.Background(), session, "ann"), session, "run of ann", 2)
+		c.queue(by(session, "ann"), session, "ann", 2)
+		c.queue(context.Background(), session, "server", 2)
+		c.queue(by(elsewhere, "bob"), elsewhere, "bob", 2)
+		release()
+		c.calls.Wait()
+		for _, name := range []string{"mallory", "run of ann", "ann", "server", "bob"} {
+			for i := range 2 {
+				// Two sessions, five callers in one of them.
+				if at, most := slices.Index(c.order, fmt.Sprint(name, " ", i+1)), 10*(i+1); at < 0 || at >= most {
+					t.Errorf("Update %d of %s ran as number %d of %d, want one of the first %d", i+1, name, at+1, len(c.order), most)
+				}
+			}
+		}
+		var own []string
+		for i := range flood {
+			own = append(own, fmt.Sprint("run of mallory ", i+1))
+		}
+		if got := slices.DeleteFunc(c.order, func(o string) bool { return !slices.Contains(own, o) }); !slices.Equal(got, own) {
+			t.Errorf("the Updates of one caller ran in the order %v", got)
+		}
+	})
+}
