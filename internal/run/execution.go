@@ -18,6 +18,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/modelrequest"
 	"github.com/shoal-dev/shoal/internal/timing"
 	"github.com/shoal-dev/shoal/internal/tool"
@@ -72,7 +73,8 @@ type execution struct {
 	until          atomic.Pointer[time.Time] // the lease lasts at least until then
 }
 
-// newExecution returns the execution of a claimed run; ctx ends it.
+// newExecution returns the execution of a claimed run; ctx ends it. What it writes counts for
+// the requester of the run.
 func newExecution(ctx context.Context, e *Executor, r storage.Run) *execution {
 	x := &execution{
 		e: e, hub: e.hub, lease: leaseOf(r), run: r, began: time.Now(),
@@ -90,7 +92,7 @@ func newExecution(ctx context.Context, e *Executor, r storage.Run) *execution {
 		},
 	})
 	x.pulse.Beat(shoal.ActivityStarted)
-	x.ctx, x.cancel = context.WithCancelCause(ctx)
+	x.ctx, x.cancel = context.WithCancelCause(limit.AsRunOf(ctx, r.SessionID, shoal.EntityID(r.Requester)))
 	return x
 }
 

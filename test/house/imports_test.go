@@ -185,7 +185,7 @@ var importTable = []importRule{
 		dir: "internal/run",
 		inside: []string{
 			".", "agent", "internal/agentconfig", "internal/agenterror", "internal/behalf", "internal/budget", "internal/compose", "internal/history",
-			"internal/hub", "internal/hub/core", "internal/hub/pending", "internal/hub/runs", "internal/hub/storage", "internal/metrics", "internal/modelrequest", "internal/picture", "internal/spacetool", "internal/timing", "internal/tool", "internal/toolserver", "internal/vendor",
+			"internal/hub", "internal/hub/core", "internal/hub/pending", "internal/hub/runs", "internal/hub/storage", "internal/limit", "internal/metrics", "internal/modelrequest", "internal/picture", "internal/spacetool", "internal/timing", "internal/tool", "internal/toolserver", "internal/vendor",
 		},
 		never: sqlAndWeb,
 	},
