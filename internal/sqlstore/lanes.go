@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
@@ -17,19 +18,25 @@ import (
 type lane struct {
 	store *Store
 
-	writing sync.Mutex // held to use the fields up to begun
+	writing sync.Mutex // held to use the fields up to commitTime
 	conn    *connection
 	batch   []*update // that is being written
 	begun   bool      // the transaction of the batch has begun
 
+	waitingCallers int           // when the batch was gathered
+	commitTime     time.Duration // of the recent commits
+
 	queue *turns
 	more  chan struct{} // contains a value when the lane's goroutine has something to do
 	pace  atomic.Int64  // the recent duration of a batch, in nanoseconds
+	fits  atomic.Int64  // how many Updates the last batch had if it became too long, otherwise maxBatch
 	since atomic.Int64  // when the batch that is being written was begun; 0 if there is none
 }
 
 func newLane(s *Store, c *connection, length int) *lane {
-	return &lane{store: s, conn: c, queue: newTurns(length), more: make(chan struct{}, 1)}
+	l := &lane{store: s, conn: c, queue: newTurns(length), more: make(chan struct{}, 1)}
+	l.fits.Store(maxBatch)
+	return l
 }
 
 // allLanes returns all lanes, the main one last.
@@ -124,6 +131,7 @@ func (l *lane) gatherBatch() {
 	if !l.conn.CanLockSessions() {
 		fits = func(*update) bool { return true }
 	}
+	l.waitingCallers = l.queue.countCallers()
 	l.batch = l.queue.take(l.batch[:0], maxBatch, fits)
 }
 

@@ -36,7 +36,8 @@ const (
 )
 
 // begin takes an Update from a queue. It reports whether the Update is to be written: one that
-// moved from another lane has begun there, one that was withdrawn is not.
+// moved from another lane, or was left to this batch, has begun there, one that was withdrawn is
+// not.
 func (u *update) begin() bool {
 	return u.state.CompareAndSwap(stateQueued, stateBegun) || u.state.Load() == stateBegun
 }
@@ -125,7 +126,7 @@ func (l *lane) delay() time.Duration {
 	if begun := l.since.Load(); begun != 0 {
 		pace = max(pace, time.Since(time.Unix(0, begun)))
 	}
-	return pace * time.Duration(queued/maxBatch+2)
+	return pace * time.Duration(queued/int(l.fits.Load())+2)
 }
 
 // waiting returns the number of queued Updates.

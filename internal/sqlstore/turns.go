@@ -51,30 +51,38 @@ func (q *turns) add(u *update) bool {
 	if q.n >= q.most {
 		return false
 	}
-	k := turn{caller: u.who}
-	if len(u.at) == 1 {
-		k.session = u.at[0]
-	}
-	c := q.callers[k]
-	if c == nil {
-		c = &callerUpdates{turn: k}
-		q.callers[k] = c
-		q.sessionOf(k).callers = append(q.sessionOf(k).callers, c)
-	}
+	c := q.callerOf(u.turn())
 	c.updates = append(c.updates, u)
 	q.n++
 	return true
 }
 
-// sessionOf returns the callers of a session, which has its turn after all others if it is new.
-func (q *turns) sessionOf(k turn) *sessionTurns {
+// turn returns the turn of an Update.
+func (u *update) turn() turn {
+	k := turn{caller: u.who}
+	if len(u.at) == 1 {
+		k.session = u.at[0]
+	}
+	return k
+}
+
+// callerOf returns the Updates of a caller. A new caller, and a new session, has its turn after
+// all others.
+func (q *turns) callerOf(k turn) *callerUpdates {
+	c := q.callers[k]
+	if c != nil {
+		return c
+	}
 	s := q.sessions[k.session]
 	if s == nil {
 		s = &sessionTurns{id: k.session}
 		q.sessions[k.session] = s
 		q.order = append(q.order, s)
 	}
-	return s
+	c = &callerUpdates{turn: k}
+	q.callers[k] = c
+	s.callers = append(s.callers, c)
+	return c
 }
 
 // take removes up to most Updates, adds those that begin to a batch, and returns it. A session
@@ -94,6 +102,28 @@ func (q *turns) take(batch []*update, most int, fits func(*update) bool) []*upda
 		}
 	}
 	return batch
+}
+
+// putBack queues Updates that take has returned, in the order in which it did, before all
+// others: the next take begins with them.
+func (q *turns) putBack(updates []*update) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, u := range slices.Backward(updates) {
+		k := u.turn()
+		c := q.callerOf(k)
+		c.updates = slices.Insert(c.updates, 0, u)
+		q.n++
+		s := q.sessions[k.session]
+		s.callers = moveToFront(s.callers, c)
+		q.order = moveToFront(q.order, s)
+	}
+}
+
+// moveToFront moves an element of a list to its front.
+func moveToFront[T comparable](list []T, e T) []T {
+	i := slices.Index(list, e)
+	return slices.Insert(slices.Delete(list, i, i+1), 0, e)
 }
 
 // remove removes the next Update of the session at a place of the order, and ends the turn of

@@ -23,7 +23,8 @@ type crowd struct {
 	*testing.T
 	store *sqlstore.Store
 	calls sync.WaitGroup
-	order []string // of the Updates that ran; nothing in them fails, so each runs once
+	do    func(storage.Tx) error // what each Update does, too; nil for nothing
+	order []string               // of the Updates that ran; nothing in them fails, so each runs once
 	n     int
 }
 
@@ -31,8 +32,11 @@ type crowd struct {
 func (c *crowd) queue(ctx context.Context, at shoal.SessionID, name string, n int) {
 	for i := range n {
 		c.calls.Go(func() {
-			err := c.store.Update(ctx, storage.In(at), func(storage.Tx) error {
+			err := c.store.Update(ctx, storage.In(at), func(tx storage.Tx) error {
 				c.order = append(c.order, fmt.Sprintf("%s %d", name, i+1))
+				if c.do != nil {
+					return c.do(tx)
+				}
 				return nil
 			})
 			if err != nil {
@@ -44,11 +48,16 @@ func (c *crowd) queue(ctx context.Context, at shoal.SessionID, name string, n in
 	}
 }
 
-// sharing returns two sessions that one lane writes.
-func sharing(s *sqlstore.Store) (one, other shoal.SessionID) {
+// sharing creates two sessions that one lane writes.
+func sharing(t *testing.T, s *sqlstore.Store) (one, other shoal.SessionID) {
 	one, other = "one", "other"
 	for i := 0; !s.ShareLane(one, other); i++ {
 		other = shoal.SessionID(fmt.Sprintf("other-%d", i))
+	}
+	for _, id := range []shoal.SessionID{one, other} {
+		update(t, s, func(tx storage.Tx) error {
+			return tx.InsertSession(shoal.Session{ID: id, Name: string(id), Status: shoal.SessionStatusOpen, CreatedAt: shoal.Now()})
+		})
 	}
 	return one, other
 }
@@ -59,7 +68,7 @@ func TestCallersTakeTurns(t *testing.T) {
 	const flood = 700 // more than two batches
 	onBoth(t, func(t *testing.T, url string) {
 		s := open(t, url)
-		session, elsewhere := sharing(s)
+		session, elsewhere := sharing(t, s)
 		release := heldIn(t, s, session)
 		c := &crowd{T: t, store: s}
 		mallorysRuns := limit.AsRunOf(context.Background(), session, "mallory")

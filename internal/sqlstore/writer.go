@@ -174,13 +174,24 @@ func (l *lane) transact(separate bool) error {
 		l.conn.Rollback()
 		return nil
 	}
-	for _, u := range l.batch {
+	began := time.Now()
+	fits := maxBatch
+	for i, u := range l.batch {
+		if l.isLong(i, time.Since(began)) {
+			l.endBatch(i)
+			fits = i
+			break
+		}
 		if err := l.apply(u, separate); err != nil {
 			l.conn.Rollback()
 			return err
 		}
 	}
-	return l.conn.Commit()
+	written := time.Now()
+	err := l.conn.Commit()
+	l.fits.Store(int64(fits))
+	l.commitTime = (l.commitTime + time.Since(written)) / 2
+	return err
 }
 
 // apply runs one update and records its result. An error of apply itself fails the whole

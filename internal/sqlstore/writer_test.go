@@ -3,6 +3,7 @@ package sqlstore_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -154,7 +155,7 @@ func TestFullQueueFailsWithBusyAtOnce(t *testing.T) {
 	if err := figures.Write(&text); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"shoal_writes_rejected_total 1\n", "shoal_write_queue 0\n", "shoal_commit_changes_count 1"} {
+	for _, want := range []string{"shoal_writes_rejected_total 1\n", "shoal_write_queue 0\n", fmt.Sprintf("shoal_commit_changes_sum %d\n", sqlstore.QueueLength+2)} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the metrics lack %q:\n%s", want, text.String())
 		}

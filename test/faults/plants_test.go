@@ -70,14 +70,14 @@ func plants() []plant {
 	return append(slices.Concat(leakPlants(), inboxPlants()), []plant{
 		{
 			"internal/sqlstore/writer.go",
-			"\t}\n\treturn l.conn.Commit()\n}",
-			`	}
-	if rigHas("acknowledged before the commit") {
+			"\twritten := time.Now()\n\terr := l.conn.Commit()\n",
+			`	if rigHas("acknowledged before the commit") {
 		l.store.finish(l.batch, nil)
 	}
 	rigPoint("before a commit")
-	return l.conn.Commit()
-}`,
+	written := time.Now()
+	err := l.conn.Commit()
+`,
 		},
 		{"internal/sqlstore/writer.go", "\t\tclose(u.done)\n", "\t\trigClose(u.done)\n"},
 		{
