@@ -84,6 +84,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	defer a.Limits.Close(x.who)
 	defer x.close()
+	r = r.WithContext(limit.As(r.Context(), x.who))
 	if err := x.ask(r.Context()); err != nil {
 		a.refuse(w, r, err)
 		return

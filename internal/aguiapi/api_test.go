@@ -47,10 +47,16 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	return newWorldOn(t, func(s storage.Store) storage.Store { return s })
+}
+
+// newWorldOn is newWorld with a store around that of the world.
+func newWorldOn(t *testing.T, around func(storage.Store) storage.Store) *world {
+	t.Helper()
 	w := &world{T: t, admin: shoal.Principal{Role: shoal.RoleAdmin, KeyID: "test"}}
 	store, err := sqlstore.Open(t.Context(), sqlstore.Options{URL: "sqlite://" + filepath.Join(t.TempDir(), "shoal.db"), Fatal: func(error) {}})
 	w.must(err)
-	w.hub = hub.New(hub.Options{Store: store, Bus: localbus.New()})
+	w.hub = hub.New(hub.Options{Store: around(store), Bus: localbus.New()})
 	w.must(w.hub.Start(t.Context()))
 	w.auth = auth.New(w.hub, auth.Options{})
 	api := aguiapi.New(aguiapi.Options{Hub: w.hub, Auth: w.auth, Heartbeat: 50 * time.Millisecond})
