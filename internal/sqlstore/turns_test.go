@@ -2,10 +2,12 @@ package sqlstore_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
@@ -60,6 +62,25 @@ func sharing(t *testing.T, s *sqlstore.Store) (one, other shoal.SessionID) {
 		})
 	}
 	return one, other
+}
+
+// The runs for one requester leave the last quarter of the queue to others.
+func TestRunsLeaveRoomForOthers(t *testing.T) {
+	const queue = 1024
+	s := openWith(t, sqlstore.Options{URL: newSQLite(t), MaxQueued: queue, MaxDelay: time.Hour})
+	release := held(t, s)
+	c := &crowd{T: t, store: s}
+	runs := limit.AsRunOf(context.Background(), "s", "mallory")
+	most := int(s.Queued().All()*3/4) - 1 // with the Update that is being written
+	c.queue(runs, "s", "run of mallory", most)
+	err := s.Update(runs, storage.In("s"), func(storage.Tx) error { return nil })
+	if !errors.Is(err, shoal.Busy) || most >= queue {
+		t.Errorf("after %d Updates of the runs for mallory another one got %v, want an error of kind %s", most, err, shoal.Busy)
+	}
+	c.queue(limit.AsRunOf(context.Background(), "s", "ann"), "s", "run of ann", 1)
+	c.queue(by("s", "ann"), "s", "ann", 1)
+	release()
+	c.calls.Wait()
 }
 
 // However many Updates of one caller are queued, those of another session, of another caller
