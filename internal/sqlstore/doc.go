@@ -9,8 +9,10 @@
 //   - Changes of an Update that returned nil survive a killed process and, on storage that
 //     honours flushes, a power cut: SQLite runs with synchronous=FULL, PostgreSQL with
 //     synchronous_commit=on.
-//   - Queued Updates run, in order, in one transaction that commits once; an Update that fails
-//     is undone alone. SQLite has one such queue. On PostgreSQL a session has one, several
+//   - Queued Updates run in one transaction that commits once; an Update that fails is undone
+//     alone. Sessions take turns in the queue, and so do the callers of a session, whose own
+//     Updates keep their order. A caller with many Updates at once does not make a batch long.
+//     SQLite has one such queue. On PostgreSQL a session has one, several
 //     write at the same time, and locks let one transaction of all processes write in a session
 //     at a time: positions become visible in their order there too, and writers never wait for
 //     each other in a circle. An Update of [storage.Global] excludes all others.

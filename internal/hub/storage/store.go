@@ -28,9 +28,9 @@ type Store interface {
 	// with an error of kind Internal.
 	// When fn returns an error, the transaction is rolled back and Update returns that
 	// same error. Updates of one session run one after the other, and one of Global runs
-	// alone; a store may run others at the same time, and those of all sessions in the order
-	// in which they were accepted. fn must not wait for anything but tx; several Updates may
-	// share one commit.
+	// alone; a store may run others at the same time. Which of the waiting ones is next, the
+	// store decides so that the sessions take turns, and the callers ([limit.For] of ctx) of a
+	// session. fn must not wait for anything but tx; several Updates may share one commit.
 	// fn may run more than once: it must assign its results, not append to them. An
 	// Update that has begun completes even if ctx ends.
 	//
