@@ -165,13 +165,14 @@ func TestManyRunsOfOneEntity(t *testing.T) {
 		if most := 2*before[what] + slack; during[what] > most {
 			t.Errorf("%s took %v while the runs are queued, without the attack %v", what, during[what], before[what])
 		}
-		// What the runs that end at once write shares the commits of everybody.
-		if most := 2*before[what] + 3*slack; drain[what] > most {
+		// What the runs that end at once write shares the commits of everybody, and the
+		// processors. The bystander's run is answered soon, so most of them are still at it.
+		if most := 2*before[what] + 6*slack; drain[what] > most {
 			t.Errorf("%s took %v while the runs end, without the attack %v", what, drain[what], before[what])
 		}
 	}
-	if left["completed"] == jobs {
-		t.Error("the bystander's run got its turn after all runs of the attack")
+	if left["completed"] > waiting["running"]/2 {
+		t.Errorf("when the bystander's run was answered, %d of the %d runs of the attack had ended", left["completed"], waiting["running"])
 	}
 	// 384 runs, three quarters of the slots, have a request in progress.
 	if rss > mostRSS {
