@@ -1,0 +1,1 @@
+var e=(e,t)=>e===`system`?t.replace(/^Thread closed:/,`Space closed:`):t;export{e as t};

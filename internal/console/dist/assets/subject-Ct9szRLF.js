@@ -1,1 +1,0 @@
-import{t as e}from"./words-DbU0AmWI.js";function t(t){return t.question!==null&&t.question!==``?t.question:e(t.toolName)}export{t};
