@@ -50,6 +50,7 @@ type world struct {
 	pool   *detach.Pool
 	held   bool // waits stay with their handlers
 	store  *sqlstore.Store
+	wrap   func(storage.Store) storage.Store // nil if the hub has the store itself
 	keys   map[shoal.EntityID]string
 }
 
@@ -78,7 +79,11 @@ func (w *world) start() {
 	if w.store, err = sqlstore.Open(ctx, sqlstore.Options{URL: "sqlite://" + w.path}); err != nil {
 		w.t.Fatal(err)
 	}
-	w.hub = hub.New(hub.Options{Store: w.store, Bus: localbus.New()})
+	store := storage.Store(w.store)
+	if w.wrap != nil {
+		store = w.wrap(store)
+	}
+	w.hub = hub.New(hub.Options{Store: store, Bus: localbus.New()})
 	if err := w.hub.Start(ctx); err != nil {
 		w.t.Fatal(err)
 	}

@@ -133,6 +133,21 @@ func (s *Spaces) Get(ctx context.Context, who shoal.Principal, session shoal.Ses
 	return out, err
 }
 
+// GetWithMembers returns a space with the members that it lists and without the caller's counts:
+// counting reads everything that is unread, and responses to waits do not show it.
+func (s *Spaces) GetWithMembers(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID) (out shoal.Space, err error) {
+	err = s.core.View(ctx, "hub.Spaces.GetWithMembers", func(tx storage.Tx) error {
+		if out, err = core.ReadableSpace(tx, who, session, id); err != nil {
+			return err
+		}
+		one := []shoal.Space{out}
+		err := core.ListMembers(tx, who.EntityID, session, one)
+		out = one[0]
+		return err
+	})
+	return out, err
+}
+
 // List returns the spaces that the caller can see, in the order of ids and after
 // filter.After, with members and counts. An entity sees the spaces that it is in; other
 // callers see all.

@@ -104,7 +104,7 @@ func (c *call) received(ctx context.Context, item shoal.WaitItem) (threadText, e
 	for i, m := range item.Messages {
 		messages[i] = m.Message
 	}
-	space, err := c.Hub.Spaces.Get(ctx, c.Principal, c.Session, item.Space.ID)
+	space, err := c.Hub.Spaces.GetWithMembers(ctx, c.Principal, c.Session, item.Space.ID)
 	if errors.Is(err, shoal.NotFound) { // the caller was removed a moment ago
 		return threadText{space: item.Space, messages: messages}, nil
 	}
