@@ -112,8 +112,21 @@ func (m *movedSessions) leave(u *update) {
 // gatherBatch moves queued Updates into the batch, except withdrawn ones: at most maxBatch
 // in at most [storage.MaxSessions] sessions.
 func (l *lane) gatherBatch() {
+	fits := always
+	if l.conn.CanLockSessions() {
+		fits = fewSessions()
+	}
+	l.waitingCallers = l.queue.countCallers()
+	l.batch = l.queue.take(l.batch[:0], maxBatch, fits)
+}
+
+func always(*update) bool { return true }
+
+// fewSessions returns a function that reports whether an Update fits into a batch with those for
+// which it has reported true, as all of them change at most [storage.MaxSessions] sessions.
+func fewSessions() (fits func(*update) bool) {
 	sessions := map[shoal.SessionID]bool{}
-	fits := func(u *update) bool {
+	return func(u *update) bool {
 		more := 0
 		for _, id := range u.at {
 			if !sessions[id] {
@@ -128,11 +141,6 @@ func (l *lane) gatherBatch() {
 		}
 		return true
 	}
-	if !l.conn.CanLockSessions() {
-		fits = func(*update) bool { return true }
-	}
-	l.waitingCallers = l.queue.countCallers()
-	l.batch = l.queue.take(l.batch[:0], maxBatch, fits)
 }
 
 // begin starts the transaction of the batch. Updates in sessions that another transaction has

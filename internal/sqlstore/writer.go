@@ -158,7 +158,7 @@ func (l *lane) commitBatch() {
 // refuseQueued fails the queued Updates because the database cannot be reached. Otherwise each
 // batch of them would wait for a connection as long as the first one.
 func (l *lane) refuseQueued(err error) {
-	queued := l.queue.take(nil, l.queue.count(), func(*update) bool { return true })
+	queued := l.queue.take(nil, l.queue.count(), always)
 	l.store.finish(queued, err)
 }
 
