@@ -42,10 +42,13 @@ func (t *carriers) add(ctx context.Context, request string) (mark string) {
 	return mark
 }
 
-func (t *carriers) drop(mark string) {
+// drop forgets the carrier with a mark, and returns it.
+func (t *carriers) drop(mark string) *carrier {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	c := t.open[mark]
 	delete(t.open, mark)
+	return c
 }
 
 // of returns the carrier of a call, or nil.

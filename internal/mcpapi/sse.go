@@ -182,12 +182,8 @@ func (t *sseTransport) mark(call *jsonrpc.Request) {
 func (t *sseTransport) unmarkAll() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	known := &t.stream.request.carriers
 	for _, mark := range t.calls {
-		if from := known.of(marked(mark)); from != nil {
-			from.settle(false)
-		}
-		known.drop(mark)
+		t.stream.request.carriers.drop(mark).settle(false)
 	}
 	clear(t.calls)
 }
@@ -201,14 +197,11 @@ func (t *sseTransport) unmark(id jsonrpc.ID) *carrier {
 		return nil
 	}
 	delete(t.calls, id)
-	q := t.stream.request
-	from := q.carriers.of(marked(mark))
-	q.carriers.drop(mark)
 	if t.answered != nil && len(t.calls) == 0 {
 		close(t.answered)
 		t.answered = nil
 	}
-	return from
+	return t.stream.request.carriers.drop(mark)
 }
 
 // drainTime is how long Stop lets a session write its last answers.
