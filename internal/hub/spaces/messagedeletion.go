@@ -92,17 +92,17 @@ func (m *Messages) tryDelete(ctx context.Context, op string, who shoal.Principal
 		if err := mayDelete(ch, who, in, found); err != nil || found.DeletedAt != nil {
 			return err
 		}
-		if found.Status != shoal.MessageStreaming || found.RunID == nil {
-			return eraseMessage(ch, found)
+		if found.Status == shoal.MessageStreaming && found.RunID != nil {
+			r, err := activeRun(ch, session, *found.RunID)
+			if err != nil {
+				return err
+			}
+			if writer = r.ID; writer != "" {
+				_, err = runs.CancelRun(ch, r)
+				return err
+			}
 		}
-		r, err := activeRun(ch, session, *found.RunID)
-		if err == nil && r.ID == "" {
-			return eraseMessage(ch, found)
-		} else if err == nil {
-			writer = r.ID
-			_, err = runs.CancelRun(ch, r)
-		}
-		return err
+		return eraseMessage(ch, found)
 	})
 	return writer, err
 }
