@@ -27,10 +27,19 @@ type Notification struct {
 	// that knows all messages up to there need not read. It is 0 in notifications about
 	// other topics and where the position is unknown.
 	Place int64
+	// Remote says that the notification comes from another node: what this server remembers
+	// of the runs that it executes does not include it.
+	Remote bool
+	// Missed says that ephemeral events of the topic may have been lost. It is set only
+	// without Event. Receivers bring what they show of ephemeral state up to date from the
+	// store.
+	Missed bool
 }
 
-// Join returns one notification that replaces two to the same topic.
+// Join returns one notification that replaces two to the same topic: if one of them is
+// remote, or says that events were missed, so is the result.
 func (n Notification) Join(o Notification) Notification {
+	n.Remote, n.Missed = n.Remote || o.Remote, n.Missed || o.Missed
 	if o.Place == 0 || n.Place != 0 && o.Place > n.Place {
 		n.Place = o.Place
 	}

@@ -4,6 +4,7 @@ package bustest
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -23,6 +24,7 @@ func Exercise(t *testing.T, open func(t *testing.T) core.Bus) {
 		{"messages of one topic arrive in order", busOrder},
 		{"pending notifications are merged", busNotificationsMerge},
 		{"merged notifications cover the positions of all of them", busMergedPositions},
+		{"merged notifications keep that events were missed", busMergedMissed},
 		{"a full queue drops the newest ephemeral events and no notification", busBound},
 		{"a reader that adds a topic and then reads misses nothing", busAddFirst},
 		{"Add and Remove are idempotent", busRepeated},
@@ -115,6 +117,28 @@ func busMergedPositions(t *testing.T, bus core.Bus) {
 		}
 		if all.Place != c.want {
 			t.Errorf("notifications with the positions %v: got the merged position %d, want %d", c.places, all.Place, c.want)
+		}
+		sub.Close()
+	}
+}
+
+// A merged notification says that events were missed if one of them does.
+func busMergedMissed(t *testing.T, bus core.Bus) {
+	for _, missed := range [][]bool{{false, false}, {true, false}, {false, true}, {false, true, false}} {
+		sub := bus.Subscribe()
+		sub.Add("a", "end")
+		for _, m := range missed {
+			bus.Publish(core.Notification{Topic: "a", Missed: m})
+		}
+		bus.Publish(ephemeral("end", "x"))
+		got, ended := false, false
+		for !ended {
+			for _, n := range receive(t, sub, 1) {
+				got, ended = got || n.Missed, ended || n.Topic == "end"
+			}
+		}
+		if want := slices.Contains(missed, true); got != want {
+			t.Errorf("notifications with Missed %v: got %v, want %v", missed, got, want)
 		}
 		sub.Close()
 	}
