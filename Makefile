@@ -9,9 +9,11 @@ ifeq ($(GOVERSION),)
 $(error there is no `go` on PATH; install the Go version that go.mod names)
 endif
 
-# The linters are built once for each Go version and each tools/go.sum.
+# The linters are built once for each Go version and each tools/go.sum, the message broker of
+# the tests once for each bench/peers/go.sum, where its version is pinned.
 BIN   := $(CURDIR)/.cache/bin
 TOOLS := .cache/bin/built-with-$(GOVERSION)
+NATS  := .cache/bin/nats-server
 
 # Packages where goroutines meet: `make prove` runs their tests with the race detector.
 RACING := /(agent(/agui|/filestore|/mcptool|/provider/(anthropic|google|openai))?|client|internal/(aguiapi|app|chat/feed|console|httpapi|hub|load|localbus|mcpapi|detach|run|spacetool|sqlite|sqlstore|tool))$$
@@ -62,7 +64,7 @@ web: $(WEB) ## Build the web console into internal/console/dist, which is commit
 	npm --prefix web run --silent types
 	npm --prefix web run --silent build
 
-setup: $(NODE_TESTS) ## Install what the tests need and this machine lacks
+setup: $(NODE_TESTS) $(NATS) ## Install what the tests need and this machine lacks
 	@scripts/setup.sh
 
 check: formatted ## Check within a minute what most changes break: format, linters, rules of the repository, unit tests
@@ -134,8 +136,12 @@ verify: ## Fail if a generated file, go.mod or the libc under SQLite is not what
 	@scripts/verify.sh
 
 $(TOOLS): tools/go.mod tools/go.sum
-	@rm -rf $(BIN) && mkdir -p $(BIN)
+	@rm -f $(BIN)/built-with-*
 	GOWORK=off CGO_ENABLED=0 GOBIN=$(BIN) go -C tools install tool
+	@touch $@
+
+$(NATS): bench/peers/go.mod bench/peers/go.sum
+	GOWORK=off CGO_ENABLED=0 GOBIN=$(BIN) go -C bench/peers install github.com/nats-io/nats-server/v2
 	@touch $@
 
 %/node_modules/.installed: %/package-lock.json scripts/setup.sh

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -15,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
@@ -37,7 +36,7 @@ func newServer(t *testing.T, binary string) *server {
 
 func newServerIn(t *testing.T, binary, data string) *server {
 	t.Helper()
-	s := &server{binary: binary, data: data, addr: freeAddr(t)}
+	s := &server{binary: binary, data: data, addr: shoaltest.FreeAddr(t)}
 	var err error
 	if s.output, err = os.Create(filepath.Join(t.TempDir(), "server.log")); err != nil {
 		t.Fatal(err)
@@ -59,21 +58,6 @@ func (s *server) lastWords(most int) string {
 		return err.Error()
 	}
 	return string(output[max(0, len(output)-most):])
-}
-
-// freeAddr returns an address that stays free while the server is stopped: its port is
-// below those that the system assigns to connections.
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	for range 100 {
-		addr := fmt.Sprintf("127.0.0.1:%d", 12000+rand.IntN(18000))
-		if l, err := net.Listen("tcp", addr); err == nil {
-			_ = l.Close() // only checked whether it is free
-			return addr
-		}
-	}
-	t.Fatal("no free port")
-	return ""
 }
 
 func (s *server) url() string { return "http://" + s.addr }

@@ -197,7 +197,7 @@ var importTable = []importRule{
 		dir: "internal/shoaltest",
 		inside: []string{
 			".", "client", "internal/app", "internal/agentconfig", "internal/auth", "internal/calendar", "internal/hub", "internal/hub/core", "internal/hub/feed", "internal/hub/inbox", "internal/hub/runs", "internal/hub/spaces", "internal/hub/storage", "internal/localbus", "internal/sqlstore",
-			"internal/search", "internal/shoaltest/storetest", "internal/storytest",
+			"internal/search", "internal/shoaltest/program", "internal/shoaltest/storetest", "internal/storytest",
 		},
 		others: true,
 	},
