@@ -18,6 +18,8 @@
 package localbus
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/shoal-dev/shoal/internal/hub/core"
@@ -49,6 +51,13 @@ func (b *Bus) Watched(topic string) bool {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	return len(b.topics[topic]) > 0
+}
+
+// Topics returns the topics that have subscribers, in no order.
+func (b *Bus) Topics() []string {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return slices.Collect(maps.Keys(b.topics))
 }
 
 // Subscribe opens a subscription without topics.

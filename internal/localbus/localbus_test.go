@@ -2,6 +2,7 @@ package localbus_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/shoal-dev/shoal/internal/hub/core"
@@ -54,6 +55,25 @@ func TestWatched(t *testing.T) {
 	watched(false)
 	one.Close()
 	watched(false)
+}
+
+// Topics are those that have a subscriber, each once.
+func TestTopics(t *testing.T) {
+	bus := localbus.New()
+	one, two := bus.Subscribe(), bus.Subscribe()
+	one.Add("a", "b")
+	two.Add("b", "c")
+	one.Remove("a")
+	got := bus.Topics()
+	slices.Sort(got)
+	if want := []string{"b", "c"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	one.Close()
+	two.Close()
+	if got := bus.Topics(); len(got) > 0 {
+		t.Errorf("got %q without subscribers", got)
+	}
 }
 
 // Publishing without subscribers allocates nothing and retains no memory.

@@ -1,6 +1,8 @@
 package core
 
 import (
+	"strings"
+
 	"github.com/shoal-dev/shoal"
 )
 
@@ -20,6 +22,17 @@ func ArrivalTopic(s shoal.SessionID) string { return "arrival/" + string(s) }
 // about those other messages for which the entity waits on the server that stored them.
 func InboxTopic(s shoal.SessionID, e shoal.EntityID) string {
 	return "inbox/" + string(s) + "/" + string(e)
+}
+
+// PlacedSession returns the session of a topic whose notifications have a place. ok is false for
+// other topics.
+func PlacedSession(topic string) (session shoal.SessionID, ok bool) {
+	rest, ok := strings.CutPrefix(topic, "inbox/")
+	if !ok {
+		rest, ok = strings.CutPrefix(topic, "arrival/")
+	}
+	id, _, _ := strings.Cut(rest, "/")
+	return shoal.SessionID(id), ok
 }
 
 // EntityTopic is notified when an entity joins or leaves a space, and carries the ephemeral
