@@ -53,6 +53,7 @@ const (
 	PrefixGoal     = "gol_"
 	PrefixMemory   = "mem_"
 	PrefixInvite   = "inv_"
+	PrefixNode     = "nod_"
 )
 
 // idAlphabet is in ASCII order, so that identifiers sort as their times do.

@@ -14,6 +14,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/feed"
 	"github.com/shoal-dev/shoal/internal/hub/inbox"
+	"github.com/shoal-dev/shoal/internal/hub/nodes"
 	"github.com/shoal-dev/shoal/internal/hub/pending"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/spaces"
@@ -71,6 +72,7 @@ type Hub struct {
 	Usage     *spaces.Usage
 	Renderers *spaces.Renderers
 	Archive   *archive.Archive
+	Nodes     *nodes.Nodes
 	// Work is only for the executor of runs.
 	Work *runs.Work
 
@@ -111,6 +113,7 @@ func New(o Options) *Hub {
 	h.Usage = spaces.NewUsage(c)
 	h.Renderers = spaces.NewRenderers(c)
 	h.Archive = archive.NewArchive(c)
+	h.Nodes = nodes.NewNodes(c)
 	h.Work = runs.NewWork(c, live)
 	return h
 }

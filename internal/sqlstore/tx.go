@@ -4,6 +4,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/archivesql"
+	"github.com/shoal-dev/shoal/internal/sqlstore/clustersql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/coresql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/keysql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/runsql"
@@ -17,6 +18,7 @@ type (
 	runTx     = runsql.Tx
 	searchTx  = searchsql.Tx
 	archiveTx = archivesql.Tx
+	clusterTx = clustersql.Tx
 )
 
 // tx is the current transaction of a connection. Its methods are those of the packages below,
@@ -27,6 +29,7 @@ type tx struct {
 	*runTx
 	*searchTx
 	*archiveTx
+	*clusterTx
 	c *sqlconn.Conn
 }
 
@@ -44,7 +47,7 @@ type connection struct {
 func newConnection(c *sqlconn.Conn, cache *coresql.Cache) *connection {
 	search := searchsql.New(c)
 	core := coresql.New(c, cache, search)
-	return &connection{c, &tx{coreTx: core, keyTx: keysql.New(c), runTx: runsql.New(c, core), searchTx: search, archiveTx: archivesql.New(c, core, search), c: c}}
+	return &connection{c, &tx{coreTx: core, keyTx: keysql.New(c), runTx: runsql.New(c, core), searchTx: search, archiveTx: archivesql.New(c, core, search), clusterTx: clustersql.New(c), c: c}}
 }
 
 // newWriter returns the connection that changes the database.

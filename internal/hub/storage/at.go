@@ -15,6 +15,10 @@ type At []shoal.SessionID
 // in any session. It excludes all other Updates, of every server, so it must be rare.
 var Global At
 
+// NoSession is the At of an Update that changes only what belongs to no session and is in no
+// list of sessions, such as the list of servers.
+var NoSession = At{}
+
 // In returns the At of an Update that changes the given sessions and nothing else.
 func In(sessions ...shoal.SessionID) At { return sessions }
 

@@ -76,6 +76,7 @@ type Tx interface {
 	FileTx
 	RendererTx
 	RecordTx
+	NodeTx
 	// Now returns the time of the database's clock, which decides when leases expire.
 	Now() (shoal.Time, error)
 }

@@ -44,6 +44,8 @@ func columnValue(arg any) any {
 		return string(v)
 	case shoal.PlanID:
 		return string(v)
+	case shoal.NodeID:
+		return string(v)
 	case shoal.InviteID:
 		return string(v)
 	case shoal.FileID:
