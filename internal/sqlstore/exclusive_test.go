@@ -61,3 +61,39 @@ func TestOneServerAlone(t *testing.T) {
 		})
 	}
 }
+
+// Servers of a cluster share a database, and exclude a server that is alone, as it does them.
+func TestServersOfACluster(t *testing.T) {
+	url := shoaltest.Postgres(t)
+	soon := func() context.Context {
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		t.Cleanup(cancel)
+		return ctx
+	}
+	var cluster []*sqlstore.Store
+	for range 2 {
+		s, err := sqlstore.Open(t.Context(), sqlstore.Options{URL: url, Cluster: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cluster = append(cluster, s)
+	}
+	settle(t, cluster[0])
+	update(t, cluster[1], func(tx storage.Tx) error { return post(tx, "m", "hello") })
+	if _, err := sqlstore.Open(soon(), sqlstore.Options{URL: url, Alone: true}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a server alone beside a cluster gets %v", err)
+	}
+	for _, s := range cluster {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	alone, err := sqlstore.Open(t.Context(), sqlstore.Options{URL: url, Alone: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer alone.Close() //nolint:errcheck // the test is over
+	if _, err := sqlstore.Open(soon(), sqlstore.Options{URL: url, Cluster: true}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a server of a cluster beside one that is alone gets %v", err)
+	}
+}

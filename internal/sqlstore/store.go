@@ -37,6 +37,9 @@ type Options struct {
 	// uses it, and then fails with InvalidArgument. Stores without Alone can be opened
 	// meanwhile, by tools that need the database briefly.
 	Alone bool
+	// Cluster excludes only the servers that are Alone, in the same way, so that several
+	// servers use the database together. It is for PostgreSQL.
+	Cluster bool
 	// Metrics receives the metrics of the store; nil is allowed.
 	Metrics *metrics.Set
 }
@@ -85,7 +88,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		readers: newReaders(d.Readers, func() *connection { return newReader(d) }), first: newReaders(1, func() *connection { return newReader(d) }),
 		queued: limit.NewOpen(0, cmp.Or(o.MaxQueued, queueLength)+maxBatch), maxDelay: cmp.Or(o.MaxDelay, queueDelay), indexable: make(chan struct{}, 1), closing: make(chan struct{}),
 	}
-	s.main = newLane(s, newWriter(d, o.Alone), cmp.Or(o.MaxQueued, queueLength))
+	d.Cluster = o.Cluster
+	s.main = newLane(s, newWriter(d, o.Alone || o.Cluster), cmp.Or(o.MaxQueued, queueLength))
 	for range d.Lanes {
 		s.lanes = append(s.lanes, newLane(s, newSibling(s.main.conn), cmp.Or(o.MaxQueued, queueLength)))
 	}

@@ -10,6 +10,9 @@ import (
 
 // Dialect is what differs between the databases.
 type Dialect struct {
+	// Cluster makes the connections that write hold a lock that servers share, instead of one
+	// that excludes every other server.
+	Cluster bool
 	// Path is the file of a SQLite database, empty for PostgreSQL.
 	Path string
 	// Readers is the number of connections for reading.

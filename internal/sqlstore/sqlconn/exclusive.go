@@ -12,8 +12,8 @@ import (
 )
 
 // A server whose bus reaches no other process must be the only one on its database: what
-// another server stores would wake nobody here. Therefore its writers hold a lock for as long
-// as their connections are open: an advisory lock of the database session in PostgreSQL, a
+// another server stores would wake nobody here. Therefore the writers of every server hold a lock for
+// as long as their connections are open, which servers with a bus between them share: an advisory lock of the database session in PostgreSQL, a
 // locked file beside the database in SQLite. A new connection takes the lock again, so that a server
 // that lost it to another one does not write any more. Tools that open the database briefly
 // do not take it.
@@ -61,15 +61,22 @@ func (c *Conn) lockAlone(ctx context.Context) error {
 	}
 }
 
+// clusterLock is the number of the lock of all servers that share a database.
+const clusterLock = 1
+
 // newLockPostgres returns the function that takes the lock of a PostgreSQL database for a
 // connection. A server has several connections that write, and each must hold the lock:
 // otherwise one could still write after the others were lost and another server has started.
 // So each holds the lock of its server, which a number identifies, in shared mode, and takes
-// it only if no other server has such a lock. The lock (7462, 1) is that of releases in which
-// a server had one such connection.
+// it only if nobody has the lock of another number. Servers that share a database have the same
+// number. The lock (7462, 1) is that of releases in which a server had one such connection.
 func newLockPostgres() func(*Conn) (bool, error) {
-	server := rand.Int32N(math.MaxInt32)
+	alone := clusterLock + 1 + rand.Int32N(math.MaxInt32-clusterLock-1)
 	return func(c *Conn) (bool, error) {
+		server := alone
+		if c.dialect.Cluster {
+			server = clusterLock
+		}
 		// One connection at a time compares and locks.
 		if _, err := Number(c, `SELECT COUNT(*) FROM (SELECT pg_advisory_lock(7462, 2)) AS mutex`); err != nil {
 			return false, err
@@ -97,7 +104,7 @@ func ExplainLocked(err error) error {
 	}
 	return &shoal.Error{
 		Kind: shoal.InvalidArgument, Err: err,
-		Msg: fmt.Sprintf("Another server still uses this database after %v, and with --bus memory there can be only one. "+
+		Msg: fmt.Sprintf("Another server still uses this database after %v. Servers can share a PostgreSQL database, if none of them has --bus memory, and no other. "+
 			"Stop the other server, or give this one a database of its own with --database.", startPatience),
 	}
 }
