@@ -29,6 +29,7 @@ require (
 require (
 	aead.dev/minisign v0.3.0
 	github.com/itchyny/gojq v0.12.20
+	github.com/nats-io/nats.go v1.55.0
 	github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f
 	github.com/yuin/goldmark v1.8.7
 	go.mau.fi/util v0.9.4
@@ -37,9 +38,12 @@ require (
 
 require (
 	github.com/itchyny/timefmt-go v0.1.9 // indirect
+	github.com/klauspost/compress v1.20.0 // indirect
 	github.com/kr/pretty v0.3.1 // indirect
+	github.com/nats-io/nkeys v0.4.16 // indirect
+	github.com/nats-io/nuid v1.0.1 // indirect
 	github.com/stretchr/testify v1.12.1 // indirect
-	golang.org/x/crypto v0.48.0 // indirect
+	golang.org/x/crypto v0.57.0 // indirect
 )
 
 require (

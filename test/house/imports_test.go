@@ -137,6 +137,7 @@ var importTable = []importRule{
 	},
 	{dir: "internal/cli/view", inside: []string{".", "internal/chat", "internal/cli", "internal/safetext"}, never: sqlAndWeb},
 	{dir: "internal/clusterbus", inside: []string{".", "internal/hub/core", "internal/localbus", "internal/metrics"}, never: sqlAndWeb},
+	{dir: "internal/clusterbus/natscore", inside: []string{".", "internal/clusterbus"}, others: true, never: sqlAndWeb},
 	{dir: "internal/clusterbus/pgnotify", inside: []string{".", "internal/clusterbus"}, others: true, never: webPackages},
 	{dir: "internal/compose", inside: []string{".", "agent"}, never: sqlAndWeb},
 	{dir: "internal/configfile", inside: []string{".", "internal/yamltext"}, others: true, never: sqlAndWeb},
