@@ -35,6 +35,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/auth"
 	"github.com/shoal-dev/shoal/internal/background"
 	"github.com/shoal-dev/shoal/internal/calendar"
+	"github.com/shoal-dev/shoal/internal/clusterbus"
 	"github.com/shoal-dev/shoal/internal/console"
 	"github.com/shoal-dev/shoal/internal/detach"
 	"github.com/shoal-dev/shoal/internal/docsite"
@@ -43,7 +44,6 @@ import (
 	"github.com/shoal-dev/shoal/internal/httpapi"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/limit"
-	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/mcpapi"
 	"github.com/shoal-dev/shoal/internal/metrics"
 	"github.com/shoal-dev/shoal/internal/run"
@@ -79,6 +79,7 @@ type Server struct {
 	network  *tool.Network
 	executor *run.Executor
 	store    *sqlstore.Store
+	bus      *clusterbus.Bus // nil if there can be only one server
 	guard    *guard.Guard
 	auth     *auth.Authenticator
 	mcp      *mcpapi.API
@@ -162,7 +163,8 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 
 // open creates the store, the hub and the guard, and the initial entities and spaces.
 func (s *Server) open(ctx context.Context) (err error) {
-	s.store, err = sqlstore.Open(ctx, sqlstore.Options{URL: s.config.Database, Log: s.config.Log, Fatal: s.fail, Metrics: s.metrics, Alone: true})
+	alone := s.config.busKind() == busMemory
+	s.store, err = sqlstore.Open(ctx, sqlstore.Options{URL: s.config.Database, Log: s.config.Log, Fatal: s.fail, Metrics: s.metrics, Alone: alone, Cluster: !alone})
 	if err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
@@ -170,13 +172,20 @@ func (s *Server) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	bus, err := s.openBus()
+	if err != nil {
+		return err
+	}
 	s.Hub = hub.New(hub.Options{
 		KeepRequests: keep,
-		Store:        s.store, Bus: localbus.New(), Log: s.config.Log, MaxWaits: s.config.MaxWaits, MaxSpacesEach: s.config.MaxSpacesEach, MaxBytesEach: int64(s.config.MaxFileMiBEach) << 20, Metrics: s.metrics,
+		Store:        s.store, Bus: bus, Log: s.config.Log, MaxWaits: s.config.MaxWaits, MaxSpacesEach: s.config.MaxSpacesEach, MaxBytesEach: int64(s.config.MaxFileMiBEach) << 20, Metrics: s.metrics,
 		NextTime: calendar.NextTime, FitsSchema: tool.CheckValue,
 	})
 	s.limits.Watch(s.Hub.Inbox.Waits(), s.store.Queued())
 	if err := s.Hub.Start(ctx); err != nil {
+		return err
+	}
+	if err := s.connectBus(ctx); err != nil {
 		return err
 	}
 	if err := s.protect(); err != nil {
@@ -304,6 +313,9 @@ func (s *Server) Stop() {
 	}
 	if s.figures != nil {
 		_ = s.figures.Close() // its readers come back
+	}
+	if s.bus != nil {
+		s.bus.Stop()
 	}
 	if s.store != nil {
 		if err := s.store.Close(); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/background"
 	"github.com/shoal-dev/shoal/internal/logs"
+	"github.com/shoal-dev/shoal/internal/naming"
 )
 
 // DefaultAddr is the address that a server listens on by default.
@@ -46,8 +47,10 @@ type Config struct {
 	AdminKeyFile string `help:"Read the admin key from this file, such as a container secret, instead of admin.key in the data directory. The server never writes to it." placeholder:"FILE"`
 	// Database is sqlite://PATH, by default shoal.db in Data, or postgres://….
 	Database string `help:"Database: sqlite://PATH (default: shoal.db in the data directory) or postgres://USER:PASSWORD@HOST/NAME." placeholder:"URL" secret:"url"`
-	// Bus is auto or memory. A bus between servers is not supported yet.
-	Bus string `help:"How servers on one database notify each other: memory supports one server only; auto picks the best one for the database." default:"auto"`
+	// Bus is auto, memory, postgres or the URLs of NATS servers, separated by commas.
+	Bus string `help:"How servers on one PostgreSQL database notify each other: postgres (through the database), nats://HOST:PORT[,…], or memory, which refuses a second server. auto is postgres, and memory for SQLite." default:"auto" secret:"url"`
+	// Node is the name of this server among those on the same database.
+	Node string `help:"Name of this server in lists of servers (default: the name of the machine)." placeholder:"NAME"`
 	// Auth off admits every caller that can reach the server; on loopback only.
 	Auth string `help:"Authentication: off lets every process on this machine act as any entity, and is allowed on a loopback address only." enum:"on,off" default:"on"`
 	// AllowOrigins and AllowHosts extend what the guard accepts.
@@ -115,18 +118,6 @@ func (c Config) Check() error {
 	return err
 }
 
-// checkBus refuses buses between servers, which are not supported yet, and unknown
-// values.
-func (c Config) checkBus() error {
-	switch {
-	case c.Bus == "auto" || c.Bus == "memory":
-		return nil
-	case c.Bus == "postgres" || strings.HasPrefix(c.Bus, "nats://"):
-		return shoal.E("app.Config", shoal.InvalidArgument, fmt.Sprintf("--bus %s is not supported yet: only one server at a time can use a database. Use --bus memory.", c.Bus))
-	}
-	return shoal.E("app.Config", shoal.InvalidArgument, fmt.Sprintf("--bus %s is not a valid bus: use auto or memory.", c.Bus))
-}
-
 // open reports whether callers need no key.
 func (c Config) open() bool { return c.Auth == "off" }
 
@@ -161,6 +152,12 @@ func (c Config) complete() (Config, error) {
 	}
 	if err := c.allowed(); err != nil {
 		return c, err
+	}
+	if c.Node == "" {
+		c.Node = nodeName()
+	}
+	if naming.Check("node", c.Node) != nil {
+		return c, shoal.E(op, shoal.InvalidArgument, "--node is not a name: use letters, digits and dashes, such as server-1.")
 	}
 	if c.Keys == nil {
 		c.Keys = os.Getenv

@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/shoal-dev/shoal/internal/run"
 	"github.com/shoal-dev/shoal/internal/tool"
@@ -18,7 +17,7 @@ func (s *Server) execute(ctx context.Context) (err error) {
 	s.executor, err = run.New(run.Options{
 		Hub: s.Hub, Log: s.config.Log, Metrics: s.metrics, Network: s.network, Env: s.config.env, Keys: s.config.Keys,
 		// A database file has only one server: runs of the previous one can be claimed.
-		Alone: strings.HasPrefix(s.config.Database, "sqlite://"),
+		Alone: !s.config.usesPostgres(),
 	})
 	if err != nil {
 		return err

@@ -89,8 +89,8 @@ var importTable = []importRule{
 	{
 		dir: "internal/app",
 		inside: []string{
-			".", "internal/agentconfig", "internal/aguiapi", "internal/auth", "internal/background", "internal/calendar", "internal/console", "internal/docsite", "internal/guard",
-			"internal/httpapi", "internal/history", "internal/hub", "internal/hub/storage", "internal/limit", "internal/localbus", "internal/logs", "internal/mcpapi", "internal/metrics", "internal/detach", "internal/run",
+			".", "internal/agentconfig", "internal/aguiapi", "internal/auth", "internal/background", "internal/calendar", "internal/clusterbus", "internal/clusterbus/natscore", "internal/clusterbus/pgnotify", "internal/console", "internal/docsite", "internal/guard",
+			"internal/httpapi", "internal/history", "internal/hub", "internal/hub/core", "internal/hub/storage", "internal/limit", "internal/localbus", "internal/logs", "internal/mcpapi", "internal/metrics", "internal/naming", "internal/detach", "internal/run",
 			"internal/sqlstore", "internal/tool",
 		},
 		others: true, never: sqlPackages,
