@@ -17,20 +17,15 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestConformance(t *testing.T) {
-	var w *wire
-	clustertest.Exercise(t, func(t *testing.T) clusterbus.Transport {
-		if w == nil || len(w.ends) == 0 {
-			w = &wire{}
-		}
-		return w.open("an end")
-	})
+	var w clustertest.Wire
+	clustertest.Exercise(t, func(*testing.T) clusterbus.Transport { return w.Open("a server") })
 }
 
 // pair returns two servers of one cluster, and the line of each.
-func pair(t *testing.T, w *wire) (c *clustertest.Cluster, one, two *clusterbus.Bus, lines [2]*end) {
+func pair(t *testing.T, w *clustertest.Wire) (c *clustertest.Cluster, one, two *clusterbus.Bus, lines [2]*clustertest.End) {
 	t.Helper()
 	c = clustertest.NewCluster()
-	lines = [2]*end{w.open("one"), w.open("two")}
+	lines = [2]*clustertest.End{w.Open("one"), w.Open("two")}
 	one, two = c.Start(t, "one", lines[0]), c.Start(t, "two", lines[1])
 	return c, one, two, lines
 }
@@ -59,7 +54,7 @@ func next(t *testing.T, sub core.Subscription, within time.Duration) ([]core.Not
 func TestStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		_, one, two, _ := pair(t, &wire{})
+		_, one, two, _ := pair(t, &clustertest.Wire{})
 		if took := time.Since(began); took > 100*time.Millisecond {
 			t.Errorf("two servers started in %v", took)
 		}
@@ -77,7 +72,7 @@ func TestStart(t *testing.T) {
 // A notification is marked as remote on the other servers only.
 func TestRemote(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, one, two, _ := pair(t, &wire{})
+		_, one, two, _ := pair(t, &clustertest.Wire{})
 		here, there := subscribe(t, one, "a"), subscribe(t, two, "a")
 		one.Publish(core.Notification{Topic: "a", Place: 7})
 		if got, _ := next(t, here, time.Second); len(got) != 1 || got[0].Remote || got[0].Place != 7 {
@@ -92,7 +87,7 @@ func TestRemote(t *testing.T) {
 // An event that is published to several topics is carried once.
 func TestEventOfSeveralTopics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, one, two, _ := pair(t, &wire{})
+		_, one, two, _ := pair(t, &clustertest.Wire{})
 		sub := subscribe(t, two, "a", "b")
 		event := bytes.Repeat([]byte("x"), 5000) // two of them do not fit into a frame
 		one.Publish(core.Notification{Topic: "a", Event: event})
@@ -107,22 +102,22 @@ func TestEventOfSeveralTopics(t *testing.T) {
 // A subscriber that misses an event is notified of that: if a frame was lost, if the event is too large
 // for a frame, and if there were too many.
 func TestMissedEvents(t *testing.T) {
-	for name, publish := range map[string]func(*clusterbus.Bus, *wire){
-		"a lost frame": func(b *clusterbus.Bus, w *wire) {
-			w.setFault(func(from, to *end, _ int) outcome {
-				if from.name == to.name {
-					return delivered
+	for name, publish := range map[string]func(*clusterbus.Bus, *clustertest.Wire){
+		"a lost frame": func(b *clusterbus.Bus, w *clustertest.Wire) {
+			w.SetFault(func(from, to string, _ int) clustertest.Outcome {
+				if from == to {
+					return clustertest.Delivered
 				}
-				return lost
+				return clustertest.Lost
 			})
 			b.Publish(core.Notification{Topic: "a", Event: []byte("lost")})
 			<-time.After(20 * time.Millisecond)
-			w.setFault(nil)
+			w.SetFault(nil)
 		},
-		"a large event": func(b *clusterbus.Bus, _ *wire) {
+		"a large event": func(b *clusterbus.Bus, _ *clustertest.Wire) {
 			b.Publish(core.Notification{Topic: "a", Event: make([]byte, 9<<10)})
 		},
-		"too many events": func(b *clusterbus.Bus, _ *wire) {
+		"too many events": func(b *clusterbus.Bus, _ *clustertest.Wire) {
 			for range 10_000 {
 				b.Publish(core.Notification{Topic: "other", Event: []byte("x")})
 			}
@@ -131,7 +126,7 @@ func TestMissedEvents(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := &wire{}
+				w := &clustertest.Wire{}
 				_, one, two, _ := pair(t, w)
 				sub := subscribe(t, two, "a")
 				publish(one, w)
@@ -147,10 +142,10 @@ func TestMissedEvents(t *testing.T) {
 // their session; and once more when it is up again.
 func TestDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, one, two, lines := pair(t, &wire{})
+		c, one, two, lines := pair(t, &clustertest.Wire{})
 		c.SetPlace("shop", 42)
 		sub := subscribe(t, two, "inbox/shop/ann")
-		lines[1].setCut(true)
+		lines[1].SetCut(true)
 		one.Publish(core.Notification{Topic: "inbox/shop/ann", Place: 42})
 		for range 3 {
 			if got, took := next(t, sub, time.Minute); len(got) != 1 || !got[0].Missed || got[0].Place != 42 || took > 2500*time.Millisecond {
@@ -160,7 +155,7 @@ func TestDown(t *testing.T) {
 		if s := two.State(); s.Problem == "" {
 			t.Error("the bus that is cut is up")
 		}
-		lines[1].setCut(false)
+		lines[1].SetCut(false)
 		if got, took := next(t, sub, time.Minute); !got[0].Missed || took > 1500*time.Millisecond {
 			t.Errorf("got %+v after %v, want to be notified once the bus is up", got, took)
 		}
@@ -181,14 +176,14 @@ func TestDown(t *testing.T) {
 // it may be cut from them.
 func TestSilentServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &wire{}
+		w := &clustertest.Wire{}
 		_, _, two, _ := pair(t, w)
 		sub := subscribe(t, two, "a")
-		w.setFault(func(from, _ *end, _ int) outcome {
-			if from.name == "one" {
-				return lost
+		w.SetFault(func(from, _ string, _ int) clustertest.Outcome {
+			if from == "one" {
+				return clustertest.Lost
 			}
-			return delivered
+			return clustertest.Delivered
 		})
 		if got, took := next(t, sub, time.Minute); !got[0].Missed || took > silenceNoticed {
 			t.Errorf("got %+v after %v", got, took)
@@ -205,14 +200,14 @@ const silenceNoticed = 4 * time.Second
 // Frames that are repeated or come late are delivered once, and in order.
 func TestRepeatedFrames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &wire{}
+		w := &clustertest.Wire{}
 		_, one, two, _ := pair(t, w)
 		sub := subscribe(t, two, "a")
-		w.setFault(func(_, _ *end, number int) outcome {
+		w.SetFault(func(_, _ string, number int) clustertest.Outcome {
 			if number%3 == 0 {
-				return outcome{times: 1, later: 30 * time.Millisecond}
+				return clustertest.Outcome{Times: 1, Later: 30 * time.Millisecond}
 			}
-			return doubled
+			return clustertest.Doubled
 		})
 		last := -1
 		for n := range 50 {
@@ -238,18 +233,18 @@ func TestRepeatedFrames(t *testing.T) {
 // A server without others sends nothing but its beats.
 func TestAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &wire{}
-		line := w.open("one")
+		w := &clustertest.Wire{}
+		line := w.Open("one")
 		b := clustertest.NewCluster().Start(t, "one", line)
 		if b.Watched("a") {
 			t.Error("a topic without subscribers is watched on a server without others")
 		}
-		before := line.sent
+		before := line.Sent()
 		for range 100 {
 			b.Publish(core.Notification{Topic: "a"})
 			<-time.After(100 * time.Millisecond)
 		}
-		if frames := line.sent - before; frames > 11 {
+		if frames := line.Sent() - before; frames > 11 {
 			t.Errorf("sent %d frames in ten seconds", frames)
 		}
 	})

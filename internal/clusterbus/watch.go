@@ -72,9 +72,9 @@ func (b *Bus) setProblem(problem string, now time.Time) {
 		b.why, b.since = problem, now
 	}
 	b.mu.Unlock()
-	switch {
-	case problem == before:
-	case problem == "":
+	switch problem {
+	case before:
+	case "":
 		b.o.Log.Info("the bus between the servers is up", "was_down", now.Sub(since).Round(time.Millisecond))
 	default:
 		b.o.Log.Warn("the bus between the servers is down; what happens on other servers is seen here up to four seconds late", "problem", problem)

@@ -92,7 +92,7 @@ func TestServersOfACluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer alone.Close() //nolint:errcheck // the test is over
+	defer alone.Close()
 	if _, err := sqlstore.Open(soon(), sqlstore.Options{URL: url, Cluster: true}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a server of a cluster beside one that is alone gets %v", err)
 	}
