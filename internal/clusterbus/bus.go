@@ -143,6 +143,9 @@ func (b *Bus) Publish(n core.Notification) {
 	}
 }
 
+// Shared implements [core.Bus].
+func (b *Bus) Shared() bool { return true }
+
 // Watched implements [core.Bus]. Other servers may watch any topic.
 func (b *Bus) Watched(topic string) bool { return b.hasPeers.Load() || b.Bus.Watched(topic) }
 

@@ -46,6 +46,9 @@ func (b *Bus) Publish(notification core.Notification) {
 	}
 }
 
+// Shared implements [core.Bus].
+func (b *Bus) Shared() bool { return false }
+
 // Watched reports whether topic has subscribers.
 func (b *Bus) Watched(topic string) bool {
 	b.mu.RLock()

@@ -12,6 +12,9 @@ type Bus interface {
 	// Subscribe opens a subscription without topics.
 	Subscribe() Subscription
 
+	// Shared reports whether the bus can have subscribers on other servers. It does not change.
+	Shared() bool
+
 	// Watched reports whether anybody may be subscribed to topic, so that a publisher
 	// need not create an ephemeral event that nobody would receive.
 	Watched(topic string) bool

@@ -43,6 +43,9 @@ func New(o Options) *Core {
 func (c *Core) Start() {
 	c.Go(func(ctx context.Context) { c.Repeat(ctx, publishInterval, "presence", c.Presence.publishChangedStates) })
 	c.Go(c.Presence.storeLoop)
+	if c.Bus.Shared() {
+		c.Go(c.Presence.exchange)
+	}
 	c.Go(func(ctx context.Context) { c.Repeat(ctx, time.Hour, "stored responses", c.dropOldAnswers) })
 }
 

@@ -3,6 +3,7 @@ package core
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -13,8 +14,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Presence knows what entities are doing now on this server. Only the times at which
-// entities were last seen are stored, with a delay.
+// Presence knows what entities are doing now, on this server and, a little later, on the others
+// of its bus. Only the times at which entities were last seen are stored, with a delay.
 type Presence struct {
 	core          *Core
 	mu            sync.Mutex
@@ -22,6 +23,8 @@ type Presence struct {
 	keys          map[shoal.KeyID]shoal.Time
 	arrivals      map[shoal.SessionID]chan struct{} // closed on the next arrival; only of watched sessions
 	lastSeenCache map[storage.EntityRef]lastSeen    // of entities that this server has not seen
+	server        string                            // identifies this server to others
+	remote        map[storage.EntityRef]remoteActivities
 }
 
 // entityActivity is what is known about one entity on this server.
@@ -45,7 +48,7 @@ const (
 )
 
 func newPresence(c *Core) *Presence {
-	return &Presence{core: c, activities: map[storage.EntityRef]*entityActivity{}, keys: map[shoal.KeyID]shoal.Time{}, arrivals: map[shoal.SessionID]chan struct{}{}, lastSeenCache: map[storage.EntityRef]lastSeen{}}
+	return &Presence{core: c, activities: map[storage.EntityRef]*entityActivity{}, keys: map[shoal.KeyID]shoal.Time{}, arrivals: map[shoal.SessionID]chan struct{}{}, lastSeenCache: map[storage.EntityRef]lastSeen{}, server: rand.Text(), remote: map[storage.EntityRef]remoteActivities{}}
 }
 
 // MarkCall records that an entity makes a call now.
@@ -92,6 +95,7 @@ func (p *Presence) Forget(s shoal.SessionID, e shoal.EntityID) {
 	defer p.mu.Unlock()
 	delete(p.activities, storage.EntityRef{Session: s, ID: e})
 	delete(p.lastSeenCache, storage.EntityRef{Session: s, ID: e})
+	delete(p.remote, storage.EntityRef{Session: s, ID: e})
 }
 
 // MarkKeyUsed records that a key is used now.
@@ -107,13 +111,16 @@ func (p *Presence) update(s shoal.SessionID, e shoal.EntityID, change func(*enti
 	}
 	now := time.Now()
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	x := p.activityOf(s, e)
 	wasOffline := x.state(now) == shoal.Offline
 	x.lastCallAt = now
 	change(x)
 	if wasOffline {
 		p.notifyArrivals(s)
+	}
+	p.mu.Unlock()
+	if wasOffline {
+		p.shareEntities([]storage.EntityRef{{Session: s, ID: e}})
 	}
 }
 
@@ -159,8 +166,7 @@ func (p *Presence) notifyArrivals(session shoal.SessionID) {
 	}
 }
 
-// presentEntities returns the ids of the entities of a session that are not offline on this
-// server, sorted.
+// presentEntities returns the ids of the entities of a session that are not offline, sorted.
 func (p *Presence) presentEntities(session shoal.SessionID) (out []shoal.EntityID) {
 	now := time.Now()
 	p.mu.Lock()
@@ -170,8 +176,15 @@ func (p *Presence) presentEntities(session shoal.SessionID) (out []shoal.EntityI
 			out = append(out, key.ID)
 		}
 	}
+	for key, r := range p.remote {
+		if key.Session == session {
+			if there := r.best(now).State; there != "" && there != shoal.Offline {
+				out = append(out, key.ID)
+			}
+		}
+	}
 	slices.Sort(out)
-	return out
+	return slices.Compact(out)
 }
 
 // FillLiveState sets what e is doing now: from its calls, from its runs if [FillRunState]
@@ -188,31 +201,24 @@ func (p *Presence) FillLiveState(e shoal.Entity) shoal.Entity {
 	return e
 }
 
-// FillState sets the state, LastSeenAt and WaitEndsAt of e from its calls on this server.
+// FillState sets the state, LastSeenAt and WaitEndsAt of e from its calls on all servers.
 func (p *Presence) FillState(e shoal.Entity) shoal.Entity {
 	e.State = shoal.Offline
 	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	x := p.activities[storage.EntityRef{Session: e.SessionID, ID: e.ID}]
-	if x == nil {
-		return e
-	}
-	e.State = x.state(now)
-	if !x.lastCallAt.IsZero() {
-		last := shoal.At(x.lastCallAt)
-		e.LastSeenAt = &last
-	}
-	var ends time.Time
-	for _, t := range x.waitEnds {
-		if t.After(ends) {
-			ends = t
+	if x := p.activities[storage.EntityRef{Session: e.SessionID, ID: e.ID}]; x != nil {
+		e.State = x.state(now)
+		if !x.lastCallAt.IsZero() {
+			last := shoal.At(x.lastCallAt)
+			e.LastSeenAt = &last
+		}
+		if ends := x.lastWaitEnd(); !ends.IsZero() {
+			at := shoal.At(ends)
+			e.WaitEndsAt = &at
 		}
 	}
-	if !ends.IsZero() {
-		at := shoal.At(ends)
-		e.WaitEndsAt = &at
-	}
+	p.addRemote(&e, now)
 	return e
 }
 
@@ -221,7 +227,9 @@ func (p *Presence) FillState(e shoal.Entity) shoal.Entity {
 // time.
 func (p *Presence) publishChangedStates(ctx context.Context) error {
 	var errs []error
-	for _, key := range p.takeChangedStates() {
+	changed := p.takeChangedStates()
+	p.shareEntities(changed)
+	for _, key := range changed {
 		errs = append(errs, p.publishState(ctx, key))
 	}
 	return errors.Join(errs...)

@@ -84,6 +84,9 @@ func (b between) Publish(n core.Notification) { b.publisher.Publish(n) }
 // Subscribe implements [core.Bus].
 func (b between) Subscribe() core.Subscription { return b.subscriber.Subscribe() }
 
+// Shared implements [core.Bus].
+func (b between) Shared() bool { return true }
+
 // Watched implements [core.Bus].
 func (b between) Watched(topic string) bool { return b.publisher.Watched(topic) }
 

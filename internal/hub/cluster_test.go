@@ -1,0 +1,161 @@
+package hub_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/clusterbus"
+	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/inbox"
+	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/clustertest"
+)
+
+// cluster returns the hubs of servers on one store, with a bus between them, and the end of the
+// wire at each. They stop when the test ends.
+func cluster(t *testing.T, w *clustertest.Wire, n int) (hubs []*hub.Hub, lines []*clustertest.End) {
+	t.Helper()
+	store := shoaltest.OpenSQLite(t)
+	for i := range n {
+		name := fmt.Sprint("server", i)
+		line := w.Open(name)
+		bus := clusterbus.New(clusterbus.Options{Transport: line, Name: name})
+		t.Cleanup(bus.Stop)
+		var h *hub.Hub
+		if i == 0 {
+			h = shop(t, func(o *hub.Options) { o.Store, o.Bus = store, bus })
+		} else {
+			h = hub.New(hub.Options{Store: store, Bus: bus})
+			must(t, h.Start(context.Background()))
+			t.Cleanup(h.Stop)
+		}
+		must(t, bus.Start(context.Background(), h.Nodes))
+		hubs, lines = append(hubs, h), append(lines, line)
+	}
+	return hubs, lines
+}
+
+// waiting starts a wait of bot and returns where its response arrives.
+func waiting(t *testing.T, h *hub.Hub, timeout time.Duration) <-chan *inbox.Delivery {
+	answer := make(chan *inbox.Delivery, 1)
+	go func() {
+		got, err := h.Inbox.Wait(context.Background(), bot, mentions(timeout, ""))
+		if err != nil {
+			t.Error(err)
+		}
+		answer <- got
+	}()
+	synctest.Wait()
+	return answer
+}
+
+// A message on one server wakes a wait on another: at once over a bus that works, and within
+// 4.5 seconds over one that has lost the notification or is down.
+func TestWakesOnAnotherServer(t *testing.T) {
+	for name, c := range map[string]struct {
+		harm   func(*clustertest.Wire, []*clustertest.End)
+		within time.Duration
+	}{
+		"the bus works": {func(*clustertest.Wire, []*clustertest.End) {}, 5 * time.Millisecond},
+		"a frame is lost": {func(w *clustertest.Wire, _ []*clustertest.End) {
+			lost := false
+			w.SetFault(func(from, to string, _ int) clustertest.Outcome {
+				if from == "server0" && to == "server1" && !lost {
+					lost = true
+					return clustertest.Lost
+				}
+				return clustertest.Delivered
+			})
+		}, 1500 * time.Millisecond},
+		"the line of the sender is cut":   {func(_ *clustertest.Wire, lines []*clustertest.End) { lines[0].SetCut(true) }, 4500 * time.Millisecond},
+		"the line of the receiver is cut": {func(_ *clustertest.Wire, lines []*clustertest.End) { lines[1].SetCut(true) }, 4500 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var w clustertest.Wire
+				hubs, lines := cluster(t, &w, 2)
+				answer := waiting(t, hubs[1], shoal.MaxWait)
+				c.harm(&w, lines)
+				began := time.Now()
+				_, err := say(hubs[0], "hello")
+				must(t, err)
+				got := <-answer
+				if texts := textsOf(got); len(texts) != 1 || texts[0] != "hello" || time.Since(began) > c.within {
+					t.Errorf("got %q after %v, want \"hello\" within %v", texts, time.Since(began), c.within)
+				}
+			})
+		})
+	}
+}
+
+// What an entity is doing on one server is known on the others: that it has come at once, that
+// it waits within a second, and that its server is gone within half a minute.
+func TestPresenceOnOtherServers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var w clustertest.Wire
+		hubs, lines := cluster(t, &w, 2)
+		state := func() shoal.State {
+			t.Helper()
+			e, err := hubs[0].Entities.Get(context.Background(), ann, shoal.DefaultSession, bot.EntityID)
+			must(t, err)
+			return e.State
+		}
+		if got := state(); got != shoal.Offline {
+			t.Fatalf("bot is %s before it came", got)
+		}
+		answer := waiting(t, hubs[1], 20*time.Second)
+		<-time.After(20 * time.Millisecond)
+		if got := state(); got == shoal.Offline {
+			t.Error("bot has come, and the other server does not know it")
+		}
+		<-time.After(2 * time.Second)
+		if got := state(); got != shoal.Waiting {
+			t.Errorf("bot is %s, want waiting", got)
+		}
+		<-answer
+		<-time.After(2 * time.Second)
+		if got := state(); got != shoal.Connected {
+			t.Errorf("bot is %s after its wait, want connected", got)
+		}
+		waiting(t, hubs[1], shoal.MaxWait)
+		<-time.After(2 * time.Second)
+		lines[1].SetCut(true)
+		<-time.After(40 * time.Second)
+		if got := state(); got != shoal.Offline {
+			t.Errorf("bot is %s, want offline: its server is not heard any more", got)
+		}
+		lines[1].SetCut(false)
+		<-time.After(3 * time.Second)
+		if got := state(); got != shoal.Waiting {
+			t.Errorf("bot is %s, want waiting: its server is heard again", got)
+		}
+	})
+}
+
+// A wait for agents ends when one comes to another server.
+func TestAgentComesToAnotherServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var w clustertest.Wire
+		hubs, _ := cluster(t, &w, 2)
+		done := make(chan *inbox.Delivery, 1)
+		go func() {
+			d, err := hubs[0].Inbox.Wait(context.Background(), ann, &inbox.WaitRequest{
+				Session: shoal.DefaultSession, Timeout: time.Minute, Agents: &inbox.AgentsRequest{IDs: []shoal.EntityID{bot.EntityID}},
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			done <- d
+		}()
+		synctest.Wait()
+		began := time.Now()
+		waiting(t, hubs[1], 30*time.Second)
+		if d := <-done; d == nil || d.Result.TimedOut || time.Since(began) > time.Second {
+			t.Errorf("the wait ended after %v with %+v", time.Since(began), d)
+		}
+	})
+}
