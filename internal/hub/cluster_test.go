@@ -159,3 +159,24 @@ func TestAgentComesToAnotherServer(t *testing.T) {
 		}
 	})
 }
+
+// A right that ends on one server ends open calls on another at once.
+func TestRevocationOnAnotherServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var w clustertest.Wire
+		hubs, _ := cluster(t, &w, 2)
+		eve := lab(t, hubs[0], "eve")
+		revocations := hubs[1].Keys.Revocations()
+		calls := openCalls(t, hubs[1], eve, "lab")
+		synctest.Wait()
+		began := time.Now()
+		must(t, hubs[0].Keys.Revoke(context.Background(), root, eve.KeyID))
+		wantEnded(t, calls, began, shoal.Unauthenticated)
+		if took := time.Since(began); took > 200*time.Millisecond {
+			t.Errorf("the calls ended after %v, want at most 200ms", took)
+		}
+		if hubs[1].Keys.Revocations() == revocations {
+			t.Error("the other server still trusts the keys that it knows")
+		}
+	})
+}

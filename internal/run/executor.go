@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -150,23 +152,39 @@ func (e *Executor) Stop() {
 // noticed after that time.
 const fallback = 15 * time.Second
 
+// remoteDelay returns how long a server leaves a run to the one that has queued it, which claims
+// it at once. Several servers that wait do so for different times.
+func remoteDelay() time.Duration { return 50*time.Millisecond + rand.N(100*time.Millisecond) }
+
 // claimLoop claims whenever a run may be claimable.
 func (e *Executor) claimLoop(sub core.Subscription) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	var delayed time.Time // the claim for runs that other servers have queued
 	for {
 		select {
 		case <-e.ctx.Done():
 			return
 		case <-sub.Ready():
-			sub.Take()
+			local := slices.ContainsFunc(sub.Take(), func(n core.Notification) bool { return !n.Remote })
 			signal(e.checkCancel)
+			if now := time.Now(); !local && now.After(delayed) {
+				delay := remoteDelay()
+				delayed = now.Add(delay)
+				timer.Reset(delay)
+			}
+			if !local {
+				continue
+			}
 		case <-e.slotFreed:
 		case <-timer.C:
 		}
 		wait, err := e.claim()
 		if err != nil && !e.pause() {
 			return
+		}
+		if left := time.Until(delayed); left > 0 {
+			wait = min(wait, left) // this claim may have been too early for those
 		}
 		timer.Reset(wait)
 	}

@@ -193,7 +193,7 @@ func (e *Entities) applyRestricted(ch *core.Change, out *shoal.Entity, c shoal.E
 // endRoleCalls makes servers look up the role of the entity's keys again, and ends the open
 // calls of a former session owner.
 func (e *Entities) endRoleCalls(session shoal.SessionID, id shoal.EntityID, demoted bool) {
-	e.core.Revocations.Add(1)
+	e.core.RevokedRights()
 	if demoted {
 		e.core.Calls.EndRole(session, id)
 	}
@@ -239,7 +239,7 @@ func (e *Entities) Delete(ctx context.Context, who shoal.Principal, session shoa
 		}
 		// This runs before the notifications are sent, so the entity does not receive them.
 		ch.OnEnd(func(committed bool) {
-			e.core.Revocations.Add(1)
+			e.core.RevokedRights()
 			if committed {
 				e.core.Calls.EndEntity(session, id)
 				e.core.Presence.Forget(session, id)

@@ -181,7 +181,7 @@ func (k *Keys) Revoke(ctx context.Context, who shoal.Principal, id shoal.KeyID) 
 		}
 		return err
 	})
-	k.core.Revocations.Add(1)
+	k.core.RevokedRights()
 	if err == nil {
 		k.core.Calls.EndKey(id)
 	}

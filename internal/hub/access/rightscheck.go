@@ -70,8 +70,25 @@ func (k *Keys) Watch(who shoal.Principal, session shoal.SessionID, ended func(er
 // Start starts the tasks that end open calls whose rights have ended. They end when the hub
 // stops.
 func (k *Keys) Start() {
-	k.core.Go(func(ctx context.Context) {
-		k.core.Repeat(ctx, core.RecheckEvery, "rights of open calls", k.checkRights)
-	})
+	k.core.Go(k.watchRights)
 	k.core.Go(func(ctx context.Context) { k.core.Repeat(ctx, time.Second, "unchecked rights", k.endUnchecked) })
+}
+
+// watchRights checks the rights of open calls at an interval, and when another server says that
+// rights have ended, until ctx ends.
+func (k *Keys) watchRights(ctx context.Context) {
+	const what = "rights of open calls"
+	if !k.core.Bus.Shared() {
+		k.core.Repeat(ctx, core.RecheckEvery, what, k.checkRights)
+		return
+	}
+	sub := k.core.Bus.Subscribe()
+	defer sub.Close()
+	sub.Add(core.RightsTopic)
+	k.core.RepeatOn(ctx, core.RecheckEvery, sub.Ready(), what, func(ctx context.Context) error {
+		if len(sub.Take()) > 0 {
+			k.core.Revocations.Add(1)
+		}
+		return k.checkRights(ctx)
+	})
 }

@@ -133,7 +133,7 @@ func (s *Sessions) Delete(ctx context.Context, who shoal.Principal, id shoal.Ses
 		}
 		ch.Notify(core.WorkTopic) // executors must stop its runs
 		ch.OnEnd(func(committed bool) {
-			s.core.Revocations.Add(1)
+			s.core.RevokedRights()
 			if committed {
 				s.core.Calls.EndSession(id)
 			}

@@ -56,7 +56,7 @@ func (k *Keys) endSignIns(ctx context.Context, op string, find func(storage.Tx) 
 		}
 		return nil
 	})
-	k.core.Revocations.Add(1)
+	k.core.RevokedRights()
 	if err != nil {
 		return err
 	}

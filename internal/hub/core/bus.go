@@ -39,10 +39,10 @@ type Notification struct {
 	Missed bool
 }
 
-// Join returns one notification that replaces two to the same topic: if one of them is
-// remote, or says that events were missed, so is the result.
+// Join returns one notification that replaces two to the same topic: it is remote if both are,
+// and says that events were missed if one of them does.
 func (n Notification) Join(o Notification) Notification {
-	n.Remote, n.Missed = n.Remote || o.Remote, n.Missed || o.Missed
+	n.Remote, n.Missed = n.Remote && o.Remote, n.Missed || o.Missed
 	if o.Place == 0 || n.Place != 0 && o.Place > n.Place {
 		n.Place = o.Place
 	}

@@ -74,6 +74,13 @@ type Core struct {
 	Revocations atomic.Int64
 }
 
+// RevokedRights counts a change that invalidates keys, and lets the other servers check the rights
+// of their open calls. Call it after the commit.
+func (c *Core) RevokedRights() {
+	c.Revocations.Add(1)
+	c.Bus.Publish(Notification{Topic: RightsTopic})
+}
+
 // Begin makes Stop wait until the caller calls Running.Done. After Stop was called it
 // returns false, and the caller must not start.
 func (c *Core) Begin() bool {
@@ -136,6 +143,11 @@ func (c *Core) dropOldAnswers(ctx context.Context) error {
 
 // Repeat runs do at an interval until ctx ends, and logs its errors.
 func (c *Core) Repeat(ctx context.Context, interval time.Duration, what string, do func(context.Context) error) {
+	c.RepeatOn(ctx, interval, nil, what, do)
+}
+
+// RepeatOn is Repeat that runs do whenever due has a value, too.
+func (c *Core) RepeatOn(ctx context.Context, interval time.Duration, due <-chan struct{}, what string, do func(context.Context) error) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
@@ -143,6 +155,7 @@ func (c *Core) Repeat(ctx context.Context, interval time.Duration, what string, 
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		case <-due:
 		}
 		if err := do(ctx); err != nil && ctx.Err() == nil {
 			c.Log.Error("background task failed and will be repeated", "task", what, "interval", interval, "error", err)

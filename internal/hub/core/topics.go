@@ -50,3 +50,6 @@ const WorkTopic = "work"
 
 // DueTopic is notified when a pending row is stored that has a due time.
 const DueTopic = "due"
+
+// RightsTopic is notified when rights have ended.
+const RightsTopic = "rights"
