@@ -63,6 +63,7 @@ type commands struct {
 	Export     admin.ExportCommand        `cmd:"" group:"People, keys and data" help:"Export a session with all its data as JSON lines."`
 	Import     admin.ImportCommand        `cmd:"" group:"People, keys and data" help:"Import a session from an export; requires --admin."`
 	Doctor     server.DoctorCommand       `cmd:"" group:"Start and look after a server" help:"Check a server and everything around it, and suggest remedies."`
+	Nodes      admin.NodesCommand         `cmd:"" group:"Start and look after a server" help:"List the servers that share the database; requires --admin."`
 	Bench      server.BenchCommand        `cmd:"" group:"Start and look after a server" help:"Measure a server from the outside; requires --admin or --throwaway."`
 	Completion completion.Command         `cmd:"" group:"This program" help:"Print a completion script for a shell."`
 	Version    server.VersionCommand      `cmd:"" group:"This program" help:"Print the version."`

@@ -257,6 +257,7 @@ func (s *Server) apis() (_ http.Handler, err error) {
 	c := s.config
 	s.mcp = mcpapi.New(mcpapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log, Version: c.Version, Limits: s.limits, Pool: s.pool, Metrics: s.metrics})
 	rest := httpapi.New(httpapi.Options{
+		Bus:   s.busState,
 		Ready: (&readiness{reachable: s.store.Reachable, refusing: s.limits.Refusing}).check,
 		Hub:   s.Hub, Auth: s.auth, Log: c.Log, Limits: s.limits, Metrics: s.metrics, Version: c.Version, Spool: c.Data, Env: func() []string { return c.AllowEnv }, Check: s.executor.Check, Preview: s.executor.Preview, Conversation: history.Public,
 		Pool: s.pool,

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"strings"
 
@@ -85,15 +84,15 @@ func (s *Server) connectBus(ctx context.Context) error {
 	return s.bus.Start(ctx, s.Hub.Nodes)
 }
 
-// busProblem returns why notifications from other servers are late, or "".
-func (s *Server) busProblem() string {
-	if s.bus == nil {
+// busState returns "up" or "down", or "" if there can be only one server.
+func (s *Server) busState() string {
+	switch {
+	case s.bus == nil:
 		return ""
+	case s.bus.State().Problem == "":
+		return "up"
 	}
-	if state := s.bus.State(); state.Problem != "" {
-		return fmt.Sprintf("The bus between the servers is down since %s: %s.", state.Since.UTC().Format("15:04:05"), state.Problem)
-	}
-	return ""
+	return "down"
 }
 
 // nodeName returns the name of this machine, which is the default name of its server.

@@ -57,6 +57,9 @@ type Options struct {
 	// Ready returns the reason why the server cannot serve now; nil means that it always can.
 	// It must be safe for concurrent use.
 	Ready func() error
+	// Bus returns "up" or "down" for a server that shares its database with others, and ""
+	// for one that does not. It is required if Ready is set.
+	Bus func() string
 	// Heartbeat is the interval at which a stream gets a comment line and its key is
 	// checked again, 15 s if zero.
 	Heartbeat time.Duration
@@ -134,6 +137,6 @@ func routes() []route {
 	return slices.Concat(
 		sessionRoutes(), entityRoutes(), waitRoutes(), spaceRoutes(), messageRoutes(), eventRoutes(), searchRoutes(),
 		agentRoutes(), agentNoteRoutes(), conversationRoutes(), planRoutes(), runRoutes(), pendingRoutes(), usageRoutes(), exportRoutes(), fileRoutes(), rendererRoutes(),
-		keyRoutes(), inviteRoutes(), healthRoutes(), documentRoutes(), documentConfigRoutes(),
+		keyRoutes(), inviteRoutes(), nodeRoutes(), healthRoutes(), documentRoutes(), documentConfigRoutes(),
 	)
 }

@@ -16,7 +16,9 @@ func healthRoutes() []route {
 		},
 		{
 			method: http.MethodGet, path: "/readyz", do: ready, public: true, id: "ready", tag: "Server",
-			summary: "Is the server recovered and serving?", status: http.StatusOK, out: health{}, errors: []shoal.Kind{shoal.Busy},
+			summary: "Is the server recovered and serving?",
+			about:   "`bus` is `up` or `down` for a server that shares its database with others: while it is down, notifications from the others are up to four seconds late.",
+			status: http.StatusOK, out: health{}, errors: []shoal.Kind{shoal.Busy},
 		},
 		{
 			method: http.MethodGet, path: "/metrics", do: showMetrics, id: "metrics", tag: "Server",
@@ -30,10 +32,11 @@ func healthRoutes() []route {
 type health struct {
 	Status  string `json:"status"`
 	Version string `json:"version"`
+	Bus     string `json:"bus,omitempty"`
 }
 
 func healthy(c *call) error {
-	return c.answer(http.StatusOK, health{"ok", c.Version})
+	return c.answer(http.StatusOK, health{Status: "ok", Version: c.Version})
 }
 
 // showMetrics responds with the metrics of the whole server.
@@ -50,10 +53,10 @@ func showMetrics(c *call) error {
 
 func ready(c *call) error {
 	if c.Ready == nil {
-		return c.answer(http.StatusOK, health{"ready", c.Version})
+		return c.answer(http.StatusOK, health{Status: "ready", Version: c.Version})
 	}
 	if err := c.Ready(); err != nil {
 		return &shoal.Error{Op: "httpapi.ready", Kind: shoal.Busy, Msg: "The server cannot serve now. Try again in a moment.", Err: err}
 	}
-	return c.answer(http.StatusOK, health{"ready", c.Version})
+	return c.answer(http.StatusOK, health{"ready", c.Version, c.Bus()})
 }

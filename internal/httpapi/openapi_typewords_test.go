@@ -131,6 +131,8 @@ var typeWords = map[string]string{
 	"MessagePage":            "A page of a timeline.",
 	"HitPage":                "A page of hits.",
 	"KeyPage":                "A page of keys.",
+	"Node":                   "A server that shares the database with others. `bus` is why it does not hear the others, and is missing if it does.",
+	"NodePage":               "The servers that share the database.",
 	"SnapshotData":           "`snapshot`: the current space, its newest 50 messages, and the cursor after which the following events continue.",
 	"SnapshotEndData":        "`snapshot.end`: every space had its snapshot.",
 	"MessageData":            "`message.created`: a message that somebody posted, or that a run starts; `message.completed`: its run has completed it; `message.updated`: it was edited or deleted, or changed in a way that no other event states. Replayed events contain the current content of a posted message.",

@@ -85,7 +85,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Is the server recovered and serving? */
+        /**
+         * Is the server recovered and serving?
+         * @description `bus` is `up` or `down` for a server that shares its database with others: while it is down, notifications from the others are up to four seconds late.
+         */
         readonly get: operations["ready"];
         readonly put?: never;
         readonly post?: never;
@@ -168,6 +171,26 @@ export interface paths {
          * @description Returns what the key proves, and the acting entity, if there is one.
          */
         readonly get: operations["me"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/nodes": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List the servers that share the database
+         * @description In the order of their start: those that were alive within the last six seconds. The list is empty for a server that shares its database with no other. For admins only.
+         */
+        readonly get: operations["listNodes"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -1680,6 +1703,7 @@ export interface components {
         };
         /** @description The health of the server. */
         readonly Health: {
+            readonly bus?: string;
             readonly status: string;
             readonly version: string;
         };
@@ -2247,6 +2271,23 @@ export interface components {
             readonly type: "text";
         } & {
             readonly [key: string]: unknown;
+        };
+        /** @description A server that shares the database with others. `bus` is why it does not hear the others, and is missing if it does. */
+        readonly Node: {
+            readonly bus?: string;
+            readonly id: string;
+            readonly name: string;
+            /** Format: date-time */
+            readonly seenAt: string;
+            /** Format: date-time */
+            readonly startedAt: string;
+            readonly version: string;
+        };
+        /** @description The servers that share the database. */
+        readonly NodePage: {
+            readonly items: readonly components["schemas"]["Node"][];
+            /** @description Where the next page begins; null on the last one. */
+            readonly nextCursor: string | null;
         };
         /** @description One piece of a message. */
         readonly Part: components["schemas"]["TextPart"] | components["schemas"]["ToolPart"] | components["schemas"]["FilePart"] | components["schemas"]["DataPart"];
@@ -4000,6 +4041,34 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Caller"];
+                };
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+        };
+    };
+    readonly listNodes: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NodePage"];
                 };
             };
             readonly 401: components["responses"]["unauthenticated"];
