@@ -112,9 +112,10 @@ func (b *Bus) Start(ctx context.Context, c Cluster) error {
 			return context.Cause(context.WithoutCancel(ctx))
 		case <-check.C:
 		}
-		if b.problem(time.Now()) == "" {
+		if now := time.Now(); b.problem(now) == "" {
 			check.Stop()
-			return nil
+			b.setProblem("", now)
+			return b.beat(ctx) // the others read that this server hears them
 		}
 	}
 }

@@ -104,6 +104,7 @@ func Examine(ctx context.Context, o Options, found func(Finding)) {
 	if !x.server(ctx) || !x.caller(ctx) {
 		return
 	}
+	x.nodes(ctx)
 	x.protocols(ctx)
 	x.stream(ctx)
 	x.wait(ctx)

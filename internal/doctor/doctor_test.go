@@ -96,6 +96,36 @@ func TestPostgreSQL(t *testing.T) {
 	w.expect("migrations", doctor.OK, "")
 }
 
+// Servers that share a database hear each other, or the operator learns that they do not.
+func TestServersThatShareADatabase(t *testing.T) {
+	w := newWorld(t)
+	database, nats := shoaltest.Postgres(t), shoaltest.NewNATSServer(t)
+	var first *app.Server
+	for _, name := range []string{"one", "two"} {
+		s, err := app.Start(t.Context(), app.Config{Data: t.TempDir(), Addr: "127.0.0.1:0", Database: database, Bus: nats.URL(), Node: name, Keys: func(string) string { return "" }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Stop()
+		if first == nil {
+			first = s
+		}
+	}
+	key, err := app.CreateKey(t.Context(), t.TempDir(), database, shoal.NewKey{Role: shoal.RoleAdmin})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.o.URL, w.o.Key, w.o.Here = first.URL(), *key.Secret, false
+	w.expect("servers", doctor.OK, "one, two share the database")
+	nats.Kill()
+	for range 20 { // a server records its state every two seconds; each look takes as long as a wait
+		if w.examine()["servers"].Status == doctor.Warn {
+			break
+		}
+	}
+	w.expect("servers", doctor.Warn, "it is not connected")
+}
+
 // The checks change nothing: what was delivered to the operator stays unacknowledged.
 func TestNothingIsAcknowledged(t *testing.T) {
 	w := newWorld(t)
