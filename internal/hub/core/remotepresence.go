@@ -9,7 +9,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Servers on one database tell each other what entities are doing on them: at once when an
+// Servers on one database publish what entities are doing on them: at once when an
 // entity arrives, within publishInterval when its state changes, and all of it again at
 // shareInterval. What was not repeated for remoteTTL is forgotten, because its server is gone.
 const (
@@ -25,7 +25,7 @@ const (
 // presenceTopic carries sharedPresence between servers.
 const presenceTopic = "presence"
 
-// sharedPresence is what a server tells the others: what some entities are doing on it, or, if
+// sharedPresence is what a server publishes for the others: what some entities are doing on it, or, if
 // Ask is set, that it wants to know what all of theirs are doing.
 type sharedPresence struct {
 	Server   string           `json:"server"`
@@ -88,8 +88,8 @@ func (p *Presence) addRemote(e *shoal.Entity, now time.Time) {
 	}
 }
 
-// exchange tells the other servers what entities are doing here, and hears what they are doing
-// there, until ctx ends.
+// exchange publishes for the other servers what entities are doing here, and receives what they are
+// doing there, until ctx ends.
 func (p *Presence) exchange(ctx context.Context) {
 	sub := p.core.Bus.Subscribe()
 	defer sub.Close()
@@ -113,7 +113,7 @@ func (p *Presence) exchange(ctx context.Context) {
 	}
 }
 
-// hear handles what another server said.
+// hear handles a message of another server.
 func (p *Presence) hear(n Notification) {
 	var said sharedPresence
 	switch {
@@ -200,7 +200,7 @@ func (p *Presence) allOffline() []sharedActivity {
 	return out
 }
 
-// shareEntities tells the other servers what these entities are doing here.
+// shareEntities publishes for the other servers what these entities are doing here.
 func (p *Presence) shareEntities(keys []storage.EntityRef) {
 	if !p.core.Bus.Shared() {
 		return
@@ -217,7 +217,7 @@ func (p *Presence) shareEntities(keys []storage.EntityRef) {
 	p.share(out)
 }
 
-// share tells the other servers what entities are doing here.
+// share publishes for the other servers what entities are doing here.
 func (p *Presence) share(all []sharedActivity) {
 	for len(all) > 0 {
 		n := min(len(all), maxSharedEach)
