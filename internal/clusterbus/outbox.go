@@ -25,6 +25,7 @@ type outbox struct {
 	notified map[string]int // index of the item in items that notifies a topic
 	events   int
 	bytes    int // of the events
+	urgent   bool // an event must not wait
 	overflow bool
 	dropped  int64 // events dropped since the last call of take
 }
@@ -79,6 +80,7 @@ func (o *outbox) addEvent(n core.Notification) {
 	}
 	o.events++
 	o.bytes += len(n.Event)
+	o.urgent = o.urgent || n.Urgent
 	o.items = append(o.items, item{topics: []string{n.Topic}, event: n.Event})
 }
 
@@ -89,11 +91,11 @@ func (o *outbox) clear() {
 	clear(o.notified)
 }
 
-// state returns whether there is anything to send, and whether all of it are events.
+// state returns whether there is anything to send, and whether all of it are events that can wait.
 func (o *outbox) state() (some, onlyEvents bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return len(o.items) > 0 || o.overflow, len(o.notified) == 0 && !o.overflow
+	return len(o.items) > 0 || o.overflow, len(o.notified) == 0 && !o.overflow && !o.urgent
 }
 
 // taken is what take returns: the items of one frame. overflow reports that others were
@@ -136,5 +138,8 @@ func (o *outbox) take(size int) (t taken) {
 		}
 	}
 	o.overflow, o.dropped = false, 0
+	if len(o.items) == 0 {
+		o.urgent = false
+	}
 	return t
 }

@@ -180,3 +180,39 @@ func TestRevocationOnAnotherServer(t *testing.T) {
 		}
 	})
 }
+
+// A caller that acknowledges by calling again does so on any server, unless it asks for the
+// batch again.
+func TestImplicitAcknowledgmentOnAnotherServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var w clustertest.Wire
+		hubs, _ := cluster(t, &w, 3)
+		settle := func() { <-time.After(5 * time.Millisecond) } // the client's way to another server
+		for n := range 6 {
+			text := fmt.Sprint("message ", n)
+			_, err := say(hubs[n%2], text)
+			must(t, err)
+			settle()
+			if got, _ := waitNow(t, hubs[n%3], ""); len(got) != 1 || got[0] != text {
+				t.Errorf("the wait on server %d returned %q, want %q", n%3, got, text)
+			}
+			settle()
+		}
+		again := mentions(0, "")
+		again.Redeliver = true
+		got, err := hubs[1].Inbox.Wait(context.Background(), bot, again)
+		must(t, err)
+		if texts := textsOf(got); len(texts) != 1 || texts[0] != "message 5" {
+			t.Errorf("asked for the last batch again, got %q", texts)
+		}
+		got.Settle(false) // the connection broke
+		settle()
+		if got, _ := waitNow(t, hubs[2], ""); len(got) != 1 || got[0] != "message 5" {
+			t.Errorf("the response with the batch was lost, and the next wait returned %q", got)
+		}
+		settle()
+		if got, _ := waitNow(t, hubs[0], ""); len(got) != 0 {
+			t.Errorf("everything is acknowledged, and the next wait returned %q", got)
+		}
+	})
+}

@@ -30,6 +30,9 @@ type Notification struct {
 	// that knows all messages up to there need not read. It is 0 in notifications about
 	// other topics and where the position is unknown.
 	Place int64
+	// Urgent says that an event must not wait for others that could be sent to other servers
+	// together with it.
+	Urgent bool
 	// Remote says that the notification comes from another node: what this server remembers
 	// of the runs that it executes does not include it.
 	Remote bool

@@ -37,7 +37,9 @@ func (w *HeldWait) acknowledge(ctx context.Context) error {
 	if w.box.isExplicit(w.who.KeyID) {
 		return nil
 	}
-	if !w.req.Redeliver {
+	if w.req.Redeliver {
+		w.box.publishBatch(w.who.KeyID, nil)
+	} else {
 		if err := w.box.awaitResponses(ctx, w.who.KeyID); err != nil {
 			return err
 		}

@@ -21,12 +21,13 @@ type batch struct {
 }
 
 // settle records whether the response with the batch was written completely. Only the first
-// call has an effect.
-func (h *batch) settle(written bool) {
+// call has an effect, and returns true.
+func (h *batch) settle(written bool) (first bool) {
 	h.once.Do(func() {
-		h.written = written
+		h.written, first = written, true
 		close(h.settled)
 	})
+	return first
 }
 
 func (h *batch) isSettled() bool {

@@ -81,5 +81,8 @@ func (b *Inbox) dropStale(context.Context) error {
 // when the hub stops.
 func (b *Inbox) Start() {
 	b.core.Go(func(ctx context.Context) { b.core.Repeat(ctx, time.Minute, "mailboxes", b.dropStale) })
+	if b.core.Bus.Shared() {
+		b.core.Go(b.receiveBatches)
+	}
 	b.core.Go(func(ctx context.Context) { b.core.Repeat(ctx, countInterval, "deliveries", b.storeAllCounts) })
 }
