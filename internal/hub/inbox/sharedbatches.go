@@ -27,7 +27,7 @@ type sharedBatch struct {
 }
 
 // publishBatch publishes a batch that was delivered to a key for the other servers, or, with
-// nil, that there is none any more.
+// nil, that all earlier ones have ended.
 func (m *mailbox) publishBatch(key shoal.KeyID, h *batch) {
 	bus := m.inbox.core.Bus
 	if !bus.Shared() {
