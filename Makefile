@@ -26,6 +26,9 @@ ALONE := ^Test(TheWorkOfCompilingIsBounded|TheWorkOfACheckIsBounded|SchemaWalkAg
 LONG    := /test/(faults|release|upgrade)$$
 STORIES := ^TestConsole$$/^(courses|sweep)$$
 
+# The simulation of several servers; `make test` runs fewer of its seeds.
+SERVERS := ^TestWaitRacesOnSeveralServers$$
+
 # `make lint` vets everything, and more strictly. On a build machine a remembered
 # result proves nothing about that machine.
 TESTFLAGS ?= -vet=off -timeout=20m $(if $(CI),-count=1)
@@ -84,6 +87,7 @@ prove: setup ## Run the long tests: race detector, faults, releases, upgrades, e
 	SHOAL_FAULT_TABLE=$(CURDIR)/.cache/faults.md go test $(TESTFLAGS) $$(go list $(PACKAGES) | grep -E '$(LONG)') || failed=1; \
 	if [[ -f .cache/faults.md ]]; then cat .cache/faults.md; fi; \
 	go test $(TESTFLAGS) -run='$(STORIES)' ./test/console || failed=1; \
+	go test $(TESTFLAGS) -run='$(SERVERS)' ./internal/hub -clusterseeds=2000 || failed=1; \
 	scripts/race.sh $(TESTFLAGS) -skip='$(ALONE)' $$(go list $(PACKAGES) | grep -E '$(RACING)') || failed=1; \
 	exit $$failed
 
@@ -115,6 +119,7 @@ torture: setup ## Do every fault to servers for an hour, find every planted bug,
 	go test -count=1 -timeout 180m ./test/faults || failed=1; \
 	if [[ -f .cache/faults.md ]]; then cat .cache/faults.md; fi; \
 	SHOAL_KILLS=200 go test -count=1 -timeout 60m -run '^TestKilledRuns$$' ./test/e2e || failed=1; \
+	go test -count=1 -timeout 180m -run='$(SERVERS)' ./internal/hub -clusterseeds=200000 || failed=1; \
 	SHOAL_JOBS=1000 go test -count=1 -timeout 60m -run '^TestManyRunsOfOneEntity$$' ./test/attack || failed=1; \
 	exit $$failed
 

@@ -102,7 +102,7 @@ func (r *race) check() verdict {
 			b.checkDeliveries(o, c)
 		}
 	}
-	if n := r.bus.Open(); n != 0 {
+	if n := r.listens(); n != 0 {
 		b.fail("%d subscriptions are open without a wait", n)
 	}
 	if len(b.wrong) > 0 && *onlySeed != 0 {
@@ -364,7 +364,7 @@ func (b *raceChecker) checkWakeUp(c *waitCall) {
 		if c.result.TimedOut {
 			b.fail("lost wake-up: %v, open since %v, timed out at %v and did not get %s, posted from %v to %v",
 				c, c.begun, c.ended, e.message.ID, p.begun, p.ended)
-		} else if c.ended.Sub(c.begun) >= c.request.Timeout && c.ended.Sub(p.ended) > lateAfter {
+		} else if c.ended.Sub(c.begun) >= c.request.Timeout && c.ended.Sub(p.ended) > b.late {
 			// The read at its time-out would hide that nothing woke it.
 			b.fail("late wake-up: %v, open since %v, got at %v, when its time was up, what was posted from %v to %v",
 				c, c.begun, c.ended, p.begun, p.ended)

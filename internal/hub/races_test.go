@@ -13,6 +13,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/inbox"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
@@ -102,27 +103,40 @@ func eachSeed(t *testing.T, n int, run func(t *testing.T, lane func(func(seed ui
 	}
 }
 
-// raceWorld is a hub on which races run, one session after the other.
+// raceWorld is one or more servers on which races run, one session after the other.
 type raceWorld struct {
-	t      *testing.T
-	ledger *ledger
-	bus    *shoaltest.Listeners
-	hub    *hub.Hub // all waits are on this server
-	other  *hub.Hub // another server, which only sends notifications
+	t        *testing.T
+	ledger   *ledger
+	bus      *shoaltest.Listeners // that of all servers, if there is one
+	hub      *hub.Hub             // the first server
+	servers  []*hub.Hub
+	listens  func() int64 // the open subscriptions of callers
+	waitsOn  func(shoal.EntityID) *hub.Hub
+	late     time.Duration   // a wait must return within this time
+	timeouts []time.Duration // of waits, in milliseconds
+	disturb  func(*rand.Rand) (calm func())
 }
 
+// newRaceWorld returns a world of two servers with one bus: all waits are on the first, and the
+// other only sends notifications.
 func newRaceWorld(t *testing.T, broken faults) *raceWorld {
 	bus := &shoaltest.Listeners{Bus: &faultyBus{Bus: localbus.New(), faults: broken}}
-	w := &raceWorld{t: t, ledger: newLedger(shoaltest.OpenSQLite(t)), bus: bus}
+	w := &raceWorld{t: t, ledger: newLedger(shoaltest.OpenSQLite(t)), bus: bus, listens: bus.Open, late: lateAfter, timeouts: shortTimeouts}
 	w.ledger.faults = broken
-	for _, node := range []**hub.Hub{&w.hub, &w.other} {
-		*node = hub.New(hub.Options{Store: w.ledger, Bus: w.bus})
-		if err := (*node).Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup((*node).Stop)
-	}
+	w.addServer(bus)
+	w.addServer(bus)
+	w.waitsOn = func(shoal.EntityID) *hub.Hub { return w.hub }
+	w.disturb = func(*rand.Rand) func() { return func() {} }
 	return w
+}
+
+func (w *raceWorld) addServer(bus core.Bus) *hub.Hub {
+	h := hub.New(hub.Options{Store: w.ledger, Bus: bus})
+	must(w.t, h.Start(w.t.Context()))
+	w.t.Cleanup(h.Stop)
+	w.servers = append(w.servers, h)
+	w.hub = w.servers[0]
+	return h
 }
 
 // race is one seed: its participants, and what was observed.
@@ -172,6 +186,7 @@ func (w *raceWorld) race(seed uint64) verdict {
 	r := &race{raceWorld: w, rng: rand.New(rand.NewPCG(seed, 0)), session: shoal.SessionID(fmt.Sprintf("s%d", seed)), start: time.Now()}
 	r.populate([]shoal.EntityID{"a", "b", "c"}[:2+r.rng.IntN(2)], []shoal.SpaceID{"x", "y"}[:1+r.rng.IntN(2)])
 	w.ledger.reset(seed)
+	calm := w.disturb(rand.New(rand.NewPCG(seed, 1)))
 	act := func(do func(*rand.Rand)) {
 		rng := rand.New(rand.NewPCG(r.rng.Uint64(), r.rng.Uint64()))
 		r.actors.Go(func() { do(rng) })
@@ -192,6 +207,7 @@ func (w *raceWorld) race(seed uint64) verdict {
 	act(r.mover)
 	act(r.burst)
 	r.actors.Wait()
+	calm()
 	<-time.After(time.Second) // the last deliveries are counted during this time
 	return r.check()
 }
@@ -265,12 +281,12 @@ func (r *race) poster(rng *rand.Rand) {
 	}
 }
 
-// post posts on either server and records the call. It is refused if the sender has left
+// post posts on any server and records the call. It is refused if the sender has left
 // the space.
 func (r *race) post(rng *rand.Rand, sender shoal.EntityID, space shoal.SpaceID, mentions []shoal.EntityID) {
 	p := &postCall{begun: time.Now()}
 	draft := shoal.Draft{Parts: []shoal.Part{shoal.Text("hello")}, Mentions: mentions}
-	m, err := pick(rng, []*hub.Hub{r.hub, r.other}).Messages.Post(r.t.Context(), r.as(sender, "poster"), r.session, space, draft, "")
+	m, err := pick(rng, r.servers).Messages.Post(r.t.Context(), r.as(sender, "poster"), r.session, space, draft, "")
 	if err == nil {
 		p.id = m.ID
 	}
@@ -360,6 +376,9 @@ func (r *race) burst(rng *rand.Rand) {
 	}
 }
 
+// shortTimeouts are time-outs in milliseconds.
+var shortTimeouts = []time.Duration{0, 2, 5, 40, 80, 150, 150, 500, 1000}
+
 func (r *race) request(rng *rand.Rand) inbox.WaitRequest {
 	q := inbox.WaitRequest{Session: r.session, Kind: shoal.WaitMentions, Redeliver: rng.IntN(6) == 0}
 	if rng.IntN(2) == 0 {
@@ -371,7 +390,7 @@ func (r *race) request(rng *rand.Rand) inbox.WaitRequest {
 	if rng.IntN(5) == 0 {
 		q.From = []shoal.EntityID{pick(rng, r.entities)}
 	}
-	q.Timeout = pick(rng, []time.Duration{0, 2, 5, 40, 80, 150, 150, 500, 1000}) * time.Millisecond
+	q.Timeout = pick(rng, r.timeouts) * time.Millisecond
 	return q
 }
 
@@ -396,7 +415,7 @@ func (r *race) wait(rng *rand.Rand, c *waitCall) *inbox.Delivery {
 	c.lo, _ = r.ledger.visibleRecords()
 	c.begun = time.Now()
 	request := c.request
-	d, err := r.hub.Inbox.Wait(ctx, r.as(c.entity, c.key), &request)
+	d, err := r.waitsOn(c.entity).Inbox.Wait(ctx, r.as(c.entity, c.key), &request)
 	c.ended, c.err = time.Now(), err
 	_, c.hi = r.ledger.visibleRecords()
 	if d != nil {

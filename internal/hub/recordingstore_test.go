@@ -36,6 +36,7 @@ type faults struct {
 	losesNotifications bool // every third notification is lost
 	subscribesLate     bool // a subscription starts late
 	losesEvents        bool // a read of several events omits the first
+	healsNothing       bool // no wait reads when frames of other servers were missed
 }
 
 // record is one transaction that changed inboxes.
