@@ -116,7 +116,12 @@ func TestPresenceOnOtherServers(t *testing.T) {
 		if got := state(); got != shoal.Waiting {
 			t.Errorf("bot is %s, want waiting", got)
 		}
-		<-answer
+		m, err := say(hubs[0], "hello")
+		must(t, err)
+		if len(m.Reach) != 1 || m.Reach[0].State != shoal.ReachListening {
+			t.Errorf("the sender reads that bot is %+v, want listening", m.Reach)
+		}
+		(<-answer).Settle(true)
 		<-time.After(2 * time.Second)
 		if got := state(); got != shoal.Connected {
 			t.Errorf("bot is %s after its wait, want connected", got)

@@ -88,6 +88,13 @@ func (p *Presence) addRemote(e *shoal.Entity, now time.Time) {
 	}
 }
 
+// WaitsElsewhere reports whether an entity has an open wait on another server.
+func (p *Presence) WaitsElsewhere(s shoal.SessionID, e shoal.EntityID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.remote[storage.EntityRef{Session: s, ID: e}].best(time.Now()).State == shoal.Waiting
+}
+
 // exchange publishes for the other servers what entities are doing here, and receives what they are
 // doing there, until ctx ends.
 func (p *Presence) exchange(ctx context.Context) {

@@ -13,7 +13,8 @@ import (
 
 // Reach returns how a message reaches each of the agents that it mentions. mentioned are
 // the mentioned members, and t the runs that the message started. Reach uses the presence
-// that this server knows, and reads from the store only when an absent agent was last seen.
+// that this server knows, and reads from the store only when an absent agent was last seen. Of a
+// wait on another server it does not know what the wait is for, and takes it as one for the message.
 // It must be called before the commit, because the commit ends the waits for the message.
 func (b *Inbox) Reach(ch *core.Change, m shoal.Message, mentioned []storage.MemberKind, t runs.TriggerResult) (out []shoal.Reach, err error) {
 	for _, id := range m.Mentions {
@@ -75,7 +76,7 @@ func describeBusy(ch *core.Change, m shoal.Message, r *shoal.Reach) error {
 func (b *Inbox) reachConnected(ch *core.Change, m shoal.Message, id shoal.EntityID) (shoal.Reach, error) {
 	e := b.core.Presence.FillState(shoal.Entity{SessionID: m.SessionID, ID: id})
 	r := shoal.Reach{EntityID: id, State: shoal.ReachBusy, LastSeenAt: e.LastSeenAt, Text: "here, but not waiting for it"}
-	if b.isListening(m, id) {
+	if b.isListening(m, id) || b.core.Presence.WaitsElsewhere(m.SessionID, id) {
 		via := shoal.ViaWait
 		r.State, r.Via, r.Text = shoal.ReachListening, &via, ""
 		return r, nil
