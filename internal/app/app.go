@@ -80,6 +80,7 @@ type Server struct {
 	executor *run.Executor
 	store    *sqlstore.Store
 	bus      *clusterbus.Bus // nil if there can be only one server
+	ready    readiness
 	guard    *guard.Guard
 	auth     *auth.Authenticator
 	mcp      *mcpapi.API
@@ -122,6 +123,7 @@ func Run(ctx context.Context, c Config) error {
 	select {
 	case <-ctx.Done():
 		s.config.Log.Info("stopping", "cause", context.Cause(ctx))
+		s.drain()
 	case err = <-s.failed:
 	case err = <-s.served:
 	}
@@ -256,9 +258,10 @@ func (s *Server) listen() error {
 func (s *Server) apis() (_ http.Handler, err error) {
 	c := s.config
 	s.mcp = mcpapi.New(mcpapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log, Version: c.Version, Limits: s.limits, Pool: s.pool, Metrics: s.metrics})
+	s.ready.reachable, s.ready.refusing = s.store.Reachable, s.limits.Refusing
 	rest := httpapi.New(httpapi.Options{
 		Bus:   s.busState,
-		Ready: (&readiness{reachable: s.store.Reachable, refusing: s.limits.Refusing}).check,
+		Ready: s.ready.check,
 		Hub:   s.Hub, Auth: s.auth, Log: c.Log, Limits: s.limits, Metrics: s.metrics, Version: c.Version, Spool: c.Data, Env: func() []string { return c.AllowEnv }, Check: s.executor.Check, Preview: s.executor.Preview, Conversation: history.Public,
 		Pool: s.pool,
 	})

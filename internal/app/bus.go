@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/clusterbus"
@@ -82,6 +83,24 @@ func (s *Server) connectBus(ctx context.Context) error {
 		return nil
 	}
 	return s.bus.Start(ctx, s.Hub.Nodes)
+}
+
+// drainFor is how long a server that stops still serves while it is not ready, so that a load
+// balancer that asks every two seconds sends no more calls.
+const drainFor = 2500 * time.Millisecond
+
+// drain makes the server not ready and waits, if there are other servers that can take its
+// callers.
+func (s *Server) drain() {
+	if s.bus == nil || len(s.bus.State().Nodes) < 2 {
+		return
+	}
+	s.ready.draining.Store(true)
+	select {
+	case <-time.After(drainFor):
+	case <-s.failed:
+	case <-s.served:
+	}
 }
 
 // busState returns "up" or "down", or "" if there can be only one server.

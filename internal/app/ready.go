@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -15,6 +16,7 @@ import (
 type readiness struct {
 	reachable func(context.Context) error
 	refusing  func() time.Duration // for how long callers have been refused; nil is allowed
+	draining  atomic.Bool          // the server is about to stop, and others serve its callers
 
 	asking sync.Mutex // held while the database is asked
 	mu     sync.Mutex // guards the rest
@@ -35,6 +37,9 @@ const (
 // check returns why the server cannot serve now, nil if it can. It waits for the
 // database only if nobody else does.
 func (r *readiness) check() error {
+	if r.draining.Load() {
+		return shoal.E("app.ready", shoal.Busy, "The server is about to stop. Use another one.")
+	}
 	if r.refusing != nil {
 		if d := r.refusing(); d > readyRefusing {
 			return shoal.E("app.ready", shoal.Busy, fmt.Sprintf("Callers have been refused for %v because others hold what they need; shoal_limited_total counts it.", d.Round(time.Second)))
