@@ -122,6 +122,7 @@ func (c *SendCommand) post(ctx context.Context, sh *cli.Shell, session *client.S
 			sh.Output.Note("not reached: %s (%s); it reads the message when it next waits", r.EntityID, r.Text)
 		}
 	}
+	noteUnmentioned(ctx, sh, session, posted, text)
 	return posted, nil
 }
 
