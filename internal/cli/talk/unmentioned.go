@@ -29,7 +29,7 @@ func noteUnmentioned(ctx context.Context, sh *cli.Shell, session *client.Session
 			return
 		}
 		if _, err := session.Member(ctx, posted.SpaceID, id); err != nil {
-			continue // it is no member, or the note is lost: the message was posted
+			continue // it is not a member, or the note is lost: the message was posted
 		}
 		sh.Output.Note("@%s is only text, and does not wake %s: add -m %s to mention it", id, id, id)
 	}
