@@ -49,7 +49,6 @@ type Store struct {
 	dialect *sqlconn.Dialect
 	log     *slog.Logger
 	fatal   func(error)
-	epoch   string
 
 	main    *lane   // writes everything that no other lane does
 	lanes   []*lane // each writes some of the sessions; none if the database has one writer
@@ -126,8 +125,7 @@ func (s *Store) prepare(ctx context.Context) (err error) {
 	if err := s.migrate(ctx); err != nil {
 		return err
 	}
-	s.epoch, err = c.BeginBoot()
-	return err
+	return c.BeginBoot()
 }
 
 // migrate migrates the tables to the version of this program.
@@ -193,7 +191,7 @@ func (s *Store) closeWriters() {
 }
 
 // Epoch implements [hub.Store].
-func (s *Store) Epoch() string { return s.epoch }
+func (s *Store) Epoch() string { return s.main.conn.Boot() }
 
 // View implements [hub.Store]. While every connection for reading is in use it waits for
 // one, at most until ctx ends; fn itself is not interrupted.

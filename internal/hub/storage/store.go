@@ -40,10 +40,11 @@ type Store interface {
 	// unknown.
 	Update(ctx context.Context, at At, fn func(Tx) error) error
 
-	// Epoch identifies everything that is written through this store since it was
-	// opened. It is different for every opening of this database, of a copy of it, or of
-	// another database. [EventTx.Descends] uses it to decide whether a position that was
-	// known then still belongs to the same event.
+	// Epoch identifies everything that is written through this store now. It is different
+	// for every opening of this database, of a copy of it, or of another database, except
+	// that servers which share the database have one epoch; a server that has lost all of
+	// its connections may get another one. [EventTx.Descends] uses it to decide whether a
+	// position that was known then still belongs to the same event.
 	Epoch() string
 }
 

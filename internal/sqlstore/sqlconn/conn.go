@@ -120,6 +120,10 @@ func (c *Conn) Open(ctx context.Context) error {
 	if err == nil {
 		err = c.lockAlone(ctx)
 	}
+	if err == nil {
+		err = c.rejoin()
+	}
+	c.recorded = nil // of the boot of the previous connection
 	c.ctx = context.Background()
 	if err != nil {
 		c.Close()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -47,7 +48,7 @@ func (c *Conn) checkTimeline() error {
 
 // origin is what the writers of a store have in common: from where they write.
 type origin struct {
-	boot boot // set before there is more than one writer
+	boot atomic.Pointer[boot] // nil before the first
 
 	mu       sync.Mutex
 	timeline string // of the database when the first writer connected
