@@ -58,9 +58,7 @@ var proxies = []proxy{
 		return []string{"-p", dir, "-c", write(t, dir, "nginx.conf", whole)}
 	}},
 	{"Caddy", "caddy", "apt-get install caddy", "Caddyfile", func(t *testing.T, dir, config, port, upstream string) []string {
-		certificate, key := certificateFiles(t, dir)
-		config = replaced(t, config, "shoal.example {", "https://shoal.example:"+port+" {\n\tbind 127.0.0.1\n\ttls "+certificate+" "+key, "127.0.0.1:7462", upstream)
-		return []string{"run", "--adapter", "caddyfile", "--config", write(t, dir, "Caddyfile", "{\n\tadmin off\n\tauto_https disable_redirects\n}\n"+config)}
+		return caddy(t, dir, config, port, "127.0.0.1:7462", upstream)
 	}},
 }
 
@@ -96,25 +94,40 @@ func TestProxiesOfTheDeployPage(t *testing.T) {
 				AllowHosts: []string{publicName}, AllowOrigins: []string{"https://" + publicName}, TrustProxies: []string{"127.0.0.1/32", "::1/128"},
 			})
 			dir, port := t.TempDir(), freePort(t)
-			command := exec.Command(program, p.command(t, dir, programOf(t, "deploy.md", p.file), port, strings.TrimPrefix(running.URL(), "http://"))...)
-			command.Env = append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
-			var output bytes.Buffer
-			command.Stdout, command.Stderr = &output, &output
-			command.WaitDelay = 10 * time.Second
-			if err := command.Start(); err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() {
-				_ = command.Process.Signal(os.Interrupt) // ends nginx and Caddy at once
-				if err := command.Wait(); t.Failed() {
-					t.Logf("%s ended with %v:\n%s", p.name, err, output.String())
-				}
-			})
+			startProxy(t, dir, program, p.command(t, dir, programOf(t, "deploy.md", p.file), port, strings.TrimPrefix(running.URL(), "http://"))...)
 			public := through(t, dir, port)
 			waitUntilReady(t, public)
 			checkProxy(t, public, running.URL(), key)
 		})
 	}
+}
+
+// startProxy runs a proxy until the test ends.
+func startProxy(t *testing.T, dir, program string, arguments ...string) {
+	t.Helper()
+	command := exec.Command(program, arguments...)
+	command.Env = append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
+	var output bytes.Buffer
+	command.Stdout, command.Stderr = &output, &output
+	command.WaitDelay = 10 * time.Second
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = command.Process.Signal(os.Interrupt) // ends nginx and Caddy at once
+		if err := command.Wait(); t.Failed() {
+			t.Logf("%s ended with %v:\n%s", program, err, output.String())
+		}
+	})
+}
+
+// caddy returns the arguments with which Caddy runs a configuration on a port of the loopback
+// address, with pairs of texts replaced in it.
+func caddy(t *testing.T, dir, config, port string, pairs ...string) []string {
+	certificate, key := certificateFiles(t, dir)
+	pairs = append([]string{"shoal.example {", "https://shoal.example:" + port + " {\n\tbind 127.0.0.1\n\ttls " + certificate + " " + key}, pairs...)
+	config = replaced(t, config, pairs...)
+	return []string{"run", "--adapter", "caddyfile", "--config", write(t, dir, "Caddyfile", "{\n\tadmin off\n\tauto_https disable_redirects\n}\n"+config)}
 }
 
 // through returns a client that reaches the proxy under the public name.
