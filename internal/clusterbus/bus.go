@@ -103,17 +103,23 @@ func (b *Bus) Start(ctx context.Context, c Cluster) error {
 	b.running.Go(func() { b.sendLoop(running) })
 	b.running.Go(func() { b.watch(running) })
 	b.running.Go(func() { b.beatLoop(running) })
-	ctx, stop := context.WithTimeout(ctx, startLimit)
-	defer stop()
-	for check := time.NewTicker(10 * time.Millisecond); ; {
+	return b.awaitOthers(ctx)
+}
+
+// awaitOthers waits until this server hears itself and all others, or startLimit has passed.
+func (b *Bus) awaitOthers(ctx context.Context) error {
+	check, late := time.NewTicker(10*time.Millisecond), time.NewTimer(startLimit)
+	defer check.Stop()
+	defer late.Stop()
+	for {
 		select {
 		case <-ctx.Done():
-			check.Stop()
-			return context.Cause(context.WithoutCancel(ctx))
+			return context.Cause(ctx)
+		case <-late.C:
+			return nil
 		case <-check.C:
 		}
 		if now := time.Now(); b.problem(now) == "" {
-			check.Stop()
 			b.setProblem("", now)
 			return b.beat(ctx) // the others read that this server hears them
 		}

@@ -16,9 +16,10 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 )
 
-// Three servers behind Caddy, configured as docs/cluster.md says, are one for their callers: an
-// agent gets each mention once, whichever server answers, also while one of them stops.
-func TestSeveralServersBehindCaddy(t *testing.T) {
+// Three servers that are reached through Caddy, configured as docs/cluster.md says, are one for
+// their callers: an agent gets each mention once, whichever server answers, also while one of them
+// stops.
+func TestSeveralServersThroughCaddy(t *testing.T) {
 	program := find(t, "caddy", "apt-get install caddy")
 	database := shoaltest.Postgres(t)
 	var upstreams []string
