@@ -15,6 +15,8 @@
 //     two spaces for them. Later starts do not restore what was deleted.
 //   - If PostgreSQL continues on another timeline, Run returns ErrTimeline: data that
 //     this process has read may be lost there.
+//   - If a newer server migrates the database so that this one does not fit it, Run returns
+//     ErrOutdated.
 //   - If the disk fails a commit, Run returns ErrDisk: the state of the database is
 //     unknown until it is opened again.
 package app
@@ -57,6 +59,10 @@ var ErrDisk = errors.New("the disk failed a commit; start the server again to re
 // ErrTimeline is the error of a server whose database continued on another timeline, for
 // example after a failover to a standby.
 var ErrTimeline = errors.New("the database went on from another point of its history, where the last messages may be missing; start the server again")
+
+// ErrOutdated is the error of a server on whose database a newer one has been started that this one
+// cannot work beside.
+var ErrOutdated = errors.New("a newer server has migrated the database, and this one cannot work beside it; start the newer version here, too")
 
 // failuresPerSecond is the sustained rate of invalid keys that one address may send.
 const failuresPerSecond = 10
@@ -289,6 +295,9 @@ func (s *Server) fail(err error) {
 	why, what := ErrDisk, "the disk failed a commit"
 	if errors.Is(err, sqlstore.ErrTimeline) {
 		why, what = ErrTimeline, "the database went on from another point of its history; the server stops, and has to be started again"
+	}
+	if errors.Is(err, sqlstore.ErrOutdated) {
+		why, what = ErrOutdated, "a newer server has migrated the database; this one stops"
 	}
 	s.config.Log.Error(what, "error", err)
 	select {

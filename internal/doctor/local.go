@@ -154,6 +154,8 @@ func (x *examination) database(ctx context.Context) {
 func (x *examination) migrations(seen sqlstore.Examination) {
 	const check = "migrations"
 	switch at := fmt.Sprintf("the database has version %d, this program knows %d", seen.Version, seen.Newest); {
+	case seen.Version > seen.Newest && seen.Oldest <= seen.Newest:
+		x.ok(check, at+": a newer Shoal has migrated it, and this one can go on")
 	case seen.Version > seen.Newest:
 		x.fail(check, at+": a newer Shoal has migrated it", "start that one, or restore the backup from before")
 	case seen.Version == 0:

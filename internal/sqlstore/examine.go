@@ -19,8 +19,9 @@ type Examination struct {
 	// Durable are the settings that determine how the database commits.
 	Durable string
 	// Version is the number of migrations that were run, 0 in an empty database, and
-	// Newest the number of migrations of this program.
-	Version, Newest int64
+	// Newest the number of migrations of this program. Oldest is the number that a program
+	// must know to use the database; it is 0 for versions that do not have it.
+	Version, Newest, Oldest int64
 	// Damage is what a check of the tables found; nil if nothing is wrong.
 	Damage []string
 	// Unfinished is set if ctx ended before the check did.
@@ -70,7 +71,9 @@ func (x *Examination) readAll(ctx context.Context, c *sqlconn.Conn) error {
 	if err != nil || !migrated {
 		return err
 	}
-	x.Version, err = sqlconn.Number(c, `SELECT MAX(version) FROM migrations`)
+	if x.Version, err = sqlconn.Number(c, `SELECT MAX(version) FROM migrations`); err == nil && x.Version >= firstMarked {
+		x.Oldest, err = sqlconn.Number(c, `SELECT oldest_program FROM store`)
+	}
 	return err
 }
 

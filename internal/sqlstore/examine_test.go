@@ -59,7 +59,7 @@ func TestExamineReportsTheVersion(t *testing.T) {
 		update(t, s, func(tx storage.Tx) error {
 			return sqlstore.Exec(tx, `INSERT INTO migrations (version, name, applied_at) VALUES (9999, 'later', 0)`)
 		})
-		if x := examine(t, url); x.Version != 9999 || x.Newest >= 9999 {
+		if x := examine(t, url); x.Version != 9999 || x.Newest >= 9999 || x.Oldest < 1 || x.Oldest > x.Newest {
 			t.Errorf("%+v", x)
 		}
 	}

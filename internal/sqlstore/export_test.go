@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"testing/fstest"
@@ -135,6 +136,32 @@ func Begin(url string, steps int, statements ...string) error {
 		return err
 	}
 	return c.Commit()
+}
+
+// Migrate runs the first steps of later migrations, as a newer program does.
+func Migrate(url string, later fstest.MapFS, steps int) error {
+	d, err := sqlconn.NewDialect(url)
+	if err != nil {
+		return err
+	}
+	c := sqlconn.NewWriter(d, nil, false)
+	c.SetOpening(true)
+	defer c.Close()
+	if err := c.Open(context.Background()); err != nil {
+		return err
+	}
+	all := fstest.MapFS{}
+	files, err := fs.Glob(migrationsOf(d), "*.sql")
+	if err != nil {
+		return err
+	}
+	for _, name := range files {
+		all[name] = &fstest.MapFile{} // they were run
+	}
+	for _, name := range slices.Sorted(maps.Keys(later))[:steps] {
+		all[name] = later[name]
+	}
+	return migrate(c, all)
 }
 
 // Tables returns the tables that have a column.

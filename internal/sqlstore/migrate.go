@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"fmt"
 	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -16,6 +17,11 @@ const createMigrations = `CREATE TABLE IF NOT EXISTS migrations (version BIGINT 
 // order; the number of a migration in that order, from 1, is the version of the database.
 // There are only forward migrations. Of several processes one runs a migration; the others
 // wait for it.
+//
+// A migration that begins with the line "-- additive" only adds what older programs do not miss:
+// they can go on using the database, beside newer ones or instead of them. After any other
+// migration, a program that does not know it writes nothing any more (see
+// [sqlconn.ErrOutdated]). store.oldest_program is the last such migration.
 func migrate(c *sqlconn.Conn, steps fs.FS) error {
 	files, err := fs.Glob(steps, "*.sql") // sorted
 	if err != nil {
@@ -44,6 +50,13 @@ func migrateOnce(c *sqlconn.Conn, steps fs.FS, files []string) (done bool, err e
 	case err != nil:
 		return false, err
 	case version > last:
+		oldest, err := sqlconn.Number(c, `SELECT oldest_program FROM store`)
+		if err != nil {
+			return false, err
+		}
+		if oldest <= last {
+			return true, c.Commit()
+		}
 		return false, shoal.E("sqlstore.Open", shoal.Conflict, fmt.Sprintf(
 			"The database has version %d, but this program knows versions up to %d: a newer Shoal has migrated it. Start that one, or go back with `shoal upgrade --rollback --restore`, which puts back the copy from before the migration.", version, last))
 	case version == last:
@@ -57,8 +70,18 @@ func migrateOnce(c *sqlconn.Conn, steps fs.FS, files []string) (done bool, err e
 		return false, failed
 	}
 	_, err = c.Exec(`INSERT INTO migrations (version, name, applied_at) VALUES ($1, $2, $3)`, version+1, files[version], time.Now().UnixMicro())
+	if err == nil && version >= firstMarked && !strings.HasPrefix(string(text), additive) {
+		_, err = c.Exec(`UPDATE store SET oldest_program = $1`, version+1)
+	}
 	if err != nil {
 		return false, err
 	}
 	return false, c.Commit()
 }
+
+const (
+	// additive begins the migrations after which older programs can go on.
+	additive = "-- additive\n"
+	// firstMarked is the version from which on there is store.oldest_program.
+	firstMarked = 29
+)

@@ -2,10 +2,8 @@ package sqlstore_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -14,22 +12,6 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
-
-func TestNewerDatabaseIsRefused(t *testing.T) {
-	onBoth(t, func(t *testing.T, url string) {
-		s := open(t, url)
-		update(t, s, func(tx storage.Tx) error {
-			return sqlstore.Exec(tx, `INSERT INTO migrations (version, name, applied_at) VALUES (99, 'future', 0)`)
-		})
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-		_, err := sqlstore.Open(t.Context(), sqlstore.Options{URL: url})
-		if !errors.Is(err, shoal.Conflict) || !strings.Contains(err.Error(), "version 99") {
-			t.Errorf("got %v", err)
-		}
-	})
-}
 
 func TestManyProcessesMigrateOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {

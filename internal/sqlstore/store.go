@@ -135,6 +135,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.dialect.Program = int64(len(files))
 	finish, err := s.prepareMigration(ctx, len(files))
 	if err != nil {
 		return err
@@ -265,6 +266,10 @@ func (s *Store) pauseViews(patience time.Duration) (resume func(), ok bool) {
 	}
 	return resume, true
 }
+
+// ErrOutdated ends a store whose database a newer program has migrated in a way that this one does
+// not fit.
+var ErrOutdated = sqlconn.ErrOutdated
 
 // ErrTimeline ends a store whose database continues from another point of its history, as
 // when a standby takes over: Options.Fatal is called with it.

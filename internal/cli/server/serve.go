@@ -55,7 +55,7 @@ func (c *ServeCommand) Run(ctx context.Context, sh *cli.Shell, chosen *kong.Cont
 		config.Out, config.Terminal = sh.Output.Out, sh.Output.Terminal
 	}
 	err = app.Run(ctx, config)
-	if errors.Is(err, app.ErrDisk) || errors.Is(err, app.ErrTimeline) {
+	if errors.Is(err, app.ErrDisk) || errors.Is(err, app.ErrTimeline) || errors.Is(err, app.ErrOutdated) {
 		return &shoal.Error{Kind: cli.KindDisk, Msg: err.Error(), Err: err}
 	}
 	return err

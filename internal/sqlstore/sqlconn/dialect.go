@@ -13,6 +13,10 @@ type Dialect struct {
 	// Cluster makes the connections that write hold a lock that servers share, instead of one
 	// that excludes every other server.
 	Cluster bool
+	// Program is the last migration that this program knows: transactions that change a
+	// PostgreSQL database fail with [ErrOutdated] when the database requires a later one. 0
+	// checks nothing.
+	Program int64
 	// Path is the file of a SQLite database, empty for PostgreSQL.
 	Path string
 	// Readers is the number of connections for reading.

@@ -19,6 +19,7 @@ const (
 	FaultLost                  // the connection was lost
 	FaultDisk                  // the disk failed: its content is unknown
 	FaultTimeline              // the database continues from another point of its history
+	FaultOutdated              // a newer program has changed the database, and this one does not fit it
 )
 
 // Failure is an error of the database with its meaning.
@@ -28,7 +29,9 @@ type Failure struct {
 }
 
 // IsFinal reports whether this process must not write any more.
-func (f *Failure) IsFinal() bool { return f.Fault == FaultDisk || f.Fault == FaultTimeline }
+func (f *Failure) IsFinal() bool {
+	return f.Fault == FaultDisk || f.Fault == FaultTimeline || f.Fault == FaultOutdated
+}
 
 // Error implements error.
 func (f *Failure) Error() string { return f.err.Error() }
@@ -52,6 +55,8 @@ func NewFailure(f Fault, query string, err error) *Failure {
 		msg = "The server's disk failed."
 	case FaultTimeline:
 		kind, msg = shoal.Busy, "The database has been replaced and the server is starting anew; nothing was done. Try again in a moment."
+	case FaultOutdated:
+		kind, msg = shoal.Busy, "A newer version of the server has taken over and this one is stopping; nothing was done. Try again in a moment."
 	}
 	return &Failure{f, &shoal.Error{Op: "sqlstore", Kind: kind, Msg: msg, Err: fmt.Errorf("%w, in: %s", err, query)}}
 }

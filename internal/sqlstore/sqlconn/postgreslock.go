@@ -2,6 +2,7 @@ package sqlconn
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -42,19 +43,21 @@ var (
 	markSessions = lockStatement{"shoal_mark", `UPDATE sessions SET writer = $2 WHERE id = ANY($1)`}
 )
 
-// selectSessions also reads which connection has changed a session last, and how often
-// everything was changed: what a connection read of a session before is right as long as it is
+// selectSessions also reads which program may write, which connection has changed a session last,
+// and how often everything was changed: what a connection read of a session before is right as long as it is
 // the session's last writer. The statement has its snapshot after the shared lock, so it sees every change of
 // everything; a row that another transaction changes meanwhile is read again when it is locked.
-const selectSessions = `SELECT s.id, s.writer, (SELECT changes FROM store) FROM sessions AS s WHERE s.id = ANY($1) ORDER BY s.id FOR UPDATE OF s`
+const selectSessions = `SELECT s.id, s.writer, (SELECT changes FROM store), (SELECT oldest_program FROM store) FROM sessions AS s WHERE s.id = ANY($1) ORDER BY s.id FOR UPDATE OF s`
 
-// countChange is the last statement of a transaction that has changed anything.
-const countChange = `UPDATE store SET changes = changes + 1`
+// countChange is the last statement of a transaction that has changed anything. It changes no row
+// if the program is too old.
+const countChange = `UPDATE store SET changes = changes + 1 WHERE oldest_program <= $1`
 
 // lockedSession is a row of selectSessions.
 type lockedSession struct {
 	id              shoal.SessionID
 	writer, changes string
+	oldest          int64 // the program that the database requires
 }
 
 // lockStatement is a statement with the name under which it is prepared.
@@ -78,6 +81,9 @@ func beginInSessions(c *Conn, sessions []shoal.SessionID, wait bool) ([]shoal.Se
 	}
 	locked, others := make([]shoal.SessionID, len(rows)), []shoal.SessionID(nil)
 	for i, r := range rows {
+		if failed := c.dialect.checkProgram(r.oldest); failed != nil {
+			return nil, failed
+		}
 		locked[i] = r.id
 		if r.writer != c.name {
 			others = append(others, r.id)
@@ -86,6 +92,9 @@ func beginInSessions(c *Conn, sessions []shoal.SessionID, wait bool) ([]shoal.Se
 			c.cacheVersion++
 			c.changesSeen = r.changes
 		}
+	}
+	if len(sessions) == 0 {
+		return nil, c.checkProgram()
 	}
 	if len(others) > 0 {
 		_, err = conn.Exec(c.ctx, markSessions.name, textArray(others), c.name)
@@ -113,8 +122,13 @@ func sendLocks(ctx context.Context, conn *pgx.Conn, lock lockStatement, sessions
 			return rows, p.Close()
 		case *pgconn.ResultReader:
 			for r.NextRow() {
-				if v := r.Values(); len(v) == 3 { // of lock, not of lockShared
-					rows = append(rows, lockedSession{shoal.SessionID(v[0]), string(v[1]), string(v[2])})
+				if v := r.Values(); len(v) == 4 { // of lock, not of lockShared
+					oldest, err := strconv.ParseInt(string(v[3]), 10, 64)
+					if err != nil {
+						_ = p.Close()
+						return nil, err
+					}
+					rows = append(rows, lockedSession{shoal.SessionID(v[0]), string(v[1]), string(v[2]), oldest})
 				}
 			}
 			if _, err := r.Close(); err != nil {

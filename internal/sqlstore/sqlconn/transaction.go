@@ -3,6 +3,8 @@ package sqlconn
 import (
 	"cmp"
 	"context"
+	"errors"
+	"math"
 	"strings"
 	"time"
 
@@ -35,6 +37,10 @@ func (c *Conn) BeginIn(sessions []shoal.SessionID, wait bool) (locked []shoal.Se
 		var err error
 		c.sessions = true
 		if locked, err = c.dialect.beginIn(c, sessions, wait); err != nil {
+			var outdated *Failure
+			if errors.As(err, &outdated) {
+				return outdated
+			}
 			return NewFailure(c.dialect.faultOf(err), "lock sessions", err)
 		}
 		return nil
@@ -94,10 +100,23 @@ func (c *Conn) checkCache() error {
 	return nil
 }
 
+// countChange counts a change of anything, if the program may write.
+func (c *Conn) countChange() error {
+	program := c.dialect.Program
+	if program == 0 {
+		program = math.MaxInt64
+	}
+	n, err := c.ExecCached(countChange, program)
+	if err != nil || n == 1 {
+		return err
+	}
+	return c.checkProgram()
+}
+
 // Commit ends the current transaction and keeps its changes.
 func (c *Conn) Commit() error {
 	if c.changed && !c.sessions && !c.opening && c.CanLockSessions() {
-		if _, err := c.ExecCached(countChange); err != nil {
+		if err := c.countChange(); err != nil {
 			c.Rollback()
 			return err
 		}

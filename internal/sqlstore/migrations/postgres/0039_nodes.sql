@@ -8,3 +8,5 @@ CREATE TABLE nodes (
   seen_at    BIGINT NOT NULL
 );
 ALTER TABLE store ADD COLUMN cluster_key TEXT NOT NULL DEFAULT '';
+-- The lowest version that a program must know to use this database, see migrate.go.
+ALTER TABLE store ADD COLUMN oldest_program BIGINT NOT NULL DEFAULT 29;
