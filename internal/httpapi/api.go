@@ -58,7 +58,7 @@ type Options struct {
 	// It must be safe for concurrent use.
 	Ready func() error
 	// Bus returns "up" or "down" for a server that shares its database with others, and ""
-	// for one that does not. It is required if Ready is set.
+	// for one that does not; nil is the same as "".
 	Bus func() string
 	// Heartbeat is the interval at which a stream gets a comment line and its key is
 	// checked again, 15 s if zero.

@@ -52,11 +52,14 @@ func showMetrics(c *call) error {
 }
 
 func ready(c *call) error {
-	if c.Ready == nil {
-		return c.answer(http.StatusOK, health{Status: "ready", Version: c.Version})
+	if c.Ready != nil {
+		if err := c.Ready(); err != nil {
+			return &shoal.Error{Op: "httpapi.ready", Kind: shoal.Busy, Msg: "The server cannot serve now. Try again in a moment.", Err: err}
+		}
 	}
-	if err := c.Ready(); err != nil {
-		return &shoal.Error{Op: "httpapi.ready", Kind: shoal.Busy, Msg: "The server cannot serve now. Try again in a moment.", Err: err}
+	now := health{Status: "ready", Version: c.Version}
+	if c.Bus != nil {
+		now.Bus = c.Bus()
 	}
-	return c.answer(http.StatusOK, health{"ready", c.Version, c.Bus()})
+	return c.answer(http.StatusOK, now)
 }
