@@ -13,6 +13,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/hub/feed"
+	"github.com/shoal-dev/shoal/internal/hub/live"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
@@ -69,7 +70,7 @@ func TestForgedCursor(t *testing.T) {
 				}
 				return c.SaveMessage(m, nil)
 			}))
-			h.Work.Relay(lease, []runs.Delta{{Space: space, Message: id, Part: part.ID, Target: target, Text: "SECRET live"}})
+			h.Work.Relay(lease, []live.Delta{{Space: space, Message: id, Part: part.ID, Target: target, Text: "SECRET live"}})
 		}
 		must(t, write(h, lease, (*runs.RunChange).Start))
 		begin("msg_hers", "shop", "ann")

@@ -14,6 +14,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/feed"
 	"github.com/shoal-dev/shoal/internal/hub/inbox"
+	"github.com/shoal-dev/shoal/internal/hub/live"
 	"github.com/shoal-dev/shoal/internal/hub/nodes"
 	"github.com/shoal-dev/shoal/internal/hub/pending"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
@@ -101,8 +102,8 @@ func New(o Options) *Hub {
 	h.Inbox = inbox.NewInbox(c, o.MaxWaits, o.Metrics)
 	c.Arrivals = h.Inbox
 	h.Messages = spaces.NewMessages(c, h.Inbox)
-	live := runs.NewLive()
-	h.Events = feed.NewEvents(c, live)
+	parts := live.New()
+	h.Events = feed.NewEvents(c, parts)
 	h.Keys = access.NewKeys(c)
 	h.Invites = access.NewInvites(c)
 	h.Agents = agents.NewAgents(c)
@@ -114,7 +115,7 @@ func New(o Options) *Hub {
 	h.Renderers = spaces.NewRenderers(c)
 	h.Archive = archive.NewArchive(c)
 	h.Nodes = nodes.NewNodes(c)
-	h.Work = runs.NewWork(c, live)
+	h.Work = runs.NewWork(c, parts)
 	return h
 }
 

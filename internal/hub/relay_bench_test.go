@@ -9,6 +9,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/hub/feed"
+	"github.com/shoal-dev/shoal/internal/hub/live"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
@@ -75,7 +76,7 @@ func relayTo(b *testing.B, readers int) {
 			}
 		}()
 	}
-	delta := []runs.Delta{{Space: "shop", Message: "msg_1", Part: "prt_1", Text: " word"}}
+	delta := []live.Delta{{Space: "shop", Message: "msg_1", Part: "prt_1", Text: " word"}}
 	b.ReportAllocs()
 	b.ResetTimer()
 	for i := range b.N {

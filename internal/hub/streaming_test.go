@@ -17,6 +17,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/live"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
@@ -324,7 +325,7 @@ func (p *streamSim) delta(part *shoal.Part) {
 		piece, p.rest[part.ID] = again[:size], again[size:]
 	}
 	text := p.partTexts[part.ID]
-	d := runs.Delta{Space: "shop", Message: p.open.ID, Part: part.ID, Offset: len(text), Text: piece}
+	d := live.Delta{Space: "shop", Message: p.open.ID, Part: part.ID, Offset: len(text), Text: piece}
 	if part.Type == shoal.ToolPart {
 		d.Call, d.Tool = part.ToolCallID, part.ToolName
 		piece = strconv.Itoa(p.rnd.IntN(1000))
@@ -333,7 +334,7 @@ func (p *streamSim) delta(part *shoal.Part) {
 		}
 		d.Text = piece
 	}
-	p.hub.Work.Relay(p.lease, []runs.Delta{d})
+	p.hub.Work.Relay(p.lease, []live.Delta{d})
 	p.partTexts[part.ID] = text + piece
 }
 
@@ -402,11 +403,11 @@ func (p *streamSim) end(part *shoal.Part) {
 		with.Parts = p.drafts()
 		return c.SaveMessage(with, nil)
 	})
-	late := runs.Delta{Space: "shop", Message: p.open.ID, Part: part.ID, Offset: len(p.partTexts[part.ID]), Text: "late"} // and with a wrong offset
+	late := live.Delta{Space: "shop", Message: p.open.ID, Part: part.ID, Offset: len(p.partTexts[part.ID]), Text: "late"} // and with a wrong offset
 	delete(p.partTexts, part.ID)
 	p.markSaved()
 	if p.rnd.IntN(2) == 0 {
-		p.hub.Work.Relay(p.lease, []runs.Delta{late})
+		p.hub.Work.Relay(p.lease, []live.Delta{late})
 	}
 }
 
@@ -473,7 +474,7 @@ func (p *streamSim) crash() {
 }
 
 func (p *streamSim) reason() {
-	d := runs.Delta{Space: "shop", Reasoning: true, Show: true, Part: shoal.PartID(p.reasoningPart), Offset: len(p.reasoningText), Text: "hm "}
+	d := live.Delta{Space: "shop", Reasoning: true, Show: true, Part: shoal.PartID(p.reasoningPart), Offset: len(p.reasoningText), Text: "hm "}
 	switch {
 	case p.reasoningPart == "":
 		p.count++
@@ -484,7 +485,7 @@ func (p *streamSim) reason() {
 	default:
 		p.reasoningText += d.Text
 	}
-	p.hub.Work.Relay(p.lease, []runs.Delta{d})
+	p.hub.Work.Relay(p.lease, []live.Delta{d})
 }
 
 // finish closes the open message and checks that all readers have received everything.

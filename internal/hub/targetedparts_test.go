@@ -11,6 +11,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/feed"
 	"github.com/shoal-dev/shoal/internal/hub/inbox"
+	"github.com/shoal-dev/shoal/internal/hub/live"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
@@ -71,7 +72,7 @@ func TestTargetedPart(t *testing.T) {
 			return c.SaveMessage(m, nil)
 		})
 		relay := func(offset int, text string) {
-			p.hub.Work.Relay(p.lease, []runs.Delta{{Space: "shop", Message: "msg_1", Part: "prt_1", Target: "eve", Call: "call-1", Tool: "card", Offset: offset, Text: text}})
+			p.hub.Work.Relay(p.lease, []live.Delta{{Space: "shop", Message: "msg_1", Part: "prt_1", Target: "eve", Call: "call-1", Tool: "card", Offset: offset, Text: text}})
 		}
 		relay(0, `{"say":"sec`)
 		synctest.Wait()

@@ -8,6 +8,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/behalf"
 	"github.com/shoal-dev/shoal/internal/compose"
+	"github.com/shoal-dev/shoal/internal/hub/live"
 	"github.com/shoal-dev/shoal/internal/hub/pending"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 )
@@ -71,13 +72,13 @@ func (x *execution) withDrafts(effects []compose.Effect) []compose.Effect {
 }
 
 func (x *execution) relay(effects []compose.Effect) {
-	deltas := make([]runs.Delta, 0, len(effects))
+	deltas := make([]live.Delta, 0, len(effects))
 	for _, e := range effects {
 		a, ok := e.(compose.AppendPart)
 		if !ok || x.unopened[a.Place.Message] {
 			continue
 		}
-		d := runs.Delta{
+		d := live.Delta{
 			Space: a.Place.Space, Message: a.Place.Message, Part: a.Place.Part, Tool: a.Place.Tool,
 			Target: a.Place.Target, Offset: a.Offset, Text: a.Delta,
 		}

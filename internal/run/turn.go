@@ -7,6 +7,7 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/agenterror"
 	"github.com/shoal-dev/shoal/internal/compose"
+	"github.com/shoal-dev/shoal/internal/hub/live"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/spacetool"
@@ -197,7 +198,7 @@ type thought struct {
 
 // relayReasoning relays reasoning, which is stored only with the step.
 func (x *execution) relayReasoning(event agent.Event) {
-	d := runs.Delta{Reasoning: true}
+	d := live.Delta{Reasoning: true}
 	if x.show {
 		d.Space, d.Show = x.run.Space, true
 	}
@@ -212,5 +213,5 @@ func (x *execution) relayReasoning(event agent.Event) {
 		d.Last, d.Offset = true, x.thought.offset
 	}
 	d.Part = x.thought.part
-	x.hub.Work.Relay(x.lease, []runs.Delta{d})
+	x.hub.Work.Relay(x.lease, []live.Delta{d})
 }

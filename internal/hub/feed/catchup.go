@@ -7,7 +7,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
-	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/live"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
@@ -25,7 +25,7 @@ func (f *Follower) snapshotMessages(messages []shoal.Message, position int64) []
 		}
 		out[i] = m.For(core.ReaderEntity(f.who))
 		for _, p := range out[i].Parts {
-			key := runs.PartKey{Session: m.SessionID, Owner: string(m.ID), Part: p.ID}
+			key := live.PartKey{Session: m.SessionID, Owner: string(m.ID), Part: p.ID}
 			switch {
 			case p.Private:
 			case p.Status == shoal.PartStreaming:
@@ -56,7 +56,7 @@ func (f *Follower) currentParts(m shoal.Message, position int64) []shoal.Part {
 	}
 	for i := range parts {
 		p := &parts[i]
-		key := runs.PartKey{Session: m.SessionID, Owner: string(m.ID), Part: p.ID}
+		key := live.PartKey{Session: m.SessionID, Owner: string(m.ID), Part: p.ID}
 		if p.Status != shoal.PartStreaming || !l.Has(key) {
 			continue
 		}
@@ -89,13 +89,13 @@ func (f *Follower) catchUpParts(ctx context.Context) error {
 	return nil
 }
 
-func (f *Follower) catchUpPart(ctx context.Context, key runs.PartKey) error {
+func (f *Follower) catchUpPart(ctx context.Context, key live.PartKey) error {
 	l := f.events.live
 	p, ok := l.State(key, f.after)
 	standalone := strings.HasPrefix(key.Owner, shoal.PrefixRun)
 	switch {
 	case standalone && !l.Has(key): // it has ended since
-		n := runs.DeltaEvent{Key: key, Space: f.req.Space, Run: shoal.RunID(key.Owner), Type: shoal.EventReasoningDelta, OfRun: true}
+		n := live.DeltaEvent{Key: key, Space: f.req.Space, Run: shoal.RunID(key.Owner), Type: shoal.EventReasoningDelta, OfRun: true}
 		delete(f.offsets, key)
 		return f.queueStandaloneEdge(&n, "end")
 	case ok && !f.seesDelta(p.Space, p.Target, standalone, p.Show && p.Space != ""): // a client can put any part into a cursor
@@ -122,12 +122,12 @@ func (f *Follower) catchUpPart(ctx context.Context, key runs.PartKey) error {
 
 // catchUpStandalone queues the current content of a part that belongs to no message, if the
 // follower has nothing of it yet.
-func (f *Follower) catchUpStandalone(p *runs.LivePart) error {
-	key := runs.PartKey{Session: f.req.Session, Owner: p.Owner(p.Run), Part: p.Part}
+func (f *Follower) catchUpStandalone(p *live.Part) error {
+	key := live.PartKey{Session: f.req.Session, Owner: p.Owner(p.Run), Part: p.Part}
 	if _, open := f.offsets[key]; open || !f.includesStandalone(p) || !f.seesDelta(p.Space, p.Target, true, p.Show && p.Space != "") {
 		return nil
 	}
-	n := runs.DeltaEvent{Key: key, Space: p.Space, Run: p.Run, Target: p.Target, Type: p.EventType(), OfRun: true}
+	n := live.DeltaEvent{Key: key, Space: p.Space, Run: p.Run, Target: p.Target, Type: p.EventType(), OfRun: true}
 	f.offsets[key] = 0
 	if err := f.queueStandaloneEdge(&n, "start"); err != nil || len(p.Bytes) == 0 {
 		return err
@@ -137,7 +137,7 @@ func (f *Follower) catchUpStandalone(p *runs.LivePart) error {
 
 // includesStandalone reports whether a part that belongs to no message is part of what the
 // follower follows.
-func (f *Follower) includesStandalone(p *runs.LivePart) bool {
+func (f *Follower) includesStandalone(p *live.Part) bool {
 	switch {
 	case p.Start != 0:
 		return false
@@ -150,7 +150,7 @@ func (f *Follower) includesStandalone(p *runs.LivePart) bool {
 }
 
 // queueReset queues part.reset: the part has less text than the follower has received.
-func (f *Follower) queueReset(h shoal.PartHead, key runs.PartKey, offset int, position int64) error {
+func (f *Follower) queueReset(h shoal.PartHead, key live.PartKey, offset int, position int64) error {
 	h.Type = shoal.EventPartReset
 	f.offsets[key] = offset
 	body, err := shoal.EncodeJSON(shoal.PartResetData{PartHead: h, Offset: offset})
@@ -162,7 +162,7 @@ func (f *Follower) queueReset(h shoal.PartHead, key runs.PartKey, offset int, po
 
 // catchUpFromDraft brings a text in line with its stored draft when no run on this server
 // is writing it. A part whose draft is gone is removed.
-func (f *Follower) catchUpFromDraft(ctx context.Context, key runs.PartKey, have int) error {
+func (f *Follower) catchUpFromDraft(ctx context.Context, key live.PartKey, have int) error {
 	var found *shoal.Part
 	var in shoal.Message
 	err := f.events.core.Store.View(ctx, func(tx storage.Tx) error {

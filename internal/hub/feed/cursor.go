@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/live"
 )
 
 // cursorPosition is a position in the events of a session, together with the spaces whose
@@ -18,7 +18,7 @@ import (
 type cursorPosition struct {
 	position int64
 	ahead    map[shoal.SpaceID]int64
-	offsets  map[runs.PartKey]int
+	offsets  map[live.PartKey]int
 	// incomplete is set if ahead and offsets do not fit into the cursor: resuming from it
 	// starts with a snapshot.
 	incomplete bool
@@ -73,7 +73,7 @@ const (
 	ownedByRun = shoal.PrefixMessage + shoal.PrefixRun
 )
 
-func appendKnown(out []byte, key runs.PartKey, bytes int) []byte {
+func appendKnown(out []byte, key live.PartKey, bytes int) []byte {
 	owner, part := key.Owner, string(key.Part)
 	if own, found := strings.CutPrefix(part, shoal.PrefixPart+owner); found {
 		part = shortSign + own
@@ -86,7 +86,7 @@ func appendKnown(out []byte, key runs.PartKey, bytes int) []byte {
 }
 
 // parsePartKey parses what appendKnown writes before the number.
-func parsePartKey(session shoal.SessionID, name string) (key runs.PartKey, ok bool) {
+func parsePartKey(session shoal.SessionID, name string) (key live.PartKey, ok bool) {
 	owner, part, ok := strings.Cut(name, "/")
 	if own, found := strings.CutPrefix(owner, shortSign); found {
 		owner = ownedByRun + own
@@ -94,7 +94,7 @@ func parsePartKey(session shoal.SessionID, name string) (key runs.PartKey, ok bo
 	if own, found := strings.CutPrefix(part, shortSign); found {
 		part = shoal.PrefixPart + owner + own
 	}
-	return runs.PartKey{Session: session, Owner: owner, Part: shoal.PartID(part)}, ok
+	return live.PartKey{Session: session, Owner: owner, Part: shoal.PartID(part)}, ok
 }
 
 // parseCursor parses a cursor. It returns the epoch that the cursor was issued in, see
@@ -107,7 +107,7 @@ func (e *Events) parseCursor(session shoal.SessionID, cursor shoal.Cursor) (at c
 	epoch, number, found := strings.Cut(parts[0], ".")
 	position, valid := parsePosition(number)
 	valid = valid && found
-	at = cursorPosition{position: position, ahead: map[shoal.SpaceID]int64{}, offsets: map[runs.PartKey]int{}}
+	at = cursorPosition{position: position, ahead: map[shoal.SpaceID]int64{}, offsets: map[live.PartKey]int{}}
 	for _, part := range parts[1:] {
 		valid = at.parseItem(session, part) && valid
 	}

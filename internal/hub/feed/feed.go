@@ -11,21 +11,21 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
-	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/live"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // Events lets callers follow the events of runs, spaces and sessions.
 type Events struct {
 	core  *core.Core
-	live  *runs.Live
+	live  *live.Parts
 	mu    sync.Mutex
 	feeds map[feedKey]*feed
 }
 
 // NewEvents returns the events of a hub. live holds the parts that the runs of this server
 // are streaming.
-func NewEvents(c *core.Core, live *runs.Live) *Events {
+func NewEvents(c *core.Core, live *live.Parts) *Events {
 	return &Events{core: c, live: live, feeds: map[feedKey]*feed{}}
 }
 
@@ -98,7 +98,7 @@ type entry struct {
 	after    int64
 	cursor   shoal.Cursor
 	event    storage.Event
-	delta    *runs.DeltaEvent
+	delta    *live.DeltaEvent
 	part     *partEvent
 }
 
@@ -113,7 +113,7 @@ type feed struct {
 	loadRequests chan struct{}          // holds a value if the pump must read the store
 	memberOf     memberSpaces           // as of last; owned by the pump
 	topics       map[string]bool        // that the pump is subscribed to
-	resets       map[runs.PartKey]int64 // position of the last reset of each streaming part; owned by the pump
+	resets       map[live.PartKey]int64 // position of the last reset of each streaming part; owned by the pump
 	followers    int                    // guarded by Events.mu
 
 	mu      sync.Mutex
@@ -158,7 +158,7 @@ func (e *Events) findOrStart(key feedKey) (*feed, error) {
 		ctx, cancel := context.WithCancelCause(e.core.Ctx)
 		f = &feed{
 			key: key, cancel: cancel, opened: make(chan struct{}), ended: make(chan struct{}), changed: make(chan struct{}),
-			loadRequests: make(chan struct{}, 1), resets: map[runs.PartKey]int64{},
+			loadRequests: make(chan struct{}, 1), resets: map[live.PartKey]int64{},
 		}
 		e.feeds[key] = f
 		go e.runFeed(ctx, f)
@@ -303,7 +303,7 @@ func (e *Events) handleNotifications(ctx context.Context, f *feed, notifications
 // pushEphemeral puts an ephemeral event into the window, except for a delta that precedes a
 // reset that was loaded already.
 func (f *feed) pushEphemeral(event []byte) {
-	n, data, isDelta := runs.ParseDeltaEvent(event)
+	n, data, isDelta := live.ParseDeltaEvent(event)
 	if !isDelta {
 		f.push(entry{event: storage.Event{Type: shoal.EventEntityUpdated, Data: event}})
 		return

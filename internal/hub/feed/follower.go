@@ -6,7 +6,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
-	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/live"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
@@ -41,7 +41,7 @@ type Follower struct {
 	until        int64                   // catch-up reads the store up to this position
 	ahead        map[shoal.SpaceID]int64 // positions of the snapshots of spaces that were joined since
 	memberOf     memberSpaces            // as of after
-	offsets      map[runs.PartKey]int    // delivered bytes of each streaming part
+	offsets      map[live.PartKey]int    // delivered bytes of each streaming part
 	snapshotAt   int64                   // position of the first snapshot
 	partsCurrent bool                    // catchUpParts has run
 	membership   core.Subscription       // notifies an entity that follows a run when it joins or leaves a space
@@ -60,7 +60,7 @@ type Follower struct {
 // follower.
 func (e *Events) Follow(ctx context.Context, who shoal.Principal, req FollowRequest) (*Follower, error) {
 	const op = "hub.Events.Follow"
-	f := &Follower{events: e, who: who, req: req, offsets: map[runs.PartKey]int{}}
+	f := &Follower{events: e, who: who, req: req, offsets: map[live.PartKey]int{}}
 	if req.Run != "" {
 		f.req.Space = ""
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
-	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/live"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
@@ -18,7 +18,7 @@ func (f *Follower) takeSnapshots(tx Tx) (err error) {
 	if f.after, err = tx.EventEnd(f.req.Session); err != nil {
 		return err
 	}
-	f.offsets, f.snapshotAt = map[runs.PartKey]int{}, f.after
+	f.offsets, f.snapshotAt = map[live.PartKey]int{}, f.after
 	if f.req.Run != "" {
 		return f.snapshotRun(tx)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
-	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/live"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
@@ -18,7 +18,7 @@ import (
 // partEvent is what a stored event does to a part. text is the complete text of the part if
 // the event ends it.
 type partEvent struct {
-	key    runs.PartKey
+	key    live.PartKey
 	what   shoal.EventType
 	text   string
 	offset int
@@ -37,7 +37,7 @@ func partEventOf(ev storage.Event) *partEvent {
 		if json.Unmarshal(ev.Data, &d) != nil {
 			return nil
 		}
-		return &partEvent{key: runs.PartKey{Session: ev.Session, Owner: string(d.Message.ID)}, what: ev.Type}
+		return &partEvent{key: live.PartKey{Session: ev.Session, Owner: string(d.Message.ID)}, what: ev.Type}
 	case shoal.EventTextStart, shoal.EventTextEnd, shoal.EventToolInputStart, shoal.EventToolInputAvailable,
 		shoal.EventToolOutputAvailable, shoal.EventToolOutputError, shoal.EventPartReset, shoal.EventPartRemoved:
 	default:
@@ -55,7 +55,7 @@ func partEventOf(ev storage.Event) *partEvent {
 		return nil
 	}
 	p := &partEvent{
-		key: runs.PartKey{Session: ev.Session, Owner: string(d.MessageID), Part: d.PartID}, what: ev.Type, text: d.Text, offset: d.Offset, head: d.PartHead, call: d.ToolCallID, tool: d.ToolName,
+		key: live.PartKey{Session: ev.Session, Owner: string(d.MessageID), Part: d.PartID}, what: ev.Type, text: d.Text, offset: d.Offset, head: d.PartHead, call: d.ToolCallID, tool: d.ToolName,
 	}
 	if ev.Type == shoal.EventToolInputAvailable {
 		p.text = string(d.Args)
@@ -136,7 +136,7 @@ func (f *Follower) trackPart(en entry, before int64) error {
 }
 
 // queueRemoval queues part.removed: the part no longer exists.
-func (f *Follower) queueRemoval(ev storage.Event, key runs.PartKey, position int64) error {
+func (f *Follower) queueRemoval(ev storage.Event, key live.PartKey, position int64) error {
 	delete(f.offsets, key)
 	ev.Type = shoal.EventPartRemoved
 	h := shoal.PartHead{EventHead: core.EventHead(ev, shoal.Now()), MessageID: shoal.MessageID(key.Owner), PartID: key.Part}
@@ -146,7 +146,7 @@ func (f *Follower) queueRemoval(ev storage.Event, key runs.PartKey, position int
 }
 
 // queueDelta queues a delta for this follower alone.
-func (f *Follower) queueDelta(what shoal.EventType, position int64, key runs.PartKey, data shoal.DeltaData) error {
+func (f *Follower) queueDelta(what shoal.EventType, position int64, key live.PartKey, data shoal.DeltaData) error {
 	f.offsets[key] = data.Offset + len(data.Delta)
 	body, err := shoal.EncodeJSON(data)
 	if err == nil {
@@ -186,7 +186,7 @@ func (f *Follower) queueEphemeralDelta(en entry) error {
 
 // queueNewText queues what is new in a delta to a follower that has received have bytes of
 // its part.
-func (f *Follower) queueNewText(n *runs.DeltaEvent, ev storage.Event, have int) error {
+func (f *Follower) queueNewText(n *live.DeltaEvent, ev storage.Event, have int) error {
 	end := n.Offset + n.Size
 	switch {
 	case end <= have:
@@ -214,7 +214,7 @@ func (f *Follower) queueNewText(n *runs.DeltaEvent, ev storage.Event, have int) 
 }
 
 // queueStandaloneEdge queues the start or the end of a part that belongs to no message.
-func (f *Follower) queueStandaloneEdge(n *runs.DeltaEvent, edge string) error {
+func (f *Follower) queueStandaloneEdge(n *live.DeltaEvent, edge string) error {
 	what := standaloneEdgeType(n.Type, edge)
 	h := n.Head(shoal.Now())
 	h.Type = what

@@ -8,6 +8,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/behalf"
 	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/live"
 	"github.com/shoal-dev/shoal/internal/hub/pending"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
@@ -121,7 +122,7 @@ func (c *RunChange) CloseMessage(m shoal.Message, state json.RawMessage) error {
 	if err := c.emitMessage(m, shoal.EventMessageCompleted); err != nil {
 		return err
 	}
-	c.OnCommit(func() { c.live.dropParts(func(p *LivePart) bool { return p.Message == m.ID }) })
+	c.OnCommit(func() { c.live.Drop(func(p *live.Part) bool { return p.Message == m.ID }) })
 	if m.Status == shoal.MessageCompleted {
 		if _, err := pending.SettleReplies(c.Change, m); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/live"
 	"github.com/shoal-dev/shoal/internal/hub/notices"
 	"github.com/shoal-dev/shoal/internal/hub/pending"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
@@ -20,7 +21,7 @@ type RunChange struct {
 	// Usage, Began and Ended may be set. Status changes through the methods.
 	Run *storage.Run
 
-	live *Live
+	live *live.Parts
 }
 
 // Start makes a queued run running (run.started) and a suspended run running again

@@ -10,6 +10,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/leases"
+	"github.com/shoal-dev/shoal/internal/hub/live"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
@@ -18,12 +19,12 @@ import (
 // [Work.Write], which rejects an executor that has lost the lease.
 type Work struct {
 	core   *core.Core
-	live   *Live
+	live   *live.Parts
 	expiry leases.Expiry
 }
 
 // NewWork returns the executor's API to the runs of a hub.
-func NewWork(c *core.Core, live *Live) *Work { return &Work{core: c, live: live} }
+func NewWork(c *core.Core, live *live.Parts) *Work { return &Work{core: c, live: live} }
 
 // Lease is the right to execute a run. Every write states its Generation.
 type Lease struct {
@@ -158,7 +159,7 @@ func (w *Work) Write(ctx context.Context, lease Lease, fn func(*RunChange) error
 			return nil // the common case while its messages are streaming
 		}
 		if r.Owner == "" { // the run has ended or is suspended: no part of it is streaming
-			ch.OnCommit(func() { w.live.dropParts(func(p *LivePart) bool { return p.Run == r.ID }) })
+			ch.OnCommit(func() { w.live.Drop(func(p *live.Part) bool { return p.Run == r.ID }) })
 		}
 		return ch.UpdateRun(r)
 	})

@@ -1,4 +1,4 @@
-package runs
+package live
 
 import (
 	"cmp"
@@ -10,16 +10,16 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// Live holds the text of the parts in progress that this server has relayed so far. It is
+// Parts holds the text of the parts in progress that this server has relayed so far. It is
 // not stored: it provides the text of deltas that a follower missed, and the text that a
 // snapshot's last stored draft does not have yet.
-type Live struct {
+type Parts struct {
 	mu    sync.Mutex
-	parts map[PartKey]*LivePart
+	parts map[PartKey]*Part
 }
 
-// NewLive returns a Live without parts.
-func NewLive() *Live { return &Live{parts: map[PartKey]*LivePart{}} }
+// New returns Parts without parts.
+func New() *Parts { return &Parts{parts: map[PartKey]*Part{}} }
 
 // PartKey identifies a part: of a message, or, if it is not stored, of a run.
 type PartKey struct {
@@ -28,11 +28,11 @@ type PartKey struct {
 	Part    shoal.PartID
 }
 
-// LivePart is a part in progress. Bytes start at offset Start; the text before that
+// Part is a part in progress. Bytes start at offset Start; the text before that
 // is only in the store. resetAt is the position of the part's last reset: a follower that
 // has not received that event cannot use the text. pendingChanges counts the open
 // transactions that reset or end the part.
-type LivePart struct {
+type Part struct {
 	Delta
 	openedAt       int64 // the position of the event that opened it; 0 if this server did not see it
 	Run            shoal.RunID
@@ -45,22 +45,22 @@ type LivePart struct {
 }
 
 // End returns the offset after the last known byte.
-func (p *LivePart) End() int { return p.Start + len(p.Bytes) }
+func (p *Part) End() int { return p.Start + len(p.Bytes) }
 
-// addDelta adds a delta and returns the position of the part's last reset. ok is false when
-// the part has ended or the sender has lost its lease.
-func (l *Live) addDelta(lease Lease, key PartKey, d Delta) (resetAt int64, ok bool) {
+// Add adds a delta of a generation of a run and returns the position of the part's last
+// reset. ok is false when the part has ended or the sender has lost its lease.
+func (l *Parts) Add(generation int64, run shoal.RunID, key PartKey, d Delta) (resetAt int64, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.parts[key]
-	if p == nil || p.generation < lease.Generation && d.Message == "" {
-		p = &LivePart{Start: d.Offset}
+	if p == nil || p.generation < generation && d.Message == "" {
+		p = &Part{Start: d.Offset}
 		l.parts[key] = p
 	}
-	if p.ended || p.generation > lease.Generation {
+	if p.ended || p.generation > generation {
 		return 0, false
 	}
-	p.Delta, p.Run, p.generation = d, lease.Run, lease.Generation
+	p.Delta, p.Run, p.generation = d, run, generation
 	p.Text = ""
 	switch at := d.Offset - p.Start; {
 	case at < 0 || at > len(p.Bytes):
@@ -76,7 +76,7 @@ func (l *Live) addDelta(lease Lease, key PartKey, d Delta) (resetAt int64, ok bo
 
 // TextSince returns the bytes of a part from an offset on, for a follower that has received
 // the stored events up to a position. ok is false if this server does not have them.
-func (l *Live) TextSince(key PartKey, offset int, position int64) (text string, ok bool) {
+func (l *Parts) TextSince(key PartKey, offset int, position int64) (text string, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.parts[key]
@@ -88,12 +88,12 @@ func (l *Live) TextSince(key PartKey, offset int, position int64) (text string, 
 
 // State returns the state of a part for a follower that has received the stored events up
 // to a position.
-func (l *Live) State(key PartKey, position int64) (LivePart, bool) {
+func (l *Parts) State(key PartKey, position int64) (Part, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.parts[key]
 	if p == nil || p.ended || p.pendingChanges > 0 || p.resetAt > position {
-		return LivePart{}, false
+		return Part{}, false
 	}
 	out := *p
 	out.Bytes = append([]byte(nil), p.Bytes...)
@@ -101,14 +101,14 @@ func (l *Live) State(key PartKey, position int64) (LivePart, bool) {
 }
 
 // Has reports whether a part is in progress.
-func (l *Live) Has(key PartKey) bool {
+func (l *Parts) Has(key PartKey) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.parts[key] != nil
 }
 
 // Head returns the fields that a delta of the part has in common with its other events.
-func (p *LivePart) Head() shoal.PartHead {
+func (p *Part) Head() shoal.PartHead {
 	return shoal.PartHead{
 		EventHead: core.EventHead(storage.Event{Space: p.Space, Run: p.Run, Type: p.EventType()}, shoal.Now()),
 		MessageID: p.Message, PartID: p.Part, TargetEntityID: p.Target,
@@ -116,7 +116,7 @@ func (p *LivePart) Head() shoal.PartHead {
 }
 
 // Unstored returns the parts of a session that belong to no message.
-func (l *Live) Unstored(session shoal.SessionID) (out []LivePart) {
+func (l *Parts) Unstored(session shoal.SessionID) (out []Part) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for key, p := range l.parts {
@@ -129,9 +129,9 @@ func (l *Live) Unstored(session shoal.SessionID) (out []LivePart) {
 	return out
 }
 
-// dropParts removes the parts that matches selects, because their message is closed, or
+// Drop removes the parts that matches selects, because their message is closed, or
 // their run has ended or is suspended.
-func (l *Live) dropParts(matches func(*LivePart) bool) {
+func (l *Parts) Drop(matches func(*Part) bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for key, p := range l.parts {
@@ -143,7 +143,7 @@ func (l *Live) dropParts(matches func(*LivePart) bool) {
 
 // changePart marks a part as changing until the transaction ends, and then calls do with it
 // if the transaction was committed.
-func (l *Live) changePart(ch *core.Change, key PartKey, do func(*LivePart)) {
+func (l *Parts) changePart(ch *core.Change, key PartKey, do func(*Part)) {
 	l.mu.Lock()
 	p := l.parts[key]
 	if p != nil {
@@ -162,52 +162,16 @@ func (l *Live) changePart(ch *core.Change, key PartKey, do func(*LivePart)) {
 	})
 }
 
-// EmitPart stores an event of a part in progress. data is the event's own type in the root
-// package; EmitPart fills in its EventHead. target is the one member that may see the
-// event, or empty. The caller must save the message in the same transaction, including the
-// change that the event describes, so that later readers find it there.
-func (c *RunChange) EmitPart(space shoal.SpaceID, target shoal.EntityID, what shoal.EventType, data PartEvent) error {
-	ev := storage.Event{Session: c.Run.SessionID, Space: space, Run: c.Run.ID, Private: target != "", Type: what}
-	h := data.Head()
-	position, err := core.Emit(c.Change, ev, func(head shoal.EventHead) any {
-		h.EventHead, h.TargetEntityID = head, target
-		return data
-	})
-	if err != nil {
-		return err
-	}
-	key := PartKey{ev.Session, string(h.MessageID), h.PartID}
-	l := c.live
-	switch what {
-	case shoal.EventTextStart, shoal.EventToolInputStart:
-		c.OnEnd(func(committed bool) {
-			if committed {
-				d := Delta{Space: space, Message: h.MessageID, Part: h.PartID, Target: target}
-				if input, ok := data.(*shoal.ToolInputData); ok {
-					d.Call, d.Tool = input.ToolCallID, input.ToolName
-				}
-				l.openPart(key, c.Run, d, position)
-			}
-		})
-	case shoal.EventPartReset:
-		offset := data.(*shoal.PartResetData).Offset
-		l.changePart(c.Change, key, func(p *LivePart) { p.truncate(offset, position) })
-	case shoal.EventTextEnd, shoal.EventToolInputAvailable, shoal.EventPartRemoved:
-		l.changePart(c.Change, key, func(p *LivePart) { p.ended, p.Bytes = true, nil })
-	}
-	return nil
-}
-
-// openPart adds a new part, or one that another generation of its run has opened.
-func (l *Live) openPart(key PartKey, run *storage.Run, d Delta, position int64) {
+// Open adds a new part, or one that another generation of its run has opened.
+func (l *Parts) Open(key PartKey, run *storage.Run, d Delta, position int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.parts[key] = &LivePart{Delta: d, openedAt: position, Run: run.ID, generation: run.Generation}
+	l.parts[key] = &Part{Delta: d, openedAt: position, Run: run.ID, generation: run.Generation}
 }
 
 // OpenedParts returns the parts of a message that were opened at a position or before it,
 // in that order.
-func (l *Live) OpenedParts(session shoal.SessionID, message shoal.MessageID, position int64) (out []LivePart) {
+func (l *Parts) OpenedParts(session shoal.SessionID, message shoal.MessageID, position int64) (out []Part) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for key, p := range l.parts {
@@ -215,12 +179,24 @@ func (l *Live) OpenedParts(session shoal.SessionID, message shoal.MessageID, pos
 			out = append(out, *p)
 		}
 	}
-	slices.SortFunc(out, func(a, b LivePart) int { return cmp.Compare(a.openedAt, b.openedAt) })
+	slices.SortFunc(out, func(a, b Part) int { return cmp.Compare(a.openedAt, b.openedAt) })
 	return out
 }
 
+// Reset removes the text of a part from offset on when the transaction is committed, as of
+// the reset at the given position.
+func (l *Parts) Reset(ch *core.Change, key PartKey, offset int, position int64) {
+	l.changePart(ch, key, func(p *Part) { p.truncate(offset, position) })
+}
+
+// Finish ignores later deltas of a part when the transaction, in which it was completed or
+// removed, is committed.
+func (l *Parts) Finish(ch *core.Change, key PartKey) {
+	l.changePart(ch, key, func(p *Part) { p.ended, p.Bytes = true, nil })
+}
+
 // truncate removes the text from offset on, as of the reset at the given position.
-func (p *LivePart) truncate(offset int, position int64) {
+func (p *Part) truncate(offset int, position int64) {
 	p.resetAt = position
 	if offset < p.Start {
 		p.Start, p.Bytes = offset, nil
@@ -228,6 +204,3 @@ func (p *LivePart) truncate(offset int, position int64) {
 	}
 	p.Bytes = p.Bytes[:min(offset-p.Start, len(p.Bytes))]
 }
-
-// PartEvent is the data of an event about a part.
-type PartEvent interface{ Head() *shoal.PartHead }

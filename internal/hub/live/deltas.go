@@ -1,4 +1,4 @@
-package runs
+package live
 
 import (
 	"bytes"
@@ -47,34 +47,6 @@ func (d Delta) EventType() shoal.EventType {
 	return shoal.EventTextDelta
 }
 
-// Relay publishes deltas, in order, to the current followers of the space or the run. It
-// neither blocks nor fails: a follower that misses a delta recovers the text later. Each
-// delta is encoded once for all followers.
-func (w *Work) Relay(lease Lease, deltas []Delta) {
-	for _, d := range deltas {
-		n := DeltaEvent{
-			Key: PartKey{lease.Session, d.Owner(lease.Run), d.Part}, Space: d.Space, Run: lease.Run, Target: d.Target, Type: d.EventType(),
-			Offset: d.Offset, Size: len(d.Text), OfRun: d.Message == "", Show: d.Show && d.Space != "" || d.Message != "", First: d.First, Last: d.Last,
-		}
-		var ok bool
-		if n.Base, ok = w.live.addDelta(lease, n.Key, d); !ok {
-			continue
-		}
-		var event []byte
-		for _, topic := range n.topics() {
-			if !w.core.Bus.Watched(topic) {
-				continue
-			}
-			if event == nil {
-				if event = n.encode(d); event == nil {
-					return
-				}
-			}
-			w.core.Bus.Publish(core.Notification{Topic: topic, Event: event})
-		}
-	}
-}
-
 // DeltaEvent is a delta as a bus message. Base is the position of the part's last reset
 // before it.
 type DeltaEvent struct {
@@ -91,7 +63,8 @@ type DeltaEvent struct {
 	First, Last bool
 }
 
-func (n *DeltaEvent) topics() []string {
+// Topics returns the topics that carry the delta.
+func (n *DeltaEvent) Topics() []string {
 	topics := []string{core.RunTopic(n.Key.Session, n.Run)}
 	if n.Show {
 		topics = append(topics, core.SessionTopic(n.Key.Session), core.SpaceTopic(n.Key.Session, n.Space))
@@ -111,10 +84,10 @@ func (n *DeltaEvent) Head(at shoal.Time) shoal.PartHead {
 // deltaPrefix begins the bus message of a delta; other ephemeral events are JSON.
 const deltaPrefix = "delta"
 
-// encode returns the bus message: a line with the fields that the feeds need, so that they
+// Encode returns the bus message: a line with the fields that the feeds need, so that they
 // need not parse JSON, and the data of the event. It is nil for a text that cannot be
 // encoded as JSON.
-func (n *DeltaEvent) encode(d Delta) []byte {
+func (n *DeltaEvent) Encode(d Delta) []byte {
 	data, err := shoal.EncodeJSON(shoal.DeltaData{PartHead: n.Head(shoal.Now()), ToolCallID: d.Call, ToolName: d.Tool, Offset: d.Offset, Delta: d.Text})
 	if err != nil {
 		return nil
