@@ -174,18 +174,22 @@ func (p *streamSim) run() storage.Run {
 	}
 }
 
-// takeLease takes the lease of the run.
+// takeLease ends the lease of the run and claims it.
 func (p *streamSim) takeLease() {
-	until := shoal.At(time.Now().Add(time.Hour))
-	p.lease.Generation++
 	p.must(p.store.Update(p.t.Context(), storage.Global, func(tx storage.Tx) error {
 		r, err := tx.Run(shoal.DefaultSession, "run_1")
 		if err != nil {
 			return err
 		}
-		r.Owner, r.LeaseUntil, r.Generation = "me", &until, p.lease.Generation
+		r.Owner, r.LeaseUntil, r.Awake = "", nil, true
 		return tx.UpdateRun(r)
 	}))
+	claimed, err := p.hub.Work.Claim(p.t.Context(), "me", 1, time.Hour)
+	p.must(err)
+	if len(claimed) != 1 {
+		p.t.Fatalf("claimed %d runs, want 1", len(claimed))
+	}
+	p.lease.Generation = claimed[0].Generation
 }
 
 func (p *streamSim) start() {

@@ -47,8 +47,9 @@ func (d Delta) EventType() shoal.EventType {
 	return shoal.EventTextDelta
 }
 
-// DeltaEvent is a delta as a bus message. Base is the position of the part's last reset
-// before it.
+// DeltaEvent is a delta as a bus message. Base is the position of the part's opening or last
+// reset before it, 0 for a part that is not stored: a receiver that has read a later one
+// ignores the delta.
 type DeltaEvent struct {
 	Key         PartKey
 	Space       shoal.SpaceID

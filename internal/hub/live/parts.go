@@ -13,13 +13,18 @@ import (
 // Parts holds the text of the parts in progress that this server has relayed so far. It is
 // not stored: it provides the text of deltas that a follower missed, and the text that a
 // snapshot's last stored draft does not have yet.
+//
+// Another server may take a run over without this one knowing it. Its claim resets the
+// streaming parts of the run (see runs.Work.ClaimFor), and lost is the lowest generation of
+// such a run that may still relay here.
 type Parts struct {
 	mu    sync.Mutex
 	parts map[PartKey]*Part
+	lost  map[runKey]int64
 }
 
 // New returns Parts without parts.
-func New() *Parts { return &Parts{parts: map[PartKey]*Part{}} }
+func New() *Parts { return &Parts{parts: map[PartKey]*Part{}, lost: map[runKey]int64{}} }
 
 // PartKey identifies a part: of a message, or, if it is not stored, of a run.
 type PartKey struct {
@@ -30,11 +35,12 @@ type PartKey struct {
 
 // Part is a part in progress. Bytes start at offset Start; the text before that
 // is only in the store. resetAt is the position of the part's last reset: a follower that
-// has not received that event cannot use the text. pendingChanges counts the open
+// has not received that event cannot use the text. openedAt is the position of the event that
+// opened it, 0 if this server did not see it. pendingChanges counts the open
 // transactions that reset or end the part.
 type Part struct {
 	Delta
-	openedAt       int64 // the position of the event that opened it; 0 if this server did not see it
+	openedAt       int64
 	Run            shoal.RunID
 	generation     int64
 	Start          int
@@ -47,11 +53,18 @@ type Part struct {
 // End returns the offset after the last known byte.
 func (p *Part) End() int { return p.Start + len(p.Bytes) }
 
-// Add adds a delta of a generation of a run and returns the position of the part's last
-// reset. ok is false when the part has ended or the sender has lost its lease.
-func (l *Parts) Add(generation int64, run shoal.RunID, key PartKey, d Delta) (resetAt int64, ok bool) {
+// base returns the position of the event that the part's text begins with: its opening or
+// its last reset.
+func (p *Part) base() int64 { return max(p.openedAt, p.resetAt) }
+
+// Add adds a delta of a generation of a run and returns the base of its part. ok is false when
+// the part has ended or the sender has lost its lease.
+func (l *Parts) Add(generation int64, run shoal.RunID, key PartKey, d Delta) (base int64, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if len(l.lost) > 0 && generation < l.lost[runKey{key.Session, run}] {
+		return 0, false
+	}
 	p := l.parts[key]
 	if p == nil || p.generation < generation && d.Message == "" {
 		p = &Part{Start: d.Offset}
@@ -71,7 +84,7 @@ func (l *Parts) Add(generation int64, run shoal.RunID, key PartKey, d Delta) (re
 	if d.Last {
 		delete(l.parts, key)
 	}
-	return p.resetAt, true
+	return p.base(), true
 }
 
 // TextSince returns the bytes of a part from an offset on, for a follower that has received
@@ -167,6 +180,16 @@ func (l *Parts) Open(key PartKey, run *storage.Run, d Delta, position int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.parts[key] = &Part{Delta: d, openedAt: position, Run: run.ID, generation: run.Generation}
+}
+
+// Resume adds a part that a generation of its run continues from offset on, unless the part
+// is there.
+func (l *Parts) Resume(key PartKey, run *storage.Run, d Delta, offset int, position int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p := l.parts[key]; p == nil || p.generation < run.Generation {
+		l.parts[key] = &Part{Delta: d, Run: run.ID, generation: run.Generation, Start: offset, resetAt: position}
+	}
 }
 
 // OpenedParts returns the parts of a message that were opened at a position or before it,

@@ -33,7 +33,8 @@ type Slot struct {
 // Claim leases up to limit runs that can start or continue. The requesters take turns (see
 // [storage.RunTx]). A claimed run stops being awake; its executor determines what there is
 // to do. The leases expire after ttl by the database's clock. A run whose lease has expired
-// is claimed like any other.
+// is claimed like any other. A run whose executor stopped while it wrote messages loses what
+// it had written since they were stored: its streaming parts are reset to their drafts.
 func (w *Work) Claim(ctx context.Context, owner string, limit int, ttl time.Duration) (claimed []storage.Run, err error) {
 	return w.ClaimFor(ctx, owner, limit, Slots{}, ttl)
 }
@@ -72,10 +73,39 @@ func (w *Work) ClaimFor(ctx context.Context, owner string, most int, slots Slots
 			if err := ch.UpdateRun(*r); err != nil {
 				return err
 			}
+			if err := w.resetParts(ch, r); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
 	return claimed, err
+}
+
+// resetParts resets the streaming parts of a run that was not suspended to what is stored of
+// them. Followers may have more of the text than the draft, and the previous executor may
+// still relay, on another server: the reset separates its deltas from those of the new one.
+func (w *Work) resetParts(ch *core.Change, r *storage.Run) error {
+	if r.Status != shoal.RunRunning {
+		return nil
+	}
+	composed, err := ch.Composed(r.SessionID, r.ID)
+	if err != nil {
+		return err
+	}
+	c := &RunChange{Change: ch, Run: r, live: w.live}
+	for _, m := range composed {
+		for _, p := range m.Parts {
+			if m.Status != shoal.MessageStreaming || p.Status != shoal.PartStreaming && p.Status != shoal.PartInputStreaming {
+				continue
+			}
+			reset := &shoal.PartResetData{PartHead: shoal.PartHead{MessageID: m.ID, PartID: p.ID}, Offset: len(p.Text)}
+			if err := c.EmitPart(m.SpaceID, p.Target, shoal.EventPartReset, reset); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // claimable returns the sessions with the runs that a claim of at most most runs would find,

@@ -65,6 +65,9 @@ func (c *RunChange) EmitPart(space shoal.SpaceID, target shoal.EntityID, what sh
 	case shoal.EventPartReset:
 		offset := data.(*shoal.PartResetData).Offset
 		l.Reset(c.Change, key, offset, position)
+		c.OnCommit(func() {
+			l.Resume(key, c.Run, live.Delta{Space: space, Message: h.MessageID, Part: h.PartID, Target: target}, offset, position)
+		})
 	case shoal.EventTextEnd, shoal.EventToolInputAvailable, shoal.EventPartRemoved:
 		l.Finish(c.Change, key)
 	}

@@ -99,7 +99,21 @@ func (w *Work) renewIn(ctx context.Context, at storage.At, owner string, mine []
 		}
 		return nil
 	})
+	if err == nil {
+		w.loseOthers(at, mine, held)
+	}
 	return held, err
+}
+
+// loseOthers drops the parts of the runs in these sessions that an owner no longer holds.
+func (w *Work) loseOthers(at storage.At, mine []Progress, held []storage.Run) {
+	for _, p := range mine {
+		if at.Includes(p.Session) && !slices.ContainsFunc(held, func(r storage.Run) bool {
+			return p.Lease == Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation}
+		}) {
+			w.live.Lose(p.Session, p.Run, p.Generation+1)
+		}
+	}
 }
 
 // storeProgress sets the last activity of a running run, and emits an event when it stalls
@@ -140,7 +154,7 @@ func (w *Work) Read(ctx context.Context, fn func(storage.Tx) error) error {
 // [storage.Store].Update. Followers receive what is relayed after Write has returned after
 // the events of this transaction.
 func (w *Work) Write(ctx context.Context, lease Lease, fn func(*RunChange) error) error {
-	return w.core.Change(ctx, "hub.Work.Write", storage.In(lease.Session), func(ch *core.Change) error {
+	err := w.core.Change(ctx, "hub.Work.Write", storage.In(lease.Session), func(ch *core.Change) error {
 		r, err := ch.Run(lease.Session, lease.Run)
 		if errors.Is(err, shoal.NotFound) {
 			return leaseLostError(lease)
@@ -163,4 +177,8 @@ func (w *Work) Write(ctx context.Context, lease Lease, fn func(*RunChange) error
 		}
 		return ch.UpdateRun(r)
 	})
+	if errors.Is(err, ErrLeaseLost) {
+		w.live.Lose(lease.Session, lease.Run, lease.Generation+1)
+	}
+	return err
 }
