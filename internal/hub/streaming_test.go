@@ -116,14 +116,16 @@ type streamSim struct {
 	hub           *hub.Hub
 	lease         runs.Lease
 	open          *shoal.Message
-	partTexts     map[shoal.PartID]string // of the streaming parts
-	saved         map[shoal.PartID]bool   // whether the part is stored
-	rest          map[shoal.PartID]string // text that a crash has lost and that is streamed again
+	partTexts     map[shoal.PartID]string   // of the streaming parts
+	saved         map[shoal.PartID]bool     // whether the part is stored
+	rest          map[shoal.PartID]string   // text that a crash has lost and that is streamed again
+	versions      map[shoal.PartID][]string // texts that a part has had, each until it was reset
 	count         int
 	reasoningPart string
 	reasoningText string
 	readers       []*streamReader
 	long          bool // ids are as long as those of runs
+	nodes         bool // for several nodes: a part is stored when it opens or is reset, and readers may learn of that late
 }
 
 // name returns an id. With long ids, a cursor has no room for all parts.
@@ -138,20 +140,28 @@ func newStreamSim(t *testing.T, seed uint64) *streamSim {
 	p := &streamSim{t: t, rnd: rand.New(rand.NewPCG(seed, 7)), store: &hookStore{Store: shoaltest.OpenSQLite(t)}, long: seed%4 > 1}
 	p.bus = &lossyBus{Bus: localbus.New(), rnd: newStreamRand(seed), rate: []float64{0, 0.3}[seed%2]}
 	p.start()
+	p.populate()
+	for _, kind := range readerKinds {
+		p.readers = append(p.readers, newStreamReader(p, kind, func() *hub.Hub { return p.hub }))
+	}
+	return p
+}
+
+// readerKinds are what readers follow: a space, all of their own, a run and a session.
+var readerKinds = []string{"space", "space", "own", "run", "session"}
+
+// populate makes the participants, the space and the run.
+func (p *streamSim) populate() {
 	admin := shoal.Principal{Role: shoal.RoleAdmin}
 	for _, e := range []shoal.NewEntity{{ID: "ann", Kind: shoal.Human}, {ID: "bot", Kind: shoal.Agent}} {
-		p.must(second(p.hub.Entities.Create(t.Context(), admin, shoal.DefaultSession, e, "")))
+		p.must(second(p.hub.Entities.Create(p.t.Context(), admin, shoal.DefaultSession, e, "")))
 	}
-	p.must(second(p.hub.Spaces.Create(t.Context(), admin, shoal.DefaultSession, shoal.NewSpace{
+	p.must(second(p.hub.Spaces.Create(p.t.Context(), admin, shoal.DefaultSession, shoal.NewSpace{
 		ID: "shop", Name: "Shop", Members: []shoal.EntityID{"ann", "bot"}, ShowAgentReasoning: true,
 	}, "")))
 	p.lease = runs.Lease{Session: shoal.DefaultSession, Run: "run_1"}
-	p.must(p.store.Update(t.Context(), storage.Global, func(tx storage.Tx) error { return tx.InsertRun(p.run()) }))
+	p.must(p.store.Update(p.t.Context(), storage.Global, func(tx storage.Tx) error { return tx.InsertRun(p.run()) }))
 	p.takeLease()
-	for _, kind := range []string{"space", "space", "own", "run", "session"} {
-		p.readers = append(p.readers, &streamReader{streamSim: p, kind: kind, messages: map[shoal.MessageID]*shoal.Message{}, text: map[string]string{}})
-	}
-	return p
 }
 
 func second[T any](_ T, err error) error { return err }
@@ -272,7 +282,7 @@ func (p *streamSim) begin() {
 		}
 	}
 	fresh := p.open == nil
-	save := p.rnd.IntN(2) == 0
+	save := p.rnd.IntN(2) == 0 || p.nodes
 	p.write(func(c *runs.RunChange) error {
 		if fresh {
 			m, err := c.OpenMessage(shoal.Message{ID: shoal.MessageID(p.name("msg_", p.count)), SpaceID: "shop"}, nil)
@@ -340,6 +350,18 @@ func (p *streamSim) delta(part *shoal.Part) {
 	}
 	p.hub.Work.Relay(p.lease, []live.Delta{d})
 	p.partTexts[part.ID] = text + piece
+	if p.nodes {
+		p.recordVersion(part.ID, text+piece)
+	}
+}
+
+// recordVersion records the text of a part.
+func (p *streamSim) recordVersion(id shoal.PartID, text string) {
+	all := p.versions[id]
+	if n := len(all); n > 0 && strings.HasPrefix(text, all[n-1]) {
+		all = all[:n-1]
+	}
+	p.versions[id] = append(all, text)
 }
 
 func (p *streamSim) reset(part *shoal.Part) {
@@ -353,7 +375,7 @@ func (p *streamSim) reset(part *shoal.Part) {
 	}
 	p.partTexts[part.ID] = text[:at]
 	delete(p.rest, part.ID)
-	save := p.rnd.IntN(2) == 0
+	save := p.rnd.IntN(2) == 0 || p.nodes
 	p.write(func(c *runs.RunChange) error {
 		if err := c.EmitPart("shop", "", shoal.EventPartReset, &shoal.PartResetData{PartHead: p.head(part), Offset: at}); err != nil || !save {
 			return err
@@ -392,6 +414,9 @@ func (p *streamSim) endIn(c *runs.RunChange, part *shoal.Part) error {
 	part.Args, part.Status = json.RawMessage(p.partTexts[part.ID]+"}"), shoal.PartRunning
 	if p.partTexts[part.ID] == "" {
 		part.Args = json.RawMessage("{}")
+	}
+	if p.nodes {
+		p.recordVersion(part.ID, string(part.Args))
 	}
 	return c.EmitPart("shop", "", shoal.EventToolInputAvailable, &shoal.ToolInputData{
 		PartHead: p.head(part), ToolCallID: part.ToolCallID, ToolName: part.ToolName, Args: part.Args,

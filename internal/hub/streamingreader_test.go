@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/hub/feed"
 )
 
@@ -18,6 +19,8 @@ import (
 type streamReader struct {
 	*streamSim
 	kind     string
+	on       func() *hub.Hub // the server that it connects to
+	node     int             // its number
 	follower *feed.Follower
 	cursor   shoal.Cursor
 	place    int64
@@ -25,6 +28,10 @@ type streamReader struct {
 	messages map[shoal.MessageID]*shoal.Message
 	text     map[string]string // of streaming parts
 	log      []string
+}
+
+func newStreamReader(p *streamSim, kind string, on func() *hub.Hub) *streamReader {
+	return &streamReader{streamSim: p, kind: kind, on: on, messages: map[shoal.MessageID]*shoal.Message{}, text: map[string]string{}}
 }
 
 func (r *streamReader) act() {
@@ -48,7 +55,7 @@ func (r *streamReader) connect() {
 	if r.follower != nil {
 		return
 	}
-	who := shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "ann", KeyID: "key_1"}
+	who := shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "ann", KeyID: "reader"}
 	req := feed.FollowRequest{Session: shoal.DefaultSession, After: r.cursor}
 	switch r.kind {
 	case "space":
@@ -70,7 +77,7 @@ func (r *streamReader) connect() {
 		})
 		defer r.store.beforeRead(0, nil)
 	}
-	f, err := r.hub.Events.Follow(context.Background(), who, req)
+	f, err := r.on().Events.Follow(context.Background(), who, req)
 	r.must(err)
 	r.follower = f
 }
@@ -98,7 +105,7 @@ func (r *streamReader) drain() {
 // checkCurrent checks that the reader has the current texts. What the bus has dropped
 // arrives with a later event.
 func (r *streamReader) checkCurrent() {
-	if r.open == nil || r.messages[r.open.ID] == nil {
+	if r.nodes || r.open == nil || r.messages[r.open.ID] == nil {
 		return
 	}
 	for _, part := range r.open.Parts {
@@ -188,6 +195,9 @@ func (r *streamReader) event(ev shoal.Event) {
 			r.fail("delta %q at %d of %s, which has %q (%v)", *d.Delta, d.Offset, key, have, there)
 		}
 		r.text[key] += *d.Delta
+		if r.nodes && d.MessageID != "" && !slices.ContainsFunc(r.versions[d.PartID], func(v string) bool { return strings.HasPrefix(v, r.text[key]) }) {
+			r.fail("%s has %q, which it never had: %q", key, r.text[key], r.versions[d.PartID])
+		}
 	case shoal.EventReasoningEnd:
 		if _, there := r.text[key]; !there {
 			r.fail("%s ends but has not started", key)

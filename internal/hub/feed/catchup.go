@@ -1,14 +1,12 @@
 package feed
 
 import (
-	"context"
 	"slices"
 	"strings"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/live"
-	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // Catch-up: how a follower receives the current state of streaming parts, in a snapshot or
@@ -17,10 +15,13 @@ import (
 // snapshotMessages returns the messages of a snapshot at a position as the follower may see
 // them, streaming ones with their text so far, and records what the follower then has of
 // each streaming part.
-func (f *Follower) snapshotMessages(messages []shoal.Message, position int64) []shoal.Message {
+func (f *Follower) snapshotMessages(tx Tx, messages []shoal.Message, position int64) ([]shoal.Message, error) {
 	out := make([]shoal.Message, len(messages))
 	for i, m := range messages {
 		if m.Status == shoal.MessageStreaming {
+			if err := f.events.live.Confirm(tx, m.SessionID, string(m.ID)); err != nil {
+				return nil, err
+			}
 			m.Parts = f.currentParts(m, position)
 		}
 		out[i] = m.For(core.ReaderEntity(f.who))
@@ -35,7 +36,7 @@ func (f *Follower) snapshotMessages(messages []shoal.Message, position int64) []
 			}
 		}
 	}
-	return out
+	return out, nil
 }
 
 // currentParts returns the parts of a streaming message, including the text that was
@@ -72,12 +73,12 @@ func (f *Follower) currentParts(m shoal.Message, position int64) []shoal.Part {
 }
 
 // catchUpParts brings the follower's streaming parts up to date with the text that was
-// relayed before it connected or while it was away. If a crash has lost a part of a draft,
-// the part is reset to the text that remains.
-func (f *Follower) catchUpParts(ctx context.Context) error {
-	f.partsCurrent = true
+// relayed before it connected or while it was away.
+func (f *Follower) catchUpParts() error {
+	first := !f.caughtUp
+	f.partsCurrent, f.caughtUp = true, true
 	for key := range f.offsets {
-		if err := f.catchUpPart(ctx, key); err != nil {
+		if err := f.catchUpPart(key, first); err != nil {
 			return err
 		}
 	}
@@ -89,12 +90,17 @@ func (f *Follower) catchUpParts(ctx context.Context) error {
 	return nil
 }
 
-func (f *Follower) catchUpPart(ctx context.Context, key live.PartKey) error {
+// catchUpPart brings one part up to date. For a text that this server does not have, it
+// requests the drafts.
+func (f *Follower) catchUpPart(key live.PartKey, first bool) error {
 	l := f.events.live
 	p, ok := l.State(key, f.after)
 	standalone := strings.HasPrefix(key.Owner, shoal.PrefixRun)
 	switch {
-	case standalone && !l.Has(key): // it has ended since
+	case standalone && !l.Has(key):
+		if !first { // another server writes it
+			return nil
+		}
 		n := live.DeltaEvent{Key: key, Space: f.req.Space, Run: shoal.RunID(key.Owner), Type: shoal.EventReasoningDelta, OfRun: true}
 		delete(f.offsets, key)
 		return f.queueStandaloneEdge(&n, "end")
@@ -102,9 +108,7 @@ func (f *Follower) catchUpPart(ctx context.Context, key live.PartKey) error {
 		delete(f.offsets, key)
 		return nil
 	case !standalone && (ok && f.offsets[key] < p.Start || !l.Has(key)):
-		if err := f.catchUpFromDraft(ctx, key, f.offsets[key]); err != nil {
-			return err
-		}
+		f.feed.requestDrafts()
 	}
 	have, open := f.offsets[key]
 	switch {
@@ -160,44 +164,26 @@ func (f *Follower) queueReset(h shoal.PartHead, key live.PartKey, offset int, po
 	return err
 }
 
-// catchUpFromDraft brings a text in line with its stored draft when no run on this server
-// is writing it. A part whose draft is gone is removed.
-func (f *Follower) catchUpFromDraft(ctx context.Context, key live.PartKey, have int) error {
-	var found *shoal.Part
-	var in shoal.Message
-	err := f.events.core.Store.View(ctx, func(tx storage.Tx) error {
-		found, in = nil, shoal.Message{}
-		open, err := tx.Streaming(key.Session, f.req.Space)
-		for _, m := range open {
-			if string(m.ID) != key.Owner {
-				continue
-			}
-			in = m
-			for i, p := range m.Parts {
-				if p.ID == key.Part {
-					found = &m.Parts[i]
-				}
-			}
+// catchUpDrafts queues what the drafts of the feed have of the follower's parts.
+func (f *Follower) catchUpDrafts() error {
+	for key, have := range f.offsets {
+		d := f.feed.draftOf(key, f.after)
+		if d == nil {
+			continue
 		}
-		return err
-	})
-	if err != nil || in.ID == "" {
-		return err
-	}
-	if !f.seesDelta(in.SpaceID, "", false, true) || found != nil && !f.maySee(found.Target) {
-		delete(f.offsets, key)
-		return nil
-	}
-	h := shoal.PartHead{MessageID: in.ID, PartID: key.Part, EventHead: shoal.EventHead{SpaceID: &in.SpaceID, RunID: in.RunID, At: shoal.Now()}}
-	switch {
-	case found == nil:
-		return f.queueRemoval(storage.Event{Space: in.SpaceID, Run: *in.RunID}, key, f.after)
-	case found.Status != shoal.PartStreaming:
-	case have > len(found.Text):
-		return f.queueReset(h, key, len(found.Text), f.after)
-	case have < len(found.Text):
-		h.Type = shoal.EventTextDelta
-		return f.queueDelta(h.Type, f.after, key, shoal.DeltaData{PartHead: h, Offset: have, Delta: found.Text[have:]})
+		if !f.seesDelta(d.message.SpaceID, d.part.Target, false, true) {
+			delete(f.offsets, key)
+			continue
+		}
+		if have >= len(d.part.Text) {
+			continue
+		}
+		h := d.head()
+		if err := f.queueDelta(h.Type, f.after, key, shoal.DeltaData{
+			PartHead: h, ToolCallID: d.part.ToolCallID, ToolName: d.part.ToolName, Offset: have, Delta: d.part.Text[have:],
+		}); err != nil {
+			return err
+		}
 	}
 	return nil
 }

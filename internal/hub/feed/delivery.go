@@ -44,7 +44,7 @@ func (f *Follower) Next(ctx context.Context, until time.Time) ([]shoal.Event, er
 			continue
 		}
 		if !f.partsCurrent {
-			if err := f.catchUpParts(ctx); err != nil {
+			if err := f.catchUpParts(); err != nil {
 				return nil, core.Wrap("hub.Follower.Next", err)
 			}
 			continue
@@ -110,7 +110,7 @@ func (f *Follower) catchUpEvents(ctx context.Context) error {
 	entries := make([]entry, 0, len(page))
 	for _, ev := range page {
 		if ev.Position <= f.until { // the feed delivers the rest
-			entries = append(entries, entry{position: ev.Position, event: ev, part: partEventOf(ev)})
+			entries = append(entries, entry{position: ev.Position, event: ev, part: f.events.partEvent(ev)})
 		}
 	}
 	if err := f.queueEntries(ctx, entries); err != nil {
@@ -127,6 +127,12 @@ func (f *Follower) queueEntries(ctx context.Context, entries []entry) error {
 		ev := en.event
 		if en.delta != nil {
 			if err := f.queueEphemeralDelta(en); err != nil {
+				return err
+			}
+			continue
+		}
+		if en.drafts {
+			if err := f.catchUpDrafts(); err != nil {
 				return err
 			}
 			continue
@@ -153,6 +159,11 @@ func (f *Follower) queueEntries(ctx context.Context, entries []entry) error {
 		about := core.ReaderEntity(f.who) != "" && ev.Entity == core.ReaderEntity(f.who)
 		if about && ev.Type == shoal.EventMemberJoined && f.req.Space == "" {
 			if err := f.queueJoinedSpace(ctx, ev.Space); err != nil {
+				return err
+			}
+		}
+		if endsReasoning(ev.Type) {
+			if err := f.endStandalone(string(ev.Run)); err != nil {
 				return err
 			}
 		}

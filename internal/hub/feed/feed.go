@@ -92,7 +92,8 @@ const (
 // entry is an event in the window of a feed. position is that of a stored event and 0
 // for an ephemeral one. after is the position up to which stored events came before an
 // ephemeral event, and delta its delta, if it is one. part is what a stored event does to a
-// part, and cursor is its cursor for followers without streaming parts.
+// part, and cursor is its cursor for followers without streaming parts. drafts is set in an
+// entry without an event: the drafts of the feed are newer than the entries before it.
 type entry struct {
 	position int64
 	after    int64
@@ -100,23 +101,27 @@ type entry struct {
 	event    storage.Event
 	delta    *live.DeltaEvent
 	part     *partEvent
+	drafts   bool
 }
 
 // feed reads the events of one feedKey once, for all its followers on this server, and
 // keeps the newest ones in a window. Followers read the window by index, so a slow follower
 // does not delay others: it falls out of the window.
 type feed struct {
-	key          feedKey
-	cancel       context.CancelCauseFunc
-	opened       chan struct{} // closed once the feed has started or failed to
-	ended        chan struct{}
-	loadRequests chan struct{}          // holds a value if the pump must read the store
-	memberOf     memberSpaces           // as of last; owned by the pump
-	topics       map[string]bool        // that the pump is subscribed to
-	resets       map[live.PartKey]int64 // position of the last reset of each streaming part; owned by the pump
-	followers    int                    // guarded by Events.mu
+	key           feedKey
+	cancel        context.CancelCauseFunc
+	opened        chan struct{} // closed once the feed has started or failed to
+	ended         chan struct{}
+	loadRequests  chan struct{}          // holds a value if the pump must read the store
+	draftRequests chan struct{}          // holds a value if the pump must read drafts
+	memberOf      memberSpaces           // as of last; owned by the pump
+	topics        map[string]bool        // that the pump is subscribed to
+	bases         map[live.PartKey]int64 // position of the opening or last reset of each streaming part; owned by the pump
+	draftReads    draftSchedule
+	followers     int // guarded by Events.mu
 
 	mu      sync.Mutex
+	drafts  map[live.PartKey]*draft // as last read
 	window  []entry
 	base    int64 // index of window[0]
 	lost    int64 // index after the newest stored event that fell out of the window
@@ -158,7 +163,7 @@ func (e *Events) findOrStart(key feedKey) (*feed, error) {
 		ctx, cancel := context.WithCancelCause(e.core.Ctx)
 		f = &feed{
 			key: key, cancel: cancel, opened: make(chan struct{}), ended: make(chan struct{}), changed: make(chan struct{}),
-			loadRequests: make(chan struct{}, 1), resets: map[live.PartKey]int64{},
+			loadRequests: make(chan struct{}, 1), draftRequests: make(chan struct{}, 1), bases: map[live.PartKey]int64{},
 		}
 		e.feeds[key] = f
 		go e.runFeed(ctx, f)
@@ -249,13 +254,14 @@ func (e *Events) topics(ctx context.Context, key feedKey) ([]string, error) {
 
 // pump moves bus messages and stored events into the window until ctx ends.
 func (e *Events) pump(ctx context.Context, f *feed, sub core.Subscription) (err error) {
+	defer func() { f.draftReads.stop() }()
 	for membersChanged := true; ; {
 		for membersChanged {
 			if err = e.resubscribe(ctx, f, sub); err != nil {
 				return err
 			}
 			// Events that were stored before the new subscriptions sent no notification here.
-			if membersChanged, err = e.loadEvents(ctx, f); err != nil {
+			if membersChanged, err = e.loadEvents(ctx, f, false); err != nil {
 				return err
 			}
 		}
@@ -263,7 +269,12 @@ func (e *Events) pump(ctx context.Context, f *feed, sub core.Subscription) (err 
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-f.loadRequests:
-			membersChanged, err = e.loadEvents(ctx, f)
+			membersChanged, err = e.loadEvents(ctx, f, false)
+		case <-f.draftRequests:
+			f.draftReads.asked = true
+			f.draftReads.request()
+		case <-f.draftReads.due():
+			membersChanged, err = e.loadEvents(ctx, f, true)
 		case <-sub.Ready():
 			membersChanged, err = e.handleNotifications(ctx, f, sub.Take())
 		}
@@ -273,70 +284,22 @@ func (e *Events) pump(ctx context.Context, f *feed, sub core.Subscription) (err 
 	}
 }
 
-// handleNotifications handles bus messages in order: what a notification announces is in the window
-// before the ephemeral events that follow it. Otherwise a delta would come before its part.
-func (e *Events) handleNotifications(ctx context.Context, f *feed, notifications []core.Notification) (membersChanged bool, err error) {
-	notified := false
-	load := func() error {
-		some, err := e.loadEvents(ctx, f)
-		membersChanged, notified = membersChanged || some, false
-		return err
-	}
-	for _, notification := range notifications {
-		if notification.Event == nil {
-			notified = true
-			continue
-		}
-		if notified {
-			if err := load(); err != nil {
-				return membersChanged, err
-			}
-		}
-		f.pushEphemeral(notification.Event)
-	}
-	if notified {
-		err = load()
-	}
-	return membersChanged, err
-}
-
-// pushEphemeral puts an ephemeral event into the window, except for a delta that precedes a
-// reset that was loaded already.
-func (f *feed) pushEphemeral(event []byte) {
-	n, data, isDelta := live.ParseDeltaEvent(event)
-	if !isDelta {
-		f.push(entry{event: storage.Event{Type: shoal.EventEntityUpdated, Data: event}})
-		return
-	}
-	if n.Base >= f.resets[n.Key] {
-		f.push(entry{event: storage.Event{Type: n.Type, Space: n.Space, Data: data}, delta: n})
-	}
-}
-
-// recordResets records the position of the last reset of each streaming part.
-func (f *feed) recordResets(p *partEvent, position int64) {
-	switch {
-	case p == nil:
-	case p.what == shoal.EventPartReset:
-		f.resets[p.key] = position
-	case p.what == shoal.EventMessageCompleted:
-		for key := range f.resets {
-			if key.Owner == p.key.Owner {
-				delete(f.resets, key)
-			}
-		}
-	}
-}
-
-// loadEvents reads the events stored after f.last into the window. It reports whether an
-// entity joined or left a space so that other topics concern the feed.
-func (e *Events) loadEvents(ctx context.Context, f *feed) (membersChanged bool, err error) {
+// loadEvents reads the events stored after f.last into the window, and then, if drafts is set,
+// the drafts of the streaming parts. It reports whether an entity joined or left a space so
+// that other topics concern the feed.
+func (e *Events) loadEvents(ctx context.Context, f *feed, drafts bool) (membersChanged bool, err error) {
 	for {
 		var page []storage.Event
+		var streaming []shoal.Message
 		var end int64
 		err := e.core.Store.View(ctx, func(tx storage.Tx) (err error) {
 			if page, err = tx.Events(f.key.session, f.key.filter(), f.last, feedPage); err != nil {
 				return err
+			}
+			if drafts && len(page) < feedPage {
+				if streaming, err = f.streamingMessages(tx); err != nil {
+					return err
+				}
 			}
 			end, err = tx.EventEnd(f.key.session)
 			return err
@@ -346,8 +309,8 @@ func (e *Events) loadEvents(ctx context.Context, f *feed) (membersChanged bool, 
 		}
 		for _, ev := range page {
 			membersChanged = membersChanged || f.changesTopics(ev)
-			part := partEventOf(ev)
-			f.recordResets(part, ev.Position)
+			part := e.partEvent(ev)
+			f.recordBase(part, ev.Position)
 			if f.memberOf.apply(f.key.entity, ev) {
 				f.push(entry{position: ev.Position, cursor: e.cursorAt(cursorPosition{position: ev.Position}), event: ev, part: part})
 			} else {
@@ -356,6 +319,9 @@ func (e *Events) loadEvents(ctx context.Context, f *feed) (membersChanged bool, 
 		}
 		if len(page) < feedPage {
 			f.advanceTo(end)
+			if drafts {
+				f.draftReads.next(e.setDrafts(f, streaming))
+			}
 			return membersChanged, nil
 		}
 	}

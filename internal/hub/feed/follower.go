@@ -43,7 +43,8 @@ type Follower struct {
 	memberOf     memberSpaces            // as of after
 	offsets      map[live.PartKey]int    // delivered bytes of each streaming part
 	snapshotAt   int64                   // position of the first snapshot
-	partsCurrent bool                    // catchUpParts has run
+	partsCurrent bool                    // catchUpParts has run, and need not run again
+	caughtUp     bool                    // catchUpParts has run
 	membership   core.Subscription       // notifies an entity that follows a run when it joins or leaves a space
 	runSpaces    map[shoal.SpaceID]bool  // the spaces of such an entity
 	// spacesStale is set if runSpaces must be read again.
@@ -152,6 +153,11 @@ func (f *Follower) resumeOrSnapshot(tx storage.Tx) error {
 			return err
 		}
 		if here {
+			for key := range at.offsets {
+				if err := f.events.live.Confirm(tx, f.req.Session, key.Owner); err != nil {
+					return err
+				}
+			}
 			f.after, f.ahead, f.offsets = position, at.ahead, at.offsets
 			f.memberOf, err = spacesAt(tx, f.key(), position)
 			return err

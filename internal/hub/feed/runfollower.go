@@ -73,7 +73,9 @@ func (f *Follower) snapshotRun(tx Tx) error {
 			messages = append(messages, m.Message)
 		}
 	}
-	data.Messages = f.snapshotMessages(messages, f.after)
+	if data.Messages, err = f.snapshotMessages(tx, messages, f.after); err != nil {
+		return err
+	}
 	data.Cursor = f.cursor(f.after)
 	return f.queueEvent(shoal.EventSnapshot, data.Cursor, data)
 }

@@ -60,7 +60,9 @@ func (f *Follower) queueSnapshot(tx Tx, id shoal.SpaceID, resumeAt int64) error 
 	if err != nil {
 		return err
 	}
-	messages = f.snapshotMessages(messages, at)
+	if messages, err = f.snapshotMessages(tx, messages, at); err != nil {
+		return err
+	}
 	cursor := f.cursor(resumeAt)
 	return f.queueEvent(shoal.EventSnapshot, cursor, shoal.SnapshotData{
 		EventHead: shoal.EventHead{Type: shoal.EventSnapshot, SpaceID: &id, At: shoal.Now()},

@@ -63,6 +63,22 @@ func partEventOf(ev storage.Event) *partEvent {
 	return p
 }
 
+// partEvent is partEventOf for an event that was read from the store: this server may learn
+// from it that another executes the run.
+func (e *Events) partEvent(ev storage.Event) *partEvent {
+	p := partEventOf(ev)
+	if p != nil && p.what == shoal.EventPartReset {
+		e.live.ObserveReset(p.key, ev.Position)
+	}
+	return p
+}
+
+// begins reports whether the text of the part begins anew, empty or with the first bytes that
+// it had.
+func (p *partEvent) begins() bool {
+	return p.what == shoal.EventTextStart || p.what == shoal.EventToolInputStart || p.what == shoal.EventPartReset
+}
+
 // cursor returns the cursor of a follower that has received the events up to a position,
 // and of the streaming parts what offsets says.
 func (f *Follower) cursor(position int64) shoal.Cursor {
@@ -165,6 +181,9 @@ func (f *Follower) queueEphemeralDelta(en entry) error {
 	}
 	have, open := f.offsets[n.Key]
 	if !open && n.OfRun && n.Offset == 0 && (n.First || n.Size > 0) {
+		if err := f.endStandalone(n.Key.Owner); err != nil { // the end of an earlier one was lost
+			return err
+		}
 		have, open = 0, true
 		f.offsets[n.Key] = 0
 		if err := f.queueStandaloneEdge(n, "start"); err != nil {
@@ -204,13 +223,39 @@ func (f *Follower) queueNewText(n *live.DeltaEvent, ev storage.Event, have int) 
 		data.Delta = data.Delta[have-n.Offset:]
 	} else {
 		text, ok := f.events.live.TextSince(n.Key, have, f.after)
+		if !ok && n.Type == shoal.EventTextDelta && !n.OfRun && !f.events.live.Has(n.Key) {
+			f.feed.requestDrafts()
+		}
 		if !ok || text == "" {
-			return nil // the next delta or the end of the part includes it
+			return nil // a draft, the next delta or the end of the part includes it
 		}
 		data.Delta = text
 	}
 	data.Offset = have
 	return f.queueDelta(n.Type, f.after, n.Key, data)
+}
+
+// endsReasoning reports whether no reasoning of a run is open after an event of it.
+func endsReasoning(what shoal.EventType) bool {
+	switch what {
+	case shoal.EventRunCompleted, shoal.EventRunFailed, shoal.EventRunCanceled, shoal.EventRunWaitingTool, shoal.EventRunWaitingReply:
+		return true
+	}
+	return false
+}
+
+// endStandalone queues the ends of the parts that belong to a run and to no message.
+func (f *Follower) endStandalone(run string) error {
+	for key := range f.offsets {
+		if key.Owner == run {
+			delete(f.offsets, key)
+			n := live.DeltaEvent{Key: key, Space: f.req.Space, Run: shoal.RunID(run), Type: shoal.EventReasoningDelta, OfRun: true}
+			if err := f.queueStandaloneEdge(&n, "end"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // queueStandaloneEdge queues the start or the end of a part that belongs to no message.
