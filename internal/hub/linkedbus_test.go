@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/localbus"
 )
@@ -93,6 +94,14 @@ func (b *linkedBuses) close() {
 	b.tasks.Wait()
 }
 
+func (b *linkedBuses) bus(node int, _ bool) core.Bus { return b.nodes[node] }
+
+func (b *linkedBuses) started(int, *hub.Hub) error { return nil }
+
+// healTime implements [network]: a loss is noticed with the next beat, and a draft may be
+// 250 ms old.
+func (b *linkedBuses) healTime() time.Duration { return beatEvery + 500*time.Millisecond }
+
 // set changes the faults. A node knows at once that it is connected again.
 func (b *linkedBuses) set(f linkFaults) {
 	b.mu.Lock()
@@ -115,6 +124,9 @@ func (b *nodeBus) Publish(n core.Notification) {
 		}
 	}
 }
+
+// Shared implements [core.Bus].
+func (b *nodeBus) Shared() bool { return true }
 
 // Watched implements [core.Bus]: there may be subscribers on other nodes.
 func (b *nodeBus) Watched(string) bool { return true }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/live"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
@@ -21,9 +23,30 @@ import (
 
 // Followers on every node have of each part the stored text, whatever the bus between the
 // nodes loses, doubles and delays, and whichever node executes the run. What the bus has
-// lost arrives within healTime. SHOAL_NODE_SEEDS is the number of courses.
+// lost arrives soon after. SHOAL_NODE_SEEDS is the number of courses.
 func TestStreamingBetweenNodes(t *testing.T) {
-	seeds := 60
+	playNodes(t, 60, func(rnd *rand.Rand, seed uint64) network { return newLinkedBuses(3, rnd, seed%2 == 1) })
+}
+
+// The same over the bus between servers, on a wire that loses and doubles frames and is cut.
+func TestStreamingOverWire(t *testing.T) {
+	playNodes(t, 30, func(rnd *rand.Rand, _ uint64) network { return newWireNetwork(3, rnd) })
+}
+
+// network is what connects the nodes.
+type network interface {
+	// bus returns the bus of a node, a new one if restarted is set.
+	bus(node int, restarted bool) core.Bus
+	// started connects a node whose hub was started.
+	started(node int, h *hub.Hub) error
+	set(linkFaults)
+	// healTime is the time within which followers have what was lost, once nothing is lost any
+	// more.
+	healTime() time.Duration
+	close()
+}
+
+func playNodes(t *testing.T, seeds int, connect func(rnd *rand.Rand, seed uint64) network) {
 	if n, err := strconv.Atoi(os.Getenv("SHOAL_NODE_SEEDS")); err == nil {
 		seeds = n
 	}
@@ -33,7 +56,15 @@ func TestStreamingBetweenNodes(t *testing.T) {
 			seed = int(*onlySeed)
 		}
 		ok := t.Run(strconv.Itoa(seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { playNodes(t, uint64(seed), seen) })
+			synctest.Test(t, func(t *testing.T) {
+				p := newNodesSim(t, uint64(seed), seen, connect(newStreamRand(uint64(seed)), uint64(seed)))
+				defer p.stop()
+				for range 60 {
+					p.step()
+				}
+				p.checkHealed()
+				p.finish()
+			})
 		})
 		if !ok || *onlySeed != 0 {
 			return
@@ -47,24 +78,10 @@ func TestStreamingBetweenNodes(t *testing.T) {
 	}
 }
 
-func playNodes(t *testing.T, seed uint64, seen map[string]int) {
-	p := newNodesSim(t, seed, seen)
-	defer p.stop()
-	for range 60 {
-		p.step()
-	}
-	p.checkHealed()
-	p.finish()
-}
-
-// healTime is the time within which the followers of a node have what the bus has lost, once
-// it works again: the bus notices a loss with the next beat, and a draft may be 250 ms old.
-const healTime = beatEvery + 500*time.Millisecond
-
 // nodesSim is a simulated run that three nodes execute in turn.
 type nodesSim struct {
 	*streamSim
-	buses   *linkedBuses
+	net     network
 	hubs    []*hub.Hub
 	owner   int
 	old     []oldOwner
@@ -82,17 +99,15 @@ type oldOwner struct {
 	text  string     // of the part
 }
 
-func newNodesSim(t *testing.T, seed uint64, seen map[string]int) *nodesSim {
-	p := &nodesSim{seen: seen, streamSim: &streamSim{
+func newNodesSim(t *testing.T, seed uint64, seen map[string]int, net network) *nodesSim {
+	p := &nodesSim{seen: seen, net: net, hubs: make([]*hub.Hub, 3), streamSim: &streamSim{
 		t: t, rnd: newStreamRand(seed ^ 1<<32), store: &hookStore{Store: shoaltest.OpenSQLite(t)}, long: seed%4 == 3, nodes: true,
 		partTexts: map[shoal.PartID]string{}, saved: map[shoal.PartID]bool{}, rest: map[shoal.PartID]string{},
 		versions: map[shoal.PartID][]string{},
 	}}
-	p.buses = newLinkedBuses(3, newStreamRand(seed), seed%2 == 1)
-	p.bus = &lossyBus{Bus: p.buses.nodes[0].Bus, rnd: newStreamRand(seed)} // it loses and holds nothing
-	for i := range p.buses.nodes {
-		p.hubs = append(p.hubs, nil)
-		p.startNode(i)
+	p.bus = &lossyBus{} // it has nothing to lose or hold
+	for i := range p.hubs {
+		p.startNode(i, false)
 	}
 	p.hub = p.hubs[0]
 	p.populate()
@@ -112,9 +127,10 @@ func newNodesSim(t *testing.T, seed uint64, seen map[string]int) *nodesSim {
 	return p
 }
 
-func (p *nodesSim) startNode(i int) {
-	p.hubs[i] = hub.New(hub.Options{Store: p.store, Bus: p.buses.nodes[i]})
+func (p *nodesSim) startNode(i int, again bool) {
+	p.hubs[i] = hub.New(hub.Options{Store: p.store, Bus: p.net.bus(i, again)})
 	p.must(p.hubs[i].Start(context.Background()))
+	p.must(p.net.started(i, p.hubs[i]))
 }
 
 func (p *nodesSim) stop() {
@@ -124,7 +140,7 @@ func (p *nodesSim) stop() {
 	for _, h := range p.hubs {
 		h.Stop()
 	}
-	p.buses.close()
+	p.net.close()
 }
 
 func (p *nodesSim) step() {
@@ -209,7 +225,7 @@ func (p *nodesSim) changeFaults() {
 	case 4:
 		f.drop = 0.1
 	}
-	p.buses.set(f)
+	p.net.set(f)
 }
 
 // takeOver makes another node claim the run. The old owner is killed, or continues without
@@ -227,7 +243,7 @@ func (p *nodesSim) takeOver(kill bool) {
 			}
 		}
 		p.hubs[before].Stop()
-		p.startNode(before)
+		p.startNode(before, true)
 	} else if part := p.streamingPart(); part != nil {
 		p.old = append(p.old, oldOwner{before, p.lease, live.Delta{Space: "shop", Message: p.open.ID, Part: part.ID, Offset: len(p.partTexts[part.ID]), Text: "OLD"}, p.partTexts[part.ID]})
 	}
@@ -274,8 +290,8 @@ func (p *nodesSim) actOfOldOwner() {
 
 // checkHealed ends the faults. All connected readers then have the current texts.
 func (p *nodesSim) checkHealed() {
-	p.buses.set(linkFaults{})
-	p.advanceReading(healTime)
+	p.net.set(linkFaults{})
+	p.advanceReading(p.net.healTime())
 	for _, r := range p.readers {
 		if r.follower == nil {
 			continue
@@ -293,8 +309,8 @@ func (p *nodesSim) checkLive() {
 		return
 	}
 	p.seen["checked while notifications are lost"]++
-	p.buses.set(linkFaults{drop: 0.2, double: 0.2, delay: 20 * time.Millisecond})
-	p.advance(healTime) // what the faults before have caused is over
+	p.net.set(linkFaults{drop: 0.2, double: 0.2, delay: 20 * time.Millisecond})
+	p.advance(p.net.healTime()) // what the faults before have caused is over
 	before := map[shoal.PartID]string{part.ID: p.partTexts[part.ID]}
 	for range 20 {
 		p.advanceReading(50 * time.Millisecond)
@@ -333,7 +349,7 @@ func (r *streamReader) checkHas(texts map[shoal.PartID]string, exact bool) {
 // continues with the draft.
 func TestSlowReaderOnAnotherNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newNodesSim(t, 1, map[string]int{})
+		p := newNodesSim(t, 1, map[string]int{}, newLinkedBuses(3, newStreamRand(1), false))
 		defer p.stop()
 		p.begin()
 		for p.open.Parts[0].Type != shoal.TextPart {
@@ -343,8 +359,8 @@ func TestSlowReaderOnAnotherNode(t *testing.T) {
 		r := p.readers[0]
 		r.on = func() *hub.Hub { return p.hubs[1] }
 		r.connect()
-		p.advanceReading(healTime) // until drafts are read no more
-		const more = 9000          // than a window has
+		p.advanceReading(p.net.healTime()) // until drafts are read no more
+		const more = 9000                  // than a window has
 		for n := range more {
 			p.delta(&p.open.Parts[0])
 			if n%500 == 0 {
