@@ -66,21 +66,27 @@ func plantedBinary(t *testing.T) string {
 	return builtPrograms.plantedBinary.path(t, "shoal-planted", func(dir string) (string, error) { return overlay(dir, plants()) })
 }
 
-// buildStoreTest builds the tests of the store with all points and bugs, once, and returns the
-// path of the program.
-var buildStoreTest = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(builtPrograms.dir, "sqlstore-planted.test")
-	list, err := overlay(path+"-overlay", plants())
-	if err != nil {
-		return "", err
-	}
-	build := exec.Command("go", "test", "-c", "-o", path, "-overlay", list, "./internal/sqlstore")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go test -c ./internal/sqlstore: %w\n%s", err, out)
-	}
-	return path, nil
-})
+// buildTest builds the tests of a package with all points and bugs, once, and returns the path
+// of the program.
+func buildTest(dir string) (string, error) {
+	build, _ := testBuilds.LoadOrStore(dir, sync.OnceValues(func() (string, error) {
+		path := filepath.Join(builtPrograms.dir, filepath.Base(dir)+"-planted.test")
+		list, err := overlay(path+"-overlay", plants())
+		if err != nil {
+			return "", err
+		}
+		build := exec.Command("go", "test", "-c", "-o", path, "-overlay", list, "./"+dir)
+		build.Dir = root
+		if out, err := build.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("go test -c ./%s: %w\n%s", dir, err, out)
+		}
+		return path, nil
+	}))
+	return build.(func() (string, error))()
+}
+
+// testBuilds has the result of buildTest for each package.
+var testBuilds sync.Map
 
 var root = func() string {
 	dir, err := filepath.Abs(filepath.Join("..", ".."))

@@ -15,7 +15,7 @@ import (
 // `make torture` looks for all bugs.
 var quick = append([]string{
 	"published before the commit", "the idempotency key is ignored", "a replay is off by one", "the inbox cursor moves when a batch is sent",
-}, names(inboxBugs)...)
+}, slices.Concat(names(inboxBugs), names(streamBugs))...)
 
 // catch runs the test that must find a bug. ran is false if it cannot run here.
 func catch(t *testing.T, bug string, seed uint64) (o outcome, ran bool) {
@@ -30,6 +30,9 @@ func catch(t *testing.T, bug string, seed uint64) (o outcome, ran bool) {
 		}})
 		w.close()
 		return o, true
+	}
+	if slices.Contains(names(streamBugs), bug) {
+		return failTest(t, bug, "internal/hub", "TestStreamingBetweenNodes"), true
 	}
 	switch bug {
 	case "synchronous is NORMAL":
@@ -66,12 +69,12 @@ func catch(t *testing.T, bug string, seed uint64) (o outcome, ran bool) {
 	case "the checksum of a message is ignored":
 		return damageFiles(t, s, []fileFault{{"noise", false, scribble}}, 20, seed)[0], true
 	case "the session lock is not taken":
-		return failStoreTest(t, bug, "TestPostgresSessions"), true
+		return failTest(t, bug, storePackage, "TestPostgresSessions"), true
 	case "a range is folded over a gap", "an acknowledged mention comes again after a fold",
 		"a composite message that completes late is skipped", "the messages since the last stride are not counted as own":
-		return failStoreTest(t, bug, inboxCourses()), true
+		return failTest(t, bug, storePackage, inboxCourses()), true
 	case "the indexer skips a later commit":
-		return failStoreTest(t, bug, "TestIndexContainsMessagesThatCommitLate"), true
+		return failTest(t, bug, storePackage, "TestIndexContainsMessagesThatCommitLate"), true
 	case "the output of a failed attempt remains":
 		return killAtRandom(8, 3)
 	case "a wait leaks a goroutine", "a call leaves a file open", "a response stays in memory":
@@ -89,12 +92,15 @@ func inboxCourses() string {
 	return "TestSQLite/inbox_courses/random_course_0"
 }
 
-// failStoreTest runs a test of the store, or those of its subtests that begin like the name,
-// with a bug. Two servers that write to one database show some of these bugs, and a server
+// storePackage is the directory of the store.
+const storePackage = "internal/sqlstore"
+
+// failTest runs a test of a package, or those of its subtests that begin like the name, with a
+// bug. Two servers that write to one database show some of these bugs, and a server
 // with the only bus that there is refuses a second one.
-func failStoreTest(t *testing.T, bug, test string) (o outcome) {
+func failTest(t *testing.T, bug, dir, test string) (o outcome) {
 	t.Helper()
-	text, err := runStoreTest(t, bug, test)
+	text, err := runTest(t, bug, dir, test)
 	for line := range strings.Lines(text) {
 		if strings.Contains(line, "--- FAIL: "+test) {
 			o.found = append(o.found, strings.TrimSpace(line))
@@ -107,10 +113,10 @@ func failStoreTest(t *testing.T, bug, test string) (o outcome) {
 	return o
 }
 
-// runStoreTest runs a test of the store, without a bug if bug is empty, and returns its output.
-func runStoreTest(t *testing.T, bug, test string) (string, error) {
+// runTest runs a test of a package, without a bug if bug is empty, and returns its output.
+func runTest(t *testing.T, bug, dir, test string) (string, error) {
 	t.Helper()
-	binary, err := buildStoreTest()
+	binary, err := buildTest(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,15 +128,18 @@ func runStoreTest(t *testing.T, bug, test string) (string, error) {
 		}
 	}
 	run := exec.CommandContext(t.Context(), binary, "-test.run", strings.Join(parts, "/"))
-	run.Dir, run.Env = filepath.Join(root, "internal", "sqlstore"), append(os.Environ(), "RIG_BUG="+bug)
+	run.Dir, run.Env = filepath.Join(root, dir), append(os.Environ(), "RIG_BUG="+bug)
 	text, err := run.CombinedOutput()
 	return string(text), err
 }
 
-// The tests of the store that must find bugs pass without one.
-func TestStoreTestsPassWithoutBugs(t *testing.T) {
-	if text, err := runStoreTest(t, "", "TestSQLite/inbox_courses/random_course_0"); err != nil || strings.Contains(text, "no tests to run") {
-		t.Errorf("%v\n%s", err, text)
+// The tests that must find bugs pass without one.
+func TestTestsPassWithoutBugs(t *testing.T) {
+	t.Setenv("SHOAL_NODE_SEEDS", "30")
+	for dir, test := range map[string]string{storePackage: "TestSQLite/inbox_courses/random_course_0", "internal/hub": "TestStreamingBetweenNodes"} {
+		if text, err := runTest(t, "", dir, test); err != nil || strings.Contains(text, "no tests to run") {
+			t.Errorf("%s: %v\n%s", dir, err, text)
+		}
 	}
 }
 
