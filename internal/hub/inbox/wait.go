@@ -88,8 +88,8 @@ type Delivery struct {
 	// Agents is set after a wait for agents.
 	Agents *PresentAgents
 
-	batch     *batch
-	published func() // publishes the batch for the other servers
+	batch   *batch
+	publish func() // publishes the batch for the other servers; nil if there are none
 }
 
 // Settle records whether the response was written completely to a connection that was still
@@ -97,8 +97,8 @@ type Delivery struct {
 // calls it as soon as it knows: until then the next such call of the key waits, for at most 2 s.
 // Only the first call has an effect. It may be called from any goroutine.
 func (d *Delivery) Settle(written bool) {
-	if d.batch != nil && d.batch.settle(written) && written {
-		d.published()
+	if d.batch != nil && d.batch.settle(written) && written && d.publish != nil {
+		d.publish()
 	}
 }
 
@@ -288,7 +288,9 @@ func (w *HeldWait) newDelivery() *Delivery {
 		cursor := w.inbox.encodeCursor(w.box.key, w.filter, entries)
 		d.Result.Items, d.Result.Cursor, d.Result.TimedOut, d.Result.Failed = groupBySpace(entries), &cursor, false, w.senderFailure()
 		d.batch = w.box.recordBatch(w.who.KeyID, w.filter, upTo)
-		d.published = func() { w.box.publishBatch(w.who.KeyID, d.batch) }
+		if w.inbox.core.Bus.Shared() {
+			d.publish = func() { w.box.publishBatch(w.who.KeyID, d.batch) }
+		}
 	}
 	return d
 }
