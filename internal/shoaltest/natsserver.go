@@ -39,7 +39,7 @@ const natsStarts = 30 * time.Second
 // built, the test fails with the command that builds it.
 func NewNATSServer(t testing.TB) *NATSServer {
 	t.Helper()
-	n := &NATSServer{Addr: FreeAddr(t), binary: program.Installed(t, ".cache/bin/nats-server")}
+	n := &NATSServer{Addr: program.FreeAddr(t), binary: program.Installed(t, ".cache/bin/nats-server")}
 	n.Start(t)
 	t.Cleanup(n.Kill)
 	return n

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
 const tenYears = 10 * 365 * 24 * time.Hour
@@ -24,9 +25,9 @@ func TestClock(t *testing.T) {
 	seed := randomSeed(t)
 	clock := &wall{file: filepath.Join(t.TempDir(), "clock")}
 	clock.set(t, 0)
-	s := newServer(t, clockBinary(t))
-	s.env = []string{"RIG_CLOCK=" + clock.file}
-	s.start(t)
+	s := program.NewServer(t, clockBinary(t))
+	s.Env = []string{"RIG_CLOCK=" + clock.file}
+	s.Start(t)
 	w := newWorld(t, s, seed, times(t, "SHOAL_CLOCK_AGENTS", 2))
 	o := outcome{fault: "the clock is set and stopped", found: w.checkClockIsSet(t, clock)}
 	lives, kinds := times(t, "SHOAL_CLOCKS", 2), map[string]int{}
@@ -52,13 +53,13 @@ func TestClock(t *testing.T) {
 			clock.set(t, 0)
 		})
 		if l.died {
-			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.process.ProcessState))
+			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.Process.ProcessState))
 		}
 		w.check(t, false)
 	}
 	w.found = append(w.found, o.found...)
 	w.finish(t)
-	o.found, o.operations, o.slowest = w.found, w.operations(), s.slowest
+	o.found, o.operations, o.slowest = w.found, w.operations(), s.Slowest
 	o.note = fmt.Sprintf("%v, %v", kinds, w.harm())
 	report(t, o)
 }
@@ -77,7 +78,7 @@ func (w *world) checkClockIsSet(t *testing.T, clock *wall) (wrong []string) {
 	if _, err := w.admin.CreatePlan(t.Context(), "planner", shoal.NewPlan{Name: "soon", Instruction: "Plan.", ScheduledAt: &wideBounds}); err != nil {
 		t.Fatal(err)
 	}
-	admin, err := client.New(client.Options{URL: w.server.url(), Key: w.key})
+	admin, err := client.New(client.Options{URL: w.server.URL(), Key: w.key})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +86,7 @@ func (w *world) checkClockIsSet(t *testing.T, clock *wall) (wrong []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	guest := &caller{http: w.http, url: w.server.url(), key: *key.Secret, as: "guest"}
+	guest := &caller{http: w.http, url: w.server.URL(), key: *key.Secret, as: "guest"}
 	visit := func(want int) {
 		t.Helper()
 		for began := time.Now(); ; pause(t.Context(), 10*time.Millisecond) {

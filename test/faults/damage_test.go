@@ -16,6 +16,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
 // copyTo copies the files of a stopped server. Key files get the mode 0600: the server
@@ -110,21 +111,21 @@ const (
 // it serves every message unchanged, or it reports an error for a damaged one. Of a
 // damaged log the end may be missing.
 func TestDamagedFiles(t *testing.T) {
-	for _, o := range damageFiles(t, newServer(t, productBinary(t)), fileFaults, times(t, "SHOAL_DAMAGES", 4), randomSeed(t)) {
+	for _, o := range damageFiles(t, program.NewServer(t, productBinary(t)), fileFaults, times(t, "SHOAL_DAMAGES", 4), randomSeed(t)) {
 		report(t, o)
 	}
 }
 
 // damageFiles damages copies of the files of a server under load, each kind of damage each
 // times.
-func damageFiles(t *testing.T, s *server, fileFaults []fileFault, each int, seed uint64) (all []outcome) {
+func damageFiles(t *testing.T, s *program.Server, fileFaults []fileFault, each int, seed uint64) (all []outcome) {
 	t.Helper()
-	s.start(t)
+	s.Start(t)
 	w := newWorld(t, s, seed, 1)
-	w.live(t, 700*time.Millisecond, s.kill)
+	w.live(t, 700*time.Millisecond, s.Kill)
 	logged := t.TempDir() // the database and its log after a kill
-	copyTo(t, s.data, logged)
-	s.start(t)
+	copyTo(t, s.Data, logged)
+	s.Start(t)
 	w.finish(t)
 	if len(w.found) > 0 {
 		t.Fatal(w.found)
@@ -133,7 +134,7 @@ func damageFiles(t *testing.T, s *server, fileFaults []fileFault, each int, seed
 		o := outcome{fault: h.name}
 		var seen [4]int
 		for n := range each {
-			from, file := s.data, "shoal.db"
+			from, file := s.Data, "shoal.db"
 			if h.log {
 				from, file = logged, "shoal.db-wal"
 			}
@@ -154,14 +155,14 @@ func damageFiles(t *testing.T, s *server, fileFaults []fileFault, each int, seed
 // damage damages a copy of a server's files and starts a server with it.
 func damage(t *testing.T, w *world, from, file string, h fileFault, dice *rand.Rand) (v verdict, wrong []string) {
 	t.Helper()
-	s := newServer(t, w.server.binary)
-	s.env = w.server.env
-	copyTo(t, from, s.data)
+	s := program.NewServer(t, w.server.Binary)
+	s.Env = w.server.Env
+	copyTo(t, from, s.Data)
 	defer func() {
-		s.kill()
-		_ = os.RemoveAll(s.data) // the copies are large
+		s.Kill()
+		_ = os.RemoveAll(s.Data) // the copies are large
 	}()
-	path := filepath.Join(s.data, file)
+	path := filepath.Join(s.Data, file)
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -169,9 +170,9 @@ func damage(t *testing.T, w *world, from, file string, h fileFault, dice *rand.R
 	if err := os.WriteFile(path, h.do(b, w.anyWord(dice), dice), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.tryStart(t.Context()); err != nil {
+	if _, err := s.TryStart(t.Context()); err != nil {
 		output := err.Error()
-		if !strings.Contains(output, filepath.Join(s.data, "shoal.db")) || !strings.Contains(output, "damaged") {
+		if !strings.Contains(output, filepath.Join(s.Data, "shoal.db")) || !strings.Contains(output, "damaged") {
 			wrong = append(wrong, fmt.Sprintf("refusal: %s: the error does not name the damaged file: %s", h.name, output))
 		}
 		return refusedToStart, wrong
@@ -243,7 +244,7 @@ func (w *world) compare(ctx context.Context, space shoal.SpaceID, want []seen, h
 
 // get reads a list.
 func (w *world) get(ctx context.Context, list string) (status int, body string) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.server.url()+"/v1/sessions/default/"+list, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.server.URL()+"/v1/sessions/default/"+list, nil)
 	if err != nil {
 		return 599, err.Error()
 	}

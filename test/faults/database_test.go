@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 
 	_ "modernc.org/sqlite" // reads the database without the server
+
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
 // ask queries the database of a stopped server and returns the first column of the
 // result.
-func (s *server) ask(ctx context.Context, query string) (answer []string, err error) {
-	name := url.URL{Scheme: "file", Path: filepath.Join(s.data, "shoal.db")}
+func ask(ctx context.Context, s *program.Server, query string) (answer []string, err error) {
+	name := url.URL{Scheme: "file", Path: filepath.Join(s.Data, "shoal.db")}
 	db, err := sql.Open("sqlite", name.String())
 	if err != nil {
 		return nil, err
@@ -35,8 +37,8 @@ func (s *server) ask(ctx context.Context, query string) (answer []string, err er
 
 // checkDatabase runs SQLite's integrity check on the database of a stopped server and
 // returns its findings.
-func (s *server) checkDatabase(ctx context.Context) (wrong []string) {
-	found, err := s.ask(ctx, "PRAGMA integrity_check")
+func checkDatabase(ctx context.Context, s *program.Server) (wrong []string) {
+	found, err := ask(ctx, s, "PRAGMA integrity_check")
 	if err != nil {
 		return []string{"database: " + err.Error()}
 	}
@@ -49,8 +51,8 @@ func (s *server) checkDatabase(ctx context.Context) (wrong []string) {
 }
 
 // locked reports whether the database of a server is locked for writing.
-func (s *server) locked(ctx context.Context) bool {
-	name := url.URL{Scheme: "file", Path: filepath.Join(s.data, "shoal.db"), RawQuery: "_pragma=busy_timeout(100)&_txlock=immediate"}
+func locked(ctx context.Context, s *program.Server) bool {
+	name := url.URL{Scheme: "file", Path: filepath.Join(s.Data, "shoal.db"), RawQuery: "_pragma=busy_timeout(100)&_txlock=immediate"}
 	db, err := sql.Open("sqlite", name.String())
 	if err != nil {
 		return true

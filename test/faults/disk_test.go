@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"unsafe"
+
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
 // mount mounts a file system until the end of the test. If mounting is not allowed, it
@@ -95,16 +97,16 @@ func cutPower(t *testing.T, fault, binary string, env []string, rounds int, seed
 	if d == nil {
 		return o, false
 	}
-	s := newServerIn(t, binary, filepath.Join(d.dir, "data"))
-	s.env = env
+	s := program.NewServerIn(t, binary, filepath.Join(d.dir, "data"))
+	s.Env = env
 	o, w := play(t, s, round{rounds: rounds, agents: 2, seed: seed, uncounted: true, strike: func(int) []string {
 		if err := d.cut(); err != nil {
 			t.Error(err)
 		}
-		s.kill()
+		s.Kill()
 		return nil
 	}, repair: func() { d.restore(t) }})
-	s.kill()
+	s.Kill()
 	w.close()
 	o.fault, o.note = fault, fmt.Sprintf("%v", w.harm())
 	return o, true

@@ -16,6 +16,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
 const (
@@ -45,9 +46,9 @@ func fillRepeatedly(t *testing.T, binary string, env []string, dir string, round
 	slowest := time.Duration(0)
 	for n := range rounds {
 		data := filepath.Join(dir, fmt.Sprintf("data-%d", n))
-		s := newServerIn(t, binary, data)
-		s.env = env
-		s.start(t)
+		s := program.NewServerIn(t, binary, data)
+		s.Env = env
+		s.Start(t)
 		w := newWorld(t, s, seed+uint64(n), 0)
 		w.uncounted = true
 		reserve, ballast := filepath.Join(dir, "reserve"), filepath.Join(dir, "ballast")
@@ -66,15 +67,15 @@ func fillRepeatedly(t *testing.T, binary string, env []string, dir string, round
 			w.found, slowest = append(w.found, wrong...), max(slowest, took)
 		})
 		if l.died {
-			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.process.ProcessState))
+			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.Process.ProcessState))
 		}
 		w.finish(t)
 		w.close()
-		s.kill()
+		s.Kill()
 		if len(w.found) > 0 {
 			t.Logf("SHOAL_FAULT_SEED=%d: %d findings in round %d", seed, len(w.found), n)
 		}
-		o.count, o.operations, o.found, o.slowest = o.count+1, o.operations+w.operations(), append(o.found, w.found...), max(o.slowest, s.slowest)
+		o.count, o.operations, o.found, o.slowest = o.count+1, o.operations+w.operations(), append(o.found, w.found...), max(o.slowest, s.Slowest)
 		if err := os.RemoveAll(data); err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +111,7 @@ func (w *world) probe(ctx context.Context, key string) (status int, body string,
 	if err != nil {
 		return 0, "", err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.server.url()+"/v1/sessions/default/spaces/"+string(probed)+"/messages", strings.NewReader(string(text)))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.server.URL()+"/v1/sessions/default/spaces/"+string(probed)+"/messages", strings.NewReader(string(text)))
 	if err != nil {
 		return 0, "", err
 	}

@@ -50,13 +50,12 @@ import (
 )
 
 const (
-	minRate      = 200 // responses per second of a life; a fault waits until there were as many
-	minLife      = 50 * time.Millisecond
-	maxLife      = 1500 * time.Millisecond
-	restartLimit = 2 * time.Second
-	settleLimit  = 30 * time.Second // within which all clients must have received everything at the end
-	wakeLimit    = time.Second      // within which a message must wake its waiter
-	shownFaults  = 20
+	minRate     = 200 // responses per second of a life; a fault waits until there were as many
+	minLife     = 50 * time.Millisecond
+	maxLife     = 1500 * time.Millisecond
+	settleLimit = 30 * time.Second // within which all clients must have received everything at the end
+	wakeLimit   = time.Second      // within which a message must wake its waiter
+	shownFaults = 20
 )
 
 func TestMain(m *testing.M) {

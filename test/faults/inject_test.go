@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
 // inject makes system calls of a running process fail or slow, with strace, until stop is
@@ -96,14 +98,14 @@ func TestDiskFails(t *testing.T) {
 	if !mayTrace(t, fault) {
 		return
 	}
-	s, slowest := newServer(t, productBinary(t)), time.Duration(0)
+	s, slowest := program.NewServer(t, productBinary(t)), time.Duration(0)
 	o, w := play(t, s, round{rounds: times(t, "SHOAL_DISK_ERRORS", 2), agents: 1, seed: seed, uncounted: true, strike: func(int) (wrong []string) {
-		stop := inject(t, s.process.Process.Pid, syncs, "error=EIO")
+		stop := inject(t, s.Process.Process.Pid, syncs, "error=EIO")
 		defer stop()
 		began := time.Now()
-		if code := s.died(15 * time.Second); code != exitDisk {
+		if code := s.Died(15 * time.Second); code != exitDisk {
 			wrong = append(wrong, fmt.Sprintf("end: the server exited with %d, want %d", code, exitDisk))
-			s.kill()
+			s.Kill()
 		}
 		took := time.Since(began)
 		if slowest = max(slowest, took); took > endLimit {
@@ -122,21 +124,21 @@ func TestNoRoom(t *testing.T) {
 	if !mayTrace(t, fault) {
 		return
 	}
-	s := newServer(t, productBinary(t))
-	s.start(t)
+	s := program.NewServer(t, productBinary(t))
+	s.Start(t)
 	w := newWorld(t, s, seed, 0)
 	w.uncounted = true
 	rounds, slowest := times(t, "SHOAL_NO_ROOM", 2), time.Duration(0)
 	for range rounds {
 		l := w.live(t, 300*time.Millisecond, func() {
-			stop := inject(t, s.process.Process.Pid, "pwrite64", "error=ENOSPC")
+			stop := inject(t, s.Process.Process.Pid, "pwrite64", "error=ENOSPC")
 			w.found = append(w.found, w.whileFull(t)...)
 			stop()
 			took, wrong := w.untilPosted(t)
 			w.found, slowest = append(w.found, wrong...), max(slowest, took)
 		})
 		if l.died {
-			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.process.ProcessState))
+			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.Process.ProcessState))
 		}
 		if !w.check(t, false) {
 			break
@@ -144,7 +146,7 @@ func TestNoRoom(t *testing.T) {
 	}
 	w.finish(t)
 	report(t, outcome{
-		fault: fault, count: rounds, operations: w.operations(), found: w.found, slowest: s.slowest,
+		fault: fault, count: rounds, operations: w.operations(), found: w.found, slowest: s.Slowest,
 		note: fmt.Sprintf("posts succeed again after at most %v", slowest.Round(time.Millisecond)),
 	})
 }
@@ -160,25 +162,25 @@ func TestSlowDisk(t *testing.T) {
 		if !mayTrace(t, fault) {
 			continue
 		}
-		s := newServer(t, productBinary(t))
-		s.start(t)
+		s := program.NewServer(t, productBinary(t))
+		s.Start(t)
 		w := newWorld(t, s, seed, 1)
 		rounds := times(t, "SHOAL_SLOW_DISKS", 1)
 		for range rounds {
 			l := w.live(t, 300*time.Millisecond, func() {
-				stop := inject(t, s.process.Process.Pid, syncs, fmt.Sprintf("delay_enter=%d", c.delay.Microseconds()))
+				stop := inject(t, s.Process.Process.Pid, syncs, fmt.Sprintf("delay_enter=%d", c.delay.Microseconds()))
 				before := w.answers.Load()
 				select {
 				case <-time.After(c.life):
-				case <-s.ended:
+				case <-s.Ended:
 				}
 				stop()
 				if w.answers.Load() == before {
 					w.found = append(w.found, fmt.Sprintf("slow: no response in %v", c.life))
 				}
 			})
-			if l.died || s.died(0) >= 0 {
-				w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.process.ProcessState))
+			if l.died || s.Died(0) >= 0 {
+				w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.Process.ProcessState))
 				break
 			}
 			if !w.check(t, false) {
@@ -196,7 +198,7 @@ func TestSlowDisk(t *testing.T) {
 		}
 		w.finish(t)
 		report(t, outcome{
-			fault: fault, count: rounds, operations: w.operations(), found: w.found, slowest: s.slowest,
+			fault: fault, count: rounds, operations: w.operations(), found: w.found, slowest: s.Slowest,
 			note: fmt.Sprintf("slowest post %v", slowest.Round(time.Millisecond)),
 		})
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
 // round describes the rounds of a test under load.
@@ -21,9 +23,9 @@ type round struct {
 }
 
 // play runs the rounds: load, fault, restart, check; and checks everything at the end.
-func play(t *testing.T, s *server, r round) (outcome, *world) {
+func play(t *testing.T, s *program.Server, r round) (outcome, *world) {
 	t.Helper()
-	s.start(t)
+	s.Start(t)
 	w := newWorld(t, s, r.seed, r.agents)
 	w.uncounted = r.uncounted
 	counted := 0
@@ -33,7 +35,7 @@ func play(t *testing.T, s *server, r round) (outcome, *world) {
 			w.found = append(w.found, r.strike(counted)...)
 		})
 		if l.died {
-			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.process.ProcessState))
+			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.Process.ProcessState))
 		}
 		if w.work != nil && w.work.underWay() > 0 {
 			w.atWork++
@@ -41,22 +43,22 @@ func play(t *testing.T, s *server, r round) (outcome, *world) {
 		if r.repair != nil {
 			r.repair()
 		}
-		s.start(t)
+		s.Start(t)
 		if !w.check(t, false) {
 			t.Logf("seed %d, round %d: %d findings", r.seed, counted, len(w.found))
 			break
 		}
 	}
 	w.finish(t)
-	return outcome{count: counted, operations: w.operations(), found: w.found, slowest: s.slowest}, w
+	return outcome{count: counted, operations: w.operations(), found: w.found, slowest: s.Slowest}, w
 }
 
 // A server is killed at random moments, with posts, waits and runs in progress.
 func TestKill(t *testing.T) {
 	seed := randomSeed(t)
-	s := newServer(t, productBinary(t))
+	s := program.NewServer(t, productBinary(t))
 	o, w := play(t, s, round{rounds: times(t, "SHOAL_KILLS", 5), agents: 3, seed: seed, strike: func(int) []string {
-		s.kill()
+		s.Kill()
 		return nil
 	}})
 	h := w.harm()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
 // What each guest starts before it disconnects.
@@ -31,7 +32,7 @@ type guestClients struct {
 
 func (w *world) newGuests(t *testing.T) *guestClients {
 	t.Helper()
-	g := &guestClients{world: w, line: faultproxy.New(t, "tcp", w.server.addr)}
+	g := &guestClients{world: w, line: faultproxy.New(t, "tcp", w.server.Addr)}
 	for n := range guestCount {
 		c := w.prober(t, fmt.Sprintf("guest-%d", n))
 		c.url = "http://" + g.line.Addr()
@@ -112,14 +113,14 @@ func (g *guestClients) until(t *testing.T, want serverMetrics) {
 // endSession ends an MCP session, over an intact connection.
 func (g *guestClients) endSession(t *testing.T, m mcpSpeaker) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, g.server.url()+"/mcp", nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, g.server.URL()+"/mcp", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	req.Header.Set("Authorization", "Bearer "+m.key)
 	req.Header.Set("Mcp-Session-Id", m.mcpSession)
 	req.Header.Set("Mcp-Protocol-Version", mcpVersion)
-	res, err := probe.Do(req)
+	res, err := program.Probe.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}

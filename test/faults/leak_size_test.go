@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
 // size is the disk usage of a stopped server.
@@ -14,20 +16,20 @@ type size struct {
 	bytes, messages int64 // of the database; messages in it
 }
 
-func (s *server) size(t *testing.T) (out size) {
+func sizeOf(t *testing.T, s *program.Server) (out size) {
 	t.Helper()
-	counts, err := s.ask(t.Context(), "SELECT count(*) FROM messages")
+	counts, err := ask(t.Context(), s, "SELECT count(*) FROM messages")
 	if err == nil {
 		out.messages, err = strconv.ParseInt(counts[0], 10, 64)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := os.ReadDir(s.data)
+	files, err := os.ReadDir(s.Data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := os.Stat(filepath.Join(s.data, "shoal.db"))
+	file, err := os.Stat(filepath.Join(s.Data, "shoal.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

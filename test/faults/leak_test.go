@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
 // roundLife is the minimum duration of a round of load.
@@ -24,9 +26,9 @@ type leaks struct {
 func (l leaks) warmUps() int { return 2 + l.rounds/5 }
 
 // play runs the rounds until one leaks a resource.
-func (l leaks) play(t *testing.T, s *server) outcome {
+func (l leaks) play(t *testing.T, s *program.Server) outcome {
 	t.Helper()
-	s.start(t)
+	s.Start(t)
 	w := newWorld(t, s, l.seed, 1)
 	w.endLastingClients()
 	w.fillCaches(t)
@@ -36,7 +38,7 @@ func (l leaks) play(t *testing.T, s *server) outcome {
 	for counted < l.warmUps()+l.rounds && len(w.found) == 0 {
 		lifeResult := g.round(t)
 		if lifeResult.died {
-			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.process.ProcessState))
+			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.Process.ProcessState))
 			break
 		}
 		counted++
@@ -48,13 +50,13 @@ func (l leaks) play(t *testing.T, s *server) outcome {
 		}
 		if l.between != nil {
 			w.found = append(w.found, l.between(counted-1)...)
-			s.start(t)
+			s.Start(t)
 		}
 		w.check(t, false)
 	}
 	w.finish(t)
 	return outcome{
-		count: counted, operations: w.operations(), found: w.found, slowest: s.slowest,
+		count: counted, operations: w.operations(), found: w.found, slowest: s.Slowest,
 		note: fmt.Sprintf("%v after the first %d, %v after the last", most, l.warmUps(), last),
 	}
 }
@@ -69,7 +71,7 @@ func (f serverMetrics) String() string {
 // uses no more resources than after the first rounds.
 func TestRounds(t *testing.T) {
 	t.Parallel() // it mostly waits until the server is idle
-	o := leaks{rounds: times(t, "SHOAL_ROUNDS", 2), seed: randomSeed(t)}.play(t, newServer(t, productBinary(t)))
+	o := leaks{rounds: times(t, "SHOAL_ROUNDS", 2), seed: randomSeed(t)}.play(t, program.NewServer(t, productBinary(t)))
 	o.fault = "rounds of load"
 	report(t, o)
 }
@@ -78,17 +80,17 @@ func TestRounds(t *testing.T) {
 // than after the first ones, and a message no more disk space.
 func TestRestarts(t *testing.T) {
 	t.Parallel() // as above
-	s := newServer(t, productBinary(t))
+	s := program.NewServer(t, productBinary(t))
 	var sizes []size
 	o := leaks{rounds: times(t, "SHOAL_RESTARTS", 2), seed: randomSeed(t), between: func(n int) (wrong []string) {
 		if n%4 == 3 {
-			s.kill()
+			s.Kill()
 			return nil
 		}
-		if wrong := s.stop(); wrong != "" {
+		if wrong := s.Stop(); wrong != "" {
 			return []string{wrong}
 		}
-		sizes = append(sizes, s.size(t))
+		sizes = append(sizes, sizeOf(t, s))
 		return nil
 	}}.play(t, s)
 	o.fault = "restarts on the same data"

@@ -13,6 +13,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
 	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
 // faultyLine is the connection of one client that is disturbed while the others are intact.
@@ -64,7 +65,7 @@ func (l *faultyLine) injectFaults(ctx context.Context) {
 func (w *world) addFaultyLines(t *testing.T, seed uint64) (lines []*faultyLine, writers []*writer, waiters []*waiter) {
 	t.Helper()
 	line := func() *faultyLine {
-		l := &faultyLine{Proxy: faultproxy.New(t, "tcp", w.server.addr), dice: random(seed, uint64(10_000+len(lines)))}
+		l := &faultyLine{Proxy: faultproxy.New(t, "tcp", w.server.Addr), dice: random(seed, uint64(10_000+len(lines)))}
 		lines = append(lines, l)
 		return l
 	}
@@ -106,8 +107,8 @@ func (w *world) addFaultyLines(t *testing.T, seed uint64) (lines []*faultyLine, 
 // still gets everything, and the others are not affected.
 func TestCutClients(t *testing.T) {
 	seed := randomSeed(t)
-	s := newServer(t, productBinary(t))
-	s.start(t)
+	s := program.NewServer(t, productBinary(t))
+	s.Start(t)
 	w := newWorld(t, s, seed, 0)
 	lines, writers, waiters := w.addFaultyLines(t, seed)
 	calm := func() { pause(t.Context(), 10*minLife) }
@@ -132,7 +133,7 @@ func TestCutClients(t *testing.T) {
 		}
 		l := w.liveWithFaultyLines(t, lines, writers, waiters, 3*time.Second)
 		if l.died {
-			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.process.ProcessState))
+			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.Process.ProcessState))
 		}
 		w.check(t, false)
 	}
@@ -142,7 +143,7 @@ func TestCutClients(t *testing.T) {
 	w.finish(t)
 	h := w.harm()
 	o.found = append(o.found, w.found...)
-	o.operations, o.slowest, o.note = w.operations(), s.slowest, h.String()
+	o.operations, o.slowest, o.note = w.operations(), s.Slowest, h.String()
 	if h.cutPosts == 0 || h.cutWaits == 0 || h.redelivered == 0 {
 		t.Errorf("the faults had no effect: %v", h)
 	}
@@ -183,7 +184,7 @@ func (w *world) liveWithFaultyLines(t *testing.T, lines []*faultyLine, writers [
 		for _, x := range waiters {
 			running.Go(func() {
 				for pause(ctx, thinkTime) {
-					x.run(ctx, w.server.life)
+					x.run(ctx, w.server.Life)
 				}
 			})
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
 // serverMetrics are the metrics of a server, by name.
@@ -16,12 +18,12 @@ type serverMetrics map[string]float64
 // figures reads them.
 func (w *world) serverMetrics(t *testing.T) serverMetrics {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.server.url()+"/metrics", nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.server.URL()+"/metrics", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	req.Header.Set("Authorization", "Bearer "+w.key)
-	res, err := probe.Do(req)
+	res, err := program.Probe.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}

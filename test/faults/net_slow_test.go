@@ -11,6 +11,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
 // maxReaderMemory is the memory limit of the server for a slow reader.
@@ -21,8 +22,8 @@ const maxReaderMemory = 1 << 20
 // not asserted, because it depends on the machine as much as on the server.
 func TestSlowReaders(t *testing.T) {
 	seed := randomSeed(t)
-	s := newServer(t, productBinary(t))
-	s.start(t)
+	s := program.NewServer(t, productBinary(t))
+	s.Start(t)
 	w := newWorld(t, s, seed, 0)
 	count, posts := times(t, "SHOAL_SLOW_READERS", 120), times(t, "SHOAL_SLOW_POSTS", 600)
 	talker, alone := w.prober(t, "talker"), 0.0 // the peak of the memory, which varies by itself
@@ -35,7 +36,7 @@ func TestSlowReaders(t *testing.T) {
 	baseline := timePosts(t, talker, posts, high)
 	before := w.serverMetrics(t)
 
-	line := faultproxy.New(t, "tcp", s.addr)
+	line := faultproxy.New(t, "tcp", s.Addr)
 	line.Harm(faultproxy.Fault{}, faultproxy.Fault{Rate: 1})
 	key := ""
 	for n := range count {
@@ -72,13 +73,13 @@ func TestSlowReaders(t *testing.T) {
 	note := fmt.Sprintf("p99 of posts %v alone, %v with them; the server grew by %.0f KiB for each, and disconnected all",
 		p99(baseline).Round(100*time.Microsecond), p99(beside).Round(100*time.Microsecond), grown/1024)
 	w.finish(t)
-	report(t, outcome{fault: "readers of one byte per second", count: count, operations: len(baseline) + len(beside), found: w.found, slowest: s.slowest, note: note})
+	report(t, outcome{fault: "readers of one byte per second", count: count, operations: len(baseline) + len(beside), found: w.found, slowest: s.Slowest, note: note})
 }
 
 // prober creates an entity that is a member of the space of probes.
 func (w *world) prober(t *testing.T, name string) *caller {
 	t.Helper()
-	c := &caller{http: w.http, url: w.server.url(), as: shoal.EntityID(name)}
+	c := &caller{http: w.http, url: w.server.URL(), as: shoal.EntityID(name)}
 	c.key = w.newKey(t, c.as)
 	if _, err := w.admin.AddMember(t.Context(), probed, c.as); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
 // quick are the bugs that every test run looks for, as a check of the tests themselves.
@@ -21,11 +23,11 @@ var quick = append([]string{
 func catch(t *testing.T, bug string, seed uint64) (o outcome, ran bool) {
 	t.Helper()
 	env := []string{"RIG_BUG=" + bug}
-	s := newServer(t, plantedBinary(t))
-	s.env = env
+	s := program.NewServer(t, plantedBinary(t))
+	s.Env = env
 	killAtRandom := func(rounds, agents int) (outcome, bool) {
 		o, w := play(t, s, round{rounds: rounds, agents: agents, seed: seed, strike: func(int) []string {
-			s.kill()
+			s.Kill()
 			return nil
 		}})
 		w.close()
@@ -38,16 +40,16 @@ func catch(t *testing.T, bug string, seed uint64) (o outcome, ran bool) {
 	case "synchronous is NORMAL":
 		return cutPower(t, bug, plantedBinary(t), env, 5, seed)
 	case "acknowledged before the commit":
-		s.env = nil // the keys of the world's clients must be stored
-		s.start(t)
+		s.Env = nil // the keys of the world's clients must be stored
+		s.Start(t)
 		w := newWorld(t, s, seed, 0)
 		for n := int64(0); n < 5 && len(w.found) == 0; n++ {
-			s.kill()
-			s.env = append(env, dieAt("before a commit", 30+20*n, 20*time.Millisecond))
-			s.start(t)
-			w.live(t, reachWithin, s.kill)
-			s.env = nil
-			s.start(t)
+			s.Kill()
+			s.Env = append(env, dieAt("before a commit", 30+20*n, 20*time.Millisecond))
+			s.Start(t)
+			w.live(t, reachWithin, s.Kill)
+			s.Env = nil
+			s.Start(t)
 			w.check(t, false)
 			o.count++
 		}

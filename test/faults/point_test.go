@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
 // maxPassings limits how often a server passes a point before it kills itself there.
@@ -20,8 +22,8 @@ const reachWithin = 8 * time.Second
 func TestPoints(t *testing.T) {
 	seed := randomSeed(t)
 	each := times(t, "SHOAL_POINTS", 1)
-	s := newServer(t, plantedBinary(t))
-	s.start(t)
+	s := program.NewServer(t, plantedBinary(t))
+	s.Start(t)
 	w := newWorld(t, s, seed, 3)
 	counted := map[string]int{}
 lanes:
@@ -52,7 +54,7 @@ lanes:
 	}
 	w.finish(t)
 	for i, p := range points {
-		o := outcome{fault: "kill -9 " + p.name, count: counted[p.name], slowest: s.slowest}
+		o := outcome{fault: "kill -9 " + p.name, count: counted[p.name], slowest: s.Slowest}
 		if i == 0 {
 			o.operations, o.found = w.operations(), w.found // of all points
 		}
@@ -65,23 +67,23 @@ lanes:
 func dieAtPoint(t *testing.T, w *world, point string, nth int64) bool {
 	t.Helper()
 	s := w.server
-	s.kill()
-	s.env = []string{dieAt(point, nth, 0)}
-	_, err := s.tryStart(t.Context())
-	var ended *exitError
-	died := errors.As(err, &ended) && killed(ended.state)
+	s.Kill()
+	s.Env = []string{dieAt(point, nth, 0)}
+	_, err := s.TryStart(t.Context())
+	var ended *program.ExitError
+	died := errors.As(err, &ended) && program.Killed(ended.State)
 	switch {
 	case died: // during its start
 	case err != nil:
 		t.Fatal(err)
 	default:
-		died = w.live(t, reachWithin, s.kill).died
-		if died && !killed(s.process.ProcessState) {
-			w.found = append(w.found, fmt.Sprintf("end: at the point %q: %v", point, s.process.ProcessState))
+		died = w.live(t, reachWithin, s.Kill).died
+		if died && !program.Killed(s.Process.ProcessState) {
+			w.found = append(w.found, fmt.Sprintf("end: at the point %q: %v", point, s.Process.ProcessState))
 		}
 	}
-	s.env = nil
-	s.start(t)
+	s.Env = nil
+	s.Start(t)
 	return died
 }
 
@@ -93,8 +95,8 @@ const rewritingMigration = `CREATE TABLE rig AS SELECT doc, seq, id FROM message
 func TestPointsOfMigration(t *testing.T) {
 	seed := randomSeed(t)
 	each := times(t, "SHOAL_POINTS", 1)
-	full := newServer(t, plantedBinary(t))
-	full.start(t)
+	full := program.NewServer(t, plantedBinary(t))
+	full.Start(t)
 	w := newWorld(t, full, seed, 0)
 	w.live(t, 300*time.Millisecond, func() {})
 	w.finish(t)
@@ -105,31 +107,31 @@ func TestPointsOfMigration(t *testing.T) {
 		o := outcome{fault: "kill -9 " + p.name}
 		for n := range each {
 			dice := random(seed, uint64(i*10_000+n))
-			s := newServer(t, plantedBinary(t))
+			s := program.NewServer(t, plantedBinary(t))
 			nth := int64(1)
 			if n%2 == 0 && p.name != "before a migration" { // an empty database has several migrations
 				nth += dice.Int64N(3)
 			}
 			if n%2 == 1 {
-				copyTo(t, full.data, s.data)
+				copyTo(t, full.Data, s.Data)
 			}
-			s.env = []string{"RIG_MIGRATION=" + rewritingMigration, dieAt(p.name, nth, 0)}
-			if _, err := s.tryStart(t.Context()); err == nil || !strings.Contains(err.Error(), "killed") {
+			s.Env = []string{"RIG_MIGRATION=" + rewritingMigration, dieAt(p.name, nth, 0)}
+			if _, err := s.TryStart(t.Context()); err == nil || !strings.Contains(err.Error(), "killed") {
 				t.Fatalf("SHOAL_FAULT_SEED=%d: the server was not killed at passing %d of %q: %v", seed, nth, p.name, err)
 			}
-			s.env = s.env[:1]
-			if _, err := s.tryStart(t.Context()); err != nil {
+			s.Env = s.Env[:1]
+			if _, err := s.TryStart(t.Context()); err != nil {
 				o.found = append(o.found, fmt.Sprintf("end: after the point %q: %v", p.name, err))
 				continue
 			}
 			o.count++
-			o.slowest = max(o.slowest, s.slowest)
+			o.slowest = max(o.slowest, s.Slowest)
 			if n%2 == 1 {
 				o.found = append(o.found, sameAs(t, w, s)...)
 			}
-			o.found = append(o.found, s.stop())
-			o.found = append(withoutEmpty(o.found), s.checkDatabase(t.Context())...)
-			if steps, err := s.ask(t.Context(), `SELECT name FROM migrations ORDER BY version`); err != nil || steps[len(steps)-1] != "9999_rig.sql" {
+			o.found = append(o.found, s.Stop())
+			o.found = append(withoutEmpty(o.found), checkDatabase(t.Context(), s)...)
+			if steps, err := ask(t.Context(), s, `SELECT name FROM migrations ORDER BY version`); err != nil || steps[len(steps)-1] != "9999_rig.sql" {
 				o.found = append(o.found, fmt.Sprintf("end: got migrations %q (%v)", steps, err))
 			}
 		}
@@ -148,7 +150,7 @@ func withoutEmpty(all []string) (out []string) {
 
 // sameAs compares the timelines of a server that uses a copy of a world's database with
 // those of the world.
-func sameAs(t *testing.T, w *world, s *server) (wrong []string) {
+func sameAs(t *testing.T, w *world, s *program.Server) (wrong []string) {
 	t.Helper()
 	other := &world{server: s, key: w.key}
 	other.admin = other.session(t, w.key)

@@ -12,6 +12,7 @@ import (
 	"github.com/shoal-dev/shoal/client"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
 // databaseFault is a way to interrupt the database and restore it, and the number of times.
@@ -31,16 +32,16 @@ const maxOutage = 5 * time.Second
 func TestPostgres(t *testing.T) {
 	seed := randomSeed(t)
 	d := newDatabase(t)
-	s := newServer(t, productBinary(t))
-	s.env = []string{"SHOAL_DATABASE=" + d.url()}
-	s.start(t)
+	s := program.NewServer(t, productBinary(t))
+	s.Env = []string{"SHOAL_DATABASE=" + d.url()}
+	s.Start(t)
 	away := time.Duration(times(t, "SHOAL_POSTGRES_CUT_SECONDS", 2)) * time.Second
 	agents := 2
 	if away > maxOutage {
 		agents = 0
 	}
 	w := newWorld(t, s, seed, agents)
-	s.slowest, w.uncounted = 0, true
+	s.Slowest, w.uncounted = 0, true
 	observed := &statuses{RoundTripper: w.http.Transport}
 	w.http.Transport = observed
 	restart := func(how shoaltest.PostgresEnd) func() []string {
@@ -117,7 +118,7 @@ func (w *world) injectDatabaseFault(t *testing.T, h databaseFault, seed uint64, 
 			w.found, seen.slowest = append(w.found, wrong...), max(seen.slowest, took)
 		})
 		if l.died {
-			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", w.server.process.ProcessState))
+			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", w.server.Process.ProcessState))
 			return counted
 		}
 		seen.least = min(seen.least, l.rate())
@@ -144,7 +145,7 @@ func (d *database) loseCommits(t *testing.T, w *world, most int64) int {
 			w.found = append(w.found, wrong...)
 		})
 		if l.died {
-			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", w.server.process.ProcessState))
+			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", w.server.Process.ProcessState))
 		}
 		w.check(t, false)
 		if time.Since(began) > limit {
@@ -162,7 +163,7 @@ func (w *world) checkOutage(t *testing.T) (wrong []string) {
 	if err != nil || status != http.StatusServiceUnavailable || !strings.Contains(body, string(shoal.Busy)) {
 		wrong = append(wrong, fmt.Sprintf("status: without its database the server returns %d %s for a post (%v)", status, body, err))
 	}
-	if w.server.ready(t.Context()) {
+	if w.server.Ready(t.Context()) {
 		wrong = append(wrong, "status: without its database the server reports that it is ready")
 	}
 	if m, err := w.admin.Messages(t.Context(), w.rooms[0].id, client.MessagesOptions{Limit: 1}); err == nil {
@@ -177,9 +178,9 @@ func TestLostCommitsRevealIgnoredKeys(t *testing.T) {
 	const bug = "the idempotency key is ignored"
 	seed := randomSeed(t)
 	d := newDatabase(t)
-	s := newServer(t, plantedBinary(t))
-	s.env = []string{"SHOAL_DATABASE=" + d.url(), "RIG_BUG=" + bug}
-	s.start(t)
+	s := program.NewServer(t, plantedBinary(t))
+	s.Env = []string{"SHOAL_DATABASE=" + d.url(), "RIG_BUG=" + bug}
+	s.Start(t)
 	w := newWorld(t, s, seed, 0)
 	o := outcome{count: d.loseCommits(t, w, 10)}
 	o.found = w.found

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
 // backup copies the data of a stopped server, and restores the copy.
@@ -18,10 +19,10 @@ type backup struct {
 }
 
 // ofDirectory returns a backup of the whole data directory.
-func ofDirectory(s *server, older string) backup {
+func ofDirectory(s *program.Server, older string) backup {
 	return backup{
-		save:    func(t *testing.T) { copyTo(t, s.data, older) },
-		putBack: func(t *testing.T) { replaceBy(t, older, s.data) },
+		save:    func(t *testing.T) { copyTo(t, s.Data, older) },
+		putBack: func(t *testing.T) { replaceBy(t, older, s.Data) },
 	}
 }
 
@@ -42,21 +43,21 @@ func ofDatabase(d *database) backup {
 // backup. A follower whose position no longer exists gets a snapshot, also after new events
 // have reached that position; an acknowledgement at such a position removes nothing, and no
 // unread message is skipped.
-func checkRestored(t *testing.T, s *server, b backup, seed uint64) (o outcome) {
+func checkRestored(t *testing.T, s *program.Server, b backup, seed uint64) (o outcome) {
 	t.Helper()
-	s.start(t)
+	s.Start(t)
 	w := newWorld(t, s, seed, 0)
 	k := newKeeper(t, w)
 	w.live(t, 200*time.Millisecond, func() {})
 	k.post(t, "kept")
 	first := k.wait(t, "")
-	s.kill()
+	s.Kill()
 	b.save(t)
-	s.start(t)
+	s.Start(t)
 	w.live(t, 500*time.Millisecond, func() {})
 	k.post(t, "lost-1", "lost-2")
 	last := k.wait(t, "")
-	s.kill()
+	s.Kill()
 	w.close()
 	at := map[shoal.SpaceID]shoal.Cursor{}
 	for _, r := range w.readers {
@@ -65,7 +66,7 @@ func checkRestored(t *testing.T, s *server, b backup, seed uint64) (o outcome) {
 		}
 	}
 	b.putBack(t)
-	s.start(t)
+	s.Start(t)
 	lost := map[shoal.SpaceID]shoal.Cursor{}
 	follow := func(when string) {
 		for space, cursor := range lost {
@@ -103,7 +104,7 @@ func checkRestored(t *testing.T, s *server, b backup, seed uint64) (o outcome) {
 			o.found = append(o.found, fmt.Sprintf("not delivered: an acknowledgement at %s leaves %q, want %q", *c.ack.Cursor, got, c.want))
 		}
 	}
-	o.slowest = s.slowest
+	o.slowest = s.Slowest
 	return o
 }
 
@@ -122,7 +123,7 @@ type mentionedReader struct{ own, other restSpeaker }
 func newKeeper(t *testing.T, w *world) mentionedReader {
 	t.Helper()
 	as := func(id shoal.EntityID) restSpeaker {
-		return restSpeaker{&caller{http: w.http, url: w.server.url(), key: w.newKey(t, id), as: id}}
+		return restSpeaker{&caller{http: w.http, url: w.server.URL(), key: w.newKey(t, id), as: id}}
 	}
 	k := mentionedReader{as("keeper"), as("teller")}
 	if _, err := w.admin.CreateSpace(t.Context(), shoal.NewSpace{ID: "shelf", Name: "Shelf", Members: []shoal.EntityID{"keeper", "teller"}}); err != nil {
@@ -207,7 +208,7 @@ func (w *world) firstEvent(t *testing.T, space shoal.SpaceID, cursor shoal.Curso
 }
 
 func TestRestored(t *testing.T) {
-	s := newServer(t, productBinary(t))
+	s := program.NewServer(t, productBinary(t))
 	o := checkRestored(t, s, ofDirectory(s, t.TempDir()), randomSeed(t))
 	o.fault = "an older copy of the data directory"
 	report(t, o)
@@ -215,8 +216,8 @@ func TestRestored(t *testing.T) {
 
 func TestRestoredPostgres(t *testing.T) {
 	d := newDatabase(t)
-	s := newServer(t, productBinary(t))
-	s.env = []string{"SHOAL_DATABASE=" + d.url()}
+	s := program.NewServer(t, productBinary(t))
+	s.Env = []string{"SHOAL_DATABASE=" + d.url()}
 	o := checkRestored(t, s, ofDatabase(d), randomSeed(t))
 	o.fault = "an older copy of the PostgreSQL database"
 	report(t, o)

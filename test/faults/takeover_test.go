@@ -10,6 +10,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
 // A server is stopped while it executes a run, and continued when another one has taken
@@ -25,25 +26,25 @@ const (
 func stopDuringRuns(t *testing.T, binary string, env []string, rounds int, seed uint64) (o outcome) {
 	t.Helper()
 	for n := 0; n < rounds && len(o.found) == 0; n++ {
-		s := newServer(t, binary)
-		s.env = env
-		s.start(t)
+		s := program.NewServer(t, binary)
+		s.Env = env
+		s.Start(t)
 		w := newWorld(t, s, seed+uint64(n), 0)
 		w.work = newWork(t, w, 1)
 		j := w.work.jobbers[0]
 		j.texts = nil // the stream is not followed
 		w.work.hire(t, j, chunkPause)
-		other := newServerIn(t, binary, s.data)
-		other.env = env
+		other := program.NewServerIn(t, binary, s.Data)
+		other.Env = env
 		takeOverRun(t, w, other, random(seed, uint64(n)).Int64N(int64(400*time.Millisecond)))
 		w.work.admin = (&world{server: other, key: w.key}).session(t, w.key)
 		w.untilEnded(t, j.agent)
 		o.found = append(o.found, w.work.check(t.Context())...)
-		o.count, o.operations, o.slowest = o.count+1, o.operations+1, max(o.slowest, other.slowest)
+		o.count, o.operations, o.slowest = o.count+1, o.operations+1, max(o.slowest, other.Slowest)
 		w.close()
-		s.kill()
-		other.kill()
-		o.found = append(o.found, other.checkDatabase(t.Context())...)
+		s.Kill()
+		other.Kill()
+		o.found = append(o.found, checkDatabase(t.Context(), other)...)
 	}
 	return o
 }
@@ -51,7 +52,7 @@ func stopDuringRuns(t *testing.T, binary string, env []string, rounds int, seed 
 // overtake posts a job, stops the server of the world while the job is in progress, and
 // continues it when the other server executes the run. If the server is stopped while it
 // has locked the database, it is continued and stopped again.
-func takeOverRun(t *testing.T, w *world, other *server, into int64) {
+func takeOverRun(t *testing.T, w *world, other *program.Server, into int64) {
 	t.Helper()
 	j := w.work.jobbers[0]
 	j.jobs = append(j.jobs, &job{word: j.word(0)})
@@ -59,21 +60,21 @@ func takeOverRun(t *testing.T, w *world, other *server, into int64) {
 		t.Fatal(err)
 	}
 	pause(t.Context(), 100*time.Millisecond+time.Duration(into))
-	w.server.signal(syscall.SIGSTOP)
-	for tries := 0; w.server.locked(t.Context()); tries++ {
+	w.server.Signal(syscall.SIGSTOP)
+	for tries := 0; locked(t.Context(), w.server); tries++ {
 		if tries == 100 {
 			t.Fatal("the server could not be stopped without a lock on the database")
 		}
-		w.server.signal(syscall.SIGCONT)
+		w.server.Signal(syscall.SIGCONT)
 		pause(t.Context(), 7*time.Millisecond)
-		w.server.signal(syscall.SIGSTOP)
+		w.server.Signal(syscall.SIGSTOP)
 	}
 	// The stopped server still holds the lock file that prevents a second server. An
 	// operator that believes it to be dead removes the file.
-	if err := os.Remove(filepath.Join(w.server.data, "shoal.db.lock")); err != nil {
+	if err := os.Remove(filepath.Join(w.server.Data, "shoal.db.lock")); err != nil {
 		t.Fatal(err)
 	}
-	other.start(t)
+	other.Start(t)
 	began := time.Now()
 	admin := (&world{server: other, key: w.key}).session(t, w.key)
 	for at := int64(-1); ; pause(t.Context(), 10*time.Millisecond) {
@@ -87,7 +88,7 @@ func takeOverRun(t *testing.T, w *world, other *server, into int64) {
 			break
 		}
 	}
-	w.server.signal(syscall.SIGCONT)
+	w.server.Signal(syscall.SIGCONT)
 }
 
 // eventsOf measures the progress of the messages of a space: each growing text increases

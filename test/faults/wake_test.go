@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
 // Waits start while a message is being posted. There are no other clients whose messages
@@ -22,19 +23,19 @@ const (
 
 // wakeUp repeatedly starts the waits of many entities close to the time at which one
 // message for all of them is posted, and reports the waits that miss it.
-func wakeUp(t *testing.T, s *server, rounds int, seed uint64) (o outcome) {
+func wakeUp(t *testing.T, s *program.Server, rounds int, seed uint64) (o outcome) {
 	t.Helper()
-	s.start(t)
+	s.Start(t)
 	w := newWorld(t, s, seed, 0)
 	defer w.close()
 	callers := make([]restSpeaker, sleepers)
 	var ids []shoal.EntityID
 	for i := range callers {
 		id := shoal.EntityID(fmt.Sprintf("sleeper-%d", i))
-		callers[i] = restSpeaker{&caller{http: w.http, url: s.url(), key: w.newKey(t, id), as: id}}
+		callers[i] = restSpeaker{&caller{http: w.http, url: s.URL(), key: w.newKey(t, id), as: id}}
 		ids = append(ids, id)
 	}
-	post := restSpeaker{&caller{http: w.http, url: s.url(), key: w.newKey(t, "waker"), as: "waker"}}
+	post := restSpeaker{&caller{http: w.http, url: s.URL(), key: w.newKey(t, "waker"), as: "waker"}}
 	if _, err := w.admin.CreateSpace(t.Context(), shoal.NewSpace{ID: "bedroom", Name: "Bedroom", Members: append([]shoal.EntityID{"waker"}, ids...)}); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +80,7 @@ func wakeUp(t *testing.T, s *server, rounds int, seed uint64) (o outcome) {
 	if len(o.found) > 0 {
 		t.Logf("SHOAL_FAULT_SEED=%d, round %d", seed, o.count)
 	}
-	o.slowest = s.slowest
+	o.slowest = s.Slowest
 	return o
 }
 
@@ -92,7 +93,7 @@ func (p *alarm) send(ctx context.Context, as restSpeaker, to []shoal.EntityID) e
 }
 
 func TestWakeUps(t *testing.T) {
-	o := wakeUp(t, newServer(t, productBinary(t)), times(t, "SHOAL_WAKE_UPS", 40), randomSeed(t))
+	o := wakeUp(t, program.NewServer(t, productBinary(t)), times(t, "SHOAL_WAKE_UPS", 40), randomSeed(t))
 	o.fault = "waits that begin while a message is posted"
 	report(t, o)
 }

@@ -88,7 +88,7 @@ func newWork(t *testing.T, w *world, agents int) *work {
 	out := &work{admin: w.admin, ledger: ledger.New(t, effectTime)}
 	for i := range agents {
 		boss := shoal.EntityID(fmt.Sprintf("boss-%d", i))
-		c := &caller{http: w.http, url: w.server.url(), key: w.newKey(t, boss), as: boss}
+		c := &caller{http: w.http, url: w.server.URL(), key: w.newKey(t, boss), as: boss}
 		j := &jobber{
 			caller: c, work: out, session: w.session(t, c.key), agent: shoal.EntityID(fmt.Sprintf("worker%d", i)), space: shoal.SpaceID(fmt.Sprintf("work-%d", i)),
 			busy: 2, texts: map[shoal.PartID]string{}, over: map[shoal.RunID]bool{}, changed: make(chan struct{}, 1),

@@ -16,13 +16,14 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
 // world is all clients of the server: writers and waiters over REST and MCP, readers of
 // streams and of timelines, hosted agents, and an admin that checks everything
 // afterwards.
 type world struct {
-	server         *server
+	server         *program.Server
 	began          time.Time
 	http           *http.Client
 	key            string // of the admin
@@ -46,9 +47,9 @@ type world struct {
 
 // newWorld creates the spaces, the entities and their keys on a running server, starts
 // the readers that last over all lives, and creates the given number of hosted agents.
-func newWorld(t *testing.T, s *server, seed uint64, agents int) *world {
+func newWorld(t *testing.T, s *program.Server, seed uint64, agents int) *world {
 	t.Helper()
-	key, err := os.ReadFile(filepath.Join(s.data, "admin.key"))
+	key, err := os.ReadFile(filepath.Join(s.Data, "admin.key"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func (w *world) populate(t *testing.T, seed uint64) {
 		for _, r := range rooms {
 			members[r] = append(members[r], id)
 		}
-		c := &caller{http: w.http, url: w.server.url(), key: w.newKey(t, id), as: id}
+		c := &caller{http: w.http, url: w.server.URL(), key: w.newKey(t, id), as: id}
 		if !mcp {
 			return restSpeaker{c}
 		}
@@ -143,7 +144,7 @@ func (w *world) populate(t *testing.T, seed uint64) {
 
 func (w *world) session(t *testing.T, key string) *client.Session {
 	t.Helper()
-	c, err := client.New(client.Options{URL: w.server.url(), Key: key, HTTP: w.http})
+	c, err := client.New(client.Options{URL: w.server.URL(), Key: key, HTTP: w.http})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +154,7 @@ func (w *world) session(t *testing.T, key string) *client.Session {
 // newKey creates a key, which creates its entity.
 func (w *world) newKey(t *testing.T, id shoal.EntityID) string {
 	t.Helper()
-	admin, err := client.New(client.Options{URL: w.server.url(), Key: w.key, HTTP: w.http})
+	admin, err := client.New(client.Options{URL: w.server.URL(), Key: w.key, HTTP: w.http})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +207,7 @@ func (w *world) live(t *testing.T, life time.Duration, strike func()) (l lifeRes
 		running.Go(func() { x.run(ctx) })
 	}
 	for _, x := range w.waiters {
-		running.Go(func() { x.run(ctx, w.server.life) })
+		running.Go(func() { x.run(ctx, w.server.Life) })
 	}
 	for _, x := range w.readers {
 		if !x.lasting {
@@ -221,7 +222,7 @@ func (w *world) live(t *testing.T, life time.Duration, strike func()) (l lifeRes
 	}
 	select {
 	case <-w.busy:
-	case <-w.server.ended:
+	case <-w.server.Ended:
 	case <-time.After(settleLimit):
 		w.found = append(w.found, "lost: no client can post")
 	}
@@ -242,7 +243,7 @@ func (w *world) underLoad(life time.Duration, answers int64) bool {
 	end, late := time.After(life), time.After(life+settleLimit)
 	for {
 		select {
-		case <-w.server.ended:
+		case <-w.server.Ended:
 			return false
 		case <-late:
 			w.found = append(w.found, fmt.Sprintf("slow: %d responses are missing after %v of load", answers-w.answers.Load(), life+settleLimit))
@@ -342,7 +343,7 @@ func (w *world) settle(t *testing.T) {
 		}
 	}
 	for _, x := range w.waiters {
-		if err := x.drain(ctx, w.server.life); err != nil {
+		if err := x.drain(ctx, w.server.Life); err != nil {
 			w.found = append(w.found, fmt.Sprintf("not delivered: %s: %v", x.owner, err))
 		}
 	}
@@ -391,13 +392,13 @@ func (w *world) finish(t *testing.T) {
 	if w.work != nil {
 		w.found = append(w.found, w.work.check(t.Context())...)
 	}
-	if wrong := w.server.stop(); wrong != "" {
+	if wrong := w.server.Stop(); wrong != "" {
 		w.found = append(w.found, wrong)
 	}
 	w.close()
-	w.found = append(w.found, w.server.checkDatabase(t.Context())...)
-	if w.server.slowest > restartLimit {
-		w.found = append(w.found, fmt.Sprintf("slow: the slowest restart took %v until the first response, want at most %v", w.server.slowest, restartLimit))
+	w.found = append(w.found, checkDatabase(t.Context(), w.server)...)
+	if w.server.Slowest > program.RestartLimit {
+		w.found = append(w.found, fmt.Sprintf("slow: the slowest restart took %v until the first response, want at most %v", w.server.Slowest, program.RestartLimit))
 	}
 }
 

@@ -210,7 +210,7 @@ var importTable = []importRule{
 	{dir: "internal/shoaltest/clustertest", inside: []string{".", "internal/clusterbus", "internal/hub/core", "internal/shoaltest/bustest"}, never: sqlAndWeb},
 	{dir: "internal/shoaltest/faultproxy", never: sqlAndWeb},
 	{dir: "internal/shoaltest/ledger", never: sqlPackages},
-	{dir: "internal/shoaltest/program", never: sqlAndWeb},
+	{dir: "internal/shoaltest/program", never: sqlPackages},
 	{dir: "internal/shoaltest/setting", never: sqlAndWeb},
 	{
 		dir:    "internal/shoaltest/storetest",

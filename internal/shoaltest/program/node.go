@@ -2,7 +2,7 @@
 // programs for Node, which `make setup` installs.
 //
 //	code, err := program.WithShoal(func(built *program.Shoal) int { shoal = built; return m.Run() })
-//	server := exec.Command(shoal.Path(), "serve")
+//	server := program.NewServer(t, shoal.Path())
 //	stop, err := program.Serve("model.mjs", &said)
 //	client := exec.Command(program.Node(t), program.Installed(t, inspector))
 package program

@@ -1,4 +1,4 @@
-package shoaltest
+package program
 
 import (
 	"fmt"
