@@ -10,6 +10,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/shoaltest/crowd"
 	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
@@ -31,7 +32,7 @@ func TestClock(t *testing.T) {
 	w := newWorld(t, s, seed, times(t, "SHOAL_CLOCK_AGENTS", 2))
 	o := outcome{fault: "the clock is set and stopped", found: w.checkClockIsSet(t, clock)}
 	lives, kinds := times(t, "SHOAL_CLOCKS", 2), map[string]int{}
-	for n := 0; n < lives && len(o.found)+len(w.found) == 0; n++ {
+	for n := 0; n < lives && len(o.found)+len(w.Found) == 0; n++ {
 		dice := random(seed, uint64(50_000+n))
 		l := w.live(t, minLife, func() {
 			for range 4 {
@@ -48,19 +49,19 @@ func TestClock(t *testing.T) {
 				}
 				kinds[kind]++
 				o.count++
-				pause(t.Context(), minLife+time.Duration(dice.Int64N(int64(2*minLife))))
+				crowd.Pause(t.Context(), minLife+time.Duration(dice.Int64N(int64(2*minLife))))
 			}
 			clock.set(t, 0)
 		})
 		if l.died {
-			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.Process.ProcessState))
+			w.Found = append(w.Found, fmt.Sprintf("end: the server exited by itself: %v", s.Process.ProcessState))
 		}
-		w.check(t, false)
+		w.Check(t, false)
 	}
-	w.found = append(w.found, o.found...)
+	w.Found = append(w.Found, o.found...)
 	w.finish(t)
-	o.found, o.operations, o.slowest = w.found, w.operations(), s.Slowest
-	o.note = fmt.Sprintf("%v, %v", kinds, w.harm())
+	o.found, o.operations, o.slowest = w.Found, w.Operations(), s.Slowest
+	o.note = fmt.Sprintf("%v, %v", kinds, w.Harm())
 	report(t, o)
 }
 
@@ -70,15 +71,15 @@ func TestClock(t *testing.T) {
 func (w *world) checkClockIsSet(t *testing.T, clock *wall) (wrong []string) {
 	t.Helper()
 	config := json.RawMessage(`{"version":"1.0","agent":{"id":"planner","system":"You plan."},"model":{"provider":"script","name":"plans","providerOptions":{"script":"say Planned."}}}`)
-	if _, err := w.admin.PutAgent(t.Context(), "planner", client.ConfigJSON, config); err != nil {
+	if _, err := w.Admin.PutAgent(t.Context(), "planner", client.ConfigJSON, config); err != nil {
 		t.Fatal(err)
 	}
 	wideBounds := shoal.At(time.Now().Add(30 * time.Minute))
 	later := shoal.At(time.Now().Add(20 * tenYears))
-	if _, err := w.admin.CreatePlan(t.Context(), "planner", shoal.NewPlan{Name: "soon", Instruction: "Plan.", ScheduledAt: &wideBounds}); err != nil {
+	if _, err := w.Admin.CreatePlan(t.Context(), "planner", shoal.NewPlan{Name: "soon", Instruction: "Plan.", ScheduledAt: &wideBounds}); err != nil {
 		t.Fatal(err)
 	}
-	admin, err := client.New(client.Options{URL: w.server.URL(), Key: w.key})
+	admin, err := client.New(client.Options{URL: w.server.URL(), Key: w.Key})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,10 +87,10 @@ func (w *world) checkClockIsSet(t *testing.T, clock *wall) (wrong []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	guest := &caller{http: w.http, url: w.server.URL(), key: *key.Secret, as: "guest"}
+	guest := &crowd.Caller{HTTP: w.HTTP, URL: w.server.URL(), Key: *key.Secret, As: "guest"}
 	visit := func(want int) {
 		t.Helper()
-		for began := time.Now(); ; pause(t.Context(), 10*time.Millisecond) {
+		for began := time.Now(); ; crowd.Pause(t.Context(), 10*time.Millisecond) {
 			status := w.visit(t, guest)
 			if status == want {
 				return
@@ -105,11 +106,11 @@ func (w *world) checkClockIsSet(t *testing.T, clock *wall) (wrong []string) {
 		clock.set(t, time.Hour)
 		visit(http.StatusUnauthorized)
 		// The scheduler reads the clock periodically, and when a plan is created.
-		if _, err := w.admin.CreatePlan(t.Context(), "planner", shoal.NewPlan{Name: "later", Instruction: "Plan.", ScheduledAt: &later}); err != nil {
+		if _, err := w.Admin.CreatePlan(t.Context(), "planner", shoal.NewPlan{Name: "later", Instruction: "Plan.", ScheduledAt: &later}); err != nil {
 			t.Fatal(err)
 		}
-		for began := time.Now(); w.runsOf(t, "planner") == 0; pause(t.Context(), 10*time.Millisecond) {
-			if time.Since(began) > settleLimit {
+		for began := time.Now(); w.runsOf(t, "planner") == 0; crowd.Pause(t.Context(), 10*time.Millisecond) {
+			if time.Since(began) > crowd.SettleLimit {
 				return append(wrong, fmt.Sprintf("plan: it has not run after %v", time.Since(began)))
 			}
 		}
@@ -123,14 +124,14 @@ func (w *world) checkClockIsSet(t *testing.T, clock *wall) (wrong []string) {
 }
 
 // visit makes a call that every key allows and returns its status.
-func (w *world) visit(t *testing.T, c *caller) int {
+func (w *world) visit(t *testing.T, c *crowd.Caller) int {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.url+"/v1/sessions/default/spaces", nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.URL+"/v1/sessions/default/spaces", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header.Set("Authorization", "Bearer "+c.key)
-	res, err := c.http.Do(req)
+	req.Header.Set("Authorization", "Bearer "+c.Key)
+	res, err := c.HTTP.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +141,7 @@ func (w *world) visit(t *testing.T, c *caller) int {
 
 func (w *world) runsOf(t *testing.T, agent shoal.EntityID) (n int) {
 	t.Helper()
-	for _, err := range w.admin.Runs(t.Context(), client.RunsOptions{Agent: agent}) {
+	for _, err := range w.Admin.Runs(t.Context(), client.RunsOptions{Agent: agent}) {
 		if err != nil {
 			t.Fatal(err)
 		}

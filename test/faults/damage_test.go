@@ -16,6 +16,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/shoaltest/crowd"
 	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
@@ -127,8 +128,8 @@ func damageFiles(t *testing.T, s *program.Server, fileFaults []fileFault, each i
 	copyTo(t, s.Data, logged)
 	s.Start(t)
 	w.finish(t)
-	if len(w.found) > 0 {
-		t.Fatal(w.found)
+	if len(w.Found) > 0 {
+		t.Fatal(w.Found)
 	}
 	for i, h := range fileFaults {
 		o := outcome{fault: h.name}
@@ -177,12 +178,12 @@ func damage(t *testing.T, w *world, from, file string, h fileFault, dice *rand.R
 		}
 		return refusedToStart, wrong
 	}
-	other := &world{server: s, key: w.key, http: w.http}
-	other.admin = other.session(t, w.key)
+	other := &world{server: s, Crowd: &crowd.Crowd{URL: s.URL(), Key: w.Key, HTTP: w.HTTP}}
+	other.Admin = other.Session(t, w.Key)
 	v = servedWhole
-	for _, r := range w.rooms {
+	for _, r := range w.Rooms {
 		var got verdict
-		got, wrong = other.compare(t.Context(), r.id, w.timeline[r.id], h, wrong)
+		got, wrong = other.compare(t.Context(), r.ID, w.Timeline[r.ID], h, wrong)
 		v = worse(v, got)
 	}
 	for _, list := range []string{"spaces", "agents", "runs?limit=200"} {
@@ -195,7 +196,7 @@ func damage(t *testing.T, w *world, from, file string, h fileFault, dice *rand.R
 
 // anyWord returns the last word of a random message, which is unique to it.
 func (w *world) anyWord(dice *rand.Rand) string {
-	timeline := w.timeline[w.rooms[dice.IntN(len(w.rooms))].id]
+	timeline := w.Timeline[w.Rooms[dice.IntN(len(w.Rooms))].ID]
 	words := strings.Fields(timeline[dice.IntN(len(timeline))].Text())
 	return words[len(words)-1]
 }
@@ -210,14 +211,14 @@ func worse(a, b verdict) verdict {
 
 // compare compares a timeline with its state before the damage. If a page cannot be read,
 // it reads its messages one by one, which shows the ones before and after the damage.
-func (w *world) compare(ctx context.Context, space shoal.SpaceID, want []seen, h fileFault, wrong []string) (verdict, []string) {
+func (w *world) compare(ctx context.Context, space shoal.SpaceID, want []crowd.Seen, h fileFault, wrong []string) (verdict, []string) {
 	v, limit := servedWhole, shoal.MaxPage
 	for n := 0; n < len(want); {
 		page := client.MessagesOptions{After: int64(n), Limit: limit}
 		if n == 0 {
 			page.Before, page.After = int64(limit)+1, 0
 		}
-		got, err := w.admin.Messages(ctx, space, page)
+		got, err := w.Admin.Messages(ctx, space, page)
 		switch {
 		case errors.Is(err, shoal.NotFound) && h.log, len(got) == 0 && err == nil && h.log:
 			return worse(v, servedPrefix), wrong
@@ -233,8 +234,8 @@ func (w *world) compare(ctx context.Context, space shoal.SpaceID, want []seen, h
 			return v, append(wrong, fmt.Sprintf("lost: %s: %s ends after %d of %d messages without an error", h.name, space, n, len(want)))
 		}
 		for i, m := range got {
-			if n+i >= len(want) || see(m).bytes != want[n+i].bytes {
-				return v, append(wrong, fmt.Sprintf("changed: %s: got %s, which was not stored", h.name, see(m).bytes))
+			if n+i >= len(want) || crowd.See(m).Bytes != want[n+i].Bytes {
+				return v, append(wrong, fmt.Sprintf("changed: %s: got %s, which was not stored", h.name, crowd.See(m).Bytes))
 			}
 		}
 		n += len(got)
@@ -248,8 +249,8 @@ func (w *world) get(ctx context.Context, list string) (status int, body string) 
 	if err != nil {
 		return 599, err.Error()
 	}
-	req.Header.Set("Authorization", "Bearer "+w.key)
-	res, err := w.http.Do(req)
+	req.Header.Set("Authorization", "Bearer "+w.Key)
+	res, err := w.HTTP.Do(req)
 	if err != nil {
 		return 599, err.Error()
 	}

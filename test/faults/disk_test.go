@@ -107,8 +107,8 @@ func cutPower(t *testing.T, fault, binary string, env []string, rounds int, seed
 		return nil
 	}, repair: func() { d.restore(t) }})
 	s.Kill()
-	w.close()
-	o.fault, o.note = fault, fmt.Sprintf("%v", w.harm())
+	w.Close()
+	o.fault, o.note = fault, fmt.Sprintf("%v", w.Harm())
 	return o, true
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/shoaltest/crowd"
 	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
@@ -50,7 +51,7 @@ func fillRepeatedly(t *testing.T, binary string, env []string, dir string, round
 		s.Env = env
 		s.Start(t)
 		w := newWorld(t, s, seed+uint64(n), 0)
-		w.uncounted = true
+		w.Uncounted = true
 		reserve, ballast := filepath.Join(dir, "reserve"), filepath.Join(dir, "ballast")
 		if err := os.WriteFile(reserve, make([]byte, freedSpace), 0o600); err != nil {
 			t.Fatal(err)
@@ -59,23 +60,23 @@ func fillRepeatedly(t *testing.T, binary string, env []string, dir string, round
 			if err := fill(ballast); err != nil {
 				t.Fatal(err)
 			}
-			w.found = append(w.found, w.whileFull(t)...)
+			w.Found = append(w.Found, w.whileFull(t)...)
 			if err := errors.Join(os.Remove(ballast), os.Remove(reserve)); err != nil {
 				t.Fatal(err)
 			}
 			took, wrong := w.untilPosted(t)
-			w.found, slowest = append(w.found, wrong...), max(slowest, took)
+			w.Found, slowest = append(w.Found, wrong...), max(slowest, took)
 		})
 		if l.died {
-			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.Process.ProcessState))
+			w.Found = append(w.Found, fmt.Sprintf("end: the server exited by itself: %v", s.Process.ProcessState))
 		}
 		w.finish(t)
-		w.close()
+		w.Close()
 		s.Kill()
-		if len(w.found) > 0 {
-			t.Logf("SHOAL_FAULT_SEED=%d: %d findings in round %d", seed, len(w.found), n)
+		if len(w.Found) > 0 {
+			t.Logf("SHOAL_FAULT_SEED=%d: %d findings in round %d", seed, len(w.Found), n)
 		}
-		o.count, o.operations, o.found, o.slowest = o.count+1, o.operations+w.operations(), append(o.found, w.found...), max(o.slowest, s.Slowest)
+		o.count, o.operations, o.found, o.slowest = o.count+1, o.operations+w.Operations(), append(o.found, w.Found...), max(o.slowest, s.Slowest)
 		if err := os.RemoveAll(data); err != nil {
 			t.Fatal(err)
 		}
@@ -111,15 +112,15 @@ func (w *world) probe(ctx context.Context, key string) (status int, body string,
 	if err != nil {
 		return 0, "", err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.server.URL()+"/v1/sessions/default/spaces/"+string(probed)+"/messages", strings.NewReader(string(text)))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.server.URL()+"/v1/sessions/default/spaces/"+string(crowd.Probed)+"/messages", strings.NewReader(string(text)))
 	if err != nil {
 		return 0, "", err
 	}
-	req.Header.Set("Authorization", "Bearer "+w.key)
+	req.Header.Set("Authorization", "Bearer "+w.Key)
 	req.Header.Set("X-Shoal-Entity", string(shoal.Operator))
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Idempotency-Key", key)
-	res, err := w.http.Do(req)
+	res, err := w.HTTP.Do(req)
 	if err != nil {
 		return 0, "", err
 	}
@@ -127,9 +128,6 @@ func (w *world) probe(ctx context.Context, key string) (status int, body string,
 	answer, err := io.ReadAll(res.Body)
 	return res.StatusCode, string(answer), err
 }
-
-// probed is the space of probes; it is not part of the history.
-const probed shoal.SpaceID = "probes"
 
 // whileFull checks a server whose disk is full: it must refuse posts with the right error
 // and continue to serve reads.
@@ -147,17 +145,17 @@ func (w *world) whileFull(t *testing.T) (wrong []string) {
 		case status >= 300 && status != http.StatusServiceUnavailable:
 			return append(wrong, fmt.Sprintf("full: a post returned %d %s", status, body))
 		}
-		pause(t.Context(), 20*time.Millisecond)
+		crowd.Pause(t.Context(), 20*time.Millisecond)
 	}
 	if !refused {
 		wrong = append(wrong, "full: no post was refused with 507 storage_full")
 	}
-	if _, err := w.admin.Messages(t.Context(), w.rooms[0].id, client.MessagesOptions{Limit: 10}); err != nil {
+	if _, err := w.Admin.Messages(t.Context(), w.Rooms[0].ID, client.MessagesOptions{Limit: 10}); err != nil {
 		wrong = append(wrong, fmt.Sprintf("full: a timeline cannot be read: %v", err))
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), resumeLimit)
 	defer cancel()
-	for ev, err := range w.admin.Follow(ctx, client.FollowOptions{Space: w.rooms[0].id}) {
+	for ev, err := range w.Admin.Follow(ctx, client.FollowOptions{Space: w.Rooms[0].ID}) {
 		if err != nil || ev.Type != shoal.EventSnapshot {
 			wrong = append(wrong, fmt.Sprintf("full: a stream starts with %v %v", ev.Type, err))
 		}
@@ -178,6 +176,6 @@ func (w *world) untilPosted(t *testing.T) (took time.Duration, wrong []string) {
 		case time.Since(began) > resumeLimit:
 			return time.Since(began), []string{fmt.Sprintf("full: %v after space was freed a post returns %d %s (%v)", time.Since(began), status, body, err)}
 		}
-		pause(t.Context(), 10*time.Millisecond)
+		crowd.Pause(t.Context(), 10*time.Millisecond)
 	}
 }

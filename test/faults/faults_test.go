@@ -9,15 +9,8 @@
 // cut, a full disk, a disk that fails or is slow, a damaged file, and so on. The parts:
 //   - server: the real binary with its data directory, restarted many times. The
 //     time between two restarts is called a life;
-//   - world: writers that repeat a post without a response under the same key,
-//     waiters that acknowledge explicitly, implicitly or not at all, readers that
-//     resume their streams, and hosted agents whose tools write a ledger;
-//   - history: what all clients sent and received, kept in this process, which no
-//     fault affects. A missing response makes an outcome unknown, never a failure;
-//   - checker: a pure function, so that histories with planted faults can prove that
-//     it finds each of them (plantedhistory_test.go). In addition, Porcupine searches
-//     for one order of all posts and reads of a space that explains every response
-//     (order_test.go).
+//   - world: the server and the clients of internal/shoaltest/crowd, which keep a history
+//     in this process and check it.
 //
 // The invariants that must hold after every restart (docs/reliability.md):
 //   - I1: no acknowledged message is lost or changed;
@@ -53,8 +46,6 @@ const (
 	minRate     = 200 // responses per second of a life; a fault waits until there were as many
 	minLife     = 50 * time.Millisecond
 	maxLife     = 1500 * time.Millisecond
-	settleLimit = 30 * time.Second // within which all clients must have received everything at the end
-	wakeLimit   = time.Second      // within which a message must wake its waiter
 	shownFaults = 20
 )
 

@@ -113,7 +113,7 @@ func TestDiskFails(t *testing.T) {
 		}
 		return wrong
 	}})
-	o.fault, o.note = fault, fmt.Sprintf("exit code %d each time, at most %v later, %v", exitDisk, slowest.Round(time.Millisecond), w.harm())
+	o.fault, o.note = fault, fmt.Sprintf("exit code %d each time, at most %v later, %v", exitDisk, slowest.Round(time.Millisecond), w.Harm())
 	report(t, o)
 }
 
@@ -127,26 +127,26 @@ func TestNoRoom(t *testing.T) {
 	s := program.NewServer(t, productBinary(t))
 	s.Start(t)
 	w := newWorld(t, s, seed, 0)
-	w.uncounted = true
+	w.Uncounted = true
 	rounds, slowest := times(t, "SHOAL_NO_ROOM", 2), time.Duration(0)
 	for range rounds {
 		l := w.live(t, 300*time.Millisecond, func() {
 			stop := inject(t, s.Process.Process.Pid, "pwrite64", "error=ENOSPC")
-			w.found = append(w.found, w.whileFull(t)...)
+			w.Found = append(w.Found, w.whileFull(t)...)
 			stop()
 			took, wrong := w.untilPosted(t)
-			w.found, slowest = append(w.found, wrong...), max(slowest, took)
+			w.Found, slowest = append(w.Found, wrong...), max(slowest, took)
 		})
 		if l.died {
-			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.Process.ProcessState))
+			w.Found = append(w.Found, fmt.Sprintf("end: the server exited by itself: %v", s.Process.ProcessState))
 		}
-		if !w.check(t, false) {
+		if !w.Check(t, false) {
 			break
 		}
 	}
 	w.finish(t)
 	report(t, outcome{
-		fault: fault, count: rounds, operations: w.operations(), found: w.found, slowest: s.Slowest,
+		fault: fault, count: rounds, operations: w.Operations(), found: w.Found, slowest: s.Slowest,
 		note: fmt.Sprintf("posts succeed again after at most %v", slowest.Round(time.Millisecond)),
 	})
 }
@@ -169,36 +169,36 @@ func TestSlowDisk(t *testing.T) {
 		for range rounds {
 			l := w.live(t, 300*time.Millisecond, func() {
 				stop := inject(t, s.Process.Process.Pid, syncs, fmt.Sprintf("delay_enter=%d", c.delay.Microseconds()))
-				before := w.answers.Load()
+				before := w.Answers.Load()
 				select {
 				case <-time.After(c.life):
 				case <-s.Ended:
 				}
 				stop()
-				if w.answers.Load() == before {
-					w.found = append(w.found, fmt.Sprintf("slow: no response in %v", c.life))
+				if w.Answers.Load() == before {
+					w.Found = append(w.Found, fmt.Sprintf("slow: no response in %v", c.life))
 				}
 			})
 			if l.died || s.Died(0) >= 0 {
-				w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.Process.ProcessState))
+				w.Found = append(w.Found, fmt.Sprintf("end: the server exited by itself: %v", s.Process.ProcessState))
 				break
 			}
-			if !w.check(t, false) {
+			if !w.Check(t, false) {
 				break
 			}
 		}
 		slowest := time.Duration(0)
-		for _, x := range w.writers {
-			for _, p := range x.posts {
-				slowest = max(slowest, p.acked-p.sent)
+		for _, x := range w.Writers {
+			for _, p := range x.Posts {
+				slowest = max(slowest, p.Acked-p.Sent)
 			}
 		}
 		if slowest < c.delay {
-			w.found = append(w.found, fmt.Sprintf("rig: the slowest post took %v, so the disk was not slow", slowest))
+			w.Found = append(w.Found, fmt.Sprintf("rig: the slowest post took %v, so the disk was not slow", slowest))
 		}
 		w.finish(t)
 		report(t, outcome{
-			fault: fault, count: rounds, operations: w.operations(), found: w.found, slowest: s.Slowest,
+			fault: fault, count: rounds, operations: w.Operations(), found: w.Found, slowest: s.Slowest,
 			note: fmt.Sprintf("slowest post %v", slowest.Round(time.Millisecond)),
 		})
 	}

@@ -27,30 +27,30 @@ func play(t *testing.T, s *program.Server, r round) (outcome, *world) {
 	t.Helper()
 	s.Start(t)
 	w := newWorld(t, s, r.seed, r.agents)
-	w.uncounted = r.uncounted
+	w.Uncounted = r.uncounted
 	counted := 0
 	for ; counted < r.rounds; counted++ {
 		dice := random(r.seed, uint64(1000+counted))
 		l := w.live(t, minLife+time.Duration(dice.Int64N(int64(maxLife-minLife))), func() {
-			w.found = append(w.found, r.strike(counted)...)
+			w.Found = append(w.Found, r.strike(counted)...)
 		})
 		if l.died {
-			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.Process.ProcessState))
+			w.Found = append(w.Found, fmt.Sprintf("end: the server exited by itself: %v", s.Process.ProcessState))
 		}
-		if w.work != nil && w.work.underWay() > 0 {
+		if w.Work != nil && w.Work.UnderWay() > 0 {
 			w.atWork++
 		}
 		if r.repair != nil {
 			r.repair()
 		}
 		s.Start(t)
-		if !w.check(t, false) {
-			t.Logf("seed %d, round %d: %d findings", r.seed, counted, len(w.found))
+		if !w.Check(t, false) {
+			t.Logf("seed %d, round %d: %d findings", r.seed, counted, len(w.Found))
 			break
 		}
 	}
 	w.finish(t)
-	return outcome{count: counted, operations: w.operations(), found: w.found, slowest: s.Slowest}, w
+	return outcome{count: counted, operations: w.Operations(), found: w.Found, slowest: s.Slowest}, w
 }
 
 // A server is killed at random moments, with posts, waits and runs in progress.
@@ -61,9 +61,9 @@ func TestKill(t *testing.T) {
 		s.Kill()
 		return nil
 	}})
-	h := w.harm()
+	h := w.Harm()
 	o.fault, o.note = "kill -9 at a random moment", fmt.Sprintf("runs in progress at %d, %v", w.atWork, h)
-	if h.cutPosts == 0 || h.cutWaits == 0 || h.redelivered == 0 {
+	if h.CutPosts == 0 || h.CutWaits == 0 || h.Redelivered == 0 {
 		t.Error("the kills had no effect: want interrupted posts and waits, and repeated deliveries")
 	}
 	report(t, o)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/shoaltest/crowd"
 	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
 	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
@@ -27,7 +28,7 @@ const (
 type guestClients struct {
 	*world
 	line *faultproxy.Proxy
-	all  []*caller
+	all  []*crowd.Caller
 }
 
 func (w *world) newGuests(t *testing.T) *guestClients {
@@ -35,7 +36,7 @@ func (w *world) newGuests(t *testing.T) *guestClients {
 	g := &guestClients{world: w, line: faultproxy.New(t, "tcp", w.server.Addr)}
 	for n := range guestCount {
 		c := w.prober(t, fmt.Sprintf("guest-%d", n))
-		c.url = "http://" + g.line.Addr()
+		c.URL = "http://" + g.line.Addr()
 		g.all = append(g.all, c)
 	}
 	return g
@@ -48,55 +49,55 @@ func (g *guestClients) visit(t *testing.T) {
 	t.Helper()
 	before := g.serverMetrics(t)
 	var inside sync.WaitGroup
-	var ended []mcpSpeaker
+	var ended []crowd.MCPSpeaker
 	begun := make(chan error, guestCount*(guestWaits+1))
-	wait := func(s speaker) {
+	wait := func(s crowd.Speaker) {
 		inside.Go(func() {
-			_, err := s.wait(t.Context(), waiting{kind: shoal.WaitMentions, timeoutMs: shoal.MaxWait.Milliseconds()})
+			_, err := s.Wait(t.Context(), crowd.Waiting{Kind: shoal.WaitMentions, TimeoutMs: shoal.MaxWait.Milliseconds()})
 			begun <- err
 		})
 	}
 	for _, c := range g.all {
-		c.http = &http.Client{Transport: &http.Transport{}}
+		c.HTTP = &http.Client{Transport: &http.Transport{}}
 		for range guestWaits {
-			wait(restSpeaker{c})
+			wait(crowd.RestSpeaker{Caller: c})
 		}
-		m := mcpSpeaker{&caller{http: c.http, url: c.url, key: c.key, as: c.as}}
-		if err := m.initialize(t.Context()); err != nil {
+		m := crowd.MCPSpeaker{Caller: &crowd.Caller{HTTP: c.HTTP, URL: c.URL, Key: c.Key, As: c.As}}
+		if err := m.Initialize(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		wait(m)
 		ended = append(ended, m)
 		for range guestStreams {
-			openStream(t, g.line.Addr(), c.key)
+			openStream(t, g.line.Addr(), c.Key)
 		}
 		beginRequest(t, g.line.Addr())
 	}
 	g.until(t, serverMetrics{
-		"shoal_waits_open":   before["shoal_waits_open"] + guestCount*(guestWaits+1) - float64(len(g.waiters)), // those start and end
+		"shoal_waits_open":   before["shoal_waits_open"] + guestCount*(guestWaits+1) - float64(len(g.Waiters)), // those start and end
 		"shoal_streams_open": before["shoal_streams_open"] + guestCount*guestStreams,
 	})
 	g.line.Reset()
 	inside.Wait()
 	close(begun)
 	for err := range begun {
-		if !errors.Is(err, errGone) {
-			g.found = append(g.found, fmt.Sprintf("rig: the wait of a guest was not interrupted: %v", err))
+		if !errors.Is(err, crowd.ErrGone) {
+			g.Found = append(g.Found, fmt.Sprintf("rig: the wait of a guest was not interrupted: %v", err))
 		}
 	}
 	for n, m := range ended {
-		g.all[n].http.CloseIdleConnections()
+		g.all[n].HTTP.CloseIdleConnections()
 		g.endSession(t, m)
 	}
-	if err := g.admin.Export(t.Context(), &leavesAfter{bytes: 1 << 10}); !errors.Is(err, errEnough) {
-		g.found = append(g.found, fmt.Sprintf("rig: the export was not abandoned: %v", err))
+	if err := g.Admin.Export(t.Context(), &leavesAfter{bytes: 1 << 10}); !errors.Is(err, errEnough) {
+		g.Found = append(g.Found, fmt.Sprintf("rig: the export was not abandoned: %v", err))
 	}
 }
 
 // until waits until the metrics are at least as high as want.
 func (g *guestClients) until(t *testing.T, want serverMetrics) {
 	t.Helper()
-	for began := time.Now(); ; pause(t.Context(), 10*time.Millisecond) {
+	for began := time.Now(); ; crowd.Pause(t.Context(), 10*time.Millisecond) {
 		now, enough := g.serverMetrics(t), true
 		for name, least := range want {
 			enough = enough && now[name] >= least
@@ -104,22 +105,22 @@ func (g *guestClients) until(t *testing.T, want serverMetrics) {
 		if enough {
 			return
 		}
-		if time.Since(began) > settleLimit {
+		if time.Since(began) > crowd.SettleLimit {
 			t.Fatalf("the guests did not reach %v: got %v waits, %v streams", want, now["shoal_waits_open"], now["shoal_streams_open"])
 		}
 	}
 }
 
 // endSession ends an MCP session, over an intact connection.
-func (g *guestClients) endSession(t *testing.T, m mcpSpeaker) {
+func (g *guestClients) endSession(t *testing.T, m crowd.MCPSpeaker) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, g.server.URL()+"/mcp", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header.Set("Authorization", "Bearer "+m.key)
-	req.Header.Set("Mcp-Session-Id", m.mcpSession)
-	req.Header.Set("Mcp-Protocol-Version", mcpVersion)
+	req.Header.Set("Authorization", "Bearer "+m.Key)
+	req.Header.Set("Mcp-Session-Id", m.MCPSession)
+	req.Header.Set("Mcp-Protocol-Version", crowd.MCPVersion)
 	res, err := program.Probe.Do(req)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/shoaltest/crowd"
 )
 
 // idleBounds is the allowed growth of an idle server since its first rounds. 0.5 MiB of heap
@@ -41,12 +42,12 @@ func (w *world) rest(t *testing.T, than serverMetrics) (low serverMetrics) {
 	for range maxIdleReads {
 		// A server that has been idle for long returns no more memory; so it gets
 		// some work first.
-		for n := range 4 * len(w.rooms) {
-			if _, err := w.admin.Messages(t.Context(), w.rooms[n%len(w.rooms)].id, client.MessagesOptions{Limit: shoal.MaxPage}); err != nil {
+		for n := range 4 * len(w.Rooms) {
+			if _, err := w.Admin.Messages(t.Context(), w.Rooms[n%len(w.Rooms)].ID, client.MessagesOptions{Limit: shoal.MaxPage}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		for began := time.Now(); time.Since(began) < idleTime; pause(t.Context(), readEvery) {
+		for began := time.Now(); time.Since(began) < idleTime; crowd.Pause(t.Context(), readEvery) {
 			for name, now := range w.serverMetrics(t) {
 				low[name] = min(low[name], now)
 			}
@@ -66,7 +67,7 @@ func (w *world) rest(t *testing.T, than serverMetrics) (low serverMetrics) {
 func (w *world) fillCaches(t *testing.T) {
 	t.Helper()
 	for n := range 6 {
-		if _, err := w.admin.UploadFile(t.Context(), strconv.Itoa(n), "application/octet-stream", make([]byte, 4<<20)); err != nil {
+		if _, err := w.Admin.UploadFile(t.Context(), strconv.Itoa(n), "application/octet-stream", make([]byte, 4<<20)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -75,12 +76,12 @@ func (w *world) fillCaches(t *testing.T) {
 // endLastingClients makes all clients end with their round: readers connect again in each, and
 // waits are short.
 func (w *world) endLastingClients() {
-	w.close()
-	for _, r := range w.readers {
-		r.lasting = false
+	w.Close()
+	for _, r := range w.Readers {
+		r.Lasting = false
 	}
-	for _, x := range w.waiters {
-		x.lasts = roundLife
+	for _, x := range w.Waiters {
+		x.Lasts = roundLife
 	}
 }
 
@@ -88,18 +89,18 @@ func (w *world) endLastingClients() {
 func (g *guestClients) round(t *testing.T) lifeResult {
 	t.Helper()
 	ctx, leave := context.WithCancel(context.Background())
-	g.leave = leave
-	for _, j := range g.work.jobbers {
-		g.lasting.Go(func() { j.watch(ctx) })
+	g.Leave = leave
+	for _, j := range g.Work.Jobbers {
+		g.Lasting.Go(func() { j.Watch(ctx) })
 	}
 	l := g.live(t, roundLife, func() { g.visit(t) })
-	settled, cancel := context.WithTimeout(t.Context(), settleLimit)
+	settled, cancel := context.WithTimeout(t.Context(), crowd.SettleLimit)
 	defer cancel()
-	g.work.settle(settled) // the agents finish their jobs
-	g.close()
+	g.Work.Settle(settled) // the agents finish their jobs
+	g.Close()
 	// The server may notice a disconnection with a delay.
-	pause(t.Context(), readEvery)
-	g.http.CloseIdleConnections()
-	g.work.ledger.CloseClientConnections() // connections to tools are kept
+	crowd.Pause(t.Context(), readEvery)
+	g.HTTP.CloseIdleConnections()
+	g.Work.Ledger.CloseClientConnections() // connections to tools are kept
 	return l
 }

@@ -35,10 +35,10 @@ func (l leaks) play(t *testing.T, s *program.Server) outcome {
 	g := w.newGuests(t)
 	most, last := serverMetrics{}, serverMetrics{}
 	counted := 0
-	for counted < l.warmUps()+l.rounds && len(w.found) == 0 {
+	for counted < l.warmUps()+l.rounds && len(w.Found) == 0 {
 		lifeResult := g.round(t)
 		if lifeResult.died {
-			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.Process.ProcessState))
+			w.Found = append(w.Found, fmt.Sprintf("end: the server exited by itself: %v", s.Process.ProcessState))
 			break
 		}
 		counted++
@@ -46,17 +46,17 @@ func (l leaks) play(t *testing.T, s *program.Server) outcome {
 			most.raise(w.rest(t, nil))
 		} else {
 			last = w.rest(t, most)
-			w.found = append(w.found, last.above(most, idleBounds)...)
+			w.Found = append(w.Found, last.above(most, idleBounds)...)
 		}
 		if l.between != nil {
-			w.found = append(w.found, l.between(counted-1)...)
+			w.Found = append(w.Found, l.between(counted-1)...)
 			s.Start(t)
 		}
-		w.check(t, false)
+		w.Check(t, false)
 	}
 	w.finish(t)
 	return outcome{
-		count: counted, operations: w.operations(), found: w.found, slowest: s.Slowest,
+		count: counted, operations: w.Operations(), found: w.Found, slowest: s.Slowest,
 		note: fmt.Sprintf("%v after the first %d, %v after the last", most, l.warmUps(), last),
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/shoaltest/crowd"
 	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
 	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
@@ -49,7 +50,7 @@ func (l *faultyLine) injectFaults(ctx context.Context) {
 		case 7:
 			l.Harm(cut(faultproxy.Fault{Delay: time.Duration(l.dice.IntN(30)) * time.Millisecond}))
 		}
-		pause(ctx, 40*time.Millisecond+time.Duration(l.dice.Int64N(int64(160*time.Millisecond))))
+		crowd.Pause(ctx, 40*time.Millisecond+time.Duration(l.dice.Int64N(int64(160*time.Millisecond))))
 		if resets {
 			l.broken += int64(l.Reset())
 		}
@@ -62,43 +63,43 @@ func (l *faultyLine) injectFaults(ctx context.Context) {
 // writers, waiters that acknowledge with a cursor, and readers that reconnect. A waiter
 // that acknowledges by waiting again loses the batch if a written response does not reach
 // it, so those waiters are not included.
-func (w *world) addFaultyLines(t *testing.T, seed uint64) (lines []*faultyLine, writers []*writer, waiters []*waiter) {
+func (w *world) addFaultyLines(t *testing.T, seed uint64) (lines []*faultyLine, writers []*crowd.Writer, waiters []*crowd.Waiter) {
 	t.Helper()
 	line := func() *faultyLine {
 		l := &faultyLine{Proxy: faultproxy.New(t, "tcp", w.server.Addr), dice: random(seed, uint64(10_000+len(lines)))}
 		lines = append(lines, l)
 		return l
 	}
-	behind := func(s speaker) {
+	behind := func(s crowd.Speaker) {
 		url := "http://" + line().Addr()
 		switch s := s.(type) {
-		case restSpeaker:
-			s.url = url
-		case mcpSpeaker:
-			s.url = url
+		case crowd.RestSpeaker:
+			s.URL = url
+		case crowd.MCPSpeaker:
+			s.URL = url
 		}
 	}
-	for i, x := range w.writers {
+	for i, x := range w.Writers {
 		if i%2 == 1 {
-			behind(x.speaker)
+			behind(x.Speaker)
 			writers = append(writers, x)
 		}
 	}
-	for _, x := range w.waiters {
-		if !x.implicit {
-			behind(x.speaker)
+	for _, x := range w.Waiters {
+		if !x.Implicit {
+			behind(x.Speaker)
 			waiters = append(waiters, x)
 		}
 	}
-	for _, x := range w.readers {
-		if x.lasting {
+	for _, x := range w.Readers {
+		if x.Lasting {
 			continue
 		}
-		c, err := client.New(client.Options{URL: "http://" + line().Addr(), Key: w.newKey(t, shoal.EntityID(strings.Fields(x.stream.name)[0]))})
+		c, err := client.New(client.Options{URL: "http://" + line().Addr(), Key: w.NewKey(t, shoal.EntityID(strings.Fields(x.Stream.Name)[0]))})
 		if err != nil {
 			t.Fatal(err)
 		}
-		x.session = c.Session(shoal.DefaultSession)
+		x.Session = c.Session(shoal.DefaultSession)
 	}
 	return lines, writers, waiters
 }
@@ -111,14 +112,14 @@ func TestCutClients(t *testing.T) {
 	s.Start(t)
 	w := newWorld(t, s, seed, 0)
 	lines, writers, waiters := w.addFaultyLines(t, seed)
-	calm := func() { pause(t.Context(), 10*minLife) }
+	calm := func() { crowd.Pause(t.Context(), 10*minLife) }
 	for n := 0; n < 5 && !allSticky(waiters); n++ {
 		w.live(t, 10*minLife, calm) // a key that has never sent a cursor acknowledges by waiting
 	}
 	if !allSticky(waiters) {
 		t.Fatal("some waiters have not acknowledged with a cursor: this machine is too busy")
 	}
-	w.http.CloseIdleConnections()
+	w.HTTP.CloseIdleConnections()
 	idle := w.serverMetrics(t)
 	want := int64(times(t, "SHOAL_CUT_CLIENTS", 300))
 	harmed := func() (n int64) {
@@ -127,32 +128,32 @@ func TestCutClients(t *testing.T) {
 		}
 		return n
 	}
-	for began := time.Now(); harmed() < want && len(w.found) == 0; {
-		if time.Since(began) > 3*settleLimit+time.Duration(want)*50*time.Millisecond {
+	for began := time.Now(); harmed() < want && len(w.Found) == 0; {
+		if time.Since(began) > 3*crowd.SettleLimit+time.Duration(want)*50*time.Millisecond {
 			t.Fatalf("only %d of %d faults were injected in %v", harmed(), want, time.Since(began))
 		}
 		l := w.liveWithFaultyLines(t, lines, writers, waiters, 3*time.Second)
 		if l.died {
-			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", s.Process.ProcessState))
+			w.Found = append(w.Found, fmt.Sprintf("end: the server exited by itself: %v", s.Process.ProcessState))
 		}
-		w.check(t, false)
+		w.Check(t, false)
 	}
 	o := outcome{fault: "slow, silent and disconnected clients", count: int(harmed())}
-	w.http.CloseIdleConnections()
+	w.HTTP.CloseIdleConnections()
 	o.found = append(o.found, w.exceeding(t, idle, wideBounds)...)
 	w.finish(t)
-	h := w.harm()
-	o.found = append(o.found, w.found...)
-	o.operations, o.slowest, o.note = w.operations(), s.Slowest, h.String()
-	if h.cutPosts == 0 || h.cutWaits == 0 || h.redelivered == 0 {
+	h := w.Harm()
+	o.found = append(o.found, w.Found...)
+	o.operations, o.slowest, o.note = w.Operations(), s.Slowest, h.String()
+	if h.CutPosts == 0 || h.CutWaits == 0 || h.Redelivered == 0 {
 		t.Errorf("the faults had no effect: %v", h)
 	}
 	report(t, o)
 }
 
-func allSticky(waiters []*waiter) bool {
+func allSticky(waiters []*crowd.Waiter) bool {
 	for _, x := range waiters {
-		if !x.sticky {
+		if !x.Sticky {
 			return false
 		}
 	}
@@ -161,12 +162,12 @@ func allSticky(waiters []*waiter) bool {
 
 // liveWithFaultyLines runs all clients, including those with faulty connections, which retry
 // whenever they are disconnected.
-func (w *world) liveWithFaultyLines(t *testing.T, lines []*faultyLine, writers []*writer, waiters []*waiter, lasts time.Duration) lifeResult {
+func (w *world) liveWithFaultyLines(t *testing.T, lines []*faultyLine, writers []*crowd.Writer, waiters []*crowd.Waiter, lasts time.Duration) lifeResult {
 	t.Helper()
-	all, allWaiters := w.writers, w.waiters
-	defer func() { w.writers, w.waiters = all, allWaiters }()
-	w.writers = slices.DeleteFunc(slices.Clone(all), func(x *writer) bool { return slices.Contains(writers, x) })
-	w.waiters = slices.DeleteFunc(slices.Clone(allWaiters), func(x *waiter) bool { return slices.Contains(waiters, x) })
+	all, allWaiters := w.Writers, w.Waiters
+	defer func() { w.Writers, w.Waiters = all, allWaiters }()
+	w.Writers = slices.DeleteFunc(slices.Clone(all), func(x *crowd.Writer) bool { return slices.Contains(writers, x) })
+	w.Waiters = slices.DeleteFunc(slices.Clone(allWaiters), func(x *crowd.Waiter) bool { return slices.Contains(waiters, x) })
 	return w.live(t, minLife, func() {
 		ctx, cancel := context.WithTimeout(t.Context(), lasts)
 		defer cancel()
@@ -176,15 +177,15 @@ func (w *world) liveWithFaultyLines(t *testing.T, lines []*faultyLine, writers [
 		}
 		for _, x := range writers {
 			running.Go(func() {
-				for pause(ctx, thinkTime) {
-					x.run(ctx)
+				for crowd.Pause(ctx, crowd.ThinkTime) {
+					x.Run(ctx)
 				}
 			})
 		}
 		for _, x := range waiters {
 			running.Go(func() {
-				for pause(ctx, thinkTime) {
-					x.run(ctx, w.server.Life)
+				for crowd.Pause(ctx, crowd.ThinkTime) {
+					x.Run(ctx, w.server.Life)
 				}
 			})
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shoal-dev/shoal/internal/shoaltest/crowd"
 	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
@@ -22,7 +23,7 @@ func (w *world) serverMetrics(t *testing.T) serverMetrics {
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header.Set("Authorization", "Bearer "+w.key)
+	req.Header.Set("Authorization", "Bearer "+w.Key)
 	res, err := program.Probe.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -82,9 +83,9 @@ const readEvery = 300 * time.Millisecond
 // that are not.
 func (w *world) exceeding(t *testing.T, before serverMetrics, bounds []bound) (wrong []string) {
 	t.Helper()
-	for began := time.Now(); ; pause(t.Context(), readEvery) {
+	for began := time.Now(); ; crowd.Pause(t.Context(), readEvery) {
 		wrong = w.serverMetrics(t).above(before, bounds)
-		if len(wrong) == 0 || time.Since(began) > settleLimit {
+		if len(wrong) == 0 || time.Since(began) > crowd.SettleLimit {
 			return wrong
 		}
 	}

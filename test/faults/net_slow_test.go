@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/shoaltest/crowd"
 	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
 	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
@@ -41,7 +42,7 @@ func TestSlowReaders(t *testing.T) {
 	key := ""
 	for n := range count {
 		if n%15 == 0 { // the limit of a caller is 20 streams
-			key = w.prober(t, fmt.Sprintf("slow-%d", n)).key
+			key = w.prober(t, fmt.Sprintf("slow-%d", n)).Key
 		}
 		openStream(t, line.Addr(), key)
 	}
@@ -53,35 +54,35 @@ func TestSlowReaders(t *testing.T) {
 	}
 	began := time.Now()
 	for w.serverMetrics(t)["shoal_streams_open"] < before["shoal_streams_open"]+float64(count) {
-		if pause(t.Context(), 10*time.Millisecond); time.Since(began) > settleLimit {
+		if crowd.Pause(t.Context(), 10*time.Millisecond); time.Since(began) > crowd.SettleLimit {
 			t.Fatalf("%.0f streams are open, want %d more than %.0f", w.serverMetrics(t)["shoal_streams_open"], count, before["shoal_streams_open"])
 		}
 	}
 	beside := timePosts(t, talker, posts, let)
 	for began := time.Now(); !let(); timePosts(t, talker, 50, let) {
-		if time.Since(began) > settleLimit {
-			w.found = append(w.found, fmt.Sprintf("slow: %.0f streams of slow readers are still open after %v", w.serverMetrics(t)["shoal_streams_open"], time.Since(began)))
+		if time.Since(began) > crowd.SettleLimit {
+			w.Found = append(w.Found, fmt.Sprintf("slow: %.0f streams of slow readers are still open after %v", w.serverMetrics(t)["shoal_streams_open"], time.Since(began)))
 			break
 		}
 	}
 	grown := max(0, most-alone) / float64(count)
 	if grown > maxReaderMemory {
-		w.found = append(w.found, fmt.Sprintf("memory: the server grew by %.0f bytes for each slow reader, want at most %d", grown, maxReaderMemory))
+		w.Found = append(w.Found, fmt.Sprintf("memory: the server grew by %.0f bytes for each slow reader, want at most %d", grown, maxReaderMemory))
 	}
 	line.Reset()
-	w.found = append(w.found, w.exceeding(t, idle, wideBounds)...)
+	w.Found = append(w.Found, w.exceeding(t, idle, wideBounds)...)
 	note := fmt.Sprintf("p99 of posts %v alone, %v with them; the server grew by %.0f KiB for each, and disconnected all",
 		p99(baseline).Round(100*time.Microsecond), p99(beside).Round(100*time.Microsecond), grown/1024)
 	w.finish(t)
-	report(t, outcome{fault: "readers of one byte per second", count: count, operations: len(baseline) + len(beside), found: w.found, slowest: s.Slowest, note: note})
+	report(t, outcome{fault: "readers of one byte per second", count: count, operations: len(baseline) + len(beside), found: w.Found, slowest: s.Slowest, note: note})
 }
 
 // prober creates an entity that is a member of the space of probes.
-func (w *world) prober(t *testing.T, name string) *caller {
+func (w *world) prober(t *testing.T, name string) *crowd.Caller {
 	t.Helper()
-	c := &caller{http: w.http, url: w.server.URL(), as: shoal.EntityID(name)}
-	c.key = w.newKey(t, c.as)
-	if _, err := w.admin.AddMember(t.Context(), probed, c.as); err != nil {
+	c := &crowd.Caller{HTTP: w.HTTP, URL: w.server.URL(), As: shoal.EntityID(name)}
+	c.Key = w.NewKey(t, c.As)
+	if _, err := w.Admin.AddMember(t.Context(), crowd.Probed, c.As); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -95,7 +96,7 @@ func openStream(t *testing.T, addr, key string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	if _, err := fmt.Fprintf(c, "GET /v1/sessions/default/spaces/%s/events HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nAccept: text/event-stream\r\n\r\n", probed, addr, key); err != nil {
+	if _, err := fmt.Fprintf(c, "GET /v1/sessions/default/spaces/%s/events HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nAccept: text/event-stream\r\n\r\n", crowd.Probed, addr, key); err != nil {
 		t.Fatal(err)
 	}
 	go func() { _, _ = bufio.NewReader(c).Discard(1 << 30) }() // ends with the connection
@@ -103,14 +104,14 @@ func openStream(t *testing.T, addr, key string) {
 
 // timePosts posts texts of 4 KiB to the space of probes, one after the other, until there
 // are most of them or enough returns true. It returns the latency of each.
-func timePosts(t *testing.T, who *caller, most int, enough func() bool) (took []time.Duration) {
+func timePosts(t *testing.T, who *crowd.Caller, most int, enough func() bool) (took []time.Duration) {
 	t.Helper()
 	text := strings.Repeat("0123456789abcde ", 256)
 	for n := range most {
 		began := time.Now()
-		who.calls++
-		p := &post{key: fmt.Sprintf("%s-%d", who.as, who.calls), space: probed, text: text, mentions: []shoal.EntityID{}}
-		if _, err := (restSpeaker{who}).post(t.Context(), p); err != nil {
+		who.Calls++
+		p := &crowd.Post{Key: fmt.Sprintf("%s-%d", who.As, who.Calls), Space: crowd.Probed, Text: text, Mentions: []shoal.EntityID{}}
+		if _, err := (crowd.RestSpeaker{Caller: who}).Post(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
 		took = append(took, time.Since(began))

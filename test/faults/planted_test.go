@@ -30,7 +30,7 @@ func catch(t *testing.T, bug string, seed uint64) (o outcome, ran bool) {
 			s.Kill()
 			return nil
 		}})
-		w.close()
+		w.Close()
 		return o, true
 	}
 	if slices.Contains(names(streamBugs), bug) {
@@ -43,18 +43,18 @@ func catch(t *testing.T, bug string, seed uint64) (o outcome, ran bool) {
 		s.Env = nil // the keys of the world's clients must be stored
 		s.Start(t)
 		w := newWorld(t, s, seed, 0)
-		for n := int64(0); n < 5 && len(w.found) == 0; n++ {
+		for n := int64(0); n < 5 && len(w.Found) == 0; n++ {
 			s.Kill()
 			s.Env = append(env, dieAt("before a commit", 30+20*n, 20*time.Millisecond))
 			s.Start(t)
 			w.live(t, reachWithin, s.Kill)
 			s.Env = nil
 			s.Start(t)
-			w.check(t, false)
+			w.Check(t, false)
 			o.count++
 		}
-		w.close()
-		o.found = w.found
+		w.Close()
+		o.found = w.Found
 		return o, true
 	case "published before the commit", "read before subscribed":
 		return wakeUp(t, s, 200, seed), true

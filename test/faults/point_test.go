@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shoal-dev/shoal/internal/shoaltest/crowd"
 	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
@@ -30,7 +31,7 @@ lanes:
 	for i, p := range points {
 		for n, tries := 0, 0; n < each; tries++ {
 			if tries > 3*each {
-				w.found = append(w.found, fmt.Sprintf("rig: the server reaches the point %q too rarely", p.name))
+				w.Found = append(w.Found, fmt.Sprintf("rig: the server reaches the point %q too rarely", p.name))
 				break
 			}
 			dice := random(seed, uint64(i*10_000+tries))
@@ -46,8 +47,8 @@ lanes:
 				n++
 				counted[p.name]++
 			}
-			if !w.check(t, false) {
-				t.Logf("SHOAL_FAULT_SEED=%d: at the %d. passing of the point %q: %d findings", seed, nth, p.name, len(w.found))
+			if !w.Check(t, false) {
+				t.Logf("SHOAL_FAULT_SEED=%d: at the %d. passing of the point %q: %d findings", seed, nth, p.name, len(w.Found))
 				break lanes
 			}
 		}
@@ -56,7 +57,7 @@ lanes:
 	for i, p := range points {
 		o := outcome{fault: "kill -9 " + p.name, count: counted[p.name], slowest: s.Slowest}
 		if i == 0 {
-			o.operations, o.found = w.operations(), w.found // of all points
+			o.operations, o.found = w.Operations(), w.Found // of all points
 		}
 		report(t, o)
 	}
@@ -79,7 +80,7 @@ func dieAtPoint(t *testing.T, w *world, point string, nth int64) bool {
 	default:
 		died = w.live(t, reachWithin, s.Kill).died
 		if died && !program.Killed(s.Process.ProcessState) {
-			w.found = append(w.found, fmt.Sprintf("end: at the point %q: %v", point, s.Process.ProcessState))
+			w.Found = append(w.Found, fmt.Sprintf("end: at the point %q: %v", point, s.Process.ProcessState))
 		}
 	}
 	s.Env = nil
@@ -100,8 +101,8 @@ func TestPointsOfMigration(t *testing.T) {
 	w := newWorld(t, full, seed, 0)
 	w.live(t, 300*time.Millisecond, func() {})
 	w.finish(t)
-	if len(w.found) > 0 {
-		t.Fatal(w.found)
+	if len(w.Found) > 0 {
+		t.Fatal(w.Found)
 	}
 	for i, p := range migrationPoints {
 		o := outcome{fault: "kill -9 " + p.name}
@@ -152,17 +153,17 @@ func withoutEmpty(all []string) (out []string) {
 // those of the world.
 func sameAs(t *testing.T, w *world, s *program.Server) (wrong []string) {
 	t.Helper()
-	other := &world{server: s, key: w.key}
-	other.admin = other.session(t, w.key)
-	for _, r := range w.rooms {
-		got, err := other.read(t.Context(), r.id, nil)
-		if err != nil || len(got) != len(w.timeline[r.id]) {
-			wrong = append(wrong, fmt.Sprintf("lost: %s has %d messages, want %d (%v)", r.id, len(got), len(w.timeline[r.id]), err))
+	other := &crowd.Crowd{URL: s.URL(), Key: w.Key}
+	other.Admin = other.Session(t, w.Key)
+	for _, r := range w.Rooms {
+		got, err := other.Read(t.Context(), r.ID, nil)
+		if err != nil || len(got) != len(w.Timeline[r.ID]) {
+			wrong = append(wrong, fmt.Sprintf("lost: %s has %d messages, want %d (%v)", r.ID, len(got), len(w.Timeline[r.ID]), err))
 			continue
 		}
 		for i := range got {
-			if got[i].bytes != w.timeline[r.id][i].bytes {
-				wrong = append(wrong, fmt.Sprintf("changed: %s", got[i].bytes))
+			if got[i].Bytes != w.Timeline[r.ID][i].Bytes {
+				wrong = append(wrong, fmt.Sprintf("changed: %s", got[i].Bytes))
 				break
 			}
 		}

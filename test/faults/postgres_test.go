@@ -11,6 +11,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/crowd"
 	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
 	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
@@ -41,9 +42,9 @@ func TestPostgres(t *testing.T) {
 		agents = 0
 	}
 	w := newWorld(t, s, seed, agents)
-	s.Slowest, w.uncounted = 0, true
-	observed := &statuses{RoundTripper: w.http.Transport}
-	w.http.Transport = observed
+	s.Slowest, w.Uncounted = 0, true
+	observed := &statuses{RoundTripper: w.HTTP.Transport}
+	w.HTTP.Transport = observed
 	restart := func(how shoaltest.PostgresEnd) func() []string {
 		return func() []string {
 			d.Stop(t, how)
@@ -67,13 +68,13 @@ func TestPostgres(t *testing.T) {
 		{fmt.Sprintf("disconnections of %v", away), times(t, "SHOAL_POSTGRES_CUTS", 1), func() []string {
 			d.line.Cut()
 			wrong := w.checkOutage(t)
-			pause(t.Context(), away)
+			crowd.Pause(t.Context(), away)
 			d.heal()
 			return wrong
 		}},
 		{fmt.Sprintf("silent connections of %v", away), times(t, "SHOAL_POSTGRES_CUTS", 1), func() []string {
 			d.line.Harm(faultproxy.Fault{Silent: true}, faultproxy.Fault{Silent: true})
-			pause(t.Context(), away)
+			crowd.Pause(t.Context(), away)
 			d.line.Reset()
 			d.heal()
 			return nil
@@ -81,7 +82,7 @@ func TestPostgres(t *testing.T) {
 	} {
 		o.count += w.injectDatabaseFault(t, h, seed, &seen)
 		note = append(note, fmt.Sprintf("%d %s", h.times, h.name))
-		if len(w.found) > 0 {
+		if len(w.Found) > 0 {
 			break
 		}
 	}
@@ -89,11 +90,11 @@ func TestPostgres(t *testing.T) {
 	w.finish(t)
 	observed.mu.Lock()
 	defer observed.mu.Unlock()
-	o.found = append(w.found, observed.wrong...)
+	o.found = append(w.Found, observed.wrong...)
 	o.count += lost
-	o.operations, o.slowest = w.operations(), seen.slowest
+	o.operations, o.slowest = w.Operations(), seen.slowest
 	o.note = fmt.Sprintf("%s, %d responses to COMMIT lost; %d calls returned busy, %d unknown; at least %.0f responses/s before; slowest start is the time until a post succeeded again; %v",
-		strings.Join(note, ", "), lost, observed.busy, observed.unknown, seen.least, w.harm())
+		strings.Join(note, ", "), lost, observed.busy, observed.unknown, seen.least, w.Harm())
 	if observed.busy == 0 || observed.unknown == 0 {
 		t.Errorf("the faults had no effect: %d calls returned busy, %d unknown", observed.busy, observed.unknown)
 	}
@@ -110,20 +111,20 @@ type databaseOutcome struct {
 // number of times.
 func (w *world) injectDatabaseFault(t *testing.T, h databaseFault, seed uint64, seen *databaseOutcome) (counted int) {
 	t.Helper()
-	for ; counted < h.times && len(w.found) == 0; counted++ {
+	for ; counted < h.times && len(w.Found) == 0; counted++ {
 		dice := random(seed, uint64(len(h.name)*1000+counted))
 		l := w.live(t, 4*minLife+time.Duration(dice.Int64N(int64(maxLife/2))), func() {
-			w.found = append(w.found, h.strike()...)
+			w.Found = append(w.Found, h.strike()...)
 			took, wrong := w.untilPosted(t)
-			w.found, seen.slowest = append(w.found, wrong...), max(seen.slowest, took)
+			w.Found, seen.slowest = append(w.Found, wrong...), max(seen.slowest, took)
 		})
 		if l.died {
-			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", w.server.Process.ProcessState))
+			w.Found = append(w.Found, fmt.Sprintf("end: the server exited by itself: %v", w.server.Process.ProcessState))
 			return counted
 		}
 		seen.least = min(seen.least, l.rate())
-		if !w.check(t, false) {
-			t.Logf("%s, round %d: %d findings", h.name, counted, len(w.found))
+		if !w.Check(t, false) {
+			t.Logf("%s, round %d: %d findings", h.name, counted, len(w.Found))
 		}
 	}
 	return counted
@@ -133,21 +134,21 @@ func (w *world) injectDatabaseFault(t *testing.T, h databaseFault, seed uint64, 
 // their posts.
 func (d *database) loseCommits(t *testing.T, w *world, most int64) int {
 	t.Helper()
-	limit := 2*settleLimit + time.Duration(most)*time.Second
-	for began := time.Now(); d.lost.Load() < most && len(w.found) == 0; {
+	limit := 2*crowd.SettleLimit + time.Duration(most)*time.Second
+	for began := time.Now(); d.lost.Load() < most && len(w.Found) == 0; {
 		l := w.live(t, 4*minLife, func() {
 			d.lose.Store(true)
 			for target := d.lost.Load() + 10; d.lost.Load() < target && time.Since(began) < limit; {
-				pause(t.Context(), thinkTime)
+				crowd.Pause(t.Context(), crowd.ThinkTime)
 			}
 			d.lose.Store(false)
 			_, wrong := w.untilPosted(t)
-			w.found = append(w.found, wrong...)
+			w.Found = append(w.Found, wrong...)
 		})
 		if l.died {
-			w.found = append(w.found, fmt.Sprintf("end: the server exited by itself: %v", w.server.Process.ProcessState))
+			w.Found = append(w.Found, fmt.Sprintf("end: the server exited by itself: %v", w.server.Process.ProcessState))
 		}
-		w.check(t, false)
+		w.Check(t, false)
 		if time.Since(began) > limit {
 			t.Fatalf("only %d responses to COMMIT were lost in %v", d.lost.Load(), time.Since(began))
 		}
@@ -166,7 +167,7 @@ func (w *world) checkOutage(t *testing.T) (wrong []string) {
 	if w.server.Ready(t.Context()) {
 		wrong = append(wrong, "status: without its database the server reports that it is ready")
 	}
-	if m, err := w.admin.Messages(t.Context(), w.rooms[0].id, client.MessagesOptions{Limit: 1}); err == nil {
+	if m, err := w.Admin.Messages(t.Context(), w.Rooms[0].ID, client.MessagesOptions{Limit: 1}); err == nil {
 		wrong = append(wrong, fmt.Sprintf("status: without its database the server returns %d messages", len(m)))
 	}
 	return wrong
@@ -183,8 +184,8 @@ func TestLostCommitsRevealIgnoredKeys(t *testing.T) {
 	s.Start(t)
 	w := newWorld(t, s, seed, 0)
 	o := outcome{count: d.loseCommits(t, w, 10)}
-	o.found = w.found
-	w.close()
+	o.found = w.Found
+	w.Close()
 	if o.of("doubled") == 0 {
 		t.Errorf("a server with the bug %q: got no duplicates after %d lost responses to COMMIT: %q", bug, o.count, o.found)
 	}

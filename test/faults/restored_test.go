@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/shoaltest/crowd"
 	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
@@ -58,11 +59,11 @@ func checkRestored(t *testing.T, s *program.Server, b backup, seed uint64) (o ou
 	k.post(t, "lost-1", "lost-2")
 	last := k.wait(t, "")
 	s.Kill()
-	w.close()
+	w.Close()
 	at := map[shoal.SpaceID]shoal.Cursor{}
-	for _, r := range w.readers {
-		if r.space != "" {
-			at[r.space] = r.cursor
+	for _, r := range w.Readers {
+		if r.Space != "" {
+			at[r.Space] = r.Cursor
 		}
 	}
 	b.putBack(t)
@@ -118,15 +119,15 @@ func places(t *testing.T, cursors map[shoal.SpaceID]shoal.Cursor) (all []int64) 
 }
 
 // keeper is an entity that is mentioned and reads, in a space of its own.
-type mentionedReader struct{ own, other restSpeaker }
+type mentionedReader struct{ own, other crowd.RestSpeaker }
 
 func newKeeper(t *testing.T, w *world) mentionedReader {
 	t.Helper()
-	as := func(id shoal.EntityID) restSpeaker {
-		return restSpeaker{&caller{http: w.http, url: w.server.URL(), key: w.newKey(t, id), as: id}}
+	as := func(id shoal.EntityID) crowd.RestSpeaker {
+		return crowd.RestSpeaker{Caller: &crowd.Caller{HTTP: w.HTTP, URL: w.server.URL(), Key: w.NewKey(t, id), As: id}}
 	}
 	k := mentionedReader{as("keeper"), as("teller")}
-	if _, err := w.admin.CreateSpace(t.Context(), shoal.NewSpace{ID: "shelf", Name: "Shelf", Members: []shoal.EntityID{"keeper", "teller"}}); err != nil {
+	if _, err := w.Admin.CreateSpace(t.Context(), shoal.NewSpace{ID: "shelf", Name: "Shelf", Members: []shoal.EntityID{"keeper", "teller"}}); err != nil {
 		t.Fatal(err)
 	}
 	return k
@@ -135,7 +136,7 @@ func newKeeper(t *testing.T, w *world) mentionedReader {
 func (k mentionedReader) post(t *testing.T, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
-		if _, err := k.other.post(t.Context(), &post{key: text, text: text, space: "shelf", mentions: []shoal.EntityID{"keeper"}}); err != nil {
+		if _, err := k.other.Post(t.Context(), &crowd.Post{Key: text, Text: text, Space: "shelf", Mentions: []shoal.EntityID{"keeper"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -143,7 +144,7 @@ func (k mentionedReader) post(t *testing.T, texts ...string) {
 
 func (k mentionedReader) wait(t *testing.T, ack string) shoal.WaitResult {
 	t.Helper()
-	r, err := k.own.wait(t.Context(), waiting{kind: shoal.WaitMentions, ack: ack})
+	r, err := k.own.Wait(t.Context(), crowd.Waiting{Kind: shoal.WaitMentions, Ack: ack})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,9 +164,9 @@ func textsOf(r shoal.WaitResult) (out []string) {
 // end returns the cursor at the end of the events of a space.
 func (w *world) end(t *testing.T, space shoal.SpaceID) shoal.Cursor {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), wakeLimit)
+	ctx, cancel := context.WithTimeout(t.Context(), crowd.WakeLimit)
 	defer cancel()
-	for ev, err := range w.admin.Follow(ctx, followFrom(space, "")) {
+	for ev, err := range w.Admin.Follow(ctx, followFrom(space, "")) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,9 +190,9 @@ func place(t *testing.T, c shoal.Cursor) (n int64) {
 // the first event is not a snapshot.
 func (w *world) firstEvent(t *testing.T, space shoal.SpaceID, cursor shoal.Cursor) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), wakeLimit)
+	ctx, cancel := context.WithTimeout(t.Context(), crowd.WakeLimit)
 	defer cancel()
-	for ev, err := range w.admin.Follow(ctx, followFrom(space, cursor)) {
+	for ev, err := range w.Admin.Follow(ctx, followFrom(space, cursor)) {
 		if err != nil {
 			return fmt.Sprintf("stream: %v", err)
 		}

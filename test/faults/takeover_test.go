@@ -10,6 +10,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/shoaltest/crowd"
 	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
@@ -30,18 +31,18 @@ func stopDuringRuns(t *testing.T, binary string, env []string, rounds int, seed 
 		s.Env = env
 		s.Start(t)
 		w := newWorld(t, s, seed+uint64(n), 0)
-		w.work = newWork(t, w, 1)
-		j := w.work.jobbers[0]
-		j.texts = nil // the stream is not followed
-		w.work.hire(t, j, chunkPause)
+		w.Work = crowd.NewWork(t, w.Crowd, 1)
+		j := w.Work.Jobbers[0]
+		j.Texts = nil // the stream is not followed
+		w.Work.Hire(t, j, chunkPause)
 		other := program.NewServerIn(t, binary, s.Data)
 		other.Env = env
 		takeOverRun(t, w, other, random(seed, uint64(n)).Int64N(int64(400*time.Millisecond)))
-		w.work.admin = (&world{server: other, key: w.key}).session(t, w.key)
-		w.untilEnded(t, j.agent)
-		o.found = append(o.found, w.work.check(t.Context())...)
+		w.Work.Admin = (&crowd.Crowd{URL: other.URL(), Key: w.Key}).Session(t, w.Key)
+		w.untilEnded(t, j.Agent)
+		o.found = append(o.found, w.Work.Check(t.Context())...)
 		o.count, o.operations, o.slowest = o.count+1, o.operations+1, max(o.slowest, other.Slowest)
-		w.close()
+		w.Close()
 		s.Kill()
 		other.Kill()
 		o.found = append(o.found, checkDatabase(t.Context(), other)...)
@@ -54,19 +55,19 @@ func stopDuringRuns(t *testing.T, binary string, env []string, rounds int, seed 
 // has locked the database, it is continued and stopped again.
 func takeOverRun(t *testing.T, w *world, other *program.Server, into int64) {
 	t.Helper()
-	j := w.work.jobbers[0]
-	j.jobs = append(j.jobs, &job{word: j.word(0)})
-	if err := j.handIn(t.Context()); err != nil {
+	j := w.Work.Jobbers[0]
+	j.Jobs = append(j.Jobs, &crowd.Job{Word: j.Word(0)})
+	if err := j.HandIn(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	pause(t.Context(), 100*time.Millisecond+time.Duration(into))
+	crowd.Pause(t.Context(), 100*time.Millisecond+time.Duration(into))
 	w.server.Signal(syscall.SIGSTOP)
 	for tries := 0; locked(t.Context(), w.server); tries++ {
 		if tries == 100 {
 			t.Fatal("the server could not be stopped without a lock on the database")
 		}
 		w.server.Signal(syscall.SIGCONT)
-		pause(t.Context(), 7*time.Millisecond)
+		crowd.Pause(t.Context(), 7*time.Millisecond)
 		w.server.Signal(syscall.SIGSTOP)
 	}
 	// The stopped server still holds the lock file that prevents a second server. An
@@ -76,13 +77,13 @@ func takeOverRun(t *testing.T, w *world, other *program.Server, into int64) {
 	}
 	other.Start(t)
 	began := time.Now()
-	admin := (&world{server: other, key: w.key}).session(t, w.key)
-	for at := int64(-1); ; pause(t.Context(), 10*time.Millisecond) {
+	admin := (&crowd.Crowd{URL: other.URL(), Key: w.Key}).Session(t, w.Key)
+	for at := int64(-1); ; crowd.Pause(t.Context(), 10*time.Millisecond) {
 		if time.Since(began) > takenOver {
 			t.Fatalf("no server took over the run within %v", takenOver)
 		}
 		// The new server writes events of the run once it executes it.
-		if n := eventsOf(t, admin, j.space); at < 0 {
+		if n := eventsOf(t, admin, j.Space); at < 0 {
 			at = n
 		} else if n > at {
 			break
@@ -108,9 +109,9 @@ func eventsOf(t *testing.T, admin *client.Session, space shoal.SpaceID) (n int64
 // untilEnded waits until no run of an agent is in progress.
 func (w *world) untilEnded(t *testing.T, agent shoal.EntityID) {
 	t.Helper()
-	for began := time.Now(); ; pause(t.Context(), 50*time.Millisecond) {
+	for began := time.Now(); ; crowd.Pause(t.Context(), 50*time.Millisecond) {
 		open := 0
-		for r, err := range w.work.admin.Runs(t.Context(), client.RunsOptions{Agent: agent}) {
+		for r, err := range w.Work.Admin.Runs(t.Context(), client.RunsOptions{Agent: agent}) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,8 +122,8 @@ func (w *world) untilEnded(t *testing.T, agent shoal.EntityID) {
 		if open == 0 {
 			return
 		}
-		if time.Since(began) > settleLimit {
-			w.found = append(w.found, fmt.Sprintf("stuck: %d runs of %s have not ended", open, agent))
+		if time.Since(began) > crowd.SettleLimit {
+			w.Found = append(w.Found, fmt.Sprintf("stuck: %d runs of %s have not ended", open, agent))
 			return
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/shoaltest/crowd"
 	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
@@ -27,16 +28,16 @@ func wakeUp(t *testing.T, s *program.Server, rounds int, seed uint64) (o outcome
 	t.Helper()
 	s.Start(t)
 	w := newWorld(t, s, seed, 0)
-	defer w.close()
-	callers := make([]restSpeaker, sleepers)
+	defer w.Close()
+	callers := make([]crowd.RestSpeaker, sleepers)
 	var ids []shoal.EntityID
 	for i := range callers {
 		id := shoal.EntityID(fmt.Sprintf("sleeper-%d", i))
-		callers[i] = restSpeaker{&caller{http: w.http, url: s.URL(), key: w.newKey(t, id), as: id}}
+		callers[i] = crowd.RestSpeaker{Caller: &crowd.Caller{HTTP: w.HTTP, URL: s.URL(), Key: w.NewKey(t, id), As: id}}
 		ids = append(ids, id)
 	}
-	post := restSpeaker{&caller{http: w.http, url: s.URL(), key: w.newKey(t, "waker"), as: "waker"}}
-	if _, err := w.admin.CreateSpace(t.Context(), shoal.NewSpace{ID: "bedroom", Name: "Bedroom", Members: append([]shoal.EntityID{"waker"}, ids...)}); err != nil {
+	post := crowd.RestSpeaker{Caller: &crowd.Caller{HTTP: w.HTTP, URL: s.URL(), Key: w.NewKey(t, "waker"), As: "waker"}}
+	if _, err := w.Admin.CreateSpace(t.Context(), shoal.NewSpace{ID: "bedroom", Name: "Bedroom", Members: append([]shoal.EntityID{"waker"}, ids...)}); err != nil {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
@@ -53,9 +54,9 @@ func wakeUp(t *testing.T, s *program.Server, rounds int, seed uint64) (o outcome
 				after = early + time.Duration(dice.Int64N(int64(2*latency)))
 			}
 			going.Go(func() {
-				pause(t.Context(), after)
+				crowd.Pause(t.Context(), after)
 				slept := time.Now()
-				r, err := c.wait(t.Context(), waiting{kind: shoal.WaitMentions, timeoutMs: sleepLimit.Milliseconds()})
+				r, err := c.Wait(t.Context(), crowd.Waiting{Kind: shoal.WaitMentions, TimeoutMs: sleepLimit.Milliseconds()})
 				mu.Lock()
 				defer mu.Unlock()
 				o.operations++
@@ -64,11 +65,11 @@ func wakeUp(t *testing.T, s *program.Server, rounds int, seed uint64) (o outcome
 					o.found = append(o.found, fmt.Sprintf("rig: a wait: %v", err))
 				case r.TimedOut, time.Since(slept) > lateWake:
 					// A wait reads once more at its time-out, and so may return a message that it missed.
-					o.found = append(o.found, fmt.Sprintf("not delivered: the wait of %s started %v after the round and slept %v without returning %s", c.as, slept.Sub(began), time.Since(slept), p.key))
+					o.found = append(o.found, fmt.Sprintf("not delivered: the wait of %s started %v after the round and slept %v without returning %s", c.As, slept.Sub(began), time.Since(slept), p.key))
 				}
 			})
 		}
-		pause(t.Context(), early)
+		crowd.Pause(t.Context(), early)
 		sent := time.Now()
 		if err := p.send(t.Context(), post, ids); err != nil {
 			t.Fatal(err)
@@ -87,8 +88,8 @@ func wakeUp(t *testing.T, s *program.Server, rounds int, seed uint64) (o outcome
 // alarm is a message that mentions all waiters.
 type alarm struct{ key string }
 
-func (p *alarm) send(ctx context.Context, as restSpeaker, to []shoal.EntityID) error {
-	_, _, err := as.exchange(ctx, "/v1/sessions/default/spaces/bedroom/messages", map[string]string{"Idempotency-Key": p.key}, map[string]any{"text": p.key, "mentions": to})
+func (p *alarm) send(ctx context.Context, as crowd.RestSpeaker, to []shoal.EntityID) error {
+	_, _, err := as.Exchange(ctx, "/v1/sessions/default/spaces/bedroom/messages", map[string]string{"Idempotency-Key": p.key}, map[string]any{"text": p.key, "mentions": to})
 	return err
 }
 

@@ -1,4 +1,4 @@
-package faults
+package crowd
 
 import (
 	"encoding/json"
@@ -11,10 +11,10 @@ import (
 // history is what the clients sent and received, and the current state of the server.
 // Times count from the start of the test on a monotonic clock.
 type history struct {
-	posts         []*post
-	timeline      map[shoal.SpaceID][]seen
-	inboxes       []*inbox
-	streams       []*stream
+	posts         []*Post
+	timeline      map[shoal.SpaceID][]Seen
+	inboxes       []*Inbox
+	streams       []*Stream
 	timelineReads []timelineRead
 	// final means that the clients have settled: only abandoned posts are unknown, every
 	// inbox is empty, every stream is complete.
@@ -24,55 +24,55 @@ type history struct {
 	uncounted bool
 }
 
-// seen is a message as a client received it, and its bytes.
-type seen struct {
+// Seen is a message as a client received it, and its bytes.
+type Seen struct {
 	shoal.Message
-	bytes string
+	Bytes string
 }
 
 // stored returns the message without the fields that only the response to its sender has:
 // the reach of the mentioned agents is not stored.
-func (m seen) stored() seen {
+func (m Seen) stored() Seen {
 	kept := m.Message
 	kept.Reach, kept.Runs, kept.SkippedAgents = nil, nil, nil
-	return see(kept)
+	return See(kept)
 }
 
-// see returns a message with its bytes: the JSON of all its fields.
-func see(m shoal.Message) seen {
+// See returns a message with its bytes: the JSON of all its fields.
+func See(m shoal.Message) Seen {
 	b, err := json.Marshal(m)
 	if err != nil {
 		panic(err) // it was decoded from JSON
 	}
-	return seen{m, string(b)}
+	return Seen{m, string(b)}
 }
 
 // keyOf returns the idempotency key with which a message was sent.
-func keyOf(m seen) string {
+func keyOf(m Seen) string {
 	key, _, _ := strings.Cut(m.Text(), " ")
 	return key
 }
 
-// post is a message that a client posts with an idempotency key. Its text starts with
+// Post is a message that a client posts with an idempotency key. Its text starts with
 // that key and a space.
-type post struct {
-	key       string
+type Post struct {
+	Key       string
 	sender    shoal.EntityID
-	space     shoal.SpaceID
-	text      string
-	mentions  []shoal.EntityID
-	sent      time.Duration // just before the first attempt
-	acked     time.Duration // just after the first response; 0 while the outcome is unknown
-	answers   []seen        // the responses of all attempts, including replays
+	Space     shoal.SpaceID
+	Text      string
+	Mentions  []shoal.EntityID
+	Sent      time.Duration // just before the first attempt
+	Acked     time.Duration // just after the first response; 0 while the outcome is unknown
+	answers   []Seen        // the responses of all attempts, including replays
 	abandoned bool          // the client will not retry
 }
 
-// inbox is what one entity received from its inbox, with one key and one wait at a time.
-type inbox struct {
+// Inbox is what one entity received from its inbox, with one key and one wait at a time.
+type Inbox struct {
 	owner    shoal.EntityID
 	kind     shoal.WaitKind
 	spaces   []shoal.SpaceID
-	implicit bool // the entity acknowledges a batch by waiting again
+	Implicit bool // the entity acknowledges a batch by waiting again
 	waits    []wait
 }
 
@@ -87,13 +87,13 @@ type wait struct {
 }
 
 type delivered struct {
-	seen
+	Seen
 	delivery int
 }
 
-// stream is what one reader received, over all its connections.
-type stream struct {
-	name   string
+// Stream is what one reader received, over all its connections.
+type Stream struct {
+	Name   string
 	spaces []shoal.SpaceID
 	events []event
 }
@@ -103,5 +103,5 @@ type event struct {
 	space    shoal.SpaceID
 	snapshot bool
 	lastSeq  int64 // of a snapshot
-	messages []seen
+	messages []Seen
 }

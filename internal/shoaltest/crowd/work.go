@@ -1,4 +1,4 @@
-package faults
+package crowd
 
 import (
 	"context"
@@ -17,38 +17,38 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest/ledger"
 )
 
-// work is a number of hosted agents that do jobs, the person that posts one job after the
+// Work is a number of hosted agents that do jobs, the person that posts one job after the
 // other, and the ledger of the effects of their tools.
-type work struct {
-	admin   *client.Session
-	ledger  *ledger.Ledger
-	jobbers []*jobber
+type Work struct {
+	Admin   *client.Session
+	Ledger  *ledger.Ledger
+	Jobbers []*Jobber
 }
 
 // effectTime is the time that a tool takes after its effect.
 const effectTime = 10 * time.Millisecond
 
-// jobber is one agent in a space of its own, and the person that posts its jobs.
-type jobber struct {
-	*caller
-	work    *work
+// Jobber is one agent in a space of its own, and the person that posts its jobs.
+type Jobber struct {
+	*Caller
+	work    *Work
 	session *client.Session
-	agent   shoal.EntityID
-	space   shoal.SpaceID
+	Agent   shoal.EntityID
+	Space   shoal.SpaceID
 	busy    int // the maximum number of jobs in progress
 
-	jobs []*job
+	Jobs []*Job
 
 	mu      sync.Mutex
-	texts   map[shoal.PartID]string // as the stream reported; nil if it is not followed
+	Texts   map[shoal.PartID]string // as the stream reported; nil if it is not followed
 	over    map[shoal.RunID]bool
 	wrong   []string
 	changed chan struct{} // capacity 1
 }
 
-// job is one message that an agent acts on.
-type job struct {
-	word    string
+// Job is one message that an agent acts on.
+type Job struct {
+	Word    string
 	message shoal.MessageID // empty while the outcome is unknown
 }
 
@@ -62,16 +62,16 @@ const (
 
 // script returns the script of an agent's model: it writes that it starts, has two effects
 // for the word of its job, and writes that it is done.
-func (j *jobber) script(pause time.Duration) string {
+func (j *Jobber) script(pause time.Duration) string {
 	var b strings.Builder
 	say := func(text string) {
-		fmt.Fprintf(&b, "call sendSpaceMessage {\"spaceId\":%q,\"text\":%q}\n", j.space, text)
+		fmt.Fprintf(&b, "call sendSpaceMessage {\"spaceId\":%q,\"text\":%q}\n", j.Space, text)
 	}
 	fmt.Fprintf(&b, "pause %v\n", pause)
 	say(jobBegins)
 	b.WriteString("---\n")
 	for n := jobWords - 1; n >= 0; n-- {
-		word := j.word(n)
+		word := j.Word(n)
 		fmt.Fprintf(&b, "hears %s\ncall record {\"key\":%q,\"step\":\"once\"}\ncall touch {\"key\":%q,\"step\":\"again\"}\nelse\n", word, word, word)
 	}
 	b.WriteString("say I do not know this job.\n---\n")
@@ -81,39 +81,42 @@ func (j *jobber) script(pause time.Duration) string {
 	return b.String()
 }
 
-func (j *jobber) word(n int) string { return fmt.Sprintf("%sjob%d", j.agent, n%jobWords) }
+// Word returns the word that stands for the nth job.
+func (j *Jobber) Word(n int) string { return fmt.Sprintf("%sjob%d", j.Agent, n%jobWords) }
 
-func newWork(t *testing.T, w *world, agents int) *work {
+// NewWork creates a number of hosted agents, each with a space of its own and a person that
+// posts its jobs.
+func NewWork(t *testing.T, w *Crowd, agents int) *Work {
 	t.Helper()
-	out := &work{admin: w.admin, ledger: ledger.New(t, effectTime)}
+	out := &Work{Admin: w.Admin, Ledger: ledger.New(t, effectTime)}
 	for i := range agents {
 		boss := shoal.EntityID(fmt.Sprintf("boss-%d", i))
-		c := &caller{http: w.http, url: w.server.URL(), key: w.newKey(t, boss), as: boss}
-		j := &jobber{
-			caller: c, work: out, session: w.session(t, c.key), agent: shoal.EntityID(fmt.Sprintf("worker%d", i)), space: shoal.SpaceID(fmt.Sprintf("work-%d", i)),
-			busy: 2, texts: map[shoal.PartID]string{}, over: map[shoal.RunID]bool{}, changed: make(chan struct{}, 1),
+		c := &Caller{HTTP: w.HTTP, URL: w.URL, Key: w.NewKey(t, boss), As: boss}
+		j := &Jobber{
+			Caller: c, work: out, session: w.Session(t, c.Key), Agent: shoal.EntityID(fmt.Sprintf("worker%d", i)), Space: shoal.SpaceID(fmt.Sprintf("work-%d", i)),
+			busy: 2, Texts: map[shoal.PartID]string{}, over: map[shoal.RunID]bool{}, changed: make(chan struct{}, 1),
 		}
-		out.hire(t, j, time.Millisecond)
-		if _, err := w.admin.CreateSpace(t.Context(), shoal.NewSpace{ID: j.space, Name: "Work", Members: []shoal.EntityID{boss, j.agent}}); err != nil {
+		out.Hire(t, j, time.Millisecond)
+		if _, err := w.Admin.CreateSpace(t.Context(), shoal.NewSpace{ID: j.Space, Name: "Work", Members: []shoal.EntityID{boss, j.Agent}}); err != nil {
 			t.Fatal(err)
 		}
-		out.jobbers = append(out.jobbers, j)
+		out.Jobbers = append(out.Jobbers, j)
 	}
 	return out
 }
 
-// hire creates the hosted agent of a jobber.
-func (w *work) hire(t *testing.T, j *jobber, pause time.Duration) {
+// Hire creates the hosted agent of a jobber.
+func (w *Work) Hire(t *testing.T, j *Jobber, pause time.Duration) {
 	t.Helper()
 	record := func(name string, idempotent bool) map[string]any {
 		return map[string]any{
 			"name": name, "executionType": "request", "idempotent": idempotent,
-			"execution":   map[string]any{"url": w.ledger.URL, "method": "POST"},
+			"execution":   map[string]any{"url": w.Ledger.URL, "method": "POST"},
 			"inputSchema": map[string]any{"type": "object", "properties": map[string]any{"key": map[string]any{"type": "string"}, "step": map[string]any{"type": "string"}}},
 		}
 	}
 	config, err := json.Marshal(map[string]any{
-		"version": "1.0", "agent": map[string]any{"id": j.agent, "system": "You do jobs."},
+		"version": "1.0", "agent": map[string]any{"id": j.Agent, "system": "You do jobs."},
 		"model": map[string]any{"provider": "script", "name": "jobs", "providerOptions": map[string]any{"script": j.script(pause)}},
 		"loop":  map[string]any{"maxSteps": 10},
 		"tools": []any{record("record", false), record("touch", true)},
@@ -121,42 +124,42 @@ func (w *work) hire(t *testing.T, j *jobber, pause time.Duration) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.admin.PutAgent(t.Context(), j.agent, client.ConfigJSON, config); err != nil {
+	if _, err := w.Admin.PutAgent(t.Context(), j.Agent, client.ConfigJSON, config); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// run posts jobs until ctx ends or the server is gone.
-func (j *jobber) run(ctx context.Context) {
+// Run posts jobs until ctx ends or the server is gone.
+func (j *Jobber) Run(ctx context.Context) {
 	for ctx.Err() == nil {
-		if n := len(j.jobs); n == 0 || j.jobs[n-1].message != "" {
-			for len(j.jobs)-j.ended() >= j.busy {
+		if n := len(j.Jobs); n == 0 || j.Jobs[n-1].message != "" {
+			for len(j.Jobs)-j.ended() >= j.busy {
 				select {
 				case <-j.changed:
 				case <-ctx.Done():
 					return
 				}
 			}
-			j.jobs = append(j.jobs, &job{word: j.word(n)})
+			j.Jobs = append(j.Jobs, &Job{Word: j.Word(n)})
 		}
-		switch err := j.handIn(ctx); {
+		switch err := j.HandIn(ctx); {
 		case err == nil:
-		case errors.Is(err, errGone):
+		case errors.Is(err, ErrGone):
 			return
-		case !errors.Is(err, errUnknown):
-			j.note("%s: a job: %v", j.agent, err)
+		case !errors.Is(err, ErrUnknown):
+			j.note("%s: a job: %v", j.Agent, err)
 			return
 		default:
-			pause(ctx, thinkTime)
+			Pause(ctx, ThinkTime)
 		}
 	}
 }
 
-// handIn posts the last job, for the first time or as a retry.
-func (j *jobber) handIn(ctx context.Context) error {
-	last := j.jobs[len(j.jobs)-1]
-	header := map[string]string{"Idempotency-Key": fmt.Sprintf("%s-%d", j.agent, len(j.jobs))}
-	answer, _, err := j.exchange(ctx, "/v1/sessions/default/spaces/"+string(j.space)+"/messages", header, map[string]any{"text": last.word, "mentions": []shoal.EntityID{j.agent}})
+// HandIn posts the last job, for the first time or as a retry.
+func (j *Jobber) HandIn(ctx context.Context) error {
+	last := j.Jobs[len(j.Jobs)-1]
+	header := map[string]string{"Idempotency-Key": fmt.Sprintf("%s-%d", j.Agent, len(j.Jobs))}
+	answer, _, err := j.Exchange(ctx, "/v1/sessions/default/spaces/"+string(j.Space)+"/messages", header, map[string]any{"text": last.Word, "mentions": []shoal.EntityID{j.Agent}})
 	if err != nil {
 		return err
 	}
@@ -168,28 +171,28 @@ func (j *jobber) handIn(ctx context.Context) error {
 	return nil
 }
 
-func (j *jobber) note(format string, args ...any) {
+func (j *Jobber) note(format string, args ...any) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.wrong = append(j.wrong, fmt.Sprintf(format, args...))
 }
 
 // ended counts the runs whose end the stream has reported.
-func (j *jobber) ended() int {
+func (j *Jobber) ended() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return len(j.over)
 }
 
-// watch follows the space across all lives of the server, and keeps the texts as the stream
+// Watch follows the space across all lives of the server, and keeps the texts as the stream
 // reports them.
-func (j *jobber) watch(ctx context.Context) {
-	for ev, err := range j.session.Follow(ctx, client.FollowOptions{Space: j.space}) {
+func (j *Jobber) Watch(ctx context.Context) {
+	for ev, err := range j.session.Follow(ctx, client.FollowOptions{Space: j.Space}) {
 		if err == nil {
 			err = j.see(ev)
 		}
 		if err != nil && !errors.Is(err, client.ErrUnreachable) && ctx.Err() == nil {
-			j.note("a reader of %s: %v", j.space, err)
+			j.note("a reader of %s: %v", j.Space, err)
 		}
 		select {
 		case j.changed <- struct{}{}:
@@ -198,7 +201,7 @@ func (j *jobber) watch(ctx context.Context) {
 	}
 }
 
-func (j *jobber) see(ev shoal.Event) error {
+func (j *Jobber) see(ev shoal.Event) error {
 	var d struct {
 		Messages []shoal.Message
 		Run      shoal.Run
@@ -216,24 +219,24 @@ func (j *jobber) see(ev shoal.Event) error {
 	case shoal.EventSnapshot:
 		for _, m := range d.Messages {
 			for _, p := range m.Parts {
-				j.texts[p.ID] = p.Text
+				j.Texts[p.ID] = p.Text
 			}
 		}
 	case shoal.EventTextStart:
-		j.texts[d.PartID] = ""
+		j.Texts[d.PartID] = ""
 	case shoal.EventTextDelta:
-		if had := len(j.texts[d.PartID]); d.Offset != had {
+		if had := len(j.Texts[d.PartID]); d.Offset != had {
 			return fmt.Errorf("stream gap: a delta at offset %d after %d bytes: %s", d.Offset, had, ev.Data)
 		}
-		j.texts[d.PartID] += d.Delta
+		j.Texts[d.PartID] += d.Delta
 	case shoal.EventTextEnd:
-		if had := j.texts[d.PartID]; had != d.Text {
+		if had := j.Texts[d.PartID]; had != d.Text {
 			return fmt.Errorf("stream gap: %q ends as %q", had, d.Text)
 		}
 	case shoal.EventPartReset:
-		j.texts[d.PartID] = j.texts[d.PartID][:min(d.Offset, len(j.texts[d.PartID]))]
+		j.Texts[d.PartID] = j.Texts[d.PartID][:min(d.Offset, len(j.Texts[d.PartID]))]
 	case shoal.EventPartRemoved:
-		delete(j.texts, d.PartID)
+		delete(j.Texts, d.PartID)
 	case shoal.EventRunCompleted, shoal.EventRunFailed, shoal.EventRunCanceled:
 		j.over[d.Run.ID] = true
 	}
@@ -241,8 +244,8 @@ func (j *jobber) see(ev shoal.Event) error {
 }
 
 // strange returns the findings of the jobbers.
-func (w *work) unexpected() (wrong []string) {
-	for _, j := range w.jobbers {
+func (w *Work) unexpected() (wrong []string) {
+	for _, j := range w.Jobbers {
 		j.mu.Lock()
 		wrong = append(wrong, j.wrong...)
 		j.mu.Unlock()
@@ -251,17 +254,17 @@ func (w *work) unexpected() (wrong []string) {
 }
 
 // ended counts the runs that have ended.
-func (w *work) ended() (n int) {
-	for _, j := range w.jobbers {
+func (w *Work) ended() (n int) {
+	for _, j := range w.Jobbers {
 		n += j.ended()
 	}
 	return n
 }
 
-// underWay counts the acknowledged jobs that have not ended.
-func (w *work) underWay() (n int) {
-	for _, j := range w.jobbers {
-		for _, job := range j.jobs {
+// UnderWay counts the acknowledged jobs that have not ended.
+func (w *Work) UnderWay() (n int) {
+	for _, j := range w.Jobbers {
+		for _, job := range j.Jobs {
 			if job.message != "" {
 				n++
 			}
@@ -271,20 +274,20 @@ func (w *work) underWay() (n int) {
 	return n
 }
 
-// settle determines the outcome of unknown jobs and waits until all jobs have ended.
-func (w *work) settle(ctx context.Context) {
-	for _, j := range w.jobbers {
-		for n := len(j.jobs); n > 0 && j.jobs[n-1].message == "" && ctx.Err() == nil; pause(ctx, thinkTime) {
-			if err := j.handIn(ctx); err != nil && !errors.Is(err, errUnknown) {
-				j.note("%s: a job: %v", j.agent, err)
+// Settle determines the outcome of unknown jobs and waits until all jobs have ended.
+func (w *Work) Settle(ctx context.Context) {
+	for _, j := range w.Jobbers {
+		for n := len(j.Jobs); n > 0 && j.Jobs[n-1].message == "" && ctx.Err() == nil; Pause(ctx, ThinkTime) {
+			if err := j.HandIn(ctx); err != nil && !errors.Is(err, ErrUnknown) {
+				j.note("%s: a job: %v", j.Agent, err)
 				return
 			}
 		}
-		for j.ended() < len(j.jobs) {
+		for j.ended() < len(j.Jobs) {
 			select {
 			case <-j.changed:
 			case <-ctx.Done():
-				j.note("stuck: %d of %d jobs of %s have ended: %s", j.ended(), len(j.jobs), j.agent, j.open(context.WithoutCancel(ctx)))
+				j.note("stuck: %d of %d jobs of %s have ended: %s", j.ended(), len(j.Jobs), j.Agent, j.open(context.WithoutCancel(ctx)))
 				return
 			}
 		}
@@ -292,9 +295,9 @@ func (w *work) settle(ctx context.Context) {
 }
 
 // open describes the runs that have not completed.
-func (j *jobber) open(ctx context.Context) string {
+func (j *Jobber) open(ctx context.Context) string {
 	var left []shoal.Run
-	for r, err := range j.work.admin.Runs(ctx, client.RunsOptions{Agent: j.agent}) {
+	for r, err := range j.work.Admin.Runs(ctx, client.RunsOptions{Agent: j.Agent}) {
 		if err != nil {
 			return err.Error()
 		}
@@ -305,18 +308,19 @@ func (j *jobber) open(ctx context.Context) string {
 	return ends(left)
 }
 
-// check compares the effects with what is stored: each job has one completed run and one
+// Check compares the effects with what is stored: each job has one completed run and one
 // message that contains each of its texts once; each effect happened as often as allowed.
-func (w *work) check(ctx context.Context) (wrong []string) {
-	for _, j := range w.jobbers {
-		wrong = append(wrong, j.check(ctx)...)
+func (w *Work) Check(ctx context.Context) (wrong []string) {
+	for _, j := range w.Jobbers {
+		wrong = append(wrong, j.Check(ctx)...)
 	}
 	return append(wrong, w.unexpected()...)
 }
 
-func (j *jobber) check(ctx context.Context) (wrong []string) {
+// Check is [Work.Check] for one agent.
+func (j *Jobber) Check(ctx context.Context) (wrong []string) {
 	runs := map[shoal.MessageID][]shoal.Run{}
-	for r, err := range j.work.admin.Runs(ctx, client.RunsOptions{Agent: j.agent}) {
+	for r, err := range j.work.Admin.Runs(ctx, client.RunsOptions{Agent: j.Agent}) {
 		if err != nil {
 			return []string{fmt.Sprintf("runs: %v", err)}
 		}
@@ -324,9 +328,9 @@ func (j *jobber) check(ctx context.Context) (wrong []string) {
 	}
 	messages := map[shoal.RunID][]shoal.Message{}
 	seq := int64(0)
-	for m, err := range j.work.admin.Timeline(ctx, j.space, 0) {
+	for m, err := range j.work.Admin.Timeline(ctx, j.Space, 0) {
 		if seq++; err != nil || m.Seq != seq {
-			return []string{fmt.Sprintf("gap: %s has seq %d at position %d (%v)", j.space, m.Seq, seq, err)}
+			return []string{fmt.Sprintf("gap: %s has seq %d at position %d (%v)", j.Space, m.Seq, seq, err)}
 		}
 		if m.RunID == nil {
 			continue
@@ -335,14 +339,14 @@ func (j *jobber) check(ctx context.Context) (wrong []string) {
 		wrong = append(wrong, j.agrees(m)...)
 	}
 	calls := map[string]*calls{}
-	for _, job := range j.jobs {
+	for _, job := range j.Jobs {
 		of := runs[job.message]
 		if len(of) != 1 || of[0].Status != shoal.RunCompleted {
-			wrong = append(wrong, fmt.Sprintf("runs: %s (%s) has %d runs: %s", job.word, job.message, len(of), ends(of)))
+			wrong = append(wrong, fmt.Sprintf("runs: %s (%s) has %d runs: %s", job.Word, job.message, len(of), ends(of)))
 			continue
 		}
 		if got, want := texts(messages[of[0].ID]), []string{jobBegins, jobEnds}; !slices.Equal(got, want) {
-			wrong = append(wrong, fmt.Sprintf("doubled: the run of %s shows %q", job.word, got))
+			wrong = append(wrong, fmt.Sprintf("doubled: the run of %s shows %q", job.Word, got))
 		}
 		if err := j.count(ctx, of[0].ID, calls); err != nil {
 			return append(wrong, fmt.Sprintf("runs: %v", err))
@@ -379,15 +383,15 @@ func ends(runs []shoal.Run) (output string) {
 }
 
 // agrees compares a message with what the stream reported of it.
-func (j *jobber) agrees(m shoal.Message) (wrong []string) {
+func (j *Jobber) agrees(m shoal.Message) (wrong []string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.texts == nil {
+	if j.Texts == nil {
 		return nil
 	}
 	for _, p := range m.Parts {
-		if j.texts[p.ID] != p.Text {
-			wrong = append(wrong, fmt.Sprintf("stream gap: a reader has %q of the part %q of %s", j.texts[p.ID], p.Text, m.ID))
+		if j.Texts[p.ID] != p.Text {
+			wrong = append(wrong, fmt.Sprintf("stream gap: a reader has %q of the part %q of %s", j.Texts[p.ID], p.Text, m.ID))
 		}
 	}
 	return wrong
@@ -397,8 +401,8 @@ func (j *jobber) agrees(m shoal.Message) (wrong []string) {
 // interrupted.
 type calls struct{ all, cut int }
 
-func (j *jobber) count(ctx context.Context, run shoal.RunID, by map[string]*calls) error {
-	for s, err := range j.work.admin.Steps(ctx, run) {
+func (j *Jobber) count(ctx context.Context, run shoal.RunID, by map[string]*calls) error {
+	for s, err := range j.work.Admin.Steps(ctx, run) {
 		if err != nil {
 			return err
 		}
@@ -423,18 +427,18 @@ func (j *jobber) count(ctx context.Context, run shoal.RunID, by map[string]*call
 // compare compares the calls with the ledger. An effect that is not idempotent happened once
 // for each call, or not at all if the model saw the call as interrupted; an idempotent one
 // at least once.
-func (j *jobber) compare(by map[string]*calls) (wrong []string) {
+func (j *Jobber) compare(by map[string]*calls) (wrong []string) {
 	for _, name := range slices.Sorted(maps.Keys(by)) {
 		c := by[name]
 		key, step, _ := strings.Cut(name, " ")
-		done := j.work.ledger.Of(key, step)
+		done := j.work.Ledger.Of(key, step)
 		switch {
 		case done < c.all-c.cut:
 			wrong = append(wrong, fmt.Sprintf("lost: %d calls of %s (%d interrupted) had %d effects", c.all, name, c.cut, done))
 		case step == "once" && done > c.all:
 			wrong = append(wrong, fmt.Sprintf("doubled: %d calls of %s had %d effects", c.all, name, done))
-		case j.work.ledger.Calls(key, step) > c.all:
-			wrong = append(wrong, fmt.Sprintf("doubled: %d calls of %s had %d keys", c.all, name, j.work.ledger.Calls(key, step)))
+		case j.work.Ledger.Calls(key, step) > c.all:
+			wrong = append(wrong, fmt.Sprintf("doubled: %d calls of %s had %d keys", c.all, name, j.work.Ledger.Calls(key, step)))
 		case step == "again" && c.cut > 0:
 			wrong = append(wrong, fmt.Sprintf("runs: %d idempotent calls of %s were not repeated", c.cut, name))
 		}

@@ -1,4 +1,4 @@
-package faults
+package crowd
 
 import (
 	"context"
@@ -11,40 +11,40 @@ import (
 	"github.com/shoal-dev/shoal/client"
 )
 
-// reader follows one space or all of its spaces. A lasting reader follows one stream across
+// Reader follows one space or all of its spaces. A lasting reader follows one stream across
 // all lives of the server; another reader connects in each life with the last cursor that
 // it has received.
-type reader struct {
-	session *client.Session
-	space   shoal.SpaceID // empty for all
-	lasting bool
+type Reader struct {
+	Session *client.Session
+	Space   shoal.SpaceID // empty for all
+	Lasting bool
 
 	mu      sync.Mutex
-	stream  stream
-	cursor  shoal.Cursor
+	Stream  Stream
+	Cursor  shoal.Cursor
 	at      map[shoal.SpaceID]int64
 	wrong   []string
 	changed chan struct{} // capacity 1
 }
 
-// run follows until ctx ends or the server refuses it.
-func (r *reader) run(ctx context.Context) {
+// Run follows until ctx ends or the server refuses it.
+func (r *Reader) Run(ctx context.Context) {
 	r.mu.Lock()
-	from := client.FollowOptions{Space: r.space, After: r.cursor}
+	from := client.FollowOptions{Space: r.Space, After: r.Cursor}
 	r.mu.Unlock()
-	for ev, err := range r.session.Follow(ctx, from) {
+	for ev, err := range r.Session.Follow(ctx, from) {
 		if err == nil {
 			err = r.take(ev)
 		}
 		if err != nil && !errors.Is(err, client.ErrUnreachable) {
 			r.mu.Lock()
-			r.wrong = append(r.wrong, fmt.Sprintf("%s: %v", r.stream.name, err))
+			r.wrong = append(r.wrong, fmt.Sprintf("%s: %v", r.Stream.Name, err))
 			r.mu.Unlock()
 		}
 	}
 }
 
-func (r *reader) take(got shoal.Event) error {
+func (r *Reader) take(got shoal.Event) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	ev := event{}
@@ -56,22 +56,22 @@ func (r *reader) take(got shoal.Event) error {
 		}
 		ev = event{space: data.Space.ID, snapshot: true, lastSeq: data.Space.LastSeq}
 		for _, m := range data.Messages {
-			ev.messages = append(ev.messages, see(m))
+			ev.messages = append(ev.messages, See(m))
 		}
 	case shoal.EventMessageCreated:
 		var data shoal.MessageData
 		if err := json.Unmarshal(got.Data, &data); err != nil {
 			return err
 		}
-		ev = event{space: data.Message.SpaceID, messages: []seen{see(data.Message)}}
+		ev = event{space: data.Message.SpaceID, messages: []Seen{See(data.Message)}}
 	}
-	if got.Cursor != "" && (r.space != "" || got.Type != shoal.EventSnapshot) {
-		r.cursor = got.Cursor
+	if got.Cursor != "" && (r.Space != "" || got.Type != shoal.EventSnapshot) {
+		r.Cursor = got.Cursor
 	}
 	if ev.space == "" {
 		return nil // not about messages
 	}
-	r.stream.events = append(r.stream.events, ev)
+	r.Stream.events = append(r.Stream.events, ev)
 	r.at[ev.space] = ev.lastSeq
 	if !ev.snapshot {
 		r.at[ev.space] = ev.messages[0].Seq
@@ -84,10 +84,10 @@ func (r *reader) take(got shoal.Event) error {
 }
 
 // has reports whether the reader has received everything up to the given ends.
-func (r *reader) has(ends map[shoal.SpaceID]int64) bool {
+func (r *Reader) has(ends map[shoal.SpaceID]int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, space := range r.stream.spaces {
+	for _, space := range r.Stream.spaces {
 		if r.at[space] < ends[space] {
 			return false
 		}
@@ -96,9 +96,9 @@ func (r *reader) has(ends map[shoal.SpaceID]int64) bool {
 }
 
 // so returns what the reader has received so far.
-func (r *reader) so() (*stream, []string) {
+func (r *Reader) so() (*Stream, []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	copied := r.stream
+	copied := r.Stream
 	return &copied, r.wrong
 }

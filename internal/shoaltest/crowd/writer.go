@@ -1,4 +1,4 @@
-package faults
+package crowd
 
 import (
 	"context"
@@ -12,41 +12,42 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// writer posts into its spaces, one message at a time.
-type writer struct {
-	speaker
+// Writer posts into its spaces, one message at a time.
+type Writer struct {
+	Speaker
 	id     shoal.EntityID
-	spaces []*room
+	spaces []*Room
 	dice   *rand.Rand
 	clock  func() time.Duration
 
 	busy chan<- struct{} // receives a value at every first response; capacity 1
 
-	posts   []*post
-	open    []*post       // posts whose outcome is unknown
+	Posts   []*Post
+	open    []*Post       // posts whose outcome is unknown
 	answers *atomic.Int64 // of all clients
 	replays int
 	cut     int // attempts without a response
 	wrong   []string
 }
 
-// room is a space and the entities that writers mention there.
-type room struct {
-	id      shoal.SpaceID
+// Room is a space and the entities that writers mention there.
+type Room struct {
+	ID      shoal.SpaceID
 	waiters []shoal.EntityID
 }
 
-const thinkTime = 3 * time.Millisecond
+// ThinkTime is the pause between two calls of a client.
+const ThinkTime = 3 * time.Millisecond
 
-// run first determines the outcome of unknown posts, then repeats some old posts, and then
+// Run first determines the outcome of unknown posts, then repeats some old posts, and then
 // posts new messages, until the server is gone.
-func (w *writer) run(ctx context.Context) {
+func (w *Writer) Run(ctx context.Context) {
 	if !w.resolve(ctx) || !w.replay(ctx) {
 		return
 	}
-	for pause(ctx, thinkTime) {
+	for Pause(ctx, ThinkTime) {
 		p := w.compose()
-		w.posts = append(w.posts, p)
+		w.Posts = append(w.Posts, p)
 		if w.try(ctx, p) {
 			continue
 		}
@@ -60,7 +61,7 @@ func (w *writer) run(ctx context.Context) {
 }
 
 // resolve retries the posts without a response.
-func (w *writer) resolve(ctx context.Context) bool {
+func (w *Writer) resolve(ctx context.Context) bool {
 	for len(w.open) > 0 {
 		if !w.try(ctx, w.open[0]) {
 			return false
@@ -71,12 +72,12 @@ func (w *writer) resolve(ctx context.Context) bool {
 }
 
 // replay repeats a few posts with a response, of this life or an earlier one.
-func (w *writer) replay(ctx context.Context) bool {
+func (w *Writer) replay(ctx context.Context) bool {
 	for range 2 {
-		if len(w.posts) == 0 {
+		if len(w.Posts) == 0 {
 			return true
 		}
-		if p := w.posts[w.dice.IntN(len(w.posts))]; len(p.answers) > 0 {
+		if p := w.Posts[w.dice.IntN(len(w.Posts))]; len(p.answers) > 0 {
 			w.replays++
 			if !w.try(ctx, p) {
 				return false
@@ -88,28 +89,28 @@ func (w *writer) replay(ctx context.Context) bool {
 
 // try attempts to post p and reports whether it got a response. It retries if the server
 // runs but fails.
-func (w *writer) try(ctx context.Context, p *post) bool {
+func (w *Writer) try(ctx context.Context, p *Post) bool {
 	for {
-		m, err := w.post(ctx, p)
+		m, err := w.Post(ctx, p)
 		switch {
 		case err == nil:
-			if p.acked == 0 {
-				p.acked = w.clock()
+			if p.Acked == 0 {
+				p.Acked = w.clock()
 				select {
 				case w.busy <- struct{}{}:
 				default:
 				}
 			}
-			p.answers = append(p.answers, see(m))
+			p.answers = append(p.answers, See(m))
 			w.answers.Add(1)
 			return true
-		case errors.Is(err, errGone):
+		case errors.Is(err, ErrGone):
 			w.cut++
 			return false
-		case !errors.Is(err, errUnknown):
-			w.wrong = append(w.wrong, fmt.Sprintf("%s: %s: %v", w.id, p.key, err))
+		case !errors.Is(err, ErrUnknown):
+			w.wrong = append(w.wrong, fmt.Sprintf("%s: %s: %v", w.id, p.Key, err))
 			return false
-		case !pause(ctx, thinkTime):
+		case !Pause(ctx, ThinkTime):
 			return false
 		}
 	}
@@ -119,21 +120,21 @@ func (w *writer) try(ctx context.Context, p *post) bool {
 var unusualTexts = []string{"plain", "<b>&amp;</b>", `"quoted" \ back`, "line\nbreak\ttab", "naïve 東京 🐟", "\u2028\u200b", "{\"json\": [1, 2]}", strings.Repeat("long ", 60)}
 
 // compose returns the next message.
-func (w *writer) compose() *post {
+func (w *Writer) compose() *Post {
 	in := w.spaces[w.dice.IntN(len(w.spaces))]
-	p := &post{key: fmt.Sprintf("%s-%d", w.id, len(w.posts)), sender: w.id, space: in.id, mentions: []shoal.EntityID{}}
-	p.text = fmt.Sprintf("%s %s %x", p.key, unusualTexts[w.dice.IntN(len(unusualTexts))], w.dice.Uint64())
+	p := &Post{Key: fmt.Sprintf("%s-%d", w.id, len(w.Posts)), sender: w.id, Space: in.ID, Mentions: []shoal.EntityID{}}
+	p.Text = fmt.Sprintf("%s %s %x", p.Key, unusualTexts[w.dice.IntN(len(unusualTexts))], w.dice.Uint64())
 	for _, id := range in.waiters {
 		if w.dice.IntN(3) == 0 {
-			p.mentions = append(p.mentions, id)
+			p.Mentions = append(p.Mentions, id)
 		}
 	}
-	p.sent = w.clock()
+	p.Sent = w.clock()
 	return p
 }
 
-// pause waits for d, and returns false if ctx ends before.
-func pause(ctx context.Context, d time.Duration) bool {
+// Pause waits for d, and returns false if ctx ends before.
+func Pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
 		return false

@@ -1,4 +1,4 @@
-package faults
+package crowd
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"hash/maphash"
 	"math"
 	"sync/atomic"
-	"testing"
 	"time"
 
 	"github.com/anishathalye/porcupine"
@@ -28,11 +27,11 @@ type timelineRead struct {
 	sum          uint64
 }
 
-// timelineReader reads the new messages of the timelines repeatedly.
-type timelineReader struct {
+// TimelineReader reads the new messages of the timelines repeatedly.
+type TimelineReader struct {
 	session       *client.Session
 	clock         func() time.Duration
-	rooms         []*room
+	rooms         []*Room
 	known         map[shoal.SpaceID]timelineState
 	answers       *atomic.Int64 // of everybody
 	timelineReads []timelineRead
@@ -54,17 +53,18 @@ func (l timelineState) append(id shoal.MessageID) timelineState {
 // timelineReadInterval is short enough for many reads, and long enough not to be the load.
 const timelineReadInterval = 15 * time.Millisecond
 
-func (l *timelineReader) run(ctx context.Context) {
-	for pause(ctx, timelineReadInterval) {
+// Run reads until ctx ends or a read fails.
+func (l *TimelineReader) Run(ctx context.Context) {
+	for Pause(ctx, timelineReadInterval) {
 		for _, r := range l.rooms {
-			if !l.once(ctx, r.id) {
+			if !l.once(ctx, r.ID) {
 				return
 			}
 		}
 	}
 }
 
-func (l *timelineReader) once(ctx context.Context, space shoal.SpaceID) bool {
+func (l *TimelineReader) once(ctx context.Context, space shoal.SpaceID) bool {
 	called, at := l.clock(), l.known[space]
 	page := client.MessagesOptions{After: at.n, Limit: shoal.MaxPage}
 	if at.n == 0 {
@@ -111,25 +111,25 @@ var space = porcupine.Model{
 // checkOrder checks that each space behaved as one list all the time. A stored post
 // without a response took effect at some time after it was sent.
 func checkOrder(h history) (wrong []string) {
-	stored := map[shoal.SpaceID]map[string]seen{}
+	stored := map[shoal.SpaceID]map[string]Seen{}
 	for id, timeline := range h.timeline {
-		stored[id] = map[string]seen{}
+		stored[id] = map[string]Seen{}
 		for _, m := range timeline {
 			stored[id][keyOf(m)] = m
 		}
 	}
 	operations := map[shoal.SpaceID][]porcupine.Operation{}
 	for i, p := range h.posts {
-		m, ok := stored[p.space][p.key]
+		m, ok := stored[p.Space][p.Key]
 		if !ok {
 			continue // check finds posts that must not be missing
 		}
 		back := int64(math.MaxInt64)
-		if p.acked > 0 {
-			m, back = p.answers[0], int64(p.acked)
+		if p.Acked > 0 {
+			m, back = p.answers[0], int64(p.Acked)
 		}
-		operations[p.space] = append(operations[p.space], porcupine.Operation{
-			ClientId: i, Input: appended{m.ID}, Call: int64(p.sent), Output: timelineState{n: m.Seq}, Return: back,
+		operations[p.Space] = append(operations[p.Space], porcupine.Operation{
+			ClientId: i, Input: appended{m.ID}, Call: int64(p.Sent), Output: timelineState{n: m.Seq}, Return: back,
 		})
 	}
 	for i, l := range h.timelineReads {
@@ -146,41 +146,4 @@ func checkOrder(h history) (wrong []string) {
 		}
 	}
 	return wrong
-}
-
-// sumOf returns the state that a read of the first n messages of the space "den" returns.
-func sumOf(h *history, n int) (at timelineState) {
-	for _, m := range h.timeline["den"][:n] {
-		at = at.append(m.ID)
-	}
-	return at
-}
-
-func TestCheckOrderFindsPlantedFaults(t *testing.T) {
-	read := func(h *history, n int, called, back time.Duration) {
-		at := sumOf(h, n)
-		h.timelineReads = append(h.timelineReads, timelineRead{"den", called, back, at.n, at.sum})
-	}
-	for _, c := range []struct {
-		planted string
-		plant   func(h *history)
-		legal   bool
-	}{
-		{"nothing", func(*history) {}, true},
-		{"a read between two posts", func(h *history) { read(h, 1, 16, 18) }, true},
-		{"a read while a post is in progress", func(h *history) { read(h, 0, 11, 12); read(h, 1, 13, 14) }, true},
-		{"an unknown post is seen", func(h *history) { h.posts[2].answers, h.posts[2].acked = nil, 0; read(h, 3, 33, 34) }, true},
-		{"a read misses an acknowledged post", func(h *history) { read(h, 1, 26, 27) }, false},
-		{"a read returns a post that was not sent yet", func(h *history) { read(h, 2, 16, 18) }, false},
-		{"a read goes back", func(h *history) { read(h, 1, 11, 12); read(h, 0, 13, 14) }, false},
-		{"a read has another message", func(h *history) { read(h, 2, 26, 27); h.timelineReads[0].sum++ }, false},
-		{"two posts have the same seq", func(h *history) { h.posts[1].answers[0].Seq = 1 }, false},
-		{"posts are in the wrong order", func(h *history) { h.posts[3].sent, h.posts[3].acked = 1, 2 }, false},
-	} {
-		h := soundHistory()
-		c.plant(h)
-		if wrong := checkOrder(*h); (len(wrong) == 0) != c.legal {
-			t.Errorf("%s: got %q, want legal %v", c.planted, wrong, c.legal)
-		}
-	}
 }

@@ -1,4 +1,4 @@
-package faults
+package crowd
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 
 // denMessage returns the message with a seq in the space "den": the post with the key
 // kSEQ, which mentions bea.
-func denMessage(seq int64) seen {
-	return see(shoal.Message{
+func denMessage(seq int64) Seen {
+	return See(shoal.Message{
 		ID: shoal.MessageID(fmt.Sprintf("msg_%d", seq)), SpaceID: "den", Seq: seq, EntityID: "ann", Status: shoal.MessageCompleted,
 		Mentions: []shoal.EntityID{"bea"}, DroppedMentions: []shoal.EntityID{},
 		Parts: []shoal.Part{shoal.Text(fmt.Sprintf("k%d hello", seq))},
@@ -35,18 +35,18 @@ func lostWait(life, ack int, sent time.Duration) wait {
 // soundHistory returns a history without a fault: four posts, of which k3 got no response
 // at first, over two lives of the server.
 func soundHistory() *history {
-	h := &history{timeline: map[shoal.SpaceID][]seen{}, final: true}
+	h := &history{timeline: map[shoal.SpaceID][]Seen{}, final: true}
 	for seq := int64(1); seq <= 4; seq++ {
 		m, sent := denMessage(seq), time.Duration(seq)*10
 		h.timeline["den"] = append(h.timeline["den"], m)
-		h.posts = append(h.posts, &post{
-			key: fmt.Sprintf("k%d", seq), sender: "ann", space: "den", text: m.Text(), mentions: m.Mentions,
-			sent: sent, acked: sent + 5, answers: []seen{m},
+		h.posts = append(h.posts, &Post{
+			Key: fmt.Sprintf("k%d", seq), sender: "ann", Space: "den", Text: m.Text(), Mentions: m.Mentions,
+			Sent: sent, Acked: sent + 5, answers: []Seen{m},
 		})
 	}
-	h.posts[2].acked = 100
-	h.posts = append(h.posts, &post{key: "k9", sender: "ann", space: "den", text: "k9 never stored", sent: 60, abandoned: true})
-	h.inboxes = []*inbox{
+	h.posts[2].Acked = 100
+	h.posts = append(h.posts, &Post{Key: "k9", sender: "ann", Space: "den", Text: "k9 never stored", Sent: 60, abandoned: true})
+	h.inboxes = []*Inbox{
 		{owner: "bea", kind: shoal.WaitMentions, spaces: []shoal.SpaceID{"den"}, waits: []wait{
 			batch(1, -1, 11, 1, 1, 2),
 			lostWait(1, 0, 30),
@@ -55,7 +55,7 @@ func soundHistory() *history {
 			batch(2, -1, 60, 2, 4),
 			batch(2, 4, 110, 0),
 		}},
-		{owner: "bea", kind: shoal.WaitMessages, spaces: []shoal.SpaceID{"den"}, implicit: true, waits: []wait{
+		{owner: "bea", kind: shoal.WaitMessages, spaces: []shoal.SpaceID{"den"}, Implicit: true, waits: []wait{
 			batch(1, -1, 11, 1, 1, 2),
 			batch(1, -1, 20, 1, 3),
 			batch(2, -1, 30, 2, 3),
@@ -64,12 +64,12 @@ func soundHistory() *history {
 			batch(3, -1, 110, 0),
 		}},
 	}
-	h.streams = []*stream{{name: "reader", spaces: []shoal.SpaceID{"den"}, events: []event{
-		{space: "den", snapshot: true, lastSeq: 1, messages: []seen{denMessage(1)}},
-		{space: "den", messages: []seen{denMessage(2)}},
-		{space: "den", messages: []seen{denMessage(3)}},
-		{space: "den", snapshot: true, lastSeq: 3, messages: []seen{denMessage(1), denMessage(2), denMessage(3)}},
-		{space: "den", messages: []seen{denMessage(4)}},
+	h.streams = []*Stream{{Name: "reader", spaces: []shoal.SpaceID{"den"}, events: []event{
+		{space: "den", snapshot: true, lastSeq: 1, messages: []Seen{denMessage(1)}},
+		{space: "den", messages: []Seen{denMessage(2)}},
+		{space: "den", messages: []Seen{denMessage(3)}},
+		{space: "den", snapshot: true, lastSeq: 3, messages: []Seen{denMessage(1), denMessage(2), denMessage(3)}},
+		{space: "den", messages: []Seen{denMessage(4)}},
 	}}}
 	return h
 }
@@ -82,7 +82,7 @@ func TestCheckAcceptsASoundHistory(t *testing.T) {
 
 // The checker finds every kind of fault, planted into a correct history.
 func TestCheckFindsPlantedFaults(t *testing.T) {
-	den := func(h *history) []seen { return h.timeline["den"] }
+	den := func(h *history) []Seen { return h.timeline["den"] }
 	explicit := func(h *history, i int) *wait { return &h.inboxes[0].waits[i] }
 	implicit := func(h *history, i int) *wait { return &h.inboxes[1].waits[i] }
 	events := func(h *history) *[]event { return &h.streams[0].events }
@@ -94,39 +94,39 @@ func TestCheckFindsPlantedFaults(t *testing.T) {
 		{"an acknowledged message is not stored", func(h *history) { h.timeline["den"] = den(h)[:3] }, "lost: k4"},
 		{"a delivered message is not stored", func(h *history) {
 			h.timeline["den"] = den(h)[:3]
-			h.posts[3].answers, h.posts[3].acked = nil, 0
+			h.posts[3].answers, h.posts[3].Acked = nil, 0
 		}, "lost: bea received msg_4"},
 		{"a streamed message is not stored", func(h *history) {
 			h.timeline["den"] = den(h)[:3]
-			h.posts[3].answers, h.posts[3].acked = nil, 0
+			h.posts[3].answers, h.posts[3].Acked = nil, 0
 		}, "lost: reader received msg_4"},
 		{"a retry stored the message again", func(h *history) {
 			again := denMessage(3)
 			again.ID, again.Seq = "msg_5", 5
-			h.timeline["den"] = append(den(h), see(again.Message))
+			h.timeline["den"] = append(den(h), See(again.Message))
 		}, "doubled: k3"},
 		{"two messages have one id", func(h *history) {
 			again := denMessage(4)
 			again.Seq = 5
-			h.timeline["den"] = append(den(h), see(again.Message))
+			h.timeline["den"] = append(den(h), See(again.Message))
 		}, "doubled: two messages have the id msg_4"},
 		{"a retry returns another id", func(h *history) {
 			other := denMessage(3)
 			other.ID = "msg_7"
-			h.posts[2].answers = append(h.posts[2].answers, see(other.Message))
+			h.posts[2].answers = append(h.posts[2].answers, See(other.Message))
 		}, "two ids: k3"},
-		{"a stored text differs from what was sent", func(h *history) { h.posts[0].text += "!" }, "changed: k1"},
+		{"a stored text differs from what was sent", func(h *history) { h.posts[0].Text += "!" }, "changed: k1"},
 		{"a stored message differs from its response", func(h *history) {
 			other := denMessage(1)
 			other.UpdatedAt = shoal.At(time.Unix(1, 0))
-			h.posts[0].answers[0] = see(other.Message)
+			h.posts[0].answers[0] = See(other.Message)
 		}, "changed: k1"},
-		{"a mention was dropped", func(h *history) { h.posts[0].mentions = []shoal.EntityID{"bea", "cid"} }, "changed: k1"},
+		{"a mention was dropped", func(h *history) { h.posts[0].Mentions = []shoal.EntityID{"bea", "cid"} }, "changed: k1"},
 		{"no client sent a message", func(h *history) { h.posts = slices.Delete(h.posts, 1, 2) }, "foreign: no client sent msg_2"},
 		{"a seq is missing", func(h *history) { h.timeline["den"] = slices.Delete(den(h), 1, 2) }, "gap: den"},
 		{"a seq is given twice", func(h *history) { den(h)[2].Seq = 2 }, "gap: den"},
 		{"an earlier message comes after a later one", func(h *history) {
-			h.posts[3].sent, h.posts[3].acked = 1, 2
+			h.posts[3].Sent, h.posts[3].Acked = 1, 2
 		}, "reordered: in den k4 was acknowledged before k3 was sent"},
 		{"a retry that never resolved", func(h *history) { h.posts[4].abandoned = false }, "unresolved: the outcome of k9"},
 
@@ -157,7 +157,7 @@ func TestCheckFindsPlantedFaults(t *testing.T) {
 		{"a wait sleeps although a message arrives", func(h *history) {
 			w := explicit(h, 3)
 			*w = batch(2, 2, 42, 0)
-			w.ended = 45 + 2*wakeLimit
+			w.ended = 45 + 2*WakeLimit
 		}, "not delivered: wait 3 of bea returned nothing"},
 		{"a message overtakes another in the inbox", func(h *history) {
 			*explicit(h, 0) = batch(1, -1, 11, 1, 2, 1)
@@ -181,10 +181,10 @@ func TestCheckFindsPlantedFaults(t *testing.T) {
 			*events(h) = slices.Insert(*events(h), 2, (*events(h))[1])
 		}, "stream twice: reader got seq 2"},
 		{"a snapshot moves back", func(h *history) {
-			(*events(h))[3] = event{space: "den", snapshot: true, lastSeq: 2, messages: []seen{denMessage(1), denMessage(2)}}
+			(*events(h))[3] = event{space: "den", snapshot: true, lastSeq: 2, messages: []Seen{denMessage(1), denMessage(2)}}
 		}, "stream moved back"},
 		{"a snapshot has a hole", func(h *history) {
-			(*events(h))[3].messages = []seen{denMessage(1), denMessage(3), denMessage(3)}
+			(*events(h))[3].messages = []Seen{denMessage(1), denMessage(3), denMessage(3)}
 		}, "stream gap: reader got a snapshot"},
 		{"a snapshot is short", func(h *history) { (*events(h))[3].messages = nil }, "stream gap: reader got a snapshot"},
 		{"a stream begins without a snapshot", func(h *history) { *events(h) = (*events(h))[1:] }, "stream: reader got seq 2"},

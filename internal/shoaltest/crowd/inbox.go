@@ -1,4 +1,4 @@
-package faults
+package crowd
 
 import (
 	"slices"
@@ -11,12 +11,12 @@ import (
 // covers a batch and everything before it.
 type inboxCheck struct {
 	*checker
-	*inbox
+	*Inbox
 	entries map[shoal.MessageID]*entry // everything that was delivered
 	open    []*entry                   // those that may be unacknowledged
 	newest  map[shoal.SpaceID]int64    // the largest seq that was delivered
 	lost    int                        // the number of waits without a response so far
-	due     []*post                    // posts for the owner, by the time of their acknowledgement
+	due     []*Post                    // posts for the owner, by the time of their acknowledgement
 }
 
 // entry is a message that was delivered.
@@ -31,7 +31,7 @@ type entry struct {
 
 func (c *inboxCheck) run() {
 	for _, p := range c.posts {
-		if c.concerns(p.space, p.sender, p.mentions) {
+		if c.concerns(p.Space, p.sender, p.Mentions) {
 			c.due = append(c.due, p)
 		}
 	}
@@ -68,7 +68,7 @@ func (c *inboxCheck) concerns(space shoal.SpaceID, sender shoal.EntityID, mentio
 func (c *inboxCheck) acknowledge(i int) {
 	w := c.waits[i]
 	upTo := w.ack
-	if c.implicit {
+	if c.Implicit {
 		// The next wait acknowledges a batch, but a server does not know which batch
 		// was delivered before a crash.
 		if upTo = i - 1; upTo >= 0 && (!c.waits[upTo].answered || c.waits[upTo].life != w.life) {
@@ -86,7 +86,7 @@ func (c *inboxCheck) acknowledge(i int) {
 // receive processes the batch of wait i.
 func (c *inboxCheck) receive(i int) {
 	for _, m := range c.waits[i].batch {
-		c.known(string(c.owner), m.seen)
+		c.known(string(c.owner), m.Seen)
 		e := c.entries[m.ID]
 		if e == nil {
 			c.fresh(i, m)
@@ -151,8 +151,8 @@ func (c *inboxCheck) missing(i int) {
 	if len(got) > 0 {
 		return
 	}
-	there := max(c.waits[i].sent, c.waits[i].ended-wakeLimit)
-	for len(c.due) > 0 && c.due[0].acked > 0 && c.due[0].acked < there {
+	there := max(c.waits[i].sent, c.waits[i].ended-WakeLimit)
+	for len(c.due) > 0 && c.due[0].Acked > 0 && c.due[0].Acked < there {
 		if m := c.due[0].answers[0]; c.entries[m.ID] == nil {
 			c.fault("not delivered: wait %d of %s returned nothing, although %s was unread", i, c.owner, m.ID)
 		}

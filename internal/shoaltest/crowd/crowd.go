@@ -1,0 +1,383 @@
+package crowd
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+)
+
+// Limits of the checks.
+const (
+	SettleLimit = 30 * time.Second // within which all clients must have received everything at the end
+	WakeLimit   = time.Second      // within which a message must wake its waiter
+)
+
+// Crowd is all clients of a server: writers and waiters over REST and MCP, readers of
+// streams and of timelines, hosted agents, and an admin that checks everything
+// afterwards.
+type Crowd struct {
+	began          time.Time
+	HTTP           *http.Client
+	URL            string
+	Key            string // of the admin
+	Admin          *client.Session
+	Rooms          []*Room
+	Writers        []*Writer
+	Waiters        []*Waiter
+	Readers        []*Reader
+	TimelineReader *TimelineReader
+	Work           *Work // nil without hosted agents
+	Timeline       map[shoal.SpaceID][]Seen
+	Answers        atomic.Int64 // to all clients
+	Found          []string     // all findings
+	Uncounted      bool         // the disk was full for some time
+
+	Busy    chan struct{} // receives a value when a post is acknowledged
+	Lasting sync.WaitGroup
+	Leave   context.CancelFunc
+}
+
+// New creates the spaces, the entities and their keys on a running server, starts
+// the readers that last over all lives, and creates the given number of hosted agents. The
+// key is that of an admin.
+func New(t *testing.T, url, key string, seed uint64, agents int) *Crowd {
+	t.Helper()
+	w := &Crowd{
+		URL: url, Key: key, began: time.Now(), Timeline: map[shoal.SpaceID][]Seen{}, Busy: make(chan struct{}, 1),
+		HTTP: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}},
+	}
+	w.Admin = w.Session(t, w.Key)
+	for i := range 4 {
+		w.Rooms = append(w.Rooms, &Room{ID: shoal.SpaceID(fmt.Sprintf("room-%d", i))})
+	}
+	ctx, leave := context.WithCancel(context.Background())
+	w.Leave = leave
+	t.Cleanup(w.Close)
+	w.populate(t, seed)
+	w.TimelineReader = &TimelineReader{session: w.Admin, clock: w.clock, answers: &w.Answers, rooms: w.Rooms, known: map[shoal.SpaceID]timelineState{}}
+	if agents > 0 {
+		w.Work = NewWork(t, w, agents)
+		for _, o := range w.Work.Jobbers {
+			w.Lasting.Go(func() { o.Watch(ctx) })
+		}
+	}
+	for _, r := range w.Readers {
+		if r.Lasting {
+			w.Lasting.Go(func() { r.Run(ctx) })
+		}
+	}
+	return w
+}
+
+func (w *Crowd) populate(t *testing.T, seed uint64) {
+	t.Helper()
+	members := map[*Room][]shoal.EntityID{}
+	dice := func() *rand.Rand { return rand.New(rand.NewPCG(seed, uint64(1+len(w.Writers)+100*len(w.Waiters)))) }
+	speak := func(id shoal.EntityID, mcp bool, rooms []*Room) Speaker {
+		for _, r := range rooms {
+			members[r] = append(members[r], id)
+		}
+		c := &Caller{HTTP: w.HTTP, URL: w.URL, Key: w.NewKey(t, id), As: id}
+		if !mcp {
+			return RestSpeaker{c}
+		}
+		if err := (MCPSpeaker{c}).Initialize(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return MCPSpeaker{c}
+	}
+	for i := range 16 {
+		id, rooms := shoal.EntityID(fmt.Sprintf("writer-%d", i)), []*Room{w.Rooms[i%4], w.Rooms[(i+1)%4]}
+		w.Writers = append(w.Writers, &Writer{id: id, Speaker: speak(id, i >= 13, rooms), spaces: rooms, dice: dice(), clock: w.clock, busy: w.Busy, answers: &w.Answers})
+	}
+	for i, c := range []struct {
+		mcp, implicit bool
+		kind          shoal.WaitKind
+		rooms         []*Room
+	}{
+		{mcp: false, implicit: false, kind: shoal.WaitMentions, rooms: w.Rooms[:2]},
+		{mcp: true, implicit: true, kind: shoal.WaitMentions, rooms: w.Rooms},
+		{mcp: true, implicit: true, kind: shoal.WaitMentions, rooms: w.Rooms[1:3]},
+		{mcp: true, implicit: false, kind: shoal.WaitMentions, rooms: w.Rooms[2:]},
+		{mcp: false, implicit: true, kind: shoal.WaitMentions, rooms: w.Rooms[:3]},
+		{mcp: false, implicit: false, kind: shoal.WaitMessages, rooms: w.Rooms[:2]},
+	} {
+		id := shoal.EntityID(fmt.Sprintf("waiter-%d", i))
+		for _, r := range c.rooms {
+			r.waiters = append(r.waiters, id)
+		}
+		w.Waiters = append(w.Waiters, &Waiter{
+			Speaker: speak(id, c.mcp, c.rooms), Inbox: newInbox(id, c.kind, c.implicit, c.rooms...),
+			dice: dice(), clock: w.clock, answers: &w.Answers, Lasts: waitFor, cursors: map[int]string{}, newest: -1,
+		})
+	}
+	for i, lasting := range []bool{true, false} {
+		id := shoal.EntityID(fmt.Sprintf("reader-%d", i))
+		key := w.NewKey(t, id)
+		for _, r := range w.Rooms {
+			members[r] = append(members[r], id)
+		}
+		w.Readers = append(w.Readers,
+			w.reader(t, key, fmt.Sprintf("%s of everything", id), "", lasting, w.Rooms...),
+			w.reader(t, key, fmt.Sprintf("%s of one space", id), w.Rooms[i].ID, lasting, w.Rooms[i]))
+	}
+	if _, err := w.Admin.CreateSpace(t.Context(), shoal.NewSpace{ID: Probed, Name: "Probes", Members: []shoal.EntityID{shoal.Operator}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range w.Rooms {
+		if _, err := w.Admin.CreateSpace(t.Context(), shoal.NewSpace{ID: r.ID, Name: string(r.ID), Members: members[r]}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Session returns the session of all clients, for a key.
+func (w *Crowd) Session(t *testing.T, key string) *client.Session {
+	t.Helper()
+	c, err := client.New(client.Options{URL: w.URL, Key: key, HTTP: w.HTTP})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Session(shoal.DefaultSession)
+}
+
+// NewKey creates a key, which creates its entity.
+func (w *Crowd) NewKey(t *testing.T, id shoal.EntityID) string {
+	t.Helper()
+	admin, err := client.New(client.Options{URL: w.URL, Key: w.Key, HTTP: w.HTTP})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := admin.CreateKey(t.Context(), shoal.NewKey{Role: shoal.RoleEntity, EntityID: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return *made.Secret
+}
+
+func (w *Crowd) reader(t *testing.T, key, name string, space shoal.SpaceID, lasting bool, rooms ...*Room) *Reader {
+	t.Helper()
+	r := &Reader{
+		Session: w.Session(t, key), Space: space, Lasting: lasting, Stream: Stream{Name: name},
+		at: map[shoal.SpaceID]int64{}, changed: make(chan struct{}, 1),
+	}
+	for _, in := range rooms {
+		r.Stream.spaces = append(r.Stream.spaces, in.ID)
+	}
+	return r
+}
+
+// clock returns the time since the start of the world, from a monotonic clock.
+func (w *Crowd) clock() time.Duration { return time.Since(w.began) }
+
+// Check reads the new messages of the timelines, and compares the timelines with what
+// all clients have received. It reports whether there are no findings so far.
+func (w *Crowd) Check(t *testing.T, final bool) bool {
+	t.Helper()
+	for _, r := range w.Rooms {
+		var err error
+		if w.Timeline[r.ID], err = w.Read(t.Context(), r.ID, w.Timeline[r.ID]); err != nil {
+			w.Found = append(w.Found, fmt.Sprintf("lost: the timeline of %s cannot be read: %v", r.ID, err))
+			return false
+		}
+	}
+	h, wrong := w.history(final)
+	w.Found = append(append(w.Found, wrong...), check(h)...)
+	if final && len(w.Found) == 0 {
+		w.Found = append(w.Found, checkOrder(h)...)
+	}
+	return len(w.Found) == 0
+}
+
+// history collects what all clients sent and received, and the responses that they could
+// not interpret.
+func (w *Crowd) history(final bool) (h history, wrong []string) {
+	h = history{timeline: w.Timeline, final: final, uncounted: w.Uncounted, timelineReads: w.TimelineReader.timelineReads}
+	wrong = append(wrong, w.TimelineReader.wrong...)
+	for _, x := range w.Writers {
+		h.posts = append(h.posts, x.Posts...)
+		wrong = append(wrong, x.wrong...)
+	}
+	for _, x := range w.Waiters {
+		h.inboxes = append(h.inboxes, x.Inbox)
+		wrong = append(wrong, x.wrong...)
+	}
+	for _, x := range w.Readers {
+		seen, unexpected := x.so()
+		h.streams = append(h.streams, seen)
+		wrong = append(wrong, unexpected...)
+	}
+	if w.Work != nil {
+		wrong = append(wrong, w.Work.unexpected()...)
+	}
+	return h, wrong
+}
+
+// Read appends to a timeline the messages after its end.
+func (w *Crowd) Read(ctx context.Context, space shoal.SpaceID, timeline []Seen) ([]Seen, error) {
+	for {
+		next := client.MessagesOptions{After: int64(len(timeline)), Limit: shoal.MaxPage}
+		if next.After == 0 {
+			next.Before = shoal.MaxPage + 1
+		}
+		page, err := w.Admin.Messages(ctx, space, next)
+		if err != nil {
+			return timeline, err
+		}
+		for _, m := range page {
+			timeline = append(timeline, See(m))
+		}
+		if len(page) < shoal.MaxPage {
+			return timeline, nil
+		}
+	}
+}
+
+// CheckReread reads all timelines from the start, and checks that no message has changed
+// since it was read after an earlier restart.
+func (w *Crowd) CheckReread(ctx context.Context) {
+	for _, r := range w.Rooms {
+		again, err := w.Read(ctx, r.ID, nil)
+		if err != nil || !slices.EqualFunc(again, w.Timeline[r.ID], func(a, b Seen) bool { return a.Bytes == b.Bytes }) {
+			w.Found = append(w.Found, fmt.Sprintf("changed: the timeline of %s differs from that after earlier restarts (%v)", r.ID, err))
+		}
+	}
+}
+
+// Settle waits until writers know the outcome of every post, inboxes are empty, readers
+// have received everything, and runs have ended.
+func (w *Crowd) Settle(t *testing.T, life int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), SettleLimit)
+	defer cancel()
+	for _, x := range w.Writers {
+		if !x.resolve(ctx) {
+			w.Found = append(w.Found, fmt.Sprintf("unresolved: %s cannot determine the outcome of its posts: %q", x.id, x.wrong))
+		}
+	}
+	for _, x := range w.Waiters {
+		if err := x.drain(ctx, life); err != nil {
+			w.Found = append(w.Found, fmt.Sprintf("not delivered: %s: %v", x.owner, err))
+		}
+	}
+	ends := map[shoal.SpaceID]int64{}
+	for _, r := range w.Rooms {
+		all, err := w.Read(ctx, r.ID, w.Timeline[r.ID])
+		if err != nil {
+			w.Found = append(w.Found, fmt.Sprintf("lost: %v", err))
+		}
+		ends[r.ID] = int64(len(all))
+	}
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	for _, x := range w.Readers {
+		if !x.Lasting {
+			running.Go(func() { x.Run(ctx) })
+		}
+	}
+	for _, x := range w.Readers {
+		for !x.has(ends) && ctx.Err() == nil {
+			select {
+			case <-x.changed:
+			case <-ctx.Done():
+			}
+		}
+	}
+	if w.Work != nil {
+		w.Work.Settle(ctx)
+	}
+}
+
+// CheckSearch checks that search finds some messages of each room, once each.
+func (w *Crowd) CheckSearch(ctx context.Context) {
+	for _, r := range w.Rooms {
+		timeline := w.Timeline[r.ID]
+		for i := 0; i < len(timeline); i += 1 + len(timeline)/8 {
+			words, hits := strings.Fields(timeline[i].Text()), 0
+			key := words[len(words)-1] // a number that is unique to the message
+			for hit, err := range w.Admin.Search(ctx, key, client.SearchOptions{Space: r.ID}) {
+				if err != nil {
+					w.Found = append(w.Found, fmt.Sprintf("search: %v", err))
+					return
+				}
+				if hit.Message.ID == timeline[i].ID {
+					hits++
+				}
+			}
+			if hits != 1 {
+				w.Found = append(w.Found, fmt.Sprintf("search: %q finds %s %d times", key, timeline[i].ID, hits))
+			}
+		}
+	}
+}
+
+// Close stops the lasting readers. It may be called more than once.
+func (w *Crowd) Close() {
+	w.Leave()
+	w.Lasting.Wait()
+}
+
+// Operations returns the number of completed operations.
+func (w *Crowd) Operations() (n int) {
+	for _, x := range w.Writers {
+		for _, p := range x.Posts {
+			n += len(p.answers)
+		}
+	}
+	for _, x := range w.Waiters {
+		for _, c := range x.waits {
+			if c.answered {
+				n++
+			}
+		}
+	}
+	n += len(w.TimelineReader.timelineReads)
+	if w.Work != nil {
+		n += w.Work.ended()
+	}
+	return n
+}
+
+// Harm counts the effects of the faults.
+type Harm struct{ posts, CutPosts, waits, CutWaits, Redelivered, replays int }
+
+// Harm counts the effects of the faults so far.
+func (w *Crowd) Harm() (h Harm) {
+	for _, x := range w.Writers {
+		h.posts, h.replays, h.CutPosts = h.posts+len(x.Posts), h.replays+x.replays, h.CutPosts+x.cut
+	}
+	for _, x := range w.Waiters {
+		h.waits += len(x.waits)
+		for _, c := range x.waits {
+			if !c.answered {
+				h.CutWaits++
+			}
+			for _, m := range c.batch {
+				if m.delivery > 1 {
+					h.Redelivered++
+				}
+			}
+		}
+	}
+	return h
+}
+
+// String lists the effects for a note.
+func (h Harm) String() string {
+	return fmt.Sprintf("%d posts, %d attempts interrupted, %d repeated after their response, %d waits, %d interrupted, %d repeated deliveries",
+		h.posts, h.CutPosts, h.replays, h.waits, h.CutWaits, h.Redelivered)
+}
+
+// Probed is the space of probes; it is not part of the history.
+const Probed shoal.SpaceID = "probes"
