@@ -28,7 +28,7 @@ func newWorld(t *testing.T, s *program.Server, seed uint64, agents int) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &world{Crowd: crowd.New(t, s.URL(), strings.TrimSpace(string(key)), seed, agents), server: s}
+	return &world{Crowd: crowd.New(t, crowd.Options{URL: s.URL(), Key: strings.TrimSpace(string(key)), Seed: seed, Agents: agents}), server: s}
 }
 
 // lifeResult describes a life of the server: the time for which it was used, and the

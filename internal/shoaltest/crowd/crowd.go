@@ -47,14 +47,27 @@ type Crowd struct {
 	Leave   context.CancelFunc
 }
 
-// New creates the spaces, the entities and their keys on a running server, starts
-// the readers that last over all lives, and creates the given number of hosted agents. The
-// key is that of an admin.
-func New(t *testing.T, url, key string, seed uint64, agents int) *Crowd {
+// Options say which crowd [New] creates.
+type Options struct {
+	URL, Key string            // of the server, and of an admin
+	HTTP     http.RoundTripper // carries all calls; by default to URL
+	Seed     uint64            // of what clients choose by chance
+	Agents   int               // the number of hosted agents
+	// Explicit means that no waiter acknowledges by waiting again: it reaches another
+	// server, which does not know what the first one has delivered.
+	Explicit bool
+}
+
+// New creates the spaces, the entities and their keys on a running server, starts the
+// readers that last over all lives, and creates the hosted agents.
+func New(t *testing.T, o Options) *Crowd {
 	t.Helper()
+	if o.HTTP == nil {
+		o.HTTP = &http.Transport{MaxIdleConnsPerHost: 100}
+	}
 	w := &Crowd{
-		URL: url, Key: key, began: time.Now(), Timeline: map[shoal.SpaceID][]Seen{}, Busy: make(chan struct{}, 1),
-		HTTP: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}},
+		URL: o.URL, Key: o.Key, began: time.Now(), Timeline: map[shoal.SpaceID][]Seen{}, Busy: make(chan struct{}, 1),
+		HTTP: &http.Client{Transport: o.HTTP},
 	}
 	w.Admin = w.Session(t, w.Key)
 	for i := range 4 {
@@ -63,10 +76,10 @@ func New(t *testing.T, url, key string, seed uint64, agents int) *Crowd {
 	ctx, leave := context.WithCancel(context.Background())
 	w.Leave = leave
 	t.Cleanup(w.Close)
-	w.populate(t, seed)
+	w.populate(t, o)
 	w.TimelineReader = &TimelineReader{session: w.Admin, clock: w.clock, answers: &w.Answers, rooms: w.Rooms, known: map[shoal.SpaceID]timelineState{}}
-	if agents > 0 {
-		w.Work = NewWork(t, w, agents)
+	if o.Agents > 0 {
+		w.Work = NewWork(t, w, o.Agents)
 		for _, o := range w.Work.Jobbers {
 			w.Lasting.Go(func() { o.Watch(ctx) })
 		}
@@ -79,10 +92,10 @@ func New(t *testing.T, url, key string, seed uint64, agents int) *Crowd {
 	return w
 }
 
-func (w *Crowd) populate(t *testing.T, seed uint64) {
+func (w *Crowd) populate(t *testing.T, o Options) {
 	t.Helper()
 	members := map[*Room][]shoal.EntityID{}
-	dice := func() *rand.Rand { return rand.New(rand.NewPCG(seed, uint64(1+len(w.Writers)+100*len(w.Waiters)))) }
+	dice := func() *rand.Rand { return rand.New(rand.NewPCG(o.Seed, uint64(1+len(w.Writers)+100*len(w.Waiters)))) }
 	speak := func(id shoal.EntityID, mcp bool, rooms []*Room) Speaker {
 		for _, r := range rooms {
 			members[r] = append(members[r], id)
@@ -117,7 +130,7 @@ func (w *Crowd) populate(t *testing.T, seed uint64) {
 			r.waiters = append(r.waiters, id)
 		}
 		w.Waiters = append(w.Waiters, &Waiter{
-			Speaker: speak(id, c.mcp, c.rooms), Inbox: newInbox(id, c.kind, c.implicit, c.rooms...),
+			Speaker: speak(id, c.mcp, c.rooms), Inbox: newInbox(id, c.kind, c.implicit && !o.Explicit, c.rooms...),
 			dice: dice(), clock: w.clock, answers: &w.Answers, Lasts: waitFor, cursors: map[int]string{}, newest: -1,
 		})
 	}

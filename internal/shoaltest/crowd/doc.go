@@ -2,7 +2,7 @@
 // it. It is for tests of faults: the crowd keeps its history in the process of the test,
 // which no fault affects.
 //
-//	c := crowd.New(t, server.URL(), key, seed, 2)
+//	c := crowd.New(t, crowd.Options{URL: server.URL(), Key: key, Seed: seed, Agents: 2})
 //	// … c.Writers, c.Waiters and c.Readers run while faults strike
 //	c.Settle(t, server.Life)
 //	c.Check(t, true)

@@ -40,7 +40,7 @@ type Jobber struct {
 	Jobs []*Job
 
 	mu      sync.Mutex
-	Texts   map[shoal.PartID]string // as the stream reported; nil if it is not followed
+	Texts   Texts // as the stream reported; nil if it is not followed
 	over    map[shoal.RunID]bool
 	wrong   []string
 	changed chan struct{} // capacity 1
@@ -94,7 +94,7 @@ func NewWork(t *testing.T, w *Crowd, agents int) *Work {
 		c := &Caller{HTTP: w.HTTP, URL: w.URL, Key: w.NewKey(t, boss), As: boss}
 		j := &Jobber{
 			Caller: c, work: out, session: w.Session(t, c.Key), Agent: shoal.EntityID(fmt.Sprintf("worker%d", i)), Space: shoal.SpaceID(fmt.Sprintf("work-%d", i)),
-			busy: 2, Texts: map[shoal.PartID]string{}, over: map[shoal.RunID]bool{}, changed: make(chan struct{}, 1),
+			busy: 2, Texts: Texts{}, over: map[shoal.RunID]bool{}, changed: make(chan struct{}, 1),
 		}
 		out.Hire(t, j, time.Millisecond)
 		if _, err := w.Admin.CreateSpace(t.Context(), shoal.NewSpace{ID: j.Space, Name: "Work", Members: []shoal.EntityID{boss, j.Agent}}); err != nil {
@@ -202,48 +202,16 @@ func (j *Jobber) Watch(ctx context.Context) {
 }
 
 func (j *Jobber) see(ev shoal.Event) error {
-	var d struct {
-		Messages []shoal.Message
-		Run      shoal.Run
-		PartID   shoal.PartID
-		Offset   int
-		Delta    string
-		Text     string
-	}
-	if err := json.Unmarshal(ev.Data, &d); err != nil {
-		return err
-	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	switch ev.Type {
-	case shoal.EventSnapshot:
-		for _, m := range d.Messages {
-			for _, p := range m.Parts {
-				j.Texts[p.ID] = p.Text
-			}
-		}
-	case shoal.EventTextStart:
-		j.Texts[d.PartID] = ""
-	case shoal.EventTextDelta:
-		if had := len(j.Texts[d.PartID]); d.Offset != had {
-			return fmt.Errorf("stream gap: a delta at offset %d after %d bytes: %s", d.Offset, had, ev.Data)
-		}
-		j.Texts[d.PartID] += d.Delta
-	case shoal.EventTextEnd:
-		if had := j.Texts[d.PartID]; had != d.Text {
-			return fmt.Errorf("stream gap: %q ends as %q", had, d.Text)
-		}
-	case shoal.EventPartReset:
-		j.Texts[d.PartID] = j.Texts[d.PartID][:min(d.Offset, len(j.Texts[d.PartID]))]
-	case shoal.EventPartRemoved:
-		delete(j.Texts, d.PartID)
-	case shoal.EventRunCompleted, shoal.EventRunFailed, shoal.EventRunCanceled:
-		j.over[d.Run.ID] = true
+	ended, err := j.Texts.See(ev)
+	if ended != "" {
+		j.over[ended] = true
 	}
-	return nil
+	return err
 }
 
-// strange returns the findings of the jobbers.
+// unexpected returns the findings of the jobbers.
 func (w *Work) unexpected() (wrong []string) {
 	for _, j := range w.Jobbers {
 		j.mu.Lock()
