@@ -22,8 +22,8 @@ RACING := /(agent(/agui|/filestore|/mcptool|/provider/(anthropic|google|openai))
 ALONE := ^Test(TheWorkOfCompilingIsBounded|TheWorkOfACheckIsBounded|SchemaWalkAgreesWithLibrary)$$
 
 # What `make test` leaves to `make prove`, because it repeats or takes minutes: faults under load,
-# releases and upgrades, random courses, and every page of the console in each theme and size.
-LONG    := /test/(faults|release|upgrade)$$
+# several servers, releases and upgrades, random courses, and every page of the console in each theme and size.
+LONG    := /test/(cluster|faults|release|upgrade)$$
 STORIES := ^TestConsole$$/^(courses|sweep)$$
 
 # The simulation of several servers; `make test` runs fewer of its seeds.
@@ -46,7 +46,7 @@ NODE_CA := $(firstword $(NODE_EXTRA_CA_CERTS) $(wildcard /etc/ssl/certs/ca-certi
 # What `make check` leaves to `make test`: packages whose tests need a browser, a database
 # server, a network, another program, or more than a few seconds; of the last four it runs
 # the scenarios and transcripts.
-SLOW := /(bench(/.*)?|client|cmd/shoal|examples/.*|agent/(mcptool|filestore)|internal/(app|apptest|auth|background|console|docsite|doctor|filelock|load|mcpbridge|release|shoaltest.*|sqlstore|sqlite|hub|run|httpapi|mcpapi)|test/(agui|attack|clients|conformance|console|e2e|faults|mcp-ts|models|pages|release|resume|secrets|upgrade))$$
+SLOW := /(bench(/.*)?|client|cmd/shoal|examples/.*|agent/(mcptool|filestore)|internal/(app|apptest|auth|background|console|docsite|doctor|filelock|load|mcpbridge|release|shoaltest.*|sqlstore|sqlite|hub|run|httpapi|mcpapi)|test/(agui|attack|clients|cluster|conformance|console|e2e|faults|mcp-ts|models|pages|release|resume|secrets|upgrade))$$
 QUICK := ^Test(Scenarios|Transcripts|Wire|Stories|ToolsAreTheContracts|OpenAPIDocumentIsFresh|EveryInputHasABound)$$
 
 .PHONY: help run build release web setup formatted check test prove race lint format fuzz torture pictures bench generate verify
@@ -82,7 +82,7 @@ test: setup ## Run the tests
 	go test $(TESTFLAGS) -skip='$(STORIES)' $$(go list $(PACKAGES) | grep -vE '$(LONG)') || failed=1; \
 	exit $$failed
 
-prove: setup ## Run the long tests: race detector, faults, releases, upgrades, every page of the console
+prove: setup ## Run the long tests: race detector, faults, clusters, releases, upgrades, every page of the console
 	@failed=0; mkdir -p .cache; \
 	SHOAL_FAULT_TABLE=$(CURDIR)/.cache/faults.md go test $(TESTFLAGS) $$(go list $(PACKAGES) | grep -E '$(LONG)') || failed=1; \
 	if [[ -f .cache/faults.md ]]; then cat .cache/faults.md; fi; \

@@ -26,7 +26,9 @@ const (
 	hintLimit     = 5 * time.Second  // until a message wakes a wait on another server, also without a bus
 	revokeLimit   = 5 * time.Second  // until a revoked key reads nothing more on another server
 	refuseLimit   = 5 * time.Second  // until a server without its database refuses a change
-	takeoverLimit = 20 * time.Second // until another server executes the runs of one that is gone
+	leaveLimit    = 8 * time.Second  // until the waits of a server without its database end: 5 s and a check each 2 s
+	takeoverLimit = 30 * time.Second // until another server executes the runs of one that is gone
+	streamLimit   = 5 * time.Second  // until a stream moves again after its bus or database is back
 )
 
 // patience ends a test that has failed anyway.
@@ -46,10 +48,29 @@ func TestMain(m *testing.M) {
 // buses are the values of --bus that are tested; a URL takes the place of nats.
 var buses = []string{"postgres", "nats"}
 
-// onEachBus runs a test on a new cluster of three servers for each bus.
-func onEachBus(t *testing.T, test func(t *testing.T, c *cluster)) {
-	t.Helper()
+// journeys are stories over several servers. They share the servers of a bus, and use
+// entities and spaces of their own; each leaves all servers running and all lines whole.
+var journeys = []struct {
+	name string
+	play func(t *testing.T, c *cluster)
+}{
+	{"a mention wakes a wait on another server", wakesAcrossServers},
+	{"a revoked key ends its calls on another server", revocationCrossesServers},
+	{"without the bus, mentions arrive by polling", mentionsWithoutBus},
+	{"the bus is restarted", busRestarts},
+	{"a server loses its database", serverWithoutDatabase},
+	{"the database is restarted", databaseRestarts},
+	{"a paused server writes nothing of a run that it has lost", pausedServerLosesRun},
+	{"a run crosses servers, one of which is killed", runCrossesServers},
+}
+
+func TestJourneys(t *testing.T) {
 	for _, bus := range buses {
-		t.Run(bus, func(t *testing.T) { test(t, newCluster(t, bus, 3)) })
+		t.Run(bus, func(t *testing.T) {
+			c := newCluster(t, bus, 3)
+			for _, j := range journeys {
+				t.Run(j.name, func(t *testing.T) { j.play(t, c) })
+			}
+		})
 	}
 }

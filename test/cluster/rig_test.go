@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
@@ -32,6 +35,7 @@ type node struct {
 	key      string // of an admin
 	database *faultproxy.Proxy
 	broker   *faultproxy.Proxy // nil with the bus postgres
+	channel  string            // of the bus postgres
 }
 
 // newCluster starts a number of servers.
@@ -51,6 +55,9 @@ func newCluster(t *testing.T, bus string, n int) *cluster {
 	c.key = strings.TrimSpace(string(key))
 	for _, n := range c.nodes {
 		n.key = c.key
+	}
+	if c.nats == nil {
+		c.findChannel(t)
 	}
 	c.balancer = newBalancer(c.nodes)
 	return c
@@ -72,14 +79,20 @@ func (c *cluster) add(t *testing.T, name string) {
 	c.nodes = append(c.nodes, n)
 }
 
-// session returns the session default of a server for a key.
-func (n *node) session(t *testing.T, key string) *client.Session {
+// client returns a client of a server for a key.
+func (n *node) client(t *testing.T, key string) *client.Client {
 	t.Helper()
 	c, err := client.New(client.Options{URL: n.URL(), Key: key})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.Session(shoal.DefaultSession)
+	return c
+}
+
+// session returns the session default of a server for a key.
+func (n *node) session(t *testing.T, key string) *client.Session {
+	t.Helper()
+	return n.client(t, key).Session(shoal.DefaultSession)
 }
 
 // admin returns the admin's session of the nth server.
@@ -126,16 +139,31 @@ func (n *node) resume() { n.Signal(syscall.SIGCONT) }
 var silent = faultproxy.Fault{Silent: true}
 
 // cutBus cuts a server from the bus. With the bus postgres, the connections of the bus are
-// told from others by what they carry: the name of their application, or of their channel.
+// recognized by what they carry: the name of their application, or of their channel.
 func (n *node) cutBus() {
 	if n.broker != nil {
 		n.broker.Cut()
 		return
 	}
-	n.database.Harm(
-		faultproxy.Fault{Gate: either(faultproxy.On([]byte("shoal bus")), faultproxy.On([]byte("shoal_")))},
-		faultproxy.Fault{Gate: faultproxy.On([]byte("shoal_"))},
-	)
+	channel := faultproxy.On([]byte(n.channel))
+	n.database.Harm(faultproxy.Fault{Gate: either(faultproxy.On([]byte("shoal bus")), channel)}, faultproxy.Fault{Gate: channel})
+}
+
+// findChannel reads the name of the channel from the statement with which servers listen.
+func (c *cluster) findChannel(t *testing.T) {
+	t.Helper()
+	db, err := pgx.Connect(t.Context(), c.postgres.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close(context.WithoutCancel(t.Context())) }() // only read
+	var statement string
+	until(t, "a server listens", patience, func() bool {
+		return db.QueryRow(t.Context(), `SELECT query FROM pg_stat_activity WHERE application_name = 'shoal bus' AND query LIKE 'LISTEN %' LIMIT 1`).Scan(&statement) == nil
+	})
+	for _, n := range c.nodes {
+		n.channel = strings.Trim(strings.TrimPrefix(statement, "LISTEN "), `"`)
+	}
 }
 
 // healBus ends the faults of the line between a server and the bus.
@@ -162,8 +190,8 @@ func either(first, second func() faultproxy.Gate) func() faultproxy.Gate {
 	}
 }
 
-// until waits until a condition holds and returns how long that took.
-func until(t *testing.T, what string, limit time.Duration, holds func() bool) time.Duration {
+// until waits until a condition holds.
+func until(t *testing.T, what string, limit time.Duration, holds func() bool) {
 	t.Helper()
 	began := time.Now()
 	for !holds() {
@@ -176,7 +204,6 @@ func until(t *testing.T, what string, limit time.Duration, holds func() bool) ti
 			t.Fatalf("%s: the test is over", what)
 		}
 	}
-	return time.Since(began)
 }
 
 // since returns the rounded time since a moment, for a log.
