@@ -1,6 +1,7 @@
 package crowd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -45,6 +46,8 @@ type Crowd struct {
 	Busy    chan struct{} // receives a value when a post is acknowledged
 	Lasting sync.WaitGroup
 	Leave   context.CancelFunc
+
+	settle time.Duration
 }
 
 // Options say which crowd [New] creates.
@@ -56,6 +59,9 @@ type Options struct {
 	// Explicit means that no waiter acknowledges by waiting again: it reaches another
 	// server, which does not know what the first one has delivered.
 	Explicit bool
+	// Settle is how long clients may take at the end to receive everything, [SettleLimit]
+	// by default: the runs of a killed server of several go on when others have noticed.
+	Settle time.Duration
 }
 
 // New creates the spaces, the entities and their keys on a running server, starts the
@@ -66,7 +72,8 @@ func New(t *testing.T, o Options) *Crowd {
 		o.HTTP = &http.Transport{MaxIdleConnsPerHost: 100}
 	}
 	w := &Crowd{
-		URL: o.URL, Key: o.Key, began: time.Now(), Timeline: map[shoal.SpaceID][]Seen{}, Busy: make(chan struct{}, 1),
+		settle: cmp.Or(o.Settle, SettleLimit),
+		URL:    o.URL, Key: o.Key, began: time.Now(), Timeline: map[shoal.SpaceID][]Seen{}, Busy: make(chan struct{}, 1),
 		HTTP: &http.Client{Transport: o.HTTP},
 	}
 	w.Admin = w.Session(t, w.Key)
@@ -271,7 +278,7 @@ func (w *Crowd) CheckReread(ctx context.Context) {
 // have received everything, and runs have ended.
 func (w *Crowd) Settle(t *testing.T, life int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), SettleLimit)
+	ctx, cancel := context.WithTimeout(t.Context(), w.settle)
 	defer cancel()
 	for _, x := range w.Writers {
 		if !x.resolve(ctx) {

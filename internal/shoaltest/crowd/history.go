@@ -19,8 +19,9 @@ type history struct {
 	// final means that the clients have settled: only abandoned posts are unknown, every
 	// inbox is empty, every stream is complete.
 	final bool
-	// uncounted means that the disk was full meanwhile: the delivery count of an entry
-	// may not have risen.
+	// uncounted means that the disk was full or the database out of reach meanwhile: the
+	// delivery count of an entry may not have risen, or has risen later for a wait without
+	// a response.
 	uncounted bool
 }
 

@@ -80,6 +80,19 @@ func TestCheckAcceptsASoundHistory(t *testing.T) {
 	}
 }
 
+// A delivery may be counted late when the database was out of reach, once for each wait
+// without a response.
+func TestCheckAcceptsLateCounts(t *testing.T) {
+	for number, legal := range map[int]bool{2: true, 3: true, 4: false} {
+		h := soundHistory()
+		h.uncounted = true
+		h.inboxes[0].waits[4] = batch(2, -1, 60, number, 4) // delivered once before; one wait had no response
+		if faults := check(*h); (len(faults) == 0) != legal {
+			t.Errorf("delivery %d: got faults %q, want legal %v", number, faults, legal)
+		}
+	}
+}
+
 // The checker finds every kind of fault, planted into a correct history.
 func TestCheckFindsPlantedFaults(t *testing.T) {
 	den := func(h *history) []Seen { return h.timeline["den"] }
