@@ -118,6 +118,7 @@ torture: setup ## Do every fault to servers for an hour, find every planted bug,
 	SHOAL_CUT_CLIENTS=5000 SHOAL_SLOW_READERS=200 SHOAL_CLOCKS=50 SHOAL_ROUNDS=20 SHOAL_RESTARTS=20 SHOAL_FAULT_TABLE=$(CURDIR)/.cache/faults.md \
 	go test -count=1 -timeout 180m ./test/faults || failed=1; \
 	if [[ -f .cache/faults.md ]]; then cat .cache/faults.md; fi; \
+	SHOAL_CLUSTER_FAULTS=75 go test -v -count=1 -timeout 90m ./test/cluster || failed=1; \
 	SHOAL_KILLS=200 go test -count=1 -timeout 60m -run '^TestKilledRuns$$' ./test/e2e || failed=1; \
 	go test -count=1 -timeout 180m -run='$(SERVERS)' ./internal/hub -clusterseeds=200000 || failed=1; \
 	SHOAL_JOBS=1000 go test -count=1 -timeout 60m -run '^TestManyRunsOfOneEntity$$' ./test/attack || failed=1; \

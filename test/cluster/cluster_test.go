@@ -67,6 +67,7 @@ var journeys = []struct {
 func TestJourneys(t *testing.T) {
 	for _, bus := range buses {
 		t.Run(bus, func(t *testing.T) {
+			t.Parallel()
 			c := newCluster(t, bus, 3)
 			for _, j := range journeys {
 				t.Run(j.name, func(t *testing.T) { j.play(t, c) })
