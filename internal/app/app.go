@@ -327,6 +327,7 @@ func (s *Server) Stop() {
 	if s.figures != nil {
 		_ = s.figures.Close() // its readers come back
 	}
+	s.ready.stop()
 	if s.bus != nil {
 		s.bus.Stop()
 	}

@@ -18,11 +18,12 @@ type readiness struct {
 	refusing  func() time.Duration // for how long callers have been refused; nil is allowed
 	draining  atomic.Bool          // the server is about to stop, and others serve its callers
 
-	asking sync.Mutex // held while the database is asked
-	mu     sync.Mutex // guards the rest
-	begun  time.Time  // when that one began; zero: nobody asks
-	asked  time.Time  // when the last answer came
-	last   error
+	querying sync.WaitGroup
+	mu       sync.Mutex    // guards the rest
+	query    chan struct{} // closed when the current query ends; nil without one
+	begun    time.Time     // when that one began
+	asked    time.Time     // when the last answer came
+	last     error
 }
 
 const (
@@ -34,8 +35,8 @@ const (
 	readyRefusing = 5 * time.Second
 )
 
-// check returns why the server cannot serve now, nil if it can. It waits for the
-// database only if nobody else does.
+// check returns why the server cannot serve now, nil if it can. It waits for the database
+// only if nobody else does, and no longer than readySilence.
 func (r *readiness) check() error {
 	if r.draining.Load() {
 		return shoal.E("app.ready", shoal.Busy, "The server is about to stop. Use another one.")
@@ -45,31 +46,41 @@ func (r *readiness) check() error {
 			return shoal.E("app.ready", shoal.Busy, fmt.Sprintf("Callers have been refused for %v because others hold what they need; shoal_limited_total counts it.", d.Round(time.Second)))
 		}
 	}
-	if r.asking.TryLock() {
-		defer r.asking.Unlock()
-		return r.ask()
+	if query := r.ask(); query != nil {
+		silent := time.NewTimer(readySilence)
+		defer silent.Stop()
+		select {
+		case <-query:
+		case <-silent.C:
+		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.begun.IsZero() && time.Since(r.begun) > readySilence {
+	if r.query != nil && time.Since(r.begun) >= readySilence {
 		return shoal.E("app.ready", shoal.Busy, "The database does not answer.")
 	}
 	return r.last
 }
 
-func (r *readiness) ask() error {
-	r.mu.Lock()
-	fresh, last := time.Since(r.asked) < readyFor, r.last
-	if !fresh {
-		r.begun = time.Now()
-	}
-	r.mu.Unlock()
-	if fresh {
-		return last
-	}
-	err := r.reachable(context.Background()) // it gives up by itself
+// ask starts a query and returns the channel that is closed when it has ended, or nil if
+// there is one already or the last answer still holds.
+func (r *readiness) ask() chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.begun, r.asked, r.last = time.Time{}, time.Now(), err
-	return err
+	if r.query != nil || time.Since(r.asked) < readyFor {
+		return nil
+	}
+	query := make(chan struct{})
+	r.query, r.begun = query, time.Now()
+	r.querying.Go(func() {
+		defer close(query)
+		err := r.reachable(context.Background()) // it gives up by itself
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.query, r.asked, r.last = nil, time.Now(), err
+	})
+	return query
 }
+
+// stop waits for the current query. check must not be called any more.
+func (r *readiness) stop() { r.querying.Wait() }

@@ -54,14 +54,21 @@ func TestReadinessAsksSeldomAndOnceAtATime(t *testing.T) {
 		if err := r.check(); err != nil {
 			t.Errorf("while the database is asked for the first time: %v", err)
 		}
-		<-time.After(readySilence + 1)
+		<-time.After(readySilence)
+		synctest.Wait()
+		select {
+		case err := <-first:
+			if !errors.Is(err, shoal.Busy) {
+				t.Errorf("the first caller, when it keeps silent: %v", err)
+			}
+		default:
+			t.Fatalf("the first caller still waits for the database after %v", readySilence)
+		}
 		if err := r.check(); !errors.Is(err, shoal.Busy) {
 			t.Errorf("when it keeps silent: %v", err)
 		}
 		answers <- shoal.Busy
-		if err := <-first; !errors.Is(err, shoal.Busy) {
-			t.Errorf("when it says no: %v", err)
-		}
+		synctest.Wait()
 		if err := r.check(); !errors.Is(err, shoal.Busy) || asked != 1 {
 			t.Errorf("check right after that: %v after %d queries, want busy after 1", err, asked)
 		}
@@ -70,6 +77,7 @@ func TestReadinessAsksSeldomAndOnceAtATime(t *testing.T) {
 		if err := r.check(); err != nil || asked != 2 {
 			t.Errorf("later: %v, it was asked %d times", err, asked)
 		}
+		r.stop()
 	})
 }
 
