@@ -101,7 +101,8 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 
 // refuse answers with a problem document.
 func (a *API) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	if r.Context().Err() != nil || errors.Is(err, core.ErrStopping) || errors.Is(err, context.Canceled) {
+	stopped := r.Context().Err() != nil || errors.Is(err, core.ErrStopping) || errors.Is(err, context.Canceled)
+	if stopped && shoal.KindOf(err) == shoal.Internal {
 		err = shoal.E("aguiapi", shoal.Busy, "The server is stopping. Repeat the run in a moment.")
 	}
 	if guard.Status(shoal.KindOf(err)) == http.StatusInternalServerError {

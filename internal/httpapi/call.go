@@ -96,7 +96,9 @@ func (c *call) fail(err error) {
 		// The client has disconnected or the server is stopping: a client that still
 		// reads this may repeat the call.
 		c.writeErr = err
-		err = shoal.E("httpapi", shoal.Busy, "The server is stopping. Repeat the call in a moment.")
+		if shoal.KindOf(err) == shoal.Internal {
+			err = shoal.E("httpapi", shoal.Busy, "The server is stopping. Repeat the call in a moment.")
+		}
 	}
 	if guard.Status(shoal.KindOf(err)) == http.StatusInternalServerError {
 		c.Log.Error("a call failed", "request", c.id, "method", c.r.Method, "path", c.r.URL.Path, "error", err)

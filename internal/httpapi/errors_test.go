@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -232,6 +233,25 @@ func TestInternalFailuresAreLoggedNotReturned(t *testing.T) {
 		if n := strings.Count(w.log.String(), secret); n != 1 {
 			t.Errorf("%q is logged %d times", secret, n)
 		}
+	}
+}
+
+// An error that says what has happened is returned as it is, also if it happened because
+// something was canceled, such as a statement for which the database took too long.
+func TestKnownErrorsAreNotReportedAsStopping(t *testing.T) {
+	w := newWorld(t)
+	const said = "The database cannot be reached."
+	for path, err := range map[string]error{
+		"/known":   &shoal.Error{Kind: shoal.Busy, Msg: said, Err: context.Canceled},
+		"/unknown": fmt.Errorf("a read: %w", context.Canceled),
+	} {
+		w.api.mux.Handle(path, w.api.handle(methods{"GET": {public: true, do: func(*call) error { return err }}}))
+	}
+	if p := w.do("", "GET", "/known", nil).refuses(shoal.Busy); p.Detail != said {
+		t.Errorf("the answer says %q", p.Detail)
+	}
+	if p := w.do("", "GET", "/unknown", nil).refuses(shoal.Busy); !strings.Contains(p.Detail, "stopping") {
+		t.Errorf("without a known error the answer says %q", p.Detail)
 	}
 }
 
