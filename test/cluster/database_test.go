@@ -41,6 +41,9 @@ func serverWithoutDatabase(t *testing.T, c *cluster) {
 		"silent": func() { lost.database.Harm(silent, silent) },
 	} {
 		done := lost.open(t.Context(), t, lost.waitOnce(*kim.Secret, "kim"), 0)
+		// A read that is in progress at the fault lasts as long as the silence, up to a minute,
+		// and so would the wait. Nothing reports that it has read its inbox.
+		crowd.Pause(t.Context(), time.Second)
 		began := time.Now()
 		harm()
 		status, took := lost.try(t, *jan.Secret, "cove", "lost")
