@@ -66,10 +66,10 @@ func (c *course) run(t *testing.T, rounds int) {
 	for i := 0; i < rounds && len(c.crowd.Found) == 0; i++ {
 		f := c.choose()
 		c.struck[f.name]++
-		began := time.Now()
-		c.round(t, f)
+		late := c.round(t, f)
+		c.late = max(c.late, late)
 		c.crowd.Check(t, false)
-		t.Logf("%2d %s: %s, %d findings", i, f, since(began), len(c.crowd.Found))
+		t.Logf("%2d %s: answered at most %v after its end, %d findings", i, f, late.Round(time.Millisecond), len(c.crowd.Found))
 	}
 	if len(c.crowd.Found) == 0 {
 		c.finish(t)
@@ -80,8 +80,9 @@ func (c *course) run(t *testing.T, rounds int) {
 	t.Logf("%d faults: %v; %d operations, %v; an answer that a fault delayed came at most %v after its end", rounds, c.struck, c.crowd.Operations(), c.crowd.Harm(), c.late.Round(time.Millisecond))
 }
 
-// round runs all clients, strikes, ends the fault, and stops the clients.
-func (c *course) round(t *testing.T, f fault) {
+// round runs all clients, strikes, ends the fault, and stops the clients. It returns the
+// longest time from the end of the fault to an answer that it delayed.
+func (c *course) round(t *testing.T, f fault) (late time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -103,7 +104,8 @@ func (c *course) round(t *testing.T, f fault) {
 	crowd.Pause(ctx, f.lasts)
 	f.end(t)
 	wrong, late := watch.end(t)
-	c.crowd.Found, c.late = append(c.crowd.Found, wrong...), max(c.late, late)
+	c.crowd.Found = append(c.crowd.Found, wrong...)
+	return late
 }
 
 // clients returns what the clients of the crowd do until the server that they reach is gone.
