@@ -72,7 +72,7 @@ func (r *run) crowd(ctx context.Context) error {
 
 // crowdWorld creates the agents with a server process of its own, which is not measured.
 func (r *run) crowdWorld(ctx context.Context, data string) (w *load.World, services []string, err error) {
-	p, err := startShoal(ctx, r.Run, data)
+	p, err := r.StartShoal(ctx, data)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -91,7 +91,7 @@ func (r *run) crowdWorld(ctx context.Context, data string) (w *load.World, servi
 }
 
 func (r *run) crowdRound(ctx context.Context, into *report.Row, data string, w *load.World, services []string) (err error) {
-	p, err := startShoal(ctx, r.Run, data)
+	p, err := r.StartShoal(ctx, data)
 	if err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ func (r *run) idlers(data string, w *load.World) []idler {
 				return nil, err
 			}
 		}
-		return startShoal(ctx, r, copied)
+		return r.StartShoal(ctx, copied)
 	}
 	wakeShoal := func(ctx context.Context, p *process.Process, i int, text string) error {
 		rest := load.REST{Wire: load.NewWire(p.URL()), World: w}
@@ -161,7 +161,7 @@ func sdkIdler(name string, start func(context.Context, *harness.Run) (*process.P
 // idleWorld creates the agents with a server process of its own, which is not measured:
 // the cost of creating them is not part of the cost of waiting.
 func (r *run) idleWorld(ctx context.Context, data string) (*load.World, error) {
-	p, err := startShoal(ctx, r.Run, data)
+	p, err := r.StartShoal(ctx, data)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/bench/harness"
 	"github.com/shoal-dev/shoal/bench/process"
 	"github.com/shoal-dev/shoal/bench/report"
 	"github.com/shoal-dev/shoal/bench/search"
@@ -40,11 +41,11 @@ func (r *run) createLargeSpace(ctx context.Context) (err error) {
 		return nil
 	}
 	data := r.NewPath("large")
-	p, err := startShoal(ctx, r.Run, data)
+	p, err := r.StartShoal(ctx, data)
 	if err != nil {
 		return err
 	}
-	admin, _, err := adminClient(p)
+	admin, _, err := harness.AdminClient(p)
 	if err == nil {
 		session := admin.Session(shoal.DefaultSession)
 		_, err = session.CreateSpace(ctx, shoal.NewSpace{ID: largeSpace, Name: "Large", Members: []shoal.EntityID{shoal.Operator}})
@@ -99,7 +100,7 @@ func (r *run) pages(ctx context.Context) (err error) {
 	if err := r.createLargeSpace(ctx); err != nil {
 		return err
 	}
-	p, err := startShoal(ctx, r.Run, r.large)
+	p, err := r.StartShoal(ctx, r.large)
 	if err != nil {
 		return err
 	}
@@ -190,7 +191,7 @@ func storePager(store storage.Store) pager {
 
 func restPager(p *process.Process) (pager, error) {
 	w := load.NewWire(p.URL())
-	_, key, err := adminClient(p)
+	_, key, err := harness.AdminClient(p)
 	return pager{restRow, func(ctx context.Context, before int64) (int, error) {
 		path := sessionPath + "/spaces/" + string(largeSpace) + "/messages?limit=" + strconv.Itoa(pageLength) + "&before=" + strconv.FormatInt(before, 10)
 		page, _, err := w.Do(ctx, http.MethodGet, path, load.Header(key), nil)

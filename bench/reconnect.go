@@ -49,7 +49,7 @@ func (r *run) reconnect(ctx context.Context) error {
 
 func (r *run) reconnectRound(ctx context.Context, into *report.Row) error {
 	data := r.NewPath("shoal")
-	p, err := startShoal(ctx, r.Run, data)
+	p, err := r.StartShoal(ctx, data)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (r *run) reconnectRound(ctx context.Context, into *report.Row) error {
 	if err != nil {
 		return err
 	}
-	if p, err = startShoal(ctx, r.Run, data); err != nil {
+	if p, err = r.StartShoal(ctx, data); err != nil {
 		return err
 	}
 	defer p.Stop()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/bench/harness"
 	"github.com/shoal-dev/shoal/bench/process"
 	"github.com/shoal-dev/shoal/bench/report"
 	"github.com/shoal-dev/shoal/internal/load"
@@ -32,7 +33,7 @@ func (r *run) sessions(ctx context.Context) error {
 
 // sessionsIn measures the sessions of a new server on a database.
 func (r *run) sessionsIn(ctx context.Context, database *process.Process, url string) error {
-	server, err := startShoal(ctx, r.Run, r.NewPath("sessions"), "--database", url)
+	server, err := r.StartShoal(ctx, r.NewPath("sessions"), "--database", url)
 	if err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ func (r *run) bystander(ctx context.Context, t *report.Table, busy, quiet *sessi
 type sessionPairs struct{ in []*load.REST }
 
 func newSessionPairs(ctx context.Context, server *process.Process, name string, sessions int) (*sessionPairs, error) {
-	admin, _, err := adminClient(server)
+	admin, _, err := harness.AdminClient(server)
 	if err != nil {
 		return nil, err
 	}

@@ -2,32 +2,16 @@ package main
 
 import (
 	"context"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/bench/harness"
 	"github.com/shoal-dev/shoal/bench/process"
-	"github.com/shoal-dev/shoal/client"
 	"github.com/shoal-dev/shoal/internal/load"
 )
 
-// adminClient returns a client with the admin key from the server's data directory, and
-// that key.
-func adminClient(p *process.Process) (*client.Client, string, error) {
-	data := p.Cmd.Args[len(p.Cmd.Args)-1]
-	key, err := os.ReadFile(filepath.Join(data, "admin.key"))
-	if err != nil {
-		return nil, "", err
-	}
-	secret := strings.TrimSpace(string(key))
-	admin, err := client.New(client.Options{URL: p.URL(), Key: secret})
-	return admin, secret, err
-}
-
 // newWorld creates a number of agents in the default session.
 func newWorld(ctx context.Context, p *process.Process, agents int) (*load.World, error) {
-	admin, _, err := adminClient(p)
+	admin, _, err := harness.AdminClient(p)
 	if err != nil {
 		return nil, err
 	}

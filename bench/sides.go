@@ -63,5 +63,5 @@ func (r *run) sides(ctx context.Context, pairs int) (all []peer.Side, done func(
 }
 
 func (r *run) startNewShoal(ctx context.Context) (*process.Process, error) {
-	return startShoal(ctx, r.Run, r.NewPath("shoal"))
+	return r.StartShoal(ctx, r.NewPath("shoal"))
 }

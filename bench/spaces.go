@@ -59,7 +59,7 @@ func (r *run) spaces(ctx context.Context) error {
 // waitsIn measures the waits of agents in a number of spaces, in some rounds.
 func (r *run) waitsIn(ctx context.Context, spaces int, into *report.Row) error {
 	data := r.NewPath("spaces")
-	p, err := startShoal(ctx, r.Run, data)
+	p, err := r.StartShoal(ctx, data)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (r *run) waitsIn(ctx context.Context, spaces int, into *report.Row) error {
 		return err
 	}
 	for range min(r.Rounds, idleRounds) {
-		p, err := startShoal(ctx, r.Run, data)
+		p, err := r.StartShoal(ctx, data)
 		if err != nil {
 			return err
 		}

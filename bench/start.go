@@ -51,8 +51,8 @@ func (r *run) starts(ctx context.Context) error {
 			{peer.FloorRow, func() (*process.Process, error) {
 				return process.Start(ctx, r.Self, "floor", "-addr", "ADDR", "-db", ledger)
 			}},
-			{emptyRow, func() (*process.Process, error) { return startShoal(ctx, r.Run, empty) }},
-			{largeRow, func() (*process.Process, error) { return startShoal(ctx, r.Run, r.large) }},
+			{emptyRow, func() (*process.Process, error) { return r.StartShoal(ctx, empty) }},
+			{largeRow, func() (*process.Process, error) { return r.StartShoal(ctx, r.large) }},
 		} {
 			if s.name == natsStart && stream == "" {
 				continue

@@ -51,7 +51,7 @@ var importTable = []importRule{
 		},
 		others: true,
 	},
-	{dir: "bench/harness", inside: []string{"bench/process", "bench/report"}, never: sqlPackages},
+	{dir: "bench/harness", inside: []string{"bench/process", "bench/report", "client"}, never: sqlPackages},
 	{
 		dir:    "bench/models",
 		inside: []string{"agent", "agent/provider/openai", "bench/harness", "bench/process", "bench/report", "internal/compose", "internal/load"}, never: sqlPackages,
