@@ -3,14 +3,15 @@
 //
 //	make bench                                    # about twenty minutes
 //	make bench BENCHFLAGS=-write                  # also writes the tables into docs/benchmarks.md
-//	make bench BENCHFLAGS='-only models -write'   # only the tables of one kind
+//	make bench BENCHFLAGS='-only cluster -write'  # only the tables of one kind
 //	go run ./bench -only wake,posts -shoal bin/shoal
 //
-// There are two kinds of tables. The tables of servers compare Shoal with servers that
+// There are three kinds of tables. The tables of servers compare Shoal with servers that
 // this command starts, each in its own process: the floor (net/http, SQLite with
 // synchronous=FULL and group commit, no keys, checks or spaces), the same log with the
 // MCP SDK for Go, and, where they are installed, the MCP SDK for TypeScript, PostgreSQL,
-// Redis and NATS. The tables of models compare readers of the stream of a model that
+// Redis and NATS. The tables of a cluster compare several servers on one PostgreSQL database
+// with one server. The tables of models compare readers of the stream of a model that
 // this command simulates, also in processes of their own: readers that do less than
 // Shoal's agent, OpenAI's module for Go, and, where Node is installed, the Vercel AI SDK.
 //
@@ -36,6 +37,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/shoal-dev/shoal/bench/cluster"
 	"github.com/shoal-dev/shoal/bench/harness"
 	"github.com/shoal-dev/shoal/bench/models"
 	"github.com/shoal-dev/shoal/bench/peer"
@@ -83,8 +85,11 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 // how they were measured.
 const (
 	ofServers = "servers"
+	ofCluster = "cluster"
 	ofModels  = "models"
 )
+
+var kinds = []string{ofServers, ofCluster, ofModels}
 
 // measurement produces tables of one kind.
 type measurement struct {
@@ -111,6 +116,9 @@ var tables = []measurement{
 	{"page", ofServers, (*run).pages},
 	{"search", ofServers, (*run).searches},
 	{"start", ofServers, (*run).starts},
+	{"cluster-wake", ofCluster, ofServersOnOne((*cluster.Bench).Wakes)},
+	{"cluster-posts", ofCluster, ofServersOnOne((*cluster.Bench).Posts)},
+	{"cluster-bus", ofCluster, ofServersOnOne((*cluster.Bench).Bus)},
 	{"parse", ofModels, ofTables(models.Tables.Parse)},
 	{"argument", ofModels, ofTables(models.Tables.Arguments)},
 	{"added", ofModels, ofTables(models.Tables.Added)},
@@ -120,6 +128,13 @@ var tables = []measurement{
 // ofTables returns a measurement of models.
 func ofTables(measure func(models.Tables, context.Context) error) func(*run, context.Context) error {
 	return func(r *run, ctx context.Context) error { return measure(models.Tables{Run: r.Run}, ctx) }
+}
+
+// ofServersOnOne returns a measurement of servers that share a database.
+func ofServersOnOne(measure func(*cluster.Bench, context.Context) error) func(*run, context.Context) error {
+	return func(r *run, ctx context.Context) error {
+		return measure(&cluster.Bench{Run: r.Run, Postgres: r.withPostgres}, ctx)
+	}
 }
 
 // selectTables returns the tables that a comma-separated list of names and kinds
@@ -147,11 +162,11 @@ func selectTables(list string) ([]measurement, error) {
 }
 
 func tableNames() string {
-	names := make([]string, 0, len(tables)+2)
+	names := make([]string, 0, len(tables)+len(kinds))
 	for _, t := range tables {
 		names = append(names, t.name)
 	}
-	return strings.Join(append(names, ofServers, ofModels), ", ")
+	return strings.Join(append(names, kinds...), ", ")
 }
 
 // wholeKinds returns an error if the chosen tables include only some of a kind: writing
@@ -165,7 +180,7 @@ func wholeKinds(chosen []measurement) error {
 		}
 		return n
 	}
-	for _, kind := range []string{ofServers, ofModels} {
+	for _, kind := range kinds {
 		if n := count(chosen, kind); n > 0 && n < count(tables, kind) {
 			return fmt.Errorf("-write replaces all tables of %s, but -only selects only some of them: omit -only, or use -only %s", kind, kind)
 		}
@@ -222,7 +237,7 @@ func drive(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(r.Dir)) }()
-	for _, kind := range []string{ofServers, ofModels} {
+	for _, kind := range kinds {
 		of := slices.DeleteFunc(slices.Clone(chosen), func(t measurement) bool { return t.kind != kind })
 		if len(of) == 0 {
 			continue
@@ -244,7 +259,7 @@ func drive(ctx context.Context, args []string, out io.Writer) (err error) {
 
 // measureAll produces tables of one kind.
 func (r *run) measureAll(ctx context.Context, of []measurement) error {
-	if _, err := os.Stat(r.Shoal); err != nil && of[0].kind == ofServers {
+	if _, err := os.Stat(r.Shoal); err != nil && of[0].kind != ofModels {
 		return fmt.Errorf("%w: run `make build` first", err)
 	}
 	for _, t := range of {

@@ -11,7 +11,8 @@ func TestSelectTables(t *testing.T) {
 		"posts,wake":   "wake posts",
 		"models":       "parse argument added runs",
 		"runs,servers": "wake posts sessions members spaces idle crowd fan reconnect gates overload refuse relay hosted page search start runs",
-		"":             "wake posts sessions members spaces idle crowd fan reconnect gates overload refuse relay hosted page search start parse argument added runs",
+		"cluster":      "cluster-wake cluster-posts cluster-bus",
+		"":             "wake posts sessions members spaces idle crowd fan reconnect gates overload refuse relay hosted page search start cluster-wake cluster-posts cluster-bus parse argument added runs",
 	} {
 		chosen, err := selectTables(list)
 		var names []string
@@ -28,7 +29,7 @@ func TestSelectTables(t *testing.T) {
 }
 
 func TestWholeKinds(t *testing.T) {
-	for list, whole := range map[string]bool{"": true, "models": true, "servers": true, "servers,models": true, "wake": false, "servers,parse": false} {
+	for list, whole := range map[string]bool{"": true, "models": true, "servers": true, "servers,models": true, "cluster": true, "cluster-wake": false, "wake": false, "servers,parse": false} {
 		chosen, err := selectTables(list)
 		if err != nil {
 			t.Fatal(err)

@@ -53,7 +53,7 @@ func (r *Run) BuildPeer(ctx context.Context, name, pkg string) (string, error) {
 	build := exec.CommandContext(ctx, "go", "-C", peerModule, "build", "-o", program, pkg)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	if output, err := build.CombinedOutput(); err != nil {
-		return "", process.MissingError(fmt.Sprintf("%s cannot be built, its rows are left out; `GOWORK=off go -C %s mod download` downloads its modules: %v\n%s",
+		return "", process.MissingError(fmt.Sprintf("%s cannot be built, so its rows are not measured; `GOWORK=off go -C %s mod download` downloads its modules: %v\n%s",
 			name, peerModule, err, bytes.TrimSpace(output)))
 	}
 	return program, nil

@@ -23,6 +23,20 @@ const natsRow = "NATS JetStream, direct"
 // StartNATS starts a server that syncs each write before it responds. The directory may
 // contain a stream.
 func StartNATS(ctx context.Context, r *harness.Run, dir string) (*process.Process, error) {
+	// JetStream responds when its streams are recovered.
+	recovered := func(c *natsConn) error { return c.request(ctx, "$JS.API.INFO", "") }
+	return launchNATS(ctx, r, dir+".conf", fmt.Sprintf("jetstream { store_dir: %q, sync_interval: always }\n", dir), recovered)
+}
+
+// StartCoreNATS starts a server that stores nothing. It returns a [process.MissingError] if NATS
+// cannot be built.
+func StartCoreNATS(ctx context.Context, r *harness.Run) (*process.Process, error) {
+	return launchNATS(ctx, r, r.NewPath("nats")+".conf", "", func(*natsConn) error { return nil })
+}
+
+// launchNATS writes the configuration of a server, starts it and waits until a connection is
+// ready.
+func launchNATS(ctx context.Context, r *harness.Run, config, settings string, ready func(*natsConn) error) (*process.Process, error) {
 	program, err := r.BuildPeer(ctx, "nats-server", "github.com/nats-io/nats-server/v2")
 	if err != nil {
 		return nil, err
@@ -31,9 +45,7 @@ func StartNATS(ctx context.Context, r *harness.Run, dir string) (*process.Proces
 	if err != nil {
 		return nil, err
 	}
-	config := dir + ".conf"
-	text := fmt.Sprintf("listen: %q\njetstream { store_dir: %q, sync_interval: always }\n", addr, dir)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(config, fmt.Appendf(nil, "listen: %q\n%s", addr, settings), 0o600); err != nil {
 		return nil, err
 	}
 	p, err := process.Launch(addr, exec.Command(program, "-c", config))
@@ -45,8 +57,7 @@ func StartNATS(ctx context.Context, r *harness.Run, dir string) (*process.Proces
 		if err != nil {
 			return err
 		}
-		// JetStream responds when its streams are recovered.
-		return errors.Join(c.request(ctx, "$JS.API.INFO", ""), c.conn.Close())
+		return errors.Join(ready(c), c.conn.Close())
 	})
 }
 

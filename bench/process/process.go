@@ -200,6 +200,15 @@ func Written(pid int) (float64, error) {
 	return 0, fmt.Errorf("/proc/%d/io has no write_bytes line", pid)
 }
 
+// LoadAverage returns the number of processes that used or awaited a processor in the last
+// minute, on average.
+func LoadAverage() float64 {
+	text, _ := os.ReadFile("/proc/loadavg")
+	first, _, _ := strings.Cut(string(text), " ")
+	n, _ := strconv.ParseFloat(first, 64) // 0 where the kernel does not report it
+	return n
+}
+
 // OwnCPU returns the CPU time of this process in seconds, with the full resolution of the
 // kernel.
 func OwnCPU() float64 {

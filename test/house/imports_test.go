@@ -46,10 +46,14 @@ var importTable = []importRule{
 	{
 		dir: "bench",
 		inside: []string{
-			".", "bench/harness", "bench/models", "bench/peer", "bench/process", "bench/report", "bench/search",
+			".", "bench/cluster", "bench/harness", "bench/models", "bench/peer", "bench/process", "bench/report", "bench/search",
 			"client", "internal/hub/storage", "internal/load", "internal/search", "internal/sqlstore",
 		},
 		others: true,
+	},
+	{
+		dir:    "bench/cluster",
+		inside: []string{".", "bench/harness", "bench/peer", "bench/process", "bench/report", "client", "internal/load"}, others: true,
 	},
 	{dir: "bench/harness", inside: []string{"bench/process", "bench/report", "client"}, never: sqlPackages},
 	{
