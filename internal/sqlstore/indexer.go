@@ -85,6 +85,9 @@ func (s *Store) indexNext(end *horizon, batch int) (left int64, added bool, err 
 	} else if err := s.View(ctx, end.advance); err != nil {
 		return 0, false, err
 	}
+	if err := end.counted.update(ctx, s, end.next); err != nil {
+		return 0, false, err
+	}
 	var part searchsql.Part
 	err = s.View(ctx, func(t storage.Tx) (err error) {
 		part, left, err = t.(*tx).NextPart(batch, end.safe)
@@ -105,6 +108,8 @@ type horizon struct {
 
 	next    int64    // safe, once these transactions have ended
 	writing []string // the transactions that were changing the database when next was committed
+
+	counted statistics
 }
 
 // advance moves the horizon. It must have a View of its own, which a View that reads messages

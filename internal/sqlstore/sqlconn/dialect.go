@@ -37,6 +37,10 @@ type Dialect struct {
 	// empty if none can while a View begins: SQLite has one writer, whose changes become
 	// visible in the order of their numbers.
 	Writing string
+	// Analyze is a statement that updates the statistics with which statements are planned, and
+	// Analyzed a query for the number of messages that they count. Both are empty for a database
+	// that plans without.
+	Analyze, Analyzed string
 	// Renumbers is set if a new message can get the number of a deleted one.
 	Renumbers bool
 	// SearchBudget limits the work of one search.
