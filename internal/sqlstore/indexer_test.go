@@ -113,3 +113,35 @@ func searchIn(t testing.TB, s *sqlstore.Store, session shoal.SessionID, words st
 	}
 	return texts
 }
+
+// Indexing the messages of a session does not make the connection that posts in it forget what
+// it knows of the session; a post of another server does.
+func TestIndexingIsNoForeignChange(t *testing.T) {
+	url := shoaltest.Postgres(t)
+	s, other := open(t, url), open(t, url)
+	settleIn(t, s, "busy")
+	post := func(by *sqlstore.Store, text string) {
+		t.Helper()
+		updateAt(t, by, storage.In("busy"), func(tx storage.Tx) error { return postIn(tx, "busy", text) })
+	}
+	writer := func() string { return ask(t, s, `SELECT writer FROM sessions WHERE id = 'busy'`) }
+	post(s, "first")
+	before := writer()
+	if err := other.CatchUp(); err != nil {
+		t.Fatal(err)
+	}
+	if after := writer(); before == "" || after != before {
+		t.Errorf("the last writer of the session was %q before its messages were indexed, and is %q", before, after)
+	}
+	if found := searchIn(t, s, "busy", "first"); len(found) != 1 {
+		t.Errorf("search finds %q", found)
+	}
+	post(other, "second")
+	if after := writer(); after == before {
+		t.Error("a post of another server has not changed the last writer")
+	}
+	post(s, "third")
+	if last := ask(t, s, `SELECT CAST(MAX(seq) AS TEXT) FROM messages WHERE session_id = 'busy'`); last != "3" {
+		t.Errorf("the last of three messages has the number %s", last)
+	}
+}

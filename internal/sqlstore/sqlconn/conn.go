@@ -48,6 +48,8 @@ type Conn struct {
 	sessions bool              // it locks sessions, and changes nothing else
 	changes  []shoal.SessionID // the sessions that it may change; nil is all
 	indexing bool              // it stored messages that the search index does not contain
+	foreign  []shoal.SessionID // sessions that it has locked, that another connection changed last, and that it has not changed so far
+	marked   []shoal.SessionID // those of them that it has changed
 }
 
 // Cache is what the writer keeps of some tables from one transaction to the next. It must
@@ -163,6 +165,7 @@ func (c *Conn) resetCache() {
 type statement struct {
 	prepared
 	changesCached bool // it changes a table that the cache covers
+	changesIndex  bool // it changes the search index, of which no cache knows anything
 }
 
 // prepare returns the statement of a text. The texts are few and the same for the life of
@@ -175,10 +178,14 @@ func (c *Conn) prepare(query string) (statement, error) {
 	if err != nil {
 		return statement{}, err
 	}
-	stmt := statement{raw, c.cache != nil && c.cache.Covers(changedTable(query))}
+	table := changedTable(query)
+	stmt := statement{raw, c.cache != nil && c.cache.Covers(table), slices.Contains(indexTables, table)}
 	c.stmts[query] = stmt
 	return stmt, nil
 }
+
+// indexTables are the tables that only search reads, and the row that says what they contain.
+var indexTables = []string{"search_blocks", "search_words", "late", "store"}
 
 // changedTable returns the table that a statement changes, or "" if it changes none.
 func changedTable(query string) string {
@@ -221,7 +228,22 @@ func (c *Conn) execute(query string, args []any) (stmt statement, changed int64,
 		return stmt, 0, c.Fail(query, err)
 	}
 	c.wrote, c.changed = c.wrote || changed > 0, c.changed || changed > 0
+	if changed > 0 && !stmt.changesIndex {
+		c.markForeign()
+	}
 	return stmt, changed, nil
+}
+
+// markForeign records that this transaction changes the sessions that it may change at this
+// moment: other connections may not rely on what they know of them.
+func (c *Conn) markForeign() {
+	c.foreign = slices.DeleteFunc(c.foreign, func(id shoal.SessionID) bool {
+		changes := c.changes == nil || slices.Contains(c.changes, id)
+		if changes {
+			c.marked = append(c.marked, id)
+		}
+		return changes
+	})
 }
 
 // ExecAll runs statements one after the other, each with all of args that it names.

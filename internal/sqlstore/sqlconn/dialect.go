@@ -73,6 +73,9 @@ type Dialect struct {
 	begin string
 	// beginIn, if set, starts a transaction that locks sessions, see [Conn.BeginIn].
 	beginIn func(c *Conn, sessions []shoal.SessionID, wait bool) (locked []shoal.SessionID, err error)
+	// mark records in a transaction of beginIn that it has changed sessions which another
+	// connection changed last.
+	mark func(c *Conn, sessions []shoal.SessionID) error
 	// beginView starts a transaction that reads one snapshot and changes nothing.
 	beginView string
 	// version is a query whose result changes when another process has changed the

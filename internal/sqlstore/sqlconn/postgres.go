@@ -70,6 +70,7 @@ func newPostgres(url string) (*Dialect, error) {
 		Lanes:     postgresLanes,
 		begin:     beginGlobal,
 		beginIn:   beginInSessions,
+		mark:      markInSessions,
 		beginView: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
 		check:     checkPostgres,
 		faultOf:   postgresFault,

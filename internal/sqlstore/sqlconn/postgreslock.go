@@ -44,8 +44,9 @@ var (
 )
 
 // selectSessions also reads which program may write, which connection has changed a session last,
-// and how often everything was changed: what a connection read of a session before is right as long as it is
-// the session's last writer. The statement has its snapshot after the shared lock, so it sees every change of
+// and how often everything was changed: what a connection read of a session before is right as long
+// as it is the session's last writer. A transaction that only adds to the search index is not
+// counted. The statement has its snapshot after the shared lock, so it sees every change of
 // everything; a row that another transaction changes meanwhile is read again when it is locked.
 const selectSessions = `SELECT s.id, s.writer, (SELECT changes FROM store), (SELECT oldest_program FROM store) FROM sessions AS s WHERE s.id = ANY($1) ORDER BY s.id FOR UPDATE OF s`
 
@@ -79,14 +80,14 @@ func beginInSessions(c *Conn, sessions []shoal.SessionID, wait bool) ([]shoal.Se
 	if err != nil {
 		return nil, err
 	}
-	locked, others := make([]shoal.SessionID, len(rows)), []shoal.SessionID(nil)
+	locked := make([]shoal.SessionID, len(rows))
 	for i, r := range rows {
 		if failed := c.dialect.checkProgram(r.oldest); failed != nil {
 			return nil, failed
 		}
 		locked[i] = r.id
 		if r.writer != c.name {
-			others = append(others, r.id)
+			c.foreign = append(c.foreign, r.id)
 		}
 		if r.writer != c.name || r.changes != c.changesSeen {
 			c.cacheVersion++
@@ -96,10 +97,14 @@ func beginInSessions(c *Conn, sessions []shoal.SessionID, wait bool) ([]shoal.Se
 	if len(sessions) == 0 {
 		return nil, c.checkProgram()
 	}
-	if len(others) > 0 {
-		_, err = conn.Exec(c.ctx, markSessions.name, textArray(others), c.name)
-	}
-	return locked, err
+	return locked, nil
+}
+
+// markInSessions implements Dialect.mark.
+func markInSessions(c *Conn, sessions []shoal.SessionID) error {
+	conn := c.raw.(stdConn).Conn.(*stdlib.Conn).Conn()
+	_, err := conn.Exec(c.ctx, markSessions.name, textArray(sessions), c.name)
+	return err
 }
 
 func sendLocks(ctx context.Context, conn *pgx.Conn, lock lockStatement, sessions []shoal.SessionID) (rows []lockedSession, err error) {

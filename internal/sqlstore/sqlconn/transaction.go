@@ -56,6 +56,7 @@ func (c *Conn) beginWith(begin func() *Failure) error {
 		}
 		c.limitTime()
 		c.active, c.failed, c.wrote, c.changed, c.indexing = true, nil, false, false, false
+		c.foreign, c.marked = c.foreign[:0], c.marked[:0]
 		failed := begin()
 		if failed == nil {
 			c.endBegin()
@@ -119,6 +120,14 @@ func (c *Conn) Commit() error {
 		if err := c.countChange(); err != nil {
 			c.Rollback()
 			return err
+		}
+	}
+	if len(c.marked) > 0 {
+		c.startStatement()
+		if err := c.dialect.mark(c, c.marked); err != nil {
+			failed := NewFailure(c.dialect.faultOf(err), "mark sessions", err)
+			c.Rollback()
+			return failed
 		}
 	}
 	if c.limit > 0 {
