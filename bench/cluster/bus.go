@@ -34,8 +34,8 @@ func (b *Bench) Bus(ctx context.Context) error {
 func (e *engines) bus(ctx context.Context) error {
 	t := e.Report.Add(&report.Table{
 		Title: fmt.Sprintf("Posts on one server by its bus, %d senders in %d sessions", sendersEach, manySessions),
-		Note: "As above. In the last two rows the bus carries a notification of each post to a second server, on which nobody waits or follows. " +
-			"CPU is that of all servers, of PostgreSQL and of NATS.",
+		Note: "Each sender waits for the response before it sends the next message, over REST. In the last two rows the bus carries the notifications to a second server, on which nobody waits or follows. " +
+			"CPU is that of the servers with PostgreSQL's and that of NATS, which the next columns show.",
 		Ratios: []report.Ratio{
 			{Metric: perSecond, Base: memoryRow, Heading: "posts/s ÷ memory"},
 			{Metric: report.CPUMicros, Base: memoryRow, Heading: "CPU ÷ memory"},

@@ -30,10 +30,10 @@ const (
 	natsBus     = "NATS"
 )
 
-// Metrics of several tables.
+// Metrics of several tables. The first two are parts of the CPU time of an operation.
 const (
-	databaseMicros = "of it the database"
-	brokerMicros   = "of it NATS"
+	databaseMicros = "database µs"
+	brokerMicros   = "NATS µs"
 	loadAverage    = "load average"
 )
 

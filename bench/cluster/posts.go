@@ -16,17 +16,14 @@ const (
 	postTime     = 1500 * time.Millisecond
 
 	perSecond = "posts/s"
+	oneRow    = "1 server"
 )
 
-func postsRow(servers, sessions int) string {
-	name := "1 server"
-	if servers > 1 {
-		name = fmt.Sprintf("%d servers", servers)
+func postsRow(servers int) string {
+	if servers == 1 {
+		return oneRow
 	}
-	if sessions == 1 {
-		return name + ", one session"
-	}
-	return fmt.Sprintf("%s, %d sessions", name, sessions)
+	return fmt.Sprintf("%d servers", servers)
 }
 
 // Posts measures posts by 64 senders of each of one, two and three servers.
@@ -43,47 +40,55 @@ func (b *Bench) Posts(ctx context.Context) error {
 var serverCounts = []int{1, 2, 3}
 
 func (e *engines) posts(ctx context.Context, bus string) error {
-	t := e.Report.Add(&report.Table{
-		Title: fmt.Sprintf("Posts on several servers, bus %s, %d senders each", bus, sendersEach),
-		Note: "Each sender waits for the response before it sends the next message, over REST, which mentions nobody. The messages of all servers are in one session, or in 16. " +
-			"CPU is that of the servers, of PostgreSQL and of NATS. More servers bring more senders to the same processors.",
-		Ratios: []report.Ratio{
-			{Metric: perSecond, Base: postsRow(1, 1), Heading: "posts/s ÷ 1 server, one session"},
-			{Metric: perSecond, Base: postsRow(1, manySessions), Heading: "posts/s ÷ 1 server, 16 sessions"},
-			{Metric: report.CPUMicros, Base: postsRow(1, 1), Heading: "CPU ÷ 1 server, one session"},
-			{Metric: report.CPUMicros, Base: postsRow(1, manySessions), Heading: "CPU ÷ 1 server, 16 sessions"},
-		},
-		Shown: []string{perSecond, report.P50, report.P99, report.CPUMicros, databaseMicros, brokerMicros, loadAverage},
-	})
-	var rows []*senders
+	one, many := e.postsTable(bus, "one session"), e.postsTable(bus, fmt.Sprintf("%d sessions", manySessions))
+	type row struct {
+		*senders
+		of *report.Table
+	}
+	var rows []row
 	for _, servers := range serverCounts {
 		g, err := e.start(ctx, servers, bus)
 		if err != nil {
 			return err
 		}
-		for _, sessions := range []int{1, manySessions} {
-			s, err := g.senders(ctx, sessions)
-			if err != nil {
-				return err
-			}
-			rows = append(rows, s)
+		inOne, err := g.senders(ctx, 1)
+		if err != nil {
+			return err
 		}
+		inMany, err := g.senders(ctx, manySessions)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, row{inOne, one}, row{inMany, many})
 	}
 	for round := range e.Rounds + 1 {
-		for _, s := range rows {
-			name := postsRow(len(s.servers), len(s.in[0]))
-			if err := s.round(ctx, t.Row(name), round > 0); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
+		for _, r := range rows {
+			if err := r.round(ctx, r.of.Row(postsRow(len(r.servers))), round > 0); err != nil {
+				return fmt.Errorf("%s, %s: %w", r.of.Title, postsRow(len(r.servers)), err)
 			}
 		}
 	}
-	for _, sessions := range []int{1, manySessions} {
-		one, two, three := postsRow(1, sessions), postsRow(2, sessions), postsRow(3, sessions)
-		e.Report.AtLeast(1, "× 1 server", t.Ratio(perSecond, two, one), t.Title+", "+two).WithTarget(1.6)
-		e.Report.AtMost(2, "× 1 server", t.Ratio(report.P99, two, one), t.Title+", "+two+", p99")
-		e.Report.AtMost(1.25, "× 1 server", t.Ratio(report.CPUMicros, three, one), t.Title+", "+three+", CPU of a post")
+	for _, t := range []*report.Table{one, many} {
+		two, three := postsRow(2), postsRow(3)
+		e.Report.AtLeast(1, "× 1 server", t.Ratio(perSecond, two, oneRow), t.Title+", posts/s of 2").WithTarget(1.6)
+		e.Report.AtMost(2, "× 1 server", t.Ratio(report.P99, two, oneRow), t.Title+", p99 of 2")
+		e.Report.AtMost(1.25, "× 1 server", t.Ratio(report.CPUMicros, three, oneRow), t.Title+", CPU of a post on 3")
 	}
 	return nil
+}
+
+func (e *engines) postsTable(bus, where string) *report.Table {
+	return e.Report.Add(&report.Table{
+		Title: fmt.Sprintf("Posts on several servers in %s, bus %s", where, bus),
+		Note: fmt.Sprintf("%d senders of each server wait for the response before they send the next message, over REST. More servers bring more senders to the same processors. ", sendersEach) +
+			"CPU is that of the servers with PostgreSQL's and that of NATS, which the next columns show.",
+		Ratios: []report.Ratio{
+			{Metric: perSecond, Base: oneRow, Heading: "posts/s ÷ 1 server"},
+			{Metric: report.P99, Base: oneRow, Heading: "p99 ÷ 1 server"},
+			{Metric: report.CPUMicros, Base: oneRow, Heading: "CPU ÷ 1 server"},
+		},
+		Shown: []string{perSecond, report.P50, report.P99, report.CPUMicros, databaseMicros, brokerMicros, loadAverage},
+	})
 }
 
 // senders are the senders of a group of servers.

@@ -29,7 +29,7 @@ func (e *engines) wakes(ctx context.Context) error {
 	t := e.Report.Add(&report.Table{
 		Title: fmt.Sprintf("Wake-up across servers, %d at once", wakePairs),
 		Note: "The time from the moment A sends a message until B's open wait returns it, over REST; the message is stored first, and B acknowledges with its next wait. " +
-			"A and B use one server, or two that share a database. CPU is that of the servers, of PostgreSQL and of NATS.",
+			"A and B use one server, or two that share a database. CPU is that of the servers with PostgreSQL's and that of NATS, which the next columns show.",
 		Ratios: []report.Ratio{
 			{Metric: report.P50, Base: sameRow, Heading: "p50 ÷ one server"},
 			{Metric: report.P99, Base: sameRow, Heading: "p99 ÷ one server"},
