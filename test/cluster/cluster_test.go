@@ -28,7 +28,7 @@ const (
 	refuseLimit   = 5 * time.Second  // until a server without its database refuses a change
 	leaveLimit    = 8 * time.Second  // until the waits of a server without its database end: 5 s and a check each 2 s
 	takeoverLimit = 30 * time.Second // until another server executes the runs of one that is gone
-	streamLimit   = 5 * time.Second  // until a stream moves again after its bus or database is back
+	streamLimit   = time.Second      // until a stream moves again after its bus or database is back
 )
 
 // patience ends a test that has failed anyway.
@@ -57,6 +57,7 @@ var journeys = []struct {
 	{"a mention wakes a wait on another server", wakesAcrossServers},
 	{"a revoked key ends its calls on another server", revocationCrossesServers},
 	{"without the bus, mentions arrive by polling", mentionsWithoutBus},
+	{"without the bus, streams of runs continue", streamsWithoutBus},
 	{"the bus is restarted", busRestarts},
 	{"a server loses its database", serverWithoutDatabase},
 	{"the database is restarted", databaseRestarts},
