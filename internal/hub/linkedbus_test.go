@@ -99,7 +99,7 @@ func (b *linkedBuses) bus(node int, _ bool) core.Bus { return b.nodes[node] }
 func (b *linkedBuses) started(int, *hub.Hub) error { return nil }
 
 // healTime implements [network]: a loss is noticed with the next beat, and a draft may be
-// 250 ms old.
+// half a second old.
 func (b *linkedBuses) healTime() time.Duration { return beatEvery + 500*time.Millisecond }
 
 // set changes the faults. A node knows at once that it is connected again.

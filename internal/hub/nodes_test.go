@@ -150,7 +150,7 @@ func (p *nodesSim) step() {
 		for range 1 + p.rnd.IntN(5) {
 			p.write(part)
 		}
-	case n < 40:
+	case n < 40 && len(p.partTexts) < 7: // a cursor has room for them and for reasoning
 		p.begin()
 	case n < 43 && part != nil:
 		p.reset(part)
@@ -183,21 +183,22 @@ func (p *nodesSim) step() {
 func (p *nodesSim) write(part *shoal.Part) {
 	p.delta(part)
 	p.dirty = true
-	p.saveOld()
+	p.saveOld(250 * time.Millisecond)
 }
 
-func (p *nodesSim) saveOld() {
-	if p.dirty && p.open != nil && time.Since(p.savedAt) >= 250*time.Millisecond {
+func (p *nodesSim) saveOld(after time.Duration) {
+	if p.dirty && p.open != nil && time.Since(p.savedAt) >= after {
 		p.save()
 		p.savedAt, p.dirty = time.Now(), false
 	}
 }
 
-// advance lets time pass. The executing node stores the drafts also when no delta follows.
+// advance lets time pass. The executing node stores the drafts also when no delta follows, a
+// little later.
 func (p *nodesSim) advance(d time.Duration) {
 	for ; d > 0; d -= 50 * time.Millisecond {
 		<-time.After(min(d, 50*time.Millisecond))
-		p.saveOld()
+		p.saveOld(500 * time.Millisecond)
 	}
 	synctest.Wait()
 }

@@ -14,10 +14,11 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// gatedModel stops before it finishes its answer, until it is let go or its context
-// ends.
+// gatedModel stops before it finishes its answer, or before the first piece of a call with
+// some text, until it is let go or its context ends.
 type gatedModel struct {
 	agent.Model
+	before  string
 	reached chan struct{} // gets a value when an answer stops
 	release chan struct{}
 }
@@ -29,7 +30,7 @@ func gated(m agent.Model) *gatedModel {
 func (g *gatedModel) Stream(ctx context.Context, req *agent.Request) iter.Seq2[agent.Chunk, error] {
 	return func(yield func(agent.Chunk, error) bool) {
 		for c, err := range g.Model.Stream(ctx, req) {
-			if c.Kind == agent.ChunkFinish {
+			if c.Kind == agent.ChunkFinish && g.before == "" || g.before != "" && strings.Contains(c.Text, g.before) {
 				g.reached <- struct{}{}
 				select {
 				case <-g.release:

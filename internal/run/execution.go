@@ -61,7 +61,9 @@ type execution struct {
 	messages       map[shoal.MessageID]shoal.Message // as the hub returned them
 	shown          map[string]shoal.MessageID        // where calls were shown before this execution
 	unopened       map[shoal.MessageID]bool          // the space refused them
+	composing      chan struct{}                     // holds a value while a goroutine uses the composer during the turn
 	draftsSaved    time.Time                         // when drafts were stored last
+	lateDrafts     *time.Timer                       // stores drafts if no delta does before
 	client         clientInput
 	once           bool // what the store cannot do is not retried: a caller waits
 	steps          int  // announced steps
@@ -79,7 +81,7 @@ func newExecution(ctx context.Context, e *Executor, r storage.Run) *execution {
 	x := &execution{
 		e: e, hub: e.hub, lease: leaseOf(r), run: r, began: time.Now(),
 		log:   e.log.With("session", r.SessionID, "run", r.ID, "agent", r.AgentID),
-		tools: map[string]map[string]*tool.Tool{},
+		tools: map[string]map[string]*tool.Tool{}, composing: make(chan struct{}, 1),
 	}
 	x.clock.Start()
 	x.until.Store(&x.began) // until the executor sets how long the lease lasts

@@ -27,6 +27,7 @@ var refusals = map[compose.Refusal]string{
 
 // beforeTools blocks calls of a step that must not be executed.
 func (x *execution) beforeTools(ctx context.Context, batch *agent.Batch) error {
+	defer x.compose()()
 	for _, call := range batch.Calls {
 		status, why, err := x.mayCall(ctx, call)
 		if err != nil {
@@ -120,6 +121,7 @@ func (x *execution) send(p agent.Pending) (a agent.Answer, done bool, err error)
 	if err != nil {
 		return agent.Answer{Text: forModel(err), Failed: true}, true, nil
 	}
+	defer x.compose()()
 	route, _ := x.composer.Route(p.Call.ID)
 	message, accepted := x.shown[p.Call.ID]
 	if route.Place != nil {

@@ -6,7 +6,6 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/agenterror"
-	"github.com/shoal-dev/shoal/internal/compose"
 	"github.com/shoal-dev/shoal/internal/hub/live"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
@@ -26,6 +25,7 @@ func (x *execution) turn(a *agent.Agent) error {
 		}
 		input = x.store.history.NewInput(input)
 	}
+	defer x.endDrafts()
 	var failure error
 	conv := agent.OpenConversation(x.store, string(x.run.ID))
 	for event, err := range a.Stream(x.ctx, conv, input...) {
@@ -51,6 +51,7 @@ func (x *execution) turn(a *agent.Agent) error {
 
 // handleEvent handles one event of the turn.
 func (x *execution) handleEvent(event agent.Event) error {
+	defer x.compose()()
 	x.recordActivity(event)
 	if x.woken.Swap(false) {
 		if err := x.checkSpaces(); err != nil {
@@ -94,22 +95,6 @@ func (x *execution) handleEvent(event agent.Event) error {
 		return x.saveDrafts(draftEvery)
 	}
 	return nil
-}
-
-// draftEvery is how often streaming messages are stored.
-const draftEvery = 250 * time.Millisecond
-
-// saveDrafts stores the streaming messages, unless it did less than every ago.
-func (x *execution) saveDrafts(every time.Duration) error {
-	if time.Since(x.draftsSaved) < every {
-		return nil
-	}
-	x.draftsSaved = time.Now()
-	var effects []compose.Effect
-	for _, m := range x.composer.Drafts() {
-		effects = append(effects, compose.SaveMessage{Message: m})
-	}
-	return x.perform(effects, nil)
 }
 
 // stepStarted announces a step, unless it did before, and stops an agent that has used its

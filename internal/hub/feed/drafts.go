@@ -12,13 +12,14 @@ import (
 
 // Parts that other servers write. Their deltas arrive over a bus that may lose some. Then the
 // feed reads the stored drafts of the streaming parts, appends the newer deltas in its window,
-// and its followers continue from there. Executors store drafts every 250 ms, so one that is
-// too old is soon replaced.
+// and its followers continue from there. Executors store drafts every 250 ms, and half a
+// second after the last time when a model pauses, so one that is too old is soon replaced.
 
-// Drafts are read every draftInterval until draftTime after the last request.
+// Drafts are read every draftInterval until draftTime after the last request: at least once
+// when everything that was written before the request is stored.
 const (
 	draftInterval = 300 * time.Millisecond
-	draftTime     = 2*draftInterval + draftInterval/2
+	draftTime     = time.Second
 )
 
 // draft is the text of a streaming part at a position of the feed, including the deltas that
