@@ -25,7 +25,7 @@ func TestDrain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer r.Body.Close() //nolint:errcheck // only the status is read
+		defer r.Body.Close()
 		return r.StatusCode
 	}
 	alone := start("one")

@@ -24,7 +24,7 @@ type outbox struct {
 	items    []item
 	notified map[string]int // index of the item in items that notifies a topic
 	events   int
-	bytes    int // of the events
+	bytes    int  // of the events
 	urgent   bool // an event must not wait
 	overflow bool
 	dropped  int64 // events dropped since the last call of take

@@ -18,7 +18,7 @@ func healthRoutes() []route {
 			method: http.MethodGet, path: "/readyz", do: ready, public: true, id: "ready", tag: "Server",
 			summary: "Is the server recovered and serving?",
 			about:   "`bus` is `up` or `down` for a server that shares its database with others: while it is down, notifications from the others are up to four seconds late.",
-			status: http.StatusOK, out: health{}, errors: []shoal.Kind{shoal.Busy},
+			status:  http.StatusOK, out: health{}, errors: []shoal.Kind{shoal.Busy},
 		},
 		{
 			method: http.MethodGet, path: "/metrics", do: showMetrics, id: "metrics", tag: "Server",

@@ -60,7 +60,7 @@ func TestServerThatIsOutdated(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer old.Close() //nolint:errcheck // it has failed
+			defer old.Close()
 			settle(t, old)
 			if err := sqlstore.Migrate(url, later, 1); err != nil {
 				t.Fatal(err)

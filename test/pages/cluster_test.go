@@ -141,7 +141,7 @@ func TestComposeFileOfTheClusterPage(t *testing.T) {
 func snake(name string) string {
 	var b strings.Builder
 	for i, r := range name {
-		if i > 0 && r >= 'A' && r <= 'Z' && !(name[i-1] >= 'A' && name[i-1] <= 'Z') {
+		if i > 0 && r >= 'A' && r <= 'Z' && (name[i-1] < 'A' || name[i-1] > 'Z') {
 			b.WriteByte('-')
 		}
 		b.WriteRune(r)
