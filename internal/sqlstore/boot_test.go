@@ -1,11 +1,13 @@
 package sqlstore_test
 
 import (
+	"net/url"
 	"testing"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
@@ -60,16 +62,24 @@ func TestServersOfAClusterAcceptPositionsOfEachOther(t *testing.T) {
 // the database may have gone back meanwhile. Those that connect again later write as it does.
 func TestClusterBeginsAnewWhenNoServerIsConnected(t *testing.T) {
 	d := shoaltest.NewPostgresServer(t)
-	a := openWith(t, sqlstore.Options{URL: d.URL, Cluster: true})
+	line := faultproxy.New(t, "unix", d.Socket)
+	through, err := url.Parse(d.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	through.Host, through.RawQuery = line.Addr(), "sslmode=disable"
+	a := openWith(t, sqlstore.Options{URL: through.String(), Cluster: true})
 	settle(t, a)
 	before := speak(t, a, "m1")
 	first := a.Epoch()
+	line.Cut() // until the other server has started
 	d.Stop(t, shoaltest.PostgresImmediate)
 	d.Start(t)
 	b := openWith(t, sqlstore.Options{URL: d.URL, Cluster: true})
 	if b.Epoch() == first {
 		t.Errorf("a server that starts alone continues in the epoch %s", first)
 	}
+	line.Heal()
 	speak(t, b, "m2")
 	place := speak(t, a, "m3")
 	if a.Epoch() != b.Epoch() {
