@@ -36,6 +36,6 @@ func (p *statistics) update(ctx context.Context, s *Store, messages int64) error
 		if failed := c.Control(s.dialect.Analyze); failed != nil {
 			return failed
 		}
-		return nil
+		return c.Commit() // a View is rolled back, and would only keep the number of rows
 	})
 }
