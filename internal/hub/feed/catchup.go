@@ -178,6 +178,8 @@ func (f *Follower) catchUpDrafts() error {
 		if have >= len(d.part.Text) {
 			continue
 		}
+		// This server continues the part that another began: it has the rest of the text.
+		f.partsCurrent = f.partsCurrent && !f.events.live.Has(key)
 		h := d.head()
 		if err := f.queueDelta(h.Type, f.after, key, shoal.DeltaData{
 			PartHead: h, ToolCallID: d.part.ToolCallID, ToolName: d.part.ToolName, Offset: have, Delta: d.part.Text[have:],
