@@ -16,17 +16,20 @@ import (
 // A message that is committed after others with higher numbers is found by search, also once
 // they are in the index.
 func TestIndexContainsMessagesThatCommitLate(t *testing.T) {
+	// The slow session is the first in the order of locks: the other indexer, which may wait for it,
+	// holds no lock of the fast one meanwhile.
+	const slow, fast shoal.SessionID = "a slow one", "fast"
 	url := shoaltest.Postgres(t)
 	s, other := open(t, url), open(t, url)
-	for _, id := range []shoal.SessionID{"slow", "fast"} {
+	for _, id := range []shoal.SessionID{slow, fast} {
 		settleIn(t, s, id)
 	}
 	index := other.Indexer()
 	for round := range 5 {
 		stored, commit, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 		go func() {
-			ended <- s.Update(context.Background(), storage.In("slow"), func(tx storage.Tx) error {
-				err := postIn(tx, "slow", fmt.Sprint("late", round))
+			ended <- s.Update(context.Background(), storage.In(slow), func(tx storage.Tx) error {
+				err := postIn(tx, slow, fmt.Sprint("late", round))
 				close(stored)
 				<-commit
 				return err
@@ -34,7 +37,7 @@ func TestIndexContainsMessagesThatCommitLate(t *testing.T) {
 		}()
 		<-stored
 		for range 3 {
-			if err := other.Update(context.Background(), storage.In("fast"), func(tx storage.Tx) error { return postIn(tx, "fast", "early") }); err != nil {
+			if err := other.Update(context.Background(), storage.In(fast), func(tx storage.Tx) error { return postIn(tx, fast, "early") }); err != nil {
 				t.Fatal(err)
 			}
 			for range 2 { // the second one could pass what the first one saw
@@ -50,12 +53,12 @@ func TestIndexContainsMessagesThatCommitLate(t *testing.T) {
 		if err := other.CatchUp(); err != nil {
 			t.Fatal(err)
 		}
-		if found := searchIn(t, s, "slow", fmt.Sprint("late", round)); !slices.Equal(found, []string{fmt.Sprint("late", round)}) {
+		if found := searchIn(t, s, slow, fmt.Sprint("late", round)); !slices.Equal(found, []string{fmt.Sprint("late", round)}) {
 			t.Errorf("round %d: the message that was committed late is not found, but %q", round, found)
 		}
 	}
 	lacks := ask(t, s, `SELECT CAST(COUNT(*) AS TEXT) FROM messages WHERE doc > (SELECT indexed FROM store)`)
-	if found := searchIn(t, s, "fast", "early"); len(found) != 15 || lacks != "0" {
+	if found := searchIn(t, s, fast, "early"); len(found) != 15 || lacks != "0" {
 		t.Errorf("%d messages are found, and the index lacks %s", len(found), lacks)
 	}
 }
