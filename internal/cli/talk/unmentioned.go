@@ -17,12 +17,13 @@ var atName = regexp.MustCompile(`(?:^|[\s(])@([A-Za-z0-9][A-Za-z0-9._-]*[A-Za-z0
 const maxNoted = 5
 
 // noteUnmentioned prints a note about each member whose name is in the text of a message that does
-// not mention it: the message does not wake it.
+// not mention it: the message does not wake it, unless it is the agent that acts without a mention.
 func noteUnmentioned(ctx context.Context, sh *cli.Shell, session *client.Session, posted shoal.Message, text string) {
 	var noted []shoal.EntityID
 	for _, found := range atName.FindAllStringSubmatch(text, -1) {
 		id := shoal.EntityID(found[1])
-		if id == posted.EntityID || slices.Contains(noted, id) || slices.Contains(posted.Mentions, id) || slices.Contains(posted.DroppedMentions, id) {
+		acts := slices.ContainsFunc(posted.Runs, func(r shoal.StartedRun) bool { return r.AgentID == id })
+		if acts || id == posted.EntityID || slices.Contains(noted, id) || slices.Contains(posted.Mentions, id) || slices.Contains(posted.DroppedMentions, id) {
 			continue
 		}
 		if noted = append(noted, id); len(noted) > maxNoted {
