@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,49 +21,14 @@ var clusterSeeds = flag.Int("clusterseeds", defaultClusterSeeds, "number of seed
 // What [TestWaitRaces] shows on one server holds on three, with a bus between them that loses,
 // repeats and delays frames, and that is cut for seconds: no wait times out while a message for
 // it is unread, and none returns more than 4.5 seconds late.
-func TestWaitRacesOnSeveralServers(t *testing.T) {
-	var mu sync.Mutex
-	var everywhere coverage
-	t.Cleanup(func() {
-		if *onlySeed == 0 {
-			everywhere.requireAll(t)
-		}
-	})
-	eachSeed(t, *clusterSeeds, func(t *testing.T, lane func(func(seed uint64) bool)) {
-		w := newClusterWorld(t, faults{})
-		var seen coverage
-		lane(func(seed uint64) bool {
-			verdict := w.race(seed)
-			for _, wrong := range verdict.wrong {
-				t.Errorf("seed %d: %s", seed, wrong)
-			}
-			seen.add(verdict.coverage)
-			return len(verdict.wrong) == 0
-		})
-		mu.Lock()
-		defer mu.Unlock()
-		everywhere.add(seen)
-	})
-}
+func TestWaitRacesOnSeveralServers(t *testing.T) { runRaces(t, *clusterSeeds, newClusterWorld) }
 
 // These races detect each of these faults.
 func TestWaitRacesOnSeveralServersFindFaults(t *testing.T) {
-	for name, broken := range map[string]faults{
+	findFaults(t, 400, newClusterWorld, map[string]faults{
 		"nothing is done about lost frames":     {healsNothing: true},
 		"an acknowledgement forgets its filter": {acksWholeInbox: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newClusterWorld(t, broken)
-				for seed := uint64(1); seed <= 400; seed++ {
-					if len(w.race(seed).wrong) > 0 {
-						return
-					}
-				}
-				t.Error("400 seeds have not detected the fault")
-			})
-		})
-	}
+	})
 }
 
 // longTimeouts are time-outs in milliseconds, some longer than a lost frame takes to be noticed.

@@ -32,7 +32,21 @@ const lanes = 4
 // acknowledged that was not delivered to the key, whatever combination of posts, waits,
 // filters, cancellations, lost responses, joins, leaves and closes happens at the same
 // moment.
-func TestWaitRaces(t *testing.T) {
+func TestWaitRaces(t *testing.T) { runRaces(t, *seeds, newRaceWorld) }
+
+// The races detect each of these faults.
+func TestWaitRacesFindFaults(t *testing.T) {
+	findFaults(t, 200, newRaceWorld, map[string]faults{
+		"notifications are lost":                {losesNotifications: true},
+		"a wait reads before it subscribes":     {subscribesLate: true},
+		"an acknowledgement forgets its filter": {acksWholeInbox: true},
+		"delivering acknowledges":               {readingIsAck: true},
+	})
+}
+
+// runRaces runs the races of n seeds in worlds without faults. Nothing may be wrong, and together
+// they must cover everything.
+func runRaces(t *testing.T, n int, newWorld func(*testing.T, faults) *raceWorld) {
 	var mu sync.Mutex
 	var everywhere coverage
 	t.Cleanup(func() { // after the last lane has ended
@@ -40,8 +54,8 @@ func TestWaitRaces(t *testing.T) {
 			everywhere.requireAll(t)
 		}
 	})
-	eachSeed(t, *seeds, func(t *testing.T, lane func(func(seed uint64) bool)) {
-		w := newRaceWorld(t, faults{})
+	eachSeed(t, n, func(t *testing.T, lane func(func(seed uint64) bool)) {
+		w := newWorld(t, faults{})
 		var seen coverage
 		lane(func(seed uint64) bool {
 			verdict := w.race(seed)
@@ -57,23 +71,18 @@ func TestWaitRaces(t *testing.T) {
 	})
 }
 
-// The races detect each of these faults.
-func TestWaitRacesFindFaults(t *testing.T) {
-	for name, broken := range map[string]faults{
-		"notifications are lost":                {losesNotifications: true},
-		"a wait reads before it subscribes":     {subscribesLate: true},
-		"an acknowledgement forgets its filter": {acksWholeInbox: true},
-		"delivering acknowledges":               {readingIsAck: true},
-	} {
+// findFaults checks that the races of the first seeds detect each of the faults.
+func findFaults(t *testing.T, seeds uint64, newWorld func(*testing.T, faults) *raceWorld, all map[string]faults) {
+	for name, broken := range all {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newRaceWorld(t, broken)
-				for seed := uint64(1); seed <= 200; seed++ {
+				w := newWorld(t, broken)
+				for seed := uint64(1); seed <= seeds; seed++ {
 					if len(w.race(seed).wrong) > 0 {
 						return
 					}
 				}
-				t.Error("200 seeds have not detected the fault")
+				t.Errorf("%d seeds have not detected the fault", seeds)
 			})
 		})
 	}
