@@ -99,18 +99,29 @@ func Plan(t storage.Tx, query string) ([]string, error) {
 	return sqlconn.List(t.(*tx).c, func(r *sqlconn.Rows) string { return r.Text(3) }, `EXPLAIN QUERY PLAN `+query, slices.Repeat([]any{""}, strings.Count(query, "$"))...)
 }
 
-// Begin creates a database with the first migrations, and runs statements in it.
-func Begin(url string, steps int, statements ...string) error {
+// openToMigrate returns a connection to a database whose tables may not exist yet.
+func openToMigrate(url string) (*sqlconn.Conn, error) {
 	d, err := sqlconn.NewDialect(url)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c := sqlconn.NewWriter(d, nil, false)
 	c.SetOpening(true)
-	defer c.Close()
 	if err := c.Open(context.Background()); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// Begin creates a database with the first migrations, and runs statements in it.
+func Begin(url string, steps int, statements ...string) error {
+	c, err := openToMigrate(url)
+	if err != nil {
 		return err
 	}
+	defer c.Close()
+	d := c.Dialect()
 	if err := d.Check(c); err != nil {
 		return err
 	}
@@ -140,18 +151,13 @@ func Begin(url string, steps int, statements ...string) error {
 
 // Migrate runs the first steps of later migrations, as a newer program does.
 func Migrate(url string, later fstest.MapFS, steps int) error {
-	d, err := sqlconn.NewDialect(url)
+	c, err := openToMigrate(url)
 	if err != nil {
 		return err
 	}
-	c := sqlconn.NewWriter(d, nil, false)
-	c.SetOpening(true)
 	defer c.Close()
-	if err := c.Open(context.Background()); err != nil {
-		return err
-	}
 	all := fstest.MapFS{}
-	files, err := fs.Glob(migrationsOf(d), "*.sql")
+	files, err := fs.Glob(migrationsOf(c.Dialect()), "*.sql")
 	if err != nil {
 		return err
 	}
