@@ -42,7 +42,10 @@ func (b *Bus) sendLoop(ctx context.Context) {
 		case <-timer.C:
 		}
 		last = time.Now()
-		due = later(due, last).Add(limits.Pause)
+		if due.Before(last) {
+			due = last
+		}
+		due = due.Add(limits.Pause)
 		_ = b.sendFrame(ctx, &number, limits) // the others notice the missing frame
 	}
 }
@@ -65,11 +68,4 @@ func (b *Bus) sendFrame(ctx context.Context, number *uint64, limits Limits) erro
 		b.metrics.sent.Add(1)
 	}
 	return err
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

@@ -141,13 +141,8 @@ func (b *Bus) beat(ctx context.Context) error {
 	}
 	b.mu.Lock()
 	b.nodes = nodes
-	others := b.peers.others(time.Now().Add(-peerForgotten))
+	heard := b.peers.others(time.Now().Add(-peerForgotten))
 	b.mu.Unlock()
-	for _, n := range nodes {
-		if n.ID != b.node.ID {
-			others++
-		}
-	}
-	b.hasPeers.Store(others > 0)
+	b.hasPeers.Store(heard > 0 || len(nodes) > 1)
 	return nil
 }
