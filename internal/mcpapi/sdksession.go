@@ -1,6 +1,8 @@
 package mcpapi
 
 import (
+	"context"
+
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -35,7 +37,9 @@ func (a *API) acquire(s *session) (*sdkSession, error) {
 func (a *API) connect(s *session) (*sdkSession, error) {
 	var options *mcp.ServerSessionOptions
 	if s.client != nil {
-		options = &mcp.ServerSessionOptions{State: &mcp.ServerSessionState{InitializeParams: s.client, InitializedParams: &mcp.InitializedParams{}}}
+		options = &mcp.ServerSessionOptions{State: &mcp.ServerSessionState{
+			InitializeParams: s.client, InitializedParams: &mcp.InitializedParams{}, LogLevel: s.level,
+		}}
 	}
 	k := &sdkSession{peer: a.peer(s.caller), transport: &mcp.StreamableServerTransport{SessionID: s.id}}
 	var err error
@@ -60,6 +64,23 @@ func (s *session) release(k *sdkSession) {
 	s.live.Unlock()
 	if unused {
 		k.close()
+	}
+}
+
+// keepLevel is a middleware that notes the level of log messages that a session's client sets. The
+// SDK knows it only until the session is at rest.
+func (p *peer) keepLevel(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		res, err := next(ctx, method, req)
+		params, ok := req.GetParams().(*mcp.SetLoggingLevelParams) //nolint:staticcheck // the older era has it
+		if ok && err == nil {
+			if s := p.api.sessions.find(p.caller, req.GetSession().ID()); s != nil {
+				s.live.Lock()
+				defer s.live.Unlock()
+				s.level = params.Level
+			}
+		}
+		return res, err
 	}
 }
 

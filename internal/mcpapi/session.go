@@ -18,9 +18,10 @@ type session struct {
 	ctx    context.Context // ends with the session
 	cancel context.CancelCauseFunc
 
-	live   sync.Mutex            // guards sdk and client
+	live   sync.Mutex            // guards sdk, client and level
 	sdk    *sdkSession           // nil while nothing needs it
 	client *mcp.InitializeParams // nil until the client has initialized
+	level  mcp.LoggingLevel      //nolint:staticcheck // the least level of log messages that the client wants; empty for none
 
 	// Guarded by sessions.mu.
 	used  time.Time // when a request last came

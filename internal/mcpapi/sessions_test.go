@@ -130,6 +130,22 @@ func TestSessionBelongsToItsCaller(t *testing.T) {
 	}
 }
 
+// A client that holds no stream open keeps the level that it has set: a session is at
+// rest between two of its requests, and the SDK knows the level only while it is not.
+func TestLogLevelOutlastsARest(t *testing.T) {
+	w := newWorld(t, func(w *world) { w.make = fixture })
+	ann := w.key("ann")
+	id := w.initialize(ann)
+	level := rpcMethod(2, "logging/setLevel", map[string]any{"level": "info"})
+	if status, _, text, err := w.post(t.Context(), ann, level, "Mcp-Session-Id", id); err != nil || status != 200 {
+		t.Fatalf("setting the level: %d %s %v", status, text, err)
+	}
+	_, _, text, err := w.post(t.Context(), ann, rpc(3, "test_tool_with_logging", inputs{}), "Mcp-Session-Id", id)
+	if n := strings.Count(text, `"notifications/message"`); err != nil || n != 3 {
+		t.Errorf("%d log messages, want 3: %s %v", n, text, err)
+	}
+}
+
 // A caller that names another's session id, which it may have seen in a log, gets a
 // session of its own under that id and ends nothing.
 func TestAnIdOfAnothersSessionEndsNothing(t *testing.T) {
