@@ -16,7 +16,7 @@ TOOLS := .cache/bin/built-with-$(GOVERSION)
 NATS  := .cache/bin/nats-server
 
 # Packages where goroutines meet: `make prove` runs their tests with the race detector.
-RACING := /(agent(/agui|/filestore|/mcptool|/provider/(anthropic|google|openai))?|client|internal/(aguiapi|app|chat/feed|clusterbus(/(natscore|pgnotify))?|console|httpapi|hub|load|localbus|mcpapi|detach|run|spacetool|sqlite|sqlstore|tool))$$
+RACING := /(agent(/agui|/filestore|/mcptool|/provider/(anthropic|google|openai))?|client|internal/(aguiapi|app|chat/feed|clusterbus(/(natscore|pgnotify))?|console|harness(/.*)?|httpapi|hub|load|localbus|mcpapi|detach|run|spacetool|sqlite|sqlstore|tool))$$
 
 # These are one goroutine with much to do: they run without it only.
 ALONE := ^Test(TheWorkOfCompilingIsBounded|TheWorkOfACheckIsBounded|SchemaWalkAgreesWithLibrary)$$
@@ -25,6 +25,9 @@ ALONE := ^Test(TheWorkOfCompilingIsBounded|TheWorkOfACheckIsBounded|SchemaWalkAg
 # several servers, releases and upgrades, random courses, and every page of the console in each theme and size.
 LONG    := /test/(cluster|faults|release|upgrade)$$
 STORIES := ^TestConsole$$/^(courses|sweep)$$
+
+# Real coding agents in every situation; `make test` runs one turn of each.
+CODERS := ^TestCodingAgents[A-Z]
 
 # The simulation of several servers; `make test` runs fewer of its seeds.
 SERVERS := ^TestWaitRacesOnSeveralServers$$
@@ -46,7 +49,7 @@ NODE_CA := $(firstword $(NODE_EXTRA_CA_CERTS) $(wildcard /etc/ssl/certs/ca-certi
 # What `make check` leaves to `make test`: packages whose tests need a browser, a database
 # server, a network, another program, or more than a few seconds; of the last four it runs
 # the scenarios and transcripts.
-SLOW := /(bench(/.*)?|client|cmd/shoal|examples/.*|agent/(mcptool|filestore)|internal/(app|apptest|auth|background|clusterbus/(natscore|pgnotify)|console|docsite|doctor|filelock|load|mcpbridge|release|shoaltest.*|sqlstore|sqlite|hub|run|httpapi|mcpapi)|test/(agui|attack|clients|cluster|conformance|console|e2e|faults|mcp-ts|models|pages|release|resume|secrets|upgrade))$$
+SLOW := /(bench(/.*)?|client|cmd/shoal|examples/.*|agent/(mcptool|filestore)|internal/(app|apptest|auth|background|clusterbus/(natscore|pgnotify)|console|docsite|doctor|filelock|harness/process|load|mcpbridge|release|shoaltest.*|sqlstore|sqlite|hub|run|httpapi|mcpapi)|test/(agui|attack|clients|cluster|conformance|console|e2e|faults|mcp-ts|models|pages|release|resume|secrets|upgrade))$$
 QUICK := ^Test(Scenarios|Transcripts|Wire|Stories|ToolsAreTheContracts|OpenAPIDocumentIsFresh|EveryInputHasABound)$$
 
 .PHONY: help run build release web setup formatted check test prove race lint format fuzz torture pictures bench generate verify
@@ -79,7 +82,7 @@ test: setup ## Run the tests
 	@failed=0; \
 	npm --prefix web run --silent check || failed=1; \
 	npm --prefix web run --silent test || failed=1; \
-	go test $(TESTFLAGS) -skip='$(STORIES)' $$(go list $(PACKAGES) | grep -vE '$(LONG)') || failed=1; \
+	go test $(TESTFLAGS) -skip='$(STORIES)|$(CODERS)' $$(go list $(PACKAGES) | grep -vE '$(LONG)') || failed=1; \
 	exit $$failed
 
 prove: setup ## Run the long tests: race detector, faults, clusters, releases, upgrades, every page of the console
@@ -87,6 +90,7 @@ prove: setup ## Run the long tests: race detector, faults, clusters, releases, u
 	SHOAL_FAULT_TABLE=$(CURDIR)/.cache/faults.md go test $(TESTFLAGS) $$(go list $(PACKAGES) | grep -E '$(LONG)') || failed=1; \
 	if [[ -f .cache/faults.md ]]; then cat .cache/faults.md; fi; \
 	go test $(TESTFLAGS) -run='$(STORIES)' ./test/console || failed=1; \
+	go test $(TESTFLAGS) -run='$(CODERS)' ./test/clients || failed=1; \
 	go test $(TESTFLAGS) -run='$(SERVERS)' ./internal/hub -clusterseeds=2000 || failed=1; \
 	scripts/race.sh $(TESTFLAGS) -skip='$(ALONE)' $$(go list $(PACKAGES) | grep -E '$(RACING)') || failed=1; \
 	exit $$failed

@@ -33,6 +33,8 @@ var (
 	built    *program.Shoal
 	// model says where the models are: those of OpenAI, and all others.
 	model struct{ URL, OpenAI string }
+	// orderly says where the models are that do what a prompt orders.
+	orderly struct{ URL string }
 )
 
 func TestMain(m *testing.M) {
@@ -71,11 +73,13 @@ func prepared(run func() int) (code int, err error) {
 	if built, err = program.Build(filepath.Join(programs, "shoal")); err != nil {
 		return 0, err
 	}
-	stop, err := program.Serve("model.mjs", &model)
-	if err != nil {
-		return 0, err
+	for script, at := range map[string]any{"model.mjs": &model, "harness-model.mjs": &orderly} {
+		stop, err := program.Serve(script, at)
+		if err != nil {
+			return 0, err
+		}
+		defer func() { err = errors.Join(err, stop()) }()
 	}
-	defer func() { err = errors.Join(err, stop()) }()
 	return run(), nil
 }
 

@@ -1,0 +1,71 @@
+// The models of coding agents that a runner drives, played by aimock. A prompt says what
+// the model does: `order: say TEXT` answers with the text, `order: run COMMAND` has the harness run a
+// command and answers with what came of it. The last order of a conversation counts.
+//
+//   node harness-model.mjs
+//
+// Out: {"url": "http://127.0.0.1:…"} once. GET /requests?match=TEXT answers with how often a
+// model was sent the text. The end of the input ends it.
+
+import http from 'node:http';
+import { LLMock } from '@copilotkit/aimock';
+
+const textOf = ({ content }) =>
+  Array.isArray(content) ? content.map((part) => part.text ?? '').join('\n') : String(content ?? '');
+
+/** How each harness calls the tool that runs a command. */
+const shells = {
+  Bash: (command) => ({ command, description: 'As it was asked' }),
+  run_shell_command: (command) => ({ command, description: 'As it was asked' }),
+  exec_command: (cmd) => ({ cmd, sandbox_permissions: 'require_escalated', justification: 'It writes a file.' }),
+  shell_command: (command) => ({ command, sandbox_permissions: 'require_escalated', justification: 'It writes a file.' }),
+};
+
+let calls = 0;
+
+const next = (request) => {
+  const { messages } = request;
+  const orders = messages.filter((m) => m.role === 'user').flatMap((m) => [...textOf(m).matchAll(/order: (say|run) (.+)/g)]);
+  if (orders.length === 0) return { content: 'There is nothing to do.' };
+  const [, verb, rest] = orders.at(-1);
+  const asked = messages.findLastIndex((m) => m.role === 'user' && /order: (say|run) /.test(textOf(m)));
+  const result = messages.slice(asked).findLast((m) => m.role === 'tool');
+  if (verb === 'say') return { content: rest };
+  if (result !== undefined) return { content: `It came to this: ${textOf(result)}` };
+  const tools = JSON.stringify(request.tools ?? []);
+  const name = Object.keys(shells).find((shell) => tools.includes(`"${shell}"`));
+  if (name === undefined) return { content: `None of these runs commands: ${tools}` };
+  return { content: 'I run it.', toolCalls: [{ id: `call_${++calls}`, name, arguments: JSON.stringify(shells[name](rest)) }] };
+};
+
+/** What each request to a model held. */
+const requests = [];
+
+const mock = new LLMock({ port: 0, logLevel: 'warn', strict: true, journalMaxEntries: 0 });
+mock.addFixture({
+  match: { predicate: () => true },
+  response: (request) => {
+    requests.push(JSON.stringify(request.messages));
+    return next(request);
+  },
+});
+await mock.start();
+
+const front = http.createServer((req, res) => {
+  const at = new URL(req.url, 'http://localhost');
+  if (at.pathname === '/requests') {
+    const text = JSON.stringify(at.searchParams.get('match')).slice(1, -1);
+    res.end(String(requests.filter((r) => r.includes(text)).length));
+    return;
+  }
+  const upstream = http.request(mock.url + req.url, { method: req.method, headers: req.headers }, (from) => {
+    res.writeHead(from.statusCode, from.headers);
+    from.pipe(res);
+  });
+  upstream.on('error', () => res.destroy());
+  req.pipe(upstream);
+});
+await new Promise((ready) => front.listen(0, '127.0.0.1', ready));
+
+process.stdout.write(JSON.stringify({ url: `http://127.0.0.1:${front.address().port}` }) + '\n');
+process.stdin.resume().on('end', () => process.exit(0));
