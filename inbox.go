@@ -21,6 +21,22 @@ const (
 	WaitMessages WaitKind = "messages"
 )
 
+// WaitAdapter describes a program that waits for an entity in order to wake its model, such as a hook
+// of a coding agent. Kind names the kind of program and SessionRef what it wakes, in its own words,
+// such as the id of a terminal session; it may be empty.
+type WaitAdapter struct {
+	Kind       string `json:"kind"`
+	SessionRef string `json:"sessionRef,omitempty"`
+}
+
+// Validate names every wrong field in one [InvalidArgument] error.
+func (a WaitAdapter) Validate() error {
+	var p problems
+	p.add(CheckID("adapter.kind", a.Kind))
+	p.add(checkLine("adapter.sessionRef", a.SessionRef, MaxName, false))
+	return p.err()
+}
+
 // InboxMessage is a message as a wait returns it. Delivery counts in how many
 // returned batches it was, this one included; 1 is the first time.
 type InboxMessage struct {

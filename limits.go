@@ -45,8 +45,8 @@ const (
 const (
 	DefaultWait = 30 * time.Second
 	MaxWait     = 600 * time.Second
-	// MaxOpenWaits is how many waits one entity may have open. One more ends the oldest as
-	// timed out.
+	// MaxOpenWaits is how many waits one entity may have open, and how many adapters may wait for
+	// it beside that. One more ends the oldest of its kind as timed out.
 	MaxOpenWaits = 4
 	// MaxWaitAgents is how many agents one wait for agents may name.
 	MaxWaitAgents = 100

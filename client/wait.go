@@ -32,16 +32,20 @@ type WaitRequest struct {
 	// Redeliver requests all messages that are not acknowledged, including those of the
 	// last result.
 	Redeliver bool
+	// Adapter says that the caller is a program that wakes the model of the entity; see
+	// shoal.WaitAdapter. It acknowledges nothing but what Ack names.
+	Adapter *shoal.WaitAdapter
 }
 
 // waitBody is a wait as the server takes it.
 type waitBody struct {
-	Kind      shoal.WaitKind   `json:"kind"`
-	TimeoutMs int64            `json:"timeoutMs"`
-	SpaceID   shoal.SpaceID    `json:"spaceId,omitempty"`
-	From      []shoal.EntityID `json:"from,omitempty"`
-	Ack       string           `json:"ack,omitempty"`
-	Redeliver bool             `json:"redeliver,omitempty"`
+	Kind      shoal.WaitKind     `json:"kind"`
+	TimeoutMs int64              `json:"timeoutMs"`
+	SpaceID   shoal.SpaceID      `json:"spaceId,omitempty"`
+	From      []shoal.EntityID   `json:"from,omitempty"`
+	Ack       string             `json:"ack,omitempty"`
+	Redeliver bool               `json:"redeliver,omitempty"`
+	Adapter   *shoal.WaitAdapter `json:"adapter,omitempty"`
 }
 
 // Wait returns the unread messages of the entity's inbox: at once if there are any, else
@@ -113,7 +117,7 @@ func (w *waiting) round(ctx context.Context, result *shoal.WaitResult) outcome {
 	held := min(w.left(), waitRound)
 	held = (held + time.Millisecond - 1).Truncate(time.Millisecond) // rounded up, so that the round is not over before the wait
 	body := waitBody{
-		Kind: w.req.Kind, TimeoutMs: held.Milliseconds(), SpaceID: w.req.Space, From: w.req.From, Ack: w.req.Ack, Redeliver: w.req.Redeliver,
+		Kind: w.req.Kind, TimeoutMs: held.Milliseconds(), SpaceID: w.req.Space, From: w.req.From, Ack: w.req.Ack, Redeliver: w.req.Redeliver, Adapter: w.req.Adapter,
 	}
 	if body.Kind == "" {
 		body.Kind = shoal.WaitMentions

@@ -22,6 +22,7 @@ type asked struct {
 	From      []string
 	Ack       string
 	Redeliver bool
+	Adapter   shoal.WaitAdapter
 }
 
 // waits serves waits with what answer returns, and remembers what was asked. A
@@ -67,6 +68,7 @@ func TestALongWaitIsMadeOfRounds(t *testing.T) {
 		began := time.Now()
 		req := client.WaitRequest{
 			Kind: shoal.WaitMessages, Timeout: 3 * time.Minute, Space: "shop", From: []shoal.EntityID{"bot"}, Ack: "c1", Redeliver: true,
+			Adapter: &shoal.WaitAdapter{Kind: "claude-hook", SessionRef: "term-1"},
 		}
 		r, err := w.client.Session("default").Wait(w.Context(), "ann", req)
 		if err != nil || !r.TimedOut || r.TimeoutMs != 180_000 || r.Cursor != nil {
@@ -76,7 +78,7 @@ func TestALongWaitIsMadeOfRounds(t *testing.T) {
 			w.Errorf("took %v", took)
 		}
 		for i, ms := range []int64{50_000, 50_000, 50_000, 30_000} {
-			if want := (asked{"messages", ms, "shop", []string{"bot"}, "c1", true}); i >= len(got) || fmt.Sprint(got[i]) != fmt.Sprint(want) {
+			if want := (asked{"messages", ms, "shop", []string{"bot"}, "c1", true, shoal.WaitAdapter{Kind: "claude-hook", SessionRef: "term-1"}}); i >= len(got) || fmt.Sprint(got[i]) != fmt.Sprint(want) {
 				w.Fatalf("asked %+v, want %+v at %d", got, want, i)
 			}
 		}

@@ -48,6 +48,7 @@ var inputBounds = map[string]input.Bound{
 
 	"WaitInput.ack": {Bytes: shoal.MaxCursor}, "WaitInput.entityId": idBound, "WaitInput.spaceId": idBound,
 	"WaitInput.from": {Entries: shoal.MaxMentions}, "WaitInput.from[]": {Bytes: shoal.MaxID},
+	"WaitAdapter.kind": idBound, "WaitAdapter.sessionRef": lineBound,
 	"WaitInput.timeoutMs": {Most: shoal.MaxWait.Milliseconds(), Cut: true},
 
 	"URLInput.url": {Bytes: shoal.MaxDescription},

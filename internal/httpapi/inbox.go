@@ -11,12 +11,14 @@ import (
 
 func waitRoutes() []route {
 	return []route{{
-		method: http.MethodPost, path: entityPath + "/wait", do: wait, waits: true, id: "wait", tag: "Inbox",
+		method: http.MethodPost, path: entityPath + "/wait", do: wait, waits: true, unseen: true, id: "wait", tag: "Inbox",
 		summary: "Wait for messages",
 		about: "Returns what is unread in the entity's inbox: at once if there is anything, else as soon as something arrives, else after `timeoutMs` " +
 			"(0 to 600000, 30000 by default) with `timedOut: true`. `kind` is `mentions` (including messages of the system) or `messages` (everything that others post). " +
 			"Send the `cursor` of the result as `ack` to acknowledge exactly these messages. A caller that sends no `ack` acknowledges a result by waiting again, " +
-			"unless the response did not reach it completely or it sends `redeliver`.",
+			"unless the response did not reach it completely or it sends `redeliver`. " +
+			"A program that waits in order to wake a model sends `adapter`: its wait does not make the entity look present, acknowledges only what `ack` names, " +
+			"and returns nothing while the entity itself waits.",
 		in: waitInput{}, example: `{"kind": "mentions", "timeoutMs": 30000}`, status: http.StatusOK, out: shoal.WaitResult{},
 		errors: []shoal.Kind{shoal.EntityRequired, shoal.IdentityMismatch, shoal.Forbidden, shoal.TooManyWaiters},
 	}}
@@ -30,6 +32,7 @@ type waitInput struct {
 	From      []shoal.EntityID    `json:"from,omitempty"`
 	Ack       string              `json:"ack,omitempty"`
 	Redeliver bool                `json:"redeliver,omitempty"`
+	Adapter   *shoal.WaitAdapter  `json:"adapter,omitempty"`
 	EntityID  shoal.EntityID      `json:"entityId,omitempty"`
 }
 
@@ -89,7 +92,10 @@ func waitRequest(c *call) (*inbox.WaitRequest, error) {
 	}
 	req := &inbox.WaitRequest{
 		Session: c.session(), Entity: c.entity(), Kind: in.Kind, Timeout: shoal.DefaultWait,
-		Space: in.SpaceID, From: in.From, Ack: in.Ack, Redeliver: in.Redeliver,
+		Space: in.SpaceID, From: in.From, Ack: in.Ack, Redeliver: in.Redeliver, Adapter: in.Adapter,
+	}
+	if in.Adapter == nil {
+		c.recordPresence()
 	}
 	if in.TimeoutMs != nil {
 		req.Timeout = time.Duration(*in.TimeoutMs)

@@ -9,7 +9,7 @@ import (
 func keyRoutes() []route {
 	return []route{
 		{
-			method: http.MethodGet, path: "/v1/me", do: me, id: "me", tag: "Keys",
+			method: http.MethodGet, path: "/v1/me", do: me, unseen: true, id: "me", tag: "Keys",
 			summary: "Read the caller", about: "Returns what the key proves, and the acting entity, if there is one.",
 			status: http.StatusOK, out: shoal.Caller{},
 		},

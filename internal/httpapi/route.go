@@ -18,6 +18,7 @@ type route struct {
 	public bool   // requires no key
 	stream bool   // responds with server-sent events
 	waits  bool   // may block for long, and has separate limits
+	unseen bool   // records itself whether the entity has made the call, because a program may have
 	label  string // the route in the metrics: method and path
 
 	id           string // the operationId
@@ -160,14 +161,17 @@ func (c *call) admit(m methods) (func(*call) error, error) {
 	if err := c.Limits.Call(who); err != nil {
 		return nil, err
 	}
-	if who.EntityID != "" {
+	if !rt.unseen {
 		c.recordPresence()
 	}
 	return rt.do, nil
 }
 
-// recordPresence records that the acting entity has made a call.
+// recordPresence records that the acting entity, if there is one, has made a call.
 func (c *call) recordPresence() {
+	if c.who.EntityID == "" {
+		return
+	}
 	session := c.who.SessionID
 	if session == "" {
 		session = c.session()

@@ -259,3 +259,34 @@ func TestStoppingEndsWaitsAsTimedOut(t *testing.T) {
 		t.Errorf("the wait answers %+v", r)
 	}
 }
+
+// A program that waits in order to wake a model does not make the entity look present: it stays offline, was never
+// seen, and is not said to listen. What the program is given stays unread.
+func TestWaitOfAdapter(t *testing.T) {
+	w, ann, bot := conversation(t)
+	w.do(bot, "GET", "/v1/me", nil).wants(200)
+	got := make(chan shoal.WaitResult)
+	go func() {
+		got <- w.wait(bot, `{"kind": "mentions", "timeoutMs": 60000, "adapter": {"kind": "claude-hook", "sessionRef": "term-1"}}`)
+	}()
+	w.until("the program waits", func() bool { return w.hub.Inbox.Waits().Count() == 1 })
+	m := into[shoal.Message](w.do(ann, "POST", base+"/spaces/shop/messages", `{"text": "one", "mentions": ["bot"]}`).wants(201))
+	if len(m.Reach) != 1 || m.Reach[0].State != shoal.ReachUnknown {
+		t.Errorf("the sender reads %+v", m.Reach)
+	}
+	if r := <-got; delivered(r) != "one/1" {
+		t.Errorf("the program gets %s", delivered(r))
+	}
+	if e := into[shoal.Entity](w.do(ann, "GET", base+"/entities/bot", nil).wants(200)); e.State != shoal.Offline || e.LastSeenAt != nil {
+		t.Errorf("bot is %s, seen %v", e.State, e.LastSeenAt)
+	}
+	if r := w.wait(bot, `{"kind": "mentions", "timeoutMs": 0}`); delivered(r) != "one/2" {
+		t.Errorf("bot itself gets %s", delivered(r))
+	}
+	if e := into[shoal.Entity](w.do(ann, "GET", base+"/entities/bot", nil).wants(200)); e.State != shoal.Connected {
+		t.Errorf("bot is %s after a wait of its own", e.State)
+	}
+	for _, wrong := range []string{`{}`, `{"kind": "no id"}`, `{"kind": "x", "sessionRef": "a\nb"}`, `{"kind": "x", "pid": 7}`} {
+		w.do(bot, "POST", base+"/entities/bot/wait", `{"kind": "mentions", "timeoutMs": 0, "adapter": `+wrong+`}`).refuses(shoal.InvalidArgument)
+	}
+}

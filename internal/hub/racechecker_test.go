@@ -21,6 +21,7 @@ type verdict struct {
 type coverage struct {
 	returned, timedOut, displaced, cancelled, redelivered int
 	open, together, explicitAcks, implicitAcks, withdrawn int
+	adapters, heldBack                                    int
 }
 
 func (c *coverage) add(o coverage) {
@@ -33,6 +34,7 @@ func (c *coverage) all() []*int {
 	return []*int{
 		&c.returned, &c.timedOut, &c.displaced, &c.cancelled, &c.redelivered,
 		&c.open, &c.together, &c.explicitAcks, &c.implicitAcks, &c.withdrawn,
+		&c.adapters, &c.heldBack,
 	}
 }
 
@@ -94,6 +96,7 @@ func (r *race) check() verdict {
 	for i, c := range b.calls {
 		b.count(c)
 		b.checkAnswer(c)
+		b.checkAdapter(c)
 		b.checkWakeUp(c)
 		b.checkImplicitAck(c)
 		for _, o := range b.calls[:i] {
@@ -167,6 +170,8 @@ func (b *raceChecker) acknowledge(at int, call *waitCall, f fact) {
 	}
 	explicit := call.acks != nil
 	switch {
+	case call.isAdapter():
+		b.fail("%v acknowledged %v", call, f)
 	case explicit:
 		b.explicitAcks++
 	case call.explicit:
@@ -304,7 +309,7 @@ func (b *raceChecker) count(c *waitCall) {
 // checkAnswer checks that a wait returned all matching unread entries in the order of the
 // inbox, as they were at some moment of the call after its own acknowledgment.
 func (b *raceChecker) checkAnswer(c *waitCall) {
-	if c.err != nil || c.result.TimedOut && (!c.timedOut() || b.mayBeDisplaced(c)) {
+	if c.isAdapter() && b.ownBeside(c) || c.err != nil || c.result.TimedOut && (!c.timedOut() || b.mayBeDisplaced(c)) {
 		return
 	}
 	from := c.lo
@@ -349,7 +354,7 @@ const lateAfter = 40 * time.Millisecond
 // checkWakeUp checks that a wait received what was posted while it was surely open and
 // whose post returned before the wait timed out.
 func (b *raceChecker) checkWakeUp(c *waitCall) {
-	if c.err != nil || c.result.TimedOut && (!c.timedOut() || b.mayBeDisplaced(c)) {
+	if c.isAdapter() && b.ownBeside(c) || c.err != nil || c.result.TimedOut && (!c.timedOut() || b.mayBeDisplaced(c)) {
 		return
 	}
 	for _, p := range b.posts {
@@ -376,7 +381,7 @@ func (b *raceChecker) checkWakeUp(c *waitCall) {
 func (b *raceChecker) mayBeDisplaced(c *waitCall) bool {
 	beside := 0
 	for _, o := range b.calls {
-		if o != c && o.entity == c.entity && !o.begun.After(c.ended) && !o.ended.Before(c.begun) {
+		if o != c && o.entity == c.entity && o.isAdapter() == c.isAdapter() && !o.begun.After(c.ended) && !o.ended.Before(c.begun) {
 			beside++
 		}
 	}
@@ -394,7 +399,7 @@ func (b *raceChecker) messageOf(p *postCall) shoal.MessageID {
 // open when a matching message is posted.
 func (b *raceChecker) checkTogether(c, o *waitCall) {
 	woken := func(w *waitCall) bool { return w.err == nil && !w.result.TimedOut }
-	if c.entity != o.entity || !woken(c) || !woken(o) || fmt.Sprint(c.filter()) != fmt.Sprint(o.filter()) {
+	if c.entity != o.entity || c.isAdapter() || o.isAdapter() || !woken(c) || !woken(o) || fmt.Sprint(c.filter()) != fmt.Sprint(o.filter()) {
 		return
 	}
 	for _, p := range b.posts {
@@ -444,12 +449,12 @@ func (b *raceChecker) checkDeliveries(before, after *waitCall) {
 // checkImplicitAck checks that a caller without cursors acknowledges its previous batch by
 // waiting again, if the batch was written.
 func (b *raceChecker) checkImplicitAck(c *waitCall) {
-	if c.err != nil || c.perhaps || c.acks != nil || c.request.Redeliver || c.key == shared {
+	if c.isAdapter() || c.err != nil || c.perhaps || c.acks != nil || c.request.Redeliver || c.key == shared {
 		return
 	}
 	var previous *waitCall
 	for _, o := range b.calls {
-		if o.entity == c.entity && o.key == c.key && !o.ended.After(c.begun) && o != c && (previous == nil || !o.begun.Before(previous.begun)) {
+		if o.entity == c.entity && o.key == c.key && !o.isAdapter() && !o.ended.After(c.begun) && o != c && (previous == nil || !o.begun.Before(previous.begun)) {
 			previous = o
 		}
 	}

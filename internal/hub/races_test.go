@@ -215,6 +215,7 @@ func (w *raceWorld) race(seed uint64) verdict {
 	}
 	act(r.mover)
 	act(r.burst)
+	act(r.adapter)
 	r.actors.Wait()
 	calm()
 	<-time.After(time.Second) // the last deliveries are counted during this time
@@ -457,5 +458,5 @@ func (c *waitCall) timedOut() bool {
 
 func (c *waitCall) String() string {
 	q := c.request
-	return fmt.Sprintf("%s/%s %s space=%q from=%v timeout=%v ack=%t redeliver=%t", c.entity, c.key, q.Kind, q.Space, q.From, q.Timeout, q.Ack != "", q.Redeliver)
+	return fmt.Sprintf("%s/%s %s space=%q from=%v timeout=%v ack=%t redeliver=%t adapter=%t", c.entity, c.key, q.Kind, q.Space, q.From, q.Timeout, q.Ack != "", q.Redeliver, c.isAdapter())
 }

@@ -70,6 +70,7 @@
 //	search ACTOR WORDS [space=]
 //	wait NAME ACTOR mentions|messages [timeout=30s] [space=] [from=A,B] [entity=ID]
 //	     [ack=NAME|CURSOR] [redeliver]   opens a wait; ack is the cursor that the named wait returned
+//	     [adapter=KIND]                  of a program that wakes the model of the entity
 //	written NAME …                    the responses of the named waits were written completely
 //	lost NAME …                       the writes of the responses of the named waits failed
 //	cancel NAME                       the request of this wait is canceled

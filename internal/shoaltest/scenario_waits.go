@@ -84,6 +84,9 @@ func wait(s *stage, c *command) (err error) {
 	if req.Timeout, err = c.duration("timeout", shoal.DefaultWait); err != nil {
 		return err
 	}
+	if kind := c.option("adapter"); kind != "" {
+		req.Adapter = &shoal.WaitAdapter{Kind: kind, SessionRef: "term-1"}
+	}
 	if ack := c.option("ack"); ack != "" {
 		if req.Ack, err = s.ack(ack); err != nil {
 			return err

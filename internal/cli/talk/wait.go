@@ -19,10 +19,13 @@ type WaitCommand struct {
 	Space    shoal.SpaceID    `help:"Only messages of this space." placeholder:"ID"`
 	From     []shoal.EntityID `help:"Only messages of these entities." placeholder:"ID"`
 	Timeout  time.Duration    `help:"How long to wait; 0 returns at once." default:"${default_wait}"`
+
+	Adapter    string `help:"Wait as a program that wakes the model of the entity, such as claude-hook: nothing is acknowledged, and nothing is printed while the entity itself waits." placeholder:"KIND"`
+	SessionRef string `help:"With --adapter: what it wakes, such as the id of a terminal session." placeholder:"REF"`
 }
 
 // Run prints the next batch and acknowledges it afterwards, so that a batch that did not reach
-// standard output is delivered again.
+// standard output is delivered again. An adapter acknowledges nothing.
 func (c *WaitCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	session, as, err := sh.Connect(ctx)
 	if err != nil {
@@ -35,6 +38,9 @@ func (c *WaitCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	if c.Messages {
 		req.Kind = shoal.WaitMessages
 	}
+	if c.Adapter != "" {
+		req.Adapter, req.Redeliver = &shoal.WaitAdapter{Kind: c.Adapter, SessionRef: c.SessionRef}, false
+	}
 	result, err := session.Wait(ctx, as, req)
 	if err != nil {
 		return err
@@ -44,6 +50,9 @@ func (c *WaitCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	}
 	if result.TimedOut || result.Cursor == nil {
 		return shoal.E("", cli.KindTimedOut, fmt.Sprintf("no message arrived within %v", c.Timeout))
+	}
+	if req.Adapter != nil {
+		return nil
 	}
 	req.Timeout, req.Ack, req.Redeliver = 0, *result.Cursor, false
 	_, err = session.Wait(ctx, as, req)

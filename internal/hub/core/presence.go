@@ -25,6 +25,7 @@ type Presence struct {
 	lastSeenCache map[storage.EntityRef]lastSeen    // of entities that this server has not seen
 	server        string                            // identifies this server to others
 	remote        map[storage.EntityRef]remoteActivities
+	waitsChanged  func(storage.EntityRef) // see WatchWaits
 }
 
 // entityActivity is what is known about one entity on this server.
@@ -48,7 +49,7 @@ const (
 )
 
 func newPresence(c *Core) *Presence {
-	return &Presence{core: c, activities: map[storage.EntityRef]*entityActivity{}, keys: map[shoal.KeyID]shoal.Time{}, arrivals: map[shoal.SessionID]chan struct{}{}, lastSeenCache: map[storage.EntityRef]lastSeen{}, server: rand.Text(), remote: map[storage.EntityRef]remoteActivities{}}
+	return &Presence{core: c, activities: map[storage.EntityRef]*entityActivity{}, keys: map[shoal.KeyID]shoal.Time{}, arrivals: map[shoal.SessionID]chan struct{}{}, lastSeenCache: map[storage.EntityRef]lastSeen{}, server: rand.Text(), remote: map[storage.EntityRef]remoteActivities{}, waitsChanged: func(storage.EntityRef) {}}
 }
 
 // MarkCall records that an entity makes a call now.

@@ -95,6 +95,10 @@ func (p *Presence) WaitsElsewhere(s shoal.SessionID, e shoal.EntityID) bool {
 	return p.remote[storage.EntityRef{Session: s, ID: e}].best(time.Now()).State == shoal.Waiting
 }
 
+// WatchWaits lets changed be called whenever it may have changed whether an entity waits on another
+// server. Call it before Start; changed must not block.
+func (p *Presence) WatchWaits(changed func(storage.EntityRef)) { p.waitsChanged = changed }
+
 // exchange publishes for the other servers what entities are doing here, and receives what they are
 // doing there, until ctx ends.
 func (p *Presence) exchange(ctx context.Context) {
@@ -136,6 +140,8 @@ func (p *Presence) hear(n Notification) {
 
 // setRemote records what entities are doing on another server.
 func (p *Presence) setRemote(said sharedPresence) {
+	var changed []storage.EntityRef
+	defer func() { p.announceWaits(changed) }()
 	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -152,7 +158,17 @@ func (p *Presence) setRemote(said sharedPresence) {
 		if was := r.best(now).State; x.State != shoal.Offline && (was == "" || was == shoal.Offline) {
 			p.notifyArrivals(x.Session)
 		}
+		if (r[said.Server].State == shoal.Waiting) != (x.State == shoal.Waiting) {
+			changed = append(changed, key)
+		}
 		r[said.Server] = remoteActivity{x, now}
+	}
+}
+
+// announceWaits reports the entities that have begun or ended to wait on another server.
+func (p *Presence) announceWaits(changed []storage.EntityRef) {
+	for _, key := range changed {
+		p.waitsChanged(key)
 	}
 }
 
@@ -178,6 +194,7 @@ func (p *Presence) forgetRemote(ctx context.Context) {
 		}
 	}
 	p.mu.Unlock()
+	p.announceWaits(gone)
 	for _, key := range gone {
 		if err := p.publishState(ctx, key); err != nil && ctx.Err() == nil {
 			p.core.Log.Warn("the state of an entity that was on a lost server cannot be published", "session", key.Session, "entity", key.ID, "error", err)

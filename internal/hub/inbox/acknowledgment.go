@@ -34,11 +34,11 @@ func (w *HeldWait) acknowledge(ctx context.Context) error {
 	if err := w.inbox.core.Store.View(ctx, func(tx storage.Tx) error { return w.checkRights(tx) }); err != nil {
 		return err
 	}
-	if w.box.isExplicit(w.who.KeyID) {
+	if w.adapter || w.box.isExplicit(w.who.KeyID) {
 		return nil
 	}
 	if w.req.Redeliver {
-		w.box.publishBatch(w.who.KeyID, nil)
+		w.box.publishRedelivery(w.who.KeyID)
 	} else {
 		if err := w.box.awaitResponses(ctx, w.who.KeyID); err != nil {
 			return err
@@ -94,7 +94,8 @@ func (w *HeldWait) acknowledged(f storage.InboxFilter, upTo, end int64, more boo
 // check of the call that sent it. A cursor of another lineage acknowledges nothing.
 func (w *HeldWait) acknowledgeCursor(ctx context.Context, at inboxCursor) error {
 	key, here, more := w.box.key, false, false
-	explicit := w.box.isExplicit(w.who.KeyID) // if so, that is stored, and remains as long as the key may call
+	// If the key acknowledges explicitly, that is stored, and remains as long as the key may call.
+	explicit := w.box.isExplicit(w.who.KeyID)
 	var end int64
 	err := w.inbox.core.Store.Update(ctx, storage.In(key.Session), func(tx storage.Tx) (err error) {
 		if err := w.checkRights(tx); err != nil {
@@ -112,7 +113,7 @@ func (w *HeldWait) acknowledgeCursor(ctx context.Context, at inboxCursor) error 
 		if at.upTo > end {
 			return invalidCursor()
 		}
-		if !explicit {
+		if !explicit && !w.adapter {
 			if err := tx.SetExplicit(key.Session, key.ID, w.who.KeyID); err != nil {
 				return err
 			}
@@ -123,7 +124,9 @@ func (w *HeldWait) acknowledgeCursor(ctx context.Context, at inboxCursor) error 
 	if err != nil || !here {
 		return err
 	}
-	w.box.setExplicit(w.who.KeyID)
+	if !w.adapter {
+		w.box.setExplicit(w.who.KeyID)
+	}
 	w.acknowledged(at.filter, at.upTo, end, more)
 	return nil
 }

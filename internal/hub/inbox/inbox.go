@@ -40,6 +40,7 @@ type Inbox struct {
 // registers the number of open waits as a gauge in m.
 func NewInbox(c *core.Core, mostWaits int, m *metrics.Set) *Inbox {
 	b := &Inbox{core: c, open: limit.NewOpen(0, mostWaits), mailboxes: map[storage.EntityRef]*mailbox{}, sessions: map[shoal.SessionID]*sessionWaits{}}
+	c.Presence.WatchWaits(b.holdAdapters)
 	m.GaugeFunc("shoal_waits_open", "Waits that are open.", func() float64 { return float64(b.open.Count()) })
 	return b
 }
@@ -63,6 +64,11 @@ func prepareRequest(who shoal.Principal, req *WaitRequest) (shoal.EntityID, erro
 	}
 	if req.Entity != "" && req.Entity != entity {
 		return "", shoal.E("", shoal.IdentityMismatch, fmt.Sprintf("Your key acts as %q, not as %q: leave the id out, or use that entity's key.", entity, req.Entity))
+	}
+	if req.Adapter != nil {
+		if err := req.Adapter.Validate(); err != nil {
+			return "", err
+		}
 	}
 	if req.Kind != shoal.WaitMentions && req.Kind != shoal.WaitMessages {
 		return "", shoal.Invalid("kind", `must be "mentions" or "messages"`)

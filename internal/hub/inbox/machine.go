@@ -18,6 +18,7 @@ type machine struct {
 	ended     []*wait // the waits whose answers are not announced yet
 	notified  int     // how often the inbox was notified
 	missed    int64   // the last place of a message that may concern a wait that did not know it
+	elsewhere bool    // the entity itself waits on another server
 	uncounted []delivery
 	busy      bool // a task is being performed
 }
@@ -27,11 +28,14 @@ type wait struct {
 	filter storage.InboxFilter
 	agents *AgentsRequest // of a wait for agents, which no message concerns; nil for others
 	seen   int            // machine.notified before the caller acknowledged
-	clear  int64          // no message up to this place matches; unknownPlace before the first read
-	stale  bool           // it needs a read that has not begun yet
-	over   bool           // its time is up: the next read ends it
-	answer *answer        // what ended it; nil while it is open
-	done   chan struct{}  // for the driver, which closes it to announce the answer
+	// clear is a place: no message up to there matches, or, for the wait of an adapter, none that
+	// the entity itself has not received. It is unknownPlace before the first read.
+	clear   int64
+	stale   bool          // it needs a read that has not begun yet
+	over    bool          // its time is up: the next read ends it
+	adapter bool          // it returns nothing while the entity itself waits for messages
+	answer  *answer       // what ended it; nil while it is open
+	done    chan struct{} // for the driver, which closes it to announce the answer
 }
 
 const (
@@ -59,6 +63,40 @@ type task struct {
 	clear  []int64 // by wait: no message up to this place matches
 }
 
+// held reports whether the waits of adapters return nothing, because the entity itself waits.
+func (m *machine) held() bool { return m.elsewhere || slices.ContainsFunc(m.waits, (*wait).isOwn) }
+
+// isOwn reports whether the entity itself waits for messages.
+func (w *wait) isOwn() bool { return !w.adapter && w.agents == nil }
+
+// hold reports whether the entity itself waits on another server.
+func (m *machine) hold(elsewhere bool) {
+	m.elsewhere = elsewhere
+	m.endHeld()
+}
+
+// endHeld ends the waits of adapters whose time is up without a read, while they return nothing.
+func (m *machine) endHeld() {
+	if !m.held() {
+		return
+	}
+	for _, w := range slices.Clone(m.waits) {
+		if w.adapter && w.over {
+			m.end(w, answer{})
+		}
+	}
+}
+
+// handOver reports that the entity itself has received everything up to a place that a filter
+// selects: the waits of adapters for no more than that leave it to the entity.
+func (m *machine) handOver(f storage.InboxFilter, upTo int64) {
+	for _, w := range m.waits {
+		if w.adapter && covers(f, w.filter) {
+			w.clear = max(w.clear, upTo)
+		}
+	}
+}
+
 // open begins a wait. If there are too many, the time of the oldest is up.
 func (m *machine) open(w *wait) {
 	if w.answer != nil {
@@ -68,13 +106,14 @@ func (m *machine) open(w *wait) {
 		w.clear = unknownPlace
 	}
 	w.stale = w.clear == unknownPlace || w.agents != nil
-	if running := slices.DeleteFunc(slices.Clone(m.waits), func(o *wait) bool { return o.over }); len(running) >= shoal.MaxOpenWaits {
+	if running := slices.DeleteFunc(slices.Clone(m.waits), func(o *wait) bool { return o.over || o.adapter != w.adapter }); len(running) >= shoal.MaxOpenWaits {
 		m.timeUp(running[0])
 	}
 	m.waits = append(m.waits, w)
 	if w.over && !w.stale {
 		m.end(w, answer{})
 	}
+	m.endHeld()
 }
 
 // commit delivers a new message. It answers either all waits that the message matches or none,
@@ -82,16 +121,17 @@ func (m *machine) open(w *wait) {
 // earlier message matches it. This server has assigned all places from base+1 on; inOrder
 // reports that it has delivered all earlier messages. A notification follows.
 func (m *machine) commit(e storage.InboxEntry, base int64, inOrder bool) {
-	from := max(base, m.missed) // before that, the inbox may have messages that no wait knows
+	from, held := max(base, m.missed), m.held() // before from, the inbox may have messages that no wait knows
 	m.miss(e.Place)
 	for _, w := range m.waits {
-		if w.clear < e.Place && (w.clear < from || !inOrder) {
+		if w.clear < e.Place && (w.clear < from || !inOrder) && !(held && w.adapter) {
 			return
 		}
 	}
 	entries, d := []storage.InboxEntry{e}, newDelivery(e)
 	for _, w := range slices.Backward(slices.Clone(m.waits)) {
 		switch {
+		case held && w.adapter: // the notification leads to its read, once it may return something
 		case w.clear >= e.Place: // its last read has found that the message does not match
 		case !d.matches(w.filter):
 			w.clear = e.Place
@@ -126,6 +166,7 @@ func (m *machine) acknowledge(f storage.InboxFilter, upTo int64) {
 func (m *machine) timeUp(w *wait) {
 	if !w.over {
 		w.over, w.stale = true, true
+		m.endHeld()
 	}
 }
 
@@ -139,7 +180,8 @@ func (m *machine) leave(w *wait, err error) {
 // next returns the next task, if there is one and no other is being performed. Deliveries are
 // counted before the read that may find their messages again.
 func (m *machine) next() (t task) {
-	if m.busy || !slices.ContainsFunc(m.waits, func(w *wait) bool { return w.stale }) {
+	held := m.held()
+	if m.busy || !slices.ContainsFunc(m.waits, func(w *wait) bool { return w.stale && !(held && w.adapter) }) {
 		return t
 	}
 	if t = m.count(); t.counts != nil {
@@ -147,7 +189,7 @@ func (m *machine) next() (t task) {
 	}
 	m.busy = true
 	for _, w := range m.waits {
-		if w.stale || w.agents == nil {
+		if (w.stale || w.agents == nil) && !(held && w.adapter) {
 			w.stale = false
 			t.waits, t.clear = append(t.waits, w), append(t.clear, w.clear)
 		}
@@ -175,9 +217,12 @@ func (m *machine) counted() { m.busy = false }
 // in that snapshot.
 func (m *machine) read(t task, found []answer, end int64) {
 	m.busy = false
+	held := m.held()
 	for i, w := range t.waits {
 		switch {
 		case w.answer != nil: // it has ended during the read
+		case held && w.adapter && found[i].err == nil: // the entity itself has begun to wait
+			w.stale = true
 		case found[i].isFinal() || w.over && !w.stale:
 			m.end(w, found[i])
 		default:
@@ -192,6 +237,9 @@ func (m *machine) end(w *wait, a answer) {
 	w.answer = &a
 	m.waits = slices.DeleteFunc(m.waits, func(o *wait) bool { return o == w })
 	m.ended = append(m.ended, w)
+	if n := len(a.entries); n > 0 && !w.adapter {
+		m.handOver(w.filter, a.entries[n-1].Place)
+	}
 	for _, e := range a.entries {
 		if d := newDelivery(e); !slices.Contains(m.uncounted, d) { // several waits can wake with the same message
 			m.uncounted = append(m.uncounted, d)
@@ -199,9 +247,9 @@ func (m *machine) end(w *wait, a answer) {
 	}
 }
 
-// listens reports whether a message would end a wait.
+// listens reports whether a message would end a wait of the entity itself.
 func (m *machine) listens(d delivery) bool {
-	return slices.ContainsFunc(m.waits, func(w *wait) bool { return w.agents == nil && d.matches(w.filter) })
+	return slices.ContainsFunc(m.waits, func(w *wait) bool { return w.isOwn() && d.matches(w.filter) })
 }
 
 // isUnused reports whether the machine has nothing to remember.

@@ -26,6 +26,14 @@ func (d *desk) waitFor(kind shoal.WaitKind, clear int64) *wait {
 	return w
 }
 
+// adapterFor opens the wait of an adapter.
+func (d *desk) adapterFor(kind shoal.WaitKind, clear int64) *wait {
+	w := &wait{filter: storage.InboxFilter{Kind: kind}, clear: clear, seen: d.notified, adapter: true}
+	d.all = append(d.all, w)
+	d.open(w)
+	return w
+}
+
 // begin takes the next task, which must be the wanted one: "", "count 3 4" or "read 1 2", with
 // the numbers of the waits.
 func (d *desk) begin(want string) {
@@ -286,6 +294,97 @@ func TestMachine(t *testing.T) {
 			d.want("lost")
 			if d.uncounted != nil {
 				d.t.Errorf("%v are counted", d.uncounted)
+			}
+		},
+		"a wait of an adapter returns nothing while the entity itself waits, and nothing that it gets": func(d *desk) {
+			d.waitFor(mentions, 4)
+			d.adapterFor(mentions, unknownPlace)
+			d.begin("")
+			d.commit(mention(5), 0, true)
+			d.want("5", "open")
+			d.notify(5)
+			d.begin("count 5")
+			d.counted()
+			d.begin("read 2")
+			if d.task.clear[0] != 5 {
+				d.t.Errorf("the read begins after %d, want 5", d.task.clear[0])
+			}
+			d.finish(5)
+			d.commit(mention(6), 0, true)
+			d.want("5", "6")
+		},
+		"when the entity itself has left, it returns what the entity did not want": func(d *desk) {
+			w := d.waitFor(mentions, 4)
+			d.adapterFor(messages, 4)
+			d.commit(plainMessage(5), 0, true)
+			d.notify(5)
+			d.want("open", "open")
+			d.leave(w, lost)
+			d.begin("read 2")
+			d.finish(5, entries(plainMessage(5)))
+			d.want("lost", "5")
+		},
+		"or what another server has not delivered to the entity": func(d *desk) {
+			d.hold(true)
+			d.adapterFor(mentions, 4)
+			d.notify(6)
+			d.begin("")
+			d.handOver(storage.InboxFilter{Kind: messages}, 5)
+			d.hold(false)
+			d.begin("read 1")
+			if d.task.clear[0] != 5 {
+				d.t.Errorf("the read begins after %d, want 5", d.task.clear[0])
+			}
+			d.finish(6, entries(mention(6)))
+			d.want("6")
+		},
+		"a read for an adapter that the entity overtakes is repeated": func(d *desk) {
+			d.adapterFor(mentions, unknownPlace)
+			d.begin("read 1")
+			w := d.waitFor(messages, 5)
+			d.finish(0, entries(mention(5)))
+			d.want("open", "open")
+			d.begin("")
+			d.leave(w, lost)
+			d.begin("read 1")
+			d.finish(0, entries(mention(5)))
+			d.want("5", "lost")
+		},
+		"the time of an adapter ends without a read while the entity itself waits": func(d *desk) {
+			w := d.adapterFor(mentions, unknownPlace)
+			d.waitFor(mentions, 4)
+			d.timeUp(w)
+			d.want("time-out", "open")
+			d.timeUp(d.adapterFor(mentions, unknownPlace))
+			d.want("time-out", "open", "time-out")
+		},
+		"or has ended when it begins to": func(d *desk) {
+			d.timeUp(d.adapterFor(mentions, 4))
+			d.waitFor(mentions, 4)
+			d.want("time-out", "open")
+		},
+		"adapters do not count among the four waits of the entity, nor the other way round": func(d *desk) {
+			for range 4 {
+				d.waitFor(mentions, 4)
+				d.adapterFor(mentions, 4)
+			}
+			d.begin("")
+			d.adapterFor(mentions, 4)
+			d.want("open", "time-out", "open", "open", "open", "open", "open", "open", "open")
+		},
+		"and do not listen": func(d *desk) {
+			d.adapterFor(mentions, 4)
+			if d.listens(newDelivery(mention(5))) {
+				d.t.Error("an adapter listens")
+			}
+		},
+		"a wait of the entity does not learn from what an adapter knows": func(d *desk) {
+			d.waitFor(mentions, 4)
+			a := d.adapterFor(mentions, unknownPlace)
+			d.commit(mention(5), 0, true)
+			own := &wait{filter: a.filter}
+			if a.clear != 5 || a.isLike(own) {
+				d.t.Errorf("the adapter knows %d, like a wait of the entity: %t", a.clear, a.isLike(own))
 			}
 		},
 		"a wait for agents reads when one arrives, and messages do not concern it": func(d *desk) {

@@ -26,6 +26,10 @@ type modelInbox struct {
 	waits     []*modelWait              // all
 	stored    map[int64]int             // deliveries that are counted, by place
 	delivered map[int64][]modelDelivery // by place
+	received  map[int64]bool            // by the entity itself, on any server
+	wasHeld   bool                      // before the last choice: the entity itself was waiting
+	held      int                       // when the entity itself was waiting last
+	freed     int                       // answers of adapters
 	task      *task                     // in progress
 	found     []answer                  // what it has read; nil before its snapshot
 	end       int64                     // of the snapshot
@@ -75,6 +79,26 @@ func (m *modelInbox) unread(f storage.InboxFilter, after int64) (out []storage.I
 	return out
 }
 
+// ownWait reports whether the entity itself waits.
+func (m *modelInbox) ownWait() bool {
+	return m.elsewhere || slices.ContainsFunc(m.waits, func(w *modelWait) bool { return w.opened > 0 && w.answer == nil && !w.adapter })
+}
+
+// waitElsewhere lets the entity itself begin or end to wait on another server, which may deliver
+// what is there.
+func (m *modelInbox) waitElsewhere() {
+	if m.elsewhere && m.choose(2) == 0 {
+		f := m.filters[m.choose(len(m.filters))]
+		for _, e := range m.entries {
+			if e.acked == 0 && newDelivery(e.InboxEntry).matches(f) {
+				m.received[e.Place] = true
+			}
+		}
+		m.handOver(f, m.last())
+	}
+	m.hold(!m.elsewhere)
+}
+
 func (m *modelInbox) post(here bool) {
 	reason := []shoal.Reason{shoal.ReasonMention, shoal.ReasonMessage}[m.choose(2)]
 	e := &modelEntry{InboxEntry: storage.InboxEntry{Place: m.last() + 1, Reason: reason, Delivery: 1}, visible: m.now}
@@ -121,6 +145,10 @@ func (m *modelInbox) arriveOrLose() {
 // prepare acknowledges and makes a wait that opens later.
 func (m *modelInbox) prepare() {
 	w := &modelWait{wait: &wait{filter: m.filters[m.choose(len(m.filters))], seen: m.notified, clear: unknownPlace, over: m.choose(8) == 0}, prepared: m.now}
+	if w.adapter = m.choose(4) == 0; w.adapter {
+		m.waits = append(m.waits, w)
+		return
+	}
 	if upTo := int64(m.choose(256)) % (m.last() + 1); m.choose(2) == 0 {
 		for _, e := range m.entries {
 			if e.Place <= upTo && e.acked == 0 && newDelivery(e.InboxEntry).matches(w.filter) {
@@ -181,7 +209,8 @@ func (m *modelInbox) work() {
 
 // act does one thing.
 func (m *modelInbox) act() {
-	switch m.choose(16) {
+	m.wasHeld = m.ownWait()
+	switch m.choose(17) {
 	case 0, 1:
 		m.post(true)
 	case 2:
@@ -208,6 +237,10 @@ func (m *modelInbox) act() {
 		if w := m.pick(true); w != nil && m.choose(3) == 0 {
 			m.leave(w.wait, errReadFailed)
 		}
+	case 14:
+		if m.choose(3) == 0 {
+			m.waitElsewhere()
+		}
 	default:
 		m.work()
 	}
@@ -226,7 +259,17 @@ func (m *modelInbox) check() {
 			m.fail("a wait has two answers")
 		}
 	}
-	running := 0
+	if m.ownWait() || m.wasHeld {
+		m.held = m.now
+	}
+	for _, w := range m.waits { // first, because adapters leave what the entity has received
+		if w.answer != nil && !w.adapter {
+			for _, e := range w.answer.entries {
+				m.received[e.Place] = true
+			}
+		}
+	}
+	running := map[bool]int{}
 	for _, w := range m.waits {
 		if w.opened == 0 {
 			continue
@@ -237,26 +280,40 @@ func (m *modelInbox) check() {
 		switch {
 		case w.answer == nil:
 			if !w.over {
-				running++
+				running[w.adapter]++
+			} else if w.adapter && m.ownWait() {
+				m.fail("an adapter is open after its time, while the entity itself waits")
 			}
-			if got := m.unread(w.filter, -1); len(got) > 0 && got[0].Place <= w.clear {
-				m.fail("a wait believes that nothing up to %d matches, and %d does", w.clear, got[0].Place)
+			for _, e := range m.entries {
+				if m.concerns(e, w) && e.Place <= w.clear {
+					m.fail("a wait believes that nothing up to %d matches, and %d does", w.clear, e.Place)
+				}
 			}
 		case !w.checked:
 			w.checked = true
 			m.checkAnswer(w)
 		}
 	}
-	if running > shoal.MaxOpenWaits {
-		m.fail("%d waits are open", running)
+	if max(running[true], running[false]) > shoal.MaxOpenWaits {
+		m.fail("%v waits are open", running)
 	}
 	m.ended = nil
+}
+
+// concerns reports whether a wait has to return an entry.
+func (m *modelInbox) concerns(e *modelEntry, w *modelWait) bool {
+	return e.acked == 0 && newDelivery(e.InboxEntry).matches(w.filter) && !(w.adapter && m.received[e.Place])
 }
 
 // checkAnswer checks that an answer has what a reader of the list would find at one moment:
 // everything that matches in its order, from the first on, each under a new number.
 func (m *modelInbox) checkAnswer(w *modelWait) {
 	a := *w.answer
+	if w.adapter && len(a.entries) > 0 {
+		if m.freed++; m.wasHeld {
+			m.fail("an adapter got %d while the entity itself waited", a.entries[0].Place)
+		}
+	}
 	upTo := int64(0)
 	for _, e := range a.entries {
 		if e.Place <= upTo || !newDelivery(e).matches(w.filter) {
@@ -274,12 +331,12 @@ func (m *modelInbox) checkAnswer(w *modelWait) {
 		m.delivered[e.Place] = append(m.delivered[e.Place], modelDelivery{e.Delivery, m.now})
 	}
 	for _, e := range m.entries {
-		matches := e.acked == 0 && newDelivery(e.InboxEntry).matches(w.filter)
+		matches := m.concerns(e, w)
 		got := slices.ContainsFunc(a.entries, func(o storage.InboxEntry) bool { return o.Place == e.Place })
 		if matches && !got && e.Place < upTo {
 			m.fail("a wait got %d without %d", upTo, e.Place)
 		}
-		if matches && len(a.entries) == 0 && a.err == nil && e.visible < w.expired {
+		if matches && len(a.entries) == 0 && a.err == nil && e.visible < w.expired && !(w.adapter && m.held >= w.expired) {
 			m.fail("a wait timed out without %d, which was there before", e.Place)
 		}
 	}
@@ -291,8 +348,9 @@ func (m *modelInbox) settle() {
 	m.choices = m.choices[:min(m.now, len(m.choices))]
 	rest := func() {
 		for range 1000 {
+			m.wasHeld = m.ownWait()
 			m.deliver()
-			if m.arriveOrNot(); m.task != nil || slices.ContainsFunc(m.machine.waits, func(w *wait) bool { return w.stale }) {
+			if m.arriveOrNot(); m.task != nil || slices.ContainsFunc(m.machine.waits, func(w *wait) bool { return w.stale && !(w.adapter && m.ownWait()) }) {
 				m.work()
 			} else if len(m.notes)+len(m.pending) == 0 {
 				return
@@ -302,9 +360,15 @@ func (m *modelInbox) settle() {
 		m.fail("the tasks do not end")
 	}
 	rest()
+	if m.elsewhere {
+		m.hold(false)
+		rest()
+	}
 	for _, w := range m.waits {
-		if w.opened > 0 && w.answer == nil && !m.lost && len(m.unread(w.filter, -1)) > 0 {
-			m.fail("a wait sleeps although %d is there", m.unread(w.filter, -1)[0].Place)
+		for _, e := range m.entries {
+			if w.opened > 0 && w.answer == nil && !m.lost && m.concerns(e, w) && !(w.adapter && m.ownWait()) {
+				m.fail("a wait sleeps although %d is there", e.Place)
+			}
 		}
 	}
 	for _, w := range m.waits {
@@ -330,7 +394,7 @@ func (m *modelInbox) arriveOrNot() {
 
 // playModel plays a course and returns it.
 func playModel(choices []byte) *modelInbox {
-	m := &modelInbox{choices: choices, stored: map[int64]int{}, delivered: map[int64][]modelDelivery{}, filters: []storage.InboxFilter{
+	m := &modelInbox{choices: choices, stored: map[int64]int{}, received: map[int64]bool{}, delivered: map[int64][]modelDelivery{}, filters: []storage.InboxFilter{
 		{Kind: shoal.WaitMentions}, {Kind: shoal.WaitMessages}, {Kind: shoal.WaitMessages, Space: "x"},
 	}}
 	for m.now < len(choices) && len(m.wrong) == 0 {
@@ -342,7 +406,7 @@ func playModel(choices []byte) *modelInbox {
 
 // Whatever happens in whatever order, the answers of the machine are those of a plain list.
 func TestMachineAgainstModel(t *testing.T) {
-	var full, empty, direct, again int
+	var full, empty, direct, again, adapters int
 	for seed := range uint64(20_000) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		choices := make([]byte, 40+rng.IntN(200))
@@ -367,14 +431,15 @@ func TestMachineAgainstModel(t *testing.T) {
 				full++
 			}
 		}
+		adapters += m.freed
 		for _, n := range m.delivered {
 			if len(n) > 1 {
 				again++
 			}
 		}
 	}
-	if min(full, empty, direct, again) < 1000 {
-		t.Errorf("the courses cover too little: %d answers at the beginning, %d later, %d time-outs, %d messages delivered again", full, direct, empty, again)
+	if min(full, empty, direct, again, adapters) < 1000 {
+		t.Errorf("the courses cover too little: %d answers at the beginning, %d later, %d time-outs, %d messages delivered again, %d answers of adapters", full, direct, empty, again, adapters)
 	}
 }
 

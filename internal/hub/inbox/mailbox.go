@@ -56,6 +56,21 @@ func (m *mailbox) advance(event func(*machine)) task {
 	return m.machine.next()
 }
 
+// stepBeside is step for callers that must not read: another goroutine performs the task. A wait of
+// the caller, or the caller itself, keeps the hub running.
+func (m *mailbox) stepBeside(event func(*machine)) { m.performBeside(m.advance(event)) }
+
+// performBeside performs a task on another goroutine.
+func (m *mailbox) performBeside(t task) {
+	if t.counts == nil && t.waits == nil {
+		return
+	}
+	m.inbox.core.Running.Go(func() {
+		m.perform(t)
+		m.inbox.drop(m)
+	})
+}
+
 // perform performs a task and those that follow it. What follows a read continues on another
 // goroutine, because the caller may have its answer.
 func (m *mailbox) perform(t task) {
@@ -66,12 +81,7 @@ func (m *mailbox) perform(t task) {
 	if t.waits == nil {
 		return
 	}
-	if next := m.read(t); next.counts != nil || next.waits != nil {
-		m.inbox.core.Running.Go(func() { // Stop waits for the caller, too
-			m.perform(next)
-			m.inbox.drop(m)
-		})
-	}
+	m.performBeside(m.read(t)) // Stop waits for the caller, too
 }
 
 // errReadFailed ends the waits whose read panicked.
@@ -95,7 +105,17 @@ func (m *mailbox) openWait(w *HeldWait, while time.Duration) {
 	w.timer = time.NewTimer(while)
 	w.over = w.req.Timeout == 0
 	// The subscription exists: every later commit sends a notification.
-	m.step(func(x *machine) { x.open(&w.wait) })
+	m.step(func(x *machine) {
+		if w.adapter {
+			x.hold(m.waitsElsewhere())
+		}
+		x.open(&w.wait)
+	})
+}
+
+// waitsElsewhere reports whether the entity itself waits on another server, as far as this one knows.
+func (m *mailbox) waitsElsewhere() bool {
+	return m.inbox.core.Presence.WaitsElsewhere(m.key.Session, m.key.ID)
 }
 
 // block blocks until the wait has its answer. If the timer of the wait fires before its

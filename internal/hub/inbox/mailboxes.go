@@ -27,6 +27,21 @@ func (b *Inbox) mailbox(key storage.EntityRef) *mailbox {
 	return box
 }
 
+// holdAdapters lets the waits of adapters of an entity know whether the entity itself waits on another
+// server. Presence calls it when that may have changed.
+func (b *Inbox) holdAdapters(key storage.EntityRef) {
+	if !b.core.Begin() {
+		return
+	}
+	defer b.core.Running.Done()
+	b.mu.Lock()
+	box := b.mailboxes[key]
+	b.mu.Unlock()
+	if box != nil {
+		box.stepBeside(func(x *machine) { x.hold(box.waitsElsewhere()) })
+	}
+}
+
 // release ends the use of a mailbox.
 func (b *Inbox) release(box *mailbox) {
 	b.mu.Lock()

@@ -114,11 +114,17 @@ func (m *mailbox) learnHorizon(t task, found []answer, end int64) {
 
 // isLike reports whether two waits are for the same messages.
 func (w *wait) isLike(o *wait) bool {
-	return w.agents == nil && o.agents == nil && sameFilter(w.filter, o.filter)
+	return w.agents == nil && o.agents == nil && w.adapter == o.adapter && sameFilter(w.filter, o.filter)
 }
 
 func sameFilter(a, b storage.InboxFilter) bool {
 	return a.Kind == b.Kind && a.Space == b.Space && slices.Equal(a.From, b.From)
+}
+
+// covers reports whether everything that b selects is selected by a.
+func covers(a, b storage.InboxFilter) bool {
+	return (a.Kind == shoal.WaitMessages || a.Kind == b.Kind) && (a.Space == "" || a.Space == b.Space) &&
+		(len(a.From) == 0 || slices.Equal(a.From, b.From))
 }
 
 // Horizons are places up to which inboxes contain nothing, from reads of whole inboxes. A

@@ -12,6 +12,7 @@ import (
 // A caller that acknowledges implicitly does so with its next call, on whatever server that is.
 // So a server that has written a response with a batch publishes it for the others, and each
 // remembers the last batch of every key. If that is late or lost, the caller gets the batch again.
+// Waits of adapters leave what other servers have delivered to the entity itself.
 
 // batchTopic carries sharedBatch between servers.
 const batchTopic = "batches"
@@ -24,19 +25,25 @@ type sharedBatch struct {
 	Key     shoal.KeyID         `json:"key"`
 	Filter  storage.InboxFilter `json:"filter"`
 	UpTo    int64               `json:"upTo"`
+	// Explicit says that the key acknowledges explicitly, so that nobody has to remember the batch.
+	Explicit bool `json:"explicit,omitempty"`
 }
 
-// publishBatch publishes a batch that was delivered to a key for the other servers, or, with
-// nil, that all earlier ones have ended.
-func (m *mailbox) publishBatch(key shoal.KeyID, h *batch) {
+// publishDelivery publishes for the other servers a batch that was delivered to a key.
+func (m *mailbox) publishDelivery(key shoal.KeyID, f storage.InboxFilter, upTo int64, explicit bool) {
+	m.publishBatch(sharedBatch{Key: key, Filter: f, UpTo: upTo, Explicit: explicit})
+}
+
+// publishRedelivery publishes for the other servers that all batches of a key have ended, which
+// wants them again.
+func (m *mailbox) publishRedelivery(key shoal.KeyID) { m.publishBatch(sharedBatch{Key: key}) }
+
+func (m *mailbox) publishBatch(s sharedBatch) {
 	bus := m.inbox.core.Bus
 	if !bus.Shared() {
 		return
 	}
-	s := sharedBatch{Session: m.key.Session, Entity: m.key.ID, Key: key}
-	if h != nil {
-		s.Filter, s.UpTo = h.filter, h.upTo
-	}
+	s.Session, s.Entity = m.key.Session, m.key.ID
 	if event, err := json.Marshal(s); err == nil {
 		bus.Publish(core.Notification{Topic: batchTopic, Event: event, Urgent: true})
 	}
@@ -67,6 +74,10 @@ func (b *Inbox) receiveBatch(s sharedBatch) {
 	defer b.release(box)
 	box.takeBatches(s.Key, true)
 	if s.UpTo == 0 {
+		return
+	}
+	box.apply(func(x *machine) { x.handOver(s.Filter, s.UpTo) })
+	if s.Explicit {
 		return
 	}
 	if h := box.recordBatch(s.Key, s.Filter, s.UpTo); h != nil {

@@ -78,6 +78,12 @@ type WaitRequest struct {
 	// Agents, if set, makes this a wait for agents, which acknowledges nothing. Then only
 	// Session and Timeout are used of the other fields.
 	Agents *AgentsRequest
+	// Adapter, if set, says that a program waits for the entity and wakes its model. Such a wait
+	// returns nothing while the entity itself waits for messages, and afterwards what the entity has
+	// not received. It acknowledges only what Ack names, and leaves the key's way of acknowledging
+	// and the entity's state as they are. It does not count among the entity's own waits; there
+	// may be as many of both.
+	Adapter *shoal.WaitAdapter
 }
 
 // Delivery is the response to a wait.
@@ -97,7 +103,7 @@ type Delivery struct {
 // calls it as soon as it knows: until then the next such call of the key waits, for at most 2 s.
 // Only the first call has an effect. It may be called from any goroutine.
 func (d *Delivery) Settle(written bool) {
-	if d.batch != nil && d.batch.settle(written) && written && d.publish != nil {
+	if (d.batch == nil || d.batch.settle(written)) && written && d.publish != nil {
 		d.publish()
 	}
 }
@@ -122,7 +128,7 @@ func (b *Inbox) Wait(ctx context.Context, who shoal.Principal, req *WaitRequest)
 // returns only the open wait, and the caller must call [HeldWait.Wait] once.
 func (b *Inbox) WaitShortly(ctx context.Context, who shoal.Principal, req *WaitRequest, while time.Duration) (_ *Delivery, open *HeldWait, err error) {
 	w := &HeldWait{inbox: b, who: who, req: req}
-	w.done = make(chan struct{})
+	w.done, w.adapter = make(chan struct{}), req.Adapter != nil
 	defer func() {
 		if open == nil {
 			w.release()
@@ -228,9 +234,11 @@ func (w *HeldWait) prepare(ctx context.Context) error {
 		return err
 	}
 	w.deadline = time.Now().Add(req.Timeout)
-	if w.stage = shown; w.agents != nil {
+	switch w.stage = shown; {
+	case w.adapter:
+	case w.agents != nil:
 		b.core.Presence.StreamOpened(req.Session, entity)
-	} else {
+	default:
 		b.core.Presence.WaitOpened(req.Session, entity, w.deadline)
 	}
 	return nil
@@ -243,7 +251,7 @@ func (w *HeldWait) readsMessages() bool {
 
 // leave ends the wait because its caller or its right is gone.
 func (w *HeldWait) leave(err error) {
-	w.box.apply(func(x *machine) { x.leave(&w.wait, err) })
+	w.box.stepBeside(func(x *machine) { x.leave(&w.wait, err) })
 }
 
 // release undoes what prepare has done, in reverse order.
@@ -255,9 +263,11 @@ func (w *HeldWait) release() {
 		if w.timer != nil {
 			w.timer.Stop()
 		}
-		if w.agents != nil {
+		switch {
+		case w.adapter:
+		case w.agents != nil:
 			b.core.Presence.StreamClosed(w.req.Session, w.who.EntityID)
-		} else {
+		default:
 			b.core.Presence.WaitClosed(w.req.Session, w.box.key.ID, w.deadline)
 		}
 		fallthrough
@@ -287,9 +297,12 @@ func (w *HeldWait) newDelivery() *Delivery {
 		upTo := entries[len(entries)-1].Place
 		cursor := w.inbox.encodeCursor(w.box.key, w.filter, entries)
 		d.Result.Items, d.Result.Cursor, d.Result.TimedOut, d.Result.Failed = groupBySpace(entries), &cursor, false, w.senderFailure()
+		if w.adapter {
+			return d
+		}
 		d.batch = w.box.recordBatch(w.who.KeyID, w.filter, upTo)
 		if w.inbox.core.Bus.Shared() {
-			d.publish = func() { w.box.publishBatch(w.who.KeyID, d.batch) }
+			d.publish = func() { w.box.publishDelivery(w.who.KeyID, w.filter, upTo, d.batch == nil) }
 		}
 	}
 	return d

@@ -609,7 +609,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Wait for messages
-         * @description Returns what is unread in the entity's inbox: at once if there is anything, else as soon as something arrives, else after `timeoutMs` (0 to 600000, 30000 by default) with `timedOut: true`. `kind` is `mentions` (including messages of the system) or `messages` (everything that others post). Send the `cursor` of the result as `ack` to acknowledge exactly these messages. A caller that sends no `ack` acknowledges a result by waiting again, unless the response did not reach it completely or it sends `redeliver`.
+         * @description Returns what is unread in the entity's inbox: at once if there is anything, else as soon as something arrives, else after `timeoutMs` (0 to 600000, 30000 by default) with `timedOut: true`. `kind` is `mentions` (including messages of the system) or `messages` (everything that others post). Send the `cursor` of the result as `ack` to acknowledge exactly these messages. A caller that sends no `ack` acknowledges a result by waiting again, unless the response did not reach it completely or it sends `redeliver`. A program that waits in order to wake a model sends `adapter`: its wait does not make the entity look present, acknowledges only what `ack` names, and returns nothing while the entity itself waits.
          */
         readonly post: operations["wait"];
         readonly delete?: never;
@@ -3304,6 +3304,13 @@ export interface components {
             /** @description Where the next page begins; null on the last one. */
             readonly nextCursor: string | null;
         };
+        /** @description A program that waits in order to wake a model, such as a hook of a coding agent. */
+        readonly WaitAdapter: {
+            /** @description The kind of program, an id such as `claude-hook`. */
+            readonly kind: string;
+            /** @description What it wakes, in its own words; optional. */
+            readonly sessionRef?: string;
+        };
         /** @description Why an agent that a wait names will not answer. */
         readonly WaitFailure: {
             readonly code: string;
@@ -3314,6 +3321,7 @@ export interface components {
         readonly WaitInput: {
             /** @description The cursor of an earlier result: exactly its messages are acknowledged when the call is accepted. */
             readonly ack?: string;
+            readonly adapter?: components["schemas"]["WaitAdapter"];
             /** @description The owner of the inbox; optional. */
             readonly entityId?: string;
             /** @description Only these senders, and the system. */
