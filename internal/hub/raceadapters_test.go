@@ -22,6 +22,10 @@ func (r *race) adapter(rng *rand.Rand) {
 // isAdapter reports whether a program waited.
 func (c *waitCall) isAdapter() bool { return c.request.Adapter != nil }
 
+// answering is how long a wait may take to return after it has got its answer: then it is not open
+// any more.
+const answering = 30*longestPause + 5*longStall
+
 // ownBeside reports whether the entity itself may have waited at some time of the call.
 func (b *raceChecker) ownBeside(c *waitCall) bool {
 	for _, o := range b.calls {
@@ -46,7 +50,7 @@ func (b *raceChecker) checkAdapter(c *waitCall) {
 	}
 	b.adapters++
 	for _, o := range b.calls {
-		if o.entity == c.entity && !o.isAdapter() && o.err == nil && !o.surelyOpen().After(c.begun) && o.ended.After(c.ended) {
+		if o.entity == c.entity && !o.isAdapter() && o.err == nil && !o.surelyOpen().After(c.begun) && o.ended.After(c.ended.Add(answering)) {
 			b.fail("%v returned %v, while %v was open", c, b.idsOf(c), o)
 		}
 	}

@@ -63,7 +63,7 @@ const never = 1 << 30
 // surelyOpen returns the time from which the wait is open in any case: after several
 // transactions, and after the time that a call waits for the outcome of a response.
 func (c *waitCall) surelyOpen() time.Time {
-	from := c.begun.Add(30*longestPause + 5*longStall)
+	from := c.begun.Add(answering)
 	if c.graced {
 		from = from.Add(2 * time.Second)
 	}
