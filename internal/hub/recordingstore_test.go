@@ -206,19 +206,19 @@ func (t *ledgerTx) DeleteMember(session shoal.SessionID, space shoal.SpaceID, en
 	return t.Tx.DeleteMember(session, space, entity)
 }
 
-func (t *ledgerTx) Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter storage.InboxFilter, upTo int64) (bool, error) {
+func (t *ledgerTx) Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter storage.InboxFilter, upTo int64, known []storage.DeliveredEntry) (storage.Acknowledged, error) {
 	t.facts = append(t.facts, fact{entity: entity, filter: filter, upTo: upTo})
 	if t.l.faults.acksWholeInbox {
 		filter = storage.InboxFilter{Kind: shoal.WaitMessages}
 	}
-	return t.Tx.Acknowledge(session, entity, filter, upTo)
+	return t.Tx.Acknowledge(session, entity, filter, upTo, known)
 }
 
-func (t *ledgerTx) MarkDelivered(session shoal.SessionID, entity shoal.EntityID, places []int64) error {
+func (t *ledgerTx) MarkDelivered(session shoal.SessionID, entity shoal.EntityID, delivered []storage.DeliveredEntry) error {
 	t.marks = true
-	err := t.Tx.MarkDelivered(session, entity, places)
+	err := t.Tx.MarkDelivered(session, entity, delivered)
 	if err == nil && t.l.faults.readingIsAck {
-		_, err = t.Tx.Acknowledge(session, entity, storage.InboxFilter{Kind: shoal.WaitMessages}, places[len(places)-1])
+		_, err = t.Tx.Acknowledge(session, entity, storage.InboxFilter{Kind: shoal.WaitMessages}, delivered[len(delivered)-1].Place, nil)
 	}
 	return err
 }

@@ -148,12 +148,12 @@ func (w *watched) Unread(session shoal.SessionID, entity shoal.EntityID, filter 
 	return w.Tx.Unread(session, entity, filter, limit)
 }
 
-func (w *watched) MarkDelivered(session shoal.SessionID, entity shoal.EntityID, places []int64) error {
+func (w *watched) MarkDelivered(session shoal.SessionID, entity shoal.EntityID, delivered []storage.DeliveredEntry) error {
 	w.counted = true
-	return w.Tx.MarkDelivered(session, entity, places)
+	return w.Tx.MarkDelivered(session, entity, delivered)
 }
 
-func (w *watched) Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter storage.InboxFilter, upTo int64) (bool, error) {
+func (w *watched) Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter storage.InboxFilter, upTo int64, known []storage.DeliveredEntry) (storage.Acknowledged, error) {
 	w.acked = true
-	return w.Tx.Acknowledge(session, entity, filter, upTo)
+	return w.Tx.Acknowledge(session, entity, filter, upTo, known)
 }

@@ -83,7 +83,7 @@ var changes = []struct {
 		return tx.UpdateEntity(e)
 	}},
 	{"all is read", func(tx storage.Tx) error {
-		_, err := tx.Acknowledge("default", "bob", storage.InboxFilter{}, 99)
+		_, err := tx.Acknowledge("default", "bob", storage.InboxFilter{}, 99, nil)
 		return err
 	}},
 	{"a post to who has read", func(tx storage.Tx) error { return post(tx, shoal.NewID[shoal.MessageID](shoal.PrefixMessage), "x") }},

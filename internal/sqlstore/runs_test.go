@@ -30,7 +30,7 @@ func everything(tx storage.Tx) error {
 		post(tx, "msg_1", "hello"), post(tx, "msg_2", "hello"), tx.TrimEvents(session, "shop", 1),
 		tx.EditMessage(shoal.Message{ID: "msg_1", SessionID: session, UpdatedAt: now, EditedAt: &now, Parts: []shoal.Part{shoal.Text("hello again")}}),
 		errorOf(tx.AppendEvent(storage.Event{Session: session, Space: "shop", Type: shoal.EventSpaceUpdated, Data: []byte("{}")})),
-		errorOf(tx.Acknowledge(session, "bob", storage.InboxFilter{After: 1}, 2)), tx.MarkUnread(session, "shop", "bob", 2, 1),
+		errorOf(tx.Acknowledge(session, "bob", storage.InboxFilter{After: 1}, 2, nil)), tx.MarkUnread(session, "shop", "bob", 2, 1),
 		tx.MuteMember(session, "shop", "bob", true), post(tx, "msg_3", "hello"), tx.MuteMember(session, "shop", "bob", false),
 		tx.InsertInvite(shoal.Invite{ID: "inv_1", SessionID: session, CreatedAt: now, ExpiresAt: now}, "hash"),
 		tx.InsertKey(key, "hash"), tx.InsertKey(revoked, "revoked"), tx.DeleteKey(session, "key_2"), tx.SetExplicit(session, "ann", "key_1"), tx.InsertAnswer(storage.AnswerKey{Session: session}, storage.Answer{At: now}),

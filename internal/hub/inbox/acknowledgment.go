@@ -52,7 +52,7 @@ func (w *HeldWait) acknowledgeBatches(ctx context.Context, done []*batch) error 
 	if len(done) == 0 {
 		return nil
 	}
-	key, explicit, more := w.box.key, false, false
+	key, known, explicit, more := w.box.key, w.box.known(), false, false
 	var end int64
 	err := w.inbox.core.Store.Update(ctx, storage.In(key.Session), func(tx storage.Tx) (err error) {
 		// Only the database knows whether this key has acknowledged explicitly: before
@@ -61,9 +61,11 @@ func (w *HeldWait) acknowledgeBatches(ctx context.Context, done []*batch) error 
 			return err
 		}
 		for _, h := range done {
-			if more, err = tx.Acknowledge(key.Session, key.ID, w.inbox.fromHorizon(key, h.filter), h.upTo); err != nil {
+			acked, err := tx.Acknowledge(key.Session, key.ID, w.inbox.fromHorizon(key, h.filter), h.upTo, known)
+			if err != nil {
 				return err
 			}
+			more = acked.More
 		}
 		end, err = tx.InboxEnd(key.Session)
 		return err
@@ -93,7 +95,7 @@ func (w *HeldWait) acknowledged(f storage.InboxFilter, upTo, end int64, more boo
 // acknowledgeCursor acknowledges the batch that a cursor names, in one transaction with the
 // check of the call that sent it. A cursor of another lineage acknowledges nothing.
 func (w *HeldWait) acknowledgeCursor(ctx context.Context, at inboxCursor) error {
-	key, here, more := w.box.key, false, false
+	key, known, here, more := w.box.key, w.box.known(), false, false
 	// If the key acknowledges explicitly, that is stored, and remains as long as the key may call.
 	explicit := w.box.isExplicit(w.who.KeyID)
 	var end int64
@@ -118,7 +120,8 @@ func (w *HeldWait) acknowledgeCursor(ctx context.Context, at inboxCursor) error 
 				return err
 			}
 		}
-		more, err = tx.Acknowledge(key.Session, key.ID, w.inbox.fromHorizon(key, at.filter), at.upTo)
+		acked, err := tx.Acknowledge(key.Session, key.ID, w.inbox.fromHorizon(key, at.filter), at.upTo, known)
+		more = acked.More
 		return err
 	})
 	if err != nil || !here {

@@ -25,10 +25,17 @@ type delivery struct {
 	reason shoal.Reason
 	space  shoal.SpaceID
 	sender shoal.EntityID
+	seq    int64
+	at     shoal.Time // set when it is announced
 }
 
 func newDelivery(e storage.InboxEntry) delivery {
-	return delivery{e.Place, e.Reason, e.Space.ID, e.Message.EntityID}
+	return delivery{place: e.Place, reason: e.Reason, space: e.Space.ID, sender: e.Message.EntityID, seq: e.Message.Seq}
+}
+
+// entry returns the delivery as the store records it.
+func (d delivery) entry() storage.DeliveredEntry {
+	return storage.DeliveredEntry{Place: d.place, At: d.at, Via: shoal.ViaWait}
 }
 
 // matches reports whether the filter selects the entry.
@@ -41,7 +48,7 @@ func (d delivery) matches(f storage.InboxFilter) bool {
 // storeAllCounts stores the deliveries of all mailboxes. It skips a mailbox that performs a
 // task: the deliveries are counted before it reads.
 func (b *Inbox) storeAllCounts(context.Context) error {
-	places := map[storage.EntityRef][]int64{}
+	places := map[storage.EntityRef][]storage.DeliveredEntry{}
 	var counted []*mailbox
 	b.mu.Lock()
 	for key, box := range b.mailboxes {
@@ -61,7 +68,7 @@ func (b *Inbox) storeAllCounts(context.Context) error {
 }
 
 // storeCounts stores deliveries. It completes even if the server stops.
-func (b *Inbox) storeCounts(places map[storage.EntityRef][]int64) {
+func (b *Inbox) storeCounts(places map[storage.EntityRef][]storage.DeliveredEntry) {
 	ctx := context.WithoutCancel(b.core.Ctx)
 	var err error
 	for at := range storage.Batches(sessionsOf(places)) {
@@ -83,7 +90,7 @@ func (b *Inbox) storeCounts(places map[storage.EntityRef][]int64) {
 }
 
 // sessionsOf returns the sessions of mailboxes.
-func sessionsOf(places map[storage.EntityRef][]int64) []shoal.SessionID {
+func sessionsOf(places map[storage.EntityRef][]storage.DeliveredEntry) []shoal.SessionID {
 	sessions := make([]shoal.SessionID, 0, len(places))
 	for key := range places {
 		sessions = append(sessions, key.Session)

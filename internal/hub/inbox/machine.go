@@ -58,7 +58,7 @@ func (a answer) isFinal() bool {
 
 // task is what has to be done: count deliveries, or read for waits. The zero task is nothing.
 type task struct {
-	counts []int64
+	counts []storage.DeliveredEntry
 	waits  []*wait
 	clear  []int64 // by wait: no message up to this place matches
 }
@@ -204,7 +204,7 @@ func (m *machine) count() (t task) {
 	}
 	m.busy = true
 	for _, d := range m.uncounted {
-		t.counts = append(t.counts, d.place)
+		t.counts = append(t.counts, d.entry())
 	}
 	m.uncounted = nil
 	return t
@@ -241,10 +241,31 @@ func (m *machine) end(w *wait, a answer) {
 		m.handOver(w.filter, a.entries[n-1].Place)
 	}
 	for _, e := range a.entries {
-		if d := newDelivery(e); !slices.Contains(m.uncounted, d) { // several waits can wake with the same message
+		d := newDelivery(e)
+		if !slices.ContainsFunc(m.uncounted, func(o delivery) bool { return o.place == d.place }) { // several waits can wake with the same message
 			m.uncounted = append(m.uncounted, d)
 		}
 	}
+}
+
+// stamp sets the time of the deliveries that have none yet. The driver calls it after each
+// event.
+func (m *machine) stamp(now func() shoal.Time) {
+	var at shoal.Time
+	for i := len(m.uncounted) - 1; i >= 0 && m.uncounted[i].at.IsZero(); i-- {
+		if at.IsZero() {
+			at = now()
+		}
+		m.uncounted[i].at = at
+	}
+}
+
+// known returns the deliveries that are not counted yet.
+func (m *machine) known() (out []storage.DeliveredEntry) {
+	for _, d := range m.uncounted {
+		out = append(out, d.entry())
+	}
+	return out
 }
 
 // listens reports whether a message would end a wait of the entity itself.

@@ -42,8 +42,8 @@ func (d *desk) begin(want string) {
 	got := ""
 	if d.task.counts != nil {
 		got = "count"
-		for _, place := range d.task.counts {
-			got += fmt.Sprint(" ", place)
+		for _, e := range d.task.counts {
+			got += fmt.Sprint(" ", e.Place)
 		}
 	}
 	if d.task.waits != nil {

@@ -190,8 +190,8 @@ func (m *modelInbox) work() {
 			}
 		}
 	case m.task.waits == nil:
-		for _, place := range m.task.counts {
-			m.stored[place]++
+		for _, d := range m.task.counts {
+			m.stored[d.Place]++
 		}
 		m.task = nil
 		m.counted()

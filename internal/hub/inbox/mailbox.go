@@ -37,11 +37,19 @@ func (m *mailbox) apply(event func(*machine)) {
 
 // announce wakes the calls of the waits that have ended. m.mu must be held.
 func (m *mailbox) announce() {
+	m.machine.stamp(shoal.Now)
 	for _, w := range m.machine.ended {
 		close(w.done)
 	}
 	clear(m.machine.ended)
 	m.machine.ended = m.machine.ended[:0]
+}
+
+// known returns the deliveries that are not stored yet.
+func (m *mailbox) known() []storage.DeliveredEntry {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.machine.known()
 }
 
 // step passes an event to the machine and performs the task that follows.
@@ -75,7 +83,7 @@ func (m *mailbox) performBeside(t task) {
 // goroutine, because the caller may have its answer.
 func (m *mailbox) perform(t task) {
 	for t.counts != nil {
-		m.inbox.storeCounts(map[storage.EntityRef][]int64{m.key: t.counts})
+		m.inbox.storeCounts(map[storage.EntityRef][]storage.DeliveredEntry{m.key: t.counts})
 		t = m.advance((*machine).counted)
 	}
 	if t.waits == nil {

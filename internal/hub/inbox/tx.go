@@ -9,7 +9,7 @@ import (
 // Tx is what the functions of this package read in a transaction, see [core.Tx].
 type Tx interface {
 	core.Tx
-	Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter storage.InboxFilter, upTo int64) (more bool, err error)
+	Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter storage.InboxFilter, upTo int64, known []storage.DeliveredEntry) (storage.Acknowledged, error)
 	DeletedSpace(session shoal.SessionID, id shoal.SpaceID) (bool, error)
 	EventEnd(session shoal.SessionID) (int64, error)
 	Explicit(session shoal.SessionID, entity shoal.EntityID, key shoal.KeyID) (bool, error)

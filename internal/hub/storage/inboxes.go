@@ -23,11 +23,13 @@ type InboxTx interface {
 	// Unread returns the first limit entries that match filter, in order.
 	Unread(session shoal.SessionID, entity shoal.EntityID, filter InboxFilter, limit int) ([]InboxEntry, error)
 	// MarkDelivered counts one more delivery of the entries at these places and
-	// ignores places of which no entry is in the inbox.
-	MarkDelivered(session shoal.SessionID, entity shoal.EntityID, places []int64) error
-	// Acknowledge removes the entries up to and including upTo that match filter. It reports
-	// whether later ones match it.
-	Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter InboxFilter, upTo int64) (more bool, err error)
+	// ignores places of which no entry is in the inbox. An entry keeps the time and the way
+	// of its first delivery.
+	MarkDelivered(session shoal.SessionID, entity shoal.EntityID, delivered []DeliveredEntry) error
+	// Acknowledge removes the entries up to and including upTo that match filter, and records
+	// that mentions among them were resumed, and when they were delivered: known are deliveries
+	// that MarkDelivered was not called for.
+	Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter InboxFilter, upTo int64, known []DeliveredEntry) (Acknowledged, error)
 	// AcknowledgeSpace removes the entries of a space up to and including seq, whether
 	// delivered or not. Messages that are not final yet enter the inbox later.
 	AcknowledgeSpace(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID, seq int64) error
@@ -47,6 +49,50 @@ type InboxTx interface {
 	// so permanently.
 	Explicit(session shoal.SessionID, entity shoal.EntityID, key shoal.KeyID) (bool, error)
 	SetExplicit(session shoal.SessionID, entity shoal.EntityID, key shoal.KeyID) error
+	// AnswerMentions records that a message answers mentions of its sender in its space: those
+	// by the entities that it mentions, and the one in the message that it replies to. A mention
+	// has one answer. One that was neither delivered nor acknowledged is answered only by a
+	// reply, unless its seq is in delivered. At most the newest MaxAnswered are answered. It
+	// returns the seqs of the messages with these mentions.
+	AnswerMentions(m shoal.Message, delivered []int64) ([]int64, error)
+	// Mentions returns what became of the mentions of agents in the message seq of a space,
+	// among those of these entities. Hosted agents have none.
+	Mentions(session shoal.SessionID, space shoal.SpaceID, seq int64, entities []shoal.EntityID) ([]Mention, error)
+}
+
+// MaxAnswered is the number of mentions that one message answers at most.
+const MaxAnswered = 64
+
+// DeliveredEntry is an entry of an inbox that a wait has returned: when, and to what kind of
+// wait.
+type DeliveredEntry struct {
+	Place int64
+	At    shoal.Time
+	Via   string
+}
+
+// Acknowledged is the effect of an acknowledgment: whether later entries match its filter, and
+// the messages whose mentions it has acknowledged.
+type Acknowledged struct {
+	More     bool
+	Mentions []MessagePosition
+}
+
+// MessagePosition is the position of a message in a session.
+type MessagePosition struct {
+	Space shoal.SpaceID
+	Seq   int64
+}
+
+// Mention is what became of the mention of a connected agent. Times are nil for what has not
+// happened. DeliveredAt is not later than ResumedAt, which is when the agent acknowledged it.
+type Mention struct {
+	EntityID    shoal.EntityID
+	DeliveredAt *shoal.Time
+	Via         string // empty if it is not known
+	ResumedAt   *shoal.Time
+	AnsweredBy  shoal.MessageID // empty if it is not answered
+	AnsweredAt  *shoal.Time
 }
 
 // InboxFilter selects inbox entries. With WaitMentions only mentions and system messages

@@ -236,6 +236,7 @@ var RecordTypes = setBounds([]*RecordType{
 			idField("entityId"), intField("place"), idField("spaceId"), intField("seq"),
 			enumField("reason", shoal.ReasonMention, shoal.ReasonSystem, shoal.ReasonMessage), intField("delivery"),
 			withDefault(nullableTime("ackedAt"), "null"), withDefault(boolField("outside"), "false"),
+			withDefault(nullableTime("deliveredAt"), "null"), withDefault(textField("via"), `""`), withDefault(nullableID("answeredBy"), "null"),
 		},
 	},
 	{

@@ -33,12 +33,12 @@ func Fill(t *testing.T, store storage.Store, id shoal.SessionID) {
 		return tx.SetReactions(id, second.ID, []shoal.Reaction{{Emoji: "👍", EntityIDs: []shoal.EntityID{"ann", "bob"}}})
 	})
 	c.Update(func(tx storage.Tx) error { return tx.EditMessage(storecase.Edit(second, "a second one", 7, "ann")) })
-	c.Update(func(tx storage.Tx) error { return tx.MarkDelivered(id, "bob", []int64{1}) })
+	c.Update(func(tx storage.Tx) error { return tx.MarkDelivered(id, "bob", storecase.DeliveredNow(1)) })
 	c.Say("shop", "ann", "one that bob has not read")
 	c.Say("shop", "ann", "one that bob has read", "bob")
 	c.Say("shop", "ann", "another that bob has read")
 	c.Update(func(tx storage.Tx) error {
-		_, err := tx.Acknowledge(id, "bob", storage.InboxFilter{Kind: shoal.WaitMessages, After: 4}, 6)
+		_, err := tx.Acknowledge(id, "bob", storage.InboxFilter{Kind: shoal.WaitMessages, After: 4}, 6, nil)
 		return err
 	})
 

@@ -78,10 +78,11 @@ var recordTables = map[string]recordTable{
 	"cause":     {table: "message_causes", order: "message_id", columns: []string{"message_id", "root", "depth", "linked", "acting_for"}},
 	"readRange": {table: "read_ranges", order: "space_id, entity_id, first", columns: []string{"space_id", "entity_id", "first", "last"}},
 	"inboxEntry": {
-		table: "inbox_entries", order: "space_id, entity_id, seq", columns: []string{"entity_id", "place", "space_id", "seq", "reason", "delivery", "acked_at", "outside"},
-		from: `(SELECT entity_id, place, space_id, seq, reason, delivery, NULLIF(acked_at, 0) AS acked_at, outside FROM inbox_entries WHERE session_id = $1) AS shown`,
-		put: `INSERT INTO inbox_entries (session_id, arrival, entity_id, place, space_id, seq, reason, delivery, acked_at, outside)
-		      VALUES ($1, 0, $2, $3, $4, $5, $6, $7, COALESCE(CAST($8 AS BIGINT), 0), $9) ON CONFLICT DO NOTHING`,
+		table: "inbox_entries", order: "space_id, entity_id, seq", columns: []string{"entity_id", "place", "space_id", "seq", "reason", "delivery", "acked_at", "outside", "delivered_at", "via", "answered_by"},
+		from: `(SELECT entity_id, place, space_id, seq, reason, delivery, NULLIF(acked_at, 0) AS acked_at, outside,
+		       NULLIF(delivered_at, 0) AS delivered_at, via, NULLIF(answered_by, '') AS answered_by FROM inbox_entries WHERE session_id = $1) AS shown`,
+		put: `INSERT INTO inbox_entries (session_id, arrival, entity_id, place, space_id, seq, reason, delivery, acked_at, outside, delivered_at, via, answered_by)
+		      VALUES ($1, 0, $2, $3, $4, $5, $6, $7, COALESCE(CAST($8 AS BIGINT), 0), $9, COALESCE(CAST($10 AS BIGINT), 0), $11, COALESCE(CAST($12 AS TEXT), '')) ON CONFLICT DO NOTHING`,
 	},
 	"step": {
 		table: "run_steps", order: "run_id, place",

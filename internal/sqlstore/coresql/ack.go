@@ -15,6 +15,10 @@ type openEntry struct {
 	seq, place     int64
 	arrival        int64 // 0 for a message without one
 	plain, outside bool
+
+	sender    shoal.EntityID // of a mention of an agent
+	delivered bool           // it has the time of its first delivery
+	answered  bool
 }
 
 // acked is what a member acknowledges in a space: entries, messages that are unread by
@@ -22,6 +26,7 @@ type openEntry struct {
 // before the last of arrivals is unread by position.
 type acked struct {
 	entries  []openEntry
+	known    []storage.DeliveredEntry
 	arrivals []int64 // ascending
 	through  int64
 	complete bool
@@ -31,17 +36,24 @@ type acked struct {
 const ackChunk = 4096
 
 // Acknowledge implements [hub.InboxTx].
-func (t *Tx) Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter storage.InboxFilter, upTo int64) (more bool, err error) {
+func (t *Tx) Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter storage.InboxFilter, upTo int64, known []storage.DeliveredEntry) (done storage.Acknowledged, err error) {
 	entries, more, err := t.openEntries(session, entity, filter, upTo)
 	if err != nil {
-		return false, err
+		return done, err
 	}
-	if err := t.acknowledgeAll(session, entity, filter, upTo, entries); err != nil || more || filter.Kind == shoal.WaitMentions {
-		return more, err
+	done.More = more
+	for _, e := range entries {
+		if e.sender != "" {
+			done.Mentions = append(done.Mentions, storage.MessagePosition{Space: e.space, Seq: e.seq})
+		}
+	}
+	if err := t.acknowledgeAll(session, entity, filter, upTo, entries, known); err != nil || more || filter.Kind == shoal.WaitMentions {
+		return done, err
 	}
 	filter.After = max(filter.After, upTo)
 	later, err := plainPlaces(t, plainQuery{session: session, entity: entity, filter: filter, upTo: math.MaxInt64, limit: 1})
-	return len(later) > 0, err
+	done.More = len(later) > 0
+	return done, err
 }
 
 // plainPlaces returns the selected messages with nothing but their places.
@@ -50,7 +62,7 @@ func plainPlaces(t *Tx, q plainQuery) ([]plain[struct{}], error) {
 }
 
 // acknowledgeAll acknowledges entries, and what is unread by position up to a place.
-func (t *Tx) acknowledgeAll(session shoal.SessionID, entity shoal.EntityID, filter storage.InboxFilter, upTo int64, entries []openEntry) (err error) {
+func (t *Tx) acknowledgeAll(session shoal.SessionID, entity shoal.EntityID, filter storage.InboxFilter, upTo int64, entries []openEntry, known []storage.DeliveredEntry) (err error) {
 	for {
 		var found []plain[struct{}]
 		if filter.Kind != shoal.WaitMentions {
@@ -62,7 +74,7 @@ func (t *Tx) acknowledgeAll(session shoal.SessionID, entity shoal.EntityID, filt
 		spaces := map[shoal.SpaceID]*acked{}
 		in := func(space shoal.SpaceID) *acked {
 			if spaces[space] == nil {
-				spaces[space] = &acked{complete: len(filter.From) == 0}
+				spaces[space] = &acked{complete: len(filter.From) == 0, known: known}
 			}
 			return spaces[space]
 		}
@@ -83,12 +95,13 @@ func (t *Tx) acknowledgeAll(session shoal.SessionID, entity shoal.EntityID, filt
 	}
 }
 
-const openEntryColumns = `i.space_id, i.place, i.arrival, i.reason, i.outside, i.seq FROM inbox_entries AS i`
+const openEntryColumns = `i.space_id, i.place, i.arrival, i.reason, i.outside, i.seq, i.sender_id, i.delivered_at, i.answered_by FROM inbox_entries AS i`
 
 func openEntryOf(r *sqlconn.Rows) openEntry {
 	return openEntry{
 		space: shoal.SpaceID(r.Text(0)), place: r.Int(1), arrival: r.Int(2),
 		plain: r.Text(3) == string(shoal.ReasonMessage), outside: r.Bool(4), seq: r.Int(5),
+		sender: shoal.EntityID(r.Text(6)), delivered: r.Int(7) != 0, answered: r.Text(8) != "",
 	}
 }
 
@@ -247,8 +260,7 @@ func (t *Tx) acknowledgeEntries(session shoal.SessionID, entity shoal.EntityID, 
 	for _, e := range a.entries {
 		counts := !e.outside && e.arrival > upTo
 		if !e.plain {
-			if _, err := t.c.Exec(`UPDATE inbox_entries SET acked_at = $5 WHERE session_id = $1 AND space_id = $2 AND entity_id = $3 AND seq = $4`,
-				session, e.space, entity, e.seq, at); err != nil {
+			if err := t.closeEntry(session, entity, e, a.known, at); err != nil {
 				return 0, err
 			}
 			if counts {
@@ -265,6 +277,21 @@ func (t *Tx) acknowledgeEntries(session shoal.SessionID, entity shoal.EntityID, 
 	}
 	slices.Sort(a.arrivals)
 	return gained, nil
+}
+
+// closeEntry acknowledges the entry of a mention or of a system message.
+func (t *Tx) closeEntry(session shoal.SessionID, entity shoal.EntityID, e openEntry, known []storage.DeliveredEntry, at shoal.Time) error {
+	first := storage.DeliveredEntry{At: at}
+	if i := slices.IndexFunc(known, func(d storage.DeliveredEntry) bool { return d.Place == e.place }); i >= 0 {
+		first = known[i]
+	} else if e.sender != "" && !e.delivered && !e.answered { // another server may have delivered it
+		if err := t.findAnswer(session, entity, e, shoal.Time{}); err != nil {
+			return err
+		}
+	}
+	_, err := t.c.Exec(`UPDATE inbox_entries SET acked_at = $5, delivered_at = CASE WHEN delivered_at = 0 THEN $6 ELSE delivered_at END, via = CASE WHEN delivered_at = 0 THEN $7 ELSE via END
+		WHERE session_id = $1 AND space_id = $2 AND entity_id = $3 AND seq = $4`, session, e.space, entity, e.seq, at, first.At, first.Via)
+	return err
 }
 
 // countPlain returns how many messages up to an arrival are unread by position.

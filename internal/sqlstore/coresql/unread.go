@@ -230,30 +230,3 @@ func mergeSpaces[T any](t *Tx, q plainQuery, columns string, read func(r *sqlcon
 	}
 	return all, err
 }
-
-// MarkDelivered implements [hub.InboxTx]. A message that is unread by position gets an entry
-// for its count.
-func (t *Tx) MarkDelivered(session shoal.SessionID, entity shoal.EntityID, places []int64) error {
-	for some := range slices.Chunk(places, sqlconn.MaxList) {
-		var b sqlconn.Builder
-		b.Add(`UPDATE inbox_entries SET delivery = delivery + 1 WHERE session_id = ? AND entity_id = ? AND acked_at = 0`, session, entity)
-		sqlconn.AddIn(&b, ` AND place IN (?)`, some)
-		n, err := t.c.Exec(b.Text(), b.Args...)
-		if err != nil {
-			return err
-		}
-		if n == int64(len(some)) {
-			continue
-		}
-		b = sqlconn.Builder{}
-		b.Add(`INSERT INTO inbox_entries (session_id, entity_id, acked_at, place, space_id, seq, arrival, reason, delivery, outside)
-			SELECT who.session_id, who.entity_id, 0, m.place, m.space_id, m.seq, m.arrival, 'message', 1, FALSE
-			FROM messages AS m CROSS JOIN members AS who
-			WHERE m.session_id = ? AND who.session_id = m.session_id AND who.space_id = m.space_id AND who.entity_id = ?`, session, entity)
-		sqlconn.AddIn(&b, ` AND m.place IN (?) AND CASE WHEN m.arrival IS NULL THEN FALSE`+isPlainUnread, some)
-		if _, err := t.c.Exec(b.Text(), b.Args...); err != nil {
-			return err
-		}
-	}
-	return nil
-}

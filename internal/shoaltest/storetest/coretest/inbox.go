@@ -13,7 +13,9 @@ import (
 // deliver marks positions as delivered once more.
 func deliver(c *storecase.Case, entity shoal.EntityID, places ...int64) {
 	c.Helper()
-	c.Update(func(tx storage.Tx) error { return tx.MarkDelivered(c.Session, entity, places) })
+	c.Update(func(tx storage.Tx) error {
+		return tx.MarkDelivered(c.Session, entity, storecase.DeliveredNow(places...))
+	})
 }
 
 // entitySet is a set of entities.
@@ -43,7 +45,7 @@ func deliverNew(c *storecase.Case, m shoal.Message, watching ...shoal.EntityID) 
 func acknowledge(c *storecase.Case, entity shoal.EntityID, upTo int64) {
 	c.Helper()
 	c.Update(func(tx storage.Tx) error {
-		_, err := tx.Acknowledge(c.Session, entity, storage.InboxFilter{}, upTo)
+		_, err := tx.Acknowledge(c.Session, entity, storage.InboxFilter{}, upTo, nil)
 		return err
 	})
 }
@@ -173,10 +175,10 @@ var inboxTests = map[string]func(*storecase.Case){
 			storecase.Equal(c, fmt.Sprintf("what matches %+v", f.filter), storecase.InboxPlaces(c, "bob", f.filter), f.want)
 			// Acknowledging takes exactly the same entries.
 			refuseAfter(c, func(tx storage.Tx) error {
-				if err := tx.MarkDelivered(c.Session, "bob", []int64{1, 2, 3, 4, 5}); err != nil {
+				if err := tx.MarkDelivered(c.Session, "bob", storecase.DeliveredNow(1, 2, 3, 4, 5)); err != nil {
 					return err
 				}
-				if _, err := tx.Acknowledge(c.Session, "bob", f.filter, 5); err != nil {
+				if _, err := tx.Acknowledge(c.Session, "bob", f.filter, 5, nil); err != nil {
 					return err
 				}
 				left, err := tx.Unread(c.Session, "bob", storage.InboxFilter{}, 10)

@@ -15,6 +15,7 @@ var Suites = []storecase.Suite{
 	{Name: "erased messages", Tests: eraseTests},
 	{Name: "edited messages", Tests: editTests},
 	{Name: "inbox", Tests: inboxTests},
+	{Name: "receipts", Tests: receiptTests},
 	{Name: "queries", Tests: queryTests},
 	{Name: "search", Tests: searchTests},
 	{Name: "events", Tests: eventTests},

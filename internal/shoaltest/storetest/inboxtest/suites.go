@@ -208,9 +208,9 @@ func (u *course) acknowledge(id shoal.EntityID) string {
 	}
 	u.model.acknowledge(id, f, upTo)
 	what := fmt.Sprintf("%s acknowledges %+v up to %d", id, f, upTo)
-	more := storecase.Do(u.Case, func(tx storage.Tx) (bool, error) { return tx.Acknowledge(u.Session, id, f, upTo) })
+	done := storecase.Do(u.Case, func(tx storage.Tx) (storage.Acknowledged, error) { return tx.Acknowledge(u.Session, id, f, upTo, nil) })
 	f.After = max(f.After, upTo)
-	storecase.Equal(u.Case, what+": whether later entries match", more, len(u.unread(id, f, 1)) > 0)
+	storecase.Equal(u.Case, what+": whether later entries match", done.More, len(u.unread(id, f, 1)) > 0)
 	return what
 }
 
@@ -237,7 +237,7 @@ func (u *course) deliver(id shoal.EntityID) string {
 			places = append(places, u.inboxes[id][i].place)
 		}
 	}
-	u.Update(func(tx storage.Tx) error { return tx.MarkDelivered(u.Session, id, places) })
+	u.Update(func(tx storage.Tx) error { return tx.MarkDelivered(u.Session, id, storecase.DeliveredNow(places...)) })
 	return fmt.Sprintf("%v are delivered to %s", places, id)
 }
 

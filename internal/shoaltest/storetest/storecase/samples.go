@@ -3,6 +3,9 @@ package storecase
 import (
 	"errors"
 	"strings"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // RawJSON is JSON that must be preserved byte for byte: spaces, the order of keys, the
@@ -28,3 +31,11 @@ func Ptr[T any](v T) *T { return &v }
 
 // TrickyIDs are in byte order, which differs from a linguistic order.
 var TrickyIDs = []string{"-", ".x", "0", "10", "9", "A", "B", "Z", "_", "a", "a-b", "a.b", "aB", "a_b", "ab", "b", "z"}
+
+// DeliveredNow returns deliveries of the entries at places to a wait, at [Time](0).
+func DeliveredNow(places ...int64) (out []storage.DeliveredEntry) {
+	for _, place := range places {
+		out = append(out, storage.DeliveredEntry{Place: place, At: Time(0), Via: shoal.ViaWait})
+	}
+	return out
+}
