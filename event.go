@@ -17,6 +17,8 @@ const (
 	EventSpaceClosed    EventType = "space.closed"
 	EventSpaceDeleted   EventType = "space.deleted"
 	EventEntityUpdated  EventType = "entity.updated"
+
+	EventDeliveryUpdated EventType = "delivery.updated"
 )
 
 // Cursor is an opaque position in the events of a session. Resuming with it continues
@@ -77,6 +79,14 @@ type (
 	SpaceData struct {
 		EventHead
 		Space Space `json:"space"`
+	}
+	// DeliveryData belongs to delivery.updated, which only EntityID, the sender of the
+	// message, and admins receive.
+	DeliveryData struct {
+		EventHead
+		EntityID   EntityID  `json:"entityId"`
+		MessageID  MessageID `json:"messageId"`
+		Deliveries []Receipt `json:"deliveries"`
 	}
 	// EntityData belongs to entity.updated.
 	EntityData struct {

@@ -143,6 +143,7 @@ func (h *Hub) Start(ctx context.Context) error {
 	h.Pending.Start()
 	h.Plans.Start()
 	h.Spaces.Start()
+	h.Messages.Start()
 	h.Archive.Start()
 	return nil
 }

@@ -146,7 +146,7 @@ func (t *watches) notify(ctx context.Context, id shoal.SpaceID, f *feed.Follower
 		}
 		changed := !fresh
 		for _, e := range events {
-			changed = changed || e.Type != shoal.EventSnapshot && e.Type != shoal.EventEntityUpdated
+			changed = changed || e.Type != shoal.EventSnapshot && e.Type != shoal.EventEntityUpdated && e.Type != shoal.EventDeliveryUpdated
 		}
 		if changed {
 			// It fails for no single session; each one's own stream knows its end.

@@ -66,6 +66,8 @@
 //	edit ACTOR MESSAGE|SPACE#SEQ TEXT [mentions=A,B] [read=DURATION]    read is how long ago the caller read it
 //	react ACTOR MESSAGE|SPACE#SEQ EMOJI [remove]
 //	history ACTOR MESSAGE|SPACE#SEQ                                     what it said before
+//	receipts ACTOR MESSAGE|SPACE#SEQ                                    what became of its mentions
+//	resumed ACTOR NAME|CURSOR [entity=ID]                               acknowledges what the named wait returned
 //	read ACTOR SPACE [limit=] [before=] [after=]                   mark-read ACTOR SPACE SEQ
 //	search ACTOR WORDS [space=]
 //	wait NAME ACTOR mentions|messages [timeout=30s] [space=] [from=A,B] [entity=ID]
@@ -75,8 +77,8 @@
 //	lost NAME …                       the writes of the responses of the named waits failed
 //	cancel NAME                       the request of this wait is canceled
 //	agents NAME ACTOR [ids=A,B] [count=N] [timeout=30s]            waits for agents
-//	follow NAME ACTOR [SPACE] [after=NAME|@PLACE] [presence]       starts to follow, after the last event of the named follower
-//	events NAME                       the events since the last call (entity.updated only with presence)
+//	follow NAME ACTOR [SPACE] [after=NAME|@PLACE] [presence] [receipts]       starts to follow, after the last event of the named follower
+//	events NAME                       the events since the last call (entity.updated only with presence, delivery.updated only with receipts)
 //	unfollow NAME                     its connection is closed
 //	key NAME ROLE [ENTITY] [human] [expires=1h] [by=ACTOR]         revoke NAME [by=ACTOR]
 //	check NAME                        prints the principal of the key

@@ -13,8 +13,8 @@ import (
 
 // stageFollower reads events until it is closed or they end.
 type stageFollower struct {
-	presence bool
-	close    func()
+	hides map[shoal.EventType]bool
+	close func()
 
 	mu     sync.Mutex
 	events []shoal.Event
@@ -25,17 +25,17 @@ type stageFollower struct {
 func follow(s *stage, c *command) error {
 	name := c.word()
 	who, session := s.actor(c, c.word())
-	presence := c.flag("presence")
+	hides := map[shoal.EventType]bool{shoal.EventEntityUpdated: !c.flag("presence"), shoal.EventDeliveryUpdated: !c.flag("receipts")}
 	after, err := s.after(c.option("after"))
 	if err != nil {
 		return err
 	}
-	return s.followOn(name, who, feed.FollowRequest{Session: session, Space: shoal.SpaceID(c.word()), After: after}, presence)
+	return s.followOn(name, who, feed.FollowRequest{Session: session, Space: shoal.SpaceID(c.word()), After: after}, hides)
 }
 
 // followOn starts a follower and replaces an older one of the same name.
-func (s *stage) followOn(name string, who shoal.Principal, req feed.FollowRequest, presence bool) error {
-	f := &stageFollower{presence: presence}
+func (s *stage) followOn(name string, who shoal.Principal, req feed.FollowRequest, hides map[shoal.EventType]bool) error {
+	f := &stageFollower{hides: hides}
 	if before := s.followers[name]; before != nil {
 		before.close()
 	}
@@ -80,7 +80,7 @@ func (f *stageFollower) read(ctx context.Context, source *feed.Follower) {
 		events, err := source.Next(ctx, time.Now().Add(time.Hour))
 		f.mu.Lock()
 		for _, ev := range events {
-			if ev.Type != shoal.EventEntityUpdated || f.presence {
+			if !f.hides[ev.Type] {
 				f.events = append(f.events, ev)
 			}
 			if ev.Cursor != "" {

@@ -150,6 +150,8 @@ func (s *stage) event(ev shoal.Event) (string, error) {
 		Run      *shoal.Run           `json:"run"`
 		Step     *shoal.Step          `json:"step"`
 		Pending  *shoal.PendingAction `json:"pendingAction"`
+		Receipts []shoal.Receipt      `json:"deliveries"`
+		About    shoal.MessageID      `json:"messageId"`
 	}
 	if err := json.Unmarshal(ev.Data, &data); err != nil {
 		return "", err
@@ -159,6 +161,11 @@ func (s *stage) event(ev shoal.Event) (string, error) {
 	}
 	out := string(ev.Type)
 	switch {
+	case ev.Type == shoal.EventDeliveryUpdated:
+		out += " " + s.name(data.About)
+		for _, r := range data.Receipts {
+			out += ", " + s.receipt(r)
+		}
 	case ev.Type == shoal.EventSnapshot && data.Space != nil:
 		out += " " + space(*data.Space)
 		for _, m := range data.Messages {

@@ -22,6 +22,7 @@ func init() {
 		"join": joinSpace, "leave": leaveSpace, "close": closeSpace,
 		"mute": muteSpace, "mark-unread": markUnread, "delete-space": deleteSpace, "members": listMembers,
 		"post": post, "delete": deleteMessage, "edit": editMessage, "history": messageHistory, "react": reactTo, "read": read, "mark-read": markRead, "search": findMessages,
+		"receipts": listReceipts, "resumed": resumed,
 		"wait": wait, "written": respond(true), "lost": respond(false), "cancel": cancelWait, "agents": waitForAgents,
 		"follow": follow, "events": events, "unfollow": unfollow,
 		"key": newKey, "check": checkKey, "revoke": revokeKey,

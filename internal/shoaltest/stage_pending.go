@@ -263,5 +263,5 @@ func followRun(s *stage, c *command) error {
 	if err != nil {
 		return err
 	}
-	return s.followOn(name, who, feed.FollowRequest{Session: session, Run: run, After: after}, false)
+	return s.followOn(name, who, feed.FollowRequest{Session: session, Run: run, After: after}, map[shoal.EventType]bool{shoal.EventEntityUpdated: true})
 }

@@ -69,6 +69,7 @@ type Core struct {
 	Arrivals Arrivals
 	Metrics  *Metrics
 	Calls    Calls
+	Receipts Receipts
 	// Revocations counts changes that invalidate keys. It is incremented after the commit
 	// and before the method returns.
 	Revocations atomic.Int64

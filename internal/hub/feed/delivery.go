@@ -137,6 +137,9 @@ func (f *Follower) queueEntries(ctx context.Context, entries []entry) error {
 			}
 			continue
 		}
+		if en.position == 0 && ev.Entity != "" && ev.Entity != f.who.EntityID && !f.who.Manages() {
+			continue // it is for another entity
+		}
 		if en.position == 0 {
 			f.pending = append(f.pending, shoal.Event{Type: ev.Type, Data: ev.Data})
 			continue

@@ -1,7 +1,9 @@
 package feed
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
@@ -32,7 +34,7 @@ func (e *Events) handleNotifications(ctx context.Context, f *feed, notifications
 		}
 		switch {
 		case !isDelta:
-			f.push(entry{event: storage.Event{Type: shoal.EventEntityUpdated, Data: notification.Event}})
+			f.push(entry{event: ephemeralEvent(notification.Event)})
 		case notification.Remote:
 			err = e.pushRemoteDelta(ctx, f, n, data)
 		default:
@@ -50,6 +52,25 @@ func (e *Events) handleNotifications(ctx context.Context, f *feed, notifications
 	}
 	return membersChanged, err
 }
+
+// ephemeralEvent returns an ephemeral event that is not a delta. Its entity, if it has one, is
+// the only one that receives it, besides admins.
+func ephemeralEvent(data []byte) storage.Event {
+	ev := storage.Event{Type: shoal.EventEntityUpdated, Data: data}
+	if !bytes.HasPrefix(data, deliveryPrefix) {
+		return ev
+	}
+	var head struct {
+		EntityID shoal.EntityID `json:"entityId"`
+	}
+	if json.Unmarshal(data, &head) == nil {
+		ev.Type, ev.Entity = shoal.EventDeliveryUpdated, head.EntityID
+	}
+	return ev
+}
+
+// deliveryPrefix begins the data of delivery.updated.
+var deliveryPrefix = []byte(`{"type":"` + shoal.EventDeliveryUpdated + `"`)
 
 // pushDelta puts a delta into the window, unless it precedes a reset that was loaded already.
 func (f *feed) pushDelta(n *live.DeltaEvent, data []byte) {

@@ -54,7 +54,9 @@ func (w *HeldWait) acknowledgeBatches(ctx context.Context, done []*batch) error 
 	}
 	key, known, explicit, more := w.box.key, w.box.known(), false, false
 	var end int64
+	var resumed []storage.MessagePosition
 	err := w.inbox.core.Store.Update(ctx, storage.In(key.Session), func(tx storage.Tx) (err error) {
+		resumed = nil
 		// Only the database knows whether this key has acknowledged explicitly: before
 		// the mailbox existed, or on another server.
 		if explicit, err = tx.Explicit(key.Session, key.ID, w.who.KeyID); err != nil || explicit {
@@ -65,7 +67,7 @@ func (w *HeldWait) acknowledgeBatches(ctx context.Context, done []*batch) error 
 			if err != nil {
 				return err
 			}
-			more = acked.More
+			more, resumed = acked.More, append(resumed, acked.Mentions...)
 		}
 		end, err = tx.InboxEnd(key.Session)
 		return err
@@ -77,6 +79,7 @@ func (w *HeldWait) acknowledgeBatches(ctx context.Context, done []*batch) error 
 		w.box.setExplicit(w.who.KeyID)
 		return nil
 	}
+	w.inbox.receiptsChanged(key.Session, resumed)
 	for _, h := range done {
 		w.acknowledged(h.filter, h.upTo, end, more)
 	}
@@ -99,6 +102,7 @@ func (w *HeldWait) acknowledgeCursor(ctx context.Context, at inboxCursor) error 
 	// If the key acknowledges explicitly, that is stored, and remains as long as the key may call.
 	explicit := w.box.isExplicit(w.who.KeyID)
 	var end int64
+	var resumed []storage.MessagePosition
 	err := w.inbox.core.Store.Update(ctx, storage.In(key.Session), func(tx storage.Tx) (err error) {
 		if err := w.checkRights(tx); err != nil {
 			return err
@@ -121,7 +125,7 @@ func (w *HeldWait) acknowledgeCursor(ctx context.Context, at inboxCursor) error 
 			}
 		}
 		acked, err := tx.Acknowledge(key.Session, key.ID, w.inbox.fromHorizon(key, at.filter), at.upTo, known)
-		more = acked.More
+		more, resumed = acked.More, acked.Mentions
 		return err
 	})
 	if err != nil || !here {
@@ -130,6 +134,14 @@ func (w *HeldWait) acknowledgeCursor(ctx context.Context, at inboxCursor) error 
 	if !w.adapter {
 		w.box.setExplicit(w.who.KeyID)
 	}
+	w.inbox.receiptsChanged(key.Session, resumed)
 	w.acknowledged(at.filter, at.upTo, end, more)
 	return nil
+}
+
+// receiptsChanged announces that the receipts of messages have changed.
+func (b *Inbox) receiptsChanged(session shoal.SessionID, of []storage.MessagePosition) {
+	for _, at := range of {
+		b.core.Receipts.Changed(core.ReceiptsOf{Session: session, Space: at.Space, Seq: at.Seq})
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
@@ -35,7 +36,11 @@ func newDelivery(e storage.InboxEntry) delivery {
 
 // entry returns the delivery as the store records it.
 func (d delivery) entry() storage.DeliveredEntry {
-	return storage.DeliveredEntry{Place: d.place, At: d.at, Via: shoal.ViaWait}
+	e := storage.DeliveredEntry{Place: d.place, At: d.at, Via: shoal.ViaWait}
+	if d.reason == shoal.ReasonMention {
+		e.Mention = storage.MessagePosition{Space: d.space, Seq: d.seq}
+	}
+	return e
 }
 
 // matches reports whether the filter selects the entry.
@@ -83,6 +88,13 @@ func (b *Inbox) storeCounts(places map[storage.EntityRef][]storage.DeliveredEntr
 			}
 			return nil
 		}))
+	}
+	for key, delivered := range places {
+		for _, d := range delivered {
+			if d.Mention.Seq > 0 {
+				b.core.Receipts.Changed(core.ReceiptsOf{Session: key.Session, Space: d.Mention.Space, Seq: d.Mention.Seq})
+			}
+		}
 	}
 	if err != nil {
 		b.core.Log.Error("deliveries could not be counted; the next ones carry the same numbers", "error", err)

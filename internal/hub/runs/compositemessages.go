@@ -124,6 +124,7 @@ func (c *RunChange) CloseMessage(m shoal.Message, state json.RawMessage) error {
 	}
 	c.OnCommit(func() { c.live.Drop(func(p *live.Part) bool { return p.Message == m.ID }) })
 	if m.Status == shoal.MessageCompleted {
+		receiptChanged(c.Change, *c.Run)
 		if _, err := pending.SettleReplies(c.Change, m); err != nil {
 			return err
 		}

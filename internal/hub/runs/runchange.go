@@ -222,7 +222,12 @@ func (c *RunChange) releaseLease() {
 }
 
 // StepStarted emits step.started to the followers of the run.
-func (c *RunChange) StepStarted(s shoal.Step) error { return c.emitStep(shoal.EventStepStarted, s) }
+func (c *RunChange) StepStarted(s shoal.Step) error {
+	if s.Index == 0 {
+		receiptChanged(c.Change, *c.Run)
+	}
+	return c.emitStep(shoal.EventStepStarted, s)
+}
 
 // StepCompleted emits step.completed to the followers of the run.
 func (c *RunChange) StepCompleted(s shoal.Step) error { return c.emitStep(shoal.EventStepCompleted, s) }

@@ -28,9 +28,19 @@ func emitRunEvent(ch *core.Change, r storage.Run, space shoal.SpaceID, inStream 
 // space.
 func emitRun(ch *core.Change, r storage.Run, what shoal.EventType) error {
 	ch.Core.Metrics.CountRun(ch, what)
+	receiptChanged(ch, r)
 	run := r.Run
 	run.PendingToolCalls = []shoal.PendingToolCall{}
 	return emitRunEvent(ch, r, r.Space, true, what, func(h shoal.EventHead) any { return shoal.RunData{EventHead: h, Run: run} })
+}
+
+// receiptChanged announces that the receipt of the message that started a run has changed.
+func receiptChanged(ch *core.Change, r storage.Run) {
+	if t := r.Trigger; t.Type == shoal.SpaceMessageTrigger {
+		ch.OnCommit(func() {
+			ch.Core.Receipts.Changed(core.ReceiptsOf{Session: r.SessionID, Space: r.Space, Message: t.MessageID})
+		})
+	}
 }
 
 // emitWaitingTool emits run.waiting_tool. The run's own followers receive everything that

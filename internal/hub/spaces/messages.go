@@ -121,6 +121,9 @@ func (m *Messages) insertMessage(ch *core.Change, s shoal.Space, sender shoal.En
 	if err != nil {
 		return out, err
 	}
+	if err := m.answerMentions(ch, out); err != nil {
+		return out, err
+	}
 	triggered, err := runs.StartForMessage(ch, s, out, d.TriggerAgents, withSender(sender, in))
 	if err != nil {
 		return out, err
@@ -128,6 +131,29 @@ func (m *Messages) insertMessage(ch *core.Change, s shoal.Space, sender shoal.En
 	out.SkippedAgents, out.Runs = triggered.Skipped, triggered.Runs
 	out.Reach, err = m.inbox.Reach(ch, out, mentioned, triggered)
 	return out, err
+}
+
+// answerMentions records which mentions of its sender a message answers.
+func (m *Messages) answerMentions(ch *core.Change, out shoal.Message) error {
+	if len(out.Mentions) == 0 && out.ReplyTo == nil {
+		return nil
+	}
+	var delivered []int64
+	for _, d := range m.inbox.DeliveredMentions(storage.EntityRef{Session: out.SessionID, ID: out.EntityID}) {
+		if d.Mention.Space == out.SpaceID {
+			delivered = append(delivered, d.Mention.Seq)
+		}
+	}
+	answered, err := ch.AnswerMentions(out, delivered)
+	if err != nil || len(answered) == 0 {
+		return err
+	}
+	ch.OnCommit(func() {
+		for _, seq := range answered {
+			ch.Core.Receipts.Changed(core.ReceiptsOf{Session: out.SessionID, Space: out.SpaceID, Seq: seq})
+		}
+	})
+	return nil
 }
 
 // Read returns a page of a timeline in ascending order. It acknowledges nothing.

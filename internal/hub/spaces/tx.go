@@ -3,6 +3,7 @@ package spaces
 import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
@@ -25,4 +26,12 @@ type Tx interface {
 	Spaces(session shoal.SessionID, filter storage.SpaceFilter) ([]shoal.Space, error)
 	Streaming(session shoal.SessionID, space shoal.SpaceID) ([]shoal.Message, error)
 	Usage(session shoal.SessionID, q storage.UsageQuery) ([]shoal.UsageRow, error)
+}
+
+// receiptTx is what receipts are read from.
+type receiptTx interface {
+	Tx
+	runs.Tx
+	Composed(session shoal.SessionID, run shoal.RunID) ([]storage.ComposedMessage, error)
+	Mentions(session shoal.SessionID, space shoal.SpaceID, seq int64, entities []shoal.EntityID) ([]storage.Mention, error)
 }

@@ -64,11 +64,12 @@ type InboxTx interface {
 const MaxAnswered = 64
 
 // DeliveredEntry is an entry of an inbox that a wait has returned: when, and to what kind of
-// wait.
+// wait. Mention is the message, if it mentions the entity.
 type DeliveredEntry struct {
-	Place int64
-	At    shoal.Time
-	Via   string
+	Place   int64
+	At      shoal.Time
+	Via     string
+	Mention MessagePosition
 }
 
 // Acknowledged is the effect of an acknowledgment: whether later entries match its filter, and
