@@ -17,6 +17,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/apptest"
 	"github.com/shoal-dev/shoal/internal/doctor"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/natstest"
 )
 
 // world is a server that runs, and what is asked about it.
@@ -99,7 +100,7 @@ func TestPostgreSQL(t *testing.T) {
 // Servers that share a database hear each other, or the operator learns that they do not.
 func TestServersThatShareADatabase(t *testing.T) {
 	w := newWorld(t)
-	database, nats := shoaltest.Postgres(t), shoaltest.NewNATSServer(t)
+	database, nats := shoaltest.Postgres(t), natstest.New(t)
 	var first *app.Server
 	for _, name := range []string{"one", "two"} {
 		s, err := app.Start(t.Context(), app.Config{Data: t.TempDir(), Addr: "127.0.0.1:0", Database: database, Bus: nats.URL(), Node: name, Keys: func(string) string { return "" }})

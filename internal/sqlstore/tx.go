@@ -7,18 +7,20 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore/clustersql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/coresql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/keysql"
+	"github.com/shoal-dev/shoal/internal/sqlstore/renderersql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/runsql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/searchsql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
 type (
-	coreTx    = coresql.Tx
-	keyTx     = keysql.Tx
-	runTx     = runsql.Tx
-	searchTx  = searchsql.Tx
-	archiveTx = archivesql.Tx
-	clusterTx = clustersql.Tx
+	coreTx     = coresql.Tx
+	keyTx      = keysql.Tx
+	runTx      = runsql.Tx
+	searchTx   = searchsql.Tx
+	archiveTx  = archivesql.Tx
+	clusterTx  = clustersql.Tx
+	rendererTx = renderersql.Tx
 )
 
 // tx is the current transaction of a connection. Its methods are those of the packages below,
@@ -30,6 +32,7 @@ type tx struct {
 	*searchTx
 	*archiveTx
 	*clusterTx
+	*rendererTx
 	c *sqlconn.Conn
 }
 
@@ -47,7 +50,7 @@ type connection struct {
 func newConnection(c *sqlconn.Conn, cache *coresql.Cache) *connection {
 	search := searchsql.New(c)
 	core := coresql.New(c, cache, search)
-	return &connection{c, &tx{coreTx: core, keyTx: keysql.New(c), runTx: runsql.New(c, core), searchTx: search, archiveTx: archivesql.New(c, core, search), clusterTx: clustersql.New(c), c: c}}
+	return &connection{c, &tx{coreTx: core, keyTx: keysql.New(c), runTx: runsql.New(c, core), searchTx: search, archiveTx: archivesql.New(c, core, search), clusterTx: clustersql.New(c), rendererTx: renderersql.New(c), c: c}}
 }
 
 // newWriter returns the connection that changes the database.

@@ -16,13 +16,14 @@ import (
 	"github.com/shoal-dev/shoal/client"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
+	"github.com/shoal-dev/shoal/internal/shoaltest/natstest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
 // cluster is a number of servers on one database.
 type cluster struct {
 	postgres *shoaltest.PostgresServer
-	nats     *shoaltest.NATSServer // nil with the bus postgres
+	nats     *natstest.Server // nil with the bus postgres
 	nodes    []*node
 	key      string // of an admin
 	balancer *balancer
@@ -43,7 +44,7 @@ func newCluster(t *testing.T, bus string, n int) *cluster {
 	t.Helper()
 	c := &cluster{postgres: shoaltest.NewPostgresServer(t)}
 	if bus == "nats" {
-		c.nats = shoaltest.NewNATSServer(t)
+		c.nats = natstest.New(t)
 	}
 	for i := range n {
 		c.add(t, string(rune('a'+i)))

@@ -222,6 +222,7 @@ var importTable = []importRule{
 	{dir: "internal/shoaltest/crowd", inside: []string{".", "client", "internal/shoaltest/ledger"}, others: true, never: sqlPackages},
 	{dir: "internal/shoaltest/faultproxy", never: sqlAndWeb},
 	{dir: "internal/shoaltest/ledger", never: sqlPackages},
+	{dir: "internal/shoaltest/natstest", inside: []string{"internal/shoaltest/program"}, never: sqlPackages},
 	{dir: "internal/shoaltest/program", never: sqlPackages},
 	{dir: "internal/shoaltest/setting", never: sqlAndWeb},
 	{
@@ -250,7 +251,7 @@ var importTable = []importRule{
 	{
 		dir: "internal/sqlstore",
 		inside: []string{
-			".", "internal/hub/storage", "internal/limit", "internal/metrics", "internal/safetext", "internal/sqlite", "internal/sqlstore/archivesql", "internal/sqlstore/clustersql", "internal/sqlstore/coresql", "internal/sqlstore/keysql", "internal/sqlstore/runsql",
+			".", "internal/hub/storage", "internal/limit", "internal/metrics", "internal/safetext", "internal/sqlite", "internal/sqlstore/archivesql", "internal/sqlstore/clustersql", "internal/sqlstore/coresql", "internal/sqlstore/keysql", "internal/sqlstore/renderersql", "internal/sqlstore/runsql",
 			"internal/sqlstore/searchsql", "internal/sqlstore/sqlconn",
 		},
 		never: sqlAndWeb,
@@ -267,6 +268,7 @@ var importTable = []importRule{
 		inside: []string{".", "internal/hub/core", "internal/hub/storage", "internal/sqlstore/messagerow", "internal/sqlstore/schema", "internal/sqlstore/searchsql", "internal/sqlstore/sqlconn"}, never: sqlAndWeb,
 	},
 	{dir: "internal/sqlstore/clustersql", inside: []string{".", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
+	{dir: "internal/sqlstore/renderersql", inside: []string{".", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/keysql", inside: []string{".", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/messagerow", inside: []string{".", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/runsql", inside: []string{".", "internal/hub/storage", "internal/sqlstore/coresql", "internal/sqlstore/schema", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},

@@ -11,8 +11,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/clusterbus"
 	"github.com/shoal-dev/shoal/internal/clusterbus/natscore"
 	"github.com/shoal-dev/shoal/internal/hub/core"
-	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/clustertest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/natstest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -27,13 +27,13 @@ func open(t testing.TB, url string) clusterbus.Transport {
 }
 
 func TestConformance(t *testing.T) {
-	url := shoaltest.NewNATSServer(t).URL()
+	url := natstest.New(t).URL()
 	clustertest.Exercise(t, func(t *testing.T) clusterbus.Transport { return open(t, url) })
 }
 
 // The bus recovers when the NATS server restarts, and everybody is notified.
 func TestConnectionsLost(t *testing.T) {
-	server := shoaltest.NewNATSServer(t)
+	server := natstest.New(t)
 	c := clustertest.NewCluster()
 	one, two := c.Start(t, "one", open(t, server.URL())), c.Start(t, "two", open(t, server.URL()))
 	clustertest.Recovers(t, one, two, server.Kill, func() { server.Start(t) })
@@ -41,7 +41,7 @@ func TestConnectionsLost(t *testing.T) {
 
 // A server starts without the NATS server, and is connected to it later.
 func TestStartsWithoutTheServer(t *testing.T) {
-	server := shoaltest.NewNATSServer(t)
+	server := natstest.New(t)
 	server.Kill()
 	b := clustertest.NewCluster().Start(t, "one", open(t, server.URL()))
 	if s := b.State(); s.Problem == "" {
@@ -62,7 +62,7 @@ func TestInvalidURL(t *testing.T) {
 
 // BenchmarkPublish measures the time until the subscriber of another server has a notification.
 func BenchmarkPublish(b *testing.B) {
-	url := shoaltest.NewNATSServer(b).URL()
+	url := natstest.New(b).URL()
 	c := clustertest.NewCluster()
 	one, two := c.Start(b, "one", open(b, url)), c.Start(b, "two", open(b, url))
 	sub := two.Subscribe()

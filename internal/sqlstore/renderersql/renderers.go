@@ -1,4 +1,5 @@
-package coresql
+// Package renderersql is the SQL of renderers.
+package renderersql
 
 import (
 	"github.com/shoal-dev/shoal"
@@ -9,6 +10,12 @@ const (
 	noRenderer      = "There is no renderer %q here."
 	rendererColumns = `r.name, r.version, r.hash, r.size, r.created_at`
 )
+
+// Tx reads and changes renderers in the current transaction of a connection.
+type Tx struct{ c *sqlconn.Conn }
+
+// New returns the Tx of a connection.
+func New(c *sqlconn.Conn) *Tx { return &Tx{c} }
 
 func rendererOf(r *sqlconn.Rows) shoal.Renderer {
 	return shoal.Renderer{

@@ -1,4 +1,5 @@
-package shoaltest
+// Package natstest starts servers of NATS for tests.
+package natstest
 
 import (
 	"bufio"
@@ -15,9 +16,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
-// NATSServer is a nats-server for one test, which may kill it and start it again. It must
+// Server is a nats-server for one test, which may kill it and start it again. It must
 // not be used concurrently.
-type NATSServer struct {
+type Server struct {
 	// Addr is where it listens, as host:port, across all of its starts.
 	Addr string
 
@@ -34,22 +35,22 @@ const natsScript = `"$@" </dev/null >&2 & cat >/dev/null; kill -KILL $!; wait`
 // natsStarts is the time within which a server must listen, on a busy machine.
 const natsStarts = 30 * time.Second
 
-// NewNATSServer starts a server of core NATS without any storage on a free port of the
+// New starts a server of core NATS without any storage on a free port of the
 // loopback address. It is killed when the test or its process ends. If nats-server is not
 // built, the test fails with the command that builds it.
-func NewNATSServer(t testing.TB) *NATSServer {
+func New(t testing.TB) *Server {
 	t.Helper()
-	n := &NATSServer{Addr: program.FreeAddr(t), binary: program.Installed(t, ".cache/bin/nats-server")}
+	n := &Server{Addr: program.FreeAddr(t), binary: program.Installed(t, ".cache/bin/nats-server")}
 	n.Start(t)
 	t.Cleanup(n.Kill)
 	return n
 }
 
 // URL returns the URL of the server.
-func (n *NATSServer) URL() string { return "nats://" + n.Addr }
+func (n *Server) URL() string { return "nats://" + n.Addr }
 
 // Start starts the server again, after Kill, and returns when it accepts connections.
-func (n *NATSServer) Start(t testing.TB) {
+func (n *Server) Start(t testing.TB) {
 	t.Helper()
 	if n.lifeline != nil {
 		t.Fatal("nats-server is running already")
@@ -80,7 +81,7 @@ func (n *NATSServer) Start(t testing.TB) {
 }
 
 // greets returns nil if the server accepts a connection and introduces itself.
-func (n *NATSServer) greets() error {
+func (n *Server) greets() error {
 	c, err := net.DialTimeout("tcp", n.Addr, time.Second)
 	if err != nil {
 		return err
@@ -97,7 +98,7 @@ func (n *NATSServer) greets() error {
 }
 
 // Kill kills the server, if it runs, and returns when its connections are gone.
-func (n *NATSServer) Kill() {
+func (n *Server) Kill() {
 	if n.lifeline == nil {
 		return
 	}

@@ -1,15 +1,15 @@
-package shoaltest_test
+package natstest_test
 
 import (
 	"net"
 	"testing"
 
-	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/natstest"
 )
 
 // A killed server is gone, with its connections, and starts again on the same port.
-func TestNATSServer(t *testing.T) {
-	n := shoaltest.NewNATSServer(t)
+func TestServer(t *testing.T) {
+	n := natstest.New(t)
 	first := n.Addr
 	for range 2 {
 		c, err := net.Dial("tcp", n.Addr)
