@@ -89,6 +89,15 @@ func (s *Session) MessageVersions(ctx context.Context, id shoal.MessageID) iter.
 	return list[shoal.MessageVersion](ctx, s.client, call{op: "client.MessageVersions", path: s.path("messages", string(id), "versions")})
 }
 
+// Receipts returns what became of the mention of each agent in a message that the caller may
+// read. Mentions of people have no receipts. A follower of the space that has sent the message
+// gets delivery.updated when they change.
+func (s *Session) Receipts(ctx context.Context, id shoal.MessageID) ([]shoal.Receipt, error) {
+	var got page[shoal.Receipt]
+	err := s.client.do(ctx, call{op: "client.Receipts", path: s.path("messages", string(id), "deliveries")}, &got)
+	return got.Items, err
+}
+
 // React adds an emoji of the acting entity to a message. It fails with Conflict if the
 // message has the maximum number of reactions, or is deleted.
 func (s *Session) React(ctx context.Context, id shoal.MessageID, emoji string) (out shoal.Message, err error) {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
@@ -171,6 +172,20 @@ func TestAConversationOnARealServer(t *testing.T) {
 	if all := must[[]shoal.Message](t)(ann.Messages(ctx, "shop", client.MessagesOptions{Before: 2})); len(all) != 1 || all[0].Text() != "Two laptops?" {
 		t.Errorf("messages before 2: %+v", all)
 	}
+	question := must[shoal.Message](t)(ann.Post(ctx, "shop", shoal.Draft{Parts: []shoal.Part{shoal.Text("And monitors?")}, Mentions: []shoal.EntityID{"bot"}}))
+	batch := must[shoal.WaitResult](t)(bot.Wait(ctx, "bot", client.WaitRequest{Timeout: time.Minute, Redeliver: true}))
+	receipts := must[[]shoal.Receipt](t)(ann.Receipts(ctx, question.ID))
+	if len(receipts) != 1 || receipts[0].EntityID != "bot" || receipts[0].State != shoal.ReceiptDelivered || receipts[0].Final() {
+		t.Errorf("receipts after the wait: %+v", receipts)
+	}
+	if err := bot.Resumed(ctx, "bot", *batch.Cursor); err != nil {
+		t.Error(err)
+	}
+	answer := must[shoal.Message](t)(bot.Post(ctx, "shop", shoal.Draft{Parts: []shoal.Part{shoal.Text("Two.")}, Mentions: []shoal.EntityID{"ann"}}))
+	receipts = must[[]shoal.Receipt](t)(ann.Receipts(ctx, question.ID))
+	if r := receipts[0]; !r.Final() || r.ResumedAt == nil || *r.AnsweredBy != answer.ID {
+		t.Errorf("receipts after the answer: %+v", receipts)
+	}
 	var seqs []int64
 	for m, err := range bot.Timeline(ctx, "shop", 0) {
 		if err != nil {
@@ -178,7 +193,7 @@ func TestAConversationOnARealServer(t *testing.T) {
 		}
 		seqs = append(seqs, m.Seq)
 	}
-	if len(seqs) != 2 || seqs[0] != 1 {
+	if len(seqs) != 4 || seqs[0] != 1 {
 		t.Errorf("timeline %v", seqs)
 	}
 }

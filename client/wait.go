@@ -112,6 +112,17 @@ func (w *waiting) run(ctx context.Context) (shoal.WaitResult, error) {
 	}
 }
 
+// Resumed acknowledges exactly the messages of the wait that returned cursor, as Ack of a
+// [WaitRequest] does, without waiting again. It is for programs that wait for a model and know
+// when it starts to work on the messages.
+func (s *Session) Resumed(ctx context.Context, entity shoal.EntityID, cursor string) error {
+	in := call{op: "client.Resumed", method: http.MethodPost, path: s.path("entities", string(entity), "resumed")}
+	in.body = struct {
+		Cursor string `json:"cursor"`
+	}{cursor}
+	return s.client.do(ctx, in, nil)
+}
+
 // round makes one request of the wait.
 func (w *waiting) round(ctx context.Context, result *shoal.WaitResult) outcome {
 	held := min(w.left(), waitRound)

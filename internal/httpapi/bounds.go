@@ -51,6 +51,8 @@ var inputBounds = map[string]input.Bound{
 	"WaitAdapter.kind": idBound, "WaitAdapter.sessionRef": lineBound,
 	"WaitInput.timeoutMs": {Most: shoal.MaxWait.Milliseconds(), Cut: true},
 
+	"ResumedInput.cursor": {Bytes: shoal.MaxCursor},
+
 	"URLInput.url": {Bytes: shoal.MaxDescription},
 
 	"NewKey.sessionId": idBound, "NewKey.entityId": idBound, "NewKey.name": lineBound, "NewKey.expiresAt": timeBound,

@@ -9,6 +9,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/inbox"
 )
 
+const resumedPath = entityPath + "/resumed"
+
 func waitRoutes() []route {
 	return []route{{
 		method: http.MethodPost, path: entityPath + "/wait", do: wait, waits: true, unseen: true, id: "wait", tag: "Inbox",
@@ -21,6 +23,13 @@ func waitRoutes() []route {
 			"and returns nothing while the entity itself waits.",
 		in: waitInput{}, example: `{"kind": "mentions", "timeoutMs": 30000}`, status: http.StatusOK, out: shoal.WaitResult{},
 		errors: []shoal.Kind{shoal.EntityRequired, shoal.IdentityMismatch, shoal.Forbidden, shoal.TooManyWaiters},
+	}, {
+		method: http.MethodPost, path: resumedPath, do: markResumed, id: "markResumed", tag: "Inbox",
+		summary: "Acknowledge messages that a model has",
+		about: "Acknowledges exactly the messages of the wait that returned `cursor`, as the `ack` of a wait does, without waiting again. " +
+			"It is for programs that wait for a model and know when it starts to work on the messages: their receipts are then `resumed`. From then on the key acknowledges explicitly.",
+		in: resumedInput{}, example: `{"cursor": "w:7f3a90c2d4e1b586:Saa-zfjf_E5g:15:2k:mentions::"}`,
+		status: http.StatusNoContent, errors: []shoal.Kind{shoal.EntityRequired, shoal.IdentityMismatch, shoal.Forbidden},
 	}}
 }
 
@@ -101,4 +110,17 @@ func waitRequest(c *call) (*inbox.WaitRequest, error) {
 		req.Timeout = time.Duration(*in.TimeoutMs)
 	}
 	return req, c.actor("entityId", in.EntityID)
+}
+
+// resumedInput is the body of an acknowledgment without a wait.
+type resumedInput struct {
+	Cursor string `json:"cursor"`
+}
+
+func markResumed(c *call) error {
+	var in resumedInput
+	if err := c.decode(&in); err != nil {
+		return err
+	}
+	return c.noContentOr(renameField(c.Hub.Inbox.Resumed(c.ctx(), c.who, c.session(), c.entity(), in.Cursor), "ack", "cursor"))
 }

@@ -11,10 +11,11 @@ import (
 )
 
 const (
-	messagesPath = spacePath + "/messages"
-	messagePath  = sessionPath + "/messages/{message}"
-	versionsPath = messagePath + "/versions"
-	reactionPath = messagePath + "/reactions/{emoji}"
+	messagesPath   = spacePath + "/messages"
+	messagePath    = sessionPath + "/messages/{message}"
+	versionsPath   = messagePath + "/versions"
+	deliveriesPath = messagePath + "/deliveries"
+	reactionPath   = messagePath + "/reactions/{emoji}"
 )
 
 func messageRoutes() []route {
@@ -63,6 +64,13 @@ func messageRoutes() []route {
 			summary: "List the earlier versions of a message",
 			about:   fmt.Sprintf("Newest first, without the current version. For all readers of the message. The first and the newest versions are stored, %d in total; deleting the message erases them.", shoal.MaxVersions),
 			query:   listParams, status: http.StatusOK, out: page[shoal.MessageVersion]{},
+		},
+		{
+			method: http.MethodGet, path: deliveriesPath, do: listDeliveries, id: "listDeliveries", tag: "Messages",
+			summary: "Read what became of the mentions of a message",
+			about: "One receipt for each agent that the message mentions, for all readers of the message, on one page. Mentions of people have none. " +
+				"Followers of the space get `delivery.updated` when a receipt changes, if they have sent the message or are admins.",
+			status: http.StatusOK, out: page[shoal.Receipt]{},
 		},
 		{
 			method: http.MethodPut, path: reactionPath, do: addReaction, id: "addReaction", tag: "Messages",
@@ -185,6 +193,11 @@ func listVersionsOf(c *call) error {
 	}
 	found, err := c.Hub.Messages.Versions(c.ctx(), c.who, c.session(), c.message(), before, limit+1)
 	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(v shoal.MessageVersion) string { return strconv.FormatInt(v.Version, 10) }))
+}
+
+func listDeliveries(c *call) error {
+	found, err := c.Hub.Messages.Receipts(c.ctx(), c.who, c.session(), c.message())
+	return c.answerOr(err, http.StatusOK, page[shoal.Receipt]{Items: found})
 }
 
 func deleteMessage(c *call) error {

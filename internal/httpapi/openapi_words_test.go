@@ -89,7 +89,7 @@ var (
 	}
 	spaceEventTypes = append([]reflect.Type{
 		reflect.TypeFor[shoal.SnapshotData](), reflect.TypeFor[shoal.SnapshotEndData](), reflect.TypeFor[shoal.MemberData](),
-		reflect.TypeFor[shoal.SpaceData](), reflect.TypeFor[shoal.SpaceDeletedData](), reflect.TypeFor[shoal.EntityData](),
+		reflect.TypeFor[shoal.SpaceData](), reflect.TypeFor[shoal.SpaceDeletedData](), reflect.TypeFor[shoal.EntityData](), reflect.TypeFor[shoal.DeliveryData](),
 	}, partEventTypes...)
 	runEventTypes = append([]reflect.Type{reflect.TypeFor[shoal.RunSnapshotData](), reflect.TypeFor[shoal.StepData]()}, partEventTypes...)
 )
@@ -148,6 +148,7 @@ var eventEnums = map[string][]any{
 	"MemberData":       {shoal.EventMemberJoined, shoal.EventMemberLeft},
 	"SpaceData":        {shoal.EventSpaceUpdated, shoal.EventSpaceClosed},
 	"SpaceDeletedData": {shoal.EventSpaceDeleted},
+	"DeliveryData":     {shoal.EventDeliveryUpdated},
 	"EntityData":       {shoal.EventEntityUpdated},
 }
 

@@ -32,6 +32,7 @@ var roleRows = map[string]struct {
 	"PATCH " + messagePath:          {`{"text": "less"}`, "200 403 403 403 403 403 403 403 404", ""},
 	"DELETE " + messagePath:         {"", "204 204 403 204 403 403 403 403 404", "204 204 204 204 204 403 403 403 404"},
 	"GET " + versionsPath:           {"", "200 200 200 200 200 200 200 200 404", ""},
+	"GET " + deliveriesPath:         {"", "200 200 200 200 200 200 200 200 404", ""},
 	"PUT " + reactionPath:           {"", "200 200 200 200 200 200 200 200 404", ""},
 	"DELETE " + reactionPath:        {"", "200 200 200 200 200 200 200 200 404", ""},
 	"POST " + messagesPath:          {`{"text": "more", "replyTo": "{message}"}`, "201 201 201 201 201 201 201 201 404", ""},

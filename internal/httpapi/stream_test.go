@@ -73,7 +73,7 @@ func TestEventsAreDocumented(t *testing.T) {
 		}
 		// An entity's state passes by, and a follower that is cut off among the snapshots
 		// must get them all again.
-		if nameless := ev.name == "entity.updated" || ev.name == "snapshot"; nameless != (ev.id == "") {
+		if nameless := ev.name == "entity.updated" || ev.name == "delivery.updated" || ev.name == "snapshot"; nameless != (ev.id == "") {
 			t.Errorf("the event %s has the id %q", ev.name, ev.id)
 		}
 		w.documentedEvent(ev, spaceEventTypes)
@@ -234,7 +234,7 @@ func TestStreamEndsWithItsKey(t *testing.T) {
 				if !ok {
 					return
 				}
-				if ev.name != "" && (revoked || ev.name != "entity.updated") {
+				if ev.name != "" && (revoked || ev.name != "entity.updated" && ev.name != "delivery.updated") {
 					t.Fatalf("the revoked key gets %s %s", ev.name, ev.data)
 				}
 			}

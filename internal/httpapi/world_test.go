@@ -384,7 +384,7 @@ func (l *listener) next() event {
 		if !ok {
 			l.Fatal("the stream has ended")
 		}
-		if ev.comment != "" || ev.name == "entity.updated" {
+		if ev.comment != "" || ev.name == "entity.updated" || ev.name == "delivery.updated" {
 			continue
 		}
 		if ev.id != "" {

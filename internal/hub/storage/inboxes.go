@@ -56,7 +56,7 @@ type InboxTx interface {
 	// returns the seqs of the messages with these mentions.
 	AnswerMentions(m shoal.Message, delivered []int64) ([]int64, error)
 	// Mentions returns what became of the mentions of agents in the message seq of a space,
-	// among those of these entities. Hosted agents have none.
+	// among those of the given entities. Hosted agents have none.
 	Mentions(session shoal.SessionID, space shoal.SpaceID, seq int64, entities []shoal.EntityID) ([]Mention, error)
 }
 

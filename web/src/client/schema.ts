@@ -598,6 +598,26 @@ export interface paths {
         readonly patch: operations["updateEntity"];
         readonly trace?: never;
     };
+    readonly "/v1/sessions/{session}/entities/{entity}/resumed": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Acknowledge messages that a model has
+         * @description Acknowledges exactly the messages of the wait that returned `cursor`, as the `ack` of a wait does, without waiting again. It is for programs that wait for a model and know when it starts to work on the messages: their receipts are then `resumed`. From then on the key acknowledges explicitly.
+         */
+        readonly post: operations["markResumed"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/sessions/{session}/entities/{entity}/wait": {
         readonly parameters: {
             readonly query?: never;
@@ -792,6 +812,26 @@ export interface paths {
          * @description Replaces the content of a posted message: send `text`, or `parts`. Only its sender can edit it, and only while it may post to the space; messages of runs cannot be edited. `mentions` replaces the mentions and wakes nobody; without it the mentions do not change. Every read returns the current content, with `editedAt`; an unread message is delivered with its current content; followers get `message.updated`. `versions` returns earlier content. With the `updatedAt` that you have read, the call fails with `conflict` if the message was edited since then.
          */
         readonly patch: operations["editMessage"];
+        readonly trace?: never;
+    };
+    readonly "/v1/sessions/{session}/messages/{message}/deliveries": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Read what became of the mentions of a message
+         * @description One receipt for each agent that the message mentions, for all readers of the message, on one page. Mentions of people have none. Followers of the space get `delivery.updated` when a receipt changes, if they have sent the message or are admins.
+         */
+        readonly get: operations["listDeliveries"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
         readonly trace?: never;
     };
     readonly "/v1/sessions/{session}/messages/{message}/reactions/{emoji}": {
@@ -1506,6 +1546,18 @@ export interface components {
              * @enum {string}
              */
             readonly type: "data";
+        };
+        /** @description `delivery.updated`: what became of the mentions of a message has changed. Only the sender of the message (`entityId`) and admins receive it, at most once a second for a message; the event is ephemeral and has no `id`. */
+        readonly DeliveryData: {
+            /** Format: date-time */
+            readonly at: string;
+            readonly deliveries: readonly components["schemas"]["Receipt"][];
+            readonly entityId: string;
+            readonly messageId: string;
+            readonly runId: string | null;
+            readonly spaceId: string | null;
+            /** @enum {string} */
+            readonly type: "delivery.updated";
         };
         /** @description `text-delta`, `tool-input-delta` and `reasoning-delta`: the next piece. `offset` is how many bytes of UTF-8 the part had before. */
         readonly DeltaData: {
@@ -2619,6 +2671,37 @@ export interface components {
              */
             readonly seq: number | null;
         };
+        /** @description What became of the mention of one agent. */
+        readonly Receipt: {
+            /**
+             * Format: date-time
+             * @description When the answer was begun.
+             */
+            readonly answeredAt: string | null;
+            /** @description The message that answers it. */
+            readonly answeredBy: string | null;
+            /** Format: date-time */
+            readonly deliveredAt: string | null;
+            readonly entityId: string;
+            /** @description The code of the failure. */
+            readonly failedReason: string | null;
+            /** Format: date-time */
+            readonly resumedAt: string | null;
+            /** @description The run of a hosted agent that acts on it. */
+            readonly runId: string | null;
+            /** @description sent: nobody has it yet; delivered: a wait of the agent has returned it, or its run has started; resumed: the agent has acknowledged it, or the model of its run works; answered: the agent has posted a message in the space that mentions the sender, replies or is of the run; failed: its run has failed or was canceled. */
+            readonly state: string;
+            /** @description What it waits for, or why it failed; empty if there is nothing to explain. */
+            readonly text: string;
+            /** @description How it was delivered: `wait` or `hosted`; null if this is not known. */
+            readonly via: string | null;
+        };
+        /** @description The receipts of a message. */
+        readonly ReceiptPage: {
+            readonly items: readonly components["schemas"]["Receipt"][];
+            /** @description Where the next page begins; null on the last one. */
+            readonly nextCursor: string | null;
+        };
         /** @description How to remember a decision. */
         readonly Remember: {
             /** @description `allow` with approved true, `deny` with approved false. */
@@ -2700,6 +2783,11 @@ export interface components {
              * @description The run continues at this time even without a reply.
              */
             readonly until: string | null;
+        };
+        /** @description What a model has. `cursor` is that of the wait that returned it. */
+        readonly ResumedInput: {
+            /** @description Where to resume. */
+            readonly cursor: string;
         };
         /**
          * @description One execution of a hosted agent. States: queued, running, waiting for a tool or a reply, and three final states.
@@ -5306,6 +5394,52 @@ export interface operations {
             readonly 507: components["responses"]["storage_full"];
         };
     };
+    readonly markResumed: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of an entity. */
+                readonly entity: components["parameters"]["entity"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "cursor": "w:7f3a90c2d4e1b586:Saa-zfjf_E5g:15:2k:mentions::"
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["ResumedInput"];
+            };
+        };
+        readonly responses: {
+            /** @description No Content */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["entity_required-invalid_json"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 413: components["responses"]["too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
     readonly wait: {
         readonly parameters: {
             readonly query?: never;
@@ -5383,7 +5517,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "text/event-stream": components["schemas"]["SnapshotData"] | components["schemas"]["SnapshotEndData"] | components["schemas"]["MemberData"] | components["schemas"]["SpaceData"] | components["schemas"]["SpaceDeletedData"] | components["schemas"]["EntityData"] | components["schemas"]["MessageData"] | components["schemas"]["TextData"] | components["schemas"]["DeltaData"] | components["schemas"]["ToolInputData"] | components["schemas"]["ToolOutputData"] | components["schemas"]["PartResetData"] | components["schemas"]["RunData"] | components["schemas"]["PendingData"];
+                    readonly "text/event-stream": components["schemas"]["SnapshotData"] | components["schemas"]["SnapshotEndData"] | components["schemas"]["MemberData"] | components["schemas"]["SpaceData"] | components["schemas"]["SpaceDeletedData"] | components["schemas"]["EntityData"] | components["schemas"]["DeliveryData"] | components["schemas"]["MessageData"] | components["schemas"]["TextData"] | components["schemas"]["DeltaData"] | components["schemas"]["ToolInputData"] | components["schemas"]["ToolOutputData"] | components["schemas"]["PartResetData"] | components["schemas"]["RunData"] | components["schemas"]["PendingData"];
                 };
             };
             readonly 401: components["responses"]["unauthenticated"];
@@ -5848,6 +5982,40 @@ export interface operations {
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["busy"];
             readonly 507: components["responses"]["storage_full"];
+        };
+    };
+    readonly listDeliveries: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of a message. */
+                readonly message: components["parameters"]["message"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ReceiptPage"];
+                };
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
         };
     };
     readonly addReaction: {
@@ -7055,7 +7223,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "text/event-stream": components["schemas"]["SnapshotData"] | components["schemas"]["SnapshotEndData"] | components["schemas"]["MemberData"] | components["schemas"]["SpaceData"] | components["schemas"]["SpaceDeletedData"] | components["schemas"]["EntityData"] | components["schemas"]["MessageData"] | components["schemas"]["TextData"] | components["schemas"]["DeltaData"] | components["schemas"]["ToolInputData"] | components["schemas"]["ToolOutputData"] | components["schemas"]["PartResetData"] | components["schemas"]["RunData"] | components["schemas"]["PendingData"];
+                    readonly "text/event-stream": components["schemas"]["SnapshotData"] | components["schemas"]["SnapshotEndData"] | components["schemas"]["MemberData"] | components["schemas"]["SpaceData"] | components["schemas"]["SpaceDeletedData"] | components["schemas"]["EntityData"] | components["schemas"]["DeliveryData"] | components["schemas"]["MessageData"] | components["schemas"]["TextData"] | components["schemas"]["DeltaData"] | components["schemas"]["ToolInputData"] | components["schemas"]["ToolOutputData"] | components["schemas"]["PartResetData"] | components["schemas"]["RunData"] | components["schemas"]["PendingData"];
                 };
             };
             readonly 401: components["responses"]["unauthenticated"];

@@ -119,6 +119,7 @@ export class SessionState {
         return this.setEntity(event.entity);
       case "step.started":
       case "step.completed":
+      case "delivery.updated":
         return;
       case "local.loaded":
         for (const e of event.entities) this.setEntity(e);

@@ -60,6 +60,7 @@ type EventData =
   | Schemas["MemberData"]
   | Schemas["SpaceData"]
   | Schemas["SpaceDeletedData"]
+  | Schemas["DeliveryData"]
   | Schemas["EntityData"];
 
 // One schema serves several types of events. This makes a union member of each, so that
