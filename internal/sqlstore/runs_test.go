@@ -1,6 +1,7 @@
 package sqlstore_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -37,6 +38,7 @@ func everything(tx storage.Tx) error {
 		tx.PutHostedAgent(agent), tx.InsertRun(run), tx.PutStep(session, "run_1", storage.Step{}),
 		tx.PutTexts(session, []storage.ModelText{{Hash: "h"}}), tx.PutRequest(session, "run_1", storage.Request{}),
 		tx.PutClientInput(session, "run_1", storage.ClientInput{EntityID: "ann"}),
+		tx.AppendRunWork(session, "run_1", storage.RunWork{Place: 1, Data: json.RawMessage("[]")}),
 		tx.PutConversation(storage.Conversation{Session: session, ID: "ann/shop"}), tx.InsertCause(session, "msg_1", storage.Cause{}),
 		tx.InsertPending(waiting), tx.InsertPlan(session, shoal.Plan{ID: "pln_1", CreatedAt: now}),
 		tx.InsertRemembered(session, shoal.RememberedDecision{ID: "rem_1", CreatedAt: now, ExpiresAt: now}),

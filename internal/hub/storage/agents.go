@@ -34,6 +34,8 @@ type Agent struct {
 	OnNewMessage      string // parallel, enqueue, interrupt or reject
 	SettleMs          int64
 	MaxSteps          int
+	// Remote means that a program outside of the server executes the runs.
+	Remote bool
 }
 
 // NoteTx stores the goals and memories of hosted agents, in the order of creation.

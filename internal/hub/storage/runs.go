@@ -15,8 +15,8 @@ type RunTx interface {
 	InsertRun(r Run) error
 	// UpdateRun stores everything that can change.
 	UpdateRun(r Run) error
-	// ClaimableRuns returns runs of all sessions that are awake, whose NotBefore has
-	// passed and that are not leased at that time. The requesters of all sessions take
+	// ClaimableRuns returns runs of all sessions, except remote ones, that are awake, whose
+	// NotBefore has passed and that are not leased at that time. The requesters of all sessions take
 	// turns: requesters with the fewest leased runs come first, equal ones in the order of
 	// their oldest run. The runs of one requester are returned oldest first.
 	ClaimableRuns(at shoal.Time, limit int) ([]Run, error)
@@ -30,7 +30,7 @@ type RunTx interface {
 	ExpiredRuns(at shoal.Time) ([]Run, error)
 	// NextExpiry returns when the next lease ends, or nil. The time may be in the past.
 	NextExpiry() (*shoal.Time, error)
-	// NextClaim returns when the next awake run becomes claimable, or nil.
+	// NextClaim returns when the next awake run that is not remote becomes claimable, or nil.
 	NextClaim() (*shoal.Time, error)
 	// RunSpaces returns the spaces that a run wrote to, in the order of its messages.
 	RunSpaces(session shoal.SessionID, run shoal.RunID) ([]shoal.SpaceID, error)
@@ -63,6 +63,9 @@ type Run struct {
 	// are positions in that conversation's order of starts and ends, 0 for not yet.
 	Conversation string
 	Began, Ended int64
+	// Remote means that a program outside of the server executes the run: the server's
+	// executor does not claim it.
+	Remote bool
 	// Turn is the executor's state of the run as a whole, opaque to the hub. Revision
 	// counts its writes.
 	Turn     json.RawMessage

@@ -66,6 +66,7 @@ type Tx interface {
 	AnswerTx
 	AgentTx
 	RunTx
+	RemoteTx
 	StepTx
 	RequestTx
 	ComposedTx

@@ -34,7 +34,7 @@ var recordTables = map[string]recordTable{
 	},
 	"agent": {
 		table: "hosted_agents", order: "agent_id, version",
-		columns: []string{"agent_id", "version", "hash", "config", "created_at", "on_new_message", "settle_ms", "max_steps"},
+		columns: []string{"agent_id", "version", "hash", "config", "created_at", "on_new_message", "settle_ms", "max_steps", "remote"},
 	},
 	"space": {
 		table: "spaces", order: "id",
@@ -55,7 +55,7 @@ var recordTables = map[string]recordTable{
 		columns: []string{
 			"id", "agent_id", "status", "trigger_data", "cause_root", "depth", "linked", "steps", "max_steps", "usage", "error", "created_at",
 			"started_at", "ended_at", "version", "space_id", "requester", "awake", "not_before", "cancel", "generation", "conversation", "began", "ended",
-			"turn", "revision", "acting_for", "activity",
+			"turn", "revision", "acting_for", "activity", "remote",
 		},
 		fixed: [][2]string{{"owner", "''"}},
 	},

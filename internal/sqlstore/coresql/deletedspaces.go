@@ -120,7 +120,7 @@ func (t *Tx) eraseRuns(session shoal.SessionID, space shoal.SpaceID, limit int) 
 		return 0, err
 	}
 	for _, r := range runs {
-		for _, table := range []string{"run_steps", "run_requests", "run_clients", "pending_actions", "events"} {
+		for _, table := range []string{"run_steps", "run_requests", "run_clients", "run_work", "pending_actions", "events"} {
 			if _, err := t.c.Exec(`DELETE FROM `+table+` WHERE session_id = $1 AND run_id = $2`, session, r.id); err != nil {
 				return 0, err
 			}

@@ -65,6 +65,7 @@ var traceTables = []struct {
 	{"events", "run_id", []string{"place"}, []string{"data"}},
 	{"runs", "id", []string{"number"}, []string{"trigger_data", "turn"}},
 	{"run_steps", "run_id", []string{"run_id", "place"}, []string{"step", "data"}},
+	{"run_work", "run_id", []string{"run_id", "place"}, []string{"data"}},
 	{"conversations", "", []string{"id"}, []string{"data"}},
 	{"pending_actions", "run_id", []string{"number"}, []string{"args", "question", "options", "answer", "policy"}},
 	{"remembered_decisions", "", []string{"id"}, []string{"args"}},

@@ -8,7 +8,7 @@ import (
 
 const (
 	noHostedAgent = "%q is not a hosted agent here."
-	agentColumns  = `a.session_id, a.agent_id, a.version, a.hash, a.config, a.created_at, e.name, e.description, a.on_new_message, a.settle_ms, a.max_steps`
+	agentColumns  = `a.session_id, a.agent_id, a.version, a.hash, a.config, a.created_at, e.name, e.description, a.on_new_message, a.settle_ms, a.max_steps, a.remote`
 	agentTables   = ` FROM entities AS e CROSS JOIN hosted_agents AS a WHERE a.session_id = e.session_id AND a.agent_id = e.id`
 )
 
@@ -18,7 +18,7 @@ func agentOf(r *sqlconn.Rows) storage.Agent {
 			SessionID: shoal.SessionID(r.Text(0)), ID: shoal.EntityID(r.Text(1)), Version: int(r.Int(2)), Hash: r.Text(3),
 			Config: r.JSON(4), CreatedAt: r.Time(5),
 		},
-		Name: r.Text(6), Description: r.Text(7), OnNewMessage: r.Text(8), SettleMs: r.Int(9), MaxSteps: int(r.Int(10)),
+		Name: r.Text(6), Description: r.Text(7), OnNewMessage: r.Text(8), SettleMs: r.Int(9), MaxSteps: int(r.Int(10)), Remote: r.Bool(11),
 	}
 }
 
@@ -66,9 +66,9 @@ func (t *Tx) PutHostedAgent(a storage.Agent) error {
 		return shoal.E("sqlstore."+op, shoal.Conflict, "The version of a hosted agent must follow the newest one.")
 	}
 	_, err = t.c.Exec(
-		`INSERT INTO hosted_agents (session_id, agent_id, version, hash, config, created_at, on_new_message, settle_ms, max_steps)
-		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-		a.SessionID, a.ID, a.Version, a.Hash, a.Config, a.CreatedAt, a.OnNewMessage, a.SettleMs, a.MaxSteps)
+		`INSERT INTO hosted_agents (session_id, agent_id, version, hash, config, created_at, on_new_message, settle_ms, max_steps, remote)
+		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		a.SessionID, a.ID, a.Version, a.Hash, a.Config, a.CreatedAt, a.OnNewMessage, a.SettleMs, a.MaxSteps, a.Remote)
 	if err != nil {
 		return err
 	}

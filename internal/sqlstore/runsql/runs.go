@@ -14,7 +14,7 @@ const (
 	noRun      = "There is no run %q here."
 	runColumns = `r.session_id, r.id, r.agent_id, r.status, r.trigger_data, r.cause_root, r.depth, r.linked, r.steps, r.max_steps, r.usage, r.error,
 	r.created_at, r.started_at, r.ended_at, r.version, r.space_id, r.requester, r.awake, r.not_before, r.cancel, r.owner, r.lease_until,
-	r.generation, r.conversation, r.began, r.ended, r.turn, r.revision, r.acting_for, r.activity, r.stalled_since`
+	r.generation, r.conversation, r.began, r.ended, r.turn, r.revision, r.acting_for, r.activity, r.stalled_since, r.remote`
 )
 
 func runOf(r *sqlconn.Rows) storage.Run {
@@ -27,7 +27,7 @@ func runOf(r *sqlconn.Rows) storage.Run {
 		},
 		Linked: r.Bool(7), Version: int(r.Int(15)), Space: shoal.SpaceID(r.Text(16)), Requester: r.Text(17),
 		Awake: r.Bool(18), NotBefore: r.Time(19), Cancel: r.Bool(20), Owner: r.Text(21), LeaseUntil: r.TimeOrNil(22),
-		Generation: r.Int(23), Conversation: r.Text(24), Began: r.Int(25), Ended: r.Int(26), Turn: r.RawOrNil(27), Revision: r.Int(28),
+		Generation: r.Int(23), Conversation: r.Text(24), Began: r.Int(25), Ended: r.Int(26), Turn: r.RawOrNil(27), Revision: r.Int(28), Remote: r.Bool(32),
 	}
 	run.Trigger = DecodeTrigger(r, 4)
 	r.Decode(r.Text(10), &run.Usage)
@@ -106,9 +106,9 @@ func (t *Tx) InsertRun(r storage.Run) error {
 	n, err := t.c.Exec(
 		`INSERT INTO runs (session_id, id, agent_id, created_at, status, trigger_data, cause_root, depth, linked, steps, max_steps, usage, error,
 		   started_at, ended_at, version, space_id, requester, awake, not_before, cancel, owner, lease_until, generation, conversation, began, ended,
-		   turn, revision, acting_for, activity, stalled_since)
+		   turn, revision, acting_for, activity, stalled_since, remote)
 		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30,
-		   $31, $32)
+		   $31, $32, $33)
 		 ON CONFLICT DO NOTHING`, append([]any{r.SessionID, r.ID, r.AgentID, r.CreatedAt}, columns...)...)
 	if err == nil && n == 0 {
 		err = sqlconn.AlreadyExists("InsertRun", "The run id %q is taken.", r.ID)
@@ -145,7 +145,7 @@ func runValues(r storage.Run) ([]any, error) {
 	return []any{
 		r.Status, trigger, r.CauseRoot, r.Depth, r.Linked, r.Steps, r.MaxSteps, usage, failure, r.StartedAt, r.EndedAt, r.Version, r.Space,
 		r.Requester, r.Awake, r.NotBefore, r.Cancel, r.Owner, r.LeaseUntil, r.Generation, r.Conversation, r.Began, r.Ended, sqlconn.RawOrNull(r.Turn), r.Revision,
-		actingFor, activity, r.StalledSince,
+		actingFor, activity, r.StalledSince, r.Remote,
 	}, nil
 }
 
@@ -158,7 +158,7 @@ func (t *Tx) UpdateRun(r storage.Run) error {
 	n, err := t.c.Exec(
 		`UPDATE runs SET status = $3, trigger_data = $4, cause_root = $5, depth = $6, linked = $7, steps = $8, max_steps = $9, usage = $10, error = $11,
 		   started_at = $12, ended_at = $13, version = $14, space_id = $15, requester = $16, awake = $17, not_before = $18, cancel = $19, owner = $20,
-		   lease_until = $21, generation = $22, conversation = $23, began = $24, ended = $25, turn = $26, revision = $27, acting_for = $28, activity = $29, stalled_since = $30
+		   lease_until = $21, generation = $22, conversation = $23, began = $24, ended = $25, turn = $26, revision = $27, acting_for = $28, activity = $29, stalled_since = $30, remote = $31
 		 WHERE session_id = $1 AND id = $2`, append([]any{r.SessionID, r.ID}, columns...)...)
 	if err == nil && n == 0 {
 		err = sqlconn.NotFound("UpdateRun", noRun, r.ID)
@@ -167,7 +167,7 @@ func (t *Tx) UpdateRun(r storage.Run) error {
 }
 
 // claimable selects what ClaimableRuns returns.
-var claimable = ` FROM runs AS r WHERE r.awake AND r.not_before <= $1 AND (r.lease_until IS NULL OR r.lease_until <= $1)` + runNotImporting
+var claimable = ` FROM runs AS r WHERE r.awake AND NOT r.remote AND r.not_before <= $1 AND (r.lease_until IS NULL OR r.lease_until <= $1)` + runNotImporting
 
 // ClaimableRuns implements [hub.RunTx]. The leased runs are counted only if several
 // requesters wait.
@@ -221,7 +221,7 @@ func (t *Tx) NextExpiry() (*shoal.Time, error) {
 // NextClaim implements [hub.RunTx]. The time is in the past if a
 // run is claimable now.
 func (t *Tx) NextClaim() (*shoal.Time, error) {
-	return t.earliest(`SELECT MIN(CASE WHEN r.lease_until > r.not_before THEN r.lease_until ELSE r.not_before END) FROM runs AS r WHERE r.awake` + runNotImporting)
+	return t.earliest(`SELECT MIN(CASE WHEN r.lease_until > r.not_before THEN r.lease_until ELSE r.not_before END) FROM runs AS r WHERE r.awake AND NOT r.remote` + runNotImporting)
 }
 
 // earliest returns the time in the first column of a query, nil for NULL.

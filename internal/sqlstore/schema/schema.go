@@ -54,6 +54,7 @@ var EraseSession = []string{
 	`DELETE FROM model_texts WHERE session_id = $1`,
 	`DELETE FROM run_requests WHERE session_id = $1`,
 	`DELETE FROM run_clients WHERE session_id = $1`,
+	`DELETE FROM run_work WHERE session_id = $1`,
 	`DELETE FROM conversations WHERE session_id = $1`,
 	`DELETE FROM pending_actions WHERE session_id = $1`,
 	`DELETE FROM remembered_decisions WHERE session_id = $1`,

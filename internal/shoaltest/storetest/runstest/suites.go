@@ -8,6 +8,7 @@ var Suites = []storecase.Suite{
 	{Name: "hosted agents", Tests: agentTests},
 	{Name: "runs", Tests: runTests},
 	{Name: "claims", Tests: claimTests},
+	{Name: "remote runs", Tests: remoteTests},
 	{Name: "steps", Tests: stepTests},
 	{Name: "requests", Tests: requestTests},
 	{Name: "conversations", Tests: conversationTests},

@@ -119,7 +119,7 @@ func (c *Case) FullRun() storage.Run {
 			Activity: &shoal.RunActivity{At: Time(2000), Kind: shoal.ActivityTool}, StalledSince: Ptr(Time(2)),
 		},
 		Version: 7, Space: "shop", Requester: Hostile, Linked: true, Awake: false, NotBefore: Time(4), Cancel: true,
-		Owner: "one", LeaseUntil: Ptr(Time(6)), Generation: 8, Conversation: "bot/shop", Began: 9, Ended: 10, Turn: RawJSON, Revision: 11,
+		Owner: "one", LeaseUntil: Ptr(Time(6)), Generation: 8, Conversation: "bot/shop", Began: 9, Ended: 10, Remote: true, Turn: RawJSON, Revision: 11,
 	}
 }
 
