@@ -51,6 +51,7 @@ func (c *check) checkIdentity(config map[string]any, o Options) {
 // checkCombinations checks rules that concern more than one field. Fields that are invalid by
 // themselves were reported before and are missing or of the wrong type here.
 func (c *check) checkCombinations(config map[string]any) {
+	c.checkExecutor(config)
 	if m, ok := config["model"].(map[string]any); ok {
 		if api := m["api"]; m["provider"] != "openai" && (api == "responses" || api == "chat") {
 			c.addProblem("model.api", "is for the provider openai only")
@@ -76,6 +77,49 @@ func (c *check) checkCombinations(config map[string]any) {
 			c.checkURL(s["url"], at+".url")
 		}
 	}
+}
+
+// checkExecutor checks that the configuration says in one way who executes the runs.
+func (c *check) checkExecutor(config map[string]any) {
+	_, model := config["model"]
+	_, remote := config["remote"]
+	agent, _ := config["agent"].(map[string]any)
+	switch {
+	case model && remote:
+		c.addProblem("remote", "cannot be combined with model: either the server calls the model, or a program executes the runs. Leave one of them out")
+	case remote:
+		c.checkRemote(config)
+	case !model && !c.reported("model"):
+		c.addProblem("model", "is required, unless remote says that a program outside of the server executes the runs")
+	case agent["system"] == "" && !c.reported("agent.system"):
+		c.addProblem("agent.system", "is required and must not be empty")
+	}
+}
+
+// checkRemote reports what the server would execute for an agent whose runs it does not execute.
+func (c *check) checkRemote(config map[string]any) {
+	mcp, _ := config["mcp"].(map[string]any)
+	if servers, _ := mcp["servers"].([]any); len(servers) > 0 {
+		c.addProblem("mcp.servers", "is for agents with a model: the program of a remote agent connects to its servers itself")
+	}
+	tools, _ := config["tools"].([]any)
+	for i, t := range tools {
+		t, _ := t.(map[string]any)
+		execution, _ := t["execution"].(map[string]any)
+		if kind, _ := t["executionType"].(string); Type(kind) != BasicType || execution["mode"] != NoExecution {
+			c.addProblem(index("tools", i)+".executionType", "must be basic with the mode no-execution: the program of a remote agent executes its tools itself. List here only the cards that it shows")
+		}
+		if t["displayTool"] != true {
+			c.addProblem(index("tools", i)+".displayTool", "must be true: a remote agent lists only the cards that it shows")
+		}
+	}
+}
+
+// reported reports whether a field has a problem already, or one below it.
+func (c *check) reported(path string) bool {
+	return slices.ContainsFunc(c.problems, func(p shoal.FieldError) bool {
+		return p.Location == path || strings.HasPrefix(p.Location, path+".")
+	})
 }
 
 // checkUnique reports a name that occurs twice.

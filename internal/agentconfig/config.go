@@ -12,9 +12,12 @@ const Version = "1.0"
 // Config is the complete configuration of a hosted agent, including every default. It is
 // created by [Decode] and must not be modified.
 type Config struct {
-	Version string  `json:"version"`
-	Agent   Agent   `json:"agent"`
-	Model   Model   `json:"model"`
+	Version string `json:"version"`
+	Agent   Agent  `json:"agent"`
+	// Model is the zero value for a remote agent.
+	Model Model `json:"model,omitzero"`
+	// Remote is nil unless a program outside of the server executes the agent's runs.
+	Remote  *Remote `json:"remote,omitempty"`
 	Loop    Loop    `json:"loop"`
 	Context Context `json:"context"`
 	Tools   []Tool  `json:"tools"`
@@ -61,6 +64,14 @@ type Model struct {
 	ProviderOptions map[string]any `json:"providerOptions"`
 	// Price is nil for the model's list price.
 	Price *Price `json:"price"`
+}
+
+// Remote bounds what a program outside of the server does for the runs that it executes.
+type Remote struct {
+	// Concurrency is how many runs programs may hold at the same time; 0 means no limit.
+	Concurrency int `json:"concurrency"`
+	// ExpiresInMs is when a permission or a question of a run counts as denied; 0 means never.
+	ExpiresInMs int64 `json:"expiresInMs"`
 }
 
 // Price is the price of a model in US dollars per million tokens. CachedInput and CacheWrite

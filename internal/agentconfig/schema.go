@@ -22,8 +22,23 @@ func generate() ([]byte, error) {
 	s := root.schema()
 	s["$schema"] = draft2020
 	s["title"] = "Shoal agent config"
+	s["oneOf"] = executorRules()
 	text, err := json.MarshalIndent(s, "", "  ")
 	return append(text, '\n'), err
+}
+
+// executorRules requires exactly one of the fields that say who executes the runs.
+func executorRules() []any {
+	null := map[string]any{"type": "null"}
+	model := map[string]any{
+		"required": []string{"model"},
+		"properties": map[string]any{
+			"model": map[string]any{"type": "object"}, "remote": null,
+			"agent": map[string]any{"required": []string{"system"}, "properties": map[string]any{"system": nonEmpty(maxPrompt, "").schema()}},
+		},
+	}
+	remote := map[string]any{"required": []string{"remote"}, "properties": map[string]any{"remote": map[string]any{"type": "object"}, "model": null}}
+	return []any{model, remote}
 }
 
 func (s shape) schema() map[string]any {

@@ -70,10 +70,11 @@ var root = shape{kind: object, doc: "The configuration of a hosted agent.", fiel
 		{name: "id", shape: shape{kind: text, doc: "The agent's entity id. Default: the stem of the file name, or the id in the path of the PUT.", form: entityID.form, most: shoal.MaxID}},
 		{name: "name", fallback: "", shape: shape{kind: text, doc: "The display name. Empty: the id.", most: shoal.MaxName, form: newPattern(`^[^\x00-\x1f\x7f]*$`, "one line")}},
 		{name: "description", fallback: "", shape: upTo(shoal.MaxDescription, "The agent's purpose, for other members.")},
-		{name: "system", required: true, shape: nonEmpty(maxPrompt, "The system prompt.")},
+		{name: "system", fallback: "", shape: upTo(maxPrompt, "The system prompt. Required for an agent with a model.")},
 		{name: "instructions", fallback: "", shape: upTo(maxPrompt, "Further instructions, appended to the system prompt.")},
 	}}},
-	{name: "model", required: true, shape: model},
+	{name: "model", shape: model},
+	{name: "remote", shape: remote},
 	{name: "loop", fallback: empty, shape: loop},
 	{name: "context", fallback: empty, shape: shape{kind: object, doc: "The history that the model sees.", fields: []field{
 		{name: "history", fallback: n("50"), shape: count(0, 500, "The number of new messages of the timeline that the model sees.")},
@@ -121,6 +122,11 @@ var model = shape{kind: object, doc: "The model.", fields: []field{
 		{name: "cacheWrite", shape: dollars("Input written into the prompt cache. Unset: the price of input.")},
 	}}},
 	{name: "providerOptions", fallback: empty, shape: shape{kind: table, doc: "Sent to the vendor unchanged.", most: 100, items: &shape{kind: anything}}},
+}}
+
+var remote = shape{kind: object, doc: "Instead of model: a program outside of the server executes the runs.", fields: []field{
+	{name: "concurrency", fallback: n("0"), shape: count(0, 10_000, "The maximum number of runs that programs hold at the same time; 0 means no limit.")},
+	{name: "expiresInMs", fallback: n("86400000"), shape: milliseconds(366*day, "When a permission or a question of a run counts as denied; 0 means never;")},
 }}
 
 var loop = shape{kind: object, doc: "The limits of a run; 0 means no limit.", fields: []field{

@@ -150,6 +150,7 @@ func storedAgent(session shoal.SessionID, config *agentconfig.Config) storage.Ag
 		HostedAgent: shoal.HostedAgent{ID: config.Agent.ID, SessionID: session, Hash: config.Hash(), Config: config.Canonical()},
 		Name:        config.Agent.Name, Description: config.Agent.Description,
 		OnNewMessage: config.Loop.OnNewMessage, SettleMs: config.Loop.SettleMs, MaxSteps: config.Loop.MaxSteps,
+		Remote: config.Remote != nil,
 	}
 }
 

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -198,6 +199,9 @@ func (x *execution) newSubAgent(ctx context.Context, id shoal.EntityID) (*agent.
 	c, err := agentconfig.Load(stored.Config)
 	if err != nil {
 		return nil, err
+	}
+	if c.Remote != nil {
+		return nil, shoal.E("run.newSubAgent", shoal.Conflict, fmt.Sprintf("A program outside of the server executes the runs of %q, so it cannot be called as a tool. Mention it in a space instead.", id))
 	}
 	own := *c
 	own.Agent.ID = id

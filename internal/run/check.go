@@ -23,5 +23,8 @@ func (e *Executor) Check(c *agentconfig.Config) error {
 	if err != nil {
 		return err
 	}
+	if c.Remote != nil {
+		return nil // its program chooses the model, and reports the costs
+	}
 	return vendor.Check(c)
 }

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"strings"
 	"time"
@@ -24,6 +25,9 @@ const previewTimeout = 5 * time.Second
 // five seconds to list their tools. Warnings state what a run would lack now. The
 // configuration must have passed [Executor.Check].
 func (e *Executor) Preview(ctx context.Context, draft storage.Run, c *agentconfig.Config) (shoal.AgentPreview, error) {
+	if c.Remote != nil {
+		return shoal.AgentPreview{}, shoal.E("run.Preview", shoal.Conflict, fmt.Sprintf("A program outside of the server executes the runs of %q: only that program knows what its model sees.", c.Agent.ID))
+	}
 	x := newExecution(ctx, e, draft)
 	defer x.cancel(nil)
 	defer x.servers.Close()

@@ -65,9 +65,13 @@ func listHosted(ctx context.Context, sh *cli.Shell) error {
 	var rows [][]string
 	for _, a := range all.Items {
 		var config struct {
-			Model struct{ Provider, Name string }
+			Model  struct{ Provider, Name string }
+			Remote *struct{}
 		}
 		_ = json.Unmarshal(a.Config, &config) // missing fields stay empty
+		if config.Remote != nil {
+			config.Model.Provider, config.Model.Name = "remote", "-"
+		}
 		rows = append(rows, []string{
 			string(a.ID), strconv.Itoa(a.Version), config.Model.Provider, config.Model.Name, sh.Output.FormatTime(&a.CreatedAt, "-"), a.Hash,
 		})

@@ -42,7 +42,7 @@ func (s StartRequest) create(ch *core.Change, as storage.Agent, now shoal.Time, 
 			CauseRoot: s.cause.Root, Depth: s.cause.Depth, ActingFor: behalf.Join(s.cause.ActingFor), MaxSteps: as.MaxSteps, Usage: shoal.Usage{Currency: shoal.Currency},
 			PendingToolCalls: []shoal.PendingToolCall{}, CreatedAt: ch.At,
 		},
-		Version: as.Version, Space: s.Trigger.SpaceID, Requester: s.requester, Linked: s.cause.Linked,
+		Version: as.Version, Remote: as.Remote, Space: s.Trigger.SpaceID, Requester: s.requester, Linked: s.cause.Linked,
 		Awake: !asleep, NotBefore: addMillis(now, as.SettleMs), Conversation: s.ConversationName(),
 	}
 	if r.Space == "" || as.SettleMs == 0 { // only messages wait for others that may follow

@@ -107,6 +107,7 @@ function HostedRow({ agent }: { agent: HostedAgent }) {
   const runs = useQuery(runsUnderWayQuery(session));
   const usage = useQuery(usageTodayQuery(session));
   const config = agent.config as Json;
+  const remote = getIn(config, ["remote"]) !== undefined;
   const provider = String(getIn(config, ["model", "provider"]) ?? "");
   const underWay = runs.data?.filter((r) => r.agentId === agent.id).length;
   const used = usage.data?.find((row) => row.agentId === agent.id);
@@ -123,13 +124,14 @@ function HostedRow({ agent }: { agent: HostedAgent }) {
             </Link>
             <code className="text-sm break-all text-soft">{agent.id}</code>
             <Activity agent={agent.id} />
+            {remote && <Badge title="A program outside of the server executes its runs.">remote</Badge>}
             {provider === "script" && <Badge title="Follows a script instead of calling a model.">script</Badge>}
           </h3>
           <Description text={description} />
         </div>
       </div>
       <dl className="contents">
-        <Fact name="Model" value={`${provider} ${String(getIn(config, ["model", "name"]) ?? "")}`} />
+        <Fact name="Model" value={remote ? "its own program" : `${provider} ${String(getIn(config, ["model", "name"]) ?? "")}`} />
         <Fact name="Version" value={String(agent.version)} />
         <Fact name="Active runs" value={underWay === undefined ? "…" : String(underWay)} />
         <Fact name="Cost today" value={usage.isPending ? "…" : used === undefined ? money(0, "USD") : money(used.cost, used.currency)} />

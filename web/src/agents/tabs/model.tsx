@@ -11,6 +11,7 @@ export function ModelTab() {
   const { draft } = useDraftContext();
   const provider = getIn(draft.config, ["model", "provider"]);
   const api = getIn(draft.config, ["model", "api"]);
+  if (getIn(draft.config, ["remote"]) !== undefined && getIn(draft.config, ["model"]) === undefined) return <RemoteModel />;
   return (
     <Sheet>
       <Section title="Model" about={keyHint(String(provider))}>
@@ -75,5 +76,19 @@ function ScriptField() {
       hint="Replaces the model. `say TEXT` and `call TOOL {…}` are its actions, `---` starts the next answer, `else` starts an alternative, `when` and `hears` choose between them. The script itself names its spaces."
       onChange={(text) => dispatch({ type: "set", path, value: text })}
     />
+  );
+}
+
+/** What the tab shows for an agent whose runs a program outside of the server executes. */
+function RemoteModel() {
+  return (
+    <Sheet>
+      <Section title="Executed by a program" about="A program outside of the server claims the runs of this agent and chooses the model. It needs a key of this agent.">
+        <Row>
+          <ConfigField path={["remote", "concurrency"]} label="Runs at the same time" hint="0 means no limit." />
+          <ConfigField path={["remote", "expiresInMs"]} label="Requests expire after (ms)" hint="A permission or a question then counts as denied; 0 means never." />
+        </Row>
+      </Section>
+    </Sheet>
   );
 }
