@@ -20,6 +20,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/modelrequest"
+	"github.com/shoal-dev/shoal/internal/perform"
 	"github.com/shoal-dev/shoal/internal/timing"
 	"github.com/shoal-dev/shoal/internal/tool"
 	"github.com/shoal-dev/shoal/internal/toolserver"
@@ -54,16 +55,15 @@ type execution struct {
 	composer       *compose.Composer
 	restored       []compose.Effect // effects that bring the messages up to the steps
 	leaseLost      atomic.Bool
-	outcomeUnknown atomic.Bool                       // its last write may or may not be stored
-	released       atomic.Bool                       // it released its lease itself: the run has ended or is suspended
-	storeFailure   error                             // why a hook of the turn could not write
-	woken          atomic.Bool                       // a space may have been closed, or the agent removed
-	messages       map[shoal.MessageID]shoal.Message // as the hub returned them
-	shown          map[string]shoal.MessageID        // where calls were shown before this execution
-	unopened       map[shoal.MessageID]bool          // the space refused them
-	composing      chan struct{}                     // holds a value while a goroutine uses the composer during the turn
-	draftsSaved    time.Time                         // when drafts were stored last
-	lateDrafts     *time.Timer                       // stores drafts if no delta does before
+	outcomeUnknown atomic.Bool                // its last write may or may not be stored
+	released       atomic.Bool                // it released its lease itself: the run has ended or is suspended
+	storeFailure   error                      // why a hook of the turn could not write
+	woken          atomic.Bool                // a space may have been closed, or the agent removed
+	output         *perform.Run               // its messages
+	shown          map[string]shoal.MessageID // where calls were shown before this execution
+	composing      chan struct{}              // holds a value while a goroutine uses the composer during the turn
+	draftsSaved    time.Time                  // when drafts were stored last
+	lateDrafts     *time.Timer                // stores drafts if no delta does before
 	client         clientInput
 	once           bool // what the store cannot do is not retried: a caller waits
 	steps          int  // announced steps
@@ -174,7 +174,7 @@ func (x *execution) restoreMessages() error {
 // checkSpaces closes the messages in spaces that the agent can no longer write to.
 func (x *execution) checkSpaces() error {
 	open := map[shoal.SpaceID]bool{}
-	for _, m := range x.messages {
+	for _, m := range x.output.Messages {
 		if m.Status == shoal.MessageStreaming {
 			open[m.SpaceID] = true
 		}

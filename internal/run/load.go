@@ -9,8 +9,10 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
+	"github.com/shoal-dev/shoal/internal/behalf"
 	"github.com/shoal-dev/shoal/internal/compose"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/perform"
 )
 
 // load reads everything that is stored about the run, also to end one that is canceled.
@@ -57,13 +59,17 @@ func (x *execution) load() error {
 
 // restore makes the composer from the stored messages and steps.
 func (x *execution) restore(composed []storage.ComposedMessage) error {
-	x.messages, x.shown, x.unopened = map[shoal.MessageID]shoal.Message{}, map[string]shoal.MessageID{}, map[shoal.MessageID]bool{}
+	x.shown = map[string]shoal.MessageID{}
+	x.output = &perform.Run{
+		Agent: x.run.AgentID, Access: behalf.Access{Read: behalf.Scope(x.config.Access.Read), Write: behalf.Scope(x.config.Access.Write)},
+		OpenPending: x.openPending, Messages: map[shoal.MessageID]shoal.Message{}, Unopened: map[shoal.MessageID]bool{},
+	}
 	stored := make([]compose.Message, len(composed))
 	for i, m := range composed {
 		if err := json.Unmarshal(m.State, &stored[i]); err != nil {
 			return &unreadableError{"the state of message " + string(m.ID), err}
 		}
-		x.messages[m.ID] = m.Message
+		x.output.Messages[m.ID] = m.Message
 		for _, p := range stored[i].Parts {
 			if !p.RequestOnly {
 				x.shown[p.Call] = m.ID

@@ -14,6 +14,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/compose"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/perform"
 	"github.com/shoal-dev/shoal/internal/spacetool"
 	"github.com/shoal-dev/shoal/internal/tool"
 )
@@ -26,11 +27,11 @@ var kinds = map[agent.PendingKind]shoal.PendingKind{
 
 // openPending stores a request that people see. A request that a resumed turn emits again
 // keeps its row.
-func (p *performance) openPending(e compose.ShowPending) error {
-	x, request := p.x, e.Pending
+func (x *execution) openPending(p *perform.Attempt, change *runs.RunChange, e compose.ShowPending) error {
+	request := e.Pending
 	row := x.pendingRow(request, kinds[request.Kind])
-	row.SpaceID = orNil(e.Space)
-	if e.Place != nil && !p.isUnopened(e.Place.Message) {
+	row.SpaceID = perform.OrNil(e.Space)
+	if e.Place != nil && !p.IsUnopened(e.Place.Message) {
 		row.MessageID, row.PartID, row.Target = &e.Place.Message, &e.Place.Part, e.Place.Target
 	}
 	switch request.Kind {
@@ -61,7 +62,7 @@ func (p *performance) openPending(e compose.ShowPending) error {
 	if request.Kind == agent.Permission {
 		row.Policy.ArgsSchema = x.argsSchema(request)
 	}
-	_, err := p.c.OpenPending(row)
+	_, err := change.OpenPending(row)
 	return err
 }
 

@@ -127,7 +127,7 @@ func (x *execution) send(p agent.Pending) (a agent.Answer, done bool, err error)
 	if route.Place != nil {
 		message, accepted = route.Place.Message, true
 	}
-	if !accepted || x.unopened[message] {
+	if !accepted || x.output.Unopened[message] {
 		why := refusals[route.Refusal]
 		if why == "" {
 			why = refusals[compose.RefusedClosed]
@@ -141,7 +141,7 @@ func (x *execution) send(p agent.Pending) (a agent.Answer, done bool, err error)
 	row := x.pendingRow(p, storage.PendingReply)
 	due := shoal.At(shoal.Now().Add(s.Wait.Timeout))
 	row.Due = &due
-	row.Reply = &storage.ReplyWait{Space: s.SpaceID, After: x.messages[message].Seq, For: s.Wait.For}
+	row.Reply = &storage.ReplyWait{Space: s.SpaceID, After: x.output.Messages[message].Seq, For: s.Wait.For}
 	return a, false, x.perform(effects, func(c *runs.RunChange) error {
 		_, err := c.OpenPending(row)
 		return err

@@ -197,11 +197,12 @@ var importTable = []importRule{
 	{dir: "internal/picture", inside: []string{".", "agent", "internal/spacetool"}, never: sqlPackages},
 	{dir: "internal/mcpbridge", inside: []string{"."}, never: sqlPackages},
 	{dir: "internal/release", inside: []string{"."}, others: true, never: sqlPackages},
+	{dir: "internal/perform", inside: []string{".", "internal/behalf", "internal/compose", "internal/hub/pending", "internal/hub/runs"}, never: sqlAndWeb},
 	{
 		dir: "internal/run",
 		inside: []string{
 			".", "agent", "internal/agentconfig", "internal/agenterror", "internal/behalf", "internal/budget", "internal/compose", "internal/history",
-			"internal/hub", "internal/hub/core", "internal/hub/live", "internal/hub/pending", "internal/hub/runs", "internal/hub/storage", "internal/limit", "internal/metrics", "internal/modelrequest", "internal/picture", "internal/spacetool", "internal/timing", "internal/tool", "internal/toolserver", "internal/vendor",
+			"internal/hub", "internal/hub/core", "internal/hub/live", "internal/hub/pending", "internal/hub/runs", "internal/hub/storage", "internal/limit", "internal/metrics", "internal/modelrequest", "internal/perform", "internal/picture", "internal/spacetool", "internal/timing", "internal/tool", "internal/toolserver", "internal/vendor",
 		},
 		never: sqlAndWeb,
 	},
