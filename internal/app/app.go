@@ -48,6 +48,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/mcpapi"
 	"github.com/shoal-dev/shoal/internal/metrics"
+	"github.com/shoal-dev/shoal/internal/remoterun"
 	"github.com/shoal-dev/shoal/internal/run"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 	"github.com/shoal-dev/shoal/internal/tool"
@@ -84,6 +85,7 @@ type Server struct {
 	config   Config
 	network  *tool.Network
 	executor *run.Executor
+	remote   *remoterun.Server
 	store    *sqlstore.Store
 	bus      *clusterbus.Bus // nil if there can be only one server
 	ready    readiness
@@ -268,7 +270,7 @@ func (s *Server) apis() (_ http.Handler, err error) {
 	rest := httpapi.New(httpapi.Options{
 		Bus:   s.busState,
 		Ready: s.ready.check,
-		Hub:   s.Hub, Auth: s.auth, Log: c.Log, Limits: s.limits, Metrics: s.metrics, Version: c.Version, Spool: c.Data, Env: func() []string { return c.AllowEnv }, Check: s.executor.Check, Preview: s.executor.Preview, Conversation: history.Public,
+		Hub:   s.Hub, Auth: s.auth, Log: c.Log, Limits: s.limits, Metrics: s.metrics, Version: c.Version, Spool: c.Data, Env: func() []string { return c.AllowEnv }, Check: s.executor.Check, Remote: s.remote, Preview: s.executor.Preview, Conversation: history.Public,
 		Pool: s.pool,
 	})
 	s.console, err = console.New(console.Options{

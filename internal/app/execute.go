@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/shoal-dev/shoal/internal/remoterun"
 	"github.com/shoal-dev/shoal/internal/run"
 	"github.com/shoal-dev/shoal/internal/tool"
 )
@@ -22,7 +23,12 @@ func (s *Server) execute(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return s.executor.Start(ctx)
+	if err := s.executor.Start(ctx); err != nil {
+		return err
+	}
+	s.remote = remoterun.New(remoterun.Options{Hub: s.Hub, Log: s.config.Log})
+	s.remote.Start()
+	return nil
 }
 
 // stopExecuting stops the executor and returns when it has stopped or ctx ends: a tool
@@ -30,6 +36,9 @@ func (s *Server) execute(ctx context.Context) (err error) {
 func (s *Server) stopExecuting(ctx context.Context) {
 	if s.network != nil {
 		defer s.network.Close()
+	}
+	if s.remote != nil {
+		defer s.remote.Stop()
 	}
 	if s.executor == nil {
 		return

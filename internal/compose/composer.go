@@ -272,3 +272,7 @@ func (c *Composer) partID(m *message) shoal.PartID {
 	}
 	return shoal.PartID(fmt.Sprintf("%s%s.%d", shoal.PrefixPart, m.ID, m.Opened))
 }
+
+// AddTool declares a tool that may appear in spaces, or describes one anew. It applies to
+// the calls that start from then on.
+func (c *Composer) AddTool(t Tool) { c.tools[t.Name] = t }

@@ -19,6 +19,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/metrics"
+	"github.com/shoal-dev/shoal/internal/remoterun"
 )
 
 // Options are the dependencies and settings of an [API]. Hub and Auth are required; the caller
@@ -43,6 +44,9 @@ type Options struct {
 	// Conversation converts the stored runs of a conversation for display, see
 	// run.Conversation. It is required where agents are hosted.
 	Conversation func(storage.Conversation, []storage.Block) ([]shoal.ConversationRun, error)
+	// Remote accepts the work of programs that execute runs; it is required where agents are
+	// hosted.
+	Remote *remoterun.Server
 	// Spool is the directory for exports that are being sent; empty means the system's
 	// directory for temporary files.
 	Spool string
@@ -136,7 +140,7 @@ func (a *API) Routes() []Route {
 func routes() []route {
 	return slices.Concat(
 		sessionRoutes(), entityRoutes(), waitRoutes(), spaceRoutes(), messageRoutes(), eventRoutes(), searchRoutes(),
-		agentRoutes(), agentNoteRoutes(), conversationRoutes(), planRoutes(), runRoutes(), pendingRoutes(), usageRoutes(), exportRoutes(), fileRoutes(), rendererRoutes(),
+		agentRoutes(), agentNoteRoutes(), conversationRoutes(), planRoutes(), runRoutes(), remoteRoutes(), pendingRoutes(), usageRoutes(), exportRoutes(), fileRoutes(), rendererRoutes(),
 		keyRoutes(), inviteRoutes(), nodeRoutes(), healthRoutes(), documentRoutes(), documentConfigRoutes(),
 	)
 }

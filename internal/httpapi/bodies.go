@@ -9,7 +9,7 @@ import (
 )
 
 // BodyTypes returns the media types that the body of a request may have instead of JSON: those of
-// YAML for an agent configuration, that of HTML for a renderer. It is for guard.Options.Accept.
+// YAML for an agent configuration, that of HTML for a renderer, that of lines for work. It is for guard.Options.Accept.
 func BodyTypes(r *http.Request) []string {
 	switch segmentsBelow(r.URL.Path, "agents") {
 	case 1:
@@ -20,6 +20,9 @@ func BodyTypes(r *http.Request) []string {
 		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/preview") {
 			return configTypes
 		}
+	}
+	if isWork(r) {
+		return []string{workType}
 	}
 	if r.Method == http.MethodPut && segmentsBelow(r.URL.Path, "renderers") == 1 {
 		return []string{rendererType}
@@ -44,7 +47,8 @@ func UploadLimit(r *http.Request) int64 {
 // Concurrent reports whether a request with a body counts as one of its caller's concurrent calls:
 // uploads, waits and calls of other transports do not.
 func Concurrent(r *http.Request) bool {
-	isWait := segmentsBelow(r.URL.Path, "entities") == 2 && strings.HasSuffix(r.URL.Path, "/wait")
+	isWait := segmentsBelow(r.URL.Path, "entities") == 2 && strings.HasSuffix(r.URL.Path, "/wait") ||
+		segmentsBelow(r.URL.Path, "agents") == 2 && strings.HasSuffix(r.URL.Path, "/claim")
 	return strings.HasPrefix(r.URL.Path, "/v1/") && !isWait && UploadLimit(r) == 0
 }
 

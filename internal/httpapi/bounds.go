@@ -46,6 +46,8 @@ var inputBounds = map[string]input.Bound{
 	"NewFilePart.url": {Bytes: shoal.MaxDescription}, "NewFilePart.size": {Most: shoal.MaxFileSize},
 	"NewDataPart.name": lineBound, "NewDataPart.data": contentBound,
 
+	"ClaimInput.limit": {Most: shoal.MaxClaim, Cut: true}, "ClaimInput.waitMs": {Most: shoal.MaxWait.Milliseconds(), Cut: true},
+
 	"WaitInput.ack": {Bytes: shoal.MaxCursor}, "WaitInput.entityId": idBound, "WaitInput.spaceId": idBound,
 	"WaitInput.from": {Entries: shoal.MaxMentions}, "WaitInput.from[]": {Bytes: shoal.MaxID},
 	"WaitAdapter.kind": idBound, "WaitAdapter.sessionRef": lineBound,

@@ -99,15 +99,20 @@ type stream struct {
 	deadline      time.Time // the write deadline of the connection
 }
 
-func (s *stream) run() error {
+// begin starts the response.
+func (s *stream) begin(now time.Time) error {
 	h := s.startResponse(http.StatusOK)
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")
 	// A stream ends with its connection, so chunked encoding would only add overhead.
 	h.Set("Transfer-Encoding", "identity")
 	s.w.WriteHeader(http.StatusOK)
+	return s.write([]byte("retry: 1000\n\n"), now)
+}
+
+func (s *stream) run() error {
 	now := time.Now()
-	if err := s.write([]byte("retry: 1000\n\n"), now); err != nil {
+	if err := s.begin(now); err != nil {
 		return err
 	}
 	s.nextHeartbeat = now.Add(s.Heartbeat)

@@ -24,6 +24,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/compose"
 	"github.com/shoal-dev/shoal/internal/hub/pending"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // Run is a run whose effects are stored, with what is known about its messages.
@@ -168,25 +169,30 @@ func (p *Attempt) publishPart(at *compose.PartRef, what shoal.EventType, data ru
 
 // checkMembership answers a question about a space.
 func (p *Attempt) checkMembership(space shoal.SpaceID, target shoal.EntityID) error {
-	s, err := p.c.SpaceAccess(space, target)
+	is, err := Standing(p.c.Tx, p.c.Run, p.r.Access, space, target)
+	p.answers = append(p.answers, Membership{space, target, is})
+	return err
+}
+
+// Standing returns whether the agent of a run may write in a space, and whether target, if it
+// is not empty, is a member of it.
+func Standing(tx storage.Tx, run *storage.Run, access behalf.Access, space shoal.SpaceID, target shoal.EntityID) (compose.Membership, error) {
+	s, err := runs.ReadSpaceAccess(tx, run, space, target)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	a := Membership{space, target, compose.Member}
-	may, err := p.c.Run.OnBehalf(p.r.Access).MayWrite(space, pending.Reads(p.c, p.c.Run.SessionID))
-	if err != nil {
-		return err
-	}
+	may, err := run.OnBehalf(access).MayWrite(space, pending.Reads(tx, run.SessionID))
 	switch {
+	case err != nil:
+		return 0, err
 	case !s.Member || !may:
-		a.Standing = compose.NotMember
+		return compose.NotMember, nil
 	case s.Closed:
-		a.Standing = compose.SpaceClosed
+		return compose.SpaceClosed, nil
 	case !s.Target:
-		a.Standing = compose.NoTarget
+		return compose.NoTarget, nil
 	}
-	p.answers = append(p.answers, a)
-	return nil
+	return compose.Member, nil
 }
 
 // recheckMembership checks once per transaction whether an open message may continue.

@@ -94,7 +94,7 @@ var importTable = []importRule{
 		dir: "internal/app",
 		inside: []string{
 			".", "internal/agentconfig", "internal/aguiapi", "internal/auth", "internal/background", "internal/calendar", "internal/clusterbus", "internal/clusterbus/natscore", "internal/clusterbus/pgnotify", "internal/console", "internal/docsite", "internal/guard",
-			"internal/httpapi", "internal/history", "internal/hub", "internal/hub/core", "internal/hub/storage", "internal/limit", "internal/localbus", "internal/logs", "internal/mcpapi", "internal/metrics", "internal/naming", "internal/detach", "internal/run",
+			"internal/httpapi", "internal/history", "internal/hub", "internal/hub/core", "internal/hub/storage", "internal/limit", "internal/localbus", "internal/logs", "internal/mcpapi", "internal/metrics", "internal/naming", "internal/detach", "internal/remoterun", "internal/run",
 			"internal/sqlstore", "internal/tool",
 		},
 		others: true, never: sqlPackages,
@@ -198,6 +198,14 @@ var importTable = []importRule{
 	{dir: "internal/mcpbridge", inside: []string{"."}, never: sqlPackages},
 	{dir: "internal/release", inside: []string{"."}, others: true, never: sqlPackages},
 	{dir: "internal/perform", inside: []string{".", "internal/behalf", "internal/compose", "internal/hub/pending", "internal/hub/runs"}, never: sqlAndWeb},
+	{
+		dir: "internal/remoterun",
+		inside: []string{
+			".", "agent", "internal/agentconfig", "internal/approval", "internal/behalf", "internal/budget", "internal/compose", "internal/history", "internal/hub", "internal/hub/core", "internal/hub/live",
+			"internal/hub/runs", "internal/hub/storage", "internal/perform", "internal/spacetool",
+		},
+		never: sqlAndWeb,
+	},
 	{
 		dir: "internal/run",
 		inside: []string{

@@ -26,6 +26,15 @@ func (ch *Change) Notify(topic string) {
 	ch.notifications = append(ch.notifications, Notification{Topic: topic})
 }
 
+// NotifyWork notifies those that may have something to do for a run: the executors of the
+// servers, and the programs that serve the agent of a remote run.
+func (ch *Change) NotifyWork(r storage.Run) {
+	ch.Notify(WorkTopic)
+	if r.Remote {
+		ch.Notify(ProgramTopic(r.SessionID, r.AgentID))
+	}
+}
+
 // OnEnd registers do to run once it is known whether the transaction is durable, before
 // the notifications are sent.
 func (ch *Change) OnEnd(do func(committed bool)) { ch.endFuncs = append(ch.endFuncs, do) }

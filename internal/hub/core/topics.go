@@ -53,3 +53,8 @@ const DueTopic = "due"
 
 // RightsTopic is notified when rights have ended.
 const RightsTopic = "rights"
+
+// ProgramTopic is notified when a remote run of an agent may have become claimable.
+func ProgramTopic(s shoal.SessionID, agent shoal.EntityID) string {
+	return "program/" + string(s) + "/" + string(agent)
+}

@@ -127,7 +127,7 @@ func wakeRun(ch *core.Change, session shoal.SessionID, id shoal.RunID) error {
 	if err != nil {
 		return err
 	}
-	ch.Notify(core.WorkTopic)
+	ch.NotifyWork(run)
 	ch.Notify(core.RunTopic(session, id))
 	if run.Awake {
 		return nil

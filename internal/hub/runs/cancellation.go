@@ -24,7 +24,7 @@ func CancelRun(ch *core.Change, r storage.Run) (storage.Run, error) {
 	default:
 		r.Cancel, r.Awake = true, true
 	}
-	ch.Notify(core.WorkTopic)
+	ch.NotifyWork(r)
 	ch.Notify(core.RunTopic(r.SessionID, r.ID))
 	return r, ch.UpdateRun(r)
 }

@@ -178,11 +178,12 @@ func (s Slots) endExpired(ch *core.Change, at storage.At, owner string, now, unt
 // endLease ends the lease of a run and wakes the run.
 func endLease(ch *core.Change, r storage.Run) error {
 	r.Owner, r.LeaseUntil, r.Awake = "", nil, true
-	ch.Notify(core.WorkTopic)
+	ch.NotifyWork(r)
 	return ch.UpdateRun(r)
 }
 
-// EndOtherLeases ends the leases of all servers but owner, and wakes their runs. It is for the
+// EndOtherLeases ends the leases of all servers but owner, and wakes their runs. Programs that
+// execute remote runs go on: they do not end with a server. It is for the
 // start of a server that is the only user of its database.
 func (w *Work) EndOtherLeases(ctx context.Context, owner string) error {
 	return w.core.Change(ctx, "hub.Work.EndOtherLeases", storage.Global, func(ch *core.Change) error {
@@ -191,7 +192,7 @@ func (w *Work) EndOtherLeases(ctx context.Context, owner string) error {
 			return err
 		}
 		for _, r := range held {
-			if r.Owner == owner {
+			if r.Owner == owner || r.Remote {
 				continue
 			}
 			if err := endLease(ch, r); err != nil {

@@ -28,25 +28,30 @@ type SpaceAccess struct {
 // SpaceAccess returns whether the agent may write in a space, and whether target, if it is not
 // empty, is a member of it.
 func (c *RunChange) SpaceAccess(space shoal.SpaceID, target shoal.EntityID) (SpaceAccess, error) {
+	return ReadSpaceAccess(c.Tx, c.Run, space, target)
+}
+
+// ReadSpaceAccess is [RunChange.SpaceAccess] in a transaction that changes nothing.
+func ReadSpaceAccess(tx storage.Tx, run *storage.Run, space shoal.SpaceID, target shoal.EntityID) (SpaceAccess, error) {
 	if !core.ValidID(space) {
 		return SpaceAccess{}, nil
 	}
-	s, err := c.Space(c.Run.SessionID, space)
+	s, err := tx.Space(run.SessionID, space)
 	if errors.Is(err, shoal.NotFound) {
 		return SpaceAccess{}, nil
 	}
 	if err != nil {
 		return SpaceAccess{}, err
 	}
-	session, err := core.FindSession(c.Change, c.Run.SessionID)
+	session, err := core.FindSession(tx, run.SessionID)
 	if err != nil {
 		return SpaceAccess{}, err
 	}
 	out := SpaceAccess{Target: target == "", Closed: s.Status == shoal.SpaceStatusClosed || session.Status == shoal.SessionStatusClosed}
-	if out.Member, err = c.IsMember(s.SessionID, space, c.Run.AgentID); err != nil || target == "" || !core.ValidID(target) {
+	if out.Member, err = tx.IsMember(s.SessionID, space, run.AgentID); err != nil || target == "" || !core.ValidID(target) {
 		return out, err
 	}
-	out.Target, err = c.IsMember(s.SessionID, space, target)
+	out.Target, err = tx.IsMember(s.SessionID, space, target)
 	return out, err
 }
 

@@ -209,7 +209,7 @@ func finishRun(ch *core.Change, r *storage.Run, status shoal.RunStatus, failure 
 		return err
 	}
 	ch.NotifyActivity(r.SessionID, r.AgentID)
-	ch.Notify(core.WorkTopic)
+	ch.NotifyWork(*r)
 	return wakeNext(ch, *r)
 }
 

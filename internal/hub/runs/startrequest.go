@@ -57,7 +57,7 @@ func (s StartRequest) create(ch *core.Change, as storage.Agent, now shoal.Time, 
 	if err := storeClientInput(ch, r, s.client); err != nil {
 		return r, err
 	}
-	ch.Notify(core.WorkTopic)
+	ch.NotifyWork(r)
 	if err := fillQueuedBehind(ch, &r); err != nil {
 		return r, err
 	}
@@ -121,7 +121,7 @@ func (s StartRequest) replaceTrigger(ch *core.Change, r storage.Run, notBefore s
 	if err := storeClientInput(ch, r, s.client); err != nil {
 		return r, err
 	}
-	ch.Notify(core.WorkTopic)
+	ch.NotifyWork(r)
 	return r, ch.UpdateRun(r)
 }
 
@@ -205,7 +205,7 @@ func wakeNext(ch *core.Change, r storage.Run) error {
 		return err
 	}
 	next.Awake = true
-	ch.Notify(core.WorkTopic)
+	ch.NotifyWork(*next)
 	return ch.UpdateRun(*next)
 }
 

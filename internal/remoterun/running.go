@@ -1,0 +1,422 @@
+package remoterun
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/agentconfig"
+	"github.com/shoal-dev/shoal/internal/behalf"
+	"github.com/shoal-dev/shoal/internal/compose"
+	"github.com/shoal-dev/shoal/internal/history"
+	"github.com/shoal-dev/shoal/internal/hub/live"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/perform"
+)
+
+// state is the JSON in storage.Run.Turn of a remote run: the turn as later runs read it, and
+// the claim that executes the run. N is set when the run has ended.
+type state struct {
+	history.Turn
+	Remote struct {
+		Claim int64 `json:"claim"`
+		N     int64 `json:"n,omitempty"`
+	} `json:"remote"`
+}
+
+// stateOf returns the state of a remote run, the zero value for one that was never claimed.
+func stateOf(r storage.Run) (s state, err error) {
+	if len(r.Turn) > 0 {
+		err = json.Unmarshal(r.Turn, &s)
+	}
+	return s, err
+}
+
+func (s state) put(r *storage.Run) error {
+	turn, err := json.Marshal(s)
+	r.Turn = turn
+	return err
+}
+
+// batch is what is stored of one report.
+type batch struct {
+	At      shoal.Time `json:"at"`
+	Entries []entry    `json:"entries"`
+}
+
+// running is a run that this server writes, for the claim of a program. Its machine is that
+// of what is stored: after an error it is dropped, and read again.
+type running struct {
+	s      *Server
+	lease  runs.Lease // of this server
+	claim  int64      // the generation that the program states
+	owner  string
+	run    storage.Run
+	config *agentconfig.Config
+
+	mu      sync.Mutex
+	gone    bool // it must be read again
+	n       int64
+	place   int64
+	machine *machine
+	output  *perform.Run
+	until   time.Time // when the lease ends, at the earliest
+	drafts  time.Time // when drafts were stored last
+	late    *time.Timer
+	active  shoal.RunActivity
+	used    time.Time
+	show    bool // the trigger's space shows reasoning
+	thought thought
+}
+
+// thought is the part of reasoning that is being relayed.
+type thought struct {
+	part   shoal.PartID
+	offset int
+}
+
+// restore reads a run in the transaction that makes this server its writer.
+func (s *Server) restore(c *runs.RunChange) (*running, error) {
+	r := c.Run
+	stored, err := c.HostedAgentAt(r.SessionID, r.AgentID, r.Version)
+	if err != nil {
+		return nil, err
+	}
+	x := &running{s: s, run: *r, owner: r.Owner, used: time.Now(), active: shoal.RunActivity{At: c.At, Kind: shoal.ActivityStarted}}
+	x.lease = runs.Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation}
+	if x.config, err = agentconfig.Load(stored.Config); err != nil {
+		return nil, err
+	}
+	tools, err := cards(x.config)
+	if err != nil {
+		return nil, err
+	}
+	x.machine = newMachine(r.ID, r.Space, tools)
+	x.output = &perform.Run{
+		Agent: r.AgentID, Access: behalf.Access{Read: behalf.Scope(x.config.Access.Read), Write: behalf.Scope(x.config.Access.Write)},
+		OpenPending: x.openPending, Messages: map[shoal.MessageID]shoal.Message{}, Unopened: map[shoal.MessageID]bool{},
+	}
+	st, err := stateOf(*r)
+	if err != nil {
+		return nil, err
+	}
+	x.claim = st.Remote.Claim
+	if err := x.replay(c); err != nil {
+		return nil, err
+	}
+	if x.show, err = showsThoughts(c.Tx, *r); err != nil {
+		return nil, err
+	}
+	return x, x.adopt(c)
+}
+
+// replay brings the machine to what is stored.
+func (x *running) replay(c *runs.RunChange) error {
+	work, err := c.RunWork(x.run.SessionID, x.run.ID, 0)
+	if err != nil {
+		return err
+	}
+	for _, w := range work {
+		var b batch
+		if err := json.Unmarshal(w.Data, &b); err != nil {
+			return fmt.Errorf("remoterun: the work on run %s: %w", x.run.ID, err)
+		}
+		for _, e := range b.Entries {
+			if _, err := x.machine.apply(e, b.At); err != nil {
+				return fmt.Errorf("remoterun: the work on run %s: %w", x.run.ID, err)
+			}
+		}
+		x.place = w.Place
+		if w.Generation == x.claim {
+			x.n = w.N
+		}
+	}
+	return nil
+}
+
+// adopt stores the drafts of the messages in progress, and closes those that the machine does
+// not know.
+func (x *running) adopt(c *runs.RunChange) error {
+	composed, err := c.Composed(x.run.SessionID, x.run.ID)
+	if err != nil {
+		return err
+	}
+	drafts := x.machine.composer.Drafts()
+	known := map[shoal.MessageID]bool{}
+	for _, m := range drafts {
+		known[m.ID] = true
+	}
+	for _, m := range composed {
+		x.output.Messages[m.ID] = m.Message
+		if m.Status == shoal.MessageStreaming && !known[m.ID] {
+			m.Status = shoal.MessageCanceled
+			if err := c.CloseMessage(m.Message, m.State); err != nil {
+				return err
+			}
+		}
+	}
+	_, err = x.perform(c, saves(drafts))
+	return err
+}
+
+func saves(drafts []compose.Message) (out []compose.Effect) {
+	for _, m := range drafts {
+		out = append(out, compose.SaveMessage{Message: m})
+	}
+	return out
+}
+
+// perform performs effects in a transaction.
+func (x *running) perform(c *runs.RunChange, effects []compose.Effect) (*perform.Attempt, error) {
+	attempt := x.output.Begin(c, effects)
+	for _, e := range effects {
+		if _, asks := e.(compose.AskSpace); asks {
+			continue // it was answered before the transaction
+		}
+		if err := attempt.Perform(e); err != nil {
+			return attempt, err
+		}
+	}
+	return attempt, nil
+}
+
+// accept stores the lines of a report that it does not have yet.
+func (x *running) accept(ctx context.Context, lines []shoal.WorkLine) error {
+	lines = slices.DeleteFunc(lines, func(l shoal.WorkLine) bool { return l.N <= x.n })
+	if len(lines) == 0 {
+		return nil
+	}
+	if next := x.n + 1; lines[0].N != next {
+		return shoal.E("", shoal.Conflict, fmt.Sprintf("Line %d cannot be accepted, because the last line that is stored is %d: send the lines from %d on.", lines[0].N, x.n, next))
+	}
+	in := make([]entry, len(lines))
+	for i := range lines {
+		in[i] = entry{Line: &lines[i]}
+	}
+	return x.input(ctx, in, lines[len(lines)-1].N)
+}
+
+// input applies entries and stores them with their effects, in one transaction. Afterwards
+// followers receive the deltas. After an error the run must be read again.
+func (x *running) input(ctx context.Context, in []entry, n int64) (err error) {
+	at := shoal.Now()
+	var done []entry
+	var effects []compose.Effect
+	var thoughts []string
+	apply := func(e entry) error {
+		more, err := x.machine.apply(e, at)
+		if err != nil {
+			return err
+		}
+		done, thoughts = merge(done, e), append(thoughts, x.machine.thought...)
+		effects = append(effects, more...)
+		return nil
+	}
+	for _, e := range in {
+		if err := x.checkMention(ctx, e); err != nil {
+			return err
+		}
+		before := len(effects)
+		if err := apply(e); err != nil {
+			return err
+		}
+		answers, err := x.askSpaces(ctx, effects[before:], e)
+		if err != nil {
+			return err
+		}
+		for _, a := range answers {
+			if err := apply(entry{Space: &a}); err != nil {
+				return err
+			}
+		}
+	}
+	left, err := x.store(ctx, batch{at, done}, n, effects)
+	if err != nil {
+		return err
+	}
+	x.relayThoughts(thoughts)
+	if len(left) > 0 {
+		return x.input(ctx, left, n)
+	}
+	if x.machine.end == nil && slices.ContainsFunc(effects, func(e compose.Effect) bool { _, is := e.(compose.ShowPending); return is }) {
+		return x.sync(ctx) // a remembered decision may have answered it already
+	}
+	return nil
+}
+
+// merge adds an entry to those that are stored: deltas of one text are one line.
+func merge(all []entry, e entry) []entry {
+	if len(all) == 0 || e.Line == nil || all[len(all)-1].Line == nil {
+		return append(all, e)
+	}
+	last, l := all[len(all)-1].Line, e.Line
+	if (l.Type == shoal.WorkText || l.Type == shoal.WorkThought) && last.Type == l.Type && !last.End && last.SpaceID == l.SpaceID && last.Mention == l.Mention &&
+		len(last.Delta)+len(l.Delta) <= shoal.MaxDelta {
+		joined := *last
+		joined.Delta, joined.N, joined.End = last.Delta+l.Delta, l.N, l.End
+		all[len(all)-1].Line = &joined
+		return all
+	}
+	return append(all, e)
+}
+
+// store stores entries with their effects. left are entries that follow from it.
+func (x *running) store(ctx context.Context, b batch, n int64, effects []compose.Effect) (left []entry, err error) {
+	deltas, stored, after := compose.Split(x.withDrafts(effects))
+	var attempt *perform.Attempt
+	over := ""
+	err = x.s.write(ctx, x.lease, func(c *runs.RunChange) error {
+		data, err := json.Marshal(b)
+		if err != nil {
+			return err
+		}
+		if err := c.AppendRunWork(x.run.SessionID, x.run.ID, storage.RunWork{Place: x.place + 1, Generation: x.claim, N: n, Data: data}); err != nil {
+			return err
+		}
+		if attempt, err = x.perform(c, stored); err != nil {
+			return err
+		}
+		if over, err = x.keep(c, b, n); err != nil {
+			return err
+		}
+		c.Run.Awake = c.Run.Awake && c.Run.Cancel
+		return nil
+	})
+	if err != nil {
+		x.gone = true
+		return nil, err
+	}
+	attempt.Apply()
+	x.place, x.n = x.place+1, n
+	x.relay(append(deltas, after...))
+	x.beat(b)
+	for _, a := range attempt.Answers() {
+		left = append(left, entry{Space: &standing{a.Space, a.Target, a.Standing}})
+	}
+	if over != "" && x.machine.end == nil {
+		left = append(left, entry{Line: &shoal.WorkLine{N: n, Type: shoal.WorkFailed, Code: "budget_exhausted", Text: over}})
+	}
+	return left, nil
+}
+
+// draftEvery is how often streaming messages are stored, for readers on other servers.
+const draftEvery = 250 * time.Millisecond
+
+// withDrafts adds the messages in progress if a part was opened or truncated, because its
+// events must not survive without the part, and from time to time.
+func (x *running) withDrafts(effects []compose.Effect) []compose.Effect {
+	now, delta := time.Now(), false
+	for _, e := range effects {
+		switch e.(type) {
+		case compose.OpenPart, compose.ResetPart:
+			x.drafts = time.Time{}
+		case compose.AppendPart:
+			delta = true
+		}
+	}
+	if now.Sub(x.drafts) < draftEvery {
+		if delta && x.late == nil {
+			x.late = x.s.after(2*draftEvery, x.saveLate)
+		}
+		return effects
+	}
+	if x.late != nil {
+		x.late.Stop()
+		x.late = nil
+	}
+	x.drafts = now
+	return append(slices.Clip(effects), saves(x.machine.composer.Drafts())...)
+}
+
+// saveLate stores the messages in progress of a program that pauses.
+func (x *running) saveLate() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.late == nil || x.gone || x.machine.end != nil {
+		return
+	}
+	x.late, x.drafts = nil, time.Now()
+	effects := saves(x.machine.composer.Drafts())
+	var attempt *perform.Attempt
+	err := x.s.write(x.s.ctx, x.lease, func(c *runs.RunChange) (err error) {
+		attempt, err = x.perform(c, effects)
+		return err
+	})
+	if err != nil {
+		x.gone = true // what is stored is enough to go on
+		return
+	}
+	attempt.Apply()
+}
+
+func (x *running) relay(effects []compose.Effect) {
+	deltas := make([]live.Delta, 0, len(effects))
+	for _, e := range effects {
+		a, ok := e.(compose.AppendPart)
+		if !ok || x.output.Unopened[a.Place.Message] {
+			continue
+		}
+		d := live.Delta{
+			Space: a.Place.Space, Message: a.Place.Message, Part: a.Place.Part, Tool: a.Place.Tool,
+			Target: a.Place.Target, Offset: a.Offset, Text: a.Delta,
+		}
+		if d.Tool != "" {
+			d.Call = a.Place.Call
+		}
+		deltas = append(deltas, d)
+	}
+	if len(deltas) > 0 {
+		x.s.o.Hub.Work.Relay(x.lease, deltas)
+	}
+}
+
+// relayThoughts relays reasoning, which is stored with the step.
+func (x *running) relayThoughts(all []string) {
+	if len(all) == 0 {
+		if x.thought.part != "" {
+			x.s.o.Hub.Work.Relay(x.lease, []live.Delta{x.thoughtDelta("", false, true)})
+			x.thought = thought{}
+		}
+		return
+	}
+	var deltas []live.Delta
+	for _, t := range all {
+		first := x.thought.part == ""
+		if first {
+			x.thought.part = shoal.NewID[shoal.PartID](shoal.PrefixPart)
+		}
+		deltas = append(deltas, x.thoughtDelta(t, first, false))
+		x.thought.offset += len(t)
+	}
+	x.s.o.Hub.Work.Relay(x.lease, deltas)
+}
+
+func (x *running) thoughtDelta(text string, first, last bool) live.Delta {
+	d := live.Delta{Reasoning: true, Part: x.thought.part, Offset: x.thought.offset, Text: text, First: first, Last: last}
+	if x.show {
+		d.Space, d.Show = x.run.Space, true
+	}
+	return d
+}
+
+// showsThoughts reports whether the trigger's space shows the reasoning of agents and the
+// agent is still a member.
+func showsThoughts(tx storage.Tx, r storage.Run) (bool, error) {
+	if r.Space == "" {
+		return false, nil
+	}
+	space, err := tx.Space(r.SessionID, r.Space)
+	if errors.Is(err, shoal.NotFound) || err == nil && !space.ShowAgentReasoning {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return tx.IsMember(r.SessionID, r.Space, r.AgentID)
+}
