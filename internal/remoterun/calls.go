@@ -15,13 +15,8 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // applyCall applies a line about a tool call.
 func (m *machine) applyCall(l shoal.WorkLine, at shoal.Time) (out []compose.Effect, err error) {
-	k := m.calls[l.CallID]
-	if k == nil {
-		if out, err = m.startCall(l); err != nil {
-			return nil, err
-		}
-		k = m.calls[l.CallID]
-	} else if err := sameCall(k, l); err != nil {
+	k := m.calls[l.CallID] // a new one was announced
+	if err := sameCall(k, l); err != nil {
 		return nil, err
 	}
 	switch l.Type {

@@ -13,7 +13,10 @@ import (
 // entry is one input of a machine, as it is stored: a line of a program, or what happened
 // around it. Exactly one field is set.
 type entry struct {
-	Line   *shoal.WorkLine `json:"line,omitempty"`
+	Line *shoal.WorkLine `json:"line,omitempty"`
+	// Call shows the call of the line that follows, which is new. Whether it may be shown has
+	// to be known before its line is applied.
+	Call   *shoal.WorkLine `json:"call,omitempty"`
 	Space  *standing       `json:"space,omitempty"`
 	Answer *answered       `json:"answer,omitempty"`
 	// Claim is the generation of another claim of the run.
@@ -107,6 +110,8 @@ func (m *machine) apply(e entry, at shoal.Time) ([]compose.Effect, error) {
 	switch {
 	case e.Line != nil:
 		return m.applyLine(*e.Line, at)
+	case e.Call != nil:
+		return m.startCall(*e.Call)
 	case e.Space != nil:
 		return m.composer.SetMembership(e.Space.Space, e.Space.Target, e.Space.Is), nil
 	case e.Answer != nil:
@@ -149,6 +154,15 @@ func (m *machine) applyLine(l shoal.WorkLine, at shoal.Time) ([]compose.Effect, 
 	default:
 		return m.applyCall(l, at)
 	}
+}
+
+// announces returns the entry that has to precede a line: that of a new call.
+func (m *machine) announces(e entry) *entry {
+	l := e.Line
+	if l == nil || l.CallID == "" || !m.inTurn || m.end != nil || m.calls[l.CallID] != nil {
+		return nil
+	}
+	return &entry{Call: l}
 }
 
 func (m *machine) turn() *turn { return m.turns[len(m.turns)-1] }

@@ -68,8 +68,8 @@ func (x *running) askSpaces(ctx context.Context, effects []compose.Effect, e ent
 		if err != nil {
 			return nil, err
 		}
-		if a.Is != compose.Member && e.Line != nil {
-			return nil, lineError(e.Line.N, "%s", refused[a.Is](x.run.AgentID, ask))
+		if l := cmp.Or(e.Line, e.Call); a.Is != compose.Member && l != nil {
+			return nil, lineError(l.N, "%s", refused[a.Is](x.run.AgentID, ask))
 		}
 		out = append(out, a)
 	}

@@ -210,30 +210,37 @@ func (x *running) input(ctx context.Context, in []entry, n int64) (err error) {
 	var effects []compose.Effect
 	var thoughts []string
 	apply := func(e entry) error {
-		more, err := x.machine.apply(e, at)
-		if err != nil {
-			return err
+		for next := []entry{e}; len(next) > 0; next = next[1:] {
+			more, err := x.machine.apply(next[0], at)
+			if err != nil {
+				return err
+			}
+			done, thoughts = merge(done, next[0]), append(thoughts, x.machine.thought...)
+			effects = append(effects, more...)
+			answers, err := x.askSpaces(ctx, more, e)
+			if err != nil {
+				return err
+			}
+			for _, a := range answers {
+				next = append(next, entry{Space: &a})
+			}
 		}
-		done, thoughts = merge(done, e), append(thoughts, x.machine.thought...)
-		effects = append(effects, more...)
 		return nil
 	}
 	for _, e := range in {
 		if err := x.checkMention(ctx, e); err != nil {
 			return err
 		}
-		before := len(effects)
-		if err := apply(e); err != nil {
-			return err
-		}
-		answers, err := x.askSpaces(ctx, effects[before:], e)
-		if err != nil {
-			return err
-		}
-		for _, a := range answers {
-			if err := apply(entry{Space: &a}); err != nil {
+		if first := x.machine.announces(e); first != nil {
+			if err := apply(*first); err != nil {
 				return err
 			}
+			again := *e.Line
+			again.Args = nil // they are stored once
+			e.Line = &again
+		}
+		if err := apply(e); err != nil {
+			return err
 		}
 	}
 	left, err := x.store(ctx, batch{at, done}, n, effects)

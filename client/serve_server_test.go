@@ -1,0 +1,315 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/app"
+	"github.com/shoal-dev/shoal/internal/apptest"
+)
+
+// serving is a server with the remote agent clerk in the space welcome, which a program of
+// the test executes.
+type serving struct {
+	*apptest.Server
+	t       *testing.T
+	session *client.Session // of clerk
+	stop    func()
+	done    chan error
+}
+
+const remoteConfig = `{"version": "1.0", "agent": {"name": "Clerk"}, "remote": {}}`
+
+// hostRemote makes clerk a remote agent, without a program.
+func hostRemote(t *testing.T) *serving {
+	t.Helper()
+	s := &serving{Server: apptest.Start(t), t: t, done: make(chan error, 1)}
+	if _, err := s.Operator.PutAgent(t.Context(), "clerk", client.ConfigJSON, []byte(remoteConfig)); err != nil {
+		t.Fatal(err)
+	}
+	s.session = s.program(s.Agent("clerk"))
+	return s
+}
+
+func (s *serving) program(key string) *client.Session {
+	s.t.Helper()
+	c, err := client.New(client.Options{URL: s.URL, Key: key})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return c.Session(shoal.DefaultSession)
+}
+
+// serve executes the runs of clerk until the test ends or stop is called.
+func (s *serving) serve(handle client.Handler) {
+	s.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		s.done <- s.session.Serve(ctx, "clerk", client.ServeOptions{Log: func(err error) { s.t.Log(err) }}, handle)
+	}()
+	s.stop = func() {
+		cancel()
+		if err := <-s.done; err != nil {
+			s.t.Error(err)
+		}
+		s.stop = func() {}
+	}
+	s.t.Cleanup(func() { s.stop() })
+}
+
+// ask mentions clerk and returns its run.
+func (s *serving) ask(text string) shoal.RunID {
+	s.t.Helper()
+	m, err := s.Operator.Post(s.t.Context(), app.Welcome, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: []shoal.EntityID{"clerk"}})
+	if err != nil || len(m.Runs) != 1 {
+		s.t.Fatalf("%v, %v", m.Runs, err)
+	}
+	return m.Runs[0].RunID
+}
+
+// ended returns a run once it has ended.
+func (s *serving) ended(id shoal.RunID) shoal.Run {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	defer cancel()
+	for event, err := range s.Operator.Follow(ctx, client.FollowOptions{Run: id}) {
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		_ = event
+		r, err := s.Operator.Run(ctx, id)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if r.Status.Ended() {
+			return r
+		}
+	}
+	s.t.Fatalf("the run has not ended within %s", patience)
+	return shoal.Run{}
+}
+
+const patience = 20 * time.Second
+
+// messages returns the messages of a run.
+func (s *serving) messages(id shoal.RunID) (out []shoal.Message) {
+	s.t.Helper()
+	all, err := s.Operator.Messages(s.t.Context(), app.Welcome, client.MessagesOptions{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, m := range all {
+		if m.RunID != nil && *m.RunID == id {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// A text appears while the program writes it: a follower has its beginning before the handler
+// goes on.
+func TestServeStreams(t *testing.T) {
+	s := hostRemote(t)
+	seen := make(chan struct{})
+	s.serve(func(ctx context.Context, w *client.Work) error {
+		if !strings.Contains(w.Claimed.Prompt, "<message ") || !strings.Contains(w.Claimed.Prompt, "book a trip") {
+			return fmt.Errorf("the prompt is %q", w.Claimed.Prompt)
+		}
+		if err := w.Text("Your trip "); err != nil {
+			return err
+		}
+		select {
+		case <-seen:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		_ = w.Usage("model-1", shoal.WorkTokens{Input: 10, Output: 5}, 0.25)
+		return w.Text("is booked.")
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	var id shoal.RunID
+	var got strings.Builder
+	for event, err := range s.Operator.Follow(ctx, client.FollowOptions{Space: app.Welcome}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if event.Type == shoal.EventSnapshot {
+			id = s.ask("book a trip")
+		}
+		if event.Type == shoal.EventTextDelta {
+			var d shoal.DeltaData
+			if err := json.Unmarshal(event.Data, &d); err != nil {
+				t.Fatal(err)
+			}
+			got.WriteString(d.Delta)
+			if got.String() == "Your trip " {
+				close(seen)
+			}
+		}
+		if event.Type == shoal.EventMessageCompleted {
+			var d shoal.MessageData
+			if err := json.Unmarshal(event.Data, &d); err != nil {
+				t.Fatal(err)
+			}
+			if d.Message.RunID != nil {
+				break
+			}
+		}
+	}
+	r := s.ended(id)
+	if r.Status != shoal.RunCompleted || r.Usage.Cost != 0.25 || r.Usage.InputTokens != 10 || r.Usage.OutputTokens != 5 || r.Steps != 1 {
+		t.Errorf("the run is %s with %+v and %d steps", r.Status, r.Usage, r.Steps)
+	}
+	all := s.messages(id)
+	if len(all) != 1 || all[0].Text() != "Your trip is booked." || len(all[0].Parts) != 1 || all[0].Status != shoal.MessageCompleted {
+		t.Errorf("the messages of the run are %+v", all)
+	}
+}
+
+// A person decides about a tool, and the program gets the decision as data.
+func TestServeAsksForPermission(t *testing.T) {
+	for _, approved := range []bool{true, false} {
+		t.Run(fmt.Sprint(approved), func(t *testing.T) {
+			s := hostRemote(t)
+			got := make(chan client.Verdict, 1)
+			s.serve(func(_ context.Context, w *client.Work) error {
+				v, err := w.Permission("pay-1", "pay", "Pay 70 EUR", map[string]int{"amount": 70})
+				if err != nil {
+					return err
+				}
+				got <- v
+				if !v.Approved {
+					return w.Text("I did not pay.")
+				}
+				_ = w.Report(shoal.WorkLine{Type: shoal.WorkTool, CallID: "pay-1", State: shoal.ToolRunning})
+				_ = w.Report(shoal.WorkLine{Type: shoal.WorkTool, CallID: "pay-1", State: shoal.ToolDone, Output: "paid"})
+				return w.Text("Paid.")
+			})
+			id := s.ask("pay")
+			action := s.pending(id)
+			if action.ToolName != "pay" || string(action.Args) != `{"amount":70}` || action.Kind != shoal.PendingPermission || action.ExpiresAt == nil || action.PartID == nil {
+				t.Errorf("the pending action is %+v", action)
+			}
+			stale, reason := "0000", "ok, but later"
+			_, err := s.Operator.AnswerPending(t.Context(), action.ID, shoal.PendingAnswer{Approved: &approved, ArgsHash: &stale})
+			if !errors.Is(err, shoal.ArgsChanged) {
+				t.Errorf("an answer to other arguments: %v", err)
+			}
+			if _, err := s.Operator.AnswerPending(t.Context(), action.ID, shoal.PendingAnswer{Approved: &approved, Reason: &reason}); err != nil {
+				t.Fatal(err)
+			}
+			v := <-got
+			if v.Approved != approved || v.Reason != reason || v.ArgsHash != action.ArgsHash || v.By != shoal.Operator {
+				t.Errorf("the verdict is %+v, want approved %v and the hash %s", v, approved, action.ArgsHash)
+			}
+			if r := s.ended(id); r.Status != shoal.RunCompleted {
+				t.Errorf("the run is %s: %+v", r.Status, r.Error)
+			}
+			all := s.messages(id)
+			want := map[bool]shoal.PartStatus{true: shoal.PartDone, false: shoal.PartDenied}[approved]
+			if len(all) != 1 || len(all[0].Parts) != 2 || all[0].Parts[0].Type != shoal.ToolPart || all[0].Parts[0].Status != want {
+				t.Errorf("the messages are %+v", all)
+			}
+		})
+	}
+}
+
+// pending returns the open action of a run once there is one.
+func (s *serving) pending(id shoal.RunID) shoal.PendingAction {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	defer cancel()
+	for event, err := range s.Operator.Follow(ctx, client.FollowOptions{Run: id}) {
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		_ = event
+		for a, err := range s.Operator.PendingActions(ctx, client.PendingOptions{Run: id}) {
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			return a
+		}
+	}
+	s.t.Fatalf("nothing is asked within %s", patience)
+	return shoal.PendingAction{}
+}
+
+// A run that is canceled ends at once, with what it had written, and its handler hears of it.
+func TestServeHearsOfCancel(t *testing.T) {
+	s := hostRemote(t)
+	cause := make(chan error, 1)
+	written := make(chan struct{})
+	s.serve(func(ctx context.Context, w *client.Work) error {
+		if err := w.Text("I begin"); err != nil {
+			return err
+		}
+		close(written)
+		<-ctx.Done()
+		cause <- context.Cause(ctx)
+		return w.Text(" and go on")
+	})
+	id := s.ask("go")
+	<-written
+	s.shows(id, "I begin")
+	r, err := s.Operator.CancelRun(t.Context(), id)
+	if err != nil || r.Status != shoal.RunCanceled {
+		t.Fatalf("the canceled run is %s, %v", r.Status, err)
+	}
+	if err := <-cause; !errors.Is(err, client.ErrRunEnded) {
+		t.Errorf("the handler ends because of %v", err)
+	}
+	all := s.messages(id)
+	if len(all) != 1 || all[0].Text() != "I begin" || all[0].Status != shoal.MessageCanceled || all[0].Parts[0].Status != shoal.PartInterrupted {
+		t.Errorf("the messages are %+v", all)
+	}
+}
+
+// shows returns once a run has shown a text.
+func (s *serving) shows(id shoal.RunID, text string) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if all := s.messages(id); len(all) > 0 && all[len(all)-1].Text() == text {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			s.t.Fatalf("%q is not shown within %s", text, patience)
+		}
+	}
+}
+
+// A handler that fails or panics fails its run and nothing else.
+func TestServeSurvivesItsHandler(t *testing.T) {
+	s := hostRemote(t)
+	s.serve(func(_ context.Context, w *client.Work) error {
+		switch {
+		case strings.Contains(w.Claimed.Prompt, "first"):
+			return &client.CodedError{Code: "provider_unavailable", Err: errors.New("The model does not answer.")}
+		case strings.Contains(w.Claimed.Prompt, "second"):
+			panic("boom")
+		}
+		return w.Report(shoal.WorkLine{Type: "nonsense"})
+	})
+	for _, c := range []struct{ ask, code, text string }{
+		{"first", "provider_unavailable", "The model does not answer."}, {"second", "program_failed", "the program has a fault"}, {"third", "program_invalid", `unknown type "nonsense"`},
+	} {
+		r := s.ended(s.ask(c.ask))
+		if r.Status != shoal.RunFailed || r.Error == nil || r.Error.Code != c.code || !strings.Contains(r.Error.Message, c.text) {
+			t.Errorf("%s: the run is %s: %+v", c.ask, r.Status, r.Error)
+		}
+	}
+}
