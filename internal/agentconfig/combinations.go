@@ -92,7 +92,7 @@ func (c *check) checkExecutor(config map[string]any) {
 	case !model && !c.reported("model"):
 		c.addProblem("model", "is required, unless remote says that a program outside of the server executes the runs")
 	case agent["system"] == "" && !c.reported("agent.system"):
-		c.addProblem("agent.system", "is required and must not be empty")
+		c.addProblem("agent.system", "is required")
 	}
 }
 

@@ -83,6 +83,9 @@ var matrix = map[string]struct {
 	"POST " + agentPath + "/plans":             {"", `{"name": "more", "scheduledAt": "2126-11-20T10:00:00Z"}`, "401 401 401  403 403 404  403 404 201  201 404"},
 	"PATCH " + planPath:                        {"", `{"name": "more"}`, "401 401 401  403 403 404  403 404 200  200 404"},
 	"DELETE " + planPath:                       {"", "", "401 401 401  403 403 404  403 404 204  204 404"},
+	"POST " + agentPath + "/claim":             {"", `{"waitMs": 0}`, "401 401 401  403 403 404  403 404 200  403 404"},
+	"POST " + runPath + "/work":                {"?generation=1", "", "401 401 401  403 404 404  403 404 200  403 404"},
+	"GET " + runPath + "/orders":               {"?generation=1", "", "401 401 401  403 404 404  403 404 200  403 404"},
 	"GET " + sessionPath + "/runs":             {"", "", "401 401 401  200 200 404  200 404 200  200 404"},
 	"GET " + runPath:                           {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
 	"POST " + runPath + "/cancel":              {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
@@ -212,6 +215,9 @@ func (w *world) fixture(session string, keys map[string]string, pattern string) 
 	if slices.ContainsFunc([]string{"/agents", "/plans", "/runs", "/pending-actions", "/usage", "/files", "/signed-urls"}, func(noun string) bool { return strings.Contains(pattern, noun) }) {
 		names = append(names, f.hosting(session, !strings.HasSuffix(pattern, "/cancel") && !strings.HasSuffix(pattern, "/retry"))...)
 	}
+	if slices.ContainsFunc([]string{"/claim", "/work", "/orders"}, func(verb string) bool { return strings.HasSuffix(pattern, verb) }) {
+		names = append([]string{"{run}", f.program(session)}, names...)
+	}
 	if strings.Contains(pattern, "/invites/") {
 		made := into[shoal.Invite](w.do(w.admin, "POST", at+"/invites", nil).wants(201))
 		names = append(names, "{invite}", string(made.ID))
@@ -221,6 +227,20 @@ func (w *world) fixture(session string, keys map[string]string, pattern string) 
 		w.do(w.admin, "POST", f.path.Replace(runPath+"/cancel"), nil).wants(200)
 	}
 	return f
+}
+
+// program makes the hosted agent a remote one, and returns a run of it that a program has
+// claimed.
+func (f *fixture) program(session string) string {
+	f.Helper()
+	w, at := f.world, "/v1/sessions/"+session
+	w.do(w.admin, "PUT", at+"/agents/helper", `{"version": "1.0", "agent": {}, "remote": {}}`).wants(200)
+	w.do(f.keys["mate"], "POST", at+"/spaces/room/messages", `{"text": "`+confidential+`", "mentions": ["helper"]}`).wants(201)
+	claimed := into[struct{ Items []shoal.RemoteRun }](w.do(w.admin, "POST", at+"/agents/helper/claim", nil).wants(200))
+	if len(claimed.Items) != 1 || claimed.Items[0].Generation != 1 {
+		w.Fatalf("claimed: %+v", claimed)
+	}
+	return string(claimed.Items[0].Run.ID)
 }
 
 // owner returns a key of an owner of the session.
@@ -270,7 +290,7 @@ func (f *fixture) call(rt Route, secret, query, body string) (int, string) {
 	res, err := f.server.Client().Do(r)
 	f.must(err)
 	defer res.Body.Close()
-	if strings.HasSuffix(rt.Pattern, "/events") && res.StatusCode == http.StatusOK {
+	if (strings.HasSuffix(rt.Pattern, "/events") || strings.HasSuffix(rt.Pattern, "/orders")) && res.StatusCode == http.StatusOK {
 		return res.StatusCode, "" // it does not end
 	}
 	text, err := io.ReadAll(res.Body)

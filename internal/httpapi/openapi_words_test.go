@@ -30,6 +30,7 @@ var tagWords = [][2]string{
 	{"Events", "Changes as server-sent events."},
 	{"Agents", "Hosted agents: the server runs their models."},
 	{"Plans", "Schedules of hosted agents."},
+	{"Programs", "Runs that programs outside of the server execute: those of agents whose configuration has `remote` instead of `model`."},
 	{"Runs", "Executions of hosted agents. A run is started by a message, a plan or a service, and has steps: model calls with their tool calls."},
 	{"Pending", "Requests of runs for somebody's answer: execute a tool, permit a call, answer a question."},
 	{"Files", "Uploaded files, which file parts show."},

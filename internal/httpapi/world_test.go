@@ -26,6 +26,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
+	"github.com/shoal-dev/shoal/internal/remoterun"
 	"github.com/shoal-dev/shoal/internal/run"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
@@ -68,7 +69,10 @@ func newWorldWith(t testing.TB, h hub.Options, change ...func(*Options)) *world 
 	executor, err := run.New(run.Options{Hub: w.hub}) // it executes nothing
 	w.must(err)
 	t.Cleanup(executor.Stop)
-	o := Options{Preview: executor.Preview, Conversation: history.Public, Hub: w.hub, Auth: w.auth, Version: "test", Log: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	remote := remoterun.New(remoterun.Options{Hub: w.hub})
+	remote.Start()
+	t.Cleanup(remote.Stop)
+	o := Options{Remote: remote, Preview: executor.Preview, Conversation: history.Public, Hub: w.hub, Auth: w.auth, Version: "test", Log: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	for _, c := range change {
 		c(&o)
 	}
