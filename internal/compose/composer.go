@@ -195,6 +195,16 @@ func (c *Composer) Drafts() []Message {
 	return out
 }
 
+// OpenMessages returns all open messages, also those that have not changed.
+func (c *Composer) OpenMessages() []Message {
+	out := make([]Message, len(c.messages))
+	for i, m := range c.messages {
+		m.changed = false
+		out[i] = m.snapshot()
+	}
+	return out
+}
+
 func (c *Composer) emit(e Effect) { c.out = append(c.out, e) }
 
 // drainEffects returns the collected effects, followed by a SaveMessage for each message that is

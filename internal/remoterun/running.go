@@ -147,7 +147,7 @@ func (x *running) adopt(c *runs.RunChange) error {
 	if err != nil {
 		return err
 	}
-	drafts := x.machine.composer.Drafts()
+	drafts := x.machine.composer.OpenMessages()
 	known := map[shoal.MessageID]bool{}
 	for _, m := range drafts {
 		known[m.ID] = true
