@@ -313,6 +313,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/sessions/{session}/agents/{agent}/claim": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Claim runs of a remote agent
+         * @description Returns up to `limit` (1 to 64, 1 by default) runs that can start or continue: at once if there are any, else as soon as one is queued, else none after `waitMs` (0 to 600000, 0 by default). A claimed run is leased: each call with its work extends the lease, and a run whose lease has ended is claimed again. `prompt` is what the run begins with; what others wrote in it is between tags, and is data. `written` and `calls` are what another program has done in the run before. For the agent's own key and admins.
+         */
+        readonly post: operations["claimRuns"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/sessions/{session}/agents/{agent}/conversations": {
         readonly parameters: {
             readonly query?: never;
@@ -1106,6 +1126,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/sessions/{session}/runs/{run}/orders": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Follow the orders for a claimed run
+         * @description Server-sent events `answer` and `cancel`, each with one JSON object. A new connection gets all answers of the run again. After `cancel` the run has ended, and so does the stream. A comment line every 15 s keeps the connection alive. For the agent's own key and admins.
+         */
+        readonly get: operations["followOrders"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/sessions/{session}/runs/{run}/retry": {
         readonly parameters: {
             readonly query?: never;
@@ -1180,6 +1220,26 @@ export interface paths {
          * @description Send `result`, any JSON value, or `error`. The answer is stored when the call returns, and the run continues once all actions that it waits for are settled. An action that needs several equal answers stays open until it has them: `votes` lists the entities that have answered, and one denial settles a permission. The first answer wins: a different later answer fails with `already_answered`, and an equal one returns the same result; an `argsHash` of other arguments fails with `args_changed`, and an expired action with `expired`. A result that does not match the tool's schema is refused, and the action stays open.
          */
         readonly post: operations["submitToolResult"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/sessions/{session}/runs/{run}/work": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Report work on a claimed run
+         * @description The body has one JSON object per line, numbered `n` from 1 in each claim. A body is stored whole or not at all; numbers that are stored are ignored, and a gap is refused. An empty body only extends the lease. The lines are `turn.started`, `text`, `thought`, `tool`, `card`, `permission`, `question`, `usage`, `turn.ended` and `failed`: docs/remote-agents.md describes them. An error names the number of the line. 409 for a generation that is not the current one, 410 for a run that has ended. For the agent's own key and admins.
+         */
+        readonly post: operations["reportWork"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1499,6 +1559,13 @@ export interface components {
             /** @enum {string} */
             readonly role: "admin" | "service" | "entity";
             readonly sessionId: string | null;
+        };
+        /** @description How many runs to claim, and how long to wait for them. */
+        readonly ClaimInput: {
+            /** Format: int64 */
+            readonly limit?: number;
+            /** @default 30000 */
+            readonly waitMs: number;
         };
         /** @description How a space is closed. */
         readonly CloseInput: {
@@ -1974,6 +2041,16 @@ export interface components {
             /** @description Where the next page begins; null on the last one. */
             readonly nextCursor: string | null;
         };
+        /** @description A member of the space that a text may mention. */
+        readonly Mentionable: {
+            readonly entityId: string;
+            /**
+             * @description `human` or `agent`.
+             * @enum {string}
+             */
+            readonly kind: "human" | "agent";
+            readonly name: string;
+        };
         /**
          * @description One entry of a timeline. A posted message is completed at once. A deleted message has `deletedAt`: it keeps its position and its sender, and has no parts. An edited message has `editedAt` and its current content.
          * @example {
@@ -2340,6 +2417,19 @@ export interface components {
             readonly items: readonly components["schemas"]["Node"][];
             /** @description Where the next page begins; null on the last one. */
             readonly nextCursor: string | null;
+        };
+        /** @description What the server has to say to the program that executes a run. Of an answer to a permission only `approved` decides. */
+        readonly Order: {
+            readonly approved?: boolean;
+            readonly argsHash?: string;
+            readonly by?: string;
+            readonly callId?: string;
+            readonly editedArgs?: unknown;
+            readonly error?: string;
+            readonly reason?: string;
+            readonly result?: unknown;
+            readonly text?: string;
+            readonly type: string;
         };
         /** @description One piece of a message. */
         readonly Part: components["schemas"]["TextPart"] | components["schemas"]["ToolPart"] | components["schemas"]["FilePart"] | components["schemas"]["DataPart"];
@@ -2746,6 +2836,36 @@ export interface components {
         /** @description A page of remembered decisions. */
         readonly RememberedDecisionPage: {
             readonly items: readonly components["schemas"]["RememberedDecision"][];
+            /** @description Where the next page begins; null on the last one. */
+            readonly nextCursor: string | null;
+        };
+        /** @description A tool call, card, permission or question of a run, with its state, and the answer if there is one. */
+        readonly RemoteCall: {
+            readonly answer: components["schemas"]["Order"];
+            readonly args: unknown;
+            readonly callId: string;
+            readonly output: string;
+            readonly state: string;
+            readonly title: string;
+            readonly tool: string;
+            readonly type: string;
+        };
+        /** @description A run that a program has claimed. In `instructions` and `prompt`, what others wrote is between tags. `written` and `calls` are what another program has done in the run before. State `generation` in every report. */
+        readonly RemoteRun: {
+            readonly calls: readonly components["schemas"]["RemoteCall"][];
+            /** Format: int64 */
+            readonly generation: number;
+            readonly instructions: string;
+            /** Format: date-time */
+            readonly leaseUntil: string;
+            readonly members: readonly components["schemas"]["Mentionable"][];
+            readonly prompt: string;
+            readonly run: components["schemas"]["Run"];
+            readonly written: readonly components["schemas"]["WrittenText"][];
+        };
+        /** @description The runs of a claim. There is always one page. */
+        readonly RemoteRunPage: {
+            readonly items: readonly components["schemas"]["RemoteRun"][];
             /** @description Where the next page begins; null on the last one. */
             readonly nextCursor: string | null;
         };
@@ -3496,6 +3616,21 @@ export interface components {
              * @description The time-out that was applied.
              */
             readonly timeoutMs: number;
+        };
+        /** @description Confirms that the lines up to `n` are stored. `leaseUntil` is null for a run that has ended. */
+        readonly WorkReceipt: {
+            /** Format: date-time */
+            readonly leaseUntil: string | null;
+            /** Format: int64 */
+            readonly n: number;
+            /** @enum {string} */
+            readonly status: "queued" | "running" | "waiting_tool" | "waiting_reply" | "completed" | "failed" | "canceled";
+        };
+        /** @description A text that a run has shown before it was claimed; an interrupted one broke off. */
+        readonly WrittenText: {
+            readonly interrupted: boolean;
+            readonly spaceId: string;
+            readonly text: string;
         };
     };
     responses: {
@@ -4561,6 +4696,56 @@ export interface operations {
             readonly 403: components["responses"]["forbidden-identity_mismatch"];
             readonly 404: components["responses"]["not_found"];
             readonly 409: components["responses"]["session_closed"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
+    readonly claimRuns: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of an agent. */
+                readonly agent: components["parameters"]["agent"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "limit": 1,
+                 *       "waitMs": 30000
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["ClaimInput"];
+            };
+        };
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RemoteRunPage"];
+                };
+            };
+            readonly 400: components["responses"]["invalid_json"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 409: components["responses"]["conflict"];
+            readonly 413: components["responses"]["too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 422: components["responses"]["invalid_argument"];
             readonly 429: components["responses"]["rate_limited"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["busy"];
@@ -6681,6 +6866,47 @@ export interface operations {
             readonly 503: components["responses"]["busy"];
         };
     };
+    readonly followOrders: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The `generation` of the claim. */
+                readonly generation?: number;
+            };
+            readonly header?: {
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+                /** @description The `id` of the last event that was received. */
+                readonly "Last-Event-ID"?: components["parameters"]["Last-Event-ID"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of a run. */
+                readonly run: components["parameters"]["run"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description A stream of events. The `data` of each is one of these. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/event-stream": components["schemas"]["SnapshotData"] | components["schemas"]["SnapshotEndData"] | components["schemas"]["MemberData"] | components["schemas"]["SpaceData"] | components["schemas"]["SpaceDeletedData"] | components["schemas"]["EntityData"] | components["schemas"]["DeliveryData"] | components["schemas"]["MessageData"] | components["schemas"]["TextData"] | components["schemas"]["DeltaData"] | components["schemas"]["ToolInputData"] | components["schemas"]["ToolOutputData"] | components["schemas"]["PartResetData"] | components["schemas"]["RunData"] | components["schemas"]["PendingData"];
+                };
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 409: components["responses"]["conflict"];
+            readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+        };
+    };
     readonly retryRun: {
         readonly parameters: {
             readonly query?: never;
@@ -6833,6 +7059,54 @@ export interface operations {
             readonly 403: components["responses"]["forbidden-identity_mismatch"];
             readonly 404: components["responses"]["not_found"];
             readonly 409: components["responses"]["already_answered-args_changed-run_not_waiting-session_closed-space_closed"];
+            readonly 410: components["responses"]["expired"];
+            readonly 413: components["responses"]["too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
+    readonly reportWork: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The `generation` of the claim. */
+                readonly generation?: number;
+            };
+            readonly header?: {
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of a run. */
+                readonly run: components["parameters"]["run"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/x-ndjson": string;
+            };
+        };
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["WorkReceipt"];
+                };
+            };
+            readonly 400: components["responses"]["invalid_json"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 409: components["responses"]["conflict"];
             readonly 410: components["responses"]["expired"];
             readonly 413: components["responses"]["too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
