@@ -44,6 +44,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/history"
 	"github.com/shoal-dev/shoal/internal/httpapi"
+	"github.com/shoal-dev/shoal/internal/httpapi/bodies"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/mcpapi"
@@ -210,7 +211,7 @@ func (s *Server) protect() (err error) {
 	host, _, _ := net.SplitHostPort(c.Addr)
 	s.guard, err = guard.New(guard.Options{
 		Public: !Loopback(host), AllowHosts: c.AllowHosts, AllowOrigins: c.AllowOrigins, MCPPaths: []string{"/mcp", "/sse"},
-		Accept: httpapi.BodyTypes, Upload: httpapi.UploadLimit, Metrics: s.metrics,
+		Accept: bodies.Types, Upload: bodies.UploadLimit, Metrics: s.metrics,
 		Admit: s.admit,
 	})
 	if err != nil {
@@ -226,7 +227,7 @@ func (s *Server) protect() (err error) {
 func (s *Server) admit(r *http.Request) (limit.Caller, error) {
 	caller, err := s.auth.Admit(r)
 	if err == nil && (strings.HasPrefix(r.URL.Path, "/v1/") || strings.HasPrefix(r.URL.Path, "/agui/")) {
-		err = s.limits.Peek(caller, httpapi.Concurrent(r))
+		err = s.limits.Peek(caller, bodies.Concurrent(r))
 	}
 	return caller, err
 }

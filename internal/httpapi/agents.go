@@ -10,13 +10,11 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/guard"
+	"github.com/shoal-dev/shoal/internal/httpapi/bodies"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 const agentPath = sessionPath + "/agents/{agent}"
-
-// configTypes are the media types of agent configurations besides JSON.
-var configTypes = []string{"application/yaml", "text/yaml", "application/x-yaml"}
 
 const configExample = `{"version": "1.0", "agent": {"system": "You sell laptops."}, "model": {"provider": "openai", "name": "gpt-4o-mini"}}`
 
@@ -33,7 +31,7 @@ func agentRoutes() []route {
 			about: "The body is an agent configuration in JSON or YAML, as described by `/v1/agent-config.schema.json`; an `agent.id` in it must match the path. " +
 				"Returns 201 for an agent that was not hosted, and creates its entity if necessary, else 200. A configuration that equals the newest version changes nothing and returns that version. " +
 				"Runs that have started keep their version. The error lists every invalid field. For admins and owners of the session.",
-			in: AgentConfig{}, example: configExample, types: configTypes, status: http.StatusOK, also: http.StatusCreated, out: shoal.HostedAgent{},
+			in: AgentConfig{}, example: configExample, types: bodies.Configs, status: http.StatusOK, also: http.StatusCreated, out: shoal.HostedAgent{},
 			errors: []shoal.Kind{shoal.Conflict, shoal.AdminRequired, shoal.AlreadyExists, shoal.SessionClosed},
 		},
 		{
@@ -59,7 +57,7 @@ func agentRoutes() []route {
 				"without a body, the stored configuration is used. The agent need not exist. Nothing is stored and no model is called; MCP servers are asked for their tools, " +
 				"for up to five seconds, and `warnings` lists what is missing. For admins and owners of the session.",
 			query: []param{{"space", "The space in which the run would start: its newest message is the trigger, or an example if it has none. Without it, the trigger is a service.", stringParam}},
-			in:    AgentConfig{}, example: configExample, types: configTypes, optionalBody: true,
+			in:    AgentConfig{}, example: configExample, types: bodies.Configs, optionalBody: true,
 			status: http.StatusOK, out: shoal.AgentPreview{}, errors: []shoal.Kind{shoal.Conflict},
 		},
 		{

@@ -12,6 +12,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/guard"
+	"github.com/shoal-dev/shoal/internal/httpapi/fields"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/limit"
 )
@@ -107,7 +108,7 @@ func (c *call) fail(err error) {
 		c.writeErr = err
 		return
 	}
-	c.writeProblem(locateFields(err, c.r.Method))
+	c.writeProblem(fields.Locate(err, c.r.Method))
 }
 
 // writeProblem responds with err as a problem document.

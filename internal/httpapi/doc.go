@@ -26,7 +26,7 @@
 //     browser executes nothing in them, renderers such that a browser executes them without an
 //     origin.
 //
-// The handler must be wrapped by a guard.Guard with [BodyTypes] and [UploadLimit]: the package
+// The handler must be wrapped by a guard.Guard with [bodies.Types] and [bodies.UploadLimit]: the package
 // takes bodies from it, read and scanned completely, except for uploads.
 package httpapi
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/auth"
+	"github.com/shoal-dev/shoal/internal/httpapi/fields"
 	"github.com/shoal-dev/shoal/internal/httpapi/upload"
 )
 
@@ -103,7 +104,7 @@ func uploadFile(c *call) error {
 	}
 	url := func(id shoal.FileID) string { return shoal.FilePath(c.session(), id) }
 	stored, err := c.Hub.Files.Upload(c.ctx(), c.who, c.session(), n, file.Data, url, c.idempotencyKey())
-	return c.answerOr(renameField(err, "name", "query.name"), http.StatusCreated, stored)
+	return c.answerOr(fields.Rename(err, "name", "query.name"), http.StatusCreated, stored)
 }
 
 // inlineTypes are the types that a browser may display: images that cannot contain

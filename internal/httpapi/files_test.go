@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/httpapi/bodies"
 )
 
 // form is a multipart body; each file is its name, its type and its bytes.
@@ -189,7 +190,7 @@ func TestBodiesByPath(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := map[bool]string{true: "typed"}[len(BodyTypes(r)) > 0] + map[bool]string{true: "upload"}[UploadLimit(r) > 0]
+		got := map[bool]string{true: "typed"}[len(bodies.Types(r)) > 0] + map[bool]string{true: "upload"}[bodies.UploadLimit(r) > 0]
 		if got != want {
 			t.Errorf("%s takes %q, want %q", path, got, want)
 		}

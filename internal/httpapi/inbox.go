@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/httpapi/fields"
 	"github.com/shoal-dev/shoal/internal/httpapi/input"
 	"github.com/shoal-dev/shoal/internal/hub/inbox"
 )
@@ -122,5 +123,5 @@ func markResumed(c *call) error {
 	if err := c.decode(&in); err != nil {
 		return err
 	}
-	return c.noContentOr(renameField(c.Hub.Inbox.Resumed(c.ctx(), c.who, c.session(), c.entity(), in.Cursor), "ack", "cursor"))
+	return c.noContentOr(fields.Rename(c.Hub.Inbox.Resumed(c.ctx(), c.who, c.session(), c.entity(), in.Cursor), "ack", "cursor"))
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/httpapi/bodies"
 )
 
 // callers are the columns of the matrix. member and mate are in the space room;
@@ -84,7 +85,7 @@ var matrix = map[string]struct {
 	"PATCH " + planPath:                        {"", `{"name": "more"}`, "401 401 401  403 403 404  403 404 200  200 404"},
 	"DELETE " + planPath:                       {"", "", "401 401 401  403 403 404  403 404 204  204 404"},
 	"POST " + agentPath + "/claim":             {"", `{"waitMs": 0}`, "401 401 401  403 403 404  403 404 200  403 404"},
-	"POST " + runPath + "/work":                {"?generation=1", "", "401 401 401  403 404 404  403 404 200  403 404"},
+	"POST " + sessionPath + "/runs/{run}/work": {"?generation=1", "", "401 401 401  403 404 404  403 404 200  403 404"},
 	"GET " + runPath + "/orders":               {"?generation=1", "", "401 401 401  403 404 404  403 404 200  403 404"},
 	"GET " + sessionPath + "/runs":             {"", "", "401 401 401  200 200 404  200 404 200  200 404"},
 	"GET " + runPath:                           {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
@@ -210,12 +211,12 @@ func (w *world) fixture(session string, keys map[string]string, pattern string) 
 	said := into[shoal.Message](w.do(f.keys["mate"], "POST", at+"/spaces/room/messages", `{"text": "`+confidential+`"}`).wants(201))
 
 	other := into[shoal.Key](w.do(w.admin, "POST", "/v1/keys", shoal.NewKey{Role: shoal.RoleService, SessionID: shoal.SessionID(session)}).wants(201))
-	w.do(w.admin, "PUT", at+"/renderers/card", "<p>"+internal, "Content-Type", rendererType).wants(201)
+	w.do(w.admin, "PUT", at+"/renderers/card", "<p>"+internal, "Content-Type", bodies.Renderer).wants(201)
 	names := []string{"{renderer}", "card", "{version}", "1", "{session}", session, "{entity}", "mate", "{space}", "room", "{key}", string(other.ID), "{message}", string(said.ID), "{emoji}", "%F0%9F%91%8D"}
 	if slices.ContainsFunc([]string{"/agents", "/plans", "/runs", "/pending-actions", "/usage", "/files", "/signed-urls"}, func(noun string) bool { return strings.Contains(pattern, noun) }) {
 		names = append(names, f.hosting(session, !strings.HasSuffix(pattern, "/cancel") && !strings.HasSuffix(pattern, "/retry"))...)
 	}
-	if slices.ContainsFunc([]string{"/claim", "/work", "/orders"}, func(verb string) bool { return strings.HasSuffix(pattern, verb) }) {
+	if slices.ContainsFunc([]string{"/claim", "{run}/work", "/orders"}, func(verb string) bool { return strings.HasSuffix(pattern, verb) }) {
 		names = append([]string{"{run}", f.program(session)}, names...)
 	}
 	if strings.Contains(pattern, "/invites/") {
@@ -285,7 +286,7 @@ func (f *fixture) call(rt Route, secret, query, body string) (int, string) {
 	}
 	r := f.request(ctx, secret, rt.Method, f.path.Replace(rt.Pattern)+query, in)
 	if strings.HasPrefix(body, "<") {
-		r.Header.Set("Content-Type", rendererType)
+		r.Header.Set("Content-Type", bodies.Renderer)
 	}
 	res, err := f.server.Client().Do(r)
 	f.must(err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/httpapi/fields"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
@@ -136,7 +137,7 @@ func postMessage(c *call) error {
 	}
 	posted, err := c.Hub.Messages.Post(c.ctx(), c.who, c.session(), c.space(), draft, c.idempotencyKey())
 	if in.Text != nil {
-		err = renameField(renameField(err, "parts[0].text", "text"), "parts", "text")
+		err = fields.Rename(fields.Rename(err, "parts[0].text", "text"), "parts", "text")
 	}
 	return c.answerOr(err, http.StatusCreated, posted)
 }
@@ -167,19 +168,19 @@ func editMessage(c *call) error {
 	}
 	edited, err := c.Hub.Messages.Edit(c.ctx(), c.who, c.session(), c.message(), shoal.MessageEdit{Parts: draft.Parts, Mentions: in.Mentions, UpdatedAt: in.UpdatedAt})
 	if in.Text != nil {
-		err = renameField(renameField(err, "parts[0].text", "text"), "parts", "text")
+		err = fields.Rename(fields.Rename(err, "parts[0].text", "text"), "parts", "text")
 	}
 	return c.answerOr(err, http.StatusOK, edited)
 }
 
 func addReaction(c *call) error {
 	m, err := c.Hub.Messages.React(c.ctx(), c.who, c.session(), c.message(), c.r.PathValue("emoji"))
-	return c.answerOr(renameField(err, "emoji", "path.emoji"), http.StatusOK, m)
+	return c.answerOr(fields.Rename(err, "emoji", "path.emoji"), http.StatusOK, m)
 }
 
 func removeReaction(c *call) error {
 	m, err := c.Hub.Messages.Unreact(c.ctx(), c.who, c.session(), c.message(), c.r.PathValue("emoji"))
-	return c.answerOr(renameField(err, "emoji", "path.emoji"), http.StatusOK, m)
+	return c.answerOr(fields.Rename(err, "emoji", "path.emoji"), http.StatusOK, m)
 }
 
 func listVersionsOf(c *call) error {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/guard"
+	"github.com/shoal-dev/shoal/internal/httpapi/bodies"
 	"github.com/shoal-dev/shoal/internal/httpapi/input"
 	"github.com/shoal-dev/shoal/internal/httpapi/openapi"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
@@ -118,7 +119,7 @@ func (d *documentMaker) body(rt route) *apiBody {
 		return &apiBody{Required: true, Content: apiContent{anyMedia: {Schema: binary}, "multipart/form-data": {Schema: form}}}
 	case rt.media != "":
 		text := &jsonschema.Schema{Type: "string"}
-		state(text, input.Bound{Bytes: map[string]int{shoal.ExportType: storage.MaxImport, rendererType: shoal.MaxRenderer}[rt.media]})
+		state(text, input.Bound{Bytes: map[string]int{shoal.ExportType: storage.MaxImport, bodies.Renderer: shoal.MaxRenderer}[rt.media]})
 		return &apiBody{Required: true, Content: apiContent{rt.media: {Schema: text}}}
 	case rt.in == nil:
 		return nil

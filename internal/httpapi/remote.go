@@ -3,17 +3,14 @@ package httpapi
 import (
 	"bytes"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/guard"
+	"github.com/shoal-dev/shoal/internal/httpapi/bodies"
 	"github.com/shoal-dev/shoal/internal/httpapi/input"
 	"github.com/shoal-dev/shoal/internal/remoterun"
 )
-
-// workType is the media type of the lines of work.
-const workType = "application/x-ndjson"
 
 func remoteRoutes() []route {
 	generation := []param{{"generation", "The `generation` of the claim.", integerParam}}
@@ -29,12 +26,12 @@ func remoteRoutes() []route {
 			errors: []shoal.Kind{shoal.Conflict, shoal.Forbidden},
 		},
 		{
-			method: http.MethodPost, path: runPath + "/work", do: reportWork, id: "reportWork", tag: "Programs",
+			method: http.MethodPost, path: sessionPath + "/runs/{run}/work", do: reportWork, id: "reportWork", tag: "Programs",
 			summary: "Report work on a claimed run",
 			about: "The body has one JSON object per line, numbered `n` from 1 in each claim. A body is stored whole or not at all; numbers that are stored are ignored, and a gap is refused. An empty body only extends the lease. " +
 				"The lines are `turn.started`, `text`, `thought`, `tool`, `card`, `permission`, `question`, `usage`, `turn.ended` and `failed`: docs/remote-agents.md describes them. " +
 				"An error names the number of the line. 409 for a generation that is not the current one, 410 for a run that has ended." + who,
-			query: generation, media: workType, status: http.StatusOK, out: shoal.WorkReceipt{},
+			query: generation, media: bodies.Work, status: http.StatusOK, out: shoal.WorkReceipt{},
 			errors: []shoal.Kind{shoal.Conflict, shoal.Expired, shoal.Forbidden, shoal.InvalidArgument},
 		},
 		{
@@ -125,9 +122,4 @@ func followOrders(c *call) error {
 		}
 		return s.write(bytes.Join([][]byte{[]byte("event: " + string(o.Type)), []byte("data: " + string(data)), nil, nil}, []byte("\n")), time.Now())
 	})
-}
-
-// isWork reports whether a path is that of a report of work.
-func isWork(r *http.Request) bool {
-	return r.Method == http.MethodPost && segmentsBelow(r.URL.Path, "runs") == 2 && strings.HasSuffix(r.URL.Path, "/work")
 }

@@ -8,13 +8,13 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/guard"
+	"github.com/shoal-dev/shoal/internal/httpapi/bodies"
 )
 
 const (
 	renderersPath    = sessionPath + "/renderers"
 	rendererPath     = renderersPath + "/{renderer}"
 	rendererPagePath = "/console/renderers/{session}/{renderer}/{version}"
-	rendererType     = "text/html"
 )
 
 func rendererRoutes() []route {
@@ -30,7 +30,7 @@ func rendererRoutes() []route {
 			about: "The body is a self-contained HTML page of at most 1 MiB, with inline scripts and styles and with images as `data:` URLs. The console shows it in a frame without an origin " +
 				"and sends it the data to show as messages. A page that equals the newest version changes nothing; another one becomes the next version. " +
 				"Returns 201 for the first version. For admins and owners of the session.",
-			media: rendererType, status: http.StatusOK, also: http.StatusCreated, out: shoal.Renderer{}, errors: []shoal.Kind{shoal.SessionClosed},
+			media: bodies.Renderer, status: http.StatusOK, also: http.StatusCreated, out: shoal.Renderer{}, errors: []shoal.Kind{shoal.SessionClosed},
 		},
 		{
 			method: http.MethodDelete, path: rendererPath, do: deleteRenderer, id: "deleteRenderer", tag: "Renderers",
@@ -60,7 +60,7 @@ func listRenderers(c *call) error {
 
 func putRenderer(c *call) error {
 	sent := c.r.Header.Get("Content-Type")
-	if mediaType, _, err := mime.ParseMediaType(sent); sent != "" && (err != nil || mediaType != rendererType) {
+	if mediaType, _, err := mime.ParseMediaType(sent); sent != "" && (err != nil || mediaType != bodies.Renderer) {
 		return shoal.E("httpapi.putRenderer", shoal.UnsupportedMediaType, "A renderer is an HTML page. Send it with the Content-Type text/html.")
 	}
 	stored, created, err := c.Hub.Renderers.Put(c.ctx(), c.who, c.session(), c.renderer(), guard.Body(c.r))

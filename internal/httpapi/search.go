@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/httpapi/fields"
 	"github.com/shoal-dev/shoal/internal/hub/spaces"
 )
 
@@ -52,7 +53,7 @@ func search(c *call) error {
 	if next := found.Next; next != nil {
 		out.NextCursor = cursorOf(strconv.FormatInt(next.Before, 10) + " " + strconv.Itoa(next.Skip))
 	}
-	return c.answerOr(renameField(err, "query", "query.q"), http.StatusOK, out)
+	return c.answerOr(fields.Rename(err, "query", "query.q"), http.StatusOK, out)
 }
 
 // parseSearchCursor parses the decoded cursors of search.

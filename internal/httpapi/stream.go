@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/httpapi/fields"
 	"github.com/shoal-dev/shoal/internal/hub/feed"
 )
 
@@ -82,7 +83,7 @@ func (c *call) follow(req feed.FollowRequest) error {
 	defer c.Limits.Close(c.who)
 	follower, err := c.Hub.Events.Follow(c.ctx(), c.who, req)
 	if err != nil {
-		return renameField(err, "after", place)
+		return fields.Rename(err, "after", place)
 	}
 	defer follower.Close()
 	s := stream{call: c, follower: follower, control: http.NewResponseController(c.w)}

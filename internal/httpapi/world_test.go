@@ -23,6 +23,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/auth"
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/history"
+	"github.com/shoal-dev/shoal/internal/httpapi/bodies"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
@@ -60,7 +61,7 @@ func newWorldWith(t testing.TB, h hub.Options, change ...func(*Options)) *world 
 	w.store, h.Store, h.Bus = store, store, localbus.New()
 	w.hub = hub.New(h)
 	w.must(w.hub.Start(t.Context()))
-	g, err := guard.New(guard.Options{Accept: BodyTypes, Upload: UploadLimit})
+	g, err := guard.New(guard.Options{Accept: bodies.Types, Upload: bodies.UploadLimit})
 	w.must(err)
 	w.auth = auth.New(w.hub, auth.Options{Guard: g})
 	w.admin = auth.NewSecret()

@@ -25,8 +25,8 @@ type Claim struct {
 	serving func()
 }
 
-// Claim leases up to limit runs of an agent to the caller, who is its own key or an admin. If
-// there are none and wait is not zero, it returns an open claim, whose Wait continues.
+// Claim leases up to limit runs of an agent to the caller, who is its own key or an admin.
+// Without such runs, and with a wait above zero, it returns an open claim, whose Wait continues.
 func (s *Server) Claim(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, limit int, wait time.Duration) ([]shoal.RemoteRun, *Claim, error) {
 	if _, err := s.o.Hub.Runs.ProgramAgent(ctx, who, session, agent); err != nil {
 		return nil, nil, err

@@ -94,7 +94,7 @@ var importTable = []importRule{
 		dir: "internal/app",
 		inside: []string{
 			".", "internal/agentconfig", "internal/aguiapi", "internal/auth", "internal/background", "internal/calendar", "internal/clusterbus", "internal/clusterbus/natscore", "internal/clusterbus/pgnotify", "internal/console", "internal/docsite", "internal/guard",
-			"internal/httpapi", "internal/history", "internal/hub", "internal/hub/core", "internal/hub/storage", "internal/limit", "internal/localbus", "internal/logs", "internal/mcpapi", "internal/metrics", "internal/naming", "internal/detach", "internal/remoterun", "internal/run",
+			"internal/httpapi", "internal/httpapi/bodies", "internal/history", "internal/hub", "internal/hub/core", "internal/hub/storage", "internal/limit", "internal/localbus", "internal/logs", "internal/mcpapi", "internal/metrics", "internal/naming", "internal/detach", "internal/remoterun", "internal/run",
 			"internal/sqlstore", "internal/tool",
 		},
 		others: true, never: sqlPackages,
@@ -155,8 +155,10 @@ var importTable = []importRule{
 	{dir: "internal/history", inside: []string{".", "agent", "internal/hub/storage", "internal/modelrequest", "internal/spacetool"}, never: sqlAndWeb},
 	{
 		dir:    "internal/httpapi",
-		inside: []string{".", "internal/agentconfig", "internal/auth", "internal/guard", "internal/httpapi/input", "internal/httpapi/openapi", "internal/httpapi/upload", "internal/hub", "internal/hub/archive", "internal/hub/core", "internal/hub/feed", "internal/hub/inbox", "internal/hub/spaces", "internal/hub/storage", "internal/limit", "internal/metrics", "internal/detach"}, others: true, never: sqlPackages,
+		inside: []string{".", "internal/agentconfig", "internal/auth", "internal/guard", "internal/httpapi/bodies", "internal/httpapi/fields", "internal/httpapi/input", "internal/httpapi/openapi", "internal/httpapi/upload", "internal/hub", "internal/hub/archive", "internal/hub/core", "internal/hub/feed", "internal/hub/inbox", "internal/hub/spaces", "internal/hub/storage", "internal/limit", "internal/metrics", "internal/detach", "internal/remoterun"}, others: true, never: sqlPackages,
 	},
+	{dir: "internal/httpapi/bodies", inside: []string{"internal/httpapi/upload", "internal/hub/storage"}, never: sqlPackages},
+	{dir: "internal/httpapi/fields", inside: []string{"."}, never: sqlPackages},
 	{dir: "internal/httpapi/input", inside: []string{"."}, never: sqlAndWeb},
 	{dir: "internal/httpapi/openapi", never: sqlAndWeb},
 	{dir: "internal/httpapi/upload", inside: []string{"."}, never: sqlPackages},
@@ -197,7 +199,7 @@ var importTable = []importRule{
 	{dir: "internal/picture", inside: []string{".", "agent", "internal/spacetool"}, never: sqlPackages},
 	{dir: "internal/mcpbridge", inside: []string{"."}, never: sqlPackages},
 	{dir: "internal/release", inside: []string{"."}, others: true, never: sqlPackages},
-	{dir: "internal/perform", inside: []string{".", "internal/behalf", "internal/compose", "internal/hub/pending", "internal/hub/runs"}, never: sqlAndWeb},
+	{dir: "internal/perform", inside: []string{".", "internal/behalf", "internal/compose", "internal/hub/pending", "internal/hub/runs", "internal/hub/storage"}, never: sqlAndWeb},
 	{
 		dir: "internal/remoterun",
 		inside: []string{
