@@ -104,6 +104,8 @@ const (
 const (
 	ViaWait   = "wait"   // a wait of its own that is open
 	ViaHosted = "hosted" // a run that this server starts
+	// ViaProgram is a run that a program outside of the server executes.
+	ViaProgram = "program"
 )
 
 // Reach is the effect of a mention of one agent at the time of the post. Via is nil if the

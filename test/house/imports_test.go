@@ -70,6 +70,7 @@ var importTable = []importRule{
 	{dir: "bench/peers/openai", others: true, never: sqlPackages}, // of a module of its own
 	{dir: "build/release", others: true, never: sqlAndWeb},        // of a module of its own
 	{dir: "client", inside: []string{"."}, never: sqlPackages},
+	{dir: "client/agentserve", inside: []string{".", "agent", "client"}, never: sqlPackages},
 	{
 		dir: "cmd/shoal",
 		inside: []string{
@@ -85,6 +86,7 @@ var importTable = []importRule{
 		dir:    "examples/mcptools",
 		inside: []string{"agent", "agent/mcptool", "agent/provider/openai", "agent/provider/script"},
 	},
+	{dir: "examples/remote", inside: []string{".", "agent", "agent/provider/script", "client", "client/agentserve"}},
 	{dir: "examples/resume", inside: []string{"agent", "agent/filestore", "agent/provider/script"}},
 	{dir: "examples/summary", inside: []string{"agent", "agent/provider/script"}},
 	{dir: "examples/toolagent", inside: []string{"agent", "agent/provider/openai", "agent/provider/script"}},

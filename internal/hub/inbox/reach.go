@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -24,7 +25,7 @@ func (b *Inbox) Reach(ch *core.Change, m shoal.Message, mentioned []storage.Memb
 		}
 		r := reachHosted(id, t)
 		if mentioned[i].Hosted {
-			err = describeBusy(ch, m, &r)
+			err = cmp.Or(describeBusy(ch, m, &r), b.reachRemote(ch, m, t, &r))
 		} else {
 			r, err = b.reachConnected(ch, m, id)
 		}
@@ -52,6 +53,34 @@ func reachHosted(id shoal.EntityID, t runs.TriggerResult) shoal.Reach {
 		r.State, r.Via, r.Text = shoal.ReachAsleep, nil, "not started on it"
 	}
 	return r
+}
+
+// reachRemote corrects the reach of a remote agent whose run may start: a program has to claim
+// it. One that waits for work does so at once.
+func (b *Inbox) reachRemote(ch *core.Change, m shoal.Message, t runs.TriggerResult, r *shoal.Reach) error {
+	if r.State != shoal.ReachWakeable || !slices.Contains(t.Remote, r.EntityID) {
+		return nil
+	}
+	via := shoal.ViaProgram
+	r.Via = &via
+	e := b.core.Presence.FillState(shoal.Entity{SessionID: m.SessionID, ID: r.EntityID})
+	if e.WaitEndsAt != nil || b.core.Presence.WaitsElsewhere(m.SessionID, r.EntityID) {
+		return nil
+	}
+	now, err := ch.Now()
+	if err != nil {
+		return err
+	}
+	held, err := ch.CountRemote(m.SessionID, r.EntityID, now)
+	switch {
+	case err != nil:
+		return err
+	case held > 0:
+		r.State, r.Text = shoal.ReachBusy, "its program is at work, and takes it next"
+	default:
+		r.State, r.Via, r.Text = shoal.ReachAsleep, nil, fmt.Sprintf("waiting for a program that serves %s", r.EntityID)
+	}
+	return nil
 }
 
 // describeBusy adds the run of a busy agent to the text of its reach, and whether the run
@@ -128,6 +157,9 @@ func (b *Inbox) RefreshReach(ch *core.Change, m *shoal.Message) error {
 	for _, r := range slices.Backward(started) {
 		if r.Trigger.MessageID == m.ID {
 			t.Runs = append(t.Runs, shoal.StartedRun{AgentID: r.AgentID, RunID: r.ID})
+			if r.Remote && !r.Status.Ended() {
+				t.Remote = append(t.Remote, r.AgentID)
+			}
 		}
 	}
 	m.Runs = t.Runs

@@ -17,6 +17,7 @@ type TriggerResult struct {
 	Skipped []shoal.EntityID // are busy and do not accept a second message
 	Queued  []shoal.EntityID // their run waits for the end of another
 	Replied []shoal.EntityID // a run of theirs continues with the message
+	Remote  []shoal.EntityID // a program outside of the server executes their run
 }
 
 func milliseconds(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
@@ -62,6 +63,9 @@ func StartForMessage(ch *core.Change, s shoal.Space, m shoal.Message, start *boo
 			out.Runs = append(out.Runs, shoal.StartedRun{AgentID: id, RunID: r.ID})
 			if !r.Awake {
 				out.Queued = append(out.Queued, id)
+			}
+			if r.Remote {
+				out.Remote = append(out.Remote, id)
 			}
 		}
 	}
