@@ -63,6 +63,7 @@ var journeys = []struct {
 	{"the database is restarted", databaseRestarts},
 	{"a paused server writes nothing of a run that it has lost", pausedServerLosesRun},
 	{"a run crosses servers, one of which is killed", runCrossesServers},
+	{"a program's run crosses servers, one of which is killed", programCrossesServers},
 }
 
 func TestJourneys(t *testing.T) {
