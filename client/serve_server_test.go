@@ -313,3 +313,89 @@ func TestServeSurvivesItsHandler(t *testing.T) {
 		}
 	}
 }
+
+// A sender learns whether a program serves the agent.
+func TestReachOfRemoteAgents(t *testing.T) {
+	s := hostRemote(t)
+	mention := func() shoal.Reach {
+		t.Helper()
+		m, err := s.Operator.Post(t.Context(), app.Welcome, shoal.Draft{Parts: []shoal.Part{shoal.Text("hello")}, Mentions: []shoal.EntityID{"clerk"}})
+		if err != nil || len(m.Reach) != 1 {
+			t.Fatalf("%+v, %v", m.Reach, err)
+		}
+		return m.Reach[0]
+	}
+	if r := mention(); r.State != shoal.ReachAsleep || r.Text != "waiting for a program that serves clerk" || r.Via != nil {
+		t.Errorf("without a program: %+v", r)
+	}
+	began := make(chan struct{}, 10)
+	s.serve(func(ctx context.Context, w *client.Work) error { began <- struct{}{}; return nil })
+	<-began // the program has claimed the run that was waiting
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for event, err := range s.Operator.Follow(ctx, client.FollowOptions{Space: app.Welcome}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = event
+		e, err := s.Operator.Entity(ctx, "clerk")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.WaitEndsAt != nil {
+			break
+		}
+	}
+	if r := mention(); r.State != shoal.ReachWakeable || r.Text != "" || r.Via == nil || *r.Via != shoal.ViaProgram {
+		t.Errorf("with a program that waits: %+v", r)
+	}
+	<-began
+}
+
+// A program goes on when the server restarts, with what was not confirmed.
+func TestServeSurvivesARestart(t *testing.T) {
+	data := t.TempDir()
+	running, key := apptest.Run(t, app.Config{Data: data})
+	addr := strings.TrimPrefix(running.URL(), "http://")
+	admin, err := client.New(client.Options{URL: running.URL(), Key: key, As: shoal.Operator})
+	if err != nil {
+		t.Fatal(err)
+	}
+	operator := admin.Session(shoal.DefaultSession)
+	if _, err := operator.PutAgent(t.Context(), "clerk", client.ConfigJSON, []byte(remoteConfig)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := operator.AddMember(t.Context(), app.Welcome, "clerk"); err != nil {
+		t.Fatal(err)
+	}
+	written, restarted := make(chan struct{}), make(chan struct{})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() {
+		done <- operator.Serve(ctx, "clerk", client.ServeOptions{Log: func(err error) { t.Log(err) }}, func(ctx context.Context, w *client.Work) error {
+			if err := w.Text("Before, "); err != nil {
+				return err
+			}
+			close(written)
+			<-restarted
+			return w.Text("and after.")
+		})
+	}()
+	m, err := operator.Post(t.Context(), app.Welcome, shoal.Draft{Parts: []shoal.Part{shoal.Text("go")}, Mentions: []shoal.EntityID{"clerk"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-written
+	running.Stop()
+	again, _ := apptest.Run(t, app.Config{Data: data, Addr: addr})
+	close(restarted)
+	s := &serving{Server: &apptest.Server{URL: again.URL(), Admin: admin, Operator: operator}, t: t}
+	r := s.ended(m.Runs[0].RunID)
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if all := s.messages(r.ID); r.Status != shoal.RunCompleted || len(all) != 1 || all[0].Text() != "Before, and after." {
+		t.Errorf("the run is %s: %+v, its messages are %+v", r.Status, r.Error, all)
+	}
+}
