@@ -95,9 +95,11 @@ type Run struct {
 	StalledSince     *Time             `json:"stalledSince"`
 	QueuedBehind     *RunID            `json:"queuedBehind"`
 	WaitingFor       *ReplyWait        `json:"waitingFor"`
-	CreatedAt        Time              `json:"createdAt"`
-	StartedAt        *Time             `json:"startedAt"`
-	EndedAt          *Time             `json:"endedAt"`
+	// WaitingForProgram means that a program outside of the server has to claim the run.
+	WaitingForProgram bool  `json:"waitingForProgram"`
+	CreatedAt         Time  `json:"createdAt"`
+	StartedAt         *Time `json:"startedAt"`
+	EndedAt           *Time `json:"endedAt"`
 }
 
 // TriggerType states what started a run.

@@ -230,6 +230,7 @@ var fieldWords = map[string]string{
 	"Run.causeRoot":                 "The message, plan or call that started the chain of agents.",
 	"Run.activity":                  "Its last activity; null until it starts.",
 	"Run.stalledSince":              "When a running run without activity for 60 s was last active, else null. The run can be canceled.",
+	"Run.waitingForProgram":         "Whether a program outside of the server has to claim the run: it is queued, or the lease of its program has ended.",
 	"Run.queuedBehind":              "The run of the same agent and space whose end a queued run waits for; null if the run may start.",
 	"Run.waitingFor":                "The reply or the time that it waits for; null if it waits for neither, or for a reply in a space that the reader is not in.",
 	"ReplyWait.from":                "One reply from one of them is enough.",

@@ -103,7 +103,7 @@ func (s *Server) claim(ctx context.Context, session shoal.SessionID, agentID sho
 		if r.Status.Ended() || r.Cancel {
 			continue
 		}
-		x.until = until
+		x.until, x.status = until, r.Status
 		s.remember(x)
 		one, err := x.describe(ctx, r)
 		if err != nil {

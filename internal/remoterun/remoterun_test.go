@@ -19,6 +19,9 @@ const remote = `"remote": {}`
 func TestWorkBecomesOneMessage(t *testing.T) {
 	w := newWorld(t, 0, remote)
 	id := w.ask("how many laptops?")
+	if r := w.run(id); r.Status != shoal.RunQueued || !r.WaitingForProgram {
+		t.Errorf("the run without a program is %+v", r)
+	}
 	p := w.program(w.one)
 	if p.r.Instructions != "Be kind." || !strings.Contains(p.r.Prompt, "how many laptops?</message>") || len(p.r.Members) != 1 || p.r.Members[0].EntityID != "ann" {
 		t.Errorf("the claim is %+v", p.r)

@@ -38,10 +38,16 @@ func TestQuestions(t *testing.T) {
 	if action.Kind != shoal.PendingQuestion || *action.Question != "Red or blue?" || len(action.Options) != 2 || action.PartID == nil {
 		t.Errorf("the question is %+v", action)
 	}
+	if r := w.run(id); r.Status != shoal.RunWaitingTool || len(r.PendingToolCalls) != 1 || r.WaitingForProgram {
+		t.Errorf("the run that waits for an answer is %+v", r)
+	}
 	blue := "blue"
 	w.answer(action.ID, shoal.PendingAnswer{Answer: &blue})
 	if o := p.order(); o.CallID != "q" || o.Text != "blue" || o.By != "ann" || o.Approved != nil {
 		t.Errorf("the order is %+v", o)
+	}
+	if r := w.run(id); r.Status != shoal.RunRunning || len(r.PendingToolCalls) != 0 {
+		t.Errorf("the run that has got an answer is %+v", r)
 	}
 	p.report(`{"type": "text", "delta": "Blue it is."}
 		{"type": "turn.ended"}`)

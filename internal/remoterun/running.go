@@ -64,6 +64,7 @@ type running struct {
 	gone    bool // it must be read again
 	n       int64
 	place   int64
+	status  shoal.RunStatus
 	machine *machine
 	output  *perform.Run
 	until   time.Time // when the lease ends, at the earliest
@@ -88,7 +89,7 @@ func (s *Server) restore(c *runs.RunChange) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &running{s: s, run: *r, owner: r.Owner, used: time.Now(), active: shoal.RunActivity{At: c.At, Kind: shoal.ActivityStarted}}
+	x := &running{s: s, run: *r, owner: r.Owner, status: r.Status, used: time.Now(), active: shoal.RunActivity{At: c.At, Kind: shoal.ActivityStarted}}
 	x.lease = runs.Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation}
 	if x.config, err = agentconfig.Load(stored.Config); err != nil {
 		return nil, err
@@ -251,7 +252,7 @@ func (x *running) input(ctx context.Context, in []entry, n int64) (err error) {
 	if len(left) > 0 {
 		return x.input(ctx, left, n)
 	}
-	if x.machine.end == nil && slices.ContainsFunc(effects, func(e compose.Effect) bool { _, is := e.(compose.ShowPending); return is }) {
+	if x.machine.end == nil && slices.ContainsFunc(effects, isRequest) {
 		return x.sync(ctx) // a remembered decision may have answered it already
 	}
 	return nil
@@ -277,7 +278,7 @@ func merge(all []entry, e entry) []entry {
 func (x *running) store(ctx context.Context, b batch, n int64, effects []compose.Effect) (left []entry, err error) {
 	deltas, stored, after := compose.Split(x.withDrafts(effects))
 	var attempt *perform.Attempt
-	over := ""
+	over, status := "", x.status
 	err = x.s.write(ctx, x.lease, func(c *runs.RunChange) error {
 		data, err := json.Marshal(b)
 		if err != nil {
@@ -292,6 +293,10 @@ func (x *running) store(ctx context.Context, b batch, n int64, effects []compose
 		if over, err = x.keep(c, b, n); err != nil {
 			return err
 		}
+		if err := x.setStatus(c, stored); err != nil {
+			return err
+		}
+		status = c.Run.Status
 		c.Run.Awake = c.Run.Awake && c.Run.Cancel
 		return nil
 	})
@@ -300,7 +305,7 @@ func (x *running) store(ctx context.Context, b batch, n int64, effects []compose
 		return nil, err
 	}
 	attempt.Apply()
-	x.place, x.n = x.place+1, n
+	x.place, x.n, x.status = x.place+1, n, status
 	x.relay(append(deltas, after...))
 	x.beat(b)
 	for _, a := range attempt.Answers() {
@@ -310,6 +315,25 @@ func (x *running) store(ctx context.Context, b batch, n int64, effects []compose
 		left = append(left, entry{Line: &shoal.WorkLine{N: n, Type: shoal.WorkFailed, Code: "budget_exhausted", Text: over}})
 	}
 	return left, nil
+}
+
+// setStatus makes the run waiting_tool while it has an open request, and running otherwise.
+func (x *running) setStatus(c *runs.RunChange, effects []compose.Effect) error {
+	if c.Run.Status.Ended() {
+		return nil
+	}
+	if !slices.ContainsFunc(x.machine.order, func(k *call) bool { return k.asked }) {
+		return c.Start()
+	}
+	if c.Run.Status == shoal.RunWaitingTool && !slices.ContainsFunc(effects, isRequest) {
+		return nil
+	}
+	return c.AwaitAction()
+}
+
+func isRequest(e compose.Effect) bool {
+	_, is := e.(compose.ShowPending)
+	return is
 }
 
 // draftEvery is how often streaming messages are stored, for readers on other servers.

@@ -32,7 +32,7 @@ func (s *Server) Work(ctx context.Context, who shoal.Principal, session shoal.Se
 				return err
 			}
 		}
-		out.N, out.Status = x.n, x.status()
+		out.N, out.Status = x.n, x.status
 		if x.machine.end == nil {
 			until := shoal.At(x.until)
 			out.LeaseUntil = &until
@@ -55,17 +55,6 @@ func receiptOfEnded(r storage.Run, claim int64, lines []shoal.WorkLine) (out sho
 		return out, endedError(r)
 	}
 	return shoal.WorkReceipt{N: st.Remote.N, Status: r.Status}, nil
-}
-
-// status is that of the run.
-func (x *running) status() shoal.RunStatus {
-	switch end := x.machine.end; {
-	case end == nil:
-		return shoal.RunRunning
-	case end.Type == shoal.WorkFailed:
-		return shoal.RunFailed
-	}
-	return shoal.RunCompleted
 }
 
 // beat records what the program does.

@@ -104,6 +104,28 @@ func (c *RunChange) Suspend() error {
 	return emitRun(c.Change, event, shoal.EventRunWaitingReply)
 }
 
+// AwaitAction makes the run waiting_tool, and leaves it its lease: the program that executes
+// it waits for an answer. It does nothing if all actions are settled. Start makes it running
+// again.
+func (c *RunChange) AwaitAction() error {
+	rows, err := c.PendingOf(c.Run.SessionID, c.Run.ID)
+	if err != nil || !slices.ContainsFunc(rows, func(p storage.Pending) bool { return p.Status == shoal.PendingOpen }) {
+		return err
+	}
+	emit := c.Run.Status != shoal.RunWaitingTool
+	if !emit {
+		if emit, err = c.hasUnreportedAction(rows); err != nil || !emit {
+			return err
+		}
+	}
+	c.Run.Status, c.Run.StalledSince, c.Run.Activity = shoal.RunWaitingTool, nil, &shoal.RunActivity{At: c.At, Kind: shoal.ActivityWait}
+	c.NotifyActivity(c.Run.SessionID, c.Run.AgentID)
+	if err := wakeNext(c.Change, *c.Run); err != nil {
+		return err
+	}
+	return emitWaitingTool(c.Change, *c.Run, rows)
+}
+
 // findReplyWait returns the first open wait for a reply or for a time among the rows of a
 // run, or nil.
 func findReplyWait(rows []storage.Pending) *shoal.ReplyWait {

@@ -30,7 +30,7 @@ func emitRun(ch *core.Change, r storage.Run, what shoal.EventType) error {
 	ch.Core.Metrics.CountRun(ch, what)
 	receiptChanged(ch, r)
 	run := r.Run
-	run.PendingToolCalls = []shoal.PendingToolCall{}
+	run.PendingToolCalls, run.WaitingForProgram = []shoal.PendingToolCall{}, waitsForProgram(r)
 	return emitRunEvent(ch, r, r.Space, true, what, func(h shoal.EventHead) any { return shoal.RunData{EventHead: h, Run: run} })
 }
 
@@ -41,6 +41,11 @@ func receiptChanged(ch *core.Change, r storage.Run) {
 			ch.Core.Receipts.Changed(core.ReceiptsOf{Session: r.SessionID, Space: r.Space, Message: t.MessageID})
 		})
 	}
+}
+
+// waitsForProgram reports whether a program has to claim a run before anything happens in it.
+func waitsForProgram(r storage.Run) bool {
+	return r.Remote && r.Awake && r.Owner == "" && !r.Status.Ended()
 }
 
 // emitWaitingTool emits run.waiting_tool. The run's own followers receive everything that

@@ -133,7 +133,7 @@ func (r *runReader) view(found storage.Run) (shoal.Run, error) {
 		return found.Run, err
 	}
 	out := RedactRun(found.Run, inside)
-	out.PendingToolCalls = []shoal.PendingToolCall{}
+	out.PendingToolCalls, out.WaitingForProgram = []shoal.PendingToolCall{}, waitsForProgram(found)
 	if out.QueuedBehind, err = r.queuedBehind(found); err != nil {
 		return out, err
 	}

@@ -9,7 +9,7 @@ const usage: Usage = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0, re
 
 export function aRun(some: Partial<Run>): Run {
   return {
-    id: "run_1", sessionId: "default", agentId: "shop", status: "running", causeRoot: "msg_1", depth: 0, actingFor: ["ann"], steps: 0, maxSteps: 5, usage, pendingToolCalls: [], error: null, activity: null, stalledSince: null, queuedBehind: null, waitingFor: null,
+    id: "run_1", sessionId: "default", agentId: "shop", status: "running", causeRoot: "msg_1", depth: 0, actingFor: ["ann"], steps: 0, maxSteps: 5, usage, pendingToolCalls: [], error: null, activity: null, stalledSince: null, queuedBehind: null, waitingFor: null, waitingForProgram: false,
     trigger: { type: "space_message", spaceId: "harbour", spaceName: "Harbour", messageId: "msg_1", messageContent: "Hello", senderEntityId: "ann", senderName: "Ann", senderType: "human" },
     createdAt: at(0), startedAt: at(0), endedAt: null, ...some,
   };

@@ -27,6 +27,7 @@ export function AtWork({ live, runs }: { live: LiveSpace; runs: readonly Run[] }
 export function stateOf(run: Run): string {
   if (run.stalledSince !== null) return "gives no sign of life";
   if (run.status !== "queued") return "is at work";
+  if (run.waitingForProgram) return "waits for a program that serves it";
   return run.queuedBehind === null ? "is about to begin" : "takes the next message when it is done";
 }
 

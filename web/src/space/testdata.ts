@@ -38,5 +38,5 @@ export const run = (some: Partial<Run> = {}): Run => ({
   trigger: { type: "space_message", spaceId: "shop", spaceName: "Shopping", messageId: "msg_1", messageContent: "Hello", senderEntityId: "ann", senderName: "Ann", senderType: "human" },
   causeRoot: "msg_1", depth: 0, actingFor: ["ann"], steps: 1, maxSteps: 5,
   usage: { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0, reasoningTokens: 0, cost: 0, currency: "USD" },
-  pendingToolCalls: [], error: null, activity: null, stalledSince: null, queuedBehind: null, waitingFor: null, createdAt: at, startedAt: at, endedAt: null, ...some,
+  pendingToolCalls: [], error: null, activity: null, stalledSince: null, queuedBehind: null, waitingFor: null, waitingForProgram: false, createdAt: at, startedAt: at, endedAt: null, ...some,
 });
