@@ -3,6 +3,7 @@ package remoterun
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -33,6 +34,9 @@ func (m *machine) applyCall(l shoal.WorkLine, at shoal.Time) (out []compose.Effe
 		out = append(out, m.begin(k, at)...)
 		return append(out, m.endCall(k, agent.ResultOK, "null", at)...), nil
 	case shoal.WorkPermission:
+		if k.State == shoal.ToolRunning && !k.asked && k.Answer == nil {
+			return nil, lineError(l.N, "asks for the permission of the call %s, which is at work already: report it as pending until it is permitted", l.CallID)
+		}
 		return append(out, m.ask(k, agent.Permission, l, at)...), nil
 	default:
 		return append(out, m.ask(k, agent.Clarification, l, at)...), nil
@@ -51,8 +55,16 @@ func sameCall(k *call, l shoal.WorkLine) error {
 }
 
 func sameJSON(a, b json.RawMessage) bool {
-	var x, y bytes.Buffer
-	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
+	x, errX := decode(a)
+	y, errY := decode(b)
+	return errX == nil && errY == nil && reflect.DeepEqual(x, y)
+}
+
+// decode decodes a value. Numbers keep their digits.
+func decode(raw json.RawMessage) (v any, err error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	return v, d.Decode(&v)
 }
 
 // startCall shows a new call. In a run without a space it is shown nowhere, unless the line

@@ -82,8 +82,13 @@ func TestLinesThatDoNotFit(t *testing.T) {
 	before(`{"type": "tool", "callId": "new"}`, "line 4 must name its tool")
 	before(`{"type": "tool", "callId": "a", "tool": "other"}`, "line 4 uses the callId a")
 	before(`{"type": "tool", "callId": "a", "args": {"x": 2}}`, "line 4 has other args")
+	before(`{"type": "tool", "callId": "c", "tool": "t", "args": {"x": "<", "y": 1}}
+		{"type": "permission", "callId": "c", "args": {"y": 1, "x": "\u003c"}}
+		{"type": "tool", "callId": "c", "args": {"y": 1.0, "x": "<"}}`, "line 6 has other args")
 	before(`{"type": "tool", "callId": "a", "state": "failed"}`, "line 4 changes the call a, which is done")
 	before(`{"type": "tool", "callId": "b", "state": "running"}`, "line 4 executes the call b, whose permission nobody has given yet")
+	before(`{"type": "tool", "callId": "d", "tool": "t", "state": "running"}
+		{"type": "permission", "callId": "d"}`, "line 5 asks for the permission of the call d, which is at work already")
 	before(`{"type": "text", "delta": "hi", "mention": "stranger"}`, `line 4 mentions "stranger"`)
 	before(`{"type": "text", "delta": "hi"}
 		{"type": "card", "callId": "c", "tool": "Card", "spaceId": "attic"}`, `line 5 writes into the space "attic"`)
