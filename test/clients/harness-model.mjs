@@ -1,6 +1,7 @@
 // The models of coding agents that a runner drives, played by aimock. A prompt says what
 // the model does: `order: say TEXT` answers with the text, `order: run COMMAND` has the harness run a
-// command and answers with what came of it. The last order of a conversation counts.
+// command and answers with what came of it, and `order: call TOOL` a tool of the MCP server shoal.
+// The last order of a conversation counts.
 //
 //   node harness-model.mjs
 //
@@ -25,13 +26,17 @@ let calls = 0;
 
 const next = (request) => {
   const { messages } = request;
-  const orders = messages.filter((m) => m.role === 'user').flatMap((m) => [...textOf(m).matchAll(/order: (say|run) (.+)/g)]);
+  const orders = messages.filter((m) => m.role === 'user').flatMap((m) => [...textOf(m).matchAll(/order: (say|run|call) (.+?)(?=<\/message>|$)/gm)]);
   if (orders.length === 0) return { content: 'There is nothing to do.' };
   const [, verb, rest] = orders.at(-1);
-  const asked = messages.findLastIndex((m) => m.role === 'user' && /order: (say|run) /.test(textOf(m)));
+  const asked = messages.findLastIndex((m) => m.role === 'user' && /order: (say|run|call) /.test(textOf(m)));
   const result = messages.slice(asked).findLast((m) => m.role === 'tool');
   if (verb === 'say') return { content: rest };
   if (result !== undefined) return { content: `It came to this: ${textOf(result)}` };
+  if (verb === 'call') {
+    const server = request.model.startsWith('gemini') ? 'mcp_shoal_' : 'mcp__shoal__';
+    return { toolCalls: [{ id: `call_${++calls}`, name: server + rest, arguments: '{}' }] };
+  }
   const tools = JSON.stringify(request.tools ?? []);
   const name = Object.keys(shells).find((shell) => tools.includes(`"${shell}"`));
   if (name === undefined) return { content: `None of these runs commands: ${tools}` };
@@ -60,7 +65,16 @@ const front = http.createServer((req, res) => {
   }
   const upstream = http.request(mock.url + req.url, { method: req.method, headers: req.headers }, (from) => {
     res.writeHead(from.statusCode, from.headers);
-    from.pipe(res);
+    // Codex puts the tools of a server into a namespace, of which aimock knows nothing.
+    let rest = '';
+    from.setEncoding('utf8').on('data', (text) => {
+      const lines = (rest + text).split('\n');
+      rest = lines.pop();
+      for (const line of lines) {
+        res.write((req.url.startsWith('/v1/responses') ? line.replaceAll('"name":"mcp__shoal__', '"namespace":"mcp__shoal","name":"') : line) + '\n');
+      }
+    });
+    from.on('end', () => res.end(rest));
   });
   upstream.on('error', () => res.destroy());
   req.pipe(upstream);

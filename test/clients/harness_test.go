@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/shoal-dev/shoal/internal/app"
+	"github.com/shoal-dev/shoal/internal/apptest"
 	"github.com/shoal-dev/shoal/internal/harness"
 	"github.com/shoal-dev/shoal/internal/harness/acp"
 	"github.com/shoal-dev/shoal/internal/harness/claude"
@@ -29,6 +31,8 @@ type driven struct {
 	denied     string
 	withReason bool
 	steers     bool
+	// asksForTools is whether it asks before it calls a tool of a server that it was given.
+	asksForTools bool
 	// resumes is whether the agent finds a conversation again. Gemini CLI does so only sometimes.
 	resumes bool
 }
@@ -39,7 +43,7 @@ var coders = []driven{
 		denied: "ok, but later", withReason: true, steers: true, resumes: true,
 	},
 	{name: "Codex", start: codex.Start, program: []string{"codex"}, denied: "ejected by user", steers: true, resumes: true},
-	{name: "Gemini CLI", start: acp.Start, program: []string{"gemini", "--acp", "-m", "gemini-2.5-pro"}, denied: "canceled by the user"},
+	{name: "Gemini CLI", start: acp.Start, program: []string{"gemini", "--acp", "-m", "gemini-2.5-pro"}, denied: "canceled by the user", asksForTools: true},
 }
 
 // bench is a machine whose models do what a prompt orders.
@@ -61,10 +65,10 @@ func newBench(t *testing.T, d driven) *bench {
 	return &bench{m, d}
 }
 
-func (b *bench) open(mode harness.Mode, resume string) harness.Session {
+func (b *bench) open(mode harness.Mode, resume string, servers ...harness.Server) harness.Session {
 	b.t.Helper()
 	s, err := b.start(b.t.Context(), harness.Spec{
-		Command: b.program, Dir: b.project, Env: b.env, Mode: mode, Model: b.model, Resume: resume,
+		Command: b.program, Dir: b.project, Env: b.env, Mode: mode, Model: b.model, Resume: resume, Servers: servers,
 	})
 	if err != nil {
 		b.t.Fatal(err)
@@ -188,6 +192,33 @@ func TestCodingAgents(t *testing.T) {
 			}
 			if shown := p.Title + string(p.Args); !strings.Contains(shown, "touch approved.txt") {
 				t.Errorf("the request does not show the command: %+v", p)
+			}
+		})
+	}
+}
+
+// An agent is given an MCP server, and calls its tools, without a question if it can. The key of the server is
+// not on any command line.
+func TestCodingAgentsCallTools(t *testing.T) {
+	t.Parallel()
+	server, key := apptest.Run(t, app.Config{Data: t.TempDir()})
+	for _, d := range coders {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, d)
+			s := b.open(harness.ModeAsk, "", harness.Server{Name: "shoal", URL: server.URL() + "/mcp", Key: key})
+			got := b.run(t.Context(), s, "order: call list_agents", b.answering(s, harness.Verdict{Approved: d.asksForTools}))
+			if len(got.permissions) > 0 != d.asksForTools || !strings.Contains(got.text, "operator") {
+				t.Errorf("it asked %d times; the turn: %+v", len(got.permissions), got)
+			}
+			lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+			if err != nil || len(lines) == 0 {
+				t.Fatalf("no command lines: %v", err)
+			}
+			for _, file := range lines {
+				if text, err := os.ReadFile(file); err == nil && strings.Contains(string(text), key) {
+					t.Errorf("the key is on the command line %q", text)
+				}
 			}
 		})
 	}
