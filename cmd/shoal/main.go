@@ -18,6 +18,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli/agents"
 	"github.com/shoal-dev/shoal/internal/cli/completion"
 	"github.com/shoal-dev/shoal/internal/cli/connect"
+	"github.com/shoal-dev/shoal/internal/cli/runner"
 	"github.com/shoal-dev/shoal/internal/cli/runs"
 	"github.com/shoal-dev/shoal/internal/cli/server"
 	"github.com/shoal-dev/shoal/internal/cli/talk"
@@ -40,6 +41,7 @@ type commands struct {
 	Serve      server.ServeCommand        `cmd:"" group:"Start and look after a server" help:"Run a server in this terminal."`
 	Console    server.ConsoleCommand      `cmd:"" group:"Start and look after a server" help:"Create a link that signs a browser in to the console, once; requires --admin."`
 	Connect    connect.Command            `cmd:"" group:"Agents and their work" help:"Connect Claude Code, Codex, Cursor, VS Code or Gemini CLI."`
+	Runner     runner.Command             `cmd:"" group:"Agents and their work" help:"Run coding agents on this machine: a mention wakes them, and they ask before they act."`
 	MCP        connect.MCPCommand         `cmd:"" group:"Agents and their work" name:"mcp" help:"Serve MCP over standard input and output."`
 	Send       talk.SendCommand           `cmd:"" group:"Talk" help:"Post a message."`
 	Chat       talk.ChatCommand           `cmd:"" group:"Talk" help:"Chat in a space, on the full screen or line by line."`

@@ -74,7 +74,7 @@ var importTable = []importRule{
 	{
 		dir: "cmd/shoal",
 		inside: []string{
-			"internal/background", "internal/cli", "internal/cli/admin", "internal/cli/agents", "internal/cli/completion", "internal/cli/connect", "internal/cli/runs", "internal/cli/server",
+			"internal/background", "internal/cli", "internal/cli/admin", "internal/cli/agents", "internal/cli/completion", "internal/cli/connect", "internal/cli/runner", "internal/cli/runs", "internal/cli/server",
 			"internal/cli/talk",
 		},
 		never: sqlAndWeb,
@@ -126,6 +126,7 @@ var importTable = []importRule{
 	},
 	{dir: "internal/cli/completion", inside: []string{".", "client", "internal/cli", "internal/safetext"}, others: true, never: sqlAndWeb},
 	{dir: "internal/cli/connect", inside: []string{".", "client", "internal/app", "internal/cli", "internal/connect", "internal/mcpbridge"}, never: sqlAndWeb},
+	{dir: "internal/cli/runner", inside: []string{".", "client", "internal/app", "internal/cli", "internal/harness", "internal/runner", "internal/wholefile"}, others: true, never: sqlAndWeb},
 	{dir: "internal/cli/runs", inside: []string{".", "client", "internal/chat", "internal/cli", "internal/cli/view", "internal/safetext"}, never: sqlAndWeb},
 	{
 		dir: "internal/cli/server",
@@ -246,6 +247,10 @@ var importTable = []importRule{
 	{dir: "internal/shoaltest/storetest/inboxtest", inside: []string{".", "internal/hub/storage", "internal/shoaltest/storetest/storecase"}, never: sqlAndWeb},
 	{dir: "internal/shoaltest/storetest/runstest", inside: []string{".", "internal/hub/storage", "internal/shoaltest/storetest/storecase"}, never: sqlAndWeb},
 	{dir: "internal/shoaltest/storetest/storecase", inside: []string{".", "internal/hub/storage", "internal/search"}, others: true, never: sqlAndWeb},
+	{
+		dir:    "internal/runner",
+		inside: []string{".", "client", "internal/harness", "internal/harness/acp", "internal/harness/claude", "internal/harness/codex", "internal/wholefile"}, others: true, never: sqlAndWeb,
+	},
 	{dir: "internal/safetext", never: sqlAndWeb},
 	{dir: "internal/search", inside: []string{"."}, others: true, never: sqlAndWeb},
 	{dir: "internal/storytest", never: sqlAndWeb},

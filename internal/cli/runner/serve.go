@@ -1,0 +1,72 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/cli"
+	"github.com/shoal-dev/shoal/internal/harness"
+	"github.com/shoal-dev/shoal/internal/runner"
+)
+
+// serving are the agents of one command.
+type serving struct {
+	sh     *cli.Shell
+	runner *runner.Runner
+	keys   keys
+	agents []runner.Served
+}
+
+// add prepares an agent: its key, and a start that shows whether the program works.
+func (s *serving) add(ctx context.Context, id shoal.EntityID, config runner.AgentConfig) error {
+	key, err := s.keys.of(ctx, id)
+	if err != nil {
+		return err
+	}
+	own, err := client.New(client.Options{URL: s.sh.URL, Key: key})
+	if err != nil {
+		return err
+	}
+	s.agents = append(s.agents, runner.Served{
+		ID: id, Config: config, Session: own.Session(s.sh.Session),
+		Servers: []harness.Server{{Name: "shoal", URL: s.sh.URL + "/mcp", Key: key}},
+		Log:     func(err error) { s.sh.Output.Note("%s: %v", id, err) },
+	})
+	s.sh.Output.Note("%s works in %s (%s)", id, config.Dir, describeMode(config.Mode))
+	return nil
+}
+
+// describeMode says in words what an agent may do.
+func describeMode(m harness.Mode) string {
+	switch m {
+	case harness.ModeRead:
+		return "it may only read"
+	case harness.ModeEdit:
+		return "it may change files there, and asks before it executes anything"
+	default:
+		return "it asks before it changes or executes anything"
+	}
+}
+
+// run serves all agents until ctx ends, or the server refuses one.
+func (s *serving) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.sh.Output.Note("mention one to wake it: `shoal send welcome 'Hello' -m %s`; Ctrl-C ends all", s.agents[0].ID)
+	errs := make([]error, len(s.agents))
+	var all sync.WaitGroup
+	for i, a := range s.agents {
+		all.Go(func() {
+			if err := s.runner.Serve(ctx, a); err != nil {
+				errs[i] = fmt.Errorf("%s: %w", a.ID, err)
+				cancel()
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}

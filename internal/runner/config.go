@@ -1,0 +1,174 @@
+package runner
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/harness"
+)
+
+// Limits and defaults of a configuration.
+const (
+	maxAgents           = 64
+	maxConfig           = 256 << 10
+	maxProcesses        = 32
+	DefaultMaxProcesses = 4
+	DefaultIdle         = 10 * time.Minute
+	minIdle             = time.Second
+)
+
+// Config is the configuration of a runner. It is the only place that says what coding agents may
+// do on this machine.
+type Config struct {
+	Agents       map[shoal.EntityID]AgentConfig `yaml:"agents"`
+	MaxProcesses int                            `yaml:"maxProcesses"`
+	Idle         time.Duration                  `yaml:"idle"`
+}
+
+// AgentConfig is the configuration of one agent.
+type AgentConfig struct {
+	Kind    string       `yaml:"kind"`
+	Dir     string       `yaml:"dir"`
+	Mode    harness.Mode `yaml:"mode"`
+	Model   string       `yaml:"model"`
+	Command []string     `yaml:"command"`
+	Environ []string     `yaml:"environ"`
+	// RespondTo lists the senders whose mentions make it work: entity ids, and "owner" or
+	// "members" in their place.
+	RespondTo []string `yaml:"respondTo"`
+	Budget    Budget   `yaml:"budget"`
+}
+
+// Words of RespondTo.
+const (
+	RespondToOwner   = "owner"
+	RespondToMembers = "members"
+)
+
+// ParseConfig decodes a configuration, completes it and checks it. Directories that are not
+// absolute are relative to dir.
+func ParseConfig(text []byte, dir string) (Config, error) {
+	var c Config
+	if len(text) > maxConfig {
+		return c, fmt.Errorf("the configuration has %d bytes; at most %d are accepted", len(text), maxConfig)
+	}
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	d.KnownFields(true)
+	if err := d.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
+		return c, err
+	}
+	return c, c.Complete(dir)
+}
+
+// Complete sets what is not set, and checks everything.
+func (c *Config) Complete(dir string) error {
+	if c.MaxProcesses == 0 {
+		c.MaxProcesses = DefaultMaxProcesses
+	}
+	if c.Idle == 0 {
+		c.Idle = DefaultIdle
+	}
+	switch {
+	case len(c.Agents) == 0:
+		return errors.New("agents: name at least one")
+	case len(c.Agents) > maxAgents:
+		return fmt.Errorf("agents: %d are too many; a runner has at most %d", len(c.Agents), maxAgents)
+	case c.MaxProcesses < 1 || c.MaxProcesses > maxProcesses:
+		return fmt.Errorf("maxProcesses: must be from 1 to %d", maxProcesses)
+	case c.Idle < minIdle:
+		return fmt.Errorf("idle: must be at least %s, such as 10m", minIdle)
+	}
+	for _, id := range slices.Sorted(maps.Keys(c.Agents)) {
+		a := c.Agents[id]
+		if err := shoal.CheckID("agents", string(id)); err != nil {
+			return err
+		}
+		if err := a.complete(dir); err != nil {
+			return fmt.Errorf("agents.%s.%w", id, err)
+		}
+		c.Agents[id] = a
+	}
+	return nil
+}
+
+func (a *AgentConfig) complete(dir string) error {
+	if a.Mode == "" {
+		a.Mode = harness.ModeAsk
+	}
+	if a.Budget.MaxTurnsPerHour == 0 {
+		a.Budget.MaxTurnsPerHour = DefaultMaxTurnsPerHour
+	}
+	if len(a.RespondTo) == 0 {
+		a.RespondTo = []string{RespondToOwner}
+	}
+	k, known := kinds[a.Kind]
+	switch {
+	case !known:
+		return fmt.Errorf("kind: %q is not one of %s", a.Kind, strings.Join(Kinds(), ", "))
+	case len(a.Command) == 0 && k.command == nil:
+		return fmt.Errorf("command: the kind %s needs the command that starts the agent, such as [my-agent, --acp]", a.Kind)
+	case !slices.Contains([]harness.Mode{harness.ModeRead, harness.ModeAsk, harness.ModeEdit}, a.Mode):
+		return fmt.Errorf("mode: %q is not one of read, ask, edit", a.Mode)
+	}
+	if b := a.Budget; b.MaxTurnsPerHour < 0 || b.MaxTokensPerDay < 0 || b.MaxCostPerDay < 0 {
+		return errors.New("budget: must not be negative")
+	}
+	for _, name := range a.Environ {
+		if name == "" || name == "*" || strings.ContainsAny(name, "= ") {
+			return fmt.Errorf("environ: %q is not the name of a variable", name)
+		}
+	}
+	for _, id := range a.RespondTo {
+		if err := shoal.CheckID("respondTo", id); err != nil {
+			return err
+		}
+	}
+	return a.completeDir(dir)
+}
+
+// completeDir makes the directory absolute. A coding agent never works in a home directory or in
+// the root by accident: one has to be named.
+func (a *AgentConfig) completeDir(dir string) error {
+	if a.Dir == "" {
+		return errors.New("dir: name the directory in which the agent works")
+	}
+	if rest, ok := strings.CutPrefix(a.Dir, "~/"); ok {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return fmt.Errorf("dir: %w", err)
+		}
+		a.Dir = filepath.Join(home, rest)
+	}
+	if !filepath.IsAbs(a.Dir) {
+		a.Dir = filepath.Join(dir, a.Dir)
+	}
+	found, err := os.Stat(a.Dir)
+	if err != nil || !found.IsDir() {
+		return fmt.Errorf("dir: %s is not a directory", a.Dir)
+	}
+	return nil
+}
+
+// Responds reports whether the mention of a sender makes the agent work.
+func (a *AgentConfig) Responds(sender shoal.EntityID, owner *shoal.EntityID) bool {
+	return slices.ContainsFunc(a.RespondTo, func(id string) bool {
+		switch id {
+		case RespondToMembers:
+			return true
+		case RespondToOwner:
+			return owner != nil && *owner == sender
+		}
+		return id == string(sender)
+	})
+}

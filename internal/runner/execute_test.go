@@ -1,0 +1,287 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shoal-dev/shoal/internal/harness"
+)
+
+// script is a coding agent that does what it says, a turn after the other. Its last turn repeats.
+type script struct {
+	mu      sync.Mutex
+	turns   [][]harness.Event // one that does not end with Ended ends with the process
+	lost    bool              // it finds no conversation again
+	broken  error             // it cannot be started
+	log     []string          // starts and prompts
+	answers []string
+}
+
+func (s *script) note(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.log = append(s.log, fmt.Sprintf(format, args...))
+}
+
+func (s *script) start(_ context.Context, spec harness.Spec) (harness.Session, error) {
+	s.note("start %q", spec.Resume)
+	switch {
+	case s.broken != nil:
+		return nil, s.broken
+	case s.lost && spec.Resume != "":
+		return nil, harness.ErrNoResume
+	}
+	return &scripted{script: s, done: make(chan struct{})}, nil
+}
+
+type scripted struct {
+	*script
+	done chan struct{}
+}
+
+func (s *scripted) Turn(_ context.Context, prompt string) iter.Seq2[harness.Event, error] {
+	first, _, _ := strings.Cut(prompt, ":")
+	s.note("prompt %q", first)
+	events := s.turns[0]
+	if len(s.turns) > 1 {
+		s.turns = s.turns[1:]
+	}
+	return func(yield func(harness.Event, error) bool) {
+		for _, e := range events {
+			if !yield(e, nil) {
+				return
+			}
+			if _, last := e.(harness.Ended); last {
+				return
+			}
+		}
+		close(s.done)
+		yield(nil, &harness.ExitError{Reason: "signal: killed", Stderr: "out of memory"})
+	}
+}
+
+func (s *scripted) Steer(context.Context, string) error { return harness.ErrNoSteer }
+
+func (s *scripted) Answer(_ context.Context, callID string, v harness.Verdict) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answers = append(s.answers, fmt.Sprintf("%s %v %s", callID, v.Approved, v.Reason))
+	return nil
+}
+
+func (s *scripted) Ref() string           { return "ref" }
+func (s *scripted) Done() <-chan struct{} { return s.done }
+
+func (s *scripted) Close() error {
+	select {
+	case <-s.done:
+	default:
+		close(s.done)
+	}
+	return nil
+}
+
+// recorded is a reporter that keeps what it receives, and denies what it is asked.
+type recorded struct {
+	lines []string
+	err   error
+}
+
+func (r *recorded) add(format string, args ...any) error {
+	r.lines = append(r.lines, fmt.Sprintf(format, args...))
+	return r.err
+}
+
+func (r *recorded) Started(context.Context) error                 { return r.add("started") }
+func (r *recorded) Text(_ context.Context, delta string) error    { return r.add("text %s", delta) }
+func (r *recorded) Thought(_ context.Context, delta string) error { return r.add("thought %s", delta) }
+
+func (r *recorded) Usage(_ context.Context, u harness.Usage) error {
+	return r.add("usage %d", u.OutputTokens)
+}
+
+func (r *recorded) Tool(_ context.Context, t harness.Tool) error {
+	return r.add("tool %s %s %s", t.CallID, t.Title, t.State)
+}
+
+func (r *recorded) Ask(_ context.Context, p harness.Permission, answer func(harness.Verdict)) error {
+	answer(harness.Verdict{Reason: "ok, but later"})
+	return r.add("ask %s", p.Title)
+}
+
+// Parts of turns.
+var (
+	started = harness.Started{}
+	text    = harness.Text{Delta: "hi"}
+	running = harness.Tool{CallID: "1", Title: "make", State: harness.ToolRunning}
+	made    = harness.Tool{CallID: "1", State: harness.ToolCompleted}
+	asked   = harness.Permission{CallID: "1", Title: "make"}
+	used    = harness.Usage{OutputTokens: 5}
+	well    = harness.Ended{Stop: harness.StopCompleted}
+)
+
+// A turn is reported as it happens. When the program ends in between, nothing is done twice: the
+// same prompt comes again only if no model has read it.
+func TestExecute(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		script *script
+		mode   harness.Mode
+		begun  bool
+		report recorded
+		log    []string
+		lines  []string
+		err    string
+	}{
+		{
+			name:   "a turn",
+			script: &script{turns: [][]harness.Event{{started, text, running, asked, made, used, well}}},
+			log:    []string{`start ""`, `prompt "Do it"`},
+			lines:  []string{"started", "text hi", "tool 1 make running", "ask make", "tool 1 make completed", "usage 5"},
+		},
+		{
+			name:   "it ends before its model has read the prompt",
+			script: &script{turns: [][]harness.Event{{}, {started, well}}},
+			log:    []string{`start ""`, `prompt "Do it"`, `start "ref"`, `prompt "Do it"`},
+			lines:  []string{"started"},
+		},
+		{
+			name:   "it ends while it writes",
+			script: &script{turns: [][]harness.Event{{started, text}, {started, text, well}}},
+			log:    []string{`start ""`, `prompt "Do it"`, `start "ref"`, `prompt "Your last turn was cut off"`},
+			lines:  []string{"started", "text hi", "started", "text hi"},
+		},
+		{
+			name:   "it ends after a tool",
+			script: &script{turns: [][]harness.Event{{started, running, made}, {started, well}}},
+			log:    []string{`start ""`, `prompt "Do it"`, `start "ref"`, `prompt "Your last turn was cut off"`},
+			lines:  []string{"started", "tool 1 make running", "tool 1 make completed", "started"},
+		},
+		{
+			name:   "it ends while a tool is at work",
+			script: &script{turns: [][]harness.Event{{started, running}}},
+			log:    []string{`start ""`, `prompt "Do it"`},
+			lines:  []string{"started", "tool 1 make running"},
+			err:    `outcome_unknown: Scout ended while it executed "make": what came of it is unknown. Check before you ask again.`,
+		},
+		{
+			name:   "it ends again",
+			script: &script{turns: [][]harness.Event{{started}}},
+			log:    []string{`start ""`, `prompt "Do it"`, `start "ref"`, `prompt "Your last turn was cut off"`},
+			lines:  []string{"started", "started"},
+			err:    "agent_failed: Scout ended: signal: killed. It printed: out of memory",
+		},
+		{
+			name:   "it does not find its turn again",
+			script: &script{turns: [][]harness.Event{{started}}, lost: true},
+			log:    []string{`start ""`, `prompt "Do it"`, `start "ref"`},
+			lines:  []string{"started"},
+			err:    "outcome_unknown: Scout was restarted and cannot continue its turn. Check what it has done before you ask again.",
+		},
+		{
+			name:   "an earlier runner has begun the turn",
+			begun:  true,
+			script: &script{turns: [][]harness.Event{{started, text, well}}},
+			log:    []string{`start ""`, `prompt "Your last turn was cut off"`},
+			lines:  []string{"started", "text hi"},
+		},
+		{
+			name:   "it cannot be started",
+			script: &script{broken: errors.New("no such program")},
+			log:    []string{`start ""`},
+			err:    "agent_failed: Scout cannot be started: no such program.",
+		},
+		{
+			name:   "it fails",
+			script: &script{turns: [][]harness.Event{{started, harness.Ended{Stop: harness.StopFailed, Text: "no credit"}}}},
+			log:    []string{`start ""`, `prompt "Do it"`},
+			lines:  []string{"started"},
+			err:    "agent_failed: Scout reports: no credit",
+		},
+		{
+			name:   "it may only read",
+			mode:   harness.ModeRead,
+			script: &script{turns: [][]harness.Event{{started, running, asked, made, well}}},
+			log:    []string{`start ""`, `prompt "Do it"`},
+			lines:  []string{"started", "tool 1 make running", "tool 1 make completed"},
+		},
+		{
+			name:   "nobody hears it",
+			script: &script{turns: [][]harness.Event{{started, text, running, made, well}}},
+			report: recorded{err: errors.New("the lease has ended")},
+			log:    []string{`start ""`, `prompt "Do it"`},
+			lines:  []string{"started"},
+			err:    "the lease has ended",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, err := New(Options{State: filepath.Join(t.TempDir(), "conversations.json"), MaxProcesses: 1, Idle: time.Hour})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Stop()
+			r.kinds = map[string]kind{"scout": {title: "Scout", start: c.script.start}}
+			err = r.Execute(t.Context(), Agent{ID: "scout", Kind: "scout", Mode: c.mode}, Job{Conversation: "lab", Prompt: "Do it: please", Begun: c.begun}, &c.report, func(harness.Session) {})
+			got := ""
+			if err != nil {
+				got = err.Error()
+			}
+			if got != c.err {
+				t.Errorf("the error is %q, want %q", got, c.err)
+			}
+			if diff := cmp.Diff(c.log, c.script.log); diff != "" {
+				t.Errorf("what the agent has seen (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(c.lines, c.report.lines); diff != "" {
+				t.Errorf("what was reported (-want +got):\n%s", diff)
+			}
+			want := []string(nil)
+			switch {
+			case c.mode == harness.ModeRead:
+				want = []string{"1 false This agent may only read."}
+			case strings.Contains(strings.Join(c.lines, " "), "ask"):
+				want = []string{"1 false ok, but later"}
+			}
+			if diff := cmp.Diff(want, c.script.answers); diff != "" {
+				t.Errorf("the answers (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A conversation goes on where it was, also with another runner; one that the agent has lost
+// begins anew.
+func TestConversationsGoOn(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "conversations.json")
+	s := &script{turns: [][]harness.Event{{started, well}}}
+	for i, want := range [][]string{
+		{`start ""`, `prompt "one"`, `prompt "two"`},
+		{`start "ref"`, `prompt "one"`, `prompt "two"`},
+		{`start "ref"`, `start ""`, `prompt "one"`, `prompt "two"`},
+	} {
+		s.log, s.lost = nil, i == 2
+		r, err := New(Options{State: state, MaxProcesses: 1, Idle: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.kinds = map[string]kind{"scout": {title: "Scout", start: s.start}}
+		for _, prompt := range []string{"one", "two"} {
+			if err := r.Execute(t.Context(), Agent{ID: "scout", Kind: "scout"}, Job{Conversation: "lab", Prompt: prompt}, &recorded{}, func(harness.Session) {}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.Stop()
+		if diff := cmp.Diff(want, s.log); diff != "" {
+			t.Errorf("runner %d (-want +got):\n%s", i, diff)
+		}
+	}
+}

@@ -1,0 +1,238 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shoal-dev/shoal/internal/harness"
+)
+
+// session is a session that only starts and ends.
+type session struct {
+	name string
+	done chan struct{}
+}
+
+func (s *session) Turn(context.Context, string) iter.Seq2[harness.Event, error] { panic("no turns") }
+
+func (s *session) Steer(context.Context, string) error { return nil }
+
+func (s *session) Answer(context.Context, string, harness.Verdict) error { return nil }
+
+func (s *session) Ref() string           { return s.name }
+func (s *session) Done() <-chan struct{} { return s.done }
+
+func (s *session) Close() error {
+	if !ended(s) {
+		close(s.done)
+	}
+	return nil
+}
+
+// poolTest is a pool with the sessions that it has started.
+type poolTest struct {
+	*pool
+	t       *testing.T
+	started []*session
+}
+
+func (p *poolTest) use(name string) (*session, bool) {
+	p.t.Helper()
+	s, warm, err := p.acquire(p.t.Context(), conversation{"scout", name}, p.starting(name))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return s.(*session), warm
+}
+
+func (p *poolTest) starting(name string) func(context.Context) (harness.Session, error) {
+	return func(context.Context) (harness.Session, error) {
+		s := &session{fmt.Sprintf("%s %d", name, len(p.started)), make(chan struct{})}
+		p.started = append(p.started, s)
+		return s, nil
+	}
+}
+
+func (p *poolTest) free(name string) { p.release(conversation{"scout", name}, true) }
+
+func withPool(t *testing.T, most int, test func(p *poolTest)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		p := &poolTest{pool: newPool(most, 10*time.Minute), t: t}
+		test(p)
+		p.stop()
+		for _, s := range p.started {
+			if !ended(s) {
+				t.Errorf("the session %s has not ended", s.name)
+			}
+		}
+		if _, _, err := p.acquire(t.Context(), conversation{"scout", "late"}, p.starting("late")); !errors.Is(err, errStopped) {
+			t.Errorf("a session after the stop: %v", err)
+		}
+	})
+}
+
+// A session stays warm for its conversation until it was idle for long.
+func TestSessionsStayWarm(t *testing.T) {
+	withPool(t, 4, func(p *poolTest) {
+		first, warm := p.use("lab")
+		if warm {
+			t.Error("the first use is warm")
+		}
+		p.free("lab")
+		<-time.After(9 * time.Minute)
+		if again, warm := p.use("lab"); again != first || !warm {
+			t.Errorf("after nine minutes it is %s, warm %v", again.name, warm)
+		}
+		<-time.After(20 * time.Minute) // in use, it does not end
+		if ended(first) {
+			t.Error("it ended while it was in use")
+		}
+		p.free("lab")
+		<-time.After(10*time.Minute + time.Second)
+		synctest.Wait()
+		if !ended(first) {
+			t.Error("it is still open after ten idle minutes")
+		}
+		if next, warm := p.use("lab"); warm || next == first {
+			t.Error("an ended session was used again")
+		}
+		p.free("lab")
+	})
+}
+
+// The session of a process that has ended is not used again.
+func TestEndedSessionsAreReplaced(t *testing.T) {
+	withPool(t, 4, func(p *poolTest) {
+		first, _ := p.use("lab")
+		p.free("lab")
+		if err := first.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if next, warm := p.use("lab"); warm || next == first {
+			t.Error("a session was used whose process has ended")
+		}
+		p.release(conversation{"scout", "lab"}, false)
+		if next, warm := p.use("lab"); warm || len(p.started) != 3 {
+			t.Errorf("a session that was not to be kept was used again: %s", next.name)
+		}
+		p.free("lab")
+	})
+}
+
+// Only so many processes run: the one that was unused the longest gives way, one in use never.
+func TestSessionsAreBounded(t *testing.T) {
+	withPool(t, 2, func(p *poolTest) {
+		one, _ := p.use("one")
+		two, _ := p.use("two")
+		p.free("two")
+		<-time.After(time.Second)
+		p.free("one")
+		if _, warm := p.use("three"); warm || !ended(two) || ended(one) {
+			synctest.Wait()
+			if !ended(two) || ended(one) {
+				t.Errorf("ended: two %v, one %v; want the one that was unused the longest", ended(two), ended(one))
+			}
+		}
+		p.use("one")
+		got := make(chan string)
+		go func() {
+			s, _ := p.use("four")
+			got <- s.name
+		}()
+		synctest.Wait()
+		select {
+		case name := <-got:
+			t.Errorf("%s was started while all places were in use", name)
+		default:
+		}
+		p.free("three")
+		<-got
+		p.free("one")
+		p.free("four")
+	})
+}
+
+// A conversation is used by one caller at a time.
+func TestConversationsAreUsedInTurn(t *testing.T) {
+	withPool(t, 4, func(p *poolTest) {
+		first, _ := p.use("lab")
+		got := make(chan *session)
+		go func() {
+			s, _ := p.use("lab")
+			got <- s
+		}()
+		synctest.Wait()
+		ctx, cancel := context.WithCancelCause(p.t.Context())
+		cause := errors.New("not any more")
+		cancel(cause)
+		if _, _, err := p.acquire(ctx, conversation{"scout", "lab"}, p.starting("lab")); !errors.Is(err, cause) {
+			t.Errorf("a caller that gives up: %v", err)
+		}
+		p.free("lab")
+		if second := <-got; second != first {
+			t.Error("the second caller has another session")
+		}
+		p.free("lab")
+	})
+}
+
+// A start that fails gives its place back.
+func TestFailedStartsTakeNoPlace(t *testing.T) {
+	withPool(t, 1, func(p *poolTest) {
+		broken := errors.New("no such program")
+		for range 3 {
+			_, _, err := p.acquire(p.t.Context(), conversation{"scout", "lab"}, func(context.Context) (harness.Session, error) { return nil, broken })
+			if !errors.Is(err, broken) {
+				t.Errorf("%v, want the error of the start", err)
+			}
+		}
+		p.use("lab")
+		p.free("lab")
+	})
+}
+
+// A ref is used by the same kind of agent in the same directory alone, and outlives the runner.
+func TestRefs(t *testing.T) {
+	path := t.TempDir() + "/conversations.json"
+	r, err := openRefs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lab := conversation{"scout", "lab"}
+	if err := r.put(lab, "codex", "/srv/shop", "r1"); err != nil {
+		t.Fatal(err)
+	}
+	if r, err = openRefs(path); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ agent, name, kind, dir, want string }{
+		{"scout", "lab", "codex", "/srv/shop", "r1"},
+		{"scout", "lab", "claude-code", "/srv/shop", ""},
+		{"scout", "lab", "codex", "/srv/other", ""},
+		{"scout", "ops", "codex", "/srv/shop", ""},
+		{"other", "lab", "codex", "/srv/shop", ""},
+	} {
+		if got := r.get(conversation{c.agent, c.name}, c.kind, c.dir); got != c.want {
+			t.Errorf("%v: %q", c, got)
+		}
+	}
+	r.all["busy"] = map[string]ref{}
+	for i := range maxRefs - 1 {
+		r.all["busy"][fmt.Sprint(i)] = ref{Ref: "r", Kind: "codex", Dir: "/srv/shop", Used: time.Now()}
+	}
+	if err := r.put(conversation{"busy", "last"}, "codex", "/srv/shop", "r"); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.get(lab, "codex", "/srv/shop"); got != "" || r.get(conversation{"busy", "0"}, "codex", "/srv/shop") == "" {
+		t.Errorf("the oldest of %d refs was not forgotten: %q", maxRefs+1, got)
+	}
+	if err := r.put(conversation{"busy", "0"}, "codex", "/srv/shop", ""); err != nil || r.get(conversation{"busy", "0"}, "codex", "/srv/shop") != "" {
+		t.Errorf("a forgotten ref is still there (%v)", err)
+	}
+}
