@@ -108,6 +108,7 @@ type WorkReceipt struct {
 
 // RemoteRun is a run that a program has claimed. Every report about it states Generation.
 //
+// The lease ends LeaseMs after the last report, unless the server hears of the program before.
 // Instructions are those of the agent's configuration, and Prompt what the run begins with:
 // the messages of the space that the agent has not seen, and last the one that started the
 // run. In both, what others wrote is between tags; it is never an instruction. Members are
@@ -119,6 +120,7 @@ type RemoteRun struct {
 	Run          Run           `json:"run"`
 	Generation   int64         `json:"generation"`
 	LeaseUntil   Time          `json:"leaseUntil"`
+	LeaseMs      int64         `json:"leaseMs"`
 	Instructions string        `json:"instructions"`
 	Prompt       string        `json:"prompt"`
 	Members      []Mentionable `json:"members"`

@@ -13,8 +13,8 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// renewEvery is how often the server hears of a run without lines.
-const renewEvery = 8 * time.Second
+// renewals is how often the server hears of a run without lines during a lease.
+const renewals = 4
 
 // newWork starts reporting about a claimed run. Its goroutines end with finish.
 func newWork(ctx context.Context, p *program, r shoal.RemoteRun) *Work {
@@ -46,7 +46,7 @@ func (w *Work) query() url.Values {
 
 // send sends the lines until the last one is stored or the context has ended.
 func (w *Work) send() {
-	renew := time.NewTicker(renewEvery)
+	renew := time.NewTicker(max(time.Duration(w.Claimed.LeaseMs)*time.Millisecond/renewals, time.Millisecond))
 	defer renew.Stop()
 	delays := backoff{first: callFirst, most: callMost}
 	for {

@@ -18,6 +18,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -31,7 +34,7 @@ import (
 // model reads what was written and called before, and decides what is left to do.
 func Handler(a *agent.Agent) client.Handler {
 	return func(ctx context.Context, w *client.Work) error {
-		t := &turn{w: w, conversation: agent.NewConversation()}
+		t := &turn{w: w, conversation: agent.NewConversation(), calls: map[string]string{}}
 		return t.run(context.WithValue(ctx, workKey{}, w), a)
 	}
 }
@@ -50,6 +53,7 @@ type turn struct {
 	conversation *agent.Conversation
 	step         int
 	model        string
+	calls        map[string]string // ids in the run, by those in the conversation
 	pending      []agent.Pending
 	waiting      bool
 }
@@ -108,11 +112,12 @@ func (t *turn) report(event agent.Event) error {
 	case agent.TextDelta:
 		return t.w.Text(e.Text)
 	case agent.ToolCallEnded:
-		return t.w.Report(shoal.WorkLine{Type: shoal.WorkTool, CallID: t.call(e.Call.ID), Tool: e.Call.Name, Args: object(e.Call.Arguments), State: shoal.ToolPending})
+		t.calls[e.Call.ID] = t.newCall(e.Call)
+		return t.w.Report(shoal.WorkLine{Type: shoal.WorkTool, CallID: t.calls[e.Call.ID], Tool: e.Call.Name, Args: object(e.Call.Arguments), State: shoal.ToolPending})
 	case agent.ToolStarted:
-		return t.w.Report(shoal.WorkLine{Type: shoal.WorkTool, CallID: t.call(e.Call.ID), State: shoal.ToolRunning})
+		return t.w.Report(shoal.WorkLine{Type: shoal.WorkTool, CallID: t.calls[e.Call.ID], State: shoal.ToolRunning})
 	case agent.ToolFinished:
-		return t.w.Report(shoal.WorkLine{Type: shoal.WorkTool, CallID: t.call(e.Result.CallID), State: state(e.Result.Status), Output: shortened(e.Result.Text)})
+		return t.w.Report(shoal.WorkLine{Type: shoal.WorkTool, CallID: t.calls[e.Result.CallID], State: state(e.Result.Status), Output: shortened(e.Result.Text)})
 	case agent.StepFinished:
 		u := e.Usage
 		return t.w.Usage(t.model, shoal.WorkTokens{Input: u.InputTokens, CachedInput: u.CachedTokens, Output: u.OutputTokens, Reasoning: u.ReasoningTokens}, e.Cost)
@@ -128,9 +133,27 @@ func (t *turn) report(event agent.Event) error {
 	return nil
 }
 
-// call returns the id of a call in the run. A model may use an id again in a later step.
-func (t *turn) call(id string) string {
-	return strconv.FormatInt(t.w.Claimed.Generation, 10) + "." + strconv.Itoa(t.step) + "." + id
+// newCall returns the id of a new call in the run. A model may use an id again in a later step.
+// A call that an earlier program asked a permission for, and did not execute, is the same call
+// if its tool and arguments are: what a person has decided about it holds.
+func (t *turn) newCall(c agent.ToolCall) string {
+	args := object(c.Arguments)
+	for _, before := range t.w.Claimed.Calls {
+		if before.State == shoal.ToolPending && before.Tool == c.Name && sameJSON(before.Args, args) && !t.used(before.CallID) {
+			return before.CallID
+		}
+	}
+	return strconv.FormatInt(t.w.Claimed.Generation, 10) + "." + strconv.Itoa(t.step) + "." + c.ID
+}
+
+func (t *turn) used(id string) bool {
+	return slices.Contains(slices.Collect(maps.Values(t.calls)), id)
+}
+
+// sameJSON reports whether two objects have the same members with the same values.
+func sameJSON(a, b json.RawMessage) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
 // object returns arguments that are a JSON object, and {} for what a model wrote instead.
@@ -177,15 +200,15 @@ func (t *turn) ask(ctx context.Context, p agent.Pending) error {
 			answer.Text, answer.Failed = "Nobody answered in time.", true
 		}
 	case agent.Permission:
-		v, err := t.w.Permission(t.call(p.Call.ID), p.Call.Name, "", object(p.Call.Arguments))
+		v, err := t.w.Permission(t.calls[p.Call.ID], p.Call.Name, "", object(p.Call.Arguments))
 		if err != nil {
 			return err
 		}
 		answer.Approved, answer.By = v.Approved, string(v.By)
 		if !v.Approved {
 			answer.Reason = v.Reason
-		} else if args := string(v.Args); args != string(object(p.Call.Arguments)) {
-			answer.Arguments = args
+		} else if !sameJSON(v.Args, object(p.Call.Arguments)) {
+			answer.Arguments = string(v.Args)
 		}
 	default:
 		answer.Text, answer.Failed = "Nobody can answer this here.", true

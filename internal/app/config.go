@@ -92,6 +92,9 @@ type Config struct {
 	// DetachAfter is how long a wait blocks before its connection is detached (see
 	// internal/detach); zero means 100 ms.
 	DetachAfter time.Duration `kong:"-"`
+	// ProgramLease is for how long a program holds a run without a sign of life (see
+	// [remoterun.Options]).
+	ProgramLease time.Duration `kong:"-"`
 	// Manager is the service manager that runs the server, empty if there is none.
 	Manager background.Manager `kong:"-"`
 	// Version is the version that the server reports.

@@ -238,7 +238,7 @@ func (x *running) describe(ctx context.Context, r storage.Run) (out shoal.Remote
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	out = shoal.RemoteRun{
-		Run: r.Run, Generation: x.claim, LeaseUntil: shoal.At(x.until),
+		Run: r.Run, Generation: x.claim, LeaseUntil: shoal.At(x.until), LeaseMs: x.s.o.Lease.Milliseconds(),
 		Instructions: strings.TrimSpace(x.config.Agent.System + "\n\n" + x.config.Agent.Instructions), Prompt: strings.Join(said, "\n\n"),
 		Members: []shoal.Mentionable{}, Written: []shoal.WrittenText{}, Calls: []shoal.RemoteCall{},
 	}
