@@ -23,7 +23,11 @@ func payer(t *testing.T, paid *int) *agent.Agent {
 	pay := agent.Configure(
 		agent.Func("pay", "Pays.", func(_ context.Context, in struct {
 			Amount int `json:"amount"`
-		}) (string, error) { *paid += in.Amount; return "paid", nil }),
+		},
+		) (string, error) {
+			*paid += in.Amount
+			return "paid", nil
+		}),
 		func(s *agent.ToolSpec) { s.RequiresPermission = true },
 	)
 	model := script.Func(func(r *agent.Request) script.Answer {
