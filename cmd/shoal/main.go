@@ -45,6 +45,7 @@ type commands struct {
 	MCP        connect.MCPCommand         `cmd:"" group:"Agents and their work" name:"mcp" help:"Serve MCP over standard input and output."`
 	Send       talk.SendCommand           `cmd:"" group:"Talk" help:"Post a message."`
 	Chat       talk.ChatCommand           `cmd:"" group:"Talk" help:"Chat in a space, on the full screen or line by line."`
+	Wake       talk.WakeCommand           `cmd:"" group:"Agents and their work" help:"Test whether a mention wakes an agent."`
 	Wait       talk.WaitCommand           `cmd:"" group:"Talk" help:"Wait for messages, print them and acknowledge them."`
 	Tail       talk.TailCommand           `cmd:"" group:"Talk" help:"Follow the messages of one space or of all your spaces."`
 	Search     talk.SearchCommand         `cmd:"" group:"Talk" help:"Search messages by text, sender, space and time."`

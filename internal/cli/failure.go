@@ -18,16 +18,17 @@ import (
 
 // Kinds of failures that only the command line has.
 const (
-	KindUsage      shoal.Kind = "usage"          // the command line is wrong
-	KindTimedOut   shoal.Kind = "timed_out"      // what the command waited for did not happen in time
-	KindDisk       shoal.Kind = "disk_failed"    // the server cannot write its database
-	KindRefused    shoal.Kind = "refused"        // the user declined a change
-	KindRunFailed  shoal.Kind = "run_failed"     // the run that the command waited for failed or was canceled
-	KindRejected   shoal.Kind = "rejected"       // a person denied what the run asked for
-	KindNoAnswer   shoal.Kind = "no_answer"      // the run ended without the message that the command waited for
-	KindNotApplied shoal.Kind = "not_applied"    // some configuration files were refused
-	KindUnwell     shoal.Kind = "unwell"         // doctor found a problem
-	KindPortTaken  shoal.Kind = "address_in_use" // another process listens on the address
+	KindUsage       shoal.Kind = "usage"          // the command line is wrong
+	KindTimedOut    shoal.Kind = "timed_out"      // what the command waited for did not happen in time
+	KindDisk        shoal.Kind = "disk_failed"    // the server cannot write its database
+	KindRefused     shoal.Kind = "refused"        // the user declined a change
+	KindRunFailed   shoal.Kind = "run_failed"     // the run that the command waited for failed or was canceled
+	KindRejected    shoal.Kind = "rejected"       // a person denied what the run asked for
+	KindNoAnswer    shoal.Kind = "no_answer"      // the run ended without the message that the command waited for
+	KindNotAnswered shoal.Kind = "not_answered"   // an agent did not answer a test of its wake-up
+	KindNotApplied  shoal.Kind = "not_applied"    // some configuration files were refused
+	KindUnwell      shoal.Kind = "unwell"         // doctor found a problem
+	KindPortTaken   shoal.Kind = "address_in_use" // another process listens on the address
 )
 
 // Interrupted is the exit code of a command that was ended by a signal.
@@ -75,6 +76,7 @@ var advice = map[shoal.Kind]string{
 	KindRunFailed:          "`shoal runs get ID` shows its steps",
 	KindRejected:           "`shoal runs get ID` shows its steps",
 	KindNoAnswer:           "`shoal runs get ID` shows its steps",
+	KindNotAnswered:        "`shoal doctor` checks the server; start the agent, or its wait, and test again",
 	KindUnwell:             "follow the advice in the column TRY, then run it again",
 	KindNotApplied:         "correct the errors above and apply again; files that were applied stay applied",
 	shoal.RateLimited:      "wait a moment and try again",

@@ -2,6 +2,7 @@ package talk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -19,6 +20,7 @@ type answerWait struct {
 	posted   shoal.Message    // the message; its id is empty until it is posted
 	from     []shoal.EntityID // the entities whose next message is the answer
 	timeline timeline
+	receipts *receiptNotes
 	live     liveMessage
 	finished []shoal.EntityID // the entities whose run ended without an answer
 }
@@ -32,7 +34,7 @@ func (c *SendCommand) waitForAnswer(ctx context.Context, sh *cli.Shell, session 
 		ctx, cancel = context.WithTimeoutCause(ctx, c.Timeout, errNoAnswer)
 		defer cancel()
 	}
-	w := &answerWait{shell: sh, session: session, timeline: newTimeline(session), live: liveMessage{out: sh.Output}}
+	w := &answerWait{shell: sh, session: session, timeline: newTimeline(session), receipts: newReceiptNotes(sh.Output), live: liveMessage{out: sh.Output}}
 	for event, err := range session.Follow(ctx, client.FollowOptions{Space: c.Space}) {
 		if err != nil {
 			return err
@@ -45,11 +47,19 @@ func (c *SendCommand) waitForAnswer(ctx context.Context, sh *cli.Shell, session 
 				return err
 			}
 			sh.Output.Note("posted as %s; waiting for %s", w.posted.ID, cli.JoinIDs(w.from, "", " or "))
+			for _, r := range w.posted.Reach {
+				if !r.Missed() {
+					sh.Output.Note("%s: %s", r.EntityID, reachText(r))
+				}
+			}
 			continue
 		}
 		if done, err := w.handle(ctx, event); done || err != nil {
 			return err
 		}
+	}
+	if w.posted.ID != "" && errors.Is(context.Cause(ctx), errNoAnswer) {
+		noteReceipts(sh.Output, lastReceipts(ctx, session, w.posted.ID))
 	}
 	return context.Cause(ctx)
 }
@@ -99,6 +109,12 @@ func (w *answerWait) handle(ctx context.Context, e shoal.Event) (done bool, err 
 		}
 	}
 	switch e.Type {
+	case shoal.EventDeliveryUpdated:
+		data, err := view.Decode[shoal.DeliveryData](e)
+		if err == nil && data.MessageID == w.posted.ID {
+			w.receipts.show(data.Deliveries)
+		}
+		return err != nil, err
 	case shoal.EventSpaceClosed:
 		return true, shoal.E("", shoal.SpaceClosed, "the space was closed before an answer arrived")
 	case shoal.EventPendingOpened:

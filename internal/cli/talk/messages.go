@@ -10,7 +10,7 @@ import (
 
 // MessagesCommand is shoal messages.
 type MessagesCommand struct {
-	Get     messagesGetCmd     `cmd:"" help:"Show a message."`
+	Get     messagesGetCmd     `cmd:"" help:"Show a message, and what became of its mentions of agents."`
 	Edit    messagesEditCmd    `cmd:"" help:"Edit one of your messages. Nobody is notified again; earlier versions stay readable."`
 	History messagesHistoryCmd `cmd:"" help:"Show the earlier versions of an edited message, newest first."`
 	React   messagesReactCmd   `cmd:"" help:"React to a message with an emoji, or remove a reaction."`
@@ -34,7 +34,12 @@ func (c *messagesGetCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	if sh.Output.JSON {
 		return sh.Output.PrintObject(m)
 	}
-	return view.PrintMessage(sh.Output, m, true)
+	if err := view.PrintMessage(sh.Output, m, true); err != nil || len(m.Mentions) == 0 || sh.Output.Quiet {
+		return err
+	}
+	receipts, err := session.Receipts(ctx, c.ID)
+	noteReceipts(sh.Output, receipts)
+	return err
 }
 
 type messagesEditCmd struct {
