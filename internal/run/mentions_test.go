@@ -223,10 +223,16 @@ func (s *mentions) wrong() map[shoal.RunID]string {
 		case m.run == "":
 			m.over = true
 			s.seen[unreachable]++
+			if problem := s.contradicts(m, unreachable, shoal.Run{}); problem != "" {
+				out[shoal.RunID(m.message)] = problem
+			}
 		default:
 			r, err := s.hub.Runs.Get(s.t.Context(), ann, session, m.run)
 			s.must(err)
 			is, problem := s.explain(m, r)
+			if problem == "" {
+				problem = s.contradicts(m, is, r)
+			}
 			if problem != "" {
 				out[r.ID] = fmt.Sprintf("%s is %s: %s\n%s", m.token, is, problem, s.models.logOf(m))
 				continue
@@ -270,6 +276,48 @@ func (s *mentions) explain(m *mentioned, r shoal.Run) (is state, problem string)
 		return canceled, s.explainEnd(r)
 	}
 	return failed, s.explainEnd(r)
+}
+
+// contradicts returns what the receipt of a mention says that does not fit its state.
+func (s *mentions) contradicts(m *mentioned, is state, r shoal.Run) string {
+	receipts, err := s.hub.Messages.Receipts(s.t.Context(), ann, session, m.message)
+	s.must(err)
+	at := slices.IndexFunc(receipts, func(r shoal.Receipt) bool { return r.EntityID == m.agent })
+	if at < 0 {
+		return fmt.Sprintf("%s has no receipt among %+v", m.agent, receipts)
+	}
+	receipt := receipts[at]
+	problem := func(why string) string { return fmt.Sprintf("%s: its receipt is %+v", why, receipt) }
+	var fits bool
+	switch is {
+	case unreachable:
+		fits = receipt.State == shoal.ReceiptSent && receipt.RunID == nil
+	case queued:
+		fits = receipt.State == shoal.ReceiptSent && strings.Contains(receipt.Text, string(*r.QueuedBehind))
+	case failed, canceled:
+		fits = receipt.State == shoal.ReceiptFailed && *receipt.FailedReason == r.Error.Code
+	case answered:
+		fits = receipt.State == shoal.ReceiptAnswered || receipt.State == shoal.ReceiptResumed && strings.Contains(receipt.Text, "ended")
+	case stalled:
+		fits = receipt.State == shoal.ReceiptAnswered || strings.Contains(receipt.Text, "no sign of life")
+	case waiting:
+		fits = receipt.State == shoal.ReceiptAnswered || receipt.State == shoal.ReceiptResumed && strings.Contains(receipt.Text, "waits for")
+	case progressing:
+		fits = receipt.State != shoal.ReceiptFailed
+	}
+	switch inOrder := func(a, b *shoal.Time) bool { return b == nil || a != nil && !b.Before(a.Time) }; {
+	case !fits:
+		return problem("it is " + string(is))
+	case receipt.State != shoal.ReceiptAnswered && receipt.Text == "":
+		return problem("nothing says what it waits for")
+	case receipt.RunID != nil && *receipt.RunID != m.run:
+		return problem("another run acts on it")
+	case !inOrder(receipt.DeliveredAt, receipt.ResumedAt) || !inOrder(receipt.ResumedAt, receipt.AnsweredAt):
+		return problem("its times are not in order")
+	case (receipt.State == shoal.ReceiptAnswered) != (receipt.AnsweredBy != nil) && receipt.State != shoal.ReceiptFailed:
+		return problem("its answer does not fit its state")
+	}
+	return ""
 }
 
 // renewal is how old the stored activity of a run may be.

@@ -197,7 +197,7 @@ func findAnswer(tx receiptTx, r *shoal.Receipt, run storage.Run, m shoal.Message
 			continue
 		}
 		r.State, r.AnsweredBy, r.AnsweredAt = shoal.ReceiptAnswered, &c.ID, &c.CreatedAt
-		if r.ResumedAt == nil {
+		if r.ResumedAt == nil || r.ResumedAt.After(r.AnsweredAt.Time) { // the step was begun again
 			r.ResumedAt = r.AnsweredAt
 		}
 		return nil
