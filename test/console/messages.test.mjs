@@ -52,6 +52,35 @@ test("a message is replied to, reacted to and edited where it is", async () => {
   await person.close();
 });
 
+test("the sender sees how far each mention of an agent has got", async () => {
+  const { key } = await s.server.call("POST", "/keys", { role: "entity", sessionId: "default", entityId: "scout", name: "scout" });
+  await s.server.at("PATCH", "/entities/scout", { name: "Scout" });
+  await s.server.at("POST", "/spaces", { id: "harbour", name: "Harbour", members: ["operator", "scout"] }, { as: "operator" });
+  const { person, page } = await operator(s);
+  await s.server.says("operator", "harbour", "Which ships are in?", { mentions: ["scout"] });
+  await go(s, page, "/spaces/harbour");
+  const asked = page.getByRole("article").filter({ hasText: "Which ships are in?" });
+  await asked.getByText("(not delivered: in its inbox; it reads the message when it next waits)").waitFor({ state: "attached" });
+
+  const wait = () => s.server.at("POST", "/entities/scout/wait", { kind: "mentions", timeoutMs: 0 }, { key });
+  await wait();
+  await asked.getByText("(delivered: returned to a wait, and not acknowledged yet)").waitFor({ state: "attached" });
+  await wait();
+  await asked.getByText("(acknowledged)").waitFor({ state: "attached" });
+  await s.server.at("POST", "/spaces/harbour/messages", { text: "Two.", mentions: ["operator"] }, { key });
+  await asked.getByText("(answered)").waitFor({ state: "attached" });
+  await picture(page, "receipts");
+
+  await asked.hover();
+  await asked.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Receipts" }).click();
+  const dialog = page.getByRole("dialog", { name: "Receipts" });
+  await dialog.getByText(/^Answered .* after/).waitFor();
+  await picture(page, "receipts-dialog");
+  await person.clean();
+  await person.close();
+});
+
 test("the owner of a space deletes what somebody else wrote, where spaces have moderators", async () => {
   const { key } = await s.server.call("POST", "/keys", { role: "entity", sessionId: "default", entityId: "mia", kind: "human", name: "mia" });
   await s.server.at("POST", "/entities", { id: "bert", name: "Bert", kind: "human" });

@@ -30,6 +30,7 @@ export type ModelRequest = Schemas["ModelRequest"];
 export type ModelTool = Schemas["ModelTool"];
 export type Plan = Schemas["Plan"];
 export type ProblemBody = Schemas["Problem"];
+export type Receipt = Schemas["Receipt"];
 export type Run = Schemas["Run"];
 export type Session = Schemas["Session"];
 export type Space = Schemas["Space"];

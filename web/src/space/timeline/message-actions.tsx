@@ -1,7 +1,7 @@
 // What one can do with a message: it shows while the message is pointed at or selected, by
 // key or finger.
 import { useNavigate } from "@tanstack/react-router";
-import { Copy, Ellipsis, History, Link2, MailMinus, Pencil, Play, Reply, SmilePlus, Trash2 } from "lucide-react";
+import { CheckCheck, Copy, Ellipsis, History, Link2, MailMinus, Pencil, Play, Reply, SmilePlus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import type { Message } from "@/client/types";
 import { useConsole } from "@/app/console";
@@ -16,12 +16,13 @@ import { markUnread } from "./marked-unread";
 import { offered, useReact } from "./reactions";
 
 const DeleteMessage = dialogOnDemand(() => import("./delete-message").then((m) => m.DeleteMessage));
+const MessageReceipts = dialogOnDemand(() => import("./message-receipts").then((m) => m.MessageReceipts));
 const MessageHistory = dialogOnDemand(() => import("./message-history").then((m) => m.MessageHistory));
 
 // A message of one line is as high as its actions.
 const small = "size-6! touch:size-11!";
 
-type Dialog = "delete" | "history";
+type Dialog = "delete" | "history" | "receipts";
 
 /** The buttons and the menu of a message. */
 export function MessageActions({ message, moderates, onEdit }: { message: Message; moderates: boolean; onEdit: () => void }) {
@@ -70,6 +71,7 @@ export function MessageActions({ message, moderates, onEdit }: { message: Messag
         <Menu small label="More actions" action="more" icon={<Ellipsis aria-hidden className="size-4" />} items={items} />
       </div>
       {dialog === "delete" && <DeleteMessage message={message} onClose={() => setDialog(undefined)} />}
+      {dialog === "receipts" && <MessageReceipts message={message} onClose={() => setDialog(undefined)} />}
       {dialog === "history" && <MessageHistory message={message} onClose={() => setDialog(undefined)} />}
     </>
   );
@@ -87,6 +89,7 @@ function useItems(message: Message, moderates: boolean, open: (dialog: Dialog) =
   if (text !== "") items.push({ label: "Copy text", icon: <Copy className={icon} />, run: () => void copy(text, "Text") });
   const { runId } = message;
   if (runId !== null) items.push({ label: "Go to run", icon: <Play className={icon} />, run: () => void go({ to: "/s/$session/runs/$run", params: { session, run: runId } }) });
+  if (message.mentions.length > 0) items.push({ label: "Receipts", icon: <CheckCheck className={icon} />, run: () => open("receipts") });
   if (message.editedAt !== null && message.deletedAt === null) items.push({ label: "Earlier versions", icon: <History className={icon} />, run: () => open("history") });
   const space = store.live.spaces.get(message.spaceId)?.space;
   if (space !== undefined && isMember(space, actor)) items.push({ label: "Mark unread from here", icon: <MailMinus className={icon} />, run: () => void markUnread(store, session, message).catch(notifyError) });

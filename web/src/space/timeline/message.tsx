@@ -27,6 +27,7 @@ import { Reasoning } from "./reasoning";
 import { RunLink } from "./run-link";
 import { WaitsElsewhere } from "./waits-elsewhere";
 
+const ReceiptMark = onDemand(() => import("./receipt-mark").then((m) => m.ReceiptMark), { failed: () => null });
 const EditMessage = onDemand(() => import("./edit-message").then((m) => m.EditMessage));
 
 interface Props {
@@ -75,7 +76,7 @@ function Article({ message, joined, marked, entry, moderates, failed }: Props & 
       <Head message={message} hidden={joined && !underWay && !marked} run={run} underWay={underWay} marked={marked} />
       {!editing && <MessageActions message={message} moderates={moderates} onEdit={() => setEditing(true)} />}
       {message.replyTo !== null && <Quote id={message.replyTo} />}
-      {message.mentions.length > 0 && <Mentions ids={message.mentions} />}
+      {message.mentions.length > 0 && <Mentions message={message} />}
       {message.onBehalfOf.length > 0 && <OnBehalfOf message={message} run={run} />}
       <div className="flex min-w-0 flex-col items-stretch gap-2 wrap-anywhere">
         {message.runId !== null && !joined && <Reasoning run={message.runId} space={message.spaceId} />}
@@ -130,13 +131,14 @@ function Head({ message, hidden, run, underWay, marked }: { message: Message; hi
   );
 }
 
-function Mentions({ ids }: { ids: readonly string[] }) {
+function Mentions({ message }: { message: Message }) {
+  const { actor } = useConsole();
   return (
     <p className="mb-0.5 flex flex-wrap items-center gap-1 text-sm text-soft">
       <CornerDownRight aria-hidden className="size-3.5" />
       <span className="sr-only">to</span>
-      {ids.map((id) => (
-        <Mention key={id} id={id} />
+      {message.mentions.map((id) => (
+        <Mention key={id} id={id} message={message.entityId === actor && message.deletedAt === null ? message : undefined} />
       ))}
     </p>
   );
@@ -160,10 +162,17 @@ function OnBehalfOf({ message, run }: { message: Message; run: Run | undefined }
   );
 }
 
-function Mention({ id }: { id: string }) {
+/** A mentioned entity; in `message`, which the reader has sent, with the mark of its receipt. */
+function Mention({ id, message }: { id: string; message?: Message | undefined }) {
   const name = useName(id);
+  const agent = useEntity(id)?.kind === "agent";
   const { actor } = useConsole();
-  return <Badge tone={id === actor ? "accent" : "neutral"}>@{name}</Badge>;
+  return (
+    <Badge tone={id === actor ? "accent" : "neutral"}>
+      @{name}
+      {message !== undefined && agent && <ReceiptMark message={message} entity={id} />}
+    </Badge>
+  );
 }
 
 function Dropped({ ids }: { ids: readonly string[] }) {
