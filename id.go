@@ -145,6 +145,19 @@ func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Microsecond)} }
 // Now returns the current time as a [Time].
 func Now() Time { return At(time.Now()) }
 
+// Roughly returns a duration for people: in seconds, minutes, hours or days.
+func Roughly(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(max(0, d).Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}
+
 // String returns the form that clients see.
 func (t Time) String() string { return t.UTC().Format(timeLayout) }
 

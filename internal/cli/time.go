@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/doctor"
 )
 
 // ParseTime parses an RFC 3339 time, or a duration such as 90m or 30d relative to now: after
@@ -58,7 +57,7 @@ func relativeTime(d time.Duration) string {
 		d = d.Round(time.Minute) // a key with a lifetime of 30 days expires in 30 days, not in 29
 	}
 	if d > 0 {
-		return "in " + doctor.Roughly(d)
+		return "in " + shoal.Roughly(d)
 	}
-	return doctor.Roughly(-d) + " ago"
+	return shoal.Roughly(-d) + " ago"
 }

@@ -34,7 +34,7 @@ func (x *examination) agent(e shoal.Entity, now time.Time) {
 	check := "agent " + string(e.ID)
 	last := "was never here"
 	if e.LastSeenAt != nil {
-		last = "was last here " + Roughly(now.Sub(e.LastSeenAt.Time)) + " ago"
+		last = "was last here " + shoal.Roughly(now.Sub(e.LastSeenAt.Time)) + " ago"
 	}
 	switch {
 	case e.State == shoal.Waiting && e.WaitEndsAt != nil:
@@ -48,17 +48,4 @@ func (x *examination) agent(e shoal.Entity, now time.Time) {
 	default:
 		x.warn(check, "is offline; "+last, "see that its client still runs and calls wait_for_mentions again after each answer")
 	}
-}
-
-// Roughly says how long something is, as roughly as people do.
-func Roughly(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%d s", int(max(0, d).Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h", int(d.Hours()))
-	}
-	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }

@@ -296,13 +296,3 @@ func TestAnAgentThatWaits(t *testing.T) {
 		}
 	}
 }
-
-func TestRoughly(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		-time.Second: "0 s", 59 * time.Second: "59 s", time.Minute: "1 min", 59 * time.Minute: "59 min", 47 * time.Hour: "47 h", 49 * time.Hour: "2 days", 400 * 24 * time.Hour: "400 days",
-	} {
-		if got := doctor.Roughly(d); got != want {
-			t.Errorf("%s: %q, want %q", d, got, want)
-		}
-	}
-}
