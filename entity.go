@@ -51,8 +51,9 @@ func checkSessionRole(r SessionRole) error {
 }
 
 // Entity is a participant of a session. OwnerID is the entity that answers for an
-// agent: it created the agent's key or applied its configuration; nil if unknown. State, WaitEndsAt and LastSeenAt are live and filled when the entity is
-// read.
+// agent: it created the agent's key or applied its configuration; nil if unknown. State,
+// WaitEndsAt, LastSeenAt and Wake are live and filled when the entity is read. Wake is how a mention
+// reaches an agent, nil for a human.
 //
 // LastFailure is the last failed run of a hosted agent, null once a later run succeeds.
 // StalledSince is the time of the last activity of its stalled run, null if no run is stalled.
@@ -71,6 +72,7 @@ type Entity struct {
 	LastSeenAt   *Time           `json:"lastSeenAt"`
 	LastFailure  *Failure        `json:"lastFailure"`
 	StalledSince *Time           `json:"stalledSince"`
+	Wake         *Wake           `json:"wake"`
 	Metadata     json.RawMessage `json:"metadata"`
 	CreatedAt    Time            `json:"createdAt"`
 }

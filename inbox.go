@@ -89,9 +89,10 @@ type Hit struct {
 // ReachState is how a mention reaches an agent.
 type ReachState string
 
-// The states of reach. A listening agent reads the message now, a wakeable agent
-// starts on it, a busy one reads it or starts when it has finished what it does. An agent
-// that is asleep, or unknown because it was never there, reads it when it next waits.
+// The states of reach. A listening agent reads the message now, a wakeable agent is woken or
+// started by it, a busy one gets it when it has finished what it does. An agent that is asleep reads
+// it when it next waits. Unknown is an agent that was never there, or of which the server does not
+// know yet whether a program wakes it, because the server has just started.
 const (
 	ReachListening ReachState = "listening"
 	ReachWakeable  ReachState = "wakeable"
@@ -109,14 +110,15 @@ const (
 )
 
 // Reach is the effect of a mention of one agent at the time of the post. Via is nil if the
-// agent reads the message only when it calls again. Text explains the effect in a few
-// words; it is empty if the agent receives the message at once.
+// agent reads the message only when it calls again. Text says the effect for people, as what
+// follows the name of the agent, and Reason what hinders it, if anything does.
 type Reach struct {
 	EntityID   EntityID   `json:"entityId"`
 	State      ReachState `json:"state"`
 	Via        *string    `json:"via"`
 	LastSeenAt *Time      `json:"lastSeenAt"`
 	Text       string     `json:"text"`
+	Reason     string     `json:"reason,omitempty"`
 }
 
 // Missed reports whether the agent receives the message only when it calls again.

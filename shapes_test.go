@@ -48,7 +48,7 @@ func TestShapes(t *testing.T) {
 		WaitEndsAt: &later, LastSeenAt: &moment, Metadata: json.RawMessage(`{"a":1}`), CreatedAt: moment,
 	}
 	const entityJSON = `{"id":"ann","sessionId":"default","kind":"human","sessionRole":"owner","ownerId":"boss","hosted":true,"name":"Ann","description":"d","externalId":"x","state":"waiting",
-		"waitEndsAt":` + then + `,"lastSeenAt":` + at + `,"lastFailure":null,"stalledSince":null,"metadata":{"a":1},"createdAt":` + at + `}`
+		"waitEndsAt":` + then + `,"lastSeenAt":` + at + `,"lastFailure":null,"stalledSince":null,"wake":null,"metadata":{"a":1},"createdAt":` + at + `}`
 	head := shoal.EventHead{Type: shoal.EventMessageCreated, SpaceID: ref(shoal.SpaceID("shop")), At: moment}
 	where := shoal.SpaceRef{ID: "shop", Name: "Shopping", Status: shoal.SpaceStatusOpen}
 
@@ -66,9 +66,10 @@ func TestShapes(t *testing.T) {
 		},
 		"entity": {entity, entityJSON},
 		"empty entity": {
-			shoal.Entity{ID: "bot", SessionID: "default", Kind: shoal.Agent, SessionRole: shoal.SessionMember, State: shoal.Offline, CreatedAt: moment},
+			shoal.Entity{ID: "bot", SessionID: "default", Kind: shoal.Agent, SessionRole: shoal.SessionMember, State: shoal.Offline, CreatedAt: moment,
+				Wake: &shoal.Wake{State: shoal.ReachWakeable, Via: ref("runner"), Runner: ref("ada-mbp"), Until: &later, Text: "will be woken (runner ada-mbp)"}},
 			`{"id":"bot","sessionId":"default","kind":"agent","sessionRole":"member","ownerId":null,"hosted":false,"name":"","description":"","externalId":null,"state":"offline",
-			"waitEndsAt":null,"lastSeenAt":null,"lastFailure":null,"stalledSince":null,"metadata":null,"createdAt":` + at + `}`,
+			"waitEndsAt":null,"lastSeenAt":null,"lastFailure":null,"stalledSince":null,"wake":{"state":"wakeable","via":"runner","harness":null,"runner":"ada-mbp","since":null,"until":"2026-11-20T10:01:00.000Z","lastSeenAt":null,"reason":"","text":"will be woken (runner ada-mbp)"},"metadata":null,"createdAt":` + at + `}`,
 		},
 		"space": {space, spaceJSON},
 		"empty space": {

@@ -78,7 +78,7 @@ func (a *Authenticator) browser(r *http.Request, secret string) (recognised, err
 		own := key.ID
 		if key, err = a.recogniseHash(r, pasted); err == nil {
 			key.signIn = own
-			a.hub.Keys.RecordUse(key.ID)
+			a.hub.Keys.RecordUse(key.Key)
 		}
 	}
 	return key, err

@@ -29,6 +29,7 @@ const (
 	KindNotApplied  shoal.Kind = "not_applied"    // some configuration files were refused
 	KindUnwell      shoal.Kind = "unwell"         // doctor found a problem
 	KindPortTaken   shoal.Kind = "address_in_use" // another process listens on the address
+	KindNotReached  shoal.Kind = "not_reached"    // a mentioned agent is not reached now
 )
 
 // Interrupted is the exit code of a command that was ended by a signal.
@@ -55,6 +56,7 @@ var exits = map[shoal.Kind]int{
 	shoal.Expired:             5,
 	KindPortTaken:             5,
 	client.ErrUnreachable:     6,
+	KindNotReached:            7,
 	KindRunFailed:             8,
 	KindRejected:              9,
 	KindDisk:                  70,
@@ -82,6 +84,7 @@ var advice = map[shoal.Kind]string{
 	shoal.RateLimited:      "wait a moment and try again",
 	shoal.Busy:             "wait a moment and try again",
 	client.ErrUnreachable:  "start a server with `shoal up`, or name another one with --url",
+	KindNotReached:         "the message is stored, and each agent reads it when it next waits; `shoal agents ls` shows which can be woken",
 	KindTimedOut:           "allow more time with --timeout",
 }
 

@@ -50,6 +50,8 @@ var inputBounds = map[string]input.Bound{
 
 	"WaitInput.ack": {Bytes: shoal.MaxCursor}, "WaitInput.entityId": idBound, "WaitInput.spaceId": idBound,
 	"WaitInput.from": {Entries: shoal.MaxMentions}, "WaitInput.from[]": {Bytes: shoal.MaxID},
+	"WakeLease.via": idBound, "WakeLease.harness": idBound, "WakeLease.runner": idBound, "WakeLease.sessionRef": lineBound,
+	"WakeLease.ttlMs":  {Most: shoal.MaxWakeLease.Milliseconds()},
 	"WaitAdapter.kind": idBound, "WaitAdapter.sessionRef": lineBound,
 	"WaitInput.timeoutMs": {Most: shoal.MaxWait.Milliseconds(), Cut: true},
 
@@ -81,7 +83,7 @@ var bodyDecoder = input.NewDecoder(inputBounds)
 var paramBounds = map[string]input.Bound{
 	"cursor": {Bytes: shoal.MaxCursor}, "after": {Bytes: shoal.MaxCursor}, "q": {Bytes: 500}, "name": lineBound,
 	"Last-Event-ID": {Bytes: shoal.MaxCursor}, "Idempotency-Key": {Bytes: shoal.MaxIdempotency},
-	"status": lineBound, "by": lineBound, auth.SignedParam: lineBound,
+	"sessionRef": lineBound, "status": lineBound, "by": lineBound, auth.SignedParam: lineBound,
 }
 
 func paramBound(name string) input.Bound {

@@ -38,6 +38,22 @@ func entityRoutes() []route {
 			summary: "Delete an entity", about: "Removes it from its spaces and revokes its keys. Its messages remain. For admins and owners of the session.",
 			status: http.StatusNoContent, errors: []shoal.Kind{shoal.Forbidden},
 		},
+		{
+			method: http.MethodPut, path: entityPath + "/wake-lease", do: holdWakeLease, unseen: true, id: "holdWakeLease", tag: "Entities",
+			summary: "Hold a wake lease",
+			about: "A program that wakes the model of an agent when a message arrives says so, and renews it at a third of `ttlMs`. " +
+				"Senders then read that the agent will be woken. Nothing is stored: the lease ends when it is not renewed. " +
+				"An agent has at most four, one for each `via` and `sessionRef`. Returns how a mention reaches the agent now. For the agent itself, admins and owners of the session.",
+			in: shoal.WakeLease{}, example: `{"via": "claude-hook", "harness": "claude-code", "sessionRef": "term-1", "ttlMs": 60000}`,
+			status: http.StatusOK, out: shoal.Wake{},
+			errors: []shoal.Kind{shoal.Forbidden, shoal.Conflict},
+		},
+		{
+			method: http.MethodDelete, path: entityPath + "/wake-lease", do: releaseWakeLease, unseen: true, id: "releaseWakeLease", tag: "Entities",
+			summary: "Release wake leases", about: "Ends the wake leases of an agent, or only those for a `sessionRef`. It succeeds if there are none.",
+			query:  []param{{"sessionRef", "Only the leases with this `sessionRef`.", stringParam}},
+			status: http.StatusNoContent, errors: []shoal.Kind{shoal.Forbidden, shoal.Conflict},
+		},
 	}
 }
 
@@ -75,4 +91,18 @@ func updateEntity(c *call) error {
 
 func deleteEntity(c *call) error {
 	return c.noContentOr(c.Hub.Entities.Delete(c.ctx(), c.who, c.session(), c.entity()))
+}
+
+func holdWakeLease(c *call) error {
+	var in shoal.WakeLease
+	if err := c.decode(&in); err != nil {
+		return err
+	}
+	wake, err := c.Hub.Entities.HoldWakeLease(c.ctx(), c.who, c.session(), c.entity(), in)
+	return c.answerOr(err, http.StatusOK, wake)
+}
+
+func releaseWakeLease(c *call) error {
+	ref, _ := c.value("sessionRef")
+	return c.noContentOr(c.Hub.Entities.ReleaseWakeLease(c.ctx(), c.who, c.session(), c.entity(), ref))
 }

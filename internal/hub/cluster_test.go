@@ -10,7 +10,9 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/clusterbus"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/inbox"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/clustertest"
 )
@@ -21,22 +23,32 @@ func cluster(t *testing.T, w *clustertest.Wire, n int) (hubs []*hub.Hub, lines [
 	t.Helper()
 	store := shoaltest.OpenSQLite(t)
 	for i := range n {
-		name := fmt.Sprint("server", i)
-		line := w.Open(name)
-		bus := clusterbus.New(clusterbus.Options{Transport: line, Name: name})
-		t.Cleanup(bus.Stop)
-		var h *hub.Hub
-		if i == 0 {
-			h = shop(t, func(o *hub.Options) { o.Store, o.Bus = store, bus })
-		} else {
-			h = hub.New(hub.Options{Store: store, Bus: bus})
-			must(t, h.Start(context.Background()))
-			t.Cleanup(h.Stop)
-		}
-		must(t, bus.Start(context.Background(), h.Nodes))
+		h, line := joinCluster(t, w, store, fmt.Sprint("server", i), func(bus core.Bus) *hub.Hub {
+			if i == 0 {
+				return shop(t, func(o *hub.Options) { o.Store, o.Bus = store, bus })
+			}
+			return nil
+		})
 		hubs, lines = append(hubs, h), append(lines, line)
 	}
 	return hubs, lines
+}
+
+// joinCluster returns the hub of a server that joins others, and its end of the wire. first, unless it returns
+// nil, makes the hub.
+func joinCluster(t *testing.T, w *clustertest.Wire, store storage.Store, name string, first func(core.Bus) *hub.Hub) (*hub.Hub, *clustertest.End) {
+	t.Helper()
+	line := w.Open(name)
+	bus := clusterbus.New(clusterbus.Options{Transport: line, Name: name})
+	t.Cleanup(bus.Stop)
+	h := first(bus)
+	if h == nil {
+		h = hub.New(hub.Options{Store: store, Bus: bus})
+		must(t, h.Start(context.Background()))
+		t.Cleanup(h.Stop)
+	}
+	must(t, bus.Start(context.Background(), h.Nodes))
+	return h, line
 }
 
 // waiting starts a wait of bot and returns where its response arrives.

@@ -73,6 +73,8 @@
 //	wait NAME ACTOR mentions|messages [timeout=30s] [space=] [from=A,B] [entity=ID]
 //	     [ack=NAME|CURSOR] [redeliver]   opens a wait; ack is the cursor that the named wait returned
 //	     [adapter=KIND]                  of a program that wakes the model of the entity
+//	lease ACTOR AGENT VIA [session=REF] [runner=ID] [ttl=60s] [busy]    holds a wake lease
+//	release-lease ACTOR AGENT [session=REF]                        wake ACTOR AGENT …     how a mention reaches each
 //	written NAME …                    the responses of the named waits were written completely
 //	lost NAME …                       the writes of the responses of the named waits failed
 //	cancel NAME                       the request of this wait is canceled

@@ -70,6 +70,9 @@ func (s *stage) entity(e shoal.Entity) string {
 	if e.LastFailure != nil {
 		out += fmt.Sprintf(" failed (%s in %s)", e.LastFailure.Code, s.runName(e.LastFailure.RunID))
 	}
+	if e.Wake != nil && (e.Wake.Since != nil || e.Wake.Reason != "" && !e.Hosted) {
+		out += " (" + e.Wake.Text + ")"
+	}
 	if e.StalledSince != nil {
 		out += " stalled since " + s.since(e.StalledSince.Time)
 	}

@@ -21,6 +21,7 @@ func init() {
 		"space": newSpace, "spaces": listSpaces, "get": getSpace, "set": setSpace,
 		"join": joinSpace, "leave": leaveSpace, "close": closeSpace,
 		"mute": muteSpace, "mark-unread": markUnread, "delete-space": deleteSpace, "members": listMembers,
+		"lease": holdLease, "release-lease": releaseLease, "wake": printWakes,
 		"post": post, "delete": deleteMessage, "edit": editMessage, "history": messageHistory, "react": reactTo, "read": read, "mark-read": markRead, "search": findMessages,
 		"receipts": listReceipts, "resumed": resumed,
 		"wait": wait, "written": respond(true), "lost": respond(false), "cancel": cancelWait, "agents": waitForAgents,

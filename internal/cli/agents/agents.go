@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/cli"
@@ -48,9 +49,33 @@ func (c *agentsListCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	}
 	var rows [][]string
 	for _, e := range all.Items {
-		rows = append(rows, []string{string(e.ID), e.Name, string(e.Kind), string(e.State), sh.Output.FormatTime(e.LastSeenAt, "never"), e.Description})
+		rows = append(rows, []string{string(e.ID), e.Name, string(e.Kind), string(e.State), wakeCell(e.Wake), sh.Output.FormatTime(e.LastSeenAt, "never"), e.Description})
 	}
-	return sh.Output.PrintTable(all, []string{"ID", "NAME", "KIND", "STATE", "SEEN", "DESCRIPTION"}, rows...)
+	return sh.Output.PrintTable(all, []string{"ID", "NAME", "KIND", "STATE", "WAKE", "SEEN", "DESCRIPTION"}, rows...)
+}
+
+// wakeCell returns how a mention reaches an agent: the state, and the program that wakes it or what
+// hinders it.
+func wakeCell(w *shoal.Wake) string {
+	if w == nil {
+		return "-"
+	}
+	var details []string
+	switch {
+	case w.State == shoal.ReachUnknown:
+		details = append(details, w.Text)
+	case w.Since != nil && w.Runner != nil:
+		details = append(details, *w.Via+" "+*w.Runner)
+	case w.Via != nil:
+		details = append(details, *w.Via)
+	}
+	if w.Reason != "" && w.State != shoal.ReachUnknown {
+		details = append(details, w.Reason)
+	}
+	if len(details) == 0 {
+		return string(w.State)
+	}
+	return fmt.Sprintf("%s (%s)", w.State, strings.Join(details, "; "))
 }
 
 func listHosted(ctx context.Context, sh *cli.Shell) error {

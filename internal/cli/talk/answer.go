@@ -43,6 +43,9 @@ func (c *SendCommand) waitForAnswer(ctx context.Context, sh *cli.Shell, session 
 			if w.posted, err = post(ctx); err != nil {
 				return err
 			}
+			if err := c.checkReach(w.posted); err != nil {
+				return err
+			}
 			if err := w.findAnswerers(ctx, session, len(c.Mention) > 0); err != nil {
 				return err
 			}

@@ -19,16 +19,17 @@ import (
 
 // SendCommand is shoal send.
 type SendCommand struct {
-	Space          shoal.SpaceID    `arg:"" help:"The space."`
-	Text           []string         `arg:"" optional:"" help:"The text of the message."`
-	Mention        []shoal.EntityID `help:"Mention these members, which wakes them." short:"m" placeholder:"ID"`
-	ReplyTo        shoal.MessageID  `help:"The message of the space that this one replies to." placeholder:"ID"`
-	File           string           `help:"Read the text from this file; - for standard input." short:"f" placeholder:"FILE"`
-	Wait           bool             `help:"Wait for the next message of a mentioned member in the space, or of the agent that acts without a mention, and print it."`
-	Trigger        bool             `help:"Let hosted agents act on the message; --no-trigger prevents it." default:"true" negatable:""`
-	Timeout        time.Duration    `help:"With --wait: how long to wait; 0 for no limit." default:"5m"`
-	AllowMissing   bool             `help:"Post even if a mentioned entity is not a member of the space. It is then not mentioned."`
-	IdempotencyKey string           `help:"Post only once for all calls with the same key." placeholder:"KEY"`
+	Space           shoal.SpaceID    `arg:"" help:"The space."`
+	Text            []string         `arg:"" optional:"" help:"The text of the message."`
+	Mention         []shoal.EntityID `help:"Mention these members, which wakes them." short:"m" placeholder:"ID"`
+	ReplyTo         shoal.MessageID  `help:"The message of the space that this one replies to." placeholder:"ID"`
+	File            string           `help:"Read the text from this file; - for standard input." short:"f" placeholder:"FILE"`
+	Wait            bool             `help:"Wait for the next message of a mentioned member in the space, or of the agent that acts without a mention, and print it."`
+	Trigger         bool             `help:"Let hosted agents act on the message; --no-trigger prevents it." default:"true" negatable:""`
+	Timeout         time.Duration    `help:"With --wait: how long to wait; 0 for no limit." default:"5m"`
+	AllowMissing    bool             `help:"Post even if a mentioned entity is not a member of the space. It is then not mentioned."`
+	RequireWakeable bool             `help:"Exit with code 7 if a mentioned agent is not reached now: it neither listens, nor works, nor can be woken. The message is posted all the same."`
+	IdempotencyKey  string           `help:"Post only once for all calls with the same key." placeholder:"KEY"`
 }
 
 var errNoAnswer = &shoal.Error{Kind: cli.KindTimedOut, Msg: "the message was posted, but nobody has answered in time"}
@@ -57,7 +58,24 @@ func (c *SendCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	if err != nil {
 		return err
 	}
-	return sh.Output.PrintTable(posted, []string{"ID", "SPACE", "SEQ"}, []string{string(posted.ID), string(posted.SpaceID), cli.Itoa(posted.Seq)})
+	if err := sh.Output.PrintTable(posted, []string{"ID", "SPACE", "SEQ"}, []string{string(posted.ID), string(posted.SpaceID), cli.Itoa(posted.Seq)}); err != nil {
+		return err
+	}
+	return c.checkReach(posted)
+}
+
+// checkReach fails with --require-wakeable if the message does not reach a mentioned agent now.
+func (c *SendCommand) checkReach(posted shoal.Message) error {
+	var missed []shoal.EntityID
+	for _, r := range posted.Reach {
+		if r.Missed() {
+			missed = append(missed, r.EntityID)
+		}
+	}
+	if !c.RequireWakeable || len(missed) == 0 {
+		return nil
+	}
+	return shoal.E("", cli.KindNotReached, "the message was posted, but does not reach "+cli.JoinIDs(missed, "", " and "))
 }
 
 // checkMentions refuses mentions of the sender and, without --allow-missing, of entities that
@@ -118,8 +136,11 @@ func (c *SendCommand) post(ctx context.Context, sh *cli.Shell, session *client.S
 		sh.Output.Note("%s is already running and does not act on this message", id)
 	}
 	for _, r := range posted.Reach {
-		if r.Missed() {
+		switch {
+		case r.Missed():
 			sh.Output.Note("not reached: %s (%s); it reads the message when it next waits", r.EntityID, r.Text)
+		case r.Reason != "":
+			sh.Output.Note("%s: %s", r.EntityID, r.Reason)
 		}
 	}
 	noteUnmentioned(ctx, sh, session, posted, text)

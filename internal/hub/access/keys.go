@@ -194,4 +194,4 @@ func (k *Keys) Revoke(ctx context.Context, who shoal.Principal, id shoal.KeyID) 
 func (k *Keys) Revocations() int64 { return k.core.Revocations.Load() }
 
 // RecordUse records that a key was used now. The time is stored with a delay.
-func (k *Keys) RecordUse(id shoal.KeyID) { k.core.Presence.MarkKeyUsed(id) }
+func (k *Keys) RecordUse(key shoal.Key) { k.core.Presence.MarkKeyUsed(key) }

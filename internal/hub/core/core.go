@@ -35,7 +35,7 @@ func New(o Options) *Core {
 		Store: o.Store, Bus: o.Bus, Log: o.Log, Metrics: newMetrics(o.Metrics), KeepEvents: o.KeepEvents, maxSpaces: o.MaxSpacesEach, maxBytes: o.MaxBytesEach,
 		nextTime: o.NextTime, PlansChanged: make(chan struct{}, 1), Ctx: ctx, cancel: cancel, Arrivals: noArrivals{},
 	}
-	c.Presence = newPresence(c)
+	c.Presence, c.Leases = newPresence(c), newWakeLeases(c)
 	return c
 }
 
@@ -43,8 +43,10 @@ func New(o Options) *Core {
 func (c *Core) Start() {
 	c.Go(func(ctx context.Context) { c.Repeat(ctx, publishInterval, "presence", c.Presence.publishChangedStates) })
 	c.Go(c.Presence.storeLoop)
+	c.Leases.begin()
 	if c.Bus.Shared() {
 		c.Go(c.Presence.exchange)
+		c.Go(c.Leases.exchange)
 	}
 	c.Go(func(ctx context.Context) { c.Repeat(ctx, time.Hour, "stored responses", c.dropOldAnswers) })
 }
@@ -65,6 +67,7 @@ type Core struct {
 	stopMu   sync.Mutex // orders Begin and Stop
 	Running  sync.WaitGroup
 	Presence *Presence
+	Leases   *WakeLeases
 	// Arrivals delivers the messages that enter inboxes.
 	Arrivals Arrivals
 	Metrics  *Metrics

@@ -9,38 +9,43 @@ import (
 )
 
 const (
-	// lastSeenTTL is how long the stored time of an entity that this server has not seen is
-	// used without reading it again: posts that mention an absent agent often follow each
-	// other quickly.
-	lastSeenTTL       = time.Second
-	maxLastSeenCached = 1024
+	// storedTTL is how long what is stored of an entity is used without reading it again: posts
+	// that mention the same agent often follow each other quickly.
+	storedTTL = time.Second
+	maxStored = 1024
 )
 
-// lastSeen is the stored time at which an entity was last seen, with the time of the read.
-type lastSeen struct {
-	at     *shoal.Time // nil for an entity that was never seen
-	readAt time.Time
+// storedEntity is what is stored of an entity, with the time of the read.
+type storedEntity struct {
+	lastSeenAt  *shoal.Time // nil for an entity that was never seen
+	createdAt   shoal.Time
+	lastFailure *shoal.Failure
+	readAt      time.Time
 }
 
-// LastSeen returns when an entity that this server has not seen was last seen, or nil for
-// never. The result may be up to a second old.
-func (p *Presence) LastSeen(tx Tx, key storage.EntityRef) (*shoal.Time, error) {
-	now := time.Now()
+// FillStored sets LastSeenAt of an entity unless this server knows it, CreatedAt and LastFailure to what
+// is stored, which may be a second old.
+func (p *Presence) FillStored(tx Tx, e *shoal.Entity) error {
+	key, now := storage.EntityRef{Session: e.SessionID, ID: e.ID}, time.Now()
 	p.mu.Lock()
-	known, ok := p.lastSeenCache[key]
+	known, ok := p.stored[key]
 	p.mu.Unlock()
-	if ok && now.Sub(known.readAt) < lastSeenTTL {
-		return known.at, nil
+	if !ok || now.Sub(known.readAt) >= storedTTL {
+		read, err := tx.Entity(key.Session, key.ID)
+		if err != nil && !errors.Is(err, shoal.NotFound) {
+			return err
+		}
+		known = storedEntity{read.LastSeenAt, read.CreatedAt, read.LastFailure, now}
+		p.mu.Lock()
+		if len(p.stored) >= maxStored {
+			clear(p.stored)
+		}
+		p.stored[key] = known
+		p.mu.Unlock()
 	}
-	stored, err := tx.Entity(key.Session, key.ID)
-	if err != nil && !errors.Is(err, shoal.NotFound) {
-		return nil, err
+	if e.LastSeenAt == nil {
+		e.LastSeenAt = known.lastSeenAt
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.lastSeenCache) >= maxLastSeenCached {
-		clear(p.lastSeenCache)
-	}
-	p.lastSeenCache[key] = lastSeen{stored.LastSeenAt, now}
-	return stored.LastSeenAt, nil
+	e.CreatedAt, e.LastFailure = known.createdAt, known.lastFailure
+	return nil
 }

@@ -17,15 +17,16 @@ import (
 // Presence knows what entities are doing now, on this server and, a little later, on the others
 // of its bus. Only the times at which entities were last seen are stored, with a delay.
 type Presence struct {
-	core          *Core
-	mu            sync.Mutex
-	activities    map[storage.EntityRef]*entityActivity
-	keys          map[shoal.KeyID]shoal.Time
-	arrivals      map[shoal.SessionID]chan struct{} // closed on the next arrival; only of watched sessions
-	lastSeenCache map[storage.EntityRef]lastSeen    // of entities that this server has not seen
-	server        string                            // identifies this server to others
-	remote        map[storage.EntityRef]remoteActivities
-	waitsChanged  func(storage.EntityRef) // see WatchWaits
+	core         *Core
+	mu           sync.Mutex
+	activities   map[storage.EntityRef]*entityActivity
+	keys         map[shoal.KeyID]shoal.Time
+	arrivals     map[shoal.SessionID]chan struct{} // closed on the next arrival; only of watched sessions
+	stored       map[storage.EntityRef]storedEntity
+	keyEnds      map[storage.EntityRef]time.Time // when the key expires with which an entity has called last, if it does
+	server       string                          // identifies this server to others
+	remote       map[storage.EntityRef]remoteActivities
+	waitsChanged func(storage.EntityRef) // see WatchWaits
 }
 
 // entityActivity is what is known about one entity on this server.
@@ -49,7 +50,7 @@ const (
 )
 
 func newPresence(c *Core) *Presence {
-	return &Presence{core: c, activities: map[storage.EntityRef]*entityActivity{}, keys: map[shoal.KeyID]shoal.Time{}, arrivals: map[shoal.SessionID]chan struct{}{}, lastSeenCache: map[storage.EntityRef]lastSeen{}, server: rand.Text(), remote: map[storage.EntityRef]remoteActivities{}, waitsChanged: func(storage.EntityRef) {}}
+	return &Presence{core: c, activities: map[storage.EntityRef]*entityActivity{}, keys: map[shoal.KeyID]shoal.Time{}, arrivals: map[shoal.SessionID]chan struct{}{}, stored: map[storage.EntityRef]storedEntity{}, keyEnds: map[storage.EntityRef]time.Time{}, server: rand.Text(), remote: map[storage.EntityRef]remoteActivities{}, waitsChanged: func(storage.EntityRef) {}}
 }
 
 // MarkCall records that an entity makes a call now.
@@ -95,15 +96,25 @@ func (p *Presence) Forget(s shoal.SessionID, e shoal.EntityID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.activities, storage.EntityRef{Session: s, ID: e})
-	delete(p.lastSeenCache, storage.EntityRef{Session: s, ID: e})
+	delete(p.stored, storage.EntityRef{Session: s, ID: e})
+	delete(p.keyEnds, storage.EntityRef{Session: s, ID: e})
 	delete(p.remote, storage.EntityRef{Session: s, ID: e})
+	p.core.Leases.Forget(storage.EntityRef{Session: s, ID: e})
 }
 
 // MarkKeyUsed records that a key is used now.
-func (p *Presence) MarkKeyUsed(id shoal.KeyID) {
+func (p *Presence) MarkKeyUsed(k shoal.Key) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.keys[id] = shoal.Now()
+	p.keys[k.ID] = shoal.Now()
+	if k.EntityID == nil || k.SessionID == nil {
+		return
+	}
+	if key := (storage.EntityRef{Session: *k.SessionID, ID: *k.EntityID}); k.ExpiresAt != nil {
+		p.keyEnds[key] = k.ExpiresAt.Time
+	} else {
+		delete(p.keyEnds, key)
+	}
 }
 
 func (p *Presence) update(s shoal.SessionID, e shoal.EntityID, change func(*entityActivity)) {
@@ -189,7 +200,7 @@ func (p *Presence) presentEntities(session shoal.SessionID) (out []shoal.EntityI
 }
 
 // FillLiveState sets what e is doing now: from its calls, from its runs if [FillRunState]
-// has set the state, and as connected for a hosted agent.
+// has set the state, and as connected for a hosted agent. Of an agent it sets how a mention reaches it.
 func (p *Presence) FillLiveState(e shoal.Entity) shoal.Entity {
 	runs := e.State == shoal.Running
 	e = p.FillState(e)
@@ -199,6 +210,7 @@ func (p *Presence) FillLiveState(e shoal.Entity) shoal.Entity {
 	case e.Hosted && e.State == shoal.Offline:
 		e.State = shoal.Connected
 	}
+	e.Wake = p.Wake(e)
 	return e
 }
 
@@ -225,20 +237,21 @@ func (p *Presence) FillState(e shoal.Entity) shoal.Entity {
 
 // publishChangedStates publishes the states that have changed to their followers. It runs
 // once per publishInterval, so followers receive at most one update about an entity in that
-// time.
+// time. The entities are sorted, so that followers of several see one order.
 func (p *Presence) publishChangedStates(ctx context.Context) error {
 	var errs []error
 	changed := p.takeChangedStates()
 	p.shareEntities(changed)
-	for _, key := range changed {
+	changed = append(changed, p.core.Leases.refresh()...)
+	slices.SortFunc(changed, storage.EntityRef.Compare)
+	for _, key := range slices.Compact(changed) {
 		errs = append(errs, p.publishState(ctx, key))
 	}
 	return errors.Join(errs...)
 }
 
 // takeChangedStates returns the entities whose current state followers do not know, and
-// records it as published. The entities are sorted, so that followers of several see one
-// order.
+// records it as published.
 func (p *Presence) takeChangedStates() (out []storage.EntityRef) {
 	now := time.Now()
 	p.mu.Lock()
@@ -249,9 +262,6 @@ func (p *Presence) takeChangedStates() (out []storage.EntityRef) {
 			out = append(out, key)
 		}
 	}
-	slices.SortFunc(out, func(a, b storage.EntityRef) int {
-		return cmp.Or(cmp.Compare(a.Session, b.Session), cmp.Compare(a.ID, b.ID))
-	})
 	return out
 }
 

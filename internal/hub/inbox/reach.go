@@ -1,7 +1,6 @@
 package inbox
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -13,19 +12,19 @@ import (
 )
 
 // Reach returns how a message reaches each of the agents that it mentions. mentioned are
-// the mentioned members, and t the runs that the message started. Reach uses the presence
-// that this server knows, and reads from the store only when an absent agent was last seen. Of a
-// wait on another server it does not know what the wait is for, and takes it as one for the message.
-// It must be called before the commit, because the commit ends the waits for the message.
+// the mentioned members, and t the runs that the message started. Reach uses the presence and the
+// leases that this server knows, and reads from the store only what it knows of an absent or a hosted
+// agent. Of a wait on another server it does not know what the wait is for, and takes it as one for
+// the message. It must be called before the commit, because the commit ends the waits for the message.
 func (b *Inbox) Reach(ch *core.Change, m shoal.Message, mentioned []storage.MemberKind, t runs.TriggerResult) (out []shoal.Reach, err error) {
 	for _, id := range m.Mentions {
 		i := slices.IndexFunc(mentioned, func(k storage.MemberKind) bool { return k.ID == id })
 		if i < 0 || mentioned[i].Kind != shoal.Agent {
 			continue
 		}
-		r := reachHosted(id, t)
+		var r shoal.Reach
 		if mentioned[i].Hosted {
-			err = cmp.Or(describeBusy(ch, m, &r), b.reachRemote(ch, m, t, &r))
+			r, err = b.reachHosted(ch, m, id, t)
 		} else {
 			r, err = b.reachConnected(ch, m, id)
 		}
@@ -38,21 +37,31 @@ func (b *Inbox) Reach(ch *core.Change, m shoal.Message, mentioned []storage.Memb
 }
 
 // reachHosted returns the reach of a hosted agent, which the server starts.
-func reachHosted(id shoal.EntityID, t runs.TriggerResult) shoal.Reach {
+func (b *Inbox) reachHosted(ch *core.Change, m shoal.Message, id shoal.EntityID, t runs.TriggerResult) (shoal.Reach, error) {
 	via := shoal.ViaHosted
 	r := shoal.Reach{EntityID: id, State: shoal.ReachWakeable, Via: &via}
 	started := slices.ContainsFunc(t.Runs, func(s shoal.StartedRun) bool { return s.AgentID == id })
 	switch {
 	case slices.Contains(t.Replied, id):
-		r.State = shoal.ReachListening
+		r.State, r.Text = shoal.ReachListening, "is listening"
 	case slices.Contains(t.Queued, id):
 		r.State, r.Text = shoal.ReachBusy, "at work, and starts on it when its run has ended"
 	case slices.Contains(t.Skipped, id):
 		r.State, r.Via, r.Text = shoal.ReachBusy, nil, "at work, and takes one message at a time"
 	case !started:
 		r.State, r.Via, r.Text = shoal.ReachAsleep, nil, "not started on it"
+	default:
+		e := shoal.Entity{SessionID: m.SessionID, ID: id, Kind: shoal.Agent, Hosted: true, State: shoal.Connected}
+		if err := b.core.Presence.FillStored(ch.Tx, &e); err != nil {
+			return r, err
+		}
+		w := b.core.Presence.Wake(e)
+		r.State, r.Via, r.Text, r.Reason = w.State, w.Via, w.Text, w.Reason
+		if w.Since == nil { // no program holds a lease
+			return r, b.reachRemote(ch, m, t, &r)
+		}
 	}
-	return r
+	return r, describeBusy(ch, m, &r)
 }
 
 // reachRemote corrects the reach of a remote agent whose run may start: a program has to claim
@@ -103,28 +112,19 @@ func describeBusy(ch *core.Change, m shoal.Message, r *shoal.Reach) error {
 
 // reachConnected returns the reach of a connected agent.
 func (b *Inbox) reachConnected(ch *core.Change, m shoal.Message, id shoal.EntityID) (shoal.Reach, error) {
-	e := b.core.Presence.FillState(shoal.Entity{SessionID: m.SessionID, ID: id})
-	r := shoal.Reach{EntityID: id, State: shoal.ReachBusy, LastSeenAt: e.LastSeenAt, Text: "here, but not waiting for it"}
-	if b.isListening(m, id) || b.core.Presence.WaitsElsewhere(m.SessionID, id) {
-		via := shoal.ViaWait
-		r.State, r.Via, r.Text = shoal.ReachListening, &via, ""
-		return r, nil
-	}
-	if e.State != shoal.Offline {
-		return r, nil
-	}
-	if r.LastSeenAt == nil {
-		last, err := b.core.Presence.LastSeen(ch.Tx, storage.EntityRef{Session: m.SessionID, ID: id})
-		if err != nil {
-			return r, err
+	e := b.core.Presence.FillState(shoal.Entity{SessionID: m.SessionID, ID: id, Kind: shoal.Agent})
+	switch {
+	case b.isListening(m, id) || b.core.Presence.WaitsElsewhere(m.SessionID, id):
+		e.State = shoal.Waiting
+	case e.State == shoal.Waiting: // for something else
+		e.State = shoal.Connected
+	case e.State == shoal.Offline:
+		if err := b.core.Presence.FillStored(ch.Tx, &e); err != nil {
+			return shoal.Reach{}, err
 		}
-		r.LastSeenAt = last
 	}
-	r.State, r.Text = shoal.ReachAsleep, "not connected"
-	if r.LastSeenAt == nil {
-		r.State, r.Text = shoal.ReachUnknown, "never connected"
-	}
-	return r, nil
+	w := b.core.Presence.Wake(e)
+	return shoal.Reach{EntityID: id, State: w.State, Via: w.Via, LastSeenAt: w.LastSeenAt, Text: w.Text, Reason: w.Reason}, nil
 }
 
 // isListening reports whether the entity has an open wait on this server that a mention in

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"github.com/shoal-dev/shoal"
 )
 
@@ -41,4 +42,9 @@ type LastSeen struct {
 type EntityRef struct {
 	Session shoal.SessionID
 	ID      shoal.EntityID
+}
+
+// Compare orders entities by session and id.
+func (r EntityRef) Compare(o EntityRef) int {
+	return cmp.Or(cmp.Compare(r.Session, o.Session), cmp.Compare(r.ID, o.ID))
 }

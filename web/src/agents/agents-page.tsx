@@ -220,9 +220,16 @@ function ConnectedRow({ found }: { found: Entity }) {
       </div>
       <EntityState state={entity.state} />
       {entity.state === "waiting" && entity.waitEndsAt !== null && <Left until={entity.waitEndsAt} />}
+      <WakeNote wake={entity.wake} />
       <span className="text-sm text-soft">{entity.lastSeenAt === null ? "never seen" : <>last seen <Moment at={entity.lastSeenAt} /></>}</span>
     </li>
   );
+}
+
+// What a program does to wake the agent, or what hinders it. The rest is in the state.
+function WakeNote({ wake }: { wake: Entity["wake"] }) {
+  const text = wake === null ? "" : wake.since === null ? wake.reason : wake.text;
+  return text === "" ? null : <span className="text-sm break-words">{text}</span>;
 }
 
 function Left({ until }: { until: string }) {

@@ -658,6 +658,30 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/sessions/{session}/entities/{entity}/wake-lease": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /**
+         * Hold a wake lease
+         * @description A program that wakes the model of an agent when a message arrives says so, and renews it at a third of `ttlMs`. Senders then read that the agent will be woken. Nothing is stored: the lease ends when it is not renewed. An agent has at most four, one for each `via` and `sessionRef`. Returns how a mention reaches the agent now. For the agent itself, admins and owners of the session.
+         */
+        readonly put: operations["holdWakeLease"];
+        readonly post?: never;
+        /**
+         * Release wake leases
+         * @description Ends the wake leases of an agent, or only those for a `sessionRef`. It succeeds if there are none.
+         */
+        readonly delete: operations["releaseWakeLease"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/sessions/{session}/events": {
         readonly parameters: {
             readonly query?: never;
@@ -1675,6 +1699,7 @@ export interface components {
          *       "lastSeenAt": "2026-11-20T10:00:00.000Z",
          *       "lastFailure": null,
          *       "stalledSince": null,
+         *       "wake": null,
          *       "metadata": {},
          *       "createdAt": "2026-11-20T10:00:00.000Z"
          *     }
@@ -1720,6 +1745,8 @@ export interface components {
              * @description When its open wait ends at the latest.
              */
             readonly waitEndsAt: string | null;
+            /** @description How a mention reaches an agent now; null for a human. */
+            readonly wake: components["schemas"]["Wake"] | null;
         };
         /** @description The fields to change; omitted fields do not change. */
         readonly EntityChange: {
@@ -2741,7 +2768,9 @@ export interface components {
             readonly entityId: string;
             /** Format: date-time */
             readonly lastSeenAt: string | null;
-            /** @description listening: it gets the message now; wakeable: the message starts a run; busy: it is connected and working; asleep: it is not connected; unknown: it has never connected. */
+            /** @description What hinders it, such as a key that expires soon; left out if nothing does. */
+            readonly reason?: string;
+            /** @description listening: its model reads the message now; wakeable: it is woken or started; busy: it is working and gets it next; asleep: it is not connected; unknown: it has never connected, or the server has just started. */
             readonly state: string;
             /** @description Why it does not get the message at once; empty if it does. */
             readonly text: string;
@@ -2957,6 +2986,7 @@ export interface components {
          *       "stalledSince": null,
          *       "queuedBehind": null,
          *       "waitingFor": null,
+         *       "waitingForProgram": false,
          *       "createdAt": "2026-11-20T10:00:00.000Z",
          *       "startedAt": "2026-11-20T10:00:00.000Z",
          *       "endedAt": null
@@ -3002,6 +3032,8 @@ export interface components {
             readonly usage: components["schemas"]["Usage"];
             /** @description The reply or the time that it waits for; null if it waits for neither, or for a reply in a space that the reader is not in. */
             readonly waitingFor: components["schemas"]["ReplyWait"] | null;
+            /** @description Whether a program outside of the server has to claim the run: it is queued, or the lease of its program has ended. */
+            readonly waitingForProgram: boolean;
         };
         /** @description The last activity of a run; for a running one it may be a few seconds old. */
         readonly RunActivity: {
@@ -3616,6 +3648,53 @@ export interface components {
              * @description The time-out that was applied.
              */
             readonly timeoutMs: number;
+        };
+        /** @description How a mention reaches an agent now. */
+        readonly Wake: {
+            /** @description The coding agent that is woken. */
+            readonly harness: string | null;
+            /**
+             * Format: date-time
+             * @description The last call of the agent, or renewal of a lease.
+             */
+            readonly lastSeenAt: string | null;
+            /** @description What hinders it, such as a key that expires soon; empty if nothing does. */
+            readonly reason: string;
+            /** @description The machine on which it is woken. */
+            readonly runner: string | null;
+            /**
+             * Format: date-time
+             * @description Since when the program can wake it.
+             */
+            readonly since: string | null;
+            readonly state: string;
+            /** @description The same for people: what follows the name of the agent. */
+            readonly text: string;
+            /**
+             * Format: date-time
+             * @description When the lease or wait ends, unless it is renewed.
+             */
+            readonly until: string | null;
+            /** @description The wait (`wait`), the server (`hosted`) or the program that reaches the agent; null if nothing does. */
+            readonly via: string | null;
+        };
+        /** @description The promise of a program to wake the model of an agent when a message arrives. */
+        readonly WakeLease: {
+            /** @description The model is at work and gets a message afterwards. */
+            readonly busy?: boolean;
+            /** @description The coding agent, an id; optional. */
+            readonly harness?: string;
+            /** @description The machine, an id; optional. */
+            readonly runner?: string;
+            /** @description What is woken, in the program's own words; optional. */
+            readonly sessionRef?: string;
+            /**
+             * Format: int64
+             * @description How long the lease lasts: 1000 to 60000, by default 60000.
+             */
+            readonly ttlMs?: number;
+            /** @description The kind of program, an id such as `claude-hook`; not `wait` or `hosted`. */
+            readonly via: string;
         };
         /** @description Confirms that the lines up to `n` are stored. `leaseUntil` is null for a run that has ended. */
         readonly WorkReceipt: {
@@ -5669,6 +5748,96 @@ export interface operations {
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 422: components["responses"]["invalid_argument"];
             readonly 429: components["responses"]["rate_limited-too_many_waiters"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
+    readonly holdWakeLease: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of an entity. */
+                readonly entity: components["parameters"]["entity"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "via": "claude-hook",
+                 *       "harness": "claude-code",
+                 *       "sessionRef": "term-1",
+                 *       "ttlMs": 60000
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["WakeLease"];
+            };
+        };
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Wake"];
+                };
+            };
+            readonly 400: components["responses"]["invalid_json"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 409: components["responses"]["conflict"];
+            readonly 413: components["responses"]["too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
+    readonly releaseWakeLease: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Only the leases with this `sessionRef`. */
+                readonly sessionRef?: string;
+            };
+            readonly header?: {
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of an entity. */
+                readonly entity: components["parameters"]["entity"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description No Content */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 409: components["responses"]["conflict"];
+            readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["busy"];
             readonly 507: components["responses"]["storage_full"];

@@ -30,7 +30,7 @@ function world(): SessionState {
     id: "shop", sessionId: "s", name: "Shopping", status: "open", summary: null, ownerId: null, adminAgentId: null, showAgentReasoning: false, metadata: {},
     members: [{ entityId: "ann", kind: "human", name: "Ann", joinedAt: at, addedBy: null }], memberCount: 1, lastSeq: 0, unreadCount: 0, mentionCount: 0, firstUnreadSeq: 0, muted: false, createdAt: at, closedAt: null,
   };
-  const bot: Entity = { id: "bot", sessionId: "s", kind: "agent", sessionRole: "member", ownerId: null, hosted: true, name: "Shop Agent", description: "", externalId: null, state: "connected", waitEndsAt: null, lastSeenAt: null, lastFailure: null, stalledSince: null, metadata: {}, createdAt: at };
+  const bot: Entity = { id: "bot", sessionId: "s", kind: "agent", sessionRole: "member", ownerId: null, hosted: true, name: "Shop Agent", description: "", externalId: null, state: "connected", waitEndsAt: null, lastSeenAt: null, lastFailure: null, stalledSince: null, wake: null, metadata: {}, createdAt: at };
   const event = { at, cursor: "c", runId: null, members: space.members, messages: [], type: "snapshot" as const };
   live.apply({ ...event, spaceId: "shop", space });
   live.apply({ ...event, spaceId: "other", space: { ...space, id: "other", name: "Other", members: [] } });

@@ -6,7 +6,7 @@ import { newer, stageOf } from "./light";
 
 const made = Date.parse("2026-11-22T08:00:00.000Z");
 const scout = (state: Entity["state"], lastSeenAt: string | null): Entity => ({
-  id: "scout", sessionId: "default", kind: "agent", sessionRole: "member", ownerId: null, hosted: false, name: "scout", description: "", externalId: null, state, waitEndsAt: null, lastSeenAt, lastFailure: null, stalledSince: null, metadata: {}, createdAt: "2026-11-22T07:00:00.000Z",
+  id: "scout", sessionId: "default", kind: "agent", sessionRole: "member", ownerId: null, hosted: false, name: "scout", description: "", externalId: null, state, waitEndsAt: null, lastSeenAt, lastFailure: null, stalledSince: null, wake: null, metadata: {}, createdAt: "2026-11-22T07:00:00.000Z",
 });
 
 describe("the stage", () => {

@@ -4,7 +4,7 @@ import type { Entity, PendingAction, Run, Space } from "@/client/types";
 import { waits } from "./waits";
 
 const entity = (id: string, state: Entity["state"], waitEndsAt: string | null = null): Entity => ({
-  id, sessionId: "s", kind: "agent", sessionRole: "member", ownerId: null, hosted: false, name: id, description: "", externalId: null, state, waitEndsAt, lastSeenAt: null, lastFailure: null, stalledSince: null, metadata: {}, createdAt: "2026-11-22T08:00:00.000Z",
+  id, sessionId: "s", kind: "agent", sessionRole: "member", ownerId: null, hosted: false, name: id, description: "", externalId: null, state, waitEndsAt, lastSeenAt: null, lastFailure: null, stalledSince: null, wake: null, metadata: {}, createdAt: "2026-11-22T08:00:00.000Z",
 });
 const space = {
   id: "shop", name: "Shopping",

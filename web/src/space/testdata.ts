@@ -12,7 +12,7 @@ export const member = (entityId: string, kind: Member["kind"] = "human", name = 
 
 export const entity = (some: Partial<Entity> = {}): Entity => ({
   id: "ann", sessionId: "default", kind: "human", sessionRole: "member", ownerId: null, hosted: false, name: "Ann", description: "", externalId: null, state: "connected",
-  waitEndsAt: null, lastSeenAt: at, lastFailure: null, stalledSince: null, metadata: {}, createdAt: at, ...some,
+  waitEndsAt: null, lastSeenAt: at, lastFailure: null, stalledSince: null, wake: null, metadata: {}, createdAt: at, ...some,
 });
 
 export const text = (some: Partial<TextPart> = {}): TextPart => ({ id: "prt_1", type: "text", text: "Hello", status: "done", ...some });
