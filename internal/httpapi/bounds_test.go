@@ -166,7 +166,7 @@ func TestEveryInputHasABound(t *testing.T) {
 		}}
 		b.walk(rt.id, nil, &jsonschema.Schema{Ref: schemaRefs + schemaName(reflect.TypeOf(rt.in))})
 		if len(b.found) > 0 {
-			t.Errorf("inputs without a bound: %q; add them to inputBounds", b.found)
+			t.Errorf("inputs without a bound: %q; add them to input.OfBodies", b.found)
 		}
 	}
 	if walked < 100 {

@@ -264,9 +264,9 @@ func describe(p *jsonschema.Schema, t reflect.Type, schema, name string) {
 			target.Enum = append(target.Enum, nil)
 		}
 	}
-	state(p, inputBounds[schema+"."+name])
+	state(p, input.OfBodies[schema+"."+name])
 	if p.Items != nil {
-		state(p.Items, inputBounds[schema+"."+name+"[]"])
+		state(p.Items, input.OfBodies[schema+"."+name+"[]"])
 	}
 	if p.Ref != "" { // a reference has no other fields
 		p.Description = ""
@@ -298,7 +298,7 @@ func paramSchema(p param) *jsonschema.Schema {
 	if b := paramBound(p.name); p.kind == stringParam {
 		state(s, b)
 	} else if p.kind == integerParam {
-		state(s, wholeBound)
+		state(s, input.Whole)
 	}
 	return s
 }

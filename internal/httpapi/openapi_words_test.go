@@ -8,6 +8,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/httpapi/input"
 )
 
 // The texts of the OpenAPI document that are not in the table of routes.
@@ -45,7 +46,7 @@ var tagWords = [][2]string{
 func sharedParams() map[string]*apiParam {
 	whole := func() *jsonschema.Schema {
 		s := &jsonschema.Schema{Type: "integer"}
-		state(s, wholeBound)
+		state(s, input.Whole)
 		return s
 	}
 	id := func(name, about string) *apiParam {
