@@ -30,6 +30,30 @@ func (x *examination) agents(ctx context.Context) {
 	}
 }
 
+// keys reports the keys of agents that expire soon or have expired. A caller that may not list keys
+// skips it.
+func (x *examination) keys(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	now := time.Now()
+	for k, err := range x.client.Keys(ctx) {
+		switch {
+		case shoal.KindOf(err) == shoal.Forbidden:
+			return
+		case err != nil:
+			x.fail("keys", "they cannot be listed: "+message(err), "check the server's log")
+			return
+		case k.EntityID == nil || k.ExpiresAt == nil || k.ExpiresAt.Sub(now) > shoal.KeyExpiresSoon:
+			continue
+		}
+		detail := "has expired"
+		if left := k.ExpiresAt.Sub(now); left > 0 {
+			detail = "expires in " + shoal.Roughly(left)
+		}
+		x.warn("key "+string(k.ID), fmt.Sprintf("that of %s %s", *k.EntityID, detail), fmt.Sprintf("create another with `shoal keys create --entity %s` and give it to its client", *k.EntityID))
+	}
+}
+
 func (x *examination) agent(e shoal.Entity, now time.Time) {
 	check := "agent " + string(e.ID)
 	last := "was never here"
@@ -37,6 +61,8 @@ func (x *examination) agent(e shoal.Entity, now time.Time) {
 		last = "was last here " + shoal.Roughly(now.Sub(e.LastSeenAt.Time)) + " ago"
 	}
 	switch {
+	case e.Wake != nil && e.Wake.Since != nil:
+		x.ok(check, e.Wake.Text)
 	case e.State == shoal.Waiting && e.WaitEndsAt != nil:
 		x.ok(check, fmt.Sprintf("waits, for another %s", max(0, e.WaitEndsAt.Sub(now)).Round(time.Second)))
 	case e.State == shoal.Waiting, e.State == shoal.Running:

@@ -109,6 +109,7 @@ func Examine(ctx context.Context, o Options, found func(Finding)) {
 	x.stream(ctx)
 	x.wait(ctx)
 	x.agents(ctx)
+	x.keys(ctx)
 }
 
 // message is what an error says to people.

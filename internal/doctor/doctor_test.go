@@ -296,3 +296,28 @@ func TestAnAgentThatWaits(t *testing.T) {
 		}
 	}
 }
+
+// An agent that a program wakes is well although it is offline, and a key that expires soon is not.
+func TestAgentThatIsWoken(t *testing.T) {
+	w := newWorld(t)
+	w.mint("scout")
+	admin, err := client.New(client.Options{URL: w.o.URL, Key: w.o.Key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := admin.Session(shoal.DefaultSession).HoldWakeLease(t.Context(), "scout", shoal.WakeLease{Via: "runner", Runner: "ada-mbp"}); err != nil {
+		t.Fatal(err)
+	}
+	w.expect("agent scout", doctor.OK, "will be woken (runner ada-mbp)")
+	session, scout := shoal.DefaultSession, shoal.EntityID("scout")
+	for in, want := range map[time.Duration]string{50 * time.Hour: "that of scout expires in 2 days", 73 * time.Hour: ""} {
+		at := shoal.At(time.Now().Add(in))
+		made, err := admin.CreateKey(t.Context(), shoal.NewKey{Role: shoal.RoleEntity, SessionID: session, EntityID: scout, ExpiresAt: &at})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := w.examine()["key "+string(made.ID)]; got.Detail != want || want != "" && got.Status != doctor.Warn {
+			t.Errorf("a key for %v: %+v, want %q", in, got, want)
+		}
+	}
+}
