@@ -50,18 +50,19 @@ type InboxTx interface {
 	Explicit(session shoal.SessionID, entity shoal.EntityID, key shoal.KeyID) (bool, error)
 	SetExplicit(session shoal.SessionID, entity shoal.EntityID, key shoal.KeyID) error
 	// AnswerMentions records that a message answers mentions of its sender in its space: those
-	// by the entities that it mentions, and the one in the message that it replies to. A mention
-	// has one answer. One that was neither delivered nor acknowledged is answered only by a
-	// reply, unless its seq is in delivered. At most the newest MaxAnswered are answered. It
-	// returns the seqs of the messages with these mentions.
+	// by the entities that it mentions among the newest MaxAnswered entries, and the one in the
+	// message that it replies to. A mention has one answer. One that was neither delivered nor
+	// acknowledged is answered only by a reply, unless its seq is in delivered. It returns the
+	// seqs of the messages with these mentions.
 	AnswerMentions(m shoal.Message, delivered []int64) ([]int64, error)
-	// Mentions returns what became of the mentions of agents in the message seq of a space,
-	// among those of the given entities. Hosted agents have none.
+	// Mentions returns what became of the mentions of the given entities in the message seq of a
+	// space. Hosted agents have none.
 	Mentions(session shoal.SessionID, space shoal.SpaceID, seq int64, entities []shoal.EntityID) ([]Mention, error)
 }
 
-// MaxAnswered is the number of mentions that one message answers at most.
-const MaxAnswered = 64
+// MaxAnswered is the number of entries among which a message finds the mentions that it
+// answers.
+const MaxAnswered = 16
 
 // DeliveredEntry is an entry of an inbox that a wait has returned: when, and to what kind of
 // wait. Mention is the message, if it mentions the entity.
@@ -85,12 +86,12 @@ type MessagePosition struct {
 	Seq   int64
 }
 
-// Mention is what became of the mention of a connected agent. Times are nil for what has not
+// Mention is what became of a mention that is in an inbox. Times are nil for what has not
 // happened. DeliveredAt is not later than ResumedAt, which is when the agent acknowledged it.
 type Mention struct {
 	EntityID    shoal.EntityID
 	DeliveredAt *shoal.Time
-	Via         string // empty if it is not known
+	Via         string // empty if it was not delivered
 	ResumedAt   *shoal.Time
 	AnsweredBy  shoal.MessageID // empty if it is not answered
 	AnsweredAt  *shoal.Time

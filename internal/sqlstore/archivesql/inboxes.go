@@ -62,13 +62,6 @@ var placeMembers = []string{
 	 WHERE session_id = $1 AND read_upto = -1`,
 	`UPDATE inbox_entries SET arrival = COALESCE((SELECT m.arrival FROM messages AS m
 	   WHERE m.session_id = inbox_entries.session_id AND m.space_id = inbox_entries.space_id AND m.seq = inbox_entries.seq), 0) WHERE session_id = $1`,
-	// Mentions of agents, which have receipts.
-	`UPDATE inbox_entries SET sender_id = (SELECT m.entity_id FROM messages AS m
-	   WHERE m.session_id = inbox_entries.session_id AND m.space_id = inbox_entries.space_id AND m.seq = inbox_entries.seq)
-	 WHERE session_id = $1 AND reason = 'mention' AND EXISTS (SELECT 1 FROM entities AS e
-	   WHERE e.session_id = inbox_entries.session_id AND e.id = inbox_entries.entity_id AND e.kind = 'agent')
-	   AND EXISTS (SELECT 1 FROM messages AS m
-	   WHERE m.session_id = inbox_entries.session_id AND m.space_id = inbox_entries.space_id AND m.seq = inbox_entries.seq)`,
 	// These are unread by position.
 	`DELETE FROM inbox_entries WHERE session_id = $1 AND reason = 'message' AND delivery = 0 AND NOT outside`,
 	`DELETE FROM inbox_entries WHERE session_id = $1 AND NOT EXISTS (SELECT 1 FROM members AS who

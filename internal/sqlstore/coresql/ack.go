@@ -16,8 +16,8 @@ type openEntry struct {
 	arrival        int64 // 0 for a message without one
 	plain, outside bool
 
-	sender    shoal.EntityID // of a mention of an agent
-	delivered bool           // it has the time of its first delivery
+	mention   bool
+	delivered bool // it has the time of its first delivery
 	answered  bool
 }
 
@@ -43,7 +43,7 @@ func (t *Tx) Acknowledge(session shoal.SessionID, entity shoal.EntityID, filter 
 	}
 	done.More = more
 	for _, e := range entries {
-		if e.sender != "" {
+		if e.mention {
 			done.Mentions = append(done.Mentions, storage.MessagePosition{Space: e.space, Seq: e.seq})
 		}
 	}
@@ -95,13 +95,13 @@ func (t *Tx) acknowledgeAll(session shoal.SessionID, entity shoal.EntityID, filt
 	}
 }
 
-const openEntryColumns = `i.space_id, i.place, i.arrival, i.reason, i.outside, i.seq, i.sender_id, i.delivered_at, i.answered_by FROM inbox_entries AS i`
+const openEntryColumns = `i.space_id, i.place, i.arrival, i.reason, i.outside, i.seq, i.delivered_at, i.answered_by FROM inbox_entries AS i`
 
 func openEntryOf(r *sqlconn.Rows) openEntry {
 	return openEntry{
 		space: shoal.SpaceID(r.Text(0)), place: r.Int(1), arrival: r.Int(2),
 		plain: r.Text(3) == string(shoal.ReasonMessage), outside: r.Bool(4), seq: r.Int(5),
-		sender: shoal.EntityID(r.Text(6)), delivered: r.Int(7) != 0, answered: r.Text(8) != "",
+		mention: r.Text(3) == string(shoal.ReasonMention), delivered: r.Int(6) != 0, answered: r.Text(7) != "",
 	}
 }
 
@@ -282,15 +282,21 @@ func (t *Tx) acknowledgeEntries(session shoal.SessionID, entity shoal.EntityID, 
 // closeEntry acknowledges the entry of a mention or of a system message.
 func (t *Tx) closeEntry(session shoal.SessionID, entity shoal.EntityID, e openEntry, known []storage.DeliveredEntry, at shoal.Time) error {
 	first := storage.DeliveredEntry{At: at}
-	if i := slices.IndexFunc(known, func(d storage.DeliveredEntry) bool { return d.Place == e.place }); i >= 0 {
+	i := slices.IndexFunc(known, func(d storage.DeliveredEntry) bool { return d.Place == e.place })
+	switch {
+	case e.delivered:
+		_, err := t.c.Exec(`UPDATE inbox_entries SET acked_at = $5 WHERE session_id = $1 AND space_id = $2 AND entity_id = $3 AND seq = $4`,
+			session, e.space, entity, e.seq, at)
+		return err
+	case i >= 0:
 		first = known[i]
-	} else if e.sender != "" && !e.delivered && !e.answered { // another server may have delivered it
+	case e.mention && !e.answered: // another server may have delivered it
 		if err := t.findAnswer(session, entity, e, shoal.Time{}); err != nil {
 			return err
 		}
 	}
-	_, err := t.c.Exec(`UPDATE inbox_entries SET acked_at = $5, delivered_at = CASE WHEN delivered_at = 0 THEN $6 ELSE delivered_at END, via = CASE WHEN delivered_at = 0 THEN $7 ELSE via END
-		WHERE session_id = $1 AND space_id = $2 AND entity_id = $3 AND seq = $4`, session, e.space, entity, e.seq, at, first.At, first.Via)
+	_, err := t.c.Exec(`UPDATE inbox_entries SET acked_at = $5, delivered_at = $6, via = $7 WHERE session_id = $1 AND space_id = $2 AND entity_id = $3 AND seq = $4`,
+		session, e.space, entity, e.seq, at, first.At, storedVia(first.Via))
 	return err
 }
 

@@ -135,9 +135,9 @@ const maxInsertedEntries = 64
 // insertEntries inserts the entries of a message. The positions of a member that has muted
 // the space do not count it, nor do those of anybody if it has no arrival.
 func (t *Tx) insertEntries(m shoal.Message, p placed, again bool, receivers []cachedMember) error {
-	args := append(make([]any, 0, 6+3*len(receivers)), m.SessionID, p.place, m.SpaceID, m.Seq, deliveryReason(m, receivers[0].id), p.arrival)
+	args := append(make([]any, 0, 6+2*len(receivers)), m.SessionID, p.place, m.SpaceID, m.Seq, deliveryReason(m, receivers[0].id), p.arrival)
 	for _, r := range receivers {
-		args = append(args, r.id, r.muted || p.arrival == 0, askedBy(m, r))
+		args = append(args, r.id, r.muted || p.arrival == 0)
 	}
 	text := insertEntriesTexts()[len(receivers)]
 	if again {
@@ -145,15 +145,6 @@ func (t *Tx) insertEntries(m shoal.Message, p placed, again bool, receivers []ca
 	}
 	_, err := t.c.Exec(text, args...)
 	return err
-}
-
-// askedBy returns the sender of a message that expects an answer from an agent because it
-// mentions it, or an empty id.
-func askedBy(m shoal.Message, r cachedMember) shoal.EntityID {
-	if r.kind != shoal.Agent || m.EntityID == shoal.System {
-		return ""
-	}
-	return m.EntityID
 }
 
 // reopenEntry makes the insert of an entry replace an earlier one of the same message.
@@ -164,12 +155,12 @@ var insertEntriesTexts = sync.OnceValue(func() (texts *[maxInsertedEntries + 1]s
 	texts = new([maxInsertedEntries + 1]string)
 	for n := 1; n <= maxInsertedEntries; n++ {
 		var b strings.Builder
-		b.WriteString(`INSERT INTO inbox_entries (session_id, entity_id, acked_at, place, space_id, seq, reason, arrival, delivery, outside, sender_id) VALUES `)
+		b.WriteString(`INSERT INTO inbox_entries (session_id, entity_id, acked_at, place, space_id, seq, reason, arrival, delivery, outside) VALUES `)
 		for i := range n {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			fmt.Fprintf(&b, `($1, $%d, 0, $2, $3, $4, $5, $6, 0, $%d, $%d)`, 7+3*i, 8+3*i, 9+3*i)
+			fmt.Fprintf(&b, `($1, $%d, 0, $2, $3, $4, $5, $6, 0, $%d)`, 7+2*i, 8+2*i)
 		}
 		texts[n] = b.String()
 	}

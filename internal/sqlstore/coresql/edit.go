@@ -69,7 +69,7 @@ func (t *Tx) withdrawMentions(m shoal.Message, before []shoal.EntityID) error {
 }
 
 // withdrawMention makes the unread mentions of a message plain messages.
-const withdrawMention = `UPDATE inbox_entries SET reason = 'message', sender_id = '' WHERE session_id = $1 AND space_id = $2 AND seq = $3 AND reason = 'mention' AND acked_at = 0`
+const withdrawMention = `UPDATE inbox_entries SET reason = 'message' WHERE session_id = $1 AND space_id = $2 AND seq = $3 AND reason = 'mention' AND acked_at = 0`
 
 // storeVersion stores the current content of a message as its next version.
 func (t *Tx) storeVersion(m shoal.Message) error {

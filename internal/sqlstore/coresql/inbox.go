@@ -31,7 +31,7 @@ func (t *Tx) MarkUnread(session shoal.SessionID, space shoal.SpaceID, entity sho
 			continue
 		}
 		end++
-		if _, err := t.c.Exec(insertEntriesTexts()[1]+reopenEntry, session, end, space, m.Seq, deliveryReason(m, entity), 0, entity, true, shoal.EntityID("")); err != nil {
+		if _, err := t.c.Exec(insertEntriesTexts()[1]+reopenEntry, session, end, space, m.Seq, deliveryReason(m, entity), 0, entity, true); err != nil {
 			return err
 		}
 	}

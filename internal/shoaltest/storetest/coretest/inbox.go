@@ -10,11 +10,11 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 )
 
-// deliver marks positions as delivered once more.
-func deliver(c *storecase.Case, entity shoal.EntityID, places ...int64) {
+// deliver marks positions of bob as delivered once more.
+func deliver(c *storecase.Case, places ...int64) {
 	c.Helper()
 	c.Update(func(tx storage.Tx) error {
-		return tx.MarkDelivered(c.Session, entity, storecase.DeliveredNow(places...))
+		return tx.MarkDelivered(c.Session, "bob", storecase.DeliveredNow(places...))
 	})
 }
 
@@ -204,8 +204,8 @@ var inboxTests = map[string]func(*storecase.Case){
 		for range 6 {
 			c.Say("shop", "ann", "x")
 		}
-		deliver(c, "bob", 1, 2, 4, 5, 77)
-		deliver(c, "bob", 2)
+		deliver(c, 1, 2, 4, 5, 77)
+		deliver(c, 2)
 		entries := storecase.Read(c, func(tx storage.Tx) ([]storage.InboxEntry, error) {
 			return tx.Unread(c.Session, "bob", storage.InboxFilter{}, 10)
 		})
@@ -233,7 +233,7 @@ var inboxTests = map[string]func(*storecase.Case){
 			c.Say("shop", "ann", "x")
 			c.Say("yard", "ann", "x")
 		}
-		deliver(c, "bob", 1)
+		deliver(c, 1)
 		c.Update(func(tx storage.Tx) error { return tx.AcknowledgeSpace(c.Session, "shop", "bob", 2) })
 		storecase.Equal(c, "what is left", storecase.InboxPlaces(c, "bob", storage.InboxFilter{}), []int64{2, 4, 5, 6})
 	},
