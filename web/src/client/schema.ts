@@ -2885,6 +2885,8 @@ export interface components {
             /** Format: int64 */
             readonly generation: number;
             readonly instructions: string;
+            /** Format: int64 */
+            readonly leaseMs: number;
             /** Format: date-time */
             readonly leaseUntil: string;
             readonly members: readonly components["schemas"]["Mentionable"][];
