@@ -67,7 +67,7 @@ func (t *Tx) markDelivered(session shoal.SessionID, entity shoal.EntityID, place
 
 // An answer is posted on another server than the one that has delivered the mention only if
 // this happens within the second after which the delivery is stored, so that findAnswer
-// searches the newest messages of the space only, and of these the first of the agent.
+// searches the newest messages of the space only, and takes the agent's first.
 const answerSpan, answerLimit = 1024, 32
 
 // findAnswer records the message that answers a mention if it was posted before the delivery
