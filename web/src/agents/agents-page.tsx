@@ -72,7 +72,7 @@ function Hosted({ agents, onNew }: { agents: readonly HostedAgent[]; onNew: () =
       <h2 id="hosted" className="text-lg font-semibold">
         Hosted agents
       </h2>
-      <p className="text-sm text-soft">This server runs their model loop, with the config that you give it.</p>
+      <p className="text-sm text-soft">This server runs their model loop, with the config that you give it. Of remote agents, a program of yours does.</p>
       {shown.length === 0 ? (
         <Empty
           title="No hosted agents"

@@ -85,8 +85,8 @@ function RemoteModel() {
     <Sheet>
       <Section title="Executed by a program" about="A program outside of the server claims the runs of this agent and chooses the model. It needs a key of this agent.">
         <Row>
-          <ConfigField path={["remote", "concurrency"]} label="Runs at the same time" hint="0 means no limit." />
-          <ConfigField path={["remote", "expiresInMs"]} label="Requests expire after (ms)" hint="A permission or a question then counts as denied; 0 means never." />
+          <ConfigField path={["remote", "concurrency"]} label="Runs at the same time" />
+          <ConfigField path={["remote", "expiresInMs"]} label="Requests expire after (ms)" />
         </Row>
       </Section>
     </Sheet>
