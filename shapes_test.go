@@ -66,8 +66,10 @@ func TestShapes(t *testing.T) {
 		},
 		"entity": {entity, entityJSON},
 		"empty entity": {
-			shoal.Entity{ID: "bot", SessionID: "default", Kind: shoal.Agent, SessionRole: shoal.SessionMember, State: shoal.Offline, CreatedAt: moment,
-				Wake: &shoal.Wake{State: shoal.ReachWakeable, Via: ref("runner"), Runner: ref("ada-mbp"), Until: &later, Text: "will be woken (runner ada-mbp)"}},
+			shoal.Entity{
+				ID: "bot", SessionID: "default", Kind: shoal.Agent, SessionRole: shoal.SessionMember, State: shoal.Offline, CreatedAt: moment,
+				Wake: &shoal.Wake{State: shoal.ReachWakeable, Via: ref("runner"), Runner: ref("ada-mbp"), Until: &later, Text: "will be woken (runner ada-mbp)"},
+			},
 			`{"id":"bot","sessionId":"default","kind":"agent","sessionRole":"member","ownerId":null,"hosted":false,"name":"","description":"","externalId":null,"state":"offline",
 			"waitEndsAt":null,"lastSeenAt":null,"lastFailure":null,"stalledSince":null,"wake":{"state":"wakeable","via":"runner","harness":null,"runner":"ada-mbp","since":null,"until":"2026-11-20T10:01:00.000Z","lastSeenAt":null,"reason":"","text":"will be woken (runner ada-mbp)"},"metadata":null,"createdAt":` + at + `}`,
 		},

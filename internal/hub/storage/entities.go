@@ -2,6 +2,7 @@ package storage
 
 import (
 	"cmp"
+
 	"github.com/shoal-dev/shoal"
 )
 
