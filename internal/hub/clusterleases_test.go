@@ -15,11 +15,11 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest/clustertest"
 )
 
-// lease holds a lease for bot on a server.
-func lease(t *testing.T, h *hub.Hub, ttl time.Duration, busy bool) {
+// lease holds a lease of a minute for bot on a server.
+func lease(t *testing.T, h *hub.Hub, busy bool) {
 	t.Helper()
 	_, err := h.Entities.HoldWakeLease(context.Background(), bot, shoal.DefaultSession, bot.EntityID, shoal.WakeLease{
-		Via: "runner", Runner: "ada-mbp", SessionRef: "term-1", TTLMs: ttl.Milliseconds(), Busy: busy,
+		Via: "runner", Runner: "ada-mbp", SessionRef: "term-1", TTLMs: time.Minute.Milliseconds(), Busy: busy,
 	})
 	must(t, err)
 	synctest.Wait()
@@ -43,7 +43,7 @@ func TestLeasesOnOtherServers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var w clustertest.Wire
 		hubs, _ := cluster(t, &w, 3)
-		lease(t, hubs[1], time.Minute, false)
+		lease(t, hubs[1], false)
 		<-time.After(5 * time.Millisecond)
 		wantWake(t, "with a lease", shoal.ReachWakeable, hubs...)
 		m, err := say(hubs[2], "hello")
@@ -51,18 +51,18 @@ func TestLeasesOnOtherServers(t *testing.T) {
 		if len(m.Reach) != 1 || m.Reach[0].State != shoal.ReachWakeable || m.Reach[0].Text != "will be woken (runner ada-mbp)" {
 			t.Errorf("the sender reads %+v", m.Reach)
 		}
-		lease(t, hubs[0], time.Minute, true) // through a load balancer
+		lease(t, hubs[0], true) // through a load balancer
 		<-time.After(5 * time.Millisecond)
 		wantWake(t, "at work", shoal.ReachBusy, hubs...)
 		<-time.After(50 * time.Second)
-		lease(t, hubs[1], time.Minute, true)
+		lease(t, hubs[1], true)
 		<-time.After(50 * time.Second)
 		wantWake(t, "after a renewal", shoal.ReachBusy, hubs...)
 		hubs[1].Stop()
 		wantWake(t, "after its server has stopped", shoal.ReachBusy, hubs[0], hubs[2])
 		<-time.After(11 * time.Second)
 		wantWake(t, "after a minute without a renewal", shoal.ReachAsleep, hubs[0], hubs[2])
-		lease(t, hubs[2], time.Minute, false)
+		lease(t, hubs[2], false)
 		must(t, hubs[0].Entities.ReleaseWakeLease(context.Background(), bot, shoal.DefaultSession, bot.EntityID, "term-1"))
 		<-time.After(5 * time.Millisecond)
 		wantWake(t, "after its release", shoal.ReachAsleep, hubs[0], hubs[2])
@@ -94,12 +94,12 @@ func TestLeasesAfterJoining(t *testing.T) {
 		if e.Wake.Text != "never connected" {
 			t.Errorf("a server that joined others which know every lease says %q", e.Wake.Text)
 		}
-		lease(t, first, time.Minute, false)
+		lease(t, first, false)
 		fourth, _ := start("fourth")
 		<-time.After(50 * time.Millisecond)
 		wantWake(t, "on a server that has joined", shoal.ReachWakeable, fourth)
 		line.SetCut(true)
-		lease(t, first, time.Minute, true)
+		lease(t, first, true)
 		<-time.After(10 * time.Second)
 		wantWake(t, "with a broken line", shoal.ReachWakeable, second)
 		line.SetCut(false)
@@ -118,7 +118,7 @@ func TestEndOfLeaseIsAnnounced(t *testing.T) {
 				follower, err := hubs[0].Events.Follow(context.Background(), ann, feed.FollowRequest{Session: shoal.DefaultSession})
 				must(t, err)
 				defer follower.Close()
-				lease(t, hubs[1], time.Minute, false)
+				lease(t, hubs[1], false)
 				if <-time.After(5 * time.Second); gone {
 					hubs[1].Stop()
 				}

@@ -66,6 +66,9 @@ type task struct {
 // held reports whether the waits of adapters return nothing, because the entity itself waits.
 func (m *machine) held() bool { return m.elsewhere || slices.ContainsFunc(m.waits, (*wait).isOwn) }
 
+// isHeld reports whether the wait returns nothing while those of adapters are held.
+func (w *wait) isHeld(held bool) bool { return held && w.adapter }
+
 // isOwn reports whether the entity itself waits for messages.
 func (w *wait) isOwn() bool { return !w.adapter && w.agents == nil }
 
@@ -124,14 +127,14 @@ func (m *machine) commit(e storage.InboxEntry, base int64, inOrder bool) {
 	from, held := max(base, m.missed), m.held() // before from, the inbox may have messages that no wait knows
 	m.miss(e.Place)
 	for _, w := range m.waits {
-		if w.clear < e.Place && (w.clear < from || !inOrder) && !(held && w.adapter) {
+		if w.clear < e.Place && (w.clear < from || !inOrder) && !w.isHeld(held) {
 			return
 		}
 	}
 	entries, d := []storage.InboxEntry{e}, newDelivery(e)
 	for _, w := range slices.Backward(slices.Clone(m.waits)) {
 		switch {
-		case held && w.adapter: // the notification leads to its read, once it may return something
+		case w.isHeld(held): // the notification leads to its read, once it may return something
 		case w.clear >= e.Place: // its last read has found that the message does not match
 		case !d.matches(w.filter):
 			w.clear = e.Place
@@ -181,7 +184,7 @@ func (m *machine) leave(w *wait, err error) {
 // counted before the read that may find their messages again.
 func (m *machine) next() (t task) {
 	held := m.held()
-	if m.busy || !slices.ContainsFunc(m.waits, func(w *wait) bool { return w.stale && !(held && w.adapter) }) {
+	if m.busy || !slices.ContainsFunc(m.waits, func(w *wait) bool { return w.stale && !w.isHeld(held) }) {
 		return t
 	}
 	if t = m.count(); t.counts != nil {
@@ -189,7 +192,7 @@ func (m *machine) next() (t task) {
 	}
 	m.busy = true
 	for _, w := range m.waits {
-		if (w.stale || w.agents == nil) && !(held && w.adapter) {
+		if (w.stale || w.agents == nil) && !w.isHeld(held) {
 			w.stale = false
 			t.waits, t.clear = append(t.waits, w), append(t.clear, w.clear)
 		}
@@ -221,7 +224,7 @@ func (m *machine) read(t task, found []answer, end int64) {
 	for i, w := range t.waits {
 		switch {
 		case w.answer != nil: // it has ended during the read
-		case held && w.adapter && found[i].err == nil: // the entity itself has begun to wait
+		case w.isHeld(held) && found[i].err == nil: // the entity itself has begun to wait
 			w.stale = true
 		case found[i].isFinal() || w.over && !w.stale:
 			m.end(w, found[i])

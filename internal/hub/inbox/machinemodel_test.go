@@ -302,7 +302,7 @@ func (m *modelInbox) check() {
 
 // concerns reports whether a wait has to return an entry.
 func (m *modelInbox) concerns(e *modelEntry, w *modelWait) bool {
-	return e.acked == 0 && newDelivery(e.InboxEntry).matches(w.filter) && !(w.adapter && m.received[e.Place])
+	return e.acked == 0 && newDelivery(e.InboxEntry).matches(w.filter) && !w.isHeld(m.received[e.Place])
 }
 
 // checkAnswer checks that an answer has what a reader of the list would find at one moment:
@@ -336,7 +336,7 @@ func (m *modelInbox) checkAnswer(w *modelWait) {
 		if matches && !got && e.Place < upTo {
 			m.fail("a wait got %d without %d", upTo, e.Place)
 		}
-		if matches && len(a.entries) == 0 && a.err == nil && e.visible < w.expired && !(w.adapter && m.held >= w.expired) {
+		if matches && len(a.entries) == 0 && a.err == nil && e.visible < w.expired && !w.isHeld(m.held >= w.expired) {
 			m.fail("a wait timed out without %d, which was there before", e.Place)
 		}
 	}
@@ -350,7 +350,7 @@ func (m *modelInbox) settle() {
 		for range 1000 {
 			m.wasHeld = m.ownWait()
 			m.deliver()
-			if m.arriveOrNot(); m.task != nil || slices.ContainsFunc(m.machine.waits, func(w *wait) bool { return w.stale && !(w.adapter && m.ownWait()) }) {
+			if m.arriveOrNot(); m.task != nil || slices.ContainsFunc(m.machine.waits, func(w *wait) bool { return w.stale && !w.isHeld(m.ownWait()) }) {
 				m.work()
 			} else if len(m.notes)+len(m.pending) == 0 {
 				return
@@ -366,7 +366,7 @@ func (m *modelInbox) settle() {
 	}
 	for _, w := range m.waits {
 		for _, e := range m.entries {
-			if w.opened > 0 && w.answer == nil && !m.lost && m.concerns(e, w) && !(w.adapter && m.ownWait()) {
+			if w.opened > 0 && w.answer == nil && !m.lost && m.concerns(e, w) && !w.isHeld(m.ownWait()) {
 				m.fail("a wait sleeps although %d is there", e.Place)
 			}
 		}
