@@ -346,7 +346,7 @@ func TestReachOfRemoteAgents(t *testing.T) {
 			break
 		}
 	}
-	if r := mention(); r.State != shoal.ReachWakeable || r.Text != "" || r.Via == nil || *r.Via != shoal.ViaProgram {
+	if r := mention(); r.State != shoal.ReachWakeable || r.Text != "will be started" || r.Via == nil || *r.Via != shoal.ViaProgram {
 		t.Errorf("with a program that waits: %+v", r)
 	}
 	<-began
