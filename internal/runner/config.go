@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -91,8 +92,8 @@ func (c *Config) Complete(dir string) error {
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.Agents)) {
 		a := c.Agents[id]
-		if err := shoal.CheckID("agents", string(id)); err != nil {
-			return err
+		if shoal.CheckID("", string(id)) != nil {
+			return fmt.Errorf("agents: %q is not an id: use letters, digits and the characters _ . -", id)
 		}
 		if err := a.complete(dir); err != nil {
 			return fmt.Errorf("agents.%s.%w", id, err)
@@ -130,8 +131,8 @@ func (a *AgentConfig) complete(dir string) error {
 		}
 	}
 	for _, id := range a.RespondTo {
-		if err := shoal.CheckID("respondTo", id); err != nil {
-			return err
+		if shoal.CheckID("", id) != nil {
+			return fmt.Errorf("respondTo: %q is not owner, members or an id", id)
 		}
 	}
 	return a.completeDir(dir)
@@ -156,6 +157,18 @@ func (a *AgentConfig) completeDir(dir string) error {
 	found, err := os.Stat(a.Dir)
 	if err != nil || !found.IsDir() {
 		return fmt.Errorf("dir: %s is not a directory", a.Dir)
+	}
+	return nil
+}
+
+// Find reports whether the program of the agent is on this machine.
+func (a *AgentConfig) Find() error {
+	k, name := kinds[a.Kind], ""
+	if command := append(slices.Clone(a.Command), k.command...); len(command) > 0 {
+		name = command[0]
+	}
+	if _, err := exec.LookPath(name); err != nil {
+		return fmt.Errorf("there is no program %s on this machine: install %s, or name its program", name, k.title)
 	}
 	return nil
 }

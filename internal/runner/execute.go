@@ -61,15 +61,6 @@ func New(o Options) (*Runner, error) {
 // Stop ends all coding agents and waits for their ends.
 func (r *Runner) Stop() { r.pool.stop() }
 
-// Check reports whether the agent can be started: its kind, its program and its directory.
-func (r *Runner) Check(ctx context.Context, a Agent) error {
-	session, err := r.start(ctx, a, "")
-	if err != nil {
-		return err
-	}
-	return session.Close()
-}
-
 // Execute runs a turn of an agent to its end, with the conversation that it continues. on is called
 // with the session while the turn can be steered. The error is a *Failure if the run is to fail,
 // the cause of ctx if that ended, and what the reporter returned.

@@ -95,7 +95,7 @@ func (c *Command) config() (runner.Config, error) {
 	dir := kong.ExpandPath(c.Dir)
 	if c.Dir == "" {
 		if home, err := os.UserHomeDir(); err == nil && here == home {
-			return runner.Config{}, shoal.E("", cli.KindUsage, "a coding agent would work in your whole home directory: name one with --dir DIR")
+			return runner.Config{}, shoal.E("", cli.KindUsage, "a coding agent would work in your whole home directory: name another one with --dir DIR")
 		}
 		dir = here
 	}
@@ -106,9 +106,18 @@ func (c *Command) config() (runner.Config, error) {
 		}},
 	}
 	if err := config.Complete(here); err != nil {
-		return config, &shoal.Error{Kind: cli.KindUsage, Msg: err.Error()}
+		return config, &shoal.Error{Kind: cli.KindUsage, Msg: asFlag(err.Error(), c.Agent), Err: err}
 	}
 	return config, nil
+}
+
+// asFlag names the flag in an error about a field of the configuration.
+func asFlag(text string, agent shoal.EntityID) string {
+	field, ok := strings.CutPrefix(text, "agents."+string(agent)+".")
+	if !ok {
+		return text
+	}
+	return "--" + strings.NewReplacer("command:", "program:", "respondTo:", "respond-to:").Replace(field)
 }
 
 func (c *Command) readFile() (config runner.Config, err error) {

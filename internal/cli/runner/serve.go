@@ -8,6 +8,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/app"
 	"github.com/shoal-dev/shoal/internal/cli"
 	"github.com/shoal-dev/shoal/internal/harness"
 	"github.com/shoal-dev/shoal/internal/runner"
@@ -23,6 +24,9 @@ type serving struct {
 
 // add prepares an agent: its key, and a start that shows whether the program works.
 func (s *serving) add(ctx context.Context, id shoal.EntityID, config runner.AgentConfig) error {
+	if err := config.Find(); err != nil {
+		return &shoal.Error{Kind: cli.KindUsage, Msg: err.Error() + " with --program, or with command in runner.yaml", Err: err}
+	}
 	key, err := s.keys.of(ctx, id)
 	if err != nil {
 		return err
@@ -38,6 +42,14 @@ func (s *serving) add(ctx context.Context, id shoal.EntityID, config runner.Agen
 	})
 	s.sh.Output.Note("%s works in %s (%s)", id, config.Dir, describeMode(config.Mode))
 	return nil
+}
+
+// space names a space in which an agent is, for an example.
+func (s *serving) space() shoal.SpaceID {
+	if len(s.keys.spaces) > 0 {
+		return s.keys.spaces[0]
+	}
+	return app.Welcome
 }
 
 // describeMode says in words what an agent may do.
@@ -56,7 +68,7 @@ func describeMode(m harness.Mode) string {
 func (s *serving) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s.sh.Output.Note("mention one to wake it: `shoal send welcome 'Hello' -m %s`; Ctrl-C ends all", s.agents[0].ID)
+	s.sh.Output.Note("mention one to wake it: `shoal send %s 'Hello' -m %s`; Ctrl-C ends all", s.space(), s.agents[0].ID)
 	errs := make([]error, len(s.agents))
 	var all sync.WaitGroup
 	for i, a := range s.agents {
