@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/shoal-dev/shoal/internal/harness"
@@ -47,6 +48,7 @@ type Runner struct {
 	kinds   map[string]kind
 	pool    *pool
 	refs    *refs
+	asks    sync.WaitGroup // goroutines that wait for a verdict; each ends with its run
 }
 
 // New returns a runner. The caller must Stop it.
@@ -58,8 +60,12 @@ func New(o Options) (*Runner, error) {
 	return &Runner{options: o, kinds: kinds, pool: newPool(o.MaxProcesses, o.Idle), refs: found}, nil
 }
 
-// Stop ends all coding agents and waits for their ends.
-func (r *Runner) Stop() { r.pool.stop() }
+// Stop ends all coding agents and waits for their ends. Every Serve must have returned, or return
+// soon.
+func (r *Runner) Stop() {
+	r.pool.stop()
+	r.asks.Wait()
+}
 
 // Execute runs a turn of an agent to its end, with the conversation that it continues. on is called
 // with the session while the turn can be steered. The error is a *Failure if the run is to fail,

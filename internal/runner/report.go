@@ -20,11 +20,11 @@ const (
 	maxCallID = 128
 )
 
-// report reports a turn to the server. It must be waited for.
+// report reports a turn to the server.
 type report struct {
 	work *client.Work
 	used func(harness.Usage)
-	asks sync.WaitGroup // goroutines that wait for a verdict; they end with the run
+	asks *sync.WaitGroup // goroutines that wait for a verdict; they end with the run
 
 	mu    sync.Mutex
 	calls map[string]shoal.ToolState // what the server knows of each call; denied ones among them

@@ -58,11 +58,10 @@ func (a *served) handle(ctx context.Context, w *client.Work) error {
 	if err := a.allowance.begin(time.Now()); err != nil {
 		return coded(err)
 	}
-	out := &report{work: w, calls: map[string]shoal.ToolState{}, asked: map[string]bool{}, used: func(u harness.Usage) { a.allowance.use(time.Now(), u) }}
+	out := &report{work: w, asks: &a.runner.asks, calls: map[string]shoal.ToolState{}, asked: map[string]bool{}, used: func(u harness.Usage) { a.allowance.use(time.Now(), u) }}
 	err := a.runner.Execute(ctx, a.agent(), Job{
 		Conversation: a.conversation(run), Prompt: a.prompt(w.Claimed), Begun: w.Claimed.Generation > 1 && (run.Steps > 0 || len(w.Claimed.Written) > 0),
 	}, out, func(harness.Session) {})
-	out.asks.Wait()
 	if failure := (*Failure)(nil); errors.As(err, &failure) {
 		if a.allowance.end(time.Now(), true) {
 			a.Log(fmt.Errorf("%s is not started any more: it failed %d times in a row", a.ID, maxFailures))

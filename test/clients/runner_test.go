@@ -2,11 +2,13 @@ package clients_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -19,8 +21,11 @@ import (
 // runnerBench is a machine on which `shoal runner` runs one coding agent, and its operator.
 type runnerBench struct {
 	*bench
-	at  *client.Session // of the operator
-	out strings.Builder
+	at    *client.Session // of the operator
+	url   string
+	admin *client.Client
+	out   strings.Builder
+	stop  func() // ends the runner
 }
 
 // newRunner starts a server, and `shoal runner` on another machine's terms: with a key of its own.
@@ -28,14 +33,23 @@ func newRunner(t *testing.T, d driven, more ...string) *runnerBench {
 	t.Helper()
 	data := t.TempDir()
 	server, key := apptest.Run(t, app.Config{Data: data})
-	b := &runnerBench{bench: newBench(t, d), at: clientOf(t, client.Options{URL: server.URL(), Key: key, As: shoal.Operator}).Session(shoal.DefaultSession)}
+	b := &runnerBench{bench: newBench(t, d), url: server.URL(), admin: clientOf(t, client.Options{URL: server.URL(), Key: key}), at: clientOf(t, client.Options{URL: server.URL(), Key: key, As: shoal.Operator}).Session(shoal.DefaultSession)}
 	b.env = append(b.env, "SHOAL_URL="+server.URL(), "SHOAL_DATA="+data, "XDG_STATE_HOME="+b.home)
 	b.start(more...)
+	t.Cleanup(func() {
+		b.stop()
+		if t.Failed() {
+			t.Logf("the runner printed:\n%s", b.out.String())
+		}
+		if left := groupIn(t, b.project); left != 0 {
+			t.Errorf("group %d still works in the project", left)
+		}
+	})
 	return b
 }
 
-// start starts the runner; the test ends it.
-func (b *runnerBench) start(more ...string) (stop func()) {
+// start starts the runner.
+func (b *runnerBench) start(more ...string) {
 	b.t.Helper()
 	kind := map[string]string{"Claude Code": "claude-code", "Codex": "codex", "Gemini CLI": "gemini-cli"}[b.name]
 	args := append([]string{"runner", kind, "--agent", "scout", "--dir", b.project, "--model", b.model}, more...)
@@ -48,27 +62,17 @@ func (b *runnerBench) start(more ...string) (stop func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(b.t.Context()))
 	cmd := exec.CommandContext(ctx, filepath.Join(programs, "shoal"), args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.Dir, cmd.Env, cmd.WaitDelay = b.project, b.env, 30*time.Second
+	cmd.Dir, cmd.Env, cmd.WaitDelay = b.home, b.env, 30*time.Second
 	cmd.Stdout, cmd.Stderr = &b.out, &b.out
 	if err := cmd.Start(); err != nil {
 		b.t.Fatal(err)
 	}
 	var gone sync.WaitGroup
 	gone.Go(func() { _ = cmd.Wait() }) // it was interrupted
-	stop = sync.OnceFunc(func() {
+	b.stop = func() {
 		cancel()
 		gone.Wait()
-	})
-	b.t.Cleanup(func() {
-		stop()
-		if b.t.Failed() {
-			b.t.Logf("the runner printed:\n%s", b.out.String())
-		}
-		if left := groupIn(b.t, b.project); left != 0 {
-			b.t.Errorf("group %d still works in the project", left)
-		}
-	})
-	return stop
+	}
 }
 
 // say posts a mention of the agent.
@@ -173,6 +177,90 @@ func TestCodingAgentsInASpace(t *testing.T) {
 			b.decide(b.request(), true, "")
 			if m := b.answer(asked); !b.exists("approved.txt") {
 				t.Errorf("an approved command was not executed; the answer is %q", m.Text())
+			}
+		})
+	}
+}
+
+// A mention by somebody whom the agent does not work for is answered without the coding agent.
+func TestCodingAgentsWorkForTheirOwner(t *testing.T) {
+	t.Parallel()
+	b := newRunner(t, coders[1])
+	b.untilServed()
+	made, err := b.admin.CreateKey(t.Context(), shoal.NewKey{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "ben", Kind: shoal.Human})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.at.AddMember(t.Context(), app.Welcome, "ben"); err != nil {
+		t.Fatal(err)
+	}
+	ben := clientOf(t, client.Options{URL: b.url, Key: *made.Secret}).Session(shoal.DefaultSession)
+	text := "order: say This is for " + t.Name()
+	m, err := ben.Post(t.Context(), app.Welcome, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: []shoal.EntityID{"scout"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := b.answer(m).Text(); got != "scout works only for its owner." || sent(t, text) > 0 {
+		t.Errorf("the answer is %q; the model was sent the message %d times", got, sent(t, text))
+	}
+}
+
+// A mention that comes while no runner is there waits for the next one, which continues the
+// conversation.
+func TestCodingAgentsSurviveTheirRunner(t *testing.T) {
+	t.Parallel()
+	for _, d := range coders[:2] {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			b := newRunner(t, d)
+			b.untilServed()
+			before := "The word is " + strings.ReplaceAll(t.Name(), "/", "-")
+			b.answer(b.say(before + ". order: say Noted."))
+			b.stop()
+			m := b.say("order: say I am back.")
+			if r := m.Reach; len(r) != 1 || r[0].State != shoal.ReachAsleep {
+				t.Errorf("without a runner the sender reads %+v", r)
+			}
+			seen := sent(t, before)
+			b.start()
+			if got := b.answer(m).Text(); got != "I am back." || sent(t, before) != seen+1 {
+				t.Errorf("the answer is %q; the model was sent the earlier turn %d times, want once", got, sent(t, before)-seen)
+			}
+		})
+	}
+}
+
+// A coding agent that is killed while its question is open executes nothing, the question is closed,
+// the space reads that the outcome is unknown, and the next mention is answered.
+func TestCodingAgentsAreKilled(t *testing.T) {
+	t.Parallel()
+	for _, d := range coders[:2] {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			b := newRunner(t, d)
+			b.untilServed()
+			b.say("order: run touch killed.txt")
+			p := b.request()
+			group := groupIn(t, b.project)
+			if group == 0 {
+				t.Fatal("no process works in the project")
+			}
+			if err := syscall.Kill(-group, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			run := untilFound(b, "the end of the run", func() (shoal.Run, bool) {
+				r, err := b.at.Run(t.Context(), p.RunID)
+				return r, err == nil && r.Status.Ended()
+			})
+			if run.Error == nil || run.Error.Code != "outcome_unknown" || b.exists("killed.txt") {
+				t.Errorf("the run ended with %+v; its file exists: %v", run.Error, b.exists("killed.txt"))
+			}
+			approved := true
+			if _, err := b.at.AnswerPending(t.Context(), p.ID, shoal.PendingAnswer{Approved: &approved}); !errors.Is(err, shoal.Expired) {
+				t.Errorf("an approval afterwards: %v, want Expired", err)
+			}
+			if got := b.answer(b.say("order: say I am well.")).Text(); got != "I am well." || b.exists("killed.txt") {
+				t.Errorf("the next answer is %q; the file exists: %v", got, b.exists("killed.txt"))
 			}
 		})
 	}
