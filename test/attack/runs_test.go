@@ -108,30 +108,45 @@ func (w *world) answered(t *testing.T) time.Duration {
 	return 0
 }
 
-// queue mentions the agent worker a number of times in the space mine.
+// queue mentions the agent worker a number of times in the space mine. A busy server may refuse
+// a post for a moment; the same post comes again.
 func (w *world) queue(key string, jobs int, done func()) {
 	many(8, func(worker int) {
 		for i := worker; i < jobs; i += 8 {
-			r, err := http.NewRequestWithContext(w.Context(), http.MethodPost, w.url+"/v1/sessions/default/spaces/mine/messages",
-				strings.NewReader(fmt.Sprintf(`{"text":"job %d","mentions":["worker"]}`, i)))
-			if err != nil {
-				w.Error(err)
-				return
+			status, text := 0, ""
+			for tries := 0; tries < 20 && (tries == 0 || status == http.StatusServiceUnavailable); tries++ {
+				if tries > 0 {
+					<-time.After(time.Second)
+				}
+				var err error
+				if status, text, err = w.postJob(key, i); err != nil {
+					w.Error(err)
+					return
+				}
 			}
-			r.Header = http.Header{"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"}}
-			res, err := w.crowd.Do(r)
-			if err != nil {
-				w.Error(err)
-				return
-			}
-			_, _ = io.Copy(io.Discard, res.Body)
-			_ = res.Body.Close()
-			if res.StatusCode != http.StatusCreated {
-				w.Errorf("job %d: %d", i, res.StatusCode)
+			if status != http.StatusCreated {
+				w.Errorf("job %d: %d %s", i, status, text)
 			}
 			done()
 		}
 	})()
+}
+
+// postJob posts a job once, whatever number of times it is called.
+func (w *world) postJob(key string, i int) (status int, text string, err error) {
+	r, err := http.NewRequestWithContext(w.Context(), http.MethodPost, w.url+"/v1/sessions/default/spaces/mine/messages",
+		strings.NewReader(fmt.Sprintf(`{"text":"job %d","mentions":["worker"]}`, i)))
+	if err != nil {
+		return 0, "", err
+	}
+	r.Header = http.Header{"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"}, "Idempotency-Key": {fmt.Sprint("job-", i)}}
+	res, err := w.crowd.Do(r)
+	if err != nil {
+		return 0, "", err
+	}
+	defer func() { _ = res.Body.Close() }() // it was only read
+	all, err := io.ReadAll(res.Body)
+	return res.StatusCode, string(all), err
 }
 
 // While many runs of one entity wait for a model, and while they end, a bystander's
