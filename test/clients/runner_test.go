@@ -29,13 +29,13 @@ type runnerBench struct {
 }
 
 // newRunner starts a server, and `shoal runner` on another machine's terms: with a key of its own.
-func newRunner(t *testing.T, d driven, more ...string) *runnerBench {
+func newRunner(t *testing.T, d driven) *runnerBench {
 	t.Helper()
 	data := t.TempDir()
 	server, key := apptest.Run(t, app.Config{Data: data})
 	b := &runnerBench{bench: newBench(t, d), url: server.URL(), admin: clientOf(t, client.Options{URL: server.URL(), Key: key}), at: clientOf(t, client.Options{URL: server.URL(), Key: key, As: shoal.Operator}).Session(shoal.DefaultSession)}
 	b.env = append(b.env, "SHOAL_URL="+server.URL(), "SHOAL_DATA="+data, "XDG_STATE_HOME="+b.home)
-	b.start(more...)
+	b.start()
 	t.Cleanup(func() {
 		b.stop()
 		if t.Failed() {
@@ -49,10 +49,10 @@ func newRunner(t *testing.T, d driven, more ...string) *runnerBench {
 }
 
 // start starts the runner.
-func (b *runnerBench) start(more ...string) {
+func (b *runnerBench) start() {
 	b.t.Helper()
 	kind := map[string]string{"Claude Code": "claude-code", "Codex": "codex", "Gemini CLI": "gemini-cli"}[b.name]
-	args := append([]string{"runner", kind, "--agent", "scout", "--dir", b.project, "--model", b.model}, more...)
+	args := []string{"runner", kind, "--agent", "scout", "--dir", b.project, "--model", b.model}
 	for _, word := range b.program {
 		args = append(args, "--program="+word)
 	}
