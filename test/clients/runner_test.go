@@ -24,11 +24,29 @@ type runnerBench struct {
 	at    *client.Session // of the operator
 	url   string
 	admin *client.Client
-	out   strings.Builder
+	out   printed
 	stop  func() // ends the runner
 }
 
-// newRunner starts a server, and `shoal runner` on another machine's terms: with a key of its own.
+// printed is what a program has printed so far.
+type printed struct {
+	mu  sync.Mutex
+	all strings.Builder
+}
+
+func (p *printed) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.all.Write(b)
+}
+
+func (p *printed) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.all.String()
+}
+
+// newRunner starts a server, and `shoal runner` with the rights of its operator.
 func newRunner(t *testing.T, d driven) *runnerBench {
 	t.Helper()
 	data := t.TempDir()
