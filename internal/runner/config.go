@@ -48,10 +48,13 @@ type AgentConfig struct {
 	// RespondTo lists the senders whose mentions make it work: entity ids, and "owner" or
 	// "members" in their place.
 	RespondTo []string `yaml:"respondTo"`
-	Budget    Budget   `yaml:"budget"`
+	// Approve lists, in the same way, whose approvals count. A server lets every person of a space
+	// approve; what is executed here is for the owner to decide.
+	Approve []string `yaml:"approve"`
+	Budget  Budget   `yaml:"budget"`
 }
 
-// Words of RespondTo.
+// Words of RespondTo and Approve.
 const (
 	RespondToOwner   = "owner"
 	RespondToMembers = "members"
@@ -113,6 +116,9 @@ func (a *AgentConfig) complete(dir string) error {
 	if len(a.RespondTo) == 0 {
 		a.RespondTo = []string{RespondToOwner}
 	}
+	if len(a.Approve) == 0 {
+		a.Approve = []string{RespondToOwner}
+	}
 	k, known := kinds[a.Kind]
 	switch {
 	case !known:
@@ -130,9 +136,14 @@ func (a *AgentConfig) complete(dir string) error {
 			return fmt.Errorf("environ: %q is not the name of a variable", name)
 		}
 	}
-	for _, id := range a.RespondTo {
-		if shoal.CheckID("", id) != nil {
-			return fmt.Errorf("respondTo: %q is not owner, members or an id", id)
+	for _, list := range []struct {
+		field string
+		ids   []string
+	}{{"respondTo", a.RespondTo}, {"approve", a.Approve}} {
+		for _, id := range list.ids {
+			if shoal.CheckID("", id) != nil {
+				return fmt.Errorf("%s: %q is not owner, members or an id", list.field, id)
+			}
 		}
 	}
 	return a.completeDir(dir)
@@ -175,13 +186,23 @@ func (a *AgentConfig) Find() error {
 
 // Responds reports whether the mention of a sender makes the agent work.
 func (a *AgentConfig) Responds(sender shoal.EntityID, owner *shoal.EntityID) bool {
-	return slices.ContainsFunc(a.RespondTo, func(id string) bool {
+	return lists(a.RespondTo, sender, owner)
+}
+
+// Approves reports whether the approval of a person counts.
+func (a *AgentConfig) Approves(person shoal.EntityID, owner *shoal.EntityID) bool {
+	return lists(a.Approve, person, owner)
+}
+
+// lists reports whether a list of ids, owner and members contains an entity.
+func lists(all []string, who shoal.EntityID, owner *shoal.EntityID) bool {
+	return slices.ContainsFunc(all, func(id string) bool {
 		switch id {
 		case RespondToMembers:
 			return true
 		case RespondToOwner:
-			return owner != nil && *owner == sender
+			return owner != nil && *owner == who
 		}
-		return id == string(sender)
+		return id == string(who)
 	})
 }

@@ -26,8 +26,8 @@ func TestConfigIsCompleted(t *testing.T) {
 	}
 	want := Config{
 		Agents: map[shoal.EntityID]AgentConfig{
-			"scout": {Kind: "codex", Dir: filepath.Join(dir, "app"), Mode: harness.ModeAsk, RespondTo: []string{"owner"}, Budget: Budget{MaxTurnsPerHour: 30}},
-			"sweep": {Kind: "acp", Dir: dir, Command: []string{"sweep", "--acp"}, Mode: harness.ModeEdit, Environ: []string{"GITHUB_TOKEN"}, RespondTo: []string{"members"}, Budget: Budget{MaxTurnsPerHour: 30}},
+			"scout": {Kind: "codex", Dir: filepath.Join(dir, "app"), Mode: harness.ModeAsk, RespondTo: []string{"owner"}, Approve: []string{"owner"}, Budget: Budget{MaxTurnsPerHour: 30}},
+			"sweep": {Kind: "acp", Dir: dir, Command: []string{"sweep", "--acp"}, Mode: harness.ModeEdit, Environ: []string{"GITHUB_TOKEN"}, RespondTo: []string{"members"}, Approve: []string{"owner"}, Budget: Budget{MaxTurnsPerHour: 30}},
 		},
 		MaxProcesses: DefaultMaxProcesses, Idle: 90 * time.Second,
 	}
@@ -49,6 +49,7 @@ func TestConfigIsChecked(t *testing.T) {
 		{"agents: {scout: {kind: codex, dir: ., environ: ['*']}}", `agents.scout.environ: "*" is not the name of a variable`},
 		{"agents: {scout: {kind: codex, dir: ., environ: ['A=1']}}", `"A=1" is not the name of a variable`},
 		{"agents: {scout: {kind: codex, dir: ., respondTo: ['not an id']}}", `agents.scout.respondTo: "not an id" is not owner, members or an id`},
+		{"agents: {scout: {kind: codex, dir: ., approve: ['a b']}}", `agents.scout.approve: "a b" is not owner, members or an id`},
 		{"agents: {'not an id': {kind: codex, dir: .}}", `agents: "not an id" is not an id`},
 		{"agents: {scout: {kind: codex, dir: ., budget: {maxCostPerDay: -1}}}", "agents.scout.budget: must not be negative"},
 		{"agents: {scout: {kind: codex, dir: ., allowBypass: true}}", "allowBypass"},
@@ -79,9 +80,9 @@ func TestResponds(t *testing.T) {
 		{[]string{"ben"}, "ada", &ada, false},
 		{[]string{"members"}, "anyone", nil, true},
 	} {
-		a := AgentConfig{RespondTo: c.to}
-		if got := a.Responds(c.sender, c.owner); got != c.want {
-			t.Errorf("%v responds to %s: %v", c.to, c.sender, got)
+		a := AgentConfig{RespondTo: c.to, Approve: c.to}
+		if responds, approves := a.Responds(c.sender, c.owner), a.Approves(c.sender, c.owner); responds != c.want || approves != c.want {
+			t.Errorf("%v and %s: responds %v, approves %v", c.to, c.sender, responds, approves)
 		}
 	}
 }

@@ -24,7 +24,9 @@ const (
 type report struct {
 	work *client.Work
 	used func(harness.Usage)
-	asks *sync.WaitGroup // goroutines that wait for a verdict; they end with the run
+	// approves reports whether the approval of a person counts on this machine.
+	approves func(shoal.EntityID) bool
+	asks     *sync.WaitGroup // goroutines that wait for a verdict; they end with the run
 
 	mu    sync.Mutex
 	calls map[string]shoal.ToolState // what the server knows of each call; denied ones among them
@@ -128,6 +130,8 @@ func (r *report) Ask(_ context.Context, p harness.Permission, answer func(harnes
 		switch {
 		case err != nil: // the run is over, and its turn with it
 			return
+		case v.Approved && !r.approves(v.By):
+			answer(harness.Verdict{Reason: "The approval does not count: it is not for this person to decide what is executed on this machine."})
 		case v.Approved && !sameJSON(v.Args, asked):
 			answer(harness.Verdict{Reason: "Not with these arguments. Call the tool again with these instead: " + string(v.Args)})
 		case !v.Approved:

@@ -44,11 +44,12 @@ type served struct {
 // handle executes one run.
 func (a *served) handle(ctx context.Context, w *client.Work) error {
 	run := w.Claimed.Run
-	if ok, err := a.responds(ctx, run); err != nil || !ok {
-		if err == nil {
-			err = w.Text(fmt.Sprintf("%s works only for %s.", a.ID, a.audience()))
-		}
+	self, err := a.Session.Entity(ctx, a.ID)
+	if err != nil {
 		return err
+	}
+	if !a.responds(run, self.OwnerID) {
+		return w.Text(fmt.Sprintf("%s works only for %s.", a.ID, a.audience()))
 	}
 	if len(w.Claimed.Calls) > 0 {
 		// Another program, or this one before it was restarted, has begun the run. What it had the
@@ -59,7 +60,8 @@ func (a *served) handle(ctx context.Context, w *client.Work) error {
 		return coded(err)
 	}
 	out := &report{work: w, asks: &a.runner.asks, calls: map[string]shoal.ToolState{}, asked: map[string]bool{}, used: func(u harness.Usage) { a.allowance.use(time.Now(), u) }}
-	err := a.runner.Execute(ctx, a.agent(), Job{
+	out.approves = func(id shoal.EntityID) bool { return a.Config.Approves(id, self.OwnerID) }
+	err = a.runner.Execute(ctx, a.agent(), Job{
 		Conversation: a.conversation(run), Prompt: a.prompt(w.Claimed), Begun: w.Claimed.Generation > 1 && (run.Steps > 0 || len(w.Claimed.Written) > 0),
 	}, out, func(harness.Session) {})
 	if failure := (*Failure)(nil); errors.As(err, &failure) {
@@ -84,21 +86,17 @@ func coded(err error) error {
 
 // responds reports whether the agent works for everybody at the roots of a run: an agent that
 // mentions this one counts as the people for whom it acts.
-func (a *served) responds(ctx context.Context, run shoal.Run) (bool, error) {
-	self, err := a.Session.Entity(ctx, a.ID)
-	if err != nil {
-		return false, err
-	}
+func (a *served) responds(run shoal.Run, owner *shoal.EntityID) bool {
 	roots := run.ActingFor
 	if len(roots) == 0 && run.Trigger.SenderEntityID != "" {
 		roots = []shoal.EntityID{run.Trigger.SenderEntityID}
 	}
 	for _, id := range roots {
-		if !a.Config.Responds(id, self.OwnerID) {
-			return false, nil
+		if !a.Config.Responds(id, owner) {
+			return false
 		}
 	}
-	return len(roots) > 0 || a.Config.Responds("", nil), nil
+	return len(roots) > 0 || a.Config.Responds("", nil)
 }
 
 // audience names in words who the agent works for.

@@ -200,7 +200,8 @@ func TestCodingAgentsInASpace(t *testing.T) {
 	}
 }
 
-// A mention by somebody whom the agent does not work for is answered without the coding agent.
+// A mention by somebody whom the agent does not work for is answered without the coding agent, and
+// the approval of somebody else than its owner executes nothing.
 func TestCodingAgentsWorkForTheirOwner(t *testing.T) {
 	t.Parallel()
 	b := newRunner(t, coders[1])
@@ -220,6 +221,15 @@ func TestCodingAgentsWorkForTheirOwner(t *testing.T) {
 	}
 	if got := b.answer(m).Text(); got != "scout works only for its owner." || sent(t, text) > 0 {
 		t.Errorf("the answer is %q; the model was sent the message %d times", got, sent(t, text))
+	}
+
+	asked := b.say("order: run touch bens.txt")
+	p, approved := b.request(), true
+	if _, err := ben.AnswerPending(t.Context(), p.ID, shoal.PendingAnswer{Approved: &approved, ArgsHash: &p.ArgsHash}); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.answer(asked).Text(); b.exists("bens.txt") || !strings.Contains(got, "ejected by user") {
+		t.Errorf("ben has approved, and the file exists: %v; the answer is %q", b.exists("bens.txt"), got)
 	}
 }
 

@@ -32,6 +32,7 @@ type Command struct {
 	Program      []string        `help:"The program, and then its arguments, instead of the usual ones: --program my-agent --program=--acp." sep:"none" placeholder:"WORD"`
 	Environ      []string        `help:"Variables that it may see besides those that it needs." placeholder:"NAME"`
 	RespondTo    []string        `help:"Whose mentions make it work: owner, members, or ids." default:"owner" placeholder:"ID"`
+	Approve      []string        `help:"Whose approvals count: owner, members, or ids." default:"owner" placeholder:"ID"`
 	Space        []shoal.SpaceID `help:"Add it to these spaces (default: welcome, if there is one)." placeholder:"ID"`
 	Idle         time.Duration   `help:"How long an unused program stays open." default:"10m"`
 	MaxProcesses int             `help:"How many programs run at once." default:"4"`
@@ -102,7 +103,7 @@ func (c *Command) config() (runner.Config, error) {
 	config := runner.Config{
 		MaxProcesses: c.MaxProcesses, Idle: c.Idle,
 		Agents: map[shoal.EntityID]runner.AgentConfig{c.Agent: {
-			Kind: c.Kind, Dir: dir, Mode: c.Mode, Model: c.Model, Command: c.Program, Environ: c.Environ, RespondTo: c.RespondTo,
+			Kind: c.Kind, Dir: dir, Mode: c.Mode, Model: c.Model, Command: c.Program, Environ: c.Environ, RespondTo: c.RespondTo, Approve: c.Approve,
 		}},
 	}
 	if err := config.Complete(here); err != nil {
