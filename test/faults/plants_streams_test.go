@@ -16,8 +16,8 @@ func streamPlants() []plant {
 			"	if rigHas(\"a gap between servers is not healed\") {\n		return\n	}\n	s.until = time.Now().Add(draftTime)\n",
 		},
 		{
-			"internal/hub/runs/claims.go", "	if r.Status != shoal.RunRunning {\n",
-			"	if r.Status != shoal.RunRunning || rigHas(\"a takeover resets nothing\") {\n",
+			"internal/hub/runs/claims.go", "	if r.Status != shoal.RunRunning && !r.Remote {\n",
+			"	if r.Status != shoal.RunRunning && !r.Remote || rigHas(\"a takeover resets nothing\") {\n",
 		},
 		{
 			"internal/hub/feed/notifications.go", "	if n.Base >= f.bases[n.Key] {\n",

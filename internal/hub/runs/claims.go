@@ -83,8 +83,9 @@ func (w *Work) ClaimFor(ctx context.Context, owner string, most int, slots Slots
 }
 
 // resetParts resets the streaming parts of a run that was not suspended, or that a program
-// executes, to what is stored of them. Followers may have more of the text than the draft, and the previous executor may
-// still relay, on another server: the reset separates its deltas from those of the new one.
+// executes, to what is stored of them. Followers may have more of the text than the draft, and
+// the previous executor may still relay, on another server: the reset separates its deltas from
+// those of the new one.
 func (w *Work) resetParts(ch *core.Change, r *storage.Run) error {
 	if r.Status != shoal.RunRunning && !r.Remote {
 		return nil
