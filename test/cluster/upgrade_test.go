@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -118,11 +119,14 @@ func printedVersion(t *testing.T, binary string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// replace stops a server as an operator does, and starts another program in its place.
+// replace stops a server as an operator does, however long that takes on a busy machine, and starts
+// another program in its place.
 func (n *node) replace(t *testing.T, binary string) {
 	t.Helper()
-	if wrong := n.Stop(); wrong != "" {
-		t.Errorf("%s: %s", n.name, wrong)
+	n.Signal(syscall.SIGTERM)
+	if code := n.Died(patience); code != 0 {
+		t.Errorf("%s ended with %d", n.name, code)
+		n.Kill()
 	}
 	n.Binary = binary
 	n.Start(t)
