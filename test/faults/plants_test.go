@@ -161,7 +161,7 @@ func plants() []plant {
 			`		d.batch = w.box.recordBatch(w.who.KeyID, w.filter, upTo)
 		if rigHas("the inbox cursor moves when a batch is sent") {
 			_ = w.inbox.core.Store.Update(context.Background(), storage.Global, func(tx storage.Tx) error {
-				_, err := tx.Acknowledge(w.req.Session, w.box.key.ID, w.filter, upTo)
+				_, err := tx.Acknowledge(w.req.Session, w.box.key.ID, w.filter, upTo, nil)
 				return err
 			})
 		}
