@@ -3,7 +3,9 @@ package harness
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"slices"
 )
 
 // Session is a conversation with one process. Its methods may be called from several goroutines,
@@ -73,6 +75,19 @@ type Spec struct {
 // command line.
 type Server struct{ Name, URL, Key string }
 
+// KeyVariable names the variable in which a process finds the key of the server number i, if its
+// environment is that of [Spec.EnvironWithKeys].
+func KeyVariable(i int) string { return fmt.Sprintf("SHOAL_MCP_KEY_%d", i) }
+
+// EnvironWithKeys returns the environment with the keys of the servers.
+func (s Spec) EnvironWithKeys() []string {
+	env := slices.Clone(s.Env)
+	for i, server := range s.Servers {
+		env = append(env, KeyVariable(i)+"="+server.Key)
+	}
+	return env
+}
+
 // Errors of sessions.
 var (
 	ErrBusy     = errors.New("a turn is under way")
@@ -81,6 +96,8 @@ var (
 	ErrNotAsked = errors.New("no such permission request is open")
 	// ErrNoResume means that the harness does not know the session that it was to resume.
 	ErrNoResume = errors.New("the coding agent cannot resume this session")
+	// ErrClosed means that the harness takes or sends nothing any more: it is ending.
+	ErrClosed = errors.New("the coding agent has closed its output")
 	// ErrNoMode means that the harness has no mode that keeps what was demanded.
 	ErrNoMode = errors.New("the coding agent does not have this mode")
 )

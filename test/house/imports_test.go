@@ -170,7 +170,7 @@ var importTable = []importRule{
 	{dir: "internal/harness/claude", inside: []string{"internal/harness", "internal/harness/process"}, never: sqlAndWeb},
 	{dir: "internal/harness/codex", inside: []string{"internal/harness", "internal/harness/jsonrpc", "internal/harness/process"}, never: sqlAndWeb},
 	{dir: "internal/harness/harnesstest", inside: []string{"internal/harness"}, others: true, never: sqlAndWeb},
-	{dir: "internal/harness/jsonrpc", never: sqlAndWeb},
+	{dir: "internal/harness/jsonrpc", inside: []string{"internal/harness"}, never: sqlAndWeb},
 	{dir: "internal/harness/process", inside: []string{"internal/harness"}, others: true, never: sqlAndWeb},
 	{dir: "internal/hub", inside: []string{".", "internal/hub/access", "internal/hub/agents", "internal/hub/archive", "internal/hub/core", "internal/hub/feed", "internal/hub/inbox", "internal/hub/nodes", "internal/hub/live", "internal/hub/pending", "internal/hub/runs", "internal/hub/spaces", "internal/hub/storage", "internal/metrics"}, never: sqlAndWeb},
 	{dir: "internal/hub/storage", inside: []string{".", "internal/behalf", "internal/search"}, never: sqlAndWeb},

@@ -83,11 +83,7 @@ func Start(ctx context.Context, spec harness.Spec) (harness.Session, error) {
 	s := &session{Conversation: proc, asked: map[string]request{}}
 	s.peer = jsonrpc.New(proc.Stdin, "2.0", s.receive)
 	s.Read(s.peer.Read)
-	if err := s.open(ctx, spec); err != nil {
-		_ = s.Close()
-		if errors.Is(err, jsonrpc.ErrClosed) {
-			return nil, s.ExitError()
-		}
+	if err := s.Open(func() error { return s.open(ctx, spec) }); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -250,18 +246,10 @@ func (s *session) permission(m jsonrpc.Message) {
 func canceled() params { return params{"outcome": params{"outcome": "cancelled"}} }
 
 func (s *session) Turn(ctx context.Context, prompt string) iter.Seq2[harness.Event, error] {
-	return func(yield func(harness.Event, error) bool) {
-		if err := s.Turns.Begin(); err != nil {
-			yield(nil, err)
-			return
-		}
+	return s.Conversation.Turn(ctx, func() error {
 		blocks := []params{{"type": "text", "text": prompt}}
-		if err := s.peer.Go("session/prompt", params{"sessionId": s.Ref(), "prompt": blocks}, s.ended); err != nil {
-			yield(nil, s.ExitError())
-			return
-		}
-		s.Turns.Range(ctx, s.interrupt, s.Kill)(yield)
-	}
+		return s.peer.Go("session/prompt", params{"sessionId": s.Ref(), "prompt": blocks}, s.ended)
+	}, s.interrupt)
 }
 
 // ended handles the answer to a prompt.
@@ -270,7 +258,7 @@ func (s *session) ended(raw json.RawMessage, err error) {
 	if err == nil {
 		err = json.Unmarshal(raw, &r)
 	}
-	if errors.Is(err, jsonrpc.ErrClosed) {
+	if errors.Is(err, harness.ErrClosed) {
 		return // the turn ends with the process
 	}
 	s.mu.Lock()

@@ -2,7 +2,6 @@
 package claude
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,12 +14,6 @@ import (
 	"github.com/shoal-dev/shoal/internal/harness"
 	"github.com/shoal-dev/shoal/internal/harness/process"
 )
-
-// maxLine bounds a line of the output, in bytes.
-const maxLine = 16 << 20
-
-// keyVariable is where the settings of the server number n find its key.
-const keyVariable = "SHOAL_MCP_KEY_%d"
 
 // writing are the tools that change or execute something.
 var writing = []string{"Bash", "Edit", "MultiEdit", "Write", "NotebookEdit"}
@@ -50,18 +43,17 @@ type request struct {
 
 // Start starts Claude Code, with the conversation to resume if there is one.
 func Start(ctx context.Context, spec harness.Spec) (harness.Session, error) {
-	command, env, err := commandLine(spec)
+	command, err := commandLine(spec)
 	if err != nil {
 		return nil, err
 	}
-	proc, err := process.Converse(command, spec.Dir, env)
+	proc, err := process.Converse(command, spec.Dir, spec.EnvironWithKeys())
 	if err != nil {
 		return nil, err
 	}
 	s := &session{Conversation: proc, ref: spec.Resume, ready: make(chan struct{}), asked: map[string]request{}}
 	s.Read(s.handle)
-	if err := s.open(ctx); err != nil {
-		_ = s.Close()
+	if err := s.Open(func() error { return s.open(ctx) }); err != nil {
 		if exit := (*harness.ExitError)(nil); errors.As(err, &exit) && strings.Contains(exit.Stderr, "No conversation found") {
 			return nil, fmt.Errorf("%w: %s", harness.ErrNoResume, strings.TrimSpace(exit.Stderr))
 		}
@@ -70,7 +62,7 @@ func Start(ctx context.Context, spec harness.Spec) (harness.Session, error) {
 	return s, nil
 }
 
-func commandLine(spec harness.Spec) (command, env []string, err error) {
+func commandLine(spec harness.Spec) (command []string, err error) {
 	command = append(command, spec.Command...)
 	command = append(command, "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
 		"--include-partial-messages", "--replay-user-messages", "--permission-prompt-tool", "stdio", "--strict-mcp-config")
@@ -88,25 +80,22 @@ func commandLine(spec harness.Spec) (command, env []string, err error) {
 	if spec.Resume != "" {
 		command = append(command, "--resume", spec.Resume)
 	}
-	env = append(env, spec.Env...)
 	if len(spec.Servers) > 0 {
 		servers := map[string]any{}
 		var names []string
 		for i, server := range spec.Servers {
-			variable := fmt.Sprintf(keyVariable, i)
-			env = append(env, variable+"="+server.Key)
 			servers[server.Name] = map[string]any{
-				"type": "http", "url": server.URL, "headers": map[string]string{"Authorization": "Bearer ${" + variable + "}"},
+				"type": "http", "url": server.URL, "headers": map[string]string{"Authorization": "Bearer ${" + harness.KeyVariable(i) + "}"},
 			}
 			names = append(names, "mcp__"+server.Name)
 		}
 		text, err := json.Marshal(map[string]any{"mcpServers": servers})
 		if err != nil {
-			return nil, nil, fmt.Errorf("encode the MCP servers: %w", err)
+			return nil, fmt.Errorf("encode the MCP servers: %w", err)
 		}
 		command = append(command, "--mcp-config", string(text), "--allowedTools", strings.Join(names, ","))
 	}
-	return command, env, nil
+	return command, nil
 }
 
 // open waits until Claude Code answers.
@@ -118,7 +107,7 @@ func (s *session) open(ctx context.Context) error {
 	case <-s.ready:
 		return nil
 	case <-s.Done():
-		return s.ExitError()
+		return harness.ErrClosed
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -126,15 +115,12 @@ func (s *session) open(ctx context.Context) error {
 
 // handle handles the output of the process until its end.
 func (s *session) handle(out io.Reader) error {
-	lines := bufio.NewScanner(out)
-	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
-	for lines.Scan() {
+	return harness.ReadLines(out, func(text []byte) {
 		var l line
-		if json.Unmarshal(lines.Bytes(), &l) == nil {
+		if json.Unmarshal(text, &l) == nil {
 			s.receive(l)
 		}
-	}
-	return lines.Err()
+	})
 }
 
 func (s *session) receive(l line) {
@@ -202,17 +188,7 @@ func (s *session) permission(l line) {
 }
 
 func (s *session) Turn(ctx context.Context, prompt string) iter.Seq2[harness.Event, error] {
-	return func(yield func(harness.Event, error) bool) {
-		if err := s.Turns.Begin(); err != nil {
-			yield(nil, err)
-			return
-		}
-		if err := s.say(prompt); err != nil {
-			yield(nil, s.ExitError())
-			return
-		}
-		s.Turns.Range(ctx, s.interrupt, s.Kill)(yield)
-	}
+	return s.Conversation.Turn(ctx, func() error { return s.say(prompt) }, s.interrupt)
 }
 
 // say sends a message of the user.
@@ -271,16 +247,9 @@ func (s *session) respond(id, subtype, field string, value any) error {
 }
 
 func (s *session) write(message map[string]any) error {
-	text, err := json.Marshal(message)
-	if err != nil {
-		return fmt.Errorf("encode a message: %w", err)
-	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	if _, err := s.Stdin.Write(append(text, '\n')); err != nil {
-		return fmt.Errorf("write to Claude Code: %w", err)
-	}
-	return nil
+	return harness.WriteLine(s.Stdin, message)
 }
 
 func (s *session) Ref() string {

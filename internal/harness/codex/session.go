@@ -7,15 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 
 	"github.com/shoal-dev/shoal/internal/harness"
 	"github.com/shoal-dev/shoal/internal/harness/jsonrpc"
 	"github.com/shoal-dev/shoal/internal/harness/process"
 )
-
-// keyVariable is where Codex finds the key of the server number n: its settings name a variable.
-const keyVariable = "SHOAL_MCP_KEY_%d"
 
 // session is a thread of Codex.
 type session struct {
@@ -32,22 +30,14 @@ type session struct {
 
 // Start starts Codex, and a thread or the one to resume.
 func Start(ctx context.Context, spec harness.Spec) (harness.Session, error) {
-	env := spec.Env
-	for i, server := range spec.Servers {
-		env = append(env, fmt.Sprintf(keyVariable, i)+"="+server.Key)
-	}
-	proc, err := process.Converse(append(append([]string{}, spec.Command...), "app-server"), spec.Dir, env)
+	proc, err := process.Converse(append(slices.Clone(spec.Command), "app-server"), spec.Dir, spec.EnvironWithKeys())
 	if err != nil {
 		return nil, err
 	}
 	s := &session{Conversation: proc, items: map[string]item{}, asked: map[string]json.RawMessage{}}
 	s.peer = jsonrpc.New(proc.Stdin, "", s.receive)
 	s.Read(s.peer.Read)
-	if err := s.open(ctx, spec); err != nil {
-		_ = s.Close()
-		if errors.Is(err, jsonrpc.ErrClosed) {
-			return nil, s.ExitError()
-		}
+	if err := s.Open(func() error { return s.open(ctx, spec) }); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -105,7 +95,7 @@ func settings(spec harness.Spec) params {
 	if len(spec.Servers) > 0 {
 		servers := params{}
 		for i, server := range spec.Servers {
-			servers[server.Name] = params{"url": server.URL, "bearer_token_env_var": fmt.Sprintf(keyVariable, i)}
+			servers[server.Name] = params{"url": server.URL, "bearer_token_env_var": harness.KeyVariable(i)}
 		}
 		p["config"] = params{"mcp_servers": servers}
 	}
@@ -176,23 +166,13 @@ func (s *session) request(m jsonrpc.Message) {
 }
 
 func (s *session) Turn(ctx context.Context, prompt string) iter.Seq2[harness.Event, error] {
-	return func(yield func(harness.Event, error) bool) {
-		err := s.Turns.Begin()
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		err = s.peer.Go("turn/start", params{"threadId": s.Ref(), "input": input(prompt)}, func(_ json.RawMessage, err error) {
+	return s.Conversation.Turn(ctx, func() error {
+		return s.peer.Go("turn/start", params{"threadId": s.Ref(), "input": input(prompt)}, func(_ json.RawMessage, err error) {
 			if refused := (*jsonrpc.Error)(nil); errors.As(err, &refused) {
 				s.Turns.Emit(harness.Ended{Stop: harness.StopFailed, Text: refused.Message})
 			}
 		})
-		if err != nil {
-			yield(nil, s.ExitError())
-			return
-		}
-		s.Turns.Range(ctx, s.interrupt, s.Kill)(yield)
-	}
+	}, s.interrupt)
 }
 
 func input(text string) []params { return []params{{"type": "text", "text": text}} }

@@ -4,20 +4,14 @@
 package jsonrpc
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"sync"
+
+	"github.com/shoal-dev/shoal/internal/harness"
 )
-
-// maxLine bounds one message, in bytes.
-const maxLine = 16 << 20
-
-// ErrClosed means that the other side has closed the connection.
-var ErrClosed = errors.New("the coding agent has closed its output")
 
 // Error is an answer of the other side that refuses a call.
 type Error struct {
@@ -78,20 +72,16 @@ func New(out io.Writer, version string, handle func(Message)) *Peer {
 // Read reads and handles messages until the input ends, and then fails all open calls. Lines that
 // are not messages are skipped: some programs print warnings there.
 func (p *Peer) Read(in io.Reader) error {
-	lines := bufio.NewScanner(in)
-	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
-	for lines.Scan() {
-		p.receive(lines.Bytes())
-	}
+	err := harness.ReadLines(in, p.receive)
 	p.mu.Lock()
 	p.closed = true
 	open := p.calls
 	p.calls = nil
 	p.mu.Unlock()
 	for _, then := range open {
-		then(nil, ErrClosed)
+		then(nil, harness.ErrClosed)
 	}
-	return lines.Err()
+	return err
 }
 
 func (p *Peer) receive(line []byte) {
@@ -131,7 +121,7 @@ func (p *Peer) Go(method string, params any, then Then) error {
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
-		return ErrClosed
+		return harness.ErrClosed
 	}
 	p.last++
 	id := fmt.Sprint(p.last)
@@ -184,14 +174,7 @@ func (p *Peer) Refuse(id json.RawMessage, code int, message string) error {
 
 func (p *Peer) write(m wireMessage) error {
 	m.Version = p.version
-	line, err := json.Marshal(m)
-	if err != nil {
-		return fmt.Errorf("encode a message: %w", err)
-	}
 	p.writing.Lock()
 	defer p.writing.Unlock()
-	if _, err := p.out.Write(append(line, '\n')); err != nil {
-		return ErrClosed
-	}
-	return nil
+	return harness.WriteLine(p.out, m)
 }

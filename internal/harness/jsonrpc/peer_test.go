@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shoal-dev/shoal/internal/harness"
 	"github.com/shoal-dev/shoal/internal/harness/jsonrpc"
 )
 
@@ -75,7 +76,7 @@ func TestPeer(t *testing.T) {
 	}, "\n"), out.String()); diff != "" {
 		t.Errorf("what was written (-want +got):\n%s", diff)
 	}
-	if err := peer.Go("late", nil, note("late")); !errors.Is(err, jsonrpc.ErrClosed) {
+	if err := peer.Go("late", nil, note("late")); !errors.Is(err, harness.ErrClosed) {
 		t.Errorf("a call after the end: %v, want ErrClosed", err)
 	}
 }

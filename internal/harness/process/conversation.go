@@ -1,7 +1,10 @@
 package process
 
 import (
+	"context"
+	"errors"
 	"io"
+	"iter"
 
 	"github.com/shoal-dev/shoal/internal/harness"
 )
@@ -33,6 +36,36 @@ func (c *Conversation) Read(read func(io.Reader) error) {
 		c.Kill() // without its output it is of no use
 		c.Turns.Fail(c.ExitError())
 	}()
+}
+
+// Open prepares the conversation with open. If that fails, it ends the process and returns the
+// error: an [harness.ExitError] if the process has ended by itself.
+func (c *Conversation) Open(open func() error) error {
+	err := open()
+	if err == nil {
+		return nil
+	}
+	_ = c.Close() // it has failed anyway
+	if errors.Is(err, harness.ErrClosed) {
+		return c.ExitError()
+	}
+	return err
+}
+
+// Turn runs a turn: send sends the prompt, and interrupt asks the harness to end the turn. It is
+// what [harness.Session] promises.
+func (c *Conversation) Turn(ctx context.Context, send func() error, interrupt func()) iter.Seq2[harness.Event, error] {
+	return func(yield func(harness.Event, error) bool) {
+		if err := c.Turns.Begin(); err != nil {
+			yield(nil, err)
+			return
+		}
+		if err := send(); err != nil {
+			yield(nil, c.ExitError())
+			return
+		}
+		c.Turns.Range(ctx, interrupt, c.Kill)(yield)
+	}
 }
 
 // Done is closed when the process has ended and its output has been handled.
