@@ -24,6 +24,8 @@ type script struct {
 	broken  error             // it cannot be started
 	log     []string          // starts and prompts
 	answers []string
+	// answered, if set, receives a value for each answer; a turn waits for one after each request.
+	answered chan struct{}
 }
 
 func (s *script) note(format string, args ...any) {
@@ -48,7 +50,7 @@ type scripted struct {
 	done chan struct{}
 }
 
-func (s *scripted) Turn(_ context.Context, prompt string) iter.Seq2[harness.Event, error] {
+func (s *scripted) Turn(ctx context.Context, prompt string) iter.Seq2[harness.Event, error] {
 	first, _, _ := strings.Cut(prompt, ":")
 	s.note("prompt %q", first)
 	events := s.turns[0]
@@ -63,6 +65,12 @@ func (s *scripted) Turn(_ context.Context, prompt string) iter.Seq2[harness.Even
 			if _, last := e.(harness.Ended); last {
 				return
 			}
+			if _, asks := e.(harness.Permission); asks && s.answered != nil {
+				select {
+				case <-s.answered:
+				case <-ctx.Done():
+				}
+			}
 		}
 		close(s.done)
 		yield(nil, &harness.ExitError{Reason: "signal: killed", Stderr: "out of memory"})
@@ -75,6 +83,9 @@ func (s *scripted) Answer(_ context.Context, callID string, v harness.Verdict) e
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answers = append(s.answers, fmt.Sprintf("%s %v %s", callID, v.Approved, v.Reason))
+	if s.answered != nil {
+		s.answered <- struct{}{}
+	}
 	return nil
 }
 

@@ -3,13 +3,13 @@ package runner
 import (
 	"context"
 	"encoding/json"
-	"reflect"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/approval"
 	"github.com/shoal-dev/shoal/internal/harness"
 )
 
@@ -29,27 +29,27 @@ type report struct {
 	asks     *sync.WaitGroup // goroutines that wait for a verdict; they end with the run
 
 	mu    sync.Mutex
-	calls map[string]shoal.ToolState // what the server knows of each call; denied ones among them
-	asked map[string]bool            // the calls that wait for a verdict
+	calls map[string]*reported // what the server knows of each call
 }
 
-// know notes the state of a call. It reports whether the call is new, and false for ok if it has
-// ended before: then the harness only repeats itself, or says that it has not executed what was
-// denied.
-func (r *report) know(id string, state shoal.ToolState) (first, ok bool) {
+// reported is a call as the server knows it.
+type reported struct {
+	state shoal.ToolState
+	tool  string
+	args  json.RawMessage
+	asked bool // it waits for a verdict
+}
+
+// know returns what the server knows of a call, and whether the call is new.
+func (r *report) know(id, tool string, args json.RawMessage) (c *reported, first bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	known, found := r.calls[id]
-	switch known {
-	case shoal.ToolDone, shoal.ToolFailed, shoal.ToolDenied:
-		return false, false
-	case shoal.ToolRunning:
-		if state == shoal.ToolPending {
-			return false, true
-		}
+	c, found := r.calls[id]
+	if !found {
+		c = &reported{state: shoal.ToolPending, tool: toolName(tool), args: args}
+		r.calls[id] = c
 	}
-	r.calls[id] = state
-	return !found, true
+	return c, !found
 }
 
 // Started reports nothing: the client has begun the turn with the claim.
@@ -69,9 +69,9 @@ func (r *report) Thought(_ context.Context, delta string) error { return r.work.
 func (r *report) begin(except string) error {
 	r.mu.Lock()
 	var all []string
-	for id, state := range r.calls {
-		if state == shoal.ToolPending && id != except && !r.asked[id] {
-			r.calls[id] = shoal.ToolRunning
+	for id, c := range r.calls {
+		if c.state == shoal.ToolPending && id != except && !c.asked {
+			c.state = shoal.ToolRunning
 			all = append(all, id)
 		}
 	}
@@ -85,23 +85,30 @@ func (r *report) begin(except string) error {
 }
 
 // Tool reports a call. One that begins is pending at first: a harness shows the call before it asks
-// for its permission.
+// for its permission. What a harness says of a call that has ended is a repetition.
 func (r *report) Tool(_ context.Context, t harness.Tool) error {
-	if err := r.begin(callID(t.CallID)); err != nil {
+	l := shoal.WorkLine{Type: shoal.WorkTool, CallID: callID(t.CallID), Output: shorten(t.Output, shoal.MaxToolOutput)}
+	if err := r.begin(l.CallID); err != nil {
 		return err
 	}
-	states := map[harness.ToolState]shoal.ToolState{
-		harness.ToolRunning: shoal.ToolPending, harness.ToolCompleted: shoal.ToolDone, harness.ToolFailed: shoal.ToolFailed,
-	}
-	l := shoal.WorkLine{
-		Type: shoal.WorkTool, CallID: callID(t.CallID), State: states[t.State], Output: shorten(t.Output, shoal.MaxToolOutput),
-	}
-	first, ok := r.know(l.CallID, l.State)
-	if !ok || !first && l.State == shoal.ToolPending {
-		return nil
-	}
+	c, first := r.know(l.CallID, t.Name, object(t.Args))
 	if first {
-		l.Tool, l.Title, l.Args = toolName(t.Name), shorten(oneLine(t.Title), maxTitle), object(t.Args)
+		l.Tool, l.Title, l.Args = c.tool, shorten(oneLine(t.Title), maxTitle), c.args
+	}
+	r.mu.Lock()
+	over := c.state == shoal.ToolDone || c.state == shoal.ToolFailed
+	switch t.State {
+	case harness.ToolCompleted:
+		c.state = shoal.ToolDone
+	case harness.ToolFailed:
+		c.state = shoal.ToolFailed
+	case harness.ToolRunning:
+		over = over || !first
+	}
+	l.State = c.state
+	r.mu.Unlock()
+	if over {
+		return nil
 	}
 	return r.work.Report(l)
 }
@@ -119,24 +126,24 @@ func (r *report) Usage(_ context.Context, u harness.Usage) error {
 // request says that it knows no more.
 func (r *report) Ask(_ context.Context, p harness.Permission, answer func(harness.Verdict)) error {
 	id, asked := callID(p.CallID), object(p.Args)
-	first, _ := r.know(id, shoal.ToolPending)
-	r.waits(id, true)
-	if asked == nil && first {
-		asked = encode(map[string]string{"title": p.Title, "text": p.Text, "note": "The coding agent does not say with which arguments it calls the tool."})
+	args := asked
+	if args == nil {
+		args = encode(map[string]string{"title": p.Title, "text": p.Text, "note": "The coding agent does not say with which arguments it calls the tool."})
 	}
+	c, _ := r.know(id, p.Name, args)
+	if asked == nil {
+		asked = c.args // those of the call, if the harness has shown it before
+	}
+	r.waits(c, true)
 	r.asks.Go(func() {
-		defer r.waits(id, false)
-		v, err := r.work.Permission(id, toolName(p.Name), shorten(oneLine(p.Title), maxTitle), asked)
+		defer r.waits(c, false)
+		v, err := r.work.Permission(id, c.tool, shorten(oneLine(p.Title), maxTitle), asked)
 		switch {
 		case err != nil: // the run is over, and its turn with it
-			return
 		case v.Approved && !r.approves(v.By):
 			answer(harness.Verdict{Reason: "The approval does not count: it is not for this person to decide what is executed on this machine."})
-		case v.Approved && !sameJSON(v.Args, asked):
+		case v.Approved && v.ArgsHash != approval.ArgsHash(c.tool, asked):
 			answer(harness.Verdict{Reason: "Not with these arguments. Call the tool again with these instead: " + string(v.Args)})
-		case !v.Approved:
-			r.know(id, shoal.ToolDenied)
-			fallthrough
 		default:
 			answer(harness.Verdict{Approved: v.Approved, Reason: v.Reason})
 		}
@@ -145,21 +152,10 @@ func (r *report) Ask(_ context.Context, p harness.Permission, answer func(harnes
 }
 
 // waits notes whether a call waits for a verdict.
-func (r *report) waits(id string, waits bool) {
+func (r *report) waits(c *reported, waits bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if waits {
-		r.asked[id] = true
-	} else {
-		delete(r.asked, id)
-	}
-}
-
-// sameJSON reports whether two values are equal. One that is missing equals every other: nobody has
-// changed it.
-func sameJSON(a, b json.RawMessage) bool {
-	var x, y any
-	return len(a) == 0 || json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+	c.asked = waits
 }
 
 func encode(v any) json.RawMessage {

@@ -59,7 +59,7 @@ func (a *served) handle(ctx context.Context, w *client.Work) error {
 	if err := a.allowance.begin(time.Now()); err != nil {
 		return coded(err)
 	}
-	out := &report{work: w, asks: &a.runner.asks, calls: map[string]shoal.ToolState{}, asked: map[string]bool{}, used: func(u harness.Usage) { a.allowance.use(time.Now(), u) }}
+	out := &report{work: w, asks: &a.runner.asks, calls: map[string]*reported{}, used: func(u harness.Usage) { a.allowance.use(time.Now(), u) }}
 	out.approves = func(id shoal.EntityID) bool { return a.Config.Approves(id, self.OwnerID) }
 	err = a.runner.Execute(ctx, a.agent(), Job{
 		Conversation: a.conversation(run), Prompt: a.prompt(w.Claimed), Begun: w.Claimed.Generation > 1 && (run.Steps > 0 || len(w.Claimed.Written) > 0),

@@ -1,0 +1,143 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/app"
+	"github.com/shoal-dev/shoal/internal/apptest"
+	"github.com/shoal-dev/shoal/internal/harness"
+)
+
+// A request for a permission shows the arguments of its call, also if the harness gives them with
+// the call alone, and an approval reaches the harness as one.
+func TestPermissions(t *testing.T) {
+	args := json.RawMessage(`{"command":"make"}`)
+	done := harness.Tool{CallID: "1", State: harness.ToolCompleted, Output: "made"}
+	for _, c := range []struct {
+		name string
+		call harness.Tool
+		ask  harness.Permission
+		want string // the arguments that people see
+	}{
+		{
+			"the arguments come twice",
+			harness.Tool{CallID: "1", Name: "execute", Title: "make", Args: args, State: harness.ToolRunning},
+			harness.Permission{CallID: "1", Name: "execute", Args: args},
+			string(args),
+		},
+		{
+			"the arguments and the name come with the call",
+			harness.Tool{CallID: "1", Name: "execute", Title: "make", Args: args, State: harness.ToolRunning},
+			harness.Permission{CallID: "1", Text: "make"},
+			string(args),
+		},
+		{
+			"the call has no arguments",
+			harness.Tool{CallID: "1", Name: "execute", Title: "make", State: harness.ToolRunning},
+			harness.Permission{CallID: "1", Name: "execute", Text: "make"},
+			`{}`,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			server := apptest.Start(t)
+			if _, err := server.Operator.PutAgent(t.Context(), "scout", client.ConfigJSON, []byte(`{"version":"1.0","agent":{"name":"Scout"},"remote":{}}`)); err != nil {
+				t.Fatal(err)
+			}
+			own, err := client.New(client.Options{URL: server.URL, Key: server.Agent("scout")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &script{turns: [][]harness.Event{{started, c.call, c.ask, done, done, well}}, answered: make(chan struct{}, 1)}
+			serve(t, own.Session(shoal.DefaultSession), s)
+
+			m, err := server.Operator.Post(t.Context(), app.Welcome, shoal.Draft{Parts: []shoal.Part{shoal.Text("Make it.")}, Mentions: []shoal.EntityID{"scout"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := request(t, server.Operator)
+			if string(p.Args) != c.want || p.ToolName != "execute" {
+				t.Errorf("people see %s %s, want execute %s", p.ToolName, p.Args, c.want)
+			}
+			approved := true
+			if _, err := server.Operator.AnswerPending(t.Context(), p.ID, shoal.PendingAnswer{Approved: &approved, ArgsHash: &p.ArgsHash}); err != nil {
+				t.Fatal(err)
+			}
+			if run := ending(t, server.Operator, m.Runs[0].RunID); run.Status != shoal.RunCompleted {
+				t.Errorf("the run is %s: %+v", run.Status, run.Error)
+			}
+			if diff := cmp.Diff([]string{"1 true "}, s.answers); diff != "" {
+				t.Errorf("the answers (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// serve runs the agent scout, which a script plays, until the test ends.
+func serve(t *testing.T, session *client.Session, s *script) {
+	t.Helper()
+	r, err := New(Options{State: filepath.Join(t.TempDir(), "conversations.json"), MaxProcesses: 1, Idle: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.kinds = map[string]kind{"script": {title: "Scout", start: s.start}}
+	everybody := []string{RespondToMembers}
+	config := AgentConfig{Kind: "script", RespondTo: everybody, Approve: everybody, Budget: Budget{MaxTurnsPerHour: 99}}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	served := make(chan error, 1)
+	go func() {
+		served <- r.Serve(ctx, Served{ID: "scout", Config: config, Session: session, Log: func(err error) { t.Log(err) }})
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+		r.Stop()
+	})
+}
+
+// until repeats find until it succeeds.
+func until[T any](t *testing.T, what string, find func() (T, bool)) T {
+	t.Helper()
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for deadline := time.Now().Add(time.Minute); ; <-again.C {
+		if found, ok := find(); ok {
+			return found
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s has not come", what)
+		}
+	}
+}
+
+// request waits for an open request.
+func request(t *testing.T, at *client.Session) shoal.PendingAction {
+	t.Helper()
+	return until(t, "a request", func() (found shoal.PendingAction, ok bool) {
+		for p, err := range at.PendingActions(t.Context(), client.PendingOptions{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p, true
+		}
+		return found, false
+	})
+}
+
+// ending waits for the end of a run.
+func ending(t *testing.T, at *client.Session, id shoal.RunID) shoal.Run {
+	t.Helper()
+	return until(t, "the end of the run", func() (shoal.Run, bool) {
+		r, err := at.Run(t.Context(), id)
+		return r, err == nil && r.Status.Ended()
+	})
+}
