@@ -7,19 +7,15 @@ import (
 	"sync"
 	"time"
 
+	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/harness"
 )
 
 // Agent is a coding agent that a runner runs.
 type Agent struct {
-	ID      string
-	Kind    string   // one of Kinds
-	Command []string // nil for the kind's own
-	Dir     string
-	Mode    harness.Mode
-	Model   string
-	// Environ are names of variables that the program may see besides those of its kind.
-	Environ []string
+	ID shoal.EntityID
+	AgentConfig
+	// Servers are the MCP servers that the agent is given.
 	Servers []harness.Server
 }
 
@@ -67,14 +63,13 @@ func (r *Runner) Stop() {
 	r.asks.Wait()
 }
 
-// Execute runs a turn of an agent to its end, with the conversation that it continues. on is called
-// with the session while the turn can be steered. The error is a *Failure if the run is to fail,
+// Execute runs a turn of an agent to its end, with the conversation that it continues. The error is a *Failure if the run is to fail,
 // the cause of ctx if that ended, and what the reporter returned.
 //
 // If the program ends before its model has read the prompt, the turn begins again; afterwards it
 // continues with another prompt, once, unless a tool was at work.
-func (r *Runner) Execute(ctx context.Context, a Agent, j Job, out Reporter, on func(harness.Session)) error {
-	c, title := conversation{a.ID, j.Conversation}, r.kinds[a.Kind].title
+func (r *Runner) Execute(ctx context.Context, a Agent, j Job, out Reporter) error {
+	c, title := conversation{string(a.ID), j.Conversation}, r.kinds[a.Kind].title
 	t := &turn{out: out, onlySay: a.Mode == harness.ModeRead, started: j.Begun, tools: map[string]harness.Tool{}}
 	prompt := j.Prompt
 	if j.Begun {
@@ -86,7 +81,6 @@ func (r *Runner) Execute(ctx context.Context, a Agent, j Job, out Reporter, on f
 			return describe(title, err)
 		}
 		t.session = session
-		on(session)
 		end, err := t.run(ctx, prompt)
 		exit := (*harness.ExitError)(nil)
 		r.release(c, a, session, !errors.As(err, &exit))
@@ -108,7 +102,7 @@ func (r *Runner) Execute(ctx context.Context, a Agent, j Job, out Reporter, on f
 // session returns the session of a conversation: the one that is open, the one that the agent
 // finds again, or a new one. A turn that had started is only continued where it was.
 func (r *Runner) session(ctx context.Context, a Agent, c conversation, again bool) (harness.Session, error) {
-	s, _, err := r.pool.acquire(ctx, c, func(ctx context.Context) (harness.Session, error) {
+	return r.pool.acquire(ctx, c, func(ctx context.Context) (harness.Session, error) {
 		known := r.refs.get(c, a.Kind, a.Dir)
 		s, err := r.start(ctx, a, known)
 		if known != "" && errors.Is(err, harness.ErrNoResume) && !again {
@@ -116,7 +110,6 @@ func (r *Runner) session(ctx context.Context, a Agent, c conversation, again boo
 		}
 		return s, err
 	})
-	return s, err
 }
 
 // start starts the program of an agent.

@@ -241,7 +241,7 @@ func TestExecute(t *testing.T) {
 			}
 			defer r.Stop()
 			r.kinds = map[string]kind{"scout": {title: "Scout", start: c.script.start}}
-			err = r.Execute(t.Context(), Agent{ID: "scout", Kind: "scout", Mode: c.mode}, Job{Conversation: "lab", Prompt: "Do it: please", Begun: c.begun}, &c.report, func(harness.Session) {})
+			err = r.Execute(t.Context(), Agent{ID: "scout", AgentConfig: AgentConfig{Kind: "scout", Mode: c.mode}}, Job{Conversation: "lab", Prompt: "Do it: please", Begun: c.begun}, &c.report)
 			got := ""
 			if err != nil {
 				got = err.Error()
@@ -286,7 +286,7 @@ func TestConversationsGoOn(t *testing.T) {
 		}
 		r.kinds = map[string]kind{"scout": {title: "Scout", start: s.start}}
 		for _, prompt := range []string{"one", "two"} {
-			if err := r.Execute(t.Context(), Agent{ID: "scout", Kind: "scout"}, Job{Conversation: "lab", Prompt: prompt}, &recorded{}, func(harness.Session) {}); err != nil {
+			if err := r.Execute(t.Context(), Agent{ID: "scout", AgentConfig: AgentConfig{Kind: "scout"}}, Job{Conversation: "lab", Prompt: prompt}, &recorded{}); err != nil {
 				t.Fatal(err)
 			}
 		}

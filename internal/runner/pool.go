@@ -42,23 +42,23 @@ func newPool(most int, idle time.Duration) *pool {
 
 // acquire returns the session of a conversation for one caller, which must release it. start starts
 // one if there is none. It waits while another caller has the session, and while all places are in
-// use. warm reports whether the session was already open.
-func (p *pool) acquire(ctx context.Context, c conversation, start func(context.Context) (harness.Session, error)) (s harness.Session, warm bool, err error) {
+// use.
+func (p *pool) acquire(ctx context.Context, c conversation, start func(context.Context) (harness.Session, error)) (harness.Session, error) {
 	for {
 		s, wait, err := p.take(c)
 		switch {
 		case err != nil:
-			return nil, false, err
+			return nil, err
 		case s != nil:
-			return s, true, nil
+			return s, nil
 		case wait == nil:
 			s, err := start(ctx)
-			return s, false, p.started(c, s, err)
+			return s, p.started(c, s, err)
 		}
 		select {
 		case <-wait:
 		case <-ctx.Done():
-			return nil, false, context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
 	}
 }

@@ -41,13 +41,15 @@ type poolTest struct {
 	started []*session
 }
 
-func (p *poolTest) use(name string) (*session, bool) {
+// use acquires a session, and reports whether it was open already.
+func (p *poolTest) use(name string) (s *session, warm bool) {
 	p.t.Helper()
-	s, warm, err := p.acquire(p.t.Context(), conversation{"scout", name}, p.starting(name))
+	before := len(p.started)
+	found, err := p.acquire(p.t.Context(), conversation{"scout", name}, p.starting(name))
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return s.(*session), warm
+	return found.(*session), len(p.started) == before
 }
 
 func (p *poolTest) starting(name string) func(context.Context) (harness.Session, error) {
@@ -71,7 +73,7 @@ func withPool(t *testing.T, most int, test func(p *poolTest)) {
 				t.Errorf("the session %s has not ended", s.name)
 			}
 		}
-		if _, _, err := p.acquire(t.Context(), conversation{"scout", "late"}, p.starting("late")); !errors.Is(err, errStopped) {
+		if _, err := p.acquire(t.Context(), conversation{"scout", "late"}, p.starting("late")); !errors.Is(err, errStopped) {
 			t.Errorf("a session after the stop: %v", err)
 		}
 	})
@@ -171,7 +173,7 @@ func TestConversationsAreUsedInTurn(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(p.t.Context())
 		cause := errors.New("not any more")
 		cancel(cause)
-		if _, _, err := p.acquire(ctx, conversation{"scout", "lab"}, p.starting("lab")); !errors.Is(err, cause) {
+		if _, err := p.acquire(ctx, conversation{"scout", "lab"}, p.starting("lab")); !errors.Is(err, cause) {
 			t.Errorf("a caller that gives up: %v", err)
 		}
 		p.free("lab")
@@ -187,7 +189,7 @@ func TestFailedStartsTakeNoPlace(t *testing.T) {
 	withPool(t, 1, func(p *poolTest) {
 		broken := errors.New("no such program")
 		for range 3 {
-			_, _, err := p.acquire(p.t.Context(), conversation{"scout", "lab"}, func(context.Context) (harness.Session, error) { return nil, broken })
+			_, err := p.acquire(p.t.Context(), conversation{"scout", "lab"}, func(context.Context) (harness.Session, error) { return nil, broken })
 			if !errors.Is(err, broken) {
 				t.Errorf("%v, want the error of the start", err)
 			}

@@ -13,12 +13,9 @@ import (
 
 // Served is an agent that a runner runs for a server.
 type Served struct {
-	ID     shoal.EntityID
-	Config AgentConfig
+	Agent
 	// Session is that of the agent: its key can do nothing else.
 	Session *client.Session
-	// Servers are the MCP servers that the agent is given.
-	Servers []harness.Server
 	// Log receives what went wrong.
 	Log func(error)
 }
@@ -29,7 +26,7 @@ type Served struct {
 func (r *Runner) Serve(ctx context.Context, s Served) error {
 	a := &served{
 		Served: s, runner: r,
-		allowance: &allowance{budget: s.Config.Budget, title: string(s.ID)},
+		allowance: &allowance{budget: s.Budget, title: string(s.ID)},
 	}
 	return s.Session.Serve(ctx, s.ID, client.ServeOptions{Concurrency: r.options.MaxProcesses, Log: s.Log}, a.handle)
 }
@@ -60,10 +57,10 @@ func (a *served) handle(ctx context.Context, w *client.Work) error {
 		return coded(err)
 	}
 	out := &report{work: w, asks: &a.runner.asks, calls: map[string]*reported{}, used: func(u harness.Usage) { a.allowance.use(time.Now(), u) }}
-	out.approves = func(id shoal.EntityID) bool { return a.Config.Approves(id, self.OwnerID) }
-	err = a.runner.Execute(ctx, a.agent(), Job{
+	out.approves = func(id shoal.EntityID) bool { return a.Approves(id, self.OwnerID) }
+	err = a.runner.Execute(ctx, a.Agent, Job{
 		Conversation: a.conversation(run), Prompt: a.prompt(w.Claimed), Begun: w.Claimed.Generation > 1 && (run.Steps > 0 || len(w.Claimed.Written) > 0),
-	}, out, func(harness.Session) {})
+	}, out)
 	if failure := (*Failure)(nil); errors.As(err, &failure) {
 		if a.allowance.end(time.Now(), true) {
 			a.Log(fmt.Errorf("%s is not started any more: it failed %d times in a row", a.ID, maxFailures))
@@ -92,17 +89,17 @@ func (a *served) responds(run shoal.Run, owner *shoal.EntityID) bool {
 		roots = []shoal.EntityID{run.Trigger.SenderEntityID}
 	}
 	for _, id := range roots {
-		if !a.Config.Responds(id, owner) {
+		if !a.Responds(id, owner) {
 			return false
 		}
 	}
-	return len(roots) > 0 || a.Config.Responds("", nil)
+	return len(roots) > 0 || a.Responds("", nil)
 }
 
 // audience names in words who the agent works for.
 func (a *served) audience() string {
 	text := ""
-	for i, id := range a.Config.RespondTo {
+	for i, id := range a.RespondTo {
 		if i > 0 {
 			text += ", "
 		}
@@ -120,13 +117,6 @@ func (a *served) conversation(run shoal.Run) string {
 		return string(run.Trigger.SpaceID)
 	}
 	return "run:" + string(run.ID)
-}
-
-func (a *served) agent() Agent {
-	c := a.Config
-	return Agent{
-		ID: string(a.ID), Kind: c.Kind, Command: c.Command, Dir: c.Dir, Mode: c.Mode, Model: c.Model, Environ: c.Environ, Servers: a.Servers,
-	}
 }
 
 // prompt is what the harness is sent: the prompt of the run, and what is different from working in

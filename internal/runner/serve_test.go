@@ -93,7 +93,7 @@ func serve(t *testing.T, session *client.Session, s *script) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	served := make(chan error, 1)
 	go func() {
-		served <- r.Serve(ctx, Served{ID: "scout", Config: config, Session: session, Log: func(err error) { t.Log(err) }})
+		served <- r.Serve(ctx, Served{Agent: Agent{ID: "scout", AgentConfig: config}, Session: session, Log: func(err error) { t.Log(err) }})
 	}()
 	t.Cleanup(func() {
 		cancel()

@@ -36,8 +36,10 @@ func (s *serving) add(ctx context.Context, id shoal.EntityID, config runner.Agen
 		return err
 	}
 	s.agents = append(s.agents, runner.Served{
-		ID: id, Config: config, Session: own.Session(s.sh.Session),
-		Servers: []harness.Server{{Name: "shoal", URL: s.sh.URL + "/mcp", Key: key}},
+		Agent: runner.Agent{
+			ID: id, AgentConfig: config, Servers: []harness.Server{{Name: "shoal", URL: s.sh.URL + "/mcp", Key: key}},
+		},
+		Session: own.Session(s.sh.Session),
 		Log:     func(err error) { s.sh.Output.Note("%s: %v", id, err) },
 	})
 	s.sh.Output.Note("%s works in %s (%s)", id, config.Dir, describeMode(config.Mode))
