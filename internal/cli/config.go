@@ -133,15 +133,11 @@ func configPath(chosen *kong.Context) (path string, named bool) {
 	if path := os.Getenv("SHOAL_CONFIG"); path != "" {
 		return kong.ExpandPath(path), true
 	}
-	dir := os.Getenv("XDG_CONFIG_HOME")
-	if !filepath.IsAbs(dir) {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", false
-		}
-		dir = filepath.Join(home, ".config")
+	dir, err := ConfigDir()
+	if err != nil {
+		return "", false
 	}
-	return filepath.Join(dir, "shoal", "config.yaml"), false
+	return filepath.Join(dir, "config.yaml"), false
 }
 
 // sharedSettings lists the flags of all commands that a configuration file may set.

@@ -71,15 +71,8 @@ func PrintList[ID ~string](sh *Shell, v any, head []string, rows ...[]string) er
 
 // listsPath returns the file of the lists.
 func listsPath() (string, error) {
-	dir := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(dir) {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", err
-		}
-		dir = filepath.Join(home, ".local", "state")
-	}
-	return filepath.Join(dir, "shoal", "lists.json"), nil
+	dir, err := StateDir()
+	return filepath.Join(dir, "lists.json"), err
 }
 
 // shownLists returns the lists of the file that are not too old. A file that cannot be read

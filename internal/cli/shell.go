@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
-	"path/filepath"
 
 	"github.com/alecthomas/kong"
 
@@ -48,14 +46,11 @@ func (g *Globals) DataDir() (string, error) {
 	if g.Data != "" {
 		return kong.ExpandPath(g.Data), nil
 	}
-	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "shoal"), nil
-	}
-	home, err := os.UserHomeDir()
+	dir, err := userDir("XDG_DATA_HOME", ".local", "share")
 	if err != nil {
-		return "", &shoal.Error{Kind: KindUsage, Msg: "no home directory for the data; choose a directory with --data", Err: err}
+		err = &shoal.Error{Kind: KindUsage, Msg: "no home directory for the data; choose a directory with --data", Err: err}
 	}
-	return filepath.Join(home, ".local", "share", "shoal"), nil
+	return dir, err
 }
 
 // Secret returns the API key, and whether it is of the data directory: the operator key, or

@@ -124,11 +124,11 @@ func asFlag(text string, agent shoal.EntityID) string {
 func (c *Command) readFile() (config runner.Config, err error) {
 	path := c.File
 	if path == "" {
-		dir, err := os.UserConfigDir()
+		dir, err := cli.ConfigDir()
 		if err != nil {
 			return config, &shoal.Error{Kind: cli.KindUsage, Msg: "no home directory for the configuration; name the file with --file", Err: err}
 		}
-		path = filepath.Join(dir, "shoal", "runner.yaml")
+		path = filepath.Join(dir, "runner.yaml")
 	}
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -145,14 +145,10 @@ func (c *Command) readFile() (config runner.Config, err error) {
 
 // stateDir returns the directory for the keys and the conversations, and makes it.
 func stateDir() (string, error) {
-	dir := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(dir) {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", &shoal.Error{Kind: cli.KindUsage, Msg: "no home directory for the keys of the agents: set HOME", Err: err}
-		}
-		dir = filepath.Join(home, ".local", "state")
+	dir, err := cli.StateDir()
+	if err != nil {
+		return "", &shoal.Error{Kind: cli.KindUsage, Msg: "no home directory for the keys of the agents: set HOME", Err: err}
 	}
-	dir = filepath.Join(dir, "shoal", "runner")
+	dir = filepath.Join(dir, "runner")
 	return dir, os.MkdirAll(dir, 0o700)
 }
