@@ -171,7 +171,8 @@ func TestReadersConnectLate(t *testing.T) {
 }
 
 // Reasoning is not stored, but a reader that is disconnected in the middle of it also
-// gets each piece once, unless the step has ended before it is back: then it lacks the end.
+// gets each piece once, unless the step has ended before it is back: then it lacks the
+// rest, and only learns that the reasoning has ended.
 func TestReasoningForReconnectingReaders(t *testing.T) {
 	t.Parallel()
 	seed := setting.Seed(t, "SHOAL_CUT_SEED")
@@ -181,11 +182,11 @@ func TestReasoningForReconnectingReaders(t *testing.T) {
 	s.rest(t, http.MethodPatch, lab+"/spaces/den", args{"showAgentReasoning": true}, nil)
 	s.host(t, "guide", "rooms", args{"tools": []any{args{"name": "choose", "displayTool": true}}}, "den", "attic")
 	const want = "(A word for the den ☂, and <b>another</b> for the attic.)"
-	read := func(path string) (thought string) {
+	read := func(path string, leaves bool) (thought string, late bool) {
 		run := s.started(t, s.post(t, s.ann, "den", "Show me around."))[0]
 		s.run(t, lab+"/runs/"+string(run.ID), shoal.RunWaitingTool)
 		path = strings.Replace(path, "RUN", string(run.ID), 1)
-		all, last, ended := newReader(t), "", false
+		all, last, ended, returned := newReader(t), "", false, false
 		see := func(e streamEvent) (more bool) {
 			all.see(e)
 			if e.id != "" {
@@ -199,8 +200,11 @@ func TestReasoningForReconnectingReaders(t *testing.T) {
 					t.Errorf("after %q the stream has %s", thought, e.raw)
 				}
 				thought += e.data.Delta
+				returned = false
+				return !leaves
 			case shoal.EventReasoningEnd:
 				thought += ")"
+				late = returned
 			case shoal.EventRunCompleted:
 				ended = true
 			}
@@ -210,24 +214,36 @@ func TestReasoningForReconnectingReaders(t *testing.T) {
 		asked := s.waitsFor(t, s.ann)
 		s.restAs(t, s.ann, http.MethodPost, lab+"/pending-actions/"+string(asked.ID)+"/answer", args{"result": nil}, nil)
 		for size := int64(900); !ended; {
-			before := last
-			s.bite(t, bearer(s.admin), path, last, 1+dice.Int64N(size), see)
+			before, bite := last, 1+dice.Int64N(size)
+			if leaves {
+				bite = 1 << 20
+			}
+			returned = true
+			s.bite(t, bearer(s.admin), path, last, bite, see)
+			if leaves {
+				s.ends(t, run)
+			}
 			if size = 900; last == before {
 				size *= 8
 			}
 		}
-		return thought
+		return thought, late
 	}
 	for _, path := range []string{denEvents, lab + "/runs/RUN/events"} {
+		thought, late := read(path, true)
+		if begun := strings.TrimSuffix(thought, ")"); !late || len(begun) < 2 || begun == thought || !strings.HasPrefix(want, begun) {
+			t.Errorf("at %s the reader that left in the middle has the thought %q, want the beginning of %q", path, thought, want)
+		}
 		for complete, attempts := 0, 0; complete < 2; attempts++ {
-			thought := read(path)
-			if !strings.HasPrefix(want, thought) {
-				t.Fatalf("at %s the reader has the thought %q, want %q", path, thought, want)
-			}
-			if thought == want {
+			thought, late = read(path, false)
+			switch {
+			case thought == want:
 				complete++
-			} else if attempts == 10 {
+			case attempts == 10:
 				t.Fatalf("at %s the reader was always too late: it has %q", path, thought)
+			case thought == "":
+			case !late || !strings.HasPrefix(want, strings.TrimSuffix(thought, ")")):
+				t.Fatalf("at %s the reader has the thought %q, want %q", path, thought, want)
 			}
 		}
 	}
