@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,35 +26,15 @@ const (
 func releases(t *testing.T) (this, next string) {
 	t.Helper()
 	dir := t.TempDir()
-	root, err := filepath.Abs("../..")
-	if err != nil {
+	this, next = filepath.Join(dir, "shoal-"+thisVersion), filepath.Join(dir, "shoal-"+nextVersion)
+	if _, err := program.Build(this, "-ldflags", "-X main.version="+thisVersion); err != nil {
 		t.Fatal(err)
 	}
-	sql := filepath.Join(dir, "next.sql")
-	overlay := map[string]map[string]string{"Replace": {}}
-	for _, engine := range []string{"sqlite", "postgres"} {
-		overlay["Replace"][filepath.Join(root, "internal", "sqlstore", "migrations", engine, "9999_next.sql")] = sql
-	}
-	text, err := json.Marshal(overlay)
-	if err != nil {
+	migration := "-- additive\nCREATE TABLE added_by_the_next_version (id TEXT NOT NULL PRIMARY KEY);\n"
+	if _, err := program.BuildMigrating(next, migration, "-ldflags", "-X main.version="+nextVersion); err != nil {
 		t.Fatal(err)
 	}
-	list := filepath.Join(dir, "overlay.json")
-	for path, content := range map[string]string{
-		sql: "-- additive\nCREATE TABLE added_by_the_next_version (id TEXT NOT NULL PRIMARY KEY);\n", list: string(text),
-	} {
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	built := map[string]string{}
-	for version, more := range map[string][]string{thisVersion: nil, nextVersion: {"-overlay", list}} {
-		built[version] = filepath.Join(dir, "shoal-"+version)
-		if _, err := program.Build(built[version], append(more, "-ldflags", "-X main.version="+version)...); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return built[thisVersion], built[nextVersion]
+	return this, next
 }
 
 // Three servers are replaced by those of the next version, one after the other, and then back,

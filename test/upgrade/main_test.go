@@ -4,7 +4,6 @@
 package upgrade_test
 
 import (
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -46,41 +45,23 @@ func prepared(run func() int) (code int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	overlay, err := migrating(dir)
-	if err != nil {
-		return 0, err
-	}
-	for version, more := range map[string][]string{oldVersion: nil, newVersion: nil, nextVersion: {"-overlay", overlay}} {
-		flags := append(more, "-ldflags", "-X main.version="+version)
-		if built[version], err = program.Build(filepath.Join(dir, "shoal-"+version), flags...); err != nil {
+	for _, version := range []string{oldVersion, newVersion, nextVersion} {
+		path, flags := filepath.Join(dir, "shoal-"+version), []string{"-ldflags", "-X main.version=" + version}
+		if version == nextVersion {
+			built[version], err = program.BuildMigrating(path, migration, flags...)
+		} else {
+			built[version], err = program.Build(path, flags...)
+		}
+		if err != nil {
 			return 0, err
 		}
 	}
 	return run(), nil
 }
 
-// migrating writes the overlay that adds a migration: a table that must be filled when a
-// message is stored, so that an older program must not write.
-func migrating(dir string) (list string, err error) {
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		return "", err
-	}
-	replace := map[string]string{}
-	for _, engine := range []string{"sqlite", "postgres"} {
-		sql := filepath.Join(dir, engine+".sql")
-		if err := os.WriteFile(sql, []byte("CREATE TABLE added_by_the_next_version (id TEXT NOT NULL PRIMARY KEY);\n"), 0o600); err != nil {
-			return "", err
-		}
-		replace[filepath.Join(root, "internal", "sqlstore", "migrations", engine, "9999_next.sql")] = sql
-	}
-	text, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return "", err
-	}
-	list = filepath.Join(dir, "overlay.json")
-	return list, os.WriteFile(list, text, 0o600)
-}
+// migration adds a table that must be filled when a message is stored, so that an older
+// program must not write: it is not additive.
+const migration = "CREATE TABLE added_by_the_next_version (id TEXT NOT NULL PRIMARY KEY);\n"
 
 // schema is the version of the databases of all but the next version.
 var schema = app.Schema()
