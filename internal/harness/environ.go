@@ -15,8 +15,8 @@ var passed = []string{
 }
 
 // Environ returns the variables of a process that a harness may see: what every program needs, and
-// those that allow names. A name may end with *, which stands for any rest. Everything else stays
-// away, above all the keys of the runner.
+// those that allow names. A name may end with *, which stands for any rest. All others are removed,
+// above all the keys of the runner.
 func Environ(all []string, allow ...string) (out []string) {
 	for _, pair := range all {
 		name, _, ok := strings.Cut(pair, "=")

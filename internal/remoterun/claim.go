@@ -25,7 +25,7 @@ type Claim struct {
 	serving func()
 }
 
-// Claim leases up to limit runs of an agent to the caller, who is its own key or an admin.
+// Claim leases up to limit runs of an agent to the caller, which must be the agent itself or an admin.
 // Without such runs, and with a wait above zero, it returns an open claim, whose Wait continues.
 func (s *Server) Claim(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, limit int, wait time.Duration) ([]shoal.RemoteRun, *Claim, error) {
 	if _, err := s.o.Hub.Runs.ProgramAgent(ctx, who, session, agent); err != nil {
