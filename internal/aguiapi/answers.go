@@ -10,24 +10,18 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent/agui"
-	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // wireID returns the id of a call on the wire: calls have ids that are unique in
 // their run only.
 func wireID(run shoal.RunID, call string) string { return string(run) + "/" + call }
 
-// waiting returns what waits in the space for the caller.
-func (x *exchange) waiting(ctx context.Context) ([]shoal.PendingAction, error) {
-	return x.Hub.Pending.List(ctx, x.who, x.session, storage.PendingFilter{Space: x.space, Status: []shoal.PendingStatus{shoal.PendingOpen}, Limit: shoal.MaxPage})
-}
-
 // answer hands in the tool messages and the resume entries for what waits. One
 // that comes too late is named to the client; one that does not fit is refused.
-func (x *exchange) answer(ctx context.Context) error {
+func (x *protocolRun) answer(ctx context.Context) error {
 	taken := map[string]bool{}
 	if x.brings() {
-		open, err := x.waiting(ctx)
+		open, err := x.Waiting(ctx)
 		if err != nil {
 			return err
 		}
@@ -41,12 +35,12 @@ func (x *exchange) answer(ctx context.Context) error {
 }
 
 // brings reports whether the client brings any answer.
-func (x *exchange) brings() bool {
+func (x *protocolRun) brings() bool {
 	return len(x.in.Resume) > 0 || slices.ContainsFunc(x.in.Messages, func(m agui.Message) bool { return m.Role == roleTool })
 }
 
 // settle answers p, if the client brings an answer to it.
-func (x *exchange) settle(ctx context.Context, p shoal.PendingAction, taken map[string]bool) error {
+func (x *protocolRun) settle(ctx context.Context, p shoal.PendingAction, taken map[string]bool) error {
 	for i, m := range x.in.Messages {
 		if m.Role != roleTool || m.ToolCallID != wireID(p.RunID, p.ToolCallID) || p.Kind == shoal.PendingPermission {
 			continue
@@ -73,17 +67,17 @@ func (x *exchange) settle(ctx context.Context, p shoal.PendingAction, taken map[
 var tooLate = []shoal.Kind{shoal.AlreadyAnswered, shoal.Expired, shoal.RunNotWaiting, shoal.NotFound}
 
 // handIn settles p and shows its run.
-func (x *exchange) handIn(ctx context.Context, p shoal.PendingAction, a shoal.PendingAnswer, at string) error {
-	_, err := x.Hub.Pending.Answer(ctx, x.who, x.session, p.ID, a)
+func (x *protocolRun) handIn(ctx context.Context, p shoal.PendingAction, a shoal.PendingAnswer, at string) error {
+	_, err := x.Hub.Pending.Answer(ctx, x.Who, x.Session, p.ID, a)
 	if err := x.forgive(err, at); err != nil {
 		return err
 	}
-	return x.want(ctx, p.RunID)
+	return x.Want(ctx, p.RunID)
 }
 
 // forgive notes an answer that came too late, and returns any other error at its
 // place in the input.
-func (x *exchange) forgive(err error, at string) error {
+func (x *protocolRun) forgive(err error, at string) error {
 	switch {
 	case err == nil:
 		return nil
@@ -103,20 +97,9 @@ func (x *exchange) forgive(err error, at string) error {
 	return err
 }
 
-// want shows a run that the caller may see.
-func (x *exchange) want(ctx context.Context, id shoal.RunID) error {
-	run, err := x.Hub.Runs.Get(ctx, x.who, x.session, id)
-	if err != nil {
-		return err
-	}
-	x.roots[run.CauseRoot] = true
-	x.heard(run)
-	return nil
-}
-
 // late repeats the answers of the newest tool messages to what waits no longer: the
 // client may have sent them before and lost what followed.
-func (x *exchange) late(ctx context.Context, taken map[string]bool) error {
+func (x *protocolRun) late(ctx context.Context, taken map[string]bool) error {
 	first := 0
 	for i, m := range x.in.Messages {
 		if m.Role == roleUser || m.Role == roleAssistant {
@@ -133,11 +116,11 @@ func (x *exchange) late(ctx context.Context, taken map[string]bool) error {
 			x.ignore(at, "It answers no call of this server.")
 			continue
 		}
-		_, err := x.Hub.Pending.AnswerCall(ctx, x.who, x.session, shoal.RunID(run), call, toolAnswer(shoal.PendingClientTool, m))
+		_, err := x.Hub.Pending.AnswerCall(ctx, x.Who, x.Session, shoal.RunID(run), call, toolAnswer(shoal.PendingClientTool, m))
 		if err := x.forgive(err, at); err != nil {
 			return err
 		}
-		if err := x.want(ctx, shoal.RunID(run)); err != nil && !errors.Is(err, shoal.NotFound) {
+		if err := x.Want(ctx, shoal.RunID(run)); err != nil && !errors.Is(err, shoal.NotFound) {
 			return err
 		}
 	}

@@ -82,9 +82,9 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 		a.refuse(w, r, err)
 		return
 	}
-	defer a.Limits.Close(x.who)
-	defer x.close()
-	r = r.WithContext(limit.As(r.Context(), x.who))
+	defer a.Limits.Close(x.Who)
+	defer x.Close()
+	r = r.WithContext(limit.As(r.Context(), x.Who))
 	if err := x.ask(r.Context()); err != nil {
 		a.refuse(w, r, err)
 		return

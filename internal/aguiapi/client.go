@@ -30,7 +30,7 @@ func (i ignored) event() agui.Event {
 	return agui.Event{Type: agui.Custom, Name: "ignored", Value: map[string]any{"what": i.what, "why": i.why}}
 }
 
-func (x *exchange) ignore(what, why string) { x.ignored = append(x.ignored, ignored{what, why}) }
+func (x *protocolRun) ignore(what, why string) { x.ignored = append(x.ignored, ignored{what, why}) }
 
 // clientInput returns what runs get of an input beside its message: tools and context,
 // nil if there are neither. The schemas of tools are checked.
@@ -82,17 +82,17 @@ func argumentSchema(at string, raw json.RawMessage) (json.RawMessage, error) {
 
 // unused notes what of the input no run gets: state, properties that nothing reads, and
 // tools and context other than those that the runs were started with.
-func (x *exchange) unused(ctx context.Context) error {
+func (x *protocolRun) unused(ctx context.Context) error {
 	if !empty(x.in.State) {
 		x.ignore("state", "Agents of a space have no state that clients share. Send what the model should know as context.")
 	}
 	x.unusedProps()
-	if x.sent == nil || len(x.runs) == 0 {
+	if x.sent == nil || len(x.Runs) == 0 {
 		return nil // without a run, nothing could use them
 	}
 	tools, notes := len(x.sent.Tools) == 0, len(x.sent.Context) == 0
-	for id := range x.runs {
-		in, err := x.Hub.Runs.ClientInput(ctx, x.who, x.session, id)
+	for id := range x.Runs {
+		in, err := x.Hub.Runs.ClientInput(ctx, x.Who, x.Session, id)
 		if err != nil {
 			return err
 		}
@@ -121,7 +121,7 @@ func equal[T any](stored, sent T) bool {
 	return err == nil && bytes.Equal(a, b)
 }
 
-func (x *exchange) unusedProps() {
+func (x *protocolRun) unusedProps() {
 	if empty(x.in.ForwardedProps) {
 		return
 	}
@@ -159,13 +159,13 @@ func empty(raw json.RawMessage) bool {
 
 // refusedTools names the tools of the client that runs do not use because their agents
 // have tools with the same names.
-func (x *exchange) refusedTools(ctx context.Context) error {
+func (x *protocolRun) refusedTools(ctx context.Context) error {
 	if x.sent == nil {
 		return nil
 	}
 	refused := map[string]bool{}
-	for id := range x.runs {
-		in, err := x.Hub.Runs.ClientInput(ctx, x.who, x.session, id)
+	for id := range x.Runs {
+		in, err := x.Hub.Runs.ClientInput(ctx, x.Who, x.Session, id)
 		if err != nil {
 			return err
 		}
@@ -184,7 +184,7 @@ func (x *exchange) refusedTools(ctx context.Context) error {
 }
 
 // offer shows the calls of client tools that no message of the space shows.
-func (x *exchange) offer(waiting []shoal.PendingAction) {
+func (x *protocolRun) offer(waiting []shoal.PendingAction) {
 	for _, p := range waiting {
 		if p.Kind == shoal.PendingClientTool && p.PartID == nil {
 			x.view.finish(x.unshown(p), string(p.Args))
@@ -194,14 +194,14 @@ func (x *exchange) offer(waiting []shoal.PendingAction) {
 
 // unshown is a call that no message of the space shows, as a part of a message that has
 // the id of the pending action.
-func (x *exchange) unshown(p shoal.PendingAction) *part {
+func (x *protocolRun) unshown(p shoal.PendingAction) *part {
 	head := shoal.PartHead{MessageID: shoal.MessageID(p.ID), PartID: shoal.PartID(p.ID)}
 	return x.view.call(head, p.RunID, p.ToolCallID, p.ToolName)
 }
 
-// settled gives a call that the client has and no message shows a result when others
+// Settled gives a call that the client has and no message shows a result when others
 // settled it, or nobody in time: else the client would go on waiting for its user.
-func (x *exchange) settled(p shoal.PendingAction) {
+func (x *protocolRun) Settled(p shoal.PendingAction) {
 	if p.Kind == shoal.PendingClientTool && p.PartID == nil && x.view.had.calls[wireID(p.RunID, p.ToolCallID)] {
 		x.view.answered(x.unshown(p), nil, "", shoal.PartStatus(p.Status))
 	}

@@ -25,29 +25,25 @@ const (
 )
 
 // post posts the newest message of the user, unless it has been answered already.
-func (x *exchange) post(ctx context.Context) error {
+func (x *protocolRun) post(ctx context.Context) error {
 	at := x.newest()
 	if at < 0 {
 		return nil
 	}
 	m := x.in.Messages[at]
-	if known := slices.IndexFunc(x.snapshot.Messages, func(k shoal.Message) bool { return string(k.ID) == m.ID }); known >= 0 {
-		x.asked(x.snapshot.Messages[known])
+	if known := slices.IndexFunc(x.Snapshot.Messages, func(k shoal.Message) bool { return string(k.ID) == m.ID }); known >= 0 {
+		x.Adopt(x.Snapshot.Messages[known])
 		return nil
 	}
 	draft, err := x.draft(m, fmt.Sprintf("messages[%d]", at))
 	if err != nil {
 		return err
 	}
-	posted, err := x.Hub.Messages.PostWithClient(ctx, x.who, x.session, x.space, draft, x.sent, x.key(m.ID))
-	switch {
-	case errors.Is(err, shoal.IdempotencyMismatch):
+	err = x.Post(ctx, draft, x.sent, x.key(m.ID))
+	if errors.Is(err, shoal.IdempotencyMismatch) {
 		return shoal.E("aguiapi.post", shoal.IdempotencyMismatch, fmt.Sprintf("A message with the id %q was posted before, with another content. Give a message that says something else another id.", m.ID))
-	case err != nil:
-		return inInput(err, at)
 	}
-	x.asked(posted)
-	return nil
+	return inInput(err, at)
 }
 
 // inInput returns an error of a post with the places in the input that it is about.
@@ -69,15 +65,9 @@ func inInput(err error, at int) error {
 	return &told
 }
 
-// asked notes what the client said.
-func (x *exchange) asked(m shoal.Message) {
-	x.posted = &m
-	x.roots[string(m.ID)] = true
-}
-
 // newest returns the index of the last message if it is the user's, or -1. Messages that
 // people cannot see may follow it.
-func (x *exchange) newest() int {
+func (x *protocolRun) newest() int {
 	for i, m := range slices.Backward(x.in.Messages) {
 		switch m.Role {
 		case roleUser:
@@ -90,14 +80,14 @@ func (x *exchange) newest() int {
 }
 
 // key makes a message's id unique among all that its sender posts in the session.
-func (x *exchange) key(id string) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", x.space, x.in.ThreadID, id))
+func (x *protocolRun) key(id string) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", x.Space, x.in.ThreadID, id))
 	return "agui-" + hex.EncodeToString(sum[:])
 }
 
 // draft returns a message of the user as it is posted. forwardedProps may mention
 // members: {"mentions": ["shop-agent"]}.
-func (x *exchange) draft(m agui.Message, at string) (shoal.Draft, error) {
+func (x *protocolRun) draft(m agui.Message, at string) (shoal.Draft, error) {
 	var props struct {
 		Mentions []shoal.EntityID `json:"mentions"`
 	}

@@ -7,108 +7,11 @@ import (
 	"github.com/shoal-dev/shoal/agent/agui"
 )
 
-// take shows one event of the space. moves says that a run may be over by it.
-func (x *exchange) take(e shoal.Event) (moves bool, err error) {
-	switch e.Type {
-	case shoal.EventSnapshot:
-		var s shoal.SnapshotData
-		if s, err = decode[shoal.SnapshotData](e); err == nil {
-			x.catchUp(s)
-			x.stale = true
-		}
-		return true, err
-	case shoal.EventRunCreated, shoal.EventRunStarted, shoal.EventRunResumed, shoal.EventRunStalled, shoal.EventRunWaitingTool, shoal.EventRunWaitingReply,
-		shoal.EventRunCompleted, shoal.EventRunFailed, shoal.EventRunCanceled:
-		d, err := decode[shoal.RunData](e)
-		return err == nil && x.heard(d.Run), err
-	case shoal.EventPendingOpened, shoal.EventPendingSettled:
-		d, err := decode[shoal.PendingData](e)
-		if err == nil && e.Type == shoal.EventPendingSettled {
-			x.settled(d.PendingAction)
-		}
-		return err == nil && x.runs[d.PendingAction.RunID] != nil, err
-	case shoal.EventMessageCreated, shoal.EventMessageUpdated, shoal.EventMessageCompleted:
-		d, err := decode[shoal.MessageData](e)
-		if err != nil {
-			return false, err
-		}
-		if run, ok := x.own(d.Message); ok {
-			x.view.message(d.Message, run)
-		}
-		return false, nil
-	}
-	return false, x.takePart(e)
-}
+// Message shows a message of a run as it is; see [exchange.View].
+func (x *protocolRun) Message(m shoal.Message, run shoal.RunID) { x.view.message(m, run) }
 
-// takePart shows an event of a part.
-func (x *exchange) takePart(e shoal.Event) error {
-	switch e.Type {
-	case shoal.EventTextDelta, shoal.EventToolInputDelta, shoal.EventReasoningStart, shoal.EventReasoningDelta, shoal.EventReasoningEnd:
-		return takes(e, func(d shoal.DeltaData) { x.delta(e.Type, d) })
-	case shoal.EventTextEnd:
-		return takes(e, func(d shoal.TextData) {
-			if _, ok := x.run(d.PartHead); ok {
-				x.view.finish(x.view.text(d.PartHead), d.Text)
-			}
-		})
-	case shoal.EventToolInputStart:
-		return takes(e, func(d shoal.ToolInputData) {
-			if run, ok := x.run(d.PartHead); ok {
-				x.view.start(x.view.call(d.PartHead, run, d.ToolCallID, d.ToolName))
-			}
-		})
-	case shoal.EventToolInputAvailable:
-		return takes(e, func(d shoal.ToolInputData) {
-			if run, ok := x.run(d.PartHead); ok {
-				x.view.finish(x.view.call(d.PartHead, run, d.ToolCallID, d.ToolName), string(d.Args))
-			}
-		})
-	case shoal.EventToolOutputAvailable, shoal.EventToolOutputError:
-		return takes(e, x.output)
-	case shoal.EventPartReset, shoal.EventPartRemoved:
-		return takes(e, func(d shoal.PartResetData) {
-			if _, ok := x.run(d.PartHead); !ok {
-				return
-			}
-			if e.Type == shoal.EventPartRemoved {
-				x.view.remove(d.PartID)
-			} else {
-				x.view.reset(d.PartID, d.Offset)
-			}
-		})
-	}
-	return nil
-}
-
-// takes decodes an event and hands it to do.
-func takes[T any](e shoal.Event, do func(T)) error {
-	d, err := decode[T](e)
-	if err == nil {
-		do(d)
-	}
-	return err
-}
-
-// run returns the run of a part, if it is shown and the part is for the caller.
-func (x *exchange) run(h shoal.PartHead) (shoal.RunID, bool) {
-	if h.Private {
-		return "", false
-	}
-	if run, ok := x.messages[h.MessageID]; ok {
-		return run, true
-	}
-	if h.RunID == nil || x.runs[*h.RunID] == nil {
-		return "", false
-	}
-	return *h.RunID, true
-}
-
-// delta shows a piece of a part.
-func (x *exchange) delta(what shoal.EventType, d shoal.DeltaData) {
-	run, ok := x.run(d.PartHead)
-	if !ok {
-		return
-	}
+// Delta shows a piece of a part.
+func (x *protocolRun) Delta(what shoal.EventType, d shoal.DeltaData, run shoal.RunID) {
 	switch what {
 	case shoal.EventTextDelta:
 		x.view.grow(x.view.text(d.PartHead), d.Offset, d.Delta)
@@ -124,17 +27,35 @@ func (x *exchange) delta(what shoal.EventType, d shoal.DeltaData) {
 	}
 }
 
-// output shows the result of a call.
-func (x *exchange) output(d shoal.ToolOutputData) {
-	run, ok := x.run(d.PartHead)
-	if !ok {
-		return
-	}
+// EndText shows a whole text.
+func (x *protocolRun) EndText(d shoal.TextData) { x.view.finish(x.view.text(d.PartHead), d.Text) }
+
+// BeginCall shows the start of a call.
+func (x *protocolRun) BeginCall(d shoal.ToolInputData, run shoal.RunID) {
+	x.view.start(x.view.call(d.PartHead, run, d.ToolCallID, d.ToolName))
+}
+
+// EndInput shows the arguments of a call.
+func (x *protocolRun) EndInput(d shoal.ToolInputData, run shoal.RunID) {
+	x.view.finish(x.view.call(d.PartHead, run, d.ToolCallID, d.ToolName), string(d.Args))
+}
+
+// Output shows the result of a call.
+func (x *protocolRun) Output(d shoal.ToolOutputData, run shoal.RunID) {
 	failure := ""
 	if d.Error != nil {
 		failure = *d.Error
 	}
 	x.view.answered(x.view.call(d.PartHead, run, d.ToolCallID, d.ToolName), d.Result, failure, d.Status)
+}
+
+// Reset shows that a part has lost text, or is gone.
+func (x *protocolRun) Reset(d shoal.PartResetData, removed bool) {
+	if removed {
+		x.view.remove(d.PartID)
+	} else {
+		x.view.reset(d.PartID, d.Offset)
+	}
 }
 
 // The forms of answers to interrupts.

@@ -1,0 +1,86 @@
+package aguiapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent/agui"
+	"github.com/shoal-dev/shoal/internal/agenterror"
+	"github.com/shoal-dev/shoal/internal/exchange"
+	"github.com/shoal-dev/shoal/internal/guard"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// protocolRun is one run of the protocol: what the client asks, and what it is shown.
+// It belongs to the goroutine of the request.
+type protocolRun struct {
+	*exchange.Exchange
+	api *API
+	in  *agui.Input
+
+	ignored []ignored            // what the client sent in vain
+	sent    *storage.ClientInput // what runs get of the input, nil for nothing
+	view    *projection
+	out     *stream
+}
+
+// prepare does what needs no right but to follow the space.
+func (a *API) prepare(r *http.Request) (*protocolRun, error) {
+	who, err := a.Auth.Bearer(r)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case who.EntityID != "":
+	case who.Admin():
+		return nil, shoal.E("aguiapi", shoal.EntityRequired, "Name the entity that you act as in the header X-Shoal-Entity, or use an entity key.")
+	default:
+		return nil, shoal.E("aguiapi", shoal.Forbidden, "A service acts as no entity; use an entity key.")
+	}
+	x := &protocolRun{api: a}
+	session := shoal.SessionID(r.PathValue("session"))
+	if err := a.Limits.Call(who); err != nil {
+		return nil, err
+	}
+	a.Auth.RecordCall(who, session)
+	body := guard.Body(r)
+	if len(body) == 0 {
+		return nil, shoal.E("aguiapi", shoal.InvalidJSON, "The body is empty. Send a RunAgentInput.")
+	}
+	if x.in, err = agui.Decode(body); err != nil {
+		return nil, agenterror.Convert(err)
+	}
+	if err := checkInput(x.in); err != nil {
+		return nil, err
+	}
+	if x.sent, err = clientInput(x.in); err != nil {
+		return nil, err
+	}
+	if x.view, err = newProjection(x.in, body); err != nil {
+		return nil, err
+	}
+	if err := a.Limits.Open(who); err != nil {
+		return nil, err
+	}
+	x.Exchange, err = exchange.Open(r.Context(), exchange.Options{Hub: a.Hub, Who: who, Session: session, Space: shoal.SpaceID(r.PathValue("space")), Heartbeat: a.Heartbeat})
+	if err != nil {
+		a.Limits.Close(who)
+		return nil, err
+	}
+	return x, nil
+}
+
+// ask does what the client wants, and finds the runs that follow from it.
+func (x *protocolRun) ask(ctx context.Context) error {
+	if err := x.answer(ctx); err != nil {
+		return err
+	}
+	if err := x.post(ctx); err != nil {
+		return err
+	}
+	if err := x.Find(ctx); err != nil {
+		return err
+	}
+	return x.unused(ctx)
+}
