@@ -10,6 +10,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/auth"
+	"github.com/shoal-dev/shoal/internal/eventstream"
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/hub/core"
@@ -89,9 +90,9 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 		a.refuse(w, r, err)
 		return
 	}
-	x.out = newStream(w, a.WriteTimeout)
-	defer x.out.close()
-	if err := x.show(r); err != nil && r.Context().Err() == nil && !errors.Is(err, errGone) {
+	x.out = eventstream.New(w, a.WriteTimeout)
+	defer x.out.Close()
+	if err := x.show(r); err != nil && r.Context().Err() == nil && !errors.Is(err, eventstream.ErrGone) {
 		if guard.Status(shoal.KindOf(err)) == http.StatusInternalServerError && !errors.Is(err, core.ErrStopping) {
 			a.Log.Error("a stream failed", "request", guard.RequestID(w), "path", r.URL.Path, "error", err)
 		}

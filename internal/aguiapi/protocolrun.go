@@ -7,6 +7,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent/agui"
 	"github.com/shoal-dev/shoal/internal/agenterror"
+	"github.com/shoal-dev/shoal/internal/eventstream"
 	"github.com/shoal-dev/shoal/internal/exchange"
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
@@ -22,7 +23,7 @@ type protocolRun struct {
 	ignored []ignored            // what the client sent in vain
 	sent    *storage.ClientInput // what runs get of the input, nil for nothing
 	view    *projection
-	out     *stream
+	out     *eventstream.Stream
 }
 
 // prepare does what needs no right but to follow the space.

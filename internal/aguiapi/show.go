@@ -7,6 +7,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent/agui"
+	"github.com/shoal-dev/shoal/internal/eventstream"
 	"github.com/shoal-dev/shoal/internal/exchange"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 )
@@ -24,7 +25,7 @@ func (x *protocolRun) show(r *http.Request) error {
 	}
 	if x.Posted != nil && len(x.Runs) == 0 {
 		x.stop(x.Nobody("mention one in forwardedProps.mentions"))
-		return x.out.write(x.view.take())
+		return eventstream.Write(x.out, x.view.take())
 	}
 	if err := x.Begin(x); err != nil {
 		return err
@@ -43,7 +44,7 @@ func (x *protocolRun) follow(r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		if err := x.out.write(x.view.take()); err != nil {
+		if err := eventstream.Write(x.out, x.view.take()); err != nil {
 			return err
 		}
 		if moved {
@@ -55,7 +56,7 @@ func (x *protocolRun) follow(r *http.Request) error {
 			if err := x.mayGoOn(r); err != nil {
 				return err
 			}
-			if err := x.out.beat(); err != nil {
+			if err := x.out.Beat(); err != nil {
 				return err
 			}
 		}
@@ -79,14 +80,14 @@ func (x *protocolRun) over(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	if state == exchange.Active {
-		return false, x.out.write(x.view.take())
+		return false, eventstream.Write(x.out, x.view.take())
 	}
 	if err := x.refusedTools(ctx); err != nil {
 		return false, err
 	}
 	x.offer(waiting)
 	x.finish(waiting)
-	return true, x.out.write(x.view.take())
+	return true, eventstream.Write(x.out, x.view.take())
 }
 
 // finish closes the run of the protocol.
@@ -132,5 +133,5 @@ func (x *protocolRun) fail(err error) {
 		reported = e
 	}
 	x.stop(reported)
-	_ = x.out.write(x.view.take()) // an error means that the client has disconnected
+	_ = eventstream.Write(x.out, x.view.take()) // an error means that the client has disconnected
 }
