@@ -9,19 +9,13 @@ import (
 	"slices"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/agui"
-	"github.com/shoal-dev/shoal/internal/agenterror"
+	"github.com/shoal-dev/shoal/internal/exchange"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-const (
-	// maxClientInput is how many bytes the tools and the context of an input have
-	// together: each request of the model holds them.
-	maxClientInput = 256 << 10
-	// maxIgnoredProps is how many forwarded properties are named that nothing reads.
-	maxIgnoredProps = 20
-)
+// maxIgnoredProps is how many forwarded properties are named that nothing reads.
+const maxIgnoredProps = 20
 
 // ignored is a part of the input that has no effect, and why.
 type ignored struct{ what, why string }
@@ -35,49 +29,14 @@ func (x *protocolRun) ignore(what, why string) { x.ignored = append(x.ignored, i
 // clientInput returns what runs get of an input beside its message: tools and context,
 // nil if there are neither. The schemas of tools are checked.
 func clientInput(in *agui.Input) (*storage.ClientInput, error) {
-	if len(in.Tools) == 0 && len(in.Context) == 0 {
-		return nil, nil
-	}
-	out := &storage.ClientInput{Tools: make([]storage.ClientTool, len(in.Tools)), Context: make([]storage.ClientContext, len(in.Context))}
+	tools, context := make([]storage.ClientTool, len(in.Tools)), make([]storage.ClientContext, len(in.Context))
 	for i, t := range in.Tools {
-		schema, err := argumentSchema(fmt.Sprintf("body.tools[%d].parameters", i), t.Parameters)
-		if err != nil {
-			return nil, err
-		}
-		out.Tools[i] = storage.ClientTool{Name: t.Name, Description: t.Description, Schema: schema}
+		tools[i] = storage.ClientTool{Name: t.Name, Description: t.Description, Schema: t.Parameters}
 	}
 	for i, c := range in.Context {
-		out.Context[i] = storage.ClientContext{Description: c.Description, Value: c.Value}
+		context[i] = storage.ClientContext{Description: c.Description, Value: c.Value}
 	}
-	text, err := json.Marshal(out)
-	if err == nil && len(text) > maxClientInput {
-		err = shoal.Invalid("body.tools", fmt.Sprintf("and context have %d bytes together; at most %d are allowed", len(text), maxClientInput))
-	}
-	return out, err
-}
-
-// argumentSchema checks the schema of a tool's arguments, nil for one that takes any
-// object. It is compacted, so that equal schemas are equal bytes.
-func argumentSchema(at string, raw json.RawMessage) (json.RawMessage, error) {
-	if len(raw) == 0 || string(raw) == "null" {
-		return nil, nil
-	}
-	var schema map[string]any
-	if json.Unmarshal(raw, &schema) != nil {
-		return nil, shoal.Invalid(at, "must be a JSON Schema, which is an object")
-	}
-	if len(schema) == 0 {
-		return nil, nil
-	}
-	if schema["type"] != "object" {
-		return nil, shoal.Invalid(at+".type", `must be "object"`)
-	}
-	if _, err := agent.CompileSchema(at, raw); err != nil {
-		return nil, agenterror.Convert(err)
-	}
-	var text bytes.Buffer
-	err := json.Compact(&text, raw)
-	return text.Bytes(), err
+	return exchange.ClientInput(tools, context, func(i int) string { return fmt.Sprintf("body.tools[%d].parameters", i) })
 }
 
 // unused notes what of the input no run gets: state, properties that nothing reads, and

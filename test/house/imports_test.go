@@ -104,7 +104,7 @@ var importTable = []importRule{
 	{dir: "internal/apptest", inside: []string{".", "client", "internal/app"}},
 	{dir: "internal/aguiapi", inside: []string{".", "agent", "agent/agui", "internal/agenterror", "internal/auth", "internal/eventstream", "internal/exchange", "internal/guard", "internal/hub", "internal/hub/core", "internal/hub/storage", "internal/limit"}, never: sqlPackages},
 	{dir: "internal/eventstream", never: sqlPackages},
-	{dir: "internal/exchange", inside: []string{".", "internal/hub", "internal/hub/feed", "internal/hub/storage"}, never: sqlAndWeb},
+	{dir: "internal/exchange", inside: []string{".", "agent", "internal/agenterror", "internal/hub", "internal/hub/feed", "internal/hub/storage"}, never: sqlAndWeb},
 	{dir: "internal/auth", inside: []string{".", "internal/guard", "internal/hub", "internal/hub/access", "internal/limit", "internal/metrics"}, others: true, never: sqlPackages},
 	{dir: "internal/agentconfig", inside: []string{".", "agent", "internal/yamltext"}, others: true, never: sqlAndWeb},
 	{dir: "internal/agenterror", inside: []string{".", "agent"}, never: sqlAndWeb},
