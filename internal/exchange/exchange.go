@@ -53,6 +53,7 @@ type Exchange struct {
 	causes   map[string]bool                 // the causes whose runs are shown
 	messages map[shoal.MessageID]shoal.RunID // the messages of the runs
 	beat     time.Time
+	kind     shoal.EntityKind // of the caller, once it is read
 }
 
 // Run is a run that is shown.
@@ -90,13 +91,22 @@ func Open(ctx context.Context, o Options) (x *Exchange, err error) {
 func (x *Exchange) Close() { x.follower.Close() }
 
 // Post posts a message of the caller. in is what the runs that it starts get from the client,
-// nil for nothing, and key makes a repetition harmless, "" for none.
+// nil for nothing, and key makes a repetition harmless, "" for none. Runs that wait for a reply of
+// the caller are shown, too.
 func (x *Exchange) Post(ctx context.Context, d shoal.Draft, in *storage.ClientInput, key string) error {
-	m, err := x.Hub.Messages.PostWithClient(ctx, x.Who, x.Session, x.Space, d, in, key)
-	if err == nil {
-		x.Adopt(m)
+	awaited, err := x.awaited(ctx)
+	if err != nil {
+		return err
 	}
-	return err
+	m, err := x.Hub.Messages.PostWithClient(ctx, x.Who, x.Session, x.Space, d, in, key)
+	if err != nil {
+		return err
+	}
+	x.Adopt(m)
+	for _, run := range awaited {
+		x.causes[run.CauseRoot] = true
+	}
+	return nil
 }
 
 // Adopt makes a message that is in the space already the one that the client has posted.

@@ -16,7 +16,8 @@ type State int
 const (
 	// Active means that a run goes on, or that all wait for something else than the caller.
 	Active State = iota
-	// Waits means that no run goes on and that something waits for the caller.
+	// Waits means that no run goes on and that one waits for the caller: for a reply, or for the
+	// answer to a pending action.
 	Waits
 	// Ended means that all runs have ended.
 	Ended
@@ -67,10 +68,15 @@ func (x *Exchange) State(ctx context.Context, also func(shoal.PendingAction) boo
 	if err := x.refresh(ctx); err != nil {
 		return Active, nil, err
 	}
-	active, suspended := false, false
+	active, suspended, replies := false, false, false
 	for _, r := range x.Runs {
 		active = active || !r.Status.Ended() && !r.Status.Suspended()
 		suspended = suspended || r.Status.Suspended()
+		waits, err := x.waitsForReply(ctx, r.Run)
+		if err != nil {
+			return Active, nil, err
+		}
+		replies = replies || waits
 	}
 	switch {
 	case active:
@@ -89,7 +95,7 @@ func (x *Exchange) State(ctx context.Context, also func(shoal.PendingAction) boo
 		}
 	}
 	switch {
-	case len(waiting) > 0:
+	case len(waiting) > 0 || replies:
 		return Waits, waiting, nil
 	case suspended:
 		return Active, nil, nil

@@ -327,3 +327,22 @@ func (s *server) put(id shoal.EntityID, config string) {
 		s.t.Fatal(err)
 	}
 }
+
+// An agent that waits for a reply of the person gives the floor back: the run of the protocol ends,
+// and the next message is the reply.
+func TestHostedReply(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	s.host("reply", "[]", `
+call sendSpaceMessage {"spaceId":"reply","text":"Which city?","wait":{"for":[{"type":"human"}]}}
+---
+call sendSpaceMessage {"spaceId":"reply","text":"It rains there."}
+---
+say over`)
+	c := s.client("reply", "operator")
+	got := c.say("u1", "Rain?", nil)
+	begin := "user Rain?\nassistant Which city?\n"
+	got.hosted(t, "success", begin)
+	got = c.say("u2", "Kiel", nil)
+	got.hosted(t, "success", begin+"user Kiel\nassistant It rains there.\n")
+}
