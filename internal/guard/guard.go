@@ -2,7 +2,7 @@
 // rejects requests that a web page of another origin makes through a user's browser, and
 // bodies that are too large, too slow, of the wrong type, or JSON that two decoders could
 // read differently. It also has the one table that maps error kinds to HTTP statuses, and
-// writes errors in the form of REST and of MCP.
+// writes errors in the form of REST, of MCP and of OpenAI's API.
 //
 //	g, err := guard.New(guard.Options{MCPPaths: []string{"/mcp", "/sse"}})
 //	if err != nil {
@@ -25,7 +25,8 @@
 //     also the result of [RequestID].
 //
 // A refused request never reaches the handler. Its response is a problem document of
-// RFC 9457 or, on an MCP path, a JSON-RPC error object.
+// RFC 9457, on an MCP path a JSON-RPC error object, and below OpenAIPath an error object of
+// OpenAI's API.
 //
 // The guard knows no keys. It asks Admit for the caller before it reads anything of a body,
 // and each caller has its share of the memory for bodies (see internal/limit).
@@ -61,6 +62,9 @@ type Options struct {
 	// MCPPaths are the paths of MCP, each with everything below it. They have a larger
 	// size limit, and refusals are JSON-RPC errors.
 	MCPPaths []string
+	// OpenAIPath is where everything below speaks OpenAI's API, so that refusals have the form
+	// of its errors; "" for nowhere.
+	OpenAIPath string
 	// Accept returns the media types that a request may have besides JSON, such as
 	// application/yaml for an agent configuration. Size and time of such a body are
 	// limited, but it is not scanned. A nil Accept, or an empty result, means JSON
@@ -91,6 +95,7 @@ type Guard struct {
 	hosts    map[string]bool // as "name" for every port or "name:port"
 	origins  map[string]bool // as normalOrigin writes them
 	mcpPaths []string
+	openAI   string
 	accept   func(r *http.Request) []string
 	upload   func(r *http.Request) int64
 	admit    func(r *http.Request) (limit.Caller, error)
@@ -101,7 +106,7 @@ type Guard struct {
 // New returns a Guard with these options, or an error of kind InvalidArgument
 // that names the first host, origin or path that is invalid.
 func New(opts Options) (*Guard, error) {
-	g := &Guard{public: opts.Public, hosts: map[string]bool{}, origins: map[string]bool{}, accept: opts.Accept, upload: opts.Upload, admit: opts.Admit}
+	g := &Guard{public: opts.Public, hosts: map[string]bool{}, origins: map[string]bool{}, openAI: opts.OpenAIPath, accept: opts.Accept, upload: opts.Upload, admit: opts.Admit}
 	g.bodies.Open = limit.NewBytes(0, cmp.Or(opts.MaxBodies, 256<<20))
 	g.refused = opts.Metrics.Counters("shoal_requests_refused_total", "Requests that were refused before a handler saw them, by error code.", "code")
 	opts.Metrics.GaugeFunc("shoal_body_bytes", "Memory of the bodies of requests that are being read or answered.", func() float64 { return float64(g.bodies.Count()) })
@@ -203,9 +208,12 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, mcp bool, status 
 	default:
 		hearOut(r)
 	}
-	if mcp {
+	switch {
+	case mcp:
 		writeRPCError(w, status, err)
-	} else {
+	case g.openAI != "" && strings.HasPrefix(r.URL.Path, g.openAI):
+		writeOpenAIError(w, status, err)
+	default:
 		writeProblem(w, status, err)
 	}
 }

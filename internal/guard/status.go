@@ -109,7 +109,7 @@ func writeRPCError(w http.ResponseWriter, status int, err *shoal.Error) {
 	b := append(make([]byte, 0, 256), `{"jsonrpc":"2.0","id":null,"error":{"code":`...)
 	b = append(strconv.AppendInt(b, code, 10), `,"message":`...)
 	b = appendText(b, string(err.Kind)+": "+err.Msg)
-	writeError(w, status, rpcType, append(b, "}}"...), err.RetryAfter)
+	writeError(w, status, jsonMedia, append(b, "}}"...), err.RetryAfter)
 }
 
 // appendText appends text as a JSON string, as encoding/json writes it. Refusals are many when a
@@ -135,7 +135,7 @@ func appendValue(b []byte, v any) []byte {
 // Header values that all answers share. They must not be appended to.
 var (
 	problemType = []string{"application/problem+json"}
-	rpcType     = []string{"application/json"}
+	jsonMedia   = []string{"application/json"}
 	noStore     = []string{"no-store"}
 	noSniff     = []string{"nosniff"}
 )
