@@ -49,6 +49,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/mcpapi"
 	"github.com/shoal-dev/shoal/internal/metrics"
+	"github.com/shoal-dev/shoal/internal/openaiapi"
 	"github.com/shoal-dev/shoal/internal/remoterun"
 	"github.com/shoal-dev/shoal/internal/run"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
@@ -210,7 +211,7 @@ func (s *Server) protect() (err error) {
 	c := s.config
 	host, _, _ := net.SplitHostPort(c.Addr)
 	s.guard, err = guard.New(guard.Options{
-		Public: !Loopback(host), AllowHosts: c.AllowHosts, AllowOrigins: c.AllowOrigins, MCPPaths: []string{"/mcp", "/sse"},
+		Public: !Loopback(host), AllowHosts: c.AllowHosts, AllowOrigins: c.AllowOrigins, MCPPaths: []string{"/mcp", "/sse"}, OpenAIPath: openaiapi.Path,
 		Accept: bodies.Types, Upload: bodies.UploadLimit, Metrics: s.metrics,
 		Admit: s.admit,
 	})
@@ -226,7 +227,7 @@ func (s *Server) protect() (err error) {
 // over MCP that is over a limit is refused with a result, which needs the id in its body.
 func (s *Server) admit(r *http.Request) (limit.Caller, error) {
 	caller, err := s.auth.Admit(r)
-	if err == nil && (strings.HasPrefix(r.URL.Path, "/v1/") || strings.HasPrefix(r.URL.Path, "/agui/")) {
+	if err == nil && (strings.HasPrefix(r.URL.Path, "/v1/") || strings.HasPrefix(r.URL.Path, "/agui/") || strings.HasPrefix(r.URL.Path, openaiapi.Path)) {
 		err = s.limits.Peek(caller, bodies.Concurrent(r))
 	}
 	return caller, err
@@ -288,6 +289,7 @@ func (s *Server) apis() (_ http.Handler, err error) {
 	mux.Handle("/mcp", s.mcp.Handler())
 	mux.Handle("/sse", s.mcp.Handler())
 	mux.Handle("/agui/", aguiapi.New(aguiapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log, Limits: s.limits}).Handler())
+	mux.Handle(openaiapi.Path, openaiapi.New(openaiapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log, Limits: s.limits}).Handler())
 	mux.Handle("/v1/", rest.Handler())
 	mux.Handle("/", pages.Or(s.console.Handler()))
 	return mux, nil

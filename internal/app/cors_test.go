@@ -39,6 +39,7 @@ func TestPagesOfAllowedOrigins(t *testing.T) {
 		{"an event stream", "GET", sessions + "/events", "", 200, ""},
 		{"MCP", "POST", "/mcp", initial, 200, ""},
 		{"AG-UI", "POST", agui, emptyRun, 200, ""},
+		{"OpenAI's API", "GET", "/openai/v1/models", "", 200, "{"},
 		{"an unknown path", "GET", "/v1/nothing", "", 404, "{"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -50,7 +50,7 @@ func (a *Authenticator) Admit(r *http.Request) (limit.Caller, error) {
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/v1/"):
 		who, err = a.identify(r)
-	case r.URL.Path == "/mcp", r.URL.Path == "/sse", strings.HasPrefix(r.URL.Path, "/agui/"):
+	case r.URL.Path == "/mcp", r.URL.Path == "/sse", strings.HasPrefix(r.URL.Path, "/agui/"), strings.HasPrefix(r.URL.Path, "/openai/"):
 		who, err = a.bearer(r)
 	default:
 		return limit.From(a.address(r)), nil

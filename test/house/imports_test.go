@@ -96,7 +96,7 @@ var importTable = []importRule{
 		dir: "internal/app",
 		inside: []string{
 			".", "internal/agentconfig", "internal/aguiapi", "internal/auth", "internal/background", "internal/calendar", "internal/clusterbus", "internal/clusterbus/natscore", "internal/clusterbus/pgnotify", "internal/console", "internal/docsite", "internal/guard",
-			"internal/httpapi", "internal/httpapi/bodies", "internal/history", "internal/hub", "internal/hub/core", "internal/hub/storage", "internal/limit", "internal/localbus", "internal/logs", "internal/mcpapi", "internal/metrics", "internal/naming", "internal/detach", "internal/remoterun", "internal/run",
+			"internal/httpapi", "internal/httpapi/bodies", "internal/history", "internal/hub", "internal/hub/core", "internal/hub/storage", "internal/limit", "internal/localbus", "internal/logs", "internal/mcpapi", "internal/metrics", "internal/naming", "internal/openaiapi", "internal/detach", "internal/remoterun", "internal/run",
 			"internal/sqlstore", "internal/tool",
 		},
 		others: true, never: sqlPackages,
@@ -104,6 +104,7 @@ var importTable = []importRule{
 	{dir: "internal/apptest", inside: []string{".", "client", "internal/app"}},
 	{dir: "internal/aguiapi", inside: []string{".", "agent", "agent/agui", "internal/agenterror", "internal/auth", "internal/eventstream", "internal/exchange", "internal/guard", "internal/hub", "internal/hub/core", "internal/hub/storage", "internal/limit"}, never: sqlPackages},
 	{dir: "internal/eventstream", never: sqlPackages},
+	{dir: "internal/openaiapi", inside: []string{".", "internal/auth", "internal/eventstream", "internal/exchange", "internal/guard", "internal/hub", "internal/hub/core", "internal/hub/storage", "internal/limit"}, never: sqlPackages},
 	{dir: "internal/exchange", inside: []string{".", "agent", "internal/agenterror", "internal/hub", "internal/hub/feed", "internal/hub/storage"}, never: sqlAndWeb},
 	{dir: "internal/auth", inside: []string{".", "internal/guard", "internal/hub", "internal/hub/access", "internal/limit", "internal/metrics"}, others: true, never: sqlPackages},
 	{dir: "internal/agentconfig", inside: []string{".", "agent", "internal/yamltext"}, others: true, never: sqlAndWeb},

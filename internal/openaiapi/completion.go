@@ -1,0 +1,326 @@
+package openaiapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/eventstream"
+	"github.com/shoal-dev/shoal/internal/exchange"
+	"github.com/shoal-dev/shoal/internal/guard"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+)
+
+// completion is one chat completion. It belongs to the goroutine of the request.
+type completion struct {
+	*call
+	*exchange.Exchange
+	in    *request
+	agent shoal.Entity
+	view  *projection
+	out   *eventstream.Stream // nil for an answer in one piece
+}
+
+// complete serves POST chat/completions.
+func (c *call) complete() error {
+	in, err := decode(guard.Body(c.r))
+	if err != nil {
+		return err
+	}
+	x := &completion{call: c, in: in}
+	if x.agent, err = c.agent(in.Model); err != nil {
+		return err
+	}
+	said, err := in.said()
+	if err != nil {
+		return err
+	}
+	space, err := c.space(x.agent)
+	if err != nil {
+		return err
+	}
+	if err := c.Limits.Open(c.who); err != nil {
+		return err
+	}
+	defer c.Limits.Close(c.who)
+	x.Exchange, err = exchange.Open(c.r.Context(), exchange.Options{Hub: c.Hub, Who: c.who, Session: c.session, Space: space, Heartbeat: c.Heartbeat})
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	if err := x.say(c.r.Context(), said); err != nil {
+		return err
+	}
+	return x.answer()
+}
+
+// space returns the space of the completion: the one that the client names, or its own with the
+// agent, which is created when it is needed.
+func (c *call) space(agent shoal.Entity) (shoal.SpaceID, error) {
+	if named := c.r.Header.Get("X-Shoal-Space"); named != "" {
+		return shoal.SpaceID(named), nil
+	}
+	id := ChatSpace(c.who.EntityID, agent.ID)
+	_, err := c.Hub.Spaces.Get(c.r.Context(), c.who, c.session, id)
+	if shoal.KindOf(err) != shoal.NotFound {
+		return id, err
+	}
+	_, err = c.Hub.Spaces.Create(c.r.Context(), c.who, c.session, shoal.NewSpace{ID: id, Name: "Chat with " + agent.Name, Members: []shoal.EntityID{agent.ID}}, "")
+	if errors.Is(err, shoal.AlreadyExists) { // another request has just created it, or it is another entity's
+		err = nil
+	}
+	return id, err
+}
+
+// ChatSpace returns the id of the space where an entity chats with an agent.
+func ChatSpace(entity, agent shoal.EntityID) shoal.SpaceID {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q", entity, agent))
+	return shoal.SpaceID(shoal.PrefixSpace + "chat" + hex.EncodeToString(sum[:10]))
+}
+
+// say posts what the client says, or answers what waits for it.
+func (x *completion) say(ctx context.Context, said said) error {
+	for _, a := range said.answers {
+		_, err := x.API.Hub.Pending.AnswerCall(ctx, x.who, x.session, a.run, a.call, a.result())
+		if err != nil {
+			return x.once(at(err, a.at))
+		}
+		if err := x.Want(ctx, a.run); err != nil {
+			return err
+		}
+	}
+	if len(said.draft.Parts) > 0 {
+		answered, err := x.answerQuestion(ctx, said.draft)
+		if err != nil {
+			return err
+		}
+		if !answered {
+			if err := x.post(ctx, said.draft); err != nil {
+				return err
+			}
+		}
+	}
+	if err := x.Find(ctx); err != nil {
+		return x.once(err)
+	}
+	if len(x.Runs) == 0 {
+		nobody := x.Nobody("mention one: the model is the agent that is mentioned")
+		if len(x.Posted.SkippedAgents) == 0 {
+			nobody.Msg = fmt.Sprintf("The message is in the space %s, but the agent %s is not a member of it. Add it to the space, or leave X-Shoal-Space out.", x.Space, x.agent.ID)
+		}
+		return x.once(nobody)
+	}
+	return nil
+}
+
+// post posts a message to the agent.
+func (x *completion) post(ctx context.Context, d shoal.Draft) error {
+	client, err := x.in.clientInput()
+	if err != nil {
+		return err
+	}
+	key := ""
+	if sent := x.r.Header.Get("Idempotency-Key"); sent != "" {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%q %q", x.Space, sent))
+		key = "openai-" + hex.EncodeToString(sum[:])
+	}
+	d.Mentions = []shoal.EntityID{x.agent.ID}
+	return x.Post(ctx, d, client, key)
+}
+
+// answerQuestion gives the text of a message to a question that the agent has asked the caller in the
+// space.
+func (x *completion) answerQuestion(ctx context.Context, d shoal.Draft) (answered bool, err error) {
+	waiting, err := x.Waiting(ctx)
+	if err != nil {
+		return false, err
+	}
+	at := slices.IndexFunc(waiting, func(p shoal.PendingAction) bool { return p.Kind == shoal.PendingQuestion && p.AgentID == x.agent.ID })
+	text := (shoal.Message{Parts: d.Parts}).Text()
+	if at < 0 || text == "" {
+		return false, nil
+	}
+	if _, err := x.API.Hub.Pending.Answer(ctx, x.who, x.session, waiting[at].ID, shoal.PendingAnswer{Answer: &text}); err != nil {
+		return false, err
+	}
+	return true, x.Want(ctx, waiting[at].RunID)
+}
+
+// once returns an error that the official clients do not repeat the request for.
+func (x *completion) once(err error) error {
+	x.w.Header().Set("X-Should-Retry", "false")
+	return err
+}
+
+// at returns an error about a field of the request.
+func at(err error, place string) error {
+	var e *shoal.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	placed := *e
+	placed.Fields = []shoal.FieldError{{Location: place, Message: e.Msg}}
+	return &placed
+}
+
+// answer shows what follows until there is nothing more to wait for.
+func (x *completion) answer() error {
+	x.view = newProjection(x)
+	if x.in.Stream {
+		x.out = eventstream.New(x.w, x.WriteTimeout)
+		defer x.out.Close()
+	}
+	err := x.follow(x.r.Context())
+	x.cancel(err)
+	if err == nil || x.r.Context().Err() != nil || errors.Is(err, eventstream.ErrGone) {
+		return nil
+	}
+	object, status := x.object(err)
+	if x.out == nil || !x.out.Started() {
+		x.w.Header().Set("X-Should-Retry", "false")
+		object.Write(x.w, status)
+		return nil
+	}
+	_ = eventstream.Write(x.out, []any{map[string]any{"error": object}}) // an error means that the client has disconnected
+	return nil
+}
+
+// object returns an error as the client sees it.
+func (x *completion) object(err error) (guard.OpenAIError, int) {
+	var run runFailed
+	if errors.As(err, &run) {
+		return guard.OpenAIError{Message: run.Message, Type: "server_error", Code: run.Code}, http.StatusBadGateway
+	}
+	err = x.report(x.w, x.r, err)
+	return guard.NewOpenAIError(err), guard.Status(shoal.KindOf(err))
+}
+
+// follow shows events as they come, until the runs have ended or wait for the client.
+func (x *completion) follow(ctx context.Context) error {
+	if err := x.Begin(x.view); err != nil {
+		return err
+	}
+	for moved := true; ; {
+		if err := x.flush(); err != nil {
+			return err
+		}
+		if moved {
+			if done, err := x.over(ctx); done || err != nil {
+				return err
+			}
+		}
+		var beat bool
+		var err error
+		if moved, beat, err = x.Next(ctx, x.view); err != nil {
+			return err
+		}
+		if beat {
+			if err := x.mayGoOn(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// flush sends what is new.
+func (x *completion) flush() error {
+	if x.out == nil {
+		return nil
+	}
+	return eventstream.Write(x.out, x.view.take())
+}
+
+// mayGoOn checks the key again, and keeps the connection open.
+func (x *completion) mayGoOn() error {
+	who, err := x.Auth.Bearer(x.r)
+	if err == nil && who != x.who {
+		err = shoal.E("openaiapi", shoal.Unauthenticated, "The key has changed.")
+	}
+	if err == nil && x.out != nil {
+		err = x.out.Beat()
+	}
+	return err
+}
+
+// over ends the completion when all runs have ended or wait for the client.
+func (x *completion) over(ctx context.Context) (bool, error) {
+	state, waiting, err := x.State(ctx, func(shoal.PendingAction) bool { return false })
+	if err != nil {
+		return false, err
+	}
+	finish := "stop"
+	switch state {
+	case exchange.Active:
+		return false, nil
+	case exchange.Waits:
+		if finish = x.view.waits(waiting); finish == "" { // for something that the client has no form for
+			return false, x.flush()
+		}
+	case exchange.Ended:
+	}
+	for _, run := range x.Runs {
+		if run.Status == shoal.RunFailed && !run.Past && run.AgentID == x.agent.ID {
+			return true, failed(run.Run)
+		}
+	}
+	usage := x.usage()
+	if x.out == nil {
+		return true, x.write(x.view.whole(finish, usage))
+	}
+	x.view.finish(finish)
+	if x.in.StreamOptions != nil && x.in.StreamOptions.IncludeUsage {
+		x.view.usage(usage)
+	}
+	if err := x.flush(); err != nil {
+		return true, err
+	}
+	return true, x.out.WriteText("[DONE]")
+}
+
+// runFailed is the error of a run: unlike an internal error of the server, the client may see it.
+type runFailed struct{ shoal.RunError }
+
+func (e runFailed) Error() string { return e.Message }
+
+// failed returns the error for a run that has failed.
+func failed(run shoal.Run) error {
+	if run.Error == nil {
+		return runFailed{shoal.RunError{Code: string(shoal.Internal), Message: "The agent's run failed."}}
+	}
+	return runFailed{*run.Error}
+}
+
+// usage returns what the runs have used.
+func (x *completion) usage() (sum shoal.Usage) {
+	for _, run := range x.Runs {
+		if !run.Past {
+			sum = sum.Add(run.Usage)
+		}
+	}
+	return sum
+}
+
+// cancel cancels the runs that the message has started and that are running, if the client has
+// disconnected.
+func (x *completion) cancel(err error) {
+	gone := errors.Is(err, eventstream.ErrGone) || x.r.Context().Err() != nil
+	if !gone || errors.Is(err, core.ErrStopping) || x.Posted == nil {
+		return
+	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(x.r.Context()), 5*time.Second)
+	defer stop()
+	for id, run := range x.Runs {
+		if run.Status.Ended() || run.Status.Suspended() {
+			continue
+		}
+		if _, err := x.API.Hub.Runs.Cancel(ctx, x.who, x.session, id); err != nil && !errors.Is(err, core.ErrStopping) {
+			x.Log.Error("a run of a client that has disconnected cannot be canceled", "request", guard.RequestID(x.w), "run", id, "error", err)
+		}
+	}
+}

@@ -1,0 +1,278 @@
+package openaiapi
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/exchange"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+)
+
+// request is the body of a chat completion as far as it is read.
+type request struct {
+	Model         string          `json:"model"`
+	Messages      []message       `json:"messages"`
+	Stream        bool            `json:"stream"`
+	StreamOptions *streamOptions  `json:"stream_options"`
+	Tools         []tool          `json:"tools"`
+	ToolChoice    json.RawMessage `json:"tool_choice"`
+	N             *int            `json:"n"`
+	Modalities    []string        `json:"modalities"`
+	Format        *struct {
+		Type string `json:"type"`
+	} `json:"response_format"`
+}
+
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
+type message struct {
+	Role       string          `json:"role"`
+	Content    json.RawMessage `json:"content"`
+	ToolCallID string          `json:"tool_call_id"`
+}
+
+type tool struct {
+	Type     string `json:"type"`
+	Function struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description"`
+		Parameters  json.RawMessage `json:"parameters"`
+	} `json:"function"`
+}
+
+// contentPart is a part of a message's content.
+type contentPart struct {
+	Type     string `json:"type"`
+	Text     string `json:"text"`
+	ImageURL *struct {
+		URL string `json:"url"`
+	} `json:"image_url"`
+}
+
+// inputBounds is how much of each list and text of a request is taken; the body as a whole
+// has 1 MiB at most. "messages[].content" is the number of parts of any message. What is posted has the
+// bounds of a message besides.
+var inputBounds = map[string]int{
+	"messages": 5_000, "messages[].content": 200, "messages[].tool_call_id": maxCallID,
+	"tools": 100, "tools[].function.name": 64, "tools[].function.description": 8 << 10, "modalities": 10,
+}
+
+// maxCallID is how many bytes the id of a call has at most.
+const maxCallID = 256
+
+// decode reads the body of a chat completion.
+func decode(body []byte) (*request, error) {
+	if len(body) == 0 {
+		return nil, shoal.E("openaiapi", shoal.InvalidJSON, "The body is empty. Send a chat completion request.")
+	}
+	in := new(request)
+	if err := json.Unmarshal(body, in); err != nil {
+		return nil, wrongType(err)
+	}
+	if err := in.checkBounds(); err != nil {
+		return nil, err
+	}
+	return in, in.check()
+}
+
+// wrongType returns the error for JSON that is not a request.
+func wrongType(err error) error {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return shoal.E("openaiapi", shoal.InvalidJSON, "The body is not a JSON object.")
+	}
+	return shoal.Invalid(wrong.Field, "must not be a "+wrong.Value)
+}
+
+// checkBounds refuses what of a request is more than its bound.
+func (in *request) checkBounds() error {
+	var err error
+	check := func(bound, at string, n int, unit string) {
+		if most := inputBounds[bound]; n > most && err == nil {
+			err = shoal.Invalid(at, fmt.Sprintf("has %d %s; at most %d are allowed", n, unit, most))
+		}
+	}
+	check("messages", "messages", len(in.Messages), "entries")
+	check("tools", "tools", len(in.Tools), "entries")
+	check("modalities", "modalities", len(in.Modalities), "entries")
+	for i, m := range in.Messages {
+		at := fmt.Sprintf("messages[%d]", i)
+		check("messages[].tool_call_id", at+".tool_call_id", len(m.ToolCallID), "bytes")
+		if parts, _, ok := m.parts(); ok {
+			check("messages[].content", at+".content", len(parts), "entries")
+		}
+	}
+	for i, t := range in.Tools {
+		at := fmt.Sprintf("tools[%d].function", i)
+		check("tools[].function.name", at+".name", len(t.Function.Name), "bytes")
+		check("tools[].function.description", at+".description", len(t.Function.Description), "bytes")
+	}
+	return err
+}
+
+// check refuses what an agent cannot do.
+func (in *request) check() error {
+	switch {
+	case in.Model == "":
+		return shoal.Invalid("model", "is required: the id of an agent")
+	case len(in.Messages) == 0:
+		return shoal.Invalid("messages", "is required")
+	case in.N != nil && *in.N != 1:
+		return shoal.Invalid("n", "must be 1: an agent answers once")
+	case in.Format != nil && in.Format.Type != "text":
+		return shoal.Invalid("response_format.type", `must be "text": the agent decides on the form of its answer`)
+	case len(in.Modalities) > 0 && (len(in.Modalities) > 1 || in.Modalities[0] != "text"):
+		return shoal.Invalid("modalities", `must be ["text"]`)
+	}
+	for i, t := range in.Tools {
+		if t.Type != "function" {
+			return shoal.Invalid(fmt.Sprintf("tools[%d].type", i), `must be "function"`)
+		}
+	}
+	return nil
+}
+
+// clientInput returns what the runs get of the request: its tools, and its instructions as context.
+func (in *request) clientInput() (*storage.ClientInput, error) {
+	var tools []storage.ClientTool
+	if string(in.ToolChoice) != `"none"` {
+		for _, t := range in.Tools {
+			tools = append(tools, storage.ClientTool{Name: t.Function.Name, Description: t.Function.Description, Schema: t.Function.Parameters})
+		}
+	}
+	var context []storage.ClientContext
+	for i, m := range in.Messages {
+		if m.Role != "system" && m.Role != "developer" {
+			continue
+		}
+		text, err := m.text(i)
+		if err != nil {
+			return nil, err
+		}
+		if text != "" {
+			context = append(context, storage.ClientContext{Description: "instructions of the client", Value: text})
+		}
+	}
+	return exchange.ClientInput(tools, context, func(i int) string { return fmt.Sprintf("tools[%d].function.parameters", i) })
+}
+
+// said is what a client says: a message, or answers to calls.
+type said struct {
+	draft   shoal.Draft
+	answers []answer
+}
+
+// answer is the result of a call of one of the client's tools.
+type answer struct {
+	run  shoal.RunID
+	call string
+	text string
+	at   string
+}
+
+// said returns what follows the last message of the assistant.
+func (in *request) said() (out said, err error) {
+	first := 0
+	for i, m := range in.Messages {
+		if m.Role == "assistant" {
+			first = i + 1
+		}
+	}
+	for i, m := range in.Messages[first:] {
+		i += first
+		switch m.Role {
+		case "user":
+			parts, err := m.draft(i)
+			if err != nil {
+				return out, err
+			}
+			out.draft.Parts = append(out.draft.Parts, parts...)
+		case "tool":
+			a, err := m.answer(i)
+			if err != nil {
+				return out, err
+			}
+			out.answers = append(out.answers, a)
+		case "system", "developer":
+		default:
+			return out, shoal.Invalid(fmt.Sprintf("messages[%d].role", i), "must be system, developer, user, assistant or tool")
+		}
+	}
+	if len(out.draft.Parts) == 0 && len(out.answers) == 0 {
+		err = shoal.Invalid("messages", "must end with a message of the user, or with the results of calls")
+	}
+	return out, err
+}
+
+// parts returns the content of a message as text or as parts. ok is false if it is neither.
+func (m message) parts() (parts []contentPart, text string, ok bool) {
+	if len(m.Content) == 0 || string(m.Content) == "null" {
+		return nil, "", true
+	}
+	if json.Unmarshal(m.Content, &text) == nil {
+		return nil, text, true
+	}
+	return parts, "", json.Unmarshal(m.Content, &parts) == nil
+}
+
+// text returns the text of the i-th message.
+func (m message) text(i int) (string, error) {
+	parts, text, ok := m.parts()
+	if !ok {
+		return "", shoal.Invalid(fmt.Sprintf("messages[%d].content", i), "must be a text or a list of parts")
+	}
+	for _, p := range parts {
+		text += p.Text
+	}
+	return text, nil
+}
+
+// draft returns the parts of the i-th message, which is the user's, as they are posted.
+func (m message) draft(i int) (out []shoal.Part, err error) {
+	at := fmt.Sprintf("messages[%d].content", i)
+	parts, text, ok := m.parts()
+	if !ok {
+		return nil, shoal.Invalid(at, "must be a text or a list of parts")
+	}
+	if text != "" {
+		out = append(out, shoal.Text(text))
+	}
+	for k, p := range parts {
+		switch {
+		case p.Type == "text" && p.Text != "":
+			out = append(out, shoal.Text(p.Text))
+		case p.Type == "text":
+		case p.Type == "image_url" && p.ImageURL != nil && !strings.HasPrefix(p.ImageURL.URL, "data:"):
+			out = append(out, shoal.Part{Type: shoal.FilePart, Name: "image", MediaType: "image/*", URL: p.ImageURL.URL})
+		default:
+			return nil, shoal.Invalid(fmt.Sprintf("%s[%d]", at, k), "cannot be posted: send text, or an image by its http or https URL")
+		}
+	}
+	return out, nil
+}
+
+// answer returns the i-th message, which is a tool's, as an answer.
+func (m message) answer(i int) (a answer, err error) {
+	a.at = fmt.Sprintf("messages[%d]", i)
+	run, call, ok := strings.Cut(m.ToolCallID, "/")
+	if !ok {
+		return a, shoal.Invalid(a.at+".tool_call_id", "must be the id of a call that Shoal has sent")
+	}
+	a.run, a.call = shoal.RunID(run), call
+	a.text, err = m.text(i)
+	return a, err
+}
+
+// result returns the answer to a call. Content that is not JSON becomes a string.
+func (a answer) result() shoal.PendingAnswer {
+	if json.Valid([]byte(a.text)) {
+		return shoal.PendingAnswer{Result: json.RawMessage(a.text)}
+	}
+	text, _ := json.Marshal(a.text) // a string can always be marshalled
+	return shoal.PendingAnswer{Result: text}
+}

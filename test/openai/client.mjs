@@ -1,0 +1,62 @@
+// A program at the official OpenAI client, played from outside.
+//
+//   node client.mjs BASE_URL KEY [HEADERS]
+//
+// HEADERS is a JSON object of headers to send along. Each line that comes in is one call:
+//
+//   {"models": true}
+//   {"chat": {…the parameters of chat.completions.create…}, "abortAfter": 1}
+//
+// abortAfter gives the completion up after so many pieces of text. For each goes out one line:
+//
+//   {"models": ["id"], "text": "…", "reasoning": "…", "pieces": 3, "calls": [{"id": …, "name": …, "arguments": …}],
+//    "finish": "stop", "usage": {…}, "model": "…", "status": 404, "error": {…}, "aborted": true}
+//
+// The end of the input ends the client.
+
+import { createInterface } from "node:readline";
+
+import OpenAI from "openai";
+
+const [baseURL, apiKey, headers = "{}"] = process.argv.slice(2);
+const client = new OpenAI({ baseURL, apiKey, defaultHeaders: JSON.parse(headers) });
+
+async function chat(parameters, abortAfter) {
+  if (!parameters.stream) {
+    const { choices, usage, model } = await client.chat.completions.create(parameters);
+    const { message, finish_reason: finish } = choices[0];
+    const calls = (message.tool_calls ?? []).map((c) => ({ id: c.id, ...c.function }));
+    return { text: message.content, reasoning: message.reasoning_content ?? "", pieces: 1, calls, finish, usage, model };
+  }
+  // The client's own accumulator, which refuses what does not fit.
+  const stream = client.chat.completions.stream(parameters);
+  const seen = { reasoning: "", pieces: 0 };
+  stream.on("chunk", (chunk) => {
+    const delta = chunk.choices[0]?.delta;
+    seen.reasoning += delta?.reasoning_content ?? "";
+    if (delta?.content) seen.pieces++;
+    if (seen.pieces === abortAfter) stream.abort();
+  });
+  const { choices, usage, model } = await stream.finalChatCompletion();
+  const { message, finish_reason: finish } = choices[0];
+  const calls = (message.tool_calls ?? []).map((c) => ({ id: c.id, name: c.function.name, arguments: c.function.arguments }));
+  return { ...seen, text: message.content, calls, finish, usage, model };
+}
+
+async function answer(order) {
+  try {
+    if (order.models) {
+      const models = [];
+      for await (const m of client.models.list()) models.push(m.id);
+      return { models };
+    }
+    return await chat(order.chat, order.abortAfter);
+  } catch (err) {
+    if (err instanceof OpenAI.APIUserAbortError) return { aborted: true };
+    return { status: err.status, error: { name: err.constructor.name, code: err.code, type: err.type, param: err.param, message: err.message } };
+  }
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  process.stdout.write(JSON.stringify(await answer(JSON.parse(line))) + "\n");
+}
