@@ -17,28 +17,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/localbus"
-	"github.com/shoal-dev/shoal/internal/sqlstore"
 	"github.com/shoal-dev/shoal/internal/storytest"
 )
-
-// OpenSQLite opens a new SQLite store in a directory of the test and closes it
-// when the test ends.
-func OpenSQLite(t testing.TB) *sqlstore.Store {
-	t.Helper()
-	store, err := sqlstore.Open(context.Background(), sqlstore.Options{
-		URL:   "sqlite://" + filepath.Join(t.TempDir(), "shoal.db"),
-		Fatal: func(err error) { t.Errorf("the store failed: %v", err) },
-	})
-	if err != nil {
-		t.Fatalf("open the store: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			t.Errorf("close the store: %v", err)
-		}
-	})
-	return store
-}
 
 // Play runs every scenario that pattern matches, each as a subtest. With update it rewrites
 // the outputs instead of comparing them.
