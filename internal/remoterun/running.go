@@ -3,7 +3,6 @@ package remoterun
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -111,7 +110,7 @@ func (s *Server) restore(c *runs.RunChange) (*running, error) {
 	if err := x.replay(c); err != nil {
 		return nil, err
 	}
-	if x.show, err = showsThoughts(c.Tx, *r); err != nil {
+	if x.show, err = perform.ShowsReasoning(c.Tx, *r); err != nil {
 		return nil, err
 	}
 	return x, x.adopt(c)
@@ -387,22 +386,7 @@ func (x *running) saveLate() {
 }
 
 func (x *running) relay(effects []compose.Effect) {
-	deltas := make([]live.Delta, 0, len(effects))
-	for _, e := range effects {
-		a, ok := e.(compose.AppendPart)
-		if !ok || x.output.Unopened[a.Place.Message] {
-			continue
-		}
-		d := live.Delta{
-			Space: a.Place.Space, Message: a.Place.Message, Part: a.Place.Part, Tool: a.Place.Tool,
-			Target: a.Place.Target, Offset: a.Offset, Text: a.Delta,
-		}
-		if d.Tool != "" {
-			d.Call = a.Place.Call
-		}
-		deltas = append(deltas, d)
-	}
-	if len(deltas) > 0 {
+	if deltas := x.output.Deltas(effects); len(deltas) > 0 {
 		x.s.o.Hub.Work.Relay(x.lease, deltas)
 	}
 }
@@ -434,20 +418,4 @@ func (x *running) thoughtDelta(text string, first, last bool) live.Delta {
 		d.Space, d.Show = x.run.Space, true
 	}
 	return d
-}
-
-// showsThoughts reports whether the trigger's space shows the reasoning of agents and the
-// agent is still a member.
-func showsThoughts(tx storage.Tx, r storage.Run) (bool, error) {
-	if r.Space == "" {
-		return false, nil
-	}
-	space, err := tx.Space(r.SessionID, r.Space)
-	if errors.Is(err, shoal.NotFound) || err == nil && !space.ShowAgentReasoning {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	return tx.IsMember(r.SessionID, r.Space, r.AgentID)
 }

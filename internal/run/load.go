@@ -44,7 +44,7 @@ func (x *execution) load() error {
 		} else if !errors.Is(err, shoal.NotFound) {
 			return err
 		}
-		if x.show, err = showsThoughts(tx, r); err != nil {
+		if x.show, err = perform.ShowsReasoning(tx, r); err != nil {
 			return err
 		}
 		x.store, err = openStore(x, tx)
@@ -122,20 +122,4 @@ func (x *execution) withRequests(steps []agent.Step) []agent.Step {
 		steps[0].Pending = append(steps[0].Pending, p)
 	}
 	return steps
-}
-
-// showsThoughts reports whether the trigger's space shows the reasoning of agents and the
-// agent is still a member.
-func showsThoughts(tx storage.Tx, r storage.Run) (bool, error) {
-	if r.Space == "" {
-		return false, nil
-	}
-	space, err := tx.Space(r.SessionID, r.Space)
-	if errors.Is(err, shoal.NotFound) || err == nil && !space.ShowAgentReasoning {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	return tx.IsMember(r.SessionID, r.Space, r.AgentID)
 }

@@ -2,7 +2,6 @@ package run
 
 import (
 	"github.com/shoal-dev/shoal/internal/compose"
-	"github.com/shoal-dev/shoal/internal/hub/live"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/perform"
 )
@@ -66,22 +65,7 @@ func (x *execution) withDrafts(effects []compose.Effect) []compose.Effect {
 }
 
 func (x *execution) relay(effects []compose.Effect) {
-	deltas := make([]live.Delta, 0, len(effects))
-	for _, e := range effects {
-		a, ok := e.(compose.AppendPart)
-		if !ok || x.output.Unopened[a.Place.Message] {
-			continue
-		}
-		d := live.Delta{
-			Space: a.Place.Space, Message: a.Place.Message, Part: a.Place.Part, Tool: a.Place.Tool,
-			Target: a.Place.Target, Offset: a.Offset, Text: a.Delta,
-		}
-		if d.Tool != "" {
-			d.Call = a.Place.Call
-		}
-		deltas = append(deltas, d)
-	}
-	if len(deltas) > 0 {
+	if deltas := x.output.Deltas(effects); len(deltas) > 0 {
 		x.hub.Work.Relay(x.lease, deltas)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/live"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/perform"
 	"github.com/shoal-dev/shoal/internal/spacetool"
 )
 
@@ -117,7 +118,7 @@ func (x *execution) stepStarted(e agent.StepStarted) error {
 		if over, err = x.overToday(c.Tx, at); err != nil || over {
 			return err
 		}
-		if show, err = showsThoughts(c.Tx, x.run); err != nil {
+		if show, err = perform.ShowsReasoning(c.Tx, x.run); err != nil {
 			return err
 		}
 		c.Run.Steps = e.Step + 1

@@ -205,7 +205,7 @@ var importTable = []importRule{
 	{dir: "internal/picture", inside: []string{".", "agent", "internal/spacetool"}, never: sqlPackages},
 	{dir: "internal/mcpbridge", inside: []string{"."}, never: sqlPackages},
 	{dir: "internal/release", inside: []string{"."}, others: true, never: sqlPackages},
-	{dir: "internal/perform", inside: []string{".", "internal/behalf", "internal/compose", "internal/hub/pending", "internal/hub/runs", "internal/hub/storage"}, never: sqlAndWeb},
+	{dir: "internal/perform", inside: []string{".", "internal/behalf", "internal/compose", "internal/hub/live", "internal/hub/pending", "internal/hub/runs", "internal/hub/storage"}, never: sqlAndWeb},
 	{
 		dir: "internal/remoterun",
 		inside: []string{
