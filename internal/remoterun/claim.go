@@ -140,7 +140,7 @@ func (s *Server) begin(ctx context.Context, c *runs.RunChange) (x *running, err 
 	again := st.Remote.Claim != 0
 	st.Remote.Claim = c.Run.Generation
 	if c.Run.Began == 0 {
-		if c.Run.Began, err = nextPosition(c); err != nil {
+		if c.Run.Began, err = c.NextPosition(); err != nil {
 			return nil, err
 		}
 	}

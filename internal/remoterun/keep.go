@@ -2,7 +2,6 @@ package remoterun
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -161,7 +160,7 @@ func finishRun(c *runs.RunChange, end agent.TurnEnd, n int64, status shoal.RunSt
 		return err
 	}
 	if c.Run.Began != 0 {
-		if c.Run.Ended, err = nextPosition(c); err != nil {
+		if c.Run.Ended, err = c.NextPosition(); err != nil {
 			return err
 		}
 	}
@@ -169,17 +168,4 @@ func finishRun(c *runs.RunChange, end agent.TurnEnd, n int64, status shoal.RunSt
 		return err
 	}
 	return c.Finish(status, failure)
-}
-
-// nextPosition advances the clock of the run's conversation and returns its new value.
-func nextPosition(c *runs.RunChange) (int64, error) {
-	conv, err := c.Conversation(c.Run.SessionID, c.Run.Conversation)
-	if errors.Is(err, shoal.NotFound) {
-		conv, err = storage.Conversation{Session: c.Run.SessionID, ID: c.Run.Conversation, Agent: c.Run.AgentID}, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	conv.Clock++
-	return conv.Clock, c.PutConversation(conv)
 }

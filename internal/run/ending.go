@@ -109,7 +109,7 @@ func (x *execution) finishRun(effects []compose.Effect, end agent.TurnEnd) error
 	status, failure := agenterror.EndOfRun(end)
 	return x.perform(effects, func(c *runs.RunChange) error {
 		if c.Run.Began != 0 {
-			position, err := x.nextPosition(c)
+			position, err := c.NextPosition()
 			if err != nil {
 				return err
 			}

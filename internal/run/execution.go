@@ -204,7 +204,7 @@ func (x *execution) startRun() error {
 	}
 	return x.write(x.ctx, func(c *runs.RunChange) error {
 		if c.Run.Began == 0 {
-			position, err := x.nextPosition(c)
+			position, err := c.NextPosition()
 			if err != nil {
 				return err
 			}
@@ -213,25 +213,6 @@ func (x *execution) startRun() error {
 		x.run.Began = c.Run.Began
 		return c.Start()
 	})
-}
-
-// nextPosition advances the conversation's clock and returns its new value.
-func (x *execution) nextPosition(c *runs.RunChange) (int64, error) {
-	conv, err := x.conversation(c.Tx)
-	if err != nil {
-		return 0, err
-	}
-	conv.Clock++
-	return conv.Clock, c.PutConversation(conv)
-}
-
-// conversation returns the run's conversation, a new one if there is none.
-func (x *execution) conversation(tx storage.Tx) (storage.Conversation, error) {
-	conv, err := tx.Conversation(x.run.SessionID, x.run.Conversation)
-	if errors.Is(err, shoal.NotFound) {
-		return storage.Conversation{Session: x.run.SessionID, ID: x.run.Conversation, Agent: x.run.AgentID}, nil
-	}
-	return conv, err
 }
 
 // stopCause returns why the execution must not write any more, nil if it may.

@@ -81,7 +81,7 @@ func (s *store) openConversation(tx storage.Tx) error {
 
 // readHistory returns what the run sees of the runs that had ended when it began.
 func (s *store) readHistory(tx storage.Tx) (history.History, error) {
-	conv, err := s.x.conversation(tx)
+	conv, err := runs.ReadConversation(tx, s.x.run)
 	if err != nil {
 		return history.History{}, err
 	}
@@ -93,7 +93,7 @@ func (s *store) readHistory(tx storage.Tx) (history.History, error) {
 
 // updateHistory stores what the end of the turn leaves to later runs.
 func (s *store) updateHistory(c *runs.RunChange, end agent.TurnEnd, messages int) error {
-	conv, err := s.x.conversation(c.Tx)
+	conv, err := runs.ReadConversation(c.Tx, s.x.run)
 	if err != nil {
 		return err
 	}
