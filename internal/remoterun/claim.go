@@ -155,7 +155,7 @@ func (s *Server) begin(ctx context.Context, c *runs.RunChange) (x *running, err 
 	if x, err = s.restore(c); err != nil {
 		return nil, err
 	}
-	over, err := overToday(c.Tx, *c.Run, x.config.Budget.MaxCostPerDay, c.At)
+	over, err := x.overToday(c)
 	if err != nil {
 		return nil, err
 	}

@@ -2,9 +2,9 @@ package remoterun
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
@@ -64,24 +64,16 @@ func (x *running) spend(c *runs.RunChange, u shoal.Usage) (over string, err erro
 			return fmt.Sprintf("The run has used more than the %d tokens that it may use.", most), nil
 		}
 	}
-	return overToday(c.Tx, x.run, x.config.Budget.MaxCostPerDay, c.At)
+	return x.overToday(c)
 }
 
 // overToday returns why an agent may not work any more today, empty if it may.
-func overToday(tx storage.Tx, r storage.Run, limit float64, at shoal.Time) (string, error) {
-	if limit <= 0 {
-		return "", nil
+func (x *running) overToday(c *runs.RunChange) (string, error) {
+	err := budget.CheckDay(c.Tx, x.run, x.config.Budget.MaxCostPerDay, c.At)
+	if over := (*budget.DayError)(nil); errors.As(err, &over) {
+		return over.Error(), nil
 	}
-	midnight := shoal.At(at.UTC().Truncate(24 * time.Hour))
-	rows, err := tx.Usage(r.SessionID, storage.UsageQuery{By: []string{"agent"}, Agent: r.AgentID, From: &midnight})
-	spent := 0.0
-	for _, r := range rows {
-		spent += r.Cost
-	}
-	if err != nil || spent < limit {
-		return "", err
-	}
-	return fmt.Sprintf("The agent has used its %.2f USD for today.", limit), nil
+	return "", err
 }
 
 // step returns a turn as others read it.

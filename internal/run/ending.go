@@ -15,11 +15,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/vendor"
 )
 
-// Causes with which an execution ends itself.
-var (
-	errCanceled = errors.New("the run was canceled")
-	errBudget   = errors.New("the agent's budget of the day is used up")
-)
+// errCanceled is the cause with which a canceled run ends.
+var errCanceled = errors.New("the run was canceled")
 
 // delegatedError is the cause that ends a run that delegated its work to another agent.
 type delegatedError struct{ to shoal.RunID }
@@ -75,13 +72,13 @@ func (x *execution) endOfRun(end agent.TurnEnd) agent.TurnEnd {
 		return end
 	}
 	var handed *delegatedError
+	var today *budget.DayError
 	var limit *budget.LimitError
 	var broken *brokenError
 	var late *timeoutError
 	switch cause := context.Cause(x.ctx); {
-	case errors.Is(cause, errBudget):
-		end.Outcome, end.Reason = agent.Failed, agent.ReasonBudget
-		end.Message = fmt.Sprintf("The agent has used its %.2f USD for today.", x.config.Budget.MaxCostPerDay)
+	case errors.As(cause, &today):
+		end.Outcome, end.Reason, end.Message = agent.Failed, agent.ReasonBudget, today.Error()
 	case errors.As(cause, &limit):
 		end.Outcome, end.Reason, end.Message = agent.Failed, agent.ReasonBudget, limit.Error()
 	case errors.As(cause, &late):

@@ -1,14 +1,14 @@
 package run
 
 import (
-	"time"
+	"errors"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/agenterror"
+	"github.com/shoal-dev/shoal/internal/budget"
 	"github.com/shoal-dev/shoal/internal/hub/live"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
-	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/perform"
 	"github.com/shoal-dev/shoal/internal/spacetool"
 )
@@ -108,14 +108,18 @@ func (x *execution) stepStarted(e agent.StepStarted) error {
 	x.store.awaitSteps(e.Step)
 	at := shoal.Now()
 	x.store.setStepStart(e.Step, at)
-	over, show := false, false
+	var over *budget.DayError
+	show := false
 	err := x.write(x.ctx, func(c *runs.RunChange) (err error) {
 		session, err := c.Session(x.run.SessionID)
 		if err != nil {
 			return err
 		}
 		x.unlimited.Store(session.Limits == shoal.Limits{})
-		if over, err = x.overToday(c.Tx, at); err != nil || over {
+		over = nil
+		if err := budget.CheckDay(c.Tx, x.run, x.config.Budget.MaxCostPerDay, at); errors.As(err, &over) {
+			return nil // what is booked until now is stored
+		} else if err != nil {
 			return err
 		}
 		if show, err = perform.ShowsReasoning(c.Tx, x.run); err != nil {
@@ -125,26 +129,11 @@ func (x *execution) stepStarted(e agent.StepStarted) error {
 		c.Run.MaxSteps = max(c.Run.MaxSteps, e.MaxSteps) // more may have been granted
 		return c.StepStarted(shoal.Step{Index: e.Step, Model: x.model.Name, StartedAt: at, ToolCalls: []shoal.StepCall{}, Usage: shoal.Usage{Currency: shoal.Currency}, MissingTools: x.missing})
 	})
-	if over {
-		x.cancel(errBudget)
+	if over != nil {
+		x.cancel(over)
 	}
 	x.show = show // the space's setting may have changed
 	return err
-}
-
-// overToday reports whether the agent has used its budget since midnight UTC.
-func (x *execution) overToday(tx storage.Tx, at shoal.Time) (bool, error) {
-	limit := x.config.Budget.MaxCostPerDay
-	if limit <= 0 {
-		return false, nil
-	}
-	midnight := shoal.At(at.UTC().Truncate(24 * time.Hour))
-	rows, err := tx.Usage(x.run.SessionID, storage.UsageQuery{By: []string{"agent"}, Agent: x.run.AgentID, From: &midnight})
-	spent := 0.0
-	for _, r := range rows {
-		spent += r.Cost
-	}
-	return spent >= limit, err
 }
 
 // turnFinished suspends or ends the run.
