@@ -5,41 +5,37 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
-	"strconv"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/compose"
 )
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
 // applyCall applies a line about a tool call.
-func (m *machine) applyCall(l shoal.WorkLine, at shoal.Time) (out []compose.Effect, err error) {
+func (m *machine) applyCall(l shoal.WorkLine, at shoal.Time) ([]compose.Effect, error) {
 	k := m.calls[l.CallID] // a new one was announced
 	if err := sameCall(k, l); err != nil {
 		return nil, err
 	}
 	switch l.Type {
 	case shoal.WorkTool:
-		more, err := m.setState(k, l, at)
-		return append(out, more...), err
+		return m.setState(k, l, at)
 	case shoal.WorkCard:
 		if l.Wait {
-			return append(out, m.ask(k, agent.ClientCall, l, at)...), nil
+			return m.ask(k, agent.ClientCall, l, at), nil
 		}
 		if k.State != shoal.ToolPending {
-			return out, nil
+			return nil, nil
 		}
-		out = append(out, m.begin(k, at)...)
+		out := m.begin(k, at)
 		return append(out, m.endCall(k, agent.ResultOK, "null", at)...), nil
 	case shoal.WorkPermission:
 		if k.State == shoal.ToolRunning && !k.asked && k.Answer == nil {
 			return nil, lineError(l.N, "asks for the permission of the call %s, which is at work already: report it as pending until it is permitted", l.CallID)
 		}
-		return append(out, m.ask(k, agent.Permission, l, at)...), nil
+		return m.ask(k, agent.Permission, l, at), nil
 	default:
-		return append(out, m.ask(k, agent.Clarification, l, at)...), nil
+		return m.ask(k, agent.Clarification, l, at), nil
 	}
 }
 
@@ -174,7 +170,7 @@ var states = map[agent.ResultStatus]shoal.ToolState{
 	agent.ResultOK: shoal.ToolDone, agent.ResultFailed: shoal.ToolFailed, agent.ResultCanceled: shoal.ToolCanceled, agent.ResultDenied: shoal.ToolDenied,
 }
 
-// end1 sets the result of a call.
+// endCall ends a call with a result.
 func (m *machine) endCall(k *call, as agent.ResultStatus, output string, at shoal.Time) []compose.Effect {
 	k.State, k.Output, k.ended, k.asked = states[as], output, &at, false
 	return m.composer.Apply(agent.ToolFinished{Result: agent.ToolResult{CallID: k.CallID, Name: k.Tool, Status: as, Text: output}})

@@ -2,6 +2,7 @@ package remoterun
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -183,7 +184,7 @@ func (x *running) note(c *runs.RunChange, e entry) error {
 	if x.machine.end != nil {
 		return x.finish(c, 0)
 	}
-	data, err := encode(batch{c.At, []entry{e}})
+	data, err := json.Marshal(batch{c.At, []entry{e}})
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package remoterun
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"github.com/shoal-dev/shoal"
@@ -237,7 +238,7 @@ func (m *machine) write(l shoal.WorkLine) (out []compose.Effect, err error) {
 // beginPart begins a part of the open text, as a call of the tool that sends messages.
 func (m *machine) beginPart() []compose.Effect {
 	m.parts++
-	m.open.call, m.open.part = textPrefix+itoa(m.parts), 0
+	m.open.call, m.open.part = textPrefix+strconv.Itoa(m.parts), 0
 	out := m.composer.Apply(agent.ToolCallStarted{MessageID: m.source(), CallID: m.open.call, Name: spacetool.SendTool})
 	head := `{"spaceId":"` + string(m.open.space) + `",`
 	if m.open.mention != "" {
@@ -307,4 +308,4 @@ func (m *machine) finish(l shoal.WorkLine, at shoal.Time) []compose.Effect {
 }
 
 // source is the id of the present turn, as the message of a model.
-func (m *machine) source() string { return "turn/" + itoa(len(m.turns)) }
+func (m *machine) source() string { return "turn/" + strconv.Itoa(len(m.turns)) }

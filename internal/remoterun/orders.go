@@ -2,7 +2,6 @@ package remoterun
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -11,8 +10,6 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
-
-func encode(v any) (json.RawMessage, error) { return json.Marshal(v) }
 
 // Orders calls send with every order for the program that executes a run, from the beginning
 // of the run on, and with nil at least every heartbeat. It returns nil after the order that
