@@ -10,10 +10,8 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
-	"github.com/shoal-dev/shoal/internal/behalf"
 	"github.com/shoal-dev/shoal/internal/compose"
 	"github.com/shoal-dev/shoal/internal/history"
-	"github.com/shoal-dev/shoal/internal/hub/live"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/perform"
@@ -73,103 +71,6 @@ type running struct {
 	used    time.Time
 	show    bool // the trigger's space shows reasoning
 	thought thought
-}
-
-// thought is the part of reasoning that is being relayed.
-type thought struct {
-	part   shoal.PartID
-	offset int
-}
-
-// restore reads a run in the transaction that makes this server its writer.
-func (s *Server) restore(c *runs.RunChange) (*running, error) {
-	r := c.Run
-	stored, err := c.HostedAgentAt(r.SessionID, r.AgentID, r.Version)
-	if err != nil {
-		return nil, err
-	}
-	x := &running{s: s, run: *r, owner: r.Owner, status: r.Status, used: time.Now(), active: shoal.RunActivity{At: c.At, Kind: shoal.ActivityStarted}}
-	x.lease = runs.Lease{Session: r.SessionID, Run: r.ID, Generation: r.Generation}
-	if x.config, err = agentconfig.Load(stored.Config); err != nil {
-		return nil, err
-	}
-	tools, err := cards(x.config)
-	if err != nil {
-		return nil, err
-	}
-	x.machine = newMachine(r.ID, r.Space, tools)
-	x.output = &perform.Run{
-		Agent: r.AgentID, Access: behalf.Access{Read: behalf.Scope(x.config.Access.Read), Write: behalf.Scope(x.config.Access.Write)},
-		OpenPending: x.openPending, Messages: map[shoal.MessageID]shoal.Message{}, Unopened: map[shoal.MessageID]bool{},
-	}
-	st, err := stateOf(*r)
-	if err != nil {
-		return nil, err
-	}
-	x.claim = st.Remote.Claim
-	if err := x.replay(c); err != nil {
-		return nil, err
-	}
-	if x.show, err = perform.ShowsReasoning(c.Tx, *r); err != nil {
-		return nil, err
-	}
-	return x, x.adopt(c)
-}
-
-// replay brings the machine to what is stored.
-func (x *running) replay(c *runs.RunChange) error {
-	work, err := c.RunWork(x.run.SessionID, x.run.ID, 0)
-	if err != nil {
-		return err
-	}
-	for _, w := range work {
-		var b batch
-		if err := json.Unmarshal(w.Data, &b); err != nil {
-			return fmt.Errorf("remoterun: the work on run %s: %w", x.run.ID, err)
-		}
-		for _, e := range b.Entries {
-			if _, err := x.machine.apply(e, b.At); err != nil {
-				return fmt.Errorf("remoterun: the work on run %s: %w", x.run.ID, err)
-			}
-		}
-		x.place = w.Place
-		if w.Generation == x.claim {
-			x.n = w.N
-		}
-	}
-	return nil
-}
-
-// adopt stores the drafts of the messages in progress, and closes those that the machine does
-// not know.
-func (x *running) adopt(c *runs.RunChange) error {
-	composed, err := c.Composed(x.run.SessionID, x.run.ID)
-	if err != nil {
-		return err
-	}
-	drafts := x.machine.composer.OpenMessages()
-	known := map[shoal.MessageID]bool{}
-	for _, m := range drafts {
-		known[m.ID] = true
-	}
-	for _, m := range composed {
-		x.output.Messages[m.ID] = m.Message
-		if m.Status == shoal.MessageStreaming && !known[m.ID] {
-			m.Status = shoal.MessageCanceled
-			if err := c.CloseMessage(m.Message, m.State); err != nil {
-				return err
-			}
-		}
-	}
-	_, err = x.perform(c, saves(drafts))
-	return err
-}
-
-func saves(drafts []compose.Message) (out []compose.Effect) {
-	for _, m := range drafts {
-		out = append(out, compose.SaveMessage{Message: m})
-	}
-	return out
 }
 
 // perform performs effects in a transaction.
@@ -335,87 +236,8 @@ func isRequest(e compose.Effect) bool {
 	return is
 }
 
-// draftEvery is how often streaming messages are stored, for readers on other servers.
-const draftEvery = 250 * time.Millisecond
-
-// withDrafts adds the messages in progress if a part was opened or truncated, because its
-// events must not survive without the part, and from time to time.
-func (x *running) withDrafts(effects []compose.Effect) []compose.Effect {
-	now, delta := time.Now(), false
-	for _, e := range effects {
-		switch e.(type) {
-		case compose.OpenPart, compose.ResetPart:
-			x.drafts = time.Time{}
-		case compose.AppendPart:
-			delta = true
-		}
-	}
-	if now.Sub(x.drafts) < draftEvery {
-		if delta && x.late == nil {
-			x.late = x.s.after(2*draftEvery, x.saveLate)
-		}
-		return effects
-	}
-	if x.late != nil {
-		x.late.Stop()
-		x.late = nil
-	}
-	x.drafts = now
-	return append(slices.Clip(effects), saves(x.machine.composer.Drafts())...)
-}
-
-// saveLate stores the messages in progress of a program that pauses.
-func (x *running) saveLate() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.late == nil || x.gone || x.machine.end != nil {
-		return
-	}
-	x.late, x.drafts = nil, time.Now()
-	effects := saves(x.machine.composer.Drafts())
-	var attempt *perform.Attempt
-	err := x.s.write(x.s.ctx, x.lease, func(c *runs.RunChange) (err error) {
-		attempt, err = x.perform(c, effects)
-		return err
-	})
-	if err != nil {
-		x.gone = true // what is stored is enough to go on
-		return
-	}
-	attempt.Apply()
-}
-
 func (x *running) relay(effects []compose.Effect) {
 	if deltas := x.output.Deltas(effects); len(deltas) > 0 {
 		x.s.o.Hub.Work.Relay(x.lease, deltas)
 	}
-}
-
-// relayThoughts relays reasoning, which is stored with the step.
-func (x *running) relayThoughts(all []string) {
-	if len(all) == 0 {
-		if x.thought.part != "" {
-			x.s.o.Hub.Work.Relay(x.lease, []live.Delta{x.thoughtDelta("", false, true)})
-			x.thought = thought{}
-		}
-		return
-	}
-	var deltas []live.Delta
-	for _, t := range all {
-		first := x.thought.part == ""
-		if first {
-			x.thought.part = shoal.NewID[shoal.PartID](shoal.PrefixPart)
-		}
-		deltas = append(deltas, x.thoughtDelta(t, first, false))
-		x.thought.offset += len(t)
-	}
-	x.s.o.Hub.Work.Relay(x.lease, deltas)
-}
-
-func (x *running) thoughtDelta(text string, first, last bool) live.Delta {
-	d := live.Delta{Reasoning: true, Part: x.thought.part, Offset: x.thought.offset, Text: text, First: first, Last: last}
-	if x.show {
-		d.Space, d.Show = x.run.Space, true
-	}
-	return d
 }
