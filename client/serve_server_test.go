@@ -301,14 +301,16 @@ func TestServeSurvivesItsHandler(t *testing.T) {
 			return &client.CodedError{Code: "provider_unavailable", Err: errors.New("The model does not answer.")}
 		case strings.Contains(w.Claimed.Prompt, "second"):
 			panic("boom")
+		case strings.Contains(w.Claimed.Prompt, "fourth"):
+			return errors.New("x" + strings.Repeat("é", 600)) // a cut at any even length splits a character
 		}
 		return w.Report(shoal.WorkLine{Type: "nonsense"})
 	})
 	for _, c := range []struct{ ask, code, text string }{
-		{"first", "provider_unavailable", "The model does not answer."}, {"second", "program_failed", "the program has a fault"}, {"third", "program_invalid", `unknown type "nonsense"`},
+		{"first", "provider_unavailable", "The model does not answer."}, {"second", "program_failed", "the program has a fault"}, {"third", "program_invalid", `unknown type "nonsense"`}, {"fourth", "program_failed", "éé"},
 	} {
 		r := s.ended(s.ask(c.ask))
-		if r.Status != shoal.RunFailed || r.Error == nil || r.Error.Code != c.code || !strings.Contains(r.Error.Message, c.text) {
+		if r.Status != shoal.RunFailed || r.Error == nil || r.Error.Code != c.code || !strings.Contains(r.Error.Message, c.text) || strings.Contains(r.Error.Message, "\uFFFD") {
 			t.Errorf("%s: the run is %s: %+v", c.ask, r.Status, r.Error)
 		}
 	}

@@ -61,7 +61,7 @@ func (w *Work) Text(delta string) error {
 // something, or with [Work.EndText].
 func (w *Work) Say(space shoal.SpaceID, mention shoal.EntityID, delta string) error {
 	for len(delta) > 0 {
-		n := textLength(delta)
+		n := textLength(delta, shoal.MaxDelta/2)
 		if err := w.Report(shoal.WorkLine{Type: shoal.WorkText, SpaceID: space, Mention: mention, Delta: delta[:n]}); err != nil {
 			return err
 		}
@@ -70,9 +70,9 @@ func (w *Work) Say(space shoal.SpaceID, mention shoal.EntityID, delta string) er
 	return nil
 }
 
-// textLength returns how much of a text fits in one line, without splitting a character.
-func textLength(s string) int {
-	n := min(len(s), shoal.MaxDelta/2)
+// textLength returns how much of a text fits in that many bytes, without splitting a character.
+func textLength(s string, most int) int {
+	n := min(len(s), most)
 	for n < len(s) && n > 0 && s[n]&0xC0 == 0x80 {
 		n--
 	}
@@ -87,7 +87,7 @@ func (w *Work) EndText(space shoal.SpaceID, mention shoal.EntityID) error {
 // Thought appends to the reasoning of the turn.
 func (w *Work) Thought(delta string) error {
 	for len(delta) > 0 {
-		n := textLength(delta)
+		n := textLength(delta, shoal.MaxDelta/2)
 		if err := w.Report(shoal.WorkLine{Type: shoal.WorkThought, Delta: delta[:n]}); err != nil {
 			return err
 		}
@@ -271,7 +271,7 @@ func failedLine(err error) shoal.WorkLine {
 		l.Code = coded.Code
 	}
 	if len(l.Text) > maxFailure {
-		l.Text = l.Text[:textLength(l.Text[:maxFailure])]
+		l.Text = l.Text[:textLength(l.Text, maxFailure)]
 	}
 	if l.Text == "" {
 		l.Text = "The program failed."
