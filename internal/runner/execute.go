@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/harness"
@@ -174,8 +175,12 @@ const maxPrinted = 500
 
 // last is the end of a text.
 func last(text string) string {
-	if over := len(text) - maxPrinted; over > 0 {
-		text = "…" + text[over:]
+	over := len(text) - maxPrinted
+	if over <= 0 {
+		return text
 	}
-	return text
+	for over < len(text) && !utf8.RuneStart(text[over]) {
+		over++
+	}
+	return "…" + text[over:]
 }

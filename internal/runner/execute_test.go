@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -293,6 +294,15 @@ func TestConversationsGoOn(t *testing.T) {
 		r.Stop()
 		if diff := cmp.Diff(want, s.log); diff != "" {
 			t.Errorf("runner %d (-want +got):\n%s", i, diff)
+		}
+	}
+}
+
+// What is shown of a program's error output begins with a whole character.
+func TestLastPrinted(t *testing.T) {
+	for _, text := range []string{"short é", strings.Repeat("é", maxPrinted) + "x", "x" + strings.Repeat("é", maxPrinted)} {
+		if got := last(text); !utf8.ValidString(got) || len(got) > maxPrinted+len("…") || !strings.HasSuffix(text, strings.TrimPrefix(got, "…")) {
+			t.Errorf("of %d bytes: %d bytes, %.20q…", len(text), len(got), got)
 		}
 	}
 }
