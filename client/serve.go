@@ -16,6 +16,10 @@ type ServeOptions struct {
 	// Concurrency is how many runs are executed at the same time, 4 if zero. A key has at most
 	// 20 open streams, and each run needs one.
 	Concurrency int
+	// HandlerStarts means that the handler says with [Work.Started] when its model has the prompt,
+	// which is when senders read that the agent works on their message; any other line says it at
+	// the latest. Without it a turn starts with the claim.
+	HandlerStarts bool
 	// Log receives what went wrong and is retried, and how handlers failed; nil discards it.
 	Log func(error)
 }

@@ -50,9 +50,16 @@ func (s *serving) program(key string) *client.Session {
 // serve executes the runs of clerk until the test ends or stop is called.
 func (s *serving) serve(handle client.Handler) {
 	s.t.Helper()
+	s.serveWith(client.ServeOptions{}, handle)
+}
+
+// serveWith is serve with options.
+func (s *serving) serveWith(o client.ServeOptions, handle client.Handler) {
+	s.t.Helper()
+	o.Log = func(err error) { s.t.Log(err) }
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
-		s.done <- s.session.Serve(ctx, "clerk", client.ServeOptions{Log: func(err error) { s.t.Log(err) }}, handle)
+		s.done <- s.session.Serve(ctx, "clerk", o, handle)
 	}()
 	s.stop = func() {
 		cancel()
@@ -67,11 +74,17 @@ func (s *serving) serve(handle client.Handler) {
 // ask mentions clerk and returns its run.
 func (s *serving) ask(text string) shoal.RunID {
 	s.t.Helper()
+	return s.mention(text).Runs[0].RunID
+}
+
+// mention posts a mention of clerk, which starts a run.
+func (s *serving) mention(text string) shoal.Message {
+	s.t.Helper()
 	m, err := s.Operator.Post(s.t.Context(), app.Welcome, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: []shoal.EntityID{"clerk"}})
 	if err != nil || len(m.Runs) != 1 {
 		s.t.Fatalf("%v, %v", m.Runs, err)
 	}
-	return m.Runs[0].RunID
+	return m
 }
 
 // ended returns a run once it has ended.
@@ -400,4 +413,71 @@ func TestServeSurvivesARestart(t *testing.T) {
 	if all := s.messages(r.ID); r.Status != shoal.RunCompleted || len(all) != 1 || all[0].Text() != "Before, and after." {
 		t.Errorf("the run is %s: %+v, its messages are %+v", r.Status, r.Error, all)
 	}
+}
+
+// A program that knows when its model has the prompt says so: until then the sender reads that the
+// mention is delivered, not that somebody works on it.
+func TestServeSaysWhenItsModelHasThePrompt(t *testing.T) {
+	s := hostRemote(t)
+	o := client.ServeOptions{HandlerStarts: true}
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	s.serveWith(o, func(ctx context.Context, w *client.Work) error {
+		close(begun)
+		select {
+		case <-goOn:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		for range 2 { // the second says nothing new
+			if err := w.Started("model-1"); err != nil {
+				return err
+			}
+		}
+		return w.Text("Here I am.")
+	})
+	m := s.mention("go")
+	<-begun
+	if r := s.receipt(m); r.State != shoal.ReceiptDelivered || r.ResumedAt != nil {
+		t.Errorf("before the model has the prompt: %+v", r)
+	}
+	close(goOn)
+	run := s.ended(m.Runs[0].RunID)
+	if r := s.receipt(m); r.State != shoal.ReceiptAnswered || r.ResumedAt == nil || run.Steps != 1 {
+		t.Errorf("afterwards: %+v; the run has %d steps", r, run.Steps)
+	}
+}
+
+// Whatever such a program reports before says that its turn has started; a failure alone does not.
+func TestServeStartsAtTheLatestWithALine(t *testing.T) {
+	s := hostRemote(t)
+	s.serveWith(client.ServeOptions{HandlerStarts: true}, func(_ context.Context, w *client.Work) error {
+		switch {
+		case strings.Contains(w.Claimed.Prompt, "text"):
+			return w.Text("Hello.")
+		case strings.Contains(w.Claimed.Prompt, "nothing"):
+			return nil
+		}
+		return errors.New("No model.")
+	})
+	for _, c := range []struct {
+		ask    string
+		status shoal.RunStatus
+		steps  int
+	}{{"text", shoal.RunCompleted, 1}, {"nothing", shoal.RunCompleted, 1}, {"failure", shoal.RunFailed, 0}} {
+		m := s.mention(c.ask)
+		run := s.ended(m.Runs[0].RunID)
+		if run.Status != c.status || run.Steps != c.steps {
+			t.Errorf("%s: the run is %s with %d steps: %+v", c.ask, run.Status, run.Steps, run.Error)
+		}
+	}
+}
+
+// receipt returns what became of the mention of clerk.
+func (s *serving) receipt(m shoal.Message) shoal.Receipt {
+	s.t.Helper()
+	all, err := s.Operator.Receipts(s.t.Context(), m.ID)
+	if err != nil || len(all) != 1 {
+		s.t.Fatalf("the receipts: %+v, %v", all, err)
+	}
+	return all[0]
 }

@@ -30,6 +30,7 @@ type Work struct {
 	size    int              // of them, about
 	room    chan struct{}    // closed when the queue has become shorter
 	ready   chan struct{}    // holds a value when there may be something to send
+	started bool             // the turn has started
 	closed  bool             // no line follows
 	asked   int
 	answers map[string]chan shoal.Order
@@ -49,6 +50,12 @@ type Verdict struct {
 	// ArgsHash identifies the tool and the arguments that were approved or denied.
 	ArgsHash string
 	By       shoal.EntityID
+}
+
+// Started says that the model has the prompt. model names it, if the program knows its name. Only
+// the first call has an effect; see [ServeOptions.HandlerStarts].
+func (w *Work) Started(model string) error {
+	return w.Report(shoal.WorkLine{Type: shoal.WorkTurnStarted, Model: model})
 }
 
 // Text appends to the text in the space of the trigger.
@@ -192,7 +199,10 @@ func (w *Work) Report(l shoal.WorkLine) error {
 			return w.over()
 		}
 		if w.size < maxQueue {
-			w.push(l)
+			w.start(l.Model)
+			if l.Type != shoal.WorkTurnStarted {
+				w.push(l)
+			}
 			w.mu.Unlock()
 			return nil
 		}
@@ -210,6 +220,14 @@ func (w *Work) over() error {
 		return cause
 	}
 	return ErrRunEnded
+}
+
+// start queues the line that starts the turn, unless it has started. The caller holds mu.
+func (w *Work) start(model string) {
+	if !w.started {
+		w.started = true
+		w.push(shoal.WorkLine{Type: shoal.WorkTurnStarted, Model: model})
+	}
 }
 
 // push numbers and queues a line. The caller holds mu.
@@ -237,6 +255,8 @@ func (w *Work) finish(err error) {
 		last := shoal.WorkLine{Type: shoal.WorkTurnEnded, Stop: "end_turn"}
 		if err != nil {
 			last = failedLine(err)
+		} else {
+			w.start("")
 		}
 		w.push(last)
 	}

@@ -28,9 +28,11 @@ func newWork(ctx context.Context, p *program, r shoal.RemoteRun) *Work {
 		}
 	}
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
-	w.mu.Lock()
-	w.push(shoal.WorkLine{Type: shoal.WorkTurnStarted})
-	w.mu.Unlock()
+	if !p.o.HandlerStarts {
+		w.mu.Lock()
+		w.start("")
+		w.mu.Unlock()
+	}
 	following, stop := context.WithCancel(w.ctx)
 	w.owned.Go(func() {
 		defer stop() // the orders end with the lines

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -25,6 +26,8 @@ type script struct {
 	broken  error             // it cannot be started
 	log     []string          // starts and prompts
 	answers []string
+	// before, if set, is closed when the model gets the prompts.
+	before chan struct{}
 	// answered, if set, receives a value for each answer; a turn waits for one after each request.
 	answered chan struct{}
 }
@@ -33,6 +36,12 @@ func (s *script) note(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.log = append(s.log, fmt.Sprintf(format, args...))
+}
+
+func (s *script) logged() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.log)
 }
 
 func (s *script) start(_ context.Context, spec harness.Spec) (harness.Session, error) {
@@ -59,6 +68,12 @@ func (s *scripted) Turn(ctx context.Context, prompt string) iter.Seq2[harness.Ev
 		s.turns = s.turns[1:]
 	}
 	return func(yield func(harness.Event, error) bool) {
+		if s.before != nil {
+			select {
+			case <-s.before:
+			case <-ctx.Done():
+			}
+		}
 		for _, e := range events {
 			if !yield(e, nil) {
 				return

@@ -52,8 +52,7 @@ func (r *report) know(id, tool string, args json.RawMessage) (c *reported, first
 	return c, !found
 }
 
-// Started reports nothing: the client has begun the turn with the claim.
-func (r *report) Started(context.Context) error { return nil }
+func (r *report) Started(context.Context) error { return r.work.Started("") }
 
 func (r *report) Text(_ context.Context, delta string) error {
 	if err := r.begin(""); err != nil {

@@ -28,7 +28,7 @@ func (r *Runner) Serve(ctx context.Context, s Served) error {
 		Served: s, runner: r,
 		allowance: &allowance{budget: s.Budget, title: string(s.ID)},
 	}
-	return s.Session.Serve(ctx, s.ID, client.ServeOptions{Concurrency: r.options.MaxProcesses, Log: s.Log}, a.handle)
+	return s.Session.Serve(ctx, s.ID, client.ServeOptions{Concurrency: r.options.MaxProcesses, HandlerStarts: true, Log: s.Log}, a.handle)
 }
 
 // served is an agent with what it has used.

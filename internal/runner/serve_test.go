@@ -48,15 +48,9 @@ func TestPermissions(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := apptest.Start(t)
-			if _, err := server.Operator.PutAgent(t.Context(), "scout", client.ConfigJSON, []byte(`{"version":"1.0","agent":{"name":"Scout"},"remote":{}}`)); err != nil {
-				t.Fatal(err)
-			}
-			own, err := client.New(client.Options{URL: server.URL, Key: server.Agent("scout")})
-			if err != nil {
-				t.Fatal(err)
-			}
+			own := remoteAgent(t, server)
 			s := &script{turns: [][]harness.Event{{started, c.call, c.ask, done, done, well}}, answered: make(chan struct{}, 1)}
-			serve(t, own.Session(shoal.DefaultSession), s)
+			serve(t, own, s)
 
 			m, err := server.Operator.Post(t.Context(), app.Welcome, shoal.Draft{Parts: []shoal.Part{shoal.Text("Make it.")}, Mentions: []shoal.EntityID{"scout"}})
 			if err != nil {
@@ -78,6 +72,43 @@ func TestPermissions(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The sender of a mention reads that the agent works on it when its model has the message, not when
+// the runner has: a program may take long to start, or never come that far.
+func TestResumedWhenTheModelHasTheMessage(t *testing.T) {
+	server := apptest.Start(t)
+	own := remoteAgent(t, server)
+	s := &script{turns: [][]harness.Event{{started, text, well}}, before: make(chan struct{})}
+	serve(t, own, s)
+	m, err := server.Operator.Post(t.Context(), app.Welcome, shoal.Draft{Parts: []shoal.Part{shoal.Text("Hello.")}, Mentions: []shoal.EntityID{"scout"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the prompt", func() (struct{}, bool) { return struct{}{}, len(s.logged()) == 2 })
+	early := shoal.Now()
+	close(s.before)
+	ending(t, server.Operator, m.Runs[0].RunID)
+	all, err := server.Operator.Receipts(t.Context(), m.ID)
+	if err != nil || len(all) != 1 || all[0].State != shoal.ReceiptAnswered {
+		t.Fatalf("the receipts: %+v, %v", all, err)
+	}
+	if r := all[0]; r.ResumedAt == nil || r.ResumedAt.Before(early.Time) || r.DeliveredAt == nil || r.DeliveredAt.After(early.Time) {
+		t.Errorf("its model gets the message after %s: %+v", early, r)
+	}
+}
+
+// remoteAgent makes scout a remote agent and returns its session.
+func remoteAgent(t *testing.T, server *apptest.Server) *client.Session {
+	t.Helper()
+	if _, err := server.Operator.PutAgent(t.Context(), "scout", client.ConfigJSON, []byte(`{"version":"1.0","agent":{"name":"Scout"},"remote":{}}`)); err != nil {
+		t.Fatal(err)
+	}
+	own, err := client.New(client.Options{URL: server.URL, Key: server.Agent("scout")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return own.Session(shoal.DefaultSession)
 }
 
 // serve runs the agent scout, which a script plays, until the test ends.
