@@ -22,6 +22,8 @@ type Agent struct {
 
 // Job is a turn to run: a prompt in a conversation.
 type Job struct {
+	// Run identifies the turn among those of the conversation.
+	Run          string
 	Conversation string
 	Prompt       string
 	// Begun means that the model may have read the prompt before: the turn only continues.
@@ -67,21 +69,21 @@ func (r *Runner) Stop() {
 // Execute runs a turn of an agent to its end, with the conversation that it continues. The error is a *Failure if the run is to fail,
 // the cause of ctx if that ended, and what the reporter returned.
 //
-// If the program ends before its model has read the prompt, the turn begins again; afterwards it
-// continues with another prompt, once, unless a tool was at work.
+// If the program ends before its model has read the prompt, the turn begins again, and the model reads
+// that it may have the prompt already; afterwards it continues with another prompt, once, unless a tool
+// was at work.
 func (r *Runner) Execute(ctx context.Context, a Agent, j Job, out Reporter) error {
 	c, title := conversation{string(a.ID), j.Conversation}, r.kinds[a.Kind].title
 	t := &turn{out: out, onlySay: a.Mode == harness.ModeRead, started: j.Begun, tools: map[string]harness.Tool{}}
-	prompt := j.Prompt
-	if j.Begun {
-		prompt = t.goOn()
-	}
 	for attempt := 1; ; attempt++ {
 		session, err := r.session(ctx, a, c, t.started)
 		if err != nil {
 			return describe(title, err)
 		}
 		t.session = session
+		t.remember = func() { _ = r.refs.put(c, a.Kind, a.Dir, session.Ref(), j.Run) } // without it a crash costs the conversation
+		prompt := t.prompt(j, r.refs.has(c, a.Kind, a.Dir, j.Run))
+		t.remember()
 		end, err := t.run(ctx, prompt)
 		exit := (*harness.ExitError)(nil)
 		r.release(c, a, session, !errors.As(err, &exit))
@@ -94,8 +96,6 @@ func (r *Runner) Execute(ctx context.Context, a Agent, j Job, out Reporter) erro
 			return &Failure{CodeOutcomeUnknown, fmt.Sprintf("%s ended while it executed %q: what came of it is unknown. Check before you ask again.", title, t.atWork()[0])}
 		case attempt == 2:
 			return describe(title, exit)
-		case t.started:
-			prompt = t.goOn()
 		}
 	}
 }
@@ -107,6 +107,7 @@ func (r *Runner) session(ctx context.Context, a Agent, c conversation, again boo
 		known := r.refs.get(c, a.Kind, a.Dir)
 		s, err := r.start(ctx, a, known)
 		if known != "" && errors.Is(err, harness.ErrNoResume) && !again {
+			_ = r.refs.forget(c) // the new one replaces it
 			return r.start(ctx, a, "")
 		}
 		return s, err
@@ -131,10 +132,8 @@ func (r *Runner) start(ctx context.Context, a Agent, resume string) (harness.Ses
 
 // release gives a session back and remembers its conversation.
 func (r *Runner) release(c conversation, a Agent, s harness.Session, keep bool) {
-	if ref := s.Ref(); ref != "" {
-		// Without it the next turn begins a new conversation: worse, and no reason to fail this one.
-		_ = r.refs.put(c, a.Kind, a.Dir, ref)
-	}
+	// Without it the next turn begins a new conversation: worse, and no reason to fail this one.
+	_ = r.refs.put(c, a.Kind, a.Dir, s.Ref(), "")
 	r.pool.release(c, keep)
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -119,8 +120,9 @@ func (s *scripted) Close() error {
 
 // recorded is a reporter that keeps what it receives, and denies what it is asked.
 type recorded struct {
-	lines []string
-	err   error
+	lines   []string
+	err     error
+	onStart func()
 }
 
 func (r *recorded) add(format string, args ...any) error {
@@ -128,7 +130,13 @@ func (r *recorded) add(format string, args ...any) error {
 	return r.err
 }
 
-func (r *recorded) Started(context.Context) error                 { return r.add("started") }
+func (r *recorded) Started(context.Context) error {
+	if r.onStart != nil {
+		r.onStart()
+	}
+	return r.add("started")
+}
+
 func (r *recorded) Text(_ context.Context, delta string) error    { return r.add("text %s", delta) }
 func (r *recorded) Thought(_ context.Context, delta string) error { return r.add("thought %s", delta) }
 
@@ -178,7 +186,7 @@ func TestExecute(t *testing.T) {
 		{
 			name:   "it ends before its model has read the prompt",
 			script: &script{turns: [][]harness.Event{{}, {started, well}}},
-			log:    []string{`start ""`, `prompt "Do it"`, `start "ref"`, `prompt "Do it"`},
+			log:    []string{`start ""`, `prompt "Do it"`, `start "ref"`, `prompt "The program was restarted, and you may have the message below already. If you have, check what is already done before you repeat anything, and finish the turn; if not, this is it"`},
 			lines:  []string{"started"},
 		},
 		{
@@ -257,7 +265,7 @@ func TestExecute(t *testing.T) {
 			}
 			defer r.Stop()
 			r.kinds = map[string]kind{"scout": {title: "Scout", start: c.script.start}}
-			err = r.Execute(t.Context(), Agent{ID: "scout", AgentConfig: AgentConfig{Kind: "scout", Mode: c.mode}}, Job{Conversation: "lab", Prompt: "Do it: please", Begun: c.begun}, &c.report)
+			err = r.Execute(t.Context(), Agent{ID: "scout", AgentConfig: AgentConfig{Kind: "scout", Mode: c.mode}}, Job{Run: "run_1", Conversation: "lab", Prompt: "Do it: please", Begun: c.begun}, &c.report)
 			got := ""
 			if err != nil {
 				got = err.Error()
@@ -318,6 +326,50 @@ func TestLastPrinted(t *testing.T) {
 	for _, text := range []string{"short é", strings.Repeat("é", maxPrinted) + "x", "x" + strings.Repeat("é", maxPrinted)} {
 		if got := last(text); !utf8.ValidString(got) || len(got) > maxPrinted+len("…") || !strings.HasSuffix(text, strings.TrimPrefix(got, "…")) {
 			t.Errorf("of %d bytes: %d bytes, %.20q…", len(text), len(got), got)
+		}
+	}
+}
+
+// A runner that is killed leaves its conversation to the next one from the beginning of the first turn
+// on. The model is not sent a prompt that it has as if it were new.
+func TestConversationsSurviveAKill(t *testing.T) {
+	for _, c := range []struct {
+		run  string
+		want []string
+	}{
+		{"run_1", []string{`start "ref"`, `prompt "The program was restarted, and you may have the message below already. If you have, check what is already done before you repeat anything, and finish the turn; if not, this is it"`}},
+		{"run_2", []string{`start "ref"`, `prompt "Do it"`}},
+	} {
+		state := filepath.Join(t.TempDir(), "conversations.json")
+		s := &script{turns: [][]harness.Event{{started, well}}}
+		left := make(chan string, 1)
+		killed := &recorded{onStart: func() {
+			text, err := os.ReadFile(state) // what a kill in this moment leaves
+			if err != nil {
+				t.Error(err)
+			}
+			left <- string(text)
+		}}
+		run := func(run string, out Reporter) {
+			t.Helper()
+			r, err := New(Options{State: state, MaxProcesses: 1, Idle: time.Hour})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Stop()
+			r.kinds = map[string]kind{"scout": {title: "Scout", start: s.start}}
+			if err := r.Execute(t.Context(), Agent{ID: "scout", AgentConfig: AgentConfig{Kind: "scout"}}, Job{Run: run, Conversation: "lab", Prompt: "Do it: please"}, out); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run("run_1", killed)
+		if err := os.WriteFile(state, []byte(<-left), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.log = nil
+		run(c.run, &recorded{})
+		if diff := cmp.Diff(c.want, s.log); diff != "" {
+			t.Errorf("%s after a kill (-want +got):\n%s", c.run, diff)
 		}
 	}
 }

@@ -207,7 +207,7 @@ func TestRefs(t *testing.T) {
 		t.Fatal(err)
 	}
 	lab := conversation{"scout", "lab"}
-	if err := r.put(lab, "codex", "/srv/shop", "r1"); err != nil {
+	if err := r.put(lab, "codex", "/srv/shop", "r1", "run_1"); err != nil {
 		t.Fatal(err)
 	}
 	if r, err = openRefs(path); err != nil {
@@ -224,17 +224,31 @@ func TestRefs(t *testing.T) {
 			t.Errorf("%v: %q", c, got)
 		}
 	}
+	for i := range maxGiven {
+		if has := r.has(lab, "codex", "/srv/shop", "run_1"); !has || r.has(lab, "codex", "/srv/shop", "run_9") || r.has(lab, "codex", "/srv/other", "run_1") {
+			t.Errorf("the agent has run_1: %v; it has run_9, or run_1 elsewhere", has)
+		}
+		if err := r.put(lab, "codex", "/srv/shop", "", fmt.Sprint("more_", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r.has(lab, "codex", "/srv/shop", "run_1") || r.get(lab, "codex", "/srv/shop") != "r1" {
+		t.Errorf("after %d more runs the first is still remembered, or the conversation is not", maxGiven)
+	}
+	if err := r.put(lab, "codex", "/srv/shop", "r2", ""); err != nil || r.has(lab, "codex", "/srv/shop", "more_9") {
+		t.Errorf("another conversation has the messages of the one before (%v)", err)
+	}
 	r.all["busy"] = map[string]ref{}
 	for i := range maxRefs - 1 {
 		r.all["busy"][fmt.Sprint(i)] = ref{Ref: "r", Kind: "codex", Dir: "/srv/shop", Used: time.Now()}
 	}
-	if err := r.put(conversation{"busy", "last"}, "codex", "/srv/shop", "r"); err != nil {
+	if err := r.put(conversation{"busy", "last"}, "codex", "/srv/shop", "r", ""); err != nil {
 		t.Fatal(err)
 	}
 	if got := r.get(lab, "codex", "/srv/shop"); got != "" || r.get(conversation{"busy", "0"}, "codex", "/srv/shop") == "" {
 		t.Errorf("the oldest of %d refs was not forgotten: %q", maxRefs+1, got)
 	}
-	if err := r.put(conversation{"busy", "0"}, "codex", "/srv/shop", ""); err != nil || r.get(conversation{"busy", "0"}, "codex", "/srv/shop") != "" {
+	if err := r.forget(conversation{"busy", "0"}); err != nil || r.get(conversation{"busy", "0"}, "codex", "/srv/shop") != "" {
 		t.Errorf("a forgotten ref is still there (%v)", err)
 	}
 }

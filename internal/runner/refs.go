@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,6 +16,9 @@ import (
 // maxRefs bounds how many conversations are remembered; the ones unused the longest are forgotten.
 const maxRefs = 1000
 
+// maxGiven bounds for how many runs it is remembered that the agent was given their messages.
+const maxGiven = 20
+
 // ref is how a coding agent finds a conversation again. It means something only to that agent, in
 // that directory of this machine, so it is kept here and not on the server.
 type ref struct {
@@ -22,6 +26,9 @@ type ref struct {
 	Kind string    `json:"kind"`
 	Dir  string    `json:"dir"`
 	Used time.Time `json:"used"`
+	// Given are the runs whose messages the agent was given last. A runner that is killed may not
+	// have reported that the model has one, while the conversation holds it.
+	Given []string `json:"given,omitempty"`
 }
 
 // refs are the refs of all conversations, in a file.
@@ -51,25 +58,57 @@ func openRefs(path string) (*refs, error) {
 func (r *refs) get(c conversation, kind, dir string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if found := r.all[c.agent][c.name]; found.Kind == kind && found.Dir == dir {
-		return found.Ref
-	}
-	return ""
+	return r.known(c, kind, dir).Ref
 }
 
-// put stores the ref of a conversation. An empty one forgets it.
-func (r *refs) put(c conversation, kind, dir, value string) error {
+// known must be called with mu held.
+func (r *refs) known(c conversation, kind, dir string) ref {
+	if found := r.all[c.agent][c.name]; found.Kind == kind && found.Dir == dir {
+		return found
+	}
+	return ref{Kind: kind, Dir: dir}
+}
+
+// has reports whether the agent may have the message of a run in this conversation already.
+func (r *refs) has(c conversation, kind, dir, run string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if value == "" {
-		delete(r.all[c.agent], c.name)
-	} else {
-		if r.all[c.agent] == nil {
-			r.all[c.agent] = map[string]ref{}
-		}
-		r.all[c.agent][c.name] = ref{Ref: value, Kind: kind, Dir: dir, Used: time.Now().UTC()}
-		r.trim()
+	found := r.known(c, kind, dir)
+	return found.Ref != "" && slices.Contains(found.Given, run)
+}
+
+// put stores the ref of a conversation, unless it is empty, and that the agent is given the
+// message of a run, unless that is empty.
+func (r *refs) put(c conversation, kind, dir, value, run string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	one := r.known(c, kind, dir)
+	one.Used = time.Now().UTC()
+	if value != "" && value != one.Ref {
+		one.Ref, one.Given = value, nil
 	}
+	if run != "" && !slices.Contains(one.Given, run) {
+		one.Given = append(one.Given, run)
+		one.Given = one.Given[max(0, len(one.Given)-maxGiven):]
+	}
+	if r.all[c.agent] == nil {
+		r.all[c.agent] = map[string]ref{}
+	}
+	r.all[c.agent][c.name] = one
+	r.trim()
+	return r.save(c)
+}
+
+// forget forgets a conversation that its agent does not find any more.
+func (r *refs) forget(c conversation) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.all[c.agent], c.name)
+	return r.save(c)
+}
+
+// save writes the file after a change of c. It must be called with mu held.
+func (r *refs) save(c conversation) error {
 	text, err := json.MarshalIndent(r.all, "", "  ")
 	if err == nil {
 		err = wholefile.Replace(r.path, append(text, '\n'))

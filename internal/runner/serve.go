@@ -59,7 +59,7 @@ func (a *served) handle(ctx context.Context, w *client.Work) error {
 	out := &report{work: w, asks: &a.runner.asks, calls: map[string]*reported{}, used: func(u harness.Usage) { a.allowance.use(time.Now(), u) }}
 	out.approves = func(id shoal.EntityID) bool { return a.Approves(id, self.OwnerID) }
 	err = a.runner.Execute(ctx, a.Agent, Job{
-		Conversation: a.conversation(run), Prompt: a.prompt(w.Claimed), Begun: w.Claimed.Generation > 1 && (run.Steps > 0 || len(w.Claimed.Written) > 0),
+		Run: string(run.ID), Conversation: a.conversation(run), Prompt: a.prompt(w.Claimed), Begun: w.Claimed.Generation > 1 && (run.Steps > 0 || len(w.Claimed.Written) > 0),
 	}, out)
 	if failure := (*Failure)(nil); errors.As(err, &failure) {
 		if a.allowance.end(time.Now(), true) {

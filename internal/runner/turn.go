@@ -41,6 +41,9 @@ type turn struct {
 	out     Reporter
 	onlySay bool // deny every request: the agent may only read
 
+	// remember notes on this machine that the agent has the message, and in which conversation.
+	remember func()
+
 	started bool
 	tools   map[string]harness.Tool
 }
@@ -71,6 +74,7 @@ func (t *turn) pass(ctx context.Context, e harness.Event) error {
 	switch e := e.(type) {
 	case harness.Started:
 		t.started = true
+		t.remember() // a new conversation has its name now
 		return t.out.Started(ctx)
 	case harness.Text:
 		return t.out.Text(ctx, e.Delta)
@@ -122,6 +126,17 @@ func (t *turn) atWork() []string {
 		}
 	}
 	return open
+}
+
+// prompt is the prompt for the turn. given means that the conversation may hold it already.
+func (t *turn) prompt(j Job, given bool) string {
+	switch {
+	case t.started:
+		return t.goOn()
+	case given:
+		return "The program was restarted, and you may have the message below already. If you have, check what is already done before you repeat anything, and finish the turn; if not, this is it:\n\n" + j.Prompt
+	}
+	return j.Prompt
 }
 
 // goOn is the prompt for an agent whose turn was cut off. It never repeats the first prompt, which
