@@ -44,6 +44,9 @@ const (
 	WorkQuestion WorkType = "question"
 	// WorkUsage reports tokens and costs, which are added to those of the run.
 	WorkUsage WorkType = "usage"
+	// WorkSteered says that the model has the message of RunID, which an order offered: it is a
+	// part of this turn, and that run ends.
+	WorkSteered WorkType = "steered"
 	// WorkTurnEnded completes the run.
 	WorkTurnEnded WorkType = "turn.ended"
 	// WorkFailed ends the run as failed.
@@ -88,6 +91,7 @@ type WorkLine struct {
 	Stop    string          `json:"stop,omitempty"`
 	Code    string          `json:"code,omitempty"`
 	Text    string          `json:"text,omitempty"`
+	RunID   RunID           `json:"runId,omitempty"`
 }
 
 // WorkTokens are the tokens that model calls used. CachedInput is a part of Input, and
@@ -164,8 +168,8 @@ const (
 	OrderAnswer OrderType = "answer"
 	// OrderCancel says that the run has ended: nothing more is accepted about it.
 	OrderCancel OrderType = "cancel"
-	// OrderSteer is a message that arrived in the space of the trigger while the run is
-	// in progress.
+	// OrderSteer offers a message that arrived in the space of the trigger while the run is in
+	// progress. A line of the type steered takes it; else it is the trigger of the next run.
 	OrderSteer OrderType = "steer"
 )
 
@@ -175,6 +179,9 @@ const (
 // Of an answer to a permission, Approved decides, never a text. ArgsHash is that of the
 // arguments that were approved: EditedArgs if a person changed them. Of an answer to a
 // question Text counts, of one to a card Result or Error.
+//
+// A message that is offered is that of the queued run RunID, with what else is new in the space;
+// Text holds it between tags, as a prompt does. ActingFor are those for whom that run would act.
 type Order struct {
 	Type       OrderType       `json:"type"`
 	CallID     string          `json:"callId,omitempty"`
@@ -186,4 +193,7 @@ type Order struct {
 	Result     json.RawMessage `json:"result,omitempty"`
 	Error      string          `json:"error,omitempty"`
 	By         EntityID        `json:"by,omitempty"`
+	RunID      RunID           `json:"runId,omitempty"`
+	MessageID  MessageID       `json:"messageId,omitempty"`
+	ActingFor  []EntityID      `json:"actingFor,omitempty"`
 }

@@ -100,6 +100,9 @@ type Run struct {
 	CreatedAt         Time  `json:"createdAt"`
 	StartedAt         *Time `json:"startedAt"`
 	EndedAt           *Time `json:"endedAt"`
+	// PartOf is the run in progress whose program has read the message of this one: the work,
+	// the messages and the usage are those of that run. It is nil for a run of its own.
+	PartOf *RunID `json:"partOf,omitempty"`
 }
 
 // TriggerType states what started a run.

@@ -84,6 +84,9 @@ func (c *check) checkExecutor(config map[string]any) {
 	_, model := config["model"]
 	_, remote := config["remote"]
 	agent, _ := config["agent"].(map[string]any)
+	if loop, _ := config["loop"].(map[string]any); loop["onNewMessage"] == "steer" && !remote {
+		c.addProblem("loop.onNewMessage", "can be steer only for a remote agent: a model that the server calls reads no message in the middle of its turn. Use enqueue")
+	}
 	switch {
 	case model && remote:
 		c.addProblem("remote", "cannot be combined with model: either the server calls the model, or a program executes the runs. Leave one of them out")

@@ -102,7 +102,7 @@ type Loop struct {
 	MaxIdenticalCalls    int    `json:"maxIdenticalCalls"`
 	MaxParallelTools     int    `json:"maxParallelTools"`
 	Continuation         int    `json:"continuation"`
-	OnNewMessage         string `json:"onNewMessage"` // parallel, enqueue, interrupt or reject
+	OnNewMessage         string `json:"onNewMessage"` // parallel, enqueue, interrupt, reject or steer
 	SettleMs             int64  `json:"settleMs"`
 }
 

@@ -54,6 +54,7 @@ var wrongConfigs = []wrongConfig{
 	{text: "version: '1.0'\nagent: {system: s}\nmodel: {provider: openai, name: m, baseURL: 'https://user:pw@x/v1'}", paths: []string{"model.baseURL"}},
 	{text: "version: '1.0'\nagent: {system: s}\nmodel: {provider: google, name: m, api: responses}", paths: []string{"model.api"}, beyond: true},
 	{text: minimal + "loop: {maxSteps: 0, toolChoice: search, runTimeoutMs: 1.5, onNewMessage: drop, maxParallelTools: '8'}", paths: []string{"loop.maxSteps", "loop.toolChoice", "loop.runTimeoutMs", "loop.onNewMessage", "loop.maxParallelTools"}},
+	{text: minimal + "loop: {onNewMessage: steer}", paths: []string{"loop.onNewMessage"}, beyond: true},
 	{text: minimal + "context: {history: 501, conversation: 1, reduction: {strategy: forget, target: 0, threshold: -1}}", paths: []string{"context.history", "context.conversation", "context.reduction.strategy", "context.reduction.target", "context.reduction.threshold"}},
 	{text: minimal + "budget: {maxTokensPerRun: .inf, maxCostPerDay: -0.1}", paths: []string{"budget.maxTokensPerRun", "budget.maxCostPerDay"}},
 	{text: minimal + "loop: 5\ncontext: []\ntools: {}\nmcp: x\nbudget: true", paths: []string{"loop", "context", "tools", "mcp", "budget"}},

@@ -29,7 +29,7 @@ func remoteRoutes() []route {
 			method: http.MethodPost, path: sessionPath + "/runs/{run}/work", do: reportWork, id: "reportWork", tag: "Programs",
 			summary: "Report work on a claimed run",
 			about: "The body has one JSON object per line, numbered `n` from 1 in each claim. A body is stored whole or not at all; numbers that are stored are ignored, and a gap is refused. An empty body only extends the lease. " +
-				"The lines are `turn.started`, `text`, `thought`, `tool`, `card`, `permission`, `question`, `usage`, `turn.ended` and `failed`: docs/remote-agents.md describes them. " +
+				"The lines are `turn.started`, `text`, `thought`, `tool`, `card`, `permission`, `question`, `usage`, `steered`, `turn.ended` and `failed`: docs/remote-agents.md describes them. " +
 				"An error names the number of the line. 409 for a generation that is not the current one, 410 for a run that has ended." + who,
 			query: generation, media: bodies.Work, status: http.StatusOK, out: shoal.WorkReceipt{},
 			errors: []shoal.Kind{shoal.Conflict, shoal.Expired, shoal.Forbidden, shoal.InvalidArgument},
@@ -37,7 +37,7 @@ func remoteRoutes() []route {
 		{
 			method: http.MethodGet, path: runPath + "/orders", do: followOrders, stream: true, id: "followOrders", tag: "Programs",
 			summary: "Follow the orders for a claimed run",
-			about: "Server-sent events `answer` and `cancel`, each with one JSON object. A new connection gets all answers of the run again. After `cancel` the run has ended, and so does the stream. " +
+			about: "Server-sent events `answer`, `steer` and `cancel`, each with one JSON object. A new connection gets all answers of the run again, and what is offered still. After `cancel` the run has ended, and so does the stream. " +
 				"A comment line every 15 s keeps the connection alive." + who,
 			query: generation, status: http.StatusOK, errors: []shoal.Kind{shoal.Conflict, shoal.Forbidden, shoal.InvalidArgument},
 		},

@@ -138,6 +138,9 @@ func (x *running) finish(c *runs.RunChange, n int64) error {
 		end.Outcome, end.Reason, end.Message = agent.Failed, agent.ReasonInternal, l.Text
 		status, failure = shoal.RunFailed, &shoal.RunError{Code: l.Code, Message: l.Text}
 	}
+	if err := x.announceTaken(c); err != nil {
+		return err
+	}
 	return finishRun(c, end, n, status, failure)
 }
 

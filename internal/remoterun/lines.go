@@ -112,6 +112,10 @@ func checkLine(l shoal.WorkLine) error {
 		if l.Cost < 0 || l.Cost > 1e6 {
 			return bad("has a cost that is not an amount in US dollars")
 		}
+	case shoal.WorkSteered:
+		if shoal.CheckID("runId", string(l.RunID)) != nil {
+			return bad("must have the runId of the order that offered the message")
+		}
 	case shoal.WorkFailed:
 		if !codeName.MatchString(l.Code) {
 			return bad("must have a code of 1 to 64 characters from a-z 0-9 _ . that begins with a letter")

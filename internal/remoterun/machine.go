@@ -79,14 +79,15 @@ type machine struct {
 	tools    []compose.Tool // the cards of the configuration
 	composer *compose.Composer
 
-	inTurn bool
-	turns  []*turn
-	texts  []*text
-	open   *text
-	calls  map[string]*call
-	order  []*call
-	size   int // bytes of all lines
-	parts  int // texts so far
+	inTurn  bool
+	turns   []*turn
+	texts   []*text
+	open    *text
+	calls   map[string]*call
+	order   []*call
+	steered []shoal.RunID // whose messages the model has
+	size    int           // bytes of all lines
+	parts   int           // texts so far
 
 	end     *shoal.WorkLine // the line that ended the run
 	thought []string        // the deltas of reasoning of the last input
@@ -150,6 +151,9 @@ func (m *machine) applyLine(l shoal.WorkLine, at shoal.Time) ([]compose.Effect, 
 	case shoal.WorkUsage:
 		m.addUsage(l)
 		return nil, nil
+	case shoal.WorkSteered:
+		m.steered = append(m.steered, l.RunID)
+		return m.endText(agent.ResultOK), nil
 	case shoal.WorkTurnEnded, shoal.WorkFailed:
 		return m.finish(l, at), nil
 	default:

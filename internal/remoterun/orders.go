@@ -24,7 +24,7 @@ func (s *Server) Orders(ctx context.Context, who shoal.Principal, session shoal.
 	defer sub.Close()
 	tick := time.NewTicker(heartbeat)
 	defer tick.Stop()
-	sent := map[shoal.PendingID]bool{}
+	sent, offered := map[shoal.PendingID]bool{}, map[shoal.RunID]bool{}
 	for begun := false; ; begun = true {
 		r, err := s.o.Hub.Runs.ProgramRun(ctx, who, session, id)
 		if err != nil {
@@ -46,6 +46,9 @@ func (s *Server) Orders(ctx context.Context, who shoal.Principal, session shoal.
 			return send(&shoal.Order{Type: shoal.OrderCancel, Reason: string(r.Status)})
 		}
 		if err := s.sendAnswers(ctx, r, claim, sent, send); err != nil {
+			return err
+		}
+		if err := s.sendOffers(ctx, r, offered, send); err != nil {
 			return err
 		}
 		select {
@@ -151,6 +154,9 @@ func (s *Server) endRun(r storage.Run) error {
 			if err := x.putStep(c); err != nil {
 				return err
 			}
+		}
+		if err := x.announceTaken(c); err != nil {
+			return err
 		}
 		end := agent.TurnEnd{Outcome: agent.Canceled, Reason: agent.ReasonCanceled, Message: "The run was canceled.", At: c.At.Time}
 		return finishRun(c, end, x.n, shoal.RunCanceled, &shoal.RunError{Code: "canceled", Message: end.Message})

@@ -258,21 +258,29 @@ func (p *program) approve(call string) {
 	}
 }
 
-// order returns the next order.
-func (p *program) order() (out shoal.Order) {
+// order returns the first order.
+func (p *program) order() shoal.Order {
+	p.t.Helper()
+	return p.orders(1)[0]
+}
+
+// orders returns the first n orders, or those up to the end of the run.
+func (p *program) orders(n int) (out []shoal.Order) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
 	defer cancel()
 	done := errors.New("done")
 	err := p.s.Orders(ctx, clerk, session, p.r.Run.ID, p.r.Generation, time.Hour, func(o *shoal.Order) error {
-		if o == nil {
-			return nil
+		if o != nil {
+			out = append(out, *o)
 		}
-		out = *o
-		return done
+		if len(out) == n {
+			return done
+		}
+		return nil
 	})
-	if !errors.Is(err, done) && (err != nil || out.Type != shoal.OrderCancel) {
-		p.t.Fatalf("no order: %v", err)
+	if !errors.Is(err, done) && (err != nil || len(out) == 0 || out[len(out)-1].Type != shoal.OrderCancel) {
+		p.t.Fatalf("%d orders: %v", len(out), err)
 	}
 	return out
 }

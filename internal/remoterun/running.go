@@ -178,7 +178,7 @@ func merge(all []entry, e entry) []entry {
 func (x *running) store(ctx context.Context, b batch, n int64, effects []compose.Effect) (left []entry, err error) {
 	deltas, stored, after := compose.Split(x.withDrafts(effects))
 	var attempt *perform.Attempt
-	over, status := "", x.status
+	over, status, actingFor := "", x.status, x.run.ActingFor
 	err = x.s.write(ctx, x.lease, func(c *runs.RunChange) error {
 		data, err := json.Marshal(b)
 		if err != nil {
@@ -190,13 +190,16 @@ func (x *running) store(ctx context.Context, b batch, n int64, effects []compose
 		if attempt, err = x.perform(c, stored); err != nil {
 			return err
 		}
+		if err := x.takeIn(ctx, c, b); err != nil {
+			return err
+		}
 		if over, err = x.keep(c, b, n); err != nil {
 			return err
 		}
 		if err := x.setStatus(c, stored); err != nil {
 			return err
 		}
-		status = c.Run.Status
+		status, actingFor = c.Run.Status, c.Run.ActingFor
 		c.Run.Awake = c.Run.Awake && c.Run.Cancel
 		return nil
 	})
@@ -205,7 +208,7 @@ func (x *running) store(ctx context.Context, b batch, n int64, effects []compose
 		return nil, err
 	}
 	attempt.Apply()
-	x.place, x.n, x.status = x.place+1, n, status
+	x.place, x.n, x.status, x.run.ActingFor = x.place+1, n, status, actingFor
 	x.relay(append(deltas, after...))
 	x.beat(b)
 	for _, a := range attempt.Answers() {

@@ -93,6 +93,9 @@ func (r *Run) unheld(tx storage.Tx, trigger shoal.Message) ([]shoal.Message, err
 		return nil, nil
 	}
 	messages, err := tx.Messages(r.session(), trigger.SpaceID, storage.Page{Before: trigger.Seq, Limit: limit})
+	if err == nil && r.After > 0 {
+		return slices.DeleteFunc(messages, func(m shoal.Message) bool { return m.Seq <= r.After || m.EntityID == r.agent() }), nil
+	}
 	if err != nil || !r.Config.Context.Conversation {
 		return messages, err
 	}

@@ -38,7 +38,10 @@ type Run struct {
 	Hub   *hub.Hub
 	Lease runs.Lease
 	// Run is the run as it was claimed. For [Input], Began has to be set.
-	Run    storage.Run
+	Run storage.Run
+	// After is the place in the space of the trigger up to which the model has the messages
+	// already, without those of the agent; with 0, [Input] finds out what the conversation holds.
+	After  int64
 	Config *agentconfig.Config
 	// Client is what a front end sent for the run, nil for nothing.
 	Client *storage.ClientInput

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -100,8 +101,8 @@ func (s StartRequest) startOnMessage(ch *core.Change) (r storage.Run, refused bo
 // is not accepted at all (refused).
 func (s StartRequest) checkBusy(ch *core.Change, as storage.Agent) (asleep, refused bool, err error) {
 	switch as.OnNewMessage {
-	case "reject", "enqueue":
-		at, err := s.findActive(ch, isBusy)
+	case "reject", "enqueue", "steer":
+		at, err := s.findActive(ch, busyFor(as))
 		if err != nil || at != nil && as.OnNewMessage == "reject" {
 			return false, at != nil, err
 		}
@@ -141,6 +142,18 @@ func isSettling(r storage.Run, now shoal.Time) bool {
 // for days.
 func isBusy(r storage.Run) bool {
 	return r.Status == shoal.RunRunning || r.Status == shoal.RunQueued || r.Status == shoal.RunWaitingReply || r.Status.Suspended() && r.Cancel
+}
+
+// busyFor returns what a message for an agent waits for: besides the runs that are busy, for one
+// that takes messages in the middle of its turn, the turn that waits for an answer and whose
+// program waits with it.
+func busyFor(as storage.Agent) func(storage.Run) bool {
+	return func(r storage.Run) bool { return isBusy(r) || as.OnNewMessage == "steer" && isHeldByProgram(r) }
+}
+
+// isHeldByProgram reports whether a program waits for an answer with the run.
+func isHeldByProgram(r storage.Run) bool {
+	return r.Remote && r.Status == shoal.RunWaitingTool && r.Owner != ""
 }
 
 // ActiveStatuses are the statuses of a run that has not ended.
@@ -189,6 +202,18 @@ func wakeNext(ch *core.Change, r storage.Run) error {
 	if r.Space == "" {
 		return nil
 	}
+	busy := isBusy
+	if r.Remote {
+		switch as, err := ch.HostedAgent(r.SessionID, r.AgentID); {
+		case err == nil:
+			busy = busyFor(as)
+		case !errors.Is(err, shoal.NotFound):
+			return err
+		}
+	}
+	if !r.Status.Ended() && busy(r) {
+		return nil
+	}
 	var next *storage.Run
 	queue := StartRequest{Session: r.SessionID, Agent: r.AgentID, Trigger: shoal.Trigger{SpaceID: r.Space}}
 	other, err := queue.findActive(ch, func(other storage.Run) bool {
@@ -199,7 +224,7 @@ func wakeNext(ch *core.Change, r storage.Run) error {
 			next = &other // the last of them is the oldest
 			return false
 		}
-		return isBusy(other)
+		return busy(other)
 	})
 	if err != nil || other != nil || next == nil {
 		return err
@@ -210,10 +235,10 @@ func wakeNext(ch *core.Change, r storage.Run) error {
 }
 
 // FindBlockingRun returns the run that the queued runs of an agent in a space wait for: the
-// oldest one in progress, or else the one that starts next. It returns nil if there is no
-// such run.
+// oldest one in progress, or else the one that starts next, or that takes messages while it
+// waits for an answer. It returns nil if there is no such run.
 func FindBlockingRun(tx Tx, session shoal.SessionID, agent shoal.EntityID, space shoal.SpaceID) (head *storage.Run, err error) {
-	for _, status := range [][]shoal.RunStatus{{shoal.RunRunning, shoal.RunWaitingReply}, {shoal.RunQueued}} {
+	for _, status := range [][]shoal.RunStatus{{shoal.RunRunning, shoal.RunWaitingReply}, {shoal.RunQueued}, {shoal.RunWaitingTool}} {
 		filter := storage.RunFilter{Agent: agent, Space: space, Status: status, Limit: shoal.MaxPage}
 		for {
 			page, err := tx.Runs(session, filter)
@@ -221,7 +246,7 @@ func FindBlockingRun(tx Tx, session shoal.SessionID, agent shoal.EntityID, space
 				return nil, err
 			}
 			for i, r := range page { // the newest first
-				if filter.Before = r.ID; r.Space == space && !isWaitingInQueue(r) {
+				if filter.Before = r.ID; r.Space == space && !isWaitingInQueue(r) && (r.Status != shoal.RunWaitingTool || isHeldByProgram(r)) {
 					head = &page[i]
 				}
 			}

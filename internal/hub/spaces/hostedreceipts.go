@@ -21,6 +21,9 @@ func fillHosted(tx receiptTx, r *shoal.Receipt, m shoal.Message) error {
 		r.Text = "no run acts on it"
 		return nil
 	}
+	if run.PartOf != nil {
+		return fillTakenIn(tx, r, *run, m)
+	}
 	via := shoal.ViaHosted
 	r.RunID, r.Via, r.DeliveredAt = &run.ID, &via, since
 	if r.DeliveredAt != nil {
@@ -35,6 +38,11 @@ func fillHosted(tx receiptTx, r *shoal.Receipt, m shoal.Message) error {
 	if err := findAnswer(tx, r, *run, m); err != nil {
 		return err
 	}
+	return finishHosted(tx, r, *run)
+}
+
+// finishHosted fills in a failure of the run, or what the agent waits for.
+func finishHosted(tx receiptTx, r *shoal.Receipt, run storage.Run) (err error) {
 	if run.Status == shoal.RunFailed || run.Status == shoal.RunCanceled {
 		code := string(run.Status)
 		if run.Error != nil {
@@ -45,8 +53,30 @@ func fillHosted(tx receiptTx, r *shoal.Receipt, m shoal.Message) error {
 	if r.Final() {
 		return nil
 	}
-	r.Text, err = explainRun(tx, *run)
+	r.Text, err = explainRun(tx, run)
 	return err
+}
+
+// fillTakenIn fills in the receipt of a message that the model of another run has read in the
+// middle of its turn. Its answer is what that run completes from then on.
+func fillTakenIn(tx receiptTx, r *shoal.Receipt, taken storage.Run, m shoal.Message) error {
+	run, err := tx.Run(m.SessionID, *taken.PartOf)
+	if err != nil {
+		return err
+	}
+	via := shoal.ViaHosted
+	r.State, r.RunID, r.Via, r.DeliveredAt, r.ResumedAt = shoal.ReceiptResumed, &run.ID, &via, taken.StartedAt, taken.StartedAt
+	composed, err := tx.Composed(m.SessionID, run.ID)
+	if err != nil {
+		return err
+	}
+	for _, c := range composed {
+		if c.SpaceID == m.SpaceID && c.Status == shoal.MessageCompleted && c.DeletedAt == nil && !c.UpdatedAt.Before(taken.StartedAt.Time) {
+			r.State, r.AnsweredBy, r.AnsweredAt = shoal.ReceiptAnswered, &c.ID, &c.UpdatedAt
+			break
+		}
+	}
+	return finishHosted(tx, r, run)
 }
 
 // explainRun says what an agent that has not answered waits for.

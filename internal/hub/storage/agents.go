@@ -31,7 +31,7 @@ type Agent struct {
 	shoal.HostedAgent
 	// Name and Description are those of the entity.
 	Name, Description string
-	OnNewMessage      string // parallel, enqueue, interrupt or reject
+	OnNewMessage      string // parallel, enqueue, interrupt, reject or steer
 	SettleMs          int64
 	MaxSteps          int
 	// Remote means that a program outside of the server executes the runs.

@@ -156,7 +156,7 @@ var RecordTypes = setBounds([]*RecordType{
 		Name: "agent", Key: []string{"agentId", "version"}, Refs: []RecordRef{refTo("entity", "agentId")},
 		Fields: []RecordField{
 			idField("agentId"), intField("version"), textField("hash"), jsonField[map[string]any]("config"), timeField("createdAt"),
-			enumField("onNewMessage", "parallel", "enqueue", "interrupt", "reject"), intField("settleMs"), intField("maxSteps"), withDefault(boolField("remote"), "false"),
+			enumField("onNewMessage", "parallel", "enqueue", "interrupt", "reject", "steer"), intField("settleMs"), intField("maxSteps"), withDefault(boolField("remote"), "false"),
 		},
 	},
 	{
@@ -197,7 +197,7 @@ var RecordTypes = setBounds([]*RecordType{
 			jsonField[shoal.Usage]("usage"), nullableJSON[shoal.RunError]("error"), timeField("createdAt"), nullableTime("startedAt"), nullableTime("endedAt"),
 			intField("version"), textField("spaceId"), textField("requester"), boolField("awake"), timeField("notBefore"), boolField("cancel"), intField("generation"),
 			textField("conversation"), intField("began"), intField("ended"), withLinks(nullableJSON[anyJSON]("turn")), intField("revision"), actingForField(),
-			withDefault(nullableJSON[shoal.RunActivity]("activity"), "null"), withDefault(boolField("remote"), "false"),
+			withDefault(nullableJSON[shoal.RunActivity]("activity"), "null"), withDefault(boolField("remote"), "false"), withDefault(nullableID("partOf"), "null"),
 		},
 	},
 	{
