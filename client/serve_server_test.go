@@ -481,3 +481,49 @@ func (s *serving) receipt(m shoal.Message) shoal.Receipt {
 	}
 	return all[0]
 }
+
+// A handler takes in a message that arrives while it works; one that it leaves is the next run.
+func TestServeTakesMessagesIn(t *testing.T) {
+	s := hostRemote(t)
+	config := `{"version": "1.0", "agent": {"name": "Clerk"}, "remote": {}, "loop": {"onNewMessage": "steer"}}`
+	if _, err := s.Operator.PutAgent(t.Context(), "clerk", client.ConfigJSON, []byte(config)); err != nil {
+		t.Fatal(err)
+	}
+	begun := make(chan struct{}, 1)
+	s.serve(func(ctx context.Context, w *client.Work) error {
+		if !strings.Contains(w.Claimed.Prompt, "first") {
+			return w.Text("I have left it until now.")
+		}
+		begun <- struct{}{}
+		for i := range 2 {
+			select {
+			case m := <-w.Steers():
+				if want := []string{"second", "third"}[i]; !strings.Contains(m.Text, want+"</message>") || m.By != shoal.Operator || len(m.ActingFor) != 1 {
+					return fmt.Errorf("message %d is %+v", i, m)
+				}
+				if i == 0 {
+					if err := w.Steered(m.RunID); err != nil {
+						return err
+					}
+				}
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		return w.Text("First and second.")
+	})
+	first := s.mention("first")
+	<-begun
+	second, third := s.mention("second"), s.mention("third")
+	for _, m := range []shoal.Message{first, second, third} {
+		if r := s.ended(m.Runs[0].RunID); r.Status != shoal.RunCompleted {
+			t.Errorf("the run of %q is %s: %+v", m.Text(), r.Status, r.Error)
+		}
+	}
+	if r := s.receipt(second); r.State != shoal.ReceiptAnswered || *r.RunID != first.Runs[0].RunID {
+		t.Errorf("the receipt of the message that was taken in: %+v", r)
+	}
+	if r := s.receipt(third); r.State != shoal.ReceiptAnswered || *r.RunID != third.Runs[0].RunID {
+		t.Errorf("the receipt of the message that was left: %+v", r)
+	}
+}

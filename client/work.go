@@ -33,6 +33,8 @@ type Work struct {
 	started bool             // the turn has started
 	closed  bool             // no line follows
 	asked   int
+	steers  chan Steer
+	offered map[shoal.RunID]bool // only the goroutine that follows the orders uses it
 	answers map[string]chan shoal.Order
 	known   map[string]shoal.Order // answers, by call
 }
@@ -56,6 +58,46 @@ type Verdict struct {
 // the first call has an effect; see [ServeOptions.HandlerStarts].
 func (w *Work) Started(model string) error {
 	return w.Report(shoal.WorkLine{Type: shoal.WorkTurnStarted, Model: model})
+}
+
+// Steer is a message that has arrived while the run is in progress, of an agent whose configuration
+// says so (loop.onNewMessage: steer).
+type Steer struct {
+	// RunID is the queued run that the message starts if this one does not take it in.
+	RunID     shoal.RunID
+	MessageID shoal.MessageID
+	// By is the sender, and ActingFor are those for whom the queued run would act.
+	By        shoal.EntityID
+	ActingFor []shoal.EntityID
+	// Text is what the model reads. What others wrote in it is between tags.
+	Text string
+}
+
+// maxSteers is how many messages wait for a handler. More stay in the queue of the agent.
+const maxSteers = 32
+
+// Steers returns the messages that arrive during the run. A handler need not read them: a message
+// that it does not take in with [Work.Steered] is the next run. The channel is never closed; a reader
+// ends with the context of the run.
+func (w *Work) Steers() <-chan Steer { return w.steers }
+
+// Steered says that the model has a message: it is a part of this run from now on. Say it only when
+// the model is certain to read it, and not before, because until then the message is safe in the
+// queue.
+func (w *Work) Steered(run shoal.RunID) error {
+	return w.Report(shoal.WorkLine{Type: shoal.WorkSteered, RunID: run})
+}
+
+// offer keeps a message for the handler, unless it has been offered before.
+func (w *Work) offer(o shoal.Order) {
+	if w.offered[o.RunID] {
+		return
+	}
+	select {
+	case w.steers <- Steer{RunID: o.RunID, MessageID: o.MessageID, By: o.By, ActingFor: o.ActingFor, Text: o.Text}:
+		w.offered[o.RunID] = true
+	default: // it stays in the queue
+	}
 }
 
 // Text appends to the text in the space of the trigger.

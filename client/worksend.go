@@ -20,7 +20,7 @@ const renewals = 4
 func newWork(ctx context.Context, p *program, r shoal.RemoteRun) *Work {
 	w := &Work{
 		Claimed: r, program: p, room: make(chan struct{}), ready: make(chan struct{}, 1),
-		answers: map[string]chan shoal.Order{}, known: map[string]shoal.Order{},
+		steers: make(chan Steer, maxSteers), offered: map[shoal.RunID]bool{}, answers: map[string]chan shoal.Order{}, known: map[string]shoal.Order{},
 	}
 	for _, c := range r.Calls {
 		if c.Answer != nil {
@@ -193,6 +193,8 @@ func (w *Work) follow(ctx context.Context) {
 		switch o.Type {
 		case shoal.OrderAnswer:
 			w.answer(o)
+		case shoal.OrderSteer:
+			w.offer(o)
 		case shoal.OrderCancel:
 			w.cancel(ErrRunEnded)
 			return false
