@@ -9,6 +9,9 @@ type Event interface{ event() }
 // other event but [Tool].
 type Started struct{}
 
+// Steered reports that the model has the text that [Session.Steer] added with that id.
+type Steered struct{ ID string }
+
 // Text is a piece of the answer.
 type Text struct{ Delta string }
 
@@ -77,6 +80,7 @@ type Ended struct {
 }
 
 func (Started) event()    {}
+func (Steered) event()    {}
 func (Text) event()       {}
 func (Thought) event()    {}
 func (Tool) event()       {}

@@ -18,9 +18,11 @@ type Session interface {
 	// not end the turn within InterruptGrace is stopped. The errors are ErrBusy if a turn is under
 	// way, and an *ExitError if the process has ended.
 	Turn(ctx context.Context, prompt string) iter.Seq2[Event, error]
-	// Steer adds a text to the turn that is under way: the model reads it at the next opportunity.
-	// The error is ErrNoSteer if the harness cannot do so, and ErrIdle if no turn is under way.
-	Steer(ctx context.Context, text string) error
+	// Steer adds a text to the turn that is under way: the model reads it at the next opportunity,
+	// and then [Steered] with the id follows. A turn that ends without that may have left the text
+	// in the process, which must be closed then. The error is ErrNoSteer if the harness cannot do
+	// so, and ErrIdle if no turn is under way.
+	Steer(ctx context.Context, id, text string) error
 	// Answer answers the permission request of that call. The error is ErrNotAsked if no such
 	// request is open: it was answered, or its turn has ended.
 	Answer(ctx context.Context, callID string, v Verdict) error

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/shoal-dev/shoal/internal/app"
 	"github.com/shoal-dev/shoal/internal/apptest"
 	"github.com/shoal-dev/shoal/internal/harness"
@@ -322,16 +324,24 @@ func TestCodingAgentsAreSteered(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, d)
 			s := b.open(harness.ModeAsk, "")
-			if err := s.Steer(t.Context(), "order: say Too early."); !errors.Is(err, harness.ErrIdle) && !errors.Is(err, harness.ErrNoSteer) {
+			if err := s.Steer(t.Context(), "early", "order: say Too early."); !errors.Is(err, harness.ErrIdle) && !errors.Is(err, harness.ErrNoSteer) {
 				t.Errorf("a message without a turn: %v", err)
 			}
 			var steered error
+			var order []string
 			got := b.run(t.Context(), s, "order: run touch steered.txt", func(e harness.Event) {
-				if p, ok := e.(harness.Permission); ok {
-					steered = s.Steer(t.Context(), "order: say I have read it.")
-					if err := s.Answer(t.Context(), p.CallID, harness.Verdict{Approved: true}); err != nil {
+				switch e := e.(type) {
+				case harness.Permission:
+					steered = s.Steer(t.Context(), "m1", "order: say I have read it.")
+					if err := s.Answer(t.Context(), e.CallID, harness.Verdict{Approved: true}); err != nil {
 						t.Error(err)
 					}
+				case harness.Tool:
+					if e.State == harness.ToolCompleted {
+						order = append(order, "tool")
+					}
+				case harness.Steered:
+					order = append(order, "steered "+e.ID)
 				}
 			})
 			if !d.steers {
@@ -339,6 +349,9 @@ func TestCodingAgentsAreSteered(t *testing.T) {
 					t.Errorf("%v, want ErrNoSteer", steered)
 				}
 				return
+			}
+			if diff := cmp.Diff([]string{"tool", "steered m1"}, order); diff != "" {
+				t.Errorf("the model has the message after the tool, once (-want +got):\n%s", diff)
 			}
 			if steered != nil || !strings.Contains(got.text, "I have read it.") || got.ended.Stop != harness.StopCompleted {
 				t.Errorf("steered: %v, %+v", steered, got)

@@ -286,7 +286,7 @@ func (s *session) interrupt() {
 }
 
 // Steer is not part of the protocol, and a second prompt ends the first in some agents.
-func (s *session) Steer(context.Context, string) error { return harness.ErrNoSteer }
+func (s *session) Steer(context.Context, string, string) error { return harness.ErrNoSteer }
 
 // Answer chooses an option by its kind: one that holds for this call alone. The protocol has no
 // words for a reason.

@@ -29,7 +29,8 @@ type session struct {
 	ref         string
 	last        int // number of the last control request of ours
 	interrupted bool
-	queued      int                // messages that it has not read yet
+	taking      bool               // a turn is under way, and takes messages
+	unread      []string           // the ids of messages that its model does not have yet; "" for a prompt
 	asked       map[string]request // open requests for a permission, by call
 
 	lines decoder // only the goroutine that reads uses it
@@ -141,9 +142,7 @@ func (s *session) receive(l line) {
 	case l.Type == "control_request":
 		_ = s.respond(l.RequestID, "error", "error", "This client does not answer "+l.Request.Subtype+".") // it may have ended
 	case l.Type == "user" && l.IsReplay:
-		s.mu.Lock()
-		s.queued--
-		s.mu.Unlock()
+		s.read()
 	case l.Type == "result":
 		s.result(l)
 	default:
@@ -153,14 +152,27 @@ func (s *session) receive(l line) {
 	}
 }
 
+// read notes that the model has the next message.
+func (s *session) read() {
+	s.mu.Lock()
+	id := ""
+	if len(s.unread) > 0 {
+		id, s.unread = s.unread[0], s.unread[1:]
+	}
+	s.mu.Unlock()
+	if id != "" {
+		s.Turns.Emit(harness.Steered{ID: id})
+	}
+}
+
 // result ends the turn, unless a message waits that came too late for it: Claude Code goes on with
 // that by itself, and both are one turn here.
 func (s *session) result(l line) {
 	s.mu.Lock()
 	interrupted := s.interrupted
-	goesOn := s.queued > 0 && !interrupted
+	goesOn := len(s.unread) > 0 && !interrupted
 	if !goesOn {
-		s.interrupted, s.queued = false, 0
+		s.interrupted, s.taking, s.unread = false, false, nil
 		clear(s.asked)
 	}
 	s.mu.Unlock()
@@ -188,14 +200,16 @@ func (s *session) permission(l line) {
 }
 
 func (s *session) Turn(ctx context.Context, prompt string) iter.Seq2[harness.Event, error] {
-	return s.Conversation.Turn(ctx, func() error { return s.say(prompt) }, s.interrupt)
+	return s.Conversation.Turn(ctx, func() error {
+		s.mu.Lock()
+		s.taking, s.unread = true, append(s.unread, "")
+		s.mu.Unlock()
+		return s.say(prompt)
+	}, s.interrupt)
 }
 
 // say sends a message of the user.
 func (s *session) say(text string) error {
-	s.mu.Lock()
-	s.queued++
-	s.mu.Unlock()
 	content := []map[string]string{{"type": "text", "text": text}}
 	return s.write(map[string]any{
 		"type": "user", "message": map[string]any{"role": "user", "content": content}, "parent_tool_use_id": nil, "session_id": "",
@@ -210,8 +224,15 @@ func (s *session) interrupt() {
 	_ = s.control(map[string]any{"subtype": "interrupt"}) // it may have ended
 }
 
-func (s *session) Steer(_ context.Context, text string) error {
-	if !s.Turns.Open() {
+// Steer counts the message before it is sent, so that the turn does not end without it.
+func (s *session) Steer(_ context.Context, id, text string) error {
+	s.mu.Lock()
+	taking := s.taking && !s.interrupted
+	if taking {
+		s.unread = append(s.unread, id)
+	}
+	s.mu.Unlock()
+	if !taking || !s.Turns.Open() {
 		return harness.ErrIdle
 	}
 	return s.say(text)

@@ -24,6 +24,8 @@ type session struct {
 	thread   string
 	turn     string                     // the turn under way; empty until Codex has named it
 	unwanted bool                       // the turn is to be interrupted as soon as it has a name
+	prompted bool                       // Codex has the prompt of the turn
+	unread   []string                   // the ids of messages that its model does not have yet
 	items    map[string]item            // the calls of the turn
 	asked    map[string]json.RawMessage // open requests for a permission, by call
 }
@@ -113,15 +115,18 @@ func (s *session) receive(m jsonrpc.Message) {
 		return
 	}
 	s.mu.Lock()
-	unwanted := false
+	unwanted, read := false, ""
 	switch m.Method {
 	case "turn/started":
 		s.turn = n.Turn.ID
 		unwanted, s.unwanted = s.unwanted, false
 	case "item/started":
 		s.items[n.Item.ID] = n.Item
+		if n.Item.Type == "userMessage" {
+			read = s.readNext()
+		}
 	case "turn/completed":
-		s.turn = ""
+		s.turn, s.prompted, s.unread = "", false, nil
 		clear(s.items)
 		clear(s.asked)
 	}
@@ -129,9 +134,23 @@ func (s *session) receive(m jsonrpc.Message) {
 	if unwanted {
 		s.interrupt()
 	}
+	if read != "" {
+		s.Turns.Emit(harness.Steered{ID: read})
+	}
 	if e := decode(m.Method, n); e != nil {
 		s.Turns.Emit(e)
 	}
+}
+
+// readNext returns the id of the message that the model has now, or "" for the prompt. It must be
+// called with mu held.
+func (s *session) readNext() (id string) {
+	if !s.prompted || len(s.unread) == 0 {
+		s.prompted = true
+		return ""
+	}
+	id, s.unread = s.unread[0], s.unread[1:]
+	return id
 }
 
 // request handles a request of Codex. Whatever is not a permission is refused, and Codex goes on
@@ -188,22 +207,25 @@ func (s *session) interrupt() {
 	}
 }
 
-// current is the turn under way, or empty.
-func (s *session) current() string {
+func (s *session) Steer(ctx context.Context, id, text string) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.turn
-}
-
-func (s *session) Steer(ctx context.Context, text string) error {
-	turn := s.current()
+	turn := s.turn
+	if turn != "" {
+		s.unread = append(s.unread, id) // Codex may report it before it answers
+	}
+	s.mu.Unlock()
 	if turn == "" {
 		return harness.ErrIdle
 	}
 	err := s.peer.Call(ctx, "turn/steer", params{"threadId": s.Ref(), "expectedTurnId": turn, "input": input(text)}, nil)
-	var refused *jsonrpc.Error
-	if errors.As(err, &refused) && s.current() != turn {
-		return harness.ErrIdle
+	if refused := (*jsonrpc.Error)(nil); errors.As(err, &refused) {
+		s.mu.Lock()
+		s.unread = slices.DeleteFunc(s.unread, func(other string) bool { return other == id })
+		ended := s.turn != turn
+		s.mu.Unlock()
+		if ended {
+			return harness.ErrIdle
+		}
 	}
 	return err
 }
