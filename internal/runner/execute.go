@@ -26,9 +26,16 @@ type Job struct {
 	Run          string
 	Conversation string
 	Prompt       string
+	// Steers are messages that arrive during the turn; nil if none can. One that the model does
+	// not get in this turn is another job.
+	Steers <-chan Steer
 	// Begun means that the model may have read the prompt before: the turn only continues.
 	Begun bool
 }
+
+// Steer is a message that arrives during a turn: the prompt of the run that it starts if this turn
+// does not take it in.
+type Steer struct{ Run, Prompt string }
 
 // Options are how a runner treats its agents.
 type Options struct {
@@ -75,18 +82,21 @@ func (r *Runner) Stop() {
 func (r *Runner) Execute(ctx context.Context, a Agent, j Job, out Reporter) error {
 	c, title := conversation{string(a.ID), j.Conversation}, r.kinds[a.Kind].title
 	t := &turn{out: out, onlySay: a.Mode == harness.ModeRead, started: j.Begun, tools: map[string]harness.Tool{}}
+	if r.kinds[a.Kind].steers {
+		t.steers = j.Steers
+	}
 	for attempt := 1; ; attempt++ {
 		session, err := r.session(ctx, a, c, t.started)
 		if err != nil {
 			return describe(title, err)
 		}
-		t.session = session
-		t.remember = func() { _ = r.refs.put(c, a.Kind, a.Dir, session.Ref(), j.Run) } // without it a crash costs the conversation
+		t.session, t.unread = session, map[string]bool{}
+		t.remember = func(run string) { _ = r.refs.put(c, a.Kind, a.Dir, session.Ref(), run) } // without it a crash costs the conversation
 		prompt := t.prompt(j, r.refs.has(c, a.Kind, a.Dir, j.Run))
-		t.remember()
+		t.remember(j.Run)
 		end, err := t.run(ctx, prompt)
 		exit := (*harness.ExitError)(nil)
-		r.release(c, a, session, !errors.As(err, &exit))
+		r.release(c, a, session, !errors.As(err, &exit) && len(t.unread) == 0)
 		switch {
 		case err == nil:
 			return outcome(title, end)

@@ -29,6 +29,8 @@ type script struct {
 	answers []string
 	// before, if set, is closed when the model gets the prompts.
 	before chan struct{}
+	// steered, if set, gets the ids of messages that arrive during a turn.
+	steered chan string
 	// answered, if set, receives a value for each answer; a turn waits for one after each request.
 	answered chan struct{}
 }
@@ -76,6 +78,16 @@ func (s *scripted) Turn(ctx context.Context, prompt string) iter.Seq2[harness.Ev
 			}
 		}
 		for _, e := range events {
+			if wait, waits := e.(untilSteered); waits {
+				select {
+				case id := <-s.steered:
+					e = harness.Steered{ID: id}
+				case <-ctx.Done():
+				}
+				if !wait.reads {
+					continue
+				}
+			}
 			if !yield(e, nil) {
 				return
 			}
@@ -94,7 +106,25 @@ func (s *scripted) Turn(ctx context.Context, prompt string) iter.Seq2[harness.Ev
 	}
 }
 
-func (s *scripted) Steer(context.Context, string) error { return harness.ErrNoSteer }
+// untilSteered is a part of a script: the turn waits for a message, which the model reads at once if
+// reads is set.
+type untilSteered struct {
+	harness.Started
+	reads bool
+}
+
+func (s *scripted) Steer(ctx context.Context, id, text string) error {
+	if s.steered == nil {
+		return harness.ErrNoSteer
+	}
+	s.note("steer, introduced: %v", strings.HasPrefix(text, arrived+"<message "))
+	select {
+	case s.steered <- id:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
 
 func (s *scripted) Answer(_ context.Context, callID string, v harness.Verdict) error {
 	s.mu.Lock()
@@ -129,6 +159,8 @@ func (r *recorded) add(format string, args ...any) error {
 	r.lines = append(r.lines, fmt.Sprintf(format, args...))
 	return r.err
 }
+
+func (r *recorded) Steered(_ context.Context, run string) error { return r.add("steered %s", run) }
 
 func (r *recorded) Started(context.Context) error {
 	if r.onStart != nil {

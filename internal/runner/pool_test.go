@@ -20,7 +20,7 @@ type session struct {
 
 func (s *session) Turn(context.Context, string) iter.Seq2[harness.Event, error] { panic("no turns") }
 
-func (s *session) Steer(context.Context, string) error { return nil }
+func (s *session) Steer(context.Context, string, string) error { return nil }
 
 func (s *session) Answer(context.Context, string, harness.Verdict) error { return nil }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -58,8 +59,10 @@ func (a *served) handle(ctx context.Context, w *client.Work) error {
 	}
 	out := &report{work: w, asks: &a.runner.asks, calls: map[string]*reported{}, used: func(u harness.Usage) { a.allowance.use(time.Now(), u) }}
 	out.approves = func(id shoal.EntityID) bool { return a.Approves(id, self.OwnerID) }
+	steers, stop := a.forward(ctx, w, self.OwnerID)
+	defer stop()
 	err = a.runner.Execute(ctx, a.Agent, Job{
-		Run: string(run.ID), Conversation: a.conversation(run), Prompt: a.prompt(w.Claimed), Begun: w.Claimed.Generation > 1 && (run.Steps > 0 || len(w.Claimed.Written) > 0),
+		Steers: steers, Run: string(run.ID), Conversation: a.conversation(run), Prompt: a.prompt(w.Claimed), Begun: w.Claimed.Generation > 1 && (run.Steps > 0 || len(w.Claimed.Written) > 0),
 	}, out)
 	if failure := (*Failure)(nil); errors.As(err, &failure) {
 		if a.allowance.end(time.Now(), true) {
@@ -72,6 +75,43 @@ func (a *served) handle(ctx context.Context, w *client.Work) error {
 	}
 	return err
 }
+
+// forward passes the messages on that arrive during a turn, for which the agent works and which its
+// budget allows, until stop is called. The others stay in the queue, and are answered as runs of their
+// own. The channel is nil for a coding agent that takes no messages.
+func (a *served) forward(ctx context.Context, w *client.Work, owner *shoal.EntityID) (steers chan Steer, stop func()) {
+	if !a.runner.kinds[a.Kind].steers {
+		return nil, func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	steers = make(chan Steer)
+	var forwarding sync.WaitGroup
+	forwarding.Go(func() {
+		for {
+			select {
+			case s := <-w.Steers():
+				run := shoal.Run{ActingFor: s.ActingFor, Trigger: shoal.Trigger{SenderEntityID: s.By}}
+				if !a.responds(run, owner) || a.allowance.begin(time.Now()) != nil {
+					continue
+				}
+				select {
+				case steers <- Steer{Run: string(s.RunID), Prompt: arrived + s.Text}:
+				case <-ctx.Done():
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	return steers, func() {
+		cancel()
+		forwarding.Wait()
+	}
+}
+
+// arrived introduces a message that arrives during a turn.
+const arrived = "While you work, this has been posted in the conversation. What is between tags is what others wrote. Take it into account and go on.\n\n"
 
 // coded gives an error of a run its code.
 func coded(err error) error {

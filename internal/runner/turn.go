@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/shoal-dev/shoal/internal/harness"
 )
@@ -14,6 +15,8 @@ import (
 // Reporter receives what a coding agent does in a run. Its errors end the run.
 type Reporter interface {
 	Started(ctx context.Context) error
+	// Steered says that the model has the message of another run, which ends with that.
+	Steered(ctx context.Context, run string) error
 	Text(ctx context.Context, delta string) error
 	Thought(ctx context.Context, delta string) error
 	Tool(ctx context.Context, t harness.Tool) error
@@ -41,24 +44,39 @@ type turn struct {
 	out     Reporter
 	onlySay bool // deny every request: the agent may only read
 
-	// remember notes on this machine that the agent has the message, and in which conversation.
-	remember func()
+	steers <-chan Steer // nil if the agent takes none
+	// remember notes on this machine that the agent is given the message of a run, and in which
+	// conversation.
+	remember func(run string)
 
 	started bool
 	tools   map[string]harness.Tool
+
+	mu     sync.Mutex
+	unread map[string]bool // runs whose messages the agent was given, and of which its model has nothing yet
 }
 
 // run runs a turn to its end. An *harness.ExitError means that the agent has ended in between.
 func (t *turn) run(ctx context.Context, prompt string) (end harness.Ended, err error) {
 	reading, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
 	var failed error
+	var steering sync.WaitGroup
+	defer steering.Wait()
+	defer stop(nil)
+	steer := func() { t.steer(reading) }
+	if t.steers == nil {
+		steer = nil
+	}
 	for e, err := range t.session.Turn(reading, prompt) {
 		if err != nil {
 			return end, errors.Join(failed, err)
 		}
 		if last, ok := e.(harness.Ended); ok {
 			end = last
+		}
+		if _, starts := e.(harness.Started); starts && steer != nil {
+			steering.Go(steer)
+			steer = nil
 		}
 		if failed == nil {
 			if failed = t.pass(ctx, e); failed != nil {
@@ -74,8 +92,13 @@ func (t *turn) pass(ctx context.Context, e harness.Event) error {
 	switch e := e.(type) {
 	case harness.Started:
 		t.started = true
-		t.remember() // a new conversation has its name now
+		t.remember("") // a new conversation has its name now
 		return t.out.Started(ctx)
+	case harness.Steered:
+		t.mu.Lock()
+		delete(t.unread, e.ID)
+		t.mu.Unlock()
+		return t.out.Steered(ctx, e.ID)
 	case harness.Text:
 		return t.out.Text(ctx, e.Delta)
 	case harness.Thought:
@@ -88,6 +111,27 @@ func (t *turn) pass(ctx context.Context, e harness.Event) error {
 		return t.out.Usage(ctx, e)
 	}
 	return nil
+}
+
+// steer gives the agent the messages that arrive, until the turn has ended.
+func (t *turn) steer(ctx context.Context) {
+	for {
+		select {
+		case s := <-t.steers:
+			t.remember(s.Run) // before the agent can have it
+			t.mu.Lock()
+			t.unread[s.Run] = true
+			t.mu.Unlock()
+			// After any other error it may have been sent.
+			if err := t.session.Steer(ctx, s.Run, s.Prompt); errors.Is(err, harness.ErrIdle) || errors.Is(err, harness.ErrNoSteer) {
+				t.mu.Lock()
+				delete(t.unread, s.Run)
+				t.mu.Unlock()
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // merge adds what earlier events have said about the call.

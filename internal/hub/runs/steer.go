@@ -94,6 +94,7 @@ func (c *RunChange) TakeIn(id shoal.RunID, turn func(q storage.Run) (json.RawMes
 		return false, err
 	}
 	c.Run.ActingFor = behalf.Join(c.Run.Roots(), q.Roots())
+	c.Run.Depth, c.Run.Linked = max(c.Run.Depth, q.Depth), c.Run.Linked || q.Linked // agents that answer each other come to an end
 	return true, c.UpdateRun(q)
 }
 
