@@ -527,3 +527,59 @@ func TestServeTakesMessagesIn(t *testing.T) {
 		t.Errorf("the receipt of the message that was left: %+v", r)
 	}
 }
+
+// A message that was offered is offered once, also after a restart of the server, and what the program
+// has said of it is stored then.
+func TestServeTakesMessagesInOverARestart(t *testing.T) {
+	data := t.TempDir()
+	running, key := apptest.Run(t, app.Config{Data: data})
+	addr := strings.TrimPrefix(running.URL(), "http://")
+	admin, err := client.New(client.Options{URL: running.URL(), Key: key, As: shoal.Operator})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &serving{Server: &apptest.Server{URL: running.URL(), Admin: admin, Operator: admin.Session(shoal.DefaultSession)}, t: t, done: make(chan error, 1)}
+	s.session = s.Operator
+	config := `{"version": "1.0", "agent": {"name": "Clerk"}, "remote": {}, "loop": {"onNewMessage": "steer"}}`
+	if _, err := s.Operator.PutAgent(t.Context(), "clerk", client.ConfigJSON, []byte(config)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Operator.AddMember(t.Context(), app.Welcome, "clerk"); err != nil {
+		t.Fatal(err)
+	}
+	begun, have, restarted := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	var twice int
+	s.serve(func(ctx context.Context, w *client.Work) error {
+		close(begun)
+		m := <-w.Steers()
+		close(have)
+		<-restarted
+		if err := w.Steered(m.RunID); err != nil {
+			return err
+		}
+		_, err := w.Permission("go", "go", "Go on", nil) // its answer comes after what is offered still
+		twice = len(w.Steers())
+		return errors.Join(err, w.Text("Both."))
+	})
+	first := s.mention("first")
+	<-begun
+	second := s.mention("second")
+	<-have
+	running.Stop()
+	apptest.Run(t, app.Config{Data: data, Addr: addr})
+	close(restarted)
+	action, yes := s.pending(first.Runs[0].RunID), true
+	if _, err := s.Operator.AnswerPending(t.Context(), action.ID, shoal.PendingAnswer{Approved: &yes, ArgsHash: &action.ArgsHash}); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.ended(first.Runs[0].RunID); r.Status != shoal.RunCompleted {
+		t.Errorf("the run is %s: %+v", r.Status, r.Error)
+	}
+	if r := s.ended(second.Runs[0].RunID); r.PartOf == nil || *r.PartOf != first.Runs[0].RunID {
+		t.Errorf("the run of the second message is %+v", r)
+	}
+	s.stop()
+	if twice != 0 {
+		t.Error("the message was offered again")
+	}
+}

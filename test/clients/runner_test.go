@@ -26,6 +26,7 @@ type runnerBench struct {
 	admin *client.Client
 	out   printed
 	stop  func() // ends the runner
+	kill  func() // kills it
 }
 
 // printed is what a program has printed so far.
@@ -90,6 +91,13 @@ func (b *runnerBench) start() {
 	b.stop = func() {
 		cancel()
 		gone.Wait()
+	}
+	b.kill = func() {
+		if err := cmd.Process.Kill(); err != nil {
+			b.t.Error(err)
+		}
+		gone.Wait()
+		cancel()
 	}
 }
 
@@ -289,6 +297,100 @@ func TestCodingAgentsAreKilled(t *testing.T) {
 			}
 			if got := b.answer(b.say("order: say I am well.")).Text(); got != "I am well." || b.exists("killed.txt") {
 				t.Errorf("the next answer is %q; the file exists: %v", got, b.exists("killed.txt"))
+			}
+		})
+	}
+}
+
+// steers has the agent take messages during its turns, and begins one that waits for an approval, with
+// a second message that the coding agent was given.
+func (b *runnerBench) steers(text string) (first, second shoal.Message, p shoal.PendingAction) {
+	b.t.Helper()
+	b.untilServed()
+	config := `{"version":"1.0","agent":{"name":"Scout"},"remote":{},"loop":{"onNewMessage":"steer"}}`
+	if _, err := b.at.PutAgent(b.t.Context(), "scout", client.ConfigJSON, []byte(config)); err != nil {
+		b.t.Fatal(err)
+	}
+	first = b.say("order: run touch steered.txt")
+	p = b.request()
+	second = b.say(text)
+	run := string(second.Runs[0].RunID)
+	untilFound(b, "the message at the agent", func() (struct{}, bool) {
+		state, err := os.ReadFile(filepath.Join(b.home, "shoal", "runner", "conversations.json"))
+		return struct{}{}, err == nil && strings.Contains(string(state), run)
+	})
+	return first, second, p
+}
+
+// ended waits for the end of a run.
+func (b *runnerBench) ended(id shoal.RunID) shoal.Run {
+	b.t.Helper()
+	return untilFound(b, "the end of a run", func() (shoal.Run, bool) {
+		r, err := b.at.Run(b.t.Context(), id)
+		return r, err == nil && r.Status.Ended()
+	})
+}
+
+// A mention during a turn reaches the model in that turn, with its receipt, and starts no other.
+func TestCodingAgentsTakeMessagesIn(t *testing.T) {
+	t.Parallel()
+	for _, d := range coders[:2] {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			b := newRunner(t, d)
+			first, second, p := b.steers("order: say I have read it.")
+			receipt := func() shoal.Receipt {
+				t.Helper()
+				all, err := b.at.Receipts(t.Context(), second.ID)
+				if err != nil || len(all) != 1 {
+					t.Fatalf("the receipts: %+v, %v", all, err)
+				}
+				return all[0]
+			}
+			if r := receipt(); r.State != shoal.ReceiptSent {
+				t.Errorf("before the model has the message its receipt is %+v", r)
+			}
+			b.decide(p, true, "")
+			if got := b.answer(first).Text(); !strings.Contains(got, "I have read it.") || !b.exists("steered.txt") {
+				t.Errorf("the answer is %q; the file exists: %v", got, b.exists("steered.txt"))
+			}
+			run := first.Runs[0].RunID
+			if r := b.ended(second.Runs[0].RunID); r.Status != shoal.RunCompleted || r.PartOf == nil || *r.PartOf != run {
+				t.Errorf("the run of the second message: %+v", r)
+			}
+			if r := receipt(); r.State != shoal.ReceiptAnswered || *r.RunID != run {
+				t.Errorf("the receipt: %+v", r)
+			}
+		})
+	}
+}
+
+// A message that the coding agent was given and did not read is answered once when its runner is
+// killed.
+func TestCodingAgentsLoseNoMessage(t *testing.T) {
+	t.Parallel()
+	for _, d := range coders[:2] {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			b := newRunner(t, d)
+			first, second, _ := b.steers("order: say I have read it.")
+			b.kill()
+			b.start()
+			if r := b.ended(first.Runs[0].RunID); r.Error == nil || r.Error.Code != "outcome_unknown" {
+				t.Errorf("the run that was cut off: %s, %+v", r.Status, r.Error)
+			}
+			if r := b.ended(second.Runs[0].RunID); r.Status != shoal.RunCompleted || r.PartOf != nil {
+				t.Errorf("the run of the message: %s, %+v", r.Status, r.Error)
+			}
+			var texts []string
+			for m, err := range b.at.Timeline(t.Context(), app.Welcome, second.Seq) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				texts = append(texts, m.Text())
+			}
+			if n := strings.Count(strings.Join(texts, "\n"), "I have read it."); n != 1 || b.exists("steered.txt") {
+				t.Errorf("the message is answered %d times: %q; the file exists: %v", n, texts, b.exists("steered.txt"))
 			}
 		})
 	}
