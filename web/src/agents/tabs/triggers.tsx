@@ -49,7 +49,7 @@ export function TriggersTab({ agent, onTrigger }: { agent: string; onTrigger: ()
   );
 }
 
-const behaviours = "“parallel” starts another run, “enqueue” starts one after the current run, “interrupt” cancels the current run first, “reject” starts no run and says so.";
+const behaviours = "“parallel” starts another run, “enqueue” starts one after the current run, “interrupt” cancels the current run first, “reject” starts no run and says so, “steer” (remote agents only) gives it to the program of the current run, and starts one afterwards if that does not take it.";
 
 function Spaces({ agent }: { agent: string }) {
   const { session } = useConsole();
