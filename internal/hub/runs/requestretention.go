@@ -3,22 +3,17 @@ package runs
 import (
 	"context"
 	"errors"
-	"hash/maphash"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/modeltexts"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-const (
-	// eraseBatchSize is how many requests or texts are erased in one transaction.
-	eraseBatchSize = 500
-	// maxErasedTexts is how many texts of a session are erased in one round.
-	maxErasedTexts = 50_000
-)
+// eraseBatchSize is how many requests or texts are erased in one transaction.
+const eraseBatchSize = 500
 
 // ForgetRequests erases the model requests of runs that ended before a time, and the texts
 // that no request refers to any more. While a run of a session is in progress, none of the
@@ -64,11 +59,7 @@ func (r *Runs) eraseUnusedTexts(ctx context.Context, session shoal.SessionID) er
 		if claims, held, err = tx.Claims(session); err != nil || held {
 			return err
 		}
-		referenced, err := referencedTexts(tx, session)
-		if err != nil {
-			return err
-		}
-		unused, err = referenced.unusedTexts(tx, session)
+		unused, err = modeltexts.Unused(tx, session)
 		return err
 	})
 	if err != nil || held {
@@ -88,89 +79,6 @@ func (r *Runs) eraseUnusedTexts(ctx context.Context, session shoal.SessionID) er
 		}
 	}
 	return nil
-}
-
-// textSet is a set of hashes of texts. It stores a short hash of each: in a collision, a
-// text stays that could be erased.
-type textSet struct {
-	seed maphash.Seed
-	in   map[uint64]struct{}
-}
-
-// add adds a hash and reports whether it is new.
-func (s textSet) add(hash string) bool {
-	short := maphash.String(s.seed, hash)
-	_, known := s.in[short]
-	s.in[short] = struct{}{}
-	return !known
-}
-
-func (s textSet) has(hash string) bool {
-	_, known := s.in[maphash.String(s.seed, hash)]
-	return known
-}
-
-// referencedTexts returns all texts that the requests of a session refer to, directly or
-// through lists.
-func referencedTexts(tx Tx, session shoal.SessionID) (textSet, error) {
-	referenced := textSet{maphash.MakeSeed(), map[uint64]struct{}{}}
-	var groups [][]string // lists still to be read, by the number of levels below them
-	for position, more := (storage.RequestPosition{}), true; more; {
-		requests, last, err := tx.Requests(session, position, eraseBatchSize)
-		if err != nil {
-			return referenced, err
-		}
-		for _, r := range requests {
-			referenced.add(r.System)
-			referenced.add(r.Tools)
-			for level, hashes := range r.Messages {
-				for len(groups) <= level {
-					groups = append(groups, nil)
-				}
-				for _, hash := range hashes {
-					if referenced.add(hash) && level > 0 {
-						groups[level] = append(groups[level], hash)
-					}
-				}
-			}
-		}
-		position, more = last, len(requests) > 0
-	}
-	for level := len(groups) - 1; level > 0; level-- {
-		for some := range slices.Chunk(groups[level], eraseBatchSize) {
-			texts, err := tx.ModelTexts(session, some)
-			if err != nil {
-				return referenced, err
-			}
-			for _, text := range texts {
-				for hash := range strings.SplitSeq(text, "\n") {
-					if referenced.add(hash) && level > 1 {
-						groups[level-1] = append(groups[level-1], hash)
-					}
-				}
-			}
-		}
-	}
-	return referenced, nil
-}
-
-// unusedTexts returns the texts of a session that are not in the set, at most
-// maxErasedTexts.
-func (s textSet) unusedTexts(tx Tx, session shoal.SessionID) (unused []string, err error) {
-	for after, more := "", true; more && len(unused) < maxErasedTexts; {
-		hashes, err := tx.TextHashes(session, after, eraseBatchSize)
-		if err != nil {
-			return nil, err
-		}
-		for _, hash := range hashes {
-			after = hash
-			if !s.has(hash) {
-				unused = append(unused, hash)
-			}
-		}
-		more = len(hashes) > 0
-	}
-	return unused, nil
 }
 
 // Start starts the task that erases model requests whose retention has passed.

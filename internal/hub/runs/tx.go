@@ -23,8 +23,6 @@ type Tx interface {
 	PendingOf(session shoal.SessionID, run shoal.RunID) ([]storage.Pending, error)
 	Plan(session shoal.SessionID, id shoal.PlanID) (shoal.Plan, error)
 	Plans(session shoal.SessionID, agent shoal.EntityID) ([]shoal.Plan, error)
-	Requests(session shoal.SessionID, after storage.RequestPosition, limit int) ([]storage.Request, storage.RequestPosition, error)
 	RunSteps(session shoal.SessionID, run shoal.RunID) ([]storage.Step, error)
-	TextHashes(session shoal.SessionID, after string, limit int) ([]string, error)
 	UnknownTexts(session shoal.SessionID, hashes []string) ([]string, error)
 }
