@@ -15,8 +15,8 @@ func (e *DayError) Error() string {
 	return fmt.Sprintf("The agent has used its %.2f USD for today.", e.Limit)
 }
 
-// CheckDay returns a *[DayError] if the agent of a run has used its limit since midnight UTC. A
-// limit of zero is none.
+// CheckDay returns a *[DayError] if the agent of a run has used its limit since midnight UTC. Zero
+// means no limit.
 func CheckDay(tx storage.Tx, r storage.Run, limit float64, at shoal.Time) error {
 	if limit <= 0 {
 		return nil

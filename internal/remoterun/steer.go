@@ -21,7 +21,7 @@ func (s *Server) sendOffers(ctx context.Context, r storage.Run, offered map[shoa
 	var orders []shoal.Order
 	err := s.o.Hub.Work.Read(ctx, func(tx storage.Tx) error {
 		orders = nil
-		waiting, err := runs.Offers(tx, r)
+		waiting, err := offers(tx, r)
 		if err != nil || len(waiting) == 0 {
 			return err
 		}
@@ -117,7 +117,7 @@ func (x *running) takeIn(ctx context.Context, c *runs.RunChange, b batch) error 
 		if err != nil {
 			return err
 		}
-		_, err = c.TakeIn(e.Line.RunID, func(q storage.Run) (json.RawMessage, error) {
+		err = takeInRun(c, e.Line.RunID, func(q storage.Run) (json.RawMessage, error) {
 			input, err := x.s.offeredInput(ctx, c.Tx, q, after)
 			if err != nil {
 				return nil, err

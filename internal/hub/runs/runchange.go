@@ -24,6 +24,11 @@ type RunChange struct {
 	live *live.Parts
 }
 
+// Of returns the change of another run in the same transaction. The caller stores that run.
+func (c *RunChange) Of(r *storage.Run) *RunChange {
+	return &RunChange{Change: c.Change, Run: r, live: c.live}
+}
+
 // Start makes a queued run running (run.started) and a suspended run running again
 // (run.resumed). It does nothing for a running one. Like all methods that change the
 // status, it notifies the followers of the run and of its spaces.

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"github.com/shoal-dev/shoal"
@@ -41,6 +42,18 @@ func receiptChanged(ch *core.Change, r storage.Run) {
 			ch.Core.Receipts.Changed(core.ReceiptsOf{Session: r.SessionID, Space: r.Space, Message: t.MessageID})
 		})
 	}
+}
+
+// ReceiptChanged announces that what became of the message of a run may have changed.
+func (c *RunChange) ReceiptChanged(id shoal.RunID) error {
+	r, err := c.Tx.Run(c.Run.SessionID, id)
+	if errors.Is(err, shoal.NotFound) {
+		return nil
+	}
+	if err == nil {
+		receiptChanged(c.Change, r)
+	}
+	return err
 }
 
 // waitsForProgram reports whether a program has to claim a run before anything happens in it.

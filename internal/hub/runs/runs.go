@@ -178,7 +178,7 @@ func (r *runReader) waitingFor(rows []storage.Pending) (*shoal.ReplyWait, error)
 // queuedBehind returns the run that a queued run waits for. It is read once for all runs of
 // an agent in a space.
 func (r *runReader) queuedBehind(found storage.Run) (*shoal.RunID, error) {
-	if !isWaitingInQueue(found) || found.Space == "" {
+	if !IsWaitingInQueue(found) || found.Space == "" {
 		return nil, nil
 	}
 	key := conversationKey{found.AgentID, found.Space}

@@ -79,7 +79,7 @@ func (s StartRequest) startOnMessage(ch *core.Change) (r storage.Run, refused bo
 	}
 	if as.SettleMs > 0 {
 		queued, err := s.findActive(ch, func(r storage.Run) bool {
-			return isSettling(r, now) && len(behalf.Join(r.Roots(), s.cause.ActingFor)) <= behalf.MaxActingFor
+			return IsSettling(r, now) && len(behalf.Join(r.Roots(), s.cause.ActingFor)) <= behalf.MaxActingFor
 		})
 		if err != nil {
 			return r, false, err
@@ -132,8 +132,8 @@ var alwaysDue = shoal.At(time.Unix(0, 0))
 
 func addMillis(t shoal.Time, ms int64) shoal.Time { return shoal.At(t.Add(milliseconds(ms))) }
 
-// isSettling reports whether the run waits for messages that may follow.
-func isSettling(r storage.Run, now shoal.Time) bool {
+// IsSettling reports whether the run waits for messages that may follow.
+func IsSettling(r storage.Run, now shoal.Time) bool {
 	return r.Status == shoal.RunQueued && r.Owner == "" && r.NotBefore.After(now.Time)
 }
 
@@ -220,7 +220,7 @@ func wakeNext(ch *core.Change, r storage.Run) error {
 		switch {
 		case other.ID == r.ID:
 			return false
-		case isWaitingInQueue(other):
+		case IsWaitingInQueue(other):
 			next = &other // the last of them is the oldest
 			return false
 		}
@@ -246,7 +246,7 @@ func FindBlockingRun(tx Tx, session shoal.SessionID, agent shoal.EntityID, space
 				return nil, err
 			}
 			for i, r := range page { // the newest first
-				if filter.Before = r.ID; r.Space == space && !isWaitingInQueue(r) && (r.Status != shoal.RunWaitingTool || isHeldByProgram(r)) {
+				if filter.Before = r.ID; r.Space == space && !IsWaitingInQueue(r) && (r.Status != shoal.RunWaitingTool || isHeldByProgram(r)) {
 					head = &page[i]
 				}
 			}
@@ -261,14 +261,14 @@ func FindBlockingRun(tx Tx, session shoal.SessionID, agent shoal.EntityID, space
 	return nil, nil
 }
 
-// isWaitingInQueue reports whether a run waits for the end of another run.
-func isWaitingInQueue(r storage.Run) bool {
+// IsWaitingInQueue reports whether a run waits for the end of another run.
+func IsWaitingInQueue(r storage.Run) bool {
 	return r.Status == shoal.RunQueued && !r.Awake && r.Owner == ""
 }
 
 // fillQueuedBehind sets QueuedBehind of a run that waits for the end of another run.
 func fillQueuedBehind(tx Tx, r *storage.Run) error {
-	if !isWaitingInQueue(*r) || r.Space == "" {
+	if !IsWaitingInQueue(*r) || r.Space == "" {
 		return nil
 	}
 	before, err := FindBlockingRun(tx, r.SessionID, r.AgentID, r.Space)

@@ -1,4 +1,4 @@
-package runs
+package remoterun
 
 import (
 	"encoding/json"
@@ -7,16 +7,17 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/behalf"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// MaxOffered is how many messages are offered to the program of a run at once.
-const MaxOffered = 32
+// maxOffered is how many messages are offered to the program of a run at once.
+const maxOffered = 32
 
-// Offers returns the queued runs whose messages the program of r may take into its turn, the
+// offers returns the queued runs whose messages the program of r may take into its turn, the
 // oldest first: those of the same agent and space that wait for the end of r, if the agent's
 // configuration says so. A run that is settling is not among them.
-func Offers(tx storage.Tx, r storage.Run) (out []storage.Run, err error) {
+func offers(tx storage.Tx, r storage.Run) (out []storage.Run, err error) {
 	if takes, err := takesMessages(tx, r); err != nil || !takes {
 		return nil, err
 	}
@@ -37,7 +38,7 @@ func Offers(tx storage.Tx, r storage.Run) (out []storage.Run, err error) {
 		}
 		if len(page) < filter.Limit {
 			slices.Reverse(out)
-			return out[:min(len(out), MaxOffered)], nil
+			return out[:min(len(out), maxOffered)], nil
 		}
 	}
 }
@@ -56,56 +57,43 @@ func takesMessages(tx storage.Tx, r storage.Run) (bool, error) {
 
 // isOffered reports whether the program of r may take the message of the queued run q.
 func isOffered(r, q storage.Run, now shoal.Time) bool {
-	return q.Space == r.Space && q.Remote && q.Trigger.Type == shoal.SpaceMessageTrigger && isWaitingInQueue(q) && !isSettling(q, now) &&
+	return q.Space == r.Space && q.Remote && q.Trigger.Type == shoal.SpaceMessageTrigger && runs.IsWaitingInQueue(q) && !runs.IsSettling(q, now) &&
 		len(behalf.Join(r.Roots(), q.Roots())) <= behalf.MaxActingFor
 }
 
-// TakeIn ends the queued run with this id, because the model of the run of the change has read its
-// message: that is part of its turn from now on, and it acts for the sender, too. turn is the
-// executor's state of the queued run. TakeIn reports false, and does nothing, if that run does
-// not wait in the queue any more.
-func (c *RunChange) TakeIn(id shoal.RunID, turn func(q storage.Run) (json.RawMessage, error)) (bool, error) {
+// takeInRun ends the queued run with this id, because the model of the run of c has read its
+// message: that is part of its turn from now on, and it acts for the sender, too. turn returns the
+// state of the queued run. A run that does not wait in the queue any more stays as it is.
+func takeInRun(c *runs.RunChange, id shoal.RunID, turn func(q storage.Run) (json.RawMessage, error)) error {
 	takes, err := takesMessages(c.Tx, *c.Run)
 	if err != nil || !takes {
-		return false, err
+		return err
 	}
 	q, err := c.Tx.Run(c.Run.SessionID, id)
 	if errors.Is(err, shoal.NotFound) {
-		return false, nil
+		return nil
 	}
 	if err != nil || q.AgentID != c.Run.AgentID || !isOffered(*c.Run, q, c.At) {
-		return false, err
+		return err
 	}
-	of := &RunChange{Change: c.Change, Run: &q, live: c.live}
+	of := c.Of(&q)
 	if q.Began, err = of.NextPosition(); err != nil {
-		return false, err
+		return err
 	}
 	if q.Ended, err = of.NextPosition(); err != nil {
-		return false, err
+		return err
 	}
 	if q.Turn, err = turn(q); err != nil {
-		return false, err
+		return err
 	}
 	q.PartOf = &c.Run.ID
 	if err := of.Start(); err != nil {
-		return false, err
+		return err
 	}
 	if err := of.Finish(shoal.RunCompleted, nil); err != nil {
-		return false, err
+		return err
 	}
 	c.Run.ActingFor = behalf.Join(c.Run.Roots(), q.Roots())
 	c.Run.Depth, c.Run.Linked = max(c.Run.Depth, q.Depth), c.Run.Linked || q.Linked // agents that answer each other come to an end
-	return true, c.UpdateRun(q)
-}
-
-// ReceiptChanged announces that what became of the message of a run may have changed.
-func (c *RunChange) ReceiptChanged(id shoal.RunID) error {
-	r, err := c.Tx.Run(c.Run.SessionID, id)
-	if errors.Is(err, shoal.NotFound) {
-		return nil
-	}
-	if err == nil {
-		receiptChanged(c.Change, r)
-	}
-	return err
+	return c.UpdateRun(q)
 }
