@@ -1159,7 +1159,7 @@ export interface paths {
         };
         /**
          * Follow the orders for a claimed run
-         * @description Server-sent events `answer` and `cancel`, each with one JSON object. A new connection gets all answers of the run again. After `cancel` the run has ended, and so does the stream. A comment line every 15 s keeps the connection alive. For the agent's own key and admins.
+         * @description Server-sent events `answer`, `steer` and `cancel`, each with one JSON object. A new connection gets all answers of the run again, and what is offered still. After `cancel` the run has ended, and so does the stream. A comment line every 15 s keeps the connection alive. For the agent's own key and admins.
          */
         readonly get: operations["followOrders"];
         readonly put?: never;
@@ -1261,7 +1261,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Report work on a claimed run
-         * @description The body has one JSON object per line, numbered `n` from 1 in each claim. A body is stored whole or not at all; numbers that are stored are ignored, and a gap is refused. An empty body only extends the lease. The lines are `turn.started`, `text`, `thought`, `tool`, `card`, `permission`, `question`, `usage`, `turn.ended` and `failed`: docs/remote-agents.md describes them. An error names the number of the line. 409 for a generation that is not the current one, 410 for a run that has ended. For the agent's own key and admins.
+         * @description The body has one JSON object per line, numbered `n` from 1 in each claim. A body is stored whole or not at all; numbers that are stored are ignored, and a gap is refused. An empty body only extends the lease. The lines are `turn.started`, `text`, `thought`, `tool`, `card`, `permission`, `question`, `usage`, `steered`, `turn.ended` and `failed`: docs/remote-agents.md describes them. An error names the number of the line. 409 for a generation that is not the current one, 410 for a run that has ended. For the agent's own key and admins.
          */
         readonly post: operations["reportWork"];
         readonly delete?: never;
@@ -2447,14 +2447,17 @@ export interface components {
         };
         /** @description What the server has to say to the program that executes a run. Of an answer to a permission only `approved` decides. */
         readonly Order: {
+            readonly actingFor?: readonly string[];
             readonly approved?: boolean;
             readonly argsHash?: string;
             readonly by?: string;
             readonly callId?: string;
             readonly editedArgs?: unknown;
             readonly error?: string;
+            readonly messageId?: string;
             readonly reason?: string;
             readonly result?: unknown;
+            readonly runId?: string;
             readonly text?: string;
             readonly type: string;
         };
@@ -3014,6 +3017,7 @@ export interface components {
             readonly id: string;
             /** Format: int64 */
             readonly maxSteps: number;
+            readonly partOf?: string;
             /** @description What it waits for, in the model's order. */
             readonly pendingToolCalls: readonly components["schemas"]["PendingToolCall"][];
             /** @description The run of the same agent and space whose end a queued run waits for; null if the run may start. */

@@ -63,6 +63,16 @@ export function RunHead({ run, quiet }: { run: Run; quiet: boolean }) {
 function Waits({ run }: { run: Run }) {
   const { session } = useConsole();
   const entities = useEntities();
+  if (run.partOf !== undefined)
+    return (
+      <p className="text-sm">
+        Its message was read in the middle of{" "}
+        <Link to="/s/$session/runs/$run" params={{ session, run: run.partOf }} className="text-accent underline underline-offset-2">
+          another run
+        </Link>
+        , which has the work and the answer.
+      </p>
+    );
   if (run.status === "waiting_reply") return <p className="text-sm">It waits for {awaitedReply(run, (id) => entities.find((e) => e.id === id)?.name ?? id)}.</p>;
   if (run.pendingToolCalls.length === 0) return null;
   return (
