@@ -49,6 +49,9 @@ const (
 	WorkSteered WorkType = "steered"
 	// WorkTurnEnded completes the run.
 	WorkTurnEnded WorkType = "turn.ended"
+	// WorkReleased ends the lease: another program may claim the run at once. No line of this
+	// claim follows.
+	WorkReleased WorkType = "released"
 	// WorkFailed ends the run as failed.
 	WorkFailed WorkType = "failed"
 )

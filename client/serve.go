@@ -35,15 +35,15 @@ var ErrRunEnded = errors.New("client: the run has ended")
 
 // Handler executes one run. When it returns nil, the run is completed; an error fails the run
 // with its text, which members of the space read. ctx ends when the run is canceled, when the
-// lease is lost, and with the context of Serve; then nothing more is reported.
+// lease is lost, and with the context of Serve; then nothing more can be reported.
 type Handler func(ctx context.Context, w *Work) error
 
 // Serve executes the runs of a remote agent: it claims them and calls handle for each, on a
 // goroutine of its own, until ctx ends. It survives restarts of the server and broken
 // connections. Serve returns when all handlers have returned: nil after the end of ctx, else
 // an error with which the server refused to give it runs. A run that a handler has not
-// finished is claimed again once its lease has ended, by this or another program: see
-// [Work.Claimed]. The key must be that of the agent, or an admin's.
+// finished then is given back, with what was reported, and another program can claim it at once; one
+// of a program that dies is claimed again once its lease has ended. See [Work.Claimed]. The key must be that of the agent, or an admin's.
 func (s *Session) Serve(ctx context.Context, agent shoal.EntityID, o ServeOptions, handle Handler) error {
 	if o.Concurrency == 0 {
 		o.Concurrency = 4

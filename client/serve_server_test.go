@@ -583,3 +583,38 @@ func TestServeTakesMessagesInOverARestart(t *testing.T) {
 		t.Error("the message was offered again")
 	}
 }
+
+// A program that stops in order gives its runs back with all that it has done, and another goes on at
+// once: the lease has not ended then.
+func TestServeGivesItsRunsBack(t *testing.T) {
+	for _, begins := range []bool{true, false} {
+		t.Run(fmt.Sprint("begun ", begins), func(t *testing.T) {
+			s := hostRemote(t)
+			began := make(chan struct{})
+			s.serveWith(client.ServeOptions{HandlerStarts: true}, func(ctx context.Context, w *client.Work) error {
+				if begins {
+					if err := w.Text("I begin"); err != nil {
+						return err
+					}
+				}
+				close(began)
+				<-ctx.Done()
+				return context.Cause(ctx)
+			})
+			id := s.ask("go")
+			<-began
+			s.stop()
+			written := make(chan []shoal.WrittenText, 1)
+			s.serve(func(_ context.Context, w *client.Work) error {
+				written <- w.Claimed.Written
+				return w.Text("I go on.")
+			})
+			if r := s.ended(id); r.Status != shoal.RunCompleted {
+				t.Errorf("the run is %s: %+v", r.Status, r.Error)
+			}
+			if got := <-written; begins && (len(got) != 1 || got[0].Text != "I begin" || !got[0].Interrupted) || !begins && len(got) != 0 {
+				t.Errorf("the next program reads %+v", got)
+			}
+		})
+	}
+}

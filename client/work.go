@@ -22,6 +22,7 @@ type Work struct {
 	program *program
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
+	stopped func() bool // the context of the run has ended because the program stops
 	owned   sync.WaitGroup
 
 	mu      sync.Mutex
@@ -289,11 +290,12 @@ func lineSize(l shoal.WorkLine) int {
 	return len(l.Delta) + len(l.Args) + len(l.Output) + len(l.Text) + len(l.Title) + 200
 }
 
-// finish ends the run as its handler returned, and waits until that is stored. A run whose
-// context has ended is left as it is.
+// finish ends the run as its handler returned, and waits until that is stored. A run that the
+// program leaves because it stops is given back.
 func (w *Work) finish(err error) {
 	w.mu.Lock()
-	if w.ctx.Err() == nil {
+	ends := w.ctx.Err() == nil
+	if ends {
 		last := shoal.WorkLine{Type: shoal.WorkTurnEnded, Stop: "end_turn"}
 		if err != nil {
 			last = failedLine(err)
@@ -309,6 +311,9 @@ func (w *Work) finish(err error) {
 	}
 	w.mu.Unlock()
 	w.owned.Wait()
+	if w.stopped() {
+		w.giveBack(!ends)
+	}
 	w.cancel(ErrRunEnded)
 }
 

@@ -16,6 +16,9 @@ import (
 // renewals is how often the server hears of a run without lines during a lease.
 const renewals = 4
 
+// giveBackWithin is how long a program that stops may take to give a run back.
+const giveBackWithin = 5 * time.Second
+
 // newWork starts reporting about a claimed run. Its goroutines end with finish.
 func newWork(ctx context.Context, p *program, r shoal.RemoteRun) *Work {
 	w := &Work{
@@ -28,6 +31,7 @@ func newWork(ctx context.Context, p *program, r shoal.RemoteRun) *Work {
 		}
 	}
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
+	w.stopped = func() bool { return ctx.Err() != nil && errors.Is(context.Cause(w.ctx), context.Cause(ctx)) }
 	if !p.o.HandlerStarts {
 		w.mu.Lock()
 		w.start("")
@@ -65,7 +69,7 @@ func (w *Work) send() {
 			case <-renew.C:
 			}
 		}
-		end := w.post(lines)
+		end := w.post(w.ctx, lines)
 		if w.ctx.Err() != nil {
 			return
 		}
@@ -97,7 +101,7 @@ func (w *Work) next() (lines []shoal.WorkLine, done bool) {
 }
 
 // post sends lines, and drops those that are stored.
-func (w *Work) post(lines []shoal.WorkLine) outcome {
+func (w *Work) post(ctx context.Context, lines []shoal.WorkLine) outcome {
 	var body bytes.Buffer
 	encoder := json.NewEncoder(&body) // ends each line with a line feed
 	encoder.SetEscapeHTML(false)
@@ -108,7 +112,7 @@ func (w *Work) post(lines []shoal.WorkLine) outcome {
 	}
 	var receipt shoal.WorkReceipt
 	s := w.program.session
-	end := s.client.try(w.ctx, call{
+	end := s.client.try(ctx, call{
 		op: "client.Serve", method: http.MethodPost, path: s.path("runs", string(w.Claimed.Run.ID), "work"), query: w.query(),
 		body: content{"application/x-ndjson", body.Bytes()},
 	}, &receipt)
@@ -142,7 +146,7 @@ func (w *Work) recover(end outcome) bool {
 		w.cancel(ErrRunEnded)
 		return false
 	case e != nil && e.Kind == shoal.Conflict:
-		if again := w.post(nil); again.err == nil { // the claim is current: some lines were not received
+		if again := w.post(w.ctx, nil); again.err == nil { // the claim is current: some lines were not received
 			return true
 		}
 		w.cancel(ErrLeaseLost)
@@ -179,6 +183,28 @@ func (w *Work) fail(err error) bool {
 		w.program.o.Log(end.err)
 	}
 	return false
+}
+
+// giveBack sends what the handler has reported, and gives a run back that has not ended, so that
+// another program goes on at once. If that fails, the lease ends by itself.
+func (w *Work) giveBack(goesOn bool) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.ctx), giveBackWithin)
+	defer cancel()
+	if goesOn {
+		w.mu.Lock()
+		w.push(shoal.WorkLine{Type: shoal.WorkReleased})
+		w.mu.Unlock()
+	}
+	for {
+		lines, done := w.next()
+		if done {
+			return
+		}
+		if end := w.post(ctx, lines); end.err != nil {
+			w.program.o.Log(end.err)
+			return
+		}
+	}
 }
 
 // follow receives the orders until the run has ended.

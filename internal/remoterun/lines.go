@@ -96,7 +96,7 @@ const (
 func checkLine(l shoal.WorkLine) error {
 	bad := func(format string, args ...any) error { return lineError(l.N, format, args...) }
 	switch l.Type {
-	case shoal.WorkTurnStarted, shoal.WorkTurnEnded:
+	case shoal.WorkTurnStarted, shoal.WorkTurnEnded, shoal.WorkReleased:
 	case shoal.WorkText, shoal.WorkThought:
 		if len(l.Delta) > shoal.MaxDelta {
 			return bad("has a delta of %d bytes; at most %d are accepted", len(l.Delta), shoal.MaxDelta)

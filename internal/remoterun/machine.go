@@ -138,6 +138,9 @@ func (m *machine) applyLine(l shoal.WorkLine, at shoal.Time) ([]compose.Effect, 
 	if l.Type == shoal.WorkTurnStarted {
 		return nil, m.startTurn(l, at)
 	}
+	if l.Type == shoal.WorkReleased {
+		return nil, nil // the next claim says what that means for the texts
+	}
 	if !m.inTurn && l.Type != shoal.WorkFailed {
 		return bad("must follow a line of the type turn.started")
 	}

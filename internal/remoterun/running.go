@@ -57,20 +57,21 @@ type running struct {
 	run    storage.Run
 	config *agentconfig.Config
 
-	mu      sync.Mutex
-	gone    bool // it must be read again
-	n       int64
-	place   int64
-	status  shoal.RunStatus
-	machine *machine
-	output  *perform.Run
-	until   time.Time // when the lease ends, at the earliest
-	drafts  time.Time // when drafts were stored last
-	late    *time.Timer
-	active  shoal.RunActivity
-	used    time.Time
-	show    bool // the trigger's space shows reasoning
-	thought thought
+	mu       sync.Mutex
+	gone     bool // it must be read again
+	released bool // its program has given it back
+	n        int64
+	place    int64
+	status   shoal.RunStatus
+	machine  *machine
+	output   *perform.Run
+	until    time.Time // when the lease ends, at the earliest
+	drafts   time.Time // when drafts were stored last
+	late     *time.Timer
+	active   shoal.RunActivity
+	used     time.Time
+	show     bool // the trigger's space shows reasoning
+	thought  thought
 }
 
 // perform performs effects in a transaction.
@@ -92,6 +93,9 @@ func (x *running) accept(ctx context.Context, lines []shoal.WorkLine) error {
 	lines = slices.DeleteFunc(lines, func(l shoal.WorkLine) bool { return l.N <= x.n })
 	if len(lines) == 0 {
 		return nil
+	}
+	if i := slices.IndexFunc(lines, func(l shoal.WorkLine) bool { return l.Type == shoal.WorkReleased }); i >= 0 && i < len(lines)-1 {
+		return lineError(lines[i+1].N, "comes after the line that releases the run")
 	}
 	if next := x.n + 1; lines[0].N != next {
 		return shoal.E("", shoal.Conflict, fmt.Sprintf("Line %d cannot be accepted, because the last line that is stored is %d: send the lines from %d on.", lines[0].N, x.n, next))
@@ -178,6 +182,7 @@ func merge(all []entry, e entry) []entry {
 func (x *running) store(ctx context.Context, b batch, n int64, effects []compose.Effect) (left []entry, err error) {
 	deltas, stored, after := compose.Split(x.withDrafts(effects))
 	var attempt *perform.Attempt
+	released := slices.ContainsFunc(b.Entries, func(e entry) bool { return e.Line != nil && e.Line.Type == shoal.WorkReleased })
 	over, status, actingFor := "", x.status, x.run.ActingFor
 	err = x.s.write(ctx, x.lease, func(c *runs.RunChange) error {
 		data, err := json.Marshal(b)
@@ -201,6 +206,10 @@ func (x *running) store(ctx context.Context, b batch, n int64, effects []compose
 		}
 		status, actingFor = c.Run.Status, c.Run.ActingFor
 		c.Run.Awake = c.Run.Awake && c.Run.Cancel
+		if released && !c.Run.Status.Ended() {
+			c.Run.Owner, c.Run.LeaseUntil, c.Run.Awake = "", nil, true
+			c.NotifyWork(*c.Run)
+		}
 		return nil
 	})
 	if err != nil {
@@ -208,6 +217,7 @@ func (x *running) store(ctx context.Context, b batch, n int64, effects []compose
 		return nil, err
 	}
 	attempt.Apply()
+	x.released = released
 	x.place, x.n, x.status, x.run.ActingFor = x.place+1, n, status, actingFor
 	x.relay(append(deltas, after...))
 	x.beat(b)

@@ -161,7 +161,7 @@ func (s *Server) hold(ctx context.Context, r storage.Run, claim int64, do func(*
 			}
 			x.used = time.Now()
 			err := do(x)
-			x.gone = x.gone || err != nil || x.machine.end != nil
+			x.gone = x.gone || err != nil || x.machine.end != nil || x.released
 			return err
 		}()
 		if err == nil || again || !errors.Is(err, runs.ErrLeaseLost) {

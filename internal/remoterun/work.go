@@ -27,13 +27,13 @@ func (s *Server) Work(ctx context.Context, who shoal.Principal, session shoal.Se
 		if err := x.accept(ctx, lines); err != nil {
 			return err
 		}
-		if x.machine.end == nil {
+		if x.machine.end == nil && !x.released {
 			if err := x.renew(ctx, len(lines) == 0); err != nil {
 				return err
 			}
 		}
 		out.N, out.Status = x.n, x.status
-		if x.machine.end == nil {
+		if x.machine.end == nil && !x.released {
 			until := shoal.At(x.until)
 			out.LeaseUntil = &until
 		}

@@ -1,0 +1,46 @@
+package remoterun_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// A run that its program gives back is claimed at once, with what was done and what was asked. The program
+// may send its last lines again, and nothing after them.
+func TestRelease(t *testing.T) {
+	w := newWorld(t, 0, remote)
+	id := w.ask("go")
+	p := w.program(w.one)
+	p.report(`{"type": "turn.started"}
+		{"type": "text", "delta": "I ask. "}
+		{"type": "question", "callId": "q", "text": "Red or blue?"}
+		{"type": "released"}`)
+	if r := w.run(id); r.Status != shoal.RunWaitingTool || !r.WaitingForProgram {
+		t.Errorf("the run that was given back is %+v", r)
+	}
+	again := []shoal.WorkLine{{N: 4, Type: shoal.WorkReleased}}
+	if _, err := w.one.Work(t.Context(), clerk, session, id, p.r.Generation, again); !errors.Is(err, shoal.Conflict) {
+		t.Errorf("the last line again: %v", err)
+	}
+	if _, err := w.two.Work(t.Context(), clerk, session, id, p.r.Generation, nil); !errors.Is(err, shoal.Conflict) {
+		t.Errorf("a renewal afterwards: %v", err)
+	}
+	next := w.program(w.two)
+	if next.r.Run.ID != id || next.r.Generation <= p.r.Generation || len(next.r.Written) != 1 || next.r.Written[0].Text != "I ask. " || len(next.r.Calls) != 1 {
+		t.Errorf("the next claim is %+v", next.r)
+	}
+	blue := "blue"
+	w.answer(w.asks(id).ID, shoal.PendingAnswer{Answer: &blue})
+	next.report(`{"type": "turn.started"}
+		{"type": "text", "delta": "Blue."}`)
+	if err := next.refuses(`{"type": "released"}
+		{"type": "text", "delta": "And red."}`); !errors.Is(err, shoal.InvalidArgument) {
+		t.Errorf("a line after the release: %v", err)
+	}
+	next.report(`{"type": "turn.ended"}`)
+	if r := w.run(id); r.Status != shoal.RunCompleted {
+		t.Errorf("the run is %+v", r)
+	}
+}
