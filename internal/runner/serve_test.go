@@ -112,11 +112,15 @@ func TestMessagesDuringATurn(t *testing.T) {
 	}{
 		{"its model reads it", [][]harness.Event{{started, untilSteered{reads: true}, text, well}}, true, []string{`start ""`, first, "steer, introduced: true"}},
 		{
-			"the turn ends before its model has it", [][]harness.Event{{started, untilSteered{}, text, well}, {started, text, well}}, false,
+			"the turn ends before its model has it",
+			[][]harness.Event{{started, untilSteered{}, text, well}, {started, text, well}},
+			false,
 			[]string{`start ""`, first, "steer, introduced: true", `start "ref"`, again},
 		},
 		{
-			"the program ends before its model has it", [][]harness.Event{{started, untilSteered{}}, {started, text, well}}, false,
+			"the program ends before its model has it",
+			[][]harness.Event{{started, untilSteered{}}, {started, text, well}},
+			false,
 			[]string{`start ""`, first, "steer, introduced: true", `start "ref"`, `prompt "Your last turn was cut off"`, again},
 		},
 	} {
