@@ -75,6 +75,10 @@ type Entity struct {
 	Wake         *Wake           `json:"wake"`
 	Metadata     json.RawMessage `json:"metadata"`
 	CreatedAt    Time            `json:"createdAt"`
+	// Remote is set for a hosted agent whose runs a program executes, and AtWork while one has leased
+	// a run of it. Wake says what follows from them.
+	Remote bool `json:"-"`
+	AtWork bool `json:"-"`
 }
 
 // Failure states why the last run of an agent failed. Code is that of a [RunError].

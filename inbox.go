@@ -111,7 +111,8 @@ const (
 
 // Reach is the effect of a mention of one agent at the time of the post. Via is nil if the
 // agent reads the message only when it calls again. Text says the effect for people, as what
-// follows the name of the agent, and Reason what hinders it, if anything does.
+// follows the name of the agent, and Reason what hinders it, if anything does. KnownAt is when the
+// server knows how a mention reaches the agent, nil if it does know.
 type Reach struct {
 	EntityID   EntityID   `json:"entityId"`
 	State      ReachState `json:"state"`
@@ -119,10 +120,22 @@ type Reach struct {
 	LastSeenAt *Time      `json:"lastSeenAt"`
 	Text       string     `json:"text"`
 	Reason     string     `json:"reason,omitempty"`
+	KnownAt    *Time      `json:"knownAt,omitempty"`
 }
 
-// Missed reports whether the agent receives the message only when it calls again.
-func (r Reach) Missed() bool { return r.State == ReachAsleep || r.State == ReachUnknown }
+// Missed reports whether nothing reads the message now. It is false if the server does not know.
+func (r Reach) Missed() bool {
+	return r.State == ReachAsleep || r.State == ReachUnknown && r.KnownAt == nil
+}
+
+// ReachOf returns how a mention reaches an agent whose wake is w, without a message.
+func ReachOf(agent EntityID, w Wake) Reach {
+	r := Reach{EntityID: agent, State: w.State, Via: w.Via, LastSeenAt: w.LastSeenAt, Text: w.Text, Reason: w.Reason}
+	if w.State == ReachUnknown {
+		r.KnownAt = w.Until
+	}
+	return r
+}
 
 // StartedRun is a run that a posted message started, or became the trigger of.
 type StartedRun struct {

@@ -20,7 +20,7 @@ const (
 
 // Wake is how a mention reaches an agent now. Via, Harness, Runner, Since and Until are those of the
 // lease or wait that reaches it; each is nil if there is none. Until is when that ends unless it is
-// renewed. LastSeenAt is the last call of the agent, or renewal of a lease. Text says the same for
+// renewed, or, of an agent of which the server does not know yet, when it does. LastSeenAt is the last call of the agent, or renewal of a lease. Text says the same for
 // people, as what follows the name of the agent, and Reason what hinders it, if anything does.
 type Wake struct {
 	State      ReachState `json:"state"`

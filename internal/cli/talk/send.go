@@ -66,14 +66,20 @@ func (c *SendCommand) Run(ctx context.Context, sh *cli.Shell) error {
 
 // checkReach fails with --require-wakeable if the message does not reach a mentioned agent now.
 func (c *SendCommand) checkReach(posted shoal.Message) error {
-	var missed []shoal.EntityID
+	var missed, unsure []shoal.EntityID
 	for _, r := range posted.Reach {
-		if r.Missed() {
+		switch {
+		case r.KnownAt != nil:
+			unsure = append(unsure, r.EntityID)
+		case r.Missed():
 			missed = append(missed, r.EntityID)
 		}
 	}
-	if !c.RequireWakeable || len(missed) == 0 {
+	switch {
+	case !c.RequireWakeable || len(missed)+len(unsure) == 0:
 		return nil
+	case len(missed) == 0:
+		return shoal.E("", cli.KindNotReached, "the message was posted, but it is not known yet whether it reaches "+cli.JoinIDs(unsure, "", " and "))
 	}
 	return shoal.E("", cli.KindNotReached, "the message was posted, but does not reach "+cli.JoinIDs(missed, "", " and "))
 }
@@ -137,8 +143,12 @@ func (c *SendCommand) post(ctx context.Context, sh *cli.Shell, session *client.S
 	}
 	for _, r := range posted.Reach {
 		switch {
-		case r.Missed():
+		case r.KnownAt != nil:
+			sh.Output.Note("%s: not known yet, because the server has just started; it reads the message when it next waits", r.EntityID)
+		case r.Missed() && r.Via == nil:
 			sh.Output.Note("not reached: %s (%s); it reads the message when it next waits", r.EntityID, r.Text)
+		case r.Missed():
+			sh.Output.Note("not reached: %s (%s)", r.EntityID, r.Text)
 		case r.Reason != "":
 			sh.Output.Note("%s: %s", r.EntityID, r.Reason)
 		}

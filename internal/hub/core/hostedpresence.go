@@ -1,6 +1,7 @@
 package core
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/shoal-dev/shoal"
@@ -28,8 +29,8 @@ func (p *Presence) PossiblyPresent(tx Tx, session shoal.SessionID) ([]shoal.Enti
 	}
 }
 
-// FillRunState sets the state of each of es that has a run in progress to running, and its
-// StalledSince to that of the run that stalled first. Call it before
+// FillRunState sets the state of each of es that has a run in progress to running, its
+// StalledSince to that of the run that stalled first, and AtWork of remote agents. Call it before
 // [Presence.FillLiveState], which keeps the state.
 func FillRunState(tx Tx, session shoal.SessionID, es ...*shoal.Entity) error {
 	es = slices.DeleteFunc(slices.Clone(es), func(e *shoal.Entity) bool { return !e.Hosted })
@@ -50,6 +51,23 @@ func FillRunState(tx Tx, session shoal.SessionID, es ...*shoal.Entity) error {
 				e.StalledSince = r.StalledSince
 			}
 		}
+	}
+	return errors.Join(err, fillAtWork(tx, session, es))
+}
+
+// fillAtWork sets AtWork of the remote agents among es.
+func fillAtWork(tx Tx, session shoal.SessionID, es []*shoal.Entity) error {
+	if !slices.ContainsFunc(es, func(e *shoal.Entity) bool { return e.Remote }) {
+		return nil
+	}
+	now, err := tx.Now()
+	for _, e := range es {
+		if err != nil || !e.Remote {
+			continue
+		}
+		var held int64
+		held, err = tx.CountRemote(session, e.ID, now)
+		e.AtWork = held > 0
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 // [Change].
 type Tx interface {
 	CountCreated(session shoal.SessionID, by shoal.EntityID, upTo int) (int, error)
+	CountRemote(session shoal.SessionID, agent shoal.EntityID, at shoal.Time) (int64, error)
 	Counts(session shoal.SessionID, entity shoal.EntityID, spaces []shoal.SpaceID) (map[shoal.SpaceID]storage.Unread, error)
 	Descends(session shoal.SessionID, epoch string, place int64) (bool, error)
 	Entity(session shoal.SessionID, id shoal.EntityID) (shoal.Entity, error)

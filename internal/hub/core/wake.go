@@ -15,7 +15,7 @@ func (p *Presence) Wake(e shoal.Entity) *shoal.Wake {
 		return nil
 	}
 	key, now := storage.EntityRef{Session: e.SessionID, ID: e.ID}, time.Now()
-	best, last, known := p.core.Leases.find(key, e.CreatedAt.Time, now)
+	best, last, knownAt := p.core.Leases.find(key, e.CreatedAt.Time, now)
 	w := &shoal.Wake{LastSeenAt: e.LastSeenAt}
 	for _, l := range []*wakeLease{best, last} {
 		if l != nil && (w.LastSeenAt == nil || l.renewed.After(w.LastSeenAt.Time)) {
@@ -23,18 +23,22 @@ func (p *Presence) Wake(e shoal.Entity) *shoal.Wake {
 			w.LastSeenAt = &at
 		}
 	}
+	keyEnd, keyEnds := p.keyEnd(key)
 	switch {
-	case e.State == shoal.Waiting:
+	case e.State == shoal.Waiting && !e.Remote:
 		via := shoal.ViaWait
 		w.State, w.Via, w.Until, w.Text = shoal.ReachListening, &via, e.WaitEndsAt, "is listening"
 	case best != nil:
 		describeLease(w, best)
+	case e.Remote:
+		describeRemote(w, e)
 	case e.Hosted:
 		describeHosted(w, e)
-	case e.State != shoal.Offline:
+	case e.State != shoal.Offline && (!keyEnds || keyEnd.After(now)):
 		w.State, w.Text = shoal.ReachBusy, "here, but not waiting for it"
-	case !known:
-		w.State, w.Text = shoal.ReachUnknown, "not known yet"
+	case !knownAt.IsZero():
+		until := shoal.At(knownAt)
+		w.State, w.Until, w.Text = shoal.ReachUnknown, &until, "not known yet"
 	case w.LastSeenAt == nil:
 		w.State, w.Text = shoal.ReachUnknown, "never connected"
 	default:
@@ -44,7 +48,9 @@ func (p *Presence) Wake(e shoal.Entity) *shoal.Wake {
 			w.Text += " (" + w.Reason + ")"
 		}
 	}
-	p.addKeyEnd(w, key, now)
+	if keyEnds {
+		addKeyEnd(w, keyEnd.Sub(now))
+	}
 	return w
 }
 
@@ -76,6 +82,21 @@ func describeHosted(w *shoal.Wake, e shoal.Entity) {
 	}
 }
 
+// describeRemote describes an agent whose runs a program claims: one that waits for work does so at
+// once.
+func describeRemote(w *shoal.Wake, e shoal.Entity) {
+	via := shoal.ViaProgram
+	w.Via = &via
+	switch {
+	case e.State == shoal.Waiting:
+		w.State, w.Until, w.Text = shoal.ReachWakeable, e.WaitEndsAt, "will be started"
+	case e.AtWork:
+		w.State, w.Text = shoal.ReachBusy, "its program is at work, and takes it next"
+	default:
+		w.State, w.Text = shoal.ReachAsleep, "waiting for a program that serves "+string(e.ID)
+	}
+}
+
 // addReason adds what hinders a mention.
 func addReason(w *shoal.Wake, reason string) {
 	w.Text += "; " + reason
@@ -85,13 +106,24 @@ func addReason(w *shoal.Wake, reason string) {
 	w.Reason = reason
 }
 
-// addKeyEnd adds that the key with which the agent has called last expires soon, or has expired.
-func (p *Presence) addKeyEnd(w *shoal.Wake, key storage.EntityRef, now time.Time) {
+// keyEnd returns when the key expires with which an agent has called last, if it does.
+func (p *Presence) keyEnd(key storage.EntityRef) (end time.Time, ok bool) {
 	p.mu.Lock()
-	end, ok := p.keyEnds[key]
-	p.mu.Unlock()
-	switch left := end.Sub(now); {
-	case !ok || left > shoal.KeyExpiresSoon:
+	defer p.mu.Unlock()
+	end, ok = p.keyEnds[key]
+	return end, ok
+}
+
+// LacksKey reports whether the key has expired with which an agent has called last.
+func (p *Presence) LacksKey(s shoal.SessionID, e shoal.EntityID) bool {
+	end, ok := p.keyEnd(storage.EntityRef{Session: s, ID: e})
+	return ok && !end.After(time.Now())
+}
+
+// addKeyEnd adds that the key of an agent expires soon, or has expired.
+func addKeyEnd(w *shoal.Wake, left time.Duration) {
+	switch {
+	case left > shoal.KeyExpiresSoon:
 	case left > 0:
 		addReason(w, "its key expires in "+shoal.Roughly(left))
 	default:

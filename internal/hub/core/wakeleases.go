@@ -172,18 +172,18 @@ func (a *agentLeases) best(now time.Time) (best *wakeLease) {
 }
 
 // find returns the lease through which a message reaches the model of an agent first and the last one
-// that has ended, nil if there is none, and whether a lease would be known: an agent that was created
-// before the server has started may have one that was not renewed yet.
-func (w *WakeLeases) find(key storage.EntityRef, created, now time.Time) (best, last *wakeLease, known bool) {
+// that has ended, nil if there is none, and when a lease would be known, zero if it is: an agent that was
+// created before the server has started may have one that was not renewed yet.
+func (w *WakeLeases) find(key storage.EntityRef, created, now time.Time) (best, last *wakeLease, knownAt time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	known = !now.Before(w.known) || !created.Before(w.start.Truncate(time.Microsecond))
-	a := w.of[key]
-	if a == nil {
-		return nil, nil, known
+	if a := w.of[key]; a != nil {
+		best, last = a.best(now), a.last(now)
 	}
-	best, last = a.best(now), a.last(now)
-	return best, last, known || last != nil
+	if last == nil && now.Before(w.known) && created.Before(w.start.Truncate(time.Microsecond)) {
+		knownAt = w.known
+	}
+	return best, last, knownAt
 }
 
 // last returns the lease that was held last by now, and has ended, or nil.

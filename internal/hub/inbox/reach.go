@@ -49,57 +49,43 @@ func (b *Inbox) reachHosted(ch *core.Change, m shoal.Message, id shoal.EntityID,
 	case slices.Contains(t.Skipped, id):
 		r.State, r.Via, r.Text = shoal.ReachBusy, nil, "at work, and takes one message at a time"
 	case !started:
-		r.State, r.Via, r.Text = shoal.ReachAsleep, nil, "not started on it"
+		r.State, r.Text = shoal.ReachAsleep, "not started on it"
 	default:
-		e := shoal.Entity{SessionID: m.SessionID, ID: id, Kind: shoal.Agent, Hosted: true, State: shoal.Connected}
-		if err := b.core.Presence.FillStored(ch.Tx, &e); err != nil {
+		e := shoal.Entity{SessionID: m.SessionID, ID: id, Kind: shoal.Agent, Hosted: true, State: shoal.Connected, Remote: slices.Contains(t.Remote, id)}
+		if err := b.fillHosted(ch, &e); err != nil {
 			return r, err
 		}
-		w := b.core.Presence.Wake(e)
-		r.State, r.Via, r.Text, r.Reason = w.State, w.Via, w.Text, w.Reason
-		if w.Since == nil { // no program holds a lease
-			return r, b.reachRemote(ch, m, t, &r)
+		r = shoal.ReachOf(id, *b.core.Presence.Wake(e))
+	}
+	return r, describeBusy(ch, m, t, &r)
+}
+
+// fillHosted fills in what decides how a message reaches a hosted agent that it has started: of a
+// remote one, whether a program waits for work or executes a run.
+func (b *Inbox) fillHosted(ch *core.Change, e *shoal.Entity) error {
+	if e.Remote {
+		*e = b.core.Presence.FillState(*e)
+		now, err := ch.Now()
+		if err != nil {
+			return err
 		}
+		held, err := ch.CountRemote(e.SessionID, e.ID, now)
+		if err != nil {
+			return err
+		}
+		e.AtWork = held > 0
 	}
-	return r, describeBusy(ch, m, &r)
+	return b.core.Presence.FillStored(ch.Tx, e)
 }
 
-// reachRemote corrects the reach of a remote agent whose run may start: a program has to claim
-// it. One that waits for work does so at once.
-func (b *Inbox) reachRemote(ch *core.Change, m shoal.Message, t runs.TriggerResult, r *shoal.Reach) error {
-	if r.State != shoal.ReachWakeable || !slices.Contains(t.Remote, r.EntityID) {
-		return nil
-	}
-	via := shoal.ViaProgram
-	r.Via = &via
-	e := b.core.Presence.FillState(shoal.Entity{SessionID: m.SessionID, ID: r.EntityID})
-	if e.WaitEndsAt != nil || b.core.Presence.WaitsElsewhere(m.SessionID, r.EntityID) {
-		return nil
-	}
-	now, err := ch.Now()
-	if err != nil {
-		return err
-	}
-	held, err := ch.CountRemote(m.SessionID, r.EntityID, now)
-	switch {
-	case err != nil:
-		return err
-	case held > 0:
-		r.State, r.Text = shoal.ReachBusy, "its program is at work, and takes it next"
-	default:
-		r.State, r.Via, r.Text = shoal.ReachAsleep, nil, fmt.Sprintf("waiting for a program that serves %s", r.EntityID)
-	}
-	return nil
-}
-
-// describeBusy adds the run of a busy agent to the text of its reach, and whether the run
-// has stalled.
-func describeBusy(ch *core.Change, m shoal.Message, r *shoal.Reach) error {
+// describeBusy adds the run for which a message to a busy agent waits to the text of its reach, and
+// whether that run has stalled.
+func describeBusy(ch *core.Change, m shoal.Message, t runs.TriggerResult, r *shoal.Reach) error {
 	if r.State != shoal.ReachBusy {
 		return nil
 	}
 	at, err := runs.FindBlockingRun(ch.Tx, m.SessionID, r.EntityID, m.SpaceID)
-	if err != nil || at == nil {
+	if err != nil || at == nil || slices.Contains(t.Runs, shoal.StartedRun{AgentID: r.EntityID, RunID: at.ID}) {
 		return err
 	}
 	r.Text = fmt.Sprintf("%s (%s", r.Text, at.ID)
@@ -118,13 +104,13 @@ func (b *Inbox) reachConnected(ch *core.Change, m shoal.Message, id shoal.Entity
 		e.State = shoal.Waiting
 	case e.State == shoal.Waiting: // for something else
 		e.State = shoal.Connected
-	case e.State == shoal.Offline:
+	}
+	if e.State == shoal.Offline || b.core.Presence.LacksKey(m.SessionID, id) {
 		if err := b.core.Presence.FillStored(ch.Tx, &e); err != nil {
 			return shoal.Reach{}, err
 		}
 	}
-	w := b.core.Presence.Wake(e)
-	return shoal.Reach{EntityID: id, State: w.State, Via: w.Via, LastSeenAt: w.LastSeenAt, Text: w.Text, Reason: w.Reason}, nil
+	return shoal.ReachOf(id, *b.core.Presence.Wake(e)), nil
 }
 
 // isListening reports whether the entity has an open wait on this server that a mention in

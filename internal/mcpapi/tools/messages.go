@@ -50,9 +50,7 @@ func sentText(m shoal.Message) string {
 	if len(m.SkippedAgents) > 0 {
 		b.WriteString("\nSkipped agents: " + join(m.SkippedAgents) + " (at work, and they take one message at a time)")
 	}
-	if missed := notReached(m.Reach); len(missed) > 0 {
-		b.WriteString("\nNot reached: " + strings.Join(missed, ", ") + ". They read it when they next wait.")
-	}
+	b.WriteString(reachLines(m.Reach))
 	return b.String()
 }
 
@@ -64,14 +62,32 @@ func droppedText(m shoal.Message) string {
 	return "\nDropped mentions: " + join(m.DroppedMentions) + " (no participants of this thread: add_participant adds them)"
 }
 
-// notReached lists the agents that a message does not wake, with the reasons.
-func notReached(reach []shoal.Reach) (out []string) {
+// reachLines names the agents that a message does not wake, or may not, with the reasons.
+func reachLines(reach []shoal.Reach) string {
+	const reads = " They read it when they next wait."
+	var asleep, idle, unsure []string
 	for _, r := range reach {
-		if r.Missed() {
-			out = append(out, string(r.EntityID)+" ("+r.Text+")")
+		why := string(r.EntityID) + " (" + r.Text + ")"
+		switch {
+		case r.KnownAt != nil:
+			unsure = append(unsure, string(r.EntityID)+" (the server has just started)")
+		case r.Missed() && r.Via == nil:
+			asleep = append(asleep, why)
+		case r.Missed():
+			idle = append(idle, why)
 		}
 	}
-	return out
+	text := ""
+	for _, line := range []struct {
+		begin string
+		ids   []string
+		end   string
+	}{{"Not reached", asleep, reads}, {"Not reached", idle, ""}, {"Not known yet", unsure, reads}} {
+		if len(line.ids) > 0 {
+			text += "\n" + line.begin + ": " + strings.Join(line.ids, ", ") + "." + line.end
+		}
+	}
+	return text
 }
 
 func editMessage() *tool {

@@ -11,7 +11,9 @@ import (
 
 const (
 	noEntity      = "There is no entity %q here."
-	entityColumns = `session_id, id, kind, name, description, external_id, last_seen_at, metadata, created_at, hosted_version, session_role, owner_id, last_failure`
+	entityColumns = `session_id, id, kind, name, description, external_id, last_seen_at, metadata, created_at, hosted_version, session_role, owner_id, last_failure,
+		hosted_version IS NOT NULL AND EXISTS (SELECT 1 FROM hosted_agents AS h
+		  WHERE h.session_id = entities.session_id AND h.agent_id = entities.id AND h.version = entities.hosted_version AND h.remote)`
 )
 
 func entityOf(r *sqlconn.Rows) shoal.Entity {
@@ -20,6 +22,7 @@ func entityOf(r *sqlconn.Rows) shoal.Entity {
 		Name: r.Text(3), Description: r.Text(4), ExternalID: sqlconn.TextOrNil[string](r, 5), LastSeenAt: r.TimeOrNil(6),
 		Metadata: r.JSON(7), CreatedAt: r.Time(8), Hosted: !r.Null(9),
 		SessionRole: shoal.SessionRole(r.Text(10)), OwnerID: sqlconn.TextOrNil[shoal.EntityID](r, 11),
+		Remote: r.Bool(13),
 	}
 	var f *storedFailure
 	if r.DecodeOrNil(12, &f); f != nil {
