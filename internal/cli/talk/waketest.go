@@ -78,23 +78,22 @@ func (c *wakeTestCmd) Run(ctx context.Context, sh *cli.Shell) error {
 
 // printDryWake says how an agent would be reached now. It fails for one that would not.
 func printDryWake(o *cli.Output, e shoal.Entity) error {
-	reach := shoal.Reach{EntityID: e.ID, State: shoal.ReachAsleep, LastSeenAt: e.LastSeenAt, Text: "not connected"}
-	switch {
-	case e.Hosted:
-		reach.State, reach.Text = shoal.ReachWakeable, "the server starts it"
-	case e.State == shoal.Waiting:
-		reach.State, reach.Text = shoal.ReachListening, "a wait is open"
-	case e.State != shoal.Offline:
-		reach.State, reach.Text = shoal.ReachBusy, "here, but not waiting"
-	case e.LastSeenAt == nil:
-		reach.State, reach.Text = shoal.ReachUnknown, "never connected"
+	if e.Wake == nil {
+		return shoal.E("", cli.KindNotAnswered, "the server is too old to say how a mention reaches "+string(e.ID))
 	}
+	reach := shoal.ReachOf(e.ID, *e.Wake)
 	report := struct {
 		shoal.Reach
 		Proven bool `json:"proven"`
 	}{Reach: reach}
-	if err := o.PrintTable(report, []string{"STEP", "STATE"}, []string{"reach", reachText(reach) + " (not proven)"}); err != nil || !reach.Missed() {
+	if err := o.PrintTable(report, []string{"STEP", "STATE"}, []string{"reach", reachText(reach) + " (not proven)"}); err != nil {
 		return err
+	}
+	switch {
+	case reach.KnownAt != nil:
+		return shoal.E("", cli.KindNotAnswered, fmt.Sprintf("whether a mention would wake %s is not known yet: the server has just started", e.ID))
+	case !reach.Missed():
+		return nil
 	}
 	return shoal.E("", cli.KindNotAnswered, fmt.Sprintf("a mention would not wake %s now (%s)", e.ID, reach.Text))
 }
