@@ -79,6 +79,8 @@ type Entity struct {
 	// a run of it. Wake says what follows from them.
 	Remote bool `json:"-"`
 	AtWork bool `json:"-"`
+	// WakeProof is stored; Wake has it.
+	WakeProof *WakeProof `json:"-"`
 }
 
 // Failure states why the last run of an agent failed. Code is that of a [RunError].

@@ -71,7 +71,7 @@ func TestShapes(t *testing.T) {
 				Wake: &shoal.Wake{State: shoal.ReachWakeable, Via: ref("runner"), Runner: ref("ada-mbp"), Until: &later, Text: "will be woken (runner ada-mbp)"},
 			},
 			`{"id":"bot","sessionId":"default","kind":"agent","sessionRole":"member","ownerId":null,"hosted":false,"name":"","description":"","externalId":null,"state":"offline",
-			"waitEndsAt":null,"lastSeenAt":null,"lastFailure":null,"stalledSince":null,"wake":{"state":"wakeable","via":"runner","harness":null,"runner":"ada-mbp","since":null,"until":"2026-11-20T10:01:00.000Z","lastSeenAt":null,"reason":"","text":"will be woken (runner ada-mbp)"},"metadata":null,"createdAt":` + at + `}`,
+			"waitEndsAt":null,"lastSeenAt":null,"lastFailure":null,"stalledSince":null,"wake":{"state":"wakeable","via":"runner","harness":null,"runner":"ada-mbp","since":null,"until":"2026-11-20T10:01:00.000Z","lastSeenAt":null,"reason":"","text":"will be woken (runner ada-mbp)","proof":null},"metadata":null,"createdAt":` + at + `}`,
 		},
 		"space": {space, spaceJSON},
 		"empty space": {

@@ -2,6 +2,7 @@ package shoal
 
 import (
 	"fmt"
+	"regexp"
 	"time"
 )
 
@@ -32,6 +33,67 @@ type Wake struct {
 	LastSeenAt *Time      `json:"lastSeenAt"`
 	Reason     string     `json:"reason"`
 	Text       string     `json:"text"`
+	// Proof is what came of the last test, nil if there was none.
+	Proof *WakeProof `json:"proof"`
+}
+
+// WakeProof is what came of the last test whether a mention wakes an agent. Ms is the time from the
+// message to the answer, or to the end of a test without one, and Steps what happened in between.
+type WakeProof struct {
+	At       Time       `json:"at"`
+	Answered bool       `json:"answered"`
+	Ms       int64      `json:"ms"`
+	Steps    []WakeStep `json:"steps"`
+}
+
+// WakeStep is a step of a test, delivered, resumed or answered, with the time since the message.
+type WakeStep struct {
+	Step string `json:"step"`
+	Ms   int64  `json:"ms"`
+}
+
+// String says what came of the test and when, for people.
+func (p WakeProof) String() string {
+	at := Roughly(time.Since(p.At.Time)) + " ago"
+	if !p.Answered {
+		return "not answered in a test " + at
+	}
+	return fmt.Sprintf("answered in a test %s, after %d ms", at, p.Ms)
+}
+
+// WakeTest names the message of a test, whose text [WakeTestText] returned, and the message with
+// which the agent answered it, empty if it has not.
+type WakeTest struct {
+	MessageID  MessageID `json:"messageId"`
+	AnsweredBy MessageID `json:"answeredBy,omitempty"`
+}
+
+// Validate names every wrong field in one [InvalidArgument] error.
+func (t WakeTest) Validate() error {
+	var p problems
+	p.add(CheckID("messageId", string(t.MessageID)))
+	if t.AnsweredBy != "" {
+		p.add(CheckID("answeredBy", string(t.AnsweredBy)))
+	}
+	return p.err()
+}
+
+// wakeTest is how the text of a test begins.
+var wakeTest = regexp.MustCompile(`^\[wake test ([A-Za-z0-9]{4,32})\] `)
+
+// WakeTestText returns the text of a test: it asks for a code of 4 to 32 letters and digits, and for a
+// mention of the one who tests.
+func WakeTestText(code string, by EntityID) string {
+	return fmt.Sprintf("[wake test %s] Answer with exactly %s, and mention %s.", code, code, by)
+}
+
+// WakeTestCode returns the code that a text asks for, if it is that of a test.
+func WakeTestCode(text string) (code string, ok bool) {
+	found := wakeTest.FindStringSubmatch(text)
+	if found == nil {
+		return "", false
+	}
+	return found[1], true
 }
 
 // WakeLease is the promise of a program to wake the model of an agent when a message arrives, for

@@ -19,6 +19,7 @@ func (x *examination) agents(ctx context.Context) {
 			x.fail("agents", "they cannot be listed: "+message(err), "check the server's log")
 			return
 		}
+		x.proof(e)
 		if e.Kind != shoal.Agent || e.Hosted {
 			continue
 		}
@@ -52,6 +53,19 @@ func (x *examination) keys(ctx context.Context) {
 		}
 		x.warn("key "+string(k.ID), fmt.Sprintf("that of %s %s", *k.EntityID, detail), fmt.Sprintf("create another with `shoal keys create --entity %s` and give it to its client", *k.EntityID))
 	}
+}
+
+// proof reports what came of the last test whether a mention wakes an agent, if there was one.
+func (x *examination) proof(e shoal.Entity) {
+	if e.Kind != shoal.Agent || e.Wake == nil || e.Wake.Proof == nil {
+		return
+	}
+	check := "wake-up of " + string(e.ID)
+	if !e.Wake.Proof.Answered {
+		x.warn(check, e.Wake.Proof.String(), fmt.Sprintf("see that its client runs, and test again with `shoal wake test %s`", e.ID))
+		return
+	}
+	x.ok(check, e.Wake.Proof.String())
 }
 
 func (x *examination) agent(e shoal.Entity, now time.Time) {

@@ -49,6 +49,16 @@ func entityRoutes() []route {
 			errors: []shoal.Kind{shoal.Forbidden, shoal.Conflict},
 		},
 		{
+			method: http.MethodPut, path: entityPath + "/wake-proof", do: recordWakeTest, unseen: true, id: "recordWakeTest", tag: "Entities",
+			summary: "Record a wake test",
+			about: "Stores what came of a test whether a mention wakes an agent, as its receipt says, and returns it; `wake.proof` of the agent shows it. " +
+				"The text of `messageId` begins with `[wake test CODE]`; `answeredBy` is a later message of the agent that contains the code, left out if it has not answered. " +
+				"For the sender of the test, admins and owners of the session.",
+			in: shoal.WakeTest{}, example: `{"messageId": "msg_01", "answeredBy": "msg_02"}`,
+			status: http.StatusOK, out: shoal.WakeProof{},
+			errors: []shoal.Kind{shoal.Forbidden, shoal.Conflict},
+		},
+		{
 			method: http.MethodDelete, path: entityPath + "/wake-lease", do: releaseWakeLease, unseen: true, id: "releaseWakeLease", tag: "Entities",
 			summary: "Release wake leases", about: "Ends the wake leases of an agent, or only those for a `sessionRef`. It succeeds if there are none.",
 			query:  []param{{"sessionRef", "Only the leases with this `sessionRef`.", stringParam}},
@@ -100,6 +110,15 @@ func holdWakeLease(c *call) error {
 	}
 	wake, err := c.Hub.Entities.HoldWakeLease(c.ctx(), c.who, c.session(), c.entity(), in)
 	return c.answerOr(err, http.StatusOK, wake)
+}
+
+func recordWakeTest(c *call) error {
+	var in shoal.WakeTest
+	if err := c.decode(&in); err != nil {
+		return err
+	}
+	proof, err := c.Hub.Messages.RecordWakeTest(c.ctx(), c.who, c.session(), c.entity(), in)
+	return c.answerOr(err, http.StatusOK, proof)
 }
 
 func releaseWakeLease(c *call) error {

@@ -72,6 +72,9 @@ func wakeCell(w *shoal.Wake) string {
 	if w.Reason != "" && w.State != shoal.ReachUnknown {
 		details = append(details, w.Reason)
 	}
+	if w.Proof != nil {
+		details = append(details, w.Proof.String())
+	}
 	if len(details) == 0 {
 		return string(w.State)
 	}

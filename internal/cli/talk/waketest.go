@@ -69,7 +69,7 @@ func (c *wakeTestCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	sh.Output.Note("this costs one turn of the model of %s", agent)
 	ctx, cancel := context.WithTimeoutCause(ctx, max(c.Timeout, time.Millisecond), errAgentSilent)
 	defer cancel()
-	err = t.run(ctx, as)
+	err = errors.Join(t.run(ctx, as), t.record(ctx))
 	if sh.Output.JSON {
 		return errors.Join(sh.Output.PrintObject(t.WakeReport), err)
 	}
@@ -158,6 +158,7 @@ type wakeTest struct {
 	out      *cli.Output
 	session  *client.Session
 	posted   shoal.Message // its id is empty until it is posted
+	answer   shoal.MessageID
 	timeline timeline
 }
 
@@ -182,8 +183,7 @@ func (t *wakeTest) run(ctx context.Context, as shoal.EntityID) error {
 }
 
 func (t *wakeTest) post(ctx context.Context, as shoal.EntityID) (err error) {
-	text := fmt.Sprintf("[wake test %s] Answer with exactly %s, and mention %s.", t.Code, t.Code, as)
-	t.posted, err = t.session.Post(ctx, t.SpaceID, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: []shoal.EntityID{t.AgentID}})
+	t.posted, err = t.session.Post(ctx, t.SpaceID, shoal.Draft{Parts: []shoal.Part{shoal.Text(shoal.WakeTestText(t.Code, as))}, Mentions: []shoal.EntityID{t.AgentID}})
 	if err != nil {
 		return err
 	}
@@ -196,6 +196,18 @@ func (t *wakeTest) post(ctx context.Context, as shoal.EntityID) (err error) {
 		}
 	}
 	return nil
+}
+
+// record stores what came of the test, also when its time is up. A test that was interrupted says
+// nothing about the agent.
+func (t *wakeTest) record(ctx context.Context) error {
+	if t.posted.ID == "" || ctx.Err() != nil && !errors.Is(context.Cause(ctx), errAgentSilent) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastReceiptsWithin)
+	defer cancel()
+	_, err := t.session.RecordWakeTest(ctx, t.AgentID, shoal.WakeTest{MessageID: t.posted.ID, AnsweredBy: t.answer})
+	return err
 }
 
 // add records and prints a step, each one once.
@@ -221,7 +233,7 @@ func (t *wakeTest) handle(ctx context.Context, e shoal.Event) error {
 		if m.EntityID != t.AgentID || !strings.Contains(m.Text(), t.Code) {
 			continue
 		}
-		t.Answered = true
+		t.Answered, t.answer = true, m.ID
 		receipts, err := t.session.Receipts(ctx, t.posted.ID)
 		if err == nil {
 			err = t.addReceipts(receipts)

@@ -47,6 +47,7 @@ var OfBodies = map[string]Bound{
 	"WaitInput.ack": {Bytes: shoal.MaxCursor}, "WaitInput.entityId": ID, "WaitInput.spaceId": ID,
 	"WaitInput.from": {Entries: shoal.MaxMentions}, "WaitInput.from[]": {Bytes: shoal.MaxID},
 	"WakeLease.via": ID, "WakeLease.harness": ID, "WakeLease.runner": ID, "WakeLease.sessionRef": Line,
+	"WakeTest.messageId": ID, "WakeTest.answeredBy": ID,
 	"WakeLease.ttlMs":  {Most: shoal.MaxWakeLease.Milliseconds()},
 	"WaitAdapter.kind": ID, "WaitAdapter.sessionRef": Line,
 	"WaitInput.timeoutMs": {Most: shoal.MaxWait.Milliseconds(), Cut: true},

@@ -16,7 +16,7 @@ func (p *Presence) Wake(e shoal.Entity) *shoal.Wake {
 	}
 	key, now := storage.EntityRef{Session: e.SessionID, ID: e.ID}, time.Now()
 	best, last, knownAt := p.core.Leases.find(key, e.CreatedAt.Time, now)
-	w := &shoal.Wake{LastSeenAt: e.LastSeenAt}
+	w := &shoal.Wake{LastSeenAt: e.LastSeenAt, Proof: e.WakeProof}
 	for _, l := range []*wakeLease{best, last} {
 		if l != nil && (w.LastSeenAt == nil || l.renewed.After(w.LastSeenAt.Time)) {
 			at := shoal.At(l.renewed)

@@ -26,6 +26,8 @@ type EntityTx interface {
 	EntityNames(session shoal.SessionID, ids []shoal.EntityID) (map[shoal.EntityID]string, error)
 	// SetLastFailure stores the last failure of an agent; nil removes it.
 	SetLastFailure(session shoal.SessionID, agent shoal.EntityID, f *shoal.Failure) error
+	// SetWakeProof stores what came of the last test whether a mention wakes an agent.
+	SetWakeProof(session shoal.SessionID, agent shoal.EntityID, p shoal.WakeProof) error
 	// HumanNames returns the display names of the session's humans, without deleted ones.
 	HumanNames(session shoal.SessionID) (map[shoal.EntityID]string, error)
 	// SetLastSeen stores when entities were last seen. Unknown entities are ignored.

@@ -30,7 +30,7 @@ type recordTable struct {
 var recordTables = map[string]recordTable{
 	"entity": {
 		table: "entities", order: "id",
-		columns: []string{"id", "kind", "name", "description", "external_id", "metadata", "created_at", "last_seen_at", "deleted_at", "hosted_version", "session_role", "owner_id", "last_failure"},
+		columns: []string{"id", "kind", "name", "description", "external_id", "metadata", "created_at", "last_seen_at", "deleted_at", "hosted_version", "session_role", "owner_id", "last_failure", "wake_proof"},
 	},
 	"agent": {
 		table: "hosted_agents", order: "agent_id, version",

@@ -13,7 +13,7 @@ const (
 	noEntity      = "There is no entity %q here."
 	entityColumns = `session_id, id, kind, name, description, external_id, last_seen_at, metadata, created_at, hosted_version, session_role, owner_id, last_failure,
 		hosted_version IS NOT NULL AND EXISTS (SELECT 1 FROM hosted_agents AS h
-		  WHERE h.session_id = entities.session_id AND h.agent_id = entities.id AND h.version = entities.hosted_version AND h.remote)`
+		  WHERE h.session_id = entities.session_id AND h.agent_id = entities.id AND h.version = entities.hosted_version AND h.remote), wake_proof`
 )
 
 func entityOf(r *sqlconn.Rows) shoal.Entity {
@@ -29,6 +29,7 @@ func entityOf(r *sqlconn.Rows) shoal.Entity {
 		f.Failure.MessageID = f.MessageID
 		e.LastFailure = &f.Failure
 	}
+	r.DecodeOrNil(14, &e.WakeProof)
 	return e
 }
 
@@ -49,6 +50,16 @@ func (t *Tx) SetLastFailure(session shoal.SessionID, agent shoal.EntityID, f *sh
 		return err
 	}
 	_, err = t.c.ExecCached(`UPDATE entities SET last_failure = $3 WHERE session_id = $1 AND id = $2`, session, agent, text)
+	return err
+}
+
+// SetWakeProof implements [hub.EntityTx].
+func (t *Tx) SetWakeProof(session shoal.SessionID, agent shoal.EntityID, p shoal.WakeProof) error {
+	text, err := sqlconn.Encode(p)
+	if err != nil {
+		return err
+	}
+	_, err = t.c.Exec(`UPDATE entities SET wake_proof = $3 WHERE session_id = $1 AND id = $2`, session, agent, text)
 	return err
 }
 

@@ -23,6 +23,7 @@ import { StopDialog } from "./stop-dialog";
 import { TrialPanel } from "./trial/trial-panel";
 import { TriggerDialog } from "./trigger-dialog";
 import { type Editing, useEditing } from "./use-editing";
+import { WakeNoteOf } from "./wake-note";
 
 /** The dialog that is open; a version is the one to restore. */
 type Opened = "save" | "preview" | "trigger" | "stop" | AgentVersion | undefined;
@@ -83,7 +84,7 @@ export function AgentEditor({ saved, schema }: { saved: AgentVersion; schema: Js
 function About({ agent, version, isChanged }: { agent: string; version: number; isChanged: boolean }) {
   return (
     <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
-      <code>{agent}</code> <Activity agent={agent} /> version {version}
+      <code>{agent}</code> <Activity agent={agent} /> version {version} <WakeNoteOf agent={agent} />
       {isChanged && <span className="font-medium text-warn">not saved</span>}
     </span>
   );

@@ -10,6 +10,7 @@ import { EntityState } from "@/ui/state";
 import { AdminsOnly, backToAgents } from "./admins-only";
 import { AgentEditor } from "./agent-editor";
 import { agentQuery, schemaQuery } from "./queries";
+import { WakeNote } from "./wake-note";
 
 export function AgentPage() {
   const { agent } = useParams({ from: "/s/$session/agents/$agent" });
@@ -61,8 +62,9 @@ function NotHosted({ agent }: { agent: string }) {
       ) : (
         <>
           <p>This agent connects to the server with its own model, so it has no settings here.</p>
-          <p className="mt-2">
+          <p className="mt-2 flex flex-wrap items-center justify-center gap-x-3">
             <EntityState state={entity.state} />
+            <WakeNote wake={entity.wake} />
           </p>
         </>
       )}

@@ -22,6 +22,7 @@ import { getIn, type Json } from "./config/json";
 import { NewAgentDialog } from "./new-agent";
 import { agentsKey, agentsQuery, allSpacesQuery, entitiesQuery, runsUnderWayQuery, usageTodayQuery } from "./queries";
 import { leftovers, sweep } from "./trial/trial";
+import { WakeNote } from "./wake-note";
 
 export function AgentsPage() {
   return (
@@ -128,6 +129,9 @@ function HostedRow({ agent }: { agent: HostedAgent }) {
             {provider === "script" && <Badge title="Follows a script instead of calling a model.">script</Badge>}
           </h3>
           <Description text={description} />
+          <p className="flex flex-wrap gap-x-3 text-soft empty:hidden">
+            <WakeNote wake={entity?.wake ?? null} />
+          </p>
         </div>
       </div>
       <dl className="contents">
@@ -216,20 +220,16 @@ function ConnectedRow({ found }: { found: Entity }) {
             <code className="text-sm break-all text-soft">{entity.id}</code>
           </h3>
           <Description text={entity.description} />
+          <p className="flex flex-wrap gap-x-3 text-soft empty:hidden">
+            <WakeNote wake={entity.wake} />
+          </p>
         </div>
       </div>
       <EntityState state={entity.state} />
       {entity.state === "waiting" && entity.waitEndsAt !== null && <Left until={entity.waitEndsAt} />}
-      <WakeNote wake={entity.wake} />
       <span className="text-sm text-soft">{entity.lastSeenAt === null ? "never seen" : <>last seen <Moment at={entity.lastSeenAt} /></>}</span>
     </li>
   );
-}
-
-// What a program does to wake the agent, or what hinders it. The rest is in the state.
-function WakeNote({ wake }: { wake: Entity["wake"] }) {
-  const text = wake === null ? "" : wake.since === null ? wake.reason : wake.text;
-  return text === "" ? null : <span className="text-sm break-words">{text}</span>;
 }
 
 function Left({ until }: { until: string }) {

@@ -682,6 +682,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/sessions/{session}/entities/{entity}/wake-proof": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /**
+         * Record a wake test
+         * @description Stores what came of a test whether a mention wakes an agent, as its receipt says, and returns it; `wake.proof` of the agent shows it. The text of `messageId` begins with `[wake test CODE]`; `answeredBy` is a later message of the agent that contains the code, left out if it has not answered. For the sender of the test, admins and owners of the session.
+         */
+        readonly put: operations["recordWakeTest"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/sessions/{session}/events": {
         readonly parameters: {
             readonly query?: never;
@@ -2769,15 +2789,20 @@ export interface components {
         /** @description How a posted message reaches an agent that it mentions, at the time of the post. */
         readonly Reach: {
             readonly entityId: string;
+            /**
+             * Format: date-time
+             * @description When the server will know how the message reaches the agent; left out if it does.
+             */
+            readonly knownAt?: string;
             /** Format: date-time */
             readonly lastSeenAt: string | null;
             /** @description What hinders it, such as a key that expires soon; left out if nothing does. */
             readonly reason?: string;
             /** @description listening: its model reads the message now; wakeable: it is woken or started; busy: it is working and gets it next; asleep: it is not connected; unknown: it has never connected, or the server has just started. */
             readonly state: string;
-            /** @description Why it does not get the message at once; empty if it does. */
+            /** @description The same for people: what follows the name of the agent. */
             readonly text: string;
-            /** @description How the message gets to it: `wait` or `hosted`; null if the agent must fetch it. */
+            /** @description How the message gets to it: `wait`, `hosted`, `program`, or what the program calls itself that wakes it; null if the agent must fetch it. */
             readonly via: string | null;
         };
         /** @description An emoji with which entities have reacted to a message, in the order in which they did. */
@@ -3664,6 +3689,8 @@ export interface components {
              * @description The last call of the agent, or renewal of a lease.
              */
             readonly lastSeenAt: string | null;
+            /** @description What came of the last test (`PUT …/wake-proof`); null if there was none. */
+            readonly proof: components["schemas"]["WakeProof"] | null;
             /** @description What hinders it, such as a key that expires soon; empty if nothing does. */
             readonly reason: string;
             /** @description The machine on which it is woken. */
@@ -3678,7 +3705,7 @@ export interface components {
             readonly text: string;
             /**
              * Format: date-time
-             * @description When the lease or wait ends, unless it is renewed.
+             * @description When the lease or wait ends, unless it is renewed; of an agent that is not known yet, when it will be.
              */
             readonly until: string | null;
             /** @description The wait (`wait`), the server (`hosted`) or the program that reaches the agent; null if nothing does. */
@@ -3701,6 +3728,40 @@ export interface components {
             readonly ttlMs?: number;
             /** @description The kind of program, an id such as `claude-hook`; not `wait` or `hosted`. */
             readonly via: string;
+        };
+        /** @description What came of the last test whether a mention wakes an agent. */
+        readonly WakeProof: {
+            /** @description Whether the agent has answered with the code of the test. */
+            readonly answered: boolean;
+            /**
+             * Format: date-time
+             * @description When the test ended.
+             */
+            readonly at: string;
+            /**
+             * Format: int64
+             * @description The time from the message to the answer, or to the end of the test.
+             */
+            readonly ms: number;
+            /** @description What happened to the mention. */
+            readonly steps: readonly components["schemas"]["WakeStep"][];
+        };
+        /** @description A step of a wake test. */
+        readonly WakeStep: {
+            /**
+             * Format: int64
+             * @description The time since the message.
+             */
+            readonly ms: number;
+            /** @description `delivered`, `resumed` or `answered`, as in receipts. */
+            readonly step: string;
+        };
+        /** @description The messages of a wake test. */
+        readonly WakeTest: {
+            /** @description The message of the agent that contains the code; left out if it has not answered. */
+            readonly answeredBy?: string;
+            /** @description The message of the test; its text begins with `[wake test CODE]`. */
+            readonly messageId: string;
         };
         /** @description Confirms that the lines up to `n` are stored. `leaseUntil` is null for a run that has ended. */
         readonly WorkReceipt: {
@@ -5842,6 +5903,56 @@ export interface operations {
             readonly 403: components["responses"]["forbidden-identity_mismatch"];
             readonly 404: components["responses"]["not_found"];
             readonly 409: components["responses"]["conflict"];
+            readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
+    readonly recordWakeTest: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of an entity. */
+                readonly entity: components["parameters"]["entity"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "messageId": "msg_01",
+                 *       "answeredBy": "msg_02"
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["WakeTest"];
+            };
+        };
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["WakeProof"];
+                };
+            };
+            readonly 400: components["responses"]["invalid_json"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 409: components["responses"]["conflict"];
+            readonly 413: components["responses"]["too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
             readonly 422: components["responses"]["invalid_argument"];
             readonly 429: components["responses"]["rate_limited"];
             readonly 500: components["responses"]["internal"];

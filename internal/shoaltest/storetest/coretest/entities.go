@@ -41,6 +41,18 @@ var entityTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the failure afterwards", last(), (*shoal.Failure)(nil))
 	},
 
+	"the proof of a wake-up is stored and replaced": func(c *storecase.Case) {
+		c.AddEntities("bot")
+		for _, p := range []shoal.WakeProof{
+			{At: storecase.Time(3000), Answered: true, Ms: 340, Steps: []shoal.WakeStep{{Step: "delivered", Ms: 2}, {Step: "answered", Ms: 340}}},
+			{At: storecase.Time(4000), Ms: 60000, Steps: []shoal.WakeStep{}},
+		} {
+			c.Update(func(tx storage.Tx) error { return tx.SetWakeProof(c.Session, "bot", p) })
+			got := storecase.Read(c, func(tx storage.Tx) (shoal.Entity, error) { return tx.Entity(c.Session, "bot") })
+			storecase.Equal(c, "the proof", got.WakeProof, &p)
+		}
+	},
+
 	"a change stores kind, role, owner, name, description, external id and metadata": func(c *storecase.Case) {
 		c.AddEntities("ann")
 		e := storecase.Read(c, func(tx storage.Tx) (shoal.Entity, error) { return tx.Entity(c.Session, "ann") })

@@ -44,7 +44,8 @@ function posting(session: string, as: string | null, store: Store): Post {
       const name = (id: string) => store.live.entities.get(id)?.name ?? id;
       for (const id of m.skippedAgents ?? []) notify(`${name(id)} is at work and has not taken this message.`);
       for (const r of m.reach ?? [])
-        if (r.state === "asleep" || r.state === "unknown") notify(`Not reached: ${name(r.entityId)} (${r.text}).`);
+        if (r.knownAt !== undefined) notify(`Not known yet whether it wakes ${name(r.entityId)}: the server has just started.`);
+        else if (r.state === "asleep" || r.state === "unknown") notify(`Not reached: ${name(r.entityId)} (${r.text}).`);
       await shown(store, m);
     },
     pause: (n) => serverBack(store, Math.min(1000 * 2 ** n, 30_000)),
