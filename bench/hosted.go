@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/bench/harness"
+	"github.com/shoal-dev/shoal/bench/driver"
 	"github.com/shoal-dev/shoal/bench/process"
 	"github.com/shoal-dev/shoal/bench/report"
 	"github.com/shoal-dev/shoal/internal/load"
@@ -105,7 +105,7 @@ func (r *run) hostedRound(ctx context.Context, t *report.Table) error {
 // createHostedAgents creates one hosted agent for each run, in a space with a0. The
 // agents' model writes at the given rate in deltas per second.
 func (s *restSide) createHostedAgents(ctx context.Context, model string, runs, rate int) error {
-	_, admin, err := harness.AdminClient(s.Process())
+	_, admin, err := driver.AdminClient(s.Process())
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/bench/harness"
+	"github.com/shoal-dev/shoal/bench/driver"
 	"github.com/shoal-dev/shoal/bench/peer"
 	"github.com/shoal-dev/shoal/bench/process"
 	"github.com/shoal-dev/shoal/bench/report"
@@ -76,7 +76,7 @@ func (r *run) idle(ctx context.Context) error {
 // idler opens waits at one kind of server.
 type idler struct {
 	name  string
-	start func(context.Context, *harness.Run) (*process.Process, error)
+	start func(context.Context, *driver.Run) (*process.Process, error)
 	// open sends the wait of waiter i on its own connection. It may read the responses
 	// of preceding requests from in, but not the response of the wait.
 	open func(p *process.Process, c net.Conn, in *bufio.Reader, i int) error
@@ -86,7 +86,7 @@ type idler struct {
 }
 
 func (r *run) idlers(data string, w *load.World) []idler {
-	startCopy := func(ctx context.Context, r *harness.Run) (*process.Process, error) {
+	startCopy := func(ctx context.Context, r *driver.Run) (*process.Process, error) {
 		copied := r.NewPath("shoal") // so that no wait finds messages of another round
 		if err := os.CopyFS(copied, os.DirFS(data)); err != nil {
 			return nil, err
@@ -141,7 +141,7 @@ func (r *run) idlers(data string, w *load.World) []idler {
 }
 
 // sdkIdler returns an idler for a server with two trivial tools.
-func sdkIdler(name string, start func(context.Context, *harness.Run) (*process.Process, error)) idler {
+func sdkIdler(name string, start func(context.Context, *driver.Run) (*process.Process, error)) idler {
 	return idler{
 		name: name, start: start,
 		open: func(_ *process.Process, c net.Conn, in *bufio.Reader, i int) error {
@@ -174,7 +174,7 @@ func (r *run) idleWorld(ctx context.Context, data string) (*load.World, error) {
 }
 
 // measure runs one round with a server of its own.
-func (in idler) measure(ctx context.Context, r *harness.Run, into *report.Row) error {
+func (in idler) measure(ctx context.Context, r *driver.Run, into *report.Row) error {
 	p, err := in.start(ctx, r)
 	if err != nil {
 		return err

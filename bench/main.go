@@ -38,7 +38,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal/bench/cluster"
-	"github.com/shoal-dev/shoal/bench/harness"
+	"github.com/shoal-dev/shoal/bench/driver"
 	"github.com/shoal-dev/shoal/bench/models"
 	"github.com/shoal-dev/shoal/bench/peer"
 	"github.com/shoal-dev/shoal/bench/process"
@@ -190,7 +190,7 @@ func wholeKinds(chosen []measurement) error {
 
 // run is one run of the driver.
 type run struct {
-	*harness.Run
+	*driver.Run
 	messages int // in the large space, and in the session for searches
 	keep     string
 	large    string
@@ -217,7 +217,7 @@ func drive(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	r := &run{Run: &harness.Run{Shoal: *shoal, Rounds: *rounds, Rows: *rows, Log: log.New(os.Stderr, "", 0)}, keep: *keep, messages: 100_000}
+	r := &run{Run: &driver.Run{Shoal: *shoal, Rounds: *rounds, Rows: *rows, Log: log.New(os.Stderr, "", 0)}, keep: *keep, messages: 100_000}
 	if *full {
 		r.messages = 1_000_000
 	}

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/shoal-dev/shoal/bench/harness"
+	"github.com/shoal-dev/shoal/bench/driver"
 	"github.com/shoal-dev/shoal/bench/peer"
 	"github.com/shoal-dev/shoal/bench/process"
 	"github.com/shoal-dev/shoal/bench/report"
@@ -50,7 +50,7 @@ func (r *run) waitsInMemory(ctx context.Context, data string, w *load.World) err
 }
 
 // openUntilFull opens waits until the server uses more than crowdMiB of memory.
-func (in idler) openUntilFull(ctx context.Context, r *harness.Run, into *report.Row) error {
+func (in idler) openUntilFull(ctx context.Context, r *driver.Run, into *report.Row) error {
 	p, err := in.start(ctx, r)
 	if err != nil {
 		return err

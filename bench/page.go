@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/bench/harness"
+	"github.com/shoal-dev/shoal/bench/driver"
 	"github.com/shoal-dev/shoal/bench/process"
 	"github.com/shoal-dev/shoal/bench/report"
 	"github.com/shoal-dev/shoal/bench/search"
@@ -45,7 +45,7 @@ func (r *run) createLargeSpace(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	admin, _, err := harness.AdminClient(p)
+	admin, _, err := driver.AdminClient(p)
 	if err == nil {
 		session := admin.Session(shoal.DefaultSession)
 		_, err = session.CreateSpace(ctx, shoal.NewSpace{ID: largeSpace, Name: "Large", Members: []shoal.EntityID{shoal.Operator}})
@@ -191,7 +191,7 @@ func storePager(store storage.Store) pager {
 
 func restPager(p *process.Process) (pager, error) {
 	w := load.NewWire(p.URL())
-	_, key, err := harness.AdminClient(p)
+	_, key, err := driver.AdminClient(p)
 	return pager{restRow, func(ctx context.Context, before int64) (int, error) {
 		path := sessionPath + "/spaces/" + string(largeSpace) + "/messages?limit=" + strconv.Itoa(pageLength) + "&before=" + strconv.FormatInt(before, 10)
 		page, _, err := w.Do(ctx, http.MethodGet, path, load.Header(key), nil)

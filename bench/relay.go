@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shoal-dev/shoal/bench/harness"
+	"github.com/shoal-dev/shoal/bench/driver"
 	"github.com/shoal-dev/shoal/bench/models"
 	"github.com/shoal-dev/shoal/bench/peer"
 	"github.com/shoal-dev/shoal/bench/process"
@@ -166,7 +166,7 @@ func serveRelay(ctx context.Context, args []string) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /readyz", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("GET /stream", func(w http.ResponseWriter, r *http.Request) { relayStream(w, r, *model+pacedPath(models.PlainText)) })
-	return harness.Serve(ctx, *addr, mux)
+	return driver.Serve(ctx, *addr, mux)
 }
 
 func relayStream(w http.ResponseWriter, r *http.Request, url string) {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/bench/harness"
+	"github.com/shoal-dev/shoal/bench/driver"
 	"github.com/shoal-dev/shoal/bench/process"
 	"github.com/shoal-dev/shoal/bench/report"
 	"github.com/shoal-dev/shoal/internal/load"
@@ -116,7 +116,7 @@ func (r *run) bystander(ctx context.Context, t *report.Table, busy, quiet *sessi
 type sessionPairs struct{ in []*load.REST }
 
 func newSessionPairs(ctx context.Context, server *process.Process, name string, sessions int) (*sessionPairs, error) {
-	admin, _, err := harness.AdminClient(server)
+	admin, _, err := driver.AdminClient(server)
 	if err != nil {
 		return nil, err
 	}

@@ -4,14 +4,14 @@ import (
 	"context"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/bench/harness"
+	"github.com/shoal-dev/shoal/bench/driver"
 	"github.com/shoal-dev/shoal/bench/process"
 	"github.com/shoal-dev/shoal/internal/load"
 )
 
 // newWorld creates a number of agents in the default session.
 func newWorld(ctx context.Context, p *process.Process, agents int) (*load.World, error) {
-	admin, _, err := harness.AdminClient(p)
+	admin, _, err := driver.AdminClient(p)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/shoal-dev/shoal/bench/harness"
+	"github.com/shoal-dev/shoal/bench/driver"
 	"github.com/shoal-dev/shoal/bench/peer"
 	"github.com/shoal-dev/shoal/bench/process"
 	"github.com/shoal-dev/shoal/bench/report"
@@ -18,7 +18,7 @@ import (
 
 // Bench measures in one run of the driver.
 type Bench struct {
-	*harness.Run
+	*driver.Run
 	// Postgres calls its function with a new PostgreSQL server and the URL of its database,
 	// or not at all if PostgreSQL is not installed.
 	Postgres func(ctx context.Context, do func(server *process.Process, url string) error) error
@@ -40,7 +40,7 @@ const (
 // engines are what the servers of a table share: PostgreSQL, with a database for each group of
 // servers, and NATS.
 type engines struct {
-	*harness.Run
+	*driver.Run
 	database, broker *process.Process
 	url              string // of PostgreSQL's first database
 	groups           []*group
@@ -97,7 +97,7 @@ func (e *engines) start(ctx context.Context, servers int, bus string) (*group, e
 		}
 		g.servers = append(g.servers, p)
 	}
-	g.admin, _, err = harness.AdminClient(g.servers[0])
+	g.admin, _, err = driver.AdminClient(g.servers[0])
 	return g, err
 }
 

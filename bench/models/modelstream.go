@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/shoal-dev/shoal/bench/harness"
+	"github.com/shoal-dev/shoal/bench/driver"
 	"github.com/shoal-dev/shoal/bench/process"
 	"github.com/shoal-dev/shoal/bench/report"
 )
 
 // Tables measures readers of the stream of a model.
-type Tables struct{ *harness.Run }
+type Tables struct{ *driver.Run }
 
 const (
 	deltasCol    = "deltas/s"

@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/shoal-dev/shoal/bench/harness"
+	"github.com/shoal-dev/shoal/bench/driver"
 	"github.com/shoal-dev/shoal/internal/load"
 )
 
@@ -117,7 +117,7 @@ func ServeModel(ctx context.Context, args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	return harness.Serve(ctx, *addr, playedHandler())
+	return driver.Serve(ctx, *addr, playedHandler())
 }
 
 func playedHandler() http.Handler {

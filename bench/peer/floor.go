@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/shoal-dev/shoal/bench/harness"
+	"github.com/shoal-dev/shoal/bench/driver"
 )
 
 // ServeFloor runs the smallest server that does the work of the hot paths:
@@ -37,7 +37,7 @@ func ServeFloor(ctx context.Context, args []string) error {
 	mux.HandleFunc("GET /wait", f.wait)
 	mux.HandleFunc("GET /events", f.events)
 	mux.HandleFunc("POST /refuse", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) })
-	return harness.Serve(ctx, *addr, mux)
+	return driver.Serve(ctx, *addr, mux)
 }
 
 type floor struct {

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shoal-dev/shoal/bench/harness"
+	"github.com/shoal-dev/shoal/bench/driver"
 	"github.com/shoal-dev/shoal/bench/process"
 )
 
@@ -22,7 +22,7 @@ const natsRow = "NATS JetStream, direct"
 
 // StartNATS starts a server that syncs each write before it responds. The directory may
 // contain a stream.
-func StartNATS(ctx context.Context, r *harness.Run, dir string) (*process.Process, error) {
+func StartNATS(ctx context.Context, r *driver.Run, dir string) (*process.Process, error) {
 	// JetStream responds when its streams are recovered.
 	recovered := func(c *natsConn) error { return c.request(ctx, "$JS.API.INFO", "") }
 	return launchNATS(ctx, r, dir+".conf", fmt.Sprintf("jetstream { store_dir: %q, sync_interval: always }\n", dir), recovered)
@@ -30,13 +30,13 @@ func StartNATS(ctx context.Context, r *harness.Run, dir string) (*process.Proces
 
 // StartCoreNATS starts a server that stores nothing. It returns a [process.MissingError] if NATS
 // cannot be built.
-func StartCoreNATS(ctx context.Context, r *harness.Run) (*process.Process, error) {
+func StartCoreNATS(ctx context.Context, r *driver.Run) (*process.Process, error) {
 	return launchNATS(ctx, r, r.NewPath("nats")+".conf", "", func(*natsConn) error { return nil })
 }
 
 // launchNATS writes the configuration of a server, starts it and waits until a connection is
 // ready.
-func launchNATS(ctx context.Context, r *harness.Run, config, settings string, ready func(*natsConn) error) (*process.Process, error) {
+func launchNATS(ctx context.Context, r *driver.Run, config, settings string, ready func(*natsConn) error) (*process.Process, error) {
 	program, err := r.BuildPeer(ctx, "nats-server", "github.com/nats-io/nats-server/v2")
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ type natsSide struct {
 	senders, waiters []*natsConn
 }
 
-func startNATSSide(ctx context.Context, r *harness.Run) (*natsSide, error) {
+func startNATSSide(ctx context.Context, r *driver.Run) (*natsSide, error) {
 	p, err := StartNATS(ctx, r, r.NewPath("nats"))
 	return &natsSide{server: p}, err
 }
@@ -211,7 +211,7 @@ func (c *natsConn) receive(ctx context.Context) ([]byte, error) {
 
 // CreateStream creates a directory with a stream of a number of messages with the same
 // text. It returns a [process.MissingError] if NATS cannot be built.
-func CreateStream(ctx context.Context, r *harness.Run, messages int, text string) (dir string, err error) {
+func CreateStream(ctx context.Context, r *driver.Run, messages int, text string) (dir string, err error) {
 	dir = r.NewPath("nats")
 	p, err := StartNATS(ctx, r, dir)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/shoal-dev/shoal/bench/harness"
+	"github.com/shoal-dev/shoal/bench/driver"
 	"github.com/shoal-dev/shoal/bench/process"
 )
 
@@ -41,7 +41,7 @@ func PostgresURL(server *process.Process) string {
 }
 
 // StartPostgres creates a new cluster with the default settings and starts it.
-func StartPostgres(ctx context.Context, r *harness.Run) (Side, error) {
+func StartPostgres(ctx context.Context, r *driver.Run) (Side, error) {
 	initdb, err := exec.LookPath("initdb")
 	if err != nil {
 		found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")

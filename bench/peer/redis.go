@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shoal-dev/shoal/bench/harness"
+	"github.com/shoal-dev/shoal/bench/driver"
 	"github.com/shoal-dev/shoal/bench/process"
 )
 
@@ -34,7 +34,7 @@ type redisSide struct {
 func (s *redisSide) Name() string              { return redisRow }
 func (s *redisSide) Process() *process.Process { return s.server }
 
-func startRedis(ctx context.Context, r *harness.Run) (*redisSide, error) {
+func startRedis(ctx context.Context, r *driver.Run) (*redisSide, error) {
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
 		return nil, errNoRedis

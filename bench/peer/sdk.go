@@ -7,7 +7,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/shoal-dev/shoal/bench/harness"
+	"github.com/shoal-dev/shoal/bench/driver"
 )
 
 // ServeSDK runs two trivial tools on the MCP SDK for Go, over streamable HTTP with MCP
@@ -27,7 +27,7 @@ func ServeSDK(ctx context.Context, args []string) error {
 	mux.HandleFunc("GET /readyz", func(http.ResponseWriter, *http.Request) {})
 	server := sdkServer(log)
 	mux.Handle("/mcp", mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{JSONResponse: true}))
-	return harness.Serve(ctx, *addr, mux)
+	return driver.Serve(ctx, *addr, mux)
 }
 
 // SendInput is the input of the tool send_message.

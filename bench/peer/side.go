@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/shoal-dev/shoal/bench/harness"
+	"github.com/shoal-dev/shoal/bench/driver"
 	"github.com/shoal-dev/shoal/bench/process"
 	"github.com/shoal-dev/shoal/internal/load"
 )
@@ -71,8 +71,8 @@ type Peer struct {
 
 // All returns the peers in the order of the tables. The first three do less than Shoal;
 // the others are products.
-func All(r *harness.Run) []Peer {
-	connect := func(start func(context.Context, *harness.Run) (*process.Process, error), as func(*process.Process) Side) func(context.Context) (Side, error) {
+func All(r *driver.Run) []Peer {
+	connect := func(start func(context.Context, *driver.Run) (*process.Process, error), as func(*process.Process) Side) func(context.Context) (Side, error) {
 		return func(ctx context.Context) (Side, error) {
 			p, err := start(ctx, r)
 			if err != nil {
@@ -92,11 +92,11 @@ func All(r *harness.Run) []Peer {
 }
 
 // StartFloor starts the floor with a new database.
-func StartFloor(ctx context.Context, r *harness.Run) (*process.Process, error) {
+func StartFloor(ctx context.Context, r *driver.Run) (*process.Process, error) {
 	return process.Start(ctx, r.Self, "floor", "-addr", "ADDR", "-db", r.NewPath("floor")+".db")
 }
 
 // StartSDK starts the server on the plain MCP SDK with a new database.
-func StartSDK(ctx context.Context, r *harness.Run) (*process.Process, error) {
+func StartSDK(ctx context.Context, r *driver.Run) (*process.Process, error) {
 	return process.Start(ctx, r.Self, "sdk", "-addr", "ADDR", "-db", r.NewPath("sdk")+".db")
 }

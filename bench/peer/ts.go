@@ -4,7 +4,7 @@ import (
 	"context"
 	"path/filepath"
 
-	"github.com/shoal-dev/shoal/bench/harness"
+	"github.com/shoal-dev/shoal/bench/driver"
 	"github.com/shoal-dev/shoal/bench/process"
 )
 
@@ -14,7 +14,7 @@ const TSRow = "MCP SDK for TypeScript + a file"
 var tsDir = filepath.Join("bench", "mcp-ts")
 
 // StartTS starts a server with the same two trivial tools on the MCP SDK for TypeScript.
-func StartTS(ctx context.Context, r *harness.Run) (*process.Process, error) {
+func StartTS(ctx context.Context, r *driver.Run) (*process.Process, error) {
 	node, err := process.InstallNode(ctx, tsDir)
 	if err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/bench/harness"
+	"github.com/shoal-dev/shoal/bench/driver"
 	"github.com/shoal-dev/shoal/bench/process"
 	"github.com/shoal-dev/shoal/bench/report"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
@@ -114,7 +114,7 @@ func searchText(n int, source *rand.Rand, zipf *rand.Zipf) string {
 
 // Bench is one measurement.
 type Bench struct {
-	*harness.Run
+	*driver.Run
 	Messages int    // in the session
 	Keep     string // the directory of databases that are kept between runs; "" keeps none
 	// Postgres calls do with the URL of a PostgreSQL server, if one is installed.
@@ -288,11 +288,11 @@ func StoredMessage(space shoal.SpaceID, seq int64, text string) shoal.Message {
 
 // AwaitIndex waits until the search index contains every message.
 func AwaitIndex(ctx context.Context, url string) (err error) {
-	driver, name := "pgx", url
+	engine, name := "pgx", url
 	if path, ok := strings.CutPrefix(url, "sqlite://"); ok {
-		driver, name = "sqlite", "file:"+path+"?mode=ro"
+		engine, name = "sqlite", "file:"+path+"?mode=ro"
 	}
-	db, err := sql.Open(driver, name)
+	db, err := sql.Open(engine, name)
 	if err != nil {
 		return err
 	}

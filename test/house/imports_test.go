@@ -46,26 +46,26 @@ var importTable = []importRule{
 	{
 		dir: "bench",
 		inside: []string{
-			".", "bench/cluster", "bench/harness", "bench/models", "bench/peer", "bench/process", "bench/report", "bench/search",
+			".", "bench/cluster", "bench/driver", "bench/models", "bench/peer", "bench/process", "bench/report", "bench/search",
 			"client", "internal/hub/storage", "internal/load", "internal/search", "internal/sqlstore",
 		},
 		others: true,
 	},
 	{
 		dir:    "bench/cluster",
-		inside: []string{".", "bench/harness", "bench/peer", "bench/process", "bench/report", "client", "internal/load"}, others: true,
+		inside: []string{".", "bench/driver", "bench/peer", "bench/process", "bench/report", "client", "internal/load"}, others: true,
 	},
-	{dir: "bench/harness", inside: []string{"bench/process", "bench/report", "client"}, never: sqlPackages},
+	{dir: "bench/driver", inside: []string{"bench/process", "bench/report", "client"}, never: sqlPackages},
 	{
 		dir:    "bench/models",
-		inside: []string{"agent", "agent/provider/openai", "bench/harness", "bench/process", "bench/report", "internal/compose", "internal/load"}, never: sqlPackages,
+		inside: []string{"agent", "agent/provider/openai", "bench/driver", "bench/process", "bench/report", "internal/compose", "internal/load"}, never: sqlPackages,
 	},
-	{dir: "bench/peer", inside: []string{"bench/harness", "bench/process", "internal/load"}, others: true},
+	{dir: "bench/peer", inside: []string{"bench/driver", "bench/process", "internal/load"}, others: true},
 	{dir: "bench/process", never: sqlPackages},
 	{dir: "bench/report", inside: []string{"internal/load"}, never: sqlPackages},
 	{
 		dir:    "bench/search",
-		inside: []string{".", "bench/harness", "bench/process", "bench/report", "internal/hub/storage", "internal/load", "internal/search", "internal/sqlstore"}, others: true,
+		inside: []string{".", "bench/driver", "bench/process", "bench/report", "internal/hub/storage", "internal/load", "internal/search", "internal/sqlstore"}, others: true,
 	},
 	{dir: "bench/peers/openai", others: true, never: sqlPackages}, // of a module of its own
 	{dir: "build/release", others: true, never: sqlAndWeb},        // of a module of its own

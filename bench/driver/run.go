@@ -1,5 +1,5 @@
-// Package harness holds what all tables of one run of the benchmarks share.
-package harness
+// Package driver holds what all tables of one run of the benchmarks share.
+package driver
 
 import (
 	"bytes"
