@@ -17,7 +17,8 @@ const eventQueue = 64
 // the caller that ranges over them. The zero value is not usable; see [NewTurns].
 type Turns struct {
 	mu     sync.Mutex
-	open   bool
+	open   bool // until its end was read
+	ended  bool // its end was emitted
 	events chan Event
 	over   chan struct{} // closed by Fail
 	err    error         // set before over is closed
@@ -39,15 +40,15 @@ func (t *Turns) Begin() error {
 	case t.open:
 		return ErrBusy
 	}
-	t.open = true
+	t.open, t.ended = true, false
 	return nil
 }
 
-// Open reports whether a turn is under way. After Fail none is.
+// Open reports whether a turn is under way for its harness. After Fail none is.
 func (t *Turns) Open() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.open && t.err == nil
+	return t.open && !t.ended && t.err == nil
 }
 
 // Emit passes an event on. It blocks while too many wait. Events outside a turn are dropped: they
@@ -56,16 +57,22 @@ func (t *Turns) Emit(e Event) {
 	if !t.Open() {
 		return
 	}
+	if _, last := e.(Ended); last { // before its reader can begin the next turn
+		t.mu.Lock()
+		t.ended = true
+		t.mu.Unlock()
+	}
 	select {
 	case t.events <- e:
 	case <-t.over:
-		return
 	}
-	if _, last := e.(Ended); last {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.open = false
-	}
+}
+
+// end ends the turn for its caller, who has read its last event.
+func (t *Turns) end() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.open = false
 }
 
 // Fail ends the turns: the harness has ended, for that reason. Events that were emitted before are
@@ -97,13 +104,17 @@ func (t *Turns) Range(ctx context.Context, interrupt func(), abandon func()) ite
 			if e == nil {
 				continue
 			}
+			_, last := e.(Ended)
+			if last {
+				t.end()
+			}
 			// A reader that has stopped early still has the turn ended: the next one must not read its events.
-			if reading && !yield(e, nil) {
+			if reading && !yield(e, nil) && !last {
 				reading = false
 				interrupt()
 				canceled, late = nil, time.After(InterruptGrace)
 			}
-			if _, last := e.(Ended); last {
+			if last {
 				return
 			}
 		}

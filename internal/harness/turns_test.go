@@ -44,6 +44,32 @@ func TestTurnsFollowEachOther(t *testing.T) {
 	}
 }
 
+// A turn lasts until its reader has its end, and the next one may begin at that moment.
+func TestTheNextTurnBeginsAtTheEnd(t *testing.T) {
+	turns := harness.NewTurns()
+	for range 10_000 {
+		if err := turns.Begin(); err != nil {
+			t.Fatalf("after a turn whose end was read: %v", err)
+		}
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			turns.Emit(harness.Ended{Stop: harness.StopCompleted})
+		}()
+		for range turns.Range(t.Context(), nil, nil) {
+			if err := turns.Begin(); err != nil {
+				t.Fatalf("at the end of a turn: %v", err)
+			}
+		}
+		<-ended
+		turns.Emit(harness.Ended{Stop: harness.StopCompleted})
+		if err := turns.Begin(); !errors.Is(err, harness.ErrBusy) {
+			t.Fatalf("while nobody has read the end: %v, want ErrBusy", err)
+		}
+		read(t.Context(), turns, nil, nil)
+	}
+}
+
 // read returns the events of a turn, and its error.
 func read(ctx context.Context, turns *harness.Turns, interrupt, abandon func()) (all []any) {
 	for e, err := range turns.Range(ctx, interrupt, abandon) {
