@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
-	"github.com/shoal-dev/shoal/internal/app"
 	"github.com/shoal-dev/shoal/internal/connect"
 )
 
@@ -83,24 +81,17 @@ func (n *connection) createKey(ctx context.Context, server *client.Client) error
 	if err != nil {
 		return err
 	}
-	made, err := server.CreateKey(ctx, shoal.NewKey{Role: shoal.RoleEntity, SessionID: n.sh.Session, EntityID: id, Name: n.keyName()})
+	made, err := n.sh.CreateAgentKey(ctx, server, id, n.client.Name)
 	if err != nil {
 		return err
-	}
-	if made.Secret == nil {
-		return shoal.E("", shoal.Internal, fmt.Sprintf("the key %s was made, but its secret was lost on the way: revoke it and try again", made.ID))
 	}
 	n.key = &made
 	return n.addToSpaces(ctx, server)
 }
 
-// keyName returns the name of the key: the client and this machine.
-func (n *connection) keyName() string {
-	host, err := os.Hostname()
-	if err != nil || host == "" {
-		return n.client.Name
-	}
-	return n.client.Name + " on " + host
+// addToSpaces adds the agent to the spaces of the command.
+func (n *connection) addToSpaces(ctx context.Context, server *client.Client) error {
+	return n.sh.AddAgentToSpaces(ctx, server.Session(n.sh.Session), n.agent(), n.Space)
 }
 
 // noteOtherKeys notes another key of the agent. The holders of both share one inbox.
@@ -114,30 +105,6 @@ func (n *connection) noteOtherKeys(ctx context.Context, server *client.Client) e
 			n.sh.Output.Note("%s has another key, %s (%s): its holder is the same agent and shares its inbox; use another agent with --agent ID", n.agent(), k.ID, k.Name)
 			return nil
 		}
-	}
-	return nil
-}
-
-// addToSpaces adds the agent to the named spaces, or to welcome if none is named and welcome is
-// open.
-func (n *connection) addToSpaces(ctx context.Context, server *client.Client) error {
-	session, spaces := server.Session(n.sh.Session), n.Space
-	if len(spaces) == 0 {
-		welcome, err := session.Space(ctx, app.Welcome)
-		switch {
-		case errors.Is(err, shoal.NotFound) || err == nil && welcome.Status != shoal.SpaceStatusOpen:
-			n.sh.Output.Note("%s is in no space yet: `shoal spaces add SPACE %s`", n.agent(), n.agent())
-			return nil
-		case err != nil:
-			return err
-		}
-		spaces = []shoal.SpaceID{welcome.ID}
-	}
-	for _, space := range spaces {
-		if _, err := session.AddMember(ctx, space, n.agent()); err != nil {
-			return err
-		}
-		n.sh.Output.Note("%s is in %s", n.agent(), space)
 	}
 	return nil
 }
@@ -158,15 +125,7 @@ func (n *connection) noteKey() {
 // keyWorks reports whether the key of the existing entry is still valid for the agent.
 func (n *connection) keyWorks(ctx context.Context, server *client.Client) (bool, error) {
 	if n.entry.Key != "" {
-		holder, err := client.New(client.Options{URL: n.sh.URL, Key: n.entry.Key, RetryFor: -1})
-		if err != nil {
-			return false, err
-		}
-		me, err := holder.Me(ctx)
-		if errors.Is(err, shoal.Unauthenticated) {
-			return false, nil
-		}
-		return err == nil && me.EntityID != nil && *me.EntityID == n.agent() && me.SessionID != nil && *me.SessionID == n.sh.Session, err
+		return n.sh.IsKeyOf(ctx, n.entry.Key, n.agent())
 	}
 	if n.record == nil || n.record.Agent != n.agent() || n.record.Session != n.sh.Session {
 		return false, nil

@@ -13,7 +13,6 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
-	"github.com/shoal-dev/shoal/internal/app"
 	"github.com/shoal-dev/shoal/internal/cli"
 	"github.com/shoal-dev/shoal/internal/wholefile"
 )
@@ -33,7 +32,7 @@ func (k keys) of(ctx context.Context, id shoal.EntityID) (secret string, err err
 	path := filepath.Join(k.dir, k.file(id))
 	text, err := os.ReadFile(path)
 	if err == nil {
-		works, err := k.works(ctx, string(text), id)
+		works, err := k.sh.IsKeyOf(ctx, string(text), id)
 		if works || err != nil {
 			return string(text), err
 		}
@@ -54,18 +53,6 @@ func (k keys) file(id shoal.EntityID) string {
 	return string(id) + "-" + hex.EncodeToString(sum[:8]) + ".key"
 }
 
-func (k keys) works(ctx context.Context, key string, id shoal.EntityID) (bool, error) {
-	holder, err := client.New(client.Options{URL: k.sh.URL, Key: key, RetryFor: -1})
-	if err != nil {
-		return false, err
-	}
-	me, err := holder.Me(ctx)
-	if errors.Is(err, shoal.Unauthenticated) {
-		return false, nil
-	}
-	return err == nil && me.EntityID != nil && *me.EntityID == id, err
-}
-
 func (k keys) create(ctx context.Context, id shoal.EntityID) (string, error) {
 	session, err := k.sh.ConnectAsManager()
 	if err != nil {
@@ -78,18 +65,11 @@ func (k keys) create(ctx context.Context, id shoal.EntityID) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	host, err := os.Hostname()
-	if err != nil {
-		host = "a machine"
-	}
-	made, err := server.CreateKey(ctx, shoal.NewKey{Role: shoal.RoleEntity, SessionID: k.sh.Session, EntityID: id, Name: "runner on " + host})
+	made, err := k.sh.CreateAgentKey(ctx, server, id, "runner")
 	if err != nil {
 		return "", err
 	}
-	if made.Secret == nil {
-		return "", shoal.E("", shoal.Internal, fmt.Sprintf("the key %s was made, but its secret was lost on the way: revoke it and try again", made.ID))
-	}
-	return *made.Secret, k.addToSpaces(ctx, session, id)
+	return *made.Secret, k.sh.AddAgentToSpaces(ctx, session, id, k.spaces)
 }
 
 // createAgent creates the agent if it is new, as one whose runs a program executes.
@@ -119,27 +99,4 @@ func (k keys) createAgent(ctx context.Context, session *client.Session, id shoal
 	}
 	_, err = session.PutAgent(ctx, id, client.ConfigJSON, config)
 	return err
-}
-
-// addToSpaces adds a new agent to the named spaces, or to welcome if none is named.
-func (k keys) addToSpaces(ctx context.Context, session *client.Session, id shoal.EntityID) error {
-	spaces := k.spaces
-	if len(spaces) == 0 {
-		welcome, err := session.Space(ctx, app.Welcome)
-		if errors.Is(err, shoal.NotFound) || err == nil && welcome.Status != shoal.SpaceStatusOpen {
-			k.sh.Output.Note("%s is in no space yet: `shoal spaces add SPACE %s`", id, id)
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		spaces = []shoal.SpaceID{welcome.ID}
-	}
-	for _, space := range spaces {
-		if _, err := session.AddMember(ctx, space, id); err != nil {
-			return err
-		}
-		k.sh.Output.Note("%s is in %s", id, space)
-	}
-	return nil
 }

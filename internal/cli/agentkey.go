@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/app"
+)
+
+// CreateAgentKey creates a key of an agent of the session and returns it with its secret. The
+// key is named after the program that uses it and this machine.
+func (sh *Shell) CreateAgentKey(ctx context.Context, server *client.Client, agent shoal.EntityID, program string) (shoal.Key, error) {
+	name := program
+	if host, err := os.Hostname(); err == nil && host != "" {
+		name += " on " + host
+	}
+	made, err := server.CreateKey(ctx, shoal.NewKey{Role: shoal.RoleEntity, SessionID: sh.Session, EntityID: agent, Name: name})
+	if err == nil && made.Secret == nil {
+		err = shoal.E("", shoal.Internal, fmt.Sprintf("the key %s was made, but its secret was lost on the way: revoke it and try again", made.ID))
+	}
+	return made, err
+}
+
+// IsKeyOf reports whether a key is valid and that of an agent of the session.
+func (sh *Shell) IsKeyOf(ctx context.Context, key string, agent shoal.EntityID) (bool, error) {
+	holder, err := client.New(client.Options{URL: sh.URL, Key: key, RetryFor: -1})
+	if err != nil {
+		return false, err
+	}
+	me, err := holder.Me(ctx)
+	if errors.Is(err, shoal.Unauthenticated) {
+		return false, nil
+	}
+	return err == nil && me.EntityID != nil && *me.EntityID == agent && me.SessionID != nil && *me.SessionID == sh.Session, err
+}
+
+// AddAgentToSpaces adds an agent to the named spaces, or to welcome if none is named and welcome
+// is open.
+func (sh *Shell) AddAgentToSpaces(ctx context.Context, session *client.Session, agent shoal.EntityID, spaces []shoal.SpaceID) error {
+	if len(spaces) == 0 {
+		welcome, err := session.Space(ctx, app.Welcome)
+		switch {
+		case errors.Is(err, shoal.NotFound) || err == nil && welcome.Status != shoal.SpaceStatusOpen:
+			sh.Output.Note("%s is in no space yet: `shoal spaces add SPACE %s`", agent, agent)
+			return nil
+		case err != nil:
+			return err
+		}
+		spaces = []shoal.SpaceID{welcome.ID}
+	}
+	for _, space := range spaces {
+		if _, err := session.AddMember(ctx, space, agent); err != nil {
+			return err
+		}
+		sh.Output.Note("%s is in %s", agent, space)
+	}
+	return nil
+}
