@@ -19,19 +19,34 @@ type Config struct {
 	// Path is where the client looks for it.
 	Path string
 
-	client *Client
+	editor editor
 	real   string // where the file itself is: Path may be a link
 	text   string
 	exists bool
 	mode   fs.FileMode
 }
 
+// editor reads and edits the texts of files of one kind, which have an entry for each server.
+type editor interface {
+	// set puts the entry of a name into a text, and returns how many objects and arrays around each
+	// piece of it were made.
+	set(src, name string, t Target) (after string, made []int, err error)
+	// cut takes the entry out again, with those that were made if nothing else is in them.
+	cut(src, name string, made []int) (string, error)
+	// read returns what the entry says, nil if there is none.
+	read(src, name string) (map[string]any, error)
+	// rest returns what a text says besides the entry.
+	rest(src, name string) (map[string]any, error)
+}
+
 // Open reads the file of a client at path. One that is not there is empty; one
 // that cannot be read, or that the client could not read either, is an
 // [shoal.InvalidArgument] error with the line that is wrong.
-func Open(c *Client, path string) (*Config, error) {
+func Open(c *Client, path string) (*Config, error) { return open(c, path) }
+
+func open(e editor, path string) (*Config, error) {
 	const op = "connect.Open"
-	out := &Config{Path: path, client: c, real: path, mode: 0o600}
+	out := &Config{Path: path, editor: e, real: path, mode: 0o600}
 	real, err := filepath.EvalSymlinks(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -54,7 +69,7 @@ func Open(c *Client, path string) (*Config, error) {
 		return nil, &shoal.Error{Op: op, Kind: shoal.InvalidArgument, Msg: fmt.Sprintf("%s cannot be read", path), Err: err}
 	}
 	out.text, out.exists, out.mode = string(text), true, info.Mode().Perm()
-	if _, err := c.rest(out.text, ""); err != nil {
+	if _, err := e.rest(out.text, ""); err != nil {
 		return nil, out.refuse(op, err)
 	}
 	return out, nil
@@ -93,7 +108,7 @@ func (e Entry) Leads(server string) bool {
 
 // Entry returns the entry of a name, and whether there is one.
 func (c *Config) Entry(name string) (Entry, bool, error) {
-	found, err := c.client.read(c.text, name)
+	found, err := c.editor.read(c.text, name)
 	if err != nil {
 		return Entry{}, false, c.refuse("connect.Entry", err)
 	}
@@ -121,7 +136,7 @@ func (c *Config) Entry(name string) (Entry, bool, error) {
 // made the entry that is there, or nil.
 func (c *Config) With(name string, t Target, before *Memory) (Change, error) {
 	const op = "connect.With"
-	after, made, err := c.client.set(c.text, name, t)
+	after, made, err := c.editor.set(c.text, name, t)
 	if err != nil {
 		return Change{}, c.refuse(op, err)
 	}
@@ -147,7 +162,7 @@ func (c *Config) Without(name string, before *Memory) (Change, error) {
 	after, exact := before.restore(c.text)
 	if !exact {
 		var err error
-		if after, err = c.client.cut(c.text, name, before.Made); err != nil {
+		if after, err = c.editor.cut(c.text, name, before.Made); err != nil {
 			return Change{}, c.refuse(op, err)
 		}
 	}
@@ -166,11 +181,11 @@ func (c *Config) change(after string) Change {
 
 // prove compares what the file says with what it would say, but for the entry.
 func (c *Config) prove(op, name, after string) error {
-	was, err := c.client.rest(c.text, name)
+	was, err := c.editor.rest(c.text, name)
 	if err != nil {
 		return c.refuse(op, err)
 	}
-	is, err := c.client.rest(after, name)
+	is, err := c.editor.rest(after, name)
 	if err != nil || !same(was, is) {
 		return c.refuse(op, errors.Join(err, unreadable("it is written in a way that only a person can change without harm; add or remove the entry by hand")))
 	}

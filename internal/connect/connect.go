@@ -48,6 +48,8 @@ type Target struct {
 	// Key is the key in the entry. If it is empty, the entry names the environment
 	// variable [Variable], or makes the client ask for the key.
 	Key string
+	// Program is the path of shoal, for hooks.
+	Program string
 }
 
 // waitSeconds is how long clients are configured to wait for a tool: a little longer
@@ -56,6 +58,9 @@ const waitSeconds = 660
 
 // mcpURL returns the address of a server's MCP endpoint.
 func mcpURL(server string) string { return strings.TrimRight(server, "/") + "/mcp" }
+
+// serverURL is the opposite of mcpURL.
+func serverURL(mcp string) string { return strings.TrimSuffix(strings.TrimRight(mcp, "/"), "/mcp") }
 
 // Variable is the environment variable in which a client looks for the key of an
 // agent, such as SHOAL_SCOUT_KEY. Each agent has its own, and none is a variable from

@@ -171,12 +171,20 @@ func (c *Client) decode(src string) (map[string]any, error) {
 		}
 		return said, nil
 	}
+	return decodeJSON(src)
+}
+
+// decodeJSON parses a text of JSON. A blank one says nothing.
+func decodeJSON(src string) (map[string]any, error) {
+	if !utf8.ValidString(src) {
+		return nil, unreadable("it is not UTF-8")
+	}
 	root, blank, err := scanJSON(src)
 	if err != nil {
 		return nil, unreadable("it is not JSON: " + message(err))
 	}
 	if blank {
-		return said, nil
+		return map[string]any{}, nil
 	}
 	said, is := root.decode(src).(map[string]any)
 	if !is {

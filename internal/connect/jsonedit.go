@@ -31,14 +31,19 @@ func jsonSet(src string, path []string, value any) (out string, made int, err er
 		}
 		at = at.items[found].value
 	}
+	return jsonReplace(src, at, value), 0, nil
+}
+
+// jsonReplace puts a value in the place of another. If that says the same, it stays as it is written.
+func jsonReplace(src string, at jsonNode, value any) string {
 	text := render(value, lineIndent(src, at.start), indentUnit(src))
 	if says, _, err := scanJSON(text); err == nil && same(says.decode(text), at.decode(src)) {
-		return src, 0, nil
+		return src
 	}
 	if !strings.Contains(src[at.start:at.end], "\n") {
 		text = compact(text)
 	}
-	return src[:at.start] + strings.ReplaceAll(text, "\n", nl) + src[at.end:], 0, nil
+	return src[:at.start] + strings.ReplaceAll(text, "\n", newline(src)) + src[at.end:]
 }
 
 // jsonPush is jsonSet for an array: the value becomes its last element.

@@ -29,7 +29,12 @@ type Records struct{ Dir string }
 
 // Records returns where the machine keeps them.
 func (m Machine) Records() Records {
-	return Records{filepath.Join(m.or("XDG_STATE_HOME", filepath.Join(m.Home, ".local", "state")), "shoal", "connect")}
+	return Records{filepath.Join(m.state(), "connect")}
+}
+
+// state is the directory of what programs of Shoal remember.
+func (m Machine) state() string {
+	return filepath.Join(m.or("XDG_STATE_HOME", filepath.Join(m.Home, ".local", "state")), "shoal")
 }
 
 func (r Records) file(path, entry string) string {

@@ -15,12 +15,16 @@ var patienceUnits = map[string]time.Duration{"timeout": time.Millisecond, "tool_
 // the entry does not say it. wanted is what [Config.With] would write, 0 for a client
 // that has no such setting.
 func (c *Config) ToolTimeout(name string) (set, wanted time.Duration, err error) {
-	for _, f := range c.client.entry(name, Target{}) {
+	client, is := c.editor.(*Client)
+	if !is {
+		return 0, 0, nil
+	}
+	for _, f := range client.entry(name, Target{}) {
 		if seconds, is := f.value.(int); is {
 			wanted = time.Duration(seconds) * patienceUnits[f.name]
 		}
 	}
-	found, err := c.client.read(c.text, name)
+	found, err := client.read(c.text, name)
 	if err != nil {
 		return 0, wanted, c.refuse("connect.ToolTimeout", err)
 	}
