@@ -9,8 +9,11 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/shoal-dev/shoal/internal/background"
 	"github.com/shoal-dev/shoal/internal/cli"
@@ -22,6 +25,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/cli/runs"
 	"github.com/shoal-dev/shoal/internal/cli/server"
 	"github.com/shoal-dev/shoal/internal/cli/talk"
+	"github.com/shoal-dev/shoal/internal/wakehook"
 )
 
 // Releases set these with -ldflags "-X main.version=1.2.3 …"; see build/release.
@@ -90,7 +94,18 @@ func newVersionOnly() (any, *cli.Globals) {
 	return c, &c.Globals
 }
 
+// wakeHook is what hooks of coding agents start. It is not among the commands: it reads nothing of their
+// configuration, and no error in that may have it exit with the code that wakes a model.
+func wakeHook(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return wakehook.Main(ctx, args, os.Stdin, os.Stderr)
+}
+
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == wakehook.Name {
+		os.Exit(wakeHook(os.Args[2:]))
+	}
 	args, err := background.Given(os.Args[1:])
 	if err != nil {
 		_, _ = fmt.Fprintf(os.Stderr, "error: %v\n", err) // standard error may be closed

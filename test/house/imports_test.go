@@ -75,7 +75,7 @@ var importTable = []importRule{
 		dir: "cmd/shoal",
 		inside: []string{
 			"internal/background", "internal/cli", "internal/cli/admin", "internal/cli/agents", "internal/cli/completion", "internal/cli/connect", "internal/cli/runner", "internal/cli/runs", "internal/cli/server",
-			"internal/cli/talk",
+			"internal/cli/talk", "internal/wakehook",
 		},
 		never: sqlAndWeb,
 	},
@@ -128,7 +128,7 @@ var importTable = []importRule{
 		inside: []string{".", "client", "internal/cli", "internal/cli/runs", "internal/cli/view", "internal/safetext", "internal/yamltext"}, others: true, never: sqlAndWeb,
 	},
 	{dir: "internal/cli/completion", inside: []string{".", "client", "internal/cli", "internal/safetext"}, others: true, never: sqlAndWeb},
-	{dir: "internal/cli/connect", inside: []string{".", "client", "internal/app", "internal/cli", "internal/connect", "internal/mcpbridge"}, never: sqlAndWeb},
+	{dir: "internal/cli/connect", inside: []string{".", "client", "internal/cli", "internal/connect", "internal/mcpbridge"}, never: sqlAndWeb},
 	{dir: "internal/cli/runner", inside: []string{".", "client", "internal/app", "internal/cli", "internal/harness", "internal/runner", "internal/wholefile"}, others: true, never: sqlAndWeb},
 	{dir: "internal/cli/runs", inside: []string{".", "client", "internal/chat", "internal/cli", "internal/cli/view", "internal/safetext"}, never: sqlAndWeb},
 	{
@@ -267,6 +267,7 @@ var importTable = []importRule{
 		},
 		never: sqlPackages,
 	},
+	{dir: "internal/wakehook", inside: []string{".", "client", "internal/connect", "internal/filelock", "internal/safetext", "internal/wholefile"}, others: true, never: sqlAndWeb},
 	{dir: "internal/wholefile", never: sqlAndWeb},
 	{dir: "internal/yamltext", others: true, never: sqlAndWeb},
 	{dir: "internal/sqlite", others: true, never: slices.Concat(webPackages, []string{"database/sql", "github.com/jackc/pgx"})},

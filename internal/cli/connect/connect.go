@@ -25,6 +25,7 @@ type Command struct {
 	Space    []shoal.SpaceID `help:"Add the agent to these spaces (default: welcome, if there is one)." placeholder:"ID"`
 	Project  bool            `help:"Use the configuration of the project in this directory instead of the user's. No key is written into it."`
 	Env      bool            `help:"Write no key; the client reads it from an environment variable."`
+	Wake     bool            `help:"Also write hooks that wake the model in your terminal when somebody mentions the agent: Claude Code. With --undo, remove only these."`
 	Entry    string          `help:"The name of the server in the client's configuration." default:"shoal" placeholder:"NAME"`
 }
 
@@ -41,6 +42,7 @@ type connection struct {
 	found   bool            // whether the file has the entry
 	entry   connect.Entry
 	key     *shoal.Key // the created key with its secret; nil before
+	hooks   *hooks
 }
 
 // result is the output of the command.
@@ -55,6 +57,8 @@ type result struct {
 	Key     *string         `json:"key"`
 	Text    *string         `json:"text"`
 	Diff    string          `json:"diff"`
+	// Hooks are what was done about the hooks that wake the model; nil without any.
+	Hooks *hooksResult `json:"hooks"`
 }
 
 // Values of the status of an entry.
@@ -87,10 +91,15 @@ func (c *Command) Run(ctx context.Context, sh *cli.Shell) error {
 	}
 	n := &connection{Command: c, sh: sh, client: client, machine: machine, path: machine.File(client, c.scope()), records: machine.Records()}
 	sh.URL = strings.TrimRight(sh.URL, "/")
+	if err := n.findHooks(); err != nil {
+		return err
+	}
 	switch {
+	case c.Undo && c.Wake:
+		return n.undoHooks()
 	case c.Undo:
 		return n.undo(ctx)
-	case c.Write:
+	case c.Write, c.Wake:
 		return n.write(ctx)
 	}
 	return n.printEntry(ctx)
@@ -147,8 +156,10 @@ func (n *connection) load() (err error) {
 	if n.entry, n.found, err = n.config.Entry(n.Entry); err != nil {
 		return err
 	}
-	n.record, err = n.records.Of(n.path, n.Entry)
-	return err
+	if n.record, err = n.records.Of(n.path, n.Entry); err != nil {
+		return err
+	}
+	return n.hooks.load(n.records, n.Entry)
 }
 
 // keyPlaceholder replaces the key in a printed entry.
@@ -218,6 +229,9 @@ func (n *connection) agent() shoal.EntityID {
 // newResult returns the output of the command with a status.
 func (n *connection) newResult(status string) result {
 	out := result{Client: n.client.ID, Agent: n.agent(), Session: n.sh.Session, File: n.path, Entry: n.Entry, Status: status}
+	if n.hooks != nil && n.hooks.status != "" {
+		out.Hooks = &hooksResult{File: n.hooks.path, Status: n.hooks.status}
+	}
 	if n.record != nil {
 		out.KeyID = &n.record.KeyID
 	}

@@ -18,7 +18,7 @@ func (n *connection) undo(ctx context.Context) error {
 	if err := n.load(); err != nil {
 		return err
 	}
-	if !n.found && n.record == nil {
+	if !n.found && n.record == nil && !n.hooks.isThere() {
 		return shoal.E("", shoal.NotFound, fmt.Sprintf("%s has no entry %s", n.path, n.Entry))
 	}
 	if n.record != nil {
@@ -27,17 +27,8 @@ func (n *connection) undo(ctx context.Context) error {
 			n.sh.URL = n.record.URL
 		}
 	}
-	if n.found {
-		if err := n.confirm("Take it out?", n.removalChange); err != nil {
-			return err
-		}
-		change, err := n.removalChange()
-		if err == nil {
-			err = change.Write()
-		}
-		if err != nil {
-			return err
-		}
+	if err := n.takeOut(); err != nil {
+		return err
 	}
 	if err := n.revokeKey(ctx); err != nil {
 		return err
@@ -46,6 +37,32 @@ func (n *connection) undo(ctx context.Context) error {
 		return err
 	}
 	return n.printResult(n.newResult(entryRemoved))
+}
+
+// takeOut removes the entry and the hooks from the client's files, after confirmation.
+func (n *connection) takeOut() error {
+	var changes []func() (connect.Change, error)
+	if n.found {
+		changes = append(changes, n.removalChange)
+	}
+	if n.hooks.isThere() {
+		changes = append(changes, n.hooks.removalChange(n))
+	}
+	if len(changes) > 0 {
+		if err := n.confirm("Take it out?", changes...); err != nil {
+			return err
+		}
+	}
+	for _, of := range changes {
+		change, err := of()
+		if err == nil {
+			err = change.Write()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return n.hooks.forget(n)
 }
 
 func (n *connection) removalChange() (connect.Change, error) {

@@ -32,11 +32,13 @@ func (n *connection) write(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if done, err := n.isUpToDate(ctx, server); done || err != nil {
+	if current, err := n.isUpToDate(ctx, server); err != nil {
 		return err
+	} else if current {
+		return n.writeHooks()
 	}
 	// A key is created only after the user has confirmed the change.
-	if err := n.confirm("Write this?", n.pendingChange); err != nil {
+	if err := n.confirm("Write this?", n.pendingChange, n.hooks.pendingChange(n)); err != nil {
 		return err
 	}
 	if err := n.createKey(ctx, server); err != nil {
@@ -88,21 +90,26 @@ func (n *connection) isUpToDate(ctx context.Context, server *client.Client) (boo
 			return false, err
 		}
 	}
-	n.sh.Output.Note("%s is connected already: nothing to change", n.client.Name)
-	return true, n.printResult(n.newResult(entryUnchanged))
+	return true, nil
 }
 
-// confirm prints a change and asks whether to make it. It fails without a terminal or --yes.
-func (n *connection) confirm(question string, of func() (connect.Change, error)) error {
-	change, err := of()
-	if err != nil {
-		return err
+// confirm prints changes and asks whether to make them. It fails without a terminal or --yes.
+func (n *connection) confirm(question string, changes ...func() (connect.Change, error)) error {
+	path := n.path
+	for _, of := range changes {
+		change, err := of()
+		if err != nil {
+			return err
+		}
+		if change.Path != "" {
+			n.sh.Output.PrintDiff(change.Diff(n.entry.Key))
+			path = change.Path
+		}
 	}
-	n.sh.Output.PrintDiff(change.Diff(n.entry.Key))
 	if n.Yes {
 		return nil
 	}
-	nobody := shoal.E("", cli.KindUsage, "nobody can be asked here whether to change "+n.path+": say --yes")
+	nobody := shoal.E("", cli.KindUsage, "nobody can be asked here whether to change "+path+": say --yes")
 	in, is := n.sh.In.(*os.File)
 	if !is || !cli.IsTerminal(in) || n.sh.Output.JSON || n.sh.Output.Quiet {
 		return nobody
@@ -149,11 +156,14 @@ func (n *connection) recordWritten(ctx context.Context, server *client.Client, c
 	if change.Closes() {
 		n.sh.Output.Note("%s holds a key now: only you can read it from here on", n.path)
 	}
+	if err := n.hooks.write(n); err != nil {
+		return err
+	}
 	if err := n.printResult(n.newResult(entryWritten)); err != nil {
 		return err
 	}
 	n.noteKey()
-	n.sh.Output.Note("restart %s and prompt it: Call wait_for_mentions on %s, and answer every message that mentions you.", n.client.Name, n.Entry)
+	n.noteNext()
 	n.sh.Output.Note("to have it use these tools without asking you: %s", fmt.Sprintf(n.client.Allow, n.Entry))
 	return nil
 }

@@ -1,0 +1,12 @@
+// Package wakehook waits in place of a coding agent that a person runs in a terminal, and wakes its
+// model when a message arrives. The coding agent starts it as a hook:
+//
+//	os.Exit(wakehook.Main(ctx, []string{"claude", "--entry", "shoal"}, os.Stdin, os.Stderr))
+//
+// Guarantees:
+//   - One hook of each coding agent waits, and it ends within a second of that process.
+//   - It acknowledges a message only when the model has it. What a hook has printed that then died is
+//     printed again.
+//   - Of the terminals of one machine that wait for the same agent, one gets a message.
+//   - It exits with [Woken] if and only if it has printed messages.
+package wakehook
