@@ -4,7 +4,7 @@
 # browser for the console's tests, the shells with completion, systemd-analyze, the
 # programs that install and check releases (rpm, curl, wget), those that pages of docs/
 # show (python3, nginx, caddy), strace and
-# mkfs.ext4 for the fault tests. Returns quickly if everything is installed.
+# mkfs.ext4 for the fault tests, and a terminal for coding agents (tmux). Returns quickly if everything is installed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -41,6 +41,7 @@ lacking() {
 	# Chromium without windows: with it the stories of the console take half of the CPU time.
 	has_browser || printf '%s\n' chromium-headless-shell fonts-dejavu-core
 	command -v strace >/dev/null || echo strace
+	command -v tmux >/dev/null || echo tmux
 	command -v rpm >/dev/null || echo rpm
 	command -v curl >/dev/null || echo curl
 	command -v wget >/dev/null || echo wget
@@ -58,7 +59,7 @@ if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
 	{
 		echo "The tests need these Debian packages: ${packages[*]}. Install them with"
 		echo "  sudo sh -c 'apt-get update && ${install[*]}'"
-		echo "or, on another system, install these programs on PATH: initdb, a C compiler, node and npm, chromium-headless-shell or chromium, bash, zsh, fish, systemd-analyze, rpm, curl, wget, python3, nginx, caddy."
+		echo "or, on another system, install these programs on PATH: initdb, a C compiler, node and npm, chromium-headless-shell or chromium, bash, zsh, fish, systemd-analyze, rpm, curl, wget, python3, nginx, caddy, tmux."
 	} >&2
 	exit 1
 fi

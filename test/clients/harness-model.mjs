@@ -1,12 +1,13 @@
 // The models of coding agents that a runner drives, played by aimock. A prompt says what
 // the model does: `order: say TEXT` answers with the text, `order: run COMMAND` has the harness run a
-// command and answers with what came of it, and `order: call TOOL` a tool of the MCP server shoal.
-// The last order of a conversation counts.
+// command and answers with what came of it, `order: call TOOL` a tool of the MCP server shoal, and
+// `order: answer TEXT` sends the text as the prompt says. The last order of a conversation counts.
 //
 //   node harness-model.mjs
 //
-// Out: {"url": "http://127.0.0.1:…"} once. GET /requests?match=TEXT answers with how often a
-// model was sent the text. The end of the input ends it.
+// Out: {"url": "http://127.0.0.1:…"} once. GET /requests?match=TEXT answers with how many requests
+// to a model held the text, and GET /most?match=TEXT with how often the one held it that did most.
+// The end of the input ends it.
 
 import http from 'node:http';
 import { LLMock } from '@copilotkit/aimock';
@@ -24,15 +25,26 @@ const shells = {
 
 let calls = 0;
 
+/** The orders of a message: of a person, or of what Claude Code appends to the result of a tool while it works. */
+const ordersOf = (m) => {
+  if (m.role !== 'user' && m.role !== 'tool') return [];
+  const text = textOf(m);
+  const from = m.role === 'user' ? 0 : text.indexOf('<system-reminder>');
+  return from < 0 ? [] : [...text.slice(from).matchAll(/order: (say|run|call|answer) (.+?)(?=<\/message>|$)/gm)];
+};
+
 const next = (request) => {
   const { messages } = request;
-  const orders = messages.filter((m) => m.role === 'user').flatMap((m) => [...textOf(m).matchAll(/order: (say|run|call) (.+?)(?=<\/message>|$)/gm)]);
-  if (orders.length === 0) return { content: 'There is nothing to do.' };
-  const [, verb, rest] = orders.at(-1);
-  const asked = messages.findLastIndex((m) => m.role === 'user' && /order: (say|run|call) /.test(textOf(m)));
-  const result = messages.slice(asked).findLast((m) => m.role === 'tool');
+  const asked = messages.findLastIndex((m) => ordersOf(m).length > 0);
+  if (asked < 0) return { content: 'There is nothing to do.' };
+  const [, verb, rest] = ordersOf(messages[asked]).at(-1);
+  const result = messages.slice(asked + 1).findLast((m) => m.role === 'tool');
   if (verb === 'say') return { content: rest };
   if (result !== undefined) return { content: `It came to this: ${textOf(result)}` };
+  if (verb === 'answer') {
+    const [, name, threadId, replyTo, mention] = textOf(messages[asked]).match(/Answer with (\S+): threadId "([^"]+)", replyTo "([^"]+)", mentions \["([^"]+)"\]/);
+    return { toolCalls: [{ id: `call_${++calls}`, name, arguments: JSON.stringify({ threadId, replyTo, mentions: [mention], content: rest }) }] };
+  }
   if (verb === 'call') {
     const server = request.model.startsWith('gemini') ? 'mcp_shoal_' : 'mcp__shoal__';
     return { toolCalls: [{ id: `call_${++calls}`, name: server + rest, arguments: '{}' }] };
@@ -58,9 +70,10 @@ await mock.start();
 
 const front = http.createServer((req, res) => {
   const at = new URL(req.url, 'http://localhost');
-  if (at.pathname === '/requests') {
+  if (at.pathname === '/requests' || at.pathname === '/most') {
     const text = JSON.stringify(at.searchParams.get('match')).slice(1, -1);
-    res.end(String(requests.filter((r) => r.includes(text)).length));
+    const found = requests.map((r) => r.split(text).length - 1);
+    res.end(String(at.pathname === '/most' ? Math.max(0, ...found) : found.filter((n) => n > 0).length));
     return;
   }
   const upstream = http.request(mock.url + req.url, { method: req.method, headers: req.headers }, (from) => {

@@ -142,10 +142,15 @@ func (b *bench) exists(name string) bool {
 	return err == nil
 }
 
-// sent is how often models were sent a text.
-func sent(t *testing.T, text string) int {
+// sent is how many requests to models held a text.
+func sent(t *testing.T, text string) int { return counted(t, "/requests", text) }
+
+// most is how often the one request to a model held a text that did most.
+func most(t *testing.T, text string) int { return counted(t, "/most", text) }
+
+func counted(t *testing.T, path, text string) int {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, orderly.URL+"/requests?match="+url.QueryEscape(text), http.NoBody)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, orderly.URL+path+"?match="+url.QueryEscape(text), http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}

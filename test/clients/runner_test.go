@@ -155,6 +155,12 @@ func (b *runnerBench) decide(p shoal.PendingAction, approved bool, reason string
 
 func untilFound[T any](b *runnerBench, what string, find func() (T, bool)) T {
 	b.t.Helper()
+	return until(b.t, what, func() string { return "the runner printed:\n" + b.out.String() }, find)
+}
+
+// until waits for something, and fails the test with why if it does not come.
+func until[T any](t *testing.T, what string, why func() string, find func() (T, bool)) T {
+	t.Helper()
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
 	for deadline := time.Now().Add(patience); ; <-again.C {
@@ -162,7 +168,7 @@ func untilFound[T any](b *runnerBench, what string, find func() (T, bool)) T {
 			return found
 		}
 		if time.Now().After(deadline) {
-			b.t.Fatalf("%s has not come; the runner printed:\n%s", what, b.out.String())
+			t.Fatalf("%s has not come; %s", what, why())
 		}
 	}
 }
