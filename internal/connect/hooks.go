@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/shoal-dev/shoal"
 )
@@ -12,17 +14,86 @@ import (
 // WakeHook is the first argument of the program that hooks start.
 const WakeHook = "wake-hook"
 
-// hookEvents are the events of Claude Code at which a program begins to wait, or hears what the model does.
+// hookEvents are the events at which the program begins to wait, or hears what the model does.
 var hookEvents = []string{"SessionStart", "UserPromptSubmit", "Stop"}
 
-// hookSeconds is how long Claude Code lets a hook wait: a week. It starts another one with each prompt.
-const hookSeconds = 7 * 24 * 3600
+const (
+	// claudeSeconds is how long Claude Code lets a hook wait: a week. It starts another one with each prompt.
+	claudeSeconds = 7 * 24 * 3600
+	// codexSeconds is how long Codex waits for a hook, which starts another program and ends.
+	codexSeconds = 10
+)
+
+// hookFile edits the file with the hooks of a client.
+type hookFile struct {
+	// hook is what the client starts at an event, and arguments are what the program is started with,
+	// nil if it is another program.
+	hook      func(program, name string) []field
+	arguments func(hook map[string]any) []string
+}
+
+// hookFiles are those of the clients that have hooks.
+var hookFiles = map[string]hookFile{
+	// Without a shell, in the background, and with what the program prints as a prompt if it exits with 2.
+	"claude-code": {
+		hook: func(program, name string) []field {
+			return []field{
+				{"type", "command"},
+				{"command", program},
+				{"args", []any{WakeHook, "claude", "--entry", name}},
+				{"async", true},
+				{"asyncRewake", true},
+				{"timeout", claudeSeconds},
+			}
+		},
+		arguments: func(hook map[string]any) (args []string) {
+			list, _ := hook["args"].([]any)
+			for _, arg := range list {
+				text, _ := arg.(string)
+				args = append(args, text)
+			}
+			return args
+		},
+	},
+	// Codex starts a shell, and waits for the hook.
+	"codex": {
+		hook: func(program, name string) []field {
+			return []field{
+				{"type", "command"},
+				{"command", shellWord(program) + " " + WakeHook + " codex --entry " + name},
+				{"timeout", codexSeconds},
+			}
+		},
+		arguments: func(hook map[string]any) []string {
+			command, _ := hook["command"].(string)
+			if at := strings.LastIndex(command, " "+WakeHook+" "); at >= 0 {
+				return strings.Fields(command[at:])
+			}
+			return nil
+		},
+	},
+}
+
+// shellWord quotes a path for a shell.
+func shellWord(path string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-"
+	switch {
+	case strings.Trim(path, plain) == "":
+		return path
+	case runtime.GOOS == "windows":
+		return `"` + path + `"`
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
 
 // Wakes reports whether there are hooks that wake the model of the client.
-func (c *Client) Wakes() bool { return c.ID == "claude-code" }
+func (c *Client) Wakes() bool { return hookFiles[c.ID].hook != nil }
 
 // WakeFile returns the user's file with the hooks of a client that has them.
-func (m Machine) WakeFile() string {
+func (m Machine) WakeFile(c *Client) string {
+	if c.ID == "codex" {
+		return filepath.Join(m.or("CODEX_HOME", filepath.Join(m.Home, ".codex")), "hooks.json")
+	}
 	return filepath.Join(m.or("CLAUDE_CONFIG_DIR", filepath.Join(m.Home, ".claude")), "settings.json")
 }
 
@@ -31,7 +102,7 @@ func (m Machine) Wakes() string { return filepath.Join(m.state(), "wake") }
 
 // OpenHooks reads the file with the hooks of a client, as [Open] reads that with its servers. The entry
 // of a name in it is the hooks that wake the model for the server of that name.
-func OpenHooks(path string) (*Config, error) { return open(claudeHooks{}, path) }
+func OpenHooks(c *Client, path string) (*Config, error) { return open(hookFiles[c.ID], path) }
 
 // Program returns the path of this program for a hook: that on PATH if it is the same file, because that
 // one stays when the program is replaced.
@@ -79,32 +150,16 @@ func (m Machine) KeyOf(c *Client, entry string) (url, key string, err error) {
 	return serverURL(found.URL), key, nil
 }
 
-// claudeHooks edits the hooks in the settings of Claude Code.
-type claudeHooks struct{}
-
-// hook is what Claude Code starts: without a shell, in the background, and with what it prints as a
-// prompt if it exits with 2.
-func hook(program, name string) []field {
-	return []field{
-		{"type", "command"},
-		{"command", program},
-		{"args", []any{WakeHook, "claude", "--entry", name}},
-		{"async", true},
-		{"asyncRewake", true},
-		{"timeout", hookSeconds},
-	}
-}
-
-func (claudeHooks) set(src, name string, t Target) (after string, made []int, err error) {
+func (f hookFile) set(src, name string, t Target) (after string, made []int, err error) {
 	for _, event := range hookEvents {
-		group, at, err := hookAt(src, event, name)
+		group, at, err := f.at(src, event, name)
 		if err != nil {
 			return "", nil, err
 		}
 		n := 0
 		if at >= 0 {
-			src = jsonReplace(src, group.items[at].value, hook(t.Program, name))
-		} else if src, n, err = jsonPush(src, []string{"hooks", event}, []field{{"hooks", []any{hook(t.Program, name)}}}); err != nil {
+			src = jsonReplace(src, group.items[at].value, f.hook(t.Program, name))
+		} else if src, n, err = jsonPush(src, []string{"hooks", event}, []field{{"hooks", []any{f.hook(t.Program, name)}}}); err != nil {
 			return "", nil, err
 		}
 		made = append(made, n)
@@ -112,9 +167,9 @@ func (claudeHooks) set(src, name string, t Target) (after string, made []int, er
 	return src, made, nil
 }
 
-func (claudeHooks) cut(src, name string, made []int) (string, error) {
+func (f hookFile) cut(src, name string, made []int) (string, error) {
 	for i, event := range slices.Backward(hookEvents) {
-		group, at, err := hookAt(src, event, name)
+		group, at, err := f.at(src, event, name)
 		if err != nil {
 			return "", err
 		}
@@ -141,9 +196,9 @@ type hookGroup struct {
 	index int // of the element
 }
 
-// hookAt returns where the hook of an event is: its group and its place in that, which is -1 if there is
+// at returns where the hook of an event is: its group and its place in that, which is -1 if there is
 // none.
-func hookAt(src, event, name string) (group hookGroup, at int, err error) {
+func (f hookFile) at(src, event, name string) (group hookGroup, at int, err error) {
 	list, found, err := jsonFind(src, []string{"hooks", event})
 	if err != nil || !found {
 		return group, -1, err
@@ -161,7 +216,7 @@ func hookAt(src, event, name string) (group hookGroup, at int, err error) {
 		}
 		group = hookGroup{item.value.items[inside].value, i}
 		for at, hook := range group.items {
-			if isHook(hook.value.decode(src), name) {
+			if f.is(hook.value.decode(src), name) {
 				return group, at, nil
 			}
 		}
@@ -169,19 +224,19 @@ func hookAt(src, event, name string) (group hookGroup, at int, err error) {
 	return group, -1, nil
 }
 
-// isHook reports whether a hook starts the program for the server of a name.
-func isHook(said any, name string) bool {
+// is reports whether a hook starts the program for the server of a name.
+func (f hookFile) is(said any, name string) bool {
 	fields, _ := said.(map[string]any)
-	args, _ := fields["args"].([]any)
-	return slices.EqualFunc(args, []string{WakeHook, "claude", "--entry", name}, func(a any, b string) bool { return a == b })
+	args := f.arguments(fields)
+	return len(args) == 4 && args[0] == WakeHook && args[2] == "--entry" && args[3] == name
 }
 
-func (claudeHooks) read(src, name string) (map[string]any, error) {
+func (f hookFile) read(src, name string) (map[string]any, error) {
 	if _, err := decodeJSON(src); err != nil {
 		return nil, err
 	}
 	for _, event := range hookEvents {
-		if _, at, err := hookAt(src, event, name); err != nil || at >= 0 {
+		if _, at, err := f.at(src, event, name); err != nil || at >= 0 {
 			return map[string]any{}, err
 		}
 	}
@@ -190,7 +245,7 @@ func (claudeHooks) read(src, name string) (map[string]any, error) {
 
 // rest returns what the settings say besides the hooks of a name. Objects and arrays that they alone
 // were in are not there.
-func (claudeHooks) rest(src, name string) (map[string]any, error) {
+func (f hookFile) rest(src, name string) (map[string]any, error) {
 	said, err := decodeJSON(src)
 	events, is := said["hooks"].(map[string]any)
 	if err != nil || name == "" || !is {
@@ -201,7 +256,7 @@ func (claudeHooks) rest(src, name string) (map[string]any, error) {
 		if !is {
 			continue
 		}
-		if groups = withoutHooks(groups, name); len(groups) > 0 {
+		if groups = f.without(groups, name); len(groups) > 0 {
 			events[event] = groups
 		} else {
 			delete(events, event)
@@ -213,11 +268,11 @@ func (claudeHooks) rest(src, name string) (map[string]any, error) {
 	return said, nil
 }
 
-func withoutHooks(groups []any, name string) (rest []any) {
+func (f hookFile) without(groups []any, name string) (rest []any) {
 	for _, group := range groups {
 		if fields, is := group.(map[string]any); is {
 			all, _ := fields["hooks"].([]any)
-			others := slices.DeleteFunc(slices.Clone(all), func(h any) bool { return isHook(h, name) })
+			others := slices.DeleteFunc(slices.Clone(all), func(h any) bool { return f.is(h, name) })
 			if len(others) == 0 && len(all) > 0 {
 				continue
 			}

@@ -161,7 +161,7 @@ func TestHooksInAnotherForm(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "settings.json")
 		write(t, path, text)
-		c, err := OpenHooks(path)
+		c, err := OpenHooks(clientOf(t, "claude-code"), path)
 		if err == nil {
 			_, err = c.With("shoal", Target{Program: "/bin/shoal"}, nil)
 		}
@@ -171,9 +171,42 @@ func TestHooksInAnotherForm(t *testing.T) {
 	}
 }
 
+// The hooks of Codex are commands of a shell, in a file of their own.
+func TestHooksOfCodex(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "hooks.json")
+	codex := clientOf(t, "codex")
+	c, err := OpenHooks(codex, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change, err := c.With("shoal", Target{Program: "/home/ann o'neill/bin/shoal"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := change.Write(); err != nil {
+		t.Fatal(err)
+	}
+	if text := read(t, path); strings.Count(text, `"command": "'/home/ann o'\\''neill/bin/shoal' wake-hook codex --entry shoal"`) != 3 {
+		t.Errorf("the hooks are\n%s", text)
+	}
+	if c, err = OpenHooks(codex, path); err != nil {
+		t.Fatal(err)
+	}
+	if change, err = c.Without("shoal", &change.Undo); err != nil {
+		t.Fatal(err)
+	}
+	if err := change.Write(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("the file is still there: %v", err)
+	}
+}
+
 func openHooks(t *testing.T, path string) *Config {
 	t.Helper()
-	c, err := OpenHooks(path)
+	c, err := OpenHooks(clientOf(t, "claude-code"), path)
 	if err != nil {
 		t.Fatal(err)
 	}

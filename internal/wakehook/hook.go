@@ -52,15 +52,46 @@ func Main(ctx context.Context, args []string, in io.Reader, out io.Writer) int {
 	return 0
 }
 
+// kind is a coding agent whose hooks start this program.
+type kind struct {
+	name    string // in the arguments
+	client  string // as in `shoal connect`
+	via     string // as senders read it
+	harness string
+}
+
+var kinds = []kind{
+	{name: "claude", client: "claude-code", via: "claude-hook", harness: "claude-code"},
+	{name: "codex", client: "codex", via: "codex-queue", harness: "codex"},
+}
+
+func kindOf(args []string) (kind, error) {
+	for _, k := range kinds {
+		if len(args) > 0 && args[0] == k.name {
+			return k, nil
+		}
+	}
+	return kind{}, errors.New("it is started by a hook that `shoal connect claude-code --wake` writes; name the client: claude or codex")
+}
+
 func run(ctx context.Context, args []string, in io.Reader, out io.Writer) (woken bool, err error) {
-	if len(args) == 0 || args[0] != "claude" {
-		return false, errors.New("it is started by a hook that `shoal connect claude-code --wake` writes; name the client: claude")
+	k, err := kindOf(args)
+	if err != nil {
+		return false, err
 	}
 	flags := flag.NewFlagSet(connect.WakeHook, flag.ContinueOnError)
 	flags.SetOutput(out)
 	entry := flags.String("entry", "shoal", "the name of the server in the client's configuration")
+	pid := flags.Int("owner", 0, "wait for this process of Codex")
 	if err := flags.Parse(args[1:]); err != nil {
 		return false, err
+	}
+	if *pid != 0 {
+		h, err := newHook(k, *entry, owner{pid: *pid}, out)
+		if err != nil {
+			return false, err
+		}
+		return false, h.waitForCodex(ctx)
 	}
 	text, err := io.ReadAll(io.LimitReader(in, maxInput))
 	if err != nil {
@@ -74,15 +105,19 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) (woken
 	if strings.HasPrefix(os.Getenv("CLAUDE_CODE_ENTRYPOINT"), "sdk-") {
 		return false, nil
 	}
-	h, err := newHook(*entry, out)
+	h, err := newHook(k, *entry, findOwner(k, os.Getenv), out)
 	if err != nil {
 		return false, err
+	}
+	if k.name == "codex" {
+		return false, h.handleCodex(e, *entry)
 	}
 	return h.handle(ctx, e)
 }
 
 // hook is the program for one event.
 type hook struct {
+	kind
 	server *client.Client
 	owner  owner
 	state  state
@@ -90,7 +125,7 @@ type hook struct {
 	out    io.Writer
 }
 
-func newHook(entry string, out io.Writer) (*hook, error) {
+func newHook(k kind, entry string, o owner, out io.Writer) (*hook, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil, err
@@ -99,11 +134,11 @@ func newHook(entry string, out io.Writer) (*hook, error) {
 	if err != nil {
 		return nil, err
 	}
-	claude, err := connect.ClientOf("claude-code")
+	of, err := connect.ClientOf(k.client)
 	if err != nil {
 		return nil, err
 	}
-	url, key, err := machine.KeyOf(claude, entry)
+	url, key, err := machine.KeyOf(of, entry)
 	if err != nil {
 		return nil, err
 	}
@@ -112,52 +147,39 @@ func newHook(entry string, out io.Writer) (*hook, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256([]byte(url + "\n" + key))
-	h := &hook{server: server, owner: findOwner(os.Getenv), tools: "mcp__" + entry + "__", out: out}
-	h.state = state{dir: filepath.Join(machine.Wakes(), hex.EncodeToString(sum[:8])), name: "claude-" + strconv.Itoa(h.owner.pid)}
+	h := &hook{kind: k, server: server, owner: o, tools: "mcp__" + entry + "__", out: out}
+	h.state = state{dir: filepath.Join(machine.Wakes(), hex.EncodeToString(sum[:8])), name: k.name + "-" + strconv.Itoa(o.pid)}
 	return h, os.MkdirAll(h.state.dir, 0o700)
 }
 
-// handle remembers what the event says of the model, and then waits.
+// remember remembers what an event says of the model.
+func (h *hook) remember(e event) error {
+	if e.Name != "UserPromptSubmit" {
+		// At the start of a session no turn can be at work, whether an earlier one has ended or not.
+		return h.state.setBusy(false)
+	}
+	if err := h.state.markSeen(e.Prompt); err != nil {
+		return err
+	}
+	return h.state.setBusy(true)
+}
+
+// handle remembers what the event says, and waits, if no other hook does.
 func (h *hook) handle(ctx context.Context, e event) (woken bool, err error) {
-	var seen delivery
 	switch e.Name {
-	case "SessionStart":
-		// Only now can no turn be at work; a conversation that was cleared has no end of its own.
-		err = h.state.setBusy(false)
-	case "UserPromptSubmit":
-		if seen, err = h.state.markSeen(e.Prompt); err == nil {
-			err = h.state.setBusy(true)
-		}
-	case "Stop":
-		err = h.state.setBusy(false)
+	case "SessionStart", "UserPromptSubmit", "Stop":
 	default:
 		return false, nil
 	}
-	if err != nil {
+	if err := h.remember(e); err != nil {
 		return false, err
 	}
 	lock, err := filelock.Try(h.state.path(".lock"))
-	if err != nil {
-		return false, err
-	}
-	if lock == nil { // another hook of this process waits
-		return false, h.reportSeen(ctx, seen)
+	if lock == nil || err != nil {
+		return false, err // another hook of this process waits, and acknowledges what the model has
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	return h.wait(ctx)
-}
-
-// reportSeen acknowledges what the model has, when another hook waits.
-func (h *hook) reportSeen(ctx context.Context, d delivery) error {
-	if d.ID == "" {
-		return nil
-	}
-	w := &waiter{hook: h}
-	if err := w.find(ctx); err != nil {
-		return err
-	}
-	_, err := w.acknowledge(ctx, d)
-	return err
 }
 
 // runner names this machine, as far as that is an id.

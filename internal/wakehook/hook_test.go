@@ -14,7 +14,6 @@ import (
 	"github.com/shoal-dev/shoal/client"
 	"github.com/shoal-dev/shoal/internal/app"
 	"github.com/shoal-dev/shoal/internal/apptest"
-	"github.com/shoal-dev/shoal/internal/filelock"
 )
 
 // hookOf returns a hook of a coding agent that is this test, for an agent of a server.
@@ -25,7 +24,7 @@ func hookOf(t *testing.T, s *apptest.Server, key string, out *bytes.Buffer) *hoo
 		t.Fatal(err)
 	}
 	return &hook{
-		server: c, tools: "mcp__shoal__", out: out, owner: owner{pid: os.Getpid(), parent: os.Getppid()},
+		kind: kinds[0], server: c, tools: "mcp__shoal__", out: out, owner: owner{pid: os.Getpid(), parent: os.Getppid()},
 		state: state{dir: t.TempDir(), name: "claude-1"},
 	}
 }
@@ -48,6 +47,19 @@ func receipt(t *testing.T, s *apptest.Server, m shoal.Message) shoal.ReceiptStat
 	return all[0].State
 }
 
+// untilEvent returns when something holds, which it looks at with every event.
+func untilEvent(t *testing.T, s *apptest.Server, holds func() bool) {
+	t.Helper()
+	for _, err := range s.Operator.Follow(t.Context(), client.FollowOptions{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if holds() {
+			return
+		}
+	}
+}
+
 // A hook prints a mention and acknowledges nothing. The event of the prompt in which the model reads it
 // does, also while another hook waits. Then the agent's own waits still acknowledge as before.
 func TestAHookPrintsAMention(t *testing.T) {
@@ -64,18 +76,25 @@ func TestAHookPrintsAMention(t *testing.T) {
 	if state := receipt(t, s, m); state != shoal.ReceiptDelivered {
 		t.Errorf("printed, it is %s", state)
 	}
-	lock, err := filelock.Try(h.state.path(".lock"))
-	if err != nil || lock == nil {
-		t.Fatalf("the lock of a hook that has ended: %v", err)
-	}
-	if woken, err := h.handle(t.Context(), event{Name: "UserPromptSubmit", Prompt: "something else"}); woken || err != nil || receipt(t, s, m) != shoal.ReceiptDelivered {
-		t.Errorf("after another prompt: %v, %v, %s", woken, err, receipt(t, s, m))
-	}
-	if woken, err := h.handle(t.Context(), event{Name: "UserPromptSubmit", Prompt: out.String()}); woken || err != nil || receipt(t, s, m) != shoal.ReceiptResumed {
-		t.Errorf("after its prompt: %v, %v, %s", woken, err, receipt(t, s, m))
-	}
-	if err := lock.Close(); err != nil {
-		t.Fatal(err)
+	// The next two events: another prompt, and the one that carries the delivery. Their hooks wait.
+	for _, step := range []struct {
+		prompt string
+		want   shoal.ReceiptState
+	}{{"something else", shoal.ReceiptDelivered}, {out.String(), shoal.ReceiptResumed}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan bool, 1)
+		go func() {
+			woken, _ := h.handle(ctx, event{Name: "UserPromptSubmit", Prompt: step.prompt}) // it was canceled
+			ended <- woken
+		}()
+		untilEvent(t, s, func() bool {
+			who, err := s.Operator.Entity(t.Context(), "scout")
+			return err == nil && who.Wake.State == shoal.ReachBusy && (step.want == shoal.ReceiptDelivered || receipt(t, s, m) == step.want)
+		})
+		cancel()
+		if <-ended || receipt(t, s, m) != step.want {
+			t.Errorf("after the prompt %.20q it is %s", step.prompt, receipt(t, s, m))
+		}
 	}
 	// The model itself acknowledges the first by waiting again.
 	model := h.server.Session(shoal.DefaultSession)
@@ -115,25 +134,17 @@ func TestAHookEndsWithItsOwner(t *testing.T) {
 		}
 		ended <- err
 	}()
-	closed := false
-	for _, err := range s.Operator.Follow(t.Context(), client.FollowOptions{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		who, err := s.Operator.Entity(t.Context(), "scout")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !closed && who.Wake.State == shoal.ReachBusy {
-			closed = true
-			if err := errors.Join(in.Close(), claude.Wait()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if closed && who.Wake.State == shoal.ReachAsleep {
-			break
+	wakeIs := func(state shoal.ReachState) func() bool {
+		return func() bool {
+			who, err := s.Operator.Entity(t.Context(), "scout")
+			return err == nil && who.Wake.State == state
 		}
 	}
+	untilEvent(t, s, wakeIs(shoal.ReachBusy))
+	if err := errors.Join(in.Close(), claude.Wait()); err != nil {
+		t.Fatal(err)
+	}
+	untilEvent(t, s, wakeIs(shoal.ReachAsleep))
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// gone reports whether the owner has ended. A child is given to another parent then.
+// gone reports whether the owner has ended. A child is then given to another parent.
 func (o owner) gone() bool {
-	return os.Getppid() != o.parent || errors.Is(syscall.Kill(o.pid, 0), syscall.ESRCH)
+	return o.parent != 0 && os.Getppid() != o.parent || errors.Is(syscall.Kill(o.pid, 0), syscall.ESRCH)
 }

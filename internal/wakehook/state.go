@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,12 @@ import (
 
 // handWindow is for how long messages that were printed are left to the terminal that has got them.
 const handWindow = time.Minute
+
+const (
+	// aloneEvery and aloneTries are how often, and how many times, a hook tries to be alone.
+	aloneEvery = 2 * time.Millisecond
+	aloneTries = 2000
+)
 
 // delivery are the messages that a hook has printed last.
 type delivery struct {
@@ -54,32 +61,47 @@ func loadRecord(path string) (r record) {
 	return r
 }
 
-func (s state) save(r record) error {
-	text, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	return wholefile.Replace(s.path(".json"), text)
+// change changes the record. Hooks of several processes do that.
+func (s state) change(do func(*record)) error {
+	return s.alone(func() error {
+		r := s.load()
+		do(&r)
+		text, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		return wholefile.Replace(s.path(".json"), text)
+	})
 }
 
-// markSeen remembers that the model has a delivery, if that is the last one, and returns it.
-func (s state) markSeen(prompt string) (delivery, error) {
-	r := s.load()
-	if r.Delivery.ID == "" || r.Delivery.Seen || !strings.Contains(prompt, r.Delivery.ID) {
-		return delivery{}, nil
+// alone calls do while no other hook of the agent on this machine is in here. Each is so for less than
+// a millisecond.
+func (s state) alone(do func() error) error {
+	for range aloneTries {
+		lock, err := filelock.Try(filepath.Join(s.dir, "lock"))
+		if err != nil {
+			return err
+		}
+		if lock != nil {
+			return errors.Join(do(), lock.Close())
+		}
+		time.Sleep(aloneEvery)
 	}
-	r.Delivery.Seen = true
-	return r.Delivery, s.save(r)
+	return errors.New("another hook does not give the lock in " + s.dir + " up")
+}
+
+// markSeen remembers that the model has a delivery, if that is the last one and in the prompt.
+func (s state) markSeen(prompt string) error {
+	return s.change(func(r *record) {
+		r.Delivery.Seen = r.Delivery.Seen || r.Delivery.ID != "" && strings.Contains(prompt, r.Delivery.ID)
+	})
 }
 
 // markAcked remembers that the server knows that the model has a delivery.
 func (s state) markAcked(d delivery) error {
-	r := s.load()
-	if r.Delivery.ID != d.ID {
-		return nil
-	}
-	r.Delivery.Acked = true
-	return s.save(r)
+	return s.change(func(r *record) {
+		r.Delivery.Acked = r.Delivery.Acked || r.Delivery.ID == d.ID
+	})
 }
 
 // setBusy remembers whether the model is at work.
@@ -98,9 +120,20 @@ func (s state) busy() bool {
 	return err == nil
 }
 
+// setThread remembers the conversation of Codex that was used last, which is the one to wake.
+func (s state) setThread(id string) error { return wholefile.Replace(s.path(".thread"), []byte(id)) }
+
+func (s state) thread() string {
+	text, err := os.ReadFile(s.path(".thread"))
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
 // forget deletes the files of an owner that has ended: what it had not read is for another terminal now.
 func (s state) forget() error {
-	return errors.Join(s.setBusy(false), removed(s.path(".json")), removed(s.path(".lock")))
+	return errors.Join(s.setBusy(false), removed(s.path(".json")), removed(s.path(".thread")), removed(s.path(".lock")))
 }
 
 func removed(path string) error {
@@ -110,37 +143,36 @@ func removed(path string) error {
 	return nil
 }
 
-// hand records a delivery, unless a hook of this machine has printed one of its messages within the last
-// minute: of this owner since began, of others at any time.
-func (s state) hand(d delivery, messages []shoal.MessageID, now, began time.Time) (handed bool, err error) {
-	lock, err := filelock.Try(filepath.Join(s.dir, "hand.lock"))
-	if lock == nil || err != nil {
-		return false, err
-	}
-	defer func() { err = errors.Join(err, lock.Close()) }()
-	files, err := filepath.Glob(filepath.Join(s.dir, "*.json"))
-	if err != nil {
-		return false, err
-	}
+// hand records a delivery and returns true, unless a hook of this machine has given one of its messages
+// away within the last minute: one of this owner since the model was idle, one of another at any time.
+func (s state) hand(d delivery, messages []shoal.MessageID, now, idle time.Time) (handed bool, err error) {
+	err = s.change(func(r *record) {
+		if handed = !s.isHanded(messages, now, idle); !handed {
+			return
+		}
+		r.Delivery = d
+		maps.DeleteFunc(r.Handed, func(_ shoal.MessageID, at time.Time) bool { return now.Sub(at) >= handWindow })
+		if r.Handed == nil {
+			r.Handed = map[shoal.MessageID]time.Time{}
+		}
+		for _, id := range messages {
+			r.Handed[id] = now
+		}
+	})
+	return handed && err == nil, err
+}
+
+func (s state) isHanded(messages []shoal.MessageID, now, idle time.Time) bool {
+	files, _ := filepath.Glob(filepath.Join(s.dir, "*.json")) // the pattern is valid
 	for _, file := range files {
-		own := file == s.path(".json")
 		for id, at := range loadRecord(file).Handed {
-			if own && at.Before(began) {
-				at = began // it may be in the queue of the coding agent, whatever the time
+			if file == s.path(".json") && at.Before(idle) {
+				at = idle // until then it may have been in the queue of the coding agent
 			}
 			if now.Sub(at) < handWindow && slices.Contains(messages, id) {
-				return false, nil
+				return true
 			}
 		}
 	}
-	r := record{Delivery: d, Handed: map[shoal.MessageID]time.Time{}}
-	for id, at := range s.load().Handed {
-		if now.Sub(at) < handWindow {
-			r.Handed[id] = at
-		}
-	}
-	for _, id := range messages {
-		r.Handed[id] = now
-	}
-	return true, s.save(r)
+	return false
 }

@@ -48,19 +48,29 @@ func TestAMessageIsForOneTerminal(t *testing.T) {
 func TestAPromptCarriesItsDelivery(t *testing.T) {
 	t.Parallel()
 	s := state{dir: t.TempDir(), name: "claude-1"}
-	if d, err := s.markSeen("d-1"); err != nil || d.ID != "" {
-		t.Errorf("before any delivery: %+v, %v", d, err)
+	for i, step := range []struct {
+		prompt string
+		give   bool
+		seen   bool
+	}{
+		{prompt: "d-1"},
+		{give: true},
+		{prompt: "a person types something"},
+		{prompt: "… (delivery d-1):", seen: true},
+		{prompt: "something else", seen: true},
+	} {
+		err := s.markSeen(step.prompt)
+		if step.give {
+			_, err = s.hand(delivery{ID: "d-1", Cursor: "c"}, nil, time.Now(), time.Now())
+		}
+		if d := s.load().Delivery; err != nil || d.Seen != step.seen {
+			t.Errorf("step %d: %+v, %v", i, d, err)
+		}
 	}
-	if _, err := s.hand(delivery{ID: "d-1", Cursor: "c"}, nil, time.Now(), time.Now()); err != nil {
-		t.Fatal(err)
+	if err := s.markAcked(delivery{ID: "d-0"}); err != nil || s.load().Delivery.Acked {
+		t.Errorf("the acknowledgment of another one: %+v, %v", s.load(), err)
 	}
-	if d, err := s.markSeen("a person types something"); err != nil || d.ID != "" || s.load().Delivery.Seen {
-		t.Errorf("another prompt: %+v, %v", d, err)
-	}
-	if d, err := s.markSeen("… (delivery d-1):"); err != nil || d.Cursor != "c" || !s.load().Delivery.Seen {
-		t.Errorf("the prompt with it: %+v, %v", d, err)
-	}
-	if d, err := s.markSeen("d-1"); err != nil || d.ID != "" {
-		t.Errorf("a second time: %+v, %v", d, err)
+	if err := s.markAcked(delivery{ID: "d-1"}); err != nil || !s.load().Delivery.Acked {
+		t.Errorf("its acknowledgment: %+v, %v", s.load(), err)
 	}
 }

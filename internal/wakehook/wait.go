@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -13,8 +14,6 @@ import (
 )
 
 const (
-	// via names this kind of program to the server.
-	via = "claude-hook"
 	// lookEvery is how often a hook looks whether its owner is there, and what it does.
 	lookEvery = 500 * time.Millisecond
 	// renewEvery is a third of the time that a lease lasts.
@@ -35,14 +34,16 @@ type waiter struct {
 	*hook
 	session *client.Session
 	agent   shoal.EntityID
-	began   time.Time
+	// idle is since when the model has nothing in its queue that it was given before, in Unix nanoseconds.
+	idle atomic.Int64
 }
 
 // wait waits until it has printed messages, or the owner has ended; then it returns no error.
 func (h *hook) wait(ctx context.Context) (woken bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	w := &waiter{hook: h, began: time.Now()}
+	w := &waiter{hook: h}
+	w.idle.Store(time.Now().UnixNano())
 	var tasks sync.WaitGroup
 	tasks.Go(func() { w.watch(ctx, cancel) })
 	if err = w.find(ctx); err == nil {
@@ -97,10 +98,10 @@ func (w *waiter) deliver(ctx context.Context) (woken bool, err error) {
 		if err != nil || result.TimedOut || result.Cursor == nil {
 			return false, err
 		}
-		woken, err = w.print(result)
-		return woken, err
+		woken, err = w.give(ctx, result)
+		return woken && w.name == "claude", err
 	})
-	return woken, err
+	return woken && err == nil, err
 }
 
 // next returns the next messages. First it acknowledges those that the model has.
@@ -115,7 +116,7 @@ func (w *waiter) next(ctx context.Context) (shoal.WaitResult, error) {
 }
 
 func (w *waiter) adapter() *shoal.WaitAdapter {
-	return &shoal.WaitAdapter{Kind: via, SessionRef: w.ref()}
+	return &shoal.WaitAdapter{Kind: w.via, SessionRef: w.ref()}
 }
 
 // ref names the owner among those of all machines.
@@ -135,8 +136,8 @@ func (w *waiter) acknowledge(ctx context.Context, d delivery) (shoal.WaitResult,
 	return result, w.state.markAcked(d)
 }
 
-// print prints messages, unless another terminal has one of them.
-func (w *waiter) print(result shoal.WaitResult) (bool, error) {
+// give passes messages on, unless another terminal has one of them.
+func (w *waiter) give(ctx context.Context, result shoal.WaitResult) (bool, error) {
 	var ids []shoal.MessageID
 	for _, item := range result.Items {
 		for _, m := range item.Messages {
@@ -144,29 +145,35 @@ func (w *waiter) print(result shoal.WaitResult) (bool, error) {
 		}
 	}
 	d := delivery{ID: "d-" + rand.Text(), Cursor: *result.Cursor}
-	handed, err := w.state.hand(d, ids, time.Now(), w.began)
+	handed, err := w.state.hand(d, ids, time.Now(), time.Unix(0, w.idle.Load()))
 	if !handed || err != nil {
 		return false, err
 	}
-	_, err = w.out.Write([]byte(prompt(w.agent, d.ID, w.tools, result.Items)))
+	text := prompt(w.agent, d.ID, w.tools, result.Items)
+	if w.name == "codex" {
+		return true, w.queue(ctx, text)
+	}
+	_, err = w.out.Write([]byte(text))
 	return err == nil, err
 }
 
-// hold keeps the wake lease until ctx ends.
+// hold keeps the wake lease until ctx ends, and acknowledges what the model has.
 func (w *waiter) hold(ctx context.Context) {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	var renewed time.Time
 	for was := false; ; {
-		if busy := w.state.busy(); busy != was || time.Since(renewed) >= renewEvery {
-			within, cancel := context.WithTimeout(ctx, renewEvery/4)
-			_, err := w.session.HoldWakeLease(within, w.agent, shoal.WakeLease{
-				Via: via, Harness: "claude-code", Runner: runner(), SessionRef: w.ref(), Busy: busy,
-			})
-			cancel()
-			if was = busy; err == nil {
+		busy := w.state.busy()
+		if busy || was {
+			w.idle.Store(time.Now().UnixNano())
+		}
+		if busy != was || time.Since(renewed) >= renewEvery {
+			if was = busy; w.renew(ctx, busy) == nil {
 				renewed = time.Now()
 			}
+		}
+		if d := w.state.load().Delivery; d.Seen && !d.Acked {
+			_, _ = w.acknowledge(ctx, d) // or the next time
 		}
 		select {
 		case <-ctx.Done():
@@ -174,6 +181,15 @@ func (w *waiter) hold(ctx context.Context) {
 		case <-look.C:
 		}
 	}
+}
+
+func (w *waiter) renew(ctx context.Context, busy bool) error {
+	ctx, cancel := context.WithTimeout(ctx, renewEvery/4)
+	defer cancel()
+	_, err := w.session.HoldWakeLease(ctx, w.agent, shoal.WakeLease{
+		Via: w.via, Harness: w.harness, Runner: runner(), SessionRef: w.ref(), Busy: busy,
+	})
+	return err
 }
 
 // leave ends the wake lease. If that fails, it ends by itself.

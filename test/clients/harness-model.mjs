@@ -42,7 +42,9 @@ const next = (request) => {
   if (verb === 'say') return { content: rest };
   if (result !== undefined) return { content: `It came to this: ${textOf(result)}` };
   if (verb === 'answer') {
-    const [, name, threadId, replyTo, mention] = textOf(messages[asked]).match(/Answer with (\S+): threadId "([^"]+)", replyTo "([^"]+)", mentions \["([^"]+)"\]/);
+    const how = textOf(messages[asked]).match(/Answer with (\S+): threadId "([^"]+)", replyTo "([^"]+)", mentions \["([^"]+)"\]/);
+    if (how === null) return { content: `Nothing says how: ${textOf(messages[asked])}` };
+    const [, name, threadId, replyTo, mention] = how;
     return { toolCalls: [{ id: `call_${++calls}`, name, arguments: JSON.stringify({ threadId, replyTo, mentions: [mention], content: rest }) }] };
   }
   if (verb === 'call') {

@@ -23,9 +23,9 @@ import (
 // desk is a machine at which a person runs coding agents in terminals, and the operator of its server.
 type desk struct {
 	*machine
+	agent  shoal.EntityID
 	at     *client.Session // of the operator
-	admin  *client.Client
-	socket string // of tmux
+	socket string          // of tmux
 }
 
 // claudeHooks are the settings of the person before Shoal writes its hooks.
@@ -40,19 +40,7 @@ const claudeHooks = `{
 // newDesk starts a server, and connects Claude Code so that a mention wakes it.
 func newDesk(t *testing.T) *desk {
 	t.Helper()
-	if _, err := exec.LookPath("tmux"); err != nil {
-		t.Fatalf("%v; run `make setup`", err)
-	}
-	data := t.TempDir()
-	server, key := apptest.Run(t, app.Config{Data: data})
-	d := &desk{
-		machine: newMachine(t, server.URL(), data), admin: clientOf(t, client.Options{URL: server.URL(), Key: key}),
-		at: clientOf(t, client.Options{URL: server.URL(), Key: key, As: shoal.Operator}).Session(shoal.DefaultSession),
-	}
-	for i, pair := range d.env {
-		d.env[i] = strings.ReplaceAll(pair, model.URL, orderly.URL)
-	}
-	d.env = append(d.env, "TERM=xterm-256color")
+	d := newEmptyDesk(t, "claude")
 	trusted, err := json.Marshal(map[string]any{
 		"hasCompletedOnboarding": true, "theme": "dark", "customApiKeyResponses": map[string]any{"approved": []string{"none"}},
 		"projects": map[string]any{d.project: map[string]any{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}},
@@ -63,6 +51,25 @@ func newDesk(t *testing.T) *desk {
 	d.keeps(".claude.json", string(trusted))
 	d.keeps(".claude/settings.json", claudeHooks)
 	d.runs("shoal", "connect", "claude-code", "--wake", "--yes")
+	return d
+}
+
+// newEmptyDesk starts a server, and has a terminal in which nothing runs.
+func newEmptyDesk(t *testing.T, agent shoal.EntityID) *desk {
+	t.Helper()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Fatalf("%v; run `make setup`", err)
+	}
+	data := t.TempDir()
+	server, key := apptest.Run(t, app.Config{Data: data})
+	d := &desk{
+		machine: newMachine(t, server.URL(), data), agent: agent,
+		at: clientOf(t, client.Options{URL: server.URL(), Key: key, As: shoal.Operator}).Session(shoal.DefaultSession),
+	}
+	for i, pair := range d.env {
+		d.env[i] = strings.ReplaceAll(pair, model.URL, orderly.URL)
+	}
+	d.env = append(d.env, "TERM=xterm-256color")
 	dir, err := os.MkdirTemp("", "tmux-") // a path of t.TempDir is too long for a socket
 	if err != nil {
 		t.Fatal(err)
@@ -93,10 +100,22 @@ type terminal struct {
 // open starts Claude Code in a terminal of its own, and waits until a mention wakes it.
 func (d *desk) open(name string) *terminal {
 	d.t.Helper()
+	x := d.start(name, "claude", "--model", "claude-opus-4-6", "--permission-mode", "default", "--allowedTools", "mcp__shoal", "Bash")
+	until(d.t, "the hook of "+name, x.screen, func() (int, bool) {
+		hook := x.hook()
+		return hook, hook != 0
+	})
+	x.untilReach(shoal.ReachWakeable)
+	return x
+}
+
+// start starts a program in a terminal of its own.
+func (d *desk) start(name, program string, args ...string) *terminal {
+	d.t.Helper()
 	x := &terminal{desk: d, name: name}
-	cmd := d.tmux("new-session", "-d", "-s", name, "-x", "150", "-y", "50", "-P", "-F", "#{pane_pid}",
-		filepath.Join(programs, "claude"), "--model", "claude-opus-4-6", "--permission-mode", "default", "--allowedTools", "mcp__shoal", "Bash")
-	out, err := cmd.CombinedOutput()
+	out, err := d.tmux(append([]string{
+		"new-session", "-d", "-s", name, "-x", "150", "-y", "50", "-P", "-F", "#{pane_pid}", filepath.Join(programs, program),
+	}, args...)...).CombinedOutput()
 	if err != nil {
 		d.t.Fatalf("%v: %s", err, out)
 	}
@@ -108,11 +127,6 @@ func (d *desk) open(name string) *terminal {
 			d.t.Logf("the terminal %s shows:\n%s", name, x.screen())
 		}
 	})
-	until(d.t, "the hook of "+name, x.screen, func() (int, bool) {
-		hook := x.hook()
-		return hook, hook != 0
-	})
-	x.untilReach(shoal.ReachWakeable)
 	return x
 }
 
@@ -137,25 +151,39 @@ func (x *terminal) types(line string) {
 
 // hook returns the process of the hook that waits for the terminal, 0 if there is none.
 func (x *terminal) hook() int {
-	files, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is valid
-	for _, file := range files {
-		dir := filepath.Dir(file)
-		line, err := os.ReadFile(filepath.Join(dir, "cmdline"))
-		if err != nil || !strings.Contains(string(line), "\x00wake-hook\x00claude\x00") {
-			continue
-		}
-		env, err := os.ReadFile(file)
-		if err == nil && strings.Contains(string(env), "CLAUDE_PID="+strconv.Itoa(x.pid)+"\x00") {
-			pid, _ := strconv.Atoi(filepath.Base(dir)) // as the pattern says
-			return pid
+	for _, p := range processesOf(x.home) {
+		if strings.Contains(p.command, "\x00wake-hook\x00claude\x00") && strings.Contains(p.environ, "CLAUDE_PID="+strconv.Itoa(x.pid)+"\x00") {
+			return p.pid
 		}
 	}
 	return 0
 }
 
+// process is a program that runs, with its words and its variables, each ended by a zero byte.
+type process struct {
+	pid              int
+	command, environ string
+}
+
+// processesOf returns the processes whose home directory is that of a test.
+func processesOf(home string) (all []process) {
+	files, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is valid
+	for _, file := range files {
+		dir := filepath.Dir(file)
+		environ, err := os.ReadFile(file)
+		if err != nil || !strings.Contains("\x00"+string(environ), "\x00HOME="+home+"\x00") {
+			continue // it has ended, or is another's
+		}
+		command, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
+		pid, _ := strconv.Atoi(filepath.Base(dir)) // as the pattern says
+		all = append(all, process{pid, string(command), string(environ)})
+	}
+	return all
+}
+
 func (d *desk) say(text string) shoal.Message {
 	d.t.Helper()
-	m, err := d.at.Post(d.t.Context(), app.Welcome, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: []shoal.EntityID{"claude"}})
+	m, err := d.at.Post(d.t.Context(), app.Welcome, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: []shoal.EntityID{d.agent}})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -190,7 +218,7 @@ func (d *desk) untilReach(state shoal.ReachState) {
 
 func (d *desk) wake() shoal.Wake {
 	d.t.Helper()
-	who, err := d.at.Entity(d.t.Context(), "claude")
+	who, err := d.at.Entity(d.t.Context(), d.agent)
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ type Command struct {
 	Space    []shoal.SpaceID `help:"Add the agent to these spaces (default: welcome, if there is one)." placeholder:"ID"`
 	Project  bool            `help:"Use the configuration of the project in this directory instead of the user's. No key is written into it."`
 	Env      bool            `help:"Write no key; the client reads it from an environment variable."`
-	Wake     bool            `help:"Also write hooks that wake the model in your terminal when somebody mentions the agent: Claude Code. With --undo, remove only these."`
+	Wake     bool            `help:"Also write hooks that wake the model in your terminal when somebody mentions the agent: Claude Code, Codex. With --undo, remove only these."`
 	Entry    string          `help:"The name of the server in the client's configuration." default:"shoal" placeholder:"NAME"`
 }
 
@@ -159,7 +159,7 @@ func (n *connection) load() (err error) {
 	if n.record, err = n.records.Of(n.path, n.Entry); err != nil {
 		return err
 	}
-	return n.hooks.load(n.records, n.Entry)
+	return n.hooks.load(n.client, n.records, n.Entry)
 }
 
 // keyPlaceholder replaces the key in a printed entry.

@@ -39,17 +39,17 @@ func (n *connection) findHooks() (err error) {
 	if n.Wake && n.PrintKey {
 		return shoal.E("", cli.KindUsage, "--wake writes files, and --print-key does not: choose one")
 	}
-	n.hooks = &hooks{path: n.machine.WakeFile(), wanted: n.Wake && !n.Undo}
+	n.hooks = &hooks{path: n.machine.WakeFile(n.client), wanted: n.Wake && !n.Undo}
 	n.hooks.program, err = n.machine.Program()
 	return err
 }
 
 // load reads the file and the record of the hooks.
-func (h *hooks) load(records connect.Records, entry string) (err error) {
+func (h *hooks) load(client *connect.Client, records connect.Records, entry string) (err error) {
 	if h == nil {
 		return nil
 	}
-	if h.config, err = connect.OpenHooks(h.path); err != nil {
+	if h.config, err = connect.OpenHooks(client, h.path); err != nil {
 		if !h.wanted { // settings that cannot be read concern nobody who does not want hooks
 			h.config = nil
 			return nil
@@ -160,7 +160,11 @@ func (n *connection) undoHooks() error {
 // noteNext prints what to do next.
 func (n *connection) noteNext() {
 	if n.hooks != nil && n.hooks.wanted {
-		n.sh.Output.Note("%s is written, too: restart %s, and a mention of %s wakes it (`shoal wake test @%s`)", n.hooks.path, n.client.Name, n.agent(), n.agent())
+		first := ""
+		if n.client.ID == "codex" {
+			first = ", trust the hooks and write a first prompt"
+		}
+		n.sh.Output.Note("%s is written, too: restart %s%s, and a mention of %s wakes it (`shoal wake test @%s`)", n.hooks.path, n.client.Name, first, n.agent(), n.agent())
 		return
 	}
 	n.sh.Output.Note("restart %s and prompt it: Call wait_for_mentions on %s, and answer every message that mentions you.", n.client.Name, n.Entry)
