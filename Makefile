@@ -41,7 +41,8 @@ FUZZTIME  ?= 20s
 PACKAGES = $$(go list -m -f '{{.Dir}}/...')
 
 WEB := web/node_modules/.installed
-NODE_TESTS := $(WEB) $(patsubst %/package-lock.json,%/node_modules/.installed,$(wildcard test/*/package-lock.json))
+CLIENT := clients/typescript/node_modules/.installed
+NODE_TESTS := $(WEB) $(CLIENT) $(patsubst %/package-lock.json,%/node_modules/.installed,$(wildcard test/*/package-lock.json))
 
 # Go and git trust the authorities that the machine trusts; Node is told to.
 NODE_CA := $(firstword $(NODE_EXTRA_CA_CERTS) $(wildcard /etc/ssl/certs/ca-certificates.crt))
@@ -66,8 +67,8 @@ build: ## Build bin/shoal
 release: $(WEB) ## Build dist/ for every platform from the commit that is checked out; VERSION=1.2.3, RELEASEFLAGS=…
 	GOWORK=off go -C build run ./release -version '$(VERSION)' $(RELEASEFLAGS)
 
-web: $(WEB) ## Build the web console into internal/console/dist, which is committed
-	npm --prefix web run --silent types
+web: $(WEB) $(CLIENT) ## Build the web console into internal/console/dist, which is committed
+	npm --prefix clients/typescript run --silent types
 	npm --prefix web run --silent build
 
 setup: $(NODE_TESTS) $(NATS) ## Install what the tests need and this machine lacks
@@ -80,6 +81,8 @@ check: formatted ## Check within a minute what most changes break: format, linte
 
 test: setup ## Run the tests
 	@failed=0; \
+	npm --prefix clients/typescript run --silent check || failed=1; \
+	npm --prefix clients/typescript run --silent test || failed=1; \
 	npm --prefix web run --silent check || failed=1; \
 	npm --prefix web run --silent test || failed=1; \
 	go test $(TESTFLAGS) -skip='$(STORIES)|$(CODERS)' $$(go list $(PACKAGES) | grep -vE '$(LONG)') || failed=1; \

@@ -16,7 +16,13 @@ const replacing = readdirSync(new URL("./src", import.meta.url), { recursive: tr
 // SHOAL_URL is the server that `npm run dev` passes calls on to.
 export default defineConfig({
   plugins: [react(), tailwind(), writeSourceSum()],
-  resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
+  resolve: {
+    alias: {
+      "@": fileURLToPath(new URL("./src", import.meta.url)),
+      // From its sources: nothing has to be built before the console.
+      "@shoal-dev/client": fileURLToPath(new URL("../clients/typescript/src/index.ts", import.meta.url)),
+    },
+  },
   build: {
     outDir: process.env.SHOAL_OUT ?? "../internal/console/dist",
     emptyOutDir: true,
@@ -34,6 +40,7 @@ export default defineConfig({
   },
   worker: { format: "es" },
   server: {
+    fs: { allow: [".", "../clients/typescript/src"] },
     // The host stays the page's own: the server refuses changes that pages of another origin ask for.
     proxy: Object.fromEntries(["/v1", "/console", "/healthz", "/readyz", "/docs"].map((path) => [path, { target: process.env.SHOAL_URL ?? "http://127.0.0.1:7462", changeOrigin: false }])),
   },

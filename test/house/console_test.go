@@ -12,15 +12,17 @@ import (
 	"testing"
 )
 
-// The console that is embedded is built from the sources that lie beside it.
+// The console that is embedded is built from the sources that lie beside it, and from the client.
 // web/sources.ts computes the same sum.
 func TestConsoleIsFresh(t *testing.T) {
 	enterRoot()
-	paths := []string{"index.html", "package-lock.json", "sources.ts", "tsconfig.json", "vite.config.ts"}
-	for _, dir := range []string{"public", "src"} {
-		err := fs.WalkDir(os.DirFS("web"), dir, func(path string, d fs.DirEntry, err error) error {
+	const client = "../clients/typescript"
+	paths := []string{client + "/package.json", client + "/tsconfig.json", "index.html", "package-lock.json", "sources.ts", "tsconfig.json", "vite.config.ts"}
+	for _, dir := range []string{"public", "src", client + "/src"} {
+		err := filepath.WalkDir(filepath.Join("web", dir), func(path string, d fs.DirEntry, err error) error {
 			if err == nil && d.Type().IsRegular() && !strings.Contains(d.Name(), ".test.") {
-				paths = append(paths, path)
+				path, err = filepath.Rel("web", path)
+				paths = append(paths, filepath.ToSlash(path))
 			}
 			return err
 		})

@@ -33,14 +33,14 @@ func TestEveryEventKindIsHandledAndDocumented(t *testing.T) {
 	}
 	var console strings.Builder
 	for _, f := range repoFiles(t) {
-		if strings.HasPrefix(f.path, "web/src/") && path.Base(f.path) != "schema.ts" && !strings.Contains(f.path, ".test.") {
+		if (strings.HasPrefix(f.path, "web/src/") || strings.HasPrefix(f.path, "clients/typescript/src/")) && path.Base(f.path) != "schema.ts" && !strings.Contains(f.path, ".test.") {
 			console.Write(f.text)
 		}
 	}
 	page := string(readFile(t, "docs/rest.md"))
 	for kind, at := range kinds {
 		if !strings.Contains(console.String(), strconv.Quote(kind)) {
-			t.Errorf("%s: the console does not know the event %q: handle it in web/src/client or name it where events are ignored", at, kind)
+			t.Errorf("%s: the console does not know the event %q: handle it in clients/typescript/src or name it where events are ignored", at, kind)
 		}
 		if !strings.Contains(page, kind) {
 			t.Errorf("%s: docs/rest.md does not list the event %q", at, kind)

@@ -52,14 +52,3 @@ it("no files import each other in a cycle", () => {
   expect(graph.get("main.tsx")).toContain("app/router.tsx"); // both kinds of paths resolve
   expect(cycles(graph)).toEqual([]);
 });
-
-// It becomes a package of its own: it has no dependencies. Its tsconfig.json limits the
-// globals that it can use.
-it("src/client imports nothing outside of itself", () => {
-  const sources = files.filter((file) => file.startsWith("client/") && !file.endsWith(".test.ts"));
-  expect(sources).toContain("client/follower.ts");
-  const outside = sources.flatMap((file) =>
-    specifiers(file).filter((s) => !s.startsWith("./") || !target(file, s)?.startsWith("client/")).map((s) => `${file} imports ${s}`),
-  );
-  expect(outside).toEqual([]);
-});

@@ -3,7 +3,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { Problem } from "@/client/problem";
+import { Problem } from "@shoal-dev/client";
 import { listenToInput } from "./app/last-input";
 import { router } from "./app/router";
 import { watchTheme } from "./app/settings";

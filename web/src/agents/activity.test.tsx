@@ -1,6 +1,6 @@
 import { cleanup } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
-import type { Entity } from "@/client/types";
+import type { Entity } from "@shoal-dev/client";
 import { EntityState } from "@/ui/state";
 import { entity, space } from "@/space/testdata";
 import { beginning, show } from "@/space/testworld";

@@ -1,7 +1,7 @@
 // One hosted agent: its config in forms and as text, its versions, a trial of the draft.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { Problem } from "@/client/problem";
+import { Problem } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useEntity } from "@/live/hooks";
 import { Page } from "@/ui/page";

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useState } from "react";
-import type { Entity, HostedAgent } from "@/client/types";
+import type { Entity, HostedAgent } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { isOfTrial } from "@/app/trials";
 import { useEntity } from "@/live/hooks";

@@ -1,7 +1,7 @@
 // The config that is being changed. The forms and the text show one and the same
 // object; a text that cannot be read is kept beside it until it can.
 import { createContext, useContext, useMemo, useReducer } from "react";
-import type { FieldError } from "@/client/types";
+import type { FieldError } from "@shoal-dev/client";
 import { getIn, type Json, type JsonObject, parseLocation, type Path, pathText, sameJson, setIn, within } from "./config/json";
 import { ordered, withDefaults } from "./config/schema";
 import { tabOf, type Wrong } from "./config/tabs";

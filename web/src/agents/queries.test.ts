@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { Problem } from "@/client/problem";
-import type { Plan } from "@/client/types";
+import { type Plan, Problem } from "@shoal-dev/client";
 import { noneIfGone, untilPlan } from "./queries";
 
 test.each([

@@ -2,11 +2,7 @@
 // admins, who see all of the session here, not only what the acting entity sees.
 import { queryOptions } from "@tanstack/react-query";
 import { api } from "@/api/client";
-import { all } from "@/client/request";
-import { entityHeader } from "@/client/transport";
-import { Problem } from "@/client/problem";
-import type { components } from "@/client/schema";
-import type { Entity, HostedAgent, Plan, Run, Space, UsageRow } from "@/client/types";
+import { all, type components, type Entity, entityHeader, type HostedAgent, type Plan, Problem, type Run, type Space, type UsageRow } from "@shoal-dev/client";
 import { isObject, type JsonObject, readJson, writeJson } from "./config/json";
 
 /** Says that a call is the admin's own and not the acting entity's. */

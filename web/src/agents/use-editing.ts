@@ -2,7 +2,7 @@
 // refused, and what somebody else saves meanwhile.
 import { useMutation, type UseMutationResult, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { Problem } from "@/client/problem";
+import { Problem } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { notify } from "@/ui/notice";
 import type { JsonObject } from "./config/json";

@@ -1,6 +1,5 @@
 // The console's calls of the API.
-import { createClient } from "@/client/client";
-import { request } from "@/client/request";
+import { createClient, request } from "@shoal-dev/client";
 import { transport } from "./transport";
 
 let acting: string | null = null;

@@ -2,7 +2,7 @@
 // every server on the host, whatever its port. This half belongs to the console's own
 // origin: it is stored in IndexedDB, where tabs and workers read it, and each call sends it
 // in a header.
-import { Problem } from "@/client/problem";
+import { Problem } from "@shoal-dev/client";
 
 /** The header with the half. */
 export const signInHeader = "X-Shoal-Sign-In";

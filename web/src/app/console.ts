@@ -1,6 +1,6 @@
 // Who uses this page: the caller, its session, and the entity that acts.
 import { createContext, useContext } from "react";
-import type { Caller } from "@/client/types";
+import type { Caller } from "@shoal-dev/client";
 
 /** The context of every page. */
 export interface Console {

@@ -4,8 +4,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect } from "react";
 import { api } from "@/api/client";
-import { Problem } from "@/client/problem";
-import type { Caller } from "@/client/types";
+import { type Caller, Problem } from "@shoal-dev/client";
 import { onDemand } from "@/ui/on-demand";
 import { Failed, Loading } from "@/ui/placeholder";
 import { signIn, watchSignIn } from "./sign-in";

@@ -1,6 +1,6 @@
 // The table of all pages. Each page is a chunk of its own, loaded on demand.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link, Navigate, Outlet, redirect } from "@tanstack/react-router";
-import type { Caller } from "@/client/types";
+import type { Caller } from "@shoal-dev/client";
 import { Page } from "@/ui/page";
 import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { Identity } from "./identity";

@@ -1,7 +1,6 @@
 // Two tabs are two BroadcastChannels of one name.
 import { afterAll, afterEach, expect, it } from "vitest";
-import { Problem } from "@/client/problem";
-import type { Caller } from "@/client/types";
+import { type Caller, Problem } from "@shoal-dev/client";
 import { watchSignIn } from "./sign-in";
 
 const other = new BroadcastChannel("shoal.signed");

@@ -1,8 +1,7 @@
 // Signing in and out affects all tabs of a browser, because they share the cookie. A tab
 // must not show one person's data to the next, so each tab reloads.
 import { api, call } from "@/api/client";
-import { Problem } from "@/client/problem";
-import type { Caller } from "@/client/types";
+import { type Caller, Problem } from "@shoal-dev/client";
 import { dropHalf, keepHalf } from "@/api/sign-in";
 
 const channel = typeof BroadcastChannel === "undefined" ? undefined : new BroadcastChannel("shoal.signed");

@@ -1,5 +1,5 @@
 // Trials of drafts have an agent and a space of their own, which no list shows.
-import type { Entity, Space } from "@/client/types";
+import type { Entity, Space } from "@shoal-dev/client";
 
 /** The mark in the metadata of a trial's entity and space. */
 export const trialMark = "shoal.try";

@@ -2,7 +2,7 @@
 // one at a time.
 import { Link, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
-import type { PendingAction } from "@/client/types";
+import type { PendingAction } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { usePending, useSpaces } from "@/live/hooks";
 import { label } from "@/parts/renderers/words";

@@ -2,8 +2,7 @@
 // nothing is decided before it is confirmed.
 import { useState } from "react";
 import { api } from "@/api/client";
-import { Problem } from "@/client/problem";
-import type { PendingAction } from "@/client/types";
+import { type PendingAction, Problem } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useConnection, useName, useRun, useSpace } from "@/live/hooks";
 import { label } from "@/parts/renderers/words";

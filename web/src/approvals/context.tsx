@@ -1,6 +1,5 @@
 // The conversation that led to a request: a decision needs it.
-import type { Message, MessageTrigger, Part, PendingAction } from "@/client/types";
-import { isShown } from "@/client/types";
+import { isShown, type Message, type MessageTrigger, type Part, type PendingAction } from "@shoal-dev/client";
 import { useName } from "@/live/hooks";
 import { PartView } from "@/parts/part-view";
 import { Outcome } from "@/parts/tool/outcome";

@@ -2,8 +2,7 @@
 // else can answer.
 import { Link } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";
-import { listsAll } from "@/client/members";
-import type { MessageTrigger, PendingAction } from "@/client/types";
+import { listsAll, type MessageTrigger, type PendingAction } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useEntity, useName, useSpace } from "@/live/hooks";
 import { PendingView } from "@/parts/part-view";

@@ -1,6 +1,6 @@
 // Which actions wait for whom, their order, and which can be decided together.
 import { describe, expect, test } from "vitest";
-import type { Space } from "@/client/types";
+import type { Space } from "@shoal-dev/client";
 import { aMessage, aPending, at } from "@/runs/testing";
 import { alike, gist, inOrder, isMine } from "./inbox";
 import { subject } from "./subject";

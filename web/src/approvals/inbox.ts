@@ -1,5 +1,5 @@
 // Which pending actions are whose, and their order. Pure functions.
-import type { PendingAction, Space } from "@/client/types";
+import type { PendingAction, Space } from "@shoal-dev/client";
 import { label, moneyOf, toldElsewhere } from "@/parts/renderers/words";
 
 /**

@@ -1,5 +1,5 @@
 // Describes the policy of a pending action. Pure functions.
-import type { PendingAction } from "@/client/types";
+import type { PendingAction } from "@shoal-dev/client";
 import { listed } from "@/parts/answer/votes";
 
 const groups: Readonly<Record<string, string>> = {

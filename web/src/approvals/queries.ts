@@ -1,8 +1,7 @@
 // The queries of the approvals page, besides the live state.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { api } from "@/api/client";
-import { all } from "@/client/request";
-import type { Message, MessageTrigger, PendingAction } from "@/client/types";
+import { all, type Message, type MessageTrigger, type PendingAction } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useLive, usePending } from "@/live/hooks";
 

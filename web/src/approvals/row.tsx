@@ -1,7 +1,7 @@
 // One line of the inbox: the request, the agent, the space, and how long it waits.
 import { Link } from "@tanstack/react-router";
 import { CircleHelp, Hand, type LucideIcon, ShieldQuestion, TimerReset } from "lucide-react";
-import type { PendingAction } from "@/client/types";
+import type { PendingAction } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useLive, useName, useSpace } from "@/live/hooks";
 import { tallyOf } from "@/parts/answer/votes";

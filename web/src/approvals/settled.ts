@@ -1,6 +1,6 @@
 // The outcome of a pending action as text.
 import { useCallback } from "react";
-import type { Part, PendingAction } from "@/client/types";
+import type { Part, PendingAction } from "@shoal-dev/client";
 import { useEntities } from "@/live/hooks";
 
 /** Returns the name of an entity; its id if it is unknown. */

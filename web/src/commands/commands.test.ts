@@ -1,7 +1,6 @@
 // Finding commands by a few letters, and which events cause a notification.
 import { describe, expect, it } from "vitest";
-import type { Entity, Message, PendingAction, Space } from "@/client/types";
-import { SessionState } from "@/client/session-state";
+import { type Entity, type Message, type PendingAction, SessionState, type Space } from "@shoal-dev/client";
 import { fit, fitting } from "./fuzzy";
 import { newsOf } from "./news";
 

@@ -6,7 +6,7 @@ import { useConsole } from "@/app/console";
 import { places, spacesPlace } from "@/app/places";
 import { change } from "@/app/settings";
 import { shortcuts } from "@/app/shortcuts";
-import { ended } from "@/client/session-state";
+import { ended } from "@shoal-dev/client";
 import { useEntities, useRuns, useSpaces } from "@/live/hooks";
 import { byName } from "@/space/sections";
 import { runWord } from "@/ui/state";

@@ -1,5 +1,5 @@
 // Which events cause a notification, and its text.
-import type { SessionState, LiveEvent } from "@/client/session-state";
+import type { LiveEvent, SessionState } from "@shoal-dev/client";
 
 /** A notification, and the page that it opens. */
 export interface News {

@@ -3,7 +3,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { KeyRound } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { api } from "@/api/client";
-import { all } from "@/client/request";
+import { all } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useEntities, useLive } from "@/live/hooks";
 import { Button } from "@/ui/button";

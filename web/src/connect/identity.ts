@@ -1,8 +1,7 @@
 // The identity of a client: a new or an existing agent, the spaces that it joins, and its
 // key.
 import { api } from "@/api/client";
-import { Problem } from "@/client/problem";
-import type { Entity, Key } from "@/client/types";
+import { type Entity, type Key, Problem } from "@shoal-dev/client";
 
 /** The agent to connect. */
 export interface Wanted {

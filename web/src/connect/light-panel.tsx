@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { CircleCheck, CircleDashed, Clock } from "lucide-react";
 import { useState } from "react";
 import { api } from "@/api/client";
-import type { Message } from "@/client/types";
+import type { Message } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useConnection, useEntity, useSpaces } from "@/live/hooks";
 import { useKeyOf } from "@/space/idempotency";

@@ -1,6 +1,6 @@
 // The stages of a client that is being connected.
 import { describe, expect, it } from "vitest";
-import type { Entity } from "@/client/types";
+import type { Entity } from "@shoal-dev/client";
 import { wrongID } from "./identity";
 import { newer, stageOf } from "./light";
 

@@ -1,5 +1,5 @@
 // The stage of a client that is being connected, from the state of its entity.
-import type { Entity } from "@/client/types";
+import type { Entity } from "@shoal-dev/client";
 
 /** The stages of a client that is being connected. */
 export type Stage = "nothing" | "seen" | "waiting";

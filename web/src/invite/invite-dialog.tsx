@@ -2,9 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
 import { api } from "@/api/client";
-import { Problem } from "@/client/problem";
-import { all } from "@/client/request";
-import type { Invite } from "@/client/types";
+import { all, type Invite, Problem } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { Copyable } from "@/connect/copyable";
 import { Button } from "@/ui/button";

@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Mail, X } from "lucide-react";
 import { api } from "@/api/client";
-import { all } from "@/client/request";
+import { all } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useSpaces } from "@/live/hooks";
 import { IconButton } from "@/ui/button";

@@ -2,8 +2,7 @@
 import { type FormEvent, useState } from "react";
 import { call } from "@/api/client";
 import { signedInWith } from "@/app/sign-in";
-import { Problem } from "@/client/problem";
-import type { Caller } from "@/client/types";
+import { type Caller, Problem } from "@shoal-dev/client";
 import { Copyable } from "@/connect/copyable";
 import { Button } from "@/ui/button";
 import { TextField } from "@/ui/field";

@@ -2,9 +2,7 @@
 // only when its own value changes.
 import { createContext, useContext, useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import { isOfTrial } from "@/app/trials";
-import type { Entity, Message, PendingAction, Run, Space } from "@/client/types";
-import type { Connection } from "@/client/follower";
-import type { LiveSpace } from "@/client/session-state";
+import type { Connection, Entity, LiveSpace, Message, PendingAction, Run, Space } from "@shoal-dev/client";
 import { close, open, Store, type StoreKey } from "./store";
 
 /** The store of the page's session. */

@@ -1,14 +1,12 @@
 // The state of followed streams in this tab. Updates come from the switchboard. The
 // subscribers of a value are called when it changes, at most once per frame however many
 // deltas arrive.
-import type { Connection } from "@/client/follower";
-import { type Key, type LiveEvent, SessionState } from "@/client/session-state";
-import { type Topic, topicName } from "@/client/topic";
+import { type Connection, type LiveEvent, SessionState, type StateKey, type Topic, topicName } from "@shoal-dev/client";
 import { link, type Send } from "@/stream/link";
 import type { TabUpdate } from "@/stream/switchboard";
 
 /** What can be subscribed to: a value of the state, or the state of the connection. */
-export type StoreKey = Key | "connection";
+export type StoreKey = StateKey | "connection";
 
 /** The state of one topic in this tab. */
 export class Store {

@@ -1,6 +1,6 @@
 // What a renderer of a tool's part is given, and what it may do.
 import type { ComponentType } from "react";
-import type { ToolPart } from "@/client/types";
+import type { ToolPart } from "@shoal-dev/client";
 
 export interface RendererProps {
   /** The tool's name. */

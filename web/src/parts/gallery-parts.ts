@@ -1,5 +1,5 @@
 // The fixed data of the gallery: a part for every look and every state.
-import type { Part, PendingAction, ToolPart } from "@/client/types";
+import type { Part, PendingAction, ToolPart } from "@shoal-dev/client";
 
 /** A tool's part with what matters of it. */
 export function tool(some: Partial<ToolPart> & { toolName: string }): ToolPart {

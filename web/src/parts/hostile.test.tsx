@@ -2,7 +2,7 @@
 // (OWASP LLM05, ASI09.)
 import { cleanup, configure, render, waitFor } from "@testing-library/react";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import type { Part, PendingAction, ToolPart } from "@/client/types";
+import type { Part, PendingAction, ToolPart } from "@shoal-dev/client";
 import { Answer } from "./answer/answer";
 import { RemoteImage } from "./words/link";
 import { asked, canary, dangers, everywhere, schemas, texts, values, words } from "./hostile.mjs";

@@ -3,8 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useState, useSyncExternalStore } from "react";
 import { api } from "@/api/client";
-import { all } from "@/client/request";
-import type { PendingAction, ToolPart } from "@/client/types";
+import { all, type PendingAction, type ToolPart } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useConnection, useLive, useLiveValue } from "@/live/hooks";
 import { Answer } from "./answer/answer";

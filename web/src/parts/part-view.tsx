@@ -1,6 +1,6 @@
 // Parts of messages, and what waits for people, in the session that the page is in.
 import { memo } from "react";
-import { isShown, type Message, type Part, type PendingAction } from "@/client/types";
+import { isShown, type Message, type Part, type PendingAction } from "@shoal-dev/client";
 import { useLiveValue } from "@/live/hooks";
 import { ErrorBoundary } from "./error-boundary";
 import { LiveTool } from "./live-tool";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Part } from "@/client/types";
+import type { Part } from "@shoal-dev/client";
 import { promptsOf } from "./prompts";
 
 const data = (value: unknown, name = "prompts"): Part => ({ id: "p1", type: "data", name, data: value });

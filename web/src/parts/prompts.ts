@@ -1,6 +1,5 @@
 // A data part that offers messages to send: {"prompts": ["…"]}.
-import type { Part } from "@/client/types";
-import { isShown } from "@/client/types";
+import { isShown, type Part } from "@shoal-dev/client";
 import { member } from "./renderers/shape";
 
 const most = 6;

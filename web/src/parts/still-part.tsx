@@ -1,6 +1,6 @@
 // Parts of messages that need nobody's answer. They need no session around them.
 import { Lock } from "lucide-react";
-import { type DataPart, isShown, type Part } from "@/client/types";
+import { type DataPart, isShown, type Part } from "@shoal-dev/client";
 import { Markdown } from "./markdown/markdown";
 import { FileRow } from "./renderers/file";
 import { promptsOf } from "./prompts";

@@ -2,8 +2,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useId, useMemo, useRef, useState } from "react";
 import { api } from "@/api/client";
-import { Problem } from "@/client/problem";
-import type { HostedAgent, Plan } from "@/client/types";
+import { type HostedAgent, type Plan, Problem } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
 import { Dialog } from "@/ui/dialog";

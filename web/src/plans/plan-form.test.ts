@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Plan } from "@/client/types";
+import type { Plan } from "@shoal-dev/client";
 import { bodyOf, fieldsOf, newFields, wrongField } from "./plan-form";
 
 const plan: Plan = {

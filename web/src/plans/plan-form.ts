@@ -1,5 +1,5 @@
 // The state of the plan form, and the calls that it makes. Pure functions.
-import type { FieldError, Plan } from "@/client/types";
+import type { FieldError, Plan } from "@shoal-dev/client";
 import { ownZone, wallOf, wallText, zoneOf } from "./zone";
 
 /** The values of the form. */

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { CalendarClock, CircleCheck, Pause, Pencil, Play, Trash2, XCircle } from "lucide-react";
 import { useState } from "react";
 import { api } from "@/api/client";
-import type { Plan } from "@/client/types";
+import type { Plan } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useName } from "@/live/hooks";
 import { Badge, type Tone } from "@/ui/badge";

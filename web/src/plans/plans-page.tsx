@@ -5,7 +5,7 @@ import { Plus } from "lucide-react";
 import { useState } from "react";
 import { AdminsOnly } from "@/agents/admins-only";
 import { agentsQuery, plansQuery } from "@/agents/queries";
-import type { HostedAgent } from "@/client/types";
+import type { HostedAgent } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
 import { Page } from "@/ui/page";

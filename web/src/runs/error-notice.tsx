@@ -1,6 +1,6 @@
 // Why a run failed or was stopped, and what to do about it.
 import type { ReactNode } from "react";
-import type { Run } from "@/client/types";
+import type { Run } from "@shoal-dev/client";
 import { classes } from "@/ui/classes";
 import { errorHelp } from "./words";
 

@@ -1,6 +1,6 @@
 // The tab Errors: all that went wrong in a run, and what was denied.
 import { Link } from "@tanstack/react-router";
-import type { Run, Step } from "@/client/types";
+import type { Run, Step } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { Badge } from "@/ui/badge";
 import { Empty } from "@/ui/placeholder";

@@ -2,7 +2,7 @@
 // that they changed. Entries from before the page was opened are derived from these
 // records; later entries are live events. Pure, except for the hook at the end.
 import { useEffect, useRef, useState } from "react";
-import type { LiveEvent } from "@/client/session-state";
+import type { LiveEvent } from "@shoal-dev/client";
 import type { Store } from "@/live/store";
 import { type RunRecord, throttle } from "./record";
 

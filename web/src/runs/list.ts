@@ -1,6 +1,5 @@
 // The list of runs: pages of the API, updated by the stream. Pure.
-import type { Run } from "@/client/types";
-import { ended } from "@/client/session-state";
+import { ended, type Run } from "@shoal-dev/client";
 import { fromSpace } from "@/runs/trigger";
 
 /** What the address of the page asks for. */

@@ -1,5 +1,5 @@
 // The tab Messages: what the run wrote, space by space as its readers see it.
-import type { Message } from "@/client/types";
+import type { Message } from "@shoal-dev/client";
 import { PartView } from "@/parts/part-view";
 import { Empty } from "@/ui/placeholder";
 import { MessageState } from "@/ui/state";

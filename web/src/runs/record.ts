@@ -3,11 +3,9 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import { api } from "@/api/client";
-import { all } from "@/client/request";
-import type { Message, PendingAction, Run, Step } from "@/client/types";
+import { all, ended, type LiveEvent, type Message, type PendingAction, type Run, type Step } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useConnection, useRun } from "@/live/hooks";
-import { ended, type LiveEvent } from "@/client/session-state";
 import { close, open, type Store } from "@/live/store";
 
 /** What is known of a run. */

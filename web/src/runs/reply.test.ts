@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Run } from "@/client/types";
+import type { Run } from "@shoal-dev/client";
 import { awaitedReply } from "./reply";
 
 const from = (...of: readonly (readonly [string, string | null])[]): Run["waitingFor"] => ({ spaceId: "shop", from: of.map(([type, entityId]) => ({ type, entityId })), until: null });

@@ -1,5 +1,5 @@
 // What a run waits for that nobody answers with an action.
-import type { Run } from "@/client/types";
+import type { Run } from "@shoal-dev/client";
 
 /** In words, as in "waits for …", with the names of entities. */
 export function awaitedReply({ waitingFor }: Pick<Run, "waitingFor">, name: (id: string) => string): string {

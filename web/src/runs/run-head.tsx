@@ -1,11 +1,10 @@
 // The head of the inspector: how the run stands, what started it, what it used.
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { Run } from "@/client/types";
+import { ended, type Run } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useEntities, useName } from "@/live/hooks";
 import { label } from "@/parts/renderers/words";
-import { ended } from "@/client/session-state";
 import { RunState } from "@/ui/state";
 import { duration, Moment, useNow } from "@/ui/time";
 import { ErrorNotice } from "./error-notice";

@@ -2,8 +2,7 @@
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { Back } from "@/app/back";
-import { Problem } from "@/client/problem";
-import { ended } from "@/client/session-state";
+import { ended, Problem } from "@shoal-dev/client";
 import { useName } from "@/live/hooks";
 import { Page } from "@/ui/page";
 import { Empty, Failed, Loading } from "@/ui/placeholder";

@@ -2,11 +2,9 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef } from "react";
-import { Problem } from "@/client/problem";
-import type { Run } from "@/client/types";
+import { ended, Problem, type Run } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useName, useRun } from "@/live/hooks";
-import { ended } from "@/client/session-state";
 import { Failed, Loading } from "@/ui/placeholder";
 import { RunState } from "@/ui/state";
 import { useNow } from "@/ui/time";

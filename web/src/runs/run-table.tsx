@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
-import type { Run } from "@/client/types";
+import type { Run } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useName } from "@/live/hooks";
 import { classes } from "@/ui/classes";

@@ -1,6 +1,6 @@
 // Runs and what belongs to them, for tests: whole shapes, of which a test names what
 // it is about.
-import type { Message, PendingAction, Run, Step, StepCall, Usage } from "@/client/types";
+import type { Message, PendingAction, Run, Step, StepCall, Usage } from "@shoal-dev/client";
 
 /** A time, in ms after the tests' beginning of time. */
 export const at = (ms: number): string => new Date(Date.UTC(2026, 10, 22, 8) + ms).toISOString();

@@ -1,7 +1,7 @@
 // What started a run, in words and with the way to it.
 import { Link } from "@tanstack/react-router";
 import { CalendarClock, type LucideIcon, MessageSquare, Plug } from "lucide-react";
-import type { MessageTrigger, Run } from "@/client/types";
+import type { MessageTrigger, Run } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useMessage, useSpace } from "@/live/hooks";
 

@@ -1,7 +1,7 @@
 // What the agents of the session used today and in the last seven days.
 import { useQuery } from "@tanstack/react-query";
 import { api } from "@/api/client";
-import type { UsageRow } from "@/client/types";
+import type { UsageRow } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { money, tokens } from "./words";
 

@@ -1,7 +1,7 @@
 // Where a run was asked for.
 import { useQuery } from "@tanstack/react-query";
 import { api } from "@/api/client";
-import type { MessageTrigger } from "@/client/types";
+import type { MessageTrigger } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useRun } from "@/live/hooks";
 import { fromSpace } from "./trigger";

@@ -1,5 +1,5 @@
 // Numbers and errors of runs in words for people.
-import type { Run } from "@/client/types";
+import type { Run } from "@shoal-dev/client";
 
 const grouped = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });

@@ -1,6 +1,6 @@
 // Splits the text of a search hit at its matches. The server counts UTF-8 bytes, strings
 // count UTF-16 code units.
-import { byteLength, byteSlice } from "@/client/utf8";
+import { byteLength, byteSlice } from "@shoal-dev/client";
 
 /** A piece of a text. */
 export interface Piece {

@@ -1,6 +1,6 @@
 // The hits of a search, by space.
 import { Link } from "@tanstack/react-router";
-import type { Hit } from "@/client/types";
+import type { Hit } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useName } from "@/live/hooks";
 import { wordsOf } from "@/parts/server-words";

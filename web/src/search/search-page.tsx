@@ -5,7 +5,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { api } from "@/api/client";
-import type { Hit } from "@/client/types";
+import type { Hit } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useShortcut } from "@/app/shortcuts";
 import { useEntities, useSpaces } from "@/live/hooks";

@@ -1,6 +1,6 @@
 // The waits between participants.
 import { describe, expect, it } from "vitest";
-import type { Entity, PendingAction, Run, Space } from "@/client/types";
+import type { Entity, PendingAction, Run, Space } from "@shoal-dev/client";
 import { waits } from "./waits";
 
 const entity = (id: string, state: Entity["state"], waitEndsAt: string | null = null): Entity => ({

@@ -1,5 +1,5 @@
 // The waits between the participants of a session.
-import type { Entity, PendingAction, Run, Space } from "@/client/types";
+import type { Entity, PendingAction, Run, Space } from "@shoal-dev/client";
 import { label } from "@/parts/renderers/words";
 import { awaitedReply } from "@/runs/reply";
 

@@ -2,8 +2,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
 import { api } from "@/api/client";
-import { Problem } from "@/client/problem";
-import type { Entity } from "@/client/types";
+import { type Entity, Problem } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { wrongID } from "@/connect/identity";
 import { useLive } from "@/live/hooks";

@@ -2,9 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
 import { api } from "@/api/client";
-import { all } from "@/client/request";
-import { Problem } from "@/client/problem";
-import type { Key } from "@/client/types";
+import { all, type Key, Problem } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { Copyable } from "@/connect/copyable";
 import { useEntities } from "@/live/hooks";

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { CircleCheck, CircleX, ExternalLink } from "lucide-react";
 import type { ReactNode } from "react";
 import { api } from "@/api/client";
-import { Problem } from "@/client/problem";
+import { Problem } from "@shoal-dev/client";
 import { Failed, Loading } from "@/ui/placeholder";
 import { duration } from "@/ui/time";
 

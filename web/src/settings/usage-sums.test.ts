@@ -1,6 +1,6 @@
 // Sums of usage.
 import { describe, expect, it } from "vitest";
-import type { UsageRow } from "@/client/types";
+import type { UsageRow } from "@shoal-dev/client";
 import { lastDays, perDay, roundUp, sums, totals } from "./usage-sums";
 
 const row = (day: string, agentId: string, model: string, inputTokens: number, cost = 0, currency = "USD"): UsageRow => ({

@@ -1,5 +1,5 @@
 // Sums of usage, by group and by day.
-import type { UsageRow } from "@/client/types";
+import type { UsageRow } from "@shoal-dev/client";
 
 /** The groups of the sums. */
 export type Group = "agent" | "model" | "day";

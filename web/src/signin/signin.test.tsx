@@ -2,7 +2,7 @@
 import { cleanup, render, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { Problem } from "@/client/problem";
+import { Problem } from "@shoal-dev/client";
 import { keepHalf } from "@/api/sign-in";
 import { SignIn } from "./signin";
 

@@ -2,7 +2,7 @@
 // explains why a link did not work.
 import { KeyRound } from "lucide-react";
 import { type FormEvent, useState } from "react";
-import { Problem } from "@/client/problem";
+import { Problem } from "@shoal-dev/client";
 import { signIn } from "@/app/sign-in";
 import { Button } from "@/ui/button";
 import { CopyButton } from "@/ui/copy";

@@ -1,8 +1,7 @@
 // Over the composer: who is at work here at the moment, and since when.
 import { LoaderCircle, TriangleAlert } from "lucide-react";
-import type { Run } from "@/client/types";
+import type { LiveSpace, Run } from "@shoal-dev/client";
 import { useLive, useName } from "@/live/hooks";
-import type { LiveSpace } from "@/client/session-state";
 import { Since } from "@/ui/time";
 import { StopRun } from "./cancel-run";
 import { Reasoning } from "./timeline/reasoning";

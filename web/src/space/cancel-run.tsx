@@ -2,7 +2,7 @@
 import { Square } from "lucide-react";
 import { useState } from "react";
 import { api } from "@/api/client";
-import { Problem } from "@/client/problem";
+import { Problem } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
 import { notify } from "@/ui/notice";

@@ -1,9 +1,7 @@
 // Whether an entity is in a space, also if the space lists only some of its members.
 import { useQuery } from "@tanstack/react-query";
 import { api } from "@/api/client";
-import { Problem } from "@/client/problem";
-import { listsAll } from "@/client/members";
-import type { Space } from "@/client/types";
+import { listsAll, Problem, type Space } from "@shoal-dev/client";
 import { isMember } from "./order";
 import { pathOf } from "./path-of";
 

@@ -1,7 +1,7 @@
 // Whether the reader may delete what others have written in a space, as the server decides it.
 import { useQuery } from "@tanstack/react-query";
 import { api } from "@/api/client";
-import type { Space } from "@/client/types";
+import type { Space } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useEntity } from "@/live/hooks";
 

@@ -1,6 +1,6 @@
 // Mutes a space for the acting participant, or unmutes it.
 import { api } from "@/api/client";
-import type { Space } from "@/client/types";
+import type { Space } from "@shoal-dev/client";
 import type { Store } from "@/live/store";
 import { notify, notifyError } from "@/ui/notice";
 import { pathOf } from "./path-of";

@@ -2,7 +2,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useId, useState } from "react";
 import { api } from "@/api/client";
-import { Problem } from "@/client/problem";
+import { Problem } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
 import { Dialog } from "@/ui/dialog";

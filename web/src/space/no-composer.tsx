@@ -2,8 +2,7 @@
 // to change that.
 import { Eye, Lock } from "lucide-react";
 import { api } from "@/api/client";
-import { listsAll } from "@/client/members";
-import type { Space } from "@/client/types";
+import { listsAll, type Space } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useName } from "@/live/hooks";
 import { Button } from "@/ui/button";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Space } from "@/client/types";
+import type { Space } from "@shoal-dev/client";
 import { byWant, grouped, nextWanted, rows, type SpaceRow } from "./order";
 import { message, pendingAction, space } from "./testdata";
 

@@ -1,6 +1,6 @@
 // In which order spaces are wanted: what waits for the reader first, then what
 // mentions them, then what is unread, then what is recent.
-import type { Message, PendingAction, Space } from "@/client/types";
+import type { Message, PendingAction, Space } from "@shoal-dev/client";
 
 /** A space with what its line in a list says. */
 export interface SpaceRow {

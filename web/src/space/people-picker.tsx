@@ -1,6 +1,6 @@
 // Chooses entities of the session: a search, and a list of boxes to tick.
 import { useId, useMemo, useState } from "react";
-import type { Entity } from "@/client/types";
+import type { Entity } from "@shoal-dev/client";
 import { useEntities } from "@/live/hooks";
 import { Avatar } from "@/ui/avatar";
 import { EntityState } from "@/ui/state";

@@ -3,10 +3,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { api } from "@/api/client";
-import type { Run } from "@/client/types";
+import { ended, type Run } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useRuns } from "@/live/hooks";
-import { ended } from "@/client/session-state";
 import { fromSpace } from "@/runs/trigger";
 
 /** Runs of a space, the newest first. */

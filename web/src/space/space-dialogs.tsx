@@ -2,8 +2,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, type ReactNode, useId, useState } from "react";
 import { api } from "@/api/client";
-import type { Problem } from "@/client/problem";
-import type { Space } from "@/client/types";
+import type { Problem, Space } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useName } from "@/live/hooks";
 import { Button } from "@/ui/button";

@@ -2,7 +2,7 @@
 // done with it.
 import { Bell, BellOff, Brain, DoorOpen, EllipsisVertical, Lock, PanelRight, Pencil, Pin, PinOff, Trash2, UserPlus, UserRoundCheck } from "lucide-react";
 import { api } from "@/api/client";
-import type { Space } from "@/client/types";
+import type { Space } from "@shoal-dev/client";
 import { Back } from "@/app/back";
 import { useConsole } from "@/app/console";
 import { useEntities, useLive, useName } from "@/live/hooks";

@@ -1,5 +1,5 @@
 // Whole things of the contract for tests; each takes what matters to the test.
-import type { Entity, Member, Message, PendingAction, Run, Space, TextPart, ToolPart } from "@/client/types";
+import type { Entity, Member, Message, PendingAction, Run, Space, TextPart, ToolPart } from "@shoal-dev/client";
 
 const at = "2026-11-20T10:00:00.000Z";
 

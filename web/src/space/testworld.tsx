@@ -4,11 +4,9 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { createMemoryHistory, createRootRoute, createRoute, createRouter, RouterProvider } from "@tanstack/react-router";
 import { act, render, type RenderResult } from "@testing-library/react";
 import type { ReactNode } from "react";
-import type { Caller } from "@/client/types";
+import type { Caller, Entity, LiveEvent, Message, Space } from "@shoal-dev/client";
 import { ConsoleContext } from "@/app/console";
-import type { Entity, Message, Space } from "@/client/types";
 import { LiveContext } from "@/live/hooks";
-import type { LiveEvent } from "@/client/session-state";
 import { Store } from "@/live/store";
 
 const at = "2026-11-20T10:00:00.000Z";

@@ -1,6 +1,6 @@
 // One call that somebody asked for: whether it is under way, and what went wrong.
 import { useCallback, useState } from "react";
-import { Problem } from "@/client/problem";
+import { Problem } from "@shoal-dev/client";
 
 export interface Action {
   readonly busy: boolean;

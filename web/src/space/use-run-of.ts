@@ -1,7 +1,7 @@
 // The run that a message belongs to.
 import { useQuery } from "@tanstack/react-query";
 import { api } from "@/api/client";
-import type { Message, Run } from "@/client/types";
+import type { Message, Run } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useRun } from "@/live/hooks";
 

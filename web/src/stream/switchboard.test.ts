@@ -1,6 +1,6 @@
 // Tabs that join, are suspended and leave, over a server that does not respond.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { Transport } from "@/client/transport";
+import type { Transport } from "@shoal-dev/client";
 import { Switchboard, type TabUpdate } from "./switchboard";
 
 beforeEach(() => void vi.useFakeTimers());

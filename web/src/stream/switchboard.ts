@@ -1,10 +1,7 @@
 // Routes streams to tabs. One switchboard serves all tabs of a browser from the
 // SharedWorker: a browser opens only six connections to a server over HTTP/1.1, and one
 // stream for each tab would use them up.
-import type { LiveEvent } from "@/client/session-state";
-import { Source, type SourceUpdate } from "@/client/source";
-import { type Topic, topicName } from "@/client/topic";
-import type { Transport } from "@/client/transport";
+import { type LiveEvent, Source, type SourceUpdate, type Topic, topicName, type Transport } from "@shoal-dev/client";
 
 /** A request of a tab. */
 export type TabRequest =

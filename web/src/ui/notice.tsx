@@ -1,7 +1,7 @@
 // Short notices at the edge of the page, read out politely. They report what has happened
 // and disappear by themselves. Nothing that needs an answer is shown here.
 import { useSyncExternalStore } from "react";
-import { Problem } from "@/client/problem";
+import { Problem } from "@shoal-dev/client";
 import { classes } from "./classes";
 
 interface Notice {

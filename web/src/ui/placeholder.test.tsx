@@ -1,6 +1,6 @@
 import { cleanup, render, screen } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
-import { Problem } from "@/client/problem";
+import { Problem } from "@shoal-dev/client";
 import { Failed } from "./placeholder";
 
 afterEach(cleanup);

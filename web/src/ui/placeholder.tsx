@@ -1,6 +1,6 @@
 // What a page shows instead of its content: empty, loading, an error.
 import { useEffect, useState, type ReactNode } from "react";
-import { Problem } from "@/client/problem";
+import { Problem } from "@shoal-dev/client";
 import { Button } from "./button";
 
 /** The empty state: one sentence, one action, and the equivalent command line. */

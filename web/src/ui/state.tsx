@@ -1,6 +1,6 @@
 // The states of the API as an icon and a word.
 import { Ban, Check, CircleDashed, Clock, Hand, LoaderCircle, type LucideIcon, PenLine, Plug, PlugZap, X } from "lucide-react";
-import type { Entity, Message, PendingAction, Run, ToolPart } from "@/client/types";
+import type { Entity, Message, PendingAction, Run, ToolPart } from "@shoal-dev/client";
 import { Badge, type Tone } from "./badge";
 
 interface Look {

@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { CircleCheck, Target, Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { api } from "@/api/client";
-import { all } from "@/client/request";
+import { all } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { Words } from "@/parts/words/words";
 import { Badge } from "@/ui/badge";

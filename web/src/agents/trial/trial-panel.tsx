@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Play, RefreshCw, Trash2, X } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { Problem } from "@/client/problem";
+import { Problem } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { Button, IconButton } from "@/ui/button";
 import { notify, notifyError } from "@/ui/notice";

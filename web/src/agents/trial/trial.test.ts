@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Entity, Space } from "@/client/types";
+import type { Entity, Space } from "@shoal-dev/client";
 import type { JsonObject } from "../config/json";
 import { leftovers, trialConfig } from "./trial";
 

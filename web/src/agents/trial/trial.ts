@@ -1,11 +1,9 @@
 // A trial runs a draft with the real runtime: a hosted agent of its own in a space
 // of its own, both marked, so that leftovers can be found and cleaned up.
 import { api } from "@/api/client";
-import { entityHeader } from "@/client/transport";
+import { type Entity, entityHeader, Problem, type Space } from "@shoal-dev/client";
 import { isOfTrial, trialMark } from "@/app/trials";
-import { Problem } from "@/client/problem";
 import { headersOf, lastHalf } from "@/api/sign-in";
-import type { Entity, Space } from "@/client/types";
 import { getIn, type JsonObject, setIn } from "../config/json";
 import { putAgent } from "../queries";
 

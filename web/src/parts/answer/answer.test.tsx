@@ -1,8 +1,7 @@
 import { act, cleanup, configure, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { Problem } from "@/client/problem";
-import type { PendingAction } from "@/client/types";
+import { type PendingAction, Problem } from "@shoal-dev/client";
 import { pending } from "../gallery-parts";
 import { Answer, type AnswerProps } from "./answer";
 

@@ -2,7 +2,7 @@
 // frame, so that no renderer can put words into anybody's mouth.
 import { Clock, Info } from "lucide-react";
 import { type RefObject, useEffect, useState } from "react";
-import type { PendingAction } from "@/client/types";
+import type { PendingAction } from "@shoal-dev/client";
 import { duration, Moment, useNow } from "@/ui/time";
 import { Value } from "../renderers/value";
 import { Words } from "../words/words";

@@ -1,7 +1,6 @@
 // One answer on its way: what is sent, what the server says to it.
 import { useState } from "react";
-import { Problem } from "@/client/problem";
-import type { PendingAction } from "@/client/types";
+import { type PendingAction, Problem } from "@shoal-dev/client";
 import { type Faults } from "./draft";
 import { faultsOf } from "./faults";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Problem } from "@/client/problem";
+import { Problem } from "@shoal-dev/client";
 import { type Draft, draftOf, written } from "./draft";
 import { faultsOf, shownAt } from "./faults";
 import { askOf, shortOf } from "./schema";

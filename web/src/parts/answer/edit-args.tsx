@@ -1,6 +1,6 @@
 // The arguments of a call, edited before it is approved.
 import { useState } from "react";
-import type { PendingAction } from "@/client/types";
+import type { PendingAction } from "@shoal-dev/client";
 import { Button } from "@/ui/button";
 import { AreaField } from "@/ui/field";
 import type { Answering } from "./answering";

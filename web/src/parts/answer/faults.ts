@@ -1,5 +1,5 @@
 // What the server says is wrong with a result, by the fields of the form.
-import type { Problem } from "@/client/problem";
+import type { Problem } from "@shoal-dev/client";
 import { type Draft, type Faults, join } from "./draft";
 import type { Ask } from "./schema";
 

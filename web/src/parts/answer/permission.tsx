@@ -1,7 +1,7 @@
 // Permissions: approved or denied, with a reason, with other arguments, for this call
 // or for later ones; or sent back with a question.
 import { useState } from "react";
-import type { PendingAction } from "@/client/types";
+import type { PendingAction } from "@shoal-dev/client";
 import { Button } from "@/ui/button";
 import { TextField } from "@/ui/field";
 import type { Answering } from "./answering";

@@ -1,6 +1,6 @@
 // Questions: one of the options, or words of one's own.
 import { useState } from "react";
-import type { PendingAction } from "@/client/types";
+import type { PendingAction } from "@shoal-dev/client";
 import { Button } from "@/ui/button";
 import { AreaField } from "@/ui/field";
 import { Words } from "../words/words";

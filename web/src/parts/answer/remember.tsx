@@ -1,5 +1,5 @@
 // Whether a decision answers later calls, too: which ones, and for how long.
-import type { PendingAction } from "@/client/types";
+import type { PendingAction } from "@shoal-dev/client";
 import { SelectField } from "@/ui/field";
 import { Words } from "../words/words";
 import type { Remembering } from "./body";

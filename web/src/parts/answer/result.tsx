@@ -2,7 +2,7 @@
 // in; or an error that says why there is no result.
 import { Ellipsis } from "lucide-react";
 import { type ReactNode, useId, useMemo, useState } from "react";
-import type { PendingAction } from "@/client/types";
+import type { PendingAction } from "@shoal-dev/client";
 import { Button, IconButton } from "@/ui/button";
 import { AreaField } from "@/ui/field";
 import { label } from "../renderers/words";

@@ -1,6 +1,6 @@
 // The votes on an action that several have to answer, as its reader sees them.
 import { CircleCheck, CircleDashed, Users } from "lucide-react";
-import type { PendingAction } from "@/client/types";
+import type { PendingAction } from "@shoal-dev/client";
 import { Moment } from "@/ui/time";
 import { Value } from "../renderers/value";
 import { Words } from "../words/words";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { PendingAction } from "@/client/types";
+import type { PendingAction } from "@shoal-dev/client";
 import { canonical, listed, tallyOf } from "./votes";
 
 type Vote = PendingAction["votes"][number];

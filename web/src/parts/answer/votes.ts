@@ -1,5 +1,5 @@
 // How far an action is that several have to answer. Pure.
-import type { PendingAction } from "@/client/types";
+import type { PendingAction } from "@shoal-dev/client";
 
 type Vote = PendingAction["votes"][number];
 

@@ -3,7 +3,7 @@
 import { expect, it } from "vitest";
 import { withoutTags } from "./html";
 import { plainText } from "./measure";
-import { completeMembers } from "@/client/partial-json";
+import { completeMembers } from "@shoal-dev/client";
 import { pieces } from "../words/marks";
 import { Splitter } from "./blocks";
 import { resolved } from "./entities";

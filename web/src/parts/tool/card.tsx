@@ -2,7 +2,7 @@
 // and what answers it.
 import { ChevronRight } from "lucide-react";
 import { type ReactNode, useId, useState } from "react";
-import type { PendingAction, ToolPart } from "@/client/types";
+import type { PendingAction, ToolPart } from "@shoal-dev/client";
 import { classes } from "@/ui/classes";
 import { useFocusKept } from "@/ui/focus";
 import { duration, Moment } from "@/ui/time";

@@ -1,6 +1,6 @@
 // What came of a tool call, in a word.
 import { Check, Minus } from "lucide-react";
-import type { ToolPart } from "@/client/types";
+import type { ToolPart } from "@shoal-dev/client";
 import { Badge } from "@/ui/badge";
 import { ToolState } from "@/ui/state";
 import { Words } from "../words/words";

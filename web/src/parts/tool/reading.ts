@@ -1,5 +1,5 @@
 // How a tool's part is shown: its text, and what is expanded.
-import type { PendingAction, ToolPart } from "@/client/types";
+import type { PendingAction, ToolPart } from "@shoal-dev/client";
 import { hintOf, isFields, type Look, lookOf, member } from "../renderers/shape";
 import { label, titleKey } from "../renderers/words";
 

@@ -1,6 +1,6 @@
 import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Problem } from "@/client/problem";
+import { Problem } from "@shoal-dev/client";
 import { forgetSigned, signedURL } from "@/api/signed-url";
 import { OwnFileLink, OwnImage } from "./own-file";
 

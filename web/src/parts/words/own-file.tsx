@@ -1,7 +1,7 @@
 // Files that this server keeps. A browser reads them by signed URLs, which are asked
 // for when a picture is drawn or a link is followed.
 import { type MouseEvent, type ReactNode, useEffect, useState } from "react";
-import { Problem } from "@/client/problem";
+import { Problem } from "@shoal-dev/client";
 import { forgetSigned, signedURL } from "@/api/signed-url";
 
 /** The signed URL of what this server keeps, once it is known, and why it is not. */

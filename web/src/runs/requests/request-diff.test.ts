@@ -1,6 +1,6 @@
 // What is new in a request to a model, and how words are found in it.
 import { describe, expect, test } from "vitest";
-import type { ModelMessage, ModelRequest } from "@/client/types";
+import type { ModelMessage, ModelRequest } from "@shoal-dev/client";
 import { contentText, messageHas, diffRequests, pieces } from "./request-diff";
 
 const say = (role: string, text: string): ModelMessage => ({ role, content: [{ type: "text", text }] });

@@ -1,5 +1,5 @@
 // What of a model's request is new since the step before. Pure.
-import type { ModelContent, ModelMessage, ModelRequest } from "@/client/types";
+import type { ModelContent, ModelMessage, ModelRequest } from "@shoal-dev/client";
 
 export interface News {
   /** For each message of the request: whether the step before did not have it. */

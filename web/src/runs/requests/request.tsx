@@ -2,7 +2,7 @@
 // messages in the order in which they were sent.
 import { ChevronRight } from "lucide-react";
 import type { ReactNode } from "react";
-import type { ModelMessage, ModelRequest, ModelTool } from "@/client/types";
+import type { ModelMessage, ModelRequest, ModelTool } from "@shoal-dev/client";
 import { Words } from "@/parts/words/words";
 import { Badge } from "@/ui/badge";
 import { classes } from "@/ui/classes";

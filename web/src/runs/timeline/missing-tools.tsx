@@ -1,6 +1,6 @@
 // Tools that the agent's configuration names and that the model was not offered.
 import { TriangleAlert } from "lucide-react";
-import type { Step } from "@/client/types";
+import type { Step } from "@shoal-dev/client";
 import { Words } from "@/parts/words/words";
 
 type Missing = Step["missingTools"][number];

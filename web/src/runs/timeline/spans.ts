@@ -4,7 +4,7 @@
 // pending action was opened and answered. When the model had finished writing
 // follows from the first of those; where none of them is known the span is marked
 // as an estimate.
-import type { Message, PendingAction, Run, Step, StepCall } from "@/client/types";
+import type { Message, PendingAction, Run, Step, StepCall } from "@shoal-dev/client";
 import { deniedBy } from "@/approvals/settled";
 import { callFailed, callWord } from "../words";
 

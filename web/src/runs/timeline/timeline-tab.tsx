@@ -1,7 +1,7 @@
 // The tab Timeline: the waterfall with its filters, and the details of what is selected.
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { ended } from "@/client/session-state";
+import { ended } from "@shoal-dev/client";
 import { Button } from "@/ui/button";
 import { classes } from "@/ui/classes";
 import { CheckField } from "@/ui/field";

@@ -2,7 +2,7 @@
 import { AtSign, UserPlus } from "lucide-react";
 import { useMemo } from "react";
 import { api } from "@/api/client";
-import type { Entity, Member, Space } from "@/client/types";
+import type { Entity, Member, Space } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useEntities, useName } from "@/live/hooks";
 import { Badge } from "@/ui/badge";

@@ -2,8 +2,7 @@
 // that sending is quick.
 import { useCallback, useRef, useState } from "react";
 import { actor } from "@/api/client";
-import { entityHeader } from "@/client/transport";
-import { Problem } from "@/client/problem";
+import { entityHeader, Problem } from "@shoal-dev/client";
 import { signInHeaders } from "@/api/sign-in";
 import { newKey } from "../idempotency";
 import type { SentFile } from "./outbox";

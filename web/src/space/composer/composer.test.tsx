@@ -2,7 +2,7 @@ import { cleanup, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import type { ReactNode } from "react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Space } from "@/client/types";
+import type { Space } from "@shoal-dev/client";
 import { sends } from "@/app/send-key";
 import { useShortcut } from "@/app/shortcuts";
 import { change } from "@/app/settings";

@@ -2,13 +2,12 @@
 // opens the members; files come by button, drop and paste.
 import { Paperclip, SendHorizontal, X } from "lucide-react";
 import { type KeyboardEvent, type RefObject, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
-import type { Space } from "@/client/types";
+import { byteLength, type Space } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { wentByKey } from "@/app/last-input";
 import { sendKeyWords, sends } from "@/app/send-key";
 import { useSettings } from "@/app/settings";
 import { runShortcut } from "@/app/shortcuts";
-import { byteLength } from "@/client/utf8";
 import { Button, IconButton } from "@/ui/button";
 import { newKey } from "../idempotency";
 import { replyTo, useReplyTo } from "../replying";

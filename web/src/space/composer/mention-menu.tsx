@@ -1,5 +1,5 @@
 // The members that an "@" may mean, over the composer.
-import type { Member } from "@/client/types";
+import type { Member } from "@shoal-dev/client";
 import { useEntity } from "@/live/hooks";
 import { Avatar } from "@/ui/avatar";
 import { classes } from "@/ui/classes";

@@ -1,6 +1,6 @@
 // Who a text mentions. The server never parses text: the console reads `@name` and
 // `@id` of members out of it, shows whom it has understood, and sends their ids.
-import type { Member } from "@/client/types";
+import type { Member } from "@shoal-dev/client";
 
 /** One mention in a text. */
 export interface Mentioned {

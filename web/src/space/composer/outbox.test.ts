@@ -1,6 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { Problem } from "@/client/problem";
-import type { Message } from "@/client/types";
+import { type Message, Problem } from "@shoal-dev/client";
 import { message, text } from "../testdata";
 import { longestWait, Outbox, type OutboxStorage, type Outgoing, unseen } from "./outbox";
 

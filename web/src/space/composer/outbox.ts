@@ -2,8 +2,7 @@
 // once, in all tabs, and sent one after the other in each space, by one tab. They wait while
 // the server is away, and outlive the tab and the browser. Each has one Idempotency-Key for
 // all attempts, so none is posted twice.
-import { Problem } from "@/client/problem";
-import type { FilePart, Message } from "@/client/types";
+import { type FilePart, type Message, Problem } from "@shoal-dev/client";
 
 /** A message on its way out. */
 export interface Outgoing {

@@ -1,6 +1,6 @@
 // The menu of an "@": when it is open, what it offers, and its keys.
 import { type KeyboardEvent, useMemo, useState } from "react";
-import type { Member } from "@/client/types";
+import type { Member } from "@shoal-dev/client";
 import { begunAt, candidates, writtenMention } from "./mentions";
 
 export interface MentionChoice {

@@ -2,8 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useMemo } from "react";
 import { api } from "@/api/client";
-import { listsAll } from "@/client/members";
-import type { Member, Space } from "@/client/types";
+import { listsAll, type Member, type Space } from "@shoal-dev/client";
 import { pathOf } from "../path-of";
 import { calledIn } from "./mentions";
 

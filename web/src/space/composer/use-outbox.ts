@@ -1,8 +1,7 @@
 // The outbox of the participant that this page acts as.
 import { useMemo, useSyncExternalStore } from "react";
 import { api } from "@/api/client";
-import { entityHeader } from "@/client/transport";
-import type { Message } from "@/client/types";
+import { entityHeader, type Message } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useLive } from "@/live/hooks";
 import type { Store } from "@/live/store";

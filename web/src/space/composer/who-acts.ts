@@ -1,6 +1,6 @@
 // Who will act on a message, by the contract's rule (section 5): the mentioned
 // agents if there are any, else the space's admin agent, else its only hosted one.
-import type { Entity, Space } from "@/client/types";
+import type { Entity, Space } from "@shoal-dev/client";
 
 /** Who acts, or why nobody does. */
 export type WhoActs =

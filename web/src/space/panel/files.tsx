@@ -1,9 +1,8 @@
 // The files that the loaded messages of a space show, the newest first.
 import { FileText } from "lucide-react";
 import { useMemo } from "react";
-import type { FilePart, Message } from "@/client/types";
+import type { FilePart, LiveSpace, Message } from "@shoal-dev/client";
 import { useLive, useName } from "@/live/hooks";
-import type { LiveSpace } from "@/client/session-state";
 import { ownFile } from "@/parts/words/address";
 import { OwnFileLink } from "@/parts/words/own-file";
 import { Moment } from "@/ui/time";

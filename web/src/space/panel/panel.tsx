@@ -1,6 +1,6 @@
 // Beside a space: who is in it, what runs, which files were shown.
 import { useState } from "react";
-import type { LiveSpace } from "@/client/session-state";
+import type { LiveSpace } from "@shoal-dev/client";
 import { onDemand } from "@/ui/on-demand";
 import { Loading } from "@/ui/placeholder";
 import { Tabs } from "@/ui/tabs";

@@ -1,8 +1,7 @@
 // What runs in a space: everything under way with its Stop, and the newest run.
 import { useState } from "react";
-import type { Run } from "@/client/types";
+import { ended, type Run } from "@shoal-dev/client";
 import { useName } from "@/live/hooks";
-import { ended } from "@/client/session-state";
 import { RunPanel } from "@/runs/run-panel";
 import { classes } from "@/ui/classes";
 import { RunState } from "@/ui/state";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { LiveEvent } from "@/client/session-state";
+import type { LiveEvent } from "@shoal-dev/client";
 import { message, pendingAction, text, tool } from "../testdata";
 import { announcement } from "./announcer";
 

@@ -1,10 +1,9 @@
 // Announces events of a space to screen readers: once for each whole message, never
 // for each word, and at once when something needs the reader.
 import { useEffect, useState } from "react";
-import type { Message } from "@/client/types";
+import type { LiveEvent, Message } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useLive } from "@/live/hooks";
-import type { LiveEvent } from "@/client/session-state";
 import { subject } from "@/approvals/subject";
 import { wordsOf } from "@/parts/server-words";
 

@@ -1,6 +1,6 @@
 // Deletes a message, after a question: what it says cannot be brought back.
 import { api } from "@/api/client";
-import type { Message } from "@/client/types";
+import type { Message } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { Confirm } from "@/ui/confirm";
 

@@ -1,7 +1,7 @@
 // Changes what a message says, in its place.
 import { useState } from "react";
 import { api } from "@/api/client";
-import type { Message } from "@/client/types";
+import type { Message } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
 import { useAction } from "../use-action";

@@ -1,6 +1,6 @@
 // What a timeline shows, from top to bottom: messages, the days between them, the
 // line over what is unread, and holes where messages have not been loaded. Pure.
-import type { Message } from "@/client/types";
+import type { Message } from "@shoal-dev/client";
 
 /** One row of a timeline. */
 export type Entry =

@@ -1,7 +1,7 @@
 // Runs that a message started and that failed without posting: shows the author of
 // the message the server's reason.
 import { CircleX } from "lucide-react";
-import type { Run } from "@/client/types";
+import type { Run } from "@shoal-dev/client";
 import { useName } from "@/live/hooks";
 import { RunLink } from "./run-link";
 

@@ -1,7 +1,7 @@
 // Spaces in which the reader has marked messages as unread. Nothing in them counts as read
 // by itself until the reader leaves the space.
 import { api } from "@/api/client";
-import type { Message } from "@/client/types";
+import type { Message } from "@shoal-dev/client";
 import type { Store } from "@/live/store";
 
 const held = new Set<string>();

@@ -3,7 +3,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { CheckCheck, Copy, Ellipsis, History, Link2, MailMinus, Pencil, Play, Reply, SmilePlus, Trash2 } from "lucide-react";
 import { useState } from "react";
-import type { Message } from "@/client/types";
+import type { Message } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useEntity, useLive } from "@/live/hooks";
 import { IconButton } from "@/ui/button";

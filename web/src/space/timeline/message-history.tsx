@@ -1,7 +1,7 @@
 // The earlier versions of an edited message, newest first.
 import { useQuery } from "@tanstack/react-query";
 import { api } from "@/api/client";
-import type { Message } from "@/client/types";
+import type { Message } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { Dialog } from "@/ui/dialog";
 import { Failed, Loading } from "@/ui/placeholder";

@@ -1,5 +1,5 @@
 // What became of each mention of an agent, with the times.
-import type { Message, Receipt } from "@/client/types";
+import type { Message, Receipt } from "@shoal-dev/client";
 import { useName } from "@/live/hooks";
 import { Dialog } from "@/ui/dialog";
 import { Failed, Loading } from "@/ui/placeholder";

@@ -1,8 +1,7 @@
 import { cleanup, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { Message, Part } from "@/client/types";
-import type { LiveEvent } from "@/client/session-state";
+import type { LiveEvent, Message, Part } from "@shoal-dev/client";
 import { entity, member, message, pendingAction, run, space, text, tool } from "../testdata";
 import { beginning, show } from "../testworld";
 import { MessageView } from "./message";

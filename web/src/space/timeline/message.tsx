@@ -2,10 +2,9 @@
 // A delta draws the head and the growing part again, nothing else.
 import { CornerDownRight } from "lucide-react";
 import { memo, useState } from "react";
-import type { Message, Run } from "@/client/types";
+import { ended, type Message, type Run } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useEntity, useMessage, useName } from "@/live/hooks";
-import { ended } from "@/client/session-state";
 import { Words } from "@/parts/words/words";
 import { SpaceLink } from "@/runs/trigger";
 import { useOrigin } from "@/runs/use-origin";

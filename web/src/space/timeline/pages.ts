@@ -1,6 +1,6 @@
 // Loads pages of a timeline, and shares them with all tabs.
 import { api } from "@/api/client";
-import type { Message } from "@/client/types";
+import type { Message } from "@shoal-dev/client";
 import type { Store } from "@/live/store";
 
 const pageSize = 50;

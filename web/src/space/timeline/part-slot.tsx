@@ -1,8 +1,7 @@
 // One part of a message in its place. It is drawn again only when the part itself
 // has changed.
 import { memo } from "react";
-import type { Message, Part } from "@/client/types";
-import { isShown } from "@/client/types";
+import { isShown, type Message, type Part } from "@shoal-dev/client";
 import { PartView } from "@/parts/part-view";
 import { promptsOf } from "@/parts/prompts";
 import { Prompts } from "./prompts";

@@ -1,6 +1,5 @@
 // The parts of a message in their order; cards that belong together are side by side.
-import type { Message, Part } from "@/client/types";
-import { isShown } from "@/client/types";
+import { isShown, type Message, type Part } from "@shoal-dev/client";
 import { isCard, takesRow } from "@/parts/tool/reading";
 import { classes } from "@/ui/classes";
 import { PartSlot } from "./part-slot";

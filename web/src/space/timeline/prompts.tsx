@@ -1,6 +1,6 @@
 // Messages that a message offers: a click sends one as the reader's own.
 import { SendHorizontal } from "lucide-react";
-import type { Message } from "@/client/types";
+import type { Message } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useSpace } from "@/live/hooks";
 import { Words } from "@/parts/words/words";

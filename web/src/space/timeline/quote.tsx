@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Reply } from "lucide-react";
 import { api } from "@/api/client";
-import type { Message } from "@/client/types";
+import type { Message } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useMessage, useName } from "@/live/hooks";
 import { wordsOf } from "@/parts/server-words";

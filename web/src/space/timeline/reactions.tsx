@@ -1,7 +1,6 @@
 // The reactions to a message, each a button that adds or takes back one's own.
 import { api } from "@/api/client";
-import { Problem } from "@/client/problem";
-import type { Message } from "@/client/types";
+import { type Message, Problem } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useLive } from "@/live/hooks";
 import { classes } from "@/ui/classes";

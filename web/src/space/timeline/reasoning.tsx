@@ -3,7 +3,7 @@
 import { Brain, ChevronRight } from "lucide-react";
 import { memo } from "react";
 import { useLiveValue } from "@/live/hooks";
-import { reasoningKey } from "@/client/session-state";
+import { reasoningKey } from "@shoal-dev/client";
 
 /** The reasoning of a run as a space shows it; renders nothing without reasoning. */
 export const Reasoning = memo(function Reasoning({ run, space }: { run: string; space: string }) {

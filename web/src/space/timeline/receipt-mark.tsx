@@ -1,6 +1,6 @@
 // How far the mention of an agent has got: one small mark beside its name.
 import { useEffect, useRef, useState } from "react";
-import type { Message } from "@/client/types";
+import type { Message } from "@shoal-dev/client";
 import { classes } from "@/ui/classes";
 import { describe, useReceipts } from "./receipts";
 

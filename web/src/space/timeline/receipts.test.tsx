@@ -1,6 +1,6 @@
 import { cleanup, screen } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
-import type { Message, Receipt } from "@/client/types";
+import type { Message, Receipt } from "@shoal-dev/client";
 import { entity, member, message, space } from "../testdata";
 import { beginning, show } from "../testworld";
 import { describe } from "./receipts";

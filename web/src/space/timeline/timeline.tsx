@@ -2,10 +2,9 @@
 // loads others on demand. At the end the newest stays on the screen; further up nothing
 // moves by itself.
 import { memo, useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
-import type { Run } from "@/client/types";
+import type { LiveSpace, Run } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useLive } from "@/live/hooks";
-import type { LiveSpace } from "@/client/session-state";
 import { unseen } from "../composer/outbox";
 import { useOutgoing } from "../composer/use-outbox";
 import { useModerates } from "../moderates";

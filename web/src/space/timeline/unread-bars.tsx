@@ -2,7 +2,7 @@
 // there.
 import { ArrowDown, ArrowUp, CheckCheck } from "lucide-react";
 import type { RefObject } from "react";
-import type { Message, Space } from "@/client/types";
+import type { Message, Space } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useShortcut } from "@/app/shortcuts";
 import { Button } from "@/ui/button";

@@ -1,6 +1,6 @@
 // What of a timeline a reader has had on the screen, and what that lets the server count as
 // read. Pure.
-import type { Message } from "@/client/types";
+import type { Message } from "@shoal-dev/client";
 
 /** How long a message is on the screen until it counts as read, in ms. */
 export const dwell = 1000;

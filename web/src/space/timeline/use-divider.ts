@@ -1,7 +1,7 @@
 // The line over what is unread. It is drawn when the reader comes, to the space or back to
 // the tab, and when they mark messages as unread; it stays where it is while they read.
 import { useEffect, useRef, useState } from "react";
-import type { Space } from "@/client/types";
+import type { Space } from "@shoal-dev/client";
 import { isHeld } from "./marked-unread";
 import { useVisible } from "./use-visible";
 

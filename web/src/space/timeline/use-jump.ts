@@ -1,7 +1,7 @@
 // Goes to a message that may not be loaded: the one that the address asks for, or the first
 // unread one.
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
-import type { Space } from "@/client/types";
+import type { Space } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useLive } from "@/live/hooks";
 import { notify } from "@/ui/notice";

@@ -2,8 +2,7 @@
 // tab for a second, without skipping anything. `Esc` and a button report the rest.
 import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
 import { api } from "@/api/client";
-import { Problem } from "@/client/problem";
-import type { Space } from "@/client/types";
+import { Problem, type Space } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useLive } from "@/live/hooks";
 import type { Store } from "@/live/store";

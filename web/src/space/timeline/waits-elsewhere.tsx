@@ -1,7 +1,7 @@
 // Under a message whose run waits for an answer in another space: the way to the request.
 import { Link } from "@tanstack/react-router";
 import { ArrowRight, Hand } from "lucide-react";
-import type { Message, PendingAction } from "@/client/types";
+import type { Message, PendingAction } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { subject } from "@/approvals/subject";
 import { usePending, useSpace } from "@/live/hooks";

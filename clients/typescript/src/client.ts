@@ -1,7 +1,7 @@
 // Calls of the REST API, typed by its OpenAPI document.
-import { request, requestText } from "./request";
-import type { paths } from "./schema";
-import { entityHeader, type Transport } from "./transport";
+import { request, requestText } from "./request.js";
+import type { paths } from "./schema.js";
+import { entityHeader, type Transport } from "./transport.js";
 
 /** An operation of the OpenAPI document, as openapi-typescript declares it. */
 interface Operation {

@@ -1,8 +1,8 @@
 // A source over a transport that plays a server: one event stream and the lists.
 import { afterEach, expect, it } from "vitest";
-import { Source, type SourceUpdate } from "./source";
-import type { Transport } from "./transport";
-import type { PendingAction, Run, ServerEvent, Space } from "./types";
+import { Source, type SourceUpdate } from "./source.js";
+import type { Transport } from "./transport.js";
+import type { PendingAction, Run, ServerEvent, Space } from "./types.js";
 
 const space = (unreadCount: number) => ({ id: "shop", sessionId: "default", name: "Shop", members: [{ entityId: "ann" }], lastSeq: 3, unreadCount, mentionCount: 0, muted: false }) as unknown as Space;
 const run = (id: string, status: Run["status"]) => ({ id, status, agentId: "bot" }) as unknown as Run;

@@ -1,5 +1,5 @@
 // The members that a space lists: all, or of a large space at most 100 of them.
-import type { Member, Space } from "./types";
+import type { Member, Space } from "./types.js";
 
 /** Whether a space lists all of its members. Events from before there was a count list all. */
 export function listsAll(space: Pick<Space, "members" | "memberCount">): boolean {

@@ -2,8 +2,8 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
-import { type Connection, Follower } from "./follower";
-import type { ServerEvent } from "./types";
+import { type Connection, Follower } from "./follower.js";
+import type { ServerEvent } from "./types.js";
 
 let server: Server;
 let follower: Follower | undefined;

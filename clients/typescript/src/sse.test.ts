@@ -1,6 +1,6 @@
 // Streams cut anywhere are the same streams.
 import { expect, it } from "vitest";
-import { EventParser, type SentEvent } from "./sse";
+import { EventParser, type SentEvent } from "./sse.js";
 
 const bytes = new TextEncoder();
 

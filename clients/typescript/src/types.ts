@@ -1,5 +1,5 @@
 // Names for the types of the API. schema.ts is generated from the OpenAPI document.
-import type { components } from "./schema";
+import type { components } from "./schema.js";
 
 type Schemas = components["schemas"];
 

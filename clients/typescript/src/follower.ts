@@ -1,8 +1,8 @@
 // Follows one event stream until it is stopped: reads events, resumes after interruptions,
 // and reports the state of the connection.
-import { EventParser } from "./sse";
-import { entityHeader, type Transport } from "./transport";
-import type { ServerEvent } from "./types";
+import { EventParser } from "./sse.js";
+import { entityHeader, type Transport } from "./transport.js";
+import type { ServerEvent } from "./types.js";
 
 /** The state of the connection of a stream. */
 export type Connection =

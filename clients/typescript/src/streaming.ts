@@ -1,7 +1,7 @@
 // Applies events to the parts of a message that is streaming.
-import type { Message, Part, ServerEvent, ToolPart } from "./types";
-import { byteLength, byteSlice } from "./utf8";
-import { completeMembers } from "./partial-json";
+import type { Message, Part, ServerEvent, ToolPart } from "./types.js";
+import { byteLength, byteSlice } from "./utf8.js";
+import { completeMembers } from "./partial-json.js";
 
 /** The progress of a streaming part. */
 export interface StreamingPart {

@@ -1,7 +1,7 @@
 // The types of the state of a session, and of the events that change it: those of the
 // server, and those that a client adds.
-import type { Entity, Message, PendingAction, Run, ServerEvent, Space } from "./types";
-import type { StreamingPart } from "./streaming";
+import type { Entity, Message, PendingAction, Run, ServerEvent, Space } from "./types.js";
+import type { StreamingPart } from "./streaming.js";
 
 /** A space with the loaded part of its timeline. */
 export interface LiveSpace {

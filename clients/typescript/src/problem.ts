@@ -1,5 +1,5 @@
 // Errors of the server (RFC 9457), and the error of a server that does not respond.
-import type { FieldError, ProblemBody } from "./types";
+import type { FieldError, ProblemBody } from "./types.js";
 
 /** The error of a call: a message for people and a code for programs. */
 export class Problem extends Error {

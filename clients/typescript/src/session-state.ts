@@ -6,14 +6,14 @@
 // Values are never modified in place, so that comparing identities detects changes.
 // Applying an event twice, or one that a snapshot already contains, has no effect. Deltas
 // are applied by their byte offsets: an overlap is dropped, and a gap sets `gap`.
-import { listsAll, mergeMembers } from "./members";
-import type { Entity, Member, Message, PendingAction, Run, ServerEvent, Space } from "./types";
-import { dropOldest, limits } from "./limits";
-import { byteLength, byteSlice } from "./utf8";
-import type { Dump, Key, LiveEvent, LiveSpace } from "./state-types";
-import { applyPart, type StreamingPart, streamingPartOf } from "./streaming";
+import { listsAll, mergeMembers } from "./members.js";
+import type { Entity, Member, Message, PendingAction, Run, ServerEvent, Space } from "./types.js";
+import { dropOldest, limits } from "./limits.js";
+import { byteLength, byteSlice } from "./utf8.js";
+import type { Dump, Key, LiveEvent, LiveSpace } from "./state-types.js";
+import { applyPart, type StreamingPart, streamingPartOf } from "./streaming.js";
 
-export type { Dump, Key, LiveEvent, LiveSpace } from "./state-types";
+export type { Dump, Key, LiveEvent, LiveSpace } from "./state-types.js";
 
 /** The state of a session. The comment at the top of this file states its guarantees. */
 export class SessionState {

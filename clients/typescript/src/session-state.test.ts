@@ -1,10 +1,10 @@
 // What the page knows after events, as tables and short stories.
 import { describe, expect, it } from "vitest";
-import type { Message, Part, PendingAction, Run, ServerEvent, Space } from "./types";
-import { limits } from "./limits";
-import { byteLength, byteSlice } from "./utf8";
-import { SessionState, type LiveEvent, reasoningKey } from "./session-state";
-import { completeMembers } from "./partial-json";
+import type { Message, Part, PendingAction, Run, ServerEvent, Space } from "./types.js";
+import { limits } from "./limits.js";
+import { byteLength, byteSlice } from "./utf8.js";
+import { SessionState, type LiveEvent, reasoningKey } from "./session-state.js";
+import { completeMembers } from "./partial-json.js";
 
 const at = "2026-11-22T10:00:00.000Z";
 

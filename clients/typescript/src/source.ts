@@ -1,10 +1,10 @@
 // A followed stream and the state that its events produce, shared by several subscribers.
-import { type Connection, Follower } from "./follower";
-import { all, request } from "./request";
-import { type Dump, ended, type LiveEvent, SessionState } from "./session-state";
-import type { Topic } from "./topic";
-import { entityHeader, type Transport } from "./transport";
-import type { Entity, PendingAction, Run, Space } from "./types";
+import { type Connection, Follower } from "./follower.js";
+import { all, request } from "./request.js";
+import { type Dump, ended, type LiveEvent, SessionState } from "./session-state.js";
+import type { Topic } from "./topic.js";
+import { entityHeader, type Transport } from "./transport.js";
+import type { Entity, PendingAction, Run, Space } from "./types.js";
 
 /** What a subscriber receives: the state when it joins, then every change. */
 export type SourceUpdate =

@@ -2,10 +2,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
-import { createClient } from "./client";
-import { Problem } from "./problem";
-import { all } from "./request";
-import { entityHeader, type Transport } from "./transport";
+import { createClient } from "./client.js";
+import { Problem } from "./problem.js";
+import { all } from "./request.js";
+import { entityHeader, type Transport } from "./transport.js";
 
 interface Seen {
   readonly method: string | undefined;

@@ -1,6 +1,6 @@
 // One request to the API and its response.
-import { Problem } from "./problem";
-import type { Transport } from "./transport";
+import { Problem } from "./problem.js";
+import type { Transport } from "./transport.js";
 
 /** What a request sends besides its method and path. */
 export interface RequestOptions {
