@@ -3,7 +3,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { Problem } from "@shoal-dev/client";
+import { ShoalError } from "@shoal-dev/client";
 import { listenToInput } from "./app/last-input";
 import { router } from "./app/router";
 import { watchTheme } from "./app/settings";
@@ -19,7 +19,7 @@ const queries = new QueryClient({
     queries: {
       staleTime: 10_000,
       // Calls without a response are retried; refused calls are not.
-      retry: (count, error) => count < 2 && Problem.from(error).status === 0,
+      retry: (count, error) => count < 2 && ShoalError.from(error).status === 0,
     },
   },
 });

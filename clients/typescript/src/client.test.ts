@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import { createClient } from "./client.js";
-import { Problem } from "./problem.js";
-import { all } from "./request.js";
+import { ShoalError } from "./errors.js";
+import { allPages } from "./request.js";
 import { entityHeader, type Transport } from "./transport.js";
 
 interface Seen {
@@ -75,10 +75,10 @@ it("returns undefined for an empty response", async () => {
 it("throws the problem of an error response", async () => {
   const { transport } = await serve(json({ code: "invalid_argument", detail: "name is empty", errors: [{ location: "body.name", message: "is empty" }], requestId: "r1" }, 422));
   const error: unknown = await createClient(transport).GET("/v1/me").catch((e: unknown) => e);
-  expect(error).toBeInstanceOf(Problem);
+  expect(error).toBeInstanceOf(ShoalError);
   expect(error).toMatchObject({ status: 422, code: "invalid_argument", message: "name is empty", requestId: "r1" });
-  expect((error as Problem).at("body.name")).toBe("is empty");
-  expect((error as Problem).at("body.id")).toBeUndefined();
+  expect((error as ShoalError).at("body.name")).toBe("is empty");
+  expect((error as ShoalError).at("body.id")).toBeUndefined();
 });
 
 it.each([
@@ -95,7 +95,7 @@ it("throws unreachable without a response", async () => {
 });
 
 it("passes on a problem of the transport", async () => {
-  const refused = new Problem(0, "storage_hangs", "no");
+  const refused = new ShoalError(0, "storage_hangs", "no");
   await expect(createClient(() => Promise.reject(refused)).GET("/v1/me")).rejects.toBe(refused);
 });
 
@@ -122,7 +122,7 @@ it("reads all pages of a list up to the limit", async () => {
   const page = (n: number) => ({ items: [n, n + 0.5], nextCursor: n === 3 ? null : String(n + 1) });
   const cursors: (string | undefined)[] = [];
   const read = (cursor: string | undefined) => Promise.resolve((cursors.push(cursor), page(Number(cursor ?? 0))));
-  expect(await all(read)).toEqual([0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5]);
+  expect(await allPages(read)).toEqual([0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5]);
   expect(cursors).toEqual([undefined, "1", "2", "3"]);
-  expect(await all(read, 3)).toEqual([0, 0.5, 1, 1.5]);
+  expect(await allPages(read, 3)).toEqual([0, 0.5, 1, 1.5]);
 });

@@ -44,7 +44,7 @@ export type CallOptions<O extends Operation> = ParamsOption<O> & BodyOption<O> &
 type CallArguments<O extends Operation> =
   undefined extends O["requestBody"] ? IfParamsOptional<O, [options?: CallOptions<O>], [options: CallOptions<O>]> : [options: CallOptions<O>];
 
-/** The calls of one method. All of them throw a Problem if the call fails. */
+/** The calls of one method. All of them throw a ShoalError if the call fails. */
 interface Call<M extends string> {
   <P extends PathOf<M>>(path: P, ...options: CallArguments<OperationOf<P, M>>): Promise<ResultOf<OperationOf<P, M>>>;
   /** Returns the text of the response, for values whose numbers do not fit into JavaScript's. */

@@ -1,5 +1,5 @@
 // One request to the API and its response.
-import { Problem } from "./problem.js";
+import { ShoalError } from "./errors.js";
 import type { Transport } from "./transport.js";
 
 /** What a request sends besides its method and path. */
@@ -10,7 +10,7 @@ export interface RequestOptions {
   readonly cache?: "no-store";
 }
 
-/** Sends a request and returns the text of the response. Throws a Problem if the call fails. */
+/** Sends a request and returns the text of the response. Throws a ShoalError if the call fails. */
 export async function requestText(transport: Transport, method: string, path: string, { body, headers, cache }: RequestOptions = {}): Promise<string> {
   let response: Response;
   let text: string;
@@ -18,9 +18,9 @@ export async function requestText(transport: Transport, method: string, path: st
     response = await transport(path, { method, headers: body === undefined ? { ...headers } : { "Content-Type": "application/json", ...headers }, ...(body !== undefined && { body }), ...(cache && { cache }) });
     text = await response.text();
   } catch (error) {
-    throw Problem.from(error);
+    throw ShoalError.from(error);
   }
-  if (!response.ok) throw Problem.of(response.status, parsed(text));
+  if (!response.ok) throw ShoalError.of(response.status, parsed(text));
   return text;
 }
 
@@ -31,7 +31,7 @@ export async function request<T>(transport: Transport, method: string, path: str
   try {
     return JSON.parse(text) as T;
   } catch {
-    throw new Problem(0, "internal", "The response is not JSON. A proxy may have replaced it.");
+    throw new ShoalError(0, "internal", "The response is not JSON. A proxy may have replaced it.");
   }
 }
 
@@ -45,7 +45,7 @@ function parsed(text: string): unknown {
 }
 
 /** Returns the items of all pages of a list. Stops after the page that reaches `limit` items. */
-export async function all<T>(page: (cursor: string | undefined) => Promise<{ items: readonly T[]; nextCursor: string | null }>, limit = 2000): Promise<T[]> {
+export async function allPages<T>(page: (cursor: string | undefined) => Promise<{ items: readonly T[]; nextCursor: string | null }>, limit = 2000): Promise<T[]> {
   const items: T[] = [];
   let cursor: string | undefined;
   do {

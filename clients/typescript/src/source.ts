@@ -1,6 +1,6 @@
 // A followed stream and the state that its events produce, shared by several subscribers.
 import { type Connection, Follower } from "./follower.js";
-import { all, request } from "./request.js";
+import { allPages, request } from "./request.js";
 import { type Dump, ended, type LiveEvent, SessionState } from "./session-state.js";
 import type { Topic } from "./topic.js";
 import { entityHeader, type Transport } from "./transport.js";
@@ -150,7 +150,7 @@ export class Source {
 
   private list<T>(name: string, query = ""): Promise<T[]> {
     const headers: Record<string, string> = this.topic.entity === null ? {} : { [entityHeader]: this.topic.entity };
-    return all((cursor) => {
+    return allPages((cursor) => {
       const next = cursor === undefined ? "" : `&cursor=${encodeURIComponent(cursor)}`;
       return request(this.transport, "GET", `${sessionPath(this.topic)}/${name}?limit=200&${query}${next}`, { headers, cache: "no-store" });
     });

@@ -1,7 +1,7 @@
 // One hosted agent: its config in forms and as text, its versions, a trial of the draft.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { Problem } from "@shoal-dev/client";
+import { ShoalError } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useEntity } from "@/live/hooks";
 import { Page } from "@/ui/page";
@@ -33,7 +33,7 @@ function Hosted({ agent }: { agent: string }) {
     );
   }
   if (found.isError) {
-    return <Page title={agent} back={backToAgents}>{Problem.from(found.error).status === 404 ? <NotHosted agent={agent} /> : <Failed error={found.error} retry={() => void found.refetch()} />}</Page>;
+    return <Page title={agent} back={backToAgents}>{ShoalError.from(found.error).status === 404 ? <NotHosted agent={agent} /> : <Failed error={found.error} retry={() => void found.refetch()} />}</Page>;
   }
   if (schema.isError) {
     return (

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useId, useRef, useState } from "react";
 import { api } from "@/api/client";
-import { entityHeader, type HostedAgent, Problem, type Space } from "@shoal-dev/client";
+import { entityHeader, type HostedAgent, ShoalError, type Space } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useEntities } from "@/live/hooks";
 import { Button } from "@/ui/button";
@@ -62,8 +62,8 @@ export function NewAgentDialog({ agents, onClose }: { agents: readonly HostedAge
   const making = useMutation({
     mutationFn: async () => {
       const result = made(f, id);
-      if ("problem" in result) throw new Problem(0, "invalid_json", `${result.line === undefined ? "" : `Line ${result.line}: `}${result.problem}`);
-      if (agents.some((a) => a.id === id)) throw new Problem(409, "already_exists", `A hosted agent with id ${id} already exists. Choose another id or edit that agent.`);
+      if ("problem" in result) throw new ShoalError(0, "invalid_json", `${result.line === undefined ? "" : `Line ${result.line}: `}${result.problem}`);
+      if (agents.some((a) => a.id === id)) throw new ShoalError(409, "already_exists", `A hosted agent with id ${id} already exists. Choose another id or edit that agent.`);
       await putAgent(session, id, result.config);
       await join(session, id, spaces.find((s) => s.id === f.space));
     },
@@ -73,7 +73,7 @@ export function NewAgentDialog({ agents, onClose }: { agents: readonly HostedAge
       await go({ to: "/s/$session/agents/$agent", params: { session, agent: id } });
     },
   });
-  const problem = making.isError ? Problem.from(making.error) : undefined;
+  const problem = making.isError ? ShoalError.from(making.error) : undefined;
   const marks = new Map<number, string>();
   for (const e of problem?.fields ?? []) {
     const path = parseLocation(e.location);
@@ -138,7 +138,7 @@ export function NewAgentDialog({ agents, onClose }: { agents: readonly HostedAge
 }
 
 // Shown where it is seen, however far the form was scrolled.
-function Refused({ problem }: { problem: Problem }) {
+function Refused({ problem }: { problem: ShoalError }) {
   const shown = useRef<HTMLDivElement>(null);
   useEffect(() => {
     void shown.current?.scrollIntoView({ block: "nearest" });
@@ -176,7 +176,7 @@ async function join(session: string, agent: string, space: Space | undefined): P
   try {
     await api.PUT("/v1/sessions/{session}/spaces/{space}/members/{entity}", { params: { path: { session, space: space.id, entity: agent } }, headers: { [entityHeader]: "" } });
   } catch (error) {
-    const problem = Problem.from(error);
+    const problem = ShoalError.from(error);
     const why = problem.code === "admin_required" ? "it has a hosted agent already and needs an admin agent first" : problem.message;
     notify(`The agent was created, but not added to ${space.name}: ${why}.`, true);
   }

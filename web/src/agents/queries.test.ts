@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { type Plan, Problem } from "@shoal-dev/client";
+import { type Plan, ShoalError } from "@shoal-dev/client";
 import { noneIfGone, untilPlan } from "./queries";
 
 test.each([
   [404, []],
   [500, "failed"],
 ])("the list of something that is answered with %i", async (status, want) => {
-  expect(await noneIfGone(Promise.reject<never[]>(new Problem(status, "x", "no"))).catch(() => "failed")).toEqual(want);
+  expect(await noneIfGone(Promise.reject<never[]>(new ShoalError(status, "x", "no"))).catch(() => "failed")).toEqual(want);
 });
 
 const now = Date.parse("2026-11-22T09:00:00Z");

@@ -2,7 +2,7 @@
 // admins, who see all of the session here, not only what the acting entity sees.
 import { queryOptions } from "@tanstack/react-query";
 import { api } from "@/api/client";
-import { all, type components, type Entity, entityHeader, type HostedAgent, type Plan, Problem, type Run, type Space, type UsageRow } from "@shoal-dev/client";
+import { allPages, type components, type Entity, entityHeader, type HostedAgent, type Plan, ShoalError, type Run, type Space, type UsageRow } from "@shoal-dev/client";
 import { isObject, type JsonObject, readJson, writeJson } from "./config/json";
 
 /** Says that a call is the admin's own and not the acting entity's. */
@@ -27,7 +27,7 @@ export const agentsKey = (session: string) => ["agents", session] as const;
 export const agentsQuery = (session: string) =>
   queryOptions({
     queryKey: [...agentsKey(session), "list"],
-    queryFn: () => all<HostedAgent>((cursor) => api.GET("/v1/sessions/{session}/agents", { params: { path: { session }, query: { limit: 200, cursor } } })),
+    queryFn: () => allPages<HostedAgent>((cursor) => api.GET("/v1/sessions/{session}/agents", { params: { path: { session }, query: { limit: 200, cursor } } })),
   });
 
 export const agentQuery = (session: string, agent: string) =>
@@ -41,7 +41,7 @@ export const versionsQuery = (session: string, agent: string) =>
   queryOptions({
     queryKey: [...agentsKey(session), "versions", agent],
     queryFn: () =>
-      all<AgentVersion>(async (cursor) => {
+      allPages<AgentVersion>(async (cursor) => {
         const text = await api.GET.text("/v1/sessions/{session}/agents/{agent}/versions", { params: { path: { session, agent }, query: { limit: 50, cursor } } });
         const page = readJson(text) as unknown as { items: AgentVersion[]; nextCursor: string | null };
         return page;
@@ -60,7 +60,7 @@ export const schemaQuery = queryOptions({
 export const allSpacesQuery = (session: string) =>
   queryOptions({
     queryKey: [...agentsKey(session), "spaces"],
-    queryFn: () => all<Space>((cursor) => api.GET("/v1/sessions/{session}/spaces", { params: { path: { session }, query: { limit: 200, cursor } }, headers: asAdmin })),
+    queryFn: () => allPages<Space>((cursor) => api.GET("/v1/sessions/{session}/spaces", { params: { path: { session }, query: { limit: 200, cursor } }, headers: asAdmin })),
     refetchInterval: 10_000,
   });
 
@@ -68,7 +68,7 @@ export const allSpacesQuery = (session: string) =>
 export const entitiesQuery = (session: string) =>
   queryOptions({
     queryKey: [...agentsKey(session), "entities"],
-    queryFn: () => all<Entity>((cursor) => api.GET("/v1/sessions/{session}/entities", { params: { path: { session }, query: { limit: 200, cursor } }, headers: asAdmin })),
+    queryFn: () => allPages<Entity>((cursor) => api.GET("/v1/sessions/{session}/entities", { params: { path: { session }, query: { limit: 200, cursor } }, headers: asAdmin })),
     refetchInterval: 10_000,
   });
 
@@ -77,7 +77,7 @@ export const runsUnderWayQuery = (session: string) =>
   queryOptions({
     queryKey: [...agentsKey(session), "runs"],
     queryFn: () =>
-      all<Run>((cursor) => api.GET("/v1/sessions/{session}/runs", { params: { path: { session }, query: { status: "queued,running,waiting_tool,waiting_reply", limit: 200, cursor } }, headers: asAdmin })),
+      allPages<Run>((cursor) => api.GET("/v1/sessions/{session}/runs", { params: { path: { session }, query: { status: "queued,running,waiting_tool,waiting_reply", limit: 200, cursor } }, headers: asAdmin })),
     refetchInterval: 5000,
   });
 
@@ -97,7 +97,7 @@ export async function noneIfGone<T>(list: Promise<T[]>): Promise<T[]> {
   try {
     return await list;
   } catch (error) {
-    if (Problem.from(error).status === 404) return [];
+    if (ShoalError.from(error).status === 404) return [];
     throw error;
   }
 }
@@ -106,7 +106,7 @@ export async function noneIfGone<T>(list: Promise<T[]>): Promise<T[]> {
 export const plansQuery = (session: string, agent: string) =>
   queryOptions({
     queryKey: ["plans", session, agent],
-    queryFn: () => noneIfGone(all<Plan>((cursor) => api.GET("/v1/sessions/{session}/agents/{agent}/plans", { params: { path: { session, agent }, query: { limit: 200, cursor } } }))),
+    queryFn: () => noneIfGone(allPages<Plan>((cursor) => api.GET("/v1/sessions/{session}/agents/{agent}/plans", { params: { path: { session, agent }, query: { limit: 200, cursor } } }))),
     refetchInterval: ({ state }) => untilPlan(state.data ?? [], Date.now()),
   });
 

@@ -3,7 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useId, useState } from "react";
 import { api } from "@/api/client";
-import { entityHeader, Problem } from "@shoal-dev/client";
+import { entityHeader, ShoalError } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useName } from "@/live/hooks";
 import { Button } from "@/ui/button";
@@ -34,7 +34,7 @@ export function TriggerDialog({ agent, onClose }: { agent: string; onClose: () =
     setProblem("problem" in read ? `Cannot parse this text: ${read.problem.message}` : undefined);
     if ("value" in read) starting.mutate(read.value);
   };
-  const fields = starting.isError ? Problem.from(starting.error).fields : [];
+  const fields = starting.isError ? ShoalError.from(starting.error).fields : [];
   const wrongService = fields.find((f) => f.location === "body.serviceName");
   return (
     <Dialog

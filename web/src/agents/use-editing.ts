@@ -2,7 +2,7 @@
 // refused, and what somebody else saves meanwhile.
 import { useMutation, type UseMutationResult, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { Problem } from "@shoal-dev/client";
+import { ShoalError } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { notify } from "@/ui/notice";
 import type { JsonObject } from "./config/json";
@@ -51,7 +51,7 @@ export function useEditing(saved: AgentVersion, schema: JsonObject, onSaved: () 
       onSaved();
     },
     onError: (error, config) => {
-      const { fields } = Problem.from(error);
+      const { fields } = ShoalError.from(error);
       if (fields.length === 0) return;
       if (config !== draft.config) dispatch({ type: "replace", config }); // an old version that is refused now
       dispatch({ type: "refused", fields });

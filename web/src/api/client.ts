@@ -14,10 +14,10 @@ export function actor(): string | null {
   return acting;
 }
 
-/** The API. All calls throw a Problem if they fail. */
+/** The API. All calls throw a ShoalError if they fail. */
 export const api = createClient(transport, actor);
 
-/** Calls a route below /console, which the OpenAPI document does not have. Throws a Problem if it fails. */
+/** Calls a route below /console, which the OpenAPI document does not have. Throws a ShoalError if it fails. */
 export function call<T>(method: string, path: string, body?: unknown): Promise<T> {
   return request(transport, method, path, body === undefined ? {} : { body: JSON.stringify(body) });
 }

@@ -2,7 +2,7 @@
 // every server on the host, whatever its port. This half belongs to the console's own
 // origin: it is stored in IndexedDB, where tabs and workers read it, and each call sends it
 // in a header.
-import { Problem } from "@shoal-dev/client";
+import { ShoalError } from "@shoal-dev/client";
 
 /** The header with the half. */
 export const signInHeader = "X-Shoal-Sign-In";
@@ -75,7 +75,7 @@ const hangs = "This browser's storage does not respond, so this page cannot prov
 
 /**
  * The stored half; null if there is none or the browser stores nothing. If the storage does
- * not respond, returns the half that was read last; without one, throws a Problem.
+ * not respond, returns the half that was read last; without one, throws a ShoalError.
  */
 export async function signInHalf(): Promise<string | null> {
   if (typeof indexedDB === "undefined") return null;
@@ -84,7 +84,7 @@ export async function signInHalf(): Promise<string | null> {
     last = typeof found === "string" ? found : null;
   } catch (error) {
     if (!(error instanceof Hung)) last = null;
-    else if (last === null) throw new Problem(0, "storage_hangs", hangs);
+    else if (last === null) throw new ShoalError(0, "storage_hangs", hangs);
   }
   return last;
 }
@@ -102,14 +102,14 @@ export async function signInHeaders(): Promise<Record<string, string>> {
 /** Like signInHeaders, for a half that is already known. */
 export const headersOf = (half: string | null): Record<string, string> => (half === null ? {} : { [signInHeader]: half });
 
-/** Stores the half that a sign-in returned. Throws a Problem if the browser stores nothing. */
+/** Stores the half that a sign-in returned. Throws a ShoalError if the browser stores nothing. */
 export async function keepHalf(half: string): Promise<void> {
   try {
     await done("readwrite", (kept) => kept.put(half, key));
     last = half;
   } catch (error) {
-    if (error instanceof Hung) throw new Problem(0, "storage_hangs", hangs);
-    throw new Problem(0, "not_kept", "This browser does not allow the page to store its half of the sign-in. Try a window that is not private.");
+    if (error instanceof Hung) throw new ShoalError(0, "storage_hangs", hangs);
+    throw new ShoalError(0, "not_kept", "This browser does not allow the page to store its half of the sign-in. Try a window that is not private.");
   }
 }
 

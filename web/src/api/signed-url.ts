@@ -11,7 +11,7 @@ interface Signed {
 const known = new Map<string, Signed>();
 const mostKnown = 500;
 
-/** Returns the signed URL of a file or of a renderer's page. Throws a Problem. */
+/** Returns the signed URL of a file or of a renderer's page. Throws a ShoalError. */
 export function signedURL(url: string): Promise<string> {
   const id = `${actor() ?? ""} ${url}`;
   const found = known.get(id);

@@ -4,7 +4,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect } from "react";
 import { api } from "@/api/client";
-import { type Caller, Problem } from "@shoal-dev/client";
+import { type Caller, ShoalError } from "@shoal-dev/client";
 import { onDemand } from "@/ui/on-demand";
 import { Failed, Loading } from "@/ui/placeholder";
 import { signIn, watchSignIn } from "./sign-in";
@@ -23,22 +23,22 @@ function takeCode(): string | undefined {
 }
 
 const code = takeCode();
-let redeemed: Promise<Problem | undefined> | undefined;
+let redeemed: Promise<ShoalError | undefined> | undefined;
 
-async function redeem(): Promise<Problem | undefined> {
+async function redeem(): Promise<ShoalError | undefined> {
   if (code === undefined) return undefined;
   try {
     await signIn({ code });
     return undefined;
   } catch (error) {
-    return Problem.from(error);
+    return ShoalError.from(error);
   }
 }
 
 interface Found {
   readonly me: Caller | null;
   /** Why a one-time link did not work. */
-  readonly refused: Problem | undefined;
+  readonly refused: ShoalError | undefined;
 }
 
 async function find(): Promise<Found> {
@@ -46,7 +46,7 @@ async function find(): Promise<Found> {
   try {
     return { me: await api.GET("/v1/me"), refused };
   } catch (error) {
-    if (Problem.from(error).status === 401) return { me: null, refused };
+    if (ShoalError.from(error).status === 401) return { me: null, refused };
     throw error;
   }
 }

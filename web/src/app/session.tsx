@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Outlet, useParams } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import { actAs, api } from "@/api/client";
-import { type Caller, Problem } from "@shoal-dev/client";
+import { type Caller, ShoalError } from "@shoal-dev/client";
 import { LiveContext, useStore } from "@/live/hooks";
 import { Failed, Loading } from "@/ui/placeholder";
 import { type Console, ConsoleContext } from "./console";
@@ -24,7 +24,7 @@ async function chooseActor(me: Caller, session: string): Promise<string | null> 
       await api.GET("/v1/sessions/{session}/entities/{entity}", { params: { path: { session, entity } }, headers: { "X-Shoal-Entity": "" } });
       return entity;
     } catch (error) {
-      if (Problem.from(error).status !== 404) throw error;
+      if (ShoalError.from(error).status !== 404) throw error;
     }
   }
   return null;

@@ -1,7 +1,7 @@
 // Signing in and out affects all tabs of a browser, because they share the cookie. A tab
 // must not show one person's data to the next, so each tab reloads.
 import { api, call } from "@/api/client";
-import { type Caller, Problem } from "@shoal-dev/client";
+import { type Caller, ShoalError } from "@shoal-dev/client";
 import { dropHalf, keepHalf } from "@/api/sign-in";
 
 const channel = typeof BroadcastChannel === "undefined" ? undefined : new BroadcastChannel("shoal.signed");
@@ -11,13 +11,13 @@ function notifyTabs(): void {
   channel?.postMessage(null);
 }
 
-/** Signs this browser in, with the code of a link or with a key. Throws a Problem. */
+/** Signs this browser in, with the code of a link or with a key. Throws a ShoalError. */
 export async function signIn(credentials: { readonly code: string } | { readonly key: string }): Promise<void> {
   const { signIn: half } = await call<{ signIn: string }>("POST", "/console/login", credentials);
   await signedInWith(half);
 }
 
-/** Keeps the half of a sign-in that another call than signIn has made. Throws a Problem. */
+/** Keeps the half of a sign-in that another call than signIn has made. Throws a ShoalError. */
 export async function signedInWith(half: string): Promise<void> {
   await keepHalf(half);
   notifyTabs();
@@ -25,7 +25,7 @@ export async function signedInWith(half: string): Promise<void> {
 
 /**
  * Signs this browser out. If `everywhere`, signs out all browsers that signed in with the
- * same key or by a link, as this one did. Throws a Problem.
+ * same key or by a link, as this one did. Throws a ShoalError.
  */
 export async function signOut(everywhere: boolean): Promise<void> {
   await call("POST", "/console/logout", everywhere ? { everywhere } : undefined);
@@ -43,7 +43,7 @@ export function watchSignIn(me: Caller, changed: () => void, who: () => Promise<
       const now = await who();
       if (now.role !== me.role || now.entityId !== me.entityId || now.sessionId !== me.sessionId) changed();
     } catch (error) {
-      if (Problem.from(error).status === 401) changed();
+      if (ShoalError.from(error).status === 401) changed();
     }
   };
   const hear = () => void check();

@@ -2,7 +2,7 @@
 // nothing is decided before it is confirmed.
 import { useState } from "react";
 import { api } from "@/api/client";
-import { type PendingAction, Problem } from "@shoal-dev/client";
+import { type PendingAction, ShoalError } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useConnection, useName, useRun, useSpace } from "@/live/hooks";
 import { label } from "@/parts/renderers/words";
@@ -141,7 +141,7 @@ async function answer(session: string, p: PendingAction, approved: boolean, reas
     const after = await api.POST("/v1/sessions/{session}/pending-actions/{pending}/answer", { params: { path: { session, pending: p.id } }, body: { approved, argsHash: p.argsHash, ...(reason === "" ? {} : { reason }) } });
     return after.status === "open" ? "Your vote is counted; more votes are needed." : approved ? "Approved." : "Denied.";
   } catch (thrown) {
-    const problem = Problem.from(thrown);
+    const problem = ShoalError.from(thrown);
     if (problem.code === "already_answered") return "Another person answered first.";
     return problem.code === "args_changed" ? "The arguments have changed. Read them again, then decide." : problem.message;
   }

@@ -1,7 +1,7 @@
 // The queries of the approvals page, besides the live state.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { api } from "@/api/client";
-import { all, type Message, type MessageTrigger, type PendingAction } from "@shoal-dev/client";
+import { allPages, type Message, type MessageTrigger, type PendingAction } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useLive, usePending } from "@/live/hooks";
 
@@ -19,7 +19,7 @@ export function useAnswerable() {
     .join(" ");
   return useQuery<ReadonlySet<string>>({
     queryKey: ["answerable", session, actor, known],
-    queryFn: async () => new Set((await all((cursor) => api.GET("/v1/sessions/{session}/pending-actions", { params: { path: { session }, query: { cursor, limit: 200 } } }))).map((p) => p.id)),
+    queryFn: async () => new Set((await allPages((cursor) => api.GET("/v1/sessions/{session}/pending-actions", { params: { path: { session }, query: { cursor, limit: 200 } } }))).map((p) => p.id)),
     placeholderData: (before) => before,
   });
 }

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { CircleCheck, CircleX } from "lucide-react";
 import { useState } from "react";
 import { api } from "@/api/client";
-import { all, type RememberedDecision } from "@shoal-dev/client";
+import { allPages, type RememberedDecision } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useSpace } from "@/live/hooks";
 import { listed } from "@/parts/answer/votes";
@@ -24,7 +24,7 @@ export function Remembered({ agent }: { agent?: string }) {
   const [revoking, revoke] = useState<RememberedDecision>();
   const found = useQuery({
     queryKey: ["remembered", session, actor],
-    queryFn: () => all((cursor) => api.GET("/v1/sessions/{session}/remembered-decisions", { params: { path: { session }, query: { cursor, limit: 200 } } })),
+    queryFn: () => allPages((cursor) => api.GET("/v1/sessions/{session}/remembered-decisions", { params: { path: { session }, query: { cursor, limit: 200 } } })),
     refetchInterval: 60_000,
   });
   if (found.isPending) return <Loading />;

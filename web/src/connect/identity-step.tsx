@@ -3,7 +3,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { KeyRound } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { api } from "@/api/client";
-import { all } from "@shoal-dev/client";
+import { allPages } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useEntities, useLive } from "@/live/hooks";
 import { Button } from "@/ui/button";
@@ -30,7 +30,7 @@ export function IdentityStep({ asked, made, onMade }: Props) {
   const [joined, setJoined] = useState<readonly string[]>([]);
   const spaces = useQuery({
     queryKey: [session, "all-spaces"],
-    queryFn: () => all((cursor) => api.GET("/v1/sessions/{session}/spaces", { headers: { "X-Shoal-Entity": "" }, params: { path: { session }, query: { limit: 200, cursor } } })),
+    queryFn: () => allPages((cursor) => api.GET("/v1/sessions/{session}/spaces", { headers: { "X-Shoal-Entity": "" }, params: { path: { session }, query: { limit: 200, cursor } } })),
   });
   const id = existing !== "" ? existing : fresh.trim();
   const wrong = wrongID(id);

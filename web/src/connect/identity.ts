@@ -1,7 +1,7 @@
 // The identity of a client: a new or an existing agent, the spaces that it joins, and its
 // key.
 import { api } from "@/api/client";
-import { type Entity, type Key, Problem } from "@shoal-dev/client";
+import { type Entity, type Key, ShoalError } from "@shoal-dev/client";
 
 /** The agent to connect. */
 export interface Wanted {
@@ -30,7 +30,7 @@ export async function connect({ session, entity, spaces }: Wanted): Promise<Conn
     try {
       await api.PUT("/v1/sessions/{session}/spaces/{space}/members/{entity}", { headers: asNobody, params: { path: { session, space, entity } } });
     } catch (error) {
-      refused.push({ space, why: Problem.from(error).message });
+      refused.push({ space, why: ShoalError.from(error).message });
     }
   }
   const made = await api.GET("/v1/sessions/{session}/entities/{entity}", { headers: asNobody, params: { path: { session, entity } } });

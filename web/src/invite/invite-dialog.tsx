@@ -2,7 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
 import { api } from "@/api/client";
-import { all, type Invite, Problem } from "@shoal-dev/client";
+import { allPages, type Invite, ShoalError } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { Copyable } from "@/connect/copyable";
 import { Button } from "@/ui/button";
@@ -84,7 +84,7 @@ function InviteForm({ id, space, onBusy, onMade }: { id: string; space: string |
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set([space ?? "welcome"]));
   const spaces = useQuery({
     queryKey: [session, "invite-spaces"],
-    queryFn: () => all((cursor) => api.GET("/v1/sessions/{session}/spaces", { params: { path: { session }, query: { limit: 200, cursor } } })),
+    queryFn: () => allPages((cursor) => api.GET("/v1/sessions/{session}/spaces", { params: { path: { session }, query: { limit: 200, cursor } } })),
   });
   const open = (spaces.data ?? []).filter((s) => s.status === "open");
   const make = useMutation({
@@ -107,7 +107,7 @@ function InviteForm({ id, space, onBusy, onMade }: { id: string; space: string |
       onMade(invite);
     },
   });
-  const problem = make.isError ? Problem.from(make.error) : undefined;
+  const problem = make.isError ? ShoalError.from(make.error) : undefined;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     make.mutate();

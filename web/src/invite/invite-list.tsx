@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Mail, X } from "lucide-react";
 import { api } from "@/api/client";
-import { all } from "@shoal-dev/client";
+import { allPages } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useSpaces } from "@/live/hooks";
 import { IconButton } from "@/ui/button";
@@ -19,7 +19,7 @@ export function InviteList() {
   const nameOf = (id: string) => spaces.find((s) => s.id === id)?.name ?? id;
   const found = useQuery({
     queryKey: invitesKey(session),
-    queryFn: () => all((cursor) => api.GET("/v1/sessions/{session}/invites", { params: { path: { session }, query: { limit: 200, cursor } } })),
+    queryFn: () => allPages((cursor) => api.GET("/v1/sessions/{session}/invites", { params: { path: { session }, query: { limit: 200, cursor } } })),
   });
   if (found.isError) return <Failed error={found.error} retry={() => void found.refetch()} />;
   if (found.data === undefined || found.data.length === 0) return null;

@@ -2,7 +2,7 @@
 import { type FormEvent, useState } from "react";
 import { call } from "@/api/client";
 import { signedInWith } from "@/app/sign-in";
-import { type Caller, Problem } from "@shoal-dev/client";
+import { type Caller, ShoalError } from "@shoal-dev/client";
 import { Copyable } from "@/connect/copyable";
 import { Button } from "@/ui/button";
 import { TextField } from "@/ui/field";
@@ -57,13 +57,13 @@ function NoCode() {
 
 function NameForm({ onJoined }: { onJoined: (joined: Membership) => void }) {
   const [name, setName] = useState("");
-  const [problem, setProblem] = useState<Problem>();
+  const [problem, setProblem] = useState<ShoalError>();
   const [busy, setBusy] = useState(false);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     const chosen = name.trim();
     if (chosen === "") {
-      setProblem(new Problem(422, "invalid_argument", "Type a name first."));
+      setProblem(new ShoalError(422, "invalid_argument", "Type a name first."));
       return;
     }
     setBusy(true);
@@ -73,7 +73,7 @@ function NameForm({ onJoined }: { onJoined: (joined: Membership) => void }) {
       await signedInWith(answer.signIn);
       onJoined({ secret: answer.key, name: chosen, session: answer.sessionId ?? "default" });
     } catch (error) {
-      setProblem(Problem.from(error));
+      setProblem(ShoalError.from(error));
     } finally {
       setBusy(false);
     }

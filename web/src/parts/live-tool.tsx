@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useState, useSyncExternalStore } from "react";
 import { api } from "@/api/client";
-import { all, type PendingAction, type ToolPart } from "@shoal-dev/client";
+import { allPages, type PendingAction, type ToolPart } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useConnection, useLive, useLiveValue } from "@/live/hooks";
 import { Answer } from "./answer/answer";
@@ -119,7 +119,7 @@ function useRenderer(name: string): string | undefined {
   const { session } = useConsole();
   const renderers = useQuery({
     queryKey: [session, "renderers"],
-    queryFn: () => all((cursor) => api.GET("/v1/sessions/{session}/renderers", { params: { path: { session }, query: { cursor, limit: 200 } } })),
+    queryFn: () => allPages((cursor) => api.GET("/v1/sessions/{session}/renderers", { params: { path: { session }, query: { cursor, limit: 200 } } })),
     staleTime: 60_000,
     retry: false,
   });

@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useId, useMemo, useRef, useState } from "react";
 import { api } from "@/api/client";
-import { type HostedAgent, type Plan, Problem } from "@shoal-dev/client";
+import { type HostedAgent, type Plan, ShoalError } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
 import { Dialog } from "@/ui/dialog";
@@ -43,7 +43,7 @@ export function PlanDialog({ plan, agents, onClose }: Props) {
   const saving = useMutation({
     mutationFn: async () => {
       const made = bodyOf(f);
-      if ("wrong" in made) throw new Problem(422, "invalid_argument", "Some fields are invalid.", made.wrong);
+      if ("wrong" in made) throw new ShoalError(422, "invalid_argument", "Some fields are invalid.", made.wrong);
       if (plan === undefined) return api.POST("/v1/sessions/{session}/agents/{agent}/plans", { params: { path: { session, agent: f.agent } }, body: made.body });
       return api.PATCH("/v1/sessions/{session}/plans/{plan}", { params: { path: { session, plan: plan.id } }, body: made.body });
     },
@@ -54,7 +54,7 @@ export function PlanDialog({ plan, agents, onClose }: Props) {
       onClose();
     },
   });
-  const errors = saving.isError ? Problem.from(saving.error).fields : [];
+  const errors = saving.isError ? ShoalError.from(saving.error).fields : [];
   const shownAtFields = ["name", "instruction", "description", "cron", "timeZone", "scheduledAt"].map((n) => `body.${n}`);
   const isAllShown = errors.length > 0 && errors.every((e) => shownAtFields.includes(e.location));
   return (

@@ -3,7 +3,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import { api } from "@/api/client";
-import { all, ended, type LiveEvent, type Message, type PendingAction, type Run, type Step } from "@shoal-dev/client";
+import { allPages, ended, type LiveEvent, type Message, type PendingAction, type Run, type Step } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useConnection, useRun } from "@/live/hooks";
 import { close, open, type Store } from "@/live/store";
@@ -59,7 +59,7 @@ export function useRunPending(run: string, every: number | false = false) {
   const { session } = useConsole();
   return useQuery({
     queryKey: runKeys(session, run).pending,
-    queryFn: () => all((cursor) => api.GET("/v1/sessions/{session}/pending-actions", { params: { path: { session }, query: { run, status: "open,answered,expired,canceled", cursor, limit: 200 } } })),
+    queryFn: () => allPages((cursor) => api.GET("/v1/sessions/{session}/pending-actions", { params: { path: { session }, query: { run, status: "open,answered,expired,canceled", cursor, limit: 200 } } })),
     refetchInterval: every,
   });
 }

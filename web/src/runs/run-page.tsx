@@ -2,7 +2,7 @@
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { Back } from "@/app/back";
-import { ended, Problem } from "@shoal-dev/client";
+import { ended, ShoalError } from "@shoal-dev/client";
 import { useName } from "@/live/hooks";
 import { Page } from "@/ui/page";
 import { Empty, Failed, Loading } from "@/ui/placeholder";
@@ -31,7 +31,7 @@ function Inspector({ run }: { run: string }) {
   if (record === undefined)
     return (
       <Page title="Run" back={back}>
-        {problem === null ? <Loading /> : Problem.from(problem).status === 404 ? <Empty title="Run not found">It does not exist or is not in your spaces.</Empty> : <Failed error={problem} retry={retry} />}
+        {problem === null ? <Loading /> : ShoalError.from(problem).status === 404 ? <Empty title="Run not found">It does not exist or is not in your spaces.</Empty> : <Failed error={problem} retry={retry} />}
       </Page>
     );
   return (

@@ -2,7 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef } from "react";
-import { ended, Problem, type Run } from "@shoal-dev/client";
+import { ended, ShoalError, type Run } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useName, useRun } from "@/live/hooks";
 import { Failed, Loading } from "@/ui/placeholder";
@@ -23,7 +23,7 @@ export function RunPanel({ run: id }: { run: string }) {
   const live = useRun(id);
   const run = live !== undefined && (asked.data === undefined || !ended(asked.data.status)) ? live : asked.data;
   if (run === undefined) {
-    if (asked.isError) return Problem.from(asked.error).status === 404 ? <p className="p-4 text-soft">This run is not to be seen from here.</p> : <Failed error={asked.error} retry={() => void asked.refetch()} />;
+    if (asked.isError) return ShoalError.from(asked.error).status === 404 ? <p className="p-4 text-soft">This run is not to be seen from here.</p> : <Failed error={asked.error} retry={() => void asked.refetch()} />;
     return <Loading />;
   }
   return <Panel run={run} />;

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useId, useState } from "react";
 import { api } from "@/api/client";
-import { Problem, type Session, type Space } from "@shoal-dev/client";
+import { ShoalError, type Session, type Space } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { inBrowser } from "@/app/storage";
 import { wrongID } from "@/connect/identity";
@@ -41,7 +41,7 @@ export function NewSession({ onClose }: { onClose: () => void }) {
       onClose();
     },
   });
-  const problem = make.isError ? Problem.from(make.error) : undefined;
+  const problem = make.isError ? ShoalError.from(make.error) : undefined;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setTried(true);
@@ -128,7 +128,7 @@ export function CloseSpace({ space, onClose }: { space: Space; onClose: () => vo
       onClose();
     },
   });
-  const problem = closing.isError ? Problem.from(closing.error) : undefined;
+  const problem = closing.isError ? ShoalError.from(closing.error) : undefined;
   return (
     <Dialog
       open

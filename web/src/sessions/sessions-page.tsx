@@ -4,7 +4,7 @@ import { Link, useSearch } from "@tanstack/react-router";
 import { ArrowLeft, Plus } from "lucide-react";
 import { useState } from "react";
 import { api } from "@/api/client";
-import { all, type Session } from "@shoal-dev/client";
+import { allPages, type Session } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
 import { classes } from "@/ui/classes";
@@ -45,7 +45,7 @@ export function SessionsPage() {
 function Sessions() {
   const { session: here } = useConsole();
   const { id } = useSearch({ from: "/s/$session/sessions" });
-  const sessions = useQuery({ queryKey: sessionsKey, queryFn: () => all((cursor) => api.GET("/v1/sessions", { params: { query: { limit: 200, cursor } } })) });
+  const sessions = useQuery({ queryKey: sessionsKey, queryFn: () => allPages((cursor) => api.GET("/v1/sessions", { params: { query: { limit: 200, cursor } } })) });
   if (sessions.isPending) return <Loading />;
   if (sessions.isError) return <Failed error={sessions.error} retry={() => void sessions.refetch()} />;
   const chosen = id ?? here;

@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
 import { api } from "@/api/client";
-import { type Entity, Problem } from "@shoal-dev/client";
+import { type Entity, ShoalError } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { wrongID } from "@/connect/identity";
 import { useLive } from "@/live/hooks";
@@ -40,7 +40,7 @@ export function EntityDialog({ entity, onClose }: { entity: Entity | undefined; 
       onClose();
     },
   });
-  const problem = save.isError ? Problem.from(save.error) : undefined;
+  const problem = save.isError ? ShoalError.from(save.error) : undefined;
   const wrong = entity === undefined ? wrongID(id) : undefined;
   const submit = (event: FormEvent) => {
     event.preventDefault();

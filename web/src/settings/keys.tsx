@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { KeyRound } from "lucide-react";
 import { useState } from "react";
 import { api } from "@/api/client";
-import { all, type Key } from "@shoal-dev/client";
+import { allPages, type Key } from "@shoal-dev/client";
 import { callerKey } from "@/app/identity";
 import { useConsole } from "@/app/console";
 import { Badge } from "@/ui/badge";
@@ -19,7 +19,7 @@ import { keysKey } from "./queries";
 export function Keys() {
   const [making, setMaking] = useState(false);
   const [revoking, setRevoking] = useState<Key>();
-  const keys = useQuery({ queryKey: keysKey, queryFn: () => all((cursor) => api.GET("/v1/keys", { params: { query: { limit: 200, cursor } } })) });
+  const keys = useQuery({ queryKey: keysKey, queryFn: () => allPages((cursor) => api.GET("/v1/keys", { params: { query: { limit: 200, cursor } } })) });
   if (keys.isPending) return <Loading />;
   if (keys.isError) return <Failed error={keys.error} retry={() => void keys.refetch()} />;
   const newest = [...keys.data].sort((a, b) => b.createdAt.localeCompare(a.createdAt));

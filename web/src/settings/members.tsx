@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { Mail, Pencil, Trash2, UserPlus } from "lucide-react";
 import { useState } from "react";
 import { api } from "@/api/client";
-import { all, type Entity } from "@shoal-dev/client";
+import { allPages, type Entity } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { InviteDialog } from "@/invite/invite-dialog";
 import { InviteList } from "@/invite/invite-list";
@@ -30,7 +30,7 @@ export function Members() {
   const [inviting, setInviting] = useState(false);
   const found = useQuery({
     queryKey: entitiesKey(session),
-    queryFn: () => all((cursor) => api.GET("/v1/sessions/{session}/entities", { params: { path: { session }, query: { limit: 200, cursor } } })),
+    queryFn: () => allPages((cursor) => api.GET("/v1/sessions/{session}/entities", { params: { path: { session }, query: { limit: 200, cursor } } })),
   });
   if (found.isPending) return <Loading />;
   if (found.isError) return <Failed error={found.error} retry={() => void found.refetch()} />;

@@ -2,7 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
 import { api } from "@/api/client";
-import { all, type Key, Problem } from "@shoal-dev/client";
+import { allPages, type Key, ShoalError } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { Copyable } from "@/connect/copyable";
 import { useEntities } from "@/live/hooks";
@@ -69,7 +69,7 @@ function KeyForm({ id, onBusy, onMade }: { id: string; onBusy: (busy: boolean) =
   const [kind, setKind] = useState<"agent" | "human">("agent");
   const [name, setName] = useState("");
   const [life, setLife] = useState("90");
-  const sessions = useQuery({ queryKey: sessionsKey, queryFn: () => all((cursor) => api.GET("/v1/sessions", { params: { query: { limit: 200, cursor } } })) });
+  const sessions = useQuery({ queryKey: sessionsKey, queryFn: () => allPages((cursor) => api.GET("/v1/sessions", { params: { query: { limit: 200, cursor } } })) });
   const known = useEntities();
   const isNew = entity.trim() !== "" && (session !== console.session || !known.some((e) => e.id === entity.trim()));
   const list = useId();
@@ -94,7 +94,7 @@ function KeyForm({ id, onBusy, onMade }: { id: string; onBusy: (busy: boolean) =
       onMade(key);
     },
   });
-  const problem = make.isError ? Problem.from(make.error) : undefined;
+  const problem = make.isError ? ShoalError.from(make.error) : undefined;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     make.mutate();

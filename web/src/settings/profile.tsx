@@ -2,7 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api } from "@/api/client";
-import { type Entity, Problem } from "@shoal-dev/client";
+import { type Entity, ShoalError } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useLive } from "@/live/hooks";
 import { ActAs } from "@/sessions/act-as";
@@ -48,7 +48,7 @@ function ProfileForm({ entity }: { entity: Entity }) {
       notify("Saved.");
     },
   });
-  const problem = save.isError ? Problem.from(save.error) : undefined;
+  const problem = save.isError ? ShoalError.from(save.error) : undefined;
   const changed = name !== entity.name || description !== entity.description;
   const submit = (event: FormEvent) => {
     event.preventDefault();

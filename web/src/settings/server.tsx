@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { CircleCheck, CircleX, ExternalLink } from "lucide-react";
 import type { ReactNode } from "react";
 import { api } from "@/api/client";
-import { Problem } from "@shoal-dev/client";
+import { ShoalError } from "@shoal-dev/client";
 import { Failed, Loading } from "@/ui/placeholder";
 import { duration } from "@/ui/time";
 
@@ -23,7 +23,7 @@ async function ask(): Promise<Asked> {
     await api.GET("/readyz");
     return { version: health.version, took, unready: undefined };
   } catch (error) {
-    return { version: health.version, took, unready: Problem.from(error).message };
+    return { version: health.version, took, unready: ShoalError.from(error).message };
   }
 }
 

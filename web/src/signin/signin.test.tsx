@@ -2,7 +2,7 @@
 import { cleanup, render, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { Problem } from "@shoal-dev/client";
+import { ShoalError } from "@shoal-dev/client";
 import { keepHalf } from "@/api/sign-in";
 import { SignIn } from "./signin";
 
@@ -27,12 +27,12 @@ describe("the sign-in page", () => {
   });
 
   it("explains a link that was used or has expired", () => {
-    render(<SignIn refused={new Problem(401, "unauthenticated", "raw words")} onSignedIn={vi.fn()} />);
+    render(<SignIn refused={new ShoalError(401, "unauthenticated", "raw words")} onSignedIn={vi.fn()} />);
     expect(screen.getByRole("alert").textContent).toMatch(/once, within ten minutes.*another window/);
   });
 
   it("shows the server's message for other failures", () => {
-    render(<SignIn refused={new Problem(429, "rate_limited", "Too many tries. Wait a minute.")} onSignedIn={vi.fn()} />);
+    render(<SignIn refused={new ShoalError(429, "rate_limited", "Too many tries. Wait a minute.")} onSignedIn={vi.fn()} />);
     expect(screen.getByRole("alert").textContent).toContain("Too many tries. Wait a minute.");
   });
 
@@ -50,7 +50,7 @@ describe("the sign-in page", () => {
 
   it("reports a browser that stores nothing", async () => {
     answers(200, { role: "entity", signIn: "half" });
-    vi.mocked(keepHalf).mockRejectedValueOnce(new Problem(0, "not_kept", "This browser does not let the page keep its half."));
+    vi.mocked(keepHalf).mockRejectedValueOnce(new ShoalError(0, "not_kept", "This browser does not let the page keep its half."));
     const done = vi.fn();
     render(<SignIn refused={undefined} onSignedIn={done} />);
     await userEvent.type(screen.getByLabelText("Your key"), "shoal_abc{Enter}");

@@ -2,14 +2,14 @@
 // explains why a link did not work.
 import { KeyRound } from "lucide-react";
 import { type FormEvent, useState } from "react";
-import { Problem } from "@shoal-dev/client";
+import { ShoalError } from "@shoal-dev/client";
 import { signIn } from "@/app/sign-in";
 import { Button } from "@/ui/button";
 import { CopyButton } from "@/ui/copy";
 import { TextField } from "@/ui/field";
 
 /** `refused` is why the link in the address did not work. */
-export function SignIn({ refused, onSignedIn }: { refused: Problem | undefined; onSignedIn: () => void }) {
+export function SignIn({ refused, onSignedIn }: { refused: ShoalError | undefined; onSignedIn: () => void }) {
   return (
     <main className="mx-auto flex min-h-dvh max-w-md flex-col justify-center gap-6 px-6 py-10">
       <div className="flex flex-col gap-3">
@@ -33,7 +33,7 @@ export function SignIn({ refused, onSignedIn }: { refused: Problem | undefined; 
   );
 }
 
-function Refused({ problem }: { problem: Problem }) {
+function Refused({ problem }: { problem: ShoalError }) {
   const spent = problem.status === 401;
   return (
     <div role="alert" className="rounded-md border border-warn bg-warn-soft p-4 text-warn">
@@ -65,7 +65,7 @@ function KeyForm({ onSignedIn }: { onSignedIn: () => void }) {
       setKey("");
       onSignedIn();
     } catch (error) {
-      setWrong(explained(Problem.from(error)));
+      setWrong(explained(ShoalError.from(error)));
     } finally {
       setBusy(false);
     }
@@ -97,7 +97,7 @@ function KeyForm({ onSignedIn }: { onSignedIn: () => void }) {
 }
 
 /** The message for a key that did not work. */
-export function explained(problem: Problem): string {
+export function explained(problem: ShoalError): string {
   if (problem.status === 0 && problem.code !== "not_kept") return "Server unreachable. Try again in a moment.";
   if (problem.status === 401) return "Invalid key. It may have been revoked, have expired, or belong to another server. Check that you copied all of it.";
   return problem.message;

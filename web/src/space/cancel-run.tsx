@@ -2,7 +2,7 @@
 import { Square } from "lucide-react";
 import { useState } from "react";
 import { api } from "@/api/client";
-import { Problem } from "@shoal-dev/client";
+import { ShoalError } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
 import { notify } from "@/ui/notice";
@@ -16,7 +16,7 @@ export function StopRun({ run, what, brief = false }: { run: string; what: strin
     try {
       await api.POST("/v1/sessions/{session}/runs/{run}/cancel", { params: { path: { session, run } } });
     } catch (error) {
-      notify(`Could not stop the run: ${Problem.from(error).message}`, true);
+      notify(`Could not stop the run: ${ShoalError.from(error).message}`, true);
     } finally {
       setBusy(false);
     }

@@ -1,7 +1,7 @@
 // Whether an entity is in a space, also if the space lists only some of its members.
 import { useQuery } from "@tanstack/react-query";
 import { api } from "@/api/client";
-import { listsAll, Problem, type Space } from "@shoal-dev/client";
+import { listsAll, ShoalError, type Space } from "@shoal-dev/client";
 import { isMember } from "./order";
 import { pathOf } from "./path-of";
 
@@ -18,7 +18,7 @@ export function useMembership(space: Space | undefined, entity: string): boolean
         await api.GET("/v1/sessions/{session}/spaces/{space}/members/{entity}", { params: { path: { ...pathOf(space).path, entity } } });
         return true;
       } catch (error) {
-        if (error instanceof Problem && error.code === "not_found") return false;
+        if (error instanceof ShoalError && error.code === "not_found") return false;
         throw error;
       }
     },

@@ -2,7 +2,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useId, useState } from "react";
 import { api } from "@/api/client";
-import { Problem } from "@shoal-dev/client";
+import { ShoalError } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
 import { Dialog } from "@/ui/dialog";
@@ -20,7 +20,7 @@ export function NewSpace({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState("");
   const [members, setMembers] = useState<ReadonlySet<string>>(new Set());
   const [admin, setAdmin] = useState("");
-  const [problem, setProblem] = useState<Problem>();
+  const [problem, setProblem] = useState<ShoalError>();
   const [busy, setBusy] = useState(false);
   const ids = [...members];
   const hosted = useHosted(actor === null ? ids : [...ids, actor]);
@@ -44,7 +44,7 @@ export function NewSpace({ onClose }: { onClose: () => void }) {
       onClose();
       await go({ to: "/s/$session/spaces/$space", params: { session, space: made.id } });
     } catch (error) {
-      setProblem(Problem.from(error));
+      setProblem(ShoalError.from(error));
     } finally {
       setBusy(false);
     }

@@ -2,7 +2,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, type ReactNode, useId, useState } from "react";
 import { api } from "@/api/client";
-import type { Problem, Space } from "@shoal-dev/client";
+import type { ShoalError, Space } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useName } from "@/live/hooks";
 import { Button } from "@/ui/button";
@@ -70,7 +70,7 @@ function Form({ title, about, submit, danger = false, disabled = false, action, 
   );
 }
 
-const wrong = (problem: Problem | undefined, field: string) => problem?.fields.find((f) => f.location === `body.${field}`)?.message;
+const wrong = (problem: ShoalError | undefined, field: string) => problem?.fields.find((f) => f.location === `body.${field}`)?.message;
 
 function Rename({ space, onClose }: Props) {
   const action = useAction();

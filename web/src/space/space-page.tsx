@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { type DragEvent, type ReactNode, useEffect, useState } from "react";
 import { api } from "@/api/client";
-import { type LiveSpace, Problem } from "@shoal-dev/client";
+import { type LiveSpace, ShoalError } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { inBrowser } from "@/app/storage";
 import { useShortcut } from "@/app/shortcuts";
@@ -47,10 +47,10 @@ function Unknown({ space }: { space: string }) {
   const asked = useQuery({
     queryKey: [session, actor, "space", space],
     queryFn: () => api.GET("/v1/sessions/{session}/spaces/{space}", { params: { path: { session, space } } }),
-    retry: (count, error) => count < 2 && Problem.from(error).status === 0,
+    retry: (count, error) => count < 2 && ShoalError.from(error).status === 0,
   });
   if (!asked.isError) return <Page title={asked.data?.name ?? "Space"} back={back}>{<Loading lines={6} />}</Page>;
-  if (Problem.from(asked.error).status === 404) return <NotIn title="Space" />;
+  if (ShoalError.from(asked.error).status === 404) return <NotIn title="Space" />;
   return (
     <Page title="Space" back={back}>
       <Failed error={asked.error} retry={() => void asked.refetch()} />

@@ -1,17 +1,17 @@
 // One call that somebody asked for: whether it is under way, and what went wrong.
 import { useCallback, useState } from "react";
-import { Problem } from "@shoal-dev/client";
+import { ShoalError } from "@shoal-dev/client";
 
 export interface Action {
   readonly busy: boolean;
-  readonly problem: Problem | undefined;
+  readonly problem: ShoalError | undefined;
   /** Makes the call; returns whether it succeeded. */
   run(call: () => Promise<unknown>): Promise<boolean>;
 }
 
 export function useAction(): Action {
   const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<Problem>();
+  const [problem, setProblem] = useState<ShoalError>();
   const run = useCallback(async (call: () => Promise<unknown>) => {
     setBusy(true);
     setProblem(undefined);
@@ -19,7 +19,7 @@ export function useAction(): Action {
       await call();
       return true;
     } catch (error) {
-      setProblem(Problem.from(error));
+      setProblem(ShoalError.from(error));
       return false;
     } finally {
       setBusy(false);

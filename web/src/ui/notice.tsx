@@ -1,7 +1,7 @@
 // Short notices at the edge of the page, read out politely. They report what has happened
 // and disappear by themselves. Nothing that needs an answer is shown here.
 import { useSyncExternalStore } from "react";
-import { Problem } from "@shoal-dev/client";
+import { ShoalError } from "@shoal-dev/client";
 import { classes } from "./classes";
 
 interface Notice {
@@ -27,7 +27,7 @@ export function notify(text: string, bad = false): void {
 }
 
 /** Shows an error in the server's words. */
-export const notifyError = (error: unknown): void => notify(Problem.from(error).message, true);
+export const notifyError = (error: unknown): void => notify(ShoalError.from(error).message, true);
 
 function subscribe(fn: () => void): () => void {
   listeners.add(fn);

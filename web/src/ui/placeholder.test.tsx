@@ -1,6 +1,6 @@
 import { cleanup, render, screen } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
-import { Problem } from "@shoal-dev/client";
+import { ShoalError } from "@shoal-dev/client";
 import { Failed } from "./placeholder";
 
 afterEach(cleanup);
@@ -8,13 +8,13 @@ afterEach(cleanup);
 const body = { detail: "Something went wrong here.", code: "internal", requestId: "req_7" };
 
 it("shows the id of the failed request, for the server's log", () => {
-  render(<Failed error={Problem.of(500, body)} />);
+  render(<Failed error={ShoalError.of(500, body)} />);
   expect(screen.getByRole("alert").textContent).toBe("Something went wrong here.Request req_7");
 });
 
 it.each([
-  ["an error that the reader can correct", Problem.of(422, body)],
-  ["an unreachable server", Problem.unreachable()],
+  ["an error that the reader can correct", ShoalError.of(422, body)],
+  ["an unreachable server", ShoalError.unreachable()],
 ])("shows no id for %s", (_, error) => {
   render(<Failed error={error} />);
   expect(screen.getByRole("alert").textContent).not.toContain("Request");

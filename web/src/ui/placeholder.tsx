@@ -1,6 +1,6 @@
 // What a page shows instead of its content: empty, loading, an error.
 import { useEffect, useState, type ReactNode } from "react";
-import { Problem } from "@shoal-dev/client";
+import { ShoalError } from "@shoal-dev/client";
 import { Button } from "./button";
 
 /** The empty state: one sentence, one action, and the equivalent command line. */
@@ -35,7 +35,7 @@ export function Loading({ lines = 4, label = "Loading" }: { lines?: number; labe
 
 /** The error in the server's words, and a button to try again. */
 export function Failed({ error, retry }: { error: unknown; retry?: () => void }) {
-  const problem = Problem.from(error);
+  const problem = ShoalError.from(error);
   return (
     <div role="alert" className="m-4 flex flex-col items-start gap-2 rounded-lg border border-bad bg-bad-soft p-4">
       <p className="font-medium text-bad">{problem.message}</p>

@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { CircleCheck, Target, Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { api } from "@/api/client";
-import { all } from "@shoal-dev/client";
+import { allPages } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { Words } from "@/parts/words/words";
 import { Badge } from "@/ui/badge";
@@ -42,7 +42,7 @@ export function MemoryTab({ agent }: { agent: string }) {
         agent={agent}
         kind={{
           title: "Memories", about: "What the agent stored for later conversations.", none: "No memories", one: "memory",
-          load: async () => (await all((cursor) => api.GET("/v1/sessions/{session}/agents/{agent}/memories", { params: { path, query: { cursor, limit: 200 } } }))).map((m) => ({ id: m.id, text: m.content, head: <Words text={m.topic} />, updatedAt: m.updatedAt })),
+          load: async () => (await allPages((cursor) => api.GET("/v1/sessions/{session}/agents/{agent}/memories", { params: { path, query: { cursor, limit: 200 } } }))).map((m) => ({ id: m.id, text: m.content, head: <Words text={m.topic} />, updatedAt: m.updatedAt })),
           remove: (memory) => api.DELETE("/v1/sessions/{session}/agents/{agent}/memories/{memory}", { params: { path: { ...path, memory } } }),
           clear: () => api.DELETE("/v1/sessions/{session}/agents/{agent}/memories", { params: { path } }),
         }}
@@ -51,7 +51,7 @@ export function MemoryTab({ agent }: { agent: string }) {
         agent={agent}
         kind={{
           title: "Goals", about: "The agent's goals, including completed goals.", none: "No goals", one: "goal",
-          load: async () => (await all((cursor) => api.GET("/v1/sessions/{session}/agents/{agent}/goals", { params: { path, query: { cursor, limit: 200 } } }))).map((g) => ({ id: g.id, text: g.description, head: <GoalHead {...g} />, updatedAt: g.updatedAt })),
+          load: async () => (await allPages((cursor) => api.GET("/v1/sessions/{session}/agents/{agent}/goals", { params: { path, query: { cursor, limit: 200 } } }))).map((g) => ({ id: g.id, text: g.description, head: <GoalHead {...g} />, updatedAt: g.updatedAt })),
           remove: (goal) => api.DELETE("/v1/sessions/{session}/agents/{agent}/goals/{goal}", { params: { path: { ...path, goal } } }),
           clear: () => api.DELETE("/v1/sessions/{session}/agents/{agent}/goals", { params: { path } }),
         }}

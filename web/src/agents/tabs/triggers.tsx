@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { Plus, Zap } from "lucide-react";
 import { useState } from "react";
 import { api } from "@/api/client";
-import { entityHeader, Problem, type Space } from "@shoal-dev/client";
+import { entityHeader, ShoalError, type Space } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { PlanDialog } from "@/plans/plan-dialog";
 import { PlanList } from "@/plans/plan-list";
@@ -135,7 +135,7 @@ function useSpaceChange(change: () => Promise<unknown>) {
     mutationFn: change,
     onSuccess: () => queries.invalidateQueries({ queryKey: allSpacesQuery(session).queryKey }),
     onError: (error) => {
-      const problem = Problem.from(error);
+      const problem = ShoalError.from(error);
       notify(problem.code === "admin_required" ? "That space already has a hosted agent. Choose its admin agent in the space's menu first." : problem.message, true);
     },
   });

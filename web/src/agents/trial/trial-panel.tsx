@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Play, RefreshCw, Trash2, X } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { Problem } from "@shoal-dev/client";
+import { ShoalError } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { Button, IconButton } from "@/ui/button";
 import { notify, notifyError } from "@/ui/notice";
@@ -20,7 +20,7 @@ export function TrialPanel({ agent, onClose }: { agent: string; onClose: () => v
   const why = actor === null ? "Choose a participant to act as in Settings first." : unreadableSentence(draft);
   // Errors of the server are shown at the draft's fields.
   const refused = (error: unknown) => {
-    const problem = Problem.from(error);
+    const problem = ShoalError.from(error);
     if (problem.status === 422) dispatch({ type: "refused", fields: problem.fields });
   };
   const beginning = useMutation({ mutationFn: () => beginTrial(session, agent, draft.config), onSuccess: keep, onError: refused });
@@ -109,7 +109,7 @@ function useTrial(session: string): { trial: Trial | undefined; keep: (trial: Tr
           notify("Trial cleaned up.");
           void queries.invalidateQueries({ queryKey: agentsKey(session) });
         },
-        (error: unknown) => notify(`The trial could not be cleaned up: ${Problem.from(error).message} Try again from the Agents page.`, true),
+        (error: unknown) => notify(`The trial could not be cleaned up: ${ShoalError.from(error).message} Try again from the Agents page.`, true),
       );
     };
   }, [session, queries]);

@@ -1,7 +1,7 @@
 // A trial runs a draft with the real runtime: a hosted agent of its own in a space
 // of its own, both marked, so that leftovers can be found and cleaned up.
 import { api } from "@/api/client";
-import { type Entity, entityHeader, Problem, type Space } from "@shoal-dev/client";
+import { type Entity, entityHeader, ShoalError, type Space } from "@shoal-dev/client";
 import { isOfTrial, trialMark } from "@/app/trials";
 import { headersOf, lastHalf } from "@/api/sign-in";
 import { getIn, type JsonObject, setIn } from "../config/json";
@@ -80,7 +80,7 @@ async function unlessGone(call: Promise<unknown>): Promise<void> {
   try {
     await call;
   } catch (error) {
-    if (Problem.from(error).code !== "not_found") throw error;
+    if (ShoalError.from(error).code !== "not_found") throw error;
   }
 }
 

@@ -1,7 +1,7 @@
 import { act, cleanup, configure, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { type PendingAction, Problem } from "@shoal-dev/client";
+import { type PendingAction, ShoalError } from "@shoal-dev/client";
 import { pending } from "../gallery-parts";
 import { Answer, type AnswerProps } from "./answer";
 
@@ -21,7 +21,7 @@ function show(p: PendingAction, more: Partial<AnswerProps> = {}) {
 }
 
 const press = (name: string) => userEvent.click(screen.getByRole("button", { name }));
-const refused = (status: number, code: string, detail: string, errors: unknown[] = []) => () => Promise.reject(Problem.of(status, { status, code, detail, errors }));
+const refused = (status: number, code: string, detail: string, errors: unknown[] = []) => () => Promise.reject(ShoalError.of(status, { status, code, detail, errors }));
 const chosen = { type: "object", properties: { chosen: { type: "boolean" } }, required: ["chosen"] };
 
 describe("a result", () => {
@@ -288,7 +288,7 @@ describe("an answer that cannot be given", () => {
   });
 
   it("for another reason shows it, and can be retried", async () => {
-    show(pending({}), { submit: () => Promise.reject(Problem.unreachable()) });
+    show(pending({}), { submit: () => Promise.reject(ShoalError.unreachable()) });
     await press("OK");
     expect(screen.getByRole("alert").textContent).toContain("unreachable");
     expect(screen.getByRole("button", { name: "OK" }).hasAttribute("disabled")).toBe(false);

@@ -1,21 +1,21 @@
 // One answer on its way: what is sent, what the server says to it.
 import { useState } from "react";
-import { type PendingAction, Problem } from "@shoal-dev/client";
+import { type PendingAction, ShoalError } from "@shoal-dev/client";
 import { type Faults } from "./draft";
 import { faultsOf } from "./faults";
 
 const none: Faults = new Map();
 
-/** How an answer is handed in: the body is JSON text. Throws a Problem. */
+/** How an answer is handed in: the body is JSON text. Throws a ShoalError. */
 export type Submit = (body: string) => Promise<PendingAction>;
 
 export interface Answering {
   /** An answer is on its way. */
   readonly busy: boolean;
   /** An error of the server that does not belong to a field. */
-  readonly problem: Problem | undefined;
+  readonly problem: ShoalError | undefined;
   /** Somebody else was first, or it is too late: not an error of the reader's. */
-  readonly late: Problem | undefined;
+  readonly late: ShoalError | undefined;
   readonly faults: Faults;
   /** The action after this reader's answer, as the server returned it. */
   readonly after: PendingAction | undefined;
@@ -28,7 +28,7 @@ export interface Answering {
 /** Keeps track of the answer to one pending action. */
 export function useAnswering(submit: Submit): Answering {
   const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<Problem>();
+  const [problem, setProblem] = useState<ShoalError>();
   const [faults, setFaults] = useState(none);
   const [after, setAfter] = useState<PendingAction>();
   const send = async (body: string) => {
@@ -39,7 +39,7 @@ export function useAnswering(submit: Submit): Answering {
     try {
       setAfter(await submit(body));
     } catch (thrown) {
-      const p = inWords(Problem.from(thrown));
+      const p = inWords(ShoalError.from(thrown));
       setProblem(p);
       if (p.status === 422) setFaults(faultsOf(p));
     } finally {
@@ -52,7 +52,7 @@ export function useAnswering(submit: Submit): Answering {
 }
 
 // What the reader did not cause, in words that say what became of the answer.
-function inWords(p: Problem): Problem {
+function inWords(p: ShoalError): ShoalError {
   const words =
     p.code === "args_changed"
       ? "The arguments of this call have changed since this page loaded. Your answer was not recorded. Reload the page and review them."
@@ -61,5 +61,5 @@ function inWords(p: Problem): Problem {
         : p.status === 410
           ? "Too late: the request has expired or its run has ended. Your answer was not recorded."
           : undefined;
-  return words === undefined ? p : new Problem(p.status, p.code, words, p.fields, p.requestId);
+  return words === undefined ? p : new ShoalError(p.status, p.code, words, p.fields, p.requestId);
 }

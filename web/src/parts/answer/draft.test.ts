@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Problem } from "@shoal-dev/client";
+import { ShoalError } from "@shoal-dev/client";
 import { type Draft, draftOf, written } from "./draft";
 import { faultsOf, shownAt } from "./faults";
 import { askOf, shortOf } from "./schema";
@@ -118,14 +118,14 @@ describe("buttons in place of a form", () => {
 
 describe("errors of the server", () => {
   it("is shown at its field", () => {
-    const problem = Problem.of(422, { code: "invalid_argument", detail: "…", errors: [{ location: "body.result", message: "does not fit the tool's schema: result.at.zip: is missing\nresult.n[1]: must be an integer" }] });
+    const problem = ShoalError.of(422, { code: "invalid_argument", detail: "…", errors: [{ location: "body.result", message: "does not fit the tool's schema: result.at.zip: is missing\nresult.n[1]: must be an integer" }] });
     expect([...faultsOf(problem)]).toEqual([
       ["at.zip", "is missing"],
       ["n[1]", "must be an integer"],
     ]);
   });
   it("is shown at fields whose names have special characters", () => {
-    const problem = Problem.of(422, { code: "invalid_argument", errors: [{ location: "body.result", message: 'does not fit the tool\'s schema: result["street name"]: must match\nresult.at["a.b"][0]: is missing\nresult["\\u003ci\\u003e"].x: is missing' }] });
+    const problem = ShoalError.of(422, { code: "invalid_argument", errors: [{ location: "body.result", message: 'does not fit the tool\'s schema: result["street name"]: must match\nresult.at["a.b"][0]: is missing\nresult["\\u003ci\\u003e"].x: is missing' }] });
     expect([...faultsOf(problem).keys()]).toEqual(['["street name"]', 'at["a.b"][0]', '["<i>"].x']);
     const named = object({ "street name": { type: "string", minLength: 3 } }, "street name");
     expect(fill(named, { "street name": "a" })).toEqual({ '["street name"]': "Needs at least 3 characters" });
@@ -136,11 +136,11 @@ describe("errors of the server", () => {
     expect([...shownAt(ask, draftOf(ask), faults)]).toEqual([["lines", "[0].sku: is missing; is short"], ['["a b"]', "is wrong"], ["", 'more["x y"]: is not known']]);
   });
   it("is shown for the whole form if it names no field", () => {
-    const problem = Problem.of(422, { code: "invalid_argument", errors: [{ location: "result", message: "must be a JSON value" }] });
+    const problem = ShoalError.of(422, { code: "invalid_argument", errors: [{ location: "result", message: "must be a JSON value" }] });
     expect([...faultsOf(problem)]).toEqual([["", "must be a JSON value"]]);
   });
   it("is shown for the fields of other answers", () => {
-    const problem = Problem.of(422, { code: "invalid_argument", errors: [{ location: "body.reason", message: "is too long" }] });
+    const problem = ShoalError.of(422, { code: "invalid_argument", errors: [{ location: "body.reason", message: "is too long" }] });
     expect([...faultsOf(problem)]).toEqual([["reason", "is too long"]]);
   });
 });

@@ -1,5 +1,5 @@
 // What the server says is wrong with a result, by the fields of the form.
-import type { Problem } from "@shoal-dev/client";
+import type { ShoalError } from "@shoal-dev/client";
 import { type Draft, type Faults, join } from "./draft";
 import type { Ask } from "./schema";
 
@@ -9,7 +9,7 @@ const step = /^(?:\.([A-Za-z0-9_$-]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\])/;
  * The faults of an answer that was refused, by path; what names no place in the
  * result is kept under the path ``.
  */
-export function faultsOf(problem: Problem): Faults {
+export function faultsOf(problem: ShoalError): Faults {
   const faults = new Map<string, string>();
   for (const { location, message } of problem.fields) {
     for (const part of message.replace(/^do(?:es)? not fit the tool's schema:\s*/, "").split("\n")) {

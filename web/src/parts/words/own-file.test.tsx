@@ -1,6 +1,6 @@
 import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Problem } from "@shoal-dev/client";
+import { ShoalError } from "@shoal-dev/client";
 import { forgetSigned, signedURL } from "@/api/signed-url";
 import { OwnFileLink, OwnImage } from "./own-file";
 
@@ -17,7 +17,7 @@ const answers = (...list: Answer[]) => {
 let n = 0;
 const signed = () => ({ url: `${url}?signed=${++n}`, expiresAt: "2126-01-01T00:00:00Z" });
 const refused = () => {
-  throw new Problem(404, "not_found", "There is no such session.");
+  throw new ShoalError(404, "not_found", "There is no such session.");
 };
 
 beforeEach(() => {

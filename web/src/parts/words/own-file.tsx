@@ -1,18 +1,18 @@
 // Files that this server keeps. A browser reads them by signed URLs, which are asked
 // for when a picture is drawn or a link is followed.
 import { type MouseEvent, type ReactNode, useEffect, useState } from "react";
-import { Problem } from "@shoal-dev/client";
+import { ShoalError } from "@shoal-dev/client";
 import { forgetSigned, signedURL } from "@/api/signed-url";
 
 /** The signed URL of what this server keeps, once it is known, and why it is not. */
-export function useSigned(url: string): { readonly src: string | undefined; readonly problem: Problem | undefined; readonly again: () => void } {
-  const [signed, setSigned] = useState<{ readonly of: string; readonly src?: string; readonly problem?: Problem }>();
+export function useSigned(url: string): { readonly src: string | undefined; readonly problem: ShoalError | undefined; readonly again: () => void } {
+  const [signed, setSigned] = useState<{ readonly of: string; readonly src?: string; readonly problem?: ShoalError }>();
   const [tries, setTries] = useState(0);
   useEffect(() => {
     let gone = false;
     signedURL(url).then(
       (src) => !gone && setSigned({ of: url, src }),
-      (error: unknown) => !gone && setSigned({ of: url, problem: Problem.from(error) }),
+      (error: unknown) => !gone && setSigned({ of: url, problem: ShoalError.from(error) }),
     );
     return () => void (gone = true);
   }, [url, tries]);
@@ -38,7 +38,7 @@ export function OwnImage({ src, alt }: { src: string; alt: string }) {
 
 /** A link to a file that this server keeps: it opens in a new tab, or is saved under a name. */
 export function OwnFileLink({ url, saveAs, className, children }: { url: string; saveAs?: string; className?: string; children: ReactNode }) {
-  const [problem, setProblem] = useState<Problem>();
+  const [problem, setProblem] = useState<ShoalError>();
   const follow = (event: MouseEvent) => {
     if (event.button > 1) return;
     event.preventDefault();
@@ -53,7 +53,7 @@ export function OwnFileLink({ url, saveAs, className, children }: { url: string;
       },
       (error: unknown) => {
         tab?.close();
-        setProblem(Problem.from(error));
+        setProblem(ShoalError.from(error));
       },
     );
   };

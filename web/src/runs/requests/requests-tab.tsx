@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "@/api/client";
-import { Problem, type Step } from "@shoal-dev/client";
+import { ShoalError, type Step } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { CopyButton } from "@/ui/copy";
 import { CheckField, SelectField, TextField } from "@/ui/field";
@@ -71,6 +71,6 @@ export function RequestsTab({ run, steps }: { run: string; steps: readonly Step[
 }
 
 function Missing({ error, retry }: { error: unknown; retry: () => void }) {
-  if (Problem.from(error).status === 404) return <Empty title="Request not stored">This step ran before the server stored requests, or its model has not been called yet.</Empty>;
+  if (ShoalError.from(error).status === 404) return <Empty title="Request not stored">This step ran before the server stored requests, or its model has not been called yet.</Empty>;
   return <Failed error={error} retry={retry} />;
 }

@@ -2,7 +2,7 @@
 // that sending is quick.
 import { useCallback, useRef, useState } from "react";
 import { actor } from "@/api/client";
-import { entityHeader, Problem } from "@shoal-dev/client";
+import { entityHeader, ShoalError } from "@shoal-dev/client";
 import { signInHeaders } from "@/api/sign-in";
 import { newKey } from "../idempotency";
 import type { SentFile } from "./outbox";
@@ -43,7 +43,7 @@ export function useAttachments(session: string): Attachments {
       under.current.set(key, { file, cut: upload.cut });
       upload.done.then(
         (sent) => change(key, { sent, progress: 1 }),
-        (error: unknown) => change(key, { problem: Problem.from(error).message }),
+        (error: unknown) => change(key, { problem: ShoalError.from(error).message }),
       );
     },
     [session, change],
@@ -96,10 +96,10 @@ function send(session: string, key: string, file: File, progress: (part: number)
     request.upload.onprogress = (event) => {
       if (event.lengthComputable) progress(event.loaded / event.total);
     };
-    request.onerror = () => reject(Problem.unreachable());
+    request.onerror = () => reject(ShoalError.unreachable());
     request.onload = () => {
       const body = parsed(request.responseText);
-      if (request.status !== 201 && request.status !== 200) return reject(Problem.of(request.status, body));
+      if (request.status !== 201 && request.status !== 200) return reject(ShoalError.of(request.status, body));
       const { name, mediaType, size, url } = body as SentFile;
       resolve({ name, mediaType, size, url });
     };

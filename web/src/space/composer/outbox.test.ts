@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { type Message, Problem } from "@shoal-dev/client";
+import { type Message, ShoalError } from "@shoal-dev/client";
 import { message, text } from "../testdata";
 import { longestWait, Outbox, type OutboxStorage, type Outgoing, unseen } from "./outbox";
 
@@ -30,7 +30,7 @@ function browser() {
 }
 
 // A server with a prepared answer for each attempt, in order.
-function server(...answers: ("ok" | Problem)[]) {
+function server(...answers: ("ok" | ShoalError)[]) {
   const sent: string[] = [];
   const pauses: number[] = [];
   const post = {
@@ -59,7 +59,7 @@ describe("the outbox", () => {
   });
 
   it("keeps trying with the same key while the server is away, a little longer each time", async () => {
-    const { post, sent, pauses } = server(Problem.unreachable(), new Problem(503, "busy", "Busy."));
+    const { post, sent, pauses } = server(ShoalError.unreachable(), new ShoalError(503, "busy", "Busy."));
     const box = new Outbox(post, browser().tab());
     void box.add(outgoing("a"));
     await vi.waitFor(() => expect(box.all()).toEqual([]));
@@ -68,7 +68,7 @@ describe("the outbox", () => {
   });
 
   it("shows why one was refused, and continues with the next", async () => {
-    const { post, sent } = server(new Problem(413, "too_large", "It is too long."));
+    const { post, sent } = server(new ShoalError(413, "too_large", "It is too long."));
     const box = new Outbox(post, browser().tab());
     void box.add(outgoing("a"));
     void box.add(outgoing("b"));
@@ -80,7 +80,7 @@ describe("the outbox", () => {
   });
 
   it("forgets what is discarded", async () => {
-    const { post } = server(new Problem(409, "space_closed", "Closed."));
+    const { post } = server(new ShoalError(409, "space_closed", "Closed."));
     const box = new Outbox(post, browser().tab());
     void box.add(outgoing("a"));
     await vi.waitFor(() => expect(box.all()[0]?.refused).toBe("Closed."));
@@ -116,7 +116,7 @@ describe("the outbox", () => {
   });
 
   it("sends what the browser does not store, too", async () => {
-    const { post, sent } = server(Problem.unreachable());
+    const { post, sent } = server(ShoalError.unreachable());
     const refuses = () => Promise.reject(new Error("no room"));
     const box = new Outbox(post, { ...browser().tab(), load: refuses, put: refuses, remove: refuses });
     await box.add(outgoing("a"));

@@ -2,7 +2,7 @@
 // once, in all tabs, and sent one after the other in each space, by one tab. They wait while
 // the server is away, and outlive the tab and the browser. Each has one Idempotency-Key for
 // all attempts, so none is posted twice.
-import { type FilePart, type Message, Problem } from "@shoal-dev/client";
+import { type FilePart, type Message, ShoalError } from "@shoal-dev/client";
 
 /** A message on its way out. */
 export interface Outgoing {
@@ -28,7 +28,7 @@ export type SentFile = Pick<FilePart, "name" | "mediaType" | "size" | "url">;
 
 /** The dependencies of an outbox. */
 export interface Post {
-  /** Posts a message; throws a Problem. */
+  /** Posts a message; throws a ShoalError. */
   send(o: Outgoing): Promise<Message>;
   /** Receives the stored message; resolves once the timeline shows it. */
   stored(m: Message): Promise<void>;
@@ -141,7 +141,7 @@ export class Outbox {
       await this.discard(o.key);
       return 0;
     } catch (error) {
-      const problem = Problem.from(error);
+      const problem = ShoalError.from(error);
       if (passes(problem)) {
         await this.post.pause(before);
         return before + 1;
@@ -171,7 +171,7 @@ function expired(o: Outgoing): Outgoing {
 }
 
 /** Whether the same call may succeed later. */
-function passes(p: Problem): boolean {
+function passes(p: ShoalError): boolean {
   return p.code === "unreachable" || p.code === "idempotency_in_flight" || p.status === 429 || p.status === 502 || p.status === 503 || p.status === 504;
 }
 

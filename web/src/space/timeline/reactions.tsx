@@ -1,6 +1,6 @@
 // The reactions to a message, each a button that adds or takes back one's own.
 import { api } from "@/api/client";
-import { type Message, Problem } from "@shoal-dev/client";
+import { type Message, ShoalError } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useLive } from "@/live/hooks";
 import { classes } from "@/ui/classes";
@@ -18,7 +18,7 @@ export function useReact(message: Message): (emoji: string, remove: boolean) => 
     try {
       await (remove ? api.DELETE(path, { params }) : api.PUT(path, { params }));
     } catch (error) {
-      notify(Problem.from(error).message);
+      notify(ShoalError.from(error).message);
     }
   };
 }

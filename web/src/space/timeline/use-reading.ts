@@ -2,7 +2,7 @@
 // tab for a second, without skipping anything. `Esc` and a button report the rest.
 import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
 import { api } from "@/api/client";
-import { Problem, type Space } from "@shoal-dev/client";
+import { ShoalError, type Space } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useLive } from "@/live/hooks";
 import type { Store } from "@/live/store";
@@ -84,7 +84,7 @@ export function useMarkAllRead(space: Space): () => void {
   const store = useLive();
   return useCallback(() => {
     release(space.id);
-    markRead(store, session, space.id, space.lastSeq).catch((error: unknown) => notify(`Not marked as read: ${Problem.from(error).message}`, true));
+    markRead(store, session, space.id, space.lastSeq).catch((error: unknown) => notify(`Not marked as read: ${ShoalError.from(error).message}`, true));
   }, [store, session, space.id, space.lastSeq]);
 }
 

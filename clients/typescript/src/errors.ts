@@ -2,7 +2,7 @@
 import type { FieldError, ProblemBody } from "./types.js";
 
 /** The error of a call: a message for people and a code for programs. */
-export class Problem extends Error {
+export class ShoalError extends Error {
   constructor(
     /** The HTTP status; 0 if no response arrived. */
     readonly status: number,
@@ -24,20 +24,20 @@ export class Problem extends Error {
   }
 
   /** The problem in an error response. `body` is the parsed body, undefined if it is not JSON. */
-  static of(status: number, body: unknown): Problem {
+  static of(status: number, body: unknown): ShoalError {
     const p = (typeof body === "object" && body !== null ? body : {}) as Partial<ProblemBody>;
-    return new Problem(status, p.code ?? "internal", p.detail ?? p.title ?? `The server returned status ${status}.`, p.errors ?? [], p.requestId ?? "");
+    return new ShoalError(status, p.code ?? "internal", p.detail ?? p.title ?? `The server returned status ${status}.`, p.errors ?? [], p.requestId ?? "");
   }
 
   /** The problem of a request without a response. */
-  static unreachable(): Problem {
-    return new Problem(0, "unreachable", "Server unreachable. Check your connection and try again.");
+  static unreachable(): ShoalError {
+    return new ShoalError(0, "unreachable", "Server unreachable. Check your connection and try again.");
   }
 
   /** Converts a thrown value to a problem. A TypeError is what fetch throws without a response. */
-  static from(thrown: unknown): Problem {
-    if (thrown instanceof Problem) return thrown;
-    if (thrown instanceof TypeError) return Problem.unreachable();
-    return new Problem(0, "internal", thrown instanceof Error ? thrown.message : String(thrown));
+  static from(thrown: unknown): ShoalError {
+    if (thrown instanceof ShoalError) return thrown;
+    if (thrown instanceof TypeError) return ShoalError.unreachable();
+    return new ShoalError(0, "internal", thrown instanceof Error ? thrown.message : String(thrown));
   }
 }
