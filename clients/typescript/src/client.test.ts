@@ -82,11 +82,11 @@ it("throws the problem of an error response", async () => {
 });
 
 it.each([
-  [502, "The server returned status 502."],
-  [200, "The response is not JSON. A proxy may have replaced it."],
-])("throws a problem for a page of a proxy with status %i", async (status, message) => {
+  [502, "unreachable", "The server returned status 502."],
+  [200, "internal", "The response is not JSON. A proxy may have replaced it."],
+])("throws an error for a page of a proxy with status %i", async (status, code, message) => {
   const { transport } = await serve((out) => void out.writeHead(status, { "Content-Type": "text/html" }).end("<h1>Gateway</h1>"));
-  await expect(createClient(transport).GET("/v1/me")).rejects.toMatchObject({ code: "internal", message });
+  await expect(createClient(transport).GET("/v1/me")).rejects.toMatchObject({ code, message });
 });
 
 it("throws unreachable without a response", async () => {

@@ -4,12 +4,14 @@
 
 interface AbortSignal {
   readonly aborted: boolean;
+  readonly reason: unknown;
   addEventListener(type: "abort", listener: () => void): void;
+  removeEventListener(type: "abort", listener: () => void): void;
 }
 
 declare class AbortController {
   readonly signal: AbortSignal;
-  abort(): void;
+  abort(reason?: unknown): void;
 }
 
 type ReadableStreamReadResult<T> = { readonly done: false; readonly value: T } | { readonly done: true; readonly value?: undefined };
@@ -22,9 +24,15 @@ interface ReadableStream<T> {
   getReader(): ReadableStreamDefaultReader<T>;
 }
 
-interface Response {
+interface Headers {
+  get(name: string): string | null;
+}
+
+declare class Response {
+  constructor(body: string | null, init: { readonly status: number; readonly headers: Headers });
   readonly ok: boolean;
   readonly status: number;
+  readonly headers: Headers;
   readonly body: ReadableStream<Uint8Array> | null;
   json(): Promise<unknown>;
   text(): Promise<string>;

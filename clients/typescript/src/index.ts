@@ -3,7 +3,7 @@ export { type CallOptions, type Client, createClient } from "./client.js";
 export { type Connection, Follower, type Listener } from "./follower.js";
 export { listsAll, mergeMembers } from "./members.js";
 export { completeMembers } from "./partial-json.js";
-export { ShoalError } from "./errors.js";
+export * from "./errors.js";
 export { allPages, request, type RequestOptions, requestText } from "./request.js";
 export type { components, paths } from "./schema.js";
 export { ended, reasoningKey, SessionState } from "./session-state.js";

@@ -20,8 +20,17 @@ export async function requestText(transport: Transport, method: string, path: st
   } catch (error) {
     throw ShoalError.from(error);
   }
-  if (!response.ok) throw ShoalError.of(response.status, parsed(text));
+  if (!response.ok) throw refused(response, text);
   return text;
+}
+
+/** The error in a response that is not ok. */
+export async function refusal(response: Response): Promise<ShoalError> {
+  return refused(response, await response.text());
+}
+
+function refused(response: Response, text: string): ShoalError {
+  return ShoalError.of(response.status, parsed(text), 1000 * (Number(response.headers.get("Retry-After")) || 0));
 }
 
 /** Like requestText, but parses the response as JSON. Returns undefined for an empty response. */

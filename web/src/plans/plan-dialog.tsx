@@ -43,7 +43,7 @@ export function PlanDialog({ plan, agents, onClose }: Props) {
   const saving = useMutation({
     mutationFn: async () => {
       const made = bodyOf(f);
-      if ("wrong" in made) throw new ShoalError(422, "invalid_argument", "Some fields are invalid.", made.wrong);
+      if ("wrong" in made) throw new ShoalError(422, "invalid_argument", "Some fields are invalid.", { fields: made.wrong });
       if (plan === undefined) return api.POST("/v1/sessions/{session}/agents/{agent}/plans", { params: { path: { session, agent: f.agent } }, body: made.body });
       return api.PATCH("/v1/sessions/{session}/plans/{plan}", { params: { path: { session, plan: plan.id } }, body: made.body });
     },

@@ -61,5 +61,5 @@ function inWords(p: ShoalError): ShoalError {
         : p.status === 410
           ? "Too late: the request has expired or its run has ended. Your answer was not recorded."
           : undefined;
-  return words === undefined ? p : new ShoalError(p.status, p.code, words, p.fields, p.requestId);
+  return words === undefined ? p : new ShoalError(p.status, p.code, words, p);
 }
