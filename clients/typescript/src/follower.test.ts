@@ -106,3 +106,18 @@ it("reconnects without a cursor on restart", async () => {
   });
   expect(cursors).toEqual([undefined, undefined]);
 }, 10_000);
+
+it("starts again if the connection breaks between the snapshots of a session", async () => {
+  const cursors: (string | undefined)[] = [];
+  const url = await serve((n, cursor, out) => {
+    cursors.push(cursor);
+    out.writeHead(200, { "Content-Type": "text/event-stream" });
+    const snapshot = (id: number) => `id: ${id}\nevent: snapshot\ndata: {"type":"snapshot","delta":"s"}\n\n`;
+    if (n === 0) return void out.write(snapshot(1), () => out.destroy());
+    out.write(snapshot(1) + snapshot(1) + 'id: 1\nevent: snapshot.end\ndata: {"type":"snapshot.end","delta":"."}\n\n', () => n === 1 && out.destroy());
+  });
+  await new Promise<void>((resolve) => {
+    follower = new Follower(fetch, url, "ann", { onOpen: () => void (cursors.length === 3 && resolve()), onEvents: () => undefined, onConnection: () => undefined }, true);
+  });
+  expect(cursors).toEqual([undefined, undefined, "1"]);
+});

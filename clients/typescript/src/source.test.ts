@@ -35,7 +35,7 @@ class FakeServer {
         signal?.addEventListener("abort", () => controller.error(new Error("aborted")));
       },
     });
-    return new Response(body);
+    return new Response(body, { headers: { "Content-Type": "text/event-stream" } });
   };
 
   send(id: number, event: unknown): void {

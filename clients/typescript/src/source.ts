@@ -41,7 +41,7 @@ export class Source {
       },
       onEvents: (events) => this.apply(events),
       onConnection: (c) => this.setConnection(c),
-    });
+    }, this.topic.run === undefined);
   }
 
   /** Adds a subscriber. It receives the state at once, and every change from then on. */
