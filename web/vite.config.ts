@@ -20,6 +20,7 @@ export default defineConfig({
     alias: {
       "@": fileURLToPath(new URL("./src", import.meta.url)),
       // From its sources: nothing has to be built before the console.
+      "@shoal-dev/client/live": fileURLToPath(new URL("../clients/typescript/src/live.ts", import.meta.url)),
       "@shoal-dev/client": fileURLToPath(new URL("../clients/typescript/src/index.ts", import.meta.url)),
     },
   },

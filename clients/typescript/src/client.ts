@@ -39,7 +39,7 @@ type IfParamsOptional<O extends Operation, Yes, No> = undefined extends O["param
 type ParamsOption<O extends Operation> = IfParamsOptional<O, { readonly params?: Params<O> }, { readonly params: Params<O> }>;
 
 /** What a call sends besides its path. */
-export type CallOptions<O extends Operation> = ParamsOption<O> & BodyOption<O> & { readonly headers?: Record<string, string> };
+export type CallOptions<O extends Operation> = ParamsOption<O> & BodyOption<O> & { readonly headers?: Record<string, string>; readonly signal?: AbortSignal };
 
 type CallArguments<O extends Operation> =
   undefined extends O["requestBody"] ? IfParamsOptional<O, [options?: CallOptions<O>], [options: CallOptions<O>]> : [options: CallOptions<O>];
@@ -66,6 +66,7 @@ interface AnyOptions {
   readonly body?: unknown;
   readonly jsonText?: string;
   readonly headers?: Record<string, string>;
+  readonly signal?: AbortSignal;
 }
 
 /** `entity` returns the entity that calls act as; null leaves it to the server, which takes the key's own. */
@@ -75,9 +76,9 @@ export function createClient(transport: Transport, entity: () => string | null =
     const text = (path: string, options: AnyOptions = {}) => requestText(transport, method, urlOf(path, options), sent(options));
     return Object.assign(json, { text });
   };
-  const sent = ({ body, jsonText, headers }: AnyOptions) => {
+  const sent = ({ body, jsonText, headers, signal }: AnyOptions) => {
     const acting = entity();
-    return { body: jsonText ?? (body === undefined ? undefined : JSON.stringify(body)), headers: acting === null ? headers : { [entityHeader]: acting, ...headers } };
+    return { body: jsonText ?? (body === undefined ? undefined : JSON.stringify(body)), headers: acting === null ? headers : { [entityHeader]: acting, ...headers }, signal };
   };
   return { GET: call("GET"), PUT: call("PUT"), POST: call("POST"), PATCH: call("PATCH"), DELETE: call("DELETE") } as Client;
 }

@@ -48,3 +48,14 @@ declare class TextDecoder {
 
 declare function setTimeout(callback: () => void, ms: number): number;
 declare function clearTimeout(timer: number): void;
+declare const crypto: { getRandomValues(bytes: Uint8Array): Uint8Array };
+
+interface RequestInit {
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+  readonly cache?: "no-store";
+  readonly signal?: AbortSignal;
+}
+
+declare function fetch(url: string, request?: RequestInit): Promise<Response>;

@@ -1,17 +1,21 @@
 // Package @shoal-dev/client: everything that programs may import.
 export { type CallOptions, type Client, createClient } from "./client.js";
+export * from "./errors.js";
 export { type Connection, Follower, type Listener } from "./follower.js";
 export { listsAll, mergeMembers } from "./members.js";
 export { completeMembers } from "./partial-json.js";
-export * from "./errors.js";
 export { allPages, request, type RequestOptions, requestText } from "./request.js";
 export type { components, paths } from "./schema.js";
+export type { Answered, Draft, SendOptions, WaitForAnswer } from "./send.js";
 export { ended, reasoningKey, SessionState } from "./session-state.js";
-export { Source, type SourceUpdate } from "./source.js";
+export { type FollowOptions, type PendingOptions, Shoal, type ShoalOptions } from "./shoal.js";
 export { EventParser, type SentEvent } from "./sse.js";
 export type { Dump, Key as StateKey, LiveEvent, LiveSpace, LoadedEvent, OlderEvent, ReadEvent, RestartedEvent } from "./state-types.js";
+export { Stream, type StreamOptions } from "./stream.js";
 export type { StreamingPart } from "./streaming.js";
-export { type Topic, topicName } from "./topic.js";
 export { entityHeader, type Transport, type TransportRequest } from "./transport.js";
 export * from "./types.js";
 export { byteLength, byteSlice } from "./utf8.js";
+export { version } from "./version.js";
+export type { Batch, InboxOptions, WaitRequest, WaitResult } from "./wait.js";
+export { textOf } from "./watch.js";

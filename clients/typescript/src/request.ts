@@ -8,16 +8,18 @@ export interface RequestOptions {
   readonly body?: string;
   readonly headers?: Record<string, string>;
   readonly cache?: "no-store";
+  readonly signal?: AbortSignal;
 }
 
 /** Sends a request and returns the text of the response. Throws a ShoalError if the call fails. */
-export async function requestText(transport: Transport, method: string, path: string, { body, headers, cache }: RequestOptions = {}): Promise<string> {
+export async function requestText(transport: Transport, method: string, path: string, { body, headers, cache, signal }: RequestOptions = {}): Promise<string> {
   let response: Response;
   let text: string;
   try {
-    response = await transport(path, { method, headers: body === undefined ? { ...headers } : { "Content-Type": "application/json", ...headers }, ...(body !== undefined && { body }), ...(cache && { cache }) });
+    response = await transport(path, { method, headers: body === undefined ? { ...headers } : { "Content-Type": "application/json", ...headers }, ...(body !== undefined && { body }), ...(cache && { cache }), ...(signal && { signal }) });
     text = await response.text();
   } catch (error) {
+    if (signal?.aborted) throw signal.reason;
     throw ShoalError.from(error);
   }
   if (!response.ok) throw refused(response, text);
@@ -30,7 +32,7 @@ export async function refusal(response: Response): Promise<ShoalError> {
 }
 
 function refused(response: Response, text: string): ShoalError {
-  return ShoalError.of(response.status, parsed(text), 1000 * (Number(response.headers.get("Retry-After")) || 0));
+  return ShoalError.of(response.status, parsed(text), retryAfterMs(response));
 }
 
 /** Like requestText, but parses the response as JSON. Returns undefined for an empty response. */
@@ -63,4 +65,9 @@ export async function allPages<T>(page: (cursor: string | undefined) => Promise<
     cursor = next.nextCursor ?? undefined;
   } while (cursor !== undefined && items.length < limit);
   return items;
+}
+
+/** How long the server asks to wait before the next call; 0 if it does not say. */
+export function retryAfterMs(response: Response): number {
+  return 1000 * (Number(response.headers.get("Retry-After")) || 0);
 }

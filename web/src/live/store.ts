@@ -1,7 +1,8 @@
 // The state of followed streams in this tab. Updates come from the switchboard. The
 // subscribers of a value are called when it changes, at most once per frame however many
 // deltas arrive.
-import { type Connection, type LiveEvent, SessionState, type StateKey, type Topic, topicName } from "@shoal-dev/client";
+import { type Connection, type LiveEvent, SessionState, type StateKey } from "@shoal-dev/client";
+import { type Topic, topicName } from "@shoal-dev/client/live";
 import { link, type Send } from "@/stream/link";
 import type { TabUpdate } from "@/stream/switchboard";
 

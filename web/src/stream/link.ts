@@ -1,6 +1,6 @@
 // Connects a tab to the switchboard: in the SharedWorker, or in a worker of its own where
 // the browser has no SharedWorker.
-import type { Topic } from "@shoal-dev/client";
+import type { Topic } from "@shoal-dev/client/live";
 import workerURL from "./shared.worker?sharedworker&url";
 import type { TabRequest, TabUpdate } from "./switchboard";
 

@@ -1,7 +1,8 @@
 // Routes streams to tabs. One switchboard serves all tabs of a browser from the
 // SharedWorker: a browser opens only six connections to a server over HTTP/1.1, and one
 // stream for each tab would use them up.
-import { type LiveEvent, Source, type SourceUpdate, type Topic, topicName, type Transport } from "@shoal-dev/client";
+import type { LiveEvent, Transport } from "@shoal-dev/client";
+import { Source, type SourceUpdate, type Topic, topicName } from "@shoal-dev/client/live";
 
 /** A request of a tab. */
 export type TabRequest =

@@ -1,0 +1,3 @@
+// @shoal-dev/client/live: one followed stream and its state for several pages or threads.
+export { Source, type SourceUpdate } from "./source.js";
+export { type Topic, topicName } from "./topic.js";
