@@ -48,7 +48,7 @@ it("is published with its built files, its types and its page, and with nothing 
   execFileSync("npm", ["run", "--silent", "build"], { cwd: root });
   const [packed] = JSON.parse(execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] })) as [{ files: { path: string }[] }];
   const files = packed.files.map((f) => f.path);
-  expect(files).toEqual(expect.arrayContaining(["LICENSE", "README.md", "package.json", "dist/index.js", "dist/index.d.ts", "dist/schema.d.ts"]));
+  expect(files).toEqual(expect.arrayContaining(["LICENSE", "README.md", "package.json", "dist/index.js", "dist/index.d.ts", "dist/schema.d.ts", "dist/serve.js"]));
   expect(files.filter((f) => !/^dist\/[a-z0-9-]+\.(js|d\.ts)$/.test(f) && !["LICENSE", "README.md", "package.json"].includes(f))).toEqual([]);
   expect(files.filter((f) => f.includes("test"))).toEqual([]);
 }, 60_000);

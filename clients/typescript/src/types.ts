@@ -28,9 +28,12 @@ export type ModelContent = Schemas["ModelContent"];
 export type ModelMessage = Schemas["ModelMessage"];
 export type ModelRequest = Schemas["ModelRequest"];
 export type ModelTool = Schemas["ModelTool"];
+export type Order = Schemas["Order"];
 export type Plan = Schemas["Plan"];
 export type ProblemBody = Schemas["Problem"];
 export type Receipt = Schemas["Receipt"];
+export type RemoteCall = Schemas["RemoteCall"];
+export type RemoteRun = Schemas["RemoteRun"];
 export type Run = Schemas["Run"];
 export type Session = Schemas["Session"];
 export type Space = Schemas["Space"];
@@ -38,6 +41,7 @@ export type Step = Schemas["Step"];
 export type StepCall = Schemas["StepCall"];
 export type Usage = Schemas["Usage"];
 export type UsageRow = Schemas["UsageRow"];
+export type WorkReceipt = Schemas["WorkReceipt"];
 export type Hit = Schemas["Hit"];
 
 /** Reports whether the caller may read a part. */

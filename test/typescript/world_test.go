@@ -1,0 +1,212 @@
+// Package typescript_test lets the TypeScript client, built as it is published, work with a
+// real server: its streams are cut, its reports are cut, and its calls are refused.
+package typescript_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"math/rand/v2"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/app"
+	"github.com/shoal-dev/shoal/internal/apptest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
+)
+
+// patience is how long a test waits for what must come.
+const patience = 60 * time.Second
+
+// said is a line of the driver.
+type said struct {
+	Wrong, Failed, Ended, After string
+	Read, Written               int
+	Texts                       []string
+	Served                      bool
+	Asked, Answer, From, Space  string
+	Refused                     map[string][]any
+}
+
+// driver is the client in a process of its own.
+type driver struct {
+	t     *testing.T
+	in    io.Closer
+	lines chan said
+}
+
+// drive starts a task of driver.ts. It ends with the test.
+func drive(t *testing.T, script string, args ...string) *driver {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "node", append([]string{script}, args...)...)
+	cmd.WaitDelay = 10 * time.Second
+	var notes bytes.Buffer
+	cmd.Stderr = &notes
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatalf("%v; run `make setup`", err)
+	}
+	d := &driver{t: t, in: in, lines: make(chan said, 1024)}
+	var reader sync.WaitGroup
+	reader.Go(func() {
+		defer close(d.lines)
+		scan := bufio.NewScanner(out)
+		scan.Buffer(nil, 64<<20)
+		for scan.Scan() {
+			var line said
+			if err := json.Unmarshal(scan.Bytes(), &line); err != nil {
+				line.Wrong = err.Error()
+			}
+			d.lines <- line
+		}
+	})
+	t.Cleanup(func() {
+		_ = in.Close() // it may have ended
+		for range d.lines {
+		}
+		reader.Wait()
+		if err := cmd.Wait(); err != nil && !strings.Contains(err.Error(), "killed") || t.Failed() {
+			t.Logf("the client ended with %v:\n%s", err, notes.String())
+		}
+	})
+	return d
+}
+
+// next returns the next line that accept accepts.
+func (d *driver) next(accept func(said) bool) said {
+	d.t.Helper()
+	end := time.After(patience)
+	for {
+		select {
+		case line, ok := <-d.lines:
+			if !ok {
+				d.t.Fatal("the client has ended")
+			}
+			if line.Wrong != "" {
+				d.t.Error(line.Wrong)
+			}
+			if accept(line) {
+				return line
+			}
+		case <-end:
+			d.t.Fatalf("the client has not said it within %s", patience)
+		}
+	}
+}
+
+// hosted is a server with the remote agent clerk in the space welcome.
+func hosted(t *testing.T) (s *apptest.Server, key string) {
+	t.Helper()
+	s = apptest.Start(t)
+	if _, err := s.Operator.PutAgent(t.Context(), "clerk", client.ConfigJSON, []byte(`{"version": "1.0", "agent": {}, "remote": {}}`)); err != nil {
+		t.Fatal(err)
+	}
+	return s, s.Agent("clerk")
+}
+
+// ask mentions clerk and returns its run.
+func ask(t *testing.T, s *apptest.Server, text string) shoal.RunID {
+	t.Helper()
+	m, err := s.Operator.Post(t.Context(), app.Welcome, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: []shoal.EntityID{"clerk"}})
+	if err != nil || len(m.Runs) != 1 {
+		t.Fatalf("%v, %v", m.Runs, err)
+	}
+	return m.Runs[0].RunID
+}
+
+// ended returns a run once it has ended, and answers what it asks meanwhile.
+func ended(t *testing.T, s *apptest.Server, id shoal.RunID, answer func(shoal.PendingAction) shoal.PendingAnswer) shoal.Run {
+	t.Helper()
+	for _, err := range s.Operator.Follow(t.Context(), client.FollowOptions{Run: id}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for a, err := range s.Operator.PendingActions(t.Context(), client.PendingOptions{Run: id}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Operator.AnswerPending(t.Context(), a.ID, answer(a)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := s.Operator.Run(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Status.Ended() {
+			return r
+		}
+	}
+	t.Fatal("the run has not ended")
+	return shoal.Run{}
+}
+
+// message returns the message of a run.
+func message(t *testing.T, s *apptest.Server, id shoal.RunID) shoal.Message {
+	t.Helper()
+	all, err := s.Operator.Messages(t.Context(), app.Welcome, client.MessagesOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range all {
+		if m.RunID != nil && *m.RunID == id {
+			return m
+		}
+	}
+	t.Fatalf("run %s has no message", id)
+	return shoal.Message{}
+}
+
+// cutting returns a proxy to the server that resets each connection after some bytes of its
+// responses, at most n.
+func cutting(t *testing.T, s *apptest.Server, n int) *faultproxy.Proxy {
+	t.Helper()
+	p := faultproxy.New(t, "tcp", strings.TrimPrefix(s.URL, "http://"))
+	harm(p, n)
+	return p
+}
+
+// harm makes a proxy reset each connection after some bytes of its responses, at most n.
+func harm(p *faultproxy.Proxy, n int) {
+	p.Harm(faultproxy.Fault{}, faultproxy.Fault{Gate: func() faultproxy.Gate { return faultproxy.After(1 + rand.IntN(n))() }})
+}
+
+// The client is compiled once for all tests.
+func TestClient(t *testing.T) {
+	script := program.TypeScript(t, "driver.ts")
+	for _, c := range []struct {
+		name string
+		test func(*testing.T, string)
+	}{
+		{"the text under cuts", textUnderCuts},
+		{"an agent", servedAgent},
+		{"an agent under cuts", servedUnderCuts},
+		{"an agent that is canceled", servedAndCanceled},
+		{"an agent that fails", servedAndFailed},
+		{"calls that are refused", refusals},
+		{"an inbox, and a message with its answer", inboxAndSend},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.test(t, script)
+		})
+	}
+}
+
+func followRun(id shoal.RunID) client.FollowOptions { return client.FollowOptions{Run: id} }
+
+func pendingOf(id shoal.RunID) client.PendingOptions { return client.PendingOptions{Run: id} }
