@@ -35,18 +35,18 @@ async function watch(sender: string): Promise<void> {
   print({ texts: await Promise.all(readers) });
 }
 
-/** Serves an agent that does what the text of the trigger says, until the input ends. A long story is told until then. */
+/** Serves an agent that does what the text of the trigger says, until the input ends. A long story is as long as that. */
 async function serve(agent: string): Promise<void> {
   const stop = new AbortController();
-  const told = new AbortController();
-  createInterface({ input: process.stdin }).on("close", () => (story ? told : stop).abort());
+  const enough = new AbortController();
+  createInterface({ input: process.stdin }).on("close", () => (story ? enough : stop).abort());
   let story = false;
   const onError = (error: unknown): void => print({ failed: String(error) });
   await serveAgent(shoal, agent, async (work) => {
     story = work.claimed.prompt.includes("long story");
     if (story) {
       let written = 0;
-      while (!told.signal.aborted) {
+      while (!enough.signal.aborted) {
         await work.text(`${written++} größer 🐟 `);
         await new Promise((resolve) => setTimeout(resolve, 10));
       }

@@ -37,7 +37,7 @@ func servedAgent(t *testing.T, script string) {
 			if reason := "too expensive"; !approved {
 				return shoal.PendingAnswer{Approved: &approved, Reason: &reason}
 			}
-			return shoal.PendingAnswer{Approved: &approved, }
+			return shoal.PendingAnswer{Approved: &approved}
 		})
 		want := "done One moment.\ndone TripCard{\"to\":\"Oslo\"}\ndone book{\"to\":\"Oslo\"}\"booked: Oslo\"\ndone ask_user{}\"window\"\ndone booked: Oslo, window."
 		if !approved {
@@ -60,7 +60,7 @@ func servedUnderCuts(t *testing.T, script string) {
 	s, key := hosted(t)
 	p := faultproxy.New(t, "tcp", strings.TrimPrefix(s.URL, "http://"))
 	d := drive(t, script, "serve", "http://"+p.Addr(), key, "clerk")
-	id := ask(t, s, "Tell a long story")
+	id := ask(t, s, "Write a long story")
 	written(t, s, id, "größer") // a lost claim would cost its lease
 	harm(p, 700)
 	failed := 0

@@ -54,7 +54,7 @@ func textUnderCuts(t *testing.T, script string) {
 			return nil
 		})
 	}()
-	run := ask(t, s, "Tell a story")
+	run := ask(t, s, "Write a story")
 	if r := ended(t, s, run, nil); r.Status != shoal.RunCompleted {
 		t.Fatalf("the run is %s", r.Status)
 	}

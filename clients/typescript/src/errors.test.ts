@@ -1,4 +1,4 @@
-// What a program can tell apart.
+// What a program can distinguish.
 import { expect, it } from "vitest";
 import { ConflictError, ExpiredError, ForbiddenError, InvalidError, NotFoundError, RateLimitedError, ShoalError, UnauthenticatedError, UnreachableError } from "./errors.js";
 

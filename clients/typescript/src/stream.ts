@@ -47,7 +47,7 @@ export class Stream<E> implements AsyncIterable<E> {
     this.last = options.after;
   }
 
-  /** The position: pass it as `after` to resume behind the events that were read. */
+  /** The position: pass it as `after` to resume after the events that were read. */
   get cursor(): string | undefined {
     return this.last;
   }
@@ -102,7 +102,7 @@ export class Stream<E> implements AsyncIterable<E> {
     try {
       const response = await answered(attempt, this.transport(this.path, { headers, cache: "no-store", signal: attempt.signal }));
       if (!response.ok || response.body === null) return await answered(attempt, refusal(response));
-      if (!response.headers.get("Content-Type")?.startsWith("text/event-stream")) return new ShoalError(0, "internal", "The response is no stream of events. A proxy may have replaced it.");
+      if (!response.headers.get("Content-Type")?.startsWith("text/event-stream")) return new ShoalError(0, "internal", "The response is not a stream of events. A proxy may have replaced it.");
       onOpen(fresh);
       const reader = response.body.getReader();
       const parser = new EventParser();
