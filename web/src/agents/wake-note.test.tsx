@@ -1,6 +1,6 @@
 import { cleanup } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
-import type { Entity } from "@/client/types";
+import type { Entity } from "@shoal-dev/client";
 import { show } from "@/space/testworld";
 import { WakeNote } from "./wake-note";
 

@@ -1,5 +1,5 @@
 // What wakes an agent or hinders it, and what came of the last test of that.
-import type { Entity } from "@/client/types";
+import type { Entity } from "@shoal-dev/client";
 import { useEntity } from "@/live/hooks";
 import { duration, Moment } from "@/ui/time";
 
