@@ -4,13 +4,13 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
 )
 
 // A server that stops is not ready at first, so that callers go to other servers, and still
 // serves those that come. One without others does not wait for that.
 func TestDrain(t *testing.T) {
-	database := shoaltest.Postgres(t)
+	database := postgrestest.Database(t)
 	start := func(name string) *Server {
 		t.Helper()
 		s, err := Start(t.Context(), Config{Data: t.TempDir(), Addr: "127.0.0.1:0", Database: database, Node: name})

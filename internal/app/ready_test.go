@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
 )
 
 // A load balancer learns from the server whether its database is reachable.
 func TestAServerWithoutItsDatabaseIsNotReady(t *testing.T) {
-	d := shoaltest.NewPostgresServer(t)
+	d := postgrestest.NewServer(t)
 	s, err := Start(t.Context(), Config{Data: t.TempDir(), Addr: "127.0.0.1:0", Database: d.URL})
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestAServerWithoutItsDatabaseIsNotReady(t *testing.T) {
 		}
 	}
 	until(http.StatusOK)
-	d.Stop(t, shoaltest.PostgresImmediate)
+	d.Stop(t, postgrestest.Immediate)
 	until(http.StatusServiceUnavailable)
 	d.Start(t)
 	until(http.StatusOK)

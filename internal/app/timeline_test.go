@@ -7,20 +7,20 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal/internal/hub/storage"
-	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
 )
 
 // A server whose PostgreSQL goes on as a standby that has taken over stops: places that it
 // gave may belong to other messages there. A restart of the same database it outlives.
 func TestAServerStopsWhenItsDatabaseWasReplaced(t *testing.T) {
-	d := shoaltest.NewPostgresServer(t)
+	d := postgrestest.NewServer(t)
 	config := Config{Data: t.TempDir(), Addr: "127.0.0.1:0", Database: d.URL}
 	s, err := Start(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Stop()
-	d.Stop(t, shoaltest.PostgresImmediate)
+	d.Stop(t, postgrestest.Immediate)
 	d.Start(t)
 	writes := func(ctx context.Context) error {
 		for {
@@ -40,7 +40,7 @@ func TestAServerStopsWhenItsDatabaseWasReplaced(t *testing.T) {
 	if err := writes(ctx); err != nil {
 		t.Fatalf("after a restart of the database: %v", err)
 	}
-	d.Stop(t, shoaltest.PostgresFast)
+	d.Stop(t, postgrestest.Fast)
 	d.Promote(t)
 	if err := writes(ctx); !errors.Is(err, ErrTimeline) {
 		t.Fatalf("after another one has taken over: %v", err)

@@ -16,8 +16,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/app"
 	"github.com/shoal-dev/shoal/internal/apptest"
 	"github.com/shoal-dev/shoal/internal/doctor"
-	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/natstest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
 )
 
 // world is a server that runs, and what is asked about it.
@@ -84,7 +84,7 @@ func TestAllIsWell(t *testing.T) {
 
 func TestPostgreSQL(t *testing.T) {
 	w := newWorld(t)
-	w.o.Config.Database = shoaltest.Postgres(t)
+	w.o.Config.Database = postgrestest.Database(t)
 	found := w.expect("database", doctor.OK, "synchronous_commit=on, fsync=on")
 	if found["migrations"].Status != doctor.Warn {
 		t.Errorf("an empty database: %+v", found["migrations"])
@@ -100,7 +100,7 @@ func TestPostgreSQL(t *testing.T) {
 // Servers that share a database hear each other, or the operator learns that they do not.
 func TestServersThatShareADatabase(t *testing.T) {
 	w := newWorld(t)
-	database, nats := shoaltest.Postgres(t), natstest.New(t)
+	database, nats := postgrestest.Database(t), natstest.New(t)
 	var first *app.Server
 	for _, name := range []string{"one", "two"} {
 		s, err := app.Start(t.Context(), app.Config{Data: t.TempDir(), Addr: "127.0.0.1:0", Database: database, Bus: nats.URL(), Node: name, Keys: func(string) string { return "" }})

@@ -17,6 +17,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
@@ -76,7 +77,7 @@ func TestExportRoundTrip(t *testing.T) {
 			t.Errorf("the session has no %s, so this test does not cover it", of.Name)
 		}
 	}
-	for _, url := range []string{shoaltest.Postgres(t), sqlite(t)} {
+	for _, url := range []string{postgrestest.Database(t), sqlite(t)} {
 		h, _ := openHub(t, url)
 		done := imported(t, h, "lab", text, archive.ImportOptions{})
 		if done.Session.ID != "lab" || done.Session.Name != "The lab" || done.Records["message"] != 8 {

@@ -15,6 +15,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
@@ -125,7 +126,7 @@ func TestRevokedRightsEndCallsOnAllServers(t *testing.T) {
 		})
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
-		url := shoaltest.Postgres(t)
+		url := postgrestest.Database(t)
 		openStore := func() storage.Store {
 			s, err := sqlstore.Open(t.Context(), sqlstore.Options{URL: url})
 			must(t, err)

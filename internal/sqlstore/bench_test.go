@@ -12,7 +12,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
-	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
@@ -40,7 +40,7 @@ func samplePost(i int64) func(storage.Tx) error {
 // BenchmarkPost measures what the hub does for one message into a space of two,
 // by one sender and by 64 at once.
 func BenchmarkPost(b *testing.B) {
-	for name, newURL := range map[string]func(testing.TB) string{"sqlite": newSQLite, "postgres": shoaltest.Postgres} {
+	for name, newURL := range map[string]func(testing.TB) string{"sqlite": newSQLite, "postgres": postgrestest.Database} {
 		b.Run(name+"/serial", func(b *testing.B) {
 			s := open(b, newURL(b))
 			settle(b, s)

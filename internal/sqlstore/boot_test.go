@@ -6,8 +6,8 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
-	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
+	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
@@ -39,7 +39,7 @@ func speak(t *testing.T, s *sqlstore.Store, id shoal.MessageID) (place int64) {
 // The servers of a cluster write in turn: each accepts the positions of all others, of those
 // that have started earlier and later.
 func TestServersOfAClusterAcceptPositionsOfEachOther(t *testing.T) {
-	url := shoaltest.Postgres(t)
+	url := postgrestest.Database(t)
 	a := openWith(t, sqlstore.Options{URL: url, Cluster: true})
 	settle(t, a)
 	speak(t, a, "m1")
@@ -61,7 +61,7 @@ func TestServersOfAClusterAcceptPositionsOfEachOther(t *testing.T) {
 // A server that starts after all others have stopped, or lost their connections, begins anew:
 // the database may have gone back meanwhile. Those that connect again later write as it does.
 func TestClusterBeginsAnewWhenNoServerIsConnected(t *testing.T) {
-	d := shoaltest.NewPostgresServer(t)
+	d := postgrestest.NewServer(t)
 	line := faultproxy.New(t, "unix", d.Socket)
 	through, err := url.Parse(d.URL)
 	if err != nil {
@@ -73,7 +73,7 @@ func TestClusterBeginsAnewWhenNoServerIsConnected(t *testing.T) {
 	before := speak(t, a, "m1")
 	first := a.Epoch()
 	line.Cut() // until the other server has started
-	d.Stop(t, shoaltest.PostgresImmediate)
+	d.Stop(t, postgrestest.Immediate)
 	d.Start(t)
 	b := openWith(t, sqlstore.Options{URL: d.URL, Cluster: true})
 	if b.Epoch() == first {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
-	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
@@ -25,7 +25,7 @@ func examine(t *testing.T, url string) sqlstore.Examination {
 }
 
 func TestExamineAHealthyDatabase(t *testing.T) {
-	for name, url := range map[string]string{"SQLite 3.": newSQLite(t), "PostgreSQL ": shoaltest.Postgres(t)} {
+	for name, url := range map[string]string{"SQLite 3.": newSQLite(t), "PostgreSQL ": postgrestest.Database(t)} {
 		s := open(t, url)
 		for _, when := range []string{"while a server uses it", "after that"} {
 			x := examine(t, url)
@@ -48,13 +48,13 @@ func TestExamineCreatesNothing(t *testing.T) {
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
 		t.Errorf("it left %v, %v", entries, err)
 	}
-	if x := examine(t, shoaltest.Postgres(t)); x.Version != 0 || x.Newest == 0 {
+	if x := examine(t, postgrestest.Database(t)); x.Version != 0 || x.Newest == 0 {
 		t.Errorf("an empty PostgreSQL: %+v", x)
 	}
 }
 
 func TestExamineReportsTheVersion(t *testing.T) {
-	for _, url := range []string{newSQLite(t), shoaltest.Postgres(t)} {
+	for _, url := range []string{newSQLite(t), postgrestest.Database(t)} {
 		s := open(t, url)
 		update(t, s, func(tx storage.Tx) error {
 			return sqlstore.Exec(tx, `INSERT INTO migrations (version, name, applied_at) VALUES (9999, 'later', 0)`)

@@ -9,14 +9,14 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
-	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
 // A server that excludes others waits for the previous one to end, says what to do if it does
 // not, and keeps its lock when connections are lost. Tools can open the database.
 func TestOneServerAlone(t *testing.T) {
-	for name, url := range map[string]string{"SQLite": newSQLite(t), "PostgreSQL": shoaltest.Postgres(t)} {
+	for name, url := range map[string]string{"SQLite": newSQLite(t), "PostgreSQL": postgrestest.Database(t)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			openAlone := func(ctx context.Context) (*sqlstore.Store, error) {
@@ -64,7 +64,7 @@ func TestOneServerAlone(t *testing.T) {
 
 // Servers of a cluster share a database, and exclude a server that is alone, as it does them.
 func TestServersOfACluster(t *testing.T) {
-	url := shoaltest.Postgres(t)
+	url := postgrestest.Database(t)
 	soon := func() context.Context {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		t.Cleanup(cancel)

@@ -8,14 +8,14 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
-	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
 // engines create a database of each kind.
 var engines = map[string]func(*testing.T) string{
 	"sqlite":   func(t *testing.T) string { return newSQLite(t) },
-	"postgres": func(t *testing.T) string { return shoaltest.Postgres(t) },
+	"postgres": func(t *testing.T) string { return postgrestest.Database(t) },
 }
 
 // onBoth runs a test on each database; url names an empty one.

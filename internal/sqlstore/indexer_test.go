@@ -9,7 +9,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/search"
-	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
@@ -19,7 +19,7 @@ func TestIndexContainsMessagesThatCommitLate(t *testing.T) {
 	// The slow session is the first in the order of locks: the other indexer, which may wait for it,
 	// holds no lock of the fast one meanwhile.
 	const slow, fast shoal.SessionID = "a slow one", "fast"
-	url := shoaltest.Postgres(t)
+	url := postgrestest.Database(t)
 	s, other := open(t, url), open(t, url)
 	for _, id := range []shoal.SessionID{slow, fast} {
 		settleIn(t, s, id)
@@ -120,7 +120,7 @@ func searchIn(t testing.TB, s *sqlstore.Store, session shoal.SessionID, words st
 // Indexing the messages of a session does not make the connection that posts in it forget what
 // it knows of the session; a post of another server does.
 func TestIndexingIsNoForeignChange(t *testing.T) {
-	url := shoaltest.Postgres(t)
+	url := postgrestest.Database(t)
 	s, other := open(t, url), open(t, url)
 	settleIn(t, s, "busy")
 	post := func(by *sqlstore.Store, text string) {

@@ -14,8 +14,8 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
-	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
+	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
@@ -25,7 +25,7 @@ const silentAnswer = 5 * time.Second
 // newProxied returns a proxy to a database, and the URL of the database through it.
 func newProxied(t *testing.T) (p *faultproxy.Proxy, through string) {
 	t.Helper()
-	direct, err := url.Parse(shoaltest.Postgres(t))
+	direct, err := url.Parse(postgrestest.Database(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ const patienceAfterOutage = 10 * time.Second
 // A process that stops in a transaction delays the others in its session for three seconds,
 // and nobody else.
 func TestSuspendedWriterIsReplaced(t *testing.T) {
-	direct := shoaltest.Postgres(t)
+	direct := postgrestest.Database(t)
 	s := open(t, direct)
 	settleIn(t, s, "held")
 	settleIn(t, s, "free")

@@ -10,7 +10,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
-	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
@@ -54,7 +54,7 @@ func TestNewerDatabase(t *testing.T) {
 func TestServerThatIsOutdated(t *testing.T) {
 	for name, at := range map[string]storage.At{"a session": storage.In(shoal.DefaultSession), "everything": storage.Global, "no session": storage.NoSession} {
 		t.Run(name, func(t *testing.T) {
-			url := shoaltest.Postgres(t)
+			url := postgrestest.Database(t)
 			fatal := make(chan error, 1)
 			old, err := sqlstore.Open(t.Context(), sqlstore.Options{URL: url, Cluster: true, Fatal: func(err error) { fatal <- err }})
 			if err != nil {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
-	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
@@ -34,7 +34,7 @@ func cutAll(t *testing.T, url string) {
 }
 
 func TestIdleConnectionsAreReplaced(t *testing.T) {
-	url := shoaltest.Postgres(t)
+	url := postgrestest.Database(t)
 	s := open(t, url)
 	settle(t, s)
 	for range 2 {
@@ -49,7 +49,7 @@ func TestIdleConnectionsAreReplaced(t *testing.T) {
 }
 
 func TestConnectionLostInATransaction(t *testing.T) {
-	url := shoaltest.Postgres(t)
+	url := postgrestest.Database(t)
 	s := open(t, url)
 	settle(t, s)
 	err := s.Update(context.Background(), storage.Global, func(tx storage.Tx) error {
@@ -81,7 +81,7 @@ func TestConnectionLostInATransaction(t *testing.T) {
 }
 
 func TestLostResponseToACommitIsUnknown(t *testing.T) {
-	direct := shoaltest.Postgres(t)
+	direct := postgrestest.Database(t)
 	line := newLine(t, direct)
 	s := open(t, line.url)
 	settle(t, s)
@@ -106,7 +106,7 @@ func TestLostResponseToACommitIsUnknown(t *testing.T) {
 // Two programs that change the same rows in opposite order wait for each other instead of
 // failing.
 func TestWritersOfTwoProcessesDoNotDeadlock(t *testing.T) {
-	url := shoaltest.Postgres(t)
+	url := postgrestest.Database(t)
 	first, second := open(t, url), open(t, url)
 	settle(t, first)
 	update(t, first, func(tx storage.Tx) error {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
-	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest/storecase"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
@@ -36,7 +36,7 @@ func TestCommitsReachTheDisk(t *testing.T) {
 		return err
 	})
 
-	url := shoaltest.Postgres(t)
+	url := postgrestest.Database(t)
 	update(t, open(t, url), func(tx storage.Tx) error {
 		return sqlstore.Exec(tx, `ALTER ROLE postgres SET synchronous_commit = 'off'`)
 	})

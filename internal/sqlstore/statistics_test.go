@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal/internal/hub/storage"
-	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
 )
 
 // A new database is counted while it grows, long before autovacuum does it, so that statements
@@ -15,7 +15,7 @@ import (
 func TestStatisticsOfGrowingDatabase(t *testing.T) {
 	const counted = `SELECT CAST(reltuples AS TEXT) FROM pg_class WHERE oid = CAST('messages' AS REGCLASS)`
 	const columns = `SELECT CAST(COUNT(*) AS TEXT) FROM pg_stats WHERE schemaname = current_schema() AND tablename = 'messages' AND attname IN ('session_id', 'space_id')`
-	s := open(t, shoaltest.Postgres(t))
+	s := open(t, postgrestest.Database(t))
 	settleIn(t, s, "busy")
 	if got := ask(t, s, counted); got != "0" {
 		t.Fatalf("the statistics of a new database count %s messages, want 0", got)

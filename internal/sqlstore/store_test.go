@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal/internal/hub/storage"
-	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/storetest"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
@@ -73,12 +73,12 @@ func checkPlans(t *testing.T, statements map[string]bool) {
 
 func TestPostgres(t *testing.T) {
 	t.Parallel()
-	storetest.Exercise(t, opener(func(t *testing.T) string { return shoaltest.Postgres(t) }))
+	storetest.Exercise(t, opener(func(t *testing.T) string { return postgrestest.Database(t) }))
 }
 
 func TestPostgresSessions(t *testing.T) {
 	t.Parallel()
-	storetest.ExerciseSessions(t, opener(func(t *testing.T) string { return shoaltest.Postgres(t) }))
+	storetest.ExerciseSessions(t, opener(func(t *testing.T) string { return postgrestest.Database(t) }))
 }
 
 // opener opens stores on one database for each test.
@@ -118,7 +118,7 @@ func openWith(t testing.TB, o sqlstore.Options) *sqlstore.Store {
 
 // ViewFirst reads although Views use all connections.
 func TestViewFirstDoesNotWaitForViews(t *testing.T) {
-	for name, url := range map[string]string{"SQLite": newSQLite(t), "PostgreSQL": shoaltest.Postgres(t)} {
+	for name, url := range map[string]string{"SQLite": newSQLite(t), "PostgreSQL": postgrestest.Database(t)} {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, url)
 			settle(t, s)

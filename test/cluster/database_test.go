@@ -9,8 +9,8 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
-	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/crowd"
+	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
 )
 
 // try posts once and returns the status, 0 without a response, and how long it took.
@@ -78,7 +78,7 @@ func serverWithoutDatabase(t *testing.T, c *cluster) {
 func databaseRestarts(t *testing.T, c *cluster) {
 	leo, mia := c.newKey(t, "leo", shoal.Human), c.newKey(t, "mia", shoal.Agent)
 	c.space(t, "reef", "leo", "mia")
-	for _, how := range []shoaltest.PostgresEnd{shoaltest.PostgresFast, shoaltest.PostgresImmediate} {
+	for _, how := range []postgrestest.End{postgrestest.Fast, postgrestest.Immediate} {
 		c.postgres.Stop(t, how)
 		for _, n := range c.nodes {
 			if status, took := n.try(t, *leo.Secret, "reef", "away"); status != http.StatusServiceUnavailable || took > refuseLimit {

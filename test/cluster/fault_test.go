@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
+	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
 )
 
 // fault is one fault of a course. end ends it and returns when the cluster is whole again.
@@ -59,7 +59,7 @@ func (c *course) ofServer(n *node) []fault {
 
 func (c *course) ofDatabase(n *node) []fault {
 	var how []fault
-	for _, end := range []shoaltest.PostgresEnd{shoaltest.PostgresFast, shoaltest.PostgresImmediate} {
+	for _, end := range []postgrestest.End{postgrestest.Fast, postgrestest.Immediate} {
 		how = append(how, fault{
 			name:   fmt.Sprintf("PostgreSQL is restarted (%s)", end),
 			strike: func(t *testing.T) { t.Helper(); c.postgres.Stop(t, end) },

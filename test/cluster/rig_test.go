@@ -14,15 +14,15 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
-	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
 	"github.com/shoal-dev/shoal/internal/shoaltest/natstest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
 // cluster is a number of servers on one database.
 type cluster struct {
-	postgres *shoaltest.PostgresServer
+	postgres *postgrestest.Server
 	nats     *natstest.Server // nil with the bus postgres
 	nodes    []*node
 	key      string // of an admin
@@ -42,7 +42,7 @@ type node struct {
 // newCluster starts a number of servers.
 func newCluster(t *testing.T, bus string, n int) *cluster {
 	t.Helper()
-	c := &cluster{postgres: shoaltest.NewPostgresServer(t)}
+	c := &cluster{postgres: postgrestest.NewServer(t)}
 	if bus == "nats" {
 		c.nats = natstest.New(t)
 	}

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
 )
 
 // vendors are the models, played by aimock.
@@ -163,7 +163,7 @@ func TestShopping(t *testing.T) {
 	for i, w := range append(wires, wires[0]) {
 		name, flags := w.provider+" "+w.api, []string{"--allow-private", "127.0.0.0/8"}
 		if i == len(wires) {
-			name, flags = name+" on PostgreSQL", append(flags, "--database", shoaltest.Postgres(t))
+			name, flags = name+" on PostgreSQL", append(flags, "--database", postgrestest.Database(t))
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

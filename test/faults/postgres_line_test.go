@@ -11,13 +11,13 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
+	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
 )
 
 // database is a PostgreSQL server, and the proxy between it and the Shoal server.
 type database struct {
-	*shoaltest.PostgresServer
+	*postgrestest.Server
 	line *faultproxy.Proxy
 	lose atomic.Bool  // whether every second response to COMMIT is lost
 	lost atomic.Int64 // the number of lost responses to COMMIT
@@ -26,7 +26,7 @@ type database struct {
 
 func newDatabase(t *testing.T) *database {
 	t.Helper()
-	d := &database{PostgresServer: shoaltest.NewPostgresServer(t)}
+	d := &database{Server: postgrestest.NewServer(t)}
 	d.line = faultproxy.New(t, "unix", d.Socket)
 	d.heal()
 	return d

@@ -10,9 +10,9 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
-	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/crowd"
 	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
+	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
@@ -45,7 +45,7 @@ func TestPostgres(t *testing.T) {
 	s.Slowest, w.Uncounted = 0, true
 	observed := &statuses{RoundTripper: w.HTTP.Transport}
 	w.HTTP.Transport = observed
-	restart := func(how shoaltest.PostgresEnd) func() []string {
+	restart := func(how postgrestest.End) func() []string {
 		return func() []string {
 			d.Stop(t, how)
 			wrong := w.checkOutage(t)
@@ -57,8 +57,8 @@ func TestPostgres(t *testing.T) {
 	note := []string{}
 	o := outcome{fault: "PostgreSQL interrupted under load"}
 	for _, h := range []databaseFault{
-		{"restarts (fast)", times(t, "SHOAL_POSTGRES_RESTARTS", 1), restart(shoaltest.PostgresFast)},
-		{"restarts (immediate)", times(t, "SHOAL_POSTGRES_RESTARTS", 1), restart(shoaltest.PostgresImmediate)},
+		{"restarts (fast)", times(t, "SHOAL_POSTGRES_RESTARTS", 1), restart(postgrestest.Fast)},
+		{"restarts (immediate)", times(t, "SHOAL_POSTGRES_RESTARTS", 1), restart(postgrestest.Immediate)},
 		{"kills of all backends", times(t, "SHOAL_POSTGRES_KILLS", 1), func() []string {
 			if d.Exec(t, "shoal", `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`) == 0 {
 				return []string{"rig: no backend to kill"}

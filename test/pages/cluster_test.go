@@ -13,7 +13,7 @@ import (
 	"github.com/shoal-dev/shoal/client"
 	"github.com/shoal-dev/shoal/internal/app"
 	"github.com/shoal-dev/shoal/internal/apptest"
-	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
 )
 
 // Three servers that are reached through Caddy, configured as docs/cluster.md says, are one for
@@ -21,7 +21,7 @@ import (
 // stops.
 func TestSeveralServersThroughCaddy(t *testing.T) {
 	program := find(t, "caddy", "apt-get install caddy")
-	database := shoaltest.Postgres(t)
+	database := postgrestest.Database(t)
 	var upstreams []string
 	var victim *app.Server
 	var admin string

@@ -16,7 +16,7 @@ import (
 	"github.com/shoal-dev/shoal/client"
 	"github.com/shoal-dev/shoal/internal/app"
 	"github.com/shoal-dev/shoal/internal/apptest"
-	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
 )
 
 var drillBlock = regexp.MustCompile("(?s)```sh drill=(\\w+)\n(.*?)```")
@@ -173,7 +173,7 @@ func TestTheDrillRestoresEveryMessage(t *testing.T) {
 		checkHas(t, app.Config{Data: data}, posted)
 	})
 	t.Run("postgres", func(t *testing.T) {
-		source, target := shoaltest.Postgres(t), shoaltest.Postgres(t)
+		source, target := postgrestest.Database(t), postgrestest.Database(t)
 		site := &drillSite{t: t, dir: t.TempDir(), bin: bin, env: []string{"SHOAL_DATABASE=" + source}}
 		commands := drill(t, "postgres", "postgres:///shoal_drill", "'"+target+"'", "127.0.0.1:7999", "127.0.0.1:"+freePort(t))
 		created := slices.Index(commands, "createdb shoal_drill") // the database of the test exists

@@ -10,8 +10,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/clusterbus"
 	"github.com/shoal-dev/shoal/internal/clusterbus/pgnotify"
 	"github.com/shoal-dev/shoal/internal/hub/core"
-	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/clustertest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -26,16 +26,16 @@ func open(t *testing.T, url string) clusterbus.Transport {
 }
 
 func TestConformance(t *testing.T) {
-	url := shoaltest.Postgres(t)
+	url := postgrestest.Database(t)
 	clustertest.Exercise(t, func(t *testing.T) clusterbus.Transport { return open(t, url) })
 }
 
 // The bus recovers when PostgreSQL cuts its connections, and everybody is notified.
 func TestConnectionsLost(t *testing.T) {
-	server := shoaltest.NewPostgresServer(t)
+	server := postgrestest.NewServer(t)
 	c := clustertest.NewCluster()
 	one, two := c.Start(t, "one", open(t, server.URL)), c.Start(t, "two", open(t, server.URL))
-	clustertest.Recovers(t, one, two, func() { server.Stop(t, shoaltest.PostgresImmediate) }, func() { server.Start(t) })
+	clustertest.Recovers(t, one, two, func() { server.Stop(t, postgrestest.Immediate) }, func() { server.Start(t) })
 }
 
 // An invalid URL is refused without repeating it.
@@ -48,7 +48,7 @@ func TestInvalidURL(t *testing.T) {
 
 // BenchmarkPublish measures the time until the subscriber of another server has a notification.
 func BenchmarkPublish(b *testing.B) {
-	url := shoaltest.Postgres(b)
+	url := postgrestest.Database(b)
 	c := clustertest.NewCluster()
 	var buses [2]*clusterbus.Bus
 	for i := range buses {

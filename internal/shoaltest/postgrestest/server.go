@@ -1,4 +1,4 @@
-package shoaltest
+package postgrestest
 
 import (
 	"context"
@@ -11,31 +11,31 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// PostgresServer is a PostgreSQL server for one test, which may stop it. It must not be
+// Server is a PostgreSQL server for one test, which may stop it. It must not be
 // used concurrently.
-type PostgresServer struct {
+type Server struct {
 	// URL is that of an empty database on it, and Socket the file it listens on.
 	URL, Socket string
 
-	process postgresProcess
+	process process
 }
 
-// PostgresEnd is a way to stop a PostgreSQL server: the name of the signal.
-type PostgresEnd string
+// End is a way to stop a PostgreSQL server: the name of the signal.
+type End string
 
 // Ways to stop a server: fast disconnects the clients and writes its memory to the disk,
 // immediate does neither and recovers at the next start.
 const (
-	PostgresFast      PostgresEnd = "INT"
-	PostgresImmediate PostgresEnd = "QUIT"
+	Fast      End = "INT"
+	Immediate End = "QUIT"
 )
 
-// NewPostgresServer starts a server that is removed, with its data, when the test or its
+// NewServer starts a server that is removed, with its data, when the test or its
 // process ends. If PostgreSQL is not installed, the test fails with the command that
 // installs it.
-func NewPostgresServer(t testing.TB) *PostgresServer {
+func NewServer(t testing.TB) *Server {
 	t.Helper()
-	process, err := startPostgres()
+	process, err := start()
 	if err != nil {
 		t.Fatalf("PostgreSQL did not start: %v", err)
 	}
@@ -43,26 +43,26 @@ func NewPostgresServer(t testing.TB) *PostgresServer {
 		_ = process.lifeline.Close()             // makes the script stop the server
 		_, _ = io.Copy(io.Discard, process.said) // until the script has exited
 	})
-	p := &PostgresServer{
-		URL: postgresURL(process.directory, "shoal"), Socket: filepath.Join(process.directory, ".s.PGSQL.5432"), process: process,
+	p := &Server{
+		URL: urlOf(process.directory, "shoal"), Socket: filepath.Join(process.directory, ".s.PGSQL.5432"), process: process,
 	}
 	p.Exec(t, "postgres", "CREATE DATABASE shoal")
 	return p
 }
 
 // Stop ends the server and returns when it has ended.
-func (p *PostgresServer) Stop(t testing.TB, how PostgresEnd) {
+func (p *Server) Stop(t testing.TB, how End) {
 	t.Helper()
 	p.order(t, string(how))
 }
 
 // Start starts the server again and returns when it accepts connections.
-func (p *PostgresServer) Start(t testing.TB) {
+func (p *Server) Start(t testing.TB) {
 	t.Helper()
 	p.order(t, "start")
 }
 
-func (p *PostgresServer) order(t testing.TB, word string) {
+func (p *Server) order(t testing.TB, word string) {
 	t.Helper()
 	_, err := fmt.Fprintln(p.process.lifeline, word)
 	if err == nil {
@@ -75,10 +75,10 @@ func (p *PostgresServer) order(t testing.TB, word string) {
 
 // Exec runs a statement in a database of the server, over a new connection, and returns
 // the number of rows that it returned or changed.
-func (p *PostgresServer) Exec(t testing.TB, database, statement string) int64 {
+func (p *Server) Exec(t testing.TB, database, statement string) int64 {
 	t.Helper()
 	ctx := context.Background()
-	c, err := pgx.Connect(ctx, postgresURL(p.process.directory, database))
+	c, err := pgx.Connect(ctx, urlOf(p.process.directory, database))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func (p *PostgresServer) Exec(t testing.TB, database, statement string) int64 {
 
 // Promote starts a stopped server like a promoted standby: on a new timeline. It returns
 // when the server accepts changes.
-func (p *PostgresServer) Promote(t testing.TB) {
+func (p *Server) Promote(t testing.TB) {
 	t.Helper()
 	name := filepath.Join(p.process.directory, "data", "standby.signal")
 	if err := os.WriteFile(name, nil, 0o666); err != nil {

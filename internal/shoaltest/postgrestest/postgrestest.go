@@ -1,4 +1,6 @@
-package shoaltest
+// Package postgrestest starts PostgreSQL servers for tests: one that all tests of a process share, with
+// a database for each, and servers that a test may stop.
+package postgrestest
 
 import (
 	"bufio"
@@ -20,20 +22,20 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Postgres returns the URL of a new, empty database on a PostgreSQL server of this process.
+// Database returns the URL of a new, empty database on a PostgreSQL server of this process.
 // The first call starts the server. It listens on a socket in a temporary directory, and
 // uses a linguistic collation by default, so that a missing COLLATE clause is detected. The
 // server and its directory are removed when the process ends, for whatever reason. If
 // PostgreSQL is not installed, the test fails with the command that installs it.
-func Postgres(t testing.TB) string {
+func Database(t testing.TB) string {
 	t.Helper()
-	server, err := postgresServer()
+	server, err := shared()
 	if err != nil {
 		t.Fatalf("PostgreSQL did not start: %v", err)
 	}
-	name := fmt.Sprintf("test%d", postgresDatabases.Add(1))
+	name := fmt.Sprintf("test%d", databases.Add(1))
 	ctx := context.Background()
-	admin, err := pgx.Connect(ctx, postgresURL(server.directory, "postgres"))
+	admin, err := pgx.Connect(ctx, urlOf(server.directory, "postgres"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,21 +43,21 @@ func Postgres(t testing.TB) string {
 	if _, err := admin.Exec(ctx, "CREATE DATABASE "+name); err != nil {
 		t.Fatal(err)
 	}
-	return postgresURL(server.directory, name)
+	return urlOf(server.directory, name)
 }
 
-var postgresDatabases atomic.Int64
+var databases atomic.Int64
 
-func postgresURL(directory, name string) string {
+func urlOf(directory, name string) string {
 	u := url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/" + name, RawQuery: url.Values{"host": {directory}}.Encode()}
 	return u.String()
 }
 
-// postgresScript runs the server in directory $1 with the programs of directory $2 until
+// script runs the server in directory $1 with the programs of directory $2 until
 // its standard input ends, which is when the process at the other end is gone. A line with
 // the name of a signal stops the server with it, the line "start" starts it again; the
 // script writes a line when each is done.
-const postgresScript = `
+const script = `
 trap "" PIPE
 fail() { echo failed; cat "$1"/*.log; rm -rf "$1"; exit 1; }
 run() {
@@ -80,32 +82,32 @@ wait
 rm -rf "$1"
 `
 
-// postgresProcess is a server and the script that runs it.
-type postgresProcess struct {
+// process is a server and the script that runs it.
+type process struct {
 	directory string         // where its socket is
 	lifeline  io.WriteCloser // the server runs while it is open
 	said      *bufio.Reader
 }
 
-// postgresServer starts the server of this process, once. Its lifeline is never closed: it
+// shared starts the server of this process, once. Its lifeline is never closed: it
 // ends with the process.
-var postgresServer = sync.OnceValues(startPostgres)
+var shared = sync.OnceValues(start)
 
-// startPostgres creates a cluster in a new directory and starts it.
-func startPostgres() (server postgresProcess, err error) {
-	programs, err := postgresPrograms()
+// start creates a cluster in a new directory and starts it.
+func start() (server process, err error) {
+	programs, err := programs()
 	if err != nil {
 		return server, err
 	}
 	if server.directory, err = os.MkdirTemp("", "shoal-postgres-"); err != nil {
 		return server, err
 	}
-	watch := exec.Command("sh", "-c", postgresScript, "sh", server.directory, programs)
+	watch := exec.Command("sh", "-c", script, "sh", server.directory, programs)
 	watch.Dir = server.directory
 	watch.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C must not end the script, which has to clean up
 	if os.Geteuid() == 0 {
 		// PostgreSQL refuses to run as root.
-		if watch.SysProcAttr.Credential, err = postgresUser(server.directory); err != nil {
+		if watch.SysProcAttr.Credential, err = account(server.directory); err != nil {
 			return server, err
 		}
 	}
@@ -124,7 +126,7 @@ func startPostgres() (server postgresProcess, err error) {
 }
 
 // expect waits until the script writes the given word.
-func (p postgresProcess) expect(word string) error {
+func (p process) expect(word string) error {
 	if first, _ := p.said.ReadString('\n'); first != word+"\n" {
 		rest, _ := io.ReadAll(p.said)
 		return fmt.Errorf("%s\n%s", first, rest)
@@ -132,8 +134,8 @@ func (p postgresProcess) expect(word string) error {
 	return nil
 }
 
-// postgresPrograms returns the program directory of the newest installed PostgreSQL.
-func postgresPrograms() (string, error) {
+// programs returns the program directory of the newest installed PostgreSQL.
+func programs() (string, error) {
 	installed, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if err != nil {
 		return "", err
@@ -153,8 +155,8 @@ func postgresPrograms() (string, error) {
 	return filepath.Dir(newest), nil
 }
 
-// postgresUser returns the user postgres and makes it the owner of directory.
-func postgresUser(directory string) (*syscall.Credential, error) {
+// account returns the user postgres and makes it the owner of directory.
+func account(directory string) (*syscall.Credential, error) {
 	account, err := user.Lookup("postgres")
 	if err != nil {
 		return nil, err
