@@ -6,6 +6,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/sqlstore/readranges"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
@@ -240,7 +241,7 @@ func (t *Tx) acknowledgeAt(session shoal.SessionID, entity shoal.EntityID, w pos
 	}
 	ranges := w.acked > 0 || len(a.arrivals) > 0
 	if a.through < w.end() {
-		if err := t.addRanges(session, entity, w.space, a.arrivals); err != nil {
+		if err := readranges.Add(t.c, session, entity, w.space, a.arrivals); err != nil {
 			return err
 		}
 	}
@@ -324,44 +325,6 @@ func (t *Tx) firstUnread(session shoal.SessionID, entity shoal.EntityID, w posit
 	return first, err
 }
 
-// span is a range of arrivals.
-type span struct{ first, last int64 }
-
-// addRanges records that messages above the position are read.
-func (t *Tx) addRanges(session shoal.SessionID, entity shoal.EntityID, space shoal.SpaceID, arrivals []int64) error {
-	for i := 0; i < len(arrivals); {
-		add := span{arrivals[i], arrivals[i]}
-		for i++; i < len(arrivals) && arrivals[i] == add.last+1; i++ {
-			add.last++
-		}
-		if err := t.addRange(session, entity, space, add); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// addRange adds a range and merges it with those that it touches.
-func (t *Tx) addRange(session shoal.SessionID, entity shoal.EntityID, space shoal.SpaceID, add span) error {
-	near, err := sqlconn.List(t.c, func(r *sqlconn.Rows) span { return span{r.Int(0), r.Int(1)} },
-		`SELECT first, last FROM read_ranges WHERE session_id = $1 AND space_id = $2 AND entity_id = $3 AND first <= $4 ORDER BY first DESC LIMIT 2`,
-		session, space, entity, add.last+1)
-	if err != nil {
-		return err
-	}
-	for _, o := range near {
-		if o.last < add.first-1 {
-			continue
-		}
-		add = span{min(add.first, o.first), max(add.last, o.last)}
-		if _, err := t.c.Exec(`DELETE FROM read_ranges WHERE session_id = $1 AND space_id = $2 AND entity_id = $3 AND first = $4`, session, space, entity, o.first); err != nil {
-			return err
-		}
-	}
-	_, err = t.c.Exec(`INSERT INTO read_ranges (session_id, space_id, entity_id, first, last) VALUES ($1, $2, $3, $4, $5)`, session, space, entity, add.first, add.last)
-	return err
-}
-
 // movePosition stores that everything up to an arrival is read, with the counts of what is
 // read above it; w has the counts above the old position. Everything between the two is the
 // member's own or was counted in w.acked.
@@ -396,8 +359,7 @@ func (t *Tx) storePosition(session shoal.SessionID, entity shoal.EntityID, w pos
 	if err != nil || to == w.upTo || !ranges {
 		return err
 	}
-	_, err = t.c.Exec(`DELETE FROM read_ranges WHERE session_id = $1 AND space_id = $2 AND entity_id = $3 AND last <= $4`, session, w.space, entity, to)
-	return err
+	return readranges.Remove(t.c, session, entity, w.space, to)
 }
 
 // ownMessages returns how many of the messages of a space after one arrival and up to another

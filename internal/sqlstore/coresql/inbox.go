@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/sqlstore/readranges"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
@@ -71,7 +72,7 @@ func (t *Tx) ResumeMember(session shoal.SessionID, space shoal.SpaceID, entity s
 	}
 	if others := w.last - from - passed; others > 0 {
 		w.acked += others
-		if err := t.addRange(session, entity, space, span{from + 1, w.last}); err != nil {
+		if err := readranges.AddSpan(t.c, session, entity, space, readranges.Span{First: from + 1, Last: w.last}); err != nil {
 			return err
 		}
 	}
