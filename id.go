@@ -1,11 +1,10 @@
 package shoal
 
 import (
-	"crypto/rand"
-	"encoding/binary"
 	"fmt"
-	"sync"
 	"time"
+
+	"github.com/shoal-dev/shoal/internal/idtext"
 )
 
 // Identifiers are opaque strings of 1 to [MaxID] characters from
@@ -56,59 +55,10 @@ const (
 	PrefixNode     = "nod_"
 )
 
-// idAlphabet is in ASCII order, so that identifiers sort as their times do.
-const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
-
 // NewID returns prefix followed by 22 characters: ten for the present
 // millisecond, twelve random ones. The identifiers that one process makes sort in
 // the order of their creation, whatever its clock does.
-func NewID[T ~string](prefix string) T {
-	at, random := ids.next(time.Now())
-	var out [22]byte
-	put(out[:10], at)
-	put(out[10:], random)
-	return T(prefix + string(out[:]))
-}
-
-// ids generates the numbers of identifiers.
-var ids idSource
-
-// idSource remembers the last number that it returned. Identifiers of one millisecond differ
-// by random steps, so that none can be guessed from its predecessor.
-type idSource struct {
-	mu         sync.Mutex
-	at, random uint64
-}
-
-const (
-	randomBits = 60 // of an identifier
-	stepBits   = 40 // of the step to the next one in the same millisecond
-	stepMask   = 1<<stepBits - 1
-)
-
-func (s *idSource) next(now time.Time) (at, random uint64) {
-	var fresh [8]byte
-	_, _ = rand.Read(fresh[:]) // documented to never fail
-	r := binary.BigEndian.Uint64(fresh[:])
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if at = uint64(now.UnixMilli()); at > s.at {
-		// The first bit stays free for the steps that may follow.
-		s.at, s.random = at, r>>(64-randomBits+1)
-		return s.at, s.random
-	}
-	if s.random += 1 + r&stepMask; s.random >= 1<<randomBits {
-		s.at, s.random = s.at+1, r&stepMask
-	}
-	return s.at, s.random
-}
-
-func put(dst []byte, v uint64) {
-	for i := len(dst) - 1; i >= 0; i-- {
-		dst[i] = idAlphabet[v&31]
-		v >>= 5
-	}
-}
+func NewID[T ~string](prefix string) T { return T(prefix + idtext.New(time.Now())) }
 
 // CheckID checks an id that a caller chose for a new object. field is the JSON name of the
 // input, which the error names. The error is of kind [InvalidArgument].
