@@ -60,21 +60,13 @@ func (a *API) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /agui/{session}/{space}", a.serve)
 	mux.HandleFunc("/agui/{session}/{space}", func(w http.ResponseWriter, _ *http.Request) {
-		h := w.Header()
-		h.Set("Allow", http.MethodPost)
-		h.Set("Content-Type", "application/problem+json")
-		h.Set("Cache-Control", "no-store")
-		w.WriteHeader(http.StatusMethodNotAllowed)
-		_, _ = w.Write([]byte(wrongMethod)) // an error means that the client has disconnected
+		guard.WriteMethodNotAllowed(w, http.MethodPost, "Only POST is served here.")
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		a.refuse(w, r, shoal.E("aguiapi", shoal.NotFound, "There is nothing here. AG-UI clients send their runs to /agui/SESSION/SPACE."))
 	})
 	return mux
 }
-
-// wrongMethod is the problem for a wrong HTTP method, which has no error kind.
-const wrongMethod = `{"type":"about:blank","title":"Method Not Allowed","status":405,"detail":"Only POST is served here.","code":"method_not_allowed"}`
 
 // serve does one run of the protocol.
 func (a *API) serve(w http.ResponseWriter, r *http.Request) {

@@ -62,6 +62,13 @@ func WriteProblem(w http.ResponseWriter, err error) {
 	writeProblem(w, Status(public.Kind), public)
 }
 
+// WriteMethodNotAllowed answers a request with 405, for which there is no error kind. allow are the
+// methods that the path takes, as in the header Allow.
+func WriteMethodNotAllowed(w http.ResponseWriter, allow, detail string) {
+	w.Header().Set("Allow", allow)
+	writeProblem(w, http.StatusMethodNotAllowed, &shoal.Error{Kind: "method_not_allowed", Msg: detail})
+}
+
 // WriteRPCError answers a request to MCP that cannot be answered by the
 // protocol itself, with err as a JSON-RPC error object whose id is null. Its
 // code is -32700 for an error of kind InvalidJSON, -32603 for an internal one,

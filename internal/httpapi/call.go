@@ -120,6 +120,12 @@ func (c *call) writeProblem(err error) {
 	c.writeErr = errors.Join(c.writeErr, control.Flush())
 }
 
+// methodNotAllowed responds with 405.
+func (c *call) methodNotAllowed(allow string) {
+	c.startResponse(http.StatusMethodNotAllowed)
+	guard.WriteMethodNotAllowed(c.w, allow, "This path does not take "+strconv.Quote(c.r.Method)+", only "+allow+".")
+}
+
 // answer writes body as JSON and flushes it. If it returns nil, the connection was still open after
 // the last byte was written to it.
 func (c *call) answer(status int, body any) error {

@@ -214,7 +214,7 @@ var fieldWords = map[string]string{
 	"Wake.text":                     "The same for people: what follows the name of the agent.",
 	"Reach.reason":                  "What hinders it, such as a key that expires soon; left out if nothing does.",
 	"Reach.knownAt":                 "When the server will know how the message reaches the agent; left out if it does.",
-	"Wake.proof":                    "What came of the last test (`PUT …/wake-proof`); null if there was none.",
+	"Wake.proof":                    "What came of the last test (`PUT …/wake-proof`); null if it was never tested.",
 	"WakeProof.at":                  "When the test ended.",
 	"WakeProof.answered":            "Whether the agent has answered with the code of the test.",
 	"WakeProof.ms":                  "The time from the message to the answer, or to the end of the test.",

@@ -218,3 +218,16 @@ var examples = func() map[string]any {
 		},
 	}
 }()
+
+// problem is the JSON that guard.WriteProblem writes.
+type problem struct {
+	Type   string             `json:"type"`
+	Title  string             `json:"title"`
+	Status int                `json:"status"`
+	Detail string             `json:"detail"`
+	Code   shoal.Kind         `json:"code"`
+	Errors []shoal.FieldError `json:"errors,omitempty"`
+	// RequestID identifies the call in the server's log. It is also in the header
+	// X-Request-Id.
+	RequestID string `json:"requestId"`
+}
