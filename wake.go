@@ -33,7 +33,7 @@ type Wake struct {
 	LastSeenAt *Time      `json:"lastSeenAt"`
 	Reason     string     `json:"reason"`
 	Text       string     `json:"text"`
-	// Proof is what came of the last test, nil if there was none.
+	// Proof is what came of the last test, nil if it was never tested.
 	Proof *WakeProof `json:"proof"`
 }
 

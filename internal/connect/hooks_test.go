@@ -180,14 +180,14 @@ func TestHooksOfCodex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	change, err := c.With("shoal", Target{Program: "/home/ann o'neill/bin/shoal"}, nil)
+	change, err := c.With("shoal", Target{Program: "/opt/o'neill tools/shoal"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := change.Write(); err != nil {
 		t.Fatal(err)
 	}
-	if text := read(t, path); strings.Count(text, `"command": "'/home/ann o'\\''neill/bin/shoal' wake-hook codex --entry shoal"`) != 3 {
+	if text := read(t, path); strings.Count(text, `"command": "'/opt/o'\\''neill tools/shoal' wake-hook codex --entry shoal"`) != 3 {
 		t.Errorf("the hooks are\n%s", text)
 	}
 	if c, err = OpenHooks(codex, path); err != nil {

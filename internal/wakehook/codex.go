@@ -72,7 +72,7 @@ func (h *hook) waitForCodex(ctx context.Context) error {
 	return err
 }
 
-// queue has Codex begin a turn with a text, or queue it behind the one in progress.
+// queue has Codex begin a turn with a text, or queue it after the one in progress.
 func (w *waiter) queue(ctx context.Context, text string) error {
 	ctx, cancel := context.WithTimeout(ctx, queueWithin)
 	defer cancel()

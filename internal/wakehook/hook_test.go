@@ -47,7 +47,7 @@ func receipt(t *testing.T, s *apptest.Server, m shoal.Message) shoal.ReceiptStat
 	return all[0].State
 }
 
-// untilEvent returns when something holds, which it looks at with every event.
+// untilEvent returns when something holds, which it checks with every event.
 func untilEvent(t *testing.T, s *apptest.Server, holds func() bool) {
 	t.Helper()
 	for _, err := range s.Operator.Follow(t.Context(), client.FollowOptions{}) {

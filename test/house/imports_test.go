@@ -29,7 +29,8 @@ var (
 // importTable is the direction of the house: cmd, app, faces and adapters,
 // hub, root. Only tests import internal/shoaltest: it is in no row.
 var importTable = []importRule{
-	{dir: ".", never: sqlAndWeb},
+	{dir: ".", inside: []string{"internal/idtext"}, never: sqlAndWeb},
+	{dir: "internal/idtext", never: sqlAndWeb},
 	{dir: "agent", others: true, never: slices.Concat(sqlAndWeb, edges)},
 	{dir: "agent/agui", inside: []string{"agent"}, never: sqlPackages},
 	{dir: "agent/filestore", inside: []string{"agent"}, never: sqlAndWeb},
@@ -241,6 +242,7 @@ var importTable = []importRule{
 	{dir: "internal/shoaltest/faultproxy", never: sqlAndWeb},
 	{dir: "internal/shoaltest/ledger", never: sqlPackages},
 	{dir: "internal/shoaltest/natstest", inside: []string{"internal/shoaltest/program"}, never: sqlPackages},
+	{dir: "internal/shoaltest/postgrestest", others: true},
 	{dir: "internal/shoaltest/program", never: sqlPackages},
 	{dir: "internal/shoaltest/setting", never: sqlAndWeb},
 	{
@@ -288,12 +290,13 @@ var importTable = []importRule{
 	},
 	{
 		dir:    "internal/sqlstore/coresql",
-		inside: []string{".", "internal/hub/core", "internal/hub/storage", "internal/sqlstore/messagerow", "internal/sqlstore/schema", "internal/sqlstore/searchsql", "internal/sqlstore/sqlconn"}, never: sqlAndWeb,
+		inside: []string{".", "internal/hub/core", "internal/hub/storage", "internal/sqlstore/messagerow", "internal/sqlstore/readranges", "internal/sqlstore/schema", "internal/sqlstore/searchsql", "internal/sqlstore/sqlconn"}, never: sqlAndWeb,
 	},
 	{dir: "internal/sqlstore/clustersql", inside: []string{".", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/renderersql", inside: []string{".", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/keysql", inside: []string{".", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/messagerow", inside: []string{".", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
+	{dir: "internal/sqlstore/readranges", inside: []string{".", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/runsql", inside: []string{".", "internal/hub/storage", "internal/sqlstore/coresql", "internal/sqlstore/schema", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/schema", never: sqlAndWeb},
 	{

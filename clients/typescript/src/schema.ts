@@ -3689,7 +3689,7 @@ export interface components {
              * @description The last call of the agent, or renewal of a lease.
              */
             readonly lastSeenAt: string | null;
-            /** @description What came of the last test (`PUT …/wake-proof`); null if there was none. */
+            /** @description What came of the last test (`PUT …/wake-proof`); null if it was never tested. */
             readonly proof: components["schemas"]["WakeProof"] | null;
             /** @description What hinders it, such as a key that expires soon; empty if nothing does. */
             readonly reason: string;
