@@ -51,7 +51,7 @@ var recordBounds = map[string]RecordBound{
 	"hash": shortText, "requester": shortText, "name": {Bytes: shoal.MaxName}, "model": shortText,
 
 	"session.maxCostPerRequest": {Max: shoal.MaxLimitCost}, "session.maxTokensPerRequest": {Max: shoal.MaxLimitTokens},
-	"entity.externalId": {Bytes: shoal.MaxName}, "entity.lastFailure": {Bytes: shoal.MaxContent},
+	"entity.externalId": {Bytes: shoal.MaxName}, "entity.lastFailure": {Bytes: shoal.MaxContent}, "entity.wakeProof": {Bytes: shoal.MaxContent},
 	"agent.config":    serverText,
 	"member.readUpto": {Min: -1, Max: AnyInteger.Max},
 	"space.summary":   {Bytes: shoal.MaxSummary},

@@ -149,7 +149,7 @@ var RecordTypes = setBounds([]*RecordType{
 			jsonField[map[string]any]("metadata"), timeField("createdAt"), nullableTime("lastSeenAt"), nullableTime("deletedAt"),
 			{Name: "hostedVersion", Kind: RecordInt, Null: true},
 			withDefault(enumField("sessionRole", shoal.SessionOwner, shoal.SessionAdmin, shoal.SessionMember, shoal.SessionGuest, shoal.SessionAuditor), `"member"`), withDefault(nullableID("ownerId"), "null"),
-			withDefault(nullableJSON[shoal.Failure]("lastFailure"), "null"),
+			withDefault(nullableJSON[shoal.Failure]("lastFailure"), "null"), withDefault(nullableJSON[shoal.WakeProof]("wakeProof"), "null"),
 		},
 	},
 	{
