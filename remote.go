@@ -49,6 +49,9 @@ const (
 	WorkSteered WorkType = "steered"
 	// WorkTurnEnded completes the run.
 	WorkTurnEnded WorkType = "turn.ended"
+	// WorkSessionBegan says that the program could not continue its conversation: its model knows
+	// the last Known messages of the space, and no older ones. Members read that.
+	WorkSessionBegan WorkType = "session.began"
 	// WorkReleased ends the lease: another program may claim the run at once. No line of this
 	// claim follows.
 	WorkReleased WorkType = "released"
@@ -95,6 +98,7 @@ type WorkLine struct {
 	Code    string          `json:"code,omitempty"`
 	Text    string          `json:"text,omitempty"`
 	RunID   RunID           `json:"runId,omitempty"`
+	Known   int             `json:"known,omitempty"`
 }
 
 // WorkTokens are the tokens that model calls used. CachedInput is a part of Input, and

@@ -112,6 +112,10 @@ func checkLine(l shoal.WorkLine) error {
 		if l.Cost < 0 || l.Cost > 1e6 {
 			return bad("has a cost that is not an amount in US dollars")
 		}
+	case shoal.WorkSessionBegan:
+		if l.Known < 0 || l.Known > shoal.MaxPage {
+			return bad("must have known from 0 to %d: how many messages the model knows", shoal.MaxPage)
+		}
 	case shoal.WorkSteered:
 		if shoal.CheckID("runId", string(l.RunID)) != nil {
 			return bad("must have the runId of the order that offered the message")

@@ -154,6 +154,8 @@ func (m *machine) applyLine(l shoal.WorkLine, at shoal.Time) ([]compose.Effect, 
 	case shoal.WorkUsage:
 		m.addUsage(l)
 		return nil, nil
+	case shoal.WorkSessionBegan:
+		return nil, nil
 	case shoal.WorkSteered:
 		m.steered = append(m.steered, l.RunID)
 		return m.endText(agent.ResultOK), nil

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/remoterun"
 )
 
 // A run that its program gives back is claimed at once, with what was done and what was asked. The program
@@ -42,5 +44,32 @@ func TestRelease(t *testing.T) {
 	next.report(`{"type": "turn.ended"}`)
 	if r := w.run(id); r.Status != shoal.RunCompleted {
 		t.Errorf("the run is %+v", r)
+	}
+}
+
+// Members read that a program could not continue its conversation, once in a claim.
+func TestANewSessionIsAnnounced(t *testing.T) {
+	w := newWorld(t, 0, remote)
+	w.ask("go")
+	p := w.program(w.one)
+	p.report(`{"type": "turn.started"}
+		{"type": "session.began", "known": 20}
+		{"type": "session.began", "known": 20}`)
+	p.s = w.two
+	p.report(`{"type": "text", "delta": "Here."}
+		{"type": "turn.ended"}`)
+	all, err := w.hub.Messages.Read(t.Context(), admin, session, "shop", storage.Page{Limit: 100})
+	w.must(err)
+	var said []string
+	for _, m := range all {
+		if m.EntityID == shoal.System {
+			said = append(said, m.Text())
+		}
+	}
+	if len(said) != 1 || said[0] != "Clerk began a new session; it knows the last 20 messages before." {
+		t.Errorf("the space reads %q", said)
+	}
+	if _, err := remoterun.ParseLines([]byte(`{"n": 1, "type": "session.began", "known": -1}`)); !errors.Is(err, shoal.InvalidArgument) {
+		t.Errorf("a wrong number: %v", err)
 	}
 }

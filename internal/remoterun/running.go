@@ -3,6 +3,7 @@ package remoterun
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -195,7 +196,7 @@ func (x *running) store(ctx context.Context, b batch, n int64, effects []compose
 		if attempt, err = x.perform(c, stored); err != nil {
 			return err
 		}
-		if err := x.takeIn(ctx, c, b); err != nil {
+		if err := errors.Join(x.takeIn(ctx, c, b), x.announceSession(c, b)); err != nil {
 			return err
 		}
 		if over, err = x.keep(c, b, n); err != nil {
