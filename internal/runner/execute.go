@@ -29,6 +29,9 @@ type Job struct {
 	// Steers are messages that arrive during the turn; nil if none can. One that the model does
 	// not get in this turn is another job.
 	Steers <-chan Steer
+	// CatchUp returns what a new conversation is told of the one that it replaces, and how many
+	// messages that is; nil for nothing.
+	CatchUp func(context.Context) (text string, messages int, err error)
 	// Begun means that the model may have read the prompt before: the turn only continues.
 	Begun bool
 }
@@ -86,13 +89,17 @@ func (r *Runner) Execute(ctx context.Context, a Agent, j Job, out Reporter) erro
 		t.steers = j.Steers
 	}
 	for attempt := 1; ; attempt++ {
-		session, err := r.session(ctx, a, c, t.started)
+		session, lost, err := r.session(ctx, a, c, t.started)
 		if err != nil {
 			return describe(title, err)
 		}
+		catchUp := ""
+		if t.anew = lost; lost && j.CatchUp != nil {
+			catchUp, t.known, _ = j.CatchUp(ctx) // without it the model knows less, and says so
+		}
 		t.session, t.unread = session, map[string]bool{}
 		t.remember = func(run string) { _ = r.refs.put(c, a.Kind, a.Dir, session.Ref(), run) } // without it a crash costs the conversation
-		prompt := t.prompt(j, r.refs.has(c, a.Kind, a.Dir, j.Run))
+		prompt := catchUp + t.prompt(j, r.refs.has(c, a.Kind, a.Dir, j.Run))
 		t.remember(j.Run)
 		end, err := t.run(ctx, prompt)
 		exit := (*harness.ExitError)(nil)
@@ -111,17 +118,20 @@ func (r *Runner) Execute(ctx context.Context, a Agent, j Job, out Reporter) erro
 }
 
 // session returns the session of a conversation: the one that is open, the one that the agent
-// finds again, or a new one. A turn that had started is only continued where it was.
-func (r *Runner) session(ctx context.Context, a Agent, c conversation, again bool) (harness.Session, error) {
-	return r.pool.acquire(ctx, c, func(ctx context.Context) (harness.Session, error) {
+// finds again, or a new one; lost means that the new one replaces one that the agent has lost. A turn
+// that had started is only continued where it was.
+func (r *Runner) session(ctx context.Context, a Agent, c conversation, again bool) (s harness.Session, lost bool, err error) {
+	s, err = r.pool.acquire(ctx, c, func(ctx context.Context) (harness.Session, error) {
 		known := r.refs.get(c, a.Kind, a.Dir)
 		s, err := r.start(ctx, a, known)
 		if known != "" && errors.Is(err, harness.ErrNoResume) && !again {
 			_ = r.refs.forget(c) // the new one replaces it
+			lost = true
 			return r.start(ctx, a, "")
 		}
 		return s, err
 	})
+	return s, lost, err
 }
 
 // start starts the program of an agent.

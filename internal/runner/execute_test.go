@@ -24,6 +24,8 @@ type script struct {
 	mu      sync.Mutex
 	turns   [][]harness.Event // one that does not end with Ended ends with the process
 	lost    bool              // it finds no conversation again
+	whole   bool              // it notes prompts as a whole
+	open    *scripted         // the last process
 	broken  error             // it cannot be started
 	log     []string          // starts and prompts
 	answers []string
@@ -55,7 +57,18 @@ func (s *script) start(_ context.Context, spec harness.Spec) (harness.Session, e
 	case s.lost && spec.Resume != "":
 		return nil, harness.ErrNoResume
 	}
-	return &scripted{script: s, done: make(chan struct{})}, nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open = &scripted{script: s, done: make(chan struct{})}
+	return s.open, nil
+}
+
+// lose ends the process, and with it the conversation.
+func (s *script) lose() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lost = true
+	close(s.open.done)
 }
 
 type scripted struct {
@@ -65,6 +78,9 @@ type scripted struct {
 
 func (s *scripted) Turn(ctx context.Context, prompt string) iter.Seq2[harness.Event, error] {
 	first, _, _ := strings.Cut(prompt, ":")
+	if s.whole {
+		first = prompt
+	}
 	s.note("prompt %q", first)
 	events := s.turns[0]
 	if len(s.turns) > 1 {
@@ -159,6 +175,8 @@ func (r *recorded) add(format string, args ...any) error {
 	r.lines = append(r.lines, fmt.Sprintf(format, args...))
 	return r.err
 }
+
+func (r *recorded) Anew(_ context.Context, messages int) error { return r.add("anew %d", messages) }
 
 func (r *recorded) Steered(_ context.Context, run string) error { return r.add("steered %s", run) }
 

@@ -54,6 +54,10 @@ func (r *report) know(id, tool string, args json.RawMessage) (c *reported, first
 
 func (r *report) Started(context.Context) error { return r.work.Started("") }
 
+func (r *report) Anew(_ context.Context, messages int) error {
+	return r.work.Report(shoal.WorkLine{Type: shoal.WorkSessionBegan, Known: messages})
+}
+
 func (r *report) Steered(_ context.Context, run string) error {
 	return r.work.Steered(shoal.RunID(run))
 }

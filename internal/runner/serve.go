@@ -62,7 +62,8 @@ func (a *served) handle(ctx context.Context, w *client.Work) error {
 	steers, stop := a.forward(ctx, w, self.OwnerID)
 	defer stop()
 	err = a.runner.Execute(ctx, a.Agent, Job{
-		Steers: steers, Run: string(run.ID), Conversation: a.conversation(run), Prompt: a.prompt(w.Claimed), Begun: w.Claimed.Generation > 1 && (run.Steps > 0 || len(w.Claimed.Written) > 0),
+		CatchUp: func(ctx context.Context) (string, int, error) { return a.catchUp(ctx, w.Claimed) },
+		Steers:  steers, Run: string(run.ID), Conversation: a.conversation(run), Prompt: a.prompt(w.Claimed), Begun: w.Claimed.Generation > 1 && (run.Steps > 0 || len(w.Claimed.Written) > 0),
 	}, out)
 	if failure := (*Failure)(nil); errors.As(err, &failure) {
 		if a.allowance.end(time.Now(), true) {

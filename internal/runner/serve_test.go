@@ -205,6 +205,46 @@ func TestMessagesDuringATurnOfOthers(t *testing.T) {
 	}
 }
 
+// An agent that has lost its conversation begins a new one, with the last messages, and the space reads
+// that.
+func TestALostConversation(t *testing.T) {
+	server := apptest.Start(t)
+	own := remoteAgent(t, server)
+	s := &script{turns: [][]harness.Event{{started, text}, {started, text, well}}, whole: true}
+	s.turns[0] = append(s.turns[0], well)
+	serve(t, own, s)
+	say := func(text string) {
+		t.Helper()
+		m, err := server.Operator.Post(t.Context(), app.Welcome, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: []shoal.EntityID{"scout"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := ending(t, server.Operator, m.Runs[0].RunID); r.Status != shoal.RunCompleted {
+			t.Errorf("the run is %s: %+v", r.Status, r.Error)
+		}
+	}
+	say("The word is <swordfish>.")
+	s.lose()
+	say("What is the word?")
+	log := s.logged()
+	if len(log) != 5 || log[2] != `start "ref"` || log[3] != `start ""` || !strings.Contains(log[4], "&lt;swordfish&gt;") || strings.Count(log[4], "What is the word?") != 1 {
+		t.Errorf("the agent has seen %q", log)
+	}
+	all, err := server.Operator.Messages(t.Context(), app.Welcome, client.MessagesOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	for _, m := range all {
+		if m.EntityID == shoal.System && strings.HasPrefix(m.Text(), "Scout began a new session; it knows the last ") {
+			told++
+		}
+	}
+	if told != 1 {
+		t.Errorf("the space reads %d times that a new session began: %+v", told, all)
+	}
+}
+
 // remoteAgent makes scout a remote agent and returns its session.
 func remoteAgent(t *testing.T, server *apptest.Server) *client.Session {
 	t.Helper()

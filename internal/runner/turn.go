@@ -15,6 +15,9 @@ import (
 // Reporter receives what a coding agent does in a run. Its errors end the run.
 type Reporter interface {
 	Started(ctx context.Context) error
+	// Anew says that the conversation began anew, and that the model knows that many messages of
+	// the one before.
+	Anew(ctx context.Context, messages int) error
 	// Steered says that the model has the message of another run, which ends with that.
 	Steered(ctx context.Context, run string) error
 	Text(ctx context.Context, delta string) error
@@ -48,6 +51,9 @@ type turn struct {
 	// remember notes on this machine that the agent is given the message of a run, and in which
 	// conversation.
 	remember func(run string)
+
+	anew  bool // the conversation replaces one that was lost
+	known int  // messages of it
 
 	started bool
 	tools   map[string]harness.Tool
@@ -93,7 +99,12 @@ func (t *turn) pass(ctx context.Context, e harness.Event) error {
 	case harness.Started:
 		t.started = true
 		t.remember("") // a new conversation has its name now
-		return t.out.Started(ctx)
+		err := t.out.Started(ctx)
+		if err == nil && t.anew {
+			t.anew = false
+			err = t.out.Anew(ctx, t.known)
+		}
+		return err
 	case harness.Steered:
 		t.mu.Lock()
 		delete(t.unread, e.ID)
