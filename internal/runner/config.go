@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -39,12 +40,15 @@ type Config struct {
 
 // AgentConfig is the configuration of one agent.
 type AgentConfig struct {
-	Kind    string       `yaml:"kind"`
-	Dir     string       `yaml:"dir"`
-	Mode    harness.Mode `yaml:"mode"`
-	Model   string       `yaml:"model"`
-	Command []string     `yaml:"command"`
-	Environ []string     `yaml:"environ"`
+	Kind string `yaml:"kind"`
+	Dir  string `yaml:"dir"`
+	// Worktree gives each conversation a working tree of its own, beside the repository that Dir
+	// is in.
+	Worktree bool         `yaml:"worktree"`
+	Mode     harness.Mode `yaml:"mode"`
+	Model    string       `yaml:"model"`
+	Command  []string     `yaml:"command"`
+	Environ  []string     `yaml:"environ"`
 	// RespondTo lists the senders whose mentions make it work: entity ids, and "owner" or
 	// "members" in their place.
 	RespondTo []string `yaml:"respondTo"`
@@ -182,6 +186,15 @@ func (a *AgentConfig) Find() error {
 		return fmt.Errorf("there is no program %s on this machine: install %s, or name its program", name, k.title)
 	}
 	return nil
+}
+
+// CheckWorktree reports whether the agent can have working trees, if it is to have them.
+func (a *AgentConfig) CheckWorktree(ctx context.Context) error {
+	if !a.Worktree {
+		return nil
+	}
+	_, _, err := repository(ctx, a.Dir)
+	return err
 }
 
 // Responds reports whether the mention of a sender makes the agent work.

@@ -57,6 +57,7 @@ type Runner struct {
 	kinds   map[string]kind
 	pool    *pool
 	refs    *refs
+	trees   worktrees
 	asks    sync.WaitGroup // goroutines that wait for a verdict; each ends with its run
 }
 
@@ -84,6 +85,13 @@ func (r *Runner) Stop() {
 // was at work.
 func (r *Runner) Execute(ctx context.Context, a Agent, j Job, out Reporter) error {
 	c, title := conversation{string(a.ID), j.Conversation}, r.kinds[a.Kind].title
+	if a.Worktree {
+		dir, err := r.trees.dir(ctx, a.Dir, c)
+		if err != nil {
+			return &Failure{CodeAgentFailed, fmt.Sprintf("%s has no working tree of its own: %v.", title, err)}
+		}
+		a.Dir = dir
+	}
 	t := &turn{out: out, onlySay: a.Mode == harness.ModeRead, started: j.Begun, tools: map[string]harness.Tool{}}
 	if r.kinds[a.Kind].steers {
 		t.steers = j.Steers

@@ -27,6 +27,7 @@ type Command struct {
 	Agent        shoal.EntityID  `help:"The agent, created if new (default: claude, codex, gemini, opencode or agent)." placeholder:"ID"`
 	Name         string          `help:"The display name of a new agent." placeholder:"NAME"`
 	Dir          string          `help:"The directory in which it works (default: this one)." placeholder:"DIR"`
+	Worktree     bool            `help:"Give each conversation a working tree of its own, beside the repository, on a branch shoal/AGENT/SPACE."`
 	Mode         harness.Mode    `help:"What it may do without a question: read (and nothing else, ever), ask, or edit files in its directory." enum:"read,ask,edit" default:"ask"`
 	Model        string          `help:"The model (default: its own)." placeholder:"NAME"`
 	Program      []string        `help:"The program, and then its arguments, instead of the usual ones: --program my-agent --program=--acp." sep:"none" placeholder:"WORD"`
@@ -103,7 +104,7 @@ func (c *Command) config() (runner.Config, error) {
 	config := runner.Config{
 		MaxProcesses: c.MaxProcesses, Idle: c.Idle,
 		Agents: map[shoal.EntityID]runner.AgentConfig{c.Agent: {
-			Kind: c.Kind, Dir: dir, Mode: c.Mode, Model: c.Model, Command: c.Program, Environ: c.Environ, RespondTo: c.RespondTo, Approve: c.Approve,
+			Kind: c.Kind, Dir: dir, Worktree: c.Worktree, Mode: c.Mode, Model: c.Model, Command: c.Program, Environ: c.Environ, RespondTo: c.RespondTo, Approve: c.Approve,
 		}},
 	}
 	if err := config.Complete(here); err != nil {

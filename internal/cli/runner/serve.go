@@ -27,6 +27,9 @@ func (s *serving) add(ctx context.Context, id shoal.EntityID, config runner.Agen
 	if err := config.Find(); err != nil {
 		return &shoal.Error{Kind: cli.KindUsage, Msg: err.Error() + " with --program, or with command in runner.yaml", Err: err}
 	}
+	if err := config.CheckWorktree(ctx); err != nil {
+		return &shoal.Error{Kind: cli.KindUsage, Msg: "no working tree for " + string(id) + ": " + err.Error(), Err: err}
+	}
 	key, err := s.keys.of(ctx, id)
 	if err != nil {
 		return err
