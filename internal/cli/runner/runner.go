@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -37,6 +38,8 @@ type Command struct {
 	Space        []shoal.SpaceID `help:"Add it to these spaces (default: welcome, if there is one)." placeholder:"ID"`
 	Idle         time.Duration   `help:"How long an unused program stays open." default:"10m"`
 	MaxProcesses int             `help:"How many programs run at once." default:"4"`
+	Install      bool            `help:"Write a service of systemd or launchd that runs this at every login, instead of running it now." xor:"install"`
+	Uninstall    bool            `help:"Remove that service." xor:"install"`
 	File         string          `help:"The runner's configuration (default: shoal/runner.yaml in $XDG_CONFIG_HOME or ~/.config)." placeholder:"FILE"`
 }
 
@@ -49,11 +52,18 @@ var usual = map[string]struct {
 	"opencode": {"opencode", "OpenCode"}, "acp": {"agent", "Agent"},
 }
 
-// Run runs the agents until the command is interrupted.
+// Run runs the agents until the command is interrupted, or installs it.
 func (c *Command) Run(ctx context.Context, sh *cli.Shell) error {
 	config, err := c.config()
-	if err != nil {
+	if err != nil && !c.Uninstall {
 		return err
+	}
+	if c.Uninstall {
+		s, err := c.newService(sh)
+		if err != nil {
+			return err
+		}
+		return s.uninstall(sh, runtime.GOOS)
 	}
 	state, err := stateDir()
 	if err != nil {
@@ -71,6 +81,13 @@ func (c *Command) Run(ctx context.Context, sh *cli.Shell) error {
 		if err := served.add(ctx, id, config.Agents[id]); err != nil {
 			return err
 		}
+	}
+	if c.Install { // its agents have their keys now
+		s, err := c.newService(sh)
+		if err != nil {
+			return err
+		}
+		return s.install(sh, runtime.GOOS)
 	}
 	return served.run(ctx)
 }
