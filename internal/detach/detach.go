@@ -190,22 +190,38 @@ func (l *Pool) detach(w http.ResponseWriter, r *http.Request, stream bool) (_ *C
 	if l == nil || r.ProtoMajor != 1 || r.ProtoMinor != 1 || r.Close {
 		return nil, false
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.stopped() {
+	if !l.reserve() {
 		return nil, false
 	}
 	header := w.Header()
+	// Without the lock: a server that closes its listeners, and the pool with them, keeps its
+	// connections meanwhile.
 	conn, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {
+		l.running.Add(-2)
 		return nil, false
 	}
 	c := &Call{pool: l, header: header, stream: stream, answered: make(chan struct{})}
 	c.conn, c.ahead = unwrap(conn), ahead(buffered.Reader)
 	c.ctx, c.cancel = context.WithCancelCause(l.ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.calls[c] = false
-	l.running.Add(2)
+	if l.ctx.Err() != nil { // Stop has closed the others
+		_ = c.conn.Close()
+	}
 	return c, true
+}
+
+// reserve counts the goroutines of a call that is about to be detached, unless the pool is closed.
+func (l *Pool) reserve() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.stopped() {
+		return false
+	}
+	l.running.Add(2)
+	return true
 }
 
 // ahead returns the bytes of the next request that were already read.
