@@ -18,9 +18,15 @@ func TestSilenceIsStalled(t *testing.T) {
 		p.report(`{"type": "turn.started"}`)
 		alive := func(d time.Duration) {
 			t.Helper()
-			for end := time.Now().Add(d); time.Now().Before(end); {
-				time.Sleep(7 * time.Second)
-				p.report("")
+			tick, end := time.NewTicker(7*time.Second), time.After(d)
+			defer tick.Stop()
+			for {
+				select {
+				case <-tick.C:
+					p.report("")
+				case <-end:
+					return
+				}
 			}
 		}
 		alive(50 * time.Second)
