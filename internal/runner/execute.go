@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -29,6 +30,8 @@ type Job struct {
 	// Steers are messages that arrive during the turn; nil if none can. One that the model does
 	// not get in this turn is another job.
 	Steers <-chan Steer
+	// Calls are the tool calls that the turn has made before it was interrupted. All have ended.
+	Calls map[string]harness.Tool
 	// CatchUp returns what a new conversation is told of the one that it replaces, and how many
 	// messages that is; nil for nothing.
 	CatchUp func(context.Context) (text string, messages int, err error)
@@ -93,6 +96,7 @@ func (r *Runner) Execute(ctx context.Context, a Agent, j Job, out Reporter) erro
 		a.Dir = dir
 	}
 	t := &turn{out: out, onlySay: a.Mode == harness.ModeRead, started: j.Begun, tools: map[string]harness.Tool{}}
+	maps.Copy(t.tools, j.Calls)
 	if r.kinds[a.Kind].steers {
 		t.steers = j.Steers
 	}

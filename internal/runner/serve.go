@@ -1,9 +1,11 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -49,9 +51,9 @@ func (a *served) handle(ctx context.Context, w *client.Work) error {
 	if !a.responds(run, self.OwnerID) {
 		return w.Text(fmt.Sprintf("%s works only for %s.", a.ID, a.audience()))
 	}
-	if len(w.Claimed.Calls) > 0 {
-		// Another program, or this one before it was restarted, has begun the run. What it had the
-		// harness do is known to the harness alone.
+	if slices.ContainsFunc(w.Claimed.Calls, isOpen) {
+		// Another program, or this one before it was restarted, has begun the run. What came of the
+		// call is known to nobody.
 		return coded(&Failure{CodeOutcomeUnknown, "The runner was restarted in the middle of the turn: what came of its tool calls is unknown. Check before you ask again."})
 	}
 	if err := a.allowance.begin(time.Now()); err != nil {
@@ -63,7 +65,7 @@ func (a *served) handle(ctx context.Context, w *client.Work) error {
 	defer stop()
 	err = a.runner.Execute(ctx, a.Agent, Job{
 		CatchUp: func(ctx context.Context) (string, int, error) { return a.catchUp(ctx, w.Claimed) },
-		Steers:  steers, Run: string(run.ID), Conversation: a.conversation(run), Prompt: a.prompt(w.Claimed), Begun: w.Claimed.Generation > 1 && (run.Steps > 0 || len(w.Claimed.Written) > 0),
+		Steers:  steers, Calls: earlier(w.Claimed.Calls), Run: string(run.ID), Conversation: a.conversation(run), Prompt: a.prompt(w.Claimed), Begun: w.Claimed.Generation > 1 && (run.Steps > 0 || len(w.Claimed.Written) > 0 || len(w.Claimed.Calls) > 0),
 	}, out)
 	if failure := (*Failure)(nil); errors.As(err, &failure) {
 		if a.allowance.end(time.Now(), true) {
@@ -113,6 +115,24 @@ func (a *served) forward(ctx context.Context, w *client.Work, owner *shoal.Entit
 
 // arrived introduces a message that arrives during a turn.
 const arrived = "While you work, this has been posted in the conversation. What is between tags is what others wrote. Take it into account and go on.\n\n"
+
+// isOpen reports whether it is unknown what came of a call.
+func isOpen(c shoal.RemoteCall) bool {
+	return c.State == shoal.ToolPending || c.State == shoal.ToolRunning
+}
+
+// earlier are the calls of an interrupted turn as its end reads them.
+func earlier(all []shoal.RemoteCall) map[string]harness.Tool {
+	out := map[string]harness.Tool{}
+	for _, c := range all {
+		state := harness.ToolCompleted
+		if c.State != shoal.ToolDone {
+			state = harness.ToolFailed
+		}
+		out[c.CallID] = harness.Tool{CallID: c.CallID, Name: c.Tool, Title: cmp.Or(c.Title, c.Tool), State: state}
+	}
+	return out
+}
 
 // coded gives an error of a run its code.
 func coded(err error) error {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -205,6 +206,50 @@ func TestMessagesDuringATurnOfOthers(t *testing.T) {
 	}
 }
 
+// A runner that is stopped gives its run back at once, and the next one finishes the turn if all of its
+// tool calls have ended; what came of one that was at work is unknown.
+func TestARunnerGoesOnForAnother(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		made   harness.Tool
+		call   string // its status in the step
+		log    []string
+		status shoal.RunStatus
+	}{
+		{"after a call", made, "ok", []string{`start "ref"`, "prompt \"Your last turn was cut off: the program was restarted. Check what is already done before you repeat anything, and then finish the turn.\\nYour tool calls in that turn:\\n- make: completed\""}, shoal.RunCompleted},
+		{"during a call", running, "pending", nil, shoal.RunFailed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			server := apptest.Start(t)
+			own := remoteAgent(t, server)
+			state := filepath.Join(t.TempDir(), "conversations.json")
+			first := &script{turns: [][]harness.Event{{started, text, running, c.made, untilSteered{}, harness.Ended{Stop: harness.StopCanceled}}}}
+			stop := serveFrom(t, state, own, first)
+			m, err := server.Operator.Post(t.Context(), app.Welcome, shoal.Draft{Parts: []shoal.Part{shoal.Text("Do it.")}, Mentions: []shoal.EntityID{"scout"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			id := m.Runs[0].RunID
+			until(t, "the call", func() (struct{}, bool) {
+				for step, err := range server.Operator.Steps(t.Context(), id) {
+					return struct{}{}, err == nil && len(step.ToolCalls) == 1 && step.ToolCalls[0].Status == c.call
+				}
+				return struct{}{}, false
+			})
+			stop()
+			second := &script{turns: [][]harness.Event{{started, text, well}}, whole: true}
+			serveFrom(t, state, own, second)
+			r := ending(t, server.Operator, id)
+			if r.Status != c.status || r.Status == shoal.RunFailed && r.Error.Code != CodeOutcomeUnknown {
+				t.Errorf("the run is %s: %+v", r.Status, r.Error)
+			}
+			if diff := cmp.Diff(c.log, second.logged()); diff != "" {
+				t.Errorf("what the agent has seen of the second runner (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // An agent that has lost its conversation begins a new one, with the last messages, and the space reads
 // that.
 func TestALostConversation(t *testing.T) {
@@ -261,7 +306,14 @@ func remoteAgent(t *testing.T, server *apptest.Server) *client.Session {
 // serve runs the agent scout, which a script plays, until the test ends.
 func serve(t *testing.T, session *client.Session, s *script, settings ...func(*AgentConfig)) {
 	t.Helper()
-	r, err := New(Options{State: filepath.Join(t.TempDir(), "conversations.json"), MaxProcesses: 1, Idle: time.Hour})
+	serveFrom(t, filepath.Join(t.TempDir(), "conversations.json"), session, s, settings...)
+}
+
+// serveFrom is serve with the conversations of a file. The runner stops at the end of the test at the
+// latest.
+func serveFrom(t *testing.T, state string, session *client.Session, s *script, settings ...func(*AgentConfig)) (stop func()) {
+	t.Helper()
+	r, err := New(Options{State: state, MaxProcesses: 1, Idle: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,13 +328,15 @@ func serve(t *testing.T, session *client.Session, s *script, settings ...func(*A
 	go func() {
 		served <- r.Serve(ctx, Served{Agent: Agent{ID: "scout", AgentConfig: config}, Session: session, Log: func(err error) { t.Log(err) }})
 	}()
-	t.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-served; err != nil {
 			t.Error(err)
 		}
 		r.Stop()
 	})
+	t.Cleanup(stop)
+	return stop
 }
 
 // until repeats find until it succeeds.
