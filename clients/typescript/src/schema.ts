@@ -1281,7 +1281,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Report work on a claimed run
-         * @description The body has one JSON object per line, numbered `n` from 1 in each claim. A body is stored whole or not at all; numbers that are stored are ignored, and a gap is refused. An empty body only extends the lease. The lines are `turn.started`, `text`, `thought`, `tool`, `card`, `permission`, `question`, `usage`, `steered`, `released`, `turn.ended` and `failed`: docs/remote-agents.md describes them. An error names the number of the line. 409 for a generation that is not the current one, 410 for a run that has ended. For the agent's own key and admins.
+         * @description The body has one JSON object per line, numbered `n` from 1 in each claim. A body is stored whole or not at all; numbers that are stored are ignored, and a gap is refused. An empty body only extends the lease. The lines are `turn.started`, `text`, `thought`, `tool`, `card`, `permission`, `question`, `usage`, `steered`, `session.began`, `released`, `turn.ended` and `failed`: docs/remote-agents.md describes them. An error names the number of the line. 409 for a generation that is not the current one, 410 for a run that has ended. For the agent's own key and admins.
          */
         readonly post: operations["reportWork"];
         readonly delete?: never;
