@@ -11,7 +11,7 @@ import (
 	"github.com/shoal-dev/shoal/client"
 )
 
-// Bounds of what a new conversation is told of the one that it replaces.
+// Bounds of what a new conversation learns of the one that it replaces.
 const (
 	catchUpMessages = 20
 	catchUpBytes    = 32 << 10

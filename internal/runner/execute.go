@@ -32,7 +32,7 @@ type Job struct {
 	Steers <-chan Steer
 	// Calls are the tool calls that the turn has made before it was interrupted. All have ended.
 	Calls map[string]harness.Tool
-	// CatchUp returns what a new conversation is told of the one that it replaces, and how many
+	// CatchUp returns what a new conversation learns of the one that it replaces, and how many
 	// messages that is; nil for nothing.
 	CatchUp func(context.Context) (text string, messages int, err error)
 	// Begun means that the model may have read the prompt before: the turn only continues.
