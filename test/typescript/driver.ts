@@ -54,8 +54,8 @@ async function serve(agent: string): Promise<void> {
     } else if (work.claimed.prompt.includes("cancel")) {
       await work.text("Working");
       await new Promise<void>((resolve) => work.signal.addEventListener("abort", () => resolve()));
-      print({ ended: work.signal.reason.code });
-      await work.text("more").catch((error: ShoalError) => print({ after: error.code }));
+      print({ ended: String(work.signal.reason.code ?? work.signal.reason.name) });
+      await work.text("more").catch((error: ShoalError) => print({ after: String(error.code) }));
     } else if (work.claimed.prompt.includes("fail")) {
       throw new Error("no trains to Oslo");
     } else if (work.claimed.prompt.includes("fault")) {

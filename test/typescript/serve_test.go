@@ -1,8 +1,10 @@
 package typescript_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -99,6 +101,35 @@ func servedAndCanceled(t *testing.T, script string) {
 	}
 	if got := message(t, s, id).Text(); got != "Working" {
 		t.Errorf("shown is %q", got)
+	}
+}
+
+// A program that stops in order gives its run back: another one goes on at once, after what was
+// written.
+func servedAndGivenBack(t *testing.T, script string) {
+	s, key := hosted(t)
+	d := drive(t, script, "serve", s.URL, key, "clerk")
+	id := ask(t, s, "Wait until I cancel")
+	written(t, s, id, "Working")
+	_ = d.in.Close() // which ends the program
+	d.next(func(l said) bool { return l.Served })
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/v1/sessions/default/agents/clerk/claim", strings.NewReader(`{"limit": 1, "waitMs": 0}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+key)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var got struct{ Items []shoal.RemoteRun }
+	if err := json.NewDecoder(res.Body).Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Items) != 1 || got.Items[0].Run.ID != id || len(got.Items[0].Written) != 1 || got.Items[0].Written[0].Text != "Working" {
+		t.Errorf("the next program gets %+v, want run %s with what it has written", got.Items, id)
 	}
 }
 

@@ -196,6 +196,7 @@ func TestClient(t *testing.T) {
 		{"an agent", servedAgent},
 		{"an agent under cuts", servedUnderCuts},
 		{"an agent that is canceled", servedAndCanceled},
+		{"an agent that stops", servedAndGivenBack},
 		{"an agent that fails", servedAndFailed},
 		{"calls that are refused", refusals},
 		{"an inbox, and a message with its answer", inboxAndSend},

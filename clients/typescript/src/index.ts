@@ -4,7 +4,7 @@ export * from "./errors.js";
 export { type Connection, Follower, type Listener } from "./follower.js";
 export { listsAll, mergeMembers } from "./members.js";
 export { completeMembers } from "./partial-json.js";
-export { AgentError, DeniedError, LeaseLostError, RunEndedError, type Tokens, type WorkLine } from "./report.js";
+export { AgentError, DeniedError, LeaseLostError, RunEndedError, type Steer, type Tokens, type WorkLine } from "./report.js";
 export { allPages, request, type RequestOptions, requestText } from "./request.js";
 export type { components, paths } from "./schema.js";
 export type { Answered, Draft, SendOptions, WaitForAnswer } from "./send.js";

@@ -15,6 +15,8 @@ const maxLines = 1000;
 const maxBody = 1 << 18;
 // How often the server hears of a run without lines during a lease.
 const renewals = 4;
+// How long a program that stops may take to give a run back.
+const giveBackWithinMs = 5000;
 
 /** A line that waits for its receipt. */
 interface Queued {
@@ -47,13 +49,13 @@ export class Lines {
     private readonly shoal: Shoal,
     private readonly claimed: RemoteRun,
     private readonly options: WorkOptions,
-    onAnswer: (order: Order) => void,
+    onOrder: (order: Order) => void,
   ) {
     this.path = `${shoal.path}/runs/${encodeURIComponent(claimed.run.id)}`;
     this.query = `?generation=${claimed.generation}`;
     const forget = onAbort(options.signal, () => this.end(options.signal?.reason));
     const sent = this.send().finally(() => this.end(new RunEndedError())); // the orders end with the lines
-    this.tasks = Promise.all([sent, this.follow(onAnswer)]).finally(forget);
+    this.tasks = Promise.all([sent, this.follow(onOrder)]).finally(forget);
   }
 
   /** Queues a line. Waits while too much is not stored yet; rejects once the run has ended. */
@@ -71,9 +73,10 @@ export class Lines {
       this.push(line);
       resolve();
     }
-    this.push(last);
+    this.push(this.ended.signal.aborted ? { type: "released" } : last);
     this.closed = true;
     await this.tasks;
+    if (this.options.signal?.aborted === true && this.ended.signal.reason === this.options.signal.reason) await this.giveBack();
   }
 
   private push(line: WorkLine): void {
@@ -178,11 +181,22 @@ export class Lines {
     if (refused !== undefined) this.options.onError(refused);
   }
 
-  private async follow(onAnswer: (order: Order) => void): Promise<void> {
+  // Sends what the handler has reported, and gives the run back, so that another program goes on
+  // at once. If that fails, the lease ends by itself.
+  private async giveBack(): Promise<void> {
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(), giveBackWithinMs);
+    let error: ShoalError | undefined;
+    while (this.queue.length > 0 && error === undefined) error = await this.post(this.next(), limit.signal);
+    clearTimeout(timer);
+    if (error !== undefined) this.options.onError(error);
+  }
+
+  private async follow(onOrder: (order: Order) => void): Promise<void> {
     try {
       for await (const order of new Stream<Order>(this.shoal.transport, `${this.path}/orders${this.query}`, { signal: this.ended.signal, retryForMs: Infinity, onLost: this.options.onError })) {
-        if (order.type === "answer") onAnswer(order);
-        else if (order.type === "cancel") this.end(new RunEndedError());
+        if (order.type === "cancel") this.end(new RunEndedError());
+        else onOrder(order);
       }
     } catch (error) {
       if (error instanceof ConflictError) this.end(new LeaseLostError());

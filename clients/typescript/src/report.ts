@@ -3,7 +3,7 @@ import { ExpiredError } from "./errors.js";
 
 /** What a line may say; its number is set. docs/remote-agents.md describes the fields. */
 export interface WorkLine {
-  readonly type: "turn.started" | "text" | "thought" | "tool" | "card" | "permission" | "question" | "usage" | "turn.ended" | "failed";
+  readonly type: "turn.started" | "text" | "thought" | "tool" | "card" | "permission" | "question" | "usage" | "steered" | "turn.ended" | "released" | "failed";
   readonly delta?: string;
   readonly spaceId?: string;
   readonly mention?: string;
@@ -23,6 +23,18 @@ export interface WorkLine {
   readonly stop?: string;
   readonly code?: string;
   readonly text?: string;
+  readonly runId?: string;
+}
+
+/** A message that has arrived while the run is in progress, of an agent with loop.onNewMessage: steer. */
+export interface Steer {
+  /** The queued run that the message starts if this one does not take it in. */
+  readonly runId: string;
+  readonly messageId: string;
+  /** The sender. */
+  readonly by: string;
+  /** What the model reads. What others wrote in it is between tags. */
+  readonly text: string;
 }
 
 /** The tokens that model calls used. `cachedInput` is a part of `input`, and `reasoning` one of `output`. */

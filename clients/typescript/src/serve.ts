@@ -16,7 +16,7 @@ export type Handler = (work: Work) => Promise<void> | void;
 
 /** How to serve an agent. */
 export interface ServeOptions {
-  /** Ends serving: runs that are in progress are given up, and claimed again when their leases have ended. */
+  /** Ends serving: runs that are in progress are given back with what was reported, and other programs can claim them at once. */
   readonly signal?: AbortSignal;
   /** How many runs are executed at the same time, 4 if it is left out. A key has at most 20 open streams, and each run needs one. */
   readonly concurrency?: number;

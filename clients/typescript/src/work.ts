@@ -2,7 +2,7 @@
 import { onAbort } from "./backoff.js";
 import { ExpiredError } from "./errors.js";
 import { Lines } from "./lines.js";
-import { DeniedError, failedLine, messageOf, pieceEnd, shortened, type Tokens, type WorkLine, type WorkOptions } from "./report.js";
+import { DeniedError, failedLine, messageOf, pieceEnd, shortened, type Steer, type Tokens, type WorkLine, type WorkOptions } from "./report.js";
 import type { Shoal } from "./shoal.js";
 import type { Order, RemoteRun } from "./types.js";
 
@@ -49,7 +49,9 @@ export class Work {
   private readonly lines: Lines;
   private readonly answers = new Map<string, Order>();
   private readonly waiting = new Map<string, (order: Order) => void>();
-  private readonly ids = new Set<string>();
+  private readonly offers = new Map<string, Steer>();
+  private steer: ((message: Steer) => void) | undefined;
+  private calls = 0;
 
   constructor(
     shoal: Shoal,
@@ -58,7 +60,7 @@ export class Work {
     options: WorkOptions,
   ) {
     for (const call of claimed.calls) if (call.answer != null) this.answers.set(call.callId, call.answer);
-    this.lines = new Lines(shoal, claimed, options, (order) => this.answered(order));
+    this.lines = new Lines(shoal, claimed, options, (order) => (order.type === "steer" ? this.offered(order) : this.answered(order)));
     this.signal = this.lines.ended.signal;
     void this.report({ type: "turn.started" });
   }
@@ -132,6 +134,20 @@ export class Work {
     }
   }
 
+  /**
+   * Calls `fn` with each message that arrives during the run. One that is not taken in with
+   * `steered` starts the next run.
+   */
+  onMessage(fn: (message: Steer) => void): void {
+    this.steer = fn;
+    for (const message of this.offers.values()) fn(message);
+  }
+
+  /** Says that the model has a message: it is a part of this run from now on. Until then it is safe in the queue. */
+  steered(runId: string): Promise<void> {
+    return this.report({ type: "steered", runId });
+  }
+
   /** Reports a line of any type. The lines that end the run are those of serveAgent. */
   report(line: WorkLine): Promise<void> {
     const done = this.lines.add(line);
@@ -174,10 +190,16 @@ export class Work {
     this.waiting.delete(id);
   }
 
+  // More than 32 messages are not offered at once; a new connection offers them again.
+  private offered({ runId = "", messageId = "", by = "", text = "" }: Order): void {
+    if (this.offers.has(runId) || (this.steer === undefined && this.offers.size >= 32)) return;
+    const message = { runId, messageId, by, text };
+    this.offers.set(runId, message);
+    this.steer?.(message);
+  }
+
   // Calls of an earlier claim have other ids.
   private newId(what: string): string {
-    const id = `${what}-${this.claimed.generation}-${this.ids.size + 1}`;
-    this.ids.add(id);
-    return id;
+    return `${what}-${this.claimed.generation}-${++this.calls}`;
   }
 }
