@@ -15,8 +15,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/apptest"
 )
 
-// program finds the code blocks with a file name: ```js file=scout.mjs
-var program = regexp.MustCompile("(?s)```\\w+ file=(\\S+)\n(.*?)```")
+// codeBlock finds the code blocks with a file name: ```js file=scout.mjs
+var codeBlock = regexp.MustCompile("(?s)```\\w+ file=(\\S+)\n(.*?)```")
 
 // programOf returns the text of the program that a page shows under a file name.
 func programOf(t *testing.T, page, file string) string {
@@ -25,7 +25,7 @@ func programOf(t *testing.T, page, file string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, block := range program.FindAllStringSubmatch(string(text), -1) {
+	for _, block := range codeBlock.FindAllStringSubmatch(string(text), -1) {
 		if block[1] == file {
 			return block[2]
 		}

@@ -110,10 +110,10 @@ tool_timeout_sec = 660`,
     expect(texts("go")[1]).toContain('client.Options{URL: "http://127.0.0.1:7462", Key: os.Getenv("SHOAL_AGENT_KEY")}');
     expect(texts("go")[1]).toContain('c.Session("default")');
     expect(texts("go")[1]).toContain('session.Inbox("scout", client.InboxOptions{Kind: shoal.WaitMentions})');
-    expect(texts("typescript")[0]).toBe("npm install @modelcontextprotocol/sdk");
-    expect(texts("typescript")[1]).toContain('new Client({ name: "scout", version: "1.0.0" })');
-    expect(texts("typescript")[1]).toContain('new URL("http://127.0.0.1:7462/mcp")');
-    expect(texts("typescript")[1]).toContain("Authorization: `Bearer ${process.env.SHOAL_AGENT_KEY}`");
+    expect(texts("typescript").slice(0, 2)).toEqual(["npm install @shoal-dev/client", "npm install @modelcontextprotocol/sdk"]);
+    expect(texts("typescript")[2]).toContain('new Client({ name: "scout", version: "1.0.0" })');
+    expect(texts("typescript")[2]).toContain('new URL("http://127.0.0.1:7462/mcp")');
+    expect(texts("typescript")[2]).toContain("Authorization: `Bearer ${process.env.SHOAL_AGENT_KEY}`");
   });
 
   it("no snippet contains a key: clients read it from the environment, or ask for it", () => {
