@@ -20,15 +20,15 @@ async function refusal(call: Promise<unknown>): Promise<[string, string, number]
 
 /** Reads the first message of an agent to its end, through each of several addresses. */
 async function watch(sender: string): Promise<void> {
-  const readers = rest.slice(1).map(async (address) => {
+  const readers = rest.slice(1).map(async (address, i) => {
     let before = "";
     for await (const message of new Shoal({ url: address, key }).watch("welcome")) {
       if (message.entityId !== sender) continue;
       const text = textOf(message);
       if (!text.startsWith(before)) print({ wrong: `${JSON.stringify(text.slice(-40))} follows ${JSON.stringify(before.slice(-40))}` });
+      if (before === "" && text !== "") print({ reader: i + 1, read: text.length });
       before = text;
       if (message.status !== "streaming") return text;
-      print({ read: text.length });
     }
     return "";
   });

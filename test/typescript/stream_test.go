@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,7 +21,7 @@ func textUnderCuts(t *testing.T, script string) {
 	var proxies []*faultproxy.Proxy
 	args := []string{"watch", s.URL, s.Agent("reader"), "clerk"}
 	for range readers {
-		p := cutting(t, s, 3000)
+		p := faultproxy.New(t, "tcp", strings.TrimPrefix(s.URL, "http://"))
 		proxies = append(proxies, p)
 		args = append(args, "http://"+p.Addr())
 	}
@@ -55,6 +56,14 @@ func textUnderCuts(t *testing.T, script string) {
 		})
 	}()
 	run := ask(t, s, "Write a story")
+	reading := map[int]bool{} // a reader whose snapshot is cut starts again and resumes nothing
+	d.next(func(l said) bool {
+		reading[l.Reader] = l.Read > 0
+		return len(reading) == readers
+	})
+	for _, p := range proxies {
+		harm(p, 3000)
+	}
 	if r := ended(t, s, run, nil); r.Status != shoal.RunCompleted {
 		t.Fatalf("the run is %s", r.Status)
 	}

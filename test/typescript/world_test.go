@@ -28,7 +28,7 @@ const patience = 60 * time.Second
 // said is a line of the driver.
 type said struct {
 	Wrong, Failed, Ended, After string
-	Read, Written               int
+	Reader, Read, Written       int
 	Texts                       []string
 	Served                      bool
 	Asked, Answer, From, Space  string
@@ -169,15 +169,6 @@ func message(t *testing.T, s *apptest.Server, id shoal.RunID) shoal.Message {
 	}
 	t.Fatalf("run %s has no message", id)
 	return shoal.Message{}
-}
-
-// cutting returns a proxy to the server that resets each connection after some bytes of its
-// responses, at most n.
-func cutting(t *testing.T, s *apptest.Server, n int) *faultproxy.Proxy {
-	t.Helper()
-	p := faultproxy.New(t, "tcp", strings.TrimPrefix(s.URL, "http://"))
-	harm(p, n)
-	return p
 }
 
 // harm makes a proxy reset each connection after some bytes of its responses, at most n.
