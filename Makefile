@@ -16,7 +16,7 @@ TOOLS := .cache/bin/built-with-$(GOVERSION)
 NATS  := .cache/bin/nats-server
 
 # Packages where goroutines meet: `make prove` runs their tests with the race detector.
-RACING := /(agent(/agui|/filestore|/mcptool|/provider/(anthropic|google|openai))?|client|internal/(aguiapi|app|chat/feed|clusterbus(/(natscore|pgnotify))?|console|harness(/.*)?|httpapi|hub|load|localbus|mcpapi|detach|run|spacetool|sqlite|sqlstore|tool))$$
+RACING := /(agent(/agui|/filestore|/mcptool|/provider/(anthropic|google|openai))?|client|internal/(aguiapi|app|chat/feed|clusterbus(/(natscore|pgnotify))?|console|harness(/.*)?|httpapi|hub|load|localbus|mcpapi|detach|run|spacetool|sqlite|sqlstore|tool|wakehook))$$
 
 # These are one goroutine with much to do: they run without it only.
 ALONE := ^Test(TheWorkOfCompilingIsBounded|TheWorkOfACheckIsBounded|SchemaWalkAgreesWithLibrary)$$

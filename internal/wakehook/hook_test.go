@@ -9,12 +9,17 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"go.uber.org/goleak"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
 	"github.com/shoal-dev/shoal/internal/app"
 	"github.com/shoal-dev/shoal/internal/apptest"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // hookOf returns a hook of a coding agent that is this test, for an agent of a server.
 func hookOf(t *testing.T, s *apptest.Server, key string, out *bytes.Buffer) *hook {
@@ -47,15 +52,14 @@ func receipt(t *testing.T, s *apptest.Server, m shoal.Message) shoal.ReceiptStat
 	return all[0].State
 }
 
-// untilEvent returns when something holds, which it checks with every event.
-func untilEvent(t *testing.T, s *apptest.Server, holds func() bool) {
+// until returns when something holds.
+func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for _, err := range s.Operator.Follow(t.Context(), client.FollowOptions{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if holds() {
-			return
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for deadline := time.Now().Add(2 * time.Minute); !holds(); <-again.C {
+		if time.Now().After(deadline) {
+			t.Fatal(what + " has not come")
 		}
 	}
 }
@@ -63,7 +67,6 @@ func untilEvent(t *testing.T, s *apptest.Server, holds func() bool) {
 // A hook prints a mention and acknowledges nothing. The event of the prompt in which the model reads it
 // does, also while another hook waits. Then the agent's own waits still acknowledge as before.
 func TestAHookPrintsAMention(t *testing.T) {
-	t.Parallel()
 	s := apptest.Start(t)
 	key := s.Agent("scout")
 	var out bytes.Buffer
@@ -87,13 +90,13 @@ func TestAHookPrintsAMention(t *testing.T) {
 			woken, _ := h.handle(ctx, event{Name: "UserPromptSubmit", Prompt: step.prompt}) // it was canceled
 			ended <- woken
 		}()
-		untilEvent(t, s, func() bool {
+		until(t, string(step.want), func() bool {
 			who, err := s.Operator.Entity(t.Context(), "scout")
 			return err == nil && who.Wake.State == shoal.ReachBusy && (step.want == shoal.ReceiptDelivered || receipt(t, s, m) == step.want)
 		})
 		cancel()
-		if <-ended || receipt(t, s, m) != step.want {
-			t.Errorf("after the prompt %.20q it is %s", step.prompt, receipt(t, s, m))
+		if state := receipt(t, s, m); <-ended || (state == shoal.ReceiptResumed) != (step.want == shoal.ReceiptResumed) {
+			t.Errorf("after the prompt %.20q it is %s", step.prompt, state)
 		}
 	}
 	// The model itself acknowledges the first by waiting again.
@@ -112,8 +115,8 @@ func TestAHookPrintsAMention(t *testing.T) {
 
 // A hook that waits says that the agent is woken. It ends with its owner, forgets it and its lease, and
 // takes nothing.
+// It is not parallel: a process that is being started has the files of others for a moment, and their locks.
 func TestAHookEndsWithItsOwner(t *testing.T) {
-	t.Parallel()
 	s := apptest.Start(t)
 	var out bytes.Buffer
 	h := hookOf(t, s, s.Agent("scout"), &out)
@@ -140,11 +143,11 @@ func TestAHookEndsWithItsOwner(t *testing.T) {
 			return err == nil && who.Wake.State == state
 		}
 	}
-	untilEvent(t, s, wakeIs(shoal.ReachBusy))
+	until(t, "the lease", wakeIs(shoal.ReachBusy))
 	if err := errors.Join(in.Close(), claude.Wait()); err != nil {
 		t.Fatal(err)
 	}
-	untilEvent(t, s, wakeIs(shoal.ReachAsleep))
+	until(t, "the end of the lease", wakeIs(shoal.ReachAsleep))
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}

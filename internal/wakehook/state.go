@@ -85,7 +85,7 @@ func (s state) alone(do func() error) error {
 		if lock != nil {
 			return errors.Join(do(), lock.Close())
 		}
-		time.Sleep(aloneEvery)
+		<-time.After(aloneEvery)
 	}
 	return errors.New("another hook does not give the lock in " + s.dir + " up")
 }

@@ -25,7 +25,7 @@ import (
 
 // patience is how long a test waits for what must come. It only ends a test that
 // has failed anyway.
-const patience = 30 * time.Second
+const patience = 3 * time.Minute
 
 var (
 	// programs is a directory with shoal and the clients, the front of PATH.

@@ -77,6 +77,13 @@ func newEmptyDesk(t *testing.T, agent shoal.EntityID) *desk {
 	d.socket = filepath.Join(dir, "s")
 	t.Cleanup(func() {
 		_ = d.tmux("kill-server").Run() // it ends with its last terminal, too
+		until(t, "the end of all programs", func() string { return fmt.Sprint(processesOf(d.home)) }, func() (bool, bool) {
+			left := processesOf(d.home)
+			for _, p := range left {
+				_ = syscall.Kill(p.pid, syscall.SIGKILL) // they write files while they end; it may have ended
+			}
+			return true, len(left) == 0
+		})
 		if err := os.RemoveAll(dir); err != nil {
 			t.Error(err)
 		}
@@ -114,7 +121,7 @@ func (d *desk) start(name, program string, args ...string) *terminal {
 	d.t.Helper()
 	x := &terminal{desk: d, name: name}
 	out, err := d.tmux(append([]string{
-		"new-session", "-d", "-s", name, "-x", "150", "-y", "50", "-P", "-F", "#{pane_pid}", filepath.Join(programs, program),
+		"set-option", "-g", "remain-on-exit", "on", ";", "new-session", "-d", "-s", name, "-x", "150", "-y", "50", "-P", "-F", "#{pane_pid}", filepath.Join(programs, program),
 	}, args...)...).CombinedOutput()
 	if err != nil {
 		d.t.Fatalf("%v: %s", err, out)
