@@ -6,7 +6,7 @@
 //	make bench BENCHFLAGS='-only cluster -write'  # only the tables of one kind
 //	go run ./bench -only wake,posts -shoal bin/shoal
 //
-// There are three kinds of tables. The tables of servers compare Shoal with servers that
+// There are four kinds of tables. The tables of servers compare Shoal with servers that
 // this command starts, each in its own process: the floor (net/http, SQLite with
 // synchronous=FULL and group commit, no keys, checks or spaces), the same log with the
 // MCP SDK for Go, and, where they are installed, the MCP SDK for TypeScript, PostgreSQL,
@@ -14,6 +14,8 @@
 // with one server. The tables of models compare readers of the stream of a model that
 // this command simulates, also in processes of their own: readers that do less than
 // Shoal's agent, OpenAI's module for Go, and, where Node is installed, the Vercel AI SDK.
+// The tables of coding agents compare those that a mention wakes with those that this
+// command drives itself.
 //
 // A value is meaningful only as a ratio to a row of the same run. Every table measures
 // its rows in turn, round by round, so that other load on the machine affects all of
@@ -38,6 +40,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal/bench/cluster"
+	"github.com/shoal-dev/shoal/bench/coders"
 	"github.com/shoal-dev/shoal/bench/driver"
 	"github.com/shoal-dev/shoal/bench/models"
 	"github.com/shoal-dev/shoal/bench/peer"
@@ -87,9 +90,10 @@ const (
 	ofServers = "servers"
 	ofCluster = "cluster"
 	ofModels  = "models"
+	ofCoders  = "coders"
 )
 
-var kinds = []string{ofServers, ofCluster, ofModels}
+var kinds = []string{ofServers, ofCluster, ofModels, ofCoders}
 
 // measurement produces tables of one kind.
 type measurement struct {
@@ -123,6 +127,7 @@ var tables = []measurement{
 	{"argument", ofModels, ofTables(models.Tables.Arguments)},
 	{"added", ofModels, ofTables(models.Tables.Added)},
 	{"runs", ofModels, ofTables(models.Tables.ManyRuns)},
+	{"coding-agents", ofCoders, (*run).coders},
 }
 
 // ofTables returns a measurement of models.
@@ -196,6 +201,9 @@ type run struct {
 	large    string
 }
 
+// coders measures how fast a mention wakes coding agents.
+func (r *run) coders(ctx context.Context) error { return (&coders.Bench{Run: r.Run}).Measure(ctx) }
+
 // searches measures searches.
 func (r *run) searches(ctx context.Context) error {
 	postgres := func(ctx context.Context, do func(url string) error) error {
@@ -208,7 +216,7 @@ func drive(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	shoal := flags.String("shoal", filepath.Join("bin", "shoal"), "the `program` to measure")
 	only := flags.String("only", "", "measure only these tables, a comma-separated list of: "+tableNames())
-	rows := flags.String("rows", "", "in wake, posts, idle, crowd, gates, refuse, search and parse measure only the row with this `name`, for use with a profiler")
+	rows := flags.String("rows", "", "in wake, posts, idle, crowd, gates, refuse, search, parse and coding-agents measure only the row with this `name`, for use with a profiler")
 	rounds := flags.Int("rounds", 5, "measured rounds of each table")
 	full := flags.Bool("full", false, "page, search and start with 1,000,000 messages instead of 100,000, the longest load for five minutes instead of one")
 	keep := flags.String("keep", "", "the directory in which the database of search (SQLite) is kept and reused (default: create it in each run)")

@@ -47,7 +47,7 @@ var importTable = []importRule{
 	{
 		dir: "bench",
 		inside: []string{
-			".", "bench/cluster", "bench/driver", "bench/models", "bench/peer", "bench/process", "bench/report", "bench/search",
+			".", "bench/cluster", "bench/coders", "bench/driver", "bench/models", "bench/peer", "bench/process", "bench/report", "bench/search",
 			"client", "internal/hub/storage", "internal/load", "internal/search", "internal/sqlstore",
 		},
 		others: true,
@@ -55,6 +55,10 @@ var importTable = []importRule{
 	{
 		dir:    "bench/cluster",
 		inside: []string{".", "bench/driver", "bench/peer", "bench/process", "bench/report", "client", "internal/load"}, others: true,
+	},
+	{
+		dir:    "bench/coders",
+		inside: []string{".", "bench/driver", "bench/process", "bench/report", "client", "internal/harness", "internal/harness/acp", "internal/harness/claude", "internal/harness/codex", "internal/shoaltest/program"}, never: sqlPackages,
 	},
 	{dir: "bench/driver", inside: []string{"bench/process", "bench/report", "client"}, never: sqlPackages},
 	{
