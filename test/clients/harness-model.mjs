@@ -9,8 +9,8 @@
 // to a model held the text, and GET /most?match=TEXT with how often the one held it that did most.
 // The end of the input ends it.
 
-import http from 'node:http';
 import { LLMock } from '@copilotkit/aimock';
+import { namespaced } from './namespace.mjs';
 
 const textOf = ({ content }) =>
   Array.isArray(content) ? content.map((part) => part.text ?? '').join('\n') : String(content ?? '');
@@ -70,31 +70,14 @@ mock.addFixture({
 });
 await mock.start();
 
-const front = http.createServer((req, res) => {
+const url = await namespaced(mock.url, (req, res) => {
   const at = new URL(req.url, 'http://localhost');
-  if (at.pathname === '/requests' || at.pathname === '/most') {
-    const text = JSON.stringify(at.searchParams.get('match')).slice(1, -1);
-    const found = requests.map((r) => r.split(text).length - 1);
-    res.end(String(at.pathname === '/most' ? Math.max(0, ...found) : found.filter((n) => n > 0).length));
-    return;
-  }
-  const upstream = http.request(mock.url + req.url, { method: req.method, headers: req.headers }, (from) => {
-    res.writeHead(from.statusCode, from.headers);
-    // Codex puts the tools of a server into a namespace, of which aimock knows nothing.
-    let rest = '';
-    from.setEncoding('utf8').on('data', (text) => {
-      const lines = (rest + text).split('\n');
-      rest = lines.pop();
-      for (const line of lines) {
-        res.write((req.url.startsWith('/v1/responses') ? line.replaceAll('"name":"mcp__shoal__', '"namespace":"mcp__shoal","name":"') : line) + '\n');
-      }
-    });
-    from.on('end', () => res.end(rest));
-  });
-  upstream.on('error', () => res.destroy());
-  req.pipe(upstream);
+  if (at.pathname !== '/requests' && at.pathname !== '/most') return false;
+  const text = JSON.stringify(at.searchParams.get('match')).slice(1, -1);
+  const found = requests.map((r) => r.split(text).length - 1);
+  res.end(String(at.pathname === '/most' ? Math.max(0, ...found) : found.filter((n) => n > 0).length));
+  return true;
 });
-await new Promise((ready) => front.listen(0, '127.0.0.1', ready));
 
-process.stdout.write(JSON.stringify({ url: `http://127.0.0.1:${front.address().port}` }) + '\n');
+process.stdout.write(JSON.stringify({ url }) + '\n');
 process.stdin.resume().on('end', () => process.exit(0));

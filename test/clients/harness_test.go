@@ -26,6 +26,7 @@ import (
 // driven is a coding agent as a runner drives it.
 type driven struct {
 	name    string
+	kind    string // of the runner
 	start   func(context.Context, harness.Spec) (harness.Session, error)
 	program []string
 	model   string
@@ -41,11 +42,11 @@ type driven struct {
 
 var coders = []driven{
 	{
-		name: "Claude Code", start: claude.Start, program: []string{"claude"}, model: "claude-opus-4-6",
+		name: "Claude Code", kind: "claude-code", start: claude.Start, program: []string{"claude"}, model: "claude-opus-4-6",
 		denied: "ok, but later", withReason: true, steers: true, resumes: true,
 	},
-	{name: "Codex", start: codex.Start, program: []string{"codex"}, denied: "ejected by user", steers: true, resumes: true},
-	{name: "Gemini CLI", start: acp.Start, program: []string{"gemini", "--acp", "-m", "gemini-2.5-pro"}, denied: "canceled by the user", asksForTools: true},
+	{name: "Codex", kind: "codex", start: codex.Start, program: []string{"codex"}, denied: "ejected by user", steers: true, resumes: true},
+	{name: "Gemini CLI", kind: "gemini-cli", start: acp.Start, program: []string{"gemini", "--acp", "-m", "gemini-2.5-pro"}, denied: "canceled by the user", asksForTools: true},
 }
 
 // bench is a machine whose models do what a prompt orders.

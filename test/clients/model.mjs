@@ -8,8 +8,8 @@
 // Out: {"url": "http://127.0.0.1:…", "openai": "http://127.0.0.1:…"} once.
 // The end of the input ends it.
 
-import http from 'node:http';
 import { LLMock } from '@copilotkit/aimock';
+import { namespaced } from './namespace.mjs';
 
 /** What is answered to what somebody said: [a text, to whom]. Nothing ends the work. */
 const answer = (said, sender) => {
@@ -113,25 +113,7 @@ const mock = new LLMock({ port: 0, logLevel: 'warn', strict: true, journalMaxEnt
 mock.addFixture({ match: { predicate: () => true }, response: next });
 await mock.start();
 
-// Codex puts the tools of a server into a namespace, of which aimock knows
-// nothing: here its calls get theirs.
-const openai = http.createServer((req, res) => {
-  const upstream = http.request(mock.url + req.url, { method: req.method, headers: req.headers }, (from) => {
-    res.writeHead(from.statusCode, from.headers);
-    let rest = '';
-    from.setEncoding('utf8').on('data', (text) => {
-      const lines = (rest + text).split('\n');
-      rest = lines.pop();
-      for (const line of lines) {
-        res.write(line.replaceAll('"name":"mcp__shoal__', '"namespace":"mcp__shoal","name":"') + '\n');
-      }
-    });
-    from.on('end', () => res.end(rest));
-  });
-  upstream.on('error', () => res.destroy());
-  req.pipe(upstream);
-});
-await new Promise((ready) => openai.listen(0, '127.0.0.1', ready));
+const openai = await namespaced(mock.url);
 
-process.stdout.write(JSON.stringify({ url: mock.url, openai: `http://127.0.0.1:${openai.address().port}/v1` }) + '\n');
+process.stdout.write(JSON.stringify({ url: mock.url, openai: `${openai}/v1` }) + '\n');
 process.stdin.resume().on('end', () => process.exit(0));

@@ -70,8 +70,7 @@ func newRunner(t *testing.T, d driven) *runnerBench {
 // start starts the runner.
 func (b *runnerBench) start() {
 	b.t.Helper()
-	kind := map[string]string{"Claude Code": "claude-code", "Codex": "codex", "Gemini CLI": "gemini-cli"}[b.name]
-	args := []string{"runner", kind, "--agent", "scout", "--dir", b.project, "--model", b.model}
+	args := []string{"runner", b.kind, "--agent", "scout", "--dir", b.project, "--model", b.model}
 	for _, word := range b.program {
 		args = append(args, "--program="+word)
 	}
