@@ -56,8 +56,8 @@ func TestTheNextTurnBeginsAtTheEnd(t *testing.T) {
 			defer close(ended)
 			turns.Emit(harness.Ended{Stop: harness.StopCompleted})
 		}()
-		for range turns.Range(t.Context(), nil, nil) {
-			if err := turns.Begin(); err != nil {
+		for _, err := range turns.Range(t.Context(), nil, nil) {
+			if err = errors.Join(err, turns.Begin()); err != nil {
 				t.Fatalf("at the end of a turn: %v", err)
 			}
 		}
