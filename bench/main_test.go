@@ -12,7 +12,7 @@ func TestSelectTables(t *testing.T) {
 		"models":       "parse argument added runs",
 		"runs,servers": "wake posts sessions members spaces idle crowd fan reconnect gates overload refuse relay hosted page search start runs",
 		"cluster":      "cluster-wake cluster-posts cluster-bus",
-		"":             "wake posts sessions members spaces idle crowd fan reconnect gates overload refuse relay hosted page search start cluster-wake cluster-posts cluster-bus parse argument added runs",
+		"":             "wake posts sessions members spaces idle crowd fan reconnect gates overload refuse relay hosted page search start cluster-wake cluster-posts cluster-bus parse argument added runs coding-agents",
 	} {
 		chosen, err := selectTables(list)
 		var names []string

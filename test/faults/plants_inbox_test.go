@@ -12,8 +12,8 @@ var inboxBugs = []named{
 func inboxPlants() []plant {
 	return []plant{
 		{
-			"internal/sqlstore/coresql/ack.go", "		if o.last < add.first-1 {\n",
-			"		if o.last < add.first-rigEither(int64(2), 1, rigHas(\"a range is folded over a gap\")) {\n",
+			"internal/sqlstore/readranges/readranges.go", "		if o.Last < next.First-1 {\n",
+			"		if o.Last < next.First-rigEither(int64(2), 1, rigHas(\"a range is folded over a gap\")) {\n",
 		},
 		{
 			"internal/sqlstore/coresql/ack.go", "	return t.storePosition(session, entity, w, max(to, w.upTo), own, acked, ranges)\n",
