@@ -93,6 +93,28 @@ func TestCheckAcceptsLateCounts(t *testing.T) {
 	}
 }
 
+// Two servers that deliver a message before either has counted it give it one number; the next
+// delivery has that of all three.
+func TestCheckAcceptsCountsOfSeveralServers(t *testing.T) {
+	for number, legal := range map[int]bool{1: true, 2: true, 3: true, 4: false} {
+		h := soundHistory()
+		h.uncounted = true
+		h.inboxes[0].waits[4] = batch(2, -1, 60, 1, 4)
+		h.inboxes[0].waits[5] = batch(2, -1, 70, number, 4)
+		h.inboxes[0].waits = append(h.inboxes[0].waits, batch(2, 5, 110, 0))
+		h.inboxes[0].waits = slices.Delete(h.inboxes[0].waits, 1, 2)
+		h.inboxes[0].waits[0] = batch(2, -1, 11, 1, 1, 2)
+		for i := 1; i < len(h.inboxes[0].waits); i++ {
+			if w := &h.inboxes[0].waits[i]; w.ack > 0 {
+				w.ack--
+			}
+		}
+		if faults := check(*h); (len(faults) == 0) != legal {
+			t.Errorf("delivery %d: got faults %q, want legal %v", number, faults, legal)
+		}
+	}
+}
+
 // The checker finds every kind of fault, planted into a correct history.
 func TestCheckFindsPlantedFaults(t *testing.T) {
 	den := func(h *history) []Seen { return h.timeline["den"] }
