@@ -63,12 +63,19 @@ func claimRuns(c *call) error {
 	}
 	claimed, open, err := c.Remote.Claim(c.ctx(), c.who, c.session(), c.agent(), max(in.Limit, 1), wait)
 	if open == nil {
-		return c.answerOr(err, http.StatusOK, pageOf(claimed, len(claimed), nil))
+		return c.answerClaim(claimed, err)
 	}
-	return c.detach(func(c *call) error {
-		claimed, err := open.Wait(c.ctx())
-		return c.answerOr(err, http.StatusOK, pageOf(claimed, len(claimed), nil))
-	})
+	return c.detach(func(c *call) error { return c.answerClaim(open.Wait(c.ctx())) })
+}
+
+// answerClaim responds with claimed runs. If the program has disconnected, another can claim them at
+// once.
+func (c *call) answerClaim(claimed []shoal.RemoteRun, err error) error {
+	err = c.answerOr(err, http.StatusOK, pageOf(claimed, len(claimed), nil))
+	if err != nil {
+		c.Remote.GiveBack(c.ctx(), c.who, c.session(), claimed)
+	}
+	return err
 }
 
 // generation returns the claim that the caller states.

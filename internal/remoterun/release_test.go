@@ -1,6 +1,7 @@
 package remoterun_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -44,6 +45,22 @@ func TestRelease(t *testing.T) {
 	next.report(`{"type": "turn.ended"}`)
 	if r := w.run(id); r.Status != shoal.RunCompleted {
 		t.Errorf("the run is %+v", r)
+	}
+}
+
+// A run whose claim did not reach its program is claimed at once by the next one.
+func TestGiveBack(t *testing.T) {
+	w := newWorld(t, 0, remote)
+	id := w.ask("go")
+	lost := w.program(w.one).r
+	if claimed, _, err := w.two.Claim(t.Context(), clerk, session, "clerk", 1, 0); err != nil || len(claimed) != 0 {
+		t.Fatalf("a second claim got %+v: %v", claimed, err)
+	}
+	gone, disconnect := context.WithCancel(t.Context())
+	disconnect()
+	w.one.GiveBack(gone, clerk, session, []shoal.RemoteRun{lost})
+	if next := w.program(w.two); next.r.Run.ID != id || next.r.Generation <= lost.Generation {
+		t.Errorf("the next claim is %+v", next.r)
 	}
 }
 
