@@ -250,7 +250,14 @@ func busReady(t *testing.T, bus core.Bus) {
 		bus.Publish(ephemeral("a", fmt.Sprint(n)))
 	}
 	bus.Publish(ephemeral("end", "x"))
-	got := receive(t, sub, 11)
+	var got []core.Notification
+	for len(got) < 11 && !t.Failed() {
+		for _, n := range receive(t, sub, 1) {
+			if n.Event != nil { // a bus that hears a server for the first time announces that it may have missed something
+				got = append(got, n)
+			}
+		}
+	}
 	if len(got) != 11 {
 		t.Errorf("got %s, want ten events and the end", show(got))
 	}
