@@ -10,11 +10,8 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent/agui"
+	"github.com/shoal-dev/shoal/internal/exchange"
 )
-
-// wireID returns the id of a call on the wire: calls have ids that are unique in
-// their run only.
-func wireID(run shoal.RunID, call string) string { return string(run) + "/" + call }
 
 // answer hands in the tool messages and the resume entries for what waits. One
 // that comes too late is named to the client; one that does not fit is refused.
@@ -42,7 +39,7 @@ func (x *protocolRun) brings() bool {
 // settle answers p, if the client brings an answer to it.
 func (x *protocolRun) settle(ctx context.Context, p shoal.PendingAction, taken map[string]bool) error {
 	for i, m := range x.in.Messages {
-		if m.Role != roleTool || m.ToolCallID != wireID(p.RunID, p.ToolCallID) || p.Kind == shoal.PendingPermission {
+		if m.Role != roleTool || m.ToolCallID != exchange.CallID(p.RunID, p.ToolCallID) || p.Kind == shoal.PendingPermission {
 			continue
 		}
 		taken[m.ToolCallID] = true
@@ -111,16 +108,16 @@ func (x *protocolRun) late(ctx context.Context, taken map[string]bool) error {
 			continue
 		}
 		at := fmt.Sprintf("messages[%d]", first+i)
-		run, call, ours := strings.Cut(m.ToolCallID, "/")
+		run, call, ours := exchange.ParseCallID(m.ToolCallID)
 		if !ours {
 			x.ignore(at, "It answers no call of this server.")
 			continue
 		}
-		_, err := x.Hub.Pending.AnswerCall(ctx, x.Who, x.Session, shoal.RunID(run), call, toolAnswer(shoal.PendingClientTool, m))
+		_, err := x.Hub.Pending.AnswerCall(ctx, x.Who, x.Session, run, call, toolAnswer(shoal.PendingClientTool, m))
 		if err := x.forgive(err, at); err != nil {
 			return err
 		}
-		if err := x.Want(ctx, shoal.RunID(run)); err != nil && !errors.Is(err, shoal.NotFound) {
+		if err := x.Want(ctx, run); err != nil && !errors.Is(err, shoal.NotFound) {
 			return err
 		}
 	}
@@ -147,11 +144,8 @@ func toolAnswer(kind shoal.PendingKind, m agui.Message) shoal.PendingAnswer {
 		return shoal.PendingAnswer{Answer: &text}
 	case m.Error != "":
 		return shoal.PendingAnswer{Error: &m.Error}
-	case json.Valid([]byte(text)):
-		return shoal.PendingAnswer{Result: json.RawMessage(text)}
 	}
-	quoted, _ := json.Marshal(text) // a string can always be marshalled
-	return shoal.PendingAnswer{Result: quoted}
+	return shoal.PendingAnswer{Result: exchange.Result(text)}
 }
 
 // contentOf returns the text of a message.

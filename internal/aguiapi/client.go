@@ -161,7 +161,7 @@ func (x *protocolRun) unshown(p shoal.PendingAction) *part {
 // Settled gives a call that the client has and no message shows a result when others
 // settled it, or nobody in time: else the client would go on waiting for its user.
 func (x *protocolRun) Settled(p shoal.PendingAction) {
-	if p.Kind == shoal.PendingClientTool && p.PartID == nil && x.view.had.calls[wireID(p.RunID, p.ToolCallID)] {
+	if p.Kind == shoal.PendingClientTool && p.PartID == nil && x.view.had.calls[exchange.CallID(p.RunID, p.ToolCallID)] {
 		x.view.answered(x.unshown(p), nil, "", shoal.PartStatus(p.Status))
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent/agui"
+	"github.com/shoal-dev/shoal/internal/exchange"
 )
 
 // projection maps what runs write into a space to the protocol. It is a pure state
@@ -71,7 +72,7 @@ func (p *projection) text(h shoal.PartHead) *part {
 func (p *projection) call(h shoal.PartHead, run shoal.RunID, callID, name string) *part {
 	x := p.parts[h.PartID]
 	if x == nil {
-		x = &part{id: wireID(run, callID), message: h.MessageID, tool: name, parent: p.before(h.MessageID)}
+		x = &part{id: exchange.CallID(run, callID), message: h.MessageID, tool: name, parent: p.before(h.MessageID)}
 		x.whole = p.had.calls[x.id]
 		x.shown = x.whole
 		p.parts[h.PartID] = x

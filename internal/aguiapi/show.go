@@ -75,7 +75,7 @@ func (x *protocolRun) mayGoOn(r *http.Request) error {
 // over ends the stream when no run is on its way any more: all have ended, or wait
 // for the caller.
 func (x *protocolRun) over(ctx context.Context) (bool, error) {
-	state, waiting, err := x.State(ctx, func(p shoal.PendingAction) bool { return x.view.had.calls[wireID(p.RunID, p.ToolCallID)] })
+	state, waiting, err := x.State(ctx, func(p shoal.PendingAction) bool { return x.view.had.calls[exchange.CallID(p.RunID, p.ToolCallID)] })
 	if err != nil {
 		return false, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent/agui"
+	"github.com/shoal-dev/shoal/internal/exchange"
 )
 
 // Message shows a message of a run as it is; see [exchange.View].
@@ -73,7 +74,7 @@ func outcome(waiting []shoal.PendingAction) *agui.Outcome {
 	out := &agui.Outcome{Type: agui.OutcomeSuccess}
 	for _, p := range waiting {
 		if p.Kind == shoal.PendingClientTool {
-			out.PendingToolCallIDs = append(out.PendingToolCallIDs, wireID(p.RunID, p.ToolCallID))
+			out.PendingToolCallIDs = append(out.PendingToolCallIDs, exchange.CallID(p.RunID, p.ToolCallID))
 		} else {
 			out.Interrupts = append(out.Interrupts, interrupt(p))
 		}
@@ -95,7 +96,7 @@ func interrupt(p shoal.PendingAction) agui.Interrupt {
 		out.ExpiresAt = p.ExpiresAt.String()
 	}
 	if p.PartID != nil {
-		out.ToolCallID = wireID(p.RunID, p.ToolCallID)
+		out.ToolCallID = exchange.CallID(p.RunID, p.ToolCallID)
 	}
 	if p.Kind == shoal.PendingQuestion {
 		if len(p.Options) > 0 {

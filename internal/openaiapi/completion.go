@@ -87,7 +87,7 @@ func ChatSpace(entity, agent shoal.EntityID) shoal.SpaceID {
 // say posts what the client says, or answers what waits for it.
 func (x *completion) say(ctx context.Context, said said) error {
 	for _, a := range said.answers {
-		_, err := x.API.Hub.Pending.AnswerCall(ctx, x.who, x.session, a.run, a.call, a.result())
+		_, err := x.API.Hub.Pending.AnswerCall(ctx, x.who, x.session, a.run, a.call, shoal.PendingAnswer{Result: exchange.Result(a.text)})
 		if err != nil {
 			return x.once(at(err, a.at))
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/exchange"
 )
 
 // chunk is a chat completion, or a piece of one.
@@ -249,7 +250,7 @@ func (p *projection) waits(waiting []shoal.PendingAction) (finish string) {
 // call shows a call of one of the client's tools.
 func (p *projection) call(w shoal.PendingAction) {
 	index := len(p.calls)
-	c := toolCall{Index: &index, ID: string(w.RunID) + "/" + w.ToolCallID, Type: "function"}
+	c := toolCall{Index: &index, ID: exchange.CallID(w.RunID, w.ToolCallID), Type: "function"}
 	c.Function.Name, c.Function.Arguments = w.ToolName, string(w.Args)
 	p.calls = append(p.calls, c)
 	p.say(spoken{ToolCalls: []toolCall{c}})

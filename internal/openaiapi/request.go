@@ -259,20 +259,10 @@ func (m message) draft(i int) (out []shoal.Part, err error) {
 // answer returns the i-th message, which is a tool's, as an answer.
 func (m message) answer(i int) (a answer, err error) {
 	a.at = fmt.Sprintf("messages[%d]", i)
-	run, call, ok := strings.Cut(m.ToolCallID, "/")
-	if !ok {
+	var ok bool
+	if a.run, a.call, ok = exchange.ParseCallID(m.ToolCallID); !ok {
 		return a, shoal.Invalid(a.at+".tool_call_id", "must be the id of a call that Shoal has sent")
 	}
-	a.run, a.call = shoal.RunID(run), call
 	a.text, err = m.text(i)
 	return a, err
-}
-
-// result returns the answer to a call. Content that is not JSON becomes a string.
-func (a answer) result() shoal.PendingAnswer {
-	if json.Valid([]byte(a.text)) {
-		return shoal.PendingAnswer{Result: json.RawMessage(a.text)}
-	}
-	text, _ := json.Marshal(a.text) // a string can always be marshalled
-	return shoal.PendingAnswer{Result: text}
 }

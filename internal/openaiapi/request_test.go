@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/exchange"
 )
 
 // tooMuch returns one more than a bound: a text or a list.
@@ -77,7 +78,7 @@ func TestSaid(t *testing.T) {
 				got = append(got, p.Text+p.URL)
 			}
 			for _, a := range said.answers {
-				got = append(got, string(a.run)+"/"+a.call+"="+string(a.result().Result))
+				got = append(got, string(a.run)+"/"+a.call+"="+string(exchange.Result(a.text)))
 			}
 			var e *shoal.Error
 			if errors.As(err, &e) {
