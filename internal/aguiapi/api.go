@@ -1,58 +1,25 @@
 package aguiapi
 
 import (
-	"cmp"
-	"context"
 	"errors"
-	"log/slog"
 	"net/http"
-	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/auth"
+	"github.com/shoal-dev/shoal/internal/chatapi"
 	"github.com/shoal-dev/shoal/internal/eventstream"
 	"github.com/shoal-dev/shoal/internal/guard"
-	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/limit"
 )
 
-// Options are the dependencies and limits of an [API]. Hub and Auth are required; the
-// caller keeps ownership of them.
-type Options struct {
-	Hub  *hub.Hub
-	Auth *auth.Authenticator
-	// Log receives every internal error once; nil discards them.
-	Log *slog.Logger
-	// Limits bounds the calls and streams of principals, together with those of the
-	// other transports; nil gives the API its own limit.DefaultBounds.
-	Limits *limit.Principals
-	// Heartbeat is how often a stream gets a comment line and its key is checked
-	// again, 15 s if zero.
-	Heartbeat time.Duration
-	// WriteTimeout is how long a client may take nothing of what is written to it
-	// before it is cut off, 10 s if zero.
-	WriteTimeout time.Duration
-}
-
 // API serves runs of the AG-UI protocol. It is safe for concurrent use and holds
 // nothing that must be closed: streams end when the hub stops.
 type API struct {
-	Options
+	chatapi.Options
 }
 
 // New returns an API over these options.
-func New(o Options) *API {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	o.Heartbeat = cmp.Or(o.Heartbeat, 15*time.Second)
-	o.WriteTimeout = cmp.Or(o.WriteTimeout, 10*time.Second)
-	if o.Limits == nil {
-		o.Limits = limit.NewPrincipals(limit.DefaultBounds, nil)
-	}
-	return &API{Options: o}
-}
+func New(o chatapi.Options) *API { return &API{o.WithDefaults()} }
 
 // Handler serves /agui/{session}/{space}. Whatever else it is asked for, it answers
 // with a problem document.
@@ -94,13 +61,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 
 // refuse answers with a problem document.
 func (a *API) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	stopped := r.Context().Err() != nil || errors.Is(err, core.ErrStopping) || errors.Is(err, context.Canceled)
-	if stopped && shoal.KindOf(err) == shoal.Internal {
-		err = shoal.E("aguiapi", shoal.Busy, "The server is stopping. Repeat the run in a moment.")
-	}
-	if guard.Status(shoal.KindOf(err)) == http.StatusInternalServerError {
-		a.Log.Error("a run of the protocol failed", "request", guard.RequestID(w), "path", r.URL.Path, "error", err)
-	}
+	err = a.Report(w, r, err, "a run of the protocol failed", "The server is stopping. Repeat the run in a moment.")
 	w.Header().Set("Cache-Control", "no-store")
 	guard.WriteProblem(w, err)
 }

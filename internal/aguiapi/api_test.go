@@ -21,6 +21,7 @@ import (
 	"github.com/shoal-dev/shoal/agent/agui"
 	"github.com/shoal-dev/shoal/internal/aguiapi"
 	"github.com/shoal-dev/shoal/internal/auth"
+	"github.com/shoal-dev/shoal/internal/chatapi"
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
@@ -59,7 +60,7 @@ func newWorldOn(t *testing.T, around func(storage.Store) storage.Store) *world {
 	w.hub = hub.New(hub.Options{Store: around(store), Bus: localbus.New()})
 	w.must(w.hub.Start(t.Context()))
 	w.auth = auth.New(w.hub, auth.Options{})
-	api := aguiapi.New(aguiapi.Options{Hub: w.hub, Auth: w.auth, Heartbeat: 50 * time.Millisecond})
+	api := aguiapi.New(chatapi.Options{Hub: w.hub, Auth: w.auth, Heartbeat: 50 * time.Millisecond})
 	g, err := guard.New(guard.Options{})
 	w.must(err)
 	server := httptest.NewServer(g.Wrap(api.Handler()))

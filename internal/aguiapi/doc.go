@@ -1,7 +1,7 @@
 // Package aguiapi is the AG-UI transport of Shoal: a front end that speaks AG-UI (such
 // as one of CopilotKit) talks to the hosted agent of a space.
 //
-//	api := aguiapi.New(aguiapi.Options{Hub: h, Auth: a})
+//	api := aguiapi.New(chatapi.Options{Hub: h, Auth: a})
 //	mux.Handle("/agui/", g.Wrap(api.Handler())) // g is a guard.Guard
 //
 // POST /agui/SESSION/SPACE takes a RunAgentInput and returns a stream of AG-UI events. A

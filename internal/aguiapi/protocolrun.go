@@ -28,22 +28,12 @@ type protocolRun struct {
 
 // prepare does what needs no right but to follow the space.
 func (a *API) prepare(r *http.Request) (*protocolRun, error) {
-	who, err := a.Auth.Bearer(r)
+	who, err := a.Caller(r)
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case who.EntityID != "":
-	case who.Admin():
-		return nil, shoal.E("aguiapi", shoal.EntityRequired, "Name the entity that you act as in the header X-Shoal-Entity, or use an entity key.")
-	default:
-		return nil, shoal.E("aguiapi", shoal.Forbidden, "A service acts as no entity; use an entity key.")
-	}
 	x := &protocolRun{api: a}
 	session := shoal.SessionID(r.PathValue("session"))
-	if err := a.Limits.Call(who); err != nil {
-		return nil, err
-	}
 	a.Auth.RecordCall(who, session)
 	body := guard.Body(r)
 	if len(body) == 0 {

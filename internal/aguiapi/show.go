@@ -53,7 +53,7 @@ func (x *protocolRun) follow(r *http.Request) error {
 			}
 		}
 		if beat {
-			if err := x.mayGoOn(r); err != nil {
+			if err := x.api.CheckCaller(r, x.Who); err != nil {
 				return err
 			}
 			if err := x.out.Beat(); err != nil {
@@ -61,15 +61,6 @@ func (x *protocolRun) follow(r *http.Request) error {
 			}
 		}
 	}
-}
-
-// mayGoOn checks the key again.
-func (x *protocolRun) mayGoOn(r *http.Request) error {
-	who, err := x.api.Auth.Bearer(r)
-	if err == nil && who != x.Who {
-		err = shoal.E("aguiapi", shoal.Unauthenticated, "The key has changed.")
-	}
-	return err
 }
 
 // over ends the stream when no run is on its way any more: all have ended, or wait

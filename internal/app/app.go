@@ -37,6 +37,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/auth"
 	"github.com/shoal-dev/shoal/internal/background"
 	"github.com/shoal-dev/shoal/internal/calendar"
+	"github.com/shoal-dev/shoal/internal/chatapi"
 	"github.com/shoal-dev/shoal/internal/clusterbus"
 	"github.com/shoal-dev/shoal/internal/console"
 	"github.com/shoal-dev/shoal/internal/detach"
@@ -288,8 +289,9 @@ func (s *Server) apis() (_ http.Handler, err error) {
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", s.mcp.Handler())
 	mux.Handle("/sse", s.mcp.Handler())
-	mux.Handle("/agui/", aguiapi.New(aguiapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log, Limits: s.limits}).Handler())
-	mux.Handle(openaiapi.Path, openaiapi.New(openaiapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log, Limits: s.limits}).Handler())
+	chats := chatapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log, Limits: s.limits}
+	mux.Handle("/agui/", aguiapi.New(chats).Handler())
+	mux.Handle(openaiapi.Path, openaiapi.New(chats).Handler())
 	mux.Handle("/v1/", rest.Handler())
 	mux.Handle("/", pages.Or(s.console.Handler()))
 	return mux, nil

@@ -238,10 +238,7 @@ func (x *completion) flush() error {
 
 // mayGoOn checks the key again, and keeps the connection open.
 func (x *completion) mayGoOn() error {
-	who, err := x.Auth.Bearer(x.r)
-	if err == nil && who != x.who {
-		err = shoal.E("openaiapi", shoal.Unauthenticated, "The key has changed.")
-	}
+	err := x.CheckCaller(x.r, x.who)
 	if err == nil && x.out != nil {
 		err = x.out.Beat()
 	}

@@ -1,7 +1,7 @@
 // Package openaiapi is the transport for programs that speak OpenAI's API: a model is an agent of
 // Shoal, and a chat completion is what it writes in answer to a message in a space.
 //
-//	api := openaiapi.New(openaiapi.Options{Hub: h, Auth: a})
+//	api := openaiapi.New(chatapi.Options{Hub: h, Auth: a})
 //	mux.Handle(openaiapi.Path, g.Wrap(api.Handler())) // g is a guard.Guard with OpenAIPath: openaiapi.Path
 //
 // It serves GET models, GET models/{model} and POST chat/completions, with and without stream. A
