@@ -285,7 +285,7 @@ func TestTwoRuns(t *testing.T) {
 		script.Answer{Calls: []agent.ToolCall{{ID: "c1", Name: "wait", Arguments: `{}`}}}, script.Answer{Text: "Done."})))
 	t.Cleanup(server.Close)
 	first, second := connect(t, server.URL), connect(t, server.URL)
-	if _, err := first.in.Write([]byte(`{"add":[{"id":"u1","role":"user","content":"Wait"}]}` + "\n")); err != nil {
+	if _, err := first.In.Write([]byte(`{"add":[{"id":"u1","role":"user","content":"Wait"}]}` + "\n")); err != nil {
 		t.Fatal(err)
 	}
 	select {

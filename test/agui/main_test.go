@@ -7,22 +7,19 @@
 package agui_test
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/agui"
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
 // patience is how long a test waits for what must come. It only ends a test that
@@ -48,9 +45,8 @@ func prepared() error {
 
 // client is the official client on one thread of an agent.
 type client struct {
-	t     *testing.T
-	in    io.WriteCloser
-	lines chan []byte
+	*program.Lines
+	t *testing.T
 }
 
 // order is one run that the client has to start.
@@ -105,73 +101,23 @@ func meet(t *testing.T, store agent.Store, build agui.Build) *client {
 // in JSON.
 func connect(t *testing.T, url string, more ...string) *client {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "node", append([]string{"client.mjs", url}, more...)...)
-	cmd.WaitDelay = 5 * time.Second
-	var notes bytes.Buffer
-	cmd.Stderr = &notes
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	c := &client{t: t, in: in, lines: make(chan []byte, 16)}
-	var reader sync.WaitGroup
-	reader.Go(func() {
-		defer close(c.lines)
-		scan := bufio.NewScanner(out)
-		scan.Buffer(nil, 16<<20)
-		for scan.Scan() {
-			c.lines <- bytes.Clone(scan.Bytes())
-		}
-	})
-	t.Cleanup(func() {
-		_ = in.Close() // it may be gone
-		reader.Wait()
-		if err := cmd.Wait(); err != nil && t.Context().Err() == nil || t.Failed() {
-			t.Logf("the client ended with %v; it said:\n%s", err, notes.String())
-		}
-	})
-	return c
+	return &client{program.StartLines(t, "node", append([]string{"client.mjs", url}, more...)...), t}
 }
 
 // run makes the client run once. It must have nothing to complain of.
 func (c *client) run(o order) report {
 	c.t.Helper()
-	text, err := json.Marshal(o)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	if _, err := c.in.Write(append(text, '\n')); err != nil {
-		c.t.Fatal(err)
-	}
+	c.Send(o)
 	return c.next()
 }
 
-func (c *client) next() report {
+func (c *client) next() (got report) {
 	c.t.Helper()
-	select {
-	case line, more := <-c.lines:
-		var got report
-		if !more {
-			c.t.Fatal("the client has ended")
-		}
-		if err := json.Unmarshal(line, &got); err != nil {
-			c.t.Fatalf("%s: %v", line, err)
-		}
-		if len(got.Warnings) > 0 {
-			c.t.Errorf("the client complains: %q", got.Warnings)
-		}
-		return got
-	case <-time.After(patience):
-		c.t.Fatalf("the client said nothing for %v", patience)
+	c.Next(patience, &got)
+	if len(got.Warnings) > 0 {
+		c.t.Errorf("the client complains: %q", got.Warnings)
 	}
-	return report{}
+	return got
 }
 
 // say makes the client run with a new message of the person.

@@ -6,15 +6,10 @@
 package openai_test
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
@@ -34,11 +29,7 @@ func TestMain(m *testing.M) {
 }
 
 // client is the official client with one key.
-type client struct {
-	t     *testing.T
-	in    io.WriteCloser
-	lines chan []byte
-}
+type client struct{ *program.Lines }
 
 // args is a JSON object.
 type args = map[string]any
@@ -78,78 +69,22 @@ func connect(t *testing.T, url, key string, headers map[string]string) *client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), program.Node(t), "client.mjs", url+"/openai/v1", key, string(more))
-	cmd.WaitDelay = 5 * time.Second
-	var notes bytes.Buffer
-	cmd.Stderr = &notes
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	c := &client{t: t, in: in, lines: make(chan []byte, 16)}
-	var reader sync.WaitGroup
-	reader.Go(func() {
-		defer close(c.lines)
-		scan := bufio.NewScanner(out)
-		scan.Buffer(nil, 16<<20)
-		for scan.Scan() {
-			c.lines <- bytes.Clone(scan.Bytes())
-		}
-	})
-	t.Cleanup(func() {
-		_ = in.Close() // it may be gone
-		reader.Wait()
-		if err := cmd.Wait(); err != nil && t.Context().Err() == nil || t.Failed() {
-			t.Logf("the client ended with %v; it said:\n%s", err, notes.String())
-		}
-	})
-	return c
-}
-
-// send begins a call.
-func (c *client) send(order args) {
-	c.t.Helper()
-	text, err := json.Marshal(order)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	if _, err := c.in.Write(append(text, '\n')); err != nil {
-		c.t.Fatal(err)
-	}
+	return &client{program.StartLines(t, program.Node(t), "client.mjs", url+"/openai/v1", key, string(more))}
 }
 
 // next returns the report about a call.
 func (c *client) next() (got report) {
-	c.t.Helper()
-	select {
-	case line, more := <-c.lines:
-		if !more {
-			c.t.Fatal("the client has ended")
-		}
-		if err := json.Unmarshal(line, &got); err != nil {
-			c.t.Fatalf("%s: %v", line, err)
-		}
-	case <-time.After(patience):
-		c.t.Fatalf("the client said nothing for %v", patience)
-	}
+	c.Next(patience, &got)
 	return got
 }
 
 // chat completes a chat with a model. more are further parameters.
 func (c *client) chat(model string, more args, messages ...args) report {
-	c.t.Helper()
 	parameters := args{"model": model, "messages": messages}
 	for name, value := range more {
 		parameters[name] = value
 	}
-	c.send(args{"chat": parameters})
+	c.Send(args{"chat": parameters})
 	return c.next()
 }
 

@@ -91,7 +91,7 @@ func TestChat(t *testing.T) {
 			s := serve(t)
 			s.host("poet", "[]", "call sendSpaceMessage {\"spaceId\":\"here\",\"text\":\"Der Seebär 🐻‍❄️ said »Ahoi« to <b>all</b> of them.\"}\n---\nsay over")
 			c := s.person("ann", nil)
-			c.send(args{"models": true})
+			c.Send(args{"models": true})
 			if got := c.next(); !slices.Contains(got.Models, "poet") || slices.Contains(got.Models, "ann") {
 				t.Fatalf("the models are %v", got.Models)
 			}
@@ -200,7 +200,7 @@ say over`)
 	}
 	defer follower.Close()
 	c := s.person("ann", nil)
-	c.send(args{"chat": args{"model": "payer", "stream": true, "messages": []args{user("Pay.")}}})
+	c.Send(args{"chat": args{"model": "payer", "stream": true, "messages": []args{user("Pay.")}}})
 	for opened := false; !opened; {
 		events, err := follower.Next(t.Context(), time.Now().Add(patience))
 		if err != nil || len(events) == 0 {
@@ -229,7 +229,7 @@ func TestStop(t *testing.T) {
 	s := serve(t)
 	s.host("slow", "[]", "pause 50ms\ncall sendSpaceMessage {\"spaceId\":\"here\",\"text\":\""+strings.Repeat("word ", 400)+"\"}\n---\nsay over")
 	c := s.person("ann", nil)
-	c.send(args{"chat": args{"model": "slow", "stream": true, "messages": []args{user("Count.")}}, "abortAfter": 3})
+	c.Send(args{"chat": args{"model": "slow", "stream": true, "messages": []args{user("Count.")}}, "abortAfter": 3})
 	if got := c.next(); !got.Aborted {
 		t.Fatalf("the client has %+v", got)
 	}

@@ -51,7 +51,7 @@ func servedAgent(t *testing.T, script string) {
 		if run.Usage.InputTokens != 100 || run.Usage.OutputTokens != 10 || run.Usage.Cost != 0.5 {
 			t.Errorf("the usage is %+v", run.Usage)
 		}
-		_ = d.in.Close()
+		_ = d.In.Close()
 		d.next(func(l said) bool { return l.Served })
 	}
 }
@@ -71,7 +71,7 @@ func servedUnderCuts(t *testing.T, script string) {
 		failed++
 	}
 	p.Heal()
-	_ = d.in.Close() // ends the story
+	_ = d.In.Close() // ends the story
 	written := d.next(func(l said) bool { return l.Written > 0 }).Written
 	run := ended(t, s, id, nil)
 	var want strings.Builder
@@ -111,7 +111,7 @@ func servedAndGivenBack(t *testing.T, script string) {
 	d := drive(t, script, "serve", s.URL, key, "clerk")
 	id := ask(t, s, "Wait until I cancel")
 	written(t, s, id, "Working")
-	_ = d.in.Close() // which ends the program
+	_ = d.In.Close() // which ends the program
 	d.next(func(l said) bool { return l.Served })
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/v1/sessions/default/agents/clerk/claim", strings.NewReader(`{"limit": 1, "waitMs": 0}`))
 	if err != nil {
@@ -209,7 +209,7 @@ func refusals(t *testing.T, script string) {
 			t.Errorf("%s: %v, want %s", name, line, want[name])
 		}
 	}
-	_ = serving.in.Close()
+	_ = serving.In.Close()
 }
 
 // An agent that waits with inbox answers what send waits for.

@@ -3,14 +3,8 @@
 package typescript_test
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
-	"io"
 	"math/rand/v2"
-	"os/exec"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -37,53 +31,14 @@ type said struct {
 
 // driver is the client in a process of its own.
 type driver struct {
-	t     *testing.T
-	in    io.Closer
-	lines chan said
+	*program.Lines
+	t *testing.T
 }
 
 // drive starts a task of driver.ts. It ends with the test.
 func drive(t *testing.T, script string, args ...string) *driver {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "node", append([]string{script}, args...)...)
-	cmd.WaitDelay = 10 * time.Second
-	var notes bytes.Buffer
-	cmd.Stderr = &notes
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatalf("%v; run `make setup`", err)
-	}
-	d := &driver{t: t, in: in, lines: make(chan said, 1024)}
-	var reader sync.WaitGroup
-	reader.Go(func() {
-		defer close(d.lines)
-		scan := bufio.NewScanner(out)
-		scan.Buffer(nil, 64<<20)
-		for scan.Scan() {
-			var line said
-			if err := json.Unmarshal(scan.Bytes(), &line); err != nil {
-				line.Wrong = err.Error()
-			}
-			d.lines <- line
-		}
-	})
-	t.Cleanup(func() {
-		_ = in.Close() // it may have ended
-		for range d.lines {
-		}
-		reader.Wait()
-		if err := cmd.Wait(); err != nil && !strings.Contains(err.Error(), "killed") || t.Failed() {
-			t.Logf("the client ended with %v:\n%s", err, notes.String())
-		}
-	})
-	return d
+	return &driver{program.StartLines(t, "node", append([]string{script}, args...)...), t}
 }
 
 // next returns the next line that accept accepts.
@@ -92,9 +47,13 @@ func (d *driver) next(accept func(said) bool) said {
 	end := time.After(patience)
 	for {
 		select {
-		case line, ok := <-d.lines:
+		case text, ok := <-d.Out:
 			if !ok {
 				d.t.Fatal("the client has ended")
+			}
+			var line said
+			if err := json.Unmarshal(text, &line); err != nil {
+				line.Wrong = err.Error()
 			}
 			if line.Wrong != "" {
 				d.t.Error(line.Wrong)
