@@ -33,7 +33,7 @@ type editor interface {
 	set(src, name string, t Target) (after string, made []int, err error)
 	// cut takes the entry out again, with those that were made if nothing else is in them.
 	cut(src, name string, made []int) (string, error)
-	// read returns what the entry says, nil if there is none.
+	// read returns the fields of the entry, or nil if the file has no such entry.
 	read(src, name string) (map[string]any, error)
 	// rest returns what a text says besides the entry.
 	rest(src, name string) (map[string]any, error)

@@ -62,7 +62,7 @@ func WriteProblem(w http.ResponseWriter, err error) {
 	writeProblem(w, Status(public.Kind), public)
 }
 
-// WriteMethodNotAllowed answers a request with 405, for which there is no error kind. allow are the
+// WriteMethodNotAllowed answers a request with 405; no error kind has this status. allow are the
 // methods that the path takes, as in the header Allow.
 func WriteMethodNotAllowed(w http.ResponseWriter, allow, detail string) {
 	w.Header().Set("Allow", allow)

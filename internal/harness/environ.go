@@ -15,7 +15,7 @@ var passed = []string{
 }
 
 // Environ returns the variables of a process that a harness may see: what every program needs, and
-// those that allow names. A name may end with *, which stands for any rest. All others are removed,
+// those that allow names. A name may end with *, which matches any characters. All others are removed,
 // above all the keys of the runner.
 func Environ(all []string, allow ...string) (out []string) {
 	for _, pair := range all {

@@ -19,7 +19,7 @@ import (
 type worktrees struct{ mu sync.Mutex } // git does not like two additions at once
 
 // dir returns the directory of a conversation: that of dir in the working tree beside the
-// repository, which is added if there is none.
+// repository, which it adds for a new conversation.
 func (w *worktrees) dir(ctx context.Context, dir string, c conversation) (string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

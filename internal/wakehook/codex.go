@@ -18,7 +18,7 @@ import (
 // queueWithin is how long Codex may take to accept a message.
 const queueWithin = 30 * time.Second
 
-// handleCodex remembers what the event says, and starts the program that waits, if there is none. Codex
+// handleCodex remembers what the event says, and starts the program that waits, unless it runs already. Codex
 // waits for its hooks, so this one makes no call.
 func (h *hook) handleCodex(e event, entry string) error {
 	switch e.Name {

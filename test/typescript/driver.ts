@@ -7,7 +7,7 @@ const [task = "", url = "", key = "", ...rest] = process.argv.slice(2);
 const shoal = new Shoal({ url, key });
 const print = (value: unknown): void => console.log(JSON.stringify(value));
 
-/** The error of a call as its class, code and status; null if there is none. */
+/** The error of a call as its class, code and status; null for a call that succeeded. */
 async function refusal(call: Promise<unknown>): Promise<[string, string, number] | null> {
   try {
     await call;

@@ -77,7 +77,7 @@ export class Shoal {
     return this.api.GET("/v1/me");
   }
 
-  /** The entity that the calls act as. Throws if there is none. */
+  /** The entity that the calls act as. Throws if the key has no entity. */
   async entity(): Promise<string> {
     if (this.options.as !== undefined) return this.options.as;
     this.me ??= this.caller();

@@ -171,9 +171,10 @@ func (a *agentLeases) best(now time.Time) (best *wakeLease) {
 	return best
 }
 
-// find returns the lease through which a message reaches the model of an agent first and the last one
-// that has ended, nil if there is none, and when a lease would be known, zero if it is: an agent that was
-// created before the server has started may have one that was not renewed yet.
+// find returns the lease through which a message reaches the model of an agent first, and the last one
+// that has ended; an agent without such leases has nil. An agent that was created before the server
+// started may have a lease that was not renewed yet: knownAt is the time from which all leases are
+// known, or zero if they are known already.
 func (w *WakeLeases) find(key storage.EntityRef, created, now time.Time) (best, last *wakeLease, knownAt time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

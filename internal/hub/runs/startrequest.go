@@ -236,7 +236,7 @@ func wakeNext(ch *core.Change, r storage.Run) error {
 
 // FindBlockingRun returns the run that the queued runs of an agent in a space wait for: the
 // oldest one in progress, or else the one that starts next, or that takes messages while it
-// waits for an answer. It returns nil if there is no such run.
+// waits for an answer. It returns nil if the queued runs wait for nothing.
 func FindBlockingRun(tx Tx, session shoal.SessionID, agent shoal.EntityID, space shoal.SpaceID) (head *storage.Run, err error) {
 	for _, status := range [][]shoal.RunStatus{{shoal.RunRunning, shoal.RunWaitingReply}, {shoal.RunQueued}, {shoal.RunWaitingTool}} {
 		filter := storage.RunFilter{Agent: agent, Space: space, Status: status, Limit: shoal.MaxPage}
