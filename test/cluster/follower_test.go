@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -80,6 +81,18 @@ func (f *follower) saw(kind shoal.EventType) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.events[kind]
+}
+
+// has reports whether a text that the follower sees begins with some words.
+func (f *follower) has(words string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, text := range f.texts {
+		if strings.HasPrefix(text, words) {
+			return true
+		}
+	}
+	return false
 }
 
 // lastDelta returns when the last delta arrived.
