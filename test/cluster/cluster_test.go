@@ -21,18 +21,23 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
-// What the servers promise (docs/reliability.md).
+// slack is how many times what the servers promise (docs/reliability.md) a test allows. A
+// machine that runs other tests, too, may be several times slower than one that serves; what
+// polls or heals does so within seconds, and what has stopped does so for good.
+const slack = 4
+
+// What the servers promise, with slack. The tests log what it took.
 const (
-	hintLimit     = 5 * time.Second  // until a message wakes a wait on another server, also without a bus
-	revokeLimit   = 5 * time.Second  // until a revoked key reads nothing more on another server
-	refuseLimit   = 5 * time.Second  // until a server without its database refuses a change
-	leaveLimit    = 8 * time.Second  // until the waits of a server without its database end: 5 s and a check each 2 s
-	takeoverLimit = 30 * time.Second // until another server executes the runs of one that is gone
-	streamLimit   = time.Second      // until a stream moves again after its bus or database is back
+	hintLimit     = slack * 5 * time.Second  // until a message wakes a wait on another server, also without a bus
+	revokeLimit   = slack * 5 * time.Second  // until a revoked key reads nothing more on another server
+	refuseLimit   = slack * 5 * time.Second  // until a server without its database refuses a change
+	leaveLimit    = slack * 8 * time.Second  // until the waits of a server without its database end: 5 s and a check each 2 s
+	takeoverLimit = slack * 30 * time.Second // until another server executes the runs of one that is gone
+	streamLimit   = slack * time.Second      // until a stream moves again after its bus or database is back
 )
 
-// patience ends a test that has failed anyway.
-const patience = 60 * time.Second
+// patience ends a test that has failed anyway. It is longer than every limit.
+const patience = 3 * time.Minute
 
 var shoalBinary *program.Shoal
 
@@ -69,7 +74,6 @@ var journeys = []struct {
 func TestJourneys(t *testing.T) {
 	for _, bus := range buses {
 		t.Run(bus, func(t *testing.T) {
-			t.Parallel()
 			c := newCluster(t, bus, 3)
 			for _, j := range journeys {
 				t.Run(j.name, func(t *testing.T) { j.play(t, c) })

@@ -36,7 +36,6 @@ func TestCourse(t *testing.T) {
 	rounds, seed := int(setting.Number(t, "SHOAL_CLUSTER_FAULTS", 8)), setting.Seed(t, "SHOAL_FAULT_SEED")
 	for i, bus := range buses {
 		t.Run(bus, func(t *testing.T) {
-			t.Parallel()
 			newCourse(t, newCluster(t, bus, 3), seed+uint64(i)).run(t, rounds)
 		})
 	}
@@ -217,7 +216,7 @@ func inBackground(wait func() (shoal.WaitResult, error)) <-chan waited {
 }
 
 // sentinelWait is longer than any fault and hintLimit.
-const sentinelWait = 20 * time.Second
+const sentinelWait = hintLimit + 20*time.Second
 
 // await waits until it has received a message with a text.
 func (s *sentinel) await(ctx context.Context, c *cluster, text string) (shoal.WaitResult, error) {

@@ -52,7 +52,6 @@ func TestRollingUpgrade(t *testing.T) {
 	versions := [2]string{printedVersion(t, next), printedVersion(t, this)}
 	for i, bus := range buses {
 		t.Run(bus, func(t *testing.T) {
-			t.Parallel()
 			cluster := newCluster(t, bus, 3)
 			for _, n := range cluster.nodes {
 				n.replace(t, this)
