@@ -94,7 +94,7 @@ func TestServeAndItsEnd(t *testing.T) {
 	tail.see("hello")
 
 	began := time.Now()
-	if code := server.end(syscall.SIGTERM); code != 0 || time.Since(began) > 5*time.Second {
+	if code := server.end(syscall.SIGTERM); code != 0 || time.Since(began) > 15*time.Second {
 		t.Errorf("the server ended with %d after %v: %s", code, time.Since(began), server.notes)
 	}
 	if code := tail.end(os.Interrupt); code != cli.Interrupted || strings.Contains(tail.notes.String(), "error:") {

@@ -97,7 +97,7 @@ func TestUpdatesFailSoonWithASilentDatabase(t *testing.T) {
 }
 
 // patienceAfterOutage is the time in which the database ends what a lost connection holds.
-const patienceAfterOutage = 10 * time.Second
+const patienceAfterOutage = time.Minute
 
 // A process that stops in a transaction delays the others in its session for three seconds,
 // and nobody else.
@@ -127,7 +127,7 @@ func TestSuspendedWriterIsReplaced(t *testing.T) {
 	for {
 		select {
 		case err := <-waits:
-			if took := time.Since(began); err != nil || took < 2*time.Second || took > 8*time.Second {
+			if took := time.Since(began); err != nil || took < 2*time.Second || took > time.Minute {
 				t.Errorf("the update in the session of the suspended process got %v after %v", err, took)
 			}
 			if free < 10 {

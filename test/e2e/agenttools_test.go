@@ -165,7 +165,7 @@ func TestRequestTools(t *testing.T) {
 		if !strings.Contains(*c.Result, try.tells) || len(*c.Result) > 300<<10 {
 			t.Errorf("%s: the model receives %d bytes: %.300s", try.tool, len(*c.Result), *c.Result)
 		}
-		if took := time.Since(began); took > 10*time.Second {
+		if took := time.Since(began); took > time.Minute {
 			t.Errorf("%s took %v", try.tool, took)
 		}
 	}

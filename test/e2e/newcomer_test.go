@@ -214,7 +214,7 @@ func (n newcomer) stop(t *testing.T, up *running, waiter agent, sig syscall.Sign
 	began := time.Now()
 	up.signal(sig)
 	_, _ = up.end() // make reports the signal as its failure
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took > stopLimit {
 		t.Errorf("after %v the server takes %v to end", sig, took)
 	}
 	if _, err := io.Copy(io.Discard, stream); err != nil {

@@ -142,7 +142,7 @@ func TestPlanFires(t *testing.T) {
 	}
 	said := next(t, events, shoal.EventMessageCompleted, nil)
 	late := time.Since(due.Time)
-	if m := said.data.Message; m.Text() != "It is time." || late < 0 || late > 5*time.Second {
+	if m := said.data.Message; m.Text() != "It is time." || late < 0 || late > 30*time.Second {
 		t.Errorf("%v after its time the plan says %+v", late, m)
 	}
 	var runs struct{ Items []shoal.Run }
@@ -183,7 +183,7 @@ func TestCancelDuringStream(t *testing.T) {
 	began := time.Now()
 	var canceled shoal.Run
 	s.restAs(t, s.bob, http.MethodPost, lab+"/runs/"+string(run.ID)+"/cancel", nil, &canceled)
-	if took := time.Since(began); canceled.Status != shoal.RunCanceled || took > 3*time.Second {
+	if took := time.Since(began); canceled.Status != shoal.RunCanceled || took > 30*time.Second {
 		t.Errorf("after %v the run is %+v", took, canceled)
 	}
 	events, _ = s.follow(t, s.bob, denEvents, last)

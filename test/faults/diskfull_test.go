@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	fullDisk    = "8m"            // the size of the disk
-	freedSpace  = 3 << 20         // the space that is freed later, at least
-	resumeLimit = 5 * time.Second // within which posts must succeed after space is freed
+	fullDisk    = "8m"             // the size of the disk
+	freedSpace  = 3 << 20          // the space that is freed later, at least
+	resumeLimit = 20 * time.Second // within which posts must succeed after space is freed
 	heldFull    = 500 * time.Millisecond
 )
 
