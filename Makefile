@@ -128,6 +128,7 @@ torture: setup ## Do every fault to servers for an hour, find every planted bug,
 	SHOAL_CLUSTER_FAULTS=75 go test -v -count=1 -timeout 90m ./test/cluster || failed=1; \
 	SHOAL_KILLS=200 go test -count=1 -timeout 60m -run '^TestKilledRuns$$' ./test/e2e || failed=1; \
 	go test -count=1 -timeout 180m -run='$(SERVERS)' ./internal/hub -clusterseeds=200000 || failed=1; \
+	SHOAL_MENTION_WORLDS=300 go test -count=1 -timeout 60m -run='^TestEveryMentionIsExplained$$' ./internal/run || failed=1; \
 	SHOAL_JOBS=1000 go test -count=1 -timeout 60m -run '^TestManyRunsOfOneEntity$$' ./test/attack || failed=1; \
 	exit $$failed
 

@@ -13,6 +13,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent/provider/script"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/shoaltest/setting"
 )
 
 // Whatever models, tools and people do, and wherever the server dies, ann can say of each
@@ -22,7 +23,7 @@ import (
 // no chain uses more than the session allows.
 func TestEveryMentionIsExplained(t *testing.T) {
 	seen := map[state]int{}
-	for seed := range mentionWorlds {
+	for seed := range int(setting.Number(t, "SHOAL_MENTION_WORLDS", mentionWorlds)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newMentions(t, uint64(seed)+1)

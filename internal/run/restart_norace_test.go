@@ -4,5 +4,5 @@ package run_test
 
 const (
 	dieEvery      = 1
-	mentionWorlds = 20
+	mentionWorlds = 8
 )

@@ -7,5 +7,5 @@ package run_test
 // seen without it.
 const dieEvery = 7
 
-// mentionWorlds is how many worlds of mentions are played.
+// mentionWorlds is how many worlds of mentions are played, without SHOAL_MENTION_WORLDS.
 const mentionWorlds = 3
