@@ -162,8 +162,8 @@ func schemaFor[T any]() json.RawMessage {
 	return schema
 }
 
-// schemaOf derives the schema of an object from the type that it decodes into.
-func schemaOf(t reflect.Type) (json.RawMessage, error) {
+// deriveSchema derives the schema of an object from the type that it decodes into.
+func deriveSchema(t reflect.Type) (json.RawMessage, error) {
 	if t.Kind() != reflect.Struct && (t.Kind() != reflect.Map || t.Key().Kind() != reflect.String) {
 		return nil, fmt.Errorf("%v is not an object in JSON: use a struct", t)
 	}

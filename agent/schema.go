@@ -54,7 +54,7 @@ func compileSchema(name string, raw json.RawMessage) (*argumentSchema, error) {
 	if len(raw) == 0 {
 		raw = json.RawMessage(`{"type":"object"}`)
 	}
-	s, err := CompileSchema("schema", raw)
+	s, err := toolSchemas.compile(raw)
 	if wrong, ok := errors.AsType[*Error](err); ok {
 		return nil, Invalid("tool", fmt.Sprintf("%s has a schema that cannot be used: %s", name, wrong.Msg))
 	}
