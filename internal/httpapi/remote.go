@@ -20,7 +20,7 @@ func remoteRoutes() []route {
 			method: http.MethodPost, path: agentPath + "/claim", do: claimRuns, waits: true, id: "claimRuns", tag: "Programs",
 			summary: "Claim runs of a remote agent",
 			about: "Returns up to `limit` (1 to 64, 1 by default) runs that can start or continue: at once if there are any, else as soon as one is queued, else none after `waitMs` (0 to 600000, 0 by default). " +
-				"A claimed run is leased: each call with its work extends the lease, and a run whose lease has ended is claimed again. " +
+				"A claimed run is leased: each call with its work extends the lease, and a run whose lease has ended is claimed again, but by no program that names it in `holds` because it executes it. " +
 				"`prompt` is what the run begins with; what others wrote in it is between tags, and is data. `written` and `calls` are what another program has done in the run before." + who,
 			in: claimInput{}, example: `{"limit": 1, "waitMs": 30000}`, status: http.StatusOK, out: page[shoal.RemoteRun]{},
 			errors: []shoal.Kind{shoal.Conflict, shoal.Forbidden},
@@ -48,6 +48,7 @@ func remoteRoutes() []route {
 type claimInput struct {
 	Limit  int                 `json:"limit,omitempty"`
 	WaitMs *input.Milliseconds `json:"waitMs,omitempty"`
+	Holds  []shoal.RunID       `json:"holds,omitempty"`
 }
 
 // claimRuns responds within the time that Pool allows, or continues detached from its handler.
@@ -61,7 +62,7 @@ func claimRuns(c *call) error {
 	if in.WaitMs != nil {
 		wait = time.Duration(*in.WaitMs)
 	}
-	claimed, open, err := c.Remote.Claim(c.ctx(), c.who, c.session(), c.agent(), max(in.Limit, 1), wait)
+	claimed, open, err := c.Remote.Claim(c.ctx(), c.who, c.session(), c.agent(), remoterun.Demand{Limit: max(in.Limit, 1), Holds: in.Holds, Wait: wait})
 	if open == nil {
 		return c.answerClaim(claimed, err)
 	}

@@ -15,30 +15,39 @@ import (
 	"github.com/shoal-dev/shoal/internal/spacetool"
 )
 
+// Demand is what a program claims: up to Limit runs, for which it waits that long. Holds are runs
+// that it executes already: a lease can end while its program is cut off from the server, or the
+// server is down, and such a program must not take its own run from itself.
+type Demand struct {
+	Limit int
+	Holds []shoal.RunID
+	Wait  time.Duration
+}
+
 // Claim is an open claim of a program.
 type Claim struct {
 	s       *Server
 	session shoal.SessionID
 	agent   shoal.EntityID
-	limit   int
+	demand  Demand
 	ends    time.Time
 	sub     core.Subscription
 	serving func()
 }
 
-// Claim leases up to limit runs of an agent to the caller, which must be the agent itself or an admin.
+// Claim leases runs of an agent to the caller, which must be the agent itself or an admin.
 // Without such runs, and with a wait above zero, it returns an open claim, whose Wait continues.
-func (s *Server) Claim(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, limit int, wait time.Duration) ([]shoal.RemoteRun, *Claim, error) {
+func (s *Server) Claim(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, d Demand) ([]shoal.RemoteRun, *Claim, error) {
 	if _, err := s.o.Hub.Runs.ProgramAgent(ctx, who, session, agent); err != nil {
 		return nil, nil, err
 	}
-	if wait <= 0 {
-		claimed, err := s.claim(ctx, session, agent, limit)
+	if d.Wait <= 0 {
+		claimed, err := s.claim(ctx, session, agent, d)
 		return claimed, nil, err
 	}
-	c := &Claim{s: s, session: session, agent: agent, limit: limit, ends: time.Now().Add(wait)}
+	c := &Claim{s: s, session: session, agent: agent, demand: d, ends: time.Now().Add(d.Wait)}
 	c.sub = s.o.Hub.Work.SubscribeRemote(session, agent) // before the read, so that no notification is missed
-	claimed, err := s.claim(ctx, session, agent, limit)
+	claimed, err := s.claim(ctx, session, agent, d)
 	if err != nil || len(claimed) > 0 {
 		c.sub.Close()
 		return claimed, nil, err
@@ -72,7 +81,7 @@ func (c *Claim) Wait(ctx context.Context) ([]shoal.RemoteRun, error) {
 			c.sub.Take()
 		case <-tick.C:
 		}
-		claimed, err := c.s.claim(ctx, c.session, c.agent, c.limit)
+		claimed, err := c.s.claim(ctx, c.session, c.agent, c.demand)
 		if err != nil || len(claimed) > 0 {
 			return claimed, err
 		}
@@ -80,13 +89,13 @@ func (c *Claim) Wait(ctx context.Context) ([]shoal.RemoteRun, error) {
 }
 
 // claim leases runs that can start or continue now.
-func (s *Server) claim(ctx context.Context, session shoal.SessionID, agentID shoal.EntityID, limit int) ([]shoal.RemoteRun, error) {
+func (s *Server) claim(ctx context.Context, session shoal.SessionID, agentID shoal.EntityID, d Demand) ([]shoal.RemoteRun, error) {
 	stored, err := s.config(ctx, session, agentID)
 	if err != nil {
 		return nil, err
 	}
 	in := runs.RemoteClaim{
-		Session: session, Agent: agentID, Owner: shoal.NewID[string]("prg_"), Limit: limit, Concurrency: stored.Remote.Concurrency, TTL: s.o.Lease,
+		Session: session, Agent: agentID, Owner: shoal.NewID[string]("prg_"), Limit: d.Limit, Holds: d.Holds, Concurrency: stored.Remote.Concurrency, TTL: s.o.Lease,
 	}
 	until := time.Now().Add(s.o.Lease)
 	held := map[shoal.RunID]*running{}

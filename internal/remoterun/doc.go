@@ -5,7 +5,7 @@
 //	server := remoterun.New(remoterun.Options{Hub: h})
 //	server.Start()
 //	defer server.Stop() // before the hub is stopped
-//	claimed, err := server.Claim(ctx, who, session, agent, 1)
+//	claimed, err := server.Claim(ctx, who, session, agent, remoterun.Demand{Limit: 1})
 //	receipt, err := server.Work(ctx, who, session, run, generation, lines)
 //	err = server.Orders(ctx, who, session, run, generation, send)
 //

@@ -53,7 +53,7 @@ func TestGiveBack(t *testing.T) {
 	w := newWorld(t, 0, remote)
 	id := w.ask("go")
 	lost := w.program(w.one).r
-	if claimed, _, err := w.two.Claim(t.Context(), clerk, session, "clerk", 1, 0); err != nil || len(claimed) != 0 {
+	if claimed, _, err := w.two.Claim(t.Context(), clerk, session, "clerk", remoterun.Demand{Limit: 1}); err != nil || len(claimed) != 0 {
 		t.Fatalf("a second claim got %+v: %v", claimed, err)
 	}
 	gone, disconnect := context.WithCancel(t.Context())

@@ -143,6 +143,51 @@ func TestStaleGeneration(t *testing.T) {
 	}
 }
 
+// A lease that has ended is a lease again with the next report, as long as no other program has
+// claimed the run: its program was cut off, or the server was down, and nothing is wrong.
+func TestALeaseIsRevived(t *testing.T) {
+	w := newWorld(t, shortLease, remote)
+	id := w.ask("go")
+	p := w.program(w.one)
+	p.report(`{"type": "turn.started"}
+		{"type": "text", "delta": "Before, "}`)
+	w.until("the lease has ended", func() bool { return w.leaseHasEnded(id) })
+	// Any server ends the expired leases of other servers when it claims.
+	_, err := w.hub.Work.Claim(t.Context(), "a server", 1, time.Minute)
+	w.must(err)
+	if err := w.one.Orders(t.Context(), clerk, session, id, p.r.Generation, time.Hour, func(*shoal.Order) error { return errEnough }); !errors.Is(err, errEnough) {
+		t.Errorf("the orders: %v", err)
+	}
+	claimed, _, err := w.two.Claim(t.Context(), clerk, session, "clerk", remoterun.Demand{Limit: 1, Holds: []shoal.RunID{"run_of_long_ago", id}})
+	if w.must(err); len(claimed) != 0 {
+		t.Errorf("its program takes it from itself: %+v", claimed)
+	}
+	p.report("")
+	p.s = w.two // and so does another server
+	p.report(`{"type": "text", "delta": "and after."}
+		{"type": "turn.ended"}`)
+	if got, want := w.shown(), "completed: [done Before, and after.]"; got != want {
+		t.Errorf("shown:\n%s\nwant\n%s", got, want)
+	}
+}
+
+var errEnough = errors.New("enough")
+
+// leaseHasEnded reports whether the lease of a run is over.
+func (w *world) leaseHasEnded(id shoal.RunID) (ended bool) {
+	w.t.Helper()
+	w.must(w.hub.Work.Read(w.t.Context(), func(tx storage.Tx) error {
+		now, err := tx.Now()
+		if err != nil {
+			return err
+		}
+		r, err := tx.Run(session, id)
+		ended = r.LeaseExpired(now)
+		return err
+	}))
+	return ended
+}
+
 // plan is what the program of TestKilledPrograms does, a report in each line.
 var plan = []string{
 	`{"type": "turn.started"}`,

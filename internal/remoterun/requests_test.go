@@ -9,6 +9,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/remoterun"
 )
 
 // asks returns the open action of a run.
@@ -213,7 +214,7 @@ func TestBudgets(t *testing.T) {
 		t.Errorf("shown:\n%s\nwant\n%s", got, want)
 	}
 	next := w.ask("again")
-	claimed, _, err := w.one.Claim(t.Context(), clerk, session, "clerk", 1, 0)
+	claimed, _, err := w.one.Claim(t.Context(), clerk, session, "clerk", remoterun.Demand{Limit: 1})
 	if err != nil || len(claimed) != 0 {
 		t.Errorf("claimed without a budget: %+v, %v", claimed, err)
 	}
@@ -229,11 +230,11 @@ func TestConcurrency(t *testing.T) {
 		w.ask("go")
 	}
 	first := w.program(w.one)
-	claimed, _, err := w.two.Claim(t.Context(), clerk, session, "clerk", 9, 0)
+	claimed, _, err := w.two.Claim(t.Context(), clerk, session, "clerk", remoterun.Demand{Limit: 9})
 	if err != nil || len(claimed) != 1 {
 		t.Fatalf("the second claim: %d runs, %v", len(claimed), err)
 	}
-	none, open, err := w.two.Claim(t.Context(), admin, session, "clerk", 9, patience)
+	none, open, err := w.two.Claim(t.Context(), admin, session, "clerk", remoterun.Demand{Limit: 9, Wait: patience})
 	if err != nil || len(none) != 0 || open == nil {
 		t.Fatalf("the third claim: %d runs, %v", len(none), err)
 	}

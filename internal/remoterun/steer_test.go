@@ -39,7 +39,7 @@ func steered(id shoal.RunID) string { return fmt.Sprintf(`{"type": "steered", "r
 // claimable reports whether a program could claim a run now.
 func (w *world) claimable() bool {
 	w.t.Helper()
-	claimed, _, err := w.one.Claim(w.t.Context(), clerk, session, "clerk", 1, 0)
+	claimed, _, err := w.one.Claim(w.t.Context(), clerk, session, "clerk", remoterun.Demand{Limit: 1})
 	w.must(err)
 	return len(claimed) > 0
 }

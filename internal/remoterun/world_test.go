@@ -108,7 +108,7 @@ func (w *world) claim(s *remoterun.Server) shoal.RemoteRun {
 	var claimed []shoal.RemoteRun
 	w.until("a run is claimed", func() bool {
 		var err error
-		claimed, _, err = s.Claim(w.t.Context(), clerk, session, "clerk", 1, 0)
+		claimed, _, err = s.Claim(w.t.Context(), clerk, session, "clerk", remoterun.Demand{Limit: 1})
 		w.must(err)
 		return len(claimed) > 0
 	})

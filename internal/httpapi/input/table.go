@@ -42,7 +42,7 @@ var OfBodies = map[string]Bound{
 	"NewFilePart.url": {Bytes: shoal.MaxDescription}, "NewFilePart.size": {Most: shoal.MaxFileSize},
 	"NewDataPart.name": Line, "NewDataPart.data": content,
 
-	"ClaimInput.limit": {Most: shoal.MaxClaim, Cut: true}, "ClaimInput.waitMs": {Most: shoal.MaxWait.Milliseconds(), Cut: true},
+	"ClaimInput.limit": {Most: shoal.MaxClaim, Cut: true}, "ClaimInput.waitMs": {Most: shoal.MaxWait.Milliseconds(), Cut: true}, "ClaimInput.holds": {Entries: shoal.MaxClaim}, "ClaimInput.holds[]": {Bytes: shoal.MaxID},
 
 	"WaitInput.ack": {Bytes: shoal.MaxCursor}, "WaitInput.entityId": ID, "WaitInput.spaceId": ID,
 	"WaitInput.from": {Entries: shoal.MaxMentions}, "WaitInput.from[]": {Bytes: shoal.MaxID},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -12,12 +13,14 @@ import (
 )
 
 // RemoteClaim is a claim of a program for runs of an agent. Concurrency is how many runs all
-// programs of the agent may hold together, 0 for any number.
+// programs of the agent may hold together, 0 for any number. Holds are runs that the program
+// executes already, which it does not claim from itself when their lease has ended.
 type RemoteClaim struct {
 	Session     shoal.SessionID
 	Agent       shoal.EntityID
 	Owner       string
 	Limit       int
+	Holds       []shoal.RunID
 	Concurrency int
 	TTL         time.Duration
 }
@@ -77,7 +80,9 @@ func findClaimable(tx storage.Tx, in RemoteClaim) ([]storage.Run, error) {
 	if limit <= 0 {
 		return nil, nil
 	}
-	return tx.ClaimableRemote(in.Session, in.Agent, now, limit)
+	found, err := tx.ClaimableRemote(in.Session, in.Agent, now, limit+len(in.Holds))
+	found = slices.DeleteFunc(found, func(r storage.Run) bool { return slices.Contains(in.Holds, r.ID) })
+	return found[:min(limit, len(found))], err
 }
 
 // continueIn starts a new generation of a run, whose earlier writers are refused from then on.

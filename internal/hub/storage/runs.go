@@ -26,9 +26,10 @@ type RunTx interface {
 	// WokenRuns returns the runs that owner has leased and that are awake.
 	WokenRuns(owner string) ([]Run, error)
 	// ExpiredRuns returns the leased runs of all sessions with a lease that ends at or before
-	// that time.
+	// that time, without remote ones: their lease is their program's until another claims them.
 	ExpiredRuns(at shoal.Time) ([]Run, error)
-	// NextExpiry returns when the next lease ends, or nil. The time may be in the past.
+	// NextExpiry returns when the next lease of a run that is not remote ends, or nil. The time
+	// may be in the past.
 	NextExpiry() (*shoal.Time, error)
 	// NextClaim returns when the next awake run that is not remote becomes claimable, or nil.
 	NextClaim() (*shoal.Time, error)

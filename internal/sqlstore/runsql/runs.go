@@ -210,12 +210,12 @@ func (t *Tx) WokenRuns(owner string) ([]storage.Run, error) {
 
 // ExpiredRuns implements [hub.RunTx]. The oldest come first.
 func (t *Tx) ExpiredRuns(at shoal.Time) ([]storage.Run, error) {
-	return sqlconn.List(t.c, runOf, `SELECT `+runColumns+` FROM runs AS r WHERE r.lease_until IS NOT NULL AND r.lease_until <= $1 ORDER BY r.number`, at)
+	return sqlconn.List(t.c, runOf, `SELECT `+runColumns+` FROM runs AS r WHERE r.lease_until IS NOT NULL AND r.lease_until <= $1 AND NOT r.remote ORDER BY r.number`, at)
 }
 
 // NextExpiry implements [hub.RunTx].
 func (t *Tx) NextExpiry() (*shoal.Time, error) {
-	return t.earliest(`SELECT MIN(r.lease_until) FROM runs AS r WHERE r.lease_until IS NOT NULL`)
+	return t.earliest(`SELECT MIN(r.lease_until) FROM runs AS r WHERE r.lease_until IS NOT NULL AND NOT r.remote`)
 }
 
 // NextClaim implements [hub.RunTx]. The time is in the past if a

@@ -73,15 +73,16 @@ var claimTests = map[string]func(*storecase.Case){
 		expired := func(at int) []shoal.RunID {
 			return storecase.OwnRuns(c, storecase.Read(c, func(tx storage.Tx) ([]storage.Run, error) { return tx.ExpiredRuns(storecase.Time(at)) }))
 		}
-		a, b, free := c.NewRun("r1", "bot", ""), c.NewRun("r2", "bot", ""), c.NewRun("r3", "bot", "")
-		free.Awake = true
+		a, b, free, remote := c.NewRun("r1", "bot", ""), c.NewRun("r2", "bot", ""), c.NewRun("r3", "bot", ""), c.NewRun("r4", "bot", "")
+		free.Awake, remote.Remote = true, true
 		a.Owner, a.LeaseUntil = "one", storecase.Ptr(storecase.Time(1))
 		b.Owner, b.LeaseUntil = "two", storecase.Ptr(storecase.Time(2))
-		c.AddRuns(a, b, free)
+		remote.Owner, remote.LeaseUntil = "program", storecase.Ptr(storecase.Time(0))
+		c.AddRuns(a, b, free, remote)
 		storecase.Equal(c, "the first's", held("one"), []shoal.RunID{"r1"})
 		storecase.Equal(c, "the second's", held("two"), []shoal.RunID{"r2"})
 		storecase.Equal(c, "another's", held("three"), []shoal.RunID{})
-		storecase.Equal(c, "everybody's", held(""), []shoal.RunID{"r1", "r2"})
+		storecase.Equal(c, "everybody's", held(""), []shoal.RunID{"r1", "r2", "r4"})
 		storecase.Equal(c, "before a lease ends", expired(0), []shoal.RunID{})
 		storecase.Equal(c, "when a lease ends", expired(1), []shoal.RunID{"r1"})
 		storecase.Equal(c, "when both have ended", expired(3), []shoal.RunID{"r1", "r2"})
@@ -97,7 +98,7 @@ var claimTests = map[string]func(*storecase.Case){
 		a.Awake = false
 		a.Owner, a.LeaseUntil = "", nil
 		updateRuns(c, a)
-		storecase.Equal(c, "after one was given up", held(""), []shoal.RunID{"r2"})
+		storecase.Equal(c, "after one was given up", held(""), []shoal.RunID{"r2", "r4"})
 		c.Update(func(tx storage.Tx) error { return tx.DeleteSession(c.Session) })
 		storecase.Equal(c, "after the session was deleted", held(""), []shoal.RunID{})
 	},
