@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -51,7 +53,7 @@ func (s *Session) Serve(ctx context.Context, agent shoal.EntityID, o ServeOption
 	if o.Log == nil {
 		o.Log = func(error) {}
 	}
-	p := &program{session: s, agent: agent, o: o, handle: handle, slots: make(chan struct{}, o.Concurrency)}
+	p := &program{session: s, agent: agent, o: o, handle: handle, slots: make(chan struct{}, o.Concurrency), holding: map[shoal.RunID]bool{}}
 	err := p.run(ctx)
 	p.runs.Wait()
 	return named("client.Serve", err)
@@ -65,6 +67,9 @@ type program struct {
 	handle  Handler
 	slots   chan struct{} // holds a value for each run
 	runs    sync.WaitGroup
+
+	mu      sync.Mutex
+	holding map[shoal.RunID]bool // the runs that are being executed
 }
 
 func (p *program) run(ctx context.Context) error {
@@ -107,12 +112,17 @@ func (p *program) run(ctx context.Context) error {
 }
 
 // claim makes one claim. An answer that is lost costs nothing: the runs are claimed again once
-// their leases have ended.
+// their leases have ended. It names the runs that this program executes, because their leases may
+// have ended, too, while the server was not reached: they go on, and are not claimed again.
 func (p *program) claim(ctx context.Context, limit int, out any) outcome {
+	p.mu.Lock()
+	holds := slices.Sorted(maps.Keys(p.holding))
+	p.mu.Unlock()
 	body := struct {
-		Limit  int   `json:"limit"`
-		WaitMs int64 `json:"waitMs"`
-	}{min(limit, shoal.MaxClaim), waitRound.Milliseconds()}
+		Limit  int           `json:"limit"`
+		WaitMs int64         `json:"waitMs"`
+		Holds  []shoal.RunID `json:"holds,omitempty"`
+	}{min(limit, shoal.MaxClaim), waitRound.Milliseconds(), holds[:min(len(holds), shoal.MaxClaim)]}
 	return p.session.client.try(ctx, call{
 		method: http.MethodPost, path: p.session.path("agents", string(p.agent), "claim"), body: body, within: waitRound + waitGrace,
 	}, out)
@@ -121,12 +131,25 @@ func (p *program) claim(ctx context.Context, limit int, out any) outcome {
 // launch executes one run.
 func (p *program) launch(ctx context.Context, r shoal.RemoteRun) {
 	p.slots <- struct{}{} // no more runs are claimed than slots are free
+	p.hold(r.Run.ID, true)
 	p.runs.Go(func() {
 		defer func() { <-p.slots }()
+		defer p.hold(r.Run.ID, false)
 		w := newWork(ctx, p, r)
 		err := p.execute(w)
 		w.finish(err)
 	})
+}
+
+// hold notes whether a run is being executed.
+func (p *program) hold(run shoal.RunID, held bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if held {
+		p.holding[run] = true
+	} else {
+		delete(p.holding, run)
+	}
 }
 
 // execute calls the handler. A panic fails the run and not the program.

@@ -146,16 +146,42 @@ func (w *Work) recover(end outcome) bool {
 		w.cancel(ErrRunEnded)
 		return false
 	case e != nil && e.Kind == shoal.Conflict:
-		if again := w.post(w.ctx, nil); again.err == nil { // the claim is current: some lines were not received
-			return true
-		}
-		w.cancel(ErrLeaseLost)
-		return false
+		return w.holds(w.ctx) // then some lines were not received
 	}
 	// A line is wrong: it cannot be stored, and none after it.
 	w.program.o.Log(end.err)
 	w.cancel(end.err)
 	return w.fail(end.err)
+}
+
+// holds reports whether the claim is still the current one, after an answer that may say that it is
+// not. It asks until the server decides: only that ends what the handler does.
+func (w *Work) holds(ctx context.Context) bool {
+	for delays := (backoff{first: callFirst, most: callMost}); ; {
+		end := w.post(ctx, nil)
+		var e *shoal.Error
+		errors.As(end.err, &e)
+		switch {
+		case end.err == nil:
+			return true
+		case ctx.Err() != nil:
+			return false
+		case end.refused || end.unknown:
+			w.program.o.Log(end.err)
+		case e != nil && e.Kind == shoal.Conflict:
+			w.cancel(ErrLeaseLost)
+			return false
+		case e != nil && e.Kind == shoal.Expired:
+			w.cancel(ErrRunEnded)
+			return false
+		default:
+			w.cancel(end.err)
+			return false
+		}
+		if !pause(ctx, max(delays.next(), end.after)) {
+			return false
+		}
+	}
 }
 
 // fail ends the run in place of the lines that were refused. It reports false.
@@ -227,14 +253,15 @@ func (w *Work) follow(ctx context.Context) {
 		}
 		return true
 	}
-	err := f.run(ctx)
-	if err == nil || ctx.Err() != nil {
-		return
+	for delays := (backoff{first: callFirst, most: callMost}); ; {
+		err := f.run(ctx)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		w.program.o.Log(err)
+		var e *shoal.Error
+		if !errors.As(err, &e) || e.Kind != shoal.Conflict || !w.holds(ctx) || !pause(ctx, delays.next()) {
+			return
+		}
 	}
-	var e *shoal.Error
-	if errors.As(err, &e) && e.Kind == shoal.Conflict {
-		w.cancel(ErrLeaseLost)
-		return
-	}
-	w.program.o.Log(err)
 }
