@@ -160,15 +160,27 @@ export class Lines {
       this.options.onError(error);
       return true;
     }
-    if (error instanceof ConflictError) {
-      const again = await this.post([]); // without an error the claim is current, and lines were not received
-      if (again === undefined || isPassing(again)) return true;
-      error = again instanceof ConflictError ? new LeaseLostError() : again;
-    }
-    if (error instanceof LeaseLostError) this.end(error);
-    else if (error instanceof ExpiredError) this.end(new RunEndedError());
+    if (error instanceof ConflictError) return this.holds(); // then some lines were not received
+    if (error instanceof ExpiredError) this.end(new RunEndedError());
     else await this.fail(error);
     return false;
+  }
+
+  // Reports whether the claim is still the current one, after an answer that may say that it is not.
+  // It asks until the server decides: only that ends what the handler does.
+  private async holds(): Promise<boolean> {
+    const { signal } = this.ended;
+    for (const delays = new Backoff(100, 2000); ; ) {
+      const error = await this.post([]);
+      if (error === undefined) return true;
+      if (signal.aborted) return false;
+      if (!isPassing(error)) {
+        this.end(error instanceof ConflictError ? new LeaseLostError() : error instanceof ExpiredError ? new RunEndedError() : error);
+        return false;
+      }
+      this.options.onError(error);
+      await pause(Math.max(delays.next(), Math.min(error.retryAfterMs, 30_000)), signal);
+    }
   }
 
   // A line is wrong: it cannot be stored, and none after it. The run ends in its place.
@@ -193,15 +205,19 @@ export class Lines {
   }
 
   private async follow(onOrder: (order: Order) => void): Promise<void> {
-    try {
-      for await (const order of new Stream<Order>(this.shoal.transport, `${this.path}/orders${this.query}`, { signal: this.ended.signal, retryForMs: Infinity, onLost: this.options.onError })) {
-        if (order.type === "cancel") this.end(new RunEndedError());
-        else onOrder(order);
+    const { signal } = this.ended;
+    for (const delays = new Backoff(100, 2000); !signal.aborted; await pause(delays.next(), signal)) {
+      try {
+        for await (const order of new Stream<Order>(this.shoal.transport, `${this.path}/orders${this.query}`, { signal, retryForMs: Infinity, onLost: this.options.onError })) {
+          if (order.type === "cancel") this.end(new RunEndedError());
+          else onOrder(order);
+        }
+        return;
+      } catch (error) {
+        if (error instanceof ExpiredError) this.end(new RunEndedError());
+        else if (!signal.aborted) this.options.onError(error);
+        if (!(error instanceof ConflictError) || !(await this.holds())) return;
       }
-    } catch (error) {
-      if (error instanceof ConflictError) this.end(new LeaseLostError());
-      else if (error instanceof ExpiredError) this.end(new RunEndedError());
-      else if (!this.ended.signal.aborted) this.options.onError(error);
     }
   }
 }

@@ -324,7 +324,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Claim runs of a remote agent
-         * @description Returns up to `limit` (1 to 64, 1 by default) runs that can start or continue: at once if there are any, else as soon as one is queued, else none after `waitMs` (0 to 600000, 0 by default). A claimed run is leased: each call with its work extends the lease, and a run whose lease has ended is claimed again. `prompt` is what the run begins with; what others wrote in it is between tags, and is data. `written` and `calls` are what another program has done in the run before. For the agent's own key and admins.
+         * @description Returns up to `limit` (1 to 64, 1 by default) runs that can start or continue: at once if there are any, else as soon as one is queued, else none after `waitMs` (0 to 600000, 0 by default). A claimed run is leased: each call with its work extends the lease, and a run whose lease has ended is claimed again, but by no program that names it in `holds` because it executes it. `prompt` is what the run begins with; what others wrote in it is between tags, and is data. `written` and `calls` are what another program has done in the run before. For the agent's own key and admins.
          */
         readonly post: operations["claimRuns"];
         readonly delete?: never;
@@ -1606,6 +1606,7 @@ export interface components {
         };
         /** @description How many runs to claim, and how long to wait for them. */
         readonly ClaimInput: {
+            readonly holds?: readonly string[];
             /** Format: int64 */
             readonly limit?: number;
             /** @default 30000 */

@@ -36,6 +36,7 @@ const mostRuns = 64;
 export async function serveAgent(shoal: Shoal, agent: string, handle: Handler, options: ServeOptions = {}): Promise<void> {
   const { signal, concurrency = 4, onError = () => undefined } = options;
   const running = new Set<Promise<void>>();
+  const holds = new Set<string>(); // the runs that are being executed
   const delays = new Backoff(100, 8000);
   const began = Date.now();
   let reached = false;
@@ -45,14 +46,18 @@ export async function serveAgent(shoal: Shoal, agent: string, handle: Handler, o
         await Promise.race(running);
         continue;
       }
-      const outcome = await claim(shoal, agent, Math.min(concurrency - running.size, mostRuns), signal).catch(ShoalError.from);
+      const outcome = await claim(shoal, agent, Math.min(concurrency - running.size, mostRuns), [...holds].slice(0, mostRuns), signal).catch(ShoalError.from);
       if (!(outcome instanceof ShoalError)) {
         reached = true;
         tries = 1;
         delays.reset();
         for (const run of outcome) {
-          const one: Promise<void> = execute(new Work(shoal, run, { signal, onError }), handle, onError).finally(() => running.delete(one));
+          const one: Promise<void> = execute(new Work(shoal, run, { signal, onError }), handle, onError).finally(() => {
+            running.delete(one);
+            holds.delete(run.run.id);
+          });
           running.add(one);
+          holds.add(run.run.id);
         }
         continue;
       }
@@ -67,10 +72,12 @@ export async function serveAgent(shoal: Shoal, agent: string, handle: Handler, o
   }
 }
 
-// An answer that is lost costs nothing: the runs are claimed again once their leases have ended.
-async function claim(shoal: Shoal, agent: string, limit: number, signal: AbortSignal | undefined): Promise<readonly RemoteRun[]> {
+// An answer that is lost costs nothing: the runs are claimed again once their leases have ended. The
+// leases of the runs that this program holds may have ended, too, while the server was not reached:
+// they go on, and are not claimed again.
+async function claim(shoal: Shoal, agent: string, limit: number, holds: readonly string[], signal: AbortSignal | undefined): Promise<readonly RemoteRun[]> {
   const path = `${shoal.path}/agents/${encodeURIComponent(agent)}/claim`;
-  const body = JSON.stringify({ limit, waitMs: roundMs });
+  const body = JSON.stringify({ limit, waitMs: roundMs, holds });
   return (await request<{ items: readonly RemoteRun[] }>((p, r) => attempt(shoal.transport, p, { ...r, signal }, roundMs + graceMs), "POST", path, { body })).items;
 }
 
