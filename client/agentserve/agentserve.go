@@ -34,7 +34,7 @@ import (
 // model reads what was written and called before, and decides what is left to do.
 func Handler(a *agent.Agent) client.Handler {
 	return func(ctx context.Context, w *client.Work) error {
-		t := &turn{w: w, conversation: agent.NewConversation(), calls: map[string]string{}}
+		t := &turn{w: w, conversation: agent.NewConversation(), calls: map[string]string{}, edited: map[string]bool{}}
 		return t.run(context.WithValue(ctx, workKey{}, w), a)
 	}
 }
@@ -54,6 +54,7 @@ type turn struct {
 	step         int
 	model        string
 	calls        map[string]string // ids in the run, by those in the conversation
+	edited       map[string]bool   // calls in the conversation whose arguments a person has changed
 	pending      []agent.Pending
 	waiting      bool
 }
@@ -117,7 +118,11 @@ func (t *turn) report(event agent.Event) error {
 	case agent.ToolStarted:
 		return t.w.Report(shoal.WorkLine{Type: shoal.WorkTool, CallID: t.calls[e.Call.ID], State: shoal.ToolRunning})
 	case agent.ToolFinished:
-		return t.w.Report(shoal.WorkLine{Type: shoal.WorkTool, CallID: t.calls[e.Result.CallID], State: state(e.Result.Status), Output: shortened(e.Result.Text)})
+		text := e.Result.Text
+		if t.edited[e.Result.CallID] { // its first line describes the change for the model only
+			_, text, _ = strings.Cut(text, "\n")
+		}
+		return t.w.Report(shoal.WorkLine{Type: shoal.WorkTool, CallID: t.calls[e.Result.CallID], State: state(e.Result.Status), Output: shortened(text)})
 	case agent.StepFinished:
 		u := e.Usage
 		return t.w.Usage(t.model, shoal.WorkTokens{Input: u.InputTokens, CachedInput: u.CachedTokens, Output: u.OutputTokens, Reasoning: u.ReasoningTokens}, e.Cost)
@@ -208,7 +213,7 @@ func (t *turn) ask(ctx context.Context, p agent.Pending) error {
 		if !v.Approved {
 			answer.Reason = v.Reason
 		} else if !sameJSON(v.Args, object(p.Call.Arguments)) {
-			answer.Arguments = string(v.Args)
+			answer.Arguments, t.edited[p.Call.ID] = string(v.Args), true
 		}
 	default:
 		answer.Text, answer.Failed = "Nobody can answer this here.", true

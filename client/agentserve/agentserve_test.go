@@ -154,3 +154,33 @@ func TestApprovalOutlivesTheProgram(t *testing.T) {
 		t.Errorf("%d steps, want one for each program", steps)
 	}
 }
+
+// A tool that runs with arguments which a person has changed shows its own result. Its model reads of
+// the change, too.
+func TestEditedArguments(t *testing.T) {
+	w := newWorld(t)
+	paid := 0
+	defer w.serve(payer(t, &paid))()
+	m, err := w.operator.Post(t.Context(), app.Welcome, shoal.Draft{Parts: []shoal.Part{shoal.Text("pay")}, Mentions: []shoal.EntityID{"clerk"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waits := w.follow(m.Runs[0].RunID, func(r shoal.Run) bool { return r.Status == shoal.RunWaitingTool })
+	yes := true
+	if _, err := w.operator.AnswerPending(t.Context(), waits.PendingToolCalls[0].PendingActionID, shoal.PendingAnswer{Approved: &yes, Args: []byte(`{"amount":5}`)}); err != nil {
+		t.Fatal(err)
+	}
+	if r := w.follow(m.Runs[0].RunID, func(r shoal.Run) bool { return r.Status.Ended() }); r.Status != shoal.RunCompleted || paid != 5 {
+		t.Errorf("the run is %s (%+v), and %d was paid, want 5", r.Status, r.Error, paid)
+	}
+	all, err := w.operator.Messages(t.Context(), app.Welcome, client.MessagesOptions{After: m.Seq})
+	if err != nil || len(all) != 1 || len(all[0].Parts) != 3 {
+		t.Fatalf("the messages are %+v, %v", all, err)
+	}
+	if got := string(all[0].Parts[1].Result); got != `"paid"` {
+		t.Errorf("the tool shows %s", got)
+	}
+	if got := all[0].Text(); !strings.HasSuffix(got, "with changes: {\"amount\":5}\npaid") {
+		t.Errorf("the model reads %q", got)
+	}
+}

@@ -19,6 +19,9 @@ type Options struct {
 	Stream bool
 	// Tools are the tools that may appear in spaces. Their names are unique.
 	Tools []Tool
+	// PlainResults means that the result of a call whose arguments a person changed does not
+	// begin with a line that says so, as those of package agent do for the model.
+	PlainResults bool
 	// NewMessageID and NewPartID create ids. When nil, ids are counted from the run's
 	// id, which keeps them unique only if every draft is stored.
 	NewMessageID func() shoal.MessageID

@@ -191,7 +191,7 @@ func (c *Composer) finishDisplay(k *call, r agent.ToolResult) {
 		m.Starts = m.Starts || m.SealedBy == k.id && m.Mention != ""
 	}
 	text := r.Text
-	if k.part.EditedArgs != nil { // the first line describes the change for the model only
+	if k.part.EditedArgs != nil && !c.opts.PlainResults { // the first line describes the change for the model only
 		_, text, _ = strings.Cut(text, "\n")
 	}
 	switch {

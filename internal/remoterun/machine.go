@@ -97,7 +97,7 @@ type machine struct {
 func newMachine(run shoal.RunID, trigger shoal.SpaceID, tools []compose.Tool) *machine {
 	m := &machine{run: run, trigger: trigger, tools: tools, calls: map[string]*call{}}
 	m.composer = compose.New(compose.Options{
-		Run: run, Trigger: trigger, Tools: append([]compose.Tool{{Name: spacetool.SendTool, Send: true}, {Name: questionTool, Display: true}}, tools...),
+		Run: run, Trigger: trigger, PlainResults: true, Tools: append([]compose.Tool{{Name: spacetool.SendTool, Send: true}, {Name: questionTool, Display: true}}, tools...),
 	})
 	return m
 }

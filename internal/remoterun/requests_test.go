@@ -132,6 +132,12 @@ func TestEditedArguments(t *testing.T) {
 	if part := w.messages()[0].Parts[0]; string(part.EditedArgs) != `{"amount":60}` || part.Status != shoal.PartRunning {
 		t.Errorf("the part is %+v", part)
 	}
+	p.report(`{"type": "tool", "callId": "pay", "state": "running"}
+		{"type": "tool", "callId": "pay", "state": "done", "output": "paid"}
+		{"type": "turn.ended"}`)
+	if got, want := w.shown(), `completed: [done pay{"amount":70}"paid"]`; got != want {
+		t.Errorf("shown:\n%s\nwant\n%s", got, want)
+	}
 }
 
 // A finished text that mentions a member enters its inbox, and a text in another space is a
