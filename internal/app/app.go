@@ -160,10 +160,10 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 		}
 	}()
 	if err := s.open(ctx); err != nil {
-		return nil, err
+		return nil, s.explain(err)
 	}
 	if err := s.execute(ctx); err != nil {
-		return nil, err
+		return nil, s.explain(err)
 	}
 	if err := s.listen(); err != nil {
 		return nil, err
@@ -172,6 +172,14 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	go func() { _ = s.http.Serve(s.pool) }()             // ends with the other
 	s.announce(ctx)
 	return s, nil
+}
+
+// explain adds to an error of the start what an operator can do about the database.
+func (s *Server) explain(err error) error {
+	if s.store == nil {
+		return err
+	}
+	return s.store.Explain(err)
 }
 
 // open creates the store, the hub and the guard, and the initial entities and spaces.

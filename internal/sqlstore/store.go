@@ -111,6 +111,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
+// Explain adds to an error of the server's start what an operator can do about it, such as
+// about a damaged file, which it names. The result is not for users.
+func (s *Store) Explain(err error) error { return s.dialect.Explain(err) }
+
 // prepare makes the database usable for this program.
 func (s *Store) prepare(ctx context.Context) (err error) {
 	c := s.main.conn

@@ -95,6 +95,6 @@ func (c *Codec) verify(r *sqlconn.Rows, i int, s *checksummed) {
 	if c.buffer, sum = s.checksum(c.buffer); sum == r.Int(i) {
 		return
 	}
-	r.FailDamaged("The server's database is damaged: a message in it is not what was stored. The operator of the server must restore a backup.",
+	r.FailDamaged("a message",
 		fmt.Errorf("message %d of space %q in session %q has another checksum than when it was stored", s.seq, s.space, s.session))
 }

@@ -39,9 +39,19 @@ func damaged(path string, reason error) error {
 	}
 }
 
-// explainDamage returns what to do if a file could not be opened because it is damaged, and
-// any other error as it is.
+// damage is in the chain of a failure that means that the database contains something that
+// was not stored.
+type damage struct{ error }
+
+// Unwrap returns what was found.
+func (d *damage) Unwrap() error { return d.error }
+
+// explainDamage returns what to do if a file could not be used because it is damaged, and any
+// other error as it is.
 func explainDamage(path string, err error) error {
+	if d, ok := errors.AsType[*damage](err); ok {
+		return damaged(path, d.error)
+	}
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
 		return err

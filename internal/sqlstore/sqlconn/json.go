@@ -2,7 +2,7 @@ package sqlconn
 
 import (
 	"encoding/json"
-	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/shoal-dev/shoal"
@@ -94,7 +94,7 @@ func SplitIDs(text string) []shoal.EntityID {
 // Decode reads JSON that the store wrote.
 func (r *Rows) Decode(text string, v any) {
 	if err := json.Unmarshal([]byte(text), v); err != nil {
-		r.Fail(errors.Join(errors.New("a value is not the JSON that was stored"), err))
+		r.FailDamaged("a value", fmt.Errorf("it is not the JSON that was stored: %w", err))
 	}
 }
 

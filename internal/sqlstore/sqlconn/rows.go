@@ -168,7 +168,7 @@ func (r *Rows) check(i int, ok bool) {
 }
 
 func (r *Rows) failType(i int) {
-	_ = r.c.Fail(r.query, fmt.Errorf("column %d holds a %s", i, r.raw.kind(i)))
+	r.FailDamaged("a value", fmt.Errorf("column %d holds a %s", i, r.raw.kind(i)))
 }
 
 // Time returns a column with a time.
@@ -201,8 +201,8 @@ func TextOrNil[T ~string](r *Rows, i int) *T {
 // Fail makes the transaction fail because of what was read.
 func (r *Rows) Fail(err error) { _ = r.c.Fail(r.query, err) }
 
-// FailDamaged makes the transaction fail because a row is not what was stored. msg is the
-// message for people. It does nothing if the transaction has failed.
-func (r *Rows) FailDamaged(msg string, err error) {
-	r.c.FailDamaged(msg, fmt.Errorf("%w, in: %s", err, r.query))
+// FailDamaged makes the transaction fail because a row is not what was stored. what names for
+// people what was read. It does nothing if the transaction has failed.
+func (r *Rows) FailDamaged(what string, err error) {
+	r.c.failDamaged(what, r.query, err)
 }

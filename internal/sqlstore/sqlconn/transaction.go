@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -295,10 +296,14 @@ func (c *Conn) Fail(query string, err error) *Failure {
 	return c.failed
 }
 
-// FailDamaged makes the current transaction fail because the database contains something
-// that was not stored. It does nothing if the transaction has failed.
-func (c *Conn) FailDamaged(msg string, err error) {
+// failDamaged makes the current transaction fail because the database contains something
+// that was not stored; what names it for people. It does nothing if the transaction has
+// failed.
+func (c *Conn) failDamaged(what, query string, err error) {
 	if c.failed == nil {
-		c.failed = &Failure{FaultWrong, &shoal.Error{Op: "sqlstore", Kind: shoal.Internal, Msg: msg, Err: err}}
+		c.failed = &Failure{FaultWrong, &shoal.Error{
+			Op: "sqlstore", Kind: shoal.Internal, Err: fmt.Errorf("%w, in: %s", &damage{err}, query),
+			Msg: "The server's database is damaged: " + what + " in it is not what was stored. The operator of the server must restore a backup.",
+		}}
 	}
 }
