@@ -170,8 +170,22 @@ func (w *Work) Permission(callID, tool, title string, args any) (Verdict, error)
 // Ask asks the members of the space a question, and waits for the answer. ok is false if
 // nobody answered in time.
 func (w *Work) Ask(question string, options ...string) (answer string, ok bool, err error) {
-	order, err := w.ask(shoal.WorkLine{Type: shoal.WorkQuestion, CallID: w.newCall("question"), Text: question, Options: options})
-	return order.Text, err == nil && order.Error == "", err
+	a, err := w.Question(w.newCall("question"), question, options...)
+	return a.Text, a.Given, err
+}
+
+// Answer is the answer to a question. Given is false if nobody answered in time.
+type Answer struct {
+	Text  string
+	By    shoal.EntityID
+	Given bool
+}
+
+// Question is [Work.Ask] with an id of the question in the run: asked again, also by another program
+// after a crash, it gets the answer that was given.
+func (w *Work) Question(callID, question string, options ...string) (Answer, error) {
+	order, err := w.ask(shoal.WorkLine{Type: shoal.WorkQuestion, CallID: callID, Text: question, Options: options})
+	return Answer{order.Text, order.By, err == nil && order.Error == ""}, err
 }
 
 // Card shows a card: a call of a display tool in the space of the trigger.

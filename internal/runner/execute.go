@@ -30,8 +30,14 @@ type Job struct {
 	// Steers are messages that arrive during the turn; nil if none can. One that the model does
 	// not get in this turn is another job.
 	Steers <-chan Steer
-	// Calls are the tool calls that the turn has made before it was interrupted. All have ended.
+	// Calls are the tool calls that the turn has made before it was interrupted, and that have ended.
+	// Open are those of which the server does not know how they ended.
 	Calls map[string]harness.Tool
+	Open  []harness.Tool
+	// Written is what others have read of the turn.
+	Written string
+	// Generation differs in each claim of the run.
+	Generation int64
 	// CatchUp returns what a new conversation learns of the one that it replaces, and how many
 	// messages that is; nil for nothing.
 	CatchUp func(context.Context) (text string, messages int, err error)
@@ -80,12 +86,25 @@ func (r *Runner) Stop() {
 	r.asks.Wait()
 }
 
+// execution is a turn that is executed, with what is needed for another attempt.
+type execution struct {
+	runner       *Runner
+	agent        Agent
+	conversation conversation
+	title        string
+	job          Job
+	turn         *turn
+	session      harness.Session // of the present attempt
+	given        bool            // the conversation may hold the prompt
+	questions    int
+}
+
 // Execute runs a turn of an agent to its end, with the conversation that it continues. The error is a *Failure if the run is to fail,
 // the cause of ctx if that ended, and what the reporter returned.
 //
 // If the program ends before its model has read the prompt, the turn begins again, and the model reads
-// that it may have the prompt already; afterwards it continues with another prompt, once, unless a tool
-// was at work.
+// that it may have the prompt already; afterwards it continues with another prompt, once. If a tool was
+// at work, or nobody knows whether the turn has begun, people decide.
 func (r *Runner) Execute(ctx context.Context, a Agent, j Job, out Reporter) error {
 	c, title := conversation{string(a.ID), j.Conversation}, r.kinds[a.Kind].title
 	if a.Worktree {
@@ -95,38 +114,83 @@ func (r *Runner) Execute(ctx context.Context, a Agent, j Job, out Reporter) erro
 		}
 		a.Dir = dir
 	}
-	t := &turn{out: out, onlySay: a.Mode == harness.ModeRead, started: j.Begun, tools: map[string]harness.Tool{}}
-	maps.Copy(t.tools, j.Calls)
-	if r.kinds[a.Kind].steers {
-		t.steers = j.Steers
+	x := &execution{runner: r, agent: a, conversation: c, title: title, job: j}
+	x.turn = &turn{out: out, run: j.Run, onlySay: a.Mode == harness.ModeRead, tools: map[string]harness.Tool{}, waiting: map[string]bool{}, said: last(j.Written)}
+	maps.Copy(x.turn.tools, j.Calls)
+	x.turn.remember = func(m mark) error {
+		ref := ""
+		if x.session != nil {
+			ref = x.session.Ref()
+		}
+		return r.refs.put(c, a.Kind, a.Dir, ref, m)
 	}
-	for attempt := 1; ; attempt++ {
-		session, lost, err := r.session(ctx, a, c, t.started)
-		if err != nil {
-			return describe(title, err)
-		}
-		catchUp := ""
-		if t.anew = lost; lost && j.CatchUp != nil {
-			catchUp, t.known, _ = j.CatchUp(ctx) // without it the model knows less, and says so
-		}
-		t.session, t.unread = session, map[string]bool{}
-		t.remember = func(run string) { _ = r.refs.put(c, a.Kind, a.Dir, session.Ref(), run) } // without it a crash costs the conversation
-		prompt := catchUp + t.prompt(j, r.refs.has(c, a.Kind, a.Dir, j.Run))
-		t.remember(j.Run)
-		end, err := t.run(ctx, prompt)
+	if r.kinds[a.Kind].steers {
+		x.turn.steers = j.Steers
+	}
+	anew, err := x.recall(ctx)
+	for tries := 1; err == nil; tries++ {
+		var end harness.Ended
+		end, err = x.attempt(ctx, anew)
 		exit := (*harness.ExitError)(nil)
-		r.release(c, a, session, !errors.As(err, &exit) && len(t.unread) == 0)
 		switch {
 		case err == nil:
 			return outcome(title, end)
-		case exit == nil || ctx.Err() != nil:
+		case !errors.As(err, &exit) || ctx.Err() != nil:
 			return err
-		case len(t.atWork()) > 0:
-			return &Failure{CodeOutcomeUnknown, fmt.Sprintf("%s ended while it executed %q: what came of it is unknown. Check before you ask again.", title, t.atWork()[0])}
-		case attempt == 2:
+		}
+		var unknown []string
+		if unknown, err = x.turn.cutOff(ctx); err != nil {
+			return err
+		}
+		switch {
+		case len(unknown) > 0:
+			if anew, err = x.decide(ctx, wasAtWork(title, unknown[0])); err == nil {
+				err, tries = x.turn.endAll(ctx), 0
+			}
+		case tries == 2:
 			return describe(title, exit)
+		default:
+			anew = false
 		}
 	}
+	return err
+}
+
+// attempt runs the turn until it or the program ends. anew means that it begins a new conversation in
+// place of another.
+func (x *execution) attempt(ctx context.Context, anew bool) (harness.Ended, error) {
+	r, t := x.runner, x.turn
+	session, lost, err := r.session(ctx, x.agent, x.conversation, t.started)
+	if err != nil {
+		return harness.Ended{}, describe(x.title, err)
+	}
+	x.session = session
+	catchUp := ""
+	if t.anew = lost || anew; t.anew && x.job.CatchUp != nil {
+		catchUp, t.known, _ = x.job.CatchUp(ctx) // without it the model knows less, and says so
+	}
+	t.session, t.unread = session, map[string]bool{}
+	prompt := catchUp + t.prompt(x.job, x.given && !lost && r.refs.get(x.conversation, x.agent.Kind, x.agent.Dir) != "")
+	state := stageGiven
+	if t.started {
+		state = stageBegun
+	}
+	var end harness.Ended
+	if err = t.enter(state); err == nil {
+		x.given = true
+		end, err = t.take(ctx, prompt)
+		if !t.started {
+			err = errors.Join(err, t.enter(stageUnread))
+		}
+	}
+	exit := (*harness.ExitError)(nil)
+	r.release(x.conversation, x.agent, session, !errors.As(err, &exit) && len(t.unread) == 0)
+	return end, err
+}
+
+// mark returns what an earlier runner has noted of the run.
+func (x *execution) mark() (mark, bool) {
+	return x.runner.refs.mark(x.conversation, x.agent.Kind, x.agent.Dir, x.job.Run)
 }
 
 // session returns the session of a conversation: the one that is open, the one that the agent
@@ -165,7 +229,7 @@ func (r *Runner) start(ctx context.Context, a Agent, resume string) (harness.Ses
 // release gives a session back and remembers its conversation.
 func (r *Runner) release(c conversation, a Agent, s harness.Session, keep bool) {
 	// Without it the next turn begins a new conversation: worse, and no reason to fail this one.
-	_ = r.refs.put(c, a.Kind, a.Dir, s.Ref(), "")
+	_ = r.refs.put(c, a.Kind, a.Dir, s.Ref(), mark{})
 	r.pool.release(c, keep)
 }
 

@@ -31,6 +31,8 @@ type script struct {
 	answers []string
 	// before, if set, is closed when the model gets the prompts.
 	before chan struct{}
+	// prompted, if set, is called when a prompt arrives.
+	prompted func()
 	// steered, if set, gets the ids of messages that arrive during a turn.
 	steered chan string
 	// answered, if set, receives a value for each answer; a turn waits for one after each request.
@@ -82,6 +84,9 @@ func (s *scripted) Turn(ctx context.Context, prompt string) iter.Seq2[harness.Ev
 		first = prompt
 	}
 	s.note("prompt %q", first)
+	if s.prompted != nil {
+		s.prompted()
+	}
 	events := s.turns[0]
 	if len(s.turns) > 1 {
 		s.turns = s.turns[1:]
@@ -168,11 +173,16 @@ func (s *scripted) Close() error {
 type recorded struct {
 	lines   []string
 	err     error
-	onStart func()
+	heard   func(event string) // is called with each event
+	choices []Choice           // the decisions, in turn; without one people leave it
 }
 
 func (r *recorded) add(format string, args ...any) error {
-	r.lines = append(r.lines, fmt.Sprintf(format, args...))
+	event := fmt.Sprintf(format, args...)
+	if r.heard != nil {
+		r.heard(event)
+	}
+	r.lines = append(r.lines, event)
 	return r.err
 }
 
@@ -180,12 +190,7 @@ func (r *recorded) Anew(_ context.Context, messages int) error { return r.add("a
 
 func (r *recorded) Steered(_ context.Context, run string) error { return r.add("steered %s", run) }
 
-func (r *recorded) Started(context.Context) error {
-	if r.onStart != nil {
-		r.onStart()
-	}
-	return r.add("started")
-}
+func (r *recorded) Started(context.Context) error { return r.add("started") }
 
 func (r *recorded) Text(_ context.Context, delta string) error    { return r.add("text %s", delta) }
 func (r *recorded) Thought(_ context.Context, delta string) error { return r.add("thought %s", delta) }
@@ -196,6 +201,14 @@ func (r *recorded) Usage(_ context.Context, u harness.Usage) error {
 
 func (r *recorded) Tool(_ context.Context, t harness.Tool) error {
 	return r.add("tool %s %s %s", t.CallID, t.Title, t.State)
+}
+
+func (r *recorded) Decide(_ context.Context, id, question string) (Choice, error) {
+	choice := ChoiceLeave
+	if len(r.choices) > 0 {
+		choice, r.choices = r.choices[0], r.choices[1:]
+	}
+	return choice, r.add("decide %s %s: %s", id, question, choice)
 }
 
 func (r *recorded) Ask(_ context.Context, p harness.Permission, answer func(harness.Verdict)) error {
@@ -252,11 +265,31 @@ func TestExecute(t *testing.T) {
 			lines:  []string{"started", "tool 1 make running", "tool 1 make completed", "started"},
 		},
 		{
-			name:   "it ends while a tool is at work",
+			name:   "it ends while a tool is at work, and nobody decides",
 			script: &script{turns: [][]harness.Event{{started, running}}},
 			log:    []string{`start ""`, `prompt "Do it"`},
-			lines:  []string{"started", "tool 1 make running"},
-			err:    `outcome_unknown: Scout ended while it executed "make": what came of it is unknown. Check before you ask again.`,
+			lines:  []string{"started", "tool 1 make running", makeUnknown + "Leave it"},
+			err:    `outcome_unknown: Scout was cut off while it executed "make": what came of it is unknown. Check before you ask again.`,
+		},
+		{
+			name:   "it ends while a tool is at work, and is to go on",
+			script: &script{turns: [][]harness.Event{{started, running}, {started, well}}},
+			report: recorded{choices: []Choice{ChoiceGoOn}},
+			log:    []string{`start ""`, `prompt "Do it"`, `start "ref"`, `prompt "Your last turn was cut off"`},
+			lines:  []string{"started", "tool 1 make running", makeUnknown + "Go on", "tool 1 make failed", "started"},
+		},
+		{
+			name:   "it ends while a tool is at work, and is to start anew",
+			script: &script{turns: [][]harness.Event{{started, running}, {started, well}}},
+			report: recorded{choices: []Choice{ChoiceAnew}},
+			log:    []string{`start ""`, `prompt "Do it"`, `start ""`, `prompt "Do it"`},
+			lines:  []string{"started", "tool 1 make running", makeUnknown + "Start anew", "started", "anew 0"},
+		},
+		{
+			name:   "it ends while nobody has answered",
+			script: &script{turns: [][]harness.Event{{started, running, asked}, {started, well}}},
+			log:    []string{`start ""`, `prompt "Do it"`, `start "ref"`, `prompt "Your last turn was cut off"`},
+			lines:  []string{"started", "tool 1 make running", "ask make", "tool 1 make failed", "started"},
 		},
 		{
 			name:   "it ends again",
@@ -315,7 +348,7 @@ func TestExecute(t *testing.T) {
 			}
 			defer r.Stop()
 			r.kinds = map[string]kind{"scout": {title: "Scout", start: c.script.start}}
-			err = r.Execute(t.Context(), Agent{ID: "scout", AgentConfig: AgentConfig{Kind: "scout", Mode: c.mode}}, Job{Run: "run_1", Conversation: "lab", Prompt: "Do it: please", Begun: c.begun}, &c.report)
+			err = r.Execute(t.Context(), Agent{ID: "scout", AgentConfig: AgentConfig{Kind: "scout", Mode: c.mode}}, Job{Run: "run_1", Generation: 1, Conversation: "lab", Prompt: "Do it: please", Begun: c.begun}, &c.report)
 			got := ""
 			if err != nil {
 				got = err.Error()
@@ -380,46 +413,82 @@ func TestLastPrinted(t *testing.T) {
 	}
 }
 
-// A runner that is killed leaves its conversation to the next one from the beginning of the first turn
-// on. The model is not sent a prompt that it has as if it were new.
-func TestConversationsSurviveAKill(t *testing.T) {
+// makeUnknown is the question of a runner whose agent ended during a call.
+const makeUnknown = `decide unknown-1-1 Scout was cut off while it executed "make": what came of it is unknown. Shall it go on, or start anew in a new session?: `
+
+// A runner that is killed leaves to the next one how far its turn was. A model that has the prompt is not
+// sent it again; if nobody knows whether it has begun, or what came of a tool, people decide.
+func TestATurnSurvivesAKill(t *testing.T) {
+	const (
+		resumed  = `start "ref"`
+		goesOn   = `prompt "Your last turn was cut off"`
+		mayHave  = `prompt "The program was restarted, and you may have the message below already. If you have, check what is already done before you repeat anything, and finish the turn; if not, this is it"`
+		question = "decide unknown-1-1 Scout was given this message, and then its runner was killed: it is unknown whether Scout has begun. Shall it go on, or start anew in a new session?: "
+	)
 	for _, c := range []struct {
-		run  string
-		want []string
+		name   string
+		at     string // the event at which the runner is killed
+		run    string // of the next runner
+		choice []Choice
+		log    []string
+		lines  []string
+		err    string
 	}{
-		{"run_1", []string{`start "ref"`, `prompt "The program was restarted, and you may have the message below already. If you have, check what is already done before you repeat anything, and finish the turn; if not, this is it"`}},
-		{"run_2", []string{`start "ref"`, `prompt "Do it"`}},
+		{"before the first word, and nobody decides", "prompt", "run_1", nil, nil, []string{question + "Leave it"}, "outcome_unknown: Scout was given this message, and then its runner was killed: it is unknown whether Scout has begun. Check before you ask again."},
+		{"before the first word, and it is to go on", "prompt", "run_1", []Choice{ChoiceGoOn}, []string{resumed, mayHave}, []string{question + "Go on", "started"}, ""},
+		{"before the first word, and it is to start anew", "prompt", "run_1", []Choice{ChoiceAnew}, []string{`start ""`, `prompt "Do it"`}, []string{question + "Start anew", "started", "anew 0"}, ""},
+		{"before the first word, and another run comes", "prompt", "run_2", nil, []string{resumed, `prompt "Do it"`}, []string{"started"}, ""},
+		{"at the first word", "started", "run_1", nil, []string{resumed, goesOn}, []string{"started"}, ""},
+		{"during a call", "tool 1 make running", "run_1", nil, nil, []string{makeUnknown + "Leave it"}, `outcome_unknown: Scout was cut off while it executed "make": what came of it is unknown. Check before you ask again.`},
+		{"during a call, and it is to go on", "tool 1 make running", "run_1", []Choice{ChoiceGoOn}, []string{resumed, goesOn}, []string{makeUnknown + "Go on", "started"}, ""},
+		{"after a call", "tool 1 make completed", "run_1", nil, []string{resumed, goesOn}, []string{"started"}, ""},
+		{"while nobody has answered", "ask make", "run_1", nil, []string{resumed, goesOn}, []string{"started"}, ""},
 	} {
-		state := filepath.Join(t.TempDir(), "conversations.json")
-		s := &script{turns: [][]harness.Event{{started, well}}}
-		left := make(chan string, 1)
-		killed := &recorded{onStart: func() {
-			text, err := os.ReadFile(state) // what a kill in this moment leaves
-			if err != nil {
-				t.Error(err)
+		t.Run(c.name, func(t *testing.T) {
+			state := filepath.Join(t.TempDir(), "conversations.json")
+			s := &script{turns: [][]harness.Event{{started, running, asked, made, well}, {started, well}}}
+			left := ""
+			keep := func(event string) {
+				if event != c.at {
+					return
+				}
+				text, err := os.ReadFile(state) // what a kill in this moment leaves
+				if err != nil {
+					t.Error(err)
+				}
+				left = string(text)
 			}
-			left <- string(text)
-		}}
-		run := func(run string, out Reporter) {
-			t.Helper()
-			r, err := New(Options{State: state, MaxProcesses: 1, Idle: time.Hour})
-			if err != nil {
+			run := func(run string, out *recorded) error {
+				t.Helper()
+				r, err := New(Options{State: state, MaxProcesses: 1, Idle: time.Hour})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer r.Stop()
+				r.kinds = map[string]kind{"scout": {title: "Scout", start: s.start}}
+				return r.Execute(t.Context(), Agent{ID: "scout", AgentConfig: AgentConfig{Kind: "scout"}}, Job{Run: run, Generation: 1, Conversation: "lab", Prompt: "Do it: please"}, out)
+			}
+			s.prompted = func() { keep("prompt") }
+			if err := run("run_1", &recorded{heard: keep}); err != nil {
 				t.Fatal(err)
 			}
-			defer r.Stop()
-			r.kinds = map[string]kind{"scout": {title: "Scout", start: s.start}}
-			if err := r.Execute(t.Context(), Agent{ID: "scout", AgentConfig: AgentConfig{Kind: "scout"}}, Job{Run: run, Conversation: "lab", Prompt: "Do it: please"}, out); err != nil {
+			if err := os.WriteFile(state, []byte(left), 0o600); err != nil {
 				t.Fatal(err)
 			}
-		}
-		run("run_1", killed)
-		if err := os.WriteFile(state, []byte(<-left), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		s.log = nil
-		run(c.run, &recorded{})
-		if diff := cmp.Diff(c.want, s.log); diff != "" {
-			t.Errorf("%s after a kill (-want +got):\n%s", c.run, diff)
-		}
+			s.log, s.prompted = nil, nil
+			next, got := &recorded{choices: c.choice}, ""
+			if err := run(c.run, next); err != nil {
+				got = err.Error()
+			}
+			if got != c.err {
+				t.Errorf("the error is %q, want %q", got, c.err)
+			}
+			if diff := cmp.Diff(c.log, s.log); diff != "" {
+				t.Errorf("what the agent has seen (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(c.lines, next.lines); diff != "" {
+				t.Errorf("what was reported (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/shoal-dev/shoal/internal/harness"
 )
 
@@ -207,7 +209,7 @@ func TestRefs(t *testing.T) {
 		t.Fatal(err)
 	}
 	lab := conversation{"scout", "lab"}
-	if err := r.put(lab, "codex", "/srv/shop", "r1", "run_1"); err != nil {
+	if err := r.put(lab, "codex", "/srv/shop", "r1", mark{Run: "run_1", State: stageGiven}); err != nil {
 		t.Fatal(err)
 	}
 	if r, err = openRefs(path); err != nil {
@@ -224,25 +226,36 @@ func TestRefs(t *testing.T) {
 			t.Errorf("%v: %q", c, got)
 		}
 	}
-	for i := range maxGiven {
-		if has := r.has(lab, "codex", "/srv/shop", "run_1"); !has || r.has(lab, "codex", "/srv/shop", "run_9") || r.has(lab, "codex", "/srv/other", "run_1") {
-			t.Errorf("the agent has run_1: %v; it has run_9, or run_1 elsewhere", has)
+	begun := mark{Run: "run_1", State: stageBegun, AtWork: []markedCall{{"1", "make"}}}
+	if err := r.put(lab, "codex", "/srv/shop", "", begun); err != nil {
+		t.Fatal(err)
+	}
+	for i := range maxMarks {
+		got, found := r.mark(lab, "codex", "/srv/shop", "run_1")
+		if diff := cmp.Diff(begun, got); diff != "" || !found {
+			t.Errorf("the mark of run_1 (-want +got):\n%s", diff)
 		}
-		if err := r.put(lab, "codex", "/srv/shop", "", fmt.Sprint("more_", i)); err != nil {
+		for _, dir := range []string{"/srv/shop", "/srv/other"} {
+			if got, found := r.mark(lab, "codex", dir, "run_9"); found {
+				t.Errorf("in %s: %+v", dir, got)
+			}
+		}
+		if err := r.put(lab, "codex", "/srv/shop", "", mark{Run: fmt.Sprint("more_", i)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if r.has(lab, "codex", "/srv/shop", "run_1") || r.get(lab, "codex", "/srv/shop") != "r1" {
-		t.Errorf("after %d more runs the first is still remembered, or the conversation is not", maxGiven)
+	if _, found := r.mark(lab, "codex", "/srv/shop", "run_1"); found || r.get(lab, "codex", "/srv/shop") != "r1" {
+		t.Errorf("after %d more runs the first is still remembered, or the conversation is not", maxMarks)
 	}
-	if err := r.put(lab, "codex", "/srv/shop", "r2", ""); err != nil || r.has(lab, "codex", "/srv/shop", "more_9") {
+	err = r.put(lab, "codex", "/srv/shop", "r2", mark{})
+	if _, found := r.mark(lab, "codex", "/srv/shop", "more_9"); err != nil || found {
 		t.Errorf("another conversation has the messages of the one before (%v)", err)
 	}
 	r.all["busy"] = map[string]ref{}
 	for i := range maxRefs - 1 {
 		r.all["busy"][fmt.Sprint(i)] = ref{Ref: "r", Kind: "codex", Dir: "/srv/shop", Used: time.Now()}
 	}
-	if err := r.put(conversation{"busy", "last"}, "codex", "/srv/shop", "r", ""); err != nil {
+	if err := r.put(conversation{"busy", "last"}, "codex", "/srv/shop", "r", mark{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := r.get(lab, "codex", "/srv/shop"); got != "" || r.get(conversation{"busy", "0"}, "codex", "/srv/shop") == "" {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -16,9 +15,6 @@ import (
 // maxRefs bounds how many conversations are remembered; the ones unused the longest are forgotten.
 const maxRefs = 1000
 
-// maxGiven bounds for how many runs it is remembered that the agent was given their messages.
-const maxGiven = 20
-
 // ref is how a coding agent finds a conversation again. It means something only to that agent, in
 // that directory of this machine, so it is kept here and not on the server.
 type ref struct {
@@ -26,9 +22,8 @@ type ref struct {
 	Kind string    `json:"kind"`
 	Dir  string    `json:"dir"`
 	Used time.Time `json:"used"`
-	// Given are the runs whose messages the agent was given last. A runner that is killed may not
-	// have reported that the model has one, while the conversation holds it.
-	Given []string `json:"given,omitempty"`
+	// Marks are the runs whose messages the agent was given last.
+	Marks []mark `json:"marks,omitempty"`
 }
 
 // refs are the refs of all conversations, in a file.
@@ -69,28 +64,9 @@ func (r *refs) known(c conversation, kind, dir string) ref {
 	return ref{Kind: kind, Dir: dir}
 }
 
-// has reports whether the agent may have the message of a run in this conversation already.
-func (r *refs) has(c conversation, kind, dir, run string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	found := r.known(c, kind, dir)
-	return found.Ref != "" && slices.Contains(found.Given, run)
-}
-
-// put stores the ref of a conversation, unless it is empty, and that the agent is given the
-// message of a run, unless that is empty.
-func (r *refs) put(c conversation, kind, dir, value, run string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	one := r.known(c, kind, dir)
+// store stores what is known of a conversation. It must be called with mu held.
+func (r *refs) store(c conversation, one ref) error {
 	one.Used = time.Now().UTC()
-	if value != "" && value != one.Ref {
-		one.Ref, one.Given = value, nil
-	}
-	if run != "" && !slices.Contains(one.Given, run) {
-		one.Given = append(one.Given, run)
-		one.Given = one.Given[max(0, len(one.Given)-maxGiven):]
-	}
 	if r.all[c.agent] == nil {
 		r.all[c.agent] = map[string]ref{}
 	}

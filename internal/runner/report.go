@@ -158,6 +158,22 @@ func (r *report) Ask(_ context.Context, p harness.Permission, answer func(harnes
 	return nil
 }
 
+// Decide asks the people in the space what to do. A decision to execute something counts if the
+// approval of that person does.
+func (r *report) Decide(_ context.Context, id, question string) (Choice, error) {
+	answer, err := r.work.Question(id, question, string(ChoiceGoOn), string(ChoiceAnew), string(ChoiceLeave))
+	choice := Choice(answer.Text)
+	switch {
+	case err != nil:
+		return "", err
+	case !answer.Given || choice != ChoiceGoOn && choice != ChoiceAnew:
+		return ChoiceLeave, nil
+	case !r.approves(answer.By):
+		return "", &Failure{CodeOutcomeUnknown, "The decision does not count: it is not for this person to decide what is executed on this machine. Check what the coding agent has done before you ask again."}
+	}
+	return choice, nil
+}
+
 // waits notes whether a call waits for a verdict.
 func (r *report) waits(c *reported, waits bool) {
 	r.mu.Lock()

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -51,11 +51,6 @@ func (a *served) handle(ctx context.Context, w *client.Work) error {
 	if !a.responds(run, self.OwnerID) {
 		return w.Text(fmt.Sprintf("%s works only for %s.", a.ID, a.audience()))
 	}
-	if slices.ContainsFunc(w.Claimed.Calls, isOpen) {
-		// Another program, or this one before it was restarted, has begun the run. What came of the
-		// call is known to nobody.
-		return coded(&Failure{CodeOutcomeUnknown, "The runner was restarted in the middle of the turn: what came of its tool calls is unknown. Check before you ask again."})
-	}
 	if err := a.allowance.begin(time.Now()); err != nil {
 		return coded(err)
 	}
@@ -63,9 +58,10 @@ func (a *served) handle(ctx context.Context, w *client.Work) error {
 	out.approves = func(id shoal.EntityID) bool { return a.Approves(id, self.OwnerID) }
 	steers, stop := a.forward(ctx, w, self.OwnerID)
 	defer stop()
+	calls, open := earlier(w.Claimed.Calls)
 	err = a.runner.Execute(ctx, a.Agent, Job{
 		CatchUp: func(ctx context.Context) (string, int, error) { return a.catchUp(ctx, w.Claimed) },
-		Steers:  steers, Calls: earlier(w.Claimed.Calls), Run: string(run.ID), Conversation: a.conversation(run), Prompt: a.prompt(w.Claimed), Begun: w.Claimed.Generation > 1 && (run.Steps > 0 || len(w.Claimed.Written) > 0 || len(w.Claimed.Calls) > 0),
+		Steers:  steers, Calls: calls, Open: open, Written: written(w.Claimed), Generation: w.Claimed.Generation, Run: string(run.ID), Conversation: a.conversation(run), Prompt: a.prompt(w.Claimed), Begun: w.Claimed.Generation > 1 && (run.Steps > 0 || len(w.Claimed.Written) > 0 || len(w.Claimed.Calls) > 0),
 	}, out)
 	if failure := (*Failure)(nil); errors.As(err, &failure) {
 		if a.allowance.end(time.Now(), true) {
@@ -121,17 +117,33 @@ func isOpen(c shoal.RemoteCall) bool {
 	return c.State == shoal.ToolPending || c.State == shoal.ToolRunning
 }
 
-// earlier are the calls of an interrupted turn as its end reads them.
-func earlier(all []shoal.RemoteCall) map[string]harness.Tool {
-	out := map[string]harness.Tool{}
+// earlier are the calls of an interrupted turn as its end reads them, and those of which the server
+// does not know how they ended.
+func earlier(all []shoal.RemoteCall) (ended map[string]harness.Tool, open []harness.Tool) {
+	ended = map[string]harness.Tool{}
 	for _, c := range all {
-		state := harness.ToolCompleted
-		if c.State != shoal.ToolDone {
-			state = harness.ToolFailed
+		call := harness.Tool{CallID: c.CallID, Name: c.Tool, Title: cmp.Or(c.Title, c.Tool), State: harness.ToolFailed}
+		switch {
+		case c.Type == shoal.WorkQuestion: // the runner's own
+		case isOpen(c):
+			open = append(open, call)
+		default:
+			if c.State == shoal.ToolDone {
+				call.State = harness.ToolCompleted
+			}
+			ended[c.CallID] = call
 		}
-		out[c.CallID] = harness.Tool{CallID: c.CallID, Name: c.Tool, Title: cmp.Or(c.Title, c.Tool), State: state}
 	}
-	return out
+	return ended, open
+}
+
+// written is what others have read of a run.
+func written(r shoal.RemoteRun) string {
+	var all strings.Builder
+	for _, t := range r.Written {
+		all.WriteString(t.Text)
+	}
+	return all.String()
 }
 
 // coded gives an error of a run its code.

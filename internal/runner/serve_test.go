@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -207,17 +208,21 @@ func TestMessagesDuringATurnOfOthers(t *testing.T) {
 }
 
 // A runner that is stopped gives its run back at once, and the next one finishes the turn if all of its
-// tool calls have ended; what came of one that was at work is unknown.
+// tool calls have ended; what came of one that was at work is unknown, and people are asked, once.
 func TestARunnerGoesOnForAnother(t *testing.T) {
 	for _, c := range []struct {
-		name   string
-		made   harness.Tool
-		call   string // its status in the step
-		log    []string
-		status shoal.RunStatus
+		name    string
+		made    harness.Tool
+		call    string // its status in the step
+		choice  Choice // what is answered if people are asked
+		approve string // whose decision counts
+		log     []string
+		status  shoal.RunStatus
 	}{
-		{"after a call", made, "ok", []string{`start "ref"`, "prompt \"Your last turn was cut off: the program was restarted. Check what is already done before you repeat anything, and then finish the turn.\\nYour tool calls in that turn:\\n- make: completed\""}, shoal.RunCompleted},
-		{"during a call", running, "pending", nil, shoal.RunFailed},
+		{"after a call", made, "ok", "", RespondToMembers, []string{`start "ref"`, "prompt \"Your last turn was cut off: the program was restarted. Check what is already done before you repeat anything, and then finish the turn.\\nYour tool calls in that turn:\\n- make: completed" + readHi}, shoal.RunCompleted},
+		{"during a call that is left", running, "pending", ChoiceLeave, RespondToMembers, nil, shoal.RunFailed},
+		{"during a call, by somebody who may not decide", running, "pending", ChoiceGoOn, "ben", nil, shoal.RunFailed},
+		{"during a call, and it is to go on", running, "pending", ChoiceGoOn, RespondToMembers, []string{`start "ref"`, "prompt \"Your last turn was cut off: the program was restarted. Check what is already done before you repeat anything, and then finish the turn.\\nYour tool calls in that turn:\\n- make: unknown" + readHi}, shoal.RunCompleted},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := apptest.Start(t)
@@ -238,7 +243,24 @@ func TestARunnerGoesOnForAnother(t *testing.T) {
 			})
 			stop()
 			second := &script{turns: [][]harness.Event{{started, text, well}}, whole: true}
-			serveFrom(t, state, own, second)
+			decides := func(a *AgentConfig) { a.Approve = []string{c.approve} }
+			stop = serveFrom(t, state, own, second, decides)
+			if c.choice != "" {
+				first := request(t, server.Operator)
+				stop()
+				serveFrom(t, state, own, second, decides)
+				until(t, "the third runner", func() (struct{}, bool) {
+					r, err := server.Operator.Run(t.Context(), id)
+					return struct{}{}, err == nil && !r.WaitingForProgram
+				})
+				if p := request(t, server.Operator); p.ID != first.ID || p.Kind != shoal.PendingQuestion || !slices.Equal(p.Options, []string{"Go on", "Start anew", "Leave it"}) {
+					t.Errorf("the question is %+v, and before the restart it was %+v", p, first)
+				}
+				choice := string(c.choice)
+				if _, err := server.Operator.AnswerPending(t.Context(), first.ID, shoal.PendingAnswer{Answer: &choice}); err != nil {
+					t.Fatal(err)
+				}
+			}
 			r := ending(t, server.Operator, id)
 			if r.Status != c.status || r.Status == shoal.RunFailed && r.Error.Code != CodeOutcomeUnknown {
 				t.Errorf("the run is %s: %+v", r.Status, r.Error)
@@ -249,6 +271,9 @@ func TestARunnerGoesOnForAnother(t *testing.T) {
 		})
 	}
 }
+
+// readHi is what the next runner says of an answer of which others have read hi.
+const readHi = `\nThe others have read your answer up to these words; go on after them, and do not repeat them:\nhi"`
 
 // An agent that has lost its conversation begins a new one, with the last messages, and the space reads
 // that.

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/shoal-dev/shoal/internal/harness"
@@ -27,6 +27,9 @@ type Reporter interface {
 	// called once, from any goroutine, with the verdict of a person or of time.
 	Ask(ctx context.Context, p harness.Permission, answer func(harness.Verdict)) error
 	Usage(ctx context.Context, u harness.Usage) error
+	// Decide asks the people in the space a question about a turn that came to an unknown point, and
+	// waits. Asked again with the same id, also by another runner, it is the same question.
+	Decide(ctx context.Context, id, question string) (Choice, error)
 }
 
 // Failure is why a run has failed, for the people in its space.
@@ -48,22 +51,55 @@ type turn struct {
 	onlySay bool // deny every request: the agent may only read
 
 	steers <-chan Steer // nil if the agent takes none
-	// remember notes on this machine that the agent is given the message of a run, and in which
-	// conversation.
-	remember func(run string)
+	run    string
+	// remember stores on this machine how far the agent has got with a run, and in which conversation.
+	remember func(mark) error
 
 	anew  bool // the conversation replaces one that was lost
 	known int  // messages of it
 
 	started bool
-	tools   map[string]harness.Tool
+	said    string // the end of what others have read
 
-	mu     sync.Mutex
-	unread map[string]bool // runs whose messages the agent was given, and of which its model has nothing yet
+	mu      sync.Mutex
+	state   stage
+	asked   string // the id of the question what to do
+	noted   mark   // what is stored
+	tools   map[string]harness.Tool
+	waiting map[string]bool // calls without a verdict, or with a denial
+	unread  map[string]bool // runs whose messages the agent was given, and of which its model has nothing yet
 }
 
-// run runs a turn to its end. An *harness.ExitError means that the agent has ended in between.
-func (t *turn) run(ctx context.Context, prompt string) (end harness.Ended, err error) {
+// note stores how far the turn is, if that has changed.
+func (t *turn) note() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	m := mark{Run: t.run, State: t.state, Question: t.asked}
+	for _, id := range slices.Sorted(maps.Keys(t.tools)) {
+		if call := t.tools[id]; call.State == harness.ToolRunning && !t.waiting[id] {
+			m.AtWork = append(m.AtWork, markedCall{id, call.Title})
+		}
+	}
+	if reflect.DeepEqual(m, t.noted) || t.run == "" {
+		return nil
+	}
+	if err := t.remember(m); err != nil {
+		return &Failure{CodeAgentFailed, fmt.Sprintf("The runner cannot store how far the turn is: %v.", err)}
+	}
+	t.noted = m
+	return nil
+}
+
+// enter notes a new stage of the turn.
+func (t *turn) enter(s stage) error {
+	t.mu.Lock()
+	t.state = s
+	t.mu.Unlock()
+	return t.note()
+}
+
+// take runs a turn to its end. An *harness.ExitError means that the agent has ended in between.
+func (t *turn) take(ctx context.Context, prompt string) (end harness.Ended, err error) {
 	reading, stop := context.WithCancelCause(ctx)
 	var failed error
 	var steering sync.WaitGroup
@@ -98,7 +134,9 @@ func (t *turn) pass(ctx context.Context, e harness.Event) error {
 	switch e := e.(type) {
 	case harness.Started:
 		t.started = true
-		t.remember("") // a new conversation has its name now
+		if err := t.enter(stageBegun); err != nil { // a new conversation has its name now
+			return err
+		}
 		err := t.out.Started(ctx)
 		if err == nil && t.anew {
 			t.anew = false
@@ -111,11 +149,16 @@ func (t *turn) pass(ctx context.Context, e harness.Event) error {
 		t.mu.Unlock()
 		return t.out.Steered(ctx, e.ID)
 	case harness.Text:
+		t.said = last(t.said + e.Delta)
 		return t.out.Text(ctx, e.Delta)
 	case harness.Thought:
 		return t.out.Thought(ctx, e.Delta)
 	case harness.Tool:
-		return t.out.Tool(ctx, t.merge(e))
+		call := t.merge(e)
+		if err := t.note(); err != nil {
+			return err
+		}
+		return t.out.Tool(ctx, call)
 	case harness.Permission:
 		return t.ask(ctx, e)
 	case harness.Usage:
@@ -129,7 +172,8 @@ func (t *turn) steer(ctx context.Context) {
 	for {
 		select {
 		case s := <-t.steers:
-			t.remember(s.Run) // before the agent can have it
+			// Before the agent can have it. It is stored with the conversation as a whole.
+			_ = t.remember(mark{Run: s.Run, State: stageUnread}) // without it the model may read the message twice
 			t.mu.Lock()
 			t.unread[s.Run] = true
 			t.mu.Unlock()
@@ -147,6 +191,8 @@ func (t *turn) steer(ctx context.Context) {
 
 // merge adds what earlier events have said about the call.
 func (t *turn) merge(e harness.Tool) harness.Tool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	known := t.tools[e.CallID]
 	if e.Name == "" {
 		e.Name = known.Name
@@ -166,21 +212,45 @@ func (t *turn) ask(ctx context.Context, p harness.Permission) error {
 	if t.onlySay {
 		return t.session.Answer(ctx, p.CallID, harness.Verdict{Reason: "This agent may only read."})
 	}
+	if err := t.wait(p.CallID, true); err != nil {
+		return err
+	}
 	return t.out.Ask(ctx, p, func(v harness.Verdict) {
+		if v.Approved && t.wait(p.CallID, false) != nil {
+			v = harness.Verdict{Reason: "The runner cannot store that this was permitted."}
+		}
 		// The request may have ended with its turn or its process: then there is nobody to answer.
 		_ = t.session.Answer(context.WithoutCancel(ctx), p.CallID, v)
 	})
 }
 
-// atWork lists the tools that had begun and not ended.
-func (t *turn) atWork() []string {
-	var open []string
+// wait notes whether a call waits for a verdict, and is not at work for certain.
+func (t *turn) wait(callID string, waits bool) error {
+	t.mu.Lock()
+	t.waiting[callID] = waits
+	t.mu.Unlock()
+	return t.note()
+}
+
+func (t *turn) isWaiting(callID string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.waiting[callID]
+}
+
+// all lists the tool calls of the turn.
+func (t *turn) all() (calls []harness.Tool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(t.tools)) {
-		if call := t.tools[id]; call.State == harness.ToolRunning {
-			open = append(open, call.Title)
-		}
+		calls = append(calls, t.tools[id])
 	}
-	return open
+	return calls
+}
+
+// open lists the tool calls that have not ended.
+func (t *turn) open() []harness.Tool {
+	return slices.DeleteFunc(t.all(), func(c harness.Tool) bool { return c.State != harness.ToolRunning })
 }
 
 // prompt is the prompt for the turn. given means that the conversation may hold it already.
@@ -192,18 +262,4 @@ func (t *turn) prompt(j Job, given bool) string {
 		return "The program was restarted, and you may have the message below already. If you have, check what is already done before you repeat anything, and finish the turn; if not, this is it:\n\n" + j.Prompt
 	}
 	return j.Prompt
-}
-
-// goOn is the prompt for an agent whose turn was cut off. It never repeats the first prompt, which
-// the conversation of the agent already contains.
-func (t *turn) goOn() string {
-	var done []string
-	for _, id := range slices.Sorted(maps.Keys(t.tools)) {
-		done = append(done, fmt.Sprintf("- %s: %s", t.tools[id].Title, t.tools[id].State))
-	}
-	text := "Your last turn was cut off: the program was restarted. Check what is already done before you repeat anything, and then finish the turn."
-	if len(done) > 0 {
-		text += "\nYour tool calls in that turn:\n" + strings.Join(done, "\n")
-	}
-	return text
 }
