@@ -46,6 +46,9 @@ func (g *group) add(p *os.Process) error {
 	return nil
 }
 
+// release does nothing: the job ends with this process.
+func (g *group) release() {}
+
 // terminate kills: Windows has no signal that asks a program without a window to end.
 func (g *group) terminate() { g.kill() }
 

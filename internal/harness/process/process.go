@@ -35,8 +35,8 @@ type Process struct {
 	err    error // how it ended; set before done is closed
 }
 
-// Start starts a program in a directory with exactly that environment. On Linux it ends with this
-// process, even if that is killed.
+// Start starts a program in a directory with exactly that environment. It ends with this process, even
+// if that is killed, and so does all that it has started in its group.
 func Start(command []string, dir string, env []string) (*Process, error) {
 	if len(command) == 0 {
 		return nil, errors.New("no program is named")
@@ -74,6 +74,7 @@ func (p *Process) run(started chan<- error, out *os.File) {
 	err := p.cmd.Start()
 	if err == nil {
 		if err = p.group.add(p.cmd.Process); err != nil {
+			p.group.kill()
 			_ = p.cmd.Process.Kill()
 			_ = p.cmd.Wait() // it was killed
 		}
@@ -84,6 +85,7 @@ func (p *Process) run(started chan<- error, out *os.File) {
 	}
 	p.err = p.cmd.Wait()
 	p.group.kill()
+	p.group.release()
 	_ = out.SetReadDeadline(time.Now().Add(drainTime)) // without effect where pipes have none
 	close(p.done)
 }

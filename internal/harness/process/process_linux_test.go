@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A runner that is killed leaves nothing running.
+// A runner that is killed leaves nothing running, also not what its programs have started.
 func TestProcessEndsWithItsRunner(t *testing.T) {
 	runner := exec.Command(os.Args[0])
 	runner.Env = append(os.Environ(), asRunner+"=1")
@@ -18,13 +18,15 @@ func TestProcessEndsWithItsRunner(t *testing.T) {
 	if err := runner.Start(); err != nil {
 		t.Fatal(err)
 	}
-	child := number(t, bufio.NewReader(out))
-	if !alive(child) {
-		t.Fatalf("process %d does not run", child)
+	in := bufio.NewReader(out)
+	program, child := number(t, in), number(t, in)
+	if !alive(program) || !alive(child) {
+		t.Fatalf("process %d and its child %d do not run", program, child)
 	}
 	if err := runner.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = runner.Wait() // it was killed
+	untilDead(t, program)
 	untilDead(t, child)
 }

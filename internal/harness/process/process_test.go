@@ -23,7 +23,7 @@ const asRunner = "SHOAL_TEST_RUNNER"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asRunner) != "" {
-		p, err := process.Start([]string{"sh", "-c", "echo $$; exec sleep 300"}, ".", os.Environ())
+		p, err := process.Start([]string{"sh", "-c", "echo $$; sleep 300 </dev/null & echo $!; wait"}, ".", os.Environ())
 		if err != nil {
 			panic(err)
 		}
