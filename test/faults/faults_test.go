@@ -39,6 +39,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shoal-dev/shoal/internal/shoaltest/coder"
 	"github.com/shoal-dev/shoal/internal/shoaltest/setting"
 )
 
@@ -50,6 +51,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	coder.Main()
 	dir, err := os.MkdirTemp("", "shoal-faults-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

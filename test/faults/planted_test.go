@@ -17,7 +17,7 @@ import (
 // `make torture` looks for all bugs.
 var quick = append([]string{
 	"published before the commit", "the idempotency key is ignored", "a replay is off by one", "the inbox cursor moves when a batch is sent",
-}, slices.Concat(names(inboxBugs), names(streamBugs))...)
+}, slices.Concat(names(inboxBugs), names(streamBugs), names(coderBugs))...)
 
 // catch runs the test that must find a bug. ran is false if it cannot run here.
 func catch(t *testing.T, bug string, seed uint64) (o outcome, ran bool) {
@@ -37,6 +37,10 @@ func catch(t *testing.T, bug string, seed uint64) (o outcome, ran bool) {
 		return failTest(t, bug, "internal/hub", "TestStreamingBetweenNodes"), true
 	}
 	switch bug {
+	case "a turn is not remembered":
+		return killCoders(t, env, coderPairs([]string{"prompted", "said"}, []string{"runner"}), time.Second, 0, 2, seed), true
+	case "a program takes its own run":
+		return killCoders(t, env, coderPairs([]string{"at work"}, []string{"silence"}), time.Second, 3*time.Second, 1, seed), true
 	case "synchronous is NORMAL":
 		return cutPower(t, bug, plantedBinary(t), env, 5, seed)
 	case "acknowledged before the commit":

@@ -64,10 +64,10 @@ var bugs = append([]named{
 	{"the session lock is not taken", "two transactions change one session at the same time"},
 	{"the indexer skips a later commit", "the index passes the number of a message that is not committed yet"},
 	{"the output of a failed attempt remains", "the text of a retried model call appears twice"},
-}, slices.Concat(leakBugs, inboxBugs, streamBugs)...)
+}, slices.Concat(leakBugs, inboxBugs, streamBugs, coderBugs)...)
 
 func plants() []plant {
-	return append(slices.Concat(leakPlants(), inboxPlants(), streamPlants()), []plant{
+	return append(slices.Concat(leakPlants(), inboxPlants(), streamPlants(), coderPlants()), []plant{
 		{
 			"internal/sqlstore/writer.go",
 			"\twritten := time.Now()\n\terr := l.conn.Commit()\n",
@@ -294,7 +294,7 @@ var _ = []any{rigHas, rigDue, rigDie, rigPoint, rigEither[string]}
 `
 
 // rigExtra contains additional source files, by package.
-var rigExtra = map[string]string{"httpapi": rigLeaks, "coresql": `package coresql
+var rigExtra = map[string]string{"httpapi": rigLeaks, "app": rigLease, "coresql": `package coresql
 
 // RigKeys are the keys of messages that were stored without them. Only the writer uses them.
 var RigKeys [][]any

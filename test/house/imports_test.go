@@ -243,6 +243,7 @@ var importTable = []importRule{
 	},
 	{dir: "internal/shoaltest/bustest", inside: []string{"internal/hub/core"}, never: sqlAndWeb},
 	{dir: "internal/shoaltest/clustertest", inside: []string{".", "internal/clusterbus", "internal/hub/core", "internal/shoaltest/bustest"}, never: sqlAndWeb},
+	{dir: "internal/shoaltest/coder", never: sqlAndWeb},
 	{dir: "internal/shoaltest/crowd", inside: []string{".", "client", "internal/shoaltest/ledger"}, others: true, never: sqlPackages},
 	{dir: "internal/shoaltest/faultproxy", never: sqlAndWeb},
 	{dir: "internal/shoaltest/ledger", never: sqlPackages},
