@@ -49,9 +49,9 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 		a.refuse(w, r, err)
 		return
 	}
-	x.out = eventstream.New(w, a.WriteTimeout)
+	x.r, x.out = r, eventstream.New(w, a.WriteTimeout)
 	defer x.out.Close()
-	if err := x.show(r); err != nil && r.Context().Err() == nil && !errors.Is(err, eventstream.ErrGone) {
+	if err := x.show(r.Context()); err != nil && r.Context().Err() == nil && !errors.Is(err, eventstream.ErrGone) {
 		if guard.Status(shoal.KindOf(err)) == http.StatusInternalServerError && !errors.Is(err, core.ErrStopping) {
 			a.Log.Error("a stream failed", "request", guard.RequestID(w), "path", r.URL.Path, "error", err)
 		}

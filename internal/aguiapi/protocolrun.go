@@ -18,6 +18,7 @@ import (
 type protocolRun struct {
 	*exchange.Exchange
 	api *API
+	r   *http.Request
 	in  *agui.Input
 
 	ignored []ignored            // what the client sent in vain

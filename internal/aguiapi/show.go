@@ -3,7 +3,6 @@ package aguiapi
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent/agui"
@@ -14,8 +13,7 @@ import (
 
 // show streams what follows from what was asked until there is nothing more to
 // wait for.
-func (x *protocolRun) show(r *http.Request) error {
-	ctx := r.Context()
+func (x *protocolRun) show(ctx context.Context) error {
 	x.view.begin()
 	for _, i := range x.ignored {
 		x.view.emit(i.event())
@@ -27,58 +25,33 @@ func (x *protocolRun) show(r *http.Request) error {
 		x.stop(x.Nobody("mention one in forwardedProps.mentions"))
 		return eventstream.Write(x.out, x.view.take())
 	}
-	if err := x.Begin(x); err != nil {
-		return err
-	}
-	if done, err := x.over(ctx); done || err != nil {
-		return err
-	}
-	return x.follow(r)
+	return x.Play(ctx, x, x)
 }
 
-// follow shows events as they come.
-func (x *protocolRun) follow(r *http.Request) error {
-	ctx := r.Context()
-	for {
-		moved, beat, err := x.Next(ctx, x)
-		if err != nil {
-			return err
-		}
-		if err := eventstream.Write(x.out, x.view.take()); err != nil {
-			return err
-		}
-		if moved {
-			if done, err := x.over(ctx); done || err != nil {
-				return err
-			}
-		}
-		if beat {
-			if err := x.api.CheckCaller(r, x.Who); err != nil {
-				return err
-			}
-			if err := x.out.Beat(); err != nil {
-				return err
-			}
-		}
+// Flush sends what is new; see [exchange.Client].
+func (x *protocolRun) Flush() error { return eventstream.Write(x.out, x.view.take()) }
+
+// Beat checks the key again, and keeps the connection open.
+func (x *protocolRun) Beat() error {
+	if err := x.api.CheckCaller(x.r, x.Who); err != nil {
+		return err
 	}
+	return x.out.Beat()
 }
 
-// over ends the stream when no run is on its way any more: all have ended, or wait
+// Over ends the stream when no run is on its way any more: all have ended, or wait
 // for the caller.
-func (x *protocolRun) over(ctx context.Context) (bool, error) {
+func (x *protocolRun) Over(ctx context.Context) (bool, error) {
 	state, waiting, err := x.State(ctx, func(p shoal.PendingAction) bool { return x.view.had.calls[exchange.CallID(p.RunID, p.ToolCallID)] })
-	if err != nil {
+	if err != nil || state == exchange.Active {
 		return false, err
-	}
-	if state == exchange.Active {
-		return false, eventstream.Write(x.out, x.view.take())
 	}
 	if err := x.refusedTools(ctx); err != nil {
 		return false, err
 	}
 	x.offer(waiting)
 	x.finish(waiting)
-	return true, eventstream.Write(x.out, x.view.take())
+	return true, x.Flush()
 }
 
 // finish closes the run of the protocol.
@@ -86,8 +59,8 @@ func (x *protocolRun) finish(waiting []shoal.PendingAction) {
 	x.view.closeAll()
 	canceled := len(x.Runs) > 0
 	for _, f := range x.Runs {
-		if f.Status == shoal.RunFailed && !f.Past {
-			x.view.emit(failed(f.Run))
+		if failure := f.Failure(); failure != nil {
+			x.view.emit(agui.Event{Type: agui.RunError, Message: failure.Message, Code: failure.Code})
 			return
 		}
 		canceled = canceled && f.Status == shoal.RunCanceled
@@ -97,14 +70,6 @@ func (x *protocolRun) finish(waiting []shoal.PendingAction) {
 		end.Outcome = &agui.Outcome{Type: agui.OutcomeCancelled}
 	}
 	x.view.emit(end)
-}
-
-func failed(run shoal.Run) agui.Event {
-	e := agui.Event{Type: agui.RunError, Message: "The agent's run failed.", Code: string(shoal.Internal)}
-	if run.Error != nil {
-		e.Message, e.Code = run.Error.Message, run.Error.Code
-	}
-	return e
 }
 
 // stop closes the run of the protocol with an error.

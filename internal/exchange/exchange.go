@@ -7,8 +7,7 @@
 //	defer x.Close()
 //	err = x.Post(ctx, draft, nil, "")
 //	err = x.Find(ctx)
-//	x.Begin(view)
-//	for state, waiting, err := x.State(ctx); state == exchange.Active; … { err = x.Next(ctx, view, …) }
+//	err = x.Play(ctx, view, client)
 //
 // The package knows no protocol: a [View] shows what happens in the form of one.
 package exchange

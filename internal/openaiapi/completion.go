@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
-	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/eventstream"
@@ -96,7 +94,7 @@ func (x *completion) say(ctx context.Context, said said) error {
 		}
 	}
 	if len(said.draft.Parts) > 0 {
-		answered, err := x.answerQuestion(ctx, said.draft)
+		answered, err := x.AnswerQuestion(ctx, x.agent.ID, said.draft)
 		if err != nil {
 			return err
 		}
@@ -134,24 +132,6 @@ func (x *completion) post(ctx context.Context, d shoal.Draft) error {
 	return x.Post(ctx, d, client, key)
 }
 
-// answerQuestion gives the text of a message to a question that the agent has asked the caller in the
-// space.
-func (x *completion) answerQuestion(ctx context.Context, d shoal.Draft) (answered bool, err error) {
-	waiting, err := x.Waiting(ctx)
-	if err != nil {
-		return false, err
-	}
-	at := slices.IndexFunc(waiting, func(p shoal.PendingAction) bool { return p.Kind == shoal.PendingQuestion && p.AgentID == x.agent.ID })
-	text := (shoal.Message{Parts: d.Parts}).Text()
-	if at < 0 || text == "" {
-		return false, nil
-	}
-	if _, err := x.API.Hub.Pending.Answer(ctx, x.who, x.session, waiting[at].ID, shoal.PendingAnswer{Answer: &text}); err != nil {
-		return false, err
-	}
-	return true, x.Want(ctx, waiting[at].RunID)
-}
-
 // once returns an error that the official clients do not repeat the request for.
 func (x *completion) once(err error) error {
 	x.w.Header().Set("X-Should-Retry", "false")
@@ -176,7 +156,7 @@ func (x *completion) answer() error {
 		x.out = eventstream.New(x.w, x.WriteTimeout)
 		defer x.out.Close()
 	}
-	err := x.follow(x.r.Context())
+	err := x.Play(x.r.Context(), x.view, x)
 	x.cancel(err)
 	if err == nil || x.r.Context().Err() != nil || errors.Is(err, eventstream.ErrGone) {
 		return nil
@@ -201,43 +181,16 @@ func (x *completion) object(err error) (guard.OpenAIError, int) {
 	return guard.NewOpenAIError(err), guard.Status(shoal.KindOf(err))
 }
 
-// follow shows events as they come, until the runs have ended or wait for the client.
-func (x *completion) follow(ctx context.Context) error {
-	if err := x.Begin(x.view); err != nil {
-		return err
-	}
-	for moved := true; ; {
-		if err := x.flush(); err != nil {
-			return err
-		}
-		if moved {
-			if done, err := x.over(ctx); done || err != nil {
-				return err
-			}
-		}
-		var beat bool
-		var err error
-		if moved, beat, err = x.Next(ctx, x.view); err != nil {
-			return err
-		}
-		if beat {
-			if err := x.mayGoOn(); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// flush sends what is new.
-func (x *completion) flush() error {
+// Flush sends what is new; see [exchange.Client].
+func (x *completion) Flush() error {
 	if x.out == nil {
 		return nil
 	}
 	return eventstream.Write(x.out, x.view.take())
 }
 
-// mayGoOn checks the key again, and keeps the connection open.
-func (x *completion) mayGoOn() error {
+// Beat checks the key again, and keeps the connection open.
+func (x *completion) Beat() error {
 	err := x.CheckCaller(x.r, x.who)
 	if err == nil && x.out != nil {
 		err = x.out.Beat()
@@ -245,8 +198,8 @@ func (x *completion) mayGoOn() error {
 	return err
 }
 
-// over ends the completion when all runs have ended or wait for the client.
-func (x *completion) over(ctx context.Context) (bool, error) {
+// Over ends the completion when all runs have ended or wait for the client.
+func (x *completion) Over(ctx context.Context) (bool, error) {
 	state, waiting, err := x.State(ctx, func(shoal.PendingAction) bool { return false })
 	if err != nil {
 		return false, err
@@ -257,16 +210,16 @@ func (x *completion) over(ctx context.Context) (bool, error) {
 		return false, nil
 	case exchange.Waits:
 		if finish = x.view.waits(waiting); finish == "" { // for something that the client has no form for
-			return false, x.flush()
+			return false, x.Flush()
 		}
 	case exchange.Ended:
 	}
 	for _, run := range x.Runs {
-		if run.Status == shoal.RunFailed && !run.Past && run.AgentID == x.agent.ID {
-			return true, failed(run.Run)
+		if failure := run.Failure(); failure != nil && run.AgentID == x.agent.ID {
+			return true, runFailed{*failure}
 		}
 	}
-	usage := x.usage()
+	usage := x.Usage()
 	if x.out == nil {
 		return true, x.write(x.view.whole(finish, usage))
 	}
@@ -274,7 +227,7 @@ func (x *completion) over(ctx context.Context) (bool, error) {
 	if x.in.StreamOptions != nil && x.in.StreamOptions.IncludeUsage {
 		x.view.usage(usage)
 	}
-	if err := x.flush(); err != nil {
+	if err := x.Flush(); err != nil {
 		return true, err
 	}
 	return true, x.out.WriteText("[DONE]")
@@ -285,24 +238,6 @@ type runFailed struct{ shoal.RunError }
 
 func (e runFailed) Error() string { return e.Message }
 
-// failed returns the error for a run that has failed.
-func failed(run shoal.Run) error {
-	if run.Error == nil {
-		return runFailed{shoal.RunError{Code: string(shoal.Internal), Message: "The agent's run failed."}}
-	}
-	return runFailed{*run.Error}
-}
-
-// usage returns what the runs have used.
-func (x *completion) usage() (sum shoal.Usage) {
-	for _, run := range x.Runs {
-		if !run.Past {
-			sum = sum.Add(run.Usage)
-		}
-	}
-	return sum
-}
-
 // cancel cancels the runs that the message has started and that are running, if the client has
 // disconnected.
 func (x *completion) cancel(err error) {
@@ -310,14 +245,7 @@ func (x *completion) cancel(err error) {
 	if !gone || errors.Is(err, core.ErrStopping) || x.Posted == nil {
 		return
 	}
-	ctx, stop := context.WithTimeout(context.WithoutCancel(x.r.Context()), 5*time.Second)
-	defer stop()
-	for id, run := range x.Runs {
-		if run.Status.Ended() || run.Status.Suspended() {
-			continue
-		}
-		if _, err := x.API.Hub.Runs.Cancel(ctx, x.who, x.session, id); err != nil && !errors.Is(err, core.ErrStopping) {
-			x.Log.Error("a run of a client that has disconnected cannot be canceled", "request", guard.RequestID(x.w), "run", id, "error", err)
-		}
+	if err := x.CancelRunning(x.r.Context()); err != nil && !errors.Is(err, core.ErrStopping) {
+		x.Log.Error("the runs of a client that has disconnected cannot be canceled", "request", guard.RequestID(x.w), "error", err)
 	}
 }
