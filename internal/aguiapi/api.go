@@ -42,8 +42,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 		a.refuse(w, r, err)
 		return
 	}
-	defer a.Limits.Close(x.Who)
-	defer x.Close()
+	defer x.end()
 	r = r.WithContext(limit.As(r.Context(), x.Who))
 	if err := x.ask(r.Context()); err != nil {
 		a.refuse(w, r, err)

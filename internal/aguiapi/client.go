@@ -1,30 +1,25 @@
 package aguiapi
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent/agui"
+	"github.com/shoal-dev/shoal/internal/chatapi"
 	"github.com/shoal-dev/shoal/internal/exchange"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// maxIgnoredProps is how many forwarded properties are named that nothing reads.
-const maxIgnoredProps = 20
-
-// ignored is a part of the input that has no effect, and why.
-type ignored struct{ what, why string }
-
-func (i ignored) event() agui.Event {
-	return agui.Event{Type: agui.Custom, Name: "ignored", Value: map[string]any{"what": i.what, "why": i.why}}
+// ignored is the event that names input without effect.
+func ignored(i chatapi.Ignored) agui.Event {
+	return agui.Event{Type: agui.Custom, Name: "ignored", Value: map[string]any{"what": i.What, "why": i.Why}}
 }
 
-func (x *protocolRun) ignore(what, why string) { x.ignored = append(x.ignored, ignored{what, why}) }
+func (x *protocolRun) ignore(what, why string) {
+	x.ignored = append(x.ignored, chatapi.Ignored{What: what, Why: why})
+}
 
 // clientInput returns what runs get of an input beside its message: tools and context,
 // nil if there are neither. The schemas of tools are checked.
@@ -42,46 +37,22 @@ func clientInput(in *agui.Input) (*storage.ClientInput, error) {
 // unused notes what of the input no run gets: state, properties that nothing reads, and
 // tools and context other than those that the runs were started with.
 func (x *protocolRun) unused(ctx context.Context) error {
-	if !empty(x.in.State) {
+	if !chatapi.Empty(x.in.State) {
 		x.ignore("state", "Agents of a space have no state that clients share. Send what the model should know as context.")
 	}
 	x.unusedProps()
-	if x.sent == nil || len(x.Runs) == 0 {
-		return nil // without a run, nothing could use them
+	tools, notes, err := x.Unused(ctx, x.sent)
+	if tools {
+		x.ignore("tools", chatapi.LateInput)
 	}
-	tools, notes := len(x.sent.Tools) == 0, len(x.sent.Context) == 0
-	for id := range x.Runs {
-		in, err := x.Hub.Runs.ClientInput(ctx, x.Who, x.Session, id)
-		if err != nil {
-			return err
-		}
-		if in != nil {
-			tools = tools || equal(in.Tools, x.sent.Tools)
-			notes = notes || equal(in.Context, x.sent.Context)
-		}
+	if notes {
+		x.ignore("context", chatapi.LateInput)
 	}
-	const late = "The run began with others. Send them with the next message of the user."
-	if !tools {
-		x.ignore("tools", late)
-	}
-	if !notes {
-		x.ignore("context", late)
-	}
-	return nil
-}
-
-// equal compares what was stored with what is sent, by the JSON of both.
-func equal[T any](stored, sent T) bool {
-	a, err := shoal.EncodeJSON(stored)
-	if err != nil {
-		return false
-	}
-	b, err := shoal.EncodeJSON(sent)
-	return err == nil && bytes.Equal(a, b)
+	return err
 }
 
 func (x *protocolRun) unusedProps() {
-	if empty(x.in.ForwardedProps) {
+	if chatapi.Empty(x.in.ForwardedProps) {
 		return
 	}
 	var props map[string]json.RawMessage
@@ -90,56 +61,17 @@ func (x *protocolRun) unusedProps() {
 		return
 	}
 	delete(props, "mentions")
-	names := slices.Sorted(maps.Keys(props))
-	for _, name := range names[:min(len(names), maxIgnoredProps)] {
-		x.ignore("forwardedProps."+name, "Only mentions is read.")
-	}
-	if more := len(names) - maxIgnoredProps; more > 0 {
-		x.ignore("forwardedProps", fmt.Sprintf("Only mentions is read; %d more properties are not named here.", more))
-	}
-}
-
-// empty reports whether a value is absent, null, or an object or list without content.
-func empty(raw json.RawMessage) bool {
-	var v any
-	if json.Unmarshal(raw, &v) != nil {
-		return len(raw) == 0
-	}
-	switch v := v.(type) {
-	case nil:
-		return true
-	case map[string]any:
-		return len(v) == 0
-	case []any:
-		return len(v) == 0
-	}
-	return false
+	x.ignored = append(x.ignored, chatapi.IgnoredProps("forwardedProps", props, "Only mentions is read.")...)
 }
 
 // refusedTools names the tools of the client that runs do not use because their agents
 // have tools with the same names.
 func (x *protocolRun) refusedTools(ctx context.Context) error {
-	if x.sent == nil {
-		return nil
+	refused, err := x.RefusedTools(ctx, x.sent)
+	for _, i := range refused {
+		x.view.emit(ignored(chatapi.Ignored{What: fmt.Sprintf("tools[%d]", i), Why: chatapi.OwnTool(x.sent.Tools[i].Name)}))
 	}
-	refused := map[string]bool{}
-	for id := range x.Runs {
-		in, err := x.Hub.Runs.ClientInput(ctx, x.Who, x.Session, id)
-		if err != nil {
-			return err
-		}
-		if in != nil {
-			for _, name := range in.Refused {
-				refused[name] = true
-			}
-		}
-	}
-	for i, t := range x.sent.Tools {
-		if refused[t.Name] {
-			x.view.emit(ignored{fmt.Sprintf("tools[%d]", i), fmt.Sprintf("The agent has a tool %q of its own. Give yours another name.", t.Name)}.event())
-		}
-	}
-	return nil
+	return err
 }
 
 // offer shows the calls of client tools that no message of the space shows.

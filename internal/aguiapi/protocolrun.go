@@ -7,6 +7,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent/agui"
 	"github.com/shoal-dev/shoal/internal/agenterror"
+	"github.com/shoal-dev/shoal/internal/chatapi"
 	"github.com/shoal-dev/shoal/internal/eventstream"
 	"github.com/shoal-dev/shoal/internal/exchange"
 	"github.com/shoal-dev/shoal/internal/guard"
@@ -20,8 +21,9 @@ type protocolRun struct {
 	api *API
 	r   *http.Request
 	in  *agui.Input
+	end func()
 
-	ignored []ignored            // what the client sent in vain
+	ignored []chatapi.Ignored    // what the client sent in vain
 	sent    *storage.ClientInput // what runs get of the input, nil for nothing
 	view    *projection
 	out     *eventstream.Stream
@@ -52,15 +54,8 @@ func (a *API) prepare(r *http.Request) (*protocolRun, error) {
 	if x.view, err = newProjection(x.in, body); err != nil {
 		return nil, err
 	}
-	if err := a.Limits.Open(who); err != nil {
-		return nil, err
-	}
-	x.Exchange, err = exchange.Open(r.Context(), exchange.Options{Hub: a.Hub, Who: who, Session: session, Space: shoal.SpaceID(r.PathValue("space")), Heartbeat: a.Heartbeat})
-	if err != nil {
-		a.Limits.Close(who)
-		return nil, err
-	}
-	return x, nil
+	x.Exchange, x.end, err = a.Open(r, who, session, shoal.SpaceID(r.PathValue("space")))
+	return x, err
 }
 
 // ask does what the client wants, and finds the runs that follow from it.

@@ -16,7 +16,7 @@ import (
 func (x *protocolRun) show(ctx context.Context) error {
 	x.view.begin()
 	for _, i := range x.ignored {
-		x.view.emit(i.event())
+		x.view.emit(ignored(i))
 	}
 	if len(x.in.Messages) == 0 && len(x.in.Resume) == 0 {
 		x.view.emit(agui.Event{Type: agui.MessagesSnapshot, Messages: timeline(x.Snapshot)})

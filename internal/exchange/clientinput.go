@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -59,4 +60,60 @@ func argumentSchema(at string, raw json.RawMessage) (json.RawMessage, error) {
 	var text bytes.Buffer
 	err := json.Compact(&text, raw)
 	return text.Bytes(), err
+}
+
+// Unused reports whether sent, what the client has sent beside its message, has tools or context that no run
+// uses: the runs began with others. Without a run, nothing is unused.
+func (x *Exchange) Unused(ctx context.Context, sent *storage.ClientInput) (tools, context bool, err error) {
+	if sent == nil || len(x.Runs) == 0 {
+		return false, false, nil
+	}
+	tools, context = len(sent.Tools) > 0, len(sent.Context) > 0
+	for id := range x.Runs {
+		in, err := x.Hub.Runs.ClientInput(ctx, x.Who, x.Session, id)
+		if err != nil {
+			return false, false, err
+		}
+		if in != nil {
+			tools = tools && !equal(in.Tools, sent.Tools)
+			context = context && !equal(in.Context, sent.Context)
+		}
+	}
+	return tools, context, nil
+}
+
+// equal compares what was stored with what is sent, by the JSON of both.
+func equal[T any](stored, sent T) bool {
+	a, err := shoal.EncodeJSON(stored)
+	if err != nil {
+		return false
+	}
+	b, err := shoal.EncodeJSON(sent)
+	return err == nil && bytes.Equal(a, b)
+}
+
+// RefusedTools returns the indexes of the tools of sent that runs do not use, because their agents have
+// tools with the same names.
+func (x *Exchange) RefusedTools(ctx context.Context, sent *storage.ClientInput) (all []int, err error) {
+	if sent == nil {
+		return nil, nil
+	}
+	refused := map[string]bool{}
+	for id := range x.Runs {
+		in, err := x.Hub.Runs.ClientInput(ctx, x.Who, x.Session, id)
+		if err != nil {
+			return nil, err
+		}
+		if in != nil {
+			for _, name := range in.Refused {
+				refused[name] = true
+			}
+		}
+	}
+	for i, t := range sent.Tools {
+		if refused[t.Name] {
+			all = append(all, i)
+		}
+	}
+	return all, nil
 }

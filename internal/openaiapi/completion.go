@@ -43,15 +43,11 @@ func (c *call) complete() error {
 	if err != nil {
 		return err
 	}
-	if err := c.Limits.Open(c.who); err != nil {
+	var end func()
+	if x.Exchange, end, err = c.Open(c.r, c.who, c.session, space); err != nil {
 		return err
 	}
-	defer c.Limits.Close(c.who)
-	x.Exchange, err = exchange.Open(c.r.Context(), exchange.Options{Hub: c.Hub, Who: c.who, Session: c.session, Space: space, Heartbeat: c.Heartbeat})
-	if err != nil {
-		return err
-	}
-	defer x.Close()
+	defer end()
 	if err := x.say(c.r.Context(), said); err != nil {
 		return err
 	}
