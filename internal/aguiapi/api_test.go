@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -20,14 +18,10 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent/agui"
 	"github.com/shoal-dev/shoal/internal/aguiapi"
-	"github.com/shoal-dev/shoal/internal/auth"
 	"github.com/shoal-dev/shoal/internal/chatapi"
 	"github.com/shoal-dev/shoal/internal/guard"
-	"github.com/shoal-dev/shoal/internal/hub"
-	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
-	"github.com/shoal-dev/shoal/internal/localbus"
-	"github.com/shoal-dev/shoal/internal/sqlstore"
+	"github.com/shoal-dev/shoal/internal/shoaltest/shop"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -35,47 +29,23 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // patience ends a test that has failed anyway.
 const patience = 30 * time.Second
 
-// world is a hub with the space shop, where ann meets the hosted agent bot, whose
-// runs the test executes itself, with its transport and its guard.
+// world is a shop with its transport and its guard.
 type world struct {
 	*testing.T
-	hub   *hub.Hub
-	auth  *auth.Authenticator
-	url   string
-	admin shoal.Principal
-	ann   string // her key
+	*shop.Shop
+	url string
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	return newWorldOn(t, func(s storage.Store) storage.Store { return s })
+	return newWorldOn(t, nil)
 }
 
 // newWorldOn is newWorld with a store around that of the world.
 func newWorldOn(t *testing.T, around func(storage.Store) storage.Store) *world {
 	t.Helper()
-	w := &world{T: t, admin: shoal.Principal{Role: shoal.RoleAdmin, KeyID: "test"}}
-	store, err := sqlstore.Open(t.Context(), sqlstore.Options{URL: "sqlite://" + filepath.Join(t.TempDir(), "shoal.db"), Fatal: func(error) {}})
-	w.must(err)
-	w.hub = hub.New(hub.Options{Store: around(store), Bus: localbus.New()})
-	w.must(w.hub.Start(t.Context()))
-	w.auth = auth.New(w.hub, auth.Options{})
-	api := aguiapi.New(chatapi.Options{Hub: w.hub, Auth: w.auth, Heartbeat: 50 * time.Millisecond})
-	g, err := guard.New(guard.Options{})
-	w.must(err)
-	server := httptest.NewServer(g.Wrap(api.Handler()))
-	w.url = server.URL
-	t.Cleanup(func() {
-		w.hub.Stop()
-		server.Close()
-		w.must(store.Close())
-	})
-	w.ann = w.key(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann", Kind: shoal.Human})
-	bot := storage.Agent{Name: "Bot", OnNewMessage: "parallel", MaxSteps: 5}
-	bot.ID, bot.SessionID, bot.Hash, bot.Config = "bot", shoal.DefaultSession, "1", json.RawMessage(`{}`)
-	_, _, err = w.hub.Agents.Put(t.Context(), w.admin, bot)
-	w.must(err)
-	w.space("shop", "ann", "bot")
+	w := &world{T: t, Shop: shop.New(t, around)}
+	w.url = w.Serve(guard.Options{}, aguiapi.New(chatapi.Options{Hub: w.Hub, Auth: w.Auth, Heartbeat: 50 * time.Millisecond}).Handler())
 	return w
 }
 
@@ -84,22 +54,6 @@ func (w *world) must(err error) {
 	if err != nil {
 		w.Fatal(err)
 	}
-}
-
-func (w *world) key(n shoal.NewKey) string {
-	w.Helper()
-	if n.SessionID == "" && n.Role != shoal.RoleAdmin {
-		n.SessionID = shoal.DefaultSession
-	}
-	key, err := w.auth.CreateKey(w.Context(), w.admin, n, "")
-	w.must(err)
-	return *key.Secret
-}
-
-func (w *world) space(id shoal.SpaceID, members ...shoal.EntityID) {
-	w.Helper()
-	_, err := w.hub.Spaces.Create(w.Context(), w.admin, shoal.DefaultSession, shoal.NewSpace{ID: id, Name: string(id), Members: members}, "")
-	w.must(err)
 }
 
 // run is a run of the protocol that is on its way.
@@ -150,7 +104,7 @@ func (w *world) refused(req *http.Request) (status int, code, detail string) {
 // begin starts a run of the protocol as ann in the space shop.
 func (w *world) begin(ctx context.Context, body string) *run {
 	w.Helper()
-	res, err := http.DefaultClient.Do(w.request(ctx, http.MethodPost, "shop", w.ann, "application/json", body))
+	res, err := http.DefaultClient.Do(w.request(ctx, http.MethodPost, "shop", w.Key, "application/json", body))
 	w.must(err)
 	w.Cleanup(func() { _ = res.Body.Close() })
 	if res.StatusCode != http.StatusOK {
@@ -193,66 +147,12 @@ func (r *run) until(last agui.EventType) []agui.Event {
 	}
 }
 
-// job is a run of the hub that the test executes.
-type job struct {
-	*world
-	lease runs.Lease
-}
-
-// claim takes the next run.
-func (w *world) claim() *job {
-	w.Helper()
-	sub := w.hub.Work.Subscribe()
-	defer sub.Close()
-	for deadline := time.After(patience); ; {
-		claimed, err := w.hub.Work.Claim(w.Context(), "test", 1, time.Minute)
-		w.must(err)
-		if len(claimed) == 1 {
-			return &job{w, runs.Lease{Session: claimed[0].SessionID, Run: claimed[0].ID, Generation: claimed[0].Generation}}
-		}
-		select {
-		case <-sub.Ready():
-			sub.Take()
-		case <-deadline:
-			w.Fatal("no run can be claimed")
-		}
-	}
-}
-
-func (j *job) write(fn func(c *runs.RunChange) error) {
-	j.Helper()
-	j.must(j.hub.Work.Write(j.Context(), j.lease, fn))
-}
-
-// say posts a text that is whole, in a message of its own.
-func (j *job) say(text string) {
-	j.Helper()
-	j.write(func(c *runs.RunChange) error {
-		if err := c.Start(); err != nil {
-			return err
-		}
-		m, err := c.OpenMessage(shoal.Message{SpaceID: "shop"}, nil)
-		if err != nil {
-			return err
-		}
-		part := shoal.Text(text)
-		part.ID = shoal.PartID("prt_" + string(m.ID))
-		m.Parts, m.Status = []shoal.Part{part}, shoal.MessageCompleted
-		return c.CloseMessage(m, nil)
-	})
-}
-
-func (j *job) finish(status shoal.RunStatus, failure *shoal.RunError) {
-	j.Helper()
-	j.write(func(c *runs.RunChange) error { return c.Finish(status, failure) })
-}
-
 // Errors before a stream begins are problems as in the REST API.
 func TestRefusals(t *testing.T) {
 	w := newWorld(t)
-	admin := w.key(shoal.NewKey{Role: shoal.RoleAdmin})
-	service := w.key(shoal.NewKey{Role: shoal.RoleService, Name: "s"})
-	w.space("private", "bot")
+	admin := w.NewKey(shoal.NewKey{Role: shoal.RoleAdmin})
+	service := w.NewKey(shoal.NewKey{Role: shoal.RoleService, Name: "s"})
+	w.NewSpace("private", "bot")
 	const post, plain = http.MethodPost, "application/json"
 	hello := input(says("u", "Hi"))
 	for _, c := range []struct {
@@ -263,19 +163,19 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"no key", post, "shop", "", plain, hello, nil, 401, "unauthenticated"},
 		{"a wrong key", post, "shop", "x", plain, hello, nil, 401, "unauthenticated"},
-		{"another one's space", post, "private", w.ann, plain, hello, nil, 404, "not_found"},
-		{"no such space", post, "nowhere", w.ann, plain, hello, nil, 404, "not_found"},
+		{"another one's space", post, "private", w.Key, plain, hello, nil, 404, "not_found"},
+		{"no such space", post, "nowhere", w.Key, plain, hello, nil, 404, "not_found"},
 		{"an admin as nobody", post, "shop", admin, plain, hello, nil, 400, "entity_required"},
 		{"an admin as no member", post, "private", admin, plain, hello, []string{"X-Shoal-Entity", "ann"}, 403, "forbidden"},
 		{"a service", post, "shop", service, plain, hello, nil, 403, "forbidden"},
-		{"another name", post, "shop", w.ann, plain, hello, []string{"X-Shoal-Entity", "bot"}, 403, "identity_mismatch"},
-		{"a form", post, "shop", w.ann, "text/plain", hello, nil, 415, "unsupported_media_type"},
-		{"no body", post, "shop", w.ann, plain, "", nil, 400, "invalid_json"},
-		{"no JSON", post, "shop", w.ann, plain, "{", nil, 400, "invalid_json"},
-		{"no input", post, "shop", w.ann, plain, `{"threadId":"t"}`, nil, 422, "invalid_argument"},
-		{"an empty message", post, "shop", w.ann, plain, input(says("u", "")), nil, 422, "invalid_argument"},
-		{"GET", http.MethodGet, "shop", w.ann, plain, "", nil, 405, "method_not_allowed"},
-		{"another path", post, "shop/more", w.ann, plain, hello, nil, 404, "not_found"},
+		{"another name", post, "shop", w.Key, plain, hello, []string{"X-Shoal-Entity", "bot"}, 403, "identity_mismatch"},
+		{"a form", post, "shop", w.Key, "text/plain", hello, nil, 415, "unsupported_media_type"},
+		{"no body", post, "shop", w.Key, plain, "", nil, 400, "invalid_json"},
+		{"no JSON", post, "shop", w.Key, plain, "{", nil, 400, "invalid_json"},
+		{"no input", post, "shop", w.Key, plain, `{"threadId":"t"}`, nil, 422, "invalid_argument"},
+		{"an empty message", post, "shop", w.Key, plain, input(says("u", "")), nil, 422, "invalid_argument"},
+		{"GET", http.MethodGet, "shop", w.Key, plain, "", nil, 405, "method_not_allowed"},
+		{"another path", post, "shop/more", w.Key, plain, hello, nil, 404, "not_found"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			status, code, detail := w.refused(w.request(t.Context(), c.method, c.space, c.key, c.contentType, c.body, c.headers...))
@@ -291,10 +191,10 @@ func TestRefusals(t *testing.T) {
 func TestPostsOnce(t *testing.T) {
 	w := newWorld(t)
 	first := w.begin(t.Context(), input(says("u", "Hi")))
-	job := w.claim()
-	job.say("Hello.")
+	job := w.Claim()
+	job.Say("Hello.")
 	first.until(agui.TextMessageEnd)
-	job.finish(shoal.RunFailed, &shoal.RunError{Code: "max_steps", Message: "Too many steps."})
+	job.Finish(shoal.RunFailed, &shoal.RunError{Code: "max_steps", Message: "Too many steps."})
 	end := first.until(agui.RunError)
 	if e := end[len(end)-1]; e.Code != "max_steps" || e.Message != "Too many steps." {
 		t.Errorf("it ends with %+v", e)
@@ -303,11 +203,11 @@ func TestPostsOnce(t *testing.T) {
 	if len(again) != 5 || again[0].Type != agui.RunStarted || again[2].Delta != "Hello." {
 		t.Errorf("the same run again shows %+v", again)
 	}
-	status, code, detail := w.refused(w.request(t.Context(), http.MethodPost, "shop", w.ann, "application/json", input(says("u", "Something else"))))
+	status, code, detail := w.refused(w.request(t.Context(), http.MethodPost, "shop", w.Key, "application/json", input(says("u", "Something else"))))
 	if status != http.StatusConflict || !strings.Contains(detail, "another id") {
 		t.Errorf("another message with the same id: %d %s: %s", status, code, detail)
 	}
-	all, err := w.hub.Messages.Read(t.Context(), w.admin, shoal.DefaultSession, "shop", storage.Page{Limit: 10})
+	all, err := w.Hub.Messages.Read(t.Context(), w.Admin, shoal.DefaultSession, "shop", storage.Page{Limit: 10})
 	if err != nil || len(all) != 3 || all[0].EntityID != "ann" || all[2].EntityID != shoal.System {
 		t.Errorf("the space holds %+v, %v", all, err)
 	}
@@ -322,13 +222,13 @@ func TestEndsOfStreams(t *testing.T) {
 	hangUp()
 	for range r.events { // until the client has gone
 	}
-	job := w.claim()
-	job.say("Hello.")
-	job.finish(shoal.RunCompleted, nil)
+	job := w.Claim()
+	job.Say("Hello.")
+	job.Finish(shoal.RunCompleted, nil)
 
 	r = w.begin(t.Context(), input(says("u2", "And now?")))
 	r.until(agui.RunStarted)
-	w.hub.Stop()
+	w.Hub.Stop()
 	end := r.until(agui.RunError)
 	if e := end[len(end)-1]; e.Code != string(shoal.Busy) {
 		t.Errorf("a stopping server sent %+v", e)
@@ -341,7 +241,7 @@ func TestEndOfRights(t *testing.T) {
 	w := newWorld(t)
 	r := w.begin(t.Context(), input(says("u", "Hi")))
 	r.until(agui.RunStarted)
-	_, err := w.hub.Spaces.Leave(t.Context(), w.admin, shoal.DefaultSession, "shop", "ann")
+	_, err := w.Hub.Spaces.Leave(t.Context(), w.Admin, shoal.DefaultSession, "shop", "ann")
 	w.must(err)
 	end := r.until(agui.RunError)
 	if e := end[len(end)-1]; e.Code != string(shoal.NotFound) {
@@ -352,7 +252,7 @@ func TestEndOfRights(t *testing.T) {
 // Nobody acts where no hosted agent is, and the message says what to do.
 func TestNobodyActs(t *testing.T) {
 	w := newWorld(t)
-	_, err := w.hub.Spaces.Leave(t.Context(), w.admin, shoal.DefaultSession, "shop", "bot")
+	_, err := w.Hub.Spaces.Leave(t.Context(), w.Admin, shoal.DefaultSession, "shop", "bot")
 	w.must(err)
 	end := w.begin(t.Context(), input(says("u", "Hi"))).until(agui.RunError)
 	if e := end[len(end)-1]; len(end) != 2 || e.Code != string(shoal.NotFound) || !strings.Contains(e.Message, "no hosted agent") {
@@ -367,7 +267,7 @@ func TestRefusalsNameTheInput(t *testing.T) {
 		input(`{"id":"a","role":"system","content":"x"},{"id":"b","role":"user","content":[{"type":"image","source":{"type":"url","value":"ftp://x"}}]}`): `"body.messages[1].content"`,
 		`{"threadId":"t","runId":"r","messages":[` + says("b", "hello") + `],"forwardedProps":{"mentions":["a b"]}}`:                                      `"body.forwardedProps.mentions[0]"`,
 	} {
-		resp, err := http.DefaultClient.Do(w.request(t.Context(), http.MethodPost, "shop", w.ann, "application/json", body))
+		resp, err := http.DefaultClient.Do(w.request(t.Context(), http.MethodPost, "shop", w.Key, "application/json", body))
 		w.must(err)
 		text, err := io.ReadAll(resp.Body)
 		w.must(errors.Join(err, resp.Body.Close()))

@@ -29,7 +29,7 @@ func tooMuch(field string, most int) any {
 // One more than any bound of an input is refused in words that name the input.
 func TestEveryInputHasABound(t *testing.T) {
 	w := newWorld(t)
-	ann := w.key(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann", Kind: shoal.Human})
+	ann := w.NewKey(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "ann", Kind: shoal.Human})
 	for field, most := range aguiapi.InputBounds {
 		in := map[string]any{"threadId": "t", "runId": "r", "messages": []any{}}
 		value := tooMuch(field, most)

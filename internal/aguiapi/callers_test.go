@@ -33,7 +33,7 @@ func TestWritesCountForTheEntity(t *testing.T) {
 	w := newWorldOn(t, func(s storage.Store) storage.Store { store.Store = s; return store })
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	res, err := http.DefaultClient.Do(w.request(ctx, http.MethodPost, "shop", w.ann, "application/json", input(says("m1", "Hello."))))
+	res, err := http.DefaultClient.Do(w.request(ctx, http.MethodPost, "shop", w.Key, "application/json", input(says("m1", "Hello."))))
 	w.must(err)
 	defer func() { _ = res.Body.Close() }() // only its status counts
 	if res.StatusCode != http.StatusOK {

@@ -12,6 +12,7 @@ import (
 	"github.com/shoal-dev/shoal/agent/agui"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/shoaltest/shop"
 )
 
 // with is a RunAgentInput with these messages and more fields.
@@ -41,8 +42,8 @@ func ignoredIn(t *testing.T, events []agui.Event) (all []string) {
 // a tool is shown though no message of the space shows it.
 func TestClientInput(t *testing.T) {
 	w := newWorld(t)
-	w.ignores(with(says("u", "Paint"), paint), nil, func(j *job) {
-		in, err := w.hub.Runs.ClientInput(t.Context(), shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "ann"}, shoal.DefaultSession, j.lease.Run)
+	w.ignores(with(says("u", "Paint"), paint), nil, func(j *shop.Job) {
+		in, err := w.Hub.Runs.ClientInput(t.Context(), shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "ann"}, shoal.DefaultSession, j.Lease.Run)
 		w.must(err)
 		if in == nil || in.EntityID != "ann" || len(in.Tools) != 1 || in.Tools[0].Name != "paint" || string(in.Tools[0].Schema) != `{"type":"object"}` ||
 			len(in.Context) != 1 || in.Context[0].Value != "white" {
@@ -52,21 +53,21 @@ func TestClientInput(t *testing.T) {
 	w.ignores(with(says("u", "Paint"), paint), nil, nil) // the same again
 	w.ignores(with(says("u", "Paint"), strings.ReplaceAll(paint, "Paints.", "Draws.")), []string{"tools"}, nil)
 	w.ignores(with(says("u", "Paint"), strings.ReplaceAll(paint, "white", "red")), []string{"context"}, nil)
-	w.ignores(with(says("v", "Paint"), `"state":{"a":1},"forwardedProps":[1]`), []string{"state", "forwardedProps"}, func(*job) {})
-	w.ignores(with(says("w", "Paint"), `"state":null,"forwardedProps":{"mentions":["bot"]}`), nil, func(*job) {})
-	w.ignores(with(says("x", "Paint"), `"state":"on","forwardedProps":{"b":null,"a":2}`), []string{"state", "forwardedProps.a", "forwardedProps.b"}, func(*job) {})
+	w.ignores(with(says("v", "Paint"), `"state":{"a":1},"forwardedProps":[1]`), []string{"state", "forwardedProps"}, func(*shop.Job) {})
+	w.ignores(with(says("w", "Paint"), `"state":null,"forwardedProps":{"mentions":["bot"]}`), nil, func(*shop.Job) {})
+	w.ignores(with(says("x", "Paint"), `"state":"on","forwardedProps":{"b":null,"a":2}`), []string{"state", "forwardedProps.a", "forwardedProps.b"}, func(*shop.Job) {})
 }
 
 // ignores makes a run of the protocol and compares what had no effect. does is what is
 // done in the run of the agent, nil if there is none.
-func (w *world) ignores(body string, want []string, does func(*job)) {
+func (w *world) ignores(body string, want []string, does func(*shop.Job)) {
 	w.Helper()
 	r := w.begin(w.Context(), body)
 	if does != nil {
-		j := w.claim()
+		j := w.Claim()
 		does(j)
-		j.write(func(c *runs.RunChange) error { return c.Start() })
-		j.finish(shoal.RunCompleted, nil)
+		j.Write(func(c *runs.RunChange) error { return c.Start() })
+		j.Finish(shoal.RunCompleted, nil)
 	}
 	if got := ignoredIn(w.T, r.until(agui.RunFinished)); !slices.Equal(got, want) {
 		w.Errorf("of %s %q is ignored, want %q", body, got, want)
@@ -78,26 +79,10 @@ func (w *world) ignores(body string, want []string, does func(*job)) {
 func TestCallSettledElsewhere(t *testing.T) {
 	w := newWorld(t)
 	first := w.begin(t.Context(), with(says("u", "Paint"), paint))
-	j := w.claim()
-	j.write(func(c *runs.RunChange) error {
-		if err := c.Start(); err != nil {
-			return err
-		}
-		space := shoal.SpaceID("shop")
-		_, err := c.OpenPending(storage.Pending{
-			PendingAction: shoal.PendingAction{
-				Kind: shoal.PendingClientTool, RunID: j.lease.Run, AgentID: "bot", ToolCallID: "c1", ToolName: "paint", Args: json.RawMessage(`{"a":1}`),
-				Status: shoal.PendingOpen, SpaceID: &space,
-			},
-			Session: shoal.DefaultSession, Request: "q1", Requester: "ann", Policy: storage.Policy{By: []shoal.EntityID{"ann"}, Quorum: 1},
-		})
-		if err != nil {
-			return err
-		}
-		return c.Suspend()
-	})
+	j := w.Claim()
+	j.CallClient("c1", "paint", `{"a":1}`)
 	end := first.until(agui.RunFinished)
-	call := string(j.lease.Run) + "/c1"
+	call := string(j.Lease.Run) + "/c1"
 	if outcome := end[len(end)-1].Outcome; outcome == nil || !slices.Equal(outcome.PendingToolCallIDs, []string{call}) ||
 		!slices.ContainsFunc(end, func(e agui.Event) bool {
 			return e.Type == agui.ToolCallArgs && e.ToolCallID == call && e.Delta == `{"a":1}`
@@ -109,7 +94,7 @@ func TestCallSettledElsewhere(t *testing.T) {
 	second := w.begin(t.Context(), input(says("u", "Paint")+had+says("v", "Still there?")))
 	second.until(agui.RunStarted)
 	ann := shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "ann"}
-	_, err := w.hub.Pending.AnswerCall(t.Context(), ann, shoal.DefaultSession, j.lease.Run, "c1", shoal.PendingAnswer{Result: json.RawMessage(`1`)})
+	_, err := w.Hub.Pending.AnswerCall(t.Context(), ann, shoal.DefaultSession, j.Lease.Run, "c1", shoal.PendingAnswer{Result: json.RawMessage(`1`)})
 	w.must(err)
 	result := second.until(agui.ToolCallResult)
 	if e := result[len(result)-1]; e.ToolCallID != call || e.Metadata["status"] != "answered" {
@@ -138,12 +123,12 @@ func TestRefusedClientInput(t *testing.T) {
 		`"tools":[{"name":"a"},{"name":"a"}]`:             "body.tools[1].name",
 		`"context":[{"description":"d","value":{"a":1}}]`: "body.context",
 	} {
-		status, code, detail := w.refused(w.request(t.Context(), http.MethodPost, "shop", w.ann, "application/json", with(says("u", "Hi"), body)))
+		status, code, detail := w.refused(w.request(t.Context(), http.MethodPost, "shop", w.Key, "application/json", with(says("u", "Hi"), body)))
 		if status != http.StatusUnprocessableEntity || code != "invalid_argument" || !strings.Contains(detail, want) {
 			t.Errorf("%.80s: %d %s: %s; want %s", body, status, code, detail, want)
 		}
 	}
-	all, err := w.hub.Messages.Read(t.Context(), w.admin, shoal.DefaultSession, "shop", storage.Page{Limit: 10})
+	all, err := w.Hub.Messages.Read(t.Context(), w.Admin, shoal.DefaultSession, "shop", storage.Page{Limit: 10})
 	if err != nil || len(all) != 0 {
 		t.Errorf("the space holds %+v, %v", all, err)
 	}
