@@ -49,6 +49,7 @@ type Exchange struct {
 	cursor   shoal.Cursor
 	rest     []shoal.Event                   // the events that came with the snapshot
 	stale    bool                            // the state of the runs may be out of date
+	ahead    bool                            // the state of the runs was read, and may be newer than the events
 	causes   map[string]bool                 // the causes whose runs are shown
 	messages map[shoal.MessageID]shoal.RunID // the messages of the runs
 	beat     time.Time
@@ -121,6 +122,7 @@ func (x *Exchange) Want(ctx context.Context, id shoal.RunID) error {
 		return err
 	}
 	x.causes[run.CauseRoot] = true
+	x.ahead = true
 	x.receive(run)
 	return nil
 }
@@ -135,6 +137,7 @@ func (x *Exchange) Find(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	x.ahead = true
 	for _, run := range slices.Backward(runs) {
 		x.receive(run)
 	}

@@ -65,9 +65,6 @@ func (x *Exchange) reopen(ctx context.Context) error {
 // State returns how far the runs are, and what waits for the caller: what they wait for, and of the
 // rest of the space what also names.
 func (x *Exchange) State(ctx context.Context, also func(shoal.PendingAction) bool) (State, []shoal.PendingAction, error) {
-	if err := x.refresh(ctx); err != nil {
-		return Active, nil, err
-	}
 	active, suspended, replies := false, false, false
 	for _, r := range x.Runs {
 		active = active || !r.Status.Ended() && !r.Status.Suspended()
@@ -103,6 +100,21 @@ func (x *Exchange) State(ctx context.Context, also func(shoal.PendingAction) boo
 	return Ended, nil, nil
 }
 
+// agree makes the state of the runs that was read agree with what is shown: a run can have ended, or begun to
+// wait, before the events of its messages were read.
+func (x *Exchange) agree(ctx context.Context, v View) error {
+	for x.stale || x.ahead {
+		if err := x.refresh(ctx); err != nil {
+			return err
+		}
+		x.ahead = false
+		if err := x.showCommitted(ctx, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // refresh reads the runs again when their events were skipped.
 func (x *Exchange) refresh(ctx context.Context) error {
 	if !x.stale {
@@ -117,4 +129,20 @@ func (x *Exchange) refresh(ctx context.Context) error {
 		r.Run = run
 	}
 	return nil
+}
+
+// showCommitted shows everything that is committed now: a new follower begins with what this one has missed.
+func (x *Exchange) showCommitted(ctx context.Context, v View) error {
+	if err := x.reopen(ctx); err != nil {
+		return err
+	}
+	for {
+		events, err := x.follower.Next(ctx, time.Now())
+		if err != nil || len(events) == 0 {
+			return err
+		}
+		if _, err := x.takeAll(v, events); err != nil {
+			return err
+		}
+	}
 }

@@ -30,6 +30,9 @@ func (x *Exchange) Play(ctx context.Context, v View, c Client) error {
 			return err
 		}
 		if moved {
+			if err := x.agree(ctx, v); err != nil {
+				return err
+			}
 			if over, err := c.Over(ctx); over || err != nil {
 				return err
 			}
