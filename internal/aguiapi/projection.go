@@ -95,9 +95,7 @@ func (p *projection) before(message shoal.MessageID) string {
 // grow shows the text of a part from an offset on, without the text that the client
 // already has.
 func (p *projection) grow(x *part, offset int, text string) {
-	if known := len(x.text) - offset; known > 0 {
-		text = text[min(known, len(text)):]
-	}
+	text = exchange.Rest(text, offset, len(x.text))
 	if text == "" || x.whole {
 		return
 	}
@@ -217,22 +215,13 @@ func (p *projection) answered(x *part, result json.RawMessage, failure string, s
 	p.end(x)
 	e := agui.Event{Type: agui.ToolCallResult, ToolCallID: x.id, MessageID: x.id + ".result", Role: roleTool, Content: failure}
 	if failure == "" {
-		e.Content = plain(result)
+		e.Content = exchange.Plain(result)
 	}
 	if status != shoal.PartDone {
 		e.Metadata = map[string]any{"status": string(status)}
 	}
 	x.result = &e
 	p.emit(e)
-}
-
-// plain writes a result for people: a string as it is, anything else as JSON.
-func plain(result json.RawMessage) string {
-	var text string
-	if json.Unmarshal(result, &text) == nil && string(result) != "null" {
-		return text
-	}
-	return string(result)
 }
 
 // closeAll ends whatever is open.

@@ -26,3 +26,17 @@ func Result(text string) json.RawMessage {
 	quoted, _ := json.Marshal(text) // a string can always be marshalled
 	return quoted
 }
+
+// Plain writes a result for people: a string as it is, anything else as JSON.
+func Plain(result json.RawMessage) string {
+	var text string
+	if json.Unmarshal(result, &text) == nil && string(result) != "null" {
+		return text
+	}
+	return string(result)
+}
+
+// Rest returns what of a piece of a text, which begins at offset, is beyond the first known bytes.
+func Rest(piece string, offset, known int) string {
+	return piece[min(max(known-offset, 0), len(piece)):]
+}
