@@ -42,24 +42,10 @@ func prepared(run func() int) (code int, err error) {
 	if _, err := os.Stat(filepath.Join("node_modules", "playwright-core")); err != nil {
 		return 0, fmt.Errorf("%w; run `make setup`", err)
 	}
-	if browser, err = findBrowser(); err != nil {
+	if browser, err = program.Browser(); err != nil {
 		return 0, err
 	}
 	return program.WithShoal(func(built *program.Shoal) int { shoalBinary = built; return run() })
-}
-
-// findBrowser finds a Chromium by the names that it has on different systems. The one
-// without windows is first: it takes half of the CPU time.
-func findBrowser() (string, error) {
-	if named := os.Getenv("CHROMIUM"); named != "" {
-		return named, nil
-	}
-	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path, nil
-		}
-	}
-	return "", fmt.Errorf("there is no chromium on PATH; run `make setup`, or set CHROMIUM to the program")
 }
 
 func TestConsole(t *testing.T) {
