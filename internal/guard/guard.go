@@ -25,8 +25,8 @@
 //     also the result of [RequestID].
 //
 // A refused request never reaches the handler. Its response is a problem document of
-// RFC 9457, on an MCP path a JSON-RPC error object, and below OpenAIPath an error object of
-// OpenAI's API.
+// RFC 9457, on an MCP path a JSON-RPC error object, below OpenAIPath an error object of
+// OpenAI's API, and below TextPath a sentence.
 //
 // The guard knows no keys. It asks Admit for the caller before it reads anything of a body,
 // and each caller has its share of the memory for bodies (see internal/limit).
@@ -65,6 +65,9 @@ type Options struct {
 	// OpenAIPath is where everything below speaks OpenAI's API, so that refusals have the form
 	// of its errors; "" for nowhere.
 	OpenAIPath string
+	// TextPath is where the clients of everything below show the body of a refusal to their
+	// user, so that it is only the sentence; "" for nowhere.
+	TextPath string
 	// Accept returns the media types that a request may have besides JSON, such as
 	// application/yaml for an agent configuration. Size and time of such a body are
 	// limited, but it is not scanned. A nil Accept, or an empty result, means JSON
@@ -96,6 +99,7 @@ type Guard struct {
 	origins  map[string]bool // as normalOrigin writes them
 	mcpPaths []string
 	openAI   string
+	text     string
 	accept   func(r *http.Request) []string
 	upload   func(r *http.Request) int64
 	admit    func(r *http.Request) (limit.Caller, error)
@@ -106,7 +110,7 @@ type Guard struct {
 // New returns a Guard with these options, or an error of kind InvalidArgument
 // that names the first host, origin or path that is invalid.
 func New(opts Options) (*Guard, error) {
-	g := &Guard{public: opts.Public, hosts: map[string]bool{}, origins: map[string]bool{}, openAI: opts.OpenAIPath, accept: opts.Accept, upload: opts.Upload, admit: opts.Admit}
+	g := &Guard{public: opts.Public, hosts: map[string]bool{}, origins: map[string]bool{}, openAI: opts.OpenAIPath, text: opts.TextPath, accept: opts.Accept, upload: opts.Upload, admit: opts.Admit}
 	g.bodies.Open = limit.NewBytes(0, cmp.Or(opts.MaxBodies, 256<<20))
 	g.refused = opts.Metrics.Counters("shoal_requests_refused_total", "Requests that were refused before a handler saw them, by error code.", "code")
 	opts.Metrics.GaugeFunc("shoal_body_bytes", "Memory of the bodies of requests that are being read or answered.", func() float64 { return float64(g.bodies.Count()) })
@@ -213,6 +217,8 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, mcp bool, status 
 		writeRPCError(w, status, err)
 	case g.openAI != "" && strings.HasPrefix(r.URL.Path, g.openAI):
 		writeOpenAIError(w, status, err)
+	case g.text != "" && strings.HasPrefix(r.URL.Path, g.text):
+		writeText(w, status, err)
 	default:
 		writeProblem(w, status, err)
 	}

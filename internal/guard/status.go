@@ -79,6 +79,20 @@ func WriteRPCError(w http.ResponseWriter, err error) {
 	writeRPCError(w, Status(public.Kind), public)
 }
 
+// WriteText answers a request with the sentence of err as plain text, for clients that show the body to
+// their user. For the rest it does what [WriteProblem] does.
+func WriteText(w http.ResponseWriter, err error) {
+	public := publicError(err)
+	writeText(w, Status(public.Kind), public)
+}
+
+func writeText(w http.ResponseWriter, status int, err *shoal.Error) {
+	writeError(w, status, textMedia, []byte(err.Msg), err.RetryAfter)
+}
+
+// Public returns the sentence of err that a client may see, as [WriteText] writes it.
+func Public(err error) string { return publicError(err).Msg }
+
 // publicError returns the part of err that a client may see.
 func publicError(err error) *shoal.Error {
 	var public *shoal.Error
@@ -143,6 +157,7 @@ func appendValue(b []byte, v any) []byte {
 var (
 	problemType = []string{"application/problem+json"}
 	jsonMedia   = []string{"application/json"}
+	textMedia   = []string{"text/plain; charset=utf-8"}
 	noStore     = []string{"no-store"}
 	noSniff     = []string{"nosniff"}
 )

@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -159,4 +160,26 @@ func TestErrorHeaders(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Below TextPath a refusal is a sentence, which clients show to their user; elsewhere it is a problem.
+func TestRefusalsBelowTextPathAreSentences(t *testing.T) {
+	d := newDoor(t, Options{TextPath: "/chat/"}, httptest.NewServer)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.URL+"/chat/a", strings.NewReader(`{"a": 1}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "text/plain")
+	res, err := d.Client().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusUnsupportedMediaType || res.Header.Get("Content-Type") != "text/plain; charset=utf-8" ||
+		string(text) != `The body has the Content-Type "text/plain". Send application/json.` {
+		t.Errorf("%d %s %q, %v", res.StatusCode, res.Header.Get("Content-Type"), text, err)
+	}
+	d.wantUntouched()
+	d.wantRefusal(d.send("POST", "/v1/a", `{"a": 1}`, "Content-Type", "text/plain"), http.StatusUnsupportedMediaType, shoal.UnsupportedMediaType, "Send application/json")
 }
