@@ -108,6 +108,7 @@ var importTable = []importRule{
 	},
 	{dir: "internal/apptest", inside: []string{".", "client", "internal/app"}},
 	{dir: "internal/aguiapi", inside: []string{".", "agent", "agent/agui", "internal/agenterror", "internal/chatapi", "internal/eventstream", "internal/exchange", "internal/guard", "internal/hub/core", "internal/hub/storage", "internal/limit"}, never: sqlPackages},
+	{dir: "internal/aisdkapi", inside: []string{".", "internal/chatapi", "internal/exchange", "internal/hub/storage"}, never: sqlPackages},
 	{dir: "internal/chatapi", inside: []string{".", "internal/auth", "internal/exchange", "internal/guard", "internal/hub", "internal/hub/core", "internal/limit"}, never: sqlPackages},
 	{dir: "internal/eventstream", never: sqlPackages},
 	{dir: "internal/openaiapi", inside: []string{".", "internal/chatapi", "internal/eventstream", "internal/exchange", "internal/guard", "internal/hub/core", "internal/hub/storage", "internal/limit"}, never: sqlPackages},
