@@ -21,7 +21,7 @@
 //
 // Then it shows what the runs write into the space, as parts of one message of the assistant:
 //
-//	text, reasoning, file, data        parts of these types
+//	text, reasoning, file, data        text, reasoning, file and data-NAME
 //	a display tool                     tool-NAME, with its input while it is written, executed by the server
 //	a client tool, a question          tool-NAME without output, which the client has to provide
 //	a permission                       an approval request, whose id is that of the pending action
@@ -30,7 +30,7 @@
 //
 // Guarantees:
 //   - A key acts as its entity: it sees and may do the same as in the REST API. The history that
-//     the client sends is not trusted; it only tells which parts the client has already.
+//     the client sends is not trusted; it only says which parts the client has.
 //   - Parts carry in providerMetadata.shoal where they come from. With it a stream continues a message
 //     without a part that the client has.
 //   - A client that disconnects cancels the runs that it has started and that are running, because that is

@@ -29,11 +29,13 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/aguiapi"
+	"github.com/shoal-dev/shoal/internal/aisdkapi"
 	"github.com/shoal-dev/shoal/internal/auth"
 	"github.com/shoal-dev/shoal/internal/background"
 	"github.com/shoal-dev/shoal/internal/calendar"
@@ -220,7 +222,7 @@ func (s *Server) protect() (err error) {
 	c := s.config
 	host, _, _ := net.SplitHostPort(c.Addr)
 	s.guard, err = guard.New(guard.Options{
-		Public: !Loopback(host), AllowHosts: c.AllowHosts, AllowOrigins: c.AllowOrigins, MCPPaths: []string{"/mcp", "/sse"}, OpenAIPath: openaiapi.Path,
+		Public: !Loopback(host), AllowHosts: c.AllowHosts, AllowOrigins: c.AllowOrigins, MCPPaths: []string{"/mcp", "/sse"}, OpenAIPath: openaiapi.Path, TextPath: aisdkapi.Path,
 		Accept: bodies.Types, Upload: bodies.UploadLimit, Metrics: s.metrics,
 		Admit: s.admit,
 	})
@@ -236,7 +238,8 @@ func (s *Server) protect() (err error) {
 // over MCP that is over a limit is refused with a result, which needs the id in its body.
 func (s *Server) admit(r *http.Request) (limit.Caller, error) {
 	caller, err := s.auth.Admit(r)
-	if err == nil && (strings.HasPrefix(r.URL.Path, "/v1/") || strings.HasPrefix(r.URL.Path, "/agui/") || strings.HasPrefix(r.URL.Path, openaiapi.Path)) {
+	limited := []string{"/v1/", "/agui/", openaiapi.Path, aisdkapi.Path}
+	if err == nil && slices.ContainsFunc(limited, func(path string) bool { return strings.HasPrefix(r.URL.Path, path) }) {
 		err = s.limits.Peek(caller, bodies.Concurrent(r))
 	}
 	return caller, err
@@ -300,6 +303,7 @@ func (s *Server) apis() (_ http.Handler, err error) {
 	chats := chatapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log, Limits: s.limits}
 	mux.Handle("/agui/", aguiapi.New(chats).Handler())
 	mux.Handle(openaiapi.Path, openaiapi.New(chats).Handler())
+	mux.Handle(aisdkapi.Path, aisdkapi.New(chats).Handler())
 	mux.Handle("/v1/", rest.Handler())
 	mux.Handle("/", pages.Or(s.console.Handler()))
 	return mux, nil

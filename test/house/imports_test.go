@@ -100,7 +100,7 @@ var importTable = []importRule{
 	{
 		dir: "internal/app",
 		inside: []string{
-			".", "internal/agentconfig", "internal/aguiapi", "internal/auth", "internal/background", "internal/calendar", "internal/chatapi", "internal/clusterbus", "internal/clusterbus/natscore", "internal/clusterbus/pgnotify", "internal/console", "internal/docsite", "internal/guard",
+			".", "internal/agentconfig", "internal/aguiapi", "internal/aisdkapi", "internal/auth", "internal/background", "internal/calendar", "internal/chatapi", "internal/clusterbus", "internal/clusterbus/natscore", "internal/clusterbus/pgnotify", "internal/console", "internal/docsite", "internal/guard",
 			"internal/httpapi", "internal/httpapi/bodies", "internal/history", "internal/hub", "internal/hub/core", "internal/hub/storage", "internal/limit", "internal/localbus", "internal/logs", "internal/mcpapi", "internal/metrics", "internal/naming", "internal/openaiapi", "internal/detach", "internal/remoterun", "internal/run",
 			"internal/sqlstore", "internal/tool",
 		},
@@ -108,7 +108,7 @@ var importTable = []importRule{
 	},
 	{dir: "internal/apptest", inside: []string{".", "client", "internal/app"}},
 	{dir: "internal/aguiapi", inside: []string{".", "agent", "agent/agui", "internal/agenterror", "internal/chatapi", "internal/eventstream", "internal/exchange", "internal/guard", "internal/hub/core", "internal/hub/storage", "internal/limit"}, never: sqlPackages},
-	{dir: "internal/aisdkapi", inside: []string{".", "internal/chatapi", "internal/exchange", "internal/hub/storage"}, never: sqlPackages},
+	{dir: "internal/aisdkapi", inside: []string{".", "internal/chatapi", "internal/eventstream", "internal/exchange", "internal/guard", "internal/hub/core", "internal/hub/runs", "internal/hub/storage", "internal/limit"}, never: sqlPackages},
 	{dir: "internal/chatapi", inside: []string{".", "internal/auth", "internal/exchange", "internal/guard", "internal/hub", "internal/hub/core", "internal/limit"}, never: sqlPackages},
 	{dir: "internal/eventstream", never: sqlPackages},
 	{dir: "internal/openaiapi", inside: []string{".", "internal/chatapi", "internal/eventstream", "internal/exchange", "internal/guard", "internal/hub/core", "internal/hub/storage", "internal/limit"}, never: sqlPackages},
