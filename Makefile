@@ -16,7 +16,7 @@ TOOLS := .cache/bin/built-with-$(GOVERSION)
 NATS  := .cache/bin/nats-server
 
 # Packages where goroutines meet: `make prove` runs their tests with the race detector.
-RACING := /(agent(/agui|/filestore|/mcptool|/provider/(anthropic|google|openai))?|client|internal/(aguiapi|app|chat/feed|clusterbus(/(natscore|pgnotify))?|console|harness(/.*)?|httpapi|hub|load|localbus|mcpapi|detach|run|spacetool|sqlite|sqlstore|tool|wakehook))$$
+RACING := /(agent(/agui|/filestore|/mcptool|/provider/(anthropic|google|openai))?|client|internal/(aguiapi|aisdkapi|app|chat/feed|clusterbus(/(natscore|pgnotify))?|console|harness(/.*)?|httpapi|hub|load|localbus|mcpapi|detach|run|spacetool|sqlite|sqlstore|tool|wakehook))$$
 
 # These are one goroutine with much to do: they run without it only.
 ALONE := ^Test(TheWorkOfCompilingIsBounded|TheWorkOfACheckIsBounded|SchemaWalkAgreesWithLibrary)$$
@@ -50,7 +50,7 @@ NODE_CA := $(firstword $(NODE_EXTRA_CA_CERTS) $(wildcard /etc/ssl/certs/ca-certi
 # What `make check` leaves to `make test`: packages whose tests need a browser, a database
 # server, a network, another program, or more than a few seconds; of the last four it runs
 # the scenarios and transcripts.
-SLOW := /(bench(/.*)?|client|cmd/shoal|examples/.*|agent/(mcptool|filestore)|internal/(app|apptest|auth|background|clusterbus/(natscore|pgnotify)|console|docsite|doctor|filelock|harness/process|load|mcpbridge|release|shoaltest.*|sqlstore|sqlite|hub|run|httpapi|mcpapi)|test/(agui|attack|clients|cluster|conformance|console|e2e|faults|mcp-ts|models|openai|pages|release|resume|secrets|typescript|upgrade))$$
+SLOW := /(bench(/.*)?|client|cmd/shoal|examples/.*|agent/(mcptool|filestore)|internal/(app|apptest|auth|background|clusterbus/(natscore|pgnotify)|console|docsite|doctor|filelock|harness/process|load|mcpbridge|release|shoaltest.*|sqlstore|sqlite|hub|run|httpapi|mcpapi)|test/(agui|aisdk|attack|clients|cluster|conformance|console|e2e|faults|mcp-ts|models|openai|pages|release|resume|secrets|typescript|upgrade))$$
 QUICK := ^Test(Scenarios|Transcripts|Wire|Stories|ToolsAreTheContracts|OpenAPIDocumentIsFresh|EveryInputHasABound)$$
 
 .PHONY: help run build release web setup formatted check test prove race lint format fuzz torture pictures bench generate verify
@@ -95,6 +95,7 @@ prove: setup ## Run the long tests: race detector, faults, clusters, releases, u
 	go test $(TESTFLAGS) -run='$(STORIES)' ./test/console || failed=1; \
 	go test $(TESTFLAGS) -run='$(CODERS)' ./test/clients || failed=1; \
 	go test $(TESTFLAGS) -run='$(SERVERS)' ./internal/hub -clusterseeds=2000 || failed=1; \
+	SHOAL_CHAT_CUTS=200 go test $(TESTFLAGS) -run='^TestCuts$$' ./test/aisdk || failed=1; \
 	scripts/race.sh $(TESTFLAGS) -skip='$(ALONE)' $$(go list $(PACKAGES) | grep -E '$(RACING)') || failed=1; \
 	exit $$failed
 
@@ -126,6 +127,7 @@ torture: setup ## Do every fault to servers for an hour, find every planted bug,
 	go test -count=1 -timeout 180m ./test/faults || failed=1; \
 	if [[ -f .cache/faults.md ]]; then cat .cache/faults.md; fi; \
 	SHOAL_CLUSTER_FAULTS=75 go test -v -count=1 -timeout 90m ./test/cluster || failed=1; \
+	SHOAL_CHAT_CUTS=2000 go test -count=1 -timeout 60m -run '^TestCuts$$' ./test/aisdk || failed=1; \
 	SHOAL_KILLS=200 go test -count=1 -timeout 60m -run '^TestKilledRuns$$' ./test/e2e || failed=1; \
 	go test -count=1 -timeout 180m -run='$(SERVERS)' ./internal/hub -clusterseeds=200000 || failed=1; \
 	SHOAL_MENTION_WORLDS=300 go test -count=1 -timeout 60m -run='^TestEveryMentionIsExplained$$' ./internal/run || failed=1; \

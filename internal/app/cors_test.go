@@ -40,6 +40,8 @@ func TestPagesOfAllowedOrigins(t *testing.T) {
 		{"MCP", "POST", "/mcp", initial, 200, ""},
 		{"AG-UI", "POST", agui, emptyRun, 200, ""},
 		{"OpenAI's API", "GET", "/openai/v1/models", "", 200, "{"},
+		{"the AI SDK", "GET", "/ai-sdk/default/" + string(app.Welcome), "", 200, "["},
+		{"a resumed chat of the AI SDK", "GET", "/ai-sdk/default/" + string(app.Welcome) + "/chat/stream", "", 204, ""},
 		{"an unknown path", "GET", "/v1/nothing", "", 404, "{"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
