@@ -30,7 +30,7 @@ func (s *Server) greet(ctx context.Context) {
 	lines = append(lines,
 		"  MCP   "+url+"/mcp",
 		"  REST  "+url+"/v1    (reference: "+url+"/docs)",
-		"  AG-UI "+url+"/agui/SESSION/SPACE    OpenAI "+url+"/openai/v1",
+		"  AG-UI "+url+"/agui/SESSION/SPACE    AI SDK "+url+"/ai-sdk/SESSION/SPACE    OpenAI "+url+"/openai/v1",
 		"  data  "+c.Data+"    (keys: "+KeyFile+", "+OperatorKeyFile+")",
 		"",
 	)
