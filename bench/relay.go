@@ -40,12 +40,16 @@ func (r *run) relays(ctx context.Context) error {
 	t := r.Report.Add(&report.Table{
 		Title: fmt.Sprintf("A delta from the model to a reader's stream, %d runs at %d/s", relayRuns, relayRate),
 		Note: "The model is simulated by a process of its own; each delta carries the time at which it was sent. The floor reads each chunk and writes its delta as an event. " +
-			"Shoal's row is a run of a hosted agent that writes into a space: composed, checked, with offsets, drafts stored. Added is the time beyond reading the model directly. " + models.Versions(ctx) + ".",
-		Ratios: []report.Ratio{{Metric: addedP50, Base: relayRow, Heading: "added ÷ floor"}, {Metric: report.CPUMicros, Base: relayRow, Heading: "CPU ÷ floor"}, {Metric: report.CPUMicros, Base: aiServerRow, Heading: "CPU ÷ AI SDK"}},
+			"Shoal's row is a run of a hosted agent that writes into a space: composed, checked, with offsets, drafts stored; the rows of other protocols are the same run, whose reader has started it over that protocol. Added is the time beyond reading the model directly. " + models.Versions(ctx) + ".",
+		Ratios: []report.Ratio{{Metric: addedP50, Base: relayRow, Heading: "added ÷ floor"}, {Metric: report.CPUMicros, Base: relayRow, Heading: "CPU ÷ floor"}, {Metric: report.CPUMicros, Base: aiServerRow, Heading: "CPU ÷ AI SDK"}, {Metric: report.CPUMicros, Base: restRow, Heading: "CPU ÷ REST"}},
 		Shown:  []string{addedP50, report.P50, report.P99, report.CPUMicros},
 	})
+	rows := []string{modelRow, relayRow, restRow, aiServerRow}
+	for _, d := range doors {
+		rows = append(rows, d.row)
+	}
 	for range r.Rounds {
-		for _, row := range []string{modelRow, relayRow, restRow, aiServerRow} {
+		for _, row := range rows {
 			if err := r.relayRound(ctx, t, row); err != nil {
 				return fmt.Errorf("%s: %w", row, err)
 			}
@@ -53,6 +57,7 @@ func (r *run) relays(ctx context.Context) error {
 	}
 	r.Report.AtMost(3, "× floor", t.Ratio(addedP50, restRow, relayRow), t.Title+", added p50").WithTarget(1.5)
 	r.Report.AtMost(0.5, "× AI SDK", t.Ratio(report.CPUMicros, restRow, aiServerRow), t.Title+", CPU of a delta").WithTarget(0.3)
+	r.doorGates(t)
 	return nil
 }
 
@@ -82,7 +87,7 @@ func (r *run) relayRound(ctx context.Context, t *report.Table, name string) erro
 			return err
 		}
 	}
-	if s, ours := f.Side.(*restSide); ours {
+	if s, ours := f.Side.(*restSide); ours && findDoor(name) == nil {
 		if err := s.trigger(ctx, relayRuns); err != nil {
 			return err
 		}
@@ -140,7 +145,11 @@ func (r *run) relayFan(ctx context.Context, name string, model *process.Process)
 	s := &restSide{server: p}
 	f := &fan{Side: s, Readers: new(load.Readers)}
 	if err = s.Prepare(ctx, 1); err == nil {
-		f.connect, err = s.readerConnector(ctx, relayRuns, hostedSpace)
+		if d := findDoor(name); d != nil {
+			f.connect = s.doorConnector(d)
+		} else {
+			f.connect, err = s.readerConnector(ctx, relayRuns, hostedSpace)
+		}
 	}
 	if err == nil {
 		err = s.createHostedAgents(ctx, model.URL(), relayRuns, relayRate)
