@@ -3,8 +3,8 @@ package aguiapi
 import (
 	"fmt"
 
-	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent/agui"
+	"github.com/shoal-dev/shoal/internal/chatapi"
 )
 
 // inputBounds is how much of each list and text of a RunAgentInput is taken; the body
@@ -21,12 +21,8 @@ const maxClientID = 256
 
 // checkInput refuses what of an input is more than its bound.
 func checkInput(in *agui.Input) error {
-	var err error
-	check := func(bound, at string, n int, unit string) {
-		if most := inputBounds[bound]; n > most && err == nil {
-			err = shoal.Invalid("body."+at, fmt.Sprintf("has %d %s; at most %d are allowed", n, unit, most))
-		}
-	}
+	sizes := chatapi.Sizes{Bounds: inputBounds}
+	check := func(bound, at string, n int, unit string) { sizes.Check(bound, "body."+at, n, unit) }
 	text := func(field, s string) { check(field, field, len(s), "bytes") }
 	list := func(field string, n int) { check(field, field, n, "entries") }
 	text("threadId", in.ThreadID)
@@ -52,5 +48,5 @@ func checkInput(in *agui.Input) error {
 	for i, r := range in.Resume {
 		check("resume[].interruptId", fmt.Sprintf("resume[%d].interruptId", i), len(r.InterruptID), "bytes")
 	}
-	return err
+	return sizes.Err
 }

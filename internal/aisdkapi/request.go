@@ -1,9 +1,7 @@
 package aisdkapi
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -56,15 +54,13 @@ const regenerate = "regenerate-message"
 
 // decode reads the body of a message.
 func decode(body []byte) (*request, error) {
-	if len(body) == 0 {
-		return nil, shoal.E("aisdkapi", shoal.InvalidJSON, "The body is empty. Send the messages of the chat.")
-	}
 	in, all := new(request), map[string]json.RawMessage{}
-	if err := json.Unmarshal(body, in); err != nil {
-		return nil, wrongType(err)
+	const send = "Send the messages of the chat."
+	if err := chatapi.Decode(body, in, send); err != nil {
+		return nil, err
 	}
-	if err := json.Unmarshal(body, &all); err != nil || bytes.HasPrefix(body, []byte("null")) {
-		return nil, wrongType(err)
+	if err := chatapi.Decode(body, &all, send); err != nil {
+		return nil, err
 	}
 	for _, name := range knownFields {
 		delete(all, name)
@@ -79,23 +75,10 @@ func decode(body []byte) (*request, error) {
 	return in, in.check()
 }
 
-// wrongType returns the error for JSON that is not a request.
-func wrongType(err error) error {
-	var wrong *json.UnmarshalTypeError
-	if !errors.As(err, &wrong) || wrong.Field == "" {
-		return shoal.E("aisdkapi", shoal.InvalidJSON, "The body is not a JSON object.")
-	}
-	return shoal.Invalid(wrong.Field, "must not be a "+wrong.Value)
-}
-
 // checkBounds refuses what of a request is more than its bound.
 func (in *request) checkBounds() error {
-	var err error
-	check := func(bound, at string, n int, unit string) {
-		if most := inputBounds[bound]; n > most && err == nil {
-			err = shoal.Invalid(at, fmt.Sprintf("has %d %s; at most %d are allowed", n, unit, most))
-		}
-	}
+	sizes := chatapi.Sizes{Bounds: inputBounds}
+	check := sizes.Check
 	check("id", "id", len(in.ID), "bytes")
 	check("messageId", "messageId", len(in.MessageID), "bytes")
 	check("system", "system", len(in.System), "bytes")
@@ -114,7 +97,7 @@ func (in *request) checkBounds() error {
 		check("tools[].name", "tools", len(name), "bytes in the name of a tool")
 		check("tools[].description", "tools."+name+".description", len(in.Tools[name].Description), "bytes")
 	}
-	return err
+	return sizes.Err
 }
 
 // check refuses what is not a chat.

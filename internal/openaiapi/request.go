@@ -2,11 +2,11 @@ package openaiapi
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/chatapi"
 	"github.com/shoal-dev/shoal/internal/exchange"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
@@ -67,12 +67,9 @@ const maxCallID = 256
 
 // decode reads the body of a chat completion.
 func decode(body []byte) (*request, error) {
-	if len(body) == 0 {
-		return nil, shoal.E("openaiapi", shoal.InvalidJSON, "The body is empty. Send a chat completion request.")
-	}
 	in := new(request)
-	if err := json.Unmarshal(body, in); err != nil {
-		return nil, wrongType(err)
+	if err := chatapi.Decode(body, in, "Send a chat completion request."); err != nil {
+		return nil, err
 	}
 	if err := in.checkBounds(); err != nil {
 		return nil, err
@@ -80,23 +77,10 @@ func decode(body []byte) (*request, error) {
 	return in, in.check()
 }
 
-// wrongType returns the error for JSON that is not a request.
-func wrongType(err error) error {
-	var wrong *json.UnmarshalTypeError
-	if !errors.As(err, &wrong) {
-		return shoal.E("openaiapi", shoal.InvalidJSON, "The body is not a JSON object.")
-	}
-	return shoal.Invalid(wrong.Field, "must not be a "+wrong.Value)
-}
-
 // checkBounds refuses what of a request is more than its bound.
 func (in *request) checkBounds() error {
-	var err error
-	check := func(bound, at string, n int, unit string) {
-		if most := inputBounds[bound]; n > most && err == nil {
-			err = shoal.Invalid(at, fmt.Sprintf("has %d %s; at most %d are allowed", n, unit, most))
-		}
-	}
+	sizes := chatapi.Sizes{Bounds: inputBounds}
+	check := sizes.Check
 	check("messages", "messages", len(in.Messages), "entries")
 	check("tools", "tools", len(in.Tools), "entries")
 	check("modalities", "modalities", len(in.Modalities), "entries")
@@ -112,7 +96,7 @@ func (in *request) checkBounds() error {
 		check("tools[].function.name", at+".name", len(t.Function.Name), "bytes")
 		check("tools[].function.description", at+".description", len(t.Function.Description), "bytes")
 	}
-	return err
+	return sizes.Err
 }
 
 // check refuses what an agent cannot do.
