@@ -1,19 +1,16 @@
 package httpapi
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/guard"
+	"github.com/shoal-dev/shoal/internal/httpapi/spool"
 	"github.com/shoal-dev/shoal/internal/hub/archive"
 )
 
@@ -44,17 +41,17 @@ func exportRoutes() []route {
 // exportSession writes the export to a temporary file and then sends the file. That way a slow client
 // does not keep a database transaction open, and a failed export gets an error response.
 func exportSession(c *call) error {
-	spool, err := newSpool(c.Spool)
+	kept, err := spool.New(c.Spool)
 	if err != nil {
 		return err
 	}
-	defer spool.close()
-	if err := c.Hub.Archive.Export(c.ctx(), c.who, c.session(), c.Version, spool); err != nil {
-		return spoolError(err)
+	defer kept.Close()
+	if err := c.Hub.Archive.Export(c.ctx(), c.who, c.session(), c.Version, kept); err != nil {
+		return spool.Error(err)
 	}
-	size, err := spool.rewind()
+	export, size, err := kept.Rewind()
 	if err != nil {
-		return spoolError(err)
+		return spool.Error(err)
 	}
 	c.w.Header().Set("Content-Disposition", `attachment; filename="`+string(c.session())+`.jsonl"`)
 	h := c.startResponse(http.StatusOK)
@@ -66,56 +63,13 @@ func exportSession(c *call) error {
 	if c.r.Method == http.MethodHead {
 		return nil
 	}
-	if _, err := io.Copy(c.w, spool.file); err != nil {
+	if _, err := io.Copy(c.w, export); err != nil {
 		return err
 	}
 	if err := control.Flush(); err != nil {
 		return err
 	}
 	return context.Cause(c.r.Context())
-}
-
-// spool is a temporary file without a name.
-type spool struct {
-	*bufio.Writer
-	file *os.File
-}
-
-func newSpool(dir string) (*spool, error) {
-	file, err := os.CreateTemp(dir, "export-*.tmp")
-	if err != nil {
-		return nil, spoolError(err)
-	}
-	// A file without a name disappears with the process, however that ends. On systems
-	// that cannot remove an open file, close removes it.
-	_ = os.Remove(file.Name())
-	return &spool{bufio.NewWriterSize(file, 256<<10), file}, nil
-}
-
-// rewind seeks to the beginning for reading and returns the size of the file.
-func (s *spool) rewind() (int64, error) {
-	if err := s.Flush(); err != nil {
-		return 0, err
-	}
-	size, err := s.file.Seek(0, io.SeekCurrent)
-	if err != nil {
-		return 0, err
-	}
-	_, err = s.file.Seek(0, io.SeekStart)
-	return size, err
-}
-
-func (s *spool) close() {
-	_ = s.file.Close()
-	_ = os.Remove(s.file.Name()) // fails where newSpool has removed it
-}
-
-// spoolError returns StorageFull if err means that the disk is full, else err.
-func spoolError(err error) error {
-	if !errors.Is(err, syscall.ENOSPC) {
-		return err
-	}
-	return &shoal.Error{Op: "httpapi.exportSession", Kind: shoal.StorageFull, Msg: "The server's disk is full, so it cannot write the export. Ask the operator to free space.", Err: err}
 }
 
 func importSession(c *call) error {
