@@ -15,14 +15,14 @@ import (
 // React fails with Conflict for a message that is deleted or still streaming, and if the
 // message has the maximum number of reactions.
 func (m *Messages) React(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.MessageID, emoji string) (shoal.Message, error) {
-	return m.changeReactions(ctx, "hub.Messages.React", who, session, id, emoji, shoal.WithReaction)
+	return m.changeReactions(ctx, "hub.Messages.React", who, session, id, emoji, withReaction)
 }
 
 // Unreact removes a reaction of the acting entity. Removing a reaction that does not exist
 // is not an error.
 func (m *Messages) Unreact(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.MessageID, emoji string) (shoal.Message, error) {
 	return m.changeReactions(ctx, "hub.Messages.Unreact", who, session, id, emoji, func(all []shoal.Reaction, by shoal.EntityID, with string) ([]shoal.Reaction, bool, error) {
-		out, changed := shoal.WithoutReaction(all, by, with)
+		out, changed := withoutReaction(all, by, with)
 		return out, changed, nil
 	})
 }
