@@ -6,11 +6,11 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/httpapi/spool"
+	"github.com/shoal-dev/shoal/internal/httpapi/upload"
 	"github.com/shoal-dev/shoal/internal/hub/archive"
 )
 
@@ -81,7 +81,7 @@ func importSession(c *call) error {
 	if o.PausePlans, err = c.boolParam("pausePlans"); err != nil {
 		return err
 	}
-	made, err := c.Hub.Archive.Import(c.ctx(), c.who, c.session(), &slowBody{c: c}, o)
+	made, err := c.Hub.Archive.Import(c.ctx(), c.who, c.session(), upload.Slow(c.w, c.r, guard.UploadTime), o)
 	return c.answerOr(err, http.StatusCreated, made)
 }
 
@@ -95,13 +95,4 @@ func (c *call) boolParam(name string) (bool, error) {
 		return true, nil
 	}
 	return false, shoal.Invalid("query."+name, fmt.Sprintf("must be true or false, not %q", text))
-}
-
-// slowBody is a body that may take any time to arrive as long as it makes progress.
-type slowBody struct{ c *call }
-
-func (u *slowBody) Read(p []byte) (int, error) {
-	// An error means a broken connection, and reading returns it, too.
-	_ = http.NewResponseController(u.c.w).SetReadDeadline(time.Now().Add(guard.UploadTime))
-	return u.c.r.Body.Read(p)
 }
