@@ -66,7 +66,11 @@ func claimRuns(c *call) error {
 	if open == nil {
 		return c.answerClaim(claimed, err)
 	}
-	return c.detach(func(c *call) error { return c.answerClaim(open.Wait(c.ctx())) })
+	return c.detach(func(c *call) error {
+		ctx, stop := c.Hub.Keys.While(c.ctx(), c.who, c.session())
+		defer stop()
+		return c.answerClaim(open.Wait(ctx))
+	})
 }
 
 // answerClaim responds with claimed runs. If the program has disconnected, another can claim them at

@@ -67,6 +67,17 @@ func (k *Keys) Watch(who shoal.Principal, session shoal.SessionID, ended func(er
 	return func() { k.core.Calls.Leave(x) }
 }
 
+// While returns a context that ends, with the reason as its cause, when the principal loses its right
+// to an open call in the session. The caller must call stop.
+func (k *Keys) While(ctx context.Context, who shoal.Principal, session shoal.SessionID) (held context.Context, stop func()) {
+	held, cancel := context.WithCancelCause(ctx)
+	leave := k.Watch(who, session, func(err error) { cancel(err) })
+	return held, func() {
+		leave()
+		cancel(nil)
+	}
+}
+
 // Start starts the tasks that end open calls whose rights have ended. They end when the hub
 // stops.
 func (k *Keys) Start() {
