@@ -140,7 +140,7 @@ func (a *API) Routes() []Route {
 func routes() []route {
 	return slices.Concat(
 		sessionRoutes(), entityRoutes(), waitRoutes(), spaceRoutes(), messageRoutes(), eventRoutes(), searchRoutes(),
-		agentRoutes(), agentNoteRoutes(), conversationRoutes(), planRoutes(), runRoutes(), remoteRoutes(), pendingRoutes(), usageRoutes(), exportRoutes(), fileRoutes(), rendererRoutes(),
+		agentRoutes(), agentNoteRoutes(), conversationRoutes(), planRoutes(), runRoutes(), remoteRoutes(), runnerRoutes(), pendingRoutes(), usageRoutes(), exportRoutes(), fileRoutes(), rendererRoutes(),
 		keyRoutes(), inviteRoutes(), nodeRoutes(), healthRoutes(), documentRoutes(), documentConfigRoutes(),
 	)
 }

@@ -2,6 +2,10 @@ package httpapi
 
 // typeWords describe the schemas.
 var typeWords = map[string]string{
+	"Runner":                 "A machine on which a program runs agents of the session. `version` and `seenAt` are those of its last report.",
+	"RunnerPage":             "A page of runners.",
+	"RunnerAgent":            "An agent on a runner. `keyId` is the key with which the runner reports, null for an admin key.",
+	"RunnerReport":           "What a runner says about an agent: the program that it runs, in which directory, and what it lets that program do. `respondTo` and `approve` list ids of entities, and the words `owner` and `members`. 0 means no bound. Nothing on the server changes it.",
 	"Renderer":               "The newest version of a renderer. `hash` is the SHA-256 of its page, `size` its length in bytes, `url` where it is served.",
 	"RendererPage":           "A page of renderers.",
 	"MemberPage":             "A page of members.",

@@ -62,6 +62,7 @@ func sharedParams() map[string]*apiParam {
 		"key":             id("key", "The id of a key."),
 		"invite":          id("invite", "The id of an invitation."),
 		"agent":           id("agent", "The id of an agent."),
+		"runner":          id("runner", "The id of a runner."),
 		"plan":            id("plan", "The id of a plan."),
 		"memory":          id("memory", "The id of a memory."),
 		"goal":            id("goal", "The id of a goal."),

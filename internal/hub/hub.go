@@ -65,6 +65,7 @@ type Hub struct {
 	Events    *feed.Events
 	Keys      *access.Keys
 	Invites   *access.Invites
+	Runners   *access.Runners
 	Agents    *agents.Agents
 	Runs      *runs.Runs
 	Pending   *pending.Pending
@@ -106,6 +107,7 @@ func New(o Options) *Hub {
 	h.Events = feed.NewEvents(c, parts)
 	h.Keys = access.NewKeys(c)
 	h.Invites = access.NewInvites(c)
+	h.Runners = access.NewRunners(c)
 	h.Agents = agents.NewAgents(c)
 	h.Runs = runs.NewRuns(c, o.KeepRequests)
 	h.Pending = pending.NewPending(c, o.FitsSchema)

@@ -303,7 +303,7 @@ var importTable = []importRule{
 	},
 	{dir: "internal/sqlstore/clustersql", inside: []string{".", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/renderersql", inside: []string{".", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
-	{dir: "internal/sqlstore/keysql", inside: []string{".", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
+	{dir: "internal/sqlstore/keysql", inside: []string{".", "internal/hub/storage", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/messagerow", inside: []string{".", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/readranges", inside: []string{".", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/runsql", inside: []string{".", "internal/hub/storage", "internal/sqlstore/coresql", "internal/sqlstore/schema", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},

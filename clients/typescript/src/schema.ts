@@ -1090,6 +1090,66 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/sessions/{session}/runners": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List runners
+         * @description The machines on which `shoal runner` runs coding agents, ordered by id, with what each lets its agents do, as it says itself. `online` is false 90 seconds after the last report. For admins and owners of the session.
+         */
+        readonly get: operations["listRunners"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/sessions/{session}/runners/{runner}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Remove a runner
+         * @description Revokes the keys with which it has reported, which ends what it does, and forgets it. For admins and owners of the session.
+         */
+        readonly delete: operations["removeRunner"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/sessions/{session}/runners/{runner}/agents/{agent}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /**
+         * Say where an agent runs
+         * @description A runner sends it when it starts an agent, every 30 seconds, and with `stopped` at its end. An agent is remembered on the eight machines that were heard last. For the agent's own key and admins.
+         */
+        readonly put: operations["reportRunner"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/sessions/{session}/runs": {
         readonly parameters: {
             readonly query?: never;
@@ -3114,6 +3174,51 @@ export interface components {
             /** @enum {string} */
             readonly type: "snapshot";
         };
+        /** @description A machine on which a program runs agents of the session. `version` and `seenAt` are those of its last report. */
+        readonly Runner: {
+            readonly agents: readonly components["schemas"]["RunnerAgent"][];
+            readonly id: string;
+            readonly online: boolean;
+            /** Format: date-time */
+            readonly seenAt: string;
+            readonly version: string;
+        };
+        /** @description An agent on a runner. `keyId` is the key with which the runner reports, null for an admin key. */
+        readonly RunnerAgent: {
+            readonly agentId: string;
+            /** Format: date-time */
+            readonly enrolledAt: string;
+            readonly keyId: string | null;
+            readonly online: boolean;
+            readonly report: components["schemas"]["RunnerReport"];
+            /** Format: date-time */
+            readonly seenAt: string;
+        };
+        /** @description A page of runners. */
+        readonly RunnerPage: {
+            readonly items: readonly components["schemas"]["Runner"][];
+            /** @description Where the next page begins; null on the last one. */
+            readonly nextCursor: string | null;
+        };
+        /** @description What a runner says about an agent: the program that it runs, in which directory, and what it lets that program do. `respondTo` and `approve` list ids of entities, and the words `owner` and `members`. 0 means no bound. Nothing on the server changes it. */
+        readonly RunnerReport: {
+            readonly approve: readonly string[];
+            readonly dir: string;
+            /** @description `human` or `agent`. */
+            readonly kind: string;
+            /** Format: double */
+            readonly maxCostPerDay: number;
+            /** Format: int64 */
+            readonly maxTokensPerDay: number;
+            /** Format: int64 */
+            readonly maxTurnsPerHour: number;
+            readonly mode: string;
+            readonly problem?: string;
+            readonly respondTo: readonly string[];
+            readonly stopped?: boolean;
+            readonly version: string;
+            readonly worktree: boolean;
+        };
         /** @description A service. */
         readonly ServiceTrigger: {
             readonly payload: unknown;
@@ -4110,6 +4215,8 @@ export interface components {
         readonly renderer: string;
         /** @description The id of a run. */
         readonly run: string;
+        /** @description The id of a runner. */
+        readonly runner: string;
         /** @description The id of a session, such as `default`. */
         readonly session: string;
         /** @description The id of a space. */
@@ -6987,6 +7094,136 @@ export interface operations {
             readonly 403: components["responses"]["forbidden-identity_mismatch"];
             readonly 404: components["responses"]["not_found"];
             readonly 409: components["responses"]["session_closed"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
+    readonly listRunners: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The `nextCursor` of the previous page. */
+                readonly cursor?: string;
+                /** @description The maximum number of items, 1 to 200; a larger number counts as 200. The default is 50. */
+                readonly limit?: number;
+            };
+            readonly header?: {
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RunnerPage"];
+                };
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+        };
+    };
+    readonly removeRunner: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of a runner. */
+                readonly runner: components["parameters"]["runner"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description No Content */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
+    readonly reportRunner: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of a runner. */
+                readonly runner: components["parameters"]["runner"];
+                /** @description The id of an agent. */
+                readonly agent: components["parameters"]["agent"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "version": "1.0.0",
+                 *       "kind": "claude-code",
+                 *       "dir": "~/src/app",
+                 *       "mode": "ask",
+                 *       "respondTo": [
+                 *         "owner"
+                 *       ],
+                 *       "approve": [
+                 *         "owner"
+                 *       ],
+                 *       "maxTurnsPerHour": 30
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["RunnerReport"];
+            };
+        };
+        readonly responses: {
+            /** @description No Content */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["invalid_json"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 409: components["responses"]["conflict"];
+            readonly 413: components["responses"]["too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 422: components["responses"]["invalid_argument"];
             readonly 429: components["responses"]["rate_limited"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["busy"];

@@ -44,6 +44,10 @@ var OfBodies = map[string]Bound{
 
 	"ClaimInput.limit": {Most: shoal.MaxClaim, Cut: true}, "ClaimInput.waitMs": {Most: shoal.MaxWait.Milliseconds(), Cut: true}, "ClaimInput.holds": {Entries: shoal.MaxClaim}, "ClaimInput.holds[]": {Bytes: shoal.MaxID},
 
+	"RunnerReport.version": Line, "RunnerReport.kind": ID, "RunnerReport.dir": {Bytes: shoal.MaxDescription}, "RunnerReport.mode": ID, "RunnerReport.problem": {Bytes: shoal.MaxDescription},
+	"RunnerReport.respondTo": {Entries: shoal.MaxMentions}, "RunnerReport.respondTo[]": ID, "RunnerReport.approve": {Entries: shoal.MaxMentions}, "RunnerReport.approve[]": ID,
+	"RunnerReport.maxTurnsPerHour": Whole, "RunnerReport.maxTokensPerDay": Whole, "RunnerReport.maxCostPerDay": {Most: wholeMost},
+
 	"WaitInput.ack": {Bytes: shoal.MaxCursor}, "WaitInput.entityId": ID, "WaitInput.spaceId": ID,
 	"WaitInput.from": {Entries: shoal.MaxMentions}, "WaitInput.from[]": {Bytes: shoal.MaxID},
 	"WakeLease.via": ID, "WakeLease.harness": ID, "WakeLease.runner": ID, "WakeLease.sessionRef": Line,

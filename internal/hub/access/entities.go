@@ -245,7 +245,7 @@ func (e *Entities) Delete(ctx context.Context, who shoal.Principal, session shoa
 				e.core.Presence.Forget(session, id)
 			}
 		})
-		return errors.Join(agents.CancelWork(ch, session, id), ch.DeleteEntityKeys(session, id), ch.DeleteInvitesOf(session, id), ch.DeleteEntity(session, id, ch.At))
+		return errors.Join(agents.CancelWork(ch, session, id), ch.DeleteEntityKeys(session, id), ch.DeleteInvitesOf(session, id), ch.DeleteRunnersOf(session, id), ch.DeleteEntity(session, id, ch.At))
 	})
 }
 

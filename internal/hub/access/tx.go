@@ -15,6 +15,8 @@ type Tx interface {
 	KeyByHash(hash string) (shoal.Key, error)
 	KeyHash(id shoal.KeyID) (string, error)
 	Keys(session shoal.SessionID, after shoal.KeyID, limit int) ([]shoal.Key, error)
+	RunnerKeys(session shoal.SessionID, id shoal.RunnerID) ([]shoal.KeyID, error)
+	Runners(session shoal.SessionID, after shoal.RunnerID, limit int) ([]storage.RunnerRow, error)
 	Sessions(after shoal.SessionID, limit int) ([]shoal.Session, error)
 	SignIns(of shoal.KeyID) ([]shoal.KeyID, error)
 }

@@ -67,6 +67,7 @@ type Tx interface {
 	AgentTx
 	RunTx
 	RemoteTx
+	RunnerTx
 	StepTx
 	RequestTx
 	ComposedTx

@@ -29,6 +29,7 @@ var notExported = map[string]string{
 	"remembered_decisions.*": "nobody has decided anything on the server that imports",
 	"request_spending.*":     "it is what model calls of this server have cost",
 	"revoked_keys.*":         "keys are secrets of their server",
+	"runner_agents.*":        "runners report to the server that they know",
 	"search_blocks.*":        "the index is made of the messages",
 	"search_words.*":         "the index is made of the messages",
 	"members.acked_above":    "it is counted again",

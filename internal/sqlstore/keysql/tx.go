@@ -1,4 +1,4 @@
-// Package keysql is the SQL of keys, sign-ins and invitations.
+// Package keysql is the SQL of keys, sign-ins, invitations and runners.
 package keysql
 
 import "github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"

@@ -46,6 +46,8 @@ func columnValue(arg any) any {
 		return string(v)
 	case shoal.NodeID:
 		return string(v)
+	case shoal.RunnerID:
+		return string(v)
 	case shoal.InviteID:
 		return string(v)
 	case shoal.FileID:
@@ -57,6 +59,8 @@ func columnValue(arg any) any {
 	case *shoal.EntityID:
 		return deref(v)
 	case *shoal.RunID:
+		return deref(v)
+	case *shoal.KeyID:
 		return deref(v)
 	case *shoal.SpaceID:
 		return deref(v)
