@@ -46,6 +46,7 @@ type commands struct {
 	Console    server.ConsoleCommand      `cmd:"" group:"Start and look after a server" help:"Create a link that signs a browser in to the console, once; requires --admin."`
 	Connect    connect.Command            `cmd:"" group:"Agents and their work" help:"Connect Claude Code, Codex, Cursor, VS Code or Gemini CLI."`
 	Runner     runner.Command             `cmd:"" group:"Agents and their work" help:"Run coding agents on this machine: a mention wakes them, and they ask before they act."`
+	Runners    runner.ListCommand         `cmd:"" group:"Agents and their work" help:"List the machines on which coding agents run, and remove one."`
 	MCP        connect.MCPCommand         `cmd:"" group:"Agents and their work" name:"mcp" help:"Serve MCP over standard input and output."`
 	Send       talk.SendCommand           `cmd:"" group:"Talk" help:"Post a message."`
 	Chat       talk.ChatCommand           `cmd:"" group:"Talk" help:"Chat in a space, on the full screen or line by line."`

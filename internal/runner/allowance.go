@@ -66,7 +66,7 @@ func (a *allowance) begin(now time.Time) error {
 	b := a.budget
 	switch {
 	case a.disabled:
-		return &Failure{CodeDisabled, fmt.Sprintf("%s failed %d times within %s and is not started any more. Its runner has to be restarted.", a.title, maxFailures, "10 minutes")}
+		return a.disabledFailure()
 	case len(a.turns) >= b.MaxTurnsPerHour:
 		return &Failure{CodeBudget, fmt.Sprintf("%s has had its %d turns of an hour. It can work again at %s.", a.title, b.MaxTurnsPerHour, clock(a.turns[0].Add(time.Hour)))}
 	case b.MaxTokensPerDay > 0 && tokens >= b.MaxTokensPerDay:
@@ -76,6 +76,20 @@ func (a *allowance) begin(now time.Time) error {
 	}
 	a.turns = append(a.turns, now)
 	return nil
+}
+
+func (a *allowance) disabledFailure() *Failure {
+	return &Failure{CodeDisabled, fmt.Sprintf("%s failed %d times within %s and is not started any more. Its runner has to be restarted.", a.title, maxFailures, "10 minutes")}
+}
+
+// problem says why the agent is not started any more; empty if it is.
+func (a *allowance) problem() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.disabled {
+		return ""
+	}
+	return a.disabledFailure().Text
 }
 
 // clock is a time of day with its zone.

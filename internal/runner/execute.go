@@ -58,6 +58,10 @@ type Options struct {
 	Idle         time.Duration
 	// Environ is the environment of the runner, of which the agents see a part.
 	Environ []string
+	// Machine is what the server calls this machine; if it is empty, nothing is reported. Version is
+	// that of this program.
+	Machine shoal.RunnerID
+	Version string
 }
 
 // Runner owns the processes of coding agents.

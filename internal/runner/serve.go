@@ -29,8 +29,10 @@ type Served struct {
 func (r *Runner) Serve(ctx context.Context, s Served) error {
 	a := &served{
 		Served: s, runner: r,
-		allowance: &allowance{budget: s.Budget, title: string(s.ID)},
+		allowance: &allowance{budget: s.Budget, title: string(s.ID)}, changed: make(chan struct{}, 1),
 	}
+	stop := a.reportRunner(ctx)
+	defer stop()
 	return s.Session.Serve(ctx, s.ID, client.ServeOptions{Concurrency: r.options.MaxProcesses, HandlerStarts: true, Log: s.Log}, a.handle)
 }
 
@@ -39,6 +41,7 @@ type served struct {
 	Served
 	runner    *Runner
 	allowance *allowance
+	changed   chan struct{} // has a value if the server is to hear of the agent now
 }
 
 // handle executes one run.
@@ -65,6 +68,7 @@ func (a *served) handle(ctx context.Context, w *client.Work) error {
 	}, out)
 	if failure := (*Failure)(nil); errors.As(err, &failure) {
 		if a.allowance.end(time.Now(), true) {
+			a.reportNow()
 			a.Log(fmt.Errorf("%s is not started any more: it failed %d times in a row", a.ID, maxFailures))
 		}
 		return coded(failure)

@@ -338,7 +338,7 @@ func serve(t *testing.T, session *client.Session, s *script, settings ...func(*A
 // latest.
 func serveFrom(t *testing.T, state string, session *client.Session, s *script, settings ...func(*AgentConfig)) (stop func()) {
 	t.Helper()
-	r, err := New(Options{State: state, MaxProcesses: 1, Idle: time.Hour})
+	r, err := New(Options{State: state, MaxProcesses: 1, Idle: time.Hour, Machine: "ada-mbp", Version: "1.2.3"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,6 +37,7 @@ type Command struct {
 	Approve      []string        `help:"Whose approvals count: owner, members, or ids." default:"owner" placeholder:"ID"`
 	Space        []shoal.SpaceID `help:"Add it to these spaces (default: welcome, if there is one)." placeholder:"ID"`
 	Idle         time.Duration   `help:"How long an unused program stays open." default:"10m"`
+	Machine      shoal.RunnerID  `help:"What the server calls this machine (default: its host name)." placeholder:"ID"`
 	MaxProcesses int             `help:"How many programs run at once." default:"4"`
 	Install      bool            `help:"Write a service of systemd or launchd that runs this at every login, instead of running it now." xor:"install"`
 	Uninstall    bool            `help:"Remove that service." xor:"install"`
@@ -65,12 +66,19 @@ func (c *Command) Run(ctx context.Context, sh *cli.Shell) error {
 		}
 		return s.uninstall(sh, runtime.GOOS)
 	}
+	if c.Machine == "" {
+		c.Machine = runner.MachineName()
+	}
+	if err := shoal.CheckID("--machine", string(c.Machine)); err != nil {
+		return &shoal.Error{Kind: cli.KindUsage, Msg: err.Error(), Err: err}
+	}
 	state, err := stateDir()
 	if err != nil {
 		return err
 	}
 	work, err := runner.New(runner.Options{
 		State: filepath.Join(state, "conversations.json"), MaxProcesses: config.MaxProcesses, Idle: config.Idle, Environ: os.Environ(),
+		Machine: c.Machine, Version: sh.Stamp.Build().Version,
 	})
 	if err != nil {
 		return err
