@@ -23,6 +23,7 @@ import { StopDialog } from "./stop-dialog";
 import { TrialPanel } from "./trial/trial-panel";
 import { TriggerDialog } from "./trigger-dialog";
 import { type Editing, useEditing } from "./use-editing";
+import { RunnerNote } from "@/runners/runner-note";
 import { WakeNoteOf } from "./wake-note";
 
 /** The dialog that is open; a version is the one to restore. */
@@ -62,7 +63,7 @@ export function AgentEditor({ saved, schema }: { saved: AgentVersion; schema: Js
   });
   return (
     <DraftContext value={held}>
-      <Page title={useEntity(agent)?.name ?? agent} back={backToAgents} about={<About agent={agent} version={editing.base.version} isChanged={isChanged} />} actions={<Actions why={why} isChanged={isChanged} trying={trying} onTry={setTrying} onOpen={open} />}>
+      <Page title={useEntity(agent)?.name ?? agent} back={backToAgents} about={<About agent={agent} version={editing.base.version} isChanged={isChanged} remote={getIn(editing.base.config, ["remote"]) !== undefined} />} actions={<Actions why={why} isChanged={isChanged} trying={trying} onTry={setTrying} onOpen={open} />}>
         <div className="flex h-full min-h-0">
           <div className={classes("min-h-0 min-w-0 flex-1 flex-col", trying === "shown" ? "hidden lg:flex" : "flex")}>
             <Newer editing={editing} />
@@ -81,10 +82,10 @@ export function AgentEditor({ saved, schema }: { saved: AgentVersion; schema: Js
   );
 }
 
-function About({ agent, version, isChanged }: { agent: string; version: number; isChanged: boolean }) {
+function About({ agent, version, isChanged, remote }: { agent: string; version: number; isChanged: boolean; remote: boolean }) {
   return (
     <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
-      <code>{agent}</code> <Activity agent={agent} /> version {version} <WakeNoteOf agent={agent} />
+      <code>{agent}</code> <Activity agent={agent} /> version {version} <WakeNoteOf agent={agent} /> {remote && <RunnerNote agent={agent} />}
       {isChanged && <span className="font-medium text-warn">not saved</span>}
     </span>
   );

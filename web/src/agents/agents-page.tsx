@@ -40,9 +40,12 @@ function Agents() {
     <Page
       title="Agents"
       actions={
-        <Button tone="primary" icon={<Plus aria-hidden className="size-4" />} onClick={() => setMaking(true)}>
-          New agent
-        </Button>
+        <>
+          <RunnersLink />
+          <Button tone="primary" icon={<Plus aria-hidden className="size-4" />} onClick={() => setMaking(true)}>
+            New agent
+          </Button>
+        </>
       }
     >
       {hosted.isPending ? (
@@ -58,6 +61,15 @@ function Agents() {
       )}
       {isMaking && <NewAgentDialog agents={hosted.data ?? []} onClose={() => setMaking(false)} />}
     </Page>
+  );
+}
+
+function RunnersLink() {
+  const { session } = useConsole();
+  return (
+    <Link to="/s/$session/runners" params={{ session }} className="inline-flex min-h-6 items-center text-sm text-accent underline touch:min-h-11">
+      Runners
+    </Link>
   );
 }
 

@@ -100,6 +100,7 @@ const routes = [
     component: lazyRouteComponent(() => import("@/agents/agent-page"), "AgentPage"),
     validateSearch: (s: Record<string, unknown>): { tab?: string } => ({ tab: text(s.tab) }),
   }),
+  createRoute({ ...at("/runners"), component: lazyRouteComponent(() => import("@/runners/runners-page"), "RunnersPage") }),
   createRoute({ ...at("/plans"), component: lazyRouteComponent(() => import("@/plans/plans-page"), "PlansPage") }),
   createRoute({
     ...at("/sessions"),
