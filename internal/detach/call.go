@@ -107,7 +107,7 @@ func (c *Call) watch() {
 	l.mu.Unlock()
 	if c.written && len(c.ahead) > 0 && c.conn.SetReadDeadline(time.Time{}) == nil {
 		select {
-		case l.back <- &returned{c.conn, c.ahead}:
+		case l.back <- back(c.conn, c.ahead):
 			return
 		case <-l.stopping:
 		}

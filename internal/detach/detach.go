@@ -26,12 +26,14 @@
 //     served by the server of [Pool.Accept];
 //   - [Pool.Stop] returns when no goroutine of the pool is running.
 //
-// Only persistent HTTP/1.1 connections can be detached; other calls wait in their handlers.
+// Only persistent HTTP/1.1 connections can be detached, over TLS too; other calls, such as those over
+// HTTP/2, wait in their handlers.
 package detach
 
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"math"
 	"net"
@@ -153,7 +155,8 @@ func (l *Pool) Stop(ctx context.Context) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		for c := range l.calls {
-			_ = c.conn.Close() // an error concerns nobody any more
+			// A connection over TLS would first wait until its client accepts the end of it.
+			_ = socket(c.conn).Close() // an error concerns nobody any more
 		}
 	})()
 	l.running.Wait()
@@ -208,7 +211,7 @@ func (l *Pool) detach(w http.ResponseWriter, r *http.Request, stream bool) (_ *C
 	defer l.mu.Unlock()
 	l.calls[c] = false
 	if l.ctx.Err() != nil { // Stop has closed the others
-		_ = c.conn.Close()
+		_ = socket(c.conn).Close()
 	}
 	return c, true
 }
@@ -239,10 +242,49 @@ type returned struct {
 	ahead []byte
 }
 
+// secured is a connection over TLS that has returned. Its server learns from it what TLS has agreed.
+type secured struct {
+	returned
+	over *tls.Conn
+}
+
+// ConnectionState returns what TLS has agreed. [http.Server] asks for it.
+func (s *secured) ConnectionState() tls.ConnectionState { return s.over.ConnectionState() }
+
+// back returns a connection with the bytes that were read from it.
+func back(c net.Conn, ahead []byte) net.Conn {
+	r := returned{c, ahead}
+	switch over := c.(type) {
+	case *tls.Conn:
+		return &secured{r, over}
+	case *secured:
+		return &secured{r, over.over}
+	}
+	return &r
+}
+
 // unwrap removes wrappers whose bytes were read completely.
 func unwrap(c net.Conn) net.Conn {
-	if r, ok := c.(*returned); ok && len(r.ahead) == 0 {
-		return r.Conn
+	switch r := c.(type) {
+	case *returned:
+		if len(r.ahead) == 0 {
+			return r.Conn
+		}
+	case *secured:
+		if len(r.ahead) == 0 {
+			return r.Conn
+		}
+	}
+	return c
+}
+
+// socket returns the connection below TLS.
+func socket(c net.Conn) net.Conn {
+	switch over := c.(type) {
+	case *tls.Conn:
+		return over.NetConn()
+	case *secured:
+		return over.over.NetConn()
 	}
 	return c
 }

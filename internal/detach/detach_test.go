@@ -3,6 +3,7 @@ package detach_test
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/shoal-dev/shoal/internal/detach"
+	"github.com/shoal-dev/shoal/internal/shoaltest/tlstest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -38,10 +40,11 @@ type server struct {
 	serving  sync.WaitGroup
 	panicky  bool
 	listener net.Listener
+	pair     *tlstest.Pair // of a server over TLS
 }
 
-// withoutPoller makes start return servers as on systems without epoll.
-var withoutPoller bool
+// withoutPoller makes start return servers as on systems without epoll, and overTLS servers with TLS.
+var withoutPoller, overTLS bool
 
 func start(t *testing.T, idle time.Duration) *server {
 	t.Helper()
@@ -55,6 +58,9 @@ func start(t *testing.T, idle time.Duration) *server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/here", func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
+		if (r.TLS != nil) != (s.pair != nil) {
+			body = []byte("without what TLS has agreed")
+		}
 		_, _ = fmt.Fprintf(w, "here %s", body) // the client reports errors
 	})
 	mux.HandleFunc("/detached", s.detach)
@@ -65,6 +71,10 @@ func start(t *testing.T, idle time.Duration) *server {
 		t.Fatal(err)
 	}
 	s.addr = s.listener.Addr().String()
+	if overTLS {
+		s.pair = tlstest.New(t, "127.0.0.1")
+		s.listener = tls.NewListener(s.listener, &tls.Config{Certificates: []tls.Certificate{s.pair.Certificate}})
+	}
 	for _, l := range []net.Listener{s.listener, s.pool} {
 		s.serving.Go(func() { _ = s.Serve(l) })
 	}
@@ -158,6 +168,9 @@ func (s *server) dial(t *testing.T) *connection {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
+	if s.pair != nil {
+		c = tls.Client(c, &tls.Config{RootCAs: s.pair.Roots(), ServerName: "127.0.0.1"})
+	}
 	_ = c.SetDeadline(time.Now().Add(time.Minute))
 	return &connection{c, bufio.NewReader(c), t}
 }
@@ -503,14 +516,27 @@ func TestStreamsEnd(t *testing.T) {
 	}
 }
 
+var everything = map[string]func(*testing.T){
+	"requests": TestDetachedCallAndNextRequests, "pipelined": TestPipelinedRequests, "disconnect": TestDisconnectEndsCall,
+	"no response": TestCallWithoutResponseClosesConnection, "stop": TestStopWaitsForAnswers, "cancel": TestStopCancelsCalls, "idle": TestIdleConnectionCloses,
+	"streams": TestDetachedStream, "ends": TestStreamsEnd,
+}
+
 // Everything is the same on systems without epoll.
 func TestWithoutPoller(t *testing.T) {
 	withoutPoller = true
 	defer func() { withoutPoller = false }()
-	for name, test := range map[string]func(*testing.T){
-		"requests": TestDetachedCallAndNextRequests, "pipelined": TestPipelinedRequests, "disconnect": TestDisconnectEndsCall,
-		"no response": TestCallWithoutResponseClosesConnection, "stop": TestStopWaitsForAnswers, "streams": TestDetachedStream, "ends": TestStreamsEnd,
-	} {
+	for name, test := range everything {
 		t.Run(name, test)
 	}
+}
+
+// Everything is the same over TLS, with HTTP/1.1.
+func TestOverTLS(t *testing.T) {
+	overTLS = true
+	defer func() { overTLS = false }()
+	for name, test := range everything {
+		t.Run(name, test)
+	}
+	t.Run("without poller", TestWithoutPoller)
 }

@@ -7,6 +7,13 @@ import (
 	"time"
 )
 
+// So it is over TLS.
+func TestDetachedCallsOverTLSHoldOneGoroutineEach(t *testing.T) {
+	overTLS = true
+	defer func() { overTLS = false }()
+	TestDetachedCallsHoldOneGoroutineEach(t)
+}
+
 // A detached call holds one goroutine: all connections are watched by one.
 func TestDetachedCallsHoldOneGoroutineEach(t *testing.T) {
 	s := start(t, time.Minute)

@@ -254,6 +254,7 @@ var importTable = []importRule{
 	{dir: "internal/shoaltest/program", never: sqlPackages},
 	{dir: "internal/shoaltest/setting", never: sqlAndWeb},
 	{dir: "internal/shoaltest/shop", inside: []string{".", "internal/auth", "internal/guard", "internal/hub", "internal/hub/runs", "internal/hub/storage", "internal/localbus", "internal/sqlstore"}, never: sqlPackages},
+	{dir: "internal/shoaltest/tlstest", never: sqlPackages},
 	{
 		dir:    "internal/shoaltest/storetest",
 		inside: []string{".", "internal/hub/storage", "internal/shoaltest/storetest/coretest", "internal/shoaltest/storetest/inboxtest", "internal/shoaltest/storetest/runstest", "internal/shoaltest/storetest/storecase"}, never: sqlAndWeb,
