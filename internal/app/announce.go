@@ -20,7 +20,10 @@ func (s *Server) announce(ctx context.Context) {
 		r.Database = "postgres"
 	}
 	if s.listener != nil {
-		r.URL = s.origin()
+		r.URL = s.here()
+		if s.transport.local != nil {
+			r.Certificate = s.transport.local.PEM
+		}
 	}
 	var err error
 	if s.announced {

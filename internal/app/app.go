@@ -26,6 +26,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"net"
 	"net/http"
 	"os"
@@ -87,21 +88,22 @@ const (
 type Server struct {
 	Hub *hub.Hub
 
-	config   Config
-	network  *tool.Network
-	executor *run.Executor
-	remote   *remoterun.Server
-	store    *sqlstore.Store
-	bus      *clusterbus.Bus // nil if there can be only one server
-	ready    readiness
-	guard    *guard.Guard
-	auth     *auth.Authenticator
-	mcp      *mcpapi.API
-	console  *console.Console
-	listener net.Listener
-	pool     *detach.Pool
-	metrics  *metrics.Set
-	limits   *limit.Principals
+	config    Config
+	network   *tool.Network
+	executor  *run.Executor
+	remote    *remoterun.Server
+	store     *sqlstore.Store
+	bus       *clusterbus.Bus // nil if there can be only one server
+	ready     readiness
+	guard     *guard.Guard
+	auth      *auth.Authenticator
+	mcp       *mcpapi.API
+	console   *console.Console
+	listener  net.Listener
+	transport transport
+	pool      *detach.Pool
+	metrics   *metrics.Set
+	limits    *limit.Principals
 	// figures serves only the metrics, if MetricsAddr is set.
 	figures   *http.Server
 	figuresAt string
@@ -161,6 +163,9 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 			s.Stop()
 		}
 	}()
+	if err := s.openTransport(); err != nil {
+		return nil, err
+	}
 	if err := s.open(ctx); err != nil {
 		return nil, s.explain(err)
 	}
@@ -170,8 +175,8 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	if err := s.listen(); err != nil {
 		return nil, err
 	}
-	go func() { s.served <- s.http.Serve(s.listener) }() // ends with Stop
-	go func() { _ = s.http.Serve(s.pool) }()             // ends with the other
+	go func() { s.served <- s.http.Serve(s.transport.wrap(s.listener)) }() // ends with Stop
+	go func() { _ = s.http.Serve(s.pool) }()                               // ends with the other
 	s.announce(ctx)
 	return s, nil
 }
@@ -221,8 +226,12 @@ func (s *Server) open(ctx context.Context) (err error) {
 func (s *Server) protect() (err error) {
 	c := s.config
 	host, _, _ := net.SplitHostPort(c.Addr)
+	hosts := c.AllowHosts
+	if Loopback(host) {
+		hosts = slices.Concat(hosts, s.transport.names)
+	}
 	s.guard, err = guard.New(guard.Options{
-		Public: !Loopback(host), AllowHosts: c.AllowHosts, AllowOrigins: c.AllowOrigins, MCPPaths: []string{"/mcp", "/sse"}, OpenAIPath: openaiapi.Path, TextPath: aisdkapi.Path,
+		Public: !Loopback(host), AllowHosts: hosts, Origin: s.publicOrigin, AllowOrigins: c.AllowOrigins, MCPPaths: []string{"/mcp", "/sse"}, OpenAIPath: openaiapi.Path, TextPath: aisdkapi.Path,
 		Accept: bodies.Types, Upload: bodies.UploadLimit, Metrics: s.metrics,
 		Admit: s.admit,
 	})
@@ -252,7 +261,7 @@ func (s *Server) listen() error {
 	if err != nil {
 		return shoal.E("app.Start", shoal.Conflict, fmt.Sprintf("The address %s cannot be used (%v). Is a server running already? Choose another with --addr.", c.Addr, err))
 	}
-	if host, _, _ := net.SplitHostPort(c.Addr); !Loopback(host) && len(c.proxies) == 0 {
+	if host, _, _ := net.SplitHostPort(c.Addr); !Loopback(host) && len(c.proxies) == 0 && !c.secure() {
 		c.Log.Warn("other machines can reach this address, and it answers without TLS: keys and messages can be read on the way; listen on 127.0.0.1 behind a TLS proxy, and name its network with --trust-proxy", "addr", l.Addr().String())
 	}
 	open := bounded(l, s.proxy, s.metrics)
@@ -270,7 +279,8 @@ func (s *Server) listen() error {
 	base, cut := context.WithCancel(context.Background())
 	s.cut = cut
 	s.http = &http.Server{
-		Handler: open.count(s.guard.Wrap(apis)), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: idleTimeout, MaxHeaderBytes: 64 << 10,
+		Handler: open.count(s.transport.handler(s.guard.Wrap(apis))), ErrorLog: log.New(httpLog{c.Log}, "", 0), TLSConfig: s.transport.secure,
+		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: idleTimeout, MaxHeaderBytes: 64 << 10,
 		BaseContext: func(net.Listener) context.Context { return base }, ConnState: open.state,
 	}
 	return nil
@@ -326,7 +336,7 @@ func (s *Server) fail(err error) {
 }
 
 // URL returns the address of the server.
-func (s *Server) URL() string { return "http://" + s.listener.Addr().String() }
+func (s *Server) URL() string { return s.transport.scheme() + "://" + s.listener.Addr().String() }
 
 // Stop ends the server. It may be called once.
 func (s *Server) Stop() {

@@ -59,6 +59,10 @@ type Config struct {
 	// TrustProxies are the networks of proxies whose X-Forwarded-For is trusted as
 	// the origin of a request; empty by default.
 	TrustProxies []string `name:"trust-proxy" help:"Trust X-Forwarded-For from proxies in these networks, such as 10.0.0.0/8; repeatable." placeholder:"CIDR"`
+	// TLSCert and TLSKey are the files of a certificate and its private key, in PEM. With
+	// them the server speaks HTTPS.
+	TLSCert string `name:"tls-cert" help:"Serve HTTPS with the certificate in this file (PEM, with its chain). It is read anew when it changes." placeholder:"FILE"`
+	TLSKey  string `name:"tls-key" help:"The private key of --tls-cert (PEM)." placeholder:"FILE"`
 	// AllowPrivate are the loopback and private networks, such as 10.0.0.0/8, that
 	// agents' request tools and MCP servers may call; empty by default.
 	AllowPrivate []string `help:"Let agents' request tools and MCP servers reach these loopback and private networks, such as 10.1.0.0/16; repeatable." placeholder:"CIDR"`
@@ -152,6 +156,9 @@ func (c Config) complete() (Config, error) {
 	}
 	if c.open() && !Loopback(host) {
 		return c, shoal.E(op, shoal.InvalidArgument, fmt.Sprintf("--auth off admits every caller and is allowed on loopback only, not on %s.", c.Addr))
+	}
+	if err := c.checkTransport(); err != nil {
+		return c, err
 	}
 	if err := c.allowed(); err != nil {
 		return c, err

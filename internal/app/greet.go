@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 
 	"github.com/shoal-dev/shoal"
@@ -15,7 +14,9 @@ import (
 func (s *Server) greet(ctx context.Context) {
 	c, url := s.config, s.URL()
 	command := c.Command
-	if url != "http://"+DefaultAddr {
+	if c.secure() {
+		url = s.origin() // commands find the server by its data directory
+	} else if url != "http://"+DefaultAddr {
 		command += " --url " + url
 	}
 	lines := []string{
@@ -76,15 +77,6 @@ func (s *Server) invite(command string) []string {
 		"  " + command + " console --admin",
 		"",
 	}
-}
-
-// origin is where a browser on this machine reaches the server.
-func (s *Server) origin() string {
-	host, port, err := net.SplitHostPort(s.listener.Addr().String())
-	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
-		return "http://" + net.JoinHostPort("localhost", port)
-	}
-	return s.URL()
 }
 
 // mostOfARequest describes the limits of one message in the session default, if it has

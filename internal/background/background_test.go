@@ -63,7 +63,7 @@ func self(t *testing.T) string {
 	return path
 }
 
-func isReady(context.Context, string) error { return nil }
+func isReady(context.Context, background.Record) error { return nil }
 
 // A process is started with its arguments and variables, found, started again and
 // stopped; nothing of it is left.
@@ -124,7 +124,7 @@ func TestAServerThatIsNotReady(t *testing.T) {
 	late, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
 	defer cancel()
 	cause := errors.New("not yet")
-	if _, err := s.AwaitReady(late, func(context.Context, string) error { return cause }); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, cause) {
+	if _, err := s.AwaitReady(late, func(context.Context, background.Record) error { return cause }); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, cause) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -16,8 +16,11 @@ import (
 type Record struct {
 	PID int `json:"pid"`
 	// URL is where the server answers on this machine; empty while it starts.
-	URL     string `json:"url"`
-	Version string `json:"version"`
+	URL string `json:"url"`
+	// Certificate is what programs on this machine recognise the server by if it speaks TLS, see
+	// [certificate.LocalClient]; empty for plain HTTP.
+	Certificate string `json:"certificate,omitempty"`
+	Version     string `json:"version"`
 	// Manager is what keeps it running; empty if somebody started it otherwise.
 	Manager Manager `json:"manager"`
 	// Database is sqlite or postgres.
@@ -91,9 +94,9 @@ func (s Service) Running() (r Record, alive bool, err error) {
 // ErrEnded says that a server ended before it was ready.
 var ErrEnded = errors.New("the server ended before it was ready")
 
-// AwaitReady waits until the server is ready, which ready says about the address where
-// it answers, and returns its record. It fails with [ErrEnded] if the server ends first.
-func (s Service) AwaitReady(ctx context.Context, ready func(ctx context.Context, url string) error) (Record, error) {
+// AwaitReady waits until the server is ready, which ready says about its
+// record, and returns its record. It fails with [ErrEnded] if the server ends first.
+func (s Service) AwaitReady(ctx context.Context, ready func(ctx context.Context, r Record) error) (Record, error) {
 	var last error
 	for wasAlive := false; ; {
 		r, alive, err := s.Running()
@@ -101,7 +104,7 @@ func (s Service) AwaitReady(ctx context.Context, ready func(ctx context.Context,
 			return r, err
 		}
 		if alive && r.URL != "" {
-			if last = ready(ctx, r.URL); last == nil {
+			if last = ready(ctx, r); last == nil {
 				return r, nil
 			}
 		}

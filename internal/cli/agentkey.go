@@ -27,7 +27,7 @@ func (sh *Shell) CreateAgentKey(ctx context.Context, server *client.Client, agen
 
 // IsKeyOf reports whether a key is valid and that of an agent of the session.
 func (sh *Shell) IsKeyOf(ctx context.Context, key string, agent shoal.EntityID) (bool, error) {
-	holder, err := client.New(client.Options{URL: sh.URL, Key: key, RetryFor: -1})
+	holder, err := client.New(sh.Options(key))
 	if err != nil {
 		return false, err
 	}

@@ -72,6 +72,7 @@ func (sh *Shell) run(chosen *kong.Context) (err error) {
 			return err
 		}
 	}
+	sh.findServer(chosen)
 	if err := sh.resolveNumbers(chosen); err != nil {
 		return err
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
 	"github.com/shoal-dev/shoal/internal/app"
+	"github.com/shoal-dev/shoal/internal/background"
+	"github.com/shoal-dev/shoal/internal/certificate"
 )
 
 // Globals are the flags of all commands.
@@ -37,6 +39,7 @@ type Shell struct {
 	// SessionChosen reports whether --session or SHOAL_SESSION is set.
 	SessionChosen bool
 	Sources       *Sources
+	local         background.Record // the server of the data directory, if it runs
 	Stamp         Stamp
 	Grammar       Grammar
 }
@@ -93,13 +96,52 @@ func (g *Globals) checkActor() error {
 	return shoal.E("", KindUsage, fmt.Sprintf("--as %q requires --admin: without it, the command line only has the operator key", *g.As))
 }
 
+// findServer looks for the server of the data directory. If it speaks TLS, it is the server of a command
+// whose --url is not set.
+func (sh *Shell) findServer(chosen *kong.Context) {
+	dir, err := sh.DataDir()
+	if err != nil {
+		return // a command that needs the directory says so
+	}
+	r, alive, err := background.Service{Data: dir}.Running()
+	if err != nil || !alive || r.Certificate == "" {
+		return // the directory may be another user's
+	}
+	sh.local = r
+	for _, flag := range chosen.Flags() {
+		if flag.Name == "url" && sh.Sources.originOf(chosen, flag) == "default" {
+			sh.URL = r.URL
+		}
+	}
+}
+
+// Options returns how a client reaches the server with a key. It makes no more attempts than it has to. The
+// server of the data directory is recognised by its local certificate.
+func (sh *Shell) Options(key string) client.Options {
+	o := client.Options{URL: sh.URL, Key: key, RetryFor: -1}
+	if sh.local.Certificate != "" && sameOnThisMachine(sh.URL, sh.local.URL) {
+		o.HTTP = certificate.LocalClient(sh.local.Certificate)
+	}
+	return o
+}
+
+// sameOnThisMachine reports whether two URLs are of one server on this machine.
+func sameOnThisMachine(a, b string) bool {
+	one, err := url.Parse(a)
+	if err != nil {
+		return false
+	}
+	other, err := url.Parse(b)
+	return err == nil && one.Scheme == other.Scheme && one.Port() == other.Port() && app.Loopback(one.Hostname()) && app.Loopback(other.Hostname())
+}
+
 // Client returns a client that acts as the entity of its key, if the key has one.
 func (sh *Shell) Client() (*client.Client, error) {
 	key, _, err := sh.Secret()
 	if err != nil {
 		return nil, err
 	}
-	return client.New(client.Options{URL: sh.URL, Key: key, RetryFor: -1})
+	return client.New(sh.Options(key))
 }
 
 // Actor returns the entity that the command acts as: that of --as, else that of the key, else
@@ -152,7 +194,9 @@ func (sh *Shell) Connect(ctx context.Context) (*client.Session, shoal.EntityID, 
 	if err != nil {
 		return nil, "", err
 	}
-	c, err := client.New(client.Options{URL: sh.URL, Key: key, As: as, RetryFor: -1})
+	o := sh.Options(key)
+	o.As = as
+	c, err := client.New(o)
 	if err != nil {
 		return nil, "", err
 	}
@@ -166,7 +210,7 @@ func (sh *Shell) ConnectAsManager() (*client.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := client.Options{URL: sh.URL, Key: key, RetryFor: -1}
+	o := sh.Options(key)
 	if sh.As != nil {
 		o.As = *sh.As
 	}

@@ -131,7 +131,7 @@ func (p *poller) stop() {
 
 // control calls do with the descriptor of a connection.
 func control(conn net.Conn, do func(fd int) error) error {
-	// TLS holds back no complete record: net/http has read until there was none, so what comes next
+	// TLS has no complete record left: net/http has read all of them, so what comes next
 	// comes through the socket.
 	s, ok := socket(conn).(syscall.Conn)
 	if !ok {

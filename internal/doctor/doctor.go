@@ -13,6 +13,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 	"time"
 
@@ -49,7 +50,9 @@ type Finding struct {
 type Options struct {
 	// URL is where the server should answer, Key the secret of the caller. Session and As
 	// are the session and entity to act as; As may be empty.
-	URL     string
+	URL string
+	// HTTP makes the requests; nil is the usual client.
+	HTTP    *http.Client
 	Key     string
 	Session shoal.SessionID
 	As      shoal.EntityID
@@ -87,6 +90,9 @@ func (x *examination) fail(check, detail, try string) { x.found(Finding{check, F
 // Examine runs all checks in order, calls found with each finding, and returns after
 // the last one. It skips checks that need a running server if none responds.
 func Examine(ctx context.Context, o Options, found func(Finding)) {
+	if o.HTTP == nil {
+		o.HTTP = http.DefaultClient
+	}
 	if o.Wait <= 0 {
 		o.Wait = time.Second
 	}

@@ -101,7 +101,7 @@ func (x *examination) leave(ctx context.Context, session map[string]string) {
 	for name, value := range session {
 		req.Header.Set(name, value)
 	}
-	if res, err := http.DefaultClient.Do(req); err == nil {
+	if res, err := x.HTTP.Do(req); err == nil {
 		_ = res.Body.Close() // what it says changes nothing: the session ends by itself, too
 	}
 }
@@ -134,7 +134,7 @@ func (x *examination) ask(ctx context.Context, method, params string, headers ma
 			req.Header.Set(name, value)
 		}
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := x.HTTP.Do(req)
 	if err != nil {
 		return nil, unreachable(x.URL+"/mcp", err)
 	}

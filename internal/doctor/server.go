@@ -38,7 +38,7 @@ func (x *examination) server(ctx context.Context) bool {
 		}
 		return false
 	}
-	if x.client, err = client.New(client.Options{URL: x.URL, Key: x.Key, As: x.As, RetryFor: -1}); err != nil {
+	if x.client, err = client.New(client.Options{URL: x.URL, HTTP: x.HTTP, Key: x.Key, As: x.As, RetryFor: -1}); err != nil {
 		x.fail(check, message(err), "correct --url, --key or --as")
 		return false
 	}
@@ -89,7 +89,7 @@ func (x *examination) get(ctx context.Context, path string) (*http.Response, err
 	if err != nil {
 		return nil, shoal.E("doctor", shoal.InvalidArgument, x.URL+" is not a URL")
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := x.HTTP.Do(req)
 	if err != nil {
 		return nil, unreachable(x.URL, err)
 	}
@@ -158,7 +158,7 @@ func (x *examination) caller(ctx context.Context) bool {
 	if x.As != "" {
 		said += ", acts as " + string(x.As)
 	}
-	if x.client, err = client.New(client.Options{URL: x.URL, Key: x.Key, As: x.As, RetryFor: -1}); err != nil {
+	if x.client, err = client.New(client.Options{URL: x.URL, HTTP: x.HTTP, Key: x.Key, As: x.As, RetryFor: -1}); err != nil {
 		x.fail(check, message(err), "correct --as")
 		return false
 	}
@@ -227,7 +227,7 @@ func (x *examination) post(ctx context.Context, path, body string, out any) erro
 	}
 	req.Header.Set("Content-Type", "application/json")
 	x.sign(req)
-	res, err := http.DefaultClient.Do(req)
+	res, err := x.HTTP.Do(req)
 	if err != nil {
 		return unreachable(x.URL, err)
 	}

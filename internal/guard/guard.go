@@ -59,6 +59,10 @@ type Options struct {
 	// (CORS), and their pages may read every response, but without the cookies of the
 	// browser. If a proxy terminates TLS, add its public origin.
 	AllowOrigins []string
+	// Origin returns the origin under which browsers reach a server that speaks TLS itself: that of its
+	// links for programs that call it by an address of its own machine. A nil Origin, or an empty
+	// result, means the host of the request. It must be safe for concurrent use.
+	Origin func() string
 	// MCPPaths are the paths of MCP, each with everything below it. They have a larger
 	// size limit, and refusals are JSON-RPC errors.
 	MCPPaths []string
@@ -100,6 +104,7 @@ type Guard struct {
 	mcpPaths []string
 	openAI   string
 	text     string
+	origin   func() string
 	accept   func(r *http.Request) []string
 	upload   func(r *http.Request) int64
 	admit    func(r *http.Request) (limit.Caller, error)
@@ -110,7 +115,7 @@ type Guard struct {
 // New returns a Guard with these options, or an error of kind InvalidArgument
 // that names the first host, origin or path that is invalid.
 func New(opts Options) (*Guard, error) {
-	g := &Guard{public: opts.Public, hosts: map[string]bool{}, origins: map[string]bool{}, openAI: opts.OpenAIPath, text: opts.TextPath, accept: opts.Accept, upload: opts.Upload, admit: opts.Admit}
+	g := &Guard{public: opts.Public, hosts: map[string]bool{}, origins: map[string]bool{}, origin: opts.Origin, openAI: opts.OpenAIPath, text: opts.TextPath, accept: opts.Accept, upload: opts.Upload, admit: opts.Admit}
 	g.bodies.Open = limit.NewBytes(0, cmp.Or(opts.MaxBodies, 256<<20))
 	g.refused = opts.Metrics.Counters("shoal_requests_refused_total", "Requests that were refused before a handler saw them, by error code.", "code")
 	opts.Metrics.GaugeFunc("shoal_body_bytes", "Memory of the bodies of requests that are being read or answered.", func() float64 { return float64(g.bodies.Count()) })

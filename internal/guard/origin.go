@@ -94,6 +94,11 @@ func (g *Guard) Secure(r *http.Request) bool {
 // Origin returns the origin under which a browser reaches the server when it
 // calls it as this request does.
 func (g *Guard) Origin(r *http.Request) string {
+	if name, _, ok := splitHost(r.Host); r.TLS != nil && g.origin != nil && ok && isLoopback(name) {
+		if public := g.origin(); public != "" {
+			return public
+		}
+	}
 	if g.Secure(r) {
 		return "https://" + r.Host
 	}

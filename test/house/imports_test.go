@@ -100,7 +100,7 @@ var importTable = []importRule{
 	{
 		dir: "internal/app",
 		inside: []string{
-			".", "internal/agentconfig", "internal/aguiapi", "internal/aisdkapi", "internal/auth", "internal/background", "internal/calendar", "internal/chatapi", "internal/clusterbus", "internal/clusterbus/natscore", "internal/clusterbus/pgnotify", "internal/console", "internal/docsite", "internal/guard",
+			".", "internal/agentconfig", "internal/aguiapi", "internal/aisdkapi", "internal/auth", "internal/background", "internal/calendar", "internal/certificate", "internal/chatapi", "internal/clusterbus", "internal/clusterbus/natscore", "internal/clusterbus/pgnotify", "internal/console", "internal/docsite", "internal/guard",
 			"internal/httpapi", "internal/httpapi/bodies", "internal/history", "internal/hub", "internal/hub/core", "internal/hub/storage", "internal/limit", "internal/localbus", "internal/logs", "internal/mcpapi", "internal/metrics", "internal/naming", "internal/openaiapi", "internal/detach", "internal/remoterun", "internal/run",
 			"internal/sqlstore", "internal/tool",
 		},
@@ -118,6 +118,7 @@ var importTable = []importRule{
 	{dir: "internal/agenterror", inside: []string{".", "agent"}, never: sqlAndWeb},
 	{dir: "internal/approval", inside: []string{"."}, never: sqlAndWeb},
 	{dir: "internal/background", inside: []string{"internal/filelock", "internal/wholefile"}, others: true, never: sqlAndWeb},
+	{dir: "internal/certificate", inside: []string{"."}, never: sqlPackages},
 	{dir: "internal/behalf", inside: []string{"."}, never: sqlAndWeb},
 	{dir: "internal/budget", inside: []string{".", "agent", "internal/hub/storage"}, never: sqlAndWeb},
 	{dir: "internal/calendar", inside: []string{"."}, others: true, never: sqlAndWeb},
@@ -128,7 +129,7 @@ var importTable = []importRule{
 		dir:    "internal/chat/screen",
 		inside: []string{".", "client", "internal/chat", "internal/chat/feed", "internal/safetext"}, others: true, never: sqlAndWeb,
 	},
-	{dir: "internal/cli", inside: []string{".", "client", "internal/app", "internal/configfile", "internal/doctor", "internal/safetext", "internal/wholefile"}, others: true, never: sqlAndWeb},
+	{dir: "internal/cli", inside: []string{".", "client", "internal/app", "internal/background", "internal/certificate", "internal/configfile", "internal/doctor", "internal/safetext", "internal/wholefile"}, others: true, never: sqlAndWeb},
 	{dir: "internal/cli/admin", inside: []string{".", "client", "internal/app", "internal/cli", "internal/safetext"}, never: sqlAndWeb},
 	{
 		dir:    "internal/cli/agents",
@@ -141,7 +142,7 @@ var importTable = []importRule{
 	{
 		dir: "internal/cli/server",
 		inside: []string{
-			".", "client", "internal/app", "internal/background", "internal/cli", "internal/connect", "internal/doctor", "internal/load", "internal/logs", "internal/release", "internal/safetext",
+			".", "client", "internal/app", "internal/background", "internal/certificate", "internal/cli", "internal/connect", "internal/doctor", "internal/load", "internal/logs", "internal/release", "internal/safetext",
 		},
 		others: true, never: sqlPackages,
 	},

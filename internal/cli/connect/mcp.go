@@ -34,7 +34,7 @@ func (c *MCPCommand) Run(ctx context.Context, sh *cli.Shell) error {
 	if sh.Session == shoal.DefaultSession {
 		session = "" // the key may be of another session, which the server knows
 	}
-	return mcpbridge.Run(ctx, mcpbridge.Options{URL: sh.URL, Key: key, As: string(as), Session: session, Stdin: os.Stdin, Stdout: os.Stdout})
+	return mcpbridge.Run(ctx, mcpbridge.Options{URL: sh.URL, HTTP: sh.Options(key).HTTP, Key: key, As: string(as), Session: session, Stdin: os.Stdin, Stdout: os.Stdout})
 }
 
 // join adds the acting entity to the spaces.

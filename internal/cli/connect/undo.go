@@ -109,7 +109,7 @@ func (n *connection) keyID(ctx context.Context) (shoal.KeyID, error) {
 	if n.entry.Key == "" || !n.entry.Leads(n.sh.URL) {
 		return "", nil
 	}
-	holder, err := client.New(client.Options{URL: n.sh.URL, Key: n.entry.Key, RetryFor: -1})
+	holder, err := client.New(n.sh.Options(n.entry.Key))
 	if err != nil {
 		return "", err
 	}

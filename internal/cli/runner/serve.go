@@ -34,7 +34,9 @@ func (s *serving) add(ctx context.Context, id shoal.EntityID, config runner.Agen
 	if err != nil {
 		return err
 	}
-	own, err := client.New(client.Options{URL: s.sh.URL, Key: key})
+	way := s.sh.Options(key)
+	way.RetryFor = 0 // a runner outlives restarts of the server
+	own, err := client.New(way)
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func (c *DoctorCommand) options(sh *cli.Shell) (doctor.Options, error) {
 		return doctor.Options{}, shoal.E("", cli.KindUsage, fmt.Sprintf("--url %q is not a URL", sh.URL))
 	}
 	o := doctor.Options{
-		URL: sh.URL, Session: sh.Session, Here: app.Loopback(at.Hostname()), Config: c.Config, FileErr: sh.Sources.FileErr(),
+		URL: sh.URL, HTTP: sh.Options("").HTTP, Session: sh.Session, Here: app.Loopback(at.Hostname()), Config: c.Config, FileErr: sh.Sources.FileErr(),
 		File: sh.Sources.UsedFile(), Version: sh.Stamp.Build().Version, Wait: c.Wait, Environ: os.Getenv,
 	}
 	if machine, err := connect.Here("."); err == nil {
@@ -86,7 +86,7 @@ func (c *DoctorCommand) options(sh *cli.Shell) (doctor.Options, error) {
 
 // checkReady asks one question.
 func (c *DoctorCommand) checkReady(ctx context.Context, sh *cli.Shell) error {
-	asked, err := client.New(client.Options{URL: sh.URL, RetryFor: -1})
+	asked, err := client.New(sh.Options(""))
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/shoal-dev/shoal/client"
 	"github.com/shoal-dev/shoal/internal/app"
 	"github.com/shoal-dev/shoal/internal/background"
+	"github.com/shoal-dev/shoal/internal/certificate"
 	"github.com/shoal-dev/shoal/internal/cli"
 )
 
@@ -86,12 +87,12 @@ func (c *UpCommand) Run(ctx context.Context, sh *cli.Shell, chosen *kong.Context
 	if err := sh.Output.PrintTable(out, []string{"URL", "VERSION", "PID", "DATA"}, []string{out.URL, out.Version, fmt.Sprint(out.PID), out.Data}); err != nil {
 		return err
 	}
-	c.printNotes(sh, out)
-	return showConsole(sh, ctx, running.URL, c.Open)
+	c.printNotes(sh, out, running.Certificate != "")
+	return showConsole(sh, ctx, running, c.Open)
 }
 
 // printNotes says what a person should know about the server that runs.
-func (c *UpCommand) printNotes(sh *cli.Shell, r upResult) {
+func (c *UpCommand) printNotes(sh *cli.Shell, r upResult, secure bool) {
 	switch {
 	case !r.Started && r.Manager == "":
 		sh.Output.Note("it was running already; it was not started with `shoal up`, so `shoal down` does not stop it")
@@ -105,7 +106,7 @@ func (c *UpCommand) printNotes(sh *cli.Shell, r upResult) {
 	if !r.Started && r.Version != sh.Stamp.Build().Version {
 		sh.Output.Note("it runs version %s, and this program is %s: `shoal down` and `shoal up` start this one", r.Version, sh.Stamp.Build().Version)
 	}
-	if r.URL != "http://"+app.DefaultAddr && sh.URL != r.URL {
+	if !secure && r.URL != "http://"+app.DefaultAddr && sh.URL != r.URL { // that with TLS is found in the data directory
 		sh.Output.Note("other commands reach it with --url %s, or SHOAL_URL", r.URL)
 	}
 }
@@ -203,28 +204,38 @@ func (c *UpCommand) checkAddress(ctx context.Context) error {
 	return shoal.E("", cli.KindPortTaken, fmt.Sprintf("%s is in use by %s. Choose another address, for example `shoal up --addr %s`.", addr, describeListener(ctx, addr), suggested))
 }
 
-// checkReady says whether the server at a URL is ready. Any answer but that of a server
+// checkReady says whether a server is ready. Any answer but that of a server
 // that cannot work yet will do: it may be meant for other host names.
-func checkReady(ctx context.Context, url string) error {
+func checkReady(ctx context.Context, r background.Record) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/readyz", http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL+"/readyz", http.NoBody)
 	if err != nil {
 		return err
 	}
-	res, err := localHTTP.Do(req)
+	server := clientOf(r)
+	defer server.CloseIdleConnections()
+	res, err := server.Do(req)
 	if err != nil {
 		return err
 	}
 	_ = res.Body.Close() // the status says it all
 	if res.StatusCode >= http.StatusInternalServerError {
-		return fmt.Errorf("%s/readyz answers %s", url, res.Status)
+		return fmt.Errorf("%s/readyz answers %s", r.URL, res.Status)
 	}
 	return nil
 }
 
 // localHTTP reaches servers on this machine, past any proxy.
 var localHTTP = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+
+// clientOf returns a client for a server on this machine.
+func clientOf(r background.Record) *http.Client {
+	if r.Certificate == "" {
+		return localHTTP
+	}
+	return certificate.LocalClient(r.Certificate)
+}
 
 // foreground runs the server in this process, and opens the console once it is ready.
 func (c *UpCommand) foreground(ctx context.Context, sh *cli.Shell, chosen *kong.Context, service background.Service) error {
@@ -241,7 +252,7 @@ func (c *UpCommand) foreground(ctx context.Context, sh *cli.Shell, chosen *kong.
 		}
 		r, err := service.AwaitReady(ctx, checkReady)
 		if err == nil {
-			err = showConsole(sh, ctx, r.URL, true)
+			err = showConsole(sh, ctx, r, true)
 		}
 		opened <- err
 	}()
@@ -291,7 +302,7 @@ func hasDisplay(out *cli.Output) bool {
 
 // showConsole opens the console, signed in, or says how to. A link that signs in goes to a
 // browser or a terminal only: logs and pipes keep what they get.
-func showConsole(sh *cli.Shell, ctx context.Context, url string, open bool) error {
+func showConsole(sh *cli.Shell, ctx context.Context, r background.Record, open bool) error {
 	if sh.Output.JSON || sh.Output.Quiet {
 		return nil
 	}
@@ -299,8 +310,8 @@ func showConsole(sh *cli.Shell, ctx context.Context, url string, open bool) erro
 	if sh.Data != "" {
 		command += " --data " + shellWord(sh.Data)
 	}
-	if url != "http://"+app.DefaultAddr {
-		command += " --url " + url
+	if r.Certificate == "" && r.URL != "http://"+app.DefaultAddr {
+		command += " --url " + r.URL
 	}
 	data, err := sh.DataDir()
 	if err != nil {
@@ -311,7 +322,7 @@ func showConsole(sh *cli.Shell, ctx context.Context, url string, open bool) erro
 		sh.Output.Note("open the console with a link that works once: `%s` makes it", command) // the key may be kept elsewhere
 		return nil                                                                             //nolint:nilerr // without the key, the person has to say where it is
 	}
-	server, err := client.New(client.Options{URL: url, Key: key, RetryFor: -1})
+	server, err := client.New(client.Options{URL: r.URL, HTTP: clientOf(r), Key: key, RetryFor: -1})
 	if err != nil {
 		return err
 	}

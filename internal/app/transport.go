@@ -1,0 +1,137 @@
+package app
+
+import (
+	"bytes"
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/certificate"
+)
+
+// transport is how requests reach the server: over plain HTTP, or over TLS.
+type transport struct {
+	secure *tls.Config // nil for plain HTTP
+	local  *certificate.Local
+	names  []string // the host names of the certificate
+}
+
+// checkTransport returns an error if the settings of the transport contradict each other.
+func (c *Config) checkTransport() error {
+	if (c.TLSCert == "") != (c.TLSKey == "") {
+		given, missing := "--tls-cert", "--tls-key"
+		if c.TLSCert == "" {
+			given, missing = missing, given
+		}
+		return shoal.E("app.Config", shoal.InvalidArgument, fmt.Sprintf("%s is set without %s: set both to serve HTTPS, or none.", given, missing))
+	}
+	return nil
+}
+
+// secure reports whether the server speaks HTTPS.
+func (c *Config) secure() bool { return c.TLSCert != "" }
+
+// openTransport reads the certificate.
+func (s *Server) openTransport() error {
+	c := s.config
+	if !c.secure() {
+		return nil
+	}
+	files, err := certificate.Load(c.TLSCert, c.TLSKey, c.Log)
+	if err != nil {
+		return err
+	}
+	local, err := certificate.NewLocal()
+	if err != nil {
+		return fmt.Errorf("make the local certificate: %w", err)
+	}
+	s.transport = transport{certificate.Config(files.Get, local), local, files.Names()}
+	return nil
+}
+
+// wrap returns a listener that speaks the transport.
+func (t *transport) wrap(l net.Listener) net.Listener {
+	if t.secure == nil {
+		return l
+	}
+	return tls.NewListener(l, t.secure)
+}
+
+func (t *transport) scheme() string {
+	if t.secure == nil {
+		return "http"
+	}
+	return "https"
+}
+
+// strictly makes browsers use HTTPS only, for half a year from each response.
+const strictly = "max-age=15768000"
+
+// handler adds what responses over TLS have.
+func (t *transport) handler(next http.Handler) http.Handler {
+	if t.secure == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Browsers apply it to every port of a host, and other programs of this machine speak plain HTTP.
+		if r.TLS != nil && r.TLS.ServerName != "" && !Loopback(r.TLS.ServerName) {
+			w.Header().Set("Strict-Transport-Security", strictly)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// httpLog writes to the log what net/http has to say. What a client does wrong in a handshake concerns
+// nobody else.
+type httpLog struct{ log *slog.Logger }
+
+// Write implements [io.Writer].
+func (h httpLog) Write(line []byte) (int, error) {
+	text := string(bytes.TrimSpace(line))
+	if bytes.Contains(line, []byte("TLS handshake error")) {
+		h.log.Debug(text)
+	} else {
+		h.log.Error(text)
+	}
+	return len(line), nil
+}
+
+// here is where programs on this machine reach the server.
+func (s *Server) here() string {
+	host, port, err := net.SplitHostPort(s.listener.Addr().String())
+	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+		return s.transport.scheme() + "://" + net.JoinHostPort("localhost", port)
+	}
+	return s.URL()
+}
+
+// origin is where browsers reach the server: over TLS under a name of its certificate.
+func (s *Server) origin() string {
+	names := s.transport.names
+	if len(names) == 0 {
+		return s.here()
+	}
+	for _, allowed := range s.config.AllowOrigins {
+		if at, err := url.Parse(allowed); err == nil && at.Scheme == "https" && slices.Contains(names, at.Hostname()) {
+			return allowed
+		}
+	}
+	_, port, err := net.SplitHostPort(s.listener.Addr().String())
+	if err != nil || port == "443" {
+		return "https://" + names[0]
+	}
+	return "https://" + net.JoinHostPort(names[0], port)
+}
+
+// publicOrigin is the origin for a guard, which has it only over TLS.
+func (s *Server) publicOrigin() string {
+	if len(s.transport.names) == 0 {
+		return ""
+	}
+	return s.origin()
+}
