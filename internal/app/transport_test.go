@@ -31,18 +31,35 @@ func overTLS(t *testing.T, test func(t *testing.T, s *secureServer)) {
 	t.Helper()
 	for name, http2 := range map[string]bool{"HTTP/1.1": false, "HTTP/2": true} {
 		t.Run(name, func(t *testing.T) {
-			pair := tlstest.New(t, "127.0.0.1", "shoal.example")
-			running, key := apptest.Run(t, app.Config{TLSCert: pair.CertFile, TLSKey: pair.KeyFile, AllowHosts: []string{"shoal.example"}})
-			s := &secureServer{Server: running, http: pair.Client(t, http2), key: key}
-			s.admin = s.client(t, key, shoal.Operator)
-			writer := s.client(t, apptest.Key(t, s.admin, "writer"), "")
-			s.writer = writer.Session(shoal.DefaultSession)
-			if _, err := s.admin.Session(shoal.DefaultSession).AddMember(t.Context(), app.Welcome, "writer"); err != nil {
-				t.Fatal(err)
-			}
+			s := startSecure(t, http2)
+			t.Cleanup(s.Stop)
 			test(t, s)
 		})
 	}
+}
+
+// startSecure starts a server, which the caller must stop.
+func startSecure(t *testing.T, http2 bool) *secureServer {
+	t.Helper()
+	pair := tlstest.New(t, "127.0.0.1", "shoal.example")
+	config := app.Config{
+		Data: t.TempDir(), Addr: "127.0.0.1:0", DetachAfter: time.Millisecond, Keys: func(string) string { return "" },
+		TLSCert: pair.CertFile, TLSKey: pair.KeyFile,
+	}
+	running, err := app.Start(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &secureServer{Server: running, http: pair.Client(t, http2)}
+	if s.key, err = app.ReadAdminKey(config.Data); err != nil {
+		t.Fatal(err)
+	}
+	s.admin = s.client(t, s.key, shoal.Operator)
+	s.writer = s.client(t, apptest.Key(t, s.admin, "writer"), "").Session(shoal.DefaultSession)
+	if _, err := s.admin.Session(shoal.DefaultSession).AddMember(t.Context(), app.Welcome, "writer"); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 func (s *secureServer) client(t *testing.T, key string, as shoal.EntityID) *client.Client {
