@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/pem"
 	"math/big"
 	"net/http"
@@ -35,7 +36,7 @@ func NewLocal() (*Local, error) {
 	}
 	now := time.Now()
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), DNSNames: []string{localName}, NotBefore: now.Add(-time.Hour), NotAfter: now.Add(localLife),
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: localName}, DNSNames: []string{localName}, NotBefore: now.Add(-time.Hour), NotAfter: now.Add(localLife),
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)

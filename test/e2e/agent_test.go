@@ -153,7 +153,7 @@ func viaNode(path string, options ...string) func(*testing.T, *server, shoal.Ent
 func viaBridge(options ...string) func(*testing.T, *server, shoal.EntityID, string) agent {
 	return func(t *testing.T, s *server, name shoal.EntityID, key string) agent {
 		t.Helper()
-		env := []string{"SHOAL_URL=" + s.url, "SHOAL_KEY=" + key}
+		env := []string{"SHOAL_URL=" + s.url, "SHOAL_KEY=" + key, "SHOAL_DATA=" + s.data}
 		return nodeAgentOf(t, env, append(options, "--name", string(name), "--transport", "stdio", "--", shoalBinary.Path(), "mcp")...)
 	}
 }

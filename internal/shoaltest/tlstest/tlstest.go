@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/pem"
 	"math/big"
 	"net"
@@ -43,7 +44,7 @@ func Until(t testing.TB, end time.Time, names ...string) *Pair {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: serial, NotBefore: end.Add(-2 * time.Hour), NotAfter: end, BasicConstraintsValid: true, IsCA: true,
+		SerialNumber: serial, Subject: pkix.Name{CommonName: "Shoal, for a test"}, NotBefore: end.Add(-2 * time.Hour), NotAfter: end, BasicConstraintsValid: true, IsCA: true,
 		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	for _, name := range names {
