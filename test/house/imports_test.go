@@ -245,6 +245,7 @@ var importTable = []importRule{
 		others: true,
 	},
 	{dir: "internal/shoaltest/bustest", inside: []string{"internal/hub/core"}, never: sqlAndWeb},
+	{dir: "internal/shoaltest/clienttest", inside: []string{".", "client", "internal/app", "internal/apptest", "internal/shoaltest/faultproxy", "internal/shoaltest/program"}},
 	{dir: "internal/shoaltest/clustertest", inside: []string{".", "internal/clusterbus", "internal/hub/core", "internal/shoaltest/bustest"}, never: sqlAndWeb},
 	{dir: "internal/shoaltest/coder", never: sqlAndWeb},
 	{dir: "internal/shoaltest/crowd", inside: []string{".", "client", "internal/shoaltest/ledger"}, others: true, never: sqlPackages},

@@ -1,7 +1,7 @@
 // What the tests of this directory let the client do: `node driver.js TASK URL KEY …`. Each
 // line of the output is a JSON value.
 import { createInterface } from "node:readline";
-import { serveAgent, Shoal, ShoalError, textOf } from "@shoal-dev/client";
+import { serveAgent, Shoal, ShoalError, type Steer, textOf } from "@shoal-dev/client";
 
 const [task = "", url = "", key = "", ...rest] = process.argv.slice(2);
 const shoal = new Shoal({ url, key });
@@ -56,6 +56,15 @@ async function serve(agent: string): Promise<void> {
       await new Promise<void>((resolve) => work.signal.addEventListener("abort", () => resolve()));
       print({ ended: String(work.signal.reason.code ?? work.signal.reason.name) });
       await work.text("more").catch((error: ShoalError) => print({ after: String(error.code) }));
+    } else if (work.claimed.prompt.includes("card")) {
+      const { day } = (await work.askCard("Trip", { to: "Oslo" })) as { day: string };
+      await work.text(`On ${day}.`);
+    } else if (work.claimed.prompt.includes("steer")) {
+      await work.text("Waiting");
+      const message = await new Promise<Steer>((resolve) => work.onMessage(resolve));
+      print({ steered: message.text });
+      await work.steered(message.runId);
+      await work.text("And done.");
     } else if (work.claimed.prompt.includes("fail")) {
       throw new Error("no trains to Oslo");
     } else if (work.claimed.prompt.includes("fault")) {

@@ -1,4 +1,4 @@
-package typescript_test
+package clienttest
 
 import (
 	"encoding/json"
@@ -27,11 +27,11 @@ func parts(m shoal.Message) string {
 
 // A program in TypeScript streams a text, shows a card, asks for an approval and a question,
 // reports its usage, and completes the run.
-func servedAgent(t *testing.T, script string) {
+func servedAgent(t *testing.T, command []string) {
 	for _, approved := range []bool{true, false} {
-		s, key := hosted(t)
-		d := drive(t, script, "serve", s.URL, key, "clerk")
-		run := ended(t, s, ask(t, s, "Book me a trip to Oslo"), func(a shoal.PendingAction) shoal.PendingAnswer {
+		s, key := Hosted(t)
+		d := drive(t, command, "serve", s.URL, key, "clerk")
+		run := ended(t, s, Ask(t, s, "Book me a trip to Oslo"), func(a shoal.PendingAction) shoal.PendingAnswer {
 			if a.Kind == shoal.PendingQuestion {
 				window := "window"
 				return shoal.PendingAnswer{Answer: &window}
@@ -57,12 +57,12 @@ func servedAgent(t *testing.T, script string) {
 }
 
 // Reports and receipts are cut again and again: every word is stored once, in order.
-func servedUnderCuts(t *testing.T, script string) {
+func servedUnderCuts(t *testing.T, command []string) {
 	const cuts = 200
-	s, key := hosted(t)
+	s, key := Hosted(t)
 	p := faultproxy.New(t, "tcp", strings.TrimPrefix(s.URL, "http://"))
-	d := drive(t, script, "serve", "http://"+p.Addr(), key, "clerk")
-	id := ask(t, s, "Write a long story")
+	d := drive(t, command, "serve", "http://"+p.Addr(), key, "clerk")
+	id := Ask(t, s, "Write a long story")
 	written(t, s, id, "größer") // a lost claim would cost its lease
 	harm(p, 700)
 	failed := 0
@@ -85,10 +85,10 @@ func servedUnderCuts(t *testing.T, script string) {
 }
 
 // A canceled run ends for its handler at once, and nothing more is shown.
-func servedAndCanceled(t *testing.T, script string) {
-	s, key := hosted(t)
-	d := drive(t, script, "serve", s.URL, key, "clerk")
-	id := ask(t, s, "Wait until I cancel")
+func servedAndCanceled(t *testing.T, command []string) {
+	s, key := Hosted(t)
+	d := drive(t, command, "serve", s.URL, key, "clerk")
+	id := Ask(t, s, "Wait until I cancel")
 	written(t, s, id, "Working")
 	if _, err := s.Operator.CancelRun(t.Context(), id); err != nil {
 		t.Fatal(err)
@@ -106,13 +106,21 @@ func servedAndCanceled(t *testing.T, script string) {
 
 // A program that stops in order gives its run back: another one goes on at once, after what was
 // written.
-func servedAndGivenBack(t *testing.T, script string) {
-	s, key := hosted(t)
-	d := drive(t, script, "serve", s.URL, key, "clerk")
-	id := ask(t, s, "Wait until I cancel")
+func servedAndGivenBack(t *testing.T, command []string) {
+	s, key := Hosted(t)
+	d := drive(t, command, "serve", s.URL, key, "clerk")
+	id := Ask(t, s, "Wait until I cancel")
 	written(t, s, id, "Working")
 	_ = d.In.Close() // which ends the program
 	d.next(func(l said) bool { return l.Served })
+	if got := Claim(t, s, key); len(got) != 1 || got[0].Run.ID != id || len(got[0].Written) != 1 || got[0].Written[0].Text != "Working" {
+		t.Errorf("the next program gets %+v, want run %s with what it has written", got, id)
+	}
+}
+
+// Claim returns the runs of clerk that a program can execute now.
+func Claim(t *testing.T, s *apptest.Server, key string) []shoal.RemoteRun {
+	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/v1/sessions/default/agents/clerk/claim", strings.NewReader(`{"limit": 1, "waitMs": 0}`))
 	if err != nil {
 		t.Fatal(err)
@@ -128,9 +136,7 @@ func servedAndGivenBack(t *testing.T, script string) {
 	if err := json.NewDecoder(res.Body).Decode(&got); err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Items) != 1 || got.Items[0].Run.ID != id || len(got.Items[0].Written) != 1 || got.Items[0].Written[0].Text != "Working" {
-		t.Errorf("the next program gets %+v, want run %s with what it has written", got.Items, id)
-	}
+	return got.Items
 }
 
 // written waits until the message of a run has a text.
@@ -148,11 +154,11 @@ func written(t *testing.T, s *apptest.Server, id shoal.RunID, text string) {
 
 // What a handler throws fails the run. Members read its message, but not the words of a fault
 // of the program.
-func servedAndFailed(t *testing.T, script string) {
+func servedAndFailed(t *testing.T, command []string) {
 	for text, want := range map[string]string{"fail": "no trains to Oslo", "a fault": "The program has a fault."} {
-		s, key := hosted(t)
-		drive(t, script, "serve", s.URL, key, "clerk")
-		run := ended(t, s, ask(t, s, text), nil)
+		s, key := Hosted(t)
+		drive(t, command, "serve", s.URL, key, "clerk")
+		run := ended(t, s, Ask(t, s, text), nil)
 		if run.Status != shoal.RunFailed || run.Error == nil || run.Error.Message != want {
 			t.Errorf("%s: the run is %s, %+v; want %q", text, run.Status, run.Error, want)
 		}
@@ -160,9 +166,9 @@ func servedAndFailed(t *testing.T, script string) {
 }
 
 // A refused call throws the class of its code.
-func refusals(t *testing.T, script string) {
-	s, key := hosted(t)
-	serving := drive(t, script, "serve", s.URL, key, "clerk")
+func refusals(t *testing.T, command []string) {
+	s, key := Hosted(t)
+	serving := drive(t, command, "serve", s.URL, key, "clerk")
 	if _, err := s.Operator.CreateSpace(t.Context(), shoal.NewSpace{ID: "secret", Name: "Secret"}); err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +201,7 @@ func refusals(t *testing.T, script string) {
 			break
 		}
 	}
-	d := drive(t, script, "refusals", s.URL, reader, "secret", string(pending.ID))
+	d := drive(t, command, "refusals", s.URL, reader, "secret", string(pending.ID))
 	got := d.next(func(l said) bool { return l.Refused != nil }).Refused
 	want := map[string]string{
 		"wrongKey": "[UnauthenticatedError unauthenticated 401]", "wrongKeyStream": "[UnauthenticatedError unauthenticated 401]",
@@ -213,15 +219,54 @@ func refusals(t *testing.T, script string) {
 }
 
 // An agent that waits with inbox answers what send waits for.
-func inboxAndSend(t *testing.T, script string) {
+func inboxAndSend(t *testing.T, command []string) {
 	s := apptest.Start(t)
 	scout, ann := s.Agent("scout"), s.Agent("ann")
-	waiting := drive(t, script, "inbox", s.URL, scout)
-	sending := drive(t, script, "send", s.URL, ann, "Hello scout", "scout")
+	waiting := drive(t, command, "inbox", s.URL, scout)
+	sending := drive(t, command, "send", s.URL, ann, "Hello scout", "scout")
 	if got := sending.next(func(l said) bool { return l.From != "" }); got.Asked != "Hello scout" || got.Answer != "I read you." || got.From != "scout" {
 		t.Errorf("got %+v", got)
 	}
 	if got := waiting.next(func(l said) bool { return l.Space != "" }); got.Space != string(app.Welcome) || !slices.Equal(got.Texts, []string{"Hello scout"}) {
 		t.Errorf("the inbox had %+v", got)
+	}
+}
+
+// A member answers a card. The same answer twice changes nothing, another one is refused, and the
+// program goes on with the first.
+func servedCard(t *testing.T, command []string) {
+	s, key := hostedAs(t, `"agent": {}, "remote": {}, "tools": [{"name": "Trip", "displayTool": true, "display": {"customUI": "TripCard"}, "answer": {"by": ["operator"]}, "outputSchema": {"type": "object", "required": ["day"]}}]`)
+	drive(t, command, "serve", s.URL, key, "clerk")
+	friday := shoal.PendingAnswer{Result: json.RawMessage(`{"day": "Friday"}`)}
+	var refused error
+	run := ended(t, s, Ask(t, s, "Show me a card"), func(a shoal.PendingAction) shoal.PendingAnswer {
+		if _, err := s.Operator.AnswerPending(t.Context(), a.ID, friday); err != nil {
+			t.Error(err)
+		}
+		_, refused = s.Operator.AnswerPending(t.Context(), a.ID, shoal.PendingAnswer{Result: json.RawMessage(`{"day": "Monday"}`)})
+		return friday
+	})
+	want := "done Trip{\"to\":\"Oslo\"}{\"day\":\"Friday\"}\ndone On Friday."
+	if got := parts(message(t, s, run.ID)); run.Status != shoal.RunCompleted || got != want || shoal.KindOf(refused) != shoal.AlreadyAnswered {
+		t.Errorf("the run is %s, another answer got %v, shown is\n%s\nwant\n%s", run.Status, refused, got, want)
+	}
+}
+
+// A message that arrives during a run is taken into it.
+func servedAndSteered(t *testing.T, command []string) {
+	s, key := hostedAs(t, `"agent": {}, "remote": {}, "loop": {"onNewMessage": "steer"}`)
+	d := drive(t, command, "serve", s.URL, key, "clerk")
+	first := Ask(t, s, "Wait until I steer")
+	written(t, s, first, "Waiting")
+	second := Ask(t, s, "Now go on")
+	run := ended(t, s, first, nil)
+	if got := d.next(func(l said) bool { return l.Steered != "" }).Steered; !strings.Contains(got, "Now go on") {
+		t.Errorf("the program was offered %q", got)
+	}
+	if got := parts(message(t, s, first)); run.Status != shoal.RunCompleted || got != "done Waiting\ndone And done." {
+		t.Errorf("the run is %s, shown is\n%s", run.Status, got)
+	}
+	if taken := ended(t, s, second, nil); taken.PartOf == nil || *taken.PartOf != first {
+		t.Errorf("the second run is %s and a part of %v, want %s", taken.Status, taken.PartOf, first)
 	}
 }

@@ -1,4 +1,4 @@
-package typescript_test
+package clienttest
 
 import (
 	"context"
@@ -15,9 +15,9 @@ import (
 
 // Every reader has the stored text in the end, and never another beginning of it, however
 // often its connection is reset in the middle of a word.
-func textUnderCuts(t *testing.T, script string) {
+func textUnderCuts(t *testing.T, command []string) {
 	const readers, cuts = 10, 20
-	s, key := hosted(t)
+	s, key := Hosted(t)
 	var proxies []*faultproxy.Proxy
 	args := []string{"watch", s.URL, s.Agent("reader"), "clerk"}
 	for range readers {
@@ -28,7 +28,7 @@ func textUnderCuts(t *testing.T, script string) {
 	enough := func() bool {
 		return !slices.ContainsFunc(proxies, func(p *faultproxy.Proxy) bool { return p.Cuts() < cuts })
 	}
-	d := drive(t, script, args...)
+	d := drive(t, command, args...)
 	c, err := client.New(client.Options{URL: s.URL, Key: key})
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func textUnderCuts(t *testing.T, script string) {
 			return nil
 		})
 	}()
-	run := ask(t, s, "Write a story")
+	run := Ask(t, s, "Write a story")
 	reading := map[int]bool{} // a reader whose snapshot is cut starts again and resumes nothing
 	d.next(func(l said) bool {
 		reading[l.Reader] = l.Read > 0

@@ -1,10 +1,15 @@
-// Package typescript_test lets the TypeScript client, built as it is published, work with a
-// real server: its streams are cut, its reports are cut, and its calls are refused.
-package typescript_test
+// Package clienttest checks a client in another language with a real server: its streams are cut,
+// its reports are cut, and its calls are refused. The client is a driver, a program that takes a
+// task, the address of the server, a key and more as its arguments, and says what it sees in lines
+// of JSON; said lists what they hold.
+//
+//	clienttest.Run(t, "node", program.TypeScript(t, "driver.ts"))
+package clienttest
 
 import (
 	"encoding/json"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -19,12 +24,13 @@ import (
 // patience is how long a test waits for what must come.
 const patience = 60 * time.Second
 
-// said is a line of the driver.
+// said is a line of a driver.
 type said struct {
 	Wrong, Failed, Ended, After string
 	Reader, Read, Written       int
 	Texts                       []string
 	Served                      bool
+	Steered                     string
 	Asked, Answer, From, Space  string
 	Refused                     map[string][]any
 }
@@ -35,10 +41,10 @@ type driver struct {
 	t *testing.T
 }
 
-// drive starts a task of driver.ts. It ends with the test.
-func drive(t *testing.T, script string, args ...string) *driver {
+// drive starts a task of a driver. It ends with the test.
+func drive(t *testing.T, command []string, task ...string) *driver {
 	t.Helper()
-	return &driver{program.StartLines(t, "node", append([]string{script}, args...)...), t}
+	return &driver{program.StartLines(t, command[0], append(slices.Clone(command[1:]), task...)...), t}
 }
 
 // next returns the next line that accept accepts.
@@ -67,18 +73,24 @@ func (d *driver) next(accept func(said) bool) said {
 	}
 }
 
-// hosted is a server with the remote agent clerk in the space welcome.
-func hosted(t *testing.T) (s *apptest.Server, key string) {
+// Hosted is a server with the remote agent clerk in the space welcome.
+func Hosted(t *testing.T) (s *apptest.Server, key string) {
+	t.Helper()
+	return hostedAs(t, `"agent": {}, "remote": {}`)
+}
+
+// hostedAs is Hosted with another configuration of the agent.
+func hostedAs(t *testing.T, config string) (s *apptest.Server, key string) {
 	t.Helper()
 	s = apptest.Start(t)
-	if _, err := s.Operator.PutAgent(t.Context(), "clerk", client.ConfigJSON, []byte(`{"version": "1.0", "agent": {}, "remote": {}}`)); err != nil {
+	if _, err := s.Operator.PutAgent(t.Context(), "clerk", client.ConfigJSON, []byte(`{"version": "1.0", `+config+`}`)); err != nil {
 		t.Fatal(err)
 	}
 	return s, s.Agent("clerk")
 }
 
-// ask mentions clerk and returns its run.
-func ask(t *testing.T, s *apptest.Server, text string) shoal.RunID {
+// Ask mentions clerk and returns its run.
+func Ask(t *testing.T, s *apptest.Server, text string) shoal.RunID {
 	t.Helper()
 	m, err := s.Operator.Post(t.Context(), app.Welcome, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: []shoal.EntityID{"clerk"}})
 	if err != nil || len(m.Runs) != 1 {
@@ -135,12 +147,12 @@ func harm(p *faultproxy.Proxy, n int) {
 	p.Harm(faultproxy.Fault{}, faultproxy.Fault{Gate: func() faultproxy.Gate { return faultproxy.After(1 + rand.IntN(n))() }})
 }
 
-// The client is compiled once for all tests.
-func TestClient(t *testing.T) {
-	script := program.TypeScript(t, "driver.ts")
+// Run checks the client that a driver uses. command starts the driver.
+func Run(t *testing.T, command ...string) {
+	t.Helper()
 	for _, c := range []struct {
 		name string
-		test func(*testing.T, string)
+		test func(*testing.T, []string)
 	}{
 		{"the text under cuts", textUnderCuts},
 		{"an agent", servedAgent},
@@ -148,12 +160,14 @@ func TestClient(t *testing.T) {
 		{"an agent that is canceled", servedAndCanceled},
 		{"an agent that stops", servedAndGivenBack},
 		{"an agent that fails", servedAndFailed},
+		{"a card that members answer", servedCard},
+		{"a message during a run", servedAndSteered},
 		{"calls that are refused", refusals},
 		{"an inbox, and a message with its answer", inboxAndSend},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			c.test(t, script)
+			c.test(t, command)
 		})
 	}
 }
