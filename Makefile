@@ -42,6 +42,7 @@ PACKAGES = $$(go list -m -f '{{.Dir}}/...')
 
 WEB := web/node_modules/.installed
 CLIENT := clients/typescript/node_modules/.installed
+PYTHON := test/python/node_modules/.installed
 NODE_TESTS := $(WEB) $(CLIENT) $(patsubst %/package-lock.json,%/node_modules/.installed,$(wildcard test/*/package-lock.json))
 
 # Go and git trust the authorities that the machine trusts; Node is told to.
@@ -50,7 +51,7 @@ NODE_CA := $(firstword $(NODE_EXTRA_CA_CERTS) $(wildcard /etc/ssl/certs/ca-certi
 # What `make check` leaves to `make test`: packages whose tests need a browser, a database
 # server, a network, another program, or more than a few seconds; of the last four it runs
 # the scenarios and transcripts.
-SLOW := /(bench(/.*)?|client|cmd/shoal|examples/.*|agent/(mcptool|filestore)|internal/(app|apptest|auth|background|clusterbus/(natscore|pgnotify)|console|docsite|doctor|filelock|harness/process|load|mcpbridge|release|shoaltest.*|sqlstore|sqlite|hub|run|httpapi|mcpapi)|test/(agui|aisdk|attack|clients|cluster|conformance|console|e2e|faults|mcp-ts|models|openai|pages|release|resume|secrets|typescript|upgrade))$$
+SLOW := /(bench(/.*)?|client|cmd/shoal|examples/.*|agent/(mcptool|filestore)|internal/(app|apptest|auth|background|clusterbus/(natscore|pgnotify)|console|docsite|doctor|filelock|harness/process|load|mcpbridge|release|shoaltest.*|sqlstore|sqlite|hub|run|httpapi|mcpapi)|test/(agui|aisdk|attack|clients|cluster|conformance|console|e2e|faults|mcp-ts|models|openai|pages|python|release|resume|secrets|typescript|upgrade))$$
 QUICK := ^Test(Scenarios|Transcripts|Wire|Stories|ToolsAreTheContracts|OpenAPIDocumentIsFresh|EveryInputHasABound)$$
 
 .PHONY: help run build release web setup formatted check test prove race lint format fuzz torture pictures bench generate verify
@@ -106,14 +107,16 @@ formatted: $(TOOLS)
 	@wrong="$$($(BIN)/gofumpt -l .)"; \
 	if [[ -n $$wrong ]]; then printf 'not formatted, run `make format`:\n%s\n' "$$wrong" >&2; exit 1; fi
 
-lint: formatted ## Check the format and what the linters see
+lint: formatted $(PYTHON) ## Check the format and what the linters see
+	node test/python/ruff.mjs check
 	go vet $(PACKAGES)
 	GOWORK=off go -C build vet ./release
 	$(BIN)/golangci-lint run $(PACKAGES)
 	GOWORK=off go -C build run ./release -check$(if $(CI), -compile)
 
-format: $(TOOLS) ## Format all Go files
+format: $(TOOLS) $(PYTHON) ## Format all files in Go and Python
 	$(BIN)/gofumpt -w .
+	node test/python/ruff.mjs format
 
 fuzz: ## Run every fuzz target for FUZZTIME (20s)
 	@scripts/fuzz.sh $(FUZZTIME)
@@ -143,6 +146,7 @@ bench: build ## Measure bin/shoal beside the least that does the same work; BENC
 
 generate: $(WEB) ## Write the generated files anew
 	go generate $(PACKAGES)
+	python3 clients/python/generate.py
 	SHOAL_GENERATE=1 go test -count=1 -run '^TestSchemaIsFresh$$' ./internal/agentconfig
 	SHOAL_GENERATE=1 go test -count=1 -run '^TestTheReadmeIsCopied$$' ./docs
 	SHOAL_GENERATE=1 go test -count=1 -run '^TestThe(Manual|Example)HasEverySetting$$' ./internal/cli

@@ -3,7 +3,7 @@
 # server, a C compiler for the race detector, Node for the tests with other clients, a
 # browser for the console's tests, the shells with completion, systemd-analyze, the
 # programs that install and check releases (rpm, curl, wget), those that pages of docs/
-# show (python3, nginx, caddy), strace and
+# show (nginx, caddy), Python with what its client needs, strace and
 # mkfs.ext4 for the fault tests, and a terminal for coding agents (tmux). Returns quickly if everything is installed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -31,6 +31,16 @@ has_shells() {
 	{ command -v bash && command -v zsh && command -v fish; } >/dev/null
 }
 
+# The Python of the system, or the first on PATH, as internal/shoaltest/program looks for it: new
+# enough, with the library of the client and the one that builds its wheel.
+has_python() {
+	local python
+	for python in python3 /usr/bin/python3; do
+		! "$python" -c 'import sys, httpx, hatchling; assert sys.version_info >= (3, 10)' 2>/dev/null || return 0
+	done
+	return 1
+}
+
 # lacking lists the Debian packages that are missing.
 lacking() {
 	has_postgres || echo postgresql
@@ -45,7 +55,7 @@ lacking() {
 	command -v rpm >/dev/null || echo rpm
 	command -v curl >/dev/null || echo curl
 	command -v wget >/dev/null || echo wget
-	command -v python3 >/dev/null || echo python3
+	has_python || printf '%s\n' python3 python3-httpx python3-hatchling
 	command -v nginx >/dev/null || [[ -x /usr/sbin/nginx ]] || echo nginx-light
 	command -v caddy >/dev/null || echo caddy
 	[[ -x /usr/sbin/mkfs.ext4 ]] || command -v mkfs.ext4 >/dev/null || echo e2fsprogs
@@ -59,7 +69,7 @@ if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
 	{
 		echo "The tests need these Debian packages: ${packages[*]}. Install them with"
 		echo "  sudo sh -c 'apt-get update && ${install[*]}'"
-		echo "or, on another system, install these programs on PATH: initdb, a C compiler, node and npm, chromium-headless-shell or chromium, bash, zsh, fish, systemd-analyze, rpm, curl, wget, python3, nginx, caddy, tmux."
+		echo "or, on another system, install these programs on PATH: initdb, a C compiler, node and npm, chromium-headless-shell or chromium, bash, zsh, fish, systemd-analyze, rpm, curl, wget, nginx, caddy, tmux, and python3 with the packages httpx and hatchling."
 	} >&2
 	exit 1
 fi

@@ -259,7 +259,7 @@ var unfinished = regexp.MustCompile(`\b(` + "TO" + "DO|FIX" + "ME|X" + "XX|HA" +
 func TestNothingIsMarkedUnfinished(t *testing.T) {
 	for _, f := range repoFiles(t) {
 		switch path.Ext(f.path) {
-		case ".go", ".ts", ".tsx", ".mts", ".js", ".mjs", ".sql", ".sh":
+		case ".go", ".py", ".ts", ".tsx", ".mts", ".js", ".mjs", ".sql", ".sh":
 			for n, line := range lines(f.text) {
 				if mark := unfinished.Find(line); mark != nil {
 					t.Errorf("%s:%d: %s; do it now or open an issue", f.path, n, mark)

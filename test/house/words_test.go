@@ -140,10 +140,14 @@ type proseLine struct {
 }
 
 // prose returns the lines of a file that are written for people: of Go the comments and
-// the string literals, of Markdown and of the console's sources all.
+// the string literals, of Markdown and of other languages all.
 func prose(t *testing.T, f repoFile) (out []proseLine) {
 	t.Helper()
 	switch path.Ext(f.path) {
+	case ".py":
+		for n, line := range lines(f.text) {
+			out = append(out, proseLine{n, strings.ReplaceAll(string(line), " is None", "")}) // an operator
+		}
 	case ".md", ".ts", ".tsx", ".mjs", ".sh", ".sql":
 		if strings.HasSuffix(f.path, ".gen.ts") {
 			return nil

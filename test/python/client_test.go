@@ -1,0 +1,20 @@
+// Package python_test checks that the Python client, installed as it is published, works with a
+// real server: its sync half and the one for asyncio behave alike.
+package python_test
+
+import (
+	"testing"
+
+	"github.com/shoal-dev/shoal/internal/shoaltest/clienttest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
+)
+
+func TestClients(t *testing.T) {
+	command := program.PythonClient(t)
+	for _, driver := range []string{"driver_async.py", "driver_sync.py"} {
+		t.Run(driver, func(t *testing.T) {
+			t.Parallel()
+			clienttest.Run(t, append(command, driver)...)
+		})
+	}
+}
