@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,14 +36,14 @@ func programOf(t *testing.T, page, file string) string {
 }
 
 // start runs a program as the agent scout until the test ends.
-func start(t *testing.T, s *apptest.Server, dir, interpreter, file, text string) {
+func start(t *testing.T, s *apptest.Server, dir, file, text string, interpreter ...string) {
 	t.Helper()
 	path := filepath.Join(dir, file)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	command := exec.CommandContext(ctx, interpreter, path)
+	command := exec.CommandContext(ctx, interpreter[0], append(slices.Clone(interpreter[1:]), path)...)
 	command.Env = append(os.Environ(), "SHOAL_URL="+s.URL, "SHOAL_KEY="+s.Agent("scout"))
 	var output strings.Builder
 	command.Stdout, command.Stderr, command.WaitDelay = &output, &output, 10*time.Second
@@ -72,7 +73,7 @@ func find(t *testing.T, name, install string) string {
 
 func TestProgramsOfThePagesAnswer(t *testing.T) {
 	for _, c := range []struct{ name, page, file, interpreter, install, answer string }{
-		{"Python over REST", "python.md", "scout.py", "python3", "apt-get install python3", "You said: Hello scout"},
+		{"Python over REST", "python.md", "scout_rest.py", "python3", "apt-get install python3", "You said: Hello scout"},
 		{"JavaScript over REST", "typescript.md", "scout.mjs", "node", "apt-get install nodejs", "You said: Hello scout"},
 		{"JavaScript over MCP", "typescript.md", "scout-mcp.mjs", "node", "apt-get install nodejs", "I read you."},
 	} {
@@ -80,18 +81,24 @@ func TestProgramsOfThePagesAnswer(t *testing.T) {
 			t.Parallel()
 			interpreter := find(t, c.interpreter, c.install)
 			s := apptest.Start(t)
-			start(t, s, directory(t, c.file), interpreter, c.file, programOf(t, c.page, c.file))
-			done := make(chan string, 1)
-			go func() { done <- s.Ask("scout", "Hello scout") }()
-			select {
-			case got := <-done:
-				if got != c.answer {
-					t.Errorf("scout answered %q, want %q", got, c.answer)
-				}
-			case <-time.After(30 * time.Second):
-				t.Error("scout did not answer within 30 s")
-			}
+			start(t, s, directory(t, c.file), c.file, programOf(t, c.page, c.file), interpreter)
+			answers(t, s, c.answer)
 		})
+	}
+}
+
+// answers checks that scout answers.
+func answers(t *testing.T, s *apptest.Server, want string) {
+	t.Helper()
+	done := make(chan string, 1)
+	go func() { done <- s.Ask("scout", "Hello scout") }()
+	select {
+	case got := <-done:
+		if got != want {
+			t.Errorf("scout answered %q, want %q", got, want)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("scout did not answer within 30 s")
 	}
 }
 

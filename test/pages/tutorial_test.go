@@ -34,7 +34,7 @@ func TestTutorial(t *testing.T) {
 	}
 	dir := t.TempDir()
 	write(t, dir, "buyer.yaml", programOf(t, "tutorial.md", "buyer.yaml"))
-	write(t, dir, "scout.py", programOf(t, "python.md", "scout.py"))
+	write(t, dir, "scout.py", programOf(t, "python.md", "scout_rest.py"))
 	page, err := os.ReadFile("../../docs/tutorial.md")
 	if err != nil {
 		t.Fatal(err)
