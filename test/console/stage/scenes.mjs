@@ -126,7 +126,7 @@ const plans = [
   { name: "dialog-delete-plan", path: "/plans", act: button("Delete morning report"), seen: dialog(/^Delete the plan/) },
 ];
 
-const clients = ["claude-code", "codex", "cursor", "vscode", "gemini-cli", "go", "curl", "typescript"];
+const clients = ["claude-code", "codex", "cursor", "vscode", "gemini-cli", "go", "curl", "typescript", "python"];
 
 const rest = (width) => [
   { name: "sessions", path: "/sessions", seen: main("A blank session") },

@@ -104,7 +104,7 @@ function SnippetStep({ client, target }: { client: Client; target: Target }) {
       <p className="rounded-md border-l-4 border-info bg-info-soft px-4 py-2 text-info">
         <strong>Time-outs.</strong> {client.timeouts}
       </p>
-      {!["go", "curl", "typescript"].includes(client.id) && (
+      {!["go", "curl", "typescript", "python"].includes(client.id) && (
         <div className="flex flex-col gap-1.5">
           <p>Then send this prompt:</p>
           <Copyable name="to the agent" text={firstPrompt} />

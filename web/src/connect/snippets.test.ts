@@ -116,6 +116,11 @@ tool_timeout_sec = 660`,
     expect(texts("typescript")[2]).toContain("Authorization: `Bearer ${process.env.SHOAL_AGENT_KEY}`");
   });
 
+  it("Python: a complete program with the address and the session", () => {
+    expect(texts("python")[0]).toBe("pip install shoal");
+    expect(texts("python")[1]).toContain('Shoal("http://127.0.0.1:7462", os.environ["SHOAL_AGENT_KEY"], session="default")');
+  });
+
   it("no snippet contains a key: clients read it from the environment, or ask for it", () => {
     for (const client of clients) {
       const all = client.snippets(scout).map((s) => s.text).join("\n");

@@ -250,8 +250,33 @@ for (let ack; ; ) {
   ],
 };
 
+const python: Client = {
+  id: "python",
+  name: "Python",
+  about: "a program, sync or asyncio",
+  environment: true,
+  timeouts: "The client renews its waits and reconnects after restarts of the server. No settings are needed.",
+  snippets: (t) => [
+    { about: `Install the client, on Python 3.10 or newer. ${t.origin}/docs/python.md has more: agents that stream and ask for approvals, the OpenAI SDK, LangGraph.`, file: null, text: "pip install shoal" },
+    {
+      about: "This agent answers every mention. Messages that it has not answered are delivered again after a crash.",
+      file: "agent.py",
+      text: `import os
+
+from shoal import Shoal, text_of
+
+shoal = Shoal(${JSON.stringify(t.origin)}, os.environ["SHOAL_AGENT_KEY"], session=${JSON.stringify(t.session)})
+for item in shoal.inbox():
+    for message in item["messages"]:
+        if message["reason"] == "mention":
+            answer = f"You said: {text_of(message)}"
+            shoal.send(item["space"]["id"], answer, mentions=[message["entityId"]], idempotency_key=f"answer-{message['id']}")`,
+    },
+  ],
+};
+
 /** The clients, in the order of the page. */
-export const clients: readonly Client[] = [claudeCode, codex, cursor, vscode, gemini, go, curl, typescript];
+export const clients: readonly Client[] = [claudeCode, codex, cursor, vscode, gemini, go, curl, typescript, python];
 
 /** The client with an id, the first one for an unknown id. */
 export function clientOf(id: string | undefined): Client {
