@@ -128,6 +128,10 @@ func (r *Runner) Execute(ctx context.Context, a Agent, j Job, out Reporter) erro
 		}
 		return r.refs.put(c, a.Kind, a.Dir, ref, m)
 	}
+	x.turn.has = func(run string) bool {
+		_, found := r.refs.mark(c, a.Kind, a.Dir, run)
+		return found
+	}
 	if r.kinds[a.Kind].steers {
 		x.turn.steers = j.Steers
 	}

@@ -265,3 +265,22 @@ func TestRefs(t *testing.T) {
 		t.Errorf("a forgotten ref is still there (%v)", err)
 	}
 }
+
+// A message that an earlier process was given stays in the queue: this one may have it already, and its
+// own turn says so.
+func TestAMessageIsGivenToOneProcess(t *testing.T) {
+	steers := make(chan Steer)
+	ctx, stop := context.WithCancel(t.Context())
+	one := &turn{steers: steers, has: func(run string) bool { return run == "run_2" }, remember: func(m mark) error {
+		t.Errorf("the agent is given %+v", m)
+		return nil
+	}}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		one.steer(ctx) // it has no session, so it would panic
+	}()
+	steers <- Steer{Run: "run_2", Prompt: "Hurry."}
+	stop()
+	<-done
+}

@@ -54,6 +54,8 @@ type turn struct {
 	run    string
 	// remember stores on this machine how far the agent has got with a run, and in which conversation.
 	remember func(mark) error
+	// has reports whether the agent was given the message of a run before.
+	has func(run string) bool
 
 	anew  bool // the conversation replaces one that was lost
 	known int  // messages of it
@@ -172,6 +174,9 @@ func (t *turn) steer(ctx context.Context) {
 	for {
 		select {
 		case s := <-t.steers:
+			if t.has(s.Run) { // of an earlier process: its own turn begins with words that it may be there
+				continue
+			}
 			// Before the agent can have it. It is stored with the conversation as a whole.
 			_ = t.remember(mark{Run: s.Run, State: stageUnread}) // without it the model may read the message twice
 			t.mu.Lock()
