@@ -10,11 +10,9 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/app"
 	"github.com/shoal-dev/shoal/internal/apptest"
 	"github.com/shoal-dev/shoal/internal/hub/feed"
-	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // server is a whole server as its first start leaves it, with the scripted agent.
@@ -46,12 +44,7 @@ func (s *server) client(space, entity string) *client {
 func (s *server) host(space shoal.SpaceID, tools, script string) {
 	s.t.Helper()
 	ctx, agent := s.t.Context(), shoal.EntityID("bot-"+string(space))
-	options, err := json.Marshal(map[string]string{"script": script})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	config := fmt.Sprintf(`{"version":"1.0","agent":{"id":%q,"name":"Bot","system":"s"},"model":{"provider":"script","name":"m","providerOptions":%s},"tools":%s}`, agent, options, tools)
-	s.put(agent, config)
+	apptest.Script(s.t, s.Server, agent, tools, script)
 	if _, err := s.Hub.Spaces.Create(ctx, person, shoal.DefaultSession, shoal.NewSpace{ID: space, Name: string(space), Members: []shoal.EntityID{agent}}, ""); err != nil {
 		s.t.Fatal(err)
 	}
@@ -140,19 +133,12 @@ func TestHostedStory(t *testing.T) {
 }
 
 // said writes what an entity has posted.
-func (s *server) said(space shoal.SpaceID, by shoal.EntityID) string {
+func (s *server) said(space shoal.SpaceID, by shoal.EntityID) (text string) {
 	s.t.Helper()
-	all, err := s.Hub.Messages.Read(s.t.Context(), person, shoal.DefaultSession, space, storage.Page{Limit: 100})
-	if err != nil {
-		s.t.Fatal(err)
+	for _, posted := range apptest.Texts(s.t, s.Server, space, by) {
+		text += posted + "\n"
 	}
-	var b strings.Builder
-	for _, m := range all {
-		if m.EntityID == by {
-			b.WriteString(m.Text() + "\n")
-		}
-	}
-	return b.String()
+	return text
 }
 
 const (
@@ -312,20 +298,6 @@ say over`)
 	got.hosted(t, "success", want)
 	got = c.say("u2", "And you?", map[string]any{"forwardedProps": map[string]any{"mentions": []string{"bot-aside"}}})
 	got.hosted(t, "success", want+"user And you?\nassistant Here I am.\n")
-}
-
-// put stores an agent's config.
-func (s *server) put(id shoal.EntityID, config string) {
-	s.t.Helper()
-	stored := storage.Agent{Name: "Bot", OnNewMessage: "parallel", MaxSteps: 5}
-	decoded, err := agentconfig.Decode([]byte(config), agentconfig.Options{})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	stored.ID, stored.SessionID, stored.Hash, stored.Config = id, shoal.DefaultSession, decoded.Hash(), decoded.Canonical()
-	if _, _, err := s.Hub.Agents.Put(s.t.Context(), person, stored); err != nil {
-		s.t.Fatal(err)
-	}
 }
 
 // An agent that waits for a reply of the person gives the floor back: the run of the protocol ends,

@@ -1,20 +1,15 @@
 package aisdk_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/app"
 	"github.com/shoal-dev/shoal/internal/apptest"
-	"github.com/shoal-dev/shoal/internal/auth"
 	"github.com/shoal-dev/shoal/internal/hub/feed"
-	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // server is a whole server as its first start leaves it.
@@ -34,32 +29,15 @@ func serve(t *testing.T, c app.Config) *server {
 // key returns the key of a person, who is created.
 func (s *server) key(id string) string {
 	s.t.Helper()
-	n := shoal.NewKey{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: shoal.EntityID(id), Door: shoal.DoorAISDK}
-	secret := auth.NewSecret()
-	if _, _, err := s.Hub.Keys.Create(s.t.Context(), admin, n, auth.Hash(secret), ""); err != nil {
-		s.t.Fatal(err)
-	}
-	return secret
+	return apptest.PersonKey(s.t, s.Server, shoal.EntityID(id), shoal.DoorAISDK)
 }
 
 // host adds an agent that plays a script, in a space of the same name, where ann is, too.
 func (s *server) host(id, tools, script string) {
 	s.t.Helper()
-	options, err := json.Marshal(map[string]string{"script": strings.ReplaceAll(script, `"here"`, `"`+id+`"`)})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	config := fmt.Sprintf(`{"version":"1.0","agent":{"id":%q,"name":"Bot","system":"s"},"model":{"provider":"script","name":"m","providerOptions":%s},"tools":%s}`, "bot-"+id, options, tools)
-	decoded, err := agentconfig.Decode([]byte(config), agentconfig.Options{})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	stored := storage.Agent{Name: "Bot", OnNewMessage: "parallel", MaxSteps: 5}
-	stored.ID, stored.SessionID, stored.Hash, stored.Config = shoal.EntityID("bot-"+id), shoal.DefaultSession, decoded.Hash(), decoded.Canonical()
-	if _, _, err := s.Hub.Agents.Put(s.t.Context(), admin, stored); err != nil {
-		s.t.Fatal(err)
-	}
-	n := shoal.NewSpace{ID: shoal.SpaceID(id), Name: id, Members: []shoal.EntityID{stored.ID, "ann"}}
+	agent := shoal.EntityID("bot-" + id)
+	apptest.Script(s.t, s.Server, agent, tools, strings.ReplaceAll(script, `"here"`, `"`+id+`"`))
+	n := shoal.NewSpace{ID: shoal.SpaceID(id), Name: id, Members: []shoal.EntityID{agent, "ann"}}
 	if _, err := s.Hub.Spaces.Create(s.t.Context(), admin, shoal.DefaultSession, n, ""); err != nil {
 		s.t.Fatal(err)
 	}
@@ -77,18 +55,9 @@ func (s *server) chat(key, space string, body args) *client {
 }
 
 // stored returns the texts that an entity has in a space.
-func (s *server) stored(space shoal.SpaceID, by shoal.EntityID) (texts []string) {
+func (s *server) stored(space shoal.SpaceID, by shoal.EntityID) []string {
 	s.t.Helper()
-	all, err := s.Hub.Messages.Read(s.t.Context(), admin, shoal.DefaultSession, space, storage.Page{Limit: 100})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	for _, m := range all {
-		if m.EntityID == by {
-			texts = append(texts, m.Text())
-		}
-	}
-	return texts
+	return apptest.Texts(s.t, s.Server, space, by)
 }
 
 const tale = "Der Seebär 🐻‍❄️ said »Ahoi« to <b>all</b> of them."
@@ -226,7 +195,7 @@ func TestApprovalOfSomebodyElse(t *testing.T) {
 	defer follower.Close()
 	c := s.chat(ann, "payer", nil)
 	c.Send(args{"send": args{"text": "Pay."}})
-	action := nextPending(t, follower)
+	action := apptest.NextPending(t, follower)
 	yes := true
 	if _, err := s.Hub.Pending.Answer(t.Context(), shoal.Principal{Role: shoal.RoleAdmin, KeyID: "test"}, shoal.DefaultSession, action.ID, shoal.PendingAnswer{Approved: &yes}); err != nil {
 		t.Fatal(err)
@@ -234,21 +203,4 @@ func TestApprovalOfSomebodyElse(t *testing.T) {
 	var got report
 	c.Next(patience, &got)
 	got.shows(t, "user \"Pay.\"\nassistant \"I pay.\" pay({\"sum\":5}) output-available {\"success\":true,\"sum\":5} \"Paid.\"\n")
-}
-
-// nextPending returns the next action that waits for somebody.
-func nextPending(t *testing.T, follower *feed.Follower) shoal.PendingAction {
-	t.Helper()
-	for {
-		events, err := follower.Next(t.Context(), time.Now().Add(patience))
-		if err != nil || len(events) == 0 {
-			t.Fatalf("nothing waits: %v", err)
-		}
-		for _, e := range events {
-			var d shoal.PendingData
-			if e.Type == shoal.EventPendingOpened && json.Unmarshal(e.Data, &d) == nil {
-				return d.PendingAction
-			}
-		}
-	}
 }

@@ -106,7 +106,7 @@ var importTable = []importRule{
 		},
 		others: true, never: sqlPackages,
 	},
-	{dir: "internal/apptest", inside: []string{".", "client", "internal/app"}},
+	{dir: "internal/apptest", inside: []string{".", "client", "internal/agentconfig", "internal/app", "internal/auth", "internal/hub/feed", "internal/hub/storage"}},
 	{dir: "internal/aguiapi", inside: []string{".", "agent", "agent/agui", "internal/agenterror", "internal/chatapi", "internal/eventstream", "internal/exchange", "internal/guard", "internal/hub/core", "internal/hub/storage", "internal/limit"}, never: sqlPackages},
 	{dir: "internal/aisdkapi", inside: []string{".", "internal/chatapi", "internal/eventstream", "internal/exchange", "internal/guard", "internal/hub/core", "internal/hub/runs", "internal/hub/storage", "internal/limit"}, never: sqlPackages},
 	{dir: "internal/chatapi", inside: []string{".", "internal/auth", "internal/exchange", "internal/guard", "internal/hub", "internal/hub/core", "internal/limit"}, never: sqlPackages},

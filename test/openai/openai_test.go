@@ -1,18 +1,14 @@
 package openai_test
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/app"
 	"github.com/shoal-dev/shoal/internal/apptest"
-	"github.com/shoal-dev/shoal/internal/auth"
 	"github.com/shoal-dev/shoal/internal/hub/feed"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/openaiapi"
@@ -36,47 +32,20 @@ func serve(t *testing.T) *server {
 // person returns the official client of a new person, with the person's own key.
 func (s *server) person(id string, headers map[string]string) *client {
 	s.t.Helper()
-	n := shoal.NewKey{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: shoal.EntityID(id), Door: shoal.DoorOpenAI}
-	secret := auth.NewSecret()
-	if _, _, err := s.Hub.Keys.Create(s.t.Context(), admin, n, auth.Hash(secret), ""); err != nil {
-		s.t.Fatal(err)
-	}
-	return connect(s.t, s.URL(), secret, headers)
+	return connect(s.t, s.URL(), apptest.PersonKey(s.t, s.Server, shoal.EntityID(id), shoal.DoorOpenAI), headers)
 }
 
 // host adds an agent that plays a script, where "here" is its chat with ann.
 func (s *server) host(id, tools, script string) {
 	s.t.Helper()
 	here := string(openaiapi.ChatSpace("ann", shoal.EntityID(id)))
-	options, err := json.Marshal(map[string]string{"script": strings.ReplaceAll(script, `"here"`, `"`+here+`"`)})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	config := fmt.Sprintf(`{"version":"1.0","agent":{"id":%q,"name":"Bot","system":"s"},"model":{"provider":"script","name":"m","providerOptions":%s},"tools":%s}`, id, options, tools)
-	decoded, err := agentconfig.Decode([]byte(config), agentconfig.Options{})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	stored := storage.Agent{Name: "Bot", OnNewMessage: "parallel", MaxSteps: 5}
-	stored.ID, stored.SessionID, stored.Hash, stored.Config = shoal.EntityID(id), shoal.DefaultSession, decoded.Hash(), decoded.Canonical()
-	if _, _, err := s.Hub.Agents.Put(s.t.Context(), admin, stored); err != nil {
-		s.t.Fatal(err)
-	}
+	apptest.Script(s.t, s.Server, shoal.EntityID(id), tools, strings.ReplaceAll(script, `"here"`, `"`+here+`"`))
 }
 
 // stored returns the texts that an entity has in ann's chat with an agent.
-func (s *server) stored(agent, by shoal.EntityID) (texts []string) {
+func (s *server) stored(agent, by shoal.EntityID) []string {
 	s.t.Helper()
-	all, err := s.Hub.Messages.Read(s.t.Context(), admin, shoal.DefaultSession, openaiapi.ChatSpace("ann", agent), storage.Page{Limit: 100})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	for _, m := range all {
-		if m.EntityID == by {
-			texts = append(texts, m.Text())
-		}
-	}
-	return texts
+	return apptest.Texts(s.t, s.Server, openaiapi.ChatSpace("ann", agent), by)
 }
 
 var streamed = args{"stream": true, "stream_options": args{"include_usage": true}}
@@ -201,22 +170,9 @@ say over`)
 	defer follower.Close()
 	c := s.person("ann", nil)
 	c.Send(args{"chat": args{"model": "payer", "stream": true, "messages": []args{user("Pay.")}}})
-	for opened := false; !opened; {
-		events, err := follower.Next(t.Context(), time.Now().Add(patience))
-		if err != nil || len(events) == 0 {
-			t.Fatalf("nothing waits: %v", err)
-		}
-		for _, e := range events {
-			var d shoal.PendingData
-			if e.Type != shoal.EventPendingOpened || json.Unmarshal(e.Data, &d) != nil {
-				continue
-			}
-			yes := true
-			if _, err := s.Hub.Pending.Answer(t.Context(), shoal.Principal{Role: shoal.RoleAdmin, KeyID: "test"}, shoal.DefaultSession, d.PendingAction.ID, shoal.PendingAnswer{Approved: &yes}); err != nil {
-				t.Fatal(err)
-			}
-			opened = true
-		}
+	action, yes := apptest.NextPending(t, follower), true
+	if _, err := s.Hub.Pending.Answer(t.Context(), shoal.Principal{Role: shoal.RoleAdmin, KeyID: "test"}, shoal.DefaultSession, action.ID, shoal.PendingAnswer{Approved: &yes}); err != nil {
+		t.Fatal(err)
 	}
 	if got := c.next(); got.Text != "Paid." || got.Finish != "stop" {
 		t.Errorf("the client has %+v", got)

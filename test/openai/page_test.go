@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/auth"
+	"github.com/shoal-dev/shoal/internal/apptest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
@@ -38,11 +38,7 @@ func TestPage(t *testing.T) {
 	}
 	s := serve(t)
 	s.host("bot", "[]", "call sendSpaceMessage {\"spaceId\":\"here\",\"text\":\"Which one?\"}\n---\nsay over")
-	secret := auth.NewSecret()
-	n := shoal.NewKey{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "ann", Door: shoal.DoorOpenAI}
-	if _, _, err := s.Hub.Keys.Create(t.Context(), admin, n, auth.Hash(secret), ""); err != nil {
-		t.Fatal(err)
-	}
+	secret := apptest.PersonKey(t, s.Server, "ann", shoal.DoorOpenAI)
 	command := exec.CommandContext(t.Context(), program.Node(t), filepath.Join(dir, "chat.mjs"))
 	command.Env = append(os.Environ(), "SHOAL_URL="+s.URL(), "SHOAL_KEY="+secret, "AGENT=bot")
 	out, err := command.CombinedOutput()
