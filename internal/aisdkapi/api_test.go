@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub/runs"
-	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
 // stream is an answer that is read as it comes.
@@ -59,24 +57,7 @@ func TestWaitingForSomebodyElse(t *testing.T) {
 	w := newWorld(t)
 	s := w.begin(t.Context(), "u1", "")
 	job := w.Claim()
-	var id shoal.PendingID
-	job.Write(func(c *runs.RunChange) (err error) {
-		if err := c.Start(); err != nil {
-			return err
-		}
-		space := shoal.SpaceID("shop")
-		id, err = c.OpenPending(storage.Pending{
-			PendingAction: shoal.PendingAction{
-				Kind: shoal.PendingPermission, RunID: job.Lease.Run, AgentID: "bot", ToolCallID: "c1", ToolName: "pay", Args: json.RawMessage(`{}`),
-				Status: shoal.PendingOpen, SpaceID: &space,
-			},
-			Session: shoal.DefaultSession, Request: "q1", Requester: "ann", Policy: storage.Policy{By: []shoal.EntityID{shoal.AnswerAdmins}, Quorum: 1},
-		})
-		if err != nil {
-			return err
-		}
-		return c.Suspend()
-	})
+	id := job.Await(shoal.PendingAction{Kind: shoal.PendingPermission, ToolCallID: "c1", ToolName: "pay", Args: json.RawMessage(`{}`)}, shoal.AnswerAdmins)
 	if line := s.until("data-waiting"); !strings.Contains(line, `"tools":["pay"]`) || !strings.Contains(line, `"transient":true`) {
 		t.Errorf("it is named by %s", line)
 	}

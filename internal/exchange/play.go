@@ -71,14 +71,14 @@ func (x *Exchange) Usage() (sum shoal.Usage) {
 	return sum
 }
 
-// CancelRunning cancels the runs that are running, because the client has disconnected: ctx may have
-// ended. Runs that wait for somebody go on waiting.
+// CancelRunning cancels the runs that are running and act for the caller, because the client has disconnected:
+// ctx may have ended. Runs that wait for somebody go on waiting.
 func (x *Exchange) CancelRunning(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer stop()
 	var all []error
 	for id, run := range x.Runs {
-		if run.Status.Ended() || run.Status.Suspended() {
+		if run.Status.Ended() || run.Status.Suspended() || !x.actsForCaller(run.Run) {
 			continue
 		}
 		if _, err := x.Hub.Runs.Cancel(ctx, x.Who, x.Session, id); err != nil {
@@ -88,22 +88,34 @@ func (x *Exchange) CancelRunning(ctx context.Context) error {
 	return errors.Join(all...)
 }
 
-// AnswerQuestion gives the text of a draft to the first question in the space that the caller may answer,
-// of this agent, or of any if it is empty. It does nothing if there is no question or no text.
+// actsForCaller reports whether a run acts for the caller.
+func (x *Exchange) actsForCaller(run shoal.Run) bool {
+	return slices.Contains(run.ActingFor, x.Who.EntityID)
+}
+
+// AnswerQuestion gives the text of a draft to the first question in the space that a run asks which acts for
+// the caller: one of this agent, or of any if it is empty. It does nothing if there is no question or no text.
 func (x *Exchange) AnswerQuestion(ctx context.Context, agent shoal.EntityID, d shoal.Draft) (answered bool, err error) {
-	waiting, err := x.Waiting(ctx)
-	if err != nil {
-		return false, err
-	}
-	at := slices.IndexFunc(waiting, func(p shoal.PendingAction) bool {
-		return p.Kind == shoal.PendingQuestion && (agent == "" || p.AgentID == agent)
-	})
 	text := (shoal.Message{Parts: d.Parts}).Text()
-	if at < 0 || text == "" {
-		return false, nil
-	}
-	if _, err := x.Hub.Pending.Answer(ctx, x.Who, x.Session, waiting[at].ID, shoal.PendingAnswer{Answer: &text}); err != nil {
+	waiting, err := x.Waiting(ctx)
+	if err != nil || text == "" {
 		return false, err
 	}
-	return true, x.Want(ctx, waiting[at].RunID)
+	for _, w := range waiting {
+		if w.Kind != shoal.PendingQuestion || agent != "" && w.AgentID != agent {
+			continue
+		}
+		run, err := x.Hub.Runs.Get(ctx, x.Who, x.Session, w.RunID)
+		if err != nil {
+			return false, err
+		}
+		if !x.actsForCaller(run) {
+			continue
+		}
+		if _, err := x.Hub.Pending.Answer(ctx, x.Who, x.Session, w.ID, shoal.PendingAnswer{Answer: &text}); err != nil {
+			return false, err
+		}
+		return true, x.Want(ctx, w.RunID)
+	}
+	return false, nil
 }

@@ -2,6 +2,7 @@ package exchange_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -56,5 +57,55 @@ func TestAnExchangeShowsRunsThatEndAtOnce(t *testing.T) {
 	}
 	if got := strings.Join(r.texts, "|"); got != "Hello." {
 		t.Errorf("the client is shown %q", got)
+	}
+}
+
+// In a shared space, what a client says does not answer the question of another person's run, and a client that
+// disconnects does not cancel it.
+func TestRunsOfOthersAreLeftAlone(t *testing.T) {
+	s := shop.New(t, nil)
+	s.NewKey(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "bob", Kind: shoal.Human})
+	if _, err := s.Hub.Spaces.Join(t.Context(), s.Admin, shoal.DefaultSession, shop.Space, "bob"); err != nil {
+		t.Fatal(err)
+	}
+	bob := shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "bob", KeyID: "test"}
+	hello := shoal.Draft{Parts: []shoal.Part{shoal.Text("Hi")}}
+	if _, err := s.Hub.Messages.Post(t.Context(), bob, shoal.DefaultSession, shop.Space, hello, ""); err != nil {
+		t.Fatal(err)
+	}
+	job := s.Claim()
+	job.Ask("Which city?")
+	open := func(who shoal.Principal) *exchange.Exchange {
+		x, err := exchange.Open(t.Context(), exchange.Options{Hub: s.Hub, Who: who, Session: shoal.DefaultSession, Space: shop.Space, Heartbeat: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(x.Close)
+		return x
+	}
+	of := open(s.Ann)
+	if answered, err := of.AnswerQuestion(t.Context(), "", hello); answered || err != nil {
+		t.Errorf("what ann says answers the question that bob was asked: %v, %v", answered, err)
+	}
+	if answered, err := open(bob).AnswerQuestion(t.Context(), "", hello); !answered || err != nil {
+		t.Errorf("what bob says answers his question: %v, %v", answered, err)
+	}
+	posted, err := s.Hub.Messages.Post(t.Context(), bob, shoal.DefaultSession, shop.Space, hello, "")
+	if err != nil || len(posted.Runs) != 1 {
+		t.Fatalf("bob's message starts %+v, %v", posted.Runs, err)
+	}
+	queued := posted.Runs[0].RunID
+	if err := errors.Join(of.Want(t.Context(), queued), of.CancelRunning(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if run, err := s.Hub.Runs.Get(t.Context(), s.Admin, shoal.DefaultSession, queued); err != nil || run.Status != shoal.RunQueued {
+		t.Errorf("after ann has disconnected bob's run is %s, %v", run.Status, err)
+	}
+	mine := open(bob)
+	if err := errors.Join(mine.Want(t.Context(), queued), mine.CancelRunning(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if run, err := s.Hub.Runs.Get(t.Context(), s.Admin, shoal.DefaultSession, queued); err != nil || run.Status != shoal.RunCanceled {
+		t.Errorf("after bob has disconnected his run is %s, %v", run.Status, err)
 	}
 }

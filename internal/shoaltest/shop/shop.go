@@ -171,23 +171,34 @@ func (j *Job) Show(parts ...shoal.Part) {
 // CallClient calls a tool of ann's client, which no message shows, and suspends the run until it is answered.
 func (j *Job) CallClient(id, tool, args string) {
 	j.shop.t.Helper()
-	j.Write(func(c *runs.RunChange) error {
+	j.Await(shoal.PendingAction{Kind: shoal.PendingClientTool, ToolCallID: id, ToolName: tool, Args: json.RawMessage(args)}, "ann")
+}
+
+// Ask asks the members of the space a question, and suspends the run until it is answered.
+func (j *Job) Ask(question string) {
+	j.shop.t.Helper()
+	j.Await(shoal.PendingAction{Kind: shoal.PendingQuestion, ToolCallID: "c1", ToolName: "ask_user", Args: json.RawMessage(`{}`), Question: &question}, shoal.AnswerMembers)
+}
+
+// Await opens an action that no message shows and that by may answer, and suspends the run until that happens. It
+// returns the id of the action.
+func (j *Job) Await(p shoal.PendingAction, by shoal.EntityID) (id shoal.PendingID) {
+	j.shop.t.Helper()
+	space := Space
+	p.RunID, p.AgentID, p.Status, p.SpaceID = j.Lease.Run, "bot", shoal.PendingOpen, &space
+	j.Write(func(c *runs.RunChange) (err error) {
 		if err := c.Start(); err != nil {
 			return err
 		}
-		space := Space
-		_, err := c.OpenPending(storage.Pending{
-			PendingAction: shoal.PendingAction{
-				Kind: shoal.PendingClientTool, RunID: j.Lease.Run, AgentID: "bot", ToolCallID: id, ToolName: tool, Args: json.RawMessage(args),
-				Status: shoal.PendingOpen, SpaceID: &space,
-			},
-			Session: shoal.DefaultSession, Request: id, Requester: "ann", Policy: storage.Policy{By: []shoal.EntityID{"ann"}, Quorum: 1},
+		id, err = c.OpenPending(storage.Pending{
+			PendingAction: p, Session: shoal.DefaultSession, Request: p.ToolCallID, Requester: "ann", Policy: storage.Policy{By: []shoal.EntityID{by}, Quorum: 1},
 		})
 		if err != nil {
 			return err
 		}
 		return c.Suspend()
 	})
+	return id
 }
 
 // Finish ends the run.
