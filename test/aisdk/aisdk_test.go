@@ -122,7 +122,7 @@ func TestClientTool(t *testing.T) {
 		t.Fatalf("called are %q, finished with %q, ignored %q", got.Calls, got.Finish, got.ignored())
 	}
 	id := got.find(t, "tool-weather").ToolCallID
-	got = c.order(args{"output": args{"tool": "weather", "toolCallId": id, "output": "rain"}})
+	got = c.order(args{"outputs": []args{{"tool": "weather", "toolCallId": id, "output": "rain"}}})
 	want := "user \"Rain?\"\nassistant weather({\"city\":\"Kiel\"}) output-available \"rain\" \"Take an umbrella.\"\n"
 	got.shows(t, want)
 	if posted := s.stored("guide", "ann"); len(posted) != 1 {
@@ -134,7 +134,7 @@ func TestClientTool(t *testing.T) {
 	}
 	c.as(s.api("guide"), ann, withTools) // the tool fails
 	id = func() string { got := c.say("Rain?"); return got.find(t, "tool-weather").ToolCallID }()
-	got = c.order(args{"output": args{"tool": "weather", "toolCallId": id, "state": "output-error", "errorText": "no net"}})
+	got = c.order(args{"outputs": []args{{"tool": "weather", "toolCallId": id, "state": "output-error", "errorText": "no net"}}})
 	got.shows(t, "user \"Rain?\"\nassistant weather({\"city\":\"Kiel\"}) output-error no net \"I do not know.\"\n")
 }
 

@@ -8,7 +8,7 @@
 //   {"as": {"api": "…", "key": "…", "body": {…}}}                 begins a chat at this address; body is sent with each message,
 //    "take": "messages" | "message"}                              and all messages (the default), or the last one
 //   {"send": {"text": "…", "files": […], "messageId": "…"}, "stopAfter": 3, "cutAfter": 200}
-//   {"output": {"tool": "…", "toolCallId": "…", "output": …}}     or state and errorText
+//   {"outputs": [{"tool": "…", "toolCallId": "…", "output": …}]}  or state and errorText
 //   {"approve": {"id": "…", "approved": true, "reason": "…"}}
 //   {"again": true}                                               sends the messages once more, as they are
 //   {"regenerate": true}
@@ -116,7 +116,7 @@ async function play(order) {
   if (order.set) chat.messages = order.set;
   if (order.send) await chat.sendMessage(order.send);
   if (order.again) await chat.sendMessage();
-  if (order.output) await settled(() => chat.addToolOutput(order.output));
+  if (order.outputs) await settled(() => Promise.all(order.outputs.map((output) => chat.addToolOutput(output))));
   if (order.approve) await settled(() => chat.addToolApprovalResponse(order.approve));
   if (order.regenerate) await chat.regenerate();
   if (order.forget || order.history) {

@@ -30,7 +30,7 @@ func TestQuestion(t *testing.T) {
 	c := s.chat(ann, "asker", nil)
 	got := c.say("Rain?")
 	got.shows(t, begin+"input-available \n")
-	got = c.order(args{"output": args{"tool": "ask_user", "toolCallId": got.find(t, "tool-ask_user").ToolCallID, "output": "Kiel"}})
+	got = c.order(args{"outputs": []args{{"tool": "ask_user", "toolCallId": got.find(t, "tool-ask_user").ToolCallID, "output": "Kiel"}}})
 	got.shows(t, begin+"output-available \"Kiel\" \"Thank you.\"\n")
 
 	c.as(s.api("asker"), ann, nil)
@@ -204,10 +204,10 @@ func TestOutputTwice(t *testing.T) {
 	got := c.say("Rain?")
 	asked := got.Messages
 	id := got.find(t, "tool-weather").ToolCallID
-	c.order(args{"output": args{"tool": "weather", "toolCallId": id, "output": "rain"}})
+	c.order(args{"outputs": []args{{"tool": "weather", "toolCallId": id, "output": "rain"}}})
 	for output, status := range map[string]int{"rain": 0, "sun": 409} {
 		c.as(s.api("guide"), ann, withTools)
-		got := c.order(args{"set": asked, "output": args{"tool": "weather", "toolCallId": id, "output": output}})
+		got := c.order(args{"set": asked, "outputs": []args{{"tool": "weather", "toolCallId": id, "output": output}}})
 		if got.StatusCode != status || status == 0 && !strings.Contains(got.seen(), "umbrella") || status != 0 && !strings.Contains(got.Error, "answered") {
 			t.Errorf("%s again: %d %q, the client shows\n%s", output, got.StatusCode, got.Error, got.seen())
 		}
