@@ -30,8 +30,9 @@ func invoke(p *projection, id, args string) {
 	}
 }
 
-func output(p *projection, id string, status shoal.PartStatus, result, failure string) {
-	d := shoal.ToolOutputData{PartHead: at(id), ToolCallID: id, ToolName: "pay", Status: status, Result: json.RawMessage(result)}
+// output ends the call c.
+func output(p *projection, status shoal.PartStatus, result, failure string) {
+	d := shoal.ToolOutputData{PartHead: at("c"), ToolCallID: "c", ToolName: "pay", Status: status, Result: json.RawMessage(result)}
 	if failure != "" {
 		d.Error = &failure
 	}
@@ -54,8 +55,9 @@ func has(parts ...uiPart) held {
 	return in.holds(true)
 }
 
-func textOf(id, text string) uiPart {
-	return uiPart{Type: "text", Text: &text, Provider: &origin{from{PartID: shoal.PartID(id)}}}
+// textOf is the text a as a client has it.
+func textOf(text string) uiPart {
+	return uiPart{Type: "text", Text: &text, Provider: &origin{from{PartID: "a"}}}
 }
 
 // What a client has after a course of events.
@@ -82,16 +84,16 @@ func TestProjection(t *testing.T) {
 			delta(p, "b", 0, "Bye")
 			p.Reset(shoal.PartResetData{PartHead: at("a")}, true)
 		}, "text Bye streaming"},
-		"a text that the client has": {has(textOf("a", "Hel")), func(p *projection) {
+		"a text that the client has": {has(textOf("Hel")), func(p *projection) {
 			p.Message(shoal.Message{ID: "m", Parts: []shoal.Part{{ID: "a", Type: shoal.TextPart, Text: "Hello", Status: shoal.PartDone}}}, "run")
 		}, "text lo done"},
-		"a whole text that the client has": {has(textOf("a", "Hello")), func(p *projection) {
+		"a whole text that the client has": {has(textOf("Hello")), func(p *projection) {
 			p.Message(shoal.Message{ID: "m", Parts: []shoal.Part{{ID: "a", Type: shoal.TextPart, Text: "Hello", Status: shoal.PartDone}}}, "run")
 		}, ""},
-		"another text than the client has": {has(textOf("a", "Good")), func(p *projection) {
+		"another text than the client has": {has(textOf("Good")), func(p *projection) {
 			p.Message(shoal.Message{ID: "m", Parts: []shoal.Part{{ID: "a", Type: shoal.TextPart, Text: "Hello", Status: shoal.PartDone}}}, "run")
 		}, "text Hello done"},
-		"a text that is cut back below what the client has": {has(textOf("a", "Hello")), func(p *projection) {
+		"a text that is cut back below what the client has": {has(textOf("Hello")), func(p *projection) {
 			delta(p, "a", 5, " you")
 			p.Reset(shoal.PartResetData{PartHead: at("a"), Offset: 2}, false)
 			delta(p, "a", 2, "y")
@@ -109,18 +111,18 @@ func TestProjection(t *testing.T) {
 			delta(p, "a", 0, "Old")
 			p.EndText(shoal.TextData{PartHead: at("a"), Text: "Old"})
 			invoke(p, "c", `{}`)
-			output(p, "c", shoal.PartDone, `1`, "")
+			output(p, shoal.PartDone, `1`, "")
 		}, ""},
 		"reasoning": {newHeld(), func(p *projection) {
 			p.Delta(shoal.EventReasoningStart, shoal.DeltaData{PartHead: at("r")}, "run")
 			p.Delta(shoal.EventReasoningDelta, shoal.DeltaData{PartHead: at("r"), Delta: "Hm."}, "run")
 			p.Delta(shoal.EventReasoningEnd, shoal.DeltaData{PartHead: at("r")}, "run")
 		}, "reasoning Hm. done"},
-		"a call":                    {newHeld(), func(p *projection) { invoke(p, "c", `{"n":1}`); output(p, "c", shoal.PartDone, `{"ok":1}`, "") }, `call {"n":1} output {"ok":1}`},
-		"a call without a result":   {newHeld(), func(p *projection) { invoke(p, "c", `{}`); output(p, "c", shoal.PartDone, ``, "") }, `call {} output null`},
-		"a call that fails":         {newHeld(), func(p *projection) { invoke(p, "c", `{}`); output(p, "c", shoal.PartError, ``, "no net") }, `call {} error no net`},
-		"a call that is canceled":   {newHeld(), func(p *projection) { invoke(p, "c", ``); output(p, "c", shoal.PartCanceled, ``, "") }, `call {} error The call was not executed: canceled.`},
-		"a denial that is not ours": {newHeld(), func(p *projection) { invoke(p, "c", `{}`); output(p, "c", shoal.PartDenied, ``, "Denied by bob.") }, `call {} error Denied by bob.`},
+		"a call":                    {newHeld(), func(p *projection) { invoke(p, "c", `{"n":1}`); output(p, shoal.PartDone, `{"ok":1}`, "") }, `call {"n":1} output {"ok":1}`},
+		"a call without a result":   {newHeld(), func(p *projection) { invoke(p, "c", `{}`); output(p, shoal.PartDone, ``, "") }, `call {} output null`},
+		"a call that fails":         {newHeld(), func(p *projection) { invoke(p, "c", `{}`); output(p, shoal.PartError, ``, "no net") }, `call {} error no net`},
+		"a call that is canceled":   {newHeld(), func(p *projection) { invoke(p, "c", ``); output(p, shoal.PartCanceled, ``, "") }, `call {} error The call was not executed: canceled.`},
+		"a denial that is not ours": {newHeld(), func(p *projection) { invoke(p, "c", `{}`); output(p, shoal.PartDenied, ``, "Denied by bob.") }, `call {} error Denied by bob.`},
 		"an approval": {newHeld(), func(p *projection) {
 			invoke(p, "c", `{"n":1}`)
 			p.offer(action(shoal.PendingPermission, "c", "c"))
@@ -129,12 +131,12 @@ func TestProjection(t *testing.T) {
 		"an approval that somebody else gives": {newHeld(), func(p *projection) {
 			invoke(p, "c", `{"n":1}`)
 			p.offer(action(shoal.PendingPermission, "c", "c"))
-			output(p, "c", shoal.PartDone, `1`, "")
+			output(p, shoal.PartDone, `1`, "")
 		}, `call {"n":1} output 1`},
 		"a denial of what was asked": {newHeld(), func(p *projection) {
 			invoke(p, "c", `{"n":1}`)
 			p.offer(action(shoal.PendingPermission, "c", "c"))
-			output(p, "c", shoal.PartDenied, ``, "No.")
+			output(p, shoal.PartDenied, ``, "No.")
 		}, `call {"n":1} output-denied`},
 		"an approval of what no message shows": {newHeld(), func(p *projection) {
 			w := action(shoal.PendingPermission, "c", "")

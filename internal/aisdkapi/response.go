@@ -66,7 +66,7 @@ func (c *call) send() error {
 
 // open opens the exchange with a client that has these parts already.
 func (x *response) open(had held) (end func(), err error) {
-	x.Exchange, end, err = x.API.Open(x.r, x.who, x.session, x.space)
+	x.Exchange, end, err = x.Open(x.r, x.who, x.session, x.space)
 	if err != nil {
 		return nil, err
 	}

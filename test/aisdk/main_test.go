@@ -75,12 +75,12 @@ func (got *report) seen() string {
 	for _, m := range got.Messages {
 		b.WriteString(m.Role)
 		for _, p := range m.Parts {
-			switch {
-			case p.Type == "step-start":
+			switch p.Type {
+			case "step-start":
 				continue
-			case p.Type == "text":
+			case "text":
 				fmt.Fprintf(&b, " %q", p.Text)
-			case p.Type == "file":
+			case "file":
 				b.WriteString(" file " + p.URL)
 			default:
 				fmt.Fprintf(&b, " %s(%s) %s %s%s", strings.TrimPrefix(p.Type, "tool-"), p.Input, p.State, p.Output, p.ErrorText)

@@ -2,6 +2,7 @@ package aisdk_test
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -79,7 +80,7 @@ func TestStop(t *testing.T) {
 	if run := s.newest("bot-slow", func(shoal.RunStatus) bool { return true }); run.Status != shoal.RunRunning {
 		t.Fatalf("the run of a client that resumes is %s", run.Status)
 	}
-	if got := c.order(args{"stop": true}); got.StatusCode != 200 {
+	if got := c.order(args{"stop": true}); got.StatusCode != http.StatusOK {
 		t.Errorf("stop is answered with %d %s", got.StatusCode, got.Error)
 	}
 	if run := s.newest("bot-slow", func(shoal.RunStatus) bool { return true }); run.Status != shoal.RunCanceled {
