@@ -28,6 +28,7 @@ type toolContent struct {
 	Type    string  `json:"type"`
 	Content content `json:"content"`
 	Path    string  `json:"path"`
+	OldText string  `json:"oldText"`
 	NewText string  `json:"newText"`
 }
 
@@ -135,10 +136,38 @@ func texts(raw json.RawMessage) string {
 		case "content":
 			all = append(all, p.Content.Text)
 		case "diff":
-			all = append(all, p.Path+"\n"+p.NewText)
+			all = append(all, patch(p.Path, p.OldText, p.NewText))
 		}
 	}
 	return strings.Join(all, "\n")
+}
+
+// patch shows a change of a file, with a sign before each line that is removed or added.
+func patch(path, before, after string) string {
+	old, now := lines(before), lines(after)
+	same := 0
+	for same < len(old) && same < len(now) && old[same] == now[same] {
+		same++
+	}
+	end := 0
+	for end < len(old)-same && end < len(now)-same && old[len(old)-1-end] == now[len(now)-1-end] {
+		end++
+	}
+	out := []string{"--- " + path, "+++ " + path}
+	for _, l := range old[same : len(old)-end] {
+		out = append(out, "-"+l)
+	}
+	for _, l := range now[same : len(now)-end] {
+		out = append(out, "+"+l)
+	}
+	return strings.Join(out, "\n")
+}
+
+func lines(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
 // result returns what a turn has used, and its end.
