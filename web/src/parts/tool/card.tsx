@@ -1,7 +1,7 @@
 // A tool call as a card: its title, its state, what it was given, what came of it,
 // and what answers it.
 import { ChevronRight } from "lucide-react";
-import { type ReactNode, useId, useState } from "react";
+import { type ReactNode, useId, useMemo, useState } from "react";
 import type { PendingAction, ToolPart } from "@shoal-dev/client";
 import { classes } from "@/ui/classes";
 import { useFocusKept } from "@/ui/focus";
@@ -11,6 +11,8 @@ import { Value } from "../renderers/value";
 import { isFields, member } from "../renderers/shape";
 import { LongWords, Words } from "../words/words";
 import { Outcome } from "./outcome";
+import { countChanges, editsOf, isWork } from "./work";
+import { Changes, WorkArguments, WorkOutput } from "./work-value";
 import { deed, displayOptions, errorWords, isCard, isOver, opensItself, stateOf, titleOf } from "./reading";
 
 export interface ToolCardProps {
@@ -31,6 +33,9 @@ export interface ToolCardProps {
   readonly whole?: boolean;
 }
 
+/** A change of files with more lines is folded at first. */
+const mostOpen = 16;
+
 /** A tool call: a card that is meant to be seen is open until it is answered, any other is folded until it fails or waits. */
 export function ToolCard(props: ToolCardProps) {
   const { part, over = false, pending, custom, took, whole = false } = props;
@@ -39,7 +44,10 @@ export function ToolCard(props: ToolCardProps) {
   const card = isCard(part, custom !== undefined);
   const [touched, touch] = useState<boolean>();
   const folds = custom === undefined && isOver(part);
-  const open = whole || (touched ?? ((card && !folds) || opensItself(part, pending)));
+  const edits = isWork(part) && part.status !== "input_streaming" ? part.args : undefined;
+  const changes = useMemo(() => countChanges(editsOf(edits)), [edits]);
+  const changed = changes.added + changes.removed;
+  const open = whole || (touched ?? ((card && !folds) || (changed > 0 && changed <= mostOpen) || opensItself(part, pending)));
   const state = stateOf(part.status, over);
   if (displayOptions(part).hidden && !opensItself(part, pending) && touched === undefined && !whole) return null;
   return (
@@ -53,6 +61,7 @@ export function ToolCard(props: ToolCardProps) {
             <Name part={part} kind={pending?.kind} />
           </button>
         )}
+        {changed > 0 && <Changes {...changes} />}
         <Outcome part={part} state={state} />
         {!open && part.answeredBy !== null && (
           <span className="min-w-0 text-soft">
@@ -108,16 +117,20 @@ function Body({ part, over = false, pending, answer, custom, nameOf }: ToolCardP
       {custom}
       {custom === undefined && options.input && !echoed(part) && <Arguments part={part} state={state} titled={titleOf(part, pending?.kind).ofArgs} quiet={pending?.kind === "question" && pending.question !== null} />}
       <Edited part={part} pending={pending} />
-      {part.error !== null && (
-        <p className="rounded-md bg-bad-soft px-3 py-2 text-sm whitespace-pre-wrap text-bad [overflow-wrap:anywhere]" dir="auto">
-          <LongWords text={errorWords(part, nameOf)} />
-        </p>
-      )}
+      {part.error !== null && (isWork(part) && state === "error" ? <WorkOutput text={errorWords(part, nameOf)} failed /> : <ErrorText part={part} nameOf={nameOf} />)}
       {custom === undefined && options.output && part.result !== null && part.result !== undefined && part.error === null && (
         <Result part={part} title={part.answeredBy !== null && pending?.kind !== "permission" ? "Answer" : "Result"} />
       )}
       <End part={part} pending={pending} answer={answer} nameOf={nameOf} state={state} />
     </>
+  );
+}
+
+function ErrorText({ part, nameOf }: Pick<ToolCardProps, "part" | "nameOf">) {
+  return (
+    <p className="rounded-md bg-bad-soft px-3 py-2 text-sm whitespace-pre-wrap text-bad [overflow-wrap:anywhere]" dir="auto">
+      <LongWords text={errorWords(part, nameOf)} />
+    </p>
   );
 }
 
@@ -132,6 +145,7 @@ function Arguments({ part, state, titled, quiet }: { part: ToolPart; state: Tool
   const writing = state === "input_streaming";
   const empty = !isFields(part.args) || Object.keys(part.args).length === 0;
   if (quiet) return null;
+  if (isWork(part) && !writing) return <WorkArguments part={part} />;
   return (
     <>
       <Value value={part.args} hint={displayOptions(part).look} titled={titled} />
@@ -160,7 +174,7 @@ function Result({ part, title }: { part: ToolPart; title: string }) {
   return (
     <div className="flex min-w-0 flex-col gap-1">
       <p className="text-sm font-medium text-soft">{title}</p>
-      <Value value={part.result} hint={displayOptions(part).look} />
+      {isWork(part) && typeof part.result === "string" ? <WorkOutput text={part.result} /> : <Value value={part.result} hint={displayOptions(part).look} />}
     </div>
   );
 }

@@ -2,6 +2,7 @@
 import type { PendingAction, ToolPart } from "@shoal-dev/client";
 import { hintOf, isFields, type Look, lookOf, member } from "../renderers/shape";
 import { label, titleKey } from "../renderers/words";
+import { isWork, workTitle } from "./work";
 
 /** What the author of a tool says about showing it. */
 export interface DisplayOptions {
@@ -32,6 +33,7 @@ export function displayOptions(part: ToolPart): DisplayOptions {
 /** Whether the part is a card that is meant to be seen, not a call to be folded away. */
 export function isCard(part: ToolPart, custom: boolean): boolean {
   if (custom) return true;
+  if (isWork(part)) return false;
   const options = displayOptions(part);
   if (options.minimal || options.hidden) return false;
   return (isFields(part.display) && Object.keys(part.display).length > 0) || rich.has(lookOf(part.result)) || rich.has(lookOf(part.args));
@@ -52,6 +54,8 @@ const longestTitle = 120;
 
 /** The title of a call for people: what a card is about, else the tool's name in words. A permission is always about the tool. */
 export function titleOf(part: ToolPart, kind?: PendingAction["kind"]): { readonly text: string; readonly ofArgs: boolean } {
+  const work = workTitle(part);
+  if (work !== "" && kind !== "permission") return { text: work.length <= longestTitle ? work : `${work.slice(0, longestTitle)}…`, ofArgs: false };
   const titled = kind !== "permission" && isCard(part, false) && lookOf(part.args, displayOptions(part).look) === "kv";
   const key = titled ? titleKey(part.args) : undefined;
   const text = key === undefined ? "" : String(member(part.args, key));
