@@ -19,6 +19,25 @@ const survey = tool("askDelivery", { question: text }, {
 const card = tool("showProductCard", { name: text, price: { type: "number" } }, { outputSchema: { type: "object", properties: { chosen: { type: "boolean" } }, required: ["chosen"] } });
 const table = tool("showTable", { rows: { type: "array", items: { type: "object" } } }, { execution: { mode: "pass-through" } });
 
+/** What a coding agent reports of a turn in progress: everything that it does is shown in its own way. */
+const turn = [
+  { type: "turn.started" },
+  { type: "thought", delta: "The test fails because an empty cart has no first line." },
+  { type: "text", delta: "I run the test first.", end: true },
+  { type: "tool", callId: "t1", tool: "Bash", title: "go test ./cart", args: { command: "go test ./cart -run TestTotal -v", description: "Run the failing test" }, state: "running" },
+  { type: "tool", callId: "t1", state: "failed", output: `=== RUN   TestTotal\n# github.com/example/cart\n${Array.from({ length: 40 }, (_, i) => `    cart_test.go:${i + 10}: line ${i} has no price`).join("\n")}\n--- FAIL: TestTotal (0.00s)` },
+  { type: "tool", callId: "t2", tool: "Edit", title: "cart/total.go", args: { file_path: "cart/total.go", old_string: "func Total(c Cart) Money {\n\tsum := c.Lines[0].Price\n\tfor _, l := range c.Lines[1:] {", new_string: "func Total(c Cart) Money {\n\tvar sum Money\n\tfor _, l := range c.Lines {" }, state: "running" },
+  { type: "tool", callId: "t2", state: "done", output: "The file cart/total.go has been updated." },
+  { type: "tool", callId: "t3", tool: "apply_patch", title: "Change files", args: { changes: [{ path: "cart/total_test.go", kind: { type: "update" }, diff: "@@ -4,2 +4,6 @@\n func TestTotal(t *testing.T) {\n+\tif got := Total(Cart{}); got != 0 {\n+\t\tt.Errorf(\"an empty cart costs %v\", got)\n+\t}\n \tc := Cart{}\n" }, { path: "cart/doc.go", kind: { type: "add" }, diff: "// Package cart adds prices up.\npackage cart\n" }] }, state: "running" },
+  { type: "tool", callId: "t3", state: "done" },
+  { type: "tool", callId: "t4", tool: "edit", title: "README.md", state: "running" },
+  { type: "tool", callId: "t4", state: "done", output: "--- README.md\n+++ README.md\n-An empty cart panics.\n+An empty cart costs nothing." },
+  { type: "text", delta: "An empty cart costs nothing now. I run all tests, and then push." },
+  { type: "tool", callId: "t5", tool: "Bash", title: "go test ./...", args: { command: "go test ./..." }, state: "running" },
+  { type: "usage", model: "claude", tokens: { input: 4100, cachedInput: 3000, output: 350, reasoning: 0 }, cost: 0.02 },
+  { type: "permission", callId: "t6", tool: "Bash", title: "git push", args: { command: "git push origin HEAD:fix-empty-cart" } },
+];
+
 const saga = "## The log\n\nThe **school** turned at `7` knots.\n\n- one fish\n- two fish\n\n| knots | fish |\n| --- | ---: |\n| 7 | 49 |\n\n```js\nconst fish = 2;\n```\n\n";
 
 /** Agents, spaces and runs; the ids of what a page has to be opened with. */
@@ -78,5 +97,22 @@ export async function scenery(server, models) {
   await server.at("POST", `/pending-actions/${book[0].id}/answer`, { approved: false, reason: "It is taken." }, { as: "ada" });
   await server.says("operator", "river", "Write me a long story.");
   await eventually("it is being written", async () => (await server.at("GET", "/spaces/river/messages")).items.at(-1).status === "streaming");
-  return { ended: ended.id, failed: failed.id, waiting: waiting.id, pending: book[1].id };
+  const coding = await coder(server, space);
+  return { coding, ended: ended.id, failed: failed.id, waiting: waiting.id, pending: book[1].id };
+}
+
+/** A coding agent on a machine, in the middle of a turn; the id of its run. */
+async function coder(server, space) {
+  await server.at("PUT", "/agents/coder", { version: "1.0", agent: { name: "Coder", description: "A coding agent on somebody's machine." }, remote: {} });
+  await space("cart", "Empty carts", ["coder", "ada"]);
+  await server.at("PATCH", "/spaces/cart", { showAgentReasoning: true });
+  const report = { version: "1.4.0", kind: "claude-code", dir: "~/src/cart", mode: "ask", respondTo: ["owner", "ada"], approve: ["owner"], maxTurnsPerHour: 30, maxTokensPerDay: 2_000_000, maxCostPerDay: 5 };
+  await server.at("PUT", "/runners/ada-mbp/agents/coder", report);
+  await server.at("PUT", "/agents/reviewer", { version: "1.0", agent: { name: "Reviewer" }, remote: {} });
+  await server.at("PUT", "/runners/ada-mbp/agents/reviewer", { ...report, kind: "codex", mode: "read", worktree: true, maxTokensPerDay: 0, maxCostPerDay: 0, problem: "reviewer failed 5 times within 10 minutes and is not started any more. Its runner has to be restarted." });
+  await server.at("PUT", "/runners/lab-4/agents/coder", { ...report, version: "1.3.2", mode: "edit", dir: "/srv/cart", respondTo: ["members"], stopped: true });
+  await server.says("ada", "cart", "Total panics for an empty cart. Can you fix it, @coder?", { mentions: ["coder"] });
+  const { items: [claimed] } = await server.at("POST", "/agents/coder/claim", { waitMs: 10_000 });
+  await server.at("POST", `/runs/${claimed.run.id}/work?generation=${claimed.generation}`, turn.map((line, i) => JSON.stringify({ n: i + 1, ...line })).join("\n"), { type: "application/x-ndjson" });
+  return claimed.run.id;
 }
