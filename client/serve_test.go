@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -121,7 +122,7 @@ func TestServeChecksWhetherItsLeaseIsLost(t *testing.T) {
 				if err := <-done; err != nil {
 					t.Error(err)
 				}
-				if cause != c.ends {
+				if !errors.Is(cause, c.ends) {
 					t.Errorf("the handler ends with %v, want %v", cause, c.ends)
 				}
 				if len(second.Holds) != 1 || second.Holds[0] != "run_1" {

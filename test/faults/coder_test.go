@@ -300,13 +300,13 @@ func (c *coderCourse) checkPrompts(r *coderRound, prompts []coder.Prompt, asked 
 		}
 	}
 	silent := r.victim == "agent" && r.step == "prompted"
-	if times != 1 && !(times == 2 && (asked || silent)) {
+	if again := times == 2 && (asked || silent); times != 1 && !again {
 		c.finding(r, "twice", "the order was sent %d times: %q", times, prompts)
 	}
 	if r.victim != "agent" && r.victim != "runner" && len(prompts) != 1 {
 		c.finding(r, "twice", "%d prompts: %q", len(prompts), prompts)
 	}
-	if asked && r.victim != "runner" && !(r.victim == "agent" && r.step == "at work") {
+	if unknown := r.victim == "runner" || r.victim == "agent" && r.step == "at work"; asked && !unknown {
 		c.finding(r, "other", "people were asked although all was known")
 	}
 }

@@ -28,10 +28,11 @@ func (g *group) add(p *os.Process) error {
 	if err != nil {
 		return err
 	}
-	defer wait.Close()
 	guard := exec.Command("/bin/sh", "-c", `read _; kill -s KILL -- "-$0"`, strconv.Itoa(p.Pid))
 	guard.Stdin, guard.SysProcAttr = wait, &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is not for it
-	if err := guard.Start(); err != nil {
+	err = guard.Start()
+	_ = wait.Close() // the guard has its own
+	if err != nil {
 		_ = alive.Close()
 		return fmt.Errorf("start a shell that ends what is left: %w", err)
 	}

@@ -126,7 +126,7 @@ type message struct {
 
 // serve plays one process until it ends.
 func (c *Coder) serve(conn net.Conn) {
-	defer conn.Close()
+	defer func() { _ = conn.Close() }() // the other side has ended
 	in := lines(conn)
 	p := &process{coder: c, conn: conn, gone: make(chan struct{}), asked: map[string]chan bool{}, passed: make(chan struct{})}
 	if !in.Scan() {
