@@ -261,8 +261,8 @@ func (s *Server) listen() error {
 	if err != nil {
 		return shoal.E("app.Start", shoal.Conflict, fmt.Sprintf("The address %s cannot be used (%v). Is a server running already? Choose another with --addr.", c.Addr, err))
 	}
-	if host, _, _ := net.SplitHostPort(c.Addr); !Loopback(host) && len(c.proxies) == 0 && !c.secure() {
-		c.Log.Warn("other machines can reach this address, and it answers without TLS: keys and messages can be read on the way; listen on 127.0.0.1 behind a TLS proxy, and name its network with --trust-proxy", "addr", l.Addr().String())
+	if _, readable := c.Transport(); readable {
+		c.Log.Warn("other machines reach this address over plain HTTP, as --insecure allows: keys and messages can be read on the way", "addr", l.Addr().String())
 	}
 	open := bounded(l, s.proxy, s.metrics)
 	s.listener = open

@@ -63,6 +63,8 @@ type Config struct {
 	// them the server speaks HTTPS.
 	TLSCert string `name:"tls-cert" help:"Serve HTTPS with the certificate in this file (PEM, with its chain). It is read anew when it changes." placeholder:"FILE"`
 	TLSKey  string `name:"tls-key" help:"The private key of --tls-cert (PEM)." placeholder:"FILE"`
+	// Insecure allows plain HTTP on an address that other machines reach.
+	Insecure bool `help:"Allow plain HTTP on an address that other machines reach: keys and messages can be read on the way."`
 	// AllowPrivate are the loopback and private networks, such as 10.0.0.0/8, that
 	// agents' request tools and MCP servers may call; empty by default.
 	AllowPrivate []string `help:"Let agents' request tools and MCP servers reach these loopback and private networks, such as 10.1.0.0/16; repeatable." placeholder:"CIDR"`

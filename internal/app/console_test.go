@@ -241,7 +241,7 @@ func TestConsoleWithoutSigningIn(t *testing.T) {
 
 // A server that listens everywhere is reached as localhost from its own machine.
 func TestConsoleOfAPublicServer(t *testing.T) {
-	g := greet(t, app.Config{Addr: "0.0.0.0:0", Data: t.TempDir(), Terminal: true})
+	g := greet(t, app.Config{Addr: "0.0.0.0:0", Insecure: true, Data: t.TempDir(), Terminal: true})
 	if !regexp.MustCompile(`^  http://localhost:\d+/#login=`).MatchString(g.lines[3]) {
 		t.Errorf("the greeting begins\n%s", strings.Join(g.lines, "\n"))
 	}

@@ -170,22 +170,3 @@ func clientOf(t *testing.T, url, key string) *client.Client {
 	}
 	return c
 }
-
-// An address that other machines reach is warned about, unless a proxy is declared.
-func TestPlainHTTPForOthersIsWarnedAbout(t *testing.T) {
-	for _, c := range []struct {
-		addr    string
-		proxies []string
-		warned  bool
-	}{
-		{"127.0.0.1:0", nil, false},
-		{"0.0.0.0:0", nil, true},
-		{"0.0.0.0:0", []string{"10.0.0.0/8"}, false},
-	} {
-		var log strings.Builder
-		start(t, app.Config{Data: t.TempDir(), Addr: c.addr, TrustProxies: c.proxies, Log: slog.New(slog.NewTextHandler(&log, nil))}).Stop()
-		if got := strings.Contains(log.String(), "without TLS"); got != c.warned {
-			t.Errorf("%s with the proxies %v: the log says %s", c.addr, c.proxies, log.String())
-		}
-	}
-}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/certificate"
@@ -30,7 +31,27 @@ func (c *Config) checkTransport() error {
 		}
 		return shoal.E("app.Config", shoal.InvalidArgument, fmt.Sprintf("%s is set without %s: set both to serve HTTPS, or none.", given, missing))
 	}
+	host, _, _ := net.SplitHostPort(c.Addr) // it was checked
+	if !Loopback(host) && !c.secure() && len(c.TrustProxies) == 0 && !c.Insecure {
+		return shoal.E("app.Config", shoal.InvalidArgument, fmt.Sprintf("--addr %s is reached by other machines, and over plain HTTP keys and messages can be read on the way. "+
+			"Serve HTTPS with --tls-cert and --tls-key, or name the network of a proxy that does with --trust-proxy, or listen on 127.0.0.1; --insecure allows it as it is.", c.Addr))
+	}
 	return nil
+}
+
+// Transport says in one line how others reach a server with this configuration, and whether what
+// they send can be read on the way.
+func (c *Config) Transport() (text string, readable bool) {
+	host, _, _ := net.SplitHostPort(c.Addr) // an invalid one is an error elsewhere
+	switch {
+	case c.secure():
+		return "HTTPS with the certificate " + c.TLSCert, false
+	case Loopback(host):
+		return "plain HTTP on this machine only", false
+	case len(c.TrustProxies) > 0:
+		return "plain HTTP for the proxies in " + strings.Join(c.TrustProxies, ", "), false
+	}
+	return "plain HTTP for everybody", true
 }
 
 // secure reports whether the server speaks HTTPS.

@@ -222,3 +222,39 @@ func TestPlainHTTPToTLS(t *testing.T) {
 		t.Errorf("the log says %s", log.String())
 	}
 }
+
+// Plain HTTP that others can read on the way is refused, unless somebody accepts that.
+func TestPlainHTTPForOthersIsRefused(t *testing.T) {
+	pair := tlstest.New(t, "shoal.example")
+	for name, c := range map[string]struct {
+		config          app.Config
+		refused, warned bool
+	}{
+		"this machine only":   {app.Config{Addr: "127.0.0.1:0"}, false, false},
+		"everybody":           {app.Config{Addr: "0.0.0.0:0"}, true, false},
+		"every address":       {app.Config{Addr: ":0"}, true, false},
+		"a name":              {app.Config{Addr: "shoal.example:0"}, true, false},
+		"through a proxy":     {app.Config{Addr: "0.0.0.0:0", TrustProxies: []string{"10.0.0.0/8"}}, false, false},
+		"over TLS":            {app.Config{Addr: "0.0.0.0:0", TLSCert: pair.CertFile, TLSKey: pair.KeyFile}, false, false},
+		"everybody, accepted": {app.Config{Addr: "0.0.0.0:0", Insecure: true}, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var log strings.Builder
+			c.config.Data, c.config.Log = t.TempDir(), slog.New(slog.NewTextHandler(&log, nil))
+			s, err := app.Start(t.Context(), c.config)
+			if c.refused {
+				if !errors.Is(err, shoal.InvalidArgument) || !strings.Contains(err.Error(), "--insecure") || !strings.Contains(err.Error(), "--trust-proxy") {
+					t.Errorf("got %v, want a refusal that says what to do", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Stop()
+			if got := strings.Contains(log.String(), "over plain HTTP"); got != c.warned {
+				t.Errorf("the log says %s", log.String())
+			}
+		})
+	}
+}

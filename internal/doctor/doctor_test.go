@@ -69,7 +69,7 @@ func TestAllIsWell(t *testing.T) {
 	w := newWorld(t)
 	found := w.examine()
 	for _, check := range []string{
-		"program", "configuration", "data directory", "admin key", "operator key", "disk", "database", "migrations", "model keys", "server", "version", "clock", "key",
+		"program", "configuration", "data directory", "admin key", "operator key", "disk", "database", "migrations", "model keys", "server", "version", "clock", "transport", "key",
 		"MCP 2026-07-28", "MCP 2025-11-25", "events", "wait", "agents",
 	} {
 		if found[check].Status != doctor.OK {

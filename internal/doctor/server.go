@@ -55,6 +55,7 @@ func (x *examination) server(ctx context.Context) bool {
 		x.warn("version", fmt.Sprintf("the server is %s, this command line %s", alive.Version, x.Version), "use the same: restart the server with the new program, or install the server's version here")
 	}
 	x.clock(header)
+	x.transport(ctx)
 	return true
 }
 
