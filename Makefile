@@ -9,11 +9,12 @@ ifeq ($(GOVERSION),)
 $(error there is no `go` on PATH; install the Go version that go.mod names)
 endif
 
-# The linters are built once for each Go version and each tools/go.sum, the message broker of
-# the tests once for each bench/peers/go.sum, where its version is pinned.
+# The linters are built once for each Go version and each tools/go.sum, the message broker and
+# the certificate authority of the tests once for each bench/peers/go.sum, where their versions are pinned.
 BIN   := $(CURDIR)/.cache/bin
 TOOLS := .cache/bin/built-with-$(GOVERSION)
 NATS  := .cache/bin/nats-server
+ACME  := .cache/bin/pebble
 
 # Packages where goroutines meet: `make prove` runs their tests with the race detector.
 RACING := /(agent(/agui|/filestore|/mcptool|/provider/(anthropic|google|openai))?|client|internal/(aguiapi|aisdkapi|app|chat/feed|clusterbus(/(natscore|pgnotify))?|console|harness(/.*)?|httpapi|hub|load|localbus|mcpapi|detach|run|spacetool|sqlite|sqlstore|tool|wakehook))$$
@@ -72,7 +73,7 @@ web: $(WEB) $(CLIENT) ## Build the web console into internal/console/dist, which
 	npm --prefix clients/typescript run --silent types
 	npm --prefix web run --silent build
 
-setup: $(NODE_TESTS) $(NATS) ## Install what the tests need and this machine lacks
+setup: $(NODE_TESTS) $(NATS) $(ACME) ## Install what the tests need and this machine lacks
 	@scripts/setup.sh
 
 check: formatted ## Check within a minute what most changes break: format, linters, rules of the repository, unit tests
@@ -162,6 +163,10 @@ $(TOOLS): tools/go.mod tools/go.sum
 
 $(NATS): bench/peers/go.mod bench/peers/go.sum
 	GOWORK=off CGO_ENABLED=0 GOBIN=$(BIN) go -C bench/peers install github.com/nats-io/nats-server/v2
+	@touch $@
+
+$(ACME): bench/peers/go.mod bench/peers/go.sum
+	GOWORK=off CGO_ENABLED=0 GOBIN=$(BIN) go -C bench/peers install github.com/letsencrypt/pebble/v2/cmd/pebble
 	@touch $@
 
 %/node_modules/.installed: %/package-lock.json scripts/setup.sh

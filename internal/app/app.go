@@ -177,6 +177,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	}
 	go func() { s.served <- s.http.Serve(s.transport.wrap(s.listener)) }() // ends with Stop
 	go func() { _ = s.http.Serve(s.pool) }()                               // ends with the other
+	s.transport.start()
 	s.announce(ctx)
 	return s, nil
 }
@@ -342,6 +343,7 @@ func (s *Server) URL() string { return s.transport.scheme() + "://" + s.listener
 func (s *Server) Stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
 	defer cancel()
+	s.transport.stop(false)
 	shut := s.shutDown(ctx)
 	s.stopExecuting(ctx)
 	if s.Hub != nil {
@@ -365,6 +367,7 @@ func (s *Server) Stop() {
 			s.config.Log.Error("the database did not close cleanly; it recovers at the next start", "error", err)
 		}
 	}
+	s.transport.stop(true)
 	s.announcement.End()
 }
 

@@ -63,6 +63,12 @@ type Config struct {
 	// them the server speaks HTTPS.
 	TLSCert string `name:"tls-cert" help:"Serve HTTPS with the certificate in this file (PEM, with its chain). It is read anew when it changes." placeholder:"FILE"`
 	TLSKey  string `name:"tls-key" help:"The private key of --tls-cert (PEM)." placeholder:"FILE"`
+	// ACME are the domains for which certificates are obtained, renewed and kept in Data.
+	ACME []string `name:"acme" help:"Serve HTTPS with a certificate for this domain that is obtained and renewed by itself, by default from Let's Encrypt, whose terms you accept with it; repeatable. The authority must reach the server on port 443." placeholder:"DOMAIN"`
+	// ACMEEmail, ACMEDirectory and ACMERoots say at which authority and for whom.
+	ACMEEmail     string `name:"acme-email" help:"Where the authority of --acme writes to when there is a problem." placeholder:"ADDRESS"`
+	ACMEDirectory string `name:"acme-directory" help:"The directory URL of another authority than Let's Encrypt." placeholder:"URL"`
+	ACMERoots     string `name:"acme-roots" help:"Trust the authority of --acme-directory by the certificates in this file (PEM)." placeholder:"FILE"`
 	// Insecure allows plain HTTP on an address that other machines reach.
 	Insecure bool `help:"Allow plain HTTP on an address that other machines reach: keys and messages can be read on the way."`
 	// AllowPrivate are the loopback and private networks, such as 10.0.0.0/8, that

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,8 +19,10 @@ import (
 // transport is how requests reach the server: over plain HTTP, or over TLS.
 type transport struct {
 	secure *tls.Config // nil for plain HTTP
-	local  *certificate.Local
-	names  []string // the host names of the certificate
+	// authority is nil if the certificates come from elsewhere.
+	authority *certificate.Authority
+	local     *certificate.Local
+	names     []string // the host names of the certificate
 }
 
 // checkTransport returns an error if the settings of the transport contradict each other.
@@ -31,10 +34,16 @@ func (c *Config) checkTransport() error {
 		}
 		return shoal.E("app.Config", shoal.InvalidArgument, fmt.Sprintf("%s is set without %s: set both to serve HTTPS, or none.", given, missing))
 	}
+	if c.TLSCert != "" && len(c.ACME) > 0 {
+		return shoal.E("app.Config", shoal.InvalidArgument, "--acme and --tls-cert are two ways to have a certificate: choose one.")
+	}
+	if len(c.ACME) == 0 && (c.ACMEEmail != "" || c.ACMEDirectory != "" || c.ACMERoots != "") {
+		return shoal.E("app.Config", shoal.InvalidArgument, "--acme is missing: name the domain of the certificate, or leave the other settings of ACME out.")
+	}
 	host, _, _ := net.SplitHostPort(c.Addr) // it was checked
 	if !Loopback(host) && !c.secure() && len(c.TrustProxies) == 0 && !c.Insecure {
 		return shoal.E("app.Config", shoal.InvalidArgument, fmt.Sprintf("--addr %s is reached by other machines, and over plain HTTP keys and messages can be read on the way. "+
-			"Serve HTTPS with --tls-cert and --tls-key, or name the network of a proxy that does with --trust-proxy, or listen on 127.0.0.1; --insecure allows it as it is.", c.Addr))
+			"Serve HTTPS with --tls-cert and --tls-key or with --acme, or name the network of a proxy that does with --trust-proxy, or listen on 127.0.0.1; --insecure allows it as it is.", c.Addr))
 	}
 	return nil
 }
@@ -44,6 +53,8 @@ func (c *Config) checkTransport() error {
 func (c *Config) Transport() (text string, readable bool) {
 	host, _, _ := net.SplitHostPort(c.Addr) // an invalid one is an error elsewhere
 	switch {
+	case len(c.ACME) > 0:
+		return "HTTPS for " + strings.Join(c.ACME, ", "), false
 	case c.secure():
 		return "HTTPS with the certificate " + c.TLSCert, false
 	case Loopback(host):
@@ -55,7 +66,7 @@ func (c *Config) Transport() (text string, readable bool) {
 }
 
 // secure reports whether the server speaks HTTPS.
-func (c *Config) secure() bool { return c.TLSCert != "" }
+func (c *Config) secure() bool { return c.TLSCert != "" || len(c.ACME) > 0 }
 
 // openTransport reads the certificate.
 func (s *Server) openTransport() error {
@@ -63,16 +74,46 @@ func (s *Server) openTransport() error {
 	if !c.secure() {
 		return nil
 	}
-	files, err := certificate.Load(c.TLSCert, c.TLSKey, c.Log)
-	if err != nil {
-		return err
-	}
 	local, err := certificate.NewLocal()
 	if err != nil {
 		return fmt.Errorf("make the local certificate: %w", err)
 	}
-	s.transport = transport{certificate.Config(files.Get, local), local, files.Names()}
+	t := transport{local: local, names: c.ACME}
+	if len(c.ACME) > 0 {
+		t.authority, err = certificate.New(certificate.AuthorityOptions{
+			Domains: c.ACME, Email: c.ACMEEmail, Directory: c.ACMEDirectory, RootsFile: c.ACMERoots, Dir: filepath.Join(c.Data, "acme"), Log: c.Log,
+		})
+		if err != nil {
+			return err
+		}
+		t.secure = certificate.Config(t.authority.Get, local)
+	} else {
+		files, err := certificate.Load(c.TLSCert, c.TLSKey, c.Log)
+		if err != nil {
+			return err
+		}
+		t.secure, t.names = certificate.Config(files.Get, local), files.Names()
+	}
+	s.transport = t
 	return nil
+}
+
+// start obtains certificates, now that the server answers.
+func (t *transport) start() {
+	if t.authority != nil {
+		t.authority.Start()
+	}
+}
+
+// stop ends what start has begun. The first call only makes it end, so that the second one waits for less.
+func (t *transport) stop(wait bool) {
+	switch {
+	case t.authority == nil:
+	case wait:
+		t.authority.Stop()
+	default:
+		t.authority.Cancel()
+	}
 }
 
 // wrap returns a listener that speaks the transport.

@@ -184,6 +184,11 @@ func TestTLSSettingsAreChecked(t *testing.T) {
 		"no key":             {app.Config{TLSCert: one.CertFile}, "--tls-cert is set without --tls-key"},
 		"no certificate":     {app.Config{TLSKey: one.KeyFile}, "--tls-key is set without --tls-cert"},
 		"the key of another": {app.Config{TLSCert: one.CertFile, TLSKey: other.KeyFile}, "the private key that belongs to it"},
+		"two ways":           {app.Config{TLSCert: one.CertFile, TLSKey: one.KeyFile, ACME: []string{"shoal.example"}}, "choose one"},
+		"a domain with *":    {app.Config{ACME: []string{"*.shoal.example"}}, "--acme *.shoal.example is not a domain"},
+		"an address":         {app.Config{ACME: []string{"10.0.0.1"}}, "--acme 10.0.0.1 is not a domain"},
+		"no domain":          {app.Config{ACMEEmail: "ann@shoal.example"}, "--acme is missing"},
+		"no roots":           {app.Config{ACME: []string{"shoal.example"}, ACMERoots: "missing.pem"}, "--acme-roots cannot be used"},
 		"no file":            {app.Config{TLSCert: "missing.pem", TLSKey: one.KeyFile}, "--tls-cert cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,5 +1,6 @@
 // Package certificate has the certificates of a server that speaks TLS: [Files] reads one from two files
-// and reads them anew when they change, and [Local] is one for programs on the server's own machine.
+// and reads them anew when they change, [Authority] gets them from an authority over ACME, and [Local] is one
+// for programs on the server's own machine.
 //
 //	files, err := certificate.Load(certFile, keyFile, log)
 //	local, err := certificate.NewLocal()
@@ -8,7 +9,8 @@
 // Guarantees:
 //   - A pair of files that cannot be used never replaces one that can.
 //   - Handshakes read files only when they have changed, and check that at most once a second.
-//   - No private key leaves the process or is written to a file.
+//   - No private key leaves the process, except those from an authority, to files that only its owner can
+//     read.
 package certificate
 
 import (
@@ -21,6 +23,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/crypto/acme"
+
 	"github.com/shoal-dev/shoal"
 )
 
@@ -29,10 +33,11 @@ type Get func(*tls.ClientHelloInfo) (*tls.Certificate, error)
 
 // Config returns the configuration of a listener for HTTP/2 and HTTP/1.1, with the versions of TLS and the
 // ciphers that Go chooses. Programs that ask for the local certificate get it, all others what get returns.
+// Challenges of an authority come over the protocol of ACME.
 func Config(get Get, local *Local) *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
-		NextProtos: []string{"h2", "http/1.1"},
+		NextProtos: []string{"h2", "http/1.1", acme.ALPNProto},
 		GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 			if hello.ServerName == localName {
 				return &local.pair, nil

@@ -62,7 +62,7 @@ func (x *examination) certificate(ctx context.Context, at *url.URL) {
 	}
 }
 
-// shownCertificate returns the certificate that a server shows, whoever has signed it.
+// shownCertificate returns the certificate that a server shows, whether or not it is trusted.
 func shownCertificate(ctx context.Context, at *url.URL) (*x509.Certificate, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
@@ -75,6 +75,6 @@ func shownCertificate(ctx context.Context, at *url.URL) (*x509.Certificate, erro
 	if err != nil {
 		return nil, err
 	}
-	defer conn.Close() //nolint:errcheck // nothing was sent
+	defer conn.Close()                                                 //nolint:errcheck // nothing was sent
 	return conn.(*tls.Conn).ConnectionState().PeerCertificates[0], nil //nolint:forcetypeassert // which the Dialer promises
 }

@@ -118,7 +118,7 @@ var importTable = []importRule{
 	{dir: "internal/agenterror", inside: []string{".", "agent"}, never: sqlAndWeb},
 	{dir: "internal/approval", inside: []string{"."}, never: sqlAndWeb},
 	{dir: "internal/background", inside: []string{"internal/filelock", "internal/wholefile"}, others: true, never: sqlAndWeb},
-	{dir: "internal/certificate", inside: []string{"."}, never: sqlPackages},
+	{dir: "internal/certificate", inside: []string{"."}, others: true, never: sqlPackages},
 	{dir: "internal/behalf", inside: []string{"."}, never: sqlAndWeb},
 	{dir: "internal/budget", inside: []string{".", "agent", "internal/hub/storage"}, never: sqlAndWeb},
 	{dir: "internal/calendar", inside: []string{"."}, others: true, never: sqlAndWeb},
@@ -256,6 +256,7 @@ var importTable = []importRule{
 	{dir: "internal/shoaltest/program", never: sqlPackages},
 	{dir: "internal/shoaltest/setting", never: sqlAndWeb},
 	{dir: "internal/shoaltest/shop", inside: []string{".", "internal/auth", "internal/guard", "internal/hub", "internal/hub/runs", "internal/hub/storage", "internal/localbus", "internal/sqlstore"}, never: sqlPackages},
+	{dir: "internal/shoaltest/pebbletest", inside: []string{"internal/shoaltest/program", "internal/shoaltest/tlstest"}, others: true, never: sqlPackages},
 	{dir: "internal/shoaltest/tlstest", never: sqlPackages},
 	{
 		dir:    "internal/shoaltest/storetest",
