@@ -118,7 +118,7 @@ function Body({ part, over = false, pending, answer, custom, nameOf }: ToolCardP
       {custom === undefined && options.input && !echoed(part) && <Arguments part={part} state={state} titled={titleOf(part, pending?.kind).ofArgs} quiet={pending?.kind === "question" && pending.question !== null} />}
       <Edited part={part} pending={pending} />
       {part.error !== null && (isWork(part) && state === "error" ? <WorkOutput text={errorWords(part, nameOf)} failed /> : <ErrorText part={part} nameOf={nameOf} />)}
-      {custom === undefined && options.output && part.result !== null && part.result !== undefined && part.error === null && (
+      {custom === undefined && options.output && part.result !== null && part.result !== undefined && part.error === null && !(isWork(part) && part.result === "") && (
         <Result part={part} title={part.answeredBy !== null && pending?.kind !== "permission" ? "Answer" : "Result"} />
       )}
       <End part={part} pending={pending} answer={answer} nameOf={nameOf} state={state} />

@@ -27,6 +27,10 @@ describe("a call of a coding agent", () => {
     expect(screen.getByText("1 line added,")).toBeTruthy();
     expect(await screen.findByRole("group", { name: "Changes" })).toBeTruthy();
   });
+  it("shows no box for an empty output", () => {
+    show({ toolName: "Edit", display: display("a.ts"), args: { file_path: "a.ts", old_string: "one", new_string: "1" }, result: "" });
+    expect(screen.queryByText("Result")).toBeNull();
+  });
   it("folds many", () => {
     show({ toolName: "Write", display: display("a.ts"), args: { file_path: "a.ts", content: "x\n".repeat(40) } });
     expect(screen.queryByRole("group", { name: "Changes" })).toBeNull();
