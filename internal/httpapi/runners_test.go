@@ -26,7 +26,8 @@ func TestRunners(t *testing.T) {
 	list := func(query string) (out struct {
 		Items      []shoal.Runner
 		NextCursor *string
-	}) {
+	},
+	) {
 		return into[struct {
 			Items      []shoal.Runner
 			NextCursor *string
