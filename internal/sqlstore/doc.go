@@ -22,7 +22,7 @@
 //   - Several processes may open one database. One of them migrates it forward when it is
 //     opened; a database that is newer than the program is refused.
 //   - Text is returned byte for byte, and < on identifiers compares bytes.
-//   - The cache of the writer (coresql.Cache) is equal to the database, whichever process
+//   - The cache of the writer (rowcache.Cache) is equal to the database, whichever process
 //     changed it.
 //   - Save copies a database of one moment while servers write, with all that was committed
 //     before; Load puts such a copy in the place of a database that no server uses.

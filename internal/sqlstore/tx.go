@@ -8,6 +8,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore/coresql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/keysql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/renderersql"
+	"github.com/shoal-dev/shoal/internal/sqlstore/rowcache"
 	"github.com/shoal-dev/shoal/internal/sqlstore/runsql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/searchsql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
@@ -47,7 +48,7 @@ type connection struct {
 	tx *tx
 }
 
-func newConnection(c *sqlconn.Conn, cache *coresql.Cache) *connection {
+func newConnection(c *sqlconn.Conn, cache *rowcache.Cache) *connection {
 	search := searchsql.New(c)
 	core := coresql.New(c, cache, search)
 	return &connection{c, &tx{coreTx: core, keyTx: keysql.New(c), runTx: runsql.New(c, core), searchTx: search, archiveTx: archivesql.New(c, core, search), clusterTx: clustersql.New(c), rendererTx: renderersql.New(c), c: c}}
@@ -55,13 +56,13 @@ func newConnection(c *sqlconn.Conn, cache *coresql.Cache) *connection {
 
 // newWriter returns the connection that changes the database.
 func newWriter(d *sqlconn.Dialect, alone bool) *connection {
-	cache := coresql.NewCache()
+	cache := rowcache.New()
 	return newConnection(sqlconn.NewWriter(d, cache, alone), cache)
 }
 
 // newSibling returns another connection that changes the database of c.
 func newSibling(c *connection) *connection {
-	cache := coresql.NewCache()
+	cache := rowcache.New()
 	return newConnection(c.Sibling(cache), cache)
 }
 

@@ -289,7 +289,7 @@ var importTable = []importRule{
 	{
 		dir: "internal/sqlstore",
 		inside: []string{
-			".", "internal/hub/storage", "internal/limit", "internal/metrics", "internal/safetext", "internal/sqlite", "internal/sqlstore/archivesql", "internal/sqlstore/clustersql", "internal/sqlstore/coresql", "internal/sqlstore/keysql", "internal/sqlstore/renderersql", "internal/sqlstore/runsql",
+			".", "internal/hub/storage", "internal/limit", "internal/metrics", "internal/safetext", "internal/sqlite", "internal/sqlstore/archivesql", "internal/sqlstore/clustersql", "internal/sqlstore/coresql", "internal/sqlstore/keysql", "internal/sqlstore/renderersql", "internal/sqlstore/rowcache", "internal/sqlstore/runsql",
 			"internal/sqlstore/searchsql", "internal/sqlstore/sqlconn",
 		},
 		never: sqlAndWeb,
@@ -303,13 +303,14 @@ var importTable = []importRule{
 	},
 	{
 		dir:    "internal/sqlstore/coresql",
-		inside: []string{".", "internal/hub/core", "internal/hub/storage", "internal/sqlstore/messagerow", "internal/sqlstore/readranges", "internal/sqlstore/schema", "internal/sqlstore/searchsql", "internal/sqlstore/sqlconn"}, never: sqlAndWeb,
+		inside: []string{".", "internal/hub/core", "internal/hub/storage", "internal/sqlstore/messagerow", "internal/sqlstore/readranges", "internal/sqlstore/rowcache", "internal/sqlstore/schema", "internal/sqlstore/searchsql", "internal/sqlstore/sqlconn"}, never: sqlAndWeb,
 	},
 	{dir: "internal/sqlstore/clustersql", inside: []string{".", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/renderersql", inside: []string{".", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/keysql", inside: []string{".", "internal/hub/storage", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/messagerow", inside: []string{".", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/readranges", inside: []string{".", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
+	{dir: "internal/sqlstore/rowcache", inside: []string{"."}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/runsql", inside: []string{".", "internal/hub/storage", "internal/sqlstore/coresql", "internal/sqlstore/schema", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/schema", never: sqlAndWeb},
 	{

@@ -9,7 +9,7 @@ import (
 
 // DeleteSpace implements [hub.SpaceTx].
 func (t *Tx) DeleteSpace(session shoal.SessionID, id shoal.SpaceID, place int64) error {
-	t.cache.dropSpace(session, id)
+	t.cache.DropSpace(session, id)
 	for _, table := range []string{"inbox_entries", "read_ranges", "members"} {
 		if _, err := t.c.ExecCached(`DELETE FROM `+table+` WHERE session_id = $1 AND space_id = $2`, session, id); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/sqlstore/rowcache"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
@@ -29,15 +30,15 @@ func (t *Tx) Deliver(m shoal.Message, watching storage.EntitySet) (d storage.Del
 		}
 	}
 	for _, r := range tracked {
-		d.Receivers = append(d.Receivers, storage.Receiver{ID: r.id, Reason: deliveryReason(m, r.id)})
+		d.Receivers = append(d.Receivers, storage.Receiver{ID: r.ID, Reason: deliveryReason(m, r.ID)})
 	}
 	if again || m.EntityID == shoal.System || watching == nil || watching.Len() == 0 {
 		return d, nil
 	}
 	others, err := t.membersIn(m.SessionID, m.SpaceID, watching)
 	for _, r := range others {
-		if r.id != m.EntityID && !r.hosted && receives(m, r) && !slices.Contains(m.Mentions, r.id) {
-			d.Receivers = append(d.Receivers, storage.Receiver{ID: r.id, Reason: shoal.ReasonMessage})
+		if r.ID != m.EntityID && !r.Hosted && receives(m, r) && !slices.Contains(m.Mentions, r.ID) {
+			d.Receivers = append(d.Receivers, storage.Receiver{ID: r.ID, Reason: shoal.ReasonMessage})
 		}
 	}
 	return d, err
@@ -82,16 +83,16 @@ func numberOrNull(n int64) any {
 // receives reports whether a message enters a member's inbox: a system message with mentions
 // reaches only the mentioned members, and a member that has muted the space receives only
 // messages that mention it.
-func receives(m shoal.Message, to cachedMember) bool {
-	if !to.muted && takesArrival(m) {
+func receives(m shoal.Message, to rowcache.Member) bool {
+	if !to.Muted && takesArrival(m) {
 		return true
 	}
-	return slices.Contains(m.Mentions, to.id)
+	return slices.Contains(m.Mentions, to.ID)
 }
 
 // trackedReceivers returns the members whose inboxes get an entry for a message.
-func (t *Tx) trackedReceivers(m shoal.Message) (tracked []cachedMember, err error) {
-	var members []cachedMember
+func (t *Tx) trackedReceivers(m shoal.Message) (tracked []rowcache.Member, err error) {
+	var members []rowcache.Member
 	switch {
 	case len(m.Mentions) > 0:
 		members, err = t.membersIn(m.SessionID, m.SpaceID, idList(m.Mentions))
@@ -99,7 +100,7 @@ func (t *Tx) trackedReceivers(m shoal.Message) (tracked []cachedMember, err erro
 		members, err = t.readMembers(m.SessionID, m.SpaceID)
 	}
 	for _, r := range members {
-		if r.id != m.EntityID && !r.hosted && receives(m, r) {
+		if r.ID != m.EntityID && !r.Hosted && receives(m, r) {
 			tracked = append(tracked, r)
 		}
 	}
@@ -134,10 +135,10 @@ const maxInsertedEntries = 64
 
 // insertEntries inserts the entries of a message. The positions of a member that has muted
 // the space do not count it, nor do those of anybody if it has no arrival.
-func (t *Tx) insertEntries(m shoal.Message, p placed, again bool, receivers []cachedMember) error {
-	args := append(make([]any, 0, 6+2*len(receivers)), m.SessionID, p.place, m.SpaceID, m.Seq, deliveryReason(m, receivers[0].id), p.arrival)
+func (t *Tx) insertEntries(m shoal.Message, p placed, again bool, receivers []rowcache.Member) error {
+	args := append(make([]any, 0, 6+2*len(receivers)), m.SessionID, p.place, m.SpaceID, m.Seq, deliveryReason(m, receivers[0].ID), p.arrival)
 	for _, r := range receivers {
-		args = append(args, r.id, r.muted || p.arrival == 0)
+		args = append(args, r.ID, r.Muted || p.arrival == 0)
 	}
 	text := insertEntriesTexts()[len(receivers)]
 	if again {

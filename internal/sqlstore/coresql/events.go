@@ -26,7 +26,7 @@ func (t *Tx) AppendEvent(e storage.Event) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	t.cache.putEventEnd(e.Session, last)
+	t.cache.PutEventEnd(e.Session, last)
 	return last, t.c.RecordPosition(e.Session, last)
 }
 
@@ -103,13 +103,13 @@ func (t *Tx) showMessages(events []storage.Event) error {
 
 // EventEnd implements [hub.EventTx].
 func (t *Tx) EventEnd(session shoal.SessionID) (int64, error) {
-	if last, ok := t.cache.eventEnd(session); ok {
+	if last, ok := t.cache.EventEnd(session); ok {
 		return last, nil
 	}
 	last, err := sqlconn.Number(t.c, `SELECT MAX(place) FROM (SELECT MAX(place) AS place FROM events WHERE session_id = $1
 		UNION ALL SELECT MAX(event_place) FROM messages WHERE session_id = $1 AND event_place IS NOT NULL) AS ends`, session)
 	if err == nil {
-		t.cache.putEventEnd(session, last)
+		t.cache.PutEventEnd(session, last)
 	}
 	return last, err
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/sqlstore/readranges"
+	"github.com/shoal-dev/shoal/internal/sqlstore/rowcache"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
@@ -28,7 +29,7 @@ func (t *Tx) MarkUnread(session shoal.SessionID, space shoal.SpaceID, entity sho
 	}
 	end := first
 	for _, m := range slices.Backward(past) {
-		if !receives(m, cachedMember{id: entity}) {
+		if !receives(m, rowcache.Member{ID: entity}) {
 			continue
 		}
 		end++

@@ -5,6 +5,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/sqlstore/rowcache"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
@@ -35,8 +36,8 @@ func (t *Tx) Member(session shoal.SessionID, space shoal.SpaceID, entity shoal.E
 
 // cachedMembers returns the members of a space from the cache of the writer, and reads them
 // if they are not cached. ok is false on a connection for reading, for a space that does
-// not exist, and for one with more than maxCachedMembers members.
-func (t *Tx) cachedMembers(session shoal.SessionID, space shoal.SpaceID) (members []cachedMember, ok bool, err error) {
+// not exist, and for one with more than rowcache.MaxMembers members.
+func (t *Tx) cachedMembers(session shoal.SessionID, space shoal.SpaceID) (members []rowcache.Member, ok bool, err error) {
 	if t.cache == nil {
 		return nil, false, nil
 	}
@@ -46,29 +47,28 @@ func (t *Tx) cachedMembers(session shoal.SessionID, space shoal.SpaceID) (member
 		}
 		return nil, false, err
 	}
-	s := t.cache.space(session, space)
-	if s.space.MemberCount > maxCachedMembers {
+	s := t.cache.Space(session, space)
+	if s.Row.MemberCount > rowcache.MaxMembers {
 		return nil, false, nil
 	}
-	if s.members == nil {
+	if s.Members == nil {
 		members, err := t.readMembers(session, space)
 		if err != nil {
 			return nil, false, err
 		}
-		s.members = members
-		t.cache.members += len(members)
+		t.cache.PutMembers(s, members)
 	}
-	return s.members, true, nil
+	return s.Members, true, nil
 }
 
 const memberColumns = `m.entity_id, m.hosted, e.kind, m.muted FROM members AS m JOIN entities AS e ON e.session_id = m.session_id AND e.id = m.entity_id`
 
-func cachedMemberOf(r *sqlconn.Rows) cachedMember {
-	return cachedMember{entityID(r), r.Bool(1), shoal.EntityKind(r.Text(2)), r.Bool(3)}
+func cachedMemberOf(r *sqlconn.Rows) rowcache.Member {
+	return rowcache.Member{ID: entityID(r), Hosted: r.Bool(1), Kind: shoal.EntityKind(r.Text(2)), Muted: r.Bool(3)}
 }
 
 // readMembers reads the members of a space.
-func (t *Tx) readMembers(session shoal.SessionID, space shoal.SpaceID) ([]cachedMember, error) {
+func (t *Tx) readMembers(session shoal.SessionID, space shoal.SpaceID) ([]rowcache.Member, error) {
 	return sqlconn.List(t.c, cachedMemberOf,
 		`SELECT `+memberColumns+` WHERE m.session_id = $1 AND m.space_id = $2 ORDER BY m.place`, session, space)
 }
@@ -77,7 +77,7 @@ func (t *Tx) readMembers(session shoal.SessionID, space shoal.SpaceID) ([]cached
 const maxQueriedMembers = 4 * sqlconn.MaxList
 
 // membersIn returns the members of a space that are in a set, in any order.
-func (t *Tx) membersIn(session shoal.SessionID, space shoal.SpaceID, set storage.EntitySet) (among []cachedMember, err error) {
+func (t *Tx) membersIn(session shoal.SessionID, space shoal.SpaceID, set storage.EntitySet) (among []rowcache.Member, err error) {
 	members, ok, err := t.cachedMembers(session, space)
 	if err == nil && !ok && set.Len() > maxQueriedMembers {
 		members, err = t.readMembers(session, space)
@@ -85,7 +85,7 @@ func (t *Tx) membersIn(session shoal.SessionID, space shoal.SpaceID, set storage
 	}
 	if err != nil || ok {
 		for _, m := range members {
-			if set.Has(m.id) {
+			if set.Has(m.ID) {
 				among = append(among, m)
 			}
 		}
@@ -108,7 +108,7 @@ func (t *Tx) membersIn(session shoal.SessionID, space shoal.SpaceID, set storage
 func (t *Tx) IsMember(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID) (bool, error) {
 	members, ok, err := t.cachedMembers(session, space)
 	if err != nil || ok {
-		return slices.ContainsFunc(members, func(m cachedMember) bool { return m.id == entity }), err
+		return slices.ContainsFunc(members, func(m rowcache.Member) bool { return m.ID == entity }), err
 	}
 	return sqlconn.Exists(t.c, `SELECT 1 FROM members WHERE session_id = $1 AND space_id = $2 AND entity_id = $3`, session, space, entity)
 }
@@ -118,7 +118,7 @@ func (t *Tx) MembersAmong(session shoal.SessionID, space shoal.SpaceID, ids []sh
 	members, err := t.membersIn(session, space, idList(ids))
 	among := make([]storage.MemberKind, len(members))
 	for i, m := range members {
-		among[i] = storage.MemberKind{ID: m.id, Kind: m.kind, Hosted: m.hosted}
+		among[i] = storage.MemberKind{ID: m.ID, Kind: m.Kind, Hosted: m.Hosted}
 	}
 	return among, err
 }
@@ -128,7 +128,7 @@ func entityID(r *sqlconn.Rows) shoal.EntityID { return shoal.EntityID(r.Text(0))
 
 // InsertMember implements [hub.MemberTx].
 func (t *Tx) InsertMember(session shoal.SessionID, space shoal.SpaceID, m shoal.Member) error {
-	t.cache.dropSpace(session, space)
+	t.cache.DropSpace(session, space)
 	n, err := t.c.ExecCached(
 		`INSERT INTO members (session_id, space_id, entity_id, place, joined_at, hosted, added_by, muted, read_upto, paused_at)
 		 SELECT e.session_id, $2, e.id,
@@ -156,7 +156,7 @@ func (t *Tx) countMembers(session shoal.SessionID, space shoal.SpaceID, n int64)
 
 // MuteMember implements [hub.MemberTx].
 func (t *Tx) MuteMember(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID, muted bool) error {
-	t.cache.dropSpace(session, space)
+	t.cache.DropSpace(session, space)
 	n, err := t.c.ExecCached(`UPDATE members SET muted = $4 WHERE session_id = $1 AND space_id = $2 AND entity_id = $3`, session, space, entity, muted)
 	if err == nil && n == 0 {
 		err = sqlconn.NotFound("MuteMember", noMember, entity, space)
@@ -176,7 +176,7 @@ func (t *Tx) MuteMember(session shoal.SessionID, space shoal.SpaceID, entity sho
 
 // DeleteMember implements [hub.MemberTx].
 func (t *Tx) DeleteMember(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID) error {
-	t.cache.dropSpace(session, space)
+	t.cache.DropSpace(session, space)
 	n, err := t.c.ExecCached(`DELETE FROM members WHERE session_id = $1 AND space_id = $2 AND entity_id = $3`, session, space, entity)
 	if err == nil && n == 0 {
 		err = sqlconn.NotFound("DeleteMember", noMember, entity, space)
@@ -200,8 +200,8 @@ func (t *Tx) HostedMembers(session shoal.SessionID, space shoal.SpaceID) ([]shoa
 	if err != nil || ok {
 		hosted := []shoal.EntityID{}
 		for _, m := range members {
-			if m.hosted {
-				hosted = append(hosted, m.id)
+			if m.Hosted {
+				hosted = append(hosted, m.ID)
 			}
 		}
 		return hosted, err

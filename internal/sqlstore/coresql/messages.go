@@ -27,7 +27,7 @@ func (t *Tx) PostMessage(m shoal.Message, post storage.PostKey) error {
 	if err := t.insertMessage("PostMessage", m, post, end+1); err != nil {
 		return err
 	}
-	t.cache.putEventEnd(m.SessionID, end+1)
+	t.cache.PutEventEnd(m.SessionID, end+1)
 	if err := t.c.RecordPosition(m.SessionID, end+1); err != nil {
 		return err
 	}
@@ -79,8 +79,8 @@ func (t *Tx) insertMessage(op string, m shoal.Message, post storage.PostKey, eve
 	if n == 0 {
 		return sqlconn.AlreadyExists(op, "A message of the session %q was posted under this idempotency key.", m.SessionID)
 	}
-	if known := t.cache.space(m.SessionID, m.SpaceID); known != nil {
-		known.space.LastSeq = m.Seq
+	if known := t.cache.Space(m.SessionID, m.SpaceID); known != nil {
+		known.Row.LastSeq = m.Seq
 	}
 	if t.placed = p; p.place > 0 {
 		if err := t.keepPlaced(m, p); err != nil {
@@ -97,8 +97,8 @@ func (t *Tx) insertMessage(op string, m shoal.Message, post storage.PostKey, eve
 
 // lastSeq returns the seq of the last message of a space, 0 if the space has no messages.
 func (t *Tx) lastSeq(session shoal.SessionID, space shoal.SpaceID) (int64, error) {
-	if known := t.cache.space(session, space); known != nil {
-		return known.space.LastSeq, nil
+	if known := t.cache.Space(session, space); known != nil {
+		return known.Row.LastSeq, nil
 	}
 	return sqlconn.Number(t.c, `SELECT MAX(seq) FROM messages WHERE session_id = $1 AND space_id = $2`, session, space)
 }

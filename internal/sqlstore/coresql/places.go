@@ -34,12 +34,12 @@ func (t *Tx) nextPlaced(m shoal.Message) (p placed, err error) {
 
 // keepPlaced records that a message has got its place.
 func (t *Tx) keepPlaced(m shoal.Message, p placed) error {
-	t.cache.putPlace(m.SessionID, p.place)
+	t.cache.PutPlace(m.SessionID, p.place)
 	if p.arrival == 0 {
 		return nil
 	}
-	if known := t.cache.space(m.SessionID, m.SpaceID); known != nil {
-		known.arrival = p.arrival
+	if known := t.cache.Space(m.SessionID, m.SpaceID); known != nil {
+		known.Arrival = p.arrival
 	}
 	if p.arrival%schema.OwnStride != 0 {
 		return nil
@@ -49,13 +49,13 @@ func (t *Tx) keepPlaced(m shoal.Message, p placed) error {
 
 // lastArrival returns the arrival of the newest final message of a space, 0 if it has none.
 func (t *Tx) lastArrival(session shoal.SessionID, space shoal.SpaceID) (int64, error) {
-	known := t.cache.space(session, space)
-	if known != nil && known.arrival >= 0 {
-		return known.arrival, nil
+	known := t.cache.Space(session, space)
+	if known != nil && known.Arrival >= 0 {
+		return known.Arrival, nil
 	}
 	last, err := sqlconn.Number(t.c, `SELECT MAX(arrival) FROM messages WHERE session_id = $1 AND space_id = $2 AND arrival IS NOT NULL`, session, space)
 	if err == nil && known != nil {
-		known.arrival = last
+		known.Arrival = last
 	}
 	return last, err
 }
@@ -63,12 +63,12 @@ func (t *Tx) lastArrival(session shoal.SessionID, space shoal.SpaceID) (int64, e
 // InboxEnd implements [hub.InboxTx]. The last place is that of the newest final message, or
 // the one that was stored, whichever is greater.
 func (t *Tx) InboxEnd(session shoal.SessionID) (int64, error) {
-	if last, ok := t.cache.lastPlace(session); ok {
+	if last, ok := t.cache.LastPlace(session); ok {
 		return last, nil
 	}
 	last, err := sqlconn.Number(t.c, schema.LastPlace, session)
 	if err == nil {
-		t.cache.putPlace(session, last)
+		t.cache.PutPlace(session, last)
 	}
 	return last, err
 }
@@ -82,7 +82,7 @@ func (t *Tx) StorePlace(session shoal.SessionID, last int64) error {
 		`INSERT INTO inbox_places (session_id, last_place) VALUES ($1, $2)
 		 ON CONFLICT (session_id) DO UPDATE SET last_place = excluded.last_place`, session, last)
 	if err == nil {
-		t.cache.putPlace(session, last)
+		t.cache.PutPlace(session, last)
 	}
 	return err
 }

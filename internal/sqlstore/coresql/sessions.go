@@ -23,13 +23,13 @@ func sessionOf(r *sqlconn.Rows) shoal.Session {
 
 // Session implements [hub.SessionTx].
 func (t *Tx) Session(id shoal.SessionID) (shoal.Session, error) {
-	if s, ok := t.cache.session(id); ok {
+	if s, ok := t.cache.Session(id); ok {
 		return s, nil
 	}
 	s, ok, err := sqlconn.One(t.c, sessionOf,
 		`SELECT `+sessionColumns+` FROM sessions WHERE id = $1 AND NOT deleted`, id)
 	if err == nil && ok {
-		t.cache.putSession(s)
+		t.cache.PutSession(s)
 	}
 	return sqlconn.OrNotFound(s, ok, err, "Session", noSession, id)
 }

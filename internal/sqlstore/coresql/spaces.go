@@ -23,13 +23,13 @@ func spaceOf(r *sqlconn.Rows) shoal.Space {
 
 // Space implements [hub.SpaceTx].
 func (t *Tx) Space(session shoal.SessionID, id shoal.SpaceID) (shoal.Space, error) {
-	if known := t.cache.space(session, id); known != nil {
-		return known.space, nil
+	if known := t.cache.Space(session, id); known != nil {
+		return known.Row, nil
 	}
 	s, ok, err := sqlconn.One(t.c, spaceOf,
 		`SELECT `+spaceColumns+` FROM spaces AS s WHERE s.session_id = $1 AND s.id = $2`, session, id)
 	if err == nil && ok {
-		t.cache.putSpace(s)
+		t.cache.PutSpace(s)
 	}
 	return sqlconn.OrNotFound(s, ok, err, "Space", noSpace, id)
 }
@@ -58,7 +58,7 @@ func (t *Tx) Spaces(session shoal.SessionID, filter storage.SpaceFilter) ([]shoa
 
 // InsertSpace implements [hub.SpaceTx].
 func (t *Tx) InsertSpace(s shoal.Space) error {
-	t.cache.dropSpace(s.SessionID, s.ID)
+	t.cache.DropSpace(s.SessionID, s.ID)
 	if was, err := t.DeletedSpace(s.SessionID, s.ID); err != nil || was {
 		if was {
 			err = sqlconn.AlreadyExists("InsertSpace", "The space id %q was used before; choose another.", s.ID)
@@ -83,7 +83,7 @@ func (t *Tx) CountCreated(session shoal.SessionID, by shoal.EntityID, upTo int) 
 
 // UpdateSpace implements [hub.SpaceTx].
 func (t *Tx) UpdateSpace(s shoal.Space) error {
-	t.cache.dropSpace(s.SessionID, s.ID)
+	t.cache.DropSpace(s.SessionID, s.ID)
 	n, err := t.c.ExecCached(
 		`UPDATE spaces SET name = $3, status = $4, summary = $5, admin_agent_id = $6, show_reasoning = $7, metadata = $8, closed_at = $9
 		 WHERE session_id = $1 AND id = $2`,

@@ -1,13 +1,13 @@
-package coresql_test
+package rowcache_test
 
 import (
 	"testing"
 
-	"github.com/shoal-dev/shoal/internal/sqlstore/coresql"
+	"github.com/shoal-dev/shoal/internal/sqlstore/rowcache"
 )
 
-func TestCachedTables(t *testing.T) {
-	cache := coresql.NewCache()
+func TestTables(t *testing.T) {
+	cache := rowcache.New()
 	for table, want := range map[string]bool{
 		"sessions": true, "spaces": true, "members": true, "inbox_places": true, "events": true,
 		"messages": false, "inbox_entries": false, "event_floors": false, "": false,
