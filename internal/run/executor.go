@@ -33,9 +33,9 @@ type Options struct {
 	// Limit is the maximum number of runs that are executed at once, 512 if zero. Others
 	// remain queued.
 	Limit int
-	// Lease is for how long a server may execute a run without renewing its lease, 15 s if
-	// zero. Another server claims the run after it has observed the expired lease for two
-	// thirds of that time, while the database answered.
+	// Lease is for how long a server may execute a run without renewing its lease, 12 s if
+	// zero. Another server claims the run after it has observed the expired lease for half
+	// of that time, while the database answered.
 	Lease time.Duration
 	// Alone means that no other server uses the database: leases of a previous server are
 	// released at the start, and executions continue while the store does not answer,
@@ -92,7 +92,7 @@ func New(o Options) (*Executor, error) {
 		o.Limit = 512
 	}
 	if o.Lease == 0 {
-		o.Lease = 15 * time.Second
+		o.Lease = 12 * time.Second
 	}
 	if o.Env == nil {
 		o.Env = func(string) (string, bool) { return "", false }

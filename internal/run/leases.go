@@ -24,7 +24,7 @@ type leaseWatch struct {
 type sighting struct{ first, last time.Time }
 
 func newLeaseWatch(lease time.Duration) *leaseWatch {
-	return &leaseWatch{every: lease / 15, gap: lease / 3, grace: 2 * lease / 3, seen: map[runs.Lease]sighting{}}
+	return &leaseWatch{every: lease / 15, gap: lease / 3, grace: 2 * lease / renewalsInLease, seen: map[runs.Lease]sighting{}}
 }
 
 // over records that a lease has expired and reports whether its holder is dead. Two

@@ -32,11 +32,18 @@ func (e *Executor) cancelLoop() {
 	}
 }
 
+// renewalsInLease is how often a lease is renewed in its duration. The runs of a server that is gone
+// are claimed after at most that duration, the time of two more renewals and the interval at which
+// expired leases are looked at: 18.8 s with leases of 12 s. Until then a slow server has tried six
+// times.
+const renewalsInLease = 4
+
 // renewLoop renews the leases and ends executions whose lease is lost. After a failure it
 // retries soon only if another server could claim the leases: a renewal writes every run,
 // and a busy store should not do that needlessly.
 func (e *Executor) renewLoop() {
-	timer := time.NewTimer(e.o.Lease / 3)
+	every := e.o.Lease / renewalsInLease
+	timer := time.NewTimer(every)
 	defer timer.Stop()
 	for {
 		select {
@@ -45,7 +52,7 @@ func (e *Executor) renewLoop() {
 		case <-timer.C:
 		case <-e.renewals.requested:
 		}
-		next := e.o.Lease / 3
+		next := every
 		if !e.renew() && !e.o.Alone {
 			next = e.o.Lease / 15
 		}
