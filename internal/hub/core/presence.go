@@ -314,7 +314,7 @@ func (p *Presence) storeTimes() {
 	seen, keys := p.takeUnstored()
 	var err error
 	if len(keys) > 0 {
-		err = p.core.Store.Update(context.WithoutCancel(p.core.Ctx), storage.Global, func(tx storage.Tx) error { return tx.UsedKeys(keys) })
+		err = p.core.Store.Update(context.WithoutCancel(p.core.Ctx), storage.NoSession, func(tx storage.Tx) error { return tx.UsedKeys(keys) })
 	}
 	slices.SortFunc(seen, func(a, b storage.LastSeen) int { return cmp.Compare(a.Session, b.Session) })
 	for some := range slices.Chunk(seen, storeBatchSize) {

@@ -16,7 +16,7 @@ type At []shoal.SessionID
 var Global At
 
 // NoSession is the At of an Update that changes only what belongs to no session and is in no
-// list of sessions, such as the list of servers.
+// list of sessions, such as the list of servers, or when keys were last used.
 var NoSession = At{}
 
 // In returns the At of an Update that changes the given sessions and nothing else.
