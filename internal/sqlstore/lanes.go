@@ -10,6 +10,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
 // lane is a connection that changes the database, with the Updates that it will write. Lanes
@@ -154,7 +155,11 @@ func (l *lane) begin() error {
 		return l.conn.Begin()
 	}
 	main := l == l.store.main
-	locked, err := l.conn.BeginIn(sessions, main)
+	wait := sqlconn.SkipHeld
+	if main {
+		wait = sqlconn.WaitLong
+	}
+	locked, err := l.conn.BeginIn(sessions, wait)
 	if err != nil || main || len(locked) == len(sessions) {
 		return err
 	}

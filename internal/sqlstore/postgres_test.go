@@ -85,8 +85,11 @@ func TestLostResponseToACommitIsUnknown(t *testing.T) {
 	line := newLine(t, direct)
 	s := open(t, line.url)
 	settle(t, s)
-	// The lane of the session has connected, so the next request after the last change is COMMIT.
-	updateAt(t, s, storage.In("default"), func(tx storage.Tx) error { return post(tx, "first", "hello") })
+	// The lane of the session has connected and prepared COMMIT, so the next request after the last
+	// change is that. The first transaction says that it was the last writer in the same request.
+	for _, id := range []shoal.MessageID{"first", "second"} {
+		updateAt(t, s, storage.In("default"), func(tx storage.Tx) error { return post(tx, id, "hello") })
+	}
 	err := s.Update(context.Background(), storage.In("default"), func(tx storage.Tx) error {
 		if err := post(tx, "unsure", "hello"); err != nil {
 			return err

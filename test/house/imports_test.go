@@ -310,7 +310,7 @@ var importTable = []importRule{
 	{dir: "internal/sqlstore/keysql", inside: []string{".", "internal/hub/storage", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/messagerow", inside: []string{".", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/readranges", inside: []string{".", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
-	{dir: "internal/sqlstore/rowcache", inside: []string{"."}, never: sqlAndWeb},
+	{dir: "internal/sqlstore/rowcache", inside: []string{".", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/runsql", inside: []string{".", "internal/hub/storage", "internal/sqlstore/coresql", "internal/sqlstore/schema", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/schema", never: sqlAndWeb},
 	{

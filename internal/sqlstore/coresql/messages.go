@@ -65,6 +65,8 @@ func (t *Tx) insertMessage(op string, m shoal.Message, post storage.PostKey, eve
 		if p, err = t.nextPlaced(m); err != nil {
 			return err
 		}
+	} else {
+		t.cache.Reshape()
 	}
 	n, err := t.c.Exec(
 		`INSERT INTO messages (session_id, space_id, seq, id, entity_id, run_id, status, mentions, dropped_mentions,

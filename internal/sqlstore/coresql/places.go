@@ -78,6 +78,7 @@ func (t *Tx) StorePlace(session shoal.SessionID, last int64) error {
 	if last == 0 {
 		return nil
 	}
+	t.cache.Reshape()
 	_, err := t.c.ExecCached(
 		`INSERT INTO inbox_places (session_id, last_place) VALUES ($1, $2)
 		 ON CONFLICT (session_id) DO UPDATE SET last_place = excluded.last_place`, session, last)

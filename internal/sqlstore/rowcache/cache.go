@@ -6,26 +6,31 @@ import (
 	"slices"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
 // Cache contains what the writer knows about the database from one transaction to the next.
 // It belongs to the connection of the writer and is always right: the current transaction
 // updates it with everything that it changes, it is reset when the transaction is rolled
 // back, and a statement that changes one of its tables in any other way resets it (see
-// sqlconn.Conn.Exec). Changes of other connections are detected at the start of a
+// [sqlconn.Conn.Exec]). Changes of other connections are detected at the start of a
 // transaction: SQLite reports them, and in PostgreSQL the row of a session names the connection
-// that changed it last. In a transaction of PostgreSQL that may change anything, the cache
-// starts empty.
+// that changed it last and the session's state, which is the same as long as there were only
+// posts. Then only positions have changed, and [Cache.CatchUp] brings them up to date. In a
+// transaction of PostgreSQL that may change anything, the cache starts empty.
 //
 // The methods of a nil *Cache, that of a connection for reading, find nothing.
 type Cache struct {
 	version  int64 // changes when another process has changed the database
+	reshaped int64 // see Reshaped
 	sessions map[shoal.SessionID]*session
 	rows     int // of all sessions together
 }
 
 // session is what is known of a session.
 type session struct {
+	state  string         // of the session when the rows were read; empty in SQLite
+	shared bool           // another connection had changed it when it was last locked
 	row    *shoal.Session // nil until it is read
 	spaces map[shoal.SpaceID]*Space
 	event  int64 // the last position of an event, or unknown
@@ -64,16 +69,20 @@ var tables = []string{"sessions", "spaces", "members", "inbox_places", "events"}
 // New returns an empty cache.
 func New() *Cache { return &Cache{sessions: map[shoal.SessionID]*session{}} }
 
-// Reset implements sqlconn.Cache.
+// Reset implements [sqlconn.Cache].
 func (c *Cache) Reset() {
-	if c == nil || len(c.sessions) == 0 {
+	if c == nil {
+		return
+	}
+	c.reshaped++
+	if len(c.sessions) == 0 {
 		return
 	}
 	c.rows = 0
 	c.sessions = map[shoal.SessionID]*session{}
 }
 
-// Begin implements sqlconn.Cache.
+// Begin implements [sqlconn.Cache].
 func (c *Cache) Begin(version int64) {
 	if c.rows > maxRows || version != c.version {
 		c.Reset()
@@ -81,7 +90,90 @@ func (c *Cache) Begin(version int64) {
 	}
 }
 
-// Covers implements sqlconn.Cache.
+// BeginSession implements [sqlconn.Cache].
+func (c *Cache) BeginSession(id shoal.SessionID, state string, last bool) (since int64, behind bool) {
+	s := c.sessions[id]
+	if s != nil && (state == "" || s.state != state) {
+		c.forget(id)
+	}
+	s = c.of(id)
+	s.state, s.shared = state, !last
+	if last {
+		return 0, false
+	}
+	if s.place == unknown {
+		c.dropPositions(s)
+		return 0, false
+	}
+	return s.place, true
+}
+
+// Since implements [sqlconn.Cache].
+func (c *Cache) Since(id shoal.SessionID) (since int64, likely bool) {
+	if s := c.sessions[id]; s != nil && s.shared && s.place != unknown {
+		return s.place, true
+	}
+	return 0, false
+}
+
+// CatchUp implements [sqlconn.Cache].
+func (c *Cache) CatchUp(id shoal.SessionID, event int64, all bool, since []sqlconn.Placed) {
+	s := c.sessions[id]
+	if !all || s.place == unknown {
+		c.dropPositions(s)
+		return
+	}
+	s.event = max(s.event, event)
+	for _, m := range since {
+		s.event, s.place = max(s.event, m.Event), max(s.place, m.Place)
+		space := s.spaces[m.Space]
+		if space == nil {
+			continue
+		}
+		space.Row.LastSeq = max(space.Row.LastSeq, m.Seq)
+		if space.Arrival != unknown {
+			space.Arrival = max(space.Arrival, m.Arrival)
+		}
+	}
+}
+
+// dropPositions drops what is known of a session except its row.
+func (c *Cache) dropPositions(s *session) {
+	c.rows -= s.rows()
+	clear(s.spaces)
+	s.event, s.place = unknown, unknown
+}
+
+// EndSession implements [sqlconn.Cache].
+func (c *Cache) EndSession(id shoal.SessionID, state string) { c.of(id).state = state }
+
+// forget drops what is known of a session.
+func (c *Cache) forget(id shoal.SessionID) {
+	s := c.sessions[id]
+	c.rows -= 1 + s.rows()
+	delete(c.sessions, id)
+}
+
+// rows returns how many rows of spaces and members are cached.
+func (s *session) rows() (n int) {
+	for _, space := range s.spaces {
+		n += 1 + len(space.Members)
+	}
+	return n
+}
+
+// Reshaped implements [sqlconn.Cache].
+func (c *Cache) Reshaped() int64 { return c.reshaped }
+
+// Reshape must be called before a change of positions that CatchUp does not learn of: it learns of
+// events, and of messages that get their places.
+func (c *Cache) Reshape() {
+	if c != nil {
+		c.reshaped++
+	}
+}
+
+// Covers implements [sqlconn.Cache].
 func (c *Cache) Covers(table string) bool { return slices.Contains(tables, table) }
 
 // of returns what is known of a session, to add to it.
@@ -106,12 +198,11 @@ func (c *Cache) Space(session shoal.SessionID, id shoal.SpaceID) *Space {
 	return nil
 }
 
-// PutSpace adds a space without its members.
+// PutSpace adds a space that is not cached, without its members.
 func (c *Cache) PutSpace(row shoal.Space) {
 	if c == nil {
 		return
 	}
-	c.DropSpace(row.SessionID, row.ID)
 	c.of(row.SessionID).spaces[row.ID] = &Space{Row: row, Arrival: unknown}
 	c.rows++
 }
@@ -124,6 +215,10 @@ func (c *Cache) PutMembers(s *Space, members []Member) {
 
 // DropSpace must be called before a space or its members change.
 func (c *Cache) DropSpace(session shoal.SessionID, id shoal.SpaceID) {
+	if c == nil {
+		return
+	}
+	c.reshaped++
 	if s := c.Space(session, id); s != nil {
 		c.rows -= 1 + len(s.Members)
 		delete(c.sessions[session].spaces, id)

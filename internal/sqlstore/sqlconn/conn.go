@@ -24,10 +24,10 @@ type Conn struct {
 	opening bool // the current operations may take any time
 	alone   bool // it holds the lock of a server that excludes others
 
-	cache        Cache  // of the writer; nil on a connection for reading
-	name         string // of the writer among all that ever change the database
-	cacheVersion int64  // changes when the cache may not be right, in transactions that lock sessions
-	changesSeen  string // how often everything was changed, when the cache was right
+	cache       Cache  // of the writer; nil on a connection for reading
+	name        string // of the writer among all that ever change the database
+	changesSeen string // how often everything was changed, when the cache was right
+	reshaped    int64  // Cache.Reshaped before the next statement
 
 	origin   *origin                  // shared by the writers of a store
 	recorded map[shoal.SessionID]bool // sessions whose first event of this boot is recorded
@@ -46,10 +46,11 @@ type Conn struct {
 	wrote    bool              // it changed something
 	changed  bool              // it changed something, and may change everything
 	sessions bool              // it locks sessions, and changes nothing else
+	outdated bool              // everything was changed since the cache was right
 	changes  []shoal.SessionID // the sessions that it may change; nil is all
 	indexing bool              // it stored messages that the search index does not contain
-	foreign  []shoal.SessionID // sessions that it has locked, that another connection changed last, and that it has not changed so far
-	marked   []shoal.SessionID // those of them that it has changed
+	locked   []sessionLock     // the sessions that it has locked
+	caughtUp []caughtUp        // what has changed in them, as far as it was read with the locks
 }
 
 // Cache is what the writer keeps of some tables from one transaction to the next. It must
@@ -58,6 +59,24 @@ type Cache interface {
 	// Begin is called at the start of a transaction. version is a number that differs
 	// after another process has changed the database.
 	Begin(version int64)
+	// BeginSession is called after Begin in a transaction that locks sessions, for each of
+	// them. The state of a session is the same as long as nothing else was changed in it than
+	// what CatchUp can bring up to date; an empty one is never the same. last reports that
+	// this connection was the last that changed the session. behind reports that CatchUp must
+	// follow, with the messages after the place since.
+	BeginSession(id shoal.SessionID, state string, last bool) (since int64, behind bool)
+	// Since returns what BeginSession will return if its state is the same, and whether it is
+	// likely that the session is behind.
+	Since(id shoal.SessionID) (since int64, likely bool)
+	// CatchUp brings the positions of a session up to date. event is the position of its last
+	// event that is not that of a message, and since are the messages with places after
+	// that of BeginSession, in their order; all reports whether these are all of them.
+	CatchUp(id shoal.SessionID, event int64, all bool, since []Placed)
+	// EndSession is called after a commit that has given the session another state.
+	EndSession(id shoal.SessionID, state string)
+	// Reshaped returns a number that differs after a change of the database that the caches of
+	// other connections cannot bring up to date.
+	Reshaped() int64
 	// Reset drops everything.
 	Reset()
 	// Covers reports whether the cache contains rows of a table.
@@ -206,6 +225,7 @@ func (c *Conn) Exec(query string, args ...any) (int64, error) {
 	stmt, n, err := c.execute(query, args)
 	if err == nil && n > 0 && stmt.changesCached {
 		c.cache.Reset()
+		c.noteChange()
 	}
 	return n, err
 }
@@ -229,21 +249,9 @@ func (c *Conn) execute(query string, args []any) (stmt statement, changed int64,
 	}
 	c.wrote, c.changed = c.wrote || changed > 0, c.changed || changed > 0
 	if changed > 0 && !stmt.changesIndex {
-		c.markForeign()
+		c.noteChange()
 	}
 	return stmt, changed, nil
-}
-
-// markForeign records that this transaction changes the sessions that it may change at this
-// moment: other connections may not rely on what they know of them.
-func (c *Conn) markForeign() {
-	c.foreign = slices.DeleteFunc(c.foreign, func(id shoal.SessionID) bool {
-		changes := c.changes == nil || slices.Contains(c.changes, id)
-		if changes {
-			c.marked = append(c.marked, id)
-		}
-		return changes
-	})
 }
 
 // ExecAll runs statements one after the other, each with all of args that it names.

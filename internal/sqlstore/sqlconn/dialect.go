@@ -72,10 +72,15 @@ type Dialect struct {
 	// begin starts a transaction of the writer: from then on no other transaction writes.
 	begin string
 	// beginIn, if set, starts a transaction that locks sessions, see [Conn.BeginIn].
-	beginIn func(c *Conn, sessions []shoal.SessionID, wait bool) (locked []shoal.SessionID, err error)
-	// mark records in a transaction of beginIn that it has changed sessions which another
-	// connection changed last.
-	mark func(c *Conn, sessions []shoal.SessionID) error
+	beginIn func(c *Conn, sessions []shoal.SessionID, wait Wait) (locked []shoal.SessionID, err error)
+	// catchUp reads in a transaction of beginIn what has changed in sessions since the places in
+	// all, and completes it.
+	catchUp func(c *Conn, all []caughtUp) error
+	// commitMarked commits a transaction of beginIn, and records that the connection has changed
+	// sessions: those whose state is the same, and others, which get a new one. marked is
+	// false if an error prevented that, so that nothing was committed unless the connection
+	// was lost.
+	commitMarked func(c *Conn, same, other []shoal.SessionID, state string) (marked bool, err error)
 	// beginView starts a transaction that reads one snapshot and changes nothing.
 	beginView string
 	// version is a query whose result changes when another process has changed the

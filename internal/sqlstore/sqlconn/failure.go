@@ -15,6 +15,7 @@ const (
 	FaultWrong    Fault = iota // only this statement failed
 	FaultConflict              // another process interfered: run the transaction again
 	FaultBlocked               // another process held a lock for too long
+	FaultHeld                  // another transaction held a session for longer than [WaitBriefly] waits
 	FaultFull                  // the disk is full
 	FaultLost                  // the connection was lost
 	FaultDisk                  // the disk failed: its content is unknown
@@ -45,7 +46,7 @@ func NewFailure(f Fault, query string, err error) *Failure {
 	kind, msg := shoal.Internal, "Something went wrong in the server's database."
 	switch f {
 	case FaultWrong:
-	case FaultConflict, FaultBlocked:
+	case FaultConflict, FaultBlocked, FaultHeld:
 		kind, msg = shoal.Busy, "The database is busy; nothing was done. Try again in a moment."
 	case FaultLost:
 		kind, msg = shoal.Busy, "The database cannot be reached; nothing was done. Try again in a moment."

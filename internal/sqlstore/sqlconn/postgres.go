@@ -62,19 +62,20 @@ func newPostgres(url string) (*Dialect, error) {
 			}
 			return connectStd(ctx, writer)
 		},
-		patience:  time.Minute,
-		answer:    3 * time.Second,
-		commit:    4500 * time.Millisecond,
-		tryLock:   newLockPostgres(),
-		timeline:  `SELECT CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END`,
-		Lanes:     postgresLanes,
-		begin:     beginGlobal,
-		beginIn:   beginInSessions,
-		mark:      markInSessions,
-		beginView: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-		check:     checkPostgres,
-		faultOf:   postgresFault,
-		now:       `SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)`,
+		patience:     time.Minute,
+		answer:       3 * time.Second,
+		commit:       4500 * time.Millisecond,
+		tryLock:      newLockPostgres(),
+		timeline:     `SELECT CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END`,
+		Lanes:        postgresLanes,
+		begin:        beginGlobal,
+		beginIn:      beginInSessions,
+		catchUp:      catchUpInSessions,
+		commitMarked: commitMarkedInSessions,
+		beginView:    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+		check:        checkPostgres,
+		faultOf:      postgresFault,
+		now:          `SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)`,
 	}, nil
 }
 

@@ -1,7 +1,6 @@
 package sqlconn
 
 import (
-	"context"
 	"strconv"
 	"strings"
 
@@ -40,15 +39,28 @@ var (
 	lockShared   = lockStatement{"shoal_share", `SELECT pg_advisory_xact_lock_shared(7462)`}
 	lockSessions = lockStatement{"shoal_lock", selectSessions}
 	skipSessions = lockStatement{"shoal_skip", selectSessions + ` SKIP LOCKED`}
-	markSessions = lockStatement{"shoal_mark", `UPDATE sessions SET writer = $2 WHERE id = ANY($1)`}
+	briefly      = lockStatement{"shoal_brief", `SET LOCAL lock_timeout = '500ms'`} // for the sessions; the advisory lock has the time of the connection
+	markSessions = lockStatement{"shoal_mark", `UPDATE sessions SET writer = $2 || substr(writer, strpos(writer, ' ')) WHERE id = ANY($1)`}
+	readSince    = lockStatement{"shoal_since", selectSince}
+	keepPlans    = lockStatement{"shoal_keep", `SET LOCAL plan_cache_mode = force_generic_plan`} // planning the statements that follow takes longer than running them
+	choosePlans  = lockStatement{"shoal_choose", `SET LOCAL plan_cache_mode = auto`}
+	commitMarks  = lockStatement{"shoal_commit", `COMMIT`}
+	turnSessions = lockStatement{"shoal_turn", `UPDATE sessions SET writer = $2 WHERE id = ANY($1)`}
 )
 
-// selectSessions also reads which program may write, which connection has changed a session last,
-// and how often everything was changed: what a connection read of a session before is right as long
-// as it is the session's last writer. A transaction that only adds to the search index is not
-// counted. The statement has its snapshot after the shared lock, so it sees every change of
+// selectSessions also reads which program may write, which connection has changed a session last and
+// which state it has left, and how often everything was changed: what a connection read of a session
+// before is right as long as it is the session's last writer, and, but for positions, as long as the
+// state is the same. Older programs leave no state. A transaction that only adds to the search index
+// is not counted. The statement has its snapshot after the shared lock, so it sees every change of
 // everything; a row that another transaction changes meanwhile is read again when it is locked.
 const selectSessions = `SELECT s.id, s.writer, (SELECT changes FROM store), (SELECT oldest_program FROM store) FROM sessions AS s WHERE s.id = ANY($1) ORDER BY s.id FOR UPDATE OF s`
+
+// selectSince reads the messages of a session that have got their places after one, and the last
+// event.
+const selectSince = `(SELECT m.space_id, m.seq, COALESCE(m.arrival, 0), m.place, COALESCE(m.event_place, 0) FROM messages AS m
+	WHERE m.session_id = $1 AND m.place > $2 AND m.place IS NOT NULL ORDER BY m.place LIMIT 512)
+	UNION ALL SELECT '', 0, 0, 0, COALESCE((SELECT MAX(e.place) FROM events AS e WHERE e.session_id = $1), 0)`
 
 // countChange is the last statement of a transaction that has changed anything. It changes no row
 // if the program is too old.
@@ -65,19 +77,32 @@ type lockedSession struct {
 type lockStatement struct{ name, text string }
 
 // beginInSessions implements Dialect.beginIn, in one round trip.
-func beginInSessions(c *Conn, sessions []shoal.SessionID, wait bool) ([]shoal.SessionID, error) {
-	lock := skipSessions
-	if wait {
-		lock = lockSessions
+func beginInSessions(c *Conn, sessions []shoal.SessionID, wait Wait) ([]shoal.SessionID, error) {
+	locks := []lockStatement{lockSessions}
+	switch wait {
+	case SkipHeld:
+		locks[0] = skipSessions
+	case WaitBriefly:
+		locks = []lockStatement{briefly, lockSessions}
 	}
 	conn := c.raw.(stdConn).Conn.(*stdlib.Conn).Conn()
-	for _, s := range []lockStatement{beginShared, lockShared, lock, markSessions} {
+	for _, s := range append(locks, beginShared, lockShared, readSince, markSessions, turnSessions, commitMarks, keepPlans, choosePlans) {
 		if _, err := conn.Prepare(c.ctx, s.name, s.text); err != nil { // once for each connection
 			return nil, err
 		}
 	}
-	rows, err := sendLocks(c.ctx, conn, lock, sessions)
+	if c.cache != nil {
+		for _, id := range sessions {
+			if since, likely := c.cache.Since(id); likely {
+				c.caughtUp = append(c.caughtUp, caughtUp{id: id, since: since})
+			}
+		}
+	}
+	rows, done, err := c.sendLocks(conn, locks, sessions)
 	if err != nil {
+		if wait == WaitBriefly && done == len(locks)+1 && c.dialect.faultOf(err) == FaultBlocked {
+			err = NewFailure(FaultHeld, lockSessions.text, err)
+		}
 		return nil, err
 	}
 	locked := make([]shoal.SessionID, len(rows))
@@ -86,12 +111,10 @@ func beginInSessions(c *Conn, sessions []shoal.SessionID, wait bool) ([]shoal.Se
 			return nil, failed
 		}
 		locked[i] = r.id
-		if r.writer != c.name {
-			c.foreign = append(c.foreign, r.id)
-		}
-		if r.writer != c.name || r.changes != c.changesSeen {
-			c.cacheVersion++
-			c.changesSeen = r.changes
+		writer, state, _ := strings.Cut(r.writer, " ")
+		c.locked = append(c.locked, sessionLock{id: r.id, state: state, last: writer == c.name})
+		if r.changes != c.changesSeen {
+			c.changesSeen, c.outdated = r.changes, true
 		}
 	}
 	if len(sessions) == 0 {
@@ -100,46 +123,116 @@ func beginInSessions(c *Conn, sessions []shoal.SessionID, wait bool) ([]shoal.Se
 	return locked, nil
 }
 
-// markInSessions implements Dialect.mark.
-func markInSessions(c *Conn, sessions []shoal.SessionID) error {
-	conn := c.raw.(stdConn).Conn.(*stdlib.Conn).Conn()
-	_, err := conn.Exec(c.ctx, markSessions.name, textArray(sessions), c.name)
+// commitMarkedInSessions implements Dialect.commitMarked, in one round trip.
+func commitMarkedInSessions(c *Conn, same, other []shoal.SessionID, state string) (marked bool, err error) {
+	p := c.raw.(stdConn).Conn.(*stdlib.Conn).Conn().PgConn().StartPipeline(c.ctx)
+	p.SendQueryPrepared(keepPlans.name, nil, nil, nil)
+	marks := 1
+	mark := func(s lockStatement, sessions []shoal.SessionID, writer string) {
+		if len(sessions) > 0 {
+			marks++
+			p.SendQueryPrepared(s.name, [][]byte{[]byte(textArray(sessions)), []byte(writer)}, nil, nil)
+		}
+	}
+	mark(markSessions, same, c.name)
+	mark(turnSessions, other, c.name+" "+state)
+	p.SendQueryPrepared(commitMarks.name, nil, nil, nil)
+	done, err := readPipeline(p, func(int, [][]byte) error { return nil })
+	return done >= marks, err
+}
+
+// sendLocks begins a transaction, locks sessions with the last of the statements, and reads what
+// has changed in those of c.caughtUp. done is how many statements have succeeded.
+func (c *Conn) sendLocks(conn *pgx.Conn, locks []lockStatement, sessions []shoal.SessionID) (rows []lockedSession, done int, err error) {
+	p := conn.PgConn().StartPipeline(c.ctx)
+	p.SendQueryPrepared(beginShared.name, nil, nil, nil)
+	p.SendQueryPrepared(lockShared.name, nil, nil, nil)
+	for _, l := range locks[:len(locks)-1] {
+		p.SendQueryPrepared(l.name, nil, nil, nil)
+	}
+	p.SendQueryPrepared(locks[len(locks)-1].name, [][]byte{[]byte(textArray(sessions))}, nil, nil)
+	sendReads(p, c.caughtUp)
+	first := 2 + len(locks)
+	done, err = readPipeline(p, func(i int, v [][]byte) error {
+		switch {
+		case i == first-1:
+			oldest, err := strconv.ParseInt(string(v[3]), 10, 64)
+			rows = append(rows, lockedSession{shoal.SessionID(v[0]), string(v[1]), string(v[2]), oldest})
+			return err
+		case i > first:
+			return c.caughtUp[i-first-1].add(v)
+		}
+		return nil
+	})
+	return rows, done, err
+}
+
+// catchUpInSessions implements Dialect.catchUp, in one round trip.
+func catchUpInSessions(c *Conn, all []caughtUp) error {
+	p := c.raw.(stdConn).Conn.(*stdlib.Conn).Conn().PgConn().StartPipeline(c.ctx)
+	sendReads(p, all)
+	_, err := readPipeline(p, func(i int, v [][]byte) error { return all[i-1].add(v) })
 	return err
 }
 
-func sendLocks(ctx context.Context, conn *pgx.Conn, lock lockStatement, sessions []shoal.SessionID) (rows []lockedSession, err error) {
-	p := conn.PgConn().StartPipeline(ctx)
-	p.SendQueryPrepared(beginShared.name, nil, nil, nil)
-	p.SendQueryPrepared(lockShared.name, nil, nil, nil)
-	p.SendQueryPrepared(lock.name, [][]byte{[]byte(textArray(sessions))}, nil, nil)
+// sendReads sends statements that read what has changed. The first one and the last have no rows.
+func sendReads(p *pgconn.Pipeline, all []caughtUp) {
+	if len(all) == 0 {
+		return
+	}
+	p.SendQueryPrepared(keepPlans.name, nil, nil, nil)
+	defer p.SendQueryPrepared(choosePlans.name, nil, nil, nil)
+	for _, r := range all {
+		p.SendQueryPrepared(readSince.name, [][]byte{[]byte(r.id), strconv.AppendInt(nil, r.since, 10)}, nil, nil)
+	}
+}
+
+// add adds a row of readSince.
+func (r *caughtUp) add(v [][]byte) error {
+	var n [4]int64
+	for i := range n {
+		var err error
+		if n[i], err = strconv.ParseInt(string(v[i+1]), 10, 64); err != nil {
+			return err
+		}
+	}
+	if len(v[0]) == 0 {
+		r.event = n[3]
+		return nil
+	}
+	r.found = append(r.found, Placed{Space: shoal.SpaceID(v[0]), Seq: n[0], Arrival: n[1], Place: n[2], Event: n[3]})
+	return nil
+}
+
+// readPipeline sends a pipeline and calls read with each row of its statements, which are numbered
+// from 0. done is how many statements have succeeded.
+func readPipeline(p *pgconn.Pipeline, read func(statement int, values [][]byte) error) (done int, err error) {
+	defer func() {
+		if closed := p.Close(); err == nil {
+			err = closed
+		}
+	}()
 	if err := p.Sync(); err != nil {
-		_ = p.Close()
-		return nil, err
+		return 0, err
 	}
 	for {
 		results, err := p.GetResults()
 		if err != nil {
-			_ = p.Close() // returns the same error
-			return nil, err
+			return done, err
 		}
 		switch r := results.(type) {
 		case nil, *pgconn.PipelineSync:
-			return rows, p.Close()
+			return done, nil
 		case *pgconn.ResultReader:
 			for r.NextRow() {
-				if v := r.Values(); len(v) == 4 { // of lock, not of lockShared
-					oldest, err := strconv.ParseInt(string(v[3]), 10, 64)
-					if err != nil {
-						_ = p.Close()
-						return nil, err
-					}
-					rows = append(rows, lockedSession{shoal.SessionID(v[0]), string(v[1]), string(v[2]), oldest})
+				if err := read(done, r.Values()); err != nil {
+					return done, err
 				}
 			}
 			if _, err := r.Close(); err != nil {
-				_ = p.Close()
-				return nil, err
+				return done, err
 			}
+			done++
 		}
 	}
 }

@@ -34,6 +34,7 @@ func (c *Conn) Query(query string, args ...any) (*Rows, error) {
 	}
 	if stmt.changesCached {
 		c.cache.Reset()
+		c.changed = true
 	}
 	c.rows = Rows{c, query, raw}
 	return &c.rows, nil

@@ -29,18 +29,29 @@ func (c *Conn) Begin() error {
 // time: whether there is BeginIn.
 func (c *Conn) CanLockSessions() bool { return c.dialect.beginIn != nil }
 
+// Wait is what [Conn.BeginIn] does about a session that another transaction has locked.
+type Wait int
+
+const (
+	// SkipHeld does not lock it.
+	SkipHeld Wait = iota
+	// WaitBriefly waits for about as long as a few transactions take, and fails with FaultHeld.
+	WaitBriefly
+	// WaitLong waits for 2 s, and fails with FaultBlocked.
+	WaitLong
+)
+
 // BeginIn starts a transaction that changes these sessions and nothing else. It excludes
-// others in these sessions, and those of Begin. Unless wait is set, it does not lock sessions
-// that another transaction has locked: locked are those that it has. A session that does not
-// exist needs no lock, because only a transaction of Begin creates one.
-func (c *Conn) BeginIn(sessions []shoal.SessionID, wait bool) (locked []shoal.SessionID, err error) {
+// others in these sessions, and those of Begin. locked are the sessions that it has locked. A
+// session that does not exist needs no lock, because only a transaction of Begin creates one.
+func (c *Conn) BeginIn(sessions []shoal.SessionID, wait Wait) (locked []shoal.SessionID, err error) {
 	err = c.beginWith(func() *Failure {
 		var err error
 		c.sessions = true
 		if locked, err = c.dialect.beginIn(c, sessions, wait); err != nil {
-			var outdated *Failure
-			if errors.As(err, &outdated) {
-				return outdated
+			var failed *Failure
+			if errors.As(err, &failed) {
+				return failed
 			}
 			return NewFailure(c.dialect.faultOf(err), "lock sessions", err)
 		}
@@ -57,7 +68,7 @@ func (c *Conn) beginWith(begin func() *Failure) error {
 		}
 		c.limitTime()
 		c.active, c.failed, c.wrote, c.changed, c.indexing = true, nil, false, false, false
-		c.foreign, c.marked = c.foreign[:0], c.marked[:0]
+		c.locked, c.caughtUp = c.locked[:0], c.caughtUp[:0]
 		failed := begin()
 		if failed == nil {
 			c.endBegin()
@@ -85,9 +96,9 @@ func (c *Conn) checkCache() error {
 	if c.cache == nil {
 		return nil
 	}
+	defer func() { c.reshaped = c.cache.Reshaped() }()
 	if c.sessions {
-		c.cache.Begin(c.cacheVersion)
-		return nil
+		return c.beginSessions()
 	}
 	if c.dialect.version == "" {
 		c.cache.Reset()
@@ -123,23 +134,19 @@ func (c *Conn) Commit() error {
 			return err
 		}
 	}
-	if len(c.marked) > 0 {
-		c.startStatement()
-		if err := c.dialect.mark(c, c.marked); err != nil {
-			failed := NewFailure(c.dialect.faultOf(err), "mark sessions", err)
-			c.Rollback()
-			return failed
-		}
-	}
 	if c.limit > 0 {
 		c.limit = max(c.limit, c.dialect.commit)
 	}
-	failed := c.Control("COMMIT")
+	failed, unknown := c.commit()
 	if failed == nil {
+		c.endSessions()
 		c.endTransaction()
 		return nil
 	}
 	c.Rollback()
+	if !unknown {
+		return failed
+	}
 	switch failed.Fault {
 	case FaultWrong, FaultLost, FaultDisk:
 		return failed.unknown()
@@ -157,7 +164,9 @@ func (c *Conn) Rollback() {
 		// The database may have undone it already. A new connection leaves no doubt.
 		c.Close()
 	}
-	c.resetCache()
+	if c.changed { // otherwise what is known is what was committed
+		c.resetCache()
+	}
 	c.endTransaction()
 }
 
