@@ -1,7 +1,8 @@
 package sqlstore
 
 import (
-	"hash/maphash"
+	"errors"
+	"hash/fnv"
 	"iter"
 	"slices"
 	"sync"
@@ -26,6 +27,7 @@ type lane struct {
 
 	waitingCallers int           // when the batch was gathered
 	commitTime     time.Duration // of the recent commits
+	leaveTo        time.Time     // until when the sessions of the last batch are left to others
 
 	queue *turns
 	more  chan struct{} // contains a value when the lane's goroutine has something to do
@@ -52,15 +54,21 @@ func (s *Store) allLanes() iter.Seq[*lane] {
 	}
 }
 
-var laneSeed = maphash.MakeSeed()
-
 // laneOf returns the lane for an Update: that of its session, or the main one for an Update
 // that names several sessions or none, and while the main one has others of its session.
 func (s *Store) laneOf(u *update) *lane {
 	if len(s.lanes) == 0 || len(u.at) != 1 || s.moved.joins(u) {
 		return s.main
 	}
-	return s.lanes[maphash.String(laneSeed, string(u.at[0]))%uint64(len(s.lanes))]
+	return s.lanes[laneNumber(u.at[0], len(s.lanes))]
+}
+
+// laneNumber returns the number of the lane for a session. It is the same on all servers: lanes
+// that write the same sessions take turns, and each of them locks all of its batch at once.
+func laneNumber(id shoal.SessionID, lanes int) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(id))
+	return h.Sum64() % uint64(lanes)
 }
 
 // movedSessions counts the Updates of the main lane that belong to the lane of their session:
@@ -110,6 +118,32 @@ func (m *movedSessions) leave(u *update) {
 	}
 }
 
+// maxLeave is the longest time for which a lane leaves its sessions to other servers.
+const maxLeave = 10 * time.Millisecond
+
+// leaveSessions lets other servers write before the next batch, if they have written before the
+// last one, which took a while. They would be next in any case; meanwhile callers of this one
+// queue more Updates, so that the sessions change hands less often.
+func (l *lane) leaveSessions(took time.Duration) {
+	if l.conn.Shares() {
+		l.leaveTo = time.Now().Add(min(took, maxLeave))
+	}
+}
+
+// awaitTurn waits until the sessions are no longer left to others.
+func (l *lane) awaitTurn() {
+	left := time.Until(l.leaveTo)
+	if left <= 0 {
+		return
+	}
+	timer := time.NewTimer(left)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-l.store.closing:
+	}
+}
+
 // gatherBatch moves queued Updates into the batch, except withdrawn ones: at most maxBatch
 // in at most [storage.MaxSessions] sessions.
 func (l *lane) gatherBatch() {
@@ -144,8 +178,8 @@ func fewSessions() (fits func(*update) bool) {
 	}
 }
 
-// begin starts the transaction of the batch. Updates in sessions that another transaction has
-// move from the batch to the main lane, which waits for these sessions.
+// begin starts the transaction of the batch. Updates in sessions that another transaction has for
+// long move from the batch to the main lane, which waits for these sessions.
 func (l *lane) begin() error {
 	if !l.conn.CanLockSessions() {
 		return l.conn.Begin()
@@ -154,15 +188,45 @@ func (l *lane) begin() error {
 	if global {
 		return l.conn.Begin()
 	}
-	main := l == l.store.main
-	wait := sqlconn.SkipHeld
-	if main {
-		wait = sqlconn.WaitLong
-	}
-	locked, err := l.conn.BeginIn(sessions, wait)
-	if err != nil || main || len(locked) == len(sessions) {
+	locked, err := l.beginIn(sessions)
+	if err != nil {
 		return err
 	}
+	if l != l.store.main && len(locked) < len(sessions) {
+		l.moveOthers(locked)
+	}
+	if len(l.batch) > 0 {
+		l.addTo(locked)
+	}
+	return nil
+}
+
+// beginIn starts a transaction in sessions and returns those that it has locked.
+func (l *lane) beginIn(sessions []shoal.SessionID) ([]shoal.SessionID, error) {
+	if l == l.store.main {
+		return l.conn.BeginIn(sessions, sqlconn.WaitLong)
+	}
+	locked, err := l.conn.BeginIn(sessions, sqlconn.WaitBriefly)
+	if failed := (*sqlconn.Failure)(nil); errors.As(err, &failed) && failed.Fault == sqlconn.FaultHeld {
+		return l.conn.BeginIn(sessions, sqlconn.SkipHeld)
+	}
+	return locked, err
+}
+
+// addTo adds to the batch what was queued while its transaction began, in sessions that it has
+// locked.
+func (l *lane) addTo(locked []shoal.SessionID) {
+	if l.queue.count() == 0 {
+		return
+	}
+	l.waitingCallers += l.queue.countCallers()
+	l.batch = l.queue.take(l.batch, maxBatch, func(u *update) bool {
+		return len(u.at) > 0 && !slices.ContainsFunc(u.at, func(id shoal.SessionID) bool { return !slices.Contains(locked, id) })
+	})
+}
+
+// moveOthers moves the Updates in other sessions than these from the batch to the main lane.
+func (l *lane) moveOthers(locked []shoal.SessionID) {
 	kept := l.batch[:0]
 	for _, u := range l.batch {
 		if slices.Contains(locked, u.at[0]) {
@@ -173,7 +237,6 @@ func (l *lane) begin() error {
 	}
 	clear(l.batch[len(kept):])
 	l.batch = kept
-	return nil
 }
 
 // move moves an Update to the main lane.

@@ -66,6 +66,9 @@ func (l *lane) stopWriting() {
 // writeBatch writes the queued Updates that fit into a batch. It reports whether there were
 // any.
 func (l *lane) writeBatch() bool {
+	if l.queue.count() > 0 {
+		l.awaitTurn()
+	}
 	l.gatherBatch()
 	if len(l.batch) == 0 {
 		return false
@@ -80,7 +83,9 @@ func (l *lane) writeBatch() bool {
 	l.commitBatch()
 	l.since.Store(0)
 	if len(l.batch) > 0 {
-		l.observeBatch(len(l.batch), time.Since(began))
+		took := time.Since(began)
+		l.observeBatch(len(l.batch), took)
+		l.leaveSessions(took)
 	}
 	return true
 }

@@ -1,6 +1,7 @@
 package sqlconn
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,7 +40,9 @@ var (
 	lockShared   = lockStatement{"shoal_share", `SELECT pg_advisory_xact_lock_shared(7462)`}
 	lockSessions = lockStatement{"shoal_lock", selectSessions}
 	skipSessions = lockStatement{"shoal_skip", selectSessions + ` SKIP LOCKED`}
-	briefly      = lockStatement{"shoal_brief", `SET LOCAL lock_timeout = '500ms'`} // for the sessions; the advisory lock has the time of the connection
+	briefly      = lockStatement{"shoal_brief", `SET LOCAL statement_timeout = '500ms'`} // for all sessions together; lock_timeout is for each
+	patiently    = lockStatement{"shoal_patient", `SET LOCAL statement_timeout = '2500ms'`}
+	anyTime      = lockStatement{"shoal_any", `SET LOCAL statement_timeout TO DEFAULT`}
 	markSessions = lockStatement{"shoal_mark", `UPDATE sessions SET writer = $2 || substr(writer, strpos(writer, ' ')) WHERE id = ANY($1)`}
 	readSince    = lockStatement{"shoal_since", selectSince}
 	keepPlans    = lockStatement{"shoal_keep", `SET LOCAL plan_cache_mode = force_generic_plan`} // planning the statements that follow takes longer than running them
@@ -47,6 +50,13 @@ var (
 	commitMarks  = lockStatement{"shoal_commit", `COMMIT`}
 	turnSessions = lockStatement{"shoal_turn", `UPDATE sessions SET writer = $2 WHERE id = ANY($1)`}
 )
+
+// lockStatements are the statements that lock sessions.
+var lockStatements = map[Wait][]lockStatement{
+	SkipHeld:    {skipSessions},
+	WaitBriefly: {briefly, lockSessions, anyTime},
+	WaitLong:    {patiently, lockSessions, anyTime},
+}
 
 // selectSessions also reads which program may write, which connection has changed a session last and
 // which state it has left, and how often everything was changed: what a connection read of a session
@@ -78,15 +88,9 @@ type lockStatement struct{ name, text string }
 
 // beginInSessions implements Dialect.beginIn, in one round trip.
 func beginInSessions(c *Conn, sessions []shoal.SessionID, wait Wait) ([]shoal.SessionID, error) {
-	locks := []lockStatement{lockSessions}
-	switch wait {
-	case SkipHeld:
-		locks[0] = skipSessions
-	case WaitBriefly:
-		locks = []lockStatement{briefly, lockSessions}
-	}
+	locks := lockStatements[wait]
 	conn := c.raw.(stdConn).Conn.(*stdlib.Conn).Conn()
-	for _, s := range append(locks, beginShared, lockShared, readSince, markSessions, turnSessions, commitMarks, keepPlans, choosePlans) {
+	for _, s := range append(slices.Clone(locks), beginShared, lockShared, readSince, markSessions, turnSessions, commitMarks, keepPlans, choosePlans) {
 		if _, err := conn.Prepare(c.ctx, s.name, s.text); err != nil { // once for each connection
 			return nil, err
 		}
@@ -100,7 +104,7 @@ func beginInSessions(c *Conn, sessions []shoal.SessionID, wait Wait) ([]shoal.Se
 	}
 	rows, done, err := c.sendLocks(conn, locks, sessions)
 	if err != nil {
-		if wait == WaitBriefly && done == len(locks)+1 && c.dialect.faultOf(err) == FaultBlocked {
+		if wait == WaitBriefly && done == 3 && c.dialect.faultOf(err) == FaultBlocked {
 			err = NewFailure(FaultHeld, lockSessions.text, err)
 		}
 		return nil, err
@@ -141,21 +145,25 @@ func commitMarkedInSessions(c *Conn, same, other []shoal.SessionID, state string
 	return done >= marks, err
 }
 
-// sendLocks begins a transaction, locks sessions with the last of the statements, and reads what
-// has changed in those of c.caughtUp. done is how many statements have succeeded.
+// sendLocks begins a transaction, locks sessions with the given statements, and reads what has
+// changed in those of c.caughtUp. done is how many statements have succeeded.
 func (c *Conn) sendLocks(conn *pgx.Conn, locks []lockStatement, sessions []shoal.SessionID) (rows []lockedSession, done int, err error) {
 	p := conn.PgConn().StartPipeline(c.ctx)
 	p.SendQueryPrepared(beginShared.name, nil, nil, nil)
 	p.SendQueryPrepared(lockShared.name, nil, nil, nil)
-	for _, l := range locks[:len(locks)-1] {
-		p.SendQueryPrepared(l.name, nil, nil, nil)
+	for _, l := range locks {
+		var args [][]byte
+		if l == lockSessions || l == skipSessions {
+			args = [][]byte{[]byte(textArray(sessions))}
+		}
+		p.SendQueryPrepared(l.name, args, nil, nil)
 	}
-	p.SendQueryPrepared(locks[len(locks)-1].name, [][]byte{[]byte(textArray(sessions))}, nil, nil)
 	sendReads(p, c.caughtUp)
 	first := 2 + len(locks)
 	done, err = readPipeline(p, func(i int, v [][]byte) error {
 		switch {
-		case i == first-1:
+		case i == 1: // the advisory lock returns a row, too
+		case i < first:
 			oldest, err := strconv.ParseInt(string(v[3]), 10, 64)
 			rows = append(rows, lockedSession{shoal.SessionID(v[0]), string(v[1]), string(v[2]), oldest})
 			return err

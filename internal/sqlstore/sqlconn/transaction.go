@@ -35,9 +35,9 @@ type Wait int
 const (
 	// SkipHeld does not lock it.
 	SkipHeld Wait = iota
-	// WaitBriefly waits for about as long as a few transactions take, and fails with FaultHeld.
+	// WaitBriefly waits for 500 ms, longer than a few transactions take, and fails with FaultHeld.
 	WaitBriefly
-	// WaitLong waits for 2 s, and fails with FaultBlocked.
+	// WaitLong waits for 2.5 s, and fails with FaultBlocked.
 	WaitLong
 )
 
