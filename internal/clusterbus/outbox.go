@@ -26,6 +26,7 @@ type outbox struct {
 	events   int
 	bytes    int  // of the events
 	urgent   bool // an event must not wait
+	prompt   bool // a notification must not wait
 	overflow bool
 	dropped  int64 // events dropped since the last call of take
 }
@@ -62,6 +63,7 @@ func (o *outbox) notify(n core.Notification) {
 		o.overflow = true
 		return
 	}
+	o.prompt = o.prompt || !core.Follows(n.Topic)
 	o.notified[n.Topic] = len(o.items)
 	o.items = append(o.items, item{topics: []string{n.Topic}, place: n.Place, missed: n.Missed})
 }
@@ -91,11 +93,29 @@ func (o *outbox) clear() {
 	clear(o.notified)
 }
 
-// state returns whether there is anything to send, and whether all of it are events that can wait.
-func (o *outbox) state() (some, onlyEvents bool) {
+// haste is how soon the content of an outbox has to be sent.
+type haste int
+
+const (
+	nothing    haste = iota // there is nothing to send
+	onlyEvents              // all of it are events that can wait
+	quiet                   // nothing but such events and notifications for followers
+	prompt
+)
+
+// state returns how soon the content has to be sent.
+func (o *outbox) state() haste {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return len(o.items) > 0 || o.overflow, len(o.notified) == 0 && !o.overflow && !o.urgent
+	switch {
+	case len(o.items) == 0 && !o.overflow:
+		return nothing
+	case o.prompt || o.urgent || o.overflow:
+		return prompt
+	case len(o.notified) == 0:
+		return onlyEvents
+	}
+	return quiet
 }
 
 // taken is what take returns: the items of one frame. overflow reports that others were
@@ -139,7 +159,7 @@ func (o *outbox) take(size int) (t taken) {
 	}
 	o.overflow, o.dropped = false, 0
 	if len(o.items) == 0 {
-		o.urgent = false
+		o.urgent, o.prompt = false, false
 	}
 	return t
 }

@@ -17,21 +17,23 @@ func (b *Bus) sendLoop(ctx context.Context) {
 	limits := b.o.Transport.Limits()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	number, last, due := uint64(0), time.Time{}, time.Time{}
+	number, last := uint64(0), time.Time{}
+	var due, quietDue time.Time // when the next frame would be due without bursts
 	for {
-		some, onlyEvents := b.out.state()
 		next := last.Add(beatEvery)
-		switch {
-		case some && onlyEvents:
+		switch b.out.state() {
+		case onlyEvents:
 			next = last.Add(limits.EventPause)
-		case some:
+		case quiet:
+			next = quietDue.Add(-maxBurst * limits.QuietPause)
+		case prompt:
 			next = due.Add(-maxBurst * limits.Pause)
 		}
 		timer.Reset(time.Until(next))
 		select {
 		case <-ctx.Done():
 			for b.sendFrame(context.WithoutCancel(ctx), &number, limits) == nil {
-				if some, _ := b.out.state(); !some {
+				if b.out.state() == nothing {
 					break
 				}
 			}
@@ -42,12 +44,17 @@ func (b *Bus) sendLoop(ctx context.Context) {
 		case <-timer.C:
 		}
 		last = time.Now()
-		if due.Before(last) {
-			due = last
-		}
-		due = due.Add(limits.Pause)
+		due, quietDue = later(due, last).Add(limits.Pause), later(quietDue, last).Add(limits.QuietPause)
 		_ = b.sendFrame(ctx, &number, limits) // the others notice the missing frame
 	}
+}
+
+// later returns the later one of two times.
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
 }
 
 // sendLimit is how long a frame may take to send.

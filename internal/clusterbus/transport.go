@@ -27,7 +27,8 @@ type Transport interface {
 type Limits struct {
 	// FrameBytes is the largest size of a frame.
 	FrameBytes int
-	// Pause is the shortest average time between two frames, and EventPause the shortest time
-	// before one that contains only ephemeral events, which gathers more of them.
-	Pause, EventPause time.Duration
+	// Pause is the shortest average time between two frames, QuietPause that between two in
+	// which nothing is for an inbox or a run, and EventPause the shortest time before one that
+	// contains only ephemeral events. Longer pauses gather more.
+	Pause, QuietPause, EventPause time.Duration
 }

@@ -38,7 +38,7 @@ func New(urls string, log *slog.Logger) (*Transport, error) {
 
 // Limits implements [clusterbus.Transport].
 func (t *Transport) Limits() clusterbus.Limits {
-	return clusterbus.Limits{FrameBytes: 64 << 10, Pause: time.Millisecond, EventPause: 10 * time.Millisecond}
+	return clusterbus.Limits{FrameBytes: 64 << 10, Pause: time.Millisecond, QuietPause: 5 * time.Millisecond, EventPause: 10 * time.Millisecond}
 }
 
 const (

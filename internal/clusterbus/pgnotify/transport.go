@@ -49,7 +49,7 @@ func New(url string) (*Transport, error) {
 
 // Limits implements [clusterbus.Transport]. PostgreSQL carries text of less than 8,000 bytes.
 func (t *Transport) Limits() clusterbus.Limits {
-	return clusterbus.Limits{FrameBytes: base64.StdEncoding.DecodedLen(7_990), Pause: time.Millisecond, EventPause: 40 * time.Millisecond}
+	return clusterbus.Limits{FrameBytes: base64.StdEncoding.DecodedLen(7_990), Pause: time.Millisecond, QuietPause: 10 * time.Millisecond, EventPause: 40 * time.Millisecond}
 }
 
 const (

@@ -24,6 +24,13 @@ func InboxTopic(s shoal.SessionID, e shoal.EntityID) string {
 	return "inbox/" + string(s) + "/" + string(e)
 }
 
+// Follows reports whether those that are notified about a topic follow a session or a space, or
+// wait for whatever is posted in a session: a few milliseconds more do not matter to them.
+func Follows(topic string) bool {
+	kind, _, _ := strings.Cut(topic, "/")
+	return kind == "session" || kind == "space" || kind == "arrival"
+}
+
 // PlacedSession returns the session of a topic whose notifications have a place. ok is false for
 // other topics.
 func PlacedSession(topic string) (session shoal.SessionID, ok bool) {
