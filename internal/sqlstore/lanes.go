@@ -130,7 +130,7 @@ func (l *lane) leaveSessions(took time.Duration) {
 	}
 }
 
-// awaitTurn waits until the sessions are no longer left to others.
+// awaitTurn waits until the sessions are not left to others any more.
 func (l *lane) awaitTurn() {
 	left := time.Until(l.leaveTo)
 	if left <= 0 {

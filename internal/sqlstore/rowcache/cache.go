@@ -91,7 +91,7 @@ func (c *Cache) Begin(version int64) {
 }
 
 // BeginSession implements [sqlconn.Cache].
-func (c *Cache) BeginSession(id shoal.SessionID, state string, last bool) (since int64, behind bool) {
+func (c *Cache) BeginSession(id shoal.SessionID, state string, last bool) (since int64, stale bool) {
 	s := c.sessions[id]
 	if s != nil && (state == "" || s.state != state) {
 		c.forget(id)

@@ -62,11 +62,11 @@ type Cache interface {
 	// BeginSession is called after Begin in a transaction that locks sessions, for each of
 	// them. The state of a session is the same as long as nothing else was changed in it than
 	// what CatchUp can bring up to date; an empty one is never the same. last reports that
-	// this connection was the last that changed the session. behind reports that CatchUp must
+	// this connection was the last that changed the session. stale reports that CatchUp must
 	// follow, with the messages after the place since.
-	BeginSession(id shoal.SessionID, state string, last bool) (since int64, behind bool)
+	BeginSession(id shoal.SessionID, state string, last bool) (since int64, stale bool)
 	// Since returns what BeginSession will return if its state is the same, and whether it is
-	// likely that the session is behind.
+	// likely that the session is stale.
 	Since(id shoal.SessionID) (since int64, likely bool)
 	// CatchUp brings the positions of a session up to date. event is the position of its last
 	// event that is not that of a message, and since are the messages with places after

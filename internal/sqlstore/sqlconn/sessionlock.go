@@ -41,7 +41,7 @@ type caughtUp struct {
 // maxCaughtUp is the number of messages that are read of what has changed.
 const maxCaughtUp = 512
 
-// beginSessions tells the cache which sessions the transaction has locked, and what other
+// beginSessions reports to the cache which sessions the transaction has locked, and what other
 // connections have changed in them.
 func (c *Conn) beginSessions() error {
 	if c.outdated {
@@ -51,8 +51,8 @@ func (c *Conn) beginSessions() error {
 	c.cache.Begin(0)
 	var unread []caughtUp
 	for _, l := range c.locked {
-		since, behind := c.cache.BeginSession(l.id, l.state, l.last)
-		if !behind {
+		since, stale := c.cache.BeginSession(l.id, l.state, l.last)
+		if !stale {
 			continue
 		}
 		i := slices.IndexFunc(c.caughtUp, func(r caughtUp) bool { return r.id == l.id && r.since == since })
@@ -133,7 +133,7 @@ func (c *Conn) commit() (failed *Failure, unknown bool) {
 	return failed, marked || failed.Fault == FaultLost
 }
 
-// endSessions tells the cache, after the commit, which sessions have another state.
+// endSessions reports to the cache, after the commit, which sessions have another state.
 func (c *Conn) endSessions() {
 	if c.cache == nil {
 		return
