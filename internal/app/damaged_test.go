@@ -95,7 +95,7 @@ func query(t *testing.T, file, text string) (rows [][2]string) {
 		if !more {
 			return rows
 		}
-		rows = append(rows, [2]string{string(stmt.Text(0)), string(stmt.Text(1))})
+		rows = append(rows, [2]string{stmt.Text(0), stmt.Text(1)})
 	}
 }
 

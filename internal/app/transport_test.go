@@ -72,7 +72,7 @@ func (s *secureServer) client(t *testing.T, key string, as shoal.EntityID) *clie
 }
 
 // call makes a call as the operator and returns its response, and its body as a text.
-func (s *secureServer) call(t *testing.T, host, method, path, body string) (*http.Response, string) {
+func (s *secureServer) call(t *testing.T, host, method, path, body string) (status, text string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, s.URL()+path, strings.NewReader(body))
 	if err != nil {
@@ -89,11 +89,11 @@ func (s *secureServer) call(t *testing.T, host, method, path, body string) (*htt
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
+	answer, err := io.ReadAll(res.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return res, string(text)
+	return res.Status, string(answer)
 }
 
 // A wait is answered with the message, and the next calls on its connection are known to be secure.
@@ -119,8 +119,8 @@ func TestWaitOverTLS(t *testing.T) {
 				t.Fatal("the wait is not answered")
 			}
 			for range 4 { // on whichever connection is idle
-				if res, text := s.call(t, "", "POST", "/console/links", ""); !strings.Contains(text, "https://shoal.example:") {
-					t.Errorf("%s: the link is %s", res.Status, text)
+				if status, text := s.call(t, "", "POST", "/console/links", ""); !strings.Contains(text, "https://shoal.example:") {
+					t.Errorf("%s: the link is %s", status, text)
 				}
 			}
 		}
@@ -219,8 +219,9 @@ func TestPlainHTTPToTLS(t *testing.T) {
 	if err != nil || res.StatusCode != http.StatusBadRequest || !strings.Contains(string(text), "HTTP request to an HTTPS server") {
 		t.Errorf("got %s %s, %v", res.Status, text, err)
 	}
-	if _, err := http.Get(running.URL() + "/healthz"); err == nil {
+	if res, err := http.Get(running.URL() + "/healthz"); err == nil {
 		t.Error("a certificate that nobody has signed is trusted")
+		_ = res.Body.Close() // the test has failed
 	}
 	running.Stop()
 	if strings.Contains(log.String(), "handshake") {

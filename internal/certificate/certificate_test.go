@@ -82,7 +82,8 @@ func (f *files) expect(want *tlstest.Pair, when string) {
 	}
 }
 
-func pass(d time.Duration) { <-time.After(d) }
+// passSecond waits as long as files are used without being read anew.
+func passSecond() { <-time.After(time.Second) }
 
 // New files are used within a second, without a restart.
 func TestChangedFilesAreReadAnew(t *testing.T) {
@@ -93,7 +94,7 @@ func TestChangedFilesAreReadAnew(t *testing.T) {
 		f.replace(f.cert, second.CertFile)
 		f.replace(f.key, second.KeyFile)
 		f.expect(first, "within the second")
-		pass(time.Second)
+		passSecond()
 		f.expect(second, "a second later")
 		if !strings.Contains(f.log.String(), "was read anew") {
 			t.Errorf("the log says %q", f.log.String())
@@ -107,25 +108,25 @@ func TestBrokenFilesKeepTheOldPair(t *testing.T) {
 		first, second := tlstest.New(t, "shoal.example"), tlstest.New(t, "shoal.example")
 		f := load(t, first)
 		f.replace(f.cert, second.CertFile)
-		pass(time.Second)
+		passSecond()
 		f.expect(first, "with the key of another")
 		if f.log.Len() > 0 {
 			t.Errorf("between two writes the log says %q", f.log.String())
 		}
 		for range 5 {
-			pass(time.Second)
+			passSecond()
 			f.expect(first, "with the key of another")
 		}
 		if got := f.log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "level=WARN") || !strings.Contains(got, "correct the files") {
 			t.Errorf("the log says %q, want one warning", got)
 		}
 		f.replace(f.key, second.KeyFile)
-		pass(time.Second)
+		passSecond()
 		f.expect(second, "with its own key")
 		if err := os.Remove(f.cert); err != nil {
 			t.Fatal(err)
 		}
-		pass(time.Second)
+		passSecond()
 		f.expect(second, "without a file")
 		if _, err := os.Stat(f.cert); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("the file: %v", err)
@@ -169,7 +170,7 @@ func TestLocalCertificate(t *testing.T) {
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = server.Serve(tls.NewListener(listener, certificate.Config(f.Get, local))) })
 	defer serving.Wait()
-	defer server.Close() //nolint:errcheck // nothing is left to lose
+	defer server.Close()
 	for name, c := range map[string]struct {
 		client *http.Client
 		works  bool
