@@ -244,11 +244,25 @@ func (s *Store) move(u *update) {
 	if !u.moved {
 		s.moved.enter(u)
 	}
-	if !s.main.queue.add(u) {
-		s.finish([]*update{u}, s.main.refuse())
+	if err := s.queueInMain(u); err != nil {
+		s.finish([]*update{u}, err)
 		return
 	}
 	signal(s.main.more)
+}
+
+// queueInMain queues an Update in the main lane, or returns why it does not. The lane ends when
+// the store is closed and its queue is empty: nothing may be added to it after that.
+func (s *Store) queueInMain(u *update) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.closed {
+		return errClosed
+	}
+	if !s.main.queue.add(u) {
+		return s.main.refuse()
+	}
+	return nil
 }
 
 // sessionsOf returns the sessions that the Updates of a batch change, each once, or global if

@@ -99,6 +99,51 @@ func TestUpdatesFailSoonWithASilentDatabase(t *testing.T) {
 // patienceAfterOutage is the time in which the database ends what a lost connection holds.
 const patienceAfterOutage = time.Minute
 
+// The store closes while a lane waits for a session that another process has: the Update ends,
+// although the lane that would take it over has ended before.
+func TestCloseWhileALaneWaitsForASession(t *testing.T) {
+	direct := postgrestest.Database(t)
+	s := open(t, direct)
+	settleIn(t, s, "held")
+	ctx := context.Background()
+	c, err := pgx.Connect(ctx, direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(ctx)
+	for _, query := range []string{`BEGIN`, `SELECT pg_advisory_xact_lock_shared(7462)`, `SELECT id FROM sessions WHERE id = 'held' FOR UPDATE`} {
+		if _, err := c.Exec(ctx, query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ended, closed := make(chan error, 1), make(chan error, 1)
+	go func() {
+		ended <- s.Update(ctx, storage.In("held"), func(tx storage.Tx) error { return postIn(tx, "held", "waits") })
+	}()
+	watching, err := pgx.Connect(ctx, direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watching.Close(ctx)
+	for waiting := 0; waiting == 0; {
+		const query = `SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'transactionid'`
+		if err := watching.QueryRow(ctx, query).Scan(&waiting); err != nil {
+			t.Fatal(err)
+		}
+	}
+	go func() { closed <- s.Close() }()
+	for what, done := range map[string]chan error{"the update": ended, "the store": closed} {
+		select {
+		case err := <-done:
+			if what == "the update" && !errors.Is(err, shoal.Busy) {
+				t.Errorf("the update in the session of another process got %v", err)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("%s does not end", what)
+		}
+	}
+}
+
 // A process that stops in a transaction delays the others in its session for three seconds,
 // and nobody else.
 func TestSuspendedWriterIsReplaced(t *testing.T) {

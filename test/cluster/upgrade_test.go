@@ -103,7 +103,7 @@ func (n *node) replace(t *testing.T, binary string) {
 	t.Helper()
 	n.Signal(syscall.SIGTERM)
 	if code := n.Died(patience); code != 0 {
-		t.Errorf("%s ended with %d", n.name, code)
+		t.Errorf("%s ended with %d\n%s", n.name, code, n.Goroutines())
 		n.Kill()
 	}
 	n.Binary = binary

@@ -196,3 +196,10 @@ func (s *Server) Died(limit time.Duration) int {
 		return -1
 	}
 }
+
+// Goroutines ends a server that hangs, and returns what each of its goroutines was doing.
+func (s *Server) Goroutines() string {
+	s.Signal(syscall.SIGQUIT)
+	s.Died(10 * time.Second)
+	return s.lastWords(256 << 10)
+}
