@@ -47,6 +47,7 @@ func everything(tx storage.Tx) error {
 		tx.AddUsage(session, storage.StepUsage{Run: "run_1", At: now}), tx.InsertFile(session, shoal.File{ID: "fil_1"}, "", now, nil),
 		tx.ShowFile(session, "fil_1", "shop"),
 		tx.InsertSpace(shoal.Space{SessionID: session, ID: "gone", CreatedAt: now}), tx.DeleteSpace(session, "gone", 1),
+		tx.SaveRunner(session, storage.RunnerRow{Runner: "rnr_1", Agent: "ann", Key: &key.ID}, 1),
 		errorOf(tx.PutRenderer(session, shoal.Renderer{Name: "card", CreatedAt: now}, nil)),
 	)
 }
