@@ -99,13 +99,13 @@ func plants() []plant {
 		},
 		{
 			"internal/sqlstore/sqlconn/transaction.go",
-			"\tc.Rollback()\n\tswitch failed.Fault {\n\tcase FaultWrong, FaultLost, FaultDisk:",
+			"\tc.Rollback()\n\tif !unknown {\n",
 			`	c.Rollback()
 	if rigHas("a failed commit counts as successful") {
 		return nil
 	}
-	switch failed.Fault {
-	case FaultWrong, FaultLost, FaultDisk:`,
+	if !unknown {
+`,
 		},
 		{"internal/sqlstore/sqlconn/sqlite.go", `"synchronous(FULL)"`, `rigEither("synchronous(NORMAL)", "synchronous(FULL)", rigHas("synchronous is NORMAL"))`},
 		{
@@ -120,13 +120,11 @@ func plants() []plant {
 		{"internal/sqlstore/searchsql/index.go", "\t_, err = t.c.Exec(`UPDATE store SET indexed", "\trigPoint(\"while the index is updated\")\n\t_, err = t.c.Exec(`UPDATE store SET indexed"},
 		{
 			"internal/sqlstore/sqlconn/postgreslock.go",
-			"\t\tlock = lockSessions\n\t}\n",
-			`		lock = lockSessions
-	}
-	if rigHas("the session lock is not taken") {
-		lock = lockStatement{"shoal_rig", "SELECT id FROM sessions WHERE id = ANY($1)"}
-	}
-`,
+			"\t\tif _, err := conn.Prepare(c.ctx, s.name, s.text); err != nil {",
+			`		if rigHas("the session lock is not taken") {
+			s.text = strings.TrimSuffix(strings.TrimSuffix(s.text, " SKIP LOCKED"), " FOR UPDATE OF s")
+		}
+		if _, err := conn.Prepare(c.ctx, s.name, s.text); err != nil {`,
 		},
 		{
 			"internal/sqlstore/indexer.go",
