@@ -31,13 +31,13 @@ type protocolRun struct {
 
 // prepare does what needs no right but to follow the space.
 func (a *API) prepare(r *http.Request) (*protocolRun, error) {
-	who, err := a.Caller(r)
+	caller, err := a.Caller(r)
 	if err != nil {
 		return nil, err
 	}
 	x := &protocolRun{api: a}
 	session := shoal.SessionID(r.PathValue("session"))
-	a.Auth.RecordCall(who, session)
+	a.Auth.RecordCall(caller, session)
 	body := guard.Body(r)
 	if len(body) == 0 {
 		return nil, shoal.E("aguiapi", shoal.InvalidJSON, "The body is empty. Send a RunAgentInput.")
@@ -54,7 +54,7 @@ func (a *API) prepare(r *http.Request) (*protocolRun, error) {
 	if x.view, err = newProjection(x.in, body); err != nil {
 		return nil, err
 	}
-	x.Exchange, x.end, err = a.Open(r, who, session, shoal.SpaceID(r.PathValue("space")))
+	x.Exchange, x.end, err = a.Open(r, caller, session, shoal.SpaceID(r.PathValue("space")))
 	return x, err
 }
 

@@ -42,7 +42,7 @@ type call struct {
 	*API
 	w       http.ResponseWriter
 	r       *http.Request
-	who     shoal.Principal
+	caller  shoal.Principal
 	session shoal.SessionID
 	space   shoal.SpaceID
 }
@@ -50,11 +50,11 @@ type call struct {
 // serve returns a handler that checks the key of the request before f.
 func (a *API) serve(f func(*call) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		who, err := a.Caller(r)
+		caller, err := a.Caller(r)
 		if err == nil {
 			session := shoal.SessionID(r.PathValue("session"))
-			a.Auth.RecordCall(who, session)
-			err = f(&call{API: a, w: w, r: r.WithContext(limit.As(r.Context(), who)), who: who, session: session, space: shoal.SpaceID(r.PathValue("space"))})
+			a.Auth.RecordCall(caller, session)
+			err = f(&call{API: a, w: w, r: r.WithContext(limit.As(r.Context(), caller)), caller: caller, session: session, space: shoal.SpaceID(r.PathValue("space"))})
 		}
 		if err != nil {
 			a.refuse(w, r, err)

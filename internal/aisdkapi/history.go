@@ -12,23 +12,23 @@ const maxHistory = 100
 // answer to a message of the caller is one message, with the id that its stream has.
 func (c *call) history() error {
 	ctx := c.r.Context()
-	space, err := c.Hub.Spaces.GetWithMembers(ctx, c.who, c.session, c.space)
+	space, err := c.Hub.Spaces.GetWithMembers(ctx, c.caller, c.session, c.space)
 	if err != nil {
 		return err
 	}
-	messages, err := c.Hub.Messages.Read(ctx, c.who, c.session, c.space, storage.Page{Limit: maxHistory})
+	messages, err := c.Hub.Messages.Read(ctx, c.caller, c.session, c.space, storage.Page{Limit: maxHistory})
 	if err != nil {
 		return err
 	}
-	all, err := c.Hub.Runs.List(ctx, c.who, c.session, storage.RunFilter{Space: c.space, Limit: shoal.MaxPage})
+	all, err := c.Hub.Runs.List(ctx, c.caller, c.session, storage.RunFilter{Space: c.space, Limit: shoal.MaxPage})
 	if err != nil {
 		return err
 	}
-	waiting, err := c.Hub.Pending.List(ctx, c.who, c.session, storage.PendingFilter{Space: c.space, Status: []shoal.PendingStatus{shoal.PendingOpen}, Limit: shoal.MaxPage})
+	waiting, err := c.Hub.Pending.List(ctx, c.caller, c.session, storage.PendingFilter{Space: c.space, Status: []shoal.PendingStatus{shoal.PendingOpen}, Limit: shoal.MaxPage})
 	if err != nil {
 		return err
 	}
-	h := newChat(c.who.EntityID, space.Members, all)
+	h := newChat(c.caller.EntityID, space.Members, all)
 	for _, m := range messages {
 		h.add(m)
 	}

@@ -66,7 +66,7 @@ func (c *call) send() error {
 
 // open opens the exchange with a client that has these parts already.
 func (x *response) open(had held) (end func(), err error) {
-	x.Exchange, end, err = x.Open(x.r, x.who, x.session, x.space)
+	x.Exchange, end, err = x.Open(x.r, x.caller, x.session, x.space)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (x *response) post(ctx context.Context, messages []uiMessage) error {
 		return err
 	}
 	for _, id := range x.in.Mentions {
-		if _, err := x.API.Hub.Spaces.Member(ctx, x.who, x.Session, x.Space, id); err != nil {
+		if _, err := x.API.Hub.Spaces.Member(ctx, x.caller, x.Session, x.Space, id); err != nil {
 			return err
 		}
 	}
@@ -175,7 +175,7 @@ func (x *response) upload(ctx context.Context, d *shoal.Draft, files []attachmen
 		if key != "" {
 			again = fmt.Sprintf("%s-%d", key, f.part)
 		}
-		stored, err := x.API.Hub.Files.Upload(ctx, x.who, x.Session, n, f.content, func(id shoal.FileID) string { return shoal.FilePath(x.Session, id) }, again)
+		stored, err := x.API.Hub.Files.Upload(ctx, x.caller, x.Session, n, f.content, func(id shoal.FileID) string { return shoal.FilePath(x.Session, id) }, again)
 		if err != nil {
 			return err
 		}
@@ -228,7 +228,7 @@ func (x *response) regenerate(ctx context.Context) error {
 		if !x.Runs[id].Status.Ended() {
 			continue
 		}
-		again, err := x.API.Hub.Runs.Retry(ctx, x.who, x.Session, id, "")
+		again, err := x.API.Hub.Runs.Retry(ctx, x.caller, x.Session, id, "")
 		if err != nil {
 			return err
 		}
@@ -253,7 +253,7 @@ func (x *response) answer(ctx context.Context, answers []answer) error {
 		at := slices.IndexFunc(open, func(w shoal.PendingAction) bool { return callID(w) == a.call })
 		switch {
 		case at >= 0 && (a.Approved != nil) == (open[at].Kind == shoal.PendingPermission):
-			_, err = x.API.Hub.Pending.Answer(ctx, x.who, x.Session, open[at].ID, a.to(open[at].Kind))
+			_, err = x.API.Hub.Pending.Answer(ctx, x.caller, x.Session, open[at].ID, a.to(open[at].Kind))
 		case !a.newest:
 			continue
 		default:
@@ -274,21 +274,21 @@ func (x *response) answer(ctx context.Context, answers []answer) error {
 // answerAgain repeats an answer to what waits no longer for it: the client may have lost what followed.
 func (x *response) answerAgain(ctx context.Context, a answer) error {
 	if a.Approved != nil {
-		_, err := x.API.Hub.Pending.Answer(ctx, x.who, x.Session, shoal.PendingID(a.action), a.PendingAnswer)
+		_, err := x.API.Hub.Pending.Answer(ctx, x.caller, x.Session, shoal.PendingID(a.action), a.PendingAnswer)
 		return err
 	}
 	run, call, ours := exchange.ParseCallID(a.call)
 	if !ours {
 		return shoal.E("aisdkapi", shoal.NotFound, "No tool call with the id "+a.call+" is known.")
 	}
-	_, err := x.API.Hub.Pending.AnswerCall(ctx, x.who, x.Session, run, call, a.PendingAnswer)
+	_, err := x.API.Hub.Pending.AnswerCall(ctx, x.caller, x.Session, run, call, a.PendingAnswer)
 	return err
 }
 
 // newestOwn returns the seq of the newest message of the caller, 0 if the snapshot has none.
 func (x *response) newestOwn() int64 {
 	for _, m := range slices.Backward(x.Snapshot.Messages) {
-		if m.EntityID == x.who.EntityID && m.RunID == nil {
+		if m.EntityID == x.caller.EntityID && m.RunID == nil {
 			return m.Seq
 		}
 	}

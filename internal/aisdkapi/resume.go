@@ -12,9 +12,9 @@ import (
 
 // active returns the runs in the space that act for the caller and have not ended.
 func (c *call) active() (out []shoal.Run, err error) {
-	all, err := c.Hub.Runs.List(c.r.Context(), c.who, c.session, storage.RunFilter{Space: c.space, Status: runs.ActiveStatuses, Limit: shoal.MaxPage})
+	all, err := c.Hub.Runs.List(c.r.Context(), c.caller, c.session, storage.RunFilter{Space: c.space, Status: runs.ActiveStatuses, Limit: shoal.MaxPage})
 	for _, run := range all {
-		if slices.Contains(run.ActingFor, c.who.EntityID) {
+		if slices.Contains(run.ActingFor, c.caller.EntityID) {
 			out = append(out, run)
 		}
 	}
@@ -59,7 +59,7 @@ func (c *call) resume() error {
 
 // stop serves POST …/stop: it cancels what resume would show.
 func (c *call) stop() error {
-	if _, err := c.Hub.Spaces.Get(c.r.Context(), c.who, c.session, c.space); err != nil {
+	if _, err := c.Hub.Spaces.Get(c.r.Context(), c.caller, c.session, c.space); err != nil {
 		return err
 	}
 	active, err := c.active()
@@ -67,7 +67,7 @@ func (c *call) stop() error {
 		return err
 	}
 	for _, run := range active {
-		if _, err := c.Hub.Runs.Cancel(c.r.Context(), c.who, c.session, run.ID); err != nil {
+		if _, err := c.Hub.Runs.Cancel(c.r.Context(), c.caller, c.session, run.ID); err != nil {
 			return err
 		}
 	}

@@ -39,7 +39,7 @@ func (x *response) Flush() error { return eventstream.Write(x.out, x.view.take()
 
 // Beat checks the key again, and keeps the connection open.
 func (x *response) Beat() error {
-	if err := x.CheckCaller(x.r, x.who); err != nil {
+	if err := x.CheckCaller(x.r, x.caller); err != nil {
 		return err
 	}
 	return x.out.Beat()

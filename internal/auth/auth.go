@@ -2,7 +2,7 @@
 // request into a [shoal.Principal].
 //
 //	a := auth.New(h, auth.Options{})
-//	who, err := a.Principal(r) // Unauthenticated, EntityRequired, …
+//	caller, err := a.Principal(r) // Unauthenticated, EntityRequired, …
 //
 // Guarantees:
 //   - A secret holds 256 random bits and is stored as its SHA-256 only. It is
@@ -148,9 +148,9 @@ func Hash(secret string) string {
 
 // CreateKey creates a key. Its Secret is set in this result only; repeated under the
 // same idempotency key, the call returns the same key with Secret nil.
-func (a *Authenticator) CreateKey(ctx context.Context, who shoal.Principal, n shoal.NewKey, idempotencyKey string) (shoal.Key, error) {
+func (a *Authenticator) CreateKey(ctx context.Context, caller shoal.Principal, n shoal.NewKey, idempotencyKey string) (shoal.Key, error) {
 	secret := NewSecret()
-	key, replayed, err := a.hub.Keys.Create(ctx, who, n, Hash(secret), idempotencyKey)
+	key, replayed, err := a.hub.Keys.Create(ctx, caller, n, Hash(secret), idempotencyKey)
 	if err == nil && !replayed {
 		key.Secret = &secret
 	}
@@ -161,18 +161,18 @@ func (a *Authenticator) CreateKey(ctx context.Context, who shoal.Principal, n sh
 // else in its cookie. An admin may name the acting entity with the header
 // X-Shoal-Entity; anybody else may only name itself there.
 func (a *Authenticator) Principal(r *http.Request) (shoal.Principal, error) {
-	who, err := a.identify(r)
+	caller, err := a.identify(r)
 	if err != nil {
 		return shoal.Principal{}, err
 	}
-	return actAs(who, shoal.EntityID(r.Header.Get(entityHeader)))
+	return actAs(caller, shoal.EntityID(r.Header.Get(entityHeader)))
 }
 
 // identify returns the owner of the key that a REST request carries.
 func (a *Authenticator) identify(r *http.Request) (shoal.Principal, error) {
-	if who, signed, err := a.signed(r); signed {
+	if caller, signed, err := a.signed(r); signed {
 		a.count(err)
-		return who, err
+		return caller, err
 	}
 	if secret, sent := a.cookie(r); sent {
 		return a.visitor(r, secret)
@@ -183,11 +183,11 @@ func (a *Authenticator) identify(r *http.Request) (shoal.Principal, error) {
 // Bearer is like Principal for transports that browsers do not sign in to: it ignores
 // cookies.
 func (a *Authenticator) Bearer(r *http.Request) (shoal.Principal, error) {
-	who, err := a.bearer(r)
+	caller, err := a.bearer(r)
 	if err != nil {
 		return shoal.Principal{}, err
 	}
-	return actAs(who, shoal.EntityID(r.Header.Get(entityHeader)))
+	return actAs(caller, shoal.EntityID(r.Header.Get(entityHeader)))
 }
 
 // MCP recognises the caller of an MCP request and the session it is in. An admin
@@ -195,7 +195,7 @@ func (a *Authenticator) Bearer(r *http.Request) (shoal.Principal, error) {
 // X-Shoal-Session, or, with Off, by the URL's agent and session; then an unknown
 // agent is registered.
 func (a *Authenticator) MCP(r *http.Request) (shoal.Principal, shoal.SessionID, error) {
-	who, err := a.bearer(r)
+	caller, err := a.bearer(r)
 	if err != nil {
 		return shoal.Principal{}, "", err
 	}
@@ -204,29 +204,29 @@ func (a *Authenticator) MCP(r *http.Request) (shoal.Principal, shoal.SessionID, 
 		query := r.URL.Query()
 		entity, session = orElse(entity, query.Get(agentParam)), orElse(session, query.Get(sessionParam))
 	}
-	if who.SessionID != "" {
-		if session != "" && shoal.SessionID(session) != who.SessionID {
+	if caller.SessionID != "" {
+		if session != "" && shoal.SessionID(session) != caller.SessionID {
 			return shoal.Principal{}, "", shoal.E("auth.MCP", shoal.NotFound, "Your key belongs to another session; leave X-Shoal-Session out.")
 		}
-		session = string(who.SessionID)
+		session = string(caller.SessionID)
 	}
-	if who, err = actAs(who, shoal.EntityID(entity)); err != nil {
+	if caller, err = actAs(caller, shoal.EntityID(entity)); err != nil {
 		return shoal.Principal{}, "", err
 	}
 	at := shoal.SessionID(orElse(session, string(shoal.DefaultSession)))
-	if a.off && who.EntityID != "" {
-		if err := a.ensure(r.Context(), at, who.EntityID); err != nil {
+	if a.off && caller.EntityID != "" {
+		if err := a.ensure(r.Context(), at, caller.EntityID); err != nil {
 			return shoal.Principal{}, "", err
 		}
 	}
-	a.hub.Entities.RecordCall(who, at)
-	return who, at, nil
+	a.hub.Entities.RecordCall(caller, at)
+	return caller, at, nil
 }
 
 // RecordCall records that an authenticated caller made a call in a session. The REST transports
 // call it once they know the session.
-func (a *Authenticator) RecordCall(who shoal.Principal, session shoal.SessionID) {
-	a.hub.Entities.RecordCall(who, session)
+func (a *Authenticator) RecordCall(caller shoal.Principal, session shoal.SessionID) {
+	a.hub.Entities.RecordCall(caller, session)
 }
 
 func orElse(s, fallback string) string {
@@ -237,24 +237,24 @@ func orElse(s, fallback string) string {
 }
 
 // actAs lets a principal name the acting entity, if it may.
-func actAs(who shoal.Principal, entity shoal.EntityID) (shoal.Principal, error) {
+func actAs(caller shoal.Principal, entity shoal.EntityID) (shoal.Principal, error) {
 	switch {
-	case entity == "" || entity == who.EntityID:
-		return who, nil
-	case who.Admin():
+	case entity == "" || entity == caller.EntityID:
+		return caller, nil
+	case caller.Admin():
 		if err := shoal.CheckID(entityHeader, string(entity)); err != nil {
-			return who, err
+			return caller, err
 		}
-		who.EntityID = entity
-		return who, nil
-	case who.EntityID != "":
-		return who, shoal.E("auth.actAs", shoal.IdentityMismatch, "Your key acts as \""+string(who.EntityID)+"\"; only an admin names another entity in X-Shoal-Entity.")
+		caller.EntityID = entity
+		return caller, nil
+	case caller.EntityID != "":
+		return caller, shoal.E("auth.actAs", shoal.IdentityMismatch, "Your key acts as \""+string(caller.EntityID)+"\"; only an admin names another entity in X-Shoal-Entity.")
 	}
-	return who, shoal.E("auth.actAs", shoal.Forbidden, "A service key acts as no entity; leave X-Shoal-Entity out or use an entity key.")
+	return caller, shoal.E("auth.actAs", shoal.Forbidden, "A service key acts as no entity; leave X-Shoal-Entity out or use an entity key.")
 }
 
 // bearer recognises the key of a request.
-func (a *Authenticator) bearer(r *http.Request) (who shoal.Principal, err error) {
+func (a *Authenticator) bearer(r *http.Request) (caller shoal.Principal, err error) {
 	defer func() { a.count(err) }()
 	header := r.Header.Get("Authorization")
 	if header == "" {
@@ -303,14 +303,14 @@ func (a *Authenticator) recogniseHash(r *http.Request, hash string) (recognised,
 
 // principal returns the principal that a key proves.
 func principal(key recognised) shoal.Principal {
-	who := shoal.Principal{KeyID: key.ID, SignIn: key.signIn, Role: key.Role, Owner: key.owner}
+	caller := shoal.Principal{KeyID: key.ID, SignIn: key.signIn, Role: key.Role, Owner: key.owner}
 	if key.SessionID != nil {
-		who.SessionID = *key.SessionID
+		caller.SessionID = *key.SessionID
 	}
 	if key.EntityID != nil {
-		who.EntityID = *key.EntityID
+		caller.EntityID = *key.EntityID
 	}
-	return who
+	return caller
 }
 
 func denied(msg string) error { return shoal.E("auth.Principal", shoal.Unauthenticated, msg) }

@@ -103,7 +103,7 @@ func (a *Authenticator) cookieName(r *http.Request) string {
 // send in X-Shoal-Sign-In; the other half is in the cookie. A key that does not work is
 // Unauthenticated. The sign-in lasts 30 days, or as long as the key, or 12 hours
 // without use, and ends with SignOut, or when the browser signs in again.
-func (a *Authenticator) SignIn(w http.ResponseWriter, r *http.Request, secret string) (who shoal.Principal, pageHalf string, err error) {
+func (a *Authenticator) SignIn(w http.ResponseWriter, r *http.Request, secret string) (caller shoal.Principal, pageHalf string, err error) {
 	var key recognised
 	err = notAKey()
 	if !strings.HasPrefix(secret, signInPrefix) {
@@ -111,10 +111,10 @@ func (a *Authenticator) SignIn(w http.ResponseWriter, r *http.Request, secret st
 	}
 	a.count(err)
 	if err != nil {
-		return who, "", err
+		return caller, "", err
 	}
 	if wait := a.signIns.Take(key.ID); wait > 0 {
-		return who, "", &shoal.Error{
+		return caller, "", &shoal.Error{
 			Op: "auth.SignIn", Kind: shoal.RateLimited, RetryAfter: wait,
 			Msg: "Too many browsers have signed in with this key. Try again in a minute.",
 		}
@@ -131,7 +131,7 @@ func (a *Authenticator) SignIn(w http.ResponseWriter, r *http.Request, secret st
 // which lasts 30 days, or 12 hours without use, and ends with SignOut, or when the
 // browser signs in again. The caller must have verified that the person is an admin. It
 // returns the same values as SignIn.
-func (a *Authenticator) SignInAdmin(w http.ResponseWriter, r *http.Request) (who shoal.Principal, pageHalf string, err error) {
+func (a *Authenticator) SignInAdmin(w http.ResponseWriter, r *http.Request) (caller shoal.Principal, pageHalf string, err error) {
 	key, pageHalf, err := a.signIn(w, r, shoal.Key{Role: shoal.RoleAdmin}, signInPrefix+randomText(), shoal.At(time.Now().Add(signedIn)))
 	return principal(recognised{Key: key}), pageHalf, err
 }

@@ -253,9 +253,9 @@ func TestSignInMakesAKeyOfItsOwn(t *testing.T) {
 		d := openPages(t, false)
 		_, pasted := d.createKey(shoal.NewKey{Role: shoal.RoleAdmin, Name: "pasted"})
 		first := d.signInAdmin(nil)
-		who, err := d.Principal(visit(http.MethodGet, here, first))
-		if err != nil || who.Role != shoal.RoleAdmin || who.EntityID != "" {
-			t.Errorf("who has signed in is %+v, %v", who, err)
+		caller, err := d.Principal(visit(http.MethodGet, here, first))
+		if err != nil || caller.Role != shoal.RoleAdmin || caller.EntityID != "" {
+			t.Errorf("who has signed in is %+v, %v", caller, err)
 		}
 		second := d.signInAdmin(first)
 		_, err = d.Principal(visit(http.MethodGet, here, first))
@@ -367,8 +367,8 @@ func TestPastedKeyIsNotInTheCookie(t *testing.T) {
 		_, err := d.Principal(visit(http.MethodGet, here, &kept{&http.Cookie{Name: k.Name, Value: forged}, k.half}))
 		d.wantKind(err, shoal.Unauthenticated)
 	}
-	if who, err := d.Principal(visit(http.MethodGet, here, k)); err != nil || who.KeyID != key.ID || who.EntityID != "ann" {
-		t.Errorf("the browser is %+v, %v", who, err)
+	if caller, err := d.Principal(visit(http.MethodGet, here, k)); err != nil || caller.KeyID != key.ID || caller.EntityID != "ann" {
+		t.Errorf("the browser is %+v, %v", caller, err)
 	}
 	d.signOut(k)
 	_, err = d.Principal(visit(http.MethodGet, here, k))
@@ -430,8 +430,8 @@ func TestSignOutOfOwnPagesOnly(t *testing.T) {
 func TestCookieWithOff(t *testing.T) {
 	d := openPages(t, true)
 	old := &kept{&http.Cookie{Name: "shoal-7462", Value: auth.NewSecret()}, ""}
-	if who, err := d.Principal(visit(http.MethodPost, here, old)); err != nil || !who.Admin() {
-		t.Errorf("%+v, %v", who, err)
+	if caller, err := d.Principal(visit(http.MethodPost, here, old)); err != nil || !caller.Admin() {
+		t.Errorf("%+v, %v", caller, err)
 	}
 }
 
@@ -548,11 +548,11 @@ func TestSignedURLs(t *testing.T) {
 			return d.Principal(r)
 		}
 		sign := func(k *kept, headers ...string) string {
-			who, err := d.Principal(visit(http.MethodGet, here, k, headers...))
+			caller, err := d.Principal(visit(http.MethodGet, here, k, headers...))
 			if err != nil {
 				t.Fatal(err)
 			}
-			made, err := d.Sign(t.Context(), who, path)
+			made, err := d.Sign(t.Context(), caller, path)
 			if err != nil || made.ExpiresAt == nil || !made.ExpiresAt.Equal(time.Now().Add(5*time.Minute)) || !strings.HasPrefix(made.URL, path+"?signed=") {
 				t.Fatalf("signed: %+v, %v", made, err)
 			}
@@ -561,12 +561,12 @@ func TestSignedURLs(t *testing.T) {
 		url, acting := sign(d.signIn(here, secret)), sign(d.signInAdmin(nil), "X-Shoal-Entity", "a.b_c-d")
 		own := sign(nil, "Authorization", "Bearer "+secret)
 		for _, u := range []string{url, own} {
-			if who, err := read("GET", u); err != nil || who.EntityID != "ann" || who.Role != shoal.RoleEntity || strings.Contains(u, secret) {
-				t.Errorf("%s is read as %+v, %v", u, who, err)
+			if caller, err := read("GET", u); err != nil || caller.EntityID != "ann" || caller.Role != shoal.RoleEntity || strings.Contains(u, secret) {
+				t.Errorf("%s is read as %+v, %v", u, caller, err)
 			}
 		}
-		if who, err := read("HEAD", acting); err != nil || who.EntityID != "a.b_c-d" || !who.Admin() {
-			t.Errorf("the admin's is read as %+v, %v", who, err)
+		if caller, err := read("HEAD", acting); err != nil || caller.EntityID != "a.b_c-d" || !caller.Admin() {
+			t.Errorf("the admin's is read as %+v, %v", caller, err)
 		}
 		base, signature, _ := strings.Cut(url, "?signed=")
 		parts := strings.Split(signature, ".")
@@ -591,8 +591,8 @@ func TestSignedURLs(t *testing.T) {
 		d.wantKind(err, shoal.Unauthenticated)
 		_, err = read("GET", url, "Authorization", "Bearer nonsense")
 		d.wantKind(err, shoal.Unauthenticated)
-		if who, err := read("GET", url, "Authorization", "Bearer "+admin); err != nil || !who.Admin() {
-			t.Errorf("with a key in the header it is read as %+v, %v", who, err)
+		if caller, err := read("GET", url, "Authorization", "Bearer "+admin); err != nil || !caller.Admin() {
+			t.Errorf("with a key in the header it is read as %+v, %v", caller, err)
 		}
 		<-time.After(5*time.Minute - time.Millisecond)
 		if _, err := read("GET", url); err != nil {

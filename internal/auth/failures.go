@@ -45,17 +45,17 @@ func (a *Authenticator) refuse(r *http.Request, err error) error {
 // Admit returns the caller of a request, before anything of its body is read. For
 // requests that need no key, that is the address. It is for guard.Options.Admit.
 func (a *Authenticator) Admit(r *http.Request) (limit.Caller, error) {
-	var who shoal.Principal
+	var caller shoal.Principal
 	var err error
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/v1/"):
-		who, err = a.identify(r)
+		caller, err = a.identify(r)
 	case r.URL.Path == "/mcp", r.URL.Path == "/sse", strings.HasPrefix(r.URL.Path, "/agui/"), strings.HasPrefix(r.URL.Path, "/openai/"):
-		who, err = a.bearer(r)
+		caller, err = a.bearer(r)
 	default:
 		return limit.From(a.address(r)), nil
 	}
-	return limit.Of(who), err
+	return limit.Of(caller), err
 }
 
 // address is where a request comes from, as far as one sender can choose: of an

@@ -11,9 +11,9 @@ import (
 // Invite creates an invitation whose URL is in this result only, with the code in its fragment,
 // which browsers send to nobody. origin is the server's, as the person reaches it. Repeated under
 // the same idempotency key, the call returns the same invitation without its URL.
-func (a *Authenticator) Invite(ctx context.Context, who shoal.Principal, session shoal.SessionID, origin string, n shoal.NewInvite, idempotencyKey string) (shoal.Invite, error) {
+func (a *Authenticator) Invite(ctx context.Context, caller shoal.Principal, session shoal.SessionID, origin string, n shoal.NewInvite, idempotencyKey string) (shoal.Invite, error) {
 	code := randomText()
-	made, replayed, err := a.hub.Invites.Create(ctx, who, session, n, Hash(code), idempotencyKey)
+	made, replayed, err := a.hub.Invites.Create(ctx, caller, session, n, Hash(code), idempotencyKey)
 	if err == nil && !replayed {
 		url := origin + "/join#invite=" + code
 		made.URL = &url

@@ -39,10 +39,10 @@ func TestMCP(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d.t = t
-			who, session, err := d.MCP(c.request)
+			caller, session, err := d.MCP(c.request)
 			d.wantKind(err, c.kind)
-			if err == nil && (session != c.session || who.EntityID != c.entity) {
-				t.Errorf("the caller is %q in %q, want %q in %q", who.EntityID, session, c.entity, c.session)
+			if err == nil && (session != c.session || caller.EntityID != c.entity) {
+				t.Errorf("the caller is %q in %q, want %q in %q", caller.EntityID, session, c.entity, c.session)
 			}
 		})
 	}
@@ -89,13 +89,13 @@ func TestOff(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d.t = t
 			for range 2 { // the second time it is known
-				who, session, err := d.MCP(c.request)
+				caller, session, err := d.MCP(c.request)
 				d.wantKind(err, c.kind)
 				if err != nil {
 					continue
 				}
-				if session != c.session || who.EntityID != c.entity {
-					t.Errorf("the caller is %q in %q, want %q in %q", who.EntityID, session, c.entity, c.session)
+				if session != c.session || caller.EntityID != c.entity {
+					t.Errorf("the caller is %q in %q, want %q in %q", caller.EntityID, session, c.entity, c.session)
 				}
 				if c.entity == "" {
 					continue
@@ -107,9 +107,9 @@ func TestOff(t *testing.T) {
 		})
 	}
 
-	who, err := d.Principal(at(request("", "X-Shoal-Entity", "zoe"), "agent=ann"))
-	if err != nil || !who.Admin() || who.EntityID != "zoe" {
-		t.Errorf("on REST the caller is %+v, %v; want an admin who acts as zoe", who, err)
+	caller, err := d.Principal(at(request("", "X-Shoal-Entity", "zoe"), "agent=ann"))
+	if err != nil || !caller.Admin() || caller.EntityID != "zoe" {
+		t.Errorf("on REST the caller is %+v, %v; want an admin who acts as zoe", caller, err)
 	}
 	_, err = d.hub.Entities.Get(ctx, root, shoal.DefaultSession, "zoe")
 	d.wantKind(err, shoal.NotFound) // REST registers nobody

@@ -23,11 +23,11 @@ const signedFor = 5 * time.Minute
 // Sign returns a path with a signature: a holder of the path can read it with the
 // rights of the principal, for five minutes or until its key is revoked. It is for paths that name one thing
 // to read and have no query. Where nobody needs a key, the path needs no signature.
-func (a *Authenticator) Sign(ctx context.Context, who shoal.Principal, path string) (shoal.SignedURL, error) {
+func (a *Authenticator) Sign(ctx context.Context, caller shoal.Principal, path string) (shoal.SignedURL, error) {
 	if a.off {
 		return shoal.SignedURL{URL: path}, nil
 	}
-	hash, err := a.hub.Keys.Hash(ctx, who.KeyID)
+	hash, err := a.hub.Keys.Hash(ctx, caller.KeyID)
 	if errors.Is(err, shoal.NotFound) {
 		return shoal.SignedURL{}, denied("This key was revoked. Ask an admin for a new one.")
 	}
@@ -35,7 +35,7 @@ func (a *Authenticator) Sign(ctx context.Context, who shoal.Principal, path stri
 		return shoal.SignedURL{}, err
 	}
 	until := shoal.At(time.Now().Add(signedFor))
-	s := signature{key: who.KeyID, until: strconv.FormatInt(until.UnixMilli(), 10), as: who.EntityID}
+	s := signature{key: caller.KeyID, until: strconv.FormatInt(until.UnixMilli(), 10), as: caller.EntityID}
 	return shoal.SignedURL{URL: path + "?" + SignedParam + "=" + s.text(s.mac(hash, path)), ExpiresAt: &until}, nil
 }
 
@@ -61,36 +61,36 @@ func (s signature) mac(hash, path string) []byte {
 
 // signed recognises the holder of a signed URL, and reports whether a request has one
 // and no other identification of the caller.
-func (a *Authenticator) signed(r *http.Request) (who shoal.Principal, is bool, err error) {
+func (a *Authenticator) signed(r *http.Request) (caller shoal.Principal, is bool, err error) {
 	if a.off || !strings.Contains(r.URL.RawQuery, SignedParam+"=") || r.Header.Get("Authorization") != "" {
-		return who, false, nil
+		return caller, false, nil
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return who, false, nil
+		return caller, false, nil
 	}
 	parts := strings.SplitN(r.URL.Query().Get(SignedParam), ".", 4)
 	if len(parts) < 4 {
-		return who, true, notSigned()
+		return caller, true, notSigned()
 	}
 	s := signature{key: shoal.KeyID(parts[0]), until: parts[1], as: shoal.EntityID(parts[3])}
 	until, err := strconv.ParseInt(s.until, 10, 64)
 	mac, err2 := base64.RawURLEncoding.DecodeString(parts[2])
 	if err != nil || err2 != nil || shoal.CheckID("key", parts[0]) != nil {
-		return who, true, notSigned()
+		return caller, true, notSigned()
 	}
 	hash, err := a.hub.Keys.Hash(r.Context(), s.key)
 	if errors.Is(err, shoal.NotFound) || err == nil && !hmac.Equal(mac, s.mac(hash, r.URL.EscapedPath())) || err == nil && time.Now().UnixMilli() >= until {
-		return who, true, notSigned()
+		return caller, true, notSigned()
 	}
 	if err != nil {
-		return who, true, err
+		return caller, true, err
 	}
 	key, err := a.recogniseHash(r, hash)
 	if err != nil {
-		return who, true, err
+		return caller, true, err
 	}
-	who, err = actAs(principal(key), s.as)
-	return who, true, err
+	caller, err = actAs(principal(key), s.as)
+	return caller, true, err
 }
 
 func notSigned() error {

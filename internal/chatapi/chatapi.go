@@ -51,22 +51,22 @@ func (o Options) WithDefaults() Options {
 
 // Caller returns the caller of a request, which acts as an entity, and counts the call.
 func (o *Options) Caller(r *http.Request) (shoal.Principal, error) {
-	who, err := o.Auth.Bearer(r)
+	caller, err := o.Auth.Bearer(r)
 	switch {
 	case err != nil:
-		return who, err
-	case who.EntityID != "":
-		return who, o.Limits.Call(who)
-	case who.Admin():
-		return who, shoal.E("chatapi", shoal.EntityRequired, "Name the entity that you act as in the header X-Shoal-Entity, or use an entity key.")
+		return caller, err
+	case caller.EntityID != "":
+		return caller, o.Limits.Call(caller)
+	case caller.Admin():
+		return caller, shoal.E("chatapi", shoal.EntityRequired, "Name the entity that you act as in the header X-Shoal-Entity, or use an entity key.")
 	}
-	return who, shoal.E("chatapi", shoal.Forbidden, "A service acts as no entity; use an entity key.")
+	return caller, shoal.E("chatapi", shoal.Forbidden, "A service acts as no entity; use an entity key.")
 }
 
-// CheckCaller checks the key of a request again, whose caller was who.
-func (o *Options) CheckCaller(r *http.Request, who shoal.Principal) error {
+// CheckCaller checks that the key of a request is still that of the caller.
+func (o *Options) CheckCaller(r *http.Request, caller shoal.Principal) error {
 	now, err := o.Auth.Bearer(r)
-	if err == nil && now != who {
+	if err == nil && now != caller {
 		err = shoal.E("chatapi", shoal.Unauthenticated, "The key has changed.")
 	}
 	return err

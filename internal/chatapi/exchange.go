@@ -8,14 +8,14 @@ import (
 )
 
 // Open opens an exchange for a request, and counts it as a stream of the caller until end is called.
-func (o *Options) Open(r *http.Request, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID) (x *exchange.Exchange, end func(), err error) {
-	if err := o.Limits.Open(who); err != nil {
+func (o *Options) Open(r *http.Request, caller shoal.Principal, session shoal.SessionID, space shoal.SpaceID) (x *exchange.Exchange, end func(), err error) {
+	if err := o.Limits.Open(caller); err != nil {
 		return nil, nil, err
 	}
-	x, err = exchange.Open(r.Context(), exchange.Options{Hub: o.Hub, Who: who, Session: session, Space: space, Heartbeat: o.Heartbeat})
+	x, err = exchange.Open(r.Context(), exchange.Options{Hub: o.Hub, Who: caller, Session: session, Space: space, Heartbeat: o.Heartbeat})
 	if err != nil {
-		o.Limits.Close(who)
+		o.Limits.Close(caller)
 		return nil, nil, err
 	}
-	return x, func() { x.Close(); o.Limits.Close(who) }, nil
+	return x, func() { x.Close(); o.Limits.Close(caller) }, nil
 }

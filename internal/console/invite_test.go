@@ -17,9 +17,9 @@ import (
 const noInvitation = "This invitation does not work any more"
 
 // invite creates an invitation and returns it with its code.
-func (w *world) invite(who shoal.Principal, n shoal.NewInvite) (shoal.Invite, string) {
+func (w *world) invite(caller shoal.Principal, n shoal.NewInvite) (shoal.Invite, string) {
 	w.Helper()
-	made, err := w.auth.Invite(context.Background(), who, shoal.DefaultSession, "http://"+here, n, "")
+	made, err := w.auth.Invite(context.Background(), caller, shoal.DefaultSession, "http://"+here, n, "")
 	if err != nil {
 		w.Fatal(err)
 	}

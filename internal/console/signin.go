@@ -45,12 +45,12 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) (int, any, error
 			Fields: []shoal.FieldError{{Location: "body", Message: `must be {"code": CODE} or {"key": KEY}`}},
 		}
 	}
-	who, half, err := c.signIn(w, r, in)
+	caller, half, err := c.signIn(w, r, in)
 	if err != nil {
 		return 0, nil, err
 	}
-	c.Log.Info("somebody has signed in to the console", "key", who.KeyID, "role", who.Role)
-	return http.StatusOK, signedIn{who.Caller(), half}, nil
+	c.Log.Info("somebody has signed in to the console", "key", caller.KeyID, "role", caller.Role)
+	return http.StatusOK, signedIn{caller.Caller(), half}, nil
 }
 
 // signedIn is the response to a sign-in: the principal, and the half of the sign-in that
@@ -61,12 +61,12 @@ type signedIn struct {
 	SignIn string `json:"signIn"`
 }
 
-func (c *Console) signIn(w http.ResponseWriter, r *http.Request, in credentials) (who shoal.Principal, half string, err error) {
+func (c *Console) signIn(w http.ResponseWriter, r *http.Request, in credentials) (caller shoal.Principal, half string, err error) {
 	if in.Key != "" {
 		return c.Auth.SignIn(w, r, in.Key)
 	}
 	if !c.codes.take(in.Code) {
-		return who, "", shoal.E("console.login", shoal.Unauthenticated,
+		return caller, "", shoal.E("console.login", shoal.Unauthenticated,
 			"This link does not work any more: each one opens the console once, within ten minutes. Get a new one with \"shoal console --admin\" on the server's machine.")
 	}
 	return c.Auth.SignInAdmin(w, r)
@@ -119,11 +119,11 @@ func (c *Console) logout(w http.ResponseWriter, r *http.Request) (int, any, erro
 
 // makeLink makes a link for an admin.
 func (c *Console) makeLink(_ http.ResponseWriter, r *http.Request) (int, any, error) {
-	who, err := c.Auth.Principal(r)
+	caller, err := c.Auth.Principal(r)
 	if err != nil {
 		return 0, nil, err
 	}
-	if !who.Admin() {
+	if !caller.Admin() {
 		return 0, nil, shoal.E("console.makeLink", shoal.Forbidden, "A link signs in as an admin, so only an admin makes one. Sign in with your own key instead.")
 	}
 	return http.StatusCreated, c.Link(c.Guard.Origin(r)), nil

@@ -202,9 +202,9 @@ func (b *browser) is() string {
 		r.AddCookie(&http.Cookie{Name: name, Value: value})
 	}
 	r.Header.Set("X-Shoal-Sign-In", b.half)
-	who, err := b.auth.Principal(r)
+	caller, err := b.auth.Principal(r)
 	if err != nil {
 		return string(shoal.KindOf(err))
 	}
-	return fmt.Sprint(who.Role, " ", who.EntityID)
+	return fmt.Sprint(caller.Role, " ", caller.EntityID)
 }

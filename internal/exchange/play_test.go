@@ -75,8 +75,8 @@ func TestRunsOfOthersAreLeftAlone(t *testing.T) {
 	}
 	job := s.Claim()
 	job.Ask("Which city?")
-	open := func(who shoal.Principal) *exchange.Exchange {
-		x, err := exchange.Open(t.Context(), exchange.Options{Hub: s.Hub, Who: who, Session: shoal.DefaultSession, Space: shop.Space, Heartbeat: time.Minute})
+	open := func(caller shoal.Principal) *exchange.Exchange {
+		x, err := exchange.Open(t.Context(), exchange.Options{Hub: s.Hub, Who: caller, Session: shoal.DefaultSession, Space: shop.Space, Heartbeat: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -52,7 +52,7 @@ func listMemories(c *call) error {
 	if err != nil {
 		return err
 	}
-	found, err := c.Hub.Agents.Memories(c.ctx(), c.who, c.session(), c.agent(), after, limit+1)
+	found, err := c.Hub.Agents.Memories(c.ctx(), c.caller, c.session(), c.agent(), after, limit+1)
 	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(m shoal.Memory) string { return m.ID }))
 }
 
@@ -61,14 +61,14 @@ func listGoals(c *call) error {
 	if err != nil {
 		return err
 	}
-	found, err := c.Hub.Agents.Goals(c.ctx(), c.who, c.session(), c.agent(), after, limit+1)
+	found, err := c.Hub.Agents.Goals(c.ctx(), c.caller, c.session(), c.agent(), after, limit+1)
 	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(g shoal.Goal) string { return g.ID }))
 }
 
 func deleteMemory(c *call) error {
-	return c.noContentOr(c.Hub.Agents.DeleteMemory(c.ctx(), c.who, c.session(), c.agent(), c.r.PathValue("memory")))
+	return c.noContentOr(c.Hub.Agents.DeleteMemory(c.ctx(), c.caller, c.session(), c.agent(), c.r.PathValue("memory")))
 }
 
 func deleteGoal(c *call) error {
-	return c.noContentOr(c.Hub.Agents.DeleteGoal(c.ctx(), c.who, c.session(), c.agent(), c.r.PathValue("goal")))
+	return c.noContentOr(c.Hub.Agents.DeleteGoal(c.ctx(), c.caller, c.session(), c.agent(), c.r.PathValue("goal")))
 }

@@ -103,15 +103,15 @@ func listAgents(c *call) error {
 	if err != nil {
 		return err
 	}
-	found, err := c.Hub.Agents.List(c.ctx(), c.who, c.session(), after, limit+1)
+	found, err := c.Hub.Agents.List(c.ctx(), c.caller, c.session(), after, limit+1)
 	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(a shoal.HostedAgent) string { return string(a.ID) }))
 }
 
 func putAgent(c *call) error {
 	// Callers without the right must not learn what is wrong with a configuration, for
 	// example which environment variables are allowed.
-	if !c.who.Manages() {
-		_, _, err := c.Hub.Agents.Put(c.ctx(), c.who, storage.Agent{HostedAgent: shoal.HostedAgent{ID: c.agent(), SessionID: c.session()}})
+	if !c.caller.Manages() {
+		_, _, err := c.Hub.Agents.Put(c.ctx(), c.caller, storage.Agent{HostedAgent: shoal.HostedAgent{ID: c.agent(), SessionID: c.session()}})
 		return cmp.Or(err, error(shoal.E("httpapi.putAgent", shoal.Forbidden, "Hosting agents requires an admin key or the session role owner.")))
 	}
 	body := guard.Body(c.r)
@@ -122,7 +122,7 @@ func putAgent(c *call) error {
 	if err != nil {
 		return err
 	}
-	stored, created, err := c.Hub.Agents.Put(c.ctx(), c.who, storedAgent(c.session(), config))
+	stored, created, err := c.Hub.Agents.Put(c.ctx(), c.caller, storedAgent(c.session(), config))
 	if created {
 		return c.answerOr(err, http.StatusCreated, stored)
 	}
@@ -160,7 +160,7 @@ func getAgent(c *call) error {
 	case given && version < 1:
 		return shoal.Invalid("query.version", "must be at least 1")
 	}
-	found, err := c.Hub.Agents.Get(c.ctx(), c.who, c.session(), c.agent(), int(version))
+	found, err := c.Hub.Agents.Get(c.ctx(), c.caller, c.session(), c.agent(), int(version))
 	return c.answerOr(err, http.StatusOK, found)
 }
 
@@ -175,14 +175,14 @@ func listVersions(c *call) error {
 			return badCursor()
 		}
 	}
-	found, err := c.Hub.Agents.Versions(c.ctx(), c.who, c.session(), c.agent(), before, limit+1)
+	found, err := c.Hub.Agents.Versions(c.ctx(), c.caller, c.session(), c.agent(), before, limit+1)
 	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(a shoal.HostedAgent) string { return strconv.Itoa(a.Version) }))
 }
 
 func previewAgent(c *call) error {
 	space, _ := c.value("space")
 	// As in putAgent, callers without the right must not learn anything about the configuration.
-	draft, member, err := c.Hub.Agents.Draft(c.ctx(), c.who, c.session(), c.agent(), shoal.SpaceID(space))
+	draft, member, err := c.Hub.Agents.Draft(c.ctx(), c.caller, c.session(), c.agent(), shoal.SpaceID(space))
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (c *call) draftConfig() (*agentconfig.Config, error) {
 	if body := guard.Body(c.r); len(body) > 0 {
 		return c.config(body)
 	}
-	stored, err := c.Hub.Agents.Get(c.ctx(), c.who, c.session(), c.agent(), 0)
+	stored, err := c.Hub.Agents.Get(c.ctx(), c.caller, c.session(), c.agent(), 0)
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +213,7 @@ func (c *call) draftConfig() (*agentconfig.Config, error) {
 }
 
 func deleteAgent(c *call) error {
-	return c.noContentOr(c.Hub.Agents.Delete(c.ctx(), c.who, c.session(), c.agent()))
+	return c.noContentOr(c.Hub.Agents.Delete(c.ctx(), c.caller, c.session(), c.agent()))
 }
 
 func triggerAgent(c *call) error {
@@ -224,6 +224,6 @@ func triggerAgent(c *call) error {
 	if in.ServiceName == "" {
 		return shoal.Invalid("body.serviceName", "is missing: it names the service that starts the run, such as \"billing\"")
 	}
-	run, err := c.Hub.Runs.Trigger(c.ctx(), c.who, c.session(), c.agent(), in.ServiceName, in.Payload, c.idempotencyKey())
+	run, err := c.Hub.Runs.Trigger(c.ctx(), c.caller, c.session(), c.agent(), in.ServiceName, in.Payload, c.idempotencyKey())
 	return c.answerOr(err, http.StatusAccepted, triggered{run.ID, run.AgentID, run.Status})
 }

@@ -23,7 +23,7 @@ type call struct {
 	w        http.ResponseWriter
 	r        *http.Request
 	rt       *route // nil if the path or method is unknown
-	who      shoal.Principal
+	caller   shoal.Principal
 	params   url.Values
 	id       string
 	began    time.Time
@@ -83,7 +83,7 @@ func (c *call) finish() {
 		return
 	}
 	c.Log.Debug("call", "request", c.id, "method", c.r.Method, "path", c.r.URL.Path, "status", c.status,
-		"took", time.Since(c.began), "key", c.who.KeyID, "entity", c.who.EntityID, "lost", c.writeErr)
+		"took", time.Since(c.began), "key", c.caller.KeyID, "entity", c.caller.EntityID, "lost", c.writeErr)
 }
 
 // fail responds with err, unless the response has started: then it only records err.
@@ -192,7 +192,7 @@ func (c *call) answerOr(err error, status int, body any) error {
 }
 
 // ctx returns the context of the request, which carries the caller for internal/limit.
-func (c *call) ctx() context.Context { return limit.As(c.r.Context(), c.who) }
+func (c *call) ctx() context.Context { return limit.As(c.r.Context(), c.caller) }
 
 func (c *call) session() shoal.SessionID { return shoal.SessionID(c.r.PathValue("session")) }
 

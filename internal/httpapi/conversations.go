@@ -45,7 +45,7 @@ func listConversations(c *call) error {
 	if err != nil {
 		return err
 	}
-	found, err := c.Hub.Agents.Conversations(c.ctx(), c.who, c.session(), c.agent(), after, limit+1)
+	found, err := c.Hub.Agents.Conversations(c.ctx(), c.caller, c.session(), c.agent(), after, limit+1)
 	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(v shoal.Conversation) string { return v.ID }))
 }
 
@@ -58,7 +58,7 @@ func getConversation(c *call) error {
 	if place != "" && (err != nil || before < 1) {
 		return badCursor()
 	}
-	found, err := c.Hub.Agents.ReadConversation(c.ctx(), c.who, c.session(), c.agent(), c.conversation(), before, limit)
+	found, err := c.Hub.Agents.ReadConversation(c.ctx(), c.caller, c.session(), c.agent(), c.conversation(), before, limit)
 	if err != nil {
 		return err
 	}
@@ -71,5 +71,5 @@ func getConversation(c *call) error {
 }
 
 func clearConversation(c *call) error {
-	return c.noContentOr(c.Hub.Agents.ClearConversation(c.ctx(), c.who, c.session(), c.agent(), c.conversation()))
+	return c.noContentOr(c.Hub.Agents.ClearConversation(c.ctx(), c.caller, c.session(), c.agent(), c.conversation()))
 }

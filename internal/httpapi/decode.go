@@ -33,11 +33,11 @@ func (c *call) dropBody() { c.r.Body = http.NoBody }
 
 // actor returns an error if a field of the input names another actor than the key.
 func (c *call) actor(field string, id shoal.EntityID) error {
-	if id == "" || c.who.EntityID == "" || id == c.who.EntityID {
+	if id == "" || c.caller.EntityID == "" || id == c.caller.EntityID {
 		return nil // without an acting entity the hub returns the error
 	}
 	return shoal.E("httpapi.actor", shoal.IdentityMismatch,
-		fmt.Sprintf("%s is %q, but your key acts as %q: leave it out, or use that entity's key.", field, id, c.who.EntityID))
+		fmt.Sprintf("%s is %q, but your key acts as %q: leave it out, or use that entity's key.", field, id, c.caller.EntityID))
 }
 
 // value returns a query parameter and whether the request has it.

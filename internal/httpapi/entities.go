@@ -72,7 +72,7 @@ func listEntities(c *call) error {
 	if err != nil {
 		return err
 	}
-	found, err := c.Hub.Entities.List(c.ctx(), c.who, c.session(), after, limit+1)
+	found, err := c.Hub.Entities.List(c.ctx(), c.caller, c.session(), after, limit+1)
 	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(e shoal.Entity) string { return string(e.ID) }))
 }
 
@@ -81,12 +81,12 @@ func createEntity(c *call) error {
 	if err := c.decode(&in); err != nil {
 		return err
 	}
-	made, err := c.Hub.Entities.Create(c.ctx(), c.who, c.session(), in, c.idempotencyKey())
+	made, err := c.Hub.Entities.Create(c.ctx(), c.caller, c.session(), in, c.idempotencyKey())
 	return c.answerOr(err, http.StatusCreated, made)
 }
 
 func getEntity(c *call) error {
-	found, err := c.Hub.Entities.Get(c.ctx(), c.who, c.session(), c.entity())
+	found, err := c.Hub.Entities.Get(c.ctx(), c.caller, c.session(), c.entity())
 	return c.answerOr(err, http.StatusOK, found)
 }
 
@@ -95,12 +95,12 @@ func updateEntity(c *call) error {
 	if err := c.decode(&in); err != nil {
 		return err
 	}
-	changed, err := c.Hub.Entities.Update(c.ctx(), c.who, c.session(), c.entity(), in)
+	changed, err := c.Hub.Entities.Update(c.ctx(), c.caller, c.session(), c.entity(), in)
 	return c.answerOr(err, http.StatusOK, changed)
 }
 
 func deleteEntity(c *call) error {
-	return c.noContentOr(c.Hub.Entities.Delete(c.ctx(), c.who, c.session(), c.entity()))
+	return c.noContentOr(c.Hub.Entities.Delete(c.ctx(), c.caller, c.session(), c.entity()))
 }
 
 func holdWakeLease(c *call) error {
@@ -108,7 +108,7 @@ func holdWakeLease(c *call) error {
 	if err := c.decode(&in); err != nil {
 		return err
 	}
-	wake, err := c.Hub.Entities.HoldWakeLease(c.ctx(), c.who, c.session(), c.entity(), in)
+	wake, err := c.Hub.Entities.HoldWakeLease(c.ctx(), c.caller, c.session(), c.entity(), in)
 	return c.answerOr(err, http.StatusOK, wake)
 }
 
@@ -117,11 +117,11 @@ func recordWakeTest(c *call) error {
 	if err := c.decode(&in); err != nil {
 		return err
 	}
-	proof, err := c.Hub.Messages.RecordWakeTest(c.ctx(), c.who, c.session(), c.entity(), in)
+	proof, err := c.Hub.Messages.RecordWakeTest(c.ctx(), c.caller, c.session(), c.entity(), in)
 	return c.answerOr(err, http.StatusOK, proof)
 }
 
 func releaseWakeLease(c *call) error {
 	ref, _ := c.value("sessionRef")
-	return c.noContentOr(c.Hub.Entities.ReleaseWakeLease(c.ctx(), c.who, c.session(), c.entity(), ref))
+	return c.noContentOr(c.Hub.Entities.ReleaseWakeLease(c.ctx(), c.caller, c.session(), c.entity(), ref))
 }

@@ -46,7 +46,7 @@ func exportSession(c *call) error {
 		return err
 	}
 	defer kept.Close()
-	if err := c.Hub.Archive.Export(c.ctx(), c.who, c.session(), c.Version, kept); err != nil {
+	if err := c.Hub.Archive.Export(c.ctx(), c.caller, c.session(), c.Version, kept); err != nil {
 		return spool.Error(err)
 	}
 	export, size, err := kept.Rewind()
@@ -81,7 +81,7 @@ func importSession(c *call) error {
 	if o.PausePlans, err = c.boolParam("pausePlans"); err != nil {
 		return err
 	}
-	made, err := c.Hub.Archive.Import(c.ctx(), c.who, c.session(), upload.Slow(c.w, c.r, guard.UploadTime), o)
+	made, err := c.Hub.Archive.Import(c.ctx(), c.caller, c.session(), upload.Slow(c.w, c.r, guard.UploadTime), o)
 	return c.answerOr(err, http.StatusCreated, made)
 }
 

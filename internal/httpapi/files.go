@@ -62,13 +62,13 @@ func signURL(c *call) error {
 	if err := c.decode(&in); err != nil {
 		return err
 	}
-	if _, err := c.Hub.Sessions.Get(c.ctx(), c.who, c.session()); err != nil {
+	if _, err := c.Hub.Sessions.Get(c.ctx(), c.caller, c.session()); err != nil {
 		return err
 	}
 	if !signable(c.session(), in.URL) {
 		return shoal.Invalid("url", "must be the url of a file or of a renderer of this session, as returned by the API")
 	}
-	made, err := c.Auth.Sign(c.ctx(), c.who, in.URL)
+	made, err := c.Auth.Sign(c.ctx(), c.caller, in.URL)
 	return c.answerOr(err, http.StatusOK, made)
 }
 
@@ -90,7 +90,7 @@ func signable(session shoal.SessionID, path string) bool {
 }
 
 func deleteFile(c *call) error {
-	return c.noContentOr(c.Hub.Files.Delete(c.ctx(), c.who, c.session(), shoal.FileID(c.r.PathValue("file"))))
+	return c.noContentOr(c.Hub.Files.Delete(c.ctx(), c.caller, c.session(), shoal.FileID(c.r.PathValue("file"))))
 }
 
 func uploadFile(c *call) error {
@@ -103,7 +103,7 @@ func uploadFile(c *call) error {
 		Name: cmp.Or(name, file.Name, "file"), MediaType: cmp.Or(file.MediaType, "application/octet-stream"), Size: int64(len(file.Data)),
 	}
 	url := func(id shoal.FileID) string { return shoal.FilePath(c.session(), id) }
-	stored, err := c.Hub.Files.Upload(c.ctx(), c.who, c.session(), n, file.Data, url, c.idempotencyKey())
+	stored, err := c.Hub.Files.Upload(c.ctx(), c.caller, c.session(), n, file.Data, url, c.idempotencyKey())
 	return c.answerOr(fields.Rename(err, "name", "query.name"), http.StatusCreated, stored)
 }
 
@@ -116,7 +116,7 @@ var inlineTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 const filePolicy = "sandbox; default-src 'none'"
 
 func serveFile(c *call) error {
-	file, data, err := c.Hub.Files.Get(c.ctx(), c.who, c.session(), shoal.FileID(c.r.PathValue("file")))
+	file, data, err := c.Hub.Files.Get(c.ctx(), c.caller, c.session(), shoal.FileID(c.r.PathValue("file")))
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func healthy(c *call) error {
 
 // showMetrics responds with the metrics of the whole server.
 func showMetrics(c *call) error {
-	if !c.who.Admin() {
+	if !c.caller.Admin() {
 		return shoal.E("httpapi.showMetrics", shoal.Forbidden, "Reading the metrics requires an admin key. Use one, or the address of --metrics-addr.")
 	}
 	var text bytes.Buffer

@@ -52,7 +52,7 @@ func wait(c *call) error {
 	if err != nil {
 		return err
 	}
-	delivery, on, err := c.Hub.Inbox.WaitShortly(c.ctx(), c.who, req, c.Pool.After())
+	delivery, on, err := c.Hub.Inbox.WaitShortly(c.ctx(), c.caller, req, c.Pool.After())
 	if on != nil {
 		return c.detach(func(c *call) error {
 			delivery, err := on.Wait(c.ctx())
@@ -123,5 +123,5 @@ func markResumed(c *call) error {
 	if err := c.decode(&in); err != nil {
 		return err
 	}
-	return c.noContentOr(fields.Rename(c.Hub.Inbox.Resumed(c.ctx(), c.who, c.session(), c.entity(), in.Cursor), "ack", "cursor"))
+	return c.noContentOr(fields.Rename(c.Hub.Inbox.Resumed(c.ctx(), c.caller, c.session(), c.entity(), in.Cursor), "ack", "cursor"))
 }

@@ -35,7 +35,7 @@ func createInvite(c *call) error {
 	if err := c.decodeOptional(&in); err != nil {
 		return err
 	}
-	made, err := c.Auth.Invite(c.ctx(), c.who, c.session(), c.Auth.Origin(c.r), in, c.idempotencyKey())
+	made, err := c.Auth.Invite(c.ctx(), c.caller, c.session(), c.Auth.Origin(c.r), in, c.idempotencyKey())
 	return c.answerOr(err, http.StatusCreated, made)
 }
 
@@ -44,10 +44,10 @@ func listInvites(c *call) error {
 	if err != nil {
 		return err
 	}
-	found, err := c.Hub.Invites.List(c.ctx(), c.who, c.session(), after, limit+1)
+	found, err := c.Hub.Invites.List(c.ctx(), c.caller, c.session(), after, limit+1)
 	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(i shoal.Invite) string { return string(i.ID) }))
 }
 
 func deleteInvite(c *call) error {
-	return c.noContentOr(c.Hub.Invites.Delete(c.ctx(), c.who, c.session(), shoal.InviteID(c.r.PathValue("invite"))))
+	return c.noContentOr(c.Hub.Invites.Delete(c.ctx(), c.caller, c.session(), shoal.InviteID(c.r.PathValue("invite"))))
 }

@@ -35,14 +35,14 @@ func keyRoutes() []route {
 	}
 }
 
-func me(c *call) error { return c.answer(http.StatusOK, c.who.Caller()) }
+func me(c *call) error { return c.answer(http.StatusOK, c.caller.Caller()) }
 
 func listKeys(c *call) error {
 	after, limit, err := idCursor[shoal.KeyID](c)
 	if err != nil {
 		return err
 	}
-	found, err := c.Hub.Keys.List(c.ctx(), c.who, after, limit+1)
+	found, err := c.Hub.Keys.List(c.ctx(), c.caller, after, limit+1)
 	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(k shoal.Key) string { return string(k.ID) }))
 }
 
@@ -51,10 +51,10 @@ func createKey(c *call) error {
 	if err := c.decode(&in); err != nil {
 		return err
 	}
-	made, err := c.Auth.CreateKey(c.ctx(), c.who, in, c.idempotencyKey())
+	made, err := c.Auth.CreateKey(c.ctx(), c.caller, in, c.idempotencyKey())
 	return c.answerOr(err, http.StatusCreated, made)
 }
 
 func revokeKey(c *call) error {
-	return c.noContentOr(c.Hub.Keys.Revoke(c.ctx(), c.who, shoal.KeyID(c.r.PathValue("key"))))
+	return c.noContentOr(c.Hub.Keys.Revoke(c.ctx(), c.caller, shoal.KeyID(c.r.PathValue("key"))))
 }

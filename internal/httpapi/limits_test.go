@@ -65,16 +65,16 @@ func TestCallsUnderWayAreLimited(t *testing.T) {
 	w, ann, bot := limited(t, limit.Bounds{CallsEach: 2, StreamsEach: 20})
 	stream := w.follow(bot, shopEvents)
 	stream.wants("snapshot")
-	who := shoal.Principal{SessionID: shoal.DefaultSession, EntityID: "bot", Role: shoal.RoleEntity}
+	caller := shoal.Principal{SessionID: shoal.DefaultSession, EntityID: "bot", Role: shoal.RoleEntity}
 	for range 2 { // as two calls that are being answered do
-		w.must(w.api.Limits.Begin(who))
+		w.must(w.api.Limits.Begin(caller))
 	}
 	w.do(bot, "GET", base+"/spaces", nil).refuses(shoal.RateLimited)
 	w.do(ann, "GET", base+"/spaces", nil).wants(200)
 	w.wait(bot, `{"kind": "messages", "timeoutMs": 0}`)
-	w.api.Limits.End(who)
+	w.api.Limits.End(caller)
 	w.do(bot, "GET", base+"/spaces", nil).wants(200)
-	w.api.Limits.End(who)
+	w.api.Limits.End(caller)
 	w.counted(`shoal_limited_total{limit="calls_each"} 1`)
 }
 
@@ -82,9 +82,9 @@ func TestCallsUnderWayAreLimited(t *testing.T) {
 // instead of delaying everybody.
 func TestAllCallsUnderWayAreLimited(t *testing.T) {
 	w, ann, bot := limited(t, limit.Bounds{CallsEach: 2, Calls: 2, StreamsEach: 20})
-	who := shoal.Principal{SessionID: shoal.DefaultSession, EntityID: "bot", Role: shoal.RoleEntity}
+	caller := shoal.Principal{SessionID: shoal.DefaultSession, EntityID: "bot", Role: shoal.RoleEntity}
 	for range 2 {
-		for w.api.Limits.Begin(who) != nil && t.Context().Err() == nil { // a call of the setting may be ending
+		for w.api.Limits.Begin(caller) != nil && t.Context().Err() == nil { // a call of the setting may be ending
 		}
 	}
 	a := w.do(ann, "GET", base+"/spaces", nil)
@@ -93,7 +93,7 @@ func TestAllCallsUnderWayAreLimited(t *testing.T) {
 	}
 	w.follow(ann, shopEvents).wants("snapshot")
 	w.wait(bot, `{"kind": "messages", "timeoutMs": 0}`)
-	w.api.Limits.End(who)
+	w.api.Limits.End(caller)
 	w.do(ann, "GET", base+"/spaces", nil).wants(200)
 }
 

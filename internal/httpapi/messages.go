@@ -135,7 +135,7 @@ func postMessage(c *call) error {
 	if err != nil {
 		return err
 	}
-	posted, err := c.Hub.Messages.Post(c.ctx(), c.who, c.session(), c.space(), draft, c.idempotencyKey())
+	posted, err := c.Hub.Messages.Post(c.ctx(), c.caller, c.session(), c.space(), draft, c.idempotencyKey())
 	if in.Text != nil {
 		err = fields.Rename(fields.Rename(err, "parts[0].text", "text"), "parts", "text")
 	}
@@ -145,7 +145,7 @@ func postMessage(c *call) error {
 func (c *call) message() shoal.MessageID { return shoal.MessageID(c.r.PathValue("message")) }
 
 func getMessage(c *call) error {
-	m, err := c.Hub.Messages.Get(c.ctx(), c.who, c.session(), c.message())
+	m, err := c.Hub.Messages.Get(c.ctx(), c.caller, c.session(), c.message())
 	return c.answerOr(err, http.StatusOK, m)
 }
 
@@ -166,7 +166,7 @@ func editMessage(c *call) error {
 	if err != nil {
 		return err
 	}
-	edited, err := c.Hub.Messages.Edit(c.ctx(), c.who, c.session(), c.message(), shoal.MessageEdit{Parts: draft.Parts, Mentions: in.Mentions, UpdatedAt: in.UpdatedAt})
+	edited, err := c.Hub.Messages.Edit(c.ctx(), c.caller, c.session(), c.message(), shoal.MessageEdit{Parts: draft.Parts, Mentions: in.Mentions, UpdatedAt: in.UpdatedAt})
 	if in.Text != nil {
 		err = fields.Rename(fields.Rename(err, "parts[0].text", "text"), "parts", "text")
 	}
@@ -174,12 +174,12 @@ func editMessage(c *call) error {
 }
 
 func addReaction(c *call) error {
-	m, err := c.Hub.Messages.React(c.ctx(), c.who, c.session(), c.message(), c.r.PathValue("emoji"))
+	m, err := c.Hub.Messages.React(c.ctx(), c.caller, c.session(), c.message(), c.r.PathValue("emoji"))
 	return c.answerOr(fields.Rename(err, "emoji", "path.emoji"), http.StatusOK, m)
 }
 
 func removeReaction(c *call) error {
-	m, err := c.Hub.Messages.Unreact(c.ctx(), c.who, c.session(), c.message(), c.r.PathValue("emoji"))
+	m, err := c.Hub.Messages.Unreact(c.ctx(), c.caller, c.session(), c.message(), c.r.PathValue("emoji"))
 	return c.answerOr(fields.Rename(err, "emoji", "path.emoji"), http.StatusOK, m)
 }
 
@@ -192,17 +192,17 @@ func listVersionsOf(c *call) error {
 	if place != "" && (err != nil || before < 1) {
 		return badCursor()
 	}
-	found, err := c.Hub.Messages.Versions(c.ctx(), c.who, c.session(), c.message(), before, limit+1)
+	found, err := c.Hub.Messages.Versions(c.ctx(), c.caller, c.session(), c.message(), before, limit+1)
 	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(v shoal.MessageVersion) string { return strconv.FormatInt(v.Version, 10) }))
 }
 
 func listDeliveries(c *call) error {
-	found, err := c.Hub.Messages.Receipts(c.ctx(), c.who, c.session(), c.message())
+	found, err := c.Hub.Messages.Receipts(c.ctx(), c.caller, c.session(), c.message())
 	return c.answerOr(err, http.StatusOK, page[shoal.Receipt]{Items: found})
 }
 
 func deleteMessage(c *call) error {
-	return c.noContentOr(c.Hub.Messages.Delete(c.ctx(), c.who, c.session(), c.message()))
+	return c.noContentOr(c.Hub.Messages.Delete(c.ctx(), c.caller, c.session(), c.message()))
 }
 
 func listMessages(c *call) error {
@@ -210,7 +210,7 @@ func listMessages(c *call) error {
 	if err != nil {
 		return err
 	}
-	found, err := c.Hub.Messages.Read(c.ctx(), c.who, c.session(), c.space(), p)
+	found, err := c.Hub.Messages.Read(c.ctx(), c.caller, c.session(), c.space(), p)
 	if onward {
 		return c.answerOr(err, http.StatusOK, pageOf(found, p.Limit-1, func(m shoal.Message) string { return "after " + strconv.FormatInt(m.Seq, 10) }))
 	}

@@ -16,6 +16,6 @@ func nodeRoutes() []route {
 }
 
 func listNodes(c *call) error {
-	all, err := c.Hub.Nodes.List(c.ctx(), c.who)
+	all, err := c.Hub.Nodes.List(c.ctx(), c.caller)
 	return c.answerOr(err, http.StatusOK, pageOf(all, len(all), nil))
 }

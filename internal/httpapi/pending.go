@@ -53,12 +53,12 @@ func listRemembered(c *call) error {
 	if err != nil {
 		return err
 	}
-	found, err := c.Hub.Pending.Remembered(c.ctx(), c.who, c.session(), after, limit+1)
+	found, err := c.Hub.Pending.Remembered(c.ctx(), c.caller, c.session(), after, limit+1)
 	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(d shoal.RememberedDecision) string { return string(d.ID) }))
 }
 
 func forgetDecision(c *call) error {
-	return c.noContentOr(c.Hub.Pending.Forget(c.ctx(), c.who, c.session(), shoal.RememberedID(c.r.PathValue("decision"))))
+	return c.noContentOr(c.Hub.Pending.Forget(c.ctx(), c.caller, c.session(), shoal.RememberedID(c.r.PathValue("decision"))))
 }
 
 var pendingStatuses = []shoal.PendingStatus{shoal.PendingOpen, shoal.PendingAnswered, shoal.PendingExpired, shoal.PendingCanceled}
@@ -84,7 +84,7 @@ func listPending(c *call) error {
 	default:
 		return shoal.Invalid("query.order", "must be oldest or newest")
 	}
-	found, err := c.Hub.Pending.List(c.ctx(), c.who, c.session(), filter)
+	found, err := c.Hub.Pending.List(c.ctx(), c.caller, c.session(), filter)
 	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(p shoal.PendingAction) string { return string(p.ID) }))
 }
 
@@ -93,7 +93,7 @@ func answerPending(c *call) error {
 	if err := c.decode(&in); err != nil {
 		return err
 	}
-	settled, err := c.Hub.Pending.Answer(c.ctx(), c.who, c.session(), shoal.PendingID(c.r.PathValue("pending")), dropNullResult(in))
+	settled, err := c.Hub.Pending.Answer(c.ctx(), c.caller, c.session(), shoal.PendingID(c.r.PathValue("pending")), dropNullResult(in))
 	return c.answerOr(err, http.StatusOK, settled)
 }
 

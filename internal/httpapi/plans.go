@@ -43,7 +43,7 @@ func listPlans(c *call) error {
 	if err != nil {
 		return err
 	}
-	found, err := c.Hub.Plans.List(c.ctx(), c.who, c.session(), c.agent())
+	found, err := c.Hub.Plans.List(c.ctx(), c.caller, c.session(), c.agent())
 	first := slices.IndexFunc(found, func(p shoal.Plan) bool { return p.ID > after })
 	if first < 0 {
 		first = len(found)
@@ -56,7 +56,7 @@ func createPlan(c *call) error {
 	if err := c.decode(&in); err != nil {
 		return err
 	}
-	made, err := c.Hub.Plans.Create(c.ctx(), c.who, c.session(), c.agent(), in, c.idempotencyKey())
+	made, err := c.Hub.Plans.Create(c.ctx(), c.caller, c.session(), c.agent(), in, c.idempotencyKey())
 	return c.answerOr(err, http.StatusCreated, made)
 }
 
@@ -65,10 +65,10 @@ func updatePlan(c *call) error {
 	if err := c.decode(&in); err != nil {
 		return err
 	}
-	changed, err := c.Hub.Plans.Update(c.ctx(), c.who, c.session(), c.plan(), in)
+	changed, err := c.Hub.Plans.Update(c.ctx(), c.caller, c.session(), c.plan(), in)
 	return c.answerOr(err, http.StatusOK, changed)
 }
 
 func deletePlan(c *call) error {
-	return c.noContentOr(c.Hub.Plans.Delete(c.ctx(), c.who, c.session(), c.plan()))
+	return c.noContentOr(c.Hub.Plans.Delete(c.ctx(), c.caller, c.session(), c.plan()))
 }

@@ -62,12 +62,12 @@ func claimRuns(c *call) error {
 	if in.WaitMs != nil {
 		wait = time.Duration(*in.WaitMs)
 	}
-	claimed, open, err := c.Remote.Claim(c.ctx(), c.who, c.session(), c.agent(), remoterun.Demand{Limit: max(in.Limit, 1), Holds: in.Holds, Wait: wait})
+	claimed, open, err := c.Remote.Claim(c.ctx(), c.caller, c.session(), c.agent(), remoterun.Demand{Limit: max(in.Limit, 1), Holds: in.Holds, Wait: wait})
 	if open == nil {
 		return c.answerClaim(claimed, err)
 	}
 	return c.detach(func(c *call) error {
-		ctx, stop := c.Hub.Keys.While(c.ctx(), c.who, c.session())
+		ctx, stop := c.Hub.Keys.While(c.ctx(), c.caller, c.session())
 		defer stop()
 		return c.answerClaim(open.Wait(ctx))
 	})
@@ -78,7 +78,7 @@ func claimRuns(c *call) error {
 func (c *call) answerClaim(claimed []shoal.RemoteRun, err error) error {
 	err = c.answerOr(err, http.StatusOK, pageOf(claimed, len(claimed), nil))
 	if err != nil {
-		c.Remote.GiveBack(c.ctx(), c.who, c.session(), claimed)
+		c.Remote.GiveBack(c.ctx(), c.caller, c.session(), claimed)
 	}
 	return err
 }
@@ -101,7 +101,7 @@ func reportWork(c *call) error {
 	if err != nil {
 		return err
 	}
-	receipt, err := c.Remote.Work(c.ctx(), c.who, c.session(), c.run(), claim, lines)
+	receipt, err := c.Remote.Work(c.ctx(), c.caller, c.session(), c.run(), claim, lines)
 	return c.answerOr(err, http.StatusOK, receipt)
 }
 
@@ -110,13 +110,13 @@ func followOrders(c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := c.Limits.Open(c.who); err != nil {
+	if err := c.Limits.Open(c.caller); err != nil {
 		return err
 	}
-	defer c.Limits.Close(c.who)
+	defer c.Limits.Close(c.caller)
 	s := stream{call: c, control: http.NewResponseController(c.w)}
 	defer c.endTime(s.control)
-	return c.Remote.Orders(c.ctx(), c.who, c.session(), c.run(), claim, c.Heartbeat, func(o *shoal.Order) error {
+	return c.Remote.Orders(c.ctx(), c.caller, c.session(), c.run(), claim, c.Heartbeat, func(o *shoal.Order) error {
 		if c.status == 0 {
 			if err := s.begin(time.Now()); err != nil {
 				return err

@@ -54,7 +54,7 @@ func listRenderers(c *call) error {
 	if err != nil {
 		return err
 	}
-	found, err := c.Hub.Renderers.List(c.ctx(), c.who, c.session(), after, limit+1)
+	found, err := c.Hub.Renderers.List(c.ctx(), c.caller, c.session(), after, limit+1)
 	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(r shoal.Renderer) string { return string(r.Name) }))
 }
 
@@ -63,7 +63,7 @@ func putRenderer(c *call) error {
 	if mediaType, _, err := mime.ParseMediaType(sent); sent != "" && (err != nil || mediaType != bodies.Renderer) {
 		return shoal.E("httpapi.putRenderer", shoal.UnsupportedMediaType, "A renderer is an HTML page. Send it with the Content-Type text/html.")
 	}
-	stored, created, err := c.Hub.Renderers.Put(c.ctx(), c.who, c.session(), c.renderer(), guard.Body(c.r))
+	stored, created, err := c.Hub.Renderers.Put(c.ctx(), c.caller, c.session(), c.renderer(), guard.Body(c.r))
 	if created {
 		return c.answerOr(err, http.StatusCreated, stored)
 	}
@@ -71,7 +71,7 @@ func putRenderer(c *call) error {
 }
 
 func deleteRenderer(c *call) error {
-	return c.noContentOr(c.Hub.Renderers.Delete(c.ctx(), c.who, c.session(), c.renderer()))
+	return c.noContentOr(c.Hub.Renderers.Delete(c.ctx(), c.caller, c.session(), c.renderer()))
 }
 
 // rendererPolicy lets a page run its own scripts and styles without an origin: it cannot load
@@ -95,7 +95,7 @@ func serveRenderer(c *call) error {
 	if err != nil {
 		version = 0 // no renderer has this version
 	}
-	found, page, err := c.Hub.Renderers.Page(c.ctx(), c.who, c.session(), c.renderer(), version)
+	found, page, err := c.Hub.Renderers.Page(c.ctx(), c.caller, c.session(), c.renderer(), version)
 	if err != nil {
 		return err
 	}

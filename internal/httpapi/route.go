@@ -123,19 +123,19 @@ func (c *call) serve(m methods) error {
 // runUpload executes the call as one of the caller's uploads. An upload takes as long as its
 // sender does, so it does not count as one of the caller's concurrent calls.
 func (c *call) runUpload(do func(*call) error) error {
-	if err := c.Limits.Upload(c.who); err != nil {
+	if err := c.Limits.Upload(c.caller); err != nil {
 		return err
 	}
-	defer c.Limits.Uploaded(c.who)
+	defer c.Limits.Uploaded(c.caller)
 	return do(c)
 }
 
 // runCounted executes the call as one of the caller's concurrent calls.
 func (c *call) runCounted(do func(*call) error) error {
-	if err := c.Limits.Begin(c.who); err != nil {
+	if err := c.Limits.Begin(c.caller); err != nil {
 		return err
 	}
-	defer c.Limits.End(c.who)
+	defer c.Limits.End(c.caller)
 	return do(c)
 }
 
@@ -153,12 +153,12 @@ func (c *call) admit(m methods) (func(*call) error, error) {
 	case rt.public:
 		return rt.do, nil
 	}
-	who, err := c.Auth.Principal(c.r)
+	caller, err := c.Auth.Principal(c.r)
 	if err != nil {
 		return nil, err
 	}
-	c.who = who
-	if err := c.Limits.Call(who); err != nil {
+	c.caller = caller
+	if err := c.Limits.Call(caller); err != nil {
 		return nil, err
 	}
 	if !rt.unseen {
@@ -169,14 +169,14 @@ func (c *call) admit(m methods) (func(*call) error, error) {
 
 // recordPresence records that the acting entity, if there is one, has made a call.
 func (c *call) recordPresence() {
-	if c.who.EntityID == "" {
+	if c.caller.EntityID == "" {
 		return
 	}
-	session := c.who.SessionID
+	session := c.caller.SessionID
 	if session == "" {
 		session = c.session()
 	}
 	if session != "" {
-		c.Auth.RecordCall(c.who, session)
+		c.Auth.RecordCall(c.caller, session)
 	}
 }

@@ -34,7 +34,7 @@ func listRunners(c *call) error {
 	if err != nil {
 		return err
 	}
-	found, err := c.Hub.Runners.List(c.ctx(), c.who, c.session(), after, limit+1)
+	found, err := c.Hub.Runners.List(c.ctx(), c.caller, c.session(), after, limit+1)
 	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(r shoal.Runner) string { return string(r.ID) }))
 }
 
@@ -43,9 +43,9 @@ func reportRunner(c *call) error {
 	if err := c.decode(&in); err != nil {
 		return err
 	}
-	return c.noContentOr(c.Hub.Runners.Report(c.ctx(), c.who, c.session(), shoal.RunnerID(c.r.PathValue("runner")), c.agent(), in))
+	return c.noContentOr(c.Hub.Runners.Report(c.ctx(), c.caller, c.session(), shoal.RunnerID(c.r.PathValue("runner")), c.agent(), in))
 }
 
 func removeRunner(c *call) error {
-	return c.noContentOr(c.Hub.Runners.Remove(c.ctx(), c.who, c.session(), shoal.RunnerID(c.r.PathValue("runner"))))
+	return c.noContentOr(c.Hub.Runners.Remove(c.ctx(), c.caller, c.session(), shoal.RunnerID(c.r.PathValue("runner"))))
 }

@@ -107,7 +107,7 @@ func listRuns(c *call) error {
 	if filter.Trigger = shoal.TriggerType(trigger); trigger != "" && !slices.Contains(triggerTypes, filter.Trigger) {
 		return shoal.Invalid("query.trigger", "must be one of "+joinWords(triggerTypes))
 	}
-	found, err := c.Hub.Runs.List(c.ctx(), c.who, c.session(), filter)
+	found, err := c.Hub.Runs.List(c.ctx(), c.caller, c.session(), filter)
 	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(r shoal.Run) string { return string(r.ID) }))
 }
 
@@ -137,22 +137,22 @@ func joinWords[T ~string](words []T) string {
 }
 
 func getRun(c *call) error {
-	found, err := c.Hub.Runs.Get(c.ctx(), c.who, c.session(), c.run())
+	found, err := c.Hub.Runs.Get(c.ctx(), c.caller, c.session(), c.run())
 	return c.answerOr(err, http.StatusOK, found)
 }
 
 func cancelRun(c *call) error {
-	ended, err := c.Hub.Runs.Cancel(c.ctx(), c.who, c.session(), c.run())
+	ended, err := c.Hub.Runs.Cancel(c.ctx(), c.caller, c.session(), c.run())
 	return c.answerOr(err, http.StatusOK, ended)
 }
 
 func retryRun(c *call) error {
-	run, err := c.Hub.Runs.Retry(c.ctx(), c.who, c.session(), c.run(), c.idempotencyKey())
+	run, err := c.Hub.Runs.Retry(c.ctx(), c.caller, c.session(), c.run(), c.idempotencyKey())
 	return c.answerOr(err, http.StatusAccepted, triggered{run.ID, run.AgentID, run.Status})
 }
 
 func listSteps(c *call) error {
-	steps, err := c.Hub.Runs.Steps(c.ctx(), c.who, c.session(), c.run())
+	steps, err := c.Hub.Runs.Steps(c.ctx(), c.caller, c.session(), c.run())
 	return c.answerOr(err, http.StatusOK, pageOf(steps, len(steps), nil))
 }
 
@@ -161,7 +161,7 @@ func getRequest(c *call) error {
 	if err != nil || step < 0 {
 		return shoal.Invalid("path.step", "must be the index of a step, counted from 0")
 	}
-	sent, err := c.Hub.Runs.Request(c.ctx(), c.who, c.session(), c.run(), step)
+	sent, err := c.Hub.Runs.Request(c.ctx(), c.caller, c.session(), c.run(), step)
 	return c.answerOr(err, http.StatusOK, sent)
 }
 
@@ -174,6 +174,6 @@ func answerCall(c *call) error {
 		return shoal.Invalid("body.callId", "is missing: send the toolCallId of one of the run's pendingToolCalls")
 	}
 	answer := dropNullResult(shoal.PendingAnswer{Result: in.Result, Error: in.Error})
-	settled, err := c.Hub.Pending.AnswerCall(c.ctx(), c.who, c.session(), c.run(), in.CallID, answer)
+	settled, err := c.Hub.Pending.AnswerCall(c.ctx(), c.caller, c.session(), c.run(), in.CallID, answer)
 	return c.answerOr(err, http.StatusOK, settled)
 }

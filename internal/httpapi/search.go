@@ -46,7 +46,7 @@ func search(c *call) error {
 	space, _ := c.value("space")
 	kind, _ := c.value("kind")
 	sort, _ := c.value("sort")
-	found, err := c.Hub.Messages.Search(c.ctx(), c.who, c.session(), spaces.Search{
+	found, err := c.Hub.Messages.Search(c.ctx(), c.caller, c.session(), spaces.Search{
 		Query: query, Space: shoal.SpaceID(space), SenderKind: shoal.EntityKind(kind), Sort: spaces.SearchSort(sort), Position: place, Limit: limit,
 	})
 	out := page[shoal.Hit]{Items: found.Hits}

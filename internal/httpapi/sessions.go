@@ -47,7 +47,7 @@ func listSessions(c *call) error {
 	if err != nil {
 		return err
 	}
-	found, err := c.Hub.Sessions.List(c.ctx(), c.who, after, limit+1)
+	found, err := c.Hub.Sessions.List(c.ctx(), c.caller, after, limit+1)
 	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(s shoal.Session) string { return string(s.ID) }))
 }
 
@@ -56,12 +56,12 @@ func createSession(c *call) error {
 	if err := c.decodeOptional(&in); err != nil {
 		return err
 	}
-	made, err := c.Hub.Sessions.Create(c.ctx(), c.who, in, c.idempotencyKey())
+	made, err := c.Hub.Sessions.Create(c.ctx(), c.caller, in, c.idempotencyKey())
 	return c.answerOr(err, http.StatusCreated, made)
 }
 
 func getSession(c *call) error {
-	found, err := c.Hub.Sessions.Get(c.ctx(), c.who, c.session())
+	found, err := c.Hub.Sessions.Get(c.ctx(), c.caller, c.session())
 	return c.answerOr(err, http.StatusOK, found)
 }
 
@@ -70,15 +70,15 @@ func updateSession(c *call) error {
 	if err := c.decode(&in); err != nil {
 		return err
 	}
-	changed, err := c.Hub.Sessions.Change(c.ctx(), c.who, c.session(), in)
+	changed, err := c.Hub.Sessions.Change(c.ctx(), c.caller, c.session(), in)
 	return c.answerOr(err, http.StatusOK, changed)
 }
 
 func deleteSession(c *call) error {
-	return c.noContentOr(c.Hub.Sessions.Delete(c.ctx(), c.who, c.session()))
+	return c.noContentOr(c.Hub.Sessions.Delete(c.ctx(), c.caller, c.session()))
 }
 
 func closeSession(c *call) error {
-	closed, err := c.Hub.Sessions.Close(c.ctx(), c.who, c.session())
+	closed, err := c.Hub.Sessions.Close(c.ctx(), c.caller, c.session())
 	return c.answerOr(err, http.StatusOK, closed)
 }

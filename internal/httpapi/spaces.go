@@ -110,7 +110,7 @@ func listSpaces(c *call) error {
 	if err != nil {
 		return err
 	}
-	found, err := c.Hub.Spaces.List(c.ctx(), c.who, c.session(), storage.SpaceFilter{After: after, Limit: limit + 1})
+	found, err := c.Hub.Spaces.List(c.ctx(), c.caller, c.session(), storage.SpaceFilter{After: after, Limit: limit + 1})
 	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(s shoal.Space) string { return string(s.ID) }))
 }
 
@@ -119,12 +119,12 @@ func createSpace(c *call) error {
 	if err := c.decode(&in); err != nil {
 		return err
 	}
-	made, err := c.Hub.Spaces.Create(c.ctx(), c.who, c.session(), in, c.idempotencyKey())
+	made, err := c.Hub.Spaces.Create(c.ctx(), c.caller, c.session(), in, c.idempotencyKey())
 	return c.answerOr(err, http.StatusCreated, made)
 }
 
 func getSpace(c *call) error {
-	found, err := c.Hub.Spaces.Get(c.ctx(), c.who, c.session(), c.space())
+	found, err := c.Hub.Spaces.Get(c.ctx(), c.caller, c.session(), c.space())
 	return c.answerOr(err, http.StatusOK, found)
 }
 
@@ -133,12 +133,12 @@ func updateSpace(c *call) error {
 	if err := c.decode(&in); err != nil {
 		return err
 	}
-	changed, err := c.Hub.Spaces.Update(c.ctx(), c.who, c.session(), c.space(), in)
+	changed, err := c.Hub.Spaces.Update(c.ctx(), c.caller, c.session(), c.space(), in)
 	return c.answerOr(err, http.StatusOK, changed)
 }
 
 func deleteSpace(c *call) error {
-	return c.noContentOr(c.Hub.Spaces.Delete(c.ctx(), c.who, c.session(), c.space()))
+	return c.noContentOr(c.Hub.Spaces.Delete(c.ctx(), c.caller, c.session(), c.space()))
 }
 
 func closeSpace(c *call) error {
@@ -146,7 +146,7 @@ func closeSpace(c *call) error {
 	if err := c.decode(&in); err != nil {
 		return err
 	}
-	closed, err := c.Hub.Spaces.Close(c.ctx(), c.who, c.session(), c.space(), in.Summary)
+	closed, err := c.Hub.Spaces.Close(c.ctx(), c.caller, c.session(), c.space(), in.Summary)
 	return c.answerOr(err, http.StatusOK, closed)
 }
 
@@ -161,22 +161,22 @@ func listMembers(c *call) error {
 		return shoal.Invalid("query.kind", `must be "human" or "agent"`)
 	}
 	filter := spaces.MemberFilter{After: after, Limit: limit + 1, Kind: shoal.EntityKind(kind), Text: text}
-	found, err := c.Hub.Spaces.Members(c.ctx(), c.who, c.session(), c.space(), filter)
+	found, err := c.Hub.Spaces.Members(c.ctx(), c.caller, c.session(), c.space(), filter)
 	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(m shoal.Member) string { return string(m.EntityID) }))
 }
 
 func getMember(c *call) error {
-	found, err := c.Hub.Spaces.Member(c.ctx(), c.who, c.session(), c.space(), c.entity())
+	found, err := c.Hub.Spaces.Member(c.ctx(), c.caller, c.session(), c.space(), c.entity())
 	return c.answerOr(err, http.StatusOK, found)
 }
 
 func addMember(c *call) error {
-	changed, err := c.Hub.Spaces.Join(c.ctx(), c.who, c.session(), c.space(), c.entity())
+	changed, err := c.Hub.Spaces.Join(c.ctx(), c.caller, c.session(), c.space(), c.entity())
 	return c.answerOr(err, http.StatusOK, changed)
 }
 
 func removeMember(c *call) error {
-	changed, err := c.Hub.Spaces.Leave(c.ctx(), c.who, c.session(), c.space(), c.entity())
+	changed, err := c.Hub.Spaces.Leave(c.ctx(), c.caller, c.session(), c.space(), c.entity())
 	return c.answerOr(err, http.StatusOK, changed)
 }
 
@@ -184,7 +184,7 @@ func muteSpace(c *call) error   { return setMuted(c, true) }
 func unmuteSpace(c *call) error { return setMuted(c, false) }
 
 func setMuted(c *call, muted bool) error {
-	changed, err := c.Hub.Spaces.Mute(c.ctx(), c.who, c.session(), c.space(), muted)
+	changed, err := c.Hub.Spaces.Mute(c.ctx(), c.caller, c.session(), c.space(), muted)
 	return c.answerOr(err, http.StatusOK, changed)
 }
 
@@ -196,7 +196,7 @@ func readSpace(c *call) error {
 	if in.Seq == nil {
 		return shoal.Invalid("body.seq", "is missing: send the seq of the last message that was read")
 	}
-	read, err := c.Hub.Inbox.MarkRead(c.ctx(), c.who, c.session(), c.space(), *in.Seq)
+	read, err := c.Hub.Inbox.MarkRead(c.ctx(), c.caller, c.session(), c.space(), *in.Seq)
 	return c.answerOr(err, http.StatusOK, read)
 }
 
@@ -208,6 +208,6 @@ func unreadSpace(c *call) error {
 	if in.Seq == nil {
 		return shoal.Invalid("body.seq", "is missing: send the seq of the first message to mark as unread")
 	}
-	changed, err := c.Hub.Inbox.MarkUnread(c.ctx(), c.who, c.session(), c.space(), *in.Seq)
+	changed, err := c.Hub.Inbox.MarkUnread(c.ctx(), c.caller, c.session(), c.space(), *in.Seq)
 	return c.answerOr(err, http.StatusOK, changed)
 }

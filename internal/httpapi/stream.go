@@ -77,11 +77,11 @@ func (c *call) follow(req feed.FollowRequest) error {
 		place = "query.after"
 	}
 	req.After = shoal.Cursor(after)
-	if err := c.Limits.Open(c.who); err != nil {
+	if err := c.Limits.Open(c.caller); err != nil {
 		return err
 	}
-	defer c.Limits.Close(c.who)
-	follower, err := c.Hub.Events.Follow(c.ctx(), c.who, req)
+	defer c.Limits.Close(c.caller)
+	follower, err := c.Hub.Events.Follow(c.ctx(), c.caller, req)
 	if err != nil {
 		return fields.Rename(err, "after", place)
 	}
@@ -139,8 +139,8 @@ func (s *stream) run() error {
 // checkKey returns an error if the key has become invalid. The hub ends the streams of a key that
 // this server revokes; the check finds keys that have expired or were revoked on another server.
 func (s *stream) checkKey() error {
-	who, err := s.Auth.Principal(s.r)
-	if err == nil && who != s.who {
+	caller, err := s.Auth.Principal(s.r)
+	if err == nil && caller != s.caller {
 		err = shoal.E("httpapi.stream", shoal.Unauthenticated, "The key has changed.")
 	}
 	return err

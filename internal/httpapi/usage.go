@@ -46,7 +46,7 @@ func sumUsage(c *call) error {
 	if q.To, err = c.time("to"); err != nil {
 		return err
 	}
-	rows, err := c.Hub.Usage.Sum(c.ctx(), c.who, c.session(), q)
+	rows, err := c.Hub.Usage.Sum(c.ctx(), c.caller, c.session(), q)
 	return c.answerOr(err, http.StatusOK, pageOf(rows, len(rows), nil))
 }
 

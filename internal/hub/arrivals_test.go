@@ -76,17 +76,17 @@ func TestUnrelatedMessagesCauseNoReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, readCounter := shopWithReadCounter(t)
 		done := make(chan struct{})
-		wait := func(who shoal.Principal) {
-			d, err := h.Inbox.Wait(t.Context(), who, &inbox.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMentions, Timeout: time.Minute})
+		wait := func(caller shoal.Principal) {
+			d, err := h.Inbox.Wait(t.Context(), caller, &inbox.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMentions, Timeout: time.Minute})
 			if err != nil || len(d.Result.Items) != 1 || d.Result.Items[0].Messages[0].Seq != 3 {
-				t.Errorf("the wait of %s returned %+v, %v; want message 3", who.KeyID, d, err)
+				t.Errorf("the wait of %s returned %+v, %v; want message 3", caller.KeyID, d, err)
 			}
 			done <- struct{}{}
 		}
 		for _, key := range []shoal.KeyID{"a", "b", "c"} {
-			who := bot
-			who.KeyID = key
-			go wait(who)
+			caller := bot
+			caller.KeyID = key
+			go wait(caller)
 		}
 		synctest.Wait()
 		before := readCounter.n.Load()

@@ -36,8 +36,8 @@ func TestCursorLengthWithManySenders(t *testing.T) {
 					must(t, err)
 					var posted []string
 					post := func(id shoal.EntityID, text string) {
-						who := shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: id, KeyID: shoal.KeyID("key_" + string(id))}
-						_, err := h.Messages.Post(t.Context(), who, shoal.DefaultSession, space, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}}, "")
+						caller := shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: id, KeyID: shoal.KeyID("key_" + string(id))}
+						_, err := h.Messages.Post(t.Context(), caller, shoal.DefaultSession, space, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}}, "")
 						must(t, err)
 					}
 					for i, id := range senders {

@@ -54,11 +54,11 @@ type defects struct {
 
 // wait waits as bot in a goroutine and sends the response to the returned channel.
 func (d *defects) wait(t *testing.T, key shoal.KeyID, req *inbox.WaitRequest) <-chan *inbox.Delivery {
-	who := bot
-	who.KeyID = key
+	caller := bot
+	caller.KeyID = key
 	answer := make(chan *inbox.Delivery, 1)
 	go func() {
-		got, err := d.hub.Inbox.Wait(context.Background(), who, req)
+		got, err := d.hub.Inbox.Wait(context.Background(), caller, req)
 		if err != nil {
 			t.Errorf("wait: %v", err)
 		}

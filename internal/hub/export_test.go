@@ -175,9 +175,9 @@ func TestImportReplacesSession(t *testing.T) {
 // replaces it, in which the same positions belong to other messages.
 func TestImportDropsDeliveredBatches(t *testing.T) {
 	h := shop(t, nil)
-	wait := func(who shoal.Principal, ack string) shoal.WaitResult {
+	wait := func(caller shoal.Principal, ack string) shoal.WaitResult {
 		t.Helper()
-		d, err := h.Inbox.Wait(t.Context(), who, &inbox.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages, Ack: ack})
+		d, err := h.Inbox.Wait(t.Context(), caller, &inbox.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages, Ack: ack})
 		must(t, err)
 		d.Settle(true)
 		return d.Result
@@ -327,11 +327,11 @@ func TestImportRejectsInvalidFiles(t *testing.T) {
 func TestExportRequiresAdmin(t *testing.T) {
 	h, store := openHub(t, sqlite(t))
 	shoaltest.Fill(t, store, "lab")
-	for _, who := range []shoal.Principal{{Role: shoal.RoleService, SessionID: "lab"}, {Role: shoal.RoleEntity, SessionID: "lab", EntityID: "ann"}} {
-		if err := h.Archive.Export(t.Context(), who, "lab", "", &bytes.Buffer{}); !errors.Is(err, shoal.Forbidden) {
+	for _, caller := range []shoal.Principal{{Role: shoal.RoleService, SessionID: "lab"}, {Role: shoal.RoleEntity, SessionID: "lab", EntityID: "ann"}} {
+		if err := h.Archive.Export(t.Context(), caller, "lab", "", &bytes.Buffer{}); !errors.Is(err, shoal.Forbidden) {
 			t.Errorf("export: %v", err)
 		}
-		if _, err := h.Archive.Import(t.Context(), who, "lab", strings.NewReader(""), archive.ImportOptions{}); !errors.Is(err, shoal.Forbidden) {
+		if _, err := h.Archive.Import(t.Context(), caller, "lab", strings.NewReader(""), archive.ImportOptions{}); !errors.Is(err, shoal.Forbidden) {
 			t.Errorf("import: %v", err)
 		}
 	}

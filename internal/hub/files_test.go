@@ -45,19 +45,19 @@ func TestFiles(t *testing.T) {
 		t.Errorf("a name of two lines and no type: %v", err)
 	}
 
-	sees := func(who shoal.Principal, want bool) {
+	sees := func(caller shoal.Principal, want bool) {
 		t.Helper()
-		_, data, err := h.Files.Get(ctx, who, shoal.DefaultSession, file.ID)
+		_, data, err := h.Files.Get(ctx, caller, shoal.DefaultSession, file.ID)
 		switch {
 		case want && (err != nil || !bytes.Equal(data, []byte("picture"))):
-			t.Errorf("%s gets %q, %v", who.KeyID, data, err)
+			t.Errorf("%s gets %q, %v", caller.KeyID, data, err)
 		case !want && (!errors.Is(err, shoal.NotFound) || data != nil):
-			t.Errorf("%s gets %q, %v, want NotFound", who.KeyID, data, err)
+			t.Errorf("%s gets %q, %v, want NotFound", caller.KeyID, data, err)
 		}
 	}
-	show := func(who shoal.Principal, space shoal.SpaceID, at string) error {
+	show := func(caller shoal.Principal, space shoal.SpaceID, at string) error {
 		part := shoal.Part{Type: shoal.FilePart, Name: "a.png", MediaType: "image/png", Size: 7, URL: at}
-		_, err := h.Messages.Post(ctx, who, shoal.DefaultSession, space, shoal.Draft{Parts: []shoal.Part{part}}, "")
+		_, err := h.Messages.Post(ctx, caller, shoal.DefaultSession, space, shoal.Draft{Parts: []shoal.Part{part}}, "")
 		return err
 	}
 	sees(ann, true)

@@ -87,10 +87,10 @@ func (w *raceWorld) journey(seed uint64) (wrong []string, seen eventCounts) {
 	w.ledger.reset(seed)
 	j := &journey{race: r, mutating: make(chan struct{})}
 	service := shoal.Principal{Role: shoal.RoleService, SessionID: r.session, KeyID: "service"}
-	for _, who := range []shoal.Principal{r.as("a", "f"), r.as("b", "f"), r.as("c", "f"), service} {
+	for _, caller := range []shoal.Principal{r.as("a", "f"), r.as("b", "f"), r.as("c", "f"), service} {
 		for _, space := range []shoal.SpaceID{"", "x"} {
 			j.followers = append(j.followers, &testFollower{
-				journey: j, who: who, space: space, rng: rand.New(rand.NewPCG(r.rng.Uint64(), 0)), eventCounts: eventCounts{},
+				journey: j, caller: caller, space: space, rng: rand.New(rand.NewPCG(r.rng.Uint64(), 0)), eventCounts: eventCounts{},
 			})
 		}
 	}
@@ -168,9 +168,9 @@ func (j *journey) changeLast() {
 // testFollower follows a space, or all spaces, and derives their state from the events.
 type testFollower struct {
 	*journey
-	who   shoal.Principal
-	space shoal.SpaceID
-	rng   *rand.Rand
+	caller shoal.Principal
+	space  shoal.SpaceID
+	rng    *rand.Rand
 
 	world       map[shoal.SpaceID]*spaceState
 	last        shoal.Cursor
@@ -180,7 +180,7 @@ type testFollower struct {
 }
 
 func (f *testFollower) fail(format string, args ...any) {
-	f.wrong = append(f.wrong, fmt.Sprintf("%s following %q: ", f.who.Scope(), f.space)+fmt.Sprintf(format, args...))
+	f.wrong = append(f.wrong, fmt.Sprintf("%s following %q: ", f.caller.Scope(), f.space)+fmt.Sprintf(format, args...))
 }
 
 // run follows until the last change was made and all events are read.
@@ -214,7 +214,7 @@ func (f *testFollower) follow() (*feed.Follower, error) {
 	} else {
 		f.eventCounts["resumed"]++
 	}
-	return f.hub.Events.Follow(f.t.Context(), f.who, feed.FollowRequest{Session: f.session, Space: f.space, After: f.last})
+	return f.hub.Events.Follow(f.t.Context(), f.caller, feed.FollowRequest{Session: f.session, Space: f.space, After: f.last})
 }
 
 // checkRefused accepts that a space cannot be followed while the entity is not in it.
@@ -270,7 +270,7 @@ func (f *testFollower) readEvents(source *feed.Follower) (arrived bool) {
 func (f *testFollower) compare() {
 	ctx, cancel := context.WithCancel(f.t.Context())
 	defer cancel()
-	fresh := &testFollower{journey: f.journey, who: f.who, space: f.space, rng: f.rng, eventCounts: eventCounts{}}
+	fresh := &testFollower{journey: f.journey, caller: f.caller, space: f.space, rng: f.rng, eventCounts: eventCounts{}}
 	source, err := fresh.follow()
 	if err != nil {
 		f.fail("a fresh snapshot: %v", err)

@@ -61,7 +61,7 @@ func (f *testFollower) apply(ev shoal.Event, since time.Time) {
 	switch {
 	case data.Member != nil:
 		f.applyMember(ev.Type, *data.SpaceID, *data.Member, data.Count)
-	case known == nil && f.who.Role == shoal.RoleService && ev.Type == shoal.EventSpaceUpdated:
+	case known == nil && f.caller.Role == shoal.RoleService && ev.Type == shoal.EventSpaceUpdated:
 		f.world[*data.SpaceID] = &spaceState{space: *data.Space} // a new space
 	case known == nil:
 		f.fail("%s of the unknown space %s", ev.Type, *data.SpaceID)
@@ -100,7 +100,7 @@ func (f *testFollower) applyMessage(known *spaceState, m shoal.Message) {
 // space, a snapshot that contains it comes first; when it leaves, the state of the space is
 // dropped.
 func (f *testFollower) applyMember(what shoal.EventType, space shoal.SpaceID, m shoal.Member, count int64) {
-	own := f.who.Role == shoal.RoleEntity && m.EntityID == f.who.EntityID && f.space == ""
+	own := f.caller.Role == shoal.RoleEntity && m.EntityID == f.caller.EntityID && f.space == ""
 	known := f.world[space]
 	switch {
 	case own && what == shoal.EventMemberLeft:

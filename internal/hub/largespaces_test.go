@@ -48,10 +48,10 @@ func followed(t *testing.T, f *feed.Follower) (all []shoal.Event) {
 	}
 }
 
-func follow(t *testing.T, h *hub.Hub, who shoal.Principal, req feed.FollowRequest) *feed.Follower {
+func follow(t *testing.T, h *hub.Hub, caller shoal.Principal, req feed.FollowRequest) *feed.Follower {
 	t.Helper()
 	req.Session = shoal.DefaultSession
-	f, err := h.Events.Follow(t.Context(), who, req)
+	f, err := h.Events.Follow(t.Context(), caller, req)
 	must(t, err)
 	t.Cleanup(f.Close)
 	return f

@@ -17,12 +17,12 @@ import (
 func TestEntityQuotas(t *testing.T) {
 	h := shop(t, func(o *hub.Options) { o.MaxSpacesEach, o.MaxBytesEach = 3, 100 })
 	ctx := context.Background()
-	create := func(who shoal.Principal, key string) error {
-		_, err := h.Spaces.Create(ctx, who, shoal.DefaultSession, shoal.NewSpace{Name: "x", Members: []shoal.EntityID{"ann"}}, key)
+	create := func(caller shoal.Principal, key string) error {
+		_, err := h.Spaces.Create(ctx, caller, shoal.DefaultSession, shoal.NewSpace{Name: "x", Members: []shoal.EntityID{"ann"}}, key)
 		return err
 	}
-	upload := func(who shoal.Principal, size int, key string) error {
-		_, err := h.Files.Upload(ctx, who, shoal.DefaultSession, shoal.File{Name: "f", MediaType: "text/plain"}, make([]byte, size),
+	upload := func(caller shoal.Principal, size int, key string) error {
+		_, err := h.Files.Upload(ctx, caller, shoal.DefaultSession, shoal.File{Name: "f", MediaType: "text/plain"}, make([]byte, size),
 			func(id shoal.FileID) string { return shoal.FilePath(shoal.DefaultSession, id) }, key)
 		return err
 	}

@@ -15,8 +15,8 @@ func TestRenderers(t *testing.T) {
 	h := shop(t, nil)
 	service := shoal.Principal{Role: shoal.RoleService, SessionID: shoal.DefaultSession, KeyID: "s"}
 	stranger := shoal.Principal{Role: shoal.RoleEntity, SessionID: "lab", EntityID: "ann", KeyID: "l"}
-	put := func(who shoal.Principal, name shoal.RendererName, page string) (shoal.Renderer, bool, error) {
-		return h.Renderers.Put(ctx, who, shoal.DefaultSession, name, []byte(page))
+	put := func(caller shoal.Principal, name shoal.RendererName, page string) (shoal.Renderer, bool, error) {
+		return h.Renderers.Put(ctx, caller, shoal.DefaultSession, name, []byte(page))
 	}
 	for _, c := range []struct {
 		page    string
@@ -28,19 +28,19 @@ func TestRenderers(t *testing.T) {
 			t.Errorf("pushing %q makes %+v, created %v, %v; want version %d", c.page, got, created, err, c.version)
 		}
 	}
-	for who, want := range map[*shoal.Principal]shoal.Kind{&ann: shoal.Forbidden, &service: shoal.Forbidden, &stranger: shoal.NotFound} {
-		_, _, err := put(*who, "card", "mine")
-		if deleted := h.Renderers.Delete(ctx, *who, shoal.DefaultSession, "card"); shoal.KindOf(err) != want || shoal.KindOf(deleted) != want {
-			t.Errorf("%s pushes: %v, deletes: %v; want %s", who.KeyID, err, deleted, want)
+	for caller, want := range map[*shoal.Principal]shoal.Kind{&ann: shoal.Forbidden, &service: shoal.Forbidden, &stranger: shoal.NotFound} {
+		_, _, err := put(*caller, "card", "mine")
+		if deleted := h.Renderers.Delete(ctx, *caller, shoal.DefaultSession, "card"); shoal.KindOf(err) != want || shoal.KindOf(deleted) != want {
+			t.Errorf("%s pushes: %v, deletes: %v; want %s", caller.KeyID, err, deleted, want)
 		}
 	}
-	for _, who := range []shoal.Principal{root, ann, service} {
-		all, err := h.Renderers.List(ctx, who, shoal.DefaultSession, "", 9)
+	for _, caller := range []shoal.Principal{root, ann, service} {
+		all, err := h.Renderers.List(ctx, caller, shoal.DefaultSession, "", 9)
 		if err != nil || len(all) != 1 || all[0].Version != 3 || all[0].URL == "" {
-			t.Errorf("%s sees %+v, %v", who.KeyID, all, err)
+			t.Errorf("%s sees %+v, %v", caller.KeyID, all, err)
 		}
-		if _, page, err := h.Renderers.Page(ctx, who, shoal.DefaultSession, "card", 2); err != nil || string(page) != "two" {
-			t.Errorf("%s gets %q, %v", who.KeyID, page, err)
+		if _, page, err := h.Renderers.Page(ctx, caller, shoal.DefaultSession, "card", 2); err != nil || string(page) != "two" {
+			t.Errorf("%s gets %q, %v", caller.KeyID, page, err)
 		}
 	}
 	_, listed := h.Renderers.List(ctx, stranger, shoal.DefaultSession, "", 9)

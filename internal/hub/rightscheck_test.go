@@ -27,18 +27,18 @@ type openCall struct {
 
 // openCalls opens every kind of call that a caller can have open in a session on h: a wait, a
 // wait for agents, a follower and a watched connection.
-func openCalls(t *testing.T, h *hub.Hub, who shoal.Principal, session shoal.SessionID) []openCall {
+func openCalls(t *testing.T, h *hub.Hub, caller shoal.Principal, session shoal.SessionID) []openCall {
 	t.Helper()
 	calls := []openCall{{"wait", make(chan error, 1)}, {"wait for agents", make(chan error, 1)}, {"follower", make(chan error, 1)}, {"connection", make(chan error, 1)}}
 	go func() {
-		_, err := h.Inbox.Wait(context.Background(), who, &inbox.WaitRequest{Session: session, Kind: shoal.WaitMessages, Timeout: time.Minute})
+		_, err := h.Inbox.Wait(context.Background(), caller, &inbox.WaitRequest{Session: session, Kind: shoal.WaitMessages, Timeout: time.Minute})
 		calls[0].err <- err
 	}()
 	go func() {
-		_, _, _, err := h.Inbox.WaitForAgents(context.Background(), who, session, []shoal.EntityID{"nobody"}, 0, time.Minute)
+		_, _, _, err := h.Inbox.WaitForAgents(context.Background(), caller, session, []shoal.EntityID{"nobody"}, 0, time.Minute)
 		calls[1].err <- err
 	}()
-	f, err := h.Events.Follow(t.Context(), who, feed.FollowRequest{Session: session})
+	f, err := h.Events.Follow(t.Context(), caller, feed.FollowRequest{Session: session})
 	must(t, err)
 	go func() {
 		defer f.Close()
@@ -47,7 +47,7 @@ func openCalls(t *testing.T, h *hub.Hub, who shoal.Principal, session shoal.Sess
 		}
 		calls[2].err <- err
 	}()
-	stop := h.Keys.Watch(who, session, func(err error) { calls[3].err <- err })
+	stop := h.Keys.Watch(caller, session, func(err error) { calls[3].err <- err })
 	t.Cleanup(stop)
 	return calls
 }
@@ -88,13 +88,13 @@ func checkRightsEnd(t *testing.T, one, other *hub.Hub) {
 	must(t, err)
 	owner.Owner = true
 	for _, c := range []struct {
-		name string
-		who  shoal.Principal
-		want shoal.Kind
-		do   func(who shoal.Principal) error
+		name   string
+		caller shoal.Principal
+		want   shoal.Kind
+		do     func(caller shoal.Principal) error
 	}{
-		{"a revoked key", lab(t, one, "revoked"), shoal.Unauthenticated, func(who shoal.Principal) error { return one.Keys.Revoke(ctx, root, who.KeyID) }},
-		{"a removed entity", lab(t, one, "removed"), shoal.NotFound, func(who shoal.Principal) error { return one.Entities.Delete(ctx, root, "lab", who.EntityID) }},
+		{"a revoked key", lab(t, one, "revoked"), shoal.Unauthenticated, func(caller shoal.Principal) error { return one.Keys.Revoke(ctx, root, caller.KeyID) }},
+		{"a removed entity", lab(t, one, "removed"), shoal.NotFound, func(caller shoal.Principal) error { return one.Entities.Delete(ctx, root, "lab", caller.EntityID) }},
 		{"a former owner", owner, shoal.Unauthenticated, func(shoal.Principal) error {
 			member := shoal.SessionMember
 			_, err := one.Entities.Update(ctx, root, "lab", "owner", shoal.EntityChange{SessionRole: &member})
@@ -102,9 +102,9 @@ func checkRightsEnd(t *testing.T, one, other *hub.Hub) {
 		}},
 		{"a deleted session", lab(t, one, "left"), shoal.NotFound, func(shoal.Principal) error { return one.Sessions.Delete(ctx, root, "lab") }},
 	} {
-		calls, bystander := openCalls(t, other, c.who, "lab"), openCalls(t, other, ann, shoal.DefaultSession)
+		calls, bystander := openCalls(t, other, c.caller, "lab"), openCalls(t, other, ann, shoal.DefaultSession)
 		since := time.Now()
-		must(t, c.do(c.who))
+		must(t, c.do(c.caller))
 		wantEnded(t, calls, since, c.want)
 		for _, b := range bystander {
 			select {

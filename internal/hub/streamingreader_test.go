@@ -55,15 +55,15 @@ func (r *streamReader) connect() {
 	if r.follower != nil {
 		return
 	}
-	who := shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "ann", KeyID: "reader"}
+	caller := shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "ann", KeyID: "reader"}
 	req := feed.FollowRequest{Session: shoal.DefaultSession, After: r.cursor}
 	switch r.kind {
 	case "space":
 		req.Space = "shop"
 	case "run":
-		req.Run, who = "run_1", shoal.Principal{Role: shoal.RoleAdmin}
+		req.Run, caller = "run_1", shoal.Principal{Role: shoal.RoleAdmin}
 	case "session":
-		who = shoal.Principal{Role: shoal.RoleAdmin}
+		caller = shoal.Principal{Role: shoal.RoleAdmin}
 	}
 	if part := r.streamingPart(); part != nil && r.rnd.IntN(2) == 0 {
 		// A delta and a reset happen between the end of the window and the snapshot. The
@@ -77,7 +77,7 @@ func (r *streamReader) connect() {
 		})
 		defer r.store.beforeRead(0, nil)
 	}
-	f, err := r.on().Events.Follow(context.Background(), who, req)
+	f, err := r.on().Events.Follow(context.Background(), caller, req)
 	r.must(err)
 	r.follower = f
 }

@@ -37,9 +37,9 @@ func TestTargetedPart(t *testing.T) {
 		p.must(p.store.Update(t.Context(), storage.Global, func(tx storage.Tx) error { return tx.InsertRun(p.run()) }))
 		p.takeLease()
 		open := map[string]*feed.Follower{}
-		follow := func(name string, who shoal.Principal, req feed.FollowRequest) {
+		follow := func(name string, caller shoal.Principal, req feed.FollowRequest) {
 			req.Session = shoal.DefaultSession
-			f, err := p.hub.Events.Follow(context.Background(), who, req)
+			f, err := p.hub.Events.Follow(context.Background(), caller, req)
 			p.must(err)
 			open[name] = f
 		}
@@ -50,10 +50,10 @@ func TestTargetedPart(t *testing.T) {
 		}()
 		eve := shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "eve", KeyID: "eve"}
 		begin := func(when string) {
-			for name, who := range map[string]shoal.Principal{"ann": ann, "eve": eve, "root": root} {
-				follow(name+" follows the space "+when, who, feed.FollowRequest{Space: "shop"})
-				follow(name+" follows everything "+when, who, feed.FollowRequest{})
-				follow(name+" follows the run "+when, who, feed.FollowRequest{Run: "run_1"})
+			for name, caller := range map[string]shoal.Principal{"ann": ann, "eve": eve, "root": root} {
+				follow(name+" follows the space "+when, caller, feed.FollowRequest{Space: "shop"})
+				follow(name+" follows everything "+when, caller, feed.FollowRequest{})
+				follow(name+" follows the run "+when, caller, feed.FollowRequest{Run: "run_1"})
 			}
 		}
 		begin("from the start")
@@ -120,14 +120,14 @@ func TestTargetedPart(t *testing.T) {
 			}
 			checkSecret(t, name, all.String())
 		}
-		for name, who := range map[string]shoal.Principal{"ann": ann, "eve": eve, "root": root} {
-			messages, err := p.hub.Messages.Read(t.Context(), who, shoal.DefaultSession, "shop", storage.Page{Limit: 10})
+		for name, caller := range map[string]shoal.Principal{"ann": ann, "eve": eve, "root": root} {
+			messages, err := p.hub.Messages.Read(t.Context(), caller, shoal.DefaultSession, "shop", storage.Page{Limit: 10})
 			p.must(err)
 			checkSecret(t, name+" reads", asJSON(messages))
-			if who.EntityID == "" {
+			if caller.EntityID == "" {
 				continue
 			}
-			d, err := p.hub.Inbox.Wait(t.Context(), who, &inbox.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages})
+			d, err := p.hub.Inbox.Wait(t.Context(), caller, &inbox.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages})
 			p.must(err)
 			checkSecret(t, name+" waits", asJSON(d.Result))
 		}

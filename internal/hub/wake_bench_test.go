@@ -35,8 +35,8 @@ func benchmarkWakeUp(b *testing.B, pairs int) {
 		return shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: shoal.EntityID(id), KeyID: shoal.KeyID(id)}
 	}
 	for i := range pairs {
-		for _, who := range []shoal.Principal{as("sender", i), as("agent", i)} {
-			if _, err := h.Entities.Create(ctx, root, shoal.DefaultSession, shoal.NewEntity{ID: who.EntityID}, ""); err != nil {
+		for _, caller := range []shoal.Principal{as("sender", i), as("agent", i)} {
+			if _, err := h.Entities.Create(ctx, root, shoal.DefaultSession, shoal.NewEntity{ID: caller.EntityID}, ""); err != nil {
 				b.Fatal(err)
 			}
 		}

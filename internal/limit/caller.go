@@ -19,10 +19,10 @@ type Caller struct {
 }
 
 // Of returns the caller of a principal.
-func Of(who shoal.Principal) Caller {
-	c := Caller{session: who.SessionID, entity: who.EntityID, admin: who.Admin()}
+func Of(caller shoal.Principal) Caller {
+	c := Caller{session: caller.SessionID, entity: caller.EntityID, admin: caller.Admin()}
 	if c.entity == "" {
-		c.key = who.KeyID
+		c.key = caller.KeyID
 	}
 	return c
 }
@@ -41,8 +41,8 @@ func (c Caller) Admin() bool { return c.admin }
 type callerKey struct{}
 
 // As returns a context whose operations count for a principal.
-func As(ctx context.Context, who shoal.Principal) context.Context {
-	return context.WithValue(ctx, callerKey{}, Of(who))
+func As(ctx context.Context, caller shoal.Principal) context.Context {
+	return context.WithValue(ctx, callerKey{}, Of(caller))
 }
 
 // AsRunOf returns a context whose operations count for the runs that an entity has requested,

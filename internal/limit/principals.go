@@ -98,11 +98,11 @@ func (p *Principals) Refusing() (longest time.Duration) {
 
 // Call counts a call when it arrives. For a principal over its rate it returns RateLimited
 // with the time until the next permitted call.
-func (p *Principals) Call(who shoal.Principal) error {
-	if who.Admin() {
+func (p *Principals) Call(caller shoal.Principal) error {
+	if caller.Admin() {
 		return nil
 	}
-	return p.rateError(p.rates.Take(Of(who)))
+	return p.rateError(p.rates.Take(Of(caller)))
 }
 
 // Peek returns the error with which Call would refuse a caller now, or Begin if the call is to be
@@ -134,7 +134,9 @@ func (p *Principals) rateError(wait time.Duration) error {
 // many, and Busy when the global limit is reached: a bounded number of concurrent calls
 // finishes soon, while thousands would slow each other down. After an error, End must not be
 // called.
-func (p *Principals) Begin(who shoal.Principal) error { return p.callError(p.calls.Enter(Of(who))) }
+func (p *Principals) Begin(caller shoal.Principal) error {
+	return p.callError(p.calls.Enter(Of(caller)))
+}
 
 // callError returns the error for a verdict on a concurrent call, or nil.
 func (p *Principals) callError(v Verdict) error {
@@ -154,15 +156,15 @@ func (p *Principals) callError(v Verdict) error {
 }
 
 // End ends a call of Begin.
-func (p *Principals) End(who shoal.Principal) {
-	p.calls.Leave(Of(who))
+func (p *Principals) End(caller shoal.Principal) {
+	p.calls.Leave(Of(caller))
 }
 
 // Open counts a stream until Close. It returns RateLimited for a principal with too many, and
 // Busy when the global limit is reached. After an error, Close must not be called.
-func (p *Principals) Open(who shoal.Principal) error {
+func (p *Principals) Open(caller shoal.Principal) error {
 	const op = "limit.Open"
-	switch p.streams.Enter(Of(who)) {
+	switch p.streams.Enter(Of(caller)) {
 	case KeyFull:
 		p.refused.With("streams_each").Add(1)
 		return shoal.E(op, shoal.RateLimited, fmt.Sprintf("You have %d streams open, as many as one principal may. Close one first.", p.streams.each))
@@ -174,16 +176,16 @@ func (p *Principals) Open(who shoal.Principal) error {
 }
 
 // Close ends a stream of Open.
-func (p *Principals) Close(who shoal.Principal) {
-	p.streams.Leave(Of(who))
+func (p *Principals) Close(caller shoal.Principal) {
+	p.streams.Leave(Of(caller))
 }
 
 // Upload counts a file or an export of a caller until Uploaded. It returns RateLimited for a
 // principal with too many, and Busy when the global limit is reached. After an error, Uploaded
 // must not be called.
-func (p *Principals) Upload(who shoal.Principal) error {
+func (p *Principals) Upload(caller shoal.Principal) error {
 	const op = "limit.Upload"
-	switch p.uploads.Enter(Of(who)) {
+	switch p.uploads.Enter(Of(caller)) {
 	case KeyFull:
 		p.refused.With("uploads_each").Add(1)
 		return shoal.E(op, shoal.RateLimited, fmt.Sprintf("You are sending %d files at once, as many as one caller may. Wait until one has arrived.", p.uploads.each))
@@ -198,8 +200,8 @@ func (p *Principals) Upload(who shoal.Principal) error {
 }
 
 // Uploaded ends a transfer of Upload.
-func (p *Principals) Uploaded(who shoal.Principal) {
-	p.uploads.Leave(Of(who))
+func (p *Principals) Uploaded(caller shoal.Principal) {
+	p.uploads.Leave(Of(caller))
 }
 
 // Streams returns the number of open streams.

@@ -76,9 +76,9 @@ var paths = []struct {
 	{"sdk", func(w *world, t testing.TB, id shoal.EntityID) *line {
 		// The SDK's own handler, with the same guard and the same check of the
 		// key.
-		who := shoal.Principal{KeyID: shoal.KeyID("sdk_" + id), Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: id}
+		caller := shoal.Principal{KeyID: shoal.KeyID("sdk_" + id), Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: id}
 		w.key(id)
-		sdk := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return mcpapi.Server(w.api, who, shoal.DefaultSession) },
+		sdk := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return mcpapi.Server(w.api, caller, shoal.DefaultSession) },
 			&mcp.StreamableHTTPOptions{JSONResponse: true})
 		g, err := guard.New(guard.Options{MCPPaths: []string{"/mcp"}})
 		if err != nil {

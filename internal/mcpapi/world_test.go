@@ -182,9 +182,9 @@ func (w *world) space(id shoal.SpaceID, members ...shoal.EntityID) {
 // say posts through the hub, not over MCP.
 func (w *world) say(by shoal.EntityID, in shoal.SpaceID, text string, mentions ...shoal.EntityID) shoal.Message {
 	w.t.Helper()
-	who := adminWho
-	who.EntityID = by
-	m, err := w.hub.Messages.Post(context.WithoutCancel(w.t.Context()), who, shoal.DefaultSession, in, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: mentions}, "")
+	caller := adminWho
+	caller.EntityID = by
+	m, err := w.hub.Messages.Post(context.WithoutCancel(w.t.Context()), caller, shoal.DefaultSession, in, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: mentions}, "")
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -288,8 +288,8 @@ func (w *world) join(by transport, id shoal.EntityID, options ...*mcp.ClientOpti
 		w.key(id)
 		var server *mcp.InMemoryTransport
 		server, memory := mcp.NewInMemoryTransports()
-		who := shoal.Principal{KeyID: shoal.KeyID("memory_" + id), Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: id}
-		if _, err := mcpapi.Server(w.api, who, shoal.DefaultSession).Connect(w.t.Context(), server, nil); err != nil {
+		caller := shoal.Principal{KeyID: shoal.KeyID("memory_" + id), Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: id}
+		if _, err := mcpapi.Server(w.api, caller, shoal.DefaultSession).Connect(w.t.Context(), server, nil); err != nil {
 			w.t.Fatal(err)
 		}
 		to = memory

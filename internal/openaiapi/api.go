@@ -39,7 +39,7 @@ type call struct {
 	*API
 	w       http.ResponseWriter
 	r       *http.Request
-	who     shoal.Principal
+	caller  shoal.Principal
 	session shoal.SessionID
 }
 
@@ -58,13 +58,13 @@ func (a *API) serve(f func(*call) error) http.HandlerFunc {
 
 // call identifies the caller of a request.
 func (a *API) call(w http.ResponseWriter, r *http.Request) (*call, error) {
-	who, err := a.Caller(r)
+	caller, err := a.Caller(r)
 	if err != nil {
 		return nil, err
 	}
-	session := cmp.Or(who.SessionID, shoal.SessionID(r.Header.Get("X-Shoal-Session")), shoal.DefaultSession)
-	a.Auth.RecordCall(who, session)
-	return &call{API: a, w: w, r: r.WithContext(limit.As(r.Context(), who)), who: who, session: session}, nil
+	session := cmp.Or(caller.SessionID, shoal.SessionID(r.Header.Get("X-Shoal-Session")), shoal.DefaultSession)
+	a.Auth.RecordCall(caller, session)
+	return &call{API: a, w: w, r: r.WithContext(limit.As(r.Context(), caller)), caller: caller, session: session}, nil
 }
 
 // refuse answers with an error object.

@@ -44,7 +44,7 @@ func (c *call) complete() error {
 		return err
 	}
 	var end func()
-	if x.Exchange, end, err = c.Open(c.r, c.who, c.session, space); err != nil {
+	if x.Exchange, end, err = c.Open(c.r, c.caller, c.session, space); err != nil {
 		return err
 	}
 	defer end()
@@ -60,12 +60,12 @@ func (c *call) space(agent shoal.Entity) (shoal.SpaceID, error) {
 	if named := c.r.Header.Get("X-Shoal-Space"); named != "" {
 		return shoal.SpaceID(named), nil
 	}
-	id := ChatSpace(c.who.EntityID, agent.ID)
-	_, err := c.Hub.Spaces.Get(c.r.Context(), c.who, c.session, id)
+	id := ChatSpace(c.caller.EntityID, agent.ID)
+	_, err := c.Hub.Spaces.Get(c.r.Context(), c.caller, c.session, id)
 	if shoal.KindOf(err) != shoal.NotFound {
 		return id, err
 	}
-	_, err = c.Hub.Spaces.Create(c.r.Context(), c.who, c.session, shoal.NewSpace{ID: id, Name: "Chat with " + agent.Name, Members: []shoal.EntityID{agent.ID}}, "")
+	_, err = c.Hub.Spaces.Create(c.r.Context(), c.caller, c.session, shoal.NewSpace{ID: id, Name: "Chat with " + agent.Name, Members: []shoal.EntityID{agent.ID}}, "")
 	if errors.Is(err, shoal.AlreadyExists) { // another request has just created it, or it is another entity's
 		err = nil
 	}
@@ -81,7 +81,7 @@ func ChatSpace(entity, agent shoal.EntityID) shoal.SpaceID {
 // say posts what the client says, or answers what waits for it.
 func (x *completion) say(ctx context.Context, said said) error {
 	for _, a := range said.answers {
-		_, err := x.API.Hub.Pending.AnswerCall(ctx, x.who, x.session, a.run, a.call, shoal.PendingAnswer{Result: exchange.Result(a.text)})
+		_, err := x.API.Hub.Pending.AnswerCall(ctx, x.caller, x.session, a.run, a.call, shoal.PendingAnswer{Result: exchange.Result(a.text)})
 		if err != nil {
 			return x.once(at(err, a.at))
 		}
@@ -187,7 +187,7 @@ func (x *completion) Flush() error {
 
 // Beat checks the key again, and keeps the connection open.
 func (x *completion) Beat() error {
-	err := x.CheckCaller(x.r, x.who)
+	err := x.CheckCaller(x.r, x.caller)
 	if err == nil && x.out != nil {
 		err = x.out.Beat()
 	}

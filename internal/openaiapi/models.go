@@ -28,7 +28,7 @@ func (c *call) listModels() error {
 	data := []model{}
 	after := shoal.EntityID("")
 	for len(data) < maxModels {
-		page, err := c.Hub.Entities.List(c.r.Context(), c.who, c.session, after, shoal.MaxPage)
+		page, err := c.Hub.Entities.List(c.r.Context(), c.caller, c.session, after, shoal.MaxPage)
 		if err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func (c *call) getModel() error {
 
 // agent returns the agent that a model is.
 func (c *call) agent(id string) (shoal.Entity, error) {
-	e, err := c.Hub.Entities.Get(c.r.Context(), c.who, c.session, shoal.EntityID(id))
+	e, err := c.Hub.Entities.Get(c.r.Context(), c.caller, c.session, shoal.EntityID(id))
 	switch kind := shoal.KindOf(err); {
 	case kind == shoal.NotFound || kind == shoal.InvalidArgument || err == nil && !e.Hosted:
 		return e, &shoal.Error{

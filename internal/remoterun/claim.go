@@ -37,8 +37,8 @@ type Claim struct {
 
 // Claim leases runs of an agent to the caller, which must be the agent itself or an admin.
 // Without such runs, and with a wait above zero, it returns an open claim, whose Wait continues.
-func (s *Server) Claim(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, d Demand) ([]shoal.RemoteRun, *Claim, error) {
-	if _, err := s.o.Hub.Runs.ProgramAgent(ctx, who, session, agent); err != nil {
+func (s *Server) Claim(ctx context.Context, caller shoal.Principal, session shoal.SessionID, agent shoal.EntityID, d Demand) ([]shoal.RemoteRun, *Claim, error) {
+	if _, err := s.o.Hub.Runs.ProgramAgent(ctx, caller, session, agent); err != nil {
 		return nil, nil, err
 	}
 	if d.Wait <= 0 {

@@ -15,8 +15,8 @@ import (
 // of the run on, and with nil at least every heartbeat. It returns nil after the order that
 // says that the run has ended, and the error of send. The caller is the agent's own key or
 // an admin. Orders fails with Conflict for a claim that is not the current one.
-func (s *Server) Orders(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID, claim int64, heartbeat time.Duration, send func(*shoal.Order) error) error {
-	first, err := s.o.Hub.Runs.ProgramRun(ctx, who, session, id)
+func (s *Server) Orders(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RunID, claim int64, heartbeat time.Duration, send func(*shoal.Order) error) error {
+	first, err := s.o.Hub.Runs.ProgramRun(ctx, caller, session, id)
 	if err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (s *Server) Orders(ctx context.Context, who shoal.Principal, session shoal.
 	defer tick.Stop()
 	sent, offered := map[shoal.PendingID]bool{}, map[shoal.RunID]bool{}
 	for begun := false; ; begun = true {
-		r, err := s.o.Hub.Runs.ProgramRun(ctx, who, session, id)
+		r, err := s.o.Hub.Runs.ProgramRun(ctx, caller, session, id)
 		if err != nil {
 			return err
 		}

@@ -15,8 +15,8 @@ import (
 // the current one and for lines after a gap, with Expired for a run that has ended, and with
 // InvalidArgument, naming the line, for a line that does not fit the run. Lines that were
 // stored before are ignored, also after the end of the run.
-func (s *Server) Work(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID, claim int64, lines []shoal.WorkLine) (out shoal.WorkReceipt, err error) {
-	r, err := s.o.Hub.Runs.ProgramRun(ctx, who, session, id)
+func (s *Server) Work(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RunID, claim int64, lines []shoal.WorkLine) (out shoal.WorkReceipt, err error) {
+	r, err := s.o.Hub.Runs.ProgramRun(ctx, caller, session, id)
 	if err != nil {
 		return out, err
 	}

@@ -24,23 +24,23 @@ type stageFollower struct {
 
 func follow(s *stage, c *command) error {
 	name := c.word()
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	hides := map[shoal.EventType]bool{shoal.EventEntityUpdated: !c.flag("presence"), shoal.EventDeliveryUpdated: !c.flag("receipts")}
 	after, err := s.after(c.option("after"))
 	if err != nil {
 		return err
 	}
-	return s.followOn(name, who, feed.FollowRequest{Session: session, Space: shoal.SpaceID(c.word()), After: after}, hides)
+	return s.followOn(name, caller, feed.FollowRequest{Session: session, Space: shoal.SpaceID(c.word()), After: after}, hides)
 }
 
 // followOn starts a follower and replaces an older one of the same name.
-func (s *stage) followOn(name string, who shoal.Principal, req feed.FollowRequest, hides map[shoal.EventType]bool) error {
+func (s *stage) followOn(name string, caller shoal.Principal, req feed.FollowRequest, hides map[shoal.EventType]bool) error {
 	f := &stageFollower{hides: hides}
 	if before := s.followers[name]; before != nil {
 		before.close()
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	source, err := s.hub.Events.Follow(ctx, who, req)
+	source, err := s.hub.Events.Follow(ctx, caller, req)
 	if err != nil {
 		cancel()
 		return err

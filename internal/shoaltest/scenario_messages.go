@@ -7,7 +7,7 @@ import (
 )
 
 func editMessage(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	id, err := s.messageNamed(session, c.word())
 	if err != nil {
 		return err
@@ -24,7 +24,7 @@ func editMessage(s *stage, c *command) error {
 		at := shoal.At(time.Now().Add(-ago))
 		e.UpdatedAt = &at
 	}
-	m, err := s.hub.Messages.Edit(ctx, who, session, id, e)
+	m, err := s.hub.Messages.Edit(ctx, caller, session, id, e)
 	if err == nil {
 		s.say("%s %s", s.name(m.ID), line(m))
 	}
@@ -32,7 +32,7 @@ func editMessage(s *stage, c *command) error {
 }
 
 func reactTo(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	id, err := s.messageNamed(session, c.word())
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func reactTo(s *stage, c *command) error {
 	if c.flag("remove") {
 		apply = s.hub.Messages.Unreact
 	}
-	m, err := apply(ctx, who, session, id, emoji)
+	m, err := apply(ctx, caller, session, id, emoji)
 	if err == nil {
 		s.say("%s %s", s.name(m.ID), line(m))
 	}
@@ -49,12 +49,12 @@ func reactTo(s *stage, c *command) error {
 }
 
 func messageHistory(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	id, err := s.messageNamed(session, c.word())
 	if err != nil {
 		return err
 	}
-	before, err := s.hub.Messages.Versions(ctx, who, session, id, 0, shoal.MaxVersions)
+	before, err := s.hub.Messages.Versions(ctx, caller, session, id, 0, shoal.MaxVersions)
 	for _, v := range before {
 		s.say("  %d %q since %s%s", v.Version, shoal.Message{Parts: v.Parts}.Text(), s.since(v.At.Time), mentionsOf(v.Mentions))
 	}

@@ -30,18 +30,18 @@ func (c *command) optional(name string) *string {
 }
 
 func newPlan(s *stage, c *command) (err error) {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	agent := shoal.EntityID(c.word())
 	n := shoal.NewPlan{Name: c.word(), Cron: c.optional("cron"), TimeZone: c.option("zone"), Instruction: c.option("instruction")}
 	if n.ScheduledAt, err = s.planTime(c, "at"); err != nil {
 		return err
 	}
-	made, err := s.hub.Plans.Create(ctx, who, session, agent, n, c.option("once"))
+	made, err := s.hub.Plans.Create(ctx, caller, session, agent, n, c.option("once"))
 	return s.printPlan(made, err)
 }
 
 func setPlan(s *stage, c *command) (err error) {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	id := s.planID(c.word())
 	change := shoal.PlanChange{Name: c.optional("name"), Cron: c.optional("cron"), TimeZone: c.optional("zone")}
 	if status := c.optional("status"); status != nil {
@@ -50,13 +50,13 @@ func setPlan(s *stage, c *command) (err error) {
 	if change.ScheduledAt, err = s.planTime(c, "at"); err != nil {
 		return err
 	}
-	changed, err := s.hub.Plans.Update(ctx, who, session, id, change)
+	changed, err := s.hub.Plans.Update(ctx, caller, session, id, change)
 	return s.printPlan(changed, err)
 }
 
 func listPlans(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
-	all, err := s.hub.Plans.List(ctx, who, session, shoal.EntityID(c.word()))
+	caller, session := s.actor(c, c.word())
+	all, err := s.hub.Plans.List(ctx, caller, session, shoal.EntityID(c.word()))
 	// The order of ids of the same moment is undefined.
 	slices.SortFunc(all, func(a, b shoal.Plan) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt.Time), cmp.Compare(a.Name, b.Name))
@@ -71,8 +71,8 @@ func listPlans(s *stage, c *command) error {
 }
 
 func deletePlan(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
-	return s.hub.Plans.Delete(ctx, who, session, s.planID(c.word()))
+	caller, session := s.actor(c, c.word())
+	return s.hub.Plans.Delete(ctx, caller, session, s.planID(c.word()))
 }
 
 func (s *stage) printPlan(p shoal.Plan, err error) error {

@@ -7,12 +7,12 @@ import (
 )
 
 func listReceipts(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	id, err := s.messageNamed(session, c.word())
 	if err != nil {
 		return err
 	}
-	receipts, err := s.hub.Messages.Receipts(ctx, who, session, id)
+	receipts, err := s.hub.Messages.Receipts(ctx, caller, session, id)
 	if err == nil && len(receipts) == 0 {
 		s.say("  no receipts")
 	}
@@ -51,10 +51,10 @@ func (s *stage) receipt(r shoal.Receipt) string {
 }
 
 func resumed(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	cursor, err := s.ack(c.word())
 	if err != nil {
 		return err
 	}
-	return s.hub.Inbox.Resumed(ctx, who, session, shoal.EntityID(c.option("entity")), cursor)
+	return s.hub.Inbox.Resumed(ctx, caller, session, shoal.EntityID(c.option("entity")), cursor)
 }

@@ -14,7 +14,7 @@ import (
 // Hosted agents and their runs as callers see them.
 
 func newAgent(s *stage, c *command) error {
-	who, session := s.by(c)
+	caller, session := s.by(c)
 	id := shoal.EntityID(c.word())
 	settle, err := c.duration("settle", 0)
 	if err != nil {
@@ -43,7 +43,7 @@ func newAgent(s *stage, c *command) error {
 	}
 	// The hash is computed from the configuration.
 	a.Hash = hash(fmt.Sprint(a.Name, a.Description, a.OnNewMessage, settle, steps, string(a.Config)))
-	made, created, err := s.hub.Agents.Put(ctx, who, a)
+	made, created, err := s.hub.Agents.Put(ctx, caller, a)
 	if err != nil {
 		return err
 	}
@@ -56,8 +56,8 @@ func newAgent(s *stage, c *command) error {
 }
 
 func listAgents(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
-	all, err := s.hub.Agents.List(ctx, who, session, "", shoal.MaxPage)
+	caller, session := s.actor(c, c.word())
+	all, err := s.hub.Agents.List(ctx, caller, session, "", shoal.MaxPage)
 	for _, a := range all {
 		s.say("agent %s version %d", a.ID, a.Version)
 	}
@@ -68,13 +68,13 @@ func listAgents(s *stage, c *command) error {
 }
 
 func listVersions(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	id := shoal.EntityID(c.word())
 	before, err := c.number("before")
 	if err != nil {
 		return err
 	}
-	all, err := s.hub.Agents.Versions(ctx, who, session, id, int(before), shoal.MaxPage)
+	all, err := s.hub.Agents.Versions(ctx, caller, session, id, int(before), shoal.MaxPage)
 	for _, a := range all {
 		s.say("agent %s version %d", a.ID, a.Version)
 	}
@@ -85,14 +85,14 @@ func listVersions(s *stage, c *command) error {
 }
 
 func unhost(s *stage, c *command) error {
-	who, session := s.by(c)
-	return s.hub.Agents.Delete(ctx, who, session, shoal.EntityID(c.word()))
+	caller, session := s.by(c)
+	return s.hub.Agents.Delete(ctx, caller, session, shoal.EntityID(c.word()))
 }
 
 func triggerAgent(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	agent, service := shoal.EntityID(c.word()), c.word()
-	made, err := s.hub.Runs.Trigger(ctx, who, session, agent, service, json.RawMessage(c.option("payload")), c.option("once"))
+	made, err := s.hub.Runs.Trigger(ctx, caller, session, agent, service, json.RawMessage(c.option("payload")), c.option("once"))
 	if err == nil {
 		s.say("%s", s.run(made))
 	}
@@ -100,12 +100,12 @@ func triggerAgent(s *stage, c *command) error {
 }
 
 func listRuns(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	filter := storage.RunFilter{Agent: shoal.EntityID(c.option("agent")), Space: shoal.SpaceID(c.option("space")), Limit: shoal.MaxPage}
 	if status := c.option("status"); status != "" {
 		filter.Status = []shoal.RunStatus{shoal.RunStatus(status)}
 	}
-	all, err := s.hub.Runs.List(ctx, who, session, filter)
+	all, err := s.hub.Runs.List(ctx, caller, session, filter)
 	for _, r := range all {
 		s.say("%s", s.run(r))
 	}
@@ -116,12 +116,12 @@ func listRuns(s *stage, c *command) error {
 }
 
 func getRun(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	id, err := s.runID(c.word())
 	if err != nil {
 		return err
 	}
-	r, err := s.hub.Runs.Get(ctx, who, session, id)
+	r, err := s.hub.Runs.Get(ctx, caller, session, id)
 	if err == nil {
 		s.say("%s", s.run(r))
 		if r.Trigger.MessageID != "" {
@@ -139,13 +139,13 @@ func getRun(s *stage, c *command) error {
 
 func cancelRun(s *stage, c *command) error {
 	name := c.word()
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	id, err := s.runID(c.word())
 	if err != nil {
 		return err
 	}
 	s.startWait(name, func(ctx context.Context, w *stageWait) {
-		r, err := s.hub.Runs.Cancel(ctx, who, session, id)
+		r, err := s.hub.Runs.Cancel(ctx, caller, session, id)
 		if err != nil {
 			w.outcome = outcome(nil, err)
 			return
@@ -156,12 +156,12 @@ func cancelRun(s *stage, c *command) error {
 }
 
 func retryRun(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	id, err := s.runID(c.word())
 	if err != nil {
 		return err
 	}
-	made, err := s.hub.Runs.Retry(ctx, who, session, id, c.option("once"))
+	made, err := s.hub.Runs.Retry(ctx, caller, session, id, c.option("once"))
 	if err == nil {
 		s.say("%s", s.run(made))
 	}

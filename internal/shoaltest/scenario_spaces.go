@@ -17,12 +17,12 @@ func newSpace(s *stage, c *command) error {
 	if by != "by" {
 		return fmt.Errorf("usage: space ID by ACTOR")
 	}
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	n := shoal.NewSpace{ID: shoal.SpaceID(id), Name: id, Members: c.ids("members")}
 	if admin := shoal.EntityID(c.option("admin")); admin != "" {
 		n.AdminAgentID = &admin
 	}
-	return s.printSpace(s.hub.Spaces.Create(ctx, who, session, n, c.option("once")))
+	return s.printSpace(s.hub.Spaces.Create(ctx, caller, session, n, c.option("once")))
 }
 
 // printSpace prints a space, or returns the error.
@@ -34,8 +34,8 @@ func (s *stage) printSpace(p shoal.Space, err error) error {
 }
 
 func listSpaces(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
-	all, err := s.hub.Spaces.List(ctx, who, session, storage.SpaceFilter{})
+	caller, session := s.actor(c, c.word())
+	all, err := s.hub.Spaces.List(ctx, caller, session, storage.SpaceFilter{})
 	for _, p := range all {
 		s.say("%s", space(p))
 	}
@@ -46,12 +46,12 @@ func listSpaces(s *stage, c *command) error {
 }
 
 func getSpace(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
-	return s.printSpace(s.hub.Spaces.Get(ctx, who, session, shoal.SpaceID(c.word())))
+	caller, session := s.actor(c, c.word())
+	return s.printSpace(s.hub.Spaces.Get(ctx, caller, session, shoal.SpaceID(c.word())))
 }
 
 func setSpace(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	var change shoal.SpaceChange
 	if c.has("name") {
 		name := c.option("name")
@@ -61,33 +61,33 @@ func setSpace(s *stage, c *command) error {
 		admin := shoal.EntityID(c.option("admin"))
 		change.AdminAgentID = &admin
 	}
-	return s.printSpace(s.hub.Spaces.Update(ctx, who, session, shoal.SpaceID(c.word()), change))
+	return s.printSpace(s.hub.Spaces.Update(ctx, caller, session, shoal.SpaceID(c.word()), change))
 }
 
 func joinSpace(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
-	return s.printSpace(s.hub.Spaces.Join(ctx, who, session, shoal.SpaceID(c.word()), shoal.EntityID(c.word())))
+	caller, session := s.actor(c, c.word())
+	return s.printSpace(s.hub.Spaces.Join(ctx, caller, session, shoal.SpaceID(c.word()), shoal.EntityID(c.word())))
 }
 
 func leaveSpace(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
-	return s.printSpace(s.hub.Spaces.Leave(ctx, who, session, shoal.SpaceID(c.word()), shoal.EntityID(c.word())))
+	caller, session := s.actor(c, c.word())
+	return s.printSpace(s.hub.Spaces.Leave(ctx, caller, session, shoal.SpaceID(c.word()), shoal.EntityID(c.word())))
 }
 
 func muteSpace(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	off := c.flag("off")
-	return s.printSpace(s.hub.Spaces.Mute(ctx, who, session, shoal.SpaceID(c.word()), !off))
+	return s.printSpace(s.hub.Spaces.Mute(ctx, caller, session, shoal.SpaceID(c.word()), !off))
 }
 
 func deleteSpace(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
-	return s.hub.Spaces.Delete(ctx, who, session, shoal.SpaceID(c.word()))
+	caller, session := s.actor(c, c.word())
+	return s.hub.Spaces.Delete(ctx, caller, session, shoal.SpaceID(c.word()))
 }
 
 func listMembers(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
-	all, err := s.hub.Spaces.Members(ctx, who, session, shoal.SpaceID(c.word()), spaces.MemberFilter{Limit: shoal.MaxPage})
+	caller, session := s.actor(c, c.word())
+	all, err := s.hub.Spaces.Members(ctx, caller, session, shoal.SpaceID(c.word()), spaces.MemberFilter{Limit: shoal.MaxPage})
 	for _, m := range all {
 		by := ""
 		if m.AddedBy != nil {
@@ -99,12 +99,12 @@ func listMembers(s *stage, c *command) error {
 }
 
 func closeSpace(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
-	return s.printSpace(s.hub.Spaces.Close(ctx, who, session, shoal.SpaceID(c.word()), c.word()))
+	caller, session := s.actor(c, c.word())
+	return s.printSpace(s.hub.Spaces.Close(ctx, caller, session, shoal.SpaceID(c.word()), c.word()))
 }
 
 func post(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	to := shoal.SpaceID(c.word())
 	d := shoal.Draft{Parts: []shoal.Part{shoal.Text(c.word())}, Mentions: c.ids("mentions")}
 	if c.has("reply") {
@@ -128,7 +128,7 @@ func post(s *stage, c *command) error {
 	}
 	var m shoal.Message
 	for range max(times, 1) {
-		if m, err = node.Messages.Post(ctx, who, session, to, d, once); err != nil {
+		if m, err = node.Messages.Post(ctx, caller, session, to, d, once); err != nil {
 			return err
 		}
 	}
@@ -166,7 +166,7 @@ func (s *stage) printReach(m shoal.Message) {
 }
 
 func read(s *stage, c *command) (err error) {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	page := storage.Page{}
 	limit, err := c.number("limit")
 	if err != nil {
@@ -179,7 +179,7 @@ func read(s *stage, c *command) (err error) {
 	if page.After, err = c.number("after"); err != nil {
 		return err
 	}
-	messages, err := s.hub.Messages.Read(ctx, who, session, shoal.SpaceID(c.word()), page)
+	messages, err := s.hub.Messages.Read(ctx, caller, session, shoal.SpaceID(c.word()), page)
 	for _, m := range messages {
 		s.say("%s", line(m))
 	}
@@ -190,28 +190,28 @@ func read(s *stage, c *command) (err error) {
 }
 
 func markRead(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	in := shoal.SpaceID(c.word())
 	seq, err := strconv.ParseInt(c.word(), 10, 64)
 	if err != nil {
 		return err
 	}
-	return s.printSpace(s.hub.Inbox.MarkRead(ctx, who, session, in, seq))
+	return s.printSpace(s.hub.Inbox.MarkRead(ctx, caller, session, in, seq))
 }
 
 func markUnread(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	in := shoal.SpaceID(c.word())
 	seq, err := strconv.ParseInt(c.word(), 10, 64)
 	if err != nil {
 		return err
 	}
-	return s.printSpace(s.hub.Inbox.MarkUnread(ctx, who, session, in, seq))
+	return s.printSpace(s.hub.Inbox.MarkUnread(ctx, caller, session, in, seq))
 }
 
 func findMessages(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
-	page, err := s.hub.Messages.Search(ctx, who, session, spaces.Search{
+	caller, session := s.actor(c, c.word())
+	page, err := s.hub.Messages.Search(ctx, caller, session, spaces.Search{
 		Query: c.word(), Space: shoal.SpaceID(c.option("space")), Sort: spaces.SearchSort(c.option("sort")), Limit: shoal.DefaultPage,
 	})
 	for _, h := range page.Hits {
@@ -228,12 +228,12 @@ func findMessages(s *stage, c *command) error {
 }
 
 func deleteMessage(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	id, err := s.messageNamed(session, c.word())
 	if err != nil {
 		return err
 	}
-	return s.hub.Messages.Delete(ctx, who, session, id)
+	return s.hub.Messages.Delete(ctx, caller, session, id)
 }
 
 // messageNamed returns the message that was shown under a name, or that is at SPACE#SEQ.

@@ -57,9 +57,9 @@ func closeSession(s *stage, c *command) error {
 }
 
 func setRights(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	rights := shoal.SpaceRights(c.word())
-	changed, err := s.hub.Sessions.Change(ctx, who, session, shoal.SessionChange{SpaceRights: &rights})
+	changed, err := s.hub.Sessions.Change(ctx, caller, session, shoal.SessionChange{SpaceRights: &rights})
 	if err == nil {
 		s.say("%s spaceRights=%s", changed.ID, changed.SpaceRights)
 	}
@@ -79,7 +79,7 @@ func (s *stage) by(c *command) (shoal.Principal, shoal.SessionID) {
 }
 
 func newEntity(s *stage, c *command) error {
-	who, session := s.by(c)
+	caller, session := s.by(c)
 	n := shoal.NewEntity{Kind: shoal.Agent, Name: c.option("name"), SessionRole: shoal.SessionRole(c.option("role"))}
 	if c.flag("human") {
 		n.Kind = shoal.Human
@@ -88,7 +88,7 @@ func newEntity(s *stage, c *command) error {
 	if external := c.option("external"); external != "" {
 		n.ExternalID = &external
 	}
-	made, err := s.hub.Entities.Create(ctx, who, session, n, c.option("once"))
+	made, err := s.hub.Entities.Create(ctx, caller, session, n, c.option("once"))
 	if owner := shoal.EntityID(c.option("owner")); err == nil && owner != "" {
 		made, err = s.hub.Entities.Update(ctx, admin, session, made.ID, shoal.EntityChange{OwnerID: &owner})
 	}
@@ -99,18 +99,18 @@ func newEntity(s *stage, c *command) error {
 }
 
 func deleteEntity(s *stage, c *command) error {
-	who, session := s.by(c)
-	return s.hub.Entities.Delete(ctx, who, session, shoal.EntityID(c.word()))
+	caller, session := s.by(c)
+	return s.hub.Entities.Delete(ctx, caller, session, shoal.EntityID(c.word()))
 }
 
 func rename(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	id, name := shoal.EntityID(c.word()), c.word()
 	change := shoal.EntityChange{Name: &name}
 	if external := c.option("external"); external != "" {
 		change.ExternalID = &external
 	}
-	e, err := s.hub.Entities.Update(ctx, who, session, id, change)
+	e, err := s.hub.Entities.Update(ctx, caller, session, id, change)
 	if err == nil {
 		s.say("%s", s.entity(e))
 	}
@@ -119,7 +119,7 @@ func rename(s *stage, c *command) error {
 
 // changeEntity changes what only admins and owners change.
 func changeEntity(s *stage, c *command) error {
-	who, session := s.by(c)
+	caller, session := s.by(c)
 	id := shoal.EntityID(c.word())
 	var change shoal.EntityChange
 	if kind := shoal.EntityKind(c.option("kind")); kind != "" {
@@ -131,7 +131,7 @@ func changeEntity(s *stage, c *command) error {
 	if role := shoal.SessionRole(c.option("role")); role != "" {
 		change.SessionRole = &role
 	}
-	e, err := s.hub.Entities.Update(ctx, who, session, id, change)
+	e, err := s.hub.Entities.Update(ctx, caller, session, id, change)
 	if err == nil {
 		s.say("%s", s.entity(e))
 	}
@@ -139,8 +139,8 @@ func changeEntity(s *stage, c *command) error {
 }
 
 func listEntities(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
-	all, err := s.hub.Entities.List(ctx, who, session, "", shoal.MaxPage)
+	caller, session := s.actor(c, c.word())
+	all, err := s.hub.Entities.List(ctx, caller, session, "", shoal.MaxPage)
 	for _, e := range all {
 		s.say("%s", s.entity(e))
 	}
@@ -148,8 +148,8 @@ func listEntities(s *stage, c *command) error {
 }
 
 func call(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
-	s.hub.Entities.RecordCall(who, session)
+	caller, session := s.actor(c, c.word())
+	s.hub.Entities.RecordCall(caller, session)
 	return nil
 }
 
@@ -160,7 +160,7 @@ func hash(name string) string {
 }
 
 func newKey(s *stage, c *command) error {
-	who, session := s.by(c)
+	caller, session := s.by(c)
 	name := c.word()
 	n := shoal.NewKey{Name: name}
 	if c.flag("human") {
@@ -177,7 +177,7 @@ func newKey(s *stage, c *command) error {
 		at := shoal.At(time.Now().Add(in))
 		n.ExpiresAt = &at
 	}
-	made, _, err := s.hub.Keys.Create(ctx, who, n, hash(name), "")
+	made, _, err := s.hub.Keys.Create(ctx, caller, n, hash(name), "")
 	if err == nil {
 		s.keys[name] = made.ID
 		s.say("%s is %s", name, s.key(made))
@@ -197,12 +197,12 @@ func checkKey(s *stage, c *command) error {
 }
 
 func revokeKey(s *stage, c *command) error {
-	who, _ := s.by(c)
+	caller, _ := s.by(c)
 	name := c.word()
 	if s.keys[name] == "" {
 		return fmt.Errorf("there was no key %q", name)
 	}
-	return s.hub.Keys.Revoke(ctx, who, s.keys[name])
+	return s.hub.Keys.Revoke(ctx, caller, s.keys[name])
 }
 
 func advance(_ *stage, c *command) error {

@@ -76,7 +76,7 @@ func (s *stage) printWaits() {
 
 func wait(s *stage, c *command) (err error) {
 	name := c.word()
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	req := &inbox.WaitRequest{
 		Session: session, Kind: shoal.WaitKind(c.word()), Redeliver: c.flag("redeliver"), Space: shoal.SpaceID(c.option("space")),
 		From: c.ids("from"), Entity: shoal.EntityID(c.option("entity")),
@@ -93,7 +93,7 @@ func wait(s *stage, c *command) (err error) {
 		}
 	}
 	s.startWait(name, func(ctx context.Context, w *stageWait) {
-		d, err := s.hub.Inbox.Wait(ctx, who, req)
+		d, err := s.hub.Inbox.Wait(ctx, caller, req)
 		w.delivery = d
 		w.outcome = outcome(d, err)
 	})
@@ -172,7 +172,7 @@ func cancelWait(s *stage, c *command) error {
 
 func waitForAgents(s *stage, c *command) error {
 	name := c.word()
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	count, err := c.number("count")
 	if err != nil {
 		return err
@@ -183,7 +183,7 @@ func waitForAgents(s *stage, c *command) error {
 	}
 	ids := c.ids("ids")
 	s.startWait(name, func(ctx context.Context, w *stageWait) {
-		present, missing, timedOut, err := s.hub.Inbox.WaitForAgents(ctx, who, session, ids, int(count), timeout)
+		present, missing, timedOut, err := s.hub.Inbox.WaitForAgents(ctx, caller, session, ids, int(count), timeout)
 		if err != nil {
 			w.outcome = outcome(nil, err)
 			return

@@ -8,13 +8,13 @@ import (
 
 // holdLease holds or renews a wake lease and prints how a mention reaches the agent.
 func holdLease(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	id := shoal.EntityID(c.word())
 	ttl, err := c.duration("ttl", 0)
 	if err != nil {
 		return err
 	}
-	w, err := s.hub.Entities.HoldWakeLease(ctx, who, session, id, shoal.WakeLease{
+	w, err := s.hub.Entities.HoldWakeLease(ctx, caller, session, id, shoal.WakeLease{
 		Via: c.word(), Runner: c.option("runner"), SessionRef: c.option("session"), TTLMs: ttl.Milliseconds(), Busy: c.flag("busy"),
 	})
 	if err == nil {
@@ -24,15 +24,15 @@ func holdLease(s *stage, c *command) error {
 }
 
 func releaseLease(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
-	return s.hub.Entities.ReleaseWakeLease(ctx, who, session, shoal.EntityID(c.word()), c.option("session"))
+	caller, session := s.actor(c, c.word())
+	return s.hub.Entities.ReleaseWakeLease(ctx, caller, session, shoal.EntityID(c.word()), c.option("session"))
 }
 
 // printWakes prints how a mention reaches each of the named agents.
 func printWakes(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	for id := c.word(); id != ""; id = c.word() {
-		e, err := s.hub.Entities.Get(ctx, who, session, shoal.EntityID(id))
+		e, err := s.hub.Entities.Get(ctx, caller, session, shoal.EntityID(id))
 		if err != nil {
 			return err
 		}

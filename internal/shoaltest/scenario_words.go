@@ -123,24 +123,24 @@ func (s *stage) actor(c *command, word string) (shoal.Principal, shoal.SessionID
 	}
 	word, keyName, another := strings.Cut(word, "/")
 	role, actsAs, _ := strings.Cut(word, ":")
-	who := shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.SessionID(session), EntityID: shoal.EntityID(word)}
+	caller := shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.SessionID(session), EntityID: shoal.EntityID(word)}
 	switch role {
 	case "admin":
-		who = shoal.Principal{Role: shoal.RoleAdmin, EntityID: shoal.EntityID(actsAs)}
+		caller = shoal.Principal{Role: shoal.RoleAdmin, EntityID: shoal.EntityID(actsAs)}
 	case "service":
-		who.Role, who.EntityID = shoal.RoleService, ""
+		caller.Role, caller.EntityID = shoal.RoleService, ""
 	}
-	who.KeyID = shoal.KeyID(role + "-own")
+	caller.KeyID = shoal.KeyID(role + "-own")
 	if another {
-		who.KeyID = shoal.KeyID(role + "-" + keyName)
+		caller.KeyID = shoal.KeyID(role + "-" + keyName)
 		if id, made := s.keys[keyName]; made {
-			who.KeyID = id
+			caller.KeyID = id
 		}
 	}
 	if c.has("in") {
 		session = c.option("in")
 	}
-	return who, shoal.SessionID(session)
+	return caller, shoal.SessionID(session)
 }
 
 // admin is the admin that prepares a scenario.

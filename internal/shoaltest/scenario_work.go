@@ -214,12 +214,12 @@ func takeAnswers(s *stage, c *command) error {
 
 // answer returns the result of a client tool.
 func answer(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	id, err := s.runID(c.word())
 	if err != nil {
 		return err
 	}
-	p, err := s.hub.Pending.AnswerCall(ctx, who, session, id, c.word(), shoal.PendingAnswer{Result: json.RawMessage(`{}`)})
+	p, err := s.hub.Pending.AnswerCall(ctx, caller, session, id, c.word(), shoal.PendingAnswer{Result: json.RawMessage(`{}`)})
 	if err == nil {
 		s.say("%s %s", p.ToolCallID, p.Status)
 	}

@@ -16,8 +16,8 @@ import (
 // The activity of hosted agents as other clients see it.
 
 func work(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
-	all, err := s.hub.Runs.List(ctx, who, session, storage.RunFilter{Agent: shoal.EntityID(c.option("agent")), Limit: shoal.MaxPage})
+	caller, session := s.actor(c, c.word())
+	all, err := s.hub.Runs.List(ctx, caller, session, storage.RunFilter{Agent: shoal.EntityID(c.option("agent")), Limit: shoal.MaxPage})
 	// Events of the same moment have no defined order.
 	slices.SortFunc(all, func(a, b shoal.Run) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt.Time), cmp.Compare(s.runNumber(a.ID), s.runNumber(b.ID)), cmp.Compare(a.Depth, b.Depth),
@@ -52,8 +52,8 @@ func printTranscript(s *stage, c *command) error {
 	if err != nil {
 		return err
 	}
-	who, session := s.by(c)
-	steps, err := s.hub.Runs.Steps(ctx, who, session, id)
+	caller, session := s.by(c)
+	steps, err := s.hub.Runs.Steps(ctx, caller, session, id)
 	for _, step := range steps {
 		s.say("step %d %q", step.Index, step.Text)
 		for _, call := range step.ToolCalls {
@@ -71,12 +71,12 @@ func printTranscript(s *stage, c *command) error {
 }
 
 func showParts(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	limit, err := c.number("limit")
 	if err != nil {
 		return err
 	}
-	messages, err := s.hub.Messages.Read(ctx, who, session, shoal.SpaceID(c.word()), storage.Page{Limit: shoal.PageLimit(int(limit), shoal.DefaultPage)})
+	messages, err := s.hub.Messages.Read(ctx, caller, session, shoal.SpaceID(c.word()), storage.Page{Limit: shoal.PageLimit(int(limit), shoal.DefaultPage)})
 	for _, m := range messages {
 		head := fmt.Sprintf("#%d %s %s", m.Seq, m.EntityID, m.Status)
 		if m.RunID != nil {
@@ -125,12 +125,12 @@ func part(p shoal.Part) string {
 }
 
 func waiting(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	status := shoal.PendingOpen
 	if c.has("status") {
 		status = shoal.PendingStatus(c.option("status"))
 	}
-	all, err := s.hub.Pending.List(ctx, who, session, storage.PendingFilter{Status: []shoal.PendingStatus{status}, Limit: shoal.MaxPage})
+	all, err := s.hub.Pending.List(ctx, caller, session, storage.PendingFilter{Status: []shoal.PendingStatus{status}, Limit: shoal.MaxPage})
 	slices.SortFunc(all, func(a, b shoal.PendingAction) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt.Time), cmp.Compare(a.ToolCallID, b.ToolCallID))
 	})
@@ -166,7 +166,7 @@ func (s *stage) pending(p shoal.PendingAction) string {
 }
 
 func giveAnswer(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	name := c.word()
 	var id shoal.PendingID
 	for known, given := range s.others {
@@ -182,7 +182,7 @@ func giveAnswer(s *stage, c *command) error {
 	if yes || no {
 		a.Approved = &yes
 	}
-	p, err := s.hub.Pending.Answer(ctx, who, session, id, a)
+	p, err := s.hub.Pending.Answer(ctx, caller, session, id, a)
 	if err != nil {
 		s.say("%s", errorText(err))
 		return nil

@@ -88,7 +88,7 @@ func (s *stage) idle() {
 }
 
 func host(s *stage, c *command) error {
-	who, session := s.by(c)
+	caller, session := s.by(c)
 	text, err := os.ReadFile(filepath.Join(s.folder, c.word()))
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func host(s *stage, c *command) error {
 		if err != nil {
 			return err
 		}
-		made, _, err := s.hub.Agents.Put(ctx, who, storage.Agent{
+		made, _, err := s.hub.Agents.Put(ctx, caller, storage.Agent{
 			HostedAgent: shoal.HostedAgent{ID: config.Agent.ID, SessionID: session, Hash: config.Hash(), Config: config.Canonical()},
 			Name:        config.Agent.Name, Description: config.Agent.Description,
 			OnNewMessage: config.Loop.OnNewMessage, SettleMs: config.Loop.SettleMs, MaxSteps: config.Loop.MaxSteps,

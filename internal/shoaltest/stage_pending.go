@@ -105,7 +105,7 @@ func (s *stage) row(run shoal.RunID, call string) (found storage.Pending, err er
 }
 
 func settle(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	run, err := s.runID(c.word())
 	if err != nil {
 		return err
@@ -124,11 +124,11 @@ func settle(s *stage, c *command) error {
 	var p shoal.PendingAction
 	switch {
 	case c.flag("by-call"):
-		p, err = s.hub.Pending.AnswerCall(ctx, who, session, run, call, a)
+		p, err = s.hub.Pending.AnswerCall(ctx, caller, session, run, call, a)
 	case missing != nil:
 		return missing
 	default:
-		p, err = s.hub.Pending.Answer(ctx, who, session, row.ID, a)
+		p, err = s.hub.Pending.Answer(ctx, caller, session, row.ID, a)
 	}
 	switch {
 	case err == nil:
@@ -167,10 +167,10 @@ func raceAnswers(s *stage, c *command) error {
 	}
 	var all sync.WaitGroup
 	var errs [2]error
-	for i, who := range []shoal.Principal{one, two} {
+	for i, caller := range []shoal.Principal{one, two} {
 		all.Go(func() {
 			yes := true
-			_, errs[i] = s.hub.Pending.Answer(ctx, who, session, row.ID, shoal.PendingAnswer{Approved: &yes})
+			_, errs[i] = s.hub.Pending.Answer(ctx, caller, session, row.ID, shoal.PendingAnswer{Approved: &yes})
 		})
 	}
 	all.Wait()
@@ -200,12 +200,12 @@ func triggerOf(p shoal.PendingAction) string {
 }
 
 func listPending(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	var status []shoal.PendingStatus
 	if c.has("status") {
 		status = append(status, shoal.PendingStatus(c.option("status")))
 	}
-	all, err := s.hub.Pending.List(ctx, who, session, storage.PendingFilter{Status: status, Space: shoal.SpaceID(c.option("space")), Limit: 50})
+	all, err := s.hub.Pending.List(ctx, caller, session, storage.PendingFilter{Status: status, Space: shoal.SpaceID(c.option("space")), Limit: 50})
 	trigger := c.flag("trigger")
 	lines := make([]string, len(all)) // ids of one moment have no order
 	for i, p := range all {
@@ -254,7 +254,7 @@ func showRows(s *stage, c *command) error {
 
 func followRun(s *stage, c *command) error {
 	name := c.word()
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	run, err := s.runID(c.word())
 	if err != nil {
 		return err
@@ -263,5 +263,5 @@ func followRun(s *stage, c *command) error {
 	if err != nil {
 		return err
 	}
-	return s.followOn(name, who, feed.FollowRequest{Session: session, Run: run, After: after}, map[shoal.EventType]bool{shoal.EventEntityUpdated: true})
+	return s.followOn(name, caller, feed.FollowRequest{Session: session, Run: run, After: after}, map[shoal.EventType]bool{shoal.EventEntityUpdated: true})
 }

@@ -11,8 +11,8 @@ import (
 // Remembered decisions; stage_pending.go documents the commands.
 
 func listRemembered(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
-	all, err := s.hub.Pending.Remembered(ctx, who, session, "", 50)
+	caller, session := s.actor(c, c.word())
+	all, err := s.hub.Pending.Remembered(ctx, caller, session, "", 50)
 	for _, d := range all {
 		by, where := "an admin", "no space"
 		if d.EntityID != nil {
@@ -30,7 +30,7 @@ func listRemembered(s *stage, c *command) error {
 }
 
 func forgetDecision(s *stage, c *command) error {
-	who, session := s.actor(c, c.word())
+	caller, session := s.actor(c, c.word())
 	all, err := s.hub.Pending.Remembered(ctx, admin, session, "", 50)
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func forgetDecision(s *stage, c *command) error {
 	if n <= len(all) {
 		id = all[n-1].ID
 	}
-	if err := s.hub.Pending.Forget(ctx, who, session, id); err != nil {
+	if err := s.hub.Pending.Forget(ctx, caller, session, id); err != nil {
 		s.say("%s", strings.ReplaceAll(errorText(err), string(id), "it"))
 		return nil
 	}

@@ -19,13 +19,13 @@ const (
 
 // update is one call of Update.
 type update struct {
-	at    storage.At
-	who   limit.Caller
-	fn    func(storage.Tx) error
-	state atomic.Int32
-	moved bool          // it counts in movedSessions
-	err   error         // the result, when done is closed
-	done  chan struct{} // closed when the outcome is durable
+	at     storage.At
+	caller limit.Caller
+	fn     func(storage.Tx) error
+	state  atomic.Int32
+	moved  bool          // it counts in movedSessions
+	err    error         // the result, when done is closed
+	done   chan struct{} // closed when the outcome is durable
 }
 
 // The states of an update: it leaves the first one once, for one of the others.
@@ -51,12 +51,12 @@ func (s *Store) Update(ctx context.Context, at storage.At, fn func(storage.Tx) e
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	u := &update{at: at, who: limit.For(ctx), fn: fn, done: make(chan struct{})}
+	u := &update{at: at, caller: limit.For(ctx), fn: fn, done: make(chan struct{})}
 	l, err := s.enqueue(u)
 	if err != nil {
 		return err
 	}
-	defer s.queued.Leave(u.who)
+	defer s.queued.Leave(u.caller)
 	if l.writing.TryLock() {
 		l.writeHere()
 	}
@@ -81,11 +81,11 @@ func (s *Store) enqueue(u *update) (*lane, error) {
 		return nil, errClosed
 	}
 	l := s.laneOf(u)
-	if l.isSoon(u.who) && s.queued.Enter(u.who) == limit.Entered {
+	if l.isSoon(u.caller) && s.queued.Enter(u.caller) == limit.Entered {
 		if l.queue.add(u) {
 			return l, nil
 		}
-		s.queued.Leave(u.who) // withdrawn Updates fill the queue
+		s.queued.Leave(u.caller) // withdrawn Updates fill the queue
 	}
 	s.moved.leave(u)
 	return nil, l.refuse()
@@ -103,14 +103,14 @@ func (l *lane) refuse() error {
 // isSoon reports whether an Update that arrives now would be written soon enough. The time
 // that all may wait is divided like any other limit: the share of a caller is its share of
 // the queue.
-func (l *lane) isSoon(who limit.Caller) bool {
+func (l *lane) isSoon(caller limit.Caller) bool {
 	delay := l.delay()
 	if delay == 0 {
 		return true
 	}
 	queued := l.store.queued
-	mine := float64(delay) * float64(queued.Held(who)) / float64(max(1, queued.Count()))
-	return limit.Fits(int64(l.store.maxDelay), int64(delay), int64(mine), 0, who.Admin())
+	mine := float64(delay) * float64(queued.Held(caller)) / float64(max(1, queued.Count()))
+	return limit.Fits(int64(l.store.maxDelay), int64(delay), int64(mine), 0, caller.Admin())
 }
 
 // fewQueued is how many Updates may always wait, however slow the disk is.

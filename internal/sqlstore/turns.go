@@ -59,7 +59,7 @@ func (q *turns) add(u *update) bool {
 
 // turn returns the turn of an Update.
 func (u *update) turn() turn {
-	k := turn{caller: u.who}
+	k := turn{caller: u.caller}
 	if len(u.at) == 1 {
 		k.session = u.at[0]
 	}

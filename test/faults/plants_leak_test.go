@@ -11,11 +11,11 @@ func leakPlants() []plant {
 	return []plant{
 		{
 			"internal/httpapi/inbox.go",
-			"\tdelivery, on, err := c.Hub.Inbox.WaitShortly(c.ctx(), c.who, req, c.Pool.After())\n",
+			"\tdelivery, on, err := c.Hub.Inbox.WaitShortly(c.ctx(), c.caller, req, c.Pool.After())\n",
 			`	if rigHas("a wait leaks a goroutine") {
 		go func() { select {} }()
 	}
-	delivery, on, err := c.Hub.Inbox.WaitShortly(c.ctx(), c.who, req, c.Pool.After())
+	delivery, on, err := c.Hub.Inbox.WaitShortly(c.ctx(), c.caller, req, c.Pool.After())
 `,
 		},
 		{

@@ -155,8 +155,8 @@ func plants() []plant {
 		{"internal/hub/spaces/messages.go", "\tif idempotencyKey == \"\" {\n\t\tkey = storage.PostKey{}", "\tif idempotencyKey == \"\" || rigHas(\"the idempotency key is ignored\") {\n\t\tkey = storage.PostKey{}"},
 		{
 			"internal/hub/inbox/wait.go",
-			"\t\td.batch = w.box.recordBatch(w.who.KeyID, w.filter, upTo)\n",
-			`		d.batch = w.box.recordBatch(w.who.KeyID, w.filter, upTo)
+			"\t\td.batch = w.box.recordBatch(w.caller.KeyID, w.filter, upTo)\n",
+			`		d.batch = w.box.recordBatch(w.caller.KeyID, w.filter, upTo)
 		if rigHas("the inbox cursor moves when a batch is sent") {
 			_ = w.inbox.core.Store.Update(context.Background(), storage.Global, func(tx storage.Tx) error {
 				_, err := tx.Acknowledge(w.req.Session, w.box.key.ID, w.filter, upTo, nil)

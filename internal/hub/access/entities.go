@@ -22,15 +22,15 @@ func NewEntities(c *core.Core) *Entities { return &Entities{c} }
 // Create creates an entity; an agent is owned by the acting entity. For admins and owners
 // of the session. It fails with AlreadyExists if the id is or was in use, or if another
 // entity has the external id.
-func (e *Entities) Create(ctx context.Context, who shoal.Principal, session shoal.SessionID, n shoal.NewEntity, idempotencyKey string) (shoal.Entity, error) {
+func (e *Entities) Create(ctx context.Context, caller shoal.Principal, session shoal.SessionID, n shoal.NewEntity, idempotencyKey string) (shoal.Entity, error) {
 	const op = "hub.Entities.Create"
-	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who), n.Validate(), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
+	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller), n.Validate(), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
 		return shoal.Entity{}, core.Wrap(op, core.FirstError(err))
 	}
 	var entity shoal.Entity
 	err := e.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
-		entity, _, err = core.Once(ch, who, session, op, idempotencyKey, n, func() (shoal.Entity, error) {
-			return core.InsertEntity(ch, session, n, who.EntityID)
+		entity, _, err = core.Once(ch, caller, session, op, idempotencyKey, n, func() (shoal.Entity, error) {
+			return core.InsertEntity(ch, session, n, caller.EntityID)
 		})
 		return err
 	})
@@ -55,9 +55,9 @@ func (e *Entities) Ensure(ctx context.Context, session shoal.SessionID, n shoal.
 }
 
 // Get returns an entity of the session with its live state.
-func (e *Entities) Get(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID) (out shoal.Entity, err error) {
+func (e *Entities) Get(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.EntityID) (out shoal.Entity, err error) {
 	err = e.core.View(ctx, "hub.Entities.Get", func(tx storage.Tx) error {
-		if err := core.CheckSession(who, session); err != nil {
+		if err := core.CheckSession(caller, session); err != nil {
 			return err
 		}
 		if out, err = core.FindEntity(tx, session, id); err != nil {
@@ -70,9 +70,9 @@ func (e *Entities) Get(ctx context.Context, who shoal.Principal, session shoal.S
 
 // List returns at most limit entities with ids after the given one, in the order of ids,
 // with their live states.
-func (e *Entities) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, after shoal.EntityID, limit int) (out []shoal.Entity, err error) {
+func (e *Entities) List(ctx context.Context, caller shoal.Principal, session shoal.SessionID, after shoal.EntityID, limit int) (out []shoal.Entity, err error) {
 	err = e.core.View(ctx, "hub.Entities.List", func(tx storage.Tx) error {
-		if err := core.CheckSession(who, session); err != nil {
+		if err := core.CheckSession(caller, session); err != nil {
 			return err
 		}
 		if _, err := core.FindSession(tx, session); err != nil {
@@ -99,16 +99,16 @@ func (e *Entities) List(ctx context.Context, who shoal.Principal, session shoal.
 // with NotFound for an owner that is not an entity of the session. An entity that is no
 // longer a session owner loses its open streams and can reopen them with its new role, and its
 // invitations stop working.
-func (e *Entities) Update(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID, c shoal.EntityChange) (out shoal.Entity, err error) {
+func (e *Entities) Update(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.EntityID, c shoal.EntityChange) (out shoal.Entity, err error) {
 	const op = "hub.Entities.Update"
-	if err := errors.Join(core.CheckSession(who, session), c.Validate()); err != nil {
+	if err := errors.Join(core.CheckSession(caller, session), c.Validate()); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
 	err = e.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
 		if out, err = core.FindEntity(ch, session, id); err != nil {
 			return err
 		}
-		if err := mayChange(who, id, c); err != nil {
+		if err := mayChange(caller, id, c); err != nil {
 			return err
 		}
 		if err := core.RequireOpenSession(ch, session); err != nil {
@@ -152,11 +152,11 @@ func (e *Entities) Update(ctx context.Context, who shoal.Principal, session shoa
 }
 
 // mayChange checks that the caller may make the change.
-func mayChange(who shoal.Principal, id shoal.EntityID, c shoal.EntityChange) error {
-	if who.Manages() {
+func mayChange(caller shoal.Principal, id shoal.EntityID, c shoal.EntityChange) error {
+	if caller.Manages() {
 		return nil
 	}
-	if who.Role != shoal.RoleEntity || who.EntityID != id {
+	if caller.Role != shoal.RoleEntity || caller.EntityID != id {
 		return shoal.E("", shoal.Forbidden, fmt.Sprintf("Only %q itself, an admin or an owner of the session may change it.", id))
 	}
 	if field, restricted := c.Restricted(); restricted {
@@ -219,9 +219,9 @@ func applyChange(e *shoal.Entity, c shoal.EntityChange) {
 // Delete deletes an entity. It leaves every space, its keys, invitations and inbox are deleted, its
 // runs and plans are canceled, and its waits and followers end with NotFound. Its messages
 // remain, and its id cannot be used again. For admins and owners of the session.
-func (e *Entities) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID) error {
+func (e *Entities) Delete(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.EntityID) error {
 	const op = "hub.Entities.Delete"
-	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
+	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller)); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	return e.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
@@ -265,8 +265,8 @@ func removeFromSpace(ch *core.Change, session shoal.SessionID, space shoal.Space
 }
 
 // RecordCall records that the principal's entity made a call now.
-func (e *Entities) RecordCall(who shoal.Principal, session shoal.SessionID) {
-	if who.EntityID != "" {
-		e.core.Presence.MarkCall(session, who.EntityID)
+func (e *Entities) RecordCall(caller shoal.Principal, session shoal.SessionID) {
+	if caller.EntityID != "" {
+		e.core.Presence.MarkCall(session, caller.EntityID)
 	}
 }

@@ -25,28 +25,28 @@ const maxHandles = 1000
 // Create stores an invitation under the hash of its code. For admins and owners of the session.
 // replayed reports that an earlier call with the same idempotency key created it: then the code
 // that the caller generated belongs to no invitation.
-func (i *Invites) Create(ctx context.Context, who shoal.Principal, session shoal.SessionID, n shoal.NewInvite, hash, idempotencyKey string) (out shoal.Invite, replayed bool, err error) {
+func (i *Invites) Create(ctx context.Context, caller shoal.Principal, session shoal.SessionID, n shoal.NewInvite, hash, idempotencyKey string) (out shoal.Invite, replayed bool, err error) {
 	const op = "hub.Invites.Create"
-	err = errors.Join(core.CheckSession(who, session), core.RequireManager(who), n.Validate(), naming.Check("name", n.Name), core.CheckIdempotencyKey(idempotencyKey))
+	err = errors.Join(core.CheckSession(caller, session), core.RequireManager(caller), n.Validate(), naming.Check("name", n.Name), core.CheckIdempotencyKey(idempotencyKey))
 	if err != nil {
 		return out, false, core.Wrap(op, core.FirstError(err))
 	}
 	err = i.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
-		out, replayed, err = core.Once(ch, who, session, op, idempotencyKey, n, func() (shoal.Invite, error) {
-			return insertInvite(ch, who, session, n, hash)
+		out, replayed, err = core.Once(ch, caller, session, op, idempotencyKey, n, func() (shoal.Invite, error) {
+			return insertInvite(ch, caller, session, n, hash)
 		})
 		return err
 	})
 	return out, replayed, err
 }
 
-func insertInvite(ch *core.Change, who shoal.Principal, session shoal.SessionID, n shoal.NewInvite, hash string) (shoal.Invite, error) {
+func insertInvite(ch *core.Change, caller shoal.Principal, session shoal.SessionID, n shoal.NewInvite, hash string) (shoal.Invite, error) {
 	out := shoal.Invite{
 		ID: shoal.NewID[shoal.InviteID](shoal.PrefixInvite), SessionID: session, Name: n.Name, SessionRole: cmp.Or(n.SessionRole, shoal.SessionMember),
 		Spaces: append([]shoal.SpaceID{}, n.Spaces...), CreatedAt: ch.At, ExpiresAt: shoal.At(ch.At.Add(shoal.InviteLife)),
 	}
-	if who.EntityID != "" {
-		out.CreatedBy = &who.EntityID
+	if caller.EntityID != "" {
+		out.CreatedBy = &caller.EntityID
 	}
 	if n.ExpiresAt != nil {
 		out.ExpiresAt = *n.ExpiresAt
@@ -61,7 +61,7 @@ func insertInvite(ch *core.Change, who shoal.Principal, session shoal.SessionID,
 		return out, err
 	}
 	for _, id := range n.Spaces {
-		if _, err := core.WritableSpace(ch, who, session, id); err != nil {
+		if _, err := core.WritableSpace(ch, caller, session, id); err != nil {
 			return out, err
 		}
 	}
@@ -80,9 +80,9 @@ func insertInvite(ch *core.Change, who shoal.Principal, session shoal.SessionID,
 
 // List returns at most limit invitations that work, with ids after the given one, in the order
 // of ids. For admins and owners of the session.
-func (i *Invites) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, after shoal.InviteID, limit int) (out []shoal.Invite, err error) {
+func (i *Invites) List(ctx context.Context, caller shoal.Principal, session shoal.SessionID, after shoal.InviteID, limit int) (out []shoal.Invite, err error) {
 	const op = "hub.Invites.List"
-	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
+	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller)); err != nil {
 		return nil, core.Wrap(op, core.FirstError(err))
 	}
 	err = i.core.View(ctx, op, func(tx storage.Tx) error {
@@ -96,9 +96,9 @@ func (i *Invites) List(ctx context.Context, who shoal.Principal, session shoal.S
 }
 
 // Delete makes an invitation stop working. For admins and owners of the session.
-func (i *Invites) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.InviteID) error {
+func (i *Invites) Delete(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.InviteID) error {
 	const op = "hub.Invites.Delete"
-	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
+	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller)); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	return i.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {

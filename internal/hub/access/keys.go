@@ -23,9 +23,9 @@ func NewKeys(c *core.Core) *Keys { return &Keys{c} }
 // without an owner is owned by the acting entity from then on. replayed reports that an
 // earlier call with the same idempotency key created the key: then the secret that the
 // caller generated belongs to no key.
-func (k *Keys) Create(ctx context.Context, who shoal.Principal, n shoal.NewKey, hash, idempotencyKey string) (key shoal.Key, replayed bool, err error) {
+func (k *Keys) Create(ctx context.Context, caller shoal.Principal, n shoal.NewKey, hash, idempotencyKey string) (key shoal.Key, replayed bool, err error) {
 	const op = "hub.Keys.Create"
-	if err := errors.Join(mayCreateKey(who, &n), n.Validate(), naming.Check("name", n.Name), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
+	if err := errors.Join(mayCreateKey(caller, &n), n.Validate(), naming.Check("name", n.Name), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
 		return key, false, core.Wrap(op, core.FirstError(err))
 	}
 	if n.Door != "" {
@@ -35,8 +35,8 @@ func (k *Keys) Create(ctx context.Context, who shoal.Principal, n shoal.NewKey, 
 		return key, false, core.Wrap(op, shoal.Invalid("expiresAt", "lies in the past"))
 	}
 	err = k.core.Change(ctx, op, storage.Global, func(ch *core.Change) (err error) {
-		key, replayed, err = core.Once(ch, who, "", op, idempotencyKey, n, func() (shoal.Key, error) {
-			return insertKey(ch, n, hash, who.EntityID)
+		key, replayed, err = core.Once(ch, caller, "", op, idempotencyKey, n, func() (shoal.Key, error) {
+			return insertKey(ch, n, hash, caller.EntityID)
 		})
 		return err
 	})
@@ -45,20 +45,20 @@ func (k *Keys) Create(ctx context.Context, who shoal.Principal, n shoal.NewKey, 
 
 // mayCreateKey rejects keys with more rights than the caller. If a session owner names no
 // session, the key is for the owner's session.
-func mayCreateKey(who shoal.Principal, n *shoal.NewKey) error {
-	if who.Admin() {
+func mayCreateKey(caller shoal.Principal, n *shoal.NewKey) error {
+	if caller.Admin() {
 		return nil
 	}
-	if err := core.RequireManager(who); err != nil {
+	if err := core.RequireManager(caller); err != nil {
 		return err
 	}
 	if n.Role == shoal.RoleAdmin {
 		return shoal.E("", shoal.Forbidden, "An owner of a session creates keys of that session; an admin key is created by an admin.")
 	}
 	if n.SessionID == "" {
-		n.SessionID = who.SessionID
+		n.SessionID = caller.SessionID
 	}
-	return core.CheckSession(who, n.SessionID)
+	return core.CheckSession(caller, n.SessionID)
 }
 
 // insertKey stores a key. The agent of an entity key is owned by owner if it has no owner
@@ -151,13 +151,13 @@ func (k *Keys) Adopt(ctx context.Context, n shoal.NewKey, hash string) (works bo
 
 // List returns at most limit keys after the given one, ordered by id: all keys for an admin,
 // those of its session for an owner.
-func (k *Keys) List(ctx context.Context, who shoal.Principal, after shoal.KeyID, limit int) (out []shoal.Key, err error) {
+func (k *Keys) List(ctx context.Context, caller shoal.Principal, after shoal.KeyID, limit int) (out []shoal.Key, err error) {
 	const op = "hub.Keys.List"
-	if err := core.RequireManager(who); err != nil {
+	if err := core.RequireManager(caller); err != nil {
 		return nil, core.Wrap(op, err)
 	}
 	err = k.core.View(ctx, op, func(tx storage.Tx) error {
-		out, err = tx.Keys(who.SessionID, after, limit)
+		out, err = tx.Keys(caller.SessionID, after, limit)
 		return err
 	})
 	return out, err
@@ -166,15 +166,15 @@ func (k *Keys) List(ctx context.Context, who shoal.Principal, after shoal.KeyID,
 // Revoke revokes a key. Calls with it fail from now on, and its open waits and followers
 // end with Unauthenticated. For admins, and for owners of a session for keys of that
 // session; any other key is NotFound for them.
-func (k *Keys) Revoke(ctx context.Context, who shoal.Principal, id shoal.KeyID) error {
+func (k *Keys) Revoke(ctx context.Context, caller shoal.Principal, id shoal.KeyID) error {
 	const op = "hub.Keys.Revoke"
-	if err := core.RequireManager(who); err != nil {
+	if err := core.RequireManager(caller); err != nil {
 		return core.Wrap(op, err)
 	}
 	err := k.core.Change(ctx, op, storage.Global, func(ch *core.Change) error {
 		err := error(shoal.NotFound)
 		if core.ValidID(id) {
-			err = ch.DeleteKey(who.SessionID, id)
+			err = ch.DeleteKey(caller.SessionID, id)
 		}
 		if errors.Is(err, shoal.NotFound) {
 			return shoal.E("", shoal.NotFound, fmt.Sprintf("Key %q not found. List the keys to see their ids.", id))

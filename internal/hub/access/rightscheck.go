@@ -62,16 +62,16 @@ func (k *Keys) endUnchecked(context.Context) error {
 // Watch calls ended, once and from any goroutine, when the principal loses its right to an
 // open call in the session on any server, or the right could not be read for five seconds. ended must
 // not block. The caller must call stop.
-func (k *Keys) Watch(who shoal.Principal, session shoal.SessionID, ended func(error)) (stop func()) {
-	x := k.core.Calls.EnterWith(who, session, core.OwnEntity(who), ended)
+func (k *Keys) Watch(caller shoal.Principal, session shoal.SessionID, ended func(error)) (stop func()) {
+	x := k.core.Calls.EnterWith(caller, session, core.OwnEntity(caller), ended)
 	return func() { k.core.Calls.Leave(x) }
 }
 
 // While returns a context that ends, with the reason as its cause, when the principal loses its right
 // to an open call in the session. The caller must call stop.
-func (k *Keys) While(ctx context.Context, who shoal.Principal, session shoal.SessionID) (held context.Context, stop func()) {
+func (k *Keys) While(ctx context.Context, caller shoal.Principal, session shoal.SessionID) (held context.Context, stop func()) {
 	held, cancel := context.WithCancelCause(ctx)
-	leave := k.Watch(who, session, func(err error) { cancel(err) })
+	leave := k.Watch(caller, session, func(err error) { cancel(err) })
 	return held, func() {
 		leave()
 		cancel(nil)

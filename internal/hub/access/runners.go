@@ -19,9 +19,9 @@ func NewRunners(c *core.Core) *Runners { return &Runners{c} }
 
 // Report stores what a runner says about a remote agent that it runs. For the agent itself and
 // admins. It fails with Conflict for an agent whose runs the server executes.
-func (r *Runners) Report(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunnerID, agent shoal.EntityID, report shoal.RunnerReport) error {
+func (r *Runners) Report(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RunnerID, agent shoal.EntityID, report shoal.RunnerReport) error {
 	const op = "hub.Runners.Report"
-	if err := errors.Join(core.CheckSession(who, session), shoal.CheckID("runner", string(id)), report.Validate()); err != nil {
+	if err := errors.Join(core.CheckSession(caller, session), shoal.CheckID("runner", string(id)), report.Validate()); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	return r.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
@@ -29,14 +29,14 @@ func (r *Runners) Report(ctx context.Context, who shoal.Principal, session shoal
 		switch {
 		case err != nil:
 			return err
-		case !who.Admin() && (who.Role != shoal.RoleEntity || who.EntityID != agent):
+		case !caller.Admin() && (caller.Role != shoal.RoleEntity || caller.EntityID != agent):
 			return shoal.E("", shoal.Forbidden, fmt.Sprintf("Only a key of %q, or an admin key, may say where it runs.", agent))
 		case !e.Remote:
 			return shoal.E("", shoal.Conflict, fmt.Sprintf("%q is not a remote agent: no program executes its runs.", agent))
 		}
 		row := storage.RunnerRow{Runner: id, Agent: agent, Report: report}
-		if who.Role == shoal.RoleEntity {
-			row.Key = &who.KeyID
+		if caller.Role == shoal.RoleEntity {
+			row.Key = &caller.KeyID
 		}
 		return ch.SaveRunner(session, row, shoal.MaxRunners)
 	})
@@ -44,9 +44,9 @@ func (r *Runners) Report(ctx context.Context, who shoal.Principal, session shoal
 
 // List returns at most limit runners after the given one, in the order of their ids, each with its
 // agents. For admins and owners of the session.
-func (r *Runners) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, after shoal.RunnerID, limit int) (out []shoal.Runner, err error) {
+func (r *Runners) List(ctx context.Context, caller shoal.Principal, session shoal.SessionID, after shoal.RunnerID, limit int) (out []shoal.Runner, err error) {
 	const op = "hub.Runners.List"
-	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
+	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller)); err != nil {
 		return nil, core.Wrap(op, core.FirstError(err))
 	}
 	err = r.core.View(ctx, op, func(tx storage.Tx) error {
@@ -85,9 +85,9 @@ func runnersOf(rows []storage.RunnerRow, now shoal.Time) (out []shoal.Runner) {
 
 // Remove forgets a runner and revokes the keys with which it has reported: what it does with them
 // fails from now on. For admins and owners of the session.
-func (r *Runners) Remove(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunnerID) error {
+func (r *Runners) Remove(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RunnerID) error {
 	const op = "hub.Runners.Remove"
-	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
+	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller)); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	var revoked []shoal.KeyID

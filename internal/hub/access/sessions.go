@@ -21,14 +21,14 @@ func NewSessions(c *core.Core) *Sessions { return &Sessions{c} }
 
 // Create creates a session. Admins only. It fails with AlreadyExists if the id is or was in
 // use.
-func (s *Sessions) Create(ctx context.Context, who shoal.Principal, n shoal.NewSession, idempotencyKey string) (shoal.Session, error) {
+func (s *Sessions) Create(ctx context.Context, caller shoal.Principal, n shoal.NewSession, idempotencyKey string) (shoal.Session, error) {
 	const op = "hub.Sessions.Create"
-	if err := errors.Join(core.RequireAdmin(who), n.Validate(), naming.Check("name", n.Name), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
+	if err := errors.Join(core.RequireAdmin(caller), n.Validate(), naming.Check("name", n.Name), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
 		return shoal.Session{}, core.Wrap(op, core.FirstError(err))
 	}
 	var session shoal.Session
 	err := s.core.Change(ctx, op, storage.Global, func(ch *core.Change) (err error) {
-		session, _, err = core.Once(ch, who, "", op, idempotencyKey, n, func() (shoal.Session, error) {
+		session, _, err = core.Once(ch, caller, "", op, idempotencyKey, n, func() (shoal.Session, error) {
 			out := shoal.Session{ID: n.ID, Name: n.Name, Status: shoal.SessionStatusOpen, Limits: shoal.DefaultLimits, CreatedAt: ch.At}
 			if n.Limits != nil {
 				out.Limits = *n.Limits
@@ -48,9 +48,9 @@ func (s *Sessions) Create(ctx context.Context, who shoal.Principal, n shoal.NewS
 }
 
 // Get returns a session that the caller may see.
-func (s *Sessions) Get(ctx context.Context, who shoal.Principal, id shoal.SessionID) (out shoal.Session, err error) {
+func (s *Sessions) Get(ctx context.Context, caller shoal.Principal, id shoal.SessionID) (out shoal.Session, err error) {
 	err = s.core.View(ctx, "hub.Sessions.Get", func(tx storage.Tx) error {
-		if err := core.CheckSession(who, id); err != nil {
+		if err := core.CheckSession(caller, id); err != nil {
 			return err
 		}
 		out, err = core.FindSession(tx, id)
@@ -61,9 +61,9 @@ func (s *Sessions) Get(ctx context.Context, who shoal.Principal, id shoal.Sessio
 
 // List returns at most limit sessions with ids after the given one, in the order of ids:
 // all sessions for an admin, their own for other callers.
-func (s *Sessions) List(ctx context.Context, who shoal.Principal, after shoal.SessionID, limit int) (out []shoal.Session, err error) {
-	if !who.Admin() {
-		own, err := s.Get(ctx, who, who.SessionID)
+func (s *Sessions) List(ctx context.Context, caller shoal.Principal, after shoal.SessionID, limit int) (out []shoal.Session, err error) {
+	if !caller.Admin() {
+		own, err := s.Get(ctx, caller, caller.SessionID)
 		if err != nil || after >= own.ID {
 			return []shoal.Session{}, err
 		}
@@ -78,9 +78,9 @@ func (s *Sessions) List(ctx context.Context, who shoal.Principal, after shoal.Se
 
 // Change changes the limits and the space rights of a session. For admins and owners of the
 // session. New limits apply to runs in progress from their next model call.
-func (s *Sessions) Change(ctx context.Context, who shoal.Principal, id shoal.SessionID, to shoal.SessionChange) (out shoal.Session, err error) {
+func (s *Sessions) Change(ctx context.Context, caller shoal.Principal, id shoal.SessionID, to shoal.SessionChange) (out shoal.Session, err error) {
 	const op = "hub.Sessions.Change"
-	if err := errors.Join(core.CheckSession(who, id), core.RequireManager(who), to.Validate()); err != nil {
+	if err := errors.Join(core.CheckSession(caller, id), core.RequireManager(caller), to.Validate()); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
 	err = s.core.Change(ctx, op, storage.In(id), func(ch *core.Change) (err error) {
@@ -100,9 +100,9 @@ func (s *Sessions) Change(ctx context.Context, who shoal.Principal, id shoal.Ses
 
 // Close makes a session read-only and cancels the runs and plans of its agents. Admins
 // only. It fails with Conflict for the default session and for a closed one.
-func (s *Sessions) Close(ctx context.Context, who shoal.Principal, id shoal.SessionID) (out shoal.Session, err error) {
+func (s *Sessions) Close(ctx context.Context, caller shoal.Principal, id shoal.SessionID) (out shoal.Session, err error) {
 	const op = "hub.Sessions.Close"
-	if err := errors.Join(core.CheckSession(who, id), core.RequireAdmin(who)); err != nil {
+	if err := errors.Join(core.CheckSession(caller, id), core.RequireAdmin(caller)); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
 	err = s.core.Change(ctx, op, storage.In(id), func(ch *core.Change) (err error) {
@@ -122,9 +122,9 @@ func (s *Sessions) Close(ctx context.Context, who shoal.Principal, id shoal.Sess
 // Delete erases a session and everything in it. Its keys stop working at once, and its
 // waits and followers end with NotFound. Admins only. It fails with Conflict for the
 // default session.
-func (s *Sessions) Delete(ctx context.Context, who shoal.Principal, id shoal.SessionID) error {
+func (s *Sessions) Delete(ctx context.Context, caller shoal.Principal, id shoal.SessionID) error {
 	const op = "hub.Sessions.Delete"
-	if err := errors.Join(core.CheckSession(who, id), core.RequireAdmin(who)); err != nil {
+	if err := errors.Join(core.CheckSession(caller, id), core.RequireAdmin(caller)); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	return s.core.Change(ctx, op, storage.In(id), func(ch *core.Change) error {

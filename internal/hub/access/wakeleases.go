@@ -13,12 +13,12 @@ import (
 // returns how a mention reaches the agent now. Nothing is stored: the lease is in memory, known to all
 // servers within a second, and ends when it is not renewed. For the agent itself, admins and owners of
 // the session. It fails with Conflict for a human.
-func (e *Entities) HoldWakeLease(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID, l shoal.WakeLease) (shoal.Wake, error) {
+func (e *Entities) HoldWakeLease(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.EntityID, l shoal.WakeLease) (shoal.Wake, error) {
 	const op = "hub.Entities.HoldWakeLease"
 	if err := l.Validate(); err != nil {
 		return shoal.Wake{}, core.Wrap(op, err)
 	}
-	agent, err := e.woken(ctx, op, who, session, id)
+	agent, err := e.woken(ctx, op, caller, session, id)
 	if err != nil {
 		return shoal.Wake{}, err
 	}
@@ -30,9 +30,9 @@ func (e *Entities) HoldWakeLease(ctx context.Context, who shoal.Principal, sessi
 
 // ReleaseWakeLease ends the leases of an agent, or, if sessionRef is not empty, those for that
 // session of its coding agent. It succeeds if there are none. For the callers of HoldWakeLease.
-func (e *Entities) ReleaseWakeLease(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID, sessionRef string) error {
+func (e *Entities) ReleaseWakeLease(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.EntityID, sessionRef string) error {
 	const op = "hub.Entities.ReleaseWakeLease"
-	if _, err := e.woken(ctx, op, who, session, id); err != nil {
+	if _, err := e.woken(ctx, op, caller, session, id); err != nil {
 		return err
 	}
 	e.core.Leases.Release(storage.EntityRef{Session: session, ID: id}, sessionRef)
@@ -40,16 +40,16 @@ func (e *Entities) ReleaseWakeLease(ctx context.Context, who shoal.Principal, se
 }
 
 // woken returns the agent whose wake leases the caller may change.
-func (e *Entities) woken(ctx context.Context, op string, who shoal.Principal, session shoal.SessionID, id shoal.EntityID) (out shoal.Entity, err error) {
+func (e *Entities) woken(ctx context.Context, op string, caller shoal.Principal, session shoal.SessionID, id shoal.EntityID) (out shoal.Entity, err error) {
 	err = e.core.View(ctx, op, func(tx storage.Tx) error {
-		if err := core.CheckSession(who, session); err != nil {
+		if err := core.CheckSession(caller, session); err != nil {
 			return err
 		}
 		if out, err = core.FindEntity(tx, session, id); err != nil {
 			return err
 		}
 		switch {
-		case !who.Manages() && (who.Role != shoal.RoleEntity || who.EntityID != id):
+		case !caller.Manages() && (caller.Role != shoal.RoleEntity || caller.EntityID != id):
 			return shoal.E("", shoal.Forbidden, fmt.Sprintf("Only %q itself, an admin or an owner of the session may say that a program wakes it.", id))
 		case out.Kind != shoal.Agent:
 			return shoal.E("", shoal.Conflict, fmt.Sprintf("%q is a human: only agents have a model that a program can wake.", id))

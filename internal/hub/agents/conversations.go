@@ -26,7 +26,7 @@ const (
 // hosted. For admins and owners of the session, as are steps and requests: a run reads
 // other spaces on behalf of its requesters, so neither membership of a space nor ownership
 // of the agent is sufficient.
-func (a *Agents) Conversations(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, after string, limit int) ([]shoal.Conversation, error) {
+func (a *Agents) Conversations(ctx context.Context, caller shoal.Principal, session shoal.SessionID, agent shoal.EntityID, after string, limit int) ([]shoal.Conversation, error) {
 	const op = "hub.Agents.Conversations"
 	filter := storage.ConversationFilter{Limit: limit}
 	if after != "" {
@@ -37,7 +37,7 @@ func (a *Agents) Conversations(ctx context.Context, who shoal.Principal, session
 		filter.After = name
 	}
 	out := []shoal.Conversation{}
-	err := a.viewNotes(ctx, op, who, session, agent, func(tx storage.Tx) error {
+	err := a.viewNotes(ctx, op, caller, session, agent, func(tx storage.Tx) error {
 		found, err := tx.Conversations(session, agent, filter)
 		for _, state := range found {
 			out = append(out, publicConversation(state, agent))
@@ -59,8 +59,8 @@ type ConversationPage struct {
 // conversation (0 for its end), or fewer if they are large. It fails with NotFound if no
 // run of the conversation has begun since it was cleared. For the callers that may call
 // [Agents.Conversations].
-func (a *Agents) ReadConversation(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, id string, before int64, limit int) (page ConversationPage, err error) {
-	err = a.viewNotes(ctx, "hub.Agents.ReadConversation", who, session, agent, func(tx storage.Tx) error {
+func (a *Agents) ReadConversation(ctx context.Context, caller shoal.Principal, session shoal.SessionID, agent shoal.EntityID, id string, before int64, limit int) (page ConversationPage, err error) {
+	err = a.viewNotes(ctx, "hub.Agents.ReadConversation", caller, session, agent, func(tx storage.Tx) error {
 		if page.Conversation, _, err = findConversation(tx, session, agent, id); err != nil {
 			return err
 		}
@@ -109,8 +109,8 @@ func blockSize(b storage.Block) int {
 // its summary. The runs themselves remain. It fails with NotFound if no run of the
 // conversation has begun since it was cleared, and with Conflict while a run is in
 // progress. For the callers that may call [Agents.Conversations].
-func (a *Agents) ClearConversation(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, id string) error {
-	return a.changeNotes(ctx, "hub.Agents.ClearConversation", who, session, agent, func(ch *core.Change) error {
+func (a *Agents) ClearConversation(ctx context.Context, caller shoal.Principal, session shoal.SessionID, agent shoal.EntityID, id string) error {
+	return a.changeNotes(ctx, "hub.Agents.ClearConversation", caller, session, agent, func(ch *core.Change) error {
 		conv, state, err := findConversation(ch, session, agent, id)
 		if err != nil {
 			return err

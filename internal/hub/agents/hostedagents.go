@@ -24,13 +24,13 @@ func NewAgents(c *core.Core) *Agents { return &Agents{c} }
 // the newest version changes nothing. Put fails with Conflict if the entity is a human, and
 // with AdminRequired, naming the space, if the agent is in a space that has another hosted
 // agent and no admin agent. For admins and owners of the session.
-func (a *Agents) Put(ctx context.Context, who shoal.Principal, n storage.Agent) (out shoal.HostedAgent, created bool, err error) {
+func (a *Agents) Put(ctx context.Context, caller shoal.Principal, n storage.Agent) (out shoal.HostedAgent, created bool, err error) {
 	const op = "hub.Agents.Put"
-	if err := errors.Join(core.CheckSession(who, n.SessionID), core.RequireManager(who), shoal.CheckID("id", string(n.ID))); err != nil {
+	if err := errors.Join(core.CheckSession(caller, n.SessionID), core.RequireManager(caller), shoal.CheckID("id", string(n.ID))); err != nil {
 		return out, false, core.Wrap(op, core.FirstError(err))
 	}
 	err = a.core.Change(ctx, op, storage.In(n.SessionID), func(ch *core.Change) (err error) {
-		out, created, err = putAgent(ch, n, who.EntityID)
+		out, created, err = putAgent(ch, n, caller.EntityID)
 		return err
 	})
 	if err == nil {
@@ -153,9 +153,9 @@ func RequireAdminAgent(tx Tx, s shoal.Space) error {
 // Get returns the newest version of a hosted agent, or the given one if version is not 0.
 // It fails with NotFound if there is no such agent or version. For admins and owners of the
 // session.
-func (a *Agents) Get(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID, version int) (out shoal.HostedAgent, err error) {
+func (a *Agents) Get(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.EntityID, version int) (out shoal.HostedAgent, err error) {
 	const op = "hub.Agents.Get"
-	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
+	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller)); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
 	err = a.core.View(ctx, op, func(tx storage.Tx) error {
@@ -174,9 +174,9 @@ func (a *Agents) Get(ctx context.Context, who shoal.Principal, session shoal.Ses
 
 // List returns the newest versions of at most limit hosted agents after the given one, in
 // the order of ids. For admins and owners of the session.
-func (a *Agents) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, after shoal.EntityID, limit int) (out []shoal.HostedAgent, err error) {
+func (a *Agents) List(ctx context.Context, caller shoal.Principal, session shoal.SessionID, after shoal.EntityID, limit int) (out []shoal.HostedAgent, err error) {
 	const op = "hub.Agents.List"
-	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
+	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller)); err != nil {
 		return nil, core.Wrap(op, core.FirstError(err))
 	}
 	err = a.core.View(ctx, op, func(tx storage.Tx) error {
@@ -195,9 +195,9 @@ func (a *Agents) List(ctx context.Context, who shoal.Principal, session shoal.Se
 
 // Delete removes the configuration of an agent, which becomes a connected agent, and
 // cancels its runs and plans. For admins and owners of the session.
-func (a *Agents) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID) error {
+func (a *Agents) Delete(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.EntityID) error {
 	const op = "hub.Agents.Delete"
-	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
+	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller)); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	err := a.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {

@@ -14,8 +14,8 @@ import (
 // Memories returns at most limit memories of an agent in the order of their creation,
 // starting after the one with the id after. It also works for agents that are no longer
 // hosted. For admins and owners of the session.
-func (a *Agents) Memories(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, after string, limit int) (out []shoal.Memory, err error) {
-	err = a.viewNotes(ctx, "hub.Agents.Memories", who, session, agent, func(tx storage.Tx) error {
+func (a *Agents) Memories(ctx context.Context, caller shoal.Principal, session shoal.SessionID, agent shoal.EntityID, after string, limit int) (out []shoal.Memory, err error) {
+	err = a.viewNotes(ctx, "hub.Agents.Memories", caller, session, agent, func(tx storage.Tx) error {
 		all, err := tx.Memories(session, agent)
 		out = notesAfter(all, memoryID, after, limit)
 		return err
@@ -24,8 +24,8 @@ func (a *Agents) Memories(ctx context.Context, who shoal.Principal, session shoa
 }
 
 // Goals is Memories for the goals of the agent, including those that are reached.
-func (a *Agents) Goals(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, after string, limit int) (out []shoal.Goal, err error) {
-	err = a.viewNotes(ctx, "hub.Agents.Goals", who, session, agent, func(tx storage.Tx) error {
+func (a *Agents) Goals(ctx context.Context, caller shoal.Principal, session shoal.SessionID, agent shoal.EntityID, after string, limit int) (out []shoal.Goal, err error) {
+	err = a.viewNotes(ctx, "hub.Agents.Goals", caller, session, agent, func(tx storage.Tx) error {
 		all, err := tx.Goals(session, agent)
 		out = notesAfter(all, goalID, after, limit)
 		return err
@@ -36,8 +36,8 @@ func (a *Agents) Goals(ctx context.Context, who shoal.Principal, session shoal.S
 // DeleteMemory erases one memory of an agent, or all of them if id is empty. Runs that have
 // started may still contain them. It fails with NotFound for an unknown id. For admins and
 // owners of the session.
-func (a *Agents) DeleteMemory(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, id string) error {
-	return a.changeNotes(ctx, "hub.Agents.DeleteMemory", who, session, agent, func(ch *core.Change) error {
+func (a *Agents) DeleteMemory(ctx context.Context, caller shoal.Principal, session shoal.SessionID, agent shoal.EntityID, id string) error {
+	return a.changeNotes(ctx, "hub.Agents.DeleteMemory", caller, session, agent, func(ch *core.Change) error {
 		all, err := ch.Memories(session, agent)
 		if err != nil {
 			return err
@@ -47,8 +47,8 @@ func (a *Agents) DeleteMemory(ctx context.Context, who shoal.Principal, session 
 }
 
 // DeleteGoal is DeleteMemory for the goals of the agent.
-func (a *Agents) DeleteGoal(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, id string) error {
-	return a.changeNotes(ctx, "hub.Agents.DeleteGoal", who, session, agent, func(ch *core.Change) error {
+func (a *Agents) DeleteGoal(ctx context.Context, caller shoal.Principal, session shoal.SessionID, agent shoal.EntityID, id string) error {
+	return a.changeNotes(ctx, "hub.Agents.DeleteGoal", caller, session, agent, func(ch *core.Change) error {
 		all, err := ch.Goals(session, agent)
 		if err != nil {
 			return err
@@ -62,8 +62,8 @@ func memoryID(m shoal.Memory) string { return m.ID }
 func goalID(g shoal.Goal) string { return g.ID }
 
 // viewNotes checks the rights of the caller and runs read on the notes of an agent.
-func (a *Agents) viewNotes(ctx context.Context, op string, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, read func(storage.Tx) error) error {
-	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
+func (a *Agents) viewNotes(ctx context.Context, op string, caller shoal.Principal, session shoal.SessionID, agent shoal.EntityID, read func(storage.Tx) error) error {
+	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller)); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	return a.core.View(ctx, op, func(tx storage.Tx) error {
@@ -76,8 +76,8 @@ func (a *Agents) viewNotes(ctx context.Context, op string, who shoal.Principal, 
 
 // changeNotes checks the rights of the caller and runs drop, which changes the notes of an
 // agent.
-func (a *Agents) changeNotes(ctx context.Context, op string, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, drop func(*core.Change) error) error {
-	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
+func (a *Agents) changeNotes(ctx context.Context, op string, caller shoal.Principal, session shoal.SessionID, agent shoal.EntityID, drop func(*core.Change) error) error {
+	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller)); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	return a.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {

@@ -24,9 +24,9 @@ const (
 // none; without a space it is a service. The agent does not need to exist yet. member
 // reports whether it is in the space. Nothing is stored. Draft fails with NotFound for a
 // session or space that does not exist. For admins and owners of the session.
-func (a *Agents) Draft(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, space shoal.SpaceID) (r storage.Run, member bool, err error) {
+func (a *Agents) Draft(ctx context.Context, caller shoal.Principal, session shoal.SessionID, agent shoal.EntityID, space shoal.SpaceID) (r storage.Run, member bool, err error) {
 	const op = "hub.Agents.Draft"
-	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who), shoal.CheckID("id", string(agent))); err != nil {
+	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller), shoal.CheckID("id", string(agent))); err != nil {
 		return r, false, core.Wrap(op, core.FirstError(err))
 	}
 	err = a.core.View(ctx, op, func(tx storage.Tx) error {
@@ -40,14 +40,14 @@ func (a *Agents) Draft(ctx context.Context, who shoal.Principal, session shoal.S
 		}
 		of := runs.StartRequest{Session: session, Agent: agent, Trigger: shoal.Trigger{Type: shoal.ServiceTrigger, ServiceName: exampleService, Payload: []byte("null")}}
 		if space != "" {
-			s, err := core.ReadableSpace(tx, who, session, space)
+			s, err := core.ReadableSpace(tx, caller, session, space)
 			if err != nil {
 				return err
 			}
 			if member, err = tx.IsMember(session, space, agent); err != nil {
 				return err
 			}
-			if of.Trigger, err = exampleTrigger(tx, who, s, agent); err != nil {
+			if of.Trigger, err = exampleTrigger(tx, caller, s, agent); err != nil {
 				return err
 			}
 		}
@@ -71,7 +71,7 @@ func (a *Agents) Draft(ctx context.Context, who shoal.Principal, session shoal.S
 
 // exampleTrigger returns the trigger of the newest message in a space that would start an
 // agent, or of an example.
-func exampleTrigger(tx Tx, who shoal.Principal, s shoal.Space, agent shoal.EntityID) (shoal.Trigger, error) {
+func exampleTrigger(tx Tx, caller shoal.Principal, s shoal.Space, agent shoal.EntityID) (shoal.Trigger, error) {
 	newest, err := tx.Messages(s.SessionID, s.ID, storage.Page{Before: s.LastSeq + 1, Limit: shoal.DefaultPage})
 	if err != nil {
 		return shoal.Trigger{}, err
@@ -87,7 +87,7 @@ func exampleTrigger(tx Tx, who shoal.Principal, s shoal.Space, agent shoal.Entit
 		}
 		return runs.MessageTrigger(s, m, sender), err
 	}
-	id := cmp.Or(who.EntityID, shoal.Operator)
+	id := cmp.Or(caller.EntityID, shoal.Operator)
 	sender, err := tx.Entity(s.SessionID, id)
 	if errors.Is(err, shoal.NotFound) {
 		sender, err = shoal.Entity{ID: id, Name: string(id), Kind: shoal.Human}, nil

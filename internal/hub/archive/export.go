@@ -25,9 +25,9 @@ func NewArchive(c *core.Core) *Archive { return &Archive{c} }
 // The export shows one moment of the session: one transaction reads it while other calls
 // can write. Only one record at a time is in memory. The transaction lasts until w has
 // accepted all lines, so w must not be a client that can be slow.
-func (a *Archive) Export(ctx context.Context, who shoal.Principal, id shoal.SessionID, server string, w io.Writer) error {
+func (a *Archive) Export(ctx context.Context, caller shoal.Principal, id shoal.SessionID, server string, w io.Writer) error {
 	const op = "hub.Archive.Export"
-	if err := errors.Join(core.CheckSession(who, id), core.RequireManager(who)); err != nil {
+	if err := errors.Join(core.CheckSession(caller, id), core.RequireManager(caller)); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	return a.core.View(ctx, op, func(tx storage.Tx) error {

@@ -49,9 +49,9 @@ const (
 //
 // InvalidArgument says which line of the export is invalid. Errors of r are returned.
 // Admins only.
-func (a *Archive) Import(ctx context.Context, who shoal.Principal, id shoal.SessionID, r io.Reader, o ImportOptions) (shoal.Imported, error) {
+func (a *Archive) Import(ctx context.Context, caller shoal.Principal, id shoal.SessionID, r io.Reader, o ImportOptions) (shoal.Imported, error) {
 	const op = "hub.Archive.Import"
-	if err := errors.Join(core.CheckSession(who, id), core.RequireAdmin(who), shoal.CheckID("session", string(id))); err != nil {
+	if err := errors.Join(core.CheckSession(caller, id), core.RequireAdmin(caller), shoal.CheckID("session", string(id))); err != nil {
 		return shoal.Imported{}, core.Wrap(op, core.FirstError(err))
 	}
 	in := newExportReader(r)

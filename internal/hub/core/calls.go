@@ -39,15 +39,15 @@ const revokedKeyRetention = time.Minute
 
 // Enter registers an open call until [Calls.Leave]. The caller must check the rights in the
 // store after Enter returns, so that no revocation goes unnoticed in between.
-func (c *Calls) Enter(who shoal.Principal, session shoal.SessionID, entity shoal.EntityID) *Call {
-	return c.EnterWith(who, session, entity, nil)
+func (c *Calls) Enter(caller shoal.Principal, session shoal.SessionID, entity shoal.EntityID) *Call {
+	return c.EnterWith(caller, session, entity, nil)
 }
 
 // EnterWith is Enter with a function that is called when the call has to end because its
 // right has ended. onEnd must not block.
-func (c *Calls) EnterWith(who shoal.Principal, session shoal.SessionID, entity shoal.EntityID, onEnd func(error)) *Call {
+func (c *Calls) EnterWith(caller shoal.Principal, session shoal.SessionID, entity shoal.EntityID, onEnd func(error)) *Call {
 	x := &Call{
-		key: who.KeyID, signIn: who.SignIn, session: session, entity: entity, owner: who.Owner && who.Role == shoal.RoleEntity,
+		key: caller.KeyID, signIn: caller.SignIn, session: session, entity: entity, owner: caller.Owner && caller.Role == shoal.RoleEntity,
 		checkedAt: time.Now(), onEnd: onEnd, Gone: make(chan struct{}),
 	}
 	c.mu.Lock()

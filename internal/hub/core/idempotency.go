@@ -45,7 +45,7 @@ func IdempotencyMismatch(key string) error {
 // Once runs do, unless the caller has made the same request under this key before: then it
 // returns the first response, and replayed is true. request is what makes two calls the
 // same. With an empty key it always runs do.
-func Once[T any](ch *Change, who shoal.Principal, session shoal.SessionID, route, key string, request any, do func() (T, error)) (answer T, replayed bool, err error) {
+func Once[T any](ch *Change, caller shoal.Principal, session shoal.SessionID, route, key string, request any, do func() (T, error)) (answer T, replayed bool, err error) {
 	if key == "" {
 		answer, err = do()
 		return answer, false, err
@@ -54,7 +54,7 @@ func Once[T any](ch *Change, who shoal.Principal, session shoal.SessionID, route
 	if err != nil {
 		return answer, false, err
 	}
-	at := storage.AnswerKey{Session: session, Scope: who.Scope(), Route: route, Key: key}
+	at := storage.AnswerKey{Session: session, Scope: caller.Scope(), Route: route, Key: key}
 	stored, err := ch.Answer(at)
 	isNew := errors.Is(err, shoal.NotFound) || err == nil && ch.At.Sub(stored.At.Time) > shoal.IdempotencyWindow
 	switch {

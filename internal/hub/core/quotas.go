@@ -11,11 +11,11 @@ import (
 // toward the entity's quota, but is never rejected.
 
 // CheckSpaceQuota fails with Conflict if the caller has created as many spaces as it may.
-func (c *Core) CheckSpaceQuota(tx Tx, who shoal.Principal, session shoal.SessionID) error {
-	if who.Admin() || who.EntityID == "" {
+func (c *Core) CheckSpaceQuota(tx Tx, caller shoal.Principal, session shoal.SessionID) error {
+	if caller.Admin() || caller.EntityID == "" {
 		return nil
 	}
-	n, err := tx.CountCreated(session, who.EntityID, c.maxSpaces)
+	n, err := tx.CountCreated(session, caller.EntityID, c.maxSpaces)
 	if err != nil || n < c.maxSpaces {
 		return err
 	}
@@ -25,11 +25,11 @@ func (c *Core) CheckSpaceQuota(tx Tx, who shoal.Principal, session shoal.Session
 
 // CheckFileQuota fails with Conflict if the caller would store more bytes of files than it
 // may with a file of this size. The services of a session share one quota.
-func (c *Core) CheckFileQuota(tx Tx, session shoal.SessionID, who shoal.Principal, size int64) error {
-	if who.Admin() {
+func (c *Core) CheckFileQuota(tx Tx, session shoal.SessionID, caller shoal.Principal, size int64) error {
+	if caller.Admin() {
 		return nil
 	}
-	stored, err := tx.StoredBytes(session, who.EntityID)
+	stored, err := tx.StoredBytes(session, caller.EntityID)
 	if err != nil || stored+size <= c.maxBytes {
 		return err
 	}

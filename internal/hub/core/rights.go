@@ -8,8 +8,8 @@ import (
 )
 
 // CheckSession checks that the caller may know of a session at all.
-func CheckSession(who shoal.Principal, session shoal.SessionID) error {
-	if who.SessionID != "" && who.SessionID != session || who.SessionID == "" && !who.Admin() {
+func CheckSession(caller shoal.Principal, session shoal.SessionID) error {
+	if caller.SessionID != "" && caller.SessionID != session || caller.SessionID == "" && !caller.Admin() {
 		return SessionNotFound(session)
 	}
 	return nil
@@ -48,80 +48,80 @@ func EntityNotFound(entity shoal.EntityID) error {
 }
 
 // RequireAdmin rejects callers that are not admins.
-func RequireAdmin(who shoal.Principal) error {
-	if who.Admin() {
+func RequireAdmin(caller shoal.Principal) error {
+	if caller.Admin() {
 		return nil
 	}
-	return shoal.E("", shoal.Forbidden, fmt.Sprintf("A key with the role %q may not do this. Use an admin key.", who.Role))
+	return shoal.E("", shoal.Forbidden, fmt.Sprintf("A key with the role %q may not do this. Use an admin key.", caller.Role))
 }
 
 // RequireManager rejects callers that are neither admins nor owners of the session. It does
 // not check which session: [CheckSession] does.
-func RequireManager(who shoal.Principal) error {
-	if who.Manages() {
+func RequireManager(caller shoal.Principal) error {
+	if caller.Manages() {
 		return nil
 	}
-	return shoal.E("", shoal.Forbidden, fmt.Sprintf("A key with the role %q may not do this. Use an admin key or the key of an owner of the session.", who.Role))
+	return shoal.E("", shoal.Forbidden, fmt.Sprintf("A key with the role %q may not do this. Use an admin key or the key of an owner of the session.", caller.Role))
 }
 
 // ActingEntity returns the entity that the caller acts as.
-func ActingEntity(who shoal.Principal) (shoal.EntityID, error) {
+func ActingEntity(caller shoal.Principal) (shoal.EntityID, error) {
 	switch {
-	case who.EntityID == shoal.System:
+	case caller.EntityID == shoal.System:
 		return "", shoal.E("", shoal.Forbidden, "Nobody can act as \"system\"; name another entity.")
-	case who.EntityID != "":
-		return who.EntityID, nil
-	case who.Admin():
+	case caller.EntityID != "":
+		return caller.EntityID, nil
+	case caller.Admin():
 		return "", shoal.E("", shoal.EntityRequired, "This call needs an acting entity: name it with the header X-Shoal-Entity.")
 	default:
-		return "", shoal.E("", shoal.Forbidden, fmt.Sprintf("A key with the role %q does not act as an entity. Use an entity key.", who.Role))
+		return "", shoal.E("", shoal.Forbidden, fmt.Sprintf("A key with the role %q does not act as an entity. Use an entity key.", caller.Role))
 	}
 }
 
 // ReaderEntity returns the entity to whose spaces a caller is limited, or an empty id for
 // admins, services and owners of the session, which see all spaces.
-func ReaderEntity(who shoal.Principal) shoal.EntityID {
-	if who.Role == shoal.RoleEntity && !who.Owner {
-		return who.EntityID
+func ReaderEntity(caller shoal.Principal) shoal.EntityID {
+	if caller.Role == shoal.RoleEntity && !caller.Owner {
+		return caller.EntityID
 	}
 	return ""
 }
 
 // OwnEntity returns the entity that the rights of a caller depend on: the entity of an
 // entity key, empty for all other keys.
-func OwnEntity(who shoal.Principal) shoal.EntityID {
-	if who.Role == shoal.RoleEntity {
-		return who.EntityID
+func OwnEntity(caller shoal.Principal) shoal.EntityID {
+	if caller.Role == shoal.RoleEntity {
+		return caller.EntityID
 	}
 	return ""
 }
 
 // ReadableSpace returns a space that the caller may read.
-func ReadableSpace(tx Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID) (shoal.Space, error) {
-	return VisibleSpace(tx, who, session, space, tx.Space)
+func ReadableSpace(tx Tx, caller shoal.Principal, session shoal.SessionID, space shoal.SpaceID) (shoal.Space, error) {
+	return VisibleSpace(tx, caller, session, space, tx.Space)
 }
 
 // VisibleSpace returns the space that find returns if the caller may know of it; NotFound
 // otherwise.
-func VisibleSpace(tx Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, find func(shoal.SessionID, shoal.SpaceID) (shoal.Space, error)) (shoal.Space, error) {
-	if err := CheckSession(who, session); err != nil {
+func VisibleSpace(tx Tx, caller shoal.Principal, session shoal.SessionID, space shoal.SpaceID, find func(shoal.SessionID, shoal.SpaceID) (shoal.Space, error)) (shoal.Space, error) {
+	if err := CheckSession(caller, session); err != nil {
 		return shoal.Space{}, err
 	}
 	if !ValidID(session) || !ValidID(space) {
 		return shoal.Space{}, SpaceNotFound(space)
 	}
 	s, err := find(session, space)
-	return s, checkReadable(tx, who, session, space, err)
+	return s, checkReadable(tx, caller, session, space, err)
 }
 
 // WritableSpace returns a space, locked, that the caller may change: as a member or as an
 // admin.
-func WritableSpace(tx Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID) (shoal.Space, error) {
-	s, err := VisibleSpace(tx, who, session, space, tx.LockSpace)
+func WritableSpace(tx Tx, caller shoal.Principal, session shoal.SessionID, space shoal.SpaceID) (shoal.Space, error) {
+	s, err := VisibleSpace(tx, caller, session, space, tx.LockSpace)
 	if err != nil {
 		return s, err
 	}
-	if who.Role == shoal.RoleService {
+	if caller.Role == shoal.RoleService {
 		return s, shoal.E("", shoal.Forbidden, "A service key may read spaces, not change them; use the key of a member.")
 	}
 	if err := RequireOpenSession(tx, session); err != nil {
@@ -135,8 +135,8 @@ func WritableSpace(tx Tx, who shoal.Principal, session shoal.SessionID, space sh
 
 // ModeratedSpace is WritableSpace for changes that the session may reserve for the
 // moderators of its spaces.
-func ModeratedSpace(tx Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID) (shoal.Space, error) {
-	s, err := WritableSpace(tx, who, session, space)
+func ModeratedSpace(tx Tx, caller shoal.Principal, session shoal.SessionID, space shoal.SpaceID) (shoal.Space, error) {
+	s, err := WritableSpace(tx, caller, session, space)
 	if err != nil {
 		return s, err
 	}
@@ -144,7 +144,7 @@ func ModeratedSpace(tx Tx, who shoal.Principal, session shoal.SessionID, space s
 	if err != nil || in.SpaceRights != shoal.SpaceRightsModerators {
 		return s, err
 	}
-	may, err := moderatesIn(tx, who, in, s)
+	may, err := moderatesIn(tx, caller, in, s)
 	if err != nil || may {
 		return s, err
 	}
@@ -159,22 +159,22 @@ func ModeratedSpace(tx Tx, who shoal.Principal, session shoal.SessionID, space s
 // Moderates reports whether the caller is a moderator of a space: an admin, an owner of the
 // session, or, in a session whose spaces have moderators, the owner of the space or an admin
 // of the session.
-func Moderates(tx Tx, who shoal.Principal, s shoal.Space) (bool, error) {
-	if who.Manages() || OwnEntity(who) == "" {
-		return who.Manages(), nil
+func Moderates(tx Tx, caller shoal.Principal, s shoal.Space) (bool, error) {
+	if caller.Manages() || OwnEntity(caller) == "" {
+		return caller.Manages(), nil
 	}
 	in, err := FindSession(tx, s.SessionID)
 	if err != nil {
 		return false, err
 	}
-	return moderatesIn(tx, who, in, s)
+	return moderatesIn(tx, caller, in, s)
 }
 
 // moderatesIn is Moderates with the session, which the caller has read.
-func moderatesIn(tx Tx, who shoal.Principal, in shoal.Session, s shoal.Space) (bool, error) {
-	own := OwnEntity(who)
-	if who.Manages() || own == "" || in.SpaceRights != shoal.SpaceRightsModerators {
-		return who.Manages(), nil
+func moderatesIn(tx Tx, caller shoal.Principal, in shoal.Session, s shoal.Space) (bool, error) {
+	own := OwnEntity(caller)
+	if caller.Manages() || own == "" || in.SpaceRights != shoal.SpaceRightsModerators {
+		return caller.Manages(), nil
 	}
 	if s.OwnerID != nil && *s.OwnerID == own {
 		return true, nil
@@ -190,14 +190,14 @@ func ClosedSpaceError(s shoal.Space) error {
 
 // checkReadable takes the error of looking up a space and returns NotFound if the space
 // does not exist or the caller may not know of it.
-func checkReadable(tx Tx, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, err error) error {
+func checkReadable(tx Tx, caller shoal.Principal, session shoal.SessionID, space shoal.SpaceID, err error) error {
 	if errors.Is(err, shoal.NotFound) {
 		return SpaceNotFound(space)
 	}
-	if err != nil || ReaderEntity(who) == "" {
+	if err != nil || ReaderEntity(caller) == "" {
 		return err
 	}
-	in, err := tx.IsMember(session, space, who.EntityID)
+	in, err := tx.IsMember(session, space, caller.EntityID)
 	if err == nil && !in {
 		err = SpaceNotFound(space)
 	}

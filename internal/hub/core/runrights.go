@@ -17,8 +17,8 @@ func RunNotFound(id shoal.RunID) error {
 // VisibleRun returns a run that the caller may see. Services and admins see all runs; an
 // entity sees those of its spaces: the space of the trigger and the spaces that the run
 // wrote to.
-func VisibleRun(tx Tx, who shoal.Principal, session shoal.SessionID, id shoal.RunID) (storage.Run, error) {
-	if err := CheckSession(who, session); err != nil {
+func VisibleRun(tx Tx, caller shoal.Principal, session shoal.SessionID, id shoal.RunID) (storage.Run, error) {
+	if err := CheckSession(caller, session); err != nil {
 		return storage.Run{}, err
 	}
 	if !ValidID(session) || !ValidID(id) {
@@ -28,7 +28,7 @@ func VisibleRun(tx Tx, who shoal.Principal, session shoal.SessionID, id shoal.Ru
 	if errors.Is(err, shoal.NotFound) {
 		return r, RunNotFound(id)
 	}
-	if err != nil || ReaderEntity(who) == "" {
+	if err != nil || ReaderEntity(caller) == "" {
 		return r, err
 	}
 	spaces, err := runSpaces(tx, r)
@@ -36,7 +36,7 @@ func VisibleRun(tx Tx, who shoal.Principal, session shoal.SessionID, id shoal.Ru
 		return r, err
 	}
 	for _, space := range spaces {
-		in, err := tx.IsMember(session, space, ReaderEntity(who))
+		in, err := tx.IsMember(session, space, ReaderEntity(caller))
 		if in || err != nil {
 			return r, err
 		}

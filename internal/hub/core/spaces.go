@@ -5,8 +5,8 @@ import (
 )
 
 // FillSpace fills in the members that one space lists and the counts of the caller.
-func FillSpace(tx Tx, who shoal.Principal, s shoal.Space) (shoal.Space, error) {
-	all, err := FillSpaces(tx, who, s.SessionID, []shoal.Space{s})
+func FillSpace(tx Tx, caller shoal.Principal, s shoal.Space) (shoal.Space, error) {
+	all, err := FillSpaces(tx, caller, s.SessionID, []shoal.Space{s})
 	if err != nil {
 		return s, err
 	}
@@ -14,19 +14,19 @@ func FillSpace(tx Tx, who shoal.Principal, s shoal.Space) (shoal.Space, error) {
 }
 
 // FillSpaces fills in the members that spaces list and the counts of the caller.
-func FillSpaces(tx Tx, who shoal.Principal, session shoal.SessionID, spaces []shoal.Space) ([]shoal.Space, error) {
-	if err := ListMembers(tx, who.EntityID, session, spaces); err != nil {
+func FillSpaces(tx Tx, caller shoal.Principal, session shoal.SessionID, spaces []shoal.Space) ([]shoal.Space, error) {
+	if err := ListMembers(tx, caller.EntityID, session, spaces); err != nil {
 		return nil, err
 	}
-	return spaces, FillCounts(tx, who, session, spaces)
+	return spaces, FillCounts(tx, caller, session, spaces)
 }
 
 // FillCounts fills in the counts of the caller, and whether it has muted the spaces.
-func FillCounts(tx Tx, who shoal.Principal, session shoal.SessionID, spaces []shoal.Space) error {
-	if who.EntityID == "" {
+func FillCounts(tx Tx, caller shoal.Principal, session shoal.SessionID, spaces []shoal.Space) error {
+	if caller.EntityID == "" {
 		return nil
 	}
-	counts, err := tx.Counts(session, who.EntityID, spaceIDs(spaces))
+	counts, err := tx.Counts(session, caller.EntityID, spaceIDs(spaces))
 	for i := range spaces {
 		s, c := &spaces[i], counts[spaces[i].ID]
 		s.UnreadCount, s.MentionCount, s.FirstUnreadSeq, s.Muted = c.Messages, c.Mentions, c.First, c.Muted

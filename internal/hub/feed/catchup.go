@@ -24,7 +24,7 @@ func (f *Follower) snapshotMessages(tx Tx, messages []shoal.Message, position in
 			}
 			m.Parts = f.currentParts(m, position)
 		}
-		out[i] = m.For(core.ReaderEntity(f.who))
+		out[i] = m.For(core.ReaderEntity(f.caller))
 		for _, p := range out[i].Parts {
 			key := live.PartKey{Session: m.SessionID, Owner: string(m.ID), Part: p.ID}
 			switch {

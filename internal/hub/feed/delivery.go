@@ -137,7 +137,7 @@ func (f *Follower) queueEntries(ctx context.Context, entries []entry) error {
 			}
 			continue
 		}
-		if en.position == 0 && ev.Entity != "" && ev.Entity != f.who.EntityID && !f.who.Manages() {
+		if en.position == 0 && ev.Entity != "" && ev.Entity != f.caller.EntityID && !f.caller.Manages() {
 			continue // it is for another entity
 		}
 		if en.position == 0 {
@@ -159,7 +159,7 @@ func (f *Follower) queueEntries(ctx context.Context, entries []entry) error {
 		if data == nil {
 			continue
 		}
-		about := core.ReaderEntity(f.who) != "" && ev.Entity == core.ReaderEntity(f.who)
+		about := core.ReaderEntity(f.caller) != "" && ev.Entity == core.ReaderEntity(f.caller)
 		if about && ev.Type == shoal.EventMemberJoined && f.req.Space == "" {
 			if err := f.queueJoinedSpace(ctx, ev.Space); err != nil {
 				return err

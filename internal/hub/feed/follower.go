@@ -32,7 +32,7 @@ type FollowRequest struct {
 // missed some or was disconnected. A Follower must be used by one goroutine at a time.
 type Follower struct {
 	events       *Events
-	who          shoal.Principal
+	caller       shoal.Principal
 	req          FollowRequest
 	call         *core.Call
 	feed         *feed
@@ -59,19 +59,19 @@ type Follower struct {
 // Follow starts to follow what req selects. It fails with NotFound if the caller may not
 // follow it, and with InvalidArgument for a malformed cursor. The caller must close the
 // follower.
-func (e *Events) Follow(ctx context.Context, who shoal.Principal, req FollowRequest) (*Follower, error) {
+func (e *Events) Follow(ctx context.Context, caller shoal.Principal, req FollowRequest) (*Follower, error) {
 	const op = "hub.Events.Follow"
-	f := &Follower{events: e, who: who, req: req, offsets: map[live.PartKey]int{}}
+	f := &Follower{events: e, caller: caller, req: req, offsets: map[live.PartKey]int{}}
 	if req.Run != "" {
 		f.req.Space = ""
 	}
-	f.call = e.core.Calls.Enter(who, req.Session, core.OwnEntity(who))
+	f.call = e.core.Calls.Enter(caller, req.Session, core.OwnEntity(caller))
 	if err := f.open(ctx); err != nil {
 		e.core.Calls.Leave(f.call)
 		f.unwatchMembership()
 		return nil, core.Wrap(op, err)
 	}
-	e.core.Presence.StreamOpened(req.Session, who.EntityID)
+	e.core.Presence.StreamOpened(req.Session, caller.EntityID)
 	e.core.Metrics.Followers.Add(1)
 	return f, nil
 }
@@ -112,7 +112,7 @@ func (f *Follower) followedEntity() shoal.EntityID {
 	if f.req.Space != "" || f.req.Run != "" {
 		return ""
 	}
-	return core.ReaderEntity(f.who)
+	return core.ReaderEntity(f.caller)
 }
 
 func (f *Follower) mayFollow(tx storage.Tx) error {
@@ -120,10 +120,10 @@ func (f *Follower) mayFollow(tx storage.Tx) error {
 		return f.mayFollowRun(tx)
 	}
 	if f.req.Space != "" {
-		_, err := core.ReadableSpace(tx, f.who, f.req.Session, f.req.Space)
+		_, err := core.ReadableSpace(tx, f.caller, f.req.Session, f.req.Space)
 		return err
 	}
-	if err := core.CheckSession(f.who, f.req.Session); err != nil {
+	if err := core.CheckSession(f.caller, f.req.Session); err != nil {
 		return err
 	}
 	if own := f.followedEntity(); own != "" {
@@ -189,7 +189,7 @@ func (f *Follower) Close() {
 	f.events.detach(f.feed)
 	f.unwatchMembership()
 	f.events.core.Calls.Leave(f.call)
-	f.events.core.Presence.StreamClosed(f.req.Session, f.who.EntityID)
+	f.events.core.Presence.StreamClosed(f.req.Session, f.caller.EntityID)
 	f.events.core.Metrics.Followers.Add(-1)
 	f.feed = nil
 }

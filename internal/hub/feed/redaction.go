@@ -14,7 +14,7 @@ import (
 // visibleData returns the data of a stored event as the follower may see it, or nil if it
 // must not see the event.
 func (f *Follower) visibleData(ctx context.Context, ev storage.Event) (json.RawMessage, error) {
-	own := core.ReaderEntity(f.who)
+	own := core.ReaderEntity(f.caller)
 	if own == "" {
 		return ev.Data, nil
 	}
@@ -51,7 +51,7 @@ func (f *Follower) visibleRunData(ctx context.Context, ev storage.Event) (json.R
 			return err
 		}
 		for _, p := range rows {
-			if p.SpaceID == nil || !f.runSpaces[*p.SpaceID] || p.Target != "" && p.Target != core.ReaderEntity(f.who) {
+			if p.SpaceID == nil || !f.runSpaces[*p.SpaceID] || p.Target != "" && p.Target != core.ReaderEntity(f.caller) {
 				delete(visible, p.ID)
 			}
 		}

@@ -10,10 +10,10 @@ import (
 // mayFollowRun checks the right to follow the run, and reads the spaces of an entity into
 // runSpaces.
 func (f *Follower) mayFollowRun(tx storage.Tx) error {
-	if _, err := core.VisibleRun(tx, f.who, f.req.Session, f.req.Run); err != nil {
+	if _, err := core.VisibleRun(tx, f.caller, f.req.Session, f.req.Run); err != nil {
 		return err
 	}
-	own := core.ReaderEntity(f.who)
+	own := core.ReaderEntity(f.caller)
 	if own == "" {
 		return nil
 	}
@@ -25,7 +25,7 @@ func (f *Follower) mayFollowRun(tx storage.Tx) error {
 // watchMembership notifies an entity that follows a run when it joins or leaves a space.
 // The events of the run do not include that.
 func (f *Follower) watchMembership() {
-	if own := core.ReaderEntity(f.who); f.req.Run != "" && own != "" {
+	if own := core.ReaderEntity(f.caller); f.req.Run != "" && own != "" {
 		f.membership = f.events.core.Bus.Subscribe()
 		f.membership.Add(core.EntityTopic(f.req.Session, own))
 	}
@@ -58,7 +58,7 @@ func (f *Follower) snapshotRun(tx Tx) error {
 	if data.Run, err = f.visibleRun(tx, r); err != nil {
 		return err
 	}
-	if core.ReaderEntity(f.who) == "" {
+	if core.ReaderEntity(f.caller) == "" {
 		if data.Steps, err = runs.StepsOf(tx, r.SessionID, r.ID); err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (f *Follower) snapshotRun(tx Tx) error {
 	}
 	var messages []shoal.Message
 	for _, m := range composed {
-		if core.ReaderEntity(f.who) == "" || f.runSpaces[m.SpaceID] {
+		if core.ReaderEntity(f.caller) == "" || f.runSpaces[m.SpaceID] {
 			messages = append(messages, m.Message)
 		}
 	}
@@ -84,7 +84,7 @@ func (f *Follower) snapshotRun(tx Tx) error {
 // show.
 func (f *Follower) visibleRun(tx Tx, r storage.Run) (shoal.Run, error) {
 	rows, err := tx.PendingOf(r.SessionID, r.ID)
-	own := core.ReaderEntity(f.who)
+	own := core.ReaderEntity(f.caller)
 	out := runs.RedactRun(r.Run, own == "" || f.runSpaces[r.Space])
 	out.PendingToolCalls = runs.PendingCalls(rows, func(p storage.Pending) bool {
 		return own == "" || p.SpaceID != nil && f.runSpaces[*p.SpaceID] && (p.Target == "" || p.Target == own)

@@ -74,13 +74,13 @@ func (f *Follower) queueSnapshot(tx Tx, id shoal.SpaceID, resumeAt int64) error 
 func (f *Follower) spaceState(tx Tx, s shoal.Space) (shoal.Space, []shoal.Message, error) {
 	if f.req.Light {
 		filled := []shoal.Space{s}
-		if err := core.FillCounts(tx, f.who, s.SessionID, filled); err != nil {
+		if err := core.FillCounts(tx, f.caller, s.SessionID, filled); err != nil {
 			return s, nil, err
 		}
 		messages, err := tx.Streaming(s.SessionID, s.ID)
 		return filled[0], messages, err
 	}
-	s, err := core.FillSpace(tx, f.who, s)
+	s, err := core.FillSpace(tx, f.caller, s)
 	if err != nil {
 		return s, nil, err
 	}
@@ -100,7 +100,7 @@ func (f *Follower) queueEvent(what shoal.EventType, cursor shoal.Cursor, data an
 func (f *Follower) queueJoinedSpace(ctx context.Context, id shoal.SpaceID) error {
 	maps.DeleteFunc(f.ahead, func(_ shoal.SpaceID, upTo int64) bool { return upTo <= f.after })
 	return f.events.core.Store.View(ctx, func(tx storage.Tx) error {
-		_, err := core.ReadableSpace(tx, f.who, f.req.Session, id)
+		_, err := core.ReadableSpace(tx, f.caller, f.req.Session, id)
 		if errors.Is(err, shoal.NotFound) {
 			position, err := f.findLeaving(tx, id)
 			f.ahead[id] = position - 1

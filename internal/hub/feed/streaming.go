@@ -295,7 +295,7 @@ func standaloneEdgeType(delta shoal.EventType, edge string) shoal.EventType {
 
 // maySee reports whether the follower may see content for the given member.
 func (f *Follower) maySee(target shoal.EntityID) bool {
-	own := core.ReaderEntity(f.who)
+	own := core.ReaderEntity(f.caller)
 	return target == "" || own == "" || own == target
 }
 
@@ -303,7 +303,7 @@ func (f *Follower) maySee(target shoal.EntityID) bool {
 // for all members or for the follower. Deltas that belong to no message are for services
 // and admins, unless the space shows them.
 func (f *Follower) seesDelta(space shoal.SpaceID, target shoal.EntityID, standalone, show bool) bool {
-	own := core.ReaderEntity(f.who)
+	own := core.ReaderEntity(f.caller)
 	switch {
 	case !f.maySee(target):
 		return false

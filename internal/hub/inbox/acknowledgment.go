@@ -15,7 +15,7 @@ func (w *HeldWait) checkRights(tx Tx) error {
 	if _, err := core.FindEntity(tx, session, entity); err != nil || w.req.Space == "" {
 		return err
 	}
-	_, err := core.ReadableSpace(tx, shoal.Principal{Role: shoal.RoleEntity, SessionID: session, EntityID: entity, KeyID: w.who.KeyID}, session, w.req.Space)
+	_, err := core.ReadableSpace(tx, shoal.Principal{Role: shoal.RoleEntity, SessionID: session, EntityID: entity, KeyID: w.caller.KeyID}, session, w.req.Space)
 	return err
 }
 
@@ -34,17 +34,17 @@ func (w *HeldWait) acknowledge(ctx context.Context) error {
 	if err := w.inbox.core.Store.View(ctx, func(tx storage.Tx) error { return w.checkRights(tx) }); err != nil {
 		return err
 	}
-	if w.adapter || w.box.isExplicit(w.who.KeyID) {
+	if w.adapter || w.box.isExplicit(w.caller.KeyID) {
 		return nil
 	}
 	if w.req.Redeliver {
-		w.box.publishRedelivery(w.who.KeyID)
+		w.box.publishRedelivery(w.caller.KeyID)
 	} else {
-		if err := w.box.awaitResponses(ctx, w.who.KeyID); err != nil {
+		if err := w.box.awaitResponses(ctx, w.caller.KeyID); err != nil {
 			return err
 		}
 	}
-	return w.acknowledgeBatches(ctx, w.box.takeBatches(w.who.KeyID, w.req.Redeliver))
+	return w.acknowledgeBatches(ctx, w.box.takeBatches(w.caller.KeyID, w.req.Redeliver))
 }
 
 // acknowledgeBatches acknowledges batches of a key that has never acknowledged explicitly.
@@ -59,7 +59,7 @@ func (w *HeldWait) acknowledgeBatches(ctx context.Context, done []*batch) error 
 		resumed = nil
 		// Only the database knows whether this key has acknowledged explicitly: before
 		// the mailbox existed, or on another server.
-		if explicit, err = tx.Explicit(key.Session, key.ID, w.who.KeyID); err != nil || explicit {
+		if explicit, err = tx.Explicit(key.Session, key.ID, w.caller.KeyID); err != nil || explicit {
 			return err
 		}
 		for _, h := range done {
@@ -76,7 +76,7 @@ func (w *HeldWait) acknowledgeBatches(ctx context.Context, done []*batch) error 
 	case err != nil:
 		return err
 	case explicit:
-		w.box.setExplicit(w.who.KeyID)
+		w.box.setExplicit(w.caller.KeyID)
 		return nil
 	}
 	w.inbox.receiptsChanged(key.Session, resumed)
@@ -100,7 +100,7 @@ func (w *HeldWait) acknowledged(f storage.InboxFilter, upTo, end int64, more boo
 func (w *HeldWait) acknowledgeCursor(ctx context.Context, at inboxCursor) error {
 	key, known, here, more := w.box.key, w.box.known(), false, false
 	// If the key acknowledges explicitly, that is stored, and remains as long as the key may call.
-	explicit := w.box.isExplicit(w.who.KeyID)
+	explicit := w.box.isExplicit(w.caller.KeyID)
 	var end int64
 	var resumed []storage.MessagePosition
 	err := w.inbox.core.Store.Update(ctx, storage.In(key.Session), func(tx storage.Tx) (err error) {
@@ -120,7 +120,7 @@ func (w *HeldWait) acknowledgeCursor(ctx context.Context, at inboxCursor) error 
 			return invalidCursor()
 		}
 		if !explicit && !w.adapter {
-			if err := tx.SetExplicit(key.Session, key.ID, w.who.KeyID); err != nil {
+			if err := tx.SetExplicit(key.Session, key.ID, w.caller.KeyID); err != nil {
 				return err
 			}
 		}
@@ -132,7 +132,7 @@ func (w *HeldWait) acknowledgeCursor(ctx context.Context, at inboxCursor) error 
 		return err
 	}
 	if !w.adapter {
-		w.box.setExplicit(w.who.KeyID)
+		w.box.setExplicit(w.caller.KeyID)
 	}
 	w.inbox.receiptsChanged(key.Session, resumed)
 	w.acknowledged(at.filter, at.upTo, end, more)

@@ -29,8 +29,8 @@ type PresentAgents struct {
 }
 
 // WaitForAgents is [Inbox.Wait] for agents. At the time-out it returns timedOut.
-func (b *Inbox) WaitForAgents(ctx context.Context, who shoal.Principal, session shoal.SessionID, ids []shoal.EntityID, count int, timeout time.Duration) (present []shoal.Entity, missing []shoal.EntityID, timedOut bool, err error) {
-	d, err := b.Wait(ctx, who, &WaitRequest{Session: session, Timeout: timeout, Agents: &AgentsRequest{IDs: ids, Count: count}})
+func (b *Inbox) WaitForAgents(ctx context.Context, caller shoal.Principal, session shoal.SessionID, ids []shoal.EntityID, count int, timeout time.Duration) (present []shoal.Entity, missing []shoal.EntityID, timedOut bool, err error) {
+	d, err := b.Wait(ctx, caller, &WaitRequest{Session: session, Timeout: timeout, Agents: &AgentsRequest{IDs: ids, Count: count}})
 	if err != nil {
 		return nil, nil, false, err
 	}
@@ -38,8 +38,8 @@ func (b *Inbox) WaitForAgents(ctx context.Context, who shoal.Principal, session 
 }
 
 // check checks that the caller may wait in the session, and the ids and the count.
-func (r *AgentsRequest) check(who shoal.Principal, session shoal.SessionID) error {
-	if err := core.CheckSession(who, session); err != nil {
+func (r *AgentsRequest) check(caller shoal.Principal, session shoal.SessionID) error {
+	if err := core.CheckSession(caller, session); err != nil {
 		return err
 	}
 	if len(r.IDs) == 0 && r.Count < 1 {

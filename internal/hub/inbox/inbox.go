@@ -17,8 +17,8 @@ import (
 // countWait counts an open wait of a caller, of either kind, until the caller leaves
 // b.open. It fails with TooManyWaiters if the server has as many open waits as it allows,
 // or if the caller has used its share of them.
-func (b *Inbox) countWait(who shoal.Principal) error {
-	if b.open.Enter(limit.Of(who)) != limit.Entered {
+func (b *Inbox) countWait(caller shoal.Principal) error {
+	if b.open.Enter(limit.Of(caller)) != limit.Entered {
 		return shoal.E("", shoal.TooManyWaiters, "This server holds as many waits as it may. Try again in a few seconds.")
 	}
 	return nil
@@ -50,15 +50,15 @@ func (b *Inbox) Waits() *limit.Open { return b.open }
 
 // prepareRequest checks the request, fills in its defaults and returns the entity that
 // waits. Only a wait for agents can do without one.
-func prepareRequest(who shoal.Principal, req *WaitRequest) (shoal.EntityID, error) {
+func prepareRequest(caller shoal.Principal, req *WaitRequest) (shoal.EntityID, error) {
 	req.Timeout = shoal.ClampWait(req.Timeout)
 	if req.Agents != nil {
-		return who.EntityID, req.Agents.check(who, req.Session)
+		return caller.EntityID, req.Agents.check(caller, req.Session)
 	}
-	if err := core.CheckSession(who, req.Session); err != nil {
+	if err := core.CheckSession(caller, req.Session); err != nil {
 		return "", err
 	}
-	entity, err := core.ActingEntity(who)
+	entity, err := core.ActingEntity(caller)
 	if err != nil {
 		return "", err
 	}
@@ -87,12 +87,12 @@ func prepareRequest(who shoal.Principal, req *WaitRequest) (shoal.EntityID, erro
 
 // MarkRead acknowledges the caller's inbox entries of a space up to and including seq,
 // and returns the space with its counts.
-func (b *Inbox) MarkRead(ctx context.Context, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, seq int64) (out shoal.Space, err error) {
+func (b *Inbox) MarkRead(ctx context.Context, caller shoal.Principal, session shoal.SessionID, space shoal.SpaceID, seq int64) (out shoal.Space, err error) {
 	const op = "hub.Inbox.MarkRead"
-	if err := core.CheckSession(who, session); err != nil {
+	if err := core.CheckSession(caller, session); err != nil {
 		return out, core.Wrap(op, err)
 	}
-	entity, err := core.ActingEntity(who)
+	entity, err := core.ActingEntity(caller)
 	if err != nil {
 		return out, core.Wrap(op, err)
 	}
@@ -100,13 +100,13 @@ func (b *Inbox) MarkRead(ctx context.Context, who shoal.Principal, session shoal
 		return out, core.Wrap(op, shoal.Invalid("seq", "must not be negative"))
 	}
 	err = b.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
-		if out, err = core.ReadableSpace(ch, who, session, space); err != nil {
+		if out, err = core.ReadableSpace(ch, caller, session, space); err != nil {
 			return err
 		}
 		if err := ch.AcknowledgeSpace(session, space, entity, seq); err != nil {
 			return err
 		}
-		out, err = core.FillSpace(ch, who, out)
+		out, err = core.FillSpace(ch, caller, out)
 		return err
 	})
 	return out, err
@@ -123,12 +123,12 @@ const maxMarkedUnread = 1000
 // MarkUnread is for humans. It fails with Forbidden for agents: they process their inbox
 // with waits, which never return acknowledged messages again, and read the timeline
 // instead. It also fails with Forbidden for entities that are not members.
-func (b *Inbox) MarkUnread(ctx context.Context, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, seq int64) (out shoal.Space, err error) {
+func (b *Inbox) MarkUnread(ctx context.Context, caller shoal.Principal, session shoal.SessionID, space shoal.SpaceID, seq int64) (out shoal.Space, err error) {
 	const op = "hub.Inbox.MarkUnread"
-	if err := core.CheckSession(who, session); err != nil {
+	if err := core.CheckSession(caller, session); err != nil {
 		return out, core.Wrap(op, err)
 	}
-	entity, err := core.ActingEntity(who)
+	entity, err := core.ActingEntity(caller)
 	if err != nil {
 		return out, core.Wrap(op, err)
 	}
@@ -136,7 +136,7 @@ func (b *Inbox) MarkUnread(ctx context.Context, who shoal.Principal, session sho
 		return out, core.Wrap(op, shoal.Invalid("seq", "must be at least 1: it is the first message that is to be unread"))
 	}
 	err = b.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
-		if out, err = core.VisibleSpace(ch, who, session, space, ch.LockSpace); err != nil {
+		if out, err = core.VisibleSpace(ch, caller, session, space, ch.LockSpace); err != nil {
 			return err
 		}
 		if err := mayMarkUnread(ch, out, entity); err != nil {
@@ -145,7 +145,7 @@ func (b *Inbox) MarkUnread(ctx context.Context, who shoal.Principal, session sho
 		if err := ch.MarkUnread(session, space, entity, seq, maxMarkedUnread); err != nil {
 			return err
 		}
-		out, err = core.FillSpace(ch, who, out)
+		out, err = core.FillSpace(ch, caller, out)
 		return err
 	})
 	return out, err

@@ -13,19 +13,19 @@ import (
 // caller has its messages. It is for programs that wait for a model, and know when the model
 // begins with what they have passed on. As with the ack of a wait, the key acknowledges
 // explicitly from then on, and a cursor of another lineage acknowledges nothing.
-func (b *Inbox) Resumed(ctx context.Context, who shoal.Principal, session shoal.SessionID, entity shoal.EntityID, cursor string) error {
+func (b *Inbox) Resumed(ctx context.Context, caller shoal.Principal, session shoal.SessionID, entity shoal.EntityID, cursor string) error {
 	const op = "hub.Inbox.Resumed"
 	req := &WaitRequest{Session: session, Entity: entity, Kind: shoal.WaitMessages, Ack: cursor}
-	entity, err := prepareRequest(who, req)
+	entity, err := prepareRequest(caller, req)
 	if err != nil {
 		return core.Wrap(op, err)
 	}
 	if cursor == "" {
 		return core.Wrap(op, shoal.Invalid("cursor", "is missing: send the cursor that the wait returned"))
 	}
-	box := b.mailbox(mailboxKey(who, session, entity))
+	box := b.mailbox(mailboxKey(caller, session, entity))
 	defer b.release(box)
-	w := &HeldWait{inbox: b, who: who, req: req, box: box}
+	w := &HeldWait{inbox: b, caller: caller, req: req, box: box}
 	return core.Wrap(op, w.acknowledge(ctx))
 }
 

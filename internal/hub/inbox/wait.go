@@ -118,16 +118,16 @@ func (d *Delivery) Settle(written bool) {
 // open waits; with Unauthenticated or NotFound when the key, the entity or the session
 // is removed during the wait; and with ErrStopping when it is called after Stop. Stop ends the
 // open waits as timed out. Wait owns the request and fills in its defaults.
-func (b *Inbox) Wait(ctx context.Context, who shoal.Principal, req *WaitRequest) (*Delivery, error) {
-	d, _, err := b.WaitShortly(ctx, who, req, shoal.MaxWait)
+func (b *Inbox) Wait(ctx context.Context, caller shoal.Principal, req *WaitRequest) (*Delivery, error) {
+	d, _, err := b.WaitShortly(ctx, caller, req, shoal.MaxWait)
 	return d, err
 }
 
 // WaitShortly is Wait for callers that continue a long wait elsewhere, for example on a
 // goroutine with a smaller stack. If the wait is still open after while, WaitShortly
 // returns only the open wait, and the caller must call [HeldWait.Wait] once.
-func (b *Inbox) WaitShortly(ctx context.Context, who shoal.Principal, req *WaitRequest, while time.Duration) (_ *Delivery, open *HeldWait, err error) {
-	w := &HeldWait{inbox: b, who: who, req: req}
+func (b *Inbox) WaitShortly(ctx context.Context, caller shoal.Principal, req *WaitRequest, while time.Duration) (_ *Delivery, open *HeldWait, err error) {
+	w := &HeldWait{inbox: b, caller: caller, req: req}
 	w.done, w.adapter = make(chan struct{}), req.Adapter != nil
 	defer func() {
 		if open == nil {
@@ -180,9 +180,9 @@ func (w *HeldWait) finish() (*Delivery, error) {
 // frames would double that for ten thousand waits.
 type HeldWait struct {
 	wait
-	inbox *Inbox
-	who   shoal.Principal
-	req   *WaitRequest
+	inbox  *Inbox
+	caller shoal.Principal
+	req    *WaitRequest
 
 	stage    waitStage
 	box      *mailbox
@@ -209,11 +209,11 @@ const (
 //go:noinline
 func (w *HeldWait) prepare(ctx context.Context) error {
 	b, req := w.inbox, w.req
-	entity, err := prepareRequest(w.who, req)
+	entity, err := prepareRequest(w.caller, req)
 	if err != nil {
 		return err
 	}
-	if err := b.countWait(w.who); err != nil {
+	if err := b.countWait(w.caller); err != nil {
 		return err
 	}
 	w.stage = counted
@@ -221,9 +221,9 @@ func (w *HeldWait) prepare(ctx context.Context) error {
 		return core.ErrStopping // not a time-out: nothing was acknowledged or read
 	}
 	w.stage = registered
-	w.box = b.mailbox(mailboxKey(w.who, req.Session, entity))
+	w.box = b.mailbox(mailboxKey(w.caller, req.Session, entity))
 	w.box.subscribe(w)
-	w.call = b.core.Calls.EnterWith(w.who, req.Session, entity, w.leave)
+	w.call = b.core.Calls.EnterWith(w.caller, req.Session, entity, w.leave)
 	if w.readsMessages() {
 		b.openReader(w.box.key)
 	}
@@ -266,7 +266,7 @@ func (w *HeldWait) release() {
 		switch {
 		case w.adapter:
 		case w.agents != nil:
-			b.core.Presence.StreamClosed(w.req.Session, w.who.EntityID)
+			b.core.Presence.StreamClosed(w.req.Session, w.caller.EntityID)
 		default:
 			b.core.Presence.WaitClosed(w.req.Session, w.box.key.ID, w.deadline)
 		}
@@ -282,7 +282,7 @@ func (w *HeldWait) release() {
 		b.core.Running.Done()
 		fallthrough
 	case counted:
-		b.open.Leave(limit.Of(w.who))
+		b.open.Leave(limit.Of(w.caller))
 	}
 }
 
@@ -300,9 +300,9 @@ func (w *HeldWait) newDelivery() *Delivery {
 		if w.adapter {
 			return d
 		}
-		d.batch = w.box.recordBatch(w.who.KeyID, w.filter, upTo)
+		d.batch = w.box.recordBatch(w.caller.KeyID, w.filter, upTo)
 		if w.inbox.core.Bus.Shared() {
-			d.publish = func() { w.box.publishDelivery(w.who.KeyID, w.filter, upTo, d.batch == nil) }
+			d.publish = func() { w.box.publishDelivery(w.caller.KeyID, w.filter, upTo, d.batch == nil) }
 		}
 	}
 	return d
@@ -310,9 +310,9 @@ func (w *HeldWait) newDelivery() *Delivery {
 
 // mailboxKey returns the key of the mailbox of a caller. A caller without an entity, which
 // only waits for agents, has one of its own, under an id that no entity can have.
-func mailboxKey(who shoal.Principal, session shoal.SessionID, entity shoal.EntityID) storage.EntityRef {
+func mailboxKey(caller shoal.Principal, session shoal.SessionID, entity shoal.EntityID) storage.EntityRef {
 	if entity == "" {
-		entity = shoal.EntityID("key:" + who.KeyID)
+		entity = shoal.EntityID("key:" + caller.KeyID)
 	}
 	return storage.EntityRef{Session: session, ID: entity}
 }

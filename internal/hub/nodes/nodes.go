@@ -21,8 +21,8 @@ type Nodes struct{ core *core.Core }
 func NewNodes(c *core.Core) *Nodes { return &Nodes{c} }
 
 // List returns the servers that are alive, in the order of their start. Admins only.
-func (n *Nodes) List(ctx context.Context, who shoal.Principal) (out []shoal.Node, err error) {
-	if err := core.RequireAdmin(who); err != nil {
+func (n *Nodes) List(ctx context.Context, caller shoal.Principal) (out []shoal.Node, err error) {
+	if err := core.RequireAdmin(caller); err != nil {
 		return nil, err
 	}
 	err = n.core.View(ctx, "hub.Nodes.List", func(tx storage.Tx) (err error) {

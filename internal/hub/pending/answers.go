@@ -25,9 +25,9 @@ import (
 // another entity. Until then each answer is the vote of its entity, which may replace it.
 // One denial settles a permission. The package approval has these rules. Choosing one of
 // the calls that are alternatives settles the others as not chosen.
-func (p *Pending) Answer(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.PendingID, a shoal.PendingAnswer) (out shoal.PendingAction, err error) {
+func (p *Pending) Answer(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.PendingID, a shoal.PendingAnswer) (out shoal.PendingAction, err error) {
 	err = p.core.Change(ctx, "hub.Pending.Answer", storage.In(session), func(ch *core.Change) error {
-		if err := core.CheckSession(who, session); err != nil {
+		if err := core.CheckSession(caller, session); err != nil {
 			return err
 		}
 		if !core.ValidID(id) {
@@ -40,7 +40,7 @@ func (p *Pending) Answer(ctx context.Context, who shoal.Principal, session shoal
 		if err != nil {
 			return err
 		}
-		out, err = p.settleRows(ch, who, row, a)
+		out, err = p.settleRows(ch, caller, row, a)
 		return err
 	})
 	return out, err
@@ -48,9 +48,9 @@ func (p *Pending) Answer(ctx context.Context, who shoal.Principal, session shoal
 
 // AnswerCall is Answer for an action that is identified by run and tool call. It fails with
 // NotFound for an unknown call and with RunNotWaiting for a run that waits for nothing.
-func (p *Pending) AnswerCall(ctx context.Context, who shoal.Principal, session shoal.SessionID, run shoal.RunID, callID string, a shoal.PendingAnswer) (out shoal.PendingAction, err error) {
+func (p *Pending) AnswerCall(ctx context.Context, caller shoal.Principal, session shoal.SessionID, run shoal.RunID, callID string, a shoal.PendingAnswer) (out shoal.PendingAction, err error) {
 	err = p.core.Change(ctx, "hub.Pending.AnswerCall", storage.In(session), func(ch *core.Change) error {
-		if err := core.CheckSession(who, session); err != nil {
+		if err := core.CheckSession(caller, session); err != nil {
 			return err
 		}
 		if !core.ValidID(session) || !core.ValidID(run) {
@@ -62,11 +62,11 @@ func (p *Pending) AnswerCall(ctx context.Context, who shoal.Principal, session s
 		}
 		row, waiting := findCall(rows, callID)
 		if row != nil {
-			if out, err = p.settleRows(ch, who, *row, a); !errors.Is(err, shoal.NotFound) {
+			if out, err = p.settleRows(ch, caller, *row, a); !errors.Is(err, shoal.NotFound) {
 				return err
 			}
 		}
-		r, err := core.VisibleRun(ch, who, session, run)
+		r, err := core.VisibleRun(ch, caller, session, run)
 		switch {
 		case err != nil:
 			return err
@@ -95,24 +95,24 @@ func findCall(rows []storage.Pending, callID string) (found *storage.Pending, wa
 }
 
 // settleRows gives an answer to a row, and to equal rows if the answer says so.
-func (p *Pending) settleRows(ch *core.Change, who shoal.Principal, row storage.Pending, a shoal.PendingAnswer) (shoal.PendingAction, error) {
-	out, err := p.answerRow(ch, who, row, a)
+func (p *Pending) settleRows(ch *core.Change, caller shoal.Principal, row storage.Pending, a shoal.PendingAnswer) (shoal.PendingAction, error) {
+	out, err := p.answerRow(ch, caller, row, a)
 	if err != nil || !a.AlsoEqual {
 		return out, err
 	}
-	return out, p.answerEquals(ch, who, row, a)
+	return out, p.answerEquals(ch, caller, row, a)
 }
 
 // answerRow checks an answer to one row and stores it as its result or as a vote.
-func (p *Pending) answerRow(ch *core.Change, who shoal.Principal, row storage.Pending, a shoal.PendingAnswer) (shoal.PendingAction, error) {
+func (p *Pending) answerRow(ch *core.Change, caller shoal.Principal, row storage.Pending, a shoal.PendingAnswer) (shoal.PendingAction, error) {
 	noAction, judge := shoal.PendingAction{}, NewJudge(ch, row.Session)
-	if err := checkVisible(judge, who, row); err != nil {
+	if err := checkVisible(judge, caller, row); err != nil {
 		return noAction, err
 	}
 	if err := core.RequireOpenSession(ch, row.Session); err != nil {
 		return noAction, err
 	}
-	hash, err := core.Fingerprint(who.Scope(), a)
+	hash, err := core.Fingerprint(caller.Scope(), a)
 	if err != nil {
 		return noAction, shoal.Invalid("result", "must be a JSON value")
 	}
@@ -120,7 +120,7 @@ func (p *Pending) answerRow(ch *core.Change, who shoal.Principal, row storage.Pe
 		if err := checkRepeatedAnswer(row, hash); err != nil {
 			return noAction, err
 		}
-		return judge.viewFor(who, row)
+		return judge.viewFor(caller, row)
 	}
 	run, err := ch.Run(row.Session, row.RunID)
 	if err != nil {
@@ -138,10 +138,10 @@ func (p *Pending) answerRow(ch *core.Change, who shoal.Principal, row storage.Pe
 	if action.Expired {
 		return noAction, expiredError(row, run)
 	}
-	if err := checkActingEntity(ch, who, row); err != nil {
+	if err := checkActingEntity(ch, caller, row); err != nil {
 		return noAction, err
 	}
-	voter, err := judge.Voter(who, row)
+	voter, err := judge.Voter(caller, row)
 	if err != nil {
 		return noAction, err
 	}
@@ -155,11 +155,11 @@ func (p *Pending) answerRow(ch *core.Change, who shoal.Principal, row storage.Pe
 	if err != nil {
 		return noAction, err
 	}
-	return p.storeAnswer(ch, who, row, a, hash, outcome)
+	return p.storeAnswer(ch, caller, row, a, hash, outcome)
 }
 
 // storeAnswer stores the outcome of an answer.
-func (p *Pending) storeAnswer(ch *core.Change, who shoal.Principal, row storage.Pending, a shoal.PendingAnswer, hash string, outcome approval.Outcome) (shoal.PendingAction, error) {
+func (p *Pending) storeAnswer(ch *core.Change, caller shoal.Principal, row storage.Pending, a shoal.PendingAnswer, hash string, outcome approval.Outcome) (shoal.PendingAction, error) {
 	row.Policy.Votes = nil
 	for _, v := range outcome.Votes {
 		row.Policy.Votes = append(row.Policy.Votes, storage.Vote{EntityID: v.Entity, At: shoal.At(v.At), Answer: v.Answer})
@@ -172,21 +172,21 @@ func (p *Pending) storeAnswer(ch *core.Change, who shoal.Principal, row storage.
 	} else {
 		at := ch.At
 		row.Answer, row.AnswerHash, row.AnsweredAt, row.Status = &a, hash, &at, shoal.PendingAnswered
-		if who.EntityID != "" {
-			by := who.EntityID
+		if caller.EntityID != "" {
+			by := caller.EntityID
 			row.AnsweredBy = &by
 		}
 		if err = settleRow(ch, row, shoal.PendingAnswered); err == nil && a.Remember != nil {
 			err = storeDecision(ch, row, *a.Remember)
 		}
 		if err == nil && isChosen(row) {
-			err = settleAlternatives(ch, who, row)
+			err = settleAlternatives(ch, caller, row)
 		}
 	}
 	if err != nil {
 		return shoal.PendingAction{}, err
 	}
-	return NewJudge(ch, row.Session).viewFor(who, row)
+	return NewJudge(ch, row.Session).viewFor(caller, row)
 }
 
 // maxEqualActions is how many open actions one answer searches for equal ones.
@@ -195,7 +195,7 @@ const maxEqualActions = 1000
 // answerEquals gives the answer to the other open actions that equal row: those with the
 // same agent, kind, space, tool and arguments. Actions that the caller may not answer, or
 // that do not accept the answer, stay open.
-func (p *Pending) answerEquals(ch *core.Change, who shoal.Principal, row storage.Pending, a shoal.PendingAnswer) error {
+func (p *Pending) answerEquals(ch *core.Change, caller shoal.Principal, row storage.Pending, a shoal.PendingAnswer) error {
 	filter := storage.PendingFilter{Status: []shoal.PendingStatus{shoal.PendingOpen}, Limit: maxEqualActions}
 	if row.SpaceID != nil {
 		filter.Space = *row.SpaceID
@@ -211,7 +211,7 @@ func (p *Pending) answerEquals(ch *core.Change, who shoal.Principal, row storage
 			continue
 		}
 		var e *shoal.Error
-		if _, err := p.answerRow(ch, who, other, a); err != nil && !errors.As(err, &e) {
+		if _, err := p.answerRow(ch, caller, other, a); err != nil && !errors.As(err, &e) {
 			return err
 		} else if e != nil && !slices.Contains(skippableKinds, e.Kind) {
 			return err
@@ -252,14 +252,14 @@ func expiredError(row storage.Pending, run storage.Run) error {
 
 // checkActingEntity checks, for an admin or an owner of the session, that the entity that
 // it acts as exists and is a member of the space that shows the action.
-func checkActingEntity(tx Tx, who shoal.Principal, row storage.Pending) error {
-	if !who.Manages() || who.EntityID == "" {
+func checkActingEntity(tx Tx, caller shoal.Principal, row storage.Pending) error {
+	if !caller.Manages() || caller.EntityID == "" {
 		return nil
 	}
 	if row.SpaceID != nil {
-		return core.RequireMember(tx, shoal.Space{SessionID: row.Session, ID: *row.SpaceID}, who.EntityID)
+		return core.RequireMember(tx, shoal.Space{SessionID: row.Session, ID: *row.SpaceID}, caller.EntityID)
 	}
-	_, err := core.FindEntity(tx, row.Session, who.EntityID)
+	_, err := core.FindEntity(tx, row.Session, caller.EntityID)
 	return err
 }
 

@@ -21,7 +21,7 @@ func isAlternative(row, other storage.Pending) bool {
 
 // settleAlternatives settles the open alternatives of a chosen row as not chosen, by the
 // caller who chose it.
-func settleAlternatives(ch *core.Change, who shoal.Principal, chosen storage.Pending) error {
+func settleAlternatives(ch *core.Change, caller shoal.Principal, chosen storage.Pending) error {
 	rows, err := ch.PendingOf(chosen.Session, chosen.RunID)
 	if err != nil {
 		return err
@@ -31,7 +31,7 @@ func settleAlternatives(ch *core.Change, who shoal.Principal, chosen storage.Pen
 			continue
 		}
 		// The same caller may still say explicitly that it did not choose the call.
-		hash, err := core.Fingerprint(who.Scope(), notChosen(other))
+		hash, err := core.Fingerprint(caller.Scope(), notChosen(other))
 		if err != nil {
 			return err
 		}

@@ -45,10 +45,10 @@ func storeDecision(ch *core.Change, row storage.Pending, r shoal.Remember) error
 // Remembered lists the decisions that have not expired, in the order of ids, starting after
 // the given one. Services and admins see all. An entity sees those that it made, those for
 // its own agents, those for runs that it requested, and those for calls in its spaces.
-func (p *Pending) Remembered(ctx context.Context, who shoal.Principal, session shoal.SessionID, after shoal.RememberedID, limit int) (out []shoal.RememberedDecision, err error) {
+func (p *Pending) Remembered(ctx context.Context, caller shoal.Principal, session shoal.SessionID, after shoal.RememberedID, limit int) (out []shoal.RememberedDecision, err error) {
 	err = p.core.View(ctx, "hub.Pending.Remembered", func(tx storage.Tx) error {
 		out = []shoal.RememberedDecision{}
-		if err := core.CheckSession(who, session); err != nil {
+		if err := core.CheckSession(caller, session); err != nil {
 			return err
 		}
 		if _, err := core.FindSession(tx, session); err != nil {
@@ -63,7 +63,7 @@ func (p *Pending) Remembered(ctx context.Context, who shoal.Principal, session s
 			}
 			for _, d := range page {
 				filter.After = d.ID
-				sees, _, err := decisionRights(tx, who, session, d)
+				sees, _, err := decisionRights(tx, caller, session, d)
 				if err != nil {
 					return err
 				}
@@ -85,9 +85,9 @@ func (p *Pending) Remembered(ctx context.Context, who shoal.Principal, session s
 // Forget revokes a remembered decision: the next call asks again. The entity that made it
 // may revoke it, and so may admins and every human with access to it. It fails with NotFound
 // for a decision that the caller does not see.
-func (p *Pending) Forget(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RememberedID) error {
+func (p *Pending) Forget(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RememberedID) error {
 	return p.core.Change(ctx, "hub.Pending.Forget", storage.In(session), func(ch *core.Change) error {
-		if err := core.CheckSession(who, session); err != nil {
+		if err := core.CheckSession(caller, session); err != nil {
 			return err
 		}
 		notFound := shoal.E("", shoal.NotFound, fmt.Sprintf("Remembered decision %q not found among those you can see.", id))
@@ -104,7 +104,7 @@ func (p *Pending) Forget(ctx context.Context, who shoal.Principal, session shoal
 		if err := core.RequireOpenSession(ch, session); err != nil {
 			return err
 		}
-		switch sees, may, err := decisionRights(ch, who, session, d); {
+		switch sees, may, err := decisionRights(ch, caller, session, d); {
 		case err != nil:
 			return err
 		case !sees:
@@ -118,10 +118,10 @@ func (p *Pending) Forget(ctx context.Context, who shoal.Principal, session shoal
 
 // decisionRights reports whether the caller sees a remembered decision, and whether it may
 // revoke it.
-func decisionRights(tx Tx, who shoal.Principal, session shoal.SessionID, d shoal.RememberedDecision) (sees, may bool, err error) {
-	own := core.ReaderEntity(who)
+func decisionRights(tx Tx, caller shoal.Principal, session shoal.SessionID, d shoal.RememberedDecision) (sees, may bool, err error) {
+	own := core.ReaderEntity(caller)
 	if own == "" {
-		return true, who.Manages(), nil
+		return true, caller.Manages(), nil
 	}
 	judge := NewJudge(tx, session)
 	me, err := judge.entity(own)

@@ -66,15 +66,15 @@ func requestersFor(p storage.Pending) []shoal.EntityID {
 }
 
 // Voter returns a caller as a voter of the approval rules.
-func (j *Judge) Voter(who shoal.Principal, row storage.Pending) (approval.Voter, error) {
-	if who.EntityID == "" {
-		return approval.Voter{Role: who.Role}, nil
+func (j *Judge) Voter(caller shoal.Principal, row storage.Pending) (approval.Voter, error) {
+	if caller.EntityID == "" {
+		return approval.Voter{Role: caller.Role}, nil
 	}
-	e, err := j.entity(who.EntityID)
+	e, err := j.entity(caller.EntityID)
 	if err != nil {
 		return approval.Voter{}, err
 	}
-	v := approval.Voter{Entity: e.ID, Kind: e.Kind, Role: who.Role, Owner: OwnerOf(e), Manages: managesSession(e)}
+	v := approval.Voter{Entity: e.ID, Kind: e.Kind, Role: caller.Role, Owner: OwnerOf(e), Manages: managesSession(e)}
 	if row.SpaceID != nil {
 		v.Member, err = j.tx.IsMember(j.session, *row.SpaceID, e.ID)
 	}
@@ -82,12 +82,12 @@ func (j *Judge) Voter(who shoal.Principal, row storage.Pending) (approval.Voter,
 }
 
 // mayAnswer reports whether the caller may answer the row.
-func (j *Judge) mayAnswer(who shoal.Principal, row storage.Pending) (bool, error) {
+func (j *Judge) mayAnswer(caller shoal.Principal, row storage.Pending) (bool, error) {
 	a, err := j.Action(row)
 	if err != nil {
 		return false, err
 	}
-	v, err := j.Voter(who, row)
+	v, err := j.Voter(caller, row)
 	return err == nil && Rules.Objection(a, v) == "", err
 }
 

@@ -27,24 +27,24 @@ func NewPending(c *core.Core, fits FitsSchema) *Pending { return &Pending{c, fit
 // List returns pending actions that the caller may answer, in the order of the filter. An
 // entity gets those that its spaces show and the policy lets it answer; services and admins
 // get all. It fails with NotFound for a space that the caller may not read.
-func (p *Pending) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, filter storage.PendingFilter) (out []shoal.PendingAction, err error) {
+func (p *Pending) List(ctx context.Context, caller shoal.Principal, session shoal.SessionID, filter storage.PendingFilter) (out []shoal.PendingAction, err error) {
 	err = p.core.View(ctx, "hub.Pending.List", func(tx storage.Tx) error {
 		out = []shoal.PendingAction{}
-		if err := core.CheckSession(who, session); err != nil {
+		if err := core.CheckSession(caller, session); err != nil {
 			return err
 		}
 		if _, err := core.FindSession(tx, session); err != nil {
 			return err
 		}
 		if filter.Space != "" {
-			if _, err := core.ReadableSpace(tx, who, session, filter.Space); err != nil {
+			if _, err := core.ReadableSpace(tx, caller, session, filter.Space); err != nil {
 				return err
 			}
 		}
 		if filter.Run != "" && !core.ValidID(filter.Run) {
 			return core.RunNotFound(filter.Run)
 		}
-		filter.Reader = core.ReaderEntity(who)
+		filter.Reader = core.ReaderEntity(caller)
 		limit, judge := filter.Limit, NewJudge(tx, session)
 		for {
 			page, err := tx.PendingActions(session, filter)
@@ -55,12 +55,12 @@ func (p *Pending) List(ctx context.Context, who shoal.Principal, session shoal.S
 				filter.After = row.ID
 				may := filter.Reader == ""
 				if !may {
-					if may, err = judge.mayAnswer(who, row); err != nil {
+					if may, err = judge.mayAnswer(caller, row); err != nil {
 						return err
 					}
 				}
 				if may && (row.Target == "" || filter.Reader == "" || row.Target == filter.Reader) {
-					shown, err := judge.viewFor(who, row)
+					shown, err := judge.viewFor(caller, row)
 					if err != nil {
 						return err
 					}
@@ -93,8 +93,8 @@ func pendingNotFound(id shoal.PendingID) error {
 // checkVisible fails with NotFound for a caller that may not know of an action: one that is
 // neither in the space that shows the action nor concerned by it, or that is not the one
 // member that may see it.
-func checkVisible(j *Judge, who shoal.Principal, row storage.Pending) error {
-	own := core.ReaderEntity(who)
+func checkVisible(j *Judge, caller shoal.Principal, row storage.Pending) error {
+	own := core.ReaderEntity(caller)
 	if own == "" {
 		return nil
 	}

@@ -11,11 +11,11 @@ import (
 
 // RootOf returns the root of what a caller starts: its entity, or [shoal.System] for a key
 // that acts as no entity.
-func RootOf(who shoal.Principal) []shoal.EntityID {
-	if who.EntityID == "" {
+func RootOf(caller shoal.Principal) []shoal.EntityID {
+	if caller.EntityID == "" {
 		return []shoal.EntityID{shoal.System}
 	}
-	return []shoal.EntityID{who.EntityID}
+	return []shoal.EntityID{caller.EntityID}
 }
 
 // RequestersOf returns the people whose messages led to a run.

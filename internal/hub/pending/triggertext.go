@@ -19,34 +19,34 @@ type triggerText struct {
 }
 
 // viewFor returns a row as one caller sees it, with the text of its run's trigger.
-func (j *Judge) viewFor(who shoal.Principal, row storage.Pending) (shoal.PendingAction, error) {
+func (j *Judge) viewFor(caller shoal.Principal, row storage.Pending) (shoal.PendingAction, error) {
 	out, err := j.publicView(row)
 	if err != nil {
 		return out, err
 	}
-	t, err := j.triggerOf(who, row.RunID)
+	t, err := j.triggerOf(caller, row.RunID)
 	out.TriggerText, out.TriggerEditedAt = t.text, t.editedAt
 	return out, err
 }
 
-func (j *Judge) triggerOf(who shoal.Principal, id shoal.RunID) (triggerText, error) {
+func (j *Judge) triggerOf(caller shoal.Principal, id shoal.RunID) (triggerText, error) {
 	t, known := j.triggers[id]
 	if known {
 		return t, nil
 	}
-	t, err := j.readTrigger(who, id)
+	t, err := j.readTrigger(caller, id)
 	if err == nil {
 		j.triggers[id] = t
 	}
 	return t, err
 }
 
-func (j *Judge) readTrigger(who shoal.Principal, id shoal.RunID) (t triggerText, err error) {
+func (j *Judge) readTrigger(caller shoal.Principal, id shoal.RunID) (t triggerText, err error) {
 	run, err := j.tx.Run(j.session, id)
 	if err != nil || run.Trigger.Type != shoal.SpaceMessageTrigger {
 		return t, err
 	}
-	if own := core.ReaderEntity(who); own != "" {
+	if own := core.ReaderEntity(caller); own != "" {
 		in, err := j.tx.IsMember(j.session, run.Trigger.SpaceID, own)
 		if err != nil || !in {
 			return t, err

@@ -11,13 +11,13 @@ import (
 
 // ClientInput returns what the caller's front end sent for a run. It returns nil if there
 // is nothing or if another entity sent it.
-func (r *Runs) ClientInput(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID) (out *storage.ClientInput, err error) {
+func (r *Runs) ClientInput(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RunID) (out *storage.ClientInput, err error) {
 	err = r.core.View(ctx, "hub.Runs.ClientInput", func(tx storage.Tx) error {
-		if _, err := core.VisibleRun(tx, who, session, id); err != nil {
+		if _, err := core.VisibleRun(tx, caller, session, id); err != nil {
 			return err
 		}
 		found, err := findClientInput(tx, session, id)
-		if err == nil && found != nil && found.EntityID == who.EntityID {
+		if err == nil && found != nil && found.EntityID == caller.EntityID {
 			out = found
 		}
 		return err

@@ -60,8 +60,8 @@ func ReadSpaceAccess(tx storage.Tx, run *storage.Run, space shoal.SpaceID, targe
 // of m. It fails with SpaceClosed or NotFound when the agent cannot, or can no longer,
 // write there.
 func (c *RunChange) OpenMessage(m shoal.Message, state json.RawMessage) (shoal.Message, error) {
-	who := shoal.Principal{Role: shoal.RoleEntity, SessionID: c.Run.SessionID, EntityID: c.Run.AgentID}
-	s, err := core.WritableSpace(c.Change, who, c.Run.SessionID, m.SpaceID)
+	caller := shoal.Principal{Role: shoal.RoleEntity, SessionID: c.Run.SessionID, EntityID: c.Run.AgentID}
+	s, err := core.WritableSpace(c.Change, caller, c.Run.SessionID, m.SpaceID)
 	if err != nil {
 		return m, err
 	}

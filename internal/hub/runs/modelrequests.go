@@ -159,13 +159,13 @@ func (c *RunChange) SaveRequest(s SentRequest) error {
 // Request returns the model request of a step of a run. It requires a service or an admin.
 // It fails with NotFound for a step that the run has not reached or whose request is not
 // stored.
-func (r *Runs) Request(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID, step int) (out shoal.ModelRequest, err error) {
+func (r *Runs) Request(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RunID, step int) (out shoal.ModelRequest, err error) {
 	const op = "hub.Runs.Request"
-	if err := errors.Join(core.CheckSession(who, session), requireService(who)); err != nil {
+	if err := errors.Join(core.CheckSession(caller, session), requireService(caller)); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
 	err = r.core.View(ctx, op, func(tx storage.Tx) error {
-		if _, err := core.VisibleRun(tx, who, session, id); err != nil {
+		if _, err := core.VisibleRun(tx, caller, session, id); err != nil {
 			return err
 		}
 		row, err := tx.ModelRequest(session, id, step)

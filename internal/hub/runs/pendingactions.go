@@ -25,11 +25,11 @@ func (c *RunChange) applyRememberedDecision(p *storage.Pending) error {
 	}
 	var known []approval.Remembered
 	for _, d := range all {
-		who := shoal.Principal{Role: shoal.RoleAdmin, SessionID: p.Session}
+		caller := shoal.Principal{Role: shoal.RoleAdmin, SessionID: p.Session}
 		if d.EntityID != nil {
-			who.Role, who.EntityID = shoal.RoleEntity, *d.EntityID
+			caller.Role, caller.EntityID = shoal.RoleEntity, *d.EntityID
 		}
-		voter, err := judge.Voter(who, *p)
+		voter, err := judge.Voter(caller, *p)
 		if err != nil {
 			return err
 		}

@@ -20,9 +20,9 @@ type Plans struct{ core *core.Core }
 func NewPlans(c *core.Core) *Plans { return &Plans{c} }
 
 // Create creates a plan of a hosted agent. It requires an admin or an owner of the session.
-func (p *Plans) Create(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, n shoal.NewPlan, idempotencyKey string) (plan shoal.Plan, err error) {
+func (p *Plans) Create(ctx context.Context, caller shoal.Principal, session shoal.SessionID, agent shoal.EntityID, n shoal.NewPlan, idempotencyKey string) (plan shoal.Plan, err error) {
 	const op = "hub.Plans.Create"
-	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who), n.Validate(), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
+	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller), n.Validate(), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
 		return plan, core.Wrap(op, core.FirstError(err))
 	}
 	err = p.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
@@ -36,8 +36,8 @@ func (p *Plans) Create(ctx context.Context, who shoal.Principal, session shoal.S
 			Agent shoal.EntityID
 			Plan  shoal.NewPlan
 		}
-		plan, _, err = core.Once(ch, who, session, op, idempotencyKey, input{agent, n}, func() (shoal.Plan, error) {
-			return createPlan(ch, session, agent, n, pending.RootOf(who))
+		plan, _, err = core.Once(ch, caller, session, op, idempotencyKey, input{agent, n}, func() (shoal.Plan, error) {
+			return createPlan(ch, session, agent, n, pending.RootOf(caller))
 		})
 		return err
 	})
@@ -112,9 +112,9 @@ func setNextRun(ch *core.Change, p *shoal.Plan) error {
 
 // List returns the plans of an agent in the order of ids. It requires an admin or an owner
 // of the session.
-func (p *Plans) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID) (out []shoal.Plan, err error) {
+func (p *Plans) List(ctx context.Context, caller shoal.Principal, session shoal.SessionID, agent shoal.EntityID) (out []shoal.Plan, err error) {
 	const op = "hub.Plans.List"
-	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
+	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller)); err != nil {
 		return nil, core.Wrap(op, core.FirstError(err))
 	}
 	err = p.core.View(ctx, op, func(tx storage.Tx) error {
@@ -129,9 +129,9 @@ func (p *Plans) List(ctx context.Context, who shoal.Principal, session shoal.Ses
 
 // Update changes a plan. A canceled plan cannot be changed; a new time makes a completed
 // plan pending again. It requires an admin or an owner of the session.
-func (p *Plans) Update(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.PlanID, c shoal.PlanChange) (out shoal.Plan, err error) {
+func (p *Plans) Update(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.PlanID, c shoal.PlanChange) (out shoal.Plan, err error) {
 	const op = "hub.Plans.Update"
-	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
+	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller)); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
 	err = p.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
@@ -141,7 +141,7 @@ func (p *Plans) Update(ctx context.Context, who shoal.Principal, session shoal.S
 		if out, err = findPlan(ch, session, id); err != nil {
 			return err
 		}
-		out, err = changePlan(ch, session, out, c, pending.RootOf(who))
+		out, err = changePlan(ch, session, out, c, pending.RootOf(caller))
 		return err
 	})
 	return out, err
@@ -219,9 +219,9 @@ func applyPlanChange(p *shoal.Plan, c shoal.PlanChange) (timed bool) {
 }
 
 // Delete erases a plan. It requires an admin or an owner of the session.
-func (p *Plans) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.PlanID) error {
+func (p *Plans) Delete(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.PlanID) error {
 	const op = "hub.Plans.Delete"
-	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
+	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller)); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	return p.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {

@@ -123,9 +123,9 @@ func (w *Work) TakeOver(ctx context.Context, session shoal.SessionID, id shoal.R
 
 // ProgramRun returns a remote run to the program that executes it: the agent's own key, or an
 // admin.
-func (r *Runs) ProgramRun(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID) (out storage.Run, err error) {
+func (r *Runs) ProgramRun(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RunID) (out storage.Run, err error) {
 	err = r.core.View(ctx, "hub.Runs.ProgramRun", func(tx storage.Tx) error {
-		if err := core.CheckSession(who, session); err != nil {
+		if err := core.CheckSession(caller, session); err != nil {
 			return err
 		}
 		if !core.ValidID(id) {
@@ -137,8 +137,8 @@ func (r *Runs) ProgramRun(ctx context.Context, who shoal.Principal, session shoa
 			return core.RunNotFound(id)
 		case err != nil:
 			return err
-		case !who.Admin() && who.EntityID != found.AgentID:
-			if _, err := core.VisibleRun(tx, who, session, id); err != nil {
+		case !caller.Admin() && caller.EntityID != found.AgentID:
+			if _, err := core.VisibleRun(tx, caller, session, id); err != nil {
 				return err
 			}
 			return notItsProgram(found.AgentID)
@@ -153,12 +153,12 @@ func (r *Runs) ProgramRun(ctx context.Context, who shoal.Principal, session shoa
 
 // ProgramAgent returns a remote agent to a program that serves it: the agent's own key, or an
 // admin.
-func (r *Runs) ProgramAgent(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.EntityID) (out storage.Agent, err error) {
+func (r *Runs) ProgramAgent(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.EntityID) (out storage.Agent, err error) {
 	err = r.core.View(ctx, "hub.Runs.ProgramAgent", func(tx storage.Tx) error {
-		if err := core.CheckSession(who, session); err != nil {
+		if err := core.CheckSession(caller, session); err != nil {
 			return err
 		}
-		if !who.Admin() && who.EntityID != id {
+		if !caller.Admin() && caller.EntityID != id {
 			if _, err := core.FindEntity(tx, session, id); err != nil {
 				return err
 			}

@@ -16,23 +16,23 @@ import (
 // it. It fails with Conflict for a run that has not ended, for an agent that is no longer
 // hosted or no longer in the trigger's space, and for an agent that rejects messages while
 // it runs; with SpaceClosed if the space is closed.
-func (r *Runs) Retry(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID, idempotencyKey string) (out shoal.Run, err error) {
+func (r *Runs) Retry(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RunID, idempotencyKey string) (out shoal.Run, err error) {
 	const op = "hub.Runs.Retry"
-	if err := errors.Join(core.CheckSession(who, session), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
+	if err := errors.Join(core.CheckSession(caller, session), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
 	err = r.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
-		before, err := core.VisibleRun(ch, who, session, id)
+		before, err := core.VisibleRun(ch, caller, session, id)
 		if err != nil {
 			return err
 		}
-		out, _, err = core.Once(ch, who, session, op, idempotencyKey, id, func() (shoal.Run, error) { return retryRun(ch, who, before) })
+		out, _, err = core.Once(ch, caller, session, op, idempotencyKey, id, func() (shoal.Run, error) { return retryRun(ch, caller, before) })
 		return err
 	})
 	return out, err
 }
 
-func retryRun(ch *core.Change, who shoal.Principal, before storage.Run) (shoal.Run, error) {
+func retryRun(ch *core.Change, caller shoal.Principal, before storage.Run) (shoal.Run, error) {
 	if err := core.RequireOpenSession(ch, before.SessionID); err != nil {
 		return shoal.Run{}, err
 	}
@@ -61,7 +61,7 @@ func retryRun(ch *core.Change, who shoal.Principal, before storage.Run) (shoal.R
 	}
 	// The new run also acts for the entity that retries it. A key without an entity has no
 	// reader that could limit the run.
-	req.cause.ActingFor = behalf.Join(req.cause.ActingFor, []shoal.EntityID{who.EntityID})
+	req.cause.ActingFor = behalf.Join(req.cause.ActingFor, []shoal.EntityID{caller.EntityID})
 	asleep := false
 	if before.Space != "" {
 		var refused bool

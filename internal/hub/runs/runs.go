@@ -26,9 +26,9 @@ func NewRuns(c *core.Core, keepRequests time.Duration) *Runs { return &Runs{c, k
 
 // Trigger starts a run of a hosted agent for a service. It requires a service or an admin,
 // and fails with InvalidArgument for an agent that is not hosted.
-func (r *Runs) Trigger(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, service string, payload json.RawMessage, idempotencyKey string) (out shoal.Run, err error) {
+func (r *Runs) Trigger(ctx context.Context, caller shoal.Principal, session shoal.SessionID, agent shoal.EntityID, service string, payload json.RawMessage, idempotencyKey string) (out shoal.Run, err error) {
 	const op = "hub.Runs.Trigger"
-	if err := errors.Join(core.CheckSession(who, session), requireService(who), shoal.CheckTrigger(service, payload), naming.CheckReserved("serviceName", service), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
+	if err := errors.Join(core.CheckSession(caller, session), requireService(caller), shoal.CheckTrigger(service, payload), naming.CheckReserved("serviceName", service), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
 	if len(payload) == 0 {
@@ -40,15 +40,15 @@ func (r *Runs) Trigger(ctx context.Context, who shoal.Principal, session shoal.S
 		Payload json.RawMessage
 	}
 	err = r.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
-		out, _, err = core.Once(ch, who, session, op, idempotencyKey, input{agent, service, payload}, func() (shoal.Run, error) {
-			return startServiceRun(ch, who, session, agent, service, payload)
+		out, _, err = core.Once(ch, caller, session, op, idempotencyKey, input{agent, service, payload}, func() (shoal.Run, error) {
+			return startServiceRun(ch, caller, session, agent, service, payload)
 		})
 		return err
 	})
 	return out, err
 }
 
-func startServiceRun(ch *core.Change, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, service string, payload json.RawMessage) (shoal.Run, error) {
+func startServiceRun(ch *core.Change, caller shoal.Principal, session shoal.SessionID, agent shoal.EntityID, service string, payload json.RawMessage) (shoal.Run, error) {
 	if err := core.RequireOpenSession(ch, session); err != nil {
 		return shoal.Run{}, err
 	}
@@ -69,14 +69,14 @@ func startServiceRun(ch *core.Change, who shoal.Principal, session shoal.Session
 	run, err := StartRequest{
 		Session: session, Agent: agent, requester: service,
 		Trigger: shoal.Trigger{Type: shoal.ServiceTrigger, ServiceName: service, Payload: payload},
-		cause:   storage.Cause{ActingFor: behalf.Join([]shoal.EntityID{behalf.Service(service), who.EntityID})},
+		cause:   storage.Cause{ActingFor: behalf.Join([]shoal.EntityID{behalf.Service(service), caller.EntityID})},
 	}.create(ch, as, now, false)
 	return run.Run, err
 }
 
 // requireService rejects entities that are not owners of the session.
-func requireService(who shoal.Principal) error {
-	if who.Role == shoal.RoleEntity && !who.Owner {
+func requireService(caller shoal.Principal) error {
+	if caller.Role == shoal.RoleEntity && !caller.Owner {
 		return shoal.E("", shoal.Forbidden, "A key with the role \"entity\" may not do this. Use a service key or an admin key.")
 	}
 	return nil
@@ -85,13 +85,13 @@ func requireService(who shoal.Principal) error {
 // Get returns a run that the caller may see: services and admins see all runs, an entity
 // those that its spaces show. An entity gets it without the content of spaces that it is
 // not in and without the pending actions of others.
-func (r *Runs) Get(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID) (out shoal.Run, err error) {
+func (r *Runs) Get(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RunID) (out shoal.Run, err error) {
 	err = r.core.View(ctx, "hub.Runs.Get", func(tx storage.Tx) error {
-		found, err := core.VisibleRun(tx, who, session, id)
+		found, err := core.VisibleRun(tx, caller, session, id)
 		if err != nil {
 			return err
 		}
-		out, err = (&runReader{Tx: tx, who: who, session: session}).view(found)
+		out, err = (&runReader{Tx: tx, caller: caller, session: session}).view(found)
 		return err
 	})
 	return out, err
@@ -100,7 +100,7 @@ func (r *Runs) Get(ctx context.Context, who shoal.Principal, session shoal.Sessi
 // runReader reads runs for one caller.
 type runReader struct {
 	storage.Tx
-	who         shoal.Principal
+	caller      shoal.Principal
 	session     shoal.SessionID
 	memberships map[shoal.SpaceID]bool
 	queueHeads  map[conversationKey]*shoal.RunID // the runs that queued runs wait for
@@ -109,7 +109,7 @@ type runReader struct {
 // canRead reports whether the reader may read a space: a member may, and services and
 // admins always.
 func (r *runReader) canRead(space shoal.SpaceID) (bool, error) {
-	if core.ReaderEntity(r.who) == "" {
+	if core.ReaderEntity(r.caller) == "" {
 		return true, nil
 	}
 	if space == "" {
@@ -118,7 +118,7 @@ func (r *runReader) canRead(space shoal.SpaceID) (bool, error) {
 	if is, known := r.memberships[space]; known {
 		return is, nil
 	}
-	is, err := r.IsMember(r.session, space, r.who.EntityID)
+	is, err := r.IsMember(r.session, space, r.caller.EntityID)
 	if r.memberships == nil {
 		r.memberships = map[shoal.SpaceID]bool{}
 	}
@@ -148,7 +148,7 @@ func (r *runReader) view(found storage.Run) (shoal.Run, error) {
 		return out, err
 	}
 	out.PendingToolCalls = PendingCalls(rows, func(p storage.Pending) bool {
-		if core.ReaderEntity(r.who) == "" {
+		if core.ReaderEntity(r.caller) == "" {
 			return true
 		}
 		is := false
@@ -157,7 +157,7 @@ func (r *runReader) view(found storage.Run) (shoal.Run, error) {
 			is, failed = r.canRead(*p.SpaceID)
 			err = errors.Join(err, failed)
 		}
-		return is && (p.Target == "" || p.Target == r.who.EntityID)
+		return is && (p.Target == "" || p.Target == r.caller.EntityID)
 	})
 	return out, err
 }
@@ -202,9 +202,9 @@ type conversationKey struct {
 }
 
 // List returns runs that the caller may see, the newest first.
-func (r *Runs) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, filter storage.RunFilter) (out []shoal.Run, err error) {
+func (r *Runs) List(ctx context.Context, caller shoal.Principal, session shoal.SessionID, filter storage.RunFilter) (out []shoal.Run, err error) {
 	err = r.core.View(ctx, "hub.Runs.List", func(tx storage.Tx) error {
-		if err := core.CheckSession(who, session); err != nil {
+		if err := core.CheckSession(caller, session); err != nil {
 			return err
 		}
 		if _, err := core.FindSession(tx, session); err != nil {
@@ -214,16 +214,16 @@ func (r *Runs) List(ctx context.Context, who shoal.Principal, session shoal.Sess
 			return core.EntityNotFound(filter.Agent)
 		}
 		if filter.Space != "" {
-			if _, err := core.ReadableSpace(tx, who, session, filter.Space); err != nil {
+			if _, err := core.ReadableSpace(tx, caller, session, filter.Space); err != nil {
 				return err
 			}
 		}
-		filter.Reader = core.ReaderEntity(who)
+		filter.Reader = core.ReaderEntity(caller)
 		found, err := tx.Runs(session, filter)
 		if err != nil {
 			return err
 		}
-		reader := &runReader{Tx: tx, who: who, session: session}
+		reader := &runReader{Tx: tx, caller: caller, session: session}
 		out = make([]shoal.Run, len(found))
 		for i, f := range found {
 			if out[i], err = reader.view(f); err != nil {
@@ -236,13 +236,13 @@ func (r *Runs) List(ctx context.Context, who shoal.Principal, session shoal.Sess
 }
 
 // Steps returns the steps of a run in order. It requires a service or an admin.
-func (r *Runs) Steps(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID) (out []shoal.Step, err error) {
+func (r *Runs) Steps(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RunID) (out []shoal.Step, err error) {
 	const op = "hub.Runs.Steps"
-	if err := errors.Join(core.CheckSession(who, session), requireService(who)); err != nil {
+	if err := errors.Join(core.CheckSession(caller, session), requireService(caller)); err != nil {
 		return nil, core.Wrap(op, core.FirstError(err))
 	}
 	err = r.core.View(ctx, op, func(tx storage.Tx) error {
-		if _, err := core.VisibleRun(tx, who, session, id); err != nil {
+		if _, err := core.VisibleRun(tx, caller, session, id); err != nil {
 			return err
 		}
 		out, err = StepsOf(tx, session, id)
@@ -256,7 +256,7 @@ const CancelWithin = 3 * time.Second
 
 // Cancel cancels a run that the caller may see. It returns the run once it has ended, or in
 // its current state after CancelWithin. A run that has already ended is returned unchanged.
-func (r *Runs) Cancel(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.RunID) (out shoal.Run, err error) {
+func (r *Runs) Cancel(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RunID) (out shoal.Run, err error) {
 	const op = "hub.Runs.Cancel"
 	sub := r.core.Bus.Subscribe()
 	defer sub.Close()
@@ -264,7 +264,7 @@ func (r *Runs) Cancel(ctx context.Context, who shoal.Principal, session shoal.Se
 		sub.Add(core.RunTopic(session, id))
 	}
 	err = r.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
-		found, err := core.VisibleRun(ch, who, session, id)
+		found, err := core.VisibleRun(ch, caller, session, id)
 		if err != nil {
 			return err
 		}
@@ -277,7 +277,7 @@ func (r *Runs) Cancel(ctx context.Context, who shoal.Principal, session shoal.Se
 	timer := time.NewTimer(CancelWithin)
 	defer timer.Stop()
 	for {
-		if out, err = r.Get(ctx, who, session, id); err != nil || out.Status.Ended() {
+		if out, err = r.Get(ctx, caller, session, id); err != nil || out.Status.Ended() {
 			return out, err
 		}
 		select {

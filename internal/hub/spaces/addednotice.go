@@ -12,17 +12,17 @@ import (
 // announceAdded posts a system message into a space when an entity or an administrator adds
 // a member to it. The message mentions the new member, so it enters only that inbox and
 // ends a wait for mentions.
-func announceAdded(ch *core.Change, who shoal.Principal, s shoal.Space, member newMember) error {
-	if !needsNotice(ch, who, member.entity) {
+func announceAdded(ch *core.Change, caller shoal.Principal, s shoal.Space, member newMember) error {
+	if !needsNotice(ch, caller, member.entity) {
 		return nil
 	}
-	names, err := ch.EntityNames(s.SessionID, []shoal.EntityID{member.EntityID, who.EntityID})
+	names, err := ch.EntityNames(s.SessionID, []shoal.EntityID{member.EntityID, caller.EntityID})
 	if err != nil {
 		return err
 	}
 	by := "An administrator"
-	if who.EntityID != "" {
-		by = nameAndID(names, who.EntityID)
+	if caller.EntityID != "" {
+		by = nameAndID(names, caller.EntityID)
 	}
 	text := fmt.Sprintf("%s added %s to the space %q (id %s). Leave or mute the space to stop receiving its messages.",
 		by, nameAndID(names, member.EntityID), s.Name, s.ID)
@@ -37,11 +37,11 @@ func announceAdded(ch *core.Change, who shoal.Principal, s shoal.Space, member n
 // that is written to it. The members of a new space receive no notice either: there is
 // nothing to read yet, and the notice would wake each of them once more than the first post
 // does.
-func needsNotice(ch *core.Change, who shoal.Principal, e shoal.Entity) bool {
-	if e.Hosted || e.ID == who.EntityID {
+func needsNotice(ch *core.Change, caller shoal.Principal, e shoal.Entity) bool {
+	if e.Hosted || e.ID == caller.EntityID {
 		return false
 	}
-	owns := who.Manages() || e.OwnerID != nil && *e.OwnerID == who.EntityID
+	owns := caller.Manages() || e.OwnerID != nil && *e.OwnerID == caller.EntityID
 	return !owns || ch.Core.Presence.FillState(e).LastSeenAt != nil
 }
 

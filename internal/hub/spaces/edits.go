@@ -20,17 +20,17 @@ import (
 //
 // Edit fails with Forbidden for messages of other entities and of runs, and with Conflict
 // for a deleted message and for one that was updated after e.UpdatedAt.
-func (m *Messages) Edit(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.MessageID, e shoal.MessageEdit) (out shoal.Message, err error) {
+func (m *Messages) Edit(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.MessageID, e shoal.MessageEdit) (out shoal.Message, err error) {
 	const op = "hub.Messages.Edit"
-	if err := errors.Join(core.CheckSession(who, session), e.Validate(), core.CheckMentions(e.Mentions)); err != nil {
+	if err := errors.Join(core.CheckSession(caller, session), e.Validate(), core.CheckMentions(e.Mentions)); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
-	sender, err := core.ActingEntity(who)
+	sender, err := core.ActingEntity(caller)
 	if err != nil {
 		return out, core.Wrap(op, err)
 	}
 	err = m.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
-		found, err := lockMessage(ch, who, session, id, sender)
+		found, err := lockMessage(ch, caller, session, id, sender)
 		if err != nil {
 			return err
 		}
@@ -139,9 +139,9 @@ func emitUpdated(ch *core.Change, m shoal.Message) error {
 // Versions returns at most limit earlier versions of a message, the newest first, with
 // numbers below before, or all if before is 0. For callers that may read the message. A
 // deleted message has no versions.
-func (m *Messages) Versions(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.MessageID, before int64, limit int) (out []shoal.MessageVersion, err error) {
+func (m *Messages) Versions(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.MessageID, before int64, limit int) (out []shoal.MessageVersion, err error) {
 	err = m.core.View(ctx, "hub.Messages.Versions", func(tx storage.Tx) error {
-		if _, err := visibleMessage(tx, who, session, id); err != nil {
+		if _, err := visibleMessage(tx, caller, session, id); err != nil {
 			return err
 		}
 		out, err = tx.MessageVersions(session, id, before, limit)

@@ -20,10 +20,10 @@ func NewFiles(c *core.Core) *Files { return &Files{c} }
 // Upload stores a file. url returns the URL of a file from its id. Upload fails with
 // TooLarge for more than [shoal.MaxFile] bytes, and with Conflict if the caller has used
 // its quota.
-func (f *Files) Upload(ctx context.Context, who shoal.Principal, session shoal.SessionID, n shoal.File, data []byte, url func(shoal.FileID) string, idempotencyKey string) (file shoal.File, err error) {
+func (f *Files) Upload(ctx context.Context, caller shoal.Principal, session shoal.SessionID, n shoal.File, data []byte, url func(shoal.FileID) string, idempotencyKey string) (file shoal.File, err error) {
 	const op = "hub.Files.Upload"
 	n.Size = int64(len(data))
-	if err := errors.Join(core.CheckSession(who, session), n.Validate(), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
+	if err := errors.Join(core.CheckSession(caller, session), n.Validate(), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
 		return file, core.Wrap(op, core.FirstError(err))
 	}
 	type fingerprint struct{ Name, MediaType, Hash string }
@@ -32,14 +32,14 @@ func (f *Files) Upload(ctx context.Context, who shoal.Principal, session shoal.S
 		if err := core.RequireOpenSession(ch, session); err != nil {
 			return err
 		}
-		file, _, err = core.Once(ch, who, session, op, idempotencyKey, fingerprint{n.Name, n.MediaType, hex.EncodeToString(sum[:])}, func() (shoal.File, error) {
-			if err := f.core.CheckFileQuota(ch, session, who, n.Size); err != nil {
+		file, _, err = core.Once(ch, caller, session, op, idempotencyKey, fingerprint{n.Name, n.MediaType, hex.EncodeToString(sum[:])}, func() (shoal.File, error) {
+			if err := f.core.CheckFileQuota(ch, session, caller, n.Size); err != nil {
 				return shoal.File{}, err
 			}
 			out := n
 			out.ID = shoal.NewID[shoal.FileID](shoal.PrefixFile)
 			out.URL = url(out.ID)
-			return out, ch.InsertFile(session, out, who.EntityID, ch.At, data)
+			return out, ch.InsertFile(session, out, caller.EntityID, ch.At, data)
 		})
 		return err
 	})
@@ -50,12 +50,12 @@ func (f *Files) Upload(ctx context.Context, who shoal.Principal, session shoal.S
 // services and admins. A space shows the files that are posted there as file parts, and
 // those that a hosted agent has created and names there. For other callers Get fails with
 // NotFound.
-func (f *Files) Get(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.FileID) (out shoal.File, data []byte, err error) {
+func (f *Files) Get(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.FileID) (out shoal.File, data []byte, err error) {
 	err = f.core.View(ctx, "hub.Files.Get", func(tx storage.Tx) error {
-		if err := core.CheckSession(who, session); err != nil {
+		if err := core.CheckSession(caller, session); err != nil {
 			return err
 		}
-		if err := core.MaySeeFile(tx, session, id, core.ReaderEntity(who)); err != nil {
+		if err := core.MaySeeFile(tx, session, id, core.ReaderEntity(caller)); err != nil {
 			return err
 		}
 		out, _, data, err = tx.File(session, id)
@@ -67,19 +67,19 @@ func (f *Files) Get(ctx context.Context, who shoal.Principal, session shoal.Sess
 // Delete erases a file. Messages that show it keep their part, whose URL is not found from
 // then on. For its uploader, the owner of the agent that uploaded or created it, and admins
 // and owners of the session, in closed spaces and sessions too.
-func (f *Files) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.FileID) error {
+func (f *Files) Delete(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.FileID) error {
 	return f.core.Change(ctx, "hub.Files.Delete", storage.In(session), func(ch *core.Change) error {
-		if err := core.CheckSession(who, session); err != nil {
+		if err := core.CheckSession(caller, session); err != nil {
 			return err
 		}
-		if err := core.MaySeeFile(ch, session, id, core.ReaderEntity(who)); err != nil {
+		if err := core.MaySeeFile(ch, session, id, core.ReaderEntity(caller)); err != nil {
 			return err
 		}
 		_, by, err := ch.FileHead(session, id)
 		if err != nil {
 			return err
 		}
-		may, err := mayErase(ch, who, session, by)
+		may, err := mayErase(ch, caller, session, by)
 		if err != nil {
 			return err
 		}

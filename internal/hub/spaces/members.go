@@ -32,7 +32,7 @@ type newMember struct {
 // addMember adds a member to s, counts it there and emits member.joined. It fails with Conflict
 // if the space is full, with NotFound if the entity does not exist and with Forbidden for an
 // agent that the caller may not invite.
-func addMember(ch *core.Change, who shoal.Principal, s *shoal.Space, id shoal.EntityID) (newMember, error) {
+func addMember(ch *core.Change, caller shoal.Principal, s *shoal.Space, id shoal.EntityID) (newMember, error) {
 	session, space := s.SessionID, s.ID
 	if s.MemberCount >= shoal.MaxMembers {
 		return newMember{}, spaceFull()
@@ -41,12 +41,12 @@ func addMember(ch *core.Change, who shoal.Principal, s *shoal.Space, id shoal.En
 	if err != nil {
 		return newMember{}, err
 	}
-	if err := mayInvite(ch, who, e); err != nil {
+	if err := mayInvite(ch, caller, e); err != nil {
 		return newMember{}, err
 	}
 	m := shoal.Member{EntityID: id, Kind: e.Kind, Name: e.Name, JoinedAt: ch.At}
-	if who.EntityID != "" && who.EntityID != id {
-		m.AddedBy = &who.EntityID
+	if caller.EntityID != "" && caller.EntityID != id {
+		m.AddedBy = &caller.EntityID
 	}
 	if err := ch.InsertMember(session, space, m); err != nil {
 		return newMember{}, err
@@ -61,8 +61,8 @@ func addMember(ch *core.Change, who shoal.Principal, s *shoal.Space, id shoal.En
 // mayInvite checks that the caller may add a hosted agent to a space: its configuration
 // must list the caller (invite). Admins and the owners of the session and of the agent
 // always may.
-func mayInvite(tx Tx, who shoal.Principal, e shoal.Entity) error {
-	if !e.Hosted || who.Manages() || who.EntityID == e.ID || e.OwnerID != nil && *e.OwnerID == who.EntityID {
+func mayInvite(tx Tx, caller shoal.Principal, e shoal.Entity) error {
+	if !e.Hosted || caller.Manages() || caller.EntityID == e.ID || e.OwnerID != nil && *e.OwnerID == caller.EntityID {
 		return nil
 	}
 	a, err := tx.HostedAgent(e.SessionID, e.ID)
@@ -75,7 +75,7 @@ func mayInvite(tx Tx, who shoal.Principal, e shoal.Entity) error {
 	if err := json.Unmarshal(a.Config, &config); err != nil {
 		return shoal.E("", shoal.Internal, fmt.Sprintf("the configuration of %q cannot be read: %v", e.ID, err))
 	}
-	if len(config.Invite) == 0 || slices.Contains(config.Invite, who.EntityID) {
+	if len(config.Invite) == 0 || slices.Contains(config.Invite, caller.EntityID) {
 		return nil
 	}
 	return shoal.E("", shoal.Forbidden, fmt.Sprintf("You may not add the agent %q to a space: its configuration lists the entities that may (invite). Ask an admin or the owner of the agent.", e.ID))
@@ -126,15 +126,15 @@ func DropAdminAgent(ch *core.Change, s *shoal.Space) error {
 // moderators if the session requires it. Joining twice changes nothing. The new member
 // sees the whole history; only later messages are unread for it. Join fails with
 // AdminRequired for a second hosted agent when the space has no admin agent.
-func (s *Spaces) Join(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID) (shoal.Space, error) {
-	return s.changeMembership(ctx, "hub.Spaces.Join", who, session, id, entity, func(ch *core.Change, to shoal.Space) error {
+func (s *Spaces) Join(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID) (shoal.Space, error) {
+	return s.changeMembership(ctx, "hub.Spaces.Join", caller, session, id, entity, func(ch *core.Change, to shoal.Space) error {
 		if !core.ValidID(entity) {
 			return core.EntityNotFound(entity)
 		}
 		if in, err := ch.IsMember(session, id, entity); in || err != nil {
 			return err
 		}
-		m, err := addMember(ch, who, &to, entity)
+		m, err := addMember(ch, caller, &to, entity)
 		if err != nil {
 			return err
 		}
@@ -143,7 +143,7 @@ func (s *Spaces) Join(ctx context.Context, who shoal.Principal, session shoal.Se
 				return err
 			}
 		}
-		return announceAdded(ch, who, to, m)
+		return announceAdded(ch, caller, to, m)
 	})
 }
 
@@ -167,9 +167,9 @@ func (f MemberFilter) matches(m shoal.Member) bool {
 }
 
 // Members returns the members of a space that the caller can see and the filter selects.
-func (s *Spaces) Members(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, filter MemberFilter) (out []shoal.Member, err error) {
+func (s *Spaces) Members(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.SpaceID, filter MemberFilter) (out []shoal.Member, err error) {
 	err = s.core.View(ctx, "hub.Spaces.Members", func(tx storage.Tx) error {
-		if _, err := core.ReadableSpace(tx, who, session, id); err != nil {
+		if _, err := core.ReadableSpace(tx, caller, session, id); err != nil {
 			return err
 		}
 		out = []shoal.Member{}
@@ -208,9 +208,9 @@ func eachMember(tx Tx, session shoal.SessionID, space shoal.SpaceID, after shoal
 
 // Member returns a member of a space that the caller can see; NotFound if the entity is not
 // one.
-func (s *Spaces) Member(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID) (out shoal.Member, err error) {
+func (s *Spaces) Member(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID) (out shoal.Member, err error) {
 	err = s.core.View(ctx, "hub.Spaces.Member", func(tx storage.Tx) error {
-		if _, err := core.ReadableSpace(tx, who, session, id); err != nil {
+		if _, err := core.ReadableSpace(tx, caller, session, id); err != nil {
 			return err
 		}
 		if !core.ValidID(entity) {
@@ -229,8 +229,8 @@ func (s *Spaces) Member(ctx context.Context, who shoal.Principal, session shoal.
 // inbox entries from there. Members and admins may do this, or only moderators and the
 // entity itself if the session requires it. It fails with NotFound when the entity is not
 // a member.
-func (s *Spaces) Leave(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID) (shoal.Space, error) {
-	return s.changeMembership(ctx, "hub.Spaces.Leave", who, session, id, entity, func(ch *core.Change, _ shoal.Space) error {
+func (s *Spaces) Leave(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID) (shoal.Space, error) {
+	return s.changeMembership(ctx, "hub.Spaces.Leave", caller, session, id, entity, func(ch *core.Change, _ shoal.Space) error {
 		return RemoveMember(ch, session, id, entity)
 	})
 }
@@ -238,13 +238,13 @@ func (s *Spaces) Leave(ctx context.Context, who shoal.Principal, session shoal.S
 // changeMembership calls do, which changes the membership of an entity, on a locked, open
 // space and returns the space after the change. An entity may change its own membership
 // without being a moderator.
-func (s *Spaces) changeMembership(ctx context.Context, op string, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID, do func(*core.Change, shoal.Space) error) (out shoal.Space, err error) {
+func (s *Spaces) changeMembership(ctx context.Context, op string, caller shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID, do func(*core.Change, shoal.Space) error) (out shoal.Space, err error) {
 	allowed := core.ModeratedSpace
-	if entity == core.OwnEntity(who) {
+	if entity == core.OwnEntity(caller) {
 		allowed = core.WritableSpace
 	}
 	err = s.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
-		if out, err = allowed(ch, who, session, id); err != nil {
+		if out, err = allowed(ch, caller, session, id); err != nil {
 			return err
 		}
 		if err := do(ch, out); err != nil {
@@ -253,7 +253,7 @@ func (s *Spaces) changeMembership(ctx context.Context, op string, who shoal.Prin
 		if out, err = ch.Space(session, id); err != nil { // includes the messages that do posted
 			return err
 		}
-		if out, err = core.FillSpace(ch, who, out); err != nil {
+		if out, err = core.FillSpace(ch, caller, out); err != nil {
 			return err
 		}
 		return DropAdminAgent(ch, &out)

@@ -18,8 +18,8 @@ func messageNotFound(id shoal.MessageID) error {
 }
 
 // visibleMessage returns a message that the caller may read, and NotFound for any other.
-func visibleMessage(tx Tx, who shoal.Principal, session shoal.SessionID, id shoal.MessageID) (shoal.Message, error) {
-	if err := core.CheckSession(who, session); err != nil {
+func visibleMessage(tx Tx, caller shoal.Principal, session shoal.SessionID, id shoal.MessageID) (shoal.Message, error) {
+	if err := core.CheckSession(caller, session); err != nil {
 		return shoal.Message{}, err
 	}
 	if !core.ValidID(session) || !core.ValidID(id) {
@@ -27,7 +27,7 @@ func visibleMessage(tx Tx, who shoal.Principal, session shoal.SessionID, id shoa
 	}
 	m, err := tx.MessageByID(session, id)
 	if err == nil {
-		_, err = core.ReadableSpace(tx, who, session, m.SpaceID)
+		_, err = core.ReadableSpace(tx, caller, session, m.SpaceID)
 	}
 	if errors.Is(err, shoal.NotFound) {
 		err = messageNotFound(id)
@@ -36,10 +36,10 @@ func visibleMessage(tx Tx, who shoal.Principal, session shoal.SessionID, id shoa
 }
 
 // Get returns a message to callers that may read its space, and NotFound to others.
-func (m *Messages) Get(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.MessageID) (out shoal.Message, err error) {
+func (m *Messages) Get(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.MessageID) (out shoal.Message, err error) {
 	err = m.core.View(ctx, "hub.Messages.Get", func(tx storage.Tx) error {
-		out, err = visibleMessage(tx, who, session, id)
-		out = out.For(core.ReaderEntity(who))
+		out, err = visibleMessage(tx, caller, session, id)
+		out = out.For(core.ReaderEntity(caller))
 		return err
 	})
 	return out, err
@@ -56,9 +56,9 @@ func (m *Messages) Get(ctx context.Context, who shoal.Principal, session shoal.S
 // seconds for its end and then fails with Conflict, having erased nothing: the call can be
 // repeated. Delete also fails with Conflict while the run that wrote a complete message, or
 // another run that works with it, has not ended.
-func (m *Messages) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.MessageID) error {
+func (m *Messages) Delete(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.MessageID) error {
 	const op = "hub.Messages.Delete"
-	writer, err := m.tryDelete(ctx, op, who, session, id)
+	writer, err := m.tryDelete(ctx, op, caller, session, id)
 	if err != nil || writer == "" {
 		return err
 	}
@@ -71,17 +71,17 @@ func (m *Messages) Delete(ctx context.Context, who shoal.Principal, session shoa
 	}); err != nil {
 		return err
 	}
-	if writer, err = m.tryDelete(ctx, op, who, session, id); err == nil && writer != "" {
+	if writer, err = m.tryDelete(ctx, op, caller, session, id); err == nil && writer != "" {
 		err = shoal.E(op, shoal.Conflict, fmt.Sprintf("The run %q that is writing the message is canceled, but has not ended yet. Delete the message again in a moment.", writer))
 	}
 	return err
 }
 
 // tryDelete deletes the message, or cancels the run that is writing it and returns the run.
-func (m *Messages) tryDelete(ctx context.Context, op string, who shoal.Principal, session shoal.SessionID, id shoal.MessageID) (writer shoal.RunID, err error) {
+func (m *Messages) tryDelete(ctx context.Context, op string, caller shoal.Principal, session shoal.SessionID, id shoal.MessageID) (writer shoal.RunID, err error) {
 	err = m.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
 		writer = ""
-		found, err := visibleMessage(ch, who, session, id)
+		found, err := visibleMessage(ch, caller, session, id)
 		if err != nil {
 			return err
 		}
@@ -89,7 +89,7 @@ func (m *Messages) tryDelete(ctx context.Context, op string, who shoal.Principal
 		if err != nil {
 			return err
 		}
-		if err := mayDelete(ch, who, in, found); err != nil || found.DeletedAt != nil {
+		if err := mayDelete(ch, caller, in, found); err != nil || found.DeletedAt != nil {
 			return err
 		}
 		if found.Status == shoal.MessageStreaming && found.RunID != nil {
@@ -116,10 +116,10 @@ func activeRun(tx Tx, session shoal.SessionID, id shoal.RunID) (storage.Run, err
 	return r, err
 }
 
-func mayDelete(tx Tx, who shoal.Principal, in shoal.Space, m shoal.Message) error {
-	may, err := mayErase(tx, who, m.SessionID, m.EntityID)
+func mayDelete(tx Tx, caller shoal.Principal, in shoal.Space, m shoal.Message) error {
+	may, err := mayErase(tx, caller, m.SessionID, m.EntityID)
 	if err == nil && !may {
-		may, err = core.Moderates(tx, who, in)
+		may, err = core.Moderates(tx, caller, in)
 	}
 	if err != nil || may {
 		return err
@@ -129,9 +129,9 @@ func mayDelete(tx Tx, who shoal.Principal, in shoal.Space, m shoal.Message) erro
 
 // mayErase reports whether the caller may erase what an entity has posted or uploaded: the
 // caller is that entity, owns it, or manages the session.
-func mayErase(tx Tx, who shoal.Principal, session shoal.SessionID, by shoal.EntityID) (bool, error) {
-	own := core.OwnEntity(who)
-	if who.Manages() || own != "" && own == by {
+func mayErase(tx Tx, caller shoal.Principal, session shoal.SessionID, by shoal.EntityID) (bool, error) {
+	own := core.OwnEntity(caller)
+	if caller.Manages() || own != "" && own == by {
 		return true, nil
 	}
 	if own == "" || !core.ValidID(by) {

@@ -15,8 +15,8 @@ import (
 // PostWithClient is [Messages.Post] with the input of a front end for the runs that the
 // message starts; nil means no input. A repeated call with an idempotency key returns the
 // first message and does not change its runs, whatever in is.
-func (m *Messages) PostWithClient(ctx context.Context, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, d shoal.Draft, in *storage.ClientInput, idempotencyKey string) (shoal.Message, error) {
-	return m.post(ctx, "hub.Messages.PostWithClient", who, session, space, d, in, idempotencyKey)
+func (m *Messages) PostWithClient(ctx context.Context, caller shoal.Principal, session shoal.SessionID, space shoal.SpaceID, d shoal.Draft, in *storage.ClientInput, idempotencyKey string) (shoal.Message, error) {
+	return m.post(ctx, "hub.Messages.PostWithClient", caller, session, space, d, in, idempotencyKey)
 }
 
 // withSender returns a copy of the input with the sender of its message.
@@ -51,19 +51,19 @@ func NewMessages(c *core.Core, inbox *inbox.Inbox) *Messages { return &Messages{
 // three is stored. Post fails with InvalidArgument when a reply names a message that is
 // not in the same space, or when a part shows a file of this server that the sender may
 // not see.
-func (m *Messages) Post(ctx context.Context, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, d shoal.Draft, idempotencyKey string) (shoal.Message, error) {
-	return m.post(ctx, "hub.Messages.Post", who, session, space, d, nil, idempotencyKey)
+func (m *Messages) Post(ctx context.Context, caller shoal.Principal, session shoal.SessionID, space shoal.SpaceID, d shoal.Draft, idempotencyKey string) (shoal.Message, error) {
+	return m.post(ctx, "hub.Messages.Post", caller, session, space, d, nil, idempotencyKey)
 }
 
-func (m *Messages) post(ctx context.Context, op string, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, d shoal.Draft, in *storage.ClientInput, idempotencyKey string) (out shoal.Message, err error) {
-	if err := errors.Join(core.CheckSession(who, session), d.Validate(), core.CheckMentions(d.Mentions), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
+func (m *Messages) post(ctx context.Context, op string, caller shoal.Principal, session shoal.SessionID, space shoal.SpaceID, d shoal.Draft, in *storage.ClientInput, idempotencyKey string) (out shoal.Message, err error) {
+	if err := errors.Join(core.CheckSession(caller, session), d.Validate(), core.CheckMentions(d.Mentions), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
-	sender, err := core.ActingEntity(who)
+	sender, err := core.ActingEntity(caller)
 	if err != nil {
 		return out, core.Wrap(op, err)
 	}
-	key := storage.PostKey{Scope: who.Scope(), Key: idempotencyKey}
+	key := storage.PostKey{Scope: caller.Scope(), Key: idempotencyKey}
 	if idempotencyKey == "" {
 		key = storage.PostKey{}
 	} else if key.Hash, err = core.Fingerprint(space, d); err != nil {
@@ -79,11 +79,11 @@ func (m *Messages) post(ctx context.Context, op string, who shoal.Principal, ses
 				return m.inbox.RefreshReach(ch, &out)
 			}
 		}
-		s, err := core.WritableSpace(ch, who, session, space)
+		s, err := core.WritableSpace(ch, caller, session, space)
 		if err != nil {
 			return err
 		}
-		if who.Manages() {
+		if caller.Manages() {
 			if err := core.RequireMember(ch, s, sender); err != nil {
 				return err
 			}
@@ -157,7 +157,7 @@ func (m *Messages) answerMentions(ch *core.Change, out shoal.Message) error {
 }
 
 // Read returns a page of a timeline in ascending order. It acknowledges nothing.
-func (m *Messages) Read(ctx context.Context, who shoal.Principal, session shoal.SessionID, space shoal.SpaceID, page storage.Page) (out []shoal.Message, err error) {
+func (m *Messages) Read(ctx context.Context, caller shoal.Principal, session shoal.SessionID, space shoal.SpaceID, page storage.Page) (out []shoal.Message, err error) {
 	const op = "hub.Messages.Read"
 	if page.Before != 0 && page.After != 0 {
 		return nil, core.Wrap(op, shoal.Invalid("before", "and after exclude each other: give one of them"))
@@ -166,11 +166,11 @@ func (m *Messages) Read(ctx context.Context, who shoal.Principal, session shoal.
 		return nil, core.Wrap(op, shoal.Invalid("before", "and after are positions in a timeline and must not be negative"))
 	}
 	err = m.core.View(ctx, op, func(tx storage.Tx) error {
-		if _, err := core.ReadableSpace(tx, who, session, space); err != nil {
+		if _, err := core.ReadableSpace(tx, caller, session, space); err != nil {
 			return err
 		}
 		out, err = tx.Messages(session, space, page)
-		out = core.RedactMessages(out, core.ReaderEntity(who))
+		out = core.RedactMessages(out, core.ReaderEntity(caller))
 		return err
 	})
 	return out, err

@@ -15,17 +15,17 @@ import (
 // Unread messages remain; messages that were skipped are not added later. Mute also works
 // in closed spaces and sessions, because it affects only the caller. It fails with
 // Forbidden for an entity that is not a member.
-func (s *Spaces) Mute(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, muted bool) (out shoal.Space, err error) {
+func (s *Spaces) Mute(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.SpaceID, muted bool) (out shoal.Space, err error) {
 	const op = "hub.Spaces.Mute"
-	if err := core.CheckSession(who, session); err != nil {
+	if err := core.CheckSession(caller, session); err != nil {
 		return out, core.Wrap(op, err)
 	}
-	entity, err := core.ActingEntity(who)
+	entity, err := core.ActingEntity(caller)
 	if err != nil {
 		return out, core.Wrap(op, err)
 	}
 	err = s.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
-		if out, err = core.VisibleSpace(ch, who, session, id, ch.LockSpace); err != nil {
+		if out, err = core.VisibleSpace(ch, caller, session, id, ch.LockSpace); err != nil {
 			return err
 		}
 		err = ch.MuteMember(session, id, entity, muted)
@@ -35,7 +35,7 @@ func (s *Spaces) Mute(ctx context.Context, who shoal.Principal, session shoal.Se
 		if err != nil {
 			return err
 		}
-		out, err = core.FillSpace(ch, who, out)
+		out, err = core.FillSpace(ch, caller, out)
 		return err
 	})
 	return out, err

@@ -14,31 +14,31 @@ import (
 // receive message.updated; inboxes receive nothing. An existing reaction changes nothing.
 // React fails with Conflict for a message that is deleted or still streaming, and if the
 // message has the maximum number of reactions.
-func (m *Messages) React(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.MessageID, emoji string) (shoal.Message, error) {
-	return m.changeReactions(ctx, "hub.Messages.React", who, session, id, emoji, withReaction)
+func (m *Messages) React(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.MessageID, emoji string) (shoal.Message, error) {
+	return m.changeReactions(ctx, "hub.Messages.React", caller, session, id, emoji, withReaction)
 }
 
 // Unreact removes a reaction of the acting entity. Removing a reaction that does not exist
 // is not an error.
-func (m *Messages) Unreact(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.MessageID, emoji string) (shoal.Message, error) {
-	return m.changeReactions(ctx, "hub.Messages.Unreact", who, session, id, emoji, func(all []shoal.Reaction, by shoal.EntityID, with string) ([]shoal.Reaction, bool, error) {
+func (m *Messages) Unreact(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.MessageID, emoji string) (shoal.Message, error) {
+	return m.changeReactions(ctx, "hub.Messages.Unreact", caller, session, id, emoji, func(all []shoal.Reaction, by shoal.EntityID, with string) ([]shoal.Reaction, bool, error) {
 		out, changed := withoutReaction(all, by, with)
 		return out, changed, nil
 	})
 }
 
-func (m *Messages) changeReactions(ctx context.Context, op string, who shoal.Principal, session shoal.SessionID, id shoal.MessageID, emoji string,
+func (m *Messages) changeReactions(ctx context.Context, op string, caller shoal.Principal, session shoal.SessionID, id shoal.MessageID, emoji string,
 	apply func([]shoal.Reaction, shoal.EntityID, string) ([]shoal.Reaction, bool, error),
 ) (out shoal.Message, err error) {
-	if err := errors.Join(core.CheckSession(who, session), shoal.CheckEmoji("emoji", emoji)); err != nil {
+	if err := errors.Join(core.CheckSession(caller, session), shoal.CheckEmoji("emoji", emoji)); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
-	by, err := core.ActingEntity(who)
+	by, err := core.ActingEntity(caller)
 	if err != nil {
 		return out, core.Wrap(op, err)
 	}
 	err = m.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
-		found, err := lockMessage(ch, who, session, id, by)
+		found, err := lockMessage(ch, caller, session, id, by)
 		if err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func (m *Messages) changeReactions(ctx context.Context, op string, who shoal.Pri
 			return shoal.E("", shoal.Conflict, "The message is still being written. React when it is complete.")
 		}
 		next, changed, err := apply(found.Reactions, by, emoji)
-		out = found.For(core.ReaderEntity(who))
+		out = found.For(core.ReaderEntity(caller))
 		if err != nil || !changed {
 			return err
 		}
@@ -64,16 +64,16 @@ func (m *Messages) changeReactions(ctx context.Context, op string, who shoal.Pri
 
 // lockMessage locks the space of a message and returns the message, if the entity may post
 // to that space.
-func lockMessage(ch *core.Change, who shoal.Principal, session shoal.SessionID, id shoal.MessageID, as shoal.EntityID) (shoal.Message, error) {
-	found, err := visibleMessage(ch, who, session, id)
+func lockMessage(ch *core.Change, caller shoal.Principal, session shoal.SessionID, id shoal.MessageID, as shoal.EntityID) (shoal.Message, error) {
+	found, err := visibleMessage(ch, caller, session, id)
 	if err != nil {
 		return found, err
 	}
-	s, err := core.WritableSpace(ch, who, session, found.SpaceID)
+	s, err := core.WritableSpace(ch, caller, session, found.SpaceID)
 	if err != nil {
 		return found, err
 	}
-	if who.Manages() {
+	if caller.Manages() {
 		if err := core.RequireMember(ch, s, as); err != nil {
 			return found, err
 		}

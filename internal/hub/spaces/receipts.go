@@ -12,9 +12,9 @@ import (
 
 // Receipts returns what became of each mention of an agent in a message, for callers that may
 // read the message. Mentions of people have no receipts.
-func (m *Messages) Receipts(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.MessageID) (out []shoal.Receipt, err error) {
+func (m *Messages) Receipts(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.MessageID) (out []shoal.Receipt, err error) {
 	err = m.core.View(ctx, "hub.Messages.Receipts", func(tx storage.Tx) error {
-		found, err := visibleMessage(tx, who, session, id)
+		found, err := visibleMessage(tx, caller, session, id)
 		if err != nil {
 			return err
 		}

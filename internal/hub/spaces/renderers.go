@@ -22,9 +22,9 @@ func NewRenderers(c *core.Core) *Renderers { return &Renderers{c} }
 // Put stores a page as the newest version of a renderer. created reports that there was no
 // renderer with this name. The page of the newest version changes nothing. Put fails with
 // TooLarge for more than [shoal.MaxRenderer] bytes. For admins and owners of the session.
-func (n *Renderers) Put(ctx context.Context, who shoal.Principal, session shoal.SessionID, name shoal.RendererName, page []byte) (out shoal.Renderer, created bool, err error) {
+func (n *Renderers) Put(ctx context.Context, caller shoal.Principal, session shoal.SessionID, name shoal.RendererName, page []byte) (out shoal.Renderer, created bool, err error) {
 	const op = "hub.Renderers.Put"
-	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who), shoal.CheckID("name", string(name)), shoal.CheckRenderer(page)); err != nil {
+	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller), shoal.CheckID("name", string(name)), shoal.CheckRenderer(page)); err != nil {
 		return out, false, core.Wrap(op, core.FirstError(err))
 	}
 	sum := sha256.Sum256(page)
@@ -46,9 +46,9 @@ func (n *Renderers) Put(ctx context.Context, who shoal.Principal, session shoal.
 
 // List returns the newest versions of at most limit renderers with names after the given
 // one, in the order of names. For every caller in the session.
-func (n *Renderers) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, after shoal.RendererName, limit int) (out []shoal.Renderer, err error) {
+func (n *Renderers) List(ctx context.Context, caller shoal.Principal, session shoal.SessionID, after shoal.RendererName, limit int) (out []shoal.Renderer, err error) {
 	const op = "hub.Renderers.List"
-	if err := core.CheckSession(who, session); err != nil {
+	if err := core.CheckSession(caller, session); err != nil {
 		return nil, core.Wrap(op, err)
 	}
 	err = n.core.View(ctx, op, func(tx storage.Tx) error {
@@ -66,9 +66,9 @@ func (n *Renderers) List(ctx context.Context, who shoal.Principal, session shoal
 
 // Page returns a version of a renderer with its page. For every caller in the session. It
 // fails with NotFound for a version that is no longer kept.
-func (n *Renderers) Page(ctx context.Context, who shoal.Principal, session shoal.SessionID, name shoal.RendererName, version int) (out shoal.Renderer, page []byte, err error) {
+func (n *Renderers) Page(ctx context.Context, caller shoal.Principal, session shoal.SessionID, name shoal.RendererName, version int) (out shoal.Renderer, page []byte, err error) {
 	const op = "hub.Renderers.Page"
-	if err := core.CheckSession(who, session); err != nil {
+	if err := core.CheckSession(caller, session); err != nil {
 		return out, nil, core.Wrap(op, err)
 	}
 	missing := shoal.E("", shoal.NotFound, fmt.Sprintf("Version %d of the renderer %q not found in this session. List the renderers to see their newest versions.", version, name))
@@ -87,9 +87,9 @@ func (n *Renderers) Page(ctx context.Context, who shoal.Principal, session shoal
 
 // Delete deletes a renderer with all its versions: the calls that it displayed are
 // displayed like those of other tools. For admins and owners of the session.
-func (n *Renderers) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, name shoal.RendererName) error {
+func (n *Renderers) Delete(ctx context.Context, caller shoal.Principal, session shoal.SessionID, name shoal.RendererName) error {
 	const op = "hub.Renderers.Delete"
-	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
+	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller)); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	return n.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {

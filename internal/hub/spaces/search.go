@@ -53,20 +53,20 @@ const rankedMessages = shoal.MaxPage
 
 // Search returns matching messages of the spaces that the caller may read, each with an
 // excerpt of its text around the match. It fails with InvalidArgument for an invalid query.
-func (m *Messages) Search(ctx context.Context, who shoal.Principal, session shoal.SessionID, s Search) (page SearchPage, err error) {
+func (m *Messages) Search(ctx context.Context, caller shoal.Principal, session shoal.SessionID, s Search) (page SearchPage, err error) {
 	const op = "hub.Messages.Search"
-	query, err := s.parse(who)
-	if err := errors.Join(core.CheckSession(who, session), err); err != nil {
+	query, err := s.parse(caller)
+	if err := errors.Join(core.CheckSession(caller, session), err); err != nil {
 		return SearchPage{}, core.Wrap(op, core.FirstError(err))
 	}
 	match := search.NewMatcher(query)
 	err = m.core.View(ctx, op, func(tx storage.Tx) error {
 		for _, space := range query.Values(search.In) {
-			if _, err := core.ReadableSpace(tx, who, session, shoal.SpaceID(space)); err != nil {
+			if _, err := core.ReadableSpace(tx, caller, session, shoal.SpaceID(space)); err != nil {
 				return err
 			}
 		}
-		sq := storage.SearchQuery{Query: query, Reader: core.ReaderEntity(who), Before: s.Position.Before, Limit: s.Limit}
+		sq := storage.SearchQuery{Query: query, Reader: core.ReaderEntity(caller), Before: s.Position.Before, Limit: s.Limit}
 		if s.Sort == SortRelevance {
 			page, err = bestPage(tx, session, sq, s.Position.Skip, match)
 		} else {
@@ -78,7 +78,7 @@ func (m *Messages) Search(ctx context.Context, who shoal.Principal, session shoa
 }
 
 // parse checks the search and returns its query.
-func (s Search) parse(who shoal.Principal) (search.Query, error) {
+func (s Search) parse(caller shoal.Principal) (search.Query, error) {
 	query, err := search.Parse("query", s.Query)
 	if err != nil {
 		return query, err
@@ -90,10 +90,10 @@ func (s Search) parse(who shoal.Principal) (search.Query, error) {
 		return query, shoal.Invalid("sort", `must be "newest" or "relevance"`)
 	}
 	if query.ContainsMe() {
-		if who.EntityID == "" {
+		if caller.EntityID == "" {
 			return query, shoal.Invalid("query", "contains \"me\", but this key does not act as an entity; name an entity by its id")
 		}
-		query = query.As(who.EntityID)
+		query = query.As(caller.EntityID)
 	}
 	if s.Space != "" {
 		// The query may name a space too. Within intersects them, and no message is in

@@ -26,9 +26,9 @@ const eraseBatch = 100
 // then nothing is erased, and the call can be repeated. Followers receive space.deleted and
 // end, as do waits for this space. The rest is erased in small transactions; if the server
 // stops during that, it continues after the next start.
-func (s *Spaces) Delete(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID) error {
+func (s *Spaces) Delete(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.SpaceID) error {
 	const op = "hub.Spaces.Delete"
-	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
+	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller)); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	if !core.ValidID(session) || !core.ValidID(id) {

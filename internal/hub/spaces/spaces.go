@@ -23,30 +23,30 @@ func NewSpaces(c *core.Core) *Spaces { return &Spaces{c} }
 // Create creates a space with its members, including the acting entity if there is one.
 // It fails with InvalidArgument for an unknown member and with AdminRequired for several
 // hosted agents without an admin agent; nothing is created then.
-func (s *Spaces) Create(ctx context.Context, who shoal.Principal, session shoal.SessionID, n shoal.NewSpace, idempotencyKey string) (space shoal.Space, err error) {
+func (s *Spaces) Create(ctx context.Context, caller shoal.Principal, session shoal.SessionID, n shoal.NewSpace, idempotencyKey string) (space shoal.Space, err error) {
 	const op = "hub.Spaces.Create"
-	if err := core.CheckSession(who, session); err != nil {
+	if err := core.CheckSession(caller, session); err != nil {
 		return space, core.Wrap(op, err)
 	}
-	if who.Role == shoal.RoleService {
+	if caller.Role == shoal.RoleService {
 		return space, shoal.E(op, shoal.Forbidden, "A service key may read spaces, not create them; use an entity key.")
 	}
 	if err := errors.Join(n.Validate(), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
 		return space, core.Wrap(op, core.FirstError(err))
 	}
 	err = s.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
-		space, _, err = core.Once(ch, who, session, op, idempotencyKey, n, func() (shoal.Space, error) {
-			if err := s.core.CheckSpaceQuota(ch, who, session); err != nil {
+		space, _, err = core.Once(ch, caller, session, op, idempotencyKey, n, func() (shoal.Space, error) {
+			if err := s.core.CheckSpaceQuota(ch, caller, session); err != nil {
 				return shoal.Space{}, err
 			}
-			return insertSpace(ch, who, session, n)
+			return insertSpace(ch, caller, session, n)
 		})
 		return err
 	})
 	return space, err
 }
 
-func insertSpace(ch *core.Change, who shoal.Principal, session shoal.SessionID, n shoal.NewSpace) (shoal.Space, error) {
+func insertSpace(ch *core.Change, caller shoal.Principal, session shoal.SessionID, n shoal.NewSpace) (shoal.Space, error) {
 	if err := core.RequireOpenSession(ch, session); err != nil {
 		return shoal.Space{}, err
 	}
@@ -60,10 +60,10 @@ func insertSpace(ch *core.Change, who shoal.Principal, session shoal.SessionID, 
 	if out.ID == "" {
 		out.ID = shoal.NewID[shoal.SpaceID](shoal.PrefixSpace)
 	}
-	if who.EntityID != "" {
-		out.OwnerID = &who.EntityID
+	if caller.EntityID != "" {
+		out.OwnerID = &caller.EntityID
 	}
-	members := newMembers(who, n.Members)
+	members := newMembers(caller, n.Members)
 	if out.AdminAgentID != nil && *out.AdminAgentID == "" {
 		out.AdminAgentID = nil
 	}
@@ -82,7 +82,7 @@ func insertSpace(ch *core.Change, who shoal.Principal, session shoal.SessionID, 
 		return out, err
 	}
 	for _, id := range members {
-		_, err := addMember(ch, who, &out, id)
+		_, err := addMember(ch, caller, &out, id)
 		if errors.Is(err, shoal.NotFound) {
 			return out, shoal.Invalid("members", fmt.Sprintf("names %q, which is not an entity of this session; nothing was created", id))
 		}
@@ -93,15 +93,15 @@ func insertSpace(ch *core.Change, who shoal.Principal, session shoal.SessionID, 
 	if err := errors.Join(checkAdminAgent(ch, out), agents.RequireAdminAgent(ch, out)); err != nil {
 		return out, core.FirstError(err)
 	}
-	return core.FillSpace(ch, who, out)
+	return core.FillSpace(ch, caller, out)
 }
 
 // newMembers returns the members of a new space, each once: the acting entity and the named
 // ones.
-func newMembers(who shoal.Principal, named []shoal.EntityID) []shoal.EntityID {
+func newMembers(caller shoal.Principal, named []shoal.EntityID) []shoal.EntityID {
 	members := make([]shoal.EntityID, 0, len(named)+1)
-	seen := map[shoal.EntityID]bool{"": who.EntityID == ""}
-	for _, id := range slices.Concat([]shoal.EntityID{who.EntityID}, named) {
+	seen := map[shoal.EntityID]bool{"": caller.EntityID == ""}
+	for _, id := range slices.Concat([]shoal.EntityID{caller.EntityID}, named) {
 		if !seen[id] {
 			seen[id] = true
 			members = append(members, id)
@@ -122,12 +122,12 @@ func checkAdminAgent(tx Tx, s shoal.Space) error {
 }
 
 // Get returns a space with the members that it lists and the caller's counts.
-func (s *Spaces) Get(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID) (out shoal.Space, err error) {
+func (s *Spaces) Get(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.SpaceID) (out shoal.Space, err error) {
 	err = s.core.View(ctx, "hub.Spaces.Get", func(tx storage.Tx) error {
-		if out, err = core.ReadableSpace(tx, who, session, id); err != nil {
+		if out, err = core.ReadableSpace(tx, caller, session, id); err != nil {
 			return err
 		}
-		out, err = core.FillSpace(tx, who, out)
+		out, err = core.FillSpace(tx, caller, out)
 		return err
 	})
 	return out, err
@@ -135,13 +135,13 @@ func (s *Spaces) Get(ctx context.Context, who shoal.Principal, session shoal.Ses
 
 // GetWithMembers returns a space with the members that it lists and without the caller's counts:
 // counting reads everything that is unread, and responses to waits do not show it.
-func (s *Spaces) GetWithMembers(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID) (out shoal.Space, err error) {
+func (s *Spaces) GetWithMembers(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.SpaceID) (out shoal.Space, err error) {
 	err = s.core.View(ctx, "hub.Spaces.GetWithMembers", func(tx storage.Tx) error {
-		if out, err = core.ReadableSpace(tx, who, session, id); err != nil {
+		if out, err = core.ReadableSpace(tx, caller, session, id); err != nil {
 			return err
 		}
 		one := []shoal.Space{out}
-		err := core.ListMembers(tx, who.EntityID, session, one)
+		err := core.ListMembers(tx, caller.EntityID, session, one)
 		out = one[0]
 		return err
 	})
@@ -151,21 +151,21 @@ func (s *Spaces) GetWithMembers(ctx context.Context, who shoal.Principal, sessio
 // List returns the spaces that the caller can see, in the order of ids and after
 // filter.After, with members and counts. An entity sees the spaces that it is in; other
 // callers see all.
-func (s *Spaces) List(ctx context.Context, who shoal.Principal, session shoal.SessionID, filter storage.SpaceFilter) (out []shoal.Space, err error) {
+func (s *Spaces) List(ctx context.Context, caller shoal.Principal, session shoal.SessionID, filter storage.SpaceFilter) (out []shoal.Space, err error) {
 	err = s.core.View(ctx, "hub.Spaces.List", func(tx storage.Tx) error {
-		if err := core.CheckSession(who, session); err != nil {
+		if err := core.CheckSession(caller, session); err != nil {
 			return err
 		}
 		if _, err := core.FindSession(tx, session); err != nil {
 			return err
 		}
-		if own := core.ReaderEntity(who); own != "" {
+		if own := core.ReaderEntity(caller); own != "" {
 			filter.Member = own
 		}
 		if out, err = tx.Spaces(session, filter); err != nil {
 			return err
 		}
-		out, err = core.FillSpaces(tx, who, session, out)
+		out, err = core.FillSpaces(tx, caller, session, out)
 		return err
 	})
 	return out, err
@@ -174,16 +174,16 @@ func (s *Spaces) List(ctx context.Context, who shoal.Principal, session shoal.Se
 // Update changes the properties of a space. Members and admins may do this, or only
 // moderators if the session requires it. It fails with AdminRequired when it would leave
 // several hosted agents without an admin agent.
-func (s *Spaces) Update(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, c shoal.SpaceChange) (out shoal.Space, err error) {
+func (s *Spaces) Update(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.SpaceID, c shoal.SpaceChange) (out shoal.Space, err error) {
 	const op = "hub.Spaces.Update"
 	if err := c.Validate(); err != nil {
 		return out, core.Wrap(op, err)
 	}
 	err = s.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
-		if out, err = core.ModeratedSpace(ch, who, session, id); err != nil {
+		if out, err = core.ModeratedSpace(ch, caller, session, id); err != nil {
 			return err
 		}
-		if out, err = core.FillSpace(ch, who, out); err != nil {
+		if out, err = core.FillSpace(ch, caller, out); err != nil {
 			return err
 		}
 		oldName := out.Name
@@ -226,13 +226,13 @@ func applyChange(s *shoal.Space, c shoal.SpaceChange) {
 // the history remains, and nobody can post afterwards. It fails with SpaceClosed when the
 // space is already closed. Members and admins may do this, or only moderators if the
 // session requires it.
-func (s *Spaces) Close(ctx context.Context, who shoal.Principal, session shoal.SessionID, id shoal.SpaceID, summary string) (out shoal.Space, err error) {
+func (s *Spaces) Close(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.SpaceID, summary string) (out shoal.Space, err error) {
 	const op = "hub.Spaces.Close"
 	if err := shoal.CheckSummary(summary); err != nil {
 		return out, core.Wrap(op, err)
 	}
 	err = s.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
-		if out, err = core.ModeratedSpace(ch, who, session, id); err != nil {
+		if out, err = core.ModeratedSpace(ch, caller, session, id); err != nil {
 			return err
 		}
 		m, err := core.PostSystemMessage(ch, out, "Thread closed: "+summary, nil, storage.PostKey{})
@@ -241,7 +241,7 @@ func (s *Spaces) Close(ctx context.Context, who shoal.Principal, session shoal.S
 		}
 		at := ch.At
 		out.Status, out.Summary, out.ClosedAt, out.LastSeq = shoal.SpaceStatusClosed, &summary, &at, m.Seq
-		if out, err = core.FillSpace(ch, who, out); err != nil {
+		if out, err = core.FillSpace(ch, caller, out); err != nil {
 			return err
 		}
 		return errors.Join(core.SaveSpace(ch, out, shoal.EventSpaceClosed), pending.EndInSpace(ch, session, id, ""))

@@ -21,9 +21,9 @@ var usageGroups = []string{"day", "agent", "model", "run"}
 
 // Sum adds up the usage that q selects, in the groups of q. For admins and owners of the
 // session.
-func (u *Usage) Sum(ctx context.Context, who shoal.Principal, session shoal.SessionID, q storage.UsageQuery) (out []shoal.UsageRow, err error) {
+func (u *Usage) Sum(ctx context.Context, caller shoal.Principal, session shoal.SessionID, q storage.UsageQuery) (out []shoal.UsageRow, err error) {
 	const op = "hub.Usage.Sum"
-	if err := errors.Join(core.CheckSession(who, session), core.RequireManager(who)); err != nil {
+	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller)); err != nil {
 		return nil, core.Wrap(op, core.FirstError(err))
 	}
 	for i, name := range q.By {

@@ -13,9 +13,9 @@ import (
 // RecordWakeTest stores what came of a test whether a mention wakes an agent, as the receipts and the
 // answer say, and returns it. It fails with InvalidArgument if the messages are not those of a test of
 // the agent. For the sender of the test, admins and owners of the session.
-func (ms *Messages) RecordWakeTest(ctx context.Context, who shoal.Principal, session shoal.SessionID, agent shoal.EntityID, t shoal.WakeTest) (proof shoal.WakeProof, err error) {
+func (ms *Messages) RecordWakeTest(ctx context.Context, caller shoal.Principal, session shoal.SessionID, agent shoal.EntityID, t shoal.WakeTest) (proof shoal.WakeProof, err error) {
 	const op = "hub.Messages.RecordWakeTest"
-	if err := errors.Join(core.CheckSession(who, session), t.Validate()); err != nil {
+	if err := errors.Join(core.CheckSession(caller, session), t.Validate()); err != nil {
 		return proof, core.Wrap(op, core.FirstError(err))
 	}
 	err = ms.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
@@ -25,18 +25,18 @@ func (ms *Messages) RecordWakeTest(ctx context.Context, who shoal.Principal, ses
 		if _, err := core.FindEntity(ch, session, agent); err != nil {
 			return err
 		}
-		asked, err := visibleMessage(ch.Tx, who, session, t.MessageID)
+		asked, err := visibleMessage(ch.Tx, caller, session, t.MessageID)
 		if err != nil {
 			return err
 		}
-		if !who.Manages() && asked.EntityID != who.EntityID {
+		if !caller.Manages() && asked.EntityID != caller.EntityID {
 			return shoal.E("", shoal.Forbidden, "Only the sender of the test, an admin or an owner of the session may record what came of it.")
 		}
 		if proof, err = ms.proofOf(ch, asked, agent); err != nil {
 			return err
 		}
 		if t.AnsweredBy != "" {
-			answer, err := visibleMessage(ch.Tx, who, session, t.AnsweredBy)
+			answer, err := visibleMessage(ch.Tx, caller, session, t.AnsweredBy)
 			if err != nil {
 				return err
 			}

@@ -261,9 +261,9 @@ func (a arguments) ids(name string) []shoal.EntityID {
 
 // impostor returns the actor that the caller claims to be and is not, if it
 // claims one.
-func (a arguments) impostor(who shoal.Principal) (claimed string, found bool) {
+func (a arguments) impostor(caller shoal.Principal) (claimed string, found bool) {
 	for i, in := range a.inputs {
-		if v := a.values[i]; in.actor && v.given && shoal.EntityID(v.text) != who.EntityID {
+		if v := a.values[i]; in.actor && v.given && shoal.EntityID(v.text) != caller.EntityID {
 			return v.text, true
 		}
 	}

@@ -149,9 +149,9 @@ func (t *tool) finish(res result, err error) (Result, error) {
 	return Result{Texts: append([]string{res.text}, res.more...), Structured: res.structured, Delivery: res.delivery}, nil
 }
 
-func mismatch(who shoal.Principal, claimed string) error {
-	acts := fmt.Sprintf("Your key acts as %q, not as %.64q: leave the id out, or use that entity's key.", who.EntityID, claimed)
-	if who.EntityID == "" {
+func mismatch(caller shoal.Principal, claimed string) error {
+	acts := fmt.Sprintf("Your key acts as %q, not as %.64q: leave the id out, or use that entity's key.", caller.EntityID, claimed)
+	if caller.EntityID == "" {
 		acts = fmt.Sprintf("Your key acts as no entity, so it cannot act as %.64q: use that entity's key. An admin names the actor with the header X-Shoal-Entity.", claimed)
 	}
 	return shoal.E("mcpapi", shoal.IdentityMismatch, acts)
