@@ -244,12 +244,15 @@ func (s *Server) protect() (err error) {
 	return nil
 }
 
+// limitedPaths are where the APIs are whose calls count for the limit of their caller before the
+// body is read.
+var limitedPaths = []string{"/v1/", "/agui/", openaiapi.Path, aisdkapi.Path}
+
 // admit returns the caller of a request, or why it is refused before its body is read. A call
 // over MCP that is over a limit is refused with a result, which needs the id in its body.
 func (s *Server) admit(r *http.Request) (limit.Caller, error) {
 	caller, err := s.auth.Admit(r)
-	limited := []string{"/v1/", "/agui/", openaiapi.Path, aisdkapi.Path}
-	if err == nil && slices.ContainsFunc(limited, func(path string) bool { return strings.HasPrefix(r.URL.Path, path) }) {
+	if err == nil && slices.ContainsFunc(limitedPaths, func(path string) bool { return strings.HasPrefix(r.URL.Path, path) }) {
 		err = s.limits.Peek(caller, bodies.Concurrent(r))
 	}
 	return caller, err

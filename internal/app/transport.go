@@ -40,8 +40,7 @@ func (c *Config) checkTransport() error {
 	if len(c.ACME) == 0 && (c.ACMEEmail != "" || c.ACMEDirectory != "" || c.ACMERoots != "") {
 		return shoal.E("app.Config", shoal.InvalidArgument, "--acme is missing: name the domain of the certificate, or leave the other settings of ACME out.")
 	}
-	host, _, _ := net.SplitHostPort(c.Addr) // it was checked
-	if !Loopback(host) && !c.secure() && len(c.TrustProxies) == 0 && !c.Insecure {
+	if _, readable := c.Transport(); readable && !c.Insecure {
 		return shoal.E("app.Config", shoal.InvalidArgument, fmt.Sprintf("--addr %s is reached by other machines, and over plain HTTP keys and messages can be read on the way. "+
 			"Serve HTTPS with --tls-cert and --tls-key or with --acme, or name the network of a proxy that does with --trust-proxy, or listen on 127.0.0.1; --insecure allows it as it is.", c.Addr))
 	}
