@@ -68,8 +68,8 @@ const selectSessions = `SELECT s.id, s.writer, (SELECT changes FROM store), (SEL
 
 // selectSince reads the messages of a session that have got their places after one, and the last
 // event.
-const selectSince = `(SELECT m.space_id, m.seq, COALESCE(m.arrival, 0), m.place, COALESCE(m.event_place, 0) FROM messages AS m
-	WHERE m.session_id = $1 AND m.place > $2 AND m.place IS NOT NULL ORDER BY m.place LIMIT 512)
+var selectSince = `(SELECT m.space_id, m.seq, COALESCE(m.arrival, 0), m.place, COALESCE(m.event_place, 0) FROM messages AS m
+	WHERE m.session_id = $1 AND m.place > $2 AND m.place IS NOT NULL ORDER BY m.place LIMIT ` + strconv.Itoa(maxCaughtUp) + `)
 	UNION ALL SELECT '', 0, 0, 0, COALESCE((SELECT MAX(e.place) FROM events AS e WHERE e.session_id = $1), 0)`
 
 // countChange is the last statement of a transaction that has changed anything. It changes no row
