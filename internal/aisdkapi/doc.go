@@ -7,7 +7,7 @@
 // It serves, below /ai-sdk/SESSION/SPACE:
 //
 //	POST                  says something, and streams what follows
-//	GET …/CHAT/stream     streams the answer in progress from its beginning; 204 if there is none
+//	GET …/CHAT/stream     streams the answer in progress from its beginning; 204 without one
 //	POST …/CHAT/stop      cancels it
 //	GET                   the newest messages, as the client stores them
 //

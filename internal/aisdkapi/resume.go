@@ -22,7 +22,7 @@ func (c *call) active() (out []shoal.Run, err error) {
 }
 
 // resume serves GET …/stream: the answer to the newest message of the caller from its beginning, and
-// what follows. If nothing goes on, there is no stream, unless the client asks for the last one.
+// what follows. Without an answer in progress it is 204, unless the client asks for the last answer.
 func (c *call) resume() error {
 	x := &response{call: c, in: new(request)}
 	end, err := x.open(newHeld())

@@ -29,7 +29,7 @@ func Decode(body []byte, in any, send string) error {
 type Sizes struct {
 	// Bounds has the bound of each, by a name.
 	Bounds map[string]int
-	// Err refuses the first that is more than its bound; nil if there is none.
+	// Err refuses the first size above its bound. It is nil while all sizes are allowed.
 	Err error
 }
 

@@ -94,7 +94,8 @@ func (x *Exchange) actsForCaller(run shoal.Run) bool {
 }
 
 // AnswerQuestion gives the text of a draft to the first question in the space that a run asks which acts for
-// the caller: one of this agent, or of any if it is empty. It does nothing if there is no question or no text.
+// the caller: one of this agent, or of any agent if it is empty. Without such a question, or without text, it
+// does nothing.
 func (x *Exchange) AnswerQuestion(ctx context.Context, agent shoal.EntityID, d shoal.Draft) (answered bool, err error) {
 	text := (shoal.Message{Parts: d.Parts}).Text()
 	waiting, err := x.Waiting(ctx)

@@ -53,7 +53,7 @@ var anyCertificate = &http.Client{Transport: &http.Transport{
 	DisableKeepAlives: true, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true}, //nolint:gosec // the certificate is of a name that is not known here
 }}
 
-// versionAt returns the version of the Shoal at a URL, empty if there is none.
+// versionAt returns the version of the Shoal server at a URL, and "" if no such server answers.
 func versionAt(ctx context.Context, over *http.Client, url string) string {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/healthz", http.NoBody)
 	if err != nil {

@@ -13,7 +13,7 @@ type RunnerTx interface {
 	// RunnerKeys returns the keys with which a machine has reported about agents. It fails with
 	// NotFound for a machine that has not.
 	RunnerKeys(session shoal.SessionID, id shoal.RunnerID) ([]shoal.KeyID, error)
-	// DeleteRunner forgets a machine. It does nothing if there is none.
+	// DeleteRunner forgets a machine. An unknown machine is not an error.
 	DeleteRunner(session shoal.SessionID, id shoal.RunnerID) error
 	// DeleteRunnersOf forgets the machines of an agent.
 	DeleteRunnersOf(session shoal.SessionID, agent shoal.EntityID) error

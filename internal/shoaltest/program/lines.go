@@ -76,7 +76,7 @@ func (l *Lines) Send(value any) {
 	}
 }
 
-// Next decodes the next line into out. The test fails if there is none within patience.
+// Next decodes the next line into out. The test fails if no line arrives within patience.
 func (l *Lines) Next(patience time.Duration, out any) {
 	l.t.Helper()
 	select {

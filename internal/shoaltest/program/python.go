@@ -12,7 +12,7 @@ import (
 const usable = "import sys, httpx, hatchling; assert sys.version_info >= (3, 10)"
 
 // Python returns the path of a Python that can run the Python client and build its wheel. It fails
-// the test if there is none.
+// the test if it finds none.
 func Python(t testing.TB) string {
 	t.Helper()
 	for _, name := range []string{"python3", "/usr/bin/python3"} {

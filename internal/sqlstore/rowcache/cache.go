@@ -1,5 +1,5 @@
 // Package rowcache keeps the rows that a post reads, on a connection that writes, so that a post
-// need not query again who is in its space and which positions come next.
+// need not query the members of its space and the next positions again.
 package rowcache
 
 import (
