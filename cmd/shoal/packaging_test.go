@@ -50,7 +50,8 @@ func unit(t *testing.T) map[string][]string {
 	return lines
 }
 
-// systemd reads the unit as it would be installed, and has nothing to say about it.
+// systemd reads the unit as it would be installed, alone and with the addition that docs/deploy.md shows
+// for TLS, and has nothing to say about them. That it can see a mistake in each, it shows with one.
 func TestSystemdUnderstandsTheUnit(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
@@ -60,27 +61,42 @@ func TestSystemdUnderstandsTheUnit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// It looks for the program, which is not installed here.
-	text := strings.ReplaceAll(readText(t, unitFile), "/usr/local/bin/shoal", self)
-	path := filepath.Join(t.TempDir(), "shoal.service")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	dir := t.TempDir()
+	path, addition := filepath.Join(dir, "shoal.service"), filepath.Join(dir, "shoal.service.d", "override.conf")
+	if err := os.Mkdir(filepath.Dir(addition), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	verify := func() (string, error) {
-		c := exec.CommandContext(t.Context(), analyze, "verify", "--man=no", path)
-		c.Env = append(os.Environ(), "SYSTEMD_UNIT_PATH="+filepath.Dir(path)+":")
+	verify := func(path, text string) string {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c := exec.CommandContext(t.Context(), analyze, "verify", "--man=no", filepath.Join(dir, "shoal.service"))
+		c.Env = append(os.Environ(), "SYSTEMD_UNIT_PATH="+dir+":")
 		out, err := c.CombinedOutput()
-		return string(out), err
+		if err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return string(out)
 	}
-	if out, err := verify(); err != nil || strings.Contains(out, "shoal.service") {
-		t.Errorf("%v\n%s", err, out)
+	// It looks for the program, which is not installed here.
+	whole := strings.ReplaceAll(readText(t, unitFile), "/usr/local/bin/shoal", self)
+	_, after, found := strings.Cut(readText(t, "../../docs/deploy.md"), "```ini file=override.conf\n")
+	forTLS, _, _ := strings.Cut(after, "```")
+	if !found || forTLS == "" {
+		t.Fatal("docs/deploy.md does not show override.conf")
 	}
-	// That it can see a mistake, it shows with one.
-	if err := os.WriteFile(path, []byte(strings.Replace(text, "NoNewPrivileges=yes", "NoNewPrivilege=yes", 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out, _ := verify(); !strings.Contains(out, "NoNewPrivilege") {
+	if out := verify(path, strings.Replace(whole, "NoNewPrivileges=yes", "NoNewPrivilege=yes", 1)); !strings.Contains(out, "NoNewPrivilege") {
 		t.Errorf("a mistake is not seen: %q", out)
+	}
+	if out := verify(path, whole); strings.Contains(out, "shoal.service") {
+		t.Error(out)
+	}
+	if out := verify(addition, strings.Replace(forTLS, "PrivateUsers=", "PrivateUser=", 1)); !strings.Contains(out, "PrivateUser") {
+		t.Errorf("a mistake in the addition is not seen: %q", out)
+	}
+	if out := verify(addition, forTLS); strings.Contains(out, "shoal.service") || strings.Contains(out, "override.conf") {
+		t.Error(out)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"crypto/x509"
 	"io/fs"
 	"log/slog"
-	"net"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -47,11 +46,7 @@ func (l *lockedText) String() string {
 func newACME(t *testing.T, valid time.Duration, domains ...string) *acmeServer {
 	t.Helper()
 	addr := program.FreeAddr(t)
-	_, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &acmeServer{t: t, authority: pebbletest.Start(t, port, valid)}
+	s := &acmeServer{t: t, authority: pebbletest.Start(t, addr, valid)}
 	s.config = app.Config{
 		Data: t.TempDir(), Addr: addr, ACME: domains, ACMEEmail: "ops@shoal.example", ACMEDirectory: s.authority.Directory, ACMERoots: s.authority.RootsFile,
 		Keys: func(string) string { return "" }, Log: slog.New(slog.NewTextHandler(&s.log, nil)),

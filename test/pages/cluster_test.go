@@ -49,9 +49,9 @@ func TestSeveralServersThroughCaddy(t *testing.T) {
 			victim.Stop()
 		}
 	}()
-	dir, port := t.TempDir(), freePort(t)
-	startProxy(t, dir, program, caddy(t, dir, programOf(t, "cluster.md", "Caddyfile"), port, upstreams...)...)
-	public := through(t, dir, port)
+	site := newSite(t)
+	startProgram(t, site.dir, program, caddy(t, site, programOf(t, "cluster.md", "Caddyfile"), upstreams...)...)
+	public := site.client(t)
 	waitUntilReady(t, public)
 	as := func(id shoal.EntityID) *client.Session {
 		c, err := client.New(client.Options{URL: "https://" + publicName, Key: admin, As: id, HTTP: public})

@@ -17,6 +17,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/app"
 	"github.com/shoal-dev/shoal/internal/apptest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
 var drillBlock = regexp.MustCompile("(?s)```sh drill=(\\w+)\n(.*?)```")
@@ -148,14 +149,11 @@ func checkHas(t *testing.T, config app.Config, want []shoal.MessageID) {
 // The drill of docs/deploy.md: a backup under load has every message that was acknowledged
 // before it, on both databases, and the commands of the page restore it.
 func TestTheDrillRestoresEveryMessage(t *testing.T) {
-	bin := filepath.Join(t.TempDir(), "shoal")
-	if out, err := exec.Command("go", "build", "-o", bin, "../../cmd/shoal").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	bin := shoalBinary.Path()
 	t.Run("sqlite", func(t *testing.T) {
 		site := &drillSite{t: t, dir: t.TempDir(), bin: bin}
 		data := filepath.Join(site.dir, "data")
-		paths := []string{"/var/lib/shoal", data, "/var/backups", site.dir, "127.0.0.1:7999", "127.0.0.1:" + freePort(t)}
+		paths := []string{"/var/lib/shoal", data, "/var/backups", site.dir, "127.0.0.1:7999", program.FreeAddr(t)}
 		running, key := apptest.Run(t, app.Config{Data: data})
 		commands := drill(t, "sqlite", paths...)
 		posted := drillUnderLoad(t, site, running, key, commands)
@@ -175,7 +173,7 @@ func TestTheDrillRestoresEveryMessage(t *testing.T) {
 	t.Run("postgres", func(t *testing.T) {
 		source, target := postgrestest.Database(t), postgrestest.Database(t)
 		site := &drillSite{t: t, dir: t.TempDir(), bin: bin, env: []string{"SHOAL_DATABASE=" + source}}
-		commands := drill(t, "postgres", "postgres:///shoal_drill", "'"+target+"'", "127.0.0.1:7999", "127.0.0.1:"+freePort(t))
+		commands := drill(t, "postgres", "postgres:///shoal_drill", "'"+target+"'", "127.0.0.1:7999", program.FreeAddr(t))
 		created := slices.Index(commands, "createdb shoal_drill") // the database of the test exists
 		commands = slices.Delete(commands, created, created+1)
 		running, key := apptest.Run(t, app.Config{Database: source})

@@ -4,6 +4,7 @@ package pages
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,7 +15,20 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal/internal/apptest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
+
+// shoalBinary is the program that the pages install.
+var shoalBinary *program.Shoal
+
+func TestMain(m *testing.M) {
+	code, err := program.WithShoal(func(built *program.Shoal) int { shoalBinary = built; return m.Run() })
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "test/pages:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
 
 // codeBlock finds the code blocks with a file name: ```js file=scout.mjs
 var codeBlock = regexp.MustCompile("(?s)```\\w+ file=(\\S+)\n(.*?)```")

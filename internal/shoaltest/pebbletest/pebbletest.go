@@ -9,9 +9,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -35,12 +35,12 @@ type Authority struct {
 const startsWithin = 30 * time.Second
 
 // Start starts an authority until the end of the test, which must not be parallel. It looks for the servers
-// of names at a port of the loopback address, and its certificates are valid for the time. If Pebble is not
+// of names at an address of the loopback interface, and its certificates are valid for the time. If Pebble is not
 // built, the test fails with the command that builds it.
-func Start(t *testing.T, serverPort string, valid time.Duration) *Authority {
+func Start(t *testing.T, server string, valid time.Duration) *Authority {
 	t.Helper()
 	binary := program.Installed(t, ".cache/bin/pebble")
-	port, err := strconv.Atoi(serverPort)
+	at, err := netip.ParseAddrPort(server)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func Start(t *testing.T, serverPort string, valid time.Duration) *Authority {
 	pair := tlstest.New(t, "127.0.0.1")
 	config, err := json.Marshal(map[string]any{"pebble": map[string]any{
 		"listenAddress": addr, "managementListenAddress": management, "certificate": pair.CertFile, "privateKey": pair.KeyFile,
-		"httpPort": 1, "tlsPort": port, "keyAlgorithm": "ecdsa", "retryAfter": map[string]int{"authz": 1, "order": 1},
+		"httpPort": 1, "tlsPort": at.Port(), "keyAlgorithm": "ecdsa", "retryAfter": map[string]int{"authz": 1, "order": 1},
 		"profiles": map[string]any{"default": map[string]any{"description": "of a test", "validityPeriod": int(valid.Seconds())}},
 	}})
 	if err != nil {
@@ -83,19 +83,28 @@ func (a *Authority) answers(t *testing.T) error {
 	return err
 }
 
-// Roots returns what clients trust that trust the certificates of the authority.
-func (a *Authority) Roots(t *testing.T) *x509.CertPool {
+// RootPEM returns the certificate in PEM by which clients trust the certificates of the authority.
+func (a *Authority) RootPEM(t *testing.T) []byte {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: a.pair.Roots()}, DisableKeepAlives: true}}
-	roots := x509.NewCertPool()
 	res, err := client.Get(a.management + "/roots/0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
-	if err != nil || !roots.AppendCertsFromPEM(text) {
+	if err != nil || res.StatusCode != http.StatusOK {
 		t.Fatalf("%v: %s", err, text)
+	}
+	return text
+}
+
+// Roots returns a pool with the certificate of RootPEM.
+func (a *Authority) Roots(t *testing.T) *x509.CertPool {
+	t.Helper()
+	roots, text := x509.NewCertPool(), a.RootPEM(t)
+	if !roots.AppendCertsFromPEM(text) {
+		t.Fatalf("no certificate: %s", text)
 	}
 	return roots
 }
