@@ -114,6 +114,18 @@ func TestConformanceOfOurOwn(t *testing.T) {
 	}
 }
 
+// The skills are served as the extension describes it, which no revision requires.
+func TestConformanceOfSkills(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"sep-2640-skills-enumeration", "sep-2640-skills-manifest"} {
+		for scenario, wrong := range play(t, mcpapi.New, 1, "--scenario", name) {
+			if scenario != name || len(wrong) > 0 {
+				t.Errorf("%s:\n%s", scenario, wrong)
+			}
+		}
+	}
+}
+
 // faults are the checks of a scenario that found something.
 type faults []check
 
@@ -133,7 +145,6 @@ func (f faults) String() (all string) {
 // of its own.
 func conform(t *testing.T, revision string, offering func(mcpapi.Options) *mcpapi.API) (required []string, found map[string]faults) {
 	t.Helper()
-	node, runner := program.Node(t), program.Installed(t, suite+"dist/index.js")
 	var set struct{ Server []string }
 	text, err := os.ReadFile(program.Installed(t, suite+"requirements/"+revision+".yaml"))
 	if err != nil {
@@ -142,16 +153,23 @@ func conform(t *testing.T, revision string, offering func(mcpapi.Options) *mcpap
 	if err := yaml.Unmarshal(text, &set); err != nil || len(set.Server) < 30 {
 		t.Fatalf("the requirements of %s name %d scenarios (%v)", revision, len(set.Server), err)
 	}
+	return set.Server, play(t, offering, len(set.Server), "--requirements", revision)
+}
+
+// play runs at least so many scenarios of the suite against a server of its own.
+func play(t *testing.T, offering func(mcpapi.Options) *mcpapi.API, least int, which ...string) map[string]faults {
+	t.Helper()
+	node, runner := program.Node(t), program.Installed(t, suite+"dist/index.js")
 	ctx, cancel := context.WithTimeout(t.Context(), suitePatience)
 	defer cancel()
 	dir := t.TempDir()
-	run := exec.CommandContext(ctx, node, runner, "server", "--url", keyless(t, offering), "--requirements", revision, "--output-dir", dir)
+	run := exec.CommandContext(ctx, node, append([]string{runner, "server", "--url", keyless(t, offering), "--output-dir", dir}, which...)...)
 	out, err := run.CombinedOutput()
-	found = results(t, dir)
-	if err != nil && len(found) < len(set.Server) {
+	found := results(t, dir)
+	if len(found) < least {
 		t.Fatalf("%v: %v\n%s", run.Args, err, out)
 	}
-	return set.Server, found
+	return found
 }
 
 // keyless serves an API to a client that can send no key: it gets one on the way

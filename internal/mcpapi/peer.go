@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/mcpapi/skill"
 	"github.com/shoal-dev/shoal/internal/mcpapi/tools"
 )
 
@@ -90,12 +91,14 @@ func (a *API) newPeer(c caller) *peer {
 }
 
 // conversation is the server that a caller of Shoal has: its threads as
-// resources, to which it may subscribe.
+// resources, to which it may subscribe, and the skills.
 func conversation(p *peer) *mcp.Server {
 	server := mcp.NewServer(p.api.self, &mcp.ServerOptions{
 		Instructions: instructions,
 		// The lists never change, so no change notifications are needed.
-		Capabilities:       &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{Subscribe: true}},
+		Capabilities: &mcp.ServerCapabilities{
+			Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{Subscribe: true}, Extensions: map[string]any{skill.Extension: map[string]any{}},
+		},
 		SubscribeHandler:   p.watches.subscribe,
 		UnsubscribeHandler: p.watches.unsubscribe,
 		// Otherwise a cache between us and the clients might show one's to another.
@@ -103,6 +106,7 @@ func conversation(p *peer) *mcp.Server {
 	})
 	server.AddReceivingMiddleware(withoutPrompts)
 	p.addResources(server)
+	skill.Add(server)
 	return server
 }
 

@@ -34,7 +34,7 @@ func TestResources(t *testing.T) {
 			shop(w)
 			ann := w.join(by, "ann")
 			list, err := ann.ListResources(t.Context(), nil)
-			if err != nil || len(list.Resources) != 2 {
+			if err != nil || len(list.Resources) != 2+4 { // those of ann, and the files of the skill
 				t.Errorf("%v %v", list, err)
 			}
 			templates, err := ann.ListResourceTemplates(t.Context(), nil)

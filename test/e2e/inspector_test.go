@@ -203,10 +203,13 @@ func (i inspector) listsResources() {
 	}
 	i.ask(inspectorFine, &has, "--method", "resources/list")
 	i.ask(inspectorFine, &has, "--method", "resources/templates/list")
-	if jsonOf(i.t, has) != `{"Resources":[{"URI":"shoal://me"},{"URI":"shoal://threads"}],"ResourceTemplates":[{"URITemplate":"shoal://threads/{id}"}]}` {
+	if jsonOf(i.t, has) != `{"Resources":[{"URI":"shoal://me"},{"URI":"shoal://threads"},`+skill+`],"ResourceTemplates":[{"URITemplate":"shoal://threads/{id}"}]}` {
 		i.t.Errorf("resources: %+v", has)
 	}
 }
+
+// skill are the files of the skill that every caller can read.
+const skill = `{"URI":"skill://working-with-shoal/SKILL.md"},{"URI":"skill://working-with-shoal/references/decisions.md"},{"URI":"skill://working-with-shoal/references/failures.md"},{"URI":"skill://working-with-shoal/references/waiting.md"}`
 
 // tools are those that the contract promises and that need no hosted agents.
 var tools = []string{
