@@ -9,9 +9,10 @@ import (
 // Agent is a model with instructions, tools and rules. It is immutable and safe
 // for concurrent use.
 type Agent struct {
-	model Model
-	opts  Options
-	rules *rules
+	model  Model
+	models []Model // that model consists of
+	opts   Options
+	rules  *rules
 }
 
 // Stream runs one turn on c and yields its events as they happen; the last one is

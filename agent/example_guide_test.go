@@ -125,6 +125,32 @@ func ExampleAsTool() {
 	// clerk says: Take an umbrella.
 }
 
+// The first model breaks off in the middle of its answer, and the second one answers.
+func ExampleFallback() {
+	failure := &agent.ModelError{Class: agent.ClassOverloaded, Provider: "first"}
+	first := script.New(script.Answer{Text: "Take an", Err: failure})
+	second := script.New(script.Answer{Text: "It is raining."})
+
+	a := must(agent.New(agent.Fallback(first, second), agent.Options{}))
+	for event, err := range a.Stream(context.Background(), agent.NewConversation(), agent.Say("Umbrella?")) {
+		if err != nil {
+			panic(err)
+		}
+		switch e := event.(type) {
+		case agent.TextDelta:
+			fmt.Printf("%q ", e.Text)
+		case agent.MessageEnded:
+			fmt.Println("discarded:", e.Discarded)
+		case agent.ModelRetrying:
+			fmt.Println("retry:", e.Err)
+		}
+	}
+	// Output:
+	// "Take " "an" discarded: true
+	// retry: first: overloaded
+	// "It " "is " "raining." discarded: false
+}
+
 // A tool is demanded in the first step alone.
 func ExampleMiddleware() {
 	firstOnly := agent.Middleware{

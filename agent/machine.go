@@ -25,6 +25,13 @@ type machine struct {
 	phase   phase
 	step    Step
 	attempt int
+	// model is the index of the model that is called, among rules.models.
+	model int
+	// failed are the errors of the models that are not to be called now, by the index of
+	// the model; nil without a [Fallback].
+	failed []error
+	// uncounted is how many attempts of the step do not count towards Retry.Attempts.
+	uncounted int
 	// maxSteps increases when a continuation is granted.
 	maxSteps int
 
@@ -117,11 +124,15 @@ type repeat struct {
 }
 
 func newMachine(r *rules, conversation string, turn TurnRef) *machine {
-	return &machine{
+	m := &machine{
 		rules: r, conv: conversation, turn: turn, maxSteps: r.opts.MaxSteps,
 		asked: map[string]bool{}, announced: map[string]bool{},
 		callIDs: map[string]bool{}, repeats: map[string]repeat{}, choices: map[string]PermissionRule{},
 	}
+	if n := len(r.models); n > 1 {
+		m.failed = make([]error, n)
+	}
+	return m
 }
 
 // take returns the events since the last call. The slice is reused.
@@ -166,6 +177,8 @@ func (m *machine) beginStep() {
 	}
 	m.step = Step{Index: m.step.Index}
 	m.attempt, m.overflow, m.emptied, m.open, m.dirty = 0, nil, false, nil, false
+	m.uncounted = 0
+	clear(m.failed)
 	m.stepBegan = m.elapsed
 	m.emitStepStarted()
 	m.phase = phaseModel

@@ -23,18 +23,23 @@ func (m *machine) modelEnded(err error, jitter float64, remaining time.Duration)
 		return
 	}
 	class := classOf(err)
+	if m.fallBack(err, class) {
+		return
+	}
 	if class == ClassContextOverflow && m.overflow == nil {
 		m.overflow = err
 		m.discard()
 		m.phase = phaseReduce
 		return
 	}
-	delay, again := m.rules.opts.Retry.next(m.attempt, err, jitter)
+	err = m.failure(err)
+	delay, again := m.rules.opts.Retry.next(m.attempt-m.uncounted, err, jitter)
 	if again && (remaining < 0 || delay < remaining) {
+		m.startOver()
 		m.retry(err, delay)
 		return
 	}
-	reason, message := reasonOf(class)
+	reason, message := reasonOf(classOf(err))
 	m.giveUp(reason, message, err)
 }
 
@@ -51,6 +56,8 @@ func (m *machine) reducedHistory(shorter bool) {
 	switch {
 	case m.phase != phaseReduce || m.stopped:
 	case shorter:
+		m.uncounted++
+		m.historyFits()
 		m.retry(m.overflow, 0)
 	default:
 		m.giveUp(ReasonContextOverflow, "The conversation is too long for the model, and nothing of it can be left out. "+overflowAdvice, m.overflow)
@@ -93,6 +100,7 @@ var errEmpty = errors.New("the model's answer has neither text nor tool calls")
 func (m *machine) emptyAnswer() {
 	if !m.emptied {
 		m.emptied = true
+		m.uncounted++
 		m.retry(errEmpty, 0)
 		return
 	}

@@ -12,6 +12,12 @@ func New(model Model, o Options) (*Agent, error) {
 	if model == nil {
 		return nil, Invalid("model", "is nil")
 	}
+	models := modelsOf(model)
+	for i, m := range models {
+		if m == nil {
+			return nil, Invalid(fmt.Sprintf("Fallback: model %d", i+1), "is nil")
+		}
+	}
 	o = o.withDefaults()
 	if err := o.check(); err != nil {
 		return nil, err
@@ -19,10 +25,12 @@ func New(model Model, o Options) (*Agent, error) {
 	if o.Reduction.Share > 0 && model.Info().Window == 0 {
 		return nil, Invalid("Reduction.Share", "needs a model whose context window is known; set it where the model is made, or use MaxTokens")
 	}
-	if info := model.Info(); o.MaxCost > 0 && o.Price(info, Usage{InputTokens: 1e6, OutputTokens: 1e6}) <= 0 {
-		return nil, Invalid("MaxCost", fmt.Sprintf("needs the price of %s, which Price does not know: give a Price that does, or use MaxTokens", info.Name))
+	for _, m := range models {
+		if info := m.Info(); o.MaxCost > 0 && o.Price(info, Usage{InputTokens: 1e6, OutputTokens: 1e6}) <= 0 {
+			return nil, Invalid("MaxCost", fmt.Sprintf("needs the price of %s, which Price does not know: give a Price that does, or use MaxTokens", info.Name))
+		}
 	}
-	a := &Agent{model: model, opts: o.cloned()}
+	a := &Agent{model: model, models: models, opts: o.cloned()}
 	rules, err := a.newRules()
 	if err != nil {
 		return nil, err

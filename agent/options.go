@@ -97,8 +97,8 @@ type Options struct {
 // Retry configures when a failed model call is repeated.
 type Retry struct {
 	// Attempts is the maximum number of model calls in a step. Default 4, so 3 retries.
-	// The call with a shorter history after a context overflow and the call after an
-	// empty answer do not count.
+	// The call with a shorter history after a context overflow, the call after an
+	// empty answer and the calls of further models of a [Fallback] do not count.
 	Attempts int
 	// Base is the delay before the first retry; it doubles up to Max, and a jitter
 	// shortens it by up to a quarter. Defaults 1 s and 30 s. A provider's RetryAfter
@@ -108,7 +108,9 @@ type Retry struct {
 	// PerClass limits the retries of a class below Attempts-1.
 	PerClass map[ErrorClass]int
 	// Decide, if set, is called first: it returns the delay, and whether to try again
-	// at all. If its third result is false, the rules above decide.
+	// at all. If its third result is false, the rules above decide. attempt is 1 after
+	// the first call that counts. With a [Fallback] it is called when every model has
+	// failed, with the errors of all.
 	Decide func(attempt int, err error) (delay time.Duration, again, decided bool)
 }
 

@@ -12,6 +12,7 @@ import (
 type rules struct {
 	agent      string
 	opts       *Options
+	models     []ModelInfo // of a [Fallback], otherwise the one
 	specs      map[string]*boundTool
 	order      []ToolSpec // as the model sees them
 	names      string     // of all tools, for the model
@@ -34,6 +35,9 @@ func (a *Agent) newRules() (*rules, error) {
 	r := &rules{
 		agent: a.opts.Name, opts: &a.opts, specs: map[string]*boundTool{}, output: a.opts.Output,
 		returnTool: map[string]string{}, priceOf: a.opts.Price,
+	}
+	for _, m := range a.models {
+		r.models = append(r.models, m.Info())
 	}
 	if r.priceOf == nil {
 		r.priceOf = func(ModelInfo, Usage) float64 { return 0 }

@@ -41,6 +41,14 @@ func (m *simModel) Info() agent.ModelInfo {
 	return agent.ModelInfo{Provider: "script", Name: m.name, Window: 100_000}
 }
 
+// fallback gives some agents a second model.
+func (s *simulation) fallback(m *simModel) agent.Model {
+	if !one(s.rand("fallback", m.name), 30) {
+		return m
+	}
+	return agent.Fallback(m, &simModel{s: s, name: m.name + "'", tools: m.tools, asked: map[string]int{}})
+}
+
 // saying is a chunk, what happens before it, and how the answer breaks there.
 type saying struct {
 	agent.Chunk

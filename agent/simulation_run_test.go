@@ -49,7 +49,7 @@ func (s *simulation) turn(in []agent.Message) (end agent.TurnFinished, begun boo
 	defer cancel()
 	s.note("--- run with %d messages, %+v, %s", len(in), d, s.store)
 	w := newWatcher(s, before, opts)
-	err := s.consume(newAgentOn(s.t, s.model, opts).Stream(ctx, s.conv, in...), w, d, cancel)
+	err := s.consume(newAgentOn(s.t, s.fallback(s.model), opts).Stream(ctx, s.conv, in...), w, d, cancel)
 	switch {
 	case errors.Is(err, errOops):
 		w.left, w.panicked = true, true

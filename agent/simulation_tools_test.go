@@ -125,7 +125,7 @@ func (s *simulation) tools(name string, depth int) []agent.Tool {
 	for i := range 2 - depth {
 		below := fmt.Sprintf("%s.%d", name, i)
 		o, m := s.agentOptions(below, depth+1)
-		sub := newAgentOn(s.t, m, o)
+		sub := newAgentOn(s.t, s.fallback(m), o)
 		out = append(out, agent.AsTool(sub, agent.SubAgent{Name: fmt.Sprintf("sub%d", i), WithoutPermission: i == 0, WithHistory: i == 1}))
 	}
 	return out

@@ -83,11 +83,12 @@ func (w *simWatcher) event(e agent.Event) {
 	case agent.ModelCallStarted:
 		w.asked++
 		// An overflow may have one attempt more, with a shorter history, and so may
-		// the first step after an empty answer.
+		// the first step after an empty answer. A second model doubles all of them.
 		more := 1
 		if e.Step == 0 {
 			more = 2
 		}
+		more += w.opts.Retry.Attempts + more
 		w.must(w.asked == e.Attempt, "attempt %d is the %d.", e.Attempt, w.asked)
 		w.must(w.depth > 0 || w.asked <= w.opts.Retry.Attempts+more, "step %d: attempt %d", e.Step, w.asked)
 		w.must(w.step == e.Step && w.open == "", "step %d asks the model, open is step %d and message %q", e.Step, w.step, w.open)

@@ -21,7 +21,8 @@ func (t *turn) callModel(act action) {
 	if t.ctx.Err() != nil {
 		return
 	}
-	info := t.agent.model.Info()
+	model := t.agent.models[t.m.model]
+	info := model.Info()
 	t.partial.reset() // the output of a previous attempt was discarded
 	t.m.callModelStarted(info, t.request)
 	t.flush()
@@ -32,7 +33,7 @@ func (t *turn) callModel(act action) {
 		Step: t.m.step.Index, Attempt: act.attempt, Model: info, Request: t.request,
 	})
 	began := time.Now()
-	first, err := t.stream(ctx, cancel)
+	first, err := t.stream(ctx, cancel, model)
 	t.m.tick(t.clock.elapsed())
 	usage := t.m.answer.usage
 	ended(func() OperationResult {
@@ -52,12 +53,12 @@ func (t *turn) callModel(act action) {
 }
 
 // stream ranges over the model's answer. It returns when the first chunk arrived.
-func (t *turn) stream(ctx context.Context, cancel context.CancelCauseFunc) (first time.Time, err error) {
+func (t *turn) stream(ctx context.Context, cancel context.CancelCauseFunc, model Model) (first time.Time, err error) {
 	o := &t.agent.opts
 	watch := newWatch(o.AttemptTimeout, o.StallTimeout, func() { cancel(errSlow) })
 	defer watch.stop()
 	finished := false
-	for c, failed := range t.modelFunc(watch.called)(ctx, t.request) {
+	for c, failed := range t.modelFunc(model, watch.called)(ctx, t.request) {
 		if failed != nil {
 			err = failed
 			break
@@ -75,7 +76,7 @@ func (t *turn) stream(ctx context.Context, cancel context.CancelCauseFunc) (firs
 			return first, errGone
 		}
 		if !fits {
-			return first, &ModelError{Class: ClassTooLarge, Provider: t.agent.model.Info().Provider, Detail: "the answer exceeds MaxAnswerBytes"}
+			return first, &ModelError{Class: ClassTooLarge, Provider: model.Info().Provider, Detail: "the answer exceeds MaxAnswerBytes"}
 		}
 		finished = finished || c.Kind == ChunkFinish
 		watch.listen()
@@ -84,20 +85,20 @@ func (t *turn) stream(ctx context.Context, cancel context.CancelCauseFunc) (firs
 	case finished:
 		return first, nil
 	case errors.Is(context.Cause(ctx), errSlow):
-		return first, &ModelError{Class: ClassTimeout, Provider: t.agent.model.Info().Provider, Detail: errSlow.Error(), Err: err}
+		return first, &ModelError{Class: ClassTimeout, Provider: model.Info().Provider, Detail: errSlow.Error(), Err: err}
 	case err == nil:
-		return first, &ModelError{Class: ClassNetwork, Provider: t.agent.model.Info().Provider, Detail: "the answer ended without a finish"}
+		return first, &ModelError{Class: ClassNetwork, Provider: model.Info().Provider, Detail: "the answer ended without a finish"}
 	}
 	return first, err
 }
 
 // modelFunc returns the call of the model with all middleware. called is called before
 // each call of the model itself.
-func (t *turn) modelFunc(called func()) ModelFunc {
+func (t *turn) modelFunc(model Model, called func()) ModelFunc {
 	f := func(ctx context.Context, req *Request) iter.Seq2[Chunk, error] {
 		return func(yield func(Chunk, error) bool) {
 			called()
-			t.agent.model.Stream(ctx, req)(yield)
+			model.Stream(ctx, req)(yield)
 		}
 	}
 	for _, mw := range slices.Backward(t.agent.opts.Middleware) {
