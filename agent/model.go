@@ -22,6 +22,16 @@ type Model interface {
 	Stream(ctx context.Context, req *Request) iter.Seq2[Chunk, error]
 }
 
+// Admitter is a [Model] whose calls may have to wait, such as one whose rate is limited.
+// The time that an agent spends in Admit does not count towards Options.AttemptTimeout.
+type Admitter interface {
+	Model
+	// Admit waits until the model may be called with req, and returns the function that
+	// makes that call, once. If ctx ends first, the error is its cause. Stream waits in the
+	// same way.
+	Admit(ctx context.Context, req *Request) (ModelFunc, error)
+}
+
 // ModelInfo names a model for events, prices and telemetry.
 type ModelInfo struct {
 	Provider string `json:"provider"` // as in OpenTelemetry's gen_ai.provider.name: openai, anthropic, gcp.gemini, script

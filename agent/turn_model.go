@@ -97,8 +97,17 @@ func (t *turn) stream(ctx context.Context, cancel context.CancelCauseFunc, model
 func (t *turn) modelFunc(model Model, called func()) ModelFunc {
 	f := func(ctx context.Context, req *Request) iter.Seq2[Chunk, error] {
 		return func(yield func(Chunk, error) bool) {
+			stream := model.Stream
+			if admitter, ok := model.(Admitter); ok {
+				admitted, err := admitter.Admit(ctx, req)
+				if err != nil {
+					yield(Chunk{}, err)
+					return
+				}
+				stream = admitted
+			}
 			called()
-			model.Stream(ctx, req)(yield)
+			stream(ctx, req)(yield)
 		}
 	}
 	for _, mw := range slices.Backward(t.agent.opts.Middleware) {

@@ -42,6 +42,7 @@ var importTable = []importRule{
 	{dir: "agent/provider/internal/wiretest", inside: []string{"agent"}, never: sqlPackages},
 	{dir: "agent/provider/openai", inside: []string{"agent", "agent/provider/internal/wire"}, never: sqlPackages},
 	{dir: "agent/provider/script", inside: []string{"agent"}, never: sqlAndWeb},
+	{dir: "agent/ratelimit", inside: []string{"agent"}, never: sqlAndWeb},
 	{dir: "agent/storetest", inside: []string{"agent"}, others: true, never: sqlAndWeb},
 	{dir: "agent/telemetry", inside: []string{"agent"}, others: true, never: sqlAndWeb},
 	{
