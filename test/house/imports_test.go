@@ -35,6 +35,7 @@ var importTable = []importRule{
 	{dir: "agent/agui", inside: []string{"agent"}, never: sqlPackages},
 	{dir: "agent/filestore", inside: []string{"agent"}, never: sqlAndWeb},
 	{dir: "agent/mcptool", inside: []string{"agent"}, others: true, never: sqlPackages},
+	{dir: "agent/middleware", inside: []string{"agent"}, never: sqlAndWeb},
 	{dir: "agent/price", inside: []string{"agent"}, never: sqlAndWeb},
 	{dir: "agent/provider/anthropic", inside: []string{"agent", "agent/provider/internal/wire"}, never: sqlPackages},
 	{dir: "agent/provider/google", inside: []string{"agent", "agent/provider/internal/wire"}, never: sqlPackages},
