@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,6 +20,7 @@ import (
 type session struct {
 	name string
 	done chan struct{}
+	ends chan struct{} // if not nil, its process ends when this is closed, and not before
 }
 
 func (s *session) Turn(context.Context, string) iter.Seq2[harness.Event, error] { panic("no turns") }
@@ -30,6 +33,9 @@ func (s *session) Ref() string           { return s.name }
 func (s *session) Done() <-chan struct{} { return s.done }
 
 func (s *session) Close() error {
+	if s.ends != nil {
+		<-s.ends
+	}
 	if !ended(s) {
 		close(s.done)
 	}
@@ -56,7 +62,7 @@ func (p *poolTest) use(name string) (s *session, warm bool) {
 
 func (p *poolTest) starting(name string) func(context.Context) (harness.Session, error) {
 	return func(context.Context) (harness.Session, error) {
-		s := &session{fmt.Sprintf("%s %d", name, len(p.started)), make(chan struct{})}
+		s := &session{name: fmt.Sprintf("%s %d", name, len(p.started)), done: make(chan struct{})}
 		p.started = append(p.started, s)
 		return s, nil
 	}
@@ -159,6 +165,111 @@ func TestSessionsAreBounded(t *testing.T) {
 		<-got
 		p.free("one")
 		p.free("four")
+	})
+}
+
+// A place is free when the process has ended, and not when it is asked to end.
+func TestANewProcessWaitsForTheEndOfAnother(t *testing.T) {
+	withPool(t, 1, func(p *poolTest) {
+		one, _ := p.use("one")
+		one.ends = make(chan struct{})
+		p.free("one")
+		got := make(chan *session)
+		go func() {
+			s, _ := p.use("two")
+			got <- s
+		}()
+		synctest.Wait()
+		select {
+		case s := <-got:
+			t.Errorf("%s was started while %s was ending", s.name, one.name)
+			close(one.ends)
+		default:
+			ctx, cancel := context.WithCancelCause(p.t.Context())
+			cause := errors.New("not any more")
+			cancel(cause)
+			if _, err := p.acquire(ctx, conversation{"scout", "three"}, p.starting("three")); !errors.Is(err, cause) {
+				t.Errorf("a caller that gives up while it waits for a place: %v", err)
+			}
+			close(one.ends)
+			if s := <-got; s.name != "two 1" {
+				t.Errorf("the place was given to %s", s.name)
+			}
+		}
+		p.free("two")
+	})
+}
+
+// A conversation is not resumed by a second process while the first is ending: both would write it.
+func TestAConversationHasOneProcess(t *testing.T) {
+	withPool(t, 4, func(p *poolTest) {
+		first, _ := p.use("lab")
+		first.ends = make(chan struct{})
+		p.release(conversation{"scout", "lab"}, false)
+		got := make(chan *session)
+		go func() {
+			s, _ := p.use("lab")
+			got <- s
+		}()
+		synctest.Wait()
+		if len(p.started) > 1 {
+			t.Error("a second process was started while the first was ending")
+		}
+		close(first.ends)
+		if s := <-got; s == first {
+			t.Error("an ended session was used again")
+		}
+		p.free("lab")
+	})
+}
+
+// Callers get places in the order in which they came: a conversation that is always busy does not
+// keep the place from others.
+func TestPlacesAreGivenInOrder(t *testing.T) {
+	withPool(t, 1, func(p *poolTest) {
+		p.use("busy")
+		var order []string
+		var callers sync.WaitGroup
+		for _, name := range []string{"first", "busy", "last"} {
+			callers.Go(func() {
+				p.use(name)
+				order = append(order, name) // they have the place in turn
+				p.free(name)
+			})
+			synctest.Wait()
+		}
+		p.free("busy")
+		callers.Wait()
+		if want := []string{"first", "busy", "last"}; !slices.Equal(order, want) {
+			t.Errorf("the order is %q, want %q", order, want)
+		}
+	})
+}
+
+// A place that was given to a caller that gives up at that moment is given to the next.
+func TestGivingUpLosesNoPlace(t *testing.T) {
+	withPool(t, 1, func(p *poolTest) {
+		for i := range 200 {
+			p.use("one")
+			ctx, cancel := context.WithCancel(p.t.Context())
+			var callers sync.WaitGroup
+			callers.Go(func() {
+				if _, err := p.acquire(ctx, conversation{"scout", "two"}, p.starting("two")); err == nil {
+					p.free("two")
+				}
+			})
+			synctest.Wait()
+			if callers.Go(cancel); i%2 == 0 {
+				callers.Go(func() { p.free("one") })
+			} else {
+				p.free("one")
+			}
+			callers.Wait()
+			if i%3 == 0 {
+				p.use("two") // a place is still there
+				p.free("two")
+			}
+		}
 	})
 }
 
