@@ -53,10 +53,41 @@ func (sh *Shell) AddAgentToSpaces(ctx context.Context, session *client.Session, 
 		spaces = []shoal.SpaceID{welcome.ID}
 	}
 	for _, space := range spaces {
-		if _, err := session.AddMember(ctx, space, agent); err != nil {
+		_, err := session.AddMember(ctx, space, agent)
+		if errors.Is(err, shoal.AdminRequired) {
+			if err = sh.setAdminAgent(ctx, session, space); err == nil {
+				_, err = session.AddMember(ctx, space, agent)
+			}
+		}
+		if err != nil {
 			return err
 		}
 		sh.Output.Note("%s is in %s", agent, space)
+	}
+	return nil
+}
+
+// setAdminAgent makes the hosted agent that is in a space its admin agent, before a second one comes:
+// it goes on to answer the messages that mention nobody.
+func (sh *Shell) setAdminAgent(ctx context.Context, session *client.Session, space shoal.SpaceID) error {
+	hosted := map[shoal.EntityID]bool{}
+	for a, err := range session.Agents(ctx) {
+		if err != nil {
+			return err
+		}
+		hosted[a.ID] = true
+	}
+	for m, err := range session.Members(ctx, space, client.MemberFilter{}) {
+		if err != nil {
+			return err
+		}
+		if hosted[m.EntityID] {
+			_, err := session.ChangeSpace(ctx, space, shoal.SpaceChange{AdminAgentID: &m.EntityID})
+			if err == nil {
+				sh.Output.Note("%s answers messages in %s that mention nobody; the settings of the space in the console name another", m.EntityID, space)
+			}
+			return err
+		}
 	}
 	return nil
 }
