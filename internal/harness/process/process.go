@@ -77,6 +77,7 @@ func (p *Process) run(started chan<- error, out *os.File) {
 			p.group.kill()
 			_ = p.cmd.Process.Kill()
 			_ = p.cmd.Wait() // it was killed
+			p.group.release()
 		}
 	}
 	started <- err
@@ -124,7 +125,7 @@ func (p *Process) Stop() {
 // Kill ends the process and its group at once, without waiting.
 func (p *Process) Kill() {
 	select {
-	case <-p.done: // its number may be another's by now
+	case <-p.done:
 	default:
 		p.group.kill()
 	}
