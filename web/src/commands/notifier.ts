@@ -1,6 +1,6 @@
 // Shows browser notifications while the page is hidden: who needs the reader, and in which
 // space, never the text of a message.
-import type { Store } from "@/live/store";
+import type { Store } from "@shoal-dev/client/live";
 import { type News, newsOf } from "./news";
 
 /** Shows the news of a session until the returned function is called. `follow` opens what they are about. */

@@ -3,7 +3,8 @@
 import { createContext, useContext, useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import { isOfTrial } from "@/app/trials";
 import type { Connection, Entity, LiveSpace, Message, PendingAction, Run, Space } from "@shoal-dev/client";
-import { close, open, Store, type StoreKey } from "./store";
+import type { Store, StoreKey } from "@shoal-dev/client/live";
+import { close, open } from "./store";
 
 /** The store of the page's session. */
 export const LiveContext = createContext<Store | null>(null);

@@ -3,7 +3,7 @@
 // records; later entries are live events. Pure, except for the hook at the end.
 import { useEffect, useRef, useState } from "react";
 import type { LiveEvent } from "@shoal-dev/client";
-import type { Store } from "@/live/store";
+import type { Store } from "@shoal-dev/client/live";
 import { type RunRecord, throttle } from "./record";
 
 /** One line of the log. */

@@ -6,7 +6,8 @@ import { api } from "@/api/client";
 import { allPages, ended, type LiveEvent, type Message, type PendingAction, type Run, type Step } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useConnection, useRun } from "@/live/hooks";
-import { close, open, type Store } from "@/live/store";
+import { close, open } from "@/live/store";
+import type { Store } from "@shoal-dev/client/live";
 
 /** What is known of a run. */
 export interface RunRecord {

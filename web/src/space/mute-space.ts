@@ -1,7 +1,7 @@
 // Mutes a space for the acting participant, or unmutes it.
 import { api } from "@/api/client";
 import type { Space } from "@shoal-dev/client";
-import type { Store } from "@/live/store";
+import type { Store } from "@shoal-dev/client/live";
 import { notify, notifyError } from "@/ui/notice";
 import { pathOf } from "./path-of";
 

@@ -7,7 +7,7 @@ import type { ReactNode } from "react";
 import type { Caller, Entity, LiveEvent, Message, Space } from "@shoal-dev/client";
 import { ConsoleContext } from "@/app/console";
 import { LiveContext } from "@/live/hooks";
-import { Store } from "@/live/store";
+import { Store } from "@shoal-dev/client/live";
 
 const at = "2026-11-20T10:00:00.000Z";
 const me: Caller = { role: "entity", entityId: "ann", keyId: "key_1", sessionId: "default" };

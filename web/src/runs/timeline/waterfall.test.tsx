@@ -3,7 +3,7 @@ import { cleanup, render, screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, expect, test, vi } from "vitest";
 import { LiveContext } from "@/live/hooks";
-import { Store } from "@/live/store";
+import { Store } from "@shoal-dev/client/live";
 import { aCall, aPending, aRun, aStep, at } from "../testing";
 import { axisOf } from "./axis";
 import { narrowed } from "./timeline-tab";

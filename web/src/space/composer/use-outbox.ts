@@ -4,7 +4,7 @@ import { api } from "@/api/client";
 import { entityHeader, type Message } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useLive } from "@/live/hooks";
-import type { Store } from "@/live/store";
+import type { Store } from "@shoal-dev/client/live";
 import { notify } from "@/ui/notice";
 import { Outbox, type Outgoing, type Post } from "./outbox";
 import { browserStorage } from "./outbox-storage";

@@ -2,7 +2,7 @@
 // by itself until the reader leaves the space.
 import { api } from "@/api/client";
 import type { Message } from "@shoal-dev/client";
-import type { Store } from "@/live/store";
+import type { Store } from "@shoal-dev/client/live";
 
 const held = new Set<string>();
 

@@ -1,7 +1,7 @@
 // Loads pages of a timeline, and shares them with all tabs.
 import { api } from "@/api/client";
 import type { Message } from "@shoal-dev/client";
-import type { Store } from "@/live/store";
+import type { Store } from "@shoal-dev/client/live";
 
 const pageSize = 50;
 

@@ -5,7 +5,7 @@ import { api } from "@/api/client";
 import { ShoalError, type Space } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useLive } from "@/live/hooks";
-import type { Store } from "@/live/store";
+import type { Store } from "@shoal-dev/client/live";
 import { notify } from "@/ui/notice";
 import { isMember } from "../order";
 import { hold, isHeld, release } from "./marked-unread";
