@@ -48,6 +48,9 @@ declare class TextDecoder {
 
 declare function setTimeout(callback: () => void, ms: number): number;
 declare function clearTimeout(timer: number): void;
+/** Only pages have it. */
+// eslint-disable-next-line no-var
+declare var requestAnimationFrame: ((callback: () => void) => unknown) | undefined;
 declare const crypto: { getRandomValues(bytes: Uint8Array): Uint8Array };
 
 interface RequestInit {

@@ -18,10 +18,11 @@ export class Store {
   private readonly dirty = new Set<string>();
   private flushing = false;
 
-  /** `publish` applies events for all that have this topic; by default this store alone has it. */
+  /** `publish` applies events for all that have this topic, this store included. */
   constructor(
-    readonly topic: Topic,
-    private readonly publish?: (events: readonly LiveEvent[]) => void,
+    /** A page that learns later who it is sets it before the first update. */
+    public topic: Topic,
+    private readonly publish: (events: readonly LiveEvent[]) => void,
   ) {
     this.live = new SessionState(topic.entity, topic.own);
   }
@@ -45,8 +46,7 @@ export class Store {
 
   /** Applies events for all that have this topic, for example older messages that a call returned. */
   share(events: readonly LiveEvent[]): void {
-    if (this.publish === undefined) this.receive({ kind: "events", events });
-    else this.publish(events);
+    this.publish(events);
   }
 
   /** Applies an update of the source. */
@@ -88,7 +88,6 @@ function beforeNextFrame(fn: () => void): void {
     if (!done) fn();
     done = true;
   };
-  const { requestAnimationFrame } = globalThis as { requestAnimationFrame?: (fn: () => void) => unknown };
-  requestAnimationFrame?.(once);
+  globalThis.requestAnimationFrame?.(once);
   setTimeout(once, 250);
 }

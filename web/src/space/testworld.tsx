@@ -29,7 +29,7 @@ export function beginning(space: Space, messages: readonly Message[], entities: 
 
 /** Draws a component as ann sees it. */
 export async function show(ui: ReactNode, events: readonly LiveEvent[]): Promise<World> {
-  const store = new Store({ session: "default", entity: "ann" });
+  const store = new Store({ session: "default", entity: "ann" }, () => undefined);
   store.connection = { state: "live" };
   for (const event of events) store.live.apply(event);
   const around = () => (

@@ -25,7 +25,7 @@ const spans = spansOf(run, steps, pending);
 const now = Date.parse(at(5000));
 
 function show(onSelect?: (id: string) => void) {
-  const store = new Store({ session: "default", entity: "ann" });
+  const store = new Store({ session: "default", entity: "ann" }, () => undefined);
   store.live.apply({ type: "local.loaded", entities: [{ id: "ann", sessionId: "default", kind: "human", sessionRole: "member", ownerId: null, hosted: false, name: "Ann", description: "", externalId: null, state: "connected", waitEndsAt: null, lastSeenAt: null, lastFailure: null, stalledSince: null, wake: null, metadata: {}, createdAt: at(0) }], pending: [], runs: [] });
   render(
     <LiveContext value={store}>

@@ -5,7 +5,7 @@ import { actor } from "@/api/client";
 import { entityHeader, ShoalError } from "@shoal-dev/client";
 import { signInHeaders } from "@/api/sign-in";
 import { newKey } from "../idempotency";
-import type { SentFile } from "./outbox";
+import type { SentFile } from "@shoal-dev/client/live";
 
 /** The server's limit, in bytes. */
 export const maxFile = 10 * 2 ** 20;

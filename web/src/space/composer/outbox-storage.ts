@@ -2,7 +2,7 @@
 // and which outlives them. Tabs report changes to each other, and a lock lets one of them
 // send. Browsers give no locks to pages of plain HTTP on another machine: there two tabs may
 // send the same message, which its Idempotency-Key makes one.
-import type { Outgoing, OutboxStorage } from "./outbox";
+import type { Outgoing, OutboxStorage } from "@shoal-dev/client/live";
 
 const store = "outbox";
 
@@ -26,6 +26,7 @@ export function browserStorage(name: string): OutboxStorage {
     onChange(fn) {
       channel?.addEventListener("message", fn);
     },
+    close: () => channel?.close(),
     async exclusive(space, work) {
       if ("locks" in navigator) await navigator.locks.request(`${name}.${space}`, work);
       else await work();

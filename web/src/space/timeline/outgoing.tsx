@@ -5,7 +5,7 @@ import { useConnection, useEntity, useName } from "@/live/hooks";
 import { Avatar } from "@/ui/avatar";
 import { Button } from "@/ui/button";
 import { classes } from "@/ui/classes";
-import type { Outgoing } from "../composer/outbox";
+import type { Outgoing } from "@shoal-dev/client/live";
 import { useOutbox } from "../composer/use-outbox";
 import { beside } from "./message";
 

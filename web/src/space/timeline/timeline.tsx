@@ -5,7 +5,7 @@ import { memo, useCallback, useLayoutEffect, useMemo, useRef, useState } from "r
 import type { LiveSpace, Run } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useLive } from "@/live/hooks";
-import { unseen } from "../composer/outbox";
+import { unseen } from "@shoal-dev/client/live";
 import { useOutgoing } from "../composer/use-outbox";
 import { useModerates } from "../moderates";
 import type { RunsHere } from "../runs-here";

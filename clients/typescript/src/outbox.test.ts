@@ -1,7 +1,14 @@
 import { describe, expect, it, vi } from "vitest";
-import { type Message, ShoalError } from "@shoal-dev/client";
-import { message, text } from "../testdata";
-import { longestWait, Outbox, type OutboxStorage, type Outgoing, unseen } from "./outbox";
+import { ShoalError } from "./errors.js";
+import { longestWait, Outbox, type OutboxStorage, type Outgoing, unseen } from "./outbox.js";
+import type { Message, TextPart } from "./types.js";
+
+const at = "2026-11-20T10:00:00.000Z";
+const text = (words: string): TextPart => ({ id: "prt_1", type: "text", text: words, status: "done" });
+const message = (some: Partial<Message>): Message => ({
+  id: `msg_${some.seq ?? 1}`, sessionId: "default", spaceId: "shop", seq: 1, entityId: "ann", runId: null, status: "completed", mentions: [],
+  droppedMentions: [], onBehalfOf: [], replyTo: null, reactions: [], deletedAt: null, editedAt: null, createdAt: at, updatedAt: at, parts: [text("Hello")], ...some,
+});
 
 const now = Date.now();
 const outgoing = (key: string, some: Partial<Outgoing> = {}): Outgoing => ({ key, space: "shop", text: key, mentions: [], files: [], afterSeq: 0, at: now, refused: null, ...some });
@@ -124,6 +131,22 @@ describe("the outbox", () => {
     expect(sent).toEqual(["a", "a"]);
   });
 
+  it("sends nothing after it has been stopped, and leaves what is stored to the next one", async () => {
+    const { stored, tab } = browser();
+    const { post, sent } = server(ShoalError.unreachable());
+    let goOn: (() => void) | undefined;
+    const end = new AbortController();
+    const box = new Outbox({ ...post, signal: end.signal, pause: () => new Promise<void>((resolve) => (goOn = resolve)) }, tab());
+    void box.add(outgoing("a"));
+    await vi.waitFor(() => expect(goOn).toBeDefined());
+    end.abort();
+    goOn?.();
+    const next = new Outbox(post, tab());
+    await vi.waitFor(() => expect(stored.size).toBe(0));
+    expect(sent).toEqual(["a", "a"]);
+    expect(next.all()).toEqual([]);
+  });
+
   it("asks before it sends what was written more than a day ago", async () => {
     const { stored, tab } = browser();
     stored.set("a", outgoing("a", { at: now - longestWait - 1000 }));
@@ -137,7 +160,7 @@ describe("the outbox", () => {
 });
 
 describe("what of the outbox the timeline does not show yet", () => {
-  const mine = (seq: number, words: string) => message({ seq, parts: [text({ text: words })] });
+  const mine = (seq: number, words: string) => message({ seq, parts: [text(words)] });
   it("excludes messages that the stream delivered, each counted once", () => {
     const box = [outgoing("1", { text: "hi", afterSeq: 4 }), outgoing("2", { text: "hi", afterSeq: 4 })];
     expect(unseen(box, "ann", [mine(5, "hi")]).map((o) => o.key)).toEqual(["2"]);

@@ -2,7 +2,8 @@
 // once, in all tabs, and sent one after the other in each space, by one tab. They wait while
 // the server is away, and outlive the tab and the browser. Each has one Idempotency-Key for
 // all attempts, so none is posted twice.
-import { type FilePart, type Message, ShoalError } from "@shoal-dev/client";
+import { ShoalError } from "./errors.js";
+import type { FilePart, Message } from "./types.js";
 
 /** A message on its way out. */
 export interface Outgoing {
@@ -34,6 +35,8 @@ export interface Post {
   stored(m: Message): Promise<void>;
   /** Waits before another attempt, the nth; ends at once when the server is back. */
   pause(n: number): Promise<void>;
+  /** Once it is aborted, nothing more is sent; what is stored remains for another outbox. */
+  readonly signal?: AbortSignal;
 }
 
 /** Stores the outgoing messages of one participant, for all tabs of the browser. */
@@ -44,6 +47,8 @@ export interface OutboxStorage {
   remove(key: string): Promise<void>;
   /** Calls `fn` after another tab has changed something. */
   onChange(fn: () => void): void;
+  /** Ends `onChange`. What is in progress then still ends. */
+  close?(): void;
   /** Runs `work` while no other tab sends to the space. */
   exclusive(space: string, work: () => Promise<void>): Promise<void>;
 }
@@ -131,7 +136,7 @@ export class Outbox {
   }
 
   private next(space: string): Outgoing | undefined {
-    return this.list.find((o) => o.space === space && o.refused === null);
+    return this.post.signal?.aborted ? undefined : this.list.find((o) => o.space === space && o.refused === null);
   }
 
   // Tries to send one; returns how often in a row the server was away.
