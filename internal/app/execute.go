@@ -26,7 +26,7 @@ func (s *Server) execute(ctx context.Context) (err error) {
 	if err := s.executor.Start(ctx); err != nil {
 		return err
 	}
-	s.remote = remoterun.New(remoterun.Options{Hub: s.Hub, Log: s.config.Log, Lease: s.config.ProgramLease})
+	s.remote = remoterun.New(remoterun.Options{Hub: s.Hub, Log: s.config.Log, Lease: s.config.ProgramLease, FitsSchema: tool.CheckValue})
 	s.remote.Start()
 	return nil
 }

@@ -18,10 +18,26 @@ import (
 // Demand is what a program claims: up to Limit runs, for which it waits that long. Holds are runs
 // that it executes already: a lease can end while its program is cut off from the server, or the
 // server is down, and such a program must not take its own run from itself.
+//
+// ByCalls says that the program calls tools, and therefore reports nothing between its calls: the
+// runs are leased for [Options.CallLease] after each of them, and before the first one for at most
+// two minutes, so that a claim which did not arrive does not hold its run for long.
 type Demand struct {
-	Limit int
-	Holds []shoal.RunID
-	Wait  time.Duration
+	Limit   int
+	Holds   []shoal.RunID
+	Wait    time.Duration
+	ByCalls bool
+}
+
+// maxFirstLease is how long a program that calls tools may take for its first call.
+const maxFirstLease = 2 * time.Minute
+
+// firstLease is for how long a claim leases a run.
+func (s *Server) firstLease(d Demand) time.Duration {
+	if d.ByCalls {
+		return min(s.o.CallLease, maxFirstLease)
+	}
+	return s.o.Lease
 }
 
 // Claim is an open claim of a program.
@@ -95,12 +111,12 @@ func (s *Server) claim(ctx context.Context, session shoal.SessionID, agentID sho
 		return nil, err
 	}
 	in := runs.RemoteClaim{
-		Session: session, Agent: agentID, Owner: shoal.NewID[string]("prg_"), Limit: d.Limit, Holds: d.Holds, Concurrency: stored.Remote.Concurrency, TTL: s.o.Lease,
+		Session: session, Agent: agentID, Owner: shoal.NewID[string]("prg_"), Limit: d.Limit, Holds: d.Holds, Concurrency: stored.Remote.Concurrency, TTL: s.firstLease(d),
 	}
-	until := time.Now().Add(s.o.Lease)
+	until := time.Now().Add(in.TTL)
 	held := map[shoal.RunID]*running{}
 	claimed, err := s.o.Hub.Work.ClaimRemote(ctx, in, func(c *runs.RunChange) error {
-		x, err := s.begin(ctx, c)
+		x, err := s.begin(ctx, c, d.ByCalls)
 		held[c.Run.ID] = x
 		return err
 	})
@@ -142,13 +158,13 @@ func (s *Server) config(ctx context.Context, session shoal.SessionID, id shoal.E
 
 // begin starts a claim of a run in its transaction: a new run begins, and one that another
 // program has executed continues. A run whose agent has used its budget of the day fails.
-func (s *Server) begin(ctx context.Context, c *runs.RunChange) (x *running, err error) {
+func (s *Server) begin(ctx context.Context, c *runs.RunChange, byCalls bool) (x *running, err error) {
 	st, err := stateOf(*c.Run)
 	if err != nil {
 		return nil, err
 	}
 	again := st.Remote.Claim != 0
-	st.Remote.Claim = c.Run.Generation
+	st.Remote.Claim, st.Remote.ByCalls = c.Run.Generation, byCalls
 	if c.Run.Began == 0 {
 		if c.Run.Began, err = c.NextPosition(); err != nil {
 			return nil, err
@@ -248,7 +264,7 @@ func (x *running) describe(ctx context.Context, r storage.Run) (out shoal.Remote
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	out = shoal.RemoteRun{
-		Run: r.Run, Generation: x.claim, LeaseUntil: shoal.At(x.until), LeaseMs: x.s.o.Lease.Milliseconds(),
+		Run: r.Run, Generation: x.claim, LeaseUntil: shoal.At(x.until), LeaseMs: x.leaseFor.Milliseconds(),
 		Instructions: strings.TrimSpace(x.config.Agent.System + "\n\n" + x.config.Agent.Instructions), Prompt: strings.Join(said, "\n\n"),
 		Members: []shoal.Mentionable{}, Written: []shoal.WrittenText{}, Calls: []shoal.RemoteCall{},
 	}

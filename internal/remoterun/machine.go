@@ -12,14 +12,19 @@ import (
 )
 
 // entry is one input of a machine, as it is stored: a line of a program, or what happened
-// around it. Exactly one field is set.
+// around it. Exactly one field is set, and with a line there may be a key.
 type entry struct {
 	Line *shoal.WorkLine `json:"line,omitempty"`
+	// Key is that of the report whose last line this is.
+	Key string `json:"key,omitempty"`
 	// Call shows the call of the line that follows, which is new. Whether it may be shown has
 	// to be known before its line is applied.
 	Call   *shoal.WorkLine `json:"call,omitempty"`
 	Space  *standing       `json:"space,omitempty"`
 	Answer *answered       `json:"answer,omitempty"`
+	// Read is a call whose answer a program that calls tools has got: if it asks the same once more, it
+	// asks anew.
+	Read string `json:"read,omitempty"`
 	// Claim is the generation of another claim of the run.
 	Claim int64 `json:"claim,omitempty"`
 }
@@ -44,6 +49,7 @@ type call struct {
 	kind    string
 	space   shoal.SpaceID
 	asked   bool // it has an open request
+	read    bool // as [entry] says
 	started *shoal.Time
 	ended   *shoal.Time
 	turn    int
@@ -85,9 +91,10 @@ type machine struct {
 	open    *text
 	calls   map[string]*call
 	order   []*call
-	steered []shoal.RunID // whose messages the model has
-	size    int           // bytes of all lines
-	parts   int           // texts so far
+	steered []shoal.RunID   // whose messages the model has
+	size    int             // bytes of all lines
+	parts   int             // texts so far
+	keys    map[string]bool // of the reports so far
 
 	end     *shoal.WorkLine // the line that ended the run
 	thought []string        // the deltas of reasoning of the last input
@@ -95,7 +102,7 @@ type machine struct {
 
 // newMachine returns the machine of a run that has done nothing.
 func newMachine(run shoal.RunID, trigger shoal.SpaceID, tools []compose.Tool) *machine {
-	m := &machine{run: run, trigger: trigger, tools: tools, calls: map[string]*call{}}
+	m := &machine{run: run, trigger: trigger, tools: tools, calls: map[string]*call{}, keys: map[string]bool{}}
 	m.composer = compose.New(compose.Options{
 		Run: run, Trigger: trigger, PlainResults: true, Tools: append([]compose.Tool{{Name: spacetool.SendTool, Send: true}, {Name: questionTool, Display: true}}, tools...),
 	})
@@ -111,6 +118,9 @@ func (m *machine) apply(e entry, at shoal.Time) ([]compose.Effect, error) {
 	m.thought = nil
 	switch {
 	case e.Line != nil:
+		if e.Key != "" {
+			m.keys[e.Key] = true
+		}
 		return m.applyLine(*e.Line, at)
 	case e.Call != nil:
 		return m.startCall(*e.Call)
@@ -118,6 +128,9 @@ func (m *machine) apply(e entry, at shoal.Time) ([]compose.Effect, error) {
 		return m.composer.SetMembership(e.Space.Space, e.Space.Target, e.Space.Is), nil
 	case e.Answer != nil:
 		return m.applyAnswer(*e.Answer, at), nil
+	case e.Read != "":
+		m.calls[e.Read].read = true
+		return nil, nil
 	case e.Claim != 0:
 		return m.applyClaim(), nil
 	}

@@ -37,7 +37,10 @@ func (s *Server) restore(c *runs.RunChange) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.claim = st.Remote.Claim
+	x.claim, x.leaseFor = st.Remote.Claim, s.o.Lease
+	if st.Remote.ByCalls {
+		x.leaseFor = s.o.CallLease
+	}
 	if err := x.replay(c); err != nil {
 		return nil, err
 	}

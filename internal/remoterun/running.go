@@ -23,8 +23,9 @@ import (
 type state struct {
 	history.Turn
 	Remote struct {
-		Claim int64 `json:"claim"`
-		N     int64 `json:"n,omitempty"`
+		Claim   int64 `json:"claim"`
+		N       int64 `json:"n,omitempty"`
+		ByCalls bool  `json:"byCalls,omitempty"` // as [Demand] says
 	} `json:"remote"`
 }
 
@@ -66,11 +67,13 @@ type running struct {
 	status   shoal.RunStatus
 	machine  *machine
 	output   *perform.Run
+	leaseFor time.Duration
 	until    time.Time // when the lease ends, at the earliest
 	drafts   time.Time // when drafts were stored last
 	late     *time.Timer
 	active   shoal.RunActivity
 	used     time.Time
+	silent   bool // it is marked as stalled
 	show     bool // the trigger's space shows reasoning
 	thought  thought
 }
@@ -101,11 +104,15 @@ func (x *running) accept(ctx context.Context, lines []shoal.WorkLine) error {
 	if next := x.n + 1; lines[0].N != next {
 		return shoal.E("", shoal.Conflict, fmt.Sprintf("Line %d cannot be accepted, because the last line that is stored is %d: send the lines from %d on.", lines[0].N, x.n, next))
 	}
+	return x.input(ctx, entriesOf(lines), lines[len(lines)-1].N)
+}
+
+func entriesOf(lines []shoal.WorkLine) []entry {
 	in := make([]entry, len(lines))
 	for i := range lines {
 		in[i] = entry{Line: &lines[i]}
 	}
-	return x.input(ctx, in, lines[len(lines)-1].N)
+	return in
 }
 
 // input applies entries and stores them with their effects, in one transaction. Afterwards
@@ -165,7 +172,7 @@ func (x *running) input(ctx context.Context, in []entry, n int64) (err error) {
 
 // merge adds an entry to those that are stored: deltas of one text are one line.
 func merge(all []entry, e entry) []entry {
-	if len(all) == 0 || e.Line == nil || all[len(all)-1].Line == nil {
+	if len(all) == 0 || e.Line == nil || e.Key != "" || all[len(all)-1].Line == nil || all[len(all)-1].Key != "" {
 		return append(all, e)
 	}
 	last, l := all[len(all)-1].Line, e.Line

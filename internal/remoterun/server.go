@@ -2,6 +2,7 @@ package remoterun
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -21,6 +22,12 @@ type Options struct {
 	Log *slog.Logger
 	// Lease is for how long a program holds a run without a sign of life, 30 s if zero.
 	Lease time.Duration
+	// CallLease is the same for a program that calls tools, after each call: it says nothing while
+	// its model thinks. 15 min if zero.
+	CallLease time.Duration
+	// FitsSchema returns an error if value, called name, does not match a JSON Schema. If nil, the
+	// arguments of cards that are shown with [Server.Append] are not checked.
+	FitsSchema func(name string, schema, value json.RawMessage) error
 }
 
 // Server accepts the work of programs. It is safe for concurrent use.
@@ -46,6 +53,9 @@ func New(o Options) *Server {
 	}
 	if o.Lease == 0 {
 		o.Lease = 30 * time.Second
+	}
+	if o.CallLease == 0 {
+		o.CallLease = 15 * time.Minute
 	}
 	s := &Server{o: o, runs: map[key]*running{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
@@ -118,6 +128,7 @@ func (s *Server) forgetLoop() {
 			return
 		case <-tick.C:
 		}
+		s.markSilent()
 		s.mu.Lock()
 		for k, x := range s.runs {
 			if x.mu.TryLock() {
@@ -140,8 +151,11 @@ func staleError(claim int64) error {
 	return shoal.E("", shoal.Conflict, fmt.Sprintf("Another program has claimed the run, with the generation %d. Stop working on it.", claim))
 }
 
-// endedError is the error of a program that reports about a run that has ended.
+// endedError is the error of a program that reports about a run that has ended, or is about to.
 func endedError(r storage.Run) error {
+	if !r.Status.Ended() && r.Cancel {
+		r.Status = shoal.RunCanceled
+	}
 	return shoal.E("", shoal.Expired, fmt.Sprintf("The run has ended: it is %s. Stop working on it.", r.Status))
 }
 

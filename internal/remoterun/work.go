@@ -78,7 +78,7 @@ func (x *running) beat(b batch) {
 // renew extends the lease if a third of it is over, or at once. It stores the last activity of
 // the run, and whether it has stalled: a run that waits for a person has not.
 func (x *running) renew(ctx context.Context, atOnce bool) error {
-	lease := x.s.o.Lease
+	lease := x.leaseFor
 	if !atOnce && time.Until(x.until) > lease*2/3 {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (x *running) renew(ctx context.Context, atOnce bool) error {
 	}
 	for _, r := range held {
 		if r.ID == x.run.ID && r.Generation == x.lease.Generation {
-			x.until = until
+			x.until, x.silent = until, stalled
 			return nil
 		}
 	}
