@@ -293,7 +293,7 @@ func (s *Server) listen() error {
 // apis builds the handler of all APIs, the console and the documentation.
 func (s *Server) apis() (_ http.Handler, err error) {
 	c := s.config
-	s.mcp = mcpapi.New(mcpapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log, Version: c.Version, Limits: s.limits, Pool: s.pool, Metrics: s.metrics})
+	s.mcp = mcpapi.New(mcpapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log, Version: c.Version, Limits: s.limits, Pool: s.pool, Metrics: s.metrics, Remote: s.remote})
 	s.ready.reachable, s.ready.refusing = s.store.Reachable, s.limits.Refusing
 	rest := httpapi.New(httpapi.Options{
 		Bus:   s.busState,

@@ -19,6 +19,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/mcpapi/tools"
 	"github.com/shoal-dev/shoal/internal/metrics"
+	"github.com/shoal-dev/shoal/internal/remoterun"
 )
 
 // Options are the dependencies and limits of an [API]. Hub and Auth are required; the
@@ -37,6 +38,9 @@ type Options struct {
 	// Pool takes over the connections of long waits; with nil they stay with their HTTP
 	// handlers. It must not be stopped before the hub.
 	Pool *detach.Pool
+	// Remote executes what the tools of remote agents report; without it nobody is offered them. The
+	// caller stops it, before the hub.
+	Remote *remoterun.Server
 	// Metrics counts calls of tools; nil is allowed.
 	Metrics *metrics.Set
 	// ProgressEvery is how often a wait sends a progress notification to a client that
@@ -67,6 +71,7 @@ type API struct {
 	tools    []*tools.Tool          // the table
 	byName   map[string]*tools.Tool // those of the table that are called here
 	listed   []*mcp.Tool            // the table as tools/list shows it, by name
+	remote   []*mcp.Tool            // the same for remote agents
 
 	ctx     context.Context // ends with Stop
 	cancel  context.CancelCauseFunc
@@ -115,7 +120,7 @@ func newAPI(o Options, has offer) *API {
 		self:     &mcp.Implementation{Name: "shoal", Title: "Shoal", Version: o.Version},
 		versions: mcp.SupportedProtocolVersions(),
 		byName:   map[string]*tools.Tool{},
-		set:      tools.Set{Hub: o.Hub, Log: o.Log},
+		set:      tools.Set{Hub: o.Hub, Log: o.Log, Remote: o.Remote},
 		waits:    openWaits{open: map[waitKey][]*openWait{}},
 		figures:  newFigures(o.Metrics),
 		peers:    peers{open: map[caller]*peer{}},
@@ -129,9 +134,14 @@ func newAPI(o Options, has offer) *API {
 		if t.Run != nil {
 			a.byName[t.Name] = t
 		}
-		a.listed = append(a.listed, described(t))
+		if !t.Remote {
+			a.listed = append(a.listed, described(t))
+		}
+		a.remote = append(a.remote, described(t))
 	}
-	slices.SortFunc(a.listed, func(x, y *mcp.Tool) int { return strings.Compare(x.Name, y.Name) })
+	for _, list := range [][]*mcp.Tool{a.listed, a.remote} {
+		slices.SortFunc(list, func(x, y *mcp.Tool) int { return strings.Compare(x.Name, y.Name) })
+	}
 	return a
 }
 

@@ -119,10 +119,22 @@ func (j *job) panicked(p any) outcome {
 	return failure(j.request, shoal.E("mcpapi", shoal.Internal, ""))
 }
 
-// bounded calls a tool as one of the calls that the caller has under way; waits
-// have limits of their own.
+// bounded calls a tool as one of the calls that the caller has under way. Waits for messages have limits
+// of their own; other calls that may block count as open streams, and end with the caller's rights.
 func (j *job) bounded(ctx context.Context, raw []byte) (tools.Result, error) {
 	ctx = limit.As(ctx, j.Principal)
+	if j.tool.Waits && j.tool.RunShortly == nil {
+		if err := j.Limits.Open(j.Principal); err != nil {
+			return tools.Result{}, err
+		}
+		defer j.Limits.Close(j.Principal)
+		ctx, stop := j.Hub.Keys.While(ctx, j.Principal, j.Session)
+		defer stop()
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		defer context.AfterFunc(j.ctx, func() { cancel(context.Cause(j.ctx)) })()
+		return j.tool.Run(ctx, j.caller, raw)
+	}
 	if j.tool.Waits {
 		return j.tool.Run(ctx, j.caller, raw)
 	}

@@ -142,7 +142,8 @@ func (p *peer) tools(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		switch method {
 		case "tools/list":
-			return &mcp.ListToolsResult{Cacheable: mcp.Cacheable{CacheScope: "private"}, Tools: p.api.listed}, nil
+			listed, err := p.api.offered(ctx, p.caller)
+			return &mcp.ListToolsResult{Cacheable: mcp.Cacheable{CacheScope: "private"}, Tools: listed}, err
 		case "tools/call":
 			if call, ok := req.(*mcp.CallToolRequest); ok && p.api.byName[call.Params.Name] != nil {
 				return p.handler(p.api.byName[call.Params.Name])(ctx, call)
@@ -150,6 +151,18 @@ func (p *peer) tools(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		return next(ctx, method, req)
 	}
+}
+
+// offered returns the tools that a caller is shown.
+func (a *API) offered(ctx context.Context, c caller) ([]*mcp.Tool, error) {
+	if len(a.remote) == len(a.listed) {
+		return a.listed, nil
+	}
+	remote, err := a.set.IsRemote(ctx, c)
+	if remote {
+		return a.remote, err
+	}
+	return a.listed, err
 }
 
 // handler calls a tool for the SDK: over /sse, in a batch, in memory.

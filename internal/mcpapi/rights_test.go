@@ -43,6 +43,11 @@ var rights = []struct {
 	{"search_messages", inputs{"query": "hi", "threadId": "shop"}, "                           ok     not_found not_found ok        ok              ok     ok"},
 	{"list_pending_actions", inputs{}, "                                                       ok     ok        ok        ok        ok              ok     ok"},
 	{"answer_pending_action", inputs{"id": "pnd_none", "approved": true}, "                    not_found not_found not_found not_found not_found not_found not_found"},
+	{"begin_message", inputs{"timeoutMs": 0}, "                                                forbidden forbidden forbidden forbidden entity_required forbidden forbidden"},
+	{"append_text", inputs{"claim": "run_none.1", "text": "x"}, "                              forbidden forbidden forbidden forbidden entity_required forbidden forbidden"},
+	{"show_card", inputs{"claim": "run_none.1", "card": "x"}, "                                forbidden forbidden forbidden forbidden entity_required forbidden forbidden"},
+	{"ask", inputs{"claim": "run_none.1", "question": "x", "timeoutMs": 0}, "                  forbidden forbidden forbidden forbidden entity_required forbidden forbidden"},
+	{"finish_message", inputs{"claim": "run_none.1"}, "                                        forbidden forbidden forbidden forbidden entity_required forbidden forbidden"},
 	{"close_thread", inputs{"threadId": "shop", "summary": "over"}, "                          ok     not_found not_found forbidden ok              ok     ok"},
 }
 

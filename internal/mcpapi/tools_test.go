@@ -2,6 +2,7 @@ package mcpapi_test
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -19,10 +20,13 @@ var toolNames = []string{
 	"list_pending_actions", "answer_pending_action",
 }
 
+// remoteNames are the tools of remote agents only.
+var remoteNames = []string{"begin_message", "append_text", "show_card", "ask", "finish_message"}
+
 func TestToolsAreTheContracts(t *testing.T) {
 	w := newWorld(t)
-	if got := w.api.Tools(); !slices.Equal(got, toolNames) {
-		t.Errorf("Tools() = %q, want %q", got, toolNames)
+	if got, want := w.api.Tools(), slices.Concat(toolNames, remoteNames); !slices.Equal(got, want) {
+		t.Errorf("Tools() = %q, want %q", got, want)
 	}
 	// name*: required, name=default.
 	want := map[string]string{
@@ -47,22 +51,38 @@ func TestToolsAreTheContracts(t *testing.T) {
 		"list_pending_actions":  "cursor",
 		"answer_pending_action": "id* result error approved reason args ask args_hash answer",
 	}
+	ofRemotes := map[string]string{
+		"begin_message":  "timeoutMs=30000 runId",
+		"append_text":    "claim* text* threadId mention end=false idempotencyKey",
+		"show_card":      "claim* card* args threadId mention wait=false callId timeoutMs=30000",
+		"ask":            "claim* question* options tool args callId timeoutMs=30000",
+		"finish_message": "claim* error",
+	}
+	w.host("clerk")
 	for _, by := range transports {
-		tools := w.join(by, "ann").tools()
-		if len(tools) != len(toolNames) {
-			t.Errorf("%s: %d tools, want %d", by.name, len(tools), len(toolNames))
+		wantTools(t, by, w.join(by, "ann").tools(), want)
+		all := maps.Clone(want)
+		maps.Copy(all, ofRemotes)
+		wantTools(t, by, w.join(by, "clerk").tools(), all)
+	}
+}
+
+// wantTools checks the tools that an agent is offered.
+func wantTools(t *testing.T, by transport, tools map[string]*mcp.Tool, want map[string]string) {
+	t.Helper()
+	if len(tools) != len(want) {
+		t.Errorf("%s: %d tools, want %d", by.name, len(tools), len(want))
+	}
+	for name, inputs := range want {
+		tool := tools[name]
+		if tool == nil {
+			t.Fatalf("%s: no tool %s", by.name, name)
 		}
-		for name, inputs := range want {
-			tool := tools[name]
-			if tool == nil {
-				t.Fatalf("%s: no tool %s", by.name, name)
-			}
-			if got := inputsOf(t, tool); !sameWords(got, inputs) {
-				t.Errorf("%s: %s takes %s, want %s", by.name, name, got, inputs)
-			}
-			if len(tool.Description) < 40 || tool.OutputSchema == nil {
-				t.Errorf("%s: %s lacks a description or an output schema", by.name, name)
-			}
+		if got := inputsOf(t, tool); !sameWords(got, inputs) {
+			t.Errorf("%s: %s takes %s, want %s", by.name, name, got, inputs)
+		}
+		if len(tool.Description) < 40 || tool.OutputSchema == nil {
+			t.Errorf("%s: %s lacks a description or an output schema", by.name, name)
 		}
 	}
 }

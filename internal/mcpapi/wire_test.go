@@ -33,6 +33,9 @@ func TestWire(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := newWorld(t)
+			if strings.HasSuffix(name, "remote.txtar") {
+				w.host("ann")
+			}
 			w.space("shop", "ann", "bob")
 			w.say("bob", "shop", "What were the final Q4 sales figures?", "ann")
 			scrub := scrubber{}
@@ -96,8 +99,8 @@ func (w *world) exchange(request string, scrub scrubber) string {
 type scrubber map[string]string
 
 var (
-	generated = regexp.MustCompile(`(msg|spc|req)_[0-9a-z]{22}`)
-	replaced  = regexp.MustCompile(`\b(msg|spc|req)_\d+\b`)
+	generated = regexp.MustCompile(`(msg|spc|req|run)_[0-9a-z]{22}`)
+	replaced  = regexp.MustCompile(`\b(msg|spc|req|run)_\d+\b`)
 	timestamp = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
 	cursors   = regexp.MustCompile(`p:[0-9a-f]{16}:`)
 )

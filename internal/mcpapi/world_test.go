@@ -24,7 +24,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/mcpapi"
+	"github.com/shoal-dev/shoal/internal/remoterun"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
+	"github.com/shoal-dev/shoal/internal/tool"
 )
 
 // The eras of the protocol, by a revision of each.
@@ -48,7 +50,9 @@ type world struct {
 	api    *mcpapi.API
 	server *httptest.Server
 	pool   *detach.Pool
-	held   bool // waits stay with their handlers
+	remote *remoterun.Server
+	held   bool          // waits stay with their handlers
+	lease  time.Duration // of runs that are begun over MCP; 0 for the default
 	store  *sqlstore.Store
 	wrap   func(storage.Store) storage.Store // nil if the hub has the store itself
 	keys   map[shoal.EntityID]string
@@ -83,13 +87,15 @@ func (w *world) start() {
 	if w.wrap != nil {
 		store = w.wrap(store)
 	}
-	w.hub = hub.New(hub.Options{Store: store, Bus: localbus.New()})
+	w.hub = hub.New(hub.Options{Store: store, Bus: localbus.New(), FitsSchema: tool.CheckValue})
 	if err := w.hub.Start(ctx); err != nil {
 		w.t.Fatal(err)
 	}
 	w.auth = auth.New(w.hub, auth.Options{Off: w.open})
 	w.pool = detach.New(detach.Options{After: time.Millisecond, Idle: time.Minute})
-	w.opts.Hub, w.opts.Auth = w.hub, w.auth
+	w.remote = remoterun.New(remoterun.Options{Hub: w.hub, CallLease: w.lease, FitsSchema: tool.CheckValue})
+	w.remote.Start()
+	w.opts.Hub, w.opts.Auth, w.opts.Remote = w.hub, w.auth, w.remote
 	if !w.held {
 		w.opts.Pool = w.pool
 	}
@@ -131,6 +137,7 @@ func (w *world) stop() {
 	if w.server == nil {
 		return
 	}
+	w.remote.Stop()
 	w.hub.Stop()
 	w.api.Stop()
 	_ = w.pool.Close() // never fails

@@ -43,6 +43,8 @@ type input struct {
 	// if zero. The hub refuses longer texts itself where checked says so.
 	length, items int
 	checked       bool
+	// entry bounds the entries of a list, in bytes; maxItem if zero.
+	entry int
 	// unique says of a list that no entry may be in it twice.
 	unique bool
 }
@@ -54,6 +56,9 @@ func (in input) longest() int {
 	}
 	return cmp.Or(in.length, shoal.MaxID)
 }
+
+// longestEntry is how many bytes an entry of a list may have.
+func (in input) longestEntry() int { return cmp.Or(in.entry, maxItem) }
 
 // anyNumber is the upper bound of an input that has no other: what every client can
 // write exactly.
@@ -89,7 +94,7 @@ type value struct {
 	raw   []byte // of anyInput
 }
 
-// maxItem bounds the entries of a list, which are all ids.
+// maxItem bounds the entries of a list of ids.
 const maxItem = shoal.MaxID
 
 // decode reads the arguments of a call. Null means that an argument is missing, except
@@ -197,7 +202,10 @@ func (v *value) setList(in input, raw []byte) string {
 		if in.unique && slices.Contains(v.list, text) {
 			return fmt.Sprintf("has %.64q twice", text)
 		}
-		if len(text) > maxItem {
+		if len(text) > in.longestEntry() {
+			if in.entry > 0 {
+				return fmt.Sprintf("has an entry of %d bytes; at most %d are allowed", len(text), in.entry)
+			}
 			return fmt.Sprintf("holds an id of %d characters; an id has at most %d", len(text), maxItem)
 		}
 		if problem := checkText(text); problem != "" {

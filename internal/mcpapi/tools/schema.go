@@ -70,7 +70,7 @@ func inputSchema(inputs []input) json.RawMessage {
 		case textInput:
 			p.MaxLength = in.longest()
 		case listInput:
-			p.Items = &schema{Type: "string", MaxLength: maxItem}
+			p.Items = &schema{Type: "string", MaxLength: in.longestEntry()}
 			p.MaxItems, p.Unique = in.longest(), in.unique
 			if in.empty {
 				p.Default = []string{}

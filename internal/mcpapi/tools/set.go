@@ -13,11 +13,14 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/hub/inbox"
+	"github.com/shoal-dev/shoal/internal/remoterun"
 )
 
-// Set makes the tools of one server. Both fields are required. A Set is safe for concurrent use.
+// Set makes the tools of one server. Hub and Log are required. A Set is safe for concurrent use.
 type Set struct {
 	Hub *hub.Hub
+	// Remote executes what the tools of remote agents report; without it nobody has them.
+	Remote *remoterun.Server
 	// Log receives every attempt to act as another entity.
 	Log *slog.Logger
 }
@@ -30,6 +33,8 @@ type Tool struct {
 	InputSchema, OutputSchema json.RawMessage
 	// Waits reports that a call may block until its time-out.
 	Waits bool
+	// Remote reports that only remote agents are offered the tool: see [Set.IsRemote].
+	Remote bool
 	// ReadOnly, Idempotent and Destructive become the annotations of the tool.
 	ReadOnly, Idempotent, Destructive bool
 	// Run executes a call with arguments in JSON. Its error is a *shoal.Error whose fields have the
@@ -80,11 +85,14 @@ func (s Set) Tools() []*Tool {
 		sendMessage(), editMessage(), react(), deleteMessage(), waitForMentions(), waitForMessages(), readThread(), searchMessages(),
 		listPendingActions(), answerPendingAction(),
 	}
+	if s.Remote != nil {
+		rows = append(rows, beginMessage(), appendText(), showCard(), ask(), finishMessage())
+	}
 	out := make([]*Tool, len(rows))
 	for i, t := range rows {
 		out[i] = &Tool{
 			Name: t.name, Description: t.about, InputSchema: inputSchema(t.inputs), OutputSchema: outputSchema(t.output),
-			Waits: t.waits, ReadOnly: t.reads, Idempotent: t.reads || t.repeats, Destructive: t.removes,
+			Waits: t.waits, Remote: t.remote, ReadOnly: t.reads, Idempotent: t.reads || t.repeats, Destructive: t.removes,
 			Run: func(ctx context.Context, c Caller, arguments []byte) (Result, error) {
 				return s.run(ctx, t, c, arguments)
 			},

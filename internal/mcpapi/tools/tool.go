@@ -16,6 +16,8 @@ type tool struct {
 	output any // a value of the type of the structured result, for its schema
 	// waits says that a call may block for long.
 	waits bool
+	// remote says that only remote agents are offered the tool.
+	remote bool
 	// Annotations for clients: the tool changes nothing, is idempotent, or destroys
 	// something.
 	reads, repeats, removes bool
