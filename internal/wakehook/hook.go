@@ -38,8 +38,8 @@ type event struct {
 }
 
 // Main handles one event of a coding agent, waits until a message arrives if no other hook does, prints
-// it to out and returns the exit code. Nothing but a message makes that [Woken]: a coding agent whose
-// hook always fails with that code would never stop.
+// it to out and returns the exit code. Nothing but a message, or one that was not answered, makes that
+// [Woken]: a coding agent whose hook always fails with that code would never stop.
 func Main(ctx context.Context, args []string, in io.Reader, out io.Writer) int {
 	woken, err := run(ctx, args, in, out)
 	switch {
@@ -173,6 +173,15 @@ func (h *hook) handle(ctx context.Context, e event) (woken bool, err error) {
 	}
 	if err := h.remember(e); err != nil {
 		return false, err
+	}
+	switch e.Name {
+	case "SessionStart": // its model does not know the mentions of an earlier conversation
+		_, err = h.state.takeRead()
+	case "Stop":
+		woken = h.guard(ctx)
+	}
+	if woken || err != nil {
+		return woken, err
 	}
 	lock, err := filelock.Try(h.state.path(".lock"))
 	if lock == nil || err != nil {

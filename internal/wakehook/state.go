@@ -32,6 +32,16 @@ type delivery struct {
 	// Seen says that the model has them, and Acked that the server knows.
 	Seen  bool `json:"seen"`
 	Acked bool `json:"acked"`
+	// Mentions are those among the messages, the last one of each space.
+	Mentions []unanswered `json:"mentions,omitempty"`
+}
+
+// unanswered is a mention that the model may have to answer.
+type unanswered struct {
+	Space   shoal.SpaceID   `json:"space"`
+	Message shoal.MessageID `json:"message"`
+	Seq     int64           `json:"seq"`
+	From    shoal.EntityID  `json:"from"`
 }
 
 // record is what the hooks of one coding agent remember.
@@ -39,6 +49,8 @@ type record struct {
 	Delivery delivery `json:"delivery"`
 	// Handed are the messages that were printed within the last minute.
 	Handed map[shoal.MessageID]time.Time `json:"handed"`
+	// Read are the mentions that the model has got since its last turn ended.
+	Read []unanswered `json:"read,omitempty"`
 }
 
 // state is the files of the hooks of one coding agent, in a directory with those of all that wait for the
@@ -93,8 +105,30 @@ func (s state) alone(do func() error) error {
 // markSeen remembers that the model has a delivery, if that is the last one and in the prompt.
 func (s state) markSeen(prompt string) error {
 	return s.change(func(r *record) {
-		r.Delivery.Seen = r.Delivery.Seen || r.Delivery.ID != "" && strings.Contains(prompt, r.Delivery.ID)
+		if r.Delivery.Seen || r.Delivery.ID == "" || !strings.Contains(prompt, r.Delivery.ID) {
+			return
+		}
+		r.Delivery.Seen = true
+		r.Read = append(r.Read, r.Delivery.Mentions...)
+		r.Read = r.Read[max(0, len(r.Read)-maxRead):]
 	})
+}
+
+// maxRead is how many mentions are remembered: a turn can go on for hours.
+const maxRead = 32
+
+// takeRead returns the mentions that the model has got since its last turn ended, once.
+func (s state) takeRead() (read []unanswered, err error) {
+	if len(s.load().Read) == 0 {
+		return nil, nil
+	}
+	err = s.change(func(r *record) { read, r.Read = r.Read, nil })
+	return read, err
+}
+
+// putBack undoes takeRead.
+func (s state) putBack(read []unanswered) error {
+	return s.change(func(r *record) { r.Read = append(read, r.Read...) })
 }
 
 // markAcked remembers that the server knows that the model has a delivery.

@@ -144,7 +144,7 @@ func (w *waiter) give(ctx context.Context, result shoal.WaitResult) (bool, error
 			ids = append(ids, m.ID)
 		}
 	}
-	d := delivery{ID: "d-" + rand.Text(), Cursor: *result.Cursor}
+	d := delivery{ID: "d-" + rand.Text(), Cursor: *result.Cursor, Mentions: mentionsIn(result.Items)}
 	handed, err := w.state.hand(d, ids, time.Now(), time.Unix(0, w.idle.Load()))
 	if !handed || err != nil {
 		return false, err

@@ -1,7 +1,8 @@
 // The models of coding agents that a runner drives, played by aimock. A prompt says what
 // the model does: `order: say TEXT` answers with the text, `order: run COMMAND` has the harness run a
 // command and answers with what came of it, `order: call TOOL` a tool of the MCP server shoal, and
-// `order: answer TEXT` sends the text as the prompt says. The last order of a conversation counts.
+// `order: answer TEXT` sends the text as the prompt says. `order: forget TEXT` says the text, and sends it
+// when it is reminded. The last order of a conversation counts.
 //
 //   node harness-model.mjs
 //
@@ -30,7 +31,7 @@ const ordersOf = (m) => {
   if (m.role !== 'user' && m.role !== 'tool') return [];
   const text = textOf(m);
   const from = m.role === 'user' ? 0 : text.indexOf('<system-reminder>');
-  return from < 0 ? [] : [...text.slice(from).matchAll(/order: (say|run|call|answer) (.+?)(?=<\/message>|$)/gm)];
+  return from < 0 ? [] : [...text.slice(from).matchAll(/order: (say|run|call|answer|forget) (.+?)(?=<\/message>|$)/gm)];
 };
 
 const next = (request) => {
@@ -41,8 +42,10 @@ const next = (request) => {
   const result = messages.slice(asked + 1).findLast((m) => m.role === 'tool');
   if (verb === 'say') return { content: rest };
   if (result !== undefined) return { content: `It came to this: ${textOf(result)}` };
-  if (verb === 'answer') {
-    const how = textOf(messages[asked]).match(/Answer with (\S+): threadId "([^"]+)", replyTo "([^"]+)", mentions \["([^"]+)"\]/);
+  const reminder = messages.findLast((m) => m.role === 'user' && textOf(m).includes('you have not answered'));
+  if (verb === 'forget' && reminder === undefined) return { content: rest };
+  if (verb === 'answer' || verb === 'forget') {
+    const how = textOf(reminder ?? messages[asked]).match(/Answer with (\S+): threadId "([^"]+)", replyTo "([^"]+)", mentions \["([^"]+)"\]/);
     if (how === null) return { content: `Nothing says how: ${textOf(messages[asked])}` };
     const [, name, threadId, replyTo, mention] = how;
     return { toolCalls: [{ id: `call_${++calls}`, name, arguments: JSON.stringify({ threadId, replyTo, mentions: [mention], content: rest }) }] };

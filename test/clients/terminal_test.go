@@ -301,6 +301,35 @@ func TestCodingAgentsInATerminal(t *testing.T) {
 	}
 }
 
+// A model that writes its answer in the terminal only is asked once to send it. One that says nothing
+// then is left alone.
+func TestCodingAgentsForgetToAnswer(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	x := d.open("forgetful")
+	m := d.say("order: forget Here it is.")
+	r := d.untilReceipt(m, shoal.ReceiptAnswered)
+	answer, err := d.at.Message(t.Context(), *r.AnsweredBy)
+	if err != nil || answer.Text() != "Here it is." || answer.EntityID != d.agent {
+		t.Errorf("the answer is %+v, %v", answer, err)
+	}
+	named := func(m shoal.Message) int { return most(t, `replyTo "`+string(m.ID)+`"`) } // by its prompt, and by a reminder
+	x.untilReach(shoal.ReachWakeable)
+	silent := d.say("order: say I keep this to myself.")
+	d.untilReceipt(silent, shoal.ReceiptResumed)
+	until(t, "the second reminder", x.screen, func() (bool, bool) { return true, named(silent) == 2 })
+	last := d.say("order: answer That is all.")
+	d.untilReceipt(last, shoal.ReceiptAnswered)
+	for _, m := range []shoal.Message{m, silent} {
+		if n := named(m); n != 2 {
+			t.Errorf("%q was named to the model %d times, want twice", m.Text(), n)
+		}
+	}
+	if n := named(last); n != 1 {
+		t.Errorf("the mention that was answered was named to the model %d times, want once", n)
+	}
+}
+
 // exists reports whether a file is in the project.
 func (d *desk) exists(name string) bool {
 	_, err := os.Stat(filepath.Join(d.project, name))
