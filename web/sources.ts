@@ -17,7 +17,7 @@ function sources(): string[] {
       .filter((e) => e.isFile() && !e.name.includes(".test."))
       .map((e) => relative(root, join(e.parentPath, e.name))),
   );
-  return [...all, `${client}/package.json`, `${client}/tsconfig.json`, "index.html", "package-lock.json", "sources.ts", "tsconfig.json", "vite.config.ts"].sort();
+  return [...all, `${client}/package.json`, `${client}/tsconfig.json`, "index.html", "offline.ts", "package-lock.json", "sources.ts", "tsconfig.json", "vite.config.ts"].sort();
 }
 
 /** The sum: SHA-256 over the path and the SHA-256 of each file. */

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import tailwind from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
+import { writeServiceWorker } from "./offline.ts";
 import { writeSourceSum } from "./sources.ts";
 
 // Test files that replace modules or globals.
@@ -15,7 +16,7 @@ const replacing = readdirSync(new URL("./src", import.meta.url), { recursive: tr
 // SHOAL_OUT builds to another place: `make verify` compares it with what is committed.
 // SHOAL_URL is the server that `npm run dev` passes calls on to.
 export default defineConfig({
-  plugins: [react(), tailwind(), writeSourceSum()],
+  plugins: [react(), tailwind(), writeServiceWorker(), writeSourceSum()],
   resolve: {
     alias: {
       "@": fileURLToPath(new URL("./src", import.meta.url)),

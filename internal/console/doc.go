@@ -15,7 +15,8 @@
 //     scripts and nothing else, and loads nothing from elsewhere.
 //   - A path that the pages know is answered with index.html, so that it can be
 //     reloaded and shared; a file that is missing is 404. Files below /assets/ have
-//     the hash of their content in their names and are kept by browsers for good.
+//     the hash of their content in their names and are kept by browsers for good; all
+//     others, the service worker among them, are revalidated each time.
 //   - Requests that are not for the console go to Else.
 //
 // The package requires a guard.Guard around its handler, which reads the bodies.

@@ -42,6 +42,7 @@ func TestPaths(t *testing.T) {
 		{"POST", "/spaces/welcome", likeBrowser, 404, elses},
 		{"POST", "/", likeBrowser, 404, elses},
 		{"GET", "/favicon.svg", "image/*", 200, "<svg"},
+		{"GET", "/sw.js", "*/*", 200, "addEventListener"},
 		{"GET", "/assets/app-1a2b.js", "*/*", 200, "console.log"},
 		{"GET", "/assets/app-0000.js", likeBrowser, 404, elses},
 		{"GET", "/assets/", likeBrowser, 404, elses},
@@ -71,15 +72,16 @@ func TestPolicy(t *testing.T) {
 	w := newWorld(t, false)
 	b := w.browser()
 	for name, got := range map[string]answer{
-		"a page":    b.does("GET", "/", ""),
-		"its head":  b.does("HEAD", "/", ""),
-		"a script":  b.does("GET", "/assets/app-1a2b.js", ""),
-		"a picture": b.does("GET", "/assets/ink-5e6f.png", ""),
-		"a refusal": b.does("POST", "/console/login", `{"code": "nonsense"}`).wants(401, ""),
-		"a mistake": b.does("POST", "/console/login", `{}`).wants(422, ""),
-		"a sign-in": b.does("POST", "/console/login", `{"code": "`+w.code()+`"}`).wants(200, ""),
-		"a link":    b.does("POST", "/console/links", "").wants(201, ""),
-		"the end":   b.does("POST", "/console/logout", "").wants(204, ""),
+		"a page":                  b.does("GET", "/", ""),
+		"its head":                b.does("HEAD", "/", ""),
+		"a page's service worker": b.does("GET", "/sw.js", ""),
+		"a script":                b.does("GET", "/assets/app-1a2b.js", ""),
+		"a picture":               b.does("GET", "/assets/ink-5e6f.png", ""),
+		"a refusal":               b.does("POST", "/console/login", `{"code": "nonsense"}`).wants(401, ""),
+		"a mistake":               b.does("POST", "/console/login", `{}`).wants(422, ""),
+		"a sign-in":               b.does("POST", "/console/login", `{"code": "`+w.code()+`"}`).wants(200, ""),
+		"a link":                  b.does("POST", "/console/links", "").wants(201, ""),
+		"the end":                 b.does("POST", "/console/logout", "").wants(204, ""),
 	} {
 		policy := got.header.Get("Content-Security-Policy")
 		for _, want := range []string{

@@ -34,6 +34,7 @@ var root = shoal.Principal{Role: shoal.RoleAdmin, KeyID: "root"}
 var pages = fstest.MapFS{
 	"index.html":          {Data: []byte("<!doctype html><title>Shoal</title>" + strings.Repeat("<p>A page.</p>", 50))},
 	"favicon.svg":         {Data: []byte("<svg xmlns='http://www.w3.org/2000/svg'/>")},
+	"sw.js":               {Data: []byte("addEventListener('fetch', () => {});")},
 	"assets/app-1a2b.js":  {Data: []byte(strings.Repeat("console.log('here');", 100))},
 	"assets/app-3c4d.css": {Data: []byte(strings.Repeat("p { color: red }", 100))},
 	"assets/ink-5e6f.png": {Data: []byte(strings.Repeat("0", 1000))},

@@ -138,7 +138,8 @@ afterEach(async () => {
 });
 
 test("a part of the page that cannot be loaded is missing alone, and comes when the reader tries again", async () => {
-  const { person, page } = await operator(s);
+  // A service worker would have kept the parts.
+  const { person, page } = await operator(s, { serviceWorkers: "block" });
   person.expected.push(/Failed to fetch dynamically imported module: .*\/(panel|row-menu|new-space)-/);
   const parts = /\/assets\/(panel|row-menu|new-space)-[^/]*\.js$/;
   const refused = new Set();

@@ -17,7 +17,7 @@ import (
 func TestConsoleIsFresh(t *testing.T) {
 	enterRoot()
 	const client = "../clients/typescript"
-	paths := []string{client + "/package.json", client + "/tsconfig.json", "index.html", "package-lock.json", "sources.ts", "tsconfig.json", "vite.config.ts"}
+	paths := []string{client + "/package.json", client + "/tsconfig.json", "index.html", "offline.ts", "package-lock.json", "sources.ts", "tsconfig.json", "vite.config.ts"}
 	for _, dir := range []string{"public", "src", client + "/src"} {
 		err := filepath.WalkDir(filepath.Join("web", dir), func(path string, d fs.DirEntry, err error) error {
 			if err == nil && d.Type().IsRegular() && !strings.Contains(d.Name(), ".test.") {

@@ -11,6 +11,8 @@ import { signIn, watchSignIn } from "./sign-in";
 
 const SignIn = onDemand(() => import("@/signin/signin").then((m) => m.SignIn), { loading: <Loading /> });
 
+const Away = onDemand(() => import("@/offline/away").then((m) => m.Away), { failed: (_, { error, retry }) => <Failed error={error} retry={retry} /> });
+
 /** The query key of the caller. */
 export const callerKey = ["me"] as const;
 
@@ -55,7 +57,7 @@ async function find(): Promise<Found> {
 export function Identity({ children }: { children: (me: Caller) => ReactNode }) {
   const found = useQuery({ queryKey: callerKey, queryFn: find, retry: 2, staleTime: Infinity });
   if (found.isPending) return <Loading />;
-  if (found.isError) return <Failed error={found.error} retry={() => void found.refetch()} />;
+  if (found.isError) return <Away error={found.error} retry={() => void found.refetch()} />;
   if (found.data.me === null) {
     return <SignIn refused={found.data.refused} onSignedIn={reload} />;
   }
