@@ -1,78 +1,46 @@
 package openaiapi
 
 import (
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/exchange"
+	"github.com/shoal-dev/shoal/internal/eventstream"
+	"github.com/shoal-dev/shoal/internal/guard"
 )
 
-// chunk is a chat completion, or a piece of one.
-type chunk struct {
-	ID      string   `json:"id"`
-	Object  string   `json:"object"`
-	Created int64    `json:"created"`
-	Model   string   `json:"model"`
-	Choices []choice `json:"choices"`
-	Usage   *usage   `json:"usage,omitempty"`
+// form is what a projection becomes in one of the protocols. It adds events, which take returns once.
+type form interface {
+	// text shows a piece of a text of the agent. again says that the text is written anew: the piece is
+	// all of it, and what was shown of it before no longer holds.
+	text(x *part, piece string, again bool)
+	// ended shows that a text is complete.
+	ended(x *part)
+	// think shows reasoning.
+	think(text string)
+	// call shows a call of one of the client's tools.
+	call(w shoal.PendingAction)
+	// finish adds the last events. texts are those of the agent, and reason is why it has finished:
+	// stop, or tool_calls.
+	finish(texts []*part, reason string, u shoal.Usage)
+	// whole returns the answer in one piece.
+	whole(texts []*part, reason string, u shoal.Usage) any
+	// failed returns the events for an answer that ends with an error.
+	failed(e guard.OpenAIError) []any
+	// close sends what follows the last event.
+	close(to *eventstream.Stream) error
+	take() []any
 }
 
-// choice is the one choice of a completion: Message when it is whole, Delta in a piece.
-type choice struct {
-	Index        int     `json:"index"`
-	Message      *spoken `json:"message,omitempty"`
-	Delta        *spoken `json:"delta,omitempty"`
-	FinishReason *string `json:"finish_reason"`
-}
-
-// spoken is what an agent says.
-type spoken struct {
-	Role      string     `json:"role,omitempty"`
-	Content   *string    `json:"content,omitempty"`
-	Reasoning string     `json:"reasoning_content,omitempty"`
-	ToolCalls []toolCall `json:"tool_calls,omitempty"`
-}
-
-type toolCall struct {
-	Index    *int   `json:"index,omitempty"`
-	ID       string `json:"id"`
-	Type     string `json:"type"`
-	Function struct {
-		Name      string `json:"name"`
-		Arguments string `json:"arguments"`
-	} `json:"function"`
-}
-
-type usage struct {
-	PromptTokens     int64 `json:"prompt_tokens"`
-	CompletionTokens int64 `json:"completion_tokens"`
-	TotalTokens      int64 `json:"total_tokens"`
-	PromptDetails    struct {
-		CachedTokens int64 `json:"cached_tokens"`
-	} `json:"prompt_tokens_details"`
-	CompletionDetails struct {
-		ReasoningTokens int64 `json:"reasoning_tokens"`
-	} `json:"completion_tokens_details"`
-}
-
-// projection shows what the runs of an agent write as a chat completion: an [exchange.View]. It is a
-// pure state machine but for the time of the completion.
+// projection shows what the runs of an agent write in a form: an [exchange.View]. It is a pure state machine.
 type projection struct {
-	id      string
-	created int64
-	model   string
-	mine    func(shoal.RunID) bool // whether a run is the agent's
-	tools   map[string]bool        // the client's
+	form  form
+	mine  func(shoal.RunID) bool // whether a run is the agent's
+	tools []string               // the client's
 
-	parts   map[shoal.PartID]*part
-	order   []*part // texts in the order of their beginnings
-	last    *part   // whose text was shown last
-	calls   []toolCall
-	thought string
-	named   map[shoal.PendingID]bool // what was named as waiting
-	out     []chunk
-	begun   bool
+	parts map[shoal.PartID]*part
+	order []*part                  // texts in the order of their beginnings
+	named map[shoal.PendingID]bool // what was named as waiting
 }
 
 // part is a text of the agent: as it is, and as much of it as was shown.
@@ -80,44 +48,22 @@ type part struct {
 	text, shown string
 }
 
-func newProjection(x *completion) *projection {
-	p := &projection{
-		created: time.Now().Unix(), model: x.in.Model, tools: map[string]bool{}, parts: map[shoal.PartID]*part{}, named: map[shoal.PendingID]bool{},
+func newProjection(x *turn) *projection {
+	return &projection{
+		form: x.in.form(x), tools: x.in.tools, parts: map[shoal.PartID]*part{}, named: map[shoal.PendingID]bool{},
 		mine: func(id shoal.RunID) bool { return x.Runs[id] != nil && x.Runs[id].AgentID == x.agent.ID },
 	}
-	for id, run := range x.Runs {
-		if p.id == "" || run.AgentID == x.agent.ID {
-			p.id = string(id)
+}
+
+// id returns the id of the answer: that of the run of the agent.
+func (x *turn) id() (id string) {
+	for run, r := range x.Runs {
+		if id == "" || r.AgentID == x.agent.ID {
+			id = string(run)
 		}
 	}
-	for _, t := range x.in.Tools {
-		p.tools[t.Function.Name] = true
-	}
-	return p
+	return id
 }
-
-// take returns the pieces since the last call.
-func (p *projection) take() []chunk {
-	out := p.out
-	p.out = nil
-	return out
-}
-
-func (p *projection) chunk(object string, choices ...choice) chunk {
-	return chunk{ID: p.id, Object: object, Created: p.created, Model: p.model, Choices: append([]choice{}, choices...)}
-}
-
-// say adds a piece.
-func (p *projection) say(d spoken) {
-	if !p.begun {
-		p.begun = true
-		d.Role = "assistant"
-	}
-	p.out = append(p.out, p.chunk("chat.completion.chunk", choice{Delta: &d}))
-}
-
-// separator is between two texts.
-const separator = "\n\n"
 
 // part returns a text of the agent.
 func (p *projection) part(h shoal.PartHead) *part {
@@ -131,21 +77,18 @@ func (p *projection) part(h shoal.PartHead) *part {
 }
 
 // set makes a text what it is now, and shows what is new of it. A text that has changed since it was
-// shown is shown once more, because the protocol cannot take anything back.
+// shown is shown once more, because neither protocol can take anything back.
 func (p *projection) set(x *part, text string) {
 	x.text = text
 	if strings.HasPrefix(x.shown, text) {
 		return
 	}
-	rest, grown := strings.CutPrefix(text, x.shown)
+	piece, grown := strings.CutPrefix(text, x.shown)
 	if !grown {
-		rest = text
+		piece = text
 	}
-	if (x != p.last || !grown) && p.last != nil {
-		rest = separator + rest
-	}
-	p.last, x.shown = x, text
-	p.say(spoken{Content: &rest})
+	x.shown = text
+	p.form.text(x, piece, !grown)
 }
 
 // Message shows a message of a run as it is; see [exchange.View].
@@ -177,20 +120,16 @@ func (p *projection) Delta(what shoal.EventType, d shoal.DeltaData, run shoal.Ru
 			p.set(x, x.text[:d.Offset]+d.Delta)
 		}
 	case shoal.EventReasoningDelta:
-		p.think(d.Delta)
+		p.form.think(d.Delta)
 	}
-}
-
-// think shows reasoning.
-func (p *projection) think(text string) {
-	p.thought += text
-	p.say(spoken{Reasoning: text})
 }
 
 // EndText shows a whole text.
 func (p *projection) EndText(d shoal.TextData) {
 	if x := p.parts[d.PartID]; x != nil || d.RunID != nil && p.mine(*d.RunID) {
-		p.set(p.part(d.PartHead), d.Text)
+		x = p.part(d.PartHead)
+		p.set(x, d.Text)
+		p.form.ended(x)
 	}
 }
 
@@ -227,8 +166,8 @@ func (p *projection) waits(waiting []shoal.PendingAction) (finish string) {
 	}
 	for _, w := range waiting {
 		switch {
-		case w.Kind == shoal.PendingClientTool && p.tools[w.ToolName]:
-			p.call(w)
+		case w.Kind == shoal.PendingClientTool && slices.Contains(p.tools, w.ToolName):
+			p.form.call(w)
 			finish = "tool_calls"
 		case w.Kind == shoal.PendingQuestion && finish == "":
 			p.ask(w)
@@ -241,19 +180,10 @@ func (p *projection) waits(waiting []shoal.PendingAction) (finish string) {
 	for _, w := range waiting {
 		if !p.named[w.ID] {
 			p.named[w.ID] = true
-			p.think("Waiting for somebody to answer " + w.ToolName + ": in the console of Shoal, or with `shoal approvals`.\n")
+			p.form.think("Waiting for somebody to answer " + w.ToolName + ": in the console of Shoal, or with `shoal approvals`.\n")
 		}
 	}
 	return ""
-}
-
-// call shows a call of one of the client's tools.
-func (p *projection) call(w shoal.PendingAction) {
-	index := len(p.calls)
-	c := toolCall{Index: &index, ID: exchange.CallID(w.RunID, w.ToolCallID), Type: "function"}
-	c.Function.Name, c.Function.Arguments = w.ToolName, string(w.Args)
-	p.calls = append(p.calls, c)
-	p.say(spoken{ToolCalls: []toolCall{c}})
 }
 
 // ask shows a question.
@@ -266,41 +196,4 @@ func (p *projection) ask(w shoal.PendingAction) {
 		text += "\n- " + option
 	}
 	p.set(p.part(shoal.PartHead{PartID: shoal.PartID(w.ID)}), text)
-}
-
-// finish adds the last piece.
-func (p *projection) finish(reason string) {
-	p.out = append(p.out, p.chunk("chat.completion.chunk", choice{Delta: &spoken{}, FinishReason: &reason}))
-}
-
-// usage adds the piece that says what the completion has used.
-func (p *projection) usage(u shoal.Usage) {
-	c := p.chunk("chat.completion.chunk")
-	c.Usage = usageOf(u)
-	p.out = append(p.out, c)
-}
-
-// whole returns the completion in one piece.
-func (p *projection) whole(reason string, u shoal.Usage) chunk {
-	var texts []string
-	for _, x := range p.order {
-		if x.text != "" {
-			texts = append(texts, x.text)
-		}
-	}
-	content := strings.Join(texts, separator)
-	m := spoken{Role: "assistant", Content: &content, Reasoning: p.thought}
-	for _, c := range p.calls {
-		c.Index = nil
-		m.ToolCalls = append(m.ToolCalls, c)
-	}
-	out := p.chunk("chat.completion", choice{Message: &m, FinishReason: &reason})
-	out.Usage = usageOf(u)
-	return out
-}
-
-func usageOf(u shoal.Usage) *usage {
-	out := &usage{PromptTokens: u.InputTokens, CompletionTokens: u.OutputTokens, TotalTokens: u.InputTokens + u.OutputTokens}
-	out.PromptDetails.CachedTokens, out.CompletionDetails.ReasoningTokens = u.CachedInputTokens, u.ReasoningTokens
-	return out
 }

@@ -70,13 +70,12 @@ func TestProjection(t *testing.T) {
 		}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := &projection{
-				mine: func(id shoal.RunID) bool { return id == "run_1" }, parts: map[shoal.PartID]*part{}, named: map[shoal.PendingID]bool{}, tools: map[string]bool{},
-			}
+			f := new(chatForm)
+			p := &projection{form: f, mine: func(id shoal.RunID) bool { return id == "run_1" }, parts: map[shoal.PartID]*part{}, named: map[shoal.PendingID]bool{}}
 			c.play(p)
 			var streamed strings.Builder
-			for i, piece := range p.take() {
-				d := piece.Choices[0].Delta
+			for i, piece := range f.take() {
+				d := piece.(chunk).Choices[0].Delta
 				if (d.Role == "assistant") != (i == 0) {
 					t.Errorf("piece %d has the role %q", i, d.Role)
 				}
@@ -87,7 +86,7 @@ func TestProjection(t *testing.T) {
 			if got := streamed.String(); got != c.streamed {
 				t.Errorf("the pieces are %q, want %q", got, c.streamed)
 			}
-			if got := *p.whole("stop", shoal.Usage{}).Choices[0].Message.Content; got != c.whole {
+			if got := *f.whole(p.order, "stop", shoal.Usage{}).(chunk).Choices[0].Message.Content; got != c.whole {
 				t.Errorf("the whole is %q, want %q", got, c.whole)
 			}
 		})

@@ -13,33 +13,55 @@ import (
 	"github.com/shoal-dev/shoal/internal/exchange"
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// completion is one chat completion. It belongs to the goroutine of the request.
-type completion struct {
+// turn is one request to an agent: the client says something and is shown what the agent writes. It belongs
+// to the goroutine of the request.
+type turn struct {
 	*call
 	*exchange.Exchange
-	in    *request
+	in    prompt
 	agent shoal.Entity
 	view  *projection
 	out   *eventstream.Stream // nil for an answer in one piece
 }
 
-// complete serves POST chat/completions.
-func (c *call) complete() error {
-	in, err := decode(guard.Body(c.r))
-	if err != nil {
+// prompt is what a request asks of an agent, in either protocol.
+type prompt struct {
+	model  string
+	stream bool
+	said   said
+	tools  []string      // the names of the client's tools
+	space  shoal.SpaceID // where the client talks, "" for a space of the two
+	// client returns what the runs get of the request.
+	client func() (*storage.ClientInput, error)
+	// form returns the form of the answer for a turn whose runs are known.
+	form func(*turn) form
+}
+
+// said is what a client says: a message, or answers to calls.
+type said struct {
+	draft   shoal.Draft
+	answers []answer
+}
+
+// answer is the result of a call of one of the client's tools.
+type answer struct {
+	run  shoal.RunID
+	call string
+	text string
+	at   string
+}
+
+// take makes the turn that a request asks for.
+func (c *call) take(in prompt) error {
+	x := &turn{call: c, in: in}
+	var err error
+	if x.agent, err = c.agent(in.model); err != nil {
 		return err
 	}
-	x := &completion{call: c, in: in}
-	if x.agent, err = c.agent(in.Model); err != nil {
-		return err
-	}
-	said, err := in.said()
-	if err != nil {
-		return err
-	}
-	space, err := c.space(x.agent)
+	space, err := c.space(x.agent, in.space)
 	if err != nil {
 		return err
 	}
@@ -48,17 +70,20 @@ func (c *call) complete() error {
 		return err
 	}
 	defer end()
-	if err := x.say(c.r.Context(), said); err != nil {
+	if err := x.say(c.r.Context(), in.said); err != nil {
 		return err
 	}
 	return x.answer()
 }
 
-// space returns the space of the completion: the one that the client names, or its own with the
+// space returns the space of the turn: the one that the client names, or its own with the
 // agent, which is created when it is needed.
-func (c *call) space(agent shoal.Entity) (shoal.SpaceID, error) {
-	if named := c.r.Header.Get("X-Shoal-Space"); named != "" {
-		return shoal.SpaceID(named), nil
+func (c *call) space(agent shoal.Entity, named shoal.SpaceID) (shoal.SpaceID, error) {
+	if named == "" {
+		named = shoal.SpaceID(c.r.Header.Get("X-Shoal-Space"))
+	}
+	if named != "" {
+		return named, nil
 	}
 	id := ChatSpace(c.caller.EntityID, agent.ID)
 	_, err := c.Hub.Spaces.Get(c.r.Context(), c.caller, c.session, id)
@@ -79,7 +104,7 @@ func ChatSpace(entity, agent shoal.EntityID) shoal.SpaceID {
 }
 
 // say posts what the client says, or answers what waits for it.
-func (x *completion) say(ctx context.Context, said said) error {
+func (x *turn) say(ctx context.Context, said said) error {
 	for _, a := range said.answers {
 		_, err := x.API.Hub.Pending.AnswerCall(ctx, x.caller, x.session, a.run, a.call, shoal.PendingAnswer{Result: exchange.Result(a.text)})
 		if err != nil {
@@ -114,8 +139,8 @@ func (x *completion) say(ctx context.Context, said said) error {
 }
 
 // post posts a message to the agent.
-func (x *completion) post(ctx context.Context, d shoal.Draft) error {
-	client, err := x.in.clientInput()
+func (x *turn) post(ctx context.Context, d shoal.Draft) error {
+	client, err := x.in.client()
 	if err != nil {
 		return err
 	}
@@ -129,7 +154,7 @@ func (x *completion) post(ctx context.Context, d shoal.Draft) error {
 }
 
 // once returns an error that the official clients do not repeat the request for.
-func (x *completion) once(err error) error {
+func (x *turn) once(err error) error {
 	x.w.Header().Set("X-Should-Retry", "false")
 	return err
 }
@@ -146,9 +171,9 @@ func at(err error, place string) error {
 }
 
 // answer shows what follows until there is nothing more to wait for.
-func (x *completion) answer() error {
+func (x *turn) answer() error {
 	x.view = newProjection(x)
-	if x.in.Stream {
+	if x.in.stream {
 		x.out = eventstream.New(x.w, x.WriteTimeout)
 		defer x.out.Close()
 	}
@@ -163,12 +188,12 @@ func (x *completion) answer() error {
 		object.Write(x.w, status)
 		return nil
 	}
-	_ = eventstream.Write(x.out, []any{map[string]any{"error": object}}) // an error means that the client has disconnected
+	_ = eventstream.Write(x.out, x.view.form.failed(object)) // an error means that the client has disconnected
 	return nil
 }
 
 // object returns an error as the client sees it.
-func (x *completion) object(err error) (guard.OpenAIError, int) {
+func (x *turn) object(err error) (guard.OpenAIError, int) {
 	var run runFailed
 	if errors.As(err, &run) {
 		return guard.OpenAIError{Message: run.Message, Type: "server_error", Code: run.Code}, http.StatusBadGateway
@@ -178,15 +203,15 @@ func (x *completion) object(err error) (guard.OpenAIError, int) {
 }
 
 // Flush sends what is new; see [exchange.Client].
-func (x *completion) Flush() error {
+func (x *turn) Flush() error {
 	if x.out == nil {
 		return nil
 	}
-	return eventstream.Write(x.out, x.view.take())
+	return eventstream.Write(x.out, x.view.form.take())
 }
 
 // Beat checks the key again, and keeps the connection open.
-func (x *completion) Beat() error {
+func (x *turn) Beat() error {
 	err := x.CheckCaller(x.r, x.caller)
 	if err == nil && x.out != nil {
 		err = x.out.Beat()
@@ -194,8 +219,8 @@ func (x *completion) Beat() error {
 	return err
 }
 
-// Over ends the completion when all runs have ended or wait for the client.
-func (x *completion) Over(ctx context.Context) (bool, error) {
+// Over ends the answer when all runs have ended or wait for the client.
+func (x *turn) Over(ctx context.Context) (bool, error) {
 	state, waiting, err := x.State(ctx, func(shoal.PendingAction) bool { return false })
 	if err != nil {
 		return false, err
@@ -215,18 +240,14 @@ func (x *completion) Over(ctx context.Context) (bool, error) {
 			return true, runFailed{*failure}
 		}
 	}
-	usage := x.Usage()
 	if x.out == nil {
-		return true, x.write(x.view.whole(finish, usage))
+		return true, x.write(x.view.form.whole(x.view.order, finish, x.Usage()))
 	}
-	x.view.finish(finish)
-	if x.in.StreamOptions != nil && x.in.StreamOptions.IncludeUsage {
-		x.view.usage(usage)
-	}
+	x.view.form.finish(x.view.order, finish, x.Usage())
 	if err := x.Flush(); err != nil {
 		return true, err
 	}
-	return true, x.out.WriteText("[DONE]")
+	return true, x.view.form.close(x.out)
 }
 
 // runFailed is the error of a run: unlike an internal error of the server, the client may see it.
@@ -236,7 +257,7 @@ func (e runFailed) Error() string { return e.Message }
 
 // cancel cancels the runs that the message has started and that are running, if the client has
 // disconnected.
-func (x *completion) cancel(err error) {
+func (x *turn) cancel(err error) {
 	gone := errors.Is(err, eventstream.ErrGone) || x.r.Context().Err() != nil
 	if !gone || errors.Is(err, core.ErrStopping) || x.Posted == nil {
 		return

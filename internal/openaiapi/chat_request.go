@@ -8,6 +8,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/chatapi"
 	"github.com/shoal-dev/shoal/internal/exchange"
+	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
@@ -64,6 +65,25 @@ var inputBounds = map[string]int{
 
 // maxCallID is how many bytes the id of a call has at most.
 const maxCallID = 256
+
+// complete serves POST chat/completions.
+func (c *call) complete() error {
+	in, err := decode(guard.Body(c.r))
+	if err != nil {
+		return err
+	}
+	said, err := in.said()
+	if err != nil {
+		return err
+	}
+	p := prompt{model: in.Model, stream: in.Stream, said: said, client: in.clientInput, form: func(x *turn) form {
+		return newChatForm(x, in.StreamOptions != nil && in.StreamOptions.IncludeUsage)
+	}}
+	for _, t := range in.Tools {
+		p.tools = append(p.tools, t.Function.Name)
+	}
+	return c.take(p)
+}
 
 // decode reads the body of a chat completion.
 func decode(body []byte) (*request, error) {
@@ -143,20 +163,6 @@ func (in *request) clientInput() (*storage.ClientInput, error) {
 		}
 	}
 	return exchange.ClientInput(tools, context, func(i int) string { return fmt.Sprintf("tools[%d].function.parameters", i) })
-}
-
-// said is what a client says: a message, or answers to calls.
-type said struct {
-	draft   shoal.Draft
-	answers []answer
-}
-
-// answer is the result of a call of one of the client's tools.
-type answer struct {
-	run  shoal.RunID
-	call string
-	text string
-	at   string
 }
 
 // said returns what follows the last message of the assistant.
