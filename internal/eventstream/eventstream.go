@@ -31,14 +31,23 @@ func New(w http.ResponseWriter, patience time.Duration) *Stream {
 	return &Stream{w: w, control: http.NewResponseController(w), patience: patience}
 }
 
-// Write sends events in one piece, each as the JSON of its value. The first call begins the
-// response. It does nothing for no events.
+// Named is an event that has a name besides its value.
+type Named interface {
+	// EventName returns a name without line breaks.
+	EventName() string
+}
+
+// Write sends events in one piece, each as the JSON of its value, with its name if it is [Named]. The
+// first call begins the response. It does nothing for no events.
 func Write[T any](s *Stream, events []T) error {
 	var text []byte
 	for _, e := range events {
 		body, err := json.Marshal(e)
 		if err != nil {
 			return err
+		}
+		if named, ok := any(e).(Named); ok {
+			text = append(append(append(text, "event: "...), named.EventName()...), '\n')
 		}
 		text = append(append(append(text, "data: "...), body...), "\n\n"...)
 	}

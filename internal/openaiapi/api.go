@@ -13,7 +13,7 @@ import (
 // Path is where the API is served. The base URL of a client is that without the slash at its end.
 const Path = "/openai/v1/"
 
-// API serves chat completions. It is safe for concurrent use and holds nothing that must
+// API serves chat completions and responses. It is safe for concurrent use and holds nothing that must
 // be closed: streams end when the hub stops.
 type API struct {
 	chatapi.Options
@@ -28,8 +28,9 @@ func (a *API) Handler() http.Handler {
 	mux.HandleFunc("GET "+Path+"models", a.serve((*call).listModels))
 	mux.HandleFunc("GET "+Path+"models/{model}", a.serve((*call).getModel))
 	mux.HandleFunc("POST "+Path+"chat/completions", a.serve((*call).complete))
+	mux.HandleFunc("POST "+Path+"responses", a.serve((*call).respond))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		a.refuse(w, r, shoal.E("openaiapi", shoal.NotFound, "Shoal serves GET "+Path+"models and POST "+Path+"chat/completions, not "+r.Method+" "+r.URL.Path+"."))
+		a.refuse(w, r, shoal.E("openaiapi", shoal.NotFound, "Shoal serves GET "+Path+"models, POST "+Path+"chat/completions and POST "+Path+"responses, not "+r.Method+" "+r.URL.Path+"."))
 	})
 	return mux
 }
@@ -75,5 +76,5 @@ func (a *API) refuse(w http.ResponseWriter, r *http.Request, err error) {
 
 // report returns an error as the client sees it, and logs an internal one.
 func (a *API) report(w http.ResponseWriter, r *http.Request, err error) error {
-	return a.Report(w, r, err, "a chat completion failed", "The server is stopping. The agent goes on when it is back.")
+	return a.Report(w, r, err, "an answer of an agent failed", "The server is stopping. The agent goes on when it is back.")
 }

@@ -6,8 +6,10 @@
 //
 //   {"models": true}
 //   {"chat": {…the parameters of chat.completions.create…}, "abortAfter": 1}
+//   {"respond": {…the parameters of responses.create…}, "abortAfter": 1}
 //
-// abortAfter gives the completion up after so many pieces of text. For each goes out one line:
+// abortAfter gives the answer up after so many pieces of text. For each goes out one line, of a response also
+// with its id, the texts of its messages and its conversation:
 //
 //   {"models": ["id"], "text": "…", "reasoning": "…", "pieces": 3, "calls": [{"id": …, "name": …, "arguments": …}],
 //    "finish": "stop", "usage": {…}, "model": "…", "status": 404, "error": {…}, "aborted": true}
@@ -43,6 +45,31 @@ async function chat(parameters, abortAfter) {
   return { ...seen, text: message.content, calls, finish, usage, model };
 }
 
+async function respond(parameters, abortAfter) {
+  const seen = { reasoning: "", pieces: 0, joined: {} };
+  let response;
+  if (parameters.stream) {
+    // The client's own accumulator, which refuses what does not fit.
+    const stream = client.responses.stream(parameters);
+    stream.on("response.output_text.delta", ({ item_id: item, delta }) => {
+      seen.joined[item] = (seen.joined[item] ?? "") + delta;
+      if (++seen.pieces === abortAfter) stream.abort();
+    });
+    stream.on("response.reasoning_summary_text.delta", ({ delta }) => (seen.reasoning += delta));
+    response = await stream.finalResponse();
+  } else {
+    response = await client.responses.create(parameters);
+  }
+  const { id, output, output_text: text, status: finish, usage, model, error, conversation } = response;
+  if (error) return { status: 200, error: { name: finish, code: error.code, message: error.message } };
+  for (const { type, id: item, content } of output) {
+    if (type === "message" && parameters.stream && seen.joined[item] !== content[0].text) throw new Error(`the pieces of ${item} are ${seen.joined[item]}`);
+  }
+  const calls = output.filter((i) => i.type === "function_call").map((i) => ({ id: i.call_id, name: i.name, arguments: i.arguments }));
+  const spent = { prompt_tokens: usage.input_tokens, completion_tokens: usage.output_tokens };
+  return { id, texts: output.filter((i) => i.type === "message").map((i) => i.content[0].text), text, reasoning: seen.reasoning, pieces: seen.pieces, calls, finish, usage: spent, model, conversation: conversation.id };
+}
+
 async function answer(order) {
   try {
     if (order.models) {
@@ -50,6 +77,7 @@ async function answer(order) {
       for await (const m of client.models.list()) models.push(m.id);
       return { models };
     }
+    if (order.respond) return await respond(order.respond, order.abortAfter);
     return await chat(order.chat, order.abortAfter);
   } catch (err) {
     if (err instanceof OpenAI.APIUserAbortError) return { aborted: true };

@@ -60,6 +60,11 @@ type report struct {
 		Message string `json:"message"`
 	} `json:"error"`
 	Aborted bool `json:"aborted"`
+
+	// Of a response:
+	ID           string   `json:"id"`
+	Texts        []string `json:"texts"`
+	Conversation string   `json:"conversation"`
 }
 
 // connect starts the client with a key and more headers.
@@ -85,6 +90,16 @@ func (c *client) chat(model string, more args, messages ...args) report {
 		parameters[name] = value
 	}
 	c.Send(args{"chat": parameters})
+	return c.next()
+}
+
+// respond creates a response of a model to an input. more are further parameters.
+func (c *client) respond(model string, more args, input any) report {
+	parameters := args{"model": model, "input": input}
+	for name, value := range more {
+		parameters[name] = value
+	}
+	c.Send(args{"respond": parameters})
 	return c.next()
 }
 
