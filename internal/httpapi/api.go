@@ -14,6 +14,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/auth"
 	"github.com/shoal-dev/shoal/internal/detach"
+	"github.com/shoal-dev/shoal/internal/httpapi/callmetrics"
 	"github.com/shoal-dev/shoal/internal/httpapi/openapi"
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
@@ -77,7 +78,7 @@ type Options struct {
 type API struct {
 	Options
 	mux     *http.ServeMux
-	metrics callMetrics
+	metrics callmetrics.Metrics
 	docs    func() ([]byte, error)
 }
 
@@ -91,7 +92,7 @@ func New(o Options) *API {
 	if o.Limits == nil {
 		o.Limits = limit.NewPrincipals(limit.DefaultBounds, nil)
 	}
-	a := &API{Options: o, mux: http.NewServeMux(), metrics: newCallMetrics(o.Metrics)}
+	a := &API{Options: o, mux: http.NewServeMux(), metrics: callmetrics.New(o.Metrics)}
 	a.docs = sync.OnceValues(func() ([]byte, error) { return openapi.Reference(o.Version) })
 	byPath := map[string]methods{}
 	for _, rt := range routes() {

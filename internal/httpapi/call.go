@@ -78,7 +78,11 @@ func (c *call) finish() {
 		}
 		c.writeProblem(shoal.E("httpapi", shoal.Internal, ""))
 	}
-	c.metrics.recordCall(c.rt, c.status, c.began)
+	name, stream := "none", false
+	if c.rt != nil {
+		name, stream = c.rt.label, c.rt.stream
+	}
+	c.metrics.Record(name, stream, c.status, c.began)
 	if !c.Log.Enabled(context.Background(), slog.LevelDebug) {
 		return
 	}

@@ -211,7 +211,7 @@ func (s *stream) write(piece []byte, now time.Time) error {
 		err = s.control.Flush()
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		s.metrics.stalled.Add(1)
+		s.metrics.Stalled.Add(1)
 	}
 	return err
 }

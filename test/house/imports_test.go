@@ -171,8 +171,9 @@ var importTable = []importRule{
 	{dir: "internal/history", inside: []string{".", "agent", "internal/hub/storage", "internal/modelrequest", "internal/spacetool"}, never: sqlAndWeb},
 	{
 		dir:    "internal/httpapi",
-		inside: []string{".", "internal/agentconfig", "internal/auth", "internal/guard", "internal/httpapi/bodies", "internal/httpapi/fields", "internal/httpapi/input", "internal/httpapi/openapi", "internal/httpapi/spool", "internal/httpapi/upload", "internal/hub", "internal/hub/archive", "internal/hub/core", "internal/hub/feed", "internal/hub/inbox", "internal/hub/spaces", "internal/hub/storage", "internal/limit", "internal/metrics", "internal/detach", "internal/remoterun"}, others: true, never: sqlPackages,
+		inside: []string{".", "internal/agentconfig", "internal/auth", "internal/guard", "internal/httpapi/bodies", "internal/httpapi/callmetrics", "internal/httpapi/fields", "internal/httpapi/input", "internal/httpapi/openapi", "internal/httpapi/spool", "internal/httpapi/upload", "internal/hub", "internal/hub/archive", "internal/hub/core", "internal/hub/feed", "internal/hub/inbox", "internal/hub/spaces", "internal/hub/storage", "internal/limit", "internal/metrics", "internal/detach", "internal/remoterun"}, others: true, never: sqlPackages,
 	},
+	{dir: "internal/httpapi/callmetrics", inside: []string{"internal/metrics"}, never: sqlPackages},
 	{dir: "internal/httpapi/bodies", inside: []string{"internal/httpapi/upload", "internal/hub/storage"}, never: sqlPackages},
 	{dir: "internal/httpapi/fields", inside: []string{"."}, never: sqlPackages},
 	{dir: "internal/httpapi/input", inside: []string{"."}, never: sqlAndWeb},
