@@ -119,6 +119,7 @@ var importTable = []importRule{
 	{dir: "internal/agentconfig", inside: []string{".", "agent", "internal/yamltext"}, others: true, never: sqlAndWeb},
 	{dir: "internal/agenterror", inside: []string{".", "agent"}, never: sqlAndWeb},
 	{dir: "internal/approval", inside: []string{"."}, never: sqlAndWeb},
+	{dir: "internal/audit", inside: []string{"."}, never: sqlAndWeb},
 	{dir: "internal/background", inside: []string{"internal/filelock", "internal/wholefile"}, others: true, never: sqlAndWeb},
 	{dir: "internal/certificate", inside: []string{"."}, others: true, never: sqlPackages},
 	{dir: "internal/behalf", inside: []string{"."}, never: sqlAndWeb},

@@ -1,0 +1,49 @@
+package audit
+
+import "slices"
+
+// Act is the kind of what was done: a noun and a verb.
+type Act string
+
+// The acts that are recorded.
+const (
+	KeyCreate      Act = "key.create"
+	KeyRevoke      Act = "key.revoke"
+	SignInCreate   Act = "signin.create"
+	SignInEnd      Act = "signin.end"
+	InviteCreate   Act = "invite.create"
+	InviteDelete   Act = "invite.delete"
+	InviteAccept   Act = "invite.accept"
+	RunnerEnroll   Act = "runner.enroll"
+	RunnerRemove   Act = "runner.remove"
+	EntityCreate   Act = "entity.create"
+	EntityUpdate   Act = "entity.update"
+	EntityDelete   Act = "entity.delete"
+	SessionCreate  Act = "session.create"
+	SessionUpdate  Act = "session.update"
+	SessionClose   Act = "session.close"
+	SessionDelete  Act = "session.delete"
+	SessionExport  Act = "session.export"
+	SessionImport  Act = "session.import"
+	SpaceCreate    Act = "space.create"
+	SpaceClose     Act = "space.close"
+	SpaceDelete    Act = "space.delete"
+	MemberAdd      Act = "member.add"
+	MemberRemove   Act = "member.remove"
+	AgentPut       Act = "agent.put"
+	AgentDelete    Act = "agent.delete"
+	ApprovalAnswer Act = "approval.answer"
+	ApprovalForget Act = "approval.forget"
+	// CallRefuse is a call that was refused because of who made it.
+	CallRefuse Act = "call.refuse"
+)
+
+// Acts lists all acts.
+var Acts = []Act{
+	KeyCreate, KeyRevoke, SignInCreate, SignInEnd, InviteCreate, InviteDelete, InviteAccept, RunnerEnroll, RunnerRemove,
+	EntityCreate, EntityUpdate, EntityDelete, SessionCreate, SessionUpdate, SessionClose, SessionDelete, SessionExport, SessionImport,
+	SpaceCreate, SpaceClose, SpaceDelete, MemberAdd, MemberRemove, AgentPut, AgentDelete, ApprovalAnswer, ApprovalForget, CallRefuse,
+}
+
+// Known reports whether a is one of [Acts].
+func (a Act) Known() bool { return slices.Contains(Acts, a) }
