@@ -4,6 +4,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/archivesql"
+	"github.com/shoal-dev/shoal/internal/sqlstore/auditsql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/clustersql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/coresql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/keysql"
@@ -20,6 +21,7 @@ type (
 	runTx      = runsql.Tx
 	searchTx   = searchsql.Tx
 	archiveTx  = archivesql.Tx
+	auditTx    = auditsql.Tx
 	clusterTx  = clustersql.Tx
 	rendererTx = renderersql.Tx
 )
@@ -32,6 +34,7 @@ type tx struct {
 	*runTx
 	*searchTx
 	*archiveTx
+	*auditTx
 	*clusterTx
 	*rendererTx
 	c *sqlconn.Conn
@@ -51,7 +54,7 @@ type connection struct {
 func newConnection(c *sqlconn.Conn, cache *rowcache.Cache) *connection {
 	search := searchsql.New(c)
 	core := coresql.New(c, cache, search)
-	return &connection{c, &tx{coreTx: core, keyTx: keysql.New(c), runTx: runsql.New(c, core), searchTx: search, archiveTx: archivesql.New(c, core, search), clusterTx: clustersql.New(c), rendererTx: renderersql.New(c), c: c}}
+	return &connection{c, &tx{coreTx: core, keyTx: keysql.New(c), runTx: runsql.New(c, core), searchTx: search, archiveTx: archivesql.New(c, core, search), auditTx: auditsql.New(c), clusterTx: clustersql.New(c), rendererTx: renderersql.New(c), c: c}}
 }
 
 // newWriter returns the connection that changes the database.

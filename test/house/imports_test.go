@@ -189,7 +189,7 @@ var importTable = []importRule{
 	{dir: "internal/harness/jsonrpc", inside: []string{"internal/harness"}, never: sqlAndWeb},
 	{dir: "internal/harness/process", inside: []string{"internal/harness"}, others: true, never: sqlAndWeb},
 	{dir: "internal/hub", inside: []string{".", "internal/hub/access", "internal/hub/agents", "internal/hub/archive", "internal/hub/core", "internal/hub/feed", "internal/hub/inbox", "internal/hub/nodes", "internal/hub/live", "internal/hub/pending", "internal/hub/runs", "internal/hub/spaces", "internal/hub/storage", "internal/metrics"}, never: sqlAndWeb},
-	{dir: "internal/hub/storage", inside: []string{".", "internal/behalf", "internal/search"}, never: sqlAndWeb},
+	{dir: "internal/hub/storage", inside: []string{".", "internal/audit", "internal/behalf", "internal/search"}, never: sqlAndWeb},
 	{dir: "internal/hub/core", inside: []string{".", "internal/hub/storage", "internal/metrics", "internal/naming"}, never: sqlAndWeb},
 	{dir: "internal/hub/pending", inside: []string{".", "internal/approval", "internal/behalf", "internal/hub/core", "internal/hub/storage"}, never: sqlAndWeb},
 	{dir: "internal/hub/nodes", inside: []string{".", "internal/hub/core", "internal/hub/storage"}, never: sqlAndWeb},
@@ -294,7 +294,7 @@ var importTable = []importRule{
 	{
 		dir: "internal/sqlstore",
 		inside: []string{
-			".", "internal/hub/storage", "internal/limit", "internal/metrics", "internal/safetext", "internal/sqlite", "internal/sqlstore/archivesql", "internal/sqlstore/clustersql", "internal/sqlstore/coresql", "internal/sqlstore/keysql", "internal/sqlstore/renderersql", "internal/sqlstore/rowcache", "internal/sqlstore/runsql",
+			".", "internal/hub/storage", "internal/limit", "internal/metrics", "internal/safetext", "internal/sqlite", "internal/sqlstore/archivesql", "internal/sqlstore/auditsql", "internal/sqlstore/clustersql", "internal/sqlstore/coresql", "internal/sqlstore/keysql", "internal/sqlstore/renderersql", "internal/sqlstore/rowcache", "internal/sqlstore/runsql",
 			"internal/sqlstore/searchsql", "internal/sqlstore/sqlconn",
 		},
 		never: sqlAndWeb,
@@ -311,6 +311,7 @@ var importTable = []importRule{
 		inside: []string{".", "internal/hub/core", "internal/hub/storage", "internal/sqlstore/messagerow", "internal/sqlstore/readranges", "internal/sqlstore/rowcache", "internal/sqlstore/schema", "internal/sqlstore/searchsql", "internal/sqlstore/sqlconn"}, never: sqlAndWeb,
 	},
 	{dir: "internal/sqlstore/clustersql", inside: []string{".", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
+	{dir: "internal/sqlstore/auditsql", inside: []string{".", "internal/audit", "internal/hub/storage", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/renderersql", inside: []string{".", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/keysql", inside: []string{".", "internal/hub/storage", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/messagerow", inside: []string{".", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},

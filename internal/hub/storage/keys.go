@@ -26,6 +26,8 @@ type KeyTx interface {
 	// DeleteKey fails with NotFound also for a key of another session; an empty session
 	// means any.
 	DeleteKey(session shoal.SessionID, id shoal.KeyID) error
+	// Key returns a key by its id; NotFound for a revoked key.
+	Key(id shoal.KeyID) (shoal.Key, error)
 	// RevokedKey reports whether a key with this hash was deleted, alone or together with
 	// its entity. It does not know the keys of deleted sessions.
 	RevokedKey(hash string) (bool, error)

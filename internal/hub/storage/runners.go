@@ -10,6 +10,8 @@ type RunnerTx interface {
 	// Runners lists the reports of at most limit machines of a session, in the order of the ids of
 	// the machines and then of the agents, starting after the given machine.
 	Runners(session shoal.SessionID, after shoal.RunnerID, limit int) ([]RunnerRow, error)
+	// HasRunner reports whether a machine has reported about an agent.
+	HasRunner(session shoal.SessionID, id shoal.RunnerID, agent shoal.EntityID) (bool, error)
 	// RunnerKeys returns the keys with which a machine has reported about agents. It fails with
 	// NotFound for a machine that has not.
 	RunnerKeys(session shoal.SessionID, id shoal.RunnerID) ([]shoal.KeyID, error)

@@ -80,6 +80,7 @@ type Tx interface {
 	RendererTx
 	RecordTx
 	NodeTx
+	AuditTx
 	// Now returns the time of the database's clock, which decides when leases expire.
 	Now() (shoal.Time, error)
 }

@@ -61,6 +61,12 @@ func (t *Tx) KeyByHash(hash string) (shoal.Key, error) {
 	return sqlconn.OrNotFound(k, ok, err, "KeyByHash", "There is no such key here.")
 }
 
+// Key implements [hub.KeyTx].
+func (t *Tx) Key(id shoal.KeyID) (shoal.Key, error) {
+	k, ok, err := sqlconn.One(t.c, keyOf, `SELECT `+keyColumns+` FROM keys WHERE id = $1`, id)
+	return sqlconn.OrNotFound(k, ok, err, "Key", "There is no key %q here.", id)
+}
+
 // RevokedKey implements [hub.KeyTx].
 func (t *Tx) RevokedKey(hash string) (bool, error) {
 	return sqlconn.Exists(t.c, `SELECT 1 FROM revoked_keys WHERE hash = $1`, hash)

@@ -41,6 +41,11 @@ func (t *Tx) Runners(session shoal.SessionID, after shoal.RunnerID, limit int) (
 		SELECT DISTINCT runner FROM runner_agents WHERE session_id = $1 AND runner > $2 ORDER BY runner LIMIT $3) ORDER BY runner, agent_id`, session, after, limit)
 }
 
+// HasRunner implements [storage.RunnerTx].
+func (t *Tx) HasRunner(session shoal.SessionID, id shoal.RunnerID, agent shoal.EntityID) (bool, error) {
+	return sqlconn.Exists(t.c, `SELECT 1 FROM runner_agents WHERE session_id = $1 AND runner = $2 AND agent_id = $3`, session, id, agent)
+}
+
 // RunnerKeys implements [storage.RunnerTx].
 func (t *Tx) RunnerKeys(session shoal.SessionID, id shoal.RunnerID) (keys []shoal.KeyID, err error) {
 	found, err := sqlconn.List(t.c, func(r *sqlconn.Rows) *shoal.KeyID { return sqlconn.TextOrNil[shoal.KeyID](r, 0) },
