@@ -16,15 +16,16 @@ type claimKey struct {
 
 // claim reserves the conversation for one turn in this process, across all of its
 // handles. It does not wait: it fails with ErrConflict if the conversation is reserved.
-// release ends the reservation and may be called more than once.
-func (c *Conversation) claim() (release func(), err error) {
+// release ends the reservation and may be called more than once. live is how messages
+// reach the turn.
+func (c *Conversation) claim() (live *liveTurn, release func(), err error) {
 	key := c.claimKey()
-	mine := new(int)
+	mine := &liveTurn{}
 	if _, taken := claims.LoadOrStore(key, mine); taken {
-		return nil, NewError("agent.Run", ErrConflict, fmt.Sprintf(
+		return nil, nil, NewError("agent.Run", ErrConflict, fmt.Sprintf(
 			"Conversation %s runs a turn already (ThreadRunActive); wait until it has finished, or take another conversation.", c.id))
 	}
-	return func() { claims.CompareAndDelete(key, mine) }, nil
+	return mine, func() { claims.CompareAndDelete(key, mine) }, nil
 }
 
 func (c *Conversation) claimKey() claimKey {

@@ -258,26 +258,26 @@ func TestReplaceOldest(t *testing.T) {
 func TestOneTurnAtATimeInAProcess(t *testing.T) {
 	store := NewMemory()
 	a, b := OpenConversation(store, "c"), OpenConversation(store, "c")
-	release, err := a.claim()
+	_, release, err := a.claim()
 	ok(t, err)
-	_, err = b.claim()
+	_, _, err = b.claim()
 	kind(t, err, ErrConflict, "ThreadRunActive")
 	for _, other := range []*Conversation{OpenConversation(store, "d"), OpenConversation(NewMemory(), "c")} {
-		free, err := other.claim()
+		_, free, err := other.claim()
 		ok(t, err)
 		free()
 	}
 	release()
-	again, err := b.claim()
+	_, again, err := b.claim()
 	ok(t, err)
 	release() // a second time: it is not ours any more
-	_, err = a.claim()
+	_, _, err = a.claim()
 	kind(t, err, ErrConflict)
 	again()
 
 	// A store that cannot be compared does not stop anybody.
 	odd := OpenConversation(incomparable{Store: store}, "c")
-	free, err := odd.claim()
+	_, free, err := odd.claim()
 	ok(t, err)
 	free()
 }

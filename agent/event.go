@@ -12,7 +12,7 @@ import (
 // The order of one turn:
 //
 //	TurnStarted [Reduced, a hard one]
-//	  per step: StepStarted
+//	  per step: StepStarted [Interjected]
 //	    per attempt: [Reduced] ModelCallStarted MessageStarted
 //	      (ReasoningStarted ReasoningDelta* ReasoningEnded |
 //	       TextStarted TextDelta* TextEnded |
@@ -41,7 +41,8 @@ type TurnStarted struct {
 	At           time.Time
 }
 
-// StepStarted opens a step, counted from 0. Errors is the number of consecutive
+// StepStarted opens a step, counted from 0. Repeated reports that a turn was resumed in
+// the step, after its model had answered: the step was opened before. Errors is the number of consecutive
 // steps with a failed result before it; Completed names the tools that ran in
 // this turn so far, in order.
 type StepStarted struct {
@@ -49,6 +50,16 @@ type StepStarted struct {
 	MaxSteps  int
 	Errors    int
 	Completed []string
+	Repeated  bool
+}
+
+// Interjected reports that messages of [Conversation.Interject] have entered the turn: the
+// model reads them in this step. Repeated reports that an earlier run of the turn has
+// emitted the event.
+type Interjected struct {
+	Step     int
+	Messages []Message
+	Repeated bool
 }
 
 // ModelCallStarted carries the request that is about to be sent. Attempt counts from
@@ -146,9 +157,11 @@ type OutputPartial struct {
 }
 
 // RequestOpened reports that the turn needs an answer from outside. The request is
-// stored before this event.
+// stored before this event. Repeated reports that an earlier run of the turn has stored the
+// request, and emitted the event unless it died in between.
 type RequestOpened struct {
-	Pending Pending
+	Pending  Pending
+	Repeated bool
 }
 
 // RequestAnswered reports that a request was answered, and that the answer is stored.
@@ -171,9 +184,10 @@ type ToolProgress struct {
 
 // ToolFinished is the one result of a call. Err is the cause of a failure, for
 // the operator; the model reads only Result.Text. A resumed turn emits the
-// results of its open step again.
+// results of its open step again, with Repeated set.
 type ToolFinished struct {
 	Result   ToolResult
+	Repeated bool
 	Duration time.Duration
 	Err      error
 }
@@ -236,6 +250,9 @@ type TurnFinished struct {
 	Duration time.Duration
 	// Pending are the requests that a waiting turn needs answers to.
 	Pending []Pending
+	// Unread are the interjected messages that no step has read, because the turn ended
+	// before. They are in the history: the next turn reads them, also one without input.
+	Unread []Message
 	// Unsaved reports that the last step could not be stored: events were emitted
 	// whose content is not in the conversation.
 	Unsaved bool
@@ -284,6 +301,7 @@ const (
 
 func (TurnStarted) event()      {}
 func (StepStarted) event()      {}
+func (Interjected) event()      {}
 func (ModelCallStarted) event() {}
 func (MessageStarted) event()   {}
 func (ReasoningStarted) event() {}

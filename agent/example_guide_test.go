@@ -213,6 +213,36 @@ func ExampleContextProvider() {
 	// Turns before this one: 1
 }
 
+// The user corrects the agent while it works.
+func ExampleConversation_Interject() {
+	ctx := context.Background()
+	model := script.Func(func(r *agent.Request) script.Answer {
+		if last := r.Messages[len(r.Messages)-1]; last.Text() == "No, in Bonn!" {
+			return script.Answer{Text: "Looking at Bonn instead."}
+		}
+		return script.Answer{Calls: []agent.ToolCall{{Name: "weather", Arguments: `{"City":"Kiel"}`}}}
+	})
+	a := must(agent.New(model, agent.Options{Tools: []agent.Tool{weather()}}))
+	c := agent.NewConversation()
+	for event, err := range a.Stream(ctx, c, agent.Say("Umbrella?")) {
+		if err != nil {
+			panic(err)
+		}
+		switch e := event.(type) {
+		case agent.ToolStarted:
+			if err := c.Interject(ctx, agent.Say("No, in Bonn!")); err != nil {
+				panic(err)
+			}
+		case agent.Interjected:
+			fmt.Println("step", e.Step, "reads:", e.Messages[0].Text())
+		}
+	}
+	fmt.Println(must(c.Messages(ctx))[4].Text())
+	// Output:
+	// step 1 reads: No, in Bonn!
+	// Looking at Bonn instead.
+}
+
 func ExampleConversation_Fork() {
 	ctx := context.Background()
 	model := script.Func(func(r *agent.Request) script.Answer { return script.Answer{Text: fmt.Sprint(len(r.Messages))} })

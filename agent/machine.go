@@ -48,8 +48,10 @@ type machine struct {
 	toApply   []Pending       // answers that take effect when they are stored
 	callIDs   map[string]bool // ids used in this turn
 	repeats   map[string]repeat
-	unpriced  bool // warned that a model's price is unknown
-	errors    int  // consecutive steps with a failure
+	unpriced  bool            // warned that a model's price is unknown
+	errors    int             // consecutive steps with a failure
+	queue     []Message       // interjected; the next step reads them
+	restored  map[string]bool // the requests that were stored when the turn was resumed
 	complete  []string
 
 	began     time.Time
@@ -180,7 +182,11 @@ func (m *machine) beginStep() {
 	m.uncounted = 0
 	clear(m.failed)
 	m.stepBegan = m.elapsed
-	m.emitStepStarted()
+	m.emitStepStarted(false)
+	if len(m.queue) > 0 {
+		m.step.Before, m.queue = m.queue, nil
+		m.emit(Interjected{Step: m.step.Index, Messages: m.step.Before})
+	}
 	m.phase = phaseModel
 }
 
@@ -189,21 +195,29 @@ func (m *machine) tick(elapsed time.Duration) { m.elapsed = elapsed }
 
 func (m *machine) now() time.Time { return m.began.Add(m.elapsed).Round(0) }
 
-func (m *machine) emitStepStarted() {
-	m.emit(StepStarted{Step: m.step.Index, MaxSteps: m.maxSteps, Errors: m.errors, Completed: m.complete[:len(m.complete):len(m.complete)]})
+func (m *machine) emitStepStarted(repeated bool) {
+	m.emit(StepStarted{Step: m.step.Index, MaxSteps: m.maxSteps, Errors: m.errors, Completed: m.complete[:len(m.complete):len(m.complete)], Repeated: repeated})
 }
 
+// overBudget ends a turn that has used more than it may, and reports whether it did.
 func (m *machine) overBudget() bool {
+	message := m.budgetUsed()
+	if message != "" {
+		m.fail(ReasonBudget, message, nil)
+	}
+	return message != ""
+}
+
+// budgetUsed says what the turn has used more of than it may; empty if nothing.
+func (m *machine) budgetUsed() string {
 	o := m.rules.opts
 	switch {
 	case o.MaxTokens > 0 && m.usage.InputTokens+m.usage.OutputTokens > o.MaxTokens:
-		m.fail(ReasonBudget, fmt.Sprintf("The turn used more than its %d tokens.", o.MaxTokens), nil)
+		return fmt.Sprintf("The turn used more than its %d tokens.", o.MaxTokens)
 	case o.MaxCost > 0 && m.cost > o.MaxCost:
-		m.fail(ReasonBudget, fmt.Sprintf("The turn cost more than its %.2f USD.", o.MaxCost), nil)
-	default:
-		return false
+		return fmt.Sprintf("The turn cost more than its %.2f USD.", o.MaxCost)
 	}
-	return true
+	return ""
 }
 
 // waited reports that the delay of a retry is over.

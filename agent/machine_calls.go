@@ -29,6 +29,8 @@ type callState struct {
 	result ToolResult
 	end    toolEnd
 	shown  bool
+	// repeated means that the result was stored when the turn was resumed.
+	repeated bool
 	// edited are the arguments that it runs with in place of the model's, if any.
 	edited, editedBy string
 }
@@ -305,7 +307,7 @@ func (m *machine) show() {
 			return
 		case !c.shown:
 			c.shown = true
-			m.emit(ToolFinished{Result: c.result, Duration: c.end.duration, Err: c.end.err})
+			m.emit(ToolFinished{Result: c.result, Repeated: c.repeated, Duration: c.end.duration, Err: c.end.err})
 		}
 	}
 }

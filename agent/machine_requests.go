@@ -59,7 +59,7 @@ func (m *machine) announce() {
 	for _, p := range m.step.Pending {
 		if p.Answer == nil && !m.announced[p.ID] {
 			m.announced[p.ID] = true
-			m.emit(RequestOpened{Pending: p})
+			m.emit(RequestOpened{Pending: p, Repeated: m.restored[p.ID]})
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 // resume sets the machine to the point where an unfinished turn stopped: after its last
 // complete step, or in the calls of its open step.
 func (m *machine) resume(turn *OpenTurn) {
-	for _, s := range turn.Steps {
+	for i, s := range turn.Steps {
 		m.step, m.attempt = s, 0
 		m.openCalls()
 		for _, id := range s.Started {
@@ -27,6 +27,9 @@ func (m *machine) resume(turn *OpenTurn) {
 			m.advance()
 			m.events = m.events[:0]
 			m.step = Step{Index: s.Index + 1}
+			if i < len(turn.Steps)-1 { // a message that the next step has read made it go on
+				m.end, m.phase = nil, phaseStep
+			}
 			continue
 		}
 		m.resumeOpen()
@@ -46,7 +49,7 @@ func (m *machine) restoreResults() {
 	for _, r := range m.step.Results {
 		for i := range m.open {
 			if c := &m.open[i]; c.call.ID == r.CallID {
-				c.stage, c.result = callDone, r
+				c.stage, c.result, c.repeated = callDone, r, true
 			}
 		}
 	}
@@ -66,7 +69,14 @@ func (m *machine) restoreOutput() {
 // to run are decided again like new ones, because the tools and the rules may have
 // changed.
 func (m *machine) resumeOpen() {
-	m.emitStepStarted()
+	m.emitStepStarted(true)
+	if len(m.step.Before) > 0 {
+		m.emit(Interjected{Step: m.step.Index, Messages: m.step.Before, Repeated: true})
+	}
+	m.restored = map[string]bool{}
+	for _, p := range m.step.Pending {
+		m.restored[p.ID] = true
+	}
 	m.restoreOutput()
 	m.phase = phaseDecide
 	m.show()

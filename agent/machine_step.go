@@ -83,7 +83,7 @@ func (m *machine) advance() {
 		m.phase = phaseEnded
 	case m.output != nil:
 		m.succeed(ReasonDone)
-	case len(m.open) == 0 && m.step.Finish != FinishPaused:
+	case len(m.open) == 0 && m.step.Finish != FinishPaused && !m.readsOn():
 		m.endOfText()
 	case m.tooManyErrors(m.errors):
 		m.fail(ReasonMaxErrors, fmt.Sprintf("Exceeded maximum consecutive errors (%d).", o.MaxErrors), nil)
@@ -92,6 +92,21 @@ func (m *machine) advance() {
 	case m.step.Index+1 >= m.maxSteps:
 		m.fail(ReasonMaxSteps, fmt.Sprintf("The turn used all of its %d steps.", m.maxSteps), nil)
 	}
+}
+
+// interjected takes messages that the next step is to read.
+func (m *machine) interjected(messages []Message) {
+	for i := range messages {
+		if id := messages[i].ID; !containsID(m.queue, id) && !containsID(m.step.Before, id) {
+			m.queue = append(m.queue, messages[i])
+		}
+	}
+}
+
+// readsOn reports whether the turn goes on after an answer without calls, because a
+// message arrived meanwhile, and may.
+func (m *machine) readsOn() bool {
+	return len(m.queue) > 0 && m.step.Finish != FinishFiltered && m.step.Index+1 < m.maxSteps && m.budgetUsed() == ""
 }
 
 // extend adds the steps that were granted with this one.

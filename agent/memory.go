@@ -204,6 +204,10 @@ func (r *Record) end(ref TurnRef, end TurnEnd) error {
 		open.Waiting = true
 		r.Open = &open
 	} else {
+		if last := len(open.Steps) - 1; last >= 0 && !open.Steps[last].Done {
+			open.Steps = open.Steps[:last] // it is dropped, with what it has read
+		}
+		r.Messages = append(r.Messages, open.unread()...)
 		r.Open = nil
 	}
 	r.ContextState = merged[json.RawMessage](r.ContextState, end.ContextState)

@@ -57,6 +57,9 @@ func (o *OpenTurn) validate(n int) error {
 	if err := checkHistory("input", o.Input); err != nil {
 		return err
 	}
+	if err := checkHistory("interjected", o.Interjected); err != nil {
+		return err
+	}
 	want := o.Base + len(o.Input)
 	for i := range o.Steps {
 		s := &o.Steps[i]
@@ -91,6 +94,9 @@ func (s *Step) validate(index int, last bool) error {
 		if tokens < 0 {
 			return invalidCheckpoint("token count", tokens)
 		}
+	}
+	if err := checkHistory("before", s.Before); err != nil {
+		return err
 	}
 	if err := checkParts("assistant", s.Assistant); err != nil {
 		return err

@@ -15,6 +15,8 @@ func show(e agent.Event) string {
 		return "turn started" + flag2(e.Resumed, " again")
 	case agent.StepStarted:
 		return fmt.Sprintf("step %d of %d errors=%d completed=%s", e.Step, e.MaxSteps, e.Errors, strings.Join(e.Completed, ","))
+	case agent.Interjected:
+		return fmt.Sprintf("interjected %q", e.Messages[0].Text()) + flag2(e.Repeated, " again")
 	case agent.ModelCallStarted:
 		return fmt.Sprintf("model called, attempt %d, %d messages", e.Attempt, len(e.Request.Messages))
 	case agent.MessageStarted:

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -32,8 +33,8 @@ type Store interface {
 	// with ErrConflict if the turn is not open in this attempt, or if step is out of
 	// order.
 	Commit(ctx context.Context, conversation string, ref TurnRef, step Step) error
-	// End closes the turn, drops an open step, and stores the contents of end. With
-	// the outcome [Waiting], turn and step remain open and the turn is marked as
+	// End closes the turn, drops an open step, appends the messages of Open.Interjected
+	// that no completed step has read, and stores the contents of end. With the outcome [Waiting], turn and step remain open and the turn is marked as
 	// waiting. End fails with ErrConflict as Commit does.
 	End(ctx context.Context, conversation string, ref TurnRef, end TurnEnd) error
 	// Replace stores the whole record if the stored one has the revision
@@ -103,6 +104,26 @@ type OpenTurn struct {
 	Steps []Step `json:"steps,omitempty"`
 	// Waiting reports whether the turn ended as [Waiting].
 	Waiting bool `json:"waiting,omitempty"`
+	// Interjected are the messages that [Conversation.Interject] has stored for the turn,
+	// oldest first, also those that a step has read (Step.Before). The end of the turn
+	// appends the others to the record's messages.
+	Interjected []Message `json:"interjected,omitempty"`
+}
+
+// unread returns the interjected messages that no stored step has read.
+func (o *OpenTurn) unread() []Message {
+	var out []Message
+	for i := range o.Interjected {
+		m := o.Interjected[i]
+		if !slices.ContainsFunc(o.Steps, func(s Step) bool { return containsID(s.Before, m.ID) }) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+func containsID(messages []Message, id string) bool {
+	return slices.ContainsFunc(messages, func(m Message) bool { return m.ID == id })
 }
 
 // step returns the index of the turn's current step.
@@ -116,7 +137,9 @@ func (o *OpenTurn) step() int {
 // Step is one model answer with the results of its calls. A step that is not
 // Done lacks results: it is the checkpoint of a turn in the middle of its tools.
 type Step struct {
-	Index     int          `json:"index"`
+	Index int `json:"index"`
+	// Before are the interjected messages that this step was the first to read.
+	Before    []Message    `json:"before,omitempty"`
 	Assistant Message      `json:"assistant"`
 	Results   []ToolResult `json:"results,omitempty"` // in the order of the calls; while open, of the finished ones
 	Pending   []Pending    `json:"pending,omitempty"`
@@ -131,10 +154,10 @@ type Step struct {
 	Ends *TurnEnd `json:"ends,omitempty"`
 }
 
-// Messages returns the messages that a completed step adds to the history: the
-// assistant message and, if there are results, one tool message.
+// Messages returns the messages that a completed step adds to the history: those of
+// Before, the assistant message and, if there are results, one tool message.
 func (s Step) Messages() []Message {
-	out := []Message{s.Assistant}
+	out := append(slices.Clip(s.Before), s.Assistant)
 	if len(s.Results) > 0 {
 		m := Message{ID: s.Assistant.ID + ".results", Role: ToolRole, CreatedAt: s.Assistant.CreatedAt}
 		for i := range s.Results {

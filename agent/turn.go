@@ -28,6 +28,7 @@ func (turnTimeout) Is(target error) bool { return target == context.DeadlineExce
 type turn struct {
 	agent  *Agent
 	conv   *Conversation
+	live   *liveTurn
 	ref    TurnRef
 	record Record
 	input  []Message
@@ -56,13 +57,13 @@ type turn struct {
 
 // run runs one turn; see [Agent.Stream]. It returns nil if the turn could not begin.
 func (a *Agent) run(ctx context.Context, c *Conversation, input []Message, yield func(Event, error) bool) *turn {
-	release, err := c.claim()
+	live, release, err := c.claim()
 	if err != nil {
 		yield(nil, &BeginError{Err: err})
 		return nil
 	}
 	defer release()
-	t := &turn{agent: a, conv: c, input: input, yield: yield}
+	t := &turn{agent: a, conv: c, live: live, input: input, yield: yield}
 	t.ctx, t.cancel = context.WithCancelCause(ctx)
 	defer t.cancel(nil)
 	if err := t.prepare(); err != nil {
@@ -96,6 +97,7 @@ func (t *turn) loop() {
 	}
 	for {
 		t.interrupt()
+		t.m.interjected(t.live.take())
 		t.m.tick(t.clock.elapsed())
 		act := t.m.next()
 		t.flush()
@@ -222,7 +224,7 @@ func (t *turn) finish(end *ending) {
 	}
 	states := t.notifyProviders(end)
 	if !end.unsaved {
-		if err := t.clock.paused(func() error { return t.storeEnd(end, states) }); err != nil {
+		if err := t.clock.paused(func() error { return t.live.end(func() error { return t.storeEnd(end, states) }) }); err != nil {
 			end = unsaved(err)
 		}
 	}
@@ -232,8 +234,11 @@ func (t *turn) finish(end *ending) {
 	}
 	if t.m != nil {
 		done.Steps, done.Usage, done.Cost = t.m.step.Index, t.m.usage, t.m.cost
+		t.m.interjected(t.live.take())
 		if end.outcome == Waiting {
 			done.Pending = t.m.waitingFor()
+		} else {
+			done.Unread = append(slices.Clip(t.m.step.Before), t.m.queue...) // of a step that was not stored, and later ones
 		}
 	}
 	t.afterTurn(done)

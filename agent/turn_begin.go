@@ -120,6 +120,7 @@ func (t *turn) open() error {
 		t.partial = &partialOutput{}
 	}
 	if t.resume {
+		t.m.interjected(t.record.Open.unread())
 		t.m.resume(t.record.Open)
 	}
 	for _, mw := range a.opts.Middleware {

@@ -123,7 +123,7 @@ func (t *turn) prepareRequest(act action) error {
 	if act.attempt > 1 {
 		return nil
 	}
-	view, did, err := t.reducer.view(t.ctx, t.history, false)
+	view, did, err := t.reducer.view(t.ctx, t.seen(), false)
 	if t.ctx.Err() != nil {
 		return context.Cause(t.ctx)
 	}
@@ -152,9 +152,17 @@ func (t *turn) prepareRequest(act action) error {
 	return nil
 }
 
+// seen is the history that the present step continues.
+func (t *turn) seen() []Message {
+	if len(t.m.step.Before) == 0 {
+		return t.history
+	}
+	return append(slices.Clip(t.history), t.m.step.Before...)
+}
+
 // reduce shortens the request after an overflow as far as possible.
 func (t *turn) reduce() {
-	view, did, err := t.reducer.view(t.ctx, t.history, true)
+	view, did, err := t.reducer.view(t.ctx, t.seen(), true)
 	if t.ctx.Err() != nil {
 		return
 	}

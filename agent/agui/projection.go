@@ -124,6 +124,10 @@ func (p *Projection) aside(s *speaker, e agent.Event) {
 	switch e := e.(type) {
 	case agent.ModelRetrying:
 		p.custom(s, "model_retrying", map[string]any{"attempt": e.Attempt, "delayMs": e.Delay.Milliseconds()})
+	case agent.Interjected:
+		for i := range e.Messages {
+			p.custom(s, "interjected", map[string]any{"messageId": e.Messages[i].ID, "content": e.Messages[i].Text()})
+		}
 	case agent.OutputPartial:
 		p.custom(s, "output_partial", map[string]any{"messageId": e.MessageID, "value": e.Value})
 	case agent.RequestOpened:

@@ -67,6 +67,7 @@ func full() agent.Record {
 	step := calling(1, false, "c1")
 	step.Pending[0].Answer = &agent.Answer{PendingID: "p", Approved: true, Rule: agent.AlwaysAllow, By: "ann"}
 	step.Pending[0].Via, step.Pending[0].ExpiresAt = "c1", at(8)
+	step.Before = []agent.Message{say("m3")}
 	step.Ends = &agent.TurnEnd{Outcome: agent.Failed, Reason: agent.ReasonMaxErrors, Message: "too many", At: at(7)}
 	first := answered(0)
 	input := say("m2")
@@ -79,6 +80,7 @@ func full() agent.Record {
 		ContextState: map[string]json.RawMessage{"memory": json.RawMessage(`{"n":1}`)},
 		Open: &agent.OpenTurn{
 			Turn: turn("t", 3, input), Base: 1, Steps: []agent.Step{first, step}, Waiting: true,
+			Interjected: []agent.Message{say("m3"), say("m4")},
 		},
 	}
 }
@@ -215,6 +217,21 @@ var endParts = []part{
 				s.Errorf("after %s: open %v, %d messages", outcome, r.Open, len(r.Messages))
 			}
 		}
+	}},
+	{"End appends the interjected messages that no completed step has read", func(s *suite) {
+		s.begin(turn("t", 1, say("m1")))
+		r := s.load()
+		r.Open.Interjected = []agent.Message{say("m2"), say("m3"), say("m4")}
+		s.must(s.store.Replace(s.ctx, r))
+		read := answered(0)
+		read.Before = []agent.Message{say("m2")}
+		s.commit(ref("t", 1), read)
+		dropped := calling(1, false, "c1")
+		dropped.Before = []agent.Message{say("m3")}
+		s.commit(ref("t", 1), dropped)
+		s.history("m1", "m2", "a")
+		s.end(ref("t", 1), agent.Failed)
+		s.history("m1", "m2", "a", "m3", "m4")
 	}},
 	{"End as waiting leaves the turn open and notes it", func(s *suite) {
 		s.begin(turn("t", 1, say("m1")))

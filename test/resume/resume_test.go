@@ -32,7 +32,13 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(childEnv); dir != "" {
+	if dir := os.Getenv(childEnv); dir != "" && os.Getenv(steerEnv) != "" {
+		if err := steeredChild(dir, os.Getenv(pointEnv)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	} else if dir != "" {
 		if err := child(dir, os.Getenv(pointEnv), os.Getenv(harmEnv) == ""); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
