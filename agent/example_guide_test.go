@@ -80,6 +80,33 @@ func ExampleExternal() {
 	// completed Blue it is.
 }
 
+func ExampleTyped() {
+	type place struct {
+		City    string `json:"city"`
+		Country string `json:"country" jsonschema:"ISO code"`
+	}
+	ctx := context.Background()
+	a := must(agent.New(script.PerTurn(script.Answer{Text: `{"city":"Kiel","country":"DE"}`}), agent.Options{}))
+
+	where, err := agent.Typed[place](ctx, a, "Where is the Kieler Woche?")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(where.City, where.Country)
+	// Output: Kiel DE
+}
+
+func ExampleAgent_Ask() {
+	ctx := context.Background()
+	a := must(agent.New(callsWeather(), agent.Options{Tools: []agent.Tool{weather()}}))
+	answer, err := a.Ask(ctx, "Do I need an umbrella in Kiel?")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(answer)
+	// Output: Take an umbrella.
+}
+
 func ExampleStructured() {
 	type place struct {
 		City    string `json:"city"`

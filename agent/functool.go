@@ -86,6 +86,12 @@ func Configure(tool Tool, change func(spec *ToolSpec)) Tool {
 	return &configured{Tool: tool, change: change}
 }
 
+// NeedsPermission returns tool with a request for permission before every call, as
+// ToolSpec.RequiresPermission says.
+func NeedsPermission(tool Tool) Tool {
+	return Configure(tool, func(s *ToolSpec) { s.RequiresPermission = true })
+}
+
 // function is a tool that calls a function.
 type function struct {
 	spec ToolSpec
