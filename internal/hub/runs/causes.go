@@ -57,13 +57,17 @@ const chainPages = 4
 
 // storePostCause returns the cause of a posted message and stores it for the messages that
 // follow. A message of a person starts a chain. A message of an agent continues the deepest
-// chain that it was mentioned in since its last message in the space.
+// chain that it was mentioned in since its last message in the space, or that a run of it
+// continues: a program that executes a run may post with the key of the agent.
 func storePostCause(ch *core.Change, sender shoal.Entity, m shoal.Message) (storage.Cause, error) {
 	own := storage.Cause{Root: string(m.ID), ActingFor: []shoal.EntityID{sender.ID}}
 	if sender.Kind != shoal.Agent {
 		return own, nil
 	}
 	c, err := deepestMentionCause(ch, m)
+	if err == nil {
+		c, err = deepestRunCause(ch, m, c)
+	}
 	if err != nil || c.Root == "" {
 		return own, err
 	}
@@ -105,6 +109,29 @@ func deepestMentionCause(ch *core.Change, m shoal.Message) (deepest storage.Caus
 			break
 		}
 		before = page[0].Seq
+	}
+	return deepest, nil
+}
+
+// runsOfAnAgent limits how many runs of an agent in progress are searched for a cause.
+const runsOfAnAgent = 64
+
+// deepestRunCause returns the deepest of a cause and those of the runs in progress of the sender
+// of m, with the roots of all of them.
+func deepestRunCause(tx Tx, m shoal.Message, deepest storage.Cause) (storage.Cause, error) {
+	active, err := tx.Runs(m.SessionID, storage.RunFilter{
+		Agent: m.EntityID, Status: []shoal.RunStatus{shoal.RunRunning, shoal.RunWaitingTool, shoal.RunWaitingReply}, Limit: runsOfAnAgent,
+	})
+	if err != nil {
+		return deepest, err
+	}
+	for _, r := range active {
+		c := r.Cause(0)
+		roots := behalf.Join(deepest.ActingFor, c.ActingFor)
+		if deepest.Root == "" || c.Depth > deepest.Depth {
+			deepest = c
+		}
+		deepest.ActingFor = roots
 	}
 	return deepest, nil
 }
