@@ -36,6 +36,10 @@ type Config struct {
 	Agents       map[shoal.EntityID]AgentConfig `yaml:"agents"`
 	MaxProcesses int                            `yaml:"maxProcesses"`
 	Idle         time.Duration                  `yaml:"idle"`
+	// MaxProcessMemory is how much resident memory an idle program may use, with what it has started,
+	// and MaxMemory how much all together may. 0 means no limit.
+	MaxProcessMemory Memory `yaml:"maxProcessMemory"`
+	MaxMemory        Memory `yaml:"maxMemory"`
 }
 
 // AgentConfig is the configuration of one agent.
@@ -96,6 +100,10 @@ func (c *Config) Complete(dir string) error {
 		return fmt.Errorf("maxProcesses: must be from 1 to %d", maxProcesses)
 	case c.Idle < minIdle:
 		return fmt.Errorf("idle: must be at least %s, such as 10m", minIdle)
+	case c.MaxProcessMemory > 0 && c.MaxProcessMemory < minMemory:
+		return fmt.Errorf("maxProcessMemory: must be at least %s, or 0 for no limit", Memory(minMemory))
+	case c.MaxMemory > 0 && c.MaxMemory < max(c.MaxProcessMemory, minMemory):
+		return fmt.Errorf("maxMemory: must be at least %s, as much as one program may use, or 0 for no limit", max(c.MaxProcessMemory, minMemory))
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.Agents)) {
 		a := c.Agents[id]

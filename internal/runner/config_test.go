@@ -20,7 +20,7 @@ func TestConfigIsCompleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := ParseConfig([]byte("agents:\n  scout: {kind: codex, dir: app}\n  sweep:\n    kind: acp\n    dir: "+dir+
-		"\n    command: [sweep, --acp]\n    mode: edit\n    environ: [GITHUB_TOKEN]\n    respondTo: [members]\nidle: 90s\n"), dir)
+		"\n    command: [sweep, --acp]\n    mode: edit\n    environ: [GITHUB_TOKEN]\n    respondTo: [members]\nidle: 90s\nmaxProcessMemory: 1.5GiB\nmaxMemory: 3GiB\n"), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func TestConfigIsCompleted(t *testing.T) {
 			"scout": {Kind: "codex", Dir: filepath.Join(dir, "app"), Mode: harness.ModeAsk, RespondTo: []string{"owner"}, Approve: []string{"owner"}, Budget: Budget{MaxTurnsPerHour: 30}},
 			"sweep": {Kind: "acp", Dir: dir, Command: []string{"sweep", "--acp"}, Mode: harness.ModeEdit, Environ: []string{"GITHUB_TOKEN"}, RespondTo: []string{"members"}, Approve: []string{"owner"}, Budget: Budget{MaxTurnsPerHour: 30}},
 		},
-		MaxProcesses: DefaultMaxProcesses, Idle: 90 * time.Second,
+		MaxProcesses: DefaultMaxProcesses, Idle: 90 * time.Second, MaxProcessMemory: 3 << 29, MaxMemory: 3 << 30,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the configuration (-want +got):\n%s", diff)
@@ -55,6 +55,10 @@ func TestConfigIsChecked(t *testing.T) {
 		{"agents: {scout: {kind: codex, dir: ., allowBypass: true}}", "allowBypass"},
 		{"agents: {scout: {kind: codex, dir: .}}\nmaxProcesses: 99", "maxProcesses: must be from 1 to 32"},
 		{"agents: {scout: {kind: codex, dir: .}}\nidle: 1ms", "idle: must be at least 1s"},
+		{"agents: {scout: {kind: codex, dir: .}}\nmaxMemory: lots", `"lots" is not an amount of memory such as 512MiB or 2GiB`},
+		{"agents: {scout: {kind: codex, dir: .}}\nmaxMemory: 4096", `"4096" is not an amount of memory such as 512MiB or 2GiB`},
+		{"agents: {scout: {kind: codex, dir: .}}\nmaxProcessMemory: 1KiB", "maxProcessMemory: must be at least 1MiB"},
+		{"agents: {scout: {kind: codex, dir: .}}\nmaxProcessMemory: 2GiB\nmaxMemory: 1GiB", "maxMemory: must be at least 2GiB"},
 		{"agents: [scout]", "cannot"},
 	} {
 		_, err := ParseConfig([]byte(c.text), dir)

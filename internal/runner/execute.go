@@ -56,6 +56,10 @@ type Options struct {
 	// MaxProcesses is how many coding agents run at once, and Idle how long an unused one stays.
 	MaxProcesses int
 	Idle         time.Duration
+	// MaxProcessMemory and MaxMemory are those of the [Config].
+	MaxProcessMemory, MaxMemory Memory
+	// Log receives what the runner does by itself with the programs; nil for nothing.
+	Log func(text string)
 	// Environ is the environment of the runner, of which the agents see a part.
 	Environ []string
 	// Machine is what the server calls this machine; if it is empty, nothing is reported. Version is
@@ -72,6 +76,8 @@ type Runner struct {
 	refs    *refs
 	trees   worktrees
 	asks    sync.WaitGroup // goroutines that wait for a verdict; each ends with its run
+	stop    context.CancelFunc
+	watch   sync.WaitGroup // the goroutine that limits the memory
 }
 
 // New returns a runner. The caller must Stop it.
@@ -80,12 +86,27 @@ func New(o Options) (*Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Runner{options: o, kinds: kinds, pool: newPool(o.MaxProcesses, o.Idle), refs: found}, nil
+	r := &Runner{options: o, kinds: kinds, pool: newPool(o.MaxProcesses, o.Idle), refs: found}
+	ctx, stop := context.WithCancel(context.Background())
+	r.stop = stop
+	if limits := (memoryLimits{o.MaxProcessMemory, o.MaxMemory}); limits.any() {
+		r.watch.Go(func() { r.pool.watchMemory(ctx, limits, r.memoryFreed) })
+	}
+	return r, nil
+}
+
+// memoryFreed reports that a program was closed because of its memory.
+func (r *Runner) memoryFreed(c conversation, used Memory, why string) {
+	if r.options.Log != nil {
+		r.options.Log(fmt.Sprintf("%s is closed in %s: its program used %d MiB, and %s; the next mention resumes it", c.agent, c.name, used>>20, why))
+	}
 }
 
 // Stop ends all coding agents and waits for their ends. Every Serve must have returned, or return
 // soon.
 func (r *Runner) Stop() {
+	r.stop()
+	r.watch.Wait()
 	r.pool.stop()
 	r.asks.Wait()
 }

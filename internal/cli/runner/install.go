@@ -12,6 +12,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/cli"
+	"github.com/shoal-dev/shoal/internal/runner"
 	"github.com/shoal-dev/shoal/internal/wholefile"
 )
 
@@ -67,6 +68,14 @@ func (c *Command) arguments() (out []string) {
 	for _, one := range []struct{ flag, value string }{{"--dir", c.Dir}, {"--model", c.Model}} {
 		if one.value != "" {
 			out = append(out, one.flag, one.value)
+		}
+	}
+	for _, one := range []struct {
+		flag  string
+		value runner.Memory
+	}{{"--max-process-memory", c.MaxProcessMemory}, {"--max-memory", c.MaxMemory}} {
+		if one.value > 0 {
+			out = append(out, one.flag, one.value.String())
 		}
 	}
 	if c.Worktree {

@@ -35,7 +35,7 @@ func installed(t *testing.T, c *Command) (*cli.Shell, service) {
 }
 
 var scout = Command{
-	Kind: "acp", Agent: "scout", Dir: `/srv/my "shop" 100%`, Mode: "ask", Idle: time.Minute, MaxProcesses: 2, Worktree: true,
+	Kind: "acp", Agent: "scout", Dir: `/srv/my "shop" 100%`, Mode: "ask", Idle: time.Minute, MaxProcesses: 2, MaxMemory: 3 << 29, Worktree: true,
 	Program: []string{"agent", "--acp", "$HOME"}, RespondTo: []string{"owner", "ben"}, Approve: []string{"owner"},
 }
 

@@ -24,24 +24,26 @@ import (
 
 // Command is shoal runner.
 type Command struct {
-	Kind         string          `arg:"" optional:"" help:"claude-code, codex, gemini-cli, opencode, or acp with --program. Without one, all agents of the runner's configuration run."`
-	Agent        shoal.EntityID  `help:"The agent, created if new (default: claude, codex, gemini, opencode or agent)." placeholder:"ID"`
-	Name         string          `help:"The display name of a new agent." placeholder:"NAME"`
-	Dir          string          `help:"The directory in which it works (default: this one)." placeholder:"DIR"`
-	Worktree     bool            `help:"Give each conversation a working tree of its own, beside the repository, on a branch shoal/AGENT/SPACE."`
-	Mode         harness.Mode    `help:"What it may do without a question: read (and nothing else, ever), ask, or edit files in its directory." enum:"read,ask,edit" default:"ask"`
-	Model        string          `help:"The model (default: its own)." placeholder:"NAME"`
-	Program      []string        `help:"The program, and then its arguments, instead of the usual ones: --program my-agent --program=--acp." sep:"none" placeholder:"WORD"`
-	Environ      []string        `help:"Variables that it may see besides those that it needs." placeholder:"NAME"`
-	RespondTo    []string        `help:"Whose mentions make it work: owner, members, or ids." default:"owner" placeholder:"ID"`
-	Approve      []string        `help:"Whose approvals count: owner, members, or ids." default:"owner" placeholder:"ID"`
-	Space        []shoal.SpaceID `help:"Add it to these spaces (default: welcome, if there is one)." placeholder:"ID"`
-	Idle         time.Duration   `help:"How long an unused program stays open." default:"10m"`
-	Machine      shoal.RunnerID  `help:"What the server calls this machine (default: its host name)." placeholder:"ID"`
-	MaxProcesses int             `help:"How many programs run at once." default:"4"`
-	Install      bool            `help:"Write a service of systemd or launchd that runs this at every login, instead of running it now." xor:"install"`
-	Uninstall    bool            `help:"Remove that service." xor:"install"`
-	File         string          `help:"The runner's configuration (default: shoal/runner.yaml in $XDG_CONFIG_HOME or ~/.config)." placeholder:"FILE"`
+	Kind             string          `arg:"" optional:"" help:"claude-code, codex, gemini-cli, opencode, or acp with --program. Without one, all agents of the runner's configuration run."`
+	Agent            shoal.EntityID  `help:"The agent, created if new (default: claude, codex, gemini, opencode or agent)." placeholder:"ID"`
+	Name             string          `help:"The display name of a new agent." placeholder:"NAME"`
+	Dir              string          `help:"The directory in which it works (default: this one)." placeholder:"DIR"`
+	Worktree         bool            `help:"Give each conversation a working tree of its own, beside the repository, on a branch shoal/AGENT/SPACE."`
+	Mode             harness.Mode    `help:"What it may do without a question: read (and nothing else, ever), ask, or edit files in its directory." enum:"read,ask,edit" default:"ask"`
+	Model            string          `help:"The model (default: its own)." placeholder:"NAME"`
+	Program          []string        `help:"The program, and then its arguments, instead of the usual ones: --program my-agent --program=--acp." sep:"none" placeholder:"WORD"`
+	Environ          []string        `help:"Variables that it may see besides those that it needs." placeholder:"NAME"`
+	RespondTo        []string        `help:"Whose mentions make it work: owner, members, or ids." default:"owner" placeholder:"ID"`
+	Approve          []string        `help:"Whose approvals count: owner, members, or ids." default:"owner" placeholder:"ID"`
+	Space            []shoal.SpaceID `help:"Add it to these spaces (default: welcome, if there is one)." placeholder:"ID"`
+	Idle             time.Duration   `help:"How long an unused program stays open." default:"10m"`
+	Machine          shoal.RunnerID  `help:"What the server calls this machine (default: its host name)." placeholder:"ID"`
+	MaxProcesses     int             `help:"How many programs run at once." default:"4"`
+	MaxMemory        runner.Memory   `help:"How much memory all programs may use, such as 4GiB, before unused ones are closed (default: no limit; Linux only)." placeholder:"SIZE"`
+	MaxProcessMemory runner.Memory   `help:"How much memory one program may use before it is closed when it is unused." placeholder:"SIZE"`
+	Install          bool            `help:"Write a service of systemd or launchd that runs this at every login, instead of running it now." xor:"install"`
+	Uninstall        bool            `help:"Remove that service." xor:"install"`
+	File             string          `help:"The runner's configuration (default: shoal/runner.yaml in $XDG_CONFIG_HOME or ~/.config)." placeholder:"FILE"`
 }
 
 // usual are the names of agents by their kinds.
@@ -76,8 +78,14 @@ func (c *Command) Run(ctx context.Context, sh *cli.Shell) error {
 	if err != nil {
 		return err
 	}
+	if config.MaxMemory > 0 || config.MaxProcessMemory > 0 {
+		if err := runner.CanMeasureMemory(); err != nil {
+			sh.Output.Note("the limits of memory have no effect: %v", err)
+		}
+	}
 	work, err := runner.New(runner.Options{
 		State: filepath.Join(state, "conversations.json"), MaxProcesses: config.MaxProcesses, Idle: config.Idle, Environ: os.Environ(),
+		MaxProcessMemory: config.MaxProcessMemory, MaxMemory: config.MaxMemory, Log: func(text string) { sh.Output.Note("%s", text) },
 		Machine: c.Machine, Version: sh.Stamp.Build().Version,
 	})
 	if err != nil {
@@ -127,7 +135,7 @@ func (c *Command) config() (runner.Config, error) {
 		dir = here
 	}
 	config := runner.Config{
-		MaxProcesses: c.MaxProcesses, Idle: c.Idle,
+		MaxProcesses: c.MaxProcesses, Idle: c.Idle, MaxProcessMemory: c.MaxProcessMemory, MaxMemory: c.MaxMemory,
 		Agents: map[shoal.EntityID]runner.AgentConfig{c.Agent: {
 			Kind: c.Kind, Dir: dir, Worktree: c.Worktree, Mode: c.Mode, Model: c.Model, Command: c.Program, Environ: c.Environ, RespondTo: c.RespondTo, Approve: c.Approve,
 		}},

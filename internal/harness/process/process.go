@@ -91,6 +91,9 @@ func (p *Process) run(started chan<- error, out *os.File) {
 	close(p.done)
 }
 
+// Group is the number of the process group, as in the result of [Resident].
+func (p *Process) Group() int { return p.cmd.Process.Pid }
+
 // Done is closed when the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
