@@ -270,3 +270,19 @@ func TestRemovedWhileItWrites(t *testing.T) {
 		t.Errorf("shown:\n%s", got)
 	}
 }
+
+// A program that holds a run while a person is asked is there, although it calls nothing: what the
+// agent is shown as, and how it is reached, agree.
+func TestAProgramAtWorkIsNotOffline(t *testing.T) {
+	w := newWorld(t, time.Hour, remote)
+	w.ask("go")
+	p := w.program(w.one)
+	p.report(`{"type": "turn.started"}
+		{"type": "permission", "callId": "pay", "tool": "pay"}`)
+	w.asks(p.r.Run.ID)
+	e, err := w.hub.Entities.Get(t.Context(), ann, session, "clerk")
+	w.must(err)
+	if e.Wake == nil || e.Wake.State != shoal.ReachBusy || e.State != shoal.Connected {
+		t.Errorf("the agent is %s, and reached: %+v", e.State, e.Wake)
+	}
+}

@@ -200,14 +200,15 @@ func (p *Presence) presentEntities(session shoal.SessionID) (out []shoal.EntityI
 }
 
 // FillLiveState sets what e is doing now: from its calls, from its runs if [FillRunState]
-// has set the state, and as connected for an agent that the server runs. Of an agent it sets how a mention reaches it.
+// has set the state, and as connected for an agent that the server runs or whose program holds a
+// run. Of an agent it sets how a mention reaches it.
 func (p *Presence) FillLiveState(e shoal.Entity) shoal.Entity {
 	runs := e.State == shoal.Running
 	e = p.FillState(e)
 	switch {
 	case runs && e.State != shoal.Waiting:
 		e.State = shoal.Running
-	case e.Hosted && !e.Remote && e.State == shoal.Offline:
+	case (e.AtWork || e.Hosted && !e.Remote) && e.State == shoal.Offline:
 		e.State = shoal.Connected
 	}
 	e.Wake = p.Wake(e)
