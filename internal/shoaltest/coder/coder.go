@@ -20,6 +20,8 @@ type Coder struct {
 	mu        sync.Mutex
 	open      map[*process]bool
 	pids      []int
+	leaders   []int // of these, the ones that are not children of another
+	most      int
 	sessions  int
 	prompts   []Prompt
 	interrupt int
@@ -65,6 +67,20 @@ func (c *Coder) Interrupts() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.interrupt
+}
+
+// Most is the largest number of processes that existed at the same time, without their children.
+func (c *Coder) Most() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.most
+}
+
+// Started counts the processes so far, without their children.
+func (c *Coder) Started() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.leaders)
 }
 
 // Left lists the processes of the agent that still exist, children included, without those that
@@ -155,7 +171,14 @@ func (c *Coder) enter(p *process) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.closed {
-		c.open[p], c.pids = true, append(c.pids, p.pid, p.child)
+		c.open[p], c.pids, c.leaders = true, append(c.pids, p.pid, p.child), append(c.leaders, p.pid)
+		running := 0
+		for _, pid := range c.leaders {
+			if exists(pid) {
+				running++
+			}
+		}
+		c.most = max(c.most, running)
 	}
 	return !c.closed
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strings"
 	"sync"
 )
 
@@ -20,10 +21,14 @@ type process struct {
 	asked  map[string]chan bool // permissions, by the ids of their requests
 	turn   *Turn                // in progress
 	number int
+	server Server
 	// sent and written count the lines for the runner, and passed is closed when another is written.
 	sent, written int
 	passed        chan struct{}
 }
+
+// Server is the MCP server that the agent was given with its session.
+type Server struct{ URL, Key string }
 
 // Turn is a turn of the agent. After the end of its process, and after an interruption, its methods
 // do nothing.
@@ -44,8 +49,19 @@ func (p *process) receive(m message) {
 		Prompt    []struct {
 			Text string `json:"text"`
 		} `json:"prompt"`
+		Servers []struct {
+			URL     string `json:"url"`
+			Headers []struct {
+				Value string `json:"value"`
+			} `json:"headers"`
+		} `json:"mcpServers"`
 	}
 	_ = json.Unmarshal(m.Params, &params) // others have none of these
+	for _, server := range params.Servers {
+		p.mu.Lock()
+		p.server = Server{URL: server.URL, Key: strings.TrimPrefix(server.Headers[0].Value, "Bearer ")}
+		p.mu.Unlock()
+	}
 	switch m.Method {
 	case "":
 		p.answered(m)
@@ -192,6 +208,13 @@ func (t *Turn) Ask(id, command string) <-chan bool {
 		"options": []object{{"optionId": "yes", "kind": "allow_once", "name": "Yes"}, {"optionId": "no", "kind": "reject_once", "name": "No"}},
 	}}))
 	return wait
+}
+
+// Server is the MCP server of the session.
+func (t *Turn) Server() Server {
+	t.process.mu.Lock()
+	defer t.process.mu.Unlock()
+	return t.process.server
 }
 
 // Over is closed when the process of the turn has ended.
