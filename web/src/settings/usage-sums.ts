@@ -63,8 +63,18 @@ export function perDay(rows: readonly UsageRow[], days: readonly string[]): Sum[
   return days.map((day) => byDay.get(day) ?? none(day, ""));
 }
 
-/** The top of an axis for `n`: a digit and zeros, of which the half is round, too. */
-export function roundUp(n: number): number {
-  const unit = 10 ** Math.floor(Math.log10(Math.max(1, n)));
-  return ([1, 2, 4, 6, 8].find((f) => f * unit >= n) ?? 10) * unit;
+/** The usage of each day in each currency in which something has cost anything. */
+export function costs(rows: readonly UsageRow[], days: readonly string[]): { readonly currency: string; readonly days: readonly Sum[] }[] {
+  const currencies = totals(rows).filter((t) => t.cost > 0);
+  return currencies.map(({ currency }) => ({ currency, days: perDay(rows.filter((r) => r.currency === currency), days) }));
 }
+
+/** The top of an axis for `n`: a digit and zeros, of which the half is round, too. 1 for 0. */
+export function roundUp(n: number): number {
+  const power = n > 0 ? Math.floor(Math.log10(n)) : 0;
+  const digit = [1, 2, 4, 6, 8].find((f) => scaled(f, power) >= n) ?? 10;
+  return scaled(digit, power);
+}
+
+// Powers below 0 divide, which keeps 0.6 from becoming 0.6000000000000001.
+const scaled = (digit: number, power: number): number => (power < 0 ? digit / 10 ** -power : digit * 10 ** power);

@@ -7,8 +7,8 @@ import { useEntities } from "@/live/hooks";
 import { classes } from "@/ui/classes";
 import { SelectField } from "@/ui/field";
 import { Empty, Failed, Loading } from "@/ui/placeholder";
-import { UsageChart } from "./usage-chart";
-import { type Group, lastDays, perDay, type Sum, sums, totals } from "./usage-sums";
+import { UsageCharts } from "./usage-chart";
+import { type Group, lastDays, type Sum, sums, totals } from "./usage-sums";
 
 const groups: Record<Group, string> = { agent: "Agent", model: "Model", day: "Day" };
 const spans = [7, 30, 90];
@@ -56,7 +56,7 @@ export function Usage() {
         </Empty>
       ) : (
         <>
-          <UsageChart days={perDay(rows, days)} />
+          <UsageCharts rows={rows} days={days} />
           <Table by={by} rows={sums(rows, by)} total={totals(rows)} />
           <p className="text-sm text-soft">Days are in UTC. The cost is 0 if the price of a model is unknown.</p>
         </>
