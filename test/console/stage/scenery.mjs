@@ -66,6 +66,8 @@ export async function scenery(server, models) {
   await server.at("POST", "/entities", { id: "scout", kind: "agent", name: "Scout", description: "looks around" });
   await server.at("POST", "/entities", { id: "ada", kind: "human", name: "Ada Lovelace" });
 
+  await server.at("POST", "/entities", { id: "dozer", kind: "agent", name: "Dozer", description: "sleeps" });
+
   await space("quiet", "Quiet corner", ["ada"]);
   await space("desk", "Front desk", ["clerk", "scout", "ada"]);
   await space("river", "River", ["teller"]);
@@ -76,6 +78,8 @@ export async function scenery(server, models) {
   await server.at("POST", "/spaces/done/close", { summary: "Everything was delivered." }, { as: "operator" });
   await server.at("POST", "/spaces", { id: "theirs", name: "Ada's own", members: ["ada"] }, { as: "ada" });
   await server.says("ada", "theirs", "A note to myself.");
+
+  await wakeTests(server, space);
 
   await server.at("POST", "/agents/counter/plans", { name: "morning report", instruction: "Count the fish.", cron: "0 9 * * mon-fri", timeZone: "Europe/Berlin" });
   await server.at("POST", "/agents/counter/plans", { name: "new year", instruction: "Count them all.", scheduledAt: "2031-01-01T00:00:00Z" });
@@ -99,6 +103,17 @@ export async function scenery(server, models) {
   await eventually("it is being written", async () => (await server.at("GET", "/spaces/river/messages")).items.at(-1).status === "streaming");
   const coding = await coder(server, space);
   return { coding, ended: ended.id, failed: failed.id, waiting: waiting.id, pending: book[1].id };
+}
+
+/** One agent that has a wake lease and has answered a wake test, and one that has not answered. */
+async function wakeTests(server, space) {
+  await space("signals", "Signals", ["scout", "dozer"]);
+  await server.at("PUT", "/entities/scout/wake-lease", { via: "claude-hook", ttlMs: 60_000 }, { as: "scout" });
+  for (const [agent, answers] of [["scout", true], ["dozer", false]]) {
+    const { id: messageId } = await server.says("operator", "signals", `[wake test ${agent}7] Answer with the code.`, { mentions: [agent], triggerAgents: false });
+    const answeredBy = answers ? (await server.says(agent, "signals", `${agent}7`)).id : undefined;
+    await server.at("PUT", `/entities/${agent}/wake-proof`, { messageId, answeredBy }, { as: "operator" });
+  }
 }
 
 /** A coding agent on a machine, in the middle of a turn; the id of its run. */

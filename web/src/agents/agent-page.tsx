@@ -1,4 +1,5 @@
-// One hosted agent: its config in forms and as text, its versions, a trial of the draft.
+// One agent: of a hosted one its config in forms and as text, its versions, a trial of the
+// draft; of a connected one how it is reached.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { ShoalError } from "@shoal-dev/client";
@@ -6,11 +7,10 @@ import { useConsole } from "@/app/console";
 import { useEntity } from "@/live/hooks";
 import { Page } from "@/ui/page";
 import { Empty, Failed, Loading } from "@/ui/placeholder";
-import { EntityState } from "@/ui/state";
 import { AdminsOnly, backToAgents } from "./admins-only";
 import { AgentEditor } from "./agent-editor";
+import { ConnectedAgent } from "./connected-agent";
 import { agentQuery, schemaQuery } from "./queries";
-import { WakeNote } from "./wake-note";
 
 export function AgentPage() {
   const { agent } = useParams({ from: "/s/$session/agents/$agent" });
@@ -32,8 +32,13 @@ function Hosted({ agent }: { agent: string }) {
       </Page>
     );
   }
+  if (found.isError && ShoalError.from(found.error).status === 404) return <NotHosted agent={agent} />;
   if (found.isError) {
-    return <Page title={agent} back={backToAgents}>{ShoalError.from(found.error).status === 404 ? <NotHosted agent={agent} /> : <Failed error={found.error} retry={() => void found.refetch()} />}</Page>;
+    return (
+      <Page title={agent} back={backToAgents}>
+        <Failed error={found.error} retry={() => void found.refetch()} />
+      </Page>
+    );
   }
   if (schema.isError) {
     return (
@@ -48,26 +53,19 @@ function Hosted({ agent }: { agent: string }) {
 function NotHosted({ agent }: { agent: string }) {
   const { session } = useConsole();
   const entity = useEntity(agent);
+  if (entity?.kind === "agent") return <ConnectedAgent entity={entity} />;
   return (
-    <Empty
-      title={entity === undefined ? "Agent not found" : `${entity.name} is not hosted here`}
-      action={
-        <Link to="/s/$session/agents" params={{ session }} className="text-accent underline">
-          All agents
-        </Link>
-      }
-    >
-      {entity === undefined ? (
-        "The address is wrong or the agent was deleted."
-      ) : (
-        <>
-          <p>This agent connects to the server with its own model, so it has no settings here.</p>
-          <p className="mt-2 flex flex-wrap items-center justify-center gap-x-3">
-            <EntityState state={entity.state} />
-            <WakeNote wake={entity.wake} />
-          </p>
-        </>
-      )}
-    </Empty>
+    <Page title={agent} back={backToAgents}>
+      <Empty
+        title="Agent not found"
+        action={
+          <Link to="/s/$session/agents" params={{ session }} className="text-accent underline">
+            All agents
+          </Link>
+        }
+      >
+        {entity === undefined ? "The address is wrong or the agent was deleted." : `${entity.name} is a person.`}
+      </Empty>
+    </Page>
   );
 }

@@ -85,7 +85,7 @@ function Hosted({ agents, onNew }: { agents: readonly HostedAgent[]; onNew: () =
       <h2 id="hosted" className="text-lg font-semibold">
         Hosted agents
       </h2>
-      <p className="text-sm text-soft">This server runs their model loop, with the config that you give it. Of remote agents, a program of yours does.</p>
+      <p className="text-sm text-soft">This server runs their model loop with the config that you give it. The runs of a remote agent are executed by a program of yours.</p>
       {shown.length === 0 ? (
         <Empty
           title="No hosted agents"
@@ -221,6 +221,7 @@ function Connected() {
 }
 
 function ConnectedRow({ found }: { found: Entity }) {
+  const { session } = useConsole();
   const entity = useEntity(found.id) ?? found; // the stream's is newer
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-1 px-3 py-1.5">
@@ -228,7 +229,9 @@ function ConnectedRow({ found }: { found: Entity }) {
         <Avatar id={entity.id} name={entity.name} kind="agent" size="medium" />
         <div className="min-w-0">
           <h3 className="flex flex-wrap items-center gap-x-2">
-            <span className="font-medium break-words">{entity.name}</span>
+            <Link to="/s/$session/agents/$agent" params={{ session, agent: entity.id }} className="font-medium break-words text-accent underline">
+              {entity.name}
+            </Link>
             <code className="text-sm break-all text-soft">{entity.id}</code>
           </h3>
           <Description text={entity.description} />
