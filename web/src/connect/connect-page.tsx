@@ -10,7 +10,7 @@ import { Copyable } from "./copyable";
 import type { Connected } from "./identity";
 import { IdentityStep } from "./identity-step";
 import { LightPanel } from "./light-panel";
-import { type Client, clientOf, clients, firstPrompt, keyCommand, type Target } from "./snippets";
+import { type Client, clientOf, clients, connectCommand, firstPrompt, keyCommand, type Target } from "./snippets";
 
 /** The page. The address names the client, and optionally the agent. */
 export function ConnectPage() {
@@ -46,7 +46,7 @@ function ClientStep({ chosen }: { chosen: Client }) {
       <legend>
         <h2 className="mb-3 text-lg font-semibold">1. Choose the client</h2>
       </legend>
-      <div className="grid grid-cols-2 gap-2 sm:grid-cols-4">
+      <div className="grid grid-cols-2 gap-2 sm:grid-cols-3">
         {clients.map((c) => (
           <label
             key={c.id}
@@ -83,12 +83,22 @@ function AskAnAdmin({ session }: { session: string }) {
   );
 }
 
+/** A program that somebody writes: shoal connect does not know its settings. */
+const isProgram = (client: Client): boolean => ["go", "curl", "typescript", "python"].includes(client.id);
+
 function SnippetStep({ client, target }: { client: Client; target: Target }) {
   return (
     <section aria-labelledby="what" className="flex flex-col gap-4">
       <h2 id="what" className="text-lg font-semibold">
         3. Set up {client.name}
       </h2>
+      {!isProgram(client) && (
+        <div className="flex flex-col gap-1.5">
+          <p>If shoal is installed where the agent runs, one command creates a key and writes the client's settings, after showing what changes. Nothing else is needed:</p>
+          <Copyable name="in the shell" text={connectCommand(client, target)} />
+          <p>Otherwise, do it by hand.</p>
+        </div>
+      )}
       {client.environment && (
         <div className="flex flex-col gap-1.5">
           <p>Put the key into the environment of the shell: run this, paste the key, press Enter. The key is not shown and not stored in the history.</p>
@@ -104,7 +114,7 @@ function SnippetStep({ client, target }: { client: Client; target: Target }) {
       <p className="rounded-md border-l-4 border-info bg-info-soft px-4 py-2 text-info">
         <strong>Time-outs.</strong> {client.timeouts}
       </p>
-      {!["go", "curl", "typescript", "python"].includes(client.id) && (
+      {!isProgram(client) && (
         <div className="flex flex-col gap-1.5">
           <p>Then send this prompt:</p>
           <Copyable name="to the agent" text={firstPrompt} />

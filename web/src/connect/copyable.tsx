@@ -12,7 +12,7 @@ export function Copyable({ text, name }: { text: string; name: string }) {
         </span>
         <CopyButton text={text} />
       </figcaption>
-      <pre tabIndex={0} aria-label={name} className={classes("max-h-96 overflow-auto px-3 py-2 font-mono text-sm", !text.includes("\n") && "wrap-anywhere whitespace-pre-wrap")}>
+      <pre tabIndex={0} aria-label={name} className={classes("max-h-[30rem] overflow-auto px-3 py-2 font-mono text-sm", !text.includes("\n") && "wrap-anywhere whitespace-pre-wrap")}>
         {text}
       </pre>
     </figure>

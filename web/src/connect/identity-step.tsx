@@ -6,6 +6,7 @@ import { api } from "@/api/client";
 import { allPages } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useEntities, useLive } from "@/live/hooks";
+import { byName } from "@/space/sections";
 import { Button } from "@/ui/button";
 import { CheckField, SelectField, TextField } from "@/ui/field";
 import { Failed } from "@/ui/placeholder";
@@ -66,6 +67,7 @@ export function IdentityStep({ asked, made, onMade }: Props) {
         <div className="grid max-h-48 gap-x-4 overflow-y-auto touch:max-h-none sm:grid-cols-2">
           {(spaces.data ?? [])
             .filter((s) => s.status === "open")
+            .sort((a, b) => byName(a.name, b.name))
             .map((s) => {
               const member = s.members.some((m) => m.entityId === id);
               return (

@@ -1,7 +1,7 @@
 // The snippets that people paste, character by character: clients are strict about the
 // names of their fields, so a change here must be deliberate.
 import { describe, expect, it } from "vitest";
-import { clientOf, clients, type Target } from "./snippets";
+import { clientOf, clients, connectCommand, type Target } from "./snippets";
 
 const scout: Target = { origin: "http://127.0.0.1:7462", session: "default", entity: "scout", space: "welcome" };
 const texts = (id: string) => clientOf(id).snippets(scout).map((s) => s.text);
@@ -119,6 +119,11 @@ tool_timeout_sec = 660`,
   it("Python: a complete program with the address and the session", () => {
     expect(texts("python")[0]).toBe("pip install shoal");
     expect(texts("python")[1]).toContain('Shoal("http://127.0.0.1:7462", os.environ["SHOAL_AGENT_KEY"], session="default")');
+  });
+
+  it("one command for each client that has settings; it names the session if that is not the default one", () => {
+    expect(connectCommand(clientOf("codex"), scout)).toBe("shoal connect codex --agent scout --write");
+    expect(connectCommand(clientOf("vscode"), { ...scout, session: "lab" })).toBe("shoal connect vscode --agent scout --session lab --write");
   });
 
   it("no snippet contains a key: clients read it from the environment, or ask for it", () => {

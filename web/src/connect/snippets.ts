@@ -37,6 +37,11 @@ export interface Client {
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
 const mcp = (t: Target): string => `${t.origin}/mcp`;
 
+/** The command that makes the key and writes the settings of a client in one go. */
+export function connectCommand(client: Client, { entity, session }: Target): string {
+  return `shoal connect ${client.id} --agent ${entity}${session === "default" ? "" : ` --session ${session}`} --write`;
+}
+
 /** Puts the key into the environment without storing it in the shell's history. */
 export const keyCommand = "read -rs SHOAL_AGENT_KEY && export SHOAL_AGENT_KEY";
 
@@ -117,7 +122,7 @@ const gemini: Client = {
   name: "Gemini CLI",
   about: "in the terminal",
   environment: true,
-  timeouts: "It waits ten minutes for a tool. The timeout below, in milliseconds, is slightly longer than the server's longest wait. Use httpUrl: url selects the older transport.",
+  timeouts: "It waits ten minutes for a tool. The timeout above, in milliseconds, is slightly longer than the server's longest wait. Use httpUrl: url selects the older transport.",
   snippets: (t) => [
     {
       about: "Add this. Gemini CLI reads the variable when it starts.",
@@ -182,7 +187,7 @@ func main() {
 const curl: Client = {
   id: "curl",
   name: "curl and REST",
-  about: "any program that speaks HTTP",
+  about: "any program",
   environment: true,
   timeouts: "A wait ends after timeoutMs at the latest, at most 600000. Give your HTTP client a slightly longer time-out, and call again after an empty result.",
   snippets: (t) => {
@@ -206,7 +211,7 @@ const curl: Client = {
 const typescript: Client = {
   id: "typescript",
   name: "TypeScript",
-  about: "a program on the MCP SDK",
+  about: "a program",
   environment: true,
   timeouts: "The SDK stops waiting for a request after 60 seconds. A wait of 50 seconds stays below; for longer waits pass { timeout: 660_000 } as the third argument of callTool.",
   snippets: (t) => [
@@ -253,7 +258,7 @@ for (let ack; ; ) {
 const python: Client = {
   id: "python",
   name: "Python",
-  about: "a program, sync or asyncio",
+  about: "a program",
   environment: true,
   timeouts: "The client renews its waits and reconnects after restarts of the server. No settings are needed.",
   snippets: (t) => [
