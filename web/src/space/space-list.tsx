@@ -131,7 +131,10 @@ function SpaceLine({ row, large }: { row: SpaceRow; large: boolean }) {
   const item = useRef<HTMLLIElement>(null);
   const isOpen = useParams({ strict: false }).space === space.id;
   useEffect(() => {
-    if (isOpen) item.current?.scrollIntoView({ block: "nearest" });
+    if (!isOpen) return;
+    // The space that is shown is never folded away.
+    item.current?.closest("details")?.setAttribute("open", "");
+    item.current?.scrollIntoView({ block: "nearest" });
   }, [isOpen]);
   return (
     <li ref={item} className="group/space relative">
