@@ -54,6 +54,14 @@ describe("axisOf", () => {
     expect(axis.ticks[0]?.label).toBe("0");
   });
 
+  test("marks are at round times of the clock", () => {
+    const labels = (ms: number) => axisOf([span("model", 0, ms)], 0, ms).ticks.map((t) => t.label);
+    expect(labels(477_000)).toEqual(["0", "2 min", "4 min", "6 min"]);
+    expect(labels(60_000)).toEqual(["0", "15 s", "30 s", "45 s"]);
+    expect(labels(4 * 3_600_000)).toEqual(["0", "1 h", "2 h", "3 h"]);
+    expect(labels(2000)).toEqual(["0", "500 ms", "1.0 s", "1.5 s"]);
+  });
+
   test("an instant has an axis, too", () => {
     expect(axisOf([], 5, 5).place(5)).toBe(0);
   });

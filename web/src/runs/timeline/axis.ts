@@ -117,7 +117,7 @@ function ticks(stretches: readonly Stretch[], total: number): Tick[] {
     }
     for (let t = since + Math.ceil((s.from - since) / every) * every; t < s.to; t += every) {
       if (t === since && i > 0) continue; // the gap's own label ends there
-      out.push({ at: s.left + ((t - s.from) / (s.to - s.from)) * (s.weight / total), label: t === since ? "0" : duration(t - since) });
+      out.push({ at: s.left + ((t - s.from) / (s.to - s.from)) * (s.weight / total), label: t === since ? "0" : duration(t - since).replace(/ 0 (s|min)$/, "") });
     }
   }
   return roomy(out).filter((t) => !stretches.some((s) => s.squeezed && s.left > t.at && s.left - t.at < 0.07));
@@ -131,8 +131,17 @@ function roomy(all: readonly Tick[]): Tick[] {
 }
 
 const steps = [1, 2, 5];
+// Above ten seconds people count in minutes and hours: in seconds.
+const clock = [15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400];
+const day = 86_400_000;
 
 function round(ms: number): number {
-  const power = 10 ** Math.floor(Math.log10(Math.max(ms, 1)));
-  return (steps.find((s) => s * power >= ms) ?? 10) * power;
+  if (ms > day) return day * decimal(ms / day);
+  if (ms > 10_000) return (clock.find((s) => s * 1000 >= ms) ?? 86_400) * 1000;
+  return decimal(ms);
+}
+
+function decimal(n: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(n, 1)));
+  return (steps.find((s) => s * power >= n) ?? 10) * power;
 }
