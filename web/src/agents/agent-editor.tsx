@@ -84,8 +84,8 @@ export function AgentEditor({ saved, schema }: { saved: AgentVersion; schema: Js
 
 function About({ agent, version, isChanged, remote }: { agent: string; version: number; isChanged: boolean; remote: boolean }) {
   return (
-    <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
-      <code>{agent}</code> <Activity agent={agent} /> version {version} <WakeNoteOf agent={agent} /> {remote && <RunnerNote agent={agent} />}
+    <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
+      <code>{agent}</code> <Activity agent={agent} /> <span>version {version}</span> <WakeNoteOf agent={agent} /> {remote && <RunnerNote agent={agent} />}
       {isChanged && <span className="font-medium text-warn">not saved</span>}
     </span>
   );

@@ -10,7 +10,7 @@ export interface Template {
 }
 
 export const templates: readonly Template[] = [
-  { provider: "openai", name: "OpenAI, or a server that speaks its protocol", model: "gpt-4o-mini" },
+  { provider: "openai", name: "OpenAI, or a compatible API", model: "gpt-4o-mini" },
   { provider: "anthropic", name: "Anthropic", model: "claude-sonnet-4-5" },
   { provider: "google", name: "Google", model: "gemini-2.5-flash" },
   { provider: "ollama", name: "Ollama, on your own machine", model: "llama3.2" },

@@ -54,9 +54,9 @@ function Piece({ message, part }: { message: Message; part: Part }) {
   if (part.type !== "tool_call") return <PartView message={message} part={part} />;
   if (!isShown(part)) return <p className="text-sm text-soft">Visible to another member only</p>;
   return (
-    <p className="flex flex-wrap items-center gap-2 text-sm text-soft">
+    <p className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1 text-sm text-soft">
       <Words text={titleOf(part).text} />
-      <code className="text-xs">{part.toolName}</code>
+      {part.toolName !== titleOf(part).text && <code className="text-xs">{part.toolName}</code>}
       <Outcome part={part} state={part.status} />
     </p>
   );

@@ -71,7 +71,7 @@ function PlanRow({ plan, named, onChange, onDelete }: { plan: Plan; named: boole
         <p className="text-sm">{whenWords(plan)}</p>
         {plan.instruction !== "" && <p className="line-clamp-2 text-sm text-soft">{plan.instruction}</p>}
       </div>
-      <dl className="grid grid-cols-[auto_1fr] gap-x-3 text-sm">
+      <dl className="grid grid-cols-[auto_1fr] gap-x-3 text-sm sm:w-64">
         <dt className="text-soft">Next run</dt>
         <dd>{plan.nextRunAt === null || plan.status !== "pending" ? "none" : <time dateTime={plan.nextRunAt}>{momentWords(plan.nextRunAt, plan.timeZone)}</time>}</dd>
         <dt className="text-soft">Last run</dt>

@@ -99,7 +99,7 @@ function numberProblem(shape: FieldShape, value: Json | undefined): string | und
 function hintOf(shape: FieldShape, path: Path, value: Json | undefined, more: string | undefined): string | undefined {
   const isTime = String(path.at(-1)).endsWith("Ms") || /milliseconds/i.test(shape.description ?? "");
   const set = value ?? shape.default;
-  const parts = [shape.description, more, shape.kind === "number" && isTime && typeof set === "number" && set > 0 ? `Now ${duration(set)}.` : undefined].map((p) => (p === undefined || p === "" ? undefined : p.endsWith(".") ? p : `${p.replace(/[,;]$/, "")}.`));
+  const parts = [shape.description, more, shape.kind === "number" && isTime && typeof set === "number" && set > 0 ? `Now ${duration(set).replace(/ 0 (s|min)$/, "")}.` : undefined].map((p) => (p === undefined || p === "" ? undefined : p.endsWith(".") ? p : `${p.replace(/[,;]$/, "")}.`));
   const said = parts.filter((p) => p !== undefined).join(" ");
   return said === "" ? undefined : said;
 }

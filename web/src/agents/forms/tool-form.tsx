@@ -11,7 +11,7 @@ import { EnvHint, Row } from "./layout";
 
 /** The kinds of tools in words. */
 export const kinds: Readonly<Record<string, string>> = {
-  basic: "Basic: executed outside the server, or returns a fixed output",
+  basic: "Basic: executed elsewhere, or a fixed output",
   request: "Request: calls an HTTP server",
   compute: "Compute: an expression over its input",
   waiting: "Waiting: pauses for a time",

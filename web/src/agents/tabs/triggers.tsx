@@ -47,7 +47,7 @@ export function TriggersTab({ agent, onTrigger }: { agent: string; onTrigger: ()
   );
 }
 
-const behaviours = "“parallel” starts another run, “enqueue” starts one after the current run, “interrupt” cancels the current run first, “reject” starts no run and says so, “steer” (remote agents only) gives it to the program of the current run, and starts one afterwards if that does not take it.";
+const behaviours = "“parallel” starts another run, “enqueue” starts one after the current run, “interrupt” cancels the current run first, “reject” starts no run and says so.";
 
 function Spaces({ agent }: { agent: string }) {
   const { session } = useConsole();

@@ -85,12 +85,13 @@ export function ToolCard(props: ToolCardProps) {
 }
 
 function Name({ part, kind }: { part: ToolPart; kind: PendingAction["kind"] | undefined }) {
+  const title = titleOf(part, kind).text;
   return (
     <span className="flex min-w-0 flex-wrap items-baseline gap-x-2">
       <span className="min-w-0 text-base font-semibold [overflow-wrap:anywhere]" dir="auto">
-        <Words text={titleOf(part, kind).text} />
+        <Words text={title} />
       </span>
-      {part.toolName !== "" && (
+      {part.toolName !== "" && part.toolName !== title && (
         <code className="min-w-0 text-xs text-soft [overflow-wrap:anywhere]">
           <Words text={part.toolName} />
         </code>
