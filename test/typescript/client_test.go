@@ -10,5 +10,7 @@ import (
 )
 
 func TestClient(t *testing.T) {
-	clienttest.Run(t, "node", program.TypeScript(t, "driver.ts"))
+	driver := program.TypeScript(t, "driver.ts")
+	clienttest.Run(t, "node", driver)
+	clienttest.Tools(t, "node", driver)
 }

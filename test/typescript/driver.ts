@@ -1,6 +1,7 @@
 // What the tests of this directory let the client do: `node driver.js TASK URL KEY …`. Each
 // line of the output is a JSON value.
 import { createInterface } from "node:readline";
+import { onTool } from "@shoal-dev/client/tools";
 import { serveAgent, Shoal, ShoalError, type Steer, textOf } from "@shoal-dev/client";
 
 const [task = "", url = "", key = "", ...rest] = process.argv.slice(2);
@@ -93,6 +94,13 @@ switch (task) {
     print({ asked: textOf(message), answer: textOf(answer), from: answer.entityId });
     break;
   }
+  case "tools":
+    onTool(shoal, "Trip", ({ to }: { to: string }) => {
+      print({ called: to });
+      if (rest[0] === "fail") throw new Error("no calendar");
+      return { day: "Friday" };
+    });
+    break;
   case "inbox":
     for await (const { space, messages } of shoal.inbox()) {
       print({ space: space.id, texts: messages.map(textOf) });

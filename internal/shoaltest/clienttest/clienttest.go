@@ -30,7 +30,7 @@ type said struct {
 	Reader, Read, Written       int
 	Texts                       []string
 	Served                      bool
-	Steered                     string
+	Steered, Called             string
 	Asked, Answer, From, Space  string
 	Refused                     map[string][]any
 }
