@@ -51,12 +51,14 @@ export class Shoal {
   /** The calls of the API by method and path, typed by the OpenAPI document. They throw a ShoalError. */
   readonly api: Client;
   readonly session: string;
+  /** The address of the server, without a slash at its end. */
+  readonly url: string;
   /** Sends one request, without repeating it. */
   readonly transport: Transport;
   private me: Promise<Caller> | undefined;
 
   constructor(private readonly options: ShoalOptions) {
-    const base = addressOf(options.url);
+    const base = (this.url = addressOf(options.url));
     if (/[^!-~]/.test(options.key)) throw new TypeError("The key holds characters that no key has; it is one word.");
     this.session = options.session ?? "default";
     const send = options.fetch ?? ((url, request) => fetch(url, request));
@@ -79,7 +81,7 @@ export class Shoal {
 
   /** The entity that the calls act as. Throws if the key has no entity. */
   async entity(): Promise<string> {
-    if (this.options.as !== undefined) return this.options.as;
+    if (this.actingAs !== undefined) return this.actingAs;
     this.me ??= this.caller();
     const { entityId } = await this.me.catch((error: unknown) => {
       this.me = undefined;
@@ -140,6 +142,11 @@ export class Shoal {
   /** Answers a pending action: `{approved}`, `{answer}`, `{result}` or `{error}`. The first answer wins; a different one throws a ConflictError. */
   answer(pending: string, answer: PendingAnswer): Promise<PendingAction> {
     return this.api.POST("/v1/sessions/{session}/pending-actions/{pending}/answer", { params: { path: { session: this.session, pending } }, body: answer });
+  }
+
+  /** The entity that the option `as` names. */
+  get actingAs(): string | undefined {
+    return this.options.as;
   }
 
   /** The path of the session. */
