@@ -43,8 +43,9 @@ PACKAGES = $$(go list -m -f '{{.Dir}}/...')
 
 WEB := web/node_modules/.installed
 CLIENT := clients/typescript/node_modules/.installed
+HOOKS := clients/react/node_modules/.installed
 PYTHON := test/python/node_modules/.installed
-NODE_TESTS := $(WEB) $(CLIENT) $(patsubst %/package-lock.json,%/node_modules/.installed,$(wildcard test/*/package-lock.json))
+NODE_TESTS := $(WEB) $(CLIENT) $(HOOKS) $(patsubst %/package-lock.json,%/node_modules/.installed,$(wildcard test/*/package-lock.json))
 
 # Go and git trust the authorities that the machine trusts; Node is told to.
 NODE_CA := $(firstword $(NODE_EXTRA_CA_CERTS) $(wildcard /etc/ssl/certs/ca-certificates.crt))
@@ -85,6 +86,8 @@ test: setup ## Run the tests
 	@failed=0; \
 	npm --prefix clients/typescript run --silent check || failed=1; \
 	npm --prefix clients/typescript run --silent test || failed=1; \
+	npm --prefix clients/react run --silent check || failed=1; \
+	npm --prefix clients/react run --silent test || failed=1; \
 	npm --prefix web run --silent check || failed=1; \
 	npm --prefix web run --silent test || failed=1; \
 	go test $(TESTFLAGS) -skip='$(STORIES)|$(CODERS)' $$(go list $(PACKAGES) | grep -vE '$(LONG)') || failed=1; \

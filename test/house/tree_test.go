@@ -116,7 +116,7 @@ func ignoredDir(name, base string) bool {
 	switch {
 	case name == "." || name == ".ci":
 		return false
-	case name == "bin", name == "dist", name == filepath.FromSlash("clients/typescript/dist"), name == filepath.FromSlash("internal/console/dist"), base == "node_modules":
+	case name == "bin", name == "dist", name == filepath.FromSlash("clients/typescript/dist"), name == filepath.FromSlash("clients/react/dist"), name == filepath.FromSlash("internal/console/dist"), base == "node_modules":
 		return true
 	}
 	return strings.HasPrefix(base, ".")
