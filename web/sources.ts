@@ -9,15 +9,16 @@ import type { Plugin } from "vite";
 const root = import.meta.dirname;
 
 const client = "../clients/typescript";
+const hooks = "../clients/react";
 
 /** The files that make a difference, by path; tests make none. */
 function sources(): string[] {
-  const all = ["public", "src", `${client}/src`].flatMap((dir) =>
+  const all = ["public", "src", `${client}/src`, `${hooks}/src`].flatMap((dir) =>
     readdirSync(join(root, dir), { recursive: true, withFileTypes: true })
       .filter((e) => e.isFile() && !e.name.includes(".test."))
       .map((e) => relative(root, join(e.parentPath, e.name))),
   );
-  return [...all, `${client}/package.json`, `${client}/tsconfig.json`, "index.html", "offline.ts", "package-lock.json", "sources.ts", "tsconfig.json", "vite.config.ts"].sort();
+  return [...all, `${client}/package.json`, `${client}/tsconfig.json`, `${hooks}/package.json`, `${hooks}/tsconfig.json`, "index.html", "offline.ts", "package-lock.json", "sources.ts", "tsconfig.json", "vite.config.ts"].sort();
 }
 
 /** The sum: SHA-256 over the path and the SHA-256 of each file. */

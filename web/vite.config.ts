@@ -22,8 +22,11 @@ export default defineConfig({
       "@": fileURLToPath(new URL("./src", import.meta.url)),
       // From its sources: nothing has to be built before the console.
       "@shoal-dev/client/live": fileURLToPath(new URL("../clients/typescript/src/live.ts", import.meta.url)),
+      "@shoal-dev/client/tools": fileURLToPath(new URL("../clients/typescript/src/tools.ts", import.meta.url)),
       "@shoal-dev/client": fileURLToPath(new URL("../clients/typescript/src/index.ts", import.meta.url)),
+      "@shoal-dev/react": fileURLToPath(new URL("../clients/react/src/index.ts", import.meta.url)),
     },
+    dedupe: ["react"], // also for the hooks of clients/react: a page has one React
   },
   build: {
     outDir: process.env.SHOAL_OUT ?? "../internal/console/dist",
@@ -42,7 +45,7 @@ export default defineConfig({
   },
   worker: { format: "es" },
   server: {
-    fs: { allow: [".", "../clients/typescript/src"] },
+    fs: { allow: [".", "../clients/typescript/src", "../clients/react/src"] },
     // The host stays the page's own: the server refuses changes that pages of another origin ask for.
     proxy: Object.fromEntries(["/v1", "/console", "/healthz", "/readyz", "/docs"].map((path) => [path, { target: process.env.SHOAL_URL ?? "http://127.0.0.1:7462", changeOrigin: false }])),
   },

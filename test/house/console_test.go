@@ -12,13 +12,13 @@ import (
 	"testing"
 )
 
-// The console that is embedded is built from the sources that lie beside it, and from the client.
+// The console that is embedded is built from the sources that lie beside it, and from the packages of clients/ that it uses.
 // web/sources.ts computes the same sum.
 func TestConsoleIsFresh(t *testing.T) {
 	enterRoot()
-	const client = "../clients/typescript"
-	paths := []string{client + "/package.json", client + "/tsconfig.json", "index.html", "offline.ts", "package-lock.json", "sources.ts", "tsconfig.json", "vite.config.ts"}
-	for _, dir := range []string{"public", "src", client + "/src"} {
+	const client, hooks = "../clients/typescript", "../clients/react"
+	paths := []string{client + "/package.json", client + "/tsconfig.json", hooks + "/package.json", hooks + "/tsconfig.json", "index.html", "offline.ts", "package-lock.json", "sources.ts", "tsconfig.json", "vite.config.ts"}
+	for _, dir := range []string{"public", "src", client + "/src", hooks + "/src"} {
 		err := filepath.WalkDir(filepath.Join("web", dir), func(path string, d fs.DirEntry, err error) error {
 			if err == nil && d.Type().IsRegular() && !strings.Contains(d.Name(), ".test.") {
 				path, err = filepath.Rel("web", path)

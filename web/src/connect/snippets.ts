@@ -215,7 +215,7 @@ const typescript: Client = {
   environment: true,
   timeouts: "The SDK stops waiting for a request after 60 seconds. A wait of 50 seconds stays below; for longer waits pass { timeout: 660_000 } as the third argument of callTool.",
   snippets: (t) => [
-    { about: `The client of this server streams, shows cards and asks for approvals: ${t.origin}/docs/clients.md has ten lines for it, and for other languages and protocols.`, file: null, text: "npm install @shoal-dev/client" },
+    { about: `The client of this server streams, shows cards and asks for approvals: ${t.origin}/docs/clients.md has ten lines for it, and for other languages and protocols. A page in React has hooks: ${t.origin}/docs/react.md.`, file: null, text: "npm install @shoal-dev/client" },
     { about: "Or use the MCP SDK.", file: null, text: "npm install @modelcontextprotocol/sdk" },
     {
       about: "This agent answers every mention. Run it with Node 20 or newer.",

@@ -1,27 +1,14 @@
 // Hooks that read the state of the followed session. A hook renders its component again
 // only when its own value changes.
-import { createContext, useContext, useEffect, useMemo, useState, useSyncExternalStore } from "react";
+import { useEffect, useState } from "react";
+import { useEntity, useStore as useLive, useStoreValue as useLiveValue } from "@shoal-dev/react";
 import { isOfTrial } from "@/app/trials";
-import type { Connection, Entity, LiveSpace, Message, PendingAction, Run, Space } from "@shoal-dev/client";
+import type { Entity, LiveSpace, PendingAction, Run, Space } from "@shoal-dev/client";
 import type { Store, StoreKey } from "@shoal-dev/client/live";
 import { close, open } from "./store";
 
-/** The store of the page's session. */
-export const LiveContext = createContext<Store | null>(null);
-
-/** Returns the store of the page's session. Throws outside of a session. */
-export function useLive(): Store {
-  const store = useContext(LiveContext);
-  if (store === null) throw new Error("useLive is used outside of a session");
-  return store;
-}
-
-/** Reads the value of a key. `read` must return the same value until it changes. */
-export function useLiveValue<T>(key: StoreKey, read: (store: Store) => T): T {
-  const store = useLive();
-  const subscribe = useMemo(() => (fn: () => void) => store.subscribe(key, fn), [store, key]);
-  return useSyncExternalStore(subscribe, () => read(store));
-}
+// The hooks of the package read the console's store.
+export { StoreContext as LiveContext, useConnection, useEntity, useMessage, useStore as useLive, useStoreValue as useLiveValue } from "@shoal-dev/react";
 
 // Builds a list again only when its key reports a change.
 function useList<T>(key: StoreKey, make: (store: Store) => readonly T[]): readonly T[] {
@@ -36,24 +23,9 @@ function useList<T>(key: StoreKey, make: (store: Store) => readonly T[]): readon
   return list;
 }
 
-/** The state of the connection to the server. */
-export function useConnection(): Connection {
-  return useLiveValue("connection", (s) => s.connection);
-}
-
 /** One space with its loaded messages; undefined while it is unknown. */
 export function useSpace(id: string): LiveSpace | undefined {
   return useLiveValue(`space:${id}`, (s) => s.live.spaces.get(id));
-}
-
-/** One message, streaming or not. */
-export function useMessage(id: string): Message | undefined {
-  return useLiveValue(`message:${id}`, (s) => s.live.messages.get(id));
-}
-
-/** One entity with its live state. */
-export function useEntity(id: string): Entity | undefined {
-  return useLiveValue(`entity:${id}`, (s) => s.live.entities.get(id));
 }
 
 /** One run; undefined if the stream has not reported it. */

@@ -3,7 +3,7 @@ import { useMemo, useSyncExternalStore } from "react";
 import { api } from "@/api/client";
 import { type Draft, entityHeader } from "@shoal-dev/client";
 import { Outbox, type Outgoing, type Post, posting, type Store } from "@shoal-dev/client/live";
-import { browserStorage } from "./outbox-storage";
+import { browserStorage } from "@shoal-dev/react";
 import { useConsole } from "@/app/console";
 import { useLive } from "@/live/hooks";
 import { notify } from "@/ui/notice";
