@@ -42,8 +42,8 @@ export async function operator(s, more = {}) {
 export const go = (s, page, path) => page.goto(`${s.server.url}/s/default${path}`);
 
 /** Waits until a condition in the test holds; it only ends a test that has failed. */
-export async function eventually(what, condition) {
-  const end = Date.now() + patience;
+export async function eventually(what, condition, limit = patience) {
+  const end = Date.now() + limit;
   for (;;) {
     const value = await within(2 * patience, `asking whether ${what}`, condition());
     if (value) return value;

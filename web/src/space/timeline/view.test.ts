@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { around, mostMounted, mountedFirst, newest, range, settled, type View, withNewer, withOlder } from "./view";
+import { around, growBy, mostMounted, mountedFirst, newest, range, settled, type View, withNewer, withOlder } from "./view";
 
 const upTo = (n: number, from = 1) => Array.from({ length: n - from + 1 }, (_, i) => from + i);
 const count = (seqs: readonly number[], view: View) => {
@@ -18,12 +18,12 @@ describe("the mounted stretch of a timeline", () => {
   it("never exceeds the limit, however far the reader scrolls", () => {
     const seqs = upTo(1000);
     let view = newest(seqs);
-    for (let i = 0; i < 30; i++) {
+    for (let i = 0; i < 1000 / growBy; i++) {
       view = withOlder(seqs, view);
       expect(count(seqs, view)).toBeLessThanOrEqual(mostMounted);
     }
     expect(view.from).toBe(1);
-    for (let i = 0; i < 30; i++) {
+    for (let i = 0; i < 1000 / growBy; i++) {
       view = withNewer(seqs, view);
       expect(count(seqs, view)).toBeLessThanOrEqual(mostMounted);
     }
@@ -35,10 +35,10 @@ describe("the mounted stretch of a timeline", () => {
     const seen = new Set<number>();
     let view = newest(seqs);
     const look = () => seqs.slice(...range(seqs, view)).forEach((s) => seen.add(s));
-    for (let i = 0; i < 12; i++, look()) view = withOlder(seqs, view);
+    for (let i = 0; i < 500 / growBy; i++, look()) view = withOlder(seqs, view);
     seen.clear();
     look();
-    for (let i = 0; i < 12; i++, look()) view = withNewer(seqs, view);
+    for (let i = 0; i < 500 / growBy; i++, look()) view = withNewer(seqs, view);
     expect(seen.size).toBe(500);
   });
 

@@ -9,8 +9,13 @@
 export const mostMounted = 200;
 /** How many are mounted at first, and again after a jump to the newest. */
 export const mountedFirst = 60;
-/** By how many a stretch grows. */
-export const growBy = 50;
+/**
+ * By how many a stretch grows: as many as a browser can draw between two frames, and
+ * more than the screen moves in one.
+ */
+export const growBy = 12;
+/** How many are mounted on each side of a message that a link leads to. */
+const aroundIt = 25;
 
 /** A stretch of a timeline, by `seq`. */
 export interface View {
@@ -28,8 +33,8 @@ export function newest(seqs: readonly number[]): View {
 /** The stretch round a message. */
 export function around(seqs: readonly number[], seq: number): View {
   const at = lowerBound(seqs, seq);
-  const last = Math.min(seqs.length - 1, at + growBy / 2);
-  return { from: seqs[Math.max(0, at - growBy / 2)] ?? 0, to: last >= seqs.length - 1 ? null : (seqs[last] ?? null) };
+  const last = Math.min(seqs.length - 1, at + aroundIt);
+  return { from: seqs[Math.max(0, at - aroundIt)] ?? 0, to: last >= seqs.length - 1 ? null : (seqs[last] ?? null) };
 }
 
 /** The indexes of the stretch: from the first one up to, not including, the second. */

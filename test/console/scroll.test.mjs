@@ -1,0 +1,62 @@
+// A long space is scrolled without a stutter.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { eventually, go, operator, stage } from "./stage/stage.mjs";
+import { longestTasks } from "./stage/tasks.mjs";
+
+const s = stage({ limit: 480_000 });
+
+const count = 800;
+/** How many messages may be drawn between two frames (growBy in web/src/space/timeline/view.ts). */
+const most = 12;
+const texts = [
+  (i) => `Line ${i}. The **school** turned at \`${i}\` knots, and _nobody_ had said so. See [the log](https://example.org/${i}).`,
+  (i) => `Line ${i}.\n\n- one fish, two fish\n- red fish, blue fish\n  - and the one that got away\n\n| knots | fish |\n| --- | ---: |\n| ${i} | ${i * 7} |`,
+  (i) => `Line ${i}.`,
+  (i) => `Line ${i}.\n\n\`\`\`js\nconst fish = ${i};\nfor (const f of school(fish)) swim(f);\n\`\`\`\n\nThat is all that there is to say about it.`,
+];
+
+/** Counts the messages that the timeline gets between two frames; `mostDrawn` is the highest count. */
+const countDrawn = (page) => page.evaluate(() => {
+  let drawn = 0;
+  globalThis.mostDrawn = 0;
+  new MutationObserver((changes) => {
+    drawn += changes.flatMap((c) => [...c.addedNodes]).filter((n) => n instanceof Element && n.matches("[data-message]")).length;
+    globalThis.mostDrawn = Math.max(globalThis.mostDrawn, drawn);
+  }).observe(document.querySelector("[role=log]"), { childList: true });
+  const frame = () => {
+    drawn = 0;
+    requestAnimationFrame(frame);
+  };
+  frame();
+});
+
+// What a task costs depends on the machine, and is reported; what makes it long is counted.
+test(`at most ${most} messages are drawn between two frames while ${count} scroll`, async (t) => {
+  await s.server.at("POST", "/entities", { id: "ada", kind: "human", name: "Ada" });
+  await s.server.at("POST", "/spaces", { id: "deep", name: "Deep", members: ["operator", "ada"] }, { as: "operator" });
+  for (let i = 0; i < count; i += 50) {
+    await Promise.all(Array.from({ length: 50 }, (_, j) => s.server.says((i + j) % 7 < 4 ? "ada" : "operator", "deep", texts[(i + j) % texts.length](i + j), { triggerAgents: false })));
+  }
+  const { person, page } = await operator(s);
+  await go(s, page, `/spaces/deep?seq=${count}`);
+  await page.locator(`[data-seq="${count}"]`).waitFor();
+  await page.locator("[data-timeline]").hover();
+  await countDrawn(page);
+  const first = page.locator('[data-seq="1"]');
+  const tasks = await longestTasks(s.browser, page, () =>
+    eventually("the first message is on the screen", async () => {
+      for (let i = 0; i < 20; i++) {
+        await page.mouse.wheel(0, -600);
+        await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+      }
+      return (await first.count()) > 0;
+    }, 400_000),
+  );
+  for (const { ms, parts } of tasks) t.diagnostic(`${ms.toFixed(1)} ms: ${parts}`);
+  assert.ok(tasks.length > 0, "the trace has no task");
+  const drawn = await page.evaluate(() => globalThis.mostDrawn);
+  assert.ok(drawn > 0 && drawn <= most, `${drawn} messages were drawn between two frames`);
+  await person.clean();
+  await person.close();
+});
