@@ -99,6 +99,7 @@ type WorkLine struct {
 	Text    string          `json:"text,omitempty"`
 	RunID   RunID           `json:"runId,omitempty"`
 	Known   int             `json:"known,omitempty"`
+	Fixed   bool            `json:"fixedArgs,omitempty"`
 }
 
 // WorkTokens are the tokens that model calls used. CachedInput is a part of Input, and

@@ -155,11 +155,22 @@ func (w *Work) Usage(model string, tokens shoal.WorkTokens, cost float64) error 
 // identifies the call in the run: asked again, also by another program after a crash, it gets
 // the verdict that was given.
 func (w *Work) Permission(callID, tool, title string, args any) (Verdict, error) {
+	return w.permission(shoal.WorkLine{Type: shoal.WorkPermission, CallID: callID, Tool: tool, Title: title}, args)
+}
+
+// FixedPermission is like Permission, for a program that cannot execute the call with other
+// arguments: nobody is offered to change them, and a changed approval is refused.
+func (w *Work) FixedPermission(callID, tool, title string, args any) (Verdict, error) {
+	return w.permission(shoal.WorkLine{Type: shoal.WorkPermission, CallID: callID, Tool: tool, Title: title, Fixed: true}, args)
+}
+
+func (w *Work) permission(l shoal.WorkLine, args any) (Verdict, error) {
 	raw, err := json.Marshal(args)
 	if err != nil {
 		return Verdict{}, fmt.Errorf("client.Work.Permission: %w", err)
 	}
-	order, err := w.ask(shoal.WorkLine{Type: shoal.WorkPermission, CallID: callID, Tool: tool, Title: title, Args: raw})
+	l.Args = raw
+	order, err := w.ask(l)
 	out := Verdict{Approved: order.Approved != nil && *order.Approved, Reason: order.Reason, Args: raw, ArgsHash: order.ArgsHash, By: order.By}
 	if len(order.EditedArgs) > 0 {
 		out.Args = order.EditedArgs

@@ -100,7 +100,7 @@ func (r Rules) Settle(a Action, v Voter, in shoal.PendingAnswer, at time.Time) (
 // checkContent rejects content that the action's policy does not permit in an answer.
 func (r Rules) checkContent(a Action, v Voter, in shoal.PendingAnswer) error {
 	if len(in.Args) > 0 && !a.Editable {
-		return shoal.Invalid("args", "cannot be changed: this call is executed only with the model's arguments")
+		return shoal.Invalid("args", "cannot be changed: this call is executed only with the model's arguments. Approve it without args, or deny it with a reason that says what to call instead")
 	}
 	if in.Remember == nil {
 		return nil

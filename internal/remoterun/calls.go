@@ -33,6 +33,7 @@ func (m *machine) applyCall(l shoal.WorkLine, at shoal.Time) ([]compose.Effect, 
 		if k.State == shoal.ToolRunning && !k.asked && k.Answer == nil {
 			return nil, lineError(l.N, "asks for the permission of the call %s, which is at work already: report it as pending until it is permitted", l.CallID)
 		}
+		k.fixed = l.Fixed
 		return m.ask(k, agent.Permission, l, at), nil
 	default:
 		return m.ask(k, agent.Clarification, l, at), nil

@@ -50,6 +50,7 @@ type call struct {
 	space   shoal.SpaceID
 	asked   bool // it has an open request
 	read    bool // as [entry] says
+	fixed   bool // its program takes no other arguments
 	started *shoal.Time
 	ended   *shoal.Time
 	turn    int

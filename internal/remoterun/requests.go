@@ -116,7 +116,10 @@ func (x *running) openPending(p *perform.Attempt, c *runs.RunChange, e compose.S
 		asked := strings.ReplaceAll(e.Pending.Question, "\x00", "\uFFFD")
 		row.Question, row.Options = &asked, e.Pending.Options
 	case agent.Permission:
-		row.Policy.ArgsSchema, row.Policy.Targeted = anyObject, e.Space != "" && e.Space == k.space
+		row.Policy.Targeted = e.Space != "" && e.Space == k.space
+		if !k.fixed {
+			row.Policy.ArgsSchema = anyObject
+		}
 	}
 	if i := slices.IndexFunc(x.config.Tools, func(t agentconfig.Tool) bool { return t.Name == k.Tool }); i >= 0 {
 		t := x.config.Tools[i]

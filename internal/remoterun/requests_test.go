@@ -140,6 +140,28 @@ func TestEditedArguments(t *testing.T) {
 	}
 }
 
+// A program that takes no other arguments is not sent any: nobody is offered to change them, and
+// somebody that does all the same reads why not. The request stays open.
+func TestFixedArguments(t *testing.T) {
+	w := newWorld(t, 0, remote)
+	id := w.ask("go")
+	p := w.program(w.one)
+	p.report(`{"type": "turn.started"}
+		{"type": "permission", "callId": "pay", "tool": "pay", "args": {"amount": 70}, "fixedArgs": true}`)
+	action, yes := w.asks(id), true
+	if action.ArgsSchema != nil {
+		t.Errorf("other arguments are offered: %s", action.ArgsSchema)
+	}
+	_, err := w.hub.Pending.Answer(t.Context(), ann, session, action.ID, shoal.PendingAnswer{Approved: &yes, Args: []byte(`{"amount":60}`)})
+	if !errors.Is(err, shoal.InvalidArgument) || !strings.Contains(err.Error(), "without args") {
+		t.Errorf("a changed approval: %v", err)
+	}
+	w.answer(w.asks(id).ID, shoal.PendingAnswer{Approved: &yes})
+	if o := p.order(); !*o.Approved || o.EditedArgs != nil || o.ArgsHash != action.ArgsHash {
+		t.Errorf("the order is %+v", o)
+	}
+}
+
 // A finished text that mentions a member enters its inbox, and a text in another space is a
 // message there.
 func TestMentionsAndSpaces(t *testing.T) {

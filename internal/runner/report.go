@@ -144,7 +144,7 @@ func (r *report) Ask(_ context.Context, p harness.Permission, answer func(harnes
 	r.waits(c, true)
 	r.asks.Go(func() {
 		defer r.waits(c, false)
-		v, err := r.work.Permission(id, c.tool, shorten(oneLine(p.Title), maxTitle), asked)
+		v, err := r.work.FixedPermission(id, c.tool, shorten(oneLine(p.Title), maxTitle), asked)
 		switch {
 		case err != nil: // the run is over, and its turn with it
 		case v.Approved && !r.approves(v.By):
