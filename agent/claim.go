@@ -18,14 +18,13 @@ type claimKey struct {
 // handles. It does not wait: it fails with ErrConflict if the conversation is reserved.
 // release ends the reservation and may be called more than once. live is how messages
 // reach the turn.
-func (c *Conversation) claim() (live *liveTurn, release func(), err error) {
+func (c *Conversation) claim(live *liveTurn) (release func(), err error) {
 	key := c.claimKey()
-	mine := &liveTurn{}
-	if _, taken := claims.LoadOrStore(key, mine); taken {
-		return nil, nil, NewError("agent.Run", ErrConflict, fmt.Sprintf(
+	if _, taken := claims.LoadOrStore(key, live); taken {
+		return nil, NewError("agent.Run", ErrConflict, fmt.Sprintf(
 			"Conversation %s runs a turn already (ThreadRunActive); wait until it has finished, or take another conversation.", c.id))
 	}
-	return mine, func() { claims.CompareAndDelete(key, mine) }, nil
+	return func() { claims.CompareAndDelete(key, live) }, nil
 }
 
 func (c *Conversation) claimKey() claimKey {

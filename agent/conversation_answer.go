@@ -155,7 +155,7 @@ var answerFields = map[PendingKind][]string{
 // fails with ErrConflict while the turn runs in this process; in another process, the
 // next write of the turn fails and ends it.
 func (c *Conversation) Discard(ctx context.Context) error {
-	_, release, err := c.claim()
+	release, err := c.claim(&liveTurn{})
 	if err != nil {
 		return err
 	}

@@ -164,7 +164,7 @@ func TestDiscard(t *testing.T) {
 	child := waiting(t, store, "child", Pending{ID: "q", Kind: Permission, Conversation: "child"})
 	c := waiting(t, store, "c", Pending{ID: "p", Kind: Permission, Conversation: "c"}, Pending{ID: "q", Kind: Permission, Conversation: "child"})
 
-	_, release, err := c.claim()
+	release, err := c.claim(&liveTurn{})
 	ok(t, err)
 	kind(t, c.Discard(ctx), ErrConflict, "ThreadRunActive")
 	release()

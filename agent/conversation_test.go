@@ -258,26 +258,26 @@ func TestReplaceOldest(t *testing.T) {
 func TestOneTurnAtATimeInAProcess(t *testing.T) {
 	store := NewMemory()
 	a, b := OpenConversation(store, "c"), OpenConversation(store, "c")
-	_, release, err := a.claim()
+	release, err := a.claim(&liveTurn{})
 	ok(t, err)
-	_, _, err = b.claim()
+	_, err = b.claim(&liveTurn{})
 	kind(t, err, ErrConflict, "ThreadRunActive")
 	for _, other := range []*Conversation{OpenConversation(store, "d"), OpenConversation(NewMemory(), "c")} {
-		_, free, err := other.claim()
+		free, err := other.claim(&liveTurn{})
 		ok(t, err)
 		free()
 	}
 	release()
-	_, again, err := b.claim()
+	again, err := b.claim(&liveTurn{})
 	ok(t, err)
 	release() // a second time: it is not ours any more
-	_, _, err = a.claim()
+	_, err = a.claim(&liveTurn{})
 	kind(t, err, ErrConflict)
 	again()
 
 	// A store that cannot be compared does not stop anybody.
 	odd := OpenConversation(incomparable{Store: store}, "c")
-	_, free, err := odd.claim()
+	free, err := odd.claim(&liveTurn{})
 	ok(t, err)
 	free()
 }

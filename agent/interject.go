@@ -87,10 +87,3 @@ func (l *liveTurn) take() []Message {
 	l.some.Store(false)
 	return out
 }
-
-// end stores the end of the turn. After that no message can be added to it.
-func (l *liveTurn) end(store func() error) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return store()
-}

@@ -157,7 +157,8 @@ type Step struct {
 // Messages returns the messages that a completed step adds to the history: those of
 // Before, the assistant message and, if there are results, one tool message.
 func (s Step) Messages() []Message {
-	out := append(slices.Clip(s.Before), s.Assistant)
+	out := make([]Message, 0, len(s.Before)+2)
+	out = append(append(out, s.Before...), s.Assistant)
 	if len(s.Results) > 0 {
 		m := Message{ID: s.Assistant.ID + ".results", Role: ToolRole, CreatedAt: s.Assistant.CreatedAt}
 		for i := range s.Results {

@@ -28,7 +28,7 @@ func (turnTimeout) Is(target error) bool { return target == context.DeadlineExce
 type turn struct {
 	agent  *Agent
 	conv   *Conversation
-	live   *liveTurn
+	live   liveTurn
 	ref    TurnRef
 	record Record
 	input  []Message
@@ -57,13 +57,13 @@ type turn struct {
 
 // run runs one turn; see [Agent.Stream]. It returns nil if the turn could not begin.
 func (a *Agent) run(ctx context.Context, c *Conversation, input []Message, yield func(Event, error) bool) *turn {
-	live, release, err := c.claim()
+	t := &turn{agent: a, conv: c, input: input, yield: yield}
+	release, err := c.claim(&t.live)
 	if err != nil {
 		yield(nil, &BeginError{Err: err})
 		return nil
 	}
 	defer release()
-	t := &turn{agent: a, conv: c, live: live, input: input, yield: yield}
 	t.ctx, t.cancel = context.WithCancelCause(ctx)
 	defer t.cancel(nil)
 	if err := t.prepare(); err != nil {
@@ -224,7 +224,7 @@ func (t *turn) finish(end *ending) {
 	}
 	states := t.notifyProviders(end)
 	if !end.unsaved {
-		if err := t.clock.paused(func() error { return t.live.end(func() error { return t.storeEnd(end, states) }) }); err != nil {
+		if err := t.clock.paused(func() error { return t.storeEnd(end, states) }); err != nil {
 			end = unsaved(err)
 		}
 	}
@@ -252,6 +252,8 @@ func unsaved(err error) *ending {
 
 // storeEnd closes the turn in the store, with the states, rules and summary to keep.
 func (t *turn) storeEnd(end *ending, states map[string]json.RawMessage) error {
+	t.live.mu.Lock() // a message is added to the turn before its end, or refused
+	defer t.live.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), writeTimeout)
 	defer cancel()
 	out := TurnEnd{Outcome: end.outcome, Reason: end.reason, Message: end.message, At: time.Now(), ContextState: states}
