@@ -11,6 +11,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/access"
 	"github.com/shoal-dev/shoal/internal/hub/agents"
 	"github.com/shoal-dev/shoal/internal/hub/archive"
+	"github.com/shoal-dev/shoal/internal/hub/audits"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/feed"
 	"github.com/shoal-dev/shoal/internal/hub/inbox"
@@ -52,6 +53,8 @@ type Options struct {
 	// NextTime computes the times of cron expressions; without it, plans with a cron
 	// expression are rejected.
 	NextTime core.NextTime
+	// Audit configures the audit log.
+	Audit core.AuditOptions
 }
 
 // Hub is the conversation. Its fields group the methods by resource. It is safe for
@@ -75,6 +78,7 @@ type Hub struct {
 	Renderers *spaces.Renderers
 	Archive   *archive.Archive
 	Nodes     *nodes.Nodes
+	Audits    *audits.Audits
 	// Work is only for the executor of runs.
 	Work *runs.Work
 
@@ -93,7 +97,7 @@ func New(o Options) *Hub {
 		o.KeepEvents = 10_000
 	}
 	c := core.New(core.Options{
-		Store: o.Store, Bus: o.Bus, Log: o.Log, Metrics: o.Metrics, KeepEvents: o.KeepEvents, NextTime: o.NextTime,
+		Store: o.Store, Bus: o.Bus, Log: o.Log, Metrics: o.Metrics, KeepEvents: o.KeepEvents, NextTime: o.NextTime, Audit: o.Audit,
 		MaxSpacesEach: cmp.Or(o.MaxSpacesEach, 1000), MaxBytesEach: cmp.Or(o.MaxBytesEach, 1<<30),
 	})
 	h := &Hub{core: c}
@@ -117,6 +121,7 @@ func New(o Options) *Hub {
 	h.Renderers = spaces.NewRenderers(c)
 	h.Archive = archive.NewArchive(c)
 	h.Nodes = nodes.NewNodes(c)
+	h.Audits = audits.NewAudits(c)
 	h.Work = runs.NewWork(c, parts)
 	return h
 }
@@ -147,6 +152,7 @@ func (h *Hub) Start(ctx context.Context) error {
 	h.Spaces.Start()
 	h.Messages.Start()
 	h.Archive.Start()
+	h.Audits.Start()
 	return nil
 }
 
@@ -156,4 +162,5 @@ func (h *Hub) Start(ctx context.Context) error {
 func (h *Hub) Stop() {
 	h.core.Stop()
 	h.Inbox.Flush()
+	h.Audits.Flush()
 }

@@ -58,7 +58,7 @@ func verifyAudit(t *testing.T, s storage.Store, session shoal.SessionID) (proble
 	return problem, records
 }
 
-// Whatever is changed in the tables by hand is found, with its place.
+// Every change that is made in the tables by hand is found, with its place.
 func TestAlteredAuditLog(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		s := open(t, url)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/audit"
 	"github.com/shoal-dev/shoal/internal/hub/agents"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/pending"
@@ -30,7 +31,11 @@ func (e *Entities) Create(ctx context.Context, caller shoal.Principal, session s
 	var entity shoal.Entity
 	err := e.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
 		entity, _, err = core.Once(ch, caller, session, op, idempotencyKey, n, func() (shoal.Entity, error) {
-			return core.InsertEntity(ch, session, n, caller.EntityID)
+			out, err := core.InsertEntity(ch, session, n, caller.EntityID)
+			if err != nil {
+				return out, err
+			}
+			return out, ch.Record(caller, session, audit.EntityCreate, audit.Target{Kind: "entity", ID: string(out.ID)}, "kind", string(out.Kind), "sessionRole", string(out.SessionRole))
 		})
 		return err
 	})
@@ -142,13 +147,38 @@ func (e *Entities) Update(ctx context.Context, caller shoal.Principal, session s
 				return err
 			}
 		}
-		return core.FillRunState(ch, session, &out)
+		return errors.Join(recordUpdate(ch, caller, before, out), core.FillRunState(ch, session, &out))
 	})
 	if err != nil {
 		return shoal.Entity{}, err
 	}
 	e.core.Presence.Refresh(session, id)
 	return e.core.Presence.FillLiveState(out), nil
+}
+
+// recordUpdate records the changes of an entity that are about rights.
+func recordUpdate(ch *core.Change, caller shoal.Principal, before, after shoal.Entity) error {
+	var details []string
+	if before.SessionRole != after.SessionRole {
+		details = append(details, "sessionRole", string(after.SessionRole), "sessionRoleBefore", string(before.SessionRole))
+	}
+	if before.Kind != after.Kind {
+		details = append(details, "kind", string(after.Kind))
+	}
+	if owner := valueOf(after.OwnerID); owner != valueOf(before.OwnerID) {
+		details = append(details, "owner", string(owner))
+	}
+	if len(details) == 0 {
+		return nil
+	}
+	return ch.Record(caller, after.SessionID, audit.EntityUpdate, audit.Target{Kind: "entity", ID: string(after.ID)}, details...)
+}
+
+func valueOf[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
 }
 
 // mayChange checks that the caller may make the change.
@@ -245,7 +275,8 @@ func (e *Entities) Delete(ctx context.Context, caller shoal.Principal, session s
 				e.core.Presence.Forget(session, id)
 			}
 		})
-		return errors.Join(agents.CancelWork(ch, session, id), ch.DeleteEntityKeys(session, id), ch.DeleteInvitesOf(session, id), ch.DeleteRunnersOf(session, id), ch.DeleteEntity(session, id, ch.At))
+		return errors.Join(agents.CancelWork(ch, session, id), ch.DeleteEntityKeys(session, id), ch.DeleteInvitesOf(session, id), ch.DeleteRunnersOf(session, id), ch.DeleteEntity(session, id, ch.At),
+			ch.Record(caller, session, audit.EntityDelete, audit.Target{Kind: "entity", ID: string(id)}))
 	})
 }
 

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/audit"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/spaces"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
@@ -75,7 +77,16 @@ func insertInvite(ch *core.Change, caller shoal.Principal, session shoal.Session
 	if len(open) >= shoal.MaxInvites {
 		return out, shoal.E("", shoal.Conflict, fmt.Sprintf("%d invitations of this session wait to be accepted already. Delete some, or wait until they expire.", len(open)))
 	}
-	return out, ch.InsertInvite(out, hash)
+	return out, errors.Join(ch.InsertInvite(out, hash), recordInvite(ch, caller, audit.InviteCreate, out))
+}
+
+// recordInvite records what was done with an invitation.
+func recordInvite(ch *core.Change, caller shoal.Principal, act audit.Act, i shoal.Invite) error {
+	spaces := make([]string, len(i.Spaces))
+	for n, id := range i.Spaces {
+		spaces[n] = string(id)
+	}
+	return ch.Record(caller, i.SessionID, act, audit.Target{Kind: "invite", ID: string(i.ID)}, "sessionRole", string(i.SessionRole), "spaces", strings.Join(spaces, " "))
 }
 
 // List returns at most limit invitations that work, with ids after the given one, in the order
@@ -112,7 +123,10 @@ func (i *Invites) Delete(ctx context.Context, caller shoal.Principal, session sh
 		if errors.Is(err, shoal.NotFound) {
 			return shoal.E("", shoal.NotFound, fmt.Sprintf("Invitation %q not found: it was accepted, deleted or has expired.", id))
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return ch.Record(caller, session, audit.InviteDelete, audit.Target{Kind: "invite", ID: string(id)})
 	})
 }
 
@@ -148,7 +162,10 @@ func (i *Invites) Accept(ctx context.Context, hash, name, keyHash string) (out s
 			}
 		}
 		key, err = insertKey(ch, shoal.NewKey{Role: shoal.RoleEntity, SessionID: out.SessionID, EntityID: e.ID, Name: "invitation"}, keyHash, "")
-		return err
+		if err != nil {
+			return err
+		}
+		return recordInvite(ch, principalOf(key), audit.InviteAccept, out)
 	})
 	return out, key, err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/audit"
 	"github.com/shoal-dev/shoal/internal/hub/agents"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
@@ -36,7 +37,11 @@ func (k *Keys) Create(ctx context.Context, caller shoal.Principal, n shoal.NewKe
 	}
 	err = k.core.Change(ctx, op, storage.Global, func(ch *core.Change) (err error) {
 		key, replayed, err = core.Once(ch, caller, "", op, idempotencyKey, n, func() (shoal.Key, error) {
-			return insertKey(ch, n, hash, caller.EntityID)
+			out, err := insertKey(ch, n, hash, caller.EntityID)
+			if err != nil {
+				return out, err
+			}
+			return out, recordKey(ch, caller, audit.KeyCreate, out)
 		})
 		return err
 	})
@@ -111,6 +116,18 @@ func ensureKeyEntity(ch *core.Change, session shoal.SessionID, n shoal.NewKey, o
 	return ch.UpdateEntity(e)
 }
 
+// recordKey records what was done with a key, in the session of the key.
+func recordKey(ch *core.Change, caller shoal.Principal, act audit.Act, key shoal.Key) error {
+	session, details := shoal.SessionID(""), []string{"role", string(key.Role)}
+	if key.SessionID != nil {
+		session = *key.SessionID
+	}
+	if key.EntityID != nil {
+		details = append(details, "entity", string(*key.EntityID))
+	}
+	return ch.Record(caller, session, act, audit.Target{Kind: "key", ID: string(key.ID)}, details...)
+}
+
 // ByHash returns the key whose secret has this hash, and whether its entity is an owner of
 // its session. It fails with NotFound if the key never existed or is revoked. It identifies
 // callers, so it checks no rights.
@@ -143,8 +160,11 @@ func (k *Keys) Adopt(ctx context.Context, n shoal.NewKey, hash string) (works bo
 			return err
 		}
 		works = true
-		_, err = insertKey(ch, n, hash, "")
-		return err
+		key, err := insertKey(ch, n, hash, "")
+		if err != nil {
+			return err
+		}
+		return recordKey(ch, shoal.Principal{}, audit.KeyCreate, key)
 	})
 	return works, err
 }
@@ -172,14 +192,19 @@ func (k *Keys) Revoke(ctx context.Context, caller shoal.Principal, id shoal.KeyI
 		return core.Wrap(op, err)
 	}
 	err := k.core.Change(ctx, op, storage.Global, func(ch *core.Change) error {
-		err := error(shoal.NotFound)
+		key, err := shoal.Key{}, error(shoal.NotFound)
 		if core.ValidID(id) {
-			err = ch.DeleteKey(caller.SessionID, id)
+			if key, err = ch.Key(id); err == nil {
+				err = ch.DeleteKey(caller.SessionID, id)
+			}
 		}
 		if errors.Is(err, shoal.NotFound) {
 			return shoal.E("", shoal.NotFound, fmt.Sprintf("Key %q not found. List the keys to see their ids.", id))
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return recordKey(ch, caller, audit.KeyRevoke, key)
 	})
 	k.core.RevokedRights()
 	if err == nil {

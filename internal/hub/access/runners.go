@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/audit"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
@@ -38,8 +40,20 @@ func (r *Runners) Report(ctx context.Context, caller shoal.Principal, session sh
 		if caller.Role == shoal.RoleEntity {
 			row.Key = &caller.KeyID
 		}
+		if err := recordEnrolment(ch, caller, session, row); err != nil {
+			return err
+		}
 		return ch.SaveRunner(session, row, shoal.MaxRunners)
 	})
+}
+
+// recordEnrolment records the first report of a runner about an agent.
+func recordEnrolment(ch *core.Change, caller shoal.Principal, session shoal.SessionID, row storage.RunnerRow) error {
+	known, err := ch.HasRunner(session, row.Runner, row.Agent)
+	if err != nil || known {
+		return err
+	}
+	return ch.Record(caller, session, audit.RunnerEnroll, audit.Target{Kind: "runner", ID: string(row.Runner)}, "agent", string(row.Agent))
 }
 
 // List returns at most limit runners after the given one, in the order of their ids, each with its
@@ -107,7 +121,7 @@ func (r *Runners) Remove(ctx context.Context, caller shoal.Principal, session sh
 				return err
 			}
 		}
-		return errors.Join(err, ch.DeleteRunner(session, id))
+		return errors.Join(err, ch.DeleteRunner(session, id), ch.Record(caller, session, audit.RunnerRemove, audit.Target{Kind: "runner", ID: string(id)}, "keys", strconv.Itoa(len(revoked))))
 	})
 	r.core.RevokedRights()
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/audit"
 	"github.com/shoal-dev/shoal/internal/hub/agents"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
@@ -40,7 +41,10 @@ func (s *Sessions) Create(ctx context.Context, caller shoal.Principal, n shoal.N
 			if out.Name == "" {
 				out.Name = string(out.ID)
 			}
-			return out, core.ExplainAlreadyExists(ch.InsertSession(out), "a session", string(out.ID))
+			if err := core.ExplainAlreadyExists(ch.InsertSession(out), "a session", string(out.ID)); err != nil {
+				return out, err
+			}
+			return out, ch.Record(caller, "", audit.SessionCreate, sessionTarget(out.ID))
 		})
 		return err
 	})
@@ -93,7 +97,8 @@ func (s *Sessions) Change(ctx context.Context, caller shoal.Principal, id shoal.
 		if to.SpaceRights != nil {
 			out.SpaceRights = *to.SpaceRights
 		}
-		return ch.UpdateSession(out)
+		return errors.Join(ch.UpdateSession(out), ch.Record(caller, id, audit.SessionUpdate, sessionTarget(id),
+			"spaceRights", string(out.SpaceRights), "maxCostPerRequest", fmt.Sprint(out.Limits.MaxCostPerRequest), "maxTokensPerRequest", fmt.Sprint(out.Limits.MaxTokensPerRequest)))
 	})
 	return out, err
 }
@@ -114,7 +119,7 @@ func (s *Sessions) Close(ctx context.Context, caller shoal.Principal, id shoal.S
 		}
 		at := ch.At
 		out.Status, out.ClosedAt = shoal.SessionStatusClosed, &at
-		return errors.Join(agents.CancelWork(ch, id, ""), ch.CloseSession(id, at))
+		return errors.Join(agents.CancelWork(ch, id, ""), ch.CloseSession(id, at), ch.Record(caller, id, audit.SessionClose, sessionTarget(id)))
 	})
 	return out, err
 }
@@ -138,8 +143,16 @@ func (s *Sessions) Delete(ctx context.Context, caller shoal.Principal, id shoal.
 				s.core.Calls.EndSession(id)
 			}
 		})
-		return ch.DeleteSession(id)
+		head, err := ch.AuditHead(id)
+		if err != nil {
+			return err
+		}
+		return errors.Join(ch.DeleteSession(id), ch.Record(caller, "", audit.SessionDelete, sessionTarget(id), "auditHead", head.String()))
 	})
+}
+
+func sessionTarget(id shoal.SessionID) audit.Target {
+	return audit.Target{Kind: "session", ID: string(id)}
 }
 
 // findEndable returns a session, unless it is the default one, which cannot be closed or

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/audit"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
@@ -26,9 +27,39 @@ func (k *Keys) SignIn(ctx context.Context, of shoal.Key, hash string, until shoa
 			ID: shoal.NewID[shoal.KeyID](shoal.PrefixKey), Role: of.Role, SessionID: of.SessionID, EntityID: of.EntityID,
 			Name: "console", CreatedAt: ch.At, ExpiresAt: &until,
 		}
-		return ch.InsertSignIn(key, hash, of.ID)
+		return errors.Join(ch.InsertSignIn(key, hash, of.ID), recordSignIn(ch, of, key))
 	})
 	return key, err
+}
+
+// recordSignIn records a sign-in as an act of the key that was exchanged for it, or of the server if
+// the browser signs in with a link.
+func recordSignIn(ch *core.Change, of, signIn shoal.Key) error {
+	caller := shoal.Principal{}
+	if of.ID != "" {
+		caller = principalOf(of)
+	}
+	session := shoal.SessionID("")
+	if signIn.SessionID != nil {
+		session = *signIn.SessionID
+	}
+	details := []string{"role", string(signIn.Role)}
+	if of.ID == "" {
+		details = append(details, "with", "link")
+	}
+	return ch.Record(caller, session, audit.SignInCreate, audit.Target{Kind: "key", ID: string(signIn.ID)}, details...)
+}
+
+// principalOf returns the caller that a key proves.
+func principalOf(key shoal.Key) shoal.Principal {
+	out := shoal.Principal{KeyID: key.ID, Role: key.Role}
+	if key.SessionID != nil {
+		out.SessionID = *key.SessionID
+	}
+	if key.EntityID != nil {
+		out.EntityID = *key.EntityID
+	}
+	return out
 }
 
 // SignOut ends a sign-in and the open calls of its browser. It does nothing if the sign-in
@@ -50,7 +81,14 @@ func (k *Keys) endSignIns(ctx context.Context, op string, find func(storage.Tx) 
 			return err
 		}
 		for _, id := range ended {
-			if err := ch.DeleteKey("", id); err != nil && !errors.Is(err, shoal.NotFound) {
+			key, err := ch.Key(id)
+			if errors.Is(err, shoal.NotFound) {
+				continue
+			}
+			if err == nil {
+				err = errors.Join(ch.DeleteKey("", id), recordKey(ch, principalOf(key), audit.SignInEnd, key))
+			}
+			if err != nil {
 				return err
 			}
 		}

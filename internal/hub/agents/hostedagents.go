@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/audit"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
@@ -30,8 +32,11 @@ func (a *Agents) Put(ctx context.Context, caller shoal.Principal, n storage.Agen
 		return out, false, core.Wrap(op, core.FirstError(err))
 	}
 	err = a.core.Change(ctx, op, storage.In(n.SessionID), func(ch *core.Change) (err error) {
-		out, created, err = putAgent(ch, n, caller.EntityID)
-		return err
+		var changed bool
+		if out, created, changed, err = putAgent(ch, n, caller.EntityID); err != nil || !changed {
+			return err
+		}
+		return ch.Record(caller, n.SessionID, audit.AgentPut, agentTarget(n.ID), "version", strconv.Itoa(out.Version), "hash", out.Hash)
 	})
 	if err == nil {
 		a.core.Presence.MarkPresent(n.SessionID, n.ID)
@@ -39,35 +44,37 @@ func (a *Agents) Put(ctx context.Context, caller shoal.Principal, n storage.Agen
 	return out, created, err
 }
 
-func putAgent(ch *core.Change, n storage.Agent, owner shoal.EntityID) (out shoal.HostedAgent, created bool, err error) {
+func agentTarget(id shoal.EntityID) audit.Target { return audit.Target{Kind: "agent", ID: string(id)} }
+
+func putAgent(ch *core.Change, n storage.Agent, owner shoal.EntityID) (out shoal.HostedAgent, created, changed bool, err error) {
 	if err := core.RequireOpenSession(ch, n.SessionID); err != nil {
-		return out, false, err
+		return out, false, false, err
 	}
 	newest, err := ch.HostedAgent(n.SessionID, n.ID)
 	switch {
 	case err == nil && newest.Hash == n.Hash:
-		return newest.HostedAgent, false, nil
+		return newest.HostedAgent, false, false, nil
 	case err == nil:
 		n.Version = newest.Version + 1
 	case errors.Is(err, shoal.NotFound):
 		created = true
 		if n.Version, err = nextVersion(ch, n); err != nil {
-			return out, false, err
+			return out, false, false, err
 		}
 	default:
-		return out, false, err
+		return out, false, false, err
 	}
 	if err := ensureAgentEntity(ch, n, owner); err != nil {
-		return out, false, err
+		return out, false, false, err
 	}
 	n.CreatedAt = ch.At
 	if err := ch.PutHostedAgent(n); err != nil {
-		return out, false, err
+		return out, false, false, err
 	}
 	if created {
 		err = checkAdminAgents(ch, n.SessionID, n.ID)
 	}
-	return n.HostedAgent, created, err
+	return n.HostedAgent, created, true, err
 }
 
 // nextVersion returns the version of an agent that is not hosted. It may have been hosted
@@ -207,7 +214,7 @@ func (a *Agents) Delete(ctx context.Context, caller shoal.Principal, session sho
 		if _, err := core.FindHostedAgent(ch, session, id); err != nil {
 			return err
 		}
-		return errors.Join(CancelWork(ch, session, id), ch.DeleteHostedAgent(session, id))
+		return errors.Join(CancelWork(ch, session, id), ch.DeleteHostedAgent(session, id), ch.Record(caller, session, audit.AgentDelete, agentTarget(id)))
 	})
 	if err == nil {
 		a.core.Presence.Refresh(session, id)

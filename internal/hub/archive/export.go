@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/audit"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
@@ -29,6 +30,9 @@ func (a *Archive) Export(ctx context.Context, caller shoal.Principal, id shoal.S
 	const op = "hub.Archive.Export"
 	if err := errors.Join(core.CheckSession(caller, id), core.RequireManager(caller)); err != nil {
 		return core.Wrap(op, core.FirstError(err))
+	}
+	if err := a.core.RecordAct(ctx, op, caller, id, audit.SessionExport, audit.Target{Kind: "session", ID: string(id)}); err != nil {
+		return err
 	}
 	return a.core.View(ctx, op, func(tx storage.Tx) error {
 		session, err := core.FindSession(tx, id)

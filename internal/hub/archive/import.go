@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/audit"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
@@ -59,7 +61,7 @@ func (a *Archive) Import(ctx context.Context, caller shoal.Principal, id shoal.S
 	if err != nil {
 		return shoal.Imported{}, core.Wrap(op, err)
 	}
-	im := &importer{core: a.core, in: in, from: head.Session, id: id, stage: id, options: o, token: rand.Text(), knownRefs: map[string]bool{}}
+	im := &importer{core: a.core, caller: caller, in: in, from: head.Session, id: id, stage: id, options: o, token: rand.Text(), knownRefs: map[string]bool{}}
 	if err := im.beginImport(ctx); err != nil {
 		return shoal.Imported{}, core.Wrap(op, err)
 	}
@@ -76,6 +78,7 @@ func (a *Archive) Import(ctx context.Context, caller shoal.Principal, id shoal.S
 // importer is an import in progress.
 type importer struct {
 	core      *core.Core
+	caller    shoal.Principal
 	in        *exportReader
 	from      shoal.SessionID // the session that was exported
 	id        shoal.SessionID // the session to create
@@ -251,6 +254,10 @@ func (im *importer) endImport(ctx context.Context) error {
 			if _, err := runs.CancelRun(ch, r); err != nil {
 				return err
 			}
+		}
+		err = ch.Record(im.caller, im.id, audit.SessionImport, audit.Target{Kind: "session", ID: string(im.id)}, "from", string(im.from), "replaced", strconv.FormatBool(im.stage != im.id))
+		if err != nil {
+			return err
 		}
 		ch.Notify(core.WorkTopic)
 		ch.Notify(core.DueTopic)

@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/audit"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
@@ -13,6 +14,8 @@ type Change struct {
 	storage.Tx
 	Core          *Core
 	At            shoal.Time
+	ctx           context.Context //nolint:containedctx // it says where the call comes from, for the audit log
+	recorded      []audit.Record
 	arrivals      []*Arrival
 	notifications []Notification
 	endFuncs      []func(committed bool)
@@ -66,7 +69,7 @@ func (c *Core) Change(ctx context.Context, op string, at storage.At, fn func(*Ch
 	var last *Change
 	err := c.Store.Update(ctx, at, func(tx storage.Tx) error {
 		last.runEndFuncs(false)
-		ch := &Change{Tx: tx, Core: c, At: shoal.Now()}
+		ch := &Change{Tx: tx, Core: c, At: shoal.Now(), ctx: ctx}
 		notifications, last = nil, ch
 		if err := fn(ch); err != nil {
 			return err

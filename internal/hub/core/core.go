@@ -26,6 +26,7 @@ type Options struct {
 	MaxSpacesEach int
 	MaxBytesEach  int64
 	NextTime      NextTime
+	Audit         AuditOptions
 }
 
 // New returns the core of a hub.
@@ -33,7 +34,7 @@ func New(o Options) *Core {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	c := &Core{
 		Store: o.Store, Bus: o.Bus, Log: o.Log, Metrics: newMetrics(o.Metrics), KeepEvents: o.KeepEvents, maxSpaces: o.MaxSpacesEach, maxBytes: o.MaxBytesEach,
-		nextTime: o.NextTime, PlansChanged: make(chan struct{}, 1), Ctx: ctx, cancel: cancel, Arrivals: noArrivals{},
+		nextTime: o.NextTime, PlansChanged: make(chan struct{}, 1), Ctx: ctx, cancel: cancel, Arrivals: noArrivals{}, Audit: o.Audit,
 	}
 	c.Presence, c.Leases = newPresence(c), newWakeLeases(c)
 	return c
@@ -73,6 +74,7 @@ type Core struct {
 	Metrics  *Metrics
 	Calls    Calls
 	Receipts Receipts
+	Audit    AuditOptions
 	// Revocations counts changes that invalidate keys. It is incremented after the commit
 	// and before the method returns.
 	Revocations atomic.Int64

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/approval"
+	"github.com/shoal-dev/shoal/internal/audit"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
@@ -155,7 +157,25 @@ func (p *Pending) answerRow(ch *core.Change, caller shoal.Principal, row storage
 	if err != nil {
 		return noAction, err
 	}
+	if err := recordAnswer(ch, caller, row, a, outcome); err != nil {
+		return noAction, err
+	}
 	return p.storeAnswer(ch, caller, row, a, hash, outcome)
+}
+
+// recordAnswer records a vote or the answer that settles an action, without its content.
+func recordAnswer(ch *core.Change, caller shoal.Principal, row storage.Pending, a shoal.PendingAnswer, outcome approval.Outcome) error {
+	details := []string{"tool", row.ToolName, "run", string(row.RunID), "argsHash", row.Hash, "settled", strconv.FormatBool(outcome.Settled), "votes", strconv.Itoa(len(outcome.Votes))}
+	if a.Approved != nil {
+		details = append(details, "approved", strconv.FormatBool(*a.Approved))
+	}
+	if len(a.Args) > 0 {
+		details = append(details, "edited", "true")
+	}
+	if a.Remember != nil {
+		details = append(details, "remember", string(a.Remember.Decision)+" "+string(a.Remember.Scope))
+	}
+	return ch.Record(caller, row.Session, audit.ApprovalAnswer, audit.Target{Kind: "pending", ID: string(row.ID)}, details...)
 }
 
 // storeAnswer stores the outcome of an answer.

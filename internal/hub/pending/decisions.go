@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/audit"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
@@ -112,7 +113,7 @@ func (p *Pending) Forget(ctx context.Context, caller shoal.Principal, session sh
 		case !may:
 			return shoal.E("", shoal.Forbidden, "Only a person who sees a remembered decision, or an admin, can revoke it.")
 		}
-		return ch.DeleteRemembered(session, id)
+		return errors.Join(ch.DeleteRemembered(session, id), ch.Record(caller, session, audit.ApprovalForget, audit.Target{Kind: "remembered", ID: string(id)}, "agent", string(d.AgentID)))
 	})
 }
 

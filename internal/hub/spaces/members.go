@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/audit"
 	"github.com/shoal-dev/shoal/internal/hub/agents"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/pending"
@@ -143,6 +144,9 @@ func (s *Spaces) Join(ctx context.Context, caller shoal.Principal, session shoal
 				return err
 			}
 		}
+		if err := ch.Record(caller, session, audit.MemberAdd, spaceTarget(id), "entity", string(entity)); err != nil {
+			return err
+		}
 		return announceAdded(ch, caller, to, m)
 	})
 }
@@ -231,7 +235,7 @@ func (s *Spaces) Member(ctx context.Context, caller shoal.Principal, session sho
 // a member.
 func (s *Spaces) Leave(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID) (shoal.Space, error) {
 	return s.changeMembership(ctx, "hub.Spaces.Leave", caller, session, id, entity, func(ch *core.Change, _ shoal.Space) error {
-		return RemoveMember(ch, session, id, entity)
+		return errors.Join(RemoveMember(ch, session, id, entity), ch.Record(caller, session, audit.MemberRemove, spaceTarget(id), "entity", string(entity)))
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/audit"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/pending"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
@@ -37,7 +38,7 @@ func (s *Spaces) Delete(ctx context.Context, caller shoal.Principal, session sho
 	gone, err := s.closeAndCancel(ctx, op, session, id)
 	if err == nil && !gone {
 		if err = s.awaitRuns(ctx, op, session, id); err == nil {
-			err = s.removeSpace(ctx, op, session, id)
+			err = s.removeSpace(ctx, op, caller, session, id)
 		}
 	}
 	if err != nil {
@@ -119,7 +120,7 @@ func activeRunsIn(tx Tx, session shoal.SessionID, id shoal.SpaceID) (working []s
 }
 
 // removeSpace removes the space from its members and followers.
-func (s *Spaces) removeSpace(ctx context.Context, op string, session shoal.SessionID, id shoal.SpaceID) error {
+func (s *Spaces) removeSpace(ctx context.Context, op string, caller shoal.Principal, session shoal.SessionID, id shoal.SpaceID) error {
 	return s.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
 		s, err := ch.LockSpace(session, id)
 		if errors.Is(err, shoal.NotFound) {
@@ -152,7 +153,7 @@ func (s *Spaces) removeSpace(ctx context.Context, op string, session shoal.Sessi
 		}); err != nil {
 			return err
 		}
-		return ch.DeleteSpace(session, id, place)
+		return errors.Join(ch.DeleteSpace(session, id, place), ch.Record(caller, session, audit.SpaceDelete, spaceTarget(id)))
 	})
 }
 

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/audit"
 	"github.com/shoal-dev/shoal/internal/hub/agents"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/pending"
@@ -39,12 +41,18 @@ func (s *Spaces) Create(ctx context.Context, caller shoal.Principal, session sho
 			if err := s.core.CheckSpaceQuota(ch, caller, session); err != nil {
 				return shoal.Space{}, err
 			}
-			return insertSpace(ch, caller, session, n)
+			out, err := insertSpace(ch, caller, session, n)
+			if err != nil {
+				return out, err
+			}
+			return out, ch.Record(caller, session, audit.SpaceCreate, spaceTarget(out.ID), "members", strconv.FormatInt(out.MemberCount, 10))
 		})
 		return err
 	})
 	return space, err
 }
+
+func spaceTarget(id shoal.SpaceID) audit.Target { return audit.Target{Kind: "space", ID: string(id)} }
 
 func insertSpace(ch *core.Change, caller shoal.Principal, session shoal.SessionID, n shoal.NewSpace) (shoal.Space, error) {
 	if err := core.RequireOpenSession(ch, session); err != nil {
@@ -244,7 +252,7 @@ func (s *Spaces) Close(ctx context.Context, caller shoal.Principal, session shoa
 		if out, err = core.FillSpace(ch, caller, out); err != nil {
 			return err
 		}
-		return errors.Join(core.SaveSpace(ch, out, shoal.EventSpaceClosed), pending.EndInSpace(ch, session, id, ""))
+		return errors.Join(core.SaveSpace(ch, out, shoal.EventSpaceClosed), pending.EndInSpace(ch, session, id, ""), ch.Record(caller, session, audit.SpaceClose, spaceTarget(id)))
 	})
 	return out, err
 }
