@@ -37,6 +37,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/aguiapi"
 	"github.com/shoal-dev/shoal/internal/aisdkapi"
+	"github.com/shoal-dev/shoal/internal/auditlog"
 	"github.com/shoal-dev/shoal/internal/auth"
 	"github.com/shoal-dev/shoal/internal/background"
 	"github.com/shoal-dev/shoal/internal/calendar"
@@ -93,6 +94,7 @@ type Server struct {
 	executor  *run.Executor
 	remote    *remoterun.Server
 	store     *sqlstore.Store
+	auditLog  *auditlog.File  // nil without a file
 	bus       *clusterbus.Bus // nil if there can be only one server
 	ready     readiness
 	guard     *guard.Guard
@@ -205,7 +207,12 @@ func (s *Server) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	audit, err := s.openAuditLog()
+	if err != nil {
+		return err
+	}
 	s.Hub = hub.New(hub.Options{
+		Audit:        audit,
 		KeepRequests: keep,
 		Store:        s.store, Bus: bus, Log: s.config.Log, MaxWaits: s.config.MaxWaits, MaxSpacesEach: s.config.MaxSpacesEach, MaxBytesEach: int64(s.config.MaxFileMiBEach) << 20, Metrics: s.metrics,
 		NextTime: calendar.NextTime, FitsSchema: tool.CheckValue,
@@ -370,6 +377,7 @@ func (s *Server) Stop() {
 			s.config.Log.Error("the database did not close cleanly; it recovers at the next start", "error", err)
 		}
 	}
+	s.closeAuditLog()
 	s.transport.stop(true)
 	s.announcement.End()
 }

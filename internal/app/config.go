@@ -88,6 +88,10 @@ type Config struct {
 	// MaxWaits and MaxStreams limit the open waits and streams of this server.
 	MaxWaits   int `help:"Number of waits that may be open at once." default:"20000"`
 	MaxStreams int `help:"Number of event streams that may be open at once; one caller may have 20." default:"10000"`
+	// Audit says whether acts are recorded in the audit log, and refused if they cannot be.
+	// AuditLog is a file that the records are copied to; empty means none.
+	Audit    string `help:"The audit log of who did what: on; required, which refuses an act while its record cannot be copied to --audit-log; or off." enum:"required,on,off" default:"on"`
+	AuditLog string `name:"audit-log" help:"Copy the records of the audit log to this file, as JSON lines; it may be moved away at any time." placeholder:"FILE"`
 	// KeepRequests is how long the model requests of a run are kept after it ends:
 	// 30d, 12h, or forever.
 	KeepRequests string `help:"How long to keep the model requests of a run after it ends, such as 30d or 12h, or forever." default:"30d" placeholder:"TIME"`

@@ -102,7 +102,7 @@ var importTable = []importRule{
 	{
 		dir: "internal/app",
 		inside: []string{
-			".", "internal/agentconfig", "internal/aguiapi", "internal/aisdkapi", "internal/auth", "internal/background", "internal/calendar", "internal/certificate", "internal/chatapi", "internal/clusterbus", "internal/clusterbus/natscore", "internal/clusterbus/pgnotify", "internal/console", "internal/docsite", "internal/guard",
+			".", "internal/agentconfig", "internal/aguiapi", "internal/aisdkapi", "internal/auditlog", "internal/auth", "internal/background", "internal/calendar", "internal/certificate", "internal/chatapi", "internal/clusterbus", "internal/clusterbus/natscore", "internal/clusterbus/pgnotify", "internal/console", "internal/docsite", "internal/guard",
 			"internal/httpapi", "internal/httpapi/bodies", "internal/history", "internal/hub", "internal/hub/core", "internal/hub/storage", "internal/limit", "internal/localbus", "internal/logs", "internal/mcpapi", "internal/metrics", "internal/naming", "internal/openaiapi", "internal/detach", "internal/remoterun", "internal/run",
 			"internal/sqlstore", "internal/tool",
 		},
@@ -116,6 +116,7 @@ var importTable = []importRule{
 	{dir: "internal/openaiapi", inside: []string{".", "internal/chatapi", "internal/eventstream", "internal/exchange", "internal/guard", "internal/hub/core", "internal/hub/storage", "internal/limit"}, never: sqlPackages},
 	{dir: "internal/exchange", inside: []string{".", "agent", "internal/agenterror", "internal/hub", "internal/hub/feed", "internal/hub/storage"}, never: sqlAndWeb},
 	{dir: "internal/auth", inside: []string{".", "internal/guard", "internal/hub", "internal/hub/access", "internal/limit", "internal/metrics"}, others: true, never: sqlPackages},
+	{dir: "internal/auditlog", inside: []string{".", "internal/audit"}, never: sqlAndWeb},
 	{dir: "internal/agentconfig", inside: []string{".", "agent", "internal/yamltext"}, others: true, never: sqlAndWeb},
 	{dir: "internal/agenterror", inside: []string{".", "agent"}, never: sqlAndWeb},
 	{dir: "internal/approval", inside: []string{"."}, never: sqlAndWeb},
