@@ -9,7 +9,6 @@ import (
 	"github.com/shoal-dev/shoal/internal/eventstream"
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/hub/core"
-	"github.com/shoal-dev/shoal/internal/limit"
 )
 
 // API serves runs of the AG-UI protocol. It is safe for concurrent use and holds
@@ -43,7 +42,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer x.end()
-	r = r.WithContext(limit.As(r.Context(), x.Who))
+	r = r.WithContext(a.Auth.Context(r.Context(), r, guard.RequestID(w), x.Who))
 	if err := x.ask(r.Context()); err != nil {
 		a.refuse(w, r, err)
 		return

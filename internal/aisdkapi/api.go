@@ -6,7 +6,6 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/chatapi"
 	"github.com/shoal-dev/shoal/internal/guard"
-	"github.com/shoal-dev/shoal/internal/limit"
 )
 
 // Path is where the API is served. A chat is at Path + SESSION/SPACE.
@@ -54,7 +53,7 @@ func (a *API) serve(f func(*call) error) http.HandlerFunc {
 		if err == nil {
 			session := shoal.SessionID(r.PathValue("session"))
 			a.Auth.RecordCall(caller, session)
-			err = f(&call{API: a, w: w, r: r.WithContext(limit.As(r.Context(), caller)), caller: caller, session: session, space: shoal.SpaceID(r.PathValue("space"))})
+			err = f(&call{API: a, w: w, r: r.WithContext(a.Auth.Context(r.Context(), r, guard.RequestID(w), caller)), caller: caller, session: session, space: shoal.SpaceID(r.PathValue("space"))})
 		}
 		if err != nil {
 			a.refuse(w, r, err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/guard"
 )
 
 const (
@@ -111,6 +112,7 @@ func (a *Authenticator) SignIn(w http.ResponseWriter, r *http.Request, secret st
 	}
 	a.count(err)
 	if err != nil {
+		a.Refuse(r, guard.RequestID(w), caller, "sign-in", err)
 		return caller, "", err
 	}
 	if wait := a.signIns.Take(key.ID); wait > 0 {
@@ -139,11 +141,11 @@ func (a *Authenticator) SignInAdmin(w http.ResponseWriter, r *http.Request) (cal
 // signIn ends the sign-in that the browser has, and gives it one with the rights of a
 // key: the cookie, and the half that the page keeps.
 func (a *Authenticator) signIn(w http.ResponseWriter, r *http.Request, of shoal.Key, cookie string, until shoal.Time) (made shoal.Key, pageHalf string, err error) {
-	if _, err := a.endKept(r, a.hub.Keys.SignOut); err != nil {
+	if _, err := a.endKept(w, r, a.hub.Keys.SignOut); err != nil {
 		return made, "", err
 	}
 	h := newHalf()
-	if made, err = a.hub.Keys.SignIn(r.Context(), of, Hash(h.whole(cookie)), until); err != nil {
+	if made, err = a.hub.Keys.SignIn(a.signingIn(w, r), of, Hash(h.whole(cookie)), until); err != nil {
 		return made, "", err
 	}
 	http.SetCookie(w, a.newCookie(r, cookie, max(1, int(time.Until(until.Time)/time.Second))))
@@ -176,7 +178,7 @@ func (a *Authenticator) SignOutEverywhere(w http.ResponseWriter, r *http.Request
 }
 
 func (a *Authenticator) signOut(w http.ResponseWriter, r *http.Request, end func(context.Context, shoal.KeyID) error) error {
-	kept, err := a.endKept(r, end)
+	kept, err := a.endKept(w, r, end)
 	if err == nil && kept {
 		http.SetCookie(w, a.newCookie(r, "", -1))
 	}
@@ -184,7 +186,7 @@ func (a *Authenticator) signOut(w http.ResponseWriter, r *http.Request, end func
 }
 
 // endKept ends the sign-in that the browser keeps, and reports whether it keeps one.
-func (a *Authenticator) endKept(r *http.Request, end func(context.Context, shoal.KeyID) error) (kept bool, err error) {
+func (a *Authenticator) endKept(w http.ResponseWriter, r *http.Request, end func(context.Context, shoal.KeyID) error) (kept bool, err error) {
 	secret, kept := a.kept(r)
 	if !kept {
 		return false, nil
@@ -197,7 +199,7 @@ func (a *Authenticator) endKept(r *http.Request, end func(context.Context, shoal
 	}
 	key, err := a.lookUp(r.Context(), Hash(halfOf(r).whole(secret)))
 	if err == nil {
-		err = end(r.Context(), key.ID)
+		err = end(a.signingIn(w, r), key.ID)
 	}
 	if errors.Is(err, shoal.Unauthenticated) {
 		err = nil // it has ended already

@@ -55,7 +55,17 @@ func (a *Authenticator) Admit(r *http.Request) (limit.Caller, error) {
 	default:
 		return limit.From(a.address(r)), nil
 	}
+	if err != nil {
+		a.Refuse(r, r.Header.Get("X-Request-Id"), caller, r.Method+" "+transportOf(r.URL.Path), err)
+	}
 	return limit.Of(caller), err
+}
+
+// transportOf returns the first segment of a path: the transport, and nothing that the client has chosen
+// of a path that is served.
+func transportOf(path string) string {
+	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return "/" + first
 }
 
 // address is where a request comes from, as far as one sender can choose: of an

@@ -49,7 +49,7 @@ func (a *Authenticator) Join(w http.ResponseWriter, r *http.Request, j shoal.Joi
 	}
 	out.Key = NewSecret()
 	var key shoal.Key
-	out.Invite, key, err = a.hub.Invites.Accept(r.Context(), Hash(j.Code), j.Name, Hash(out.Key))
+	out.Invite, key, err = a.hub.Invites.Accept(a.signingIn(w, r), Hash(j.Code), j.Name, Hash(out.Key))
 	if err != nil {
 		a.count(err)
 		return Joined{}, a.refuse(r, err)

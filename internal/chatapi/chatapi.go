@@ -82,5 +82,7 @@ func (o *Options) Report(w http.ResponseWriter, r *http.Request, err error, fail
 	if guard.Status(shoal.KindOf(err)) == http.StatusInternalServerError {
 		o.Log.Error(failed, "request", guard.RequestID(w), "path", r.URL.Path, "error", err)
 	}
+	caller, _ := o.Auth.Bearer(r) // empty without a key that works
+	o.Auth.Refuse(r, guard.RequestID(w), caller, "chat", err)
 	return err
 }

@@ -13,7 +13,7 @@ var bodyDecoder = input.NewDecoder(input.OfBodies)
 var paramBounds = map[string]input.Bound{
 	"cursor": {Bytes: shoal.MaxCursor}, "after": {Bytes: shoal.MaxCursor}, "q": {Bytes: 500}, "name": input.Line,
 	"Last-Event-ID": {Bytes: shoal.MaxCursor}, "Idempotency-Key": {Bytes: shoal.MaxIdempotency},
-	"sessionRef": input.Line, "status": input.Line, "by": input.Line, auth.SignedParam: input.Line,
+	"sessionRef": input.Line, "status": input.Line, "act": {Bytes: 1000}, "target": input.Line, "by": input.Line, auth.SignedParam: input.Line,
 }
 
 func paramBound(name string) input.Bound {

@@ -14,7 +14,6 @@ import (
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/httpapi/fields"
 	"github.com/shoal-dev/shoal/internal/hub/core"
-	"github.com/shoal-dev/shoal/internal/limit"
 )
 
 // call is one request and its response. It belongs to the goroutine of the request.
@@ -112,6 +111,9 @@ func (c *call) fail(err error) {
 		c.writeErr = err
 		return
 	}
+	if c.rt != nil {
+		c.Auth.Refuse(c.r, c.id, c.caller, c.rt.label, err)
+	}
 	c.writeProblem(fields.Locate(err, c.r.Method))
 }
 
@@ -195,8 +197,8 @@ func (c *call) answerOr(err error, status int, body any) error {
 	return c.answer(status, body)
 }
 
-// ctx returns the context of the request, which carries the caller for internal/limit.
-func (c *call) ctx() context.Context { return limit.As(c.r.Context(), c.caller) }
+// ctx returns the context of the request for the operations of its caller.
+func (c *call) ctx() context.Context { return c.Auth.Context(c.r.Context(), c.r, c.id, c.caller) }
 
 func (c *call) session() shoal.SessionID { return shoal.SessionID(c.r.PathValue("session")) }
 

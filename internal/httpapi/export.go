@@ -2,13 +2,13 @@ package httpapi
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"strconv"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/guard"
+	"github.com/shoal-dev/shoal/internal/httpapi/query"
 	"github.com/shoal-dev/shoal/internal/httpapi/spool"
 	"github.com/shoal-dev/shoal/internal/httpapi/upload"
 	"github.com/shoal-dev/shoal/internal/hub/archive"
@@ -75,24 +75,12 @@ func exportSession(c *call) error {
 func importSession(c *call) error {
 	var o archive.ImportOptions
 	var err error
-	if o.Replace, err = c.boolParam("replace"); err != nil {
+	if o.Replace, err = query.Bool(c.value, "replace"); err != nil {
 		return err
 	}
-	if o.PausePlans, err = c.boolParam("pausePlans"); err != nil {
+	if o.PausePlans, err = query.Bool(c.value, "pausePlans"); err != nil {
 		return err
 	}
 	made, err := c.Hub.Archive.Import(c.ctx(), c.caller, c.session(), upload.Slow(c.w, c.r, guard.UploadTime), o)
 	return c.answerOr(err, http.StatusCreated, made)
-}
-
-// boolParam returns a parameter that is true or false; false without the parameter.
-func (c *call) boolParam(name string) (bool, error) {
-	text, given := c.value(name)
-	switch {
-	case !given || text == "false":
-		return false, nil
-	case text == "true":
-		return true, nil
-	}
-	return false, shoal.Invalid("query."+name, fmt.Sprintf("must be true or false, not %q", text))
 }

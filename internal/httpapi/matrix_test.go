@@ -111,6 +111,8 @@ var matrix = map[string]struct {
 	"GET " + sessionPath + "/invites":             {"", "", "401 401 401  403 403 404  403 404 200  200 404"},
 	"DELETE " + sessionPath + "/invites/{invite}": {"", "", "401 401 401  403 403 404  403 404 204  204 404"},
 
+	"GET " + sessionPath + "/audit":    {"", "", "401 401 401  403 403 404  403 404 200  200 404"},
+	"GET /v1/audit":                    {"", "", "401 401 401  403 403 403  403 403 200  403 403"},
 	"GET " + sessionPath + "/usage":    {"?by=run", "", "401 401 401  403 403 404  403 404 200  200 404"},
 	"GET " + sessionPath + "/export":   {"", "", "401 401 401  403 403 404  403 404 200  200 404"},
 	"POST " + sessionPath + "/import":  {"", `{"type":"none"}` + "\n", "401 401 401  403 403 404  403 404 422  403 404"},

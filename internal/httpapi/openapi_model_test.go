@@ -177,6 +177,9 @@ func (r *schemaRegistry) property(field reflect.StructField, optional bool) *jso
 // schemaName is the name of the schema of a type, such as SpacePage for page[shoal.Space].
 func schemaName(t reflect.Type) string {
 	name := t.Name()
+	if strings.HasSuffix(t.PkgPath(), "internal/audit") {
+		return "Audit" + name
+	}
 	outer, of, generic := strings.Cut(strings.TrimSuffix(name, "]"), "[")
 	if generic {
 		name = of[strings.LastIndexByte(of, '.')+1:] + upperFirst(outer)

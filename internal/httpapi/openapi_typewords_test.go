@@ -2,6 +2,10 @@ package httpapi
 
 // typeWords describe the schemas.
 var typeWords = map[string]string{
+	"AuditRecord":            "Who did what, on what. `count` is how many equal refused calls the record counts, 1 for everything else. `sessionId` is null in the log of the server, `entityId` for keys that belong to no entity, `actingAs` unless an admin acted as an entity.",
+	"AuditTarget":            "What an act changed, or which call was refused.",
+	"AuditHead":              "The number and the hash of the last record of an audit log; 0 and an empty hash for an empty one.",
+	"AuditPage":              "A page of an audit log.",
 	"Runner":                 "A machine on which a program runs agents of the session. `version` and `seenAt` are those of its last report.",
 	"RunnerPage":             "A page of runners.",
 	"RunnerAgent":            "An agent on a runner. `keyId` is the key with which the runner reports, null for an admin key.",

@@ -8,6 +8,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/audit"
 	"github.com/shoal-dev/shoal/internal/httpapi/input"
 )
 
@@ -37,6 +38,7 @@ var tagWords = [][2]string{
 	{"Files", "Uploaded files, which file parts show."},
 	{"Renderers", "Web pages that show the calls of a tool in the console. The `display.customUI` of a tool names its renderer; without it, the name of the tool does."},
 	{"Usage", "The usage of model calls."},
+	{"Audit", "Records of who did what, in chains of hashes that show whether a record was changed or removed."},
 	{"Keys", "Credentials. The server stores their hashes and shows each secret once."},
 	{"Invitations", "Links with which people join a session. The server stores hashes of their codes and shows each link once."},
 	{"Server", "Health and documentation."},
@@ -117,6 +119,9 @@ var enums = map[reflect.Type][]any{
 	reflect.TypeFor[shoal.PendingStatus](): anys(pendingStatuses),
 	reflect.TypeFor[shoal.PendingKind]():   {shoal.PendingClientTool, shoal.PendingPermission, shoal.PendingQuestion},
 	reflect.TypeFor[shoal.PlanStatus]():    {shoal.PlanPending, shoal.PlanPaused, shoal.PlanCompleted, shoal.PlanCanceled},
+	reflect.TypeFor[audit.Act]():           anys(audit.Acts),
+	reflect.TypeFor[audit.Decision]():      {audit.Allowed, audit.Refused},
+	reflect.TypeFor[audit.Role]():          {shoal.RoleAdmin, shoal.RoleService, shoal.RoleEntity, audit.RoleServer, audit.RoleNobody},
 	reflect.TypeFor[shoal.Role]():          {shoal.RoleAdmin, shoal.RoleService, shoal.RoleEntity},
 	reflect.TypeFor[shoal.WaitKind]():      {shoal.WaitMentions, shoal.WaitMessages},
 	reflect.TypeFor[shoal.ActivityKind]():  {shoal.ActivityStarted, shoal.ActivityModel, shoal.ActivityDelta, shoal.ActivityTool, shoal.ActivityWait},

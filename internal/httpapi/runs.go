@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/httpapi/query"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
@@ -97,10 +98,10 @@ func listRuns(c *call) error {
 	if filter.Status, err = wordList(c, "status", runStatuses); err != nil {
 		return err
 	}
-	if filter.Since, err = c.time("since"); err != nil {
+	if filter.Since, err = query.Time(c.value, "since"); err != nil {
 		return err
 	}
-	if filter.Until, err = c.time("until"); err != nil {
+	if filter.Until, err = query.Time(c.value, "until"); err != nil {
 		return err
 	}
 	trigger, _ := c.value("trigger")

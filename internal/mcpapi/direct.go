@@ -16,7 +16,7 @@ func (q *request) direct(c toolCall) {
 		q.wait(c)
 		return
 	}
-	out, err := q.do(q.r.Context(), q.name, q.caller, c.tool, c.arguments)
+	out, err := q.do(q.origin(q.r.Context()), q.name, q.caller, c.tool, c.arguments)
 	if err == nil {
 		q.answer(c, out)
 	}

@@ -110,6 +110,7 @@ func (j *job) outcome(ctx context.Context, res tools.Result, err error) (outcome
 	case shoal.KindOf(err) == shoal.Internal && !errors.Is(err, core.ErrStopping):
 		j.Log.Error("a tool failed", "request", j.request, "tool", j.tool.Name, "key", j.Principal.KeyID, "entity", j.Principal.EntityID, "error", err)
 	}
+	j.Hub.Audits.Refuse(ctx, j.Principal, "tool "+j.tool.Name, err)
 	return failure(j.request, err), nil
 }
 

@@ -1,6 +1,7 @@
 package mcpapi
 
 import (
+	"context"
 	"errors"
 	"mime"
 	"net/http"
@@ -39,6 +40,7 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request) (*request, bool) {
 	req := &request{API: a, w: w, r: r, name: guard.RequestID(w)}
 	var err error
 	if req.Principal, req.Session, err = a.Auth.MCP(r); err != nil {
+		a.Auth.Refuse(r, req.name, req.Principal, "MCP", err)
 		guard.WriteRPCError(w, err)
 		return nil, false
 	}
@@ -48,6 +50,9 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request) (*request, bool) {
 	}
 	return req, true
 }
+
+// origin returns ctx with the origin of the request for the audit log.
+func (q *request) origin(ctx context.Context) context.Context { return q.Auth.From(ctx, q.r, q.name) }
 
 // slowDown answers a caller that calls too often: a call of a tool by a result,
 // like every failure of one, anything else by the status 429.

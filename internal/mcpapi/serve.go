@@ -140,7 +140,7 @@ func (q *request) sdkSession(s *session) {
 		return
 	}
 	defer s.release(sdk)
-	ctx, cancel := context.WithCancelCause(q.r.Context())
+	ctx, cancel := context.WithCancelCause(q.origin(q.r.Context()))
 	defer cancel(nil)
 	defer context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })()
 	mark := q.carriers.add(ctx, q.name)
@@ -168,7 +168,7 @@ func (q *request) acquireSDK(s *session) (*sdkSession, bool) {
 func (q *request) sdkStateless(w http.ResponseWriter, r *http.Request) {
 	p := q.peer(q.caller)
 	defer q.release(p)
-	mark := q.carriers.add(r.Context(), q.name)
+	mark := q.carriers.add(q.origin(r.Context()), q.name)
 	defer q.carriers.drop(mark)
 	out := q.forSDK().WithContext(r.Context())
 	out.Header.Set(callMark, mark)

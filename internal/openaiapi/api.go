@@ -7,7 +7,6 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/chatapi"
 	"github.com/shoal-dev/shoal/internal/guard"
-	"github.com/shoal-dev/shoal/internal/limit"
 )
 
 // Path is where the API is served. The base URL of a client is that without the slash at its end.
@@ -65,7 +64,7 @@ func (a *API) call(w http.ResponseWriter, r *http.Request) (*call, error) {
 	}
 	session := cmp.Or(caller.SessionID, shoal.SessionID(r.Header.Get("X-Shoal-Session")), shoal.DefaultSession)
 	a.Auth.RecordCall(caller, session)
-	return &call{API: a, w: w, r: r.WithContext(limit.As(r.Context(), caller)), caller: caller, session: session}, nil
+	return &call{API: a, w: w, r: r.WithContext(a.Auth.Context(r.Context(), r, guard.RequestID(w), caller)), caller: caller, session: session}, nil
 }
 
 // refuse answers with an error object.

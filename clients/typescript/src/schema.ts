@@ -115,6 +115,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/audit": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Read the audit log of the server
+         * @description What belongs to no session: admin keys, sign-ins with them, sessions that were created or deleted, and calls without a key that works. Admins only.
+         */
+        readonly get: operations["listServerAudit"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/keys": {
         readonly parameters: {
             readonly query?: never;
@@ -541,6 +561,26 @@ export interface paths {
          * @description Every configuration that was stored for it, newest first. For admins and owners of the session.
          */
         readonly get: operations["listAgentVersions"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/sessions/{session}/audit": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Read the audit log of a session
+         * @description The newest first. `keyId` is the key that proved the caller and `entityId` the entity of an entity key; `actingAs` is the entity that an admin named, which did not make the call. `hash` is the SHA-256 of the record as JSON with an empty `hash`, and `prevHash` the hash of the record before. `head` is the last record of the log, stored apart from the records. For admins, and for owners, admins and auditors of the session.
+         */
+        readonly get: operations["listAudit"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -1655,6 +1695,53 @@ export interface components {
             readonly tools: readonly components["schemas"]["ModelTool"][];
             /** @description What a run would lack now, as sentences. */
             readonly warnings: readonly string[];
+        };
+        /** @description The number and the hash of the last record of an audit log; 0 and an empty hash for an empty one. */
+        readonly AuditHead: {
+            readonly hash: string;
+            /** Format: int64 */
+            readonly seq: number;
+        };
+        /** @description A page of an audit log. */
+        readonly AuditPage: {
+            readonly head: components["schemas"]["AuditHead"];
+            readonly items: readonly components["schemas"]["AuditRecord"][];
+            /** @description Where the next page begins; null on the last one. */
+            readonly nextCursor: string | null;
+        };
+        /** @description Who did what, on what. `count` is how many equal refused calls the record counts, 1 for everything else. `sessionId` is null in the log of the server, `entityId` for keys that belong to no entity, `actingAs` unless an admin acted as an entity. */
+        readonly AuditRecord: {
+            /** @enum {string} */
+            readonly act: "key.create" | "key.revoke" | "signin.create" | "signin.end" | "invite.create" | "invite.delete" | "invite.accept" | "runner.enroll" | "runner.remove" | "entity.create" | "entity.update" | "entity.delete" | "session.create" | "session.update" | "session.close" | "session.delete" | "session.export" | "session.import" | "space.create" | "space.close" | "space.delete" | "member.add" | "member.remove" | "agent.put" | "agent.delete" | "approval.answer" | "approval.forget" | "call.refuse";
+            readonly actingAs: string | null;
+            readonly address: string;
+            /** Format: date-time */
+            readonly at: string;
+            /** Format: int64 */
+            readonly count: number;
+            /** @enum {string} */
+            readonly decision: "allowed" | "refused";
+            readonly details: {
+                readonly [key: string]: string;
+            };
+            readonly entityId: string | null;
+            readonly hash: string;
+            readonly keyId: string;
+            readonly prevHash: string;
+            readonly requestId: string;
+            /** @enum {string} */
+            readonly role: "admin" | "service" | "entity" | "server" | "nobody";
+            /** Format: int64 */
+            readonly seq: number;
+            readonly sessionId: string | null;
+            readonly signInId: string;
+            readonly target: components["schemas"]["AuditTarget"];
+        };
+        /** @description What an act changed, or which call was refused. */
+        readonly AuditTarget: {
+            readonly id: string;
+            /** @description `human` or `agent`. */
+            readonly kind: string;
         };
         /** @description The caller: what its key proves, and the acting entity. */
         readonly Caller: {
@@ -4394,6 +4481,52 @@ export interface operations {
             readonly 500: components["responses"]["internal"];
         };
     };
+    readonly listServerAudit: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Only what this key, sign-in or entity did, or an admin who acted as this entity. */
+                readonly by?: string;
+                /** @description Only these acts, separated by commas, such as `key.create`; `key` means all acts with keys. */
+                readonly act?: string;
+                /** @description Only `allowed` or `refused` acts. */
+                readonly decision?: string;
+                /** @description Only acts on the object with this id. */
+                readonly target?: string;
+                /** @description Only acts at or after this time: a time, or a date in UTC. */
+                readonly from?: string;
+                /** @description Only acts before this time. */
+                readonly to?: string;
+                /** @description The `nextCursor` of the previous page. */
+                readonly cursor?: string;
+                /** @description The maximum number of items, 1 to 200; a larger number counts as 200. The default is 50. */
+                readonly limit?: number;
+            };
+            readonly header?: {
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AuditPage"];
+                };
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+        };
+    };
     readonly listKeys: {
         readonly parameters: {
             readonly query?: {
@@ -5583,6 +5716,56 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["HostedAgentPage"];
+                };
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+        };
+    };
+    readonly listAudit: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Only what this key, sign-in or entity did, or an admin who acted as this entity. */
+                readonly by?: string;
+                /** @description Only these acts, separated by commas, such as `key.create`; `key` means all acts with keys. */
+                readonly act?: string;
+                /** @description Only `allowed` or `refused` acts. */
+                readonly decision?: string;
+                /** @description Only acts on the object with this id. */
+                readonly target?: string;
+                /** @description Only acts at or after this time: a time, or a date in UTC. */
+                readonly from?: string;
+                /** @description Only acts before this time. */
+                readonly to?: string;
+                /** @description The `nextCursor` of the previous page. */
+                readonly cursor?: string;
+                /** @description The maximum number of items, 1 to 200; a larger number counts as 200. The default is 50. */
+                readonly limit?: number;
+            };
+            readonly header?: {
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AuditPage"];
                 };
             };
             readonly 401: components["responses"]["unauthenticated"];

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from .models import (
     AgentConfig,
     AgentPreview,
+    AuditPage,
     Caller,
     ClaimInput,
     CloseInput,
@@ -399,6 +400,14 @@ class AsyncOperations:
         """Ordered by id, each with the newest version of its configuration. For admins and owners of the session."""
         return await self.call("GET", "/v1/sessions/{session}/agents", {"session": session}, query={"cursor": cursor, "limit": limit})
 
+    async def list_audit(self, *, by: str | None = None, act: str | None = None, decision: str | None = None, target: str | None = None, from_: str | None = None, to: str | None = None, cursor: str | None = None, limit: int | None = None, session: str | None = None) -> AuditPage:
+        """The newest first. `keyId` is the key that proved the caller and `entityId` the entity of an entity key;
+        `actingAs` is the entity that an admin named, which did not make the call. `hash` is the SHA-256 of the record
+        as JSON with an empty `hash`, and `prevHash` the hash of the record before. `head` is the last record of the
+        log, stored apart from the records. For admins, and for owners, admins and auditors of the session.
+        """
+        return await self.call("GET", "/v1/sessions/{session}/audit", {"session": session}, query={"by": by, "act": act, "decision": decision, "target": target, "from": from_, "to": to, "cursor": cursor, "limit": limit})
+
     async def list_deliveries(self, message: str, *, session: str | None = None) -> ReceiptPage:
         """One receipt for each agent that the message mentions, for all readers of the message, on one page. Mentions of
         people have none. Followers of the space get `delivery.updated` when a receipt changes, if they have sent the
@@ -467,6 +476,12 @@ class AsyncOperations:
     async def list_runs(self, *, agent: str | None = None, status: str | None = None, space: str | None = None, trigger: str | None = None, since: str | None = None, until: str | None = None, cursor: str | None = None, limit: int | None = None, session: str | None = None) -> RunPage:
         """Newest first: all for services and admins, those that its spaces show for an entity."""
         return await self.call("GET", "/v1/sessions/{session}/runs", {"session": session}, query={"agent": agent, "status": status, "space": space, "trigger": trigger, "since": since, "until": until, "cursor": cursor, "limit": limit})
+
+    async def list_server_audit(self, *, by: str | None = None, act: str | None = None, decision: str | None = None, target: str | None = None, from_: str | None = None, to: str | None = None, cursor: str | None = None, limit: int | None = None) -> AuditPage:
+        """What belongs to no session: admin keys, sign-ins with them, sessions that were created or deleted, and calls
+        without a key that works. Admins only.
+        """
+        return await self.call("GET", "/v1/audit", {}, query={"by": by, "act": act, "decision": decision, "target": target, "from": from_, "to": to, "cursor": cursor, "limit": limit})
 
     async def list_sessions(self, *, cursor: str | None = None, limit: int | None = None) -> SessionPage:
         """A session is an isolated workspace. Returns all sessions for an admin, and its own for every other caller,
@@ -1022,6 +1037,14 @@ class Operations:
         """Ordered by id, each with the newest version of its configuration. For admins and owners of the session."""
         return self.call("GET", "/v1/sessions/{session}/agents", {"session": session}, query={"cursor": cursor, "limit": limit})
 
+    def list_audit(self, *, by: str | None = None, act: str | None = None, decision: str | None = None, target: str | None = None, from_: str | None = None, to: str | None = None, cursor: str | None = None, limit: int | None = None, session: str | None = None) -> AuditPage:
+        """The newest first. `keyId` is the key that proved the caller and `entityId` the entity of an entity key;
+        `actingAs` is the entity that an admin named, which did not make the call. `hash` is the SHA-256 of the record
+        as JSON with an empty `hash`, and `prevHash` the hash of the record before. `head` is the last record of the
+        log, stored apart from the records. For admins, and for owners, admins and auditors of the session.
+        """
+        return self.call("GET", "/v1/sessions/{session}/audit", {"session": session}, query={"by": by, "act": act, "decision": decision, "target": target, "from": from_, "to": to, "cursor": cursor, "limit": limit})
+
     def list_deliveries(self, message: str, *, session: str | None = None) -> ReceiptPage:
         """One receipt for each agent that the message mentions, for all readers of the message, on one page. Mentions of
         people have none. Followers of the space get `delivery.updated` when a receipt changes, if they have sent the
@@ -1090,6 +1113,12 @@ class Operations:
     def list_runs(self, *, agent: str | None = None, status: str | None = None, space: str | None = None, trigger: str | None = None, since: str | None = None, until: str | None = None, cursor: str | None = None, limit: int | None = None, session: str | None = None) -> RunPage:
         """Newest first: all for services and admins, those that its spaces show for an entity."""
         return self.call("GET", "/v1/sessions/{session}/runs", {"session": session}, query={"agent": agent, "status": status, "space": space, "trigger": trigger, "since": since, "until": until, "cursor": cursor, "limit": limit})
+
+    def list_server_audit(self, *, by: str | None = None, act: str | None = None, decision: str | None = None, target: str | None = None, from_: str | None = None, to: str | None = None, cursor: str | None = None, limit: int | None = None) -> AuditPage:
+        """What belongs to no session: admin keys, sign-ins with them, sessions that were created or deleted, and calls
+        without a key that works. Admins only.
+        """
+        return self.call("GET", "/v1/audit", {}, query={"by": by, "act": act, "decision": decision, "target": target, "from": from_, "to": to, "cursor": cursor, "limit": limit})
 
     def list_sessions(self, *, cursor: str | None = None, limit: int | None = None) -> SessionPage:
         """A session is an isolated workspace. Returns all sessions for an admin, and its own for every other caller,

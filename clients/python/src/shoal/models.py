@@ -7,6 +7,10 @@ from typing import Any, Literal, TypeAlias, TypedDict, Union
 __all__ = [
     "AgentConfig",
     "AgentPreview",
+    "AuditHead",
+    "AuditPage",
+    "AuditRecord",
+    "AuditTarget",
     "Caller",
     "ClaimInput",
     "CloseInput",
@@ -178,6 +182,55 @@ class AgentPreview(TypedDict):
     tools: list[ModelTool]
     #: What a run would lack now, as sentences.
     warnings: list[str]
+
+
+class AuditHead(TypedDict):
+    """The number and the hash of the last record of an audit log; 0 and an empty hash for an empty one."""
+
+    hash: str
+    seq: int
+
+
+class AuditPage(TypedDict):
+    """A page of an audit log."""
+
+    head: AuditHead
+    items: list[AuditRecord]
+    #: Where the next page begins; null on the last one.
+    nextCursor: str | None
+
+
+class AuditRecord(TypedDict):
+    """Who did what, on what. `count` is how many equal refused calls the record counts, 1 for everything else. `sessionId`
+    is null in the log of the server, `entityId` for keys that belong to no entity, `actingAs` unless an admin acted as
+    an entity.
+    """
+
+    act: Literal["key.create", "key.revoke", "signin.create", "signin.end", "invite.create", "invite.delete", "invite.accept", "runner.enroll", "runner.remove", "entity.create", "entity.update", "entity.delete", "session.create", "session.update", "session.close", "session.delete", "session.export", "session.import", "space.create", "space.close", "space.delete", "member.add", "member.remove", "agent.put", "agent.delete", "approval.answer", "approval.forget", "call.refuse"]
+    actingAs: str | None
+    address: str
+    at: str
+    count: int
+    decision: Literal["allowed", "refused"]
+    details: dict[str, str]
+    entityId: str | None
+    hash: str
+    keyId: str
+    prevHash: str
+    requestId: str
+    role: Literal["admin", "service", "entity", "server", "nobody"]
+    seq: int
+    sessionId: str | None
+    signInId: str
+    target: AuditTarget
+
+
+class AuditTarget(TypedDict):
+    """What an act changed, or which call was refused."""
+
+    id: str
+    #: `human` or `agent`.
+    kind: str
 
 
 class Caller(TypedDict):
