@@ -169,6 +169,6 @@ it("has typed props", () => {
   // While the model writes, each argument may be missing; afterwards none is (see Card).
   expectTypeOf<ToolProps<Product>["args"]>().toEqualTypeOf<Product | Partial<Product>>();
   expectTypeOf<Parameters<ToolProps<Product, { chosen: boolean }>["submit"]>[0]>().toEqualTypeOf<{ chosen: boolean }>();
-  // @ts-expect-error: a component that needs other props is no renderer
+  // @ts-expect-error: a component that needs other props cannot be a renderer
   createRenderers({ wrong: ({ title }: { title: string }) => <p>{title}</p> });
 });

@@ -91,7 +91,7 @@ export class ClientTools {
     return (await this.shoal.pending({ run: runId })).some((p) => p.id === id);
   }
 
-  // The first answer wins: one that is late is no error.
+  // The first answer wins; a late one is dropped without an error.
   private async answer(action: PendingAction, answer: PendingAnswer, signal: AbortSignal): Promise<void> {
     for (const delays = new Backoff(250, 8000); !signal.aborted; await pause(delays.next(), signal)) {
       try {
