@@ -1,5 +1,5 @@
 // What is published: its files, what it depends on, and how little of it a program gets.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -18,7 +18,7 @@ it("is published with its built files, their types and its page, and with nothin
   expect(files.filter((f) => !/^dist\/[a-z-]+\.(js|d\.ts)$/.test(f) && !["LICENSE", "README.md", "package.json"].includes(f))).toEqual([]);
   const imported = files.filter((f) => /\.(js|d\.ts)$/.test(f)).flatMap((f) => ts.preProcessFile(readFileSync(join(root, f), "utf8")).importedFiles.map((i) => i.fileName));
   expect([...new Set(imported.filter((name) => !name.startsWith("./")))].sort()).toEqual(["@shoal-dev/client", "@shoal-dev/client/live", "@shoal-dev/client/tools", "react"]);
-}, 120_000);
+}, 600_000);
 
 it("needs React and the client, of its own version, and nothing else", () => {
   const client = JSON.parse(readFileSync(join(root, "../typescript/package.json"), "utf8")) as { version: string };
@@ -27,20 +27,21 @@ it("needs React and the client, of its own version, and nothing else", () => {
   expect(manifest.version).toBe(client.version);
 });
 
-it("has a page whose programs compile", () => {
+it("has a page and an example whose programs compile", () => {
   const page = readFileSync(join(root, "../../docs/react.md"), "utf8");
   const [chat, cards] = [...page.matchAll(/```tsx[^\n]*\n(.*?)```/gs)].map(([, code]) => code ?? "");
   const dir = mkdtempSync(join(root, "test/page-"));
   try {
     writeFileSync(join(dir, "chat.tsx"), chat ?? "");
     writeFileSync(join(dir, "cards.tsx"), `import { createRenderers, ShoalProvider, type ToolProps } from "@shoal-dev/react";\nimport type { Shoal } from "@shoal-dev/client";\ndeclare const client: Shoal;\nexport const shown = () => {\n${cards?.replace("<ShoalProvider", "return <ShoalProvider")}};\n`);
-    const paths = { "@shoal-dev/client": ["../../../typescript/src/index.ts"], "@shoal-dev/client/live": ["../../../typescript/src/live.ts"], "@shoal-dev/client/tools": ["../../../typescript/src/tools.ts"], "@shoal-dev/react": ["../../src/index.ts"] };
-    writeFileSync(join(dir, "tsconfig.json"), JSON.stringify({ extends: "../../tsconfig.json", compilerOptions: { paths }, include: ["*.tsx"] }));
-    execFileSync("node_modules/.bin/tsc", ["--noEmit", "-p", dir], { cwd: root, encoding: "utf8" });
+    const paths = { "@shoal-dev/client": ["../../../typescript/src/index.ts"], "@shoal-dev/client/live": ["../../../typescript/src/live.ts"], "@shoal-dev/client/tools": ["../../../typescript/src/tools.ts"], "@shoal-dev/react": ["../../src/index.ts"], react: ["../../node_modules/@types/react/index.d.ts"], "react/jsx-runtime": ["../../node_modules/@types/react/jsx-runtime.d.ts"], "react-dom/client": ["../../node_modules/@types/react-dom/client.d.ts"] };
+    writeFileSync(join(dir, "tsconfig.json"), JSON.stringify({ extends: "../../tsconfig.json", compilerOptions: { paths }, include: ["*.tsx", "../../../../examples/react-shop/src/main.tsx"] }));
+    const { stdout } = spawnSync("node_modules/.bin/tsc", ["--noEmit", "-p", dir], { cwd: root, encoding: "utf8" });
+    expect(stdout).toBe("");
   } finally {
     rmSync(dir, { recursive: true });
   }
-}, 120_000);
+}, 600_000);
 
 it("costs a program only what it imports", async () => {
   const size = async (names: string): Promise<number> => {
@@ -57,4 +58,4 @@ it("costs a program only what it imports", async () => {
   console.log(`everything ${whole} bytes, one hook ${one} bytes gzip`);
   expect(whole).toBeLessThanOrEqual(4 * 1024);
   expect(one).toBeLessThan(500);
-}, 60_000);
+}, 300_000);
