@@ -49,7 +49,7 @@ func (m Memory) String() string {
 	return strconv.FormatFloat(float64(m)/float64(u.size), 'f', -1, 64) + u.name
 }
 
-// memoryLimits bound the resident memory of idle programs, with what they have started. 0 is no limit.
+// memoryLimits bound the resident memory of idle programs, with what they have started; 0 means that there is no limit.
 type memoryLimits struct{ each, total Memory }
 
 func (l memoryLimits) any() bool { return l.each > 0 || l.total > 0 }

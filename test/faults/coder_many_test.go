@@ -192,8 +192,8 @@ func TestManyCoders(t *testing.T) {
 	})
 }
 
-// checkBudget checks that every agent had all its turns, and that each run had one or says that there
-// was none left.
+// checkBudget checks that every agent had all its turns, and that each run had one or failed because
+// its agent had none left.
 func (c *manyCourse) checkBudget(runs []shoal.Run, turns int) {
 	done := map[string]int{}
 	for _, r := range runs {
