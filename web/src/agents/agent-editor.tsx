@@ -1,19 +1,18 @@
 // The editor of one agent's config: one draft, shown by all tabs, saved as a version.
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { Eye, FlaskConical, MoreVertical, Save, Trash2, Zap } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useConsole } from "@/app/console";
 import { useShortcut } from "@/app/shortcuts";
 import { useEntity } from "@/live/hooks";
 import { Button } from "@/ui/button";
 import { classes } from "@/ui/classes";
-import { Menu } from "@/ui/menu";
 import { Page } from "@/ui/page";
 import { Activity } from "./activity";
 import { backToAgents } from "./admins-only";
 import { getIn, type JsonObject } from "./config/json";
 import { type TabId, tabOf } from "./config/tabs";
 import { DraftContext, unreadableSentence } from "./draft";
+import { EditorActions, type Trying } from "./editor-actions";
 import { EditorTabs, tabNamed } from "./editor-tabs";
 import { LeaveGuard } from "./leave-guard";
 import { PreviewDialog } from "./preview-dialog";
@@ -28,9 +27,6 @@ import { WakeNoteOf } from "./wake-note";
 
 /** The dialog that is open; a version is the one to restore. */
 type Opened = "save" | "preview" | "trigger" | "stop" | AgentVersion | undefined;
-
-/** A trial that is hidden goes on. */
-type Trying = "no" | "shown" | "hidden";
 
 export function AgentEditor({ saved, schema }: { saved: AgentVersion; schema: JsonObject }) {
   const { session } = useConsole();
@@ -58,12 +54,13 @@ export function AgentEditor({ saved, schema }: { saved: AgentVersion; schema: Js
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [refusals]);
   const why = unreadableSentence(held.draft);
+  const remote = getIn(editing.base.config, ["remote"]) !== undefined;
   useShortcut("Ctrl+S", "Save the agent's config", () => {
     if (isChanged && why === undefined) open("save");
   });
   return (
     <DraftContext value={held}>
-      <Page title={useEntity(agent)?.name ?? agent} back={backToAgents} about={<About agent={agent} version={editing.base.version} isChanged={isChanged} remote={getIn(editing.base.config, ["remote"]) !== undefined} />} actions={<Actions why={why} isChanged={isChanged} trying={trying} onTry={setTrying} onOpen={open} />}>
+      <Page title={useEntity(agent)?.name ?? agent} back={backToAgents} about={<About agent={agent} version={editing.base.version} isChanged={isChanged} remote={remote} />} actions={<EditorActions why={why} isChanged={isChanged} remote={remote} trying={trying} onTry={setTrying} onOpen={open} />}>
         <div className="flex h-full min-h-0">
           <div className={classes("min-h-0 min-w-0 flex-1 flex-col", trying === "shown" ? "hidden lg:flex" : "flex")}>
             <Newer editing={editing} />
@@ -88,39 +85,6 @@ function About({ agent, version, isChanged, remote }: { agent: string; version: 
       <code>{agent}</code> <Activity agent={agent} /> <span>version {version}</span> <WakeNoteOf agent={agent} /> {remote && <RunnerNote agent={agent} />}
       {isChanged && <span className="font-medium text-warn">not saved</span>}
     </span>
-  );
-}
-
-interface ActionProps {
-  /** Why the draft cannot be saved as it stands. */
-  why: string | undefined;
-  isChanged: boolean;
-  trying: Trying;
-  onTry: (trying: Trying) => void;
-  onOpen: (opened: Opened) => void;
-}
-
-function Actions({ why, isChanged, trying, onTry, onOpen }: ActionProps) {
-  return (
-    <>
-      <Button icon={<Eye aria-hidden className="size-4" />} disabled={why !== undefined} title={why} onClick={() => onOpen("preview")}>
-        <span className="max-sm:sr-only">What the model sees</span>
-      </Button>
-      <Button icon={<FlaskConical aria-hidden className="size-4" />} onClick={() => onTry(trying === "shown" ? "hidden" : "shown")}>
-        {trying === "no" ? "Try it" : trying === "shown" ? "Hide the trial" : "Show the trial"}
-      </Button>
-      <Button tone="primary" icon={<Save aria-hidden className="size-4" />} disabled={!isChanged || why !== undefined} title={why ?? (isChanged ? undefined : "Nothing has changed.")} onClick={() => onOpen("save")}>
-        Save
-      </Button>
-      <Menu
-        label="More"
-        icon={<MoreVertical aria-hidden className="size-4" />}
-        items={[
-          { label: "Trigger a run", icon: <Zap aria-hidden className="size-4" />, run: () => onOpen("trigger") },
-          { label: "Stop hosting it", icon: <Trash2 aria-hidden className="size-4" />, danger: true, run: () => onOpen("stop") },
-        ]}
-      />
-    </>
   );
 }
 

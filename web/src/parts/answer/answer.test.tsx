@@ -207,6 +207,7 @@ describe("a permission", () => {
   it("offers no edit where the executor takes none", () => {
     show(p);
     expect(screen.queryByRole("button", { name: "Edit and approve" })).toBeNull();
+    expect(screen.getByText(/^The arguments cannot be changed here\./)).toBeTruthy();
   });
 
   it("is sent back with a question", async () => {

@@ -61,6 +61,7 @@ export function PermissionAnswer({ pending, answering, disabled, nameOf, me }: P
           Ask a question
         </Button>
       </div>
+      {pending.argsSchema === null && <p className="text-sm text-soft">The arguments cannot be changed here. To have others, deny the call and name them in the reason.</p>}
     </div>
   );
 }
