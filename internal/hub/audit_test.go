@@ -152,6 +152,9 @@ func TestFailedActsAreNotRecorded(t *testing.T) {
 	wantLines(t, audited(t, h, shoal.DefaultSession), "admin entity.create entity:ann sessionRole=member")
 }
 
+// forbidden is the error of a caller without the right.
+var forbidden = shoal.E("", shoal.Forbidden, "A secret text.")
+
 // auditCopy is a file that may fail.
 type auditCopy struct {
 	err     error
@@ -190,6 +193,11 @@ func TestRequiredAuditLog(t *testing.T) {
 		if err := h.Archive.Export(t.Context(), root, shoal.DefaultSession, "test", &strings.Builder{}); required != errors.Is(err, shoal.Busy) {
 			t.Errorf("required %v: an export that cannot be recorded: %v", required, err)
 		}
+		h.Audits.Refuse(t.Context(), root, "GET /v1/keys", forbidden)
+		h.Audits.Flush()
+		if got := audited(t, h, ""); len(got) != 1 {
+			t.Errorf("required %v: of a refusal that cannot be copied, recorded is %v", required, got)
+		}
 		into.err = nil
 		must(t, create("zoe"))
 		if last := into.records[len(into.records)-1]; last.Target.ID != "zoe" || last.Hash == "" {
@@ -219,7 +227,6 @@ func TestRefusalsAreRecorded(t *testing.T) {
 		h := hub.New(hub.Options{Store: shoaltest.OpenSQLite(t), Bus: localbus.New()})
 		must(t, h.Start(t.Context()))
 		bob := shoal.Principal{KeyID: "key_1", Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "bob"}
-		forbidden := shoal.E("", shoal.Forbidden, "A secret text.")
 		for range 5 {
 			h.Audits.Refuse(t.Context(), bob, "POST /v1/keys", forbidden)
 		}

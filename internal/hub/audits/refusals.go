@@ -101,9 +101,21 @@ func (a *Audits) storeRefusals(ctx context.Context) error {
 			}
 			return nil
 		})
-		failed = errors.Join(failed, err)
+		if err != nil {
+			a.addOthers(records)
+			failed = errors.Join(failed, err)
+		}
 	}
 	return failed
+}
+
+// addOthers counts refusals whose records could not be stored.
+func (a *Audits) addOthers(records []audit.Record) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, r := range records {
+		a.others += r.Count
+	}
 }
 
 // takeRefusals returns the counted refusals as records by session, as many as may be stored, and the

@@ -44,13 +44,14 @@ func (ch *Change) Record(caller shoal.Principal, session shoal.SessionID, act au
 	return ch.AppendRecord(session, r)
 }
 
-// AppendRecord is [Change.Record] with a record that needs only its session, time and place.
+// AppendRecord is [Change.Record] with a record that needs only its session, time and place. It always
+// appends records of refusals: nothing was done that could be refused instead.
 func (ch *Change) AppendRecord(session shoal.SessionID, r audit.Record) error {
 	o := ch.Core.Audit
 	if o.Off {
 		return nil
 	}
-	if o.Required && o.Copy != nil {
+	if o.Required && o.Copy != nil && r.Decision == audit.Allowed {
 		if err := o.Copy.Err(); err != nil {
 			return &shoal.Error{
 				Kind: shoal.Busy, Err: err,
