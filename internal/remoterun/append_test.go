@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/remoterun"
 )
 
@@ -70,6 +72,40 @@ func TestCallsReachAnyServer(t *testing.T) {
 	if got, want := w.shown(), `completed: [done One two three.] [done ask_user{}"yes"]`; got != want {
 		t.Errorf("the space shows %s, want %s", got, want)
 	}
+}
+
+// deafBus loses every notification for programs.
+type deafBus struct{ core.Bus }
+
+func (b deafBus) Publish(n core.Notification) {
+	if n.Topic != core.ProgramTopic(session, "clerk") {
+		b.Bus.Publish(n)
+	}
+}
+
+// An answer whose notification is lost arrives within seconds.
+func TestAnAnswerWithoutNotification(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorldOn(t, deafBus{localbus.New()}, 0, remote)
+		run := w.ask("go")
+		id := w.calls(w.one)
+		asked := w.appends(w.one, id, shoal.WorkLine{Type: shoal.WorkQuestion, Text: "Go on?"})
+		got := make(chan remoterun.Answer, 1)
+		go func() {
+			a, err := w.one.Await(t.Context(), clerk, session, id, asked.CallID, time.Minute)
+			if err != nil {
+				t.Error(err)
+			}
+			got <- a
+		}()
+		synctest.Wait()
+		yes := "yes"
+		w.answer(w.asks(run).ID, shoal.PendingAnswer{Answer: &yes})
+		began := time.Now()
+		if a := <-got; a.Order == nil || a.Order.Text != "yes" || time.Since(began) > 10*time.Second {
+			t.Errorf("after %v: %+v", time.Since(began), a)
+		}
+	})
 }
 
 // A run cannot be claimed by name before it has begun, nor by others.

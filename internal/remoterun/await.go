@@ -105,8 +105,12 @@ type Answer struct {
 	Status shoal.RunStatus
 }
 
-// Await waits until a request of a run is answered or has expired, or the time is over. It fails with Expired when the run ends, with Conflict when another
-// program claims it, and with NotFound for a call that has asked nothing.
+// awaitAgain is how often Await reads without a notification, which the bus may lose.
+const awaitAgain = 5 * time.Second
+
+// Await waits until a request of a run is answered or has expired, or the time is over. It fails with
+// Expired when the run ends, with Conflict when another program claims it, and with NotFound for a call
+// that has asked nothing.
 func (s *Server) Await(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id ClaimID, callID string, most time.Duration) (out Answer, err error) {
 	r, err := s.o.Hub.Runs.ProgramRun(ctx, caller, session, id.Run)
 	if err != nil {
@@ -116,6 +120,8 @@ func (s *Server) Await(ctx context.Context, caller shoal.Principal, session shoa
 	defer sub.Close()
 	end := time.NewTimer(most)
 	defer end.Stop()
+	again := time.NewTicker(awaitAgain)
+	defer again.Stop()
 	for {
 		if r, err = s.o.Hub.Runs.ProgramRun(ctx, caller, session, id.Run); err != nil {
 			return out, err
@@ -136,6 +142,7 @@ func (s *Server) Await(ctx context.Context, caller shoal.Principal, session shoa
 			return out, nil
 		case <-sub.Ready():
 			sub.Take()
+		case <-again.C:
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/hub"
+	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/remoterun"
@@ -47,7 +48,12 @@ const shortLease = time.Millisecond
 
 func newWorld(t *testing.T, lease time.Duration, settings string) *world {
 	t.Helper()
-	w := &world{t: t, hub: hub.New(hub.Options{Store: shoaltest.OpenSQLite(t), Bus: localbus.New(), FitsSchema: tool.CheckValue})}
+	return newWorldOn(t, localbus.New(), lease, settings)
+}
+
+func newWorldOn(t *testing.T, bus core.Bus, lease time.Duration, settings string) *world {
+	t.Helper()
+	w := &world{t: t, hub: hub.New(hub.Options{Store: shoaltest.OpenSQLite(t), Bus: bus, FitsSchema: tool.CheckValue})}
 	w.must(w.hub.Start(context.Background()))
 	t.Cleanup(w.hub.Stop)
 	w.options = remoterun.Options{Hub: w.hub, Lease: lease, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}

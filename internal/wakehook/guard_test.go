@@ -21,7 +21,7 @@ func ended() context.Context {
 // reads makes the model of a hook get a mention in a turn.
 func reads(t *testing.T, h *hook, s *apptest.Server, out *bytes.Buffer, text string) shoal.Message {
 	t.Helper()
-	m := mention(t, s, "scout", text)
+	m := mention(t, s, text)
 	if woken, err := h.handle(t.Context(), event{Name: "UserPromptSubmit", Prompt: "something else"}); err != nil || !woken {
 		t.Fatalf("%v, %v: %s", woken, err, out)
 	}
@@ -55,7 +55,7 @@ func TestTheModelIsAskedOnceForAnAnswer(t *testing.T) {
 	}
 
 	m := reads(t, h, s, &out, "Hello")
-	mention(t, s, "scout", "Hello again") // it is not in this turn
+	mention(t, s, "Hello again") // it is not in this turn
 	got := stops(t, h, &out)
 	if !strings.Contains(got, `Answer with mcp__shoal__send_message: threadId "welcome", replyTo "`+string(m.ID)+`", mentions ["operator"]`) || strings.Contains(got, "Hello") {
 		t.Errorf("a turn without an answer: %s", got)

@@ -34,9 +34,9 @@ func hookOf(t *testing.T, s *apptest.Server, key string, out *bytes.Buffer) *hoo
 	}
 }
 
-func mention(t *testing.T, s *apptest.Server, id shoal.EntityID, text string) shoal.Message {
+func mention(t *testing.T, s *apptest.Server, text string) shoal.Message {
 	t.Helper()
-	m, err := s.Operator.Post(t.Context(), app.Welcome, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: []shoal.EntityID{id}})
+	m, err := s.Operator.Post(t.Context(), app.Welcome, shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: []shoal.EntityID{"scout"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestAHookPrintsAMention(t *testing.T) {
 	key := s.Agent("scout")
 	var out bytes.Buffer
 	h := hookOf(t, s, key, &out)
-	m := mention(t, s, "scout", "Hello")
+	m := mention(t, s, "Hello")
 	woken, err := h.handle(t.Context(), event{Name: "SessionStart"})
 	if err != nil || !woken || !strings.Contains(out.String(), `<message id="`+string(m.ID)+`"`) {
 		t.Fatalf("%v, %v: %s", woken, err, &out)
@@ -101,7 +101,7 @@ func TestAHookPrintsAMention(t *testing.T) {
 	}
 	// The model itself acknowledges the first by waiting again.
 	model := h.server.Session(shoal.DefaultSession)
-	second := mention(t, s, "scout", "Are you there?")
+	second := mention(t, s, "Are you there?")
 	for i, want := range []bool{true, false} {
 		got, err := model.Wait(t.Context(), "scout", client.WaitRequest{})
 		if err != nil || got.TimedOut == want {
@@ -154,7 +154,7 @@ func TestAHookEndsWithItsOwner(t *testing.T) {
 	if left, err := filepath.Glob(h.state.path(".*")); err != nil || len(left) > 0 {
 		t.Errorf("it has left %q, %v", left, err)
 	}
-	m := mention(t, s, "scout", "Hello")
+	m := mention(t, s, "Hello")
 	if state := receipt(t, s, m); state != shoal.ReceiptSent || out.Len() > 0 {
 		t.Errorf("a mention afterwards is %s; printed: %s", state, &out)
 	}

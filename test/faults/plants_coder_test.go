@@ -11,7 +11,7 @@ var coderBugs = []named{
 func coderPlants() []plant {
 	return []plant{
 		{
-			"internal/app/execute.go", "Lease: s.config.ProgramLease})\n", "Lease: rigLease()})\n",
+			"internal/app/execute.go", "Lease: s.config.ProgramLease,", "Lease: rigLease(),",
 		},
 		{
 			"internal/runner/unknown.go", "	left, found := x.mark()\n",
