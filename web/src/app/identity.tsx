@@ -6,12 +6,12 @@ import { type ReactNode, useEffect } from "react";
 import { api } from "@/api/client";
 import { type Caller, ShoalError } from "@shoal-dev/client";
 import { onDemand } from "@/ui/on-demand";
-import { Failed, Loading } from "@/ui/placeholder";
+import { Loading } from "@/ui/placeholder";
 import { signIn, watchSignIn } from "./sign-in";
 
 const SignIn = onDemand(() => import("@/signin/signin").then((m) => m.SignIn), { loading: <Loading /> });
 
-const Away = onDemand(() => import("@/offline/away").then((m) => m.Away), { failed: (_, { error, retry }) => <Failed error={error} retry={retry} /> });
+const Away = onDemand(() => import("@/offline/away").then((m) => m.Away));
 
 /** The query key of the caller. */
 export const callerKey = ["me"] as const;
