@@ -15,8 +15,8 @@ const (
 	RoleEntity  Role = "entity"
 )
 
-// Key describes a credential. Secret is set only in the response that
-// creates the key.
+// Key describes a credential, also the sign-in of a browser, which alone has a Device. Secret is
+// set only in the response that creates the key. Address is where it was last used from.
 type Key struct {
 	ID         KeyID      `json:"id"`
 	Secret     *string    `json:"key"`
@@ -27,6 +27,8 @@ type Key struct {
 	CreatedAt  Time       `json:"createdAt"`
 	ExpiresAt  *Time      `json:"expiresAt"`
 	LastUsedAt *Time      `json:"lastUsedAt"`
+	Address    *string    `json:"lastAddress"`
+	Device     *string    `json:"device"`
 }
 
 // Door names the front end that a key is for.
@@ -112,24 +114,26 @@ func (p Principal) Admin() bool { return p.Role == RoleAdmin }
 // enter: all of them for an admin, its own for an owner.
 func (p Principal) Manages() bool { return p.Admin() || p.Owner }
 
-// Caller describes the caller to itself. EntityID is the acting entity.
+// Caller describes the caller to itself. EntityID is the acting entity, SignInID the sign-in of a
+// browser that acts with a key.
 type Caller struct {
 	KeyID     KeyID      `json:"keyId"`
 	Role      Role       `json:"role"`
 	SessionID *SessionID `json:"sessionId"`
 	EntityID  *EntityID  `json:"entityId"`
+	SignInID  *KeyID     `json:"signInId"`
 }
 
 // Caller returns the description of p for p itself.
 func (p Principal) Caller() Caller {
-	out := Caller{KeyID: p.KeyID, Role: p.Role}
-	if p.SessionID != "" {
-		out.SessionID = &p.SessionID
+	return Caller{KeyID: p.KeyID, Role: p.Role, SessionID: idOrNil(p.SessionID), EntityID: idOrNil(p.EntityID), SignInID: idOrNil(p.SignIn)}
+}
+
+func idOrNil[T ~string](v T) *T {
+	if v == "" {
+		return nil
 	}
-	if p.EntityID != "" {
-		out.EntityID = &p.EntityID
-	}
-	return out
+	return &v
 }
 
 // Scope names the principal for idempotency keys: keys of one principal never
@@ -154,7 +158,4 @@ type SignedURL struct {
 }
 
 // ConsoleLink opens the console. ExpiresAt is nil if the link does not expire.
-type ConsoleLink struct {
-	URL       string `json:"url"`
-	ExpiresAt *Time  `json:"expiresAt"`
-}
+type ConsoleLink SignedURL

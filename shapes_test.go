@@ -88,13 +88,13 @@ func TestShapes(t *testing.T) {
 		"key, once": {
 			shoal.Key{
 				ID: "key_1", Secret: ref("shoal_s"), Role: shoal.RoleEntity, SessionID: ref(shoal.DefaultSession), EntityID: ref(shoal.EntityID("ann")),
-				Name: "laptop", CreatedAt: moment, ExpiresAt: &later, LastUsedAt: &later,
+				Name: "laptop", CreatedAt: moment, ExpiresAt: &later, LastUsedAt: &later, Address: ref("192.0.2.1"), Device: ref("Firefox on Linux"),
 			},
-			`{"id":"key_1","key":"shoal_s","role":"entity","sessionId":"default","entityId":"ann","name":"laptop","createdAt":` + at + `,"expiresAt":` + then + `,"lastUsedAt":` + then + `}`,
+			`{"id":"key_1","key":"shoal_s","role":"entity","sessionId":"default","entityId":"ann","name":"laptop","createdAt":` + at + `,"expiresAt":` + then + `,"lastUsedAt":` + then + `,"lastAddress":"192.0.2.1","device":"Firefox on Linux"}`,
 		},
 		"key": {
 			shoal.Key{ID: "key_1", Role: shoal.RoleAdmin, Name: "admin", CreatedAt: moment},
-			`{"id":"key_1","key":null,"role":"admin","sessionId":null,"entityId":null,"name":"admin","createdAt":` + at + `,"expiresAt":null,"lastUsedAt":null}`,
+			`{"id":"key_1","key":null,"role":"admin","sessionId":null,"entityId":null,"name":"admin","createdAt":` + at + `,"expiresAt":null,"lastUsedAt":null,"lastAddress":null,"device":null}`,
 		},
 		"console link": {
 			shoal.ConsoleLink{URL: "http://127.0.0.1:7462/#login=c", ExpiresAt: &later},

@@ -66,6 +66,7 @@ type commands struct {
 	Invite     admin.InviteCommand        `cmd:"" group:"People, keys and data" help:"Invite a person with a link that works once; list and withdraw invitations."`
 	Keys       admin.KeysCommand          `cmd:"" group:"People, keys and data" help:"List, create and revoke keys."`
 	Audit      admin.AuditCommand         `cmd:"" group:"People, keys and data" help:"List, follow and verify the records of who did what."`
+	SignIns    admin.SignInsCommand       `cmd:"" name:"sign-ins" group:"People, keys and data" help:"List the browsers that are signed in to the console, and sign them out."`
 	Sessions   admin.SessionsCommand      `cmd:"" group:"People, keys and data" help:"List and create sessions (isolated workspaces); their limits and rights."`
 	Backup     admin.BackupCommand        `cmd:"" group:"People, keys and data" help:"Copy the database into a file while the server runs."`
 	Restore    admin.RestoreCommand       `cmd:"" group:"People, keys and data" help:"Put a backup in the place of the database; the server must be stopped."`

@@ -285,7 +285,7 @@ func (a *Authenticator) recognise(r *http.Request, secret string) (recognised, e
 	if strings.HasPrefix(secret, signInPrefix) && unused(key.Key) >= access.SignInUnused {
 		return recognised{}, denied("Nobody has used this browser's sign-in for 12 hours. Sign in again.")
 	}
-	a.hub.Keys.RecordUse(key.Key)
+	a.hub.Keys.RecordUse(key.Key, a.address(r))
 	return key, nil
 }
 

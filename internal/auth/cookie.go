@@ -9,6 +9,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/guard"
+	"github.com/shoal-dev/shoal/internal/hub/access"
 )
 
 const (
@@ -79,7 +80,7 @@ func (a *Authenticator) browser(r *http.Request, secret string) (recognised, err
 		own := key.ID
 		if key, err = a.recogniseHash(r, pasted); err == nil {
 			key.signIn = own
-			a.hub.Keys.RecordUse(key.Key)
+			a.hub.Keys.RecordUse(key.Key, a.address(r))
 		}
 	}
 	return key, err
@@ -125,7 +126,7 @@ func (a *Authenticator) SignIn(w http.ResponseWriter, r *http.Request, secret st
 	if key.ExpiresAt != nil && key.ExpiresAt.Before(until.Time) {
 		until = *key.ExpiresAt
 	}
-	_, pageHalf, err = a.signIn(w, r, key.Key, signInPrefix+randomText()+"."+Hash(secret), until)
+	_, pageHalf, err = a.signIn(w, r, key.Key, signInPrefix+randomText()+"."+Hash(secret), "", until)
 	return principal(key), pageHalf, err
 }
 
@@ -134,18 +135,46 @@ func (a *Authenticator) SignIn(w http.ResponseWriter, r *http.Request, secret st
 // browser signs in again. The caller must have verified that the person is an admin. It
 // returns the same values as SignIn.
 func (a *Authenticator) SignInAdmin(w http.ResponseWriter, r *http.Request) (caller shoal.Principal, pageHalf string, err error) {
-	key, pageHalf, err := a.signIn(w, r, shoal.Key{Role: shoal.RoleAdmin}, signInPrefix+randomText(), shoal.At(time.Now().Add(signedIn)))
+	key, pageHalf, err := a.signIn(w, r, shoal.Key{Role: shoal.RoleAdmin}, signInPrefix+randomText(), "", shoal.At(time.Now().Add(signedIn)))
 	return principal(recognised{Key: key}), pageHalf, err
+}
+
+// SignInPerson makes the browser of a request act as a person whom an identity provider has
+// identified, for as long as SignInAdmin. logoutToken is what [Authenticator.LogoutToken] returns when the
+// sign-in ends. It returns the same values as SignIn.
+func (a *Authenticator) SignInPerson(w http.ResponseWriter, r *http.Request, session shoal.SessionID, person shoal.EntityID, logoutToken string) (caller shoal.Principal, pageHalf string, err error) {
+	of := shoal.Key{ID: access.ByProvider, Role: shoal.RoleEntity, SessionID: &session, EntityID: &person}
+	key, pageHalf, err := a.signIn(w, r, of, signInPrefix+randomText(), logoutToken, shoal.At(time.Now().Add(signedIn)))
+	return principal(recognised{Key: key}), pageHalf, err
+}
+
+// LogoutToken returns what SignInPerson was given for the sign-in that the browser of a request has, empty if there
+// was nothing or the sign-in does not work.
+func (a *Authenticator) LogoutToken(r *http.Request) string {
+	secret, kept := a.kept(r)
+	if !kept || !a.guard.OwnPage(r) {
+		return ""
+	}
+	key, err := a.lookUp(r.Context(), Hash(halfOf(r).whole(secret)))
+	if err != nil {
+		return ""
+	}
+	logoutToken, err := a.hub.Keys.LogoutToken(r.Context(), key.ID)
+	if err != nil {
+		return ""
+	}
+	return logoutToken
 }
 
 // signIn ends the sign-in that the browser has, and gives it one with the rights of a
 // key: the cookie, and the half that the page keeps.
-func (a *Authenticator) signIn(w http.ResponseWriter, r *http.Request, of shoal.Key, cookie string, until shoal.Time) (made shoal.Key, pageHalf string, err error) {
-	if _, err := a.endKept(w, r, a.hub.Keys.SignOut); err != nil {
+func (a *Authenticator) signIn(w http.ResponseWriter, r *http.Request, of shoal.Key, cookie, logoutToken string, until shoal.Time) (made shoal.Key, pageHalf string, err error) {
+	if _, err := a.endKept(w, r, a.endOne); err != nil {
 		return made, "", err
 	}
-	h := newHalf()
-	if made, err = a.hub.Keys.SignIn(a.signingIn(w, r), of, Hash(h.whole(cookie)), until); err != nil {
+	h, device, address := newHalf(), deviceOf(r), a.address(r)
+	of.Device, of.Address = &device, &address
+	if made, err = a.hub.Keys.SignIn(a.signingIn(w, r), of, Hash(h.whole(cookie)), logoutToken, until); err != nil {
 		return made, "", err
 	}
 	http.SetCookie(w, a.newCookie(r, cookie, max(1, int(time.Until(until.Time)/time.Second))))
@@ -157,16 +186,24 @@ func (a *Authenticator) signIn(w http.ResponseWriter, r *http.Request, of shoal.
 // the browser had no sign-in, or only the cookie of one: then the sign-in, which nobody can
 // use, ends 12 hours after its last use.
 func (a *Authenticator) SignOut(w http.ResponseWriter, r *http.Request) error {
-	return a.signOut(w, r, a.hub.Keys.SignOut)
+	return a.signOut(w, r, a.endOne)
+}
+
+func (a *Authenticator) endOne(ctx context.Context, signIn shoal.Key) error {
+	return a.hub.Keys.SignOut(ctx, signIn.ID)
 }
 
 // SignOutEverywhere is SignOut for every browser that has signed in with the same key, or
-// by a link where this one has.
+// by a link where this one has, or that acts as the person whom an identity provider has
+// identified here.
 func (a *Authenticator) SignOutEverywhere(w http.ResponseWriter, r *http.Request) error {
-	return a.signOut(w, r, func(ctx context.Context, _ shoal.KeyID) error {
+	return a.signOut(w, r, func(ctx context.Context, signIn shoal.Key) error {
 		secret, _ := a.kept(r)
 		_, pasted, found := strings.Cut(secret, ".")
-		if !found {
+		switch {
+		case !found && signIn.EntityID != nil:
+			return a.hub.Keys.SignOutPerson(ctx, *signIn.SessionID, *signIn.EntityID)
+		case !found:
 			return a.hub.Keys.SignOutEverywhere(ctx, "")
 		}
 		key, err := a.lookUp(ctx, pasted)
@@ -177,7 +214,7 @@ func (a *Authenticator) SignOutEverywhere(w http.ResponseWriter, r *http.Request
 	})
 }
 
-func (a *Authenticator) signOut(w http.ResponseWriter, r *http.Request, end func(context.Context, shoal.KeyID) error) error {
+func (a *Authenticator) signOut(w http.ResponseWriter, r *http.Request, end func(context.Context, shoal.Key) error) error {
 	kept, err := a.endKept(w, r, end)
 	if err == nil && kept {
 		http.SetCookie(w, a.newCookie(r, "", -1))
@@ -186,7 +223,7 @@ func (a *Authenticator) signOut(w http.ResponseWriter, r *http.Request, end func
 }
 
 // endKept ends the sign-in that the browser keeps, and reports whether it keeps one.
-func (a *Authenticator) endKept(w http.ResponseWriter, r *http.Request, end func(context.Context, shoal.KeyID) error) (kept bool, err error) {
+func (a *Authenticator) endKept(w http.ResponseWriter, r *http.Request, end func(context.Context, shoal.Key) error) (kept bool, err error) {
 	secret, kept := a.kept(r)
 	if !kept {
 		return false, nil
@@ -199,7 +236,7 @@ func (a *Authenticator) endKept(w http.ResponseWriter, r *http.Request, end func
 	}
 	key, err := a.lookUp(r.Context(), Hash(halfOf(r).whole(secret)))
 	if err == nil {
-		err = end(a.signingIn(w, r), key.ID)
+		err = end(a.signingIn(w, r), key.Key)
 	}
 	if errors.Is(err, shoal.Unauthenticated) {
 		err = nil // it has ended already

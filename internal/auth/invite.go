@@ -54,7 +54,7 @@ func (a *Authenticator) Join(w http.ResponseWriter, r *http.Request, j shoal.Joi
 		a.count(err)
 		return Joined{}, a.refuse(r, err)
 	}
-	_, out.PageHalf, err = a.signIn(w, r, key, signInPrefix+randomText()+"."+Hash(out.Key), shoal.At(time.Now().Add(signedIn)))
+	_, out.PageHalf, err = a.signIn(w, r, key, signInPrefix+randomText()+"."+Hash(out.Key), "", shoal.At(time.Now().Add(signedIn)))
 	out.Who = principal(recognised{Key: key})
 	return out, err
 }

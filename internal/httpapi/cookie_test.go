@@ -88,3 +88,41 @@ func TestFilesAndRenderersBySignedURL(t *testing.T) {
 		w.do(ann, "POST", signedURLs, map[string]string{"url": url}).refuses(shoal.InvalidArgument)
 	}
 }
+
+// Everybody sees the browsers that are signed in as them, and signs them out; an admin sees all.
+func TestSignInsAreListedAndEnded(t *testing.T) {
+	w, ann, bob := conversation(t)
+	first, second, bobs, admins := w.page(ann), w.page(ann, "User-Agent", "x"), w.page(bob), w.page(w.admin)
+	list := func(secret string) []shoal.Key {
+		return into[page[shoal.Key]](w.do(secret, "GET", "/v1/keys?signIns=true", nil).wants(200)).Items
+	}
+	own := list(ann)
+	if len(own) != 2 || len(list(bob)) != 1 || len(list(w.admin)) != 4 {
+		t.Fatalf("ann sees %d, bob %d and the admin %d sign-ins", len(own), len(list(bob)), len(list(w.admin)))
+	}
+	for _, k := range own {
+		if k.Device == nil || *k.Device != "Unknown browser" || k.Address == nil || *k.Address == "" || k.Secret != nil || *k.EntityID != "ann" || k.ExpiresAt == nil {
+			t.Errorf("ann's sign-in is %+v", k)
+		}
+	}
+	me := into[shoal.Caller](w.do("", "GET", "/v1/me", nil, first...).wants(200))
+	if me.SignInID == nil || *me.SignInID == me.KeyID {
+		t.Fatalf("the browser is signed in as %+v", me)
+	}
+
+	w.do(bob, "DELETE", "/v1/keys/"+string(*me.SignInID), nil).refuses(shoal.Forbidden)
+	w.do("", "DELETE", "/v1/keys/"+string(*me.SignInID), nil, append(second, "Origin", w.server.URL)...).wants(204)
+	w.do("", "GET", "/v1/me", nil, first...).refuses(shoal.Unauthenticated)
+	w.do("", "GET", "/v1/me", nil, second...).wants(200)
+	w.do(ann, "DELETE", "/v1/keys/"+string(me.KeyID), nil).refuses(shoal.Forbidden)
+	w.do(ann, "DELETE", "/v1/keys/key_unknown", nil).refuses(shoal.Forbidden)
+	w.do("", "GET", "/v1/me", nil, bobs...).wants(200)
+	for _, k := range list(w.admin) {
+		w.do(w.admin, "DELETE", "/v1/keys/"+string(k.ID), nil).wants(204)
+	}
+	for _, headers := range [][]string{second, bobs, admins} {
+		w.do("", "GET", "/v1/me", nil, headers...).refuses(shoal.Unauthenticated)
+	}
+	w.do(ann, "GET", "/v1/keys", nil).refuses(shoal.Forbidden)
+	w.do(ann, "GET", "/v1/keys?signIns=yes", nil).refuses(shoal.InvalidArgument)
+}

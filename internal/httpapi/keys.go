@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/httpapi/query"
 )
 
 func keyRoutes() []route {
@@ -15,21 +16,18 @@ func keyRoutes() []route {
 		},
 		{
 			method: http.MethodGet, path: "/v1/keys", do: listKeys, id: "listKeys", tag: "Keys",
-			summary: "List keys", about: "Ordered by id, without their secrets. For admins and owners of the session.",
-			query: listParams, status: http.StatusOK, out: page[shoal.Key]{}, errors: []shoal.Kind{shoal.Forbidden},
+			summary: "List keys", about: "Ordered by id, without their secrets. Those with a `device` are the sign-ins of browsers, which end after 12 hours without use. For admins and owners of the session; everybody may list their own sign-ins.",
+			query:  append([]param{{"signIns", "Only the sign-ins of browsers. A participant that is not an owner gets its own.", booleanParam}}, listParams...),
+			status: http.StatusOK, out: page[shoal.Key]{}, errors: []shoal.Kind{shoal.Forbidden},
 		},
 		{
 			method: http.MethodPost, path: "/v1/keys", do: createKey, id: "createKey", tag: "Keys",
-			summary: "Create a key",
-			about: "The `key` of the response is the secret. It is returned only once; repeating the call with the same Idempotency-Key returns `key: null`. " +
-				"A key of role `entity` creates its entity if it does not exist: of `kind`, or an agent without it, or a human with `door` (`agui`, `openai`, `ai-sdk`, `invite`: the key of a front end that a person uses). Fails with 409 if the entity exists with another kind; `PATCH …/entities/{entity} {kind}` changes the kind. Without a session, the key belongs to `default`. For admins and owners of the session.",
-			in: shoal.NewKey{}, example: `{"role": "entity", "entityId": "report-writer", "name": "laptop"}`, idempotent: true,
-			status: http.StatusCreated, out: shoal.Key{},
-			errors: []shoal.Kind{shoal.Forbidden, shoal.NotFound, shoal.Conflict, shoal.SessionClosed},
+			summary: "Create a key", about: "The `key` of the response is the secret. It is returned only once; repeating the call with the same Idempotency-Key returns `key: null`. A key of role `entity` creates its entity if it does not exist: of `kind`, or an agent without it, or a human with `door` (`agui`, `openai`, `ai-sdk`, `invite`: the key of a front end that a person uses). Fails with 409 if the entity exists with another kind; `PATCH …/entities/{entity} {kind}` changes the kind. Without a session, the key belongs to `default`. For admins and owners of the session.",
+			in: shoal.NewKey{}, example: `{"role": "entity", "entityId": "report-writer", "name": "laptop"}`, idempotent: true, status: http.StatusCreated, out: shoal.Key{}, errors: []shoal.Kind{shoal.Forbidden, shoal.NotFound, shoal.Conflict, shoal.SessionClosed},
 		},
 		{
 			method: http.MethodDelete, path: "/v1/keys/{key}", do: revokeKey, id: "revokeKey", tag: "Keys",
-			summary: "Revoke a key", about: "The key stops working at once, and its open streams end. For admins and owners of the session.",
+			summary: "Revoke a key", about: "The key stops working at once, and its open streams end; the sign-in of a browser is signed out. For admins and owners of the session; everybody may end the sign-ins of browsers that act as the same participant.",
 			status: http.StatusNoContent, errors: []shoal.Kind{shoal.Forbidden},
 		},
 	}
@@ -42,7 +40,13 @@ func listKeys(c *call) error {
 	if err != nil {
 		return err
 	}
-	found, err := c.Hub.Keys.List(c.ctx(), c.caller, after, limit+1)
+	list := c.Hub.Keys.List
+	if signIns, err := query.Bool(c.value, "signIns"); err != nil {
+		return err
+	} else if signIns {
+		list = c.Hub.Keys.SignIns
+	}
+	found, err := list(c.ctx(), c.caller, after, limit+1)
 	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(k shoal.Key) string { return string(k.ID) }))
 }
 

@@ -144,7 +144,7 @@ export interface paths {
         };
         /**
          * List keys
-         * @description Ordered by id, without their secrets. For admins and owners of the session.
+         * @description Ordered by id, without their secrets. Those with a `device` are the sign-ins of browsers, which end after 12 hours without use. For admins and owners of the session; everybody may list their own sign-ins.
          */
         readonly get: operations["listKeys"];
         readonly put?: never;
@@ -171,7 +171,7 @@ export interface paths {
         readonly post?: never;
         /**
          * Revoke a key
-         * @description The key stops working at once, and its open streams end. For admins and owners of the session.
+         * @description The key stops working at once, and its open streams end; the sign-in of a browser is signed out. For admins and owners of the session; everybody may end the sign-ins of browsers that act as the same participant.
          */
         readonly delete: operations["revokeKey"];
         readonly options?: never;
@@ -1750,6 +1750,7 @@ export interface components {
             /** @enum {string} */
             readonly role: "admin" | "service" | "entity";
             readonly sessionId: string | null;
+            readonly signInId: string | null;
         };
         /** @description How many runs to claim, and how long to wait for them. */
         readonly ClaimInput: {
@@ -2144,12 +2145,14 @@ export interface components {
         readonly Key: {
             /** Format: date-time */
             readonly createdAt: string;
+            readonly device: string | null;
             readonly entityId: string | null;
             /** Format: date-time */
             readonly expiresAt: string | null;
             readonly id: string;
             /** @description The secret, only in the response that creates the key. */
             readonly key: string | null;
+            readonly lastAddress: string | null;
             /** Format: date-time */
             readonly lastUsedAt: string | null;
             readonly name: string;
@@ -4530,6 +4533,8 @@ export interface operations {
     readonly listKeys: {
         readonly parameters: {
             readonly query?: {
+                /** @description Only the sign-ins of browsers. A participant that is not an owner gets its own. */
+                readonly signIns?: boolean;
                 /** @description The `nextCursor` of the previous page. */
                 readonly cursor?: string;
                 /** @description The maximum number of items, 1 to 200; a larger number counts as 200. The default is 50. */

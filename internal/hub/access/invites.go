@@ -152,7 +152,7 @@ func (i *Invites) Accept(ctx context.Context, hash, name, keyHash string) (out s
 		if out, err = ch.TakeInvite(hash, ch.At); err != nil {
 			return endedInvite(err)
 		}
-		e, err := insertPerson(ch, out, name)
+		e, err := insertPerson(ch, out.SessionID, shoal.NewEntity{SessionRole: out.SessionRole, Name: name})
 		if err != nil {
 			return err
 		}
@@ -179,14 +179,15 @@ func endedInvite(err error) error {
 }
 
 // insertPerson creates a person with an id that resembles the name.
-func insertPerson(ch *core.Change, of shoal.Invite, name string) (shoal.Entity, error) {
-	id := naming.Handle(name)
-	for n := 2; n < maxHandles; n++ {
-		made, err := core.InsertEntity(ch, of.SessionID, shoal.NewEntity{ID: shoal.EntityID(id), Kind: shoal.Human, SessionRole: of.SessionRole, Name: name}, "")
+func insertPerson(ch *core.Change, session shoal.SessionID, n shoal.NewEntity) (shoal.Entity, error) {
+	id := naming.Handle(n.Name)
+	for try := 2; try < maxHandles; try++ {
+		n.ID, n.Kind = shoal.EntityID(id), shoal.Human
+		made, err := core.InsertEntity(ch, session, n, "")
 		if !errors.Is(err, shoal.AlreadyExists) {
 			return made, err
 		}
-		id = fmt.Sprintf("%s-%d", naming.Handle(name), n)
+		id = fmt.Sprintf("%s-%d", naming.Handle(n.Name), try)
 	}
-	return shoal.Entity{}, shoal.E("", shoal.AlreadyExists, fmt.Sprintf("Too many participants are called %q. Choose another name.", name))
+	return shoal.Entity{}, shoal.E("", shoal.AlreadyExists, fmt.Sprintf("Too many participants are called %q. Choose another name.", n.Name))
 }

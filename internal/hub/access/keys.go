@@ -185,10 +185,11 @@ func (k *Keys) List(ctx context.Context, caller shoal.Principal, after shoal.Key
 
 // Revoke revokes a key. Calls with it fail from now on, and its open waits and followers
 // end with Unauthenticated. For admins, and for owners of a session for keys of that
-// session; any other key is NotFound for them.
+// session; any other key is NotFound for them. Everybody may end the sign-ins of browsers that
+// act as the same entity.
 func (k *Keys) Revoke(ctx context.Context, caller shoal.Principal, id shoal.KeyID) error {
 	const op = "hub.Keys.Revoke"
-	if err := core.RequireManager(caller); err != nil {
+	if err := k.mayRevoke(ctx, op, caller, id); err != nil {
 		return core.Wrap(op, err)
 	}
 	err := k.core.Change(ctx, op, storage.Global, func(ch *core.Change) error {
@@ -218,5 +219,5 @@ func (k *Keys) Revoke(ctx context.Context, caller shoal.Principal, id shoal.KeyI
 // revoked it.
 func (k *Keys) Revocations() int64 { return k.core.Revocations.Load() }
 
-// RecordUse records that a key was used now. The time is stored with a delay.
-func (k *Keys) RecordUse(key shoal.Key) { k.core.Presence.MarkKeyUsed(key) }
+// RecordUse records that a key was used now, from an address. Both are stored with a delay.
+func (k *Keys) RecordUse(key shoal.Key, address string) { k.core.Presence.MarkKeyUsed(key, address) }

@@ -14,26 +14,34 @@ import (
 // SignInUnused is how long a browser sign-in lasts without use.
 const SignInUnused = 12 * time.Hour
 
+// ByProvider is the key that a sign-in by an identity provider names: it used none.
+const ByProvider shoal.KeyID = "identity-provider"
+
 // SignIn stores the sign-in of a browser, valid until the given time: a key named "console"
-// with the rights of the key of, also in a closed session, which can be read. of has no id
-// if the browser signs in with a link. SignIn also deletes expired and unused sign-ins. The
-// caller must have verified the other key or the link; SignIn checks no rights.
-func (k *Keys) SignIn(ctx context.Context, of shoal.Key, hash string, until shoal.Time) (key shoal.Key, err error) {
+// with the rights of the key of, and its Device and Address, also in a closed session, which can
+// be read. of has no id if the browser signs in with a link, and the id [ByProvider] if an
+// identity provider has identified the person; logoutToken is what the provider needs when the
+// sign-in ends. SignIn also deletes expired and unused sign-ins. The caller must have verified
+// the key or the person; SignIn checks no rights.
+func (k *Keys) SignIn(ctx context.Context, of shoal.Key, hash, logoutToken string, until shoal.Time) (key shoal.Key, err error) {
 	err = k.core.Change(ctx, "hub.Keys.SignIn", storage.Global, func(ch *core.Change) error {
 		if err := ch.SweepSignIns(ch.At, shoal.At(ch.At.Add(-SignInUnused))); err != nil {
 			return err
 		}
 		key = shoal.Key{
 			ID: shoal.NewID[shoal.KeyID](shoal.PrefixKey), Role: of.Role, SessionID: of.SessionID, EntityID: of.EntityID,
-			Name: "console", CreatedAt: ch.At, ExpiresAt: &until,
+			Name: "console", CreatedAt: ch.At, ExpiresAt: &until, Address: of.Address, Device: of.Device,
 		}
-		return errors.Join(ch.InsertSignIn(key, hash, of.ID), recordSignIn(ch, of, key))
+		if err := errors.Join(ch.InsertSignIn(key, hash, of.ID), recordSignIn(ch, of, key)); err != nil || logoutToken == "" {
+			return err
+		}
+		return ch.SaveLogoutToken(key.ID, logoutToken)
 	})
 	return key, err
 }
 
-// recordSignIn records a sign-in as an act of the key that was exchanged for it, or of the server if
-// the browser signs in with a link.
+// recordSignIn records a sign-in as an act of the key that was exchanged for it, of the person whom an
+// identity provider has identified, or of the server if the browser signs in with a link.
 func recordSignIn(ch *core.Change, of, signIn shoal.Key) error {
 	caller := shoal.Principal{}
 	if of.ID != "" {
@@ -44,8 +52,11 @@ func recordSignIn(ch *core.Change, of, signIn shoal.Key) error {
 		session = *signIn.SessionID
 	}
 	details := []string{"role", string(signIn.Role)}
-	if of.ID == "" {
+	switch of.ID {
+	case "":
 		details = append(details, "with", "link")
+	case ByProvider:
+		details = append(details, "with", "provider")
 	}
 	return ch.Record(caller, session, audit.SignInCreate, audit.Target{Kind: "key", ID: string(signIn.ID)}, details...)
 }
@@ -62,6 +73,40 @@ func principalOf(key shoal.Key) shoal.Principal {
 	return out
 }
 
+// SignIns returns at most limit sign-ins of browsers with ids after the given one, ordered by id:
+// all for an admin, those of its session for an owner, and for another entity those that act as
+// the entity. Sign-ins that have expired, or were not used for [SignInUnused], may be among them
+// until the next browser signs in.
+func (k *Keys) SignIns(ctx context.Context, caller shoal.Principal, after shoal.KeyID, limit int) (out []shoal.Key, err error) {
+	const op = "hub.Keys.SignIns"
+	entity := caller.EntityID
+	if caller.Manages() {
+		entity = ""
+	} else if entity == "" {
+		return nil, core.Wrap(op, core.RequireManager(caller))
+	}
+	err = k.core.View(ctx, op, func(tx storage.Tx) error {
+		out, err = tx.SignInsOf(caller.SessionID, entity, after, limit)
+		return err
+	})
+	return out, err
+}
+
+// mayRevoke checks that the caller may revoke a key.
+func (k *Keys) mayRevoke(ctx context.Context, op string, caller shoal.Principal, id shoal.KeyID) error {
+	denied := core.RequireManager(caller)
+	if denied == nil || caller.Role != shoal.RoleEntity || !core.ValidID(id) {
+		return denied
+	}
+	return k.core.View(ctx, op, func(tx storage.Tx) error {
+		key, err := tx.SignIn(id)
+		if errors.Is(err, shoal.NotFound) || err == nil && (key.EntityID == nil || *key.EntityID != caller.EntityID || *key.SessionID != caller.SessionID) {
+			return denied
+		}
+		return err
+	})
+}
+
 // SignOut ends a sign-in and the open calls of its browser. It does nothing if the sign-in
 // has ended. It checks no rights.
 func (k *Keys) SignOut(ctx context.Context, id shoal.KeyID) error {
@@ -72,6 +117,26 @@ func (k *Keys) SignOut(ctx context.Context, id shoal.KeyID) error {
 // if the id is empty. It checks no rights.
 func (k *Keys) SignOutEverywhere(ctx context.Context, of shoal.KeyID) error {
 	return k.endSignIns(ctx, "hub.Keys.SignOutEverywhere", func(tx storage.Tx) ([]shoal.KeyID, error) { return tx.SignIns(of) })
+}
+
+// SignOutPerson ends every sign-in that acts as an entity, as SignOut does. It checks no rights.
+func (k *Keys) SignOutPerson(ctx context.Context, session shoal.SessionID, entity shoal.EntityID) error {
+	return k.endSignIns(ctx, "hub.Keys.SignOutPerson", func(tx storage.Tx) (ended []shoal.KeyID, err error) {
+		found, err := tx.SignInsOf(session, entity, "", shoal.MaxPage)
+		for _, key := range found {
+			ended = append(ended, key.ID)
+		}
+		return ended, err
+	})
+}
+
+// LogoutToken returns what SignIn was given, empty if nothing. It checks no rights.
+func (k *Keys) LogoutToken(ctx context.Context, id shoal.KeyID) (logoutToken string, err error) {
+	err = k.core.View(ctx, "hub.Keys.LogoutToken", func(tx storage.Tx) error {
+		logoutToken, err = tx.LogoutToken(id)
+		return err
+	})
+	return logoutToken, err
 }
 
 func (k *Keys) endSignIns(ctx context.Context, op string, find func(storage.Tx) ([]shoal.KeyID, error)) error {

@@ -20,7 +20,7 @@ type Presence struct {
 	core         *Core
 	mu           sync.Mutex
 	activities   map[storage.EntityRef]*entityActivity
-	keys         map[shoal.KeyID]shoal.Time
+	keys         map[shoal.KeyID]storage.KeyUse
 	arrivals     map[shoal.SessionID]chan struct{} // closed on the next arrival; only of watched sessions
 	stored       map[storage.EntityRef]storedEntity
 	keyEnds      map[storage.EntityRef]time.Time // when the key expires with which an entity has called last, if it does
@@ -50,7 +50,7 @@ const (
 )
 
 func newPresence(c *Core) *Presence {
-	return &Presence{core: c, activities: map[storage.EntityRef]*entityActivity{}, keys: map[shoal.KeyID]shoal.Time{}, arrivals: map[shoal.SessionID]chan struct{}{}, stored: map[storage.EntityRef]storedEntity{}, keyEnds: map[storage.EntityRef]time.Time{}, server: rand.Text(), remote: map[storage.EntityRef]remoteActivities{}, waitsChanged: func(storage.EntityRef) {}}
+	return &Presence{core: c, activities: map[storage.EntityRef]*entityActivity{}, keys: map[shoal.KeyID]storage.KeyUse{}, arrivals: map[shoal.SessionID]chan struct{}{}, stored: map[storage.EntityRef]storedEntity{}, keyEnds: map[storage.EntityRef]time.Time{}, server: rand.Text(), remote: map[storage.EntityRef]remoteActivities{}, waitsChanged: func(storage.EntityRef) {}}
 }
 
 // MarkCall records that an entity makes a call now.
@@ -102,11 +102,11 @@ func (p *Presence) Forget(s shoal.SessionID, e shoal.EntityID) {
 	p.core.Leases.Forget(storage.EntityRef{Session: s, ID: e})
 }
 
-// MarkKeyUsed records that a key is used now.
-func (p *Presence) MarkKeyUsed(k shoal.Key) {
+// MarkKeyUsed records that a key is used now, from an address.
+func (p *Presence) MarkKeyUsed(k shoal.Key, address string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.keys[k.ID] = shoal.Now()
+	p.keys[k.ID] = storage.KeyUse{At: shoal.Now(), Address: address}
 	if k.EntityID == nil || k.SessionID == nil {
 		return
 	}
@@ -344,7 +344,7 @@ func (p *Presence) storeLastSeen(seen []storage.LastSeen) (err error) {
 	return err
 }
 
-func (p *Presence) takeUnstored() (seen []storage.LastSeen, keys map[shoal.KeyID]shoal.Time) {
+func (p *Presence) takeUnstored() (seen []storage.LastSeen, keys map[shoal.KeyID]storage.KeyUse) {
 	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -357,6 +357,6 @@ func (p *Presence) takeUnstored() (seen []storage.LastSeen, keys map[shoal.KeyID
 			delete(p.activities, key)
 		}
 	}
-	keys, p.keys = p.keys, map[shoal.KeyID]shoal.Time{}
+	keys, p.keys = p.keys, map[shoal.KeyID]storage.KeyUse{}
 	return seen, keys
 }

@@ -37,8 +37,27 @@ type KeyTx interface {
 	// expired keys, deleted entities and sessions, and owners that no longer own their
 	// session. It uses one query, however many rights are given.
 	EndedRights(held HeldRights, at shoal.Time) (HeldRights, error)
-	// UsedKeys stores when keys were last used. Unknown keys are ignored.
-	UsedKeys(used map[shoal.KeyID]shoal.Time) error
+	// UsedKeys stores when keys were last used, and from where if that is known. Unknown keys
+	// are ignored.
+	UsedKeys(used map[shoal.KeyID]KeyUse) error
+	// SignInsOf lists the sign-ins of browsers that act as an entity, or all of the session if
+	// entity is empty, or all of the server if session is, in the order of ids, starting after
+	// the given one.
+	SignInsOf(session shoal.SessionID, entity shoal.EntityID, after shoal.KeyID, limit int) ([]shoal.Key, error)
+	// SignIn fails with NotFound for a key that is not the sign-in of a browser.
+	SignIn(id shoal.KeyID) (shoal.Key, error)
+	// SaveLogoutToken stores what an identity provider needs when a sign-in ends, and LogoutToken
+	// returns it, empty if there is none. Unknown sign-ins have none.
+	SaveLogoutToken(id shoal.KeyID, logoutToken string) error
+	LogoutToken(id shoal.KeyID) (string, error)
+	// EntityByExternal returns the entity with an external id, or NotFound.
+	EntityByExternal(session shoal.SessionID, external string) (shoal.EntityID, error)
+}
+
+// KeyUse is when a key was used, and the address that it was used from, empty if unknown.
+type KeyUse struct {
+	At      shoal.Time
+	Address string
 }
 
 // HeldRights are the keys, entities and sessions that open calls depend on. Owners are

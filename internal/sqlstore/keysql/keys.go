@@ -5,24 +5,26 @@ import (
 	"slices"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
-const keyColumns = `id, role, session_id, entity_id, name, created_at, expires_at, last_used_at`
+const keyColumns = `id, role, session_id, entity_id, name, created_at, expires_at, last_used_at, last_address, device`
 
 func keyOf(r *sqlconn.Rows) shoal.Key {
 	return shoal.Key{
 		ID: shoal.KeyID(r.Text(0)), Role: shoal.Role(r.Text(1)), SessionID: sqlconn.TextOrNil[shoal.SessionID](r, 2),
 		EntityID: sqlconn.TextOrNil[shoal.EntityID](r, 3), Name: r.Text(4), CreatedAt: r.Time(5), ExpiresAt: r.TimeOrNil(6), LastUsedAt: r.TimeOrNil(7),
+		Address: sqlconn.TextOrNil[string](r, 8), Device: sqlconn.TextOrNil[string](r, 9),
 	}
 }
 
 // InsertKey implements [hub.KeyTx].
 func (t *Tx) InsertKey(k shoal.Key, hash string) error {
 	n, err := t.c.Exec(
-		`INSERT INTO keys (id, hash, role, session_id, entity_id, name, created_at, expires_at, last_used_at)
-		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING`,
-		k.ID, hash, k.Role, k.SessionID, k.EntityID, k.Name, k.CreatedAt, k.ExpiresAt, k.LastUsedAt)
+		`INSERT INTO keys (id, hash, role, session_id, entity_id, name, created_at, expires_at, last_used_at, last_address, device)
+		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING`,
+		k.ID, hash, k.Role, k.SessionID, k.EntityID, k.Name, k.CreatedAt, k.ExpiresAt, k.LastUsedAt, k.Address, k.Device)
 	if err == nil && n == 0 {
 		err = sqlconn.AlreadyExists("InsertKey", "The key id %q or its secret is taken; create another key.", k.ID)
 	}
@@ -41,6 +43,18 @@ func (t *Tx) InsertSignIn(k shoal.Key, hash string, of shoal.KeyID) error {
 // SignIns implements [hub.KeyTx].
 func (t *Tx) SignIns(of shoal.KeyID) ([]shoal.KeyID, error) {
 	return sqlconn.List(t.c, func(r *sqlconn.Rows) shoal.KeyID { return shoal.KeyID(r.Text(0)) }, `SELECT id FROM keys WHERE sign_in_of = $1`, of)
+}
+
+// SignInsOf implements [hub.KeyTx].
+func (t *Tx) SignInsOf(session shoal.SessionID, entity shoal.EntityID, after shoal.KeyID, limit int) ([]shoal.Key, error) {
+	return sqlconn.ListFirst(t.c, limit, keyOf, `SELECT `+keyColumns+` FROM keys WHERE sign_in_of IS NOT NULL AND device IS NOT NULL
+		AND (session_id = $1 OR $1 = '') AND (entity_id = $2 OR $2 = '') AND id > $3 ORDER BY id`+sqlconn.Limit(limit), session, entity, after)
+}
+
+// SignIn implements [hub.KeyTx].
+func (t *Tx) SignIn(id shoal.KeyID) (shoal.Key, error) {
+	k, ok, err := sqlconn.One(t.c, keyOf, `SELECT `+keyColumns+` FROM keys WHERE id = $1 AND sign_in_of IS NOT NULL`, id)
+	return sqlconn.OrNotFound(k, ok, err, "SignIn", "There is no such sign-in here.")
 }
 
 // SweepSignIns implements [hub.KeyTx].
@@ -108,11 +122,17 @@ func (t *Tx) DeleteEntityKeys(session shoal.SessionID, entity shoal.EntityID) er
 }
 
 // UsedKeys implements [hub.KeyTx].
-func (t *Tx) UsedKeys(used map[shoal.KeyID]shoal.Time) error {
+func (t *Tx) UsedKeys(used map[shoal.KeyID]storage.KeyUse) error {
 	for some := range slices.Chunk(slices.Collect(maps.Keys(used)), sqlconn.MaxList) {
 		var b sqlconn.Builder
-		b.Add(`UPDATE keys SET last_used_at = v.column2 FROM (`)
-		sqlconn.AddValues(&b, some, func(id shoal.KeyID) { b.Add(`(?, CAST(? AS BIGINT))`, id, used[id]) })
+		b.Add(`UPDATE keys SET last_used_at = v.column2, last_address = COALESCE(v.column3, last_address) FROM (`)
+		sqlconn.AddValues(&b, some, func(id shoal.KeyID) {
+			var address *string
+			if use := used[id]; use.Address != "" {
+				address = &use.Address
+			}
+			b.Add(`(?, CAST(? AS BIGINT), CAST(? AS TEXT))`, id, used[id].At, address)
+		})
 		b.Add(`) AS v WHERE id = v.column1`)
 		if _, err := t.c.Exec(b.Text(), b.Args...); err != nil {
 			return err

@@ -423,9 +423,11 @@ class AsyncOperations:
         """Those that work, ordered by id, without their URLs. For admins and owners of the session."""
         return await self.call("GET", "/v1/sessions/{session}/invites", {"session": session}, query={"cursor": cursor, "limit": limit})
 
-    async def list_keys(self, *, cursor: str | None = None, limit: int | None = None) -> KeyPage:
-        """Ordered by id, without their secrets. For admins and owners of the session."""
-        return await self.call("GET", "/v1/keys", {}, query={"cursor": cursor, "limit": limit})
+    async def list_keys(self, *, sign_ins: bool | None = None, cursor: str | None = None, limit: int | None = None) -> KeyPage:
+        """Ordered by id, without their secrets. Those with a `device` are the sign-ins of browsers, which end after 12
+        hours without use. For admins and owners of the session; everybody may list their own sign-ins.
+        """
+        return await self.call("GET", "/v1/keys", {}, query={"signIns": sign_ins, "cursor": cursor, "limit": limit})
 
     async def list_members(self, space: str, *, cursor: str | None = None, limit: int | None = None, q: str | None = None, kind: str | None = None, session: str | None = None) -> MemberPage:
         """Ordered by id. A space itself lists at most 100 of its `memberCount` members."""
@@ -631,7 +633,9 @@ class AsyncOperations:
         return await self.call("POST", "/v1/sessions/{session}/runs/{run}/retry", {"session": session, "run": run}, idempotency_key=idempotency_key)
 
     async def revoke_key(self, key: str) -> None:
-        """The key stops working at once, and its open streams end. For admins and owners of the session."""
+        """The key stops working at once, and its open streams end; the sign-in of a browser is signed out. For admins and
+        owners of the session; everybody may end the sign-ins of browsers that act as the same participant.
+        """
         await self.call("DELETE", "/v1/keys/{key}", {"key": key})
 
     async def search_messages(self, *, q: str | None = None, space: str | None = None, kind: str | None = None, sort: str | None = None, cursor: str | None = None, limit: int | None = None, session: str | None = None) -> HitPage:
@@ -1060,9 +1064,11 @@ class Operations:
         """Those that work, ordered by id, without their URLs. For admins and owners of the session."""
         return self.call("GET", "/v1/sessions/{session}/invites", {"session": session}, query={"cursor": cursor, "limit": limit})
 
-    def list_keys(self, *, cursor: str | None = None, limit: int | None = None) -> KeyPage:
-        """Ordered by id, without their secrets. For admins and owners of the session."""
-        return self.call("GET", "/v1/keys", {}, query={"cursor": cursor, "limit": limit})
+    def list_keys(self, *, sign_ins: bool | None = None, cursor: str | None = None, limit: int | None = None) -> KeyPage:
+        """Ordered by id, without their secrets. Those with a `device` are the sign-ins of browsers, which end after 12
+        hours without use. For admins and owners of the session; everybody may list their own sign-ins.
+        """
+        return self.call("GET", "/v1/keys", {}, query={"signIns": sign_ins, "cursor": cursor, "limit": limit})
 
     def list_members(self, space: str, *, cursor: str | None = None, limit: int | None = None, q: str | None = None, kind: str | None = None, session: str | None = None) -> MemberPage:
         """Ordered by id. A space itself lists at most 100 of its `memberCount` members."""
@@ -1268,7 +1274,9 @@ class Operations:
         return self.call("POST", "/v1/sessions/{session}/runs/{run}/retry", {"session": session, "run": run}, idempotency_key=idempotency_key)
 
     def revoke_key(self, key: str) -> None:
-        """The key stops working at once, and its open streams end. For admins and owners of the session."""
+        """The key stops working at once, and its open streams end; the sign-in of a browser is signed out. For admins and
+        owners of the session; everybody may end the sign-ins of browsers that act as the same participant.
+        """
         self.call("DELETE", "/v1/keys/{key}", {"key": key})
 
     def search_messages(self, *, q: str | None = None, space: str | None = None, kind: str | None = None, sort: str | None = None, cursor: str | None = None, limit: int | None = None, session: str | None = None) -> HitPage:

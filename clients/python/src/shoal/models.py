@@ -240,6 +240,7 @@ class Caller(TypedDict):
     keyId: str
     role: Literal["admin", "service", "entity"]
     sessionId: str | None
+    signInId: str | None
 
 
 class ClaimInput(TypedDict, total=False):
@@ -601,11 +602,13 @@ class Key(TypedDict):
     """A credential."""
 
     createdAt: str
+    device: str | None
     entityId: str | None
     expiresAt: str | None
     id: str
     #: The secret, only in the response that creates the key.
     key: str | None
+    lastAddress: str | None
     lastUsedAt: str | None
     name: str
     role: Literal["admin", "service", "entity"]

@@ -30,10 +30,15 @@ var keyTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "the entity's key", byHash(hash+"1"), full)
 		storecase.Equal(c, "the admin's key", byHash(hash+"2"), admin)
 		c.Update(func(tx storage.Tx) error {
-			return tx.UsedKeys(map[shoal.KeyID]shoal.Time{admin.ID: storecase.Time(7), "unknown": storecase.Time(8)})
+			return tx.UsedKeys(map[shoal.KeyID]storage.KeyUse{admin.ID: {At: storecase.Time(7), Address: "192.0.2.1"}, "unknown": {At: storecase.Time(8)}})
 		})
-		admin.LastUsedAt = storecase.Ptr(storecase.Time(7))
+		admin.LastUsedAt, admin.Address = storecase.Ptr(storecase.Time(7)), storecase.Ptr("192.0.2.1")
 		storecase.Equal(c, "the used key", byHash(hash+"2"), admin)
+		c.Update(func(tx storage.Tx) error {
+			return tx.UsedKeys(map[shoal.KeyID]storage.KeyUse{admin.ID: {At: storecase.Time(8)}})
+		})
+		admin.LastUsedAt = storecase.Ptr(storecase.Time(8))
+		storecase.Equal(c, "the key that was used from an unknown address", byHash(hash+"2"), admin)
 		c.WantError(shoal.AlreadyExists, func(tx storage.Tx) error { return tx.InsertKey(full, hash+"3") })
 		c.Update(func(tx storage.Tx) error {
 			if err := tx.SetExplicit(c.Session, "ann", full.ID); err != nil {
@@ -77,6 +82,64 @@ var keyTests = map[string]func(*storecase.Case){
 		c.Update(func(tx storage.Tx) error { return tx.DeleteKey("", id("fresh")) })
 		c.WantNotFound(func(tx storage.Tx) error { _, err := tx.KeyHash(id("fresh")); return err })
 		storecase.Equal(c, "those that are left then", found(of), []shoal.KeyID{id("used")})
+	},
+
+	"sign-ins are listed by the entity, the session and the server": func(c *storecase.Case) {
+		other := storecase.New(c.T, c.Store)
+		id := func(name string) shoal.KeyID { return shoal.KeyID(string(c.Session) + "-" + name) }
+		add := func(k shoal.Key, name string, session *shoal.SessionID, entity string) shoal.Key {
+			k.ID, k.SessionID, k.Name, k.CreatedAt = id(name), session, "console", storecase.Time(1)
+			k.Device, k.Address = storecase.Ptr("Firefox on Linux"), storecase.Ptr("192.0.2.7")
+			if k.Role = shoal.RoleAdmin; entity != "" {
+				k.Role, k.EntityID = shoal.RoleEntity, storecase.Ptr(shoal.EntityID(entity))
+			}
+			c.Update(func(tx storage.Tx) error { return tx.InsertSignIn(k, "hash-"+string(k.ID), "") })
+			return k
+		}
+		ann := add(shoal.Key{}, "1ann", &c.Session, "ann")
+		bob := add(shoal.Key{}, "2bob", &c.Session, "bob")
+		foreign := add(shoal.Key{}, "3ann", &other.Session, "ann")
+		admin := add(shoal.Key{}, "4admin", nil, "")
+		plain := shoal.Key{ID: id("5ann"), Role: shoal.RoleEntity, SessionID: &c.Session, EntityID: ann.EntityID, CreatedAt: storecase.Time(1)}
+		c.Update(func(tx storage.Tx) error { return tx.InsertKey(plain, "hash-"+string(plain.ID)) })
+		list := func(session shoal.SessionID, entity shoal.EntityID, limit int) []shoal.Key {
+			return storecase.Read(c, func(tx storage.Tx) ([]shoal.Key, error) { return tx.SignInsOf(session, entity, id(""), limit) })
+		}
+		storecase.Equal(c, "those of an entity", list(c.Session, "ann", 9), []shoal.Key{ann})
+		storecase.Equal(c, "those of a session", list(c.Session, "", 9), []shoal.Key{ann, bob})
+		storecase.Equal(c, "those of the server", list("", "", 4), []shoal.Key{ann, bob, foreign, admin})
+		storecase.Equal(c, "one of them", storecase.Read(c, func(tx storage.Tx) (shoal.Key, error) { return tx.SignIn(bob.ID) }), bob)
+		c.WantNotFound(func(tx storage.Tx) error { _, err := tx.SignIn(plain.ID); return err })
+	},
+
+	"a sign-in keeps what its provider needs when it ends": func(c *storecase.Case) {
+		id := shoal.KeyID("ended-" + c.Session)
+		c.Update(func(tx storage.Tx) error {
+			k := shoal.Key{ID: id, Role: shoal.RoleAdmin, Name: "console", CreatedAt: storecase.Time(1), Device: storecase.Ptr("Safari")}
+			return tx.InsertSignIn(k, "hash-"+string(id), "")
+		})
+		logoutToken := func(id shoal.KeyID) string {
+			return storecase.Read(c, func(tx storage.Tx) (string, error) { return tx.LogoutToken(id) })
+		}
+		storecase.Equal(c, "the logout token of a sign-in without one", logoutToken(id), "")
+		c.Update(func(tx storage.Tx) error { return tx.SaveLogoutToken(id, "sealed") })
+		storecase.Equal(c, "the logout token", logoutToken(id), "sealed")
+		storecase.Equal(c, "the logout token of an unknown one", logoutToken("unknown"), "")
+	},
+
+	"an entity is found by its external id": func(c *storecase.Case) {
+		other := storecase.New(c.T, c.Store)
+		c.Update(func(tx storage.Tx) error {
+			return tx.InsertEntity(shoal.Entity{ID: "ann", SessionID: c.Session, Kind: shoal.Human, Name: "Ann", ExternalID: storecase.Ptr("https://id.example|1"), Metadata: []byte("{}"), CreatedAt: storecase.Time(1)})
+		})
+		find := func(tx storage.Tx, external string, of shoal.SessionID) (shoal.EntityID, error) {
+			return tx.EntityByExternal(of, external)
+		}
+		storecase.Equal(c, "the entity", storecase.Read(c, func(tx storage.Tx) (shoal.EntityID, error) { return find(tx, "https://id.example|1", c.Session) }), "ann")
+		c.WantNotFound(func(tx storage.Tx) error { _, err := find(tx, "https://id.example|2", c.Session); return err })
+		c.WantNotFound(func(tx storage.Tx) error { _, err := find(tx, "https://id.example|1", other.Session); return err })
+		c.Update(func(tx storage.Tx) error { return tx.DeleteEntity(c.Session, "ann", storecase.Time(2)) })
+		c.WantNotFound(func(tx storage.Tx) error { _, err := find(tx, "https://id.example|1", c.Session); return err })
 	},
 
 	"a session lists and revokes only its own keys": func(c *storecase.Case) {
