@@ -28,6 +28,7 @@ require (
 
 require (
 	aead.dev/minisign v0.3.0
+	github.com/coreos/go-oidc/v3 v3.21.0
 	github.com/itchyny/gojq v0.12.20
 	github.com/nats-io/nats.go v1.55.0
 	github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f
@@ -39,6 +40,7 @@ require (
 )
 
 require (
+	github.com/go-jose/go-jose/v4 v4.1.4 // indirect
 	github.com/itchyny/timefmt-go v0.1.9 // indirect
 	github.com/klauspost/compress v1.20.0 // indirect
 	github.com/kr/pretty v0.3.1 // indirect
@@ -82,7 +84,7 @@ require (
 	github.com/shoal-dev/shoal/agent/mcptool v0.0.0
 	github.com/xo/terminfo v0.0.0-20220910002029-abceb7e1c41e // indirect
 	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
-	golang.org/x/oauth2 v0.35.0 // indirect
+	golang.org/x/oauth2 v0.38.0
 	golang.org/x/sync v0.25.0 // indirect
 	golang.org/x/sys v0.50.0
 	golang.org/x/time v0.15.0 // indirect

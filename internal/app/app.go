@@ -54,6 +54,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/mcpapi"
 	"github.com/shoal-dev/shoal/internal/metrics"
+	"github.com/shoal-dev/shoal/internal/oidc"
 	"github.com/shoal-dev/shoal/internal/openaiapi"
 	"github.com/shoal-dev/shoal/internal/remoterun"
 	"github.com/shoal-dev/shoal/internal/run"
@@ -101,6 +102,7 @@ type Server struct {
 	auth      *auth.Authenticator
 	mcp       *mcpapi.API
 	console   *console.Console
+	provider  *oidc.Provider // nil without an OpenID provider
 	listener  net.Listener
 	transport transport
 	pool      *detach.Pool
@@ -227,6 +229,9 @@ func (s *Server) open(ctx context.Context) (err error) {
 	if err := s.protect(); err != nil {
 		return err
 	}
+	if err := s.openProvider(ctx); err != nil {
+		return err
+	}
 	return s.first(ctx)
 }
 
@@ -309,7 +314,7 @@ func (s *Server) apis() (_ http.Handler, err error) {
 		Pool: s.pool,
 	})
 	s.console, err = console.New(console.Options{
-		Auth: s.auth, Guard: s.guard, Pages: console.Built(), Else: rest.Handler(), Open: c.open(), Log: c.Log,
+		Auth: s.auth, Guard: s.guard, Pages: console.Built(), Else: rest.Handler(), Open: c.open(), Logout: s.signOutURL, Log: c.Log,
 	})
 	if err != nil {
 		return nil, err
@@ -326,6 +331,7 @@ func (s *Server) apis() (_ http.Handler, err error) {
 	mux.Handle(openaiapi.Path, openaiapi.New(chats).Handler())
 	mux.Handle(aisdkapi.Path, aisdkapi.New(chats).Handler())
 	mux.Handle("/v1/", rest.Handler())
+	mux.Handle(oidc.Path, s.providerHandler())
 	mux.Handle("/", pages.Or(s.console.Handler()))
 	return mux, nil
 }

@@ -71,6 +71,21 @@ type Config struct {
 	ACMERoots     string `name:"acme-roots" help:"Trust the authority of --acme-directory by the certificates in this file (PEM)." placeholder:"FILE"`
 	// Insecure allows plain HTTP on an address that other machines reach.
 	Insecure bool `help:"Allow plain HTTP on an address that other machines reach: keys and messages can be read on the way."`
+	// PublicURL is the origin under which browsers reach the server, such as that of a proxy.
+	PublicURL string `name:"public-url" help:"The address under which browsers reach the server, such as https://shoal.example.com, if that is a proxy's: pages of this origin are the server's own." placeholder:"URL"`
+	// OIDCIssuer and the fields after it say how people sign in to the console with their accounts
+	// at an OpenID provider. The client secret is also read from SHOAL_OIDC_CLIENT_SECRET.
+	OIDCIssuer      string   `name:"oidc-issuer" help:"Let people sign in to the console with their accounts at this OpenID provider." placeholder:"URL"`
+	OIDCClientID    string   `name:"oidc-client-id" help:"The id of this server as a client of the OpenID provider." placeholder:"ID"`
+	OIDCSecretFile  string   `name:"oidc-client-secret-file" help:"Read the client secret for the OpenID provider from this file, instead of the variable SHOAL_OIDC_CLIENT_SECRET." placeholder:"FILE"`
+	OIDCName        string   `name:"oidc-name" help:"Name of the OpenID provider on the sign-in page (default: its host)." placeholder:"NAME"`
+	OIDCSession     string   `name:"oidc-session" help:"Session in which people are created at their first sign-in." default:"default" placeholder:"ID"`
+	OIDCSpaces      []string `name:"oidc-space" help:"Make new people members of this space; repeatable." placeholder:"ID"`
+	OIDCDomains     []string `name:"oidc-domain" help:"Admit people with verified e-mail addresses of this domain; repeatable. * admits every account of the provider." placeholder:"DOMAIN"`
+	OIDCGroups      []string `name:"oidc-group" help:"Admit the members of this group; repeatable." placeholder:"GROUP"`
+	OIDCGroupsClaim string   `name:"oidc-groups-claim" help:"The claim with the groups of a person." default:"groups" placeholder:"CLAIM"`
+	OIDCRoles       []string `name:"oidc-role" help:"Give the members of a group a role in the session, such as shoal-admins=owner; repeatable, and the first that fits counts. With it, others become members at each sign-in." placeholder:"GROUP=ROLE"`
+	OIDCScopes      []string `name:"oidc-scope" help:"Request this scope besides openid, profile and email, such as groups; repeatable." placeholder:"SCOPE"`
 	// AllowPrivate are the loopback and private networks, such as 10.0.0.0/8, that
 	// agents' request tools and MCP servers may call; empty by default.
 	AllowPrivate []string `help:"Let agents' request tools and MCP servers reach these loopback and private networks, such as 10.1.0.0/16; repeatable." placeholder:"CIDR"`
@@ -173,6 +188,9 @@ func (c Config) complete() (Config, error) {
 		return c, err
 	}
 	if err := c.allowed(); err != nil {
+		return c, err
+	}
+	if err := c.checkPeople(); err != nil {
 		return c, err
 	}
 	if c.Node == "" {

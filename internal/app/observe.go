@@ -27,7 +27,7 @@ func (c *Config) secrets() *logs.Secrets {
 			s.Add(c.Keys(name))
 		}
 	}
-	s.Add(c.Keys("OPENROUTER_API_KEY"))
+	s.Add(c.Keys("OPENROUTER_API_KEY"), c.Keys(secretVariable))
 	for _, name := range c.AllowEnv {
 		s.Add(os.Getenv(name))
 	}

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -13,7 +14,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/guard"
 )
 
-// Options are the dependencies of a [Console]. All but Log are required; the caller keeps
+// Options are the dependencies of a [Console]. All but Log and Logout are required; the caller keeps
 // ownership of them.
 type Options struct {
 	Auth  *auth.Authenticator
@@ -24,6 +25,9 @@ type Options struct {
 	Else http.Handler
 	// Open means that no sign-in is required.
 	Open bool
+	// Logout returns where a person who was signed in with this token of an identity provider ends that
+	// sign-in, too; nil without such a provider. The browser comes back to origin.
+	Logout func(ctx context.Context, logoutToken, origin string) string
 	// Log receives every internal error once, and every sign-in; nil discards both.
 	Log *slog.Logger
 }

@@ -98,7 +98,7 @@ func (c *Console) join(w http.ResponseWriter, r *http.Request) (int, any, error)
 }
 
 // logout signs a browser out, or with {"everywhere": true} all that have signed in with
-// the same key, or by link as this one has.
+// the same key, or by link as this one has, or as the same person of an identity provider.
 func (c *Console) logout(w http.ResponseWriter, r *http.Request) (int, any, error) {
 	var in struct {
 		Everywhere bool `json:"everywhere"`
@@ -111,10 +111,24 @@ func (c *Console) logout(w http.ResponseWriter, r *http.Request) (int, any, erro
 			}
 		}
 	}
-	if in.Everywhere {
-		return http.StatusNoContent, nil, c.Auth.SignOutEverywhere(w, r)
+	next := ""
+	if logoutToken := c.Auth.LogoutToken(r); logoutToken != "" && c.Logout != nil {
+		next = c.Logout(r.Context(), logoutToken, c.Guard.Origin(r))
 	}
-	return http.StatusNoContent, nil, c.Auth.SignOut(w, r)
+	end := c.Auth.SignOut
+	if in.Everywhere {
+		end = c.Auth.SignOutEverywhere
+	}
+	if err := end(w, r); err != nil || next == "" {
+		return http.StatusNoContent, nil, err
+	}
+	return http.StatusOK, signedOut{next}, nil
+}
+
+// signedOut is the response to a sign-out after which the page goes to an address where the person
+// signs out of the identity provider as well.
+type signedOut struct {
+	URL string `json:"url"`
 }
 
 // makeLink makes a link for an admin.
