@@ -25,12 +25,14 @@ export async function signedInWith(half: string): Promise<void> {
 
 /**
  * Signs this browser out. If `everywhere`, signs out all browsers that signed in with the
- * same key or by a link, as this one did. Throws a ShoalError.
+ * same key, by a link or as the same person, as this one did. Returns where to go next. Throws a
+ * ShoalError.
  */
-export async function signOut(everywhere: boolean): Promise<void> {
-  await call("POST", "/console/logout", everywhere ? { everywhere } : undefined);
+export async function signOut(everywhere: boolean): Promise<string> {
+  const out = await call<{ url: string } | undefined>("POST", "/console/logout", everywhere ? { everywhere } : undefined);
   await dropHalf();
   notifyTabs();
+  return out?.url ?? "/";
 }
 
 /**

@@ -9,6 +9,7 @@ import { Button } from "@/ui/button";
 import { Failed } from "@/ui/placeholder";
 import { duration, useNow } from "@/ui/time";
 import { openKey } from "./own-key";
+import { SignIns } from "./sign-ins";
 
 interface ConsoleLink {
   readonly url: string;
@@ -27,6 +28,7 @@ export function Browser() {
       <p>
         You are signed in with the {me.role} key <code className="font-mono break-all">{me.keyId}</code>. The browser stores a separate sign-in instead of the key: one half in a cookie that scripts cannot read, the other half for this address only.
       </p>
+      <SignIns />
       {admin && <AnotherDevice />}
       <SignOut />
     </div>
@@ -66,14 +68,14 @@ function SignOut() {
   const out = useMutation({
     mutationFn: signOut,
     // The page reloads: nothing remains in memory.
-    onSuccess: () => location.assign("/"),
+    onSuccess: (next) => location.assign(next),
   });
   return (
     <section aria-labelledby="out" className="flex flex-col items-start gap-3">
       <h3 id="out" className="text-lg font-semibold">
         Sign out
       </h3>
-      <p className="text-soft">“Sign out everywhere” also signs out all other browsers that signed in with the same key, or with a link if you used one. The key itself remains valid.</p>
+      <p className="text-soft">“Sign out everywhere” also signs out all other browsers that signed in with the same key, with a link if you used one, or as you with an account. A key itself remains valid.</p>
       <div className="flex flex-wrap gap-2">
         <Button icon={<LogOut aria-hidden className="size-4" />} busy={out.isPending && !out.variables} disabled={out.isPending} onClick={() => out.mutate(false)}>
           Sign out

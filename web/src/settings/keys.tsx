@@ -22,7 +22,8 @@ export function Keys() {
   const keys = useQuery({ queryKey: keysKey, queryFn: () => allPages((cursor) => api.GET("/v1/keys", { params: { query: { limit: 200, cursor } } })) });
   if (keys.isPending) return <Loading />;
   if (keys.isError) return <Failed error={keys.error} retry={() => void keys.refetch()} />;
-  const newest = [...keys.data].sort((a, b) => b.createdAt.localeCompare(a.createdAt));
+  // The sign-ins of browsers have a list of their own, in "This browser".
+  const newest = keys.data.filter((k) => k.device === null).sort((a, b) => b.createdAt.localeCompare(a.createdAt));
   const create = (
     <Button tone="primary" icon={<KeyRound aria-hidden className="size-4" />} onClick={() => setMaking(true)}>
       Create a key
@@ -79,7 +80,10 @@ function KeyRow({ of: key, onRevoke }: { of: Key; onRevoke: () => void }) {
           <span>
             created <Moment at={key.createdAt} />
           </span>
-          <span>{key.lastUsedAt === null ? "never used" : <>used <Moment at={key.lastUsedAt} /></>}</span>
+          <span>
+            {key.lastUsedAt === null ? "never used" : <>used <Moment at={key.lastUsedAt} /></>}
+            {key.lastAddress !== null && <> from {key.lastAddress}</>}
+          </span>
           <span>{key.expiresAt === null ? "never expires" : <>{expired ? "expired" : "expires"} <Moment at={key.expiresAt} /></>}</span>
         </p>
       </div>

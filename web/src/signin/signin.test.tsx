@@ -8,6 +8,9 @@ import { SignIn } from "./signin";
 
 vi.mock("@/api/sign-in", () => ({ keepHalf: vi.fn(async () => {}), signInHeaders: async () => ({}) }));
 
+// test/console has a real provider.
+vi.mock("./with-provider", () => ({ WithProvider: () => null }));
+
 afterEach(() => {
   cleanup();
   vi.unstubAllGlobals();

@@ -7,6 +7,7 @@ import { signIn } from "@/app/sign-in";
 import { Button } from "@/ui/button";
 import { CopyButton } from "@/ui/copy";
 import { TextField } from "@/ui/field";
+import { WithProvider } from "./with-provider";
 
 /** `refused` is why the link in the address did not work. */
 export function SignIn({ refused, onSignedIn }: { refused: ShoalError | undefined; onSignedIn: () => void }) {
@@ -17,6 +18,7 @@ export function SignIn({ refused, onSignedIn }: { refused: ShoalError | undefine
         <h1 className="text-2xl font-semibold">Sign in to Shoal</h1>
       </div>
       {refused !== undefined && <Refused problem={refused} />}
+      <WithProvider />
       <section aria-labelledby="link" className="flex flex-col gap-2">
         <h2 id="link" className="text-lg font-semibold">
           {refused === undefined ? "With a link" : "With a new link"}
