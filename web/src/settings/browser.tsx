@@ -26,7 +26,16 @@ export function Browser() {
   return (
     <div className="flex max-w-xl flex-col gap-8">
       <p>
-        You are signed in with the {me.role} key <code className="font-mono break-all">{me.keyId}</code>. The browser stores a separate sign-in instead of the key: one half in a cookie that scripts cannot read, the other half for this address only.
+        {me.entityId !== null && me.signInId === null ? (
+          <>
+            You are signed in as <span className="font-medium break-all">{me.entityId}</span> with an account. The browser stores a sign-in in two halves: one
+          </>
+        ) : (
+          <>
+            You are signed in with the {me.role} key <code className="font-mono break-all">{me.keyId}</code>. The browser stores a separate sign-in instead of the key: one
+          </>
+        )}{" "}
+        half in a cookie that scripts cannot read, the other half for this address only.
       </p>
       <SignIns />
       {admin && <AnotherDevice />}
