@@ -105,7 +105,7 @@ func TestActsAreRecorded(t *testing.T) {
 	_, err = h.Spaces.Close(ctx, asAnn, "lab", "room", "done")
 	must(t, err)
 	must(t, h.Spaces.Delete(ctx, root, "lab", "room"))
-	signIn, err := h.Keys.SignIn(ctx, key, "sign-in", shoal.At(time.Now().Add(time.Hour)))
+	signIn, err := h.Keys.SignIn(ctx, key, "sign-in", "", shoal.At(time.Now().Add(time.Hour)))
 	must(t, err)
 	must(t, h.Keys.SignOut(ctx, signIn.ID))
 	exported(t, h, "lab")
