@@ -167,7 +167,7 @@ func Add(to *mcp.Server) {
 	}
 	err := errors.Join(mcp.AddReceivingCustomMethod(to, "skills/list", list), mcp.AddReceivingCustomMethod(to, "skills/get", get))
 	if err != nil {
-		panic(err) // the SDK has methods of these names
+		panic(err) // the SDK has such methods itself
 	}
 }
 
