@@ -38,6 +38,7 @@ type projection struct {
 	mine  func(shoal.RunID) bool // whether a run is the agent's
 	tools []string               // the client's
 
+	said  map[shoal.PartID]bool // texts that an earlier answer has shown
 	parts map[shoal.PartID]*part
 	order []*part                  // texts in the order of their beginnings
 	named map[shoal.PendingID]bool // what was named as waiting
@@ -49,10 +50,18 @@ type part struct {
 }
 
 func newProjection(x *turn) *projection {
-	return &projection{
-		form: x.in.form(x), tools: x.in.tools, parts: map[shoal.PartID]*part{}, named: map[shoal.PendingID]bool{},
+	p := &projection{
+		form: x.in.form(x), tools: x.in.tools, said: map[shoal.PartID]bool{}, parts: map[shoal.PartID]*part{}, named: map[shoal.PendingID]bool{},
 		mine: func(id shoal.RunID) bool { return x.Runs[id] != nil && x.Runs[id].AgentID == x.agent.ID },
 	}
+	if x.resumes {
+		for _, m := range x.Snapshot.Messages {
+			for _, held := range m.Parts {
+				p.said[held.ID] = held.Status == shoal.PartDone
+			}
+		}
+	}
+	return p
 }
 
 // id returns the id of the answer: that of the run of the agent.
@@ -97,7 +106,7 @@ func (p *projection) Message(m shoal.Message, run shoal.RunID) {
 		return
 	}
 	for _, held := range m.Parts {
-		if held.Type != shoal.TextPart || held.Private || held.Text == "" {
+		if held.Type != shoal.TextPart || held.Private || held.Text == "" || p.said[held.ID] {
 			continue
 		}
 		x := p.part(shoal.PartHead{PartID: held.ID})
@@ -110,7 +119,7 @@ func (p *projection) Message(m shoal.Message, run shoal.RunID) {
 
 // Delta shows a piece of a text, or of reasoning.
 func (p *projection) Delta(what shoal.EventType, d shoal.DeltaData, run shoal.RunID) {
-	if !p.mine(run) || d.Delta == "" {
+	if !p.mine(run) || d.Delta == "" || p.said[d.PartID] {
 		return
 	}
 	switch what {
@@ -126,7 +135,7 @@ func (p *projection) Delta(what shoal.EventType, d shoal.DeltaData, run shoal.Ru
 
 // EndText shows a whole text.
 func (p *projection) EndText(d shoal.TextData) {
-	if x := p.parts[d.PartID]; x != nil || d.RunID != nil && p.mine(*d.RunID) {
+	if x := p.parts[d.PartID]; x != nil || d.RunID != nil && p.mine(*d.RunID) && !p.said[d.PartID] {
 		x = p.part(d.PartHead)
 		p.set(x, d.Text)
 		p.form.ended(x)

@@ -64,6 +64,12 @@ func TestProjection(t *testing.T) {
 		"what is for another member": {func(p *projection) {
 			p.Message(shoal.Message{Parts: []shoal.Part{{ID: "a", Type: shoal.TextPart, Text: "Hush", Private: true}}}, "run_1")
 		}, "", ""},
+		"what an earlier answer has shown": {func(p *projection) {
+			p.said["a"] = true
+			p.Message(shoal.Message{Parts: []shoal.Part{{ID: "a", Type: shoal.TextPart, Text: "One"}, {ID: "b", Type: shoal.TextPart, Text: "Two"}}}, "run_1")
+			p.EndText(shoal.TextData{PartHead: head("a"), Text: "One"})
+			delta(p, "a", 3, "!")
+		}, "Two", "Two"},
 		"the text of another agent": {func(p *projection) {
 			p.Delta(shoal.EventTextDelta, shoal.DeltaData{PartHead: head("a"), Delta: "Hello"}, "run_2")
 			p.Message(shoal.Message{Parts: []shoal.Part{{ID: "a", Type: shoal.TextPart, Text: "Hello"}}}, "run_2")
@@ -71,7 +77,7 @@ func TestProjection(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := new(chatForm)
-			p := &projection{form: f, mine: func(id shoal.RunID) bool { return id == "run_1" }, parts: map[shoal.PartID]*part{}, named: map[shoal.PendingID]bool{}}
+			p := &projection{form: f, mine: func(id shoal.RunID) bool { return id == "run_1" }, said: map[shoal.PartID]bool{}, parts: map[shoal.PartID]*part{}, named: map[shoal.PendingID]bool{}}
 			c.play(p)
 			var streamed strings.Builder
 			for i, piece := range f.take() {

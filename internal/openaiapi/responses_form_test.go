@@ -169,7 +169,7 @@ completed (Waiting for somebody to answer pay: in the console of Shoal, or with 
 		t.Run(name, func(t *testing.T) {
 			f := newResponsesForm(response{ID: "run_1", Status: inProgress})
 			p := &projection{
-				form: f, mine: func(id shoal.RunID) bool { return id == "run_1" }, tools: []string{"weather"}, parts: map[shoal.PartID]*part{}, named: map[shoal.PendingID]bool{},
+				form: f, mine: func(id shoal.RunID) bool { return id == "run_1" }, tools: []string{"weather"}, said: map[shoal.PartID]bool{}, parts: map[shoal.PartID]*part{}, named: map[shoal.PendingID]bool{},
 			}
 			c.play(p)
 			f.finish(p.order, "stop", shoal.Usage{})

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/eventstream"
@@ -23,8 +24,11 @@ type turn struct {
 	*exchange.Exchange
 	in    prompt
 	agent shoal.Entity
-	view  *projection
-	out   *eventstream.Stream // nil for an answer in one piece
+	// resumes says that the client answers a call that waits: an earlier answer has shown what the agent has
+	// written until then. After a repeated request, all of it is shown.
+	resumes bool
+	view    *projection
+	out     *eventstream.Stream // nil for an answer in one piece
 }
 
 // prompt is what a request asks of an agent, in either protocol.
@@ -105,6 +109,15 @@ func ChatSpace(entity, agent shoal.EntityID) shoal.SpaceID {
 
 // say posts what the client says, or answers what waits for it.
 func (x *turn) say(ctx context.Context, said said) error {
+	if len(said.answers) > 0 {
+		waiting, err := x.Waiting(ctx)
+		if err != nil {
+			return err
+		}
+		x.resumes = slices.ContainsFunc(waiting, func(w shoal.PendingAction) bool {
+			return slices.ContainsFunc(said.answers, func(a answer) bool { return a.run == w.RunID && a.call == w.ToolCallID })
+		})
+	}
 	for _, a := range said.answers {
 		_, err := x.API.Hub.Pending.AnswerCall(ctx, x.caller, x.session, a.run, a.call, shoal.PendingAnswer{Result: exchange.Result(a.text)})
 		if err != nil {

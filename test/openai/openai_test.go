@@ -94,6 +94,8 @@ func TestClientTool(t *testing.T) {
 			t.Parallel()
 			s := serve(t)
 			s.host("guide", "[]", `
+call sendSpaceMessage {"spaceId":"here","text":"Let me see."}
+---
 call weather {"city":"Kiel"}
 ---
 when weather ok
@@ -107,7 +109,7 @@ say over`)
 			}}}}
 			c := s.person("ann", nil)
 			got := c.chat("guide", more, user("Rain?"))
-			if got.Finish != "tool_calls" || len(got.Calls) != 1 || got.Calls[0].Name != "weather" || got.Calls[0].Arguments != `{"city":"Kiel"}` {
+			if got.Text != "Let me see." || got.Finish != "tool_calls" || len(got.Calls) != 1 || got.Calls[0].Name != "weather" || got.Calls[0].Arguments != `{"city":"Kiel"}` {
 				t.Fatalf("the client has %+v", got)
 			}
 			call := args{"role": "assistant", "content": nil, "tool_calls": []args{{"id": got.Calls[0].ID, "type": "function", "function": args{"name": "weather", "arguments": `{"city":"Kiel"}`}}}}
@@ -115,7 +117,7 @@ say over`)
 			if got := c.chat("guide", more, user("Rain?"), call, result); got.Text != "Take an umbrella." || got.Finish != "stop" {
 				t.Errorf("after the result the client has %+v", got)
 			}
-			if got := c.chat("guide", more, user("Rain?"), call, result); got.Text != "Take an umbrella." {
+			if got := c.chat("guide", more, user("Rain?"), call, result); got.Text != "Let me see.\n\nTake an umbrella." {
 				t.Errorf("after the same result the client has %+v", got)
 			}
 			result["content"] = "sun"

@@ -70,6 +70,8 @@ func TestResponsesClientTool(t *testing.T) {
 			t.Parallel()
 			s := serve(t)
 			s.host("guide", "[]", `
+call sendSpaceMessage {"spaceId":"here","text":"Let me see."}
+---
 call weather {"city":"Kiel"}
 ---
 when weather ok
@@ -84,15 +86,16 @@ say over`)
 			}}})
 			c := s.person("ann", nil)
 			got := c.respond("guide", more, "Rain?")
-			if got.Finish != "completed" || len(got.Calls) != 1 || got.Calls[0].Name != "weather" || got.Calls[0].Arguments != `{"city":"Kiel"}` {
+			if got.Text != "Let me see." || got.Finish != "completed" || len(got.Calls) != 1 || got.Calls[0].Name != "weather" || got.Calls[0].Arguments != `{"city":"Kiel"}` {
 				t.Fatalf("the client has %+v", got)
 			}
 			output := args{"type": "function_call_output", "call_id": got.Calls[0].ID, "output": "rain"}
 			more["previous_response_id"] = got.ID
-			for range 2 { // the same output again changes nothing
-				if got := c.respond("guide", more, []args{output}); !slices.Equal(got.Texts, []string{"Take an umbrella."}) {
-					t.Errorf("after the output the client has %+v", got)
-				}
+			if got := c.respond("guide", more, []args{output}); !slices.Equal(got.Texts, []string{"Take an umbrella."}) {
+				t.Errorf("after the output the client has %+v", got)
+			}
+			if got := c.respond("guide", more, []args{output}); !slices.Equal(got.Texts, []string{"Let me see.", "Take an umbrella."}) {
+				t.Errorf("after the same output the client has %+v", got)
 			}
 			output["output"] = "sun"
 			if got := c.respond("guide", more, []args{output}); got.Status != 409 || got.Error.Name != "ConflictError" || got.Error.Param != "input[0]" {
