@@ -30,6 +30,9 @@ STORIES := ^TestConsole$$/^(courses|sweep)$$
 # Real coding agents in every situation; `make test` runs one turn of each.
 CODERS := ^TestCodingAgents[A-Z]
 
+# A program at OpenAI's client for Go, which takes a minute to compile.
+GOCLIENT := ^TestGoClient$$
+
 # The simulation of several servers; `make test` runs fewer of its seeds.
 SERVERS := ^TestWaitRacesOnSeveralServers$$
 
@@ -90,7 +93,7 @@ test: setup ## Run the tests
 	npm --prefix clients/react run --silent test || failed=1; \
 	npm --prefix web run --silent check || failed=1; \
 	npm --prefix web run --silent test || failed=1; \
-	go test $(TESTFLAGS) -skip='$(STORIES)|$(CODERS)' $$(go list $(PACKAGES) | grep -vE '$(LONG)') || failed=1; \
+	go test $(TESTFLAGS) -skip='$(STORIES)|$(CODERS)|$(GOCLIENT)' $$(go list $(PACKAGES) | grep -vE '$(LONG)') || failed=1; \
 	exit $$failed
 
 prove: setup ## Run the long tests: race detector, faults, clusters, releases, upgrades, every page of the console
@@ -101,6 +104,7 @@ prove: setup ## Run the long tests: race detector, faults, clusters, releases, u
 	go test $(TESTFLAGS) -run='$(CODERS)' ./test/clients || failed=1; \
 	go test $(TESTFLAGS) -run='$(SERVERS)' ./internal/hub -clusterseeds=2000 || failed=1; \
 	SHOAL_CHAT_CUTS=200 go test $(TESTFLAGS) -run='^TestCuts$$' ./test/aisdk || failed=1; \
+	go test $(TESTFLAGS) -run='$(GOCLIENT)' ./test/openai || failed=1; \
 	scripts/race.sh $(TESTFLAGS) -skip='$(ALONE)' $$(go list $(PACKAGES) | grep -E '$(RACING)') || failed=1; \
 	exit $$failed
 
