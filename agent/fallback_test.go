@@ -51,7 +51,8 @@ func TestFallbackRounds(t *testing.T) {
 		end   string
 	}{
 		"all fail": {
-			again("fail overloaded", 9), again("fail network", 9), agent.Options{},
+			again("fail overloaded", 9), again("fail network", 9),
+			agent.Options{},
 			"a:1 b:1 a:1 b:1 a:1 b:1 a:1 b:1", 5 * time.Second, "failed provider_unavailable script: overloaded: the script says so; script: network: the script says so",
 		},
 		"the second round succeeds": {

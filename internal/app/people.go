@@ -37,7 +37,7 @@ func (c *Config) checkPeople() error {
 	}
 	u, err := url.Parse(c.OIDCIssuer)
 	switch {
-	case err != nil || u.Scheme != "https" && !(u.Scheme == "http" && Loopback(u.Hostname())) || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
+	case err != nil || u.Scheme != "https" && (u.Scheme != "http" || !Loopback(u.Hostname())) || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
 		return shoal.E(op, shoal.InvalidArgument, fmt.Sprintf("--oidc-issuer %s is not an https:// URL as the OpenID provider writes it in its configuration.", c.OIDCIssuer))
 	case c.OIDCClientID == "":
 		return shoal.E(op, shoal.InvalidArgument, "--oidc-client-id is missing: register this server at the OpenID provider as a client that is a web application, and set the id that it gets there.")

@@ -89,17 +89,13 @@ func TestVerifierNamesTheFirstBrokenRecord(t *testing.T) {
 		}, "Record 5 was altered"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := verify(breakChain(t, c.damage))
+			records, head := c.damage(chain(t, 10))
+			got := verify(records, head, audit.Head{})
 			if c.want == "" && got != "" || !strings.HasPrefix(got, c.want) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
 	}
-}
-
-func breakChain(t *testing.T, damage func([]audit.Record, audit.Head) ([]audit.Record, audit.Head)) (records []audit.Record, head, noted audit.Head) {
-	records, head = damage(chain(t, 10))
-	return records, head, audit.Head{}
 }
 
 // Who computes a new chain is found only by a head that was noted elsewhere.

@@ -184,7 +184,7 @@ func TestRequiredAuditLog(t *testing.T) {
 		if required != errors.Is(err, shoal.Busy) || !required && err != nil {
 			t.Errorf("required %v: creating an entity that cannot be recorded: %v", required, err)
 		}
-		if err != nil && strings.Contains(err.(*shoal.Error).Msg, "no space") {
+		if refused := new(shoal.Error); errors.As(err, &refused) && strings.Contains(refused.Msg, "no space") {
 			t.Errorf("the error reveals what is internal: %v", err)
 		}
 		if _, err := h.Entities.Get(t.Context(), root, shoal.DefaultSession, "bob"); required != errors.Is(err, shoal.NotFound) {

@@ -17,9 +17,9 @@ import (
 
 var root = shoal.Principal{Role: shoal.RoleAdmin, KeyID: "root"}
 
-func (w *world) person(id shoal.EntityID) shoal.Entity {
+func (w *world) ann() shoal.Entity {
 	w.Helper()
-	e, err := w.hub.Entities.Get(w.Context(), root, shoal.DefaultSession, id)
+	e, err := w.hub.Entities.Get(w.Context(), root, shoal.DefaultSession, "ann-lee")
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestAPersonSignsIn(t *testing.T) {
 	if names := slices.Collect(maps.Keys(b.cookies)); len(names) != 1 || strings.Contains(names[0], "oidc") {
 		t.Errorf("the browser keeps %v", names)
 	}
-	ann := w.person("ann-lee")
+	ann := w.ann()
 	if ann.Kind != shoal.Human || ann.Name != "Ann Lee" || ann.SessionRole != shoal.SessionMember || ann.ExternalID == nil || *ann.ExternalID != w.issuer.URL+"|sub-1" {
 		t.Errorf("the person is %+v", ann)
 	}
@@ -135,9 +135,9 @@ func TestAnswersOfOthersAreRefused(t *testing.T) {
 	at, state := attacker.start()
 	code := w.issuer.authorize(at)
 	victim.refused(victim.post("/console/oidc/finish", map[string]string{"code": code, "state": state}), http.StatusUnauthorized, "not begun a sign-in")
-	_, own := victim.start()
+	victim.start()
 	victim.refused(victim.post("/console/oidc/finish", map[string]string{"code": code, "state": state}), http.StatusUnauthorized, "another sign-in")
-	_, own = victim.start()
+	_, own := victim.start()
 	victim.refused(victim.post("/console/oidc/finish", map[string]string{"code": code, "state": own}), http.StatusUnauthorized, "used already")
 	victim.refused(victim.post("/console/oidc/finish", map[string]string{"code": code, "state": own}), http.StatusUnauthorized, "not begun a sign-in")
 
@@ -250,7 +250,7 @@ func TestWhoMaySignIn(t *testing.T) {
 			if a.status != http.StatusOK {
 				t.Fatalf("the answer is %d %v", a.status, a.body)
 			}
-			if got := w.person("ann-lee"); got.SessionRole != c.role {
+			if got := w.ann(); got.SessionRole != c.role {
 				t.Errorf("the role is %s, not %s", got.SessionRole, c.role)
 			}
 		})
@@ -268,7 +268,7 @@ func TestRolesFollowTheProvider(t *testing.T) {
 		if a := w.browser().signIn(); a.status != http.StatusOK {
 			t.Fatalf("the answer is %d %v", a.status, a.body)
 		}
-		if got := w.person("ann-lee").SessionRole; got != c.want {
+		if got := w.ann().SessionRole; got != c.want {
 			t.Errorf("in %s the role is %s", c.group, got)
 		}
 	}
@@ -279,7 +279,7 @@ func TestRolesFollowTheProvider(t *testing.T) {
 		t.Fatal(err)
 	}
 	free.browser().signIn()
-	if got := free.person("ann-lee").SessionRole; got != shoal.SessionOwner {
+	if got := free.ann().SessionRole; got != shoal.SessionOwner {
 		t.Errorf("the role is %s", got)
 	}
 }

@@ -87,19 +87,21 @@ var keyTests = map[string]func(*storecase.Case){
 	"sign-ins are listed by the entity, the session and the server": func(c *storecase.Case) {
 		other := storecase.New(c.T, c.Store)
 		id := func(name string) shoal.KeyID { return shoal.KeyID(string(c.Session) + "-" + name) }
-		add := func(k shoal.Key, name string, session *shoal.SessionID, entity string) shoal.Key {
-			k.ID, k.SessionID, k.Name, k.CreatedAt = id(name), session, "console", storecase.Time(1)
-			k.Device, k.Address = storecase.Ptr("Firefox on Linux"), storecase.Ptr("192.0.2.7")
-			if k.Role = shoal.RoleAdmin; entity != "" {
+		add := func(name string, session *shoal.SessionID, entity string) shoal.Key {
+			k := shoal.Key{
+				ID: id(name), Role: shoal.RoleAdmin, SessionID: session, Name: "console", CreatedAt: storecase.Time(1),
+				Device: storecase.Ptr("Firefox on Linux"), Address: storecase.Ptr("192.0.2.7"),
+			}
+			if entity != "" {
 				k.Role, k.EntityID = shoal.RoleEntity, storecase.Ptr(shoal.EntityID(entity))
 			}
 			c.Update(func(tx storage.Tx) error { return tx.InsertSignIn(k, "hash-"+string(k.ID), "") })
 			return k
 		}
-		ann := add(shoal.Key{}, "1ann", &c.Session, "ann")
-		bob := add(shoal.Key{}, "2bob", &c.Session, "bob")
-		foreign := add(shoal.Key{}, "3ann", &other.Session, "ann")
-		admin := add(shoal.Key{}, "4admin", nil, "")
+		ann := add("1ann", &c.Session, "ann")
+		bob := add("2bob", &c.Session, "bob")
+		foreign := add("3ann", &other.Session, "ann")
+		admin := add("4admin", nil, "")
 		plain := shoal.Key{ID: id("5ann"), Role: shoal.RoleEntity, SessionID: &c.Session, EntityID: ann.EntityID, CreatedAt: storecase.Time(1)}
 		c.Update(func(tx storage.Tx) error { return tx.InsertKey(plain, "hash-"+string(plain.ID)) })
 		list := func(session shoal.SessionID, entity shoal.EntityID, limit int) []shoal.Key {
