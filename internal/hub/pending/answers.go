@@ -173,7 +173,7 @@ func recordAnswer(ch *core.Change, caller shoal.Principal, row storage.Pending, 
 		details = append(details, "edited", "true")
 	}
 	if a.Remember != nil {
-		details = append(details, "remember", a.Remember.Decision+" "+string(a.Remember.Scope))
+		details = append(details, "remember", a.Remember.Decision+" "+a.Remember.Scope)
 	}
 	return ch.Record(caller, row.Session, audit.ApprovalAnswer, audit.Target{Kind: "pending", ID: string(row.ID)}, details...)
 }
