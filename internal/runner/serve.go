@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -159,11 +160,15 @@ func coded(err error) error {
 }
 
 // responds reports whether the agent works for everybody at the roots of a run: an agent that
-// mentions this one counts as the people for whom it acts.
+// mentions this one, and those for whom it acts.
 func (a *served) responds(run shoal.Run, owner *shoal.EntityID) bool {
 	roots := run.ActingFor
 	if len(roots) == 0 && run.Trigger.SenderEntityID != "" {
 		roots = []shoal.EntityID{run.Trigger.SenderEntityID}
+	}
+	// It is at the roots itself when an agent that it has asked for something comes back to it.
+	if others := slices.DeleteFunc(slices.Clone(roots), func(id shoal.EntityID) bool { return id == a.ID }); len(others) > 0 {
+		roots = others
 	}
 	for _, id := range roots {
 		if !a.Responds(id, owner) {
