@@ -28,6 +28,8 @@ func words(line string) (out []string, open bool) {
 			word.WriteRune(r)
 		case r == '\'' || r == '"':
 			quote, inside = r, true
+		case r == '(' && strings.HasSuffix(word.String(), "$"): // the output of another command is one word
+			quote = ')'
 		case r == ' ':
 			if inside {
 				out = append(out, word.String())
