@@ -251,7 +251,7 @@ test("a link signs another browser in; signing out ends the key, there and nowhe
   await page.getByRole("link", { name: /welcome/i }).first().waitFor();
   await there.goto(link);
   await there.getByRole("alert").waitFor();
-  await go(s, page, "/settings?tab=keys");
+  await go(s, page, "/settings?tab=browser");
   await page.getByRole("main").getByText("this browser", { exact: true }).waitFor();
   await other.clean();
   await other.close();

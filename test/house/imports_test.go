@@ -75,6 +75,7 @@ var importTable = []importRule{
 		inside: []string{".", "bench/driver", "bench/process", "bench/report", "internal/hub/storage", "internal/load", "internal/search", "internal/sqlstore"}, others: true,
 	},
 	{dir: "bench/peers/openai", others: true, never: sqlPackages}, // of a module of its own
+	{dir: "bench/peers/openaigo", others: true, never: sqlPackages},
 	{dir: "build/release", others: true, never: sqlAndWeb},        // of a module of its own
 	{dir: "client", inside: []string{".", "internal/audit"}, never: sqlPackages},
 	{dir: "client/agentserve", inside: []string{".", "agent", "client"}, never: sqlPackages},

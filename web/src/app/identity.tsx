@@ -7,7 +7,7 @@ import { api } from "@/api/client";
 import { type Caller, ShoalError } from "@shoal-dev/client";
 import { onDemand } from "@/ui/on-demand";
 import { Loading } from "@/ui/placeholder";
-import { signIn, watchSignIn } from "./sign-in";
+import { watchSignIn } from "./sign-in";
 
 const SignIn = onDemand(() => import("@/signin/signin").then((m) => m.SignIn), { loading: <Loading /> });
 
@@ -30,6 +30,7 @@ let redeemed: Promise<ShoalError | undefined> | undefined;
 async function redeem(): Promise<ShoalError | undefined> {
   if (code === undefined) return undefined;
   try {
+    const { signIn } = await import("@/signin/signin");
     await signIn({ code });
     return undefined;
   } catch (error) {

@@ -1,7 +1,7 @@
 // The page that an invitation opens: a person chooses a name and is in. It needs no sign-in.
 import { type FormEvent, useState } from "react";
 import { call } from "@/api/client";
-import { signedInWith } from "@/app/sign-in";
+import { signedInWith } from "@/signin/sign-in";
 import { type Caller, ShoalError } from "@shoal-dev/client";
 import { Copyable } from "@/connect/copyable";
 import { Button } from "@/ui/button";

@@ -3,13 +3,13 @@ import { useMutation } from "@tanstack/react-query";
 import { LogOut, MonitorSmartphone } from "lucide-react";
 import { call } from "@/api/client";
 import { useConsole } from "@/app/console";
-import { signOut } from "@/app/sign-in";
 import { Copyable } from "@/connect/copyable";
 import { Button } from "@/ui/button";
 import { Failed } from "@/ui/placeholder";
 import { duration, useNow } from "@/ui/time";
 import { openKey } from "./own-key";
 import { SignIns } from "./sign-ins";
+import { signOut } from "./sign-out";
 
 interface ConsoleLink {
   readonly url: string;

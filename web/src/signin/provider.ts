@@ -2,7 +2,7 @@
 // sign-in that it has begun: an answer to another one, which somebody else may have sent this
 // browser, is not used.
 import { call } from "@/api/client";
-import { signedInWith } from "@/app/sign-in";
+import { signedInWith } from "./sign-in";
 import { ShoalError } from "@shoal-dev/client";
 
 const item = "shoal.provider";

@@ -3,11 +3,13 @@
 import { KeyRound } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { ShoalError } from "@shoal-dev/client";
-import { signIn } from "@/app/sign-in";
+import { signIn } from "./sign-in";
 import { Button } from "@/ui/button";
 import { CopyButton } from "@/ui/copy";
 import { TextField } from "@/ui/field";
 import { WithProvider } from "./with-provider";
+
+export { signIn };
 
 /** `refused` is why the link in the address did not work. */
 export function SignIn({ refused, onSignedIn }: { refused: ShoalError | undefined; onSignedIn: () => void }) {
