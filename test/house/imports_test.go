@@ -76,7 +76,7 @@ var importTable = []importRule{
 	},
 	{dir: "bench/peers/openai", others: true, never: sqlPackages}, // of a module of its own
 	{dir: "bench/peers/openaigo", others: true, never: sqlPackages},
-	{dir: "build/release", others: true, never: sqlAndWeb},        // of a module of its own
+	{dir: "build/release", others: true, never: sqlAndWeb}, // of a module of its own
 	{dir: "client", inside: []string{".", "internal/audit"}, never: sqlPackages},
 	{dir: "client/agentserve", inside: []string{".", "agent", "client"}, never: sqlPackages},
 	{
