@@ -55,6 +55,8 @@ type contentPart struct {
 	} `json:"image_url"`
 }
 
+func (p contentPart) plain() string { return p.Text }
+
 // inputBounds is how much of each list and text of a request is taken; the body as a whole
 // has 1 MiB at most. "messages[].content" is the number of parts of any message. What is posted has the
 // bounds of a message besides.
@@ -107,7 +109,7 @@ func (in *request) checkBounds() error {
 	for i, m := range in.Messages {
 		at := fmt.Sprintf("messages[%d]", i)
 		check("messages[].tool_call_id", at+".tool_call_id", len(m.ToolCallID), "bytes")
-		if parts, _, ok := m.parts(); ok {
+		if parts, _, ok := partsOf[contentPart](m.Content); ok {
 			check("messages[].content", at+".content", len(parts), "entries")
 		}
 	}
@@ -149,20 +151,18 @@ func (in *request) clientInput() (*storage.ClientInput, error) {
 			tools = append(tools, storage.ClientTool{Name: t.Function.Name, Description: t.Function.Description, Schema: t.Function.Parameters})
 		}
 	}
-	var context []storage.ClientContext
+	var texts []string
 	for i, m := range in.Messages {
 		if m.Role != "system" && m.Role != "developer" {
 			continue
 		}
-		text, err := m.text(i)
+		text, err := plainText[contentPart](m.Content, fmt.Sprintf("messages[%d].content", i))
 		if err != nil {
 			return nil, err
 		}
-		if text != "" {
-			context = append(context, storage.ClientContext{Description: "instructions of the client", Value: text})
-		}
+		texts = append(texts, text)
 	}
-	return exchange.ClientInput(tools, context, func(i int) string { return fmt.Sprintf("tools[%d].function.parameters", i) })
+	return exchange.ClientInput(tools, instructions(texts), func(i int) string { return fmt.Sprintf("tools[%d].function.parameters", i) })
 }
 
 // said returns what follows the last message of the assistant.
@@ -183,7 +183,7 @@ func (in *request) said() (out said, err error) {
 			}
 			out.draft.Parts = append(out.draft.Parts, parts...)
 		case "tool":
-			a, err := m.answer(i)
+			a, err := answerOf[contentPart](fmt.Sprintf("messages[%d]", i), "tool_call_id", m.ToolCallID, "content", m.Content)
 			if err != nil {
 				return out, err
 			}
@@ -199,35 +199,12 @@ func (in *request) said() (out said, err error) {
 	return out, err
 }
 
-// parts returns the content of a message as text or as parts. ok is false if it is neither.
-func (m message) parts() (parts []contentPart, text string, ok bool) {
-	if len(m.Content) == 0 || string(m.Content) == "null" {
-		return nil, "", true
-	}
-	if json.Unmarshal(m.Content, &text) == nil {
-		return nil, text, true
-	}
-	return parts, "", json.Unmarshal(m.Content, &parts) == nil
-}
-
-// text returns the text of the i-th message.
-func (m message) text(i int) (string, error) {
-	parts, text, ok := m.parts()
-	if !ok {
-		return "", shoal.Invalid(fmt.Sprintf("messages[%d].content", i), "must be a text or a list of parts")
-	}
-	for _, p := range parts {
-		text += p.Text
-	}
-	return text, nil
-}
-
 // draft returns the parts of the i-th message, which is the user's, as they are posted.
 func (m message) draft(i int) (out []shoal.Part, err error) {
 	at := fmt.Sprintf("messages[%d].content", i)
-	parts, text, ok := m.parts()
+	parts, text, ok := partsOf[contentPart](m.Content)
 	if !ok {
-		return nil, shoal.Invalid(at, "must be a text or a list of parts")
+		return nil, shoal.Invalid(at, notParts)
 	}
 	if text != "" {
 		out = append(out, shoal.Text(text))
@@ -244,15 +221,4 @@ func (m message) draft(i int) (out []shoal.Part, err error) {
 		}
 	}
 	return out, nil
-}
-
-// answer returns the i-th message, which is a tool's, as an answer.
-func (m message) answer(i int) (a answer, err error) {
-	a.at = fmt.Sprintf("messages[%d]", i)
-	var ok bool
-	if a.run, a.call, ok = exchange.ParseCallID(m.ToolCallID); !ok {
-		return a, shoal.Invalid(a.at+".tool_call_id", "must be the id of a call that Shoal has sent")
-	}
-	a.text, err = m.text(i)
-	return a, err
 }

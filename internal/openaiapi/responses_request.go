@@ -59,6 +59,8 @@ type inputPart struct {
 	Filename string `json:"filename"`
 }
 
+func (p inputPart) plain() string { return p.Text }
+
 // responseBounds are for a response what inputBounds are for a chat completion.
 var responseBounds = map[string]int{
 	"input": 5_000, "input[].content": 200, "input[].output": 200, "input[].call_id": maxCallID, "previous_response_id": shoal.MaxID, "conversation": shoal.MaxID,
@@ -154,7 +156,7 @@ func (in *responseRequest) checkBounds() error {
 		at := fmt.Sprintf("input[%d]", i)
 		check("input[].call_id", at+".call_id", len(item.CallID), "bytes")
 		for name, content := range map[string]json.RawMessage{"content": item.Content, "output": item.Output} {
-			if parts, _, ok := partsOf(content); ok {
+			if parts, _, ok := partsOf[inputPart](content); ok {
 				check("input[]."+name, at+"."+name, len(parts), "entries")
 			}
 		}
@@ -201,19 +203,13 @@ func (in *responseRequest) clientInput() (*storage.ClientInput, error) {
 		if !item.instructs() {
 			continue
 		}
-		text, err := plainText(item.Content, fmt.Sprintf("input[%d].content", i))
+		text, err := plainText[inputPart](item.Content, fmt.Sprintf("input[%d].content", i))
 		if err != nil {
 			return nil, err
 		}
 		texts = append(texts, text)
 	}
-	var context []storage.ClientContext
-	for _, text := range texts {
-		if text != "" {
-			context = append(context, storage.ClientContext{Description: "instructions of the client", Value: text})
-		}
-	}
-	return exchange.ClientInput(tools, context, func(i int) string { return fmt.Sprintf("tools[%d].parameters", i) })
+	return exchange.ClientInput(tools, instructions(texts), func(i int) string { return fmt.Sprintf("tools[%d].parameters", i) })
 }
 
 // message reports whether an item is a message, which is the type of those without one.
@@ -237,7 +233,7 @@ func (in *responseRequest) said() (out said, err error) {
 		at := fmt.Sprintf("input[%d]", first+i)
 		switch {
 		case item.Type == output:
-			a, err := item.answer(at)
+			a, err := answerOf[inputPart](at, "call_id", item.CallID, "output", item.Output)
 			if err != nil {
 				return out, err
 			}
@@ -259,32 +255,9 @@ func (in *responseRequest) said() (out said, err error) {
 	return out, err
 }
 
-// partsOf returns a content as text or as parts. ok is false if it is neither.
-func partsOf(content json.RawMessage) (parts []inputPart, text string, ok bool) {
-	if len(content) == 0 || string(content) == "null" || json.Unmarshal(content, &text) == nil {
-		return nil, text, true
-	}
-	return parts, "", json.Unmarshal(content, &parts) == nil
-}
-
-// notParts says what a content must be.
-const notParts = "must be a text or a list of parts"
-
-// plainText returns the texts of a content.
-func plainText(content json.RawMessage, at string) (string, error) {
-	parts, text, ok := partsOf(content)
-	if !ok {
-		return "", shoal.Invalid(at, notParts)
-	}
-	for _, p := range parts {
-		text += p.Text
-	}
-	return text, nil
-}
-
 // draft returns the parts of an item as they are posted.
 func (i inputItem) draft(at string) (out []shoal.Part, err error) {
-	parts, text, ok := partsOf(i.Content)
+	parts, text, ok := partsOf[inputPart](i.Content)
 	if !ok {
 		return nil, shoal.Invalid(at, notParts)
 	}
@@ -305,15 +278,4 @@ func (i inputItem) draft(at string) (out []shoal.Part, err error) {
 		}
 	}
 	return out, nil
-}
-
-// answer returns an item that is the output of a call as an answer.
-func (i inputItem) answer(at string) (a answer, err error) {
-	a.at = at
-	var ok bool
-	if a.run, a.call, ok = exchange.ParseCallID(i.CallID); !ok {
-		return a, shoal.Invalid(at+".call_id", "must be the id of a call that Shoal has sent")
-	}
-	a.text, err = plainText(i.Output, at+".output")
-	return a, err
 }

@@ -85,21 +85,13 @@ func (c *client) next() (got report) {
 
 // chat completes a chat with a model. more are further parameters.
 func (c *client) chat(model string, more args, messages ...args) report {
-	parameters := args{"model": model, "messages": messages}
-	for name, value := range more {
-		parameters[name] = value
-	}
-	c.Send(args{"chat": parameters})
+	c.Send(args{"chat": with(args{"model": model, "messages": messages}, more)})
 	return c.next()
 }
 
 // respond creates a response of a model to an input. more are further parameters.
 func (c *client) respond(model string, more args, input any) report {
-	parameters := args{"model": model, "input": input}
-	for name, value := range more {
-		parameters[name] = value
-	}
-	c.Send(args{"respond": parameters})
+	c.Send(args{"respond": with(args{"model": model, "input": input}, more)})
 	return c.next()
 }
 
