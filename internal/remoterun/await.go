@@ -99,7 +99,7 @@ func (s *Server) Reclaim(ctx context.Context, caller shoal.Principal, session sh
 	return x.describe(ctx, r)
 }
 
-// Answer is the answer to a request. Order is nil if there is none yet. Status is that of the run.
+// Answer is the answer to a request. Order is nil before somebody has answered. Status is that of the run.
 type Answer struct {
 	Order  *shoal.Order
 	Status shoal.RunStatus

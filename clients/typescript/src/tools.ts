@@ -56,7 +56,7 @@ export class ClientTools {
     };
   }
 
-  /** Whether there is no handler. */
+  /** Whether no tool has a handler. */
   get empty(): boolean {
     return this.handlers.size === 0;
   }

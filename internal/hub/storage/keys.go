@@ -47,7 +47,7 @@ type KeyTx interface {
 	// SignIn fails with NotFound for a key that is not the sign-in of a browser.
 	SignIn(id shoal.KeyID) (shoal.Key, error)
 	// SaveLogoutToken stores what an identity provider needs when a sign-in ends, and LogoutToken
-	// returns it, empty if there is none. Unknown sign-ins have none.
+	// returns it, or an empty text for any other sign-in.
 	SaveLogoutToken(id shoal.KeyID, logoutToken string) error
 	LogoutToken(id shoal.KeyID) (string, error)
 	// EntityByExternal returns the entity with an external id, or NotFound.
