@@ -10,6 +10,7 @@ import threading
 import typing
 import unittest
 from typing import Any
+from unittest import mock
 
 import httpx
 from shoal import (
@@ -170,6 +171,19 @@ class TestClients(unittest.TestCase):
             shoal.caller()
         with self.assertRaises(ClosedError):
             next(shoal.watch("welcome"))
+
+    def test_an_interrupt_while_the_thread_starts_leaves_no_thread(self) -> None:
+        before = set(threading.enumerate())
+        start = threading.Thread.start
+
+        def interrupted(thread: threading.Thread) -> None:
+            start(thread)
+            raise KeyboardInterrupt
+
+        with Shoal("http://127.0.0.1:9", "k") as shoal:
+            with mock.patch.object(threading.Thread, "start", interrupted), self.assertRaises(KeyboardInterrupt):
+                shoal.caller()
+        self.assertEqual(set(threading.enumerate()), before)
 
     def test_callbacks_cannot_wait_for_their_own_thread(self) -> None:
         found: list[Any] = []

@@ -27,7 +27,7 @@ class Portal:
         self._at_end = at_end
         self._lock = threading.RLock()  # a signal handler may close
         self._thread: threading.Thread | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._loop: concurrent.futures.Future[asyncio.AbstractEventLoop] = concurrent.futures.Future()
         self._stop = asyncio.Event()
         self._closed = False
         # What callers wait for; only the loop changes it.
@@ -73,13 +73,13 @@ class Portal:
         """Cancels what runs, and ends the thread. Calls in other threads raise ClosedError."""
         with self._lock:
             self._closed = True
-            thread, loop = self._thread, self._loop
-        if thread is not None and loop is not None and thread is not threading.current_thread():
-            try:
-                loop.call_soon_threadsafe(self._stop.set)
-            except RuntimeError:
-                pass  # it has ended
-            thread.join()
+            thread = self._thread
+        # A caller that was interrupted may leave a thread that only begins; it sees `_closed` when it starts.
+        if thread is None or thread.ident is None or thread is threading.current_thread():
+            return
+        with suppress(RuntimeError):  # it has ended
+            self._loop.result().call_soon_threadsafe(self._stop.set)
+        thread.join()
 
     def _started(self) -> asyncio.AbstractEventLoop:
         with self._lock:
@@ -87,17 +87,15 @@ class Portal:
                 raise ClosedError
             if self._thread is threading.current_thread():
                 raise RuntimeError("A call of the sync client cannot be made by a callback such as on_error.")
-            if self._loop is None:
-                ready: concurrent.futures.Future[asyncio.AbstractEventLoop] = concurrent.futures.Future()
-                self._thread = threading.Thread(
-                    target=lambda: asyncio.run(self._main(ready)), name="shoal", daemon=True
-                )
+            if self._thread is None:
+                self._thread = threading.Thread(target=lambda: asyncio.run(self._main()), name="shoal", daemon=True)
                 self._thread.start()
-                self._loop = ready.result()
-            return self._loop
+            return self._loop.result()
 
-    async def _main(self, ready: concurrent.futures.Future[asyncio.AbstractEventLoop]) -> None:
-        ready.set_result(asyncio.get_running_loop())
+    async def _main(self) -> None:
+        self._loop.set_result(asyncio.get_running_loop())
+        if self._closed:
+            self._stop.set()
         await self._stop.wait()
         # What they have started ends with them, in order.
         waiting = list(self._running)
