@@ -37,4 +37,5 @@ with Shoal(url, key) as shoal:
             shoal.wait(timeout=3600)
     except KeyboardInterrupt:
         say(interrupted=True)
-say(threads=[thread.name for thread in threading.enumerate()])
+# An interrupt of Thread.start can leave an entry without a thread.
+say(threads=[thread.name for thread in threading.enumerate() if thread.ident is not None])

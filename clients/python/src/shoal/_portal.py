@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
 import importlib
+import math
 import threading
+import time
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -20,6 +21,30 @@ with suppress(ImportError):
     importlib.import_module("anyio._backends._asyncio")
 
 
+class _Latch:
+    """Opens once. A waiter may be interrupted at any point: unlike in threading.Event and concurrent.futures.Future,
+    which wait in Python with a lock of their own, that never leaves a lock held.
+    """
+
+    def __init__(self) -> None:
+        self._is_open = False
+        self._lock = threading.Lock()
+        self._lock.acquire()
+
+    def open(self) -> None:
+        self._is_open = True
+        self._lock.release()
+
+    def wait(self, timeout: float = math.inf) -> bool:
+        """Returns whether it opened in time."""
+        until = time.monotonic() + timeout
+        while not self._is_open and (left := until - time.monotonic()) > 0:
+            # An interrupt after `acquire` keeps the lock from other waiters; they look again.
+            if self._lock.acquire(timeout=min(left, 1)):
+                self._lock.release()
+        return self._is_open
+
+
 class Portal:
     """The loop starts with the first call and ends with `close`, which waits for everything that runs on it."""
 
@@ -27,7 +52,8 @@ class Portal:
         self._at_end = at_end
         self._lock = threading.RLock()  # a signal handler may close
         self._thread: threading.Thread | None = None
-        self._loop: concurrent.futures.Future[asyncio.AbstractEventLoop] = concurrent.futures.Future()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._begun = _Latch()
         self._stop = asyncio.Event()
         self._closed = False
         # What callers wait for; only the loop changes it.
@@ -42,44 +68,39 @@ class Portal:
         except BaseException:
             coroutine.close()
             raise
-        result: concurrent.futures.Future[T] = concurrent.futures.Future()
         tasks: list[asyncio.Task[T]] = []
-
-        def ended(task: asyncio.Task[T]) -> None:
-            if task.cancelled():
-                result.set_exception(ClosedError())
-            elif (error := task.exception()) is not None:
-                result.set_exception(error)
-            else:
-                result.set_result(task.result())
+        ended = _Latch()
 
         def start() -> None:
             task = loop.create_task(coroutine)
             tasks.append(task)
             self._running.add(task)
             task.add_done_callback(self._running.discard)
-            task.add_done_callback(ended)
+            task.add_done_callback(lambda _: ended.open())
 
         loop.call_soon_threadsafe(start)
         try:
-            return result.result()
+            ended.wait()
         except BaseException:
-            if not result.done():
-                loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks])
-                concurrent.futures.wait([result])
+            loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks])
+            ended.wait()
             raise
+        if tasks[0].cancelled():
+            raise ClosedError
+        return tasks[0].result()
 
     def close(self) -> None:
         """Cancels what runs, and ends the thread. Calls in other threads raise ClosedError."""
         with self._lock:
             self._closed = True
             thread = self._thread
-        # A caller that was interrupted may leave a thread that only begins; it sees `_closed` when it starts.
-        if thread is None or thread.ident is None or thread is threading.current_thread():
+        if thread is None or thread is threading.current_thread():
             return
-        with suppress(RuntimeError):  # it has ended
-            self._loop.result().call_soon_threadsafe(self._stop.set)
-        thread.join()
+        # A caller that was interrupted may have left a thread that never starts. One that starts late ends at once.
+        if self._begun.wait(2):
+            with suppress(RuntimeError):  # it has ended
+                self._running_loop().call_soon_threadsafe(self._stop.set)
+            thread.join()
 
     def _started(self) -> asyncio.AbstractEventLoop:
         with self._lock:
@@ -90,10 +111,16 @@ class Portal:
             if self._thread is None:
                 self._thread = threading.Thread(target=lambda: asyncio.run(self._main()), name="shoal", daemon=True)
                 self._thread.start()
-            return self._loop.result()
+            return self._running_loop()
+
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
+        self._begun.wait()
+        assert self._loop is not None
+        return self._loop
 
     async def _main(self) -> None:
-        self._loop.set_result(asyncio.get_running_loop())
+        self._loop = asyncio.get_running_loop()
+        self._begun.open()
         if self._closed:
             self._stop.set()
         await self._stop.wait()
