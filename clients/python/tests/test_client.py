@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 import math
@@ -9,6 +10,8 @@ import pickle
 import threading
 import typing
 import unittest
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any
 from unittest import mock
 
@@ -180,10 +183,35 @@ class TestClients(unittest.TestCase):
             start(thread)
             raise KeyboardInterrupt
 
-        with Shoal("http://127.0.0.1:9", "k") as shoal:
-            with mock.patch.object(threading.Thread, "start", interrupted), self.assertRaises(KeyboardInterrupt):
-                shoal.caller()
+        client = Shoal("http://127.0.0.1:9", "k")
+        patched = mock.patch.object(threading.Thread, "start", interrupted)
+        with client as shoal, patched, self.assertRaises(KeyboardInterrupt):
+            shoal.caller()
         self.assertEqual(set(threading.enumerate()), before)
+
+    def test_a_cancellation_that_the_http_library_loses_is_raised(self) -> None:
+        class Deaf(httpx.AsyncBaseTransport):
+            async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+                connecting.set()
+                with suppress(asyncio.CancelledError):
+                    await asyncio.sleep(60)
+                return httpx.Response(200, headers={"Content-Type": "text/event-stream"}, json={})
+
+        async def canceled(call: Callable[[AsyncShoal], Coroutine[Any, Any, object]]) -> None:
+            connecting.clear()
+            async with AsyncShoal("http://127.0.0.1:9", "k", http=httpx.AsyncClient(transport=Deaf())) as shoal:
+                task = asyncio.create_task(call(shoal))
+                await connecting.wait()
+                task.cancel()
+                await asyncio.wait([task])
+                self.assertTrue(task.cancelled())
+
+        async def both() -> None:
+            await canceled(lambda shoal: shoal.caller())
+            await canceled(lambda shoal: anext(shoal.watch("welcome")))
+
+        connecting = asyncio.Event()
+        asyncio.run(both())
 
     def test_callbacks_cannot_wait_for_their_own_thread(self) -> None:
         found: list[Any] = []

@@ -7,7 +7,8 @@ import json
 import re
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,32 +70,48 @@ class Transport:
         if self._own:
             await self._http.aclose()
 
-    def stream(self, request: Request, silence: float) -> Any:
-        """The context manager of a response that is read while it arrives. Reading fails after that many seconds
-        without data.
-        """
-        return self._http.stream(
-            request.method,
-            self.base + request.path,
-            headers={**self._headers, **request.headers},
-            timeout=httpx.Timeout(silence, connect=_CONNECT_WITHIN),
-        )
+    @asynccontextmanager
+    async def stream(self, request: Request, silence: float) -> AsyncGenerator[httpx.Response, None]:
+        """The response, to be read while it arrives. Reading fails after that many seconds without data."""
+        response = await self._sent(request, httpx.Timeout(silence, connect=_CONNECT_WITHIN))
+        try:
+            yield response
+        finally:
+            await response.aclose()
 
     async def attempt(self, request: Request, within: float = _ANSWER_WITHIN) -> httpx.Response:
         """Makes one attempt, and reads the whole response. Raises UnreachableError if it does not arrive in time."""
+        timeout = httpx.Timeout(within, connect=min(within, _CONNECT_WITHIN))
+        try:
+            response = await self._sent(request, timeout)
+            try:
+                await response.aread()
+            finally:
+                await response.aclose()
+        except httpx.HTTPError as error:
+            raise self.unreachable(error) from error
+        return response
+
+    # The response without its body. anyio 3, with which httpx connects, loses a cancellation that comes when the
+    # connection is made; therefore that is done by a task that nobody else cancels.
+    async def _sent(self, request: Request, timeout: httpx.Timeout) -> httpx.Response:
         headers = {**self._headers, **request.headers}
         if request.content is not None:
             headers.setdefault("Content-Type", "application/json")
+        built = self._http.build_request(
+            request.method, self.base + request.path, headers=headers, content=request.content, timeout=timeout
+        )
+        sending = asyncio.create_task(self._http.send(built, stream=True))
         try:
-            return await self._http.request(
-                request.method,
-                self.base + request.path,
-                headers=headers,
-                content=request.content,
-                timeout=httpx.Timeout(within, connect=min(within, _CONNECT_WITHIN)),
-            )
-        except httpx.HTTPError as error:
-            raise self.unreachable(error) from error
+            await asyncio.wait([sending])
+        except asyncio.CancelledError:
+            while not sending.done():
+                sending.cancel()
+                await asyncio.wait([sending], timeout=0.1)
+            if not sending.cancelled() and sending.exception() is None:
+                await sending.result().aclose()
+            raise
+        return sending.result()
 
     def unreachable(self, error: httpx.HTTPError) -> UnreachableError:
         """The error of a request without a response."""
