@@ -118,10 +118,11 @@ func servedAndGivenBack(t *testing.T, command []string) {
 	}
 }
 
-// Claim returns the runs of clerk that a program can execute now.
+// Claim returns the run of clerk that a program can execute now or within ten seconds, which a lease
+// outlives: a program that has just disconnected may get it first, and loses it at once.
 func Claim(t *testing.T, s *apptest.Server, key string) []shoal.RemoteRun {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/v1/sessions/default/agents/clerk/claim", strings.NewReader(`{"limit": 1, "waitMs": 0}`))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/v1/sessions/default/agents/clerk/claim", strings.NewReader(`{"limit": 1, "waitMs": 10000}`))
 	if err != nil {
 		t.Fatal(err)
 	}
