@@ -10,8 +10,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
 )
@@ -112,68 +110,6 @@ type Failure struct {
 	Hint    string     `json:"hint"`
 	// RequestID identifies the call in the log of the server.
 	RequestID string `json:"requestId,omitempty"`
-}
-
-// usageError converts an error of the parser to one of KindUsage. It also returns the part of
-// the command line that was parsed.
-func usageError(err error) (meant *kong.Context, converted error) {
-	var parse *kong.ParseError
-	if errors.As(err, &parse) {
-		meant = parse.Context
-	}
-	var e *shoal.Error
-	if errors.As(err, &e) {
-		return meant, e // of the configuration file, with a kind of its own
-	}
-	return meant, shoal.E("", KindUsage, usageText(meant, err.Error()))
-}
-
-// usageText returns a message of the parser as a sentence that names what is wrong first.
-func usageText(meant *kong.Context, message string) string {
-	if meant == nil {
-		return message
-	}
-	node := meant.Selected()
-	if node == nil {
-		node = meant.Model.Node
-	}
-	if strings.HasPrefix(message, "expected ") {
-		return fmt.Sprintf("`%s` needs %s", strings.TrimSpace("shoal "+CommandName(node)), missing(node))
-	}
-	word, unexpected := strings.CutPrefix(message, "unexpected argument ")
-	if unexpected && node.Parent == nil {
-		name, _, _ := strings.Cut(word, ", ")
-		message = fmt.Sprintf("there is no command %q", name) + word[len(name):]
-	}
-	if unexpected || strings.HasPrefix(message, "unknown flag ") {
-		message = strings.Replace(message, ", did", "; did", 1)
-	}
-	return message
-}
-
-// maxChoices is how many commands an error lists.
-const maxChoices = 5
-
-// missing returns the arguments that a command lacks, else the commands of a group.
-func missing(n *kong.Node) string {
-	var names []string
-	for _, a := range n.Positional {
-		if a.Required && !a.Set {
-			names = append(names, strings.ToUpper(a.Name))
-		}
-	}
-	if len(names) > 0 {
-		return strings.Join(names, " and ")
-	}
-	for _, child := range n.Children {
-		if !child.Hidden {
-			names = append(names, child.Name)
-		}
-	}
-	if len(names) > maxChoices {
-		names = append(names[:maxChoices], "…")
-	}
-	return "a command: " + strings.Join(names, ", ")
 }
 
 // Describe returns what to report about err, which a command returned.

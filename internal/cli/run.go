@@ -54,8 +54,7 @@ func Run(stamp Stamp, grammar Grammar, args []string, in io.Reader, out, notes *
 	chosen, err := parser.Parse(args)
 	if err != nil {
 		var meant *kong.Context
-		meant, err = usageError(err)
-		sh.Command = meant.Command()
+		meant, sh.Command, err = usageError(err)
 		return sh.finish(ctx, sh.Sources.addOrigin(meant, err))
 	}
 	sh.Command = chosen.Command()

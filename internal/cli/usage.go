@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// usageError converts an error of the parser to one of KindUsage. It also returns the part of
+// the command line that was parsed, and the name of the command whose help explains the mistake.
+func usageError(err error) (meant *kong.Context, command string, converted error) {
+	var parse *kong.ParseError
+	if errors.As(err, &parse) {
+		meant = parse.Context
+	}
+	command = meant.Command()
+	var e *shoal.Error
+	if errors.As(err, &e) {
+		return meant, command, e // of the configuration file, with a kind of its own
+	}
+	if meant == nil {
+		return meant, command, shoal.E("", KindUsage, err.Error())
+	}
+	node := cmp.Or(meant.Selected(), meant.Model.Node)
+	text := err.Error()
+	if group := groupOf(meant, node); group != nil && strings.HasPrefix(text, unexpectedArgument) {
+		return meant, CommandName(group), shoal.E("", KindUsage, noCommandText(group, strings.TrimPrefix(text, unexpectedArgument)))
+	}
+	return meant, command, shoal.E("", KindUsage, usageText(node, text))
+}
+
+// unexpectedArgument begins the message of the parser about an argument for which it has no place.
+const unexpectedArgument = "unexpected argument "
+
+// noCommandText returns what to say about a word where a command of the group belongs. After the
+// word, rest may propose another one.
+func noCommandText(group *kong.Node, rest string) string {
+	word, proposal, _ := strings.Cut(rest, ", ")
+	text := fmt.Sprintf("there is no command %q", strings.TrimSpace(CommandName(group)+" "+word))
+	switch {
+	case proposal != "":
+		return text + "; " + proposal
+	case group.Parent != nil:
+		return fmt.Sprintf("%s; `shoal %s` has %s", text, CommandName(group), strings.Join(commandsOf(group), ", "))
+	}
+	return text
+}
+
+// usageText returns a message of the parser about a command as a sentence that names what is wrong
+// first.
+func usageText(node *kong.Node, message string) string {
+	if strings.HasPrefix(message, "expected ") {
+		return fmt.Sprintf("`%s` needs %s", strings.TrimSpace("shoal "+CommandName(node)), missing(node))
+	}
+	if strings.HasPrefix(message, unexpectedArgument) || strings.HasPrefix(message, "unknown flag ") {
+		return strings.Replace(message, ", did", "; did", 1)
+	}
+	return message
+}
+
+// maxChoices is how many commands an error lists.
+const maxChoices = 5
+
+// missing returns the arguments that a command lacks, else the commands of a group.
+func missing(n *kong.Node) string {
+	var names []string
+	for _, a := range n.Positional {
+		if a.Required && !a.Set {
+			names = append(names, strings.ToUpper(a.Name))
+		}
+	}
+	if len(names) > 0 {
+		return strings.Join(names, " and ")
+	}
+	names = commandsOf(n)
+	if len(names) > maxChoices {
+		names = append(names[:maxChoices], "…")
+	}
+	return "a command: " + strings.Join(names, ", ")
+}
+
+// groupOf returns the group in which an unexpected argument has the place of a command: node, or
+// the group whose default command node is. It returns nil for an argument of another command.
+func groupOf(meant *kong.Context, node *kong.Node) *kong.Node {
+	parent := node.Parent
+	switch {
+	case len(node.Children) > 0:
+		return node
+	case parent != nil && parent.DefaultCmd == node && !slices.Contains(meant.Args, node.Name):
+		return parent
+	}
+	return nil
+}
+
+// commandsOf returns the names of the commands in a group that its help shows.
+func commandsOf(group *kong.Node) []string {
+	var names []string
+	for _, child := range group.Children {
+		if !child.Hidden {
+			names = append(names, child.Name)
+		}
+	}
+	return names
+}
