@@ -26,14 +26,8 @@ func TestTheGuardStaysWhenItsGroupIsSignaled(t *testing.T) {
 	if err := g.add(cmd.Process); err != nil {
 		t.Fatal(err)
 	}
-	status := fmt.Sprintf("/proc/%d/status", g.guard.Process.Pid)
-	until(t, "the guard does not ignore signals", func() bool {
-		text, err := os.ReadFile(status)
-		_, rest, _ := strings.Cut(string(text), "SigIgn:")
-		mask := uint64(0)
-		_, scanned := fmt.Sscanf(rest, "%x", &mask)
-		return err == nil && scanned == nil && mask>>(syscall.SIGTERM-1)&1 == 1
-	})
+	until(t, "the program does not ignore signals", func() bool { return ignoresTerm(cmd.Process.Pid) })
+	until(t, "the guard does not ignore signals", func() bool { return ignoresTerm(g.guard.Process.Pid) })
 	if _, err := io.WriteString(in, "go on\n"); err != nil {
 		t.Fatal(err)
 	}
@@ -45,4 +39,13 @@ func TestTheGuardStaysWhenItsGroupIsSignaled(t *testing.T) {
 	}
 	_ = in.Close() // it has ended
 	g.release()
+}
+
+// ignoresTerm reports whether a process ignores SIGTERM.
+func ignoresTerm(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	_, rest, _ := strings.Cut(string(text), "SigIgn:")
+	mask := uint64(0)
+	_, scanned := fmt.Sscanf(rest, "%x", &mask)
+	return err == nil && scanned == nil && mask>>(syscall.SIGTERM-1)&1 == 1
 }
