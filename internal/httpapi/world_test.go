@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -29,6 +28,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/remoterun"
 	"github.com/shoal-dev/shoal/internal/run"
+	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
@@ -56,7 +56,7 @@ func newWorld(t testing.TB, change ...func(*Options)) *world {
 func newWorldWith(t testing.TB, h hub.Options, change ...func(*Options)) *world {
 	t.Helper()
 	w := &world{TB: t, log: &syncBuffer{}}
-	store, err := sqlstore.Open(t.Context(), sqlstore.Options{URL: "sqlite://" + filepath.Join(t.TempDir(), "shoal.db")})
+	store, err := sqlstore.Open(t.Context(), sqlstore.Options{URL: "sqlite://" + shoaltest.EmptyDatabase(t)})
 	w.must(err)
 	w.store, h.Store, h.Bus = store, store, localbus.New()
 	w.hub = hub.New(h)

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +24,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/mcpapi"
 	"github.com/shoal-dev/shoal/internal/remoterun"
+	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 	"github.com/shoal-dev/shoal/internal/tool"
 )
@@ -65,7 +65,7 @@ var adminWho = shoal.Principal{KeyID: "key_test", Role: shoal.RoleAdmin}
 
 func newWorld(t testing.TB, change ...func(*world)) *world {
 	t.Helper()
-	w := &world{t: t, path: filepath.Join(t.TempDir(), "shoal.db"), make: mcpapi.New, keys: map[shoal.EntityID]string{}}
+	w := &world{t: t, path: shoaltest.EmptyDatabase(t), make: mcpapi.New, keys: map[shoal.EntityID]string{}}
 	w.opts.Version = "1.2.3"
 	for _, c := range change {
 		c(w)

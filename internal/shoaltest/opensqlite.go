@@ -15,16 +15,8 @@ import (
 // when the test ends. All stores of a process have the same epoch.
 func OpenSQLite(t testing.TB) *sqlstore.Store {
 	t.Helper()
-	empty, err := migrated()
-	if err != nil {
-		t.Fatalf("make an empty store: %v", err)
-	}
-	path := filepath.Join(t.TempDir(), "shoal.db")
-	if err := os.WriteFile(path, empty, 0o600); err != nil {
-		t.Fatal(err)
-	}
 	store, err := sqlstore.Open(context.Background(), sqlstore.Options{
-		URL:   "sqlite://" + path,
+		URL:   "sqlite://" + EmptyDatabase(t),
 		Fatal: func(err error) { t.Errorf("the store failed: %v", err) },
 	})
 	if err != nil {
@@ -36,6 +28,21 @@ func OpenSQLite(t testing.TB) *sqlstore.Store {
 		}
 	})
 	return store
+}
+
+// EmptyDatabase writes the database of a new SQLite store into a directory of the test, and returns
+// the path of the file. All stores of a process have the same epoch.
+func EmptyDatabase(t testing.TB) string {
+	t.Helper()
+	empty, err := migrated()
+	if err != nil {
+		t.Fatalf("make an empty store: %v", err)
+	}
+	path := filepath.Join(t.TempDir(), "shoal.db")
+	if err := os.WriteFile(path, empty, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // migrated returns the file of an empty store. Some tests open hundreds of stores, and to migrate

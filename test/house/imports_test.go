@@ -265,7 +265,7 @@ var importTable = []importRule{
 	{dir: "internal/shoaltest/postgrestest", others: true},
 	{dir: "internal/shoaltest/program", never: sqlPackages},
 	{dir: "internal/shoaltest/setting", never: sqlAndWeb},
-	{dir: "internal/shoaltest/shop", inside: []string{".", "internal/auth", "internal/guard", "internal/hub", "internal/hub/runs", "internal/hub/storage", "internal/localbus", "internal/sqlstore"}, never: sqlPackages},
+	{dir: "internal/shoaltest/shop", inside: []string{".", "internal/auth", "internal/guard", "internal/hub", "internal/hub/runs", "internal/hub/storage", "internal/localbus", "internal/shoaltest", "internal/sqlstore"}, never: sqlPackages},
 	{dir: "internal/shoaltest/pebbletest", inside: []string{"internal/shoaltest/program", "internal/shoaltest/tlstest"}, others: true, never: sqlPackages},
 	{dir: "internal/shoaltest/tlstest", never: sqlPackages},
 	{

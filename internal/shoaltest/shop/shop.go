@@ -13,7 +13,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +24,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
+	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
@@ -53,7 +53,7 @@ func New(t testing.TB, around func(storage.Store) storage.Store) *Shop {
 		t: t, Admin: shoal.Principal{Role: shoal.RoleAdmin, KeyID: "test"},
 		Ann: shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "ann", KeyID: "test"},
 	}
-	opened, err := sqlstore.Open(t.Context(), sqlstore.Options{URL: "sqlite://" + filepath.Join(t.TempDir(), "shoal.db"), Fatal: func(error) {}})
+	opened, err := sqlstore.Open(t.Context(), sqlstore.Options{URL: "sqlite://" + shoaltest.EmptyDatabase(t), Fatal: func(error) {}})
 	s.must(err)
 	store := storage.Store(opened)
 	if around != nil {
