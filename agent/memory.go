@@ -11,7 +11,8 @@ import (
 
 // NewMemory returns a [Store] that keeps conversations in memory for as long as it is
 // reachable. It does not copy messages: histories only grow, and Load returns a slice
-// that ends where the history ended at that time.
+// that ends where the history ended at that time. It also is a [Lister], a [Deleter] and
+// an [Expirer]; List and Expire read every conversation.
 func NewMemory() Store { return &memory{conversations: map[string]*memoryConversation{}} }
 
 type memory struct {
@@ -24,6 +25,8 @@ type memory struct {
 type memoryConversation struct {
 	mu     sync.Mutex
 	record Record // Revision 0: not created yet
+	// removed means that the store no longer has it; a writer that waited looks again.
+	removed bool
 }
 
 func (s *memory) find(id string) *memoryConversation {
@@ -46,6 +49,18 @@ func (s *memory) findOrMake(id string) *memoryConversation {
 	return k
 }
 
+// locked returns the conversation, created if necessary, with its lock held.
+func (s *memory) locked(id string) *memoryConversation {
+	for {
+		k := s.findOrMake(id)
+		k.mu.Lock()
+		if !k.removed {
+			return k
+		}
+		k.mu.Unlock()
+	}
+}
+
 // Load implements [Store].
 func (s *memory) Load(ctx context.Context, conversation string) (Record, error) {
 	if err := ctx.Err(); err != nil {
@@ -57,7 +72,7 @@ func (s *memory) Load(ctx context.Context, conversation string) (Record, error) 
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.record.Revision == 0 {
+	if k.record.Revision == 0 || k.removed {
 		return Record{}, notFound("memory.Load", conversation)
 	}
 	out := k.record
@@ -97,8 +112,7 @@ func (s *memory) write(ctx context.Context, id string, change func(*Record) erro
 	if id == "" {
 		return Invalid("conversation", "is missing")
 	}
-	k := s.findOrMake(id)
-	k.mu.Lock()
+	k := s.locked(id)
 	defer k.mu.Unlock()
 	if err := change(&k.record); err != nil {
 		return err

@@ -17,6 +17,8 @@ import (
 // never goes back. All methods honour ctx. Errors are [*Error] of the kinds
 // [ErrNotFound] and [ErrConflict] as documented for each method; every other error
 // means that the store failed.
+//
+// A Store may also be a [Lister], a [Deleter] and an [Expirer]. Agents use none of them.
 type Store interface {
 	// Load returns the record of a conversation. It fails with ErrNotFound if the
 	// conversation does not exist.
@@ -34,8 +36,8 @@ type Store interface {
 	// order.
 	Commit(ctx context.Context, conversation string, ref TurnRef, step Step) error
 	// End closes the turn, drops an open step, appends the messages of Open.Interjected
-	// that no completed step has read, and stores the contents of end. With the outcome [Waiting], turn and step remain open and the turn is marked as
-	// waiting. End fails with ErrConflict as Commit does.
+	// that no completed step has read, and stores the contents of end. With the outcome
+	// [Waiting], turn and step remain open and the turn is marked as waiting. End fails with ErrConflict as Commit does.
 	End(ctx context.Context, conversation string, ref TurnRef, end TurnEnd) error
 	// Replace stores the whole record if the stored one has the revision
 	// record.Revision (0: the conversation does not exist), and increments the

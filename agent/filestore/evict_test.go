@@ -94,3 +94,39 @@ func TestConversationsAreEvictedUnderLoad(t *testing.T) {
 		t.Errorf("%d conversations are in memory", n)
 	}
 }
+
+// List and Expire read every conversation, and keep no more of them in memory than others do.
+func TestListKeepsMemoryBounded(t *testing.T) {
+	s := open(t, t.TempDir())
+	const conversations = 300
+	for i := range conversations {
+		begin(t, s, fmt.Sprint("Ü/c ", i), "hello")
+	}
+	list, err := s.List(t.Context(), agent.Listed{}, 1000)
+	if err != nil || len(list) != conversations || list[0].ID != "Ü/c 0" {
+		t.Fatalf("%d conversations in the list, %v", len(list), err)
+	}
+	if n, err := s.Expire(t.Context(), time.Unix(2, 0), 290); n != 290 || err != nil {
+		t.Fatalf("%d expired, %v", n, err)
+	}
+	if n, size := s.Held(); n > 256 || size > 256*1000 {
+		t.Errorf("%d conversations with %d bytes are in memory", n, size)
+	}
+}
+
+// A deleted conversation does not come back with the files.
+func TestDeletedConversationsStayAway(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	begin(t, s, "kept", "hello")
+	begin(t, s, "c", "hello")
+	must(t, s.Delete(t.Context(), "c"))
+	s.Close()
+	s = open(t, dir)
+	if got := load(t, s); got != "nothing" {
+		t.Errorf("the deleted conversation is %s", got)
+	}
+	if list, err := s.List(t.Context(), agent.Listed{}, 10); err != nil || len(list) != 1 || list[0].ID != "kept" {
+		t.Errorf("the list has %v, %v", list, err)
+	}
+}

@@ -20,10 +20,22 @@ import (
 
 // Exercise runs the whole suite, each part on an empty store of its own that
 // open returns. The suite closes nothing; open uses t.Cleanup for that. Times
-// must come back to the microsecond, in whatever zone.
+// must come back to the microsecond, in whatever zone. What the store implements of
+// [agent.Lister], [agent.Deleter] and [agent.Expirer] is exercised, too.
 func Exercise(t *testing.T, open func(t *testing.T) agent.Store) {
 	t.Helper()
-	for _, group := range [][]part{loadParts, beginParts, commitParts, endParts, replaceParts, sharingParts} {
+	groups := [][]part{loadParts, beginParts, commitParts, endParts, replaceParts, sharingParts}
+	store := open(t)
+	if _, ok := store.(agent.Lister); ok {
+		groups = append(groups, listParts)
+	}
+	if _, ok := store.(agent.Deleter); ok {
+		groups = append(groups, deleteParts)
+	}
+	if _, ok := store.(agent.Expirer); ok {
+		groups = append(groups, expireParts)
+	}
+	for _, group := range groups {
 		for _, p := range group {
 			t.Run(p.name, func(t *testing.T) { p.run(&suite{T: t, ctx: t.Context(), store: open(t)}) })
 		}
