@@ -44,6 +44,7 @@ var importTable = []importRule{
 	{dir: "agent/provider/openai", inside: []string{"agent", "agent/provider/internal/wire"}, never: sqlPackages},
 	{dir: "agent/provider/script", inside: []string{"agent"}, never: sqlAndWeb},
 	{dir: "agent/ratelimit", inside: []string{"agent"}, never: sqlAndWeb},
+	{dir: "agent/sqlstore", inside: []string{"agent"}, never: slices.Concat(webPackages, []string{"github.com/jackc/pgx", "modernc.org/sqlite"})}, // the caller brings the driver
 	{dir: "agent/storetest", inside: []string{"agent"}, others: true, never: sqlAndWeb},
 	{dir: "agent/telemetry", inside: []string{"agent"}, others: true, never: sqlAndWeb},
 	{
@@ -96,6 +97,7 @@ var importTable = []importRule{
 	},
 	{dir: "examples/remote", inside: []string{".", "agent", "agent/provider/script", "client", "client/agentserve"}},
 	{dir: "examples/resume", inside: []string{"agent", "agent/filestore", "agent/provider/script"}},
+	{dir: "examples/sqlstore", inside: []string{"agent", "agent/provider/script", "agent/sqlstore"}, others: true, never: webPackages},
 	{dir: "examples/summary", inside: []string{"agent", "agent/provider/script"}},
 	{dir: "examples/toolagent", inside: []string{"agent", "agent/provider/openai", "agent/provider/script"}},
 	{dir: "examples/mcpagent", inside: []string{"."}, others: true, never: sqlPackages},

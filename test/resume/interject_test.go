@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/shoal-dev/shoal/agent"
-	"github.com/shoal-dev/shoal/agent/filestore"
 	"github.com/shoal-dev/shoal/agent/provider/script"
 )
 
@@ -25,11 +24,11 @@ func (m *mortal) Replace(ctx context.Context, r agent.Record) error {
 // steeredChild runs or resumes a turn. Its tool interjects one message, and the program
 // another while the answer streams. The file "said" names those that were accepted.
 func steeredChild(dir, point string) error {
-	files, err := filestore.Open(filepath.Join(dir, "store"))
+	store, _, err := openStore(dir)
 	if err != nil {
 		return err
 	}
-	c := agent.OpenConversation(&mortal{Store: files, death: &death{at: point}}, "sum")
+	c := agent.OpenConversation(&mortal{Store: store, death: &death{at: point}}, "sum")
 	interject := func(ctx context.Context, text string) error {
 		message := agent.Say(text)
 		message.ID = text // so that it can be repeated
@@ -92,9 +91,18 @@ func steeredChild(dir, point string) error {
 // interjected, also between those that store them. What was accepted is in the history once,
 // and the model has read it.
 func TestKilledAroundInterjections(t *testing.T) {
+	for name, place := range places {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			killedAroundInterjections(t, place)
+		})
+	}
+}
+
+func killedAroundInterjections(t *testing.T, place func(*testing.T) string) {
 	steered := steerEnv + "=1"
 	for n := 1; ; n++ {
-		dir, point := t.TempDir(), fmt.Sprint("write ", n)
+		dir, point := place(t), fmt.Sprint("write ", n)
 		died := life(t, dir, point, steered)
 		if died && life(t, dir, "", steered) {
 			t.Fatalf("the second life after %s ends early", point)

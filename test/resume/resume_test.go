@@ -19,7 +19,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shoal-dev/shoal/agent"
-	"github.com/shoal-dev/shoal/agent/filestore"
 	"github.com/shoal-dev/shoal/agent/provider/script"
 )
 
@@ -67,7 +66,7 @@ say  The sum is 15.
 
 // child runs or resumes the turn, and dies at the point.
 func child(dir, point string, idempotent bool) error {
-	files, err := filestore.Open(filepath.Join(dir, "store"))
+	store, _, err := openStore(dir)
 	if err != nil {
 		return err
 	}
@@ -80,7 +79,7 @@ func child(dir, point string, idempotent bool) error {
 	if err != nil {
 		return err
 	}
-	c := agent.OpenConversation(&mortal{Store: files, death: d}, "sum")
+	c := agent.OpenConversation(&mortal{Store: store, death: d}, "sum")
 	input := []agent.Message{agent.Say("add up")}
 	record, err := c.Load(context.Background())
 	switch {
@@ -180,12 +179,12 @@ func state(t *testing.T, dir string) (history, finished []string, ledger map[str
 	// between its fork and its exec.
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
-	files, err := filestore.Open(filepath.Join(dir, "store"))
+	store, closed, err := openStore(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer files.Close()
-	record, err := files.Load(t.Context(), "sum")
+	defer func() { _ = closed() }() // it was only read
+	record, err := store.Load(t.Context(), "sum")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,11 +235,17 @@ var want = []string{
 const writes = 12
 
 func TestKilledBetweenEveryPairOfWrites(t *testing.T) {
-	whole := t.TempDir()
+	for name, place := range places {
+		t.Run(name, func(t *testing.T) { killedBetweenEveryPair(t, place) })
+	}
+}
+
+func killedBetweenEveryPair(t *testing.T, place func(*testing.T) string) {
+	whole := place(t)
 	if life(t, whole, fmt.Sprint("write ", writes+1)) {
 		t.Fatalf("a turn makes more than %d writes", writes)
 	}
-	if !life(t, t.TempDir(), fmt.Sprint("write ", writes)) {
+	if !life(t, place(t), fmt.Sprint("write ", writes)) {
 		t.Fatalf("a turn makes fewer than %d writes", writes)
 	}
 	history, _, ledger := state(t, whole)
@@ -251,18 +256,18 @@ func TestKilledBetweenEveryPairOfWrites(t *testing.T) {
 		t.Fatalf("without a kill:\n%s", d)
 	}
 	for n := 1; n < writes; n++ {
-		t.Run(fmt.Sprint("write ", n), func(t *testing.T) { diesAt(t, fmt.Sprint("write ", n)) })
+		t.Run(fmt.Sprint("write ", n), func(t *testing.T) { diesAt(t, place, fmt.Sprint("write ", n)) })
 	}
 	for n := 1; n <= 5; n++ {
-		t.Run(fmt.Sprint("before effect ", n), func(t *testing.T) { diesAt(t, fmt.Sprint("before effect ", n)) })
-		t.Run(fmt.Sprint("after effect ", n), func(t *testing.T) { diesAt(t, fmt.Sprint("after effect ", n)) })
+		t.Run(fmt.Sprint("before effect ", n), func(t *testing.T) { diesAt(t, place, fmt.Sprint("before effect ", n)) })
+		t.Run(fmt.Sprint("after effect ", n), func(t *testing.T) { diesAt(t, place, fmt.Sprint("after effect ", n)) })
 	}
 }
 
 // diesAt kills the process at the point, and resumes the turn in another one.
-func diesAt(t *testing.T, point string) {
+func diesAt(t *testing.T, place func(*testing.T) string, point string) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir := place(t)
 	if !life(t, dir, point) {
 		t.Fatal("the process did not die at the point")
 	}
