@@ -222,8 +222,8 @@ func (a *Agents) Delete(ctx context.Context, caller shoal.Principal, session sho
 	return err
 }
 
-// CancelWork cancels all runs and plans of an agent, or of all agents of the session if
-// agent is empty.
+// CancelWork cancels all runs and plans of an agent, with what the runs ask, or of all
+// agents of the session if agent is empty.
 func CancelWork(ch *core.Change, session shoal.SessionID, agent shoal.EntityID) error {
 	if err := runs.CancelRuns(ch, session, agent); err != nil {
 		return err

@@ -175,6 +175,21 @@ func CancelAll(ch *core.Change, run *storage.Run) error {
 	return nil
 }
 
+// CancelOfAgent cancels the open actions of an agent, or of the session if agent is empty,
+// because nothing waits for the answers any more.
+func CancelOfAgent(ch *core.Change, session shoal.SessionID, agent shoal.EntityID) error {
+	rows, err := ch.PendingActions(session, storage.PendingFilter{Status: []shoal.PendingStatus{shoal.PendingOpen}, Agent: agent})
+	if err != nil {
+		return err
+	}
+	for _, p := range rows {
+		if err := settleRow(ch, p, shoal.PendingCanceled); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // EndInSpace wakes the runs that have a message in progress in a space, because they can no
 // longer write there and have to close it. It settles the pending actions of the space as
 // expired, and ends the waits for a reply there. An empty agent means the runs of all

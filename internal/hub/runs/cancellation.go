@@ -3,6 +3,7 @@ package runs
 import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/pending"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
@@ -29,7 +30,8 @@ func CancelRun(ch *core.Change, r storage.Run) (storage.Run, error) {
 	return r, ch.UpdateRun(r)
 }
 
-// CancelRuns cancels the runs of an agent, or of the session if agent is empty.
+// CancelRuns cancels the runs of an agent, or of the session if agent is empty. What they ask
+// is canceled at once: the program that executes a run may never come back to end it.
 func CancelRuns(ch *core.Change, session shoal.SessionID, agent shoal.EntityID) error {
 	runs, err := ch.Runs(session, storage.RunFilter{Agent: agent, Status: ActiveStatuses})
 	if err != nil {
@@ -44,5 +46,5 @@ func CancelRuns(ch *core.Change, session shoal.SessionID, agent shoal.EntityID) 
 			return err
 		}
 	}
-	return nil
+	return pending.CancelOfAgent(ch, session, agent)
 }

@@ -114,6 +114,7 @@ type PendingFilter struct {
 	Status []shoal.PendingStatus
 	Space  shoal.SpaceID
 	Run    shoal.RunID
+	Agent  shoal.EntityID
 	Reader shoal.EntityID
 	After  shoal.PendingID
 	Newest bool

@@ -164,6 +164,9 @@ func (t *Tx) PendingActions(session shoal.SessionID, filter storage.PendingFilte
 	if filter.Run != "" {
 		b.Add(` AND p.run_id = ?`, filter.Run)
 	}
+	if filter.Agent != "" {
+		b.Add(` AND p.agent_id = ?`, filter.Agent)
+	}
 	if filter.Reader != "" {
 		b.Add(` AND p.space_id IN `+schema.SpacesOf, session, filter.Reader)
 	}

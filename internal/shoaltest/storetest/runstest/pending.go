@@ -66,7 +66,7 @@ var pendingTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "no run's", storecase.Read(c, func(tx storage.Tx) ([]storage.Pending, error) { return tx.PendingOf(c.Session, "r3") }), []storage.Pending{})
 	},
 
-	"pending actions are listed in the order of ids, by status, space, run and reader": func(c *storecase.Case) {
+	"pending actions are listed in the order of ids, by status, space, run, agent and reader": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob")
 		c.AddSpace("shop", "ann")
 		c.AddSpace("yard", "bob")
@@ -98,6 +98,8 @@ var pendingTests = map[string]func(*storecase.Case){
 			{storage.PendingFilter{Reader: "ann"}, ids{"p4", "p5"}},
 			{storage.PendingFilter{Reader: "ann", Status: []shoal.PendingStatus{shoal.PendingOpen}, Limit: 1}, ids{"p5"}},
 			{storage.PendingFilter{Reader: "bob", Space: "shop"}, ids{}},
+			{storage.PendingFilter{Agent: "bot", Status: []shoal.PendingStatus{shoal.PendingOpen}}, ids{"p1", "p2", "p5"}},
+			{storage.PendingFilter{Agent: "rob"}, ids{}},
 		} {
 			storecase.Equal(c, fmt.Sprintf("those of %+v", f.filter), storecase.OwnPending(c, func(tx storage.Tx) ([]storage.Pending, error) {
 				return tx.PendingActions(c.Session, f.filter)
