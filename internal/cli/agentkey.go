@@ -84,7 +84,7 @@ func (sh *Shell) setAdminAgent(ctx context.Context, session *client.Session, spa
 		if hosted[m.EntityID] {
 			_, err := session.ChangeSpace(ctx, space, shoal.SpaceChange{AdminAgentID: &m.EntityID})
 			if err == nil {
-				sh.Output.Note("%s answers messages in %s that mention nobody; the settings of the space in the console name another", m.EntityID, space)
+				sh.Output.Note("%s answers messages in %s that mention nobody; to name another: `shoal spaces set %s --admin-agent ID`", m.EntityID, space, space)
 			}
 			return err
 		}

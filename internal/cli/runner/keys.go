@@ -40,11 +40,7 @@ func (k keys) of(ctx context.Context, id shoal.EntityID) (secret string, err err
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	made, err := k.create(ctx, id)
-	if err != nil {
-		return "", err
-	}
-	return made, wholefile.Replace(path, []byte(made))
+	return k.create(ctx, id, path)
 }
 
 // file names the file of a key by its server, its session and its agent.
@@ -53,12 +49,19 @@ func (k keys) file(id shoal.EntityID) string {
 	return string(id) + "-" + hex.EncodeToString(sum[:8]) + ".key"
 }
 
-func (k keys) create(ctx context.Context, id shoal.EntityID) (string, error) {
+// create creates a key of an agent that is in its spaces, and keeps it in a file. A key that cannot be
+// kept is revoked.
+func (k keys) create(ctx context.Context, id shoal.EntityID, path string) (string, error) {
 	session, err := k.sh.ConnectAsManager()
 	if err != nil {
 		return "", err
 	}
 	if err := k.createAgent(ctx, session, id); err != nil {
+		return "", err
+	}
+	// The key comes last: everything else may fail and be repeated, and a key whose secret is lost is
+	// valid for ever.
+	if err := k.sh.AddAgentToSpaces(ctx, session, id, k.spaces); err != nil {
 		return "", err
 	}
 	server, err := k.sh.Client()
@@ -69,7 +72,10 @@ func (k keys) create(ctx context.Context, id shoal.EntityID) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return *made.Secret, k.sh.AddAgentToSpaces(ctx, session, id, k.spaces)
+	if err := wholefile.Replace(path, []byte(*made.Secret)); err != nil {
+		return "", errors.Join(err, server.RevokeKey(ctx, made.ID))
+	}
+	return *made.Secret, nil
 }
 
 // createAgent creates the agent if it is new, as one whose runs a program executes.

@@ -14,6 +14,7 @@ type SpacesCommand struct {
 	List   spacesListCmd   `cmd:"" name:"ls" aliases:"list" default:"withargs" help:"List your spaces."`
 	Create spacesCreateCmd `cmd:"" help:"Create a space with you as a member."`
 	Show   spacesShowCmd   `cmd:"" help:"Show a space and its members."`
+	Set    spacesSetCmd    `cmd:"" help:"Change the name of a space, or the agent that answers when nobody is mentioned."`
 	Close  spacesCloseCmd  `cmd:"" help:"Close a space: its history stays readable."`
 	Delete spacesDeleteCmd `cmd:"" name:"rm" help:"Delete a space with all its messages; for owners of the session, or with --admin."`
 	Add    spacesAddCmd    `cmd:"" help:"Add members to a space."`
