@@ -24,6 +24,7 @@ export interface WorkLine {
   readonly code?: string;
   readonly text?: string;
   readonly runId?: string;
+  readonly fixedArgs?: boolean;
 }
 
 /** A message that has arrived while the run is in progress, of an agent with loop.onNewMessage: steer. */

@@ -33,6 +33,7 @@ class WorkLine(TypedDict, total=False):
     code: str
     text: str
     runId: str
+    fixedArgs: bool
 
 
 @dataclass(frozen=True)
