@@ -96,15 +96,15 @@ func (n NewKey) Validate() error {
 
 // Principal is the caller of an operation, as its key proves. SessionID is empty for an
 // admin. EntityID is the acting entity: the key's own, or the one that an admin
-// names; empty if there is no acting entity. Owner means that the key's entity is an owner of
-// its session.
+// names; empty if there is no acting entity. SessionRole is that of the key's entity; empty for
+// other keys and, which means member, if nobody has looked it up.
 type Principal struct {
-	KeyID     KeyID
-	SignIn    KeyID // of a browser that acts with a pasted key: its own key, which ends with the sign-in
-	Role      Role
-	SessionID SessionID
-	EntityID  EntityID
-	Owner     bool
+	KeyID       KeyID
+	SignIn      KeyID // of a browser that acts with a pasted key: its own key, which ends with the sign-in
+	Role        Role
+	SessionID   SessionID
+	EntityID    EntityID
+	SessionRole SessionRole
 }
 
 // Admin reports whether p may do everything.
@@ -112,7 +112,7 @@ func (p Principal) Admin() bool { return p.Role == RoleAdmin }
 
 // Manages reports whether p may do what an admin may in the sessions that it may
 // enter: all of them for an admin, its own for an owner.
-func (p Principal) Manages() bool { return p.Admin() || p.Owner }
+func (p Principal) Manages() bool { return p.Admin() || p.SessionRole == SessionOwner }
 
 // Caller describes the caller to itself. EntityID is the acting entity, SignInID the sign-in of a
 // browser that acts with a key.

@@ -96,11 +96,11 @@ type knownKey struct {
 	revocations int64
 }
 
-// recognised is a key that works. owner says that its entity is an owner of its
-// session.
+// recognised is a key that works. role is that of its entity in the session, empty if it has
+// none.
 type recognised struct {
 	shoal.Key
-	owner  bool
+	role   shoal.SessionRole
 	signIn shoal.KeyID // of the browser that acts with the key
 }
 
@@ -303,7 +303,7 @@ func (a *Authenticator) recogniseHash(r *http.Request, hash string) (recognised,
 
 // principal returns the principal that a key proves.
 func principal(key recognised) shoal.Principal {
-	caller := shoal.Principal{KeyID: key.ID, SignIn: key.signIn, Role: key.Role, Owner: key.owner}
+	caller := shoal.Principal{KeyID: key.ID, SignIn: key.signIn, Role: key.Role, SessionRole: key.role}
 	if key.SessionID != nil {
 		caller.SessionID = *key.SessionID
 	}
@@ -327,14 +327,14 @@ func (a *Authenticator) lookUp(ctx context.Context, hash string) (recognised, er
 	if ok && k.revocations == revocations && time.Since(k.at) < knownFor {
 		return k.recognised, nil
 	}
-	found, owner, err := a.hub.Keys.ByHash(ctx, hash)
+	found, role, err := a.hub.Keys.ByHash(ctx, hash)
 	if errors.Is(err, shoal.NotFound) {
 		return recognised{}, denied("This key is unknown or was revoked. Ask an admin for a new one.")
 	}
 	if err != nil {
 		return recognised{}, err
 	}
-	key := recognised{Key: found, owner: owner}
+	key := recognised{Key: found, role: role}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.known) >= knownMax {

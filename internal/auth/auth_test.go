@@ -121,7 +121,7 @@ func TestPrincipal(t *testing.T) {
 
 	asAdmin := shoal.Principal{KeyID: admin.ID, Role: shoal.RoleAdmin}
 	asService := shoal.Principal{KeyID: service.ID, Role: shoal.RoleService, SessionID: shoal.DefaultSession}
-	asBot := shoal.Principal{KeyID: entity.ID, Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "bot"}
+	asBot := shoal.Principal{KeyID: entity.ID, Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "bot", SessionRole: shoal.SessionMember}
 	asAdminFor := func(id shoal.EntityID) shoal.Principal {
 		p := asAdmin
 		p.EntityID = id

@@ -128,7 +128,7 @@ func TestCookieCarriesAnyKey(t *testing.T) {
 	for secret, want := range map[string]shoal.Principal{
 		adminSecret:   {KeyID: admin.ID, Role: shoal.RoleAdmin},
 		serviceSecret: {KeyID: service.ID, Role: shoal.RoleService, SessionID: shoal.DefaultSession},
-		entitySecret:  {KeyID: entity.ID, Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "ann"},
+		entitySecret:  {KeyID: entity.ID, Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "ann", SessionRole: shoal.SessionMember},
 	} {
 		cookie := d.signIn(here, secret)
 		got, err := d.Principal(visit(http.MethodGet, here, cookie))

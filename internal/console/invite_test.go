@@ -133,7 +133,7 @@ func TestInvitationsEnd(t *testing.T) {
 			if _, err := w.hub.Entities.Update(t.Context(), root, shoal.DefaultSession, id, shoal.EntityChange{SessionRole: &role}); err != nil {
 				t.Fatal(err)
 			}
-			return shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: id, Owner: true}
+			return shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: id, SessionRole: shoal.SessionOwner}
 		}
 		_, ofDemoted := w.invite(owner("demoted"), shoal.NewInvite{SessionRole: shoal.SessionOwner})
 		_, ofDeleted := w.invite(owner("deleted"), shoal.NewInvite{SessionRole: shoal.SessionOwner})

@@ -270,7 +270,7 @@ func TestWhoReadsTheAuditLog(t *testing.T) {
 		id := shoal.EntityID("the-" + role)
 		_, err := h.Entities.Create(t.Context(), root, "lab", shoal.NewEntity{ID: id, Kind: shoal.Human, SessionRole: role}, "")
 		must(t, err)
-		caller := shoal.Principal{KeyID: "key_1", Role: shoal.RoleEntity, SessionID: "lab", EntityID: id, Owner: role == shoal.SessionOwner}
+		caller := shoal.Principal{KeyID: "key_1", Role: shoal.RoleEntity, SessionID: "lab", EntityID: id, SessionRole: role}
 		if _, _, err := h.Audits.List(t.Context(), caller, "lab", storage.AuditFilter{Limit: 1}); err != nil && shoal.KindOf(err) != want || err == nil && want != "" {
 			t.Errorf("%s: %v, want %q", role, err, want)
 		}

@@ -83,10 +83,15 @@ func lab(t *testing.T, h *hub.Hub, eve shoal.EntityID) shoal.Principal {
 func checkRightsEnd(t *testing.T, one, other *hub.Hub) {
 	ctx := context.Background()
 	owner := lab(t, one, "owner")
-	role := shoal.SessionOwner
-	_, err := one.Entities.Update(ctx, root, "lab", "owner", shoal.EntityChange{SessionRole: &role})
-	must(t, err)
-	owner.Owner = true
+	give := func(id shoal.EntityID, role shoal.SessionRole) error {
+		_, err := one.Entities.Update(ctx, root, "lab", id, shoal.EntityChange{SessionRole: &role})
+		return err
+	}
+	in := func(caller shoal.Principal, role shoal.SessionRole) shoal.Principal {
+		caller.SessionRole = role
+		return caller
+	}
+	must(t, give("owner", shoal.SessionOwner))
 	for _, c := range []struct {
 		name   string
 		caller shoal.Principal
@@ -95,11 +100,10 @@ func checkRightsEnd(t *testing.T, one, other *hub.Hub) {
 	}{
 		{"a revoked key", lab(t, one, "revoked"), shoal.Unauthenticated, func(caller shoal.Principal) error { return one.Keys.Revoke(ctx, root, caller.KeyID) }},
 		{"a removed entity", lab(t, one, "removed"), shoal.NotFound, func(caller shoal.Principal) error { return one.Entities.Delete(ctx, root, "lab", caller.EntityID) }},
-		{"a former owner", owner, shoal.Unauthenticated, func(shoal.Principal) error {
-			member := shoal.SessionMember
-			_, err := one.Entities.Update(ctx, root, "lab", "owner", shoal.EntityChange{SessionRole: &member})
-			return err
-		}},
+		{"a former owner", in(owner, shoal.SessionOwner), shoal.Unauthenticated, func(shoal.Principal) error { return give("owner", shoal.SessionAuditor) }},
+		{"a former auditor", in(owner, shoal.SessionAuditor), shoal.Unauthenticated, func(shoal.Principal) error { return give("owner", shoal.SessionMember) }},
+		{"a member that is a guest now", in(owner, shoal.SessionMember), shoal.Unauthenticated, func(shoal.Principal) error { return give("owner", shoal.SessionGuest) }},
+		{"a removed guest", in(owner, shoal.SessionGuest), shoal.NotFound, func(shoal.Principal) error { return one.Entities.Delete(ctx, root, "lab", "owner") }},
 		{"a deleted session", lab(t, one, "left"), shoal.NotFound, func(shoal.Principal) error { return one.Sessions.Delete(ctx, root, "lab") }},
 	} {
 		calls, bystander := openCalls(t, other, c.caller, "lab"), openCalls(t, other, ann, shoal.DefaultSession)

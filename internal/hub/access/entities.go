@@ -101,9 +101,8 @@ func (e *Entities) List(ctx context.Context, caller shoal.Principal, session sho
 // Update changes an entity. An entity may change its own name, description and metadata.
 // Kind, session role, owner and external id are for admins and owners of the session, which
 // may change every entity. Update fails with Conflict for the kind of a hosted agent, and
-// with NotFound for an owner that is not an entity of the session. An entity that is no
-// longer a session owner loses its open streams and can reopen them with its new role, and its
-// invitations stop working.
+// with NotFound for an owner that is not an entity of the session. An entity with a new session
+// role loses its open streams and can reopen them with it, and its invitations stop working.
 func (e *Entities) Update(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.EntityID, c shoal.EntityChange) (out shoal.Entity, err error) {
 	const op = "hub.Entities.Update"
 	if err := errors.Join(core.CheckSession(caller, session), c.Validate()); err != nil {
@@ -120,7 +119,7 @@ func (e *Entities) Update(ctx context.Context, caller shoal.Principal, session s
 			return err
 		}
 		before := out
-		oldName, kind, wasOwner := out.Name, out.Kind, out.SessionRole == shoal.SessionOwner
+		oldName, kind := out.Name, out.Kind
 		if err := e.applyRestricted(ch, &out, c); err != nil {
 			return err
 		}
@@ -141,8 +140,8 @@ func (e *Entities) Update(ctx context.Context, caller shoal.Principal, session s
 		if err := pending.AnnounceTooFewAfterChange(ch, before, out); err != nil {
 			return err
 		}
-		if isOwner := out.SessionRole == shoal.SessionOwner; isOwner != wasOwner {
-			ch.OnEnd(func(committed bool) { e.endRoleCalls(session, id, committed && wasOwner) })
+		if out.SessionRole != before.SessionRole {
+			ch.OnEnd(func(committed bool) { e.endRoleCalls(session, id, committed) })
 			if err := ch.DeleteInvitesOf(session, id); err != nil {
 				return err
 			}
@@ -221,10 +220,10 @@ func (e *Entities) applyRestricted(ch *core.Change, out *shoal.Entity, c shoal.E
 }
 
 // endRoleCalls makes servers look up the role of the entity's keys again, and ends the open
-// calls of a former session owner.
-func (e *Entities) endRoleCalls(session shoal.SessionID, id shoal.EntityID, demoted bool) {
+// calls that it made in its former role.
+func (e *Entities) endRoleCalls(session shoal.SessionID, id shoal.EntityID, changed bool) {
 	e.core.RevokedRights()
-	if demoted {
+	if changed {
 		e.core.Calls.EndRole(session, id)
 	}
 }

@@ -128,22 +128,21 @@ func recordKey(ch *core.Change, caller shoal.Principal, act audit.Act, key shoal
 	return ch.Record(caller, session, act, audit.Target{Kind: "key", ID: string(key.ID)}, details...)
 }
 
-// ByHash returns the key whose secret has this hash, and whether its entity is an owner of
-// its session. It fails with NotFound if the key never existed or is revoked. It identifies
+// ByHash returns the key whose secret has this hash, and the role of its entity in the session,
+// empty for a key without one. It fails with NotFound if the key never existed or is revoked. It identifies
 // callers, so it checks no rights.
-func (k *Keys) ByHash(ctx context.Context, hash string) (out shoal.Key, owner bool, err error) {
+func (k *Keys) ByHash(ctx context.Context, hash string) (out shoal.Key, role shoal.SessionRole, err error) {
 	err = k.core.View(ctx, "hub.Keys.ByHash", func(tx storage.Tx) error {
 		if out, err = tx.KeyByHash(hash); err != nil || out.Role != shoal.RoleEntity {
 			return err
 		}
 		e, err := tx.Entity(*out.SessionID, *out.EntityID)
-		owner = err == nil && e.SessionRole == shoal.SessionOwner
-		if errors.Is(err, shoal.NotFound) {
+		if role = e.SessionRole; errors.Is(err, shoal.NotFound) {
 			return nil
 		}
 		return err
 	})
-	return out, owner, err
+	return out, role, err
 }
 
 // Adopt stores a key whose secret was generated elsewhere, unless a key with this hash

@@ -26,7 +26,7 @@ func (k *Keys) checkRights(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(ended.Keys)+len(ended.Entities)+len(ended.Owners)+len(ended.Sessions) > 0 {
+	if len(ended.Keys)+len(ended.Entities)+len(ended.Roles)+len(ended.Sessions) > 0 {
 		k.core.Revocations.Add(1)
 		k.endCalls(ended)
 	}
@@ -43,8 +43,8 @@ func (k *Keys) endCalls(ended storage.HeldRights) {
 	for _, e := range ended.Entities {
 		k.core.Calls.EndEntity(e.Session, e.ID)
 	}
-	for _, e := range ended.Owners {
-		k.core.Calls.EndOwner(e.Session, e.ID)
+	for _, r := range ended.Roles {
+		k.core.Calls.EndHeldRole(r)
 	}
 	for _, id := range ended.Keys {
 		k.core.Calls.EndKey(id)

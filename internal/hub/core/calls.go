@@ -25,7 +25,7 @@ type Call struct {
 	signIn  shoal.KeyID // the sign-in of the browser that called; empty for a key in a header
 	session shoal.SessionID
 	entity  shoal.EntityID
-	owner   bool // the caller reads as an owner of the session
+	role    shoal.SessionRole // of the entity when the call began; empty if unknown
 
 	checkedAt time.Time     // when its rights were last read; guarded by Calls.mu
 	onEnd     func(error)   // nil is allowed
@@ -47,7 +47,7 @@ func (c *Calls) Enter(caller shoal.Principal, session shoal.SessionID, entity sh
 // right has ended. onEnd must not block.
 func (c *Calls) EnterWith(caller shoal.Principal, session shoal.SessionID, entity shoal.EntityID, onEnd func(error)) *Call {
 	x := &Call{
-		key: caller.KeyID, signIn: caller.SignIn, session: session, entity: entity, owner: caller.Owner && caller.Role == shoal.RoleEntity,
+		key: caller.KeyID, signIn: caller.SignIn, session: session, entity: entity, role: roleOf(caller),
 		checkedAt: time.Now(), onEnd: onEnd, Gone: make(chan struct{}),
 	}
 	c.mu.Lock()
@@ -115,11 +115,20 @@ func (c *Calls) EndEntity(session shoal.SessionID, id shoal.EntityID) {
 	c.endMatching(EntityNotFound(id), func(x *Call) bool { return x.session == session && x.entity == id })
 }
 
-// EndRole ends the open calls of an entity that is no longer an owner of its session.
+// EndRole ends the open calls of an entity that has got another role in its session.
 func (c *Calls) EndRole(session shoal.SessionID, id shoal.EntityID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.endMatching(roleChangedError(id), func(x *Call) bool { return x.session == session && x.entity == id })
+}
+
+// roleOf returns the session role with whose rights a caller calls, empty for keys without an
+// entity.
+func roleOf(caller shoal.Principal) shoal.SessionRole {
+	if caller.Role == shoal.RoleEntity {
+		return caller.SessionRole
+	}
+	return ""
 }
 
 func roleChangedError(id shoal.EntityID) error {
@@ -161,7 +170,7 @@ const (
 // prefix of ids that the hub creates.
 func (c *Calls) HeldRights() storage.HeldRights {
 	keys, sessions := map[shoal.KeyID]struct{}{}, map[shoal.SessionID]struct{}{}
-	entities, owners := map[storage.EntityRef]struct{}{}, map[storage.EntityRef]struct{}{}
+	entities, roles := map[storage.EntityRef]struct{}{}, map[storage.HeldRole]struct{}{}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for x := range c.open {
@@ -172,14 +181,15 @@ func (c *Calls) HeldRights() storage.HeldRights {
 			}
 		}
 		e := storage.EntityRef{Session: x.session, ID: x.entity}
-		if x.entity != "" {
+		switch {
+		case x.entity == "":
+		case x.role == "":
 			entities[e] = struct{}{}
-		}
-		if x.owner {
-			owners[e] = struct{}{}
+		default:
+			roles[storage.HeldRole{EntityRef: e, Role: x.role}] = struct{}{}
 		}
 	}
-	return storage.HeldRights{Keys: keysOf(keys), Entities: keysOf(entities), Owners: keysOf(owners), Sessions: keysOf(sessions)}
+	return storage.HeldRights{Keys: keysOf(keys), Entities: keysOf(entities), Roles: keysOf(roles), Sessions: keysOf(sessions)}
 }
 
 func keysOf[T comparable](set map[T]struct{}) []T {
@@ -212,11 +222,11 @@ func (c *Calls) EndUnchecked(before time.Time) int {
 	return open - len(c.open)
 }
 
-// EndOwner ends the open calls that an entity made as an owner of its session.
-func (c *Calls) EndOwner(session shoal.SessionID, id shoal.EntityID) {
+// EndHeldRole ends the open calls that an entity made in a role that it has lost.
+func (c *Calls) EndHeldRole(r storage.HeldRole) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.endMatching(roleChangedError(id), func(x *Call) bool { return x.owner && x.session == session && x.entity == id })
+	c.endMatching(roleChangedError(r.ID), func(x *Call) bool { return x.role == r.Role && x.session == r.Session && x.entity == r.ID })
 }
 
 func uncheckedRightsError() error {

@@ -81,7 +81,7 @@ func ActingEntity(caller shoal.Principal) (shoal.EntityID, error) {
 // ReaderEntity returns the entity to whose spaces a caller is limited, or an empty id for
 // admins, services and owners of the session, which see all spaces.
 func ReaderEntity(caller shoal.Principal) shoal.EntityID {
-	if caller.Role == shoal.RoleEntity && !caller.Owner {
+	if caller.Role == shoal.RoleEntity && !caller.Manages() {
 		return caller.EntityID
 	}
 	return ""

@@ -76,7 +76,7 @@ func startServiceRun(ch *core.Change, caller shoal.Principal, session shoal.Sess
 
 // requireService rejects entities that are not owners of the session.
 func requireService(caller shoal.Principal) error {
-	if caller.Role == shoal.RoleEntity && !caller.Owner {
+	if caller.Role == shoal.RoleEntity && !caller.Manages() {
 		return shoal.E("", shoal.Forbidden, "A key with the role \"entity\" may not do this. Use a service key or an admin key.")
 	}
 	return nil

@@ -34,8 +34,9 @@ type KeyTx interface {
 	// DeleteEntityKeys revokes every key of an entity.
 	DeleteEntityKeys(session shoal.SessionID, entity shoal.EntityID) error
 	// EndedRights returns those of the given rights that have ended at a time: revoked or
-	// expired keys, deleted entities and sessions, and owners that no longer own their
-	// session. It uses one query, however many rights are given.
+	// expired keys, deleted entities and sessions, and roles that the entity no longer has. An
+	// entity of Roles that was deleted is among the Entities of the result. It uses one query,
+	// however many rights are given.
 	EndedRights(held HeldRights, at shoal.Time) (HeldRights, error)
 	// UsedKeys stores when keys were last used, and from where if that is known. Unknown keys
 	// are ignored.
@@ -60,11 +61,17 @@ type KeyUse struct {
 	Address string
 }
 
-// HeldRights are the keys, entities and sessions that open calls depend on. Owners are
-// the entities that have to be owners of their session besides.
+// HeldRights are the keys, entities and sessions that open calls depend on. Roles are the
+// entities that have to have a certain role in their session besides.
 type HeldRights struct {
 	Keys     []shoal.KeyID
 	Entities []EntityRef
-	Owners   []EntityRef
+	Roles    []HeldRole
 	Sessions []shoal.SessionID
+}
+
+// HeldRole is the role of an entity in its session that an open call depends on.
+type HeldRole struct {
+	EntityRef
+	Role shoal.SessionRole
 }

@@ -201,9 +201,12 @@ var keyTests = map[string]func(*storecase.Case){
 		gone := storecase.New(c.T, c.Store)
 		c.Update(func(tx storage.Tx) error { return tx.DeleteSession(gone.Session) })
 		entityRef := func(e shoal.EntityID) storage.EntityRef { return storage.EntityRef{Session: c.Session, ID: e} }
+		role := func(e shoal.EntityID, r shoal.SessionRole) storage.HeldRole {
+			return storage.HeldRole{EntityRef: entityRef(e), Role: r}
+		}
 		held := storage.HeldRights{
 			Keys: []shoal.KeyID{id("stays"), id("later"), id("expired"), id("revoked")}, Sessions: []shoal.SessionID{c.Session, gone.Session},
-			Entities: []storage.EntityRef{entityRef("ann"), entityRef("bob"), entityRef("none")}, Owners: []storage.EntityRef{entityRef("ann"), entityRef("bob")},
+			Entities: []storage.EntityRef{entityRef("ann"), entityRef("bob"), entityRef("none")}, Roles: []storage.HeldRole{role("ann", shoal.SessionOwner), role("bob", shoal.SessionAuditor), role("bob", shoal.SessionMember), role("away", shoal.SessionMember)},
 		}
 		ended := func(held storage.HeldRights) storage.HeldRights {
 			got := storecase.Read(c, func(tx storage.Tx) (storage.HeldRights, error) { return tx.EndedRights(held, storecase.Time(8)) })
@@ -212,7 +215,7 @@ var keyTests = map[string]func(*storecase.Case){
 		}
 		storecase.Equal(c, "what has ended", ended(held), storage.HeldRights{
 			Keys: []shoal.KeyID{id("expired"), id("revoked")}, Sessions: []shoal.SessionID{gone.Session},
-			Entities: []storage.EntityRef{entityRef("none")}, Owners: []storage.EntityRef{entityRef("bob")},
+			Entities: []storage.EntityRef{entityRef("none"), entityRef("away")}, Roles: []storage.HeldRole{role("bob", shoal.SessionAuditor)},
 		})
 		storecase.Equal(c, "what has ended of nothing", ended(storage.HeldRights{}), storage.HeldRights{})
 	},
