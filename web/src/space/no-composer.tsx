@@ -8,13 +8,11 @@ import { useName } from "@/live/hooks";
 import { Button } from "@/ui/button";
 import { useAction } from "./use-action";
 
-/** A closed space, with what came out of it. */
-export function Closed({ space }: { space: Space }) {
+/** A closed space. The last message contains the summary. */
+export function Closed() {
   return (
     <Strip icon={<Lock aria-hidden className="size-4 shrink-0" />}>
-      <Sentence>
-        This space is closed: it can be read, nothing can be added.{space.summary !== null && space.summary !== "" && <> Summary: {space.summary}</>}
-      </Sentence>
+      <Sentence>This space is closed: it can be read, nothing can be added.</Sentence>
     </Strip>
   );
 }

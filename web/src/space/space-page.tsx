@@ -100,7 +100,7 @@ function Known({ live }: { live: LiveSpace }) {
         <Drop add={writes ? attachments.add : undefined}>
           <Timeline live={live} runs={runs} seq={seq} />
           <AtWork live={live} runs={runs.underWay} />
-          {writes ? <Composer space={space} attachments={attachments} focus={seq === undefined} /> : space.status === "closed" ? <Closed space={space} /> : <OnlyLooking space={space} />}
+          {writes ? <Composer space={space} attachments={attachments} focus={seq === undefined} /> : space.status === "closed" ? <Closed /> : <OnlyLooking space={space} />}
         </Drop>
       </main>
       <Side live={live} runs={runs} ask={ask} panel={panel} />

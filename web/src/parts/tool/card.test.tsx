@@ -22,16 +22,32 @@ describe("a tool call", () => {
     expect(container.textContent).toContain("laptop");
   });
 
+  const sent = "ada has not decided and asks: Which one?\nThe call was not executed. Answer in the space; call again if it is still needed.";
+  const notAnswered = "Permission denied. The call was not executed. Reason: Nobody answered in time.";
+  const settled = (status: "answered" | "expired" | "canceled") => pending({ kind: "permission", status, ...(status === "answered" ? { answeredBy: "ada" } : {}) });
   it.each([
-    ["Permission denied by ada. The call was not executed.", "ada", "Ada denied the request."],
-    ["Permission denied by ada. The call was not executed. Reason: Too dear.\nAsk again.", "ada", "Ada denied the request. Reason: Too dear.\nAsk again."],
-    ["Permission denied. The call was not executed. Reason: Nobody answered in time.", null, "The request was denied. Reason: Nobody answered in time."],
-    ["Permission denied by a rule. The call was not executed.", null, "A rule denied the request."],
-    ["ada has not decided and asks: Which one?\nThe call was not executed. Answer in the space; call again if it is still needed.", "ada", "Ada asked: Which one?"],
-    ["It was denied.", "ada", "It was denied."],
-  ])("says who denied it: %j", (error, answeredBy, words) => {
-    const { container } = show({ part: tool({ toolName: "order", status: "denied", error, answeredBy }) });
-    expect(container.querySelector(".text-bad[dir]")?.textContent).toBe(words);
+    ["denied", "Permission denied by ada. The call was not executed.", "ada", undefined, "deniedAda denied"],
+    ["denied", "Permission denied by ada. The call was not executed. Reason: Too dear.\nAsk again.", "ada", undefined, "deniedToo dear.\nAsk again.Ada denied"],
+    ["denied", "Permission denied by ada. The call was not executed. Reason: Too dear.", "ada", settled("answered"), "deniedToo dear.Ada denied"],
+    ["denied", notAnswered, null, undefined, "deniedThe request was denied. Reason: Nobody answered in time."],
+    ["denied", notAnswered, null, settled("expired"), "deniedExpired without an answer: counts as denied."],
+    ["denied", "Permission denied. The call was not executed. Reason: The conversation ended before anybody answered.", null, settled("expired"), "deniedThe conversation ended before anybody answered.Expired without an answer: counts as denied."],
+    ["denied", "Permission denied by a rule. The call was not executed.", null, undefined, "deniedA rule denied the request."],
+    ["denied", sent, "ada", undefined, "sent backWhich one?Ada sent it back with a question"],
+    ["denied", sent, "ada", settled("answered"), "sent backWhich one?Ada sent it back with a question"],
+    ["denied", "Sent back with a question: Which one?", "ada", settled("answered"), "sent backWhich one?Ada sent it back with a question"],
+    ["denied", "It was denied.", "ada", undefined, "deniedIt was denied.Ada denied"],
+    ["error", "Error: Nobody answered in time.", null, pending({ status: "expired" }), "failedExpired without an answer: counts as denied."],
+    ["canceled", "Error: canceled while it waited for an answer.", null, settled("canceled"), "canceledNot answered: the run has ended."],
+    ["canceled", "canceled", null, undefined, "canceled"],
+  ] as const)("says once what became of it, and by whom: %s, %j", (status, error, answeredBy, p, words) => {
+    const { container } = show({ part: tool({ toolName: "order", status, error, answeredBy, display: { mode: "full" } }), pending: p });
+    expect(container.textContent).toBe(`Orderorder${words}`);
+  });
+
+  it("says a choice once", () => {
+    const { container } = show({ part: tool({ toolName: "order", result: { chosen: true }, answeredBy: "ada" }), whole: true });
+    expect(container.textContent).toBe("OrderorderChosenAda answered");
   });
 
   it("keeps what a tool that failed says", () => {

@@ -13,7 +13,7 @@ import { LongWords, Words } from "../words/words";
 import { Outcome } from "./outcome";
 import { countChanges, editsOf, isWork } from "./work";
 import { Changes, WorkArguments, WorkOutput } from "./work-value";
-import { deed, displayOptions, errorWords, isCard, isOver, opensItself, stateOf, titleOf } from "./reading";
+import { askedBack, deed, displayOptions, errorWords, isCard, isOver, opensItself, stateOf, titleOf, verdictOf } from "./reading";
 
 export interface ToolCardProps {
   readonly part: ToolPart;
@@ -104,6 +104,8 @@ function Body({ part, over = false, pending, answer, custom, nameOf }: ToolCardP
   const options = displayOptions(part);
   const state = stateOf(part.status, over);
   const asks = pending?.kind === "permission" && pending.status === "open";
+  // The end of the card says it then.
+  const error = errorWords(part, nameOf, part.answeredBy !== null || (pending !== undefined && pending.status !== "open"));
   return (
     <>
       {asks && (
@@ -118,8 +120,8 @@ function Body({ part, over = false, pending, answer, custom, nameOf }: ToolCardP
       {custom}
       {custom === undefined && options.input && !echoed(part) && <Arguments part={part} state={state} titled={titleOf(part, pending?.kind).ofArgs} quiet={pending?.kind === "question" && pending.question !== null} />}
       <Edited part={part} pending={pending} />
-      {part.error !== null && (isWork(part) && state === "error" ? <WorkOutput text={errorWords(part, nameOf)} failed /> : <ErrorText part={part} nameOf={nameOf} />)}
-      {custom === undefined && options.output && part.result !== null && part.result !== undefined && part.error === null && !(isWork(part) && part.result === "") && (
+      {error !== "" && (isWork(part) && state === "error" ? <WorkOutput text={error} failed /> : <ErrorText text={error} asked={askedBack(part) !== undefined} />)}
+      {custom === undefined && options.output && part.result !== null && part.result !== undefined && part.error === null && verdictOf(part) === undefined && !(isWork(part) && part.result === "") && (
         <Result part={part} title={part.answeredBy !== null && pending?.kind !== "permission" ? "Answer" : "Result"} />
       )}
       <End part={part} pending={pending} answer={answer} nameOf={nameOf} state={state} />
@@ -127,10 +129,11 @@ function Body({ part, over = false, pending, answer, custom, nameOf }: ToolCardP
   );
 }
 
-function ErrorText({ part, nameOf }: Pick<ToolCardProps, "part" | "nameOf">) {
+// What went wrong; or what is asked before the call is decided.
+function ErrorText({ text, asked }: { text: string; asked: boolean }) {
   return (
-    <p className="rounded-md bg-bad-soft px-3 py-2 text-sm whitespace-pre-wrap text-bad [overflow-wrap:anywhere]" dir="auto">
-      <LongWords text={errorWords(part, nameOf)} />
+    <p className={classes("rounded-md px-3 py-2 text-sm whitespace-pre-wrap [overflow-wrap:anywhere]", asked ? "bg-warn-soft text-warn" : "bg-bad-soft text-bad")} dir="auto">
+      <LongWords text={text} />
     </p>
   );
 }
@@ -187,7 +190,7 @@ function End({ part, pending, answer, nameOf, state }: Pick<ToolCardProps, "part
   if (part.answeredBy !== null) {
     return (
       <p className="text-sm text-soft">
-        <Words text={nameOf(part.answeredBy)} /> {state === "denied" ? "denied it" : "answered"}
+        <Words text={nameOf(part.answeredBy)} /> {deed(part, state === "denied" ? "permission" : "client_tool")}
       </p>
     );
   }

@@ -80,16 +80,30 @@ export function opensItself(part: ToolPart, pending: PendingAction | undefined):
 
 const denial = /^Permission denied(?: by (.+?))?\. The call was not executed\.(?: Reason: (.*))?$/s;
 const question = /^(.+?) has not decided and asks: (.*)\nThe call was not executed\. Answer in the space; call again if it is still needed\.$/s;
+const sentBack = /^Sent back with a question: (.*)$/s;
+const unanswered = "Nobody answered in time.";
 
-/** The error of a part for people. That of a denied call is the text for the model, which names who answered by id. */
-export function errorWords({ status, error }: ToolPart, nameOf: (entity: string) => string): string {
-  const text = error ?? "";
-  if (status !== "denied") return text;
-  const asked = question.exec(text);
-  if (asked !== null) return `${nameOf(asked[1] ?? "")} asked: ${asked[2]}`;
+/** The question with which a denied call was sent back; undefined if it was denied for good. */
+export function askedBack({ status, error }: ToolPart): string | undefined {
+  return status === "denied" ? (question.exec(error ?? "")?.[2] ?? sentBack.exec(error ?? "")?.[1]) : undefined;
+}
+
+/**
+ * The error of a part for people; "" if there is nothing to add. That of a denied call is the
+ * text for the model, which names who answered by id. With `ending` the card itself says how
+ * the call ended, and by whom.
+ */
+export function errorWords(part: ToolPart, nameOf: (entity: string) => string, ending: boolean): string {
+  const text = part.error ?? "";
+  if (part.status === "canceled") return /^(Error: )?canceled\b/.test(text) ? "" : text;
+  if (part.status === "error" && ending && text === `Error: ${unanswered}`) return "";
+  if (part.status !== "denied") return text;
+  const asked = askedBack(part);
+  if (asked !== undefined) return ending ? asked : `${nameOf(question.exec(text)?.[1] ?? "Somebody")} asked: ${asked}`;
   const denied = denial.exec(text);
   if (denied === null) return text;
   const [, by, reason] = denied;
+  if (ending) return reason === undefined || reason === unanswered ? "" : reason;
   const what = by === undefined ? "The request was denied." : `${nameOf(by).replace(/^a /, "A ")} denied the request.`;
   return reason === undefined ? what : `${what} Reason: ${reason}`;
 }
@@ -102,5 +116,6 @@ export function stateOf(status: ToolPart["status"], over: boolean): ToolPart["st
 /** What the one who answered did. */
 export function deed(part: ToolPart | undefined, kind: PendingAction["kind"]): string {
   if (kind !== "permission") return "answered";
-  return part?.status === "denied" ? "denied" : "approved";
+  if (part === undefined || part.status !== "denied") return "approved";
+  return askedBack(part) === undefined ? "denied" : "sent it back with a question";
 }

@@ -41,6 +41,10 @@ interface Props {
   readonly moderates: boolean;
   /** Runs that it started and that failed. */
   readonly failed: readonly Run[];
+  /** The failed run that this message of the server reports. */
+  readonly about?: Run | undefined;
+  /** A message of the server reports the failure of the run that wrote this one. */
+  readonly said?: boolean;
 }
 
 export const MessageView = memo(function MessageView(props: Props) {
@@ -54,7 +58,7 @@ export const beside = "sm:pl-14";
 
 const frame = "scroll-my-16 rounded-lg px-3 [contain-intrinsic-size:auto_5rem] [content-visibility:auto] focus-visible:-outline-offset-2";
 
-function Article({ message, joined, marked, entry, moderates, failed }: Props & { message: Message }) {
+function Article({ message, joined, marked, entry, moderates, failed, said }: Props & { message: Message }) {
   const run = useRunOf(message);
   const [editing, setEditing] = useState(false);
   const over = message.status !== "streaming" || (run !== undefined && ended(run.status));
@@ -94,7 +98,7 @@ function Article({ message, joined, marked, entry, moderates, failed }: Props & 
       )}
       <Reactions message={message} />
       {message.droppedMentions.length > 0 && <Dropped ids={message.droppedMentions} />}
-      {message.status === "failed" && run?.error != null && <p className="mt-1 text-sm text-bad">The run failed: {run.error.message}</p>}
+      {message.status === "failed" && run?.error != null && said !== true && <p className="mt-1 text-sm text-bad">The run failed: {run.error.message}</p>}
       <FailedRuns runs={failed} />
     </article>
   );
@@ -183,12 +187,21 @@ function Dropped({ ids }: { ids: readonly string[] }) {
 }
 
 // What the server itself says stands between the messages, not among them.
-function Notice({ message, marked, entry }: Props & { message: Message }) {
+function Notice({ message, marked, entry, about }: Props & { message: Message }) {
   return (
-    <article data-message={message.id} data-seq={message.seq} tabIndex={entry ? 0 : -1} aria-labelledby={`${message.id}-head`} className={classes(frame, "mx-3 my-1 border border-line bg-ground py-1.5 text-sm text-soft", marked && "ring-2 ring-accent ring-inset")}>
-      <header id={`${message.id}-head`} className="flex items-center gap-2">
-        <h3 className="font-medium">Shoal</h3>
-        <Moment at={message.createdAt} />
+    <article
+      data-message={message.id}
+      data-seq={message.seq}
+      tabIndex={entry ? 0 : -1}
+      aria-labelledby={`${message.id}-head`}
+      className={classes(frame, "mx-3 my-1 border py-1.5 text-sm", about === undefined ? "border-line bg-ground text-soft" : "border-transparent bg-bad-soft text-bad", marked && "ring-2 ring-accent ring-inset")}
+    >
+      <header className="flex items-center gap-2">
+        <span id={`${message.id}-head`} className="flex items-center gap-2">
+          <h3 className="font-medium">Shoal</h3>
+          <Moment at={message.createdAt} />
+        </span>
+        {about !== undefined && <RunLink run={about.id} />}
       </header>
       <div className="wrap-anywhere">
         {message.parts.map((part) => (

@@ -13,6 +13,7 @@ import { type Entry, entries } from "./entries";
 import { MessageView } from "./message";
 import { OutgoingView } from "./outgoing";
 import { loadPage } from "./pages";
+import { reported } from "./reported";
 import { DayRow, MoreRow, UnreadRow } from "./rows";
 import { useBottom } from "./use-bottom";
 import { useDivider } from "./use-divider";
@@ -70,7 +71,12 @@ export const Timeline = memo(function Timeline({ live, runs, seq }: Props) {
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [onWay.length]);
 
-  const failed = useMemo(() => withoutWords(runs.failed, messages.slice(start, end).map((m) => m.runId)), [runs.failed, messages, start, end]);
+  const { notices, said, failed } = useMemo(() => {
+    const shown = messages.slice(start, end);
+    const notices = reported(runs.failed, shown);
+    const said: ReadonlySet<string | null> = new Set([...notices.values()].map((r) => r.id));
+    return { notices, said, failed: withoutWords(runs.failed, new Set([...said, ...shown.map((m) => m.runId)])) };
+  }, [runs.failed, messages, start, end]);
   const older = () => {
     if (start > 0) return void setView((v) => withOlder(seqs, v));
     // Once they are here the row is asked again, and mounts them.
@@ -85,7 +91,7 @@ export const Timeline = memo(function Timeline({ live, runs, seq }: Props) {
       case "hole":
         return <MoreRow key={row.key} what="Messages" scroller={scroller} again={rows} load={(above) => loadPage(store, session, space.id, above ? { before: row.before } : { after: row.after }).then(() => undefined)} />;
       case "message":
-        return <MessageView key={row.key} id={row.id} joined={row.joined && !showsFailure(rows[i - 1], failed)} marked={row.id === marked} moderates={moderates} entry={row.id === (keys.current ?? messages[end - 1]?.id)} failed={failed.get(row.id) ?? noRuns} />;
+        return <MessageView key={row.key} id={row.id} joined={row.joined && !showsFailure(rows[i - 1], failed)} marked={row.id === marked} moderates={moderates} entry={row.id === (keys.current ?? messages[end - 1]?.id)} failed={failed.get(row.id) ?? noRuns} about={notices.get(row.id)} said={said.has(store.live.messages.get(row.id)?.runId ?? null)} />;
     }
   };
   return (
@@ -112,8 +118,7 @@ function showsFailure(row: Entry | undefined, failed: RunsHere["failed"]): boole
   return row?.kind === "message" && (failed.get(row.id)?.length ?? 0) > 0;
 }
 
-// Failed runs that posted a message show the failure there.
-function withoutWords(failed: RunsHere["failed"], spoke: readonly (string | null)[]): RunsHere["failed"] {
-  const said = new Set(spoke);
+// Failed runs that posted a message show the failure there; of others the server may have said it.
+function withoutWords(failed: RunsHere["failed"], said: ReadonlySet<string | null>): RunsHere["failed"] {
   return new Map([...failed].map(([message, runs]) => [message, runs.filter((r) => !said.has(r.id))]));
 }
