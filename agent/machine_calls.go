@@ -14,6 +14,7 @@ type callStage int
 
 const (
 	callNew       callStage = iota // not checked yet
+	callAsking                     // waits for a permission
 	callReady                      // may start
 	callRunning                    // its tool runs
 	callExternal                   // the client executes it
@@ -29,6 +30,8 @@ type callState struct {
 	result ToolResult
 	end    toolEnd
 	shown  bool
+	// granted means that a person has permitted it.
+	granted bool
 	// repeated means that the result was stored when the turn was resumed.
 	repeated bool
 	// edited are the arguments that it runs with in place of the model's, if any.
@@ -100,6 +103,7 @@ func (m *machine) decided(verdicts map[string]verdict) {
 		}
 	}
 	m.dismiss()
+	m.show()
 }
 
 // undecided returns the calls that may run if decided permits it.
@@ -248,11 +252,15 @@ func (m *machine) admit(c *callState, choice PermissionRule) {
 	}
 	switch approved := asked != nil && asked.Answer != nil && asked.Answer.Approved; {
 	case asked == nil && (!spec.RequiresPermission || o.FullAccess || choice == AlwaysAllow), approved && choice != AlwaysDeny:
+		c.granted = approved
 		m.permit(c)
 	case choice == AlwaysDeny:
 		m.settle(c, ResultDenied, fmt.Sprintf("Permission denied %s. The call was not executed.", by))
-	case asked == nil:
-		m.request(c, Permission)
+	default:
+		if asked == nil {
+			m.request(c, Permission)
+		}
+		c.stage = callAsking
 	}
 }
 
@@ -296,13 +304,13 @@ func cut(text string, limit int) string {
 	return text[:at] + fmt.Sprintf("\n[cut: %d of %d bytes]", at, len(text))
 }
 
-// show emits results in the order of the calls. A call that waits for an external
-// answer, perhaps for days, does not delay the calls after it.
+// show emits results in the order of the calls. A call that waits for a person or an
+// external result, perhaps for days, does not delay the calls after it.
 func (m *machine) show() {
 	for i := range m.open {
 		c := &m.open[i]
 		switch {
-		case c.stage == callExternal || c.stage == callSuspended:
+		case c.stage == callAsking || c.stage == callExternal || c.stage == callSuspended:
 		case c.stage != callDone:
 			return
 		case !c.shown:

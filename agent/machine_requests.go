@@ -64,17 +64,6 @@ func (m *machine) announce() {
 	}
 }
 
-// unanswered returns the first request of the kind about this turn's own calls
-// that has no answer.
-func (m *machine) unanswered(kind PendingKind) *Pending {
-	for i := range m.step.Pending {
-		if p := &m.step.Pending[i]; p.Kind == kind && p.Answer == nil && p.Via == "" {
-			return p
-		}
-	}
-	return nil
-}
-
 // settleByChoice answers the permissions of tools whose choice came with the
 // answer to another request of the step, and reports whether there were any.
 func (m *machine) settleByChoice() bool {
@@ -93,16 +82,29 @@ func overdue(id string) Answer {
 	return Answer{PendingID: id, Reason: "Nobody answered in time.", Text: "Error: nobody answered in time.", Failed: true}
 }
 
-// askOrSuspend passes each request of the kind, or of all kinds, to Options.Answer
-// once, and then suspends the turn.
-func (m *machine) askOrSuspend(kind PendingKind) action {
-	for _, p := range m.step.Pending {
-		if p.Answer == nil && !m.asked[p.ID] && p.Via == "" && (kind == "" || p.Kind == kind) {
-			m.asked[p.ID] = true
-			return action{kind: actAsk, pending: p}
+// askOrSuspend passes each request to Options.Answer once, those for permission first,
+// and then suspends the turn.
+func (m *machine) askOrSuspend() action {
+	p := m.unasked(Permission)
+	if p == nil {
+		p = m.unasked("")
+	}
+	if p == nil {
+		return m.suspend()
+	}
+	m.asked[p.ID] = true
+	return action{kind: actAsk, pending: *p}
+}
+
+// unasked returns the first request of the kind, or of any kind, that has no answer and was
+// not passed to Options.Answer.
+func (m *machine) unasked(kind PendingKind) *Pending {
+	for i := range m.step.Pending {
+		if p := &m.step.Pending[i]; p.Answer == nil && !m.asked[p.ID] && p.Via == "" && (kind == "" || p.Kind == kind) {
+			return p
 		}
 	}
-	return m.suspend()
+	return nil
 }
 
 // suspend ends the turn as waiting; the open step is stored already.
@@ -159,6 +161,7 @@ func (m *machine) applyPermission(c *callState, a *Answer) {
 			return
 		}
 	}
+	c.granted = true
 	m.permit(c)
 }
 

@@ -4,14 +4,15 @@ import (
 	"slices"
 )
 
-// nextInCalls drives requests and tools until every call has its result.
+// nextInCalls drives requests and tools until every call has its result. A call that waits
+// for a person holds back no other call. While Options.Answer is called no tool runs, so
+// that each result is stored when it is there, and what a program prints about tools does
+// not mix with a question.
 func (m *machine) nextInCalls() (action, bool) {
 	if m.stopped {
 		return m.nextInStop()
 	}
-	if m.unanswered(Permission) == nil {
-		m.markStarted()
-	}
+	m.markStarted()
 	running, left := m.tally()
 	if left == 0 && len(m.toApply) == 0 && !m.needsMoreSteps() {
 		return m.closeStep(), true
@@ -25,31 +26,42 @@ func (m *machine) nextInCalls() (action, bool) {
 	if m.settleByChoice() {
 		return action{}, false // to be stored
 	}
-	switch p := m.unanswered(Permission); {
-	case p != nil:
-		return m.askOrSuspend(Permission), true
+	switch {
 	case running < m.rules.opts.MaxParallelTools && m.startNext():
 		return action{kind: actStart, call: m.open[m.started].effective()}, true
 	case running > 0:
 		return action{kind: actAwait}, true
 	}
-	return m.askOrSuspend(""), true
+	return m.askOrSuspend(), true
+}
+
+// mayStart reports whether the call may start now. A call that a person has permitted
+// starts after the other permissions of the step were asked for: a person who is there
+// answers all of them without waiting for tools.
+func (m *machine) mayStart(c *callState) bool {
+	return c.stage == callReady && (!c.granted || m.unasked(Permission) == nil)
 }
 
 // markStarted notes what may begin now, so that it is stored before it begins.
 func (m *machine) markStarted() {
 	for i := range m.open {
-		if c := &m.open[i]; c.stage == callReady && !slices.Contains(m.step.Started, c.call.ID) {
+		if c := &m.open[i]; m.mayStart(c) && !slices.Contains(m.step.Started, c.call.ID) {
 			m.step.Started = append(m.step.Started, c.call.ID)
 			m.dirty = true
 		}
 	}
 }
 
-// startNext moves the first ready call to running and reports whether there was
+// startNext moves the first call that may start to running and reports whether there was
 // one; m.started is its place.
 func (m *machine) startNext() bool {
-	at := slices.IndexFunc(m.open, func(c callState) bool { return c.stage == callReady })
+	at := -1
+	for i := range m.open {
+		if m.mayStart(&m.open[i]) {
+			at = i
+			break
+		}
+	}
 	if at < 0 {
 		return false
 	}
