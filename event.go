@@ -180,6 +180,7 @@ type (
 		Result     json.RawMessage `json:"result"`
 		Error      *string         `json:"error"`
 		AnsweredBy *EntityID       `json:"answeredBy"`
+		Decision   *Decision       `json:"decision"`
 	}
 	// PartResetData belongs to part.reset; part.removed has offset 0.
 	PartResetData struct {

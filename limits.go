@@ -95,10 +95,8 @@ func checkLine(field, s string, limit int, required bool) error {
 func checkText(field, s string, limit int) error {
 	switch {
 	case len(s) > limit:
-		return &Error{
-			Kind: TooLarge, Msg: fmt.Sprintf("%s has %d bytes; at most %d are allowed", field, len(s), limit),
-			Fields: []FieldError{{Location: field, Message: fmt.Sprintf("has %d bytes; at most %d are allowed", len(s), limit)}},
-		}
+		what := fmt.Sprintf("has %d bytes; at most %d are allowed", len(s), limit)
+		return &Error{Kind: TooLarge, Msg: field + " " + what, Fields: []FieldError{{Location: field, Message: what}}}
 	case !utf8.ValidString(s):
 		return Invalid(field, "is not valid UTF-8")
 	case strings.IndexByte(s, 0) >= 0:

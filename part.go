@@ -3,6 +3,7 @@ package shoal
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -63,6 +64,7 @@ type Part struct {
 	AnsweredBy EntityID // empty for null
 	// EditedArgs are what the call was executed with in place of Args; nil for null.
 	EditedArgs json.RawMessage
+	Decision   *Decision // of a permission that the call needed; nil if it has none
 	// Target is the one member that may see the part; empty for all. Private means
 	// that the reader is not that member: only ID and Type are set.
 	Target  EntityID
@@ -142,6 +144,7 @@ type (
 		Display    json.RawMessage `json:"display"`
 		AnsweredBy *EntityID       `json:"answeredBy"`
 		EditedArgs json.RawMessage `json:"editedArgs"`
+		Decision   *Decision       `json:"decision"`
 		Target     *EntityID       `json:"targetEntityId"`
 	}
 	privateShape struct {
@@ -180,9 +183,7 @@ func (p Part) MarshalJSON() ([]byte, error) {
 		}
 		return EncodeJSON(textShape{p.ID, p.Type, p.Text, p.Status})
 	case ToolPart:
-		return EncodeJSON(toolShape{
-			p.ID, p.Type, p.ToolName, p.ToolCallID, orObject(p.Args), p.Result, orNil(p.Error), p.Status, p.Display, orNil(p.AnsweredBy), p.EditedArgs, orNil(p.Target),
-		})
+		return EncodeJSON(toolShape{p.ID, p.Type, p.ToolName, p.ToolCallID, orObject(p.Args), p.Result, orNil(p.Error), p.Status, p.Display, orNil(p.AnsweredBy), p.EditedArgs, p.Decision, orNil(p.Target)})
 	case FilePart:
 		return EncodeJSON(fileShape{p.ID, p.Type, p.Name, p.MediaType, p.Size, p.URL})
 	case DataPart:
@@ -232,7 +233,7 @@ func (p *Part) UnmarshalJSON(b []byte) error {
 	*p = Part{
 		ID: all.ID, Type: all.Type, Text: all.Text, Status: all.Status, Name: all.Name, MediaType: all.MediaType, Size: all.Size,
 		URL: all.URL, Data: all.Data, ToolName: all.ToolName, ToolCallID: all.ToolCallID, Args: all.Args, Result: known(all.Result),
-		Error: orEmpty(all.Error), Display: known(all.Display), AnsweredBy: orEmpty(all.AnsweredBy), EditedArgs: known(all.EditedArgs), Target: orEmpty(all.Target), Private: all.Private,
+		Error: orEmpty(all.Error), Display: known(all.Display), AnsweredBy: orEmpty(all.AnsweredBy), EditedArgs: known(all.EditedArgs), Decision: all.Decision, Target: orEmpty(all.Target), Private: all.Private,
 	}
 	return nil
 }
@@ -257,18 +258,14 @@ func (m Message) For(reader EntityID) Message {
 	if reader == m.EntityID {
 		return m
 	}
+	if !slices.ContainsFunc(m.Parts, func(p Part) bool { return !p.VisibleTo(reader) }) {
+		return m
+	}
+	m.Parts = slices.Clone(m.Parts)
 	for i, p := range m.Parts {
-		if p.VisibleTo(reader) {
-			continue
+		if !p.VisibleTo(reader) {
+			m.Parts[i] = Part{ID: p.ID, Type: p.Type, Private: true}
 		}
-		parts := append([]Part(nil), m.Parts...)
-		for j := i; j < len(parts); j++ {
-			if !parts[j].VisibleTo(reader) {
-				parts[j] = Part{ID: parts[j].ID, Type: parts[j].Type, Private: true}
-			}
-		}
-		m.Parts = parts
-		break
 	}
 	return m
 }

@@ -3,6 +3,7 @@ package shoal
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -88,6 +89,8 @@ type PendingAction struct {
 	ArgsHash     string          `json:"argsHash"`
 	ArgsSchema   json.RawMessage `json:"argsSchema"`
 	EditedArgs   json.RawMessage `json:"editedArgs"`
+	// Decision is set in a permission that was answered or has expired.
+	Decision *Decision `json:"decision"`
 	// TriggerText is the text of the message that started the run, as the model read it,
 	// truncated to [MaxTriggerText] bytes. It is nil if no message started the run, if the
 	// message was deleted, for readers outside of its space, and in events. TriggerEditedAt
@@ -98,6 +101,16 @@ type PendingAction struct {
 
 // MaxTriggerText bounds the text of a trigger that a pending action shows, in bytes.
 const MaxTriggerText = 8 << 10
+
+// Decision is the outcome of a permission. By is nil if a key without an acting entity or a
+// rule decided, or nobody in time. Reason is what they, or the server, gave as the reason;
+// Ask is the question with which a call that is not approved was sent back.
+type Decision struct {
+	Approved bool      `json:"approved"`
+	By       *EntityID `json:"by"`
+	Reason   *string   `json:"reason"`
+	Ask      *string   `json:"ask"`
+}
 
 // PendingVote is the answer of one entity to an action that needs several. Approved
 // belongs to permissions; Result is the result or the answer to a question,
@@ -148,12 +161,8 @@ func (a PendingAnswer) Validate(kind PendingKind) error {
 		"result": len(a.Result) > 0, "error": a.Error != nil, "approved": a.Approved != nil, "reason": a.Reason != nil,
 		"remember": a.Remember != nil, "args": len(a.Args) > 0, "ask": a.Ask != nil, "answer": a.Answer != nil,
 	}
-	mine := map[string]bool{}
-	for _, f := range answerFields[kind] {
-		mine[f] = true
-	}
 	for _, f := range []string{"result", "error", "approved", "reason", "remember", "args", "ask", "answer"} {
-		if given[f] && !mine[f] {
+		if given[f] && !slices.Contains(answerFields[kind], f) {
 			p.add(Invalid(f, "does not belong to an answer of a "+string(kind)))
 		}
 	}
@@ -184,10 +193,10 @@ func (a PendingAnswer) Validate(kind PendingKind) error {
 	if len(a.Result) > MaxContent {
 		return E("", TooLarge, "result is too large; an answer holds at most 256 KiB")
 	}
-	if err := checkObject("args", orNull(a.Args), MaxContent); len(a.Args) > 0 && err != nil {
+	if err := checkObject("args", a.Args, MaxContent); err != nil || len(a.Result) == 0 {
 		return err
 	}
-	return checkObject("result", wrapped(orNull(a.Result)), MaxContent+16)
+	return checkObject("result", wrapped(a.Result), MaxContent+16)
 }
 
 // checkDecision adds what is wrong with the answer to a permission.
@@ -209,13 +218,6 @@ func (a PendingAnswer) checkDecision(p *problems) {
 	} else if r != nil {
 		p.add(r.check())
 	}
-}
-
-func orNull(raw json.RawMessage) json.RawMessage {
-	if len(raw) == 0 {
-		return json.RawMessage("null")
-	}
-	return raw
 }
 
 // The effects of a remembered decision.

@@ -311,10 +311,10 @@ func CheckTrigger(serviceName string, payload json.RawMessage) error {
 	}
 	var p problems
 	p.add(checkLine("serviceName", serviceName, MaxName, true))
-	if !json.Valid(orNull(payload)) {
+	if len(payload) > 0 && !json.Valid(payload) {
 		p.add(Invalid("payload", "must be a JSON value"))
-	} else {
-		p.add(checkObject("payload", wrapped(orNull(payload)), MaxContent+16))
+	} else if len(payload) > 0 {
+		p.add(checkObject("payload", wrapped(payload), MaxContent+16))
 	}
 	return p.err()
 }

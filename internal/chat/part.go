@@ -178,6 +178,7 @@ func (s *State) output(d shoal.ToolOutputData) {
 	if d.AnsweredBy != nil {
 		p.AnsweredBy = *d.AnsweredBy
 	}
+	p.Decision = d.Decision
 }
 
 // withdraw truncates or removes a part, because a model call is repeated.

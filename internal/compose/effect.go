@@ -82,6 +82,7 @@ type (
 		Result     json.RawMessage
 		Error      string
 		AnsweredBy shoal.EntityID
+		Decision   *shoal.Decision
 	}
 	// ShowPending determines where a request is shown: in the part PartRef; in Space
 	// without a part when PartRef is nil; nowhere when both are empty, and then only

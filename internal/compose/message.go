@@ -47,6 +47,8 @@ type Part struct {
 	AnsweredBy shoal.EntityID  `json:"answeredBy,omitempty"`
 	// EditedArgs are the arguments that were approved instead of Args, if they differ.
 	EditedArgs json.RawMessage `json:"editedArgs,omitempty"`
+	// Decision is the outcome of the permission that the call needed; nil without one.
+	Decision *shoal.Decision `json:"decision,omitempty"`
 	// Target is the one member that may see the part; empty for all.
 	Target shoal.EntityID `json:"targetEntityId,omitempty"`
 	// Pending is the request that the part shows or has shown. RequestOnly means that

@@ -138,7 +138,7 @@ func (c *Composer) finishTool(p *part, status shoal.PartStatus, result json.RawM
 	}
 	c.resetInput(p)
 	p.Status, p.Result, p.Error, p.in.due = status, result, said, true
-	c.emit(FinishTool{p.place, status, result, said, p.AnsweredBy})
+	c.emit(FinishTool{p.place, status, result, said, p.AnsweredBy, p.Decision})
 	c.settle(p.in)
 }
 

@@ -32,6 +32,6 @@ func (p Part) public() shoal.Part {
 	}
 	return shoal.Part{
 		ID: p.ID, Type: p.Type, Status: p.Status, ToolName: p.Tool, ToolCallID: p.Call, Args: args, Result: p.Result,
-		Error: p.Error, Display: p.Rendering, AnsweredBy: p.AnsweredBy, EditedArgs: p.EditedArgs, Target: p.Target,
+		Error: p.Error, Display: p.Rendering, AnsweredBy: p.AnsweredBy, EditedArgs: p.EditedArgs, Decision: p.Decision, Target: p.Target,
 	}
 }

@@ -81,6 +81,7 @@ func (c *Composer) applyAnswer(p agent.Pending) {
 		return
 	}
 	k.part.AnsweredBy = by
+	k.part.decide(p)
 	if p.Kind == agent.Permission && p.Answer.Approved {
 		c.applyEdit(k.part, p)
 		c.setStatus(k.part, shoal.PartRunning)
@@ -91,6 +92,7 @@ func (c *Composer) applyAnswer(p agent.Pending) {
 func (c *Composer) answerRequest(p *part, pending agent.Pending) {
 	a := pending.Answer
 	p.AnsweredBy = shoal.EntityID(a.By)
+	p.decide(pending)
 	c.applyEdit(p, pending)
 	switch {
 	case pending.Kind == agent.Permission && a.Approved:
@@ -103,6 +105,25 @@ func (c *Composer) answerRequest(p *part, pending agent.Pending) {
 		c.finishTool(p, shoal.PartError, nil, a.Text)
 	default:
 		c.finishTool(p, shoal.PartDone, resultJSON(a.Text), "")
+	}
+}
+
+// decide keeps the answer to a permission.
+func (p *part) decide(pending agent.Pending) {
+	a := pending.Answer
+	if pending.Kind != agent.Permission {
+		return
+	}
+	p.Decision = &shoal.Decision{Approved: a.Approved}
+	if a.By != "" {
+		by := shoal.EntityID(a.By)
+		p.Decision.By = &by
+	}
+	switch {
+	case a.Ask != "":
+		p.Decision.Ask = &a.Ask
+	case a.Reason != "":
+		p.Decision.Reason = &a.Reason
 	}
 }
 
@@ -186,6 +207,10 @@ func (c *Composer) finishDisplay(k *call, r agent.ToolResult) {
 		status = shoal.PartError
 	}
 	switch r.Status {
+	case agent.ResultDenied:
+		if k.part.Decision == nil { // a rule decided, and nobody was asked
+			k.part.Decision = &shoal.Decision{}
+		}
 	case agent.ResultOK, agent.ResultFailed, agent.ResultTimedOut:
 		m := k.part.in
 		m.Starts = m.Starts || m.SealedBy == k.id && m.Mention != ""

@@ -1,6 +1,7 @@
 package compose_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -30,7 +31,7 @@ func showEffect(e compose.Effect) string {
 	case compose.ChangePart:
 		return fmt.Sprintf("%s is %s", e.Place.Part, e.Status)
 	case compose.FinishTool:
-		return strings.TrimSpace(fmt.Sprintf("%s %s %s %s %s", e.Place.Part, e.Status, e.Result, e.Error, by(e.AnsweredBy)))
+		return strings.TrimSpace(fmt.Sprintf("%s %s %s %s %s", e.Place.Part, e.Status, e.Result, e.Error, by(e.AnsweredBy)) + decision(e.Decision))
 	case compose.ShowPending:
 		part := "no part"
 		if e.Place != nil {
@@ -49,6 +50,14 @@ func showEffect(e compose.Effect) string {
 		return fmt.Sprintf("start %s in %s by %s of %s", e.Entity, e.Space, e.Call, e.Message)
 	}
 	return fmt.Sprintf("%T", e)
+}
+
+func decision(d *shoal.Decision) string {
+	if d == nil {
+		return ""
+	}
+	text, _ := json.Marshal(d) // of strings only
+	return " " + string(text)
 }
 
 func by(who shoal.EntityID) string {

@@ -26,6 +26,7 @@ type (
 		Display    json.RawMessage  `json:"display"`
 		AnsweredBy *shoal.EntityID  `json:"answeredBy"`
 		EditedArgs json.RawMessage  `json:"editedArgs"`
+		Decision   *shoal.Decision  `json:"decision"`
 		Target     *shoal.EntityID  `json:"targetEntityId"`
 	}
 	PrivatePart struct {

@@ -330,6 +330,8 @@ func (d *documentMaker) unions(schemas map[string]*jsonschema.Schema) {
 	// A reader that may not see a tool call learns only that it exists.
 	shown, private := schemas["ToolPart"], d.registry.schema(reflect.TypeFor[PrivatePart]())
 	schemas["ShownToolPart"] = shown
+	describe(shown.Properties["editedArgs"], reflect.TypeFor[json.RawMessage](), "ShownToolPart", "editedArgs")
+	describe(shown.Properties["decision"], reflect.TypeFor[*shoal.Decision](), "ShownToolPart", "decision")
 	schemas["ToolPart"] = &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Ref: schemaRefs + "ShownToolPart"}, private}}
 	schemas["Trigger"] = one(reflect.TypeFor[SpaceMessageTrigger](), reflect.TypeFor[PlanTrigger](), reflect.TypeFor[ServiceTrigger]())
 	// A reader that is not in the space of the message learns only that it exists.

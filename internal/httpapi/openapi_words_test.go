@@ -100,7 +100,7 @@ var (
 )
 
 // nullable are the objects and lists that may be null.
-var nullable = map[string]bool{"Run.error": true, "Run.activity": true, "Run.waitingFor": true, "Entity.lastFailure": true, "Entity.wake": true, "Wake.proof": true, "WaitResult.failed": true, "PendingAction.options": true, "PendingAction.by": true}
+var nullable = map[string]bool{"Run.error": true, "Run.activity": true, "Run.waitingFor": true, "Entity.lastFailure": true, "Entity.wake": true, "Wake.proof": true, "WaitResult.failed": true, "PendingAction.options": true, "PendingAction.by": true, "PendingAction.decision": true, "ShownToolPart.decision": true, "ToolOutputData.decision": true}
 
 // enums are the values of closed string types.
 var enums = map[reflect.Type][]any{

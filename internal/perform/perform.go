@@ -137,7 +137,7 @@ func (p *Attempt) performPart(e compose.Effect) error {
 		return p.publishPart(e.Place, shoal.EventToolInputAvailable, &shoal.ToolInputData{ToolCallID: e.Place.Call, ToolName: e.Place.Tool, Args: e.Args})
 	case compose.FinishTool:
 		return p.publishPart(e.Place, outputEvent(e.Status), &shoal.ToolOutputData{
-			ToolCallID: e.Place.Call, ToolName: e.Place.Tool, Status: e.Status, Result: e.Result, Error: OrNil(e.Error), AnsweredBy: OrNil(e.AnsweredBy),
+			ToolCallID: e.Place.Call, ToolName: e.Place.Tool, Status: e.Status, Result: e.Result, Error: OrNil(e.Error), AnsweredBy: OrNil(e.AnsweredBy), Decision: e.Decision,
 		})
 	}
 	return nil // seals and status changes are stored with their message

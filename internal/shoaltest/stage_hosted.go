@@ -121,7 +121,7 @@ func part(p shoal.Part) string {
 	if p.Error != "" {
 		out += fmt.Sprintf(" error %q", p.Error)
 	}
-	return out
+	return out + decision(p.Decision)
 }
 
 func waiting(s *stage, c *command) error {

@@ -151,7 +151,28 @@ func pendingLine(p shoal.PendingAction) string {
 	if len(p.EditedArgs) > 0 {
 		out += " edited " + string(p.EditedArgs)
 	}
-	return out
+	return out + decision(p.Decision)
+}
+
+// decision is the end of a line about a permission that somebody or something decided.
+func decision(d *shoal.Decision) string {
+	if d == nil {
+		return ""
+	}
+	out := " (denied"
+	if d.Approved {
+		out = " (approved"
+	}
+	if d.By != nil {
+		out += " by " + string(*d.By)
+	}
+	if d.Reason != nil {
+		out += ": " + *d.Reason
+	}
+	if d.Ask != nil {
+		out += ", asks: " + *d.Ask
+	}
+	return out + ")"
 }
 
 func raceAnswers(s *stage, c *command) error {

@@ -140,7 +140,7 @@ it("draws a tool with its component while its arguments are written, and returns
   await act(async () => screen.getByText("Choose").click());
   expect(posts(server)[0]?.body).toEqual({ result: { chosen: true } });
   await waitFor(() => expect(container.textContent).toBe("Lark 1199.00 running undefined"));
-  server.emit({ type: "tool-output-available", ...of, result: { chosen: true }, error: null, answeredBy: "ann", status: "done" });
+  server.emit({ type: "tool-output-available", ...of, result: { chosen: true }, error: null, answeredBy: "ann", decision: null, status: "done" });
   await waitFor(() => expect(container.textContent).toBe("Lark 1199.00 done true"));
 });
 

@@ -1807,6 +1807,17 @@ export interface components {
              */
             readonly type: "data";
         };
+        /** @description The outcome of a permission. */
+        readonly Decision: {
+            /** @description Whether the call may be executed. */
+            readonly approved: boolean;
+            /** @description The question with which a call that is not approved was sent back. */
+            readonly ask: string | null;
+            /** @description Who decided; null if a key without an acting entity or a rule did, or nobody in time. */
+            readonly by: string | null;
+            /** @description The reason that was given. */
+            readonly reason: string | null;
+        };
         /** @description `delivery.updated`: what became of the mentions of a message has changed. Only the sender of the message (`entityId`) and admins receive it, at most once a second for a message; the event is ephemeral and has no `id`. */
         readonly DeliveryData: {
             /** Format: date-time */
@@ -2685,6 +2696,7 @@ export interface components {
          *       "argsHash": "5a1f8f3d0c7e4b2a9d6c3f0e1b8a7c4d5e2f9a6b3c0d7e4f1a8b5c2d9e6f3a0b",
          *       "argsSchema": null,
          *       "editedArgs": null,
+         *       "decision": null,
          *       "triggerText": null,
          *       "triggerEditedAt": null
          *     }
@@ -2705,6 +2717,8 @@ export interface components {
             readonly choose: string | null;
             /** Format: date-time */
             readonly createdAt: string;
+            /** @description The outcome of a permission that was answered or has expired; null for others. */
+            readonly decision: components["schemas"]["Decision"] | null;
             /** @description The arguments with which the call was executed instead of `args`; null if `args` were used. */
             readonly editedArgs: unknown;
             /**
@@ -3379,7 +3393,10 @@ export interface components {
         readonly ShownToolPart: {
             readonly answeredBy: string | null;
             readonly args: unknown;
+            /** @description The outcome of the permission that the call needed; null if it needed none, while it waits, and in parts from before the field. */
+            readonly decision: components["schemas"]["Decision"] | null;
             readonly display: unknown;
+            /** @description The arguments with which the call was executed instead of `args`; null if `args` were used. */
             readonly editedArgs: unknown;
             readonly error: string | null;
             readonly id: string;
@@ -3662,6 +3679,7 @@ export interface components {
             readonly answeredBy: string | null;
             /** Format: date-time */
             readonly at: string;
+            readonly decision: components["schemas"]["Decision"] | null;
             readonly error: string | null;
             readonly messageId: string;
             readonly partId: string;

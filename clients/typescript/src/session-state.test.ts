@@ -101,12 +101,12 @@ describe("arguments of a tool that grow", () => {
     expect(part(live)).toMatchObject({ status: "input_streaming", args: { name: "Lark Air" } });
     live.apply({ type: "tool-input-available", ...head, toolCallId: "c1", toolName: "card", args: { name: "Lark Air", price: 1199 } });
     expect(part(live)).toMatchObject({ status: "running", args: { name: "Lark Air", price: 1199 } });
-    live.apply({ type: "tool-output-available", ...head, toolCallId: "c1", toolName: "card", status: "done", result: { chosen: true }, error: null, answeredBy: "ann" });
+    live.apply({ type: "tool-output-available", ...head, toolCallId: "c1", toolName: "card", status: "done", result: { chosen: true }, error: null, answeredBy: "ann", decision: null });
     expect(part(live)).toMatchObject({ status: "done", result: { chosen: true }, answeredBy: "ann" });
   });
 
   it("wait for the whole where the beginning was missed", () => {
-    const half: Part = { id: "p1", type: "tool_call", toolCallId: "c1", toolName: "card", args: {}, result: null, error: null, status: "input_streaming", display: null, answeredBy: null, editedArgs: null, targetEntityId: null };
+    const half: Part = { id: "p1", type: "tool_call", toolCallId: "c1", toolName: "card", args: {}, result: null, error: null, status: "input_streaming", display: null, answeredBy: null, editedArgs: null, decision: null, targetEntityId: null };
     const live = after(snapshot(space("shop"), [message("m1", 1, [half])]), input(9, '"x":1}'));
     expect(live.gap).toBe(false);
     expect(part(live)).toMatchObject({ args: {} });
@@ -205,7 +205,7 @@ describe("spaces", () => {
 describe("what waits", () => {
   const pending = (id: string, status: PendingAction["status"]): PendingAction => ({
     id, kind: "permission", runId: "run_1", agentId: "bot", spaceId: "shop", messageId: "m1", partId: "p1", toolCallId: "c1", toolName: "order", args: {},
-    question: null, options: null, resultSchema: null, status, expiresAt: null, createdAt: at, answeredBy: null, answeredAt: null, by: null, quorum: 1, notRequester: false, choose: null, votes: [], eligible: 1, requesters: [], argsHash: "", argsSchema: null, editedArgs: null, triggerText: null, triggerEditedAt: null, 
+    question: null, options: null, resultSchema: null, status, expiresAt: null, createdAt: at, answeredBy: null, answeredAt: null, by: null, quorum: 1, notRequester: false, choose: null, votes: [], eligible: 1, requesters: [], argsHash: "", argsSchema: null, editedArgs: null, decision: null, triggerText: null, triggerEditedAt: null, 
   });
   const opened = (id: string): LiveEvent => ({ type: "pending.opened", spaceId: "shop", runId: "run_1", at, pendingAction: pending(id, "open") });
 

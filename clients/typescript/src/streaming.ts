@@ -66,7 +66,7 @@ export function applyPart(m: Message, event: PartEvent, streaming: Map<string, S
     case "tool-output-error":
       streaming.delete(event.partId);
       if (!isVisibleTool(part)) return m;
-      return put(m, { ...part, result: event.result, error: event.error, answeredBy: event.answeredBy, status: event.status });
+      return put(m, { ...part, result: event.result, error: event.error, answeredBy: event.answeredBy, decision: event.decision, status: event.status });
     case "part.reset":
       return truncate(m, part, event.offset, streaming);
     case "part.removed":
@@ -133,7 +133,7 @@ function isVisibleTool(part: Part | undefined): part is ToolPart {
 function newTool(event: { partId: string; toolCallId: string; toolName: string; targetEntityId?: string; display?: unknown }): ToolPart {
   return {
     id: event.partId, type: "tool_call", toolCallId: event.toolCallId, toolName: event.toolName, args: {}, result: null, error: null,
-    status: "input_streaming", display: event.display ?? null, answeredBy: null, editedArgs: null, targetEntityId: event.targetEntityId ?? null,
+    status: "input_streaming", display: event.display ?? null, answeredBy: null, editedArgs: null, decision: null, targetEntityId: event.targetEntityId ?? null,
   };
 }
 

@@ -9,7 +9,7 @@ afterEach(() => vi.unstubAllGlobals());
 const action = (some: Partial<PendingAction> = {}): PendingAction => ({
   id: "pnd_1", kind: "client_tool", runId: "run_1", agentId: "bot", spaceId: "shop", messageId: null, partId: null, toolCallId: "call-1", toolName: "showMap", args: { place: "Oslo" },
   question: null, options: null, resultSchema: null, status: "open", expiresAt: null, createdAt: "2026-11-20T10:00:00.000Z", answeredBy: null, answeredAt: null, by: null, quorum: 1, notRequester: false,
-  choose: null, votes: [], eligible: 1, requesters: ["ann"], argsHash: "", argsSchema: null, editedArgs: null, triggerText: null, triggerEditedAt: null, ...some,
+  choose: null, votes: [], eligible: 1, requesters: ["ann"], argsHash: "", argsSchema: null, editedArgs: null, decision: null, triggerText: null, triggerEditedAt: null, ...some,
 });
 
 /** A server with these open actions, and programs that execute the tool. */

@@ -104,6 +104,7 @@ func (j *Judge) publicView(row storage.Pending) (shoal.PendingAction, error) {
 		one := shoal.ChooseOne
 		out.Choose = &one
 	}
+	out.Decision = decisionOf(row)
 	if row.Status == shoal.PendingAnswered && row.Answer != nil {
 		out.EditedArgs = Rules.EditedArgs(*row.Answer)
 	}
@@ -116,6 +117,16 @@ func (j *Judge) publicView(row storage.Pending) (shoal.PendingAction, error) {
 	a, all, err := j.possibleVoters(row)
 	out.Eligible = Rules.Eligible(a, all)
 	return out, err
+}
+
+// decisionOf returns the outcome of a permission that was answered or has expired, nil for
+// other rows.
+func decisionOf(row storage.Pending) *shoal.Decision {
+	a := row.Answer
+	if row.Kind != shoal.PendingPermission || a == nil || row.Status != shoal.PendingAnswered && row.Status != shoal.PendingExpired {
+		return nil
+	}
+	return &shoal.Decision{Approved: a.Approved != nil && *a.Approved, By: row.AnsweredBy, Reason: a.Reason, Ask: a.Ask}
 }
 
 // possibleVoters returns the action of a row and the entities that may be able to answer

@@ -24,6 +24,7 @@ type storedPart struct {
 	Display    json.RawMessage  `json:"display,omitempty"`
 	AnsweredBy shoal.EntityID   `json:"answeredBy,omitempty"`
 	EditedArgs json.RawMessage  `json:"editedArgs,omitempty"`
+	Decision   *shoal.Decision  `json:"decision,omitempty"`
 	Target     shoal.EntityID   `json:"targetEntityId,omitempty"`
 	Private    bool             `json:"private,omitempty"`
 	Name       string           `json:"name,omitempty"`
@@ -38,7 +39,7 @@ func EncodePartsJSON(all []shoal.Part) (string, error) {
 	stored := make([]storedPart, len(all))
 	for i, p := range all {
 		stored[i] = storedPart{
-			p.ID, p.Type, p.Text, p.Status, p.ToolName, p.ToolCallID, p.Args, p.Result, p.Error, p.Display, p.AnsweredBy, p.EditedArgs, p.Target, p.Private,
+			p.ID, p.Type, p.Text, p.Status, p.ToolName, p.ToolCallID, p.Args, p.Result, p.Error, p.Display, p.AnsweredBy, p.EditedArgs, p.Decision, p.Target, p.Private,
 			p.Name, p.MediaType, p.Size, p.URL, p.Data,
 		}
 	}

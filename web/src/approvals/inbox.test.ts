@@ -5,7 +5,7 @@ import { aMessage, aPending, at } from "@/runs/testing";
 import { alike, gist, inOrder, isMine } from "./inbox";
 import { subject } from "./subject";
 import { around } from "./queries";
-import { deniedBy, settledWords } from "./settled";
+import { settledWords } from "./settled";
 
 const member = (entityId: string) => ({ entityId, kind: "human" as const, name: entityId, joinedAt: at(0), addedBy: null });
 const harbour: Space = { id: "harbour", sessionId: "default", name: "Harbour", status: "open", summary: null, ownerId: null, adminAgentId: null, showAgentReasoning: false, metadata: {}, members: [member("ann"), member("shop")], memberCount: 2, lastSeq: 0, unreadCount: 0, mentionCount: 0, firstUnreadSeq: 0, muted: false, createdAt: at(0), closedAt: null };
@@ -51,17 +51,13 @@ test("summarises a question with its options, and a tool with its arguments", ()
 describe("the outcome", () => {
   const name = (id: string) => ({ ada: "Ada" })[id] ?? id;
   test("names who approved, denied or answered", () => {
-    const permission = aPending({ kind: "permission", status: "answered", answeredBy: "ada" });
-    expect(settledWords(permission, name, false)).toBe("Ada approved");
-    expect(settledWords(permission, name, true)).toBe("Ada denied");
-    expect(settledWords(permission, name)).toBe("Ada decided");
+    const decided = (approved: boolean, ask: string | null = null) => aPending({ kind: "permission", status: "answered", answeredBy: "ada", decision: { approved, by: "ada", reason: null, ask } });
+    expect(settledWords(decided(true), name)).toBe("Ada approved");
+    expect(settledWords({ ...decided(true), editedArgs: {} }, name)).toBe("Ada approved with changes");
+    expect(settledWords(decided(false), name)).toBe("Ada denied");
+    expect(settledWords(decided(false, "Which one?"), name)).toBe("Ada sent it back with a question");
     expect(settledWords(aPending({ status: "answered" }), name)).toBe("An admin or a service answered");
     expect(settledWords(aPending({ status: "expired" }), name)).toBe("Nobody answered in time");
-  });
-
-  test("is denied if the settled part says so", () => {
-    const part = (status: string) => ({ id: "prt_1", type: "tool_call" as const, toolName: "pay", toolCallId: "c", args: {}, result: null, error: null, status, display: null, answeredBy: null, editedArgs: null, targetEntityId: null });
-    expect([deniedBy(part("denied")), deniedBy(part("done")), deniedBy(part("requires_action")), deniedBy(undefined)]).toEqual([true, false, undefined, undefined]);
   });
 });
 

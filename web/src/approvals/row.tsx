@@ -3,14 +3,14 @@ import { Link } from "@tanstack/react-router";
 import { CircleHelp, Hand, type LucideIcon, ShieldQuestion, TimerReset } from "lucide-react";
 import type { PendingAction } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
-import { useLive, useName, useSpace } from "@/live/hooks";
+import { useName, useSpace } from "@/live/hooks";
 import { tallyOf } from "@/parts/answer/votes";
 import { Words } from "@/parts/words/words";
 import { classes } from "@/ui/classes";
 import { duration, Moment, useNow } from "@/ui/time";
 import { gist } from "./inbox";
 import { subject } from "./subject";
-import { deniedBy, settledWords, useNames } from "./settled";
+import { settledWords, useNames } from "./settled";
 
 const icons: Record<PendingAction["kind"], { icon: LucideIcon; word: string }> = {
   client_tool: { icon: Hand, word: "To do" },
@@ -92,11 +92,9 @@ function Deadline({ at, now }: { at: string; now: number }) {
 /** The outcome and its time: "Ada approved, 14:07". */
 export function Settled({ pending: p }: { pending: PendingAction }) {
   const name = useNames();
-  const live = useLive().live;
-  const part = live.messages.get(p.messageId ?? "")?.parts.find((x) => x.id === p.partId);
   return (
     <span>
-      {settledWords(p, name, deniedBy(part))}
+      {settledWords(p, name)}
       {p.answeredAt !== null && (
         <>
           , <Moment at={p.answeredAt} />

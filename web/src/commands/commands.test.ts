@@ -44,7 +44,7 @@ const message = (some: Partial<Message>): Message => ({
 const posted = (some: Partial<Message> = {}) => ({ type: "message.created" as const, at, runId: null, spaceId: "shop", message: message(some) });
 const pending: PendingAction = {
   id: "pnd_1", kind: "permission", runId: "r", agentId: "bot", spaceId: "shop", messageId: null, partId: null, toolCallId: "c", toolName: "pay", args: { secret: "a secret" }, question: null, options: null,
-  resultSchema: null, status: "open", expiresAt: null, createdAt: at, answeredBy: null, answeredAt: null, by: null, quorum: 1, notRequester: false, choose: null, votes: [], eligible: 1, requesters: [], argsHash: "", argsSchema: null, editedArgs: null, triggerText: null, triggerEditedAt: null, 
+  resultSchema: null, status: "open", expiresAt: null, createdAt: at, answeredBy: null, answeredAt: null, by: null, quorum: 1, notRequester: false, choose: null, votes: [], eligible: 1, requesters: [], argsHash: "", argsSchema: null, editedArgs: null, decision: null, triggerText: null, triggerEditedAt: null, 
 };
 const opened = (some: Partial<PendingAction> = {}) => ({ type: "pending.opened" as const, at, runId: "r", spaceId: "shop", pendingAction: { ...pending, ...some } });
 

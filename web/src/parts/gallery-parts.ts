@@ -3,14 +3,14 @@ import type { Part, PendingAction, ToolPart } from "@shoal-dev/client";
 
 /** A tool's part with what matters of it. */
 export function tool(some: Partial<ToolPart> & { toolName: string }): ToolPart {
-  return { id: `prt_${some.toolName}`, type: "tool_call", toolCallId: "call-1", args: {}, result: null, error: null, status: "done", display: null, answeredBy: null, editedArgs: null, targetEntityId: null, ...some };
+  return { id: `prt_${some.toolName}`, type: "tool_call", toolCallId: "call-1", args: {}, result: null, error: null, status: "done", display: null, answeredBy: null, editedArgs: null, decision: null, targetEntityId: null, ...some };
 }
 
 /** What waits, with what matters of it. */
 export function pending(some: Partial<PendingAction>): PendingAction {
   return {
     id: "pnd_1", kind: "client_tool", runId: "run_1", agentId: "shop-agent", spaceId: "shop", messageId: "msg_1", partId: "prt_1", toolCallId: "call-1", toolName: "showProductCard",
-    args: {}, question: null, options: null, resultSchema: null, status: "open", expiresAt: null, createdAt: "2026-11-20T10:00:00.000Z", answeredBy: null, answeredAt: null, by: null, quorum: 1, notRequester: false, choose: null, votes: [], eligible: 1, requesters: [], argsHash: "", argsSchema: null, editedArgs: null, triggerText: null, triggerEditedAt: null, ...some,
+    args: {}, question: null, options: null, resultSchema: null, status: "open", expiresAt: null, createdAt: "2026-11-20T10:00:00.000Z", answeredBy: null, answeredAt: null, by: null, quorum: 1, notRequester: false, choose: null, votes: [], eligible: 1, requesters: [], argsHash: "", argsSchema: null, editedArgs: null, decision: null, triggerText: null, triggerEditedAt: null, ...some,
   };
 }
 
@@ -18,6 +18,7 @@ export const product = { name: "Lark Air 13", about: "light, 16 hours of battery
 export const chosen = { type: "object", properties: { chosen: { type: "boolean" } }, required: ["chosen"] };
 const order = { product: "Lark Air 13", price: 1199 };
 const card = { customUI: "ProductCard" };
+const approved = { approved: true, by: "ada", reason: null, ask: null };
 
 /** Every state of a tool's part. */
 export const states: readonly { readonly title: string; readonly part: ToolPart; readonly over?: boolean; readonly pending?: PendingAction; readonly took?: number }[] = [
@@ -28,9 +29,9 @@ export const states: readonly { readonly title: string; readonly part: ToolPart;
   { title: "Waiting, nothing known", part: tool({ toolName: "placeOrder", status: "requires_action", args: order }) },
   { title: "Done, folded", part: tool({ toolName: "searchInventory", args: { query: "laptop" }, result: { found: 3 } }), took: 412 },
   { title: "Answered", part: tool({ toolName: "showProductCard", display: card, args: product, result: { chosen: true }, answeredBy: "ada" }), pending: pending({ status: "answered", answeredBy: "ada", answeredAt: "2026-11-20T14:07:00.000Z" }) },
-  { title: "Approved", part: tool({ toolName: "placeOrder", display: { mode: "full" }, args: order, result: order, answeredBy: "ada" }), pending: pending({ kind: "permission", status: "answered", answeredBy: "ada", answeredAt: "2026-11-20T14:07:00.000Z" }) },
-  { title: "Approved with changes", part: tool({ toolName: "placeOrder", display: { mode: "full" }, args: order, editedArgs: { ...order, price: 1100 }, result: { orderId: "A-1" }, answeredBy: "ada" }), pending: pending({ kind: "permission", status: "answered", editedArgs: { ...order, price: 1100 }, answeredBy: "ada", answeredAt: "2026-11-20T14:07:00.000Z" }) },
-  { title: "Denied", part: tool({ toolName: "placeOrder", status: "denied", args: order, error: "Permission denied by ada. The call was not executed. Reason: too dear", answeredBy: "ada" }) },
+  { title: "Approved", part: tool({ toolName: "placeOrder", display: { mode: "full" }, args: order, result: order, answeredBy: "ada" }), pending: pending({ kind: "permission", status: "answered", answeredBy: "ada", answeredAt: "2026-11-20T14:07:00.000Z", decision: approved }) },
+  { title: "Approved with changes", part: tool({ toolName: "placeOrder", display: { mode: "full" }, args: order, editedArgs: { ...order, price: 1100 }, result: { orderId: "A-1" }, answeredBy: "ada" }), pending: pending({ kind: "permission", status: "answered", editedArgs: { ...order, price: 1100 }, answeredBy: "ada", answeredAt: "2026-11-20T14:07:00.000Z", decision: approved }) },
+  { title: "Denied", part: tool({ toolName: "placeOrder", status: "denied", args: order, error: "Permission denied by ada. The call was not executed. Reason: too dear", answeredBy: "ada", decision: { approved: false, by: "ada", reason: "too dear", ask: null } }) },
   { title: "Failed", part: tool({ toolName: "searchInventory", status: "error", args: { query: "laptop" }, error: "The server of the shop answered 503. Try again in a minute." }), took: 30_000 },
   { title: "Canceled", part: tool({ toolName: "placeOrder", status: "canceled", display: { mode: "full" }, args: order }) },
   { title: "Interrupted", part: tool({ toolName: "searchInventory", status: "running", display: { mode: "full" }, args: { query: "laptop" } }), over: true },

@@ -328,7 +328,7 @@ export function asked(text) {
   const base = {
     id: "pnd_h", kind: "question", runId: "run_h", agentId: text, spaceId: "s", messageId: null, partId: null, toolCallId: "call-h", toolName: text, args: { [text]: text }, question: text,
     options: [text, "other"], resultSchema: null, status: "open", expiresAt: null, createdAt: "2026-11-20T10:00:00.000Z", answeredBy: null, answeredAt: null,
-    by: [text], quorum: 1, notRequester: true, votes: [], eligible: 1, requesters: [text], argsHash: text, argsSchema: null, editedArgs: null,
+    by: [text], quorum: 1, notRequester: true, votes: [], eligible: 1, requesters: [text], argsHash: text, argsSchema: null, editedArgs: null, decision: null,
   };
   const schema = { type: "object", title: text, description: text, required: ["a"], properties: { a: { type: "string", title: text, description: text, default: text }, [text]: { enum: [text, "b"] }, list: { type: "array", items: { type: "string" }, title: text, default: [text] } } };
   return [

@@ -29,7 +29,7 @@ export function PendingView({ pending }: { pending: PendingAction }) {
         part={
           known ?? {
             id: pending.partId ?? pending.id, type: "tool_call", toolName: pending.toolName, toolCallId: pending.toolCallId, args: pending.args, result: null, error: null,
-            status: pending.status === "open" ? "requires_action" : pending.status === "answered" ? "done" : "canceled", display: null, answeredBy: pending.answeredBy, editedArgs: pending.editedArgs, targetEntityId: null,
+            status: pending.status === "open" ? "requires_action" : pending.status === "answered" ? "done" : "canceled", display: null, answeredBy: pending.answeredBy, editedArgs: pending.editedArgs, decision: pending.decision, targetEntityId: null,
           }
         }
       />

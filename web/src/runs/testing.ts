@@ -26,7 +26,7 @@ export function aCall(some: Partial<StepCall>): StepCall {
 export function aPending(some: Partial<PendingAction>): PendingAction {
   return {
     id: "pnd_1", kind: "client_tool", runId: "run_1", agentId: "shop", spaceId: "harbour", messageId: "msg_2", partId: "prt_1", toolCallId: "call", toolName: "look", args: {}, question: null,
-    options: null, resultSchema: null, status: "open", expiresAt: null, createdAt: at(0), answeredBy: null, answeredAt: null, by: null, quorum: 1, notRequester: false, choose: null, votes: [], eligible: 1, requesters: [], argsHash: "", argsSchema: null, editedArgs: null, triggerText: null, triggerEditedAt: null, ...some,
+    options: null, resultSchema: null, status: "open", expiresAt: null, createdAt: at(0), answeredBy: null, answeredAt: null, by: null, quorum: 1, notRequester: false, choose: null, votes: [], eligible: 1, requesters: [], argsHash: "", argsSchema: null, editedArgs: null, decision: null, triggerText: null, triggerEditedAt: null, ...some,
   };
 }
 

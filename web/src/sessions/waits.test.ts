@@ -15,7 +15,7 @@ const space = {
 } as unknown as Space;
 const pending = (status: PendingAction["status"], kind: PendingAction["kind"]): PendingAction => ({
   id: "pnd_1", kind, runId: "run_1", agentId: "bot", spaceId: "shop", messageId: null, partId: null, toolCallId: "c", toolName: "pay", args: {}, question: null, options: null,
-  resultSchema: null, status, expiresAt: "2026-11-22T09:00:00.000Z", createdAt: "2026-11-22T08:00:00.000Z", answeredBy: null, answeredAt: null, by: null, quorum: 1, notRequester: false, choose: null, votes: [], eligible: 1, requesters: [], argsHash: "", argsSchema: null, editedArgs: null, triggerText: null, triggerEditedAt: null,
+  resultSchema: null, status, expiresAt: "2026-11-22T09:00:00.000Z", createdAt: "2026-11-22T08:00:00.000Z", answeredBy: null, answeredAt: null, by: null, quorum: 1, notRequester: false, choose: null, votes: [], eligible: 1, requesters: [], argsHash: "", argsSchema: null, editedArgs: null, decision: null, triggerText: null, triggerEditedAt: null,
 });
 
 describe("the waits", () => {

@@ -19,7 +19,7 @@ export const text = (some: Partial<TextPart> = {}): TextPart => ({ id: "prt_1", 
 
 export const tool = (some: Partial<ToolPart> = {}): ToolPart => ({
   id: "prt_2", type: "tool_call", toolCallId: "call-1", toolName: "search", args: {}, result: null, error: null, status: "running",
-  display: null, answeredBy: null, editedArgs: null, targetEntityId: null, ...some,
+  display: null, answeredBy: null, editedArgs: null, decision: null, targetEntityId: null, ...some,
 });
 
 export const message = (some: Partial<Message> = {}): Message => ({
@@ -30,7 +30,7 @@ export const message = (some: Partial<Message> = {}): Message => ({
 export const pendingAction = (some: Partial<PendingAction> = {}): PendingAction => ({
   id: "pnd_1", kind: "client_tool", runId: "run_1", agentId: "bot", spaceId: "shop", messageId: "msg_1", partId: "prt_2", toolCallId: "call-1",
   toolName: "search", args: {}, question: null, options: null, resultSchema: null, status: "open", expiresAt: null, createdAt: at,
-  answeredBy: null, answeredAt: null, by: null, quorum: 1, notRequester: false, choose: null, votes: [], eligible: 1, requesters: [], argsHash: "", argsSchema: null, editedArgs: null, triggerText: null, triggerEditedAt: null, ...some,
+  answeredBy: null, answeredAt: null, by: null, quorum: 1, notRequester: false, choose: null, votes: [], eligible: 1, requesters: [], argsHash: "", argsSchema: null, editedArgs: null, decision: null, triggerText: null, triggerEditedAt: null, ...some,
 });
 
 export const run = (some: Partial<Run> = {}): Run => ({

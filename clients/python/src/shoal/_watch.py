@@ -106,7 +106,7 @@ class Messages:
             status = "running" if part["status"] == "input_streaming" else part["status"]
             return {**part, "args": event.get("args") or {}, "status": status}
         if kind in ("tool-output-available", "tool-output-error"):
-            return {**part, **{k: event.get(k) for k in ("result", "error", "answeredBy", "status")}}
+            return {**part, **{k: event.get(k) for k in ("result", "error", "answeredBy", "decision", "status")}}
         return None
 
     def _text(self, part: dict[str, Any], event: dict[str, Any]) -> dict[str, Any] | None:
@@ -186,6 +186,7 @@ def _started(event: dict[str, Any]) -> dict[str, Any]:
             "display": event.get("display"),
             "answeredBy": None,
             "editedArgs": None,
+            "decision": None,
             "targetEntityId": event.get("targetEntityId"),
         }
     return {"id": part["id"], "type": part["type"], "private": True} if event.get("private") else part

@@ -19,6 +19,7 @@ __all__ = [
     "ConversationRun",
     "ConversationRunPage",
     "DataPart",
+    "Decision",
     "DeliveryData",
     "DeltaData",
     "EditInput",
@@ -307,6 +308,19 @@ class DataPart(TypedDict):
     id: str
     name: str
     type: Literal["data"]
+
+
+class Decision(TypedDict):
+    """The outcome of a permission."""
+
+    #: Whether the call may be executed.
+    approved: bool
+    #: The question with which a call that is not approved was sent back.
+    ask: str | None
+    #: Who decided; null if a key without an acting entity or a rule did, or nobody in time.
+    by: str | None
+    #: The reason that was given.
+    reason: str | None
 
 
 class DeliveryData(TypedDict):
@@ -1095,6 +1109,8 @@ class PendingAction(TypedDict):
     #: chosen; else null.
     choose: str | None
     createdAt: str
+    #: The outcome of a permission that was answered or has expired; null for others.
+    decision: Decision | None
     #: The arguments with which the call was executed instead of `args`; null if `args` were used.
     editedArgs: Any
     #: How many entities may still vote.
@@ -1695,7 +1711,11 @@ class ShownToolPart(TypedDict):
 
     answeredBy: str | None
     args: Any
+    #: The outcome of the permission that the call needed; null if it needed none, while it waits, and in parts from
+    #: before the field.
+    decision: Decision | None
     display: Any
+    #: The arguments with which the call was executed instead of `args`; null if `args` were used.
     editedArgs: Any
     error: str | None
     id: str
@@ -1932,6 +1952,7 @@ class ToolInputData(_ToolInputData, total=False):
 class _ToolOutputData(TypedDict):
     answeredBy: str | None
     at: str
+    decision: Decision | None
     error: str | None
     messageId: str
     partId: str

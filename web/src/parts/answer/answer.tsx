@@ -15,7 +15,7 @@ import { boundBody, resultBody } from "./body";
 import { PermissionAnswer } from "./permission";
 import { QuestionAnswer } from "./question";
 import { ResultAnswer } from "./result";
-import { inside, listed, saidBy } from "./votes";
+import { decided, inside, listed, saidBy } from "./votes";
 
 const VotesOf = onDemand(() => import("./tally").then((m) => m.VotesOf));
 
@@ -183,7 +183,7 @@ export function Settled({ pending, nameOf, word = "answered" }: { pending: Pendi
   if (pending.status === "canceled") return <Note>Not answered: the run has ended.</Note>;
   return (
     <Note>
-      <Words text={whoAnswered(pending, nameOf)} /> {word}
+      <Words text={whoAnswered(pending, nameOf)} /> {decided(pending.decision) ?? word}
       {pending.editedArgs !== null && " with changes"}
       {pending.answeredAt !== null && (
         <>

@@ -40,6 +40,12 @@ export function voteWords(v: Vote): string {
   return v.error === null ? "answered" : "reported a problem";
 }
 
+/** What was done with a permission; undefined if it was not decided. */
+export function decided(decision: PendingAction["decision"]): string | undefined {
+  if (decision === null) return undefined;
+  return decision.approved ? "approved" : decision.ask === null ? "denied" : "sent it back with a question";
+}
+
 /** A name inside of a sentence. */
 export const inside = (name: string): string => (name === "You" ? "you" : name);
 

@@ -45,6 +45,15 @@ describe("a tool call", () => {
     expect(container.textContent).toBe(`Orderorder${words}`);
   });
 
+  it("reads who decided, why, and what is asked from the part's decision", () => {
+    const by = { status: "denied", answeredBy: "ada", display: { mode: "full" } } as const;
+    const decision = { approved: false, by: "ada", reason: null, ask: null };
+    const { container, rerender } = show({ part: tool({ toolName: "order", ...by, error: "Permission denied by ada. The call was not executed. Reason: cut off he", decision: { ...decision, reason: "Too dear." } }) });
+    expect(container.textContent).toBe("OrderorderdeniedToo dear.Ada denied");
+    rerender(<ToolCard nameOf={nameOf} part={tool({ toolName: "order", ...by, error: "ada asks.", decision: { ...decision, ask: "Which one?" } })} />);
+    expect(container.textContent).toBe("Orderordersent backWhich one?Ada sent it back with a question");
+  });
+
   it("says a choice once", () => {
     const { container } = show({ part: tool({ toolName: "order", result: { chosen: true }, answeredBy: "ada" }), whole: true });
     expect(container.textContent).toBe("OrderorderChosenAda answered");

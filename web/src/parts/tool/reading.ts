@@ -84,8 +84,10 @@ const sentBack = /^Sent back with a question: (.*)$/s;
 const unanswered = "Nobody answered in time.";
 
 /** The question with which a denied call was sent back; undefined if it was denied for good. */
-export function askedBack({ status, error }: ToolPart): string | undefined {
-  return status === "denied" ? (question.exec(error ?? "")?.[2] ?? sentBack.exec(error ?? "")?.[1]) : undefined;
+export function askedBack({ status, error, decision }: ToolPart): string | undefined {
+  if (status !== "denied") return undefined;
+  // Parts from before the field have only the text for the model.
+  return decision?.ask ?? question.exec(error ?? "")?.[2] ?? sentBack.exec(error ?? "")?.[1];
 }
 
 /**
@@ -102,7 +104,8 @@ export function errorWords(part: ToolPart, nameOf: (entity: string) => string, e
   if (asked !== undefined) return ending ? asked : `${nameOf(question.exec(text)?.[1] ?? "Somebody")} asked: ${asked}`;
   const denied = denial.exec(text);
   if (denied === null) return text;
-  const [, by, reason] = denied;
+  const [, by, said] = denied;
+  const reason = part.decision?.reason ?? said;
   if (ending) return reason === undefined || reason === unanswered ? "" : reason;
   const what = by === undefined ? "The request was denied." : `${nameOf(by).replace(/^a /, "A ")} denied the request.`;
   return reason === undefined ? what : `${what} Reason: ${reason}`;

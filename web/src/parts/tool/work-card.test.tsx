@@ -7,7 +7,7 @@ afterEach(cleanup);
 
 function show(more: Partial<ToolPart>) {
   const part = {
-    id: "prt_1", type: "tool_call", status: "done", toolName: "Bash", toolCallId: "t1", args: {}, result: null, error: null, answeredBy: null, editedArgs: null,
+    id: "prt_1", type: "tool_call", status: "done", toolName: "Bash", toolCallId: "t1", args: {}, result: null, error: null, answeredBy: null, editedArgs: null, decision: null,
     display: { mode: "minimal", customUI: "remote.tool", title: "" }, ...more,
   } as ToolPart;
   return render(<ToolCard part={part} nameOf={(id) => id} />);

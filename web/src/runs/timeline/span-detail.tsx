@@ -31,7 +31,7 @@ export function SpanDetail({ span, run, now, onClose }: { span: Span; run: strin
         )}
         {span.kind === "model" && span.model !== undefined && <ModelFacts step={span.model} />}
         {span.call !== undefined && <Fact name="Status">{callWord(span.call.status)}</Fact>}
-        {span.pending !== undefined && <WaitFacts pending={span.pending} denied={span.denied} />}
+        {span.pending !== undefined && <WaitFacts pending={span.pending} />}
       </dl>
       {span.about && <p className="text-xs text-soft">The server keeps no exact times of this; they are taken from what stands around it.</p>}
       {span.kind === "queue" && <p className="text-sm text-soft">The time from the trigger until the server had room for the run, settling time included.</p>}
@@ -95,13 +95,13 @@ function ModelFacts({ step }: { step: NonNullable<Span["model"]> }) {
   );
 }
 
-function WaitFacts({ pending, denied }: { pending: NonNullable<Span["pending"]>; denied: boolean | undefined }) {
+function WaitFacts({ pending }: { pending: NonNullable<Span["pending"]> }) {
   const name = useNames();
   const { session } = useConsole();
   return (
     <>
       <Fact name="Answer">
-        {settledWords(pending, name, denied)}
+        {settledWords(pending, name)}
         {pending.answeredAt !== null && (
           <>
             , <Moment at={pending.answeredAt} />

@@ -4,8 +4,7 @@
 // pending action was opened and answered. When the model had finished writing
 // follows from the first of those; where none of them is known the span is marked
 // as an estimate.
-import type { Message, PendingAction, Run, Step, StepCall } from "@shoal-dev/client";
-import { deniedBy } from "@/approvals/settled";
+import type { PendingAction, Run, Step, StepCall } from "@shoal-dev/client";
 import { callFailed, callWord } from "../words";
 
 export type SpanKind = "queue" | "step" | "model" | "tool" | "wait";
@@ -30,17 +29,12 @@ export interface Span {
   readonly model?: Step;
   readonly call?: StepCall;
   readonly pending?: PendingAction;
-  /** Whether the permission that it waited for was denied; undefined if unknown. */
-  readonly denied?: boolean | undefined;
 }
 
 const ms = (at: string | null): number | null => (at === null ? null : Date.parse(at));
 
-/**
- * All spans of a run, in the order in which they are shown: each step before what is
- * in it. Its messages show readers without access to the steps how permissions were answered.
- */
-export function spansOf(run: Run, steps: readonly Step[], pending: readonly PendingAction[], messages: readonly Message[] = []): Span[] {
+/** All spans of a run, in the order in which they are shown: each step before what is in it. */
+export function spansOf(run: Run, steps: readonly Step[], pending: readonly PendingAction[]): Span[] {
   const created = Date.parse(run.createdAt);
   const started = ms(run.startedAt) ?? ms(run.endedAt);
   const spans: Span[] = [{ id: "queue", kind: "queue", step: null, name: "Queue", from: created, to: started, about: false, failed: false, note: started === null ? "waits for its turn" : "" }];
@@ -52,8 +46,7 @@ export function spansOf(run: Run, steps: readonly Step[], pending: readonly Pend
   }
   // Without steps (an entity sees none), or for a question of the server itself.
   for (const p of pending) {
-    const part = messages.find((m) => m.id === p.messageId)?.parts.find((x) => x.id === p.partId);
-    if (!placed.has(p.id)) spans.push({ ...waitSpan(p, null), denied: deniedBy(part) });
+    if (!placed.has(p.id)) spans.push(waitSpan(p, null));
   }
   return spans;
 }
@@ -124,7 +117,7 @@ function waitSpan(p: PendingAction, step: number | null, call?: StepCall): Span 
   const over = p.status !== "open" && to === null;
   return {
     id: `${step ?? "run"}.${p.toolCallId}.wait.${p.id}`, kind: "wait", step, name: p.kind === "permission" && p.toolName !== "" ? `${p.toolName}, permission` : p.toolName, from: Date.parse(p.createdAt), to: over ? Date.parse(p.createdAt) : to, about: over,
-    failed: p.status === "expired", note: "", pending: p, call, denied: call === undefined || call.status === "pending" ? undefined : call.status === "denied",
+    failed: p.status === "expired", note: "", pending: p, call,
   };
 }
 

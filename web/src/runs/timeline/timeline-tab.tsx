@@ -27,14 +27,14 @@ export function narrowed(spans: readonly Span[], by: { step?: number | undefined
 }
 
 export function TimelineTab({ record }: { record: RunRecord }) {
-  const { run, steps, pending, messages } = record;
+  const { run, steps, pending } = record;
   const search = useSearch({ from: "/s/$session/runs/$run" });
   const go = useNavigate({ from: "/s/$session/runs/$run" });
   const set = (some: Partial<typeof search>) => void go({ search: (s) => ({ ...s, ...some }), replace: true });
   const over = ended(run.status);
   const clock = useNow(over ? 60_000 : 500);
   const now = run.endedAt !== null ? Date.parse(run.endedAt) : clock;
-  const spans = useMemo(() => spansOf(run, steps ?? [], pending, messages), [run, steps, pending, messages]);
+  const spans = useMemo(() => spansOf(run, steps ?? [], pending), [run, steps, pending]);
   const zoomed = spans.find((s) => s.kind === "step" && s.step === search.step);
   const axis = useMemo(() => {
     const from = zoomed?.from ?? Date.parse(run.createdAt);

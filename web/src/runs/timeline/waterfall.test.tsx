@@ -20,7 +20,7 @@ const steps = [
     toolCalls: [aCall({ toolCallId: "a", startedAt: at(900), endedAt: at(950) }), aCall({ toolCallId: "b", toolName: "charge", status: "denied" }), aCall({ toolCallId: "c", toolName: "book", status: "failed", startedAt: at(950), endedAt: at(960) })],
   }),
 ];
-const pending = [aPending({ kind: "permission", toolCallId: "b", toolName: "charge", status: "answered", createdAt: at(1000), answeredAt: at(4900), answeredBy: "ann" })];
+const pending = [aPending({ kind: "permission", toolCallId: "b", toolName: "charge", status: "answered", createdAt: at(1000), answeredAt: at(4900), answeredBy: "ann", decision: { approved: false, by: "ann", reason: null, ask: null } })];
 const spans = spansOf(run, steps, pending);
 const now = Date.parse(at(5000));
 

@@ -126,7 +126,7 @@ function Facts({ span }: { span: Span }) {
     ];
     return <>{facts.filter((f) => f !== "").join(" · ")}</>;
   }
-  if (span.pending !== undefined) return <>{settledWords(span.pending, name, span.denied)}</>;
+  if (span.pending !== undefined) return <>{settledWords(span.pending, name)}</>;
   if (span.kind === "step" && span.model !== undefined) {
     const n = span.model.toolCalls.length;
     const bad = span.model.toolCalls.filter((c) => callFailed(c.status)).length;
