@@ -86,7 +86,7 @@ export function Menu({ label, icon, items, small = false, action }: { label: str
               className={classes("flex min-h-8 w-full items-center touch:min-h-11 gap-2 rounded-md px-2 text-left text-sm whitespace-nowrap hover:bg-sunken focus:bg-sunken disabled:opacity-55", item.danger === true && "text-bad")}
             >
               <span aria-hidden className="inline-flex w-4 justify-center">
-                {item.checked === undefined ? item.icon : item.checked ? "✓" : ""}
+                {item.checked === true ? "✓" : item.icon}
               </span>
               {item.label}
             </button>
