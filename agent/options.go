@@ -69,9 +69,10 @@ type Options struct {
 
 	// Answer, if set, is called with every request while the turn runs, one request at
 	// a time and while no tool of this turn runs: first the calls of the step that need no
-	// answer run, then it is called for all permissions, then the permitted calls run. If it takes longer than AnswerTimeout (default 5 minutes), the request is
-	// denied. It returns false to leave the request pending. Without it, every request
-	// makes the turn wait.
+	// answer run, then it is called for all permissions, then the permitted calls run. If
+	// it takes longer than AnswerTimeout (default 5 minutes), the request is denied. It
+	// returns false to leave the request pending. Without it, every request makes the
+	// turn wait.
 	Answer        func(ctx context.Context, p Pending) (Answer, bool)
 	AnswerTimeout time.Duration
 	// Authorize, if set, decides before a person is asked. If it returns [AskEachTime],
