@@ -48,9 +48,9 @@ var AnswererGroups = []EntityID{AnswerHumans, AnswerMembers, AnswerAgents, Answe
 // step as not chosen.
 const ChooseOne = "one"
 
-// PendingAction is a request of a run that a person or a program must settle. SpaceID is the
-// space that shows it, null for one that only a service or an admin can answer;
-// MessageID and PartID are the part that shows it, null where it has none.
+// PendingAction is a request that a person or a program must settle: of a run, or of a program for an
+// agent without one (RunID is empty). SpaceID is the space that shows it, null for one that only a
+// service or an admin can answer; MessageID and PartID are the part that shows it, null without one.
 //
 // By are the ids and words of the tool's policy, null for the default of the kind.
 // Quorum equal answers settle it; Votes are the votes so far, and Eligible is

@@ -38,6 +38,7 @@ var matrix = map[string]struct {
 	"DELETE " + entityPath:                                    {"", "", "401 401 401  403 403 404  403 404 204  204 404"},
 	"POST " + entityPath + "/wait":                            {"", `{"kind": "messages", "timeoutMs": 0}`, "401 401 401  403 403 404  403 404 400  403 404"},
 	"POST " + resumedPath:                                     {"", `{"cursor": "none"}`, "401 401 401  403 403 404  403 404 400  403 404"},
+	"POST " + entityPath + "/permissions":                     {"", `{"toolName": "Bash"}`, "401 401 401  403 403 404  403 404 403  403 404"},
 	"PUT " + entityPath + "/wake-lease":                       {"", `{"via": "claude-hook"}`, "401 401 401  403 403 404  403 404 200  200 404"},
 	"PUT " + entityPath + "/wake-proof":                       {"", `{"messageId": "none"}`, "401 401 401  404 404 404  404 404 404  404 404"},
 	"DELETE " + entityPath + "/wake-lease":                    {"", "", "401 401 401  403 403 404  403 404 204  204 404"},

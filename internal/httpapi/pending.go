@@ -4,13 +4,10 @@ import (
 	"net/http"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/httpapi/input"
+	"github.com/shoal-dev/shoal/internal/hub/pending"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
-
-const answerWords = "The answer is stored when the call returns, and the run continues once all actions that it waits for are settled. An action that needs several equal " +
-	"answers stays open until it has them: `votes` lists the entities that have answered, and one denial settles a permission. The first answer wins: " +
-	"a different later answer fails with `already_answered`, and an equal one returns the same result; an `argsHash` of other arguments fails with `args_changed`, and an expired action with `expired`. " +
-	"A result that does not match the tool's schema is refused, and the action stays open."
 
 var answerErrors = []shoal.Kind{shoal.AlreadyAnswered, shoal.ArgsChanged, shoal.Expired, shoal.SessionClosed, shoal.SpaceClosed}
 
@@ -30,9 +27,15 @@ func pendingRoutes() []route {
 		{
 			method: http.MethodPost, path: sessionPath + "/pending-actions/{pending}/answer", do: answerPending, id: "answerPendingAction", tag: "Pending",
 			summary: "Answer a pending action",
-			about:   "A `client_tool` takes `result` or `error`. A `permission` takes `approved` with optional `reason`, `remember`, and `args` that replace the model's, or `approved: false` with a question in `ask`. A `question` takes `answer`. " + answerWords,
+			about:   "A `client_tool` takes `result` or `error`. A `permission` takes `approved` with optional `reason`, `remember`, and `args` that replace the model's, or `approved: false` with a question in `ask`. A `question` takes `answer`. " + pending.AnswerWords,
 			in:      shoal.PendingAnswer{}, example: `{"approved": true, "remember": "allow"}`,
 			status: http.StatusOK, out: shoal.PendingAction{}, errors: answerErrors,
+		},
+		{
+			method: http.MethodPost, path: entityPath + "/permissions", do: askPermission, waits: true, unseen: true, id: "askPermission", tag: "Pending",
+			summary: "Ask for a permission without a run", about: pending.AskWords,
+			in: pending.Ask{}, example: `{"toolName": "Bash", "args": {"command": "make test"}, "waitMs": 20000}`,
+			status: http.StatusOK, out: pending.Asked{}, errors: []shoal.Kind{shoal.Forbidden, shoal.Conflict, shoal.SessionClosed},
 		},
 		{
 			method: http.MethodGet, path: sessionPath + "/remembered-decisions", do: listRemembered, id: "listRememberedDecisions", tag: "Pending",
@@ -46,6 +49,15 @@ func pendingRoutes() []route {
 			status: http.StatusNoContent, errors: []shoal.Kind{shoal.SessionClosed},
 		},
 	}
+}
+
+func askPermission(c *call) error {
+	var in pending.Ask
+	if err := c.decode(&in); err != nil {
+		return err
+	}
+	asked, err := c.Hub.Pending.Ask(c.ctx(), c.caller, c.session(), c.entity(), in)
+	return c.answerOr(err, http.StatusOK, asked)
 }
 
 func listRemembered(c *call) error {
@@ -93,15 +105,6 @@ func answerPending(c *call) error {
 	if err := c.decode(&in); err != nil {
 		return err
 	}
-	settled, err := c.Hub.Pending.Answer(c.ctx(), c.caller, c.session(), shoal.PendingID(c.r.PathValue("pending")), dropNullResult(in))
+	settled, err := c.Hub.Pending.Answer(c.ctx(), c.caller, c.session(), shoal.PendingID(c.r.PathValue("pending")), input.WithoutNullResult(in))
 	return c.answerOr(err, http.StatusOK, settled)
-}
-
-// dropNullResult removes a null result that accompanies another answer: clients that send every field
-// do that. Alone, null is a valid result.
-func dropNullResult(a shoal.PendingAnswer) shoal.PendingAnswer {
-	if string(a.Result) == "null" && (a.Error != nil || a.Approved != nil || a.Answer != nil) {
-		a.Result = nil
-	}
-	return a
 }

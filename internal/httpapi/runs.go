@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/httpapi/input"
 	"github.com/shoal-dev/shoal/internal/httpapi/query"
+	"github.com/shoal-dev/shoal/internal/hub/pending"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
@@ -63,7 +65,7 @@ func runRoutes() []route {
 		{
 			method: http.MethodPost, path: runPath + "/tool-results", do: answerCall, id: "submitToolResult", tag: "Runs",
 			summary: "Submit the result of a client tool",
-			about:   "Send `result`, any JSON value, or `error`. " + answerWords,
+			about:   "Send `result`, any JSON value, or `error`. " + pending.AnswerWords,
 			in:      toolResultInput{}, example: `{"callId": "call-1", "result": {"clicked": true}}`,
 			status: http.StatusOK, out: shoal.PendingAction{}, errors: append(answerErrors, shoal.RunNotWaiting),
 		},
@@ -174,7 +176,7 @@ func answerCall(c *call) error {
 	if in.CallID == "" {
 		return shoal.Invalid("body.callId", "is missing: send the toolCallId of one of the run's pendingToolCalls")
 	}
-	answer := dropNullResult(shoal.PendingAnswer{Result: in.Result, Error: in.Error})
+	answer := input.WithoutNullResult(shoal.PendingAnswer{Result: in.Result, Error: in.Error})
 	settled, err := c.Hub.Pending.AnswerCall(c.ctx(), c.caller, c.session(), c.run(), in.CallID, answer)
 	return c.answerOr(err, http.StatusOK, settled)
 }

@@ -81,6 +81,7 @@ type stage struct {
 
 	messages  map[shoal.MessageID]string
 	keys      map[string]shoal.KeyID
+	asked     map[string]shoal.PendingID // by tool
 	waits     []*stageWait
 	followers map[string]*stageFollower
 

@@ -177,7 +177,7 @@ var importTable = []importRule{
 	{dir: "internal/history", inside: []string{".", "agent", "internal/hub/storage", "internal/modelrequest", "internal/spacetool"}, never: sqlAndWeb},
 	{
 		dir:    "internal/httpapi",
-		inside: []string{".", "internal/agentconfig", "internal/audit", "internal/auth", "internal/guard", "internal/httpapi/callmetrics", "internal/httpapi/bodies", "internal/httpapi/fields", "internal/httpapi/input", "internal/httpapi/openapi", "internal/httpapi/query", "internal/httpapi/spool", "internal/httpapi/upload", "internal/hub", "internal/hub/archive", "internal/hub/core", "internal/hub/feed", "internal/hub/inbox", "internal/hub/spaces", "internal/hub/storage", "internal/limit", "internal/metrics", "internal/detach", "internal/remoterun"}, others: true, never: sqlPackages,
+		inside: []string{".", "internal/agentconfig", "internal/audit", "internal/auth", "internal/guard", "internal/httpapi/callmetrics", "internal/httpapi/bodies", "internal/httpapi/fields", "internal/httpapi/input", "internal/httpapi/openapi", "internal/httpapi/query", "internal/httpapi/spool", "internal/httpapi/upload", "internal/hub", "internal/hub/archive", "internal/hub/core", "internal/hub/feed", "internal/hub/inbox", "internal/hub/pending", "internal/hub/spaces", "internal/hub/storage", "internal/limit", "internal/metrics", "internal/detach", "internal/remoterun"}, others: true, never: sqlPackages,
 	},
 	{dir: "internal/httpapi/callmetrics", inside: []string{"internal/metrics"}, never: sqlPackages},
 	{dir: "internal/httpapi/bodies", inside: []string{"internal/httpapi/upload", "internal/hub/storage"}, never: sqlPackages},
@@ -251,7 +251,7 @@ var importTable = []importRule{
 	{
 		dir: "internal/shoaltest",
 		inside: []string{
-			".", "client", "internal/app", "internal/agentconfig", "internal/auth", "internal/calendar", "internal/hub", "internal/hub/core", "internal/hub/feed", "internal/hub/inbox", "internal/hub/runs", "internal/hub/spaces", "internal/hub/storage", "internal/localbus", "internal/sqlstore",
+			".", "client", "internal/app", "internal/agentconfig", "internal/auth", "internal/calendar", "internal/hub", "internal/hub/core", "internal/hub/feed", "internal/hub/inbox", "internal/hub/pending", "internal/hub/runs", "internal/hub/spaces", "internal/hub/storage", "internal/localbus", "internal/sqlstore",
 			"internal/search", "internal/shoaltest/program", "internal/shoaltest/storetest", "internal/storytest",
 		},
 		others: true,

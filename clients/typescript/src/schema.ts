@@ -658,6 +658,26 @@ export interface paths {
         readonly patch: operations["updateEntity"];
         readonly trace?: never;
     };
+    readonly "/v1/sessions/{session}/entities/{entity}/permissions": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Ask for a permission without a run
+         * @description For a program that acts for an agent in a terminal. The first call has `toolName` and `args`, and opens a pending action; each further one has the `id` that it returned, and keeps it open for 45 seconds. Both wait up to `waitMs` for the answer. `withdrawn: true` takes it back. The owner of the agent, admins and owners of the session may answer it. For the agent itself.
+         */
+        readonly post: operations["askPermission"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/sessions/{session}/entities/{entity}/resumed": {
         readonly parameters: {
             readonly query?: never;
@@ -1695,6 +1715,44 @@ export interface components {
             readonly tools: readonly components["schemas"]["ModelTool"][];
             /** @description What a run would lack now, as sentences. */
             readonly warnings: readonly string[];
+        };
+        /** @description A request for a permission, or a further call about one. */
+        readonly Ask: {
+            /** @description Its arguments, an object. */
+            readonly args?: unknown;
+            /** @description The request that an earlier call opened. */
+            readonly id?: string;
+            /** @description The space that shows it; without it, the open space of the agent and its owner with the fewest members. */
+            readonly spaceId?: string;
+            /** @description The tool that the agent wants to call. */
+            readonly toolName?: string;
+            /**
+             * Format: int64
+             * @description How long to wait for the answer, 0 to 20000.
+             */
+            readonly waitMs?: number;
+            /** @description Whether to take the request back, because it was answered elsewhere. */
+            readonly withdrawn?: boolean;
+        };
+        /** @description The state of a request for a permission. */
+        readonly Asked: {
+            /** @description The entity that answered. */
+            readonly answeredBy: string | null;
+            /** @description The answer; null before. */
+            readonly approved: boolean | null;
+            /** @description Identifies the tool and the arguments that were shown. */
+            readonly argsHash: string;
+            /** @description The pending action. */
+            readonly id: string;
+            /** @description The reason that came with the answer, or the question with which the call was returned. */
+            readonly reason: string | null;
+            /** @description The space that shows it. */
+            readonly spaceId: string;
+            /**
+             * @description `canceled` if it was taken back, or if no call was made about it for 45 seconds.
+             * @enum {string}
+             */
+            readonly status: "open" | "answered" | "expired" | "canceled";
         };
         /** @description The number and the hash of the last record of an audit log; 0 and an empty hash for an empty one. */
         readonly AuditHead: {
@@ -6030,6 +6088,59 @@ export interface operations {
             readonly 403: components["responses"]["forbidden-identity_mismatch"];
             readonly 404: components["responses"]["not_found"];
             readonly 409: components["responses"]["already_exists-session_closed"];
+            readonly 413: components["responses"]["too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
+    readonly askPermission: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of an entity. */
+                readonly entity: components["parameters"]["entity"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "toolName": "Bash",
+                 *       "args": {
+                 *         "command": "make test"
+                 *       },
+                 *       "waitMs": 20000
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["Ask"];
+            };
+        };
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Asked"];
+                };
+            };
+            readonly 400: components["responses"]["invalid_json"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 409: components["responses"]["conflict-session_closed"];
             readonly 413: components["responses"]["too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 422: components["responses"]["invalid_argument"];

@@ -72,6 +72,7 @@ var OfBodies = map[string]Bound{
 
 	"TriggerInput.serviceName": Line, "TriggerInput.payload": content,
 	"ToolResultInput.callId": {Bytes: shoal.MaxName}, "ToolResultInput.error": content, "ToolResultInput.result": content,
+	"Ask.id": ID, "Ask.spaceId": ID, "Ask.toolName": Line, "Ask.args": content, "Ask.waitMs": {Most: 20_000},
 	"PendingAnswer.answer": content, "PendingAnswer.args": content, "PendingAnswer.argsHash": {Bytes: shoal.MaxID},
 	"PendingAnswer.ask": content, "PendingAnswer.error": content, "PendingAnswer.reason": content, "PendingAnswer.result": content,
 	"Remember.decision": ID, "Remember.scope": ID, "Remember.forMs": {Most: shoal.MaxRememberFor.Milliseconds()},

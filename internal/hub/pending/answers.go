@@ -124,9 +124,11 @@ func (p *Pending) answerRow(ch *core.Change, caller shoal.Principal, row storage
 		}
 		return judge.viewFor(caller, row)
 	}
-	run, err := ch.Run(row.Session, row.RunID)
-	if err != nil {
-		return noAction, err
+	var run storage.Run // none for what a program asks, see [Pending.Ask]
+	if row.RunID != "" {
+		if run, err = ch.Run(row.Session, row.RunID); err != nil {
+			return noAction, err
+		}
 	}
 	now, err := ch.Now()
 	if err != nil {
@@ -264,6 +266,9 @@ func checkRepeatedAnswer(row storage.Pending, hash string) error {
 // expiredError returns the error for an answer to an action that has expired or whose run
 // has ended.
 func expiredError(row storage.Pending, run storage.Run) error {
+	if row.RunID == "" {
+		return shoal.E("", shoal.Expired, fmt.Sprintf("The program that asked no longer waits for the answer to %q: it was answered in its terminal, or has ended.", row.ID))
+	}
 	if row.Status == shoal.PendingCanceled || run.Status.Ended() {
 		return shoal.E("", shoal.Expired, fmt.Sprintf("The run %q has ended; nothing waits for this answer any more.", row.RunID))
 	}
@@ -287,6 +292,9 @@ func checkActingEntity(tx Tx, caller shoal.Principal, row storage.Pending) error
 func (p *Pending) checkAnswer(row storage.Pending, a shoal.PendingAnswer) error {
 	if err := a.Validate(row.Kind); err != nil {
 		return err
+	}
+	if row.RunID == "" && a.Remember != nil {
+		return shoal.Invalid("remember", "does not apply: the program that asks has no run, and asks each time")
 	}
 	if p.fits == nil {
 		return nil

@@ -19,7 +19,7 @@ const quorumNoticeScope = "too few"
 // if fewer members may answer it than the action needs (contract 7.1). It skips actions
 // that a service may answer and actions that one member sees alone.
 func AnnounceTooFew(ch *core.Change, row storage.Pending) error {
-	if row.SpaceID == nil || row.Status != shoal.PendingOpen || IsServerWait(row.Kind) || row.Target != "" ||
+	if row.SpaceID == nil || row.RunID == "" || row.Status != shoal.PendingOpen || IsServerWait(row.Kind) || row.Target != "" ||
 		row.Policy.ByService || slices.Contains(row.Policy.By, shoal.AnswerServices) {
 		return nil
 	}

@@ -107,7 +107,9 @@ func settleRow(ch *core.Change, p storage.Pending, as shoal.PendingStatus) error
 	if err := ch.UpdatePending(p); err != nil {
 		return err
 	}
-	if as != shoal.PendingCanceled {
+	if p.RunID == "" {
+		ch.Notify(askTopic(p.Session, p.ID))
+	} else if as != shoal.PendingCanceled {
 		if err := wakeRun(ch, p.Session, p.RunID); err != nil {
 			return err
 		}
@@ -229,6 +231,9 @@ func EndInSpace(ch *core.Change, session shoal.SessionID, space shoal.SpaceID, a
 // expireRow settles an open row without an answer: a permission counts as denied, an
 // internal wait as timed out.
 func expireRow(ch *core.Change, p storage.Pending, why string) error {
+	if p.RunID == "" {
+		return settleRow(ch, p, shoal.PendingCanceled) // its program is gone, or asks in its terminal only
+	}
 	no := false
 	switch p.Kind {
 	case storage.PendingReply:

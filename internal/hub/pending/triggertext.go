@@ -31,7 +31,7 @@ func (j *Judge) viewFor(caller shoal.Principal, row storage.Pending) (shoal.Pend
 
 func (j *Judge) triggerOf(caller shoal.Principal, id shoal.RunID) (triggerText, error) {
 	t, known := j.triggers[id]
-	if known {
+	if known || id == "" {
 		return t, nil
 	}
 	t, err := j.readTrigger(caller, id)

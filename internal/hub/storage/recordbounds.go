@@ -70,7 +70,7 @@ var recordBounds = map[string]RecordBound{
 	"clientInput.input":     {Bytes: 4 << 20},
 	"conversation.id":       shortText, "conversation.data": serverText,
 
-	"pendingAction.toolCallId": shortText, "pendingAction.toolName": shortText, "pendingAction.args": serverText, "pendingAction.question": serverText,
+	"pendingAction.runId": {Bytes: shoal.MaxID}, "pendingAction.toolCallId": shortText, "pendingAction.toolName": shortText, "pendingAction.args": serverText, "pendingAction.question": serverText,
 	"pendingAction.options": {Bytes: MaxRecordLine, Entries: 10_000}, "pendingAction.resultSchema": serverText, "pendingAction.status": shortText,
 	"pendingAction.request": shortText, "pendingAction.targetEntityId": {Bytes: shoal.MaxID}, "pendingAction.policy": contentText,
 	"pendingAction.reply": contentText, "pendingAction.answer": {Bytes: 4 << 20}, "pendingAction.answerHash": shortText,

@@ -263,7 +263,7 @@ var RecordTypes = setBounds([]*RecordType{
 		Name: "pendingAction", Refs: []RecordRef{refTo("run", "runId"), refTo("entity", "agentId"), refTo("space", "spaceId")},
 		Fields: []RecordField{
 			idField("id"), enumField("kind", shoal.PendingClientTool, shoal.PendingPermission, shoal.PendingQuestion, PendingReply, PendingTimer),
-			idField("runId"), idField("agentId"), nullableID("spaceId"), nullableID("messageId"), nullableID("partId"), textField("toolCallId"), textField("toolName"),
+			textField("runId"), idField("agentId"), nullableID("spaceId"), nullableID("messageId"), nullableID("partId"), textField("toolCallId"), textField("toolName"),
 			withLinks(nullableJSON[anyJSON]("args")), nullableText("question"), nullableJSON[[]string]("options"), nullableJSON[anyJSON]("resultSchema"),
 			textField("status"), nullableTime("expiresAt"), timeField("createdAt"), nullableID("answeredBy"), nullableTime("answeredAt"), textField("request"), textField("hash"),
 			textField("requester"), textField("targetEntityId"), jsonField[Policy]("policy"), idListField("votes"), nullableJSON[ReplyWait]("reply"), nullableID("replySpaceId"),

@@ -50,10 +50,17 @@ export function Detail({ pending: p, mine, show, next }: Props) {
           <PendingState status={p.status} />
         </div>
         <p className="text-sm text-soft">
-          {agent} asks in {p.spaceId === null ? "no space" : <SpaceOf pending={p} />}, in{" "}
-          <Link to="/s/$session/runs/$run" params={{ session, run: p.runId }} className={link}>
-            this run
-          </Link>
+          {agent} asks in {p.spaceId === null ? "no space" : <SpaceOf pending={p} />}
+          {p.runId === "" ? (
+            ", from a terminal, which asks too"
+          ) : (
+            <>
+              , in{" "}
+              <Link to="/s/$session/runs/$run" params={{ session, run: p.runId }} className={link}>
+                this run
+              </Link>
+            </>
+          )}
           {p.status === "open" && (
             <>
               . Waiting for <Since at={p.createdAt} />

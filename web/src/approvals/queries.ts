@@ -42,6 +42,7 @@ export function useTrigger(pending: PendingAction): { text: string | null; edite
   const { session } = useConsole();
   const { data: found } = useQuery({
     queryKey: ["pending-trigger", session, pending.id],
+    enabled: pending.runId !== "",
     queryFn: async () => {
       const { items } = await api.GET("/v1/sessions/{session}/pending-actions", { params: { path: { session }, query: { run: pending.runId, status: pending.status, limit: 200 } } });
       return items.find((p) => p.id === pending.id) ?? null;

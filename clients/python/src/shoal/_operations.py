@@ -8,6 +8,8 @@ from typing import Any, Literal
 from .models import (
     AgentConfig,
     AgentPreview,
+    Ask,
+    Asked,
     AuditPage,
     Caller,
     ClaimInput,
@@ -125,6 +127,14 @@ class AsyncOperations:
         and the action stays open.
         """
         return await self.call("POST", "/v1/sessions/{session}/pending-actions/{pending}/answer", {"session": session, "pending": pending}, body=body)
+
+    async def ask_permission(self, entity: str, body: Ask, *, session: str | None = None) -> Asked:
+        """For a program that acts for an agent in a terminal. The first call has `toolName` and `args`, and opens a
+        pending action; each further one has the `id` that it returned, and keeps it open for 45 seconds. Both wait up
+        to `waitMs` for the answer. `withdrawn: true` takes it back. The owner of the agent, admins and owners of the
+        session may answer it. For the agent itself.
+        """
+        return await self.call("POST", "/v1/sessions/{session}/entities/{entity}/permissions", {"session": session, "entity": entity}, body=body)
 
     async def cancel_run(self, run: str, *, session: str | None = None) -> Run:
         """Returns once the run has ended, or after a few seconds with its current state. An ended run is returned
@@ -766,6 +776,14 @@ class Operations:
         and the action stays open.
         """
         return self.call("POST", "/v1/sessions/{session}/pending-actions/{pending}/answer", {"session": session, "pending": pending}, body=body)
+
+    def ask_permission(self, entity: str, body: Ask, *, session: str | None = None) -> Asked:
+        """For a program that acts for an agent in a terminal. The first call has `toolName` and `args`, and opens a
+        pending action; each further one has the `id` that it returned, and keeps it open for 45 seconds. Both wait up
+        to `waitMs` for the answer. `withdrawn: true` takes it back. The owner of the agent, admins and owners of the
+        session may answer it. For the agent itself.
+        """
+        return self.call("POST", "/v1/sessions/{session}/entities/{entity}/permissions", {"session": session, "entity": entity}, body=body)
 
     def cancel_run(self, run: str, *, session: str | None = None) -> Run:
         """Returns once the run has ended, or after a few seconds with its current state. An ended run is returned

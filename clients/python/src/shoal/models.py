@@ -7,6 +7,8 @@ from typing import Any, Literal, TypeAlias, TypedDict, Union
 __all__ = [
     "AgentConfig",
     "AgentPreview",
+    "Ask",
+    "Asked",
     "AuditHead",
     "AuditPage",
     "AuditRecord",
@@ -183,6 +185,42 @@ class AgentPreview(TypedDict):
     tools: list[ModelTool]
     #: What a run would lack now, as sentences.
     warnings: list[str]
+
+
+class Ask(TypedDict, total=False):
+    """A request for a permission, or a further call about one."""
+
+    #: Its arguments, an object.
+    args: Any
+    #: The request that an earlier call opened.
+    id: str
+    #: The space that shows it; without it, the open space of the agent and its owner with the fewest members.
+    spaceId: str
+    #: The tool that the agent wants to call.
+    toolName: str
+    #: How long to wait for the answer, 0 to 20000.
+    waitMs: int
+    #: Whether to take the request back, because it was answered elsewhere.
+    withdrawn: bool
+
+
+class Asked(TypedDict):
+    """The state of a request for a permission."""
+
+    #: The entity that answered.
+    answeredBy: str | None
+    #: The answer; null before.
+    approved: bool | None
+    #: Identifies the tool and the arguments that were shown.
+    argsHash: str
+    #: The pending action.
+    id: str
+    #: The reason that came with the answer, or the question with which the call was returned.
+    reason: str | None
+    #: The space that shows it.
+    spaceId: str
+    #: `canceled` if it was taken back, or if no call was made about it for 45 seconds.
+    status: Literal["open", "answered", "expired", "canceled"]
 
 
 class AuditHead(TypedDict):
