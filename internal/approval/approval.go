@@ -50,6 +50,8 @@ type Voter struct {
 	Manages bool
 	// Member means that the entity is a member of the space that shows the action.
 	Member bool
+	// SessionRole is the role of the entity in the session; empty means member.
+	SessionRole shoal.SessionRole
 }
 
 // Vote is the answer of one entity, An open action has at most one vote per entity.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // Rules are the parts of a decision. They are values so that a test can plant a fault in one
@@ -83,6 +84,8 @@ func objection(a Action, v Voter) string {
 		return text
 	}
 	switch {
+	case !roles.Allows(v.SessionRole, actOf(a)):
+		return no(fmt.Sprintf("its role in the session, %s, does not allow to %s", v.SessionRole, actOf(a)))
 	case v.Entity == "" && a.Quorum > 1:
 		return no("it requires several entities, and the key acts as no entity")
 	case v.Entity == a.Agent:
@@ -105,9 +108,17 @@ func objection(a Action, v Voter) string {
 	return no("only members of the space that shows it may")
 }
 
+// actOf returns what an answer is in the table of roles.
+func actOf(a Action) roles.Act {
+	if a.Kind == shoal.PendingPermission {
+		return roles.Approve
+	}
+	return roles.Answer
+}
+
 // hasWrongKind reports whether v could answer if its kind were the other one.
 func (v Voter) hasWrongKind(a Action) bool {
-	if v.Kind == "" || isGranted(a, v) || v.Entity == a.Agent || a.Only != "" && a.Only != v.Entity {
+	if v.Kind == "" || !roles.Allows(v.SessionRole, actOf(a)) || isGranted(a, v) || v.Entity == a.Agent || a.Only != "" && a.Only != v.Entity {
 		return false
 	}
 	v.Kind = otherKind(v.Kind)

@@ -17,127 +17,128 @@ import (
 
 // callers are the columns of the matrix. member and mate are in the space room;
 // outsider is in the same session only, and owner owns it without being in the space;
-// stranger, awayService and awayOwner belong to another session.
-var callers = []string{"anonymous", "expired", "revoked", "member", "outsider", "stranger", "service", "awayService", "admin", "owner", "awayOwner"}
+// stranger, awayService, awayOwner and awayAuditor belong to another session. guest is a guest of
+// the session in the space room, visitor one that is in no space, and auditor an auditor in no space.
+var callers = []string{"anonymous", "expired", "revoked", "member", "outsider", "stranger", "service", "awayService", "admin", "owner", "awayOwner", "guest", "visitor", "auditor", "awayAuditor"}
 
 // matrix says for every route what each caller gets.
 var matrix = map[string]struct {
 	query, body string
 	statuses    string // in the order of callers
 }{
-	"GET /v1/sessions":                                        {"", "", "401 401 401  200 200 200  200 200 200  200 200"},
-	"POST /v1/sessions":                                       {"", `{"name": "more"}`, "401 401 401  403 403 403  403 403 201  403 403"},
-	"GET /v1/sessions/{session}":                              {"", "", "401 401 401  200 200 404  200 404 200  200 404"},
-	"PATCH /v1/sessions/{session}":                            {"", `{"limits": {"maxCostPerRequest": 1}}`, "401 401 401  403 403 404  403 404 200  200 404"},
-	"DELETE /v1/sessions/{session}":                           {"", "", "401 401 401  403 403 404  403 404 204  403 404"},
-	"POST /v1/sessions/{session}/close":                       {"", "", "401 401 401  403 403 404  403 404 200  403 404"},
-	"GET " + sessionPath + "/entities":                        {"", "", "401 401 401  200 200 404  200 404 200  200 404"},
-	"POST " + sessionPath + "/entities":                       {"", `{"id": "more"}`, "401 401 401  403 403 404  403 404 201  201 404"},
-	"GET " + entityPath:                                       {"", "", "401 401 401  200 200 404  200 404 200  200 404"},
-	"PATCH " + entityPath:                                     {"", `{"name": "more"}`, "401 401 401  403 403 404  403 404 200  200 404"},
-	"DELETE " + entityPath:                                    {"", "", "401 401 401  403 403 404  403 404 204  204 404"},
-	"POST " + entityPath + "/wait":                            {"", `{"kind": "messages", "timeoutMs": 0}`, "401 401 401  403 403 404  403 404 400  403 404"},
-	"POST " + resumedPath:                                     {"", `{"cursor": "none"}`, "401 401 401  403 403 404  403 404 400  403 404"},
-	"POST " + entityPath + "/permissions":                     {"", `{"toolName": "Bash"}`, "401 401 401  403 403 404  403 404 403  403 404"},
-	"PUT " + entityPath + "/wake-lease":                       {"", `{"via": "claude-hook"}`, "401 401 401  403 403 404  403 404 200  200 404"},
-	"PUT " + entityPath + "/wake-proof":                       {"", `{"messageId": "none"}`, "401 401 401  404 404 404  404 404 404  404 404"},
-	"DELETE " + entityPath + "/wake-lease":                    {"", "", "401 401 401  403 403 404  403 404 204  204 404"},
-	"GET " + sessionPath + "/spaces":                          {"", "", "401 401 401  200 200 404  200 404 200  200 404"},
-	"POST " + sessionPath + "/spaces":                         {"", `{"name": "more"}`, "401 401 401  201 201 404  403 404 201  201 404"},
-	"GET " + spacePath:                                        {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
-	"PATCH " + spacePath:                                      {"", `{"name": "more"}`, "401 401 401  200 404 404  403 404 200  200 404"},
-	"DELETE " + spacePath:                                     {"", "", "401 401 401  403 403 404  403 404 204  204 404"},
-	"POST " + spacePath + "/close":                            {"", `{"summary": "done"}`, "401 401 401  200 404 404  403 404 200  200 404"},
-	"GET " + spacePath + "/members":                           {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
-	"GET " + memberPath:                                       {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
-	"PUT " + memberPath:                                       {"", "", "401 401 401  200 404 404  403 404 200  200 404"},
-	"DELETE " + memberPath:                                    {"", "", "401 401 401  200 404 404  403 404 200  200 404"},
-	"PUT " + spacePath + "/mute":                              {"", "", "401 401 401  200 404 404  403 404 400  403 404"},
-	"DELETE " + spacePath + "/mute":                           {"", "", "401 401 401  200 404 404  403 404 400  403 404"},
-	"POST " + spacePath + "/read":                             {"", `{"seq": 1}`, "401 401 401  200 404 404  403 404 400  200 404"},
-	"POST " + spacePath + "/unread":                           {"", `{"seq": 1}`, "401 401 401  403 404 404  403 404 400  403 404"},
-	"GET " + messagesPath:                                     {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
-	"POST " + messagesPath:                                    {"", `{"text": "more"}`, "401 401 401  201 404 404  403 404 400  403 404"},
-	"GET " + messagePath:                                      {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
-	"PATCH " + messagePath:                                    {"", `{"text": "less"}`, "401 401 401  403 404 404  403 404 400  403 404"},
-	"PUT " + reactionPath:                                     {"", "", "401 401 401  200 404 404  403 404 400  403 404"},
-	"DELETE " + reactionPath:                                  {"", "", "401 401 401  200 404 404  403 404 400  403 404"},
-	"GET " + versionsPath:                                     {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
-	"GET " + deliveriesPath:                                   {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
-	"DELETE " + messagePath:                                   {"", "", "401 401 401  403 404 404  403 404 204  204 404"},
-	"GET " + spacePath + "/events":                            {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
-	"GET " + sessionPath + "/events":                          {"", "", "401 401 401  200 200 404  200 404 200  200 404"},
-	"GET " + sessionPath + "/search":                          {"?q=confidential", "", "401 401 401  200 200 404  200 404 200  200 404"},
-	"GET " + sessionPath + "/agents":                          {"", "", "401 401 401  403 403 404  403 404 200  200 404"},
-	"PUT " + agentPath:                                        {"", configOf("more"), "401 401 401  403 403 404  403 404 200  200 404"},
-	"GET " + agentPath:                                        {"", "", "401 401 401  403 403 404  403 404 200  200 404"},
-	"DELETE " + agentPath:                                     {"", "", "401 401 401  403 403 404  403 404 204  204 404"},
-	"GET " + agentPath + "/versions":                          {"", "", "401 401 401  403 403 404  403 404 200  200 404"},
-	"POST " + agentPath + "/preview":                          {"", configOf("more"), "401 401 401  403 403 404  403 404 200  200 404"},
-	"GET " + memoriesPath:                                     {"", "", "401 401 401  403 403 404  403 404 200  200 404"},
-	"DELETE " + memoriesPath:                                  {"", "", "401 401 401  403 403 404  403 404 204  204 404"},
-	"DELETE " + memoriesPath + "/{memory}":                    {"", "", "401 401 401  403 403 404  403 404 204  204 404"},
-	"GET " + goalsPath:                                        {"", "", "401 401 401  403 403 404  403 404 200  200 404"},
-	"DELETE " + goalsPath:                                     {"", "", "401 401 401  403 403 404  403 404 204  204 404"},
-	"DELETE " + goalsPath + "/{goal}":                         {"", "", "401 401 401  403 403 404  403 404 204  204 404"},
-	"GET " + conversationsPath:                                {"", "", "401 401 401  403 403 404  403 404 200  200 404"},
-	"GET " + conversationPath:                                 {"", "", "401 401 401  403 403 404  403 404 200  200 404"},
-	"DELETE " + conversationPath:                              {"", "", "401 401 401  403 403 404  403 404 204  204 404"},
-	"POST " + agentPath + "/trigger":                          {"", `{"serviceName": "more"}`, "401 401 401  403 403 404  202 404 202  202 404"},
-	"GET " + agentPath + "/plans":                             {"", "", "401 401 401  403 403 404  403 404 200  200 404"},
-	"POST " + agentPath + "/plans":                            {"", `{"name": "more", "scheduledAt": "2126-11-20T10:00:00Z"}`, "401 401 401  403 403 404  403 404 201  201 404"},
-	"PATCH " + planPath:                                       {"", `{"name": "more"}`, "401 401 401  403 403 404  403 404 200  200 404"},
-	"DELETE " + planPath:                                      {"", "", "401 401 401  403 403 404  403 404 204  204 404"},
-	"POST " + agentPath + "/claim":                            {"", `{"waitMs": 0}`, "401 401 401  403 403 404  403 404 200  403 404"},
-	"POST " + sessionPath + "/runs/{run}/work":                {"?generation=1", "", "401 401 401  403 404 404  403 404 200  403 404"},
-	"GET " + runPath + "/orders":                              {"?generation=1", "", "401 401 401  403 404 404  403 404 200  403 404"},
-	"GET " + sessionPath + "/runners":                         {"", "", "401 401 401  403 403 404  403 404 200  200 404"},
-	"PUT " + sessionPath + "/runners/{runner}/agents/{agent}": {"", `{"version": "1.0.0", "kind": "codex", "mode": "ask"}`, "401 401 401  403 403 404  403 404 204  403 404"},
-	"DELETE " + sessionPath + "/runners/{runner}":             {"", "", "401 401 401  403 403 404  403 404 204  204 404"},
-	"GET " + sessionPath + "/runs":                            {"", "", "401 401 401  200 200 404  200 404 200  200 404"},
-	"GET " + runPath:                                          {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
-	"POST " + runPath + "/cancel":                             {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
-	"POST " + runPath + "/retry":                              {"", "", "401 401 401  202 404 404  202 404 202  202 404"},
-	"GET " + runPath + "/steps":                               {"", "", "401 401 401  403 403 404  200 404 200  200 404"},
-	"GET " + runPath + "/steps/{step}/request":                {"", "", "401 401 401  403 403 404  200 404 200  200 404"},
-	"GET " + runPath + "/events":                              {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
-	"POST " + runPath + "/tool-results":                       {"", `{"callId": "call-1", "result": 1}`, "401 401 401  200 404 404  403 404 200  403 404"},
+	"GET /v1/sessions":                                        {"", "", "401 401 401  200 200 200  200 200 200  200 200  200 200 200 200"},
+	"POST /v1/sessions":                                       {"", `{"name": "more"}`, "401 401 401  403 403 403  403 403 201  403 403  403 403 403 403"},
+	"GET /v1/sessions/{session}":                              {"", "", "401 401 401  200 200 404  200 404 200  200 404  200 200 200 404"},
+	"PATCH /v1/sessions/{session}":                            {"", `{"limits": {"maxCostPerRequest": 1}}`, "401 401 401  403 403 404  403 404 200  200 404  403 403 403 404"},
+	"DELETE /v1/sessions/{session}":                           {"", "", "401 401 401  403 403 404  403 404 204  403 404  403 403 403 404"},
+	"POST /v1/sessions/{session}/close":                       {"", "", "401 401 401  403 403 404  403 404 200  403 404  403 403 403 404"},
+	"GET " + sessionPath + "/entities":                        {"", "", "401 401 401  200 200 404  200 404 200  200 404  200 200 200 404"},
+	"POST " + sessionPath + "/entities":                       {"", `{"id": "more"}`, "401 401 401  403 403 404  403 404 201  201 404  403 403 403 404"},
+	"GET " + entityPath:                                       {"", "", "401 401 401  200 200 404  200 404 200  200 404  200 404 200 404"},
+	"PATCH " + entityPath:                                     {"", `{"name": "more"}`, "401 401 401  403 403 404  403 404 200  200 404  403 404 403 404"},
+	"DELETE " + entityPath:                                    {"", "", "401 401 401  403 403 404  403 404 204  204 404  403 403 403 404"},
+	"POST " + entityPath + "/wait":                            {"", `{"kind": "messages", "timeoutMs": 0}`, "401 401 401  403 403 404  403 404 400  403 404  403 403 403 404"},
+	"POST " + resumedPath:                                     {"", `{"cursor": "none"}`, "401 401 401  403 403 404  403 404 400  403 404  403 403 403 404"},
+	"POST " + entityPath + "/permissions":                     {"", `{"toolName": "Bash"}`, "401 401 401  403 403 404  403 404 403  403 404  403 403 403 404"},
+	"PUT " + entityPath + "/wake-lease":                       {"", `{"via": "claude-hook"}`, "401 401 401  403 403 404  403 404 200  200 404  403 404 403 404"},
+	"PUT " + entityPath + "/wake-proof":                       {"", `{"messageId": "none"}`, "401 401 401  404 404 404  404 404 404  404 404  404 404 404 404"},
+	"DELETE " + entityPath + "/wake-lease":                    {"", "", "401 401 401  403 403 404  403 404 204  204 404  403 404 403 404"},
+	"GET " + sessionPath + "/spaces":                          {"", "", "401 401 401  200 200 404  200 404 200  200 404  200 200 200 404"},
+	"POST " + sessionPath + "/spaces":                         {"", `{"name": "more"}`, "401 401 401  201 201 404  403 404 201  201 404  403 403 403 404"},
+	"GET " + spacePath:                                        {"", "", "401 401 401  200 404 404  200 404 200  200 404  200 404 200 404"},
+	"PATCH " + spacePath:                                      {"", `{"name": "more"}`, "401 401 401  200 404 404  403 404 200  200 404  403 403 403 404"},
+	"DELETE " + spacePath:                                     {"", "", "401 401 401  403 403 404  403 404 204  204 404  403 403 403 404"},
+	"POST " + spacePath + "/close":                            {"", `{"summary": "done"}`, "401 401 401  200 404 404  403 404 200  200 404  403 403 403 404"},
+	"GET " + spacePath + "/members":                           {"", "", "401 401 401  200 404 404  200 404 200  200 404  200 404 200 404"},
+	"GET " + memberPath:                                       {"", "", "401 401 401  200 404 404  200 404 200  200 404  200 404 200 404"},
+	"PUT " + memberPath:                                       {"", "", "401 401 401  200 404 404  403 404 200  200 404  403 403 403 404"},
+	"DELETE " + memberPath:                                    {"", "", "401 401 401  200 404 404  403 404 200  200 404  403 403 403 404"},
+	"PUT " + spacePath + "/mute":                              {"", "", "401 401 401  200 404 404  403 404 400  403 404  200 404 403 404"},
+	"DELETE " + spacePath + "/mute":                           {"", "", "401 401 401  200 404 404  403 404 400  403 404  200 404 403 404"},
+	"POST " + spacePath + "/read":                             {"", `{"seq": 1}`, "401 401 401  200 404 404  403 404 400  200 404  200 404 200 404"},
+	"POST " + spacePath + "/unread":                           {"", `{"seq": 1}`, "401 401 401  403 404 404  403 404 400  403 404  200 404 403 404"},
+	"GET " + messagesPath:                                     {"", "", "401 401 401  200 404 404  200 404 200  200 404  200 404 200 404"},
+	"POST " + messagesPath:                                    {"", `{"text": "more"}`, "401 401 401  201 404 404  403 404 400  403 404  201 404 403 404"},
+	"GET " + messagePath:                                      {"", "", "401 401 401  200 404 404  200 404 200  200 404  200 404 200 404"},
+	"PATCH " + messagePath:                                    {"", `{"text": "less"}`, "401 401 401  403 404 404  403 404 400  403 404  403 404 403 404"},
+	"PUT " + reactionPath:                                     {"", "", "401 401 401  200 404 404  403 404 400  403 404  200 404 403 404"},
+	"DELETE " + reactionPath:                                  {"", "", "401 401 401  200 404 404  403 404 400  403 404  200 404 403 404"},
+	"GET " + versionsPath:                                     {"", "", "401 401 401  200 404 404  200 404 200  200 404  200 404 200 404"},
+	"GET " + deliveriesPath:                                   {"", "", "401 401 401  200 404 404  200 404 200  200 404  200 404 200 404"},
+	"DELETE " + messagePath:                                   {"", "", "401 401 401  403 404 404  403 404 204  204 404  403 404 403 404"},
+	"GET " + spacePath + "/events":                            {"", "", "401 401 401  200 404 404  200 404 200  200 404  200 404 200 404"},
+	"GET " + sessionPath + "/events":                          {"", "", "401 401 401  200 200 404  200 404 200  200 404  200 200 200 404"},
+	"GET " + sessionPath + "/search":                          {"?q=confidential", "", "401 401 401  200 200 404  200 404 200  200 404  200 200 200 404"},
+	"GET " + sessionPath + "/agents":                          {"", "", "401 401 401  403 403 404  403 404 200  200 404  403 403 200 404"},
+	"PUT " + agentPath:                                        {"", configOf("more"), "401 401 401  403 403 404  403 404 200  200 404  403 403 403 404"},
+	"GET " + agentPath:                                        {"", "", "401 401 401  403 403 404  403 404 200  200 404  403 403 200 404"},
+	"DELETE " + agentPath:                                     {"", "", "401 401 401  403 403 404  403 404 204  204 404  403 403 403 404"},
+	"GET " + agentPath + "/versions":                          {"", "", "401 401 401  403 403 404  403 404 200  200 404  403 403 200 404"},
+	"POST " + agentPath + "/preview":                          {"", configOf("more"), "401 401 401  403 403 404  403 404 200  200 404  403 403 403 404"},
+	"GET " + memoriesPath:                                     {"", "", "401 401 401  403 403 404  403 404 200  200 404  403 403 200 404"},
+	"DELETE " + memoriesPath:                                  {"", "", "401 401 401  403 403 404  403 404 204  204 404  403 403 403 404"},
+	"DELETE " + memoriesPath + "/{memory}":                    {"", "", "401 401 401  403 403 404  403 404 204  204 404  403 403 403 404"},
+	"GET " + goalsPath:                                        {"", "", "401 401 401  403 403 404  403 404 200  200 404  403 403 200 404"},
+	"DELETE " + goalsPath:                                     {"", "", "401 401 401  403 403 404  403 404 204  204 404  403 403 403 404"},
+	"DELETE " + goalsPath + "/{goal}":                         {"", "", "401 401 401  403 403 404  403 404 204  204 404  403 403 403 404"},
+	"GET " + conversationsPath:                                {"", "", "401 401 401  403 403 404  403 404 200  200 404  403 403 200 404"},
+	"GET " + conversationPath:                                 {"", "", "401 401 401  403 403 404  403 404 200  200 404  403 403 200 404"},
+	"DELETE " + conversationPath:                              {"", "", "401 401 401  403 403 404  403 404 204  204 404  403 403 403 404"},
+	"POST " + agentPath + "/trigger":                          {"", `{"serviceName": "more"}`, "401 401 401  403 403 404  202 404 202  202 404  403 403 403 404"},
+	"GET " + agentPath + "/plans":                             {"", "", "401 401 401  403 403 404  403 404 200  200 404  403 403 200 404"},
+	"POST " + agentPath + "/plans":                            {"", `{"name": "more", "scheduledAt": "2126-11-20T10:00:00Z"}`, "401 401 401  403 403 404  403 404 201  201 404  403 403 403 404"},
+	"PATCH " + planPath:                                       {"", `{"name": "more"}`, "401 401 401  403 403 404  403 404 200  200 404  403 403 403 404"},
+	"DELETE " + planPath:                                      {"", "", "401 401 401  403 403 404  403 404 204  204 404  403 403 403 404"},
+	"POST " + agentPath + "/claim":                            {"", `{"waitMs": 0}`, "401 401 401  403 403 404  403 404 200  403 404  403 403 403 404"},
+	"POST " + sessionPath + "/runs/{run}/work":                {"?generation=1", "", "401 401 401  403 404 404  403 404 200  403 404  403 403 403 404"},
+	"GET " + runPath + "/orders":                              {"?generation=1", "", "401 401 401  403 404 404  403 404 200  403 404  403 403 403 404"},
+	"GET " + sessionPath + "/runners":                         {"", "", "401 401 401  403 403 404  403 404 200  200 404  403 403 200 404"},
+	"PUT " + sessionPath + "/runners/{runner}/agents/{agent}": {"", `{"version": "1.0.0", "kind": "codex", "mode": "ask"}`, "401 401 401  403 403 404  403 404 204  403 404  403 403 403 404"},
+	"DELETE " + sessionPath + "/runners/{runner}":             {"", "", "401 401 401  403 403 404  403 404 204  204 404  403 403 403 404"},
+	"GET " + sessionPath + "/runs":                            {"", "", "401 401 401  200 200 404  200 404 200  200 404  200 200 200 404"},
+	"GET " + runPath:                                          {"", "", "401 401 401  200 404 404  200 404 200  200 404  200 404 200 404"},
+	"POST " + runPath + "/cancel":                             {"", "", "401 401 401  200 404 404  200 404 200  200 404  403 403 403 404"},
+	"POST " + runPath + "/retry":                              {"", "", "401 401 401  202 404 404  202 404 202  202 404  403 403 403 404"},
+	"GET " + runPath + "/steps":                               {"", "", "401 401 401  403 403 404  200 404 200  200 404  403 403 200 404"},
+	"GET " + runPath + "/steps/{step}/request":                {"", "", "401 401 401  403 403 404  200 404 200  200 404  403 403 200 404"},
+	"GET " + runPath + "/events":                              {"", "", "401 401 401  200 404 404  200 404 200  200 404  200 404 200 404"},
+	"POST " + runPath + "/tool-results":                       {"", `{"callId": "call-1", "result": 1}`, "401 401 401  200 404 404  403 404 200  403 404  200 404 403 404"},
 
-	"GET " + sessionPath + "/pending-actions":                    {"", "", "401 401 401  200 200 404  200 404 200  200 404"},
-	"POST " + sessionPath + "/pending-actions/{pending}/answer":  {"", `{"result": 1}`, "401 401 401  200 404 404  403 404 200  403 404"},
-	"GET " + sessionPath + "/remembered-decisions":               {"", "", "401 401 401  200 200 404  200 404 200  200 404"},
-	"DELETE " + sessionPath + "/remembered-decisions/{decision}": {"", "", "401 401 401  404 404 404  404 404 404  404 404"},
+	"GET " + sessionPath + "/pending-actions":                    {"", "", "401 401 401  200 200 404  200 404 200  200 404  200 200 200 404"},
+	"POST " + sessionPath + "/pending-actions/{pending}/answer":  {"", `{"result": 1}`, "401 401 401  200 404 404  403 404 200  403 404  200 404 403 404"},
+	"GET " + sessionPath + "/remembered-decisions":               {"", "", "401 401 401  200 200 404  200 404 200  200 404  200 200 200 404"},
+	"DELETE " + sessionPath + "/remembered-decisions/{decision}": {"", "", "401 401 401  404 404 404  404 404 404  404 404  403 403 403 404"},
 
-	"POST " + sessionPath + "/invites":            {"", `{"name": "more"}`, "401 401 401  403 403 404  403 404 201  201 404"},
-	"GET " + sessionPath + "/invites":             {"", "", "401 401 401  403 403 404  403 404 200  200 404"},
-	"DELETE " + sessionPath + "/invites/{invite}": {"", "", "401 401 401  403 403 404  403 404 204  204 404"},
+	"POST " + sessionPath + "/invites":            {"", `{"name": "more"}`, "401 401 401  403 403 404  403 404 201  201 404  403 403 403 404"},
+	"GET " + sessionPath + "/invites":             {"", "", "401 401 401  403 403 404  403 404 200  200 404  403 403 200 404"},
+	"DELETE " + sessionPath + "/invites/{invite}": {"", "", "401 401 401  403 403 404  403 404 204  204 404  403 403 403 404"},
 
-	"GET " + sessionPath + "/audit":    {"", "", "401 401 401  403 403 404  403 404 200  200 404"},
-	"GET /v1/audit":                    {"", "", "401 401 401  403 403 403  403 403 200  403 403"},
-	"GET " + sessionPath + "/usage":    {"?by=run", "", "401 401 401  403 403 404  403 404 200  200 404"},
-	"GET " + sessionPath + "/export":   {"", "", "401 401 401  403 403 404  403 404 200  200 404"},
-	"POST " + sessionPath + "/import":  {"", `{"type":"none"}` + "\n", "401 401 401  403 403 404  403 404 422  403 404"},
-	"POST " + filesPath:                {"?name=more", `{"a": "file"}`, "401 401 401  201 201 404  201 404 201  201 404"},
-	"GET " + filesPath + "/{file}":     {"", "", "401 401 401  200 404 404  200 404 200  200 404"},
-	"POST " + signedURLsPath:           {"", `{"url": "/v1/sessions/{session}/files/{file}"}`, "401 401 401  200 200 404  200 404 200  200 404"},
-	"DELETE " + filesPath + "/{file}":  {"", "", "401 401 401  204 404 404  403 404 204  204 404"},
-	"GET " + renderersPath:             {"", "", "401 401 401  200 200 404  200 404 200  200 404"},
-	"PUT " + rendererPath:              {"", "<p>more", "401 401 401  403 403 404  403 404 200  200 404"},
-	"DELETE " + rendererPath:           {"", "", "401 401 401  403 403 404  403 404 204  204 404"},
-	"GET " + rendererPagePath:          {"", "", "401 401 401  200 200 404  200 404 200  200 404"},
-	"GET /v1/agent-config.schema.json": {"", "", "200 200 200  200 200 200  200 200 200  200 200"},
+	"GET " + sessionPath + "/audit":    {"", "", "401 401 401  403 403 404  403 404 200  200 404  403 403 200 404"},
+	"GET /v1/audit":                    {"", "", "401 401 401  403 403 403  403 403 200  403 403  403 403 403 403"},
+	"GET " + sessionPath + "/usage":    {"?by=run", "", "401 401 401  403 403 404  403 404 200  200 404  403 403 200 404"},
+	"GET " + sessionPath + "/export":   {"", "", "401 401 401  403 403 404  403 404 200  200 404  403 403 403 404"},
+	"POST " + sessionPath + "/import":  {"", `{"type":"none"}` + "\n", "401 401 401  403 403 404  403 404 422  403 404  403 403 403 404"},
+	"POST " + filesPath:                {"?name=more", `{"a": "file"}`, "401 401 401  201 201 404  201 404 201  201 404  201 201 403 404"},
+	"GET " + filesPath + "/{file}":     {"", "", "401 401 401  200 404 404  200 404 200  200 404  404 404 200 404"},
+	"POST " + signedURLsPath:           {"", `{"url": "/v1/sessions/{session}/files/{file}"}`, "401 401 401  200 200 404  200 404 200  200 404  200 200 200 404"},
+	"DELETE " + filesPath + "/{file}":  {"", "", "401 401 401  204 404 404  403 404 204  204 404  404 404 403 404"},
+	"GET " + renderersPath:             {"", "", "401 401 401  200 200 404  200 404 200  200 404  200 200 200 404"},
+	"PUT " + rendererPath:              {"", "<p>more", "401 401 401  403 403 404  403 404 200  200 404  403 403 403 404"},
+	"DELETE " + rendererPath:           {"", "", "401 401 401  403 403 404  403 404 204  204 404  403 403 403 404"},
+	"GET " + rendererPagePath:          {"", "", "401 401 401  200 200 404  200 404 200  200 404  200 200 200 404"},
+	"GET /v1/agent-config.schema.json": {"", "", "200 200 200  200 200 200  200 200 200  200 200  200 200 200 200"},
 
-	"GET /v1/me":            {"", "", "401 401 401  200 200 200  200 200 200  200 200"},
-	"GET /v1/keys":          {"", "", "401 401 401  403 403 403  403 403 200  200 200"},
-	"POST /v1/keys":         {"", `{"role": "service", "sessionId": "away"}`, "401 401 401  403 403 403  403 403 201  404 201"},
-	"DELETE /v1/keys/{key}": {"", "", "401 401 401  403 403 403  403 403 204  204 404"},
-	"GET /v1/nodes":         {"", "", "401 401 401  403 403 403  403 403 200  403 403"},
-	"GET /metrics":          {"", "", "401 401 401  403 403 403  403 403 200  403 403"},
-	"GET /healthz":          {"", "", "200 200 200  200 200 200  200 200 200  200 200"},
-	"GET /readyz":           {"", "", "200 200 200  200 200 200  200 200 200  200 200"},
-	"GET /v1/openapi.json":  {"", "", "200 200 200  200 200 200  200 200 200  200 200"},
-	"GET /docs":             {"", "", "200 200 200  200 200 200  200 200 200  200 200"},
-	"GET /docs/style.css":   {"", "", "200 200 200  200 200 200  200 200 200  200 200"},
+	"GET /v1/me":            {"", "", "401 401 401  200 200 200  200 200 200  200 200  200 200 200 200"},
+	"GET /v1/keys":          {"", "", "401 401 401  403 403 403  403 403 200  200 200  403 403 200 200"},
+	"POST /v1/keys":         {"", `{"role": "service", "sessionId": "away"}`, "401 401 401  403 403 403  403 403 201  404 201  403 403 403 403"},
+	"DELETE /v1/keys/{key}": {"", "", "401 401 401  403 403 403  403 403 204  204 404  403 403 403 403"},
+	"GET /v1/nodes":         {"", "", "401 401 401  403 403 403  403 403 200  403 403  403 403 403 403"},
+	"GET /metrics":          {"", "", "401 401 401  403 403 403  403 403 200  403 403  403 403 403 403"},
+	"GET /healthz":          {"", "", "200 200 200  200 200 200  200 200 200  200 200  200 200 200 200"},
+	"GET /readyz":           {"", "", "200 200 200  200 200 200  200 200 200  200 200  200 200 200 200"},
+	"GET /v1/openapi.json":  {"", "", "200 200 200  200 200 200  200 200 200  200 200  200 200 200 200"},
+	"GET /docs":             {"", "", "200 200 200  200 200 200  200 200 200  200 200  200 200 200 200"},
+	"GET /docs/style.css":   {"", "", "200 200 200  200 200 200  200 200 200  200 200  200 200 200 200"},
 }
 
 // confidential is in everything that is in the space room, and internal in
@@ -156,7 +157,7 @@ func TestRightsMatrix(t *testing.T) {
 	keys := map[string]string{
 		"admin": w.admin, "expired": w.mint(shoal.NewKey{Role: shoal.RoleAdmin, ExpiresAt: &soon}), "revoked": *revoked.Secret,
 		"stranger": w.entity("away", "stranger"), "awayService": w.mint(shoal.NewKey{Role: shoal.RoleService, SessionID: "away"}),
-		"awayOwner": w.owner("away", "awayOwner"),
+		"awayOwner": w.inRole("away", "awayOwner", shoal.SessionOwner), "awayAuditor": w.inRole("away", "awayAuditor", shoal.SessionAuditor),
 	}
 	w.until("the key has expired", func() bool { return !time.Now().Before(soon.Time) })
 	rows := 0
@@ -185,10 +186,10 @@ func TestRightsMatrix(t *testing.T) {
 				if fmt.Sprint(status) != statuses[i] {
 					t.Errorf("%d, want %s\n%s", status, statuses[i], body)
 				}
-				if blind := caller == "outsider" || status >= 400; blind && strings.Contains(body, confidential) {
+				if blind := caller == "outsider" || caller == "visitor" || status >= 400; blind && strings.Contains(body, confidential) {
 					t.Errorf("a %s sees into the space: %s", caller, body)
 				}
-				if caller != "admin" && caller != "member" && caller != "outsider" && caller != "service" && caller != "owner" && strings.Contains(body, internal) {
+				if slices.Contains([]string{"anonymous", "expired", "revoked", "stranger", "awayService", "awayOwner", "awayAuditor"}, caller) && strings.Contains(body, internal) {
 					t.Errorf("a %s sees into the session: %s", caller, body)
 				}
 			})
@@ -214,9 +215,11 @@ func (w *world) fixture(session string, keys map[string]string, pattern string) 
 	for _, id := range []string{"member", "outsider", "mate"} {
 		f.keys[id] = w.entity(session, id)
 	}
-	f.keys["owner"] = w.owner(session, "owner")
+	for id, role := range map[string]shoal.SessionRole{"owner": shoal.SessionOwner, "guest": shoal.SessionGuest, "visitor": shoal.SessionGuest, "auditor": shoal.SessionAuditor} {
+		f.keys[id] = w.inRole(session, id, role)
+	}
 	f.keys["service"] = w.mint(shoal.NewKey{Role: shoal.RoleService, SessionID: shoal.SessionID(session)})
-	w.do(f.keys["member"], "POST", at+"/spaces", `{"id": "room", "name": "`+confidential+`", "members": ["mate"]}`).wants(201)
+	w.do(f.keys["member"], "POST", at+"/spaces", `{"id": "room", "name": "`+confidential+`", "members": ["mate", "guest"]}`).wants(201)
 	said := into[shoal.Message](w.do(f.keys["mate"], "POST", at+"/spaces/room/messages", `{"text": "`+confidential+`"}`).wants(201))
 
 	other := into[shoal.Key](w.do(w.admin, "POST", "/v1/keys", shoal.NewKey{Role: shoal.RoleService, SessionID: shoal.SessionID(session)}).wants(201))
@@ -258,11 +261,11 @@ func (f *fixture) program(session string) string {
 	return string(claimed.Items[0].Run.ID)
 }
 
-// owner returns a key of an owner of the session.
-func (w *world) owner(session, id string) string {
+// inRole returns a key of a person with a role in the session.
+func (w *world) inRole(session, id string, role shoal.SessionRole) string {
 	w.Helper()
 	secret := w.entity(session, id)
-	w.do(w.admin, "PATCH", "/v1/sessions/"+session+"/entities/"+id, `{"kind": "human", "sessionRole": "owner"}`).wants(200)
+	w.do(w.admin, "PATCH", "/v1/sessions/"+session+"/entities/"+id, `{"kind": "human", "sessionRole": "`+string(role)+`"}`).wants(200)
 	return secret
 }
 

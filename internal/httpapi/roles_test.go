@@ -26,18 +26,18 @@ var roleRows = map[string]struct {
 }{
 	"GET " + sessionPath + "/audit": {"", "403 403 403 200 200 403 403 200 200", ""},
 
-	"POST " + sessionPath + "/invites":            {`{"name": "more"}`, "403 403 403 201 403 403 403 403 403", ""},
-	"GET " + sessionPath + "/invites":             {"", "403 403 403 200 403 403 403 403 403", ""},
-	"DELETE " + sessionPath + "/invites/{invite}": {"", "403 403 403 204 403 403 403 403 403", ""},
+	"POST " + sessionPath + "/invites":            {`{"name": "more"}`, "403 403 403 201 201 403 403 403 201", ""},
+	"GET " + sessionPath + "/invites":             {"", "403 403 403 200 200 403 403 200 200", ""},
+	"DELETE " + sessionPath + "/invites/{invite}": {"", "403 403 403 204 204 403 403 403 204", ""},
 
 	"GET " + messagePath:            {"", "200 200 200 200 200 200 200 200 404", ""},
 	"PATCH " + messagePath:          {`{"text": "less"}`, "200 403 403 403 403 403 403 403 404", ""},
 	"DELETE " + messagePath:         {"", "204 204 403 204 403 403 403 403 404", "204 204 204 204 204 403 403 403 404"},
 	"GET " + versionsPath:           {"", "200 200 200 200 200 200 200 200 404", ""},
 	"GET " + deliveriesPath:         {"", "200 200 200 200 200 200 200 200 404", ""},
-	"PUT " + reactionPath:           {"", "200 200 200 200 200 200 200 200 404", ""},
-	"DELETE " + reactionPath:        {"", "200 200 200 200 200 200 200 200 404", ""},
-	"POST " + messagesPath:          {`{"text": "more", "replyTo": "{message}"}`, "201 201 201 201 201 201 201 201 404", ""},
+	"PUT " + reactionPath:           {"", "200 200 200 200 200 200 200 403 404", ""},
+	"DELETE " + reactionPath:        {"", "200 200 200 200 200 200 200 403 404", ""},
+	"POST " + messagesPath:          {`{"text": "more", "replyTo": "{message}"}`, "201 201 201 201 201 201 201 403 404", ""},
 	"POST " + spacePath + "/unread": {`{"seq": 1}`, "403 200 200 200 200 200 200 200 404", ""},
 }
 

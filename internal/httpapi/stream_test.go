@@ -268,7 +268,7 @@ func TestStreamEndsWithTheSignIn(t *testing.T) {
 // no owner any more, and it cannot be opened again.
 func TestStreamEndsWithTheRoleThatAllowedIt(t *testing.T) {
 	w, ann, _ := conversation(t)
-	boss := w.owner("default", "boss")
+	boss := w.inRole("default", "boss", shoal.SessionOwner)
 	l := w.follow(boss, shopEvents)
 	l.wants("snapshot")
 	w.do(w.admin, "PATCH", "/v1/sessions/default/entities/boss", `{"sessionRole": "member"}`).wants(200)

@@ -15,40 +15,41 @@ import (
 
 // principals are those of the matrix, in the order of its columns. Everybody
 // calls about the thread "shop", whose members are ann and bob.
-var principals = []string{"member", "outsider", "foreigner", "service", "admin", "admin as ann", "admin as cleo"}
+var principals = []string{"member", "outsider", "foreigner", "service", "admin", "admin as ann", "admin as cleo", "guest", "visitor", "auditor"}
 
 // rights says for each tool what each principal gets: "ok", or the code of the
-// failure. The call is about the thread "shop".
+// failure. The call is about the thread "shop". guest is a guest of the session in it, visitor one in no
+// thread, and auditor an auditor in no thread.
 var rights = []struct {
 	tool string
 	in   inputs
 	want string // one word a principal
 }{
 	//                                                                                        member outsider  foreigner service   admin           as ann as cleo
-	{"register_agent", inputs{"description": "x"}, "                                           ok     ok        ok        forbidden entity_required ok     ok"},
-	{"list_agents", inputs{}, "                                                                ok     ok        ok        ok        ok              ok     ok"},
-	{"wait_for_agents", inputs{"count": 50, "timeoutMs": 0}, "                                 ok     ok        ok        ok        ok              ok     ok"},
-	{"create_thread", inputs{"threadName": "new"}, "                                           ok     ok        ok        forbidden entity_required ok     ok"},
-	{"list_threads", inputs{}, "                                                               ok     ok        ok        ok        ok              ok     ok"},
-	{"add_participant", inputs{"threadId": "shop", "participantId": "bob"}, "                  ok     not_found not_found forbidden ok              ok     ok"},
-	{"remove_participant", inputs{"threadId": "shop", "participantId": "dan"}, "               ok     not_found not_found forbidden ok              ok     ok"},
-	{"mute_thread", inputs{"threadId": "shop"}, "                                              ok     not_found not_found forbidden entity_required ok     forbidden"},
-	{"send_message", inputs{"threadId": "shop", "content": "hi"}, "                            ok     not_found not_found forbidden entity_required ok     forbidden"},
-	{"edit_message", inputs{"messageId": "HERE", "content": "x"}, "                             ok     not_found not_found forbidden entity_required ok     forbidden"},
-	{"react", inputs{"messageId": "HERE", "emoji": "👍"}, "                                      ok     not_found not_found forbidden entity_required ok     forbidden"},
-	{"delete_message", inputs{"messageId": "HERE"}, "                                          ok     not_found not_found forbidden ok              ok     ok"},
-	{"wait_for_mentions", inputs{"timeoutMs": 0, "threadId": "shop"}, "                        ok     not_found not_found forbidden entity_required ok     not_found"},
-	{"wait_for_messages", inputs{"timeoutMs": 0}, "                                            ok     ok        ok        forbidden entity_required ok     ok"},
-	{"read_thread", inputs{"threadId": "shop"}, "                                              ok     not_found not_found ok        ok              ok     ok"},
-	{"search_messages", inputs{"query": "hi", "threadId": "shop"}, "                           ok     not_found not_found ok        ok              ok     ok"},
-	{"list_pending_actions", inputs{}, "                                                       ok     ok        ok        ok        ok              ok     ok"},
-	{"answer_pending_action", inputs{"id": "pnd_none", "approved": true}, "                    not_found not_found not_found not_found not_found not_found not_found"},
-	{"begin_message", inputs{"timeoutMs": 0}, "                                                forbidden forbidden forbidden forbidden entity_required forbidden forbidden"},
-	{"append_text", inputs{"claim": "run_none.1", "text": "x"}, "                              forbidden forbidden forbidden forbidden entity_required forbidden forbidden"},
-	{"show_card", inputs{"claim": "run_none.1", "card": "x"}, "                                forbidden forbidden forbidden forbidden entity_required forbidden forbidden"},
-	{"ask", inputs{"claim": "run_none.1", "question": "x", "timeoutMs": 0}, "                  forbidden forbidden forbidden forbidden entity_required forbidden forbidden"},
-	{"finish_message", inputs{"claim": "run_none.1"}, "                                        forbidden forbidden forbidden forbidden entity_required forbidden forbidden"},
-	{"close_thread", inputs{"threadId": "shop", "summary": "over"}, "                          ok     not_found not_found forbidden ok              ok     ok"},
+	{"register_agent", inputs{"description": "x"}, "                                           ok     ok        ok        forbidden entity_required ok     ok   ok ok forbidden"},
+	{"list_agents", inputs{}, "                                                                ok     ok        ok        ok        ok              ok     ok   ok ok ok"},
+	{"wait_for_agents", inputs{"count": 50, "timeoutMs": 0}, "                                 ok     ok        ok        ok        ok              ok     ok   ok ok ok"},
+	{"create_thread", inputs{"threadName": "new"}, "                                           ok     ok        ok        forbidden entity_required ok     ok   forbidden forbidden forbidden"},
+	{"list_threads", inputs{}, "                                                               ok     ok        ok        ok        ok              ok     ok   ok ok ok"},
+	{"add_participant", inputs{"threadId": "shop", "participantId": "bob"}, "                  ok     not_found not_found forbidden ok              ok     ok   forbidden forbidden forbidden"},
+	{"remove_participant", inputs{"threadId": "shop", "participantId": "dan"}, "               ok     not_found not_found forbidden ok              ok     ok   forbidden forbidden forbidden"},
+	{"mute_thread", inputs{"threadId": "shop"}, "                                              ok     not_found not_found forbidden entity_required ok     forbidden   ok not_found forbidden"},
+	{"send_message", inputs{"threadId": "shop", "content": "hi"}, "                            ok     not_found not_found forbidden entity_required ok     forbidden   ok not_found forbidden"},
+	{"edit_message", inputs{"messageId": "HERE", "content": "x"}, "                             ok     not_found not_found forbidden entity_required ok     forbidden   forbidden not_found forbidden"},
+	{"react", inputs{"messageId": "HERE", "emoji": "👍"}, "                                      ok     not_found not_found forbidden entity_required ok     forbidden   ok not_found forbidden"},
+	{"delete_message", inputs{"messageId": "HERE"}, "                                          ok     not_found not_found forbidden ok              ok     ok   forbidden not_found forbidden"},
+	{"wait_for_mentions", inputs{"timeoutMs": 0, "threadId": "shop"}, "                        ok     not_found not_found forbidden entity_required ok     not_found   ok not_found not_found"},
+	{"wait_for_messages", inputs{"timeoutMs": 0}, "                                            ok     ok        ok        forbidden entity_required ok     ok   ok ok ok"},
+	{"read_thread", inputs{"threadId": "shop"}, "                                              ok     not_found not_found ok        ok              ok     ok   ok not_found ok"},
+	{"search_messages", inputs{"query": "hi", "threadId": "shop"}, "                           ok     not_found not_found ok        ok              ok     ok   ok not_found ok"},
+	{"list_pending_actions", inputs{}, "                                                       ok     ok        ok        ok        ok              ok     ok   ok ok ok"},
+	{"answer_pending_action", inputs{"id": "pnd_none", "approved": true}, "                    not_found not_found not_found not_found not_found not_found not_found   not_found not_found forbidden"},
+	{"begin_message", inputs{"timeoutMs": 0}, "                                                forbidden forbidden forbidden forbidden entity_required forbidden forbidden   forbidden forbidden forbidden"},
+	{"append_text", inputs{"claim": "run_none.1", "text": "x"}, "                              forbidden forbidden forbidden forbidden entity_required forbidden forbidden   forbidden forbidden forbidden"},
+	{"show_card", inputs{"claim": "run_none.1", "card": "x"}, "                                forbidden forbidden forbidden forbidden entity_required forbidden forbidden   forbidden forbidden forbidden"},
+	{"ask", inputs{"claim": "run_none.1", "question": "x", "timeoutMs": 0}, "                  forbidden forbidden forbidden forbidden entity_required forbidden forbidden   forbidden forbidden forbidden"},
+	{"finish_message", inputs{"claim": "run_none.1"}, "                                        forbidden forbidden forbidden forbidden entity_required forbidden forbidden   forbidden forbidden forbidden"},
+	{"close_thread", inputs{"threadId": "shop", "summary": "over"}, "                          ok     not_found not_found forbidden ok              ok     ok   forbidden forbidden forbidden"},
 }
 
 // Every tool has a row, and every principal gets from it what the row says.
@@ -67,7 +68,7 @@ func TestRights(t *testing.T) {
 		for i, want := range strings.Fields(row.want) {
 			t.Run(row.tool+"/"+strings.ReplaceAll(principals[i], " ", "-"), func(t *testing.T) {
 				w := newWorld(t)
-				w.space("shop", "ann", "bob", "dan")
+				w.space("shop", "ann", "bob", "dan", "gus")
 				w.space("hers", "cleo")
 				in := maps.Clone(row.in)
 				if in["messageId"] == "HERE" {
@@ -105,12 +106,28 @@ func (w *world) as(principal string) (key string, header []string) {
 		return w.mint(shoal.NewKey{Role: shoal.RoleEntity, SessionID: "other", EntityID: "ann"}), nil
 	case "service":
 		return w.mint(shoal.NewKey{Role: shoal.RoleService}), nil
+	case "guest":
+		return w.inRole("gus", shoal.SessionGuest), nil
+	case "visitor":
+		return w.inRole("vic", shoal.SessionGuest), nil
+	case "auditor":
+		return w.inRole("aud", shoal.SessionAuditor), nil
 	}
 	key = w.mint(shoal.NewKey{Role: shoal.RoleAdmin})
 	if entity, ok := strings.CutPrefix(principal, "admin as "); ok {
 		return key, []string{"X-Shoal-Entity", entity, "X-Shoal-Session", "default"}
 	}
 	return key, nil
+}
+
+// inRole returns the key of an entity with a role in the session.
+func (w *world) inRole(id shoal.EntityID, role shoal.SessionRole) string {
+	w.t.Helper()
+	key := w.key(id)
+	if _, err := w.hub.Entities.Update(w.t.Context(), adminWho, shoal.DefaultSession, id, shoal.EntityChange{SessionRole: &role}); err != nil {
+		w.t.Fatal(err)
+	}
+	return key
 }
 
 // callRaw calls a tool by a bare HTTP request.

@@ -12,6 +12,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/pending"
 	"github.com/shoal-dev/shoal/internal/hub/spaces"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // Entities manages the participants of sessions and reports their live state.
@@ -25,7 +26,7 @@ func NewEntities(c *core.Core) *Entities { return &Entities{c} }
 // entity has the external id.
 func (e *Entities) Create(ctx context.Context, caller shoal.Principal, session shoal.SessionID, n shoal.NewEntity, idempotencyKey string) (shoal.Entity, error) {
 	const op = "hub.Entities.Create"
-	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller), n.Validate(), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
+	if err := errors.Join(core.Authorize(caller, session, roles.Manage), n.Validate(), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
 		return shoal.Entity{}, core.Wrap(op, core.FirstError(err))
 	}
 	var entity shoal.Entity
@@ -62,10 +63,10 @@ func (e *Entities) Ensure(ctx context.Context, session shoal.SessionID, n shoal.
 // Get returns an entity of the session with its live state.
 func (e *Entities) Get(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.EntityID) (out shoal.Entity, err error) {
 	err = e.core.View(ctx, "hub.Entities.Get", func(tx storage.Tx) error {
-		if err := core.CheckSession(caller, session); err != nil {
+		if err := core.Authorize(caller, session, roles.ReadSession); err != nil {
 			return err
 		}
-		if out, err = core.FindEntity(tx, session, id); err != nil {
+		if out, err = core.VisibleEntity(tx, caller, session, id); err != nil {
 			return err
 		}
 		return core.FillRunState(tx, session, &out)
@@ -74,16 +75,21 @@ func (e *Entities) Get(ctx context.Context, caller shoal.Principal, session shoa
 }
 
 // List returns at most limit entities with ids after the given one, in the order of ids,
-// with their live states.
+// with their live states. A guest sees itself and the members of its spaces.
 func (e *Entities) List(ctx context.Context, caller shoal.Principal, session shoal.SessionID, after shoal.EntityID, limit int) (out []shoal.Entity, err error) {
 	err = e.core.View(ctx, "hub.Entities.List", func(tx storage.Tx) error {
-		if err := core.CheckSession(caller, session); err != nil {
+		if err := core.Authorize(caller, session, roles.ReadSession); err != nil {
 			return err
 		}
 		if _, err := core.FindSession(tx, session); err != nil {
 			return err
 		}
-		if out, err = tx.Entities(session, after, limit); err != nil {
+		if own, guest := core.Guest(caller); guest {
+			out, err = tx.EntitiesNear(session, own, after, limit)
+		} else {
+			out, err = tx.Entities(session, after, limit)
+		}
+		if err != nil {
 			return err
 		}
 		all := make([]*shoal.Entity, len(out))
@@ -109,7 +115,7 @@ func (e *Entities) Update(ctx context.Context, caller shoal.Principal, session s
 		return out, core.Wrap(op, core.FirstError(err))
 	}
 	err = e.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
-		if out, err = core.FindEntity(ch, session, id); err != nil {
+		if out, err = core.VisibleEntity(ch, caller, session, id); err != nil {
 			return err
 		}
 		if err := mayChange(caller, id, c); err != nil {
@@ -185,6 +191,9 @@ func mayChange(caller shoal.Principal, id shoal.EntityID, c shoal.EntityChange) 
 	if caller.Manages() {
 		return nil
 	}
+	if err := core.May(caller, roles.Present); err != nil {
+		return err
+	}
 	if caller.Role != shoal.RoleEntity || caller.EntityID != id {
 		return shoal.E("", shoal.Forbidden, fmt.Sprintf("Only %q itself, an admin or an owner of the session may change it.", id))
 	}
@@ -202,7 +211,10 @@ func (e *Entities) applyRestricted(ch *core.Change, out *shoal.Entity, c shoal.E
 		}
 		out.Kind = *c.Kind
 	}
-	if c.SessionRole != nil {
+	if c.SessionRole != nil && *c.SessionRole != out.SessionRole {
+		if out.Hosted && !roles.MayBeHosted(*c.SessionRole) {
+			return shoal.E("", shoal.Conflict, fmt.Sprintf("%q is a hosted agent: its configuration limits what it reaches. Guests and auditors are people and connected agents.", out.ID))
+		}
 		out.SessionRole = *c.SessionRole
 	}
 	if c.OwnerID == nil {
@@ -250,7 +262,7 @@ func applyChange(e *shoal.Entity, c shoal.EntityChange) {
 // remain, and its id cannot be used again. For admins and owners of the session.
 func (e *Entities) Delete(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.EntityID) error {
 	const op = "hub.Entities.Delete"
-	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller)); err != nil {
+	if err := errors.Join(core.Authorize(caller, session, roles.Manage)); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	return e.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/shoal-dev/shoal"
@@ -13,6 +14,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/spaces"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/naming"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // Invites manages invitations to sessions. It never sees the code of a link, only its hash.
@@ -24,14 +26,19 @@ func NewInvites(c *core.Core) *Invites { return &Invites{c} }
 // maxHandles bounds how many ids are tried for a name.
 const maxHandles = 1000
 
-// Create stores an invitation under the hash of its code. For admins and owners of the session.
+// Create stores an invitation under the hash of its code. For admins, and for owners and admins of
+// the session, who cannot give more than they have: it fails with Forbidden for a role that
+// [roles.MayGive] excludes, and for a space that the caller may not change.
 // replayed reports that an earlier call with the same idempotency key created it: then the code
 // that the caller generated belongs to no invitation.
 func (i *Invites) Create(ctx context.Context, caller shoal.Principal, session shoal.SessionID, n shoal.NewInvite, hash, idempotencyKey string) (out shoal.Invite, replayed bool, err error) {
 	const op = "hub.Invites.Create"
-	err = errors.Join(core.CheckSession(caller, session), core.RequireManager(caller), n.Validate(), naming.Check("name", n.Name), core.CheckIdempotencyKey(idempotencyKey))
+	err = errors.Join(core.Authorize(caller, session, roles.Invite), n.Validate(), naming.Check("name", n.Name), core.CheckIdempotencyKey(idempotencyKey))
 	if err != nil {
 		return out, false, core.Wrap(op, core.FirstError(err))
+	}
+	if role := cmp.Or(n.SessionRole, shoal.SessionMember); !caller.Admin() && !roles.MayGive(caller.SessionRole, role) {
+		return out, false, core.Wrap(op, mayNotGive(caller, role))
 	}
 	err = i.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
 		out, replayed, err = core.Once(ch, caller, session, op, idempotencyKey, n, func() (shoal.Invite, error) {
@@ -40,6 +47,15 @@ func (i *Invites) Create(ctx context.Context, caller shoal.Principal, session sh
 		return err
 	})
 	return out, replayed, err
+}
+
+// mayNotGive returns the error for a role that the caller cannot give, which says what it can.
+func mayNotGive(caller shoal.Principal, role shoal.SessionRole) error {
+	var may []string
+	for _, r := range roles.Given(caller.SessionRole) {
+		may = append(may, strconv.Quote(string(r)))
+	}
+	return shoal.E("", shoal.Forbidden, fmt.Sprintf("%q has the role %q in this session and cannot give the role %q, which allows more. It can give %s; ask an owner of the session for another one.", caller.EntityID, caller.SessionRole, role, strings.Join(may, ", ")))
 }
 
 func insertInvite(ch *core.Change, caller shoal.Principal, session shoal.SessionID, n shoal.NewInvite, hash string) (shoal.Invite, error) {
@@ -63,7 +79,7 @@ func insertInvite(ch *core.Change, caller shoal.Principal, session shoal.Session
 		return out, err
 	}
 	for _, id := range n.Spaces {
-		if _, err := core.WritableSpace(ch, caller, session, id); err != nil {
+		if _, err := core.ModeratedSpace(ch, caller, session, id); err != nil {
 			return out, err
 		}
 	}
@@ -90,10 +106,10 @@ func recordInvite(ch *core.Change, caller shoal.Principal, act audit.Act, i shoa
 }
 
 // List returns at most limit invitations that work, with ids after the given one, in the order
-// of ids. For admins and owners of the session.
+// of ids. For admins, and for owners, admins and auditors of the session.
 func (i *Invites) List(ctx context.Context, caller shoal.Principal, session shoal.SessionID, after shoal.InviteID, limit int) (out []shoal.Invite, err error) {
 	const op = "hub.Invites.List"
-	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller)); err != nil {
+	if err := errors.Join(core.Authorize(caller, session, roles.ReadInvites)); err != nil {
 		return nil, core.Wrap(op, core.FirstError(err))
 	}
 	err = i.core.View(ctx, op, func(tx storage.Tx) error {
@@ -106,10 +122,11 @@ func (i *Invites) List(ctx context.Context, caller shoal.Principal, session shoa
 	return out, err
 }
 
-// Delete makes an invitation stop working. For admins and owners of the session.
+// Delete makes an invitation stop working. For admins, and for owners and admins of the session;
+// an admin of the session cannot withdraw one whose role it could not give.
 func (i *Invites) Delete(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.InviteID) error {
 	const op = "hub.Invites.Delete"
-	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller)); err != nil {
+	if err := errors.Join(core.Authorize(caller, session, roles.Invite)); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	return i.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
@@ -118,7 +135,7 @@ func (i *Invites) Delete(ctx context.Context, caller shoal.Principal, session sh
 		}
 		err := error(shoal.NotFound)
 		if core.ValidID(id) {
-			err = ch.DeleteInvite(session, id)
+			err = deleteInvite(ch, caller, session, id)
 		}
 		if errors.Is(err, shoal.NotFound) {
 			return shoal.E("", shoal.NotFound, fmt.Sprintf("Invitation %q not found: it was accepted, deleted or has expired.", id))
@@ -128,6 +145,20 @@ func (i *Invites) Delete(ctx context.Context, caller shoal.Principal, session sh
 		}
 		return ch.Record(caller, session, audit.InviteDelete, audit.Target{Kind: "invite", ID: string(id)})
 	})
+}
+
+// deleteInvite deletes an invitation whose role the caller may give.
+func deleteInvite(ch *core.Change, caller shoal.Principal, session shoal.SessionID, id shoal.InviteID) error {
+	open, err := ch.Invites(session, ch.At, "", shoal.MaxInvites)
+	if err != nil {
+		return err
+	}
+	for _, of := range open {
+		if of.ID == id && !caller.Admin() && !roles.MayGive(caller.SessionRole, of.SessionRole) {
+			return mayNotGive(caller, of.SessionRole)
+		}
+	}
+	return ch.DeleteInvite(session, id)
 }
 
 // Accept takes the invitation with a hash: it creates a person with a name and an id made of it,

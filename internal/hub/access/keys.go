@@ -11,6 +11,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/naming"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // Keys manages keys. It never sees a secret, only its hash.
@@ -54,7 +55,7 @@ func mayCreateKey(caller shoal.Principal, n *shoal.NewKey) error {
 	if caller.Admin() {
 		return nil
 	}
-	if err := core.RequireManager(caller); err != nil {
+	if err := core.May(caller, roles.Manage); err != nil {
 		return err
 	}
 	if n.Role == shoal.RoleAdmin {
@@ -172,7 +173,7 @@ func (k *Keys) Adopt(ctx context.Context, n shoal.NewKey, hash string) (works bo
 // those of its session for an owner.
 func (k *Keys) List(ctx context.Context, caller shoal.Principal, after shoal.KeyID, limit int) (out []shoal.Key, err error) {
 	const op = "hub.Keys.List"
-	if err := core.RequireManager(caller); err != nil {
+	if err := core.May(caller, roles.ReadSettings); err != nil {
 		return nil, core.Wrap(op, err)
 	}
 	err = k.core.View(ctx, op, func(tx storage.Tx) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/audit"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // Runners knows on which machines the agents of sessions run. It only remembers what runners say:
@@ -23,11 +24,11 @@ func NewRunners(c *core.Core) *Runners { return &Runners{c} }
 // admins. It fails with Conflict for an agent whose runs the server executes.
 func (r *Runners) Report(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RunnerID, agent shoal.EntityID, report shoal.RunnerReport) error {
 	const op = "hub.Runners.Report"
-	if err := errors.Join(core.CheckSession(caller, session), shoal.CheckID("runner", string(id)), report.Validate()); err != nil {
+	if err := errors.Join(core.Authorize(caller, session, roles.ServeRun), shoal.CheckID("runner", string(id)), report.Validate()); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	return r.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
-		e, err := core.FindEntity(ch, session, agent)
+		e, err := core.VisibleEntity(ch, caller, session, agent)
 		switch {
 		case err != nil:
 			return err
@@ -60,7 +61,7 @@ func recordEnrolment(ch *core.Change, caller shoal.Principal, session shoal.Sess
 // agents. For admins and owners of the session.
 func (r *Runners) List(ctx context.Context, caller shoal.Principal, session shoal.SessionID, after shoal.RunnerID, limit int) (out []shoal.Runner, err error) {
 	const op = "hub.Runners.List"
-	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller)); err != nil {
+	if err := errors.Join(core.Authorize(caller, session, roles.ReadSettings)); err != nil {
 		return nil, core.Wrap(op, core.FirstError(err))
 	}
 	err = r.core.View(ctx, op, func(tx storage.Tx) error {
@@ -101,7 +102,7 @@ func runnersOf(rows []storage.RunnerRow, now shoal.Time) (out []shoal.Runner) {
 // fails from now on. For admins and owners of the session.
 func (r *Runners) Remove(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RunnerID) error {
 	const op = "hub.Runners.Remove"
-	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller)); err != nil {
+	if err := errors.Join(core.Authorize(caller, session, roles.Manage)); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	var revoked []shoal.KeyID

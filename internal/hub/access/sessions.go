@@ -12,6 +12,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/naming"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // Sessions creates, lists and ends sessions.
@@ -54,7 +55,7 @@ func (s *Sessions) Create(ctx context.Context, caller shoal.Principal, n shoal.N
 // Get returns a session that the caller may see.
 func (s *Sessions) Get(ctx context.Context, caller shoal.Principal, id shoal.SessionID) (out shoal.Session, err error) {
 	err = s.core.View(ctx, "hub.Sessions.Get", func(tx storage.Tx) error {
-		if err := core.CheckSession(caller, id); err != nil {
+		if err := core.Authorize(caller, id, roles.ReadSession); err != nil {
 			return err
 		}
 		out, err = core.FindSession(tx, id)
@@ -84,7 +85,7 @@ func (s *Sessions) List(ctx context.Context, caller shoal.Principal, after shoal
 // session. New limits apply to runs in progress from their next model call.
 func (s *Sessions) Change(ctx context.Context, caller shoal.Principal, id shoal.SessionID, to shoal.SessionChange) (out shoal.Session, err error) {
 	const op = "hub.Sessions.Change"
-	if err := errors.Join(core.CheckSession(caller, id), core.RequireManager(caller), to.Validate()); err != nil {
+	if err := errors.Join(core.Authorize(caller, id, roles.Manage), to.Validate()); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
 	err = s.core.Change(ctx, op, storage.In(id), func(ch *core.Change) (err error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/audit"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // SignInUnused is how long a browser sign-in lasts without use.
@@ -83,7 +84,7 @@ func (k *Keys) SignIns(ctx context.Context, caller shoal.Principal, after shoal.
 	if caller.Manages() {
 		entity = ""
 	} else if entity == "" {
-		return nil, core.Wrap(op, core.RequireManager(caller))
+		return nil, core.Wrap(op, core.May(caller, roles.Manage))
 	}
 	err = k.core.View(ctx, op, func(tx storage.Tx) error {
 		out, err = tx.SignInsOf(caller.SessionID, entity, after, limit)
@@ -94,7 +95,7 @@ func (k *Keys) SignIns(ctx context.Context, caller shoal.Principal, after shoal.
 
 // mayRevoke checks that the caller may revoke a key.
 func (k *Keys) mayRevoke(ctx context.Context, op string, caller shoal.Principal, id shoal.KeyID) error {
-	denied := core.RequireManager(caller)
+	denied := core.May(caller, roles.Manage)
 	if denied == nil || caller.Role != shoal.RoleEntity || !core.ValidID(id) {
 		return denied
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // HoldWakeLease records the promise of a program to wake the model of an agent, or renews it, and
@@ -42,10 +43,10 @@ func (e *Entities) ReleaseWakeLease(ctx context.Context, caller shoal.Principal,
 // woken returns the agent whose wake leases the caller may change.
 func (e *Entities) woken(ctx context.Context, op string, caller shoal.Principal, session shoal.SessionID, id shoal.EntityID) (out shoal.Entity, err error) {
 	err = e.core.View(ctx, op, func(tx storage.Tx) error {
-		if err := core.CheckSession(caller, session); err != nil {
+		if err := core.Authorize(caller, session, roles.KeepInbox); err != nil {
 			return err
 		}
-		if out, err = core.FindEntity(tx, session, id); err != nil {
+		if out, err = core.VisibleEntity(tx, caller, session, id); err != nil {
 			return err
 		}
 		switch {

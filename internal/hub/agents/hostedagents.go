@@ -11,6 +11,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // Agents stores the configurations of hosted agents. Callers decode and validate the
@@ -28,7 +29,7 @@ func NewAgents(c *core.Core) *Agents { return &Agents{c} }
 // agent and no admin agent. For admins and owners of the session.
 func (a *Agents) Put(ctx context.Context, caller shoal.Principal, n storage.Agent) (out shoal.HostedAgent, created bool, err error) {
 	const op = "hub.Agents.Put"
-	if err := errors.Join(core.CheckSession(caller, n.SessionID), core.RequireManager(caller), shoal.CheckID("id", string(n.ID))); err != nil {
+	if err := errors.Join(core.Authorize(caller, n.SessionID, roles.Manage), shoal.CheckID("id", string(n.ID))); err != nil {
 		return out, false, core.Wrap(op, core.FirstError(err))
 	}
 	err = a.core.Change(ctx, op, storage.In(n.SessionID), func(ch *core.Change) (err error) {
@@ -105,6 +106,9 @@ func ensureAgentEntity(ch *core.Change, n storage.Agent, owner shoal.EntityID) e
 	if err != nil {
 		return err
 	}
+	if !roles.MayBeHosted(e.SessionRole) {
+		return shoal.E("", shoal.Conflict, fmt.Sprintf("%q has the role %q in this session. A hosted agent is limited by its configuration and not by such a role: make it a member first.", e.ID, e.SessionRole))
+	}
 	if e.Kind == shoal.Human {
 		return notAnAgent(n.ID)
 	}
@@ -162,7 +166,7 @@ func RequireAdminAgent(tx Tx, s shoal.Space) error {
 // session.
 func (a *Agents) Get(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.EntityID, version int) (out shoal.HostedAgent, err error) {
 	const op = "hub.Agents.Get"
-	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller)); err != nil {
+	if err := errors.Join(core.Authorize(caller, session, roles.ReadSettings)); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
 	err = a.core.View(ctx, op, func(tx storage.Tx) error {
@@ -183,7 +187,7 @@ func (a *Agents) Get(ctx context.Context, caller shoal.Principal, session shoal.
 // the order of ids. For admins and owners of the session.
 func (a *Agents) List(ctx context.Context, caller shoal.Principal, session shoal.SessionID, after shoal.EntityID, limit int) (out []shoal.HostedAgent, err error) {
 	const op = "hub.Agents.List"
-	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller)); err != nil {
+	if err := errors.Join(core.Authorize(caller, session, roles.ReadSettings)); err != nil {
 		return nil, core.Wrap(op, core.FirstError(err))
 	}
 	err = a.core.View(ctx, op, func(tx storage.Tx) error {
@@ -204,7 +208,7 @@ func (a *Agents) List(ctx context.Context, caller shoal.Principal, session shoal
 // cancels its runs and plans. For admins and owners of the session.
 func (a *Agents) Delete(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.EntityID) error {
 	const op = "hub.Agents.Delete"
-	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller)); err != nil {
+	if err := errors.Join(core.Authorize(caller, session, roles.Manage)); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	err := a.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // Example texts of a preview.
@@ -26,7 +27,7 @@ const (
 // session or space that does not exist. For admins and owners of the session.
 func (a *Agents) Draft(ctx context.Context, caller shoal.Principal, session shoal.SessionID, agent shoal.EntityID, space shoal.SpaceID) (r storage.Run, member bool, err error) {
 	const op = "hub.Agents.Draft"
-	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller), shoal.CheckID("id", string(agent))); err != nil {
+	if err := errors.Join(core.Authorize(caller, session, roles.Manage), shoal.CheckID("id", string(agent))); err != nil {
 		return r, false, core.Wrap(op, core.FirstError(err))
 	}
 	err = a.core.View(ctx, op, func(tx storage.Tx) error {

@@ -7,13 +7,14 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // Versions returns at most limit versions of a hosted agent, the newest first, with numbers
 // below before, or all if before is 0. For admins and owners of the session.
 func (a *Agents) Versions(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.EntityID, before, limit int) (out []shoal.HostedAgent, err error) {
 	const op = "hub.Agents.Versions"
-	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller)); err != nil {
+	if err := errors.Join(core.Authorize(caller, session, roles.ReadSettings)); err != nil {
 		return nil, core.Wrap(op, core.FirstError(err))
 	}
 	err = a.core.View(ctx, op, func(tx storage.Tx) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/audit"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // Archive exports and imports sessions.
@@ -28,7 +29,7 @@ func NewArchive(c *core.Core) *Archive { return &Archive{c} }
 // accepted all lines, so w must not be a client that can be slow.
 func (a *Archive) Export(ctx context.Context, caller shoal.Principal, id shoal.SessionID, server string, w io.Writer) error {
 	const op = "hub.Archive.Export"
-	if err := errors.Join(core.CheckSession(caller, id), core.RequireManager(caller)); err != nil {
+	if err := errors.Join(core.Authorize(caller, id, roles.Manage)); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	if err := a.core.RecordAct(ctx, op, caller, id, audit.SessionExport, audit.Target{Kind: "session", ID: string(id)}); err != nil {

@@ -4,7 +4,6 @@ package audits
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/audit"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // Tx is what the functions of this package read in a transaction, see [core.Tx].
@@ -44,7 +44,7 @@ func NewAudits(c *core.Core) *Audits {
 func (a *Audits) List(ctx context.Context, caller shoal.Principal, session shoal.SessionID, filter storage.AuditFilter) (out []audit.Record, head audit.Head, err error) {
 	const op = "hub.Audits.List"
 	err = a.core.View(ctx, op, func(tx storage.Tx) error {
-		if err := mayRead(tx, caller, session); err != nil {
+		if err := mayRead(caller, session); err != nil {
 			return err
 		}
 		out, head, err = read(tx, session, filter)
@@ -80,23 +80,15 @@ func read(tx Tx, session shoal.SessionID, filter storage.AuditFilter) ([]audit.R
 }
 
 // mayRead checks that the caller may read the audit log of a session.
-func mayRead(tx Tx, caller shoal.Principal, session shoal.SessionID) error {
+func mayRead(caller shoal.Principal, session shoal.SessionID) error {
 	if err := core.CheckSession(caller, session); err != nil {
 		return err
 	}
 	if !core.ValidID(session) {
 		return core.SessionNotFound(session)
 	}
-	if caller.Manages() {
+	if core.May(caller, roles.ReadAudit) == nil {
 		return nil
-	}
-	if own := core.OwnEntity(caller); own != "" {
-		switch e, err := tx.Entity(session, own); {
-		case err == nil && (e.SessionRole == shoal.SessionAdmin || e.SessionRole == shoal.SessionAuditor):
-			return nil
-		case err != nil && !errors.Is(err, shoal.NotFound):
-			return err
-		}
 	}
 	return shoal.E("", shoal.Forbidden, fmt.Sprintf("Only admins, and owners, admins and auditors of the session %q, may read its audit log.", session))
 }

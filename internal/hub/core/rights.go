@@ -1,10 +1,12 @@
 package core
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // CheckSession checks that the caller may know of a session at all.
@@ -55,13 +57,54 @@ func RequireAdmin(caller shoal.Principal) error {
 	return shoal.E("", shoal.Forbidden, fmt.Sprintf("A key with the role %q may not do this. Use an admin key.", caller.Role))
 }
 
-// RequireManager rejects callers that are neither admins nor owners of the session. It does
-// not check which session: [CheckSession] does.
-func RequireManager(caller shoal.Principal) error {
-	if caller.Manages() {
-		return nil
+// Authorize checks that the caller may know of a session, and that its role there allows an act.
+// It fails with NotFound or Forbidden.
+func Authorize(caller shoal.Principal, session shoal.SessionID, act roles.Act) error {
+	if err := CheckSession(caller, session); err != nil {
+		return err
 	}
-	return shoal.E("", shoal.Forbidden, fmt.Sprintf("A key with the role %q may not do this. Use an admin key or the key of an owner of the session.", caller.Role))
+	return May(caller, act)
+}
+
+// May rejects callers whose role does not allow an act, see [roles.Allows]. It does not check
+// which session: [CheckSession] does.
+func May(caller shoal.Principal, act roles.Act) error {
+	switch {
+	case caller.Admin(), caller.Role == shoal.RoleService && roles.AllowsService(act), caller.Role == shoal.RoleEntity && roles.Allows(caller.SessionRole, act):
+		return nil
+	case caller.Role == shoal.RoleService || cmp.Or(caller.SessionRole, shoal.SessionMember) == shoal.SessionMember:
+		use := "an admin key or the key of an owner of the session"
+		if roles.AllowsService(act) {
+			use = "a service key or an admin key"
+		}
+		return shoal.E("", shoal.Forbidden, fmt.Sprintf("A key with the role %q may not do this. Use %s.", caller.Role, use))
+	}
+	return shoal.E("", shoal.Forbidden, fmt.Sprintf("%q has the role %q in this session, which does not allow to %s. Ask an owner of the session.", caller.EntityID, caller.SessionRole, act))
+}
+
+// Guest reports whether the caller sees only the participants that share a space with it, and
+// returns the entity that it is.
+func Guest(caller shoal.Principal) (own shoal.EntityID, guest bool) {
+	if caller.Role == shoal.RoleEntity && !roles.Allows(caller.SessionRole, roles.SeeEverybody) {
+		return caller.EntityID, true
+	}
+	return "", false
+}
+
+// VisibleEntity returns an entity that the caller may know of, and NotFound for any other.
+func VisibleEntity(tx Tx, caller shoal.Principal, session shoal.SessionID, id shoal.EntityID) (shoal.Entity, error) {
+	e, err := FindEntity(tx, session, id)
+	own, guest := Guest(caller)
+	if err != nil || !guest {
+		return e, err
+	}
+	switch near, err := tx.ShareSpace(session, own, id); {
+	case err != nil:
+		return shoal.Entity{}, err
+	case !near:
+		return shoal.Entity{}, EntityNotFound(id)
+	}
+	return e, nil
 }
 
 // ActingEntity returns the entity that the caller acts as.
@@ -79,9 +122,9 @@ func ActingEntity(caller shoal.Principal) (shoal.EntityID, error) {
 }
 
 // ReaderEntity returns the entity to whose spaces a caller is limited, or an empty id for
-// admins, services and owners of the session, which see all spaces.
+// callers that see all spaces: admins, services, and owners and auditors of the session.
 func ReaderEntity(caller shoal.Principal) shoal.EntityID {
-	if caller.Role == shoal.RoleEntity && !caller.Manages() {
+	if caller.Role == shoal.RoleEntity && !roles.Allows(caller.SessionRole, roles.SeeEverything) {
 		return caller.EntityID
 	}
 	return ""
@@ -136,6 +179,9 @@ func WritableSpace(tx Tx, caller shoal.Principal, session shoal.SessionID, space
 // ModeratedSpace is WritableSpace for changes that the session may reserve for the
 // moderators of its spaces.
 func ModeratedSpace(tx Tx, caller shoal.Principal, session shoal.SessionID, space shoal.SpaceID) (shoal.Space, error) {
+	if err := Authorize(caller, session, roles.ChangeSpace); err != nil {
+		return shoal.Space{}, err
+	}
 	s, err := WritableSpace(tx, caller, session, space)
 	if err != nil {
 		return s, err

@@ -28,6 +28,7 @@ type Tx interface {
 	RunSpaces(session shoal.SessionID, run shoal.RunID) ([]shoal.SpaceID, error)
 	Runs(session shoal.SessionID, filter storage.RunFilter) ([]storage.Run, error)
 	Session(id shoal.SessionID) (shoal.Session, error)
+	ShareSpace(session shoal.SessionID, a, b shoal.EntityID) (bool, error)
 	Space(session shoal.SessionID, id shoal.SpaceID) (shoal.Space, error)
 	StoredBytes(session shoal.SessionID, by shoal.EntityID) (int64, error)
 	Now() (shoal.Time, error)

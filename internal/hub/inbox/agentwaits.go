@@ -10,14 +10,17 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // AgentsRequest describes what a wait for agents waits for: that all of IDs are present, that
 // is, in any state but offline; without IDs, that Count entities besides the caller are. Ids
-// that do not exist yet are allowed.
+// that do not exist yet are allowed. For a guest, entities that share no space with it are like
+// those.
 type AgentsRequest struct {
-	IDs   []shoal.EntityID
-	Count int
+	IDs    []shoal.EntityID
+	Count  int
+	caller shoal.Principal
 }
 
 // PresentAgents is what a wait for agents has found at its end: at most a page of the present
@@ -39,9 +42,10 @@ func (b *Inbox) WaitForAgents(ctx context.Context, caller shoal.Principal, sessi
 
 // check checks that the caller may wait in the session, and the ids and the count.
 func (r *AgentsRequest) check(caller shoal.Principal, session shoal.SessionID) error {
-	if err := core.CheckSession(caller, session); err != nil {
+	if err := core.Authorize(caller, session, roles.ReadSession); err != nil {
 		return err
 	}
+	r.caller = caller
 	if len(r.IDs) == 0 && r.Count < 1 {
 		return shoal.Invalid("agentIds", "is missing: name agents, or give count")
 	}
@@ -76,7 +80,7 @@ func (r *AgentsRequest) find(ctx context.Context, c *core.Core, box storage.Enti
 			if len(r.IDs) == 0 && id == box.ID {
 				continue
 			}
-			e, err := core.FindEntity(tx, box.Session, id) // it may have been deleted since
+			e, err := core.VisibleEntity(tx, r.caller, box.Session, id) // it may have been deleted since
 			if err != nil && !errors.Is(err, shoal.NotFound) {
 				return err
 			}

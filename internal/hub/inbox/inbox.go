@@ -12,6 +12,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/metrics"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // countWait counts an open wait of a caller, of either kind, until the caller leaves
@@ -55,7 +56,7 @@ func prepareRequest(caller shoal.Principal, req *WaitRequest) (shoal.EntityID, e
 	if req.Agents != nil {
 		return caller.EntityID, req.Agents.check(caller, req.Session)
 	}
-	if err := core.CheckSession(caller, req.Session); err != nil {
+	if err := core.Authorize(caller, req.Session, roles.KeepInbox); err != nil {
 		return "", err
 	}
 	entity, err := core.ActingEntity(caller)
@@ -89,7 +90,7 @@ func prepareRequest(caller shoal.Principal, req *WaitRequest) (shoal.EntityID, e
 // and returns the space with its counts.
 func (b *Inbox) MarkRead(ctx context.Context, caller shoal.Principal, session shoal.SessionID, space shoal.SpaceID, seq int64) (out shoal.Space, err error) {
 	const op = "hub.Inbox.MarkRead"
-	if err := core.CheckSession(caller, session); err != nil {
+	if err := core.Authorize(caller, session, roles.KeepInbox); err != nil {
 		return out, core.Wrap(op, err)
 	}
 	entity, err := core.ActingEntity(caller)
@@ -125,7 +126,7 @@ const maxMarkedUnread = 1000
 // instead. It also fails with Forbidden for entities that are not members.
 func (b *Inbox) MarkUnread(ctx context.Context, caller shoal.Principal, session shoal.SessionID, space shoal.SpaceID, seq int64) (out shoal.Space, err error) {
 	const op = "hub.Inbox.MarkUnread"
-	if err := core.CheckSession(caller, session); err != nil {
+	if err := core.Authorize(caller, session, roles.KeepInbox); err != nil {
 		return out, core.Wrap(op, err)
 	}
 	entity, err := core.ActingEntity(caller)

@@ -12,6 +12,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/audit"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // Answer settles a pending action; the first answer wins. When it returns, the answer is
@@ -29,7 +30,7 @@ import (
 // the calls that are alternatives settles the others as not chosen.
 func (p *Pending) Answer(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.PendingID, a shoal.PendingAnswer) (out shoal.PendingAction, err error) {
 	err = p.core.Change(ctx, "hub.Pending.Answer", storage.In(session), func(ch *core.Change) error {
-		if err := core.CheckSession(caller, session); err != nil {
+		if err := core.Authorize(caller, session, roles.Answer); err != nil {
 			return err
 		}
 		if !core.ValidID(id) {
@@ -52,7 +53,7 @@ func (p *Pending) Answer(ctx context.Context, caller shoal.Principal, session sh
 // NotFound for an unknown call and with RunNotWaiting for a run that waits for nothing.
 func (p *Pending) AnswerCall(ctx context.Context, caller shoal.Principal, session shoal.SessionID, run shoal.RunID, callID string, a shoal.PendingAnswer) (out shoal.PendingAction, err error) {
 	err = p.core.Change(ctx, "hub.Pending.AnswerCall", storage.In(session), func(ch *core.Change) error {
-		if err := core.CheckSession(caller, session); err != nil {
+		if err := core.Authorize(caller, session, roles.Answer); err != nil {
 			return err
 		}
 		if !core.ValidID(session) || !core.ValidID(run) {

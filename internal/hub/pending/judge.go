@@ -74,7 +74,7 @@ func (j *Judge) Voter(caller shoal.Principal, row storage.Pending) (approval.Vot
 	if err != nil {
 		return approval.Voter{}, err
 	}
-	v := approval.Voter{Entity: e.ID, Kind: e.Kind, Role: caller.Role, Owner: OwnerOf(e), Manages: managesSession(e)}
+	v := approval.Voter{Entity: e.ID, Kind: e.Kind, Role: caller.Role, Owner: OwnerOf(e), Manages: managesSession(e), SessionRole: e.SessionRole}
 	if row.SpaceID != nil {
 		v.Member, err = j.tx.IsMember(j.session, *row.SpaceID, e.ID)
 	}
@@ -183,7 +183,7 @@ func (j *Judge) memberVoters(space shoal.SpaceID) ([]approval.Voter, error) {
 }
 
 func voterOf(e shoal.Entity, member bool) approval.Voter {
-	return approval.Voter{Entity: e.ID, Kind: e.Kind, Role: shoal.RoleEntity, Owner: OwnerOf(e), Manages: managesSession(e), Member: member}
+	return approval.Voter{Entity: e.ID, Kind: e.Kind, Role: shoal.RoleEntity, Owner: OwnerOf(e), Manages: managesSession(e), Member: member, SessionRole: e.SessionRole}
 }
 
 // concerns reports whether a permission that its call does not target concerns the entity

@@ -8,6 +8,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // Pending are the pending actions of a hub: the answers that runs wait for.
@@ -30,7 +31,7 @@ func NewPending(c *core.Core, fits FitsSchema) *Pending { return &Pending{c, fit
 func (p *Pending) List(ctx context.Context, caller shoal.Principal, session shoal.SessionID, filter storage.PendingFilter) (out []shoal.PendingAction, err error) {
 	err = p.core.View(ctx, "hub.Pending.List", func(tx storage.Tx) error {
 		out = []shoal.PendingAction{}
-		if err := core.CheckSession(caller, session); err != nil {
+		if err := core.Authorize(caller, session, roles.ReadSession); err != nil {
 			return err
 		}
 		if _, err := core.FindSession(tx, session); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // SentRequest is the model request of a step, ready to be stored with
@@ -161,7 +162,7 @@ func (c *RunChange) SaveRequest(s SentRequest) error {
 // stored.
 func (r *Runs) Request(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RunID, step int) (out shoal.ModelRequest, err error) {
 	const op = "hub.Runs.Request"
-	if err := errors.Join(core.CheckSession(caller, session), requireService(caller)); err != nil {
+	if err := errors.Join(core.Authorize(caller, session, roles.ReadModels)); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
 	err = r.core.View(ctx, op, func(tx storage.Tx) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // RemoteClaim is a claim of a program for runs of an agent. Concurrency is how many runs all
@@ -125,7 +126,7 @@ func (w *Work) TakeOver(ctx context.Context, session shoal.SessionID, id shoal.R
 // admin.
 func (r *Runs) ProgramRun(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RunID) (out storage.Run, err error) {
 	err = r.core.View(ctx, "hub.Runs.ProgramRun", func(tx storage.Tx) error {
-		if err := core.CheckSession(caller, session); err != nil {
+		if err := core.Authorize(caller, session, roles.ServeRun); err != nil {
 			return err
 		}
 		if !core.ValidID(id) {
@@ -155,11 +156,11 @@ func (r *Runs) ProgramRun(ctx context.Context, caller shoal.Principal, session s
 // admin.
 func (r *Runs) ProgramAgent(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.EntityID) (out storage.Agent, err error) {
 	err = r.core.View(ctx, "hub.Runs.ProgramAgent", func(tx storage.Tx) error {
-		if err := core.CheckSession(caller, session); err != nil {
+		if err := core.Authorize(caller, session, roles.ServeRun); err != nil {
 			return err
 		}
 		if !caller.Admin() && caller.EntityID != id {
-			if _, err := core.FindEntity(tx, session, id); err != nil {
+			if _, err := core.VisibleEntity(tx, caller, session, id); err != nil {
 				return err
 			}
 			return notItsProgram(id)

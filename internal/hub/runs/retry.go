@@ -9,6 +9,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/behalf"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // Retry starts a new run with the trigger of a run that has ended, in the same chain of
@@ -18,7 +19,7 @@ import (
 // it runs; with SpaceClosed if the space is closed.
 func (r *Runs) Retry(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RunID, idempotencyKey string) (out shoal.Run, err error) {
 	const op = "hub.Runs.Retry"
-	if err := errors.Join(core.CheckSession(caller, session), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
+	if err := errors.Join(core.Authorize(caller, session, roles.ControlRun), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
 	err = r.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {

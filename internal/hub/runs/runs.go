@@ -12,6 +12,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/naming"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // Runs starts, reads and cancels runs.
@@ -28,7 +29,7 @@ func NewRuns(c *core.Core, keepRequests time.Duration) *Runs { return &Runs{c, k
 // and fails with InvalidArgument for an agent that is not hosted.
 func (r *Runs) Trigger(ctx context.Context, caller shoal.Principal, session shoal.SessionID, agent shoal.EntityID, service string, payload json.RawMessage, idempotencyKey string) (out shoal.Run, err error) {
 	const op = "hub.Runs.Trigger"
-	if err := errors.Join(core.CheckSession(caller, session), requireService(caller), shoal.CheckTrigger(service, payload), naming.CheckReserved("serviceName", service), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
+	if err := errors.Join(core.Authorize(caller, session, roles.TriggerRun), shoal.CheckTrigger(service, payload), naming.CheckReserved("serviceName", service), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
 	if len(payload) == 0 {
@@ -72,14 +73,6 @@ func startServiceRun(ch *core.Change, caller shoal.Principal, session shoal.Sess
 		cause:   storage.Cause{ActingFor: behalf.Join([]shoal.EntityID{behalf.Service(service), caller.EntityID})},
 	}.create(ch, as, now, false)
 	return run.Run, err
-}
-
-// requireService rejects entities that are not owners of the session.
-func requireService(caller shoal.Principal) error {
-	if caller.Role == shoal.RoleEntity && !caller.Manages() {
-		return shoal.E("", shoal.Forbidden, "A key with the role \"entity\" may not do this. Use a service key or an admin key.")
-	}
-	return nil
 }
 
 // Get returns a run that the caller may see: services and admins see all runs, an entity
@@ -204,7 +197,7 @@ type conversationKey struct {
 // List returns runs that the caller may see, the newest first.
 func (r *Runs) List(ctx context.Context, caller shoal.Principal, session shoal.SessionID, filter storage.RunFilter) (out []shoal.Run, err error) {
 	err = r.core.View(ctx, "hub.Runs.List", func(tx storage.Tx) error {
-		if err := core.CheckSession(caller, session); err != nil {
+		if err := core.Authorize(caller, session, roles.ReadSession); err != nil {
 			return err
 		}
 		if _, err := core.FindSession(tx, session); err != nil {
@@ -238,7 +231,7 @@ func (r *Runs) List(ctx context.Context, caller shoal.Principal, session shoal.S
 // Steps returns the steps of a run in order. It requires a service or an admin.
 func (r *Runs) Steps(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RunID) (out []shoal.Step, err error) {
 	const op = "hub.Runs.Steps"
-	if err := errors.Join(core.CheckSession(caller, session), requireService(caller)); err != nil {
+	if err := errors.Join(core.Authorize(caller, session, roles.ReadModels)); err != nil {
 		return nil, core.Wrap(op, core.FirstError(err))
 	}
 	err = r.core.View(ctx, op, func(tx storage.Tx) error {
@@ -264,6 +257,9 @@ func (r *Runs) Cancel(ctx context.Context, caller shoal.Principal, session shoal
 		sub.Add(core.RunTopic(session, id))
 	}
 	err = r.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
+		if err := core.Authorize(caller, session, roles.ControlRun); err != nil {
+			return err
+		}
 		found, err := core.VisibleRun(ch, caller, session, id)
 		if err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // Edit changes the content of a posted message. Only its sender may edit it, while it may
@@ -22,7 +23,7 @@ import (
 // for a deleted message and for one that was updated after e.UpdatedAt.
 func (m *Messages) Edit(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.MessageID, e shoal.MessageEdit) (out shoal.Message, err error) {
 	const op = "hub.Messages.Edit"
-	if err := errors.Join(core.CheckSession(caller, session), e.Validate(), core.CheckMentions(e.Mentions)); err != nil {
+	if err := errors.Join(core.Authorize(caller, session, roles.Post), e.Validate(), core.CheckMentions(e.Mentions)); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
 	sender, err := core.ActingEntity(caller)

@@ -9,6 +9,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // Files stores uploaded files.
@@ -23,7 +24,7 @@ func NewFiles(c *core.Core) *Files { return &Files{c} }
 func (f *Files) Upload(ctx context.Context, caller shoal.Principal, session shoal.SessionID, n shoal.File, data []byte, url func(shoal.FileID) string, idempotencyKey string) (file shoal.File, err error) {
 	const op = "hub.Files.Upload"
 	n.Size = int64(len(data))
-	if err := errors.Join(core.CheckSession(caller, session), n.Validate(), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
+	if err := errors.Join(core.Authorize(caller, session, roles.Post), n.Validate(), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
 		return file, core.Wrap(op, core.FirstError(err))
 	}
 	type fingerprint struct{ Name, MediaType, Hash string }
@@ -52,7 +53,7 @@ func (f *Files) Upload(ctx context.Context, caller shoal.Principal, session shoa
 // NotFound.
 func (f *Files) Get(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.FileID) (out shoal.File, data []byte, err error) {
 	err = f.core.View(ctx, "hub.Files.Get", func(tx storage.Tx) error {
-		if err := core.CheckSession(caller, session); err != nil {
+		if err := core.Authorize(caller, session, roles.ReadSession); err != nil {
 			return err
 		}
 		if err := core.MaySeeFile(tx, session, id, core.ReaderEntity(caller)); err != nil {
@@ -69,7 +70,7 @@ func (f *Files) Get(ctx context.Context, caller shoal.Principal, session shoal.S
 // and owners of the session, in closed spaces and sessions too.
 func (f *Files) Delete(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.FileID) error {
 	return f.core.Change(ctx, "hub.Files.Delete", storage.In(session), func(ch *core.Change) error {
-		if err := core.CheckSession(caller, session); err != nil {
+		if err := core.Authorize(caller, session, roles.Post); err != nil {
 			return err
 		}
 		if err := core.MaySeeFile(ch, session, id, core.ReaderEntity(caller)); err != nil {

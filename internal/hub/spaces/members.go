@@ -14,6 +14,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/pending"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 func spaceFull() error {
@@ -128,7 +129,7 @@ func DropAdminAgent(ch *core.Change, s *shoal.Space) error {
 // sees the whole history; only later messages are unread for it. Join fails with
 // AdminRequired for a second hosted agent when the space has no admin agent.
 func (s *Spaces) Join(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID) (shoal.Space, error) {
-	return s.changeMembership(ctx, "hub.Spaces.Join", caller, session, id, entity, func(ch *core.Change, to shoal.Space) error {
+	return s.changeMembership(ctx, "hub.Spaces.Join", caller, session, id, entity, roles.ChangeSpace, func(ch *core.Change, to shoal.Space) error {
 		if !core.ValidID(entity) {
 			return core.EntityNotFound(entity)
 		}
@@ -234,7 +235,11 @@ func (s *Spaces) Member(ctx context.Context, caller shoal.Principal, session sho
 // entity itself if the session requires it. It fails with NotFound when the entity is not
 // a member.
 func (s *Spaces) Leave(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID) (shoal.Space, error) {
-	return s.changeMembership(ctx, "hub.Spaces.Leave", caller, session, id, entity, func(ch *core.Change, _ shoal.Space) error {
+	act := roles.ChangeSpace
+	if entity == core.OwnEntity(caller) {
+		act = roles.LeaveSpace
+	}
+	return s.changeMembership(ctx, "hub.Spaces.Leave", caller, session, id, entity, act, func(ch *core.Change, _ shoal.Space) error {
 		return errors.Join(RemoveMember(ch, session, id, entity), ch.Record(caller, session, audit.MemberRemove, spaceTarget(id), "entity", string(entity)))
 	})
 }
@@ -242,10 +247,13 @@ func (s *Spaces) Leave(ctx context.Context, caller shoal.Principal, session shoa
 // changeMembership calls do, which changes the membership of an entity, on a locked, open
 // space and returns the space after the change. An entity may change its own membership
 // without being a moderator.
-func (s *Spaces) changeMembership(ctx context.Context, op string, caller shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID, do func(*core.Change, shoal.Space) error) (out shoal.Space, err error) {
+func (s *Spaces) changeMembership(ctx context.Context, op string, caller shoal.Principal, session shoal.SessionID, id shoal.SpaceID, entity shoal.EntityID, act roles.Act, do func(*core.Change, shoal.Space) error) (out shoal.Space, err error) {
 	allowed := core.ModeratedSpace
 	if entity == core.OwnEntity(caller) {
 		allowed = core.WritableSpace
+	}
+	if err := core.Authorize(caller, session, act); err != nil {
+		return out, core.Wrap(op, err)
 	}
 	err = s.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
 		if out, err = allowed(ch, caller, session, id); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/pending"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 func messageNotFound(id shoal.MessageID) error {
@@ -58,6 +59,9 @@ func (m *Messages) Get(ctx context.Context, caller shoal.Principal, session shoa
 // another run that works with it, has not ended.
 func (m *Messages) Delete(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.MessageID) error {
 	const op = "hub.Messages.Delete"
+	if err := core.Authorize(caller, session, roles.Post); err != nil {
+		return core.Wrap(op, err)
+	}
 	writer, err := m.tryDelete(ctx, op, caller, session, id)
 	if err != nil || writer == "" {
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/naming"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // PostWithClient is [Messages.Post] with the input of a front end for the runs that the
@@ -56,7 +57,7 @@ func (m *Messages) Post(ctx context.Context, caller shoal.Principal, session sho
 }
 
 func (m *Messages) post(ctx context.Context, op string, caller shoal.Principal, session shoal.SessionID, space shoal.SpaceID, d shoal.Draft, in *storage.ClientInput, idempotencyKey string) (out shoal.Message, err error) {
-	if err := errors.Join(core.CheckSession(caller, session), d.Validate(), core.CheckMentions(d.Mentions), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
+	if err := errors.Join(core.Authorize(caller, session, roles.Post), d.Validate(), core.CheckMentions(d.Mentions), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
 	sender, err := core.ActingEntity(caller)

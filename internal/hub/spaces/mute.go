@@ -8,6 +8,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // Mute sets whether the acting entity has muted a space that it is a member of, and returns
@@ -17,7 +18,7 @@ import (
 // Forbidden for an entity that is not a member.
 func (s *Spaces) Mute(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.SpaceID, muted bool) (out shoal.Space, err error) {
 	const op = "hub.Spaces.Mute"
-	if err := core.CheckSession(caller, session); err != nil {
+	if err := core.Authorize(caller, session, roles.KeepInbox); err != nil {
 		return out, core.Wrap(op, err)
 	}
 	entity, err := core.ActingEntity(caller)

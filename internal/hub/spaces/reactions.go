@@ -7,6 +7,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // React adds a reaction of the acting entity to a message, and returns the message with it.
@@ -30,7 +31,7 @@ func (m *Messages) Unreact(ctx context.Context, caller shoal.Principal, session 
 func (m *Messages) changeReactions(ctx context.Context, op string, caller shoal.Principal, session shoal.SessionID, id shoal.MessageID, emoji string,
 	apply func([]shoal.Reaction, shoal.EntityID, string) ([]shoal.Reaction, bool, error),
 ) (out shoal.Message, err error) {
-	if err := errors.Join(core.CheckSession(caller, session), shoal.CheckEmoji("emoji", emoji)); err != nil {
+	if err := errors.Join(core.Authorize(caller, session, roles.Post), shoal.CheckEmoji("emoji", emoji)); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
 	by, err := core.ActingEntity(caller)

@@ -10,6 +10,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // Renderers stores the web pages that display tool calls. Browsers run them in a sandbox;
@@ -24,7 +25,7 @@ func NewRenderers(c *core.Core) *Renderers { return &Renderers{c} }
 // TooLarge for more than [shoal.MaxRenderer] bytes. For admins and owners of the session.
 func (n *Renderers) Put(ctx context.Context, caller shoal.Principal, session shoal.SessionID, name shoal.RendererName, page []byte) (out shoal.Renderer, created bool, err error) {
 	const op = "hub.Renderers.Put"
-	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller), shoal.CheckID("name", string(name)), shoal.CheckRenderer(page)); err != nil {
+	if err := errors.Join(core.Authorize(caller, session, roles.Manage), shoal.CheckID("name", string(name)), shoal.CheckRenderer(page)); err != nil {
 		return out, false, core.Wrap(op, core.FirstError(err))
 	}
 	sum := sha256.Sum256(page)
@@ -48,7 +49,7 @@ func (n *Renderers) Put(ctx context.Context, caller shoal.Principal, session sho
 // one, in the order of names. For every caller in the session.
 func (n *Renderers) List(ctx context.Context, caller shoal.Principal, session shoal.SessionID, after shoal.RendererName, limit int) (out []shoal.Renderer, err error) {
 	const op = "hub.Renderers.List"
-	if err := core.CheckSession(caller, session); err != nil {
+	if err := core.Authorize(caller, session, roles.ReadSession); err != nil {
 		return nil, core.Wrap(op, err)
 	}
 	err = n.core.View(ctx, op, func(tx storage.Tx) error {
@@ -68,7 +69,7 @@ func (n *Renderers) List(ctx context.Context, caller shoal.Principal, session sh
 // fails with NotFound for a version that is no longer kept.
 func (n *Renderers) Page(ctx context.Context, caller shoal.Principal, session shoal.SessionID, name shoal.RendererName, version int) (out shoal.Renderer, page []byte, err error) {
 	const op = "hub.Renderers.Page"
-	if err := core.CheckSession(caller, session); err != nil {
+	if err := core.Authorize(caller, session, roles.ReadSession); err != nil {
 		return out, nil, core.Wrap(op, err)
 	}
 	missing := shoal.E("", shoal.NotFound, fmt.Sprintf("Version %d of the renderer %q not found in this session. List the renderers to see their newest versions.", version, name))
@@ -89,7 +90,7 @@ func (n *Renderers) Page(ctx context.Context, caller shoal.Principal, session sh
 // displayed like those of other tools. For admins and owners of the session.
 func (n *Renderers) Delete(ctx context.Context, caller shoal.Principal, session shoal.SessionID, name shoal.RendererName) error {
 	const op = "hub.Renderers.Delete"
-	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller)); err != nil {
+	if err := errors.Join(core.Authorize(caller, session, roles.Manage)); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	return n.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {

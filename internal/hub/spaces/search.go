@@ -7,6 +7,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/roles"
 	"github.com/shoal-dev/shoal/internal/search"
 )
 
@@ -56,7 +57,7 @@ const rankedMessages = shoal.MaxPage
 func (m *Messages) Search(ctx context.Context, caller shoal.Principal, session shoal.SessionID, s Search) (page SearchPage, err error) {
 	const op = "hub.Messages.Search"
 	query, err := s.parse(caller)
-	if err := errors.Join(core.CheckSession(caller, session), err); err != nil {
+	if err := errors.Join(core.Authorize(caller, session, roles.ReadSession), err); err != nil {
 		return SearchPage{}, core.Wrap(op, core.FirstError(err))
 	}
 	match := search.NewMatcher(query)

@@ -12,6 +12,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/pending"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // eraseBatch is the number of rows of a deleted space that one transaction erases.
@@ -29,7 +30,7 @@ const eraseBatch = 100
 // stops during that, it continues after the next start.
 func (s *Spaces) Delete(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.SpaceID) error {
 	const op = "hub.Spaces.Delete"
-	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller)); err != nil {
+	if err := errors.Join(core.Authorize(caller, session, roles.Manage)); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	if !core.ValidID(session) || !core.ValidID(id) {

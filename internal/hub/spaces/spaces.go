@@ -14,6 +14,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/pending"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/naming"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // Spaces creates, changes and closes spaces and manages their members.
@@ -27,7 +28,7 @@ func NewSpaces(c *core.Core) *Spaces { return &Spaces{c} }
 // hosted agents without an admin agent; nothing is created then.
 func (s *Spaces) Create(ctx context.Context, caller shoal.Principal, session shoal.SessionID, n shoal.NewSpace, idempotencyKey string) (space shoal.Space, err error) {
 	const op = "hub.Spaces.Create"
-	if err := core.CheckSession(caller, session); err != nil {
+	if err := core.Authorize(caller, session, roles.CreateSpace); err != nil {
 		return space, core.Wrap(op, err)
 	}
 	if caller.Role == shoal.RoleService {
@@ -161,7 +162,7 @@ func (s *Spaces) GetWithMembers(ctx context.Context, caller shoal.Principal, ses
 // callers see all.
 func (s *Spaces) List(ctx context.Context, caller shoal.Principal, session shoal.SessionID, filter storage.SpaceFilter) (out []shoal.Space, err error) {
 	err = s.core.View(ctx, "hub.Spaces.List", func(tx storage.Tx) error {
-		if err := core.CheckSession(caller, session); err != nil {
+		if err := core.Authorize(caller, session, roles.ReadSession); err != nil {
 			return err
 		}
 		if _, err := core.FindSession(tx, session); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // Usage reports the usage of model calls.
@@ -23,7 +24,7 @@ var usageGroups = []string{"day", "agent", "model", "run"}
 // session.
 func (u *Usage) Sum(ctx context.Context, caller shoal.Principal, session shoal.SessionID, q storage.UsageQuery) (out []shoal.UsageRow, err error) {
 	const op = "hub.Usage.Sum"
-	if err := errors.Join(core.CheckSession(caller, session), core.RequireManager(caller)); err != nil {
+	if err := errors.Join(core.Authorize(caller, session, roles.ReadSettings)); err != nil {
 		return nil, core.Wrap(op, core.FirstError(err))
 	}
 	for i, name := range q.By {

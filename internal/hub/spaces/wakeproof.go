@@ -8,6 +8,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // RecordWakeTest stores what came of a test whether a mention wakes an agent, as the receipts and the
@@ -15,7 +16,7 @@ import (
 // the agent. For the sender of the test, admins and owners of the session.
 func (ms *Messages) RecordWakeTest(ctx context.Context, caller shoal.Principal, session shoal.SessionID, agent shoal.EntityID, t shoal.WakeTest) (proof shoal.WakeProof, err error) {
 	const op = "hub.Messages.RecordWakeTest"
-	if err := errors.Join(core.CheckSession(caller, session), t.Validate()); err != nil {
+	if err := errors.Join(core.Authorize(caller, session, roles.KeepInbox), t.Validate()); err != nil {
 		return proof, core.Wrap(op, core.FirstError(err))
 	}
 	err = ms.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {

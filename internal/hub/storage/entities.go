@@ -13,6 +13,11 @@ type EntityTx interface {
 	Entity(session shoal.SessionID, id shoal.EntityID) (shoal.Entity, error)
 	// Entities lists entities in the order of ids, starting after the given one.
 	Entities(session shoal.SessionID, after shoal.EntityID, limit int) ([]shoal.Entity, error)
+	// EntitiesNear is Entities for the entity near and those that share a space with it.
+	EntitiesNear(session shoal.SessionID, near, after shoal.EntityID, limit int) ([]shoal.Entity, error)
+	// ShareSpace reports whether two entities are members of one space, open or closed, or are
+	// the same.
+	ShareSpace(session shoal.SessionID, a, b shoal.EntityID) (bool, error)
 	// InsertEntity fails with AlreadyExists also for the id of a deleted entity and for an
 	// external id that another entity of the session has.
 	InsertEntity(e shoal.Entity) error

@@ -77,6 +77,24 @@ func (t *Tx) Entities(session shoal.SessionID, after shoal.EntityID, limit int) 
 		 WHERE session_id = $1 AND id > $2 AND deleted_at IS NULL ORDER BY id`+sqlconn.Limit(limit), session, after)
 }
 
+// EntitiesNear implements [hub.EntityTx].
+func (t *Tx) EntitiesNear(session shoal.SessionID, near, after shoal.EntityID, limit int) ([]shoal.Entity, error) {
+	return sqlconn.ListFirst(t.c, limit, entityOf,
+		`SELECT `+entityColumns+` FROM entities
+		 WHERE session_id = $1 AND id > $3 AND deleted_at IS NULL AND (id = $2 OR id IN (
+		   SELECT o.entity_id FROM members AS m JOIN members AS o ON o.session_id = m.session_id AND o.space_id = m.space_id
+		   WHERE m.session_id = $1 AND m.entity_id = $2)) ORDER BY id`+sqlconn.Limit(limit), session, near, after)
+}
+
+// ShareSpace implements [hub.EntityTx].
+func (t *Tx) ShareSpace(session shoal.SessionID, a, b shoal.EntityID) (bool, error) {
+	if a == b {
+		return true, nil
+	}
+	return sqlconn.Exists(t.c, `SELECT 1 FROM members AS m JOIN members AS o ON o.session_id = m.session_id AND o.space_id = m.space_id
+		WHERE m.session_id = $1 AND m.entity_id = $2 AND o.entity_id = $3 LIMIT 1`, session, a, b)
+}
+
 // InsertEntity implements [hub.EntityTx].
 func (t *Tx) InsertEntity(e shoal.Entity) error {
 	n, err := t.c.Exec(

@@ -2,6 +2,7 @@ package coretest
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -33,6 +34,31 @@ func idsOf(members []shoal.Member) []shoal.EntityID {
 }
 
 var memberTests = map[string]func(*storecase.Case){
+	"entities are near that share a space": func(c *storecase.Case) {
+		c.AddEntities("ann", "bob", "cid", "dot", "eve", "gus", "hal")
+		c.AddSpace("shop", "gus", "cid", "ann")
+		c.AddSpace("hall", "gus", "ann", "eve")
+		c.AddSpace("den", "bob", "dot")
+		near := func(of, after shoal.EntityID, limit int) (ids []shoal.EntityID) {
+			for _, e := range storecase.Read(c, func(tx storage.Tx) ([]shoal.Entity, error) { return tx.EntitiesNear(c.Session, of, after, limit) }) {
+				ids = append(ids, e.ID)
+			}
+			return ids
+		}
+		shares := func(a, b shoal.EntityID) bool {
+			return storecase.Read(c, func(tx storage.Tx) (bool, error) { return tx.ShareSpace(c.Session, a, b) })
+		}
+		storecase.Equal(c, "near gus", near("gus", "", 9), []shoal.EntityID{"ann", "cid", "eve", "gus"})
+		storecase.Equal(c, "a page of them", near("gus", "ann", 2), []shoal.EntityID{"cid", "eve"})
+		storecase.Equal(c, "near hal, who is in no space", near("hal", "", 9), []shoal.EntityID{"hal"})
+		storecase.Equal(c, "who shares a space", []bool{shares("gus", "ann"), shares("ann", "gus"), shares("gus", "gus"), shares("gus", "bob"), shares("hal", "ann"), shares("gus", "none")}, []bool{true, true, true, false, false, false})
+		c.Update(func(tx storage.Tx) error {
+			return errors.Join(tx.DeleteMember(c.Session, "shop", "cid"), tx.DeleteMember(c.Session, "shop", "ann"))
+		})
+		storecase.Equal(c, "near gus after two have left", near("gus", "", 9), []shoal.EntityID{"ann", "eve", "gus"})
+		storecase.Equal(c, "who shares a space then", []bool{shares("gus", "ann"), shares("gus", "cid")}, []bool{true, false})
+	},
+
 	"they are listed in the order of joining, not of ids or times": func(c *storecase.Case) {
 		c.AddEntities("ann", "bob", "cid", "dot")
 		c.AddSpace("shop", "cid", "ann", "dot", "bob")

@@ -1,0 +1,117 @@
+// Package roles says what each session role allows. It is the only place where a session role
+// becomes a right: everything else asks it about an act. What an act needs besides, such as
+// being a member of the space, is checked by the operation.
+package roles
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/shoal-dev/shoal"
+)
+
+// Act is a kind of thing that an entity does in its session.
+type Act string
+
+// The acts. Everything that the server offers is one of them.
+const (
+	ReadSession   Act = "read the session"
+	SeeEverything Act = "read spaces, runs and files without being a member"
+	SeeEverybody  Act = "see participants that share no space with it"
+	KeepInbox     Act = "wait, mute spaces and keep its place in its inbox"
+	Present       Act = "change its own name and description"
+	Post          Act = "post, edit, react and upload files"
+	Answer        Act = "answer questions and forms"
+	Approve       Act = "allow or deny what an agent asks permission for"
+	LeaveSpace    Act = "leave a space"
+	CreateSpace   Act = "create spaces"
+	ChangeSpace   Act = "change spaces and their members"
+	ControlRun    Act = "cancel and retry runs"
+	ServeRun      Act = "execute its own runs as a remote agent"
+	TriggerRun    Act = "start runs as a service"
+	ReadModels    Act = "read the steps of runs and what models were sent"
+	ReadSettings  Act = "read the settings: agents, plans, memories, runners, keys and usage"
+	ReadInvites   Act = "list invitations"
+	Invite        Act = "invite people"
+	ReadAudit     Act = "read the audit log"
+	Manage        Act = "manage the session: participants, roles, keys, agents, plans, renderers, deletion and export"
+)
+
+// rule is one line of the table. service says that a service key passes; an act for which an
+// entity has to act refuses it later.
+type rule struct {
+	act     Act
+	allowed string
+	service bool
+}
+
+// table is the table of roles and acts. An act that is not in it is allowed to nobody.
+var table = []rule{
+	{ReadSession, "owner admin member guest auditor", true},
+	{SeeEverything, "owner auditor", true},
+	{SeeEverybody, "owner admin member auditor", true},
+	{KeepInbox, "owner admin member guest auditor", true},
+	{Present, "owner admin member guest", true},
+	{Post, "owner admin member guest", true},
+	{Answer, "owner admin member guest", true},
+	{Approve, "owner admin member", true},
+	{LeaveSpace, "owner admin member guest", true},
+	{CreateSpace, "owner admin member", true},
+	{ChangeSpace, "owner admin member", true},
+	{ControlRun, "owner admin member", true},
+	{ServeRun, "owner admin member", true},
+	{TriggerRun, "owner", true},
+	{ReadModels, "owner auditor", true},
+	{ReadSettings, "owner auditor", false},
+	{ReadInvites, "owner admin auditor", false},
+	{Invite, "owner admin", false},
+	{ReadAudit, "owner admin auditor", false},
+	{Manage, "owner", false},
+}
+
+// All are the session roles, in the order of the table in docs/roles.md.
+var All = []shoal.SessionRole{shoal.SessionOwner, shoal.SessionAdmin, shoal.SessionMember, shoal.SessionGuest, shoal.SessionAuditor}
+
+// Acts returns the acts of the table in its order.
+func Acts() (out []Act) {
+	for _, r := range table {
+		out = append(out, r.act)
+	}
+	return out
+}
+
+// Allows reports whether a session role allows an act. An empty role is member.
+func Allows(role shoal.SessionRole, act Act) bool {
+	role = cmp.Or(role, shoal.SessionMember)
+	return slices.ContainsFunc(table, func(r rule) bool {
+		return r.act == act && slices.Contains(strings.Fields(r.allowed), string(role))
+	})
+}
+
+// AllowsService reports whether the table lets a service key pass for an act.
+func AllowsService(act Act) bool {
+	return slices.ContainsFunc(table, func(r rule) bool { return r.act == act && r.service })
+}
+
+// MayGive reports whether an entity with the role giver may give somebody a role, with an
+// invitation or otherwise: it may invite, and the role allows nothing that its own does not.
+func MayGive(giver, role shoal.SessionRole) bool {
+	return Allows(giver, Invite) && !slices.ContainsFunc(table, func(r rule) bool { return Allows(role, r.act) && !Allows(giver, r.act) })
+}
+
+// Given returns the roles that an entity with the role giver may give, in the order of [All].
+func Given(giver shoal.SessionRole) (out []shoal.SessionRole) {
+	for _, role := range All {
+		if MayGive(giver, role) {
+			out = append(out, role)
+		}
+	}
+	return out
+}
+
+// MayBeHosted reports whether a hosted agent may have a role. What a hosted agent does is not an
+// act of a caller, so a role that allows less than that of a member would not hold it back.
+func MayBeHosted(role shoal.SessionRole) bool {
+	return !slices.ContainsFunc(table, func(r rule) bool { return Allows(shoal.SessionMember, r.act) && !Allows(role, r.act) })
+}
