@@ -48,7 +48,7 @@ function Offline({ since }: { since: number }) {
   if (now - since < minOutage) return null;
   return (
     <Banner>
-      <span>Server unreachable for {duration(now - since)}. You can keep reading; approvals are disabled until it's back.</span>
+      <span>Server unreachable for {duration(now - since)}. You can read; approvals are disabled until it's back.</span>
       <Button small onClick={retryNow}>
         Try now
       </Button>
