@@ -11,10 +11,10 @@ import { SpaceLink } from "@/runs/trigger";
 import { useOrigin } from "@/runs/use-origin";
 import { Value } from "@/runs/json";
 import { Button } from "@/ui/button";
-import { PendingState } from "@/ui/state";
 import { Moment, Since } from "@/ui/time";
 import { useTrigger } from "./queries";
 import { Context } from "./context";
+import { PendingState } from "./state";
 import { subject } from "./subject";
 import { policyWords } from "./policy";
 import { Settled } from "./row";
@@ -47,7 +47,7 @@ export function Detail({ pending: p, mine, show, next }: Props) {
           <h2 className="min-w-0 flex-1 text-lg font-semibold break-words">
             <Words text={subject(p)} />
           </h2>
-          <PendingState status={p.status} />
+          <PendingState pending={p} />
         </div>
         <p className="text-sm text-soft">
           {agent} asks in {p.spaceId === null ? "no space" : <SpaceOf pending={p} />}

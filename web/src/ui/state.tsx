@@ -1,6 +1,6 @@
 // The states of the API as an icon and a word.
 import { Ban, Check, CircleDashed, Clock, Hand, LoaderCircle, type LucideIcon, PenLine, Plug, PlugZap, X } from "lucide-react";
-import type { Entity, Message, PendingAction, Run, ToolPart } from "@shoal-dev/client";
+import type { Entity, Message, Run, ToolPart } from "@shoal-dev/client";
 import { Badge, type Tone } from "./badge";
 
 interface Look {
@@ -45,13 +45,6 @@ const messages: Record<Message["status"], Look> = {
   canceled: { tone: "neutral", icon: Ban, word: "canceled" },
 };
 
-const pendings: Record<PendingAction["status"], Look> = {
-  open: { tone: "warn", icon: Hand, word: "open" },
-  answered: { tone: "ok", icon: Check, word: "answered" },
-  expired: { tone: "neutral", icon: Clock, word: "expired" },
-  canceled: { tone: "neutral", icon: Ban, word: "canceled" },
-};
-
 function Sign({ look }: { look: Look | undefined }) {
   if (look === undefined) return null;
   const Icon = look.icon;
@@ -66,6 +59,5 @@ export const RunState = ({ status }: { status: Run["status"] }) => <Sign look={r
 export const ToolState = ({ status }: { status: ToolPart["status"] }) => <Sign look={tools[status]} />;
 export const EntityState = ({ state }: { state: Entity["state"] }) => <Sign look={entities[state]} />;
 export const MessageState = ({ status }: { status: Message["status"] }) => <Sign look={messages[status]} />;
-export const PendingState = ({ status }: { status: PendingAction["status"] }) => <Sign look={pendings[status]} />;
 /** The word for a state, for sentences. */
 export const runWord = (status: Run["status"]): string => runs[status].word;
