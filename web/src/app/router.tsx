@@ -10,6 +10,8 @@ import { SessionFrame } from "./session";
 // A word in the address that looks like a number arrives as one.
 const text = (v: unknown): string | undefined => (typeof v === "string" && v !== "" ? v : typeof v === "number" ? String(v) : undefined);
 
+const oneOf = <T,>(v: unknown, ...allowed: T[]): T | undefined => allowed.find((a) => a === v);
+
 function NoSuchPage() {
   return (
     <Page title="Shoal">
@@ -67,7 +69,7 @@ const routes = [
     ...at("/approvals"),
     component: lazyRouteComponent(() => import("@/approvals/approvals-page"), "ApprovalsPage"),
     validateSearch: (s: Record<string, unknown>): { show?: "anyone" | "done" | "remembered"; pending?: string } => ({
-      show: s.show === "anyone" || s.show === "done" || s.show === "remembered" ? s.show : undefined,
+      show: oneOf(s.show, "anyone", "done", "remembered"),
       pending: text(s.pending),
     }),
   }),
@@ -79,8 +81,8 @@ const routes = [
       status: text(s.status),
       space: text(s.space),
       trigger: text(s.trigger),
-      within: s.within === "hour" || s.within === "day" || s.within === "week" ? s.within : undefined,
-      failed: s.failed === true ? true : undefined,
+      within: oneOf(s.within, "hour", "day", "week"),
+      failed: oneOf(s.failed, true),
     }),
   }),
   createRoute({
@@ -89,8 +91,8 @@ const routes = [
     validateSearch: (s: Record<string, unknown>): { tab?: string; step?: number; kind?: "model" | "tool" | "wait"; failed?: boolean; span?: string } => ({
       tab: text(s.tab),
       step: typeof s.step === "number" ? s.step : undefined,
-      kind: s.kind === "model" || s.kind === "tool" || s.kind === "wait" ? s.kind : undefined,
-      failed: s.failed === true ? true : undefined,
+      kind: oneOf(s.kind, "model", "tool", "wait"),
+      failed: oneOf(s.failed, true),
       span: text(s.span),
     }),
   }),
@@ -115,7 +117,7 @@ const routes = [
   createRoute({
     ...at("/search"),
     component: lazyRouteComponent(() => import("@/search/search-page"), "SearchPage"),
-    validateSearch: (s: Record<string, unknown>): { q?: string; sort?: "relevance" } => ({ q: text(s.q), sort: s.sort === "relevance" ? s.sort : undefined }),
+    validateSearch: (s: Record<string, unknown>): { q?: string; sort?: "relevance" } => ({ q: text(s.q), sort: oneOf(s.sort, "relevance") }),
   }),
   createRoute({
     ...at("/settings"),
