@@ -73,6 +73,18 @@ var table = []rule{
 // All are the session roles, in the order of the table in docs/roles.md.
 var All = []shoal.SessionRole{shoal.SessionOwner, shoal.SessionAdmin, shoal.SessionMember, shoal.SessionGuest, shoal.SessionAuditor}
 
+// allowed has the table by act and role: it is asked at every call.
+var allowed = func() map[Act]map[shoal.SessionRole]bool {
+	out := make(map[Act]map[shoal.SessionRole]bool, len(table))
+	for _, r := range table {
+		out[r.act] = map[shoal.SessionRole]bool{}
+		for role := range strings.FieldsSeq(r.allowed) {
+			out[r.act][shoal.SessionRole(role)] = true
+		}
+	}
+	return out
+}()
+
 // Acts returns the acts of the table in its order.
 func Acts() (out []Act) {
 	for _, r := range table {
@@ -83,10 +95,7 @@ func Acts() (out []Act) {
 
 // Allows reports whether a session role allows an act. An empty role is member.
 func Allows(role shoal.SessionRole, act Act) bool {
-	role = cmp.Or(role, shoal.SessionMember)
-	return slices.ContainsFunc(table, func(r rule) bool {
-		return r.act == act && slices.Contains(strings.Fields(r.allowed), string(role))
-	})
+	return allowed[act][cmp.Or(role, shoal.SessionMember)]
 }
 
 // AllowsService reports whether the table lets a service key pass for an act.
