@@ -86,14 +86,17 @@ class Server:
             reached, tries = True, 0
             delays.reset()
             for run in runs:
-                execution = Execution(Lines(self._transport, self._session, run, self._on_error), self._on_error)
+                lines = Lines(self._transport, self._session, run, self._on_error)
+                execution = Execution(run["run"]["id"], lines, self._on_error)
                 task = asyncio.create_task(execution.run(AsyncWork(run, execution.lines), self._handle))
                 self._running[task] = execution
                 task.add_done_callback(self._running.pop)
 
     # An answer that is lost costs nothing: the runs are claimed again once their leases have ended.
     async def _claim(self, limit: int) -> list[RemoteRun]:
-        body = to_json({"limit": limit, "waitMs": round(_ROUND * 1000)})
+        # A run that this program gives back while it ends must not come to this very claim.
+        holds = [execution.run_id for execution in self._running.values()][:_MOST_RUNS]
+        body = to_json({"limit": limit, "waitMs": round(_ROUND * 1000), "holds": holds})
         return (await self._transport.once(Request("POST", self._claims, content=body), _ROUND + _GRACE))["items"]
 
     def _stop(self) -> None:
@@ -121,7 +124,8 @@ class Server:
 class Execution:
     """One run and the task of its handler."""
 
-    def __init__(self, lines: Lines, on_error: OnError) -> None:
+    def __init__(self, run_id: str, lines: Lines, on_error: OnError) -> None:
+        self.run_id = run_id
         self.lines = lines
         self._on_error = on_error
 
