@@ -96,7 +96,7 @@ func (n NewKey) Validate() error {
 
 // Principal is the caller of an operation, as its key proves. SessionID is empty for an
 // admin. EntityID is the acting entity: the key's own, or the one that an admin
-// names; empty if there is no acting entity. SessionRole is that of the key's entity; empty for
+// names; empty without an acting entity. SessionRole is that of the key's entity; empty for
 // other keys and, which means member, if nobody has looked it up.
 type Principal struct {
 	KeyID       KeyID

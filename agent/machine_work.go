@@ -36,8 +36,8 @@ func (m *machine) nextInCalls() (action, bool) {
 }
 
 // mayStart reports whether the call may start now. A call that a person has permitted
-// starts after the other permissions of the step were asked for: a person who is there
-// answers all of them without waiting for tools.
+// starts after the other permissions of the step were asked for, so that all of them can
+// be answered without waiting for tools.
 func (m *machine) mayStart(c *callState) bool {
 	return c.stage == callReady && (!c.granted || m.unasked(Permission) == nil)
 }
