@@ -262,7 +262,7 @@ func applyChange(e *shoal.Entity, c shoal.EntityChange) {
 // remain, and its id cannot be used again. For admins and owners of the session.
 func (e *Entities) Delete(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.EntityID) error {
 	const op = "hub.Entities.Delete"
-	if err := errors.Join(core.Authorize(caller, session, roles.Manage)); err != nil {
+	if err := core.Authorize(caller, session, roles.Manage); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	return e.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {

@@ -109,7 +109,7 @@ func recordInvite(ch *core.Change, caller shoal.Principal, act audit.Act, i shoa
 // of ids. For admins, and for owners, admins and auditors of the session.
 func (i *Invites) List(ctx context.Context, caller shoal.Principal, session shoal.SessionID, after shoal.InviteID, limit int) (out []shoal.Invite, err error) {
 	const op = "hub.Invites.List"
-	if err := errors.Join(core.Authorize(caller, session, roles.ReadInvites)); err != nil {
+	if err := core.Authorize(caller, session, roles.ReadInvites); err != nil {
 		return nil, core.Wrap(op, core.FirstError(err))
 	}
 	err = i.core.View(ctx, op, func(tx storage.Tx) error {
@@ -126,7 +126,7 @@ func (i *Invites) List(ctx context.Context, caller shoal.Principal, session shoa
 // an admin of the session cannot withdraw one whose role it could not give.
 func (i *Invites) Delete(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.InviteID) error {
 	const op = "hub.Invites.Delete"
-	if err := errors.Join(core.Authorize(caller, session, roles.Invite)); err != nil {
+	if err := core.Authorize(caller, session, roles.Invite); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	return i.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {

@@ -61,7 +61,7 @@ func recordEnrolment(ch *core.Change, caller shoal.Principal, session shoal.Sess
 // agents. For admins and owners of the session.
 func (r *Runners) List(ctx context.Context, caller shoal.Principal, session shoal.SessionID, after shoal.RunnerID, limit int) (out []shoal.Runner, err error) {
 	const op = "hub.Runners.List"
-	if err := errors.Join(core.Authorize(caller, session, roles.ReadSettings)); err != nil {
+	if err := core.Authorize(caller, session, roles.ReadSettings); err != nil {
 		return nil, core.Wrap(op, core.FirstError(err))
 	}
 	err = r.core.View(ctx, op, func(tx storage.Tx) error {
@@ -102,7 +102,7 @@ func runnersOf(rows []storage.RunnerRow, now shoal.Time) (out []shoal.Runner) {
 // fails from now on. For admins and owners of the session.
 func (r *Runners) Remove(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RunnerID) error {
 	const op = "hub.Runners.Remove"
-	if err := errors.Join(core.Authorize(caller, session, roles.Manage)); err != nil {
+	if err := core.Authorize(caller, session, roles.Manage); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	var revoked []shoal.KeyID

@@ -166,7 +166,7 @@ func RequireAdminAgent(tx Tx, s shoal.Space) error {
 // session.
 func (a *Agents) Get(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.EntityID, version int) (out shoal.HostedAgent, err error) {
 	const op = "hub.Agents.Get"
-	if err := errors.Join(core.Authorize(caller, session, roles.ReadSettings)); err != nil {
+	if err := core.Authorize(caller, session, roles.ReadSettings); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
 	err = a.core.View(ctx, op, func(tx storage.Tx) error {
@@ -187,7 +187,7 @@ func (a *Agents) Get(ctx context.Context, caller shoal.Principal, session shoal.
 // the order of ids. For admins and owners of the session.
 func (a *Agents) List(ctx context.Context, caller shoal.Principal, session shoal.SessionID, after shoal.EntityID, limit int) (out []shoal.HostedAgent, err error) {
 	const op = "hub.Agents.List"
-	if err := errors.Join(core.Authorize(caller, session, roles.ReadSettings)); err != nil {
+	if err := core.Authorize(caller, session, roles.ReadSettings); err != nil {
 		return nil, core.Wrap(op, core.FirstError(err))
 	}
 	err = a.core.View(ctx, op, func(tx storage.Tx) error {
@@ -208,7 +208,7 @@ func (a *Agents) List(ctx context.Context, caller shoal.Principal, session shoal
 // cancels its runs and plans. For admins and owners of the session.
 func (a *Agents) Delete(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.EntityID) error {
 	const op = "hub.Agents.Delete"
-	if err := errors.Join(core.Authorize(caller, session, roles.Manage)); err != nil {
+	if err := core.Authorize(caller, session, roles.Manage); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	err := a.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {

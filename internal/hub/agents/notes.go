@@ -2,7 +2,6 @@ package agents
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -64,7 +63,7 @@ func goalID(g shoal.Goal) string { return g.ID }
 
 // viewNotes checks the rights of the caller and runs read on the notes of an agent.
 func (a *Agents) viewNotes(ctx context.Context, op string, caller shoal.Principal, session shoal.SessionID, agent shoal.EntityID, read func(storage.Tx) error) error {
-	if err := errors.Join(core.Authorize(caller, session, roles.ReadSettings)); err != nil {
+	if err := core.Authorize(caller, session, roles.ReadSettings); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	return a.core.View(ctx, op, func(tx storage.Tx) error {
@@ -78,7 +77,7 @@ func (a *Agents) viewNotes(ctx context.Context, op string, caller shoal.Principa
 // changeNotes checks the rights of the caller and runs drop, which changes the notes of an
 // agent.
 func (a *Agents) changeNotes(ctx context.Context, op string, caller shoal.Principal, session shoal.SessionID, agent shoal.EntityID, drop func(*core.Change) error) error {
-	if err := errors.Join(core.Authorize(caller, session, roles.Manage)); err != nil {
+	if err := core.Authorize(caller, session, roles.Manage); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	return a.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {

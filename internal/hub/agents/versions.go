@@ -2,7 +2,6 @@ package agents
 
 import (
 	"context"
-	"errors"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
@@ -14,7 +13,7 @@ import (
 // below before, or all if before is 0. For admins and owners of the session.
 func (a *Agents) Versions(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.EntityID, before, limit int) (out []shoal.HostedAgent, err error) {
 	const op = "hub.Agents.Versions"
-	if err := errors.Join(core.Authorize(caller, session, roles.ReadSettings)); err != nil {
+	if err := core.Authorize(caller, session, roles.ReadSettings); err != nil {
 		return nil, core.Wrap(op, core.FirstError(err))
 	}
 	err = a.core.View(ctx, op, func(tx storage.Tx) error {

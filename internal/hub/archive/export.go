@@ -2,7 +2,6 @@ package archive
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -29,7 +28,7 @@ func NewArchive(c *core.Core) *Archive { return &Archive{c} }
 // accepted all lines, so w must not be a client that can be slow.
 func (a *Archive) Export(ctx context.Context, caller shoal.Principal, id shoal.SessionID, server string, w io.Writer) error {
 	const op = "hub.Archive.Export"
-	if err := errors.Join(core.Authorize(caller, id, roles.Manage)); err != nil {
+	if err := core.Authorize(caller, id, roles.Manage); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	if err := a.core.RecordAct(ctx, op, caller, id, audit.SessionExport, audit.Target{Kind: "session", ID: string(id)}); err != nil {

@@ -162,7 +162,7 @@ func (c *RunChange) SaveRequest(s SentRequest) error {
 // stored.
 func (r *Runs) Request(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RunID, step int) (out shoal.ModelRequest, err error) {
 	const op = "hub.Runs.Request"
-	if err := errors.Join(core.Authorize(caller, session, roles.ReadModels)); err != nil {
+	if err := core.Authorize(caller, session, roles.ReadModels); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
 	err = r.core.View(ctx, op, func(tx storage.Tx) error {

@@ -115,7 +115,7 @@ func setNextRun(ch *core.Change, p *shoal.Plan) error {
 // of the session.
 func (p *Plans) List(ctx context.Context, caller shoal.Principal, session shoal.SessionID, agent shoal.EntityID) (out []shoal.Plan, err error) {
 	const op = "hub.Plans.List"
-	if err := errors.Join(core.Authorize(caller, session, roles.ReadSettings)); err != nil {
+	if err := core.Authorize(caller, session, roles.ReadSettings); err != nil {
 		return nil, core.Wrap(op, core.FirstError(err))
 	}
 	err = p.core.View(ctx, op, func(tx storage.Tx) error {
@@ -132,7 +132,7 @@ func (p *Plans) List(ctx context.Context, caller shoal.Principal, session shoal.
 // plan pending again. It requires an admin or an owner of the session.
 func (p *Plans) Update(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.PlanID, c shoal.PlanChange) (out shoal.Plan, err error) {
 	const op = "hub.Plans.Update"
-	if err := errors.Join(core.Authorize(caller, session, roles.Manage)); err != nil {
+	if err := core.Authorize(caller, session, roles.Manage); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
 	err = p.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
@@ -222,7 +222,7 @@ func applyPlanChange(p *shoal.Plan, c shoal.PlanChange) (timed bool) {
 // Delete erases a plan. It requires an admin or an owner of the session.
 func (p *Plans) Delete(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.PlanID) error {
 	const op = "hub.Plans.Delete"
-	if err := errors.Join(core.Authorize(caller, session, roles.Manage)); err != nil {
+	if err := core.Authorize(caller, session, roles.Manage); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	return p.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {

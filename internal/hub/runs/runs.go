@@ -231,7 +231,7 @@ func (r *Runs) List(ctx context.Context, caller shoal.Principal, session shoal.S
 // Steps returns the steps of a run in order. It requires a service or an admin.
 func (r *Runs) Steps(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RunID) (out []shoal.Step, err error) {
 	const op = "hub.Runs.Steps"
-	if err := errors.Join(core.Authorize(caller, session, roles.ReadModels)); err != nil {
+	if err := core.Authorize(caller, session, roles.ReadModels); err != nil {
 		return nil, core.Wrap(op, core.FirstError(err))
 	}
 	err = r.core.View(ctx, op, func(tx storage.Tx) error {

@@ -90,7 +90,7 @@ func (n *Renderers) Page(ctx context.Context, caller shoal.Principal, session sh
 // displayed like those of other tools. For admins and owners of the session.
 func (n *Renderers) Delete(ctx context.Context, caller shoal.Principal, session shoal.SessionID, name shoal.RendererName) error {
 	const op = "hub.Renderers.Delete"
-	if err := errors.Join(core.Authorize(caller, session, roles.Manage)); err != nil {
+	if err := core.Authorize(caller, session, roles.Manage); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	return n.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {

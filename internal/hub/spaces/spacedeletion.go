@@ -30,7 +30,7 @@ const eraseBatch = 100
 // stops during that, it continues after the next start.
 func (s *Spaces) Delete(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.SpaceID) error {
 	const op = "hub.Spaces.Delete"
-	if err := errors.Join(core.Authorize(caller, session, roles.Manage)); err != nil {
+	if err := core.Authorize(caller, session, roles.Manage); err != nil {
 		return core.Wrap(op, core.FirstError(err))
 	}
 	if !core.ValidID(session) || !core.ValidID(id) {

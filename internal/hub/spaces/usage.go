@@ -2,7 +2,6 @@ package spaces
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/shoal-dev/shoal"
@@ -24,7 +23,7 @@ var usageGroups = []string{"day", "agent", "model", "run"}
 // session.
 func (u *Usage) Sum(ctx context.Context, caller shoal.Principal, session shoal.SessionID, q storage.UsageQuery) (out []shoal.UsageRow, err error) {
 	const op = "hub.Usage.Sum"
-	if err := errors.Join(core.Authorize(caller, session, roles.ReadSettings)); err != nil {
+	if err := core.Authorize(caller, session, roles.ReadSettings); err != nil {
 		return nil, core.Wrap(op, core.FirstError(err))
 	}
 	for i, name := range q.By {
