@@ -27,13 +27,13 @@ func pendingRoutes() []route {
 		{
 			method: http.MethodPost, path: sessionPath + "/pending-actions/{pending}/answer", do: answerPending, id: "answerPendingAction", tag: "Pending",
 			summary: "Answer a pending action",
-			about:   "A `client_tool` takes `result` or `error`. A `permission` takes `approved` with optional `reason`, `remember`, and `args` that replace the model's, or `approved: false` with a question in `ask`. A `question` takes `answer`. " + pending.AnswerWords,
+			about:   "A `client_tool` takes `result` or `error`. A `permission` takes `approved` with optional `reason`, `remember`, and `args` that replace the model's, or `approved: false` with a question in `ask`. A `question` takes `answer`. " + input.AnswerWords,
 			in:      shoal.PendingAnswer{}, example: `{"approved": true, "remember": "allow"}`,
 			status: http.StatusOK, out: shoal.PendingAction{}, errors: answerErrors,
 		},
 		{
 			method: http.MethodPost, path: entityPath + "/permissions", do: askPermission, waits: true, unseen: true, id: "askPermission", tag: "Pending",
-			summary: "Ask for a permission without a run", about: pending.AskWords,
+			summary: "Ask for a permission without a run", about: input.AskWords,
 			in: pending.Ask{}, example: `{"toolName": "Bash", "args": {"command": "make test"}, "waitMs": 20000}`,
 			status: http.StatusOK, out: pending.Asked{}, errors: []shoal.Kind{shoal.Forbidden, shoal.Conflict, shoal.SessionClosed},
 		},

@@ -10,7 +10,6 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/httpapi/input"
 	"github.com/shoal-dev/shoal/internal/httpapi/query"
-	"github.com/shoal-dev/shoal/internal/hub/pending"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
@@ -65,7 +64,7 @@ func runRoutes() []route {
 		{
 			method: http.MethodPost, path: runPath + "/tool-results", do: answerCall, id: "submitToolResult", tag: "Runs",
 			summary: "Submit the result of a client tool",
-			about:   "Send `result`, any JSON value, or `error`. " + pending.AnswerWords,
+			about:   "Send `result`, any JSON value, or `error`. " + input.AnswerWords,
 			in:      toolResultInput{}, example: `{"callId": "call-1", "result": {"clicked": true}}`,
 			status: http.StatusOK, out: shoal.PendingAction{}, errors: append(answerErrors, shoal.RunNotWaiting),
 		},
