@@ -13,10 +13,10 @@ import (
 const createMigrations = `CREATE TABLE IF NOT EXISTS migrations (version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)`
 
 // migrate runs all migrations that the database lacks, each in a transaction of its own
-// together with the record that it was run. Migrations are files whose names sort in their
-// order; the number of a migration in that order, from 1, is the version of the database.
-// There are only forward migrations. Of several processes one runs a migration; the others
-// wait for it.
+// together with the record that it was run; a new database gets all of them in one. Migrations
+// are files whose names sort in their order; the number of a migration in that order, from 1,
+// is the version of the database. There are only forward migrations. Of several processes one
+// runs a migration; the others wait for it.
 //
 // A migration that begins with the line "-- additive" only adds what older programs do not miss:
 // they can go on using the database, beside newer ones or instead of them. After any other
@@ -28,15 +28,16 @@ func migrate(c *sqlconn.Conn, steps fs.FS) error {
 		return err
 	}
 	for {
-		done, err := migrateOnce(c, steps, files)
+		done, err := migrateNext(c, steps, files)
 		if done || err != nil {
 			return err
 		}
 	}
 }
 
-// migrateOnce runs the next migration. done is true if no migration is left.
-func migrateOnce(c *sqlconn.Conn, steps fs.FS, files []string) (done bool, err error) {
+// migrateNext runs the next migration, or all of them if none has run. done is true if no
+// migration is left.
+func migrateNext(c *sqlconn.Conn, steps fs.FS, files []string) (done bool, err error) {
 	if err := c.Begin(); err != nil {
 		return false, err
 	}
@@ -62,21 +63,33 @@ func migrateOnce(c *sqlconn.Conn, steps fs.FS, files []string) (done bool, err e
 	case version == last:
 		return true, c.Commit()
 	}
-	text, err := fs.ReadFile(steps, files[version])
-	if err != nil {
-		return false, err
+	next := files[version : version+1]
+	if version == 0 {
+		next = files // nothing to lose if it is interrupted, and one flush of the disk instead of dozens
 	}
-	if failed := c.Control(string(text)); failed != nil {
-		return false, failed
-	}
-	_, err = c.Exec(`INSERT INTO migrations (version, name, applied_at) VALUES ($1, $2, $3)`, version+1, files[version], time.Now().UnixMicro())
-	if err == nil && version >= firstMarked && !strings.HasPrefix(string(text), additive) {
-		_, err = c.Exec(`UPDATE store SET oldest_program = $1`, version+1)
-	}
-	if err != nil {
-		return false, err
+	for i, file := range next {
+		if err := runMigration(c, steps, file, version+int64(i)+1); err != nil {
+			return false, err
+		}
 	}
 	return false, c.Commit()
+}
+
+// runMigration runs the migration that makes the database one of the given version, and records it,
+// within the transaction that is open.
+func runMigration(c *sqlconn.Conn, steps fs.FS, file string, version int64) error {
+	text, err := fs.ReadFile(steps, file)
+	if err != nil {
+		return err
+	}
+	if failed := c.Control(string(text)); failed != nil {
+		return failed
+	}
+	_, err = c.Exec(`INSERT INTO migrations (version, name, applied_at) VALUES ($1, $2, $3)`, version, file, time.Now().UnixMicro())
+	if err == nil && version > firstMarked && !strings.HasPrefix(string(text), additive) {
+		_, err = c.Exec(`UPDATE store SET oldest_program = $1`, version)
+	}
+	return err
 }
 
 const (
