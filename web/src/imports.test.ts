@@ -1,8 +1,8 @@
 // The rules of imports between the source files of the console.
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import ts from "typescript";
 import { expect, it } from "vitest";
+import { imported } from "../../clients/typescript/test/imported";
 
 const root = import.meta.dirname;
 
@@ -13,7 +13,7 @@ const files = readdirSync(root, { recursive: true, withFileTypes: true })
 
 /** The specifiers of all imports of a file: static, dynamic and of types alone. */
 function specifiers(file: string): string[] {
-  return ts.preProcessFile(readFileSync(join(root, file), "utf8")).importedFiles.map((f) => f.fileName);
+  return imported(join(root, file));
 }
 
 /** The source file that a specifier names; undefined for a package or another kind of file. */

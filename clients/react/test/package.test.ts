@@ -3,9 +3,9 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import ts from "typescript";
 import { build } from "vite";
 import { expect, it } from "vitest";
+import { imported } from "../../typescript/test/imported.js";
 
 const root = join(import.meta.dirname, "..");
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string; dependencies?: object; peerDependencies: object };
@@ -16,8 +16,8 @@ it("is published with its built files, their types and its page, and with nothin
   const files = packed.files.map((f) => f.path);
   expect(files).toEqual(expect.arrayContaining(["LICENSE", "README.md", "package.json", "dist/index.js", "dist/index.d.ts"]));
   expect(files.filter((f) => !/^dist\/[a-z-]+\.(js|d\.ts)$/.test(f) && !["LICENSE", "README.md", "package.json"].includes(f))).toEqual([]);
-  const imported = files.filter((f) => /\.(js|d\.ts)$/.test(f)).flatMap((f) => ts.preProcessFile(readFileSync(join(root, f), "utf8")).importedFiles.map((i) => i.fileName));
-  expect([...new Set(imported.filter((name) => !name.startsWith("./")))].sort()).toEqual(["@shoal-dev/client", "@shoal-dev/client/live", "@shoal-dev/client/tools", "react"]);
+  const names = files.filter((f) => /\.(js|d\.ts)$/.test(f)).flatMap((f) => imported(join(root, f)));
+  expect([...new Set(names.filter((name) => !name.startsWith("./")))].sort()).toEqual(["@shoal-dev/client", "@shoal-dev/client/live", "@shoal-dev/client/tools", "react"]);
 }, 600_000);
 
 it("needs React and the client, of its own version, and nothing else", () => {
@@ -35,7 +35,7 @@ it("has a page and an example whose programs compile", () => {
     writeFileSync(join(dir, "chat.tsx"), chat ?? "");
     writeFileSync(join(dir, "cards.tsx"), `import { createRenderers, ShoalProvider, type ToolProps } from "@shoal-dev/react";\nimport type { Shoal } from "@shoal-dev/client";\ndeclare const client: Shoal;\nexport const shown = () => {\n${cards?.replace("<ShoalProvider", "return <ShoalProvider")}};\n`);
     const paths = { "@shoal-dev/client": ["../../../typescript/src/index.ts"], "@shoal-dev/client/live": ["../../../typescript/src/live.ts"], "@shoal-dev/client/tools": ["../../../typescript/src/tools.ts"], "@shoal-dev/react": ["../../src/index.ts"], react: ["../../node_modules/@types/react/index.d.ts"], "react/jsx-runtime": ["../../node_modules/@types/react/jsx-runtime.d.ts"], "react-dom/client": ["../../node_modules/@types/react-dom/client.d.ts"] };
-    writeFileSync(join(dir, "tsconfig.json"), JSON.stringify({ extends: "../../tsconfig.json", compilerOptions: { paths }, include: ["*.tsx", "../../../../examples/react-shop/src/main.tsx"] }));
+    writeFileSync(join(dir, "tsconfig.json"), JSON.stringify({ extends: "../../tsconfig.json", compilerOptions: { paths, types: ["vite/client"] }, include: ["*.tsx", "../../../../examples/react-shop/src/main.tsx"] }));
     const { stdout } = spawnSync("node_modules/.bin/tsc", ["--noEmit", "-p", dir], { cwd: root, encoding: "utf8" });
     expect(stdout).toBe("");
   } finally {

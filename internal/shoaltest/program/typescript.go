@@ -13,7 +13,7 @@ import (
 func TypeScript(t testing.TB, source string) string {
 	t.Helper()
 	const root = "clients/typescript"
-	compiler := Installed(t, root+"/node_modules/typescript/bin/tsc")
+	compiler := Installed(t, root+"/node_modules/typescript-7/bin/tsc")
 	dir := t.TempDir()
 	client := filepath.Join(dir, "node_modules", "@shoal-dev", "client")
 	compile := func(args ...string) {
