@@ -9,6 +9,7 @@ import { axe, Person } from "./stage/browser.mjs";
 import { build, Front } from "./stage/builds.mjs";
 import { eventually, go, operator, patience, picture, stage } from "./stage/stage.mjs";
 
+Person.serviceWorkers = "allow";
 const s = stage({ limit: 300_000 });
 const folders = mkdtempSync(join(tmpdir(), "shoal-builds-"));
 const [first, second] = ["first", "second"].map((name) => join(folders, name));

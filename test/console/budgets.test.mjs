@@ -8,6 +8,7 @@ import { Person } from "./stage/browser.mjs";
 import { Models, send } from "./stage/models.mjs";
 import { eventually, go, operator, stage } from "./stage/stage.mjs";
 
+Person.serviceWorkers = "allow";
 const s = stage();
 const KB = 1024;
 const assets = join(import.meta.dirname, "../../internal/console/dist/assets");

@@ -9,6 +9,7 @@ import { Cutter } from "./stage/cutter.mjs";
 import { isStored } from "./stage/outbox.mjs";
 import { eventually, patience, stage } from "./stage/stage.mjs";
 
+Person.serviceWorkers = "allow";
 const s = stage();
 const courses = Number(process.env.SHOAL_COURSES ?? 3);
 const firstSeed = Number(process.env.SHOAL_SEED ?? 1);

@@ -6,6 +6,8 @@ import { describe, test } from "node:test";
 import { axe, overflow, Person } from "./stage/browser.mjs";
 import { eventually, patience, picture, stage } from "./stage/stage.mjs";
 
+Person.serviceWorkers = "allow";
+
 const most = 5;
 
 /** A newcomer at a page, and how often they have clicked. */

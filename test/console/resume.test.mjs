@@ -7,6 +7,7 @@ import { Person } from "./stage/browser.mjs";
 import { call, Models, send } from "./stage/models.mjs";
 import { eventually, go, operator, patience, picture, stage } from "./stage/stage.mjs";
 
+Person.serviceWorkers = "allow";
 const s = stage();
 let models;
 before(async () => void (models = await Models.start()));

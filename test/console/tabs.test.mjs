@@ -6,6 +6,7 @@ import { Cutter } from "./stage/cutter.mjs";
 import { Models, send } from "./stage/models.mjs";
 import { eventually, go, operator, patience, stage } from "./stage/stage.mjs";
 
+Person.serviceWorkers = "allow";
 const s = stage();
 let models;
 before(async () => void (models = await Models.start()));

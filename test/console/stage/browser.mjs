@@ -47,9 +47,12 @@ const harmless = /Failed to load resource|ERR_CONNECTION|net::ERR_|Unrecognized 
 
 /** Somebody at a browser of their own: a context with its cookies and its faults. */
 export class Person {
+  /** What new browsers do with service workers. To install one takes a quarter of the CPU time of a page: the stories that need them set "allow". */
+  static serviceWorkers = "block";
+
   static async at(browser, { width = "wide", theme = "light", ...more } = {}) {
     const p = new Person();
-    p.context = await browser.newContext({ viewport: widths[width], colorScheme: theme, reducedMotion: "reduce", ...more });
+    p.context = await browser.newContext({ serviceWorkers: Person.serviceWorkers, viewport: widths[width], colorScheme: theme, reducedMotion: "reduce", ...more });
     p.faults = [];
     p.expected = [];
     await p.context.addInitScript(() => {
