@@ -23,9 +23,14 @@ RACING := /(agent(/agui|/filestore|/mcptool|/provider/(anthropic|google|openai))
 ALONE := ^Test(TheWorkOfCompilingIsBounded|TheWorkOfACheckIsBounded|SchemaWalkAgreesWithLibrary)$$
 
 # What `make test` leaves to `make prove`, because it repeats or takes minutes: faults under load,
-# several servers, releases and upgrades, random courses, and every page of the console in each theme and size.
+# several servers, releases and upgrades; of the console random courses, every page in each theme and size,
+# hostile content, and what many tabs, lost connections and restarts do.
 LONG    := /test/(cluster|faults|release|upgrade)$$
-STORIES := ^TestConsole$$/^(courses|sweep)$$
+STORIES := ^TestConsole$$/^(away|budgets|courses|frame|hostile|resume|scroll|sweep|tabs)$$
+
+# Tests that `make test` and the race detector run with -short: with a part of their seeds, moments
+# and clients. `make prove` runs them whole.
+REPEATED := ^Test(AbandonedCallsEnd|AgentsConverse|AnAgentThatOnlyCallsTools|ClientsOverTLS|CrashBetweenAnyTwoChanges|EveryMentionIsExplained|EveryWriteThatIsRefused|EveryWriteWithUnknownOutcome|FollowerSimulation|Inspector|ManyConcurrentCancellations|Simulation|StreamingBetweenNodes|StreamingOverWire|ThousandConcurrentTurns|UnknownOutcomeOfEveryChange|WaitRaces|WaitRacesOnSeveralServers)$$
 
 # Real coding agents in every situation; `make test` runs one turn of each.
 CODERS := ^TestCodingAgents[A-Z]
@@ -33,7 +38,7 @@ CODERS := ^TestCodingAgents[A-Z]
 # A program at OpenAI's client for Go, which takes a minute to compile.
 GOCLIENT := ^TestGoClient$$
 
-# The simulation of several servers; `make test` runs fewer of its seeds.
+# The simulation of several servers.
 SERVERS := ^TestWaitRacesOnSeveralServers$$
 
 # `make lint` vets everything, and more strictly. On a build machine a remembered
@@ -93,7 +98,7 @@ test: setup ## Run the tests
 	npm --prefix clients/react run --silent test || failed=1; \
 	npm --prefix web run --silent check || failed=1; \
 	npm --prefix web run --silent test || failed=1; \
-	go test $(TESTFLAGS) -skip='$(STORIES)|$(CODERS)|$(GOCLIENT)' $$(go list $(PACKAGES) | grep -vE '$(LONG)') || failed=1; \
+	go test $(TESTFLAGS) -short -skip='$(STORIES)|$(CODERS)|$(GOCLIENT)' $$(go list $(PACKAGES) | grep -vE '$(LONG)') || failed=1; \
 	exit $$failed
 
 prove: setup ## Run the long tests: race detector, faults, clusters, releases, upgrades, every page of the console
@@ -102,14 +107,14 @@ prove: setup ## Run the long tests: race detector, faults, clusters, releases, u
 	if [[ -f .cache/faults.md ]]; then cat .cache/faults.md; fi; \
 	go test $(TESTFLAGS) -run='$(STORIES)' ./test/console || failed=1; \
 	go test $(TESTFLAGS) -run='$(CODERS)' ./test/clients || failed=1; \
-	go test $(TESTFLAGS) -run='$(SERVERS)' ./internal/hub -clusterseeds=2000 || failed=1; \
+	go test $(TESTFLAGS) -run='$(REPEATED)' ./agent ./internal/hub ./internal/run ./test/e2e || failed=1; \
 	SHOAL_CHAT_CUTS=200 go test $(TESTFLAGS) -run='^TestCuts$$' ./test/aisdk || failed=1; \
 	go test $(TESTFLAGS) -run='$(GOCLIENT)' ./test/openai || failed=1; \
-	scripts/race.sh $(TESTFLAGS) -skip='$(ALONE)' $$(go list $(PACKAGES) | grep -E '$(RACING)') || failed=1; \
+	scripts/race.sh $(TESTFLAGS) -short -skip='$(ALONE)' $$(go list $(PACKAGES) | grep -E '$(RACING)') || failed=1; \
 	exit $$failed
 
 race: setup ## Run only the tests with the race detector
-	@scripts/race.sh $(TESTFLAGS) -skip='$(ALONE)' $$(go list $(PACKAGES) | grep -E '$(RACING)')
+	@scripts/race.sh $(TESTFLAGS) -short -skip='$(ALONE)' $$(go list $(PACKAGES) | grep -E '$(RACING)')
 
 formatted: $(TOOLS)
 	@wrong="$$($(BIN)/gofumpt -l .)"; \

@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -18,7 +19,7 @@ import (
 	"github.com/shoal-dev/shoal/agent"
 )
 
-var seeds = flag.Int("seeds", defaultSeeds, "how many worlds the simulation tries")
+var seeds = flag.Int("seeds", 0, "how many worlds the simulation tries instead of 1,500, with -short 150")
 
 // Every world is made of one number: an agent with sub-agents, models that
 // answer anything, tools that do anything, a store that fails, and an outside
@@ -26,7 +27,7 @@ var seeds = flag.Int("seeds", defaultSeeds, "how many worlds the simulation trie
 // package promises holds. A failure names the number: go test ./agent -run
 // 'Simulation/^NUMBER$'.
 func TestSimulation(t *testing.T) {
-	for seed := range *seeds {
+	for seed := range cmp.Or(*seeds, repeats(1500, 150)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { newSimulation(t, uint64(seed)).run() })
 		})
@@ -34,6 +35,15 @@ func TestSimulation(t *testing.T) {
 			return // one world at a time
 		}
 	}
+}
+
+// repeats is how often a test repeats what it shows, in other orders or with more of it: all, or
+// few with -short.
+func repeats(all, few int) int {
+	if testing.Short() {
+		return few
+	}
+	return all
 }
 
 // simulation is one world.

@@ -28,7 +28,7 @@ func TestThousandConcurrentTurns(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	a, store := soakAgent(t), agent.NewMemory()
 	var group sync.WaitGroup
-	for i := range soakTurns {
+	for i := range repeats(1000, 100) {
 		group.Go(func() {
 			c := agent.OpenConversation(store, fmt.Sprint(i))
 			var events []agent.Event
@@ -58,7 +58,7 @@ func TestManyConcurrentCancellations(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	a, store := soakAgent(t), agent.NewMemory()
 	var group sync.WaitGroup
-	for i := range soakTurns {
+	for i := range repeats(1000, 100) {
 		group.Go(func() {
 			r := rand.New(rand.NewPCG(1, uint64(i)))
 			c := agent.OpenConversation(store, fmt.Sprint(i))

@@ -1,6 +1,7 @@
 package hub_test
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -14,14 +15,17 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/clustertest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/setting"
 )
 
-var clusterSeeds = flag.Int("clusterseeds", defaultClusterSeeds, "number of seeds of the wait races on several servers")
+var clusterSeeds = flag.Int("clusterseeds", 0, "number of seeds of the wait races on several servers instead of 2,000, with -short 100")
 
 // What [TestWaitRaces] shows on one server holds on three, with a bus between them that loses,
 // repeats and delays frames, and that is cut for seconds: no wait times out while a message for
 // it is unread, and none returns more than 4.5 seconds late.
-func TestWaitRacesOnSeveralServers(t *testing.T) { runRaces(t, *clusterSeeds, newClusterWorld) }
+func TestWaitRacesOnSeveralServers(t *testing.T) {
+	runRaces(t, cmp.Or(*clusterSeeds, setting.Repeats(2000, 100)), newClusterWorld)
+}
 
 // These races detect each of these faults.
 func TestWaitRacesOnSeveralServersFindFaults(t *testing.T) {

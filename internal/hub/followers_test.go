@@ -17,7 +17,7 @@ import (
 // often it is disconnected and resumes, even in the middle of a result of Next. The state
 // that it derives from its first snapshot and the events equals a new snapshot.
 func TestFollowerSimulation(t *testing.T) {
-	eachSeed(t, *seeds/16, func(t *testing.T, lane func(func(seed uint64) bool)) {
+	eachSeed(t, raceSeeds()/16, func(t *testing.T, lane func(func(seed uint64) bool)) {
 		w := newRaceWorld(t, faults{})
 		seen := eventCounts{}
 		lane(func(seed uint64) bool {

@@ -19,18 +19,19 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/setting"
 )
 
 // Followers on every node have of each part the stored text, whatever the bus between the
 // nodes loses, doubles and delays, and whichever node executes the run. What the bus has
 // lost arrives soon after. SHOAL_NODE_SEEDS is the number of courses.
 func TestStreamingBetweenNodes(t *testing.T) {
-	playNodes(t, 60, func(rnd *rand.Rand, seed uint64) network { return newLinkedBuses(3, rnd, seed%2 == 1) })
+	playNodes(t, setting.Repeats(60, 20), func(rnd *rand.Rand, seed uint64) network { return newLinkedBuses(3, rnd, seed%2 == 1) })
 }
 
 // The same over the bus between servers, on a wire that loses and doubles frames and is cut.
 func TestStreamingOverWire(t *testing.T) {
-	playNodes(t, 30, func(rnd *rand.Rand, _ uint64) network { return newWireNetwork(3, rnd) })
+	playNodes(t, setting.Repeats(30, 15), func(rnd *rand.Rand, _ uint64) network { return newWireNetwork(3, rnd) })
 }
 
 // network is what connects the nodes.
@@ -71,7 +72,11 @@ func playNodes(t *testing.T, seeds int, connect func(rnd *rand.Rand, seed uint64
 		}
 	}
 	t.Log(seen)
-	for _, what := range []string{"taken over", "killed", "late write of an old owner", "late delta of an old owner", "connected elsewhere", "down", "checked while notifications are lost"} {
+	wanted := []string{"taken over", "killed", "late delta of an old owner", "connected elsewhere", "down", "checked while notifications are lost"}
+	if !testing.Short() { // in one course of twenty or so
+		wanted = append(wanted, "late write of an old owner")
+	}
+	for _, what := range wanted {
 		if seen[what] == 0 {
 			t.Errorf("no course has %q", what)
 		}

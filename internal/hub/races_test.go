@@ -1,6 +1,7 @@
 package hub_test
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -18,10 +19,11 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/localbus"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/setting"
 )
 
 var (
-	seeds    = flag.Int("seeds", defaultSeeds, "number of seeds of the wait races; the follower simulation, which takes longer, runs a sixteenth of them")
+	seeds    = flag.Int("seeds", 0, "number of seeds of the wait races instead of 2,000, with -short 400; the follower simulation, which takes longer, runs a sixteenth of them")
 	onlySeed = flag.Uint64("seed", 0, "run only this seed")
 )
 
@@ -32,7 +34,9 @@ const lanes = 4
 // acknowledged that was not delivered to the key, whatever combination of posts, waits,
 // filters, cancellations, lost responses, joins, leaves and closes happens at the same
 // moment.
-func TestWaitRaces(t *testing.T) { runRaces(t, *seeds, newRaceWorld) }
+func TestWaitRaces(t *testing.T) { runRaces(t, raceSeeds(), newRaceWorld) }
+
+func raceSeeds() int { return cmp.Or(*seeds, setting.Repeats(2000, 400)) }
 
 // The races detect each of these faults.
 func TestWaitRacesFindFaults(t *testing.T) {

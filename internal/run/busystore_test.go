@@ -150,7 +150,7 @@ func TestEveryWriteWithUnknownOutcome(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFaulty(t, s)
-				for n := 0; n <= f.store.attempts(); n += dieEvery {
+				for n := 0; n <= f.store.attempts(); n += dieEvery() {
 					if r, _ := f.plays(onlyAt(n, errUnsure)); r.Status != shoal.RunCompleted {
 						t.Fatalf("write %d: the run is %s (%+v)", n, r.Status, r.Error)
 					}
@@ -169,7 +169,7 @@ func TestEveryWriteThatIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f, failed := newFaulty(t, s), 0
-				for n := 0; n <= f.store.attempts(); n += dieEvery {
+				for n := 0; n <= f.store.attempts(); n += dieEvery() {
 					r, _ := f.plays(onlyAt(n, refused))
 					if f.store.attempts() <= n {
 						break
@@ -191,7 +191,7 @@ func TestEveryWriteThatIsRefused(t *testing.T) {
 						}
 					}
 				}
-				if least := 30; failed == 0 || dieEvery == 1 && failed < least {
+				if least := 30; failed == 0 || dieEvery() == 1 && failed < least {
 					t.Errorf("%d runs failed, want %d of all writes", failed, least)
 				}
 			})

@@ -23,7 +23,7 @@ import (
 // no chain uses more than the session allows.
 func TestEveryMentionIsExplained(t *testing.T) {
 	seen := map[state]int{}
-	for seed := range int(setting.Number(t, "SHOAL_MENTION_WORLDS", mentionWorlds)) {
+	for seed := range int(setting.Number(t, "SHOAL_MENTION_WORLDS", uint64(setting.Repeats(8, 3)))) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newMentions(t, uint64(seed)+1)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent/provider/script"
+	"github.com/shoal-dev/shoal/internal/shoaltest/setting"
 )
 
 // effects is a server that counts what tools did; one of its paths does not answer
@@ -162,6 +163,9 @@ var stories = map[string]story{
 	},
 }
 
+// dieEvery is the distance of the changes after which a process dies, and of the writes that fail.
+func dieEvery() int { return setting.Repeats(1, 7) }
+
 // Wherever a process dies between two changes, the next one brings the run to the
 // same end: nothing is said twice, and no finished tool is executed again.
 func TestCrashBetweenAnyTwoChanges(t *testing.T) {
@@ -169,7 +173,7 @@ func TestCrashBetweenAnyTwoChanges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			died := true
-			for n := 0; died && !t.Failed(); n += dieEvery {
+			for n := 0; died && !t.Failed(); n += dieEvery() {
 				t.Run(fmt.Sprint(n), func(t *testing.T) { died = s.playAndDie(t, n) })
 			}
 		})

@@ -20,7 +20,7 @@ func TestUnknownOutcomeOfEveryChange(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			lost := true
-			for n := 0; lost && !t.Failed(); n += dieEvery {
+			for n := 0; lost && !t.Failed(); n += dieEvery() {
 				t.Run(fmt.Sprint(n), func(t *testing.T) { lost = s.playAndLose(t, n) })
 			}
 		})

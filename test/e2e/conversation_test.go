@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/shoaltest/setting"
 )
 
 const (
@@ -21,7 +22,10 @@ const (
 // two clients that nobody here wrote, in each way to connect.
 func TestAgentsConverse(t *testing.T) {
 	s := serve(t, t.TempDir())
-	for _, pair := range []struct{ writer, analyzer client }{
+	pairs := []struct{ writer, analyzer client }{
+		{ts1HTTP, ts2Modern},
+		{ts1Stdio, goSession},
+		{goSSE, ts1SSE},
 		{ts1HTTP, ts1HTTP},
 		{ts2Modern, ts2Modern},
 		{ts2Session, ts2Auto},
@@ -30,8 +34,8 @@ func TestAgentsConverse(t *testing.T) {
 		{ts1Progress, ts2Progress},
 		{ts1Stdio, ts2Stdio},
 		{ts1SSE, ts2SSE},
-		{goSSE, ts1SSE},
-	} {
+	}
+	for _, pair := range pairs[:setting.Repeats(len(pairs), 3)] {
 		t.Run(pair.writer.name+" with "+pair.analyzer.name, func(t *testing.T) {
 			t.Parallel()
 			session := s.newSession(t, shoal.SessionID(pair.writer.name+"."+pair.analyzer.name))

@@ -9,13 +9,15 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/shoaltest/setting"
 )
 
 // An agent on the official SDKs that only calls tools writes one message with a card, and asks. It
 // is killed while it waits for the answer, as is the server; another client of the agent continues the run
 // where it was. The SDKs check every result against the schema of its tool.
 func TestAnAgentThatOnlyCallsTools(t *testing.T) {
-	for _, c := range []client{ts1HTTP, ts2Modern, ts2Stdio, goSession} {
+	clients := []client{ts1HTTP, ts2Stdio, ts2Modern, goSession}
+	for _, c := range clients[:setting.Repeats(len(clients), 2)] {
 		t.Run(c.name, func(t *testing.T) {
 			s := newStage(t)
 			s.rest(t, http.MethodPut, lab+"/agents/clerk", args{

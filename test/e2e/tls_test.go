@@ -39,7 +39,7 @@ func TestClientsOverTLS(t *testing.T) {
 	if !strings.HasPrefix(s.url, "https://127.0.0.1:") {
 		t.Fatalf("the server is up on %s", s.url)
 	}
-	for _, with := range append(everyKind[:len(everyKind):len(everyKind)], ts1Progress, ts2Progress) {
+	for _, with := range append([]client{ts1Progress, ts2Progress}, everyKind()...) {
 		t.Run(with.name, func(t *testing.T) {
 			p := meet(t, s, with)
 			wait := p.agent.begin(t, "wait_for_mentions", args{"timeoutMs": 600_000})

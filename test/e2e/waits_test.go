@@ -8,10 +8,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/shoaltest/setting"
 )
 
-// everyKind is one client for each way in which a call travels.
-var everyKind = []client{ts1HTTP, ts1SSE, ts1Stdio, ts2Session, ts2Modern, ts2Stdio, goModern, goSession, goSSE, overREST}
+// everyKind is one client for each way in which a call travels; with -short, one of each SDK and
+// transport.
+func everyKind() []client {
+	all := []client{overREST, ts1HTTP, ts2Stdio, goModern, ts1SSE, ts1Stdio, ts2Session, ts2Modern, goSession, goSSE}
+	return all[:setting.Repeats(len(all), 5)]
+}
 
 // pair is an agent that waits, in a space with an entity that only posts.
 type pair struct {
@@ -89,7 +94,7 @@ func TestExtremeTimeoutsAreClamped(t *testing.T) {
 func TestAbandonedCallsEnd(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir())
-	for _, with := range everyKind {
+	for _, with := range everyKind() {
 		t.Run(with.name, func(t *testing.T) {
 			t.Parallel()
 			p := meet(t, s, with)

@@ -21,8 +21,8 @@ func TestMakefileNamesTestsThatExist(t *testing.T) {
 		}
 	}
 	patterns := regexp.MustCompile(`(?m)^(\w+) := \^Test\(([\w|]+)\)(\$\$)?$`).FindAllStringSubmatch(string(readFile(t, "Makefile")), -1)
-	if len(patterns) != 2 {
-		t.Fatalf("the Makefile has %d patterns of tests, want ALONE and QUICK", len(patterns))
+	if len(patterns) != 3 {
+		t.Fatalf("the Makefile has %d patterns of tests, want ALONE, QUICK and REPEATED", len(patterns))
 	}
 	for _, p := range patterns {
 		for name := range strings.SplitSeq(p[2], "|") {

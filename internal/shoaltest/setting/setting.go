@@ -34,3 +34,12 @@ func Seed(t testing.TB, name string) uint64 {
 	t.Logf("%s=%d", name, seed)
 	return seed
 }
+
+// Repeats chooses how often a test repeats what it shows, in other orders or at other moments: it returns all,
+// or few with -short, as `make test` and the race detector do.
+func Repeats(all, few int) int {
+	if testing.Short() {
+		return few
+	}
+	return all
+}

@@ -1,8 +1,0 @@
-//go:build !race
-
-package run_test
-
-const (
-	dieEvery      = 1
-	mentionWorlds = 8
-)
