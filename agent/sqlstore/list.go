@@ -84,14 +84,20 @@ func (s *Store) empty(ctx context.Context, c *sql.Conn, conversation string) err
 	return nil
 }
 
-// Expire implements [agent.Expirer], in one transaction.
+// Expire implements [agent.Expirer], in one transaction. Several of them, also of other
+// processes, happen one after another.
 func (s *Store) Expire(ctx context.Context, before time.Time, limit int) (int, error) {
 	if err := mayList(ctx, limit); err != nil {
 		return 0, err
 	}
 	var expired []string
 	err := s.transaction(ctx, func(c *sql.Conn) error {
-		var err error
+		// Statements that delete in different orders would wait for each other, and one
+		// that waited for another would find its conversations gone and miss the next.
+		_, err := c.ExecContext(ctx, s.sq.lockExpiry)
+		if err != nil {
+			return failed("conversations cannot be deleted", err)
+		}
 		if expired, err = s.expired(ctx, c, before, limit); err != nil {
 			return failed("conversations cannot be deleted", err)
 		}

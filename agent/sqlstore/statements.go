@@ -6,7 +6,8 @@ import (
 
 // statements are the texts of one dialect.
 type statements struct {
-	begin, hasSchema, lockSchema, idType string
+	begin, hasSchema, idType string
+	lockSchema, lockExpiry   string
 
 	create, touch, touchHead    string
 	load, probe                 string
@@ -26,6 +27,7 @@ var dialects = map[Dialect]*statements{
 		begin:      "BEGIN IMMEDIATE",
 		hasSchema:  "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'shoal_schema'",
 		lockSchema: "SELECT 0",
+		lockExpiry: "SELECT 0",
 		idType:     "TEXT",
 	}),
 	PostgreSQL: prepare("$", statements{
@@ -33,6 +35,7 @@ var dialects = map[Dialect]*statements{
 		hasSchema:  "SELECT count(*) FROM pg_class WHERE oid = to_regclass('shoal_schema')",
 		idType:     `TEXT COLLATE "C"`,
 		lockSchema: "SELECT 0 FROM pg_advisory_xact_lock(5983461027364518)",
+		lockExpiry: "SELECT 0 FROM pg_advisory_xact_lock(5983461027364519)",
 	}),
 }
 

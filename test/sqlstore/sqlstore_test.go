@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/sqlstore"
@@ -202,5 +204,41 @@ func TestContextEndsAWaitForALock(t *testing.T) {
 		_, err = other.ExecContext(t.Context(), "ROLLBACK")
 		must(t, err)
 		must(t, s.Commit(t.Context(), "c", ref, answer(0))) // also: the pool has no connection in a transaction
+	})
+}
+
+// Timers in several processes delete at once: none fails, each conversation is deleted once,
+// and fewer than the limit are the last ones. The limits make a database find what to
+// delete in different ways, and so in different orders.
+func TestProcessesExpireAtOnce(t *testing.T) {
+	onEach(t, func(t *testing.T, d database) {
+		const conversations = 3000
+		db := d.connect(t)
+		s := opened(t, db, d.dialect)
+		_, err := db.Exec(`INSERT INTO shoal_conversations (id, revision, token, head, last_activity)
+			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ` + fmt.Sprint(conversations) + `)
+			SELECT CAST(i * 7919 % 10007 AS TEXT), 1, '', '{}', i * 104729 % 100003 FROM n`)
+		must(t, err)
+		_, err = db.Exec("ANALYZE")
+		must(t, err)
+		var all sync.WaitGroup
+		var deleted atomic.Int64
+		for _, limit := range []int{40, 500, 200, 1000} {
+			other := d.open(t)
+			all.Go(func() {
+				for n := limit; n == limit; {
+					var err error
+					if n, err = other.Expire(t.Context(), time.Now(), limit); err != nil {
+						t.Errorf("at most %d: %v", limit, err)
+					}
+					deleted.Add(int64(n))
+				}
+			})
+		}
+		all.Wait()
+		left, err := s.List(t.Context(), agent.Listed{}, 1000)
+		if n := deleted.Load(); err != nil || n != conversations || len(left) > 0 {
+			t.Errorf("%d conversations of %d expired, and %d are left, %v", n, conversations, len(left), err)
+		}
 	})
 }
