@@ -77,7 +77,6 @@ const (
 	phaseBackoff              // a retry waits
 	phaseDecide               // rules and hooks check the calls
 	phaseCalls                // requests and tools
-	phaseExtend               // a continuation is requested
 	phaseEnded
 )
 

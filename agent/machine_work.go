@@ -55,22 +55,19 @@ func (m *machine) markStarted() {
 // startNext moves the first call that may start to running and reports whether there was
 // one; m.started is its place.
 func (m *machine) startNext() bool {
-	at := -1
 	for i := range m.open {
-		if m.mayStart(&m.open[i]) {
-			at = i
-			break
+		c := &m.open[i]
+		if !m.mayStart(c) {
+			continue
 		}
+		m.started = i
+		m.calls++
+		m.complete = append(m.complete, c.call.Name)
+		m.emit(ToolStarted{Call: c.effective()})
+		c.stage = callRunning
+		return true
 	}
-	if at < 0 {
-		return false
-	}
-	m.started = at
-	m.open[at].stage = callRunning
-	m.calls++
-	m.complete = append(m.complete, m.open[at].call.Name)
-	m.emit(ToolStarted{Call: m.open[at].effective()})
-	return true
+	return false
 }
 
 // tally returns how many tools run and how many calls have no result.

@@ -77,6 +77,31 @@ func PageOf(all []Listed, after Listed, limit int) ([]Listed, error) {
 	return all[:min(limit, len(all))], nil
 }
 
+// ExpireIn deletes those of a store's conversations that [Expirer] promises to delete, in
+// that order, and returns what Expire returns. It sorts all in place. remove removes a
+// conversation if unused still reports true for it, and reports whether it did; ExpireIn
+// stops at its first error.
+func ExpireIn(all []Listed, before time.Time, limit int, remove func(id string, unused func(Listed) bool) (bool, error)) (int, error) {
+	if _, err := PageOf(all, Listed{}, limit); err != nil {
+		return 0, err
+	}
+	unused := func(l Listed) bool { return l.LastActivity.Before(before) }
+	n := 0
+	for _, l := range slices.Backward(all) {
+		if n == limit || !unused(l) {
+			break
+		}
+		removed, err := remove(l.ID, unused)
+		if err != nil {
+			return n, err
+		}
+		if removed {
+			n++
+		}
+	}
+	return n, nil
+}
+
 func inList(a, b Listed) int {
 	return cmp.Or(b.LastActivity.Compare(a.LastActivity), strings.Compare(a.ID, b.ID))
 }
@@ -117,7 +142,7 @@ func (s *memory) Delete(ctx context.Context, conversation string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if !s.remove(conversation, func(*Record) bool { return true }) {
+	if !s.remove(conversation, func(Listed) bool { return true }) {
 		return notFound("memory.Delete", conversation)
 	}
 	return nil
@@ -125,7 +150,7 @@ func (s *memory) Delete(ctx context.Context, conversation string) error {
 
 // remove removes a conversation that exists, if the condition holds, and reports whether
 // it did.
-func (s *memory) remove(id string, condition func(*Record) bool) bool {
+func (s *memory) remove(id string, condition func(Listed) bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := s.conversations[id]
@@ -134,7 +159,7 @@ func (s *memory) remove(id string, condition func(*Record) bool) bool {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.record.Revision == 0 || !condition(&k.record) {
+	if k.record.Revision == 0 || !condition(k.record.Listed()) {
 		return false
 	}
 	k.removed = true
@@ -147,18 +172,7 @@ func (s *memory) Expire(ctx context.Context, before time.Time, limit int) (int, 
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	all := s.all()
-	if _, err := PageOf(all, Listed{}, limit); err != nil {
-		return 0, err
-	}
-	n := 0
-	for _, l := range slices.Backward(all) {
-		if n == limit || !l.LastActivity.Before(before) {
-			break
-		}
-		if s.remove(l.ID, func(r *Record) bool { return r.LastActivity.Before(before) }) {
-			n++
-		}
-	}
-	return n, nil
+	return ExpireIn(s.all(), before, limit, func(id string, unused func(Listed) bool) (bool, error) {
+		return s.remove(id, unused), nil
+	})
 }

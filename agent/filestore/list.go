@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -31,7 +30,7 @@ func (s *Store) List(ctx context.Context, after agent.Listed, limit int) ([]agen
 
 // Delete implements [agent.Deleter].
 func (s *Store) Delete(ctx context.Context, conversation string) error {
-	removed, err := s.remove(ctx, conversation, func(agent.Record) bool { return true })
+	removed, err := s.remove(ctx, conversation, func(agent.Listed) bool { return true })
 	if err == nil && !removed {
 		return agent.NewError("filestore.Delete", agent.ErrNotFound, fmt.Sprintf("The store has no conversation %s.", conversation))
 	}
@@ -44,23 +43,9 @@ func (s *Store) Expire(ctx context.Context, before time.Time, limit int) (int, e
 	if err != nil {
 		return 0, err
 	}
-	if _, err := agent.PageOf(all, agent.Listed{}, limit); err != nil {
-		return 0, err
-	}
-	n := 0
-	for _, l := range slices.Backward(all) {
-		if n == limit || !l.LastActivity.Before(before) {
-			break
-		}
-		removed, err := s.remove(ctx, l.ID, func(r agent.Record) bool { return r.LastActivity.Before(before) })
-		if err != nil {
-			return n, err
-		}
-		if removed {
-			n++
-		}
-	}
-	return n, nil
+	return agent.ExpireIn(all, before, limit, func(id string, unused func(agent.Listed) bool) (bool, error) {
+		return s.remove(ctx, id, unused)
+	})
 }
 
 // all returns what a list says about each conversation, in any order. It fails if one of
@@ -110,10 +95,10 @@ func conversationOf(name string) (string, bool) {
 
 // remove removes a conversation that exists, if the condition holds, and reports whether
 // it did.
-func (s *Store) remove(ctx context.Context, conversation string, condition func(agent.Record) bool) (removed bool, err error) {
+func (s *Store) remove(ctx context.Context, conversation string, condition func(agent.Listed) bool) (removed bool, err error) {
 	err = s.with(ctx, conversation, func(j *journal) error {
 		r, err := j.memory.Load(context.WithoutCancel(ctx), conversation)
-		if errors.Is(err, agent.ErrNotFound) || err == nil && !condition(r) {
+		if errors.Is(err, agent.ErrNotFound) || err == nil && !condition(r.Listed()) {
 			return nil
 		}
 		if err != nil {

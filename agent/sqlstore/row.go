@@ -182,19 +182,50 @@ func encode(v any) (string, error) {
 
 func timeOf(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
 
-// decided makes a write on the part of a record that decides about it, as every store
-// does: in the store in memory. It returns the record afterwards, with the messages to
-// append.
-func decided(record agent.Record, f func(context.Context, agent.Store) error) (agent.Record, error) {
+// decision is what a write decides on: the row that it has locked, the record before it
+// as far as decode returns it, and the record after it, with the messages to append.
+type decision struct {
+	row
+	before, after agent.Record
+}
+
+// found locks the conversation with a statement of lock; the decision has no after yet.
+func (w *write) found(statement string, args ...any) (*decision, error) {
+	r, err := w.lock(statement, args...)
+	if err != nil {
+		return nil, err
+	}
+	if r.revision == 1 {
+		r.revision = 0 // it was created just now
+	}
+	d := &decision{row: r}
+	d.before, err = r.decode(w.conversation)
+	return d, err
+}
+
+// decide locks the conversation with a statement of lock, and decides about f.
+func (w *write) decide(f func(context.Context, agent.Store) error, statement string, args ...any) (*decision, error) {
+	d, err := w.found(statement, args...)
+	if err == nil {
+		err = d.decide(f)
+	}
+	return d, err
+}
+
+// decide makes the write f as every store does: in the store in memory.
+func (d *decision) decide(f func(context.Context, agent.Store) error) error {
 	ctx, memory := context.Background(), agent.NewMemory()
-	if record.Revision > 0 {
+	if d.before.Revision > 0 {
+		record := d.before
 		record.Revision, record.Messages = 0, nil
 		if err := memory.Replace(ctx, record); err != nil {
-			return record, err
+			return err
 		}
 	}
 	if err := f(ctx, memory); err != nil {
-		return record, err
+		return err
 	}
-	return memory.Load(ctx, record.ID)
+	var err error
+	d.after, err = memory.Load(ctx, d.before.ID)
+	return err
 }

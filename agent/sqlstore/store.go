@@ -78,88 +78,69 @@ func insert(record *agent.Record, kind, position int, body string) error {
 // Begin implements [agent.Store].
 func (s *Store) Begin(ctx context.Context, conversation string, turn agent.Turn) error {
 	return s.write(ctx, conversation, func(w *write) error {
-		r, err := w.lock(s.sq.create, conversation, w.token)
+		d, err := w.decide(func(ctx context.Context, m agent.Store) error {
+			return m.Begin(ctx, conversation, turn)
+		}, s.sq.create, conversation, w.token)
 		if err != nil {
 			return err
 		}
-		if r.revision == 1 {
-			r.revision = 0 // it was created just now
-		}
-		before, err := r.decode(conversation)
-		if err != nil {
-			return err
-		}
-		after, err := decided(before, func(ctx context.Context, m agent.Store) error { return m.Begin(ctx, conversation, turn) })
-		if err != nil {
-			return err
-		}
-		if before.Open == nil {
-			after.Open.Base = r.messages
+		after := d.after
+		if d.before.Open == nil {
+			after.Open.Base = d.messages
 			if err := w.saveHead(after); err != nil {
 				return err
 			}
 		}
-		return w.append(&after, r.messages)
+		return w.append(&after, d.messages)
 	})
 }
 
 // Commit implements [agent.Store].
 func (s *Store) Commit(ctx context.Context, conversation string, ref agent.TurnRef, step agent.Step) error {
 	return s.write(ctx, conversation, func(w *write) error {
-		r, err := w.lock(s.sq.touch, w.token, conversation)
-		if err != nil {
-			return err
-		}
-		before, err := r.decode(conversation)
-		if err != nil {
-			return err
-		}
-		after, err := decided(before, func(ctx context.Context, m agent.Store) error { return m.Commit(ctx, conversation, ref, step) })
+		d, err := w.decide(func(ctx context.Context, m agent.Store) error {
+			return m.Commit(ctx, conversation, ref, step)
+		}, s.sq.touch, w.token, conversation)
 		if err != nil {
 			return err
 		}
 		if err := put(w, s.sq.putStep, step.Index, []agent.Step{step}); err != nil {
 			return err
 		}
-		return w.append(&after, r.messages)
+		return w.append(&d.after, d.messages)
 	})
 }
 
 // End implements [agent.Store].
 func (s *Store) End(ctx context.Context, conversation string, ref agent.TurnRef, end agent.TurnEnd) error {
 	return s.write(ctx, conversation, func(w *write) error {
-		r, err := w.lock(s.sq.touchHead, w.token, conversation)
+		d, err := w.found(s.sq.touchHead, w.token, conversation)
 		if err != nil {
 			return err
 		}
-		before, err := r.decode(conversation)
-		if err != nil {
-			return err
-		}
-		if before.Open != nil && len(before.Open.Interjected) > 0 { // what was read is in the steps
+		if before := &d.before; before.Open != nil && len(before.Open.Interjected) > 0 { // what was read is in the steps
 			steps, err := w.bodies(s.sq.steps)
 			if err != nil {
 				return err
 			}
 			for position, body := range steps {
-				if err := insert(&before, kindStep, position, body); err != nil {
+				if err := insert(before, kindStep, position, body); err != nil {
 					return err
 				}
 			}
 		}
-		after, err := decided(before, func(ctx context.Context, m agent.Store) error { return m.End(ctx, conversation, ref, end) })
-		if err != nil {
+		if err := d.decide(func(ctx context.Context, m agent.Store) error { return m.End(ctx, conversation, ref, end) }); err != nil {
 			return err
 		}
-		if after.Open == nil && r.steps > 0 {
+		if d.after.Open == nil && d.steps > 0 {
 			if err := w.exec(s.sq.dropSteps, conversation, 0); err != nil {
 				return err
 			}
 		}
-		if err := w.saveHead(after); err != nil {
+		if err := w.saveHead(d.after); err != nil {
 			return err
 		}
-		return w.append(&after, r.messages)
+		return w.append(&d.after, d.messages)
 	})
 }
 
