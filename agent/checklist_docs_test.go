@@ -1,7 +1,6 @@
 package agent_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,8 +10,7 @@ import (
 	"testing"
 )
 
-// docs/agent.md is held by the code: what it quotes is there, the defaults are
-// those of new.go, every event has its row, and the appendix names tests that
+// docs/agent.md is held by the code: what it quotes is there, every event has its row, and the appendix names tests that
 // exist.
 
 const guide = "../docs/agent.md"
@@ -64,37 +62,6 @@ func TestTheGuideQuotesTheCode(t *testing.T) {
 			t.Errorf("%s does not have, one line after the other:\n%s", q[1], q[2])
 		}
 	}
-}
-
-func TestTheGuideNamesTheDefaults(t *testing.T) {
-	text := fileText(t, guide)
-	found := regexp.MustCompile(`o\.([\w.]+) = orElse\(o\.[\w.]+, (.+)\)`).FindAllStringSubmatch(fileText(t, "new.go"), -1)
-	if len(found) < 16 {
-		t.Fatalf("new.go sets %d defaults", len(found))
-	}
-	for _, f := range found {
-		if want := fmt.Sprintf("| `%s` | %s |", f[1], inWords(f[2])); !strings.Contains(text, want) {
-			t.Errorf("there is no row that begins with %q", want)
-		}
-	}
-}
-
-// inWords writes a default of new.go as people read it.
-func inWords(expression string) string {
-	number, unit, _ := strings.Cut(expression, "*time.")
-	shift := strings.NewReplacer("<<20", " MiB", "<<10", " KiB")
-	switch {
-	case expression == "time.Second", expression == "time.Minute":
-		return map[string]string{"time.Second": "1 s", "time.Minute": "60 s"}[expression]
-	case unit != "":
-		return number + map[string]string{"Second": " s", "Minute": " min"}[unit]
-	case expression == "ToolsAuto":
-		return "auto"
-	}
-	if word, err := strconv.Unquote(expression); err == nil {
-		return word
-	}
-	return shift.Replace(expression)
 }
 
 func TestTheGuideShowsEveryEvent(t *testing.T) {

@@ -41,7 +41,8 @@ type TurnStarted struct {
 	At           time.Time
 }
 
-// StepStarted opens a step, counted from 0. Repeated reports that a turn was resumed in
+// StepStarted opens a step, counted from 0. Closing is the limit that the turn has reached
+// if this step is its closing answer, which MaxSteps then includes. Repeated reports that a turn was resumed in
 // the step, after its model had answered: the step was opened before. Errors is the number of consecutive
 // steps with a failed result before it; Completed names the tools that ran in
 // this turn so far, in order.
@@ -50,6 +51,7 @@ type StepStarted struct {
 	MaxSteps  int
 	Errors    int
 	Completed []string
+	Closing   Reason
 	Repeated  bool
 }
 
@@ -239,8 +241,9 @@ type TurnFinished struct {
 	TurnID  string
 	Outcome Outcome
 	Reason  Reason
-	// Message is one sentence for people about how the turn ended; empty if it
-	// completed.
+	// Message says in a sentence or two for people how the turn ended. It is empty if the
+	// turn completed with an answer of its own accord; if it completed without a text, it
+	// says why.
 	Message string
 	// Err is the cause of a failure, for the operator.
 	Err      error
@@ -279,11 +282,11 @@ const (
 	ReasonDone            Reason = "done"            // the model answered without tool calls
 	ReasonLength          Reason = "length"          // the answer reached MaxOutputTokens
 	ReasonPending         Reason = "pending"         // an answer from outside is needed
-	ReasonMaxSteps        Reason = "max_steps"       // every step was used
-	ReasonMaxErrors       Reason = "max_errors"      // too many consecutive steps with errors
+	ReasonMaxSteps        Reason = "max_steps"       // every step was used; completed if there is a closing answer
+	ReasonMaxErrors       Reason = "max_errors"      // too many consecutive steps with errors; completed likewise
 	ReasonIdenticalCalls  Reason = "identical_calls" // the same call was made too often
 	ReasonUnknownTool     Reason = "unknown_tool"    // only with StopOnUnknownTool
-	ReasonDenied          Reason = "denied"          // no more steps were granted
+	ReasonDenied          Reason = "denied"          // no more steps were granted; completed likewise
 	ReasonProviderAuth    Reason = "provider_auth"   // ClassAuth, ClassQuota
 	ReasonRateLimited     Reason = "provider_rate_limited"
 	ReasonUnavailable     Reason = "provider_unavailable" // overloaded, network, time-out, malformed, too large

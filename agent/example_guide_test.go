@@ -96,6 +96,20 @@ func ExampleTyped() {
 	// Output: Kiel DE
 }
 
+// A turn that uses all of its steps ends with what the model knows by then.
+func ExampleOptions_closingAnswer() {
+	ctx := context.Background()
+	model := script.New(
+		script.Answer{Calls: []agent.ToolCall{{Name: "weather", Arguments: `{"City":"Kiel"}`}}},
+		script.Answer{Text: "It rains in Kiel; I have not looked at other places."},
+	)
+	a := must(agent.New(model, agent.Options{Tools: []agent.Tool{weather()}, MaxSteps: 1}))
+	result := must(a.Run(ctx, agent.NewConversation(), agent.Say("Look everywhere.")))
+	fmt.Println(result.Outcome, result.Reason+":", result.Text())
+	// Output:
+	// completed max_steps: It rains in Kiel; I have not looked at other places.
+}
+
 func ExampleAgent_Ask() {
 	ctx := context.Background()
 	a := must(agent.New(callsWeather(), agent.Options{Tools: []agent.Tool{weather()}}))

@@ -51,6 +51,7 @@ type machine struct {
 	unpriced  bool            // warned that a model's price is unknown
 	errors    int             // consecutive steps with a failure
 	queue     []Message       // interjected; the next step reads them
+	closing   Reason          // the limit after which the next step is the closing answer
 	restored  map[string]bool // the requests that were stored when the turn was resumed
 	complete  []string
 
@@ -176,7 +177,7 @@ func (m *machine) beginStep() {
 	if m.overBudget() {
 		return
 	}
-	m.step = Step{Index: m.step.Index}
+	m.step = Step{Index: m.step.Index, Closing: m.closing}
 	m.attempt, m.overflow, m.emptied, m.open, m.dirty = 0, nil, false, nil, false
 	m.uncounted = 0
 	clear(m.failed)
@@ -195,7 +196,7 @@ func (m *machine) tick(elapsed time.Duration) { m.elapsed = elapsed }
 func (m *machine) now() time.Time { return m.began.Add(m.elapsed).Round(0) }
 
 func (m *machine) emitStepStarted(repeated bool) {
-	m.emit(StepStarted{Step: m.step.Index, MaxSteps: m.maxSteps, Errors: m.errors, Completed: m.complete[:len(m.complete):len(m.complete)], Repeated: repeated})
+	m.emit(StepStarted{Step: m.step.Index, MaxSteps: max(m.maxSteps, m.step.Index+1), Closing: m.step.Closing, Errors: m.errors, Completed: m.complete[:len(m.complete):len(m.complete)], Repeated: repeated})
 }
 
 // overBudget ends a turn that has used more than it may, and reports whether it did.

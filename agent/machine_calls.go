@@ -86,7 +86,7 @@ func (m *machine) decided(verdicts map[string]verdict) {
 		return
 	}
 	m.phase = phaseCalls
-	if m.stopsHere() {
+	if m.closeCalls() || m.stopsHere() {
 		return
 	}
 	for i := range m.open {

@@ -46,6 +46,9 @@ func (m *machine) modelEnded(err error, jitter float64, remaining time.Duration)
 // giveUp ends the turn after the last attempt.
 func (m *machine) giveUp(reason Reason, message string, err error) {
 	m.end = &ending{outcome: Failed, reason: reason, message: message, err: err}
+	if m.step.Closing != "" {
+		m.failClosing("Its closing answer failed: "+message, err)
+	}
 	m.stopped = true
 	m.cutShort()
 }
@@ -80,12 +83,12 @@ func (m *machine) retry(err error, delay time.Duration) {
 	m.phase = phaseBackoff
 }
 
-// answersNothing reports whether a turn begins with an answer of neither words
+// answersNothing reports whether a turn begins or closes with an answer of neither words
 // nor calls. After tool calls that is how a model says that it is done, and an
 // answer that was cut off has a reason of its own.
 func (m *machine) answersNothing() bool {
 	a := &m.answer
-	if m.step.Index > 0 || a.finish == FinishLength || a.finish == FinishFiltered || a.finish == FinishPaused {
+	if m.step.Index > 0 && m.step.Closing == "" || a.finish == FinishLength || a.finish == FinishFiltered || a.finish == FinishPaused {
 		return false
 	}
 	return !slices.ContainsFunc(a.parts, func(p *growing) bool {
@@ -107,7 +110,12 @@ func (m *machine) emptyAnswer() {
 	m.closeAnswer(true, false)
 	m.usage, m.cost = m.usage.Add(m.step.Usage), m.cost+m.step.Cost
 	m.emitStepFinished()
-	m.fail(ReasonEmpty, "The model answered nothing, also when it was asked again.", errEmpty)
+	why := strings.TrimSuffix(m.answer.whyNoText(), ".") + ", also when it was asked again."
+	if m.step.Closing != "" {
+		m.failClosing(why, errEmpty)
+		return
+	}
+	m.fail(ReasonEmpty, why, errEmpty)
 }
 
 // cutShort ends a step whose model call will not be finished. Text that was shown

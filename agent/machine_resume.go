@@ -28,7 +28,7 @@ func (m *machine) resume(turn *OpenTurn) {
 			m.events = m.events[:0]
 			m.step = Step{Index: s.Index + 1}
 			if i < len(turn.Steps)-1 { // a message that the next step has read made it go on
-				m.end, m.phase = nil, phaseStep
+				m.end, m.closing, m.phase = nil, "", phaseStep
 			}
 			continue
 		}

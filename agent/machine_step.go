@@ -9,7 +9,7 @@ import (
 // limit forbids and a person may grant. It makes the request for it.
 func (m *machine) needsMoreSteps() bool {
 	o := m.rules.opts
-	if o.Continuation <= 0 || m.step.Index+1 < m.maxSteps || !m.goesOn() {
+	if o.Continuation <= 0 || m.step.Index+1 < m.maxSteps || m.step.Closing != "" || !m.goesOn() {
 		return false
 	}
 	for i := range m.step.Pending {
@@ -76,21 +76,22 @@ func (m *machine) advance() {
 	m.errors = m.errorsAfter()
 	m.countCalls()
 	m.extend()
-	o := m.rules.opts
 	m.phase = phaseStep
 	switch {
 	case m.end != nil:
 		m.phase = phaseEnded
+	case m.step.Closing != "":
+		m.afterClosing()
 	case m.output != nil:
 		m.succeed(ReasonDone)
 	case len(m.open) == 0 && m.step.Finish != FinishPaused && !m.readsOn():
 		m.endOfText()
 	case m.tooManyErrors(m.errors):
-		m.fail(ReasonMaxErrors, fmt.Sprintf("Exceeded maximum consecutive errors (%d).", o.MaxErrors), nil)
+		m.reachLimit(ReasonMaxErrors)
 	case m.step.Index+1 >= m.maxSteps && m.denied():
-		m.fail(ReasonDenied, fmt.Sprintf("More than %d steps were not granted.", m.maxSteps), nil)
+		m.reachLimit(ReasonDenied)
 	case m.step.Index+1 >= m.maxSteps:
-		m.fail(ReasonMaxSteps, fmt.Sprintf("The turn used all of its %d steps.", m.maxSteps), nil)
+		m.reachLimit(ReasonMaxSteps)
 	}
 }
 
@@ -142,7 +143,9 @@ func (m *machine) endOfText() {
 		m.fail(ReasonOutput, "The model answered with text instead of the form that was asked for.", nil)
 	case m.step.Finish == FinishLength:
 		m.succeed(ReasonLength)
+		m.end.message = m.answer.whyNoText()
 	default:
 		m.succeed(ReasonDone)
+		m.end.message = m.answer.whyNoText()
 	}
 }

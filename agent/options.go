@@ -20,14 +20,23 @@ type Options struct {
 	// Output requests a structured answer.
 	Output *Structured
 
-	// MaxSteps is the number of model calls in a turn. Default 10.
+	// MaxSteps is the number of model calls in a turn, without retries and the closing
+	// answer. Default 10.
 	MaxSteps int
 	// Continuation is the number of further steps that the turn requests from a person
-	// at the limit; with 0 the turn fails there.
+	// at the limit; with 0 the turn does not ask. If they are denied, the limit is reached.
 	Continuation int
 	// MaxErrors ends the turn after that many consecutive steps with a failed
 	// result. Default 3; negative means no limit.
 	MaxErrors int
+	// NoClosingAnswer fails the turn at MaxSteps and MaxErrors. Without it, the turn makes
+	// one more model call there: the model is asked to answer with what it knows and may
+	// call no tools, except those of a structured answer. The turn is completed with that
+	// answer and has the reason [ReasonMaxSteps], [ReasonMaxErrors] or [ReasonDenied]. If
+	// the model calls a tool nevertheless, answers nothing twice or fails, or if MaxTokens
+	// or MaxCost is used up, the turn fails with that reason. [StepStarted] marks the step.
+	// The request for the answer is not stored.
+	NoClosingAnswer bool
 	// MaxIdenticalCalls refuses the call that would be the n-th in a row of a tool with
 	// the same arguments, if all calls before it had the same result. The model reads
 	// the reason ([ResultRepeated]). One more such call ends the turn. Calls of tools

@@ -14,7 +14,7 @@ func show(e agent.Event) string {
 	case agent.TurnStarted:
 		return "turn started" + flag2(e.Resumed, " again")
 	case agent.StepStarted:
-		return fmt.Sprintf("step %d of %d errors=%d completed=%s", e.Step, e.MaxSteps, e.Errors, strings.Join(e.Completed, ","))
+		return fmt.Sprintf("step %d of %d errors=%d completed=%s", e.Step, e.MaxSteps, e.Errors, strings.Join(e.Completed, ",")) + flag2(e.Closing != "", " closing="+string(e.Closing))
 	case agent.Interjected:
 		return fmt.Sprintf("interjected %q", e.Messages[0].Text()) + flag2(e.Repeated, " again")
 	case agent.ModelCallStarted:

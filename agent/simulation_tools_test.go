@@ -15,7 +15,7 @@ import (
 func (s *simulation) agentOptions(name string, depth int) (agent.Options, *simModel) {
 	r := s.rand("agent", name)
 	o := agent.Options{
-		Name: name, MaxSteps: 1 + r.IntN(4), Continuation: pick(r, 0, 0, 1, 2),
+		Name: name, MaxSteps: 1 + r.IntN(4), Continuation: pick(r, 0, 0, 1, 2), NoClosingAnswer: pick(r, true, false),
 		MaxErrors: pick(r, 0, 1, -1), MaxIdenticalCalls: pick(r, 0, 2, -1), MaxParallelTools: 1 + r.IntN(4),
 		StopOnUnknownTool: one(r, 10), DetailedErrors: one(r, 50), FullAccess: one(r, 10), KeepReasoning: one(r, 50),
 		MaxAnswerBytes: pick(r, 0, 0, 500), MaxArgumentBytes: pick(r, 0, 100), MaxResultBytes: pick(r, 0, 8),

@@ -23,6 +23,7 @@ type simWatcher struct {
 	begun, ended bool
 	end          agent.TurnFinished
 	step         int // the open one, -1 for none
+	closing      bool
 	asked        int // model calls of the step
 	open         string
 	parts        []agent.Part // of the open message
@@ -72,7 +73,10 @@ func (w *simWatcher) event(e agent.Event) {
 		w.must(w.step < 0, "step %d begins inside of step %d", e.Step, w.step)
 		w.step, w.asked = e.Step, 0
 		w.must(e.Step < e.MaxSteps, "step %d of %d", e.Step, e.MaxSteps)
-		if more := e.MaxSteps - w.opts.MaxSteps; w.depth == 0 && more != 0 {
+		w.must(!w.closing, "a step after the closing answer")
+		w.closing = e.Closing != ""
+		w.must(!w.closing || !w.opts.NoClosingAnswer || w.depth > 0, "a closing answer that is not wanted")
+		if more := e.MaxSteps - w.opts.MaxSteps; w.depth == 0 && more != 0 && !w.closing {
 			w.must(w.opts.Continuation > 0 && more%w.opts.Continuation == 0, "%d steps, of %d", e.MaxSteps, w.opts.MaxSteps)
 		}
 	case agent.StepFinished:
@@ -85,7 +89,7 @@ func (w *simWatcher) event(e agent.Event) {
 		// An overflow may have one attempt more, with a shorter history, and so may
 		// the first step after an empty answer. A second model doubles all of them.
 		more := 1
-		if e.Step == 0 {
+		if e.Step == 0 || w.closing {
 			more = 2
 		}
 		more += w.opts.Retry.Attempts + more
@@ -214,7 +218,9 @@ func (w *simWatcher) finished(e agent.TurnFinished) {
 	w.must(w.open == "", "message %s never ends", w.open)
 	w.must(w.step < 0 || e.Outcome == agent.Waiting || e.Unsaved, "step %d never ends", w.step)
 	w.must((e.Outcome == agent.Waiting) == (len(e.Pending) > 0), "%s with %d requests", e.Outcome, len(e.Pending))
-	w.must((e.Outcome == agent.Completed) == (e.Message == ""), "%s says %q", e.Outcome, e.Message)
+	w.must(e.Outcome == agent.Completed || e.Message != "", "%s says nothing", e.Outcome)
+	limit := e.Reason == agent.ReasonMaxSteps || e.Reason == agent.ReasonMaxErrors || e.Reason == agent.ReasonDenied
+	w.must(e.Outcome != agent.Completed || limit || !w.closing, "%s after a closing answer", e.Reason)
 	if w.depth == 0 {
 		w.must(e.Usage == w.before.Add(w.usage), "the turn's usage is %+v, its steps' %+v and before %+v", e.Usage, w.usage, w.before)
 	}

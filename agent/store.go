@@ -152,6 +152,9 @@ type Step struct {
 	Usage   Usage        `json:"usage"`
 	Cost    float64      `json:"cost,omitempty"`
 	Done    bool         `json:"done"`
+	// Closing is the limit that the turn had reached before this step, if the step is its
+	// closing answer.
+	Closing Reason `json:"closing,omitempty"`
 	// Ends is the end of the turn, if it ends with this step.
 	Ends *TurnEnd `json:"ends,omitempty"`
 }

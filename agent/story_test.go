@@ -128,6 +128,8 @@ func (s *story) option(text string) {
 		o.StopOnUnknownTool = true
 	case "shortErrors":
 		o.DetailedErrors = false
+	case "noClosingAnswer":
+		o.NoClosingAnswer = true
 	case "fullAccess":
 		o.FullAccess = true
 	case "maxTokens":

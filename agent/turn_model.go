@@ -149,6 +149,7 @@ func (t *turn) prepareRequest(act action) error {
 			return err
 		}
 	}
+	t.request = t.rules.closed(t.request, t.m.step.Closing)
 	return nil
 }
 
@@ -174,7 +175,7 @@ func (t *turn) reduce() {
 	t.showReduction(did)
 	shorter := *t.request
 	shorter.Messages = t.withProvided(view)
-	t.request = &shorter
+	t.request = t.rules.closed(&shorter, t.m.step.Closing)
 }
 
 // showReduction emits a reduction and counts its usage; it ignores nil.

@@ -165,7 +165,8 @@ func agentOptions(c *agentconfig.Config) agent.Options {
 			},
 		},
 		MaxSteps: l.MaxSteps, Continuation: l.Continuation,
-		MaxErrors: orUnlimited(l.MaxConsecutiveErrors, -1), MaxIdenticalCalls: orUnlimited(l.MaxIdenticalCalls, -1),
+		NoClosingAnswer: c.Reply == agentconfig.ReplyTool, // nobody would see it
+		MaxErrors:       orUnlimited(l.MaxConsecutiveErrors, -1), MaxIdenticalCalls: orUnlimited(l.MaxIdenticalCalls, -1),
 		MaxParallelTools: orUnlimited(l.MaxParallelTools, manyTools),
 		MaxResultBytes:   tool.MaxResult, MaxArgumentBytes: 1 << 20,
 		TurnTimeout: -1, // see limitTime
@@ -220,6 +221,7 @@ func (x *execution) newSubAgent(ctx context.Context, id shoal.EntityID) (*agent.
 		return nil, err
 	}
 	o := agentOptions(&own)
+	o.NoClosingAnswer = false // the caller reads it
 	o.Instructions = own.Agent.System
 	if own.Agent.Instructions != "" {
 		o.Instructions += "\n\n" + own.Agent.Instructions

@@ -95,7 +95,7 @@ func (x *execution) endOfRun(end agent.TurnEnd) agent.TurnEnd {
 
 // endRun ends a run whose turn has ended already.
 func (x *execution) endRun(end agent.TurnEnd) error {
-	if err := x.postReply(end.Outcome); err != nil {
+	if err := x.postReply(end); err != nil {
 		return err
 	}
 	return x.finishRun(x.composer.End(end.Outcome), end)

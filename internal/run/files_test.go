@@ -209,7 +209,7 @@ func TestPicturesForModelsThatRefuseThem(t *testing.T) {
 			return script.Answer{Err: &agent.ModelError{Class: agent.ClassInvalid, Provider: "script", Detail: "no pictures"}}
 		}
 		return calls(send("c", "I cannot see it."))
-	}), `"loop":{"maxSteps":1}`)
+	}), `"loop":{"maxSteps":1},"reply":"tool"`)
 	w.reaches(w.posts("Look.", "image/png", dot(t, 1)), shoal.RunFailed) // of max_steps
 	w.shows("shop", "bot failed | I cannot see it.",
 		"system completed @[ann] | bot could not answer (max_steps): The turn used all of its 1 steps. Ask again for less at once, or raise loop.maxSteps of the agent.")

@@ -10,12 +10,15 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// postReply posts the last plain text of a run that completes without output into the space
-// of the message that started it. Otherwise the answer of a model that never calls
-// sendSpaceMessage would be lost.
-func (x *execution) postReply(outcome agent.Outcome) error {
+// postReply posts the last plain text of a run that completes without output, or at a limit
+// with a closing answer, into the space of the message that started it. Otherwise the answer
+// of a model that does not or must not call sendSpaceMessage would be lost.
+func (x *execution) postReply(end agent.TurnEnd) error {
 	text := x.store.lastText()
-	if x.config.Reply != agentconfig.ReplyAuto || outcome != agent.Completed || x.run.Space == "" || text == "" || x.composer.HasOutput() {
+	if x.config.Reply != agentconfig.ReplyAuto || end.Outcome != agent.Completed || x.run.Space == "" || text == "" {
+		return nil
+	}
+	if x.composer.HasOutput() && !closed(end.Reason) {
 		return nil
 	}
 	var mention shoal.EntityID
@@ -27,6 +30,11 @@ func (x *execution) postReply(outcome agent.Outcome) error {
 		return err
 	}
 	return x.perform(x.composer.Say(text, mention), nil)
+}
+
+// closed reports whether a completed turn has ended with a closing answer.
+func closed(r agent.Reason) bool {
+	return r == agent.ReasonMaxSteps || r == agent.ReasonMaxErrors || r == agent.ReasonDenied
 }
 
 // connectedSender returns the sender of the run's trigger if it is a connected agent,

@@ -224,6 +224,42 @@ func TestSteps(t *testing.T) {
 	}
 }
 
+// A run that has used its steps ends with an answer, for which the model can call nothing,
+// and posts it; where nobody would see it, the run fails.
+func TestClosingAnswer(t *testing.T) {
+	const failed = "system completed @[ann] | bot could not answer (max_steps): The turn used all of its 1 steps. Ask again for less at once, or raise loop.maxSteps of the agent."
+	for name, c := range map[string]struct {
+		closing script.Answer
+		status  shoal.RunStatus
+		steps   int
+		shows   []string
+	}{
+		"auto":        {script.Answer{Text: "One of two."}, shoal.RunCompleted, 2, []string{"bot completed | Looking. | One of two."}},
+		"stream":      {script.Answer{Text: "One of two."}, shoal.RunCompleted, 2, []string{"bot completed | Looking. | One of two."}},
+		"tool":        {script.Answer{Text: "One of two."}, shoal.RunFailed, 1, []string{"bot failed | Looking.", failed}},
+		"auto, calls": {calls(send("c2", "More.")), shoal.RunFailed, 2, []string{"bot failed | Looking. | More.", strings.Replace(failed, "1 steps.", "1 steps. In place of a closing answer the model called tools.", 1)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			n := 0
+			reply, _, _ := strings.Cut(name, ",")
+			w.shopkeeper(script.Func(func(req *agent.Request) script.Answer {
+				if n++; n == 1 {
+					return calls(send("c1", "Looking."))
+				}
+				if req.ToolChoice.Mode != agent.ToolsNone || n > 2 {
+					t.Errorf("call %d may call %s", n, req.ToolChoice.Mode)
+				}
+				return c.closing
+			}), fmt.Sprintf(`"loop":{"maxSteps":1},"reply":%q`, reply))
+			if r := w.reaches(w.says("Look twice."), c.status); r.Steps != c.steps || r.Steps > r.MaxSteps {
+				t.Errorf("it took %d steps of %d", r.Steps, r.MaxSteps)
+			}
+			w.shows("shop", c.shows...)
+		})
+	}
+}
+
 // An agent that is deleted while its run waits ends it.
 func TestAgentIsDeleted(t *testing.T) {
 	w := newWorld(t)

@@ -159,7 +159,7 @@ func (x *execution) turnFinished(e agent.TurnFinished) error {
 		x.log.Warn("the run failed", "reason", end.Reason, "error", e.Err)
 	}
 	e.Outcome = end.Outcome
-	if err := x.postReply(end.Outcome); err != nil {
+	if err := x.postReply(end); err != nil {
 		return err
 	}
 	return x.finishRun(x.composer.Apply(e), end)

@@ -76,23 +76,25 @@ func resume(entry map[string]any) order {
 	return order{Run: map[string]any{"resume": []any{entry}}}
 }
 
-// A turn that has used its steps goes on when somebody grants more.
+// A turn that has used its steps goes on when somebody grants more; without that it ends
+// with a closing answer, or fails if it is to have none.
 func TestMoreSteps(t *testing.T) {
 	t.Parallel()
 	look := script.Answer{Calls: []agent.ToolCall{{Name: "weather", Arguments: `{"city":"Kiel"}`}}}
-	for _, approved := range []bool{true, false} {
-		client := meet(t, agent.NewMemory(), scripted(agent.Options{Tools: []agent.Tool{weather}, MaxSteps: 1, Continuation: 1}, look, script.Answer{Text: "Rain."}))
+	for _, c := range []struct{ approved, fails bool }{{approved: true}, {}, {fails: true}} {
+		o := agent.Options{Tools: []agent.Tool{weather}, MaxSteps: 1, Continuation: 1, NoClosingAnswer: c.fails}
+		client := meet(t, agent.NewMemory(), scripted(o, look, script.Answer{Text: "Rain."}))
 		got := client.say("u1", "Rain?", nil)
 		if len(got.Interrupts) != 1 || got.Interrupts[0].Reason != "confirmation" {
 			t.Fatalf("the run is interrupted by %+v", got.Interrupts)
 		}
-		got = client.run(resume(map[string]any{"interruptId": got.Interrupts[0].ID, "status": "resolved", "payload": map[string]any{"approved": approved}}))
+		got = client.run(resume(map[string]any{"interruptId": got.Interrupts[0].ID, "status": "resolved", "payload": map[string]any{"approved": c.approved}}))
 		seen := "user Rain?\nassistant weather{\"city\":\"Kiel\"}\ntool rain in Kiel\n"
-		if approved {
-			got.sees(t, "success", seen+"assistant Rain.\n")
+		if c.fails {
+			got.sees(t, "error", seen)
 			continue
 		}
-		got.sees(t, "error", seen)
+		got.sees(t, "success", seen+"assistant Rain.\n")
 	}
 }
 

@@ -137,8 +137,15 @@ var answers = []play{
 	}},
 	{name: "twelve steps", options: func(o *agent.Options) { o.MaxSteps = 12 }, attempts: 12, calls: 11, text: "Eleven stops, all wet."},
 	{
-		name: "every step", options: func(o *agent.Options) { o.MaxSteps = 3 }, attempts: 3, calls: 3,
-		outcome: agent.Failed, reason: agent.ReasonMaxSteps,
+		name: "every step", options: func(o *agent.Options) { o.MaxSteps = 3 }, attempts: 4, calls: 3,
+		outcome: agent.Failed, reason: agent.ReasonMaxSteps, check: func(t *testing.T, _ wire, s story) {
+			for i, a := range s.attempts {
+				body := strings.ToLower(string(a.body))
+				if closing := i == 3; strings.Contains(body, `"none"`) != closing || !strings.Contains(body, `"description"`) {
+					t.Errorf("attempt %d forbids tools: %v: %s", i+1, !closing, body)
+				}
+			}
+		},
 	},
 	{
 		name: "image", say: "image: what is this?", text: "A dot.",

@@ -37,6 +37,12 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		os.Exit(0)
+	} else if dir != "" && os.Getenv(closingEnv) != "" {
+		if err := closingChild(dir, os.Getenv(pointEnv)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
 	} else if dir != "" && os.Getenv(mixedEnv) != "" {
 		if err := mixedChild(dir, os.Getenv(pointEnv)); err != nil {
 			fmt.Fprintln(os.Stderr, err)

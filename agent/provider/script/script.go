@@ -63,18 +63,25 @@ func New(answers ...Answer) *Model {
 }
 
 // PerTurn plays the answers anew for each user message: it takes the answer
-// whose place is the number of assistant messages since the last one. It keeps
-// nothing between calls, so any number of conversations can share it.
+// whose place is the number of assistant messages since the last one. A request for a
+// closing answer does not count as one. PerTurn keeps nothing between calls, so any number
+// of conversations can share it.
 func PerTurn(answers ...Answer) *Model {
 	return &Model{answers: answers, choose: func(m *Model, req *agent.Request) (Answer, error) {
 		said := 0
-		for i := len(req.Messages) - 1; i >= 0 && req.Messages[i].Role != agent.User; i-- {
+		for i := len(req.Messages) - 1; i >= 0 && (req.Messages[i].Role != agent.User || asksToClose(req.Messages, i)); i-- {
 			if req.Messages[i].Role == agent.Assistant {
 				said++
 			}
 		}
 		return m.at(said, req)
 	}}
+}
+
+// asksToClose reports whether the message at i asks for a closing answer: an agent adds it
+// after the last results and does not store it, so that it has no id.
+func asksToClose(messages []agent.Message, i int) bool {
+	return i > 0 && i == len(messages)-1 && messages[i].ID == "" && messages[i-1].Role == agent.ToolRole
 }
 
 // Func answers each call by a function of the request.
