@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/script"
@@ -94,6 +95,51 @@ func ExampleTyped() {
 	}
 	fmt.Println(where.City, where.Country)
 	// Output: Kiel DE
+}
+
+// Condition is one of Above and All, which contains further ones.
+type Condition interface{ holds(celsius float64) bool }
+
+type Above struct {
+	Celsius float64 `json:"celsius"`
+}
+
+type All struct {
+	Of []agent.OneOf[Condition] `json:"of"`
+}
+
+func (a Above) holds(celsius float64) bool { return celsius > a.Celsius }
+
+func (a All) holds(celsius float64) bool {
+	return !slices.ContainsFunc(a.Of, func(c agent.OneOf[Condition]) bool { return !c.Value.holds(celsius) })
+}
+
+func init() {
+	agent.RegisterOneOf(map[string]Condition{"above": Above{}, "all": All{}})
+}
+
+func ExampleOneOf() {
+	type alarm struct {
+		When agent.OneOf[Condition] `json:"when"`
+	}
+	check := agent.Func("alarm", "Reports whether it would ring at 20 °C.", func(_ context.Context, in alarm) (bool, error) {
+		return in.When.Value.holds(20), nil
+	})
+	model := script.New(
+		script.Answer{Calls: []agent.ToolCall{{Name: "alarm", Arguments: `{"when":{"type":"all","of":[{"type":"above"}]}}`}}},
+		script.Answer{Calls: []agent.ToolCall{{Name: "alarm", Arguments: `{"when":{"type":"all","of":[{"type":"above","celsius":12}]}}`}}},
+		script.Answer{Text: "It rings."},
+	)
+	a := must(agent.New(model, agent.Options{Tools: []agent.Tool{check}}))
+	result := must(a.Run(context.Background(), agent.NewConversation(), agent.Say("Ring above 12 °C.")))
+	for _, m := range result.Messages {
+		for _, r := range m.Results() {
+			fmt.Println(r.Text)
+		}
+	}
+	// Output:
+	// Error: arguments.when.of[0].celsius: is missing
+	// true
 }
 
 // A turn that uses all of its steps ends with what the model knows by then.

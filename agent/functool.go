@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,9 +9,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // Func returns a tool that calls f. The schema of its arguments is derived from
@@ -24,13 +20,17 @@ import (
 //   - Slices, maps, nested structs and time.Time (RFC 3339) are what they are in
 //     JSON; []byte is base64; any and json.RawMessage take any value; types with
 //     UnmarshalText are strings, others with UnmarshalJSON take any value.
+//   - Types may contain themselves, as a tree does. A slice or a map that leads back to
+//     its type is optional: a leaf has none.
+//   - A [OneOf] is one of the registered types of an interface.
 //   - Fields that In does not have are refused.
 //
 // If the arguments cannot be decoded into In, the result is a failure that names the
 // field. If f returns a string or an [Output], that is the result; any other value is
 // encoded as JSON. An error of f is the error of the call.
 //
-// Func panics if In has no schema (a recursive type, a channel, a scalar), as
+// Func panics if In has no schema (a channel, a scalar, a OneOf of an interface that has
+// no types yet), as
 // regexp.MustCompile does: the mistake is in the program. [Configure] sets the
 // other properties of the tool's [ToolSpec].
 func Func[In, Out any](name, description string, f func(ctx context.Context, in In) (Out, error)) Tool {
@@ -166,85 +166,4 @@ func schemaFor[T any]() json.RawMessage {
 		panic("agent: " + err.Error())
 	}
 	return schema
-}
-
-// deriveSchema derives the schema of an object from the type that it decodes into.
-func deriveSchema(t reflect.Type) (json.RawMessage, error) {
-	if t.Kind() != reflect.Struct && (t.Kind() != reflect.Map || t.Key().Kind() != reflect.String) {
-		return nil, fmt.Errorf("%v is not an object in JSON: use a struct", t)
-	}
-	known := map[reflect.Type]*jsonschema.Schema{}
-	knownSchemas(t, map[reflect.Type]bool{}, known)
-	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: known})
-	if err != nil {
-		return nil, err
-	}
-	if s.Type != "object" {
-		return nil, fmt.Errorf("%v is not an object in JSON: use a struct", t)
-	}
-	loosen(s)
-	if s.Properties == nil {
-		s.Properties = map[string]*jsonschema.Schema{}
-	}
-	return json.Marshal(s)
-}
-
-// knownSchemas finds the types within t whose JSON form does not follow from their
-// fields.
-func knownSchemas(t reflect.Type, seen map[reflect.Type]bool, known map[reflect.Type]*jsonschema.Schema) {
-	if seen[t] {
-		return
-	}
-	seen[t] = true
-	switch p := reflect.PointerTo(t); {
-	case t.Kind() == reflect.Pointer || t.Kind() == reflect.Interface:
-	case t == reflect.TypeFor[time.Time]():
-		known[t] = &jsonschema.Schema{Type: "string", Format: "date-time"}
-		return
-	case p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()):
-		known[t] = &jsonschema.Schema{Type: "string"}
-		return
-	case p.Implements(reflect.TypeFor[json.Unmarshaler]()):
-		known[t] = &jsonschema.Schema{}
-		return
-	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
-		known[t] = &jsonschema.Schema{Type: "string", ContentEncoding: "base64"}
-		return
-	}
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
-		knownSchemas(t.Elem(), seen, known)
-	case reflect.Struct:
-		for _, field := range reflect.VisibleFields(t) {
-			if field.IsExported() || field.Anonymous {
-				knownSchemas(field.Type, seen, known)
-			}
-		}
-	}
-}
-
-// loosen adapts the schema to what this package guarantees for pointers and slices:
-// a pointer is optional and may be null, a slice is an array and never null.
-func loosen(s *jsonschema.Schema) {
-	if s == nil {
-		return
-	}
-	isArray := func(s *jsonschema.Schema) bool { return slices.Contains(s.Types, "array") }
-	s.Required = slices.DeleteFunc(s.Required, func(name string) bool {
-		p := s.Properties[name]
-		return len(p.Types) > 0 && !isArray(p)
-	})
-	switch {
-	case isArray(s):
-		s.Type, s.Types = "array", nil
-	case len(s.Types) == 1: // a pointer to something that takes any value
-		s.Types = nil
-	case len(s.Types) == 2:
-		s.Types = []string{s.Types[1], "null"}
-	}
-	for _, p := range s.Properties {
-		loosen(p)
-	}
-	loosen(s.Items)
-	loosen(s.AdditionalProperties)
 }

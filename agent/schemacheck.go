@@ -136,7 +136,7 @@ func (c *checker) combined(schema *jsonschema.Schema, v any, path string) {
 	for _, part := range schema.AllOf {
 		c.value(part, v, path)
 	}
-	if schema.AnyOf != nil {
+	if schema.AnyOf != nil && !c.named(schema.AnyOf, v, path) {
 		if fitting, why := c.alternatives(schema.AnyOf, v, path, 1); fitting == 0 {
 			c.add(path, "fits none of %d forms: %s", len(schema.AnyOf), why)
 		}

@@ -43,7 +43,7 @@ func (m *model) body(req *agent.Request) (map[string]any, error) {
 		c.MaxOutputTokens = max(s.MaxOutputTokens, min(s.MaxOutputTokens+thinks.room(s.Reasoning), mostOutput))
 	}
 	if req.Output != nil {
-		c.MediaType, c.Schema = "application/json", req.Output.Schema
+		c.MediaType, c.Schema = "application/json", acyclic(req.Output.Schema)
 	}
 	body := map[string]any{"contents": conversation(req.Messages, m.old()), "generationConfig": c}
 	if system := system(req); len(system) > 0 {
@@ -90,7 +90,7 @@ func system(req *agent.Request) []part {
 func declarations(specs []agent.ToolSpec) []declaration {
 	list := make([]declaration, 0, len(specs))
 	for _, spec := range specs {
-		list = append(list, declaration{Name: spec.Name, Description: spec.Description, Schema: spec.Schema})
+		list = append(list, declaration{Name: spec.Name, Description: spec.Description, Schema: acyclic(spec.Schema)})
 	}
 	return list
 }
