@@ -93,12 +93,8 @@ func turns(ctx context.Context, s *sqlstore.Store, id string, n int) error {
 		if errors.Is(err, agent.ErrConflict) {
 			continue
 		}
-		own := agent.TurnRef{ID: turn.ID, Attempt: 1}
 		if err == nil {
-			err = s.Commit(ctx, id, own, answer(0))
-		}
-		if err == nil {
-			err = s.End(ctx, id, own, agent.TurnEnd{Outcome: agent.Completed})
+			err = rest(ctx, s, id, turn.ID)
 		}
 		if err != nil {
 			return err
@@ -106,6 +102,15 @@ func turns(ctx context.Context, s *sqlstore.Store, id string, n int) error {
 		n--
 	}
 	return nil
+}
+
+// rest makes the writes of a turn with one step after its first one.
+func rest(ctx context.Context, s agent.Store, id, turn string) error {
+	own := agent.TurnRef{ID: turn, Attempt: 1}
+	if err := s.Commit(ctx, id, own, answer(0)); err != nil {
+		return err
+	}
+	return s.End(ctx, id, own, agent.TurnEnd{Outcome: agent.Completed})
 }
 
 // Servers that start together migrate once, and none fails.

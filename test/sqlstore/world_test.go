@@ -22,12 +22,12 @@ type database struct {
 	dialect        sqlstore.Dialect
 }
 
-var databases = map[string]func(t *testing.T) database{
-	"SQLite": func(t *testing.T) database {
+var databases = map[string]func(t testing.TB) database{
+	"SQLite": func(t testing.TB) database {
 		name := url.URL{Scheme: "file", Path: filepath.Join(t.TempDir(), "chats.db"), RawQuery: "_pragma=busy_timeout(60000)&_pragma=journal_mode(wal)"}
 		return database{"sqlite", name.String(), sqlstore.SQLite}
 	},
-	"PostgreSQL": func(t *testing.T) database {
+	"PostgreSQL": func(t testing.TB) database {
 		return database{"pgx", postgrestest.Database(t), sqlstore.PostgreSQL}
 	},
 }
@@ -40,7 +40,7 @@ func onEach(t *testing.T, test func(t *testing.T, d database)) {
 	}
 }
 
-func (d database) connect(t *testing.T) *sql.DB {
+func (d database) connect(t testing.TB) *sql.DB {
 	t.Helper()
 	db, err := sql.Open(d.driver, d.source)
 	if err != nil {
@@ -55,12 +55,12 @@ func (d database) connect(t *testing.T) *sql.DB {
 }
 
 // open returns the store as another process would have it, with connections of its own.
-func (d database) open(t *testing.T) *sqlstore.Store {
+func (d database) open(t testing.TB) *sqlstore.Store {
 	t.Helper()
 	return opened(t, d.connect(t), d.dialect)
 }
 
-func opened(t *testing.T, db *sql.DB, dialect sqlstore.Dialect) *sqlstore.Store {
+func opened(t testing.TB, db *sql.DB, dialect sqlstore.Dialect) *sqlstore.Store {
 	t.Helper()
 	s, err := sqlstore.Open(t.Context(), db, dialect)
 	if err != nil {
@@ -69,7 +69,7 @@ func opened(t *testing.T, db *sql.DB, dialect sqlstore.Dialect) *sqlstore.Store 
 	return s
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
