@@ -22,21 +22,10 @@ type PermissionRequest struct {
 	Withdrawn bool
 }
 
-// PermissionState is what came of a request so far. Approved and Reason are nil until it is
-// answered.
-type PermissionState struct {
-	ID         shoal.PendingID     `json:"id"`
-	SpaceID    shoal.SpaceID       `json:"spaceId"`
-	Status     shoal.PendingStatus `json:"status"`
-	ArgsHash   string              `json:"argsHash"`
-	Approved   *bool               `json:"approved"`
-	Reason     *string             `json:"reason"`
-	AnsweredBy *shoal.EntityID     `json:"answeredBy"`
-}
-
 // AskPermission opens a pending action that no run waits for, or goes on with one. It is for
-// the agent itself: Forbidden for others. A request that nobody asks about is canceled.
-func (s *Session) AskPermission(ctx context.Context, agent shoal.EntityID, r PermissionRequest) (out PermissionState, err error) {
+// the agent itself: Forbidden for others. It returns the action as it is then; once that is
+// answered, its Decision says what was decided. A request that nobody asks about is canceled.
+func (s *Session) AskPermission(ctx context.Context, agent shoal.EntityID, r PermissionRequest) (out shoal.PendingAction, err error) {
 	body := struct {
 		ID        shoal.PendingID `json:"id,omitempty"`
 		SpaceID   shoal.SpaceID   `json:"spaceId,omitempty"`

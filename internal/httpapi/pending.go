@@ -35,7 +35,7 @@ func pendingRoutes() []route {
 			method: http.MethodPost, path: entityPath + "/permissions", do: askPermission, waits: true, unseen: true, id: "askPermission", tag: "Pending",
 			summary: "Ask for a permission without a run", about: input.AskWords,
 			in: pending.Ask{}, example: `{"toolName": "Bash", "args": {"command": "make test"}, "waitMs": 20000}`,
-			status: http.StatusOK, out: pending.Asked{}, errors: []shoal.Kind{shoal.Forbidden, shoal.Conflict, shoal.SessionClosed},
+			status: http.StatusOK, out: shoal.PendingAction{}, errors: []shoal.Kind{shoal.Forbidden, shoal.Conflict, shoal.SessionClosed},
 		},
 		{
 			method: http.MethodGet, path: sessionPath + "/remembered-decisions", do: listRemembered, id: "listRememberedDecisions", tag: "Pending",

@@ -5,22 +5,23 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub/pending"
 )
 
 const permissions = base + "/entities/bot/permissions"
 
 // terminal is a world in which bot, an agent of ann, has opened a request in the smaller of their spaces.
-func terminal(t *testing.T) (w *world, ann, bot string, open pending.Asked) {
+func terminal(t *testing.T) (w *world, ann, bot string, open shoal.PendingAction) {
 	t.Helper()
 	w, ann, bot = conversation(t)
 	w.entity("default", "eve")
 	w.do(w.admin, "PATCH", base+"/entities/ann", `{"kind": "human"}`).wants(200)
 	w.do(w.admin, "PATCH", base+"/entities/bot", `{"kind": "agent", "ownerId": "ann"}`).wants(200)
 	w.space(ann, "all", "bot", "eve")
-	open = into[pending.Asked](w.do(bot, "POST", permissions, `{"toolName": "Bash", "args": {"command": "make"}}`).wants(200))
-	if open.Status != shoal.PendingOpen || open.SpaceID != "shop" || open.Approved != nil {
+	open = into[shoal.PendingAction](w.do(bot, "POST", permissions, `{"toolName": "Bash", "args": {"command": "make"}}`).wants(200))
+	if open.Status != shoal.PendingOpen || open.SpaceID == nil || *open.SpaceID != "shop" || open.Decision != nil {
 		t.Errorf("the request is %+v", open)
 	}
 	return w, ann, bot, open
@@ -44,17 +45,18 @@ func TestPermissionsWithoutARun(t *testing.T) {
 	w.do(ann, "POST", answer, `{"approved": true, "remember": "allow"}`).refuses(shoal.InvalidArgument)
 
 	var waiting sync.WaitGroup
-	var got pending.Asked
+	var got shoal.PendingAction
 	waiting.Go(func() {
-		got = into[pending.Asked](w.do(bot, "POST", permissions, `{"id": "`+string(open.ID)+`", "waitMs": 20000}`))
+		got = into[shoal.PendingAction](w.do(bot, "POST", permissions, `{"id": "`+string(open.ID)+`", "waitMs": 20000}`))
 	})
 	w.do(ann, "POST", answer, `{"approved": false, "reason": "ok, but later", "argsHash": "`+open.ArgsHash+`"}`).wants(200)
 	waiting.Wait()
-	if got.Status != shoal.PendingAnswered || got.Approved == nil || *got.Approved || got.Reason == nil || *got.Reason != "ok, but later" || got.AnsweredBy == nil || *got.AnsweredBy != "ann" {
-		t.Errorf("the program gets %+v", got)
+	by, reason := shoal.EntityID("ann"), "ok, but later"
+	if diff := cmp.Diff(&shoal.Decision{By: &by, Reason: &reason}, got.Decision); got.Status != shoal.PendingAnswered || diff != "" {
+		t.Errorf("the program gets %+v (-want +got):\n%s", got, diff)
 	}
 	w.do(ann, "POST", answer, `{"approved": true}`).refuses(shoal.AlreadyAnswered)
-	late := into[pending.Asked](w.do(bot, "POST", permissions, `{"id": "`+string(open.ID)+`", "withdrawn": true}`).wants(200))
+	late := into[shoal.PendingAction](w.do(bot, "POST", permissions, `{"id": "`+string(open.ID)+`", "withdrawn": true}`).wants(200))
 	if late.Status != shoal.PendingAnswered {
 		t.Errorf("taken back too late it is %+v", late)
 	}
@@ -71,7 +73,7 @@ func TestPermissionsAreTakenBack(t *testing.T) {
 	for _, wrong := range []string{`{}`, `{"withdrawn": true}`, `{"toolName": "Bash", "args": []}`, `{"toolName": "Bash", "waitMs": 20001}`, `{"id": "` + string(open.ID) + `", "toolName": "Bash"}`} {
 		w.do(bot, "POST", permissions, wrong).refuses(shoal.InvalidArgument)
 	}
-	back := into[pending.Asked](w.do(bot, "POST", permissions, `{"id": "`+string(open.ID)+`", "withdrawn": true}`).wants(200))
+	back := into[shoal.PendingAction](w.do(bot, "POST", permissions, `{"id": "`+string(open.ID)+`", "withdrawn": true}`).wants(200))
 	if back.Status != shoal.PendingCanceled {
 		t.Errorf("taken back it is %+v", back)
 	}

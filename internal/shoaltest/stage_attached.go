@@ -32,6 +32,6 @@ func askPermission(s *stage, c *command) error {
 		s.asked = map[string]shoal.PendingID{}
 	}
 	s.asked[tool] = asked.ID
-	s.say("%s in %s is %s", tool, asked.SpaceID, asked.Status)
+	s.say("%s in %s is %s", tool, *asked.SpaceID, asked.Status)
 	return nil
 }

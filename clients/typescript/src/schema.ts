@@ -669,7 +669,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Ask for a permission without a run
-         * @description For a program that acts for an agent in a terminal. The first call has `toolName` and `args`, and opens a pending action; each further one has the `id` that it returned, and keeps it open for 45 seconds. Both wait up to `waitMs` for the answer. `withdrawn: true` takes it back. The owner of the agent, admins and owners of the session may answer it. For the agent itself.
+         * @description For a program that acts for an agent in a terminal. The first call has `toolName` and `args`, and opens a pending action; each further one has the `id` that it returned, and keeps it open for 45 seconds. Both wait up to `waitMs` for the answer. `withdrawn: true` takes it back. The owner of the agent, admins and owners of the session may answer it; then the action has a `decision`. For the agent itself.
          */
         readonly post: operations["askPermission"];
         readonly delete?: never;
@@ -1733,26 +1733,6 @@ export interface components {
             readonly waitMs?: number;
             /** @description Whether to take the request back, because it was answered elsewhere. */
             readonly withdrawn?: boolean;
-        };
-        /** @description The state of a request for a permission. */
-        readonly Asked: {
-            /** @description The entity that answered. */
-            readonly answeredBy: string | null;
-            /** @description The answer; null before. */
-            readonly approved: boolean | null;
-            /** @description Identifies the tool and the arguments that were shown. */
-            readonly argsHash: string;
-            /** @description The pending action. */
-            readonly id: string;
-            /** @description The reason that came with the answer, or the question with which the call was returned. */
-            readonly reason: string | null;
-            /** @description The space that shows it. */
-            readonly spaceId: string;
-            /**
-             * @description `canceled` if it was taken back, or if no call was made about it for 45 seconds.
-             * @enum {string}
-             */
-            readonly status: "open" | "answered" | "expired" | "canceled";
         };
         /** @description The number and the hash of the last record of an audit log; 0 and an empty hash for an empty one. */
         readonly AuditHead: {
@@ -6133,7 +6113,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Asked"];
+                    readonly "application/json": components["schemas"]["PendingAction"];
                 };
             };
             readonly 400: components["responses"]["invalid_json"];

@@ -20,4 +20,4 @@ const AnswerWords = "The answer is stored when the call returns, and the run con
 // AskWords describes the operation to callers of the REST API.
 const AskWords = "For a program that acts for an agent in a terminal. The first call has `toolName` and `args`, and opens a pending action; " +
 	"each further one has the `id` that it returned, and keeps it open for 45 seconds. Both wait up to `waitMs` for the answer. `withdrawn: true` takes it back. " +
-	"The owner of the agent, admins and owners of the session may answer it. For the agent itself."
+	"The owner of the agent, admins and owners of the session may answer it; then the action has a `decision`. For the agent itself."

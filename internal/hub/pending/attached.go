@@ -37,18 +37,6 @@ type Ask struct {
 	Withdrawn bool            `json:"withdrawn,omitempty"`
 }
 
-// Asked is the state of a request. Approved and Reason are null until it is answered. ArgsHash
-// is that of the arguments that were shown.
-type Asked struct {
-	ID         shoal.PendingID     `json:"id"`
-	SpaceID    shoal.SpaceID       `json:"spaceId"`
-	Status     shoal.PendingStatus `json:"status"`
-	ArgsHash   string              `json:"argsHash"`
-	Approved   *bool               `json:"approved"`
-	Reason     *string             `json:"reason"`
-	AnsweredBy *shoal.EntityID     `json:"answeredBy"`
-}
-
 func (a Ask) validate() error {
 	switch {
 	case a.WaitMs < 0 || a.WaitMs > MaxAskWait.Milliseconds():
@@ -74,50 +62,43 @@ func (a Ask) validate() error {
 //
 // It is for the agent itself only: Forbidden for others, NotFound for the request of another
 // agent, Conflict if 32 are open or if the agent shares no open space with its owner.
-func (p *Pending) Ask(ctx context.Context, caller shoal.Principal, session shoal.SessionID, agent shoal.EntityID, a Ask) (Asked, error) {
+func (p *Pending) Ask(ctx context.Context, caller shoal.Principal, session shoal.SessionID, agent shoal.EntityID, a Ask) (out shoal.PendingAction, err error) {
 	const op = "hub.Pending.Ask"
 	if err := a.validate(); err != nil {
-		return Asked{}, core.Wrap(op, err)
+		return out, core.Wrap(op, err)
 	}
-	var row storage.Pending
 	sub := p.core.Bus.Subscribe()
 	defer sub.Close()
-	err := p.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
+	err = p.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
 		if err := checkAsker(ch, caller, session, agent); err != nil {
 			return err
 		}
-		if a.ID == "" {
-			row, err = openAsked(ch, session, agent, a)
-			return err
+		row, err := changeAsked(ch, session, agent, a)
+		if err == nil {
+			out, err = NewJudge(ch, session).publicView(row)
 		}
-		if row, err = findAsked(ch, session, agent, a.ID); err != nil || row.Status != shoal.PendingOpen {
-			return err
-		}
-		if a.Withdrawn {
-			row.Status = shoal.PendingCanceled
-			return settleRow(ch, row, shoal.PendingCanceled)
-		}
-		due := shoal.At(ch.At.Add(AskLease))
-		row.Due = &due
-		return ch.UpdatePending(row)
+		return err
 	})
-	if err != nil || a.WaitMs == 0 || row.Status != shoal.PendingOpen {
-		return askedOf(row), err
+	if err != nil || a.WaitMs == 0 || out.Status != shoal.PendingOpen {
+		return out, err
 	}
-	sub.Add(askTopic(session, row.ID))
+	sub.Add(askTopic(session, out.ID))
 	end := time.NewTimer(time.Duration(a.WaitMs) * time.Millisecond)
 	defer end.Stop()
 	for last := false; ; {
-		err := p.core.View(ctx, op, func(tx storage.Tx) (err error) {
-			row, err = findAsked(tx, session, agent, row.ID)
+		err := p.core.View(ctx, op, func(tx storage.Tx) error {
+			row, err := findAsked(tx, session, agent, out.ID)
+			if err == nil {
+				out, err = NewJudge(tx, session).publicView(row)
+			}
 			return err
 		})
-		if err != nil || row.Status != shoal.PendingOpen || last {
-			return askedOf(row), err
+		if err != nil || out.Status != shoal.PendingOpen || last {
+			return out, err
 		}
 		select {
 		case <-ctx.Done():
-			return askedOf(row), core.Wrap(op, ctx.Err())
+			return out, core.Wrap(op, ctx.Err())
 		case <-end.C:
 			last = true // a notification from another server may be late
 		case <-sub.Ready():
@@ -126,20 +107,27 @@ func (p *Pending) Ask(ctx context.Context, caller shoal.Principal, session shoal
 	}
 }
 
+// changeAsked opens a request, keeps it open or takes it back, and returns it.
+func changeAsked(ch *core.Change, session shoal.SessionID, agent shoal.EntityID, a Ask) (storage.Pending, error) {
+	if a.ID == "" {
+		return openAsked(ch, session, agent, a)
+	}
+	row, err := findAsked(ch, session, agent, a.ID)
+	if err != nil || row.Status != shoal.PendingOpen {
+		return row, err
+	}
+	if a.Withdrawn {
+		row.Status = shoal.PendingCanceled
+		return row, settleRow(ch, row, shoal.PendingCanceled)
+	}
+	due := shoal.At(ch.At.Add(AskLease))
+	row.Due = &due
+	return row, ch.UpdatePending(row)
+}
+
 // askTopic is notified when a request is settled that no run waits for.
 func askTopic(session shoal.SessionID, id shoal.PendingID) string {
 	return core.RunTopic(session, shoal.RunID(id))
-}
-
-func askedOf(row storage.Pending) Asked {
-	out := Asked{ID: row.ID, SpaceID: IDOrEmpty(row.SpaceID), Status: row.Status, ArgsHash: row.Hash, AnsweredBy: row.AnsweredBy}
-	if row.Status == shoal.PendingAnswered && row.Answer != nil {
-		out.Approved, out.Reason = row.Answer.Approved, row.Answer.Reason
-		if row.Answer.Ask != nil {
-			out.Reason = row.Answer.Ask
-		}
-	}
-	return out
 }
 
 // checkAsker fails unless the caller is the agent.

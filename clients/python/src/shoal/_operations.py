@@ -9,7 +9,6 @@ from .models import (
     AgentConfig,
     AgentPreview,
     Ask,
-    Asked,
     AuditPage,
     Caller,
     ClaimInput,
@@ -128,11 +127,11 @@ class AsyncOperations:
         """
         return await self.call("POST", "/v1/sessions/{session}/pending-actions/{pending}/answer", {"session": session, "pending": pending}, body=body)
 
-    async def ask_permission(self, entity: str, body: Ask, *, session: str | None = None) -> Asked:
+    async def ask_permission(self, entity: str, body: Ask, *, session: str | None = None) -> PendingAction:
         """For a program that acts for an agent in a terminal. The first call has `toolName` and `args`, and opens a
         pending action; each further one has the `id` that it returned, and keeps it open for 45 seconds. Both wait up
         to `waitMs` for the answer. `withdrawn: true` takes it back. The owner of the agent, admins and owners of the
-        session may answer it. For the agent itself.
+        session may answer it; then the action has a `decision`. For the agent itself.
         """
         return await self.call("POST", "/v1/sessions/{session}/entities/{entity}/permissions", {"session": session, "entity": entity}, body=body)
 
@@ -777,11 +776,11 @@ class Operations:
         """
         return self.call("POST", "/v1/sessions/{session}/pending-actions/{pending}/answer", {"session": session, "pending": pending}, body=body)
 
-    def ask_permission(self, entity: str, body: Ask, *, session: str | None = None) -> Asked:
+    def ask_permission(self, entity: str, body: Ask, *, session: str | None = None) -> PendingAction:
         """For a program that acts for an agent in a terminal. The first call has `toolName` and `args`, and opens a
         pending action; each further one has the `id` that it returned, and keeps it open for 45 seconds. Both wait up
         to `waitMs` for the answer. `withdrawn: true` takes it back. The owner of the agent, admins and owners of the
-        session may answer it. For the agent itself.
+        session may answer it; then the action has a `decision`. For the agent itself.
         """
         return self.call("POST", "/v1/sessions/{session}/entities/{entity}/permissions", {"session": session, "entity": entity}, body=body)
 

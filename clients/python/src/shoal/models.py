@@ -8,7 +8,6 @@ __all__ = [
     "AgentConfig",
     "AgentPreview",
     "Ask",
-    "Asked",
     "AuditHead",
     "AuditPage",
     "AuditRecord",
@@ -202,25 +201,6 @@ class Ask(TypedDict, total=False):
     waitMs: int
     #: Whether to take the request back, because it was answered elsewhere.
     withdrawn: bool
-
-
-class Asked(TypedDict):
-    """The state of a request for a permission."""
-
-    #: The entity that answered.
-    answeredBy: str | None
-    #: The answer; null before.
-    approved: bool | None
-    #: Identifies the tool and the arguments that were shown.
-    argsHash: str
-    #: The pending action.
-    id: str
-    #: The reason that came with the answer, or the question with which the call was returned.
-    reason: str | None
-    #: The space that shows it.
-    spaceId: str
-    #: `canceled` if it was taken back, or if no call was made about it for 45 seconds.
-    status: Literal["open", "answered", "expired", "canceled"]
 
 
 class AuditHead(TypedDict):
