@@ -160,7 +160,7 @@ type Event struct {
 	Target        shoal.EntityID      `json:"targetEntityId,omitempty"`
 }
 
-// CancelAll cancels everything that a run waits for, because the run ends.
+// CancelAll cancels everything that a run waits for, because the run ends or is to end.
 func CancelAll(ch *core.Change, run *storage.Run) error {
 	rows, err := ch.PendingOf(run.SessionID, run.ID)
 	if err != nil {

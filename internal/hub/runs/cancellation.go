@@ -12,8 +12,9 @@ func canceledError() *shoal.RunError {
 	return &shoal.RunError{Code: "canceled", Message: "The run was canceled."}
 }
 
-// CancelRun ends a queued run, and makes the executor of any other run end it. It returns
-// the run with the changes.
+// CancelRun ends a queued run, and makes the executor of any other run end it. What the run
+// asks is canceled at once: the program that executes it may never come back to end it. It
+// returns the run with the changes.
 func CancelRun(ch *core.Change, r storage.Run) (storage.Run, error) {
 	switch {
 	case r.Status.Ended() || r.Cancel:
@@ -24,14 +25,17 @@ func CancelRun(ch *core.Change, r storage.Run) (storage.Run, error) {
 		}
 	default:
 		r.Cancel, r.Awake = true, true
+		if err := pending.CancelAll(ch, &r); err != nil {
+			return r, err
+		}
 	}
 	ch.NotifyWork(r)
 	ch.Notify(core.RunTopic(r.SessionID, r.ID))
 	return r, ch.UpdateRun(r)
 }
 
-// CancelRuns cancels the runs of an agent, or of the session if agent is empty. What they ask
-// is canceled at once: the program that executes a run may never come back to end it.
+// CancelRuns cancels the runs of an agent, or of the session if agent is empty, and what the
+// agent asks without a run.
 func CancelRuns(ch *core.Change, session shoal.SessionID, agent shoal.EntityID) error {
 	runs, err := ch.Runs(session, storage.RunFilter{Agent: agent, Status: ActiveStatuses})
 	if err != nil {
