@@ -102,7 +102,7 @@ func newVersionOnly() (any, *cli.Globals) {
 func wakeHook(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	return wakehook.Main(ctx, args, os.Stdin, os.Stderr)
+	return wakehook.Main(ctx, args, os.Stdin, os.Stdout, os.Stderr)
 }
 
 func main() {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -149,7 +150,9 @@ func (c *Config) remember(after string, made []int, before *Memory) Memory {
 	}
 	origin, exact := c.text, true
 	if before != nil {
-		out.New, out.Dir, out.Mode, out.Made = before.New, before.Dir, before.Mode, before.Made
+		out.New, out.Dir, out.Mode = before.New, before.Dir, before.Mode
+		known := min(len(before.Made), len(made)) // an earlier version may have made fewer pieces
+		out.Made = slices.Concat(before.Made, made[known:])
 		origin, exact = before.restore(c.text)
 	}
 	if !exact {

@@ -14,37 +14,46 @@ import (
 // WakeHook is the first argument of the program that hooks start.
 const WakeHook = "wake-hook"
 
-// hookEvents are the events at which the program begins to wait, or hears what the model does.
-var hookEvents = []string{"SessionStart", "UserPromptSubmit", "Stop"}
+// wakeEvents are the events at which the program begins to wait, or hears what the model does.
+var wakeEvents = []string{"SessionStart", "UserPromptSubmit", "Stop"}
+
+// askEvents are those at which it asks for a permission, and hears that the terminal has given it. New
+// events belong at the end: what is remembered of the hooks of earlier versions is in this order.
+var askEvents = []string{"PermissionRequest", "PostToolUse", "PostToolUseFailure"}
 
 const (
 	// claudeSeconds is how long Claude Code lets a hook wait: a week. It starts another one with each prompt.
 	claudeSeconds = 7 * 24 * 3600
+	// claudeShortly is how long a hook may take that only remembers what it hears.
+	claudeShortly = 60
 	// codexSeconds is how long Codex waits for a hook, which starts another program and ends.
 	codexSeconds = 10
 )
 
 // hookFile edits the file with the hooks of a client.
 type hookFile struct {
+	events []string
 	// hook is what the client starts at an event, and arguments are what the program is started with,
 	// nil if it is another program.
-	hook      func(program, name string) []field
+	hook      func(event, program, name string) []field
 	arguments func(hook map[string]any) []string
 }
 
 // hookFiles are those of the clients that have hooks.
 var hookFiles = map[string]hookFile{
 	// Without a shell, in the background, and with what the program prints as a prompt if it exits with 2.
+	// A dialog about a permission reads what its hook prints, and stays open meanwhile.
 	"claude-code": {
-		hook: func(program, name string) []field {
-			return []field{
-				{"type", "command"},
-				{"command", program},
-				{"args", []any{WakeHook, "claude", "--entry", name}},
-				{"async", true},
-				{"asyncRewake", true},
-				{"timeout", claudeSeconds},
+		events: slices.Concat(wakeEvents, askEvents),
+		hook: func(event, program, name string) []field {
+			out := []field{{"type", "command"}, {"command", program}, {"args", []any{WakeHook, "claude", "--entry", name}}}
+			switch event {
+			case "PermissionRequest":
+				return append(out, field{"timeout", claudeSeconds})
+			case "PostToolUse", "PostToolUseFailure":
+				return append(out, field{"async", true}, field{"timeout", claudeShortly})
 			}
+			return append(out, field{"async", true}, field{"asyncRewake", true}, field{"timeout", claudeSeconds})
 		},
 		arguments: func(hook map[string]any) (args []string) {
 			list, _ := hook["args"].([]any)
@@ -57,7 +66,8 @@ var hookFiles = map[string]hookFile{
 	},
 	// Codex starts a shell, and waits for the hook.
 	"codex": {
-		hook: func(program, name string) []field {
+		events: wakeEvents,
+		hook: func(_, program, name string) []field {
 			return []field{
 				{"type", "command"},
 				{"command", shellWord(program) + " " + WakeHook + " codex --entry " + name},
@@ -151,15 +161,15 @@ func (m Machine) KeyOf(c *Client, entry string) (url, key string, err error) {
 }
 
 func (f hookFile) set(src, name string, t Target) (after string, made []int, err error) {
-	for _, event := range hookEvents {
+	for _, event := range f.events {
 		group, at, err := f.at(src, event, name)
 		if err != nil {
 			return "", nil, err
 		}
 		n := 0
 		if at >= 0 {
-			src = jsonReplace(src, group.items[at].value, f.hook(t.Program, name))
-		} else if src, n, err = jsonPush(src, []string{"hooks", event}, []field{{"hooks", []any{f.hook(t.Program, name)}}}); err != nil {
+			src = jsonReplace(src, group.items[at].value, f.hook(event, t.Program, name))
+		} else if src, n, err = jsonPush(src, []string{"hooks", event}, []field{{"hooks", []any{f.hook(event, t.Program, name)}}}); err != nil {
 			return "", nil, err
 		}
 		made = append(made, n)
@@ -168,7 +178,7 @@ func (f hookFile) set(src, name string, t Target) (after string, made []int, err
 }
 
 func (f hookFile) cut(src, name string, made []int) (string, error) {
-	for i, event := range slices.Backward(hookEvents) {
+	for i, event := range slices.Backward(f.events) {
 		group, at, err := f.at(src, event, name)
 		if err != nil {
 			return "", err
@@ -235,7 +245,7 @@ func (f hookFile) read(src, name string) (map[string]any, error) {
 	if _, err := decodeJSON(src); err != nil {
 		return nil, err
 	}
-	for _, event := range hookEvents {
+	for _, event := range f.events {
 		if _, at, err := f.at(src, event, name); err != nil || at >= 0 {
 			return map[string]any{}, err
 		}
@@ -251,7 +261,7 @@ func (f hookFile) rest(src, name string) (map[string]any, error) {
 	if err != nil || name == "" || !is {
 		return said, err
 	}
-	for _, event := range hookEvents {
+	for _, event := range f.events {
 		groups, is := events[event].([]any)
 		if !is {
 			continue

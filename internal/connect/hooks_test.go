@@ -12,7 +12,7 @@ import (
 // hooked are the settings with the hooks of one server, and nothing else.
 func hooked(t *testing.T) string {
 	t.Helper()
-	one := func(event string) string {
+	one := func(event, rest string) string {
 		return `    "` + event + `": [
       {
         "hooks": [
@@ -25,15 +25,21 @@ func hooked(t *testing.T) string {
               "--entry",
               "shoal"
             ],
-            "async": true,
-            "asyncRewake": true,
-            "timeout": 604800
+` + rest + `
           }
         ]
       }
     ]`
 	}
-	return "{\n  \"hooks\": {\n" + one("SessionStart") + ",\n" + one("UserPromptSubmit") + ",\n" + one("Stop") + "\n  }\n}\n"
+	const (
+		wakes     = "            \"async\": true,\n            \"asyncRewake\": true,\n            \"timeout\": 604800"
+		asks      = "            \"timeout\": 604800"
+		remembers = "            \"async\": true,\n            \"timeout\": 60"
+	)
+	return "{\n  \"hooks\": {\n" + strings.Join([]string{
+		one("SessionStart", wakes), one("UserPromptSubmit", wakes), one("Stop", wakes),
+		one("PermissionRequest", asks), one("PostToolUse", remembers), one("PostToolUseFailure", remembers),
+	}, ",\n") + "\n  }\n}\n"
 }
 
 // The hooks are added beside those of the person, and removing them restores the file.
@@ -136,7 +142,7 @@ func TestHooksAreReplacedInPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	after := read(t, path)
-	if strings.Contains(after, "/old/shoal") || strings.Count(after, "/new/shoal") != 3 || strings.Contains(after, `"timeout": 5}`) {
+	if strings.Contains(after, "/old/shoal") || strings.Count(after, "/new/shoal") != 6 || strings.Contains(after, `"timeout": 5}`) {
 		t.Errorf("the hooks are\n%s", after)
 	}
 	if change, err = openHooks(t, path).Without("shoal", nil); err != nil {
@@ -145,10 +151,40 @@ func TestHooksAreReplacedInPlace(t *testing.T) {
 	if err := change.Write(); err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"hooks": {"Stop": [{"matcher": "", "hooks": [{"type": "command", "command": "a"}]}], "SessionStart": [], "UserPromptSubmit": []}}`
+	const want = `{"hooks": {"Stop": [{"matcher": "", "hooks": [{"type": "command", "command": "a"}]}], "SessionStart": [], "UserPromptSubmit": [], "PermissionRequest": [], "PostToolUse": [], "PostToolUseFailure": []}}`
 	if diff := cmp.Diff(want, read(t, path)); diff != "" {
 		t.Errorf("without a record (-want +got):\n%s", diff)
 	}
+}
+
+// Hooks of a version that had fewer of them are completed, and all go, also from a file that was changed since.
+func TestHooksOfAnEarlierVersion(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "settings.json")
+	earlier := hookFiles["claude-code"]
+	earlier.events = wakeEvents
+	c, err := open(earlier, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := c.With("shoal", Target{Program: "/bin/shoal"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Write(); err != nil {
+		t.Fatal(err)
+	}
+	second, err := openHooks(t, path).With("shoal", Target{Program: "/bin/shoal"}, &first.Undo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Write(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(hooked(t), read(t, path)); diff != "" {
+		t.Errorf("completed they are (-want +got):\n%s", diff)
+	}
+	takesHooksOut(t, path, "", &second.Undo)
 }
 
 // Settings in another form are refused and stay as they are.

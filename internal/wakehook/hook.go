@@ -16,6 +16,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
+	"github.com/shoal-dev/shoal/internal/approval"
 	"github.com/shoal-dev/shoal/internal/connect"
 	"github.com/shoal-dev/shoal/internal/filelock"
 )
@@ -35,13 +36,23 @@ type event struct {
 	Name    string `json:"hook_event_name"`
 	Source  string `json:"source"` // of SessionStart
 	Prompt  string `json:"prompt"` // of UserPromptSubmit
+	// Tool and Input are the call that a dialog asks for, or that was executed.
+	Tool  string          `json:"tool_name"`
+	Input json.RawMessage `json:"tool_input"`
 }
+
+// permissionRequest is the event of a dialog that asks for a permission.
+const permissionRequest = "PermissionRequest"
+
+// call names the call of an event by its tool and arguments.
+func (e event) call() string { return approval.ArgsHash(e.Tool, e.Input) }
 
 // Main handles one event of a coding agent, waits until a message arrives if no other hook does, prints
 // it to out and returns the exit code. Nothing but a message, or one that was not answered, makes that
-// [Woken]: a coding agent whose hook always fails with that code would never stop.
-func Main(ctx context.Context, args []string, in io.Reader, out io.Writer) int {
-	woken, err := run(ctx, args, in, out)
+// [Woken]: a coding agent whose hook always fails with that code would never stop. At the event of a
+// permission it prints what was decided on the server to answers, or nothing.
+func Main(ctx context.Context, args []string, in io.Reader, answers, out io.Writer) int {
+	woken, err := run(ctx, args, in, answers, out)
 	switch {
 	case err != nil:
 		_, _ = fmt.Fprintf(out, "shoal %s: %v\n", connect.WakeHook, err) // nobody may read it
@@ -74,7 +85,7 @@ func kindOf(args []string) (kind, error) {
 	return kind{}, errors.New("it is started by a hook that `shoal connect claude-code --wake` writes; name the client: claude or codex")
 }
 
-func run(ctx context.Context, args []string, in io.Reader, out io.Writer) (woken bool, err error) {
+func run(ctx context.Context, args []string, in io.Reader, answers, out io.Writer) (woken bool, err error) {
 	k, err := kindOf(args)
 	if err != nil {
 		return false, err
@@ -109,6 +120,7 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) (woken
 	if err != nil {
 		return false, err
 	}
+	h.answers = answers
 	if k.name == "codex" {
 		return false, h.handleCodex(e, *entry)
 	}
@@ -123,6 +135,8 @@ type hook struct {
 	state  state
 	tools  string // what the names of the tools of the server begin with
 	out    io.Writer
+	// answers is where the client reads decisions about permissions.
+	answers io.Writer
 }
 
 func newHook(k kind, entry string, o owner, out io.Writer) (*hook, error) {
@@ -168,10 +182,14 @@ func (h *hook) remember(e event) error {
 func (h *hook) handle(ctx context.Context, e event) (woken bool, err error) {
 	switch e.Name {
 	case "SessionStart", "UserPromptSubmit", "Stop":
+	case permissionRequest:
+		return false, h.ask(ctx, e)
+	case "PostToolUse", "PostToolUseFailure":
+		return false, h.state.endAsk(e.call())
 	default:
 		return false, nil
 	}
-	if err := h.remember(e); err != nil {
+	if err := errors.Join(h.remember(e), h.state.endAsks()); err != nil {
 		return false, err
 	}
 	switch e.Name {

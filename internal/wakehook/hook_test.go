@@ -177,12 +177,12 @@ func TestOnlyAMessageWakes(t *testing.T) {
 		t.Setenv("CLAUDE_CONFIG_DIR", "")
 		t.Setenv("CLAUDE_CODE_ENTRYPOINT", "cli")
 		var out bytes.Buffer
-		if code := Main(t.Context(), test.args, strings.NewReader(test.input), &out); code != test.code || out.Len() == 0 {
+		if code := Main(t.Context(), test.args, strings.NewReader(test.input), &out, &out); code != test.code || out.Len() == 0 {
 			t.Errorf("%s: %d\n%s", name, code, &out)
 		}
 	}
 	t.Setenv("CLAUDE_CODE_ENTRYPOINT", "sdk-cli")
-	if code := Main(t.Context(), []string{"claude"}, strings.NewReader(`{"hook_event_name": "Stop"}`), os.Stderr); code != 0 {
+	if code := Main(t.Context(), []string{"claude"}, strings.NewReader(`{"hook_event_name": "Stop"}`), os.Stdout, os.Stderr); code != 0 {
 		t.Errorf("without a terminal: %d", code)
 	}
 }

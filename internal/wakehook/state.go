@@ -167,8 +167,30 @@ func (s state) thread() string {
 
 // forget deletes the files of an owner that has ended: what it had not read is for another terminal now.
 func (s state) forget() error {
-	return errors.Join(s.setBusy(false), removed(s.path(".json")), removed(s.path(".thread")), removed(s.path(".lock")))
+	return errors.Join(s.setBusy(false), s.endAsks(), removed(s.path(".json")), removed(s.path(".thread")), removed(s.path(".lock")))
 }
+
+// beginAsk remembers that a hook asks for a call on the server, and isAsking whether it should still.
+func (s state) beginAsk(call string) error { return os.WriteFile(s.path(askMark+call), nil, 0o600) }
+
+func (s state) isAsking(call string) bool {
+	_, err := os.Stat(s.path(askMark + call))
+	return err == nil
+}
+
+// endAsk has the hooks that ask for a call end, because the terminal has answered. endAsks ends all.
+func (s state) endAsk(call string) error { return removed(s.path(askMark + call)) }
+
+func (s state) endAsks() (err error) {
+	files, _ := filepath.Glob(s.path(askMark + "*")) // the pattern is valid
+	for _, file := range files {
+		err = errors.Join(err, removed(file))
+	}
+	return err
+}
+
+// askMark begins the extension of the files of calls that are asked for.
+const askMark = ".ask-"
 
 func removed(path string) error {
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {

@@ -295,7 +295,7 @@ var importTable = []importRule{
 		},
 		never: sqlPackages,
 	},
-	{dir: "internal/wakehook", inside: []string{".", "client", "internal/connect", "internal/filelock", "internal/safetext", "internal/wholefile"}, others: true, never: sqlAndWeb},
+	{dir: "internal/wakehook", inside: []string{".", "client", "internal/approval", "internal/connect", "internal/filelock", "internal/safetext", "internal/wholefile"}, others: true, never: sqlAndWeb},
 	{dir: "internal/wholefile", never: sqlAndWeb},
 	{dir: "internal/yamltext", others: true, never: sqlAndWeb},
 	{dir: "internal/sqlite", others: true, never: slices.Concat(webPackages, []string{"database/sql", "github.com/jackc/pgx"})},

@@ -160,11 +160,11 @@ func (n *connection) undoHooks() error {
 // noteNext prints what to do next.
 func (n *connection) noteNext() {
 	if n.hooks != nil && n.hooks.wanted {
-		first := ""
+		first, then := "", "; what it asks before it runs a tool, its owner can answer in Shoal, too"
 		if n.client.ID == "codex" {
-			first = ", trust the hooks and write a first prompt"
+			first, then = ", trust the hooks and write a first prompt", ""
 		}
-		n.sh.Output.Note("%s is written, too: restart %s%s, and a mention of %s wakes it (`shoal wake test @%s`)", n.hooks.path, n.client.Name, first, n.agent(), n.agent())
+		n.sh.Output.Note("%s is written, too: restart %s%s, and a mention of %s wakes it (`shoal wake test @%s`)%s", n.hooks.path, n.client.Name, first, n.agent(), n.agent(), then)
 		return
 	}
 	n.sh.Output.Note("restart %s and prompt it: Call wait_for_mentions on %s, and answer every message that mentions you.", n.client.Name, n.Entry)
