@@ -107,7 +107,13 @@ type terminal struct {
 // open starts Claude Code in a terminal of its own, and waits until a mention wakes it.
 func (d *desk) open(name string) *terminal {
 	d.t.Helper()
-	x := d.start(name, "claude", "--model", "claude-opus-4-6", "--permission-mode", "default", "--allowedTools", "mcp__shoal", "Bash")
+	return d.openWith(name, "mcp__shoal", "Bash")
+}
+
+// openWith starts Claude Code with tools that it may use without asking.
+func (d *desk) openWith(name string, tools ...string) *terminal {
+	d.t.Helper()
+	x := d.start(name, "claude", append([]string{"--model", "claude-opus-4-6", "--permission-mode", "default", "--allowedTools"}, tools...)...)
 	until(d.t, "the hook of "+name, x.screen, func() (int, bool) {
 		hook := x.hook()
 		return hook, hook != 0
