@@ -39,6 +39,9 @@ func catch(t *testing.T, bug string, seed uint64) (o outcome, ran bool) {
 	if slices.Contains(names(auditBugs), bug) {
 		return failTest(t, bug, "internal/hub", "TestActsAreRecorded"), true
 	}
+	if test := terminalTests[bug]; test != "" {
+		return failTest(t, bug, "internal/wakehook", test), true
+	}
 	switch bug {
 	case "a turn is not remembered":
 		return killCoders(t, env, coderPairs([]string{"prompted", "said"}, []string{"runner"}), time.Second, 0, 2, seed), true
