@@ -110,10 +110,6 @@ type Principal struct {
 // Admin reports whether p may do everything.
 func (p Principal) Admin() bool { return p.Role == RoleAdmin }
 
-// Manages reports whether p may do what an admin may in the sessions that it may
-// enter: all of them for an admin, its own for an owner.
-func (p Principal) Manages() bool { return p.Admin() || p.SessionRole == SessionOwner }
-
 // Caller describes the caller to itself. EntityID is the acting entity, SignInID the sign-in of a
 // browser that acts with a key.
 type Caller struct {

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -110,9 +109,8 @@ func listAgents(c *call) error {
 func putAgent(c *call) error {
 	// Callers without the right must not learn what is wrong with a configuration, for
 	// example which environment variables are allowed.
-	if !c.caller.Manages() {
-		_, _, err := c.Hub.Agents.Put(c.ctx(), c.caller, storage.Agent{HostedAgent: shoal.HostedAgent{ID: c.agent(), SessionID: c.session()}})
-		return cmp.Or(err, error(shoal.E("httpapi.putAgent", shoal.Forbidden, "Hosting agents requires an admin key or the session role owner.")))
+	if err := c.Hub.Agents.MayPut(c.caller, c.session()); err != nil {
+		return err
 	}
 	body := guard.Body(c.r)
 	if len(body) == 0 {

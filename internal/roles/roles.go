@@ -27,6 +27,7 @@ const (
 	LeaveSpace    Act = "leave a space"
 	CreateSpace   Act = "create spaces"
 	ChangeSpace   Act = "change spaces and their members"
+	Moderate      Act = "do what spaces and permissions reserve for admins of the session"
 	ControlRun    Act = "cancel and retry runs"
 	ServeRun      Act = "execute its own runs as a remote agent"
 	TriggerRun    Act = "start runs as a service"
@@ -59,6 +60,7 @@ var table = []rule{
 	{LeaveSpace, "owner admin member guest", true},
 	{CreateSpace, "owner admin member", true},
 	{ChangeSpace, "owner admin member", true},
+	{Moderate, "owner admin", false},
 	{ControlRun, "owner admin member", true},
 	{ServeRun, "owner admin member", true},
 	{TriggerRun, "owner", true},

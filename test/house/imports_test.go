@@ -209,7 +209,7 @@ var importTable = []importRule{
 	{dir: "internal/hub/inbox", inside: []string{".", "internal/approval", "internal/hub/core", "internal/hub/runs", "internal/hub/storage", "internal/limit", "internal/metrics", "internal/roles"}, never: sqlAndWeb},
 	{dir: "internal/hub/spaces", inside: []string{".", "internal/audit", "internal/hub/agents", "internal/hub/core", "internal/hub/inbox", "internal/hub/pending", "internal/hub/runs", "internal/hub/storage", "internal/naming", "internal/roles", "internal/search"}, never: sqlAndWeb},
 	{dir: "internal/hub/access", inside: []string{".", "internal/audit", "internal/hub/agents", "internal/hub/core", "internal/hub/pending", "internal/hub/spaces", "internal/hub/storage", "internal/naming", "internal/roles"}, never: sqlAndWeb},
-	{dir: "internal/hub/feed", inside: []string{".", "internal/hub/core", "internal/hub/live", "internal/hub/pending", "internal/hub/runs", "internal/hub/storage"}, never: sqlAndWeb},
+	{dir: "internal/hub/feed", inside: []string{".", "internal/hub/core", "internal/hub/live", "internal/hub/pending", "internal/hub/runs", "internal/hub/storage", "internal/roles"}, never: sqlAndWeb},
 	{dir: "internal/hub/archive", inside: []string{".", "internal/audit", "internal/hub/core", "internal/hub/runs", "internal/hub/storage", "internal/roles"}, never: sqlAndWeb},
 	{dir: "internal/hub/audits", inside: []string{".", "internal/audit", "internal/hub/core", "internal/hub/storage", "internal/roles"}, never: sqlAndWeb},
 	{dir: "internal/timing", inside: []string{".", "agent"}, never: sqlAndWeb},

@@ -149,14 +149,12 @@ func (i *Invites) Delete(ctx context.Context, caller shoal.Principal, session sh
 
 // deleteInvite deletes an invitation whose role the caller may give.
 func deleteInvite(ch *core.Change, caller shoal.Principal, session shoal.SessionID, id shoal.InviteID) error {
-	open, err := ch.Invites(session, ch.At, "", shoal.MaxInvites)
+	of, err := ch.Invite(session, id)
 	if err != nil {
 		return err
 	}
-	for _, of := range open {
-		if of.ID == id && !caller.Admin() && !roles.MayGive(caller.SessionRole, of.SessionRole) {
-			return mayNotGive(caller, of.SessionRole)
-		}
+	if !caller.Admin() && !roles.MayGive(caller.SessionRole, of.SessionRole) {
+		return mayNotGive(caller, of.SessionRole)
 	}
 	return ch.DeleteInvite(session, id)
 }

@@ -21,6 +21,12 @@ type Agents struct{ core *core.Core }
 // NewAgents returns the hosted agents of a hub.
 func NewAgents(c *core.Core) *Agents { return &Agents{c} }
 
+// MayPut checks that the caller may store configurations in a session: admins and owners of the
+// session. It fails with NotFound or Forbidden.
+func (a *Agents) MayPut(caller shoal.Principal, session shoal.SessionID) error {
+	return core.Wrap("hub.Agents.Put", core.Authorize(caller, session, roles.Manage))
+}
+
 // Put stores a configuration as the newest version, and creates the entity of the agent if
 // it does not exist. The name and description of the entity follow the configuration.
 // created reports that the agent was not hosted before. A configuration with the hash of

@@ -70,7 +70,7 @@ func Authorize(caller shoal.Principal, session shoal.SessionID, act roles.Act) e
 // which session: [CheckSession] does.
 func May(caller shoal.Principal, act roles.Act) error {
 	switch {
-	case caller.Admin(), caller.Role == shoal.RoleService && roles.AllowsService(act), caller.Role == shoal.RoleEntity && roles.Allows(caller.SessionRole, act):
+	case Can(caller, act):
 		return nil
 	case caller.Role == shoal.RoleService || cmp.Or(caller.SessionRole, shoal.SessionMember) == shoal.SessionMember:
 		use := "an admin key or the key of an owner of the session"
@@ -80,6 +80,17 @@ func May(caller shoal.Principal, act roles.Act) error {
 		return shoal.E("", shoal.Forbidden, fmt.Sprintf("A key with the role %q may not do this. Use %s.", caller.Role, use))
 	}
 	return shoal.E("", shoal.Forbidden, fmt.Sprintf("%q has the role %q in this session, which does not allow to %s. Ask an owner of the session.", caller.EntityID, caller.SessionRole, act))
+}
+
+// Can reports whether [May] allows an act.
+func Can(caller shoal.Principal, act roles.Act) bool {
+	switch caller.Role {
+	case shoal.RoleAdmin:
+		return true
+	case shoal.RoleService:
+		return roles.AllowsService(act)
+	}
+	return caller.Role == shoal.RoleEntity && roles.Allows(caller.SessionRole, act)
 }
 
 // Guest reports whether the caller sees only the participants that share a space with it, and
@@ -206,8 +217,8 @@ func ModeratedSpace(tx Tx, caller shoal.Principal, session shoal.SessionID, spac
 // session, or, in a session whose spaces have moderators, the owner of the space or an admin
 // of the session.
 func Moderates(tx Tx, caller shoal.Principal, s shoal.Space) (bool, error) {
-	if caller.Manages() || OwnEntity(caller) == "" {
-		return caller.Manages(), nil
+	if manages := Can(caller, roles.Manage); manages || OwnEntity(caller) == "" {
+		return manages, nil
 	}
 	in, err := FindSession(tx, s.SessionID)
 	if err != nil {
@@ -218,15 +229,15 @@ func Moderates(tx Tx, caller shoal.Principal, s shoal.Space) (bool, error) {
 
 // moderatesIn is Moderates with the session, which the caller has read.
 func moderatesIn(tx Tx, caller shoal.Principal, in shoal.Session, s shoal.Space) (bool, error) {
-	own := OwnEntity(caller)
-	if caller.Manages() || own == "" || in.SpaceRights != shoal.SpaceRightsModerators {
-		return caller.Manages(), nil
+	own, manages := OwnEntity(caller), Can(caller, roles.Manage)
+	if manages || own == "" || in.SpaceRights != shoal.SpaceRightsModerators {
+		return manages, nil
 	}
 	if s.OwnerID != nil && *s.OwnerID == own {
 		return true, nil
 	}
 	e, err := FindEntity(tx, in.ID, own)
-	return err == nil && e.SessionRole == shoal.SessionAdmin, err
+	return err == nil && roles.Allows(e.SessionRole, roles.Moderate), err
 }
 
 // ClosedSpaceError returns the error for a change to a closed space.

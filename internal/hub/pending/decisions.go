@@ -25,7 +25,7 @@ func OwnerOf(e shoal.Entity) shoal.EntityID {
 // managesSession reports whether an entity manages the session: as its owner or as an admin
 // of it.
 func managesSession(e shoal.Entity) bool {
-	return e.SessionRole == shoal.SessionOwner || e.SessionRole == shoal.SessionAdmin
+	return roles.Allows(e.SessionRole, roles.Moderate)
 }
 
 // storeDecision stores the decision that settled row, so that it answers later calls.
@@ -123,7 +123,7 @@ func (p *Pending) Forget(ctx context.Context, caller shoal.Principal, session sh
 func decisionRights(tx Tx, caller shoal.Principal, session shoal.SessionID, d shoal.RememberedDecision) (sees, may bool, err error) {
 	own := core.ReaderEntity(caller)
 	if own == "" {
-		return true, caller.Manages(), nil
+		return true, core.Can(caller, roles.Manage), nil
 	}
 	judge := NewJudge(tx, session)
 	me, err := judge.entity(own)

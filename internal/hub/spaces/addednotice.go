@@ -7,6 +7,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // announceAdded posts a system message into a space when an entity or an administrator adds
@@ -41,7 +42,7 @@ func needsNotice(ch *core.Change, caller shoal.Principal, e shoal.Entity) bool {
 	if e.Hosted || e.ID == caller.EntityID {
 		return false
 	}
-	owns := caller.Manages() || e.OwnerID != nil && *e.OwnerID == caller.EntityID
+	owns := core.Can(caller, roles.Manage) || e.OwnerID != nil && *e.OwnerID == caller.EntityID
 	return !owns || ch.Core.Presence.FillState(e).LastSeenAt != nil
 }
 

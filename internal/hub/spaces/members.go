@@ -64,7 +64,7 @@ func addMember(ch *core.Change, caller shoal.Principal, s *shoal.Space, id shoal
 // must list the caller (invite). Admins and the owners of the session and of the agent
 // always may.
 func mayInvite(tx Tx, caller shoal.Principal, e shoal.Entity) error {
-	if !e.Hosted || caller.Manages() || caller.EntityID == e.ID || e.OwnerID != nil && *e.OwnerID == caller.EntityID {
+	if !e.Hosted || core.Can(caller, roles.Manage) || caller.EntityID == e.ID || e.OwnerID != nil && *e.OwnerID == caller.EntityID {
 		return nil
 	}
 	a, err := tx.HostedAgent(e.SessionID, e.ID)

@@ -84,7 +84,7 @@ func (m *Messages) post(ctx context.Context, op string, caller shoal.Principal, 
 		if err != nil {
 			return err
 		}
-		if caller.Manages() {
+		if core.ReaderEntity(caller) == "" {
 			if err := core.RequireMember(ch, s, sender); err != nil {
 				return err
 			}

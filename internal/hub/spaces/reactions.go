@@ -74,7 +74,7 @@ func lockMessage(ch *core.Change, caller shoal.Principal, session shoal.SessionI
 	if err != nil {
 		return found, err
 	}
-	if caller.Manages() {
+	if core.ReaderEntity(caller) == "" {
 		if err := core.RequireMember(ch, s, as); err != nil {
 			return found, err
 		}

@@ -30,7 +30,7 @@ func (ms *Messages) RecordWakeTest(ctx context.Context, caller shoal.Principal, 
 		if err != nil {
 			return err
 		}
-		if !caller.Manages() && asked.EntityID != caller.EntityID {
+		if !core.Can(caller, roles.Manage) && asked.EntityID != caller.EntityID {
 			return shoal.E("", shoal.Forbidden, "Only the sender of the test, an admin or an owner of the session may record what came of it.")
 		}
 		if proof, err = ms.proofOf(ch, asked, agent); err != nil {

@@ -13,6 +13,9 @@ type InviteTx interface {
 	// Invites lists the invitations of a session that expire after a time, in the order of ids,
 	// starting after the given one.
 	Invites(session shoal.SessionID, at shoal.Time, after shoal.InviteID, limit int) ([]shoal.Invite, error)
+	// Invite returns an invitation of a session, also one that has expired. It fails with NotFound
+	// also for one of another session.
+	Invite(session shoal.SessionID, id shoal.InviteID) (shoal.Invite, error)
 	// DeleteInvite fails with NotFound also for an invitation of another session.
 	DeleteInvite(session shoal.SessionID, id shoal.InviteID) error
 	// DeleteInvitesOf deletes the invitations that an entity created.

@@ -55,6 +55,12 @@ func (t *Tx) Invites(session shoal.SessionID, at shoal.Time, after shoal.InviteI
 	return sqlconn.ListFirst(t.c, limit, inviteOf, `SELECT `+inviteColumns+` FROM invites WHERE session_id = $1 AND expires_at > $2 AND id > $3 ORDER BY id`+sqlconn.Limit(limit), session, at, after)
 }
 
+// Invite implements [storage.InviteTx].
+func (t *Tx) Invite(session shoal.SessionID, id shoal.InviteID) (shoal.Invite, error) {
+	i, ok, err := sqlconn.One(t.c, inviteOf, `SELECT `+inviteColumns+` FROM invites WHERE session_id = $1 AND id = $2`, session, id)
+	return sqlconn.OrNotFound(i, ok, err, "Invite", "There is no invitation %q here.", id)
+}
+
 // DeleteInvite implements [storage.InviteTx].
 func (t *Tx) DeleteInvite(session shoal.SessionID, id shoal.InviteID) error {
 	n, err := t.c.Exec(`DELETE FROM invites WHERE session_id = $1 AND id = $2`, session, id)

@@ -51,6 +51,8 @@ var inviteTests = map[string]func(*storecase.Case){
 		}
 		storecase.Equal(c, "those that have not expired", listed(c, "", 10), []shoal.InviteID{id(c, "b"), id(c, "c"), id(c, "d")})
 		storecase.Equal(c, "the next one", listed(c, id(c, "b"), 1), []shoal.InviteID{id(c, "c")})
+		storecase.Equal(c, "one that has expired", storecase.Read(c, func(tx storage.Tx) (shoal.Invite, error) { return tx.Invite(c.Session, id(c, "a")) }).ID, id(c, "a"))
+		c.WantNotFound(func(tx storage.Tx) error { _, err := tx.Invite(c.Session, id(other, "b")); return err })
 		c.WantError(shoal.NotFound, func(tx storage.Tx) error { return tx.DeleteInvite(c.Session, id(other, "b")) })
 		c.Update(func(tx storage.Tx) error { return tx.DeleteInvite(c.Session, id(c, "b")) })
 		c.Update(func(tx storage.Tx) error { return tx.DeleteInvitesOf(c.Session, "bob") })
