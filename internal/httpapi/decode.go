@@ -20,6 +20,18 @@ func (c *call) decode(in any) error {
 	return bodyDecoder.Decode(body, in)
 }
 
+// decoded makes a handler of do, which gets the decoded body, and whose result is the response.
+func decoded[In, Out any](status int, do func(*call, In) (Out, error)) func(*call) error {
+	return func(c *call) error {
+		var in In
+		if err := c.decode(&in); err != nil {
+			return err
+		}
+		out, err := do(c, in)
+		return c.answerOr(err, status, out)
+	}
+}
+
 // decodeOptional is decode for a body that may be left out.
 func (c *call) decodeOptional(in any) error {
 	if len(guard.Body(c.r)) == 0 {

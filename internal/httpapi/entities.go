@@ -16,7 +16,7 @@ func entityRoutes() []route {
 			query: listParams, status: http.StatusOK, out: page[shoal.Entity]{},
 		},
 		{
-			method: http.MethodPost, path: sessionPath + "/entities", do: createEntity, id: "createEntity", tag: "Entities",
+			method: http.MethodPost, path: sessionPath + "/entities", do: decoded(http.StatusCreated, createEntity), id: "createEntity", tag: "Entities",
 			summary: "Create an entity", about: "The id is the entity's @handle and is never used again. The default of `kind` is `agent`. For admins and owners of the session.",
 			in: shoal.NewEntity{}, example: `{"id": "ann", "kind": "human", "name": "Ann"}`, idempotent: true,
 			status: http.StatusCreated, out: shoal.Entity{},
@@ -27,7 +27,7 @@ func entityRoutes() []route {
 			summary: "Read an entity", status: http.StatusOK, out: shoal.Entity{},
 		},
 		{
-			method: http.MethodPatch, path: entityPath, do: updateEntity, id: "updateEntity", tag: "Entities",
+			method: http.MethodPatch, path: entityPath, do: decoded(http.StatusOK, updateEntity), id: "updateEntity", tag: "Entities",
 			summary: "Change an entity", about: "Omitted fields do not change. An entity may change its own `name`, `description` and `metadata`. Admins and owners of the session may change every entity, and only they may change `kind`, `sessionRole`, `ownerId` and `externalId`.",
 			in: shoal.EntityChange{}, example: `{"description": "answers questions about laptops"}`,
 			status: http.StatusOK, out: shoal.Entity{},
@@ -49,7 +49,7 @@ func entityRoutes() []route {
 			errors: []shoal.Kind{shoal.Forbidden, shoal.Conflict},
 		},
 		{
-			method: http.MethodPut, path: entityPath + "/wake-proof", do: recordWakeTest, unseen: true, id: "recordWakeTest", tag: "Entities",
+			method: http.MethodPut, path: entityPath + "/wake-proof", do: decoded(http.StatusOK, recordWakeTest), unseen: true, id: "recordWakeTest", tag: "Entities",
 			summary: "Record a wake test",
 			about: "Stores what came of a test whether a mention wakes an agent, as its receipt says, and returns it; `wake.proof` of the agent shows it. " +
 				"The text of `messageId` begins with `[wake test CODE]`; `answeredBy` is a later message of the agent that contains the code, left out if it has not answered. " +
@@ -76,13 +76,8 @@ func listEntities(c *call) error {
 	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(e shoal.Entity) string { return string(e.ID) }))
 }
 
-func createEntity(c *call) error {
-	var in shoal.NewEntity
-	if err := c.decode(&in); err != nil {
-		return err
-	}
-	made, err := c.Hub.Entities.Create(c.ctx(), c.caller, c.session(), in, c.idempotencyKey())
-	return c.answerOr(err, http.StatusCreated, made)
+func createEntity(c *call, in shoal.NewEntity) (shoal.Entity, error) {
+	return c.Hub.Entities.Create(c.ctx(), c.caller, c.session(), in, c.idempotencyKey())
 }
 
 func getEntity(c *call) error {
@@ -90,13 +85,8 @@ func getEntity(c *call) error {
 	return c.answerOr(err, http.StatusOK, found)
 }
 
-func updateEntity(c *call) error {
-	var in shoal.EntityChange
-	if err := c.decode(&in); err != nil {
-		return err
-	}
-	changed, err := c.Hub.Entities.Update(c.ctx(), c.caller, c.session(), c.entity(), in)
-	return c.answerOr(err, http.StatusOK, changed)
+func updateEntity(c *call, in shoal.EntityChange) (shoal.Entity, error) {
+	return c.Hub.Entities.Update(c.ctx(), c.caller, c.session(), c.entity(), in)
 }
 
 func deleteEntity(c *call) error {
@@ -112,13 +102,8 @@ func holdWakeLease(c *call) error {
 	return c.answerOr(err, http.StatusOK, wake)
 }
 
-func recordWakeTest(c *call) error {
-	var in shoal.WakeTest
-	if err := c.decode(&in); err != nil {
-		return err
-	}
-	proof, err := c.Hub.Messages.RecordWakeTest(c.ctx(), c.caller, c.session(), c.entity(), in)
-	return c.answerOr(err, http.StatusOK, proof)
+func recordWakeTest(c *call, in shoal.WakeTest) (shoal.WakeProof, error) {
+	return c.Hub.Messages.RecordWakeTest(c.ctx(), c.caller, c.session(), c.entity(), in)
 }
 
 func releaseWakeLease(c *call) error {

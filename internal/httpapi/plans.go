@@ -17,13 +17,13 @@ func planRoutes() []route {
 			query: listParams, status: http.StatusOK, out: page[shoal.Plan]{},
 		},
 		{
-			method: http.MethodPost, path: agentPath + "/plans", do: createPlan, id: "createPlan", tag: "Plans",
+			method: http.MethodPost, path: agentPath + "/plans", do: decoded(http.StatusCreated, createPlan), id: "createPlan", tag: "Plans",
 			summary: "Create a plan", about: "A plan is a schedule of a hosted agent. Send `cron`, with a `timeZone` that defaults to UTC, or `scheduledAt` for one time. Each due time starts one run. For admins and owners of the session.",
 			in: shoal.NewPlan{}, example: `{"name": "morning report", "instruction": "Report yesterday's sales.", "cron": "0 8 * * 1-5", "timeZone": "Europe/Berlin"}`, idempotent: true,
 			status: http.StatusCreated, out: shoal.Plan{}, errors: []shoal.Kind{shoal.SessionClosed},
 		},
 		{
-			method: http.MethodPatch, path: planPath, do: updatePlan, id: "updatePlan", tag: "Plans",
+			method: http.MethodPatch, path: planPath, do: decoded(http.StatusOK, updatePlan), id: "updatePlan", tag: "Plans",
 			summary: "Change a plan", about: "Omitted fields do not change. `status` is `paused`, `pending` to resume the plan, or `canceled`. For admins and owners of the session.",
 			in: shoal.PlanChange{}, example: `{"status": "paused"}`, status: http.StatusOK, out: shoal.Plan{},
 			errors: []shoal.Kind{shoal.Conflict, shoal.SessionClosed},
@@ -51,22 +51,12 @@ func listPlans(c *call) error {
 	return c.answerOr(err, http.StatusOK, pageOf(found[first:], limit, func(p shoal.Plan) string { return string(p.ID) }))
 }
 
-func createPlan(c *call) error {
-	var in shoal.NewPlan
-	if err := c.decode(&in); err != nil {
-		return err
-	}
-	made, err := c.Hub.Plans.Create(c.ctx(), c.caller, c.session(), c.agent(), in, c.idempotencyKey())
-	return c.answerOr(err, http.StatusCreated, made)
+func createPlan(c *call, in shoal.NewPlan) (shoal.Plan, error) {
+	return c.Hub.Plans.Create(c.ctx(), c.caller, c.session(), c.agent(), in, c.idempotencyKey())
 }
 
-func updatePlan(c *call) error {
-	var in shoal.PlanChange
-	if err := c.decode(&in); err != nil {
-		return err
-	}
-	changed, err := c.Hub.Plans.Update(c.ctx(), c.caller, c.session(), c.plan(), in)
-	return c.answerOr(err, http.StatusOK, changed)
+func updatePlan(c *call, in shoal.PlanChange) (shoal.Plan, error) {
+	return c.Hub.Plans.Update(c.ctx(), c.caller, c.session(), c.plan(), in)
 }
 
 func deletePlan(c *call) error {
