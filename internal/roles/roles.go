@@ -39,37 +39,47 @@ const (
 	Manage        Act = "manage the session: participants, roles, keys, agents, plans, renderers, deletion and export"
 )
 
+// The scopes of keys that are groups of acts.
+const (
+	ScopeRead   = "read"
+	ScopePost   = "post"
+	ScopeAnswer = "answer"
+	ScopeRun    = "run"
+)
+
 // rule is one line of the table. service says that a service key passes; an act for which an
-// entity has to act refuses it later.
+// entity has to act refuses it later. scope is what a key with scopes needs; without one, only keys
+// without scopes pass.
 type rule struct {
 	act     Act
 	allowed string
 	service bool
+	scope   string
 }
 
 // table is the table of roles and acts. An act that is not in it is allowed to nobody.
 var table = []rule{
-	{ReadSession, "owner admin member guest auditor", true},
-	{SeeEverything, "owner auditor", true},
-	{SeeEverybody, "owner admin member auditor", true},
-	{KeepInbox, "owner admin member guest auditor", true},
-	{Present, "owner admin member guest", true},
-	{Post, "owner admin member guest", true},
-	{Answer, "owner admin member guest", true},
-	{Approve, "owner admin member", true},
-	{LeaveSpace, "owner admin member guest", true},
-	{CreateSpace, "owner admin member", true},
-	{ChangeSpace, "owner admin member", true},
-	{Moderate, "owner admin", false},
-	{ControlRun, "owner admin member", true},
-	{ServeRun, "owner admin member", true},
-	{TriggerRun, "owner", true},
-	{ReadModels, "owner auditor", true},
-	{ReadSettings, "owner auditor", false},
-	{ReadInvites, "owner admin auditor", false},
-	{Invite, "owner admin", false},
-	{ReadAudit, "owner admin auditor", false},
-	{Manage, "owner", false},
+	{ReadSession, "owner admin member guest auditor", true, ScopeRead},
+	{SeeEverything, "owner auditor", true, ScopeRead},
+	{SeeEverybody, "owner admin member auditor", true, ScopeRead},
+	{KeepInbox, "owner admin member guest auditor", true, ScopeRead},
+	{Present, "owner admin member guest", true, ScopePost},
+	{Post, "owner admin member guest", true, ScopePost},
+	{Answer, "owner admin member guest", true, ScopeAnswer},
+	{Approve, "owner admin member", true, ScopeAnswer},
+	{LeaveSpace, "owner admin member guest", true, ""},
+	{CreateSpace, "owner admin member", true, ""},
+	{ChangeSpace, "owner admin member", true, ""},
+	{Moderate, "owner admin", false, ""},
+	{ControlRun, "owner admin member", true, ScopeRun},
+	{ServeRun, "owner admin member", true, ScopeRun},
+	{TriggerRun, "owner", true, ScopeRun},
+	{ReadModels, "owner auditor", true, ScopeRead},
+	{ReadSettings, "owner auditor", false, ScopeRead},
+	{ReadInvites, "owner admin auditor", false, ScopeRead},
+	{Invite, "owner admin", false, ""},
+	{ReadAudit, "owner admin auditor", false, ScopeRead},
+	{Manage, "owner", false, ""},
 }
 
 // All are the session roles, in the order of the table in docs/roles.md.
@@ -83,6 +93,15 @@ var allowed = func() map[Act]map[shoal.SessionRole]bool {
 		for role := range strings.FieldsSeq(r.allowed) {
 			out[r.act][shoal.SessionRole(role)] = true
 		}
+	}
+	return out
+}()
+
+// scopes has the scopes of the acts.
+var scopes = func() map[Act]string {
+	out := make(map[Act]string, len(table))
+	for _, r := range table {
+		out[r.act] = r.scope
 	}
 	return out
 }()
@@ -104,6 +123,10 @@ func Allows(role shoal.SessionRole, act Act) bool {
 func AllowsService(act Act) bool {
 	return slices.ContainsFunc(table, func(r rule) bool { return r.act == act && r.service })
 }
+
+// ScopeOf returns the scope that a key with scopes needs for an act, empty if only a key without
+// scopes passes.
+func ScopeOf(act Act) string { return scopes[act] }
 
 // MayGive reports whether an entity with the role giver may give somebody a role, with an
 // invitation or otherwise: it may invite, and the role allows nothing that its own does not.
