@@ -3,6 +3,7 @@ package shoal
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Role is what a key allows in general.
@@ -16,7 +17,9 @@ const (
 )
 
 // Key describes a credential, also the sign-in of a browser, which alone has a Device. Secret is
-// set only in the response that creates the key. Address is where it was last used from.
+// set only in the response that creates the key. Address is where it was last used from. Scopes
+// limit what the role allows; without any, the key reaches all of it. ReplacedBy is the key that it
+// was rotated to; RenewForMs is how long after each use it ends at the earliest.
 type Key struct {
 	ID         KeyID      `json:"id"`
 	Secret     *string    `json:"key"`
@@ -26,6 +29,9 @@ type Key struct {
 	Name       string     `json:"name"`
 	CreatedAt  Time       `json:"createdAt"`
 	ExpiresAt  *Time      `json:"expiresAt"`
+	Scopes     []string   `json:"scopes"`
+	RenewForMs *int64     `json:"renewForMs"`
+	ReplacedBy *KeyID     `json:"replacedBy"`
 	LastUsedAt *Time      `json:"lastUsedAt"`
 	Address    *string    `json:"lastAddress"`
 	Device     *string    `json:"device"`
@@ -56,6 +62,16 @@ type NewKey struct {
 	Door      Door       `json:"door,omitempty"`
 	Name      string     `json:"name,omitempty"`
 	ExpiresAt *Time      `json:"expiresAt,omitempty"`
+	Scopes    []string   `json:"scopes,omitempty"`
+	// RenewForMs, if not 0, moves the end of the key to so long after each use, and after its creation.
+	RenewForMs int64 `json:"renewForMs,omitempty"`
+}
+
+// KeyRotation is the input that replaces a key. The old one works for another OverlapMs, or 24 hours
+// without it; the new one until ExpiresAt, or else for as long as the old one was created for.
+type KeyRotation struct {
+	OverlapMs *int64 `json:"overlapMs,omitempty"`
+	ExpiresAt *Time  `json:"expiresAt,omitempty"`
 }
 
 // Validate names every wrong field in one [InvalidArgument] error.
@@ -97,7 +113,8 @@ func (n NewKey) Validate() error {
 // Principal is the caller of an operation, as its key proves. SessionID is empty for an
 // admin. EntityID is the acting entity: the key's own, or the one that an admin
 // names; empty without an acting entity. SessionRole is that of the key's entity; empty for
-// other keys and, which means member, if nobody has looked it up.
+// other keys and, which means member, if nobody has looked it up. Scopes are those of the key,
+// separated by spaces.
 type Principal struct {
 	KeyID       KeyID
 	SignIn      KeyID // of a browser that acts with a pasted key: its own key, which ends with the sign-in
@@ -105,6 +122,7 @@ type Principal struct {
 	SessionID   SessionID
 	EntityID    EntityID
 	SessionRole SessionRole
+	Scopes      string
 }
 
 // Admin reports whether p may do everything.
@@ -117,12 +135,13 @@ type Caller struct {
 	Role      Role       `json:"role"`
 	SessionID *SessionID `json:"sessionId"`
 	EntityID  *EntityID  `json:"entityId"`
+	Scopes    []string   `json:"scopes"`
 	SignInID  *KeyID     `json:"signInId"`
 }
 
 // Caller returns the description of p for p itself.
 func (p Principal) Caller() Caller {
-	return Caller{KeyID: p.KeyID, Role: p.Role, SessionID: idOrNil(p.SessionID), EntityID: idOrNil(p.EntityID), SignInID: idOrNil(p.SignIn)}
+	return Caller{KeyID: p.KeyID, Role: p.Role, SessionID: idOrNil(p.SessionID), EntityID: idOrNil(p.EntityID), Scopes: strings.Fields(p.Scopes), SignInID: idOrNil(p.SignIn)}
 }
 
 func idOrNil[T ~string](v T) *T {
@@ -130,19 +149,6 @@ func idOrNil[T ~string](v T) *T {
 		return nil
 	}
 	return &v
-}
-
-// Scope names the principal for idempotency keys: keys of one principal never
-// collide with those of another.
-func (p Principal) Scope() string {
-	switch {
-	case p.EntityID != "":
-		return "entity:" + string(p.EntityID)
-	case p.Role == RoleService:
-		return "service:" + string(p.KeyID)
-	default:
-		return "admin:" + string(p.KeyID)
-	}
 }
 
 // SignedURL is an address that its holder reads without a key, with the rights of

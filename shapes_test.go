@@ -88,13 +88,13 @@ func TestShapes(t *testing.T) {
 		"key, once": {
 			shoal.Key{
 				ID: "key_1", Secret: ref("shoal_s"), Role: shoal.RoleEntity, SessionID: ref(shoal.DefaultSession), EntityID: ref(shoal.EntityID("ann")),
-				Name: "laptop", CreatedAt: moment, ExpiresAt: &later, LastUsedAt: &later, Address: ref("192.0.2.1"), Device: ref("Firefox on Linux"),
+				Name: "laptop", CreatedAt: moment, ExpiresAt: &later, Scopes: []string{"read"}, RenewForMs: ref(int64(60_000)), ReplacedBy: ref(shoal.KeyID("key_2")), LastUsedAt: &later, Address: ref("192.0.2.1"), Device: ref("Firefox on Linux"),
 			},
-			`{"id":"key_1","key":"shoal_s","role":"entity","sessionId":"default","entityId":"ann","name":"laptop","createdAt":` + at + `,"expiresAt":` + then + `,"lastUsedAt":` + then + `,"lastAddress":"192.0.2.1","device":"Firefox on Linux"}`,
+			`{"id":"key_1","key":"shoal_s","role":"entity","sessionId":"default","entityId":"ann","name":"laptop","createdAt":` + at + `,"expiresAt":` + then + `,"scopes":["read"],"renewForMs":60000,"replacedBy":"key_2","lastUsedAt":` + then + `,"lastAddress":"192.0.2.1","device":"Firefox on Linux"}`,
 		},
 		"key": {
-			shoal.Key{ID: "key_1", Role: shoal.RoleAdmin, Name: "admin", CreatedAt: moment},
-			`{"id":"key_1","key":null,"role":"admin","sessionId":null,"entityId":null,"name":"admin","createdAt":` + at + `,"expiresAt":null,"lastUsedAt":null,"lastAddress":null,"device":null}`,
+			shoal.Key{ID: "key_1", Role: shoal.RoleAdmin, Name: "admin", CreatedAt: moment, Scopes: []string{}},
+			`{"id":"key_1","key":null,"role":"admin","sessionId":null,"entityId":null,"name":"admin","createdAt":` + at + `,"expiresAt":null,"scopes":[],"renewForMs":null,"replacedBy":null,"lastUsedAt":null,"lastAddress":null,"device":null}`,
 		},
 		"console link": {
 			shoal.ConsoleLink{URL: "http://127.0.0.1:7462/#login=c", ExpiresAt: &later},

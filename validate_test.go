@@ -152,26 +152,3 @@ func TestClamps(t *testing.T) {
 		}
 	}
 }
-
-// Keys of one principal never meet those of another.
-func TestScope(t *testing.T) {
-	seen := map[string]string{}
-	for name, p := range map[string]shoal.Principal{
-		"ann":                {Role: shoal.RoleEntity, SessionID: "default", EntityID: "ann", KeyID: "k1"},
-		"bot":                {Role: shoal.RoleEntity, SessionID: "default", EntityID: "bot", KeyID: "k2"},
-		"a service":          {Role: shoal.RoleService, SessionID: "default", KeyID: "k3"},
-		"another service":    {Role: shoal.RoleService, SessionID: "default", KeyID: "k4"},
-		"an admin":           {Role: shoal.RoleAdmin, KeyID: "k5"},
-		"an admin called k4": {Role: shoal.RoleAdmin, KeyID: "k4"},
-	} {
-		if other, taken := seen[p.Scope()]; taken {
-			t.Errorf("%s and %s share the scope %q", name, other, p.Scope())
-		}
-		seen[p.Scope()] = name
-	}
-	one := shoal.Principal{Role: shoal.RoleEntity, EntityID: "ann", KeyID: "k1"}
-	two := shoal.Principal{Role: shoal.RoleEntity, EntityID: "ann", KeyID: "k2"}
-	if one.Scope() != two.Scope() {
-		t.Error("two keys of one entity are two principals")
-	}
-}

@@ -32,6 +32,13 @@ func (c *Client) CreateKey(ctx context.Context, n shoal.NewKey, options ...CallO
 	return made, c.create(ctx, in, &made, options)
 }
 
+// RotateKey replaces a key by a new one with the same rights, and returns the new one with its secret,
+// as CreateKey does. The old one works on for the overlap of r. For admins and owners of the session.
+func (c *Client) RotateKey(ctx context.Context, id shoal.KeyID, r shoal.KeyRotation, options ...CallOption) (made shoal.Key, err error) {
+	in := call{op: "client.RotateKey", path: []string{"v1", "keys", string(id), "rotate"}, body: r}
+	return made, c.create(ctx, in, &made, options)
+}
+
 // RevokeKey revokes a key with immediate effect, or ends the sign-in of a browser. For admins and
 // owners of the session; everybody may end the sign-ins of their own entity.
 func (c *Client) RevokeKey(ctx context.Context, id shoal.KeyID) error {

@@ -9,6 +9,7 @@ type Act string
 const (
 	KeyCreate      Act = "key.create"
 	KeyRevoke      Act = "key.revoke"
+	KeyRotate      Act = "key.rotate"
 	SignInCreate   Act = "signin.create"
 	SignInEnd      Act = "signin.end"
 	InviteCreate   Act = "invite.create"
@@ -40,7 +41,7 @@ const (
 
 // Acts lists all acts.
 var Acts = []Act{
-	KeyCreate, KeyRevoke, SignInCreate, SignInEnd, InviteCreate, InviteDelete, InviteAccept, RunnerEnroll, RunnerRemove,
+	KeyCreate, KeyRotate, KeyRevoke, SignInCreate, SignInEnd, InviteCreate, InviteDelete, InviteAccept, RunnerEnroll, RunnerRemove,
 	EntityCreate, EntityUpdate, EntityDelete, SessionCreate, SessionUpdate, SessionClose, SessionDelete, SessionExport, SessionImport,
 	SpaceCreate, SpaceClose, SpaceDelete, MemberAdd, MemberRemove, AgentPut, AgentDelete, ApprovalAnswer, ApprovalForget, CallRefuse,
 }

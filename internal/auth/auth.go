@@ -43,6 +43,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/access"
 	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/metrics"
+	"github.com/shoal-dev/shoal/internal/scopes"
 )
 
 // Headers and parameters that name an actor.
@@ -157,6 +158,16 @@ func (a *Authenticator) CreateKey(ctx context.Context, caller shoal.Principal, n
 	return key, err
 }
 
+// RotateKey replaces a key by a new one, whose Secret is set as CreateKey sets it.
+func (a *Authenticator) RotateKey(ctx context.Context, caller shoal.Principal, id shoal.KeyID, r shoal.KeyRotation, idempotencyKey string) (shoal.Key, error) {
+	secret := NewSecret()
+	key, replayed, err := a.hub.Keys.Rotate(ctx, caller, id, r, Hash(secret), idempotencyKey)
+	if err == nil && !replayed {
+		key.Secret = &secret
+	}
+	return key, err
+}
+
 // Principal recognises the caller of a REST request by the key in its header, or
 // else in its cookie. An admin may name the acting entity with the header
 // X-Shoal-Entity; anybody else may only name itself there.
@@ -164,6 +175,15 @@ func (a *Authenticator) Principal(r *http.Request) (shoal.Principal, error) {
 	caller, err := a.identify(r)
 	if err != nil {
 		return shoal.Principal{}, err
+	}
+	return actElsewhere(caller, r)
+}
+
+// actElsewhere is actAs for the doors that call no tools of MCP, which a key with a scope tools:…
+// does not reach.
+func actElsewhere(caller shoal.Principal, r *http.Request) (shoal.Principal, error) {
+	if err := scopes.Tool(caller.Scopes, ""); err != nil {
+		return caller, err
 	}
 	return actAs(caller, shoal.EntityID(r.Header.Get(entityHeader)))
 }
@@ -187,7 +207,7 @@ func (a *Authenticator) Bearer(r *http.Request) (shoal.Principal, error) {
 	if err != nil {
 		return shoal.Principal{}, err
 	}
-	return actAs(caller, shoal.EntityID(r.Header.Get(entityHeader)))
+	return actElsewhere(caller, r)
 }
 
 // MCP recognises the caller of an MCP request and the session it is in. An admin
@@ -303,7 +323,7 @@ func (a *Authenticator) recogniseHash(r *http.Request, hash string) (recognised,
 
 // principal returns the principal that a key proves.
 func principal(key recognised) shoal.Principal {
-	caller := shoal.Principal{KeyID: key.ID, SignIn: key.signIn, Role: key.Role, SessionRole: key.role}
+	caller := shoal.Principal{KeyID: key.ID, SignIn: key.signIn, Role: key.Role, SessionRole: key.role, Scopes: scopes.Text(key.Scopes)}
 	if key.SessionID != nil {
 		caller.SessionID = *key.SessionID
 	}

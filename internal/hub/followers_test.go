@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/feed"
 )
 
@@ -180,7 +181,7 @@ type testFollower struct {
 }
 
 func (f *testFollower) fail(format string, args ...any) {
-	f.wrong = append(f.wrong, fmt.Sprintf("%s following %q: ", f.caller.Scope(), f.space)+fmt.Sprintf(format, args...))
+	f.wrong = append(f.wrong, fmt.Sprintf("%s following %q: ", core.CallerName(f.caller), f.space)+fmt.Sprintf(format, args...))
 }
 
 // run follows until the last change was made and all events are read.

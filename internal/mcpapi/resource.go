@@ -10,6 +10,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/mcpapi/rawjson"
+	"github.com/shoal-dev/shoal/internal/scopes"
 )
 
 // The resources of a caller. All are JSON, in the schemas of the REST API.
@@ -45,7 +46,10 @@ func (p *peer) addResources(to *mcp.Server) {
 func (p *peer) read(get func(ctx context.Context, uri string) (any, error)) mcp.ResourceHandler {
 	return func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		uri, name := req.Params.URI, p.api.carriers.of(req.Extra).name()
-		value, err := get(ctx, uri)
+		value, err := any(nil), scopes.Tool(p.caller.Principal.Scopes, "")
+		if err == nil {
+			value, err = get(ctx, uri)
+		}
 		if errors.Is(err, shoal.NotFound) {
 			return nil, mcp.ResourceNotFoundError(uri)
 		}

@@ -32,7 +32,9 @@ func (x *execution) readFile(ctx context.Context, session shoal.SessionID, id sh
 		}
 		visible := uploader == x.run.AgentID
 		if !visible {
-			visible, err = tx.FileShownTo(session, id, x.run.AgentID)
+			var shown []shoal.SpaceID
+			shown, err = tx.FileShownTo(session, id, x.run.AgentID)
+			visible = len(shown) > 0
 		}
 		if visible {
 			data = stored

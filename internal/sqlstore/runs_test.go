@@ -34,7 +34,7 @@ func everything(tx storage.Tx) error {
 		errorOf(tx.AppendEvent(storage.Event{Session: session, Space: "shop", Type: shoal.EventSpaceUpdated, Data: []byte("{}")})),
 		errorOf(tx.Acknowledge(session, "bob", storage.InboxFilter{After: 1}, 2, nil)), tx.MarkUnread(session, "shop", "bob", 2, 1),
 		tx.MuteMember(session, "shop", "bob", true), post(tx, "msg_3", "hello"), tx.MuteMember(session, "shop", "bob", false),
-		tx.InsertInvite(shoal.Invite{ID: "inv_1", SessionID: session, CreatedAt: now, ExpiresAt: now}, "hash"),
+		tx.InsertInvite(shoal.Invite{ID: "inv_1", SessionID: session, CreatedAt: now, ExpiresAt: now}, "hash", "key_1"),
 		tx.InsertKey(key, "hash"), tx.InsertKey(revoked, "revoked"), tx.DeleteKey(session, "key_2"), tx.SetExplicit(session, "ann", "key_1"), tx.InsertAnswer(storage.AnswerKey{Session: session}, storage.Answer{At: now}),
 		tx.PutHostedAgent(agent), tx.InsertRun(run), tx.PutStep(session, "run_1", storage.Step{}),
 		tx.PutTexts(session, []storage.ModelText{{Hash: "h"}}), tx.PutRequest(session, "run_1", storage.Request{}),

@@ -150,7 +150,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Create a key
-         * @description The `key` of the response is the secret. It is returned only once; repeating the call with the same Idempotency-Key returns `key: null`. A key of role `entity` creates its entity if it does not exist: of `kind`, or an agent without it, or a human with `door` (`agui`, `openai`, `ai-sdk`, `invite`: the key of a front end that a person uses). Fails with 409 if the entity exists with another kind; `PATCH …/entities/{entity} {kind}` changes the kind. Without a session, the key belongs to `default`. For admins and owners of the session.
+         * @description The `key` of the response is the secret. It is returned only once; repeating the call with the same Idempotency-Key returns `key: null`. A key of role `entity` creates its entity if it does not exist: of `kind`, or an agent without it, or a human with `door` (`agui`, `openai`, `ai-sdk`, `invite`: the key of a front end that a person uses). `scopes` limit what the role allows: `read`, `post`, `answer` and `run` to groups of acts, `spaces:ID,…` to spaces, `tools:NAME,…` to tools of MCP. `renewForMs` moves the end of a key that is used. A key that expires makes no key that lives longer. Fails with 409 if the entity exists with another kind; `PATCH …/entities/{entity} {kind}` changes the kind. Without a session, the key belongs to `default`. For admins and owners of the session.
          */
         readonly post: operations["createKey"];
         readonly delete?: never;
@@ -174,6 +174,26 @@ export interface paths {
          * @description The key stops working at once, and its open streams end; the sign-in of a browser is signed out. For admins and owners of the session; everybody may end the sign-ins of browsers that act as the same participant.
          */
         readonly delete: operations["revokeKey"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/keys/{key}/rotate": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Rotate a key
+         * @description Creates a key that replaces this one: with the same role, participant, scopes and name, and for as long as this one was created for, or until `expiresAt`. This one works for another `overlapMs` (24 hours without it, at most 30 days; 0 ends it at once), and has the new one as `replacedBy`. The `key` of the response is returned only once, as when a key is created. For admins and owners of the session.
+         */
+        readonly post: operations["rotateKey"];
+        readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -1750,7 +1770,7 @@ export interface components {
         /** @description Who did what, on what. `count` is how many equal refused calls the record counts, 1 for everything else. `sessionId` is null in the log of the server, `entityId` for keys that belong to no entity, `actingAs` unless an admin acted as an entity. */
         readonly AuditRecord: {
             /** @enum {string} */
-            readonly act: "key.create" | "key.revoke" | "signin.create" | "signin.end" | "invite.create" | "invite.delete" | "invite.accept" | "runner.enroll" | "runner.remove" | "entity.create" | "entity.update" | "entity.delete" | "session.create" | "session.update" | "session.close" | "session.delete" | "session.export" | "session.import" | "space.create" | "space.close" | "space.delete" | "member.add" | "member.remove" | "agent.put" | "agent.delete" | "approval.answer" | "approval.forget" | "call.refuse";
+            readonly act: "key.create" | "key.rotate" | "key.revoke" | "signin.create" | "signin.end" | "invite.create" | "invite.delete" | "invite.accept" | "runner.enroll" | "runner.remove" | "entity.create" | "entity.update" | "entity.delete" | "session.create" | "session.update" | "session.close" | "session.delete" | "session.export" | "session.import" | "space.create" | "space.close" | "space.delete" | "member.add" | "member.remove" | "agent.put" | "agent.delete" | "approval.answer" | "approval.forget" | "call.refuse";
             readonly actingAs: string | null;
             readonly address: string;
             /** Format: date-time */
@@ -1787,6 +1807,8 @@ export interface components {
             readonly keyId: string;
             /** @enum {string} */
             readonly role: "admin" | "service" | "entity";
+            /** @description What the key is limited to; empty for a key that reaches everything that its role allows. */
+            readonly scopes: readonly string[];
             readonly sessionId: string | null;
             readonly signInId: string | null;
         };
@@ -2205,8 +2227,17 @@ export interface components {
             /** Format: date-time */
             readonly lastUsedAt: string | null;
             readonly name: string;
+            /**
+             * Format: int64
+             * @description How long after its last use it ends at the earliest, or null if its end does not move.
+             */
+            readonly renewForMs: number | null;
+            /** @description The key that it was rotated to. */
+            readonly replacedBy: string | null;
             /** @enum {string} */
             readonly role: "admin" | "service" | "entity";
+            /** @description What the key is limited to, as in `NewKey`; empty for a key that reaches everything that its role allows. */
+            readonly scopes: readonly string[];
             readonly sessionId: string | null;
         };
         /** @description A page of keys. */
@@ -2214,6 +2245,19 @@ export interface components {
             readonly items: readonly components["schemas"]["Key"][];
             /** @description Where the next page begins; null on the last one. */
             readonly nextCursor: string | null;
+        };
+        /** @description How a key is replaced. */
+        readonly KeyRotation: {
+            /**
+             * Format: date-time
+             * @description When the new key stops working; as long from now as the old one was created for if left out.
+             */
+            readonly expiresAt?: string;
+            /**
+             * Format: int64
+             * @description How long the old key works on; 24 hours if left out, 0 for not at all.
+             */
+            readonly overlapMs?: number;
         };
         /** @description What one message may cause: the bounds of all model calls of all runs with the same `causeRoot`. */
         readonly Limits: {
@@ -2592,10 +2636,17 @@ export interface components {
             readonly kind?: "human" | "agent";
             readonly name?: string;
             /**
+             * Format: int64
+             * @description The key ends so long after its last use at the earliest; without `expiresAt`, at first so long after its creation. 0 or left out: its end does not move.
+             */
+            readonly renewForMs?: number;
+            /**
              * @description What the key allows: everything, one session's programs, or acting as one entity.
              * @enum {string}
              */
             readonly role: "admin" | "service" | "entity";
+            /** @description What the key is limited to: `read`, `post`, `answer`, `run`, `spaces:ID,…` or `tools:NAME,…`. Without any, it reaches everything that the role allows. */
+            readonly scopes?: readonly string[];
             readonly sessionId?: string;
         };
         /** @description A part to post. */
@@ -4695,6 +4746,55 @@ export interface operations {
             readonly 401: components["responses"]["unauthenticated"];
             readonly 403: components["responses"]["forbidden-identity_mismatch"];
             readonly 404: components["responses"]["not_found"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
+    readonly rotateKey: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+                /** @description Any string of up to 255 visible ASCII characters that identifies this call, so that it can be repeated safely. */
+                readonly "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            readonly path: {
+                /** @description The id of a key. */
+                readonly key: components["parameters"]["key"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "overlapMs": 3600000
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["KeyRotation"];
+            };
+        };
+        readonly responses: {
+            /** @description Created */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Key"];
+                };
+            };
+            readonly 400: components["responses"]["invalid_json"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 409: components["responses"]["conflict-idempotency_mismatch-session_closed"];
+            readonly 413: components["responses"]["too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 422: components["responses"]["invalid_argument"];
             readonly 429: components["responses"]["rate_limited"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["busy"];

@@ -60,7 +60,8 @@ var OfBodies = map[string]Bound{
 
 	"URLInput.url": {Bytes: shoal.MaxDescription},
 
-	"NewKey.sessionId": ID, "NewKey.entityId": ID, "NewKey.name": Line, "NewKey.expiresAt": timestamp,
+	"NewKey.sessionId": ID, "NewKey.entityId": ID, "NewKey.name": Line, "NewKey.expiresAt": timestamp, "NewKey.scopes": {Entries: 8}, "NewKey.scopes[]": {Bytes: shoal.MaxDescription}, "NewKey.renewForMs": Whole,
+	"KeyRotation.overlapMs": Whole, "KeyRotation.expiresAt": timestamp,
 
 	"NewInvite.name": Line, "NewInvite.sessionRole": {Bytes: shoal.MaxID}, "NewInvite.spaces": {Entries: shoal.MaxInviteSpaces}, "NewInvite.spaces[]": ID,
 	"NewInvite.expiresAt": timestamp,

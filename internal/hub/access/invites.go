@@ -29,6 +29,7 @@ const maxHandles = 1000
 // Create stores an invitation under the hash of its code. For admins, and for owners and admins of
 // the session, who cannot give more than they have: it fails with Forbidden for a role that
 // [roles.MayGive] excludes, and for a space that the caller may not change.
+// The invitation ends with the key that made it, unless that is the sign-in of a browser.
 // replayed reports that an earlier call with the same idempotency key created it: then the code
 // that the caller generated belongs to no invitation.
 func (i *Invites) Create(ctx context.Context, caller shoal.Principal, session shoal.SessionID, n shoal.NewInvite, hash, idempotencyKey string) (out shoal.Invite, replayed bool, err error) {
@@ -75,6 +76,16 @@ func insertInvite(ch *core.Change, caller shoal.Principal, session shoal.Session
 	case life > shoal.MaxInviteLife:
 		return out, shoal.Invalid("expiresAt", fmt.Sprintf("must be within %d days", int(shoal.MaxInviteLife.Hours())/24))
 	}
+	with, err := callerKey(ch, caller)
+	if err != nil {
+		return out, err
+	}
+	if outlives(&out.ExpiresAt, with.ExpiresAt) {
+		if n.ExpiresAt != nil {
+			return out, tooLong("invitation", *with.ExpiresAt)
+		}
+		out.ExpiresAt = *with.ExpiresAt
+	}
 	if err := core.RequireOpenSession(ch, session); err != nil {
 		return out, err
 	}
@@ -93,7 +104,7 @@ func insertInvite(ch *core.Change, caller shoal.Principal, session shoal.Session
 	if len(open) >= shoal.MaxInvites {
 		return out, shoal.E("", shoal.Conflict, fmt.Sprintf("%d invitations of this session wait to be accepted already. Delete some, or wait until they expire.", len(open)))
 	}
-	return out, errors.Join(ch.InsertInvite(out, hash), recordInvite(ch, caller, audit.InviteCreate, out))
+	return out, errors.Join(ch.InsertInvite(out, hash, with.ID), recordInvite(ch, caller, audit.InviteCreate, out))
 }
 
 // recordInvite records what was done with an invitation.

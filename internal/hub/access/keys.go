@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/audit"
@@ -12,6 +13,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/naming"
 	"github.com/shoal-dev/shoal/internal/roles"
+	"github.com/shoal-dev/shoal/internal/scopes"
 )
 
 // Keys manages keys. It never sees a secret, only its hash.
@@ -21,7 +23,7 @@ type Keys struct{ core *core.Core }
 func NewKeys(c *core.Core) *Keys { return &Keys{c} }
 
 // Create stores a key under the hash of its secret. For admins, and for owners of a session
-// for keys of that session. An entity key creates its entity if it does not exist; an agent
+// for keys of that session; a key that expires creates none that lives longer. An entity key creates its entity if it does not exist; an agent
 // without an owner is owned by the acting entity from then on. replayed reports that an
 // earlier call with the same idempotency key created the key: then the secret that the
 // caller generated belongs to no key.
@@ -30,14 +32,23 @@ func (k *Keys) Create(ctx context.Context, caller shoal.Principal, n shoal.NewKe
 	if err := errors.Join(mayCreateKey(caller, &n), n.Validate(), naming.Check("name", n.Name), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
 		return key, false, core.Wrap(op, core.FirstError(err))
 	}
+	if n.Scopes, err = cleanScopes(n); err != nil {
+		return key, false, core.Wrap(op, err)
+	}
 	if n.Door != "" {
 		n.Kind = shoal.Human
 	}
-	if n.ExpiresAt != nil && !n.ExpiresAt.After(shoal.Now().Time) {
-		return key, false, core.Wrap(op, shoal.Invalid("expiresAt", "lies in the past"))
+	if err := checkLife(n.ExpiresAt, n.RenewForMs); err != nil {
+		return key, false, core.Wrap(op, err)
 	}
 	err = k.core.Change(ctx, op, storage.Global, func(ch *core.Change) (err error) {
 		key, replayed, err = core.Once(ch, caller, "", op, idempotencyKey, n, func() (shoal.Key, error) {
+			if n.RenewForMs > 0 && n.ExpiresAt == nil {
+				n.ExpiresAt = ptr(shoal.At(ch.At.Add(time.Duration(n.RenewForMs) * time.Millisecond)))
+			}
+			if err := mayLive(ch, caller, n.ExpiresAt, n.RenewForMs > 0); err != nil {
+				return shoal.Key{}, err
+			}
 			out, err := insertKey(ch, n, hash, caller.EntityID)
 			if err != nil {
 				return out, err
@@ -71,7 +82,10 @@ func mayCreateKey(caller shoal.Principal, n *shoal.NewKey) error {
 // yet.
 func insertKey(ch *core.Change, n shoal.NewKey, hash string, owner shoal.EntityID) (shoal.Key, error) {
 	out := shoal.Key{
-		ID: shoal.NewID[shoal.KeyID](shoal.PrefixKey), Role: n.Role, Name: n.Name, CreatedAt: ch.At, ExpiresAt: n.ExpiresAt,
+		ID: shoal.NewID[shoal.KeyID](shoal.PrefixKey), Role: n.Role, Name: n.Name, CreatedAt: ch.At, ExpiresAt: n.ExpiresAt, Scopes: append([]string{}, n.Scopes...),
+	}
+	if n.RenewForMs > 0 {
+		out.RenewForMs = &n.RenewForMs
 	}
 	if n.Role != shoal.RoleAdmin {
 		session := n.SessionID
@@ -118,7 +132,7 @@ func ensureKeyEntity(ch *core.Change, session shoal.SessionID, n shoal.NewKey, o
 }
 
 // recordKey records what was done with a key, in the session of the key.
-func recordKey(ch *core.Change, caller shoal.Principal, act audit.Act, key shoal.Key) error {
+func recordKey(ch *core.Change, caller shoal.Principal, act audit.Act, key shoal.Key, more ...string) error {
 	session, details := shoal.SessionID(""), []string{"role", string(key.Role)}
 	if key.SessionID != nil {
 		session = *key.SessionID
@@ -126,7 +140,10 @@ func recordKey(ch *core.Change, caller shoal.Principal, act audit.Act, key shoal
 	if key.EntityID != nil {
 		details = append(details, "entity", string(*key.EntityID))
 	}
-	return ch.Record(caller, session, act, audit.Target{Kind: "key", ID: string(key.ID)}, details...)
+	if len(key.Scopes) > 0 {
+		details = append(details, "scopes", scopes.Text(key.Scopes))
+	}
+	return ch.Record(caller, session, act, audit.Target{Kind: "key", ID: string(key.ID)}, append(details, more...)...)
 }
 
 // ByHash returns the key whose secret has this hash, and the role of its entity in the session,
@@ -193,14 +210,9 @@ func (k *Keys) Revoke(ctx context.Context, caller shoal.Principal, id shoal.KeyI
 		return core.Wrap(op, err)
 	}
 	err := k.core.Change(ctx, op, storage.Global, func(ch *core.Change) error {
-		key, err := shoal.Key{}, error(shoal.NotFound)
-		if core.ValidID(id) {
-			if key, err = ch.Key(id); err == nil {
-				err = ch.DeleteKey(caller.SessionID, id)
-			}
-		}
-		if errors.Is(err, shoal.NotFound) {
-			return shoal.E("", shoal.NotFound, fmt.Sprintf("Key %q not found. List the keys to see their ids.", id))
+		key, err := findKey(ch, caller, id)
+		if err == nil {
+			err = ch.DeleteKey(caller.SessionID, id)
 		}
 		if err != nil {
 			return err

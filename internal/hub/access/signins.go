@@ -10,6 +10,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/roles"
+	"github.com/shoal-dev/shoal/internal/scopes"
 )
 
 // SignInUnused is how long a browser sign-in lasts without use.
@@ -31,7 +32,7 @@ func (k *Keys) SignIn(ctx context.Context, of shoal.Key, hash, logoutToken strin
 		}
 		key = shoal.Key{
 			ID: shoal.NewID[shoal.KeyID](shoal.PrefixKey), Role: of.Role, SessionID: of.SessionID, EntityID: of.EntityID,
-			Name: "console", CreatedAt: ch.At, ExpiresAt: &until, Address: of.Address, Device: of.Device,
+			Name: "console", CreatedAt: ch.At, ExpiresAt: &until, Scopes: []string{}, Address: of.Address, Device: of.Device,
 		}
 		if err := errors.Join(ch.InsertSignIn(key, hash, of.ID), recordSignIn(ch, of, key)); err != nil || logoutToken == "" {
 			return err
@@ -64,7 +65,7 @@ func recordSignIn(ch *core.Change, of, signIn shoal.Key) error {
 
 // principalOf returns the caller that a key proves.
 func principalOf(key shoal.Key) shoal.Principal {
-	out := shoal.Principal{KeyID: key.ID, Role: key.Role}
+	out := shoal.Principal{KeyID: key.ID, Role: key.Role, Scopes: scopes.Text(key.Scopes)}
 	if key.SessionID != nil {
 		out.SessionID = *key.SessionID
 	}

@@ -87,8 +87,8 @@ func mayRead(caller shoal.Principal, session shoal.SessionID) error {
 	if !core.ValidID(session) {
 		return core.SessionNotFound(session)
 	}
-	if core.May(caller, roles.ReadAudit) == nil {
-		return nil
+	if err := core.May(caller, roles.ReadAudit); err == nil || caller.Scopes != "" {
+		return err
 	}
 	return shoal.E("", shoal.Forbidden, fmt.Sprintf("Only admins, and owners, admins and auditors of the session %q, may read its audit log.", session))
 }

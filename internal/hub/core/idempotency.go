@@ -54,7 +54,7 @@ func Once[T any](ch *Change, caller shoal.Principal, session shoal.SessionID, ro
 	if err != nil {
 		return answer, false, err
 	}
-	at := storage.AnswerKey{Session: session, Scope: caller.Scope(), Route: route, Key: key}
+	at := storage.AnswerKey{Session: session, Scope: CallerName(caller), Route: route, Key: key}
 	stored, err := ch.Answer(at)
 	isNew := errors.Is(err, shoal.NotFound) || err == nil && ch.At.Sub(stored.At.Time) > shoal.IdempotencyWindow
 	switch {
@@ -74,4 +74,16 @@ func Once[T any](ch *Change, caller shoal.Principal, session shoal.SessionID, ro
 		return answer, false, err
 	}
 	return answer, false, ch.InsertAnswer(at, storage.Answer{Hash: hash, Body: body, At: ch.At})
+}
+
+// CallerName names the caller for idempotency keys: keys of one caller never collide with those of
+// another.
+func CallerName(caller shoal.Principal) string {
+	switch {
+	case caller.EntityID != "":
+		return "entity:" + string(caller.EntityID)
+	case caller.Role == shoal.RoleService:
+		return "service:" + string(caller.KeyID)
+	}
+	return "admin:" + string(caller.KeyID)
 }

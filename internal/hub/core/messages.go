@@ -9,10 +9,15 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
+// FileNotFound returns the error for a file that does not exist or that the caller may not see.
+func FileNotFound(id shoal.FileID) error {
+	return shoal.E("", shoal.NotFound, fmt.Sprintf("File %q not found among your uploads and the files in your spaces.", id))
+}
+
 // MaySeeFile returns nil if reader may see a file. For a file that it may not see the error
 // is NotFound, as for one that does not exist. An empty reader may see all files.
 func MaySeeFile(tx Tx, session shoal.SessionID, id shoal.FileID, reader shoal.EntityID) error {
-	missing := shoal.E("", shoal.NotFound, fmt.Sprintf("File %q not found among your uploads and the files in your spaces.", id))
+	missing := FileNotFound(id)
 	if !ValidID(session) || !ValidID(id) {
 		return missing
 	}
@@ -24,7 +29,7 @@ func MaySeeFile(tx Tx, session shoal.SessionID, id shoal.FileID, reader shoal.En
 		return err
 	}
 	shown, err := tx.FileShownTo(session, id, reader)
-	if err == nil && !shown {
+	if err == nil && len(shown) == 0 {
 		err = missing
 	}
 	return err

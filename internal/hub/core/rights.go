@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/roles"
+	"github.com/shoal-dev/shoal/internal/scopes"
 )
 
 // CheckSession checks that the caller may know of a session at all.
@@ -66,11 +68,26 @@ func Authorize(caller shoal.Principal, session shoal.SessionID, act roles.Act) e
 	return May(caller, act)
 }
 
-// May rejects callers whose role does not allow an act, see [roles.Allows]. It does not check
-// which session: [CheckSession] does.
+// May rejects callers whose role does not allow an act, see [roles.Allows], or the scopes of whose
+// key do not leave it. It does not check which session: [CheckSession] does, nor which space:
+// [VisibleSpace] does, and [scopes.Session] for what is about more than one.
 func May(caller shoal.Principal, act roles.Act) error {
+	if err := mayByRole(caller, act); err != nil || caller.Scopes == "" {
+		return err
+	}
+	if err := scopes.Act(caller.Scopes, act); err != nil || slices.Contains(actsInSpaces, act) {
+		return err
+	}
+	return scopes.Session(caller.Scopes)
+}
+
+// actsInSpaces are the acts that keys which are limited to spaces can do: the operations that name
+// them check the space, too, or are about nothing that is in one.
+var actsInSpaces = []roles.Act{roles.ReadSession, roles.KeepInbox, roles.Post, roles.Answer, roles.Approve, roles.ControlRun}
+
+func mayByRole(caller shoal.Principal, act roles.Act) error {
 	switch {
-	case Can(caller, act):
+	case allows(caller, act):
 		return nil
 	case caller.Role == shoal.RoleService || cmp.Or(caller.SessionRole, shoal.SessionMember) == shoal.SessionMember:
 		use := "an admin key or the key of an owner of the session"
@@ -82,8 +99,13 @@ func May(caller shoal.Principal, act roles.Act) error {
 	return shoal.E("", shoal.Forbidden, fmt.Sprintf("%q has the role %q in this session, which does not allow to %s. Ask an owner of the session.", caller.EntityID, caller.SessionRole, act))
 }
 
-// Can reports whether [May] allows an act.
+// Can reports whether the role of the caller and the scopes of its key allow an act in some space.
 func Can(caller shoal.Principal, act roles.Act) bool {
+	return allows(caller, act) && scopes.AllowAct(caller.Scopes, act)
+}
+
+// allows reports whether the role of the caller allows an act.
+func allows(caller shoal.Principal, act roles.Act) bool {
 	switch caller.Role {
 	case shoal.RoleAdmin:
 		return true
@@ -152,17 +174,23 @@ func OwnEntity(caller shoal.Principal) shoal.EntityID {
 
 // ReadableSpace returns a space that the caller may read.
 func ReadableSpace(tx Tx, caller shoal.Principal, session shoal.SessionID, space shoal.SpaceID) (shoal.Space, error) {
+	if err := Authorize(caller, session, roles.ReadSession); err != nil {
+		return shoal.Space{}, err
+	}
 	return VisibleSpace(tx, caller, session, space, tx.Space)
 }
 
 // VisibleSpace returns the space that find returns if the caller may know of it; NotFound
-// otherwise.
+// otherwise, and Forbidden, whether or not it exists, for one that the scopes of the key leave out.
 func VisibleSpace(tx Tx, caller shoal.Principal, session shoal.SessionID, space shoal.SpaceID, find func(shoal.SessionID, shoal.SpaceID) (shoal.Space, error)) (shoal.Space, error) {
 	if err := CheckSession(caller, session); err != nil {
 		return shoal.Space{}, err
 	}
 	if !ValidID(session) || !ValidID(space) {
 		return shoal.Space{}, SpaceNotFound(space)
+	}
+	if err := scopes.Space(caller.Scopes, space); err != nil {
+		return shoal.Space{}, err
 	}
 	s, err := find(session, space)
 	return s, checkReadable(tx, caller, session, space, err)
@@ -237,7 +265,7 @@ func moderatesIn(tx Tx, caller shoal.Principal, in shoal.Session, s shoal.Space)
 		return true, nil
 	}
 	e, err := FindEntity(tx, in.ID, own)
-	return err == nil && roles.Allows(e.SessionRole, roles.Moderate), err
+	return err == nil && roles.Allows(e.SessionRole, roles.Moderate) && scopes.AllowAct(caller.Scopes, roles.Moderate), err
 }
 
 // ClosedSpaceError returns the error for a change to a closed space.

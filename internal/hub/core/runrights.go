@@ -7,6 +7,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/scopes"
 )
 
 // RunNotFound returns the error for a run that does not exist or that the caller may not see.
@@ -16,7 +17,7 @@ func RunNotFound(id shoal.RunID) error {
 
 // VisibleRun returns a run that the caller may see. Services and admins see all runs; an
 // entity sees those of its spaces: the space of the trigger and the spaces that the run
-// wrote to.
+// wrote to. A key that is limited to spaces sees those that were started there.
 func VisibleRun(tx Tx, caller shoal.Principal, session shoal.SessionID, id shoal.RunID) (storage.Run, error) {
 	if err := CheckSession(caller, session); err != nil {
 		return storage.Run{}, err
@@ -27,6 +28,9 @@ func VisibleRun(tx Tx, caller shoal.Principal, session shoal.SessionID, id shoal
 	r, err := tx.Run(session, id)
 	if errors.Is(err, shoal.NotFound) {
 		return r, RunNotFound(id)
+	}
+	if err == nil && !scopes.AllowSpace(caller.Scopes, r.Space) {
+		return storage.Run{}, RunNotFound(id)
 	}
 	if err != nil || ReaderEntity(caller) == "" {
 		return r, err

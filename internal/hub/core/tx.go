@@ -15,7 +15,7 @@ type Tx interface {
 	Descends(session shoal.SessionID, epoch string, place int64) (bool, error)
 	Entity(session shoal.SessionID, id shoal.EntityID) (shoal.Entity, error)
 	FileHead(session shoal.SessionID, id shoal.FileID) (f shoal.File, by shoal.EntityID, err error)
-	FileShownTo(session shoal.SessionID, id shoal.FileID, entity shoal.EntityID) (bool, error)
+	FileShownTo(session shoal.SessionID, id shoal.FileID, entity shoal.EntityID) ([]shoal.SpaceID, error)
 	HostedAgent(session shoal.SessionID, id shoal.EntityID) (storage.Agent, error)
 	HostedAgents(session shoal.SessionID, after shoal.EntityID, limit int) ([]storage.Agent, error)
 	HumanNames(session shoal.SessionID) (map[shoal.EntityID]string, error)

@@ -8,6 +8,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/live"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/roles"
+	"github.com/shoal-dev/shoal/internal/scopes"
 )
 
 // FollowRequest selects what to follow: one run, one space, or, with both empty, all spaces
@@ -116,15 +118,18 @@ func (f *Follower) followedEntity() shoal.EntityID {
 }
 
 func (f *Follower) mayFollow(tx storage.Tx) error {
-	if f.req.Run != "" {
-		return f.mayFollowRun(tx)
-	}
-	if f.req.Space != "" {
+	if f.req.Run == "" && f.req.Space != "" {
 		_, err := core.ReadableSpace(tx, f.caller, f.req.Session, f.req.Space)
 		return err
 	}
-	if err := core.CheckSession(f.caller, f.req.Session); err != nil {
+	if err := core.Authorize(f.caller, f.req.Session, roles.ReadSession); err != nil {
 		return err
+	}
+	if err := scopes.Session(f.caller.Scopes); err != nil {
+		return err
+	}
+	if f.req.Run != "" {
+		return f.mayFollowRun(tx)
 	}
 	if own := f.followedEntity(); own != "" {
 		_, err := core.FindEntity(tx, f.req.Session, own)

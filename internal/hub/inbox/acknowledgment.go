@@ -6,6 +6,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/scopes"
 )
 
 // checkRights checks that the entity of the wait exists and may read the space that the wait
@@ -28,6 +29,9 @@ func (w *HeldWait) acknowledge(ctx context.Context) error {
 		at, err := parseCursor(w.box.key, w.req.Ack)
 		if err != nil {
 			return err
+		}
+		if err := scopes.Space(w.caller.Scopes, at.filter.Space); err != nil {
+			return err // the cursor is that of a wait of another key
 		}
 		return w.acknowledgeCursor(ctx, at)
 	}

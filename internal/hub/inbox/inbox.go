@@ -13,6 +13,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/metrics"
 	"github.com/shoal-dev/shoal/internal/roles"
+	"github.com/shoal-dev/shoal/internal/scopes"
 )
 
 // countWait counts an open wait of a caller, of either kind, until the caller leaves
@@ -59,6 +60,11 @@ func prepareRequest(caller shoal.Principal, req *WaitRequest) (shoal.EntityID, e
 	if err := core.Authorize(caller, req.Session, roles.KeepInbox); err != nil {
 		return "", err
 	}
+	space, err := scopes.One(caller.Scopes, req.Space)
+	if err != nil {
+		return "", err
+	}
+	req.Space = space
 	entity, err := core.ActingEntity(caller)
 	if err != nil {
 		return "", err

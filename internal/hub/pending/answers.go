@@ -115,7 +115,7 @@ func (p *Pending) answerRow(ch *core.Change, caller shoal.Principal, row storage
 	if err := core.RequireOpenSession(ch, row.Session); err != nil {
 		return noAction, err
 	}
-	hash, err := core.Fingerprint(caller.Scope(), a)
+	hash, err := core.Fingerprint(core.CallerName(caller), a)
 	if err != nil {
 		return noAction, shoal.Invalid("result", "must be a JSON value")
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/approval"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/roles"
+	"github.com/shoal-dev/shoal/internal/scopes"
 )
 
 const (
@@ -73,6 +75,11 @@ func (p *Pending) Ask(ctx context.Context, caller shoal.Principal, session shoal
 		if err := checkAsker(ch, caller, session, agent); err != nil {
 			return err
 		}
+		if a.ID == "" {
+			if a.SpaceID, err = scopes.One(caller.Scopes, a.SpaceID); err != nil {
+				return err
+			}
+		}
 		row, err := changeAsked(ch, session, agent, a)
 		if err == nil {
 			out, err = NewJudge(ch, session).publicView(row)
@@ -132,7 +139,7 @@ func askTopic(session shoal.SessionID, id shoal.PendingID) string {
 
 // checkAsker fails unless the caller is the agent.
 func checkAsker(tx Tx, caller shoal.Principal, session shoal.SessionID, agent shoal.EntityID) error {
-	if err := core.CheckSession(caller, session); err != nil {
+	if err := core.Authorize(caller, session, roles.Post); err != nil {
 		return err
 	}
 	e, err := core.FindEntity(tx, session, agent)

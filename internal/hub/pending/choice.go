@@ -31,7 +31,7 @@ func settleAlternatives(ch *core.Change, caller shoal.Principal, chosen storage.
 			continue
 		}
 		// The same caller may still say explicitly that it did not choose the call.
-		hash, err := core.Fingerprint(caller.Scope(), notChosen(other))
+		hash, err := core.Fingerprint(core.CallerName(caller), notChosen(other))
 		if err != nil {
 			return err
 		}

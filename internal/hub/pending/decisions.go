@@ -12,6 +12,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/roles"
+	"github.com/shoal-dev/shoal/internal/scopes"
 )
 
 // OwnerOf returns the owner of an agent, or an empty id for an entity without one.
@@ -50,8 +51,8 @@ func storeDecision(ch *core.Change, row storage.Pending, r shoal.Remember) error
 func (p *Pending) Remembered(ctx context.Context, caller shoal.Principal, session shoal.SessionID, after shoal.RememberedID, limit int) (out []shoal.RememberedDecision, err error) {
 	err = p.core.View(ctx, "hub.Pending.Remembered", func(tx storage.Tx) error {
 		out = []shoal.RememberedDecision{}
-		if err := core.Authorize(caller, session, roles.ReadSession); err != nil {
-			return err
+		if err := errors.Join(core.Authorize(caller, session, roles.ReadSession), scopes.Session(caller.Scopes)); err != nil {
+			return core.FirstError(err)
 		}
 		if _, err := core.FindSession(tx, session); err != nil {
 			return err
@@ -89,8 +90,8 @@ func (p *Pending) Remembered(ctx context.Context, caller shoal.Principal, sessio
 // for a decision that the caller does not see.
 func (p *Pending) Forget(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RememberedID) error {
 	return p.core.Change(ctx, "hub.Pending.Forget", storage.In(session), func(ch *core.Change) error {
-		if err := core.Authorize(caller, session, roles.Approve); err != nil {
-			return err
+		if err := errors.Join(core.Authorize(caller, session, roles.Approve), scopes.Session(caller.Scopes)); err != nil {
+			return core.FirstError(err)
 		}
 		notFound := shoal.E("", shoal.NotFound, fmt.Sprintf("Remembered decision %q not found among those you can see.", id))
 		if !core.ValidID(id) {

@@ -9,6 +9,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/roles"
+	"github.com/shoal-dev/shoal/internal/scopes"
 )
 
 // Pending are the pending actions of a hub: the answers that runs wait for.
@@ -41,6 +42,8 @@ func (p *Pending) List(ctx context.Context, caller shoal.Principal, session shoa
 			if _, err := core.ReadableSpace(tx, caller, session, filter.Space); err != nil {
 				return err
 			}
+		} else if err := scopes.Session(caller.Scopes); err != nil {
+			return err
 		}
 		if filter.Run != "" && !core.ValidID(filter.Run) {
 			return core.RunNotFound(filter.Run)
@@ -95,6 +98,9 @@ func pendingNotFound(id shoal.PendingID) error {
 // neither in the space that shows the action nor concerned by it, or that is not the one
 // member that may see it.
 func checkVisible(j *Judge, caller shoal.Principal, row storage.Pending) error {
+	if !scopes.AllowSpace(caller.Scopes, IDOrEmpty(row.SpaceID)) {
+		return pendingNotFound(row.ID)
+	}
 	own := core.ReaderEntity(caller)
 	if own == "" {
 		return nil

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/naming"
 	"github.com/shoal-dev/shoal/internal/roles"
+	"github.com/shoal-dev/shoal/internal/scopes"
 )
 
 // Runs starts, reads and cancels runs.
@@ -79,9 +81,14 @@ func startServiceRun(ch *core.Change, caller shoal.Principal, session shoal.Sess
 // those that its spaces show. An entity gets it without the content of spaces that it is
 // not in and without the pending actions of others.
 func (r *Runs) Get(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RunID) (out shoal.Run, err error) {
+	return r.get(ctx, caller, session, id, core.Authorize(caller, session, roles.ReadSession))
+}
+
+// get is Get for a caller that may read the run unless denied says otherwise.
+func (r *Runs) get(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RunID, denied error) (out shoal.Run, err error) {
 	err = r.core.View(ctx, "hub.Runs.Get", func(tx storage.Tx) error {
 		found, err := core.VisibleRun(tx, caller, session, id)
-		if err != nil {
+		if err = cmp.Or(denied, err); err != nil {
 			return err
 		}
 		out, err = (&runReader{Tx: tx, caller: caller, session: session}).view(found)
@@ -103,9 +110,9 @@ type runReader struct {
 // admins always.
 func (r *runReader) canRead(space shoal.SpaceID) (bool, error) {
 	if core.ReaderEntity(r.caller) == "" {
-		return true, nil
+		return scopes.AllowSpace(r.caller.Scopes, space), nil
 	}
-	if space == "" {
+	if space == "" || !scopes.AllowSpace(r.caller.Scopes, space) {
 		return false, nil
 	}
 	if is, known := r.memberships[space]; known {
@@ -210,6 +217,8 @@ func (r *Runs) List(ctx context.Context, caller shoal.Principal, session shoal.S
 			if _, err := core.ReadableSpace(tx, caller, session, filter.Space); err != nil {
 				return err
 			}
+		} else if err := scopes.Session(caller.Scopes); err != nil {
+			return err
 		}
 		filter.Reader = core.ReaderEntity(caller)
 		found, err := tx.Runs(session, filter)
@@ -273,7 +282,7 @@ func (r *Runs) Cancel(ctx context.Context, caller shoal.Principal, session shoal
 	timer := time.NewTimer(CancelWithin)
 	defer timer.Stop()
 	for {
-		if out, err = r.Get(ctx, caller, session, id); err != nil || out.Status.Ended() {
+		if out, err = r.get(ctx, caller, session, id, nil); err != nil || out.Status.Ended() {
 			return out, err
 		}
 		select {

@@ -142,7 +142,7 @@ func emitUpdated(ch *core.Change, m shoal.Message) error {
 // deleted message has no versions.
 func (m *Messages) Versions(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.MessageID, before int64, limit int) (out []shoal.MessageVersion, err error) {
 	err = m.core.View(ctx, "hub.Messages.Versions", func(tx storage.Tx) error {
-		if _, err := visibleMessage(tx, caller, session, id); err != nil {
+		if _, err := readableMessage(tx, caller, session, id); err != nil {
 			return err
 		}
 		out, err = tx.MessageVersions(session, id, before, limit)

@@ -5,11 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"slices"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/roles"
+	"github.com/shoal-dev/shoal/internal/scopes"
 )
 
 // Files stores uploaded files.
@@ -56,7 +58,7 @@ func (f *Files) Get(ctx context.Context, caller shoal.Principal, session shoal.S
 		if err := core.Authorize(caller, session, roles.ReadSession); err != nil {
 			return err
 		}
-		if err := core.MaySeeFile(tx, session, id, core.ReaderEntity(caller)); err != nil {
+		if err := maySeeFile(tx, caller, session, id); err != nil {
 			return err
 		}
 		out, _, data, err = tx.File(session, id)
@@ -73,7 +75,7 @@ func (f *Files) Delete(ctx context.Context, caller shoal.Principal, session shoa
 		if err := core.Authorize(caller, session, roles.Post); err != nil {
 			return err
 		}
-		if err := core.MaySeeFile(ch, session, id, core.ReaderEntity(caller)); err != nil {
+		if err := maySeeFile(ch, caller, session, id); err != nil {
 			return err
 		}
 		_, by, err := ch.FileHead(session, id)
@@ -89,4 +91,40 @@ func (f *Files) Delete(ctx context.Context, caller shoal.Principal, session shoa
 		}
 		return ch.DeleteFile(session, id)
 	})
+}
+
+// maySeeFile is [core.MaySeeFile] for a caller. A key that is limited to spaces sees, besides what its
+// entity has uploaded, what these spaces show.
+func maySeeFile(tx Tx, caller shoal.Principal, session shoal.SessionID, id shoal.FileID) error {
+	reader := core.ReaderEntity(caller)
+	if err := core.MaySeeFile(tx, session, id, reader); err != nil {
+		return err
+	}
+	if _, limited := scopes.Spaces(caller.Scopes); !limited {
+		return nil
+	}
+	_, by, err := tx.FileHead(session, id)
+	if err != nil || by == caller.EntityID {
+		return err
+	}
+	shown, err := tx.FileShownTo(session, id, reader)
+	if err == nil && !slices.ContainsFunc(shown, func(s shoal.SpaceID) bool { return scopes.AllowSpace(caller.Scopes, s) }) {
+		err = core.FileNotFound(id)
+	}
+	return err
+}
+
+// mayShowFiles rejects a message with files that the key of its sender does not reach.
+func mayShowFiles(tx Tx, caller shoal.Principal, session shoal.SessionID, parts []shoal.Part) error {
+	if caller.Scopes == "" {
+		return nil
+	}
+	for _, p := range parts {
+		if in, file, here := p.File(); here && in == session {
+			if err := maySeeFile(tx, caller, session, file); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -12,13 +12,22 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/roles"
+	"github.com/shoal-dev/shoal/internal/scopes"
 )
 
 func messageNotFound(id shoal.MessageID) error {
 	return shoal.E("", shoal.NotFound, fmt.Sprintf("Message %q not found in your spaces.", id))
 }
 
-// visibleMessage returns a message that the caller may read, and NotFound for any other.
+// readableMessage is visibleMessage for callers that read it.
+func readableMessage(tx Tx, caller shoal.Principal, session shoal.SessionID, id shoal.MessageID) (shoal.Message, error) {
+	if err := core.Authorize(caller, session, roles.ReadSession); err != nil {
+		return shoal.Message{}, err
+	}
+	return visibleMessage(tx, caller, session, id)
+}
+
+// visibleMessage returns a message that the caller may know of, and NotFound for any other.
 func visibleMessage(tx Tx, caller shoal.Principal, session shoal.SessionID, id shoal.MessageID) (shoal.Message, error) {
 	if err := core.CheckSession(caller, session); err != nil {
 		return shoal.Message{}, err
@@ -27,8 +36,11 @@ func visibleMessage(tx Tx, caller shoal.Principal, session shoal.SessionID, id s
 		return shoal.Message{}, messageNotFound(id)
 	}
 	m, err := tx.MessageByID(session, id)
+	if err == nil && !scopes.AllowSpace(caller.Scopes, m.SpaceID) {
+		err = shoal.NotFound
+	}
 	if err == nil {
-		_, err = core.ReadableSpace(tx, caller, session, m.SpaceID)
+		_, err = core.VisibleSpace(tx, caller, session, m.SpaceID, tx.Space)
 	}
 	if errors.Is(err, shoal.NotFound) {
 		err = messageNotFound(id)
@@ -39,7 +51,10 @@ func visibleMessage(tx Tx, caller shoal.Principal, session shoal.SessionID, id s
 // Get returns a message to callers that may read its space, and NotFound to others.
 func (m *Messages) Get(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.MessageID) (out shoal.Message, err error) {
 	err = m.core.View(ctx, "hub.Messages.Get", func(tx storage.Tx) error {
-		out, err = visibleMessage(tx, caller, session, id)
+		if out, err = visibleMessage(tx, caller, session, id); err != nil || out.DeletedAt != nil {
+			return err // what is left of a deleted message may be seen by those that may delete
+		}
+		out, err = readableMessage(tx, caller, session, id)
 		out = out.For(core.ReaderEntity(caller))
 		return err
 	})

@@ -64,7 +64,7 @@ func (m *Messages) post(ctx context.Context, op string, caller shoal.Principal, 
 	if err != nil {
 		return out, core.Wrap(op, err)
 	}
-	key := storage.PostKey{Scope: caller.Scope(), Key: idempotencyKey}
+	key := storage.PostKey{Scope: core.CallerName(caller), Key: idempotencyKey}
 	if idempotencyKey == "" {
 		key = storage.PostKey{}
 	} else if key.Hash, err = core.Fingerprint(space, d); err != nil {
@@ -82,6 +82,9 @@ func (m *Messages) post(ctx context.Context, op string, caller shoal.Principal, 
 		}
 		s, err := core.WritableSpace(ch, caller, session, space)
 		if err != nil {
+			return err
+		}
+		if err := mayShowFiles(ch, caller, session, d.Parts); err != nil {
 			return err
 		}
 		if core.ReaderEntity(caller) == "" {

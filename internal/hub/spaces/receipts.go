@@ -14,7 +14,7 @@ import (
 // read the message. Mentions of people have no receipts.
 func (m *Messages) Receipts(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.MessageID) (out []shoal.Receipt, err error) {
 	err = m.core.View(ctx, "hub.Messages.Receipts", func(tx storage.Tx) error {
-		found, err := visibleMessage(tx, caller, session, id)
+		found, err := readableMessage(tx, caller, session, id)
 		if err != nil {
 			return err
 		}

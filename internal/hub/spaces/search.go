@@ -8,6 +8,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/roles"
+	"github.com/shoal-dev/shoal/internal/scopes"
 	"github.com/shoal-dev/shoal/internal/search"
 )
 
@@ -56,6 +57,11 @@ const rankedMessages = shoal.MaxPage
 // excerpt of its text around the match. It fails with InvalidArgument for an invalid query.
 func (m *Messages) Search(ctx context.Context, caller shoal.Principal, session shoal.SessionID, s Search) (page SearchPage, err error) {
 	const op = "hub.Messages.Search"
+	space, err := scopes.One(caller.Scopes, s.Space)
+	if err != nil {
+		return SearchPage{}, core.Wrap(op, err)
+	}
+	s.Space = space
 	query, err := s.parse(caller)
 	if err := errors.Join(core.Authorize(caller, session, roles.ReadSession), err); err != nil {
 		return SearchPage{}, core.Wrap(op, core.FirstError(err))

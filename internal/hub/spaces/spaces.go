@@ -15,6 +15,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/naming"
 	"github.com/shoal-dev/shoal/internal/roles"
+	"github.com/shoal-dev/shoal/internal/scopes"
 )
 
 // Spaces creates, changes and closes spaces and manages their members.
@@ -171,13 +172,37 @@ func (s *Spaces) List(ctx context.Context, caller shoal.Principal, session shoal
 		if own := core.ReaderEntity(caller); own != "" {
 			filter.Member = own
 		}
-		if out, err = tx.Spaces(session, filter); err != nil {
+		if out, err = spacesInReach(tx, caller, session, filter); err != nil {
 			return err
 		}
 		out, err = core.FillSpaces(tx, caller, session, out)
 		return err
 	})
 	return out, err
+}
+
+// spacesInReach returns the spaces that a filter selects and the scopes of the caller's key leave.
+func spacesInReach(tx Tx, caller shoal.Principal, session shoal.SessionID, filter storage.SpaceFilter) (out []shoal.Space, err error) {
+	if _, limited := scopes.Spaces(caller.Scopes); !limited {
+		return tx.Spaces(session, filter)
+	}
+	for {
+		page, err := tx.Spaces(session, filter)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range page {
+			if filter.After = s.ID; scopes.AllowSpace(caller.Scopes, s.ID) {
+				out = append(out, s)
+			}
+			if filter.Limit > 0 && len(out) == filter.Limit {
+				return out, nil
+			}
+		}
+		if filter.Limit == 0 || len(page) < filter.Limit {
+			return out, nil
+		}
+	}
 }
 
 // Update changes the properties of a space. Members and admins may do this, or only

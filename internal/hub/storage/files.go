@@ -19,6 +19,7 @@ type FileTx interface {
 	// DeleteFile erases a file with its name, and the stored response to the idempotency
 	// key that it was uploaded under.
 	DeleteFile(session shoal.SessionID, id shoal.FileID) error
-	// FileShownTo reports whether a space of the entity shows the file.
-	FileShownTo(session shoal.SessionID, id shoal.FileID, entity shoal.EntityID) (bool, error)
+	// FileShownTo returns the spaces of an entity that show the file, or of anybody if entity is
+	// empty, in any order.
+	FileShownTo(session shoal.SessionID, id shoal.FileID, entity shoal.EntityID) ([]shoal.SpaceID, error)
 }

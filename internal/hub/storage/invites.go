@@ -4,7 +4,7 @@ import "github.com/shoal-dev/shoal"
 
 // InviteTx stores invitations. A hash is the SHA-256 of the code in the link, in hexadecimal.
 type InviteTx interface {
-	InsertInvite(i shoal.Invite, hash string) error
+	InsertInvite(i shoal.Invite, hash string, with shoal.KeyID) error
 	// InviteByHash returns the invitation with a hash that expires after a time. It fails with
 	// NotFound if no invitation has that hash.
 	InviteByHash(hash string, at shoal.Time) (shoal.Invite, error)

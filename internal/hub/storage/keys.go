@@ -23,23 +23,26 @@ type KeyTx interface {
 	// Keys lists the keys of a session, or all if session is empty, in the order of ids,
 	// starting after the given one.
 	Keys(session shoal.SessionID, after shoal.KeyID, limit int) ([]shoal.Key, error)
-	// DeleteKey fails with NotFound also for a key of another session; an empty session
-	// means any.
+	// DeleteKey deletes a key and the invitations that were made with it. It fails with NotFound also
+	// for a key of another session; an empty session means any.
 	DeleteKey(session shoal.SessionID, id shoal.KeyID) error
+	// ReplaceKey ends a key at a time, unless it ends earlier, renews it no more, and names the key
+	// that replaces it, which its invitations end with from then on.
+	ReplaceKey(id, by shoal.KeyID, ends shoal.Time) error
 	// Key returns a key by its id; NotFound for a revoked key.
 	Key(id shoal.KeyID) (shoal.Key, error)
 	// RevokedKey reports whether a key with this hash was deleted, alone or together with
 	// its entity. It does not know the keys of deleted sessions.
 	RevokedKey(hash string) (bool, error)
-	// DeleteEntityKeys revokes every key of an entity.
+	// DeleteEntityKeys is DeleteKey for every key of an entity.
 	DeleteEntityKeys(session shoal.SessionID, entity shoal.EntityID) error
 	// EndedRights returns those of the given rights that have ended at a time: revoked or
 	// expired keys, deleted entities and sessions, and roles that the entity no longer has. An
 	// entity of Roles that was deleted is among the Entities of the result. It uses one query,
 	// however many rights are given.
 	EndedRights(held HeldRights, at shoal.Time) (HeldRights, error)
-	// UsedKeys stores when keys were last used, and from where if that is known. Unknown keys
-	// are ignored.
+	// UsedKeys stores when keys were last used, and from where if that is known, and moves the ends
+	// of those that are renewed and had not ended. Unknown keys are ignored.
 	UsedKeys(used map[shoal.KeyID]KeyUse) error
 	// SignInsOf lists the sign-ins of browsers that act as an entity, or all of the session if
 	// entity is empty, or all of the server if session is, in the order of ids, starting after

@@ -14,6 +14,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/hub/inbox"
 	"github.com/shoal-dev/shoal/internal/remoterun"
+	"github.com/shoal-dev/shoal/internal/scopes"
 )
 
 // Set makes the tools of one server. Hub and Log are required. A Set is safe for concurrent use.
@@ -138,6 +139,9 @@ func (s Set) runShortly(ctx context.Context, t *tool, c Caller, raw []byte, whil
 
 // newCall decodes the arguments of a call and checks the actor that they name.
 func (s Set) newCall(t *tool, c Caller, raw []byte) (*call, error) {
+	if err := scopes.Tool(c.Principal.Scopes, t.name); err != nil {
+		return nil, err
+	}
 	args, err := t.decode(raw)
 	if err != nil {
 		return nil, err

@@ -102,8 +102,8 @@ func (t *Tx) ShowFile(session shoal.SessionID, id shoal.FileID, space shoal.Spac
 }
 
 // FileShownTo implements [hub.FileTx].
-func (t *Tx) FileShownTo(session shoal.SessionID, id shoal.FileID, entity shoal.EntityID) (bool, error) {
-	return sqlconn.Exists(t.c,
-		`SELECT 1 FROM file_spaces AS f CROSS JOIN members AS m
-		 WHERE f.session_id = $1 AND f.file_id = $2 AND m.session_id = f.session_id AND m.space_id = f.space_id AND m.entity_id = $3`, session, id, entity)
+func (t *Tx) FileShownTo(session shoal.SessionID, id shoal.FileID, entity shoal.EntityID) ([]shoal.SpaceID, error) {
+	return sqlconn.List(t.c, func(r *sqlconn.Rows) shoal.SpaceID { return shoal.SpaceID(r.Text(0)) },
+		`SELECT f.space_id FROM file_spaces AS f WHERE f.session_id = $1 AND f.file_id = $2
+		 AND ($3 = '' OR EXISTS (SELECT 1 FROM members AS m WHERE m.session_id = f.session_id AND m.space_id = f.space_id AND m.entity_id = $3))`, session, id, entity)
 }

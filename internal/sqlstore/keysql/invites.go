@@ -17,14 +17,14 @@ func inviteOf(r *sqlconn.Rows) shoal.Invite {
 }
 
 // InsertInvite implements [storage.InviteTx].
-func (t *Tx) InsertInvite(i shoal.Invite, hash string) error {
+func (t *Tx) InsertInvite(i shoal.Invite, hash string, with shoal.KeyID) error {
 	spaces, err := sqlconn.Encode(append([]shoal.SpaceID{}, i.Spaces...))
 	if err != nil {
 		return err
 	}
 	n, err := t.c.Exec(
-		`INSERT INTO invites (hash, `+inviteColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING`,
-		hash, i.ID, i.SessionID, i.Name, i.SessionRole, spaces, i.CreatedBy, i.CreatedAt, i.ExpiresAt)
+		`INSERT INTO invites (hash, `+inviteColumns+`, made_with) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING`,
+		hash, i.ID, i.SessionID, i.Name, i.SessionRole, spaces, i.CreatedBy, i.CreatedAt, i.ExpiresAt, with)
 	if err == nil && n == 0 {
 		err = sqlconn.AlreadyExists("InsertInvite", "The invitation %q or its code exists already.", i.ID)
 	}

@@ -6,25 +6,27 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/scopes"
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
-const keyColumns = `id, role, session_id, entity_id, name, created_at, expires_at, last_used_at, last_address, device`
+const keyColumns = `id, role, session_id, entity_id, name, created_at, expires_at, last_used_at, last_address, device, scopes, renew_ms, replaced_by`
 
 func keyOf(r *sqlconn.Rows) shoal.Key {
 	return shoal.Key{
 		ID: shoal.KeyID(r.Text(0)), Role: shoal.Role(r.Text(1)), SessionID: sqlconn.TextOrNil[shoal.SessionID](r, 2),
 		EntityID: sqlconn.TextOrNil[shoal.EntityID](r, 3), Name: r.Text(4), CreatedAt: r.Time(5), ExpiresAt: r.TimeOrNil(6), LastUsedAt: r.TimeOrNil(7),
-		Address: sqlconn.TextOrNil[string](r, 8), Device: sqlconn.TextOrNil[string](r, 9),
+		Address: sqlconn.TextOrNil[string](r, 8), Device: sqlconn.TextOrNil[string](r, 9), Scopes: scopes.List(r.Text(10)),
+		RenewForMs: r.IntOrNil(11), ReplacedBy: sqlconn.TextOrNil[shoal.KeyID](r, 12),
 	}
 }
 
 // InsertKey implements [hub.KeyTx].
 func (t *Tx) InsertKey(k shoal.Key, hash string) error {
 	n, err := t.c.Exec(
-		`INSERT INTO keys (id, hash, role, session_id, entity_id, name, created_at, expires_at, last_used_at, last_address, device)
-		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING`,
-		k.ID, hash, k.Role, k.SessionID, k.EntityID, k.Name, k.CreatedAt, k.ExpiresAt, k.LastUsedAt, k.Address, k.Device)
+		`INSERT INTO keys (id, hash, role, session_id, entity_id, name, created_at, expires_at, last_used_at, last_address, device, scopes, renew_ms)
+		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING`,
+		k.ID, hash, k.Role, k.SessionID, k.EntityID, k.Name, k.CreatedAt, k.ExpiresAt, k.LastUsedAt, k.Address, k.Device, scopes.Text(k.Scopes), k.RenewForMs)
 	if err == nil && n == 0 {
 		err = sqlconn.AlreadyExists("InsertKey", "The key id %q or its secret is taken; create another key.", k.ID)
 	}
@@ -81,6 +83,19 @@ func (t *Tx) Key(id shoal.KeyID) (shoal.Key, error) {
 	return sqlconn.OrNotFound(k, ok, err, "Key", "There is no key %q here.", id)
 }
 
+// ReplaceKey implements [hub.KeyTx].
+func (t *Tx) ReplaceKey(id, by shoal.KeyID, ends shoal.Time) error {
+	n, err := t.c.Exec(`UPDATE keys SET replaced_by = $2, renew_ms = NULL, expires_at = CASE WHEN expires_at < $3 THEN expires_at ELSE $3 END WHERE id = $1`, id, by, ends)
+	if err == nil && n == 0 {
+		err = sqlconn.NotFound("ReplaceKey", "There is no key %q here.", id)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = t.c.Exec(`UPDATE invites SET made_with = $2 WHERE made_with = $1`, id, by)
+	return err
+}
+
 // RevokedKey implements [hub.KeyTx].
 func (t *Tx) RevokedKey(hash string) (bool, error) {
 	return sqlconn.Exists(t.c, `SELECT 1 FROM revoked_keys WHERE hash = $1`, hash)
@@ -108,13 +123,13 @@ func (t *Tx) DeleteKey(session shoal.SessionID, id shoal.KeyID) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.c.Exec(`DELETE FROM explicit_keys WHERE key_id = $1`, id)
-	return err
+	return t.c.ExecAll([]string{`DELETE FROM explicit_keys WHERE key_id = $1`, `DELETE FROM invites WHERE made_with = $1`}, id)
 }
 
 // DeleteEntityKeys implements [hub.KeyTx].
 func (t *Tx) DeleteEntityKeys(session shoal.SessionID, entity shoal.EntityID) error {
 	return t.c.ExecAll([]string{
+		`DELETE FROM invites WHERE made_with IN (SELECT id FROM keys WHERE session_id = $1 AND entity_id = $2)`,
 		`DELETE FROM explicit_keys WHERE key_id IN (SELECT id FROM keys WHERE session_id = $1 AND entity_id = $2)`,
 		`INSERT INTO revoked_keys (hash, session_id) SELECT hash, session_id FROM keys WHERE session_id = $1 AND entity_id = $2 ON CONFLICT DO NOTHING`,
 		`DELETE FROM keys WHERE session_id = $1 AND entity_id = $2`,
@@ -125,7 +140,8 @@ func (t *Tx) DeleteEntityKeys(session shoal.SessionID, entity shoal.EntityID) er
 func (t *Tx) UsedKeys(used map[shoal.KeyID]storage.KeyUse) error {
 	for some := range slices.Chunk(slices.Collect(maps.Keys(used)), sqlconn.MaxList) {
 		var b sqlconn.Builder
-		b.Add(`UPDATE keys SET last_used_at = v.column2, last_address = COALESCE(v.column3, last_address) FROM (`)
+		b.Add(`UPDATE keys SET last_used_at = v.column2, last_address = COALESCE(v.column3, last_address),
+			expires_at = CASE WHEN expires_at > v.column2 AND expires_at < v.column2 + renew_ms * 1000 THEN v.column2 + renew_ms * 1000 ELSE expires_at END FROM (`)
 		sqlconn.AddValues(&b, some, func(id shoal.KeyID) {
 			var address *string
 			if use := used[id]; use.Address != "" {

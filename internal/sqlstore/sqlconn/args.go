@@ -70,6 +70,11 @@ func columnValue(arg any) any {
 		return deref(v)
 	case *string:
 		return deref(v)
+	case *int64:
+		if v == nil {
+			return nil
+		}
+		return *v
 	case shoal.Time:
 		return v.UnixMicro()
 	case *shoal.Time:

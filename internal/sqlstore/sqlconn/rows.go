@@ -178,6 +178,15 @@ func (r *Rows) Time(i int) shoal.Time { return MicroTime(r.Int(i)) }
 // MicroTime returns the time of a column with n microseconds.
 func MicroTime(n int64) shoal.Time { return shoal.Time{Time: time.UnixMicro(n).UTC()} }
 
+// IntOrNil returns a column with a number, nil for NULL.
+func (r *Rows) IntOrNil(i int) *int64 {
+	if r.Null(i) {
+		return nil
+	}
+	n := r.Int(i)
+	return &n
+}
+
 // TimeOrNil returns a column with a time, nil for NULL.
 func (r *Rows) TimeOrNil(i int) *shoal.Time {
 	if r.Null(i) {

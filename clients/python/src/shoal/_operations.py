@@ -30,6 +30,7 @@ from .models import (
     InvitePage,
     Key,
     KeyPage,
+    KeyRotation,
     Member,
     MemberPage,
     MemoryPage,
@@ -197,8 +198,11 @@ class AsyncOperations:
         """The `key` of the response is the secret. It is returned only once; repeating the call with the same Idempotency-
         Key returns `key: null`. A key of role `entity` creates its entity if it does not exist: of `kind`, or an agent
         without it, or a human with `door` (`agui`, `openai`, `ai-sdk`, `invite`: the key of a front end that a person
-        uses). Fails with 409 if the entity exists with another kind; `PATCH …/entities/{entity} {kind}` changes the
-        kind. Without a session, the key belongs to `default`. For admins and owners of the session.
+        uses). `scopes` limit what the role allows: `read`, `post`, `answer` and `run` to groups of acts, `spaces:ID,…`
+        to spaces, `tools:NAME,…` to tools of MCP. `renewForMs` moves the end of a key that is used. A key that expires
+        makes no key that lives longer. Fails with 409 if the entity exists with another kind; `PATCH
+        …/entities/{entity} {kind}` changes the kind. Without a session, the key belongs to `default`. For admins and
+        owners of the session.
         """
         return await self.call("POST", "/v1/keys", {}, body=body, idempotency_key=idempotency_key)
 
@@ -647,6 +651,14 @@ class AsyncOperations:
         """
         await self.call("DELETE", "/v1/keys/{key}", {"key": key})
 
+    async def rotate_key(self, key: str, body: KeyRotation, *, idempotency_key: str | None = None) -> Key:
+        """Creates a key that replaces this one: with the same role, participant, scopes and name, and for as long as this
+        one was created for, or until `expiresAt`. This one works for another `overlapMs` (24 hours without it, at most
+        30 days; 0 ends it at once), and has the new one as `replacedBy`. The `key` of the response is returned only
+        once, as when a key is created. For admins and owners of the session.
+        """
+        return await self.call("POST", "/v1/keys/{key}/rotate", {"key": key}, body=body, idempotency_key=idempotency_key)
+
     async def search_messages(self, *, q: str | None = None, space: str | None = None, kind: str | None = None, sort: str | None = None, cursor: str | None = None, limit: int | None = None, session: str | None = None) -> HitPage:
         """Returns messages of the caller's spaces that match all terms, newest first. `q` consists of words, of which the
         last one may be a prefix, `"exact phrases"`, prefixes (`lap*`), `-excluded` words, and the filters `from:ID`,
@@ -846,8 +858,11 @@ class Operations:
         """The `key` of the response is the secret. It is returned only once; repeating the call with the same Idempotency-
         Key returns `key: null`. A key of role `entity` creates its entity if it does not exist: of `kind`, or an agent
         without it, or a human with `door` (`agui`, `openai`, `ai-sdk`, `invite`: the key of a front end that a person
-        uses). Fails with 409 if the entity exists with another kind; `PATCH …/entities/{entity} {kind}` changes the
-        kind. Without a session, the key belongs to `default`. For admins and owners of the session.
+        uses). `scopes` limit what the role allows: `read`, `post`, `answer` and `run` to groups of acts, `spaces:ID,…`
+        to spaces, `tools:NAME,…` to tools of MCP. `renewForMs` moves the end of a key that is used. A key that expires
+        makes no key that lives longer. Fails with 409 if the entity exists with another kind; `PATCH
+        …/entities/{entity} {kind}` changes the kind. Without a session, the key belongs to `default`. For admins and
+        owners of the session.
         """
         return self.call("POST", "/v1/keys", {}, body=body, idempotency_key=idempotency_key)
 
@@ -1295,6 +1310,14 @@ class Operations:
         owners of the session; everybody may end the sign-ins of browsers that act as the same participant.
         """
         self.call("DELETE", "/v1/keys/{key}", {"key": key})
+
+    def rotate_key(self, key: str, body: KeyRotation, *, idempotency_key: str | None = None) -> Key:
+        """Creates a key that replaces this one: with the same role, participant, scopes and name, and for as long as this
+        one was created for, or until `expiresAt`. This one works for another `overlapMs` (24 hours without it, at most
+        30 days; 0 ends it at once), and has the new one as `replacedBy`. The `key` of the response is returned only
+        once, as when a key is created. For admins and owners of the session.
+        """
+        return self.call("POST", "/v1/keys/{key}/rotate", {"key": key}, body=body, idempotency_key=idempotency_key)
 
     def search_messages(self, *, q: str | None = None, space: str | None = None, kind: str | None = None, sort: str | None = None, cursor: str | None = None, limit: int | None = None, session: str | None = None) -> HitPage:
         """Returns messages of the caller's spaces that match all terms, newest first. `q` consists of words, of which the

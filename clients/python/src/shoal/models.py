@@ -45,6 +45,7 @@ __all__ = [
     "InvitePage",
     "Key",
     "KeyPage",
+    "KeyRotation",
     "Limits",
     "LimitsChange",
     "Member",
@@ -225,7 +226,7 @@ class AuditRecord(TypedDict):
     an entity.
     """
 
-    act: Literal["key.create", "key.revoke", "signin.create", "signin.end", "invite.create", "invite.delete", "invite.accept", "runner.enroll", "runner.remove", "entity.create", "entity.update", "entity.delete", "session.create", "session.update", "session.close", "session.delete", "session.export", "session.import", "space.create", "space.close", "space.delete", "member.add", "member.remove", "agent.put", "agent.delete", "approval.answer", "approval.forget", "call.refuse"]
+    act: Literal["key.create", "key.rotate", "key.revoke", "signin.create", "signin.end", "invite.create", "invite.delete", "invite.accept", "runner.enroll", "runner.remove", "entity.create", "entity.update", "entity.delete", "session.create", "session.update", "session.close", "session.delete", "session.export", "session.import", "space.create", "space.close", "space.delete", "member.add", "member.remove", "agent.put", "agent.delete", "approval.answer", "approval.forget", "call.refuse"]
     actingAs: str | None
     address: str
     at: str
@@ -258,6 +259,8 @@ class Caller(TypedDict):
     entityId: str | None
     keyId: str
     role: Literal["admin", "service", "entity"]
+    #: What the key is limited to; empty for a key that reaches everything that its role allows.
+    scopes: list[str]
     sessionId: str | None
     signInId: str | None
 
@@ -643,7 +646,13 @@ class Key(TypedDict):
     lastAddress: str | None
     lastUsedAt: str | None
     name: str
+    #: How long after its last use it ends at the earliest, or null if its end does not move.
+    renewForMs: int | None
+    #: The key that it was rotated to.
+    replacedBy: str | None
     role: Literal["admin", "service", "entity"]
+    #: What the key is limited to, as in `NewKey`; empty for a key that reaches everything that its role allows.
+    scopes: list[str]
     sessionId: str | None
 
 
@@ -653,6 +662,15 @@ class KeyPage(TypedDict):
     items: list[Key]
     #: Where the next page begins; null on the last one.
     nextCursor: str | None
+
+
+class KeyRotation(TypedDict, total=False):
+    """How a key is replaced."""
+
+    #: When the new key stops working; as long from now as the old one was created for if left out.
+    expiresAt: str
+    #: How long the old key works on; 24 hours if left out, 0 for not at all.
+    overlapMs: int
 
 
 class Limits(TypedDict):
@@ -992,6 +1010,12 @@ class NewKey(_NewKey, total=False):
     #: `human` or `agent`.
     kind: Literal["human", "agent"]
     name: str
+    #: The key ends so long after its last use at the earliest; without `expiresAt`, at first so long after its
+    #: creation. 0 or left out: its end does not move.
+    renewForMs: int
+    #: What the key is limited to: `read`, `post`, `answer`, `run`, `spaces:ID,…` or `tools:NAME,…`. Without any, it
+    #: reaches everything that the role allows.
+    scopes: list[str]
     sessionId: str
 
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
@@ -66,7 +67,7 @@ var fileTests = map[string]func(*storecase.Case){
 		c.Update(func(tx storage.Tx) error { return tx.DeleteFile(c.Session, "f1") })
 		c.WantNotFound(func(tx storage.Tx) error { _, _, _, err := tx.File(c.Session, "f1"); return err })
 		c.WantNotFound(func(tx storage.Tx) error { _, err := tx.Answer(key("k1")); return err })
-		storecase.Equal(c, "it is shown", storecase.Read(c, func(tx storage.Tx) (bool, error) { return tx.FileShownTo(c.Session, "f1", "ann") }), false)
+		storecase.Equal(c, "it is shown", storecase.Read(c, func(tx storage.Tx) ([]shoal.SpaceID, error) { return tx.FileShownTo(c.Session, "f1", "ann") }), []shoal.SpaceID{})
 		storecase.Equal(c, "the other answer", string(storecase.Read(c, func(tx storage.Tx) (storage.Answer, error) { return tx.Answer(key("k2")) }).Body), `{"id":"f2"}`)
 		storecase.Equal(c, "what is stored", storecase.Read(c, func(tx storage.Tx) (int64, error) { return tx.StoredBytes(c.Session, "bob") }), 4)
 		c.WantError(shoal.NotFound, func(tx storage.Tx) error { return tx.DeleteFile(c.Session, "f1") })
@@ -99,19 +100,20 @@ var fileTests = map[string]func(*storecase.Case){
 		c.AddSpace("shop", "ann")
 		c.AddSpace("yard", "bob")
 		addFile(c, shoal.File{ID: "f1"}, "ann", nil)
-		shown := func(id shoal.FileID, to shoal.EntityID) bool {
-			return storecase.Read(c, func(tx storage.Tx) (bool, error) { return tx.FileShownTo(c.Session, id, to) })
+		shown := func(id shoal.FileID, to shoal.EntityID) string {
+			return fmt.Sprint(slices.Sorted(slices.Values(storecase.Read(c, func(tx storage.Tx) ([]shoal.SpaceID, error) { return tx.FileShownTo(c.Session, id, to) }))))
 		}
-		storecase.Equal(c, "ann at first", shown("f1", "ann"), false)
+		storecase.Equal(c, "ann at first", shown("f1", "ann"), "[]")
 		for range 2 {
 			c.Update(func(tx storage.Tx) error { return tx.ShowFile(c.Session, "f1", "shop") })
 		}
-		storecase.Equal(c, "ann", shown("f1", "ann"), true)
-		storecase.Equal(c, "bob", shown("f1", "bob"), false)
-		storecase.Equal(c, "another file", shown("f2", "ann"), false)
+		storecase.Equal(c, "ann", shown("f1", "ann"), "[shop]")
+		storecase.Equal(c, "bob", shown("f1", "bob"), "[]")
+		storecase.Equal(c, "another file", shown("f2", "ann"), "[]")
 		c.Update(func(tx storage.Tx) error { return tx.ShowFile(c.Session, "f1", "yard") })
-		storecase.Equal(c, "bob, when his space shows it", shown("f1", "bob"), true)
+		storecase.Equal(c, "bob, when his space shows it", shown("f1", "bob"), "[yard]")
+		storecase.Equal(c, "anybody", shown("f1", ""), "[shop yard]")
 		c.Update(func(tx storage.Tx) error { return tx.DeleteMember(c.Session, "shop", "ann") })
-		storecase.Equal(c, "ann after leaving", shown("f1", "ann"), false)
+		storecase.Equal(c, "ann after leaving", shown("f1", "ann"), "[]")
 	},
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
@@ -15,8 +16,9 @@ var keyTests = map[string]func(*storecase.Case){
 		full := shoal.Key{
 			ID: "k1-" + shoal.KeyID(c.Session), Role: shoal.RoleEntity, SessionID: &c.Session, EntityID: storecase.Ptr(shoal.EntityID("ann")), Name: "laptop",
 			CreatedAt: storecase.Time(1), ExpiresAt: storecase.Ptr(storecase.Time(2)), LastUsedAt: storecase.Ptr(storecase.Time(3)),
+			Scopes: []string{"read", "spaces:shop,hall"}, RenewForMs: storecase.Ptr(int64(3_600_000)),
 		}
-		admin := shoal.Key{ID: "k2-" + shoal.KeyID(c.Session), Role: shoal.RoleAdmin, CreatedAt: storecase.Time(1)}
+		admin := shoal.Key{ID: "k2-" + shoal.KeyID(c.Session), Role: shoal.RoleAdmin, CreatedAt: storecase.Time(1), Scopes: []string{}}
 		hash := "h-" + string(c.Session)
 		c.Update(func(tx storage.Tx) error {
 			if err := tx.InsertKey(full, hash+"1"); err != nil {
@@ -52,6 +54,51 @@ var keyTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "whether the other one was", storecase.Read(c, func(tx storage.Tx) (bool, error) { return tx.RevokedKey(hash + "2") }), false)
 	},
 
+	"a key that is renewed ends so long after its last use": func(c *storecase.Case) {
+		id := func(name string) shoal.KeyID { return shoal.KeyID(name + "-" + string(c.Session)) }
+		hour := int64(3_600_000)
+		later := func(minutes int) shoal.Time {
+			return shoal.At(storecase.Time(1).Add(time.Duration(minutes) * time.Minute))
+		}
+		insert := func(name string, ends *shoal.Time, renew *int64) {
+			c.Update(func(tx storage.Tx) error {
+				return tx.InsertKey(shoal.Key{ID: id(name), Role: shoal.RoleAdmin, CreatedAt: storecase.Time(1), ExpiresAt: ends, RenewForMs: renew}, string(id(name)))
+			})
+		}
+		insert("renewed", storecase.Ptr(later(60)), &hour)
+		insert("late", storecase.Ptr(later(30)), &hour)
+		insert("long", storecase.Ptr(later(600)), &hour)
+		insert("fixed", storecase.Ptr(later(60)), nil)
+		insert("endless", nil, nil)
+		ends := func(name string) string {
+			k := storecase.Read(c, func(tx storage.Tx) (shoal.Key, error) { return tx.Key(id(name)) })
+			if k.ExpiresAt == nil {
+				return "never"
+			}
+			return k.ExpiresAt.Sub(storecase.Time(1).Time).String()
+		}
+		use := func(at shoal.Time) {
+			used := map[shoal.KeyID]storage.KeyUse{}
+			for _, name := range []string{"renewed", "late", "long", "fixed", "endless"} {
+				used[id(name)] = storage.KeyUse{At: at}
+			}
+			c.Update(func(tx storage.Tx) error { return tx.UsedKeys(used) })
+		}
+		use(later(40))
+		for name, want := range map[string]string{"renewed": "1h40m0s", "late": "30m0s", "long": "10h0m0s", "fixed": "1h0m0s", "endless": "never"} {
+			storecase.Equal(c, name, ends(name), want)
+		}
+		c.Update(func(tx storage.Tx) error {
+			return errors.Join(tx.ReplaceKey(id("renewed"), id("fixed"), later(50)), tx.ReplaceKey(id("long"), id("fixed"), later(700)), tx.ReplaceKey(id("endless"), id("fixed"), later(50)))
+		})
+		use(later(45))
+		for name, want := range map[string]string{"renewed": "50m0s", "long": "10h0m0s", "endless": "50m0s"} {
+			storecase.Equal(c, name+", replaced", ends(name), want)
+		}
+		storecase.Equal(c, "what replaces it", *storecase.Read(c, func(tx storage.Tx) (shoal.Key, error) { return tx.Key(id("long")) }).ReplacedBy, id("fixed"))
+		c.WantError(shoal.NotFound, func(tx storage.Tx) error { return tx.ReplaceKey("none", id("fixed"), later(50)) })
+	},
+
 	"sign-ins are found by their key, and removed when they have ended": func(c *storecase.Case) {
 		of := shoal.KeyID("of-" + c.Session)
 		id := func(name string) shoal.KeyID { return shoal.KeyID(name + "-" + string(c.Session)) }
@@ -65,7 +112,7 @@ var keyTests = map[string]func(*storecase.Case){
 			k.ID, k.Role, k.Name = id(name), shoal.RoleAdmin, "console"
 			c.Update(func(tx storage.Tx) error { return tx.InsertSignIn(k, "hash-"+string(k.ID), of) })
 		}
-		plain := shoal.Key{ID: id("plain"), Role: shoal.RoleAdmin, Name: "console", CreatedAt: storecase.Time(1), ExpiresAt: storecase.Ptr(storecase.Time(2))}
+		plain := shoal.Key{ID: id("plain"), Role: shoal.RoleAdmin, Name: "console", Scopes: []string{}, CreatedAt: storecase.Time(1), ExpiresAt: storecase.Ptr(storecase.Time(2))}
 		c.Update(func(tx storage.Tx) error { return tx.InsertKey(plain, "hash-plain-"+string(c.Session)) })
 		found := func(of shoal.KeyID) []shoal.KeyID {
 			ids := storecase.Read(c, func(tx storage.Tx) ([]shoal.KeyID, error) { return tx.SignIns(of) })
@@ -89,7 +136,7 @@ var keyTests = map[string]func(*storecase.Case){
 		id := func(name string) shoal.KeyID { return shoal.KeyID(string(c.Session) + "-" + name) }
 		add := func(name string, session *shoal.SessionID, entity string) shoal.Key {
 			k := shoal.Key{
-				ID: id(name), Role: shoal.RoleAdmin, SessionID: session, Name: "console", CreatedAt: storecase.Time(1),
+				ID: id(name), Role: shoal.RoleAdmin, SessionID: session, Name: "console", Scopes: []string{}, CreatedAt: storecase.Time(1),
 				Device: storecase.Ptr("Firefox on Linux"), Address: storecase.Ptr("192.0.2.7"),
 			}
 			if entity != "" {
@@ -102,7 +149,7 @@ var keyTests = map[string]func(*storecase.Case){
 		bob := add("2bob", &c.Session, "bob")
 		foreign := add("3ann", &other.Session, "ann")
 		admin := add("4admin", nil, "")
-		plain := shoal.Key{ID: id("5ann"), Role: shoal.RoleEntity, SessionID: &c.Session, EntityID: ann.EntityID, CreatedAt: storecase.Time(1)}
+		plain := shoal.Key{ID: id("5ann"), Role: shoal.RoleEntity, SessionID: &c.Session, EntityID: ann.EntityID, Scopes: []string{}, CreatedAt: storecase.Time(1)}
 		c.Update(func(tx storage.Tx) error { return tx.InsertKey(plain, "hash-"+string(plain.ID)) })
 		list := func(session shoal.SessionID, entity shoal.EntityID, limit int) []shoal.Key {
 			return storecase.Read(c, func(tx storage.Tx) ([]shoal.Key, error) { return tx.SignInsOf(session, entity, id(""), limit) })
@@ -117,7 +164,7 @@ var keyTests = map[string]func(*storecase.Case){
 	"a sign-in keeps what its provider needs when it ends": func(c *storecase.Case) {
 		id := shoal.KeyID("ended-" + c.Session)
 		c.Update(func(tx storage.Tx) error {
-			k := shoal.Key{ID: id, Role: shoal.RoleAdmin, Name: "console", CreatedAt: storecase.Time(1), Device: storecase.Ptr("Safari")}
+			k := shoal.Key{ID: id, Role: shoal.RoleAdmin, Name: "console", Scopes: []string{}, CreatedAt: storecase.Time(1), Device: storecase.Ptr("Safari")}
 			return tx.InsertSignIn(k, "hash-"+string(id), "")
 		})
 		logoutToken := func(id shoal.KeyID) string {
