@@ -5,24 +5,56 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
 	"github.com/shoal-dev/shoal/internal/app"
 )
 
+// agentKeyLife is how long the key of an agent lives after its last use.
+const agentKeyLife = 90 * 24 * time.Hour
+
 // CreateAgentKey creates a key of an agent of the session and returns it with its secret. The
-// key is named after the program that uses it and this machine.
+// key is named after the program that uses it and this machine. It ends when it was not used for 90
+// days, or earlier, with the key that makes it.
 func (sh *Shell) CreateAgentKey(ctx context.Context, server *client.Client, agent shoal.EntityID, program string) (shoal.Key, error) {
 	name := program
 	if host, err := os.Hostname(); err == nil && host != "" {
 		name += " on " + host
 	}
-	made, err := server.CreateKey(ctx, shoal.NewKey{Role: shoal.RoleEntity, SessionID: sh.Session, EntityID: agent, Name: name})
+	n := shoal.NewKey{Role: shoal.RoleEntity, SessionID: sh.Session, EntityID: agent, Name: name, RenewForMs: agentKeyLife.Milliseconds()}
+	made, err := server.CreateKey(ctx, n)
+	if errors.Is(err, shoal.Forbidden) {
+		if until, is := ownEnd(ctx, server); is {
+			n.RenewForMs, n.ExpiresAt = 0, &until
+			if most := shoal.At(time.Now().Add(agentKeyLife)); until.After(most.Time) {
+				n.ExpiresAt = &most
+			}
+			made, err = server.CreateKey(ctx, n)
+		}
+	}
 	if err == nil && made.Secret == nil {
 		err = shoal.E("", shoal.Internal, fmt.Sprintf("the key %s was made, but its secret was lost on the way: revoke it and try again", made.ID))
 	}
 	return made, err
+}
+
+// ownEnd returns when the key of a client ends, if it does.
+func ownEnd(ctx context.Context, server *client.Client) (shoal.Time, bool) {
+	me, err := server.Me(ctx)
+	if err != nil {
+		return shoal.Time{}, false
+	}
+	for k, err := range server.Keys(ctx) {
+		if err != nil {
+			return shoal.Time{}, false
+		}
+		if k.ID == me.KeyID && k.ExpiresAt != nil {
+			return *k.ExpiresAt, true
+		}
+	}
+	return shoal.Time{}, false
 }
 
 // IsKeyOf reports whether a key is valid and that of an agent of the session.

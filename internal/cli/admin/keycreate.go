@@ -20,6 +20,8 @@ type keysCreateCmd struct {
 	Door     shoal.Door       `help:"The front end of a person that the key is for: agui, openai, ai-sdk or invite; a new entity is a human." placeholder:"DOOR"`
 	Name     string           `help:"What the key is for." placeholder:"NAME"`
 	Expires  string           `help:"When the key expires: 90m, 30d or a time such as 2027-01-31T00:00:00Z." placeholder:"WHEN"`
+	Renew    string           `help:"Move the end of the key to so long after each use, such as 90d; without --expires, it first ends so long after now." placeholder:"DURATION"`
+	Scope    []string         `help:"Limit the key: read, post, answer, run, spaces:ID or tools:NAME; repeat it for several." sep:"none" placeholder:"SCOPE"`
 	Join     []shoal.SpaceID  `help:"Add the entity to these spaces." placeholder:"SPACE"`
 	Database string           `help:"The database of --data, when no server runs on it." placeholder:"URL"`
 }
@@ -45,7 +47,7 @@ func (c *keysCreateCmd) Run(ctx context.Context, sh *cli.Shell) error {
 
 // newKey returns the key to create.
 func (c *keysCreateCmd) newKey(session shoal.SessionID, now time.Time) (shoal.NewKey, error) {
-	n := shoal.NewKey{Role: c.Role, EntityID: c.Entity, Kind: c.Kind, Door: c.Door, Name: c.Name}
+	n := shoal.NewKey{Role: c.Role, EntityID: c.Entity, Kind: c.Kind, Door: c.Door, Name: c.Name, Scopes: c.Scope}
 	switch {
 	case c.Role == shoal.RoleEntity && c.Entity == "":
 		return n, shoal.E("", cli.KindUsage, "an entity key needs --entity ID; other keys need --role admin or --role service")
@@ -60,6 +62,13 @@ func (c *keysCreateCmd) newKey(session shoal.SessionID, now time.Time) (shoal.Ne
 			return n, err
 		}
 		n.ExpiresAt = &at
+	}
+	if c.Renew != "" {
+		at, err := cli.ParseTime("--renew", c.Renew, now, 1)
+		if err != nil {
+			return n, err
+		}
+		n.RenewForMs = at.Sub(now).Round(time.Millisecond).Milliseconds()
 	}
 	return n, n.Validate()
 }
