@@ -3,7 +3,6 @@ package shoal
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Role is what a key allows in general.
@@ -129,7 +128,8 @@ type Principal struct {
 func (p Principal) Admin() bool { return p.Role == RoleAdmin }
 
 // Caller describes the caller to itself. EntityID is the acting entity, SignInID the sign-in of a
-// browser that acts with a key.
+// browser that acts with a key, Acts what its role and the scopes of the key allow, by the names in
+// docs/roles.md.
 type Caller struct {
 	KeyID     KeyID      `json:"keyId"`
 	Role      Role       `json:"role"`
@@ -137,18 +137,7 @@ type Caller struct {
 	EntityID  *EntityID  `json:"entityId"`
 	Scopes    []string   `json:"scopes"`
 	SignInID  *KeyID     `json:"signInId"`
-}
-
-// Caller returns the description of p for p itself.
-func (p Principal) Caller() Caller {
-	return Caller{KeyID: p.KeyID, Role: p.Role, SessionID: idOrNil(p.SessionID), EntityID: idOrNil(p.EntityID), Scopes: strings.Fields(p.Scopes), SignInID: idOrNil(p.SignIn)}
-}
-
-func idOrNil[T ~string](v T) *T {
-	if v == "" {
-		return nil
-	}
-	return &v
+	Acts      []string   `json:"acts"`
 }
 
 // SignedURL is an address that its holder reads without a key, with the rights of

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/guard"
+	"github.com/shoal-dev/shoal/internal/scopes"
 )
 
 // Link makes a link that opens the console once within ten minutes and signs in
@@ -50,7 +51,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) (int, any, error
 		return 0, nil, err
 	}
 	c.Log.Info("somebody has signed in to the console", "key", caller.KeyID, "role", caller.Role)
-	return http.StatusOK, signedIn{caller.Caller(), half}, nil
+	return http.StatusOK, signedIn{scopes.Describe(caller), half}, nil
 }
 
 // signedIn is the response to a sign-in: the principal, and the half of the sign-in that
@@ -94,7 +95,7 @@ func (c *Console) join(w http.ResponseWriter, r *http.Request) (int, any, error)
 		return 0, nil, err
 	}
 	c.Log.Info("a person has accepted an invitation", "invite", made.Invite.ID, "session", made.Invite.SessionID, "entity", made.Who.EntityID, "key", made.Who.KeyID)
-	return http.StatusCreated, joined{signedIn{made.Who.Caller(), made.PageHalf}, made.Key}, nil
+	return http.StatusCreated, joined{signedIn{scopes.Describe(made.Who), made.PageHalf}, made.Key}, nil
 }
 
 // logout signs a browser out, or with {"everywhere": true} all that have signed in with

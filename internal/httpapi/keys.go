@@ -5,13 +5,14 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/httpapi/query"
+	"github.com/shoal-dev/shoal/internal/scopes"
 )
 
 func keyRoutes() []route {
 	return []route{
 		{
 			method: http.MethodGet, path: "/v1/me", do: me, unseen: true, id: "me", tag: "Keys",
-			summary: "Read the caller", about: "Returns what the key proves, and the acting entity, if there is one.",
+			summary: "Read the caller", about: "Returns what the key proves, the acting entity, if there is one, and what its role allows: the names of `acts` are in docs/roles.md. Read it again when the role of the entity has changed.",
 			status: http.StatusOK, out: shoal.Caller{},
 		},
 		{
@@ -38,7 +39,7 @@ func keyRoutes() []route {
 	}
 }
 
-func me(c *call) error { return c.answer(http.StatusOK, c.caller.Caller()) }
+func me(c *call) error { return c.answer(http.StatusOK, scopes.Describe(c.caller)) }
 
 func listKeys(c *call) error {
 	after, limit, err := idCursor[shoal.KeyID](c)

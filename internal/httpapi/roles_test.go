@@ -11,11 +11,11 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// roles are the columns of the table of roles: entities of one session. sender has sent the
+// columns are those of the table of roles: entities of one session. sender has sent the
 // message that a call names, minder owns the sender, an agent, and creator has created the space. The
 // others but outsider are members of it with a session role: chief is an admin of the session.
 // outsider is one, too, and not a member.
-var roles = []string{"sender", "minder", "creator", "owner", "chief", "member", "guest", "auditor", "outsider"}
+var columns = []string{"sender", "minder", "creator", "owner", "chief", "member", "guest", "auditor", "outsider"}
 
 // roleRows say for every route of invitations and every action on a message what each role gets:
 // first where members may change their spaces, then, if it differs, where moderators do.
@@ -59,7 +59,7 @@ func TestRoles(t *testing.T) {
 			if rights == shoal.SpaceRightsModerators && row.moderate != "" {
 				want = row.moderate
 			}
-			for j, role := range roles {
+			for j, role := range columns {
 				t.Run(fmt.Sprintf("%s as %s of %s", name, role, rights), func(t *testing.T) {
 					w := *w
 					w.TB = t
@@ -85,17 +85,17 @@ func (w *world) roles(session string, rights shoal.SpaceRights) *fixture {
 	at := "/v1/sessions/" + session
 	w.do(w.admin, "POST", "/v1/sessions", map[string]string{"id": session}).wants(201)
 	w.do(w.admin, "PATCH", at, map[string]any{"spaceRights": rights}).wants(200)
-	for _, role := range roles {
+	for _, role := range columns {
 		f.keys[role] = w.entity(session, role)
 	}
 	w.do(w.admin, "PATCH", at+"/entities/sender", `{"ownerId": "minder"}`).wants(200)
 	is := map[string]string{"owner": "owner", "chief": "admin", "guest": "guest", "auditor": "auditor", "outsider": "admin"}
-	for _, role := range roles[1:] { // all but the sender are people
+	for _, role := range columns[1:] { // all but the sender are people
 		w.do(w.admin, "PATCH", at+"/entities/"+role, map[string]string{"kind": "human", "sessionRole": cmp.Or(is[role], "member")}).wants(200)
 	}
-	w.do(f.keys["creator"], "POST", at+"/spaces", map[string]any{"id": "room", "name": confidential, "members": roles[:len(roles)-1]}).wants(201)
+	w.do(f.keys["creator"], "POST", at+"/spaces", map[string]any{"id": "room", "name": confidential, "members": columns[:len(columns)-1]}).wants(201)
 	said := into[shoal.Message](w.do(f.keys["sender"], "POST", at+"/spaces/room/messages", `{"text": "`+confidential+`"}`).wants(201))
-	for _, role := range roles[:len(roles)-1] {
+	for _, role := range columns[:len(columns)-1] {
 		w.do(f.keys[role], "POST", at+"/spaces/room/read", `{"seq": 1}`).wants(200)
 	}
 	made := into[shoal.Invite](w.do(w.admin, "POST", at+"/invites", nil).wants(201))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/guard"
+	"github.com/shoal-dev/shoal/internal/scopes"
 )
 
 const (
@@ -180,7 +181,7 @@ func (p *Provider) finish(w http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	p.Log.Info("a person has signed in with the OpenID provider", "provider", p.Name, "session", p.Session, "entity", person.ID, "created", created, "key", caller.KeyID)
-	return signedIn{caller.Caller(), half}, nil
+	return signedIn{scopes.Describe(caller), half}, nil
 }
 
 // take returns the attempt that the browser keeps, if it is the one with this state, and forgets it:

@@ -11,32 +11,33 @@ import (
 	"github.com/shoal-dev/shoal"
 )
 
-// Act is a kind of thing that an entity does in its session.
+// Act is a kind of thing that an entity does in its session. Programs read its name, such as
+// "post"; String has the words for people.
 type Act string
 
 // The acts. Everything that the server offers is one of them.
 const (
-	ReadSession   Act = "read the session"
-	SeeEverything Act = "read spaces, runs and files without being a member"
-	SeeEverybody  Act = "see participants that share no space with it"
-	KeepInbox     Act = "wait, mute spaces and keep its place in its inbox"
-	Present       Act = "change its own name and description"
-	Post          Act = "post, edit, react and upload files"
-	Answer        Act = "answer questions and forms"
-	Approve       Act = "allow or deny what an agent asks permission for"
-	LeaveSpace    Act = "leave a space"
-	CreateSpace   Act = "create spaces"
-	ChangeSpace   Act = "change spaces and their members"
-	Moderate      Act = "do what spaces and permissions reserve for admins of the session"
-	ControlRun    Act = "cancel and retry runs"
-	ServeRun      Act = "execute its own runs as a remote agent"
-	TriggerRun    Act = "start runs as a service"
-	ReadModels    Act = "read the steps of runs and what models were sent"
-	ReadSettings  Act = "read the settings: agents, plans, memories, runners, keys and usage"
-	ReadInvites   Act = "list invitations"
-	Invite        Act = "invite people"
-	ReadAudit     Act = "read the audit log"
-	Manage        Act = "manage the session: participants, roles, keys, agents, plans, renderers, deletion and export"
+	ReadSession   Act = "read_session"
+	SeeEverything Act = "see_everything"
+	SeeEverybody  Act = "see_everybody"
+	KeepInbox     Act = "keep_inbox"
+	Present       Act = "present"
+	Post          Act = "post"
+	Answer        Act = "answer"
+	Approve       Act = "approve"
+	LeaveSpace    Act = "leave_space"
+	CreateSpace   Act = "create_space"
+	ChangeSpace   Act = "change_space"
+	Moderate      Act = "moderate"
+	ControlRun    Act = "control_run"
+	ServeRun      Act = "serve_run"
+	TriggerRun    Act = "trigger_run"
+	ReadModels    Act = "read_models"
+	ReadSettings  Act = "read_settings"
+	ReadInvites   Act = "read_invites"
+	Invite        Act = "invite"
+	ReadAudit     Act = "read_audit"
+	Manage        Act = "manage"
 )
 
 // The scopes of keys that are groups of acts.
@@ -52,6 +53,7 @@ const (
 // without scopes pass.
 type rule struct {
 	act     Act
+	words   string
 	allowed string
 	service bool
 	scope   string
@@ -59,27 +61,27 @@ type rule struct {
 
 // table is the table of roles and acts. An act that is not in it is allowed to nobody.
 var table = []rule{
-	{ReadSession, "owner admin member guest auditor", true, ScopeRead},
-	{SeeEverything, "owner auditor", true, ScopeRead},
-	{SeeEverybody, "owner admin member auditor", true, ScopeRead},
-	{KeepInbox, "owner admin member guest auditor", true, ScopeRead},
-	{Present, "owner admin member guest", true, ScopePost},
-	{Post, "owner admin member guest", true, ScopePost},
-	{Answer, "owner admin member guest", true, ScopeAnswer},
-	{Approve, "owner admin member", true, ScopeAnswer},
-	{LeaveSpace, "owner admin member guest", true, ""},
-	{CreateSpace, "owner admin member", true, ""},
-	{ChangeSpace, "owner admin member", true, ""},
-	{Moderate, "owner admin", false, ""},
-	{ControlRun, "owner admin member", true, ScopeRun},
-	{ServeRun, "owner admin member", true, ScopeRun},
-	{TriggerRun, "owner", true, ScopeRun},
-	{ReadModels, "owner auditor", true, ScopeRead},
-	{ReadSettings, "owner auditor", false, ScopeRead},
-	{ReadInvites, "owner admin auditor", false, ScopeRead},
-	{Invite, "owner admin", false, ""},
-	{ReadAudit, "owner admin auditor", false, ScopeRead},
-	{Manage, "owner", false, ""},
+	{ReadSession, "read the session", "owner admin member guest auditor", true, ScopeRead},
+	{SeeEverything, "read spaces, runs and files without being a member", "owner auditor", true, ScopeRead},
+	{SeeEverybody, "see participants that share no space with it", "owner admin member auditor", true, ScopeRead},
+	{KeepInbox, "wait, mute spaces and keep its place in its inbox", "owner admin member guest auditor", true, ScopeRead},
+	{Present, "change its own name and description", "owner admin member guest", true, ScopePost},
+	{Post, "post, edit, react and upload files", "owner admin member guest", true, ScopePost},
+	{Answer, "answer questions and forms", "owner admin member guest", true, ScopeAnswer},
+	{Approve, "allow or deny what an agent asks permission for", "owner admin member", true, ScopeAnswer},
+	{LeaveSpace, "leave a space", "owner admin member guest", true, ""},
+	{CreateSpace, "create spaces", "owner admin member", true, ""},
+	{ChangeSpace, "change spaces and their members", "owner admin member", true, ""},
+	{Moderate, "do what spaces and permissions reserve for admins of the session", "owner admin", false, ""},
+	{ControlRun, "cancel and retry runs", "owner admin member", true, ScopeRun},
+	{ServeRun, "execute its own runs as a remote agent", "owner admin member", true, ScopeRun},
+	{TriggerRun, "start runs as a service", "owner", true, ScopeRun},
+	{ReadModels, "read the steps of runs and what models were sent", "owner auditor", true, ScopeRead},
+	{ReadSettings, "read the settings: agents, plans, memories, runners, keys and usage", "owner auditor", false, ScopeRead},
+	{ReadInvites, "list invitations", "owner admin auditor", false, ScopeRead},
+	{Invite, "invite people", "owner admin", false, ""},
+	{ReadAudit, "read the audit log", "owner admin auditor", false, ScopeRead},
+	{Manage, "manage the session: participants, roles, keys, agents, plans, renderers, deletion and export", "owner", false, ""},
 }
 
 // All are the session roles, in the order of the table in docs/roles.md.
@@ -106,6 +108,14 @@ var scopes = func() map[Act]string {
 	return out
 }()
 
+// String returns what an act is in words that follow "may".
+func (a Act) String() string {
+	if i := slices.IndexFunc(table, func(r rule) bool { return r.act == a }); i >= 0 {
+		return table[i].words
+	}
+	return string(a)
+}
+
 // Acts returns the acts of the table in its order.
 func Acts() (out []Act) {
 	for _, r := range table {
@@ -117,6 +127,12 @@ func Acts() (out []Act) {
 // Allows reports whether a session role allows an act. An empty role is member.
 func Allows(role shoal.SessionRole, act Act) bool {
 	return allowed[act][cmp.Or(role, shoal.SessionMember)]
+}
+
+// May reports whether the key and the role of a caller allow an act. It does not say in which
+// session.
+func May(p shoal.Principal, act Act) bool {
+	return p.Admin() || p.Role == shoal.RoleService && AllowsService(act) || p.Role == shoal.RoleEntity && Allows(p.SessionRole, act)
 }
 
 // AllowsService reports whether the table lets a service key pass for an act.

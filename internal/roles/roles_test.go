@@ -18,7 +18,7 @@ func TestTheManualShowsTheTable(t *testing.T) {
 	}
 	want := strings.Builder{}
 	for _, act := range roles.Acts() {
-		fmt.Fprintf(&want, "| %s |", act)
+		fmt.Fprintf(&want, "| %s | `%s` |", act, string(act))
 		for _, role := range roles.All {
 			if roles.Allows(role, act) {
 				want.WriteString(" yes |")

@@ -195,3 +195,26 @@ func refused(of, why string) error {
 	}
 	return shoal.E("", shoal.Forbidden, fmt.Sprintf("This key has the scopes %s: %s.", strings.Join(quoted, ", "), why))
 }
+
+// Describe returns the description of a caller for itself. Its acts are those that its role and its
+// scopes allow, in the order of the table of roles; those of an admin are all, also while it acts as
+// somebody.
+func Describe(p shoal.Principal) shoal.Caller {
+	out := shoal.Caller{
+		KeyID: p.KeyID, Role: p.Role, SessionID: idOrNil(p.SessionID), EntityID: idOrNil(p.EntityID), SignInID: idOrNil(p.SignIn),
+		Scopes: List(p.Scopes), Acts: []string{},
+	}
+	for _, act := range roles.Acts() {
+		if roles.May(p, act) && AllowAct(p.Scopes, act) {
+			out.Acts = append(out.Acts, string(act))
+		}
+	}
+	return out
+}
+
+func idOrNil[T ~string](v T) *T {
+	if v == "" {
+		return nil
+	}
+	return &v
+}

@@ -2,6 +2,7 @@ package scopes_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,6 +111,30 @@ func TestSpacesAndTools(t *testing.T) {
 		}
 		if shown != c.want {
 			t.Errorf("%q, %q: %s, want %s", c.of, c.named, shown, c.want)
+		}
+	}
+}
+
+// What a caller reads about itself is what the server lets it do.
+func TestDescribe(t *testing.T) {
+	every := len(roles.Acts())
+	for name, c := range map[string]struct {
+		caller  shoal.Principal
+		acts    int
+		has, no roles.Act
+	}{
+		"an admin":                      {shoal.Principal{Role: shoal.RoleAdmin}, every, roles.Manage, "fly"},
+		"an admin that acts as a guest": {shoal.Principal{Role: shoal.RoleAdmin, EntityID: "gil", SessionRole: shoal.SessionGuest}, every, roles.Manage, "fly"},
+		"a service":                     {shoal.Principal{Role: shoal.RoleService, SessionID: "default"}, 15, roles.TriggerRun, roles.Manage},
+		"an owner":                      {shoal.Principal{Role: shoal.RoleEntity, EntityID: "ann", SessionRole: shoal.SessionOwner}, every, roles.Manage, "fly"},
+		"a guest":                       {shoal.Principal{Role: shoal.RoleEntity, EntityID: "gil", SessionRole: shoal.SessionGuest}, 6, roles.Answer, roles.Approve},
+		"an auditor":                    {shoal.Principal{Role: shoal.RoleEntity, EntityID: "aud", SessionRole: shoal.SessionAuditor}, 8, roles.ReadSettings, roles.Post},
+		"a key that only reads":         {shoal.Principal{Role: shoal.RoleEntity, EntityID: "ann", SessionRole: shoal.SessionAdmin, Scopes: "read"}, 5, roles.ReadInvites, roles.Post},
+		"nobody":                        {shoal.Principal{}, 0, "", roles.ReadSession},
+	} {
+		got := scopes.Describe(c.caller).Acts
+		if got == nil || len(got) != c.acts || c.has != "" && !slices.Contains(got, string(c.has)) || slices.Contains(got, string(c.no)) {
+			t.Errorf("%s: %d acts, want %d with %q and without %q: %q", name, len(got), c.acts, c.has, c.no, got)
 		}
 	}
 }

@@ -208,7 +208,7 @@ export interface paths {
         };
         /**
          * Read the caller
-         * @description Returns what the key proves, and the acting entity, if there is one.
+         * @description Returns what the key proves, the acting entity, if there is one, and what its role allows: the names of `acts` are in docs/roles.md. Read it again when the role of the entity has changed.
          */
         readonly get: operations["me"];
         readonly put?: never;
@@ -1803,6 +1803,7 @@ export interface components {
         };
         /** @description The caller: what its key proves, and the acting entity. */
         readonly Caller: {
+            readonly acts: readonly string[];
             readonly entityId: string | null;
             readonly keyId: string;
             /** @enum {string} */

@@ -87,7 +87,7 @@ var actsInSpaces = []roles.Act{roles.ReadSession, roles.KeepInbox, roles.Post, r
 
 func mayByRole(caller shoal.Principal, act roles.Act) error {
 	switch {
-	case allows(caller, act):
+	case roles.May(caller, act):
 		return nil
 	case caller.Role == shoal.RoleService || cmp.Or(caller.SessionRole, shoal.SessionMember) == shoal.SessionMember:
 		use := "an admin key or the key of an owner of the session"
@@ -101,18 +101,7 @@ func mayByRole(caller shoal.Principal, act roles.Act) error {
 
 // Can reports whether the role of the caller and the scopes of its key allow an act in some space.
 func Can(caller shoal.Principal, act roles.Act) bool {
-	return allows(caller, act) && scopes.AllowAct(caller.Scopes, act)
-}
-
-// allows reports whether the role of the caller allows an act.
-func allows(caller shoal.Principal, act roles.Act) bool {
-	switch caller.Role {
-	case shoal.RoleAdmin:
-		return true
-	case shoal.RoleService:
-		return roles.AllowsService(act)
-	}
-	return caller.Role == shoal.RoleEntity && roles.Allows(caller.SessionRole, act)
+	return roles.May(caller, act) && scopes.AllowAct(caller.Scopes, act)
 }
 
 // Guest reports whether the caller sees only the participants that share a space with it, and

@@ -4,7 +4,7 @@ import { type Caller, ShoalError } from "@shoal-dev/client";
 import { watchSignIn } from "./sign-in";
 
 const other = new BroadcastChannel("shoal.signed");
-const admin: Caller = { role: "admin", sessionId: null, entityId: null, keyId: "key_1", scopes: [], signInId: null };
+const admin: Caller = { role: "admin", sessionId: null, entityId: null, keyId: "key_1", scopes: [], signInId: null, acts: [] };
 const gone = new ShoalError(401, "unauthenticated", "");
 const away = new ShoalError(503, "busy", "");
 let stop: (() => void) | undefined;

@@ -10,7 +10,7 @@ import { LiveContext } from "@/live/hooks";
 import { Store } from "@shoal-dev/client/live";
 
 const at = "2026-11-20T10:00:00.000Z";
-const me: Caller = { role: "entity", entityId: "ann", keyId: "key_1", sessionId: "default", scopes: [], signInId: null };
+const me: Caller = { role: "entity", entityId: "ann", keyId: "key_1", sessionId: "default", scopes: [], signInId: null, acts: [] };
 
 export interface World extends RenderResult {
   readonly store: Store;

@@ -534,7 +534,9 @@ class AsyncOperations:
         return await self.call("POST", "/v1/sessions/{session}/spaces/{space}/unread", {"session": session, "space": space}, body=body)
 
     async def me(self) -> Caller:
-        """Returns what the key proves, and the acting entity, if there is one."""
+        """Returns what the key proves, the acting entity, if there is one, and what its role allows: the names of `acts`
+        are in docs/roles.md. Read it again when the role of the entity has changed.
+        """
         return await self.call("GET", "/v1/me", {})
 
     async def metrics(self) -> str:
@@ -1194,7 +1196,9 @@ class Operations:
         return self.call("POST", "/v1/sessions/{session}/spaces/{space}/unread", {"session": session, "space": space}, body=body)
 
     def me(self) -> Caller:
-        """Returns what the key proves, and the acting entity, if there is one."""
+        """Returns what the key proves, the acting entity, if there is one, and what its role allows: the names of `acts`
+        are in docs/roles.md. Read it again when the role of the entity has changed.
+        """
         return self.call("GET", "/v1/me", {})
 
     def metrics(self) -> str:

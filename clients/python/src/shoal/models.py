@@ -256,6 +256,7 @@ class AuditTarget(TypedDict):
 class Caller(TypedDict):
     """The caller: what its key proves, and the acting entity."""
 
+    acts: list[str]
     entityId: str | None
     keyId: str
     role: Literal["admin", "service", "entity"]
