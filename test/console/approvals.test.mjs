@@ -189,3 +189,52 @@ describe("a permission", () => {
     await phone.person.close();
   });
 });
+
+test("a guest and an auditor are offered what the server does for them, and a new role shows at once", async () => {
+  await s.server.at("POST", "/entities", { id: "gil", kind: "human", name: "Gil", sessionRole: "guest" });
+  await s.server.at("POST", "/entities", { id: "aud", kind: "human", name: "Aud", sessionRole: "auditor" });
+  for (const id of ["ada", "uma"]) await s.server.at("POST", "/entities", { id, kind: "human", name: id }).catch(() => undefined);
+  await payer("till", [{ sum: 900, to: "the school" }]);
+  await s.server.at("PUT", "/spaces/till/members/gil", undefined, { as: "operator" });
+  const offered = (at, ...names) => Promise.all(names.map((name) => at.getByRole("button", { name, exact: true }).count()));
+
+  const guest = await someone("gil");
+  await go(s, guest.page, "/spaces/till");
+  await guest.page.getByRole("textbox", { name: "Message" }).waitFor();
+  await s.server.says("ada", "till", "Pay the school, please.");
+  await guest.page.getByText("Your role in this session does not decide on permissions.").waitFor();
+  await guest.page.getByRole("tab", { name: /^Members/ }).waitFor();
+  assert.deepEqual(await offered(guest.page, "Approve", "Deny", "Add members", "Invite a person", "New space", "Remove Uma"), [0, 0, 0, 0, 0, 0]);
+  await guest.page.getByRole("button", { name: "More about this space" }).click();
+  assert.deepEqual(await guest.page.getByRole("menuitem").allTextContents(), ["Mute", "Pin", "Leave"]);
+  await guest.page.keyboard.press("Escape");
+  await sound(guest.page);
+  await picture(guest.page, "role-guest");
+
+  const auditor = await someone("aud");
+  await go(s, auditor.page, "/spaces/till");
+  await auditor.page.getByText("Read-only: your role in this session does not allow to write.").waitFor();
+  await auditor.page.getByText("Your role in this session does not decide on permissions.").waitFor();
+  assert.deepEqual(await offered(auditor.page, "Approve", "React", "Reply", "Stop", "Join to write", "New space"), [0, 0, 0, 0, 0, 0]);
+  await sound(auditor.page);
+  await picture(auditor.page, "role-auditor");
+  await go(s, auditor.page, "/agents/till");
+  await auditor.page.getByText("Read-only: your role does not change agents.").waitFor();
+  assert.ok(await auditor.page.getByRole("tabpanel").getByRole("textbox").first().isDisabled());
+  await sound(auditor.page);
+  await picture(auditor.page, "role-auditor-agent");
+  for (const [path, seen] of [["/agents", "Agent till"], ["/settings?tab=members", "Gil"], ["/settings?tab=keys", "gil"]]) {
+    await go(s, auditor.page, path);
+    await auditor.page.getByRole("main").getByText(seen).first().waitFor();
+    assert.deepEqual(await offered(auditor.page, "New agent", "Add a participant", "Invite a person", "Edit Gil", "Delete Gil", "Create a key", "Revoke gil"), [0, 0, 0, 0, 0, 0, 0], path);
+    await sound(auditor.page);
+  }
+
+  await s.server.at("PATCH", "/entities/gil", { sessionRole: "member" });
+  await guest.page.getByRole("button", { name: "Add members" }).first().waitFor();
+  await guest.page.getByRole("button", { name: "Approve", exact: true }).waitFor();
+  for (const { person } of [guest, auditor]) {
+    await person.clean();
+    await person.close();
+  }
+});

@@ -8,7 +8,7 @@ import { Button } from "@/ui/button";
 import { classes } from "@/ui/classes";
 import { Page } from "@/ui/page";
 import { Activity } from "./activity";
-import { backToAgents } from "./admins-only";
+import { backToAgents } from "./settings-only";
 import { getIn, type JsonObject } from "./config/json";
 import { type TabId, tabOf } from "./config/tabs";
 import { DraftContext, unreadableSentence } from "./draft";

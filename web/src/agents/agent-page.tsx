@@ -7,7 +7,7 @@ import { useConsole } from "@/app/console";
 import { useEntity } from "@/live/hooks";
 import { Page } from "@/ui/page";
 import { Empty, Failed, Loading } from "@/ui/placeholder";
-import { AdminsOnly, backToAgents } from "./admins-only";
+import { SettingsOnly, backToAgents } from "./settings-only";
 import { AgentEditor } from "./agent-editor";
 import { ConnectedAgent } from "./connected-agent";
 import { agentQuery, schemaQuery } from "./queries";
@@ -15,9 +15,9 @@ import { agentQuery, schemaQuery } from "./queries";
 export function AgentPage() {
   const { agent } = useParams({ from: "/s/$session/agents/$agent" });
   return (
-    <AdminsOnly title={agent} back={backToAgents} why="A config defines an agent's model and what its tools can do.">
+    <SettingsOnly title={agent} back={backToAgents} why="A config defines an agent's model and what its tools can do.">
       <Hosted key={agent} agent={agent} />
-    </AdminsOnly>
+    </SettingsOnly>
   );
 }
 

@@ -17,7 +17,7 @@ import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { EntityState } from "@/ui/state";
 import { duration, Moment, useNow } from "@/ui/time";
 import { Activity } from "./activity";
-import { AdminsOnly } from "./admins-only";
+import { SettingsOnly } from "./settings-only";
 import { getIn, type Json } from "./config/json";
 import { NewAgentDialog } from "./new-agent";
 import { agentsKey, agentsQuery, allSpacesQuery, entitiesQuery, runsUnderWayQuery, usageTodayQuery } from "./queries";
@@ -26,14 +26,14 @@ import { WakeNote } from "./wake-note";
 
 export function AgentsPage() {
   return (
-    <AdminsOnly title="Agents" why="A config defines an agent's model and what its tools can do.">
+    <SettingsOnly title="Agents" why="A config defines an agent's model and what its tools can do.">
       <Agents />
-    </AdminsOnly>
+    </SettingsOnly>
   );
 }
 
 function Agents() {
-  const { session } = useConsole();
+  const { session, may } = useConsole();
   const hosted = useQuery(agentsQuery(session));
   const [isMaking, setMaking] = useState(false);
   return (
@@ -42,9 +42,11 @@ function Agents() {
       actions={
         <>
           <RunnersLink />
-          <Button tone="primary" icon={<Plus aria-hidden className="size-4" />} onClick={() => setMaking(true)}>
-            New agent
-          </Button>
+          {may("manage") && (
+            <Button tone="primary" icon={<Plus aria-hidden className="size-4" />} onClick={() => setMaking(true)}>
+              New agent
+            </Button>
+          )}
         </>
       }
     >
@@ -54,8 +56,8 @@ function Agents() {
         <Failed error={hosted.error} retry={() => void hosted.refetch()} />
       ) : (
         <div className="flex max-w-page flex-col gap-8 p-5">
-          <Leftovers />
-          <Hosted agents={hosted.data} onNew={() => setMaking(true)} />
+          {may("manage") && <Leftovers />}
+          <Hosted agents={hosted.data} onNew={may("manage") ? () => setMaking(true) : undefined} />
           <Connected />
         </div>
       )}
@@ -75,7 +77,7 @@ function RunnersLink() {
 
 const list = "overflow-hidden rounded-lg border border-line bg-surface";
 
-function Hosted({ agents, onNew }: { agents: readonly HostedAgent[]; onNew: () => void }) {
+function Hosted({ agents, onNew }: { agents: readonly HostedAgent[]; onNew: (() => void) | undefined }) {
   const { session } = useConsole();
   const entities = useQuery(entitiesQuery(session)).data ?? [];
   const ofTrials = new Set(entities.filter(isOfTrial).map((e) => e.id));
@@ -91,9 +93,11 @@ function Hosted({ agents, onNew }: { agents: readonly HostedAgent[]; onNew: () =
           title="No hosted agents"
           command="shoal agents apply -f agent.yaml"
           action={
-            <Button tone="primary" onClick={onNew}>
-              New agent
-            </Button>
+            onNew && (
+              <Button tone="primary" onClick={onNew}>
+                New agent
+              </Button>
+            )
           }
         >
           A hosted agent answers in its spaces, shows cards and forms, and asks people for approval when a tool requires it.

@@ -11,7 +11,7 @@ import { Badge } from "@/ui/badge";
 import { Page } from "@/ui/page";
 import { EntityState } from "@/ui/state";
 import { duration, Moment } from "@/ui/time";
-import { backToAgents } from "./admins-only";
+import { backToAgents } from "./settings-only";
 
 type Proof = NonNullable<NonNullable<Entity["wake"]>["proof"]>;
 

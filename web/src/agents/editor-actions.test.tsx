@@ -1,11 +1,18 @@
 import { cleanup, render, screen } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
+import { ConsoleContext } from "@/app/console";
 import { EditorActions } from "./editor-actions";
 
 afterEach(cleanup);
 
-const show = (remote: boolean) => render(<EditorActions why={undefined} isChanged={false} remote={remote} trying="no" onTry={() => undefined} onOpen={() => undefined} />);
-const names = () => screen.getAllByRole("button").map((button) => button.textContent);
+const me = { role: "entity", entityId: "ann", keyId: "key_1", sessionId: "default", scopes: [], signInId: null, acts: [] } as const;
+const show = (remote: boolean, may = true) =>
+  render(
+    <ConsoleContext value={{ me, session: "default", actor: "ann", admin: false, may: (act) => may || act !== "manage", setActor: () => undefined }}>
+      <EditorActions why={undefined} isChanged={false} remote={remote} trying="no" onTry={() => undefined} onOpen={() => undefined} />
+    </ConsoleContext>,
+  );
+const names = () => screen.queryAllByRole("button").map((button) => button.textContent);
 
 it("offers a preview and a trial of an agent whose model the server runs", () => {
   show(false);
@@ -18,4 +25,10 @@ it("offers neither for an agent whose model a program runs, and says why", () =>
   expect(names()).not.toContain("Try it");
   expect(names()).toContain("Save");
   expect(screen.getByText("No preview and no trial: only its program knows what its model sees.")).toBeTruthy();
+});
+
+it("offers nothing to those who only read the settings, and says why", () => {
+  show(false, false);
+  expect(names()).toEqual([]);
+  expect(screen.getByText("Read-only: your role does not change agents.")).toBeTruthy();
 });

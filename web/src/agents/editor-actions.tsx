@@ -1,5 +1,6 @@
 // What can be done with the draft of an agent's config.
 import { Eye, FlaskConical, MoreVertical, Save, Trash2, Zap } from "lucide-react";
+import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
 import { Menu } from "@/ui/menu";
 
@@ -19,6 +20,8 @@ interface Props {
 
 /** Saving, and what shows the effect of a draft: a preview and a trial, where the server runs the model. */
 export function EditorActions({ why, isChanged, remote, trying, onTry, onOpen }: Props) {
+  const { may } = useConsole();
+  if (!may("manage")) return <span className="text-sm text-soft">Read-only: your role does not change agents.</span>;
   return (
     <>
       {remote ? (

@@ -1,4 +1,5 @@
 // The tabs of the agent page: forms and text over one draft.
+import { useConsole } from "@/app/console";
 import { Button } from "@/ui/button";
 import { type Tab, Tabs } from "@/ui/tabs";
 import { countByTab, type TabId } from "./config/tabs";
@@ -39,6 +40,7 @@ interface Props {
 
 export function EditorTabs({ agent, tab, onShow, onTrigger, onRestore }: Props) {
   const { draft } = useDraftContext();
+  const readOnly = !useConsole().may("manage");
   const half = unreadable(draft);
   const counts = countByTab(half === undefined ? draft.wrongs : [...draft.wrongs, half]);
   const tabs = names.map(([id, name]): Tab<TabId> => ({ id, name, count: counts[id], counted: "errors", tone: "bad" }));
@@ -52,13 +54,15 @@ export function EditorTabs({ agent, tab, onShow, onTrigger, onRestore }: Props) 
           </Button>
         </p>
       )}
-      {tab === "instructions" && <InstructionsTab />}
-      {tab === "model" && <ModelTab />}
-      {tab === "tools" && <ToolsTab />}
-      {tab === "triggers" && <TriggersTab agent={agent} onTrigger={onTrigger} />}
-      {tab === "limits" && <LimitsTab />}
-      {tab === "memory" && <MemoryTab agent={agent} />}
-      {tab === "text" && <TextTab />}
+      <fieldset disabled={readOnly} className="contents">
+        {tab === "instructions" && <InstructionsTab />}
+        {tab === "model" && <ModelTab />}
+        {tab === "tools" && <ToolsTab />}
+        {tab === "triggers" && <TriggersTab agent={agent} onTrigger={onTrigger} />}
+        {tab === "limits" && <LimitsTab />}
+        {tab === "memory" && <MemoryTab agent={agent} />}
+        {tab === "text" && <TextTab />}
+      </fieldset>
       {tab === "versions" && <VersionsTab agent={agent} onRestore={onRestore} />}
     </Tabs>
   );

@@ -40,7 +40,8 @@ export function SessionFrame({ me }: { me: Caller }) {
 
 function Acting({ me, session, first }: { me: Caller; session: string; first: string | null }) {
   const [actor, become] = useState(first);
-  actAs(me.role === "admin" ? actor : null);
+  const admin = me.role === "admin";
+  actAs(admin ? actor : null);
   const setActor = useCallback(
     (entity: string | null) => {
       inBrowser.setItem(remembered(session), entity ?? "");
@@ -48,8 +49,8 @@ function Acting({ me, session, first }: { me: Caller; session: string; first: st
     },
     [session],
   );
-  const console = useMemo<Console>(() => ({ me, session, actor, admin: me.role === "admin", setActor }), [me, session, actor, setActor]);
-  const store = useStore(session, actor, me.role !== "admin");
+  const console = useMemo<Console>(() => ({ me, session, actor, admin, may: (act) => act === me.role || me.acts.includes(act), setActor }), [me, admin, session, actor, setActor]);
+  const store = useStore(session, actor, !admin);
   if (store === null) return <Loading />;
   return (
     <ConsoleContext value={console}>

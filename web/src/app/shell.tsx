@@ -22,8 +22,8 @@ import { useTitle } from "./title";
 const isInbox = (p: Place): boolean => p.name === "Approvals" || p.name === "Search";
 
 export function Shell({ children }: { children: ReactNode }) {
-  const { admin, session } = useConsole();
-  const shown = places.filter((p) => admin || p.admin !== true);
+  const { session, may } = useConsole();
+  const shown = places.filter(({ needs }) => !needs || may(needs));
   const inSpace = useMatchRoute()({ to: "/s/$session/spaces/$space" }) !== false;
   useTitle();
   usePanes();

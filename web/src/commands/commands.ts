@@ -31,7 +31,7 @@ function toggleTheme(): void {
 
 /** All commands, in the order of the palette. */
 export function useCommands(newSpace: () => void): readonly Command[] {
-  const { session, admin, actor } = useConsole();
+  const { session, admin, actor, may } = useConsole();
   const go = useNavigate();
   const spaces = useSpaces();
   const entities = useEntities();
@@ -45,11 +45,11 @@ export function useCommands(newSpace: () => void): readonly Command[] {
       out.push({ id: `space:${s.id}`, group: "Spaces", name: s.name, hint, also: s.id, icon: Hash, run: () => void go({ to: "/s/$session/spaces/$space", params: { session, space: s.id } }) });
     }
     for (const p of [spacesPlace, ...places]) {
-      if (p.admin === true && !admin) continue;
+      if (p.needs !== undefined && !may(p.needs)) continue;
       out.push({ id: p.to, group: "Pages", name: p.name, hint: p.keys, icon: p.icon, run: () => void go({ to: p.to, params }) });
     }
     for (const e of entities) {
-      if (e.kind !== "agent" || !admin) continue;
+      if (e.kind !== "agent" || !may("read_settings")) continue;
       const run = e.hosted
         ? () => void go({ to: "/s/$session/agents/$agent", params: { session, agent: e.id } })
         : () => void go({ to: "/s/$session/connect", params, search: { entity: e.id } });
@@ -61,11 +61,11 @@ export function useCommands(newSpace: () => void): readonly Command[] {
     }
     const settings = (tab: string) => () => void go({ to: "/s/$session/settings", params, search: { tab } });
     const act = (name: string, icon: LucideIcon, run: () => void, also?: string) => out.push({ id: `do:${name}`, group: "Actions", name, icon, run, also });
-    if (actor !== null) act("New space", Plus, newSpace, "create conversation thread");
+    if (actor !== null && may("create_space")) act("New space", Plus, newSpace, "create conversation thread");
     act("Connect an agent", Plug, () => void go({ to: "/s/$session/connect", params }), "claude codex cursor mcp client");
     act("Light or dark", SunMoon, toggleTheme, "toggle theme appearance");
-    if (admin) {
-      act("Act as another participant", UserPlus, settings("profile"), "operator entity switch");
+    if (admin) act("Act as another participant", UserPlus, settings("profile"), "operator entity switch");
+    if (may("manage")) {
       act("Create a key", KeyRound, settings("keys"), "token");
       act("Add a participant", UserPlus, settings("members"), "entity human person agent");
     }
@@ -74,5 +74,5 @@ export function useCommands(newSpace: () => void): readonly Command[] {
     act("Sign in on another device", MonitorSmartphone, settings("browser"), "link phone");
     act("Sign out", LogOut, settings("browser"), "log out leave");
     return out;
-  }, [session, admin, actor, go, spaces, entities, runs, newSpace]);
+  }, [session, admin, actor, may, go, spaces, entities, runs, newSpace]);
 }

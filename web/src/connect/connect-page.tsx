@@ -14,7 +14,7 @@ import { type Client, clientOf, clients, connectCommand, firstPrompt, keyCommand
 
 /** The page. The address names the client, and optionally the agent. */
 export function ConnectPage() {
-  const { session, admin } = useConsole();
+  const { session, may } = useConsole();
   const asked = useSearch({ from: "/s/$session/connect" });
   const client = clientOf(asked.client);
   const [made, setMade] = useState<{ what: Connected; at: number }>();
@@ -29,7 +29,7 @@ export function ConnectPage() {
           <h2 id="who" className="text-lg font-semibold">
             2. Choose its identity
           </h2>
-          {admin ? <IdentityStep asked={asked.entity} made={made?.what} onMade={(what) => setMade({ what, at: Date.now() })} /> : <AskAnAdmin session={session} />}
+          {may("manage") ? <IdentityStep asked={asked.entity} made={made?.what} onMade={(what) => setMade({ what, at: Date.now() })} /> : <AskAnAdmin session={session} />}
         </section>
         <SnippetStep client={client} target={{ origin: location.origin, session, entity, space }} />
         {made !== undefined && <LightPanel key={made.at} entity={entity} since={made.at} />}

@@ -13,7 +13,7 @@ import { invitesKey } from "./queries";
 
 /** Nothing if there are none. */
 export function InviteList() {
-  const { session } = useConsole();
+  const { session, may } = useConsole();
   const queries = useQueryClient();
   const spaces = useSpaces();
   const nameOf = (id: string) => spaces.find((s) => s.id === id)?.name ?? id;
@@ -48,9 +48,11 @@ export function InviteList() {
                 {i.spaces.length > 0 && `, joins ${i.spaces.map(nameOf).join(", ")}`}, expires <Moment at={i.expiresAt} />
               </p>
             </div>
-            <IconButton label={`Withdraw the invitation ${i.name === "" ? "of " + i.id : "for " + i.name}`} onClick={() => void withdraw(i.id)}>
-              <X aria-hidden className="size-4" />
-            </IconButton>
+            {may("invite") && (
+              <IconButton label={`Withdraw the invitation ${i.name === "" ? "of " + i.id : "for " + i.name}`} onClick={() => void withdraw(i.id)}>
+                <X aria-hidden className="size-4" />
+              </IconButton>
+            )}
           </li>
         ))}
       </ul>

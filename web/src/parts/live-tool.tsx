@@ -33,7 +33,8 @@ export function LiveTool({ part, over, messageId, pending: given, whole = false 
   const url = useRenderer(displayOptions(part).renderer);
   const theme = useTheme();
   const open = pending?.status === "open";
-  const { actor } = useConsole();
+  const { actor, may } = useConsole();
+  const refused = pending?.kind === "permission" && !may("approve");
   const equal = useLiveValue("pending", (s) => (pending === undefined ? 0 : equals(s.live.pending.values(), pending)));
   const custom =
     url === undefined ? undefined : (
@@ -55,6 +56,7 @@ export function LiveTool({ part, over, messageId, pending: given, whole = false 
         key={pending.id}
         pending={pending}
         blocked={blocked}
+        refused={refused}
         submit={submit}
         nameOf={nameOf}
         me={actor}

@@ -58,6 +58,7 @@ function PlanRow({ plan, named, onChange, onDelete }: { plan: Plan; named: boole
   const state = states[plan.status];
   const Icon = state.icon;
   const isOver = plan.status === "canceled";
+  const { may } = useConsole();
   return (
     <li className="flex flex-wrap items-start gap-x-4 gap-y-2 rounded-lg border border-line bg-surface p-3">
       <div className="min-w-0 flex-1 basis-64">
@@ -77,17 +78,19 @@ function PlanRow({ plan, named, onChange, onDelete }: { plan: Plan; named: boole
         <dt className="text-soft">Last run</dt>
         <dd>{plan.lastRunAt === null ? "none yet" : <LastRun plan={plan} at={plan.lastRunAt} />}</dd>
       </dl>
-      <div className="flex">
-        {(plan.status === "pending" || plan.status === "paused") && <PauseButton plan={plan} />}
-        {!isOver && (
-          <IconButton label={`Edit ${plan.name}`} onClick={onChange}>
-            <Pencil aria-hidden className="size-4" />
+      {may("manage") && (
+        <div className="flex">
+          {(plan.status === "pending" || plan.status === "paused") && <PauseButton plan={plan} />}
+          {!isOver && (
+            <IconButton label={`Edit ${plan.name}`} onClick={onChange}>
+              <Pencil aria-hidden className="size-4" />
+            </IconButton>
+          )}
+          <IconButton label={`Delete ${plan.name}`} onClick={onDelete}>
+            <Trash2 aria-hidden className="size-4" />
           </IconButton>
-        )}
-        <IconButton label={`Delete ${plan.name}`} onClick={onDelete}>
-          <Trash2 aria-hidden className="size-4" />
-        </IconButton>
-      </div>
+        </div>
+      )}
     </li>
   );
 }

@@ -3,7 +3,7 @@ import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useState } from "react";
-import { AdminsOnly } from "@/agents/admins-only";
+import { SettingsOnly } from "@/agents/settings-only";
 import { agentsQuery, plansQuery } from "@/agents/queries";
 import type { HostedAgent } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
@@ -15,14 +15,14 @@ import { PlanList } from "./plan-list";
 
 export function PlansPage() {
   return (
-    <AdminsOnly title="Plans" why="Plans are schedules: they make agents run at set times, which costs what their models cost.">
+    <SettingsOnly title="Plans" why="Plans are schedules: they make agents run at set times, which costs what their models cost.">
       <Plans />
-    </AdminsOnly>
+    </SettingsOnly>
   );
 }
 
 function Plans() {
-  const { session } = useConsole();
+  const { session, may } = useConsole();
   const agents = useQuery(agentsQuery(session));
   const [isMaking, setMaking] = useState(false);
   const hosted = agents.data ?? [];
@@ -31,20 +31,20 @@ function Plans() {
       title="Plans"
       about="Schedules that make agents run."
       actions={
-        hosted.length > 0 && (
+        hosted.length > 0 && may("manage") && (
           <Button tone="primary" icon={<Plus aria-hidden className="size-4" />} onClick={() => setMaking(true)}>
             New plan
           </Button>
         )
       }
     >
-      {agents.isPending ? <Loading /> : agents.isError ? <Failed error={agents.error} retry={() => void agents.refetch()} /> : <PlansOf agents={hosted} onNew={() => setMaking(true)} />}
+      {agents.isPending ? <Loading /> : agents.isError ? <Failed error={agents.error} retry={() => void agents.refetch()} /> : <PlansOf agents={hosted} onNew={may("manage") ? () => setMaking(true) : undefined} />}
       {isMaking && <PlanDialog agents={hosted} onClose={() => setMaking(false)} />}
     </Page>
   );
 }
 
-function PlansOf({ agents, onNew }: { agents: readonly HostedAgent[]; onNew: () => void }) {
+function PlansOf({ agents, onNew }: { agents: readonly HostedAgent[]; onNew: (() => void) | undefined }) {
   const { session } = useConsole();
   const found = useQueries({ queries: agents.map((a) => plansQuery(session, a.id)) });
   const failed = found.find((q) => q.isError);
@@ -67,7 +67,7 @@ function PlansOf({ agents, onNew }: { agents: readonly HostedAgent[]; onNew: () 
   if (found.some((q) => q.isPending)) return <Loading />;
   if (plans.length === 0) {
     return (
-      <Empty title="No plans" action={<Button onClick={onNew}>New plan</Button>}>
+      <Empty title="No plans" action={onNew && <Button onClick={onNew}>New plan</Button>}>
         A plan makes an agent run repeatedly or once. Agents can create plans, too.
       </Empty>
     );

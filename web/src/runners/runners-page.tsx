@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CircleCheck, CircleOff } from "lucide-react";
 import { useState } from "react";
-import { AdminsOnly, backToAgents } from "@/agents/admins-only";
+import { SettingsOnly, backToAgents } from "@/agents/settings-only";
 import { WakeNoteOf } from "@/agents/wake-note";
 import { api } from "@/api/client";
 import { useConsole } from "@/app/console";
@@ -21,14 +21,14 @@ import { audience, limits, modeWords } from "./words";
 
 export function RunnersPage() {
   return (
-    <AdminsOnly title="Runners" back={backToAgents} why="A runner executes commands on somebody's machine.">
+    <SettingsOnly title="Runners" back={backToAgents} why="A runner executes commands on somebody's machine.">
       <Runners />
-    </AdminsOnly>
+    </SettingsOnly>
   );
 }
 
 function Runners() {
-  const { session } = useConsole();
+  const { session, may } = useConsole();
   const found = useQuery(runnersQuery(session));
   const [removing, setRemoving] = useState<Runner>();
   return (
@@ -44,16 +44,16 @@ function Runners() {
           ) : found.isError ? (
             <Failed error={found.error} retry={() => void found.refetch()} />
           ) : found.data.length === 0 ? (
-            <p>None yet. Start one with the command below.</p>
+            <p>None yet.{may("manage") && " Start one with the command below."}</p>
           ) : (
             <ul className="flex flex-col gap-4">
               {found.data.map((r) => (
-                <Machine key={r.id} runner={r} onRemove={() => setRemoving(r)} />
+                <Machine key={r.id} runner={r} onRemove={may("manage") ? () => setRemoving(r) : undefined} />
               ))}
             </ul>
           )}
         </section>
-        <NewRunner />
+        {may("manage") && <NewRunner />}
       </div>
       {removing !== undefined && <Remove runner={removing} onClose={() => setRemoving(undefined)} />}
     </Page>
@@ -65,7 +65,7 @@ function Online({ online, stopped = false }: { online: boolean; stopped?: boolea
   return <Badge icon={<CircleOff aria-hidden className="size-3.5" />}>{stopped ? "stopped" : "offline"}</Badge>;
 }
 
-function Machine({ runner, onRemove }: { runner: Runner; onRemove: () => void }) {
+function Machine({ runner, onRemove }: { runner: Runner; onRemove: (() => void) | undefined }) {
   return (
     <li className="overflow-hidden rounded-lg border border-line bg-surface">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line bg-sunken px-4 py-2">
@@ -76,9 +76,11 @@ function Machine({ runner, onRemove }: { runner: Runner; onRemove: () => void })
             last heard <Moment at={runner.seenAt} /> · {runner.version === "" ? "unknown version" : runner.version}
           </span>
         </h3>
-        <Button small tone="danger" onClick={onRemove} aria-label={`Remove ${runner.id}`}>
-          Remove
-        </Button>
+        {onRemove && (
+          <Button small tone="danger" onClick={onRemove} aria-label={`Remove ${runner.id}`}>
+            Remove
+          </Button>
+        )}
       </div>
       <ul className="divide-y divide-line">
         {runner.agents.map((a) => (

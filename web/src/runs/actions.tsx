@@ -14,10 +14,10 @@ import { runWord } from "@/ui/state";
 
 /** Stops a run that is under way, after a question. */
 export function CancelRun({ run, small = false }: { run: Run; small?: boolean }) {
-  const { session } = useConsole();
+  const { session, may } = useConsole();
   const offline = useConnection().state !== "live";
   const [asked, ask] = useState(false);
-  if (ended(run.status)) return null;
+  if (ended(run.status) || !may("control_run")) return null;
   const cancel = async () => {
     const now = await api.POST("/v1/sessions/{session}/runs/{run}/cancel", { params: { path: { session, run: run.id } } });
     notify(now.status === "canceled" ? "The run is stopped." : `The run is ${runWord(now.status)}.`);
@@ -38,7 +38,7 @@ export function CancelRun({ run, small = false }: { run: Run; small?: boolean })
 
 /** Starts an ended run anew, from the same trigger, and goes there. */
 export function RetryRun({ run, small = false }: { run: Run; small?: boolean }) {
-  const { session } = useConsole();
+  const { session, may } = useConsole();
   const go = useNavigate();
   const offline = useConnection().state !== "live";
   const retry = useMutation({
@@ -46,7 +46,7 @@ export function RetryRun({ run, small = false }: { run: Run; small?: boolean }) 
     onSuccess: (made) => void go({ to: "/s/$session/runs/$run", params: { session, run: made.runId } }),
     onError: notifyError,
   });
-  if (!ended(run.status)) return null;
+  if (!ended(run.status) || !may("control_run")) return null;
   return (
     <Button small={small} icon={<RotateCcw aria-hidden className="size-3.5" />} busy={retry.isPending} disabled={offline} title={offline ? "The server does not answer." : "Starts a new run of the agent from the same trigger"} onClick={() => retry.mutate()}>
       Retry

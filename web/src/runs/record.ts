@@ -20,14 +20,6 @@ export interface RunRecord {
   readonly pending: readonly PendingAction[];
 }
 
-/**
- * Whether this reader may see every run with its steps: admins and services. An
- * admin sees the same whomever they act as.
- */
-export function useSeesAll(): boolean {
-  return useConsole().me.role !== "entity";
-}
-
 /** The keys of the queries of one run. */
 export function runKeys(session: string, run: string) {
   const key = ["run", session, run] as const;
@@ -45,12 +37,11 @@ export function useRunQuery(run: string) {
 
 /** The steps of a run; nothing is asked where they are not open to the reader. */
 export function useSteps(run: string, every: number | false = false) {
-  const { session } = useConsole();
-  const open = useSeesAll();
+  const { session, may } = useConsole();
   return useQuery({
     queryKey: runKeys(session, run).steps,
     queryFn: async () => (await api.GET("/v1/sessions/{session}/runs/{run}/steps", { params: { path: { session, run } } })).items,
-    enabled: open,
+    enabled: may("read_models"),
     refetchInterval: every,
   });
 }
@@ -121,9 +112,9 @@ function written(store: Store | null, run: string): Message[] {
  * to a server: none is held for a run that will not change any more.
  */
 function useFollowed(run: string): [store: Store | null, drawn: number] {
-  const { session, actor } = useConsole();
-  const sees = useSeesAll();
-  const entity = sees ? null : actor;
+  const { session, actor, me } = useConsole();
+  // Admins and services see the same whomever they act as.
+  const entity = me.role === "entity" ? actor : null;
   const [store, setStore] = useState<Store | null>(null);
   const [drawn, draw] = useState(0);
   useEffect(() => {

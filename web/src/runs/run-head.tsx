@@ -14,7 +14,7 @@ import { allTokens, elapsed, money } from "./words";
 
 /** `quiet` leaves out why it ended, where the page says it elsewhere. */
 export function RunHead({ run, quiet }: { run: Run; quiet: boolean }) {
-  const { session, admin } = useConsole();
+  const { session, may } = useConsole();
   const agent = useName(run.agentId);
   const u = run.usage;
   return (
@@ -22,7 +22,7 @@ export function RunHead({ run, quiet }: { run: Run; quiet: boolean }) {
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <RunState status={run.status} />
         <p className="min-w-0 text-sm text-soft">
-          {admin ? (
+          {may("read_settings") ? (
             <Link to="/s/$session/agents/$agent" params={{ session, agent: run.agentId }} className="text-accent underline underline-offset-2">
               {agent}
             </Link>

@@ -73,11 +73,11 @@ function FromSpace({ trigger: t }: { trigger: MessageTrigger }) {
 }
 
 function FromPlan({ trigger: t }: { trigger: Extract<Trigger, { type: "plan" }> }) {
-  const { session, admin } = useConsole();
+  const { session, may } = useConsole();
   return (
     <>
       by the plan{" "}
-      {admin ? (
+      {may("read_settings") ? (
         <Link to="/s/$session/plans" params={{ session }} className={link}>
           {t.planName}
         </Link>

@@ -30,17 +30,18 @@ const day = 86_400_000;
 
 /** For admins; nothing for anybody else. */
 export function UsageSummary() {
-  const { session, admin } = useConsole();
+  const { session, may } = useConsole();
+  const reads = may("read_settings");
   const today = dayOf(Date.now());
   const from = dayOf(Date.now() - 6 * day);
   const usage = useQuery({
     queryKey: ["usage", session, "days", from],
     queryFn: async () => (await api.GET("/v1/sessions/{session}/usage", { params: { path: { session }, query: { by: "day", from } } })).items,
-    enabled: admin,
+    enabled: reads,
     refetchInterval: 60_000,
   });
   // The runs are what the page is about: without their sums it is still whole.
-  if (!admin || usage.data === undefined) return null;
+  if (!reads || usage.data === undefined) return null;
   const days = Array.from({ length: 7 }, (_, i) => dayOf(Date.now() - (6 - i) * day));
   const perDay = days.map((d) => sumOf(usage.data.filter((r) => r.day === d)));
   return (

@@ -15,8 +15,9 @@ import { Moment } from "@/ui/time";
 import { NewKeyDialog } from "./new-key";
 import { keysKey } from "./queries";
 
-/** The list of keys, for admins. */
+/** The list of keys, for those who may read the settings. */
 export function Keys() {
+  const { may } = useConsole();
   const [making, setMaking] = useState(false);
   const [revoking, setRevoking] = useState<Key>();
   const keys = useQuery({ queryKey: keysKey, queryFn: () => allPages((cursor) => api.GET("/v1/keys", { params: { query: { limit: 200, cursor } } })) });
@@ -24,7 +25,7 @@ export function Keys() {
   if (keys.isError) return <Failed error={keys.error} retry={() => void keys.refetch()} />;
   // The sign-ins of browsers have a list of their own, in "This browser".
   const newest = keys.data.filter((k) => k.device === null).sort((a, b) => b.createdAt.localeCompare(a.createdAt));
-  const create = (
+  const create = may("manage") && (
     <Button tone="primary" icon={<KeyRound aria-hidden className="size-4" />} onClick={() => setMaking(true)}>
       Create a key
     </Button>
@@ -32,7 +33,7 @@ export function Keys() {
   return (
     <>
       {newest.length === 0 ? (
-        <Empty title="No keys yet" action={create} command="shoal keys create --role admin">
+        <Empty title="No keys yet" action={create} command={may("manage") ? "shoal keys create --role admin" : undefined}>
           A key identifies the caller: a program, an agent or a person.
         </Empty>
       ) : (
@@ -43,7 +44,7 @@ export function Keys() {
           </div>
           <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
             {newest.map((k) => (
-              <KeyRow key={k.id} of={k} onRevoke={() => setRevoking(k)} />
+              <KeyRow key={k.id} of={k} onRevoke={may("manage") ? () => setRevoking(k) : undefined} />
             ))}
           </ul>
         </>
@@ -61,7 +62,7 @@ export function allows(key: Key): string {
   return `acts as ${key.entityId ?? ""} in ${key.sessionId ?? ""}`;
 }
 
-function KeyRow({ of: key, onRevoke }: { of: Key; onRevoke: () => void }) {
+function KeyRow({ of: key, onRevoke }: { of: Key; onRevoke: (() => void) | undefined }) {
   const { me } = useConsole();
   const expired = key.expiresAt !== null && Date.parse(key.expiresAt) <= Date.now();
   return (
@@ -87,9 +88,11 @@ function KeyRow({ of: key, onRevoke }: { of: Key; onRevoke: () => void }) {
           <span>{key.expiresAt === null ? "never expires" : <>{expired ? "expired" : "expires"} <Moment at={key.expiresAt} /></>}</span>
         </p>
       </div>
-      <Button small tone="danger" onClick={onRevoke} aria-label={`Revoke ${key.name === "" ? key.id : key.name}`}>
-        Revoke
-      </Button>
+      {onRevoke && (
+        <Button small tone="danger" onClick={onRevoke} aria-label={`Revoke ${key.name === "" ? key.id : key.name}`}>
+          Revoke
+        </Button>
+      )}
     </li>
   );
 }

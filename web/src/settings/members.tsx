@@ -1,4 +1,4 @@
-// The participants of the session, which admins create, change and delete.
+// The participants of the session and the invitations to it, with what the reader may do about them.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Mail, Pencil, Trash2, UserPlus } from "lucide-react";
@@ -21,9 +21,9 @@ import { Moment } from "@/ui/time";
 import { EntityDialog } from "./entity-form";
 import { entitiesKey } from "./queries";
 
-/** The list of entities, for admins. */
+/** The list of entities, for those who may read invitations. */
 export function Members() {
-  const { session } = useConsole();
+  const { session, may } = useConsole();
   const [typed, setTyped] = useState("");
   const [editing, setEditing] = useState<Entity | "new">();
   const [deleting, setDeleting] = useState<Entity>();
@@ -38,12 +38,16 @@ export function Members() {
   const shown = found.data.filter((e) => e.id.toLowerCase().includes(small) || e.name.toLowerCase().includes(small));
   const add = (
     <div className="flex flex-wrap gap-2">
-      <Button icon={<UserPlus aria-hidden className="size-4" />} onClick={() => setEditing("new")}>
-        Add a participant
-      </Button>
-      <Button tone="primary" icon={<Mail aria-hidden className="size-4" />} onClick={() => setInviting(true)}>
-        Invite a person
-      </Button>
+      {may("manage") && (
+        <Button icon={<UserPlus aria-hidden className="size-4" />} onClick={() => setEditing("new")}>
+          Add a participant
+        </Button>
+      )}
+      {may("invite") && (
+        <Button tone="primary" icon={<Mail aria-hidden className="size-4" />} onClick={() => setInviting(true)}>
+          Invite a person
+        </Button>
+      )}
     </div>
   );
   return (
@@ -80,7 +84,7 @@ export function Members() {
 }
 
 function EntityRow({ stored, onEdit, onDelete }: { stored: Entity; onEdit: () => void; onDelete: () => void }) {
-  const { session, actor } = useConsole();
+  const { session, actor, may } = useConsole();
   const live = useLiveValue(`entity:${stored.id}`, (s) => s.live.entities.get(stored.id));
   const state = live?.state ?? stored.state;
   const seen = live?.lastSeenAt ?? stored.lastSeenAt;
@@ -101,7 +105,7 @@ function EntityRow({ stored, onEdit, onDelete }: { stored: Entity; onEdit: () =>
         </p>
       </div>
       <div className="ml-auto flex items-center gap-1">
-        {stored.hosted && (
+        {stored.hosted && may("read_settings") && (
           <Link to="/s/$session/agents/$agent" params={{ session, agent: stored.id }} className="inline-flex items-center px-2 text-sm text-accent underline touch:min-h-11">
             Configuration
           </Link>
@@ -111,12 +115,16 @@ function EntityRow({ stored, onEdit, onDelete }: { stored: Entity; onEdit: () =>
             Connect
           </Link>
         )}
-        <IconButton label={`Edit ${stored.name}`} onClick={onEdit}>
-          <Pencil aria-hidden className="size-4" />
-        </IconButton>
-        <IconButton label={`Delete ${stored.name}`} onClick={onDelete}>
-          <Trash2 aria-hidden className="size-4" />
-        </IconButton>
+        {may("manage") && (
+          <>
+            <IconButton label={`Edit ${stored.name}`} onClick={onEdit}>
+              <Pencil aria-hidden className="size-4" />
+            </IconButton>
+            <IconButton label={`Delete ${stored.name}`} onClick={onDelete}>
+              <Trash2 aria-hidden className="size-4" />
+            </IconButton>
+          </>
+        )}
       </div>
     </li>
   );

@@ -105,7 +105,7 @@ function KeyForm({ id, onBusy, onMade }: { id: string; onBusy: (busy: boolean) =
       <SelectField label="Role" value={role} onChange={(e) => setRole(e.target.value as Key["role"])} hint={roles[role]} error={problem?.at("body.role")}>
         <option value="entity">participant</option>
         <option value="service">service</option>
-        <option value="admin">admin</option>
+        {console.admin && <option value="admin">admin</option>}
       </SelectField>
       {role !== "admin" && (
         <SelectField label="Session" value={session} onChange={(e) => setSession(e.target.value)} error={problem?.at("body.sessionId")}>

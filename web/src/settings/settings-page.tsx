@@ -1,7 +1,7 @@
 // Settings, one topic at a time. The address names the topic.
 import { Link, useSearch } from "@tanstack/react-router";
 import type { ComponentType } from "react";
-import { useConsole } from "@/app/console";
+import { type Act, useConsole } from "@/app/console";
 import { classes } from "@/ui/classes";
 import { Page } from "@/ui/page";
 import { Appearance } from "./appearance";
@@ -15,7 +15,8 @@ import { Usage } from "./usage";
 interface Tab {
   readonly id: string;
   readonly name: string;
-  readonly admin?: boolean;
+  /** For callers who may do this. */
+  readonly needs?: Act;
   /** It is a list. */
   readonly wide?: boolean;
   readonly show: ComponentType;
@@ -24,18 +25,18 @@ interface Tab {
 const tabs: readonly Tab[] = [
   { id: "profile", name: "Profile", show: Profile },
   { id: "appearance", name: "Appearance", show: Appearance },
-  { id: "members", name: "Members", admin: true, wide: true, show: Members },
-  { id: "keys", name: "Keys", admin: true, wide: true, show: Keys },
-  { id: "usage", name: "Usage", admin: true, wide: true, show: Usage },
+  { id: "members", name: "Members", needs: "read_invites", wide: true, show: Members },
+  { id: "keys", name: "Keys", needs: "read_settings", wide: true, show: Keys },
+  { id: "usage", name: "Usage", needs: "read_settings", wide: true, show: Usage },
   { id: "server", name: "Server", show: Server },
   { id: "browser", name: "This browser", show: Browser },
 ];
 
 /** The page. */
 export function SettingsPage() {
-  const { session, admin } = useConsole();
+  const { session, may } = useConsole();
   const asked = useSearch({ from: "/s/$session/settings" }).tab;
-  const shown = tabs.filter((t) => admin || t.admin !== true);
+  const shown = tabs.filter((t) => t.needs === undefined || may(t.needs));
   const tab = shown.find((t) => t.id === asked) ?? shown[0];
   const Show = tab?.show ?? Appearance;
   return (

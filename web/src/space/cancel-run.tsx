@@ -9,7 +9,7 @@ import { notify } from "@/ui/notice";
 
 /** The button that cancels a run; `what` names it to screen readers. If `brief`, it is only an icon on a phone. */
 export function StopRun({ run, what, brief = false }: { run: string; what: string; brief?: boolean }) {
-  const { session } = useConsole();
+  const { session, may } = useConsole();
   const [busy, setBusy] = useState(false);
   const stop = async () => {
     setBusy(true);
@@ -21,6 +21,7 @@ export function StopRun({ run, what, brief = false }: { run: string; what: strin
       setBusy(false);
     }
   };
+  if (!may("control_run")) return null;
   return (
     <Button small tone="plain" busy={busy} onClick={() => void stop()} aria-label={`Stop ${what}`} icon={<Square aria-hidden className="size-3 fill-current" />}>
       <span className={brief ? "max-sm:sr-only" : undefined}>Stop</span>

@@ -1,16 +1,22 @@
-// Whether the reader may delete what others have written in a space, as the server decides it.
+// What the reader may change in a space, as the server decides it.
 import { useQuery } from "@tanstack/react-query";
 import { api } from "@/api/client";
 import type { Space } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
-import { useEntity } from "@/live/hooks";
 
-/** Reports whether the reader is a moderator of a space: an admin, an owner of the session, or, where the session reserves changes for moderators, the owner of the space or an admin of the session. */
-export function useModerates(space: Space): boolean {
-  const { session, actor, admin } = useConsole();
-  const role = useEntity(actor ?? "")?.sessionRole;
-  const manages = admin || role === "owner";
-  const where = !manages && actor !== null && (role === "admin" || space.ownerId === actor);
-  const found = useQuery({ queryKey: ["session", session], enabled: where, staleTime: 60_000, queryFn: () => api.GET("/v1/sessions/{session}", { params: { path: { session } } }) });
-  return manages || (where && found.data?.spaceRights === "moderators");
+interface SpaceRights {
+  /** The reader deletes what others have written: it manages the session, or is a moderator where the session has them. */
+  readonly moderates: boolean;
+  /** The reader changes the space and its members, which a session can reserve for moderators. */
+  readonly changes: boolean;
+}
+
+/** The rights of the reader in a space. Until the session is known, those of one without moderators. */
+export function useSpaceRights(space: Space): SpaceRights {
+  const { session, actor, may } = useConsole();
+  const found = useQuery({ queryKey: ["session", session], enabled: !may("manage") && may("change_space"), staleTime: 60_000, queryFn: () => api.GET("/v1/sessions/{session}", { params: { path: { session } } }) });
+  if (may("manage")) return { moderates: true, changes: true };
+  const reserved = found.data?.spaceRights === "moderators";
+  const moderates = reserved && actor !== null && (may("moderate") || space.ownerId === actor);
+  return { moderates, changes: may("change_space") && (!reserved || moderates) };
 }

@@ -17,12 +17,12 @@ export function Closed() {
   );
 }
 
-/** The notice for readers who are not members: admins and services. */
+/** The notice for readers who are not members, or whose role only reads. */
 export function OnlyLooking({ space }: { space: Space }) {
-  const { session, actor, admin } = useConsole();
+  const { session, actor, admin, may } = useConsole();
   return (
     <Strip icon={<Eye aria-hidden className="size-4 shrink-0" />}>
-      {actor !== null ? <Join session={session} actor={actor} space={space} /> : admin ? <ActAs space={space} /> : <Sentence>Read-only: a service key cannot write to spaces.</Sentence>}
+      {!may("post") ? <Sentence>Read-only: your role in this session does not allow to write.</Sentence> : actor !== null ? <Join session={session} actor={actor} space={space} /> : admin ? <ActAs space={space} /> : <Sentence>Read-only: a service key cannot write to spaces.</Sentence>}
     </Strip>
   );
 }

@@ -12,6 +12,7 @@ import { notify, notifyError } from "@/ui/notice";
 import { answering } from "./composer/who-acts";
 import { isPinned, togglePinned, useListMemory } from "./list-memory";
 import { toggleMuted } from "./mute-space";
+import { useSpaceRights } from "./moderates";
 import { isMember } from "./order";
 import { pathOf } from "./path-of";
 import type { SpaceDialog } from "./space-dialogs";
@@ -27,7 +28,7 @@ interface Props {
 export const back = <Back to="/s/$session/spaces" label="All spaces" />;
 
 export function SpaceHeader({ space, panel, togglePanel, ask }: Props) {
-  const open = space.status === "open";
+  const { changes } = useSpaceRights(space);
   return (
     <header className="flex items-center gap-2 h-16 shrink-0 border-b border-line bg-surface pr-2 pl-4 md:pl-5">
       {back}
@@ -39,7 +40,7 @@ export function SpaceHeader({ space, panel, togglePanel, ask }: Props) {
           <Subtitle space={space} />
         </p>
       </div>
-      {open && (
+      {space.status === "open" && changes && (
         <Button small className="max-md:hidden" icon={<UserPlus aria-hidden className="size-4" />} onClick={() => ask("add")}>
           Add members
         </Button>
@@ -65,7 +66,8 @@ function Answers({ members, agent }: { members: string; agent: string }) {
 }
 
 function SpaceMenu({ space, ask }: Pick<Props, "space" | "ask">) {
-  const { actor, admin } = useConsole();
+  const { actor, may } = useConsole();
+  const { changes } = useSpaceRights(space);
   const store = useLive();
   const icon = "size-4";
   const pinned = isPinned(useListMemory(), space.sessionId, space.id);
@@ -76,7 +78,7 @@ function SpaceMenu({ space, ask }: Pick<Props, "space" | "ask">) {
       .catch(notifyError);
   const member = isMember(space, actor);
   const items: MenuItem[] = [
-    ...(space.status === "open"
+    ...(space.status === "open" && changes
       ? [
           { label: "Add members", icon: <UserPlus className={icon} />, run: () => ask("add") },
           { label: "Rename", icon: <Pencil className={icon} />, run: () => ask("rename") },
@@ -86,9 +88,9 @@ function SpaceMenu({ space, ask }: Pick<Props, "space" | "ask">) {
       : []),
     ...(member ? [{ label: space.muted ? "Unmute" : "Mute", icon: space.muted ? <Bell className={icon} /> : <BellOff className={icon} />, run: () => void toggleMuted(store, space) }] : []),
     { label: pinned ? "Unpin" : "Pin", icon: pinned ? <PinOff className={icon} /> : <Pin className={icon} />, run: () => togglePinned(space.sessionId, space.id) },
-    ...(member && space.status === "open" ? [{ label: "Leave", icon: <DoorOpen className={icon} />, run: () => ask("leave") }] : []),
-    ...(space.status === "open" ? [{ label: "Close with a summary", icon: <Lock className={icon} />, run: () => ask("close"), danger: true }] : []),
-    ...(admin ? [{ label: "Delete", icon: <Trash2 className={icon} />, run: () => ask("delete"), danger: true }] : []),
+    ...(member && space.status === "open" && may("leave_space") ? [{ label: "Leave", icon: <DoorOpen className={icon} />, run: () => ask("leave") }] : []),
+    ...(space.status === "open" && changes ? [{ label: "Close with a summary", icon: <Lock className={icon} />, run: () => ask("close"), danger: true }] : []),
+    ...(may("manage") ? [{ label: "Delete", icon: <Trash2 className={icon} />, run: () => ask("delete"), danger: true }] : []),
   ];
   return <Menu label="More about this space" icon={<EllipsisVertical aria-hidden className={icon} />} items={items} />;
 }

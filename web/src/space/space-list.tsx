@@ -20,6 +20,7 @@ const RowMenu = onDemand(() => import("./row-menu").then((m) => m.RowMenu), { fa
 
 /** The list of spaces with the way to a new one; it also holds the keys that go between spaces. */
 export function SpaceList() {
+  const { may } = useConsole();
   const groups = useGroups();
   const [making, setMaking] = useState(false);
   const [pointed, setPointed] = useState(false);
@@ -35,9 +36,11 @@ export function SpaceList() {
         <IconButton label={byName ? "Ordered by name. Order by recent activity" : "Ordered by recent activity. Order by name"} onClick={() => setSpaceOrder(byName ? "recent" : "name")}>
           {byName ? <ArrowDownAZ aria-hidden className="size-4" /> : <History aria-hidden className="size-4" />}
         </IconButton>
-        <IconButton label="New space" onClick={() => setMaking(true)}>
-          <Plus aria-hidden className="size-4" />
-        </IconButton>
+        {may("create_space") && (
+          <IconButton label="New space" onClick={() => setMaking(true)}>
+            <Plus aria-hidden className="size-4" />
+          </IconButton>
+        )}
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto px-2 pb-4" onPointerEnter={() => setPointed(true)} onPointerLeave={() => setPointed(false)}>
         {groups.own.length === 0 && groups.others.length === 0 && <p className="px-2 py-1 text-sm text-soft">No spaces yet.</p>}
@@ -63,28 +66,17 @@ function useSpaceKeys(own: readonly SpaceRow[]): void {
 /** All spaces as links: the reader's spaces in sections, read-only spaces, closed spaces. */
 export function SpaceGroups({ groups, large = false, still = false }: { groups: Groups; large?: boolean; still?: boolean }) {
   const { unread, pinned, rest } = useSections(groups.own, still);
-  const alone = unread.length === 0 && pinned.length === 0;
+  const section = (name: string, rows: readonly SpaceRow[]) =>
+    rows.length > 0 && (
+      <Section name={name}>
+        <SpaceRows rows={rows} large={large} />
+      </Section>
+    );
   return (
     <>
-      {unread.length > 0 && (
-        <Section name="Unread">
-          <SpaceRows rows={unread} large={large} />
-        </Section>
-      )}
-      {pinned.length > 0 && (
-        <Section name="Pinned">
-          <SpaceRows rows={pinned} large={large} />
-        </Section>
-      )}
-      {alone ? (
-        <SpaceRows rows={rest} large={large} />
-      ) : (
-        rest.length > 0 && (
-          <Section name="Others">
-            <SpaceRows rows={rest} large={large} />
-          </Section>
-        )
-      )}
+      {section("Unread", unread)}
+      {section("Pinned", pinned)}
+      {unread.length + pinned.length === 0 ? <SpaceRows rows={rest} large={large} /> : section("Others", rest)}
       {groups.others.length > 0 && (
         <Fold name="Read-only" count={groups.others.length} open={groups.own.length === 0}>
           <SpaceRows rows={groups.others} large={large} />
@@ -104,7 +96,7 @@ function Section({ name, children }: { name: string; children: ReactNode }) {
   const folded = useListMemory().folded.includes(name);
   return (
     <div role="group" aria-label={name} className="mt-1">
-      <button type="button" aria-expanded={!folded} onClick={() => toggleFolded(name)} className="flex min-h-7 w-full items-center gap-1 rounded-md px-1 text-xs touch:min-h-11 touch:text-sm text-soft hover:text-ink">
+      <button type="button" aria-expanded={!folded} onClick={() => toggleFolded(name)} className="w-full flex min-h-7 items-center gap-1 rounded-md px-1 text-xs text-soft touch:min-h-11 touch:text-sm hover:text-ink">
         <ChevronRight aria-hidden className={classes("size-3.5 transition-transform", !folded && "rotate-90")} />
         {name}
       </button>
@@ -190,7 +182,7 @@ function SpaceLine({ row, large }: { row: SpaceRow; large: boolean }) {
 function Fold({ name, count, open = false, children }: { name: string; count: number; open?: boolean; children: ReactNode }) {
   return (
     <details open={open} className="group mt-1">
-      <summary className="flex min-h-7 list-none items-center touch:min-h-11 touch:text-sm gap-1 rounded-md px-1 text-xs text-soft hover:text-ink [&::-webkit-details-marker]:hidden">
+      <summary className="list-none flex min-h-7 items-center gap-1 rounded-md px-1 text-xs text-soft touch:min-h-11 touch:text-sm hover:text-ink [&::-webkit-details-marker]:hidden">
         <ChevronRight aria-hidden className="size-3.5 transition-transform group-open:rotate-90" />
         {name} ({count})
       </summary>

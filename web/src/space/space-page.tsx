@@ -19,6 +19,7 @@ import { useAttachments } from "./composer/attachments";
 import { Composer } from "./composer/composer";
 import { keepLastSpace } from "./first-space";
 import { Closed, OnlyLooking } from "./no-composer";
+import { useFreshActs } from "./fresh-acts";
 import { isMember } from "./order";
 import { type RunsHere, useRunsHere } from "./runs-here";
 import type { SpaceDialog } from "./space-dialogs";
@@ -38,10 +39,11 @@ const SpaceDialogs = dialogOnDemand(() => import("./space-dialogs").then((m) => 
 
 export function SpacePage() {
   const { space } = route.useParams();
-  const { actor, me } = useConsole();
+  const { actor, may } = useConsole();
+  useFreshActs();
   const live = useSpace(space);
   if (live === undefined) return <Unknown key={space} space={space} />;
-  if (me.role === "entity" && !isMember(live.space, actor)) return <NotIn title={live.space.name} />;
+  if (!may("see_everything") && !isMember(live.space, actor)) return <NotIn title={live.space.name} />;
   return <Known key={`${space} ${actor ?? ""}`} live={live} />;
 }
 
@@ -84,14 +86,14 @@ function NotIn({ title }: { title: string }) {
 
 function Known({ live }: { live: LiveSpace }) {
   const space = live.space;
-  const { session, actor } = useConsole();
+  const { session, actor, may } = useConsole();
   const { seq } = route.useSearch();
   const runs = useRunsHere(space.id);
   const [dialog, ask] = useState<SpaceDialog>();
   const panel = usePanel();
   const attachments = useAttachments(session);
   useEffect(() => keepLastSpace(session, actor, space.id), [session, actor, space.id]);
-  const writes = space.status === "open" && isMember(space, actor);
+  const writes = space.status === "open" && isMember(space, actor) && may("post");
   return (
     <>
       <main id="main" tabIndex={-1} className="flex h-full min-w-0 flex-1 flex-col overflow-hidden focus-visible:-outline-offset-2">

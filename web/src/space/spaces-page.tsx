@@ -17,13 +17,13 @@ import { useWide } from "./wide";
 
 
 export function SpacesPage() {
-  const { session, actor } = useConsole();
+  const { session, actor, may } = useConsole();
   const groups = useGroups();
   const wide = useWide();
   const [making, setMaking] = useState(false);
   const wanted = firstSpace(groups, lastSpace(session, actor));
   if (wide && wanted !== undefined) return <Navigate to="/s/$session/spaces/$space" params={{ session, space: wanted.space.id }} replace />;
-  const make = (
+  const make = may("create_space") && (
     <Button tone="primary" icon={<Plus aria-hidden className="size-4" />} onClick={() => setMaking(true)}>
       New space
     </Button>
@@ -31,7 +31,7 @@ export function SpacesPage() {
   return (
     <Page title="Spaces" actions={make}>
       {wanted === undefined ? (
-        <NoSpaces key={actor} onNew={() => setMaking(true)} />
+        <NoSpaces key={actor} onNew={may("create_space") ? () => setMaking(true) : undefined} />
       ) : (
         <div className="p-2">
           <SpaceGroups groups={groups} large />
@@ -43,7 +43,7 @@ export function SpacesPage() {
 }
 
 // The stream has delivered no space: ask the server once whether that is correct.
-function NoSpaces({ onNew }: { onNew: () => void }) {
+function NoSpaces({ onNew }: { onNew: (() => void) | undefined }) {
   const { session, actor } = useConsole();
   const asked = useQuery({
     queryKey: [session, actor, "spaces", "any"],
@@ -52,7 +52,7 @@ function NoSpaces({ onNew }: { onNew: () => void }) {
   if (asked.isError) return <Failed error={asked.error} retry={() => void asked.refetch()} />;
   if (asked.isPending || asked.data.items.length > 0) return <Loading />;
   return (
-    <Empty title="No spaces yet" action={<Button onClick={onNew}>New space</Button>} command={`shoal spaces create Planning --session ${session}`}>
+    <Empty title="No spaces yet" action={onNew && <Button onClick={onNew}>New space</Button>} command={onNew && `shoal spaces create Planning --session ${session}`}>
       People and agents talk in spaces. You have no access to a space in this session yet.
     </Empty>
   );

@@ -34,7 +34,7 @@ export async function show(ui: ReactNode, events: readonly LiveEvent[]): Promise
   for (const event of events) store.live.apply(event);
   const around = () => (
     <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}>
-      <ConsoleContext value={{ me, session: "default", actor: "ann", admin: false, setActor: () => undefined }}>
+      <ConsoleContext value={{ me, session: "default", actor: "ann", admin: false, may: () => true, setActor: () => undefined }}>
         <LiveContext value={store}>{ui}</LiveContext>
       </ConsoleContext>
     </QueryClientProvider>

@@ -6,7 +6,7 @@ import { type Groups, grouped, isMember, rows } from "./order";
 
 /** All spaces of the session that the reader sees, grouped and in their order. */
 export function useGroups(): Groups {
-  const { actor, me } = useConsole();
+  const { actor, may } = useConsole();
   const store = useLive();
   const spaces = useSpaces();
   const pending = usePending();
@@ -15,8 +15,8 @@ export function useGroups(): Groups {
       const order = store.live.spaces.get(id)?.order;
       return store.live.messages.get(order?.[order.length - 1] ?? "");
     };
-    // A participant who left a space no longer sees it, unless they are an admin.
-    const seen = me.role === "entity" ? spaces.filter((s) => isMember(s, actor)) : spaces;
+    // Who left a space sees it no more, unless their role sees every space.
+    const seen = may("see_everything") ? spaces : spaces.filter((s) => isMember(s, actor));
     return grouped(rows(seen, pending, actor, newest), actor);
-  }, [store, spaces, pending, actor, me.role]);
+  }, [store, spaces, pending, actor, may]);
 }

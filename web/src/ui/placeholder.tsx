@@ -4,7 +4,7 @@ import { ShoalError } from "@shoal-dev/client";
 import { Button } from "./button";
 
 /** The empty state: one sentence, one action, and the equivalent command line. */
-export function Empty({ title, children, action, command }: { title: string; children?: ReactNode; action?: ReactNode; command?: string }) {
+export function Empty({ title, children, action, command }: { title: string; children?: ReactNode; action?: ReactNode; command?: string | undefined }) {
   return (
     <div className="mx-auto flex max-w-md flex-col items-center gap-3 px-6 py-16 text-center">
       <h2 className="text-lg font-semibold">{title}</h2>

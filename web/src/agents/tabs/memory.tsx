@@ -74,7 +74,7 @@ function GoalHead({ isCompleted, isLongTerm, priority }: { isCompleted: boolean;
 }
 
 function Notes({ agent, kind }: { agent: string; kind: Kind }) {
-  const { session } = useConsole();
+  const { session, may } = useConsole();
   const queries = useQueryClient();
   const [deleting, setDeleting] = useState<Note | "all">();
   const key = ["notes", session, agent, kind.title];
@@ -85,7 +85,7 @@ function Notes({ agent, kind }: { agent: string; kind: Kind }) {
       title={kind.title}
       about={kind.about}
       actions={
-        notes.length > 0 && (
+        notes.length > 0 && may("manage") && (
           <Button tone="danger" onClick={() => setDeleting("all")}>
             Delete all {kind.title.toLowerCase()}
           </Button>
@@ -107,9 +107,11 @@ function Notes({ agent, kind }: { agent: string; kind: Kind }) {
                   <Words text={n.text} />
                 </p>
               </div>
-              <IconButton label={`Delete this ${kind.one}`} onClick={() => setDeleting(n)}>
-                <Trash2 aria-hidden className="size-4" />
-              </IconButton>
+              {may("manage") && (
+                <IconButton label={`Delete this ${kind.one}`} onClick={() => setDeleting(n)}>
+                  <Trash2 aria-hidden className="size-4" />
+                </IconButton>
+              )}
             </li>
           ))}
         </ul>

@@ -16,7 +16,7 @@ import { type AgentVersion, versionsQuery } from "../queries";
 
 /** Each config that it had; `onRestore` saves an old one as the newest. */
 export function VersionsTab({ agent, onRestore }: { agent: string; onRestore: (version: AgentVersion) => void }) {
-  const { session } = useConsole();
+  const { session, may } = useConsole();
   const versions = useQuery(versionsQuery(session, agent));
   if (versions.isPending) return <Loading />;
   if (versions.isError) return <Failed error={versions.error} retry={() => void versions.refetch()} />;
@@ -30,7 +30,7 @@ export function VersionsTab({ agent, onRestore }: { agent: string; onRestore: (v
               <span className="font-medium tabular-nums">Version {v.version}</span>
               <Moment at={v.createdAt} />
               {v === newest && <Badge tone="ok">in use</Badge>}
-              {v !== newest && (
+              {v !== newest && may("manage") && (
                 <Button small className="ml-auto" onClick={() => onRestore(v)}>
                   Restore<span className="sr-only"> version {v.version}</span>
                 </Button>

@@ -24,6 +24,13 @@ const press = (name: string) => userEvent.click(screen.getByRole("button", { nam
 const refused = (status: number, code: string, detail: string, errors: unknown[] = []) => () => Promise.reject(ShoalError.of(status, { status, code, detail, errors }));
 const chosen = { type: "object", properties: { chosen: { type: "boolean" } }, required: ["chosen"] };
 
+it("a reader whose role decides on nothing of the kind sees the question, the votes and the reason, and no button", () => {
+  show(pending({ kind: "permission", question: "May it pay?", quorum: 2 }), { refused: true });
+  expect(screen.getByText("May it pay?")).toBeTruthy();
+  expect(screen.queryAllByRole("button")).toEqual([]);
+  expect(screen.getByRole("status").textContent).toContain("Your role in this session does not decide on permissions.");
+});
+
 describe("a result", () => {
   it("that is not described is acknowledged", async () => {
     const { sent } = show(pending({}));

@@ -29,6 +29,8 @@ export interface AnswerProps {
   readonly pending: PendingAction;
   /** Why nothing can be answered now; undefined when it can. */
   readonly blocked?: string | undefined;
+  /** The reader's role decides on nothing of this kind. */
+  readonly refused?: boolean;
   readonly submit: Submit;
   /** The name of an entity. */
   readonly nameOf: (entity: string) => string;
@@ -40,7 +42,7 @@ export interface AnswerProps {
 }
 
 /** The question, the controls that answer it, and afterwards who answered. */
-export function Answer({ pending, blocked, submit, nameOf, proposal, me = null, equal = 0 }: AnswerProps) {
+export function Answer({ pending, blocked, refused = false, submit, nameOf, proposal, me = null, equal = 0 }: AnswerProps) {
   const [alsoEqual, setAlsoEqual] = useState(false);
   const [changing, setChanging] = useState(false);
   const bound = useAnswering((body) => submit(boundBody(body, pending.argsHash, alsoEqual && equal > 0)));
@@ -58,6 +60,7 @@ export function Answer({ pending, blocked, submit, nameOf, proposal, me = null, 
   // The stream may say it before the answer of the server is here, or after.
   const counted = after !== undefined && after.votes.length > pending.votes.length ? after : pending;
   const voted = after !== undefined || (me !== null && counted.votes.some((v) => v.entityId === me));
+  if (refused) return <Waiting pending={counted} nameOf={nameOf} />;
   if (voted && !changing) return <Voted pending={counted} nameOf={nameOf} change={() => (answering.again(), setChanging(true))} disabled={blocked !== undefined} />;
   const both = equal > 0 && <CheckField label={equal === 1 ? "Also answer the other identical call" : `Also answer the ${equal} other identical calls`} checked={alsoEqual} disabled={blocked !== undefined || answering.busy} onChange={(e) => setAlsoEqual(e.target.checked)} />;
   return <Open pending={counted} blocked={blocked} proposal={proposal} answering={answering} nameOf={nameOf} me={me} both={both} />;
@@ -73,6 +76,27 @@ function Voted({ pending, nameOf, change, disabled }: { pending: PendingAction; 
         Change your vote
       </Button>
     </div>
+  );
+}
+
+// Shown to those who only see that others have to decide.
+function Waiting({ pending, nameOf }: { pending: PendingAction; nameOf: (entity: string) => string }) {
+  return (
+    <div className="flex flex-col gap-3">
+      {pending.question !== null && <Question text={pending.question} />}
+      <Requesters pending={pending} nameOf={nameOf} />
+      <Votes pending={pending} nameOf={nameOf} />
+      <Note>Your role in this session does not decide on permissions. Somebody else has to.</Note>
+      {pending.expiresAt !== null && <Expiry at={pending.expiresAt} />}
+    </div>
+  );
+}
+
+function Question({ text }: { text: string }) {
+  return (
+    <p className="font-medium whitespace-pre-wrap [overflow-wrap:anywhere]" dir="auto">
+      <Words text={text} />
+    </p>
   );
 }
 
@@ -112,11 +136,7 @@ function Open({ pending, blocked, proposal, answering, nameOf, me, both }: OpenP
   useFocusOnFault(answering, kept.ref);
   return (
     <div {...kept} className="flex flex-col gap-3">
-      {pending.question !== null && (
-        <p className="font-medium whitespace-pre-wrap [overflow-wrap:anywhere]" dir="auto">
-          <Words text={pending.question} />
-        </p>
-      )}
+      {pending.question !== null && <Question text={pending.question} />}
       {proposal !== undefined && pending.kind === "client_tool" && (
         <div className="flex flex-col gap-2 rounded-md border border-accent p-3">
           <p className="font-medium">The card proposes this answer:</p>

@@ -15,6 +15,7 @@ import { Failed, Loading } from "@/ui/placeholder";
 import { EntityState } from "@/ui/state";
 import { duration, Moment, Since, useNow } from "@/ui/time";
 import type { RunsHere } from "../runs-here";
+import { useSpaceRights } from "../moderates";
 import { pathOf } from "../path-of";
 import { byName } from "../sections";
 import type { SpaceDialog } from "../space-dialogs";
@@ -29,17 +30,18 @@ interface Props {
 
 export function MembersTab({ space, runs, ask }: Props) {
   const open = space.status === "open";
-  const { admin } = useConsole();
+  const { may } = useConsole();
+  const { changes } = useSpaceRights(space);
   const [inviting, setInviting] = useState(false);
   return (
     <div className="flex flex-col gap-2 p-2">
       {listsAll(space) ? <AllMembers space={space} runs={runs} ask={ask} /> : <ManyMembers space={space} runs={runs} ask={ask} />}
-      {open && (
+      {open && changes && (
         <Button small icon={<UserPlus aria-hidden className="size-4" />} onClick={() => ask("add")}>
           Add members
         </Button>
       )}
-      {open && admin && (
+      {open && changes && may("invite") && (
         <Button small icon={<Mail aria-hidden className="size-4" />} onClick={() => setInviting(true)}>
           Invite a person
         </Button>
@@ -101,6 +103,7 @@ function Page({ kind, name, text, ...props }: Props & { kind: Member["kind"]; na
 
 function Group({ name, count, members, children, space, runs, ask }: Props & { name: string; count: number | undefined; members: readonly Member[]; children?: ReactNode }) {
   const pending = usePending().filter((p) => p.status === "open" && p.spaceId === space.id);
+  const { changes } = useSpaceRights(space);
   return (
     <section aria-label={name}>
       <h3 className="px-2 pt-1 text-xs font-semibold text-soft">
@@ -115,7 +118,7 @@ function Group({ name, count, members, children, space, runs, ask }: Props & { n
             owner={space.ownerId === m.entityId}
             runs={runs.underWay.filter((r) => r.agentId === m.entityId)}
             pending={pending.filter((p) => p.agentId === m.entityId)}
-            remove={space.status === "open" ? () => ask({ remove: m.entityId }) : undefined}
+            remove={space.status === "open" && changes ? () => ask({ remove: m.entityId }) : undefined}
           />
         ))}
       </ul>

@@ -26,13 +26,13 @@ type Dialog = "delete" | "history" | "receipts";
 
 /** The buttons and the menu of a message. */
 export function MessageActions({ message, moderates, onEdit }: { message: Message; moderates: boolean; onEdit: () => void }) {
-  const { actor } = useConsole();
+  const { actor, may } = useConsole();
   const [choosing, setChoosing] = useState(false);
   const [dialog, setDialog] = useState<Dialog>();
   const react = useReact(message);
   const items = useItems(message, moderates, setDialog);
   if (message.status === "streaming") return null;
-  const writes = actor !== null && message.deletedAt === null;
+  const writes = actor !== null && may("post") && message.deletedAt === null;
   return (
     <>
       <div className="invisible absolute top-0 right-1 has-aria-expanded:visible z-10 flex rounded-md border border-line bg-surface shadow-sm group-focus-within/message:visible group-hover/message:visible">
@@ -63,7 +63,7 @@ export function MessageActions({ message, moderates, onEdit }: { message: Messag
             </IconButton>
           </>
         )}
-        {editable(message, actor) && (
+        {may("post") && editable(message, actor) && (
           <IconButton className={small} label="Edit message" data-action="edit" onClick={onEdit}>
             <Pencil aria-hidden className="size-4" />
           </IconButton>
@@ -78,7 +78,7 @@ export function MessageActions({ message, moderates, onEdit }: { message: Messag
 }
 
 function useItems(message: Message, moderates: boolean, open: (dialog: Dialog) => void): MenuItem[] {
-  const { session, actor } = useConsole();
+  const { session, actor, may } = useConsole();
   const store = useLive();
   const go = useNavigate();
   const sender = useEntity(message.entityId);
@@ -93,7 +93,7 @@ function useItems(message: Message, moderates: boolean, open: (dialog: Dialog) =
   if (message.editedAt !== null && message.deletedAt === null) items.push({ label: "Earlier versions", icon: <History className={icon} />, run: () => open("history") });
   const space = store.live.spaces.get(message.spaceId)?.space;
   if (space !== undefined && isMember(space, actor)) items.push({ label: "Mark unread from here", icon: <MailMinus className={icon} />, run: () => void markUnread(store, session, message).catch(notifyError) });
-  if (message.deletedAt === null && (mine || moderates)) items.push({ label: "Delete message", icon: <Trash2 className={icon} />, danger: true, run: () => open("delete") });
+  if (message.deletedAt === null && may("post") && (mine || moderates)) items.push({ label: "Delete message", icon: <Trash2 className={icon} />, danger: true, run: () => open("delete") });
   return items;
 }
 

@@ -24,7 +24,7 @@ export function useReact(message: Message): (emoji: string, remove: boolean) => 
 }
 
 export function Reactions({ message }: { message: Message }) {
-  const { actor } = useConsole();
+  const { actor, may } = useConsole();
   const react = useReact(message);
   const store = useLive();
   if (message.reactions.length === 0) return null;
@@ -40,7 +40,7 @@ export function Reactions({ message }: { message: Message }) {
               aria-pressed={mine}
               aria-label={`${r.emoji} ${r.entityIds.length}: ${who}`}
               title={who}
-              disabled={actor === null}
+              disabled={actor === null || !may("post")}
               onClick={() => void react(r.emoji, mine)}
               className={classes("inline-flex min-h-6 touch:min-h-11 items-center gap-1 rounded-full border px-2 text-sm", mine ? "border-accent bg-accent-soft" : "border-line bg-surface hover:bg-sunken")}
             >

@@ -7,7 +7,7 @@ import { useConsole } from "@/app/console";
 import { useLive } from "@/live/hooks";
 import { unseen } from "@shoal-dev/client/live";
 import { useOutgoing } from "../composer/use-outbox";
-import { useModerates } from "../moderates";
+import { useSpaceRights } from "../moderates";
 import type { RunsHere } from "../runs-here";
 import { type Entry, entries } from "./entries";
 import { MessageView } from "./message";
@@ -35,7 +35,7 @@ export const Timeline = memo(function Timeline({ live, runs, seq }: Props) {
   const { session, actor } = useConsole();
   const store = useLive();
   const space = live.space;
-  const moderates = useModerates(space);
+  const { moderates } = useSpaceRights(space);
   const messages = useMemo(() => live.order.flatMap((id) => store.live.messages.get(id) ?? []), [store, live.order]);
   const seqs = useMemo(() => messages.map((m) => m.seq), [messages]);
 
