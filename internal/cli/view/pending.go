@@ -20,12 +20,24 @@ func PendingRequest(p shoal.PendingAction) string {
 	return chat.Asks(p) + "; " + fmt.Sprintf(how, p.ID)
 }
 
-// PendingOutcome returns how a pending action ended.
+// PendingOutcome returns how a pending action ended: what was decided about a permission, and
+// by whom.
 func PendingOutcome(p shoal.PendingAction) string {
-	if p.AnsweredBy != nil {
-		return fmt.Sprintf("%s is %s by %s", p.ID, p.Status, *p.AnsweredBy)
+	how := string(p.Status)
+	if d := p.Decision; d != nil && p.Status == shoal.PendingAnswered {
+		switch {
+		case d.Approved:
+			how = "approved"
+		case d.Ask != nil:
+			how = "sent back with a question"
+		default:
+			how = "denied"
+		}
 	}
-	return fmt.Sprintf("%s is %s", p.ID, p.Status)
+	if p.AnsweredBy != nil {
+		return fmt.Sprintf("%s is %s by %s", p.ID, how, *p.AnsweredBy)
+	}
+	return fmt.Sprintf("%s is %s", p.ID, how)
 }
 
 // NotePending prints a note if the event is a new pending action.

@@ -40,10 +40,19 @@ export function voteWords(v: Vote): string {
   return v.error === null ? "answered" : "reported a problem";
 }
 
-/** What was done with a permission; undefined if it was not decided. */
-export function decided(decision: PendingAction["decision"]): string | undefined {
+/** What was decided about a permission. */
+export type Verdict = "approved" | "denied" | "sent back";
+
+/** What was decided about a permission, in a word; undefined if it was not decided. */
+export function verdict(decision: PendingAction["decision"]): Verdict | undefined {
   if (decision === null) return undefined;
-  return decision.approved ? "approved" : decision.ask === null ? "denied" : "sent it back with a question";
+  return decision.approved ? "approved" : decision.ask === null ? "denied" : "sent back";
+}
+
+/** The same as what the one who decided did, after their name: "sent it back with a question". */
+export function decided(decision: PendingAction["decision"]): string | undefined {
+  const said = verdict(decision);
+  return said === "sent back" ? "sent it back with a question" : said;
 }
 
 /** A name inside of a sentence. */

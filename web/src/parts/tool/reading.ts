@@ -1,5 +1,6 @@
 // How a tool's part is shown: its text, and what is expanded.
 import type { PendingAction, ToolPart } from "@shoal-dev/client";
+import { decided } from "../answer/votes";
 import { hintOf, isFields, type Look, lookOf, member } from "../renderers/shape";
 import { label, titleKey } from "../renderers/words";
 import { isWork, workTitle } from "./work";
@@ -83,11 +84,15 @@ const question = /^(.+?) has not decided and asks: (.*)\nThe call was not execut
 const sentBack = /^Sent back with a question: (.*)$/s;
 const unanswered = "Nobody answered in time.";
 
+// What was decided about a call. Parts from before the field have only the text for the model.
+function decisionOf({ status, error, decision }: ToolPart): ToolPart["decision"] {
+  if (decision !== null || status !== "denied") return decision;
+  return { approved: false, by: null, reason: null, ask: question.exec(error ?? "")?.[2] ?? sentBack.exec(error ?? "")?.[1] ?? null };
+}
+
 /** The question with which a denied call was sent back; undefined if it was denied for good. */
-export function askedBack({ status, error, decision }: ToolPart): string | undefined {
-  if (status !== "denied") return undefined;
-  // Parts from before the field have only the text for the model.
-  return decision?.ask ?? question.exec(error ?? "")?.[2] ?? sentBack.exec(error ?? "")?.[1];
+export function askedBack(part: ToolPart): string | undefined {
+  return part.status === "denied" ? (decisionOf(part)?.ask ?? undefined) : undefined;
 }
 
 /**
@@ -117,8 +122,6 @@ export function stateOf(status: ToolPart["status"], over: boolean): ToolPart["st
 }
 
 /** What the one who answered did. */
-export function deed(part: ToolPart | undefined, kind: PendingAction["kind"]): string {
-  if (kind !== "permission") return "answered";
-  if (part === undefined || part.status !== "denied") return "approved";
-  return askedBack(part) === undefined ? "denied" : "sent it back with a question";
+export function deed(part: ToolPart, kind: PendingAction["kind"]): string {
+  return kind === "permission" ? (decided(decisionOf(part)) ?? "approved") : "answered";
 }
