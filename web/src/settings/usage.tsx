@@ -58,14 +58,15 @@ export function Usage() {
         <>
           <UsageCharts rows={rows} days={days} />
           <Table by={by} rows={sums(rows, by)} total={totals(rows)} />
-          <p className="text-sm text-soft">Days are in UTC. The cost is 0 if the price of a model is unknown.</p>
+          <p className="text-sm text-soft">Days are in UTC. A model whose price is unknown adds nothing to the cost.</p>
         </>
       )}
     </>
   );
 }
 
-const money = (s: Sum): string => `${s.cost.toLocaleString(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 4 })} ${s.currency}`;
+// Zero is what the server says where it knows no price of the model.
+const money = (s: Sum): string => (s.cost === 0 ? "unknown" : `${s.cost.toLocaleString(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 4 })} ${s.currency}`);
 
 function Table({ by, rows, total }: { by: Group; rows: readonly Sum[]; total: readonly Sum[] }) {
   const entities = useEntities();
