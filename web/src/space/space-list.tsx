@@ -33,7 +33,7 @@ export function SpaceList() {
         <h2 id="spaces-heading" className="flex-1 text-xs font-semibold tracking-wide text-soft uppercase">
           Spaces
         </h2>
-        <IconButton label={byName ? "Ordered by name. Order by recent activity" : "Ordered by recent activity. Order by name"} onClick={() => setSpaceOrder(byName ? "recent" : "name")}>
+        <IconButton label={byName ? "Order by recent activity" : "Order by name"} onClick={() => setSpaceOrder(byName ? "recent" : "name")}>
           {byName ? <ArrowDownAZ aria-hidden className="size-4" /> : <History aria-hidden className="size-4" />}
         </IconButton>
         {may("create_space") && (
@@ -97,7 +97,7 @@ function Section({ name, children }: { name: string; children: ReactNode }) {
   return (
     <div role="group" aria-label={name} className="mt-1">
       <button type="button" aria-expanded={!folded} onClick={() => toggleFolded(name)} className="w-full flex min-h-7 items-center gap-1 rounded-md px-1 text-xs text-soft touch:min-h-11 touch:text-sm hover:text-ink">
-        <ChevronRight aria-hidden className={classes("size-3.5 transition-transform", !folded && "rotate-90")} />
+        <ChevronRight aria-hidden className={classes("size-3.5", !folded && "rotate-90")} />
         {name}
       </button>
       {!folded && children}
@@ -159,7 +159,7 @@ function SpaceLine({ row, large }: { row: SpaceRow; large: boolean }) {
         {space.mentionCount > 0 && (
           <span className="rounded-full bg-accent px-1.5 text-xs font-semibold text-accent-ink tabular-nums">
             @{space.mentionCount}
-            <span className="sr-only"> {space.mentionCount === 1 ? "mention" : "mentions"} of you</span>
+            <span className="sr-only"> for you</span>
           </span>
         )}
         {bold && (
@@ -183,7 +183,7 @@ function Fold({ name, count, open = false, children }: { name: string; count: nu
   return (
     <details open={open} className="group mt-1">
       <summary className="list-none flex min-h-7 items-center gap-1 rounded-md px-1 text-xs text-soft touch:min-h-11 touch:text-sm hover:text-ink [&::-webkit-details-marker]:hidden">
-        <ChevronRight aria-hidden className="size-3.5 transition-transform group-open:rotate-90" />
+        <ChevronRight aria-hidden className="size-3.5 group-open:rotate-90" />
         {name} ({count})
       </summary>
       {children}
