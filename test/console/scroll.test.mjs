@@ -6,7 +6,8 @@ import { longestTasks } from "./stage/tasks.mjs";
 
 const s = stage({ limit: 480_000 });
 
-const count = 800;
+/** SHOAL_MESSAGES measures another number. */
+const count = Number(process.env.SHOAL_MESSAGES ?? 800);
 /** How many messages may be drawn between two frames (growBy in web/src/space/timeline/view.ts). */
 const most = 12;
 const texts = [
@@ -31,6 +32,26 @@ const countDrawn = (page) => page.evaluate(() => {
   frame();
 });
 
+/** Collects the times between frames from now on. */
+const watchFrames = (page) => page.evaluate(() => {
+  globalThis.gaps = [];
+  let last;
+  const frame = (at) => {
+    if (last !== undefined) globalThis.gaps.push(at - last);
+    last = at;
+    requestAnimationFrame(frame);
+  };
+  requestAnimationFrame(frame);
+});
+/** The collected times in words. */
+const framesOf = (page) => page.evaluate(() => `${globalThis.gaps.filter((ms) => ms > 60).length} of ${globalThis.gaps.length} frames took more than 60 ms, the longest ${Math.round(Math.max(...globalThis.gaps))} ms`);
+
+/** One turn of the wheel, and the frames that follow it. */
+async function turn(page, by) {
+  await page.mouse.wheel(0, by);
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+}
+
 // What a task costs depends on the machine, and is reported; what makes it long is counted.
 test(`at most ${most} messages are drawn between two frames while ${count} scroll`, async (t) => {
   await s.server.at("POST", "/entities", { id: "ada", kind: "human", name: "Ada" });
@@ -43,16 +64,23 @@ test(`at most ${most} messages are drawn between two frames while ${count} scrol
   await page.locator(`[data-seq="${count}"]`).waitFor();
   await page.locator("[data-timeline]").hover();
   await countDrawn(page);
+  await watchFrames(page);
   const first = page.locator('[data-seq="1"]');
   const tasks = await longestTasks(s.browser, page, () =>
     eventually("the first message is on the screen", async () => {
-      for (let i = 0; i < 20; i++) {
-        await page.mouse.wheel(0, -600);
-        await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
-      }
+      for (let i = 0; i < 20; i++) await turn(page, -600);
       return (await first.count()) > 0;
     }, 400_000),
   );
+  t.diagnostic(`${count} messages: ${await framesOf(page)}`);
+  // What the machine does to a page without anything on it, to compare.
+  const empty = await person.context.newPage();
+  await empty.setContent("<div style='height: 400000px'></div>");
+  await empty.bringToFront();
+  await empty.mouse.move(300, 300);
+  await watchFrames(empty);
+  for (let i = 0; i < 200; i++) await turn(empty, 600);
+  t.diagnostic(`an empty page: ${await framesOf(empty)}`);
   for (const { ms, parts } of tasks) t.diagnostic(`${ms.toFixed(1)} ms: ${parts}`);
   assert.ok(tasks.length > 0, "the trace has no task");
   const drawn = await page.evaluate(() => globalThis.mostDrawn);
