@@ -263,7 +263,7 @@ func applyChange(e *shoal.Entity, c shoal.EntityChange) {
 func (e *Entities) Delete(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.EntityID) error {
 	const op = "hub.Entities.Delete"
 	if err := core.Authorize(caller, session, roles.Manage); err != nil {
-		return core.Wrap(op, core.FirstError(err))
+		return core.Wrap(op, err)
 	}
 	return e.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
 		if _, err := core.FindEntity(ch, session, id); err != nil {

@@ -121,7 +121,7 @@ func recordInvite(ch *core.Change, caller shoal.Principal, act audit.Act, i shoa
 func (i *Invites) List(ctx context.Context, caller shoal.Principal, session shoal.SessionID, after shoal.InviteID, limit int) (out []shoal.Invite, err error) {
 	const op = "hub.Invites.List"
 	if err := core.Authorize(caller, session, roles.ReadInvites); err != nil {
-		return nil, core.Wrap(op, core.FirstError(err))
+		return nil, core.Wrap(op, err)
 	}
 	err = i.core.View(ctx, op, func(tx storage.Tx) error {
 		if _, err := core.FindSession(tx, session); err != nil {
@@ -138,7 +138,7 @@ func (i *Invites) List(ctx context.Context, caller shoal.Principal, session shoa
 func (i *Invites) Delete(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.InviteID) error {
 	const op = "hub.Invites.Delete"
 	if err := core.Authorize(caller, session, roles.Invite); err != nil {
-		return core.Wrap(op, core.FirstError(err))
+		return core.Wrap(op, err)
 	}
 	return i.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
 		if _, err := core.FindSession(ch, session); err != nil {

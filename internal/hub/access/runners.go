@@ -62,7 +62,7 @@ func recordEnrolment(ch *core.Change, caller shoal.Principal, session shoal.Sess
 func (r *Runners) List(ctx context.Context, caller shoal.Principal, session shoal.SessionID, after shoal.RunnerID, limit int) (out []shoal.Runner, err error) {
 	const op = "hub.Runners.List"
 	if err := core.Authorize(caller, session, roles.ReadSettings); err != nil {
-		return nil, core.Wrap(op, core.FirstError(err))
+		return nil, core.Wrap(op, err)
 	}
 	err = r.core.View(ctx, op, func(tx storage.Tx) error {
 		if _, err := core.FindSession(tx, session); err != nil {
@@ -103,7 +103,7 @@ func runnersOf(rows []storage.RunnerRow, now shoal.Time) (out []shoal.Runner) {
 func (r *Runners) Remove(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RunnerID) error {
 	const op = "hub.Runners.Remove"
 	if err := core.Authorize(caller, session, roles.Manage); err != nil {
-		return core.Wrap(op, core.FirstError(err))
+		return core.Wrap(op, err)
 	}
 	var revoked []shoal.KeyID
 	err := r.core.Change(ctx, op, storage.Global, func(ch *core.Change) error {

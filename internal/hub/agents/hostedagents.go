@@ -173,7 +173,7 @@ func RequireAdminAgent(tx Tx, s shoal.Space) error {
 func (a *Agents) Get(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.EntityID, version int) (out shoal.HostedAgent, err error) {
 	const op = "hub.Agents.Get"
 	if err := core.Authorize(caller, session, roles.ReadSettings); err != nil {
-		return out, core.Wrap(op, core.FirstError(err))
+		return out, core.Wrap(op, err)
 	}
 	err = a.core.View(ctx, op, func(tx storage.Tx) error {
 		found, err := core.FindHostedAgent(tx, session, id)
@@ -194,7 +194,7 @@ func (a *Agents) Get(ctx context.Context, caller shoal.Principal, session shoal.
 func (a *Agents) List(ctx context.Context, caller shoal.Principal, session shoal.SessionID, after shoal.EntityID, limit int) (out []shoal.HostedAgent, err error) {
 	const op = "hub.Agents.List"
 	if err := core.Authorize(caller, session, roles.ReadSettings); err != nil {
-		return nil, core.Wrap(op, core.FirstError(err))
+		return nil, core.Wrap(op, err)
 	}
 	err = a.core.View(ctx, op, func(tx storage.Tx) error {
 		if _, err := core.FindSession(tx, session); err != nil {
@@ -215,7 +215,7 @@ func (a *Agents) List(ctx context.Context, caller shoal.Principal, session shoal
 func (a *Agents) Delete(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.EntityID) error {
 	const op = "hub.Agents.Delete"
 	if err := core.Authorize(caller, session, roles.Manage); err != nil {
-		return core.Wrap(op, core.FirstError(err))
+		return core.Wrap(op, err)
 	}
 	err := a.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
 		if err := core.RequireOpenSession(ch, session); err != nil {

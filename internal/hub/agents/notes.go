@@ -64,7 +64,7 @@ func goalID(g shoal.Goal) string { return g.ID }
 // viewNotes checks the rights of the caller and runs read on the notes of an agent.
 func (a *Agents) viewNotes(ctx context.Context, op string, caller shoal.Principal, session shoal.SessionID, agent shoal.EntityID, read func(storage.Tx) error) error {
 	if err := core.Authorize(caller, session, roles.ReadSettings); err != nil {
-		return core.Wrap(op, core.FirstError(err))
+		return core.Wrap(op, err)
 	}
 	return a.core.View(ctx, op, func(tx storage.Tx) error {
 		if _, err := core.FindEntity(tx, session, agent); err != nil {
@@ -78,7 +78,7 @@ func (a *Agents) viewNotes(ctx context.Context, op string, caller shoal.Principa
 // agent.
 func (a *Agents) changeNotes(ctx context.Context, op string, caller shoal.Principal, session shoal.SessionID, agent shoal.EntityID, drop func(*core.Change) error) error {
 	if err := core.Authorize(caller, session, roles.Manage); err != nil {
-		return core.Wrap(op, core.FirstError(err))
+		return core.Wrap(op, err)
 	}
 	return a.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
 		if err := core.RequireOpenSession(ch, session); err != nil {

@@ -14,7 +14,7 @@ import (
 func (a *Agents) Versions(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.EntityID, before, limit int) (out []shoal.HostedAgent, err error) {
 	const op = "hub.Agents.Versions"
 	if err := core.Authorize(caller, session, roles.ReadSettings); err != nil {
-		return nil, core.Wrap(op, core.FirstError(err))
+		return nil, core.Wrap(op, err)
 	}
 	err = a.core.View(ctx, op, func(tx storage.Tx) error {
 		if _, err := core.FindHostedAgent(tx, session, id); err != nil {

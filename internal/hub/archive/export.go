@@ -29,7 +29,7 @@ func NewArchive(c *core.Core) *Archive { return &Archive{c} }
 func (a *Archive) Export(ctx context.Context, caller shoal.Principal, id shoal.SessionID, server string, w io.Writer) error {
 	const op = "hub.Archive.Export"
 	if err := core.Authorize(caller, id, roles.Manage); err != nil {
-		return core.Wrap(op, core.FirstError(err))
+		return core.Wrap(op, err)
 	}
 	if err := a.core.RecordAct(ctx, op, caller, id, audit.SessionExport, audit.Target{Kind: "session", ID: string(id)}); err != nil {
 		return err

@@ -163,7 +163,7 @@ func (c *RunChange) SaveRequest(s SentRequest) error {
 func (r *Runs) Request(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RunID, step int) (out shoal.ModelRequest, err error) {
 	const op = "hub.Runs.Request"
 	if err := core.Authorize(caller, session, roles.ReadModels); err != nil {
-		return out, core.Wrap(op, core.FirstError(err))
+		return out, core.Wrap(op, err)
 	}
 	err = r.core.View(ctx, op, func(tx storage.Tx) error {
 		if _, err := core.VisibleRun(tx, caller, session, id); err != nil {

@@ -116,7 +116,7 @@ func setNextRun(ch *core.Change, p *shoal.Plan) error {
 func (p *Plans) List(ctx context.Context, caller shoal.Principal, session shoal.SessionID, agent shoal.EntityID) (out []shoal.Plan, err error) {
 	const op = "hub.Plans.List"
 	if err := core.Authorize(caller, session, roles.ReadSettings); err != nil {
-		return nil, core.Wrap(op, core.FirstError(err))
+		return nil, core.Wrap(op, err)
 	}
 	err = p.core.View(ctx, op, func(tx storage.Tx) error {
 		if _, err := core.FindEntity(tx, session, agent); err != nil {
@@ -133,7 +133,7 @@ func (p *Plans) List(ctx context.Context, caller shoal.Principal, session shoal.
 func (p *Plans) Update(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.PlanID, c shoal.PlanChange) (out shoal.Plan, err error) {
 	const op = "hub.Plans.Update"
 	if err := core.Authorize(caller, session, roles.Manage); err != nil {
-		return out, core.Wrap(op, core.FirstError(err))
+		return out, core.Wrap(op, err)
 	}
 	err = p.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
 		if err := core.RequireOpenSession(ch, session); err != nil {
@@ -223,7 +223,7 @@ func applyPlanChange(p *shoal.Plan, c shoal.PlanChange) (timed bool) {
 func (p *Plans) Delete(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.PlanID) error {
 	const op = "hub.Plans.Delete"
 	if err := core.Authorize(caller, session, roles.Manage); err != nil {
-		return core.Wrap(op, core.FirstError(err))
+		return core.Wrap(op, err)
 	}
 	return p.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
 		if err := core.RequireOpenSession(ch, session); err != nil {

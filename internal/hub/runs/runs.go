@@ -241,7 +241,7 @@ func (r *Runs) List(ctx context.Context, caller shoal.Principal, session shoal.S
 func (r *Runs) Steps(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RunID) (out []shoal.Step, err error) {
 	const op = "hub.Runs.Steps"
 	if err := core.Authorize(caller, session, roles.ReadModels); err != nil {
-		return nil, core.Wrap(op, core.FirstError(err))
+		return nil, core.Wrap(op, err)
 	}
 	err = r.core.View(ctx, op, func(tx storage.Tx) error {
 		if _, err := core.VisibleRun(tx, caller, session, id); err != nil {

@@ -91,7 +91,7 @@ func (n *Renderers) Page(ctx context.Context, caller shoal.Principal, session sh
 func (n *Renderers) Delete(ctx context.Context, caller shoal.Principal, session shoal.SessionID, name shoal.RendererName) error {
 	const op = "hub.Renderers.Delete"
 	if err := core.Authorize(caller, session, roles.Manage); err != nil {
-		return core.Wrap(op, core.FirstError(err))
+		return core.Wrap(op, err)
 	}
 	return n.core.Change(ctx, op, storage.In(session), func(ch *core.Change) error {
 		if err := core.RequireOpenSession(ch, session); err != nil {

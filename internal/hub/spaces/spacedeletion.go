@@ -31,7 +31,7 @@ const eraseBatch = 100
 func (s *Spaces) Delete(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.SpaceID) error {
 	const op = "hub.Spaces.Delete"
 	if err := core.Authorize(caller, session, roles.Manage); err != nil {
-		return core.Wrap(op, core.FirstError(err))
+		return core.Wrap(op, err)
 	}
 	if !core.ValidID(session) || !core.ValidID(id) {
 		return core.Wrap(op, core.SpaceNotFound(id))

@@ -24,7 +24,7 @@ var usageGroups = []string{"day", "agent", "model", "run"}
 func (u *Usage) Sum(ctx context.Context, caller shoal.Principal, session shoal.SessionID, q storage.UsageQuery) (out []shoal.UsageRow, err error) {
 	const op = "hub.Usage.Sum"
 	if err := core.Authorize(caller, session, roles.ReadSettings); err != nil {
-		return nil, core.Wrap(op, core.FirstError(err))
+		return nil, core.Wrap(op, err)
 	}
 	for i, name := range q.By {
 		if !slices.Contains(usageGroups, name) || slices.Contains(q.By[:i], name) {
