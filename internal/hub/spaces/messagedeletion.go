@@ -51,11 +51,13 @@ func visibleMessage(tx Tx, caller shoal.Principal, session shoal.SessionID, id s
 // Get returns a message to callers that may read its space, and NotFound to others.
 func (m *Messages) Get(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.MessageID) (out shoal.Message, err error) {
 	err = m.core.View(ctx, "hub.Messages.Get", func(tx storage.Tx) error {
-		if out, err = visibleMessage(tx, caller, session, id); err != nil || out.DeletedAt != nil {
-			return err // what is left of a deleted message may be seen by those that may delete
+		found, err := visibleMessage(tx, caller, session, id)
+		if err == nil && found.DeletedAt == nil { // what is left of a deleted one may be seen by those that may delete
+			err = core.May(caller, roles.ReadSession)
 		}
-		out, err = readableMessage(tx, caller, session, id)
-		out = out.For(core.ReaderEntity(caller))
+		if err == nil {
+			out = found.For(core.ReaderEntity(caller))
+		}
 		return err
 	})
 	return out, err
