@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -81,14 +80,17 @@ func startServiceRun(ch *core.Change, caller shoal.Principal, session shoal.Sess
 // those that its spaces show. An entity gets it without the content of spaces that it is
 // not in and without the pending actions of others.
 func (r *Runs) Get(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RunID) (out shoal.Run, err error) {
-	return r.get(ctx, caller, session, id, core.Authorize(caller, session, roles.ReadSession))
+	if err := core.Authorize(caller, session, roles.ReadSession); err != nil {
+		return out, core.Wrap("hub.Runs.Get", err)
+	}
+	return r.get(ctx, caller, session, id)
 }
 
-// get is Get for a caller that may read the run unless denied says otherwise.
-func (r *Runs) get(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RunID, denied error) (out shoal.Run, err error) {
+// get is Get for a caller whose right to read the run has been checked.
+func (r *Runs) get(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.RunID) (out shoal.Run, err error) {
 	err = r.core.View(ctx, "hub.Runs.Get", func(tx storage.Tx) error {
 		found, err := core.VisibleRun(tx, caller, session, id)
-		if err = cmp.Or(denied, err); err != nil {
+		if err != nil {
 			return err
 		}
 		out, err = (&runReader{Tx: tx, caller: caller, session: session}).view(found)
@@ -282,7 +284,7 @@ func (r *Runs) Cancel(ctx context.Context, caller shoal.Principal, session shoal
 	timer := time.NewTimer(CancelWithin)
 	defer timer.Stop()
 	for {
-		if out, err = r.get(ctx, caller, session, id, nil); err != nil || out.Status.Ended() {
+		if out, err = r.get(ctx, caller, session, id); err != nil || out.Status.Ended() {
 			return out, err
 		}
 		select {
