@@ -101,6 +101,11 @@ func AllowAct(of string, act roles.Act) bool {
 	return !some
 }
 
+// Can reports whether the role of a caller and the scopes of its key allow an act in some space.
+func Can(p shoal.Principal, act roles.Act) bool {
+	return roles.May(p, act) && AllowAct(p.Scopes, act)
+}
+
 // Spaces returns the spaces to which scopes limit a key; limited is false if they do not.
 func Spaces(of string) (ids []shoal.SpaceID, limited bool) {
 	listed, limited := names(of, spaces)
@@ -205,7 +210,7 @@ func Describe(p shoal.Principal) shoal.Caller {
 		Scopes: List(p.Scopes), Acts: []string{},
 	}
 	for _, act := range roles.Acts() {
-		if roles.May(p, act) && AllowAct(p.Scopes, act) {
+		if Can(p, act) {
 			out.Acts = append(out.Acts, string(act))
 		}
 	}

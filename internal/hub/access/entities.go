@@ -13,6 +13,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/spaces"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/roles"
+	"github.com/shoal-dev/shoal/internal/scopes"
 )
 
 // Entities manages the participants of sessions and reports their live state.
@@ -188,7 +189,7 @@ func valueOf[T any](p *T) (v T) {
 
 // mayChange checks that the caller may make the change.
 func mayChange(caller shoal.Principal, id shoal.EntityID, c shoal.EntityChange) error {
-	if core.Can(caller, roles.Manage) {
+	if scopes.Can(caller, roles.Manage) {
 		return nil
 	}
 	if err := core.May(caller, roles.Present); err != nil {

@@ -82,7 +82,7 @@ func principalOf(key shoal.Key) shoal.Principal {
 func (k *Keys) SignIns(ctx context.Context, caller shoal.Principal, after shoal.KeyID, limit int) (out []shoal.Key, err error) {
 	const op = "hub.Keys.SignIns"
 	entity := caller.EntityID
-	if core.Can(caller, roles.Manage) {
+	if scopes.Can(caller, roles.Manage) {
 		entity = ""
 	} else if entity == "" {
 		return nil, core.Wrap(op, core.May(caller, roles.Manage))

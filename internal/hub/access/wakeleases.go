@@ -8,6 +8,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/roles"
+	"github.com/shoal-dev/shoal/internal/scopes"
 )
 
 // HoldWakeLease records the promise of a program to wake the model of an agent, or renews it, and
@@ -50,7 +51,7 @@ func (e *Entities) woken(ctx context.Context, op string, caller shoal.Principal,
 			return err
 		}
 		switch {
-		case !core.Can(caller, roles.Manage) && (caller.Role != shoal.RoleEntity || caller.EntityID != id):
+		case !scopes.Can(caller, roles.Manage) && (caller.Role != shoal.RoleEntity || caller.EntityID != id):
 			return shoal.E("", shoal.Forbidden, fmt.Sprintf("Only %q itself, an admin or an owner of the session may say that a program wakes it.", id))
 		case out.Kind != shoal.Agent:
 			return shoal.E("", shoal.Conflict, fmt.Sprintf("%q is a human: only agents have a model that a program can wake.", id))

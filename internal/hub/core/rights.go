@@ -99,11 +99,6 @@ func mayByRole(caller shoal.Principal, act roles.Act) error {
 	return shoal.E("", shoal.Forbidden, fmt.Sprintf("%q has the role %q in this session, which does not allow to %s. Ask an owner of the session.", caller.EntityID, caller.SessionRole, act))
 }
 
-// Can reports whether the role of the caller and the scopes of its key allow an act in some space.
-func Can(caller shoal.Principal, act roles.Act) bool {
-	return roles.May(caller, act) && scopes.AllowAct(caller.Scopes, act)
-}
-
 // Guest reports whether the caller sees only the participants that share a space with it, and
 // returns the entity that it is.
 func Guest(caller shoal.Principal) (own shoal.EntityID, guest bool) {
@@ -234,7 +229,7 @@ func ModeratedSpace(tx Tx, caller shoal.Principal, session shoal.SessionID, spac
 // session, or, in a session whose spaces have moderators, the owner of the space or an admin
 // of the session.
 func Moderates(tx Tx, caller shoal.Principal, s shoal.Space) (bool, error) {
-	if manages := Can(caller, roles.Manage); manages || OwnEntity(caller) == "" {
+	if manages := scopes.Can(caller, roles.Manage); manages || OwnEntity(caller) == "" {
 		return manages, nil
 	}
 	in, err := FindSession(tx, s.SessionID)
@@ -246,7 +241,7 @@ func Moderates(tx Tx, caller shoal.Principal, s shoal.Space) (bool, error) {
 
 // moderatesIn is Moderates with the session, which the caller has read.
 func moderatesIn(tx Tx, caller shoal.Principal, in shoal.Session, s shoal.Space) (bool, error) {
-	own, manages := OwnEntity(caller), Can(caller, roles.Manage)
+	own, manages := OwnEntity(caller), scopes.Can(caller, roles.Manage)
 	if manages || own == "" || in.SpaceRights != shoal.SpaceRightsModerators {
 		return manages, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/roles"
+	"github.com/shoal-dev/shoal/internal/scopes"
 )
 
 // Next returns the next events, at least one, or none once the time until is reached. It
@@ -138,7 +139,7 @@ func (f *Follower) queueEntries(ctx context.Context, entries []entry) error {
 			}
 			continue
 		}
-		if en.position == 0 && ev.Entity != "" && ev.Entity != f.caller.EntityID && !core.Can(f.caller, roles.Manage) {
+		if en.position == 0 && ev.Entity != "" && ev.Entity != f.caller.EntityID && !scopes.Can(f.caller, roles.Manage) {
 			continue // it is for another entity
 		}
 		if en.position == 0 {

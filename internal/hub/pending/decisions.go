@@ -124,7 +124,7 @@ func (p *Pending) Forget(ctx context.Context, caller shoal.Principal, session sh
 func decisionRights(tx Tx, caller shoal.Principal, session shoal.SessionID, d shoal.RememberedDecision) (sees, may bool, err error) {
 	own := core.ReaderEntity(caller)
 	if own == "" {
-		return true, core.Can(caller, roles.Manage), nil
+		return true, scopes.Can(caller, roles.Manage), nil
 	}
 	judge := NewJudge(tx, session)
 	me, err := judge.entity(own)

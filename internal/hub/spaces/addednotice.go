@@ -8,6 +8,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/roles"
+	"github.com/shoal-dev/shoal/internal/scopes"
 )
 
 // announceAdded posts a system message into a space when an entity or an administrator adds
@@ -42,7 +43,7 @@ func needsNotice(ch *core.Change, caller shoal.Principal, e shoal.Entity) bool {
 	if e.Hosted || e.ID == caller.EntityID {
 		return false
 	}
-	owns := core.Can(caller, roles.Manage) || e.OwnerID != nil && *e.OwnerID == caller.EntityID
+	owns := scopes.Can(caller, roles.Manage) || e.OwnerID != nil && *e.OwnerID == caller.EntityID
 	return !owns || ch.Core.Presence.FillState(e).LastSeenAt != nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/pending"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/roles"
+	"github.com/shoal-dev/shoal/internal/scopes"
 )
 
 func spaceFull() error {
@@ -64,7 +65,7 @@ func addMember(ch *core.Change, caller shoal.Principal, s *shoal.Space, id shoal
 // must list the caller (invite). Admins and the owners of the session and of the agent
 // always may.
 func mayInvite(tx Tx, caller shoal.Principal, e shoal.Entity) error {
-	if !e.Hosted || core.Can(caller, roles.Manage) || caller.EntityID == e.ID || e.OwnerID != nil && *e.OwnerID == caller.EntityID {
+	if !e.Hosted || scopes.Can(caller, roles.Manage) || caller.EntityID == e.ID || e.OwnerID != nil && *e.OwnerID == caller.EntityID {
 		return nil
 	}
 	a, err := tx.HostedAgent(e.SessionID, e.ID)

@@ -152,7 +152,7 @@ func mayDelete(tx Tx, caller shoal.Principal, in shoal.Space, m shoal.Message) e
 // caller is that entity, owns it, or manages the session.
 func mayErase(tx Tx, caller shoal.Principal, session shoal.SessionID, by shoal.EntityID) (bool, error) {
 	own := core.OwnEntity(caller)
-	if core.Can(caller, roles.Manage) || own != "" && own == by {
+	if scopes.Can(caller, roles.Manage) || own != "" && own == by {
 		return true, nil
 	}
 	if own == "" || !core.ValidID(by) {

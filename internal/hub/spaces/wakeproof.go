@@ -9,6 +9,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/roles"
+	"github.com/shoal-dev/shoal/internal/scopes"
 )
 
 // RecordWakeTest stores what came of a test whether a mention wakes an agent, as the receipts and the
@@ -30,7 +31,7 @@ func (ms *Messages) RecordWakeTest(ctx context.Context, caller shoal.Principal, 
 		if err != nil {
 			return err
 		}
-		if !core.Can(caller, roles.Manage) && asked.EntityID != caller.EntityID {
+		if !scopes.Can(caller, roles.Manage) && asked.EntityID != caller.EntityID {
 			return shoal.E("", shoal.Forbidden, "Only the sender of the test, an admin or an owner of the session may record what came of it.")
 		}
 		if proof, err = ms.proofOf(ch, asked, agent); err != nil {
