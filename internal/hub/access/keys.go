@@ -23,10 +23,10 @@ type Keys struct{ core *core.Core }
 func NewKeys(c *core.Core) *Keys { return &Keys{c} }
 
 // Create stores a key under the hash of its secret. For admins, and for owners of a session
-// for keys of that session; a key that expires creates none that lives longer. An entity key creates its entity if it does not exist; an agent
-// without an owner is owned by the acting entity from then on. replayed reports that an
-// earlier call with the same idempotency key created the key: then the secret that the
-// caller generated belongs to no key.
+// for keys of that session; a key that expires creates none that lives longer. An entity key
+// creates its entity if it does not exist; an agent without an owner is owned by the acting
+// entity from then on. replayed reports that an earlier call with the same idempotency key
+// created the key: then the secret that the caller generated belongs to no key.
 func (k *Keys) Create(ctx context.Context, caller shoal.Principal, n shoal.NewKey, hash, idempotencyKey string) (key shoal.Key, replayed bool, err error) {
 	const op = "hub.Keys.Create"
 	if err := errors.Join(mayCreateKey(caller, &n), n.Validate(), naming.Check("name", n.Name), core.CheckIdempotencyKey(idempotencyKey)); err != nil {
@@ -44,7 +44,7 @@ func (k *Keys) Create(ctx context.Context, caller shoal.Principal, n shoal.NewKe
 	err = k.core.Change(ctx, op, storage.Global, func(ch *core.Change) (err error) {
 		key, replayed, err = core.Once(ch, caller, "", op, idempotencyKey, n, func() (shoal.Key, error) {
 			if n.RenewForMs > 0 && n.ExpiresAt == nil {
-				n.ExpiresAt = ptr(shoal.At(ch.At.Add(time.Duration(n.RenewForMs) * time.Millisecond)))
+				n.ExpiresAt = new(shoal.At(ch.At.Add(time.Duration(n.RenewForMs) * time.Millisecond)))
 			}
 			if err := mayLive(ch, caller, n.ExpiresAt, n.RenewForMs > 0); err != nil {
 				return shoal.Key{}, err

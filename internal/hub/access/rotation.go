@@ -91,10 +91,8 @@ func lifeAgain(old shoal.Key, wanted *shoal.Time, at shoal.Time) *shoal.Time {
 	if old.RenewForMs != nil {
 		life = time.Duration(*old.RenewForMs) * time.Millisecond
 	}
-	return ptr(shoal.At(at.Add(life)))
+	return new(shoal.At(at.Add(life)))
 }
-
-func ptr[T any](v T) *T { return &v }
 
 // findKey returns a key that the caller may manage: any for an admin, one of its session for others.
 func findKey(ch *core.Change, caller shoal.Principal, id shoal.KeyID) (shoal.Key, error) {
