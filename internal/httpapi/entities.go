@@ -39,7 +39,7 @@ func entityRoutes() []route {
 			status: http.StatusNoContent, errors: []shoal.Kind{shoal.Forbidden},
 		},
 		{
-			method: http.MethodPut, path: entityPath + "/wake-lease", do: holdWakeLease, unseen: true, id: "holdWakeLease", tag: "Entities",
+			method: http.MethodPut, path: entityPath + "/wake-lease", do: decoded(http.StatusOK, holdWakeLease), unseen: true, id: "holdWakeLease", tag: "Entities",
 			summary: "Hold a wake lease",
 			about: "A program that wakes the model of an agent when a message arrives says so, and renews it at a third of `ttlMs`. " +
 				"Senders then read that the agent will be woken. Nothing is stored: the lease ends when it is not renewed. " +
@@ -93,13 +93,8 @@ func deleteEntity(c *call) error {
 	return c.noContentOr(c.Hub.Entities.Delete(c.ctx(), c.caller, c.session(), c.entity()))
 }
 
-func holdWakeLease(c *call) error {
-	var in shoal.WakeLease
-	if err := c.decode(&in); err != nil {
-		return err
-	}
-	wake, err := c.Hub.Entities.HoldWakeLease(c.ctx(), c.caller, c.session(), c.entity(), in)
-	return c.answerOr(err, http.StatusOK, wake)
+func holdWakeLease(c *call, in shoal.WakeLease) (shoal.Wake, error) {
+	return c.Hub.Entities.HoldWakeLease(c.ctx(), c.caller, c.session(), c.entity(), in)
 }
 
 func recordWakeTest(c *call, in shoal.WakeTest) (shoal.WakeProof, error) {

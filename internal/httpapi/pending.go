@@ -25,14 +25,14 @@ func pendingRoutes() []route {
 			status: http.StatusOK, out: page[shoal.PendingAction]{},
 		},
 		{
-			method: http.MethodPost, path: sessionPath + "/pending-actions/{pending}/answer", do: answerPending, id: "answerPendingAction", tag: "Pending",
+			method: http.MethodPost, path: sessionPath + "/pending-actions/{pending}/answer", do: decoded(http.StatusOK, answerPending), id: "answerPendingAction", tag: "Pending",
 			summary: "Answer a pending action",
 			about:   "A `client_tool` takes `result` or `error`. A `permission` takes `approved` with optional `reason`, `remember`, and `args` that replace the model's, or `approved: false` with a question in `ask`. A `question` takes `answer`. " + input.AnswerWords,
 			in:      shoal.PendingAnswer{}, example: `{"approved": true, "remember": "allow"}`,
 			status: http.StatusOK, out: shoal.PendingAction{}, errors: answerErrors,
 		},
 		{
-			method: http.MethodPost, path: entityPath + "/permissions", do: askPermission, waits: true, unseen: true, id: "askPermission", tag: "Pending",
+			method: http.MethodPost, path: entityPath + "/permissions", do: decoded(http.StatusOK, askPermission), waits: true, unseen: true, id: "askPermission", tag: "Pending",
 			summary: "Ask for a permission without a run", about: input.AskWords,
 			in: pending.Ask{}, example: `{"toolName": "Bash", "args": {"command": "make test"}, "waitMs": 20000}`,
 			status: http.StatusOK, out: shoal.PendingAction{}, errors: []shoal.Kind{shoal.Forbidden, shoal.Conflict, shoal.SessionClosed},
@@ -51,13 +51,8 @@ func pendingRoutes() []route {
 	}
 }
 
-func askPermission(c *call) error {
-	var in pending.Ask
-	if err := c.decode(&in); err != nil {
-		return err
-	}
-	asked, err := c.Hub.Pending.Ask(c.ctx(), c.caller, c.session(), c.entity(), in)
-	return c.answerOr(err, http.StatusOK, asked)
+func askPermission(c *call, in pending.Ask) (shoal.PendingAction, error) {
+	return c.Hub.Pending.Ask(c.ctx(), c.caller, c.session(), c.entity(), in)
 }
 
 func listRemembered(c *call) error {
@@ -100,11 +95,6 @@ func listPending(c *call) error {
 	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(p shoal.PendingAction) string { return string(p.ID) }))
 }
 
-func answerPending(c *call) error {
-	var in shoal.PendingAnswer
-	if err := c.decode(&in); err != nil {
-		return err
-	}
-	settled, err := c.Hub.Pending.Answer(c.ctx(), c.caller, c.session(), shoal.PendingID(c.r.PathValue("pending")), input.WithoutNullResult(in))
-	return c.answerOr(err, http.StatusOK, settled)
+func answerPending(c *call, in shoal.PendingAnswer) (shoal.PendingAction, error) {
+	return c.Hub.Pending.Answer(c.ctx(), c.caller, c.session(), shoal.PendingID(c.r.PathValue("pending")), input.WithoutNullResult(in))
 }

@@ -24,7 +24,7 @@ func sessionRoutes() []route {
 			summary: "Read a session", status: http.StatusOK, out: shoal.Session{},
 		},
 		{
-			method: http.MethodPatch, path: sessionPath, do: updateSession, id: "updateSession", tag: "Sessions",
+			method: http.MethodPatch, path: sessionPath, do: decoded(http.StatusOK, updateSession), id: "updateSession", tag: "Sessions",
 			summary: "Change a session", about: "`limits` bound the model calls that one message may cause, in all runs with the same `causeRoot`; 0 means no limit. Omitted fields do not change. Active runs apply new limits from their next model call. With `spaceRights: moderators`, only the owner of a space, admins and owners of the session may add and remove other members, change the space and close it; with `members`, the default, every member may. For admins and owners of the session.",
 			in: shoal.SessionChange{}, example: `{"limits": {"maxCostPerRequest": 2.5}}`,
 			status: http.StatusOK, out: shoal.Session{}, errors: []shoal.Kind{shoal.Forbidden},
@@ -65,13 +65,8 @@ func getSession(c *call) error {
 	return c.answerOr(err, http.StatusOK, found)
 }
 
-func updateSession(c *call) error {
-	var in shoal.SessionChange
-	if err := c.decode(&in); err != nil {
-		return err
-	}
-	changed, err := c.Hub.Sessions.Change(c.ctx(), c.caller, c.session(), in)
-	return c.answerOr(err, http.StatusOK, changed)
+func updateSession(c *call, in shoal.SessionChange) (shoal.Session, error) {
+	return c.Hub.Sessions.Change(c.ctx(), c.caller, c.session(), in)
 }
 
 func deleteSession(c *call) error {

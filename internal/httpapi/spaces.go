@@ -22,7 +22,7 @@ func spaceRoutes() []route {
 			query: listParams, status: http.StatusOK, out: page[shoal.Space]{},
 		},
 		{
-			method: http.MethodPost, path: sessionPath + "/spaces", do: createSpace, id: "createSpace", tag: "Spaces",
+			method: http.MethodPost, path: sessionPath + "/spaces", do: decoded(http.StatusCreated, createSpace), id: "createSpace", tag: "Spaces",
 			summary: "Create a space", about: "The acting entity becomes a member automatically. At most 1,000 other members can be named here; add more one by one. If one of the members does not exist in the session, nothing is created.",
 			in: shoal.NewSpace{}, example: `{"id": "q4", "name": "Data Source Discussion", "members": ["report-writer", "data-analyzer"]}`, idempotent: true,
 			status: http.StatusCreated, out: shoal.Space{},
@@ -33,7 +33,7 @@ func spaceRoutes() []route {
 			summary: "Read a space", about: "`members` contains all members in the order of joining, unless there are more than 100: then the caller, the admin agent, up to 20 hosted agents, the latest senders, and others in the order of joining. `memberCount` is the number of all.", status: http.StatusOK, out: shoal.Space{},
 		},
 		{
-			method: http.MethodPatch, path: spacePath, do: updateSpace, id: "updateSpace", tag: "Spaces",
+			method: http.MethodPatch, path: spacePath, do: decoded(http.StatusOK, updateSpace), id: "updateSpace", tag: "Spaces",
 			summary: "Change a space", about: "Omitted fields do not change; an empty `adminAgentId` removes it. For members and admins.",
 			in: shoal.SpaceChange{}, example: `{"name": "Q4 numbers"}`, status: http.StatusOK, out: shoal.Space{}, errors: changes,
 		},
@@ -43,7 +43,7 @@ func spaceRoutes() []route {
 			status: http.StatusNoContent, errors: []shoal.Kind{shoal.Forbidden, shoal.Conflict},
 		},
 		{
-			method: http.MethodPost, path: spacePath + "/close", do: closeSpace, id: "closeSpace", tag: "Spaces",
+			method: http.MethodPost, path: spacePath + "/close", do: decoded(http.StatusOK, closeSpace), id: "closeSpace", tag: "Spaces",
 			summary: "Close a space", about: "Posts a system message with the summary to the inbox of every member. The history stays readable; posting is refused. For members and admins.",
 			in: closeInput{}, example: `{"summary": "The Q4 figures come from the warehouse."}`,
 			status: http.StatusOK, out: shoal.Space{}, errors: changes,
@@ -114,13 +114,8 @@ func listSpaces(c *call) error {
 	return c.answerOr(err, http.StatusOK, pageOf(found, limit, func(s shoal.Space) string { return string(s.ID) }))
 }
 
-func createSpace(c *call) error {
-	var in shoal.NewSpace
-	if err := c.decode(&in); err != nil {
-		return err
-	}
-	made, err := c.Hub.Spaces.Create(c.ctx(), c.caller, c.session(), in, c.idempotencyKey())
-	return c.answerOr(err, http.StatusCreated, made)
+func createSpace(c *call, in shoal.NewSpace) (shoal.Space, error) {
+	return c.Hub.Spaces.Create(c.ctx(), c.caller, c.session(), in, c.idempotencyKey())
 }
 
 func getSpace(c *call) error {
@@ -128,26 +123,16 @@ func getSpace(c *call) error {
 	return c.answerOr(err, http.StatusOK, found)
 }
 
-func updateSpace(c *call) error {
-	var in shoal.SpaceChange
-	if err := c.decode(&in); err != nil {
-		return err
-	}
-	changed, err := c.Hub.Spaces.Update(c.ctx(), c.caller, c.session(), c.space(), in)
-	return c.answerOr(err, http.StatusOK, changed)
+func updateSpace(c *call, in shoal.SpaceChange) (shoal.Space, error) {
+	return c.Hub.Spaces.Update(c.ctx(), c.caller, c.session(), c.space(), in)
 }
 
 func deleteSpace(c *call) error {
 	return c.noContentOr(c.Hub.Spaces.Delete(c.ctx(), c.caller, c.session(), c.space()))
 }
 
-func closeSpace(c *call) error {
-	var in closeInput
-	if err := c.decode(&in); err != nil {
-		return err
-	}
-	closed, err := c.Hub.Spaces.Close(c.ctx(), c.caller, c.session(), c.space(), in.Summary)
-	return c.answerOr(err, http.StatusOK, closed)
+func closeSpace(c *call, in closeInput) (shoal.Space, error) {
+	return c.Hub.Spaces.Close(c.ctx(), c.caller, c.session(), c.space(), in.Summary)
 }
 
 func listMembers(c *call) error {
