@@ -64,11 +64,11 @@ func (c *keysCreateCmd) newKey(session shoal.SessionID, now time.Time) (shoal.Ne
 		n.ExpiresAt = &at
 	}
 	if c.Renew != "" {
-		at, err := cli.ParseTime("--renew", c.Renew, now, 1)
+		ms, err := millisUntil("--renew", c.Renew, now)
 		if err != nil {
 			return n, err
 		}
-		n.RenewForMs = at.Sub(now).Round(time.Millisecond).Milliseconds()
+		n.RenewForMs = ms
 	}
 	return n, n.Validate()
 }

@@ -135,6 +135,12 @@ func (c *keysRotateCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	return nil
 }
 
+// millisUntil returns the milliseconds from now to the time of a flag, see [cli.ParseTime].
+func millisUntil(flag, value string, now time.Time) (int64, error) {
+	at, err := cli.ParseTime(flag, value, now, 1)
+	return at.Sub(now).Round(time.Millisecond).Milliseconds(), err
+}
+
 // replace replaces a key of the server and prints the new one.
 func (c *keysRotateCmd) replace(ctx context.Context, sh *cli.Shell) error {
 	now, r := time.Now(), shoal.KeyRotation{}
@@ -143,12 +149,11 @@ func (c *keysRotateCmd) replace(ctx context.Context, sh *cli.Shell) error {
 	case "0":
 		r.OverlapMs = new(int64)
 	default:
-		at, err := cli.ParseTime("--overlap", c.Overlap, now, 1)
+		ms, err := millisUntil("--overlap", c.Overlap, now)
 		if err != nil {
 			return err
 		}
-		overlap := at.Sub(now).Round(time.Millisecond).Milliseconds()
-		r.OverlapMs = &overlap
+		r.OverlapMs = &ms
 	}
 	if c.Expires != "" {
 		at, err := cli.ParseTime("--expires", c.Expires, now, 1)
