@@ -5,6 +5,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
+// noInvite is the message for an invitation that is not stored.
+const noInvite = "Invitation %q not found."
+
 const inviteColumns = `id, session_id, name, session_role, spaces, created_by, created_at, expires_at`
 
 func inviteOf(r *sqlconn.Rows) shoal.Invite {
@@ -58,14 +61,14 @@ func (t *Tx) Invites(session shoal.SessionID, at shoal.Time, after shoal.InviteI
 // Invite implements [storage.InviteTx].
 func (t *Tx) Invite(session shoal.SessionID, id shoal.InviteID) (shoal.Invite, error) {
 	i, ok, err := sqlconn.One(t.c, inviteOf, `SELECT `+inviteColumns+` FROM invites WHERE session_id = $1 AND id = $2`, session, id)
-	return sqlconn.OrNotFound(i, ok, err, "Invite", "There is no invitation %q here.", id)
+	return sqlconn.OrNotFound(i, ok, err, "Invite", noInvite, id)
 }
 
 // DeleteInvite implements [storage.InviteTx].
 func (t *Tx) DeleteInvite(session shoal.SessionID, id shoal.InviteID) error {
 	n, err := t.c.Exec(`DELETE FROM invites WHERE session_id = $1 AND id = $2`, session, id)
 	if err == nil && n == 0 {
-		err = sqlconn.NotFound("DeleteInvite", "There is no invitation %q here.", id)
+		err = sqlconn.NotFound("DeleteInvite", noInvite, id)
 	}
 	return err
 }

@@ -10,6 +10,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
+// noKey is the message for a key that is not stored.
+const noKey = "Key %q not found."
+
 const keyColumns = `id, role, session_id, entity_id, name, created_at, expires_at, last_used_at, last_address, device, scopes, renew_ms, replaced_by`
 
 func keyOf(r *sqlconn.Rows) shoal.Key {
@@ -80,14 +83,14 @@ func (t *Tx) KeyByHash(hash string) (shoal.Key, error) {
 // Key implements [hub.KeyTx].
 func (t *Tx) Key(id shoal.KeyID) (shoal.Key, error) {
 	k, ok, err := sqlconn.One(t.c, keyOf, `SELECT `+keyColumns+` FROM keys WHERE id = $1`, id)
-	return sqlconn.OrNotFound(k, ok, err, "Key", "There is no key %q here.", id)
+	return sqlconn.OrNotFound(k, ok, err, "Key", noKey, id)
 }
 
 // ReplaceKey implements [hub.KeyTx].
 func (t *Tx) ReplaceKey(id, by shoal.KeyID, ends shoal.Time) error {
 	n, err := t.c.Exec(`UPDATE keys SET replaced_by = $2, renew_ms = NULL, expires_at = CASE WHEN expires_at < $3 THEN expires_at ELSE $3 END WHERE id = $1`, id, by, ends)
 	if err == nil && n == 0 {
-		err = sqlconn.NotFound("ReplaceKey", "There is no key %q here.", id)
+		err = sqlconn.NotFound("ReplaceKey", noKey, id)
 	}
 	if err != nil {
 		return err
@@ -118,7 +121,7 @@ func (t *Tx) DeleteKey(session shoal.SessionID, id shoal.KeyID) error {
 	}
 	n, err := t.c.Exec(`DELETE FROM keys WHERE id = $1 AND (session_id = $2 OR $2 = '')`, id, session)
 	if err == nil && n == 0 {
-		err = sqlconn.NotFound("DeleteKey", "There is no key %q here.", id)
+		err = sqlconn.NotFound("DeleteKey", noKey, id)
 	}
 	if err != nil {
 		return err
