@@ -42,10 +42,10 @@ type TurnStarted struct {
 }
 
 // StepStarted opens a step, counted from 0. Closing is the limit that the turn has reached
-// if this step is its closing answer, which MaxSteps then includes. Repeated reports that a turn was resumed in
-// the step, after its model had answered: the step was opened before. Errors is the number of consecutive
-// steps with a failed result before it; Completed names the tools that ran in
-// this turn so far, in order.
+// if this step is its closing answer, which MaxSteps then includes. Repeated reports that a
+// turn was resumed in the step, after its model had answered: the step was opened before.
+// Errors is the number of consecutive steps with a failed result before it; Completed names
+// the tools that ran in this turn so far, in order.
 type StepStarted struct {
 	Step      int
 	MaxSteps  int

@@ -68,9 +68,10 @@ func (m *machine) closeCalls() bool {
 	return true
 }
 
-// closed returns the request as that of a closing answer, if reason names a limit: nothing but return tools may be called. The
-// tools stay in the request otherwise, because providers want to know those of the history,
-// and so that the beginning of the prompt stays in the provider's cache.
+// closed returns the request as that of a closing answer, if reason names a limit: nothing but
+// return tools may be called. The tools stay in the request otherwise, because providers want
+// to know those of the history, and so that the beginning of the prompt stays in the
+// provider's cache.
 func (r *rules) closed(req *Request, reason Reason) *Request {
 	if reason == "" {
 		return req
