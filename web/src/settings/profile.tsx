@@ -61,8 +61,8 @@ function ProfileForm({ entity }: { entity: Entity }) {
         Others mention you as <code className="rounded bg-sunken px-1.5 py-0.5 font-mono">@{entity.id}</code>. This id cannot be changed; your name can.
       </p>
       <fieldset disabled={!may("present")} className="contents">
-      <TextField label="Name" value={name} onChange={(e) => setName(e.target.value)} error={problem?.at("body.name")} />
-      <AreaField label="About you" hint="Agents read it when they list participants." value={description} onChange={(e) => setDescription(e.target.value)} error={problem?.at("body.description")} />
+        <TextField label="Name" value={name} onChange={(e) => setName(e.target.value)} error={problem?.at("body.name")} />
+        <AreaField label="About you" hint="Agents read it when they list participants." value={description} onChange={(e) => setDescription(e.target.value)} error={problem?.at("body.description")} />
       </fieldset>
       {problem !== undefined && problem.fields.length === 0 && <Failed error={problem} />}
       {may("present") && (
