@@ -7,9 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shoal-dev/shoal/internal/roles"
 )
 
 // The console that is embedded is built from the sources that lie beside it, and from the packages of clients/ that it uses.
@@ -43,5 +46,19 @@ func TestConsoleIsFresh(t *testing.T) {
 	built, err := os.ReadFile("internal/console/dist/sources.txt")
 	if want := hex.EncodeToString(sum.Sum(nil)); err != nil || strings.TrimSpace(string(built)) != want {
 		t.Errorf("the console in internal/console/dist is not what web/ would build (%s, want %s; %v): run `make web` and commit it", strings.TrimSpace(string(built)), want, err)
+	}
+}
+
+// The console asks for acts that the server knows: a misspelt one would hide its button from everybody.
+func TestConsoleAsksForActsThatExist(t *testing.T) {
+	listed := regexp.MustCompile(`(?m)^export type Act = (.*);$`).FindStringSubmatch(string(readFile(t, "web/src/app/console.ts")))
+	if listed == nil {
+		t.Fatal("web/src/app/console.ts has no type Act")
+	}
+	for name := range strings.SplitSeq(listed[1], " | ") {
+		act := roles.Act(strings.Trim(name, `"`))
+		if act != "admin" && !slices.Contains(roles.Acts(), act) { // that is a kind of key, not an act
+			t.Errorf("the console asks whether the reader may %q, which internal/roles does not know", act)
+		}
 	}
 }
