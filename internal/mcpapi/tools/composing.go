@@ -14,9 +14,18 @@ import (
 	"github.com/shoal-dev/shoal/internal/remoterun"
 )
 
-// IsRemote reports whether a caller acts as a remote agent: one that executes its runs itself, and
-// therefore has the tools with which it does that.
+// IsRemote reports whether a caller acts as a remote agent, one that executes its runs itself, and
+// may do so: it is offered the tools for that. A caller whose role or scopes do not allow it is not.
 func (s Set) IsRemote(ctx context.Context, c Caller) (bool, error) {
+	remote, err := s.executesRuns(ctx, c)
+	if errors.Is(err, shoal.Forbidden) {
+		return false, nil
+	}
+	return remote, err
+}
+
+// executesRuns is IsRemote for callers that want to: it fails with Forbidden if they may not.
+func (s Set) executesRuns(ctx context.Context, c Caller) (bool, error) {
 	if s.Remote == nil || c.Principal.EntityID == "" {
 		return false, nil
 	}
@@ -36,7 +45,7 @@ func (c *call) remoteAgent(ctx context.Context) (shoal.EntityID, error) {
 	if err != nil {
 		return "", err
 	}
-	remote, err := c.IsRemote(ctx, c.Caller)
+	remote, err := c.executesRuns(ctx, c.Caller)
 	if err == nil && !remote {
 		err = shoal.E("mcpapi", shoal.Forbidden, fmt.Sprintf("This tool is for remote agents, and %q has no configuration with remote: {}. Use send_message and wait_for_mentions instead.", id))
 	}
