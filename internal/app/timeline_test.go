@@ -41,6 +41,7 @@ func TestAServerStopsWhenItsDatabaseWasReplaced(t *testing.T) {
 		t.Fatalf("after a restart of the database: %v", err)
 	}
 	d.Stop(t, postgrestest.Fast)
+	d.StartAsStandby(t)
 	d.Promote(t)
 	if err := writes(ctx); !errors.Is(err, ErrTimeline) {
 		t.Fatalf("after another one has taken over: %v", err)

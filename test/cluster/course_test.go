@@ -73,10 +73,16 @@ func (c *course) run(t *testing.T, rounds int) {
 	if len(c.crowd.Found) == 0 {
 		c.finish(t)
 	}
+	c.report(t)
+	t.Logf("%d faults: %v; %d operations, %v; an answer that a fault delayed came at most %v after its end", rounds, c.struck, c.crowd.Operations(), c.crowd.Harm(), c.late.Round(time.Millisecond))
+}
+
+// report fails the test with what the crowd has found, at most 20 findings of it.
+func (c *course) report(t *testing.T) {
+	t.Helper()
 	for _, found := range c.crowd.Found[:min(len(c.crowd.Found), 20)] {
 		t.Error(found)
 	}
-	t.Logf("%d faults: %v; %d operations, %v; an answer that a fault delayed came at most %v after its end", rounds, c.struck, c.crowd.Operations(), c.crowd.Harm(), c.late.Round(time.Millisecond))
 }
 
 // round runs all clients, strikes, ends the fault, and stops the clients. It returns the

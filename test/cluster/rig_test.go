@@ -23,6 +23,7 @@ import (
 // cluster is a number of servers on one database.
 type cluster struct {
 	postgres *postgrestest.Server
+	standby  *standby         // nil if PostgreSQL has none
 	nats     *natstest.Server // nil with the bus postgres
 	nodes    []*node
 	key      string // of an admin
@@ -35,6 +36,7 @@ type node struct {
 	name     string
 	key      string // of an admin
 	database *faultproxy.Proxy
+	standby  *faultproxy.Proxy // nil if PostgreSQL has no standby
 	broker   *faultproxy.Proxy // nil with the bus postgres
 	channel  string            // of the bus postgres
 }
@@ -43,6 +45,13 @@ type node struct {
 func newCluster(t *testing.T, bus string, n int) *cluster {
 	t.Helper()
 	c := &cluster{postgres: postgrestest.NewServer(t)}
+	c.start(t, bus, n)
+	return c
+}
+
+// start starts a number of servers on the database.
+func (c *cluster) start(t *testing.T, bus string, n int) {
+	t.Helper()
 	if bus == "nats" {
 		c.nats = natstest.New(t)
 	}
@@ -61,7 +70,6 @@ func newCluster(t *testing.T, bus string, n int) *cluster {
 		c.findChannel(t)
 	}
 	c.balancer = newBalancer(c.nodes)
-	return c
 }
 
 // add starts one more server.
@@ -74,8 +82,13 @@ func (c *cluster) add(t *testing.T, name string) {
 		bus = "nats://" + n.broker.Addr()
 	}
 	n.Args = []string{"--bus", bus, "--node", name}
+	hosts := n.database.Addr()
+	if c.standby != nil {
+		n.standby = faultproxy.New(t, "unix", c.standby.Socket)
+		hosts += "," + n.standby.Addr()
+	}
 	// The environment keeps the URL out of the list of processes, as docs/cluster.md advises.
-	n.Env = []string{"SHOAL_DATABASE=postgres://postgres@" + n.database.Addr() + "/shoal?sslmode=disable"}
+	n.Env = []string{"SHOAL_DATABASE=postgres://postgres@" + hosts + "/shoal?sslmode=disable&target_session_attrs=read-write"}
 	n.Start(t)
 	c.nodes = append(c.nodes, n)
 }

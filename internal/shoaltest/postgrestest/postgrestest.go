@@ -54,7 +54,8 @@ func urlOf(directory, name string) string {
 }
 
 // script runs the server in directory $1 with the programs of directory $2 until
-// its standard input ends, which is when the process at the other end is gone. A line with
+// its standard input ends, which is when the process at the other end is gone. The server
+// is new, or a standby of the one at the URL $3. A line with
 // the name of a signal stops the server with it, the line "start" starts it again; the
 // script writes a line when each is done.
 const script = `
@@ -67,7 +68,11 @@ run() {
     sleep 0.05
   done
 }
-"$2/initdb" -D "$1/data" -U postgres -A trust -E UTF8 --locale-provider=icu --icu-locale=en-US --locale=C.UTF-8 --no-sync >"$1/initdb.log" 2>&1 || fail "$1"
+if [ -z "$3" ]; then
+  "$2/initdb" -D "$1/data" -U postgres -A trust -E UTF8 --locale-provider=icu --icu-locale=en-US --locale=C.UTF-8 --no-sync >"$1/create.log" 2>&1 || fail "$1"
+else
+  "$2/pg_basebackup" -D "$1/data" -d "$3" --write-recovery-conf --checkpoint=fast --no-sync >"$1/create.log" 2>&1 || fail "$1"
+fi
 run "$1" "$2"
 echo ready
 while read -r order; do
@@ -91,10 +96,11 @@ type process struct {
 
 // shared starts the server of this process, once. Its lifeline is never closed: it
 // ends with the process.
-var shared = sync.OnceValues(start)
+var shared = sync.OnceValues(func() (process, error) { return start("") })
 
-// start creates a cluster in a new directory and starts it.
-func start() (server process, err error) {
+// start creates a server in a new directory and starts it: a new one, or a standby of the
+// one at the URL primary.
+func start(primary string) (server process, err error) {
 	programs, err := programs()
 	if err != nil {
 		return server, err
@@ -102,7 +108,7 @@ func start() (server process, err error) {
 	if server.directory, err = os.MkdirTemp("", "shoal-postgres-"); err != nil {
 		return server, err
 	}
-	watch := exec.Command("sh", "-c", script, "sh", server.directory, programs)
+	watch := exec.Command("sh", "-c", script, "sh", server.directory, programs, primary)
 	watch.Dir = server.directory
 	watch.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C must not end the script, which has to clean up
 	if os.Geteuid() == 0 {

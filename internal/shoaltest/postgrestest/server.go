@@ -24,10 +24,12 @@ type Server struct {
 type End string
 
 // Ways to stop a server: fast disconnects the clients and writes its memory to the disk,
-// immediate does neither and recovers at the next start.
+// immediate does neither and recovers at the next start; killed ends the first of its
+// processes, and the others end when they notice.
 const (
 	Fast      End = "INT"
 	Immediate End = "QUIT"
+	Killed    End = "KILL"
 )
 
 // NewServer starts a server that is removed, with its data, when the test or its
@@ -35,7 +37,21 @@ const (
 // installs it.
 func NewServer(t testing.TB) *Server {
 	t.Helper()
-	process, err := start()
+	p := newServer(t, "")
+	p.Exec(t, "postgres", "CREATE DATABASE shoal")
+	return p
+}
+
+// NewStandby starts a standby of the server that is reached at a TCP address, such as that of
+// a proxy. It is removed like a server of NewServer.
+func NewStandby(t testing.TB, primary string) *Server {
+	t.Helper()
+	return newServer(t, "postgres://postgres@"+primary+"/postgres?sslmode=disable")
+}
+
+func newServer(t testing.TB, primary string) *Server {
+	t.Helper()
+	process, err := start(primary)
 	if err != nil {
 		t.Fatalf("PostgreSQL did not start: %v", err)
 	}
@@ -43,11 +59,9 @@ func NewServer(t testing.TB) *Server {
 		_ = process.lifeline.Close()             // makes the script stop the server
 		_, _ = io.Copy(io.Discard, process.said) // until the script has exited
 	})
-	p := &Server{
+	return &Server{
 		URL: urlOf(process.directory, "shoal"), Socket: filepath.Join(process.directory, ".s.PGSQL.5432"), process: process,
 	}
-	p.Exec(t, "postgres", "CREATE DATABASE shoal")
-	return p
 }
 
 // Stop ends the server and returns when it has ended.
@@ -90,9 +104,8 @@ func (p *Server) Exec(t testing.TB, database, statement string) int64 {
 	return tag.RowsAffected()
 }
 
-// Promote starts a stopped server like a promoted standby: on a new timeline. It returns
-// when the server accepts changes.
-func (p *Server) Promote(t testing.TB) {
+// StartAsStandby starts a stopped server as a standby that has no server to replicate.
+func (p *Server) StartAsStandby(t testing.TB) {
 	t.Helper()
 	name := filepath.Join(p.process.directory, "data", "standby.signal")
 	if err := os.WriteFile(name, nil, 0o666); err != nil {
@@ -102,5 +115,11 @@ func (p *Server) Promote(t testing.TB) {
 		t.Fatal(err)
 	}
 	p.Start(t)
-	p.Exec(t, "shoal", "SELECT pg_promote()")
+}
+
+// Promote makes a standby the server that accepts changes, on a new timeline. It returns
+// when it does.
+func (p *Server) Promote(t testing.TB) {
+	t.Helper()
+	p.Exec(t, "postgres", "SELECT pg_promote()")
 }
