@@ -130,7 +130,7 @@ func suggest(command string, f Failure) string {
 		return cmp.Or(notFoundAdvice[firstWords(command, 2)], notFoundAdvice[firstWords(command, 1)], found)
 	case firstWords(command, 1) == "import" && (f.Code == shoal.Conflict || f.Code == shoal.AlreadyExists):
 		return "choose another id with --session ID, or replace the existing session with --replace"
-	case found != "" || f.Code == KindRefused:
+	case found != "" || f.Code == KindRefused || f.Code == KindDisk: // the message of the latter says what to do
 		return found
 	case f.RequestID != "" && f.Code == shoal.Internal:
 		return "`shoal doctor` looks for the cause; the log of the server has details under " + f.RequestID

@@ -81,6 +81,11 @@ func TestFailures(t *testing.T) {
 	if want := "\x1b[31merror:\x1b[0m It broke.\ntry: shoal --help\n"; notes.String() != want {
 		t.Errorf("got %q, want %q", notes, want)
 	}
+	o, _, notes = Outputs(func(*Output) {})
+	o.ReportFailure(Describe("serve", shoal.E("", KindDisk, "the disk failed a commit; start the server again to recover")))
+	if want := "error: The disk failed a commit; start the server again to recover.\n"; notes.String() != want {
+		t.Errorf("got %q, want %q", notes, want)
+	}
 }
 
 func TestExitCodes(t *testing.T) {
