@@ -96,6 +96,35 @@ func TestUpdatesFailSoonWithASilentDatabase(t *testing.T) {
 	}
 }
 
+// The database becomes silent while a transaction is under way. The Updates that are queued
+// after it do not wait for a new connection.
+func TestQueuedUpdatesFailSoonAfterASilentTransaction(t *testing.T) {
+	proxy, through := newProxied(t)
+	s := openWith(t, sqlstore.Options{URL: through, Alone: true})
+	settleIn(t, s, "shop")
+	queued := make(chan error, 1)
+	err := s.Update(context.Background(), storage.In("shop"), func(tx storage.Tx) error {
+		proxy.Harm(faultproxy.Fault{Silent: true}, faultproxy.Fault{Silent: true})
+		began := time.Now()
+		go func() {
+			err := s.Update(context.Background(), storage.In("shop"), func(tx storage.Tx) error { return postIn(tx, "shop", "queued") })
+			if took := time.Since(began); !errors.Is(err, shoal.Busy) || took > silentAnswer {
+				err = fmt.Errorf("a queued update got %w after %v", err, took)
+			} else {
+				err = nil
+			}
+			queued <- err
+		}()
+		return postIn(tx, "shop", "first")
+	})
+	if !errors.Is(err, shoal.Busy) {
+		t.Errorf("the update under way got %v", err)
+	}
+	if err := <-queued; err != nil {
+		t.Error(err)
+	}
+}
+
 // patienceAfterOutage is the time in which the database ends what a lost connection holds.
 const patienceAfterOutage = time.Minute
 

@@ -19,6 +19,9 @@ const (
 	// maxWaits is how often a batch waits for the locks of other transactions. The database
 	// ends the transaction of a suspended process before the second wait ends.
 	maxWaits = 2
+	// reconnectAfter is how long a batch may have taken whose connection is lost, so that the
+	// Updates after it can wait for a new one and still have an answer within five seconds.
+	reconnectAfter = 5*time.Second - sqlconn.ReconnectLimit
 )
 
 // run is the goroutine of a lane: it writes the Updates that arrive while others are written,
@@ -129,7 +132,7 @@ var errPartlyFailed = errors.New("an update of the batch failed after it had cha
 // first the updates run without savepoints, which costs nothing between them. If one of them
 // fails after it has changed something, all run again, each with a savepoint.
 func (l *lane) commitBatch() {
-	separate := false
+	separate, began := false, time.Now()
 	for try := 1; ; {
 		err := l.transact(separate)
 		var failed *sqlconn.Failure
@@ -150,7 +153,7 @@ func (l *lane) commitBatch() {
 		if failed != nil && failed.IsFinal() {
 			l.store.stopForever(failed)
 		}
-		if failed != nil && failed.Fault == sqlconn.FaultLost && !l.begun {
+		if failed != nil && failed.Fault == sqlconn.FaultLost && (!l.begun || time.Since(began) > reconnectAfter) {
 			l.refuseQueued(failed)
 		}
 		break

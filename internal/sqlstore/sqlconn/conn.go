@@ -127,7 +127,7 @@ func (c *Conn) Open(ctx context.Context) error {
 	}
 	if !c.opening && c.dialect.answer > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, reconnectLimit)
+		ctx, cancel = context.WithTimeout(ctx, ReconnectLimit)
 		defer cancel()
 	}
 	raw, err := c.dialect.connect(ctx, c.reads)
@@ -152,8 +152,8 @@ func (c *Conn) Open(ctx context.Context) error {
 	return err
 }
 
-// reconnectLimit is how long a connection may take while Updates and Views wait for it.
-const reconnectLimit = 4 * time.Second
+// ReconnectLimit is how long a connection may take while Updates and Views wait for it.
+const ReconnectLimit = 4 * time.Second
 
 // Close closes the connection, and with it the current transaction. The next operation
 // connects again.
