@@ -33,6 +33,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"github.com/shoal-dev/shoal/agent"
@@ -78,8 +79,8 @@ func Open(ctx context.Context, db *sql.DB, dialect Dialect) (*Store, error) {
 	}
 	s := &Store{db: db, sq: dialects[dialect], unknown: map[string]error{}}
 	if dialect == SQLite {
-		var wait int
-		if err := db.QueryRowContext(ctx, "PRAGMA busy_timeout").Scan(&wait); err != nil {
+		wait, err := busyTimeout(ctx, db)
+		if err != nil {
 			return nil, failed("the database does not answer", err)
 		}
 		if wait <= 0 {
@@ -90,6 +91,24 @@ func Open(ctx context.Context, db *sql.DB, dialect Dialect) (*Store, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// busyTimeout reads the setting of a SQLite database over its first connection. Drivers change
+// a new database to WAL mode when they connect. SQLite refuses that at once, whatever the
+// setting, while another process does the same, so a refusal is tried again for a while.
+func busyTimeout(ctx context.Context, db *sql.DB) (wait int, err error) {
+	const patience, pause = 10 * time.Second, 5 * time.Millisecond
+	for until := time.Now().Add(patience); ; {
+		err = db.QueryRowContext(ctx, "PRAGMA busy_timeout").Scan(&wait)
+		if err == nil || !strings.Contains(err.Error(), "database is locked") || time.Now().After(until) {
+			return wait, err
+		}
+		select {
+		case <-ctx.Done():
+			return 0, context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
 }
 
 // failed is the error of a database that has failed.
