@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { axe, overflow, Person } from "./stage/browser.mjs";
-import { eventually, patience, picture, stage } from "./stage/stage.mjs";
+import { eventually, focused, patience, picture, stage } from "./stage/stage.mjs";
 
 Person.serviceWorkers = "allow";
 
@@ -63,7 +63,7 @@ for (const [width, theme] of [["wide", "light"], ["phone", "dark"]]) {
       const n = await Newcomer.at(s, width, theme);
       await n.reads(/an example of an agent that lives in this server/);
       const field = n.page.getByRole("textbox", { name: "Message" });
-      await eventually("the field for a message has the focus", () => field.evaluate((e) => e === document.activeElement));
+      await focused(field);
       await n.reads("Enter sends, Shift+Enter starts a new line");
       await n.sound("greeted");
 
@@ -108,7 +108,7 @@ for (const [width, theme] of [["wide", "light"], ["phone", "dark"]]) {
       if (width === "phone") await n.click("link", "All spaces");
       await n.click("link", /Purchasing/);
       const field = n.page.getByRole("textbox", { name: "Message" });
-      await eventually("the field has the focus", () => field.evaluate((e) => e === document.activeElement));
+      await focused(field);
       await n.page.keyboard.type("I need");
       await n.page.keyboard.press("Shift+Enter");
       await n.page.keyboard.type("a laptop");

@@ -52,6 +52,15 @@ export async function eventually(what, condition, limit = patience) {
   }
 }
 
+/** Waits until this element has the focus; the error says which one has it instead. */
+export async function focused(field) {
+  let instead;
+  const hasFocus = async () => (instead = await field.evaluate((e) => (e === document.activeElement ? null : document.activeElement?.outerHTML.slice(0, 200)))) === null;
+  await eventually("it has the focus", hasFocus).catch((error) => {
+    throw new Error(`the focus of ${field.page().url()} is in ${instead}`, { cause: error });
+  });
+}
+
 /** Keeps a picture where SHOAL_PICTURES says; nowhere without it. */
 export async function picture(page, name) {
   const folder = process.env.SHOAL_PICTURES;
