@@ -3,6 +3,7 @@ import userEvent from "@testing-library/user-event";
 import type { ReactNode } from "react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Space } from "@shoal-dev/client";
+import { listenToInput } from "@/app/last-input";
 import { sends } from "@/app/send-key";
 import { useShortcut } from "@/app/shortcuts";
 import { change } from "@/app/settings";
@@ -109,6 +110,28 @@ describe("the composer", () => {
     await user.keyboard("Half a thought{Escape}");
     expect(document.activeElement).toBe(document.body);
     expect(pressed).toHaveBeenCalledTimes(1);
+  });
+
+  it("gets the focus again when its space is chosen again, but not by keys", async () => {
+    const nav = (
+      <nav>
+        <a href="#purchasing" aria-current="page">
+          Purchasing
+        </a>
+        <a href="#welcome">Welcome</a>
+      </nav>
+    );
+    listenToInput();
+    await show(<>{nav}{<Composer space={{ ...here, id: "again" }} attachments={noFiles} focus />}</>, beginning({ ...here, id: "again" }, [], people));
+    const user = userEvent.setup({ delay: null });
+    const field = screen.getByRole("textbox", { name: "Message" });
+    await user.click(screen.getByRole("link", { name: "Welcome" }));
+    expect(document.activeElement).not.toBe(field);
+    await user.click(screen.getByRole("link", { name: "Purchasing" }));
+    expect(document.activeElement).toBe(field);
+    screen.getByRole("link", { name: "Purchasing" }).focus();
+    await user.keyboard("{Enter}");
+    expect(document.activeElement).not.toBe(field);
   });
 
   it("names the entities that will act", async () => {

@@ -4,7 +4,6 @@ import { Paperclip, SendHorizontal, X } from "lucide-react";
 import { type KeyboardEvent, type RefObject, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 import { byteLength, type Space } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
-import { wentByKey } from "@/app/last-input";
 import { sendKeyWords, sends } from "@/app/send-key";
 import { useSettings } from "@/app/settings";
 import { runShortcut } from "@/app/shortcuts";
@@ -18,6 +17,7 @@ import type { Attachments } from "./attachments";
 import { draft, keepDraft } from "./draft";
 import { MentionMenu, optionId } from "./mention-menu";
 import { mentionedIds } from "./mentions";
+import { useGivenFocus } from "./use-given-focus";
 import { useMentionMenu } from "./use-mention-menu";
 import { useMentionable } from "./use-mentionable";
 import { useOutbox } from "./use-outbox";
@@ -41,16 +41,7 @@ export function Composer({ space, attachments, focus = false }: { space: Space; 
   useEffect(() => {
     if (replies !== undefined) field.current?.focus();
   }, [replies]);
-  // The field has the focus because the page gave it, and the reader has not used it yet.
-  const given = useRef(false);
-  const claim = () => void (given.current = false);
-  useEffect(() => {
-    if (!focus || wentByKey()) return;
-    field.current?.focus({ preventScroll: true });
-    given.current = true;
-    // Only when it appears: later the focus belongs to the reader.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, []);
+  const { isGiven, claim } = useGivenFocus(field, focus);
 
   const members = useMentionable(space, text);
   const put = (next: string, at: number) => {
@@ -88,9 +79,9 @@ export function Composer({ space, attachments, focus = false }: { space: Space; 
       event.stopPropagation();
     } else if (event.key === "Escape") {
       event.stopPropagation();
-      const isGiven = given.current;
+      const unused = isGiven();
       field.current?.blur();
-      if (isGiven) runShortcut("Escape");
+      if (unused) runShortcut("Escape");
     } else if (sends(event, sendKey)) {
       event.preventDefault();
       send();
