@@ -11,6 +11,10 @@ import (
 // it however deeply err is wrapped.
 type Kind string
 
+// APIVersion is the version of the REST API. Within a major version a newer server does all that an
+// older one does. X-Shoal-Api names it, in requests that of the client and in responses the server's.
+const APIVersion = "1.0"
+
 // The closed set of kinds. Each protocol edge maps them to its own status in
 // one table.
 const (
@@ -38,6 +42,8 @@ const (
 	Internal             Kind = "internal"
 	Busy                 Kind = "busy"
 	StorageFull          Kind = "storage_full"
+	ServerTooOld         Kind = "server_too_old" // see APIVersion
+	ClientTooOld         Kind = "client_too_old"
 )
 
 // Error makes a Kind usable with errors.Is.

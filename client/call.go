@@ -156,7 +156,7 @@ func (c *Client) try(ctx context.Context, in call, out any) outcome {
 		*plain = body
 	} else if out != nil && len(body) > 0 {
 		if err := json.Unmarshal(body, out); err != nil {
-			return outcome{err: c.stranger(status, err), sent: true}
+			return outcome{err: c.unreadable(status, header, err), sent: true}
 		}
 	}
 	return outcome{sent: true}

@@ -100,6 +100,7 @@ func (c *Client) request(ctx context.Context, method string, path []string, quer
 	if err != nil {
 		return nil, err
 	}
+	req.Header.Set(apiHeader, shoal.APIVersion)
 	if c.key != "" {
 		req.Header.Set("Authorization", "Bearer "+c.key)
 	}

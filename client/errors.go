@@ -46,6 +46,19 @@ type problem struct {
 	Errors []shoal.FieldError `json:"errors"`
 }
 
+// apiHeader names the version of the API: that of the client in requests, the server's in responses.
+const apiHeader = "X-Shoal-Api"
+
+// unreadable returns the error for a successful response that does not have the form that this
+// version of the client knows.
+func (c *Client) unreadable(status int, header http.Header, cause error) *shoal.Error {
+	if theirs := header.Get(apiHeader); theirs != "" && theirs != shoal.APIVersion {
+		msg := fmt.Sprintf("the server at %s speaks version %s of the API, and this client, built for %s, cannot read its response; use the client of its version", c.base, theirs, shoal.APIVersion)
+		return &shoal.Error{Kind: shoal.ClientTooOld, Msg: msg, Err: cause}
+	}
+	return c.stranger(status, cause)
+}
+
 // requestID is the header that identifies a request in the server's log.
 const requestID = "X-Request-Id"
 

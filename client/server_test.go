@@ -2,6 +2,9 @@ package client_test
 
 import (
 	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -38,6 +41,43 @@ func must[T any](t *testing.T) func(v T, err error) T {
 			t.Fatal(err)
 		}
 		return v
+	}
+}
+
+// newer is a transport of a client that was built for a later version of the API.
+type newer struct{}
+
+func (newer) RoundTrip(req *http.Request) (*http.Response, error) {
+	if got := req.Header.Get("X-Shoal-Api"); got != shoal.APIVersion {
+		return nil, fmt.Errorf("the client names the version %q", got)
+	}
+	req.Header.Set("X-Shoal-Api", "1.9")
+	req.URL.Path = strings.Replace(req.URL.Path, "/v1/keys", "/v1/of-a-newer-server", 1)
+	return http.DefaultTransport.RoundTrip(req)
+}
+
+// A client that is newer than the server works, and says so when it calls what the server does not
+// have. One that is older says so when it cannot read a response.
+func TestOtherVersions(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	server, key := apptest.Run(t, app.Config{Data: data})
+	c := must[*client.Client](t)(client.New(client.Options{URL: server.URL(), Key: key, HTTP: &http.Client{Transport: newer{}}}))
+	must[shoal.Session](t)(c.Session(shoal.DefaultSession).Get(t.Context()))
+	want := "This server speaks version " + shoal.APIVersion + " of the API, and the client was built for 1.9. Upgrade the server"
+	for _, err := range c.Keys(t.Context()) {
+		if shoal.KindOf(err) != shoal.ServerTooOld || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error is %v", err)
+		}
+	}
+
+	later := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Shoal-Api", "2.0")
+		_, _ = w.Write([]byte(`{"id": {"of": "a later form"}}`))
+	}))
+	defer later.Close()
+	_, err := as(t, later.URL, "k", "").Session(shoal.DefaultSession).Get(t.Context())
+	if shoal.KindOf(err) != shoal.ClientTooOld || !strings.Contains(err.Error(), "speaks version 2.0 of the API, and this client, built for "+shoal.APIVersion) {
+		t.Errorf("the error is %v", err)
 	}
 }
 

@@ -12,13 +12,13 @@ var (
 	corsMethods = []string{strings.Join([]string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}, ", ")}
 	corsHeaders = []string{strings.Join([]string{
 		"Authorization", "Accept", "Content-Type", "Content-Disposition", "Idempotency-Key", "If-None-Match", "Last-Event-ID",
-		"Mcp-Method", "Mcp-Name", "Mcp-Protocol-Version", "Mcp-Session-Id", requestIDHeader, "X-Shoal-Entity", "X-Shoal-Session", "X-Shoal-Space",
+		"Mcp-Method", "Mcp-Name", "Mcp-Protocol-Version", "Mcp-Session-Id", requestIDHeader, "X-Shoal-Api", "X-Shoal-Entity", "X-Shoal-Session", "X-Shoal-Space",
 		// The official clients of OpenAI send what they run on.
 		"OpenAI-Organization", "OpenAI-Project", "X-Stainless-Arch", "X-Stainless-Custom-Poll-Interval", "X-Stainless-Helper-Method", "X-Stainless-Lang", "X-Stainless-OS", "X-Stainless-Package-Version",
 		"X-Stainless-Poll-Helper", "X-Stainless-Retry-Count", "X-Stainless-Runtime", "X-Stainless-Runtime-Version", "X-Stainless-Timeout",
 	}, ", ")}
 	corsExposed = []string{strings.Join([]string{
-		"Allow", "Content-Disposition", "ETag", "Mcp-Session-Id", "Retry-After", "WWW-Authenticate", requestIDHeader,
+		"Allow", "Content-Disposition", "ETag", "Mcp-Session-Id", "Retry-After", "WWW-Authenticate", requestIDHeader, "X-Shoal-Api",
 	}, ", ")}
 	// corsMaxAge is how many seconds browsers may remember a preflight. The server's
 	// options change at a restart only; Chromium remembers for two hours at most.

@@ -46,7 +46,7 @@ func TestPreflight(t *testing.T) {
 			t.Errorf("%s: methods %q", path, a.header.Get("Access-Control-Allow-Methods"))
 		}
 		if !lists(a, "Access-Control-Allow-Headers", "Authorization", "Content-Type", "Content-Disposition", "Last-Event-ID", "Idempotency-Key", "If-None-Match",
-			"Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "X-Request-Id", "X-Shoal-Entity") || lists(a, "Access-Control-Allow-Headers", "x-unknown") {
+			"Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "X-Request-Id", "X-Shoal-Api", "X-Shoal-Entity") || lists(a, "Access-Control-Allow-Headers", "x-unknown") {
 			t.Errorf("%s: headers %q", path, a.header.Get("Access-Control-Allow-Headers"))
 		}
 		if a.header.Get("Access-Control-Max-Age") == "" || !lists(a, "Vary", "Origin") || a.header.Get("Access-Control-Allow-Credentials") != "" {
@@ -97,7 +97,7 @@ func TestCrossOriginAnswers(t *testing.T) {
 			if got := crossOrigin(a); a.status != tt.status || a.header.Get("Access-Control-Allow-Origin") != tt.allowed || !slices.Equal(got, want) {
 				t.Errorf("%d %v, want %d for %q with %v", a.status, a.header, tt.status, tt.allowed, want)
 			}
-			if tt.allowed != "" && !lists(a, "Access-Control-Expose-Headers", "Mcp-Session-Id", "X-Request-Id", "Retry-After", "ETag", "Content-Disposition", "Allow") {
+			if tt.allowed != "" && !lists(a, "Access-Control-Expose-Headers", "Mcp-Session-Id", "X-Request-Id", "Retry-After", "ETag", "Content-Disposition", "Allow", "X-Shoal-Api") {
 				t.Errorf("exposed are %q", a.header.Get("Access-Control-Expose-Headers"))
 			}
 			if lists(a, "Vary", "Origin") != (tt.opts.AllowOrigins != nil && tt.status != 421) {

@@ -36,6 +36,8 @@ var statuses = map[shoal.Kind]int{
 	shoal.Internal:             http.StatusInternalServerError,
 	shoal.Busy:                 http.StatusServiceUnavailable,
 	shoal.StorageFull:          http.StatusInsufficientStorage,
+	shoal.ServerTooOld:         http.StatusNotImplemented,
+	shoal.ClientTooOld:         http.StatusNotImplemented,
 }
 
 // Status returns the HTTP status for an error of this kind, and 500 for

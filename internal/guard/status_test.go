@@ -30,6 +30,7 @@ func TestStatus(t *testing.T) {
 		422: "invalid_argument",
 		429: "rate_limited too_many_waiters",
 		500: "internal no_such_kind",
+		501: "server_too_old client_too_old",
 		503: "busy",
 		507: "storage_full",
 	} {

@@ -13,6 +13,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/httpapi/fields"
+	"github.com/shoal-dev/shoal/internal/httpapi/skew"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 )
 
@@ -37,6 +38,7 @@ var (
 	noStore    = []string{"no-store"}
 	noSniff    = []string{"nosniff"}
 	noReferrer = []string{"no-referrer"}
+	apiVersion = []string{shoal.APIVersion}
 )
 
 // assignID sets the start time and the id of the request.
@@ -58,6 +60,7 @@ func (c *call) startResponse(status int) http.Header {
 	}
 	h["X-Content-Type-Options"] = noSniff
 	h["Referrer-Policy"] = noReferrer
+	h[skew.Header] = apiVersion
 	return h
 }
 
@@ -114,7 +117,7 @@ func (c *call) fail(err error) {
 	if c.rt != nil {
 		c.Auth.Refuse(c.r, c.id, c.caller, c.rt.label, err)
 	}
-	c.writeProblem(fields.Locate(err, c.r.Method))
+	c.writeProblem(skew.Explain(c.r.Header, fields.Locate(err, c.r.Method)))
 }
 
 // writeProblem responds with err as a problem document.
@@ -126,10 +129,16 @@ func (c *call) writeProblem(err error) {
 	c.writeErr = errors.Join(c.writeErr, control.Flush())
 }
 
-// methodNotAllowed responds with 405.
-func (c *call) methodNotAllowed(allow string) {
+// methodNotAllowed responds with 405, or returns the error that the versions differ.
+func (c *call) methodNotAllowed(allow string) error {
+	detail := "This path does not take " + strconv.Quote(c.r.Method) + ", only " + allow + "."
+	err := shoal.Error{Op: "httpapi", Kind: shoal.NotFound, Msg: detail, Err: skew.ErrUnknown}
+	if explained := skew.Explain(c.r.Header, &err); shoal.KindOf(explained) != err.Kind {
+		return explained
+	}
 	c.startResponse(http.StatusMethodNotAllowed)
-	guard.WriteMethodNotAllowed(c.w, allow, "This path does not take "+strconv.Quote(c.r.Method)+", only "+allow+".")
+	guard.WriteMethodNotAllowed(c.w, allow, detail)
+	return nil
 }
 
 // answer writes body as JSON and flushes it. If it returns nil, the connection was still open after

@@ -42,7 +42,7 @@ var document = sync.OnceValue(func() *apiDocument {
 	}
 	api := &apiDocument{
 		OpenAPI: "3.1.0", Generated: "by go generate from the table of routes in internal/httpapi; do not edit",
-		Info:  apiInfo{Title: "Shoal", Version: "1", Description: apiWords, License: apiLicense{Name: "Apache-2.0", Identifier: "Apache-2.0"}},
+		Info:  apiInfo{Title: "Shoal", Version: shoal.APIVersion, Description: apiWords, License: apiLicense{Name: "Apache-2.0", Identifier: "Apache-2.0"}},
 		Paths: map[string]map[string]*apiOperation{},
 		Components: apiComponents{
 			Schemas: d.registry.schemas, Parameters: sharedParams(), Responses: d.refusals,

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/httpapi/skew"
 )
 
 // route is one row of the table: the handler of an operation, and its description in the OpenAPI
@@ -146,10 +147,9 @@ func (c *call) admit(m methods) (func(*call) error, error) {
 	c.rt = rt
 	switch {
 	case m == nil:
-		return nil, shoal.E("httpapi", shoal.NotFound, "Path not found. /docs and /v1/openapi.json list all paths.")
+		return nil, &shoal.Error{Op: "httpapi", Kind: shoal.NotFound, Msg: "Path not found. /docs and /v1/openapi.json list all paths.", Err: skew.ErrUnknown}
 	case rt == nil:
-		c.methodNotAllowed(m.allow())
-		return nil, nil
+		return nil, c.methodNotAllowed(m.allow())
 	case rt.public:
 		return rt.do, nil
 	}

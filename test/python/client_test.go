@@ -3,6 +3,8 @@
 package python_test
 
 import (
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/shoal-dev/shoal/internal/shoaltest/clienttest"
@@ -17,4 +19,11 @@ func TestClients(t *testing.T) {
 			clienttest.Run(t, append(command, driver)...)
 		})
 	}
+}
+
+func TestSkew(t *testing.T) {
+	t.Parallel()
+	command := program.PythonClient(t)
+	site := strings.TrimPrefix(command[1], "PYTHONPATH=")
+	clienttest.Skew(t, filepath.Join(site, "shoal", "_version.py"), append(command, "driver_sync.py")...)
 }

@@ -153,7 +153,7 @@ async def refusals(shoal: AsyncShoal, space: str, pending: str) -> None:
             "again": lambda: shoal.answer(pending, {"approved": True}),
             "different": lambda: shoal.answer(pending, {"approved": False}),
             "silent": silent.caller,
-            "newer": lambda: shoal.api.call("GET", "/v1/of-a-newer-server"),
+            "unknownPath": lambda: shoal.api.call("GET", "/v1/of-another-server"),
         }
         say(refused={name: await refusal(call) for name, call in calls.items()})
 

@@ -147,9 +147,31 @@ def refusals(shoal: Shoal, space: str, pending: str) -> None:
             "again": lambda: shoal.answer(pending, {"approved": True}),
             "different": lambda: shoal.answer(pending, {"approved": False}),
             "silent": silent.caller,
-            "newer": lambda: shoal.api.call("GET", "/v1/of-a-newer-server"),
+            "unknownPath": lambda: shoal.api.call("GET", "/v1/of-another-server"),
         }
         say(refused={name: refusal(call) for name, call in calls.items()})
+
+
+def skew(shoal: Shoal) -> None:
+    texts: list[str] = []
+
+    def said(call: Callable[[], object]) -> list[object] | None:
+        try:
+            call()
+        except ShoalError as error:
+            texts.append(f"{error.code}: {error.message}")
+            return [type(error).__name__, error.code, error.status]
+        return None
+
+    spaces = "/v1/sessions/default/spaces"
+    refused = {
+        "path": said(lambda: shoal.api.call("GET", "/v1/of-another-server")),
+        "method": said(lambda: shoal.api.call("DELETE", "/v1/me")),
+        "field": said(lambda: shoal.api.call("POST", spaces, body={"name": "New", "colour": "red"})),
+        "value": said(lambda: shoal.api.call("POST", spaces, body={"name": ""})),
+        "known": said(lambda: shoal.send("welcome", "Hello")),
+    }
+    say(refused=refused, texts=texts)
 
 
 def main() -> None:
@@ -163,6 +185,8 @@ def main() -> None:
             say(asked=text_of(message), answer=text_of(answer), **{"from": answer["entityId"]})
         elif task == "inbox":
             inbox(shoal)
+        elif task == "skew":
+            skew(shoal)
         elif task == "refusals":
             refusals(shoal, rest[0], rest[1])
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
@@ -55,6 +56,18 @@ func TestGeneratedFilesAreFresh(t *testing.T) {
 		if string(got) != string(want) {
 			t.Errorf("clients/python/src/shoal/%s is not what generate.py writes: run `make generate`", name)
 		}
+	}
+}
+
+// The first two numbers of the version are the version of the API.
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(root, "src/shoal/_version.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), `VERSION = "`+shoal.APIVersion+`.`) {
+		t.Errorf("the version of the API is %s, and _version.py has\n%s", shoal.APIVersion, text)
 	}
 }
 

@@ -107,6 +107,22 @@ switch (task) {
       await shoal.send(space.id, "I read you.", { mentions: [messages[0]?.entityId ?? ""] });
     }
     break;
+  case "skew": {
+    const texts: string[] = [];
+    const say = (error: ShoalError): never => {
+      texts.push(`${error.code}: ${error.message}`);
+      throw error;
+    };
+    const refused = {
+      path: await refusal(shoal.api.GET("/v1/of-another-server" as "/v1/me").catch(say)),
+      method: await refusal(shoal.api.DELETE("/v1/me" as never).catch(say)),
+      field: await refusal(shoal.api.POST("/v1/sessions/{session}/spaces", { params: { path: { session: "default" } }, body: { name: "New", colour: "red" } as never }).catch(say)),
+      value: await refusal(shoal.api.POST("/v1/sessions/{session}/spaces", { params: { path: { session: "default" } }, body: { name: "" } }).catch(say)),
+      known: await refusal(shoal.send("welcome", "Hello")),
+    };
+    print({ refused, texts });
+    break;
+  }
   case "refusals": {
     const [space = "", pending = ""] = rest;
     const params = { path: { session: "default" } };
@@ -123,7 +139,7 @@ switch (task) {
       again: await refusal(shoal.answer(pending, { approved: true })),
       different: await refusal(shoal.answer(pending, { approved: false })),
       silent: await refusal(new Shoal({ url: "http://127.0.0.1:9", key, retryForMs: -1 }).caller()),
-      newer: await refusal(shoal.api.GET("/v1/of-a-newer-server" as "/v1/me")),
+      unknownPath: await refusal(shoal.api.GET("/v1/of-another-server" as "/v1/me")),
     };
     print({ refused });
     break;

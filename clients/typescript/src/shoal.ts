@@ -7,7 +7,7 @@ import { type Answered, type Draft, send, type SendOptions, type WaitForAnswer }
 import { Stream } from "./stream.js";
 import { entityHeader, type Transport } from "./transport.js";
 import type { Caller, Message, PendingAction, PendingAnswer, ServerEvent } from "./types.js";
-import { version } from "./version.js";
+import { apiVersion, versionHeader } from "./version.js";
 import { type Batch, inbox, type InboxOptions, wait, type WaitRequest, type WaitResult } from "./wait.js";
 import { watch } from "./watch.js";
 
@@ -62,7 +62,7 @@ export class Shoal {
     if (/[^!-~]/.test(options.key)) throw new TypeError("The key holds characters that no key has; it is one word.");
     this.session = options.session ?? "default";
     const send = options.fetch ?? ((url, request) => fetch(url, request));
-    const identity: Record<string, string> = { ...(options.key !== "" && { Authorization: `Bearer ${options.key}` }), ...(options.as !== undefined && { [entityHeader]: options.as }) };
+    const identity: Record<string, string> = { [versionHeader]: apiVersion, ...(options.key !== "" && { Authorization: `Bearer ${options.key}` }), ...(options.as !== undefined && { [entityHeader]: options.as }) };
     this.transport = async (path, request) => {
       try {
         return await send(base + path, { ...request, headers: { ...identity, ...request.headers } });
@@ -70,8 +70,7 @@ export class Shoal {
         throw error instanceof TypeError ? ShoalError.unreachable(`No server answers at ${base}${causeOf(error)}.`) : error;
       }
     };
-    const calls = retrying(this.transport, options.retryForMs ?? 10_000);
-    this.api = createClient(async (path, request) => this.explained(await calls(path, request)));
+    this.api = createClient(retrying(this.transport, options.retryForMs ?? 10_000));
   }
 
   /** Who the key is: its role, its entity and its session. */
@@ -152,15 +151,6 @@ export class Shoal {
   /** The path of the session. */
   get path(): string {
     return `/v1/sessions/${encodeURIComponent(this.session)}`;
-  }
-
-  // A path that the server does not have is that of a newer server.
-  private async explained(response: Response): Promise<Response> {
-    if (response.status !== 404 && response.status !== 405) return response;
-    const text = await response.text();
-    if (response.status === 404 && !text.includes("Path not found.")) return new Response(text, response);
-    const health = await this.transport("/healthz", {}).then((r) => r.json() as Promise<{ version?: string }>, () => ({ version: undefined }));
-    throw new ShoalError(response.status, "server_too_old", `The server (version ${health.version ?? "unknown"}) does not have what this client (version ${version}) calls. Upgrade the server, or use the client of its version.`);
   }
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/httpapi/skew"
 )
 
 // partInput has the fields that shoal.Part decodes from JSON, for reflection.
@@ -90,6 +91,8 @@ func mismatches(found []shoal.FieldError, t reflect.Type, tree any, at string) [
 	return found
 }
 
+const notAField = "is not a field of this call"
+
 // fieldMismatches is mismatches for the fields of an object.
 func fieldMismatches(found []shoal.FieldError, t reflect.Type, object map[string]any, at string) []shoal.FieldError {
 	known := map[string]reflect.Type{}
@@ -102,7 +105,7 @@ func fieldMismatches(found []shoal.FieldError, t reflect.Type, object map[string
 		if of, ok := known[name]; ok {
 			found = mismatches(found, of, object[name], location)
 		} else if t != partInputType {
-			message := "is not a field of this call; valid fields are " + strings.Join(slices.Sorted(maps.Keys(known)), ", ")
+			message := notAField + "; valid fields are " + strings.Join(slices.Sorted(maps.Keys(known)), ", ")
 			found = append(found, shoal.FieldError{Location: location, Message: message})
 		}
 	}
@@ -121,12 +124,16 @@ func shapeError(body []byte, t reflect.Type) error {
 		return shoal.Invalid("body", "must be a JSON object")
 	}
 	found := mismatches(nil, t, tree, "body")
+	var cause error
 	if len(found) == 0 {
 		return shoal.Invalid("body", "does not have the form that /docs shows for this call")
 	}
 	said := make([]string, len(found))
 	for i, f := range found {
 		said[i] = strings.TrimPrefix(f.Location, "body.") + " " + f.Message
+		if strings.HasPrefix(f.Message, notAField) {
+			cause = skew.ErrUnknown
+		}
 	}
-	return &shoal.Error{Op: "httpapi.decode", Kind: shoal.InvalidArgument, Msg: strings.Join(said, "; "), Fields: found}
+	return &shoal.Error{Op: "httpapi.decode", Kind: shoal.InvalidArgument, Msg: strings.Join(said, "; "), Fields: found, Err: cause}
 }

@@ -209,7 +209,7 @@ func refusals(t *testing.T, command []string) {
 		"strangersSpace": "[NotFoundError not_found 404]", "strangersStream": "[NotFoundError not_found 404]", "strangersMessages": "[NotFoundError not_found 404]",
 		"unknownAgent": "[NotFoundError not_found 404]", "tooLarge": "[InvalidError too_large 413]", "invalid": "[InvalidError invalid_argument 422]",
 		"first": "[]", "again": "[]", "different": "[ConflictError already_answered 409]",
-		"silent": "[UnreachableError unreachable 0]", "newer": "[ShoalError server_too_old 404]",
+		"silent": "[UnreachableError unreachable 0]", "unknownPath": "[NotFoundError not_found 404]",
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		if line, found := got[name]; !found || fmt.Sprint(line) != want[name] {

@@ -16,9 +16,11 @@ import httpx
 
 from ._backoff import Backoff
 from ._errors import ShoalError, UnreachableError, error_of, retry_after
-from ._version import VERSION
+from ._version import API_VERSION, VERSION
 
 ENTITY_HEADER = "X-Shoal-Entity"
+# The version of the API: that of the client in requests, the server's in responses.
+VERSION_HEADER = "X-Shoal-Api"
 
 # How many attempts a call makes at least, if it may be repeated.
 _ATTEMPTS = 5
@@ -56,7 +58,7 @@ class Transport:
         if re.search(r"[^!-~]", key):
             raise ValueError("The key holds characters that no key has; it is one word.")
         self.base = url.rstrip("/")
-        self._headers = {"User-Agent": f"shoal-python/{VERSION}"}
+        self._headers = {"User-Agent": f"shoal-python/{VERSION}", VERSION_HEADER: API_VERSION}
         if key:
             self._headers["Authorization"] = f"Bearer {key}"
         if entity is not None:
@@ -154,26 +156,10 @@ class Transport:
             if not again or wait > LONGEST_RETRY_AFTER or late:
                 if isinstance(outcome, ShoalError):
                     raise outcome
-                return await self._explained(outcome)
+                if not outcome.is_success:
+                    raise error_of(outcome)
+                return outcome
             await asyncio.sleep(wait)
-
-    # A path that the server does not have is that of a newer server.
-    async def _explained(self, response: httpx.Response) -> httpx.Response:
-        if response.is_success:
-            return response
-        missing = response.status_code == 404 and "Path not found." in response.text
-        if not missing and response.status_code != 405:
-            raise error_of(response)
-        try:
-            version = str((await self.once(Request("GET", "/healthz")))["version"])
-        except (ShoalError, KeyError, TypeError):
-            version = "unknown"
-        raise ShoalError(
-            response.status_code,
-            "server_too_old",
-            f"The server (version {version}) does not have what this client (version {VERSION}) calls. "
-            "Upgrade the server, or use the client of its version.",
-        )
 
 
 def parsed(response: httpx.Response) -> Any:
