@@ -17,6 +17,7 @@ func TestClients(t *testing.T) {
 		t.Run(driver, func(t *testing.T) {
 			t.Parallel()
 			clienttest.Run(t, append(command, driver)...)
+			clienttest.Tools(t, append(command, driver)...)
 		})
 	}
 }

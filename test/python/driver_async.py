@@ -9,7 +9,7 @@ import json
 import sys
 from collections.abc import Awaitable, Callable
 
-from shoal import AsyncShoal, AsyncWork, DeniedError, ShoalError, text_of
+from shoal import AsyncShoal, AsyncWork, DeniedError, ShoalError, ToolCall, text_of
 
 task, url, key, *rest = sys.argv[1:]
 
@@ -134,6 +134,22 @@ async def inbox(shoal: AsyncShoal) -> None:
         await shoal.send(item["space"]["id"], "I read you.", mentions=[item["messages"][0]["entityId"]])
 
 
+async def tools(shoal: AsyncShoal) -> None:
+    async def trip(call: ToolCall) -> object:
+        say(called=call.args["to"])
+        if "wait" in rest:
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                say(ended="aborted")
+                raise
+        if "fail" in rest:
+            raise RuntimeError("no calendar")
+        return {"day": "Friday"}
+
+    await shoal.serve_tools({"Trip": trip}, mine="mine" in rest, on_error=lambda error: None)
+
+
 async def refusals(shoal: AsyncShoal, space: str, pending: str) -> None:
     async with AsyncShoal(url, "wrong") as wrong, AsyncShoal("http://127.0.0.1:9", key, retry_for=-1) as silent:
 
@@ -169,6 +185,8 @@ async def main() -> None:
             say(asked=text_of(message), answer=text_of(answer), **{"from": answer["entityId"]})
         elif task == "inbox":
             await inbox(shoal)
+        elif task == "tools":
+            await tools(shoal)
         elif task == "refusals":
             await refusals(shoal, rest[0], rest[1])
 

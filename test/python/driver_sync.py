@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from shoal import DeniedError, Shoal, ShoalError, Work, text_of
+from shoal import DeniedError, Shoal, ShoalError, ToolCall, Work, text_of
 
 task, url, key, *rest = sys.argv[1:]
 
@@ -128,6 +128,20 @@ def inbox(shoal: Shoal) -> None:
         shoal.send(item["space"]["id"], "I read you.", mentions=[item["messages"][0]["entityId"]])
 
 
+def tools(shoal: Shoal) -> None:
+    def trip(call: ToolCall) -> object:
+        say(called=call.args["to"])
+        if "wait" in rest:
+            while not call.ended:
+                time.sleep(0.05)
+            say(ended="aborted")
+        if "fail" in rest:
+            raise RuntimeError("no calendar")
+        return {"day": "Friday"}
+
+    shoal.serve_tools({"Trip": trip}, mine="mine" in rest, on_error=lambda error: None)
+
+
 def refusals(shoal: Shoal, space: str, pending: str) -> None:
     with Shoal(url, "wrong") as wrong, Shoal("http://127.0.0.1:9", key, retry_for=-1) as silent:
 
@@ -187,6 +201,8 @@ def main() -> None:
             inbox(shoal)
         elif task == "skew":
             skew(shoal)
+        elif task == "tools":
+            tools(shoal)
         elif task == "refusals":
             refusals(shoal, rest[0], rest[1])
 

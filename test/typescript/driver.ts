@@ -95,11 +95,15 @@ switch (task) {
     break;
   }
   case "tools":
-    onTool(shoal, "Trip", ({ to }: { to: string }) => {
+    onTool(shoal, "Trip", async ({ to }: { to: string }, { signal }) => {
       print({ called: to });
-      if (rest[0] === "fail") throw new Error("no calendar");
+      if (rest.includes("wait")) {
+        await new Promise((ended) => signal.addEventListener("abort", ended));
+        print({ ended: "aborted" });
+      }
+      if (rest.includes("fail")) throw new Error("no calendar");
       return { day: "Friday" };
-    });
+    }, { mine: rest.includes("mine") });
     break;
   case "inbox":
     for await (const { space, messages } of shoal.inbox()) {

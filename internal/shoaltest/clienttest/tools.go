@@ -9,7 +9,8 @@ import (
 
 // Tools checks that a client executes client tools: its task "tools" answers the calls of the tool
 // Trip, whose place is Oslo, with {"day": "Friday"} and says each in a line {"called": …}; with
-// "fail" as its last argument it throws "no calendar" instead.
+// "fail" as an argument it throws "no calendar" instead, with "wait" it waits until the call is aborted
+// and says {"ended": "aborted"}, and with "mine" it leaves out the runs of others.
 func Tools(t *testing.T, command ...string) {
 	t.Helper()
 	t.Run("a client tool", func(t *testing.T) {
@@ -20,12 +21,16 @@ func Tools(t *testing.T, command ...string) {
 		t.Parallel()
 		toolExecuted(t, command, true)
 	})
+	t.Run("a client tool of a run that is canceled", func(t *testing.T) {
+		t.Parallel()
+		toolAborted(t, command)
+	})
 }
 
 // A call that waited before the program started is executed, once, and so is one that follows; what
 // a handler throws is the error of the call. A member that may not answer executes neither.
 func toolExecuted(t *testing.T, command []string, fails bool) {
-	s, key := hostedAs(t, `"agent": {}, "remote": {}, "tools": [{"name": "Trip", "displayTool": true, "answer": {"by": ["reader"]}, "outputSchema": {"type": "object", "required": ["day"]}}]`)
+	s, key := tripServer(t)
 	args := func(key string) []string {
 		if fails {
 			return []string{"tools", s.URL, key, "fail"}
@@ -57,6 +62,36 @@ func toolExecuted(t *testing.T, command []string, fails bool) {
 		t.Errorf("a member that may not answer said %s", line)
 	default:
 	}
+}
+
+// A handler learns that its run was canceled, and its result is dropped. A program that executes its
+// own calls alone leaves out those of others.
+func toolAborted(t *testing.T, command []string) {
+	s, key := tripServer(t)
+	reader := s.Agent("reader")
+	drive(t, command, "serve", s.URL, key, "clerk")
+	others := drive(t, command, "tools", s.URL, reader, "mine")
+	program := drive(t, command, "tools", s.URL, reader, "wait")
+	run := Ask(t, s, "Show me a card")
+	program.next(func(l said) bool { return l.Called == "Oslo" })
+	if _, err := s.Operator.CancelRun(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	program.next(func(l said) bool { return l.Ended == "aborted" })
+	if got := reached(t, s, run, shoal.RunStatus.Ended); got.Status != shoal.RunCanceled {
+		t.Errorf("the run is %s", got.Status)
+	}
+	select {
+	case line := <-others.Out:
+		t.Errorf("a program that executes its own calls alone said %s", line)
+	default:
+	}
+}
+
+// tripServer is a server whose agent has the tool Trip, which reader answers.
+func tripServer(t *testing.T) (s *apptest.Server, key string) {
+	t.Helper()
+	return hostedAs(t, `"agent": {}, "remote": {}, "tools": [{"name": "Trip", "displayTool": true, "answer": {"by": ["reader"]}, "outputSchema": {"type": "object", "required": ["day"]}}]`)
 }
 
 // reached returns a run once it has a status, and answers nothing.

@@ -28,7 +28,8 @@ from ._report import OnError, Steer, Verdict, WorkLine
 from ._send import Answered
 from ._serve import AsyncHandler
 from ._stream import AsyncStream
-from ._sync import Handler, Shoal, Stream, Work
+from ._sync import Handler, Shoal, Stream, ToolHandler, Work
+from ._tools import AsyncToolHandler, ToolCall
 from ._types import ServerEvent, text_of
 from ._version import VERSION as __version__
 from ._work import AsyncWork
@@ -40,6 +41,7 @@ __all__ = [
     "AsyncOperations",
     "AsyncShoal",
     "AsyncStream",
+    "AsyncToolHandler",
     "AsyncWork",
     "ClosedError",
     "ConflictError",
@@ -61,6 +63,8 @@ __all__ = [
     "Steer",
     "Stream",
     "TimedOutError",
+    "ToolCall",
+    "ToolHandler",
     "UnauthenticatedError",
     "UnreachableError",
     "Verdict",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any, Literal, overload
@@ -16,6 +17,7 @@ from ._report import OnError
 from ._send import Answered, answered
 from ._serve import AsyncHandler, Server, logged
 from ._stream import AsyncStream, Reader
+from ._tools import AsyncToolHandler, Tools
 from ._transport import Request, Transport, parsed, random_key, to_json
 from ._types import ServerEvent
 from ._wait import batches, waited
@@ -270,13 +272,26 @@ class AsyncShoal:
         the space read.
         """
 
-        def report(error: BaseException) -> None:
-            try:
-                (on_error or logged)(error)
-            except Exception:
-                _log.exception("on_error has failed.")
+        await Server(self._transport, self._path, agent, handle, concurrency, _reporter(on_error)).serve()
 
-        await Server(self._transport, self._path, agent, handle, concurrency, report).serve()
+    async def serve_tools(
+        self,
+        handlers: Mapping[str, AsyncToolHandler],
+        *,
+        space: str | None = None,
+        mine: bool = False,
+        on_error: OnError | None = None,
+    ) -> None:
+        """Executes the calls of client tools, by their names, until its task is canceled; also those that wait already,
+        and those that others may have begun: of several programs the first answer wins. What a handler returns is the
+        result that the model reads, in JSON; what it raises is the error. A handler is canceled when its call needs no
+        result any more. Only calls in a `space` are executed, and only those of runs that messages of the acting entity
+        led to if `mine` is set. It survives restarts of the server and broken connections, and raises the error with
+        which the server refuses to say what is called. `on_error` receives what handlers raise, why an answer was
+        refused, and what is retried; without it that is logged.
+        """
+        reader = self._reader(retry_for=math.inf)
+        await Tools(self, reader, handlers, space, mine, _reporter(on_error)).serve()
 
     def _reader(
         self,
@@ -285,6 +300,7 @@ class AsyncShoal:
         run: str | None = None,
         after: str | None = None,
         on_lost: Callable[[ShoalError], None] | None = None,
+        retry_for: float | None = None,
     ) -> Reader:
         of = ""
         if run is not None:
@@ -296,9 +312,20 @@ class AsyncShoal:
             f"{self._path}{of}/events",
             after=after,
             many_snapshots=of == "",
-            retry_for=self._retry_for,
+            retry_for=self._retry_for if retry_for is None else retry_for,
             on_lost=on_lost,
         )
+
+
+# on_error of a program, which cannot end what reports to it.
+def _reporter(on_error: OnError | None) -> OnError:
+    def report(error: BaseException) -> None:
+        try:
+            (on_error or logged)(error)
+        except Exception:
+            _log.exception("on_error has failed.")
+
+    return report
 
 
 def _text(value: Any) -> str:

@@ -17,6 +17,7 @@ from ._portal import Portal
 from ._report import OnError, Steer, Verdict, WorkLine
 from ._send import Answered
 from ._stream import AsyncStream
+from ._tools import AsyncToolHandler, ToolCall
 from ._types import ServerEvent
 from ._work import AsyncWork, Call
 from .models import Caller, Message, MessageInput, PendingAction, PendingAnswer, RemoteRun, WaitItem, WaitResult
@@ -180,6 +181,7 @@ class Work:
 
 
 Handler = Callable[[Work], None]
+ToolHandler = Callable[[ToolCall], object]
 
 
 class _Operations(Operations):
@@ -401,16 +403,47 @@ class Shoal:
         except ClosedError:
             return
 
+    def serve_tools(
+        self,
+        handlers: Mapping[str, ToolHandler],
+        *,
+        space: str | None = None,
+        mine: bool = False,
+        on_error: OnError | None = None,
+    ) -> None:
+        """Executes the calls of client tools, by their names, each in a thread of its own, until the client is closed
+        or the caller is interrupted, and the handlers have returned; also calls that wait already, and those that
+        others may have begun: of several programs the first answer wins. What a handler returns is the result that the
+        model reads, in JSON; what it raises is the error. Only calls in a `space` are executed, and only those of runs
+        that messages of the acting entity led to if `mine` is set. It survives restarts of the server and broken
+        connections, and raises the error with which the server refuses to say what is called. `on_error` receives what
+        handlers raise, why an answer was refused, and what is retried, in the thread of the client; without it that is
+        logged.
+        """
+
+        def threaded(handler: ToolHandler) -> AsyncToolHandler:
+            async def handled(call: ToolCall) -> object:
+                return await _in_thread(lambda: handler(call))
+
+            return handled
+
+        wrapped = {name: threaded(handler) for name, handler in handlers.items()}
+        try:
+            self._portal.run(self._async.serve_tools(wrapped, space=space, mine=mine, on_error=on_error))
+        except ClosedError:
+            return
+
 
 # Returns when the call has, also if the task is canceled meanwhile: nothing can end a thread.
-async def _in_thread(call: Callable[[], None]) -> None:
+async def _in_thread(call: Callable[[], T]) -> T:
     loop = asyncio.get_running_loop()
     done: asyncio.Future[BaseException | None] = loop.create_future()
+    results: list[T] = []
 
     def target() -> None:
         outcome: BaseException | None = None
         try:
-            call()
+            results.append(call())
         except BaseException as error:
             outcome = error
         loop.call_soon_threadsafe(done.set_result, outcome)
@@ -426,3 +459,4 @@ async def _in_thread(call: Callable[[], None]) -> None:
         raise asyncio.CancelledError
     if (error := done.result()) is not None:
         raise error
+    return results[0]
