@@ -28,8 +28,10 @@ func (a *API) Handler() http.Handler {
 	mux.HandleFunc("GET "+Path+"models/{model}", a.serve((*call).getModel))
 	mux.HandleFunc("POST "+Path+"chat/completions", a.serve((*call).complete))
 	mux.HandleFunc("POST "+Path+"responses", a.serve((*call).respond))
+	mux.HandleFunc("GET "+Path+"responses/{response}", a.serve((*call).retrieve))
+	mux.HandleFunc("POST "+Path+"responses/{response}/cancel", a.serve((*call).stop))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		a.refuse(w, r, shoal.E("openaiapi", shoal.NotFound, "Shoal serves GET "+Path+"models, POST "+Path+"chat/completions and POST "+Path+"responses, not "+r.Method+" "+r.URL.Path+"."))
+		a.refuse(w, r, shoal.E("openaiapi", shoal.NotFound, "Shoal serves GET "+Path+"models, POST "+Path+"chat/completions, POST "+Path+"responses, GET "+Path+"responses/{id} and POST "+Path+"responses/{id}/cancel, not "+r.Method+" "+r.URL.Path+"."))
 	})
 	return mux
 }

@@ -25,7 +25,7 @@
 //
 // In a response, which says the same in items, each text is an item of its own, reasoning is an item reasoning,
 // and a client tool that waits is an item function_call. Its id is that of the run, and its conversation is the
-// space.
+// space. GET responses/{id} shows the same of the run as it is stored, and POST responses/{id}/cancel cancels it.
 //
 // Guarantees:
 //   - A key acts as its entity: it sees and may do the same as in the REST API. The space is that

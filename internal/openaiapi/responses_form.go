@@ -204,7 +204,7 @@ func (f *responsesForm) complete(texts []*part, u shoal.Usage) {
 }
 
 func (f *responsesForm) failed(e guard.OpenAIError) []any {
-	f.response.Status, f.response.Error = "failed", &responseError{Code: e.Code, Message: e.Message}
+	f.response.Status, f.response.Error = failed, &responseError{Code: e.Code, Message: e.Message}
 	f.add(event{Type: eventFailed, Response: f.snapshot()})
 	return f.take()
 }

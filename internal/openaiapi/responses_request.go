@@ -87,7 +87,9 @@ func (c *call) respond() error {
 	if in.Previous != "" {
 		previous = &in.Previous
 	}
-	p.form = func(x *turn) form { return newResponsesForm(newResponse(x, previous, time.Now())) }
+	p.form = func(x *turn) form {
+		return newResponsesForm(newResponse(x.id(), x.in.model, x.Space, previous, time.Now()))
+	}
 	return c.take(p)
 }
 

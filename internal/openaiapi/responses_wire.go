@@ -132,10 +132,10 @@ func summaryPart(text string) map[string]any {
 	return map[string]any{"type": "summary_text", "text": text}
 }
 
-// newResponse returns the response to a turn before anything is written.
-func newResponse(x *turn, previous *string, now time.Time) response {
+// newResponse returns a response of a model in a space before anything is written.
+func newResponse(id, model string, space shoal.SpaceID, previous *string, created time.Time) response {
 	return response{
-		ID: x.id(), Object: "response", CreatedAt: now.Unix(), Status: inProgress, Conversation: conversation{ID: string(x.Space)}, Metadata: map[string]any{}, Model: x.in.model,
+		ID: id, Object: "response", CreatedAt: created.Unix(), Status: inProgress, Conversation: conversation{ID: string(space)}, Metadata: map[string]any{}, Model: model,
 		Output: []outputItem{}, ParallelToolCalls: true, PreviousResponseID: previous, Store: true, Text: map[string]any{"format": map[string]any{"type": "text"}},
 		ToolChoice: "auto", Tools: []map[string]any{}, Truncation: "disabled",
 	}

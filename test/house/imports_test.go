@@ -116,7 +116,7 @@ var importTable = []importRule{
 	{dir: "internal/aisdkapi", inside: []string{".", "internal/chatapi", "internal/eventstream", "internal/exchange", "internal/guard", "internal/hub/core", "internal/hub/runs", "internal/hub/storage", "internal/limit"}, never: sqlPackages},
 	{dir: "internal/chatapi", inside: []string{".", "internal/auth", "internal/exchange", "internal/guard", "internal/hub", "internal/hub/core", "internal/limit"}, never: sqlPackages},
 	{dir: "internal/eventstream", never: sqlPackages},
-	{dir: "internal/openaiapi", inside: []string{".", "internal/chatapi", "internal/eventstream", "internal/exchange", "internal/guard", "internal/hub/core", "internal/hub/storage", "internal/limit"}, never: sqlPackages},
+	{dir: "internal/openaiapi", inside: []string{".", "internal/chatapi", "internal/eventstream", "internal/exchange", "internal/guard", "internal/hub/core", "internal/hub/feed", "internal/hub/storage", "internal/limit"}, never: sqlPackages},
 	{dir: "internal/exchange", inside: []string{".", "agent", "internal/agenterror", "internal/hub", "internal/hub/feed", "internal/hub/storage"}, never: sqlAndWeb},
 	{dir: "internal/auth", inside: []string{".", "internal/audit", "internal/guard", "internal/hub", "internal/hub/access", "internal/limit", "internal/metrics", "internal/scopes"}, others: true, never: sqlPackages},
 	{dir: "internal/auditlog", inside: []string{".", "internal/audit"}, never: sqlAndWeb},

@@ -7,6 +7,7 @@
 //   {"models": true}
 //   {"chat": {…the parameters of chat.completions.create…}, "abortAfter": 1}
 //   {"respond": {…the parameters of responses.create…}, "abortAfter": 1}
+//   {"retrieve": "the id of a response", "with": {…parameters…}}, {"cancel": "its id"}, {"delete": "its id"}
 //
 // abortAfter gives the answer up after so many pieces of text. For each goes out one line, of a response also
 // with its id, the texts of its messages and its conversation:
@@ -60,14 +61,17 @@ async function respond(parameters, abortAfter) {
   } else {
     response = await client.responses.create(parameters);
   }
-  const { id, output, output_text: text, status: finish, usage, model, error, conversation } = response;
-  if (error) return { status: 200, error: { name: finish, code: error.code, message: error.message } };
-  for (const { type, id: item, content } of output) {
+  for (const { type, id: item, content } of response.output) {
     if (type === "message" && parameters.stream && seen.joined[item] !== content[0].text) throw new Error(`the pieces of ${item} are ${seen.joined[item]}`);
   }
+  return { ...shown(response), reasoning: seen.reasoning, pieces: seen.pieces };
+}
+
+function shown({ id, output, output_text: text, status: finish, usage, model, error, conversation }) {
+  if (error) return { status: 200, error: { name: finish, code: error.code, message: error.message } };
   const calls = output.filter((i) => i.type === "function_call").map((i) => ({ id: i.call_id, name: i.name, arguments: i.arguments }));
   const spent = { prompt_tokens: usage.input_tokens, completion_tokens: usage.output_tokens };
-  return { id, texts: output.filter((i) => i.type === "message").map((i) => i.content[0].text), text, reasoning: seen.reasoning, pieces: seen.pieces, calls, finish, usage: spent, model, conversation: conversation.id };
+  return { id, texts: output.filter((i) => i.type === "message").map((i) => i.content[0].text), text, calls, finish, usage: spent, model, conversation: conversation.id };
 }
 
 async function answer(order) {
@@ -77,6 +81,9 @@ async function answer(order) {
       for await (const m of client.models.list()) models.push(m.id);
       return { models };
     }
+    if (order.retrieve) return shown(await client.responses.retrieve(order.retrieve, order.with));
+    if (order.cancel) return shown(await client.responses.cancel(order.cancel));
+    if (order.delete) return shown(await client.responses.delete(order.delete));
     if (order.respond) return await respond(order.respond, order.abortAfter);
     return await chat(order.chat, order.abortAfter);
   } catch (err) {

@@ -95,6 +95,12 @@ func (c *client) respond(model string, more args, input any) report {
 	return c.next()
 }
 
+// of retrieves or cancels the response with an id.
+func (c *client) of(what, id string) report {
+	c.Send(args{what: id})
+	return c.next()
+}
+
 // user is a message of the user.
 func user(text string) args { return args{"role": "user", "content": text} }
 

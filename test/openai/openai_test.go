@@ -48,6 +48,20 @@ func (s *server) stored(agent, by shoal.EntityID) []string {
 	return apptest.Texts(s.t, s.Server, openaiapi.ChatSpace("ann", agent), by)
 }
 
+// runOf returns the id of a run of an agent, once there is one.
+func (s *server) runOf(agent shoal.EntityID) string {
+	s.t.Helper()
+	for deadline := time.Now().Add(patience); ; <-time.After(10 * time.Millisecond) {
+		runs, err := s.Hub.Runs.List(s.t.Context(), admin, shoal.DefaultSession, storage.RunFilter{Agent: agent, Limit: 1})
+		if err != nil || time.Now().After(deadline) {
+			s.t.Fatalf("%s has no run: %v", agent, err)
+		}
+		if len(runs) == 1 {
+			return string(runs[0].ID)
+		}
+	}
+}
+
 var streamed = args{"stream": true, "stream_options": args{"include_usage": true}}
 
 // Agents are models. A chat with one has a space of its own, where only what is new is posted, and

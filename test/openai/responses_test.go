@@ -53,6 +53,9 @@ func TestResponses(t *testing.T) {
 					t.Errorf("%s: %+v", how, got)
 				}
 			}
+			if got := c.of("retrieve", first.ID); !slices.Equal(got.Texts, want) || got.ID != first.ID || got.Finish != "completed" || got.Model != "poet" || got.Usage != first.Usage || got.Conversation != first.Conversation {
+				t.Errorf("retrieved is %+v, answered was %+v", got, first)
+			}
 			posted := s.stored("poet", "ann")
 			slices.Sort(posted)
 			if !slices.Equal(posted, []string{"Write a story.", "after the response", "again", "in the conversation"}) {
@@ -90,12 +93,18 @@ say over`)
 				t.Fatalf("the client has %+v", got)
 			}
 			output := args{"type": "function_call_output", "call_id": got.Calls[0].ID, "output": "rain"}
+			if stored := c.of("retrieve", got.ID); stored.Finish != "completed" || stored.Text != "Let me see." || !slices.Equal(stored.Calls, got.Calls) {
+				t.Errorf("retrieved is %+v while the call waits", stored)
+			}
 			more["previous_response_id"] = got.ID
 			if got := c.respond("guide", more, []args{output}); !slices.Equal(got.Texts, []string{"Take an umbrella."}) {
 				t.Errorf("after the output the client has %+v", got)
 			}
 			if got := c.respond("guide", more, []args{output}); !slices.Equal(got.Texts, []string{"Let me see.", "Take an umbrella."}) {
 				t.Errorf("after the same output the client has %+v", got)
+			}
+			if stored := c.of("retrieve", got.ID); !slices.Equal(stored.Texts, []string{"Let me see.", "Take an umbrella."}) || len(stored.Calls) != 0 {
+				t.Errorf("retrieved is %+v at the end", stored)
 			}
 			output["output"] = "sun"
 			if got := c.respond("guide", more, []args{output}); got.Status != 409 || got.Error.Name != "ConflictError" || got.Error.Param != "input[0]" {
@@ -126,11 +135,37 @@ say over`)
 	c := s.person("ann", nil)
 	c.Send(args{"respond": args{"model": "payer", "stream": true, "input": "Pay."}})
 	action, yes := apptest.NextPending(t, follower), true
+	if got := s.person("ann", nil).of("retrieve", string(action.RunID)); got.Finish != "in_progress" || len(got.Texts) != 0 {
+		t.Errorf("retrieved is %+v while the approval waits", got)
+	}
 	if _, err := s.Hub.Pending.Answer(t.Context(), shoal.Principal{Role: shoal.RoleAdmin, KeyID: "test"}, shoal.DefaultSession, action.ID, shoal.PendingAnswer{Approved: &yes}); err != nil {
 		t.Fatal(err)
 	}
 	if got := c.next(); !slices.Equal(got.Texts, []string{"Paid."}) {
 		t.Errorf("the client has %+v", got)
+	}
+}
+
+// A response can be canceled from elsewhere, once. What the agent has written until then stays.
+func TestResponsesCancel(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	s.host("slow", "[]", "call sendSpaceMessage {\"spaceId\":\"here\",\"text\":\"First.\"}\n---\npause 50ms\ncall sendSpaceMessage {\"spaceId\":\"here\",\"text\":\""+strings.Repeat("word ", 400)+"\"}\n---\nsay over")
+	reader, elsewhere := s.person("ann", nil), s.person("ann", nil)
+	reader.Send(args{"respond": args{"model": "slow", "stream": true, "input": "Count."}})
+	id := s.runOf("slow")
+	for got := elsewhere.of("retrieve", id); len(got.Texts) == 0; got = elsewhere.of("retrieve", id) {
+		if got.Finish != "in_progress" && got.Finish != "queued" {
+			t.Fatalf("retrieved is %+v", got)
+		}
+	}
+	for range 2 {
+		if got := elsewhere.of("cancel", id); got.Finish != "cancelled" || got.ID != id || got.Texts[0] != "First." {
+			t.Errorf("canceled is %+v", got)
+		}
+	}
+	if got := reader.next(); !slices.Equal(got.Texts[:1], []string{"First."}) {
+		t.Errorf("the stream ends with %+v", got)
 	}
 }
 
@@ -188,6 +223,28 @@ func TestResponsesRefusals(t *testing.T) {
 		got := c.client.respond(c.model, c.more, c.input)
 		if got.Status != c.status || got.Error.Name != c.class || got.Error.Code != c.code || got.Error.Param != c.param || got.Error.Message == "" {
 			t.Errorf("%s: %+v, want %d %s %s %s", name, got, c.status, c.class, c.code, c.param)
+		}
+	}
+	id := s.runOf("broken")
+	if got := ann.of("retrieve", id); got.Error.Name != "failed" || got.Error.Code != "provider_auth" {
+		t.Errorf("a run that has failed is retrieved as %+v", got)
+	}
+	for name, c := range map[string]struct {
+		client *client
+		order  args
+		status int
+		text   string
+	}{
+		"a stranger":          {bob, args{"retrieve": mine.ID}, 404, "404 The response \"" + mine.ID + "\" does not exist."},
+		"a stranger cancels":  {bob, args{"cancel": mine.ID}, 404, "404 The response \"" + mine.ID + "\" does not exist."},
+		"an unknown response": {ann, args{"retrieve": "resp_1"}, 404, "404 The response \"resp_1\" does not exist."},
+		"a wrong key":         {connect(t, s.URL(), "shoal_wrong", nil), args{"retrieve": mine.ID}, 401, ""},
+		"as a stream":         {ann, args{"retrieve": mine.ID, "with": args{"stream": true}}, 422, ""},
+		"deleting":            {ann, args{"delete": mine.ID}, 404, ""},
+	} {
+		c.client.Send(c.order)
+		if got := c.client.next(); got.Status != c.status || got.Error.Message == "" || c.text != "" && got.Error.Message != c.text {
+			t.Errorf("%s: %+v", name, got)
 		}
 	}
 	if posted := s.stored("broken", "ann"); len(posted) != 2 {
