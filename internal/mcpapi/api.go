@@ -17,6 +17,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/limit"
+	"github.com/shoal-dev/shoal/internal/mcpapi/tasks"
 	"github.com/shoal-dev/shoal/internal/mcpapi/tools"
 	"github.com/shoal-dev/shoal/internal/metrics"
 	"github.com/shoal-dev/shoal/internal/remoterun"
@@ -80,6 +81,7 @@ type API struct {
 	running sync.WaitGroup // what Stop waits for
 
 	waits    openWaits
+	tasks    tasks.Registry
 	figures  figures
 	peers    peers
 	carriers carriers
@@ -170,6 +172,7 @@ func (a *API) Stop() {
 	a.mu.Lock()
 	a.stopped = true
 	a.mu.Unlock()
+	a.tasks.Stop()
 	a.cancel(core.ErrStopping)
 	a.running.Wait()
 	a.sessions.stop()

@@ -20,6 +20,7 @@ const callMark = "X-Shoal-Call"
 type carrier struct {
 	ctx     context.Context // ends with the request or stream
 	request string          // the name of the request
+	posted  bool            // whether the answer goes to a POST to /mcp, where calls can be tasks
 
 	mu       sync.Mutex
 	delivery *inbox.Delivery
@@ -33,12 +34,12 @@ type carriers struct {
 }
 
 // add makes a carrier and returns its mark, by which it is found until dropped.
-func (t *carriers) add(ctx context.Context, request string) (mark string) {
+func (t *carriers) add(ctx context.Context, request string, posted bool) (mark string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.last++
 	mark = strconv.FormatInt(t.last, 10)
-	t.open[mark] = &carrier{ctx: ctx, request: request}
+	t.open[mark] = &carrier{ctx: ctx, request: request, posted: posted}
 	return mark
 }
 

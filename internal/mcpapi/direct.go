@@ -12,6 +12,10 @@ import (
 // direct answers a tools/call without the SDK, with a response written whole. See
 // docs/decisions/0003.
 func (q *request) direct(c toolCall) {
+	if c.task != nil {
+		q.beginTask(c)
+		return
+	}
 	if c.tool.Waits {
 		q.wait(c)
 		return

@@ -19,8 +19,8 @@ type rpcResult struct {
 	Result  callResult      `json:"result"`
 }
 
-// callResult is the result of a tools/call. Meta and Type are of the era without
-// sessions.
+// callResult is the result of a tools/call. Type is of the era without sessions, and so is Meta, except for
+// results of tasks.
 type callResult struct {
 	Meta       *resultMeta   `json:"_meta,omitempty"`
 	Content    []textContent `json:"content"`
@@ -35,7 +35,8 @@ type textContent struct {
 }
 
 type resultMeta struct {
-	Server *mcp.Implementation `json:"io.modelcontextprotocol/serverInfo"`
+	Server *mcp.Implementation `json:"io.modelcontextprotocol/serverInfo,omitempty"`
+	Task   *taskID             `json:"io.modelcontextprotocol/related-task,omitempty"`
 }
 
 type rpcError struct {
@@ -72,7 +73,10 @@ func (a *API) encode(buffer *bytes.Buffer, c toolCall, out outcome) ([]byte, err
 		answer.Result.Content = append(answer.Result.Content, textContent{"text", text})
 	}
 	if c.modern {
-		answer.Result.Meta, answer.Result.Type = &resultMeta{a.self}, "complete"
+		answer.Result.Meta, answer.Result.Type = &resultMeta{Server: a.self}, "complete"
+	}
+	if c.related != "" {
+		answer.Result.Meta = &resultMeta{Task: &taskID{c.related}}
 	}
 	return rawjson.Marshal(buffer, answer)
 }

@@ -48,6 +48,8 @@ type toolCall struct {
 	arguments []byte
 	progress  []byte // the token for progress notifications; nil if none was sent
 	modern    bool
+	task      []byte // the request to run the call as a task; nil for none, and in revisions without tasks
+	related   string // the task whose result this is, "" for none
 }
 
 // toolCall reads a message as a call of a tool. ok is false for everything that
@@ -66,6 +68,10 @@ func (q *request) toolCall(m message) (c toolCall, ok bool) {
 			c.arguments = value
 		case "_meta":
 			meta = value
+		case "task":
+			if q.hasTasks() {
+				c.task = value
+			}
 		case "inputResponses", "requestState": // of a round trip that no tool here asks for
 			return c, false
 		}

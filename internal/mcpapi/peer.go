@@ -82,7 +82,7 @@ func (a *API) newPeer(c caller) *peer {
 	p := &peer{api: a, caller: c}
 	p.watches = watches{peer: p, open: map[shoal.SpaceID]*watch{}}
 	p.server = a.server(p)
-	p.server.AddReceivingMiddleware(p.tools, p.keepLevel)
+	p.server.AddReceivingMiddleware(p.declareTasks, p.tools, p.keepLevel)
 	p.stateless = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return p.server }, &mcp.StreamableHTTPOptions{
 		Stateless: true, PropagateRequestCancellation: true,
 		DisableLocalhostProtection: true, // the guard knows which hosts are right

@@ -63,6 +63,10 @@ func (q *request) post() {
 		q.w.WriteHeader(http.StatusAccepted)
 		return
 	}
+	if q.hasTasks() && isAboutTasks(m.method) {
+		q.task(m)
+		return
+	}
 	switch s := q.sessions.find(q.caller, id); {
 	case s != nil && m.method == "notifications/initialized" && m.id == nil && s.initialized():
 		q.w.WriteHeader(http.StatusAccepted) // it changes nothing: the session serves every call
@@ -143,7 +147,7 @@ func (q *request) sdkSession(s *session) {
 	ctx, cancel := context.WithCancelCause(q.origin(q.r.Context()))
 	defer cancel(nil)
 	defer context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })()
-	mark := q.carriers.add(ctx, q.name)
+	mark := q.carriers.add(ctx, q.name, true)
 	defer q.carriers.drop(mark)
 	r := q.forSDK()
 	r.Header.Set(callMark, mark)
@@ -168,7 +172,7 @@ func (q *request) acquireSDK(s *session) (*sdkSession, bool) {
 func (q *request) sdkStateless(w http.ResponseWriter, r *http.Request) {
 	p := q.peer(q.caller)
 	defer q.release(p)
-	mark := q.carriers.add(q.origin(r.Context()), q.name)
+	mark := q.carriers.add(q.origin(r.Context()), q.name, true)
 	defer q.carriers.drop(mark)
 	out := q.forSDK().WithContext(r.Context())
 	out.Header.Set(callMark, mark)

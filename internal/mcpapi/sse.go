@@ -173,7 +173,7 @@ func (t *sseTransport) mark(call *jsonrpc.Request) {
 		return // the SDK refuses it
 	}
 	q := t.stream.request
-	mark := q.carriers.add(t.stream.ctx, q.name)
+	mark := q.carriers.add(t.stream.ctx, q.name, false)
 	t.calls[call.ID] = mark
 	call.Extra = marked(mark)
 }

@@ -14,6 +14,7 @@ type nodeAgent struct {
 	greeted greeting
 
 	updated chan string // the resources that it was notified of
+	tasks   chan task   // the states of its tasks
 
 	mu     sync.Mutex
 	last   int
@@ -36,6 +37,12 @@ func (e *nodeError) Error() string {
 	return e.Name + ": " + e.Message
 }
 
+// task is the state of a task.
+type task struct {
+	ID     string `json:"taskId"`
+	Status string `json:"status"`
+}
+
 // nodeLine is one line that agent.mjs prints.
 type nodeLine struct {
 	Connected *greeting  `json:"connected"`
@@ -53,6 +60,7 @@ type nodeLine struct {
 		} `json:"contents"`
 		CacheScope string `json:"cacheScope"`
 	} `json:"result"`
+	Task     *task `json:"task"`
 	Notified *struct {
 		Method string `json:"method"`
 		Params struct {
@@ -76,7 +84,7 @@ func startNode(t *testing.T, env, options []string) (*nodeAgent, error) {
 	t.Helper()
 	cmd := exec.Command("node", append([]string{"agent.mjs"}, options...)...) // ended by start
 	cmd.Dir, cmd.Env = nodeDir, cleanEnviron(env...)
-	a := &nodeAgent{process: start(t, cmd), updated: make(chan string, 64), answer: map[int]chan outcome{}}
+	a := &nodeAgent{process: start(t, cmd), updated: make(chan string, 64), tasks: make(chan task, 64), answer: map[int]chan outcome{}}
 	var first nodeLine
 	if err := json.Unmarshal([]byte(a.line()), &first); err != nil {
 		t.Fatal(err)
@@ -99,6 +107,9 @@ func (a *nodeAgent) listen() {
 			if line.Notified.Method == "notifications/resources/updated" {
 				a.updated <- line.Notified.Params.URI
 			}
+			continue
+		} else if line.Task != nil {
+			a.tasks <- *line.Task
 			continue
 		} else if line.Error != nil {
 			o.err = line.Error

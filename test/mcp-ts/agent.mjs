@@ -12,12 +12,15 @@
 // names start with SHOAL_.
 //
 // In:  {"id": 1, "tool": "send_message", "arguments": {…}}   calls run concurrently
+//      {"id": 1, "tool": …, "task": {"ttl": …}, "timeout": …} calls a tool as a task (SDK 1), and limits each request
+//      {"id": 2, "cancelTask": "task_…"}                     cancels a task
 //      {"id": 2, "cancel": 1}                                cancels call 1
 //      {"id": 3, "read": "shoal://me"}                       reads a resource
 //      {"id": 4, "subscribe": "shoal://threads/x"}           subscribes to its changes
 // Out: {"connected": {…}} or {"failed": {…}} once, then for each line in
 //      {"id": 1, "result": {…}} or {"id": 1, "error": {…}}, and in between
-//      {"notified": {…}} and {"progress": {…}} for the server's notifications.
+//      {"notified": {…}} and {"progress": {…}} for the server's notifications, and {"task": {…}} for
+//      each state of a task.
 // The client checks each structured result against the tool's output schema. The
 // end of the input ends the agent.
 
@@ -119,7 +122,17 @@ const subscribe = (uri) =>
     ? client.listen({ resourceSubscriptions: [uri] }).then(() => ({}))
     : client.subscribeResource({ uri });
 
-async function answer({ id, tool, arguments: args, cancel, read, subscribe: uri }) {
+/** Calls a tool as a task, which the SDK polls, and says each state. */
+async function asTask(request, how) {
+  for await (const heard of client.experimental.tasks.callToolStream(request, undefined, how)) {
+    if (heard.task !== undefined) say({ task: heard.task });
+    if (heard.type === 'error') throw heard.error;
+    if (heard.type === 'result') return heard.result;
+  }
+}
+
+async function answer({ id, tool, arguments: args, cancel, read, subscribe: uri, task, timeout, cancelTask }) {
+  if (cancelTask !== undefined) return { structuredContent: await client.experimental.tasks.cancelTask(cancelTask) };
   if (cancel !== undefined) {
     open.get(cancel)?.abort('given up');
     return {};
@@ -129,7 +142,8 @@ async function answer({ id, tool, arguments: args, cancel, read, subscribe: uri 
   const giveUp = new AbortController();
   open.set(id, giveUp);
   const request = { name: tool, arguments: args ?? {} };
-  const how = { signal: giveUp.signal, timeout: 60_000 };
+  const how = { signal: giveUp.signal, timeout: timeout ?? 60_000 };
+  if (task !== undefined) return asTask(request, { ...how, task });
   if (options.progress) how.onprogress = (progress) => say({ progress });
   return (options.sdk === '2' ? client.callTool(request, how) : client.callTool(request, undefined, how)).finally(() =>
     open.delete(id),

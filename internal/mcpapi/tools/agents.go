@@ -151,7 +151,7 @@ func waitForAgents() *tool {
 				return nil, nil, shoal.Invalid("agentIds", "and count exclude each other: give one of them")
 			}
 			return c.Hub.Inbox.WaitShortly(ctx, c.Principal, &inbox.WaitRequest{
-				Session: c.Session, Timeout: time.Duration(c.whole("timeoutMs")) * time.Millisecond,
+				Session: c.Session, Timeout: c.timeout(),
 				Agents: &inbox.AgentsRequest{IDs: c.ids("agentIds"), Count: int(c.whole("count"))},
 			}, while)
 		},

@@ -45,6 +45,9 @@ type Tool struct {
 	// goroutine with a smaller stack. If the call still waits after while, RunShortly returns
 	// only the rest of it. It is nil for tools that cannot be continued.
 	RunShortly func(ctx context.Context, c Caller, arguments []byte, while time.Duration) (Result, *Rest, error)
+	// Read returns what such a call would return if it did not wait. It acknowledges nothing but what
+	// the arguments name. It is nil where RunShortly is.
+	Read func(ctx context.Context, c Caller, arguments []byte) (Result, error)
 }
 
 // Rest is the rest of a call whose wait is still open. The caller waits for Open and passes what
@@ -100,7 +103,11 @@ func (s Set) Tools() []*Tool {
 		}
 		if t.wait != nil {
 			out[i].RunShortly = func(ctx context.Context, c Caller, arguments []byte, while time.Duration) (Result, *Rest, error) {
-				return s.runShortly(ctx, t, c, arguments, while)
+				return s.runShortly(ctx, t, c, arguments, while, false)
+			}
+			out[i].Read = func(ctx context.Context, c Caller, arguments []byte) (Result, error) {
+				out, _, err := s.runShortly(ctx, t, c, arguments, shoal.MaxWait, true)
+				return out, err
 			}
 		}
 	}
@@ -110,7 +117,7 @@ func (s Set) Tools() []*Tool {
 // run executes a call to its end.
 func (s Set) run(ctx context.Context, t *tool, c Caller, raw []byte) (Result, error) {
 	if t.wait != nil {
-		out, _, err := s.runShortly(ctx, t, c, raw, shoal.MaxWait) // no wait is open for longer
+		out, _, err := s.runShortly(ctx, t, c, raw, shoal.MaxWait, false) // no wait is open for longer
 		return out, err
 	}
 	made, err := s.newCall(t, c, raw)
@@ -120,12 +127,14 @@ func (s Set) run(ctx context.Context, t *tool, c Caller, raw []byte) (Result, er
 	return t.finish(t.call(ctx, made))
 }
 
-// runShortly executes a call of a tool that waits, or the part of it until while has passed.
-func (s Set) runShortly(ctx context.Context, t *tool, c Caller, raw []byte, while time.Duration) (Result, *Rest, error) {
+// runShortly executes a call of a tool that waits, or the part of it until while has passed. With
+// onlyReads it does not wait.
+func (s Set) runShortly(ctx context.Context, t *tool, c Caller, raw []byte, while time.Duration, onlyReads bool) (Result, *Rest, error) {
 	made, err := s.newCall(t, c, raw)
 	if err != nil {
 		return Result{}, nil, err
 	}
+	made.onlyReads = onlyReads
 	d, open, err := t.wait(ctx, made, while)
 	if open != nil {
 		made.arguments = arguments{}

@@ -45,6 +45,16 @@ type call struct {
 	Set
 	Caller
 	arguments
+	// onlyReads says that a wait returns what is there.
+	onlyReads bool
+}
+
+// timeout is for how long a call waits.
+func (c *call) timeout() time.Duration {
+	if c.onlyReads {
+		return 0
+	}
+	return time.Duration(c.whole("timeoutMs")) * time.Millisecond
 }
 
 // list is a page of results. NextCursor is omitted on the last page.

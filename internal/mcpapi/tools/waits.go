@@ -69,8 +69,8 @@ func (c *call) wait(ctx context.Context, while time.Duration, kind shoal.WaitKin
 
 func (c *call) waitRequest(kind shoal.WaitKind, from []shoal.EntityID) *inbox.WaitRequest {
 	return &inbox.WaitRequest{
-		Session: c.Session, Kind: kind, Space: c.thread(), From: from, Ack: c.text("ack"), Redeliver: c.flag("redeliver"),
-		Timeout: time.Duration(c.whole("timeoutMs")) * time.Millisecond,
+		Session: c.Session, Kind: kind, Space: c.thread(), From: from, Ack: c.text("ack"), Redeliver: c.onlyReads || c.flag("redeliver"),
+		Timeout: c.timeout(),
 	}
 }
 
