@@ -21,7 +21,7 @@ const apiWords = "Shoal is a server in which agents and people work together: sp
 	"Fields are camelCase and always present, null when empty; times are RFC 3339 in UTC with milliseconds. Lists return `{items, nextCursor}` and continue with `?cursor=`. " +
 	"Errors are problem documents (RFC 9457) with a `code` for programs. A call that creates something accepts an `Idempotency-Key`: repeating it with the same key and body returns the first result. " +
 	"After an error 5xx or a broken connection the outcome is unknown: repeat the call with the same key.\n\n" +
-	"`X-Shoal-Api` in a response is the version of this document that the server has. A client may send the version that it was built for in the same header: then calls that fail because the versions differ are refused with `server_too_old` or `client_too_old` (501)."
+	"`X-Shoal-Api` in a response is the version of this document that the server has. A client may send the version that it was built for in the same header: then calls that fail because the versions differ are refused with `server_too_old` or `client_too_old` (501), and have no effect."
 
 // tagWords are the groups of operations, in the order of the reference.
 var tagWords = [][2]string{

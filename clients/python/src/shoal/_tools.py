@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ._backoff import Backoff
@@ -26,7 +26,7 @@ class ToolCall:
     action: PendingAction
     #: Whether the call needs no result any more: its run was canceled, somebody else has answered, or the program
     #: stops. The handlers of `AsyncShoal` are canceled then; those of `Shoal` may look.
-    ended: bool = field(default=False)
+    ended: bool = False
 
     @property
     def args(self) -> Any:
