@@ -15,6 +15,12 @@ const (
 	InviteCreate   Act = "invite.create"
 	InviteDelete   Act = "invite.delete"
 	InviteAccept   Act = "invite.accept"
+	ClientRegister Act = "client.register"
+	ConsentGive    Act = "consent.give"
+	ConsentDeny    Act = "consent.deny"
+	TokenIssue     Act = "token.issue"
+	TokenRefresh   Act = "token.refresh"
+	TokenRevoke    Act = "token.revoke"
 	RunnerEnroll   Act = "runner.enroll"
 	RunnerRemove   Act = "runner.remove"
 	EntityCreate   Act = "entity.create"
@@ -41,7 +47,8 @@ const (
 
 // Acts lists all acts.
 var Acts = []Act{
-	KeyCreate, KeyRotate, KeyRevoke, SignInCreate, SignInEnd, InviteCreate, InviteDelete, InviteAccept, RunnerEnroll, RunnerRemove,
+	KeyCreate, KeyRotate, KeyRevoke, SignInCreate, SignInEnd, InviteCreate, InviteDelete, InviteAccept,
+	ClientRegister, ConsentGive, ConsentDeny, TokenIssue, TokenRefresh, TokenRevoke, RunnerEnroll, RunnerRemove,
 	EntityCreate, EntityUpdate, EntityDelete, SessionCreate, SessionUpdate, SessionClose, SessionDelete, SessionExport, SessionImport,
 	SpaceCreate, SpaceClose, SpaceDelete, MemberAdd, MemberRemove, AgentPut, AgentDelete, ApprovalAnswer, ApprovalForget, CallRefuse,
 }

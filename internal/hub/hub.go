@@ -68,6 +68,7 @@ type Hub struct {
 	Events    *feed.Events
 	Keys      *access.Keys
 	Invites   *access.Invites
+	Grants    *access.Grants
 	Runners   *access.Runners
 	Agents    *agents.Agents
 	Runs      *runs.Runs
@@ -111,6 +112,7 @@ func New(o Options) *Hub {
 	h.Events = feed.NewEvents(c, parts)
 	h.Keys = access.NewKeys(c)
 	h.Invites = access.NewInvites(c)
+	h.Grants = access.NewGrants(c)
 	h.Runners = access.NewRunners(c)
 	h.Agents = agents.NewAgents(c)
 	h.Runs = runs.NewRuns(c, o.KeepRequests)

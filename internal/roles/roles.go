@@ -36,6 +36,7 @@ const (
 	ReadSettings  Act = "read_settings"
 	ReadInvites   Act = "read_invites"
 	Invite        Act = "invite"
+	ConnectAgent  Act = "connect_agent"
 	ReadAudit     Act = "read_audit"
 	Manage        Act = "manage"
 )
@@ -72,6 +73,7 @@ var table = []rule{
 	{LeaveSpace, "leave a space", "owner admin member guest", true, ""},
 	{CreateSpace, "create spaces", "owner admin member", true, ""},
 	{ChangeSpace, "change spaces and their members", "owner admin member", true, ""},
+	{ConnectAgent, "connect programs as agents of its own", "owner admin member", false, ""},
 	{Moderate, "do what spaces and permissions reserve for admins of the session", "owner admin", false, ""},
 	{ControlRun, "cancel and retry runs", "owner admin member", true, ScopeRun},
 	{ServeRun, "execute its own runs as a remote agent", "owner admin member", true, ScopeRun},
@@ -147,7 +149,12 @@ func ScopeOf(act Act) string { return scopes[act] }
 // MayGive reports whether an entity with the role giver may give somebody a role, with an
 // invitation or otherwise: it may invite, and the role allows nothing that its own does not.
 func MayGive(giver, role shoal.SessionRole) bool {
-	return Allows(giver, Invite) && !slices.ContainsFunc(table, func(r rule) bool { return Allows(role, r.act) && !Allows(giver, r.act) })
+	return Allows(giver, Invite) && Within(role, giver)
+}
+
+// Within reports whether a role allows nothing that another one does not.
+func Within(role, other shoal.SessionRole) bool {
+	return !slices.ContainsFunc(table, func(r rule) bool { return Allows(role, r.act) && !Allows(other, r.act) })
 }
 
 // Given returns the roles that an entity with the role giver may give, in the order of [All].

@@ -1770,7 +1770,7 @@ export interface components {
         /** @description Who did what, on what. `count` is how many equal refused calls the record counts, 1 for everything else. `sessionId` is null in the log of the server, `entityId` for keys that belong to no entity, `actingAs` unless an admin acted as an entity. */
         readonly AuditRecord: {
             /** @enum {string} */
-            readonly act: "key.create" | "key.rotate" | "key.revoke" | "signin.create" | "signin.end" | "invite.create" | "invite.delete" | "invite.accept" | "runner.enroll" | "runner.remove" | "entity.create" | "entity.update" | "entity.delete" | "session.create" | "session.update" | "session.close" | "session.delete" | "session.export" | "session.import" | "space.create" | "space.close" | "space.delete" | "member.add" | "member.remove" | "agent.put" | "agent.delete" | "approval.answer" | "approval.forget" | "call.refuse";
+            readonly act: "key.create" | "key.rotate" | "key.revoke" | "signin.create" | "signin.end" | "invite.create" | "invite.delete" | "invite.accept" | "client.register" | "consent.give" | "consent.deny" | "token.issue" | "token.refresh" | "token.revoke" | "runner.enroll" | "runner.remove" | "entity.create" | "entity.update" | "entity.delete" | "session.create" | "session.update" | "session.close" | "session.delete" | "session.export" | "session.import" | "space.create" | "space.close" | "space.delete" | "member.add" | "member.remove" | "agent.put" | "agent.delete" | "approval.answer" | "approval.forget" | "call.refuse";
             readonly actingAs: string | null;
             readonly address: string;
             /** Format: date-time */

@@ -52,6 +52,8 @@ func rotate(ch *core.Change, caller shoal.Principal, id shoal.KeyID, overlap tim
 		return old, err
 	case old.Device != nil:
 		return old, shoal.E("", shoal.Conflict, fmt.Sprintf("%q is the sign-in of a browser, which ends by itself: revoke it, and sign in again.", id))
+	case isToken(ch, id):
+		return old, shoal.E("", shoal.Conflict, fmt.Sprintf("%q is the access token of a program that signs in, which renews it by itself: revoke it, and let the program sign in again.", id))
 	case old.ReplacedBy != nil:
 		return old, shoal.E("", shoal.Conflict, fmt.Sprintf("%q was rotated to %q before: rotate that one.", id, *old.ReplacedBy))
 	case old.ExpiresAt != nil && !old.ExpiresAt.After(ch.At.Time):
@@ -92,6 +94,12 @@ func lifeAgain(old shoal.Key, wanted *shoal.Time, at shoal.Time) *shoal.Time {
 		life = time.Duration(*old.RenewForMs) * time.Millisecond
 	}
 	return new(shoal.At(at.Add(life)))
+}
+
+// isToken reports whether a key belongs to an OAuth client.
+func isToken(tx Tx, id shoal.KeyID) bool {
+	_, err := tx.OAuthGrant(id)
+	return err == nil
 }
 
 // findKey returns a key that the caller may manage: any for an admin, one of its session for others.

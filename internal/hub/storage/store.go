@@ -63,6 +63,7 @@ type Tx interface {
 	EventTx
 	KeyTx
 	InviteTx
+	OAuthTx
 	AnswerTx
 	AgentTx
 	RunTx

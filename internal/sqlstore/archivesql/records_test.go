@@ -28,6 +28,7 @@ var notExported = map[string]string{
 	"invites.*":              "invitations are secrets of their server",
 	"keys.*":                 "keys are secrets of their server",
 	"lineage_places.*":       "it is the history of one database",
+	"oauth_grants.*":         "grants belong to keys",
 	"remembered_decisions.*": "nobody has decided anything on the server that imports",
 	"request_spending.*":     "it is what model calls of this server have cost",
 	"revoked_keys.*":         "keys are secrets of their server",

@@ -126,7 +126,7 @@ func (t *Tx) DeleteKey(session shoal.SessionID, id shoal.KeyID) error {
 	if err != nil {
 		return err
 	}
-	return t.c.ExecAll([]string{`DELETE FROM explicit_keys WHERE key_id = $1`, `DELETE FROM invites WHERE made_with = $1`}, id)
+	return t.c.ExecAll([]string{`DELETE FROM explicit_keys WHERE key_id = $1`, `DELETE FROM invites WHERE made_with = $1`, `DELETE FROM oauth_grants WHERE key_id = $1`}, id)
 }
 
 // DeleteEntityKeys implements [hub.KeyTx].
@@ -134,6 +134,7 @@ func (t *Tx) DeleteEntityKeys(session shoal.SessionID, entity shoal.EntityID) er
 	return t.c.ExecAll([]string{
 		`DELETE FROM invites WHERE made_with IN (SELECT id FROM keys WHERE session_id = $1 AND entity_id = $2)`,
 		`DELETE FROM explicit_keys WHERE key_id IN (SELECT id FROM keys WHERE session_id = $1 AND entity_id = $2)`,
+		`DELETE FROM oauth_grants WHERE key_id IN (SELECT id FROM keys WHERE session_id = $1 AND entity_id = $2)`,
 		`INSERT INTO revoked_keys (hash, session_id) SELECT hash, session_id FROM keys WHERE session_id = $1 AND entity_id = $2 ON CONFLICT DO NOTHING`,
 		`DELETE FROM keys WHERE session_id = $1 AND entity_id = $2`,
 	}, session, entity)

@@ -21,6 +21,7 @@ var Suites = []storecase.Suite{
 	{Name: "events", Tests: eventTests},
 	{Name: "keys", Tests: keyTests},
 	{Name: "invitations", Tests: inviteTests},
+	{Name: "OAuth", Tests: oauthTests},
 	{Name: "runners", Tests: runnerTests},
 	{Name: "answers", Tests: answerTests},
 	{Name: "files", Tests: fileTests},
