@@ -40,6 +40,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/mcpapi"
 	"github.com/shoal-dev/shoal/internal/metrics"
+	"github.com/shoal-dev/shoal/internal/oauth"
 	"github.com/shoal-dev/shoal/internal/oidc"
 	"github.com/shoal-dev/shoal/internal/remoterun"
 	"github.com/shoal-dev/shoal/internal/run"
@@ -74,6 +75,7 @@ type Server struct {
 	auth      *auth.Authenticator
 	mcp       *mcpapi.API
 	console   *console.Console
+	oauth     *oauth.Server
 	provider  *oidc.Provider // nil without an OpenID provider
 	listener  net.Listener
 	transport transport

@@ -25,6 +25,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/httpapi/bodies"
 	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/mcpapi"
+	"github.com/shoal-dev/shoal/internal/oauth"
 	"github.com/shoal-dev/shoal/internal/oidc"
 	"github.com/shoal-dev/shoal/internal/openaiapi"
 )
@@ -49,7 +50,8 @@ func (s *Server) protect() (err error) {
 	}
 	s.guard, err = guard.New(guard.Options{
 		Public: !Loopback(host), AllowHosts: hosts, Origin: s.publicOrigin, AllowOrigins: c.AllowOrigins, MCPPaths: []string{"/mcp", "/sse"}, OpenAIPath: openaiapi.Path, TextPath: aisdkapi.Path,
-		Accept: bodies.Types, Upload: bodies.UploadLimit, Metrics: s.metrics,
+		Challenge: func(r *http.Request) string { return s.oauth.Challenge(r) },
+		Accept:    func(r *http.Request) []string { return append(oauth.Accept(r), bodies.Types(r)...) }, Upload: bodies.UploadLimit, Metrics: s.metrics,
 		Admit: s.admit,
 	})
 	if err != nil {
@@ -57,6 +59,7 @@ func (s *Server) protect() (err error) {
 	}
 	s.limits.Watch(s.guard.Bodies())
 	s.auth = auth.New(s.Hub, auth.Options{Off: c.open(), Guard: s.guard, Failures: failuresPerSecond, Proxies: c.proxies, Metrics: s.metrics})
+	s.oauth = oauth.New(oauth.Options{Grants: s.Hub.Grants, Auth: s.auth, Guard: s.guard, PublicURL: c.PublicURL, Off: c.open(), Log: c.Log})
 	return nil
 }
 
@@ -109,7 +112,7 @@ func (s *Server) listen() error {
 // apis builds the handler of all APIs, the console and the documentation.
 func (s *Server) apis() (_ http.Handler, err error) {
 	c := s.config
-	s.mcp = mcpapi.New(mcpapi.Options{Hub: s.Hub, Auth: s.auth, Log: c.Log, Version: c.Version, Limits: s.limits, Pool: s.pool, Metrics: s.metrics, Remote: s.remote})
+	s.mcp = mcpapi.New(mcpapi.Options{Hub: s.Hub, Auth: s.auth, Challenge: s.oauth.Challenge, Log: c.Log, Version: c.Version, Limits: s.limits, Pool: s.pool, Metrics: s.metrics, Remote: s.remote})
 	s.ready.reachable, s.ready.refusing = s.store.Reachable, s.limits.Refusing
 	rest := httpapi.New(httpapi.Options{
 		Bus:   s.busState,
@@ -136,6 +139,8 @@ func (s *Server) apis() (_ http.Handler, err error) {
 	mux.Handle(aisdkapi.Path, aisdkapi.New(chats).Handler())
 	mux.Handle("/v1/", rest.Handler())
 	mux.Handle(oidc.Path, s.providerHandler())
+	mux.Handle(oauth.Path, s.oauth.Handler())
+	mux.Handle(oauth.WellKnown, s.oauth.Handler())
 	mux.Handle("/", pages.Or(s.console.Handler()))
 	return mux, nil
 }

@@ -291,6 +291,9 @@ func (a *Authenticator) bearer(r *http.Request) (caller shoal.Principal, err err
 	if strings.HasPrefix(secret, signInPrefix) {
 		return shoal.Principal{}, notAKey()
 	}
+	if strings.HasPrefix(secret, tokenPrefix) && r.URL.Path != "/mcp" && r.URL.Path != "/sse" {
+		return shoal.Principal{}, denied("This token was issued for MCP, and works at /mcp and /sse only. Use a key here; an admin creates one with \"shoal keys create\".")
+	}
 	key, err := a.recognise(r, secret)
 	return principal(key), err
 }

@@ -77,6 +77,9 @@ type Options struct {
 	// limited, but it is not scanned. A nil Accept, or an empty result, means JSON
 	// only. It must be safe for concurrent use.
 	Accept func(r *http.Request) []string
+	// Challenge returns the header WWW-Authenticate of a 401 on an MCP path. A nil Challenge means
+	// "Bearer". It must be safe for concurrent use.
+	Challenge func(r *http.Request) string
 	// Upload returns the size limit of the body if the request is an upload, else 0. The
 	// handler reads the body of an upload as it arrives: of any type, not scanned, with
 	// an error of kind TooLarge at the limit, and with UploadTime to arrive. [Body]
@@ -98,24 +101,25 @@ type Options struct {
 
 // Guard checks requests. It is safe for concurrent use and needs no Close.
 type Guard struct {
-	public   bool
-	hosts    map[string]bool // as "name" for every port or "name:port"
-	origins  map[string]bool // as normalOrigin writes them
-	mcpPaths []string
-	openAI   string
-	text     string
-	origin   func() string
-	accept   func(r *http.Request) []string
-	upload   func(r *http.Request) int64
-	admit    func(r *http.Request) (limit.Caller, error)
-	bodies   bodies
-	refused  metrics.Counters
+	public    bool
+	hosts     map[string]bool // as "name" for every port or "name:port"
+	origins   map[string]bool // as normalOrigin writes them
+	mcpPaths  []string
+	openAI    string
+	text      string
+	origin    func() string
+	accept    func(r *http.Request) []string
+	upload    func(r *http.Request) int64
+	challenge func(r *http.Request) string
+	admit     func(r *http.Request) (limit.Caller, error)
+	bodies    bodies
+	refused   metrics.Counters
 }
 
 // New returns a Guard with these options, or an error of kind InvalidArgument
 // that names the first host, origin or path that is invalid.
 func New(opts Options) (*Guard, error) {
-	g := &Guard{public: opts.Public, hosts: map[string]bool{}, origins: map[string]bool{}, origin: opts.Origin, openAI: opts.OpenAIPath, text: opts.TextPath, accept: opts.Accept, upload: opts.Upload, admit: opts.Admit}
+	g := &Guard{public: opts.Public, hosts: map[string]bool{}, origins: map[string]bool{}, origin: opts.Origin, openAI: opts.OpenAIPath, text: opts.TextPath, accept: opts.Accept, challenge: opts.Challenge, upload: opts.Upload, admit: opts.Admit}
 	g.bodies.Open = limit.NewBytes(0, cmp.Or(opts.MaxBodies, 256<<20))
 	g.refused = opts.Metrics.Counters("shoal_requests_refused_total", "Requests that were refused before a handler saw them, by error code.", "code")
 	opts.Metrics.GaugeFunc("shoal_body_bytes", "Memory of the bodies of requests that are being read or answered.", func() float64 { return float64(g.bodies.Count()) })
@@ -219,6 +223,9 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, mcp bool, status 
 	}
 	switch {
 	case mcp:
+		if status == http.StatusUnauthorized && g.challenge != nil {
+			w.Header().Set("WWW-Authenticate", g.challenge(r))
+		}
 		writeRPCError(w, status, err)
 	case g.openAI != "" && strings.HasPrefix(r.URL.Path, g.openAI):
 		writeOpenAIError(w, status, err)

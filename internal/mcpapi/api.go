@@ -28,6 +28,9 @@ import (
 type Options struct {
 	Hub  *hub.Hub
 	Auth *auth.Authenticator
+	// Challenge returns the header WWW-Authenticate for a request without a key that works; nil means
+	// "Bearer".
+	Challenge func(r *http.Request) string
 	// Log receives every internal error once, and every attempt to act as
 	// somebody else; nil discards both.
 	Log *slog.Logger

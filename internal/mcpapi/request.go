@@ -41,6 +41,9 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request) (*request, bool) {
 	var err error
 	if req.Principal, req.Session, err = a.Auth.MCP(r); err != nil {
 		a.Auth.Refuse(r, req.name, req.Principal, "MCP", err)
+		if a.Challenge != nil && errors.Is(err, shoal.Unauthenticated) {
+			w.Header().Set("WWW-Authenticate", a.Challenge(r))
+		}
 		guard.WriteRPCError(w, err)
 		return nil, false
 	}

@@ -106,7 +106,7 @@ var importTable = []importRule{
 		dir: "internal/app",
 		inside: []string{
 			".", "internal/agentconfig", "internal/aguiapi", "internal/aisdkapi", "internal/auditlog", "internal/auth", "internal/background", "internal/calendar", "internal/certificate", "internal/chatapi", "internal/clusterbus", "internal/clusterbus/natscore", "internal/clusterbus/pgnotify", "internal/console", "internal/docsite", "internal/guard",
-			"internal/httpapi", "internal/httpapi/bodies", "internal/history", "internal/hub", "internal/hub/core", "internal/hub/storage", "internal/limit", "internal/localbus", "internal/logs", "internal/mcpapi", "internal/metrics", "internal/naming", "internal/oidc", "internal/openaiapi", "internal/detach", "internal/remoterun", "internal/run",
+			"internal/httpapi", "internal/httpapi/bodies", "internal/history", "internal/hub", "internal/hub/core", "internal/hub/storage", "internal/limit", "internal/localbus", "internal/logs", "internal/mcpapi", "internal/metrics", "internal/naming", "internal/oauth", "internal/oidc", "internal/openaiapi", "internal/detach", "internal/remoterun", "internal/run",
 			"internal/sqlstore", "internal/tool",
 		},
 		others: true, never: sqlPackages,
@@ -170,6 +170,7 @@ var importTable = []importRule{
 	{dir: "internal/configfile", inside: []string{".", "internal/yamltext"}, others: true, never: sqlAndWeb},
 	{dir: "internal/connect", inside: []string{"."}, others: true, never: sqlAndWeb},
 	{dir: "internal/filelock", others: true, never: sqlAndWeb},
+	{dir: "internal/oauth", inside: []string{".", "internal/auth", "internal/guard", "internal/hub/access", "internal/hub/storage", "internal/limit", "internal/naming", "internal/roles", "internal/scopes"}, never: sqlPackages},
 	{dir: "internal/oidc", inside: []string{".", "internal/guard", "internal/hub/access", "internal/scopes"}, others: true, never: sqlPackages},
 	{dir: "internal/console", inside: []string{".", "internal/auth", "internal/guard", "internal/scopes"}, never: sqlPackages},
 	{dir: "internal/tool", inside: []string{".", "agent", "internal/agentconfig", "internal/agenterror"}, others: true, never: sqlPackages},

@@ -1,0 +1,192 @@
+// Package oauth is the authorization server of this server's MCP endpoints: an MCP client joins as an
+// agent after a person has consented in the console, and nobody copies a key.
+//
+//	o := oauth.New(oauth.Options{Grants: h.Grants, Auth: a, Guard: g})
+//	mux.Handle(oauth.Path, o.Handler())
+//	mux.Handle(oauth.WellKnown, o.Handler())
+//
+// Guarantees:
+//   - An access token is a key with scopes that ends after an hour. It is listed, revoked, limited and
+//     audited as every key, and works at /mcp and /sse only.
+//   - A code works once, for two minutes, and only with the verifier of its S256 challenge, for the same
+//     client, redirect URI and resource. A second use revokes what the first one has given.
+//   - A refresh token works once. A second use revokes the grant.
+//   - A browser is led only to a redirect URI that its client has registered: HTTPS, or this machine at
+//     any port. Anything wrong with client or URI is shown here instead.
+//   - A person consents on a page of the console, which no other page frames, with a call that needs both
+//     halves of the sign-in.
+//   - Clients, codes and tokens are rows: every server on the database knows them.
+//   - Whatever a client says of itself is shown as unverified.
+//
+// Decision 106 says why this is not a library.
+package oauth
+
+import (
+	"log/slog"
+	"net/http"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/auth"
+	"github.com/shoal-dev/shoal/internal/guard"
+	"github.com/shoal-dev/shoal/internal/hub/access"
+	"github.com/shoal-dev/shoal/internal/limit"
+	"github.com/shoal-dev/shoal/internal/roles"
+)
+
+// Where the handler is mounted.
+const (
+	Path      = "/oauth/"
+	WellKnown = "/.well-known/"
+)
+
+const (
+	resourceMetadata = WellKnown + "oauth-protected-resource"
+	serverMetadata   = WellKnown + "oauth-authorization-server"
+	// page is that of the console on which people consent.
+	page = "/join"
+)
+
+// Rates of registrations from one address: so many at once, then one in a minute.
+const (
+	mostRegistrations = 20
+	addresses         = 10_000
+)
+
+// Options configure a [Server]. All but PublicURL, Off and Log are required.
+type Options struct {
+	Grants *access.Grants
+	Auth   *auth.Authenticator
+	Guard  *guard.Guard
+	// PublicURL is the origin under which clients reach the server, empty for that of each request.
+	PublicURL string
+	// Off answers every request with NotFound: nobody signs in to a server without authentication.
+	Off bool
+	// Log receives every internal error once; nil discards them.
+	Log *slog.Logger
+}
+
+// Server is the authorization server. It is safe for concurrent use and holds nothing that must be closed.
+type Server struct {
+	Options
+	registrations *limit.Rates[string]
+}
+
+// New returns a Server.
+func New(o Options) *Server {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Server{Options: o, registrations: limit.NewRates[string](1.0/60, mostRegistrations, addresses)}
+}
+
+// Accept returns the media types that a request below [Path] may have besides JSON. It is for
+// guard.Options.Accept.
+func Accept(r *http.Request) []string {
+	switch r.URL.Path {
+	case Path + "token", Path + "revoke":
+		return []string{"application/x-www-form-urlencoded"}
+	}
+	return nil
+}
+
+// Handler serves [Path] and the metadata below [WellKnown].
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	nothing := func(w http.ResponseWriter, _ *http.Request) {
+		guard.WriteProblem(w, shoal.E("oauth", shoal.NotFound, "Path not found."))
+	}
+	mux.HandleFunc("/", nothing)
+	if s.Off {
+		return mux
+	}
+	mux.HandleFunc("GET "+resourceMetadata, s.resource(""))
+	mux.HandleFunc("GET "+resourceMetadata+"/mcp", s.resource("/mcp"))
+	mux.HandleFunc("GET "+resourceMetadata+"/sse", s.resource("/sse"))
+	mux.HandleFunc("GET "+serverMetadata, s.metadata)
+	mux.HandleFunc("GET "+Path+"authorize", s.authorize)
+	mux.HandleFunc("POST "+Path+"token", s.protocol(s.token))
+	mux.HandleFunc("POST "+Path+"register", s.protocol(s.register))
+	mux.HandleFunc("POST "+Path+"revoke", s.protocol(s.revoke))
+	mux.HandleFunc("POST "+Path+"request", s.ofPage(s.describe))
+	mux.HandleFunc("POST "+Path+"decision", s.ofPage(s.decide))
+	return mux
+}
+
+// issuer is the identifier of the authorization server for a request: the origin at which it was called.
+func (s *Server) issuer(r *http.Request) string {
+	if s.PublicURL != "" {
+		return s.PublicURL
+	}
+	return s.Guard.Origin(r)
+}
+
+// Challenge returns the header WWW-Authenticate for a request to MCP that was not authenticated: it names
+// the metadata of the resource, where clients begin. It is for guard.Options.Challenge.
+func (s *Server) Challenge(r *http.Request) string {
+	if s.Off {
+		return "Bearer"
+	}
+	metadata := s.issuer(r) + resourceMetadata + r.URL.Path
+	if r.Header.Get("Authorization") != "" {
+		return `Bearer error="invalid_token", resource_metadata="` + metadata + `"`
+	}
+	return `Bearer resource_metadata="` + metadata + `"`
+}
+
+// resource serves the metadata of a protected resource (RFC 9728). It lists no scopes, because clients
+// would then ask for all of them, and keys with scopes create no spaces: the person chooses.
+func (s *Server) resource(path string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		write(w, http.StatusOK, struct {
+			Resource string   `json:"resource"`
+			Servers  []string `json:"authorization_servers"`
+			Methods  []string `json:"bearer_methods_supported"`
+			Name     string   `json:"resource_name"`
+			Docs     string   `json:"resource_documentation"`
+		}{s.issuer(r) + path, []string{s.issuer(r)}, []string{"header"}, "Shoal", s.issuer(r) + "/docs/mcp.md"})
+	}
+}
+
+// scopeWords are the scopes that a client can ask for.
+var scopeWords = []string{roles.ScopeRead, roles.ScopePost, roles.ScopeAnswer, roles.ScopeRun}
+
+// metadata serves the metadata of the authorization server (RFC 8414).
+func (s *Server) metadata(w http.ResponseWriter, r *http.Request) {
+	at, none := s.issuer(r), []string{"none"}
+	write(w, http.StatusOK, struct {
+		Issuer        string   `json:"issuer"`
+		Authorize     string   `json:"authorization_endpoint"`
+		Token         string   `json:"token_endpoint"`
+		Register      string   `json:"registration_endpoint"`
+		Revoke        string   `json:"revocation_endpoint"`
+		Responses     []string `json:"response_types_supported"`
+		Modes         []string `json:"response_modes_supported"`
+		Grants        []string `json:"grant_types_supported"`
+		Challenges    []string `json:"code_challenge_methods_supported"`
+		TokenMethods  []string `json:"token_endpoint_auth_methods_supported"`
+		RevokeMethods []string `json:"revocation_endpoint_auth_methods_supported"`
+		Scopes        []string `json:"scopes_supported"`
+		NamesItself   bool     `json:"authorization_response_iss_parameter_supported"`
+	}{
+		at, at + Path + "authorize", at + Path + "token", at + Path + "register", at + Path + "revoke",
+		[]string{"code"},
+		[]string{"query"},
+		[]string{"authorization_code", "refresh_token"},
+		[]string{"S256"},
+		none, none, scopeWords, true,
+	})
+}
+
+func write(w http.ResponseWriter, status int, body any) {
+	text, err := shoal.EncodeJSON(body)
+	if err != nil {
+		guard.WriteProblem(w, err)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // an error means that the client has disconnected
+}
