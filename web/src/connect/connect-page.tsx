@@ -24,6 +24,7 @@ export function ConnectPage() {
   return (
     <Page title="Connect an agent" about="It uses its own model and tools, and talks through this server.">
       <div className="flex max-w-read flex-col gap-8 p-5">
+        {may("connect_agent") && <WithoutKey />}
         <ClientStep chosen={client} />
         <section aria-labelledby="who" className="flex flex-col gap-3">
           <h2 id="who" className="text-lg font-semibold">
@@ -35,6 +36,18 @@ export function ConnectPage() {
         {made !== undefined && <LightPanel key={made.at} entity={entity} since={made.at} />}
       </div>
     </Page>
+  );
+}
+
+function WithoutKey() {
+  return (
+    <section aria-labelledby="signs-in" className="flex flex-col gap-2">
+      <h2 id="signs-in" className="text-lg font-semibold">
+        Without a key
+      </h2>
+      <p className="text-soft">Give this address to a client that signs in with OAuth, such as Claude Code or Codex. It opens a page here, on which you choose the agent that it acts as. For other clients, follow the steps.</p>
+      <Copyable name="the address" text={`${location.origin}/mcp`} />
+    </section>
   );
 }
 

@@ -1,4 +1,5 @@
-// The page that an invitation opens: a person chooses a name and is in. It needs no sign-in.
+// The page for those who join: a person whom an invitation has led here chooses a name and is in, without
+// a sign-in; and for a program that wants to join, a person who is signed in decides.
 import { type FormEvent, useState } from "react";
 import { call } from "@/api/client";
 import { signedInWith } from "@/signin/sign-in";
@@ -6,6 +7,8 @@ import { type Caller, ShoalError } from "@shoal-dev/client";
 import { Copyable } from "@/connect/copyable";
 import { Button } from "@/ui/button";
 import { TextField } from "@/ui/field";
+import { onDemand } from "@/ui/on-demand";
+import { Loading } from "@/ui/placeholder";
 
 interface Joined extends Caller {
   readonly signIn: string;
@@ -29,10 +32,14 @@ function takeCode(): string {
 }
 
 const code = takeCode();
+const program = new URLSearchParams(location.search).get("request");
+
+const AuthorizePage = onDemand(() => import("@/authorize/authorize-page").then((m) => m.AuthorizePage), { loading: <Loading /> });
 
 /** The page. */
 export function JoinPage() {
   const [joined, setJoined] = useState<Membership>();
+  if (program !== null) return <AuthorizePage query={program} />;
   return (
     <main className="mx-auto flex min-h-dvh max-w-md flex-col justify-center gap-6 px-6 py-10">
       <img src="/favicon.svg" alt="" className="size-10" />
