@@ -12,6 +12,8 @@ const (
 	KeyRotate      Act = "key.rotate"
 	SignInCreate   Act = "signin.create"
 	SignInEnd      Act = "signin.end"
+	PushCreate     Act = "push.create"
+	PushDelete     Act = "push.delete"
 	InviteCreate   Act = "invite.create"
 	InviteDelete   Act = "invite.delete"
 	InviteAccept   Act = "invite.accept"
@@ -47,7 +49,7 @@ const (
 
 // Acts lists all acts.
 var Acts = []Act{
-	KeyCreate, KeyRotate, KeyRevoke, SignInCreate, SignInEnd, InviteCreate, InviteDelete, InviteAccept,
+	KeyCreate, KeyRotate, KeyRevoke, SignInCreate, SignInEnd, PushCreate, PushDelete, InviteCreate, InviteDelete, InviteAccept,
 	ClientRegister, ConsentGive, ConsentDeny, TokenIssue, TokenRefresh, TokenRevoke, RunnerEnroll, RunnerRemove,
 	EntityCreate, EntityUpdate, EntityDelete, SessionCreate, SessionUpdate, SessionClose, SessionDelete, SessionExport, SessionImport,
 	SpaceCreate, SpaceClose, SpaceDelete, MemberAdd, MemberRemove, AgentPut, AgentDelete, ApprovalAnswer, ApprovalForget, CallRefuse,

@@ -18,6 +18,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/live"
 	"github.com/shoal-dev/shoal/internal/hub/nodes"
 	"github.com/shoal-dev/shoal/internal/hub/pending"
+	"github.com/shoal-dev/shoal/internal/hub/push"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/spaces"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
@@ -80,6 +81,7 @@ type Hub struct {
 	Archive   *archive.Archive
 	Nodes     *nodes.Nodes
 	Audits    *audits.Audits
+	Push      *push.Push
 	// Work is only for the executor of runs.
 	Work *runs.Work
 
@@ -124,6 +126,7 @@ func New(o Options) *Hub {
 	h.Archive = archive.NewArchive(c)
 	h.Nodes = nodes.NewNodes(c)
 	h.Audits = audits.NewAudits(c)
+	h.Push = push.New(c)
 	h.Work = runs.NewWork(c, parts)
 	return h
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore/clustersql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/coresql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/keysql"
+	"github.com/shoal-dev/shoal/internal/sqlstore/pushsql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/renderersql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/rowcache"
 	"github.com/shoal-dev/shoal/internal/sqlstore/runsql"
@@ -24,6 +25,7 @@ type (
 	auditTx    = auditsql.Tx
 	clusterTx  = clustersql.Tx
 	rendererTx = renderersql.Tx
+	pushTx     = pushsql.Tx
 )
 
 // tx is the current transaction of a connection. Its methods are those of the packages below,
@@ -37,6 +39,7 @@ type tx struct {
 	*auditTx
 	*clusterTx
 	*rendererTx
+	*pushTx
 	c *sqlconn.Conn
 }
 
@@ -54,7 +57,7 @@ type connection struct {
 func newConnection(c *sqlconn.Conn, cache *rowcache.Cache) *connection {
 	search := searchsql.New(c)
 	core := coresql.New(c, cache, search)
-	return &connection{c, &tx{coreTx: core, keyTx: keysql.New(c), runTx: runsql.New(c, core), searchTx: search, archiveTx: archivesql.New(c, core, search), auditTx: auditsql.New(c), clusterTx: clustersql.New(c), rendererTx: renderersql.New(c), c: c}}
+	return &connection{c, &tx{coreTx: core, keyTx: keysql.New(c), runTx: runsql.New(c, core), searchTx: search, archiveTx: archivesql.New(c, core, search), auditTx: auditsql.New(c), clusterTx: clustersql.New(c), rendererTx: renderersql.New(c), pushTx: pushsql.New(c), c: c}}
 }
 
 // newWriter returns the connection that changes the database.

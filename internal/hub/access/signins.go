@@ -118,12 +118,20 @@ func (k *Keys) SignOut(ctx context.Context, id shoal.KeyID) error {
 // SignOutEverywhere ends every sign-in of a key as SignOut does, or every sign-in by link
 // if the id is empty. It checks no rights.
 func (k *Keys) SignOutEverywhere(ctx context.Context, of shoal.KeyID) error {
-	return k.endSignIns(ctx, "hub.Keys.SignOutEverywhere", func(tx storage.Tx) ([]shoal.KeyID, error) { return tx.SignIns(of) })
+	return k.endSignIns(ctx, "hub.Keys.SignOutEverywhere", func(tx storage.Tx) ([]shoal.KeyID, error) {
+		if err := tx.DeletePushesBy(of); err != nil { // also those of browsers whose sign-in has lapsed
+			return nil, err
+		}
+		return tx.SignIns(of)
+	})
 }
 
 // SignOutPerson ends every sign-in that acts as an entity, as SignOut does. It checks no rights.
 func (k *Keys) SignOutPerson(ctx context.Context, session shoal.SessionID, entity shoal.EntityID) error {
 	return k.endSignIns(ctx, "hub.Keys.SignOutPerson", func(tx storage.Tx) (ended []shoal.KeyID, err error) {
+		if err := tx.DeletePushesOf(session, entity); err != nil {
+			return nil, err
+		}
 		found, err := tx.SignInsOf(session, entity, "", shoal.MaxPage)
 		for _, key := range found {
 			ended = append(ended, key.ID)

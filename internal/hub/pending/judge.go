@@ -81,8 +81,8 @@ func (j *Judge) Voter(caller shoal.Principal, row storage.Pending) (approval.Vot
 	return v, err
 }
 
-// mayAnswer reports whether the caller may answer the row.
-func (j *Judge) mayAnswer(caller shoal.Principal, row storage.Pending) (bool, error) {
+// MayAnswer reports whether the caller may answer the row.
+func (j *Judge) MayAnswer(caller shoal.Principal, row storage.Pending) (bool, error) {
 	a, err := j.Action(row)
 	if err != nil {
 		return false, err

@@ -59,7 +59,7 @@ func (p *Pending) List(ctx context.Context, caller shoal.Principal, session shoa
 				filter.After = row.ID
 				may := filter.Reader == ""
 				if !may {
-					if may, err = judge.mayAnswer(caller, row); err != nil {
+					if may, err = judge.MayAnswer(caller, row); err != nil {
 						return err
 					}
 				}

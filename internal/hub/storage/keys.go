@@ -23,7 +23,8 @@ type KeyTx interface {
 	// Keys lists the keys of a session, or all if session is empty, in the order of ids,
 	// starting after the given one.
 	Keys(session shoal.SessionID, after shoal.KeyID, limit int) ([]shoal.Key, error)
-	// DeleteKey deletes a key and the invitations that were made with it. It fails with NotFound also
+	// DeleteKey deletes a key, the invitations that were made with it, and the subscriptions to
+	// notifications of its browser and of its sign-ins. It fails with NotFound also
 	// for a key of another session; an empty session means any.
 	DeleteKey(session shoal.SessionID, id shoal.KeyID) error
 	// ReplaceKey ends a key at a time, unless it ends earlier, renews it no more, and names the key
@@ -34,7 +35,7 @@ type KeyTx interface {
 	// RevokedKey reports whether a key with this hash was deleted, alone or together with
 	// its entity. It does not know the keys of deleted sessions.
 	RevokedKey(hash string) (bool, error)
-	// DeleteEntityKeys is DeleteKey for every key of an entity.
+	// DeleteEntityKeys is DeleteKey for every key of an entity, and deletes all its subscriptions.
 	DeleteEntityKeys(session shoal.SessionID, entity shoal.EntityID) error
 	// EndedRights returns those of the given rights that have ended at a time: revoked or
 	// expired keys, deleted entities and sessions, and roles that the entity no longer has. An

@@ -82,6 +82,7 @@ type Tx interface {
 	RecordTx
 	NodeTx
 	AuditTx
+	PushTx
 	// Now returns the time of the database's clock, which decides when leases expire.
 	Now() (shoal.Time, error)
 }

@@ -24,6 +24,7 @@ func Exercise(t *testing.T, open func(t *testing.T) storage.Store) {
 		{Name: "view", Tests: viewTests},
 		{Name: "records", Tests: recordTests},
 		{Name: "nodes", Tests: nodeTests},
+		{Name: "push", Tests: pushTests},
 	}, coretest.Suites, inboxtest.Suites, runstest.Suites)
 	for _, suite := range suites {
 		t.Run(suite.Name, func(t *testing.T) {

@@ -101,7 +101,7 @@ func (t *Tx) checkImport(session shoal.SessionID) error {
 
 // keptTables are the tables whose rows are not erased when a session is replaced: they are
 // kept, or the statements that replace them read them.
-var keptTables = []string{"keys", "explicit_keys", "answers", "events", "event_floors", "lineage_places", "entities", "inbox_places"}
+var keptTables = []string{"keys", "explicit_keys", "push_subscriptions", "answers", "events", "event_floors", "lineage_places", "entities", "inbox_places"}
 
 // replaceSession replaces the content of the session id by that of the hidden session stage.
 func (t *Tx) replaceSession(id, stage shoal.SessionID) error {

@@ -126,7 +126,7 @@ func (t *Tx) DeleteKey(session shoal.SessionID, id shoal.KeyID) error {
 	if err != nil {
 		return err
 	}
-	return t.c.ExecAll([]string{`DELETE FROM explicit_keys WHERE key_id = $1`, `DELETE FROM invites WHERE made_with = $1`, `DELETE FROM oauth_grants WHERE key_id = $1`}, id)
+	return t.c.ExecAll([]string{`DELETE FROM explicit_keys WHERE key_id = $1`, `DELETE FROM invites WHERE made_with = $1`, `DELETE FROM oauth_grants WHERE key_id = $1`, `DELETE FROM push_subscriptions WHERE key_id = $1 OR sign_in_of = $1`}, id)
 }
 
 // DeleteEntityKeys implements [hub.KeyTx].
@@ -137,6 +137,7 @@ func (t *Tx) DeleteEntityKeys(session shoal.SessionID, entity shoal.EntityID) er
 		`DELETE FROM oauth_grants WHERE key_id IN (SELECT id FROM keys WHERE session_id = $1 AND entity_id = $2)`,
 		`INSERT INTO revoked_keys (hash, session_id) SELECT hash, session_id FROM keys WHERE session_id = $1 AND entity_id = $2 ON CONFLICT DO NOTHING`,
 		`DELETE FROM keys WHERE session_id = $1 AND entity_id = $2`,
+		`DELETE FROM push_subscriptions WHERE session_id = $1 AND entity_id = $2`,
 	}, session, entity)
 }
 

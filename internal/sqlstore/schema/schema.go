@@ -45,6 +45,7 @@ var EraseSession = []string{
 	`DELETE FROM revoked_keys WHERE session_id = $1`,
 	`DELETE FROM invites WHERE session_id = $1`,
 	`DELETE FROM oauth_grants WHERE session_id = $1`,
+	`DELETE FROM push_subscriptions WHERE session_id = $1`,
 	`DELETE FROM runner_agents WHERE session_id = $1`,
 	`DELETE FROM answers WHERE session_id = $1`,
 	`DELETE FROM hosted_agents WHERE session_id = $1`,
