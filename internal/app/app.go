@@ -46,6 +46,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/run"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 	"github.com/shoal-dev/shoal/internal/tool"
+	"github.com/shoal-dev/shoal/internal/webpush"
 )
 
 // ErrDisk is the error of a server whose disk failed a commit.
@@ -67,6 +68,7 @@ type Server struct {
 	network   *tool.Network
 	executor  *run.Executor
 	remote    *remoterun.Server
+	push      *webpush.Sender
 	store     *sqlstore.Store
 	auditLog  *auditlog.File  // nil without a file
 	bus       *clusterbus.Bus // nil if there can be only one server
@@ -156,6 +158,7 @@ func Start(ctx context.Context, c Config) (_ *Server, err error) {
 	go func() { s.served <- s.http.Serve(s.transport.wrap(s.listener)) }() // ends with Stop
 	go func() { _ = s.http.Serve(s.pool) }()                               // ends with the other
 	s.transport.start()
+	s.notify()
 	s.announce(ctx)
 	return s, nil
 }

@@ -87,8 +87,9 @@ type Config struct {
 	OIDCRoles       []string `name:"oidc-role" help:"Give the members of a group a role in the session, such as shoal-admins=owner; repeatable, and the first that fits counts. With it, others become members at each sign-in." placeholder:"GROUP=ROLE"`
 	OIDCScopes      []string `name:"oidc-scope" help:"Request this scope besides openid, profile and email, such as groups; repeatable." placeholder:"SCOPE"`
 	// AllowPrivate are the loopback and private networks, such as 10.0.0.0/8, that
-	// agents' request tools and MCP servers may call; empty by default.
-	AllowPrivate []string `help:"Let agents' request tools and MCP servers reach these loopback and private networks, such as 10.1.0.0/16; repeatable." placeholder:"CIDR"`
+	// agents' request tools and MCP servers may call, and where push services of
+	// browsers may be; empty by default.
+	AllowPrivate []string `help:"Let agents' request tools and MCP servers, and notifications to browsers, reach these loopback and private networks, such as 10.1.0.0/16; repeatable." placeholder:"CIDR"`
 	// AllowEnv names the environment variables that agent configs may use as
 	// ${env.NAME}; empty by default. The server's own variables and model API keys
 	// are refused.

@@ -40,6 +40,9 @@ func (s *Server) stopExecuting(ctx context.Context) {
 	if s.remote != nil {
 		defer s.remote.Stop()
 	}
+	if s.push != nil {
+		defer s.push.Stop()
+	}
 	if s.executor == nil {
 		return
 	}

@@ -142,6 +142,6 @@ func routes() []route {
 	return slices.Concat(
 		sessionRoutes(), entityRoutes(), waitRoutes(), spaceRoutes(), messageRoutes(), eventRoutes(), searchRoutes(),
 		agentRoutes(), agentNoteRoutes(), conversationRoutes(), planRoutes(), runRoutes(), remoteRoutes(), runnerRoutes(), pendingRoutes(), usageRoutes(), exportRoutes(), fileRoutes(), rendererRoutes(),
-		keyRoutes(), inviteRoutes(), auditRoutes(), nodeRoutes(), healthRoutes(), documentRoutes(), documentConfigRoutes(),
+		keyRoutes(), inviteRoutes(), pushRoutes(), auditRoutes(), nodeRoutes(), healthRoutes(), documentRoutes(), documentConfigRoutes(),
 	)
 }

@@ -21,6 +21,9 @@ import (
 // the session in the space room, visitor one that is in no space, and auditor an auditor in no space.
 var callers = []string{"anonymous", "expired", "revoked", "member", "outsider", "stranger", "service", "awayService", "admin", "owner", "awayOwner", "guest", "visitor", "auditor", "awayAuditor"}
 
+// pushPoint is the public key of a browser.
+const pushPoint = "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
+
 // matrix says for every route what each caller gets.
 var matrix = map[string]struct {
 	query, body string
@@ -112,6 +115,10 @@ var matrix = map[string]struct {
 	"POST " + sessionPath + "/invites":            {"", `{"name": "more"}`, "401 401 401  403 403 404  403 404 201  201 404  403 403 403 404"},
 	"GET " + sessionPath + "/invites":             {"", "", "401 401 401  403 403 404  403 404 200  200 404  403 403 200 404"},
 	"DELETE " + sessionPath + "/invites/{invite}": {"", "", "401 401 401  403 403 404  403 404 204  204 404  403 403 403 404"},
+
+	"GET " + pushPath:                        {"", "", "401 401 401  200 200 404  403 404 400  200 404  200 200 200 404"},
+	"POST " + pushPath:                       {"", `{"endpoint": "https://push.example/1", "p256dh": "` + pushPoint + `", "auth": "BTBZMqHH6r4Tts7J_aSIgg"}`, "401 401 401  403 403 404  403 404 400  201 404  201 201 201 404"},
+	"DELETE " + pushPath + "/{subscription}": {"", "", "401 401 401  404 404 404  403 404 400  404 404  404 404 404 404"},
 
 	"GET " + sessionPath + "/audit":    {"", "", "401 401 401  403 403 404  403 404 200  200 404  403 403 200 404"},
 	"GET /v1/audit":                    {"", "", "401 401 401  403 403 403  403 403 200  403 403  403 403 403 403"},
@@ -225,7 +232,7 @@ func (w *world) fixture(session string, keys map[string]string, pattern string) 
 
 	other := into[shoal.Key](w.do(w.admin, "POST", "/v1/keys", shoal.NewKey{Role: shoal.RoleService, SessionID: shoal.SessionID(session)}).wants(201))
 	w.do(w.admin, "PUT", at+"/renderers/card", "<p>"+internal, "Content-Type", bodies.Renderer).wants(201)
-	names := []string{"{renderer}", "card", "{version}", "1", "{session}", session, "{entity}", "mate", "{space}", "room", "{key}", string(other.ID), "{message}", string(said.ID), "{emoji}", "%F0%9F%91%8D"}
+	names := []string{"{subscription}", "psh_none", "{renderer}", "card", "{version}", "1", "{session}", session, "{entity}", "mate", "{space}", "room", "{key}", string(other.ID), "{message}", string(said.ID), "{emoji}", "%F0%9F%91%8D"}
 	if slices.ContainsFunc([]string{"/agents", "/plans", "/runs", "/pending-actions", "/usage", "/files", "/signed-urls"}, func(noun string) bool { return strings.Contains(pattern, noun) }) {
 		names = append(names, f.hosting(session, !strings.HasSuffix(pattern, "/cancel") && !strings.HasSuffix(pattern, "/retry"))...)
 	}

@@ -6,6 +6,9 @@ var typeWords = map[string]string{
 	"AuditTarget":            "What an act changed, or which call was refused.",
 	"AuditHead":              "The number and the hash of the last record of an audit log; 0 and an empty hash for an empty one.",
 	"AuditPage":              "A page of an audit log.",
+	"PushSubscription":       "A browser in which a participant is notified. `device` is what the browser runs on, empty if the caller did not sign in with it. `lastSentAt` is when something was sent to it last.",
+	"NewSubscription":        "Where the push service of a browser accepts notifications (`endpoint`), and what encrypts them for it: its public key and its secret, in base64 for URLs without padding.",
+	"SubscriptionPage":       "The browsers in which a participant is notified. There is always one page.",
 	"Runner":                 "A machine on which a program runs agents of the session. `version` and `seenAt` are those of its last report.",
 	"RunnerPage":             "A page of runners.",
 	"RunnerAgent":            "An agent on a runner. `keyId` is the key with which the runner reports, null for an admin key.",
@@ -173,6 +176,7 @@ var typeWords = map[string]string{
 
 // fieldWords describe properties, by their name or by schema and name.
 var fieldWords = map[string]string{
+	"SubscriptionPage.publicKey":    "The key of the server, on the curve P-256, in base64 for URLs without padding.",
 	"nextCursor":                    "Where the next page begins; null on the last one.",
 	"kind":                          "`human` or `agent`.",
 	"externalId":                    "The id in the operator's identity provider.",

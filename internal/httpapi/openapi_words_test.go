@@ -73,6 +73,7 @@ func sharedParams() map[string]*apiParam {
 		"run":             id("run", "The id of a run."),
 		"step":            {Name: "step", In: "path", Required: true, Description: "The index of a step, counted from 0.", Schema: whole()},
 		"pending":         id("pending", "The id of a pending action."),
+		"subscription":    id("subscription", "The id of a subscription to notifications."),
 		"decision":        id("decision", "The id of a remembered decision."),
 		"file":            id("file", "The id of a file."),
 		"message":         id("message", "The id of a message."),

@@ -4,11 +4,11 @@ import (
 	"mime"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/httpapi/bodies"
+	"github.com/shoal-dev/shoal/internal/httpapi/sandbox"
 )
 
 const (
@@ -74,22 +74,6 @@ func deleteRenderer(c *call) error {
 	return c.noContentOr(c.Hub.Renderers.Delete(c.ctx(), c.caller, c.session(), c.renderer()))
 }
 
-// rendererPolicy lets a page run its own scripts and styles without an origin: it cannot load
-// anything, and communicates with the console, which shows it, only by messages. `sandbox` also
-// applies when the page is opened directly. `webrtc` is blocked separately because the
-// directives for fetching do not cover it, and a page could send data through it.
-var rendererPolicy = strings.Join([]string{
-	"sandbox allow-scripts",
-	"default-src 'none'",
-	"script-src 'unsafe-inline'",
-	"style-src 'unsafe-inline'",
-	"img-src data:",
-	"base-uri 'none'",
-	"form-action 'none'",
-	"frame-ancestors 'self'",
-	"webrtc 'block'",
-}, "; ")
-
 func serveRenderer(c *call) error {
 	version, err := strconv.Atoi(c.r.PathValue("version"))
 	if err != nil {
@@ -99,9 +83,6 @@ func serveRenderer(c *call) error {
 	if err != nil {
 		return err
 	}
-	h := c.w.Header()
-	h.Set("Content-Security-Policy", rendererPolicy)
-	h.Set("X-DNS-Prefetch-Control", "off") // DNS queries can carry data, too
-	h.Set("Permissions-Policy", "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()")
+	sandbox.Protect(c.w.Header())
 	return c.answerCacheable(found.Hash, "text/html; charset=utf-8", page)
 }

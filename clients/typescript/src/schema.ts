@@ -1086,6 +1086,47 @@ export interface paths {
         readonly patch: operations["updatePlan"];
         readonly trace?: never;
     };
+    readonly "/v1/sessions/{session}/push-subscriptions": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List the browsers in which you are notified
+         * @description Ordered by creation. `publicKey` is the `applicationServerKey` with which a browser subscribes.
+         */
+        readonly get: operations["listPushSubscriptions"];
+        readonly put?: never;
+        /**
+         * Be notified in a browser
+         * @description Of mentions of the acting human, and of pending actions that it may answer, from then on: who and in which space, never the text. Nothing is sent within five seconds, of what was read or answered meanwhile, or from a muted space. The body is what `PushSubscription.toJSON()` of the browser returns, with its `keys` beside `endpoint`. Repeating the call renews the subscription, which ends with the sign-in or key of the caller, and after 30 days. Each participant has at most ten; one more replaces the oldest.
+         */
+        readonly post: operations["createPushSubscription"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/sessions/{session}/push-subscriptions/{subscription}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        /** Stop notifications in a browser */
+        readonly delete: operations["deletePushSubscription"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/sessions/{session}/remembered-decisions": {
         readonly parameters: {
             readonly query?: never;
@@ -1770,7 +1811,7 @@ export interface components {
         /** @description Who did what, on what. `count` is how many equal refused calls the record counts, 1 for everything else. `sessionId` is null in the log of the server, `entityId` for keys that belong to no entity, `actingAs` unless an admin acted as an entity. */
         readonly AuditRecord: {
             /** @enum {string} */
-            readonly act: "key.create" | "key.rotate" | "key.revoke" | "signin.create" | "signin.end" | "invite.create" | "invite.delete" | "invite.accept" | "client.register" | "consent.give" | "consent.deny" | "token.issue" | "token.refresh" | "token.revoke" | "runner.enroll" | "runner.remove" | "entity.create" | "entity.update" | "entity.delete" | "session.create" | "session.update" | "session.close" | "session.delete" | "session.export" | "session.import" | "space.create" | "space.close" | "space.delete" | "member.add" | "member.remove" | "agent.put" | "agent.delete" | "approval.answer" | "approval.forget" | "call.refuse";
+            readonly act: "key.create" | "key.rotate" | "key.revoke" | "signin.create" | "signin.end" | "push.create" | "push.delete" | "invite.create" | "invite.delete" | "invite.accept" | "client.register" | "consent.give" | "consent.deny" | "token.issue" | "token.refresh" | "token.revoke" | "runner.enroll" | "runner.remove" | "entity.create" | "entity.update" | "entity.delete" | "session.create" | "session.update" | "session.close" | "session.delete" | "session.export" | "session.import" | "space.create" | "space.close" | "space.delete" | "member.add" | "member.remove" | "agent.put" | "agent.delete" | "approval.answer" | "approval.forget" | "call.refuse";
             readonly actingAs: string | null;
             readonly address: string;
             /** Format: date-time */
@@ -2689,6 +2730,12 @@ export interface components {
             readonly name: string;
             readonly showAgentReasoning?: boolean;
         };
+        /** @description Where the push service of a browser accepts notifications (`endpoint`), and what encrypts them for it: its public key and its secret, in base64 for URLs without padding. */
+        readonly NewSubscription: {
+            readonly auth: string;
+            readonly endpoint: string;
+            readonly p256dh: string;
+        };
         /** @description Text to post. */
         readonly NewTextPart: {
             readonly text: string;
@@ -3040,6 +3087,17 @@ export interface components {
             readonly status: number;
             readonly title: string;
             readonly type: string;
+        };
+        /** @description A browser in which a participant is notified. `device` is what the browser runs on, empty if the caller did not sign in with it. `lastSentAt` is when something was sent to it last. */
+        readonly PushSubscription: {
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly device: string;
+            /** Format: date-time */
+            readonly expiresAt: string;
+            readonly id: string;
+            /** Format: date-time */
+            readonly lastSentAt: string | null;
         };
         /** @description How a posted message reaches an agent that it mentions, at the time of the post. */
         readonly Reach: {
@@ -3718,6 +3776,14 @@ export interface components {
             readonly items: readonly components["schemas"]["Step"][];
             /** @description Where the next page begins; null on the last one. */
             readonly nextCursor: string | null;
+        };
+        /** @description The browsers in which a participant is notified. There is always one page. */
+        readonly SubscriptionPage: {
+            readonly items: readonly components["schemas"]["PushSubscription"][];
+            /** @description Where the next page begins; null on the last one. */
+            readonly nextCursor: string | null;
+            /** @description The key of the server, on the curve P-256, in base64 for URLs without padding. */
+            readonly publicKey: string;
         };
         /** @description `text-start` (without text) and `text-end` with the whole text; `reasoning-start` and `reasoning-end` without text. */
         readonly TextData: {
@@ -4421,6 +4487,8 @@ export interface components {
         readonly space: string;
         /** @description The index of a step, counted from 0. */
         readonly step: number;
+        /** @description The id of a subscription to notifications. */
+        readonly subscription: string;
         /** @description A version, counted from 1. */
         readonly version: number;
     };
@@ -7295,6 +7363,119 @@ export interface operations {
             readonly 413: components["responses"]["too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
+    readonly listPushSubscriptions: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["SubscriptionPage"];
+                };
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+        };
+    };
+    readonly createPushSubscription: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "endpoint": "https://push.example/2f6e",
+                 *       "p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+                 *       "auth": "BTBZMqHH6r4Tts7J_aSIgg"
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["NewSubscription"];
+            };
+        };
+        readonly responses: {
+            /** @description Created */
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PushSubscription"];
+                };
+            };
+            readonly 400: components["responses"]["invalid_json"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 413: components["responses"]["too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
+    readonly deletePushSubscription: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of a subscription to notifications. */
+                readonly subscription: components["parameters"]["subscription"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description No Content */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
             readonly 429: components["responses"]["rate_limited"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["busy"];

@@ -63,6 +63,8 @@ var OfBodies = map[string]Bound{
 	"NewKey.sessionId": ID, "NewKey.entityId": ID, "NewKey.name": Line, "NewKey.expiresAt": timestamp, "NewKey.scopes": {Entries: 8}, "NewKey.scopes[]": {Bytes: shoal.MaxDescription}, "NewKey.renewForMs": Whole,
 	"KeyRotation.overlapMs": Whole, "KeyRotation.expiresAt": timestamp,
 
+	"NewSubscription.endpoint": {Bytes: shoal.MaxDescription}, "NewSubscription.p256dh": {Bytes: shoal.MaxName}, "NewSubscription.auth": {Bytes: shoal.MaxID},
+
 	"NewInvite.name": Line, "NewInvite.sessionRole": {Bytes: shoal.MaxID}, "NewInvite.spaces": {Entries: shoal.MaxInviteSpaces}, "NewInvite.spaces[]": ID,
 	"NewInvite.expiresAt": timestamp,
 

@@ -45,6 +45,7 @@ from .models import (
     NewPlan,
     NewSession,
     NewSpace,
+    NewSubscription,
     NodePage,
     PendingAction,
     PendingActionPage,
@@ -52,6 +53,7 @@ from .models import (
     Plan,
     PlanChange,
     PlanPage,
+    PushSubscription,
     ReadInput,
     ReceiptPage,
     RememberedDecisionPage,
@@ -71,6 +73,7 @@ from .models import (
     SpaceChange,
     SpacePage,
     StepPage,
+    SubscriptionPage,
     ToolResultInput,
     TriggerInput,
     Triggered,
@@ -212,6 +215,15 @@ class AsyncOperations:
         """
         return await self.call("POST", "/v1/sessions/{session}/agents/{agent}/plans", {"session": session, "agent": agent}, body=body, idempotency_key=idempotency_key)
 
+    async def create_push_subscription(self, body: NewSubscription, *, session: str | None = None) -> PushSubscription:
+        """Of mentions of the acting human, and of pending actions that it may answer, from then on: who and in which
+        space, never the text. Nothing is sent within five seconds, of what was read or answered meanwhile, or from a
+        muted space. The body is what `PushSubscription.toJSON()` of the browser returns, with its `keys` beside
+        `endpoint`. Repeating the call renews the subscription, which ends with the sign-in or key of the caller, and
+        after 30 days. Each participant has at most ten; one more replaces the oldest.
+        """
+        return await self.call("POST", "/v1/sessions/{session}/push-subscriptions", {"session": session}, body=body)
+
     async def create_session(self, body: NewSession | None = None, *, idempotency_key: str | None = None) -> Session:
         """Without an id, the server generates one. Admins only."""
         return await self.call("POST", "/v1/sessions", {}, body=body, idempotency_key=idempotency_key)
@@ -265,6 +277,10 @@ class AsyncOperations:
     async def delete_plan(self, plan: str, *, session: str | None = None) -> None:
         """Runs that it started continue. For admins and owners of the session."""
         await self.call("DELETE", "/v1/sessions/{session}/plans/{plan}", {"session": session, "plan": plan})
+
+    async def delete_push_subscription(self, subscription: str, *, session: str | None = None) -> None:
+        """Stop notifications in a browser"""
+        await self.call("DELETE", "/v1/sessions/{session}/push-subscriptions/{subscription}", {"session": session, "subscription": subscription})
 
     async def delete_remembered_decision(self, decision: str, *, session: str | None = None) -> None:
         """The next call asks for permission again. For every human that sees the decision, and for admins."""
@@ -471,6 +487,10 @@ class AsyncOperations:
     async def list_plans(self, agent: str, *, cursor: str | None = None, limit: int | None = None, session: str | None = None) -> PlanPage:
         """Ordered by id, including completed and canceled ones. For admins and owners of the session."""
         return await self.call("GET", "/v1/sessions/{session}/agents/{agent}/plans", {"session": session, "agent": agent}, query={"cursor": cursor, "limit": limit})
+
+    async def list_push_subscriptions(self, *, session: str | None = None) -> SubscriptionPage:
+        """Ordered by creation. `publicKey` is the `applicationServerKey` with which a browser subscribes."""
+        return await self.call("GET", "/v1/sessions/{session}/push-subscriptions", {"session": session})
 
     async def list_remembered_decisions(self, *, cursor: str | None = None, limit: int | None = None, session: str | None = None) -> RememberedDecisionPage:
         """Decisions about permissions that also settle later calls, until `expiresAt`. Services and admins see all; an
@@ -874,6 +894,15 @@ class Operations:
         """
         return self.call("POST", "/v1/sessions/{session}/agents/{agent}/plans", {"session": session, "agent": agent}, body=body, idempotency_key=idempotency_key)
 
+    def create_push_subscription(self, body: NewSubscription, *, session: str | None = None) -> PushSubscription:
+        """Of mentions of the acting human, and of pending actions that it may answer, from then on: who and in which
+        space, never the text. Nothing is sent within five seconds, of what was read or answered meanwhile, or from a
+        muted space. The body is what `PushSubscription.toJSON()` of the browser returns, with its `keys` beside
+        `endpoint`. Repeating the call renews the subscription, which ends with the sign-in or key of the caller, and
+        after 30 days. Each participant has at most ten; one more replaces the oldest.
+        """
+        return self.call("POST", "/v1/sessions/{session}/push-subscriptions", {"session": session}, body=body)
+
     def create_session(self, body: NewSession | None = None, *, idempotency_key: str | None = None) -> Session:
         """Without an id, the server generates one. Admins only."""
         return self.call("POST", "/v1/sessions", {}, body=body, idempotency_key=idempotency_key)
@@ -927,6 +956,10 @@ class Operations:
     def delete_plan(self, plan: str, *, session: str | None = None) -> None:
         """Runs that it started continue. For admins and owners of the session."""
         self.call("DELETE", "/v1/sessions/{session}/plans/{plan}", {"session": session, "plan": plan})
+
+    def delete_push_subscription(self, subscription: str, *, session: str | None = None) -> None:
+        """Stop notifications in a browser"""
+        self.call("DELETE", "/v1/sessions/{session}/push-subscriptions/{subscription}", {"session": session, "subscription": subscription})
 
     def delete_remembered_decision(self, decision: str, *, session: str | None = None) -> None:
         """The next call asks for permission again. For every human that sees the decision, and for admins."""
@@ -1133,6 +1166,10 @@ class Operations:
     def list_plans(self, agent: str, *, cursor: str | None = None, limit: int | None = None, session: str | None = None) -> PlanPage:
         """Ordered by id, including completed and canceled ones. For admins and owners of the session."""
         return self.call("GET", "/v1/sessions/{session}/agents/{agent}/plans", {"session": session, "agent": agent}, query={"cursor": cursor, "limit": limit})
+
+    def list_push_subscriptions(self, *, session: str | None = None) -> SubscriptionPage:
+        """Ordered by creation. `publicKey` is the `applicationServerKey` with which a browser subscribes."""
+        return self.call("GET", "/v1/sessions/{session}/push-subscriptions", {"session": session})
 
     def list_remembered_decisions(self, *, cursor: str | None = None, limit: int | None = None, session: str | None = None) -> RememberedDecisionPage:
         """Decisions about permissions that also settle later calls, until `expiresAt`. Services and admins see all; an

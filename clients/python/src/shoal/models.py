@@ -80,6 +80,7 @@ __all__ = [
     "NewPlan",
     "NewSession",
     "NewSpace",
+    "NewSubscription",
     "NewTextPart",
     "Node",
     "NodePage",
@@ -99,6 +100,7 @@ __all__ = [
     "PrivatePart",
     "PrivateTrigger",
     "Problem",
+    "PushSubscription",
     "Reach",
     "Reaction",
     "ReadInput",
@@ -146,6 +148,7 @@ __all__ = [
     "StepCall",
     "StepData",
     "StepPage",
+    "SubscriptionPage",
     "TextData",
     "TextPart",
     "ToolInputData",
@@ -226,7 +229,7 @@ class AuditRecord(TypedDict):
     an entity.
     """
 
-    act: Literal["key.create", "key.rotate", "key.revoke", "signin.create", "signin.end", "invite.create", "invite.delete", "invite.accept", "client.register", "consent.give", "consent.deny", "token.issue", "token.refresh", "token.revoke", "runner.enroll", "runner.remove", "entity.create", "entity.update", "entity.delete", "session.create", "session.update", "session.close", "session.delete", "session.export", "session.import", "space.create", "space.close", "space.delete", "member.add", "member.remove", "agent.put", "agent.delete", "approval.answer", "approval.forget", "call.refuse"]
+    act: Literal["key.create", "key.rotate", "key.revoke", "signin.create", "signin.end", "push.create", "push.delete", "invite.create", "invite.delete", "invite.accept", "client.register", "consent.give", "consent.deny", "token.issue", "token.refresh", "token.revoke", "runner.enroll", "runner.remove", "entity.create", "entity.update", "entity.delete", "session.create", "session.update", "session.close", "session.delete", "session.export", "session.import", "space.create", "space.close", "space.delete", "member.add", "member.remove", "agent.put", "agent.delete", "approval.answer", "approval.forget", "call.refuse"]
     actingAs: str | None
     address: str
     at: str
@@ -1065,6 +1068,16 @@ class NewSpace(_NewSpace, total=False):
     showAgentReasoning: bool
 
 
+class NewSubscription(TypedDict):
+    """Where the push service of a browser accepts notifications (`endpoint`), and what encrypts them for it: its public
+    key and its secret, in base64 for URLs without padding.
+    """
+
+    auth: str
+    endpoint: str
+    p256dh: str
+
+
 class NewTextPart(TypedDict):
     """Text to post."""
 
@@ -1344,6 +1357,18 @@ class Problem(_Problem, total=False):
 
     #: Every wrong field.
     errors: list[FieldError]
+
+
+class PushSubscription(TypedDict):
+    """A browser in which a participant is notified. `device` is what the browser runs on, empty if the caller did not sign
+    in with it. `lastSentAt` is when something was sent to it last.
+    """
+
+    createdAt: str
+    device: str
+    expiresAt: str
+    id: str
+    lastSentAt: str | None
 
 
 class _Reach(TypedDict):
@@ -1942,6 +1967,16 @@ class StepPage(TypedDict):
     items: list[Step]
     #: Where the next page begins; null on the last one.
     nextCursor: str | None
+
+
+class SubscriptionPage(TypedDict):
+    """The browsers in which a participant is notified. There is always one page."""
+
+    items: list[PushSubscription]
+    #: Where the next page begins; null on the last one.
+    nextCursor: str | None
+    #: The key of the server, on the curve P-256, in base64 for URLs without padding.
+    publicKey: str
 
 
 class _TextData(TypedDict):
