@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal/internal/shoaltest/program"
+	"github.com/shoal-dev/shoal/internal/shoaltest/tlstest"
 )
 
 // fileTime bounds one file of stories. Each story has a limit of its own (stage/watch.mjs)
@@ -101,7 +102,8 @@ func play(t *testing.T, file string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(t.Context(), fileTime)
 	defer cancel()
 	node := exec.CommandContext(ctx, "node", "--test", "--test-reporter=spec", "--test-concurrency=1", file)
-	node.Env = append(os.Environ(), "SHOAL_BIN="+shoalBinary.Path(), "CHROMIUM="+browser)
+	push := tlstest.New(t, "127.0.0.1") // of the push service of push.test.mjs
+	node.Env = append(os.Environ(), "SHOAL_BIN="+shoalBinary.Path(), "CHROMIUM="+browser, "SHOAL_TLS_CERT="+push.CertFile, "SHOAL_TLS_KEY="+push.KeyFile)
 	node.WaitDelay = 10 * time.Second
 	return node.CombinedOutput()
 }

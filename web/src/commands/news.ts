@@ -15,7 +15,8 @@ export interface News {
 
 /**
  * The notification of an event: a mention, or a pending action. Undefined for all other
- * events, for the reader's own messages, and for spaces that the reader is not a member of.
+ * events, for the reader's own messages, and for spaces that the reader is not a member of or has
+ * muted.
  * It never contains the text of a message.
  */
 export function newsOf(event: LiveEvent, live: SessionState): News | undefined {
@@ -24,7 +25,7 @@ export function newsOf(event: LiveEvent, live: SessionState): News | undefined {
   const nameOf = (id: string) => (id === "system" ? "Shoal" : (live.entities.get(id)?.name ?? id));
   const mine = (space: string | null) => {
     const found = live.spaces.get(space ?? "")?.space;
-    return found?.members.some((m) => m.entityId === me) === true ? found : undefined;
+    return found?.members.some((m) => m.entityId === me) === true && !found.muted ? found : undefined;
   };
   if (event.type === "pending.opened") {
     const p = event.pendingAction;

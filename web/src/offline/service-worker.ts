@@ -1,6 +1,7 @@
-// The service worker, built as /sw.js: it opens the console while the server is away. It
-// keeps the files of one build, which are the same for everybody, and answers nothing else:
-// no call of the API passes through it, so it holds nothing that anybody wrote.
+// The service worker, built as /sw.js: it opens the console while the server is away, and shows
+// what the server notifies the reader of. It keeps the files of one build, which are the same for
+// everybody, and answers nothing else: no call of the API passes through it, so it holds nothing
+// that anybody wrote.
 //
 // A page always comes from the server if that answers: what is kept is never shown in place
 // of a newer build. Files below /assets/ have the hash of their content in their names, so
@@ -22,12 +23,40 @@ interface Fetching {
   respondWith(answer: Promise<Response>): void;
 }
 
+/** What the server sends (Notice in internal/hub/push). */
+interface Notice {
+  readonly kind: "mention" | "pending";
+  readonly by: string;
+  readonly sessionId: string;
+  readonly spaceId?: string;
+  readonly space?: string;
+  readonly seq?: number;
+  readonly tag: string;
+}
+
+interface Pushed extends Lasting {
+  readonly data: { json(): unknown } | null;
+}
+
+interface Clicked extends Lasting {
+  readonly notification: Notification;
+}
+
+interface Tab {
+  readonly visibilityState: DocumentVisibilityState;
+  focus(): Promise<Tab>;
+  navigate(url: string): Promise<Tab | null>;
+}
+
 /** The part of ServiceWorkerGlobalScope that is used: TypeScript has it only for programs without a document. */
 interface Scope {
   addEventListener(type: "install" | "activate", listener: (event: Lasting) => void): void;
   addEventListener(type: "fetch", listener: (event: Fetching) => void): void;
+  addEventListener(type: "push", listener: (event: Pushed) => void): void;
+  addEventListener(type: "notificationclick", listener: (event: Clicked) => void): void;
   skipWaiting(): Promise<void>;
-  readonly clients: { claim(): Promise<void> };
+  readonly registration: ServiceWorkerRegistration;
+  readonly clients: { claim(): Promise<void>; matchAll(which: { type: "window"; includeUncontrolled: boolean }): Promise<Tab[]>; openWindow(url: string): Promise<unknown> };
 }
 
 declare const build: Build;
@@ -41,6 +70,8 @@ const away = [502, 503, 504];
 
 scope.addEventListener("install", (event) => event.waitUntil(install()));
 scope.addEventListener("activate", (event) => event.waitUntil(activate()));
+scope.addEventListener("push", (event) => event.waitUntil(show(event.data?.json() as Notice)));
+scope.addEventListener("notificationclick", (event) => event.waitUntil(follow(event.notification)));
 scope.addEventListener("fetch", (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
@@ -88,4 +119,34 @@ async function page(request: Request): Promise<Response> {
 
 async function asset(request: Request): Promise<Response> {
   return (await caches.match(request.url)) ?? fetch(request);
+}
+
+const tabs = () => scope.clients.matchAll({ type: "window", includeUncontrolled: true });
+
+// A reader who has the console before their eyes sees it there. Browsers accept a push without a
+// notification only then.
+async function show(notice: Notice): Promise<void> {
+  if ((await tabs()).some((tab) => tab.visibilityState === "visible")) return;
+  const by = notice.by === "system" ? "Shoal" : notice.by;
+  const title = notice.kind === "mention" ? `${by} mentioned you` : `${by} needs an answer`;
+  await scope.registration.showNotification(title, { body: notice.space ?? "Approvals", tag: notice.tag, icon: "/favicon.svg", data: addressOf(notice) });
+}
+
+function addressOf({ sessionId, spaceId, seq }: Notice): string {
+  const session = `/s/${encodeURIComponent(sessionId)}`;
+  if (spaceId === undefined) return `${session}/approvals`;
+  return `${session}/spaces/${encodeURIComponent(spaceId)}${seq === undefined ? "" : `?seq=${seq}`}`;
+}
+
+// In a tab that is there, or in a new one.
+async function follow(notification: Notification): Promise<void> {
+  notification.close();
+  const address = notification.data as string;
+  const [tab] = await tabs();
+  if (tab === undefined) return void (await scope.clients.openWindow(address));
+  try {
+    await (await tab.focus()).navigate(address);
+  } catch {
+    await scope.clients.openWindow(address); // a tab that this worker does not control
+  }
 }

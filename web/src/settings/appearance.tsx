@@ -1,9 +1,9 @@
 // How the console looks and behaves in this browser.
-import { useState, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import { sendKeyWords } from "@/app/send-key";
 import { change, type Settings, useSettings } from "@/app/settings";
-import { Button } from "@/ui/button";
 import { CheckField } from "@/ui/field";
+import { Notifications } from "./notifications";
 
 /** The settings of this browser. Each takes effect at once. */
 export function Appearance() {
@@ -42,7 +42,7 @@ export function Appearance() {
         <CheckField label="Single-letter shortcuts" hint="For example / for search and ? for a list of all shortcuts. Turn them off if you use speech input." checked={settings.letters} onChange={(e) => change({ letters: e.target.checked })} />
       </Group>
       <Group legend="Notifications">
-        <Notifications wanted={settings.notifications} />
+        <Notifications />
       </Group>
     </div>
   );
@@ -69,37 +69,5 @@ function Choice<N extends Named>({ legend, name, value, options }: { legend: str
         </label>
       ))}
     </Group>
-  );
-}
-
-// The browser asks once. After a refusal only its own settings help.
-function Notifications({ wanted }: { wanted: boolean }) {
-  const there = typeof Notification !== "undefined";
-  const [permission, setPermission] = useState(there ? Notification.permission : "denied");
-  if (!there) return <p className="text-sm text-soft">This browser does not support notifications.</p>;
-  const toggleNotifications = async (on: boolean) => {
-    if (on && permission === "default") {
-      const answered = await Notification.requestPermission();
-      setPermission(answered);
-      if (answered !== "granted") return;
-    }
-    change({ notifications: on });
-  };
-  return (
-    <>
-      <CheckField
-        label="Notify me while this page is hidden"
-        hint="About mentions and requests: who and in which space, never the text."
-        checked={wanted && permission === "granted"}
-        disabled={permission === "denied"}
-        onChange={(e) => void toggleNotifications(e.target.checked)}
-      />
-      {permission === "denied" && <p className="text-sm text-warn">This browser blocks notifications from this page. Allow them in the browser's settings for this address, then reload.</p>}
-      {wanted && permission === "default" && (
-        <Button small onClick={() => void toggleNotifications(true)}>
-          Allow notifications
-        </Button>
-      )}
-    </>
   );
 }

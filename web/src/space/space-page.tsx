@@ -37,10 +37,19 @@ void register();
 const SpacePanel = onDemand(() => import("./panel/panel").then((m) => m.SpacePanel), { loading: <Loading /> });
 const SpaceDialogs = dialogOnDemand(() => import("./space-dialogs").then((m) => m.SpaceDialogs));
 
+// Of the notifications that arrive while no page is open.
+function useRenewal() {
+  const { session, actor, me } = useConsole();
+  useEffect(() => {
+    void import("@/offline/push").then(({ renew }) => renew(session, actor, me.signInId ?? me.keyId)).catch(() => undefined);
+  }, [session, actor, me]);
+}
+
 export function SpacePage() {
   const { space } = route.useParams();
   const { actor, may } = useConsole();
   useFreshActs();
+  useRenewal();
   const live = useSpace(space);
   if (live === undefined) return <Unknown key={space} space={space} />;
   if (!may("see_everything") && !isMember(live.space, actor)) return <NotIn title={live.space.name} />;
