@@ -3,7 +3,7 @@ import { createContext, useContext } from "react";
 import type { Caller } from "@shoal-dev/client";
 
 /** What a role allows, by the names of docs/roles.md; and "admin", what only an admin key does. */
-export type Act = "admin" | "see_everything" | "present" | "post" | "approve" | "leave_space" | "create_space" | "connect_agent" | "change_space" | "moderate" | "control_run" | "read_models" | "read_settings" | "read_invites" | "invite" | "manage";
+export type Act = "admin" | "see_everything" | "present" | "post" | "approve" | "leave_space" | "create_space" | "connect_agent" | "change_space" | "moderate" | "control_run" | "read_models" | "read_settings" | "read_invites" | "read_audit" | "invite" | "manage";
 
 /** The context of every page. */
 export interface Console {

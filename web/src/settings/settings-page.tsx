@@ -3,7 +3,9 @@ import { Link, useSearch } from "@tanstack/react-router";
 import type { ComponentType } from "react";
 import { type Act, useConsole } from "@/app/console";
 import { classes } from "@/ui/classes";
+import { onDemand } from "@/ui/on-demand";
 import { Page } from "@/ui/page";
+import { Loading } from "@/ui/placeholder";
 import { Appearance } from "./appearance";
 import { Browser } from "./browser";
 import { Keys } from "./keys";
@@ -22,11 +24,14 @@ interface Tab {
   readonly show: ComponentType;
 }
 
+const Audit = onDemand(() => import("@/audit/audit").then((m) => m.Audit), { loading: <Loading /> });
+
 const tabs: readonly Tab[] = [
   { id: "profile", name: "Profile", show: Profile },
   { id: "appearance", name: "Appearance", show: Appearance },
   { id: "members", name: "Members", needs: "read_invites", wide: true, show: Members },
   { id: "keys", name: "Keys", needs: "read_settings", wide: true, show: Keys },
+  { id: "audit", name: "Audit", needs: "read_audit", wide: true, show: Audit },
   { id: "usage", name: "Usage", needs: "read_settings", wide: true, show: Usage },
   { id: "server", name: "Server", show: Server },
   { id: "browser", name: "This browser", show: Browser },

@@ -1,0 +1,70 @@
+// The acts of the audit log as words.
+import type { AuditRecord } from "./verify";
+
+type Act = AuditRecord["act"];
+
+/** What each act is, after the name of who did it. */
+export const actWords: Record<Act, string> = {
+  "key.create": "created a key",
+  "key.rotate": "rotated a key",
+  "key.revoke": "revoked a key",
+  "signin.create": "signed in",
+  "signin.end": "signed out",
+  "push.create": "added a device for notifications",
+  "push.delete": "removed a device for notifications",
+  "invite.create": "invited a person",
+  "invite.delete": "withdrew an invitation",
+  "invite.accept": "accepted an invitation",
+  "runner.enroll": "enrolled a runner",
+  "runner.remove": "removed a runner",
+  "entity.create": "added a participant",
+  "entity.update": "changed a participant",
+  "entity.delete": "deleted a participant",
+  "session.create": "created a session",
+  "session.update": "changed the session",
+  "session.close": "closed the session",
+  "session.delete": "deleted a session",
+  "session.export": "exported the session",
+  "session.import": "imported a session",
+  "space.create": "created a space",
+  "space.close": "closed a space",
+  "space.delete": "deleted a space",
+  "member.add": "added a member",
+  "member.remove": "removed a member",
+  "agent.put": "saved an agent",
+  "agent.delete": "deleted an agent",
+  "approval.answer": "answered a request",
+  "approval.forget": "revoked a remembered decision",
+  "call.refuse": "was refused",
+};
+
+/** The groups of acts by which the log is filtered, by the noun before the point. */
+export const groups = [
+  ["key", "Keys"],
+  ["signin", "Sign-ins"],
+  ["push", "Notifications"],
+  ["invite", "Invitations"],
+  ["entity", "Participants"],
+  ["member", "Members of spaces"],
+  ["space", "Spaces"],
+  ["agent", "Agents"],
+  ["approval", "Approvals"],
+  ["runner", "Runners"],
+  ["session", "The session"],
+  ["call", "Refused calls"],
+] as const;
+
+/** Who did it. An admin who acts as somebody is the admin. */
+export function whoWords(r: Pick<AuditRecord, "role" | "entityId" | "actingAs">): string {
+  if (r.entityId !== null) return r.entityId;
+  const role = { admin: "An admin", service: "A service", entity: "A participant", server: "The server", nobody: "Somebody without a key" }[r.role];
+  return r.actingAs === null ? role : `${role} acting as ${r.actingAs}`;
+}
+
+/** The first moment of a day, or of the day after it, as the server's filter takes it; the days are those of the reader. */
+export function dayBound(day: string, end: boolean): string | undefined {
+  const at = new Date(`${day}T00:00`);
+  if (day === "" || Number.isNaN(at.getTime())) return undefined;
+  if (end) at.setDate(at.getDate() + 1);
+  return at.toISOString();
+}
