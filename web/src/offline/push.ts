@@ -5,6 +5,8 @@ import { api } from "@/api/client";
 import { Stored, useStored } from "@/app/stored";
 import { register } from "./register";
 
+export { register };
+
 /** Who is notified in this browser, as its last sign-in; all empty if nobody is. */
 interface Subscribed {
   readonly session: string;

@@ -3,7 +3,10 @@ import type { ReactNode } from "react";
 import { sendKeyWords } from "@/app/send-key";
 import { change, type Settings, useSettings } from "@/app/settings";
 import { CheckField } from "@/ui/field";
-import { Notifications } from "./notifications";
+import { onDemand } from "@/ui/on-demand";
+
+// The shell names what a page loads with itself, and has no room.
+const Notifications = onDemand(() => import("./notifications").then((m) => m.Notifications));
 
 /** The settings of this browser. Each takes effect at once. */
 export function Appearance() {

@@ -8,7 +8,6 @@ import { useConsole } from "@/app/console";
 import { inBrowser } from "@/app/storage";
 import { useShortcut } from "@/app/shortcuts";
 import { useSpace } from "@/live/hooks";
-import { register } from "@/offline/register";
 import { classes } from "@/ui/classes";
 import { Dialog } from "@/ui/dialog";
 import { dialogOnDemand, onDemand } from "@/ui/on-demand";
@@ -31,7 +30,7 @@ import { usePanelRoom, useWide } from "./wide";
 const route = getRouteApi("/s/$session/spaces/$space");
 
 // Here and not in the shell, which has no room: everybody comes to a space.
-void register();
+void import("@/offline/push").then(({ register }) => register()).catch(() => undefined);
 
 // The conversation loads first; the panel next to it loads afterwards.
 const SpacePanel = onDemand(() => import("./panel/panel").then((m) => m.SpacePanel), { loading: <Loading /> });
