@@ -10,14 +10,16 @@ $(error there is no `go` on PATH; install the Go version that go.mod names)
 endif
 
 # The linters are built once for each Go version and each tools/go.sum, the message broker and
-# the certificate authority of the tests once for each bench/peers/go.sum, where their versions are pinned.
+# the certificate authority of the tests once for each bench/peers/go.sum, and the OpenTelemetry receiver
+# once for each test/otlp/receiver/go.sum, where their versions are pinned.
 BIN   := $(CURDIR)/.cache/bin
 TOOLS := .cache/bin/built-with-$(GOVERSION)
 NATS  := .cache/bin/nats-server
 ACME  := .cache/bin/pebble
+OTLP  := .cache/bin/otlp-receiver
 
 # Packages where goroutines meet: `make prove` runs their tests with the race detector.
-RACING := /(agent(/agui|/filestore|/mcptool|/provider/(anthropic|google|openai))?|client|internal/(aguiapi|aisdkapi|app|chat/feed|clusterbus(/(natscore|pgnotify))?|console|harness(/.*)?|httpapi|hub|load|localbus|mcpapi|detach|run|spacetool|sqlite|sqlstore|tool|wakehook)|test/sqlstore)$$
+RACING := /(agent(/agui|/filestore|/mcptool|/provider/(anthropic|google|openai))?|client|internal/(aguiapi|aisdkapi|app|chat/feed|clusterbus(/(natscore|pgnotify))?|console|harness(/.*)?|httpapi|hub|load|localbus|mcpapi|otlp|detach|run|spacetool|sqlite|sqlstore|tool|wakehook)|test/sqlstore)$$
 
 # These are one goroutine with much to do: they run without it only.
 ALONE := ^Test(TheWorkOfCompilingIsBounded|TheWorkOfACheckIsBounded|SchemaWalkAgreesWithLibrary)$$
@@ -61,7 +63,7 @@ NODE_CA := $(firstword $(NODE_EXTRA_CA_CERTS) $(wildcard /etc/ssl/certs/ca-certi
 # What `make check` leaves to `make test`: packages whose tests need a browser, a database
 # server, a network, another program, or more than a few seconds; of the last four it runs
 # the scenarios and transcripts.
-SLOW := /(bench(/.*)?|client|cmd/shoal|examples/.*|agent/(mcptool|filestore)|internal/(app|apptest|auth|background|clusterbus/(natscore|pgnotify)|console|docsite|doctor|filelock|harness/process|load|mcpbridge|release|shoaltest.*|sqlstore|sqlite|hub|run|httpapi|mcpapi)|test/(agui|aisdk|attack|clients|cluster|conformance|console|e2e|faults|mcp-ts|models|openai|pages|python|react|release|resume|secrets|sqlstore|typescript|upgrade))$$
+SLOW := /(bench(/.*)?|client|cmd/shoal|examples/.*|agent/(mcptool|filestore)|internal/(app|apptest|auth|background|clusterbus/(natscore|pgnotify)|console|docsite|doctor|filelock|harness/process|load|mcpbridge|release|shoaltest.*|sqlstore|sqlite|hub|run|httpapi|mcpapi)|test/(agui|aisdk|attack|clients|cluster|conformance|console|e2e|faults|mcp-ts|models|openai|otlp|pages|python|react|release|resume|secrets|sqlstore|typescript|upgrade))$$
 QUICK := ^Test(Scenarios|Transcripts|Wire|Stories|ToolsAreTheContracts|OpenAPIDocumentIsFresh|EveryInputHasABound)$$
 
 .PHONY: help run build release web setup formatted check test prove race lint format fuzz torture pictures bench generate verify
@@ -82,7 +84,7 @@ web: $(WEB) $(CLIENT) ## Build the web console into internal/console/dist, which
 	npm --prefix clients/typescript run --silent types
 	npm --prefix web run --silent build
 
-setup: $(NODE_TESTS) $(NATS) $(ACME) ## Install what the tests need and this machine lacks
+setup: $(NODE_TESTS) $(NATS) $(ACME) $(OTLP) ## Install what the tests need and this machine lacks
 	@scripts/setup.sh
 
 check: formatted ## Check within a minute what most changes break: format, linters, rules of the repository, unit tests
@@ -179,6 +181,10 @@ $(NATS): bench/peers/go.mod bench/peers/go.sum
 
 $(ACME): bench/peers/go.mod bench/peers/go.sum
 	GOWORK=off CGO_ENABLED=0 GOBIN=$(BIN) go -C bench/peers install github.com/letsencrypt/pebble/v2/cmd/pebble
+	@touch $@
+
+$(OTLP): test/otlp/receiver/main.go test/otlp/receiver/go.mod test/otlp/receiver/go.sum
+	GOWORK=off CGO_ENABLED=0 go -C test/otlp/receiver build -o $(BIN)/otlp-receiver .
 	@touch $@
 
 %/node_modules/.installed: %/package-lock.json scripts/setup.sh

@@ -42,6 +42,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/metrics"
 	"github.com/shoal-dev/shoal/internal/oauth"
 	"github.com/shoal-dev/shoal/internal/oidc"
+	"github.com/shoal-dev/shoal/internal/otlp"
 	"github.com/shoal-dev/shoal/internal/remoterun"
 	"github.com/shoal-dev/shoal/internal/run"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
@@ -67,6 +68,7 @@ type Server struct {
 	config    Config
 	network   *tool.Network
 	executor  *run.Executor
+	telemetry *otlp.Telemetry // nil without --otlp
 	remote    *remoterun.Server
 	push      *webpush.Sender
 	store     *sqlstore.Store

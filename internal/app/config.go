@@ -114,6 +114,10 @@ type Config struct {
 	// MetricsAddr is the host:port of a second listener, which serves /metrics without
 	// a key. Empty disables it.
 	MetricsAddr string `help:"Also serve /metrics on this address, without a key. On the server's own address it requires an admin key." placeholder:"HOST:PORT"`
+	// OTLP is the base URL of an OpenTelemetry receiver; empty sends nothing. OTLPContent also
+	// sends texts. Headers are read from OTEL_EXPORTER_OTLP_HEADERS.
+	OTLP        string `name:"otlp" help:"Send OpenTelemetry traces and metrics of the runs of hosted agents to this receiver, over OTLP/HTTP; /v1/traces and /v1/metrics are added to the URL." placeholder:"URL" secret:"url"`
+	OTLPContent bool   `name:"otlp-content" help:"Also send what models and tools were sent and answered: instructions, messages, arguments, results. They can contain personal data and secrets."`
 	// LogFormat and LogLevel are the settings that Log was created with; see
 	// internal/logs.
 	LogFormat string `help:"Format of the log." enum:"text,json" default:"text"`
@@ -221,6 +225,9 @@ func (c Config) complete() (Config, error) {
 		}
 	}
 	c.Log = logs.Redacting(c.Log, c.secrets())
+	if err := c.checkOTLP(); err != nil {
+		return c, err
+	}
 	if c.Version == "" {
 		c.Version = "dev"
 	}

@@ -15,8 +15,11 @@ func (s *Server) execute(ctx context.Context) (err error) {
 	if s.network, err = tool.NewNetwork(tool.NetworkOptions{Private: s.config.private}); err != nil {
 		return err
 	}
+	if err := s.startTelemetry(); err != nil {
+		return err
+	}
 	s.executor, err = run.New(run.Options{
-		Hub: s.Hub, Log: s.config.Log, Metrics: s.metrics, Network: s.network, Env: s.config.env, Keys: s.config.Keys,
+		Hub: s.Hub, Log: s.config.Log, Metrics: s.metrics, Network: s.network, Env: s.config.env, Keys: s.config.Keys, Traces: s.traces(),
 		// A database file has only one server: runs of the previous one can be claimed.
 		Alone: !s.config.usesPostgres(),
 	})

@@ -28,6 +28,9 @@ func (c *Config) secrets() *logs.Secrets {
 		}
 	}
 	s.Add(c.Keys("OPENROUTER_API_KEY"), c.Keys(secretVariable))
+	for _, value := range c.otlpSecrets() {
+		s.Add(value)
+	}
 	for _, name := range c.AllowEnv {
 		s.Add(os.Getenv(name))
 	}

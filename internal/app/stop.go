@@ -15,6 +15,7 @@ func (s *Server) Stop() {
 	s.transport.stop(false)
 	shut := s.shutDown(ctx)
 	s.stopExecuting(ctx)
+	sent := s.stopTelemetry()
 	if s.Hub != nil {
 		s.Hub.Stop()
 	}
@@ -36,6 +37,7 @@ func (s *Server) Stop() {
 			s.config.Log.Error("the database did not close cleanly; it recovers at the next start", "error", err)
 		}
 	}
+	<-sent
 	s.closeAuditLog()
 	s.transport.stop(true)
 	s.announcement.End()

@@ -102,10 +102,18 @@ func (x *execution) build() (a *agent.Agent, closed func(), err error) {
 	}
 	x.limitTime()
 	o.Middleware = []agent.Middleware{{Name: "spaces", BeforeTools: x.beforeTools}, picture.Middleware(x.readFile), x.limitMiddleware(x.model, x.config), x.requests.Middleware(), x.activityMiddleware(), x.leaseMiddleware()}
-	o.Observers = []agent.Observer{x.timings}
+	o.Observers = append(x.observers(), x.timings)
 	o.Answer = x.answer
 	a, err = agent.New(model, o)
 	return a, closed, agenterror.Convert(err)
+}
+
+// observers returns the observers of the run's agent and of its sub-agents.
+func (x *execution) observers() []agent.Observer {
+	if x.e.o.Traces == nil {
+		return nil
+	}
+	return []agent.Observer{x.e.o.Traces.Observer(x.run)}
 }
 
 // limitTime starts the time that the configuration leaves the run.
@@ -236,6 +244,7 @@ func (x *execution) newSubAgent(ctx context.Context, id shoal.EntityID) (*agent.
 	o.Tools = append(o.Tools, more...)
 	o.Instructions += spacetool.MissingTools(toolserver.Public(missing))
 	o.Middleware = []agent.Middleware{picture.Middleware(x.readFile), x.limitMiddleware(model.Info(), &own), x.activityMiddleware(), x.leaseMiddleware()} // the caller's history may contain pictures
+	o.Observers = x.observers()
 	a, err := agent.New(model, o)
 	return a, agenterror.Convert(err)
 }

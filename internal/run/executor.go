@@ -53,6 +53,17 @@ type Options struct {
 	Keys func(name string) string
 	// Models makes the model of a configuration; nil uses package vendor.
 	Models func(*agentconfig.Config) (agent.Model, error)
+	// Traces records the turns of runs; nil records nothing.
+	Traces Tracer
+}
+
+// Tracer records what runs do.
+type Tracer interface {
+	// Observer returns an observer for the turns of a run and of its sub-agents, in one
+	// execution of the run.
+	Observer(storage.Run) agent.Observer
+	// TraceID returns the id of the run's trace, the same for all of its executions.
+	TraceID(storage.Run) string
 }
 
 // ErrStopping is the cause with which [Executor.Stop] ends executions. The runs do not

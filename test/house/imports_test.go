@@ -106,8 +106,8 @@ var importTable = []importRule{
 		dir: "internal/app",
 		inside: []string{
 			".", "internal/agentconfig", "internal/aguiapi", "internal/aisdkapi", "internal/auditlog", "internal/auth", "internal/background", "internal/calendar", "internal/certificate", "internal/chatapi", "internal/clusterbus", "internal/clusterbus/natscore", "internal/clusterbus/pgnotify", "internal/console", "internal/docsite", "internal/guard",
-			"internal/httpapi", "internal/httpapi/bodies", "internal/history", "internal/hub", "internal/hub/core", "internal/hub/storage", "internal/limit", "internal/localbus", "internal/logs", "internal/mcpapi", "internal/metrics", "internal/naming", "internal/oauth", "internal/oidc", "internal/openaiapi", "internal/detach", "internal/remoterun", "internal/run",
-			"internal/sqlstore", "internal/tool", "internal/webpush",
+			"internal/httpapi", "internal/httpapi/bodies", "internal/history", "internal/hub", "internal/hub/core", "internal/hub/storage", "internal/limit", "internal/localbus", "internal/logs", "internal/mcpapi", "internal/metrics", "internal/naming", "internal/oauth", "internal/oidc", "internal/openaiapi", "internal/otlp", "internal/detach", "internal/remoterun", "internal/run",
+			"internal/sqlstore", "internal/tool", "internal/webpush", "agent",
 		},
 		others: true, never: sqlPackages,
 	},
@@ -117,6 +117,7 @@ var importTable = []importRule{
 	{dir: "internal/chatapi", inside: []string{".", "internal/auth", "internal/exchange", "internal/guard", "internal/hub", "internal/hub/core", "internal/limit"}, never: sqlPackages},
 	{dir: "internal/eventstream", never: sqlPackages},
 	{dir: "internal/openaiapi", inside: []string{".", "internal/chatapi", "internal/eventstream", "internal/exchange", "internal/guard", "internal/hub/core", "internal/hub/feed", "internal/hub/storage", "internal/limit"}, never: sqlPackages},
+	{dir: "internal/otlp", inside: []string{".", "agent", "agent/telemetry", "internal/metrics"}, others: true, never: sqlPackages},
 	{dir: "internal/exchange", inside: []string{".", "agent", "internal/agenterror", "internal/hub", "internal/hub/feed", "internal/hub/storage"}, never: sqlAndWeb},
 	{dir: "internal/auth", inside: []string{".", "internal/audit", "internal/guard", "internal/hub", "internal/hub/access", "internal/limit", "internal/metrics", "internal/scopes"}, others: true, never: sqlPackages},
 	{dir: "internal/auditlog", inside: []string{".", "internal/audit"}, never: sqlAndWeb},
@@ -340,6 +341,7 @@ var importTable = []importRule{
 		inside: []string{".", "internal/hub/storage", "internal/search", "internal/sqlstore/messagerow", "internal/sqlstore/schema", "internal/sqlstore/sqlconn"}, never: sqlAndWeb,
 	},
 	{dir: "internal/sqlstore/sqlconn", inside: []string{".", "internal/filelock", "internal/hub/storage", "internal/sqlite"}, others: true, never: slices.Concat(webPackages, []string{"modernc.org/sqlite"})},
+	{dir: "test/otlp/receiver", others: true, never: sqlPackages},
 }
 
 const howToAddAPackage = "a new package needs a row in importTable (test/house/imports_test.go) that says what it may import"
