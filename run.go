@@ -103,6 +103,11 @@ type Run struct {
 	// PartOf is the run in progress whose program has read the message of this one: the work,
 	// the messages and the usage are those of that run. It is nil for a run of its own.
 	PartOf *RunID `json:"partOf,omitempty"`
+	// LimitReached is the limit at which a completed run had to answer, max_steps or
+	// max_errors. It is empty for every other run.
+	LimitReached string `json:"limitReached,omitempty"`
+	// TraceID is the id of the run's OpenTelemetry trace, empty if no trace is sent.
+	TraceID string `json:"traceId,omitempty"`
 }
 
 // TriggerType states what started a run.

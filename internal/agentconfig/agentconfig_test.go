@@ -74,7 +74,7 @@ func TestDefaults(t *testing.T) {
 		},
 		Loop: agentconfig.Loop{
 			MaxSteps: 5, ToolChoice: "auto", RunTimeoutMs: 300000, ToolTimeoutMs: 30000, MaxConsecutiveErrors: 3,
-			MaxIdenticalCalls: 5, MaxParallelTools: 8, OnNewMessage: "parallel",
+			MaxIdenticalCalls: 5, MaxParallelTools: 8, ClosingAnswer: true, OnNewMessage: "parallel",
 		},
 		Context: agentconfig.Context{
 			History: 50, Conversation: true, Reduction: agentconfig.Reduction{Strategy: "none", Target: 20, Threshold: 5},

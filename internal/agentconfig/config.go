@@ -102,7 +102,8 @@ type Loop struct {
 	MaxIdenticalCalls    int    `json:"maxIdenticalCalls"`
 	MaxParallelTools     int    `json:"maxParallelTools"`
 	Continuation         int    `json:"continuation"`
-	OnNewMessage         string `json:"onNewMessage"` // parallel, enqueue, interrupt, reject or steer
+	ClosingAnswer        bool   `json:"closingAnswer"` // at a limit, unless Reply is ReplyTool
+	OnNewMessage         string `json:"onNewMessage"`  // parallel, enqueue, interrupt, reject or steer
 	SettleMs             int64  `json:"settleMs"`
 }
 

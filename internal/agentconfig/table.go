@@ -137,7 +137,8 @@ var loop = shape{kind: object, doc: "The limits of a run; 0 means no limit.", fi
 	{name: "maxConsecutiveErrors", fallback: n("3"), shape: count(0, 10_000, "")},
 	{name: "maxIdenticalCalls", fallback: n("5"), shape: count(0, 10_000, "")},
 	{name: "maxParallelTools", fallback: n("8"), shape: count(0, 256, "")},
-	{name: "continuation", fallback: n("0"), shape: count(0, 10_000, "The number of further steps that a person can approve when maxSteps is reached; 0 fails the run.")},
+	{name: "continuation", fallback: n("0"), shape: count(0, 10_000, "The number of further steps that a person can approve when maxSteps is reached; 0 asks nobody.")},
+	{name: "closingAnswer", fallback: true, shape: yesNo("At maxSteps and maxConsecutiveErrors the model answers with what it knows, in one call without tools, and the run completes; false fails the run. With reply: tool it always fails.")},
 	{name: "onNewMessage", fallback: "parallel", shape: words("The effect of a message that arrives during a run. steer is for remote agents: the program of the run gets the message at once, and a run for it starts only if it does not take it.", "parallel", "enqueue", "interrupt", "reject", "steer")},
 	{name: "settleMs", fallback: n("0"), shape: milliseconds(10*60*1000, "How long the agent waits for more messages before a run starts,")},
 }}

@@ -35,3 +35,18 @@ func EndOfRun(end agent.TurnEnd) (shoal.RunStatus, *shoal.RunError) {
 	}
 	return shoal.RunFailed, failure
 }
+
+// LimitOf returns the code of the limit at which a completed turn gave its closing answer, and
+// an empty text for every other turn.
+func LimitOf(end agent.TurnEnd) string {
+	if end.Outcome != agent.Completed {
+		return ""
+	}
+	switch end.Reason {
+	case agent.ReasonMaxSteps, agent.ReasonDenied: // of more steps
+		return string(agent.ReasonMaxSteps)
+	case agent.ReasonMaxErrors:
+		return string(agent.ReasonMaxErrors)
+	}
+	return ""
+}

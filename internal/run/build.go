@@ -173,7 +173,7 @@ func agentOptions(c *agentconfig.Config) agent.Options {
 			},
 		},
 		MaxSteps: l.MaxSteps, Continuation: l.Continuation,
-		NoClosingAnswer: c.Reply == agentconfig.ReplyTool, // nobody would see it
+		NoClosingAnswer: !l.ClosingAnswer || c.Reply == agentconfig.ReplyTool, // which nobody would see
 		MaxErrors:       orUnlimited(l.MaxConsecutiveErrors, -1), MaxIdenticalCalls: orUnlimited(l.MaxIdenticalCalls, -1),
 		MaxParallelTools: orUnlimited(l.MaxParallelTools, manyTools),
 		MaxResultBytes:   tool.MaxResult, MaxArgumentBytes: 1 << 20,
@@ -229,7 +229,7 @@ func (x *execution) newSubAgent(ctx context.Context, id shoal.EntityID) (*agent.
 		return nil, err
 	}
 	o := agentOptions(&own)
-	o.NoClosingAnswer = false // the caller reads it
+	o.NoClosingAnswer = !own.Loop.ClosingAnswer // the caller reads it
 	o.Instructions = own.Agent.System
 	if own.Agent.Instructions != "" {
 		o.Instructions += "\n\n" + own.Agent.Instructions

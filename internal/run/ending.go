@@ -112,6 +112,7 @@ func (x *execution) finishRun(effects []compose.Effect, end agent.TurnEnd) error
 			}
 			c.Run.Ended = position
 		}
+		c.Run.LimitReached = agenterror.LimitOf(end)
 		return c.Finish(status, failure)
 	})
 }

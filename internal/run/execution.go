@@ -211,6 +211,9 @@ func (x *execution) startRun() error {
 			c.Run.Began = position
 		}
 		x.run.Began = c.Run.Began
+		if x.e.o.Traces != nil {
+			c.Run.TraceID = x.e.o.Traces.TraceID(x.run)
+		}
 		return c.Start()
 	})
 }

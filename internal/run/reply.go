@@ -7,6 +7,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
+	"github.com/shoal-dev/shoal/internal/agenterror"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
@@ -18,7 +19,7 @@ func (x *execution) postReply(end agent.TurnEnd) error {
 	if x.config.Reply != agentconfig.ReplyAuto || end.Outcome != agent.Completed || x.run.Space == "" || text == "" {
 		return nil
 	}
-	if x.composer.HasOutput() && !closed(end.Reason) {
+	if x.composer.HasOutput() && agenterror.LimitOf(end) == "" {
 		return nil
 	}
 	var mention shoal.EntityID
@@ -30,11 +31,6 @@ func (x *execution) postReply(end agent.TurnEnd) error {
 		return err
 	}
 	return x.perform(x.composer.Say(text, mention), nil)
-}
-
-// closed reports whether a completed turn has ended with a closing answer.
-func closed(r agent.Reason) bool {
-	return r == agent.ReasonMaxSteps || r == agent.ReasonMaxErrors || r == agent.ReasonDenied
 }
 
 // connectedSender returns the sender of the run's trigger if it is a connected agent,

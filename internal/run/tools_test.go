@@ -231,18 +231,20 @@ func TestClosingAnswer(t *testing.T) {
 	for name, c := range map[string]struct {
 		closing script.Answer
 		status  shoal.RunStatus
+		limit   string
 		steps   int
 		shows   []string
 	}{
-		"auto":        {script.Answer{Text: "One of two."}, shoal.RunCompleted, 2, []string{"bot completed | Looking. | One of two."}},
-		"stream":      {script.Answer{Text: "One of two."}, shoal.RunCompleted, 2, []string{"bot completed | Looking. | One of two."}},
-		"tool":        {script.Answer{Text: "One of two."}, shoal.RunFailed, 1, []string{"bot failed | Looking.", failed}},
-		"auto, calls": {calls(send("c2", "More.")), shoal.RunFailed, 2, []string{"bot failed | Looking. | More.", strings.Replace(failed, "1 steps.", "1 steps. In place of a closing answer the model called tools.", 1)}},
+		"auto":        {script.Answer{Text: "One of two."}, shoal.RunCompleted, "max_steps", 2, []string{"bot completed | Looking. | One of two."}},
+		"stream":      {script.Answer{Text: "One of two."}, shoal.RunCompleted, "max_steps", 2, []string{"bot completed | Looking. | One of two."}},
+		"tool":        {script.Answer{Text: "One of two."}, shoal.RunFailed, "", 1, []string{"bot failed | Looking.", failed}},
+		"auto, off":   {script.Answer{Text: "One of two."}, shoal.RunFailed, "", 1, []string{"bot failed | Looking.", failed}},
+		"auto, calls": {calls(send("c2", "More.")), shoal.RunFailed, "", 2, []string{"bot failed | Looking. | More.", strings.Replace(failed, "1 steps.", "1 steps. In place of a closing answer the model called tools.", 1)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			n := 0
-			reply, _, _ := strings.Cut(name, ",")
+			reply, off, _ := strings.Cut(name, ", ")
 			w.shopkeeper(script.Func(func(req *agent.Request) script.Answer {
 				if n++; n == 1 {
 					return calls(send("c1", "Looking."))
@@ -251,9 +253,9 @@ func TestClosingAnswer(t *testing.T) {
 					t.Errorf("call %d may call %s", n, req.ToolChoice.Mode)
 				}
 				return c.closing
-			}), fmt.Sprintf(`"loop":{"maxSteps":1},"reply":%q`, reply))
-			if r := w.reaches(w.says("Look twice."), c.status); r.Steps != c.steps || r.Steps > r.MaxSteps {
-				t.Errorf("it took %d steps of %d", r.Steps, r.MaxSteps)
+			}), fmt.Sprintf(`"loop":{"maxSteps":1,"closingAnswer":%t},"reply":%q`, off != "off", reply))
+			if r := w.reaches(w.says("Look twice."), c.status); r.Steps != c.steps || r.Steps > r.MaxSteps || r.LimitReached != c.limit {
+				t.Errorf("it took %d steps of %d, and reached the limit %q", r.Steps, r.MaxSteps, r.LimitReached)
 			}
 			w.shows("shop", c.shows...)
 		})

@@ -214,6 +214,9 @@ func TestATraceOfARun(t *testing.T) {
 		}
 	}
 	want := otlp.Run{Session: shoal.DefaultSession, ID: w.run.ID}.TraceID()
+	if w.run.TraceID != want {
+		t.Errorf("the run says that its trace is %q", w.run.TraceID)
+	}
 	for name, spans := range w.spans {
 		for _, s := range spans {
 			if s.TraceID != want || s.Attributes.get("shoal.run.id") != string(w.run.ID) || s.Attributes.get("shoal.space.id") != string(app.Welcome) || s.Attributes.get("shoal.agent.id") != "bot" {

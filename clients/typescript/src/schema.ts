@@ -3353,6 +3353,7 @@ export interface components {
             readonly endedAt: string | null;
             readonly error: components["schemas"]["RunError"] | null;
             readonly id: string;
+            readonly limitReached?: string;
             /** Format: int64 */
             readonly maxSteps: number;
             readonly partOf?: string;
@@ -3372,6 +3373,7 @@ export interface components {
             readonly status: "queued" | "running" | "waiting_tool" | "waiting_reply" | "completed" | "failed" | "canceled";
             /** Format: int64 */
             readonly steps: number;
+            readonly traceId?: string;
             readonly trigger: components["schemas"]["Trigger"];
             readonly usage: components["schemas"]["Usage"];
             /** @description The reply or the time that it waits for; null if it waits for neither, or for a reply in a space that the reader is not in. */

@@ -25,9 +25,17 @@ var runHead = []string{"ID", "AGENT", "STATUS", "TRIGGER", "STEPS", "TOKENS", "C
 
 func runRow(o *cli.Output, r shoal.Run) []string {
 	return []string{
-		string(r.ID), string(r.AgentID), string(r.Status), triggerName(r.Trigger), strconv.Itoa(r.Steps) + "/" + strconv.Itoa(r.MaxSteps),
+		string(r.ID), string(r.AgentID), status(r), triggerName(r.Trigger), strconv.Itoa(r.Steps) + "/" + strconv.Itoa(r.MaxSteps),
 		tokens(r.Usage), cost(r.Usage), o.FormatTime(&r.CreatedAt, "-"), elapsed(r.StartedAt, r.EndedAt),
 	}
+}
+
+// status names the state of a run, and the limit at which it had to answer.
+func status(r shoal.Run) string {
+	if r.LimitReached == "" {
+		return string(r.Status)
+	}
+	return string(r.Status) + " at " + r.LimitReached
 }
 
 // triggerName names what started a run.

@@ -108,5 +108,5 @@ func runStateText(r shoal.Run) string {
 		}
 		return string(r.Status) + " for " + strings.Join(calls, ", ")
 	}
-	return string(r.Status)
+	return status(r)
 }

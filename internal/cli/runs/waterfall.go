@@ -101,7 +101,7 @@ func waterfall(in runWithSteps, person bool, now shoal.Time) (head []string, row
 	if person {
 		head = slices.Insert(head, 4, "TIMELINE")
 	}
-	add(0, "run "+string(r.ID), string(r.Status), &r.CreatedAt, r.EndedAt, tokens(r.Usage),
+	add(0, "run "+string(r.ID), status(r), &r.CreatedAt, r.EndedAt, tokens(r.Usage),
 		strings.TrimSpace(string(r.AgentID)+" for "+triggerName(r.Trigger)+" "+r.Trigger.MessageContent))
 	for _, s := range in.Steps {
 		add(1, "step "+strconv.Itoa(s.Index+1), s.FinishReason, &s.StartedAt, s.EndedAt, tokens(s.Usage), strings.TrimSpace(s.Model+" "+s.Text))

@@ -10,7 +10,7 @@ import { duration, Moment, useNow } from "@/ui/time";
 import { ErrorNotice } from "./error-notice";
 import { awaitedReply } from "./reply";
 import { SpaceLink, TriggerLine } from "./trigger";
-import { allTokens, elapsed, money } from "./words";
+import { allTokens, elapsed, errorHelp, money } from "./words";
 
 /** `quiet` leaves out why it ended, where the page says it elsewhere. */
 export function RunHead({ run, quiet }: { run: Run; quiet: boolean }) {
@@ -47,12 +47,20 @@ export function RunHead({ run, quiet }: { run: Run; quiet: boolean }) {
         <Fact name="Cached">{allTokens(u.cachedInputTokens)}</Fact>
         <Fact name="Reasoning">{allTokens(u.reasoningTokens)}</Fact>
         <Fact name="Cost">{u.cost === 0 ? <span className="text-soft">price unknown</span> : money(u.cost, u.currency)}</Fact>
+        {run.traceId !== undefined && (
+          <Fact name="Trace">
+            <code className="text-xs break-all">{run.traceId}</code>
+          </Fact>
+        )}
         {run.depth > 0 && (
           <Fact name="Depth">
             <span title="Number of agents that started one another before this run">{run.depth}</span>
           </Fact>
         )}
       </dl>
+      {run.limitReached !== undefined && (
+        <p className="text-sm">{errorHelp(run.limitReached).happened} It then answered with what it knew.</p>
+      )}
       {!quiet && <ErrorNotice run={run} />}
     </div>
   );

@@ -1612,7 +1612,9 @@ class Run(_Run, total=False):
     """One execution of a hosted agent. States: queued, running, waiting for a tool or a reply, and three final states.
     """
 
+    limitReached: str
     partOf: str
+    traceId: str
 
 
 class RunActivity(TypedDict):

@@ -110,6 +110,7 @@ func (c *Case) FullRun() storage.Run {
 				Instruction: Hostile, ServiceName: Hostile, Payload: []byte(`{"a":"<b>&","n":1.50}`),
 			},
 			CauseRoot: Hostile, Depth: 3, ActingFor: []shoal.EntityID{"ann", Hostile}, Steps: 4, MaxSteps: 5,
+			LimitReached: "max_steps", TraceID: "4bf92f3577b34da6a3ce929d0e0e4736",
 			Usage: shoal.Usage{
 				InputTokens: 1 << 50, CachedInputTokens: 2, OutputTokens: 3, ReasoningTokens: 4, Cost: 0.1 + 0.2, Currency: shoal.Currency,
 			},

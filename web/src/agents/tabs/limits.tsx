@@ -9,6 +9,7 @@ export function LimitsTab() {
         <Row>
           <ConfigField path={["loop", "maxSteps"]} label="Max steps" />
           <ConfigField path={["loop", "continuation"]} label="Ask for more steps" />
+          <ConfigField path={["loop", "closingAnswer"]} label="Answer at a limit" />
           <ConfigField path={["loop", "runTimeoutMs"]} label="Run timeout (ms)" />
           <ConfigField path={["loop", "toolTimeoutMs"]} label="Tool timeout (ms)" />
           <ConfigField path={["loop", "maxConsecutiveErrors"]} label="Max consecutive errors" hint="The run ends when there are more." />
