@@ -29,8 +29,11 @@ import { usePanelRoom, useWide } from "./wide";
 
 const route = getRouteApi("/s/$session/spaces/$space");
 
+// The messages come first. In ms.
+const afterwards = 2_000;
+
 // Here and not in the shell, which has no room: everybody comes to a space.
-void import("@/offline/push").then(({ register }) => register()).catch(() => undefined);
+setTimeout(() => void import("@/offline/push").then(({ register }) => register()).catch(() => undefined), afterwards);
 
 // The conversation loads first; the panel next to it loads afterwards.
 const SpacePanel = onDemand(() => import("./panel/panel").then((m) => m.SpacePanel), { loading: <Loading /> });
@@ -40,7 +43,8 @@ const SpaceDialogs = dialogOnDemand(() => import("./space-dialogs").then((m) => 
 function useRenewal() {
   const { session, actor, me } = useConsole();
   useEffect(() => {
-    void import("@/offline/push").then(({ renew }) => renew(session, actor, me.signInId ?? me.keyId)).catch(() => undefined);
+    const timer = setTimeout(() => void import("@/offline/push").then(({ renew }) => renew(session, actor, me.signInId ?? me.keyId)).catch(() => undefined), afterwards);
+    return () => clearTimeout(timer);
   }, [session, actor, me]);
 }
 
