@@ -36,6 +36,8 @@ func everything(tx storage.Tx) error {
 		tx.MuteMember(session, "shop", "bob", true), post(tx, "msg_3", "hello"), tx.MuteMember(session, "shop", "bob", false),
 		tx.InsertInvite(shoal.Invite{ID: "inv_1", SessionID: session, CreatedAt: now, ExpiresAt: now}, "hash", "key_1"),
 		tx.InsertKey(key, "hash"), tx.InsertKey(revoked, "revoked"), tx.DeleteKey(session, "key_2"), tx.SetExplicit(session, "ann", "key_1"), tx.InsertAnswer(storage.AnswerKey{Session: session}, storage.Answer{At: now}),
+		tx.InsertOAuthGrant(storage.OAuthGrant{Key: "key_1", Session: session, ClientID: "client_1", EndsAt: now}),
+		tx.SavePush(storage.Push{PushSubscription: storage.PushSubscription{ID: "psh_1", CreatedAt: now, ExpiresAt: now}, Session: session, Entity: "ann"}),
 		tx.PutHostedAgent(agent), tx.InsertRun(run), tx.PutStep(session, "run_1", storage.Step{}),
 		tx.PutTexts(session, []storage.ModelText{{Hash: "h"}}), tx.PutRequest(session, "run_1", storage.Request{}),
 		tx.PutClientInput(session, "run_1", storage.ClientInput{EntityID: "ann"}),
