@@ -68,6 +68,8 @@ test("from signing in to an approved order without a mouse", async () => {
   await page.keyboard.press("Enter");
   await page.getByRole("navigation", { name: "Main" }).waitFor();
 
+  // The first page may have given its field the focus, before a key was pressed on it.
+  await jump(page, "Purchasing", "Purchasing");
   await jump(page, "Welcome", "Welcome");
   await page.keyboard.press("r");
   const field = page.getByRole("textbox", { name: "Message" });
