@@ -50,7 +50,7 @@ type sender struct {
 
 func start(t *testing.T, endpoint string) *sender {
 	t.Helper()
-	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "10") // of batches, in milliseconds
+	t.Setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "3") // three spans are sent at once, and together
 	s := &sender{t: t, set: metrics.New()}
 	var err error
 	s.Telemetry, err = otlp.Start(otlp.Options{Endpoint: endpoint, Headers: map[string]string{"X-Key": "k"}, Version: "1", Node: "n", Log: slog.New(slog.NewTextHandler(&s.log, nil)), Metrics: s.set})
