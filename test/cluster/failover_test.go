@@ -64,7 +64,7 @@ func (c *cluster) fail(t *testing.T) {
 }
 
 // takeOver promotes the standby, and starts each server again when it has ended, as systemd
-// and Kubernetes do.
+// and Kubernetes do: once more if it finds the database busy and ends at once.
 func (c *cluster) takeOver(t *testing.T) {
 	t.Helper()
 	promoted := time.Now()
@@ -73,7 +73,13 @@ func (c *cluster) takeOver(t *testing.T) {
 		if code := n.Died(refuseLimit); code != timelineExit {
 			t.Fatalf("%s ended with %d within %v of the failover, want %d", n.name, code, refuseLimit, timelineExit)
 		}
-		n.Start(t)
+		until(t, n.name+" starts again", patience, func() bool {
+			_, err := n.TryStart(t.Context())
+			if err != nil {
+				t.Log(err)
+			}
+			return err == nil
+		})
 	}
 	t.Logf("all servers are ready %s after the order to promote the standby", since(promoted))
 }
