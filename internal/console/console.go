@@ -116,8 +116,6 @@ func (c *Console) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		err = shoal.E("console", shoal.Busy, "The server is stopping. Repeat the call in a moment.")
 	}
-	if guard.Status(shoal.KindOf(err)) == http.StatusInternalServerError {
-		c.Log.Error("a call failed", "request", guard.RequestID(w), "method", r.Method, "path", r.URL.Path, "error", err)
-	}
+	guard.LogInternal(c.Log, r, guard.RequestID(w), err)
 	guard.WriteProblem(w, err)
 }

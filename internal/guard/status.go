@@ -3,6 +3,7 @@ package guard
 import (
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"time"
@@ -38,6 +39,14 @@ var statuses = map[shoal.Kind]int{
 	shoal.StorageFull:          http.StatusInsufficientStorage,
 	shoal.ServerTooOld:         http.StatusNotImplemented,
 	shoal.ClientTooOld:         http.StatusNotImplemented,
+}
+
+// LogInternal logs an error that is an internal one, and ignores others: callers of the server
+// see those. The id is that of the request.
+func LogInternal(log *slog.Logger, r *http.Request, id string, err error) {
+	if Status(shoal.KindOf(err)) == http.StatusInternalServerError {
+		log.Error("a call failed", "request", id, "method", r.Method, "path", r.URL.Path, "error", err)
+	}
 }
 
 // Status returns the HTTP status for an error of this kind, and 500 for

@@ -107,9 +107,7 @@ func (c *call) fail(err error) {
 			err = shoal.E("httpapi", shoal.Busy, "The server is stopping. Repeat the call in a moment.")
 		}
 	}
-	if guard.Status(shoal.KindOf(err)) == http.StatusInternalServerError {
-		c.Log.Error("a call failed", "request", c.id, "method", c.r.Method, "path", c.r.URL.Path, "error", err)
-	}
+	guard.LogInternal(c.Log, c.r, c.id, err)
 	if c.status != 0 {
 		c.writeErr = err
 		return

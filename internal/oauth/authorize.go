@@ -121,7 +121,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	case errors.As(err, &wrong):
 		h.Set("Location", q.back(s.issuer(r), "error", wrong.Code, "error_description", wrong.About))
 	case err != nil:
-		s.log(w, r, err)
+		guard.LogInternal(s.Log, r, guard.RequestID(w), err)
 		guard.WriteText(w, err)
 		return
 	default:

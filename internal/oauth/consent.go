@@ -48,7 +48,7 @@ type decided struct {
 	URL string `json:"url"`
 }
 
-// ofPage serves a call of the console's page by a person who is signed in.
+// ofPage serves a call of the console's page, which takes a signed-in person.
 func (s *Server) ofPage(do func(w http.ResponseWriter, r *http.Request, caller shoal.Principal) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		caller, err := s.Auth.Person(r)
@@ -58,7 +58,7 @@ func (s *Server) ofPage(do func(w http.ResponseWriter, r *http.Request, caller s
 		}
 		if err != nil {
 			s.Auth.Refuse(r, guard.RequestID(w), caller, "POST "+r.URL.Path, err)
-			s.log(w, r, err)
+			guard.LogInternal(s.Log, r, guard.RequestID(w), err)
 			guard.WriteProblem(w, err)
 			return
 		}

@@ -56,14 +56,8 @@ func (s *Server) protocol(do func(r *http.Request) (int, any, error)) http.Handl
 		case shoal.KindOf(err) == shoal.InvalidArgument:
 			write(w, http.StatusBadRequest, failure{badTarget, guard.Public(err)})
 		default:
-			s.log(w, r, err)
+			guard.LogInternal(s.Log, r, guard.RequestID(w), err)
 			guard.WriteProblem(w, err)
 		}
-	}
-}
-
-func (s *Server) log(w http.ResponseWriter, r *http.Request, err error) {
-	if guard.Status(shoal.KindOf(err)) == http.StatusInternalServerError {
-		s.Log.Error("a call failed", "request", guard.RequestID(w), "method", r.Method, "path", r.URL.Path, "error", err)
 	}
 }
