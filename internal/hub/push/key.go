@@ -15,33 +15,39 @@ import (
 // first call makes it. It checks no rights.
 func (p *Push) Key(ctx context.Context) (*ecdh.PrivateKey, error) {
 	const op = "hub.Push.Key"
-	made, err := ecdh.P256().GenerateKey(rand.Reader)
-	if err != nil {
-		return nil, core.Wrap(op, err)
-	}
 	var text string
-	// An empty candidate stores nothing: most calls only read.
-	err = p.core.View(ctx, op, func(tx storage.Tx) error {
-		text, err = tx.PushKey("")
+	err := p.core.View(ctx, op, func(tx storage.Tx) (err error) {
+		text, err = tx.PushKey("") // which stores nothing
 		return err
 	})
 	if err == nil && text == "" {
-		err = p.core.Change(ctx, op, storage.NoSession, func(ch *core.Change) error {
-			text, err = ch.PushKey(base64.RawURLEncoding.EncodeToString(made.Bytes()))
-			return err
-		})
+		text, err = p.makeKey(ctx, op)
 	}
 	if err != nil {
 		return nil, err
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(text)
-	if err == nil {
-		made, err = ecdh.P256().NewPrivateKey(raw)
-	}
 	if err != nil {
 		return nil, core.Wrap(op, fmt.Errorf("the stored key of push notifications: %w", err))
 	}
-	return made, nil
+	key, err := ecdh.P256().NewPrivateKey(raw)
+	if err != nil {
+		return nil, core.Wrap(op, fmt.Errorf("the stored key of push notifications: %w", err))
+	}
+	return key, nil
+}
+
+// makeKey stores a new key, unless another server has done so, and returns the stored one.
+func (p *Push) makeKey(ctx context.Context, op string) (text string, err error) {
+	made, err := ecdh.P256().GenerateKey(rand.Reader)
+	if err != nil {
+		return "", core.Wrap(op, err)
+	}
+	err = p.core.Change(ctx, op, storage.NoSession, func(ch *core.Change) error {
+		text, err = ch.PushKey(base64.RawURLEncoding.EncodeToString(made.Bytes()))
+		return err
+	})
+	return text, err
 }
 
 // validPoint reports whether bytes are a public key on the curve, uncompressed.
