@@ -47,12 +47,16 @@ func (k *Keys) Rotate(ctx context.Context, caller shoal.Principal, id shoal.KeyI
 
 func rotate(ch *core.Change, caller shoal.Principal, id shoal.KeyID, overlap time.Duration, expiresAt *shoal.Time, hash string) (shoal.Key, error) {
 	old, err := findKey(ch, caller, id)
+	if err != nil {
+		return old, err
+	}
+	isToken, err := belongsToClient(ch, id)
 	switch {
 	case err != nil:
 		return old, err
 	case old.Device != nil:
 		return old, shoal.E("", shoal.Conflict, fmt.Sprintf("%q is the sign-in of a browser, which ends by itself: revoke it, and sign in again.", id))
-	case isToken(ch, id):
+	case isToken:
 		return old, shoal.E("", shoal.Conflict, fmt.Sprintf("%q is the access token of a program that signs in, which renews it by itself: revoke it, and let the program sign in again.", id))
 	case old.ReplacedBy != nil:
 		return old, shoal.E("", shoal.Conflict, fmt.Sprintf("%q was rotated to %q before: rotate that one.", id, *old.ReplacedBy))
@@ -96,10 +100,13 @@ func lifeAgain(old shoal.Key, wanted *shoal.Time, at shoal.Time) *shoal.Time {
 	return new(shoal.At(at.Add(life)))
 }
 
-// isToken reports whether a key belongs to an OAuth client.
-func isToken(tx Tx, id shoal.KeyID) bool {
+// belongsToClient reports whether a key is the access token of an OAuth client.
+func belongsToClient(tx Tx, id shoal.KeyID) (bool, error) {
 	_, err := tx.OAuthGrant(id)
-	return err == nil
+	if errors.Is(err, shoal.NotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // findKey returns a key that the caller may manage: any for an admin, one of its session for others.
