@@ -61,8 +61,11 @@ var exits = map[shoal.Kind]int{
 	KindTimedOut:              124,
 }
 
-// advice maps kinds of failures to what the user can do, for messages that do not say it.
+// advice maps kinds of failures to what the user can do, for messages that do not say it. It is
+// empty where nothing needs to be said.
 var advice = map[shoal.Kind]string{
+	KindRefused:            "",
+	KindDisk:               "", // its message says it
 	shoal.EntityRequired:   "name the acting entity with --as ID",
 	shoal.Unauthenticated:  "give a key with --key or SHOAL_KEY; on the server's machine, --data DIR finds the key of the operator, and with --admin that of the admin",
 	shoal.Forbidden:        "use another key with --key, or another entity with --as",
@@ -125,12 +128,12 @@ func Describe(command string, err error) Failure {
 
 // suggest returns what to try after a failure.
 func suggest(command string, f Failure) string {
-	switch found := advice[f.Code]; {
+	switch found, known := advice[f.Code]; {
 	case f.Code == shoal.NotFound:
 		return cmp.Or(notFoundAdvice[firstWords(command, 2)], notFoundAdvice[firstWords(command, 1)], found)
 	case firstWords(command, 1) == "import" && (f.Code == shoal.Conflict || f.Code == shoal.AlreadyExists):
 		return "choose another id with --session ID, or replace the existing session with --replace"
-	case found != "" || f.Code == KindRefused || f.Code == KindDisk: // the message of the latter says what to do
+	case known:
 		return found
 	case f.RequestID != "" && f.Code == shoal.Internal:
 		return "`shoal doctor` looks for the cause; the log of the server has details under " + f.RequestID
