@@ -1,9 +1,7 @@
 package cluster
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -12,7 +10,6 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/client"
 	"github.com/shoal-dev/shoal/internal/shoaltest/crowd"
 	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
 	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
@@ -166,16 +163,12 @@ type replica struct {
 func (n *node) replica(t *testing.T, key string, space shoal.SpaceID) *replica {
 	t.Helper()
 	r := new(replica)
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	var running sync.WaitGroup
-	t.Cleanup(func() { cancel(); running.Wait() })
-	session := n.session(t, key)
-	running.Go(func() {
-		for ev, err := range session.Follow(ctx, client.FollowOptions{Space: space}) {
-			if err := errors.Join(err, r.take(ev)); err != nil {
-				t.Errorf("a reader of %s on %s: %v", space, n.name, err)
-				return
-			}
+	n.events(t, key, space, func(ev shoal.Event, err error) {
+		if err == nil {
+			err = r.take(ev)
+		}
+		if err != nil {
+			t.Errorf("a reader of %s on %s: %v", space, n.name, err)
 		}
 	})
 	until(t, "a stream begins on "+n.name, patience, func() bool { return r.snapshots() > 0 })

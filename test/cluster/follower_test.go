@@ -39,17 +39,23 @@ type place struct {
 func (n *node) follow(t *testing.T, key string, space shoal.SpaceID) *follower {
 	t.Helper()
 	f := &follower{node: n, texts: crowd.Texts{}, events: map[shoal.EventType]int{}, deltas: map[place]time.Time{}}
+	n.events(t, key, space, f.take)
+	until(t, "a stream begins on "+n.name, patience, func() bool { return f.saw(shoal.EventSnapshot) > 0 })
+	return f
+}
+
+// events passes what happens in a space to take, as a server reports it, until the test ends.
+func (n *node) events(t *testing.T, key string, space shoal.SpaceID, take func(shoal.Event, error)) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	var running sync.WaitGroup
 	t.Cleanup(func() { cancel(); running.Wait() })
 	session := n.session(t, key)
 	running.Go(func() {
 		for ev, err := range session.Follow(ctx, client.FollowOptions{Space: space}) {
-			f.take(ev, err)
+			take(ev, err)
 		}
 	})
-	until(t, "a stream begins on "+n.name, patience, func() bool { return f.saw(shoal.EventSnapshot) > 0 })
-	return f
 }
 
 func (f *follower) take(ev shoal.Event, err error) {

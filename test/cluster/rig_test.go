@@ -82,13 +82,13 @@ func (c *cluster) add(t *testing.T, name string) {
 		bus = "nats://" + n.broker.Addr()
 	}
 	n.Args = []string{"--bus", bus, "--node", name}
-	hosts := n.database.Addr()
+	hosts, primary := n.database.Addr(), ""
 	if c.standby != nil {
 		n.standby = faultproxy.New(t, "unix", c.standby.Socket)
-		hosts += "," + n.standby.Addr()
+		hosts, primary = hosts+","+n.standby.Addr(), "&target_session_attrs=read-write"
 	}
 	// The environment keeps the URL out of the list of processes, as docs/cluster.md advises.
-	n.Env = []string{"SHOAL_DATABASE=postgres://postgres@" + hosts + "/shoal?sslmode=disable&target_session_attrs=read-write"}
+	n.Env = []string{"SHOAL_DATABASE=postgres://postgres@" + hosts + "/shoal?sslmode=disable" + primary}
 	n.Start(t)
 	c.nodes = append(c.nodes, n)
 }
