@@ -21,7 +21,7 @@ import (
 const taskRevision = "2025-11-25"
 
 // noSuchTask is the refusal of an unknown id.
-const noSuchTask = "not_found: There is no such task here: it is over, or another server of the cluster or an earlier start of this one has it. Nothing is lost: call the tool again."
+const noSuchTask = "not_found: Task not found: it is over, or another server of the cluster or an earlier start of this one has it. Nothing is lost: call the tool again."
 
 // hasTasks reports whether the revision that the client has negotiated has tasks.
 func (q *request) hasTasks() bool { return q.r.Header.Get(versionHeader) == taskRevision }

@@ -134,7 +134,7 @@ func (g *Grants) renew(ctx context.Context, op string, tokens NewTokens, act aud
 }
 
 // Revoke ends the grant of a client whose access token, or the common part of whose refresh tokens, has a
-// hash, with everything that is open with it. It does nothing if there is none, or that of another client.
+// hash, with everything that is open with it. For any other hash, or the token of another client, it does nothing.
 func (g *Grants) Revoke(ctx context.Context, client, hash string) error {
 	const op = "hub.Grants.Revoke"
 	find := func(tx storage.Tx) (grant storage.OAuthGrant, err error) {

@@ -13,7 +13,7 @@ type Tx struct{ c *sqlconn.Conn }
 // New returns the Tx of a connection.
 func New(c *sqlconn.Conn) *Tx { return &Tx{c} }
 
-const noPush = "There is no subscription %q here."
+const noPush = "Subscription %q not found."
 
 const columns = `id, device, created_at, expires_at, last_sent_at, session_id, entity_id, key_id, endpoint, p256dh, auth, place, opened_at`
 
@@ -39,7 +39,7 @@ func (t *Tx) SavePush(s storage.Push) error {
 // PushAt implements [storage.PushTx].
 func (t *Tx) PushAt(endpoint string) (storage.Push, error) {
 	s, ok, err := sqlconn.One(t.c, pushOf, `SELECT `+columns+` FROM push_subscriptions WHERE endpoint = $1`, endpoint)
-	return sqlconn.OrNotFound(s, ok, err, "PushAt", "There is no subscription with this endpoint.")
+	return sqlconn.OrNotFound(s, ok, err, "PushAt", "Subscription not found.")
 }
 
 // Pushes implements [storage.PushTx].

@@ -1,5 +1,5 @@
 // The page for those who join: a person whom an invitation has led here chooses a name and is in, without
-// a sign-in; and for a program that wants to join, a person who is signed in decides.
+// a sign-in; and a signed-in person decides about a program that wants to join.
 import { type FormEvent, useState } from "react";
 import { call } from "@/api/client";
 import { signedInWith } from "@/signin/sign-in";
