@@ -10,8 +10,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
 )
 
-// A server whose PostgreSQL goes on as a standby that has taken over stops: places that it
-// gave may belong to other messages there. A restart of the same database it outlives.
+// A server whose PostgreSQL goes on as a standby that has taken over stops, and reads nothing
+// there: places that it gave may belong to other messages. A restart of the same database it
+// outlives.
 func TestAServerStopsWhenItsDatabaseWasReplaced(t *testing.T) {
 	d := postgrestest.NewServer(t)
 	config := Config{Data: t.TempDir(), Addr: "127.0.0.1:0", Database: d.URL}
@@ -40,9 +41,12 @@ func TestAServerStopsWhenItsDatabaseWasReplaced(t *testing.T) {
 	if err := writes(ctx); err != nil {
 		t.Fatalf("after a restart of the database: %v", err)
 	}
-	d.Stop(t, postgrestest.Fast)
-	d.StartAsStandby(t)
-	d.Promote(t)
+	replace := func() {
+		d.Stop(t, postgrestest.Fast)
+		d.StartAsStandby(t)
+		d.Promote(t)
+	}
+	replace()
 	if err := writes(ctx); !errors.Is(err, ErrTimeline) {
 		t.Fatalf("after another one has taken over: %v", err)
 	}
@@ -50,5 +54,18 @@ func TestAServerStopsWhenItsDatabaseWasReplaced(t *testing.T) {
 	if err != nil {
 		t.Fatalf("it does not start again: %v", err)
 	}
-	again.Stop()
+	defer again.Stop()
+	replace()
+	for stopped := false; !stopped; {
+		if err := again.store.View(ctx, func(storage.Tx) error { return nil }); err == nil || ctx.Err() != nil {
+			t.Fatalf("after another one has taken over, a read returned %v (%v)", err, ctx.Err())
+		}
+		select {
+		case err := <-again.failed:
+			if stopped = errors.Is(err, ErrTimeline); !stopped {
+				t.Fatal(err)
+			}
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
 }

@@ -84,11 +84,12 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	s := &Store{
 		dialect: d, log: o.Log, fatal: o.Fatal,
-		readers: newReaders(d.Readers, func() *connection { return newReader(d) }), first: newReaders(1, func() *connection { return newReader(d) }),
 		queued: limit.NewOpen(0, cmp.Or(o.MaxQueued, queueLength)+maxBatch), maxDelay: cmp.Or(o.MaxDelay, queueDelay), indexable: make(chan struct{}, 1), closing: make(chan struct{}),
 	}
 	d.Cluster = o.Cluster
 	s.main = newLane(s, newWriter(d, o.Alone || o.Cluster), cmp.Or(o.MaxQueued, queueLength))
+	reader := func() *connection { return newReader(s.main.conn) }
+	s.readers, s.first = newReaders(d.Readers, reader), newReaders(1, reader)
 	for range d.Lanes {
 		s.lanes = append(s.lanes, newLane(s, newSibling(s.main.conn), cmp.Or(o.MaxQueued, queueLength)))
 	}
@@ -226,6 +227,7 @@ func (s *Store) viewOn(ctx context.Context, readers *readers, fn func(storage.Tx
 			readers.put(c)
 		}()
 		if err := c.Begin(); err != nil {
+			s.stopIfFinal(err)
 			return err
 		}
 		return c.run(fn)

@@ -72,8 +72,8 @@ func newSibling(c *connection) *connection {
 	return newConnection(c.Sibling(cache), cache)
 }
 
-// newReader returns a connection that changes nothing.
-func newReader(d *sqlconn.Dialect) *connection { return newConnection(sqlconn.NewReader(d), nil) }
+// newReader returns a connection that changes nothing in the database of c.
+func newReader(c *connection) *connection { return newConnection(c.Reader(), nil) }
 
 // run calls fn in the current transaction. After a failure of the database it returns that
 // failure, whatever fn returns.

@@ -262,6 +262,14 @@ func (s *Store) stopForever(err error) {
 	}
 }
 
+// stopIfFinal ends all writing if err is a failure after which this process must not write.
+func (s *Store) stopIfFinal(err error) {
+	var failed *sqlconn.Failure
+	if errors.As(err, &failed) && failed.IsFinal() {
+		s.stopForever(failed)
+	}
+}
+
 // checkpointDue reports whether a checkpoint is due.
 func (l *lane) checkpointDue() bool {
 	s := l.store
@@ -274,9 +282,5 @@ func (l *lane) checkpoint() {
 		return
 	}
 	l.conn.ClearFailure()
-	var failed *sqlconn.Failure
-	err := l.store.checkpoints.run(l.store)
-	if errors.As(err, &failed) && failed.IsFinal() {
-		l.store.stopForever(failed)
-	}
+	l.store.stopIfFinal(l.store.checkpoints.run(l.store))
 }

@@ -95,7 +95,12 @@ func (c *Conn) Sibling(cache Cache) *Conn {
 	return &Conn{dialect: c.dialect, cache: cache, alone: c.alone, origin: c.origin, name: rand.Text()}
 }
 
-// NewReader returns a connection that changes nothing.
+// Reader returns a connection of the same store that changes nothing: it reads on the same
+// timeline.
+func (c *Conn) Reader() *Conn { return &Conn{dialect: c.dialect, reads: true, origin: c.origin} }
+
+// NewReader returns a connection that changes nothing, of a program that only reads: it reads on
+// any timeline, and from a standby.
 func NewReader(d *Dialect) *Conn { return &Conn{dialect: d, reads: true, origin: &origin{}} }
 
 // Dialect returns the dialect of the database.

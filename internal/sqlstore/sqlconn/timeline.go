@@ -18,11 +18,12 @@ var ErrTimeline = errors.New("the database continues from another point of its h
 // timelineWait limits the duration of the query for the timeline.
 const timelineWait = 10 * time.Second
 
-// checkTimeline refuses a connection of the writer to a database that is on another timeline
-// than at the first connection, or that is read-only, as a standby is. A database whose
-// timeline cannot be read is accepted.
+// checkTimeline refuses a connection to a database that is on another timeline than at the first
+// connection of a writer, or that is read-only, as a standby is. A reader is refused as well: what
+// it read of the events would continue positions that this process knows from the other timeline.
+// A database whose timeline cannot be read is accepted.
 func (c *Conn) checkTimeline() error {
-	if c.dialect.timeline == "" || c.reads {
+	if c.dialect.timeline == "" || c.reads && !c.origin.hasTimeline() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, timelineWait)
@@ -46,7 +47,7 @@ func (c *Conn) checkTimeline() error {
 	return nil
 }
 
-// origin is what the writers of a store have in common: from where they write.
+// origin is what the connections of a store have in common: where they write and read.
 type origin struct {
 	boot atomic.Pointer[boot] // nil before the first
 
@@ -62,4 +63,11 @@ func (o *origin) firstTimeline(now string) string {
 		o.timeline = now
 	}
 	return o.timeline
+}
+
+// hasTimeline reports whether a writer has connected.
+func (o *origin) hasTimeline() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.timeline != ""
 }
