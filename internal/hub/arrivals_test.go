@@ -20,7 +20,7 @@ import (
 )
 
 // A message that is delivered directly to a wait equals the message that the wait would
-// have read, whatever it contains.
+// have read, whatever it contains, and so does its space with its members.
 func TestDirectDeliveryEqualsRead(t *testing.T) {
 	for name, d := range map[string]shoal.Draft{
 		"text":                       {Parts: []shoal.Part{shoal.Text("héllo\n\"<&>\u2028\" 🐟")}},
@@ -37,23 +37,29 @@ func TestDirectDeliveryEqualsRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h, readCounter := shopWithReadCounter(t)
-				waited := make(chan shoal.WaitResult)
+				waited := make(chan *inbox.Delivery)
 				go func() {
 					d, err := h.Inbox.Wait(t.Context(), bot, &inbox.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages, Timeout: time.Minute})
 					if err != nil {
 						t.Error(err)
 						d = &inbox.Delivery{}
 					}
-					waited <- d.Result
+					waited <- d
 				}()
 				synctest.Wait()
 				before := readCounter.n.Load()
 				_, err := h.Messages.Post(t.Context(), ann, shoal.DefaultSession, "shop", d, "")
 				must(t, err)
-				direct := <-waited
+				delivery := <-waited
 				if readCounter.n.Load() != before {
 					t.Fatal("the inbox was read; want direct delivery")
 				}
+				space, err := h.Spaces.GetWithMembers(t.Context(), bot, shoal.DefaultSession, "shop")
+				must(t, err)
+				if got, want := plain(t, delivery.Listed), plain(t, space); got != want {
+					t.Errorf("the space that was delivered:\n%s\nread:\n%s", got, want)
+				}
+				direct := delivery.Result
 				again, err := h.Inbox.Wait(t.Context(), bot, &inbox.WaitRequest{Session: shoal.DefaultSession, Kind: shoal.WaitMessages, Redeliver: true})
 				must(t, err)
 				if len(direct.Items) != 1 || len(direct.Items[0].Messages) != 1 {
@@ -181,7 +187,7 @@ func (tx overlapTx) Deliver(m shoal.Message, watching storage.EntitySet) (storag
 }
 
 // plain returns the JSON that a client receives.
-func plain(t *testing.T, r shoal.WaitResult) string {
+func plain(t *testing.T, r any) string {
 	text, err := shoal.EncodeJSON(r)
 	must(t, err)
 	return string(text)

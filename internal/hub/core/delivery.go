@@ -21,6 +21,9 @@ import (
 type Arrival struct {
 	Message shoal.Message
 	Space   shoal.SpaceRef
+	// Listed is the space with its members, if a receiver waits on this server and the space lists
+	// all of them for every reader.
+	Listed *shoal.Space
 	// Place is the place of the message in its session, 0 until it has one. Receivers are
 	// the entities whose inboxes track the message, and those that wait on this server.
 	Place     int64
@@ -30,6 +33,8 @@ type Arrival struct {
 	Base int64
 	// EventPosition is the last position of the session's events, including this message's.
 	EventPosition int64
+	// Waited says that a receiver waits on this server.
+	Waited bool
 	// Late are entities that began to wait after Receivers was determined. They may be
 	// receivers, so they have to read their inboxes.
 	Late []shoal.EntityID
@@ -41,8 +46,8 @@ type Arrivals interface {
 	// Begin announces a message before its place is assigned, and returns the entities that
 	// wait for messages that do not mention them, or nil.
 	Begin(a *Arrival) storage.EntitySet
-	// Place sets the place, its base and the receivers of the message, which the transactions that
-	// deliver other messages may read from then on.
+	// Place sets the place, its base, the receivers of the message and whether one of them waits
+	// here. The transactions that deliver other messages may read them from then on.
 	Place(a *Arrival, d storage.Delivered)
 	// Drop ends an arrival whose transaction was not committed, or perhaps not.
 	Drop(a *Arrival)
@@ -86,8 +91,8 @@ func (ch *Change) DeliverMessageTo(m shoal.Message, mentions []shoal.EntityID) e
 	return nil
 }
 
-// fillArrivals sets the space of each arrival to its state at the end of the transaction,
-// and its event position.
+// fillArrivals sets the space of each arrival to its state at the end of the transaction, with its
+// members for those that wait for it, and its event position.
 func (ch *Change) fillArrivals() error {
 	for _, a := range ch.arrivals {
 		s, err := ch.Space(a.Message.SessionID, a.Message.SpaceID)
@@ -98,6 +103,14 @@ func (ch *Change) fillArrivals() error {
 			return err
 		}
 		a.Space = shoal.SpaceRef{ID: s.ID, Name: s.Name, Status: s.Status}
+		if !a.Waited || s.MemberCount > shoal.MaxListedMembers {
+			continue
+		}
+		one := []shoal.Space{s}
+		if err := ListMembers(ch, "", s.SessionID, one); err != nil {
+			return err
+		}
+		a.Listed = &one[0]
 	}
 	return nil
 }

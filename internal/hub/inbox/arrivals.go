@@ -95,6 +95,9 @@ func (b *Inbox) Place(a *core.Arrival, d storage.Delivered) {
 		s.base = a.Place - 1 // another server has assigned places, or a transaction has failed
 	}
 	s.last, a.Base = a.Place, s.base
+	a.Waited = slices.ContainsFunc(a.Receivers, func(r storage.Receiver) bool {
+		return b.mailboxes[storage.EntityRef{Session: a.Message.SessionID, ID: r.ID}] != nil
+	})
 }
 
 // Drop implements [core.Arrivals]. The message may have been stored nevertheless, so every
@@ -123,7 +126,7 @@ func (b *Inbox) Deliver(a *core.Arrival) {
 			continue
 		}
 		inOrder := !slices.ContainsFunc(s.pending, func(o *core.Arrival) bool { return o.Place > 0 && o.Place < a.Place && concerns(o, r.ID) })
-		e := storage.InboxEntry{Place: a.Place, Reason: r.Reason, Delivery: 1, Space: a.Space, Message: m.For(r.ID), EventPosition: a.EventPosition}
+		e := storage.InboxEntry{Place: a.Place, Reason: r.Reason, Delivery: 1, Space: a.Space, Listed: a.Listed, Message: m.For(r.ID), EventPosition: a.EventPosition}
 		box.apply(func(x *machine) { x.commit(e, a.Base, inOrder) })
 	}
 	for _, id := range a.Late {

@@ -93,6 +93,9 @@ type Delivery struct {
 	Result shoal.WaitResult
 	// Agents is set after a wait for agents.
 	Agents *PresentAgents
+	// Listed is the space of the messages with its members as they were when the messages were
+	// stored, if that is known without a read, and nil otherwise. It is shared.
+	Listed *shoal.Space
 
 	batch   *batch
 	publish func() // publishes the batch for the other servers; nil if there are none
@@ -297,6 +300,9 @@ func (w *HeldWait) newDelivery() *Delivery {
 		upTo := entries[len(entries)-1].Place
 		cursor := w.inbox.encodeCursor(w.box.key, w.filter, entries)
 		d.Result.Items, d.Result.Cursor, d.Result.TimedOut, d.Result.Failed = groupBySpace(entries), &cursor, false, w.senderFailure()
+		if len(entries) == 1 {
+			d.Listed = entries[0].Listed
+		}
 		if w.adapter {
 			return d
 		}

@@ -138,6 +138,9 @@ type InboxEntry struct {
 	Delivery int
 	Space    shoal.SpaceRef
 	Message  shoal.Message
+	// Listed is Space with its members as they were when the message was stored, if the message was
+	// delivered directly, and nil otherwise. It is shared.
+	Listed *shoal.Space
 	// EventPosition is the position of an event of the session that was assigned no earlier
 	// than this entry, or 0 if no such position is known.
 	EventPosition int64

@@ -89,7 +89,7 @@ func (c *call) waited(ctx context.Context, d *inbox.Delivery, err error) (result
 	}
 	threads := make([]threadText, len(d.Result.Items))
 	for i, item := range d.Result.Items {
-		if threads[i], err = c.received(ctx, item); err != nil {
+		if threads[i], err = c.received(ctx, item, d.Listed); err != nil {
 			return result{}, err
 		}
 	}
@@ -98,11 +98,15 @@ func (c *call) waited(ctx context.Context, d *inbox.Delivery, err error) (result
 	return out, err
 }
 
-// received returns the delivered messages of one thread with its current members.
-func (c *call) received(ctx context.Context, item shoal.WaitItem) (threadText, error) {
+// received returns the delivered messages of one thread with its members. known is their space
+// with its members, or nil.
+func (c *call) received(ctx context.Context, item shoal.WaitItem, known *shoal.Space) (threadText, error) {
 	messages := make([]shoal.Message, len(item.Messages))
 	for i, m := range item.Messages {
 		messages[i] = m.Message
+	}
+	if known != nil {
+		return textOf(*known, messages), nil
 	}
 	space, err := c.Hub.Spaces.GetWithMembers(ctx, c.Principal, c.Session, item.Space.ID)
 	if errors.Is(err, shoal.NotFound) { // the caller was removed a moment ago

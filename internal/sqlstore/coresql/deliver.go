@@ -30,15 +30,15 @@ func (t *Tx) Deliver(m shoal.Message, watching storage.EntitySet) (d storage.Del
 		}
 	}
 	for _, r := range tracked {
-		d.Receivers = append(d.Receivers, storage.Receiver{ID: r.ID, Reason: deliveryReason(m, r.ID)})
+		d.Receivers = append(d.Receivers, storage.Receiver{ID: r.EntityID, Reason: deliveryReason(m, r.EntityID)})
 	}
 	if again || m.EntityID == shoal.System || watching == nil || watching.Len() == 0 {
 		return d, nil
 	}
 	others, err := t.membersIn(m.SessionID, m.SpaceID, watching)
 	for _, r := range others {
-		if r.ID != m.EntityID && !r.Hosted && receives(m, r) && !slices.Contains(m.Mentions, r.ID) {
-			d.Receivers = append(d.Receivers, storage.Receiver{ID: r.ID, Reason: shoal.ReasonMessage})
+		if r.EntityID != m.EntityID && !r.Hosted && receives(m, r) && !slices.Contains(m.Mentions, r.EntityID) {
+			d.Receivers = append(d.Receivers, storage.Receiver{ID: r.EntityID, Reason: shoal.ReasonMessage})
 		}
 	}
 	return d, err
@@ -87,7 +87,7 @@ func receives(m shoal.Message, to rowcache.Member) bool {
 	if !to.Muted && takesArrival(m) {
 		return true
 	}
-	return slices.Contains(m.Mentions, to.ID)
+	return slices.Contains(m.Mentions, to.EntityID)
 }
 
 // trackedReceivers returns the members whose inboxes get an entry for a message.
@@ -100,7 +100,7 @@ func (t *Tx) trackedReceivers(m shoal.Message) (tracked []rowcache.Member, err e
 		members, err = t.readMembers(m.SessionID, m.SpaceID)
 	}
 	for _, r := range members {
-		if r.ID != m.EntityID && !r.Hosted && receives(m, r) {
+		if r.EntityID != m.EntityID && !r.Hosted && receives(m, r) {
 			tracked = append(tracked, r)
 		}
 	}
@@ -136,9 +136,9 @@ const maxInsertedEntries = 64
 // insertEntries inserts the entries of a message. The positions of a member that has muted
 // the space do not count it, nor do those of anybody if it has no arrival.
 func (t *Tx) insertEntries(m shoal.Message, p placed, again bool, receivers []rowcache.Member) error {
-	args := append(make([]any, 0, 6+2*len(receivers)), m.SessionID, p.place, m.SpaceID, m.Seq, deliveryReason(m, receivers[0].ID), p.arrival)
+	args := append(make([]any, 0, 6+2*len(receivers)), m.SessionID, p.place, m.SpaceID, m.Seq, deliveryReason(m, receivers[0].EntityID), p.arrival)
 	for _, r := range receivers {
-		args = append(args, r.ID, r.Muted || p.arrival == 0)
+		args = append(args, r.EntityID, r.Muted || p.arrival == 0)
 	}
 	text := insertEntriesTexts()[len(receivers)]
 	if again {

@@ -97,7 +97,7 @@ func (t *Tx) ShareSpace(session shoal.SessionID, a, b shoal.EntityID) (bool, err
 
 // InsertEntity implements [hub.EntityTx].
 func (t *Tx) InsertEntity(e shoal.Entity) error {
-	n, err := t.c.Exec(
+	n, err := t.c.ExecCached( // a new entity has joined nothing yet
 		`INSERT INTO entities (session_id, id, kind, name, description, external_id, last_seen_at, metadata, created_at, session_role, owner_id)
 		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING`,
 		e.SessionID, e.ID, e.Kind, e.Name, e.Description, e.ExternalID, e.LastSeenAt, e.Metadata, e.CreatedAt, roleOf(e), e.OwnerID)
@@ -120,7 +120,6 @@ func roleOf(e shoal.Entity) shoal.SessionRole { return cmp.Or(e.SessionRole, sho
 
 // UpdateEntity implements [hub.EntityTx].
 func (t *Tx) UpdateEntity(e shoal.Entity) error {
-	t.cache.Reset() // the cached members of spaces contain the kind
 	n, err := t.c.Exec(
 		`UPDATE entities SET name = $3, description = $4, external_id = $5, metadata = $6, kind = $7, session_role = $8, owner_id = $9
 		 WHERE session_id = $1 AND id = $2 AND deleted_at IS NULL AND NOT EXISTS
@@ -194,7 +193,7 @@ func (t *Tx) SetLastSeen(seen []storage.LastSeen) error {
 		b.Add(`UPDATE entities SET last_seen_at = v.column3 FROM (`)
 		sqlconn.AddValues(&b, some, func(s storage.LastSeen) { b.Add(`(?, ?, CAST(? AS BIGINT))`, s.Session, s.Entity, s.At) })
 		b.Add(`) AS v WHERE session_id = v.column1 AND id = v.column2`)
-		if _, err := t.c.Exec(b.Text(), b.Args...); err != nil {
+		if _, err := t.c.ExecCached(b.Text(), b.Args...); err != nil {
 			return err
 		}
 	}

@@ -29,7 +29,7 @@ func (t *Tx) MarkUnread(session shoal.SessionID, space shoal.SpaceID, entity sho
 	}
 	end := first
 	for _, m := range slices.Backward(past) {
-		if !receives(m, rowcache.Member{ID: entity}) {
+		if !receives(m, rowcache.Member{Member: shoal.Member{EntityID: entity}}) {
 			continue
 		}
 		end++

@@ -37,6 +37,12 @@ const listedSpaceColumns = `, s.id, s.member_count, COALESCE(s.admin_agent_id, '
 // ListedMembers implements [hub.MemberTx].
 func (t *Tx) ListedMembers(session shoal.SessionID, reader shoal.EntityID, spaces []shoal.SpaceID) (map[shoal.SpaceID][]shoal.Member, error) {
 	all := make(map[shoal.SpaceID][]shoal.Member, len(spaces))
+	if len(spaces) == 1 {
+		if listed, ok, err := t.cachedList(session, spaces[0]); err != nil || ok {
+			all[spaces[0]] = listed
+			return all, err
+		}
+	}
 	for _, space := range spaces {
 		all[space] = []shoal.Member{}
 	}
@@ -57,6 +63,16 @@ func (t *Tx) ListedMembers(session shoal.SessionID, reader shoal.EntityID, space
 		}
 	}
 	return all, nil
+}
+
+// cachedList returns the members that a space lists for every reader, from the cache of the writer.
+// ok is false on a connection for reading, and for a space of which it lists only some.
+func (t *Tx) cachedList(session shoal.SessionID, space shoal.SpaceID) (listed []shoal.Member, ok bool, err error) {
+	members, ok, err := t.cachedMembers(session, space)
+	if err != nil || !ok || len(members) > shoal.MaxListedMembers {
+		return nil, false, err
+	}
+	return t.cache.Space(session, space).Listed(), true, nil
 }
 
 // firstMembers returns the members of each space that joined first, as many as are listed.

@@ -61,10 +61,10 @@ func (t *Tx) cachedMembers(session shoal.SessionID, space shoal.SpaceID) (member
 	return s.Members, true, nil
 }
 
-const memberColumns = `m.entity_id, m.hosted, e.kind, m.muted FROM members AS m JOIN entities AS e ON e.session_id = m.session_id AND e.id = m.entity_id`
+const memberColumns = listedColumns + `, m.hosted FROM members AS m JOIN entities AS e ON e.session_id = m.session_id AND e.id = m.entity_id`
 
 func cachedMemberOf(r *sqlconn.Rows) rowcache.Member {
-	return rowcache.Member{ID: entityID(r), Hosted: r.Bool(1), Kind: shoal.EntityKind(r.Text(2)), Muted: r.Bool(3)}
+	return rowcache.Member{Member: memberOf(r), Hosted: r.Bool(6)}
 }
 
 // readMembers reads the members of a space.
@@ -85,7 +85,7 @@ func (t *Tx) membersIn(session shoal.SessionID, space shoal.SpaceID, set storage
 	}
 	if err != nil || ok {
 		for _, m := range members {
-			if set.Has(m.ID) {
+			if set.Has(m.EntityID) {
 				among = append(among, m)
 			}
 		}
@@ -108,7 +108,7 @@ func (t *Tx) membersIn(session shoal.SessionID, space shoal.SpaceID, set storage
 func (t *Tx) IsMember(session shoal.SessionID, space shoal.SpaceID, entity shoal.EntityID) (bool, error) {
 	members, ok, err := t.cachedMembers(session, space)
 	if err != nil || ok {
-		return slices.ContainsFunc(members, func(m rowcache.Member) bool { return m.ID == entity }), err
+		return slices.ContainsFunc(members, func(m rowcache.Member) bool { return m.EntityID == entity }), err
 	}
 	return sqlconn.Exists(t.c, `SELECT 1 FROM members WHERE session_id = $1 AND space_id = $2 AND entity_id = $3`, session, space, entity)
 }
@@ -118,7 +118,7 @@ func (t *Tx) MembersAmong(session shoal.SessionID, space shoal.SpaceID, ids []sh
 	members, err := t.membersIn(session, space, idList(ids))
 	among := make([]storage.MemberKind, len(members))
 	for i, m := range members {
-		among[i] = storage.MemberKind{ID: m.ID, Kind: m.Kind, Hosted: m.Hosted}
+		among[i] = storage.MemberKind{ID: m.EntityID, Kind: m.Kind, Hosted: m.Hosted}
 	}
 	return among, err
 }
@@ -201,7 +201,7 @@ func (t *Tx) HostedMembers(session shoal.SessionID, space shoal.SpaceID) ([]shoa
 		hosted := []shoal.EntityID{}
 		for _, m := range members {
 			if m.Hosted {
-				hosted = append(hosted, m.ID)
+				hosted = append(hosted, m.EntityID)
 			}
 		}
 		return hosted, err

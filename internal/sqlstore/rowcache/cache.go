@@ -45,26 +45,36 @@ type Space struct {
 	Row     shoal.Space
 	Arrival int64    // of the newest final message, or negative until it is read
 	Members []Member // nil until they are read
+	listed  []shoal.Member
+}
+
+// Listed returns Members as clients see them. The caller must not change them.
+func (s *Space) Listed() []shoal.Member {
+	if s.listed == nil {
+		s.listed = make([]shoal.Member, len(s.Members))
+		for i, m := range s.Members {
+			s.listed[i] = m.Member
+		}
+	}
+	return s.listed
 }
 
 // MaxMembers is the number of members up to which a space is cached with them. In a larger
 // space, a post queries the members that concern it.
 const MaxMembers = 128
 
-// Member is what a post needs of a member.
+// Member is a member of a space, and whether it is a hosted agent.
 type Member struct {
-	ID     shoal.EntityID
+	shoal.Member
 	Hosted bool
-	Kind   shoal.EntityKind
-	Muted  bool
 }
 
 // maxRows limits the size of the cache at the start of a transaction.
 const maxRows = 50_000
 
-// tables are the tables of which the cache contains rows. The last seq of a space is not in
-// its row but in its messages.
-var tables = []string{"sessions", "spaces", "members", "inbox_places", "events"}
+// tables are the tables of which the cache contains rows, or columns as the names of members. The
+// last seq of a space is not in its row but in its messages.
+var tables = []string{"sessions", "spaces", "members", "entities", "inbox_places", "events"}
 
 // New returns an empty cache.
 func New() *Cache { return &Cache{sessions: map[shoal.SessionID]*session{}} }

@@ -214,6 +214,58 @@ var memberTests = map[string]func(*storecase.Case){
 		storecase.Equal(c, "after one that is not a member", page("b", 9), []shoal.EntityID{"bob", "cid", "eve"})
 	},
 
+	"an Update lists the members of a space as a View does, after each change": func(c *storecase.Case) {
+		c.AddEntities("ann", "bob", "cid")
+		c.AddSpace("shop", "ann", "bob")
+		entity := func(id shoal.EntityID, change func(*shoal.Entity)) func(storage.Tx) error {
+			return func(tx storage.Tx) error {
+				e, err := tx.Entity(c.Session, id)
+				if err != nil {
+					return err
+				}
+				change(&e)
+				return tx.UpdateEntity(e)
+			}
+		}
+		for _, change := range []struct {
+			name string
+			do   func(storage.Tx) error
+		}{
+			{"nothing", func(storage.Tx) error { return nil }},
+			{"a name", entity("ann", func(e *shoal.Entity) { e.Name = "Anna" })},
+			{"a kind", entity("bob", func(e *shoal.Entity) { e.Kind = shoal.Human })},
+			{"the name of somebody else", entity("cid", func(e *shoal.Entity) { e.Name = "Cidney" })},
+			{"muted", func(tx storage.Tx) error { return tx.MuteMember(c.Session, "shop", "ann", true) }},
+			{"joined", func(tx storage.Tx) error {
+				return tx.InsertMember(c.Session, "shop", shoal.Member{EntityID: "cid", JoinedAt: storecase.Time(3)})
+			}},
+			{"seen", func(tx storage.Tx) error {
+				return tx.SetLastSeen([]storage.LastSeen{{Session: c.Session, Entity: "ann", At: storecase.Time(4)}})
+			}},
+			{"left", func(tx storage.Tx) error { return tx.DeleteMember(c.Session, "shop", "bob") }},
+			{"deleted", func(tx storage.Tx) error { return tx.DeleteEntity(c.Session, "ann", storecase.Time(5)) }},
+		} {
+			var before, after []shoal.Member
+			list := func(tx storage.Tx, out *[]shoal.Member) error {
+				all, err := tx.ListedMembers(c.Session, "", []shoal.SpaceID{"shop"})
+				*out = all["shop"]
+				return err
+			}
+			c.Update(func(tx storage.Tx) error {
+				if err := list(tx, &before); err != nil {
+					return err
+				}
+				if err := change.do(tx); err != nil {
+					return err
+				}
+				return list(tx, &after)
+			})
+			storecase.Equal(c, change.name+": in the same Update", after, listed(c, "", "shop"))
+			c.Update(func(tx storage.Tx) error { return list(tx, &after) })
+			storecase.Equal(c, change.name+": in the next Update", after, listed(c, "", "shop"))
+		}
+	},
+
 	"a large space lists the reader, the admin agent, hosted agents, the latest senders and then others": func(c *storecase.Case) {
 		many := shoal.MaxListedMembers + 30
 		ids := make([]shoal.EntityID, many)
