@@ -132,9 +132,11 @@ func (c *checker) known(who string, m Seen) {
 // Stream checks that after a snapshot every message arrives once and in order, and that a
 // snapshot never moves back.
 func (c *checker) stream(s *Stream) {
-	at := map[shoal.SpaceID]int64{}
+	at, last := map[shoal.SpaceID]int64{}, map[shoal.SpaceID]string{}
 	for _, ev := range s.events {
 		before, begun := at[ev.space]
+		came := last[ev.space]
+		last[ev.space] = ev.origin
 		for _, m := range ev.messages {
 			c.known(s.Name, m)
 		}
@@ -148,7 +150,7 @@ func (c *checker) stream(s *Stream) {
 		case ev.messages[0].Seq <= before:
 			c.fault("stream twice: %s got seq %d of %s after %d", s.Name, ev.messages[0].Seq, ev.space, before)
 		case ev.messages[0].Seq > before+1:
-			c.fault("stream gap: %s got seq %d of %s after %d", s.Name, ev.messages[0].Seq, ev.space, before)
+			c.fault("stream gap: %s got seq %d of %s after %d: %s after %s", s.Name, ev.messages[0].Seq, ev.space, before, ev.origin, came)
 		}
 		at[ev.space] = ev.messages[0].Seq
 	}

@@ -105,4 +105,5 @@ type event struct {
 	snapshot bool
 	lastSeq  int64 // of a snapshot
 	messages []Seen
+	origin   string // the cursor and the time of its arrival, for people
 }

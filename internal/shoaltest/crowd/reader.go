@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/client"
@@ -71,6 +72,7 @@ func (r *Reader) take(got shoal.Event) error {
 	if ev.space == "" {
 		return nil // not about messages
 	}
+	ev.origin = origin(got)
 	r.Stream.events = append(r.Stream.events, ev)
 	r.at[ev.space] = ev.lastSeq
 	if !ev.snapshot {
@@ -81,6 +83,11 @@ func (r *Reader) take(got shoal.Event) error {
 	default:
 	}
 	return nil
+}
+
+// origin describes where an event of a stream comes from.
+func origin(ev shoal.Event) string {
+	return fmt.Sprintf("%s with the cursor %q at %s", ev.Type, ev.Cursor, time.Now().Format("15:04:05.000"))
 }
 
 // has reports whether the reader has received everything up to the given ends.

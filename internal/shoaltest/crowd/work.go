@@ -40,6 +40,7 @@ type Jobber struct {
 	mu      sync.Mutex
 	Texts   Texts // as the stream reported; nil if it is not followed
 	over    map[shoal.RunID]bool
+	last    string // what the stream reported last
 	wrong   []string
 	changed chan struct{} // capacity 1
 }
@@ -182,6 +183,13 @@ func (j *Jobber) ended() int {
 	return len(j.over)
 }
 
+// lastEvent describes the last event of the stream.
+func (j *Jobber) lastEvent() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.last
+}
+
 // Watch follows the space across all lives of the server, and keeps the texts as the stream
 // reports them.
 func (j *Jobber) Watch(ctx context.Context) {
@@ -202,6 +210,7 @@ func (j *Jobber) Watch(ctx context.Context) {
 func (j *Jobber) see(ev shoal.Event) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.last = origin(ev)
 	ended, err := j.Texts.See(ev)
 	if ended != "" {
 		j.over[ended] = true
@@ -253,23 +262,21 @@ func (w *Work) Settle(ctx context.Context) {
 			select {
 			case <-j.changed:
 			case <-ctx.Done():
-				j.note("stuck: %d of %d jobs of %s have ended: %s", j.ended(), len(j.Jobs), j.Agent, j.open(context.WithoutCancel(ctx)))
+				j.note("stuck: %d of %d jobs of %s have ended: %s; its stream had %s last", j.ended(), len(j.Jobs), j.Agent, j.runs(context.WithoutCancel(ctx)), j.lastEvent())
 				return
 			}
 		}
 	}
 }
 
-// open describes the runs that have not completed.
-func (j *Jobber) open(ctx context.Context) string {
+// runs describes the runs of the agent.
+func (j *Jobber) runs(ctx context.Context) string {
 	var left []shoal.Run
 	for r, err := range j.work.Admin.Runs(ctx, client.RunsOptions{Agent: j.Agent}) {
 		if err != nil {
 			return err.Error()
 		}
-		if r.Status != shoal.RunCompleted {
-			left = append(left, r)
-		}
+		left = append(left, r)
 	}
 	return ends(left)
 }

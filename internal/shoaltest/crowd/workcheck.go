@@ -79,6 +79,9 @@ func texts(messages []shoal.Message) (out []string) {
 func ends(runs []shoal.Run) (output string) {
 	for _, r := range runs {
 		output += fmt.Sprintf("%s %s ", r.ID, r.Status)
+		if r.EndedAt != nil {
+			output += fmt.Sprintf("at %s ", *r.EndedAt)
+		}
 		if r.Error != nil {
 			output += fmt.Sprintf("(%s: %s) ", r.Error.Code, r.Error.Message)
 		}
