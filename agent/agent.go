@@ -12,7 +12,7 @@ type Agent struct {
 	model  Model
 	models []Model // that model consists of
 	opts   Options
-	rules  *rules
+	team   map[string]*member // itself and those that it can transfer to, by name
 }
 
 // Stream runs one turn on c and yields its events as they happen; the last one is

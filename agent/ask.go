@@ -146,7 +146,7 @@ func (a *Agent) withOutput(t reflect.Type, partials bool) (asked *Agent, in bool
 	if out.Mode != OutputNative && other.opts.ToolChoice.Mode == ToolsAuto {
 		other.opts.ToolChoice.Mode = ToolsRequired
 	}
-	other.rules, err = other.newRules()
+	other.team, err = other.newTeam()
 	return &other, in, err
 }
 

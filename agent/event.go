@@ -20,7 +20,7 @@ import (
 //	    MessageEnded [ModelRetrying, then the next attempt]
 //	    RequestOpened* RequestAnswered*
 //	    per call: ToolStarted (ToolProgress | Nested)* ToolFinished
-//	  StepFinished
+//	  StepFinished [Transferred]
 //	TurnFinished
 //
 // Parts of one message open in the order of the model's output. The deltas of tool
@@ -31,7 +31,8 @@ import (
 // [Warning] may occur anywhere in between.
 type Event interface{ event() }
 
-// TurnStarted opens every turn. Resumed reports that the turn began earlier, in a
+// TurnStarted opens every turn. Agent speaks first; after a [Transferred] event it is another
+// one. Resumed reports that the turn began earlier, in a
 // process that died or in a run that ended as waiting.
 type TurnStarted struct {
 	TurnID       string
@@ -48,6 +49,7 @@ type TurnStarted struct {
 // the tools that ran in this turn so far, in order.
 type StepStarted struct {
 	Step      int
+	Agent     string
 	MaxSteps  int
 	Errors    int
 	Completed []string
@@ -199,11 +201,19 @@ type ToolFinished struct {
 // answer was stored already and only calls were left.
 type StepFinished struct {
 	Step     int
+	Agent    string
 	Finish   FinishReason
 	Attempts int
 	Usage    Usage
 	Cost     float64 // in USD, 0 when the price is unknown
 	Duration time.Duration
+}
+
+// Transferred reports that the agent To makes the steps from Step on, in place of From; see
+// [AsHandoff].
+type Transferred struct {
+	Step     int
+	From, To string
 }
 
 // Reduced reports that the model will see less than the whole history. Forced reports
@@ -238,7 +248,9 @@ type Warning struct {
 
 // TurnFinished ends every turn, exactly once, after everything is stored.
 type TurnFinished struct {
-	TurnID  string
+	TurnID string
+	// Agent is the name of the agent that spoke last.
+	Agent   string
 	Outcome Outcome
 	Reason  Reason
 	// Message says in a sentence or two for people how the turn ended. It is empty if the
@@ -251,6 +263,9 @@ type TurnFinished struct {
 	Usage    Usage
 	Cost     float64
 	Duration time.Duration
+	// ByAgent divides Usage and Cost among the agents that spoke, in the order in which they
+	// first did. It is nil if the agent has no handoffs.
+	ByAgent []Spending
 	// Pending are the requests that a waiting turn needs answers to.
 	Pending []Pending
 	// Unread are the interjected messages that no step has read, because the turn ended
@@ -259,6 +274,13 @@ type TurnFinished struct {
 	// Unsaved reports that the last step could not be stored: events were emitted
 	// whose content is not in the conversation.
 	Unsaved bool
+}
+
+// Spending is what one agent used in a turn, and what that cost in USD.
+type Spending struct {
+	Agent string
+	Usage Usage
+	Cost  float64
 }
 
 // Outcome is the state in which a turn ends.
@@ -325,6 +347,7 @@ func (ToolStarted) event()      {}
 func (ToolProgress) event()     {}
 func (ToolFinished) event()     {}
 func (StepFinished) event()     {}
+func (Transferred) event()      {}
 func (Reduced) event()          {}
 func (Nested) event()           {}
 func (Warning) event()          {}

@@ -14,7 +14,8 @@ import (
 //	reduce    → reducedHistory
 //	decide    → decided                save     → saved
 //	ask       → answered | unanswered  start    → (nothing)
-//	await     → toolEnded              finish   → (nothing, the end)
+//	await     → toolEnded              transfer → transfer
+//	finish    → (nothing, the end)
 //
 // cancel may come at any time.
 type machine struct {
@@ -51,6 +52,12 @@ type machine struct {
 	unpriced  bool            // warned that a model's price is unknown
 	errors    int             // consecutive steps with a failure
 	queue     []Message       // interjected; the next step reads them
+	target    string          // receives the conversation after the closed step
+	handoffs  int             // in this turn
+	begins    int             // the first step of the present agent
+	before    budget          // used before that step
+	root      *Options        // of the agent that was run: its limits hold for the whole turn
+	shares    []Spending      // nil without handoffs
 	closing   Reason          // the limit after which the next step is the closing answer
 	restored  map[string]bool // the requests that were stored when the turn was resumed
 	complete  []string
@@ -72,12 +79,13 @@ type machine struct {
 type phase int
 
 const (
-	phaseStep    phase = iota // a step begins
-	phaseModel                // the model is to be called
-	phaseReduce               // the history was too long for the model
-	phaseBackoff              // a retry waits
-	phaseDecide               // rules and hooks check the calls
-	phaseCalls                // requests and tools
+	phaseStep     phase = iota // a step begins
+	phaseModel                 // the model is to be called
+	phaseReduce                // the history was too long for the model
+	phaseBackoff               // a retry waits
+	phaseDecide                // rules and hooks check the calls
+	phaseCalls                 // requests and tools
+	phaseTransfer              // another agent continues
 	phaseEnded
 )
 
@@ -93,6 +101,7 @@ const (
 	actAsk   // pass a request to Options.Answer
 	actStart // start a tool
 	actAwait // wait for a tool
+	actTransfer
 	actFinish
 )
 
@@ -105,6 +114,7 @@ type action struct {
 	pending Pending
 	call    ToolCall
 	calls   []ToolCall
+	agent   string
 }
 
 // ending is how the turn ends.
@@ -127,7 +137,7 @@ type repeat struct {
 
 func newMachine(r *rules, conversation string, turn TurnRef) *machine {
 	m := &machine{
-		rules: r, conv: conversation, turn: turn, maxSteps: r.opts.MaxSteps,
+		rules: r, conv: conversation, turn: turn, maxSteps: r.opts.MaxSteps, root: r.opts,
 		asked: map[string]bool{}, announced: map[string]bool{},
 		callIDs: map[string]bool{}, repeats: map[string]repeat{}, choices: map[string]PermissionRule{},
 	}
@@ -166,6 +176,8 @@ func (m *machine) next() action {
 			if act, ok := m.nextInCalls(); ok {
 				return act
 			}
+		case phaseTransfer:
+			return action{kind: actTransfer, agent: m.target}
 		case phaseEnded:
 			return action{kind: actFinish}
 		}
@@ -196,7 +208,7 @@ func (m *machine) tick(elapsed time.Duration) { m.elapsed = elapsed }
 func (m *machine) now() time.Time { return m.began.Add(m.elapsed).Round(0) }
 
 func (m *machine) emitStepStarted(repeated bool) {
-	m.emit(StepStarted{Step: m.step.Index, MaxSteps: max(m.maxSteps, m.step.Index+1), Closing: m.step.Closing, Errors: m.errors, Completed: m.complete[:len(m.complete):len(m.complete)], Repeated: repeated})
+	m.emit(StepStarted{Step: m.step.Index, Agent: m.rules.agent, MaxSteps: max(m.maxSteps, m.step.Index+1), Closing: m.step.Closing, Errors: m.errors, Completed: m.complete[:len(m.complete):len(m.complete)], Repeated: repeated})
 }
 
 // overBudget ends a turn that has used more than it may, and reports whether it did.
@@ -210,12 +222,19 @@ func (m *machine) overBudget() bool {
 
 // budgetUsed says what the turn has used more of than it may; empty if nothing.
 func (m *machine) budgetUsed() string {
-	o := m.rules.opts
+	if over := m.over(m.root, budget{}, "The turn"); over != "" {
+		return over
+	}
+	return m.over(m.rules.opts, m.before, "The agent "+m.rules.agent)
+}
+
+// over says what has been used since more than the options allow.
+func (m *machine) over(o *Options, since budget, what string) string {
 	switch {
-	case o.MaxTokens > 0 && m.usage.InputTokens+m.usage.OutputTokens > o.MaxTokens:
-		return fmt.Sprintf("The turn used more than its %d tokens.", o.MaxTokens)
-	case o.MaxCost > 0 && m.cost > o.MaxCost:
-		return fmt.Sprintf("The turn cost more than its %.2f USD.", o.MaxCost)
+	case o.MaxTokens > 0 && m.tokens()-since.tokens > o.MaxTokens:
+		return fmt.Sprintf("%s used more than its %d tokens.", what, o.MaxTokens)
+	case o.MaxCost > 0 && m.cost-since.cost > o.MaxCost:
+		return fmt.Sprintf("%s cost more than its %.2f USD.", what, o.MaxCost)
 	}
 	return ""
 }

@@ -215,7 +215,7 @@ func (m *machine) closeAnswer(discarded, interrupted bool) {
 	m.step.Usage = m.step.Usage.Add(m.answer.usage)
 	cost := m.rules.priceOf(m.answer.model, m.answer.usage) // each attempt by itself: prices have steps
 	m.step.Cost += cost
-	if used := m.answer.usage; m.rules.opts.MaxCost > 0 && cost <= 0 && used.InputTokens+used.OutputTokens > 0 && !m.unpriced {
+	if used := m.answer.usage; (m.rules.opts.MaxCost > 0 || m.root.MaxCost > 0) && cost <= 0 && used.InputTokens+used.OutputTokens > 0 && !m.unpriced {
 		m.unpriced = true
 		m.emit(Warning{Source: "price", Err: fmt.Errorf("MaxCost does not count what %s costs: its price is not known", m.answer.model.Name)})
 	}
@@ -231,6 +231,9 @@ func (m *machine) closeAnswer(discarded, interrupted bool) {
 // message returns the answer as a message.
 func (m *machine) message(interrupted bool) Message {
 	out := Message{ID: m.answer.id, Role: Assistant, Interrupted: interrupted, CreatedAt: m.now()}
+	if m.rules.team != nil {
+		out.Agent = m.rules.agent
+	}
 	for _, p := range m.answer.parts {
 		part := Part{Type: p.kind, Text: p.text.String(), Opaque: p.opaque}
 		if p.kind == CallPart {

@@ -36,6 +36,8 @@ type callState struct {
 	repeated bool
 	// edited are the arguments that it runs with in place of the model's, if any.
 	edited, editedBy string
+	// transferredTo is the agent that the call transfers the conversation to.
+	transferredTo string
 }
 
 // toolEnd is what is reported about the end of a call besides its result. requests are
@@ -248,7 +250,7 @@ func (m *machine) admit(c *callState, choice PermissionRule) {
 	}
 	asked, by := m.permissionOf(c), "by a rule"
 	if asked == nil && (choice == "" || choice == AskEachTime) {
-		choice, by = m.choices[c.call.Name], "by a remembered choice"
+		choice, by = m.choices[m.rules.choicePrefix+c.call.Name], "by a remembered choice"
 	}
 	switch approved := asked != nil && asked.Answer != nil && asked.Answer.Approved; {
 	case asked == nil && (!spec.RequiresPermission || o.FullAccess || choice == AlwaysAllow), approved && choice != AlwaysDeny:
@@ -266,7 +268,9 @@ func (m *machine) admit(c *callState, choice PermissionRule) {
 
 // permit continues a call after its permission was decided.
 func (m *machine) permit(c *callState) {
-	switch {
+	switch h := m.rules.handoffs[c.call.Name]; {
+	case h != nil:
+		m.acceptHandoff(c, h.to.opts.Name)
 	case c.tool.spec.Question:
 		m.request(c, Clarification)
 		c.stage = callExternal
@@ -286,7 +290,7 @@ func (m *machine) settle(c *callState, status ResultStatus, text string, files .
 	c.stage = callDone
 	c.result = ToolResult{
 		CallID: c.call.ID, Name: c.call.Name, Status: status,
-		Text: cut(c.changes()+text, m.rules.opts.MaxResultBytes), Files: files,
+		Text: cut(c.changes()+text, m.rules.opts.MaxResultBytes), Files: files, TransferredTo: c.transferredTo,
 	}
 	m.dirty = true
 	m.show()

@@ -83,12 +83,12 @@ func (m *machine) retry(err error, delay time.Duration) {
 	m.phase = phaseBackoff
 }
 
-// answersNothing reports whether a turn begins or closes with an answer of neither words
+// answersNothing reports whether an agent begins or closes its turn with an answer of neither words
 // nor calls. After tool calls that is how a model says that it is done, and an
 // answer that was cut off has a reason of its own.
 func (m *machine) answersNothing() bool {
 	a := &m.answer
-	if m.step.Index > 0 && m.step.Closing == "" || a.finish == FinishLength || a.finish == FinishFiltered || a.finish == FinishPaused {
+	if m.step.Index > m.begins && m.step.Closing == "" || a.finish == FinishLength || a.finish == FinishFiltered || a.finish == FinishPaused {
 		return false
 	}
 	return !slices.ContainsFunc(a.parts, func(p *growing) bool {
@@ -108,7 +108,7 @@ func (m *machine) emptyAnswer() {
 		return
 	}
 	m.closeAnswer(true, false)
-	m.usage, m.cost = m.usage.Add(m.step.Usage), m.cost+m.step.Cost
+	m.spend(m.step.Usage, m.step.Cost)
 	m.emitStepFinished()
 	why := strings.TrimSuffix(m.answer.whyNoText(), ".") + ", also when it was asked again."
 	if m.step.Closing != "" {
@@ -129,7 +129,7 @@ func (m *machine) cutShort() {
 		return
 	}
 	m.closeAnswer(true, false)
-	m.usage, m.cost = m.usage.Add(m.step.Usage), m.cost+m.step.Cost
+	m.spend(m.step.Usage, m.step.Cost)
 	m.emitStepFinished()
 	m.phase = phaseEnded
 }

@@ -69,7 +69,7 @@ func (m *machine) announce() {
 func (m *machine) settleByChoice() bool {
 	before := len(m.toApply)
 	for _, p := range m.step.Pending {
-		choice := m.choices[p.Call.Name]
+		choice := m.choices[m.rules.choicePrefix+p.Call.Name]
 		if p.Kind == Permission && p.Answer == nil && p.Via == "" && (choice == AlwaysAllow || choice == AlwaysDeny) {
 			m.answered(Answer{PendingID: p.ID, Approved: choice == AlwaysAllow})
 		}
@@ -149,7 +149,7 @@ func (m *machine) apply(p *Pending) {
 
 func (m *machine) applyPermission(c *callState, a *Answer) {
 	if a.Rule == AlwaysAllow || a.Rule == AlwaysDeny {
-		m.choices[c.call.Name] = a.Rule
+		m.choices[m.rules.choicePrefix+c.call.Name] = a.Rule
 	}
 	if !a.Approved {
 		m.settle(c, ResultDenied, a.refusal())

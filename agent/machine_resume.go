@@ -6,8 +6,9 @@ import (
 )
 
 // resume sets the machine to the point where an unfinished turn stopped: after its last
-// complete step, or in the calls of its open step.
-func (m *machine) resume(turn *OpenTurn) {
+// complete step, or in the calls of its open step. made are the rules with which each step
+// was made, and now are those that hold after them.
+func (m *machine) resume(turn *OpenTurn, made []*rules, now *rules) {
 	for i, s := range turn.Steps {
 		m.step, m.attempt = s, 0
 		m.openCalls()
@@ -27,6 +28,15 @@ func (m *machine) resume(turn *OpenTurn) {
 			m.advance()
 			m.events = m.events[:0]
 			m.step = Step{Index: s.Index + 1}
+			if m.phase == phaseTransfer {
+				next := now
+				if i+1 < len(made) {
+					next = made[i+1]
+				}
+				m.transfer(next)
+				m.events = m.events[:0]
+				continue
+			}
 			if i < len(turn.Steps)-1 { // a message that the next step has read made it go on
 				m.end, m.closing, m.phase = nil, "", phaseStep
 			}
@@ -40,7 +50,7 @@ func (m *machine) resume(turn *OpenTurn) {
 func (m *machine) remember() {
 	for _, p := range m.step.Pending {
 		if p.Kind == Permission && p.Answer != nil && p.Answer.Rule != "" && p.Answer.Rule != AskEachTime {
-			m.choices[p.Call.Name] = p.Answer.Rule
+			m.choices[m.rules.choicePrefix+p.Call.Name] = p.Answer.Rule
 		}
 	}
 }

@@ -28,7 +28,7 @@ func (m *machine) needsMoreSteps() bool {
 // goesOn reports whether the model is to be asked again after this step, limits
 // aside.
 func (m *machine) goesOn() bool {
-	return (len(m.open) > 0 || m.step.Finish == FinishPaused) && m.output == nil && !m.tooManyErrors(m.errorsAfter())
+	return (len(m.open) > 0 || m.step.Finish == FinishPaused) && m.output == nil && !m.tooManyErrors(m.errorsAfter()) && transferredTo(m.results()) == ""
 }
 
 func (m *machine) errorsAfter() int {
@@ -64,22 +64,24 @@ func (m *machine) closeStep() action {
 
 func (m *machine) emitStepFinished() {
 	m.emit(StepFinished{
-		Step: m.step.Index, Finish: m.step.Finish, Attempts: m.attempt,
+		Step: m.step.Index, Agent: m.rules.agent, Finish: m.step.Finish, Attempts: m.attempt,
 		Usage: m.step.Usage, Cost: m.step.Cost, Duration: m.elapsed - m.stepBegan,
 	})
 }
 
 // advance counts the closed step and sets the phase that follows it.
 func (m *machine) advance() {
-	m.usage = m.usage.Add(m.step.Usage)
-	m.cost += m.step.Cost
+	m.spend(m.step.Usage, m.step.Cost)
 	m.errors = m.errorsAfter()
 	m.countCalls()
 	m.extend()
 	m.phase = phaseStep
+	m.target = transferredTo(m.results())
 	switch {
 	case m.end != nil:
 		m.phase = phaseEnded
+	case m.target != "":
+		m.phase = phaseTransfer
 	case m.step.Closing != "":
 		m.afterClosing()
 	case m.output != nil:

@@ -30,6 +30,9 @@ type Message struct {
 	// Summary marks a message that replaces older ones; see [Reduction].
 	Summary   bool      `json:"summary,omitempty"`
 	CreatedAt time.Time `json:"createdAt,omitzero"`
+	// Agent is the name of the agent that wrote an assistant message, if the agent
+	// can transfer the conversation to another one or received it from one; see [AsHandoff].
+	Agent string `json:"agent,omitempty"`
 }
 
 // PartType says which fields of a [Part] are used.
@@ -111,6 +114,9 @@ type ToolResult struct {
 	Status ResultStatus `json:"status"`
 	Text   string       `json:"text"`
 	Files  []File       `json:"files,omitempty"`
+	// TransferredTo is the name of the agent that the call has transferred the conversation to;
+	// see [AsHandoff].
+	TransferredTo string `json:"transferredTo,omitempty"`
 }
 
 // Say returns a user message with one text.

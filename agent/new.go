@@ -25,18 +25,30 @@ func New(model Model, o Options) (*Agent, error) {
 	if o.Reduction.Share > 0 && model.Info().Window == 0 {
 		return nil, Invalid("Reduction.Share", "needs a model whose context window is known; set it where the model is made, or use MaxTokens")
 	}
-	for _, m := range models {
-		if info := m.Info(); o.MaxCost > 0 && o.Price(info, Usage{InputTokens: 1e6, OutputTokens: 1e6}) <= 0 {
-			return nil, Invalid("MaxCost", fmt.Sprintf("needs the price of %s, which Price does not know: give a Price that does, or use MaxTokens", info.Name))
-		}
-	}
 	a := &Agent{model: model, models: models, opts: o.cloned()}
-	rules, err := a.newRules()
+	team, err := a.newTeam()
 	if err != nil {
 		return nil, err
 	}
-	a.rules = rules
+	a.team = team
+	if o.MaxCost > 0 {
+		if err := a.checkPrices(); err != nil {
+			return nil, err
+		}
+	}
 	return a, nil
+}
+
+// checkPrices checks that the price of each model is known that can use up MaxCost.
+func (a *Agent) checkPrices() error {
+	for _, name := range slices.Sorted(maps.Keys(a.team)) {
+		for _, info := range a.team[name].rules.models {
+			if a.team[name].rules.priceOf(info, Usage{InputTokens: 1e6, OutputTokens: 1e6}) <= 0 {
+				return Invalid("MaxCost", fmt.Sprintf("needs the price of %s, which Price does not know: give a Price that does, or use MaxTokens", info.Name))
+			}
+		}
+	}
+	return nil
 }
 
 // Name returns Options.Name.

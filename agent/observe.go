@@ -23,7 +23,7 @@ func newObservation(t *turn) *observation { return &observation{turn: t} }
 // notifies them of the end; its argument is called only if an observer needs the
 // result.
 func (o *observation) start(ctx context.Context, op Operation) (context.Context, func(func() OperationResult)) {
-	observers := o.turn.agent.opts.Observers
+	observers := o.turn.root.opts.Observers
 	if len(observers) == 0 {
 		return ctx, func(func() OperationResult) {}
 	}

@@ -20,6 +20,10 @@ type rules struct {
 	native     *argumentSchema   // of a native structured answer
 	returnTool map[string]string // name of a return tool → name of its type
 	priceOf    func(ModelInfo, Usage) float64
+	handoffs   map[string]*handoff // by the names of their tools
+	team       map[string]*member  // nil if there are no handoffs
+	// choicePrefix precedes the names of the tools in remembered permissions.
+	choicePrefix string
 }
 
 // boundTool is a tool with its spec.
@@ -29,12 +33,12 @@ type boundTool struct {
 	schema *argumentSchema
 }
 
-// newRules binds the agent's own tools. The error is of kind ErrInvalidArgument and
+// newRules binds the agent's own tools and more. The error is of kind ErrInvalidArgument and
 // names what is wrong.
-func (a *Agent) newRules() (*rules, error) {
+func (a *Agent) newRules(more []Tool) (*rules, error) {
 	r := &rules{
 		agent: a.opts.Name, opts: &a.opts, specs: map[string]*boundTool{}, output: a.opts.Output,
-		returnTool: map[string]string{}, priceOf: a.opts.Price,
+		returnTool: map[string]string{}, priceOf: a.opts.Price, handoffs: map[string]*handoff{},
 	}
 	for _, m := range a.models {
 		r.models = append(r.models, m.Info())
@@ -42,7 +46,7 @@ func (a *Agent) newRules() (*rules, error) {
 	if r.priceOf == nil {
 		r.priceOf = func(ModelInfo, Usage) float64 { return 0 }
 	}
-	tools := a.opts.Tools
+	tools := slices.Concat(a.opts.Tools, more)
 	if r.output != nil {
 		tools = slices.Concat(tools, r.output.tools())
 	}
@@ -59,6 +63,11 @@ func (a *Agent) newRules() (*rules, error) {
 func (r *rules) with(tools []Tool) (*rules, error) {
 	if len(tools) == 0 {
 		return r, nil
+	}
+	for _, t := range tools {
+		if h := handoffOf(t); h != nil {
+			return nil, Invalid("Tools", fmt.Sprintf("of a context provider has the handoff %q; handoffs are among the tools of the agent", h.spec.Name))
+		}
 	}
 	more := *r
 	more.specs, more.order = maps.Clone(r.specs), slices.Clip(r.order)
@@ -83,6 +92,9 @@ func (r *rules) bind(tools []Tool) error {
 		}
 		r.specs[spec.Name] = &boundTool{tool: t, spec: spec, schema: schema}
 		r.order = append(r.order, spec)
+		if h := handoffOf(t); h != nil {
+			r.handoffs[spec.Name] = h
+		}
 	}
 	r.names = strings.Join(slices.Sorted(maps.Keys(r.specs)), ", ")
 	return nil

@@ -67,6 +67,8 @@ func showWork(e agent.Event) string {
 		return fmt.Sprintf("tool %s %s: %s", e.Result.CallID, e.Result.Status, e.Result.Text)
 	case agent.StepFinished:
 		return fmt.Sprintf("step %d finished: %s, attempts %d", e.Step, e.Finish, e.Attempts)
+	case agent.Transferred:
+		return fmt.Sprintf("transferred from %s to %s from step %d", e.From, e.To, e.Step)
 	case agent.Reduced:
 		return fmt.Sprintf("reduced by %s from %d to %d%s", e.Strategy, e.Before, e.After, flag2(e.Forced, " forced"))
 	case agent.Nested:

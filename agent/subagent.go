@@ -92,10 +92,13 @@ func (s *subAgent) Call(ctx context.Context, call ToolCall) (Output, error) {
 		input = nil
 	}
 	var end TurnFinished
-	turnID := ""
+	turnID, speaker := "", s.agent.opts.Name
 	t := s.agent.run(ctx, conv, input, func(e Event, failed error) bool {
 		if began, ok := e.(TurnStarted); ok {
-			turnID = began.TurnID
+			turnID, speaker = began.TurnID, began.Agent
+		}
+		if to, ok := e.(Transferred); ok {
+			speaker = to.To
 		}
 		if failed != nil {
 			err = failed
@@ -107,7 +110,7 @@ func (s *subAgent) Call(ctx context.Context, call ToolCall) (Output, error) {
 		// The end of ctx cancels the sub-agent's turn. Its open events are closed
 		// nevertheless, because the caller's turn receives events until this call has
 		// returned or is abandoned.
-		above.emit(context.WithoutCancel(ctx), nest(above.agent, s.agent.opts.Name, call.ID, turnID, e))
+		above.emit(context.WithoutCancel(ctx), nest(above.agent, speaker, call.ID, turnID, e))
 		return true
 	})
 	if err != nil || t == nil {

@@ -26,7 +26,8 @@ func (turnTimeout) Is(target error) bool { return target == context.DeadlineExce
 // touches clocks, goroutines, models, tools and the store. All of it but the
 // tools runs on the goroutine of the consumer.
 type turn struct {
-	agent  *Agent
+	root   *Agent // that was run
+	agent  *Agent // that speaks
 	conv   *Conversation
 	live   liveTurn
 	ref    TurnRef
@@ -43,6 +44,8 @@ type turn struct {
 	m       *machine
 	rules   *rules
 	reducer *reducer
+	summary *Summary // written by the reducer of an agent that has transferred
+	visits  []*visit // of the agents that have spoken, in order
 	context *contextRun
 	observe *observation
 	history []Message // the record's messages and the turn's own, whole steps only
@@ -57,7 +60,7 @@ type turn struct {
 
 // run runs one turn; see [Agent.Stream]. It returns nil if the turn could not begin.
 func (a *Agent) run(ctx context.Context, c *Conversation, input []Message, yield func(Event, error) bool) *turn {
-	t := &turn{agent: a, conv: c, input: input, yield: yield}
+	t := &turn{root: a, agent: a, conv: c, input: input, yield: yield}
 	release, err := c.claim(&t.live)
 	if err != nil {
 		yield(nil, &BeginError{Err: err})
@@ -118,6 +121,8 @@ func (t *turn) loop() {
 			t.start(act.call)
 		case actAwait:
 			t.await()
+		case actTransfer:
+			t.transfer(act.agent)
 		case actFinish:
 			t.finish(t.m.end)
 			return
@@ -149,7 +154,7 @@ func (t *turn) interrupt() {
 	}
 	switch cause := context.Cause(t.ctx); {
 	case errors.Is(cause, errTurnTimeout) && t.clock.over():
-		t.m.cancel(ReasonTimeout, "The turn took longer than "+t.agent.opts.TurnTimeout.String()+".", cause)
+		t.m.cancel(ReasonTimeout, "The turn took longer than "+t.root.opts.TurnTimeout.String()+".", cause)
 	default: // includes the reasons that ended the caller's turn
 		t.m.cancel(ReasonCanceled, "The turn was canceled.", cause)
 	}
@@ -229,11 +234,12 @@ func (t *turn) finish(end *ending) {
 		}
 	}
 	done := TurnFinished{
-		TurnID: t.ref.ID, Outcome: end.outcome, Reason: end.reason, Message: end.message, Err: end.err,
+		TurnID: t.ref.ID, Agent: t.agent.opts.Name, Outcome: end.outcome, Reason: end.reason, Message: end.message, Err: end.err,
 		Duration: t.clock.elapsed(), Unsaved: end.unsaved,
 	}
 	if t.m != nil {
 		done.Steps, done.Usage, done.Cost = t.m.step.Index, t.m.usage, t.m.cost
+		done.ByAgent = t.m.shares
 		t.m.interjected(t.live.take())
 		if end.outcome == Waiting {
 			done.Pending = t.m.waitingFor()
@@ -260,9 +266,7 @@ func (t *turn) storeEnd(end *ending, states map[string]json.RawMessage) error {
 	if t.m != nil && !t.agent.opts.FullAccess {
 		out.Rules = t.m.choices
 	}
-	if t.reducer != nil {
-		out.Summary = t.reducer.summary()
-	}
+	out.Summary = t.latestSummary()
 	return t.conv.store.End(ctx, t.conv.id, t.ref, out)
 }
 

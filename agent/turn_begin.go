@@ -63,8 +63,15 @@ func (t *turn) mayBegin() error {
 		return NewError(op, ErrInvalidArgument, "Cannot run agent with empty conversation and no messages. "+
 			"Pass a message, add messages to the conversation first, or open a conversation that has some.")
 	}
-	t.resume = open != nil
-	return nil
+	if t.resume = open != nil; !t.resume {
+		t.agent = t.root.speaker(t.record.Messages).agent
+		return nil
+	}
+	_, now, err := t.root.course(open)
+	if err == nil {
+		t.agent = now.agent
+	}
+	return err
 }
 
 // begin returns the turn as it is opened in the store.
@@ -90,46 +97,39 @@ func (t *turn) begin() Turn {
 
 // open creates the machine, after the context providers have added their part.
 func (t *turn) open() error {
-	a := t.agent
 	t.ctx = t.observe.turnBegins(t.ctx)
-	t.context = t.callProviders()
-	r, err := a.rules.with(t.context.tools)
+	steps, now, err := t.root.course(t.record.Open)
 	if err != nil {
 		return err
 	}
-	t.rules = r
+	if _, err := t.enter(now); err != nil {
+		return err
+	}
+	made := make([]*rules, len(steps))
+	for i, at := range steps {
+		if made[i] = at.rules; at == now {
+			made[i] = t.rules // with the tools of its context providers
+		}
+	}
+	r := t.rules
+	if len(made) > 0 {
+		r = made[0]
+	}
 	t.m = newMachine(r, t.conv.id, t.ref)
+	t.m.root = &t.root.opts
 	t.m.began = t.clock.began
 	t.m.knowCalls(t.history)
 	for name, choice := range t.record.Rules {
 		t.m.choices[name] = choice
 	}
-	t.reducer = newReducer(a.opts.Reduction, a.model, t.record.Summary)
-	t.reducer.input = countCoverable(t.history[:t.base])
-	if !a.opts.KeepReasoning {
-		t.reducer.earlier = t.reducer.input
-	}
 	for _, e := range t.early { // the turn that required a hard reduction pays for it
 		if did, ok := e.(Reduced); ok {
-			t.m.usage = t.m.usage.Add(did.Usage)
-			t.m.cost += t.rules.priceOf(did.Model, did.Usage)
+			t.m.spend(did.Usage, t.rules.priceOf(did.Model, did.Usage))
 		}
-	}
-	t.reducer.model = summarizer{Model: t.reducer.model, turn: t}
-	if a.opts.Output != nil && a.opts.Output.Mode == OutputNative && !a.opts.Output.NoPartials {
-		t.partial = &partialOutput{}
 	}
 	if t.resume {
 		t.m.interjected(t.record.Open.unread())
-		t.m.resume(t.record.Open)
+		t.m.resume(t.record.Open, made, t.rules)
 	}
-	for _, mw := range a.opts.Middleware {
-		if mw.BeforeTurn == nil {
-			continue
-		}
-		if err := guarded("middleware "+mw.Name, func() error { return mw.BeforeTurn(t.ctx, t.input) }); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.beforeTurn()
 }

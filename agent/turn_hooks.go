@@ -52,7 +52,7 @@ func (t *turn) callProviders() *contextRun {
 // notifyProviders notifies the context providers of the end of the turn and returns
 // the states that they want to store. A turn that waits has not ended.
 func (t *turn) notifyProviders(end *ending) map[string]json.RawMessage {
-	if t.context == nil || end.outcome == Waiting {
+	if end.outcome == Waiting {
 		return nil
 	}
 	var failure error
@@ -62,19 +62,21 @@ func (t *turn) notifyProviders(end *ending) map[string]json.RawMessage {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), writeTimeout)
 	defer cancel()
 	states := map[string]json.RawMessage{}
-	for _, p := range t.context.called {
-		err := guarded("context "+p.Name(), func() error {
-			state, err := p.AfterTurn(ctx, EndedTurn{
-				Conversation: t.conv.id, Input: t.input, ContextMessages: t.context.messages,
-				Response: t.turnMessages(), Err: failure, State: t.record.ContextState[p.Name()],
+	for _, v := range t.visits {
+		for _, p := range v.context.called {
+			err := guarded("context "+p.Name(), func() error {
+				state, err := p.AfterTurn(ctx, EndedTurn{
+					Conversation: t.conv.id, Input: t.input, ContextMessages: v.context.messages,
+					Response: t.turnMessages(), Err: failure, State: t.record.ContextState[p.Name()],
+				})
+				if err == nil && state != nil {
+					states[p.Name()] = state
+				}
+				return err
 			})
-			if err == nil && state != nil {
-				states[p.Name()] = state
+			if err != nil {
+				t.warn("context/"+p.Name(), err)
 			}
-			return err
-		})
-		if err != nil {
-			t.warn("context/"+p.Name(), err)
 		}
 	}
 	return states
@@ -111,9 +113,11 @@ func (t *turn) afterStep(step Step) {
 }
 
 func (t *turn) afterTurn(end TurnFinished) {
-	for _, mw := range slices.Backward(t.agent.opts.Middleware) {
-		if mw.AfterTurn != nil {
-			t.after("middleware/"+mw.Name, func() { mw.AfterTurn(t.ctx, end) })
+	for _, v := range slices.Backward(t.visits) {
+		for _, mw := range slices.Backward(v.agent.opts.Middleware) {
+			if mw.AfterTurn != nil {
+				t.after("middleware/"+mw.Name, func() { mw.AfterTurn(t.ctx, end) })
+			}
 		}
 	}
 }
@@ -126,10 +130,14 @@ func (t *turn) after(source string, f func()) {
 }
 
 // answerer returns the function that answers requests while the turn runs:
-// Options.Answer, or, for a sub-agent without one, that of its caller.
+// Options.Answer of the agent that speaks, of the agent that was run, or, for a sub-agent
+// without one, that of its caller.
 func (t *turn) answerer() func(context.Context, Pending) (Answer, bool) {
 	if t.agent.opts.Answer != nil {
 		return t.agent.opts.Answer
+	}
+	if t.root.opts.Answer != nil {
+		return t.root.opts.Answer
 	}
 	if above, ok := t.ctx.Value(toolContextKey{}).(*toolContext); ok {
 		return above.answer

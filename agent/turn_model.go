@@ -131,6 +131,9 @@ func (t *turn) prepareRequest(act action) error {
 		t.warn("reduction", err)
 	}
 	t.showReduction(did)
+	if view, err = t.rules.seen(view); err != nil {
+		return err
+	}
 	view = t.withProvided(view)
 	o := &t.agent.opts
 	t.request = &Request{
@@ -173,6 +176,10 @@ func (t *turn) reduce() {
 	t.m.reducedHistory(did != nil)
 	t.flush()
 	t.showReduction(did)
+	if view, err = t.rules.seen(view); err != nil {
+		t.m.cancel(ReasonInternal, "The model call could not be prepared.", err)
+		return
+	}
 	shorter := *t.request
 	shorter.Messages = t.withProvided(view)
 	t.request = t.rules.closed(&shorter, t.m.step.Closing)
@@ -183,8 +190,7 @@ func (t *turn) showReduction(did *Reduced) {
 	if did == nil {
 		return
 	}
-	t.m.usage = t.m.usage.Add(did.Usage)
-	t.m.cost += t.rules.priceOf(did.Model, did.Usage)
+	t.m.spend(did.Usage, t.rules.priceOf(did.Model, did.Usage))
 	t.emit(*did)
 }
 

@@ -226,6 +226,7 @@ func TestCustomEvents(t *testing.T) {
 	got := project(t, nil,
 		agent.Warning{Source: "context/memory", Err: errors.New("a secret")},
 		agent.Reduced{Strategy: agent.ReduceCount, Before: 30, After: 20, Usage: agent.Usage{InputTokens: 1}},
+		agent.Transferred{Step: 1, From: "desk", To: "billing"},
 		agent.OutputPartial{MessageID: "m", Value: json.RawMessage(`{"a":1}`)},
 		agent.RequestOpened{Pending: pending},
 		agent.RequestOpened{Pending: via},
@@ -236,6 +237,7 @@ func TestCustomEvents(t *testing.T) {
 	same(t, got, `RUN_STARTED threadId="t" runId="r"
 CUSTOM name="warning" value={"source":"context/memory"}
 CUSTOM name="reduced" value={"after":20,"before":30,"strategy":"count"}
+CUSTOM name="transferred" value={"from":"desk","to":"billing"}
 CUSTOM name="output_partial" value={"messageId":"m","value":{"a":1}}
 CUSTOM name="requested" value={"id":"q","message":"The agent has used its steps. May it go on?","metadata":{"maxSteps":2,"step":1},"reason":"confirmation","responseSchema":`+sorted(continuationSchema)+`}
 CUSTOM name="answered" value={"approved":true,"id":"q"}

@@ -69,7 +69,10 @@ func full() agent.Record {
 	step.Pending[0].Via, step.Pending[0].ExpiresAt = "c1", at(8)
 	step.Before = []agent.Message{say("m3")}
 	step.Ends = &agent.TurnEnd{Outcome: agent.Failed, Reason: agent.ReasonMaxErrors, Message: "too many", At: at(7)}
+	step.Assistant.Agent = "desk"
+	step.Results = []agent.ToolResult{{CallID: "c1", Name: "look", Status: agent.ResultOK, Text: "Transferred.", TransferredTo: "billing"}}
 	first := answered(0)
+	first.Assistant.Agent = "desk"
 	input := say("m2")
 	return agent.Record{
 		ID: conv, CreatedAt: at(0), LastActivity: at(9), DisplayName: "Name \u2028 <b>", Parent: "cnv_0",

@@ -91,6 +91,7 @@ var importTable = []importRule{
 	{dir: "docs", never: sqlAndWeb},
 	{dir: "examples/answer", inside: []string{".", "client"}},
 	{dir: "examples/approval", inside: []string{"agent", "agent/provider/script"}},
+	{dir: "examples/handoff", inside: []string{"agent", "agent/provider/script"}},
 	{
 		dir:    "examples/mcptools",
 		inside: []string{"agent", "agent/mcptool", "agent/provider/openai", "agent/provider/script"},
