@@ -43,6 +43,12 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		os.Exit(0)
+	} else if dir != "" && os.Getenv(handoffEnv) != "" {
+		if err := handoffChild(dir, os.Getenv(pointEnv)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
 	} else if dir != "" && os.Getenv(mixedEnv) != "" {
 		if err := mixedChild(dir, os.Getenv(pointEnv)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
