@@ -60,3 +60,51 @@ func TestOpaqueStaysWithItsPart(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// Citations belong to the last text, also after it has ended. A range that the text does not
+// have is dropped, and the citation stays.
+func TestCitationsStayWithTheirText(t *testing.T) {
+	cite := func(url string, start, end int) agent.Chunk {
+		return agent.Chunk{Kind: agent.ChunkCitation, Citation: &agent.Citation{URL: url, Start: start, End: end}}
+	}
+	m := chunks{
+		cite("before any text", 0, 1),
+		{Kind: agent.ChunkText, Text: "Köl"},
+		cite("inside", 1, 3),
+		{Kind: agent.ChunkText, Text: "n"},
+		cite("whole", 0, 5), cite("half a character", 0, 2), cite("too long", 0, 6), cite("turned round", 3, 1), cite("negative", -1, 3),
+		{Kind: agent.ChunkReasoning, Text: "Hm."},
+		cite("late", 4, 5),
+		{Kind: agent.ChunkCitation},
+		{Kind: agent.ChunkFinish, Reason: agent.FinishStop},
+	}
+	c := agent.NewConversation()
+	events := all(t, newAgentOn(t, m, agent.Options{}), t.Context(), c, agent.Say("go"))
+	checkBalance(t, events)
+	want := []agent.Citation{
+		{URL: "inside", Start: 1, End: 3},
+		{URL: "whole", End: 5},
+		{URL: "half a character"},
+		{URL: "too long"},
+		{URL: "turned round"},
+		{URL: "negative"},
+		{URL: "late", Start: 4, End: 5},
+	}
+	stored, err := c.Messages(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, stored[1].Parts[0].Citations); d != "" {
+		t.Error(d)
+	}
+	var seen []agent.Citation
+	for _, e := range of[agent.Cited](events) {
+		if e.PartID != of[agent.TextStarted](events)[0].PartID || e.MessageID != of[agent.MessageStarted](events)[0].MessageID {
+			t.Errorf("%+v", e)
+		}
+		seen = append(seen, e.Citation)
+	}
+	if d := cmp.Diff(want, seen); d != "" {
+		t.Error(d)
+	}
+}

@@ -15,7 +15,7 @@ import (
 //	  per step: StepStarted [Interjected]
 //	    per attempt: [Reduced] ModelCallStarted MessageStarted
 //	      (ReasoningStarted ReasoningDelta* ReasoningEnded |
-//	       TextStarted TextDelta* TextEnded |
+//	       TextStarted TextDelta* TextEnded | Cited |
 //	       ToolCallStarted ToolArgsDelta* ToolCallEnded)*
 //	    MessageEnded [ModelRetrying, then the next attempt]
 //	    RequestOpened* RequestAnswered*
@@ -111,6 +111,13 @@ type TextDelta struct {
 // TextEnded closes the part.
 type TextEnded struct {
 	PartID string
+}
+
+// Cited reports a source of a text part, after the text that it refers to; the part may be
+// closed already.
+type Cited struct {
+	MessageID, PartID string
+	Citation          Citation
 }
 
 // ToolCallStarted opens a tool call of the message.
@@ -335,6 +342,7 @@ func (ReasoningEnded) event()   {}
 func (TextStarted) event()      {}
 func (TextDelta) event()        {}
 func (TextEnded) event()        {}
+func (Cited) event()            {}
 func (ToolCallStarted) event()  {}
 func (ToolArgsDelta) event()    {}
 func (ToolCallEnded) event()    {}

@@ -2,8 +2,10 @@ package agent
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // answer is the message of one attempt while it streams: parts in the order in which
@@ -27,6 +29,7 @@ type growing struct {
 	text   strings.Builder
 	opaque []byte
 	closed bool
+	cited  []Citation
 }
 
 // callModelStarted opens the attempt's message.
@@ -63,6 +66,8 @@ func (m *machine) chunk(c *Chunk) bool {
 		}
 	case ChunkOpaque:
 		m.opaque(c)
+	case ChunkCitation:
+		m.cite(c.Citation)
 	case ChunkUsage:
 		if c.Usage != nil {
 			a.usage = *c.Usage
@@ -186,6 +191,29 @@ func (m *machine) opaque(c *Chunk) {
 	a.parts[at].opaque = c.Opaque
 }
 
+// cite adds a citation to the last text part. It drops a range that the text does not have.
+func (m *machine) cite(c *Citation) {
+	if c == nil {
+		return
+	}
+	for _, p := range slices.Backward(m.answer.parts) {
+		if p.kind != TextPart {
+			continue
+		}
+		cited, text := *c, p.text.String()
+		if cited.Start < 0 || cited.End <= cited.Start || cited.End > len(text) || !isBoundary(text, cited.Start) || !isBoundary(text, cited.End) {
+			cited.Start, cited.End = 0, 0
+		}
+		m.answer.bytes += len(c.URL) + len(c.Title) + len(c.Quote)
+		p.cited = append(p.cited, cited)
+		m.emit(Cited{MessageID: m.answer.id, PartID: p.id, Citation: cited})
+		return
+	}
+}
+
+// isBoundary reports whether a character of the text begins at the byte, or the text ends.
+func isBoundary(text string, at int) bool { return at == len(text) || utf8.RuneStart(text[at]) }
+
 // empty reports whether the attempt has produced nothing.
 func (a *answer) empty() bool {
 	for _, p := range a.parts {
@@ -235,7 +263,7 @@ func (m *machine) message(interrupted bool) Message {
 		out.Agent = m.rules.agent
 	}
 	for _, p := range m.answer.parts {
-		part := Part{Type: p.kind, Text: p.text.String(), Opaque: p.opaque}
+		part := Part{Type: p.kind, Text: p.text.String(), Opaque: p.opaque, Citations: p.cited}
 		if p.kind == CallPart {
 			call := p.call()
 			if len(call.Arguments) > m.rules.opts.MaxArgumentBytes {

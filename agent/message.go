@@ -59,6 +59,22 @@ type Part struct {
 	// as a signature of its reasoning or an encrypted item. A provider includes its
 	// own name in it and ignores the data of other providers.
 	Opaque json.RawMessage `json:"opaque,omitempty"`
+	// Citations are the sources of a text, in the order in which the provider named them.
+	Citations []Citation `json:"citations,omitempty"`
+}
+
+// Citation is a source that supports a range of a text part. Providers do not read it: what
+// they want back of a citation is in Part.Opaque.
+type Citation struct {
+	// URL is empty for a document that was part of the conversation.
+	URL   string `json:"url,omitempty"`
+	Title string `json:"title,omitempty"`
+	// Quote is the cited passage of the source, from providers that send it.
+	Quote string `json:"quote,omitempty"`
+	// Start and End are the range of Part.Text in bytes, which begins and ends at
+	// characters. Both are 0 if the range is not known.
+	Start int `json:"start,omitempty"`
+	End   int `json:"end,omitempty"`
 }
 
 // File is an image or a document in an input or a tool result: Data, or a URL

@@ -143,6 +143,8 @@ const (
 	// ChunkOpaque sets Opaque of the part that the last chunk belonged to; for a
 	// call, of the call Index if Call is true.
 	ChunkOpaque
+	// ChunkCitation adds Citation to the last text part of the answer so far.
+	ChunkCitation
 	// ChunkUsage replaces the usage reported so far by Usage, which is billed at the
 	// price of Model.
 	ChunkUsage
@@ -160,8 +162,10 @@ type Chunk struct {
 	ID     string
 	Name   string
 	Opaque json.RawMessage
-	Usage  *Usage
-	Reason FinishReason
+	// Citation is that of a [ChunkCitation]. Its range refers to the whole text part.
+	Citation *Citation
+	Usage    *Usage
+	Reason   FinishReason
 	// Model is the model that answers, in [ChunkUsage] and [ChunkFinish]; nil means
 	// the model that was called. A model or a [Middleware] that falls back to another
 	// model passes on that model's chunks unchanged, so that the other model is billed

@@ -31,6 +31,8 @@ func show(e agent.Event) string {
 		return "  text begins"
 	case agent.TextDelta:
 		return fmt.Sprintf("  text %d %q", e.Offset, e.Text)
+	case agent.Cited:
+		return fmt.Sprintf("  cited %d-%d %s %q", e.Citation.Start, e.Citation.End, e.Citation.URL, e.Citation.Title)
 	case agent.TextEnded:
 		return "  text ends"
 	case agent.ToolCallStarted:

@@ -128,6 +128,8 @@ func (p *Projection) aside(s *speaker, e agent.Event) {
 		for i := range e.Messages {
 			p.custom(s, "interjected", map[string]any{"messageId": e.Messages[i].ID, "content": e.Messages[i].Text()})
 		}
+	case agent.Cited:
+		p.custom(s, "cited", map[string]any{"messageId": e.MessageID, "url": e.Citation.URL, "title": e.Citation.Title, "quote": e.Citation.Quote})
 	case agent.Transferred:
 		p.custom(s, "transferred", map[string]any{"from": e.From, "to": e.To})
 	case agent.OutputPartial:

@@ -227,6 +227,7 @@ func TestCustomEvents(t *testing.T) {
 		agent.Warning{Source: "context/memory", Err: errors.New("a secret")},
 		agent.Reduced{Strategy: agent.ReduceCount, Before: 30, After: 20, Usage: agent.Usage{InputTokens: 1}},
 		agent.Transferred{Step: 1, From: "desk", To: "billing"},
+		agent.Cited{MessageID: "m", PartID: "p", Citation: agent.Citation{URL: "https://example.com", Title: "T", Quote: "q", End: 3}},
 		agent.OutputPartial{MessageID: "m", Value: json.RawMessage(`{"a":1}`)},
 		agent.RequestOpened{Pending: pending},
 		agent.RequestOpened{Pending: via},
@@ -238,6 +239,7 @@ func TestCustomEvents(t *testing.T) {
 CUSTOM name="warning" value={"source":"context/memory"}
 CUSTOM name="reduced" value={"after":20,"before":30,"strategy":"count"}
 CUSTOM name="transferred" value={"from":"desk","to":"billing"}
+CUSTOM name="cited" value={"messageId":"m","quote":"q","title":"T","url":"https://example.com"}
 CUSTOM name="output_partial" value={"messageId":"m","value":{"a":1}}
 CUSTOM name="requested" value={"id":"q","message":"The agent has used its steps. May it go on?","metadata":{"maxSteps":2,"step":1},"reason":"confirmation","responseSchema":`+sorted(continuationSchema)+`}
 CUSTOM name="answered" value={"approved":true,"id":"q"}

@@ -87,6 +87,10 @@ func (c *cache) filled(answer iter.Seq2[agent.Chunk, error], key string) iter.Se
 // owned returns a chunk without references to the provider's memory.
 func owned(c agent.Chunk) agent.Chunk {
 	c.Opaque = slices.Clone(c.Opaque)
+	if c.Citation != nil {
+		citation := *c.Citation
+		c.Citation = &citation
+	}
 	if c.Usage != nil {
 		usage := *c.Usage
 		c.Usage = &usage

@@ -18,6 +18,7 @@ var chunkKinds = []struct {
 	{"arguments", agent.ChunkCallDelta},
 	{"callEnd", agent.ChunkCallEnd},
 	{"opaque", agent.ChunkOpaque},
+	{"citation", agent.ChunkCitation},
 	{"usage", agent.ChunkUsage},
 	{"finish", agent.ChunkFinish},
 }
@@ -31,6 +32,7 @@ type chunkRecord struct {
 	ID     string             `json:"id,omitempty"`
 	Name   string             `json:"name,omitempty"`
 	Opaque json.RawMessage    `json:"opaque,omitempty"`
+	Cited  *agent.Citation    `json:"citation,omitempty"`
 	Usage  *agent.Usage       `json:"usage,omitempty"`
 	Reason agent.FinishReason `json:"reason,omitempty"`
 	Model  *agent.ModelInfo   `json:"model,omitempty"`
@@ -38,7 +40,7 @@ type chunkRecord struct {
 
 func recordOf(c agent.Chunk) chunkRecord {
 	c = owned(c)
-	r := chunkRecord{Index: c.Index, Call: c.Call, Text: c.Text, ID: c.ID, Name: c.Name, Opaque: c.Opaque, Usage: c.Usage, Reason: c.Reason, Model: c.Model}
+	r := chunkRecord{Index: c.Index, Call: c.Call, Text: c.Text, ID: c.ID, Name: c.Name, Opaque: c.Opaque, Cited: c.Citation, Usage: c.Usage, Reason: c.Reason, Model: c.Model}
 	for _, k := range chunkKinds {
 		if k.kind == c.Kind {
 			r.Kind = k.name
@@ -48,7 +50,7 @@ func recordOf(c agent.Chunk) chunkRecord {
 }
 
 func (r chunkRecord) chunk() agent.Chunk {
-	c := agent.Chunk{Index: r.Index, Call: r.Call, Text: r.Text, ID: r.ID, Name: r.Name, Opaque: slices.Clone(r.Opaque), Usage: r.Usage, Reason: r.Reason, Model: r.Model}
+	c := agent.Chunk{Index: r.Index, Call: r.Call, Text: r.Text, ID: r.ID, Name: r.Name, Opaque: slices.Clone(r.Opaque), Citation: r.Cited, Usage: r.Usage, Reason: r.Reason, Model: r.Model}
 	for _, k := range chunkKinds {
 		if k.name == r.Kind {
 			c.Kind = k.kind

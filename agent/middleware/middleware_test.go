@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -317,5 +319,58 @@ func TestReplayIsCanceled(t *testing.T) {
 	defer cancel()
 	if err := ask(ctx); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("%v, want the cause of the context", err)
+	}
+}
+
+// cites is a model whose answer has a citation.
+type cites struct{}
+
+func (cites) Info() agent.ModelInfo { return agent.ModelInfo{Provider: "test", Name: "cites"} }
+
+func (cites) Stream(context.Context, *agent.Request) iter.Seq2[agent.Chunk, error] {
+	return func(yield func(agent.Chunk, error) bool) {
+		for _, c := range []agent.Chunk{
+			{Kind: agent.ChunkText, Text: "Rain."},
+			{Kind: agent.ChunkCitation, Citation: &agent.Citation{URL: "https://example.com", Title: "T", Quote: "q", End: 4}},
+			{Kind: agent.ChunkFinish, Reason: agent.FinishStop},
+		} {
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+// A recording and a cache keep the citations of an answer.
+func TestCitationsAreReplayed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "cites.jsonl")
+	recording, err := middleware.Record(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache := middleware.Cache(1)
+	cited := func(m agent.Middleware) []agent.Citation {
+		a, err := agent.New(cites{}, agent.Options{Middleware: []agent.Middleware{m}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := a.Run(t.Context(), agent.NewConversation(), agent.Say("Kiel?"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Messages[0].Parts[0].Citations
+	}
+	want := cited(recording.Middleware())
+	if err := recording.Close(); err != nil || len(want) != 1 {
+		t.Fatalf("%+v, %v", want, err)
+	}
+	playing, err := middleware.Replay(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, m := range map[string]agent.Middleware{"replayed": playing.Middleware(), "cache, first": cache, "cache": cache} {
+		if got := cited(m); !slices.Equal(got, want) {
+			t.Errorf("%s: %+v", name, got)
+		}
 	}
 }

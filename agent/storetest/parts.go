@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/shoal-dev/shoal/agent"
@@ -73,6 +74,9 @@ func full() agent.Record {
 	step.Results = []agent.ToolResult{{CallID: "c1", Name: "look", Status: agent.ResultOK, Text: "Transferred.", TransferredTo: "billing"}}
 	first := answered(0)
 	first.Assistant.Agent = "desk"
+	first.Assistant.Parts = append(slices.Clone(first.Assistant.Parts), agent.Part{
+		Type: agent.TextPart, Text: "Rain.", Citations: []agent.Citation{{URL: "https://example.com/?a&b", Title: "<Weather>", Quote: "rain", End: 4}},
+	})
 	input := say("m2")
 	return agent.Record{
 		ID: conv, CreatedAt: at(0), LastActivity: at(9), DisplayName: "Name \u2028 <b>", Parent: "cnv_0",

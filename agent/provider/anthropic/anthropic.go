@@ -14,8 +14,8 @@
 //     ones too. Thoughts without a signature of this provider cannot be sent and
 //     are left out.
 //   - What the provider's own tools did (server_tool_use and its results, for tools
-//     in Settings.ProviderOptions) and the citations of texts are kept in Part.Opaque
-//     and go back. A use without a result goes back as long as the turn goes on.
+//     in Options.HostedTools and Settings.ProviderOptions) and the citations of texts
+//     are kept in Part.Opaque and go back. Part.Citations has the citations to show. A use without a result goes back as long as the turn goes on.
 //   - An answer that ends as pause_turn is continued by the agent's next step.
 //   - The prompt cache is used (see Options.NoCache): its markers are on the last
 //     tool, the last system text, the last message and the message that was last
@@ -45,6 +45,7 @@ package anthropic
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"iter"
@@ -89,12 +90,17 @@ type Options struct {
 	// NoCache sends no marks for the prompt cache, whose writes cost more than
 	// plain input: for calls that never repeat their beginning.
 	NoCache bool
+	// HostedTools are executed by the provider. They follow the agent's own tools and
+	// precede those of Settings.ProviderOptions.
+	HostedTools []HostedTool
 }
 
 // model is an [agent.Model]; nothing in it changes after New.
 type model struct {
 	*wire.Client
 	noCache bool
+	hosted  []json.RawMessage
+	betas   string
 }
 
 // New returns a model of the Messages API. If several options set a field, the last
@@ -104,7 +110,11 @@ func New(name string, options ...Options) agent.Model {
 	client := wire.New(vendor, name, wire.Reach{
 		APIKey: o.APIKey, Key: o.Key, BaseURL: o.BaseURL, HTTPClient: o.HTTPClient, Headers: o.Headers, Window: o.Window,
 	})
-	return &model{client, o.NoCache}
+	hosted, err := wire.Hosted(o.HostedTools, HostedTool.declare)
+	if err != nil && client.Invalid == nil {
+		client.Invalid = err
+	}
+	return &model{client, o.NoCache, hosted, betasOf(o.HostedTools)}
 }
 
 // Stream sends req and yields the answer; see [agent.Model].
@@ -114,7 +124,7 @@ func (m *model) Stream(ctx context.Context, req *agent.Request) iter.Seq2[agent.
 		if err != nil {
 			return err
 		}
-		resp, err := x.Post(ctx, m.URL("/v1/messages").String(), map[string]string{"Anthropic-Version": version}, body)
+		resp, err := x.Post(ctx, m.URL("/v1/messages").String(), map[string]string{"Anthropic-Version": version, "Anthropic-Beta": m.betas}, body)
 		if err != nil {
 			return err
 		}

@@ -35,6 +35,17 @@ func (p *parts) open(x *wire.Exchange, kind agent.PartType) {
 
 func (p *parts) keep(b kept) { p.blocks = append(p.blocks, b) }
 
+// textBytes returns how much text of the part that grows was kept.
+func (p *parts) textBytes() int {
+	n := 0
+	for _, b := range p.blocks {
+		if b.Text {
+			n += b.Bytes
+		}
+	}
+	return n
+}
+
 // flush emits the blocks of the part that grows, unless its text says it all.
 // Without a part the agent opens one of hidden thoughts.
 func (p *parts) flush(x *wire.Exchange) {

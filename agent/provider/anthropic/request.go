@@ -89,7 +89,11 @@ func (m *model) body(req *agent.Request) ([]byte, error) {
 	if !m.noCache {
 		mark(&p)
 	}
-	others, err := wire.Tools(s.ProviderOptions)
+	options, err := wire.WithTools(s.ProviderOptions, m.hosted)
+	if err != nil {
+		return nil, err
+	}
+	others, err := wire.Tools(options)
 	if err != nil {
 		return nil, err
 	}

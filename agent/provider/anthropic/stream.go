@@ -229,6 +229,12 @@ func (r *reader) shut(index int64) {
 		r.parts.keep(kept{Signature: b.signature, Redacted: b.redacted, Bytes: b.bytes})
 		r.parts.flush(r.x)
 	case b.kind == typeText && b.bytes > 0:
+		start := r.parts.textBytes()
+		for _, raw := range b.citations {
+			if c := cited(raw, start, start+b.bytes); c != nil {
+				r.x.Emit(agent.Chunk{Kind: agent.ChunkCitation, Citation: c})
+			}
+		}
 		r.parts.keep(kept{Text: true, Bytes: b.bytes, Citations: b.citations})
 	case b.raw != "":
 		r.parts.keep(kept{Raw: withInput(b.raw, b.input)})

@@ -15,7 +15,8 @@
 //   - Signatures of thoughts are kept in Part.Opaque of the part that they came
 //     with and go back with it unchanged.
 //   - What the provider's own tools did (code and its result, say) is kept in
-//     Part.Opaque and goes back, unless the answer was cut short.
+//     Part.Opaque and goes back, unless the answer was cut short. Part.Citations has
+//     the web pages that Google Search found for a text.
 //
 // How requests are sent:
 //   - Schemas go as JSON Schema, not as the API's own dialect.
@@ -81,18 +82,29 @@ type Options struct {
 	Headers map[string]string
 	// Window is the model's context window in tokens, 0 when unknown.
 	Window int
+	// HostedTools are executed by the provider. They follow the agent's own tools and
+	// precede those of Settings.ProviderOptions.
+	HostedTools []HostedTool
 }
 
 // model is an [agent.Model]; nothing in it changes after New.
 type model struct {
 	*wire.Client
-	path string // of its stream
+	path   string // of its stream
+	hosted []json.RawMessage
 }
 
 // New returns a model of the Gemini API. If several options set a field, the last one
 // wins. Invalid options are reported as the error of each call.
 func New(name string, options ...Options) agent.Model {
-	m := &model{Client: wire.New(vendor, name, wire.Reach(wire.Over(options...)))}
+	o := wire.Over(options...)
+	m := &model{Client: wire.New(vendor, name, wire.Reach{
+		APIKey: o.APIKey, Key: o.Key, BaseURL: o.BaseURL, HTTPClient: o.HTTPClient, Headers: o.Headers, Window: o.Window,
+	})}
+	hosted, err := wire.Hosted(o.HostedTools, func(t HostedTool) (any, error) { return t.declare(), nil })
+	if m.hosted = hosted; err != nil && m.Invalid == nil {
+		m.Invalid = err
+	}
 	if strings.ContainsAny(name, "?&#") || strings.Contains(name, "..") {
 		m.Invalid = agent.Invalid("model", "must not hold ?, &, # or ..")
 	}
@@ -121,14 +133,14 @@ func (m *model) Stream(ctx context.Context, req *agent.Request) iter.Seq2[agent.
 			return err
 		}
 		defer resp.Body.Close()
-		return read(x, resp.Body)
+		return read(x, resp.Body, body["tools"] != nil)
 	})
 }
 
-// read passes the events of an answer on. Some models give a reason to finish in
+// read passes the events of an answer on; cites says that it may have citations. Some models give a reason to finish in
 // every event, so only the end of the stream says that the answer is whole.
-func read(x *wire.Exchange, body io.Reader) error {
-	events, answer := wire.NewEvents(body), reader{x: x}
+func read(x *wire.Exchange, body io.Reader, cites bool) error {
+	events, answer := wire.NewEvents(body), reader{x: x, cites: cites}
 	for n := 0; !x.Stopped; n++ {
 		data, err := events.Next()
 		switch {

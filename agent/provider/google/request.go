@@ -56,8 +56,12 @@ func (m *model) body(req *agent.Request) (map[string]any, error) {
 			body["toolConfig"] = map[string]any{"functionCallingConfig": calling}
 		}
 	}
-	maps.Copy(body, s.ProviderOptions)
-	others, err := wire.Tools(s.ProviderOptions)
+	options, err := wire.WithTools(s.ProviderOptions, m.hosted)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(body, options)
+	others, err := wire.Tools(options)
 	if err != nil {
 		return nil, err
 	}

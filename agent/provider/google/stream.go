@@ -3,6 +3,7 @@ package google
 import (
 	"crypto/rand"
 	"encoding/json"
+	"strings"
 
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
@@ -11,9 +12,10 @@ import (
 // answer is one event of a stream.
 type answer struct {
 	Candidates []struct {
-		Content content `json:"content"`
-		Reason  string  `json:"finishReason"`
-		Message string  `json:"finishMessage"`
+		Content content    `json:"content"`
+		Reason  string     `json:"finishReason"`
+		Message string     `json:"finishMessage"`
+		Ground  *grounding `json:"groundingMetadata"`
 	} `json:"candidates"`
 	Feedback *struct {
 		Reason  string `json:"blockReason"`
@@ -38,6 +40,9 @@ type reader struct {
 	usage   agent.Usage
 	reason  string
 	message string
+	cites   bool            // the request had tools
+	text    strings.Builder // of the part of text that grows or grew last, if cites
+	ground  *grounding      // the last one counts: each says all
 }
 
 // event takes one event.
@@ -56,6 +61,9 @@ func (r *reader) event(data []byte) error {
 		c := a.Candidates[0]
 		for _, p := range c.Content.Parts {
 			r.part(p)
+		}
+		if c.Ground != nil {
+			r.ground = c.Ground
 		}
 		if c.Reason != "" && c.Reason != "FINISH_REASON_UNSPECIFIED" {
 			r.reason, r.message = c.Reason, c.Message
@@ -91,6 +99,9 @@ func (r *reader) part(p part) {
 	}
 	if p.Text != "" {
 		r.open(kind)
+		if r.cites && kind == agent.ChunkText {
+			r.text.WriteString(p.Text)
+		}
 		r.x.Emit(agent.Chunk{Kind: kind, Text: p.Text})
 	}
 	// A signature without a text of its own belongs to the text before it. It
@@ -110,6 +121,9 @@ func (r *reader) part(p part) {
 func (r *reader) open(kind agent.ChunkKind) {
 	if r.last != kind {
 		r.last, r.thought = kind, opaque{}
+		if kind == agent.ChunkText {
+			r.text.Reset()
+		}
 	}
 }
 
@@ -171,6 +185,7 @@ func (r *reader) finish() error {
 	case "MISSING_THOUGHT_SIGNATURE":
 		return r.x.Refused(agent.ClassInvalid, r.reason, r.message)
 	}
+	r.cite()
 	r.x.Finish(reason)
 	return nil
 }

@@ -35,7 +35,11 @@ type answer interface {
 // Stream makes one call and yields its answer; see [agent.Model].
 func (m *model) Stream(ctx context.Context, req *agent.Request) iter.Seq2[agent.Chunk, error] {
 	return m.Call(ctx, func(x *wire.Exchange) error {
-		body, err := encode(m.api.request(m, req), req.Settings.ProviderOptions)
+		options, err := wire.WithTools(req.Settings.ProviderOptions, m.hosted)
+		if err != nil {
+			return err
+		}
+		body, err := encode(m.api.request(m, req), options)
 		if err != nil {
 			return err
 		}

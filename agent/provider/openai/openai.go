@@ -20,6 +20,7 @@
 //     the bytes of the shorter one, so that prompt caches work.
 //   - What the provider's own tools did (web_search_call and the like, Responses
 //     only) and the annotations of texts are kept with the conversation and go back.
+//     Part.Citations has the citations of web pages to show.
 //     Items that ask the client to do something are not.
 //   - Errors contain neither keys nor headers.
 //
@@ -37,6 +38,7 @@ package openai
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"net/http"
 
 	"github.com/shoal-dev/shoal/agent"
@@ -76,6 +78,9 @@ type Options struct {
 	Project      string
 	// Provider is the name in errors and in [agent.ModelInfo]; empty is openai.
 	Provider string
+	// HostedTools are executed by the provider, with [Responses] only. They follow the
+	// agent's own tools and precede those of Settings.ProviderOptions.
+	HostedTools []HostedTool
 }
 
 // Chat returns a model of the chat completions API. If several options set a field, the
@@ -112,6 +117,7 @@ type model struct {
 	*wire.Client
 	api     api
 	options Options
+	hosted  []json.RawMessage
 	modern  bool // takes max_completion_tokens
 }
 
@@ -125,6 +131,13 @@ func newModel(a api, name string, options []Options) *model {
 	m := &model{api: a, options: o, Client: wire.New(vendor, name, wire.Reach{
 		APIKey: o.APIKey, Key: o.Key, BaseURL: o.BaseURL, HTTPClient: o.HTTPClient, Headers: o.Headers, Window: o.Window,
 	})}
+	hosted, err := wire.Hosted(o.HostedTools, HostedTool.declare)
+	if len(hosted) > 0 && a.path != responsesAPI.path {
+		err = agent.Invalid("HostedTools", "are tools of the Responses API; create the model with Responses")
+	}
+	if m.hosted = hosted; err != nil && m.Invalid == nil {
+		m.Invalid = err
+	}
 	m.modern = m.Own || m.Within("openai.azure.com")
 	return m
 }

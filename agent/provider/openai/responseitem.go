@@ -61,8 +61,13 @@ func (a *responsesAnswer) keep(item *responseItem) {
 // messageDone keeps where a message came from, and its annotations.
 func (a *responsesAnswer) messageDone(item *responseItem) {
 	own := opaque{ID: item.ID, Phase: item.Phase}
-	several := false
+	several, start := false, 0
+	for _, t := range a.texts {
+		start += t.Bytes
+	}
 	for _, p := range item.Content {
+		a.cite(p.Text, p.Annotations, start)
+		start += len(p.Text) + len(p.Refusal)
 		if n := len(p.Text) + len(p.Refusal); n > 0 {
 			a.texts = append(a.texts, textPiece{ID: item.ID, Phase: item.Phase, Bytes: n, Annotations: p.Annotations})
 		}

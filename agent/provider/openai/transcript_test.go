@@ -99,6 +99,9 @@ func line(c agent.Chunk) string {
 	case agent.ChunkFinish:
 		return "finish " + string(c.Reason)
 	}
+	if c.Kind == agent.ChunkCitation {
+		return fmt.Sprintf("citation %+v", *c.Citation)
+	}
 	return fmt.Sprintf("%+v", c)
 }
 

@@ -155,6 +155,8 @@ func line(c agent.Chunk) string {
 		return fmt.Sprintf("call %d ends", c.Index)
 	case agent.ChunkOpaque:
 		return fmt.Sprintf("opaque %s", c.Opaque)
+	case agent.ChunkCitation:
+		return fmt.Sprintf("citation %+v", *c.Citation)
 	case agent.ChunkUsage:
 		u := c.Usage
 		return fmt.Sprintf("usage in=%d cached=%d written=%d out=%d thoughts=%d",
