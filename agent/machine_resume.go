@@ -49,7 +49,7 @@ func (m *machine) resume(turn *OpenTurn, made []*rules, now *rules) {
 // remember adopts the rules that came with answers.
 func (m *machine) remember() {
 	for _, p := range m.step.Pending {
-		if p.Kind == Permission && p.Answer != nil && p.Answer.Rule != "" && p.Answer.Rule != AskEachTime {
+		if p.Kind == Permission && p.Via == "" && p.Answer != nil && p.Answer.Rule != "" && p.Answer.Rule != AskEachTime {
 			m.choices[m.rules.choicePrefix+p.Call.Name] = p.Answer.Rule
 		}
 	}

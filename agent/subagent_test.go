@@ -179,3 +179,22 @@ func TestSubAgentsOfDifferentTurnsAreSeparate(t *testing.T) {
 		}
 	}
 }
+
+// A choice that is remembered for a sub-agent's tool is not one for its caller's tool of the
+// same name.
+func TestChoicesOfASubAgentStayWithIt(t *testing.T) {
+	clerk := newAgentOn(t, script.PerTurn(parse(t, "call pay#p1 {\"a\":\"7\"}\n---\nsay Paid.")...), agent.Options{Name: "clerk", Tools: storyTools()})
+	b := newAgentOn(t, script.PerTurn(parse(t, "call clerk#c1 {\"input\":\"pay it\"}\n---\ncall pay#b1 {\"a\":\"8\"}\n---\nsay All done.")...), agent.Options{
+		Name: "boss", Tools: []agent.Tool{agent.AsTool(clerk, agent.SubAgent{WithoutPermission: true}), storyTools()[1]},
+	})
+	c := agent.OpenConversation(agent.NewMemory(), "c")
+	end := finished(t, all(t, b, t.Context(), c, agent.Say("pay")))
+	if len(end.Pending) != 1 || end.Pending[0].Via != "c1" {
+		t.Fatalf("%+v", end)
+	}
+	mustAnswer(t, c, agent.Answer{PendingID: end.Pending[0].ID, Approved: true, Rule: agent.AlwaysAllow})
+	end = finished(t, all(t, b, t.Context(), c))
+	if end.Outcome != agent.Waiting || len(end.Pending) != 1 || end.Pending[0].Agent != "boss" || end.Pending[0].Call.ID != "b1" {
+		t.Errorf("the caller's own tool runs without being asked for: %s, %+v", end.Outcome, end.Pending)
+	}
+}
