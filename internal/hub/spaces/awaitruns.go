@@ -10,9 +10,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// awaitRuns waits until find returns no run, for at most runs.CancelWithin, and returns the runs
+// AwaitRuns waits until find returns no run, for at most runs.CancelWithin, and returns the runs
 // that are left. It reads again when one of them changes, and on notifications of other topics.
-func awaitRuns(ctx context.Context, c *core.Core, op string, session shoal.SessionID, find func(Tx) ([]shoal.RunID, error), other ...string) (left []shoal.RunID, err error) {
+func AwaitRuns(ctx context.Context, c *core.Core, op string, session shoal.SessionID, find func(storage.Tx) ([]shoal.RunID, error), other ...string) (left []shoal.RunID, err error) {
 	sub := c.Bus.Subscribe()
 	defer sub.Close()
 	sub.Add(other...)

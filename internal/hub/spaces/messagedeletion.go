@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/hub/copies"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/pending"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
@@ -83,7 +83,7 @@ func (m *Messages) Delete(ctx context.Context, caller shoal.Principal, session s
 	if err != nil || writer == "" {
 		return err
 	}
-	if _, err := awaitRuns(ctx, m.core, op, session, func(tx Tx) ([]shoal.RunID, error) {
+	if _, err := AwaitRuns(ctx, m.core, op, session, func(tx storage.Tx) ([]shoal.RunID, error) {
 		r, err := activeRun(tx, session, writer)
 		if r.ID == "" {
 			return nil, err
@@ -171,14 +171,14 @@ func eraseMessage(ch *core.Change, m shoal.Message) error {
 	if err != nil {
 		return err
 	}
-	c := newCopyEraser(m, before, ch.At)
+	c := copies.OfMessage(m, before, ch.At)
 	if err := cancelQueuedRuns(ch, m, c); err != nil {
 		return err
 	}
 	if err := ch.EraseMessage(m.SessionID, m.ID, ch.At); err != nil {
 		return err
 	}
-	if err := ch.RewriteCopies(m.SessionID, c.copies(), c.erase); err != nil {
+	if err := ch.RewriteCopies(m.SessionID, c.Copies(), c.Erase); err != nil {
 		return err
 	}
 	tombstone, err := ch.MessageByID(m.SessionID, m.ID)
@@ -196,7 +196,7 @@ func eraseMessage(ch *core.Change, m shoal.Message) error {
 // cancelQueuedRuns cancels the runs that the message started and that have not begun. It
 // fails with Conflict while a run could store the erased content again: the run that wrote
 // the message, until it has ended, and any run that has a copy of the message in memory.
-func cancelQueuedRuns(ch *core.Change, m shoal.Message, c *copyEraser) error {
+func cancelQueuedRuns(ch *core.Change, m shoal.Message, c *copies.Eraser) error {
 	unfinished, err := ch.Runs(m.SessionID, storage.RunFilter{Status: runs.ActiveStatuses})
 	if err != nil {
 		return err
@@ -227,29 +227,15 @@ func cancelQueuedRuns(ch *core.Change, m shoal.Message, c *copyEraser) error {
 }
 
 // holdsCopy reports whether a run has read the message.
-func holdsCopy(tx Tx, r storage.Run, c *copyEraser) (bool, error) {
-	if c.hasCopy(string(r.Turn)) {
+func holdsCopy(tx Tx, r storage.Run, c *copies.Eraser) (bool, error) {
+	if c.Holds(string(r.Turn)) {
 		return true, nil
 	}
 	steps, err := tx.RunSteps(r.SessionID, r.ID)
 	for _, s := range steps {
-		if c.hasCopy(string(s.Data)) {
+		if c.Holds(string(s.Data)) {
 			return true, err
 		}
 	}
 	return false, err
-}
-
-// hasCopy reports whether a stored text contains the id of the message or a long piece of
-// its text. A short piece proves nothing, because other texts contain it too.
-func (c *copyEraser) hasCopy(text string) bool {
-	if strings.Contains(text, string(c.id)) {
-		return true
-	}
-	for _, piece := range c.pieces {
-		if len(piece) >= minLongText && strings.Contains(text, piece) {
-			return true
-		}
-	}
-	return false
 }

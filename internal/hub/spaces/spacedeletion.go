@@ -88,7 +88,7 @@ func (s *Spaces) closeAndCancel(ctx context.Context, op string, session shoal.Se
 
 // awaitRuns waits until no run is active in a closed space.
 func (s *Spaces) awaitRuns(ctx context.Context, op string, session shoal.SessionID, id shoal.SpaceID) error {
-	left, err := awaitRuns(ctx, s.core, op, session, func(tx Tx) ([]shoal.RunID, error) { return activeRunsIn(tx, session, id) }, core.SpaceTopic(session, id))
+	left, err := AwaitRuns(ctx, s.core, op, session, func(tx storage.Tx) ([]shoal.RunID, error) { return activeRunsIn(tx, session, id) }, core.SpaceTopic(session, id))
 	if err == nil && len(left) > 0 {
 		err = spaceBusy(op, id, left[0])
 	}
