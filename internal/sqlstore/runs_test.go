@@ -52,6 +52,7 @@ func everything(tx storage.Tx) error {
 		tx.InsertSpace(shoal.Space{SessionID: session, ID: "gone", CreatedAt: now}), tx.DeleteSpace(session, "gone", 1),
 		tx.SaveRunner(session, storage.RunnerRow{Runner: "rnr_1", Agent: "ann", Key: &key.ID}, 1),
 		errorOf(tx.AppendAudit(audit.Record{SessionID: &of, At: now, Act: audit.SpaceCreate, Decision: audit.Allowed})),
+		errorOf(tx.BeginErasure(storage.EntityRef{Session: session, ID: "ann"}, now)),
 		errorOf(tx.PutRenderer(session, shoal.Renderer{Name: "card", CreatedAt: now}, nil)),
 	)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore/auditsql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/clustersql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/coresql"
+	"github.com/shoal-dev/shoal/internal/sqlstore/erasesql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/keysql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/pushsql"
 	"github.com/shoal-dev/shoal/internal/sqlstore/renderersql"
@@ -26,6 +27,7 @@ type (
 	clusterTx  = clustersql.Tx
 	rendererTx = renderersql.Tx
 	pushTx     = pushsql.Tx
+	eraseTx    = erasesql.Tx
 )
 
 // tx is the current transaction of a connection. Its methods are those of the packages below,
@@ -40,6 +42,7 @@ type tx struct {
 	*clusterTx
 	*rendererTx
 	*pushTx
+	*eraseTx
 	c *sqlconn.Conn
 }
 
@@ -57,7 +60,8 @@ type connection struct {
 func newConnection(c *sqlconn.Conn, cache *rowcache.Cache) *connection {
 	search := searchsql.New(c)
 	core := coresql.New(c, cache, search)
-	return &connection{c, &tx{coreTx: core, keyTx: keysql.New(c), runTx: runsql.New(c, core), searchTx: search, archiveTx: archivesql.New(c, core, search), auditTx: auditsql.New(c), clusterTx: clustersql.New(c), rendererTx: renderersql.New(c), pushTx: pushsql.New(c), c: c}}
+	runs := runsql.New(c, core)
+	return &connection{c, &tx{coreTx: core, keyTx: keysql.New(c), runTx: runs, searchTx: search, archiveTx: archivesql.New(c, core, search), auditTx: auditsql.New(c), clusterTx: clustersql.New(c), rendererTx: renderersql.New(c), pushTx: pushsql.New(c), eraseTx: erasesql.New(c, core, runs, search), c: c}}
 }
 
 // newWriter returns the connection that changes the database.

@@ -312,7 +312,7 @@ var importTable = []importRule{
 	{
 		dir: "internal/sqlstore",
 		inside: []string{
-			".", "internal/hub/storage", "internal/limit", "internal/metrics", "internal/safetext", "internal/sqlite", "internal/sqlstore/archivesql", "internal/sqlstore/auditsql", "internal/sqlstore/clustersql", "internal/sqlstore/coresql", "internal/sqlstore/keysql", "internal/sqlstore/pushsql", "internal/sqlstore/renderersql", "internal/sqlstore/rowcache", "internal/sqlstore/runsql",
+			".", "internal/hub/storage", "internal/limit", "internal/metrics", "internal/safetext", "internal/sqlite", "internal/sqlstore/archivesql", "internal/sqlstore/auditsql", "internal/sqlstore/clustersql", "internal/sqlstore/coresql", "internal/sqlstore/erasesql", "internal/sqlstore/keysql", "internal/sqlstore/pushsql", "internal/sqlstore/renderersql", "internal/sqlstore/rowcache", "internal/sqlstore/runsql",
 			"internal/sqlstore/searchsql", "internal/sqlstore/sqlconn",
 		},
 		never: sqlAndWeb,
@@ -330,6 +330,7 @@ var importTable = []importRule{
 	},
 	{dir: "internal/sqlstore/clustersql", inside: []string{".", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/auditsql", inside: []string{".", "internal/audit", "internal/hub/storage", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
+	{dir: "internal/sqlstore/erasesql", inside: []string{".", "internal/hub/storage", "internal/sqlstore/coresql", "internal/sqlstore/messagerow", "internal/sqlstore/runsql", "internal/sqlstore/searchsql", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/pushsql", inside: []string{".", "internal/hub/storage", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/renderersql", inside: []string{".", "internal/sqlstore/sqlconn"}, never: sqlAndWeb},
 	{dir: "internal/sqlstore/keysql", inside: []string{".", "internal/hub/storage", "internal/sqlstore/sqlconn", "internal/scopes"}, never: sqlAndWeb},

@@ -83,6 +83,7 @@ type Tx interface {
 	NodeTx
 	AuditTx
 	PushTx
+	PersonTx
 	// Now returns the time of the database's clock, which decides when leases expire.
 	Now() (shoal.Time, error)
 }

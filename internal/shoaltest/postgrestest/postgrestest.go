@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -176,4 +177,38 @@ func account(directory string) (*syscall.Credential, error) {
 		return nil, err
 	}
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, os.Chown(directory, uid, gid)
+}
+
+// Everything returns the text of every row of every table of a database. Bytes are in hexadecimal.
+func Everything(t testing.TB, database string) string {
+	t.Helper()
+	ctx := context.Background()
+	c, err := pgx.Connect(ctx, database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(ctx) //nolint:errcheck // everything has been read by then
+	tables, err := columnOf(ctx, c, `SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = current_schema()`)
+	if err != nil || len(tables) == 0 {
+		t.Fatalf("the tables are %v: %v", tables, err)
+	}
+	var b strings.Builder
+	for _, table := range tables {
+		rows, err := columnOf(ctx, c, `SELECT row::text FROM `+table+` AS row`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows {
+			b.WriteString(table + " " + row + "\n")
+		}
+	}
+	return b.String()
+}
+
+func columnOf(ctx context.Context, c *pgx.Conn, query string) ([]string, error) {
+	rows, err := c.Query(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
 }

@@ -29,6 +29,7 @@ var notExported = map[string]string{
 	"keys.*":                 "keys are secrets of their server",
 	"lineage_places.*":       "it is the history of one database",
 	"oauth_grants.*":         "grants belong to keys",
+	"erasures.*":             "what remains to be erased is erased on the server where it began",
 	"push_subscriptions.*":   "browsers subscribe at one server",
 	"remembered_decisions.*": "nobody has decided anything on the server that imports",
 	"request_spending.*":     "it is what model calls of this server have cost",

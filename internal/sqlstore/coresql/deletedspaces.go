@@ -110,29 +110,28 @@ func (t *Tx) eraseMessages(session shoal.SessionID, space shoal.SpaceID, limit i
 // eraseRuns removes the runs that were started in a space, with everything that they stored
 // except their usage.
 func (t *Tx) eraseRuns(session shoal.SessionID, space shoal.SpaceID, limit int) (int64, error) {
-	type run struct {
-		number int64
-		id     string
-	}
-	runs, err := sqlconn.ListFirst(t.c, limit, func(r *sqlconn.Rows) run { return run{r.Int(0), r.Text(1)} },
-		`SELECT number, id FROM runs WHERE session_id = $1 AND space_id = $2 ORDER BY number`+sqlconn.Limit(limit), session, space)
-	if err != nil {
-		return 0, err
-	}
-	for _, r := range runs {
-		for _, table := range []string{"run_steps", "run_requests", "run_clients", "run_work", "pending_actions", "events"} {
-			if _, err := t.c.Exec(`DELETE FROM `+table+` WHERE session_id = $1 AND run_id = $2`, session, r.id); err != nil {
-				return 0, err
-			}
-		}
-		if _, err := t.c.Exec(`DELETE FROM run_spaces WHERE number = $1`, r.number); err != nil {
-			return 0, err
-		}
-		if _, err := t.c.Exec(`DELETE FROM runs WHERE session_id = $1 AND id = $2`, session, r.id); err != nil {
-			return 0, err
+	runs, err := sqlconn.ListFirst(t.c, limit, func(r *sqlconn.Rows) int64 { return r.Int(0) },
+		`SELECT number FROM runs WHERE session_id = $1 AND space_id = $2 ORDER BY number`+sqlconn.Limit(limit), session, space)
+	for _, number := range runs {
+		if err == nil {
+			err = t.DeleteRun(session, number)
 		}
 	}
-	return int64(len(runs)), nil
+	return int64(len(runs)), err
+}
+
+// DeleteRun removes the run with a number, with everything that it stored except its usage.
+func (t *Tx) DeleteRun(session shoal.SessionID, number int64) error {
+	for _, table := range []string{"run_steps", "run_requests", "run_clients", "run_work", "pending_actions", "events"} {
+		if _, err := t.c.Exec(`DELETE FROM `+table+` WHERE session_id = $1 AND run_id = (SELECT id FROM runs WHERE number = $2)`, session, number); err != nil {
+			return err
+		}
+	}
+	if _, err := t.c.Exec(`DELETE FROM run_spaces WHERE number = $1`, number); err != nil {
+		return err
+	}
+	_, err := t.c.Exec(`DELETE FROM runs WHERE session_id = $1 AND number = $2`, session, number)
+	return err
 }
 
 // eraseFiles removes the files that only this space shows.

@@ -68,6 +68,7 @@ var EraseSession = []string{
 	`DELETE FROM files WHERE session_id = $1`,
 	`DELETE FROM file_spaces WHERE session_id = $1`,
 	`DELETE FROM renderers WHERE session_id = $1`,
+	`DELETE FROM erasures WHERE session_id = $1`,
 }
 
 // OwnStride is the number of arrivals after which the own messages of members are added to

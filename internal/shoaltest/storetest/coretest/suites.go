@@ -13,6 +13,7 @@ var Suites = []storecase.Suite{
 	{Name: "messages", Tests: messageTests},
 	{Name: "composite messages", Tests: composedTests},
 	{Name: "erased messages", Tests: eraseTests},
+	{Name: "erased entities", Tests: personTests},
 	{Name: "edited messages", Tests: editTests},
 	{Name: "inbox", Tests: inboxTests},
 	{Name: "receipts", Tests: receiptTests},
