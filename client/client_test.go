@@ -82,7 +82,8 @@ func TestWhereCallsGo(t *testing.T) {
 			_, err := s.ChangeEntity(w.Context(), "bot", shoal.EntityChange{})
 			return err
 		},
-		"DELETE /v1/sessions/s1/entities/bot": func(w *world, s *client.Session) error { return s.DeleteEntity(w.Context(), "bot") },
+		"DELETE /v1/sessions/s1/entities/bot":     func(w *world, s *client.Session) error { return s.DeleteEntity(w.Context(), "bot") },
+		"POST /v1/sessions/s1/entities/bot/erase": func(w *world, s *client.Session) error { return s.EraseEntity(w.Context(), "bot") },
 		"POST /v1/sessions/s1/entities/bot/wait": func(w *world, s *client.Session) error {
 			_, err := s.Wait(w.Context(), "bot", client.WaitRequest{})
 			return err

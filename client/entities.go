@@ -31,6 +31,14 @@ func (s *Session) ChangeEntity(ctx context.Context, id shoal.EntityID, change sh
 	return out, s.client.do(ctx, in, &out)
 }
 
+// EraseEntity deletes an entity and erases its name, its messages, files and answers, and the copies of
+// them; tombstones remain at the positions of its messages. An erasure of many messages takes minutes;
+// it continues if ctx ends, and after Conflict. For admins and owners of the session.
+func (s *Session) EraseEntity(ctx context.Context, id shoal.EntityID) error {
+	in := call{op: "client.EraseEntity", method: http.MethodPost, path: s.path("entities", string(id), "erase")}
+	return s.client.do(ctx, in, nil)
+}
+
 // DeleteEntity removes an entity and revokes its keys; its messages stay.
 func (s *Session) DeleteEntity(ctx context.Context, id shoal.EntityID) error {
 	in := call{op: "client.DeleteEntity", method: http.MethodDelete, path: s.path("entities", string(id)), once: true}

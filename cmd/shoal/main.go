@@ -64,6 +64,7 @@ type commands struct {
 	Usage      runs.UsageCommand          `cmd:"" group:"Agents and their work" help:"Show the usage and cost of model calls."`
 	Renderers  admin.RenderersCommand     `cmd:"" group:"Agents and their work" help:"Manage the pages that show tool calls in the console."`
 	Invite     admin.InviteCommand        `cmd:"" group:"People, keys and data" help:"Invite a person with a link that works once; list and withdraw invitations."`
+	Erase      admin.EraseCommand         `cmd:"" group:"People, keys and data" help:"Erase a person or an agent: its name, messages, files and answers."`
 	Keys       admin.KeysCommand          `cmd:"" group:"People, keys and data" help:"List, create, replace and revoke keys."`
 	Audit      admin.AuditCommand         `cmd:"" group:"People, keys and data" help:"List, follow and verify the records of who did what."`
 	SignIns    admin.SignInsCommand       `cmd:"" name:"sign-ins" group:"People, keys and data" help:"List the browsers that are signed in to the console, and sign them out."`

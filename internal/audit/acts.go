@@ -28,6 +28,7 @@ const (
 	EntityCreate   Act = "entity.create"
 	EntityUpdate   Act = "entity.update"
 	EntityDelete   Act = "entity.delete"
+	EntityErase    Act = "entity.erase"
 	SessionCreate  Act = "session.create"
 	SessionUpdate  Act = "session.update"
 	SessionClose   Act = "session.close"
@@ -51,7 +52,7 @@ const (
 var Acts = []Act{
 	KeyCreate, KeyRotate, KeyRevoke, SignInCreate, SignInEnd, PushCreate, PushDelete, InviteCreate, InviteDelete, InviteAccept,
 	ClientRegister, ConsentGive, ConsentDeny, TokenIssue, TokenRefresh, TokenRevoke, RunnerEnroll, RunnerRemove,
-	EntityCreate, EntityUpdate, EntityDelete, SessionCreate, SessionUpdate, SessionClose, SessionDelete, SessionExport, SessionImport,
+	EntityCreate, EntityUpdate, EntityDelete, EntityErase, SessionCreate, SessionUpdate, SessionClose, SessionDelete, SessionExport, SessionImport,
 	SpaceCreate, SpaceClose, SpaceDelete, MemberAdd, MemberRemove, AgentPut, AgentDelete, ApprovalAnswer, ApprovalForget, CallRefuse,
 }
 

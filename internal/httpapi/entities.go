@@ -39,6 +39,12 @@ func entityRoutes() []route {
 			status: http.StatusNoContent, errors: []shoal.Kind{shoal.Forbidden},
 		},
 		{
+			method: http.MethodPost, path: entityPath + "/erase", do: eraseEntity, id: "eraseEntity", tag: "Entities",
+			summary: "Erase an entity", about: "Deletes it and erases its name, its messages, files and answers, and the copies of them. Its id remains, and tombstones at the positions of its messages. For admins and owners of the session. " +
+				"A 409 and a cut connection end only the response: the erasure continues.",
+			status: http.StatusNoContent, errors: []shoal.Kind{shoal.Forbidden, shoal.Conflict},
+		},
+		{
 			method: http.MethodPut, path: entityPath + "/wake-lease", do: decoded(http.StatusOK, holdWakeLease), unseen: true, id: "holdWakeLease", tag: "Entities",
 			summary: "Hold a wake lease",
 			about: "A program that wakes the model of an agent when a message arrives says so, and renews it at a third of `ttlMs`. " +
@@ -91,6 +97,10 @@ func updateEntity(c *call, in shoal.EntityChange) (shoal.Entity, error) {
 
 func deleteEntity(c *call) error {
 	return c.noContentOr(c.Hub.Entities.Delete(c.ctx(), c.caller, c.session(), c.entity()))
+}
+
+func eraseEntity(c *call) error {
+	return c.noContentOr(c.Hub.Erasures.Erase(c.ctx(), c.caller, c.session(), c.entity()))
 }
 
 func holdWakeLease(c *call, in shoal.WakeLease) (shoal.Wake, error) {

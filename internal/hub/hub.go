@@ -13,6 +13,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/archive"
 	"github.com/shoal-dev/shoal/internal/hub/audits"
 	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/erasure"
 	"github.com/shoal-dev/shoal/internal/hub/feed"
 	"github.com/shoal-dev/shoal/internal/hub/inbox"
 	"github.com/shoal-dev/shoal/internal/hub/live"
@@ -63,6 +64,7 @@ type Options struct {
 type Hub struct {
 	Sessions  *access.Sessions
 	Entities  *access.Entities
+	Erasures  *erasure.Erasures
 	Spaces    *spaces.Spaces
 	Messages  *spaces.Messages
 	Inbox     *inbox.Inbox
@@ -106,6 +108,7 @@ func New(o Options) *Hub {
 	h := &Hub{core: c}
 	h.Sessions = access.NewSessions(c)
 	h.Entities = access.NewEntities(c)
+	h.Erasures = erasure.New(c)
 	h.Spaces = spaces.NewSpaces(c)
 	h.Inbox = inbox.NewInbox(c, o.MaxWaits, o.Metrics)
 	c.Arrivals = h.Inbox
@@ -155,6 +158,7 @@ func (h *Hub) Start(ctx context.Context) error {
 	h.Pending.Start()
 	h.Plans.Start()
 	h.Spaces.Start()
+	h.Erasures.Start()
 	h.Messages.Start()
 	h.Archive.Start()
 	h.Audits.Start()

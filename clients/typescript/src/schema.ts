@@ -678,6 +678,26 @@ export interface paths {
         readonly patch: operations["updateEntity"];
         readonly trace?: never;
     };
+    readonly "/v1/sessions/{session}/entities/{entity}/erase": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Erase an entity
+         * @description Deletes it and erases its name, its messages, files and answers, and the copies of them. Its id remains, and tombstones at the positions of its messages. For admins and owners of the session. A 409 and a cut connection end only the response: the erasure continues.
+         */
+        readonly post: operations["eraseEntity"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/sessions/{session}/entities/{entity}/permissions": {
         readonly parameters: {
             readonly query?: never;
@@ -1811,7 +1831,7 @@ export interface components {
         /** @description Who did what, on what. `count` is how many equal refused calls the record counts, 1 for everything else. `sessionId` is null in the log of the server, `entityId` for keys that belong to no entity, `actingAs` unless an admin acted as an entity. */
         readonly AuditRecord: {
             /** @enum {string} */
-            readonly act: "key.create" | "key.rotate" | "key.revoke" | "signin.create" | "signin.end" | "push.create" | "push.delete" | "invite.create" | "invite.delete" | "invite.accept" | "client.register" | "consent.give" | "consent.deny" | "token.issue" | "token.refresh" | "token.revoke" | "runner.enroll" | "runner.remove" | "entity.create" | "entity.update" | "entity.delete" | "session.create" | "session.update" | "session.close" | "session.delete" | "session.export" | "session.import" | "space.create" | "space.close" | "space.delete" | "member.add" | "member.remove" | "agent.put" | "agent.delete" | "approval.answer" | "approval.forget" | "call.refuse";
+            readonly act: "key.create" | "key.rotate" | "key.revoke" | "signin.create" | "signin.end" | "push.create" | "push.delete" | "invite.create" | "invite.delete" | "invite.accept" | "client.register" | "consent.give" | "consent.deny" | "token.issue" | "token.refresh" | "token.revoke" | "runner.enroll" | "runner.remove" | "entity.create" | "entity.update" | "entity.delete" | "entity.erase" | "session.create" | "session.update" | "session.close" | "session.delete" | "session.export" | "session.import" | "space.create" | "space.close" | "space.delete" | "member.add" | "member.remove" | "agent.put" | "agent.delete" | "approval.answer" | "approval.forget" | "call.refuse";
             readonly actingAs: string | null;
             readonly address: string;
             /** Format: date-time */
@@ -6242,6 +6262,40 @@ export interface operations {
             readonly 413: components["responses"]["too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 422: components["responses"]["invalid_argument"];
+            readonly 429: components["responses"]["rate_limited"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["busy"];
+            readonly 507: components["responses"]["storage_full"];
+        };
+    };
+    readonly eraseEntity: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The entity as which an admin acts. Other callers may only name themselves. */
+                readonly "X-Shoal-Entity"?: components["parameters"]["X-Shoal-Entity"];
+            };
+            readonly path: {
+                /** @description The id of a session, such as `default`. */
+                readonly session: components["parameters"]["session"];
+                /** @description The id of an entity. */
+                readonly entity: components["parameters"]["entity"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description No Content */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden-identity_mismatch"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 409: components["responses"]["conflict"];
             readonly 429: components["responses"]["rate_limited"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["busy"];

@@ -270,26 +270,31 @@ func (e *Entities) Delete(ctx context.Context, caller shoal.Principal, session s
 		if _, err := core.FindEntity(ch, session, id); err != nil {
 			return err
 		}
-		spaces, err := ch.Spaces(session, storage.SpaceFilter{Member: id})
-		if err != nil {
+		return errors.Join(DeleteEntity(ch, session, id), ch.Record(caller, session, audit.EntityDelete, audit.Target{Kind: "entity", ID: string(id)}))
+	})
+}
+
+// DeleteEntity deletes an entity as [Entities.Delete] does, without checking rights and without a
+// record in the audit log.
+func DeleteEntity(ch *core.Change, session shoal.SessionID, id shoal.EntityID) error {
+	spaces, err := ch.Spaces(session, storage.SpaceFilter{Member: id})
+	if err != nil {
+		return err
+	}
+	for _, s := range spaces {
+		if err := removeFromSpace(ch, session, s.ID, id); err != nil {
 			return err
 		}
-		for _, s := range spaces {
-			if err := removeFromSpace(ch, session, s.ID, id); err != nil {
-				return err
-			}
+	}
+	// This runs before the notifications are sent, so the entity does not receive them.
+	ch.OnEnd(func(committed bool) {
+		ch.Core.RevokedRights()
+		if committed {
+			ch.Core.Calls.EndEntity(session, id)
+			ch.Core.Presence.Forget(session, id)
 		}
-		// This runs before the notifications are sent, so the entity does not receive them.
-		ch.OnEnd(func(committed bool) {
-			e.core.RevokedRights()
-			if committed {
-				e.core.Calls.EndEntity(session, id)
-				e.core.Presence.Forget(session, id)
-			}
-		})
-		return errors.Join(agents.CancelWork(ch, session, id), ch.DeleteEntityKeys(session, id), ch.DeleteInvitesOf(session, id), ch.DeleteRunnersOf(session, id), ch.DeleteEntity(session, id, ch.At),
-			ch.Record(caller, session, audit.EntityDelete, audit.Target{Kind: "entity", ID: string(id)}))
 	})
+	return errors.Join(agents.CancelWork(ch, session, id), ch.DeleteEntityKeys(session, id), ch.DeleteInvitesOf(session, id), ch.DeleteRunnersOf(session, id), ch.DeleteEntity(session, id, ch.At))
 }
 
 // removeFromSpace removes an entity that is being deleted from a space, open or closed.

@@ -26,6 +26,7 @@ export const actWords: Record<Act, string> = {
   "entity.create": "added a participant",
   "entity.update": "changed a participant",
   "entity.delete": "deleted a participant",
+  "entity.erase": "erased a participant",
   "session.create": "created a session",
   "session.update": "changed the session",
   "session.close": "closed the session",

@@ -13,7 +13,7 @@ import { Avatar } from "@/ui/avatar";
 import { Badge } from "@/ui/badge";
 import { Button, IconButton } from "@/ui/button";
 import { Confirm } from "@/ui/confirm";
-import { TextField } from "@/ui/field";
+import { CheckField, TextField } from "@/ui/field";
 import { notify } from "@/ui/notice";
 import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { EntityState } from "@/ui/state";
@@ -131,17 +131,20 @@ function EntityRow({ stored, onEdit, onDelete }: { stored: Entity; onEdit: () =>
 }
 
 function Delete({ entity, onClose }: { entity: Entity; onClose: () => void }) {
+  const [erase, setErase] = useState(false);
   const { actor, session, setActor } = useConsole();
   const queries = useQueryClient();
   return (
     <Confirm
-      title={`Delete ${entity.name}?`}
-      action="Delete"
+      title={`${erase ? "Erase" : "Delete"} ${entity.name}?`}
+      action={erase ? "Erase" : "Delete"}
       word={entity.id}
       onClose={onClose}
       run={async () => {
-        await api.DELETE("/v1/sessions/{session}/entities/{entity}", { headers: { "X-Shoal-Entity": "" }, params: { path: { session, entity: entity.id } } });
-        notify(`Deleted ${entity.name}.`);
+        const of = { headers: { "X-Shoal-Entity": "" }, params: { path: { session, entity: entity.id } } };
+        if (erase) await api.POST("/v1/sessions/{session}/entities/{entity}/erase", of);
+        else await api.DELETE("/v1/sessions/{session}/entities/{entity}", of);
+        notify(`${erase ? "Erased" : "Deleted"} ${entity.name}.`);
         await queries.invalidateQueries({ queryKey: entitiesKey(session) });
         if (entity.id === actor) setActor(null);
       }}
@@ -150,11 +153,12 @@ function Delete({ entity, onClose }: { entity: Entity; onClose: () => void }) {
       <ul className="list-disc pl-5">
         <li>It leaves its spaces, and its keys stop working at once.</li>
         {entity.hosted && <li>Its runs are canceled, and its configuration and plans are deleted.</li>}
-        <li>Its messages remain.</li>
+        <li>{erase ? "Its name, messages, files and answers are erased, for ever." : "Its messages remain."}</li>
         <li>
           The id <code className="font-mono">{entity.id}</code> cannot be used again.
         </li>
       </ul>
+      <CheckField label="Also erase its name and everything that it has said" checked={erase} onChange={(e) => setErase(e.target.checked)} />
     </Confirm>
   );
 }

@@ -318,6 +318,13 @@ class AsyncOperations:
         """
         return await self.call("PATCH", "/v1/sessions/{session}/messages/{message}", {"session": session, "message": message}, body=body)
 
+    async def erase_entity(self, entity: str, *, session: str | None = None) -> None:
+        """Deletes it and erases its name, its messages, files and answers, and the copies of them. Its id remains, and
+        tombstones at the positions of its messages. For admins and owners of the session. A 409 and a cut connection
+        end only the response: the erasure continues.
+        """
+        await self.call("POST", "/v1/sessions/{session}/entities/{entity}/erase", {"session": session, "entity": entity})
+
     async def export_session(self, *, session: str | None = None) -> bytes:
         """Returns JSON lines (`application/jsonl`) that describe the session at one moment: its entities, agents, spaces,
         messages, inboxes, runs, plans and files, without keys and short-lived data. docs/export.md describes the lines.
@@ -996,6 +1003,13 @@ class Operations:
         then.
         """
         return self.call("PATCH", "/v1/sessions/{session}/messages/{message}", {"session": session, "message": message}, body=body)
+
+    def erase_entity(self, entity: str, *, session: str | None = None) -> None:
+        """Deletes it and erases its name, its messages, files and answers, and the copies of them. Its id remains, and
+        tombstones at the positions of its messages. For admins and owners of the session. A 409 and a cut connection
+        end only the response: the erasure continues.
+        """
+        self.call("POST", "/v1/sessions/{session}/entities/{entity}/erase", {"session": session, "entity": entity})
 
     def export_session(self, *, session: str | None = None) -> bytes:
         """Returns JSON lines (`application/jsonl`) that describe the session at one moment: its entities, agents, spaces,

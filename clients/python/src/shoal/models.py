@@ -229,7 +229,7 @@ class AuditRecord(TypedDict):
     an entity.
     """
 
-    act: Literal["key.create", "key.rotate", "key.revoke", "signin.create", "signin.end", "push.create", "push.delete", "invite.create", "invite.delete", "invite.accept", "client.register", "consent.give", "consent.deny", "token.issue", "token.refresh", "token.revoke", "runner.enroll", "runner.remove", "entity.create", "entity.update", "entity.delete", "session.create", "session.update", "session.close", "session.delete", "session.export", "session.import", "space.create", "space.close", "space.delete", "member.add", "member.remove", "agent.put", "agent.delete", "approval.answer", "approval.forget", "call.refuse"]
+    act: Literal["key.create", "key.rotate", "key.revoke", "signin.create", "signin.end", "push.create", "push.delete", "invite.create", "invite.delete", "invite.accept", "client.register", "consent.give", "consent.deny", "token.issue", "token.refresh", "token.revoke", "runner.enroll", "runner.remove", "entity.create", "entity.update", "entity.delete", "entity.erase", "session.create", "session.update", "session.close", "session.delete", "session.export", "session.import", "space.create", "space.close", "space.delete", "member.add", "member.remove", "agent.put", "agent.delete", "approval.answer", "approval.forget", "call.refuse"]
     actingAs: str | None
     address: str
     at: str
