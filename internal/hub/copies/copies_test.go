@@ -22,6 +22,7 @@ func TestErase(t *testing.T) {
 		in, want string
 	}{
 		"an object about the message":        {said("m1", "tea"), `{"id":"m1","parts":[{"text":"tea"}],"seq":4}`, `{"id":"m1","parts":[],"seq":4}`},
+		"a tombstone":                        {said("m1", "tea"), `{"id":"m1","parts":[],"deletedAt":"2026-11-28T00:00:00.000Z"}`, `{"id":"m1","parts":[],"deletedAt":"2026-11-28T00:00:00.000Z"}`},
 		"an element of a prompt":             {said("m1", "tea"), `<message id="m1" at="5">tea</message> and tea`, `<message id="m1" at="5">[deleted]</message> and tea`},
 		"a short text that is a whole one":   {said("m1", "tea"), `{"content":"tea","kind":"tea"}`, `{"content":"[deleted]","kind":"tea"}`},
 		"a long text in another":             {said("m1", long), mustJSON(map[string]string{"note": "she said: " + long + "!"}), `{"note":"she said: [deleted]!"}`},

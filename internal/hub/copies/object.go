@@ -62,6 +62,9 @@ func (c *Eraser) eraseObject(raw json.RawMessage) (out json.RawMessage, changed 
 func (c *Eraser) blankValue(f field) json.RawMessage {
 	switch f.name {
 	case "deletedAt":
+		if string(f.value) != "null" {
+			return nil // it was deleted before
+		}
 		return c.at
 	case "parts", "mentions", "droppedMentions", "text", "content", "delta", "messageContent", "MessageContent", "args", "editedArgs", "result", "question", "answer", "reason", "ask":
 	default:
