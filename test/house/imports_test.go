@@ -276,6 +276,7 @@ var importTable = []importRule{
 	{dir: "internal/shoaltest/ledger", never: sqlPackages},
 	{dir: "internal/shoaltest/natstest", inside: []string{"internal/shoaltest/program"}, never: sqlPackages},
 	{dir: "internal/shoaltest/postgrestest", others: true},
+	{dir: "internal/shoaltest/promptcache", never: sqlPackages},
 	{dir: "internal/shoaltest/program", never: sqlPackages},
 	{dir: "internal/shoaltest/setting", never: sqlAndWeb},
 	{dir: "internal/shoaltest/shop", inside: []string{".", "internal/auth", "internal/guard", "internal/hub", "internal/hub/runs", "internal/hub/storage", "internal/localbus", "internal/shoaltest", "internal/sqlstore"}, never: sqlPackages},
