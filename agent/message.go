@@ -33,6 +33,10 @@ type Message struct {
 	// Agent is the name of the agent that wrote an assistant message, if the agent
 	// can transfer the conversation to another one or received it from one; see [AsHandoff].
 	Agent string `json:"agent,omitempty"`
+	// CacheBoundary marks, in a [Request], the end of a beginning that requests of other
+	// conversations have as well. A provider that caches only what ends at a mark sets one
+	// there. It is not stored.
+	CacheBoundary bool `json:"-"`
 }
 
 // PartType says which fields of a [Part] are used.

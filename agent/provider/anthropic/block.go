@@ -42,7 +42,8 @@ type block struct {
 	Content   []block         `json:"content,omitempty"`
 	Type      string          `json:"type"`
 
-	raw *rawBlock // a block of an answer, instead of all fields but Type and Cache
+	raw      *rawBlock // a block of an answer, instead of all fields but Type and Cache
+	boundary bool      // the end of a beginning that other conversations have as well
 }
 
 // source is where the bytes of an image or a document are.

@@ -28,6 +28,7 @@ func conversation(messages []agent.Message) []turn {
 		if len(content) == 0 {
 			continue
 		}
+		content[len(content)-1].boundary = msg.CacheBoundary
 		if n := len(turns); n > 0 && turns[n-1].Role == role {
 			turns[n-1].Content = append(turns[n-1].Content, content...)
 			continue

@@ -86,8 +86,9 @@ func (m *model) body(req *agent.Request) ([]byte, error) {
 	}
 	g.think(&p, extra, s.Reasoning, g.choice(req.ToolChoice))
 	g.sample(&p, s, extra["thinking"] != nil && s.Reasoning.Effort != "none")
+	shares := false
 	if !m.noCache {
-		mark(&p)
+		shares = mark(&p)
 	}
 	options, err := wire.WithTools(s.ProviderOptions, m.hosted)
 	if err != nil {
@@ -97,7 +98,7 @@ func (m *model) body(req *agent.Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.Tools, err = tools(req.Tools, !m.noCache); err != nil {
+	if p.Tools, err = tools(req.Tools, !m.noCache && !shares); err != nil {
 		return nil, err
 	}
 	p.Tools = append(p.Tools, others...)
@@ -220,10 +221,18 @@ var ephemeral = cacheControl{Type: "ephemeral"}
 // conversation (as the tools do, which [tools] marks); at the end of the last message,
 // for the next call to find; and at the end of the user's message before it, which the
 // call before marked: the API looks back only 20 blocks from a mark, and a step may have
-// added more.
-func mark(p *params) {
+// added more. A beginning that other conversations share is marked, too, and mark reports
+// that there is one: the API takes four marks, so the tools then have none of their own.
+func mark(p *params) (shares bool) {
 	if n := len(p.System); n > 0 {
 		p.System[n-1].Cache = &ephemeral
+	}
+	for _, turn := range p.Messages {
+		for j := range turn.Content {
+			if b := &turn.Content[j]; b.boundary && b.takesMark() && !shares {
+				b.Cache, shares = &ephemeral, true
+			}
+		}
 	}
 	left := 2
 	for i := len(p.Messages) - 1; i >= 0 && left > 0; i-- {
@@ -238,4 +247,5 @@ func mark(p *params) {
 		}
 		left--
 	}
+	return shares
 }
