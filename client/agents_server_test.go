@@ -60,8 +60,8 @@ func TestAHostedAgentOnARealServer(t *testing.T) {
 	if r := must[shoal.Run](t)(lab.CancelRun(ctx, one.RunID)); r.Status != shoal.RunCompleted {
 		t.Errorf("canceled after its end: %+v", r)
 	}
-	if saw := must[shoal.ModelRequest](t)(lab.ModelRequest(ctx, one.RunID, 0)); !strings.Contains(saw.System, "You answer well.") || len(saw.Tools) == 0 || len(saw.Messages) != 1 ||
-		saw.Messages[0].Role != "user" || !strings.Contains(saw.Messages[0].Content[0].Text, `{"n":1}`) {
+	if saw := must[shoal.ModelRequest](t)(lab.ModelRequest(ctx, one.RunID, 0)); !strings.Contains(saw.System, "You answer well.") || len(saw.Tools) == 0 || len(saw.Messages) != 2 ||
+		saw.Messages[1].Role != "user" || !strings.Contains(saw.Messages[1].Content[0].Text, `{"n":1}`) {
 		t.Errorf("the model saw %+v", saw)
 	}
 	if _, err := lab.ModelRequest(ctx, one.RunID, 9); !errors.Is(err, shoal.NotFound) {

@@ -17,8 +17,17 @@ import (
 	"github.com/shoal-dev/shoal/internal/spacetool"
 )
 
-// maxBlocks is how many earlier runs of its conversation a run sees at most: the newest.
-const maxBlocks = 500
+// keptRuns is how many earlier runs of its conversation a run sees at least, if there are so
+// many, and half of how many it sees at most.
+const keptRuns = 50
+
+// readAfter returns the position of the conversation's clock after which the runs begin that a
+// run sees. It moves in steps of 50 runs: the provider's prompt cache is lost whenever it moves.
+// Each run advances the clock twice, when it begins and when it ends.
+func readAfter(began int64) int64 {
+	const step = 2 * keptRuns
+	return max(0, (began-1)/step-1) * step
+}
 
 // History is what a run sees of the earlier runs of its conversation.
 type History struct {
@@ -57,7 +66,7 @@ func (c *Cache) Read(tx storage.Tx, conv storage.Conversation, began int64) (His
 		return History{}, err
 	}
 	h := History{States: data.States}
-	stored, err := tx.Blocks(conv.Session, conv.ID, storage.BlockFilter{BeganAfter: conv.Cleared, EndedBefore: began, Limit: maxBlocks})
+	stored, err := readBlocks(tx, conv, began)
 	if err != nil {
 		return History{}, err
 	}
@@ -71,6 +80,19 @@ func (c *Cache) Read(tx storage.Tx, conv storage.Conversation, began int64) (His
 	}
 	h.arrange(order, blocks, data.Summary)
 	return h, nil
+}
+
+// readBlocks returns the runs that a run sees, in the order in which they began.
+func readBlocks(tx storage.Tx, conv storage.Conversation, began int64) ([]storage.Block, error) {
+	after := readAfter(began)
+	filter := storage.BlockFilter{BeganAfter: max(conv.Cleared, after), EndedBefore: began, Limit: 2 * keptRuns}
+	blocks, err := tx.Blocks(conv.Session, conv.ID, filter)
+	if err != nil || len(blocks) >= keptRuns || after <= conv.Cleared {
+		return blocks, err
+	}
+	// Of runs that went on at once, as many may have begun long before the last ones ended.
+	filter.BeganAfter, filter.Limit = conv.Cleared, keptRuns
+	return tx.Blocks(conv.Session, conv.ID, filter)
 }
 
 // ReadStates returns the history of a run that sees no earlier runs: the States alone.

@@ -110,3 +110,28 @@ func TestPublic(t *testing.T) {
 		t.Errorf("%s, %v", shown, err)
 	}
 }
+
+// A run sees between 50 and 100 earlier runs, and those of the 50 runs before it begin their
+// conversation at the same run, however long it is: the prompt of run 10,000 is as long as that
+// of run 100.
+func TestConversationsAreCutInLargeSteps(t *testing.T) {
+	const runs = 10_000
+	moved := 0
+	for run := range int64(runs) {
+		began := 2*run + 1 // one run after the other
+		after := readAfter(began)
+		seen := run - after/2
+		if seen > 2*keptRuns || run >= keptRuns && seen < keptRuns || after%2 != 0 {
+			t.Fatalf("run %d sees %d runs", run, seen)
+		}
+		if run > 0 && after != readAfter(began-2) {
+			moved++
+		}
+	}
+	if want := runs/keptRuns - 2; moved != want {
+		t.Errorf("the beginning moved %d times in %d runs, want %d", moved, runs, want)
+	}
+	if a, b := 100-readAfter(201)/2, runs-readAfter(2*runs+1)/2; a != b {
+		t.Errorf("run 100 sees %d runs and run 10,000 %d", a, b)
+	}
+}

@@ -101,7 +101,7 @@ func (x *execution) build() (a *agent.Agent, closed func(), err error) {
 		return nil, closed, err
 	}
 	x.limitTime()
-	o.Middleware = []agent.Middleware{{Name: "spaces", BeforeTools: x.beforeTools}, picture.Middleware(x.readFile), x.limitMiddleware(x.model, x.config), x.requests.Middleware(), x.activityMiddleware(), x.leaseMiddleware()}
+	o.Middleware = []agent.Middleware{{Name: "spaces", BeforeTools: x.beforeTools}, arrange(x.prompt, x.store.trigger), picture.Middleware(x.readFile), x.limitMiddleware(x.model, x.config), x.requests.Middleware(), x.activityMiddleware(), x.leaseMiddleware()}
 	o.Observers = append(x.observers(), x.timings)
 	o.Answer = x.answer
 	a, err = agent.New(model, o)
@@ -123,14 +123,11 @@ func (x *execution) limitTime() {
 	}
 }
 
-// modelOptions returns the options of the run's agent as far as a model sees them: the
-// prompt and the tools. Each MCP server has to answer within patience; missing are the
+// modelOptions sets the run's prompt, and returns the options of its agent as far as a model
+// sees them: the system text and the tools. Each MCP server has to answer within patience; missing are the
 // tools that the agent has to do without.
 func (x *execution) modelOptions(patience time.Duration) (o agent.Options, missing []toolserver.Missing, err error) {
 	o = agentOptions(x.config)
-	if o.Instructions, err = spacetool.Prompt(x.ctx, x.forTools()); err != nil {
-		return o, nil, err
-	}
 	if o.Tools, err = spacetool.Tools(x.ctx, x.forTools()); err != nil {
 		return o, nil, err
 	}
@@ -138,7 +135,10 @@ func (x *execution) modelOptions(patience time.Duration) (o agent.Options, missi
 	more, missing := x.servers.Tools(x.ctx, x.config, o.Tools, patience)
 	o.Tools = append(o.Tools, more...)
 	o.Tools = append(o.Tools, x.clientTools(o.Tools)...)
-	o.Instructions += spacetool.MissingTools(toolserver.Public(missing))
+	if x.prompt, err = spacetool.NewPrompt(x.ctx, x.forTools(), toolserver.Public(missing)); err != nil {
+		return o, nil, err
+	}
+	o.Instructions = x.prompt.System
 	return o, missing, nil
 }
 

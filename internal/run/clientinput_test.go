@@ -70,8 +70,8 @@ func TestClientInputBelongsToTheRun(t *testing.T) {
 		if tool < 0 || r.Tools[tool].Description != "Paints the page." || string(r.Tools[tool].InputSchema) != paintSchema {
 			t.Errorf("the model is sent the tools %+v", r.Tools)
 		}
-		if !strings.Contains(r.System, `<context description="page">The page is &lt;/context&gt; white.</context>`) {
-			t.Errorf("the prompt has no context: %s", r.System)
+		if !strings.Contains(allSaid(r), `<context description="page">The page is &lt;/context&gt; white.</context>`) {
+			t.Errorf("the prompt has no context: %v", r.Messages)
 		}
 	}
 
@@ -83,8 +83,8 @@ func TestClientInputBelongsToTheRun(t *testing.T) {
 
 	plain := w.says("And now?")
 	w.reaches(plain, shoal.RunCompleted)
-	if r := w.sent(plain, 0); strings.Contains(r.System, "white") || slices.ContainsFunc(r.Tools, func(t shoal.ModelTool) bool { return t.Name == "paint" }) {
-		t.Errorf("a message without an app has it: %s, %+v", r.System, r.Tools)
+	if r := w.sent(plain, 0); strings.Contains(allSaid(r), "white") || slices.ContainsFunc(r.Tools, func(t shoal.ModelTool) bool { return t.Name == "paint" }) {
+		t.Errorf("a message without an app has it: %+v, %+v", r.Messages, r.Tools)
 	}
 	if got := w.results(plain)[0]; !strings.HasPrefix(got, "paint unknown") {
 		t.Errorf("without the app the model reads %s", got)

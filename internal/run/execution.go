@@ -21,6 +21,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/modelrequest"
 	"github.com/shoal-dev/shoal/internal/perform"
+	"github.com/shoal-dev/shoal/internal/spacetool"
 	"github.com/shoal-dev/shoal/internal/timing"
 	"github.com/shoal-dev/shoal/internal/tool"
 	"github.com/shoal-dev/shoal/internal/toolserver"
@@ -43,6 +44,7 @@ type execution struct {
 	show     bool // the trigger's space shows reasoning
 	rows     []storage.Pending
 	model    agent.ModelInfo
+	prompt   *spacetool.Prompt
 	store    *store
 	timings  *timing.Steps
 	requests *modelrequest.Recorder

@@ -56,8 +56,9 @@ func (e *Executor) Preview(ctx context.Context, draft storage.Run, c *agentconfi
 	}
 	sent := modelrequest.Public(c.Model.Name, request)
 	out.System, out.Tools = sent.System, sent.Tools
-	said := make([]string, len(input))
-	for i, m := range input {
+	messages := x.prompt.Arrange(request.Messages, request.Messages[len(request.Messages)-1].ID)
+	said := make([]string, len(messages))
+	for i, m := range messages {
 		said[i] = m.Text()
 	}
 	out.Input = strings.Join(said, "\n\n")

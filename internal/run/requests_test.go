@@ -79,6 +79,15 @@ func said(m shoal.ModelMessage) string {
 	return b.String()
 }
 
+// allSaid returns the texts of all messages to a model.
+func allSaid(r shoal.ModelRequest) string {
+	var b strings.Builder
+	for _, m := range r.Messages {
+		b.WriteString(said(m))
+	}
+	return b.String()
+}
+
 // The shown request of a step is what the model was sent: the prompt, the tools with the
 // fields that the server adds, and the messages so far.
 func TestModelRequests(t *testing.T) {
@@ -94,24 +103,24 @@ func TestModelRequests(t *testing.T) {
 	w.holds(id, heard...)
 
 	first, last := w.sent(id, 0), w.sent(id, 2)
-	if !strings.Contains(first.System, "Serve.") || !strings.Contains(first.System, "# What started this run") || first.Model != "script" {
+	if !strings.Contains(first.System, "Serve.") || !strings.Contains(said(first.Messages[0]), "# What started this run") || first.Model != "script" {
 		t.Errorf("the system prompt of %s is\n%s", first.Model, first.System)
 	}
 	lamp := slices.IndexFunc(first.Tools, func(tool shoal.ModelTool) bool { return tool.Name == "lamp" })
 	if lamp < 0 || !strings.HasPrefix(string(first.Tools[lamp].InputSchema), `{"type":"object","properties":{"targetSpaceId":`) {
 		t.Errorf("the tools are %+v", first.Tools)
 	}
-	if len(first.Messages) != 1 || first.Messages[0].Role != "user" || !strings.Contains(said(first.Messages[0]), "What is a &lt;lamp&gt; &amp; what does it cost?") {
+	if len(first.Messages) != 2 || first.Messages[1].Role != "user" || !strings.Contains(said(first.Messages[1]), "What is a &lt;lamp&gt; &amp; what does it cost?") {
 		t.Errorf("the first messages are %+v", first.Messages)
 	}
 	var roles []string
 	for _, m := range last.Messages {
 		roles = append(roles, m.Role)
 	}
-	if got := fmt.Sprint(roles); got != "[user assistant tool assistant tool]" {
+	if got := fmt.Sprint(roles); got != "[user user assistant tool assistant tool]" {
 		t.Errorf("the roles of the last request are %s", got)
 	}
-	asked, told := last.Messages[1].Content, last.Messages[2].Content
+	asked, told := last.Messages[2].Content, last.Messages[3].Content
 	if string(asked[0].Args) != `{"size":2}` || string(asked[1].Args) != `"no JSON"` || told[0].Text != `{"price":5,"success":true}` || told[0].Status != "ok" || told[1].ToolCallID != "c2" {
 		t.Errorf("the calls are %+v and the results %+v", asked, told)
 	}
@@ -222,7 +231,7 @@ func TestModelRequestsOfFiles(t *testing.T) {
 	id := w.runs()[0].ID
 	w.reaches(id, shoal.RunCompleted)
 	w.holds(id, model.all()...)
-	content := w.sent(id, 0).Messages[0].Content
+	content := w.sent(id, 0).Messages[1].Content
 	if got := content[len(content)-1]; got.Type != shoal.ModelFile || got.File.MediaType != "image/png" || got.File.Size != int64(len(picture)) {
 		t.Errorf("the picture is shown as %+v", got)
 	}

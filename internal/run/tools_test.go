@@ -159,7 +159,7 @@ func TestUnreachableServerIsShown(t *testing.T) {
 	w := newWorld(t)
 	var prompt string
 	w.shopkeeper(script.Func(func(req *agent.Request) script.Answer {
-		prompt = req.Instructions
+		prompt = req.Messages[0].Text()
 		return silent
 	}), `"mcp":{"servers":[{"name":"gone","url":"http://127.0.0.1:9/mcp","allowedTools":["find","buy"]},{"name":"lost","url":"http://127.0.0.1:9/mcp"}]}`)
 	id := w.says("Find it.")

@@ -135,13 +135,19 @@ func (w *world) join(space shoal.SpaceID, who shoal.EntityID) {
 // its configuration, such as "tools": […].
 func (w *world) hosts(id shoal.EntityID, model agent.Model, settings string) {
 	w.t.Helper()
+	w.hostsAs(id, "Serve.", model, settings)
+}
+
+// hostsAs is hosts with a system text.
+func (w *world) hostsAs(id shoal.EntityID, system string, model agent.Model, settings string) {
+	w.t.Helper()
 	w.mu.Lock()
 	w.models[id] = model
 	w.mu.Unlock()
 	if settings != "" {
 		settings = "," + settings
 	}
-	text := fmt.Sprintf(`{"version":"1.0","agent":{"id":%q,"name":%q,"system":"Serve."},"model":{"provider":"script","name":"script"}%s}`, id, id, settings)
+	text := fmt.Sprintf(`{"version":"1.0","agent":{"id":%q,"name":%q,"system":%q},"model":{"provider":"script","name":"script"}%s}`, id, id, system, settings)
 	c, err := agentconfig.Decode([]byte(text), agentconfig.Options{Env: []string{"KB"}})
 	w.must(err)
 	_, _, err = w.hub.Agents.Put(w.t.Context(), admin, storage.Agent{

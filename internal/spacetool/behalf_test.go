@@ -55,8 +55,7 @@ func TestMemoriesAreOfTheirSpace(t *testing.T) {
 	w.call(kept, "setMemories", `{"memories":[{"content":"the salaries"}]}`)
 	w.end(kept)
 	forBob := w.ask("bob", "shop", "what do you know?")
-	prompt, err := spacetool.Prompt(t.Context(), forBob)
-	w.must(err)
+	prompt := w.prompt(forBob)
 	if strings.Contains(prompt, "salaries") {
 		t.Error("the prompt for somebody else holds the memory")
 	}
@@ -68,8 +67,7 @@ func TestMemoriesAreOfTheirSpace(t *testing.T) {
 	w.call(forBob, "setMemories", `{"memories":[{"content":"bob likes mice"}],"clearExisting":true}`)
 	w.end(forBob)
 	forAnn := w.ask("ann", "shop", "and I?")
-	prompt, err = spacetool.Prompt(t.Context(), forAnn)
-	w.must(err)
+	prompt = w.prompt(forAnn)
 	for _, want := range []string{"the salaries", "bob likes mice"} {
 		if !strings.Contains(prompt, want) {
 			t.Errorf("the prompt for who may read both spaces lacks %q", want)

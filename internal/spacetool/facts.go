@@ -29,6 +29,7 @@ type facts struct {
 	others    []otherRun
 	admin     bool             // of the trigger's space
 	delegates []shoal.EntityID // hosted agents that could take the trigger over
+	prompt    *Prompt          // with the shared history
 }
 
 // know reads the facts in one view.
@@ -37,6 +38,9 @@ func (r *Run) know(ctx context.Context) (facts, error) {
 	err := r.read(ctx, func(tx storage.Tx) (err error) {
 		f = facts{now: r.now()}
 		if err := r.knowSpaces(tx, &f); err != nil {
+			return err
+		}
+		if f.prompt, err = r.shared(tx, f.spaces); err != nil {
 			return err
 		}
 		if f.delegates, err = r.delegates(tx); err != nil {

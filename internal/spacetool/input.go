@@ -161,7 +161,11 @@ func (r *Run) message(m shoal.Message, who senders, most int) (agent.Message, er
 		mentions[i] = string(id)
 	}
 	var b strings.Builder
-	tag(&b, "message", "id", string(m.ID), "spaceId", string(m.SpaceID), "senderId", string(m.EntityID), "sender", who[m.EntityID].name,
+	space := string(m.SpaceID)
+	if r.agent() == nobody {
+		space = "" // the history that agents share is of one space, which the prompt names
+	}
+	tag(&b, "message", "id", string(m.ID), "spaceId", space, "senderId", string(m.EntityID), "sender", who[m.EntityID].name,
 		"senderType", who[m.EntityID].kind, "you", yes(m.EntityID == r.agent()), "mentions", strings.Join(mentions, ","), "onBehalfOf", list(m.OnBehalfOf),
 		"replyTo", string(or(m.ReplyTo, "")), "status", unusual(m.Status), "edited", moment(m.EditedAt), "reactions", reactions(m.Reactions), "at", m.CreatedAt.String())
 	b.WriteString(">" + escape(text))

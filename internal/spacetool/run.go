@@ -3,7 +3,7 @@
 //
 //	run := &spacetool.Run{Hub: h, Lease: lease, Run: stored, Config: config, Delegated: cancel}
 //	tools, err := spacetool.Tools(ctx, run)   // with sendSpaceMessage, which the executor performs
-//	prompt, err := spacetool.Prompt(ctx, run) // agent.Options.Instructions
+//	prompt, err := spacetool.NewPrompt(ctx, run, missing) // agent.Options.Instructions, and the order of messages
 //	input, err := spacetool.Input(ctx, run)   // of a run that begins
 //
 // What is promised:
@@ -14,7 +14,9 @@
 //     changed nothing.
 //   - What people and other agents wrote is put between tags whose characters it
 //     cannot hold: it forges no member, no message and no rule.
-//   - The prompt begins with what stays and ends with what changes.
+//   - Requests begin with what stays: the system text and the conversation, or the history
+//     that all agents of the space are sent alike. What belongs to one run comes just before
+//     what started it.
 package spacetool
 
 import (

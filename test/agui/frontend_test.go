@@ -57,8 +57,8 @@ func (got *report) ignored() (all []string) {
 	return all
 }
 
-// system returns the prompt of the newest run of an agent.
-func (s *server) system(agent shoal.EntityID) string {
+// prompt returns the prompt of the newest run of an agent: the system text and its input.
+func (s *server) prompt(agent shoal.EntityID) string {
 	s.t.Helper()
 	runs, err := s.Hub.Runs.List(s.t.Context(), person, shoal.DefaultSession, storage.RunFilter{Agent: agent, Limit: 1})
 	if err != nil || len(runs) != 1 {
@@ -68,7 +68,13 @@ func (s *server) system(agent shoal.EntityID) string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return sent.System
+	text := sent.System
+	for _, m := range sent.Messages {
+		for _, c := range m.Content {
+			text += c.Text
+		}
+	}
+	return text
 }
 
 // The agent of a space calls a tool of the front end, which executes it and goes on; the
@@ -85,7 +91,7 @@ func TestHostedFrontendTool(t *testing.T) {
 	if len(got.Pending) != 1 || len(got.ignored()) > 0 {
 		t.Fatalf("pending is %q, ignored %q", got.Pending, got.ignored())
 	}
-	if prompt := s.system("bot-studio"); !strings.Contains(prompt, `<context description="What the page shows">A &lt;white&gt; page</context>`) {
+	if prompt := s.prompt("bot-studio"); !strings.Contains(prompt, `<context description="What the page shows">A &lt;white&gt; page</context>`) {
 		t.Errorf("the prompt is %s", prompt)
 	}
 	next := got.answers(t, "done")

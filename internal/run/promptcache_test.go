@@ -1,0 +1,121 @@
+package run_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/provider/anthropic"
+	"github.com/shoal-dev/shoal/agent/provider/google"
+	"github.com/shoal-dev/shoal/agent/provider/openai"
+	"github.com/shoal-dev/shoal/internal/shoaltest/promptcache"
+)
+
+// vendors make the model of each vendor whose prompt cache is played.
+var vendors = map[string]func(s *promptcache.Server) agent.Model{
+	"openai": func(s *promptcache.Server) agent.Model {
+		return openai.Chat("gpt", openai.Options{BaseURL: s.URL + "/v1", APIKey: "k", HTTPClient: s.Client})
+	},
+	"anthropic": func(s *promptcache.Server) agent.Model {
+		return anthropic.New("claude-sonnet-4-5", anthropic.Options{BaseURL: s.URL, APIKey: "k", HTTPClient: s.Client})
+	},
+	"google": func(s *promptcache.Server) agent.Model {
+		return google.New("gemini", google.Options{BaseURL: s.URL, APIKey: "k", HTTPClient: s.Client})
+	},
+}
+
+// spoken is what a played model says: with every other request that begins a run it calls
+// sendSpaceMessage, and else it answers in plain text.
+func spoken(r promptcache.Request) promptcache.Answer {
+	if r.Texts[len(r.Texts)-1] == "" { // the result of the call
+		return promptcache.Answer{Text: "Done."}
+	}
+	question := r.Texts[len(r.Texts)-1]
+	text := "About " + question[strings.LastIndex(question, "Question "):][:13] + ": " + strings.Repeat("the lamp is in the second room, ", 6) + "as before."
+	if len(question)%2 == 0 {
+		return promptcache.Answer{Tool: "sendSpaceMessage", Arguments: fmt.Sprintf(`{"spaceId":"shop","text":%q}`, text)}
+	}
+	return promptcache.Answer{Text: text}
+}
+
+// crowd is how many hosted agents are in the shop.
+const crowd = 8
+
+// lampkeepers hosts agents in the shop, of which the first is its admin agent.
+func (w *world) lampkeepers(agents int, model agent.Model) {
+	w.t.Helper()
+	for i := range agents {
+		id := shoal.EntityID(fmt.Sprintf("agent-%d", i))
+		w.hostsAs(id, strings.Repeat(fmt.Sprintf("You look after the lamps of room %d and know each of them. ", i), 8), model, "")
+		w.join("shop", id)
+		if i == 0 {
+			_, err := w.hub.Spaces.Update(w.t.Context(), ann, session, "shop", shoal.SpaceChange{AdminAgentID: &id})
+			w.must(err)
+		}
+	}
+}
+
+// asked plays turns of ann's in the shop: turn i is for the agent to(i).
+func (w *world) asked(turns int, to func(i int) int) {
+	w.t.Helper()
+	for i := range turns {
+		text := fmt.Sprintf("Question %04d: %s?%s", i, strings.Repeat("where is the lamp that I saw in the window ", 3), strings.Repeat("?", i/crowd%2))
+		id := shoal.EntityID(fmt.Sprintf("agent-%d", to(i)))
+		posted, err := w.hub.Messages.Post(w.t.Context(), ann, session, "shop", shoal.Draft{Parts: []shoal.Part{shoal.Text(text)}, Mentions: []shoal.EntityID{id}}, "")
+		w.must(err)
+		if len(posted.Runs) != 1 {
+			w.t.Fatalf("turn %d starts %d runs", i, len(posted.Runs))
+		}
+		w.reaches(posted.Runs[0].RunID, shoal.RunCompleted)
+	}
+}
+
+// used returns how many tokens of the prompts were read from the cache, and how many were not.
+func used(requests []promptcache.Request) (cached, uncached int64) {
+	for _, r := range requests {
+		cached += r.Cached
+		uncached += r.Tokens - r.Cached
+	}
+	return cached, uncached
+}
+
+// Agents of one space that answer in turn pay for hardly more than one of them that answers
+// all turns: what they are sent begins with the same bytes. Their provider reads nearly all of
+// it from its cache.
+func TestAgentsShareThePromptCache(t *testing.T) {
+	for vendor, turns := range map[string]int{"openai": 100, "anthropic": 24, "google": 24} {
+		t.Run(vendor, func(t *testing.T) {
+			play := func(agents int, to func(i int) int) (uncached int64) {
+				s := promptcache.Start(t, spoken)
+				w := newWorld(t)
+				w.lampkeepers(agents, vendors[vendor](s))
+				w.asked(turns, to)
+				cached, uncached := used(s.Requests())
+				var booked shoal.Usage
+				for _, r := range w.runs() {
+					booked = booked.Add(r.Usage)
+				}
+				if booked.CachedInputTokens != cached || booked.InputTokens != cached+uncached {
+					t.Errorf("the runs used %+v, of which the provider read %d tokens from its cache and %d not", booked, cached, uncached)
+				}
+				t.Logf("%d requests: %d tokens from the cache, %d not", len(s.Requests()), cached, uncached)
+				if turns >= 100 && uncached*10 > cached+uncached {
+					t.Errorf("%d of %d tokens are not read from the cache, want at most a tenth", uncached, cached+uncached)
+				}
+				return uncached
+			}
+			all := play(crowd, func(i int) int { return i % crowd })
+			one := play(crowd, func(int) int { return 1 })
+			ratio := float64(all) / float64(one)
+			t.Logf("eight agents pay for %.2f times as much as one of them", ratio)
+			if ratio > 1.5 {
+				t.Errorf("eight agents pay for %.2f times as many tokens as one, want at most 1.5", ratio)
+			}
+			if testing.Verbose() {
+				play(1, func(int) int { return 0 }) // for the decision record
+			}
+		})
+	}
+}

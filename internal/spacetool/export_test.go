@@ -1,0 +1,4 @@
+package spacetool
+
+// SharedSince is sharedSince for tests.
+var SharedSince = sharedSince
