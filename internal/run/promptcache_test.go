@@ -10,6 +10,7 @@ import (
 	"github.com/shoal-dev/shoal/agent/provider/anthropic"
 	"github.com/shoal-dev/shoal/agent/provider/google"
 	"github.com/shoal-dev/shoal/agent/provider/openai"
+	"github.com/shoal-dev/shoal/agent/provider/script"
 	"github.com/shoal-dev/shoal/internal/shoaltest/promptcache"
 )
 
@@ -117,5 +118,26 @@ func TestAgentsShareThePromptCache(t *testing.T) {
 				play(1, func(int) int { return 0 }) // for the decision record
 			}
 		})
+	}
+}
+
+// A model that takes no more is asked again with a shorter history of the space.
+func TestSharedHistoryIsShortenedForTheModel(t *testing.T) {
+	w := newWorld(t)
+	var sizes []int
+	w.lampkeepers(2, script.Func(func(req *agent.Request) script.Answer {
+		if sizes = append(sizes, len(req.Messages)); len(req.Messages) > 6 {
+			return script.Answer{Err: &agent.ModelError{Class: agent.ClassContextOverflow, Provider: "script"}}
+		}
+		return silent
+	}))
+	no := false
+	for i := range 12 {
+		_, err := w.hub.Messages.Post(t.Context(), ann, session, "shop", shoal.Draft{Parts: []shoal.Part{shoal.Text(fmt.Sprint("Remark ", i))}, TriggerAgents: &no}, "")
+		w.must(err)
+	}
+	w.asked(1, func(int) int { return 1 })
+	if got := fmt.Sprint(sizes); got != "[14 8 5]" {
+		t.Errorf("the model is sent %s messages, want 12, 6 and 3 of the space and two more", got)
 	}
 }
