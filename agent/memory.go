@@ -263,5 +263,5 @@ func merged[V any](old, added map[string]V) map[string]V {
 }
 
 func notFound(op, id string) error {
-	return NewError(op, ErrNotFound, fmt.Sprintf("There is no conversation %s in this store.", id))
+	return NewError(op, ErrNotFound, fmt.Sprintf("Conversation %s not found in this store.", id))
 }

@@ -58,7 +58,7 @@ func TestRowsOfAListHaveNumbers(t *testing.T) {
 	if row == nil {
 		t.Fatalf("no row has the number 2:\n%s", shown)
 	}
-	for _, want := range []string{"note: " + row[1] + " is revoked\nexit 0\n", "There is no row 9: `shoal keys` has shown 2 here.\n", "exit 3\n", "There is no row 1: `shoal keys` has shown nothing in this terminal yet."} {
+	for _, want := range []string{"note: " + row[1] + " is revoked\nexit 0\n", "Row 9 not found: `shoal keys` has listed 2 in this terminal.\n", "exit 3\n", "Row 1 not found: `shoal keys` has listed nothing in this terminal yet."} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("the terminal does not show %q:\n%s", want, shown)
 		}

@@ -31,7 +31,7 @@ func (a *API) Handler() http.Handler {
 	mux.HandleFunc("POST "+space+"/stop", a.serve((*call).stop))
 	mux.HandleFunc("POST "+space+"/{chat}/stop", a.serve((*call).stop))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		a.refuse(w, r, shoal.E("aisdkapi", shoal.NotFound, "There is no "+r.Method+" "+r.URL.Path+". Chats are at "+Path+"SESSION/SPACE."))
+		a.refuse(w, r, shoal.E("aisdkapi", shoal.NotFound, r.Method+" "+r.URL.Path+" not found. Chats are at "+Path+"SESSION/SPACE."))
 	})
 	return mux
 }

@@ -108,7 +108,7 @@ func offline(ctx context.Context, data, database string, fn func(*hub.Hub) error
 		return err
 	}
 	if _, err := os.Stat(data); err != nil {
-		return &shoal.Error{Op: "app.offline", Kind: shoal.NotFound, Msg: fmt.Sprintf("There is no data directory %s.", data), Err: err}
+		return &shoal.Error{Op: "app.offline", Kind: shoal.NotFound, Msg: fmt.Sprintf("Data directory %s not found.", data), Err: err}
 	}
 	store, err := sqlstore.Open(ctx, sqlstore.Options{URL: c.Database, Fatal: func(error) {}})
 	if err != nil {

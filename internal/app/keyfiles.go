@@ -145,7 +145,7 @@ func readKeyOf(data, name string) (string, error) {
 	path := filepath.Join(data, name)
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return "", &shoal.Error{Op: "app.readKeyOf", Kind: shoal.NotFound, Msg: fmt.Sprintf("There is no readable %s in %s.", name, data), Err: err}
+		return "", &shoal.Error{Op: "app.readKeyOf", Kind: shoal.NotFound, Msg: fmt.Sprintf("%s not found in %s, or not readable.", name, data), Err: err}
 	}
 	if err := checkMode(path); err != nil {
 		return "", unusable(path, err)

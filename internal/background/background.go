@@ -78,7 +78,7 @@ func (s Service) Restart(ctx context.Context) error {
 	case err != nil:
 		return err
 	case !defined:
-		return fmt.Errorf("there is no %s in %s", definitionFile, s.Data)
+		return fmt.Errorf("%s not found in %s", definitionFile, s.Data)
 	}
 	if d.Manager != Systemd {
 		if err := s.Halt(ctx); err != nil {

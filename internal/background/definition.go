@@ -49,7 +49,7 @@ func Given(args []string) ([]string, error) {
 	}
 	d, defined, err := Service{Data: args[1]}.Definition()
 	if err == nil && !defined {
-		err = fmt.Errorf("there is no %s in %s; `shoal up` writes it", definitionFile, args[1])
+		err = fmt.Errorf("%s not found in %s; `shoal up` writes it", definitionFile, args[1])
 	}
 	if err != nil {
 		return nil, err

@@ -125,12 +125,12 @@ func (sh *Shell) listed(list string, number int) (string, error) {
 		switch {
 		case !l.same(want):
 		case number < 1 || number > len(l.IDs):
-			return "", shoal.E("", shoal.NotFound, fmt.Sprintf("There is no row %d: `%s` has shown %d here.", number, list, len(l.IDs)))
+			return "", shoal.E("", shoal.NotFound, fmt.Sprintf("Row %d not found: `%s` has listed %d in this terminal.", number, list, len(l.IDs)))
 		default:
 			return l.IDs[number-1], nil
 		}
 	}
-	return "", shoal.E("", shoal.NotFound, fmt.Sprintf("There is no row %d: `%s` has shown nothing in this terminal yet. It numbers what it lists.", number, list))
+	return "", shoal.E("", shoal.NotFound, fmt.Sprintf("Row %d not found: `%s` has listed nothing in this terminal yet. It numbers what it lists.", number, list))
 }
 
 // resolveNumbers replaces numbers by the ids of the rows that they mean.

@@ -23,7 +23,7 @@ type Machine struct {
 func Here(dir string) (Machine, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return Machine{}, &shoal.Error{Kind: shoal.InvalidArgument, Msg: "there is no home directory: set HOME", Err: err}
+		return Machine{}, &shoal.Error{Kind: shoal.InvalidArgument, Msg: "home directory not found: set HOME", Err: err}
 	}
 	config, err := os.UserConfigDir()
 	if err != nil {
@@ -85,7 +85,7 @@ func (m Machine) Installed(c *Client) (string, error) {
 		}
 	}
 	return "", shoal.E("", shoal.NotFound, fmt.Sprintf(
-		"%s is not on this machine: there is no %s on PATH, and no %s; %s",
+		"%s not found on this machine: neither %s on PATH nor %s; %s",
 		c.Name, strings.Join(c.programs, " or "), kept[len(kept)-1], c.Install))
 }
 

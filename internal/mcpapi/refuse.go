@@ -97,4 +97,4 @@ func (q *request) refuseRequest(status int, sentence string) {
 }
 
 // noSuchSession is the message for an MCP session that has ended or never existed.
-const noSuchSession = "There is no such MCP session. Initialize anew."
+const noSuchSession = "MCP session not found. Initialize again."

@@ -118,7 +118,7 @@ func TestSessionBelongsToItsCaller(t *testing.T) {
 	// The client has ended the session, so it is not treated as one from before a restart.
 	for _, body := range []string{rpc(6, "list_agents", nil), rpcMethod(6, "tools/list", nil)} {
 		status, _, text, err := w.post(t.Context(), ann, body, "Mcp-Session-Id", id)
-		if want := `{"jsonrpc":"2.0","id":6,"error":{"code":-32600,"message":"not_found: There is no such MCP session. Initialize anew."}}`; err != nil || status != 404 || text != want {
+		if want := `{"jsonrpc":"2.0","id":6,"error":{"code":-32600,"message":"not_found: MCP session not found. Initialize again."}}`; err != nil || status != 404 || text != want {
 			t.Errorf("POST after DELETE: %d %s %v, want 404 %s", status, text, err, want)
 		}
 	}

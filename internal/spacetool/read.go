@@ -91,7 +91,7 @@ func readMessages(ctx context.Context, r *Run, in readSpace) (any, error) {
 func (r *Run) member(tx storage.Tx, space shoal.SpaceID) error {
 	in, err := tx.IsMember(r.session(), space, r.agent())
 	if err == nil && !in {
-		err = shoal.E("", shoal.NotFound, fmt.Sprintf("There is no space %q among those you are in. Your prompt lists them with their ids.", space))
+		err = shoal.E("", shoal.NotFound, fmt.Sprintf("Space %q not found among those you are in. Your prompt lists them with their ids.", space))
 	}
 	if err != nil {
 		return err

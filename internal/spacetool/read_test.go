@@ -70,7 +70,7 @@ func TestReadSpaceMessagesOfStrangers(t *testing.T) {
 	r := w.ask("ann", "shop", "hello")
 	there := w.call(r, "readSpaceMessages", `{"spaceId":"secret"}`)
 	nowhere := w.call(r, "readSpaceMessages", `{"spaceId":"nowhere"}`)
-	expect(t, "a space of others", there, `failed: Error: There is no space "secret" among those you are in. Your prompt lists them with their ids.`)
+	expect(t, "a space of others", there, `failed: Error: Space "secret" not found among those you are in. Your prompt lists them with their ids.`)
 	expect(t, "a space that is not there", nowhere, strings.ReplaceAll(there, "secret", "nowhere"))
 	w.must(w.leave())
 	if text := w.call(r, "readSpaceMessages", `{"spaceId":"shop"}`); !strings.HasPrefix(text, "failed: ") {

@@ -214,7 +214,7 @@ func Restore(ctx context.Context, database string, version int) (replaced string
 	}
 	name := BackupPath(database, version)
 	if _, err := os.Stat(name); err != nil {
-		return "", &shoal.Error{Op: op, Kind: shoal.NotFound, Msg: fmt.Sprintf("There is no copy %s of the database.", name), Err: err}
+		return "", &shoal.Error{Op: op, Kind: shoal.NotFound, Msg: fmt.Sprintf("Copy %s of the database not found.", name), Err: err}
 	}
 	c, release, err := openAlone(ctx, path)
 	if err != nil {

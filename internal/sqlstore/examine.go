@@ -37,7 +37,7 @@ func Examine(ctx context.Context, url string) (Examination, error) {
 	const op = "sqlstore.Examine"
 	if path, is := strings.CutPrefix(url, "sqlite://"); is {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return Examination{}, shoal.E(op, shoal.NotFound, fmt.Sprintf("There is no database %s yet.", path))
+			return Examination{}, shoal.E(op, shoal.NotFound, fmt.Sprintf("Database %s not found.", path))
 		}
 	}
 	d, err := sqlconn.NewDialect(url)

@@ -97,7 +97,7 @@ func Load(ctx context.Context, url, file string, replace bool) (s Saved, replace
 	file = absolute(file)
 	info, err := os.Stat(file)
 	if err != nil {
-		return s, "", &shoal.Error{Op: op, Kind: shoal.NotFound, Msg: fmt.Sprintf("There is no backup %s.", file), Err: err}
+		return s, "", &shoal.Error{Op: op, Kind: shoal.NotFound, Msg: fmt.Sprintf("Backup %s not found.", file), Err: err}
 	}
 	s.Bytes = info.Size()
 	now, err := examineBriefly(ctx, url)

@@ -141,7 +141,7 @@ func TestLoadRefuses(t *testing.T) {
 		kind shoal.Kind
 		says string
 	}{
-		"no file":           {filepath.Join(dir, "missing"), shoal.NotFound, "There is no backup"},
+		"no file":           {filepath.Join(dir, "missing"), shoal.NotFound, "missing not found"},
 		"a text":            {write("text", strings.Repeat("no database ", 1000)), shoal.InvalidArgument, "is not a backup of a Shoal database"},
 		"an empty file":     {write("empty", ""), shoal.InvalidArgument, "is not a backup of a Shoal database"},
 		"of a newer Shoal":  {newer, shoal.InvalidArgument, "is of a newer Shoal"},

@@ -139,9 +139,9 @@ var wrongMCP = []wrongRow{
 	{"another tool in the header", rpcIn(modernEra, "POST", callOf(fineRPC), edit{"Mcp-Name", "read_thread"}), refusal{400, "-32020", "Mcp-Name"}},
 	{"no tool in the header", rpcIn(modernEra, "POST", callOf(fineRPC), edit{"Mcp-Name", ""}), refusal{400, "-32020", "Mcp-Name"}},
 	{"another version in the body", rpcIn(modernEra, "POST", strings.Replace(callOf(fineRPC), modernEra, sessionEra, 1)), refusal{400, "-32020", "Mcp-Protocol-Version"}},
-	{"a stream for an unknown session", rpcIn(sessionEra, http.MethodGet, "", edit{"Mcp-Session-Id", "none"}), refusal{404, "-32600", "not_found: There is no such MCP session"}},
-	{"the end of an unknown session", rpcIn(sessionEra, http.MethodDelete, "", edit{"Mcp-Session-Id", "none"}), refusal{404, "-32600", "not_found: There is no such MCP session"}},
-	{"the end of somebody else's session", rpcIn(sessionEra, http.MethodDelete, "", edit{"key", "analyzer"}), refusal{404, "-32600", "not_found: There is no such MCP session"}},
+	{"a stream for an unknown session", rpcIn(sessionEra, http.MethodGet, "", edit{"Mcp-Session-Id", "none"}), refusal{404, "-32600", "not_found: MCP session not found"}},
+	{"the end of an unknown session", rpcIn(sessionEra, http.MethodDelete, "", edit{"Mcp-Session-Id", "none"}), refusal{404, "-32600", "not_found: MCP session not found"}},
+	{"the end of somebody else's session", rpcIn(sessionEra, http.MethodDelete, "", edit{"key", "analyzer"}), refusal{404, "-32600", "not_found: MCP session not found"}},
 	{"a stream where there are no sessions", rpcIn(modernEra, http.MethodGet, ""), refusal{405, "-32600", "method_not_allowed: "}},
 	{"the end of a session in the era without sessions", rpcIn(modernEra, http.MethodDelete, ""), refusal{405, "-32600", "method_not_allowed: "}},
 }

@@ -131,7 +131,7 @@ func (u *upgradeTask) tooNewFor(ctx context.Context, b cli.BuildInfo) (bool, err
 func (u *upgradeTask) rollback(ctx context.Context, restore bool) (out upgradeResult, err error) {
 	previous := u.program + release.PreviousSuffix
 	if _, err := os.Stat(previous); err != nil {
-		return out, &shoal.Error{Kind: shoal.NotFound, Msg: fmt.Sprintf("There is no %s: nothing was upgraded here, or the way back was taken.", previous), Err: err}
+		return out, &shoal.Error{Kind: shoal.NotFound, Msg: fmt.Sprintf("%s not found: nothing was upgraded here, or it was rolled back already.", previous), Err: err}
 	}
 	before, err := readBuild(ctx, previous)
 	if err != nil {

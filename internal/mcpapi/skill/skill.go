@@ -191,7 +191,7 @@ func get(_ context.Context, _ *mcp.ServerSession, p *getParams) (*getResult, err
 	}
 	i := slices.IndexFunc(all(), func(e entry) bool { return e.URI == uri })
 	if i < 0 {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("There is no skill %q: skills/list returns their URIs.", uri)}
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("Skill %q not found: skills/list returns their URIs.", uri)}
 	}
 	return &getResult{complete, all()[i]}, nil
 }

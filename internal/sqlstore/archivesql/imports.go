@@ -77,7 +77,7 @@ func (t *Tx) EndImport(session shoal.SessionID, token string, s shoal.Session) e
 	n, err := t.c.Exec(`UPDATE sessions SET name = $2, status = $3, created_at = $4, closed_at = $5, deleted = FALSE WHERE id = $1`,
 		s.ID, s.Name, s.Status, s.CreatedAt, s.ClosedAt)
 	if err == nil && n == 0 {
-		err = sqlconn.NotFound("EndImport", "There is no session %q here.", s.ID)
+		err = sqlconn.NotFound("EndImport", "Session %q not found.", s.ID)
 	}
 	if err != nil {
 		return err

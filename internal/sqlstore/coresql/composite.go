@@ -9,7 +9,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
-const noMessage = "There is no message %q here."
+const noMessage = "Message %q not found."
 
 // Message implements [hub.ComposedTx]. The expression on space_id makes the database find the
 // message by its id and not by a scan of the space.

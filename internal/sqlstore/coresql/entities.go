@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	noEntity      = "There is no entity %q here."
+	noEntity      = "Entity %q not found."
 	entityColumns = `session_id, id, kind, name, description, external_id, last_seen_at, metadata, created_at, hosted_version, session_role, owner_id, last_failure,
 		hosted_version IS NOT NULL AND EXISTS (SELECT 1 FROM hosted_agents AS h
 		  WHERE h.session_id = entities.session_id AND h.agent_id = entities.id AND h.version = entities.hosted_version AND h.remote), wake_proof`

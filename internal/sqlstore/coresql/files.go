@@ -7,7 +7,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/sqlstore/sqlconn"
 )
 
-const noFile = "There is no file %q here."
+const noFile = "File %q not found."
 
 // InsertFile implements [hub.FileTx].
 func (t *Tx) InsertFile(session shoal.SessionID, f shoal.File, by shoal.EntityID, at shoal.Time, data []byte) error {

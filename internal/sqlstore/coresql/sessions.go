@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	noSession      = "There is no session %q here."
+	noSession      = "Session %q not found."
 	sessionColumns = `id, name, status, created_at, closed_at, max_request_cost, max_request_tokens, space_rights`
 )
 

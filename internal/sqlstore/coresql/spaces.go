@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	noSpace      = "There is no space %q here."
+	noSpace      = "Space %q not found."
 	spaceColumns = `s.session_id, s.id, s.name, s.status, s.summary, s.admin_agent_id, s.show_reasoning, s.metadata, ` + schema.LastSeq + `, s.created_at, s.closed_at, s.created_by, s.member_count`
 )
 

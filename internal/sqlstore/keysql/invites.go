@@ -37,7 +37,7 @@ func (t *Tx) InsertInvite(i shoal.Invite, hash string, with shoal.KeyID) error {
 // InviteByHash implements [storage.InviteTx].
 func (t *Tx) InviteByHash(hash string, at shoal.Time) (shoal.Invite, error) {
 	i, ok, err := sqlconn.One(t.c, inviteOf, `SELECT `+inviteColumns+` FROM invites WHERE hash = $1 AND expires_at > $2`, hash, at)
-	return sqlconn.OrNotFound(i, ok, err, "InviteByHash", "There is no such invitation.")
+	return sqlconn.OrNotFound(i, ok, err, "InviteByHash", "Invitation not found.")
 }
 
 // TakeInvite implements [storage.InviteTx].

@@ -59,7 +59,7 @@ func (t *Tx) SignInsOf(session shoal.SessionID, entity shoal.EntityID, after sho
 // SignIn implements [hub.KeyTx].
 func (t *Tx) SignIn(id shoal.KeyID) (shoal.Key, error) {
 	k, ok, err := sqlconn.One(t.c, keyOf, `SELECT `+keyColumns+` FROM keys WHERE id = $1 AND sign_in_of IS NOT NULL`, id)
-	return sqlconn.OrNotFound(k, ok, err, "SignIn", "There is no such sign-in here.")
+	return sqlconn.OrNotFound(k, ok, err, "SignIn", "Sign-in not found.")
 }
 
 // SweepSignIns implements [hub.KeyTx].
@@ -71,13 +71,13 @@ func (t *Tx) SweepSignIns(ended, unused shoal.Time) error {
 // KeyHash implements [hub.KeyTx].
 func (t *Tx) KeyHash(id shoal.KeyID) (string, error) {
 	hash, ok, err := sqlconn.One(t.c, func(r *sqlconn.Rows) string { return r.Text(0) }, `SELECT hash FROM keys WHERE id = $1`, id)
-	return sqlconn.OrNotFound(hash, ok, err, "KeyHash", "There is no such key here.")
+	return sqlconn.OrNotFound(hash, ok, err, "KeyHash", "Key not found.")
 }
 
 // KeyByHash implements [hub.KeyTx].
 func (t *Tx) KeyByHash(hash string) (shoal.Key, error) {
 	k, ok, err := sqlconn.One(t.c, keyOf, `SELECT `+keyColumns+` FROM keys WHERE hash = $1`, hash)
-	return sqlconn.OrNotFound(k, ok, err, "KeyByHash", "There is no such key here.")
+	return sqlconn.OrNotFound(k, ok, err, "KeyByHash", "Key not found.")
 }
 
 // Key implements [hub.KeyTx].

@@ -10,7 +10,7 @@ func firstText(r *sqlconn.Rows) string { return r.Text(0) }
 // EntityByExternal implements [hub.KeyTx].
 func (t *Tx) EntityByExternal(session shoal.SessionID, external string) (shoal.EntityID, error) {
 	id, ok, err := sqlconn.One(t.c, firstText, `SELECT id FROM entities WHERE session_id = $1 AND external_id = $2`, session, external)
-	return sqlconn.OrNotFound(shoal.EntityID(id), ok, err, "EntityByExternal", "There is no such participant here.")
+	return sqlconn.OrNotFound(shoal.EntityID(id), ok, err, "EntityByExternal", "Participant not found.")
 }
 
 // SaveLogoutToken implements [hub.KeyTx].

@@ -51,7 +51,7 @@ func (t *Tx) RunnerKeys(session shoal.SessionID, id shoal.RunnerID) (keys []shoa
 	found, err := sqlconn.List(t.c, func(r *sqlconn.Rows) *shoal.KeyID { return sqlconn.TextOrNil[shoal.KeyID](r, 0) },
 		`SELECT key_id FROM runner_agents WHERE session_id = $1 AND runner = $2 ORDER BY agent_id`, session, id)
 	if err == nil && len(found) == 0 {
-		err = sqlconn.NotFound("RunnerKeys", "There is no runner %q here.", id)
+		err = sqlconn.NotFound("RunnerKeys", "Runner %q not found.", id)
 	}
 	for _, key := range found {
 		if key != nil {

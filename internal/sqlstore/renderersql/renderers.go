@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	noRenderer      = "There is no renderer %q here."
+	noRenderer      = "Renderer %q not found."
 	rendererColumns = `r.name, r.version, r.hash, r.size, r.created_at`
 )
 
@@ -38,7 +38,7 @@ func (t *Tx) RendererPage(session shoal.SessionID, name shoal.RendererName, vers
 		return rendererOf(r)
 	}, `SELECT `+rendererColumns+`, r.page FROM renderers AS r
 		WHERE r.session_id = $1 AND r.name = $2 AND r.version = $3 AND r.page IS NOT NULL`, session, name, version)
-	out, err = sqlconn.OrNotFound(out, ok, err, "RendererPage", "There is no version %d of the renderer %q here.", version, name)
+	out, err = sqlconn.OrNotFound(out, ok, err, "RendererPage", "Version %d of the renderer %q not found.", version, name)
 	return out, page, err
 }
 

@@ -16,7 +16,7 @@ func (t *Tx) Conversation(session shoal.SessionID, id string) (storage.Conversat
 	c, ok, err := sqlconn.One(t.c, func(r *sqlconn.Rows) storage.Conversation {
 		return storage.Conversation{Session: session, ID: id, Agent: shoal.EntityID(r.Text(0)), Clock: r.Int(1), Data: r.RawOrNil(2), Cleared: r.Int(3)}
 	}, `SELECT agent_id, clock, data, cleared FROM conversations WHERE session_id = $1 AND id = $2`, session, id)
-	return sqlconn.OrNotFound(c, ok, err, "Conversation", "There is no conversation %q yet.", id)
+	return sqlconn.OrNotFound(c, ok, err, "Conversation", "Conversation %q not found.", id)
 }
 
 // PutConversation implements [hub.StepTx].

@@ -31,7 +31,7 @@ func (t *Tx) PutGoal(session shoal.SessionID, agent shoal.EntityID, g shoal.Goal
 func (t *Tx) DeleteGoal(session shoal.SessionID, agent shoal.EntityID, id string) error {
 	n, err := t.c.Exec(`DELETE FROM goals WHERE session_id = $1 AND agent_id = $2 AND id = $3`, session, agent, id)
 	if err == nil && n == 0 {
-		err = sqlconn.NotFound("DeleteGoal", "There is no goal %q here.", id)
+		err = sqlconn.NotFound("DeleteGoal", "Goal %q not found.", id)
 	}
 	return err
 }
@@ -62,7 +62,7 @@ func (t *Tx) PutMemory(session shoal.SessionID, agent shoal.EntityID, m shoal.Me
 func (t *Tx) DeleteMemory(session shoal.SessionID, agent shoal.EntityID, id string) error {
 	n, err := t.c.Exec(`DELETE FROM memories WHERE session_id = $1 AND agent_id = $2 AND id = $3`, session, agent, id)
 	if err == nil && n == 0 {
-		err = sqlconn.NotFound("DeleteMemory", "There is no memory %q here.", id)
+		err = sqlconn.NotFound("DeleteMemory", "Memory %q not found.", id)
 	}
 	return err
 }

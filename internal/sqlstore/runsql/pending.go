@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	noPending      = "There is no pending action %q here."
+	noPending      = "Pending action %q not found."
 	pendingColumns = `p.session_id, p.id, p.kind, p.run_id, p.agent_id, p.space_id, p.message_id, p.part_id, p.tool_call_id, p.tool_name, p.args,
 	p.question, p.options, p.result_schema, p.status, p.expires_at, p.created_at, p.answered_by, p.answered_at,
 	p.request, p.hash, p.requester, p.target, p.policy, p.votes, p.reply, p.due, p.answer, p.answer_hash, p.taken`

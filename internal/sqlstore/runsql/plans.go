@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	noPlan      = "There is no plan %q here."
+	noPlan      = "Plan %q not found."
 	planColumns = `session_id, id, agent_id, name, description, instruction, cron, time_zone, scheduled_at, status, next_run_at, last_run_at,
 	last_run_id, created_at, acting_for`
 )

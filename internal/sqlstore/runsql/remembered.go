@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	noRemembered   = "There is no remembered decision %q here."
+	noRemembered   = "Remembered decision %q not found."
 	fromRemembered = `SELECT d.id, d.agent_id, d.tool_name, d.space_id, d.requesters, d.decision, d.scope, d.args_hash, d.args, d.entity_id,
 	d.created_at, d.expires_at FROM remembered_decisions AS d`
 )

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	noRun      = "There is no run %q here."
+	noRun      = "Run %q not found."
 	runColumns = `r.session_id, r.id, r.agent_id, r.status, r.trigger_data, r.cause_root, r.depth, r.linked, r.steps, r.max_steps, r.usage, r.error,
 	r.created_at, r.started_at, r.ended_at, r.version, r.space_id, r.requester, r.awake, r.not_before, r.cancel, r.owner, r.lease_until,
 	r.generation, r.conversation, r.began, r.ended, r.turn, r.revision, r.acting_for, r.activity, r.stalled_since, r.remote, r.part_of, r.limit_reached, r.trace_id`
