@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/shoal-dev/shoal/internal/background"
@@ -116,8 +117,8 @@ func main() {
 		os.Exit(cli.ExitCode(cli.KindUsage))
 	}
 	grammar := newCommands
-	if len(args) > 0 && args[0] == "version" {
-		grammar = newVersionOnly
+	if len(args) > 0 && slices.Contains([]string{"version", "--version", "-v"}, args[0]) {
+		grammar, args = newVersionOnly, append([]string{"version"}, args[1:]...)
 	}
 	os.Exit(cli.Run(cli.Stamp{Version: version, Commit: commit, Date: date, ReleaseKey: releaseKey}, grammar, args, os.Stdin, os.Stdout, os.Stderr))
 }

@@ -3,12 +3,14 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"net"
 	"net/http"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -81,8 +83,11 @@ func (s *Server) admit(r *http.Request) (limit.Caller, error) {
 func (s *Server) listen() error {
 	c := s.config
 	l, err := net.Listen("tcp", c.Addr)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return shoal.E("app.Start", shoal.Conflict, fmt.Sprintf("Another process uses the address %s: possibly a server that is running already, which `shoal doctor` finds. Stop it, or choose another address with --addr.", c.Addr))
+	}
 	if err != nil {
-		return shoal.E("app.Start", shoal.Conflict, fmt.Sprintf("The address %s cannot be used (%v). Is a server running already? Choose another with --addr.", c.Addr, err))
+		return shoal.E("app.Start", shoal.Conflict, fmt.Sprintf("The address %s cannot be used (%v). Choose another with --addr.", c.Addr, err))
 	}
 	if _, readable := c.Transport(); readable {
 		c.Log.Warn("other machines reach this address over plain HTTP, as --insecure allows: keys and messages can be read on the way", "addr", l.Addr().String())

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"unicode"
@@ -67,7 +68,7 @@ var advice = map[shoal.Kind]string{
 	KindRefused:            "",
 	KindDisk:               "", // its message says it
 	shoal.EntityRequired:   "name the acting entity with --as ID",
-	shoal.Unauthenticated:  "give a key with --key or SHOAL_KEY; on the server's machine, --data DIR finds the key of the operator, and with --admin that of the admin",
+	shoal.Unauthenticated:  "give a valid key with --key or SHOAL_KEY; on the server's machine, --data DIR finds the operator's, and with --admin the admin's",
 	shoal.Forbidden:        "use another key with --key, or another entity with --as",
 	shoal.IdentityMismatch: "leave out --as, or use that entity's key",
 	shoal.NotFound:         "`shoal spaces ls` and `shoal agents ls` list what exists",
@@ -92,18 +93,23 @@ var advice = map[shoal.Kind]string{
 // notFoundAdvice maps commands to what the user can do about shoal.NotFound, for commands that
 // are about neither spaces nor entities.
 var notFoundAdvice = map[string]string{
-	"connect":     "`shoal connect` lists the clients on this machine; without --write it prints the entry for use elsewhere",
-	"console":     "`shoal console --admin` prints the link",
-	"invite":      "`shoal invite ls` shows the invitations, and `shoal spaces` the spaces",
-	"keys revoke": "`shoal keys ls` shows the keys",
-	"agents":      "`shoal agents ls --hosted` shows the hosted agents",
-	"runs":        "`shoal runs` shows the runs",
-	"approvals":   "`shoal approvals` lists what is waiting for you",
-	"renderers":   "`shoal renderers ls` shows the renderers",
-	"backup":      "`shoal doctor` shows the data directory and the database; --data and --database name others",
-	"restore":     "name a file that `shoal backup` has written",
-	"export":      "`shoal sessions ls` shows the sessions",
-	"plans":       "`shoal plans` shows the plans",
+	"connect":   "`shoal connect` lists the clients on this machine; without --write it prints the entry for use elsewhere",
+	"console":   "`shoal console --admin` prints the link",
+	"invite":    "`shoal invite ls` shows the invitations, and `shoal spaces` the spaces",
+	"keys":      "`shoal keys ls` shows the keys",
+	"sign-ins":  "`shoal sign-ins` shows the browsers that are signed in",
+	"runners":   "`shoal runners` shows the machines",
+	"wake":      "`shoal agents` shows the agents",
+	"messages":  "`shoal search --json WORD` shows messages with their ids",
+	"files":     "the URL of a file in a message ends with its id",
+	"agents":    "`shoal agents ls --hosted` shows the hosted agents",
+	"runs":      "`shoal runs` shows the runs",
+	"approvals": "`shoal approvals` lists what is waiting for you",
+	"renderers": "`shoal renderers ls` shows the renderers",
+	"backup":    "`shoal doctor` shows the data directory and the database; --data and --database name others",
+	"restore":   "name a file that `shoal backup` has written",
+	"export":    "`shoal sessions ls` shows the sessions",
+	"plans":     "`shoal plans` shows the plans",
 }
 
 // Failure is an error as the command line reports it.
@@ -146,6 +152,10 @@ func suggest(command string, f Failure) string {
 func ErrorText(err error) string {
 	var e *shoal.Error
 	if !errors.As(err, &e) || e.Msg == "" {
+		var file *fs.PathError
+		if errors.As(err, &file) && errors.Is(err, fs.ErrNotExist) {
+			return fmt.Sprintf("file %s not found", file.Path)
+		}
 		return err.Error()
 	}
 	text := e.Msg
@@ -205,6 +215,9 @@ func (sh *Shell) finish(ctx context.Context, err error) int {
 		return Interrupted
 	}
 	f := Describe(sh.Command, err)
+	if f.Code == shoal.Unauthenticated {
+		f.Message = cmp.Or(sh.missingKey(), f.Message)
+	}
 	if (f.Code == shoal.Forbidden || f.Code == shoal.NotFound && sh.Session != shoal.DefaultSession) && sh.isOperator() {
 		f.Hint = "you act as the operator, who owns only the session default: add --admin for other sessions and the whole server"
 	}

@@ -135,6 +135,27 @@ func sameOnThisMachine(a, b string) bool {
 	return err == nil && one.Scheme == other.Scheme && one.Port() == other.Port() && app.Loopback(one.Hostname()) && app.Loopback(other.Hostname())
 }
 
+// missingKey returns what to say about a call that was refused because the command had no key. It
+// is empty if the command had one.
+func (sh *Shell) missingKey() string {
+	key, local, err := sh.Secret()
+	if err != nil || key != "" {
+		return ""
+	}
+	if !local {
+		return fmt.Sprintf("No key was given for the server at %s.", sh.URL)
+	}
+	name := app.OperatorKeyFile
+	if sh.Admin {
+		name = app.KeyFile
+	}
+	dir, err := sh.DataDir()
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("No key was given, and %s not found in %s.", name, dir)
+}
+
 // Client returns a client that acts as the entity of its key, if the key has one.
 func (sh *Shell) Client() (*client.Client, error) {
 	key, _, err := sh.Secret()

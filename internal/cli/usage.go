@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -42,7 +43,7 @@ const unexpectedArgument = "unexpected argument "
 // word, rest may propose another one.
 func noCommandText(group *kong.Node, rest string) string {
 	word, proposal, _ := strings.Cut(rest, ", ")
-	text := fmt.Sprintf("there is no command %q", strings.TrimSpace(CommandName(group)+" "+word))
+	text := fmt.Sprintf("unknown command %q", strings.TrimSpace(CommandName(group)+" "+word))
 	switch {
 	case proposal != "":
 		return text + "; " + proposal
@@ -55,11 +56,43 @@ func noCommandText(group *kong.Node, rest string) string {
 // usageText returns a message of the parser about a command as a sentence that names what is wrong
 // first.
 func usageText(node *kong.Node, message string) string {
+	command := strings.TrimSpace("shoal " + CommandName(node))
 	if strings.HasPrefix(message, "expected ") {
-		return fmt.Sprintf("`%s` needs %s", strings.TrimSpace("shoal "+CommandName(node)), missing(node))
+		return fmt.Sprintf("`%s` needs %s", command, missing(node))
+	}
+	if flags, found := strings.CutPrefix(message, "missing flags: "); found {
+		return fmt.Sprintf("`%s` needs %s", command, flags)
 	}
 	if strings.HasPrefix(message, unexpectedArgument) || strings.HasPrefix(message, "unknown flag ") {
 		return strings.Replace(message, ", did", "; did", 1)
+	}
+	return valueText(message)
+}
+
+// valueText returns a message of the parser about the value of a flag or an argument as a sentence
+// that begins with its name and ends with the value.
+func valueText(message string) string {
+	for _, form := range []struct{ message, says string }{
+		{`: expected (?:a valid \d+ bit u?int|an int|a float) but got ("[^"]*").*`, "needs a whole number"},
+		{`: expected duration but got ("[^"]*").*`, "needs a duration such as 90s or 10m"},
+		{`: expected \S+ value but got "EOL".*()`, "needs a value"},
+		{` must be one of "(.*)" but got (".*")`, "must be one of %s"},
+	} {
+		found := regexp.MustCompile(`^(\S+)` + form.message + `$`).FindStringSubmatch(message)
+		if found == nil {
+			continue
+		}
+		name, value, says := found[1], found[len(found)-1], form.says
+		if argument, is := strings.CutPrefix(name, "<"); is {
+			name = strings.ToUpper(strings.TrimSuffix(argument, ">"))
+		}
+		if len(found) > 3 {
+			says = fmt.Sprintf(says, strings.TrimPrefix(strings.ReplaceAll(found[2], `","`, ", "), ", "))
+		}
+		if value == "" {
+			return name + " " + says
+		}
+		return name + " " + says + ", not " + value
 	}
 	return message
 }

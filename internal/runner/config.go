@@ -191,7 +191,7 @@ func (a *AgentConfig) Find() error {
 		name = command[0]
 	}
 	if _, err := exec.LookPath(name); err != nil {
-		return fmt.Errorf("there is no program %s on this machine: install %s, or name its program", name, k.title)
+		return fmt.Errorf("program %s not found on this machine: install %s, or name its program", name, k.title)
 	}
 	return nil
 }

@@ -46,14 +46,14 @@ func valueOrDash(s *string) string {
 
 type signInsEndCmd struct {
 	ID  []shoal.KeyID  `arg:"" optional:"" help:"The ids, as shoal sign-ins lists them."`
-	Of  shoal.EntityID `help:"End all that act as this participant." placeholder:"ID"`
-	All bool           `help:"End all that shoal sign-ins lists." env:"-"`
+	Of  shoal.EntityID `help:"End all sign-ins of this participant." placeholder:"ID"`
+	All bool           `help:"End all sign-ins that shoal sign-ins lists." env:"-"`
 }
 
 // Run ends the sign-ins in order. It continues after errors and reports all of them.
 func (c *signInsEndCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	if len(c.ID) == 0 && c.Of == "" && !c.All {
-		return shoal.E("", cli.KindUsage, "which? name their ids, --of PARTICIPANT or --all; `shoal sign-ins` lists them")
+		return shoal.E("", cli.KindUsage, "name the sign-ins by their ids, or use --of PARTICIPANT or --all; `shoal sign-ins` lists them")
 	}
 	server, err := sh.Client()
 	if err != nil {

@@ -213,7 +213,7 @@ func (s service) uninstall(sh *cli.Shell, system string) error {
 	}
 	switch err := os.Remove(path); {
 	case errors.Is(err, fs.ErrNotExist):
-		return shoal.E("", shoal.NotFound, fmt.Sprintf("there is no %s: with the kind and --agent of its installation the command finds it", path))
+		return shoal.E("", shoal.NotFound, fmt.Sprintf("%s not found: repeat the kind and --agent with which it was installed", path))
 	case err != nil:
 		return err
 	}

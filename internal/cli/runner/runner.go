@@ -166,7 +166,7 @@ func (c *Command) readFile() (config runner.Config, err error) {
 	}
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return config, shoal.E("", cli.KindUsage, fmt.Sprintf("there is no %s; run one agent with `shoal runner claude-code --dir DIR`, or write the file", path))
+		return config, shoal.E("", cli.KindUsage, fmt.Sprintf("%s not found; run one agent with `shoal runner claude-code --dir DIR`, or write the file", path))
 	}
 	if err == nil {
 		config, err = runner.ParseConfig(text, filepath.Dir(path))

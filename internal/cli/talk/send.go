@@ -117,8 +117,8 @@ func (c *SendCommand) checkMentions(ctx context.Context, session *client.Session
 	if len(missing) == 0 {
 		return nil
 	}
-	return shoal.E("", shoal.NotFound, fmt.Sprintf("nothing was posted: not a member of %s: %s; add it with `shoal spaces add %s %s`, or post all the same with --allow-missing",
-		c.Space, strings.Join(missing, ", "), c.Space, strings.Join(missing, " ")))
+	return shoal.E("", shoal.NotFound, fmt.Sprintf("nothing was posted: %s must be a member of %s to be mentioned; add it with `shoal spaces add %s %s`, or post without the mention with --allow-missing",
+		strings.Join(missing, ", "), c.Space, c.Space, strings.Join(missing, " ")))
 }
 
 // post posts the message and prints a note about mentioned entities that do not receive it.
