@@ -35,93 +35,93 @@ const DefaultAddr = "127.0.0.1:7462"
 // word or a negative number for it.
 //
 // Tags: help (one line), default, enum, placeholder, name (if it differs from the
-// field's name with dashes), and secret:"url" for a URL that may contain a password,
-// which is masked in output.
+// field's name with dashes), group (the heading in the help of `shoal serve`), and
+// secret:"url" for a URL that may contain a password, which is masked in output.
 type Config struct {
 	// Data is the directory of the admin key and, by default, the database. It is
 	// created if missing.
 	Data string `kong:"-"`
 	// Addr is host:port; port 0 takes a free one.
-	Addr string `help:"Address to listen on; port 0 picks a free port." default:"127.0.0.1:7462" placeholder:"HOST:PORT"`
+	Addr string `help:"Address to listen on; port 0 picks a free port." default:"127.0.0.1:7462" placeholder:"HOST:PORT" group:"Address and database"`
 	// AdminKeyFile is read instead of admin.key in Data, and never written.
-	AdminKeyFile string `help:"Read the admin key from this file, such as a container secret, instead of admin.key in the data directory. The server never writes to it." placeholder:"FILE"`
+	AdminKeyFile string `help:"Read the admin key from this file, such as a container secret, instead of admin.key in the data directory. The server never writes to it." placeholder:"FILE" group:"Address and database"`
 	// Database is sqlite://PATH, by default shoal.db in Data, or postgres://….
-	Database string `help:"Database: sqlite://PATH (default: shoal.db in the data directory) or postgres://USER:PASSWORD@HOST/NAME." placeholder:"URL" secret:"url"`
+	Database string `help:"Database: sqlite://PATH (default: shoal.db in the data directory) or postgres://USER:PASSWORD@HOST/NAME." placeholder:"URL" secret:"url" group:"Address and database"`
 	// Bus is auto, memory, postgres or the URLs of NATS servers, separated by commas.
-	Bus string `help:"How servers on one PostgreSQL database notify each other: postgres (through the database), nats://HOST:PORT[,…], or memory, which refuses a second server. auto is postgres, and memory for SQLite." default:"auto" secret:"url"`
+	Bus string `help:"How servers on one PostgreSQL database notify each other: postgres (through the database), nats://HOST:PORT[,…], or memory, which refuses a second server. auto is postgres, and memory for SQLite." default:"auto" secret:"url" group:"Address and database"`
 	// Node is the name of this server among those on the same database.
-	Node string `help:"Name of this server in lists of servers (default: the name of the machine)." placeholder:"NAME"`
+	Node string `help:"Name of this server in lists of servers (default: the name of the machine)." placeholder:"NAME" group:"Address and database"`
 	// Auth off admits every caller that can reach the server; on loopback only.
-	Auth string `help:"Authentication: off lets every process on this machine act as any entity, and is allowed on a loopback address only." enum:"on,off" default:"on"`
+	Auth string `help:"Authentication: off lets every process on this machine act as any entity, and is allowed on a loopback address only." enum:"on,off" default:"on" group:"Callers, proxies and HTTPS"`
 	// AllowOrigins and AllowHosts extend what the guard accepts.
-	AllowOrigins []string `name:"allow-origin" help:"Accept requests from web pages with these origins; repeatable." placeholder:"ORIGIN"`
-	AllowHosts   []string `name:"allow-host" help:"Accept requests for these host names only (default: loopback names on a loopback address, else any); repeatable." placeholder:"HOST"`
+	AllowOrigins []string `name:"allow-origin" help:"Accept requests from web pages with these origins; repeatable." placeholder:"ORIGIN" group:"Callers, proxies and HTTPS"`
+	AllowHosts   []string `name:"allow-host" help:"Accept requests for these host names only (default: loopback names on a loopback address, else any); repeatable." placeholder:"HOST" group:"Callers, proxies and HTTPS"`
 	// TrustProxies are the networks of proxies whose X-Forwarded-For is trusted as
 	// the origin of a request; empty by default.
-	TrustProxies []string `name:"trust-proxy" help:"Trust X-Forwarded-For from proxies in these networks, such as 10.0.0.0/8; repeatable." placeholder:"CIDR"`
+	TrustProxies []string `name:"trust-proxy" help:"Trust X-Forwarded-For from proxies in these networks, such as 10.0.0.0/8; repeatable." placeholder:"CIDR" group:"Callers, proxies and HTTPS"`
 	// TLSCert and TLSKey are the files of a certificate and its private key, in PEM. With
 	// them the server speaks HTTPS.
-	TLSCert string `name:"tls-cert" help:"Serve HTTPS with the certificate in this file (PEM, with its chain). It is read anew when it changes." placeholder:"FILE"`
-	TLSKey  string `name:"tls-key" help:"The private key of --tls-cert (PEM)." placeholder:"FILE"`
+	TLSCert string `name:"tls-cert" help:"Serve HTTPS with the certificate in this file (PEM, with its chain). It is read anew when it changes." placeholder:"FILE" group:"Callers, proxies and HTTPS"`
+	TLSKey  string `name:"tls-key" help:"The private key of --tls-cert (PEM)." placeholder:"FILE" group:"Callers, proxies and HTTPS"`
 	// ACME are the domains for which certificates are obtained, renewed and kept in Data.
-	ACME []string `name:"acme" help:"Serve HTTPS with a certificate for this domain that is obtained and renewed by itself, by default from Let's Encrypt, whose terms you accept with it; repeatable. The authority must reach the server on port 443." placeholder:"DOMAIN"`
+	ACME []string `name:"acme" help:"Serve HTTPS with a certificate for this domain that is obtained and renewed by itself, by default from Let's Encrypt, whose terms you accept with it; repeatable. The authority must reach the server on port 443." placeholder:"DOMAIN" group:"Callers, proxies and HTTPS"`
 	// ACMEEmail, ACMEDirectory and ACMERoots say at which authority and for whom.
-	ACMEEmail     string `name:"acme-email" help:"Where the authority of --acme writes to when there is a problem." placeholder:"ADDRESS"`
-	ACMEDirectory string `name:"acme-directory" help:"The directory URL of another authority than Let's Encrypt." placeholder:"URL"`
-	ACMERoots     string `name:"acme-roots" help:"Trust the authority of --acme-directory by the certificates in this file (PEM)." placeholder:"FILE"`
+	ACMEEmail     string `name:"acme-email" help:"Where the authority of --acme writes to when there is a problem." placeholder:"ADDRESS" group:"Callers, proxies and HTTPS"`
+	ACMEDirectory string `name:"acme-directory" help:"The directory URL of another authority than Let's Encrypt." placeholder:"URL" group:"Callers, proxies and HTTPS"`
+	ACMERoots     string `name:"acme-roots" help:"Trust the authority of --acme-directory by the certificates in this file (PEM)." placeholder:"FILE" group:"Callers, proxies and HTTPS"`
 	// Insecure allows plain HTTP on an address that other machines reach.
-	Insecure bool `help:"Allow plain HTTP on an address that other machines reach: keys and messages can be read on the way."`
+	Insecure bool `help:"Allow plain HTTP on an address that other machines reach: keys and messages can be read on the way." group:"Callers, proxies and HTTPS"`
 	// PublicURL is the origin under which browsers reach the server, such as that of a proxy.
-	PublicURL string `name:"public-url" help:"The address under which browsers reach the server, such as https://shoal.example.com, if that is a proxy's: pages of this origin are the server's own." placeholder:"URL"`
+	PublicURL string `name:"public-url" help:"The address under which browsers reach the server, such as https://shoal.example.com, if that is a proxy's: pages of this origin are the server's own." placeholder:"URL" group:"Callers, proxies and HTTPS"`
 	// OIDCIssuer and the fields after it say how people sign in to the console with their accounts
 	// at an OpenID provider. The client secret is also read from SHOAL_OIDC_CLIENT_SECRET.
-	OIDCIssuer      string   `name:"oidc-issuer" help:"Let people sign in to the console with their accounts at this OpenID provider." placeholder:"URL"`
-	OIDCClientID    string   `name:"oidc-client-id" help:"The id of this server as a client of the OpenID provider." placeholder:"ID"`
-	OIDCSecretFile  string   `name:"oidc-client-secret-file" help:"Read the client secret for the OpenID provider from this file, instead of the variable SHOAL_OIDC_CLIENT_SECRET." placeholder:"FILE"`
-	OIDCName        string   `name:"oidc-name" help:"Name of the OpenID provider on the sign-in page (default: its host)." placeholder:"NAME"`
-	OIDCSession     string   `name:"oidc-session" help:"Session in which people are created at their first sign-in." default:"default" placeholder:"ID"`
-	OIDCSpaces      []string `name:"oidc-space" help:"Make new people members of this space; repeatable." placeholder:"ID"`
-	OIDCDomains     []string `name:"oidc-domain" help:"Admit people with verified e-mail addresses of this domain; repeatable. * admits every account of the provider." placeholder:"DOMAIN"`
-	OIDCGroups      []string `name:"oidc-group" help:"Admit the members of this group; repeatable." placeholder:"GROUP"`
-	OIDCGroupsClaim string   `name:"oidc-groups-claim" help:"The claim with the groups of a person." default:"groups" placeholder:"CLAIM"`
-	OIDCRoles       []string `name:"oidc-role" help:"Give the members of a group a role in the session, such as shoal-admins=owner; repeatable, and the first that fits counts. With it, others become members at each sign-in." placeholder:"GROUP=ROLE"`
-	OIDCScopes      []string `name:"oidc-scope" help:"Request this scope besides openid, profile and email, such as groups; repeatable." placeholder:"SCOPE"`
+	OIDCIssuer      string   `name:"oidc-issuer" help:"Let people sign in to the console with their accounts at this OpenID provider." placeholder:"URL" group:"Sign-in with an OpenID provider"`
+	OIDCClientID    string   `name:"oidc-client-id" help:"The id of this server as a client of the OpenID provider." placeholder:"ID" group:"Sign-in with an OpenID provider"`
+	OIDCSecretFile  string   `name:"oidc-client-secret-file" help:"Read the client secret for the OpenID provider from this file, instead of the variable SHOAL_OIDC_CLIENT_SECRET." placeholder:"FILE" group:"Sign-in with an OpenID provider"`
+	OIDCName        string   `name:"oidc-name" help:"Name of the OpenID provider on the sign-in page (default: its host)." placeholder:"NAME" group:"Sign-in with an OpenID provider"`
+	OIDCSession     string   `name:"oidc-session" help:"Session in which people are created at their first sign-in." default:"default" placeholder:"ID" group:"Sign-in with an OpenID provider"`
+	OIDCSpaces      []string `name:"oidc-space" help:"Make new people members of this space; repeatable." placeholder:"ID" group:"Sign-in with an OpenID provider"`
+	OIDCDomains     []string `name:"oidc-domain" help:"Admit people with verified e-mail addresses of this domain; repeatable. * admits every account of the provider." placeholder:"DOMAIN" group:"Sign-in with an OpenID provider"`
+	OIDCGroups      []string `name:"oidc-group" help:"Admit the members of this group; repeatable." placeholder:"GROUP" group:"Sign-in with an OpenID provider"`
+	OIDCGroupsClaim string   `name:"oidc-groups-claim" help:"The claim with the groups of a person." default:"groups" placeholder:"CLAIM" group:"Sign-in with an OpenID provider"`
+	OIDCRoles       []string `name:"oidc-role" help:"Give the members of a group a role in the session, such as shoal-admins=owner; repeatable, and the first that fits counts. With it, others become members at each sign-in." placeholder:"GROUP=ROLE" group:"Sign-in with an OpenID provider"`
+	OIDCScopes      []string `name:"oidc-scope" help:"Request this scope besides openid, profile and email, such as groups; repeatable." placeholder:"SCOPE" group:"Sign-in with an OpenID provider"`
 	// AllowPrivate are the loopback and private networks, such as 10.0.0.0/8, that
 	// agents' request tools and MCP servers may call, and where push services of
 	// browsers may be; empty by default.
-	AllowPrivate []string `help:"Let agents' request tools and MCP servers, and notifications to browsers, reach these loopback and private networks, such as 10.1.0.0/16; repeatable." placeholder:"CIDR"`
+	AllowPrivate []string `help:"Let agents' request tools and MCP servers, and notifications to browsers, reach these loopback and private networks, such as 10.1.0.0/16; repeatable." placeholder:"CIDR" group:"What agents can reach"`
 	// AllowEnv names the environment variables that agent configs may use as
 	// ${env.NAME}; empty by default. The server's own variables and model API keys
 	// are refused.
-	AllowEnv []string `help:"Let agent configs use these environment variables as ${env.NAME}; repeatable. Model API keys and SHOAL_ variables are refused." placeholder:"NAME"`
+	AllowEnv []string `help:"Let agent configs use these environment variables as ${env.NAME}; repeatable. Model API keys and SHOAL_ variables are refused." placeholder:"NAME" group:"What agents can reach"`
 	// MaxCallsPerSecond is the sustained rate of calls of one entity or service; a
 	// burst may have ten times as many. A negative value removes the limit. Admins
 	// have no limit.
-	MaxCallsPerSecond int `help:"Sustained calls per second of one entity or service; a burst may have ten times as many. -1 removes the limit. Admins have no limit." default:"1000"`
+	MaxCallsPerSecond int `help:"Sustained calls per second of one entity or service; a burst may have ten times as many. -1 removes the limit. Admins have no limit." default:"1000" group:"Limits"`
 	// MaxSpacesEach and MaxFileMiBEach limit what one entity creates and stores.
-	MaxSpacesEach  int `name:"max-spaces-each" help:"Number of spaces that one entity may create in its session." default:"1000"`
-	MaxFileMiBEach int `name:"max-file-mib-each" help:"MiB of files that one entity may store in its session." default:"1024"`
+	MaxSpacesEach  int `name:"max-spaces-each" help:"Number of spaces that one entity may create in its session." default:"1000" group:"Limits"`
+	MaxFileMiBEach int `name:"max-file-mib-each" help:"MiB of files that one entity may store in its session." default:"1024" group:"Limits"`
 	// MaxWaits and MaxStreams limit the open waits and streams of this server.
-	MaxWaits   int `help:"Number of waits that may be open at once." default:"20000"`
-	MaxStreams int `help:"Number of event streams that may be open at once; one caller may have 20." default:"10000"`
+	MaxWaits   int `help:"Number of waits that may be open at once." default:"20000" group:"Limits"`
+	MaxStreams int `help:"Number of event streams that may be open at once; one caller may have 20." default:"10000" group:"Limits"`
 	// Audit says whether acts are recorded in the audit log, and refused if they cannot be.
 	// AuditLog is a file that the records are copied to; empty means none.
-	Audit    string `help:"The audit log of who did what: on; required, which refuses an act while its record cannot be copied to --audit-log; or off." enum:"required,on,off" default:"on"`
-	AuditLog string `name:"audit-log" help:"Copy the records of the audit log to this file, as JSON lines; it may be moved away at any time." placeholder:"FILE"`
+	Audit    string `help:"The audit log of who did what: on; required, which refuses an act while its record cannot be copied to --audit-log; or off." enum:"required,on,off" default:"on" group:"Audit log, metrics and log"`
+	AuditLog string `name:"audit-log" help:"Copy the records of the audit log to this file, as JSON lines; it may be moved away at any time." placeholder:"FILE" group:"Audit log, metrics and log"`
 	// KeepRequests is how long the model requests of a run are kept after it ends:
 	// 30d, 12h, or forever.
-	KeepRequests string `help:"How long to keep the model requests of a run after it ends, such as 30d or 12h, or forever." default:"30d" placeholder:"TIME"`
+	KeepRequests string `help:"How long to keep the model requests of a run after it ends, such as 30d or 12h, or forever." default:"30d" placeholder:"TIME" group:"Audit log, metrics and log"`
 	// MetricsAddr is the host:port of a second listener, which serves /metrics without
 	// a key. Empty disables it.
-	MetricsAddr string `help:"Also serve /metrics on this address, without a key. On the server's own address it requires an admin key." placeholder:"HOST:PORT"`
+	MetricsAddr string `help:"Also serve /metrics on this address, without a key. On the server's own address it requires an admin key." placeholder:"HOST:PORT" group:"Audit log, metrics and log"`
 	// OTLP is the base URL of an OpenTelemetry receiver; empty sends nothing. OTLPContent also
 	// sends texts. Headers are read from OTEL_EXPORTER_OTLP_HEADERS.
-	OTLP        string `name:"otlp" help:"Send OpenTelemetry traces and metrics of the runs of hosted agents to this receiver, over OTLP/HTTP; /v1/traces and /v1/metrics are added to the URL." placeholder:"URL" secret:"url"`
-	OTLPContent bool   `name:"otlp-content" help:"Also send what models and tools were sent and answered: instructions, messages, arguments, results. They can contain personal data and secrets."`
+	OTLP        string `name:"otlp" help:"Send OpenTelemetry traces and metrics of the runs of hosted agents to this receiver, over OTLP/HTTP; /v1/traces and /v1/metrics are added to the URL." placeholder:"URL" secret:"url" group:"Audit log, metrics and log"`
+	OTLPContent bool   `name:"otlp-content" help:"Also send what models and tools were sent and answered: instructions, messages, arguments, results. They can contain personal data and secrets." group:"Audit log, metrics and log"`
 	// LogFormat and LogLevel are the settings that Log was created with; see
 	// internal/logs.
-	LogFormat string `help:"Format of the log." enum:"text,json" default:"text"`
-	LogLevel  string `help:"Minimum level to log; debug logs every call." enum:"debug,info,warn,error" default:"info"`
+	LogFormat string `help:"Format of the log." enum:"text,json" default:"text" group:"Audit log, metrics and log"`
+	LogLevel  string `help:"Minimum level to log; debug logs every call." enum:"debug,info,warn,error" default:"info" group:"Audit log, metrics and log"`
 	// Keys looks up model API keys by the names of their variables; nil uses the
 	// environment.
 	Keys func(name string) string `kong:"-"`

@@ -37,6 +37,7 @@ func NewParser(commands any, options ...kong.Option) *kong.Kong {
 	if err != nil {
 		panic(err) // a mistake in a struct tag
 	}
+	parser.Model.HelpFlag.Help = "Show the help of a command."
 	dropVariables(parser.Model.Node)
 	hideSettings(parser.Model.Node)
 	return parser

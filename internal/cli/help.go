@@ -119,9 +119,9 @@ func (h *help) command(n *kong.Node) {
 			h.entry(argName(a), valueHelp(a))
 		}
 	}
-	if len(own) > 0 {
-		h.title("Flags")
-		for _, f := range own {
+	for _, group := range flagGroups(own) {
+		h.title(group.title)
+		for _, f := range group.flags {
 			h.entry(flagName(f), flagHelp(f.Value))
 		}
 	}
@@ -136,6 +136,29 @@ func (h *help) command(n *kong.Node) {
 		names = append(names, "--"+f.Name)
 	}
 	h.text(helpIndent, strings.Join(names, ", ")+": `shoal --help` explains them.")
+}
+
+// flagGroup is the flags of a command below one title: those whose tag group names it, and "Flags"
+// for those without the tag.
+type flagGroup struct {
+	title string
+	flags []*kong.Flag
+}
+
+// flagGroups returns the groups of flags in order of their first flags.
+func flagGroups(flags []*kong.Flag) (groups []flagGroup) {
+	for _, f := range flags {
+		title := "Flags"
+		if f.Group != nil {
+			title = f.Group.Title
+		}
+		i := slices.IndexFunc(groups, func(g flagGroup) bool { return g.title == title })
+		if i < 0 {
+			i, groups = len(groups), append(groups, flagGroup{title: title})
+		}
+		groups[i].flags = append(groups[i].flags, f)
+	}
+	return groups
 }
 
 // CommandName returns the words of a command without shoal, such as "runs get".

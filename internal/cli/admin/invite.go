@@ -19,7 +19,7 @@ type InviteCommand struct {
 }
 
 type inviteCreateCmd struct {
-	Name    []string          `arg:"" optional:"" help:"For whom it is, a note for the list of invitations."`
+	Name    []string          `arg:"" optional:"" help:"Whom you invite; only the list of invitations shows it."`
 	Space   []shoal.SpaceID   `help:"Add the person to these spaces (default: welcome, if there is one)." short:"s" placeholder:"ID"`
 	Role    shoal.SessionRole `help:"What the person may do in the session: owner, admin, member, guest or auditor." enum:"owner,admin,member,guest,auditor" default:"member"`
 	Expires string            `help:"Until when the link works: 90m, 3d or a time such as 2027-01-31T00:00:00Z; at most 30d." default:"72h" placeholder:"WHEN"`

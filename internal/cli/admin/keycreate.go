@@ -17,10 +17,10 @@ type keysCreateCmd struct {
 	Role     shoal.Role       `help:"What the key allows: admin everything, service one session, entity acting as one entity." enum:"admin,service,entity" default:"entity"`
 	Entity   shoal.EntityID   `help:"The entity that an entity key acts as; created if new." placeholder:"ID"`
 	Kind     shoal.EntityKind `help:"The kind of a new entity: agent (the default) or human." placeholder:"KIND"`
-	Door     shoal.Door       `help:"The front end of a person that the key is for: agui, openai, ai-sdk or invite; a new entity is a human." placeholder:"DOOR"`
+	Door     shoal.Door       `help:"What the key is for: a front end (agui, openai, ai-sdk) or an invited person (invite). A new entity is then a human." placeholder:"DOOR"`
 	Name     string           `help:"What the key is for." placeholder:"NAME"`
 	Expires  string           `help:"When the key expires: 90m, 30d or a time such as 2027-01-31T00:00:00Z." placeholder:"WHEN"`
-	Renew    string           `help:"Move the end of the key to so long after each use, such as 90d; without --expires, it first ends so long after now." placeholder:"DURATION"`
+	Renew    string           `help:"Let the key end this long after its last use, such as 90d; without --expires also this long after now." placeholder:"DURATION"`
 	Scope    []string         `help:"Limit the key: read, post, answer, run, spaces:ID or tools:NAME; repeat it for several." sep:"none" placeholder:"SCOPE"`
 	Join     []shoal.SpaceID  `help:"Add the entity to these spaces." placeholder:"SPACE"`
 	Database string           `help:"The database of --data, when no server runs on it." placeholder:"URL"`

@@ -12,7 +12,7 @@ import (
 
 // ListCommand is shoal runners.
 type ListCommand struct {
-	List   listCmd   `cmd:"" name:"ls" aliases:"list" default:"withargs" help:"List the runners, and what each lets its agents do, as it says itself."`
+	List   listCmd   `cmd:"" name:"ls" aliases:"list" default:"withargs" help:"List the runners, and what each reports that its agents may do."`
 	Remove removeCmd `cmd:"" name:"rm" help:"Remove runners: their keys are revoked, and they end."`
 }
 

@@ -14,7 +14,7 @@ import (
 
 // BenchCommand is shoal bench.
 type BenchCommand struct {
-	Throwaway bool          `help:"Measure a server that is started for it on this machine, with an empty database, and thrown away."`
+	Throwaway bool          `help:"Start a server with an empty database on this machine, measure it, and delete it."`
 	Only      []string      `help:"Measure only these: posts, wakes, waits, streams." enum:"posts,wakes,waits,streams" placeholder:"NAME"`
 	Length    time.Duration `help:"How long posts and streams are measured, each time." default:"2s"`
 	Waits     int           `help:"How many waits are open at once." default:"100"`

@@ -19,7 +19,7 @@ import (
 type DoctorCommand struct {
 	app.Config // what the server here is started with
 
-	Wait  time.Duration `help:"How long the wait is that goes through the whole path: a long one finds proxies that cut answers." default:"1s" env:"-"`
+	Wait  time.Duration `help:"How long the test wait takes: a long one finds proxies that cut answers." default:"1s" env:"-"`
 	All   bool          `help:"On a terminal, list every check instead of problems and a count." env:"-"`
 	Ready bool          `help:"Only ask whether the server is ready, for probes: exits with 0 or 6." env:"-"`
 }

@@ -26,7 +26,7 @@ const (
 
 // UpgradeCommand is shoal upgrade.
 type UpgradeCommand struct {
-	Check    bool          `help:"Only say whether there is a newer release." xor:"what"`
+	Check    bool          `help:"Only report whether a newer release exists." xor:"what"`
 	Rollback bool          `help:"Go back to the program before the last upgrade." xor:"what"`
 	Restore  bool          `help:"With --rollback, put back the copy of the database from before it was migrated, if the program needs that. What was written since is kept in a file beside it."`
 	To       string        `name:"version" help:"Install this version instead of the newest." placeholder:"VERSION" xor:"what"`
@@ -34,7 +34,7 @@ type UpgradeCommand struct {
 	SignedBy string        `help:"Refuse releases that are not signed with this public key of minisign." placeholder:"KEY"`
 	BackedUp bool          `help:"A backup of the PostgreSQL database exists: install a version that migrates it."`
 	Database string        `help:"The database of the server (default: shoal.db in the data directory)." placeholder:"URL"`
-	Timeout  time.Duration `help:"How long the server may take until it is ready." default:"5m"`
+	Timeout  time.Duration `help:"How long to wait until the server is ready." default:"5m"`
 }
 
 // upgradeResult is what upgrade has to say.

@@ -26,7 +26,7 @@ type wakeTestCmd struct {
 	Agent   string        `arg:"" help:"The agent, with or without an @."`
 	Space   shoal.SpaceID `help:"The space for the test (default: the smallest one that both are in, or a new one)." placeholder:"ID"`
 	Timeout time.Duration `help:"How long to wait for the answer." default:"60s"`
-	Dry     bool          `help:"Post nothing and only look whether the agent could be reached, which proves nothing."`
+	Dry     bool          `help:"Post nothing; only check whether the agent can be reached now."`
 	Code    string        `help:"The word that the agent has to repeat (default: a random one)." placeholder:"WORD"`
 }
 
