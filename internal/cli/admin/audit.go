@@ -18,7 +18,7 @@ import (
 // AuditCommand is shoal audit.
 type AuditCommand struct {
 	List   auditListCmd   `cmd:"" name:"list" aliases:"ls" default:"withargs" help:"List the last records, the newest first."`
-	Tail   auditTailCmd   `cmd:"" help:"Print the last records and then each new one, until it is interrupted."`
+	Tail   auditTailCmd   `cmd:"" help:"Print the last records, the newest at the end, and then each new one."`
 	Verify auditVerifyCmd `cmd:"" help:"Check that no record was changed or removed, and name the first that was."`
 }
 
@@ -143,11 +143,13 @@ func newest(records iter.Seq2[client.AuditRecord, error], n int) (cli.List[clien
 
 type auditTailCmd struct {
 	auditFilter
-	Limit int           `name:"limit" short:"n" help:"Begin with this many records." default:"10" placeholder:"N"`
-	Every time.Duration `help:"How often to ask for new records." default:"1s" placeholder:"TIME"`
+	Limit  int           `name:"limit" short:"n" help:"Begin with this many records." default:"10" placeholder:"N"`
+	Follow bool          `help:"Wait for new records; --no-follow ends after the newest one." default:"true" negatable:""`
+	Every  time.Duration `help:"How often to ask for new records." default:"1s" placeholder:"TIME"`
 }
 
-// Run prints records until ctx ends.
+// Run prints records until ctx ends or nobody reads the output any more. With --no-follow it ends
+// after the newest record.
 func (c *auditTailCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	if c.Limit < 0 || c.Every < 100*time.Millisecond {
 		return shoal.E("", cli.KindUsage, "--limit must not be negative, and --every at least 100ms")
@@ -178,6 +180,9 @@ func (c *auditTailCmd) Run(ctx context.Context, sh *cli.Shell) error {
 			}
 		}
 		first = false
+		if !c.Follow || sh.Output.Closed() {
+			return nil
+		}
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -207,7 +212,7 @@ func (c *auditVerifyCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	if c.Head != "" {
 		var err error
 		if noted, err = client.ParseAuditHead(c.Head); err != nil {
-			return err
+			return shoal.E("", cli.KindUsage, "--head must be what `shoal audit verify` has printed, such as 12:9f86d0…")
 		}
 	}
 	session, err := sh.ConnectAsManager()
