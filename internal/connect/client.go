@@ -17,6 +17,8 @@ type Client struct {
 	// to let it use the tools of the entry %s without a question for each call.
 	Install, Start, Allow string
 
+	// signIn is the command that adds the entry %[1]s for the endpoint %[2]s and signs in with OAuth.
+	signIn   string
 	aliases  []string
 	programs []string // what it is called on PATH
 	format   format
@@ -41,6 +43,7 @@ var Clients = []*Client{
 	{
 		ID: "claude-code", Name: "Claude Code", Agent: "claude", aliases: []string{"claude"}, programs: []string{"claude"},
 		Install: "run `npm install -g @anthropic-ai/claude-code`", Start: "claude", Allow: "start it with --allowedTools mcp__%s",
+		signIn: "claude mcp add --transport http %[1]s %[2]s && claude mcp login %[1]s",
 		inside: "mcpServers",
 		entry: func(_ string, t Target) []field {
 			return []field{
@@ -54,6 +57,7 @@ var Clients = []*Client{
 	{
 		ID: "codex", Name: "Codex", Agent: "codex", programs: []string{"codex"},
 		Install: "run `npm install -g @openai/codex`", Start: "codex", Allow: `add default_tools_approval_mode = "approve" below [mcp_servers.%s]`,
+		signIn: "codex mcp add %[1]s --url %[2]s && codex mcp login %[1]s",
 		format: tomlFormat, inside: "mcp_servers",
 		entry: func(_ string, t Target) []field {
 			proof := field{"bearer_token_env_var", Variable(t.Agent)}
@@ -106,6 +110,15 @@ func ClientOf(name string) (*Client, error) {
 		ids = append(ids, c.ID)
 	}
 	return nil, shoal.E("", shoal.InvalidArgument, fmt.Sprintf("unknown client %q; use one of %s", name, strings.Join(ids, ", ")))
+}
+
+// SignInCommand returns the command that adds the entry for the server at url and signs in, empty
+// if the client has none.
+func (c *Client) SignInCommand(entry, url string) string {
+	if c.signIn == "" {
+		return ""
+	}
+	return fmt.Sprintf(c.signIn, entry, mcpURL(url))
 }
 
 // Holds reports whether an entry for the client may contain a key. Otherwise the key is

@@ -194,6 +194,9 @@ func (n *connection) printEntry(ctx context.Context) error {
 	n.sh.Output.Note("this belongs into %s; --write puts it there", n.path)
 	if n.key == nil {
 		n.sh.Output.Note("nothing was created: --write also creates %s and its key, --print-key creates them and prints the key", n.agent())
+		if command := n.client.SignInCommand(n.Entry, n.sh.URL); command != "" {
+			n.sh.Output.Note("without a key, %s signs in, and you choose its rights in the browser: %s", n.client.Name, command)
+		}
 		return nil
 	}
 	n.noteKey()
