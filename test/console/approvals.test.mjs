@@ -211,6 +211,17 @@ test("a guest and an auditor are offered what the server does for them, and a ne
   await sound(guest.page);
   await picture(guest.page, "role-guest");
 
+  // Uma's role allows to approve, but the policy of this tool names somebody else.
+  await payer("safe", [{ sum: 5, to: "Kiel" }], pay({ answer: { by: ["operator"] } }));
+  const other = await someone("uma");
+  await go(s, other.page, "/spaces/safe");
+  await other.page.getByRole("textbox", { name: "Message" }).waitFor();
+  await s.server.says("ada", "safe", "Pay it.");
+  await other.page.getByText("It waits for somebody who may answer it.").waitFor();
+  assert.deepEqual(await offered(other.page, "Approve", "Deny"), [0, 0]);
+  await sound(other.page);
+  await picture(other.page, "role-not-asked");
+
   const auditor = await someone("aud");
   await go(s, auditor.page, "/spaces/till");
   await auditor.page.getByText("Read-only: your role in this session does not allow to write.").waitFor();
@@ -233,7 +244,7 @@ test("a guest and an auditor are offered what the server does for them, and a ne
   await s.server.at("PATCH", "/entities/gil", { sessionRole: "member" });
   await guest.page.getByRole("button", { name: "Add members" }).first().waitFor();
   await guest.page.getByRole("button", { name: "Approve", exact: true }).waitFor();
-  for (const { person } of [guest, auditor]) {
+  for (const { person } of [guest, auditor, other]) {
     await person.clean();
     await person.close();
   }

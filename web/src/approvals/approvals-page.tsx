@@ -4,7 +4,9 @@ import { Link, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import type { PendingAction } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
+import { useFreshActs } from "@/app/fresh-acts";
 import { usePending, useSpaces } from "@/live/hooks";
+import { useAnswerable } from "@/parts/answer/answerable";
 import { label } from "@/parts/renderers/words";
 import { Button } from "@/ui/button";
 import { classes } from "@/ui/classes";
@@ -13,7 +15,7 @@ import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { Bulk } from "./bulk";
 import { Detail } from "./detail";
 import { alike, inOrder, isMine } from "./inbox";
-import { useAnswerable, useSettled } from "./queries";
+import { useSettled } from "./queries";
 import { Remembered } from "./remembered";
 import { Row } from "./row";
 
@@ -22,6 +24,7 @@ type Show = "anyone" | "done" | "remembered" | undefined;
 const none: ReadonlySet<string> = new Set();
 
 export function ApprovalsPage() {
+  useFreshActs();
   const { show, pending: asked } = useSearch({ from: "/s/$session/approvals" });
   const { me, admin, actor } = useConsole();
   const all = usePending();

@@ -1,28 +1,9 @@
 // The queries of the approvals page, besides the live state.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { api } from "@/api/client";
-import { allPages, type Message, type MessageTrigger, type PendingAction } from "@shoal-dev/client";
+import { type Message, type MessageTrigger, type PendingAction } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
-import { useLive, usePending } from "@/live/hooks";
-
-/**
- * The ids of the actions that the caller may answer, as the server lists them; all of them
- * for admins. Requested again when an action is opened or settled. The actions shown are
- * live; this query only says whose they are, and that they are known.
- */
-export function useAnswerable() {
-  const { session, actor } = useConsole();
-  const known = usePending()
-    .filter((p) => p.status === "open")
-    .map((p) => p.id)
-    .sort()
-    .join(" ");
-  return useQuery<ReadonlySet<string>>({
-    queryKey: ["answerable", session, actor, known],
-    queryFn: async () => new Set((await allPages((cursor) => api.GET("/v1/sessions/{session}/pending-actions", { params: { path: { session }, query: { cursor, limit: 200 } } }))).map((p) => p.id)),
-    placeholderData: (before) => before,
-  });
-}
+import { useLive } from "@/live/hooks";
 
 /** The settled actions, the newest first, page after page, loaded on demand. */
 export function useSettled(wanted: boolean) {

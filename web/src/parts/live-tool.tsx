@@ -7,6 +7,7 @@ import { allPages, type PendingAction, type ToolPart } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { useConnection, useLive, useLiveValue } from "@/live/hooks";
 import { Answer } from "./answer/answer";
+import { useRefused } from "./answer/answerable";
 import { RendererFrame } from "./frame/frame";
 import { ToolCard } from "./tool/card";
 import { stateOf, displayOptions } from "./tool/reading";
@@ -34,7 +35,8 @@ export function LiveTool({ part, over, messageId, pending: given, whole = false 
   const theme = useTheme();
   const open = pending?.status === "open";
   const { actor, may } = useConsole();
-  const refused = pending?.kind === "permission" && !may("approve");
+  const others = useRefused(open ? pending.id : undefined);
+  const refused = pending?.kind === "permission" && !may("approve") ? "Your role in this session does not decide on permissions. Somebody else has to." : others ? "It waits for somebody who may answer it." : undefined;
   const equal = useLiveValue("pending", (s) => (pending === undefined ? 0 : equals(s.live.pending.values(), pending)));
   const custom =
     url === undefined ? undefined : (
@@ -45,7 +47,7 @@ export function LiveTool({ part, over, messageId, pending: given, whole = false 
         argsStatus={part.status === "input_streaming" ? "streaming" : "complete"}
         result={part.result}
         state={stateOf(part.status, over)}
-        canAnswer={open && blocked === undefined}
+        canAnswer={open && blocked === undefined && refused === undefined}
         theme={theme}
         onPropose={(value) => pending !== undefined && open && propose({ of: pending.id, value })}
       />

@@ -7,6 +7,7 @@ import { SettingsOnly } from "@/agents/settings-only";
 import { agentsQuery, plansQuery } from "@/agents/queries";
 import type { HostedAgent } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
+import { useFreshActs } from "@/app/fresh-acts";
 import { Button } from "@/ui/button";
 import { Page } from "@/ui/page";
 import { Empty, Failed, Loading } from "@/ui/placeholder";
@@ -14,6 +15,7 @@ import { PlanDialog } from "./plan-dialog";
 import { PlanList } from "./plan-list";
 
 export function PlansPage() {
+  useFreshActs();
   return (
     <SettingsOnly title="Plans" why="Plans are schedules: they make agents run at set times, which costs what their models cost.">
       <Plans />

@@ -2,6 +2,7 @@
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { Back } from "@/app/back";
+import { useFreshActs } from "@/app/fresh-acts";
 import { ended, ShoalError } from "@shoal-dev/client";
 import { useName } from "@/live/hooks";
 import { Page } from "@/ui/page";
@@ -18,6 +19,7 @@ import { RequestsTab } from "./requests/requests-tab";
 import { TimelineTab } from "./timeline/timeline-tab";
 
 export function RunPage() {
+  useFreshActs();
   const { run } = useParams({ from: "/s/$session/runs/$run" });
   return <Inspector key={run} run={run} />;
 }

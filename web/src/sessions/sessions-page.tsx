@@ -6,6 +6,7 @@ import { useState } from "react";
 import { api } from "@/api/client";
 import { allPages, type Session } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
+import { useFreshActs } from "@/app/fresh-acts";
 import { Button } from "@/ui/button";
 import { classes } from "@/ui/classes";
 import { Page } from "@/ui/page";
@@ -16,6 +17,7 @@ import { SessionDetail, SessionState } from "./session-detail";
 
 /** The page. The address names the session. */
 export function SessionsPage() {
+  useFreshActs();
   const { admin } = useConsole();
   const [making, setMaking] = useState(false);
   if (!admin) {

@@ -2,6 +2,7 @@
 import { Link, useSearch } from "@tanstack/react-router";
 import type { ComponentType } from "react";
 import { type Act, useConsole } from "@/app/console";
+import { useFreshActs } from "@/app/fresh-acts";
 import { classes } from "@/ui/classes";
 import { onDemand } from "@/ui/on-demand";
 import { Page } from "@/ui/page";
@@ -39,6 +40,7 @@ const tabs: readonly Tab[] = [
 
 /** The page. */
 export function SettingsPage() {
+  useFreshActs();
   const { session, may } = useConsole();
   const asked = useSearch({ from: "/s/$session/settings" }).tab;
   const shown = tabs.filter((t) => t.needs === undefined || may(t.needs));

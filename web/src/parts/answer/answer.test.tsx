@@ -25,7 +25,7 @@ const refused = (status: number, code: string, detail: string, errors: unknown[]
 const chosen = { type: "object", properties: { chosen: { type: "boolean" } }, required: ["chosen"] };
 
 it("a reader whose role decides on nothing of the kind sees the question, the votes and the reason, and no button", () => {
-  show(pending({ kind: "permission", question: "May it pay?", quorum: 2 }), { refused: true });
+  show(pending({ kind: "permission", question: "May it pay?", quorum: 2 }), { refused: "Your role in this session does not decide on permissions." });
   expect(screen.getByText("May it pay?")).toBeTruthy();
   expect(screen.queryAllByRole("button")).toEqual([]);
   expect(screen.getByRole("status").textContent).toContain("Your role in this session does not decide on permissions.");

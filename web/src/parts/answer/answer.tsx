@@ -29,8 +29,8 @@ export interface AnswerProps {
   readonly pending: PendingAction;
   /** Why nothing can be answered now; undefined when it can. */
   readonly blocked?: string | undefined;
-  /** The reader's role decides on nothing of this kind. */
-  readonly refused?: boolean;
+  /** Why the reader may not answer it; undefined when it may. */
+  readonly refused?: string | undefined;
   readonly submit: Submit;
   /** The name of an entity. */
   readonly nameOf: (entity: string) => string;
@@ -42,7 +42,7 @@ export interface AnswerProps {
 }
 
 /** The question, the controls that answer it, and afterwards who answered. */
-export function Answer({ pending, blocked, refused = false, submit, nameOf, proposal, me = null, equal = 0 }: AnswerProps) {
+export function Answer({ pending, blocked, refused, submit, nameOf, proposal, me = null, equal = 0 }: AnswerProps) {
   const [alsoEqual, setAlsoEqual] = useState(false);
   const [changing, setChanging] = useState(false);
   const bound = useAnswering((body) => submit(boundBody(body, pending.argsHash, alsoEqual && equal > 0)));
@@ -60,7 +60,7 @@ export function Answer({ pending, blocked, refused = false, submit, nameOf, prop
   // The stream may say it before the answer of the server is here, or after.
   const counted = after !== undefined && after.votes.length > pending.votes.length ? after : pending;
   const voted = after !== undefined || (me !== null && counted.votes.some((v) => v.entityId === me));
-  if (refused) return <Waiting pending={counted} nameOf={nameOf} />;
+  if (refused !== undefined) return <Waiting pending={counted} nameOf={nameOf} why={refused} />;
   if (voted && !changing) return <Voted pending={counted} nameOf={nameOf} change={() => (answering.again(), setChanging(true))} disabled={blocked !== undefined} />;
   const both = equal > 0 && <CheckField label={equal === 1 ? "Also answer the other identical call" : `Also answer the ${equal} other identical calls`} checked={alsoEqual} disabled={blocked !== undefined || answering.busy} onChange={(e) => setAlsoEqual(e.target.checked)} />;
   return <Open pending={counted} blocked={blocked} proposal={proposal} answering={answering} nameOf={nameOf} me={me} both={both} />;
@@ -80,13 +80,13 @@ function Voted({ pending, nameOf, change, disabled }: { pending: PendingAction; 
 }
 
 // Shown to those who only see that others have to decide.
-function Waiting({ pending, nameOf }: { pending: PendingAction; nameOf: (entity: string) => string }) {
+function Waiting({ pending, nameOf, why }: { pending: PendingAction; nameOf: (entity: string) => string; why: string }) {
   return (
     <div className="flex flex-col gap-3">
       {pending.question !== null && <Question text={pending.question} />}
       <Requesters pending={pending} nameOf={nameOf} />
       <Votes pending={pending} nameOf={nameOf} />
-      <Note>Your role in this session does not decide on permissions. Somebody else has to.</Note>
+      <Note>{why}</Note>
       {pending.expiresAt !== null && <Expiry at={pending.expiresAt} />}
     </div>
   );

@@ -1,9 +1,9 @@
-// What the reader may do follows its role, which others change. Used by the page of a space and
-// not by the shell, which has no room: everybody comes to a space.
+// What the reader may do follows its role, which others change. Used by the pages that offer
+// something by it, and not by the shell, which has no room.
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { useConsole } from "@/app/console";
-import { callerKey } from "@/app/identity";
+import { useConsole } from "./console";
+import { callerKey } from "./identity";
 import { useEntity } from "@/live/hooks";
 
 let known: string | undefined;
