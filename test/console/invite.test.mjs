@@ -110,6 +110,40 @@ test("an invitation is withdrawn, and one is made from the people of a space", a
   await person.close();
 });
 
+test("an invitation offers the roles that its maker can give", async () => {
+  const every = ["admin", "auditor", "guest", "member", "owner"];
+  await s.server.at("POST", "/entities", { id: "mia", kind: "human", name: "Mia", sessionRole: "admin" });
+  const { key } = await s.server.call("POST", "/keys", { role: "entity", sessionId: "default", entityId: "mia", name: "mia" });
+  const given = [];
+  for (const sessionRole of every) {
+    await s.server.at("POST", "/invites", { sessionRole }, { key }).then(
+      () => given.push(sessionRole),
+      (error) => assert.match(error.message, /403/),
+    );
+  }
+  assert.deepEqual(given, ["admin", "guest", "member"]);
+
+  const offered = async (page) => {
+    await go(s, page, "/settings?tab=members");
+    await page.getByRole("button", { name: "Invite a person" }).click();
+    const options = await page.getByRole("dialog", { name: "Invite a person" }).getByLabel("Role").locator("option").allTextContents();
+    await page.keyboard.press("Escape");
+    return options.sort();
+  };
+  const { person, page } = await operator(s);
+  assert.deepEqual(await offered(page), every);
+  await person.clean();
+  await person.close();
+
+  const mia = await Person.at(s.browser);
+  const hers = await mia.open(s.server.url);
+  await hers.getByLabel("Your key").fill(key);
+  await hers.keyboard.press("Enter");
+  await hers.getByLabel("Your key").waitFor({ state: "detached" });
+  assert.deepEqual(await offered(hers), given);
+  await mia.close();
+});
+
 test("an address without a code says so", async () => {
   const visitor = await Person.at(s.browser, { width: "phone" });
   const at = await visitor.open(`${s.server.url}/join`);

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
 import { api } from "@/api/client";
 import { allPages, type Invite, ShoalError } from "@shoal-dev/client";
-import { useConsole } from "@/app/console";
+import { type Act, useConsole } from "@/app/console";
 import { Copyable } from "@/connect/copyable";
 import { Button } from "@/ui/button";
 import { Dialog } from "@/ui/dialog";
@@ -21,10 +21,14 @@ const lives = [
   { name: "30 days", ms: 30 * 24 * hour - hour },
 ] as const;
 
+/** The roles by what they allow, and the acts of docs/roles.md without which nobody can give them. */
 const roles = {
-  member: "Reads and writes in the spaces that they are in.",
-  owner: "Everything in this session: members, keys, agents and all spaces.",
-} as const;
+  member: { about: "Reads and writes in the spaces that they are in.", needs: [] },
+  guest: { about: "Writes in the spaces that they are in, but creates and changes none and approves nothing.", needs: [] },
+  admin: { about: "What members may, and also to invite people, moderate spaces and read the audit log.", needs: ["moderate"] },
+  auditor: { about: "Reads everything in this session, and writes nothing.", needs: ["see_everything", "read_models", "read_audit"] },
+  owner: { about: "Everything in this session: members, keys, agents and all spaces.", needs: ["manage"] },
+} as const satisfies Record<string, { about: string; needs: readonly Act[] }>;
 
 type Role = keyof typeof roles;
 
@@ -76,7 +80,7 @@ export function InviteDialog({ space, onClose }: { space?: string; onClose: () =
 }
 
 function InviteForm({ id, space, onBusy, onMade }: { id: string; space: string | undefined; onBusy: (busy: boolean) => void; onMade: (invite: Invite) => void }) {
-  const { session } = useConsole();
+  const { session, may } = useConsole();
   const queries = useQueryClient();
   const [name, setName] = useState("");
   const [role, setRole] = useState<Role>("member");
@@ -130,12 +134,15 @@ function InviteForm({ id, space, onBusy, onMade }: { id: string; space: string |
           ))}
         </div>
       </fieldset>
-      <SelectField label="Role" value={role} onChange={(e) => setRole(e.target.value as Role)} hint={roles[role]}>
-        {Object.keys(roles).map((r) => (
-          <option key={r} value={r}>
-            {r}
-          </option>
-        ))}
+      <SelectField label="Role" value={role} onChange={(e) => setRole(e.target.value as Role)} hint={roles[role].about}>
+        {Object.entries(roles).map(
+          ([r, { needs }]) =>
+            needs.every(may) && (
+              <option key={r} value={r}>
+                {r}
+              </option>
+            ),
+        )}
       </SelectField>
       <SelectField label="The link works for" value={life} onChange={(e) => setLife(e.target.value)} error={problem?.at("body.expiresAt")}>
         {lives.map((l) => (
