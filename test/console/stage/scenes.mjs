@@ -153,7 +153,7 @@ const rest = (width) => [
   { name: "search-none", path: "/search?q=zebra", seen: heading("No results") },
   { name: "search-no-such-space", path: "/search?q=x in:nowhere", seen: heading("No space named “nowhere”") },
   ...["profile", "appearance", "members", "keys", "audit", "usage", "server", "browser"].map((id) => ({ name: `settings-${id}`, path: `/settings?tab=${id}`, seen: (page) => page.getByRole("region").last() })),
-  { name: "audit-checked", path: "/settings?tab=audit", act: button("Check the log"), seen: (page) => page.getByText(/^The log is whole: \d+ records, nothing altered or removed\.$/) },
+  { name: "audit-checked", path: "/settings?tab=audit", act: button("Check the log"), seen: (page) => page.getByText(/^The log is complete: \d+ records, nothing changed or removed\.$/) },
   { name: "dialog-add-somebody", path: "/settings?tab=members", act: button("Add a participant"), seen: dialog("Add a participant") },
   { name: "dialog-change-entity", path: "/settings?tab=members", act: button("Edit Scout"), seen: dialog("Edit Scout") },
   { name: "dialog-delete-entity", path: "/settings?tab=members", act: button("Delete Scout"), seen: dialog("Delete Scout?") },

@@ -5,8 +5,10 @@ import { Plus } from "lucide-react";
 import { useState } from "react";
 import type { Entity, HostedAgent } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
+import { useFreshActs } from "@/app/fresh-acts";
 import { isOfTrial } from "@/app/trials";
 import { useEntity } from "@/live/hooks";
+import { money } from "@/runs/words";
 import { Avatar } from "@/ui/avatar";
 import { Badge } from "@/ui/badge";
 import { Button } from "@/ui/button";
@@ -25,6 +27,7 @@ import { leftovers, sweep } from "./trial/trial";
 import { WakeNote } from "./wake-note";
 
 export function AgentsPage() {
+  useFreshActs();
   return (
     <SettingsOnly title="Agents" why="A config defines an agent's model and what its tools can do.">
       <Agents />
@@ -116,8 +119,6 @@ function Hosted({ agents, onNew }: { agents: readonly HostedAgent[]; onNew: (() 
   );
 }
 
-const money = (cost: number, currency: string): string => new Intl.NumberFormat(undefined, { style: "currency", currency, maximumFractionDigits: cost > 0 && cost < 1 ? 4 : 2 }).format(cost);
-
 function HostedRow({ agent }: { agent: HostedAgent }) {
   const { session } = useConsole();
   const entity = useEntity(agent.id);
@@ -154,7 +155,7 @@ function HostedRow({ agent }: { agent: HostedAgent }) {
         <Fact name="Model" value={remote ? "its own program" : `${provider} ${String(getIn(config, ["model", "name"]) ?? "")}`} />
         <Fact name="Version" value={String(agent.version)} />
         <Fact name="Active runs" value={underWay === undefined ? "…" : String(underWay)} />
-        <Fact name="Cost today" value={usage.isPending ? "…" : used === undefined ? money(0, "USD") : used.cost === 0 ? "unknown" : money(used.cost, used.currency)} />
+        <Fact name="Cost today" value={usage.isPending ? "…" : used === undefined ? "none" : money(used.cost, used.currency)} />
       </dl>
     </li>
   );

@@ -151,9 +151,9 @@ function Verify({ session, log }: { session: string; log: Filter["log"] }) {
         {verdict === undefined ? (
           "Each record has a hash over its content and over the record before. A check reads all of them and finds what was changed or removed."
         ) : verdict.problem === undefined ? (
-          <span className="font-medium text-ok">The log is whole: {verdict.records === 1 ? "1 record" : `${verdict.records} records`}, nothing altered or removed.</span>
+          <span className="font-medium text-ok">The log is complete: {verdict.records === 1 ? "1 record" : `${verdict.records} records`}, nothing changed or removed.</span>
         ) : (
-          <span className="font-medium text-bad">The log is not whole. {verdict.problem}</span>
+          <span className="font-medium text-bad">The log is broken. {verdict.problem}</span>
         )}
       </p>
       {verifies() ? (

@@ -3,6 +3,7 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { useConsole } from "@/app/console";
+import { useFreshActs } from "@/app/fresh-acts";
 import { useSpaces } from "@/live/hooks";
 import { classes } from "@/ui/classes";
 import { Page } from "@/ui/page";
@@ -14,6 +15,7 @@ import { type Client, clientOf, clients, connectCommand, firstPrompt, keyCommand
 
 /** The page. The address names the client, and optionally the agent. */
 export function ConnectPage() {
+  useFreshActs();
   const { session, may } = useConsole();
   const asked = useSearch({ from: "/s/$session/connect" });
   const client = clientOf(asked.client);
@@ -24,7 +26,7 @@ export function ConnectPage() {
   return (
     <Page title="Connect an agent" about="It uses its own model and tools, and talks through this server.">
       <div className="flex max-w-read flex-col gap-8 p-5">
-        {may("connect_agent") && <WithoutKey />}
+        {may("connect_agent") && <WithoutKey client={client} />}
         <ClientStep chosen={client} />
         <section aria-labelledby="who" className="flex flex-col gap-3">
           <h2 id="who" className="text-lg font-semibold">
@@ -39,14 +41,15 @@ export function ConnectPage() {
   );
 }
 
-function WithoutKey() {
+function WithoutKey({ client }: { client: Client }) {
+  const command = client.signIn?.(location.origin);
   return (
     <section aria-labelledby="signs-in" className="flex flex-col gap-2">
       <h2 id="signs-in" className="text-lg font-semibold">
         Without a key
       </h2>
       <p className="text-soft">Give this address to a client that signs in with OAuth, such as Claude Code or Codex. It opens a page here, on which you choose the agent that it acts as. For other clients, follow the steps.</p>
-      <Copyable name="the address" text={`${location.origin}/mcp`} />
+      {command === undefined ? <Copyable name="the address" text={`${location.origin}/mcp`} /> : <Copyable name={`${client.name}, in the shell`} text={command} />}
     </section>
   );
 }

@@ -32,6 +32,8 @@ export interface Client {
   /** Whether it reads the key from the environment of its process. */
   readonly environment: boolean;
   readonly snippets: (t: Target) => readonly Snippet[];
+  /** The command that adds the server at an origin and signs in with OAuth; undefined for clients without one. */
+  readonly signIn?: (origin: string) => string;
 }
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
@@ -54,6 +56,7 @@ const claudeCode: Client = {
   name: "Claude Code",
   about: "in the terminal",
   environment: true,
+  signIn: (origin) => `claude mcp add --transport http shoal ${origin}/mcp && claude mcp login shoal`,
   timeouts: "It waits as long as the server allows, which is ten minutes (tested with 2.1.330). Older versions may close a connection after about 60 seconds; the default wait of 30 seconds is safe there, too.",
   snippets: (t) => [
     {
@@ -74,6 +77,7 @@ const codex: Client = {
   name: "Codex",
   about: "in the terminal",
   environment: true,
+  signIn: (origin) => `codex mcp add shoal --url ${origin}/mcp && codex mcp login shoal`,
   timeouts: "Without tool_timeout_sec it stops waiting for a tool after 60 seconds. With 660 it waits as long as the server allows, which is 600.",
   snippets: (t) => [
     {

@@ -38,7 +38,7 @@ function Runners() {
           <h2 id="machines" className="text-lg font-semibold">
             Machines
           </h2>
-          <p className="text-sm text-soft">On these, shoal runner runs coding agents such as Claude Code, Codex and Gemini CLI. Each machine decides itself what its agents may do; nothing here changes that.</p>
+          <p className="text-sm text-soft">On these machines, <code>shoal runner</code> runs coding agents such as Claude Code, Codex and Gemini CLI. Each machine decides what its agents may do; this page cannot change it.</p>
           {found.isPending ? (
             <Loading lines={3} />
           ) : found.isError ? (

@@ -4,6 +4,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { api } from "@/api/client";
 import { useConsole } from "@/app/console";
 import { useEntities } from "@/live/hooks";
+import { money } from "@/runs/words";
 import { classes } from "@/ui/classes";
 import { SelectField } from "@/ui/field";
 import { Empty, Failed, Loading } from "@/ui/placeholder";
@@ -65,9 +66,6 @@ export function Usage() {
   );
 }
 
-// Zero is what the server says where it knows no price of the model.
-const money = (s: Sum): string => (s.cost === 0 ? "unknown" : `${s.cost.toLocaleString(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 4 })} ${s.currency}`);
-
 function Table({ by, rows, total }: { by: Group; rows: readonly Sum[]; total: readonly Sum[] }) {
   const entities = useEntities();
   const nameOf = (id: string) => (by === "agent" ? (entities.find((e) => e.id === id)?.name ?? id) : id);
@@ -82,7 +80,7 @@ function Table({ by, rows, total }: { by: Group; rows: readonly Sum[]; total: re
       <td className={cell}>{s.input.toLocaleString()}</td>
       <td className={classes(cell, "max-sm:hidden")}>{s.cached.toLocaleString()}</td>
       <td className={cell}>{s.output.toLocaleString()}</td>
-      <td className={`${cell} whitespace-nowrap`}>{money(s)}</td>
+      <td className={`${cell} whitespace-nowrap`}>{money(s.cost, s.currency)}</td>
     </tr>
   );
   return (

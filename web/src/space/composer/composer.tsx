@@ -140,7 +140,7 @@ export function Composer({ space, attachments, focus = false }: { space: Space; 
         <div className="flex items-end justify-between gap-2 px-2 pb-1.5">
           <div id={`${id}-about`} className="min-w-0 self-center pl-1">
             <Addressees space={space} text={text} members={members} />
-            <p className="text-xs text-soft pointer-coarse:hidden">{sendKeyWords[sendKey]}</p>
+            <p className="text-xs text-soft touch:hidden">{sendKeyWords[sendKey]}</p>
           </div>
           <div className="flex shrink-0 items-center gap-1">
             <FileButton chooser={chooser} attachments={attachments} />

@@ -143,8 +143,8 @@ function MemberRow({ member, answers, owner, runs, pending, remove }: { member: 
           {entity !== undefined && <State entity={entity} runs={runs} />}
           {answers && <Badge tone="accent">answers here</Badge>}
           {owner && <Badge>owner</Badge>}
+          {member.addedBy !== null && <AddedBy id={member.addedBy} />}
         </div>
-        {member.addedBy !== null && <AddedBy id={member.addedBy} />}
         <Waits pending={pending} />
         {runs.some((r) => r.status === "waiting_reply") && <p className="text-sm text-warn">waits for a reply</p>}
       </div>
@@ -158,7 +158,7 @@ function MemberRow({ member, answers, owner, runs, pending, remove }: { member: 
 }
 
 function AddedBy({ id }: { id: string }) {
-  return <p className="truncate text-sm text-soft">added by {useName(id)}</p>;
+  return <span className="truncate">added by {useName(id)}</span>;
 }
 
 // What it waits for, without duplicates; the oldest gives the start of the wait.
