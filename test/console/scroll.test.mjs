@@ -10,6 +10,8 @@ const s = stage({ limit: 480_000 });
 const count = Number(process.env.SHOAL_MESSAGES ?? 800);
 /** How many messages may be drawn between two frames (growBy in web/src/space/timeline/view.ts). */
 const most = 12;
+/** How many elements a message of one line may have before anybody points at it. */
+const mostElements = 20;
 const texts = [
   (i) => `Line ${i}. The **school** turned at \`${i}\` knots, and _nobody_ had said so. See [the log](https://example.org/${i}).`,
   (i) => `Line ${i}.\n\n- one fish, two fish\n- red fish, blue fish\n  - and the one that got away\n\n| knots | fish |\n| --- | ---: |\n| ${i} | ${i * 7} |`,
@@ -46,6 +48,23 @@ const watchFrames = (page) => page.evaluate(() => {
 /** The collected times in words. */
 const framesOf = (page) => page.evaluate(() => `${globalThis.gaps.filter((ms) => ms > 60).length} of ${globalThis.gaps.length} frames took more than 60 ms, the longest ${Math.round(Math.max(...globalThis.gaps))} ms`);
 
+/** What the page does from now on, in counts and seconds of its main thread, which other programs on the machine disturb less than frames. */
+async function workOf(context, page) {
+  const cdp = await context.newCDPSession(page);
+  await cdp.send("Performance.enable");
+  const read = async () => Object.fromEntries((await cdp.send("Performance.getMetrics")).metrics.map(({ name, value }) => [name, value]));
+  const before = await read();
+  return async () => {
+    const after = await read();
+    const since = (name) => after[name] - before[name];
+    return [
+      ...["LayoutCount", "RecalcStyleCount"].map((name) => `${name} ${since(name)}`),
+      ...["RecalcStyleDuration", "LayoutDuration", "ScriptDuration", "TaskDuration"].map((name) => `${name} ${since(name).toFixed(2)} s`),
+      `Nodes ${after.Nodes}`,
+    ].join(", ");
+  };
+}
+
 /** One turn of the wheel, and the frames that follow it. */
 async function turn(page, by) {
   await page.mouse.wheel(0, by);
@@ -65,6 +84,7 @@ test(`at most ${most} messages are drawn between two frames while ${count} scrol
   await page.locator("[data-timeline]").hover();
   await countDrawn(page);
   await watchFrames(page);
+  const work = await workOf(person.context, page);
   const first = page.locator('[data-seq="1"]');
   const tasks = await longestTasks(s.browser, page, () =>
     eventually("the first message is on the screen", async () => {
@@ -73,6 +93,7 @@ test(`at most ${most} messages are drawn between two frames while ${count} scrol
     }, 400_000),
   );
   t.diagnostic(`${count} messages: ${await framesOf(page)}`);
+  t.diagnostic(`work of the page: ${await work()}`);
   // What the machine does to a page without anything on it, to compare.
   const empty = await person.context.newPage();
   await empty.setContent("<div style='height: 400000px'></div>");
@@ -83,6 +104,10 @@ test(`at most ${most} messages are drawn between two frames while ${count} scrol
   t.diagnostic(`an empty page: ${await framesOf(empty)}`);
   for (const { ms, parts } of tasks) t.diagnostic(`${ms.toFixed(1)} ms: ${parts}`);
   assert.ok(tasks.length > 0, "the trace has no task");
+  // Those that have scrolled past under the pointer have their actions.
+  const elements = await page.locator("article").evaluateAll((all) => Math.min(...all.map((a) => a.querySelectorAll("*").length)));
+  t.diagnostic(`the smallest message has ${elements} elements`);
+  assert.ok(elements <= mostElements, `the smallest message has ${elements} elements`);
   const drawn = await page.evaluate(() => globalThis.mostDrawn);
   assert.ok(drawn > 0 && drawn <= most, `${drawn} messages were drawn between two frames`);
   await person.clean();

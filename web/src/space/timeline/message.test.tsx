@@ -100,6 +100,7 @@ it("names the requesters if a run posted it from another space", async () => {
 
 // What the menu of the only message offers.
 async function actions(): Promise<(string | null)[]> {
+  await userEvent.hover(screen.getByRole("article"));
   const button = screen.getByRole("button", { name: "More actions" });
   await userEvent.click(button);
   const labels = screen.getAllByRole("menuitem", { hidden: true }).map((item) => item.textContent);
@@ -143,6 +144,9 @@ it("only the sender can edit a text, and nobody a run's message", async () => {
     </>,
     start(message({ parts: [text({ text: "Tea?" })] }), message({ id: "msg_2", seq: 2, entityId: "bot" }), message({ id: "msg_3", seq: 3, runId: "run_1" })),
   );
+  expect(screen.queryAllByRole("button")).toEqual([]); // nobody has pointed at a message
+  for (const article of screen.getAllByRole("article")) await userEvent.hover(article);
+  expect(screen.getAllByRole("button", { name: "Reply" }).length).toBe(3);
   const buttons = screen.getAllByRole("button", { name: "Edit message" });
   expect(buttons.length).toBe(1);
   await userEvent.click(buttons[0] as HTMLElement);

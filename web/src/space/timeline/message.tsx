@@ -61,6 +61,9 @@ const frame = "scroll-my-16 rounded-lg px-3 [contain-intrinsic-size:auto_5rem] [
 function Article({ message, joined, marked, entry, moderates, failed, said }: Props & { message: Message }) {
   const run = useRunOf(message);
   const [editing, setEditing] = useState(false);
+  // Most messages are only scrolled past: their actions would be half of what is drawn.
+  const [reached, setReached] = useState(false);
+  const reach = () => setReached(true);
   const over = message.status !== "streaming" || (run !== undefined && ended(run.status));
   const underWay = run !== undefined && !ended(run.status) && message.status === "streaming";
   return (
@@ -70,6 +73,8 @@ function Article({ message, joined, marked, entry, moderates, failed, said }: Pr
       tabIndex={entry ? 0 : -1}
       aria-labelledby={`${message.id}-who ${message.id}-when`}
       aria-busy={underWay || undefined}
+      onPointerEnter={reach}
+      onFocus={reach}
       onContextMenu={(event) => {
         // A long press selects the message, which shows its actions.
         if ((event.nativeEvent as PointerEvent).pointerType === "touch") event.currentTarget.focus({ preventScroll: true });
@@ -77,7 +82,7 @@ function Article({ message, joined, marked, entry, moderates, failed, said }: Pr
       className={classes(frame, beside, "group/message relative", joined && !underWay && !marked ? "py-0.5" : "pt-2.5 pb-1", marked && "bg-accent-soft ring-2 ring-accent ring-inset")}
     >
       <Head message={message} hidden={joined && !underWay && !marked} run={run} underWay={underWay} marked={marked} />
-      {!editing && <MessageActions message={message} moderates={moderates} onEdit={() => setEditing(true)} />}
+      {reached && !editing && <MessageActions message={message} moderates={moderates} onEdit={() => setEditing(true)} />}
       {message.replyTo !== null && <Quote id={message.replyTo} />}
       {message.mentions.length > 0 && <Mentions message={message} />}
       {message.onBehalfOf.length > 0 && <OnBehalfOf message={message} run={run} />}
