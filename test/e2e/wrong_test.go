@@ -77,8 +77,8 @@ var wrongCallers = []wrongRow{
 	{"a foreign host", rest("POST", inOpen, fine, edit{"Host", "evil.example"}), refusal{421, "forbidden", "evil.example"}},
 	{"an event stream for another origin", rest("GET", "./events", "", edit{"Origin", "https://evil.example"}), refusal{403, "forbidden", "https://evil.example"}},
 
-	{"MCP: no key", rpc(callOf(fineRPC), edit{"Authorization", ""}), refusal{401, "-32600", "unauthenticated: No key was sent"}},
-	{"MCP: a key in the URL", rpc(callOf(fineRPC), edit{"Authorization", ""}, edit{"query", "key=WRITER&agent=report-writer"}), refusal{401, "-32600", "unauthenticated: No key was sent"}},
+	{"MCP: no key", rpc(callOf(fineRPC), edit{"Authorization", ""}), refusal{401, "-32600", "unauthenticated: No key was sent. If your client can sign in, let it"}},
+	{"MCP: a key in the URL", rpc(callOf(fineRPC), edit{"Authorization", ""}, edit{"query", "key=WRITER&agent=report-writer"}), refusal{401, "-32600", "unauthenticated: No key was sent. If your client can sign in, let it"}},
 	{"MCP: an unknown key", rpc(callOf(fineRPC), edit{"key", "unknown"}), refusal{401, "-32600", "unauthenticated: This key is unknown"}},
 	{"MCP: a revoked key", rpc(callOf(fineRPC), edit{"key", "revoked"}), refusal{401, "-32600", "unauthenticated: This key is unknown or was revoked"}},
 	{"MCP: an expired key", rpc(callOf(fineRPC), edit{"key", "expired"}), refusal{401, "-32600", "unauthenticated: This key has expired"}},
