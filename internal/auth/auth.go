@@ -273,6 +273,15 @@ func actAs(caller shoal.Principal, entity shoal.EntityID) (shoal.Principal, erro
 	return caller, shoal.E("auth.actAs", shoal.Forbidden, "A service key acts as no entity; leave X-Shoal-Entity out or use an entity key.")
 }
 
+// The answers to a caller without a key.
+const (
+	noKey        = "No key was sent. Send yours in the header \"Authorization: Bearer KEY\"; an admin creates one with \"shoal keys create\"."
+	noKeyOverMCP = "No key was sent. If your client can sign in, let it: \"claude mcp login shoal\", \"codex mcp login shoal\". Or send a key in the header \"Authorization: Bearer KEY\"; an admin creates one with \"shoal keys create\"."
+)
+
+// overMCP reports whether a request is for MCP, where clients can also sign in with OAuth.
+func overMCP(r *http.Request) bool { return r.URL.Path == "/mcp" || r.URL.Path == "/sse" }
+
 // bearer recognises the key of a request.
 func (a *Authenticator) bearer(r *http.Request) (caller shoal.Principal, err error) {
 	defer func() { a.count(err) }()
@@ -281,7 +290,10 @@ func (a *Authenticator) bearer(r *http.Request) (caller shoal.Principal, err err
 		if a.off {
 			return shoal.Principal{Role: shoal.RoleAdmin, KeyID: "open"}, nil
 		}
-		return shoal.Principal{}, denied("No key was sent. Send yours in the header \"Authorization: Bearer KEY\"; an admin creates one with \"shoal keys create\".")
+		if overMCP(r) {
+			return shoal.Principal{}, denied(noKeyOverMCP)
+		}
+		return shoal.Principal{}, denied(noKey)
 	}
 	scheme, secret, _ := strings.Cut(header, " ")
 	secret = strings.TrimSpace(secret)
@@ -291,7 +303,7 @@ func (a *Authenticator) bearer(r *http.Request) (caller shoal.Principal, err err
 	if strings.HasPrefix(secret, signInPrefix) {
 		return shoal.Principal{}, notAKey()
 	}
-	if strings.HasPrefix(secret, tokenPrefix) && r.URL.Path != "/mcp" && r.URL.Path != "/sse" {
+	if strings.HasPrefix(secret, tokenPrefix) && !overMCP(r) {
 		return shoal.Principal{}, denied("This token was issued for MCP, and works at /mcp and /sse only. Use a key here; an admin creates one with \"shoal keys create\".")
 	}
 	key, err := a.recognise(r, secret)

@@ -43,9 +43,6 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request) (*request, bool) {
 		a.Auth.Refuse(r, req.name, req.Principal, "MCP", err)
 		if a.Challenge != nil && errors.Is(err, shoal.Unauthenticated) {
 			w.Header().Set("WWW-Authenticate", a.Challenge(r))
-			if r.Header.Get("Authorization") == "" {
-				err = shoal.E("mcpapi.admit", shoal.Unauthenticated, noProof)
-			}
 		}
 		guard.WriteRPCError(w, err)
 		return nil, false
@@ -56,10 +53,6 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request) (*request, bool) {
 	}
 	return req, true
 }
-
-// noProof is the message for a client that could sign in and has sent no key.
-const noProof = "No key was sent. If your client can sign in, let it: \"claude mcp login shoal\", \"codex mcp login shoal\". " +
-	"Or send a key in the header \"Authorization: Bearer KEY\"; an admin creates one with \"shoal keys create\"."
 
 // origin returns ctx with the origin of the request for the audit log.
 func (q *request) origin(ctx context.Context) context.Context { return q.Auth.From(ctx, q.r, q.name) }

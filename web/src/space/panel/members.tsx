@@ -139,7 +139,7 @@ function MemberRow({ member, answers, owner, runs, pending, remove }: { member: 
           <span className="font-medium">{member.name}</span> <span className="text-sm text-soft">@{member.entityId}</span>
           {you && <span className="text-sm text-soft"> (you)</span>}
         </p>
-        <div className="flex flex-wrap items-center gap-1.5 text-sm text-soft">
+        <div className="flex flex-wrap items-center gap-x-1.5 gap-y-0.5 text-sm text-soft">
           {entity !== undefined && <State entity={entity} runs={runs} />}
           {answers && <Badge tone="accent">answers here</Badge>}
           {owner && <Badge>owner</Badge>}
