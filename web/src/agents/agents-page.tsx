@@ -155,7 +155,7 @@ function HostedRow({ agent }: { agent: HostedAgent }) {
         <Fact name="Model" value={remote ? "its own program" : `${provider} ${String(getIn(config, ["model", "name"]) ?? "")}`} />
         <Fact name="Version" value={String(agent.version)} />
         <Fact name="Active runs" value={underWay === undefined ? "…" : String(underWay)} />
-        <Fact name="Cost today" value={usage.isPending ? "…" : used === undefined ? "none" : money(used.cost, used.currency)} />
+        <Fact name="Cost today" value={usage.isPending ? "…" : used === undefined ? "none" : used.cost === 0 ? "unknown" : money(used.cost, used.currency)} />
       </dl>
     </li>
   );
