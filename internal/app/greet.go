@@ -48,8 +48,8 @@ func (s *Server) greet(ctx context.Context) {
 			"  SCOUT_KEY=$("+command+" keys create --entity scout --join welcome -q)",
 			"  claude mcp add --transport http shoal "+url+"/mcp --header \"Authorization: Bearer $SCOUT_KEY\"",
 			"Or let `"+command+" connect CLIENT --write` do both, for claude-code, codex, cursor, vscode and gemini-cli.",
-			"Other MCP clients take the same URL and header. A client that signs in needs no key: you choose in the browser what it may do.",
-			"  claude mcp add --transport http shoal "+url+"/mcp && claude mcp login shoal",
+			"Other MCP clients take the same URL and header. A client that signs in needs no key; you choose its rights in the browser:",
+			"`claude mcp add --transport http shoal "+url+"/mcp && claude mcp login shoal`.",
 		)
 	}
 	lines = append(lines,
