@@ -87,3 +87,35 @@ func TestPositionsOfTwoWriters(t *testing.T) {
 		}
 	})
 }
+
+// A server that knows the last place of a session, but not the position of its last event, does
+// not take the last event that is no post for it when it learns what another one has changed.
+func TestPositionsOfAWriterThatHasOnlyReadInboxes(t *testing.T) {
+	onBoth(t, func(t *testing.T, url string) {
+		a, b := open(t, url), open(t, url)
+		settle(t, a)
+		in := storage.In("default")
+		event := func(tx storage.Tx) error {
+			_, err := tx.AppendEvent(storage.Event{Session: "default", Space: "shop", Type: shoal.EventSpaceUpdated, Data: []byte(`{}`)})
+			return err
+		}
+		updateAt(t, a, in, event)
+		for i := range 3 {
+			updateAt(t, a, in, func(tx storage.Tx) error { return post(tx, shoal.MessageID(fmt.Sprintf("msg_%d", i)), "x") })
+		}
+		updateAt(t, b, in, func(tx storage.Tx) error {
+			_, err := tx.InboxEnd("default")
+			return err
+		})
+		updateAt(t, a, in, func(tx storage.Tx) error {
+			_, err := tx.Acknowledge("default", "bob", storage.InboxFilter{}, 99, nil)
+			return err
+		})
+		updateAt(t, b, in, event)
+		positions := ask(t, a, `SELECT COUNT(*) || ' ' || COUNT(DISTINCT place) || ' ' || MAX(place) FROM (
+			SELECT place FROM events WHERE session_id = 'default' UNION ALL SELECT event_place FROM messages WHERE session_id = 'default') AS positions`)
+		if want := "5 5 5"; positions != want {
+			t.Errorf("events, their distinct positions and the last one are %s, want %s", positions, want)
+		}
+	})
+}

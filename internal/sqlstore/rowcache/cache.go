@@ -133,9 +133,8 @@ func (c *Cache) CatchUp(id shoal.SessionID, event int64, all bool, since []sqlco
 		c.dropPositions(s)
 		return
 	}
-	s.event = max(s.event, event)
 	for _, m := range since {
-		s.event, s.place = max(s.event, m.Event), max(s.place, m.Place)
+		event, s.place = max(event, m.Event), max(s.place, m.Place)
 		space := s.spaces[m.Space]
 		if space == nil {
 			continue
@@ -144,6 +143,9 @@ func (c *Cache) CatchUp(id shoal.SessionID, event int64, all bool, since []sqlco
 		if space.Arrival != unknown {
 			space.Arrival = max(space.Arrival, m.Arrival)
 		}
+	}
+	if s.event != unknown { // event can be before a post that is older than since
+		s.event = max(s.event, event)
 	}
 }
 
