@@ -36,7 +36,9 @@ func TestCourse(t *testing.T) {
 	rounds, seed := int(setting.Number(t, "SHOAL_CLUSTER_FAULTS", 8)), setting.Seed(t, "SHOAL_FAULT_SEED")
 	for i, bus := range buses {
 		t.Run(bus, func(t *testing.T) {
-			newCourse(t, newCluster(t, bus, 3), seed+uint64(i)).run(t, rounds)
+			c := newCluster(t, bus, 3)
+			newCourse(t, c, seed+uint64(i)).run(t, rounds)
+			checkPositions(t, c.postgres)
 		})
 	}
 }

@@ -143,3 +143,18 @@ func pausedServerLosesRun(t *testing.T, c *cluster) {
 	}
 	c.untilBusIsUp(t)
 }
+
+// checkPositions checks that each event of a session has a position of its own, and that the messages
+// of a space have theirs in the order of the timeline.
+func checkPositions(t *testing.T, s *postgrestest.Server) {
+	t.Helper()
+	for what, query := range map[string]string{
+		"events have the position of a message": `SELECT FROM events AS e JOIN messages AS m ON m.session_id = e.session_id AND m.event_place = e.place`,
+		"messages have the position of another": `SELECT FROM messages WHERE event_place IS NOT NULL GROUP BY session_id, event_place HAVING COUNT(*) > 1`,
+		"messages come after a later one":       `SELECT FROM messages AS a JOIN messages AS b ON b.session_id = a.session_id AND b.space_id = a.space_id AND b.seq > a.seq AND b.event_place <= a.event_place`,
+	} {
+		if n := s.Exec(t, "shoal", query); n > 0 {
+			t.Errorf("%d %s", n, what)
+		}
+	}
+}

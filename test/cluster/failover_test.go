@@ -95,6 +95,7 @@ func TestFailover(t *testing.T) {
 			if course.crowd.Check(t, false) {
 				course.finish(t)
 			}
+			checkPositions(t, c.standby.Server)
 			course.report(t)
 		})
 	}
