@@ -205,7 +205,7 @@ func TestErasureEndsRunsThatHaveReadIt(t *testing.T) {
 	w := newWorldOn(t, on.open(t))
 	_, err := w.hub.Entities.Create(t.Context(), admin, session, shoal.NewEntity{ID: "bob", Kind: shoal.Human, Name: "Bob"}, "")
 	w.must(err)
-	reads, release := make(chan struct{}), make(chan struct{})
+	reads := make(chan struct{})
 	w.shopkeeper(script.Func(func(req *agent.Request) script.Answer {
 		switch last := req.Messages[len(req.Messages)-1].Text(); {
 		case strings.Contains(last, "Look"):
@@ -214,8 +214,7 @@ func TestErasureEndsRunsThatHaveReadIt(t *testing.T) {
 			return silent
 		}
 		close(reads)
-		<-release
-		return calls(send("s", "Quokka lives at Elmstreet 77 in Zanzibar, it says."))
+		return script.Answer{Text: "So it is.", Delay: time.Minute} // the end of the run cuts it off
 	}), "")
 	w.join("shop", "bob")
 	w.reaches(w.says("Quokka lives at Elmstreet 77 in Zanzibar"), shoal.RunCompleted)
@@ -223,11 +222,7 @@ func TestErasureEndsRunsThatHaveReadIt(t *testing.T) {
 	_, err = w.hub.Messages.Post(t.Context(), bob, session, "shop", shoal.Draft{Parts: []shoal.Part{shoal.Text("Look.")}, Mentions: []shoal.EntityID{"bot"}}, "")
 	w.must(err)
 	<-reads
-	erased := make(chan error, 1)
-	go func() { erased <- w.hub.Erasures.Erase(t.Context(), admin, session, "ann") }()
-	w.until("the run is to end", func() bool { return w.runs()[0].Cancel })
-	close(release)
-	w.must(<-erased)
+	w.must(w.hub.Erasures.Erase(t.Context(), admin, session, "ann"))
 	w.hasNothingOf(on, []string{"Quokka", "quokka", "Elmstreet", "Zanzibar"})
 	if r := w.runs()[0]; r.Status != shoal.RunCanceled || r.Requester != "bob" {
 		t.Errorf("the run is %+v", r)

@@ -49,8 +49,8 @@ func New(c *core.Core) *Erasures {
 // cannot be used again. For admins and owners of the session. An entity that is erased already can be
 // erased again; NotFound is returned for one that never existed.
 //
-// Runs that the entity has started are canceled, and so are others that are working with
-// what is erased. Erase fails with Conflict if one of them has not ended after a few seconds. After
+// Runs that the entity has started are canceled, and so are those that agents in the spaces of its
+// messages are executing, as they can have read them. Erase fails with Conflict if one of them has not ended after a few seconds. After
 // any failure that follows the deletion, and after the next start of a server, the erasure
 // continues by itself within a minute.
 func (e *Erasures) Erase(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.EntityID) error {
@@ -189,6 +189,47 @@ func busy(of storage.EntityRef, left []shoal.RunID) error {
 	return shoal.E("", shoal.Conflict, fmt.Sprintf("%q is deleted, but the canceled run %q has not ended yet. The erasure continues by itself within a minute; call again to see whether it is complete.", of.ID, left[0]))
 }
 
+// endReaders cancels the runs that are being executed by the agents of some spaces, and waits for
+// their end: each can have read a message before it was erased, and not have stored that yet.
+func (e *Erasures) endReaders(ctx context.Context, of storage.EntityRef, in map[shoal.SpaceID]bool) error {
+	const op = "hub.Erasures.endReaders"
+	var reading []shoal.RunID
+	if err := e.core.Change(ctx, op, storage.In(of.Session), func(ch *core.Change) error {
+		reading = nil
+		active, err := ch.Runs(of.Session, storage.RunFilter{Status: runs.ActiveStatuses})
+		if err != nil {
+			return err
+		}
+		for _, r := range active {
+			reads, err := isIn(ch, of.Session, r.AgentID, in)
+			if err != nil {
+				return err
+			}
+			if r.LeaseUntil == nil || !reads {
+				continue
+			}
+			reading = append(reading, r.ID)
+			if err := cancel(ch, of.Session, r.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	left, err := spaces.AwaitRuns(ctx, e.core, op, of.Session, stillActive(of.Session, reading))
+	return errors.Join(err, busy(of, left))
+}
+
+func isIn(tx storage.Tx, session shoal.SessionID, agent shoal.EntityID, in map[shoal.SpaceID]bool) (bool, error) {
+	for space := range in {
+		if is, err := tx.IsMember(session, space, agent); err != nil || is {
+			return is, err
+		}
+	}
+	return false, nil
+}
+
 // erasePart erases some messages and answers of an entity. Copies are erased before the messages,
 // because copies without an id are found by the text, and after them, because a run can have read
 // a message in between.
@@ -197,6 +238,9 @@ func (e *Erasures) erasePart(ctx context.Context, of storage.EntityRef, p *part,
 		return err
 	}
 	if err := e.eraseMessages(ctx, of.Session, p.messages); err != nil {
+		return err
+	}
+	if err := e.endReaders(ctx, of, p.spaces); err != nil {
 		return err
 	}
 	for range maxSweeps {

@@ -12,6 +12,7 @@ import (
 type part struct {
 	messages []shoal.MessageID
 	answers  []shoal.PendingID
+	spaces   map[shoal.SpaceID]bool // of both
 	index    *copies.Index
 	size     int // of the texts
 }
@@ -29,7 +30,7 @@ type reader struct {
 
 // next returns the next part; an empty one is the end.
 func (r *reader) next(tx storage.Tx) (*part, error) {
-	p := &part{index: copies.NewIndex()}
+	p := &part{spaces: map[shoal.SpaceID]bool{}, index: copies.NewIndex()}
 	for !p.full(len(p.messages)) {
 		found, last, err := tx.MessagesOf(r.of, r.message, batch)
 		if err != nil || len(found) == 0 {
@@ -73,6 +74,7 @@ func (p *part) addMessage(tx storage.Tx, m shoal.Message) error {
 	} else {
 		at = *m.DeletedAt
 	}
+	p.spaces[m.SpaceID] = true
 	p.index.Add(copies.OfMessage(m, versions, at))
 	return nil
 }
@@ -86,6 +88,9 @@ func sizeOf(parts []shoal.Part) (n int) {
 
 func (p *part) addAnswer(a storage.Pending, by shoal.EntityID) {
 	p.answers = append(p.answers, a.ID)
+	if a.SpaceID != nil {
+		p.spaces[*a.SpaceID] = true
+	}
 	var given []shoal.PendingAnswer
 	eachAnswer(&a, by, func(one *shoal.PendingAnswer) {
 		given = append(given, *one)
