@@ -172,6 +172,9 @@ func (t *wakeTest) run(ctx context.Context, as shoal.EntityID) error {
 		} else if err == nil {
 			err = t.handle(ctx, event)
 		}
+		if ctx.Err() != nil && !t.Answered {
+			break // also if the time was up during a call
+		}
 		if err != nil || t.Answered {
 			return err
 		}
