@@ -182,7 +182,7 @@ func TestPicturesForModels(t *testing.T) {
 	if got, want := strings.Join(pictures(req), "|"), n("1.png", small)+"|"+n("5.png", wide); got != want {
 		t.Errorf("the model sees %s, want %s", got, want)
 	}
-	if told := req.Messages[0].Text(); strings.Count(told, `<part>{"id":`) != 5 || !strings.Contains(told, `"name":"3.png"`) {
+	if told := req.Messages[len(req.Messages)-1].Text(); strings.Count(told, `<part>{"id":`) != 5 || !strings.Contains(told, `"name":"3.png"`) {
 		t.Errorf("the model receives %s", told)
 	}
 	w.reaches(w.posts("And these.", "image/png", wide, wide, wide), shoal.RunCompleted)
