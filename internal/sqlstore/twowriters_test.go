@@ -91,7 +91,7 @@ func TestPositionsOfTwoWriters(t *testing.T) {
 }
 
 // Whatever two servers do in a session in turn, no two events get one position. The first steps are
-// those of a server that has only read inboxes: it must not take the last event that is no post for
+// those of a server that has only read inboxes: it must not take the last event that is not a post for
 // the last one when it learns what the other has changed.
 func TestNoTwoEventsHaveOnePosition(t *testing.T) {
 	seed := setting.Seed(t, "SHOAL_POSITIONS_SEED")
