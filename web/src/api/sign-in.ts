@@ -71,7 +71,7 @@ async function done<T>(mode: IDBTransactionMode, what: (kept: IDBObjectStore) =>
   }
 }
 
-const hangs = "This browser's storage does not respond, so this page cannot prove that you are signed in. Close the other tabs of this console, or restart the browser, then reload.";
+const hangs = "This browser's storage does not respond, and your sign-in is in it. Close the other tabs of this console, or restart the browser, then reload.";
 
 /**
  * The stored half; null if there is none or the browser stores nothing. If the storage does

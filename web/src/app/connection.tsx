@@ -29,7 +29,7 @@ export function ConnectionBanner() {
   if (connection.state === "signed-out") {
     return (
       <Banner>
-        <span>Signed out: your key was revoked or has expired.</span>
+        <span>Signed out: the key was revoked or has expired.</span>
         <Button small onClick={() => void queries.invalidateQueries({ queryKey: callerKey })}>
           Sign in
         </Button>
@@ -48,7 +48,7 @@ function Offline({ since }: { since: number }) {
   if (now - since < minOutage) return null;
   return (
     <Banner>
-      <span>Server unreachable for {duration(now - since)}. You can read; approvals are disabled until it's back.</span>
+      <span>Server unreachable for {duration(now - since)}. You can read; approvals wait until it's back.</span>
       <Button small onClick={retryNow}>
         Try now
       </Button>

@@ -12,7 +12,7 @@ function script(): string {
   if (types === undefined) return path;
   const policy = types.createPolicy("shoal-service-worker", {
     createScriptURL: (url) => {
-      if (url !== path) throw new TypeError("not the service worker of this console");
+      if (url !== path) throw new TypeError("another worker");
       return url;
     },
   });
