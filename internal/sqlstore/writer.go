@@ -150,9 +150,7 @@ func (l *lane) commitBatch() {
 			continue
 		}
 		l.store.finish(l.batch, err)
-		if failed != nil && failed.IsFinal() {
-			l.store.stopForever(failed)
-		}
+		l.store.stopIfFinal(err)
 		if failed != nil && failed.Fault == sqlconn.FaultLost && (!l.begun || time.Since(began) > reconnectAfter) {
 			l.refuseQueued(failed)
 		}

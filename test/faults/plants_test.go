@@ -82,7 +82,7 @@ func plants() []plant {
 		{"internal/sqlstore/writer.go", "\t\tclose(u.done)\n", "\t\trigClose(u.done)\n"},
 		{
 			"internal/sqlstore/writer.go",
-			"\t\tl.store.finish(l.batch, err)\n\t\tif failed != nil",
+			"\t\tl.store.finish(l.batch, err)\n\t\tl.store.stopIfFinal(err)",
 			`		if err == nil {
 			if rigHas("the key is stored after the message") {
 				rigStoreKeys(l.conn.Conn)
@@ -90,7 +90,7 @@ func plants() []plant {
 			rigPoint("after a commit")
 		}
 		l.store.finish(l.batch, err)
-		if failed != nil`,
+		l.store.stopIfFinal(err)`,
 		},
 		{
 			"internal/sqlstore/checkpoint.go",
