@@ -31,7 +31,7 @@ func (t *Tx) BeginErasure(of storage.EntityRef, at shoal.Time) (string, error) {
 		return "", err
 	}
 	name, found, err := sqlconn.One(t.c, func(r *sqlconn.Rows) string { return r.Text(0) }, `SELECT name FROM entities WHERE session_id = $1 AND id = $2`, of.Session, of.ID)
-	if name, err = sqlconn.OrNotFound(name, found, err, "BeginErasure", "There is no entity %q here.", of.ID); err != nil {
+	if name, err = sqlconn.OrNotFound(name, found, err, "BeginErasure", "Entity %q not found.", of.ID); err != nil {
 		return "", err
 	}
 	if _, err := t.c.Exec(`INSERT INTO erasures (session_id, entity_id, name, at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, of.Session, of.ID, name, at); err != nil {
@@ -133,7 +133,7 @@ func (t *Tx) ReplaceParts(m shoal.Message) error {
 		return err
 	}
 	if len(found) == 0 {
-		return sqlconn.NotFound("ReplaceParts", "There is no message %q here.", m.ID)
+		return sqlconn.NotFound("ReplaceParts", "Message %q not found.", m.ID)
 	}
 	if err := t.search.Unindex(found[0]); err != nil {
 		return err
