@@ -147,28 +147,77 @@ func (e *Erasures) finish(ctx context.Context, of storage.EntityRef) error {
 // endRuns cancels the runs that the entity executes or has started, and waits for their end.
 func (e *Erasures) endRuns(ctx context.Context, of storage.EntityRef) error {
 	const op = "hub.Erasures.endRuns"
-	concerned := func(tx storage.Tx) (ids []shoal.RunID, err error) {
-		active, err := tx.Runs(of.Session, storage.RunFilter{Status: runs.ActiveStatuses})
+	concerned := activeRuns(of.Session, func(_ storage.Tx, r storage.Run) (bool, error) {
+		return r.AgentID == of.ID || r.Requester == string(of.ID), nil
+	})
+	if _, err := e.cancelRuns(ctx, op, of.Session, concerned); err != nil {
+		return err
+	}
+	return e.awaitEnd(ctx, op, of, concerned)
+}
+
+// endReaders cancels the runs that are being executed by the agents of some spaces, and waits for
+// their end: each can have read a message before it was erased, and not have stored that yet.
+func (e *Erasures) endReaders(ctx context.Context, of storage.EntityRef, in map[shoal.SpaceID]bool) error {
+	const op = "hub.Erasures.endReaders"
+	reading, err := e.cancelRuns(ctx, op, of.Session, activeRuns(of.Session, func(tx storage.Tx, r storage.Run) (bool, error) {
+		if r.LeaseUntil == nil {
+			return false, nil
+		}
+		return isIn(tx, of.Session, r.AgentID, in)
+	}))
+	if err != nil {
+		return err
+	}
+	return e.awaitEnd(ctx, op, of, stillActive(of.Session, reading))
+}
+
+// findRuns finds runs in a transaction.
+type findRuns func(storage.Tx) ([]shoal.RunID, error)
+
+// activeRuns finds those of the active runs of a session that match.
+func activeRuns(session shoal.SessionID, match func(storage.Tx, storage.Run) (bool, error)) findRuns {
+	return func(tx storage.Tx) (ids []shoal.RunID, err error) {
+		active, err := tx.Runs(session, storage.RunFilter{Status: runs.ActiveStatuses})
+		if err != nil {
+			return nil, err
+		}
 		for _, r := range active {
-			if r.AgentID == of.ID || r.Requester == string(of.ID) {
+			matches, err := match(tx, r)
+			if err != nil {
+				return nil, err
+			}
+			if matches {
 				ids = append(ids, r.ID)
 			}
 		}
-		return ids, err
+		return ids, nil
 	}
-	if err := e.core.Change(ctx, op, storage.In(of.Session), func(ch *core.Change) error {
-		ids, err := concerned(ch)
+}
+
+// cancelRuns cancels the runs that find returns in the transaction, and returns them.
+func (e *Erasures) cancelRuns(ctx context.Context, op string, session shoal.SessionID, find findRuns) (ids []shoal.RunID, err error) {
+	err = e.core.Change(ctx, op, storage.In(session), func(ch *core.Change) (err error) {
+		if ids, err = find(ch); err != nil {
+			return err
+		}
 		for _, id := range ids {
-			if err == nil {
-				err = cancel(ch, of.Session, id)
+			if err := cancel(ch, session, id); err != nil {
+				return err
 			}
 		}
-		return err
-	}); err != nil {
+		return nil
+	})
+	return ids, err
+}
+
+// awaitEnd waits until find returns nothing. It fails with Conflict if that takes too long.
+func (e *Erasures) awaitEnd(ctx context.Context, op string, of storage.EntityRef, find findRuns) error {
+	left, err := spaces.AwaitRuns(ctx, e.core, op, of.Session, find)
+	if len(left) == 0 {
 		return err
 	}
-	left, err := spaces.AwaitRuns(ctx, e.core, op, of.Session, concerned)
-	return errors.Join(err, busy(of, left))
+	return errors.Join(err, shoal.E("", shoal.Conflict, fmt.Sprintf("%q is deleted, but the canceled run %q has not ended yet. The erasure continues by itself within a minute; call again to see whether it is complete.", of.ID, left[0])))
 }
 
 func cancel(ch *core.Change, session shoal.SessionID, id shoal.RunID) error {
@@ -180,45 +229,6 @@ func cancel(ch *core.Change, session shoal.SessionID, id shoal.RunID) error {
 		_, err = runs.CancelRun(ch, r)
 	}
 	return err
-}
-
-func busy(of storage.EntityRef, left []shoal.RunID) error {
-	if len(left) == 0 {
-		return nil
-	}
-	return shoal.E("", shoal.Conflict, fmt.Sprintf("%q is deleted, but the canceled run %q has not ended yet. The erasure continues by itself within a minute; call again to see whether it is complete.", of.ID, left[0]))
-}
-
-// endReaders cancels the runs that are being executed by the agents of some spaces, and waits for
-// their end: each can have read a message before it was erased, and not have stored that yet.
-func (e *Erasures) endReaders(ctx context.Context, of storage.EntityRef, in map[shoal.SpaceID]bool) error {
-	const op = "hub.Erasures.endReaders"
-	var reading []shoal.RunID
-	if err := e.core.Change(ctx, op, storage.In(of.Session), func(ch *core.Change) error {
-		reading = nil
-		active, err := ch.Runs(of.Session, storage.RunFilter{Status: runs.ActiveStatuses})
-		if err != nil {
-			return err
-		}
-		for _, r := range active {
-			reads, err := isIn(ch, of.Session, r.AgentID, in)
-			if err != nil {
-				return err
-			}
-			if r.LeaseUntil == nil || !reads {
-				continue
-			}
-			reading = append(reading, r.ID)
-			if err := cancel(ch, of.Session, r.ID); err != nil {
-				return err
-			}
-		}
-		return nil
-	}); err != nil {
-		return err
-	}
-	left, err := spaces.AwaitRuns(ctx, e.core, op, of.Session, stillActive(of.Session, reading))
-	return errors.Join(err, busy(of, left))
 }
 
 func isIn(tx storage.Tx, session shoal.SessionID, agent shoal.EntityID, in map[shoal.SpaceID]bool) (bool, error) {
@@ -251,15 +261,15 @@ func (e *Erasures) erasePart(ctx context.Context, of storage.EntityRef, p *part,
 		if len(working) == 0 {
 			return e.eraseAnswers(ctx, of, p.answers)
 		}
-		left, err := spaces.AwaitRuns(ctx, e.core, "hub.Erasures.erasePart", of.Session, stillActive(of.Session, working))
-		if err := errors.Join(err, busy(of, left)); err != nil {
+		if err := e.awaitEnd(ctx, "hub.Erasures.erasePart", of, stillActive(of.Session, working)); err != nil {
 			return err
 		}
 	}
 	return shoal.E("", shoal.Conflict, fmt.Sprintf("%q is deleted, but agents go on working with its messages. The erasure continues by itself within a minute; call again to see whether it is complete.", of.ID))
 }
 
-func stillActive(session shoal.SessionID, ids []shoal.RunID) func(storage.Tx) ([]shoal.RunID, error) {
+// stillActive finds those of the runs that have not ended.
+func stillActive(session shoal.SessionID, ids []shoal.RunID) findRuns {
 	return func(tx storage.Tx) (active []shoal.RunID, err error) {
 		for _, id := range ids {
 			r, err := tx.Run(session, id)
