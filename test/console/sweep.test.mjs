@@ -104,5 +104,7 @@ describe("every page, dialog and menu", { concurrency: 2 }, () => {
 async function at(width) {
   const { person, page } = await operator(s, { width });
   page.setDefaultTimeout(10_000);
+  // The first visit is led to a space, which would replace the page of the first scene.
+  await page.waitForURL(/\/spaces\/./);
   return { person, page };
 }
