@@ -48,7 +48,7 @@ export function ApprovalsPage() {
     );
   }
   return (
-    <Page title="Approvals" about="What agents are waiting for: permissions, questions, and calls for a person to carry out.">
+    <Page title="Approvals" about={<span className={classes(asked !== undefined && "max-md:hidden")}>What agents are waiting for: permissions, questions, and calls for a person to carry out.</span>}>
       <div className="flex h-full min-h-0">
         <div className={classes("h-full w-full shrink-0 flex-col overflow-y-auto border-line bg-surface md:flex md:w-80 md:border-r lg:w-96", asked === undefined ? "flex" : "hidden")}>
           <Views show={show} mine={mine.length} anyone={admin ? open.length : undefined} />
