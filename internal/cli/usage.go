@@ -42,7 +42,8 @@ const unexpectedArgument = "unexpected argument "
 // noCommandText returns what to say about a word where a command of the group belongs. After the
 // word, rest may propose another one.
 func noCommandText(group *kong.Node, rest string) string {
-	word, proposal, _ := strings.Cut(rest, ", ")
+	word, _, _ := strings.Cut(rest, ", ")
+	_, proposal := splitProposals(rest, word)
 	text := fmt.Sprintf("unknown command %q", strings.TrimSpace(CommandName(group)+" "+word))
 	switch {
 	case proposal != "":
@@ -63,8 +64,14 @@ func usageText(node *kong.Node, message string) string {
 	if flags, found := strings.CutPrefix(message, "missing flags: "); found {
 		return fmt.Sprintf("`%s` needs %s", command, flags)
 	}
-	if strings.HasPrefix(message, unexpectedArgument) || strings.HasPrefix(message, "unknown flag ") {
-		return strings.Replace(message, ", did", "; did", 1)
+	for _, begin := range []string{unexpectedArgument, "unknown flag "} {
+		rest, found := strings.CutPrefix(message, begin)
+		if !found {
+			continue
+		}
+		word, _, _ := strings.Cut(rest, ", ")
+		wrong, proposal := splitProposals(message, word)
+		return strings.TrimSuffix(wrong+"; "+proposal, "; ")
 	}
 	return valueText(message)
 }
