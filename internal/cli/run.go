@@ -60,7 +60,7 @@ func Run(stamp Stamp, grammar Grammar, args []string, in io.Reader, out, notes *
 	sh.Command = chosen.Command()
 	sh.SessionChosen = os.Getenv("SHOAL_SESSION") != "" ||
 		slices.ContainsFunc(chosen.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == "session" })
-	return sh.finish(ctx, sh.Sources.addOrigin(chosen, sh.run(chosen)))
+	return sh.finish(ctx, sh.Sources.addOrigin(chosen, withFlags(chosen, sh.run(chosen))))
 }
 
 // run runs the command with the output that its flags ask for.
