@@ -2,6 +2,7 @@ package talk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/shoal-dev/shoal"
@@ -222,6 +223,7 @@ func (c *spacesUnmuteCmd) Run(ctx context.Context, sh *cli.Shell) error {
 
 type spacesDeleteCmd struct {
 	Space shoal.SpaceID `arg:"" help:"The space."`
+	Yes   bool          `help:"Delete it; without this the command only says what it would delete." short:"y" env:"-"`
 }
 
 // Run deletes a space.
@@ -229,6 +231,16 @@ func (c *spacesDeleteCmd) Run(ctx context.Context, sh *cli.Shell) error {
 	session, err := sh.ConnectAsManager()
 	if err != nil {
 		return err
+	}
+	if !c.Yes {
+		what := fmt.Sprintf("%q, if it exists,", c.Space) // an owner of the session may delete a space that only its members see
+		switch s, err := session.Space(ctx, c.Space); {
+		case err == nil:
+			what = fmt.Sprintf("%s (%s, %s)", s.ID, s.Name, count(int(s.LastSeq), "message"))
+		case !errors.Is(err, shoal.NotFound):
+			return err
+		}
+		return shoal.E("", cli.KindUsage, fmt.Sprintf("this would delete the space %s for ever with its messages: add --yes to do so, or keep them with `shoal spaces close`", what))
 	}
 	if err := session.DeleteSpace(ctx, c.Space); err != nil {
 		return err
