@@ -54,7 +54,7 @@ function Chip({ id }: { id: string }) {
 
 function Acts({ acts, of }: { acts: WhoActs; of: (id: string) => Entity | undefined }) {
   if (acts.by === "mention") return <Mentioned ids={acts.agents} of={of} />;
-  if (acts.by === "space") return <Names ids={[acts.agent]} after="answers here." />;
+  if (acts.by === "space") return <Names ids={[acts.agent]} after={of(acts.agent)?.state === "offline" ? "is offline and answers when it is back." : "answers here."} />;
   switch (acts.why) {
     case "no agents":
       return "This space has no agents.";
@@ -67,7 +67,7 @@ function Acts({ acts, of }: { acts: WhoActs; of: (id: string) => Entity | undefi
 
 // Agents that bring their own model may be away: the mention waits in their inboxes.
 function Mentioned({ ids, of }: { ids: readonly string[]; of: (id: string) => Entity | undefined }) {
-  const away = ids.filter((id) => of(id)?.hosted === false && of(id)?.state === "offline");
+  const away = ids.filter((id) => of(id)?.state === "offline");
   const there = ids.filter((id) => !away.includes(id));
   return (
     <>

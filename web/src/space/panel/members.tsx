@@ -1,12 +1,12 @@
 // Who is in a space, and what each of them does at the moment.
-import { Mail, UserPlus, X } from "lucide-react";
+import { Mail, UserMinus, UserPlus } from "lucide-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { type ReactNode, useDeferredValue, useState } from "react";
 import { api } from "@/api/client";
 import { type Entity, listsAll, type Member, type PendingAction, type Run, type Space } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { subject } from "@/approvals/subject";
-import { useConnection, useEntity, useName, usePending } from "@/live/hooks";
+import { useConnection, useEntities, useEntity, useName, usePending } from "@/live/hooks";
 import { Avatar } from "@/ui/avatar";
 import { Badge } from "@/ui/badge";
 import { Button, IconButton } from "@/ui/button";
@@ -15,6 +15,7 @@ import { Failed, Loading } from "@/ui/placeholder";
 import { EntityState } from "@/ui/state";
 import { duration, Moment, Since, useNow } from "@/ui/time";
 import type { RunsHere } from "../runs-here";
+import { answering } from "../composer/who-acts";
 import { useSpaceRights } from "../moderates";
 import { pathOf } from "../path-of";
 import { byName } from "../sections";
@@ -104,6 +105,8 @@ function Page({ kind, name, text, ...props }: Props & { kind: Member["kind"]; na
 function Group({ name, count, members, children, space, runs, ask }: Props & { name: string; count: number | undefined; members: readonly Member[]; children?: ReactNode }) {
   const pending = usePending().filter((p) => p.status === "open" && p.spaceId === space.id);
   const { changes } = useSpaceRights(space);
+  const entities = useEntities();
+  const answers = answering(space, (id) => entities.find((e) => e.id === id));
   return (
     <section aria-label={name}>
       <h3 className="px-2 pt-1 text-xs font-semibold text-soft">
@@ -114,7 +117,7 @@ function Group({ name, count, members, children, space, runs, ask }: Props & { n
           <MemberRow
             key={m.entityId}
             member={m}
-            answers={space.adminAgentId === m.entityId}
+            answers={answers === m.entityId}
             owner={space.ownerId === m.entityId}
             runs={runs.underWay.filter((r) => r.agentId === m.entityId)}
             pending={pending.filter((p) => p.agentId === m.entityId)}
@@ -150,7 +153,7 @@ function MemberRow({ member, answers, owner, runs, pending, remove }: { member: 
       </div>
       {remove !== undefined && !you && (
         <IconButton label={`Remove ${member.name}`} onClick={remove} className="opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 max-lg:opacity-100">
-          <X aria-hidden className="size-4" />
+          <UserMinus aria-hidden className="size-4" />
         </IconButton>
       )}
     </li>
