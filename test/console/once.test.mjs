@@ -25,8 +25,8 @@ test("why a run failed is said once for each run, with the way to it", async () 
   const notice = page.getByRole("article", { name: /^Shoal/ });
   await notice.getByText(/Keyless could not answer/).waitFor();
   const [run] = (await s.server.at("GET", "/runs?agent=keyless")).items;
-  await notice.getByRole("link", { name: "run" }).waitFor();
-  assert.ok((await notice.getByRole("link", { name: "run" }).getAttribute("href")).endsWith(run.id));
+  await notice.getByRole("link", { name: "Open run" }).waitFor();
+  assert.ok((await notice.getByRole("link", { name: "Open run" }).getAttribute("href")).endsWith(run.id));
   assert.equal(await times(page, "Keyless could not answer"), 1);
   await picture(page, "once-failed");
 

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { ended, type Run } from "@shoal-dev/client";
 import { useName } from "@/live/hooks";
 import { RunPanel } from "@/runs/run-panel";
+import { triggerText } from "@/runs/trigger";
 import { classes } from "@/ui/classes";
 import { RunState } from "@/ui/state";
 import { Moment, Since } from "@/ui/time";
@@ -44,6 +45,7 @@ function RunRow({ run, chosen, choose }: { run: Run; chosen: boolean; choose: ()
           <RunState status={run.status} />
           {underWay ? <Since at={run.startedAt ?? run.createdAt} /> : <Moment at={run.createdAt} />}
         </span>
+        <span className="block truncate text-sm text-soft">{triggerText(run.trigger)}</span>
       </button>
       {underWay && <StopRun run={run.id} what={`${name}'s run`} />}
     </li>

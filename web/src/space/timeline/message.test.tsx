@@ -54,7 +54,7 @@ it("names the author, shows the run's status, and offers to stop it", async () =
   expect(screen.getByRole("article", { name: /Bot/ })).toBeTruthy();
   expect(screen.getByText("running")).toBeTruthy();
   expect(screen.getByRole("button", { name: "Stop Bot" })).toBeTruthy();
-  expect(screen.getByRole("link", { name: "run" }).getAttribute("href")).toBe("/s/default/runs/run_1");
+  expect(screen.getByRole("link", { name: "Open run" }).getAttribute("href")).toBe("/s/default/runs/run_1");
 });
 
 it("shows what is unfinished as interrupted when its run is over", async () => {
