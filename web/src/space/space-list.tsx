@@ -74,7 +74,7 @@ export function SpaceGroups({ groups, large = false, still = false }: { groups: 
     );
   return (
     <>
-      {section("Unread", unread)}
+      {section("Unread or waiting", unread)}
       {section("Pinned", pinned)}
       {unread.length + pinned.length === 0 ? <SpaceRows rows={rest} large={large} /> : section("Others", rest)}
       {groups.others.length > 0 && (

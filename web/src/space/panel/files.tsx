@@ -28,7 +28,7 @@ export function FilesTab({ live }: { live: LiveSpace }) {
           <FileRow key={part.id} message={m} file={part} />
         ))}
       </ul>
-      {files.length === 0 && <p className="p-2 text-soft">No files here. Drop one on the conversation to share it.</p>}
+      {files.length === 0 && <p className="p-2 text-soft">No files here. Attach one to a message to share it.</p>}
       {first > 1 && <p className="p-2 text-sm text-soft">Files of older messages are listed once those are loaded: scroll up.</p>}
     </div>
   );
