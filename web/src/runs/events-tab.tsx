@@ -31,7 +31,7 @@ export function EventsTab({ log, over }: { log: readonly Entry[]; over: boolean 
         <div className="w-52">
           <TextField label="Search text" value={text} onChange={(e) => setText(e.target.value)} />
         </div>
-        <CheckField label="Deltas" checked={deltas} onChange={(e) => setDeltas(e.target.checked)} />
+        <CheckField label="Show deltas of text" checked={deltas} onChange={(e) => setDeltas(e.target.checked)} />
         {!over && <CheckField label="Follow" checked={follow} onChange={(e) => setFollow(e.target.checked)} />}
         <p className="text-sm text-soft">
           {shown.length} of {log.length}

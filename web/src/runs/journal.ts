@@ -89,7 +89,7 @@ export function useCame(store: Store | null): readonly Entry[] {
     kept.current = [];
     const soon = throttle(250, () => setCame([...kept.current]));
     const stop = store.tap((event) => {
-      if (event.type === "snapshot") return; // it is what is stored
+      if (event.type === "snapshot" || event.type.startsWith("local.")) return; // what is stored, and what the server has not sent
       kept.current.push(entryOf(event, number++));
       if (kept.current.length > keptEvents) kept.current.splice(0, kept.current.length - keptEvents);
       soon.call();

@@ -46,7 +46,7 @@ export function RunHead({ run, quiet }: { run: Run; quiet: boolean }) {
         <Fact name="Tokens out">{allTokens(u.outputTokens)}</Fact>
         <Fact name="Cached">{allTokens(u.cachedInputTokens)}</Fact>
         <Fact name="Reasoning">{allTokens(u.reasoningTokens)}</Fact>
-        <Fact name="Cost">{u.cost === 0 ? <span className="text-soft">price unknown</span> : money(u.cost, u.currency)}</Fact>
+        <Fact name="Cost">{u.cost !== 0 ? money(u.cost, u.currency) : <span className="text-soft">{u.inputTokens + u.outputTokens === 0 ? "none" : "price unknown"}</span>}</Fact>
         {run.traceId !== undefined && (
           <Fact name="Trace">
             <code className="text-xs break-all">{run.traceId}</code>
@@ -86,10 +86,11 @@ function Waits({ run }: { run: Run }) {
     <ul className="flex flex-col gap-1 text-sm">
       {run.pendingToolCalls.map((c) => (
         <li key={c.pendingActionId}>
+          Needs an answer{c.spaceId === null && " from a service or an admin"}:{" "}
           <Link to="/s/$session/approvals" params={{ session }} search={{ pending: c.pendingActionId }} className="text-accent underline underline-offset-2">
             {label(c.toolName)}
-          </Link>{" "}
-          waits for an answer{c.spaceId === null ? " from a service or an admin" : <> in <SpaceLink space={c.spaceId} /></>}
+          </Link>
+          {c.spaceId !== null && <> in <SpaceLink space={c.spaceId} /></>}
         </li>
       ))}
     </ul>

@@ -126,7 +126,7 @@ function ticks(stretches: readonly Stretch[], total: number): Tick[] {
 // Labels need room between them, and before the end.
 function roomy(all: readonly Tick[]): Tick[] {
   const out: Tick[] = [];
-  for (const t of all) if (t.at < 0.9 && t.at - (out[out.length - 1]?.at ?? -1) > 0.09) out.push(t);
+  for (const t of all) if (t.at < (t.label.length > 6 ? 0.85 : 0.9) && t.at - (out[out.length - 1]?.at ?? -1) > 0.09) out.push(t);
   return out;
 }
 
