@@ -47,7 +47,7 @@ export async function shade(code: string, language: string): Promise<Shaded | un
     themes: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
     defaultColor: false,
     tokenizeMaxLineLength: 1000,
-    tokenizeTimeLimit: 200,
+    tokenizeTimeLimit: 2000, // The rest of a line that takes longer is in one colour.
   });
   return tokens.map((line) => line.map((t) => ({ text: t.content, style: t.htmlStyle as CSSProperties })));
 }
