@@ -39,7 +39,7 @@ export function Dialog({ open, onClose, title, about, children, actions, wide = 
     if (open && !dialog.open) {
       dialog.showModal();
       // The first field of a form gets the focus, not the button that closes the dialog.
-      dialog.querySelector<HTMLElement>(":is(input, select, textarea):not(:disabled)")?.focus();
+      dialog.querySelector<HTMLElement>(":is(input:not([type=checkbox]), select, textarea):not(:disabled)")?.focus();
     }
     if (!open && dialog.open) dialog.close();
   }, [open]);
