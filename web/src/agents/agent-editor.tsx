@@ -67,7 +67,7 @@ export function AgentEditor({ saved, schema }: { saved: AgentVersion; schema: Js
             <EditorTabs agent={agent} tab={tab} onShow={show} onTrigger={() => open("trigger")} onRestore={open} />
           </div>
           {trying !== "no" && (
-            <div className={classes("min-h-0 w-full flex-col border-l border-line lg:w-[26rem] lg:shrink-0", trying === "shown" ? "flex" : "hidden")}>
+            <div className={classes("min-h-0 w-full flex-col border-line lg:w-[26rem] lg:border-l lg:shrink-0", trying === "shown" ? "flex" : "hidden")}>
               <TrialPanel agent={agent} onClose={() => setTrying("no")} />
             </div>
           )}

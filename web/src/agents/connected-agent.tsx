@@ -33,7 +33,7 @@ export function ConnectedAgent({ entity }: { entity: Entity }) {
         </p>
         <dl className="grid gap-x-6 gap-y-2 sm:grid-cols-[8rem_1fr]">
           <Fact name="Last seen">{entity.lastSeenAt === null ? "never" : <Moment at={entity.lastSeenAt} />}</Fact>
-          {entity.wake !== null && <Fact name="A mention">{entity.wake.text === "" ? entity.wake.state : entity.wake.text}</Fact>}
+          {entity.wake !== null && <Fact name="When mentioned">{entity.wake.text === "" ? entity.wake.state : entity.wake.text}</Fact>}
           <Fact name="Spaces">
             {spaces.length === 0 ? "none" : null}
             <span className="flex flex-wrap gap-x-3">
@@ -96,7 +96,7 @@ function WakeTest({ agent, proof }: { agent: string; proof: Proof | null }) {
         </>
       )}
       <div className="w-full min-w-0">
-        <Copyable name="test it" text={`shoal wake test @${agent}`} />
+        <Copyable name="in the shell" text={`shoal wake test @${agent}`} />
       </div>
     </section>
   );

@@ -33,7 +33,7 @@ export function SaveDialog({ title, note, schema, version, before, after, isSavi
       about={isSame ? "No changes: this config equals the version in use." : `Creates version ${version + 1}. Runs in progress keep their version.`}
       actions={
         <>
-          <Button onClick={onClose}>Go back</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button tone="primary" busy={isSaving} disabled={isSame} onClick={onSave}>
             Save version {version + 1}
           </Button>

@@ -25,7 +25,7 @@ export function StopDialog({ agent, name, onClose }: { agent: string; name: stri
       }}
     >
       <ul className="flex list-disc flex-col gap-1 pl-5">
-        <li>{count === 0 ? "No active runs. A run that starts in the meantime is canceled." : count === 1 ? "One active run is canceled, with its open questions and approvals." : `${count} active runs are canceled, with their open questions and approvals.`}</li>
+        <li>{count === 0 ? "A run that starts in the meantime is canceled." : count === 1 ? "One active run is canceled, with its open questions and approvals." : `${count} active runs are canceled, with their open questions and approvals.`}</li>
         <li>Its plans (schedules) no longer fire, and messages no longer start runs.</li>
         <li>Its messages stay. It remains a member of its spaces and can connect with its own model.</li>
       </ul>

@@ -53,7 +53,7 @@ export function Bulk({ group: all, onClose }: Props) {
       open
       wide
       onClose={() => !busy && onClose()}
-      title={confirm === undefined ? `Requests from ${agent} for ${tool}` : `${confirm ? "Approve" : "Deny"} ${picked.length === 1 ? "this request" : `these ${picked.length} requests`} of ${agent} for ${tool}?`}
+      title={confirm === undefined ? `Requests from ${agent} for ${tool}` : `${confirm ? "Approve" : "Deny"} ${picked.length === 1 ? "this request" : `these ${picked.length} requests`} from ${agent} for ${tool}?`}
       about={confirm === undefined ? "Choose the requests to decide together. Only requests for one tool are shown." : `${confirm ? "The tool is executed once for each of them." : "The agent learns that each of them was denied."} This cannot be undone.`}
       actions={
         confirm === undefined ? (

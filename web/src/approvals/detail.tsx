@@ -43,7 +43,7 @@ export function Detail({ pending: p, mine, show, next }: Props) {
         Back to the list
       </Link>
       <header className="flex flex-col gap-1">
-        <div className="flex flex-wrap items-start gap-2">
+        <div className="flex flex-wrap items-baseline gap-2">
           <h2 className="min-w-0 flex-1 text-lg font-semibold break-words">
             <Words text={subject(p)} />
           </h2>

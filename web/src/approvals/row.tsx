@@ -47,7 +47,7 @@ export function Row({ pending: p, selected, show }: Props) {
         <span className="block truncate text-sm text-soft">
           <Words text={gist(p)} />
         </span>
-        <span className="mt-0.5 flex flex-wrap gap-x-1.5 text-xs text-soft [&>*:not(:last-child)]:after:ml-1.5 [&>*:not(:last-child)]:after:content-['·']">
+        <span className="mt-0.5 flex flex-wrap gap-x-1.5 text-xs text-soft [&>*:not(:first-child)]:before:mr-1.5 [&>*:not(:first-child)]:before:content-['·']">
           {p.toolName !== "" && p.toolName !== subject(p) && <code className="break-words">{p.toolName}</code>}
           <span>{agent}</span>
           <span>{p.spaceId === null ? "in no space" : `in ${space?.name ?? p.spaceId}`}</span>

@@ -4,6 +4,7 @@ import { useId, useMemo, useRef, useState } from "react";
 import { api } from "@/api/client";
 import { type HostedAgent, type Plan, ShoalError } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
+import { useEntities } from "@/live/hooks";
 import { Button } from "@/ui/button";
 import { Dialog } from "@/ui/dialog";
 import { AreaField, SelectField, TextField } from "@/ui/field";
@@ -32,6 +33,7 @@ const examples: readonly (readonly [string, string])[] = [
 
 export function PlanDialog({ plan, agents, onClose }: Props) {
   const { session } = useConsole();
+  const entities = useEntities();
   const queries = useQueryClient();
   const form = useId();
   const shown = useRef<HTMLFormElement>(null);
@@ -86,7 +88,9 @@ export function PlanDialog({ plan, agents, onClose }: Props) {
         {plan === undefined && agents.length > 1 && (
           <SelectField label="Agent" value={f.agent} onChange={(e) => set({ agent: e.target.value })}>
             {agents.map((a) => (
-              <option key={a.id}>{a.id}</option>
+              <option key={a.id} value={a.id}>
+                {entities.find((e) => e.id === a.id)?.name ?? a.id}
+              </option>
             ))}
           </SelectField>
         )}

@@ -10,6 +10,7 @@ import { useSettings } from "@/app/settings";
 import { useConnection, useMessage, useName, useRuns, useSpace } from "@/live/hooks";
 import { PartView } from "@/parts/part-view";
 import { Button } from "@/ui/button";
+import { classes } from "@/ui/classes";
 import { Failed } from "@/ui/placeholder";
 import { MessageState, RunState } from "@/ui/state";
 import { Moment } from "@/ui/time";
@@ -119,7 +120,7 @@ function Composer({ trial }: { trial: Trial }) {
           Send
         </Button>
       </div>
-      <p className="mt-1 text-xs text-soft">{!isLive ? "The server does not answer: nothing can be sent now." : sendKeyWords[sendKey]}</p>
+      <p className={classes("mt-1 text-xs text-soft", isLive && "touch:hidden")}>{!isLive ? "The server does not answer: nothing can be sent now." : sendKeyWords[sendKey]}</p>
     </div>
   );
 }

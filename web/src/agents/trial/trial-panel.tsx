@@ -49,7 +49,7 @@ export function TrialPanel({ agent, onClose }: { agent: string; onClose: () => v
             The draft runs as a temporary agent in its own space, even if it is unsaved. <strong>Its tools take real effect and its model calls are billed.</strong>
           </p>
           {getIn(draft.config, ["model", "provider"]) === "script" && <p className="text-sm text-soft">The script's spaces are replaced by the trial's space.</p>}
-          <p className="text-sm text-soft">When you leave, the agent is deleted and the space is closed.</p>
+          <p className="text-sm text-soft">When you leave, the agent and the space are deleted with the conversation.</p>
           {why !== undefined && <p className="text-sm text-warn">{why}</p>}
           <Button tone="primary" icon={<Play aria-hidden className="size-4" />} busy={beginning.isPending} disabled={why !== undefined} onClick={() => beginning.mutate()}>
             Start the trial
