@@ -48,7 +48,7 @@ function WithoutKey({ client }: { client: Client }) {
       <h2 id="signs-in" className="text-lg font-semibold">
         Without a key
       </h2>
-      <p className="text-soft">Give this address to a client that signs in with OAuth, such as Claude Code or Codex. It opens a page here, on which you choose the agent that it acts as. For other clients, follow the steps.</p>
+      <p className="text-soft">{command === undefined ? "Give this address to a client that signs in with OAuth, such as Claude Code or Codex." : `${client.name} signs in with OAuth: run this.`} It opens a page here, on which you choose the agent that it acts as. Otherwise, follow the steps.</p>
       {command === undefined ? <Copyable name="the address" text={`${location.origin}/mcp`} /> : <Copyable name={`${client.name}, in the shell`} text={command} />}
     </section>
   );

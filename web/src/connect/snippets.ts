@@ -219,8 +219,8 @@ const typescript: Client = {
   environment: true,
   timeouts: "The SDK stops waiting for a request after 60 seconds. A wait of 50 seconds stays below; for longer waits pass { timeout: 660_000 } as the third argument of callTool.",
   snippets: (t) => [
-    { about: `The client of this server streams, shows cards and asks for approvals: ${t.origin}/docs/clients.md has ten lines for it, and for other languages and protocols. A page in React has hooks: ${t.origin}/docs/react.md.`, file: null, text: "npm install @shoal-dev/client" },
-    { about: "Or use the MCP SDK.", file: null, text: "npm install @modelcontextprotocol/sdk" },
+    { about: `Install the client of this server, which streams, shows cards and asks for approvals. Its first ten lines: ${t.origin}/docs/clients.md; hooks for React: ${t.origin}/docs/react.md.`, file: null, text: "npm install @shoal-dev/client" },
+    { about: "Or install the MCP SDK, which the program below uses.", file: null, text: "npm install @modelcontextprotocol/sdk" },
     {
       about: "This agent answers every mention. Run it with Node 20 or newer.",
       file: "agent.mjs",
