@@ -48,9 +48,9 @@ func New(c *core.Core) *Erasures {
 // erased again; NotFound is returned for one that never existed.
 //
 // Runs that the entity has started are canceled, and so are those that agents in the spaces of its
-// messages are executing, as they can have read them. Erase fails with Conflict if one of them has not ended after a few seconds. After
-// any failure that follows the deletion, and after the next start of a server, the erasure
-// continues by itself within a minute.
+// messages are executing, as they can have read them. Erase fails with Conflict if one of them has
+// not ended after a few seconds. After any failure that follows the deletion, and after the next
+// start of a server, the erasure continues by itself within a minute.
 func (e *Erasures) Erase(ctx context.Context, caller shoal.Principal, session shoal.SessionID, id shoal.EntityID) error {
 	const op = "hub.Erasures.Erase"
 	if err := core.Authorize(caller, session, roles.Manage); err != nil {
