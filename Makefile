@@ -162,6 +162,7 @@ bench: build ## Measure bin/shoal beside the least that does the same work; BENC
 generate: $(WEB) ## Write the generated files anew
 	go generate $(PACKAGES)
 	python3 clients/python/generate.py
+	GOWORK=off go -C build run ./release -notices
 	SHOAL_GENERATE=1 go test -count=1 -run '^TestSchemaIsFresh$$' ./internal/agentconfig
 	SHOAL_GENERATE=1 go test -count=1 -run '^TestTheReadmeIsCopied$$' ./docs
 	SHOAL_GENERATE=1 go test -count=1 -run '^TestThe(Manual|Example)HasEverySetting$$' ./internal/cli

@@ -55,7 +55,7 @@ func (r *release) writeArchives(context.Context) error {
 func (r *release) files(b binary) ([]file, error) {
 	files := []file{
 		{b.program(), b.content, 0o755},
-		{"THIRD-PARTY-LICENSES.txt", b.components.licences(), 0o644},
+		{"THIRD-PARTY-LICENSES.txt", r.notices, 0o644},
 	}
 	for _, name := range []string{"LICENSE", "README.md"} {
 		content, err := os.ReadFile(filepath.Join(r.root, name))

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -29,6 +27,9 @@ func (r *release) buildBinaries(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if r.notices, err = r.readNotices(); err != nil {
+		return err
+	}
 	for _, t := range r.targets {
 		path := filepath.Join(r.scratch(), t.os+"_"+t.arch, t.program())
 		if _, err := output(ctx, r.root, t.env(), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", path, "./cmd/shoal"); err != nil {
@@ -38,15 +39,15 @@ func (r *release) buildBinaries(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		info, err := buildinfo.Read(bytes.NewReader(content))
+		all, err := r.readGoComponents(ctx, t)
 		if err != nil {
 			return err
 		}
-		all, err := r.readGoComponents(ctx, info)
-		if err != nil {
+		all = append(all, npm...)
+		if err := r.checkNotices(all); err != nil {
 			return err
 		}
-		r.binaries = append(r.binaries, binary{target: t, content: content, components: append(all, npm...)})
+		r.binaries = append(r.binaries, binary{target: t, content: content, components: all})
 	}
 	return nil
 }

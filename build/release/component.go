@@ -8,11 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
-	"runtime/debug"
 	"slices"
 	"strings"
 )
@@ -22,7 +22,7 @@ type component struct {
 	name, version string
 	packageURL    string
 	sha512        string // hexadecimal; of npm packages only
-	licence       string // SPDX; empty where only the texts say it
+	licence       string // SPDX
 	texts         []file // its licence texts
 }
 
@@ -35,44 +35,113 @@ var (
 	mit string
 )
 
-// readGoComponents returns the modules that are linked into a binary, and Go itself.
-func (r *release) readGoComponents(ctx context.Context, info *debug.BuildInfo) (components, error) {
-	goroot, err := output(ctx, r.root, nil, "go", "env", "GOROOT")
+// goModule is a module with packages in the program.
+type goModule struct {
+	Path, Version, Dir string
+	Main               bool
+	Replace            *struct{ Path string }
+	directories        map[string]bool // of its packages in the program, and those above
+}
+
+// readGoComponents returns the modules with packages in the program of any of the targets,
+// and Go itself.
+func (o options) readGoComponents(ctx context.Context, targets ...target) (components, error) {
+	std, err := readStandardLibrary(ctx)
 	if err != nil {
 		return nil, err
 	}
-	std := strings.TrimPrefix(info.GoVersion, "go")
-	all := components{{name: "Go standard library", version: std, packageURL: "pkg:golang/std@" + std, licence: "BSD-3-Clause"}}
-	if all[0].texts, err = licenceTexts(strings.TrimSpace(string(goroot))); err != nil {
-		return nil, err
-	}
-	args := []string{"mod", "download", "-json"}
-	for _, m := range info.Deps {
-		switch {
-		case m.Replace == nil:
-		case strings.HasPrefix(m.Replace.Path, "./"):
-			continue // a module of this repository, under its licence
-		default:
-			return nil, fmt.Errorf("%s is replaced by %s, which a release does not contain: remove the replace directive (docs/releasing.md)", m.Path, m.Replace.Path)
-		}
-		args = append(args, m.Path+"@"+m.Version)
-	}
-	listed, err := output(ctx, r.root, []string{"GOFLAGS=", "GOWORK=off"}, "go", args...)
-	if err != nil {
-		return nil, err
-	}
-	for d := json.NewDecoder(bytes.NewReader(listed)); d.More(); {
-		var m struct{ Path, Version, Dir string }
-		if err := d.Decode(&m); err != nil {
+	modules := map[string]*goModule{}
+	for _, t := range targets {
+		if err := o.addModules(ctx, t, modules); err != nil {
 			return nil, err
 		}
-		texts, err := licenceTexts(m.Dir)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", m.Path, err)
+	}
+	all := components{std}
+	for _, path := range slices.Sorted(maps.Keys(modules)) {
+		m := modules[path]
+		c := component{name: path, version: m.Version, packageURL: "pkg:golang/" + path + "@" + m.Version}
+		if c.texts, err = m.licenceTexts(); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		all = append(all, component{name: m.Path, version: m.Version, packageURL: "pkg:golang/" + m.Path + "@" + m.Version, texts: texts})
+		if c.licence, err = recognise(c); err != nil {
+			return nil, err
+		}
+		all = append(all, c)
 	}
 	return all, nil
+}
+
+func readStandardLibrary(ctx context.Context) (c component, err error) {
+	described, err := output(ctx, "", nil, "go", "env", "GOROOT", "GOVERSION")
+	if err != nil {
+		return c, err
+	}
+	goroot, version, _ := strings.Cut(strings.TrimSpace(string(described)), "\n")
+	version = strings.TrimPrefix(version, "go")
+	c = component{name: "Go standard library", version: version, packageURL: "pkg:golang/std@" + version}
+	if c.texts, err = licenceTexts(goroot); err != nil {
+		return c, err
+	}
+	c.licence, err = recognise(c)
+	return c, err
+}
+
+// addModules adds the modules of others that the program of a target is built from.
+func (o options) addModules(ctx context.Context, t target, modules map[string]*goModule) error {
+	listed, err := output(ctx, o.root, t.env(), "go", "list", "-deps", "-json=Dir,Module", "./cmd/shoal")
+	if err != nil {
+		return err
+	}
+	for d := json.NewDecoder(bytes.NewReader(listed)); d.More(); {
+		var p struct {
+			Dir    string
+			Module *goModule
+		}
+		if err := d.Decode(&p); err != nil {
+			return err
+		}
+		m := p.Module
+		switch {
+		case m == nil || m.Main || m.Replace != nil && strings.HasPrefix(m.Replace.Path, "./"):
+			continue // of Go, or of this repository
+		case m.Replace != nil:
+			return fmt.Errorf("%s is replaced by %s, which a release does not contain: remove the replace directive (docs/releasing.md)", m.Path, m.Replace.Path)
+		case modules[m.Path] == nil:
+			m.directories = map[string]bool{}
+			modules[m.Path] = m
+		}
+		m = modules[m.Path]
+		for dir := p.Dir; !m.directories[dir]; dir = filepath.Dir(dir) {
+			m.directories[dir] = true
+			if dir == m.Dir {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// licenceTexts returns the texts of the module, and those that some of its packages have of
+// their own.
+func (m *goModule) licenceTexts() (texts []file, err error) {
+	for _, dir := range slices.Sorted(maps.Keys(m.directories)) {
+		inside, err := filepath.Rel(m.Dir, dir)
+		if err != nil {
+			return nil, err
+		}
+		found, err := licenceTexts(dir)
+		if errors.Is(err, errNoText) && dir != m.Dir {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, text := range found {
+			text.name = path.Join(filepath.ToSlash(inside), text.name)
+			texts = append(texts, text)
+		}
+	}
+	return texts, nil
 }
 
 // lockedPackage is an entry of package-lock.json.
@@ -84,10 +153,13 @@ type lockedPackage struct {
 	DevOptional bool   `json:"devOptional"`
 }
 
+// copiedByTools are tools of the console that write texts of their own into it.
+var copiedByTools = []string{"node_modules/tailwindcss"}
+
 // readNPMComponents returns the packages that the console may contain: what its
-// package.json depends on, directly or not, but not its tools.
-func (r *release) readNPMComponents() (components, error) {
-	content, err := os.ReadFile(filepath.Join(r.root, "web", "package-lock.json"))
+// package.json depends on, directly or not, but of its tools only copiedByTools.
+func (o options) readNPMComponents() (components, error) {
+	content, err := os.ReadFile(filepath.Join(o.root, "web", "package-lock.json"))
 	if err != nil {
 		return nil, err
 	}
@@ -97,10 +169,10 @@ func (r *release) readNPMComponents() (components, error) {
 	}
 	var all components
 	for dir, p := range lock.Packages {
-		if dir == "" || p.Dev || p.DevOptional {
+		if dir == "" || (p.Dev || p.DevOptional) && !slices.Contains(copiedByTools, dir) {
 			continue
 		}
-		c, err := npmComponent(filepath.Join(r.root, "web", filepath.FromSlash(dir)), dir, p)
+		c, err := npmComponent(filepath.Join(o.root, "web", filepath.FromSlash(dir)), dir, p)
 		if err != nil {
 			return nil, err
 		}
@@ -129,7 +201,7 @@ func npmComponent(dir, key string, p lockedPackage) (component, error) {
 	case err != nil:
 		return c, fmt.Errorf("%s, licence %q: %w", name, p.License, err)
 	}
-	return c, nil
+	return c, accept(name, p.License)
 }
 
 var errNoText = errors.New("has no licence text")
@@ -154,16 +226,4 @@ func licenceTexts(dir string) (texts []file, err error) {
 		return nil, errNoText
 	}
 	return texts, nil
-}
-
-// licences writes the texts of all components into one file.
-func (all components) licences() []byte {
-	var b bytes.Buffer
-	b.WriteString("Shoal contains the following works of others, each under its own licence.\n")
-	for _, c := range all {
-		for _, text := range c.texts {
-			fmt.Fprintf(&b, "\n%s\n%s %s: %s\n\n%s\n", strings.Repeat("=", 72), c.name, c.version, text.name, bytes.TrimSpace(text.content))
-		}
-	}
-	return b.Bytes()
 }

@@ -73,7 +73,7 @@ func (r *release) image(b binary) (v1.Image, error) {
 	program, err := layer([]*entry{
 		{name: "shoal", mode: 0o755, content: b.content},
 		{name: "licenses/", mode: 0o755},
-		{name: "licenses/THIRD-PARTY-LICENSES.txt", mode: 0o644, content: b.components.licences()},
+		{name: "licenses/THIRD-PARTY-LICENSES.txt", mode: 0o644, content: r.notices},
 	}, r.date)
 	if err != nil {
 		return nil, err

@@ -35,6 +35,7 @@ type options struct {
 	signKey *minisign.PrivateKey // nil writes no signature
 	only    bool                 // check the types for every target, and write nothing
 	compile bool                 // compile and vet for every target, too
+	notices bool                 // write the notices about the works of others, and nothing else
 }
 
 func main() {
@@ -53,6 +54,9 @@ func run(ctx context.Context, args []string) error {
 	}
 	if o.only {
 		return o.check(ctx)
+	}
+	if o.notices {
+		return o.writeNotices(ctx)
 	}
 	if err := os.RemoveAll(o.out); err != nil {
 		return err
@@ -83,6 +87,7 @@ func parse(ctx context.Context, args []string) (o options, err error) {
 	uncommitted := flags.Bool("uncommitted", false, "build the files as they are, though they are not committed")
 	flags.BoolVar(&o.only, "check", false, "check that the types fit on every platform, and write nothing")
 	flags.BoolVar(&o.compile, "compile", false, "with -check, also compile and vet the program for every platform")
+	flags.BoolVar(&o.notices, "notices", false, "write the notices about the works of others that are embedded, and nothing else")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -94,7 +99,7 @@ func parse(ctx context.Context, args []string) (o options, err error) {
 			return o, err
 		}
 	}
-	if o.only {
+	if o.only || o.notices {
 		return o, nil
 	}
 	if !semver.MatchString(o.version) {

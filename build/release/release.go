@@ -21,6 +21,7 @@ import (
 type release struct {
 	options
 	binaries  []binary
+	notices   []byte // about the works of others, as the programs print them
 	artifacts []artifact
 }
 

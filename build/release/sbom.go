@@ -31,9 +31,9 @@ func (r *release) sbom(b binary) ([]byte, error) {
 		refs   []string
 	)
 	for _, c := range b.components {
-		entry := cdx.Component{BOMRef: c.packageURL, Type: cdx.ComponentTypeLibrary, Name: c.name, Version: c.version, PackageURL: c.packageURL}
-		if c.licence != "" {
-			entry.Licenses = &cdx.Licenses{{Expression: c.licence}}
+		entry := cdx.Component{
+			BOMRef: c.packageURL, Type: cdx.ComponentTypeLibrary, Name: c.name, Version: c.version, PackageURL: c.packageURL,
+			Licenses: &cdx.Licenses{{Expression: c.licence}},
 		}
 		if c.sha512 != "" {
 			entry.Hashes = &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA512, Value: c.sha512}}

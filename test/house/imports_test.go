@@ -153,7 +153,7 @@ var importTable = []importRule{
 	{
 		dir: "internal/cli/server",
 		inside: []string{
-			".", "client", "internal/app", "internal/background", "internal/certificate", "internal/cli", "internal/connect", "internal/doctor", "internal/load", "internal/logs", "internal/release", "internal/safetext",
+			".", "client", "internal/app", "internal/background", "internal/certificate", "internal/cli", "internal/connect", "internal/doctor", "internal/load", "internal/logs", "internal/release", "internal/safetext", "internal/thirdparty",
 		},
 		others: true, never: sqlPackages,
 	},
@@ -221,6 +221,7 @@ var importTable = []importRule{
 	{dir: "internal/hub/feed", inside: []string{".", "internal/hub/core", "internal/hub/live", "internal/hub/pending", "internal/hub/runs", "internal/hub/storage", "internal/roles", "internal/scopes"}, never: sqlAndWeb},
 	{dir: "internal/hub/archive", inside: []string{".", "internal/audit", "internal/hub/core", "internal/hub/runs", "internal/hub/storage", "internal/roles"}, never: sqlAndWeb},
 	{dir: "internal/hub/audits", inside: []string{".", "internal/audit", "internal/hub/core", "internal/hub/storage", "internal/roles"}, never: sqlAndWeb},
+	{dir: "internal/thirdparty", never: sqlAndWeb},
 	{dir: "internal/timing", inside: []string{".", "agent"}, never: sqlAndWeb},
 	{dir: "internal/limit", inside: []string{".", "internal/metrics"}, never: sqlAndWeb},
 	{dir: "internal/load", inside: []string{".", "client"}, never: sqlPackages},
