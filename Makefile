@@ -66,10 +66,10 @@ NODE_CA := $(firstword $(NODE_EXTRA_CA_CERTS) $(wildcard /etc/ssl/certs/ca-certi
 SLOW := /(bench(/.*)?|client|cmd/shoal|examples/.*|agent/(mcptool|filestore)|internal/(app|apptest|auth|background|clusterbus/(natscore|pgnotify)|console|docsite|doctor|filelock|harness/process|load|mcpbridge|release|shoaltest.*|sqlstore|sqlite|hub|run|httpapi|mcpapi)|test/(agui|aisdk|attack|clients|cluster|conformance|console|e2e|faults|mcp-ts|models|openai|otlp|pages|python|react|release|resume|secrets|sqlstore|typescript|upgrade))$$
 QUICK := ^Test(Scenarios|Transcripts|Wire|Stories|ToolsAreTheContracts|OpenAPIDocumentIsFresh|EveryInputHasABound)$$
 
-.PHONY: help run build release web setup formatted check test prove race lint format fuzz torture pictures bench generate verify
+.PHONY: help run build release vulnerabilities web setup formatted check test prove race lint format fuzz torture pictures bench generate verify
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## Build and start the server; ARGS="--addr …" goes to `shoal serve`
 	bin/shoal serve $(ARGS)
@@ -128,6 +128,10 @@ lint: formatted $(PYTHON) ## Check the format and what the linters see
 	GOWORK=off go -C build vet ./release
 	$(BIN)/golangci-lint run $(PACKAGES)
 	GOWORK=off go -C build run ./release -check$(if $(CI), -compile)
+	$(if $(CI),scripts/vulnerabilities.sh)
+
+vulnerabilities: ## Fail if the program calls what is known to be vulnerable; says so where that cannot be checked
+	@scripts/vulnerabilities.sh
 
 format: $(TOOLS) $(PYTHON) ## Format all files in Go and Python
 	$(BIN)/gofumpt -w .
