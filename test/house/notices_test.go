@@ -11,6 +11,9 @@ import (
 	"github.com/shoal-dev/shoal/internal/thirdparty"
 )
 
+// noticedLine is a line of the list: name and version, and licences.
+var noticedLine = regexp.MustCompile(`^(.*?) +([A-Z0-9][\w.-]+( AND [\w.-]+)*)\n$`)
+
 // What the program says about the works of others is about those that it is built from.
 // `make verify` also compares the texts.
 func TestNoticesAreAboutWhatIsLinked(t *testing.T) {
@@ -22,7 +25,7 @@ func TestNoticesAreAboutWhatIsLinked(t *testing.T) {
 	_, list, _ = strings.Cut(list, "\n\n")
 	noticed := map[string]bool{}
 	for line := range strings.Lines(list) {
-		works := regexp.MustCompile(`^(.*?) +([A-Z0-9][\w.-]+( AND [\w.-]+)*)\n$`).FindStringSubmatch(line)
+		works := noticedLine.FindStringSubmatch(line)
 		if works == nil {
 			t.Errorf("the list has the line %q", line)
 			continue
