@@ -22,9 +22,7 @@ function NoSuchPage() {
             Go to the spaces
           </Link>
         }
-      >
-        Check the address, or go to your spaces.
-      </Empty>
+      />
     </Page>
   );
 }

@@ -61,7 +61,7 @@ export function CheckField({ label, hint, error, ...rest }: Frame & InputHTMLAtt
   const id = useId();
   return (
     <div>
-      <label htmlFor={id} className="inline-flex min-h-6 items-center gap-2 touch:min-h-11">
+      <label htmlFor={id} className="inline-flex min-h-6 items-center gap-2 touch:min-h-11 has-disabled:opacity-60">
         <input id={id} type="checkbox" aria-describedby={hint === undefined ? undefined : `${id}-hint`} {...rest} />
         <span>{label}</span>
       </label>

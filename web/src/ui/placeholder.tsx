@@ -3,14 +3,18 @@ import { useEffect, useState, type ReactNode } from "react";
 import { ShoalError } from "@shoal-dev/client";
 import { Button } from "./button";
 
-/** The empty state: one sentence, one action, and the equivalent command line. */
+/** The empty state: one sentence, one action, and what does the same on the command line. */
 export function Empty({ title, children, action, command }: { title: string; children?: ReactNode; action?: ReactNode; command?: string | undefined }) {
   return (
     <div className="mx-auto flex max-w-md flex-col items-center gap-3 px-6 py-16 text-center">
       <h2 className="text-lg font-semibold">{title}</h2>
       {children !== undefined && <div className="text-soft">{children}</div>}
       {action !== undefined && <div className="[&>a]:inline-flex [&>a]:min-h-9 [&>a]:items-center touch:[&>a]:min-h-11">{action}</div>}
-      {command !== undefined && <code className="rounded-md bg-sunken px-2 py-1 font-mono text-sm break-all">{command}</code>}
+      {command !== undefined && (
+        <p className="text-sm text-soft">
+          On the command line: <code className="rounded-md bg-sunken px-2 py-1 box-decoration-clone">{command}</code>
+        </p>
+      )}
     </div>
   );
 }
