@@ -340,7 +340,7 @@ func TestReachOfRemoteAgents(t *testing.T) {
 		}
 		return m.Reach[0]
 	}
-	if r := mention(); r.State != shoal.ReachAsleep || r.Text != "waiting for a program that serves clerk" || r.Via == nil || *r.Via != shoal.ViaProgram {
+	if r := mention(); r.State != shoal.ReachAsleep || r.Text != "no program is connected for @clerk" || r.Via == nil || *r.Via != shoal.ViaProgram {
 		t.Errorf("without a program: %+v", r)
 	}
 	began := make(chan struct{}, 10)

@@ -95,8 +95,8 @@ var reachCases = []reachCase{
 		},
 	},
 	{
-		name: "remote without program", state: shoal.ReachAsleep, via: "program", text: "waiting for a program that serves ID", code: 7,
-		line: `Not reached: ID \(waiting for a program that serves ID\)\.`, note: `not reached: ID \(waiting for a program that serves ID\)`,
+		name: "remote without program", state: shoal.ReachAsleep, via: "program", text: "no program is connected for @ID", code: 7,
+		line: `Not reached: ID \(no program is connected for @ID\)\.`, note: `not reached: ID \(no program is connected for @ID\)`,
 		arrange: func(t *testing.T, s *reachStage, id string) { s.remote(t, id) },
 	},
 	{

@@ -93,7 +93,7 @@ func describeRemote(w *shoal.Wake, e shoal.Entity) {
 	case e.AtWork:
 		w.State, w.Text = shoal.ReachBusy, "its program is at work, and takes it next"
 	default:
-		w.State, w.Text = shoal.ReachAsleep, "waiting for a program that serves "+string(e.ID)
+		w.State, w.Text = shoal.ReachAsleep, "no program is connected for @"+string(e.ID)
 	}
 }
 

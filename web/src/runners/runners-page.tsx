@@ -68,12 +68,12 @@ function Online({ online, stopped = false }: { online: boolean; stopped?: boolea
 function Machine({ runner, onRemove }: { runner: Runner; onRemove: (() => void) | undefined }) {
   return (
     <li className="overflow-hidden rounded-lg border border-line bg-surface">
-      <div className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line bg-sunken px-4 py-2">
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line bg-ground px-4 py-2">
         <h3 className="flex min-w-0 flex-1 basis-60 flex-wrap items-center gap-x-3 gap-y-1">
           <span className="min-w-0 font-semibold break-words">{runner.id}</span>
           <Online online={runner.online} stopped={runner.agents.every((a) => a.report.stopped)} />
           <span className="text-sm font-normal text-soft">
-            last heard <Moment at={runner.seenAt} /> · {runner.version === "" ? "unknown version" : runner.version}
+            last heard <Moment at={runner.seenAt} /> · {runner.version === "" ? "unknown version" : `version ${runner.version}`}
           </span>
         </h3>
         {onRemove && (
@@ -102,10 +102,13 @@ function OnMachine({ agent: { agentId, online, report } }: { agent: RunnerAgent 
           {name}
         </Link>
         <code className="text-sm break-all text-soft">{agentId}</code>
-        {!online && <Online online={false} stopped={report.stopped === true} />}
-        <span className="flex flex-wrap gap-x-3 text-soft empty:hidden">
-          <WakeNoteOf agent={agentId} />
-        </span>
+        {online ? (
+          <span className="flex flex-wrap gap-x-3 text-soft empty:hidden">
+            <WakeNoteOf agent={agentId} />
+          </span>
+        ) : (
+          <Online online={false} stopped={report.stopped === true} />
+        )}
       </h4>
       {report.problem !== undefined && <p className="rounded-md bg-bad-soft px-3 py-2 text-sm text-bad">{report.problem}</p>}
       <dl className="grid gap-x-4 gap-y-1 text-sm sm:grid-cols-[9rem_minmax(0,1fr)]">
@@ -146,7 +149,7 @@ function NewRunner() {
       <Copyable name="Run a coding agent" text={`SHOAL_KEY=… shoal runner claude-code ${at}`} />
       <Copyable name="Run it at every login" text={`SHOAL_KEY=… shoal runner claude-code ${at} --install`} />
       <p className="text-sm text-soft">
-        In place of claude-code: codex, gemini-cli, opencode, or acp with --program. --mode read or edit, --respond-to and --approve change what it may do, only there.{" "}
+        Other agents: <code>codex</code>, <code>gemini-cli</code>, <code>opencode</code>, or <code>acp</code> with <code>--program</code>. Options set what it may do: <code>--mode read</code> or <code>edit</code>, <code>--respond-to</code> and <code>--approve</code>. They can be changed on that machine only.{" "}
         <Link to="/s/$session/connect" params={{ session }} className="text-accent underline">
           Connect a coding agent in your terminal
         </Link>{" "}
