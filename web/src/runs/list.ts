@@ -12,16 +12,17 @@ export interface Wanted {
   readonly trigger?: string | undefined;
   /** Begun within the last hour, day or week. */
   readonly within?: "hour" | "day" | "week" | undefined;
+  /** The same as the group "failed", in addresses of earlier versions. */
   readonly failed?: boolean | undefined;
 }
 
 /** Groups of states that people ask for, as the API takes them. */
 export const groups = {
-  "under-way": { name: "under way", status: "queued,running,waiting_tool,waiting_reply" },
-  waiting: { name: "waiting for somebody", status: "waiting_tool,waiting_reply" },
-  completed: { name: "completed", status: "completed" },
-  failed: { name: "failed", status: "failed" },
-  canceled: { name: "canceled", status: "canceled" },
+  "under-way": { name: "Under way", status: "queued,running,waiting_tool,waiting_reply" },
+  waiting: { name: "Waiting for somebody", status: "waiting_tool,waiting_reply" },
+  completed: { name: "Completed", status: "completed" },
+  failed: { name: "Failed", status: "failed" },
+  canceled: { name: "Canceled", status: "canceled" },
 } as const;
 
 const hour = 3_600_000;

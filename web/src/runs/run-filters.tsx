@@ -6,7 +6,7 @@ import { useState } from "react";
 import { useEntities, useSpaces } from "@/live/hooks";
 import { Button } from "@/ui/button";
 import { classes } from "@/ui/classes";
-import { CheckField, SelectField } from "@/ui/field";
+import { SelectField } from "@/ui/field";
 import { groups } from "./list";
 
 const from = "/s/$session/runs" as const;
@@ -27,8 +27,8 @@ export function RunFilters() {
       </Button>
       <div className={classes("grid grid-cols-2 items-end gap-3 max-sm:pb-3 sm:flex sm:flex-wrap", !open && "max-sm:hidden")}>
         <div className="sm:w-36">
-          <SelectField label="State" value={search.failed === true ? "failed" : (search.status ?? "")} disabled={search.failed === true} onChange={(e) => set({ status: e.target.value === "" ? undefined : e.target.value })}>
-            <option value="">any</option>
+          <SelectField label="State" value={search.failed === true ? "failed" : (search.status ?? "")} onChange={(e) => set({ status: e.target.value === "" ? undefined : e.target.value, failed: undefined })}>
+            <option value="">Any</option>
             {Object.entries(groups).map(([id, g]) => (
               <option key={id} value={id}>
                 {g.name}
@@ -38,7 +38,7 @@ export function RunFilters() {
         </div>
         <div className="sm:w-36">
           <SelectField label="Agent" value={search.agent ?? ""} onChange={(e) => set({ agent: e.target.value === "" ? undefined : e.target.value })}>
-            <option value="">any</option>
+            <option value="">Any</option>
             {search.agent !== undefined && !agents.some((a) => a.id === search.agent) && <option value={search.agent}>{search.agent}</option>}
             {agents.map((a) => (
               <option key={a.id} value={a.id}>
@@ -49,7 +49,7 @@ export function RunFilters() {
         </div>
         <div className="sm:w-36">
           <SelectField label="Space" value={search.space ?? ""} onChange={(e) => set({ space: e.target.value === "" ? undefined : e.target.value })}>
-            <option value="">any</option>
+            <option value="">Any</option>
             {search.space !== undefined && !spaces.some((s) => s.id === search.space) && <option value={search.space}>{search.space}</option>}
             {spaces.map((s) => (
               <option key={s.id} value={s.id}>
@@ -60,30 +60,29 @@ export function RunFilters() {
         </div>
         <div className="sm:w-36">
           <SelectField label="Started by" value={search.trigger ?? ""} onChange={(e) => set({ trigger: e.target.value === "" ? undefined : e.target.value })}>
-            <option value="">anything</option>
-            <option value="space_message">a message</option>
-            <option value="plan">a plan</option>
-            <option value="service">a service</option>
+            <option value="">Anything</option>
+            <option value="space_message">A message</option>
+            <option value="plan">A plan</option>
+            <option value="service">A service</option>
           </SelectField>
         </div>
         <div className="sm:w-36">
           <SelectField label="Within" value={search.within ?? ""} onChange={(e) => set({ within: within.find((w) => w === e.target.value) })}>
-            <option value="">all time</option>
+            <option value="">All time</option>
             {within.map((w) => (
               <option key={w} value={w}>
-                the last {w}
+                The last {w}
               </option>
             ))}
           </SelectField>
         </div>
-        <div className="flex min-h-9 touch:min-h-11 flex-wrap items-center gap-3">
-          <CheckField label="Failed only" checked={search.failed === true} onChange={(e) => set({ failed: e.target.checked ? true : undefined, status: undefined })} />
-          {any !== undefined && (
-            <Button small onClick={() => set({ agent: undefined, space: undefined, status: undefined, failed: undefined, trigger: undefined, within: undefined })}>
+        {any !== undefined && (
+          <div className="flex min-h-9 touch:min-h-11 items-center">
+            <Button small onClick={() => void go({ search: {}, replace: true })}>
               Clear
             </Button>
-          )}
-        </div>
+          </div>
+        )}
       </div>
     </form>
   );

@@ -1,7 +1,8 @@
 // The inspector of one run.
-import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { Back } from "@/app/back";
+import { useConsole } from "@/app/console";
 import { useFreshActs } from "@/app/fresh-acts";
 import { ended, ShoalError } from "@shoal-dev/client";
 import { useName } from "@/live/hooks";
@@ -33,7 +34,7 @@ function Inspector({ run }: { run: string }) {
   if (record === undefined)
     return (
       <Page title="Run" back={back}>
-        {problem === null ? <Loading /> : ShoalError.from(problem).status === 404 ? <Empty title="Run not found">It does not exist or is not in your spaces.</Empty> : <Failed error={problem} retry={retry} />}
+        {problem === null ? <Loading /> : ShoalError.from(problem).status === 404 ? <Unknown /> : <Failed error={problem} retry={retry} />}
       </Page>
     );
   return (
@@ -53,6 +54,22 @@ function Inspector({ run }: { run: string }) {
       <RunHead run={record.run} quiet={tab === "errors"} />
       <Views record={record} log={log} />
     </Page>
+  );
+}
+
+function Unknown() {
+  const { session } = useConsole();
+  return (
+    <Empty
+      title="Run not found"
+      action={
+        <Link to="/s/$session/runs" params={{ session }} className="text-accent underline">
+          All runs
+        </Link>
+      }
+    >
+      It does not exist or is not in your spaces.
+    </Empty>
   );
 }
 

@@ -12,7 +12,7 @@ import { Elapsed } from "./run-head";
 import { TriggerWords } from "./trigger";
 import { errorHelp, shortMoney, tokens } from "./words";
 
-const columns = "lg:grid-cols-[10.5rem_7.5rem_minmax(8rem,1fr)_5.5rem_5.5rem_2.5rem_7.5rem_3.5rem]";
+const columns = "lg:grid-cols-[9.5rem_7.5rem_minmax(8rem,1fr)_7rem_5rem_2.5rem_7.5rem_3.5rem]";
 
 interface Props {
   runs: readonly Run[];
@@ -87,16 +87,18 @@ function Row({ run }: { run: Run }) {
       <span role="cell" className="text-right lg:text-left">
         <Moment at={run.startedAt ?? run.createdAt} />
       </span>
-      <span role="cell" className="order-4 text-soft tabular-nums lg:order-none lg:text-ink">
-        <Elapsed run={run} />
-      </span>
-      <span role="cell" className="order-4 text-soft tabular-nums lg:order-none lg:text-right lg:text-ink">
-        {run.steps}
-        <span className="lg:sr-only"> {run.steps === 1 ? "step" : "steps"}</span>
-      </span>
-      <span role="cell" className="order-4 truncate text-right text-soft tabular-nums lg:order-none lg:text-ink" title={`${u.inputTokens} in, ${u.cachedInputTokens} of them cached; ${u.outputTokens} out, ${u.reasoningTokens} of them reasoning`}>
-        {tokens(u.inputTokens)} <span className="text-soft">in</span> {tokens(u.outputTokens)} <span className="text-soft">out</span>
-      </span>
+      <div role="presentation" className="order-4 col-span-3 flex gap-x-3 text-soft tabular-nums lg:contents">
+        <span role="cell" className="max-lg:min-w-20 lg:text-ink">
+          <Elapsed run={run} />
+        </span>
+        <span role="cell" className="lg:text-right lg:text-ink">
+          {run.steps}
+          <span className="lg:sr-only"> {run.steps === 1 ? "step" : "steps"}</span>
+        </span>
+        <span role="cell" className="ml-auto truncate text-right lg:ml-0 lg:text-ink" title={`${u.inputTokens} in, ${u.cachedInputTokens} of them cached; ${u.outputTokens} out, ${u.reasoningTokens} of them reasoning`}>
+          {tokens(u.inputTokens)} <span className="text-soft">in</span>, {tokens(u.outputTokens)} <span className="text-soft">out</span>
+        </span>
+      </div>
       <span role="cell" className="hidden text-right tabular-nums lg:block" title={u.cost === 0 ? "No price of the model is known" : undefined}>
         {shortMoney(u.cost, u.currency)}
       </span>

@@ -1,6 +1,6 @@
 // The list of runs, live.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { useSearch } from "@tanstack/react-router";
+import { Link, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo, useRef, useState } from "react";
 import { api } from "@/api/client";
 import { useConsole } from "@/app/console";
@@ -60,8 +60,18 @@ export function RunsPage() {
 }
 
 function None({ wanted }: { wanted: Wanted }) {
+  const { session } = useConsole();
   if (wanted.agent !== undefined || wanted.space !== undefined || wanted.failed === true || wanted.status !== undefined || wanted.trigger !== undefined || wanted.within !== undefined)
-    return <Empty title="No matching runs">{wanted.failed === true ? "No run has failed." : "Clear the filters to see all runs."}</Empty>;
+    return (
+      <Empty
+        title="No matching runs"
+        action={
+          <Link to="/s/$session/runs" params={{ session }} replace className="text-accent underline">
+            Show all runs
+          </Link>
+        }
+      />
+    );
   return (
     <Empty title="No runs yet" command="shoal runs">
       A run starts when a person writes to a hosted agent, when a plan (a schedule) is due, or when a service triggers it.
