@@ -162,6 +162,9 @@ func (p *parser) setFilter(name, value string, not bool) {
 		}
 	case Kind:
 		value = strings.ToLower(value)
+		if value == "person" { // as the console calls them
+			value = string(shoal.Human)
+		}
 		if !slices.Contains(Kinds(), value) {
 			p.err = fmt.Errorf("has kind:%s; valid are %s", value, strings.Join(Kinds(), ", "))
 		}

@@ -50,6 +50,7 @@ func TestParse(t *testing.T) {
 		"from:@ann in:#shop FROM:bob x":  "x* from=ann in=shop from=bob",
 		"-from:ann mentions:me":          "-from=ann mentions=me",
 		`from:"ann" has:LINK kind:Human`: "from=ann has=link kind=human",
+		"kind:person -kind:Person":       "kind=human -kind=human",
 		"before:2026":                    "<2026-01-01T00:00:00",
 		"after:2026-02":                  ">=2026-02-01T00:00:00",
 		"after:2026-02-03 before:2026-02-03T10:00:00+01:00": ">=2026-02-03T00:00:00 <2026-02-03T09:00:00",

@@ -10,6 +10,7 @@ import { useConsole } from "@/app/console";
 import { useShortcut } from "@/app/shortcuts";
 import { useEntities, useSpaces } from "@/live/hooks";
 import { Button } from "@/ui/button";
+import { classes } from "@/ui/classes";
 import { Page } from "@/ui/page";
 import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { Hits } from "./hits";
@@ -62,7 +63,7 @@ function SearchBox({ typed, onSearch }: { typed: string; onSearch: (q: string) =
         rememberSearch(text);
         onSearch(text);
       }}
-      className="flex flex-col gap-1"
+      className="flex flex-col gap-2"
     >
       <label htmlFor="search" className="sr-only">
         Search for
@@ -83,7 +84,7 @@ function SearchBox({ typed, onSearch }: { typed: string; onSearch: (q: string) =
         />
       </div>
       <p id="search-hint" className="text-sm text-soft">
-        All words must occur; the last one may be incomplete. <code>"quotes"</code> keep words together, <code>-word</code> excludes a word. Filters: <code>in:launch</code>, <code>from:ann</code>, <code>mentions:me</code>, <code>has:link</code> (file, image, link, code, tool, approval, data), <code>kind:human</code> or <code>kind:agent</code>, <code>before:2027-01-31</code>, <code>after:2027-01</code>.
+        All words must occur; the last one may be incomplete. <code>"quotes"</code> keep words together, <code>-word</code> excludes a word. Filters: <code>in:launch</code>, <code>from:ann</code>, <code>mentions:me</code>, <code>has:link</code> (file, image, link, code, tool, approval, data), <code>kind:person</code> or <code>kind:agent</code>, <code>before:2027-01-31</code>, <code>after:2027-01</code>.
       </p>
     </form>
   );
@@ -94,7 +95,7 @@ function Start({ onSearch }: { onSearch: (q: string) => void }) {
   if (recent.length === 0) {
     return (
       <Empty title="Search your messages" command="shoal search WORDS">
-        Searches all spaces that you are a member of. On the command line:
+        Searches all spaces that you are a member of.
       </Empty>
     );
   }
@@ -157,15 +158,18 @@ function Found({ typed, best, onSort }: { typed: string; best: boolean; onSort: 
   if (found.isError) return <Failed error={found.error} retry={() => void found.refetch()} />;
   if (found.isPending) return <Loading label="Searching" />;
   const count = `${hits.length}${found.hasNextPage ? " or more" : ""} ${hits.length === 1 && !found.hasNextPage ? "message" : "messages"}`;
+  const none = hits.length === 0 && !looking;
   return (
     <>
-      <div className="flex items-center justify-between gap-3 text-sm text-soft">
+      <div className={classes("flex items-center justify-between gap-3 text-sm text-soft", none && "sr-only")}>
         <p role="status">{hits.length > 0 ? count : looking ? "Searching older messages …" : "No results"}</p>
-        <Button small tone="quiet" aria-pressed={best} onClick={() => onSort(!best)}>
-          {best ? "Best first" : "Newest first"}
-        </Button>
+        {!none && (
+          <Button small tone="quiet" className="-mr-3" onClick={() => onSort(!best)}>
+            Sort: {best ? "best match" : "newest"}
+          </Button>
+        )}
       </div>
-      {hits.length === 0 && !looking && <Empty title="No results">No message in your spaces matches. Try fewer words, or the start of a word.</Empty>}
+      {none && <Empty title="No results">No message in your spaces matches. Try fewer words, or the start of a word.</Empty>}
       <Hits hits={hits} together={!best} onFollow={() => rememberSearch(typed)} />
       {found.hasNextPage && !looking && (
         <div className="text-center">
