@@ -19,7 +19,7 @@ export function ActAs() {
         {actor !== null && !entities.some((e) => e.id === actor) && <option value={actor}>{actor}</option>}
         {entities.map((e) => (
           <option key={e.id} value={e.id}>
-            {e.name === e.id ? e.id : `${e.name} (${e.id})`}, {e.kind}
+            {e.name === e.id ? e.id : `${e.name} (${e.id})`}, {e.kind === "human" ? "person" : "agent"}
           </option>
         ))}
       </SelectField>

@@ -1,12 +1,14 @@
 // All sessions of the server, and the details of one.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
-import { ArrowLeft, Plus } from "lucide-react";
+import { Plus } from "lucide-react";
 import { useState } from "react";
 import { api } from "@/api/client";
 import { allPages, type Session } from "@shoal-dev/client";
+import { Back } from "@/app/back";
 import { useConsole } from "@/app/console";
 import { useFreshActs } from "@/app/fresh-acts";
+import { Badge } from "@/ui/badge";
 import { Button } from "@/ui/button";
 import { classes } from "@/ui/classes";
 import { Page } from "@/ui/page";
@@ -19,6 +21,7 @@ import { SessionDetail, SessionState } from "./session-detail";
 export function SessionsPage() {
   useFreshActs();
   const { admin } = useConsole();
+  const { id } = useSearch({ from: "/s/$session/sessions" });
   const [making, setMaking] = useState(false);
   if (!admin) {
     return (
@@ -30,7 +33,8 @@ export function SessionsPage() {
   return (
     <Page
       title="Sessions"
-      about="Isolated workspaces: nothing crosses from one to another."
+      back={id !== undefined && <Back to="/s/$session/sessions" label="All sessions" />}
+      about={<span className="max-sm:hidden">Isolated workspaces: nothing crosses from one to another.</span>}
       actions={
         <Button tone="primary" icon={<Plus aria-hidden className="size-4" />} onClick={() => setMaking(true)}>
           New session
@@ -61,9 +65,6 @@ function Sessions() {
         ))}
       </ul>
       <div className={classes("min-w-0 px-5 py-5 lg:block lg:overflow-y-auto", id === undefined && "hidden")}>
-        <Link to="/s/$session/sessions" params={{ session: here }} search={{}} className="mb-4 inline-flex min-h-6 touch:min-h-11 items-center gap-1.5 text-accent underline lg:hidden">
-          <ArrowLeft aria-hidden className="size-4" /> All sessions
-        </Link>
         {shown === undefined ? <Empty title={`Session “${chosen}” not found`}>It may have been deleted.</Empty> : <SessionDetail key={shown.id} session={shown} />}
       </div>
     </div>
@@ -83,6 +84,7 @@ function SessionRow({ session, chosen }: { session: Session; chosen: boolean }) 
       >
         <span className="flex items-center gap-2">
           <span className="min-w-0 flex-1 truncate font-semibold">{session.name}</span>
+          {session.id === here && <Badge tone="accent">current</Badge>}
           <SessionState session={session} />
         </span>
         <span className="text-sm text-soft">

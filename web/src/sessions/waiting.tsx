@@ -26,26 +26,29 @@ function WaitRow({ session, wait }: { session: string; wait: Wait }) {
   const who = useName(wait.who);
   const Icon = wait.run === null ? Clock : Hand;
   return (
-    <li className="flex flex-wrap items-baseline gap-x-3 gap-y-1 px-4 py-2.5">
-      <Icon aria-hidden className="size-4 shrink-0 self-center text-warn" />
-      <span className="min-w-0 flex-1 basis-64 break-words">
-        <strong>{who}</strong> waits for {wait.what}
-        {wait.times > 1 && ` (${wait.times} times)`}
-        {wait.whom.length > 0 && (
-          <>
-            {" "}
-            from <Names of={wait.whom} />
-          </>
-        )}
-      </span>
-      <span className="text-sm whitespace-nowrap text-soft">
-        {wait.endsAt !== null ? <Left until={wait.endsAt} /> : wait.since !== null ? <>for <Since at={wait.since} /></> : null}
-      </span>
-      {wait.run !== null && (
-        <Link to="/s/$session/runs/$run" params={{ session, run: wait.run }} className="text-sm text-accent underline">
-          run
-        </Link>
-      )}
+    <li className="flex gap-3 px-4 py-2.5">
+      <Icon aria-hidden className="mt-1 size-4 shrink-0 text-warn" />
+      <div className="min-w-0 flex-1">
+        <p className="break-words">
+          <strong>{who}</strong> waits for {wait.what}
+          {wait.times > 1 && ` ×${wait.times}`}
+        </p>
+        <p className="flex flex-wrap gap-x-3 text-sm text-soft">
+          {wait.where !== null && <span className="min-w-0 break-words">in {wait.where}</span>}
+          {wait.whom.length > 0 && (
+            <span className="min-w-0 break-words">
+              <Names of={wait.whom} /> can answer
+            </span>
+          )}
+          {wait.since !== null && <span>for <Since at={wait.since} /></span>}
+          {wait.endsAt !== null && <Left until={wait.endsAt} />}
+          {wait.run !== null && (
+            <Link to="/s/$session/runs/$run" params={{ session, run: wait.run }} className="text-accent underline">
+              Open run
+            </Link>
+          )}
+        </p>
+      </div>
     </li>
   );
 }

@@ -21,12 +21,12 @@ const pending = (status: PendingAction["status"], kind: PendingAction["kind"]): 
 describe("the waits", () => {
   it("lists a connected agent that waits for a mention, until its wait ends", () => {
     const found = waits({ entities: [entity("scout", "waiting", "2026-11-22T08:00:41.000Z"), entity("idle", "connected")], runs: [], pending: [], spaces: [] });
-    expect(found).toEqual([{ id: "entity:scout", who: "scout", what: "a mention", whom: [], endsAt: "2026-11-22T08:00:41.000Z", since: null, run: null, times: 1 }]);
+    expect(found).toEqual([{ id: "entity:scout", who: "scout", what: "a mention", where: null, whom: [], endsAt: "2026-11-22T08:00:41.000Z", since: null, run: null, times: 1 }]);
   });
   it("lists a run that waits for the people of the space with its request", () => {
     const found = waits({ entities: [], runs: [], pending: [pending("open", "permission")], spaces: [space] });
     expect(found).toEqual([
-      { id: "pnd_1", who: "bot", what: "permission for Pay in Shopping", whom: ["ann"], endsAt: "2026-11-22T09:00:00.000Z", since: "2026-11-22T08:00:00.000Z", run: "run_1", times: 1 },
+      { id: "pnd_1", who: "bot", what: "permission for Pay", where: "Shopping", whom: ["ann"], endsAt: "2026-11-22T09:00:00.000Z", since: "2026-11-22T08:00:00.000Z", run: "run_1", times: 1 },
     ]);
   });
   it("counts several requests for one tool on one line", () => {

@@ -11,6 +11,8 @@ export interface Wait {
   readonly who: string;
   /** What it waits for, as in "waits for …". */
   readonly what: string;
+  /** The name of the space in which it waits; null if none is known. */
+  readonly where: string | null;
   /** Who can end the wait, as ids; empty for anybody. */
   readonly whom: readonly string[];
   /** When the wait expires; null for never. */
@@ -40,19 +42,18 @@ const kinds: Record<PendingAction["kind"], (p: PendingAction) => string> = {
 export function waits({ entities, runs, pending, spaces }: Known): Wait[] {
   const out: Wait[] = [];
   for (const e of entities) {
-    if (e.state === "waiting") out.push({ id: `entity:${e.id}`, who: e.id, what: "a mention", whom: [], endsAt: e.waitEndsAt, since: null, run: null, times: 1 });
+    if (e.state === "waiting") out.push({ id: `entity:${e.id}`, who: e.id, what: "a mention", where: null, whom: [], endsAt: e.waitEndsAt, since: null, run: null, times: 1 });
   }
   for (const p of pending) {
     if (p.status !== "open") continue;
     const space = spaces.find((s) => s.id === p.spaceId);
     const people = (space?.members ?? []).filter((m) => m.kind === "human").map((m) => m.entityId);
-    const where = space === undefined ? "" : ` in ${space.name}`;
-    out.push({ id: p.id, who: p.agentId, what: kinds[p.kind](p) + where, whom: people, endsAt: p.expiresAt, since: p.createdAt, run: p.runId, times: 1 });
+    out.push({ id: p.id, who: p.agentId, what: kinds[p.kind](p), where: space?.name ?? null, whom: people, endsAt: p.expiresAt, since: p.createdAt, run: p.runId, times: 1 });
   }
   for (const r of runs) {
     if (r.status !== "waiting_reply") continue;
     const named = (id: string): string => entities.find((e) => e.id === id)?.name ?? id;
-    out.push({ id: r.id, who: r.agentId, what: awaitedReply(r, named), whom: [], endsAt: r.waitingFor?.until ?? null, since: null, run: r.id, times: 1 });
+    out.push({ id: r.id, who: r.agentId, what: awaitedReply(r, named), where: null, whom: [], endsAt: r.waitingFor?.until ?? null, since: null, run: r.id, times: 1 });
   }
   return together(out);
 }
@@ -61,7 +62,7 @@ export function waits({ entities, runs, pending, spaces }: Known): Wait[] {
 function together(all: readonly Wait[]): Wait[] {
   const out = new Map<string, Wait>();
   for (const w of all) {
-    const key = JSON.stringify([w.who, w.what, w.run]);
+    const key = JSON.stringify([w.who, w.what, w.where, w.run]);
     const first = out.get(key);
     out.set(key, first === undefined ? w : { ...first, times: first.times + 1 });
   }
