@@ -13,7 +13,7 @@ import { Failed } from "@/ui/placeholder";
 import { timeOfDay } from "@/ui/time";
 import { cronWords, readCron } from "./cron";
 import { bodyOf, fieldsOf, newFields, type PlanFields, wrongField } from "./plan-form";
-import { nextTimes, zoneOf } from "./zone";
+import { nextTimes, ownZone, zoneOf } from "./zone";
 
 interface Props {
   /** The plan to change; without one, a new plan is created. */
@@ -52,7 +52,7 @@ export function PlanDialog({ plan, agents, onClose }: Props) {
     onError: () => requestAnimationFrame(() => shown.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus()),
     onSuccess: async (saved) => {
       await queries.invalidateQueries({ queryKey: ["plans", session] });
-      notify(saved.nextRunAt === null ? `Saved ${saved.name}. It does not run again.` : `Saved ${saved.name}. Next run: ${momentWords(saved.nextRunAt, saved.timeZone)}.`);
+      notify(saved.nextRunAt === null ? `Saved ${saved.name}. It does not run again.` : `Saved ${saved.name}. Next run: ${momentWords(saved.nextRunAt, ownZone())}.`);
       onClose();
     },
   });

@@ -14,6 +14,7 @@ import { notifyError } from "@/ui/notice";
 import { Moment } from "@/ui/time";
 import { cronWords, readCron } from "./cron";
 import { momentWords, PlanDialog } from "./plan-dialog";
+import { ownZone } from "./zone";
 
 const states: Record<Plan["status"], { readonly tone: Tone; readonly word: string; readonly icon: typeof Play }> = {
   pending: { tone: "ok", word: "planned", icon: CalendarClock },
@@ -74,7 +75,7 @@ function PlanRow({ plan, named, onChange, onDelete }: { plan: Plan; named: boole
       </div>
       <dl className="grid grid-cols-[auto_1fr] gap-x-3 text-sm sm:w-64">
         <dt className="text-soft">Next run</dt>
-        <dd>{plan.nextRunAt === null || plan.status !== "pending" ? "none" : <time dateTime={plan.nextRunAt}>{momentWords(plan.nextRunAt, plan.timeZone)}</time>}</dd>
+        <dd>{plan.nextRunAt === null || plan.status !== "pending" ? "none" : <time dateTime={plan.nextRunAt}>{momentWords(plan.nextRunAt, ownZone())}</time>}</dd>
         <dt className="text-soft">Last run</dt>
         <dd>{plan.lastRunAt === null ? "none yet" : <LastRun plan={plan} at={plan.lastRunAt} />}</dd>
       </dl>
