@@ -11,7 +11,7 @@ import { SelectField, TextField } from "@/ui/field";
 import { Failed, Loading } from "@/ui/placeholder";
 import { Moment } from "@/ui/time";
 import { type AuditRecord, verifies, verify } from "./verify";
-import { actWords, dayBound, groups, whoWords } from "./words";
+import { actWords, dayBound, deletedTargets, detailWords, groups, whoWords } from "./words";
 
 interface Filter {
   readonly log: "session" | "server";
@@ -43,6 +43,7 @@ export function Audit() {
     placeholderData: (before) => before, // while a person types
   });
   const records = found.data?.pages.flatMap((p) => p.items) ?? [];
+  const gone = deletedTargets(records);
   return (
     <>
       <Verify key={filter.log} session={session} log={filter.log} />
@@ -76,7 +77,7 @@ export function Audit() {
       {records.length > 0 && (
         <ol aria-label="Records" className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
           {records.map((r) => (
-            <Row key={`${r.sessionId ?? ""} ${r.seq}`} of={r} session={session} />
+            <Row key={`${r.sessionId ?? ""} ${r.seq}`} of={r} session={session} gone={gone(r)} />
           ))}
         </ol>
       )}
@@ -91,19 +92,19 @@ export function Audit() {
   );
 }
 
-function Row({ of: r, session }: { of: AuditRecord; session: string }) {
-  const details = Object.entries(r.details).map(([name, value]) => `${name}: ${value}`);
+function Row({ of: r, session, gone }: { of: AuditRecord; session: string; gone: boolean }) {
+  const details = Object.entries(r.details).map(([name, value]) => detailWords(name, value));
   return (
     <li className="flex flex-col gap-0.5 px-4 py-2.5">
       <p className="flex flex-wrap items-center gap-x-2 gap-y-1">
         <span className="min-w-0 break-words">
           <span className="font-semibold break-all">{whoWords(r)}</span> {actWords[r.act]}
         </span>
-        <Target of={r} session={session} />
+        <Target of={r} session={session} gone={gone} />
         {r.decision === "refused" && <Badge tone="warn">refused{r.count > 1 && ` ${r.count} times`}</Badge>}
       </p>
       <p className="flex flex-wrap gap-x-3 text-sm break-words text-soft">
-        <span>{r.seq}</span>
+        <span>#{r.seq}</span>
         <Moment at={r.at} />
         {r.address !== "" && <span className="break-all">from {r.address}</span>}
         {r.keyId !== "" && r.keyId !== r.target.id && <span className="break-all">with {r.keyId}</span>}
@@ -114,10 +115,10 @@ function Row({ of: r, session }: { of: AuditRecord; session: string }) {
 }
 
 // What is there no more has no link.
-function Target({ of: { act, target, sessionId }, session }: { of: AuditRecord; session: string }) {
+function Target({ of: { act, target, sessionId }, session, gone }: { of: AuditRecord; session: string; gone: boolean }) {
   if (target.id === "" || (target.kind === "session" && act !== "session.create")) return null;
-  const here = sessionId === session && !act.endsWith(".delete");
-  const style = "break-all text-accent hover:underline";
+  const here = sessionId === session && !gone;
+  const style = "break-all text-accent underline";
   if (here && target.kind === "space") {
     return (
       <Link to="/s/$session/spaces/$space" params={{ session, space: target.id }} className={style}>

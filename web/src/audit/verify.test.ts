@@ -1,7 +1,7 @@
 // The chain of an audit log, as a server has written it.
 import { describe, expect, test } from "vitest";
 import { type AuditRecord, verify } from "./verify";
-import { dayBound, whoWords } from "./words";
+import { dayBound, deletedTargets, detailWords, whoWords } from "./words";
 
 const log: readonly AuditRecord[] = [
   {"sessionId": "default", "seq": 4, "at": "2026-11-28T02:47:29.630Z", "act": "space.create", "decision": "allowed", "role": "admin", "keyId": "local", "signInId": "", "entityId": null, "actingAs": "operator", "target": {"kind": "space", "id": "purchasing"}, "details": {"members": "2"}, "address": "", "requestId": "", "count": 1, "prevHash": "0f80238860eb1eb6dd7f51c3152b18eb71e864b901cbbc933abdebdcb7fe9abf", "hash": "719272202f4061fc3395181e3342e2b3ff404829caff19a0a0ab41815a829968"},
@@ -40,6 +40,19 @@ describe("verify", () => {
 test("an admin who acts as somebody is the admin", () => {
   expect(whoWords({ role: "admin", entityId: null, actingAs: "ada" })).toBe("An admin acting as ada");
   expect(whoWords({ role: "entity", entityId: "ada", actingAs: null })).toBe("ada");
+});
+
+test("details are in the words of the other pages", () => {
+  expect(detailWords("entity", "ada")).toBe("participant: ada");
+  expect(detailWords("role", "entity")).toBe("role: participant");
+  expect(detailWords("name", "entity")).toBe("name: entity");
+});
+
+test("what was deleted is gone in the earlier records, too, until it is made anew", () => {
+  const record = (seq: number, act: AuditRecord["act"], kind: AuditRecord["target"]["kind"], id = "till"): AuditRecord => ({ ...log[0]!, seq, act, target: { kind, id } });
+  const records = [record(6, "agent.put", "agent", "other"), record(5, "space.create", "space"), record(4, "space.delete", "space"), record(3, "entity.erase", "entity"), record(2, "agent.put", "agent"), record(1, "space.create", "space")];
+  const gone = deletedTargets(records);
+  expect(records.filter(gone).map((r) => r.seq)).toEqual([4, 3, 2, 1]);
 });
 
 test("the last day of a filter is part of it", () => {

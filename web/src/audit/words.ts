@@ -71,6 +71,27 @@ export function whoWords(r: Pick<AuditRecord, "role" | "entityId" | "actingAs">)
   return r.actingAs === null ? role : `${role} acting as ${r.actingAs}`;
 }
 
+/** One detail of a record: its name and value. */
+export function detailWords(name: string, value: string): string {
+  const participant = name === "role" && value === "entity";
+  return `${name === "entity" ? "participant" : name}: ${participant ? "participant" : value}`;
+}
+
+/**
+ * Finds the targets that some of the records delete. The function that it returns reports
+ * whether the target of a record was deleted by this record or a later one.
+ */
+export function deletedTargets(records: readonly AuditRecord[]): (r: AuditRecord) => boolean {
+  const last = new Map<string, number>();
+  const key = (r: AuditRecord, kind = r.target.kind) => JSON.stringify([r.sessionId, kind, r.target.id]);
+  for (const r of records) {
+    if (!/\.(delete|erase)$/.test(r.act)) continue;
+    // The agent of a participant goes with it.
+    for (const k of r.target.kind === "entity" ? [key(r), key(r, "agent")] : [key(r)]) last.set(k, Math.max(last.get(k) ?? 0, r.seq));
+  }
+  return (r) => r.seq <= (last.get(key(r)) ?? 0);
+}
+
 /** The first moment of a day, or of the day after it, as the server's filter takes it; the days are those of the reader. */
 export function dayBound(day: string, end: boolean): string | undefined {
   const at = new Date(`${day}T00:00`);

@@ -24,7 +24,7 @@ const asNobody = { "X-Shoal-Entity": "" } as const;
 
 /** Creates a key for an entity, which is created if it is new, and adds the entity to spaces. */
 export async function connect({ session, entity, spaces }: Wanted): Promise<Connected> {
-  const key = await api.POST("/v1/keys", { headers: asNobody, body: { role: "entity", sessionId: session, entityId: entity, name: "connected from the console" } });
+  const key = await api.POST("/v1/keys", { headers: asNobody, body: { role: "entity", sessionId: session, entityId: entity, name: "made on the Connect page" } });
   const refused: { space: string; why: string }[] = [];
   for (const space of spaces) {
     try {

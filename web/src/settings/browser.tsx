@@ -28,14 +28,13 @@ export function Browser() {
       <p>
         {me.entityId !== null && me.signInId === null ? (
           <>
-            You are signed in as <span className="font-medium break-all">{me.entityId}</span> with an account. The browser stores a sign-in in two halves: one
+            You are signed in as <span className="font-medium break-all">{me.entityId}</span> with an account.
           </>
         ) : (
           <>
-            You are signed in with the {me.role} key <code className="font-mono break-all">{me.keyId}</code>. The browser stores a separate sign-in instead of the key: one
+            You are signed in with the {me.role} key <code className="font-mono break-all">{me.keyId}</code>. This browser does not store the key, but a sign-in of its own.
           </>
-        )}{" "}
-        half in a cookie that scripts cannot read, the other half for this address only.
+        )}
       </p>
       <SignIns />
       {admin && <AnotherDevice />}

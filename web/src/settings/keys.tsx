@@ -57,8 +57,8 @@ export function Keys() {
 
 /** What a key allows, as text. */
 export function allows(key: Key): string {
-  if (key.role === "admin") return "everything";
-  if (key.role === "service") return `a service in ${key.sessionId ?? ""}`;
+  if (key.role === "admin") return "may do everything";
+  if (key.role === "service") return `is a service in ${key.sessionId ?? ""}`;
   return `acts as ${key.entityId ?? ""} in ${key.sessionId ?? ""}`;
 }
 

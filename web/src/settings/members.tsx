@@ -94,8 +94,8 @@ function EntityRow({ stored, onEdit, onDelete }: { stored: Entity; onEdit: () =>
       <div className="min-w-0 flex-1 basis-40">
         <p className="flex flex-wrap items-center gap-x-2 gap-y-1">
           <span className="min-w-0 font-semibold break-words">{stored.name}</span>
-          <Badge>{stored.kind === "human" ? "person" : stored.hosted ? "hosted agent" : "connected agent"}</Badge>
-          {stored.id === actor && <Badge tone="accent">acting</Badge>}
+          <Badge>{kindWords(stored)}</Badge>
+          {stored.id === actor && <Badge tone="accent">you</Badge>}
           <EntityState state={state} />
         </p>
         <p className="text-sm break-words text-soft">
@@ -128,6 +128,13 @@ function EntityRow({ stored, onEdit, onDelete }: { stored: Entity; onEdit: () =>
       </div>
     </li>
   );
+}
+
+function kindWords(e: Entity): string {
+  if (e.kind === "human") return "person";
+  if (!e.hosted) return "connected agent";
+  // Of an agent that it runs itself, the server names no program.
+  return ["hosted", "wait"].includes(e.wake?.via ?? "hosted") ? "hosted agent" : "remote agent";
 }
 
 function Delete({ entity, onClose }: { entity: Entity; onClose: () => void }) {

@@ -38,7 +38,7 @@ export function Notifications() {
     <>
       <CheckField
         label="Notify me on this device"
-        hint="About mentions and requests: who and in which space, never the text. Not from spaces that you have muted."
+        hint="You are notified of mentions and requests: who and in which space, never the text. Muted spaces stay silent."
         checked={on}
         disabled={refused || toggle.isPending}
         onChange={(e) => toggle.mutate(e.target.checked)}

@@ -64,7 +64,7 @@ function Row({ name, children }: { name: string; children: ReactNode }) {
   return (
     <>
       <dt className="text-soft">{name}</dt>
-      <dd className="min-w-0">{children}</dd>
+      <dd className="min-w-0 *:align-top">{children}</dd>
     </>
   );
 }

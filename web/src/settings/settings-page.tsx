@@ -1,6 +1,6 @@
 // Settings, one topic at a time. The address names the topic.
 import { Link, useSearch } from "@tanstack/react-router";
-import type { ComponentType } from "react";
+import { type ComponentType, useEffect, useRef } from "react";
 import { type Act, useConsole } from "@/app/console";
 import { useFreshActs } from "@/app/fresh-acts";
 import { classes } from "@/ui/classes";
@@ -45,19 +45,24 @@ export function SettingsPage() {
   const asked = useSearch({ from: "/s/$session/settings" }).tab;
   const shown = tabs.filter((t) => t.needs === undefined || may(t.needs));
   const tab = shown.find((t) => t.id === asked) ?? shown[0];
+  const list = useRef<HTMLUListElement>(null);
+  // On a phone the topic that is shown may be beyond the edge.
+  useEffect(() => {
+    list.current?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [tab]);
   const Show = tab?.show ?? Appearance;
   return (
     <Page title="Settings">
-      <nav aria-label="Settings" className="border-b border-line bg-surface px-2.5">
-        <ul className="flex flex-wrap gap-x-1">
+      <nav aria-label="Settings" className="shrink-0">
+        <ul ref={list} className="fades flex gap-1 overflow-x-auto border-b border-line bg-surface px-2.5">
           {shown.map((t) => (
-            <li key={t.id}>
+            <li key={t.id} className="shrink-0">
               <Link
                 to="/s/$session/settings"
                 params={{ session }}
                 search={{ tab: t.id }}
                 aria-current={t === tab ? "page" : undefined}
-                className="-mb-px flex min-h-10 items-center border-b-2 touch:min-h-11 border-transparent px-2.5 text-soft -outline-offset-2 hover:text-ink aria-[current=page]:border-accent aria-[current=page]:font-medium aria-[current=page]:text-accent"
+                className="flex min-h-10 items-center border-b-2 touch:min-h-11 border-transparent px-2.5 text-soft -outline-offset-2 hover:text-ink aria-[current=page]:border-accent aria-[current=page]:font-medium aria-[current=page]:text-accent"
               >
                 {t.name}
               </Link>

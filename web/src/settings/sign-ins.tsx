@@ -24,7 +24,7 @@ export function SignIns() {
       <h3 id="sign-ins" className="text-lg font-semibold">
         Signed-in browsers
       </h3>
-      <p className="text-soft">{admin ? "All browsers that are signed in to this server, or to your session." : "All browsers in which you are signed in."} A sign-in ends after 12 hours without use, and after 30 days.</p>
+      <p className="text-soft">{admin ? "All browsers that are signed in to this server, or to your session." : "All browsers in which you are signed in."} A sign-in ends after 12 hours without use, at the latest after 30 days.</p>
       {found.isPending && <Loading />}
       {found.isError && <Failed error={found.error} retry={() => void found.refetch()} />}
       {found.isSuccess && (

@@ -56,7 +56,8 @@ function Bars({ caption, series, days, tick }: { caption: string; series: readon
           ))}
       </figcaption>
       <div className="grid grid-cols-[auto_1fr] gap-x-2">
-        <p aria-hidden className="flex h-40 flex-col justify-between text-right text-xs leading-none text-soft tabular-nums">
+        {/* Half a line higher and lower than the bars: each number is beside its line. */}
+        <p aria-hidden className="-my-1.5 flex h-43 flex-col justify-between text-right text-xs leading-none text-soft tabular-nums">
           {[top, top / 2, 0].map((n) => (
             <span key={n}>{tick(n)}</span>
           ))}

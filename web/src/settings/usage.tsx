@@ -36,7 +36,7 @@ export function Usage() {
   return (
     <>
       <div className="flex flex-wrap gap-4">
-        <SelectField label="Sum by" value={by} onChange={(e) => set({ by: e.target.value })}>
+        <SelectField label="Group by" value={by} onChange={(e) => set({ by: e.target.value })}>
           {Object.entries(groups).map(([id, name]) => (
             <option key={id} value={id}>
               {name}
