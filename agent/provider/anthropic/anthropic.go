@@ -101,12 +101,26 @@ type model struct {
 	noCache bool
 	hosted  []json.RawMessage
 	betas   string
+	at      *wire.Platform // nil at Anthropic
 }
 
 // New returns a model of the Messages API. If several options set a field, the last
 // one wins. Invalid options are reported as the error of each call.
-func New(name string, options ...Options) agent.Model {
+func New(name string, options ...Options) agent.Model { return newModel(nil, name, options) }
+
+// On returns a model that a cloud serves. It is for the packages of clouds, such as vertex and
+// bedrock: programs create a model with one of those.
+func On(platform *wire.Platform, name string, options ...Options) agent.Model {
+	return newModel(platform, name, options)
+}
+
+func newModel(at *wire.Platform, name string, options []Options) *model {
 	o := wire.Over(options...)
+	vendor := vendor
+	if at != nil {
+		vendor = at.Vendor
+		vendor.Explain = at.ExplainOver(explain)
+	}
 	client := wire.New(vendor, name, wire.Reach{
 		APIKey: o.APIKey, Key: o.Key, BaseURL: o.BaseURL, HTTPClient: o.HTTPClient, Headers: o.Headers, Window: o.Window,
 	})
@@ -114,7 +128,10 @@ func New(name string, options ...Options) agent.Model {
 	if err != nil && client.Invalid == nil {
 		client.Invalid = err
 	}
-	return &model{client, o.NoCache, hosted, betasOf(o.HostedTools)}
+	if at != nil && at.Invalid != nil {
+		client.Invalid = at.Invalid
+	}
+	return &model{client, o.NoCache, hosted, betasOf(o.HostedTools), at}
 }
 
 // Stream sends req and yields the answer; see [agent.Model].
@@ -124,41 +141,67 @@ func (m *model) Stream(ctx context.Context, req *agent.Request) iter.Seq2[agent.
 		if err != nil {
 			return err
 		}
-		resp, err := x.Post(ctx, m.URL("/v1/messages").String(), map[string]string{"Anthropic-Version": version, "Anthropic-Beta": m.betas}, body)
+		to, header, open := m.call()
+		resp, err := x.Post(ctx, to, header, body)
 		if err != nil {
 			return err
 		}
 		defer resp.Body.Close()
-		return read(x, resp.Body)
+		return read(x, open(x, resp.Body))
 	})
+}
+
+// call returns where a request goes, with which headers, and what reads the events of its
+// answer.
+func (m *model) call() (to string, header map[string]string, open func(*wire.Exchange, io.Reader) func() ([]byte, error)) {
+	switch {
+	case m.at == nil:
+		return m.URL("/v1/messages").String(), map[string]string{"Anthropic-Version": version, "Anthropic-Beta": m.betas}, events
+	case m.at.Open == nil:
+		return m.Escaped(m.at.Path).String(), map[string]string{"Anthropic-Beta": m.betas}, events
+	}
+	return m.Escaped(m.at.Path).String(), map[string]string{"Accept": m.at.Accept}, m.at.Open
 }
 
 // read passes the events of an answer on. The answer is whole when its last event says
 // so; what a server sends after that is not read.
-func read(x *wire.Exchange, body io.Reader) error {
-	events, answer := wire.NewEvents(body), reader{x: x, blocks: map[int64]*openBlock{}}
-	for n := 0; !x.Stopped; n++ {
-		data, err := events.Next()
-		switch {
-		case errors.Is(err, wire.ErrNoEvent):
-			text, err := events.Rest()
-			switch {
-			case err != nil:
-				return x.StreamError(err, n)
-			case explain(0, text).Code != "":
-				return x.Failure(0, text)
-			}
-			return x.Malformed("JSON in the place of an event", nil)
-		case err != nil:
-			return x.StreamError(err, n)
-		case events.Cut:
-			return x.StreamError(io.EOF, n)
-		case events.IsError:
-			return x.Failure(0, data)
+func read(x *wire.Exchange, next func() ([]byte, error)) error {
+	answer := reader{x: x, blocks: map[int64]*openBlock{}}
+	for !x.Stopped {
+		data, err := next()
+		if err != nil {
+			return err
 		}
 		if done, err := answer.event(data); done || err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// events reads a text/event-stream.
+func events(x *wire.Exchange, body io.Reader) func() ([]byte, error) {
+	events, n := wire.NewEvents(body), 0
+	return func() ([]byte, error) {
+		data, err := events.Next()
+		switch {
+		case errors.Is(err, wire.ErrNoEvent):
+			text, err := events.Rest()
+			if err != nil {
+				return nil, x.StreamError(err, n)
+			}
+			if failure := x.Failure(0, text); failure.Code != "" {
+				return nil, failure
+			}
+			return nil, x.Malformed("JSON in the place of an event", nil)
+		case err != nil:
+			return nil, x.StreamError(err, n)
+		case events.Cut:
+			return nil, x.StreamError(io.EOF, n)
+		case events.IsError:
+			return nil, x.Failure(0, data)
+		}
+		n++
+		return data, nil
+	}
 }

@@ -25,6 +25,7 @@ type params struct {
 	System        []block
 	ToolChoice    *choice
 	Tools         []json.RawMessage
+	Stream        bool // the last field
 }
 
 type outputConfig struct {
@@ -66,6 +67,7 @@ func (m *model) body(req *agent.Request) ([]byte, error) {
 	s, g := req.Settings, generationOf(m.Info().Name)
 	p := params{
 		Model:         m.Info().Name,
+		Stream:        true,
 		MaxTokens:     defaultMax,
 		System:        system(req),
 		Messages:      conversation(req.Messages),
@@ -102,9 +104,26 @@ func (m *model) body(req *agent.Request) ([]byte, error) {
 		return nil, err
 	}
 	p.Tools = append(p.Tools, others...)
+	if m.at != nil {
+		m.forPlatform(&p, extra)
+	}
 	maps.Copy(extra, s.ProviderOptions)
 	delete(extra, "tools")
 	return p.write(extra)
+}
+
+// forPlatform writes what a cloud has in the body in place of headers, and leaves out what its
+// path says.
+func (m *model) forPlatform(p *params, extra map[string]any) {
+	p.Model = ""
+	extra["anthropic_version"] = m.at.Version
+	if m.at.Open == nil {
+		return
+	}
+	p.Stream = false
+	if m.betas != "" {
+		extra["anthropic_beta"] = []string{m.betas}
+	}
 }
 
 // field is a field of a request.
@@ -140,7 +159,9 @@ func (p *params) write(extra map[string]any) ([]byte, error) {
 	for _, name := range slices.Sorted(maps.Keys(extra)) { // the same request gives the same bytes
 		put(name, extra[name])
 	}
-	put("stream", true)
+	if p.Stream {
+		put("stream", true)
+	}
 	var body bytes.Buffer
 	for i, f := range fields {
 		body.WriteByte("{,"[min(i, 1)])

@@ -98,9 +98,10 @@ type opaque struct {
 // not make.
 const unsigned = "skip_thought_signature_validator"
 
-func own(raw json.RawMessage) opaque {
+// own returns what a part holds of this provider, or nothing.
+func (w *writer) own(raw json.RawMessage) opaque {
 	var o opaque
-	if json.Unmarshal(raw, &o) != nil || o.Provider != provider {
+	if json.Unmarshal(raw, &o) != nil || o.Provider != w.provider {
 		return opaque{}
 	}
 	return o
@@ -108,8 +109,9 @@ func own(raw json.RawMessage) opaque {
 
 // writer writes the messages of one conversation.
 type writer struct {
-	old bool
-	ids map[string]string // of calls, as the API gave them
+	provider string
+	old      bool
+	ids      map[string]string // of calls, as the API gave them
 }
 
 // answer writes a message of the model.
@@ -117,7 +119,7 @@ func (w *writer) answer(msg agent.Message) []part {
 	var parts []part
 	called := false
 	for _, p := range msg.Parts {
-		o := own(p.Opaque)
+		o := w.own(p.Opaque)
 		switch p.Type {
 		case agent.TextPart:
 			if p.Text != "" || o.Signature != "" {

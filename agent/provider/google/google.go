@@ -46,9 +46,11 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/shoal-dev/shoal/agent"
+	"github.com/shoal-dev/shoal/agent/provider/internal/gcp"
 	"github.com/shoal-dev/shoal/agent/provider/internal/wire"
 )
 
@@ -58,7 +60,7 @@ var vendor = wire.Vendor{
 	Provider: provider, URL: "https://generativelanguage.googleapis.com",
 	KeyVars:   []string{"GOOGLE_API_KEY", "GEMINI_API_KEY"}, // in the vendor's order
 	Authorize: func(h http.Header, key string) { h.Set("X-Goog-Api-Key", key) },
-	Explain:   explain,
+	Explain:   gcp.Explain,
 }
 
 // Options are the address of the API and the credentials. The zero value is Google with the
@@ -90,13 +92,37 @@ type Options struct {
 // model is an [agent.Model]; nothing in it changes after New.
 type model struct {
 	*wire.Client
-	path   string // of its stream
+	to     *url.URL // of its stream; nil for invalid options
 	hosted []json.RawMessage
 }
 
 // New returns a model of the Gemini API. If several options set a field, the last one
 // wins. Invalid options are reported as the error of each call.
 func New(name string, options ...Options) agent.Model {
+	m := newModel(vendor, name, options)
+	if !strings.HasPrefix(name, "models/") && !strings.HasPrefix(name, "tunedModels/") {
+		name = "models/" + name
+	}
+	if m.Invalid == nil {
+		m.to = m.URL("/v1beta/" + name + ":streamGenerateContent")
+	}
+	return m
+}
+
+// On returns a model that a cloud serves. It is for the package vertex: programs create a
+// model with that.
+func On(platform *wire.Platform, name string, options ...Options) agent.Model {
+	m := newModel(platform.Vendor, name, options)
+	if platform.Invalid != nil {
+		m.Invalid = platform.Invalid
+	}
+	if m.Invalid == nil {
+		m.to = m.Escaped(platform.Path)
+	}
+	return m
+}
+
+func newModel(vendor wire.Vendor, name string, options []Options) *model {
 	o := wire.Over(options...)
 	m := &model{Client: wire.New(vendor, name, wire.Reach{
 		APIKey: o.APIKey, Key: o.Key, BaseURL: o.BaseURL, HTTPClient: o.HTTPClient, Headers: o.Headers, Window: o.Window,
@@ -108,10 +134,6 @@ func New(name string, options ...Options) agent.Model {
 	if strings.ContainsAny(name, "?&#") || strings.Contains(name, "..") {
 		m.Invalid = agent.Invalid("model", "must not hold ?, &, # or ..")
 	}
-	if !strings.HasPrefix(name, "models/") && !strings.HasPrefix(name, "tunedModels/") {
-		name = "models/" + name
-	}
-	m.path = "/v1beta/" + name + ":streamGenerateContent"
 	return m
 }
 
@@ -126,21 +148,21 @@ func (m *model) Stream(ctx context.Context, req *agent.Request) iter.Seq2[agent.
 		if err != nil {
 			return agent.Invalid("request", "cannot be written as JSON: "+err.Error())
 		}
-		to := m.URL(m.path)
+		to := *m.to
 		to.RawQuery = strings.TrimPrefix(to.RawQuery+"&alt=sse", "&")
 		resp, err := x.Post(ctx, to.String(), nil, text)
 		if err != nil {
 			return err
 		}
 		defer resp.Body.Close()
-		return read(x, resp.Body, body["tools"] != nil)
+		return read(reader{x: x, cites: body["tools"] != nil, provider: m.Info().Provider}, resp.Body)
 	})
 }
 
-// read passes the events of an answer on; cites says that it may have citations. Some models give a reason to finish in
-// every event, so only the end of the stream says that the answer is whole.
-func read(x *wire.Exchange, body io.Reader, cites bool) error {
-	events, answer := wire.NewEvents(body), reader{x: x, cites: cites}
+// read passes the events of an answer on. Some models give a reason to finish in every
+// event, so only the end of the stream says that the answer is whole.
+func read(answer reader, body io.Reader) error {
+	x, events := answer.x, wire.NewEvents(body)
 	for n := 0; !x.Stopped; n++ {
 		data, err := events.Next()
 		switch {
@@ -149,7 +171,7 @@ func read(x *wire.Exchange, body io.Reader, cites bool) error {
 			switch {
 			case err != nil:
 				return x.StreamError(err, n)
-			case parse(said).Message != "":
+			case gcp.Explain(0, said).Message != "":
 				return x.Failure(0, said)
 			}
 			return x.Malformed("JSON in the place of an event", nil)

@@ -45,7 +45,7 @@ func (m *model) body(req *agent.Request) (map[string]any, error) {
 	if req.Output != nil {
 		c.MediaType, c.Schema = "application/json", acyclic(req.Output.Schema)
 	}
-	body := map[string]any{"contents": conversation(req.Messages, m.old()), "generationConfig": c}
+	body := map[string]any{"contents": m.conversation(req.Messages), "generationConfig": c}
 	if system := system(req); len(system) > 0 {
 		body["systemInstruction"] = content{Parts: system}
 	}
@@ -114,8 +114,8 @@ func calling(c agent.ToolChoice) map[string]any {
 // conversation writes the messages as turns of user and model. Results have a
 // turn of their own right after the calls, where the API wants them, and what
 // else the user said follows.
-func conversation(messages []agent.Message, old bool) []content {
-	w := writer{old: old, ids: map[string]string{}}
+func (m *model) conversation(messages []agent.Message) []content {
+	w := writer{provider: m.Info().Provider, old: m.old(), ids: map[string]string{}}
 	var turns []content
 	var results, said []part
 	user := func() {

@@ -33,16 +33,17 @@ type answer struct {
 
 // reader turns the events of one answer into chunks.
 type reader struct {
-	x       *wire.Exchange
-	last    agent.ChunkKind // of the part that is open
-	thought opaque          // of the part of thoughts that is open
-	calls   int
-	usage   agent.Usage
-	reason  string
-	message string
-	cites   bool            // the request had tools
-	text    strings.Builder // of the part of text that grows or grew last, if cites
-	ground  *grounding      // the last one counts: each says all
+	x        *wire.Exchange
+	provider string
+	last     agent.ChunkKind // of the part that is open
+	thought  opaque          // of the part of thoughts that is open
+	calls    int
+	usage    agent.Usage
+	reason   string
+	message  string
+	cites    bool            // the request had tools
+	text     strings.Builder // of the part of text that grows or grew last, if cites
+	ground   *grounding      // the last one counts: each says all
 }
 
 // event takes one event.
@@ -158,7 +159,7 @@ func (r *reader) call(p part) {
 }
 
 func (r *reader) opaque(c agent.Chunk, o opaque) {
-	o.Provider = provider
+	o.Provider = r.provider
 	if raw, err := json.Marshal(o); err == nil { // strings always are
 		c.Kind, c.Opaque = agent.ChunkOpaque, raw
 		r.x.Emit(c)

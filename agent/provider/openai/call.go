@@ -131,7 +131,7 @@ func malformed(err error) bool {
 
 // send sends the request; the caller closes the answer's body.
 func (m *model) send(ctx context.Context, x *wire.Exchange, body []byte) (*http.Response, error) {
-	return x.Post(ctx, m.URL(m.api.path).String(), map[string]string{
+	return x.Post(ctx, m.Escaped(m.path).String(), map[string]string{
 		"Accept": "text/event-stream", "User-Agent": "shoal",
 		"OpenAI-Organization": m.options.Organization, "OpenAI-Project": m.options.Project,
 	}, body)

@@ -78,7 +78,7 @@ func outputSchema(kind string, o *agent.OutputSchema) namedSchema {
 
 func chatRequest(m *model, req *agent.Request) []field {
 	var f fields
-	f.add("model", m.Info().Name)
+	f.add("model", m.sent)
 	f.add("stream", true)
 	f.add("stream_options", map[string]any{"include_usage": true})
 	s := req.Settings

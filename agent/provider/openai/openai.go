@@ -98,6 +98,17 @@ func Responses(name string, options ...Options) agent.Model {
 	return newModel(responsesAPI, name, options)
 }
 
+// ChatOn is [Chat] for a model that a cloud serves. It is for the package azure: programs
+// create a model with that.
+func ChatOn(platform *wire.Platform, name string, options ...Options) agent.Model {
+	return newModelOn(platform, chatAPI, name, options)
+}
+
+// ResponsesOn is [Responses] for a model that a cloud serves; otherwise it is like [ChatOn].
+func ResponsesOn(platform *wire.Platform, name string, options ...Options) agent.Model {
+	return newModelOn(platform, responsesAPI, name, options)
+}
+
 // Ollama returns a model of an Ollama server on this machine; options are as for
 // [Chat].
 func Ollama(name string, options ...Options) agent.Model {
@@ -112,23 +123,42 @@ type api struct {
 	answer  func(m *model, out *wire.Exchange) answer
 }
 
-// model is an [agent.Model]; nothing in it changes after newModel.
+// model is an [agent.Model]; nothing in it changes after newModel and newModelOn.
 type model struct {
 	*wire.Client
 	api     api
 	options Options
 	hosted  []json.RawMessage
-	modern  bool // takes max_completion_tokens
+	path    string // of a call
+	sent    string // the model's name in requests
+	modern  bool   // takes max_completion_tokens
 }
 
 func newModel(a api, name string, options []Options) *model {
 	o := wire.Over(options...)
-	vendor := wire.Vendor{
+	m := newClient(a, wire.Vendor{
 		Provider: cmp.Or(o.Provider, "openai"), URL: vendorURL, URLVar: baseURLVar, KeyVars: []string{keyVar},
 		Authorize: func(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) },
 		Explain:   explain,
+	}, name, o)
+	m.modern = m.Own || m.Within("openai.azure.com")
+	return m
+}
+
+func newModelOn(platform *wire.Platform, a api, name string, options []Options) *model {
+	vendor := platform.Vendor
+	vendor.Explain = platform.ExplainOver(explain)
+	m := newClient(a, vendor, name, wire.Over(options...))
+	m.path, m.modern = platform.Path, true
+	m.sent = cmp.Or(platform.Sent, name)
+	if platform.Invalid != nil {
+		m.Invalid = platform.Invalid
 	}
-	m := &model{api: a, options: o, Client: wire.New(vendor, name, wire.Reach{
+	return m
+}
+
+func newClient(a api, vendor wire.Vendor, name string, o Options) *model {
+	m := &model{api: a, options: o, path: a.path, sent: name, Client: wire.New(vendor, name, wire.Reach{
 		APIKey: o.APIKey, Key: o.Key, BaseURL: o.BaseURL, HTTPClient: o.HTTPClient, Headers: o.Headers, Window: o.Window,
 	})}
 	hosted, err := wire.Hosted(o.HostedTools, HostedTool.declare)
@@ -138,6 +168,5 @@ func newModel(a api, name string, options []Options) *model {
 	if m.hosted = hosted; err != nil && m.Invalid == nil {
 		m.Invalid = err
 	}
-	m.modern = m.Own || m.Within("openai.azure.com")
 	return m
 }

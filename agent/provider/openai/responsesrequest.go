@@ -53,7 +53,7 @@ type responseReasoning struct {
 
 func responsesRequest(m *model, req *agent.Request) []field {
 	var f fields
-	f.add("model", m.Info().Name)
+	f.add("model", m.sent)
 	f.add("stream", true)
 	f.add("store", false)
 	s := req.Settings

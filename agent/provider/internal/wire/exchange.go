@@ -7,12 +7,17 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/shoal-dev/shoal/agent"
 )
 
 const maxErrorBody = 64 << 10
+
+// binaryEvents is the media type of a stream whose events are not lines of text. What reads
+// it marks the halves in its events (see [MarkHalves]).
+const binaryEvents = "application/vnd.amazon.eventstream"
 
 // Exchange is one call of a model: a request and what comes of it. It belongs to
 // the goroutine that ranges over the answer.
@@ -22,7 +27,7 @@ type Exchange struct {
 
 	client *Client
 	yield  func(agent.Chunk, error) bool
-	keys   []string // that were sent
+	keys   []string // that were used
 	status int
 	kind   string            // content type
 	held   map[stream]string // halves of characters whose other half has not come yet
@@ -89,7 +94,8 @@ func (x *Exchange) Post(ctx context.Context, to string, header map[string]string
 // body the caller closes, or an [*agent.ModelError].
 func (x *Exchange) Do(req *http.Request) (*http.Response, error) {
 	var body []byte
-	if x.client.reach.Key != nil && req.Body != nil { // it may be sent twice
+	renews := x.client.reach.Key != nil || x.client.vendor.Sign != nil
+	if renews && req.Body != nil { // it may be sent twice
 		var err error
 		if body, err = io.ReadAll(req.Body); err != nil {
 			return nil, x.Broken("the request cannot be read", err)
@@ -100,7 +106,7 @@ func (x *Exchange) Do(req *http.Request) (*http.Response, error) {
 			req = req.Clone(req.Context()) // the one before may still be in use
 			req.Body = io.NopCloser(bytes.NewReader(body))
 		}
-		if err := x.authorize(req, refresh); err != nil {
+		if err := x.authorize(req, body, refresh); err != nil {
 			return nil, err
 		}
 		resp, err := x.client.http.Do(req)
@@ -109,16 +115,21 @@ func (x *Exchange) Do(req *http.Request) (*http.Response, error) {
 		}
 		x.status, x.kind = resp.StatusCode, resp.Header.Get("Content-Type")
 		if resp.StatusCode >= 200 && resp.StatusCode < 300 {
-			resp.Body = markHalves(resp.Body)
+			if !strings.HasPrefix(x.kind, binaryEvents) {
+				resp.Body = markHalves(resp.Body)
+			}
 			return resp, nil
 		}
 		// The status suffices to act on, even if the body cannot be read.
 		said, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 		resp.Body.Close()
-		failure := x.Failure(resp.StatusCode, said)
+		if x.client.vendor.Words != nil {
+			said = x.client.vendor.Words(resp.Header, said)
+		}
+		failure, problem := x.failure(resp.StatusCode, said)
 		// A key that may not (403) is as good as the next one.
-		wrong := failure.Class == agent.ClassAuth && resp.StatusCode != http.StatusForbidden
-		if wrong && x.client.reach.Key != nil && !refresh {
+		wrong := failure.Class == agent.ClassAuth && (resp.StatusCode != http.StatusForbidden || problem.Stale)
+		if wrong && renews && !refresh {
 			continue
 		}
 		failure.RetryAfter = max(failure.RetryAfter, retryAfter(resp.Header, time.Now()))
@@ -126,21 +137,33 @@ func (x *Exchange) Do(req *http.Request) (*http.Response, error) {
 	}
 }
 
-func (x *Exchange) authorize(req *http.Request, refresh bool) error {
+func (x *Exchange) authorize(req *http.Request, body []byte, refresh bool) error {
 	key, err := x.key(req.Context(), refresh)
 	if err != nil {
 		return err
 	}
 	if key != "" {
-		if !slices.Contains(x.keys, key) {
-			x.keys = append(x.keys, key)
-		}
+		x.used(key)
 		x.client.vendor.Authorize(req.Header, key)
 	}
 	for name, value := range x.client.reach.Headers {
 		req.Header.Set(name, value)
 	}
-	return nil
+	if x.client.vendor.Sign == nil {
+		return nil
+	}
+	secrets, err := x.client.vendor.Sign(req, body, refresh)
+	x.used(secrets...)
+	return x.keyless(err)
+}
+
+// used keeps what no error may repeat.
+func (x *Exchange) used(secrets ...string) {
+	for _, s := range secrets {
+		if !slices.Contains(x.keys, s) {
+			x.keys = append(x.keys, s)
+		}
+	}
 }
 
 // key returns the key to send, empty for none.
@@ -149,9 +172,14 @@ func (x *Exchange) key(ctx context.Context, refresh bool) (string, error) {
 		return x.client.reach.APIKey, nil
 	}
 	key, err := x.client.reach.Key(ctx, refresh)
+	return key, x.keyless(err)
+}
+
+// keyless returns the error of a call for which the user's code has no key.
+func (x *Exchange) keyless(err error) error {
 	var failure *agent.ModelError
 	if err == nil || errors.As(err, &failure) {
-		return key, err
+		return err
 	}
-	return "", &agent.ModelError{Class: agent.ClassAuth, Provider: x.client.info.Provider, Detail: "no key for the call", Err: err}
+	return &agent.ModelError{Class: agent.ClassAuth, Provider: x.client.info.Provider, Detail: "no key for the call", Err: err}
 }

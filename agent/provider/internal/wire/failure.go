@@ -30,6 +30,9 @@ type Problem struct {
 	Code       string
 	Message    string // empty: the words as they came
 	RetryAfter time.Duration
+	// Stale says that a refusal is about a key that has ended, so that a new one may help,
+	// although the status says that a valid key lacks a permission.
+	Stale bool
 }
 
 // ClassOf returns the class of a status, for failures whose body says nothing more.
@@ -60,13 +63,18 @@ func ClassOf(status int) agent.ErrorClass {
 // Failure returns the error for a failure in the vendor's own words: of a status,
 // or (status 0) within a stream.
 func (x *Exchange) Failure(status int, said []byte) *agent.ModelError {
+	failure, _ := x.failure(status, said)
+	return failure
+}
+
+func (x *Exchange) failure(status int, said []byte) (*agent.ModelError, Problem) {
 	p := x.client.vendor.Explain(status, said)
 	return &agent.ModelError{
 		Class:    cmp.Or(p.Class, ClassOf(cmp.Or(status, p.Status))),
 		Provider: x.client.info.Provider, Status: status, Code: x.Words(p.Code),
 		Detail:     x.Words(cmp.Or(p.Message, string(bytes.TrimSpace(said)))),
 		RetryAfter: p.RetryAfter,
-	}
+	}, p
 }
 
 // Refused returns the error for a failure that the answer itself names.

@@ -36,6 +36,13 @@ type halvesReader struct {
 	err  error  // of src
 }
 
+// MarkHalves returns one event with its unpaired halves marked, for events that do not come
+// as text.
+func MarkHalves(event []byte) []byte {
+	marked, _ := appendMarked(nil, event, true)
+	return marked
+}
+
 func markHalves(src io.ReadCloser) io.ReadCloser {
 	return &halvesReader{src: src, read: make([]byte, 16<<10)}
 }

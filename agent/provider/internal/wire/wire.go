@@ -42,8 +42,15 @@ type Vendor struct {
 	KeyVars  []string // the variables that hold the key; the first that is set wins
 	// Authorize puts a key into the headers of a request.
 	Authorize func(h http.Header, key string)
+	// Sign authorizes a request with this body in place of a key, after every other header
+	// was set; nil for vendors that take keys. refresh says that what it used before was
+	// refused. It returns what no error may repeat.
+	Sign func(req *http.Request, body []byte, refresh bool) (secrets []string, err error)
 	// Explain says what the vendor's words mean. Status is 0 within a stream.
 	Explain func(status int, said []byte) Problem
+	// Words returns what Explain reads, for vendors that write a part of it into the
+	// headers of a refusal; nil for all others.
+	Words func(h http.Header, said []byte) []byte
 }
 
 // Reach says how a user wants a vendor to be reached. Options of the provider
@@ -102,7 +109,7 @@ func New(v Vendor, name string, reach Reach) *Client {
 	switch {
 	case name == "":
 		c.Invalid = agent.Invalid("model", "must name a model")
-	case c.Own && reach.Key == nil && c.reach.APIKey == "" && !c.authorized():
+	case c.Own && v.Sign == nil && reach.Key == nil && c.reach.APIKey == "" && !c.authorized():
 		c.Invalid = &agent.ModelError{
 			Class: agent.ClassAuth, Provider: v.Provider,
 			Detail: "no API key: set the environment variable " + strings.Join(v.KeyVars, " or ") + ", or Options.APIKey",
@@ -135,6 +142,18 @@ func (c *Client) URL(path string) *url.URL {
 	u := *c.url
 	u.Path = strings.TrimRight(u.Path, "/") + path
 	return &u
+}
+
+// Escaped is [Client.URL] with a path whose escapes are sent as they are. One with a wrong
+// escape is sent as text.
+func (c *Client) Escaped(path string) *url.URL {
+	plain, err := url.PathUnescape(path)
+	if err != nil {
+		return c.URL(path)
+	}
+	u := c.URL(plain)
+	u.RawPath = strings.TrimRight(c.url.EscapedPath(), "/") + path
+	return u
 }
 
 // Within reports whether the URL's host is a domain or below it.

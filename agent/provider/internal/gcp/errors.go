@@ -1,4 +1,5 @@
-package google
+// Package gcp reads the errors of Google's APIs.
+package gcp
 
 import (
 	"encoding/json"
@@ -26,8 +27,8 @@ type detail struct {
 	} `json:"violations"` // QuotaFailure
 }
 
-// explain reads an error in the provider's own words.
-func explain(_ int, said []byte) wire.Problem {
+// Explain reads an error in Google's words; see [wire.Vendor].
+func Explain(_ int, said []byte) wire.Problem {
 	s := parse(said)
 	p := wire.Problem{Class: s.class(), Status: s.Code, Code: s.Status, Message: s.Message}
 	for _, d := range s.Details {
