@@ -38,6 +38,7 @@ var importTable = []importRule{
 	{dir: "agent/middleware", inside: []string{"agent"}, never: sqlAndWeb},
 	{dir: "agent/price", inside: []string{"agent"}, never: sqlAndWeb},
 	{dir: "agent/provider/anthropic", inside: []string{"agent", "agent/provider/internal/wire"}, never: sqlPackages},
+	{dir: "agent/provider/azure", inside: []string{"agent", "agent/provider/internal/wire", "agent/provider/openai", "agent/provider/token"}, never: sqlPackages},
 	{dir: "agent/provider/google", inside: []string{"agent", "agent/provider/internal/gcp", "agent/provider/internal/wire"}, never: sqlPackages},
 	{dir: "agent/provider/internal/gcp", inside: []string{"agent", "agent/provider/internal/wire"}, never: sqlPackages},
 	{dir: "agent/provider/internal/wire", inside: []string{"agent", "agent/provider/token"}, never: sqlPackages},
