@@ -1,6 +1,7 @@
 package price
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/shoal-dev/shoal/agent"
@@ -43,6 +44,11 @@ func (l *List) Of(model agent.ModelInfo, u agent.Usage) float64 {
 // is unknown. Case does not matter, nor whether a version is written with dots
 // or dashes.
 //
+// Claude at Vertex AI (gcp.vertex_ai) and Bedrock (aws.bedrock) has the price that it has at
+// Anthropic, which regional endpoints of both exceed by a tenth: their list price is not in
+// the file. The names that both give it (us.anthropic.claude-sonnet-4-5-20250929-v1:0,
+// claude-sonnet-4-5@20250929) are understood.
+//
 // A name with a vendor before a slash, as gateways write it
 // (anthropic/claude-opus-4.5), is looked up with that vendor, whatever the
 // provider, unless the provider lists the whole name.
@@ -51,11 +57,21 @@ func (l *List) Lookup(model agent.ModelInfo) (Price, bool) {
 	if p, ok := l.providers[canonical(model.Provider)].lookup(name); ok {
 		return p, true
 	}
+	if at := strings.Index(name, "claude"); at >= 0 && isCloud(model.Provider) {
+		return l.providers["anthropic"].lookup(revision.ReplaceAllString(name[at:], ""))
+	}
 	vendor, rest, gateway := strings.Cut(name, "/")
 	if !gateway {
 		return Price{}, false
 	}
 	return l.providers[vendor].lookup(rest)
+}
+
+// revision is what Bedrock writes after the names of models.
+var revision = regexp.MustCompile(`-v\d+(:\d+)*$`)
+
+func isCloud(provider string) bool {
+	return provider == "gcp.vertex_ai" || provider == "aws.bedrock"
 }
 
 // lookup may be called on nil, which lists nothing.

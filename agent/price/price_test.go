@@ -85,6 +85,13 @@ func TestLookup(t *testing.T) {
 		{"openrouter", "gpt-5", ""},
 		{"openrouter", "openai/gpt-5:free", ""},
 		{"openrouter", "/gpt-5", ""},
+		{"aws.bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5"},
+		{"aws.bedrock", "anthropic.claude-opus-5", "claude-opus-5"},
+		{"aws.bedrock", "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-3-5-sonnet-20241022-v2:0", "claude-3-5-sonnet"},
+		{"aws.bedrock", "anthropic.claude-giga-v1:0", ""},
+		{"aws.bedrock", "amazon.nova-pro-v1:0", ""},
+		{"gcp.vertex_ai", "claude-sonnet-4-5@20250929", "claude-sonnet-4-5"},
+		{"openai", "us.anthropic.claude-opus-5", ""},
 	} {
 		p, ok := price.Lookup(info(c.provider, c.model))
 		if ok != (c.want != "") || p.Name != c.want && ok {

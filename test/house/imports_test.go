@@ -44,8 +44,12 @@ var importTable = []importRule{
 	{dir: "agent/provider/internal/wire", inside: []string{"agent", "agent/provider/token"}, never: sqlPackages},
 	{dir: "agent/provider/internal/wiretest", inside: []string{"agent"}, never: sqlPackages},
 	{dir: "agent/provider/openai", inside: []string{"agent", "agent/provider/internal/wire"}, never: sqlPackages},
-	{dir: "agent/provider/token", inside: []string{}, never: sqlPackages},
 	{dir: "agent/provider/script", inside: []string{"agent"}, never: sqlAndWeb},
+	{dir: "agent/provider/token", inside: []string{}, never: sqlPackages},
+	{
+		dir:    "agent/provider/vertex",
+		inside: []string{"agent", "agent/provider/anthropic", "agent/provider/google", "agent/provider/internal/gcp", "agent/provider/internal/wire", "agent/provider/token"}, never: sqlPackages,
+	},
 	{dir: "agent/ratelimit", inside: []string{"agent"}, never: sqlAndWeb},
 	{dir: "agent/sqlstore", inside: []string{"agent"}, never: slices.Concat(webPackages, []string{"github.com/jackc/pgx", "modernc.org/sqlite"})}, // the caller brings the driver
 	{dir: "agent/storetest", inside: []string{"agent"}, others: true, never: sqlAndWeb},
