@@ -41,11 +41,12 @@ var importTable = []importRule{
 	{dir: "agent/provider/azure", inside: []string{"agent", "agent/provider/internal/wire", "agent/provider/openai", "agent/provider/token"}, never: sqlPackages},
 	{dir: "agent/provider/google", inside: []string{"agent", "agent/provider/internal/gcp", "agent/provider/internal/wire"}, never: sqlPackages},
 	{dir: "agent/provider/internal/gcp", inside: []string{"agent", "agent/provider/internal/wire"}, never: sqlPackages},
+	{dir: "agent/provider/internal/renewed", never: sqlAndWeb},
 	{dir: "agent/provider/internal/wire", inside: []string{"agent", "agent/provider/token"}, never: sqlPackages},
 	{dir: "agent/provider/internal/wiretest", inside: []string{"agent"}, never: sqlPackages},
 	{dir: "agent/provider/openai", inside: []string{"agent", "agent/provider/internal/wire"}, never: sqlPackages},
 	{dir: "agent/provider/script", inside: []string{"agent"}, never: sqlAndWeb},
-	{dir: "agent/provider/token", inside: []string{}, never: sqlPackages},
+	{dir: "agent/provider/token", inside: []string{"agent/provider/internal/renewed"}, never: sqlPackages},
 	{
 		dir:    "agent/provider/vertex",
 		inside: []string{"agent", "agent/provider/anthropic", "agent/provider/google", "agent/provider/internal/gcp", "agent/provider/internal/wire", "agent/provider/token"}, never: sqlPackages,
