@@ -39,6 +39,10 @@ var importTable = []importRule{
 	{dir: "agent/price", inside: []string{"agent"}, never: sqlAndWeb},
 	{dir: "agent/provider/anthropic", inside: []string{"agent", "agent/provider/internal/wire"}, never: sqlPackages},
 	{dir: "agent/provider/azure", inside: []string{"agent", "agent/provider/internal/wire", "agent/provider/openai", "agent/provider/token"}, never: sqlPackages},
+	{
+		dir:    "agent/provider/bedrock",
+		inside: []string{"agent", "agent/provider/anthropic", "agent/provider/bedrock/internal/frame", "agent/provider/bedrock/internal/sigv4", "agent/provider/internal/renewed", "agent/provider/internal/wire"}, never: sqlPackages,
+	},
 	{dir: "agent/provider/bedrock/internal/frame", never: sqlAndWeb},
 	{dir: "agent/provider/bedrock/internal/frametest", never: sqlAndWeb},
 	{dir: "agent/provider/bedrock/internal/sigv4", never: sqlPackages},
