@@ -53,8 +53,8 @@ func (c *check) checkIdentity(config map[string]any, o Options) {
 func (c *check) checkCombinations(config map[string]any) {
 	c.checkExecutor(config)
 	if m, ok := config["model"].(map[string]any); ok {
-		if api := m["api"]; m["provider"] != "openai" && (api == "responses" || api == "chat") {
-			c.addProblem("model.api", "is for the provider openai only")
+		if api := m["api"]; m["provider"] != "openai" && m["provider"] != "azure" && (api == "responses" || api == "chat") {
+			c.addProblem("model.api", "is for the providers openai and azure only")
 		}
 	}
 	names := map[string]string{}

@@ -53,7 +53,7 @@ type Agent struct {
 
 // Model is the model that the agent uses, with its settings.
 type Model struct {
-	Provider string `json:"provider"` // openai, anthropic, google, ollama or script
+	Provider string `json:"provider"` // openai, anthropic, google, azure, vertex, bedrock, ollama or script
 	Name     string `json:"name"`
 	BaseURL  string `json:"baseURL"` // empty means the vendor's
 	API      string `json:"api"`     // default, chat or responses

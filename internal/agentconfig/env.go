@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/shoal-dev/shoal/internal/modelenv"
 )
 
 var (
@@ -15,9 +17,7 @@ var (
 // the keys of the model vendors. A configuration must not refer to it.
 func IsProtected(name string) bool {
 	name = strings.ToUpper(name)
-	return strings.HasPrefix(name, "SHOAL_") || slices.Contains([]string{
-		"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY",
-	}, name)
+	return strings.HasPrefix(name, "SHOAL_") || slices.Contains(modelenv.Secrets(), name)
 }
 
 // Piece is a part of a text: either literal Text, or the environment variable Env.

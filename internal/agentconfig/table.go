@@ -102,10 +102,10 @@ var root = shape{kind: object, doc: "The configuration of a hosted agent.", fiel
 }}
 
 var model = shape{kind: object, doc: "The model.", fields: []field{
-	{name: "provider", required: true, shape: words("Use openai with baseURL for every server with a compatible API.", "openai", "anthropic", "google", "ollama", "script")},
-	{name: "name", required: true, shape: nonEmpty(shoal.MaxName, "The model's name at its vendor.")},
-	{name: "baseURL", fallback: "", shape: withPattern(baseURL, "Empty: the vendor's. openai: up to and including /v1; anthropic and google: the host.")},
-	{name: "api", fallback: "default", shape: words("The API of openai; the default is chat.", "default", "chat", "responses")},
+	{name: "provider", required: true, shape: words("Use openai with baseURL for every server with a compatible API. azure, vertex and bedrock are the models of clouds.", "openai", "anthropic", "google", "azure", "vertex", "bedrock", "ollama", "script")},
+	{name: "name", required: true, shape: nonEmpty(shoal.MaxName, "The model's name at its vendor. azure: the name of the deployment; bedrock: the id of the model or of an inference profile.")},
+	{name: "baseURL", fallback: "", shape: withPattern(baseURL, "Empty: the vendor's. openai: up to and including /v1; anthropic, google, azure, vertex and bedrock: the host.")},
+	{name: "api", fallback: "default", shape: words("The API of openai and azure; the default is chat.", "default", "chat", "responses")},
 	{name: "temperature", shape: shape{kind: number, doc: "Unset by default.", most: 2}},
 	{name: "maxOutputTokens", fallback: n("1000"), shape: count(0, 10_000_000, "0 means no limit.")},
 	{name: "reasoning", fallback: empty, shape: shape{kind: object, doc: "Reasoning before the answer.", fields: []field{

@@ -40,15 +40,6 @@ var vendors = []struct {
 	{[]string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, "google", "gemini-3.5-flash-lite"},
 }
 
-// ModelKeys lists the variables that hold the keys of model vendors.
-func ModelKeys() []string {
-	var all []string
-	for _, v := range vendors {
-		all = append(all, v.keys...)
-	}
-	return all
-}
-
 // model is a config's model, as far as it differs between the forms of the first
 // agent.
 type model struct {

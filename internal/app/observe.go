@@ -12,6 +12,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/logs"
 	"github.com/shoal-dev/shoal/internal/metrics"
+	"github.com/shoal-dev/shoal/internal/modelenv"
 )
 
 // secrets are what the server knows itself and must not log: the database's
@@ -22,12 +23,10 @@ func (c *Config) secrets() *logs.Secrets {
 		password, _ := at.User.Password()
 		s.Add(password, at.Query().Get("password"))
 	}
-	for _, v := range vendors {
-		for _, name := range v.keys {
-			s.Add(c.Keys(name))
-		}
+	for _, name := range modelenv.Secrets() {
+		s.Add(c.Keys(name))
 	}
-	s.Add(c.Keys("OPENROUTER_API_KEY"), c.Keys(secretVariable))
+	s.Add(c.Keys(secretVariable))
 	for _, value := range c.otlpSecrets() {
 		s.Add(value)
 	}

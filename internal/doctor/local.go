@@ -12,6 +12,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/app"
+	"github.com/shoal-dev/shoal/internal/modelenv"
 	"github.com/shoal-dev/shoal/internal/sqlstore"
 )
 
@@ -170,10 +171,8 @@ func (x *examination) migrations(seen sqlstore.Examination) {
 // models reports the names of the model API keys in the environment.
 func (x *examination) models() {
 	var here []string
-	for _, name := range app.ModelKeys() {
-		if x.Environ != nil && x.Environ(name) != "" {
-			here = append(here, name)
-		}
+	if x.Environ != nil {
+		here = modelenv.Present(x.Environ)
 	}
 	if len(here) == 0 {
 		x.ok("model keys", "none in this environment; the server's own may have some, else its first agent plays a script")

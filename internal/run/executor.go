@@ -127,7 +127,8 @@ func New(o Options) (*Executor, error) {
 	e.ownNetwork = ownNetwork
 	e.metrics = newMetrics(o.Metrics, e)
 	if e.o.Models == nil {
-		e.o.Models = func(c *agentconfig.Config) (agent.Model, error) { return vendor.New(c.Model, e.o.Keys) }
+		models := vendor.NewMaker(e.o.Keys)
+		e.o.Models = func(c *agentconfig.Config) (agent.Model, error) { return models.Model(c.Model) }
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	return e, nil

@@ -40,4 +40,4 @@ func (f *runMetrics) step(provider string, used shoal.Usage) {
 	f.cost.With(provider).Add(used.Cost)
 }
 
-var providers = []string{"openai", "openrouter", "anthropic", "gcp.gemini", "ollama", vendor.Script}
+var providers = []string{"openai", "openrouter", "anthropic", "gcp.gemini", "azure.ai.openai", "gcp.vertex_ai", "aws.bedrock", "ollama", vendor.Script}

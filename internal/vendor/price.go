@@ -27,7 +27,7 @@ func checkBudget(c *agentconfig.Config) error {
 	if c.Budget.MaxCostPerDay <= 0 || c.Model.Price != nil {
 		return nil
 	}
-	info := agent.ModelInfo{Provider: c.Model.Provider, Name: c.Model.Name}
+	info := agent.ModelInfo{Provider: cmp.Or(cloudProviders[c.Model.Provider], c.Model.Provider), Name: c.Model.Name}
 	if isOpenRouter(c.Model.BaseURL) {
 		info.Provider = "openrouter"
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/shoal-dev/shoal"
@@ -19,6 +18,7 @@ import (
 	"github.com/shoal-dev/shoal/agent/provider/script"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/agenterror"
+	"github.com/shoal-dev/shoal/internal/modelenv"
 )
 
 // Script is the provider that plays a script instead of calling a vendor. The script is
@@ -26,31 +26,35 @@ import (
 // for the field that a run fills in.
 const Script = "script"
 
-// constructors make models, by the provider's name in a configuration. key returns the
-// value of a variable of the server's environment. The operator chooses the base URL, so
-// a model at any base URL receives the key of its provider.
-var constructors = map[string]func(m agentconfig.Model, key func(string) string) (agent.Model, error){
-	"openai": func(m agentconfig.Model, key func(string) string) (agent.Model, error) {
-		o := openai.Options{BaseURL: m.BaseURL, APIKey: key("OPENAI_API_KEY")}
+// constructors make models, by the provider's name in a configuration. The operator chooses
+// the base URL, so a model at any base URL receives the key of its provider.
+var constructors = map[string]func(v *Maker, m agentconfig.Model) (agent.Model, error){
+	"openai": func(v *Maker, m agentconfig.Model) (agent.Model, error) {
+		o := openai.Options{BaseURL: m.BaseURL, APIKey: v.key("OPENAI_API_KEY")}
 		if isOpenRouter(m.BaseURL) {
-			o.Provider, o.APIKey = "openrouter", cmp.Or(key("OPENROUTER_API_KEY"), o.APIKey)
+			o.Provider, o.APIKey = "openrouter", cmp.Or(v.key("OPENROUTER_API_KEY"), o.APIKey)
 		}
-		if m.API == "responses" {
+		if m.API == apiResponses {
 			return openai.Responses(m.Name, o), nil
 		}
 		return openai.Chat(m.Name, o), nil
 	},
-	"anthropic": func(m agentconfig.Model, key func(string) string) (agent.Model, error) {
-		return anthropic.New(m.Name, anthropic.Options{BaseURL: m.BaseURL, APIKey: key("ANTHROPIC_API_KEY")}), nil
+	"anthropic": func(v *Maker, m agentconfig.Model) (agent.Model, error) {
+		return anthropic.New(m.Name, anthropic.Options{BaseURL: m.BaseURL, APIKey: v.key("ANTHROPIC_API_KEY")}), nil
 	},
-	"google": func(m agentconfig.Model, key func(string) string) (agent.Model, error) {
-		return google.New(m.Name, google.Options{BaseURL: m.BaseURL, APIKey: cmp.Or(key("GEMINI_API_KEY"), key("GOOGLE_API_KEY"))}), nil
+	"google": func(v *Maker, m agentconfig.Model) (agent.Model, error) {
+		return google.New(m.Name, google.Options{BaseURL: m.BaseURL, APIKey: cmp.Or(v.key("GEMINI_API_KEY"), v.key("GOOGLE_API_KEY"))}), nil
 	},
-	"ollama": func(m agentconfig.Model, _ func(string) string) (agent.Model, error) {
+	azureName:   (*Maker).azure,
+	vertexName:  (*Maker).vertex,
+	bedrockName: (*Maker).bedrock,
+	"ollama": func(_ *Maker, m agentconfig.Model) (agent.Model, error) {
 		return openai.Ollama(m.Name, openai.Options{BaseURL: m.BaseURL}), nil
 	},
-	Script: func(m agentconfig.Model, _ func(string) string) (agent.Model, error) { return newScript(m) },
+	Script: func(_ *Maker, m agentconfig.Model) (agent.Model, error) { return newScript(m) },
 }
+
+const apiResponses = "responses"
 
 func newScript(m agentconfig.Model) (agent.Model, error) {
 	const field = "model.providerOptions.script"
@@ -91,47 +95,49 @@ func isOpenRouter(baseURL string) bool {
 	return err == nil && strings.HasSuffix("."+u.Hostname(), ".openrouter.ai")
 }
 
-// keyVariables are the environment variables that hold a provider's key; the first that
-// is set is used. A server at another base URL may need no key.
-var keyVariables = map[string][]string{
-	"openai": {"OPENAI_API_KEY"}, "anthropic": {"ANTHROPIC_API_KEY"}, "google": {"GEMINI_API_KEY", "GOOGLE_API_KEY"},
-}
-
-// MissingKeyError is returned by [New] when the server has no key for the provider. Its
-// text names the variable to set.
-type MissingKeyError struct{ Provider string }
+// MissingKeyError is returned by [Maker.Model] when the server's environment lacks what the
+// provider needs. Its text names the variables to set.
+type MissingKeyError struct{ Provider, Variables string }
 
 func (e *MissingKeyError) Error() string {
-	return fmt.Sprintf("The server has no key for %s: set %s in its environment and start it again.", e.Provider, strings.Join(keyVariables[e.Provider], " or "))
+	return fmt.Sprintf("The server has no key for %s: set %s in its environment and start it again.", e.Provider, e.Variables)
 }
 
-// New returns the model that a configuration names. keys returns the value of a variable
-// of the server's environment, empty if it is not set. New makes no request; it fails
-// with a [MissingKeyError] if the vendor's own server would refuse the model's calls.
-func New(m agentconfig.Model, keys func(name string) string) (agent.Model, error) {
+// Maker makes models. It keeps the tokens of clouds, which the models of all runs share. It is
+// safe for concurrent use.
+type Maker struct {
+	key    func(name string) string
+	tokens tokens
+}
+
+// NewMaker returns a Maker. keys returns the value of a variable of the server's environment,
+// empty if it is not set; it is asked whenever a model is made.
+func NewMaker(keys func(name string) string) *Maker { return &Maker{key: keys} }
+
+// Model returns the model that a configuration names. It makes no request; it fails with a
+// [MissingKeyError] if the vendor's own server would refuse the model's calls.
+func (v *Maker) Model(m agentconfig.Model) (agent.Model, error) {
 	construct, ok := constructors[m.Provider]
 	if !ok {
 		return nil, shoal.Invalid("model.provider", fmt.Sprintf("is %q, which this server does not know", m.Provider))
 	}
-	if m.BaseURL == "" && !hasKey(m.Provider, keys) {
-		return nil, &MissingKeyError{m.Provider}
+	if missing := modelenv.Missing(m.Provider, m.BaseURL != "", v.key); missing != "" {
+		return nil, &MissingKeyError{m.Provider, missing}
 	}
-	return construct(m, keys)
+	return construct(v, m)
 }
 
-func hasKey(provider string, keys func(string) string) bool {
-	names := keyVariables[provider]
-	return len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return keys(name) != "" })
-}
-
-// Check reports what no run could execute: a script that does not parse, or a limit of
-// costs for a model whose price is unknown. The error is of kind InvalidArgument and
+// Check reports what no run could execute: a script that does not parse, a model that its
+// cloud does not serve here, or a limit of costs for a model whose price is unknown. The error is of kind InvalidArgument and
 // names the field. A missing key is not an error.
 func Check(c *agentconfig.Config) error {
 	if c.Model.Provider == Script {
 		if _, err := newScript(c.Model); err != nil {
 			return err
 		}
+	}
+	if err := checkCloud(c.Model); err != nil {
+		return err
 	}
 	return checkBudget(c)
 }

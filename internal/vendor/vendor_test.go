@@ -43,7 +43,7 @@ func TestVendors(t *testing.T) {
 		{`"provider":"google","name":"m","baseURL":"AT"`, "/v1beta/models/m:streamGenerateContent key of GEMINI_API_KEY"},
 		{`"provider":"ollama","name":"m","baseURL":"AT/v1"`, "/v1/chat/completions "},
 	} {
-		m, err := vendor.New(model(t, `{`+strings.ReplaceAll(c.model, "AT", server.URL)+`}`), keys)
+		m, err := vendor.NewMaker(keys).Model(model(t, `{`+strings.ReplaceAll(c.model, "AT", server.URL)+`}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,25 +63,26 @@ func TestVendors(t *testing.T) {
 // Without a key the error names the variable to set.
 func TestVendorWithoutAKey(t *testing.T) {
 	for provider, want := range map[string]string{
+		"azure": "set AZURE_OPENAI_ENDPOINT, and AZURE_OPENAI_API_KEY or ", "vertex": "set GOOGLE_CLOUD_PROJECT in", "bedrock": "set AWS_REGION or AWS_DEFAULT_REGION, and ",
 		"openai": "set OPENAI_API_KEY in", "anthropic": "set ANTHROPIC_API_KEY in", "google": "set GEMINI_API_KEY or GOOGLE_API_KEY in", "ollama": "",
 	} {
-		_, err := vendor.New(model(t, `{"provider":"`+provider+`","name":"m"}`), noKeys)
+		_, err := vendor.NewMaker(noKeys).Model(model(t, `{"provider":"`+provider+`","name":"m"}`))
 		if (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", provider, err, want)
 		}
 	}
-	if _, err := vendor.New(model(t, `{"provider":"openai","name":"m","baseURL":"http://127.0.0.1:1/v1"}`), noKeys); err != nil {
+	if _, err := vendor.NewMaker(noKeys).Model(model(t, `{"provider":"openai","name":"m","baseURL":"http://127.0.0.1:1/v1"}`)); err != nil {
 		t.Errorf("another base URL without a key: %v, want no error", err)
 	}
 }
 
 // A script needs no key; a missing or malformed script is an error.
 func TestScriptProvider(t *testing.T) {
-	if _, err := vendor.New(model(t, `{"provider":"script","name":"s","providerOptions":{"script":"say hi"}}`), noKeys); err != nil {
+	if _, err := vendor.NewMaker(noKeys).Model(model(t, `{"provider":"script","name":"s","providerOptions":{"script":"say hi"}}`)); err != nil {
 		t.Error(err)
 	}
 	for _, options := range []string{`{}`, `{"script":"sing"}`} {
-		_, err := vendor.New(model(t, `{"provider":"script","name":"s","providerOptions":`+options+`}`), noKeys)
+		_, err := vendor.NewMaker(noKeys).Model(model(t, `{"provider":"script","name":"s","providerOptions":`+options+`}`))
 		if shoal.KindOf(err) != shoal.InvalidArgument {
 			t.Errorf("%s: %v", options, err)
 		}

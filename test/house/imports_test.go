@@ -122,7 +122,7 @@ var importTable = []importRule{
 		dir: "internal/app",
 		inside: []string{
 			".", "internal/agentconfig", "internal/aguiapi", "internal/aisdkapi", "internal/auditlog", "internal/auth", "internal/background", "internal/calendar", "internal/certificate", "internal/chatapi", "internal/clusterbus", "internal/clusterbus/natscore", "internal/clusterbus/pgnotify", "internal/console", "internal/docsite", "internal/guard",
-			"internal/httpapi", "internal/httpapi/bodies", "internal/history", "internal/hub", "internal/hub/core", "internal/hub/storage", "internal/limit", "internal/localbus", "internal/logs", "internal/mcpapi", "internal/metrics", "internal/naming", "internal/oauth", "internal/oidc", "internal/openaiapi", "internal/otlp", "internal/detach", "internal/remoterun", "internal/run",
+			"internal/httpapi", "internal/httpapi/bodies", "internal/history", "internal/hub", "internal/hub/core", "internal/hub/storage", "internal/limit", "internal/localbus", "internal/logs", "internal/mcpapi", "internal/metrics", "internal/modelenv", "internal/naming", "internal/oauth", "internal/oidc", "internal/openaiapi", "internal/otlp", "internal/detach", "internal/remoterun", "internal/run",
 			"internal/sqlstore", "internal/tool", "internal/webpush", "agent",
 		},
 		others: true, never: sqlPackages,
@@ -137,7 +137,7 @@ var importTable = []importRule{
 	{dir: "internal/exchange", inside: []string{".", "agent", "internal/agenterror", "internal/hub", "internal/hub/feed", "internal/hub/storage"}, never: sqlAndWeb},
 	{dir: "internal/auth", inside: []string{".", "internal/audit", "internal/guard", "internal/hub", "internal/hub/access", "internal/limit", "internal/metrics", "internal/scopes"}, others: true, never: sqlPackages},
 	{dir: "internal/auditlog", inside: []string{".", "internal/audit"}, never: sqlAndWeb},
-	{dir: "internal/agentconfig", inside: []string{".", "agent", "internal/yamltext"}, others: true, never: sqlAndWeb},
+	{dir: "internal/agentconfig", inside: []string{".", "agent", "internal/modelenv", "internal/yamltext"}, others: true, never: sqlAndWeb},
 	{dir: "internal/agenterror", inside: []string{".", "agent"}, never: sqlAndWeb},
 	{dir: "internal/audit", inside: []string{"."}, never: sqlAndWeb},
 	{dir: "internal/approval", inside: []string{".", "internal/roles"}, never: sqlAndWeb},
@@ -168,7 +168,7 @@ var importTable = []importRule{
 	{
 		dir: "internal/cli/server",
 		inside: []string{
-			".", "client", "internal/app", "internal/background", "internal/certificate", "internal/cli", "internal/connect", "internal/doctor", "internal/load", "internal/logs", "internal/release", "internal/safetext", "internal/thirdparty",
+			".", "client", "internal/app", "internal/background", "internal/certificate", "internal/cli", "internal/connect", "internal/doctor", "internal/load", "internal/logs", "internal/modelenv", "internal/release", "internal/safetext", "internal/thirdparty",
 		},
 		others: true, never: sqlPackages,
 	},
@@ -191,7 +191,7 @@ var importTable = []importRule{
 	{dir: "internal/oidc", inside: []string{".", "internal/guard", "internal/hub/access", "internal/scopes"}, others: true, never: sqlPackages},
 	{dir: "internal/console", inside: []string{".", "internal/auth", "internal/guard", "internal/scopes"}, never: sqlPackages},
 	{dir: "internal/tool", inside: []string{".", "agent", "internal/agentconfig", "internal/agenterror"}, others: true, never: sqlPackages},
-	{dir: "internal/doctor", inside: []string{".", "client", "internal/app", "internal/connect", "internal/sqlstore"}, never: sqlPackages},
+	{dir: "internal/doctor", inside: []string{".", "client", "internal/app", "internal/connect", "internal/modelenv", "internal/sqlstore"}, never: sqlPackages},
 	{dir: "internal/docsite", inside: []string{"docs"}, never: sqlPackages},
 	{dir: "internal/guard", inside: []string{".", "internal/limit", "internal/metrics"}, others: true, never: sqlPackages},
 	{dir: "internal/history", inside: []string{".", "agent", "internal/hub/storage", "internal/modelrequest", "internal/spacetool"}, never: sqlAndWeb},
@@ -249,6 +249,7 @@ var importTable = []importRule{
 	{dir: "internal/mcpapi/tools", inside: []string{".", "internal/hub", "internal/hub/inbox", "internal/hub/spaces", "internal/hub/storage", "internal/mcpapi/rawjson", "internal/naming", "internal/remoterun", "internal/scopes"}, never: sqlAndWeb},
 	{dir: "internal/metrics", never: sqlAndWeb},
 	{dir: "internal/modelrequest", inside: []string{".", "agent", "internal/hub/runs", "internal/hub/storage"}, never: sqlAndWeb},
+	{dir: "internal/modelenv", never: sqlAndWeb},
 	{dir: "internal/naming", inside: []string{"."}, others: true, never: sqlAndWeb},
 	{dir: "internal/detach", never: sqlPackages},
 	{dir: "internal/picture", inside: []string{".", "agent", "internal/spacetool"}, never: sqlPackages},
@@ -317,8 +318,8 @@ var importTable = []importRule{
 	{
 		dir: "internal/vendor",
 		inside: []string{
-			".", "agent", "agent/price", "agent/provider/anthropic", "agent/provider/google", "agent/provider/openai", "agent/provider/script",
-			"internal/agentconfig", "internal/agenterror",
+			".", "agent", "agent/price", "agent/provider/anthropic", "agent/provider/azure", "agent/provider/bedrock", "agent/provider/google", "agent/provider/openai", "agent/provider/script", "agent/provider/token", "agent/provider/vertex",
+			"internal/agentconfig", "internal/agenterror", "internal/modelenv",
 		},
 		never: sqlPackages,
 	},

@@ -23,6 +23,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/background"
 	"github.com/shoal-dev/shoal/internal/certificate"
 	"github.com/shoal-dev/shoal/internal/cli"
+	"github.com/shoal-dev/shoal/internal/modelenv"
 )
 
 // UpCommand is shoal up.
@@ -148,8 +149,8 @@ func (c *UpCommand) definition(ctx context.Context, sh *cli.Shell, chosen *kong.
 // terminal where `shoal up` was called: its settings, the keys of models, and what the
 // network and the Go runtime want.
 func environmentNames(root *kong.Node) []string {
-	names := slices.Concat(app.ModelKeys(), []string{
-		"OPENROUTER_API_KEY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
+	names := slices.Concat(modelenv.Names(), []string{
+		"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
 		"GOMEMLIMIT", "GOGC", "GOMAXPROCS", "TZ", "TMPDIR",
 	})
 	for _, flag := range cli.Settings(root) {

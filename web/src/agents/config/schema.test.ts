@@ -17,7 +17,7 @@ const config: JsonObject = {
 
 test("a field's kind, words and bounds are the schema's", () => {
   expect(shapeAt(schema, config, ["loop", "maxSteps"])).toMatchObject({ kind: "number", whole: true, least: 1, most: 10000, default: 5, description: "The maximum number of model calls." });
-  expect(shapeAt(schema, config, ["model", "provider"])).toMatchObject({ kind: "choice", required: true, choices: ["openai", "anthropic", "google", "ollama", "script"] });
+  expect(shapeAt(schema, config, ["model", "provider"])).toMatchObject({ kind: "choice", required: true, choices: ["openai", "anthropic", "google", "azure", "vertex", "bedrock", "ollama", "script"] });
   expect(shapeAt(schema, config, ["agent", "system"])).toMatchObject({ kind: "text", long: true, required: false });
   expect(shapeAt(schema, config, ["model", "name"])).toMatchObject({ kind: "text", required: true });
   expect(shapeAt(schema, config, ["agent", "name"])).toMatchObject({ kind: "text", long: false, required: false });
