@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shoal-dev/shoal/internal/shoaltest/oauthtest"
 )
 
 // A client that only knows the address of the server joins as an agent: it finds the authorization
@@ -15,61 +17,61 @@ func TestAClientJoins(t *testing.T) {
 	w := start(t)
 	refused := w.does("POST", "/mcp", `{}`, "Content-Type", "application/json")
 	want := `Bearer resource_metadata="` + w.at + `/.well-known/oauth-protected-resource/mcp"`
-	if got := refused.header.Get("WWW-Authenticate"); refused.status != 401 || got != want {
-		t.Errorf("without a token: %d %s", refused.status, got)
+	if got := refused.Header.Get("WWW-Authenticate"); refused.Status != 401 || got != want {
+		t.Errorf("without a token: %d %s", refused.Status, got)
 	}
-	if got := w.does("GET", "/sse", "", "Authorization", "Bearer nothing").header.Get("WWW-Authenticate"); got != `Bearer error="invalid_token", resource_metadata="`+w.at+`/.well-known/oauth-protected-resource/sse"` {
+	if got := w.does("GET", "/sse", "", "Authorization", "Bearer nothing").Header.Get("WWW-Authenticate"); got != `Bearer error="invalid_token", resource_metadata="`+w.at+`/.well-known/oauth-protected-resource/sse"` {
 		t.Errorf("with a wrong token: %s", got)
 	}
 	for path, resource := range map[string]string{"/mcp": w.at + "/mcp", "/sse": w.at + "/sse", "": w.at} {
 		got := w.does("GET", "/.well-known/oauth-protected-resource"+path, "")
-		if got.status != 200 || got.body["resource"] != resource || fmt.Sprint(got.body["authorization_servers"]) != "["+w.at+"]" {
-			t.Errorf("the metadata of %q: %d %s", path, got.status, got.text)
+		if got.Status != 200 || got.Body["resource"] != resource || fmt.Sprint(got.Body["authorization_servers"]) != "["+w.at+"]" {
+			t.Errorf("the metadata of %q: %d %s", path, got.Status, got.Text)
 		}
 	}
 	about := w.does("GET", "/.well-known/oauth-authorization-server", "")
-	if about.body["issuer"] != w.at || fmt.Sprint(about.body["code_challenge_methods_supported"]) != "[S256]" || about.body["authorization_response_iss_parameter_supported"] != true {
-		t.Errorf("the metadata of the server: %d %s", about.status, about.text)
+	if about.Body["issuer"] != w.at || fmt.Sprint(about.Body["code_challenge_methods_supported"]) != "[S256]" || about.Body["authorization_response_iss_parameter_supported"] != true {
+		t.Errorf("the metadata of the server: %d %s", about.Status, about.Text)
 	}
 
 	client := w.register("Claude  Code\n")
 	led := w.does("GET", "/oauth/authorize?"+w.query(client), "", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document")
-	page, err := url.Parse(led.header.Get("Location"))
-	if err != nil || led.status != http.StatusSeeOther || page.Path != "/join" || page.Query().Get("request") != w.query(client) {
-		t.Fatalf("the browser is led to %d %s", led.status, led.header)
+	page, err := url.Parse(led.Header.Get("Location"))
+	if err != nil || led.Status != http.StatusSeeOther || page.Path != "/join" || page.Query().Get("request") != w.query(client) {
+		t.Fatalf("the browser is led to %d %s", led.Status, led.Header)
 	}
-	shown := w.ann.posts("/oauth/request", map[string]any{"query": page.Query().Get("request")})
-	if shown.body["client"] != "Claude Code" || shown.body["host"] != "127.0.0.1:4711" || shown.body["local"] != true || shown.body["agent"] != "claude-code" {
-		t.Errorf("the page shows %s", shown.text)
+	shown := w.ann.Post("/oauth/request", map[string]any{"query": page.Query().Get("request")})
+	if shown.Body["client"] != "Claude Code" || shown.Body["host"] != "127.0.0.1:4711" || shown.Body["local"] != true || shown.Body["agent"] != "claude-code" {
+		t.Errorf("the page shows %s", shown.Text)
 	}
-	back := w.code(w.ann.consents(w.query(client), "agent", "claude-code", "name", "Claude Code", "scopes", []string{"read", "post"}))
+	back := w.code(w.ann.Consent(w.query(client), "agent", "claude-code", "name", "Claude Code", "scopes", []string{"read", "post"}))
 	if back.Get("state") != "s-1" || back.Get("iss") != w.at || back.Get("code") == "" {
 		t.Fatalf("the client gets %v", back)
 	}
 	tokens := w.redeem(client, back.Get("code"))
-	if tokens.status != 200 || tokens.body["token_type"] != "Bearer" || tokens.body["expires_in"] != 3600.0 || tokens.body["scope"] != "read post" || tokens.header.Get("Cache-Control") != "no-store" {
-		t.Fatalf("the tokens: %d %s", tokens.status, tokens.text)
+	if tokens.Status != 200 || tokens.Body["token_type"] != "Bearer" || tokens.Body["expires_in"] != 3600.0 || tokens.Body["scope"] != "read post" || tokens.Header.Get("Cache-Control") != "no-store" {
+		t.Fatalf("the tokens: %d %s", tokens.Status, tokens.Text)
 	}
-	token := tokens.body["access_token"].(string)
-	if got := w.tool(token, "send_message", `{"threadId":"yard","content":"hello"}`); got.status != 200 || strings.Contains(got.text, `"isError":true`) {
-		t.Errorf("a message: %d %s", got.status, got.text)
+	token := tokens.Body["access_token"].(string)
+	if got := w.tool(token, "send_message", `{"threadId":"yard","content":"hello"}`); got.Status != 200 || strings.Contains(got.Text, `"isError":true`) {
+		t.Errorf("a message: %d %s", got.Status, got.Text)
 	}
-	if got := w.tool(token, "create_thread", `{"threadName":"x"}`); !strings.Contains(got.text, "takes a key without scopes") {
-		t.Errorf("what the scopes leave out: %d %s", got.status, got.text)
+	if got := w.tool(token, "create_thread", `{"threadName":"x"}`); !strings.Contains(got.Text, "takes a key without scopes") {
+		t.Errorf("what the scopes leave out: %d %s", got.Status, got.Text)
 	}
 	agent := w.api("GET", "/v1/sessions/default/entities/claude-code", "", 200)
-	if agent.body["kind"] != "agent" || agent.body["ownerId"] != "ann" {
-		t.Errorf("the agent: %s", agent.text)
+	if agent.Body["kind"] != "agent" || agent.Body["ownerId"] != "ann" {
+		t.Errorf("the agent: %s", agent.Text)
 	}
-	if keys := w.api("GET", "/v1/keys?limit=200", "", 200); strings.Count(keys.text, `"name":"Claude Code"`) != 1 || strings.Contains(keys.text, token) {
-		t.Errorf("the keys: %s", keys.text)
+	if keys := w.api("GET", "/v1/keys?limit=200", "", 200); strings.Count(keys.Text, `"name":"Claude Code"`) != 1 || strings.Contains(keys.Text, token) {
+		t.Errorf("the keys: %s", keys.Text)
 	}
 	for _, path := range []string{"/v1/me", "/v1/sessions/default/events", "/openai/v1/models"} {
-		if got := w.does("GET", path, "", "Authorization", "Bearer "+token); got.status != 401 {
-			t.Errorf("the token at %s: %d %s", path, got.status, got.text)
+		if got := w.does("GET", path, "", "Authorization", "Bearer "+token); got.Status != 401 {
+			t.Errorf("the token at %s: %d %s", path, got.Status, got.Text)
 		}
 	}
-	denied := w.code(w.bob.consents(w.query(client), "approve", false))
+	denied := w.code(w.bob.Consent(w.query(client), "approve", false))
 	if denied.Get("error") != "access_denied" || denied.Get("state") != "s-1" || denied.Get("iss") != w.at || denied.Has("code") {
 		t.Errorf("a person who denies: %v", denied)
 	}
@@ -84,8 +86,8 @@ func TestTokensAreRenewedAndEnd(t *testing.T) {
 	client := w.register("codex")
 	first := w.granted(client)
 	second := w.refresh(client, first)
-	if second.status != 200 || !w.works(second) || w.works(first) {
-		t.Fatalf("renewed: %d %s, works %v, the first one %v", second.status, second.text, w.works(second), w.works(first))
+	if second.Status != 200 || !w.works(second) || w.works(first) {
+		t.Fatalf("renewed: %d %s, works %v, the first one %v", second.Status, second.Text, w.works(second), w.works(first))
 	}
 	w.failed("another client", w.refresh(w.register("other"), second), 400, "invalid_grant")
 	w.failed("an unknown client", w.refresh("client_none", second), 401, "invalid_client")
@@ -99,15 +101,19 @@ func TestTokensAreRenewedAndEnd(t *testing.T) {
 	}
 	w.failed("the newest one after that", w.refresh(client, second), 400, "invalid_grant")
 
-	for what, end := range map[string]func(tokens reply){
-		"its access token revoked":  func(g reply) { w.form("/oauth/revoke", "client_id", client, "token", g.body["access_token"].(string)) },
-		"its refresh token revoked": func(g reply) { w.form("/oauth/revoke", "client_id", client, "token", g.body["refresh_token"].(string)) },
-		"its key revoked": func(reply) {
+	for what, end := range map[string]func(tokens oauthtest.Reply){
+		"its access token revoked": func(g oauthtest.Reply) {
+			oauthtest.Known(w, client).Revoke(w.at, g.Value("access_token"))
+		},
+		"its refresh token revoked": func(g oauthtest.Reply) {
+			oauthtest.Known(w, client).Revoke(w.at, g.Value("refresh_token"))
+		},
+		"its key revoked": func(oauthtest.Reply) {
 			keys := w.api("GET", "/v1/keys?limit=200", "", 200)
-			for _, k := range keys.body["items"].([]any) {
+			for _, k := range keys.Body["items"].([]any) {
 				if key := k.(map[string]any); key["name"] == "codex" {
-					if got := w.does("POST", "/v1/keys/"+key["id"].(string)+"/rotate", `{}`, "Authorization", "Bearer "+w.adminKey, "Content-Type", "application/json"); got.status != 409 {
-						t.Errorf("it is rotated: %d %s", got.status, got.text)
+					if got := w.does("POST", "/v1/keys/"+key["id"].(string)+"/rotate", `{}`, "Authorization", "Bearer "+w.adminKey, "Content-Type", "application/json"); got.Status != 409 {
+						t.Errorf("it is rotated: %d %s", got.Status, got.Text)
 					}
 					w.api("DELETE", "/v1/keys/"+key["id"].(string), "", 204)
 				}
@@ -117,7 +123,7 @@ func TestTokensAreRenewedAndEnd(t *testing.T) {
 	} {
 		g := w.granted(client)
 		if end == nil {
-			w.form("/oauth/revoke", "client_id", w.register("else"), "token", g.body["access_token"].(string))
+			oauthtest.Register(w, w.at, "else").Revoke(w.at, g.Value("access_token"))
 			if !w.works(g) {
 				t.Error(what)
 			}
@@ -141,7 +147,7 @@ func TestTokensAreRenewedAndEnd(t *testing.T) {
 func TestCodesOfOthers(t *testing.T) {
 	w := start(t)
 	client, other := w.register("codex"), w.register("evil")
-	code := w.code(w.ann.consents(w.query(client))).Get("code")
+	code := w.code(w.ann.Consent(w.query(client))).Get("code")
 	for what, c := range map[string]struct {
 		client string
 		change []string
@@ -150,8 +156,8 @@ func TestCodesOfOthers(t *testing.T) {
 	}{
 		"another client":             {other, nil, 400, "invalid_grant"},
 		"no verifier":                {client, []string{"code_verifier", ""}, 400, "invalid_request"},
-		"another verifier":           {client, []string{"code_verifier", verifier + "x"}, 400, "invalid_grant"},
-		"the challenge as verifier":  {client, []string{"code_verifier", challengeOf(verifier)}, 400, "invalid_grant"},
+		"another verifier":           {client, []string{"code_verifier", oauthtest.Verifier + "x"}, 400, "invalid_grant"},
+		"the challenge as verifier":  {client, []string{"code_verifier", oauthtest.Challenge(oauthtest.Verifier)}, 400, "invalid_grant"},
 		"another redirect URI":       {client, []string{"redirect_uri", "http://127.0.0.1:4712/callback"}, 400, "invalid_grant"},
 		"another resource":           {client, []string{"resource", "https://else.example/mcp"}, 400, "invalid_target"},
 		"another code":               {client, []string{"code", code + "x"}, 400, "invalid_grant"},
@@ -160,13 +166,13 @@ func TestCodesOfOthers(t *testing.T) {
 	} {
 		w.failed(what, w.redeem(c.client, code, c.change...), c.status, c.code)
 	}
-	if got := w.does("POST", "/oauth/token", `{"grant_type":"authorization_code"}`, "Content-Type", "application/json"); got.status != 400 {
-		t.Errorf("JSON: %d %s", got.status, got.text)
+	if got := w.does("POST", "/oauth/token", `{"grant_type":"authorization_code"}`, "Content-Type", "application/json"); got.Status != 400 {
+		t.Errorf("JSON: %d %s", got.Status, got.Text)
 	}
 	w.failed("a parameter twice", w.does("POST", "/oauth/token", "grant_type=x&grant_type=y", "Content-Type", "application/x-www-form-urlencoded"), 400, "invalid_request")
 	tokens := w.redeem(client, code)
-	if tokens.status != 200 || !w.works(tokens) {
-		t.Fatalf("after that the code is not exchanged: %d %s", tokens.status, tokens.text)
+	if tokens.Status != 200 || !w.works(tokens) {
+		t.Fatalf("after that the code is not exchanged: %d %s", tokens.Status, tokens.Text)
 	}
 	w.failed("the code again", w.redeem(client, code), 400, "invalid_grant")
 	if w.works(tokens) {
@@ -183,16 +189,16 @@ func TestRequestsThatLeadNowhere(t *testing.T) {
 		"https://127.0.0.1:4711/callback", "http://localhost:4711/callback", "https://app.example:8443/back?tenant=1", "https://app.example/back", "//evil.example", "javascript:alert(1)", "",
 	} {
 		query := w.query(client, "redirect_uri", uri)
-		if got := w.does("GET", "/oauth/authorize?"+query, ""); got.status != 422 || got.header.Get("Location") != "" {
-			t.Errorf("%q: %d %s", uri, got.status, got.header.Get("Location"))
+		if got := w.does("GET", "/oauth/authorize?"+query, ""); got.Status != 422 || got.Header.Get("Location") != "" {
+			t.Errorf("%q: %d %s", uri, got.Status, got.Header.Get("Location"))
 		}
-		if got := w.ann.consents(query); got.status != 422 || got.body["url"] != nil {
-			t.Errorf("a consent for %q: %d %s", uri, got.status, got.text)
+		if got := w.ann.Consent(query); got.Status != 422 || got.Body["url"] != nil {
+			t.Errorf("a consent for %q: %d %s", uri, got.Status, got.Text)
 		}
 	}
 	for _, query := range []string{"", w.query("client_none"), w.query(client) + "&client_id=" + w.register("x"), w.query(client) + "&redirect_uri=https://evil.example"} {
-		if got := w.does("GET", "/oauth/authorize?"+query, ""); got.status != 422 || got.header.Get("Location") != "" || !strings.Contains(got.header.Get("Content-Security-Policy"), "frame-ancestors 'none'") {
-			t.Errorf("%q: %d %s", query, got.status, got.header)
+		if got := w.does("GET", "/oauth/authorize?"+query, ""); got.Status != 422 || got.Header.Get("Location") != "" || !strings.Contains(got.Header.Get("Content-Security-Policy"), "frame-ancestors 'none'") {
+			t.Errorf("%q: %d %s", query, got.Status, got.Header)
 		}
 	}
 	for code, query := range map[string]string{
@@ -206,12 +212,12 @@ func TestRequestsThatLeadNowhere(t *testing.T) {
 	} {
 		code, what, _ := strings.Cut(code, " ")
 		got := w.does("GET", "/oauth/authorize?"+query, "")
-		u, err := url.Parse(got.header.Get("Location"))
-		if err != nil || got.status != 303 || !strings.HasPrefix(u.String(), callback+"?") || u.Query().Get("error") != code || u.Query().Get("state") != "s-1" || u.Query().Get("iss") != w.at {
-			t.Errorf("%s: %d %s", what, got.status, got.header.Get("Location"))
+		u, err := url.Parse(got.Header.Get("Location"))
+		if err != nil || got.Status != 303 || !strings.HasPrefix(u.String(), oauthtest.Callback+"?") || u.Query().Get("error") != code || u.Query().Get("state") != "s-1" || u.Query().Get("iss") != w.at {
+			t.Errorf("%s: %d %s", what, got.Status, got.Header.Get("Location"))
 		}
-		if got := w.ann.consents(query); got.status != 422 {
-			t.Errorf("a consent with %s: %d %s", what, got.status, got.text)
+		if got := w.ann.Consent(query); got.Status != 422 {
+			t.Errorf("a consent with %s: %d %s", what, got.Status, got.Text)
 		}
 	}
 	for _, uri := range []string{"http://app.example/cb", "ftp://127.0.0.1/", "cursor://callback", "javascript:alert(1)", "https://", "https://user@app.example/", "https://app.example/#x", "https://app.example/ x", `https://app.example\@evil.example/`, "/callback"} {
@@ -235,18 +241,18 @@ func TestConsentsOfOthers(t *testing.T) {
 		"a key instead of a sign-in": {"Cookie", "", "X-Shoal-Sign-In", "", "Authorization", "Bearer " + w.adminKey},
 	} {
 		for _, path := range []string{"/oauth/decision", "/oauth/request"} {
-			if got := w.ann.posts(path, body, headers...); got.status < 400 || got.body["url"] != nil {
-				t.Errorf("%s at %s: %d %s", what, path, got.status, got.text)
+			if got := w.ann.Post(path, body, headers...); got.Status < 400 || got.Body["url"] != nil {
+				t.Errorf("%s at %s: %d %s", what, path, got.Status, got.Text)
 			}
 		}
 	}
 	w.api("PATCH", "/v1/sessions/default/entities/scout", `{"sessionRole":"owner"}`, 200)
-	agentOf := w.signIn(w.api("POST", "/v1/keys", `{"role":"entity","entityId":"scout"}`, 201).body["key"].(string))
+	agentOf := w.signIn(w.api("POST", "/v1/keys", `{"role":"entity","entityId":"scout"}`, 201).Body["key"].(string))
 	guest := w.person("gus")
 	w.api("PATCH", "/v1/sessions/default/entities/gus", `{"sessionRole":"guest"}`, 200)
-	limited := w.signIn(w.api("POST", "/v1/keys", `{"role":"entity","entityId":"bob","scopes":["read","post"]}`, 201).body["key"].(string))
+	limited := w.signIn(w.api("POST", "/v1/keys", `{"role":"entity","entityId":"bob","scopes":["read","post"]}`, 201).Body["key"].(string))
 	for what, c := range map[string]struct {
-		by      *browser
+		by      *oauthtest.Browser
 		changes []any
 		status  int
 	}{
@@ -266,18 +272,18 @@ func TestConsentsOfOthers(t *testing.T) {
 		"more than the client asked for":  {w.bob, []any{"query", w.query(client, "scope", "read"), "agent", "b8", "name", "B8", "spaces", []string{}, "scopes", []string{"read", "post"}}, 422},
 		"everything where it asked for 1": {w.bob, []any{"query", w.query(client, "scope", "read offline_access"), "agent", "b9", "name", "B9", "spaces", []string{}}, 422},
 	} {
-		if got := c.by.consents(query, c.changes...); got.status != c.status || got.body["url"] != nil {
-			t.Errorf("%s: %d %s, want %d", what, got.status, got.text, c.status)
+		if got := c.by.Consent(query, c.changes...); got.Status != c.status || got.Body["url"] != nil {
+			t.Errorf("%s: %d %s, want %d", what, got.Status, got.Text, c.status)
 		}
 	}
 	for _, id := range []string{"b1", "b4", "b6", "b8"} {
-		if got := w.does("GET", "/v1/sessions/default/entities/"+id, "", "Authorization", "Bearer "+w.adminKey); got.status != 404 {
+		if got := w.does("GET", "/v1/sessions/default/entities/"+id, "", "Authorization", "Bearer "+w.adminKey); got.Status != 404 {
 			t.Errorf("a consent that was refused has created %s", id)
 		}
 	}
-	short := w.signIn(w.api("POST", "/v1/keys", `{"role":"entity","entityId":"bob","expiresAt":"2099-01-01T00:00:00.000Z"}`, 201).body["key"].(string))
-	if got := short.consents(query, "agent", "b10", "name", "B10", "spaces", []string{}); got.status != 200 {
-		t.Errorf("a person whose key ends: %d %s", got.status, got.text)
+	short := w.signIn(w.api("POST", "/v1/keys", `{"role":"entity","entityId":"bob","expiresAt":"2099-01-01T00:00:00.000Z"}`, 201).Body["key"].(string))
+	if got := short.Consent(query, "agent", "b10", "name", "B10", "spaces", []string{}); got.Status != 200 {
+		t.Errorf("a person whose key ends: %d %s", got.Status, got.Text)
 	}
 }
 
@@ -286,15 +292,15 @@ func TestRegistrationsAreBounded(t *testing.T) {
 	w := start(t)
 	names := map[string]string{"": "Unnamed program", "Shoal": "Unnamed program", "a\u202eb": "Unnamed program", "  Claude\t Code ": "Claude Code", strings.Repeat("x", 500): strings.Repeat("x", 59) + "…"}
 	for given, want := range names {
-		got := w.ann.posts("/oauth/request", map[string]any{"query": w.query(w.register(given))})
-		if got.body["client"] != want {
-			t.Errorf("%q is shown as %s", given, got.text)
+		got := w.ann.Post("/oauth/request", map[string]any{"query": w.query(w.register(given))})
+		if got.Body["client"] != want {
+			t.Errorf("%q is shown as %s", given, got.Text)
 		}
 	}
 	for range 20 - len(names) {
 		w.register("more")
 	}
-	if got := w.does("POST", "/oauth/register", `{"redirect_uris":["http://127.0.0.1/"]}`, "Content-Type", "application/json"); got.status != 429 || got.header.Get("Retry-After") == "" {
-		t.Errorf("the 21st: %d %s", got.status, got.text)
+	if got := w.does("POST", "/oauth/register", `{"redirect_uris":["http://127.0.0.1/"]}`, "Content-Type", "application/json"); got.Status != 429 || got.Header.Get("Retry-After") == "" {
+		t.Errorf("the 21st: %d %s", got.Status, got.Text)
 	}
 }

@@ -299,6 +299,7 @@ var importTable = []importRule{
 	{dir: "internal/shoaltest/shop", inside: []string{".", "internal/auth", "internal/guard", "internal/hub", "internal/hub/runs", "internal/hub/storage", "internal/localbus", "internal/shoaltest", "internal/sqlstore"}, never: sqlPackages},
 	{dir: "internal/shoaltest/pebbletest", inside: []string{"internal/shoaltest/program", "internal/shoaltest/tlstest"}, others: true, never: sqlPackages},
 	{dir: "internal/shoaltest/tlstest", never: sqlPackages},
+	{dir: "internal/shoaltest/oauthtest", never: sqlPackages},
 	{
 		dir:    "internal/shoaltest/storetest",
 		inside: []string{".", "internal/hub/storage", "internal/shoaltest/storetest/coretest", "internal/shoaltest/storetest/inboxtest", "internal/shoaltest/storetest/runstest", "internal/shoaltest/storetest/storecase"}, never: sqlAndWeb,
