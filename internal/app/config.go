@@ -86,10 +86,12 @@ type Config struct {
 	OIDCGroupsClaim string   `name:"oidc-groups-claim" help:"The claim with the groups of a person." default:"groups" placeholder:"CLAIM" group:"Sign-in with an OpenID provider"`
 	OIDCRoles       []string `name:"oidc-role" help:"Give the members of a group a role in the session, such as shoal-admins=owner; repeatable, and the first that fits counts. With it, others become members at each sign-in." placeholder:"GROUP=ROLE" group:"Sign-in with an OpenID provider"`
 	OIDCScopes      []string `name:"oidc-scope" help:"Request this scope besides openid, profile and email, such as groups; repeatable." placeholder:"SCOPE" group:"Sign-in with an OpenID provider"`
+	// ClientDocuments off makes MCP clients register, also those that are described by a document.
+	ClientDocuments string `help:"Read the documents by which MCP clients describe themselves when they sign in. off makes them register instead, where the server does not reach the internet." enum:"on,off" default:"on" group:"Callers, proxies and HTTPS"`
 	// AllowPrivate are the loopback and private networks, such as 10.0.0.0/8, that
 	// agents' request tools and MCP servers may call, and where push services of
 	// browsers may be; empty by default.
-	AllowPrivate []string `help:"Let agents' request tools and MCP servers, and notifications to browsers, reach these loopback and private networks, such as 10.1.0.0/16; repeatable." placeholder:"CIDR" group:"What agents can reach"`
+	AllowPrivate []string `help:"Let agents' request tools and MCP servers, notifications to browsers, and the documents of MCP clients, reach these loopback and private networks, such as 10.1.0.0/16; repeatable." placeholder:"CIDR" group:"What agents can reach"`
 	// AllowEnv names the environment variables that agent configs may use as
 	// ${env.NAME}; empty by default. The server's own variables and model API keys
 	// are refused.

@@ -12,9 +12,6 @@ import (
 
 // execute starts the executor of hosted agents' runs.
 func (s *Server) execute(ctx context.Context) (err error) {
-	if s.network, err = tool.NewNetwork(tool.NetworkOptions{Private: s.config.private}); err != nil {
-		return err
-	}
 	if err := s.startTelemetry(); err != nil {
 		return err
 	}

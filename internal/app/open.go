@@ -42,6 +42,9 @@ func (s *Server) open(ctx context.Context) (err error) {
 	if err := s.connectBus(ctx); err != nil {
 		return err
 	}
+	if s.network, err = tool.NewNetwork(tool.NetworkOptions{Private: s.config.private}); err != nil {
+		return err
+	}
 	if err := s.protect(); err != nil {
 		return err
 	}

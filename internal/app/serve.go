@@ -61,7 +61,11 @@ func (s *Server) protect() (err error) {
 	}
 	s.limits.Watch(s.guard.Bodies())
 	s.auth = auth.New(s.Hub, auth.Options{Off: c.open(), Guard: s.guard, Failures: failuresPerSecond, Proxies: c.proxies, Metrics: s.metrics})
-	s.oauth = oauth.New(oauth.Options{Grants: s.Hub.Grants, Auth: s.auth, Guard: s.guard, PublicURL: c.PublicURL, Off: c.open(), Log: c.Log})
+	clients := oauth.Options{Grants: s.Hub.Grants, Auth: s.auth, Guard: s.guard, PublicURL: c.PublicURL, Off: c.open(), Log: c.Log}
+	if c.ClientDocuments != "off" {
+		clients.Documents = s.network.Client()
+	}
+	s.oauth = oauth.New(clients)
 	return nil
 }
 

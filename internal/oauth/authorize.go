@@ -1,7 +1,6 @@
 package oauth
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -29,8 +28,9 @@ type request struct {
 }
 
 // parse reads a request as it is in the address of the authorization endpoint. An error of kind
-// InvalidArgument must not lead the browser anywhere; a *failure does, to the redirect URI.
-func (s *Server) parse(ctx context.Context, issuer, query string) (q request, err error) {
+// InvalidArgument must not lead the browser anywhere; a *failure does, to the redirect URI. find returns
+// the client with an id.
+func (s *Server) parse(issuer, query string, find func(id string) (storage.OAuthClient, error)) (q request, err error) {
 	in, err := url.ParseQuery(query)
 	if err != nil {
 		return q, invalid("The address of the request cannot be read.")
@@ -39,7 +39,7 @@ func (s *Server) parse(ctx context.Context, issuer, query string) (q request, er
 	if len(id) != 1 || len(uri) > 1 {
 		return q, invalid("The program did not say which client it is. Start again in the program.")
 	}
-	q.client, err = s.Grants.Client(ctx, id[0])
+	q.client, err = find(id[0])
 	if errors.Is(err, shoal.NotFound) {
 		return q, invalid("This server does not know the program that sent you here. Remove its sign-in for this server there, and connect it again.")
 	}
@@ -115,7 +115,14 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Content-Type-Options", "nosniff")
-	q, err := s.parse(r.Context(), s.issuer(r), r.URL.RawQuery)
+	onward := s.issuer(r) + page + "?request=" + url.QueryEscape(r.URL.RawQuery)
+	if s.documents != nil && isDocument(r.URL.Query().Get("client_id")) {
+		// Nobody may be signed in: the page asks for what the document says.
+		h.Set("Location", onward)
+		w.WriteHeader(http.StatusSeeOther)
+		return
+	}
+	q, err := s.parse(s.issuer(r), r.URL.RawQuery, func(id string) (storage.OAuthClient, error) { return s.Grants.Client(r.Context(), id) })
 	var wrong *failure
 	switch {
 	case errors.As(err, &wrong):
@@ -125,7 +132,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 		guard.WriteText(w, err)
 		return
 	default:
-		h.Set("Location", s.issuer(r)+page+"?request="+url.QueryEscape(r.URL.RawQuery))
+		h.Set("Location", onward)
 	}
 	w.WriteHeader(http.StatusSeeOther)
 }

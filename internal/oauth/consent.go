@@ -30,6 +30,9 @@ type description struct {
 	Agent   string   `json:"agent"`
 	Scopes  []string `json:"scopes"`
 	BackURL string   `json:"url"`
+	// Document is the host of the document that describes the client, empty for one that has registered:
+	// nobody else has written what the client says of itself.
+	Document string `json:"document"`
 }
 
 // decision is what the person has decided. Name is that of a new agent.
@@ -67,12 +70,12 @@ func (s *Server) ofPage(do func(w http.ResponseWriter, r *http.Request, caller s
 }
 
 // describe says what a client asks for.
-func (s *Server) describe(_ http.ResponseWriter, r *http.Request, _ shoal.Principal) (any, error) {
+func (s *Server) describe(w http.ResponseWriter, r *http.Request, caller shoal.Principal) (any, error) {
 	var in asked
 	if err := decode(r, &in); err != nil {
 		return nil, err
 	}
-	q, err := s.parse(r.Context(), s.issuer(r), in.Query)
+	q, err := s.parse(s.issuer(r), in.Query, s.findFor(s.Auth.Context(r.Context(), r, guard.RequestID(w), caller), caller))
 	var wrong *failure
 	if errors.As(err, &wrong) {
 		return description{BackURL: q.back(s.issuer(r), "error", wrong.Code, "error_description", wrong.About)}, nil
@@ -84,7 +87,7 @@ func (s *Server) describe(_ http.ResponseWriter, r *http.Request, _ shoal.Princi
 	if err != nil {
 		return nil, err
 	}
-	return description{q.client.Name, u.Host, onThisMachine(u), naming.Handle(q.client.Name), append([]string{}, q.scopes...), ""}, nil
+	return description{q.client.Name, u.Host, onThisMachine(u), naming.Handle(q.client.Name), append([]string{}, q.scopes...), "", documentHost(q.client.ID)}, nil
 }
 
 // decide carries out what the person has decided, and returns where the browser goes.
@@ -93,7 +96,8 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request, caller shoal.Pri
 	if err := decode(r, &in); err != nil {
 		return nil, err
 	}
-	q, err := s.parse(r.Context(), s.issuer(r), in.Query)
+	ctx := s.Auth.Context(r.Context(), r, guard.RequestID(w), caller)
+	q, err := s.parse(s.issuer(r), in.Query, s.findFor(ctx, caller))
 	if err != nil {
 		var wrong *failure
 		if errors.As(err, &wrong) {
@@ -101,7 +105,6 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request, caller shoal.Pri
 		}
 		return nil, err
 	}
-	ctx := s.Auth.Context(r.Context(), r, guard.RequestID(w), caller)
 	if !in.Approve {
 		if err := s.Grants.Deny(ctx, caller, in.Session, q.client.ID); err != nil {
 			return nil, err

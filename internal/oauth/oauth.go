@@ -16,6 +16,8 @@
 //   - A person consents on a page of the console, which no other page frames, with a call that needs both
 //     halves of the sign-in.
 //   - Clients, codes and tokens are rows: every server on the database knows them.
+//   - A client registers, or its id is the address of a document that describes it. The document is read
+//     only for a person who is signed in, over HTTPS, from a public address, in bounded time and size.
 //   - Whatever a client says of itself is shown as unverified.
 //
 // Decision 106 says why this is not a library.
@@ -46,17 +48,21 @@ const (
 	page = "/join"
 )
 
-// Rates of registrations from one address: so many at once, then one in a minute.
+// Rates of registrations from one address, and of documents that are read for one person: so many at
+// once, then one in a minute.
 const (
 	mostRegistrations = 20
 	addresses         = 10_000
 )
 
-// Options configure a [Server]. All but PublicURL, Off and Log are required.
+// Options configure a [Server]. Grants, Auth and Guard are required.
 type Options struct {
 	Grants *access.Grants
 	Auth   *auth.Authenticator
 	Guard  *guard.Guard
+	// Documents fetches the metadata documents of clients, whose addresses strangers choose: it must refuse
+	// what is not public. nil means that clients have to register.
+	Documents *http.Client
 	// PublicURL is the origin under which clients reach the server, empty for that of each request.
 	PublicURL string
 	// Off answers every request with NotFound: nobody signs in to a server without authentication.
@@ -69,6 +75,14 @@ type Options struct {
 type Server struct {
 	Options
 	registrations *limit.Rates[string]
+	documents     *http.Client
+	reads         *limit.Rates[person] // of documents
+}
+
+// person is who is signed in where a document is read.
+type person struct {
+	session shoal.SessionID
+	id      shoal.EntityID
 }
 
 // New returns a Server.
@@ -76,7 +90,13 @@ func New(o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Server{Options: o, registrations: limit.NewRates[string](1.0/60, mostRegistrations, addresses)}
+	s := &Server{Options: o, registrations: limit.NewRates[string](1.0/60, mostRegistrations, addresses), reads: limit.NewRates[person](1.0/60, mostRegistrations, addresses)}
+	if o.Documents != nil {
+		client := *o.Documents
+		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+		s.documents = &client
+	}
+	return s
 }
 
 // Accept returns the media types that a request below [Path] may have besides JSON. It is for
@@ -167,13 +187,14 @@ func (s *Server) metadata(w http.ResponseWriter, r *http.Request) {
 		RevokeMethods []string `json:"revocation_endpoint_auth_methods_supported"`
 		Scopes        []string `json:"scopes_supported"`
 		NamesItself   bool     `json:"authorization_response_iss_parameter_supported"`
+		Documents     bool     `json:"client_id_metadata_document_supported"`
 	}{
 		at, at + Path + "authorize", at + Path + "token", at + Path + "register", at + Path + "revoke",
 		[]string{"code"},
 		[]string{"query"},
 		[]string{"authorization_code", "refresh_token"},
 		[]string{"S256"},
-		none, none, scopeWords, true,
+		none, none, scopeWords, true, s.documents != nil,
 	})
 }
 

@@ -24,6 +24,21 @@ func parseRedirect(text string) (*url.URL, bool) {
 	return u, u.Scheme == "https" || u.Scheme == "http" && onThisMachine(u)
 }
 
+// validRedirects returns those URIs that a client may register, and their hosts.
+func validRedirects(texts []string) (uris, hosts []string) {
+	for _, text := range texts {
+		u, valid := parseRedirect(text)
+		if !valid {
+			continue
+		}
+		uris = append(uris, text)
+		if !slices.Contains(hosts, u.Hostname()) {
+			hosts = append(hosts, u.Hostname())
+		}
+	}
+	return uris, hosts
+}
+
 // onThisMachine reports whether a URI leads to the machine of the browser.
 func onThisMachine(u *url.URL) bool {
 	if u.Hostname() == "localhost" {

@@ -48,17 +48,11 @@ func (s *Server) register(r *http.Request) (int, any, error) {
 	if len(in.RedirectURIs) == 0 || len(in.RedirectURIs) > maxRedirects {
 		return 0, nil, refuse(badRedirect, "redirect_uris must list between 1 and 10 URIs.")
 	}
-	hosts := []string{}
-	for _, text := range in.RedirectURIs {
-		u, valid := parseRedirect(text)
-		if !valid {
-			return 0, nil, refuse(badRedirect, "A redirect URI must be https://…, or http:// with localhost or a loopback address, without a fragment.")
-		}
-		if !slices.Contains(hosts, u.Hostname()) {
-			hosts = append(hosts, u.Hostname())
-		}
+	uris, hosts := validRedirects(in.RedirectURIs)
+	if len(uris) < len(in.RedirectURIs) {
+		return 0, nil, refuse(badRedirect, "A redirect URI must be https://…, or http:// with localhost or a loopback address, without a fragment.")
 	}
-	if len(in.Grants) > 0 && !slices.Contains(in.Grants, "authorization_code") || len(in.Responses) > 0 && !slices.Contains(in.Responses, "code") {
+	if !in.usesCodes() {
 		return 0, nil, refuse(badMetadata, "This server offers the grant type authorization_code with the response type code only.")
 	}
 	if wait := s.registrations.Take(s.Auth.Address(r)); wait > 0 {
@@ -71,6 +65,11 @@ func (s *Server) register(r *http.Request) (int, any, error) {
 	return http.StatusCreated, registeredClient{
 		made.ID, made.CreatedAt.Unix(), made.Name, made.RedirectURIs, []string{"authorization_code", "refresh_token"}, []string{"code"}, "none",
 	}, nil
+}
+
+// usesCodes reports whether a client wants what this server offers. What it does not say is that.
+func (r *registration) usesCodes() bool {
+	return (len(r.Grants) == 0 || slices.Contains(r.Grants, "authorization_code")) && (len(r.Responses) == 0 || slices.Contains(r.Responses, "code"))
 }
 
 // cleanName makes a name that a client gives itself fit to be shown to people.

@@ -27,7 +27,12 @@ type world struct {
 
 func start(t *testing.T) *world {
 	t.Helper()
-	running, key := apptest.Run(t, app.Config{})
+	return startWith(t, app.Config{})
+}
+
+func startWith(t *testing.T, config app.Config) *world {
+	t.Helper()
+	running, key := apptest.Run(t, config)
 	w := &world{T: t, at: running.URL(), server: running, adminKey: key}
 	w.ann, w.bob = w.person("ann"), w.person("bob")
 	w.api("POST", "/v1/sessions/default/entities", `{"id":"scout","kind":"agent"}`, 201, "X-Shoal-Entity", "ann")

@@ -2,8 +2,11 @@ package e2e_test
 
 import (
 	"bufio"
+	"crypto/tls"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,17 +17,18 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/shoaltest/oauthtest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/program"
+	"github.com/shoal-dev/shoal/internal/shoaltest/tlstest"
 )
 
 // conformanceSuite is the protocol's own.
 const conformanceSuite = "test/conformance/node_modules/@modelcontextprotocol/conformance/dist/index.js"
 
 // authorizationChecks are all that the suite has for authorization servers, the same ones in both
-// revisions, and how each ends.
+// revisions.
 var authorizationChecks = []string{
 	"SUCCESS authorization-code-grant",
 	"SUCCESS authorization-server-metadata",
-	"WARNING authorization-server-metadata-cimd",
+	"SUCCESS authorization-server-metadata-cimd",
 }
 
 // The official suite finds nothing wrong with the authorization server of the binary. A person consents
@@ -63,6 +67,42 @@ func TestAuthorizationConformance(t *testing.T) {
 			}
 			if got := checksIn(t, dir); !slices.Equal(got, authorizationChecks) {
 				t.Errorf("the suite reports %q, want %q\n%s", got, authorizationChecks, said)
+			}
+		})
+	}
+}
+
+// A program of the official SDK that describes itself in a document joins without registering, and gets a
+// new token by itself.
+func TestProgramsThatDescribeThemselves(t *testing.T) {
+	pair := tlstest.New(t, "127.0.0.1")
+	t.Setenv("SSL_CERT_FILE", pair.CertFile) // of the server
+	var document string
+	published := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"client_id":%q,"client_name":"SDK","redirect_uris":["http://127.0.0.1/callback"],"token_endpoint_auth_method":"none"}`, document)
+	}))
+	published.TLS = &tls.Config{Certificates: []tls.Certificate{pair.Certificate}}
+	published.StartTLS()
+	t.Cleanup(published.Close)
+	document = published.URL + "/client.json"
+	s := serve(t, t.TempDir(), "--allow-private", "127.0.0.1/32")
+	ann := s.person(t, "ann")
+	for _, sdk := range []string{"1", "2"} {
+		t.Run("SDK "+sdk, func(t *testing.T) {
+			_, port, _ := strings.Cut(program.FreeAddr(t), ":")
+			run := program.StartLines(t, "node", filepath.Join(nodeDir, "oauth.mjs"), "--sdk", sdk, "--url", s.url+"/mcp", "--document", document, "--port", port)
+			var first struct{ Open string }
+			run.Next(patience, &first)
+			s.consents(t, ann, first.Open, "sdk-"+sdk)
+			var got struct {
+				Client  string
+				Threads []string
+				Renewed bool
+			}
+			run.Next(patience, &got)
+			if got.Client != document || got.Threads == nil || !got.Renewed {
+				t.Errorf("the program reports %+v", got)
 			}
 		})
 	}

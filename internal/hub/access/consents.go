@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,10 +59,33 @@ type Consent struct {
 func (g *Grants) Register(ctx context.Context, name string, redirectURIs, hosts []string) (c storage.OAuthClient, err error) {
 	err = g.core.Change(ctx, "hub.Grants.Register", storage.Global, func(ch *core.Change) error {
 		c = storage.OAuthClient{ID: shoal.NewID[string]("client_"), Name: name, RedirectURIs: redirectURIs, CreatedAt: ch.At}
-		if err := errors.Join(ch.SweepOAuthGrants(ch.At), ch.InsertOAuthClient(c), ch.TrimOAuthClients(maxIdleClients)); err != nil {
+		return register(ch, shoal.Principal{}, c, hosts)
+	})
+	return c, err
+}
+
+func register(ch *core.Change, caller shoal.Principal, c storage.OAuthClient, hosts []string) error {
+	if err := errors.Join(ch.SweepOAuthGrants(ch.At), ch.PutOAuthClient(c), ch.TrimOAuthClients(maxIdleClients)); err != nil {
+		return err
+	}
+	return ch.Record(caller, "", audit.ClientRegister, clientTarget(c.ID), "hosts", strings.Join(hosts, " "))
+}
+
+// Remember stores a client as its metadata document at id describes it, which the caller had read. The
+// client is fresh for as long as fresh says. It checks no rights, and keeps as few clients as Register. In the audit log
+// a document that has not changed is recorded once.
+func (g *Grants) Remember(ctx context.Context, caller shoal.Principal, id, name string, redirectURIs, hosts []string, fresh time.Duration) (c storage.OAuthClient, err error) {
+	err = g.core.Change(ctx, "hub.Grants.Remember", storage.Global, func(ch *core.Change) error {
+		until := shoal.At(ch.At.Add(fresh))
+		c = storage.OAuthClient{ID: id, Name: name, RedirectURIs: redirectURIs, CreatedAt: ch.At, FreshUntil: &until}
+		known, err := ch.OAuthClient(id)
+		if err == nil && known.Name == name && slices.Equal(known.RedirectURIs, redirectURIs) {
+			return ch.PutOAuthClient(c)
+		}
+		if err != nil && !errors.Is(err, shoal.NotFound) {
 			return err
 		}
-		return ch.Record(shoal.Principal{}, "", audit.ClientRegister, clientTarget(c.ID), "hosts", strings.Join(hosts, " "))
+		return register(ch, caller, c, hosts)
 	})
 	return c, err
 }

@@ -5,7 +5,8 @@ import "github.com/shoal-dev/shoal"
 // OAuthTx stores OAuth clients, and the grants that people have given them. A grant belongs to a key and
 // is not found without it.
 type OAuthTx interface {
-	InsertOAuthClient(c OAuthClient) error
+	// PutOAuthClient stores a client. One with the same id is replaced, but for its CreatedAt.
+	PutOAuthClient(c OAuthClient) error
 	// OAuthClient fails with NotFound for a client that is not stored.
 	OAuthClient(id string) (OAuthClient, error)
 	// TrimOAuthClients deletes clients without a grant, the oldest first, until at most so many are left.
@@ -24,12 +25,15 @@ type OAuthTx interface {
 	SweepOAuthGrants(at shoal.Time) error
 }
 
-// OAuthClient is a program that has registered to act for people. Nothing has verified what it says.
+// OAuthClient is a program that wants to act for people. Nothing has verified what it says. The ID of one
+// that is described by a metadata document is the address of the document, which has been read and is not
+// read again before FreshUntil; FreshUntil is nil for one that has registered.
 type OAuthClient struct {
 	ID           string
 	Name         string
 	RedirectURIs []string
 	CreatedAt    shoal.Time
+	FreshUntil   *shoal.Time
 }
 
 // OAuthGrant is what a person has allowed a client. CodeHash is the hash of the code that the client

@@ -7,27 +7,26 @@ import (
 )
 
 func clientOf(r *sqlconn.Rows) storage.OAuthClient {
-	c := storage.OAuthClient{ID: r.Text(0), Name: r.Text(1), CreatedAt: r.Time(3)}
+	c := storage.OAuthClient{ID: r.Text(0), Name: r.Text(1), CreatedAt: r.Time(3), FreshUntil: r.TimeOrNil(4)}
 	r.Decode(r.Text(2), &c.RedirectURIs)
 	return c
 }
 
-// InsertOAuthClient implements [storage.OAuthTx].
-func (t *Tx) InsertOAuthClient(c storage.OAuthClient) error {
+// PutOAuthClient implements [storage.OAuthTx].
+func (t *Tx) PutOAuthClient(c storage.OAuthClient) error {
 	uris, err := sqlconn.Encode(c.RedirectURIs)
 	if err != nil {
 		return err
 	}
-	n, err := t.c.Exec(`INSERT INTO oauth_clients (id, name, redirect_uris, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, c.ID, c.Name, uris, c.CreatedAt)
-	if err == nil && n == 0 {
-		err = sqlconn.AlreadyExists("InsertOAuthClient", "The client %q exists already.", c.ID)
-	}
+	_, err = t.c.Exec(`INSERT INTO oauth_clients (id, name, redirect_uris, created_at, fresh_until) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (id) DO UPDATE SET name = EXCLUDED.name, redirect_uris = EXCLUDED.redirect_uris, fresh_until = EXCLUDED.fresh_until`,
+		c.ID, c.Name, uris, c.CreatedAt, c.FreshUntil)
 	return err
 }
 
 // OAuthClient implements [storage.OAuthTx].
 func (t *Tx) OAuthClient(id string) (storage.OAuthClient, error) {
-	c, ok, err := sqlconn.One(t.c, clientOf, `SELECT id, name, redirect_uris, created_at FROM oauth_clients WHERE id = $1`, id)
+	c, ok, err := sqlconn.One(t.c, clientOf, `SELECT id, name, redirect_uris, created_at, fresh_until FROM oauth_clients WHERE id = $1`, id)
 	return sqlconn.OrNotFound(c, ok, err, "OAuthClient", "Client %q not found.", id)
 }
 

@@ -16,7 +16,7 @@ func (g grants) id(name string) string { return name + "-" + string(g.Session) }
 
 func (g grants) client(name string, at int) storage.OAuthClient {
 	c := storage.OAuthClient{ID: g.id(name), Name: storecase.Hostile, RedirectURIs: []string{"http://127.0.0.1/", "https://a.example/?x=" + storecase.Hostile}, CreatedAt: storecase.Time(at)}
-	g.Update(func(tx storage.Tx) error { return tx.InsertOAuthClient(c) })
+	g.Update(func(tx storage.Tx) error { return tx.PutOAuthClient(c) })
 	return c
 }
 
@@ -53,7 +53,12 @@ var oauthTests = map[string]func(*storecase.Case){
 		g := grants{c}
 		client := g.client("app", 1)
 		storecase.Equal(c, "the client", storecase.Read(c, func(tx storage.Tx) (storage.OAuthClient, error) { return tx.OAuthClient(client.ID) }), client)
-		c.WantError(shoal.AlreadyExists, func(tx storage.Tx) error { return tx.InsertOAuthClient(client) })
+		renamed := client
+		renamed.Name, renamed.RedirectURIs, renamed.FreshUntil = "renamed", []string{"https://b.example/"}, storecase.Ptr(storecase.Time(7))
+		again := renamed
+		again.CreatedAt = storecase.Time(9)
+		c.Update(func(tx storage.Tx) error { return tx.PutOAuthClient(again) })
+		storecase.Equal(c, "the client that was stored again", storecase.Read(c, func(tx storage.Tx) (storage.OAuthClient, error) { return tx.OAuthClient(client.ID) }), renamed)
 		c.WantNotFound(func(tx storage.Tx) error { _, err := tx.OAuthClient(g.id("none")); return err })
 		grant := g.grant("ann", "app", 50)
 		c.WantError(shoal.AlreadyExists, func(tx storage.Tx) error { return tx.InsertOAuthGrant(grant) })
