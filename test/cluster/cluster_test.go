@@ -61,6 +61,7 @@ var journeys = []struct {
 }{
 	{"a mention wakes a wait on another server", wakesAcrossServers},
 	{"a revoked key ends its calls on another server", revocationCrossesServers},
+	{"an OAuth client uses several servers", oauthCrossesServers},
 	{"without the bus, mentions arrive by polling", mentionsWithoutBus},
 	{"without the bus, streams of runs continue", streamsWithoutBus},
 	{"the bus is restarted", busRestarts},
