@@ -22,7 +22,7 @@ type asked struct {
 }
 
 // description is what the page shows of a request. URL is set if the browser has to go back with an
-// error instead.
+// error instead. Host is where the browser continues, and Local says that it is a program on its machine.
 type description struct {
 	Client  string   `json:"client"`
 	Host    string   `json:"host"`
@@ -87,7 +87,7 @@ func (s *Server) describe(w http.ResponseWriter, r *http.Request, caller shoal.P
 	if err != nil {
 		return nil, err
 	}
-	return description{q.client.Name, u.Host, onThisMachine(u), naming.Handle(q.client.Name), append([]string{}, q.scopes...), "", documentHost(q.client.ID)}, nil
+	return description{q.client.Name, placeOf(u), onThisMachine(u) || ofApp(u), naming.Handle(q.client.Name), append([]string{}, q.scopes...), "", documentHost(q.client.ID)}, nil
 }
 
 // decide carries out what the person has decided, and returns where the browser goes.

@@ -63,12 +63,12 @@ func documentHost(id string) string {
 // one way only, because ids are compared as texts.
 func isDocumentURL(id string) bool {
 	u, valid := parseRedirect(id)
-	return valid && len(id) <= maxDocumentURL && strings.Trim(u.Path, "/") != "" && strings.TrimSuffix(u.Path, "/") == path.Clean(u.Path)
+	return valid && u.Scheme == "https" && len(id) <= maxDocumentURL && strings.Trim(u.Path, "/") != "" && strings.TrimSuffix(u.Path, "/") == path.Clean(u.Path)
 }
 
-// findFor returns a function that returns the client with an id, or NotFound, for the person who is signed
-// in and whose request ctx is of. The document of a client is read if it is not known or was read too long ago. A document that is
-// wrong is InvalidArgument, and replaces nothing.
+// findFor returns a function that finds the client with an id for the person who is signed in, or fails
+// with NotFound; ctx is that of their request. The document of a client is read if it is not known, or is
+// not fresh any more. A document that is wrong is InvalidArgument, and replaces nothing.
 func (s *Server) findFor(ctx context.Context, caller shoal.Principal) func(id string) (storage.OAuthClient, error) {
 	return func(id string) (storage.OAuthClient, error) {
 		described := s.documents != nil && isDocument(id)
@@ -139,7 +139,7 @@ func (d *document) check(id string) error {
 	case len(d.RedirectURIs) > maxListed:
 		return undescribed(id, "it lists more than 50 redirect_uris.")
 	case len(uris) == 0:
-		return undescribed(id, "it lists no redirect URI to which this server leads a browser: https://…, or http:// with localhost or a loopback address.")
+		return undescribed(id, "it lists no redirect URI to which this server leads a browser: "+redirectRule+".")
 	}
 	return nil
 }

@@ -11,8 +11,9 @@
 //   - A code works once, for two minutes, and only with the verifier of its S256 challenge, for the same
 //     client, redirect URI and resource. A second use revokes what the first one has given.
 //   - A refresh token works once. A second use revokes the grant.
-//   - A browser is led only to a redirect URI that its client has registered: HTTPS, or this machine at
-//     any port. Anything wrong with client or URI is shown here instead.
+//   - A browser is led only to a redirect URI that its client has registered: HTTPS, this machine at any
+//     port, or the scheme of an app, never one that browsers or systems interpret themselves. Anything
+//     wrong with client or URI is shown here instead.
 //   - A person consents on a page of the console, which no other page frames, with a call that needs both
 //     halves of the sign-in.
 //   - Clients, codes and tokens are rows: every server on the database knows them.

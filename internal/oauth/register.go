@@ -50,7 +50,7 @@ func (s *Server) register(r *http.Request) (int, any, error) {
 	}
 	uris, hosts := validRedirects(in.RedirectURIs)
 	if len(uris) < len(in.RedirectURIs) {
-		return 0, nil, refuse(badRedirect, "A redirect URI must be https://…, or http:// with localhost or a loopback address, without a fragment.")
+		return 0, nil, refuse(badRedirect, "A redirect URI must be "+redirectRule+".")
 	}
 	if !in.usesCodes() {
 		return 0, nil, refuse(badMetadata, "This server offers the grant type authorization_code with the response type code only.")
