@@ -90,7 +90,7 @@ type Config struct {
 	ClientDocuments string `help:"Read the documents by which MCP clients describe themselves when they sign in. off makes them register instead, where the server does not reach the internet." enum:"on,off" default:"on" group:"Callers, proxies and HTTPS"`
 	// AllowPrivate are the loopback and private networks, such as 10.0.0.0/8, that
 	// agents' request tools and MCP servers may call, and where push services of
-	// browsers may be; empty by default.
+	// browsers and documents of MCP clients may be; empty by default.
 	AllowPrivate []string `help:"Let agents' request tools and MCP servers, notifications to browsers, and the documents of MCP clients, reach these loopback and private networks, such as 10.1.0.0/16; repeatable." placeholder:"CIDR" group:"What agents can reach"`
 	// AllowEnv names the environment variables that agent configs may use as
 	// ${env.NAME}; empty by default. The server's own variables and model API keys

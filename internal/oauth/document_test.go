@@ -10,7 +10,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/app"
 	"github.com/shoal-dev/shoal/internal/shoaltest/oauthtest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/tlstest"
@@ -94,7 +96,28 @@ func TestClientsThatDescribeThemselves(t *testing.T) {
 		t.Errorf("the metadata: %s", got.Text)
 	}
 	w.joinsByDocument(p)
+	w.readsAgain(p)
 	w.refusesDocuments(p, private)
+}
+
+// readsAgain shows what becomes of documents that were read long ago.
+func (w *world) readsAgain(p *publisher) {
+	w.Helper()
+	moved, gone := p.document("/moved-on", `"client_name":"New","redirect_uris":["https://app.example/new"]`), p.URL+"/gone"
+	for _, id := range []string{moved, gone} {
+		if _, err := w.server.Hub.Grants.Remember(w.Context(), shoal.Principal{Role: shoal.RoleAdmin}, id, "Old", []string{"https://app.example/old"}, nil, -time.Minute); err != nil {
+			w.Fatal(err)
+		}
+	}
+	for what, c := range map[string]struct{ id, redirect, says string }{
+		"a document that has changed":   {moved, "https://app.example/new", `"client":"New"`},
+		"what it does not list anymore": {moved, "https://app.example/old", "has not registered"},
+		"one that is gone":              {gone, "https://app.example/old", "status 404"},
+	} {
+		if got := w.bob.Post("/oauth/request", map[string]any{"query": w.query(c.id, "redirect_uri", c.redirect)}); !strings.Contains(got.Text, c.says) {
+			w.Errorf("%s: %d %s, want %q", what, got.Status, got.Text, c.says)
+		}
+	}
 }
 
 // A server that reads no documents says so, and calls nobody.
@@ -182,11 +205,12 @@ func (w *world) refusesDocuments(p, private *publisher) {
 			w.Errorf("%s: %d %s, want 422 and %q", what, got.Status, got.Text, c.says)
 		}
 	}
+	carl := w.person("carl")
 	if p.read("/target") > 0 || private.read("/inside") > 0 {
 		w.Error("the server follows a redirect, or calls a private address")
 	}
 	for i := range 21 {
-		got := w.bob.Post("/oauth/request", map[string]any{"query": w.query(fmt.Sprint(p.URL, "/unknown-", i))})
+		got := carl.Post("/oauth/request", map[string]any{"query": w.query(fmt.Sprint(p.URL, "/unknown-", i))})
 		if limited := got.Status == 429 && got.Header.Get("Retry-After") != ""; limited != (i == 20) {
 			w.Errorf("document %d of a person: %d %s", i+1, got.Status, got.Text)
 		}

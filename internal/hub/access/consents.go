@@ -71,9 +71,9 @@ func register(ch *core.Change, caller shoal.Principal, c storage.OAuthClient, ho
 	return ch.Record(caller, "", audit.ClientRegister, clientTarget(c.ID), "hosts", strings.Join(hosts, " "))
 }
 
-// Remember stores a client as its metadata document at id describes it, which the caller had read. The
-// client is fresh for as long as fresh says. It checks no rights, and keeps as few clients as Register. In the audit log
-// a document that has not changed is recorded once.
+// Remember stores a client as the metadata document at its id describes it, which was read for the caller
+// and is fresh for so long. It checks no rights, and keeps as few clients as Register. A document that has
+// not changed is recorded in the audit log once.
 func (g *Grants) Remember(ctx context.Context, caller shoal.Principal, id, name string, redirectURIs, hosts []string, fresh time.Duration) (c storage.OAuthClient, err error) {
 	err = g.core.Change(ctx, "hub.Grants.Remember", storage.Global, func(ch *core.Change) error {
 		until := shoal.At(ch.At.Add(fresh))
