@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -38,6 +39,7 @@ type reported struct {
 	tool  string
 	args  json.RawMessage
 	asked bool // it waits for a verdict
+	more  int  // requests with other arguments than those of the call
 }
 
 // know returns what the server knows of a call, and whether the call is new.
@@ -138,24 +140,40 @@ func (r *report) Ask(_ context.Context, p harness.Permission, answer func(harnes
 		args = encode(map[string]string{"title": p.Title, "text": p.Text, "note": "The coding agent does not say with which arguments it calls the tool."})
 	}
 	c, _ := r.know(id, p.Name, args)
-	if asked == nil {
+	tool := c.tool
+	own := asked != nil && !harness.Covers(c.args, asked)
+	if own {
+		id, tool = r.another(c, id), toolName(p.Name)
+	} else {
 		asked = c.args // those of the call, if the harness has shown it before
 	}
 	r.waits(c, true)
 	r.asks.Go(func() {
 		defer r.waits(c, false)
-		v, err := r.work.FixedPermission(id, c.tool, shorten(oneLine(p.Title), maxTitle), asked)
+		v, err := r.work.FixedPermission(id, tool, shorten(oneLine(p.Title), maxTitle), asked)
+		if own && err == nil && v.Approved {
+			err = r.work.Report(shoal.WorkLine{Type: shoal.WorkTool, CallID: id, State: shoal.ToolDone})
+		}
 		switch {
 		case err != nil: // the run is over, and its turn with it
 		case v.Approved && !r.approves(v.By):
 			answer(harness.Verdict{Reason: "The approval does not count: it is not for this person to decide what is executed on this machine."})
-		case v.Approved && v.ArgsHash != approval.ArgsHash(c.tool, asked):
+		case v.Approved && v.ArgsHash != approval.ArgsHash(tool, asked):
 			answer(harness.Verdict{Reason: "Not with these arguments. Call the tool again with these instead: " + string(v.Args)})
 		default:
 			answer(harness.Verdict{Approved: v.Approved, Reason: v.Reason})
 		}
 	})
 	return nil
+}
+
+// another returns the id of a request that shows more than its call did, such as that a command
+// reaches beyond the directory. The arguments of a call are shown once, so it is a call of its own.
+func (r *report) another(c *reported, call string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c.more++
+	return fmt.Sprintf("%s.%d", shorten(call, maxCallID-8), c.more)
 }
 
 // Decide asks the people in the space what to do. A decision to execute something counts if the

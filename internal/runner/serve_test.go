@@ -48,6 +48,18 @@ func TestPermissions(t *testing.T) {
 			harness.Permission{CallID: "1", Name: "execute", Text: "make"},
 			`{}`,
 		},
+		{
+			"the request repeats a part of the arguments",
+			harness.Tool{CallID: "1", Name: "execute", Title: "make", Args: json.RawMessage(`{"command":"make","cwd":"/src"}`), State: harness.ToolRunning},
+			harness.Permission{CallID: "1", Name: "other", Args: args},
+			`{"command":"make","cwd":"/src"}`,
+		},
+		{
+			"the request shows more than the call",
+			harness.Tool{CallID: "1", Name: "read", Title: "make", Args: args, State: harness.ToolRunning},
+			harness.Permission{CallID: "1", Name: "execute", Args: json.RawMessage(`{"command":"make","directories":["/"]}`)},
+			`{"command":"make","directories":["/"]}`,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := apptest.Start(t)

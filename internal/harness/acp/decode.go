@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -66,6 +67,7 @@ type decoder struct {
 	started     bool
 	cost, spent float64 // of the session: as last reported, and what earlier turns have reported
 	priced      bool
+	pending     map[string]harness.Tool // calls that nothing was reported of, because they have not begun
 }
 
 // decode returns the events of an update.
@@ -77,10 +79,13 @@ func (d *decoder) decode(u update) (events []harness.Event) {
 	case "agent_thought_chunk":
 		e = harness.Thought{Delta: text(u.Content)}
 	case "tool_call", "tool_call_update":
-		e = u.tool(texts(u.Content))
+		if call := d.begun(u); call != nil {
+			e = *call
+		}
 	case "plan":
 	case "usage_update":
-		if u.Cost != nil && u.Cost.Currency == "USD" {
+		// Agents that do not know the price of their model report 0.
+		if u.Cost != nil && u.Cost.Currency == "USD" && u.Cost.Amount > 0 {
 			d.cost, d.priced = u.Cost.Amount, true
 		}
 		return nil
@@ -95,6 +100,25 @@ func (d *decoder) decode(u update) (events []harness.Event) {
 		events = append(events, e)
 	}
 	return events
+}
+
+// begun returns a call that has begun. While it has not, its arguments may still arrive.
+func (d *decoder) begun(u update) *harness.Tool {
+	call := u.tool(texts(u.Content))
+	known := d.pending[call.CallID]
+	call.Name, call.Title = cmp.Or(call.Name, known.Name), cmp.Or(call.Title, known.Title)
+	if call.Args == nil {
+		call.Args = known.Args
+	}
+	if u.Status != "pending" {
+		delete(d.pending, call.CallID)
+		return &call
+	}
+	if d.pending == nil {
+		d.pending = map[string]harness.Tool{}
+	}
+	d.pending[call.CallID] = call
+	return nil
 }
 
 func (c toolCall) tool(output string) harness.Tool {
@@ -176,6 +200,7 @@ func (d *decoder) result(r promptResult) (events []harness.Event) {
 		events = append(events, harness.Started{})
 	}
 	d.started = false
+	clear(d.pending)
 	var used harness.Usage
 	switch {
 	case r.Usage != nil:

@@ -15,7 +15,7 @@ import (
 // What agents have printed becomes these events. The answer to the prompt ends the turn.
 func TestTranscripts(t *testing.T) {
 	harnesstest.Replay(t, func() (*harness.Turns, func([]byte)) {
-		s := &session{Conversation: &process.Conversation{Turns: harness.NewTurns()}, asked: map[string]request{}}
+		s := &session{Conversation: &process.Conversation{Turns: harness.NewTurns()}, asked: map[string]request{}, approved: map[string]json.RawMessage{}}
 		s.peer = jsonrpc.New(io.Discard, "2.0", s.receive)
 		return s.Turns, func(text []byte) {
 			var m struct {

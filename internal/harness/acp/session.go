@@ -31,6 +31,8 @@ type session struct {
 	mu    sync.Mutex
 	id    string
 	asked map[string]request // open requests for a permission, by call
+	// approved are the arguments with which calls of the turn were approved.
+	approved map[string]json.RawMessage
 
 	updates decoder // only the goroutine that reads uses it
 }
@@ -39,6 +41,7 @@ type session struct {
 type request struct {
 	id      json.RawMessage
 	options []option
+	args    json.RawMessage // nil if the agent gave none
 }
 
 // option is an answer that the agent accepts.
@@ -71,6 +74,27 @@ type opened struct {
 			ID string `json:"id"`
 		} `json:"availableModes"`
 	} `json:"modes"`
+	// ConfigOptions are the newer form of modes and models.
+	ConfigOptions []configOption `json:"configOptions"`
+}
+
+// configOption is a setting of a session.
+type configOption struct {
+	ID           string `json:"id"`
+	Category     string `json:"category"`
+	CurrentValue any    `json:"currentValue"`
+	Options      []struct {
+		Value string `json:"value"`
+	} `json:"options"`
+}
+
+// option returns the setting of a category.
+func (o opened) option(category string) (c configOption, found bool) {
+	i := slices.IndexFunc(o.ConfigOptions, func(c configOption) bool { return c.Category == category })
+	if i < 0 {
+		return c, false
+	}
+	return o.ConfigOptions[i], true
 }
 
 // Start starts an agent, and a session or the one to resume. The arguments that make the program
@@ -80,7 +104,7 @@ func Start(ctx context.Context, spec harness.Spec) (harness.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{Conversation: proc, asked: map[string]request{}}
+	s := &session{Conversation: proc, asked: map[string]request{}, approved: map[string]json.RawMessage{}}
 	s.peer = jsonrpc.New(proc.Stdin, "2.0", s.receive)
 	s.Read(s.peer.Read)
 	if err := s.Open(func() error { return s.open(ctx, spec) }); err != nil {
@@ -126,8 +150,22 @@ func (s *session) open(ctx context.Context, spec harness.Spec) error {
 	if spec.Model == "" {
 		return nil
 	}
+	if model, ok := session.option("model"); ok {
+		return s.configure(ctx, model, spec.Model)
+	}
 	if err := s.peer.Call(ctx, "session/set_model", params{"sessionId": id, "modelId": spec.Model}, nil); err != nil {
 		return fmt.Errorf("choose the model %s: %w", spec.Model, err)
+	}
+	return nil
+}
+
+// configure sets a setting of the session.
+func (s *session) configure(ctx context.Context, c configOption, value string) error {
+	if c.CurrentValue == value {
+		return nil
+	}
+	if err := s.peer.Call(ctx, "session/set_config_option", params{"sessionId": s.Ref(), "configId": c.ID, "value": value}, nil); err != nil {
+		return fmt.Errorf("choose the %s %s: %w", c.Category, value, err)
 	}
 	return nil
 }
@@ -195,6 +233,13 @@ func (s *session) setMode(ctx context.Context, o opened, mode harness.Mode) erro
 		}
 		return nil
 	}
+	if c, ok := o.option("mode"); ok {
+		for _, value := range c.Options {
+			if slices.Contains(modes[mode], value.Value) {
+				return s.configure(ctx, c, value.Value)
+			}
+		}
+	}
 	if mode == harness.ModeRead {
 		return harness.ErrNoMode
 	}
@@ -237,10 +282,20 @@ func (s *session) permission(m jsonrpc.Message) {
 		_ = s.peer.Respond(m.ID, canceled())
 		return
 	}
+	r := request{m.ID, asked.Options, call.args()}
 	s.mu.Lock()
-	s.asked[call.ToolCallID] = request{m.ID, asked.Options}
+	// An agent may ask twice about one call: whether it may leave the directory, and whether it may
+	// execute the command. Who has approved the first has seen all that the second shows.
+	again := harness.Covers(s.approved[call.ToolCallID], r.args)
+	if !again {
+		s.asked[call.ToolCallID] = r
+	}
 	s.mu.Unlock()
-	s.Turns.Emit(harness.Permission{CallID: call.ToolCallID, Name: call.Kind, Title: call.Title, Args: call.args(), Text: texts(call.Content)})
+	if again {
+		_ = s.decide(r, true) // without this option it is canceled
+		return
+	}
+	s.Turns.Emit(harness.Permission{CallID: call.ToolCallID, Name: call.Kind, Title: call.Title, Args: r.args, Text: texts(call.Content)})
 }
 
 func canceled() params { return params{"outcome": params{"outcome": "cancelled"}} }
@@ -263,6 +318,7 @@ func (s *session) ended(raw json.RawMessage, err error) {
 	}
 	s.mu.Lock()
 	clear(s.asked)
+	clear(s.approved)
 	s.mu.Unlock()
 	events := s.updates.result(r)
 	if err != nil {
@@ -294,12 +350,20 @@ func (s *session) Answer(_ context.Context, callID string, v harness.Verdict) er
 	s.mu.Lock()
 	r, ok := s.asked[callID]
 	delete(s.asked, callID)
+	if ok && v.Approved {
+		s.approved[callID] = r.args
+	}
 	s.mu.Unlock()
 	if !ok {
 		return harness.ErrNotAsked
 	}
+	return s.decide(r, v.Approved)
+}
+
+// decide answers a request.
+func (s *session) decide(r request, approved bool) error {
 	kind := "reject_once"
-	if v.Approved {
+	if approved {
 		kind = "allow_once"
 	}
 	i := slices.IndexFunc(r.options, func(o option) bool { return o.Kind == kind })
