@@ -9,6 +9,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/harness/acp"
 	"github.com/shoal-dev/shoal/internal/harness/claude"
 	"github.com/shoal-dev/shoal/internal/harness/codex"
+	"github.com/shoal-dev/shoal/internal/harness/opencode"
 )
 
 // kind is a kind of coding agent.
@@ -32,7 +33,7 @@ var kinds = map[string]kind{
 	"gemini-cli": {
 		title: "Gemini CLI", start: acp.Start, command: []string{"gemini", "--acp"}, environ: []string{"GEMINI_*", "GOOGLE_*"},
 	},
-	"opencode": {title: "OpenCode", start: acp.Start, command: []string{"opencode", "acp"}, environ: []string{"OPENCODE_*"}},
+	"opencode": {title: "OpenCode", start: opencode.Start, command: []string{"opencode", "acp"}, environ: []string{"OPENCODE_*"}},
 	"acp":      {title: "The agent", start: acp.Start},
 }
 

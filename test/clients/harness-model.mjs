@@ -19,6 +19,7 @@ const textOf = ({ content }) =>
 /** How each harness calls the tool that runs a command. */
 const shells = {
   Bash: (command) => ({ command, description: 'As it was asked' }),
+  bash: (command) => ({ command, description: 'As it was asked' }),
   run_shell_command: (command) => ({ command, description: 'As it was asked' }),
   exec_command: (cmd) => ({ cmd, sandbox_permissions: 'require_escalated', justification: 'It writes a file.' }),
   shell_command: (command) => ({ command, sandbox_permissions: 'require_escalated', justification: 'It writes a file.' }),
@@ -50,11 +51,11 @@ const next = (request) => {
     const [, name, threadId, replyTo, mention] = how;
     return { toolCalls: [{ id: `call_${++calls}`, name, arguments: JSON.stringify({ threadId, replyTo, mentions: [mention], content: rest }) }] };
   }
+  const tools = JSON.stringify(request.tools ?? []);
   if (verb === 'call') {
-    const server = request.model.startsWith('gemini') ? 'mcp_shoal_' : 'mcp__shoal__';
+    const server = ['mcp__shoal__', 'mcp_shoal_', 'shoal_'].find((prefix) => tools.includes(`"${prefix}${rest}"`)) ?? 'mcp__shoal__';
     return { toolCalls: [{ id: `call_${++calls}`, name: server + rest, arguments: '{}' }] };
   }
-  const tools = JSON.stringify(request.tools ?? []);
   const name = Object.keys(shells).find((shell) => tools.includes(`"${shell}"`));
   if (name === undefined) return { content: `None of these runs commands: ${tools}` };
   return { content: 'I run it.', toolCalls: [{ id: `call_${++calls}`, name, arguments: JSON.stringify(shells[name](rest)) }] };

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -21,6 +22,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/harness/acp"
 	"github.com/shoal-dev/shoal/internal/harness/claude"
 	"github.com/shoal-dev/shoal/internal/harness/codex"
+	"github.com/shoal-dev/shoal/internal/harness/opencode"
 )
 
 // driven is a coding agent as a runner drives it.
@@ -38,6 +40,8 @@ type driven struct {
 	asksForTools bool
 	// resumes is whether the agent finds a conversation again. Gemini CLI does so only sometimes.
 	resumes bool
+	// slow is whether it starts in seconds, also on an idle machine.
+	slow bool
 }
 
 var coders = []driven{
@@ -47,6 +51,15 @@ var coders = []driven{
 	},
 	{name: "Codex", kind: "codex", start: codex.Start, program: []string{"codex"}, denied: "ejected by user", steers: true, resumes: true},
 	{name: "Gemini CLI", kind: "gemini-cli", start: acp.Start, program: []string{"gemini", "--acp", "-m", "gemini-2.5-pro"}, denied: "canceled by the user", asksForTools: true},
+	{
+		name: "OpenCode", kind: "opencode", start: opencode.Start, program: []string{"opencode", "acp"}, model: "aimock/gpt-5",
+		denied: "rejected permission", resumes: true, slow: true,
+	},
+}
+
+// resuming are those that find a conversation again.
+func resuming() []driven {
+	return slices.DeleteFunc(slices.Clone(coders), func(d driven) bool { return !d.resumes })
 }
 
 // bench is a machine whose models do what a prompt orders.
@@ -64,6 +77,7 @@ func newBench(t *testing.T, d driven) *bench {
 	m.keeps(".claude.json", claudeSettings)
 	m.keeps(".codex/config.toml", strings.ReplaceAll(codexSettings, "OPENAI", orderly.URL+"/v1"))
 	m.keeps(".gemini/settings.json", geminiSettings)
+	m.keeps(".config/opencode/opencode.json", strings.ReplaceAll(openCodeSettings, "OPENAI", orderly.URL+"/v1"))
 	d.program = append([]string{filepath.Join(programs, d.program[0])}, d.program[1:]...)
 	return &bench{m, d}
 }
@@ -176,6 +190,9 @@ func counted(t *testing.T, path, text string) int {
 func TestCodingAgents(t *testing.T) {
 	t.Parallel()
 	for _, d := range coders {
+		if d.slow && testing.Short() {
+			continue // it does the same in TestCodingAgentsInASpace
+		}
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, d)
@@ -202,6 +219,27 @@ func TestCodingAgents(t *testing.T) {
 				t.Errorf("the request does not show the command: %+v", p)
 			}
 		})
+	}
+}
+
+// OpenCode asks twice about a command that reaches beyond its directory: whether it may, and whether it may
+// execute it. People are asked once, and read both.
+func TestCodingAgentsAskOnce(t *testing.T) {
+	t.Parallel()
+	for _, d := range coders {
+		if d.kind != "opencode" {
+			continue
+		}
+		b := newBench(t, d)
+		s := b.open(harness.ModeAsk, "")
+		outside := filepath.Join(t.TempDir(), "outside.txt")
+		got := b.run(t.Context(), s, "order: run touch inside.txt "+outside, b.answering(s, harness.Verdict{Approved: true}))
+		if _, err := os.Stat(outside); err != nil || !b.exists("inside.txt") || len(got.permissions) != 1 {
+			t.Fatalf("%v, the file in the directory exists: %v; the turn: %+v", err, b.exists("inside.txt"), got)
+		}
+		if shown := string(got.permissions[0].Args); !strings.Contains(shown, "touch inside.txt") || !strings.Contains(shown, `"directories":["`+filepath.Dir(outside)) {
+			t.Errorf("the request shows %s", shown)
+		}
 	}
 }
 
@@ -282,10 +320,7 @@ func TestCodingAgentsAreInterrupted(t *testing.T) {
 // An agent that was killed is started again with its conversation, and knows it.
 func TestCodingAgentsAreResumed(t *testing.T) {
 	t.Parallel()
-	for _, d := range coders {
-		if !d.resumes {
-			continue
-		}
+	for _, d := range resuming() {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, d)

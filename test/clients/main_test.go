@@ -1,5 +1,6 @@
 // Package clients connects the real command lines of others with `shoal connect`
-// and has them work: Claude Code, Codex and Gemini CLI, from their npm packages.
+// and has them work: Claude Code, Codex and Gemini CLI, from their npm packages, and
+// OpenCode, which only a runner drives.
 // Their models are played by aimock (model.mjs), everything else is as it is at
 // home: a real server, a real shoal, a home directory with settings in it. A proxy
 // that lets nothing through separates them from every other machine.
@@ -15,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -54,11 +56,17 @@ func prepared(run func() int) (code int, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(programs)) }()
 	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
-	for name, path := range map[string]string{
+	clients := map[string]string{
 		"claude": "@anthropic-ai/claude-code-" + runtime.GOOS + "-" + arch + "/claude",
 		"codex":  "@openai/codex/bin/codex.js",
 		"gemini": "@google/gemini-cli/bundle/gemini.js",
-	} {
+	}
+	if runtime.GOOS+"/"+runtime.GOARCH == "linux/amd64" { // package.json pins no other program of OpenCode
+		clients["opencode"] = "opencode-linux-x64/bin/opencode"
+	} else {
+		coders = slices.DeleteFunc(coders, func(d driven) bool { return d.kind == "opencode" })
+	}
+	for name, path := range clients {
 		path, err := filepath.Abs(filepath.Join("node_modules", filepath.FromSlash(path)))
 		if err != nil {
 			return 0, err
@@ -110,6 +118,8 @@ func newMachine(t *testing.T, serverURL, data string) *machine {
 		"AIMOCK_KEY=none",
 		// Gemini CLI: the model, and a project that is trusted.
 		"GOOGLE_GEMINI_BASE_URL=" + model.URL, "GEMINI_API_KEY=none", "GEMINI_CLI_TRUST_WORKSPACE=true",
+		// OpenCode: no list of all models.
+		"OPENCODE_DISABLE_MODELS_FETCH=1",
 	}
 	return m
 }

@@ -199,7 +199,14 @@ func TestCodingAgentsInASpace(t *testing.T) {
 			if shown := p.ToolName + string(p.Args); !strings.Contains(shown, "touch denied.txt") {
 				t.Errorf("the request shows %s", shown)
 			}
+			yes, other := true, strings.Repeat("0", len(p.ArgsHash))
+			if _, err := b.at.AnswerPending(t.Context(), p.ID, shoal.PendingAnswer{Approved: &yes, ArgsHash: &other}); !errors.Is(err, shoal.ArgsChanged) {
+				t.Errorf("an approval of other arguments: %v, want ArgsChanged", err)
+			}
 			b.decide(p, false, "ok, but later")
+			if _, err := b.at.AnswerPending(t.Context(), p.ID, shoal.PendingAnswer{Approved: &yes, ArgsHash: &p.ArgsHash}); !errors.Is(err, shoal.AlreadyAnswered) {
+				t.Errorf("a second answer: %v, want AlreadyAnswered", err)
+			}
 			if m := b.answer(asked); b.exists("denied.txt") || !strings.Contains(m.Text(), d.denied) {
 				t.Errorf("its file exists: %v; the answer is %q", b.exists("denied.txt"), m.Text())
 			}
@@ -250,7 +257,7 @@ func TestCodingAgentsWorkForTheirOwner(t *testing.T) {
 // conversation.
 func TestCodingAgentsSurviveTheirRunner(t *testing.T) {
 	t.Parallel()
-	for _, d := range coders[:2] {
+	for _, d := range resuming() {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
 			b := newRunner(t, d)
@@ -275,7 +282,7 @@ func TestCodingAgentsSurviveTheirRunner(t *testing.T) {
 // its turn is finished by the next process, and the next mention is answered.
 func TestCodingAgentsAreKilled(t *testing.T) {
 	t.Parallel()
-	for _, d := range coders[:2] {
+	for _, d := range resuming() {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
 			b := newRunner(t, d)

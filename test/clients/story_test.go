@@ -45,6 +45,17 @@ enabled = false
   "general": {"enableAutoUpdate": false}
 }
 `
+	openCodeSettings = `{
+  "autoupdate": false,
+  "provider": {
+    "aimock": {
+      "npm": "@ai-sdk/openai-compatible",
+      "options": {"baseURL": "OPENAI", "apiKey": "none"},
+      "models": {"gpt-5": {}}
+    }
+  }
+}
+`
 )
 
 // Three agents of three vendors are connected with one command each, meet in a

@@ -215,6 +215,7 @@ var importTable = []importRule{
 	{dir: "internal/harness/codex", inside: []string{"internal/harness", "internal/harness/jsonrpc", "internal/harness/process"}, never: sqlAndWeb},
 	{dir: "internal/harness/harnesstest", inside: []string{"internal/harness"}, others: true, never: sqlAndWeb},
 	{dir: "internal/harness/jsonrpc", inside: []string{"internal/harness"}, never: sqlAndWeb},
+	{dir: "internal/harness/opencode", inside: []string{"internal/harness", "internal/harness/acp"}, never: sqlAndWeb},
 	{dir: "internal/harness/process", inside: []string{"internal/harness"}, others: true, never: sqlAndWeb},
 	{dir: "internal/hub", inside: []string{".", "internal/hub/audits", "internal/hub/access", "internal/hub/agents", "internal/hub/archive", "internal/hub/core", "internal/hub/erasure", "internal/hub/feed", "internal/hub/inbox", "internal/hub/nodes", "internal/hub/live", "internal/hub/pending", "internal/hub/push", "internal/hub/runs", "internal/hub/spaces", "internal/hub/storage", "internal/metrics"}, never: sqlAndWeb},
 	{dir: "internal/hub/storage", inside: []string{".", "internal/audit", "internal/behalf", "internal/search"}, never: sqlAndWeb},
@@ -310,7 +311,7 @@ var importTable = []importRule{
 	{dir: "internal/shoaltest/storetest/storecase", inside: []string{".", "internal/hub/storage", "internal/search"}, others: true, never: sqlAndWeb},
 	{
 		dir:    "internal/runner",
-		inside: []string{".", "client", "internal/approval", "internal/harness", "internal/harness/acp", "internal/harness/claude", "internal/harness/codex", "internal/harness/process", "internal/wholefile"}, others: true, never: sqlAndWeb,
+		inside: []string{".", "client", "internal/approval", "internal/harness", "internal/harness/acp", "internal/harness/claude", "internal/harness/codex", "internal/harness/opencode", "internal/harness/process", "internal/wholefile"}, others: true, never: sqlAndWeb,
 	},
 	{dir: "internal/safetext", never: sqlAndWeb},
 	{dir: "internal/search", inside: []string{"."}, others: true, never: sqlAndWeb},
