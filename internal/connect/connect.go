@@ -50,6 +50,8 @@ type Target struct {
 	Key string
 	// Program is the path of shoal, for hooks.
 	Program string
+	// WakeOnly leaves out the hooks that ask for permissions, and takes out those that are there.
+	WakeOnly bool
 }
 
 // waitSeconds is how long clients are configured to wait for a tool: a little longer

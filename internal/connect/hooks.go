@@ -166,6 +166,12 @@ func (f hookFile) set(src, name string, t Target) (after string, made []int, err
 		if err != nil {
 			return "", nil, err
 		}
+		if t.WakeOnly && slices.Contains(askEvents, event) {
+			if src, err = f.take(src, event, group, at, 1); err != nil {
+				return "", nil, err
+			}
+			continue // the last events are not counted
+		}
 		n := 0
 		if at >= 0 {
 			src = jsonReplace(src, group.items[at].value, f.hook(event, t.Program, name))
@@ -183,21 +189,26 @@ func (f hookFile) cut(src, name string, made []int) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		switch {
-		case at < 0:
-		case len(group.items) > 1:
-			src = jsonRemove(src, group.jsonNode, at)
-		default:
-			up := 0
-			if i < len(made) {
-				up = made[i]
-			}
-			if src, err = jsonCut(src, []string{"hooks", event}, group.index, up); err != nil {
-				return "", err
-			}
+		up := 0
+		if i < len(made) {
+			up = made[i]
+		}
+		if src, err = f.take(src, event, group, at, up); err != nil {
+			return "", err
 		}
 	}
 	return src, nil
+}
+
+// take takes the hook of an event out, and up to that many of the arrays and objects around it that are empty then.
+func (hookFile) take(src, event string, group hookGroup, at, up int) (string, error) {
+	switch {
+	case at < 0:
+		return src, nil
+	case len(group.items) > 1:
+		return jsonRemove(src, group.jsonNode, at), nil
+	}
+	return jsonCut(src, []string{"hooks", event}, group.index, up)
 }
 
 // hookGroup is the array of hooks of an element of the list of an event.

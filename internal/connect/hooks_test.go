@@ -187,6 +187,40 @@ func TestHooksOfAnEarlierVersion(t *testing.T) {
 	takesHooksOut(t, path, "", &second.Undo)
 }
 
+// Who does not want to be asked in Shoal has the hooks that wake alone, and may change that. In the end the
+// file is as it was.
+func TestHooksThatOnlyWake(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]string{"nothing": "", "an own hook": `{"hooks": {"PostToolUse": [{"hooks": [{"type": "command", "command": "fmt"}]}]}}`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "settings.json")
+			if before != "" {
+				write(t, path, before)
+			}
+			var memory *Memory
+			for _, c := range []struct{ only, again bool }{{only: true}, {only: true, again: true}, {}, {only: true}} {
+				change, err := openHooks(t, path).With("shoal", Target{Program: "/bin/shoal", WakeOnly: c.only}, memory)
+				if err != nil || change.None() != c.again {
+					t.Fatalf("%+v: nothing changes: %v; %v", c, change.None(), err)
+				}
+				if err := change.Write(); err != nil {
+					t.Fatal(err)
+				}
+				memory = &change.Undo
+				after, asks := read(t, path), 3
+				if c.only {
+					asks = 0
+				}
+				if strings.Count(after, `"asyncRewake": true`) != 3 || strings.Count(after, "/bin/shoal") != 3+asks || strings.Contains(after, "PermissionRequest") == c.only {
+					t.Errorf("%+v: the hooks are\n%s", c, after)
+				}
+			}
+			takesHooksOut(t, path, before, memory)
+		})
+	}
+}
+
 // Settings in another form are refused and stay as they are.
 func TestHooksInAnotherForm(t *testing.T) {
 	t.Parallel()

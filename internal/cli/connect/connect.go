@@ -15,18 +15,19 @@ import (
 
 // Command is shoal connect.
 type Command struct {
-	Client   string          `arg:"" optional:"" help:"claude-code, codex, cursor, vscode or gemini-cli. Without one, the clients on this machine are listed."`
-	Write    bool            `help:"Write the entry into the client's configuration, after showing the changes." xor:"do"`
-	PrintKey bool            `help:"Create a key for the agent and print the entry with it." xor:"do"`
-	Undo     bool            `help:"Remove the entry and revoke its key." xor:"do"`
-	Yes      bool            `help:"Do not ask for confirmation." short:"y"`
-	Agent    shoal.EntityID  `help:"The agent that the client acts as; created if new (default: claude, codex, cursor, vscode or gemini)." placeholder:"ID"`
-	Name     string          `help:"The display name of the agent (default for a new agent: the client's name)." placeholder:"NAME"`
-	Space    []shoal.SpaceID `help:"Add the agent to these spaces (default: welcome, if there is one)." placeholder:"ID"`
-	Project  bool            `help:"Use the configuration of the project in this directory instead of the user's. No key is written into it."`
-	Env      bool            `help:"Write no key; the client reads it from an environment variable."`
-	Wake     bool            `help:"Also write hooks that wake the model in your terminal when somebody mentions the agent: Claude Code, Codex. With --undo, remove only these."`
-	Entry    string          `help:"The name of the server in the client's configuration." default:"shoal" placeholder:"NAME"`
+	Client      string          `arg:"" optional:"" help:"claude-code, codex, cursor, vscode or gemini-cli. Without one, the clients on this machine are listed."`
+	Write       bool            `help:"Write the entry into the client's configuration, after showing the changes." xor:"do"`
+	PrintKey    bool            `help:"Create a key for the agent and print the entry with it." xor:"do"`
+	Undo        bool            `help:"Remove the entry and revoke its key." xor:"do"`
+	Yes         bool            `help:"Do not ask for confirmation." short:"y"`
+	Agent       shoal.EntityID  `help:"The agent that the client acts as; created if new (default: claude, codex, cursor, vscode or gemini)." placeholder:"ID"`
+	Name        string          `help:"The display name of the agent (default for a new agent: the client's name)." placeholder:"NAME"`
+	Space       []shoal.SpaceID `help:"Add the agent to these spaces (default: welcome, if there is one)." placeholder:"ID"`
+	Project     bool            `help:"Use the configuration of the project in this directory instead of the user's. No key is written into it."`
+	Env         bool            `help:"Write no key; the client reads it from an environment variable."`
+	Wake        bool            `help:"Also write hooks that wake the model in your terminal when somebody mentions the agent: Claude Code, Codex. With --undo, remove only these."`
+	NoApprovals bool            `help:"With --wake: do not ask in Shoal what Claude Code asks you in the terminal."`
+	Entry       string          `help:"The name of the server in the client's configuration." default:"shoal" placeholder:"NAME"`
 }
 
 // connection is one entry in the file of one client.

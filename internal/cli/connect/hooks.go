@@ -27,6 +27,9 @@ type hooksResult struct {
 
 // findHooks finds the file with the hooks of the client, and refuses what --wake cannot do.
 func (n *connection) findHooks() (err error) {
+	if n.NoApprovals && (!n.Wake || n.Undo) {
+		return shoal.E("", cli.KindUsage, "--no-approvals says which hooks --wake writes: `shoal connect claude-code --wake --no-approvals`")
+	}
 	if !n.client.Wakes() || n.Project {
 		switch {
 		case !n.Wake:
@@ -78,7 +81,7 @@ func (h *hooks) pendingChange(n *connection) func() (connect.Change, error) {
 		if h == nil || !h.wanted {
 			return connect.Change{}, nil
 		}
-		return h.config.With(n.Entry, connect.Target{Program: h.program}, h.memory())
+		return h.config.With(n.Entry, connect.Target{Program: h.program, WakeOnly: n.NoApprovals}, h.memory())
 	}
 }
 
@@ -161,8 +164,11 @@ func (n *connection) undoHooks() error {
 func (n *connection) noteNext() {
 	if n.hooks != nil && n.hooks.wanted {
 		first, then := "", "; what it asks before it runs a tool, its owner can answer in Shoal, too"
-		if n.client.ID == "codex" {
+		switch {
+		case n.client.ID == "codex":
 			first, then = ", trust the hooks and write a first prompt", ""
+		case n.NoApprovals:
+			then = "; what it asks before it runs a tool, only the terminal asks"
 		}
 		n.sh.Output.Note("%s is written, too: restart %s%s, and a mention of %s wakes it (`shoal wake test @%s`)%s", n.hooks.path, n.client.Name, first, n.agent(), n.agent(), then)
 		return
