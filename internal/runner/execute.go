@@ -11,6 +11,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/harness"
+	"github.com/shoal-dev/shoal/internal/safetext"
 )
 
 // Agent is a coding agent that a runner runs.
@@ -199,7 +200,7 @@ func (x *execution) attempt(ctx context.Context, anew bool) (harness.Ended, erro
 		catchUp, t.known, _ = x.job.CatchUp(ctx) // without it the model knows less, and says so
 	}
 	t.session, t.unread = session, map[string]bool{}
-	prompt := catchUp + t.prompt(x.job, x.given && !lost && r.refs.get(x.conversation, x.agent.Kind, x.agent.Dir) != "")
+	prompt := safetext.Clean(catchUp + t.prompt(x.job, x.given && !lost && r.refs.get(x.conversation, x.agent.Kind, x.agent.Dir) != ""))
 	state := stageGiven
 	if t.started {
 		state = stageBegun

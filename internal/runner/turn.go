@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/shoal-dev/shoal/internal/harness"
+	"github.com/shoal-dev/shoal/internal/safetext"
 )
 
 // Reporter receives what a coding agent does in a run. Its errors end the run.
@@ -183,7 +184,7 @@ func (t *turn) steer(ctx context.Context) {
 			t.unread[s.Run] = true
 			t.mu.Unlock()
 			// After any other error it may have been sent.
-			if err := t.session.Steer(ctx, s.Run, s.Prompt); errors.Is(err, harness.ErrIdle) || errors.Is(err, harness.ErrNoSteer) {
+			if err := t.session.Steer(ctx, s.Run, safetext.Clean(s.Prompt)); errors.Is(err, harness.ErrIdle) || errors.Is(err, harness.ErrNoSteer) {
 				t.mu.Lock()
 				delete(t.unread, s.Run)
 				t.mu.Unlock()

@@ -311,7 +311,7 @@ var importTable = []importRule{
 	{dir: "internal/shoaltest/storetest/storecase", inside: []string{".", "internal/hub/storage", "internal/search"}, others: true, never: sqlAndWeb},
 	{
 		dir:    "internal/runner",
-		inside: []string{".", "client", "internal/approval", "internal/harness", "internal/harness/acp", "internal/harness/claude", "internal/harness/codex", "internal/harness/opencode", "internal/harness/process", "internal/wholefile"}, others: true, never: sqlAndWeb,
+		inside: []string{".", "client", "internal/approval", "internal/harness", "internal/harness/acp", "internal/harness/claude", "internal/harness/codex", "internal/harness/opencode", "internal/harness/process", "internal/safetext", "internal/wholefile"}, others: true, never: sqlAndWeb,
 	},
 	{dir: "internal/safetext", never: sqlAndWeb},
 	{dir: "internal/search", inside: []string{"."}, others: true, never: sqlAndWeb},
