@@ -190,8 +190,8 @@ func counted(t *testing.T, path, text string) int {
 func TestCodingAgents(t *testing.T) {
 	t.Parallel()
 	for _, d := range coders {
-		if d.slow && testing.Short() {
-			continue // it does the same in TestCodingAgentsInASpace
+		if d.slow {
+			continue // it does the same in TestCodingAgentsInASpace, which fewer runs of the tests include
 		}
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
