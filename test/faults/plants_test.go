@@ -64,10 +64,10 @@ var bugs = append([]named{
 	{"the session lock is not taken", "two transactions change one session at the same time"},
 	{"the indexer skips a later commit", "the index passes the number of a message that is not committed yet"},
 	{"the output of a failed attempt remains", "the text of a retried model call appears twice"},
-}, slices.Concat(leakBugs, inboxBugs, streamBugs, coderBugs, auditBugs, terminalBugs)...)
+}, slices.Concat(leakBugs, inboxBugs, streamBugs, coderBugs, auditBugs, terminalBugs, agentBugs)...)
 
 func plants() []plant {
-	return append(slices.Concat(leakPlants(), inboxPlants(), streamPlants(), coderPlants(), auditPlants(), terminalPlants()), []plant{
+	return append(slices.Concat(leakPlants(), inboxPlants(), streamPlants(), coderPlants(), auditPlants(), terminalPlants(), agentPlants()), []plant{
 		{
 			"internal/sqlstore/writer.go",
 			"\twritten := time.Now()\n\terr := l.conn.Commit()\n",
