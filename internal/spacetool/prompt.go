@@ -36,7 +36,7 @@ You live in spaces: conversations that people and agents share. A run of yours b
 // sharedRules are further rules for agents that see the history of a space as all agents there
 // see it.
 var sharedRules = `- The conversation begins with the history of the space, the same for every agent here. What you said yourself is in it under your id. What else you did in the runs that it shows follows, and <you> says who you are.
-- <you> also says what becomes of your plain text, the text outside of tool calls.
+- <you> also says what becomes of your plain text, the text outside of tool calls; where it does not, that is auto.
   - auto: ` + plainText[agentconfig.ReplyAuto] + `
   - stream: ` + plainText[agentconfig.ReplyStream] + `
   - tool: ` + plainText[agentconfig.ReplyTool] + "\n"
@@ -92,7 +92,9 @@ func NewPrompt(ctx context.Context, r *Run, missing []shoal.MissingTool) (*Promp
 		writeHere(&system, here)
 		you.WriteString("\n")
 		r.writeIdentity(&you)
-		you.WriteString("\nWhat becomes of your plain text: " + reply + "\n")
+		if reply != agentconfig.ReplyAuto {
+			you.WriteString("\nWhat becomes of your plain text: " + reply + "\n")
+		}
 		if here.MemberCount > promptMembers {
 			r.writeSpaces(&you, "\n# This space\n\n", f.spaces[:1])
 		}
@@ -216,9 +218,12 @@ func writeGoals(b *strings.Builder, goals []shoal.Goal) {
 	}
 }
 
-// writeTrigger writes what started the run. Where the history is shared, the message says all
-// else about itself.
+// writeTrigger writes what started the run. Where the history is shared, a message that follows
+// the block says all about itself: each byte here is paid for in each run of each agent.
 func (r *Run) writeTrigger(b *strings.Builder, shared bool) {
+	if shared && r.Run.Trigger.MentionReason == "" {
+		return
+	}
 	b.WriteString("\n# What started this run\n\n")
 	switch t := r.Run.Trigger; t.Type {
 	case shoal.PlanTrigger:
@@ -230,7 +235,7 @@ func (r *Run) writeTrigger(b *strings.Builder, shared bool) {
 	default:
 		b.WriteString("A message, which follows this block.\n")
 		if shared {
-			element(b, "trigger", "", "type", string(t.Type), "messageId", string(t.MessageID), "mentionReason", t.MentionReason)
+			element(b, "trigger", "", "mentionReason", t.MentionReason)
 			return
 		}
 		element(b, "trigger", "", "type", string(t.Type), "spaceId", string(t.SpaceID), "space", t.SpaceName, "messageId", string(t.MessageID),
