@@ -31,9 +31,10 @@ func (t *Tx) UpdateMessage(m shoal.Message, state json.RawMessage) error {
 	if err != nil {
 		return err
 	}
+	// With IS NOT NULL, SQLite reads all that runs wrote in the session, by the index messages_run.
 	n, err := t.c.Exec(
 		`UPDATE messages SET status = $4, mentions = $5, updated_at = $6, part_id = $7, text = $8, parts = $9, state = $10, sum = $11
-		 WHERE session_id = $1 AND space_id = $2 AND id = $3 AND run_id IS NOT NULL`,
+		 WHERE session_id = $1 AND space_id = $2 AND id = $3 AND run_id <> ''`,
 		m.SessionID, m.SpaceID, m.ID, m.Status, mentions, m.UpdatedAt, partID, text, parts, sqlconn.RawOrNull(state), t.row.Checksum(&m, mentions, behalf, partID, text, parts))
 	if err == nil && n == 0 {
 		err = sqlconn.NotFound("UpdateMessage", noMessage, m.ID)
