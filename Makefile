@@ -32,7 +32,7 @@ STORIES := ^TestConsole$$/^(away|budgets|courses|frame|hostile|resume|scroll|swe
 
 # Tests that `make test` and the race detector run with -short: with a part of their seeds, moments
 # and clients. `make prove` runs them whole.
-REPEATED := ^Test(AbandonedCallsEnd|AgentsConverse|AnAgentThatOnlyCallsTools|ClientsOverTLS|CrashBetweenAnyTwoChanges|EveryMentionIsExplained|ErasureGoesOnAfterACrash|EveryWriteThatIsRefused|EveryWriteWithUnknownOutcome|FollowerSimulation|Inspector|ManyConcurrentCancellations|Simulation|StreamingBetweenNodes|StreamingOverWire|ThousandConcurrentTurns|UnknownOutcomeOfEveryChange|WaitRaces|WaitRacesOnSeveralServers)$$
+REPEATED := ^Test(AbandonedCallsEnd|AgentsConverse|AnAgentThatOnlyCallsTools|ClientsOverTLS|CrashBetweenAnyTwoChanges|EveryMentionIsExplained|ErasureGoesOnAfterACrash|EveryWriteThatIsRefused|EveryWriteWithUnknownOutcome|FollowerSimulation|Inspector|LateTurnsCostWhatEarlyOnesDo|ManyConcurrentCancellations|Simulation|StreamingBetweenNodes|StreamingOverWire|ThousandConcurrentTurns|UnknownOutcomeOfEveryChange|WaitRaces|WaitRacesOnSeveralServers)$$
 
 # Real coding agents in every situation; `make test` runs one turn of each.
 CODERS := ^TestCodingAgents[A-Z]
