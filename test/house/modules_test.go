@@ -13,7 +13,7 @@ import (
 
 // apart are the modules that are not in go.work, by their directories: they pin programs
 // of others, whose requirements must not choose the versions of ours.
-var apart = []string{"bench/peers", "build", "test/otlp/receiver", "tools"}
+var apart = []string{"bench/compare", "bench/compare/agents/adk", "bench/peers", "build", "test/otlp/receiver", "tools"}
 
 // runGo runs the go command in a directory and returns the lines of its output.
 func runGo(t *testing.T, dir, work string, args ...string) []string {
