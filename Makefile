@@ -109,6 +109,7 @@ prove: setup ## Run the long tests: race detector, faults, clusters, releases, u
 	if [[ -f .cache/faults.md ]]; then cat .cache/faults.md; fi; \
 	go test $(TESTFLAGS) -run='$(STORIES)' ./test/console || failed=1; \
 	go test $(TESTFLAGS) -run='$(CODERS)' ./test/clients || failed=1; \
+	GOWORK=off go -C bench/compare test $(TESTFLAGS) . || failed=1; \
 	go test $(TESTFLAGS) -run='$(REPEATED)' ./agent ./internal/hub ./internal/run ./test/e2e || failed=1; \
 	SHOAL_CHAT_CUTS=200 go test $(TESTFLAGS) -run='^TestCuts$$' ./test/aisdk || failed=1; \
 	go test $(TESTFLAGS) -run='$(GOCLIENT)' ./test/openai || failed=1; \
