@@ -22,6 +22,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/shoal-dev/shoal/bench/compare/mock"
@@ -70,6 +71,9 @@ func main() {
 }
 
 func compare(ctx context.Context, out io.Writer, rounds int, only string) (err error) {
+	if rounds < 1 || !slices.Contains([]string{"", "size", "faults", "costs"}, only) {
+		return errors.New("-rounds is at least 1, and -only is size, faults or costs")
+	}
 	dir, err := os.MkdirTemp("", "compare")
 	if err != nil {
 		return err
