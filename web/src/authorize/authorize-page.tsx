@@ -99,7 +99,14 @@ function Choice({ me, query, request, agents, spaces }: Props) {
       <div className="flex flex-col gap-2">
         <h1 className="text-2xl font-semibold break-words">Let “{request.client}” act in Shoal?</h1>
         <p className="text-soft">
-          The program has given itself this name; nobody has verified it. Your answer goes to <b className="break-all text-ink">{where}</b>
+          {request.document === "" ? (
+            "The program has given itself this name; nobody has verified it."
+          ) : (
+            <>
+              A file at <b className="break-all text-ink">{request.document}</b> gives the program this name; nothing else is known of it.
+            </>
+          )}{" "}
+          Your answer goes to <b className="break-all text-ink">{where}</b>
           {request.local ? ` (${request.host})` : ""}. Continue only if you have just started it yourself.
         </p>
         <p className="text-sm text-soft">

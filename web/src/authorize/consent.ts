@@ -10,6 +10,8 @@ export interface Request {
   readonly host: string;
   /** Whether that is this machine. */
   readonly local: boolean;
+  /** The host of the document that describes the program; empty for one that has registered, which nobody describes. */
+  readonly document: string;
   /** An id for a new agent. */
   readonly agent: string;
   /** What the program asks for; empty if it leaves the choice to the person. */

@@ -68,7 +68,7 @@ function Online({ online, stopped = false }: { online: boolean; stopped?: boolea
 function Machine({ runner, onRemove }: { runner: Runner; onRemove: (() => void) | undefined }) {
   return (
     <li className="overflow-hidden rounded-lg border border-line bg-surface">
-      <div className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line bg-ground px-4 py-2">
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line bg-surface px-4 py-2">
         <h3 className="flex min-w-0 flex-1 basis-60 flex-wrap items-center gap-x-3 gap-y-1">
           <span className="min-w-0 font-semibold break-words">{runner.id}</span>
           <Online online={runner.online} stopped={runner.agents.every((a) => a.report.stopped)} />
@@ -148,7 +148,7 @@ function NewRunner() {
       <p className="text-sm text-soft">Run this on the machine with the coding agent, in the directory in which it is to work. It creates the agent and its key, and connects out to this server. SHOAL_KEY is the key of an owner of this session or an admin&apos;s; it is needed once.</p>
       <Copyable name="Run a coding agent" text={`SHOAL_KEY=… shoal runner claude-code ${at}`} />
       <Copyable name="Run it at every login" text={`SHOAL_KEY=… shoal runner claude-code ${at} --install`} />
-      <p className="text-sm text-soft">
+      <p className="text-sm text-soft [&_code]:whitespace-nowrap">
         Other agents: <code>codex</code>, <code>gemini-cli</code>, <code>opencode</code>, or <code>acp</code> with <code>--program</code>. Options set what it may do: <code>--mode read</code> or <code>edit</code>, <code>--respond-to</code> and <code>--approve</code>. They can be changed on that machine only.{" "}
         <Link to="/s/$session/connect" params={{ session }} className="text-accent underline">
           Connect a coding agent in your terminal
